@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "davit/backend/debug_handles.hpp"
+#include "davit/backend/execute_context.hpp"
+#include "davit/core/error.hpp"
+#include "davit/core/evalue.hpp"
+#include "davit/program/exported_program.hpp"
+
+namespace davit {
+
+/// What a backend's preprocess gets: a method's name and its program.
+struct Method {
+  std::string_view name;
+  const ExportedProgram* program = nullptr;
+  [[nodiscard]] constexpr GraphModuleView view() const noexcept { return program->view(); }
+};
+
+namespace detail {
+template <class B>
+struct WorkspaceOf {
+  using type = std::monostate;
+};
+template <class B>
+  requires requires { typename B::Workspace; }
+struct WorkspaceOf<B> {
+  using type = typename B::Workspace;
+};
+}  // namespace detail
+
+/// What a session keeps for each method of a backend: `B::Workspace`, or nothing.
+template <class B>
+using workspace_of = typename detail::WorkspaceOf<B>::type;
+
+/// The part of a backend that ships to the target.
+///
+/// A delegate call is functional: `inputs` are the mutable buffers the method reads, then its user inputs, in signature
+/// order; `outputs` are the graph's outputs, in order. On entry each tensor output holds a destination if the caller
+/// planned one (else none); execute fills it, or replaces it by a view whose storage outlives the run (an input's, the
+/// workspace's, the handle's). Inputs were checked before; outputs are checked after.
+/// Laws: see davit/testing/backend_laws.hpp.
+template <class B>
+concept RuntimeBackend =
+    requires {
+      { B::name } -> std::convertible_to<std::string_view>;
+      typename B::CompileSpec;
+      typename B::Processed;
+      typename B::Handle;
+      { B::is_available() } -> std::same_as<bool>;
+    } && requires(const typename B::Processed& processed, const typename B::CompileSpec& spec,
+                  const typename B::Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
+                  ExecuteContext<NullTracer, NoReport, workspace_of<B>>& context) {
+      { B::compile(processed, spec) } -> std::same_as<Result<typename B::Handle>>;
+      { B::execute(handle, inputs, outputs, context) } -> std::same_as<Status>;
+    };
+
+namespace detail {
+template <class B>
+struct PreprocessorOf {
+  using type = B;
+};
+template <class B>
+  requires requires { typename B::Preprocessor; }
+struct PreprocessorOf<B> {
+  using type = typename B::Preprocessor;
+};
+}  // namespace detail
+
+/// Where a backend's preprocess lives: the type itself, or its `Preprocessor` where host headers must not reach the
+/// target.
+template <class B>
+using preprocessor_of = typename detail::PreprocessorOf<B>::type;
+
+/// A type whose preprocess turns a method into what `B` compiles.
+template <class P, class B>
+concept PreprocessorFor = RuntimeBackend<B> && requires(const Method& method, const typename B::CompileSpec& spec,
+                                                        DebugHandleRecorder& debug_handles) {
+  { P::preprocess(method, spec, debug_handles) } -> std::same_as<Result<typename B::Processed>>;
+};
+
+/// A backend: a runtime part and a preprocess.
+template <class B>
+concept Backend = RuntimeBackend<B> && PreprocessorFor<preprocessor_of<B>, B>;
+
+/// A backend that says which nodes it takes: nullptr if it takes the node, else the reason it does not.
+template <class B>
+concept SelectsNodes = RuntimeBackend<B> && requires(GraphModuleView graph, NodeId node) {
+  { B::refuses(graph, node) } -> std::same_as<const char*>;
+};
+
+/// A backend whose sessions prepare: `prepare` sizes the workspace for these inputs and answers the bytes of scratch
+/// that execute needs. Called before the first execute and whenever an input's sizes changed.
+template <class B>
+concept Prepares = RuntimeBackend<B> && requires(const typename B::Handle& handle, std::span<const EValue> inputs,
+                                                 workspace_of<B>& workspace) {
+  { B::prepare(handle, inputs, workspace) } -> std::same_as<Result<std::size_t>>;
+};
+
+/// A backend whose Processed and CompileSpec can be saved to bytes and loaded back.
+template <class B>
+concept SavesProcessed =
+    RuntimeBackend<B> && requires(const typename B::Processed& processed, const typename B::CompileSpec& spec,
+                                  std::span<const std::byte> bytes) {
+      { B::save(processed) } -> std::same_as<std::vector<std::byte>>;
+      { B::load(bytes) } -> std::same_as<Result<typename B::Processed>>;
+      { B::save_spec(spec) } -> std::same_as<std::vector<std::byte>>;
+      { B::load_spec(bytes) } -> std::same_as<Result<typename B::CompileSpec>>;
+    };
+
+}  // namespace davit

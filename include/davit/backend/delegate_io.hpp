@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "davit/program/exported_program.hpp"
+
+namespace davit {
+
+/// How each graph input of a method reaches a delegate.
+enum class InputRole : std::uint8_t {
+  constant,  ///< a parameter, buffer or lifted tensor that the program does not change: known when preprocessing
+  state,     ///< a buffer or parameter that the program changes: passed at each call
+  user,      ///< passed at each call
+  token,     ///< orders effects; carries nothing
+  object,    ///< a custom object
+};
+
+/// True if an output of the program is the new value of the buffer or parameter `name`. O(outputs).
+[[nodiscard]] constexpr bool is_mutated(const ExportGraphSignature& signature, std::string_view name) noexcept {
+  for (const OutputSpec& spec : signature.output_specs) {
+    const OutputKind k = kind(spec);
+    if ((k == OutputKind::buffer_mutation || k == OutputKind::parameter_mutation) && *target(spec) == name) return true;
+  }
+  return false;
+}
+
+/// The role of an input. O(outputs).
+[[nodiscard]] constexpr InputRole input_role(const ExportGraphSignature& signature, const InputSpec& spec) noexcept {
+  switch (kind(spec)) {
+    case InputKind::user_input: return InputRole::user;
+    case InputKind::token: return InputRole::token;
+    case InputKind::custom_obj: return InputRole::object;
+    case InputKind::constant_tensor: return InputRole::constant;
+    case InputKind::parameter:
+    case InputKind::buffer: return is_mutated(signature, *target(spec)) ? InputRole::state : InputRole::constant;
+  }
+  return InputRole::user;
+}
+
+/// The role of every graph input, in order. The inputs of a delegate call are those with role `state` or `user`, in
+/// this order. O(inputs * outputs).
+[[nodiscard]] constexpr std::vector<InputRole> input_roles(const ExportGraphSignature& signature) {
+  std::vector<InputRole> roles;
+  roles.reserve(signature.input_specs.size());
+  for (const InputSpec& spec : signature.input_specs) roles.push_back(input_role(signature, spec));
+  return roles;
+}
+
+}  // namespace davit

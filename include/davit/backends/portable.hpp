@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/backend/contract.hpp"
+#include "davit/backend/delegate_io.hpp"
+#include "davit/backend/memory_plan.hpp"
+#include "davit/backends/portable/bind_arguments.hpp"
+#include "davit/backends/portable/op_table.hpp"
+#include "davit/program/graph_bytes.hpp"
+#include "davit/program/operators.hpp"
+#include "davit/program/strip_metadata.hpp"
+#include "davit/program/symbols.hpp"
+
+namespace davit {
+
+/// The backend that runs everything else: plain C++ kernels for core ATen, on any machine, without dependencies.
+///
+/// Execute takes no heap memory for programs of static shape; outputs whose sizes depend on data do. Outputs may view
+/// inputs, constants and the session's scratch: they hold until the next run.
+struct portable {
+  static constexpr std::string_view name = "portable";
+
+  struct CompileSpec {
+    friend constexpr bool operator==(const CompileSpec&, const CompileSpec&) = default;
+  };
+
+  /// A program without source metadata, its constants, and a debug handle per node. Shared, immutable.
+  struct Body {
+    GraphModule graph;
+    std::vector<InputRole> roles;          ///< per graph input
+    std::vector<Tensor> constants;         ///< per graph input of role `constant`, in order
+    std::vector<DebugHandle> handles;      ///< per node
+  };
+  struct Processed {
+    std::shared_ptr<const Body> body;
+  };
+
+  struct Step {
+    portable_kernels::Kernel kernel = nullptr;
+    std::string_view op;
+    Range arguments;
+    Range slots_in;  ///< rows of ArgumentTable::slots
+    Range slots_out;
+    DebugHandle handle = no_debug_handle;
+  };
+  struct Handle {
+    std::shared_ptr<const Body> body;
+    std::vector<Step> steps;
+    portable_kernels::ArgumentTable arguments;
+    std::vector<ValueId> value_of_slot;      ///< no_id for an output that the graph does not name
+    std::vector<std::uint32_t> slot_of_value;
+    std::vector<std::uint32_t> input_slots;  ///< per delegate input; no_id for one that no value carries
+    std::vector<std::uint32_t> constant_slots;
+    std::vector<Lifetime> lifetimes;         ///< of slots that steps define, in slot order; bytes are per run
+    std::vector<std::uint32_t> planned_slots;
+  };
+  struct Workspace {
+    std::vector<EValue> slots;
+    std::vector<EValue> arguments;
+    std::vector<portable_kernels::OutputPlace> places;
+    std::vector<std::int64_t> dims;
+    std::vector<std::size_t> offsets;
+    std::byte* scratch = nullptr;
+    SymbolValues symbols;
+    portable_kernels::KernelMemory memory;
+  };
+
+  [[nodiscard]] static constexpr bool is_available() noexcept { return true; }
+
+  /// nullptr if portable takes the node, else why not.
+  [[nodiscard]] static const char* refuses(GraphModuleView graph, NodeId node) {
+    return portable_kernels::find_op(graph.target(graph.nodes[node])) == nullptr ? "no portable kernel for this operator"
+                                                                               : nullptr;
+  }
+
+  /// Errors: unsupported_operator with every node that has no kernel.
+  [[nodiscard]] static Result<Processed> preprocess(const Method& method, const CompileSpec&,
+                                                    DebugHandleRecorder& debug_handles) {
+    const GraphModuleView graph = method.view();
+    auto body = std::make_shared<Body>();
+    body->handles = debug_handles.handle_all();
+    body->roles = input_roles(method.program->signature);
+    const std::vector<InputSpec>& specs = method.program->signature.input_specs;
+    for (std::size_t i = 0; i < body->roles.size(); ++i) {
+      if (body->roles[i] != InputRole::constant) continue;
+      const Tensor* tensor = method.program->tensor_named(*target(specs[i]));
+      if (tensor == nullptr)
+        return std::unexpected(Error{.code = ErrorCode::not_found,
+                                     .stage = Stage::preprocess,
+                                     .backend = name,
+                                     .where = concat("input '", name_of_input(graph, i), "'"),
+                                     .what = concat("the program holds no tensor '", *target(specs[i]), "'"),
+                                     .fix = "export the program again with its weights"});
+      body->constants.push_back(*tensor);
+    }
+    body->graph = strip_metadata(graph);
+    Name missing;
+    DebugHandle first = no_debug_handle;
+    for (NodeId id = 0; id < graph.nodes.size(); ++id) {
+      const char* reason = refuses(graph, id);
+      if (reason == nullptr) continue;
+      const NodeMetadata* row = graph.nodes[id].metadata < graph.metadata.size() ? &graph.metadata[graph.nodes[id].metadata] : nullptr;
+      missing = concat(missing, "\n  ", graph.target(graph.nodes[id]), " (", reason, ")",
+                       row == nullptr ? Name() : concat("\n", source_with_caret(graph.str(row->stack_trace))));
+      if (first == no_debug_handle) first = body->handles[id];
+    }
+    if (!missing.empty())
+      return std::unexpected(Error{.code = ErrorCode::unsupported_operator,
+                                   .stage = Stage::preprocess,
+                                   .debug_handle = first,
+                                   .backend = name,
+                                   .what = concat("these nodes are not supported:", missing, "\n"),
+                                   .fix = "decompose them with run_decompositions() or name a backend that has them"});
+    return Processed{std::move(body)};
+  }
+
+  [[nodiscard]] static Result<Handle> compile(const Processed& processed, const CompileSpec&);
+  [[nodiscard]] static Result<std::size_t> prepare(const Handle& handle, std::span<const EValue> inputs, Workspace& ws);
+
+  template <class Context>
+  [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
+                                      Context& context) {
+    Workspace& ws = context.workspace();
+    ws.memory.reset();
+    if (ws.scratch != context.scratch().data()) move_scratch(handle, ws, context.scratch().data());
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (handle.input_slots[i] != no_id) ws.slots[handle.input_slots[i]] = inputs[i];
+    const portable_kernels::ArgumentTable& table = handle.arguments;
+    for (const Step& step : handle.steps) {
+      for (std::uint32_t k = 0; k < step.slots_in.count; ++k) {
+        const auto [argument, slot] = table.slots[step.slots_in.first + k];
+        ws.arguments[argument] = ws.slots[slot];
+      }
+      const std::span<EValue> out(ws.slots.data() + step.slots_out.first, step.slots_out.count);
+      portable_kernels::KernelCall call({ws.arguments.data() + step.arguments.first, step.arguments.count}, out,
+                                        {ws.places.data() + step.slots_out.first, step.slots_out.count}, ws.memory);
+      context.begin_op(step.handle, step.op);
+      const ErrorCode code = step.kernel(call);
+      context.end_op(step.handle, step.op);
+      if (code != ErrorCode::ok)
+        return context.fail(code, step.handle, call.why != nullptr ? std::string_view(call.why) : name_of(code));
+      for (std::size_t i = 0; i < out.size(); ++i)
+        if (const TensorView* tensor = out[i].tensor_if()) context.memory(step.handle, tensor->nbytes());
+    }
+    const GraphModuleView graph = handle.body->graph.view();
+    const std::span<const Argument> results = graph.args(graph.root().outputs);
+    for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = result(graph, handle, ws, results[i]);
+    return {};
+  }
+
+  [[nodiscard]] static std::vector<std::byte> save(const Processed& processed);
+  [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes);
+  [[nodiscard]] static std::vector<std::byte> save_spec(const CompileSpec&) { return {}; }
+  [[nodiscard]] static Result<CompileSpec> load_spec(std::span<const std::byte>) { return CompileSpec{}; }
+
+ private:
+  [[nodiscard]] static std::string_view name_of_input(GraphModuleView graph, std::size_t i) {
+    const Argument& a = graph.args(graph.root().inputs)[i];
+    return a.is_value() ? graph.name(a.value()) : std::string_view("constant");
+  }
+  [[nodiscard]] static EValue result(GraphModuleView graph, const Handle& handle, const Workspace& ws, const Argument& a) {
+    switch (a.kind) {
+      case ArgumentKind::value: return ws.slots[handle.slot_of_value[a.value()]];
+      case ArgumentKind::int_: return a.payload;
+      case ArgumentKind::float_: return a.float_value();
+      case ArgumentKind::bool_: return a.payload != 0;
+      case ArgumentKind::string: return graph.string(a);
+      default: return {};
+    }
+  }
+  static void move_scratch(const Handle& handle, Workspace& ws, std::byte* scratch) noexcept {
+    ws.scratch = scratch;
+    for (std::size_t i = 0; i < handle.planned_slots.size(); ++i) {
+      portable_kernels::OutputPlace& place = ws.places[handle.planned_slots[i]];
+      place.data = place.capacity == 0 ? nullptr : scratch + ws.offsets[i];
+    }
+  }
+  [[nodiscard]] static Error misfit(GraphModuleView graph, const Node& node, DebugHandle handle, Name what) {
+    return Error{.code = ErrorCode::invalid_program,
+                 .stage = Stage::compile,
+                 .debug_handle = handle,
+                 .backend = name,
+                 .where = concat("operator ", graph.target(node)),
+                 .what = std::move(what),
+                 .fix = "the node does not fit its operator's schema: export the program again"};
+  }
+};
+
+inline Result<portable::Handle> portable::compile(const Processed& processed, const CompileSpec&) {
+  const Body& body = *processed.body;
+  const GraphModuleView graph = body.graph.view();
+  const Graph& root = graph.root();
+  Handle h{.body = processed.body};
+  h.slot_of_value.assign(graph.values.size(), no_id);
+  const auto define = [&](ValueId value) {
+    const auto slot = static_cast<std::uint32_t>(h.value_of_slot.size());
+    h.value_of_slot.push_back(value);
+    if (value != no_id) h.slot_of_value[value] = slot;
+    return slot;
+  };
+  std::size_t i = 0;
+  for (const Argument& input : graph.args(root.inputs)) {
+    const std::uint32_t slot = input.is_value() ? define(input.value()) : no_id;
+    const InputRole role = body.roles[i++];
+    if (role == InputRole::constant) h.constant_slots.push_back(slot);
+    if (role == InputRole::user || role == InputRole::state) h.input_slots.push_back(slot);
+  }
+  portable_kernels::ArgumentBinder binder(graph, h.slot_of_value, h.arguments);
+  std::vector<std::uint32_t> storage;  // per slot: the slot whose storage it may view
+  storage.resize(h.value_of_slot.size());
+  for (std::uint32_t s = 0; s < storage.size(); ++s) storage[s] = s;
+  std::vector<std::uint32_t> last_use(h.value_of_slot.size(), 0);
+  std::vector<std::uint32_t> first_def(h.value_of_slot.size(), no_id);
+  std::string_view parsed_target;
+  OperatorSchema schema;
+  for (std::uint32_t n = 0; n < root.nodes.count; ++n) {
+    const NodeId id = root.nodes.first + n;
+    const Node& node = graph.nodes[id];
+    const std::string_view target = graph.target(node);
+    const portable_kernels::OpRow* row = portable_kernels::find_op(target);
+    const std::string_view text = find_operator(target);
+    if (row == nullptr || text.empty()) return std::unexpected(misfit(graph, node, body.handles[id], "no portable kernel for this operator"));
+    if (target != parsed_target) {
+      schema = parse_schema(text);
+      parsed_target = schema.name;
+    }
+    Step step{.kernel = row->kernel, .op = row->name, .handle = body.handles[id]};
+    step.arguments.first = static_cast<std::uint32_t>(h.arguments.arguments.size());
+    step.arguments.count = static_cast<std::uint32_t>(schema.parameters.size());
+    step.slots_in.first = static_cast<std::uint32_t>(h.arguments.slots.size());
+    for (const Argument& input : graph.inputs(node)) {
+      bool defined = true;
+      graph.for_each_value(input, [&](ValueId v) {
+        if (h.slot_of_value[v] == no_id) {
+          defined = false;
+        } else {
+          last_use[storage[h.slot_of_value[v]]] = n;
+        }
+      });
+      if (!defined) return std::unexpected(misfit(graph, node, body.handles[id], "an argument is used before it is defined"));
+    }
+    if (Name wrong = binder.bind(node, schema); !wrong.empty())
+      return std::unexpected(misfit(graph, node, body.handles[id], std::move(wrong)));
+    step.slots_in.count = static_cast<std::uint32_t>(h.arguments.slots.size()) - step.slots_in.first;
+    step.slots_out.first = static_cast<std::uint32_t>(h.value_of_slot.size());
+    const auto output = [&](const Argument& a) {
+      if (a.is_value() && h.slot_of_value[a.value()] != no_id) return false;
+      define(a.is_value() ? a.value() : no_id);
+      return true;
+    };
+    for (const Argument& a : graph.outputs(node)) {
+      bool fresh = true;
+      if (a.is_list()) {
+        for (const Argument& item : graph.args(a.items)) fresh = output(item) && fresh;
+      } else {
+        fresh = output(a);
+      }
+      if (!fresh) return std::unexpected(misfit(graph, node, body.handles[id], "an output is defined twice"));
+    }
+    step.slots_out.count = static_cast<std::uint32_t>(h.value_of_slot.size()) - step.slots_out.first;
+    std::uint32_t base = no_id;
+    if (row->aliasing == portable_kernels::Aliasing::may_alias && step.slots_in.count != 0)
+      base = storage[h.arguments.slots[step.slots_in.first].slot];
+    for (std::uint32_t s = step.slots_out.first; s < h.value_of_slot.size(); ++s) {
+      storage.push_back(s);
+      last_use.push_back(n);
+      first_def.push_back(n);
+      if (base != no_id) storage[s] = base;
+    }
+    // A view keeps its base alive, and so does what the base may itself copy into: both live until either's last use.
+    h.steps.push_back(step);
+  }
+  for (const Argument& output : graph.args(root.outputs)) {
+    bool defined = true;
+    graph.for_each_value(output, [&](ValueId v) {
+      if (h.slot_of_value[v] == no_id) {
+        defined = false;
+      } else {
+        last_use[storage[h.slot_of_value[v]]] = root.nodes.count;
+        last_use[h.slot_of_value[v]] = root.nodes.count;
+      }
+    });
+    if (!defined)
+      return std::unexpected(Error{.code = ErrorCode::invalid_program, .stage = Stage::compile, .backend = name,
+                                   .where = "graph outputs", .what = "an output is not defined by any node or input",
+                                   .fix = "export the program again"});
+  }
+  for (std::uint32_t s = 0; s < h.value_of_slot.size(); ++s) {
+    if (first_def[s] == no_id) continue;
+    const std::uint32_t last = std::max(last_use[s], last_use[storage[s]]);
+    h.planned_slots.push_back(s);
+    h.lifetimes.push_back({first_def[s], last, 0});
+  }
+  return h;
+}
+
+inline Result<std::size_t> portable::prepare(const Handle& handle, std::span<const EValue> inputs, Workspace& ws) {
+  const Body& body = *handle.body;
+  const GraphModuleView graph = body.graph.view();
+  const auto no_memory = [](std::string_view what) {
+    return std::unexpected(Error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .backend = name,
+                                 .where = "memory plan", .what = Name(what),
+                                 .fix = "run with smaller inputs"});
+  };
+  if (ws.slots.empty()) {
+    ws.slots.resize(handle.value_of_slot.size());
+    ws.places.resize(ws.slots.size());
+    ws.arguments = handle.arguments.arguments;
+    for (const auto& [argument, first, count] : handle.arguments.lists)
+      ws.arguments[argument] = EValue(std::span<const EValue>(ws.arguments.data() + first, count));
+    for (const auto& [argument, text] : handle.arguments.strings) ws.arguments[argument] = EValue(graph.str(text));
+    for (std::size_t c = 0; c < handle.constant_slots.size(); ++c)
+      if (handle.constant_slots[c] != no_id) ws.slots[handle.constant_slots[c]] = EValue(body.constants[c].view());
+    std::size_t total = 0;
+    const auto rank_of = [&](std::size_t slot) -> std::size_t {
+      const ValueId v = handle.value_of_slot[slot];
+      return v == no_id || graph.values[v].kind != ValueKind::tensor ? max_rank : graph.values[v].sizes.count;
+    };
+    for (const std::uint32_t s : handle.planned_slots) total += 2 * rank_of(s);
+    ws.dims.resize(total);
+    std::int64_t* at = ws.dims.data();
+    for (const std::uint32_t s : handle.planned_slots) {
+      const std::size_t rank = rank_of(s);
+      ws.places[s].sizes = at;
+      ws.places[s].strides = at + rank;
+      ws.places[s].rank_limit = rank;
+      at += 2 * rank;
+    }
+    ws.symbols = SymbolValues(graph.exprs);
+  }
+  ws.symbols.reset();
+  for (int pass = 0; pass < 2; ++pass) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (handle.input_slots[i] == no_id || !inputs[i].is_tensor()) continue;
+      const Value& v = graph.values[handle.value_of_slot[handle.input_slots[i]]];
+      for (std::uint32_t d = 0; d < v.sizes.count && d < inputs[i].tensor().rank; ++d) {
+        const Dim& dim = graph.dims_of(v.sizes)[d];
+        if (!dim.is_static() && (pass == 1 || graph.exprs[dim.expr].op == ExprOp::symbol))
+          (void)ws.symbols.bind(dim.expr, inputs[i].tensor().size(d));
+      }
+    }
+    ws.symbols.settle();
+  }
+  std::vector<Lifetime> lifetimes = handle.lifetimes;
+  for (std::size_t i = 0; i < lifetimes.size(); ++i) {
+    const ValueId id = handle.value_of_slot[handle.planned_slots[i]];
+    std::size_t bytes = 0;
+    if (id != no_id && graph.values[id].kind == ValueKind::tensor) {
+      std::int64_t count = 1;
+      for (const Dim& dim : graph.dims_of(graph.values[id].sizes)) {
+        const std::optional<std::int64_t> size = ws.symbols.value(dim);
+        if (!size || *size < 0) {
+          count = 0;  // depends on data: placed while running
+          break;
+        }
+        if (*size != 0 && count > portable_kernels::max_numel / *size) return no_memory("a tensor of the program is too large");
+        count *= *size;
+      }
+      bytes = static_cast<std::size_t>(count) * size_of(graph.values[id].dtype);
+    }
+    lifetimes[i].bytes = bytes;
+    ws.places[handle.planned_slots[i]].capacity = bytes;
+  }
+  MemoryPlan plan = plan_memory(lifetimes);
+  ws.offsets = std::move(plan.offsets);
+  ws.scratch = nullptr;
+  return plan.arena_bytes;
+}
+
+inline std::vector<std::byte> portable::save(const Processed& processed) {
+  ByteWriter out;
+  write_graph(out, processed.body->graph.view());
+  out.array(std::span<const InputRole>(processed.body->roles));
+  out.array(std::span<const DebugHandle>(processed.body->handles));
+  out.number(static_cast<std::uint64_t>(processed.body->constants.size()));
+  for (const Tensor& tensor : processed.body->constants) write_tensor(out, tensor);
+  return std::move(out).take();
+}
+
+inline Result<portable::Processed> portable::load(std::span<const std::byte> bytes) {
+  ByteReader in(bytes);
+  auto body = std::make_shared<Body>();
+  Result<GraphModule> graph = read_graph(in);
+  if (!graph) return std::unexpected(graph.error());
+  body->graph = std::move(*graph);
+  body->roles = in.array<InputRole>();
+  body->handles = in.array<DebugHandle>();
+  const std::size_t constants = in.count(32);
+  for (std::size_t i = 0; i < constants && in.ok(); ++i) {
+    Result<Tensor> tensor = read_tensor(in);
+    if (!tensor) return std::unexpected(tensor.error());
+    body->constants.push_back(std::move(*tensor));
+  }
+  std::size_t wanted = 0;
+  for (const InputRole role : body->roles) wanted += role == InputRole::constant ? 1 : 0;
+  if (!in.ok() || body->roles.size() != body->graph.graphs[root_graph].inputs.count ||
+      body->handles.size() != body->graph.nodes.size() || wanted != body->constants.size())
+    return std::unexpected(Error{.code = ErrorCode::corrupt_data, .backend = name,
+                                 .where = concat("processed blob, byte ", in.position()),
+                                 .what = "its tables do not agree with each other", .fix = "save the module again"});
+  return Processed{std::move(body)};
+}
+
+}  // namespace davit

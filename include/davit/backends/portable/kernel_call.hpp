@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/core/error.hpp"
+#include "davit/core/evalue.hpp"
+
+namespace davit::portable_kernels {
+
+/// Memory a kernel may ask for while it runs: planned places for outputs, blocks beyond the plan (sizes that depend on
+/// data), and temporary bytes. Blocks live until the session's next run; temporary bytes until the kernel returns.
+class KernelMemory {
+ public:
+  KernelMemory() = default;
+  KernelMemory(const KernelMemory&) = delete;
+  KernelMemory& operator=(const KernelMemory&) = delete;
+  KernelMemory(KernelMemory&& other) noexcept
+      : blocks_(std::exchange(other.blocks_, {})),
+        temporary_(std::exchange(other.temporary_, nullptr)),
+        temporary_size_(std::exchange(other.temporary_size_, 0)) {}
+  KernelMemory& operator=(KernelMemory&& other) noexcept {
+    std::swap(blocks_, other.blocks_);
+    std::swap(temporary_, other.temporary_);
+    std::swap(temporary_size_, other.temporary_size_);
+    return *this;
+  }
+  ~KernelMemory() {
+    reset();
+    release(temporary_);
+  }
+
+  /// A block for an output the plan has no place for; nullptr if there is no memory.
+  [[nodiscard]] void* block(std::size_t bytes) {
+    void* memory = ::operator new(bytes, std::align_val_t{64}, std::nothrow);
+    if (memory != nullptr) blocks_.push_back(memory);
+    return memory;
+  }
+  /// Temporary bytes, kept and reused from call to call; nullptr if there is no memory.
+  [[nodiscard]] void* temporary(std::size_t bytes) {
+    if (bytes <= temporary_size_) return temporary_;
+    void* memory = ::operator new(bytes, std::align_val_t{64}, std::nothrow);
+    if (memory == nullptr) return nullptr;
+    release(temporary_);
+    temporary_ = memory;
+    temporary_size_ = bytes;
+    return memory;
+  }
+  /// Frees all blocks.
+  void reset() noexcept {
+    for (void* memory : blocks_) release(memory);
+    blocks_.clear();
+  }
+
+ private:
+  static void release(void* memory) noexcept { ::operator delete(memory, std::align_val_t{64}); }
+  std::vector<void*> blocks_;
+  void* temporary_ = nullptr;
+  std::size_t temporary_size_ = 0;
+};
+
+/// Where an output goes: the sizes and strides to fill, and the planned bytes (none for a value without a plan).
+struct OutputPlace {
+  std::int64_t* sizes = nullptr;    ///< max rank entries: `rank_limit`
+  std::int64_t* strides = nullptr;  ///< likewise
+  std::size_t rank_limit = 0;
+  std::byte* data = nullptr;
+  std::size_t capacity = 0;
+};
+
+/// Products larger than this are refused: no tensor of this many elements fits in memory.
+inline constexpr std::int64_t max_numel = std::int64_t{1} << 40;
+
+/// One call of a kernel: arguments in the order of the operator's schema with defaults filled in, and outputs.
+///
+/// A kernel checks its arguments, works out each output's sizes, asks for it with `make` (or `alias` for a view), and
+/// fills it. It returns ErrorCode::ok or what is wrong; `why` may say it in words (a literal). Kernels are the only
+/// place that trusts nothing: any dtype, rank, size, stride (0 and, for no tensor, negative) and index may come in.
+class KernelCall {
+ public:
+  constexpr KernelCall(std::span<const EValue> args, std::span<EValue> outputs, std::span<const OutputPlace> places,
+                       KernelMemory& memory) noexcept
+      : args_(args), outputs_(outputs), places_(places), memory_(&memory) {}
+
+  const char* why = nullptr;  ///< a sentence for the error, if the code alone does not say enough
+
+  [[nodiscard]] std::size_t arg_count() const noexcept { return args_.size(); }
+  [[nodiscard]] const EValue& arg(std::size_t i) const noexcept { return args_[i]; }
+  [[nodiscard]] bool has(std::size_t i) const noexcept { return !args_[i].is_none(); }
+  [[nodiscard]] bool is_tensor(std::size_t i) const noexcept { return args_[i].is_tensor(); }
+  /// Argument i as a tensor; the binder has checked that a parameter of type Tensor is one.
+  [[nodiscard]] const TensorView& tensor(std::size_t i) const noexcept { return args_[i].tensor(); }
+  [[nodiscard]] std::int64_t integer(std::size_t i, std::int64_t otherwise = 0) const noexcept {
+    return args_[i].is_number() ? args_[i].integer() : otherwise;
+  }
+  [[nodiscard]] double number(std::size_t i, double otherwise = 0) const noexcept {
+    return args_[i].is_number() ? args_[i].number() : otherwise;
+  }
+  [[nodiscard]] bool boolean(std::size_t i, bool otherwise = false) const noexcept {
+    return args_[i].is_number() ? args_[i].number() != 0 : otherwise;
+  }
+  [[nodiscard]] std::string_view string(std::size_t i) const noexcept {
+    return args_[i].is_string() ? args_[i].as_string() : std::string_view{};
+  }
+  /// A dtype argument (passed as its number), or `otherwise` if none was given.
+  [[nodiscard]] ScalarType dtype(std::size_t i, ScalarType otherwise) const noexcept {
+    return args_[i].is_int() ? static_cast<ScalarType>(args_[i].as_int()) : otherwise;
+  }
+  /// A list argument: ints, tensors, ... ; a lone int counts as a list of one, none as empty.
+  [[nodiscard]] std::span<const EValue> list(std::size_t i) const noexcept {
+    if (args_[i].is_list()) return args_[i].as_list();
+    if (args_[i].is_none()) return {};
+    return args_.subspan(i, 1);
+  }
+
+  [[nodiscard]] std::size_t output_count() const noexcept { return outputs_.size(); }
+  /// True if output i is wanted (an unused output of a multi-output operator may be absent from the graph).
+  [[nodiscard]] bool wants(std::size_t i) const noexcept { return i < outputs_.size(); }
+  [[nodiscard]] TensorView& output(std::size_t i) noexcept { return outputs_[i].tensor(); }
+  /// Sets output i to a number, a bool or none.
+  void set(std::size_t i, EValue value) noexcept {
+    if (i < outputs_.size()) outputs_[i] = value;
+  }
+
+  /// Makes output i a contiguous tensor of this dtype and these sizes, uninitialised; afterwards `output(i)` is it.
+  [[nodiscard]] ErrorCode make(std::size_t i, ScalarType dtype, std::span<const std::int64_t> sizes) {
+    if (i >= outputs_.size()) return refuse(ErrorCode::invalid_program, "the node has fewer outputs than the operator");
+    std::int64_t count = 1;
+    for (const std::int64_t size : sizes) {
+      if (size < 0) return refuse(ErrorCode::invalid_shape, "an output size is negative");
+      if (size != 0 && count > max_numel / size) return refuse(ErrorCode::out_of_memory, "an output is too large");
+      count *= size;
+    }
+    if (const ErrorCode code = place(i, dtype, sizes); code != ErrorCode::ok) return code;
+    const OutputPlace& p = places_[i];
+    contiguous_strides(sizes, {p.strides, sizes.size()});
+    const std::size_t bytes = static_cast<std::size_t>(count) * size_of(dtype);
+    void* data = bytes <= p.capacity ? p.data : memory_->block(bytes);
+    if (data == nullptr && bytes > 0) return refuse(ErrorCode::out_of_memory, "no memory for an output");
+    outputs_[i].tensor().data = data;
+    return ErrorCode::ok;
+  }
+  [[nodiscard]] ErrorCode make_like(std::size_t i, const TensorView& like) { return make(i, like.dtype, like.sizes()); }
+
+  /// Makes output i a view of `base`'s storage, `offset` elements after its first element. The caller guarantees that
+  /// sizes and strides stay inside it.
+  [[nodiscard]] ErrorCode alias(std::size_t i, const TensorView& base, std::span<const std::int64_t> sizes,
+                                std::span<const std::int64_t> strides, std::int64_t offset = 0) {
+    if (i >= outputs_.size()) return refuse(ErrorCode::invalid_program, "the node has fewer outputs than the operator");
+    if (const ErrorCode code = place(i, base.dtype, sizes); code != ErrorCode::ok) return code;
+    for (std::size_t d = 0; d < strides.size(); ++d) places_[i].strides[d] = strides[d];
+    std::byte* data = static_cast<std::byte*>(base.data);
+    if (data != nullptr) data += offset * static_cast<std::int64_t>(size_of(base.dtype));
+    outputs_[i].tensor().data = data;
+    return ErrorCode::ok;
+  }
+
+  /// Temporary memory for `count` objects of a trivial type; nullptr if there is none. A second request in one call
+  /// invalidates the first: ask once.
+  template <class T>
+  [[nodiscard]] T* temporary(std::size_t count) {
+    if (count > static_cast<std::size_t>(max_numel)) return nullptr;
+    return static_cast<T*>(memory_->temporary(count * sizeof(T) + 1));
+  }
+
+  /// Notes the sentence and returns the code.
+  ErrorCode refuse(ErrorCode code, const char* sentence) noexcept {
+    why = sentence;
+    return code;
+  }
+
+ private:
+  [[nodiscard]] ErrorCode place(std::size_t i, ScalarType dtype, std::span<const std::int64_t> sizes) {
+    const OutputPlace& p = places_[i];
+    if (sizes.size() > p.rank_limit)
+      return refuse(ErrorCode::invalid_shape, "the operator gives an output of a higher rank than the program declares");
+    for (std::size_t d = 0; d < sizes.size(); ++d) p.sizes[d] = sizes[d];
+    outputs_[i] = EValue(TensorView{nullptr, p.sizes, p.strides, static_cast<std::uint8_t>(sizes.size()), dtype});
+    return ErrorCode::ok;
+  }
+
+  std::span<const EValue> args_;
+  std::span<EValue> outputs_;
+  std::span<const OutputPlace> places_;
+  KernelMemory* memory_;
+};
+
+/// A kernel: reads its arguments, makes and fills its outputs.
+using Kernel = ErrorCode (*)(KernelCall&);
+
+/// Whether an operator's outputs may view an argument's storage instead of having their own.
+enum class Aliasing : std::uint8_t { none, may_alias };
+
+/// One row of the op table: the operator, its kernel, and whether its outputs may be views of its first tensor argument.
+struct OpRow {
+  std::string_view name;
+  Kernel kernel = nullptr;
+  Aliasing aliasing = Aliasing::none;
+};
+
+}  // namespace davit::portable_kernels

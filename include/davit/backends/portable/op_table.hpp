@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "davit/backends/portable/kernel_call.hpp"
+// INCLUDES
+
+namespace davit::portable_kernels {
+
+namespace detail {
+template <std::size_t... N>
+[[nodiscard]] consteval auto sorted_rows(const std::array<OpRow, N>&... families) {
+  std::array<OpRow, (std::size_t{0} + ... + N)> rows{};
+  std::size_t at = 0;
+  const auto append = [&](const auto& family) {
+    for (const OpRow& row : family) rows[at++] = row;
+  };
+  (append(families), ...);
+  std::sort(rows.begin(), rows.end(), [](const OpRow& a, const OpRow& b) { return a.name < b.name; });
+  return rows;
+}
+}  // namespace detail
+
+/// Every operator the portable backend has, sorted by name: what it takes and what it runs are this one table.
+inline constexpr auto op_table = detail::sorted_rows(FAMILIES);
+
+static_assert(std::adjacent_find(op_table.begin(), op_table.end(),
+                                 [](const OpRow& a, const OpRow& b) { return a.name == b.name; }) == op_table.end(),
+              "an operator stands twice in the families");
+
+/// The row of the operator of that name, or nullptr. O(log operators).
+[[nodiscard]] constexpr const OpRow* find_op(std::string_view name) noexcept {
+  const auto* row = std::lower_bound(op_table.begin(), op_table.end(), name,
+                                     [](const OpRow& a, std::string_view b) { return a.name < b; });
+  return row != op_table.end() && row->name == name ? row : nullptr;
+}
+
+}  // namespace davit::portable_kernels

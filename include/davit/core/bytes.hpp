@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace davit {
+
+static_assert(std::endian::native == std::endian::little, "davit's saved forms are little endian");
+
+/// Appends numbers, texts and arrays of plain structs to a vector of bytes (little endian, arrays aligned to 8).
+class ByteWriter {
+ public:
+  template <class T>
+    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void number(T value) {
+    raw(&value, sizeof value);
+  }
+  void text(std::string_view s) {
+    number(static_cast<std::uint64_t>(s.size()));
+    raw(s.data(), s.size());
+  }
+  void bytes(std::span<const std::byte> data) {
+    number(static_cast<std::uint64_t>(data.size()));
+    align(8);
+    raw(data.data(), data.size());
+  }
+  template <class T>
+    requires std::has_unique_object_representations_v<T>
+  void array(std::span<const T> items) {
+    number(static_cast<std::uint64_t>(items.size()));
+    align(8);
+    raw(items.data(), items.size_bytes());
+  }
+  void align(std::size_t to) {
+    while (out_.size() % to != 0) out_.push_back(std::byte{0});
+  }
+  [[nodiscard]] const std::vector<std::byte>& written() const noexcept { return out_; }
+  [[nodiscard]] std::vector<std::byte> take() && noexcept { return std::move(out_); }
+
+ private:
+  void raw(const void* data, std::size_t size) {
+    const auto* from = static_cast<const std::byte*>(data);
+    out_.insert(out_.end(), from, from + size);
+  }
+  std::vector<std::byte> out_;
+};
+
+/// Reads what ByteWriter wrote. Past the end or on a nonsensical size it turns bad and answers zeros and empty arrays:
+/// read everything, then ask ok(). Nothing outside the bytes is touched, nothing larger than them is allocated.
+class ByteReader {
+ public:
+  explicit ByteReader(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
+
+  template <class T>
+    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  [[nodiscard]] T number() noexcept {
+    T value{};
+    if (take(sizeof value)) std::memcpy(&value, bytes_.data() + at_ - sizeof value, sizeof value);
+    return value;
+  }
+  [[nodiscard]] std::string_view text() noexcept {
+    const auto size = number<std::uint64_t>();
+    if (!take(size)) return {};
+    return {reinterpret_cast<const char*>(bytes_.data() + at_ - size), static_cast<std::size_t>(size)};
+  }
+  [[nodiscard]] std::span<const std::byte> bytes() noexcept {
+    const auto size = number<std::uint64_t>();
+    align(8);
+    if (!take(size)) return {};
+    return bytes_.subspan(at_ - size, size);
+  }
+  template <class T>
+    requires std::has_unique_object_representations_v<T>
+  [[nodiscard]] std::vector<T> array() {
+    const auto count = number<std::uint64_t>();
+    align(8);
+    if (!ok_ || count > (bytes_.size() - at_) / sizeof(T)) {
+      ok_ = false;
+      return {};
+    }
+    std::vector<T> items(count);
+    if (count != 0) std::memcpy(static_cast<void*>(items.data()), bytes_.data() + at_, count * sizeof(T));
+    at_ += count * sizeof(T);
+    return items;
+  }
+  /// A count of things that take at least `least` bytes each; 0 (and bad) if they cannot all be there.
+  [[nodiscard]] std::size_t count(std::size_t least = 1) noexcept {
+    const auto n = number<std::uint64_t>();
+    if (ok_ && n <= (bytes_.size() - at_) / least) return static_cast<std::size_t>(n);
+    ok_ = false;
+    return 0;
+  }
+  void align(std::size_t to) noexcept {
+    const std::size_t aligned = (at_ + to - 1) / to * to;
+    if (aligned > bytes_.size()) {
+      ok_ = false;
+    } else {
+      at_ = aligned;
+    }
+  }
+  void fail() noexcept { ok_ = false; }
+  [[nodiscard]] bool ok() const noexcept { return ok_; }
+  [[nodiscard]] bool at_end() const noexcept { return at_ == bytes_.size(); }
+  [[nodiscard]] std::size_t position() const noexcept { return at_; }
+
+ private:
+  [[nodiscard]] bool take(std::uint64_t size) noexcept {
+    if (!ok_ || size > bytes_.size() - at_) return ok_ = false;
+    at_ += size;
+    return true;
+  }
+  std::span<const std::byte> bytes_;
+  std::size_t at_ = 0;
+  bool ok_ = true;
+};
+
+}  // namespace davit

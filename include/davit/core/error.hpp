@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "davit/core/name.hpp"
+
+namespace davit {
+
+/// Where on its way a program was when something went wrong.
+enum class Stage : std::uint8_t { load, verify, partition, preprocess, compile, execute, save };
+
+enum class ErrorCode : std::uint8_t {
+  ok = 0,
+  invalid_argument,      ///< the caller passed something the interface does not take
+  invalid_program,       ///< the program breaks a rule of torch.export's verifier
+  invalid_shape,         ///< sizes, strides or rank do not fit
+  invalid_dtype,         ///< an element type does not fit
+  out_of_range,          ///< an index or a number lies outside its range
+  unsupported_operator,  ///< no backend takes the operator
+  unsupported_argument,  ///< the operator is known, this form of it is not
+  not_found,             ///< a name is not there
+  not_available,         ///< the backend cannot run on this machine
+  corrupt_data,          ///< a file or blob is damaged or hostile
+  version_mismatch,      ///< a file or blob of another major version
+  out_of_memory,
+  io_error,
+  assertion_failed,  ///< an assertion of the model itself did not hold
+  failed,            ///< a backend failed for a reason of its own
+};
+
+[[nodiscard]] constexpr std::string_view name_of(Stage stage) noexcept {
+  switch (stage) {
+    case Stage::load: return "load";
+    case Stage::verify: return "verify";
+    case Stage::partition: return "partition";
+    case Stage::preprocess: return "preprocess";
+    case Stage::compile: return "compile";
+    case Stage::execute: return "execute";
+    case Stage::save: return "save";
+  }
+  return "?";
+}
+
+[[nodiscard]] constexpr std::string_view name_of(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::ok: return "ok";
+    case ErrorCode::invalid_argument: return "invalid argument";
+    case ErrorCode::invalid_program: return "invalid program";
+    case ErrorCode::invalid_shape: return "invalid shape";
+    case ErrorCode::invalid_dtype: return "invalid dtype";
+    case ErrorCode::out_of_range: return "out of range";
+    case ErrorCode::unsupported_operator: return "unsupported operator";
+    case ErrorCode::unsupported_argument: return "unsupported argument";
+    case ErrorCode::not_found: return "not found";
+    case ErrorCode::not_available: return "not available";
+    case ErrorCode::corrupt_data: return "corrupt data";
+    case ErrorCode::version_mismatch: return "version mismatch";
+    case ErrorCode::out_of_memory: return "out of memory";
+    case ErrorCode::io_error: return "input/output error";
+    case ErrorCode::assertion_failed: return "assertion failed";
+    case ErrorCode::failed: return "failed";
+  }
+  return "?";
+}
+
+/// Identifies a node of the source program in events and errors; -1 is "no node".
+using DebugHandle = std::int32_t;
+inline constexpr DebugHandle no_debug_handle = -1;
+
+/// What a backend's execute reports: a code and the node, four bytes, trivially copyable. On a device this is all
+/// there is; on a host the lowered module turns it into an Error with the model's source line.
+class Fault {
+ public:
+  constexpr Fault() = default;
+  constexpr Fault(ErrorCode code, DebugHandle handle = no_debug_handle) noexcept
+      : bits_(static_cast<std::uint32_t>(handle) << 8 | static_cast<std::uint32_t>(code)) {}
+  [[nodiscard]] constexpr ErrorCode code() const noexcept { return static_cast<ErrorCode>(bits_ & 0xffu); }
+  /// The node, in 24 bits; -1 if there is none.
+  [[nodiscard]] constexpr DebugHandle debug_handle() const noexcept { return static_cast<std::int32_t>(bits_) >> 8; }
+  friend constexpr bool operator==(Fault, Fault) = default;
+
+ private:
+  std::uint32_t bits_ = 0xffffff00u | static_cast<std::uint32_t>(ErrorCode::failed);
+};
+static_assert(sizeof(Fault) == 4);
+
+/// The result of a backend's execute.
+using Status = std::expected<void, Fault>;
+
+/// What went wrong, where, and what to do about it. Every function that can fail on the host returns it.
+struct Error {
+  ErrorCode code = ErrorCode::failed;
+  Stage stage = Stage::load;
+  DebugHandle debug_handle = no_debug_handle;
+  Name backend;  ///< name of the backend concerned, or empty
+  Name where;    ///< place in the model or file, such as "node add_1 (aten.add.Tensor)"
+  Name what;     ///< one sentence without a full stop
+  Name fix;      ///< what the reader can do, or empty
+  Name source;   ///< the model's source lines with a caret, or empty
+
+  friend constexpr bool operator==(const Error&, const Error&) = default;
+};
+
+template <class T>
+using Result = std::expected<T, Error>;
+
+/// Renders an error as a sentence, followed by the model's source lines if they are known. O(size of the text).
+[[nodiscard]] constexpr Name to_name(const Error& error) {
+  const auto part = [](std::string_view before, std::string_view text, std::string_view after) {
+    return text.empty() ? Name() : concat(before, text, after);
+  };
+  const Name handle = error.debug_handle == no_debug_handle
+                          ? Name()
+                          : concat(" (debug handle ", error.debug_handle, ")");
+  return concat(name_of(error.stage), part(" [", error.backend, "]"), ": ", part("", error.where, ": "),
+                error.what.empty() ? name_of(error.code) : error.what.view(), handle, part("; ", error.fix, ""),
+                part("\n", error.source, ""));
+}
+
+[[nodiscard]] inline std::string to_string(const Error& error) { return std::string(to_name(error).view()); }
+inline std::ostream& operator<<(std::ostream& out, const Error& error) { return out << to_name(error); }
+
+}  // namespace davit

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <bit>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace davit {
+
+/// Element type of a tensor. The numbers are c10::ScalarType's (a `.pt2` file uses others; its reader converts).
+enum class ScalarType : std::uint8_t {
+  uint8 = 0,
+  int8 = 1,
+  int16 = 2,
+  int32 = 3,
+  int64 = 4,
+  float16 = 5,
+  float32 = 6,
+  float64 = 7,
+  complex32 = 8,
+  complex64 = 9,
+  complex128 = 10,
+  bool_ = 11,
+  bfloat16 = 15,
+  float8_e5m2 = 23,
+  float8_e4m3fn = 24,
+  float8_e5m2fnuz = 25,
+  float8_e4m3fnuz = 26,
+  uint16 = 27,
+  uint32 = 28,
+  uint64 = 29,
+  undefined = 255,
+};
+
+/// IEEE binary16, stored as bits; arithmetic goes through float.
+struct Half {
+  std::uint16_t bits = 0;
+
+  constexpr Half() = default;
+  constexpr explicit Half(float value) noexcept : bits(encode(value)) {}
+  constexpr operator float() const noexcept {
+    const std::uint32_t sign = std::uint32_t(bits & 0x8000u) << 16;
+    const std::uint32_t exponent = (bits >> 10) & 31u;
+    const std::uint32_t mantissa = bits & 1023u;
+    if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
+    if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
+    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
+    return sign != 0 ? -magnitude : magnitude;
+  }
+  static constexpr Half from_bits(std::uint16_t bits) noexcept {
+    Half h;
+    h.bits = bits;
+    return h;
+  }
+
+ private:
+  static constexpr std::uint16_t encode(float value) noexcept {
+    const std::uint32_t word = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t sign = (word >> 16) & 0x8000u;
+    std::uint32_t magnitude = word & 0x7fffffffu;
+    if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);
+    if (magnitude >= 0x47800000u) return static_cast<std::uint16_t>(sign | 0x7c00u);
+    if (magnitude < 0x38800000u) {  // subnormal or zero: let float rounding do the work
+      const float scaled = std::bit_cast<float>(magnitude) + 0.5f;
+      return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(scaled) - 0x3f000000u));
+    }
+    const std::uint32_t odd = (magnitude >> 13) & 1u;
+    magnitude += 0xc8000fffu + odd;
+    return static_cast<std::uint16_t>(sign | (magnitude >> 13));
+  }
+};
+
+/// bfloat16, stored as bits; arithmetic goes through float.
+struct BFloat16 {
+  std::uint16_t bits = 0;
+
+  constexpr BFloat16() = default;
+  constexpr explicit BFloat16(float value) noexcept {
+    const std::uint32_t word = std::bit_cast<std::uint32_t>(value);
+    if ((word & 0x7fffffffu) > 0x7f800000u) {
+      bits = 0x7fc0;
+      return;
+    }
+    bits = static_cast<std::uint16_t>((word + 0x7fffu + ((word >> 16) & 1u)) >> 16);
+  }
+  constexpr operator float() const noexcept { return std::bit_cast<float>(std::uint32_t(bits) << 16); }
+};
+
+/// Bytes per element; 0 for `undefined`.
+[[nodiscard]] constexpr std::size_t size_of(ScalarType type) noexcept {
+  switch (type) {
+    case ScalarType::uint8:
+    case ScalarType::int8:
+    case ScalarType::bool_:
+    case ScalarType::float8_e5m2:
+    case ScalarType::float8_e4m3fn:
+    case ScalarType::float8_e5m2fnuz:
+    case ScalarType::float8_e4m3fnuz: return 1;
+    case ScalarType::int16:
+    case ScalarType::float16:
+    case ScalarType::bfloat16:
+    case ScalarType::uint16: return 2;
+    case ScalarType::int32:
+    case ScalarType::float32:
+    case ScalarType::complex32:
+    case ScalarType::uint32: return 4;
+    case ScalarType::int64:
+    case ScalarType::float64:
+    case ScalarType::complex64:
+    case ScalarType::uint64: return 8;
+    case ScalarType::complex128: return 16;
+    case ScalarType::undefined: break;
+  }
+  return 0;
+}
+
+namespace detail {
+struct ScalarTypeName {
+  ScalarType type;
+  std::string_view name;        // as torch prints it, without "torch."
+  std::string_view short_name;  // as exported programs print it
+};
+inline constexpr std::array<ScalarTypeName, 20> scalar_type_names{{
+    {ScalarType::uint8, "uint8", "u8"},
+    {ScalarType::int8, "int8", "i8"},
+    {ScalarType::int16, "int16", "i16"},
+    {ScalarType::int32, "int32", "i32"},
+    {ScalarType::int64, "int64", "i64"},
+    {ScalarType::float16, "float16", "f16"},
+    {ScalarType::float32, "float32", "f32"},
+    {ScalarType::float64, "float64", "f64"},
+    {ScalarType::complex32, "complex32", "c32"},
+    {ScalarType::complex64, "complex64", "c64"},
+    {ScalarType::complex128, "complex128", "c128"},
+    {ScalarType::bool_, "bool", "b8"},
+    {ScalarType::bfloat16, "bfloat16", "bf16"},
+    {ScalarType::float8_e5m2, "float8_e5m2", "f8e5m2"},
+    {ScalarType::float8_e4m3fn, "float8_e4m3fn", "f8e4m3fn"},
+    {ScalarType::float8_e5m2fnuz, "float8_e5m2fnuz", "f8e5m2fnuz"},
+    {ScalarType::float8_e4m3fnuz, "float8_e4m3fnuz", "f8e4m3fnuz"},
+    {ScalarType::uint16, "uint16", "u16"},
+    {ScalarType::uint32, "uint32", "u32"},
+    {ScalarType::uint64, "uint64", "u64"},
+}};
+}  // namespace detail
+
+/// The name torch prints, without "torch."; "undefined" for anything else. O(1).
+[[nodiscard]] constexpr std::string_view name_of(ScalarType type) noexcept {
+  for (const auto& row : detail::scalar_type_names)
+    if (row.type == type) return row.name;
+  return "undefined";
+}
+
+/// The abbreviation exported programs print ("f32"); "?" for anything else.
+[[nodiscard]] constexpr std::string_view short_name_of(ScalarType type) noexcept {
+  for (const auto& row : detail::scalar_type_names)
+    if (row.type == type) return row.short_name;
+  return "?";
+}
+
+/// The scalar type torch prints as `name`; `undefined` if there is none.
+[[nodiscard]] constexpr ScalarType scalar_type_named(std::string_view name) noexcept {
+  for (const auto& row : detail::scalar_type_names)
+    if (row.name == name) return row.type;
+  return ScalarType::undefined;
+}
+
+[[nodiscard]] constexpr bool is_complex(ScalarType type) noexcept {
+  return type == ScalarType::complex32 || type == ScalarType::complex64 || type == ScalarType::complex128;
+}
+[[nodiscard]] constexpr bool is_floating(ScalarType type) noexcept {
+  return type == ScalarType::float16 || type == ScalarType::bfloat16 || type == ScalarType::float32 ||
+         type == ScalarType::float64 || (type >= ScalarType::float8_e5m2 && type <= ScalarType::float8_e4m3fnuz);
+}
+/// True for the integer types and bool, as torch's `isIntegralType(type, includeBool=true)`.
+[[nodiscard]] constexpr bool is_integral(ScalarType type) noexcept {
+  return type != ScalarType::undefined && !is_complex(type) && !is_floating(type);
+}
+
+namespace detail {
+template <class T>
+struct ScalarTypeOf;
+template <> struct ScalarTypeOf<std::uint8_t> { static constexpr auto value = ScalarType::uint8; };
+template <> struct ScalarTypeOf<std::int8_t> { static constexpr auto value = ScalarType::int8; };
+template <> struct ScalarTypeOf<std::int16_t> { static constexpr auto value = ScalarType::int16; };
+template <> struct ScalarTypeOf<std::int32_t> { static constexpr auto value = ScalarType::int32; };
+template <> struct ScalarTypeOf<std::int64_t> { static constexpr auto value = ScalarType::int64; };
+template <> struct ScalarTypeOf<std::uint16_t> { static constexpr auto value = ScalarType::uint16; };
+template <> struct ScalarTypeOf<std::uint32_t> { static constexpr auto value = ScalarType::uint32; };
+template <> struct ScalarTypeOf<std::uint64_t> { static constexpr auto value = ScalarType::uint64; };
+template <> struct ScalarTypeOf<Half> { static constexpr auto value = ScalarType::float16; };
+template <> struct ScalarTypeOf<BFloat16> { static constexpr auto value = ScalarType::bfloat16; };
+template <> struct ScalarTypeOf<float> { static constexpr auto value = ScalarType::float32; };
+template <> struct ScalarTypeOf<double> { static constexpr auto value = ScalarType::float64; };
+template <> struct ScalarTypeOf<bool> { static constexpr auto value = ScalarType::bool_; };
+template <> struct ScalarTypeOf<std::complex<float>> { static constexpr auto value = ScalarType::complex64; };
+template <> struct ScalarTypeOf<std::complex<double>> { static constexpr auto value = ScalarType::complex128; };
+}  // namespace detail
+
+/// The scalar type whose elements are objects of C++ type `T`.
+template <class T>
+inline constexpr ScalarType scalar_type_of = detail::ScalarTypeOf<T>::value;
+
+}  // namespace davit

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "davit/core/scalar_type.hpp"
+
+namespace davit {
+
+/// The largest rank a tensor may have.
+inline constexpr std::size_t max_rank = 16;
+
+/// A tensor somebody else owns: data, element type, sizes and strides (in elements, row-major order of dimensions).
+/// Trivially copyable. `data` points at the element with all indices zero.
+struct TensorView {
+  void* data = nullptr;
+  const std::int64_t* sizes_data = nullptr;
+  const std::int64_t* strides_data = nullptr;
+  std::uint8_t rank = 0;
+  ScalarType dtype = ScalarType::undefined;
+
+  [[nodiscard]] constexpr std::span<const std::int64_t> sizes() const noexcept { return {sizes_data, rank}; }
+  [[nodiscard]] constexpr std::span<const std::int64_t> strides() const noexcept { return {strides_data, rank}; }
+  [[nodiscard]] constexpr std::int64_t size(std::size_t dim) const noexcept { return sizes_data[dim]; }
+  [[nodiscard]] constexpr std::int64_t stride(std::size_t dim) const noexcept { return strides_data[dim]; }
+
+  /// Number of elements; 1 for rank 0.
+  [[nodiscard]] constexpr std::int64_t numel() const noexcept {
+    std::int64_t count = 1;
+    for (std::size_t d = 0; d < rank; ++d) count *= sizes_data[d];
+    return count;
+  }
+  /// Bytes the elements take when contiguous.
+  [[nodiscard]] constexpr std::size_t nbytes() const noexcept {
+    return static_cast<std::size_t>(numel()) * size_of(dtype);
+  }
+  /// True if the elements lie in row-major order without gaps (dimensions of size 1 do not matter).
+  [[nodiscard]] constexpr bool is_contiguous() const noexcept {
+    std::int64_t expected = 1;
+    for (std::size_t d = rank; d-- > 0;) {
+      if (sizes_data[d] == 0) return true;
+      if (sizes_data[d] != 1 && strides_data[d] != expected) return false;
+      expected *= sizes_data[d];
+    }
+    return true;
+  }
+  /// The elements as `T`; the caller has checked `dtype`.
+  template <class T>
+  [[nodiscard]] T* as() const noexcept {
+    return static_cast<T*>(data);
+  }
+};
+
+/// Fills `strides` with the row-major strides of `sizes`; a dimension of size 0 counts as 1, as in torch.
+constexpr void contiguous_strides(std::span<const std::int64_t> sizes, std::span<std::int64_t> strides) noexcept {
+  std::int64_t step = 1;
+  for (std::size_t d = sizes.size(); d-- > 0;) {
+    strides[d] = step;
+    if (sizes[d] > 1) step *= sizes[d];
+  }
+}
+
+}  // namespace davit

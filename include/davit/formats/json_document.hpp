@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <rapidjson/encodedstream.h>
+#include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
+
+#include <bit>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "davit/core/error.hpp"
+
+namespace davit::formats {
+
+class Json;
+
+/// The longest JSON text that parse_json takes, in bytes.
+inline constexpr std::size_t max_json_size = std::size_t{1} << 31;
+
+enum class JsonKind : std::uint8_t { null, false_, true_, integer, real, string, array, object };
+
+/// A parsed JSON text as one table: values in the order of the text, each object or array followed by all that it
+/// holds.
+///
+/// 16 bytes per value plus the strings. RapidJSON's own Document is not used: clang 19 refuses version 1.1 of it, and
+/// its conversion of numbers reads out of bounds for some hostile ones.
+class JsonDocument {
+ public:
+  /// A value: an object's children are key, value, key, value.
+  struct Node {
+    JsonKind kind = JsonKind::null;
+    std::uint32_t size = 0;     ///< bytes of a string, elements of an array, members of an object
+    std::uint64_t payload = 0;  ///< an integer, the bits of a real, a string's offset, or where the next value begins
+  };
+
+  /// What errors call the text.
+  [[nodiscard]] std::string_view name() const noexcept { return name_; }
+  /// The outermost value. Views this document, which must stay where it is.
+  [[nodiscard]] Json root() const noexcept;
+
+  [[nodiscard]] const Node& node(std::uint32_t index) const noexcept { return nodes_[index]; }
+  /// The value after this one and all that it holds.
+  [[nodiscard]] std::uint32_t after(std::uint32_t index) const noexcept {
+    return nodes_[index].kind < JsonKind::array ? index + 1 : static_cast<std::uint32_t>(nodes_[index].payload);
+  }
+  /// The text of a string.
+  [[nodiscard]] std::string_view string(std::uint32_t index) const noexcept {
+    return std::string_view(text_).substr(nodes_[index].payload, nodes_[index].size);
+  }
+
+ private:
+  friend class JsonHandler;
+  std::vector<Node> nodes_;
+  std::string text_;
+  std::string name_;
+};
+
+/// Fills a document from the events of RapidJSON's reader.
+class JsonHandler {
+ public:
+  using Ch = char;
+  using Size = rapidjson::SizeType;
+
+  JsonHandler(JsonDocument& document, std::string_view name) : document_(document) { document_.name_ = name; }
+
+  bool Null() { return add(JsonKind::null); }
+  bool Bool(bool b) { return add(b ? JsonKind::true_ : JsonKind::false_); }
+  bool Int(int i) { return Int64(i); }
+  bool Uint(unsigned i) { return Int64(i); }
+  bool Int64(std::int64_t i) { return add(JsonKind::integer, static_cast<std::uint64_t>(i)); }
+  bool Uint64(std::uint64_t i) { return Double(static_cast<double>(i)); }
+  bool Double(double d) { return add(JsonKind::real, std::bit_cast<std::uint64_t>(d)); }
+  bool Key(const char* text, Size size, bool copy) { return String(text, size, copy); }
+  bool String(const char* text, Size size, bool) {
+    add(JsonKind::string, document_.text_.size(), size);
+    document_.text_.append(text, size);
+    return true;
+  }
+  bool RawNumber(const char* text, Size size, bool);
+  bool StartObject() { return open(JsonKind::object); }
+  bool StartArray() { return open(JsonKind::array); }
+  bool EndObject(Size members) { return close(members); }
+  bool EndArray(Size elements) { return close(elements); }
+
+ private:
+  bool add(JsonKind kind, std::uint64_t payload = 0, std::uint32_t size = 0) {
+    document_.nodes_.push_back({kind, size, payload});
+    return true;
+  }
+  bool open(JsonKind kind) {
+    open_.push_back(document_.nodes_.size());
+    return add(kind);
+  }
+  bool close(Size size) {
+    JsonDocument::Node& node = document_.nodes_[open_.back()];
+    open_.pop_back();
+    node.size = size;
+    node.payload = document_.nodes_.size();
+    return true;
+  }
+
+  JsonDocument& document_;
+  std::vector<std::size_t> open_;
+};
+
+/// Takes the text of a number, NaN or an infinity; an integer outside int64 becomes the nearest real.
+inline bool JsonHandler::RawNumber(const char* text, Size size, bool) {
+  const std::string_view number(text, size);
+  const bool negative = number.starts_with('-');
+  const char first = number[negative ? 1 : 0];
+  if (first == 'N') return Double(std::numeric_limits<double>::quiet_NaN());
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (first == 'I') return Double(negative ? -infinity : infinity);
+  std::int64_t i = 0;
+  const bool whole = number.find_first_of(".eE") == number.npos;
+  if (whole && std::from_chars(text, text + size, i).ec == std::errc()) return Int64(i);
+  double d = 0;
+  return std::from_chars(text, text + size, d).ec == std::errc() && Double(d);
+}
+
+/// Parses a JSON text as Python's json module writes it: bare NaN, Infinity and -Infinity are numbers, text is UTF-8.
+///
+/// `name` is what errors call the text. Nesting is unlimited and needs no stack. A number that no double is near to is
+/// an error. O(size), in time and in memory.
+[[nodiscard]] inline Result<JsonDocument> parse_json(std::string_view text, std::string_view name = "json") {
+  const auto fail = [name](const auto&... what) {
+    return std::unexpected(Error{.code = ErrorCode::corrupt_data,
+                                 .stage = Stage::load,
+                                 .where = Name::own(name),
+                                 .what = concat(what...),
+                                 .fix = "export the program again"});
+  };
+  if (text.size() >= max_json_size) return fail("the JSON text is larger than ", max_json_size, " bytes");
+  constexpr unsigned flags = rapidjson::kParseIterativeFlag | rapidjson::kParseNanAndInfFlag |
+                             rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
+  JsonDocument document;
+  JsonHandler handler(document, name);
+  rapidjson::MemoryStream memory(text.data(), text.size());
+  rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream> stream(memory);
+  rapidjson::Reader reader;
+  const rapidjson::ParseResult outcome = reader.Parse<flags>(stream, handler);
+  if (!outcome.IsError()) return document;
+  if (outcome.Code() == rapidjson::kParseErrorTermination) {
+    return fail("the number at byte ", outcome.Offset(), " is out of range");
+  }
+  std::string_view reason = rapidjson::GetParseError_En(outcome.Code());
+  if (reason.ends_with('.')) reason.remove_suffix(1);
+  return fail("not JSON at byte ", outcome.Offset(), ": ", reason);
+}
+
+}  // namespace davit::formats

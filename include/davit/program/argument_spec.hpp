@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+#include <variant>
+
+#include "davit/core/name.hpp"
+
+namespace davit {
+
+/// A graph input or output that is a tensor.
+struct TensorArgument {
+  Name name;
+  friend constexpr bool operator==(const TensorArgument&, const TensorArgument&) = default;
+};
+
+/// A graph input or output that is an integer known only when the program runs.
+struct SymIntArgument {
+  Name name;
+  friend constexpr bool operator==(const SymIntArgument&, const SymIntArgument&) = default;
+};
+
+/// A graph input or output that is a float known only when the program runs.
+struct SymFloatArgument {
+  Name name;
+  friend constexpr bool operator==(const SymFloatArgument&, const SymFloatArgument&) = default;
+};
+
+/// A graph input or output that is a bool known only when the program runs.
+struct SymBoolArgument {
+  Name name;
+  friend constexpr bool operator==(const SymBoolArgument&, const SymBoolArgument&) = default;
+};
+
+/// None, int, float, bool or str: what a constant argument can be. Two are equal if type and value are.
+using ConstantValue = std::variant<std::monostate, std::int64_t, double, bool, Name>;
+
+/// A graph input or output whose value was fixed by the export. Outputs have an empty name.
+struct ConstantArgument {
+  Name name;
+  ConstantValue value;
+  friend constexpr bool operator==(const ConstantArgument&, const ConstantArgument&) = default;
+};
+
+/// A graph input or output that is an object of a class registered with torch.
+struct CustomObjArgument {
+  Name name;
+  Name class_fqn;  ///< such as "__torch__.torch.classes.ns.Foo"
+  friend constexpr bool operator==(const CustomObjArgument&, const CustomObjArgument&) = default;
+};
+
+/// A graph input or output that only orders side effects.
+struct TokenArgument {
+  Name name;
+  friend constexpr bool operator==(const TokenArgument&, const TokenArgument&) = default;
+};
+
+/// What a graph input or output is. Source: torch.export.graph_signature.ArgumentSpec.
+using ArgumentSpec = std::variant<TensorArgument, SymIntArgument, SymFloatArgument, SymBoolArgument, ConstantArgument,
+                                  CustomObjArgument, TokenArgument>;
+
+/// What a user input or a user output is: any argument but a token.
+using UserArgument = std::variant<TensorArgument, SymIntArgument, SymFloatArgument, SymBoolArgument, ConstantArgument,
+                                  CustomObjArgument>;
+
+/// The name of an argument: that of its value in the graph; empty for a constant output.
+template <class... Arguments>
+[[nodiscard]] constexpr const Name& arg_name(const std::variant<Arguments...>& argument) noexcept {
+  return std::visit([](const auto& a) -> const Name& { return a.name; }, argument);
+}
+
+/// A user argument as an argument of any kind.
+template <std::same_as<UserArgument> Argument>
+[[nodiscard]] constexpr ArgumentSpec to_argument_spec(const Argument& argument) {
+  return std::visit([](const auto& a) { return ArgumentSpec(a); }, argument);
+}
+
+/// What torch.export calls the argument's class.
+[[nodiscard]] constexpr std::string_view type_name(const ArgumentSpec& argument) noexcept {
+  constexpr std::string_view names[] = {"TensorArgument",   "SymIntArgument",    "SymFloatArgument", "SymBoolArgument",
+                                        "ConstantArgument", "CustomObjArgument", "TokenArgument"};
+  return names[argument.index()];
+}
+
+namespace detail {
+
+// What input and output specs have in common: an `arg`, and a `target` where the kind has one.
+
+template <class Spec>
+constexpr ArgumentSpec spec_arg(const Spec& spec) {
+  if constexpr (requires { to_argument_spec(spec.arg); }) {
+    return to_argument_spec(spec.arg);
+  } else {
+    return spec.arg;
+  }
+}
+
+template <class Spec>
+constexpr const Name& spec_arg_name(const Spec& spec) noexcept {
+  if constexpr (requires { spec.arg.name; }) {
+    return spec.arg.name;
+  } else {
+    return arg_name(spec.arg);
+  }
+}
+
+template <class Spec>
+constexpr const Name* spec_target(const Spec& spec) noexcept {
+  if constexpr (requires { spec.target; }) {
+    return &spec.target;
+  } else {
+    return nullptr;
+  }
+}
+
+}  // namespace detail
+
+}  // namespace davit

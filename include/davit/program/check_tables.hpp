@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <string_view>
+#include <vector>
+
+#include "davit/core/error.hpp"
+#include "davit/program/graph.hpp"
+
+namespace davit {
+
+/// Lists in lists in lists: deeper nesting is refused.
+inline constexpr int max_list_depth = 4;
+
+/// Checks that every id and range of the tables stays inside them, so that every other algorithm may follow them
+/// blindly: references of expressions and lists point backwards, sub-graphs form a tree, each node and value says which
+/// graph it is in. Tables of unknown origin (a file, a saved blob) must pass it first. O(size of the tables).
+/// Errors: the first violation, with table and row.
+[[nodiscard]] constexpr Result<void> check_tables(GraphModuleView g) {
+  const auto bad = [](std::string_view table, std::size_t row, std::string_view what) {
+    return std::unexpected(Error{.code = ErrorCode::corrupt_data,
+                                 .stage = Stage::load,
+                                 .where = concat("table '", table, "', row ", row),
+                                 .what = Name(what),
+                                 .fix = "the tables are damaged: export or save the program again"});
+  };
+  const auto inside = [](Range r, std::size_t size) { return r.first <= size && r.count <= size - r.first; };
+  const auto text = [&](Text t) { return inside({t.first, t.size}, g.text.size()); };
+
+  for (std::size_t i = 0; i < g.exprs.size(); ++i) {
+    const Expr& e = g.exprs[i];
+    const auto operand = [&](std::uint32_t id) { return id == no_id || id < i || e.op == ExprOp::rational; };
+    if (e.op > ExprOp::real) return bad("exprs", i, "unknown operator");
+    if (!operand(e.a) || !operand(e.b) || !operand(e.c)) return bad("exprs", i, "an operand does not precede its use");
+    if (!text(e.name)) return bad("exprs", i, "text outside the table");
+  }
+  for (std::size_t i = 0; i < g.dims.size(); ++i)
+    if (g.dims[i].expr != no_id && g.dims[i].expr >= g.exprs.size()) return bad("dims", i, "unknown expression");
+  for (std::size_t i = 0; i < g.values.size(); ++i) {
+    const Value& v = g.values[i];
+    if (!text(v.name) || !text(v.class_fqn) || !text(v.device)) return bad("values", i, "text outside the table");
+    if (!inside(v.sizes, g.dims.size()) || !inside(v.strides, g.dims.size()))
+      return bad("values", i, "dims outside the table");
+    if (v.strides.count != 0 && v.strides.count != v.sizes.count)
+      return bad("values", i, "as many strides as sizes are needed");
+    if (v.expr != no_id && v.expr >= g.exprs.size()) return bad("values", i, "unknown expression");
+    if (v.graph >= g.graphs.size()) return bad("values", i, "unknown graph");
+    if (v.producer != no_id && v.producer >= g.nodes.size()) return bad("values", i, "unknown producer");
+    if (v.kind > ValueKind::token) return bad("values", i, "unknown kind");
+  }
+  std::vector<std::uint8_t> depth(g.arguments.size(), 0);
+  std::vector<std::uint8_t> graph_uses(g.graphs.size(), 0);
+  for (std::size_t i = 0; i < g.arguments.size(); ++i) {
+    const Argument& a = g.arguments[i];
+    if (!text(a.name)) return bad("arguments", i, "text outside the table");
+    switch (a.kind) {
+      case ArgumentKind::value:
+        if (a.payload < 0 || static_cast<std::uint64_t>(a.payload) >= g.values.size())
+          return bad("arguments", i, "unknown value");
+        break;
+      case ArgumentKind::graph:
+        if (a.payload <= 0 || static_cast<std::uint64_t>(a.payload) >= g.graphs.size())
+          return bad("arguments", i, "unknown sub-graph");
+        if (graph_uses[a.graph()]++ != 0) return bad("arguments", i, "a sub-graph is used twice");
+        break;
+      case ArgumentKind::string:
+      case ArgumentKind::device:
+      case ArgumentKind::operator_name:
+        if (!text({a.items.first, a.items.count})) return bad("arguments", i, "text outside the table");
+        break;
+      case ArgumentKind::list:
+        if (!inside(a.items, i)) return bad("arguments", i, "list items must precede the list");
+        for (std::uint32_t k = 0; k < a.items.count; ++k)
+          if (depth[a.items.first + k] >= depth[i]) depth[i] = static_cast<std::uint8_t>(depth[a.items.first + k] + 1);
+        if (depth[i] > max_list_depth) return bad("arguments", i, "lists are nested too deeply");
+        break;
+      default:
+        if (a.kind > ArgumentKind::list) return bad("arguments", i, "unknown kind");
+    }
+  }
+  if (g.graphs.empty()) return bad("graphs", 0, "there is no root graph");
+  std::size_t covered = 0;
+  for (std::size_t i = 0; i < g.graphs.size(); ++i) {
+    const Graph& graph = g.graphs[i];
+    if (!text(graph.name)) return bad("graphs", i, "text outside the table");
+    if (!inside(graph.inputs, g.arguments.size()) || !inside(graph.outputs, g.arguments.size()))
+      return bad("graphs", i, "inputs or outputs outside the table");
+    if (!inside(graph.nodes, g.nodes.size())) return bad("graphs", i, "nodes outside the table");
+    covered += graph.nodes.count;
+    for (std::uint32_t n = 0; n < graph.nodes.count; ++n)
+      if (g.nodes[graph.nodes.first + n].graph != i) return bad("nodes", graph.nodes.first + n, "is not in the graph that lists it");
+    if (i != root_graph && graph_uses[i] != 1) return bad("graphs", i, "a sub-graph that nothing uses");
+  }
+  if (covered != g.nodes.size()) return bad("nodes", 0, "nodes outside every graph");
+  for (std::size_t i = 0; i < g.nodes.size(); ++i) {
+    const Node& n = g.nodes[i];
+    if (!text(n.target)) return bad("nodes", i, "text outside the table");
+    if (!inside(n.inputs, g.arguments.size()) || !inside(n.outputs, g.arguments.size()))
+      return bad("nodes", i, "arguments outside the table");
+    if (n.metadata != no_id && n.metadata >= g.metadata.size()) return bad("nodes", i, "unknown metadata row");
+    for (const Argument& a : g.inputs(n))
+      if (a.kind == ArgumentKind::graph && a.graph() <= n.graph) return bad("nodes", i, "a sub-graph must follow its graph");
+  }
+  for (std::size_t i = 0; i < g.metadata.size(); ++i) {
+    const NodeMetadata& m = g.metadata[i];
+    if (!text(m.stack_trace) || !text(m.nn_module_stack) || !text(m.source_fn_stack) || !text(m.torch_fn) || !text(m.custom))
+      return bad("metadata", i, "text outside the table");
+  }
+  return {};
+}
+
+}  // namespace davit

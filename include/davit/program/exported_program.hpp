@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/core/name.hpp"
+#include "davit/core/tensor.hpp"
+#include "davit/program/graph.hpp"
+#include "davit/program/signature.hpp"
+
+namespace davit {
+
+/// A named tensor of a state dict or of the constants.
+struct NamedTensor {
+  Name name;
+  Tensor tensor;
+};
+
+/// A custom object among the constants: its class, and its pickled state as the file holds it.
+struct NamedObject {
+  Name name;
+  Name class_fqn;
+  SharedBytes state;
+};
+
+/// Bounds of a symbol ("s0") or of a printed expression ("s0 + 1"); an absent bound is unlimited.
+struct RangeConstraint {
+  Name symbol;
+  std::optional<std::int64_t> min;
+  std::optional<std::int64_t> max;
+};
+
+/// One entry of the module call graph: a submodule, with its calling convention where it was preserved.
+struct ModuleCallEntry {
+  Name fqn;
+  bool has_signature = false;
+  Name in_spec;   ///< pytree spec as JSON text
+  Name out_spec;  ///< pytree spec as JSON text
+  std::vector<Name> forward_arg_names;
+};
+
+/// The version of an operator namespace, such as {"aten", 10}.
+struct OpsetVersion {
+  Name ns;
+  std::int64_t version = 0;
+};
+
+/// Which rules the program was exported under, from the file's `verifiers`.
+enum class Dialect : std::uint8_t { aten, training, edge, other };
+
+/// A program exported by torch.export: graphs, signature, weights, and what was recorded beside them.
+///
+/// The state dict's tensors view the mapped file: copying a program shares them.
+/// Source: torch.export.ExportedProgram.
+struct ExportedProgram {
+  GraphModule graph_module;
+  ExportGraphSignature signature;
+  std::vector<NamedTensor> state_dict;  ///< parameters and persistent buffers, by target name
+  std::vector<NamedTensor> constants;   ///< lifted tensors and non-persistent buffers
+  std::vector<NamedObject> custom_objects;
+  std::vector<RangeConstraint> range_constraints;
+  std::vector<ModuleCallEntry> module_call_graph;
+  std::vector<OpsetVersion> opset_version;
+  std::int64_t schema_major = 8;
+  std::int64_t schema_minor = 0;
+  Dialect dialect = Dialect::aten;
+  Name torch_version;
+
+  [[nodiscard]] constexpr GraphModuleView view() const noexcept { return graph_module.view(); }
+
+  /// The tensor that an input of that target stands for: looked up in the state dict, then in the constants;
+  /// nullptr if neither has it. O(entries).
+  [[nodiscard]] constexpr const Tensor* tensor_named(std::string_view target) const noexcept {
+    for (const NamedTensor& entry : state_dict)
+      if (entry.name == target) return &entry.tensor;
+    for (const NamedTensor& entry : constants)
+      if (entry.name == target) return &entry.tensor;
+    return nullptr;
+  }
+};
+
+}  // namespace davit

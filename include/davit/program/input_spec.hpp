@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "davit/program/argument_spec.hpp"
+
+namespace davit {
+
+/// The kinds of graph inputs, with torch.export's numbers.
+enum class InputKind : std::uint8_t {
+  user_input = 1,
+  parameter = 2,
+  buffer = 3,
+  constant_tensor = 4,
+  custom_obj = 5,
+  token = 6,
+};
+
+/// The kind's name in torch.export, such as "USER_INPUT".
+[[nodiscard]] constexpr std::string_view name_of(InputKind kind) noexcept {
+  switch (kind) {
+    case InputKind::user_input: return "USER_INPUT";
+    case InputKind::parameter: return "PARAMETER";
+    case InputKind::buffer: return "BUFFER";
+    case InputKind::constant_tensor: return "CONSTANT_TENSOR";
+    case InputKind::custom_obj: return "CUSTOM_OBJ";
+    case InputKind::token: return "TOKEN";
+  }
+  return "?";
+}
+
+/// An input that the caller passes.
+struct UserInputSpec {
+  static constexpr InputKind kind = InputKind::user_input;
+  UserArgument arg;
+  friend constexpr bool operator==(const UserInputSpec&, const UserInputSpec&) = default;
+};
+
+/// An input that is the parameter `target` of the state dict.
+struct InputToParameterSpec {
+  static constexpr InputKind kind = InputKind::parameter;
+  TensorArgument arg;
+  Name target;
+  constexpr InputToParameterSpec(TensorArgument a, Name t) noexcept : arg(std::move(a)), target(std::move(t)) {}
+  friend constexpr bool operator==(const InputToParameterSpec&, const InputToParameterSpec&) = default;
+};
+
+/// An input that is the buffer `target`: of the state dict if persistent, of the constants if not.
+struct InputToBufferSpec {
+  static constexpr InputKind kind = InputKind::buffer;
+  TensorArgument arg;
+  Name target;
+  bool persistent;
+  constexpr InputToBufferSpec(TensorArgument a, Name t, bool p) noexcept
+      : arg(std::move(a)), target(std::move(t)), persistent(p) {}
+  friend constexpr bool operator==(const InputToBufferSpec&, const InputToBufferSpec&) = default;
+};
+
+/// An input that is the tensor `target` of the constants.
+struct InputToTensorConstantSpec {
+  static constexpr InputKind kind = InputKind::constant_tensor;
+  TensorArgument arg;
+  Name target;
+  constexpr InputToTensorConstantSpec(TensorArgument a, Name t) noexcept : arg(std::move(a)), target(std::move(t)) {}
+  friend constexpr bool operator==(const InputToTensorConstantSpec&, const InputToTensorConstantSpec&) = default;
+};
+
+/// An input that is the object `target` of the constants.
+struct InputToCustomObjSpec {
+  static constexpr InputKind kind = InputKind::custom_obj;
+  CustomObjArgument arg;
+  Name target;
+  constexpr InputToCustomObjSpec(CustomObjArgument a, Name t) noexcept : arg(std::move(a)), target(std::move(t)) {}
+  friend constexpr bool operator==(const InputToCustomObjSpec&, const InputToCustomObjSpec&) = default;
+};
+
+/// An input that orders side effects.
+struct InputTokenSpec {
+  static constexpr InputKind kind = InputKind::token;
+  TokenArgument arg;
+  friend constexpr bool operator==(const InputTokenSpec&, const InputTokenSpec&) = default;
+};
+
+/// What a graph input stands for: one alternative per kind, which holds what that kind has.
+///
+/// Source: torch.export.graph_signature.InputSpec; the alternatives are those of torch._export.serde.schema.
+using InputSpec = std::variant<UserInputSpec, InputToParameterSpec, InputToBufferSpec, InputToTensorConstantSpec,
+                               InputToCustomObjSpec, InputTokenSpec>;
+
+[[nodiscard]] constexpr InputKind kind(const InputSpec& spec) noexcept {
+  return std::visit([](const auto& s) { return s.kind; }, spec);
+}
+
+/// A copy of the input's argument.
+[[nodiscard]] constexpr ArgumentSpec arg(const InputSpec& spec) {
+  return std::visit([](const auto& s) { return detail::spec_arg(s); }, spec);
+}
+
+/// The name of the input's argument.
+[[nodiscard]] constexpr const Name& arg_name(const InputSpec& spec) noexcept {
+  return std::visit([](const auto& s) -> const Name& { return detail::spec_arg_name(s); }, spec);
+}
+
+/// The name in the state dict or the constants; nullptr for user inputs and tokens.
+[[nodiscard]] constexpr const Name* target(const InputSpec& spec) noexcept {
+  return std::visit([](const auto& s) { return detail::spec_target(s); }, spec);
+}
+
+/// Whether a buffer is persistent; nothing for every other kind.
+[[nodiscard]] constexpr std::optional<bool> persistent(const InputSpec& spec) noexcept {
+  const auto* buffer = std::get_if<InputToBufferSpec>(&spec);
+  return buffer ? std::optional(buffer->persistent) : std::nullopt;
+}
+
+}  // namespace davit

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "davit/program/graph.hpp"
+
+namespace davit {
+
+/// The values of a program's symbolic expressions for one set of inputs.
+///
+/// Bind the sizes that inputs have, settle, then ask. Works on the table of expressions alone; no allocation after
+/// construction.
+class SymbolValues {
+ public:
+  constexpr SymbolValues() = default;
+  constexpr explicit SymbolValues(std::span<const Expr> exprs)
+      : exprs_(exprs), values_(exprs.size()), known_(exprs.size()) {}
+
+  constexpr void reset() noexcept {
+    for (std::size_t i = 0; i < known_.size(); ++i) known_[i] = 0;
+  }
+
+  /// Says that expression `id` has this value. A symbol takes it; in `a*s + b` and the like with one unknown symbol the
+  /// symbol is solved for (settle() first). False if it contradicts what is known. O(expressions).
+  constexpr bool bind(ExprId id, std::int64_t value) noexcept {
+    while (true) {
+      if (known_[id] != 0) return values_[id] == value;
+      const Expr& e = exprs_[id];
+      if (e.op == ExprOp::symbol) {
+        set(id, value);
+        return true;
+      }
+      if (e.op != ExprOp::add && e.op != ExprOp::mul) return true;
+      if (e.a == no_id || e.b == no_id || (known_[e.a] == 0 && known_[e.b] == 0)) return true;  // two unknowns
+      const std::int64_t other = known_[e.a] != 0 ? values_[e.a] : values_[e.b];
+      id = known_[e.a] != 0 ? e.b : e.a;
+      if (e.op == ExprOp::add) {
+        if (__builtin_sub_overflow(value, other, &value)) return false;
+        continue;
+      }
+      if (other == 0) return value == 0;
+      if (!divides(value, other) || value % other != 0) return false;
+      value /= other;
+    }
+  }
+
+  /// Works out every expression whose symbols are known; arithmetic that overflows leaves it unknown. O(expressions).
+  constexpr void settle() noexcept {
+    for (ExprId id = 0; id < exprs_.size(); ++id) solve(id);
+  }
+
+  /// The value of an expression as of the last settle(), if it is known.
+  [[nodiscard]] constexpr std::optional<std::int64_t> value(ExprId id) const noexcept {
+    if (known_[id] == 0) return std::nullopt;
+    return values_[id];
+  }
+  [[nodiscard]] constexpr std::optional<std::int64_t> value(const Dim& dim) const noexcept {
+    if (dim.is_static()) return dim.value;
+    return value(dim.expr);
+  }
+
+ private:
+  constexpr void solve(ExprId id) noexcept {
+    if (known_[id] != 0) return;
+    const Expr& e = exprs_[id];
+    switch (e.op) {
+      case ExprOp::integer:
+      case ExprOp::boolean: set(id, e.value); return;
+      case ExprOp::symbol:
+      case ExprOp::real:
+      case ExprOp::rational: return;
+      default: break;
+    }
+    const auto unknown = [this](ExprId operand) { return operand != no_id && known_[operand] == 0; };
+    if (unknown(e.a) || unknown(e.b) || unknown(e.c)) return;
+    const std::int64_t a = e.a == no_id ? 0 : values_[e.a];
+    const std::int64_t b = e.b == no_id ? 0 : values_[e.b];
+    const std::int64_t c = e.c == no_id ? 0 : values_[e.c];
+    std::int64_t r = 0;
+    switch (e.op) {
+      case ExprOp::add: if (!__builtin_add_overflow(a, b, &r)) set(id, r); return;
+      case ExprOp::mul: if (!__builtin_mul_overflow(a, b, &r)) set(id, r); return;
+      case ExprOp::floor_div: if (divides(a, b)) set(id, floor_div(a, b)); return;
+      case ExprOp::int_true_div:
+      case ExprOp::true_div: if (divides(a, b) && a % b == 0) set(id, a / b); return;
+      case ExprOp::mod:
+      case ExprOp::python_mod: if (divides(a, b)) set(id, a - floor_div(a, b) * b); return;
+      case ExprOp::modular_indexing:
+        if (divides(a, b) && divides(floor_div(a, b), c)) {
+          const std::int64_t q = floor_div(a, b);
+          set(id, q - floor_div(q, c) * c);
+        }
+        return;
+      case ExprOp::pow: {
+        if (b < 0 || b > 63) return;
+        r = 1;
+        for (std::int64_t i = 0; i < b; ++i)
+          if (__builtin_mul_overflow(r, a, &r)) return;
+        set(id, r);
+        return;
+      }
+      case ExprOp::max: set(id, a > b ? a : b); return;
+      case ExprOp::min: set(id, a < b ? a : b); return;
+      case ExprOp::ceil_to_int:
+      case ExprOp::to_float:
+      case ExprOp::trunc_to_int:
+      case ExprOp::floor_to_int:
+      case ExprOp::round_to_int: set(id, a); return;
+      case ExprOp::eq: set(id, a == b); return;
+      case ExprOp::ne: set(id, a != b); return;
+      case ExprOp::lt: set(id, a < b); return;
+      case ExprOp::le: set(id, a <= b); return;
+      case ExprOp::gt: set(id, a > b); return;
+      case ExprOp::ge: set(id, a >= b); return;
+      case ExprOp::logical_and: set(id, a != 0 && b != 0); return;
+      case ExprOp::logical_or: set(id, a != 0 || b != 0); return;
+      case ExprOp::logical_not: set(id, a == 0); return;
+      case ExprOp::where: set(id, a != 0 ? b : c); return;
+      default: return;
+    }
+  }
+  constexpr void set(ExprId id, std::int64_t value) noexcept {
+    values_[id] = value;
+    known_[id] = 1;
+  }
+  static constexpr bool divides(std::int64_t a, std::int64_t b) noexcept {
+    return b != 0 && !(a == std::numeric_limits<std::int64_t>::min() && b == -1);
+  }
+  static constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) noexcept {
+    return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+  }
+
+  std::span<const Expr> exprs_;
+  std::vector<std::int64_t> values_;
+  std::vector<std::uint8_t> known_;
+};
+
+}  // namespace davit

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "davit/core/error.hpp"
+#include "davit/core/evalue.hpp"
+#include "davit/lowering/method_interface.hpp"
+
+namespace davit {
+
+namespace detail {
+
+/// What an EValue must be to become a T, and the conversion.
+template <class T>
+struct Converter;
+template <>
+struct Converter<EValue> {
+  static bool fits(const EValue&) noexcept { return true; }
+  static EValue get(const EValue& v) noexcept { return v; }
+};
+template <>
+struct Converter<TensorView> {
+  static bool fits(const EValue& v) noexcept { return v.is_tensor(); }
+  static TensorView get(const EValue& v) noexcept { return v.tensor(); }
+};
+template <>
+struct Converter<std::int64_t> {
+  static bool fits(const EValue& v) noexcept { return v.is_int(); }
+  static std::int64_t get(const EValue& v) noexcept { return v.as_int(); }
+};
+template <>
+struct Converter<double> {
+  static bool fits(const EValue& v) noexcept { return v.is_float(); }
+  static double get(const EValue& v) noexcept { return v.as_float(); }
+};
+template <>
+struct Converter<bool> {
+  static bool fits(const EValue& v) noexcept { return v.is_bool(); }
+  static bool get(const EValue& v) noexcept { return v.as_bool(); }
+};
+template <>
+struct Converter<std::string_view> {
+  static bool fits(const EValue& v) noexcept { return v.is_string(); }
+  static std::string_view get(const EValue& v) noexcept { return v.as_string(); }
+};
+template <class T>
+struct Converter<std::optional<T>> {
+  static bool fits(const EValue& v) noexcept { return v.is_none() || Converter<T>::fits(v); }
+  static std::optional<T> get(const EValue& v) noexcept {
+    return v.is_none() ? std::nullopt : std::optional<T>(Converter<T>::get(v));
+  }
+};
+
+template <class T>
+inline constexpr std::size_t tuple_size = 0;
+template <class... T>
+inline constexpr std::size_t tuple_size<std::tuple<T...>> = sizeof...(T);
+template <class T>
+inline constexpr bool is_tuple = false;
+template <class... T>
+inline constexpr bool is_tuple<std::tuple<T...>> = true;
+
+}  // namespace detail
+
+/// The user outputs of a run as R: one value, or a std::tuple of them in order (a tuple of one differs from one value only
+/// in its type). Errors: invalid_argument if number or kinds differ.
+/// Source: the isinstance checks that torch's lowered methods make on what a backend returns.
+template <class R>
+[[nodiscard]] Result<R> convert_outputs(const MethodInterface& interface, std::span<const EValue> outputs) {
+  constexpr std::size_t wanted = detail::is_tuple<R> ? detail::tuple_size<R> : 1;
+  const EValue* user[wanted + 1] = {};
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const OutputKind k = interface.outputs[i].kind;
+    if (k != OutputKind::user_output && k != OutputKind::loss_output) continue;
+    if (found < wanted) user[found] = &outputs[i];
+    ++found;
+  }
+  const auto bad = [](Name what) {
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::execute, .what = std::move(what),
+                                 .fix = "ask for the type that the method returns"});
+  };
+  if (found != wanted) return bad(concat("Expected ", wanted, " elements in a list but found ", found));
+  if constexpr (detail::is_tuple<R>) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) -> Result<R> {
+      std::size_t misfit = wanted;
+      ((misfit == wanted && !detail::Converter<std::tuple_element_t<I, R>>::fits(*user[I]) ? void(misfit = I) : void()), ...);
+      if (misfit != wanted) return bad(concat("output ", misfit, " is of type '", name_of(user[misfit]->tag()), "'"));
+      return R(detail::Converter<std::tuple_element_t<I, R>>::get(*user[I])...);
+    }(std::make_index_sequence<wanted>{});
+  } else {
+    if (!detail::Converter<R>::fits(*user[0])) return bad(concat("the output is of type '", name_of(user[0]->tag()), "'"));
+    return detail::Converter<R>::get(*user[0]);
+  }
+}
+
+}  // namespace davit
