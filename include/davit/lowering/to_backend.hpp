@@ -121,11 +121,11 @@ template <class B>
 
 /// Lowers a program of one method, "forward".
 template <class B>
-[[nodiscard]] Result<LoweredModule<B>> to_backend(const ExportedProgram& program, auto spec,
+[[nodiscard]] Result<LoweredModule<B>> to_backend(const ExportedProgram& program, const typename B::CompileSpec& spec,
                                                   Diagnostics* diagnostics = nullptr) {
   detail::require_backend<B>();
   const ProgramMethod method{"forward", &program};
-  const MethodCompileSpec<B> forward{"forward", std::move(spec)};
+  const MethodCompileSpec<B> forward{"forward", spec};
   return to_backend<B>(std::span(&method, 1), std::span(&forward, 1), diagnostics);
 }
 template <class B>

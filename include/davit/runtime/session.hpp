@@ -106,16 +106,6 @@ class Session {
     return convert_outputs<R>(module_.methods()[*index].interface, *outputs);
   }
 
-  /// The method whose name is a Hana string, known when compiling: `session["forward"_s](x, h)`.
-  template <class HanaString>
-    requires requires { HanaString::c_str(); }
-  [[nodiscard]] auto operator[](HanaString) {
-    return [this](const auto&... args) {
-      const EValue values[sizeof...(args) + 1] = {EValue(args)...};
-      return this->run(std::string_view(HanaString::c_str()), std::span<const EValue>(values, sizeof...(args)));
-    };
-  }
-
  private:
   struct MethodState {
     bool gathers = false;      ///< inputs are more than what the caller passes

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// All of backend/.
+
+#include "davit/backend/contract.hpp"
+#include "davit/backend/debug_handles.hpp"
+#include "davit/backend/delegate_io.hpp"
+#include "davit/backend/execute_context.hpp"
+#include "davit/backend/memory_plan.hpp"

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace davit::portable_kernels {
+
+/// Bytes of a vector register of the target the translation unit is compiled for.
+#if defined(__AVX512F__)
+inline constexpr std::size_t vector_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr std::size_t vector_bytes = 32;
+#elif defined(__SSE2__) || defined(__ARM_NEON) || defined(__ALTIVEC__) || defined(__riscv_vector)
+inline constexpr std::size_t vector_bytes = 16;
+#else
+inline constexpr std::size_t vector_bytes = 8;
+#endif
+
+/// A vector of `Bytes` bytes of `T`, as GCC and clang provide it; arithmetic is element by element.
+template <class T, std::size_t Bytes>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(Bytes)));
+};
+
+template <class T, std::size_t Bytes = vector_bytes>
+using Vector = typename VectorOf<T, Bytes>::type;
+
+template <class T>
+inline constexpr std::int64_t lanes = static_cast<std::int64_t>(vector_bytes / sizeof(T));
+
+/// The vector at any address.
+template <class T>
+[[nodiscard]] inline Vector<T> load_vector(const T* from) noexcept {
+  Vector<T> v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
+}
+template <class T>
+inline void store_vector(T* to, const Vector<T>& v) noexcept {
+  std::memcpy(to, &v, sizeof v);
+}
+/// The sum of the elements, in order of pairs.
+template <class T>
+[[nodiscard]] inline T sum_of(const Vector<T>& v) noexcept {
+  T parts[lanes<T>];
+  std::memcpy(parts, &v, sizeof v);
+  for (std::int64_t half = lanes<T> / 2; half > 0; half /= 2)
+    for (std::int64_t i = 0; i < half; ++i) parts[i] += parts[i + half];
+  return parts[0];
+}
+
+/// The sum of x[i] * y[i]. O(n).
+template <class T>
+[[nodiscard]] inline T dot(const T* x, const T* y, std::int64_t n) noexcept {
+  Vector<T> a{}, b{};
+  std::int64_t i = 0;
+  for (; i + 2 * lanes<T> <= n; i += 2 * lanes<T>) {
+    a += load_vector(x + i) * load_vector(y + i);
+    b += load_vector(x + i + lanes<T>) * load_vector(y + i + lanes<T>);
+  }
+  T sum = sum_of<T>(a + b);
+  for (; i < n; ++i) sum += x[i] * y[i];
+  return sum;
+}
+
+/// y[i] += factor * x[i]. O(n).
+template <class T>
+inline void add_scaled(T factor, const T* x, T* y, std::int64_t n) noexcept {
+  std::int64_t i = 0;
+  for (; i + lanes<T> <= n; i += lanes<T>) store_vector<T>(y + i, load_vector(y + i) + load_vector(x + i) * factor);
+  for (; i < n; ++i) y[i] += factor * x[i];
+}
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// All of core/.
+
+#include "davit/core/bytes.hpp"
+#include "davit/core/copy_tensor.hpp"
+#include "davit/core/error.hpp"
+#include "davit/core/evalue.hpp"
+#include "davit/core/fixed_string.hpp"
+#include "davit/core/freeze.hpp"
+#include "davit/core/name.hpp"
+#include "davit/core/scalar_type.hpp"
+#include "davit/core/shared_bytes.hpp"
+#include "davit/core/static_tensor.hpp"
+#include "davit/core/tensor.hpp"
+#include "davit/core/tensor_view.hpp"

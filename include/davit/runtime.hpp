@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// All of runtime/.
+
+#include "davit/runtime/check_values.hpp"
+#include "davit/runtime/named_module.hpp"
+#include "davit/runtime/results.hpp"
+#include "davit/runtime/scratch.hpp"
+#include "davit/runtime/session.hpp"
+#include "davit/runtime/typed_method.hpp"

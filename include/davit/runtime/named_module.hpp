@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <boost/hana/core/is_a.hpp>
+#include <boost/hana/first.hpp>
+#include <boost/hana/map.hpp>
+#include <boost/hana/pair.hpp>
+#include <boost/hana/second.hpp>
+#include <boost/hana/string.hpp>
+#include <boost/hana/unpack.hpp>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "davit/core/fixed_string.hpp"
+#include "davit/lowering/to_backend.hpp"
+#include "davit/runtime/session.hpp"
+#include "davit/runtime/typed_method.hpp"
+
+namespace davit {
+
+/// A lowered module, with a session, whose method names are known when compiling: `module["forward"_s](x, h)`.
+/// A name that is not among `Keys` does not compile.
+template <RuntimeBackend B, class... Keys>
+class NamedModule {
+ public:
+  explicit NamedModule(LoweredModule<B> module) : session_(std::move(module)) {}
+
+  /// The method of that name: a callable from values to Result<span<const EValue>>.
+  template <class Key>
+  [[nodiscard]] auto operator[](Key) {
+    static_assert((std::is_same_v<Key, Keys> || ...),
+                  "davit: the module was not lowered with a method of this name; the names are those of the map given to "
+                  "to_backend");
+    return [this](const auto&... args) {
+      const EValue values[sizeof...(args) + 1] = {EValue(args)...};
+      return session_.run(index_of<Key>(), std::span<const EValue>(values, sizeof...(args)));
+    };
+  }
+
+  /// The method of that name for tensors of static size, as `typed<std::tuple<Outs...>(Ins...)>("forward"_s)`.
+  template <class Signature, class Key>
+  [[nodiscard]] Result<TypedMethod<B, Signature>> typed(Key) const {
+    return TypedMethod<B, Signature>::bind(session_.module(), boost::hana::to<const char*>(Key{}));
+  }
+
+  [[nodiscard]] Session<B>& session() noexcept { return session_; }
+
+ private:
+  template <class Key>
+  [[nodiscard]] static consteval std::size_t index_of() {
+    std::size_t index = 0;
+    std::size_t found = 0;
+    ((std::is_same_v<Key, Keys> ? void(found = index++) : void(++index)), ...);
+    return found;
+  }
+  Session<B> session_;
+};
+
+/// Lowers the methods that a Hana map names, `make_map(make_pair("forward"_s, spec), ...)`, onto backend B.
+/// Errors as to_backend(methods, specs).
+template <class B, class Map>
+  requires(boost::hana::is_a<boost::hana::map_tag, Map>())
+[[nodiscard]] auto to_backend(std::span<const ProgramMethod> methods, const Map& specs,
+                              Diagnostics* diagnostics = nullptr) {
+  detail::require_backend<B>();
+  return boost::hana::unpack(specs, [&](const auto&... pairs) {
+    using Module = NamedModule<B, std::decay_t<decltype(boost::hana::first(pairs))>...>;
+    const MethodCompileSpec<B> list[] = {
+        {std::string_view(boost::hana::to<const char*>(boost::hana::first(pairs))), boost::hana::second(pairs)}...};
+    Result<LoweredModule<B>> lowered = to_backend<B>(methods, std::span<const MethodCompileSpec<B>>(list), diagnostics);
+    if (!lowered) return Result<Module>(std::unexpected(std::move(lowered.error())));
+    return Result<Module>(Module(std::move(*lowered)));
+  });
+}
+/// The same for a program of one method, "forward".
+template <class B, class Map>
+  requires(boost::hana::is_a<boost::hana::map_tag, Map>())
+[[nodiscard]] auto to_backend(const ExportedProgram& program, const Map& specs, Diagnostics* diagnostics = nullptr) {
+  const ProgramMethod method{"forward", &program};
+  return to_backend<B>(std::span(&method, 1), specs, diagnostics);
+}
+
+}  // namespace davit

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "davit/formats/json.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+
+using namespace davit;
+using namespace davit::formats;
+
+namespace {
+
+JsonDocument parsed(std::string_view text) {
+  auto document = parse_json(text, "root");
+  REQUIRE(document);
+  return *std::move(document);
+}
+
+template <class T>
+std::string place_of(const Result<T>& result) {
+  REQUIRE(!result);
+  CHECK(result.error().code == ErrorCode::corrupt_data);
+  CHECK(result.error().stage == Stage::load);
+  return std::string(result.error().where.view());
+}
+
+bool equal(std::string_view a, std::string_view b) {
+  const JsonDocument left = parsed(a);
+  const JsonDocument right = parsed(b);
+  return same(left.root(), right.root());
+}
+
+}  // namespace
+
+TEST_CASE("values are read by type") {
+  const JsonDocument document = parsed(R"({"b": true, "i": -7, "f": 2.5, "s": "text", "a": [1, 2], "o": {"k": 1}})");
+  const Json root = document.root();
+  CHECK(*root.boolean("b"));
+  CHECK(*root.integer("i") == -7);
+  CHECK(*root.number("i") == -7.0);
+  CHECK(*root.number("f") == 2.5);
+  CHECK(*root.string("s") == "text");
+  CHECK(root.array("a")->size() == 2);
+  CHECK(root.object("o")->size() == 1);
+  CHECK(root.tagged("o")->key == "k");
+  CHECK(*root.tagged("o")->value.integer() == 1);
+}
+
+TEST_CASE("newer torch writes NaN and infinities as strings") {
+  const JsonDocument document = parsed(R"({"a": "Infinity", "b": "-Infinity", "c": "NaN", "d": "1"})");
+  CHECK(*document.root().number("a") > 0);
+  CHECK(*document.root().number("b") < 0);
+  CHECK(*document.root().number("c") != *document.root().number("c"));
+  CHECK(!document.root().number("d"));
+}
+
+TEST_CASE("null counts as absent") {
+  const JsonDocument document = parsed(R"({"a": null, "b": 1})");
+  const Json root = document.root();
+  CHECK(!root.find("a")->has_value());
+  CHECK(!root.find("absent")->has_value());
+  CHECK(root.find("b")->has_value());
+  CHECK(place_of(root.at("a")) == "root.a");
+}
+
+TEST_CASE("errors name the place") {
+  const JsonDocument document = parsed(R"({"specs": [{}, {"arg": {"name": 3}}, {"arg": {"n": 1, "n": 2}}], "x": 1.5})");
+  const Json root = document.root();
+  const Json second = *++root.array("specs")->begin();
+  const Json third = *++ ++root.array("specs")->begin();
+  CHECK(place_of(second.at("arg")->string("name")) == "root.specs[1].arg.name");
+  CHECK(place_of(second.at("arg")->string("other")) == "root.specs[1].arg.other");
+  CHECK(place_of(third.at("arg")->integer("n")) == "root.specs[2].arg.n");
+  CHECK(place_of(third.at("arg")->tagged()) == "root.specs[2].arg");
+  CHECK(place_of(root.integer("x")) == "root.x");
+  CHECK(place_of(root.string()) == "root");
+  CHECK(place_of(root.array("specs")->begin().operator*().tagged()) == "root.specs[0]");
+  CHECK(place_of(root.at("x")->at("y")) == "root.x");
+  CHECK(root.integer("x").error().what == "expected an integer of 64 bits, found a number that is no such integer");
+}
+
+TEST_CASE("places of hostile documents stay short and printable") {
+  const std::string key(5000, 'k');
+  const JsonDocument long_key = parsed("{\"a\\u001b" + key + "\": 1}");
+  const std::string place = long_key.root().object()->begin().operator*().value.place();
+  CHECK(place.size() < 200);
+  CHECK(place.starts_with("root.a?k"));
+  CHECK(place_of(long_key.root().at(key)).size() < 200);
+
+  const std::size_t depth = 100000;
+  const JsonDocument deep = parsed(std::string(depth, '[') + std::string(depth, ']'));
+  Json inner = deep.root();
+  for (std::size_t i = 1; i < depth; ++i) inner = *inner.array()->begin();
+  CHECK(inner.place().size() < 1100);
+}
+
+TEST_CASE("equality is exact to the type and to the order of members") {
+  CHECK(equal(R"({"a": [1, 2.5, null, "x", true]})", R"({ "a":[1,2.5,null,"x",true] })"));
+  CHECK(equal("NaN", "NaN"));
+  CHECK(!equal("1", "1.0"));
+  CHECK(!equal("1", "true"));
+  CHECK(!equal("0.0", "-0.0"));
+  CHECK(!equal("\"1\"", "1"));
+  CHECK(!equal("[]", "{}"));
+  CHECK(!equal("[1]", "[1, 2]"));
+  CHECK(!equal("[[1], 2]", "[[1, 2]]"));
+  CHECK(!equal(R"({"a": 1, "b": 2})", R"({"b": 2, "a": 1})"));
+  CHECK(!equal(R"(["ab", "c"])", R"(["a", "bc"])"));
+}
