@@ -24,7 +24,7 @@ constexpr bool check_custom_module() {
   const Arguments inputs{TensorArgument{"p_my_parameter"}, TensorArgument{"b_my_buffer1"},
                          TensorArgument{"b_my_buffer2"}, TensorArgument{"x1"}, TensorArgument{"x2"}};
   const Arguments outputs{TensorArgument{"add_2"}, TensorArgument{"add_1"}};
-  const ExportGraphSignature expected{
+  ExportGraphSignature expected{
       .input_specs = {InputToParameterSpec({"p_my_parameter"}, "my_parameter"),
                       InputToBufferSpec({"b_my_buffer1"}, "my_buffer1", false),
                       InputToBufferSpec({"b_my_buffer2"}, "my_buffer2", true), UserInputSpec{TensorArgument{"x1"}},
@@ -35,7 +35,7 @@ constexpr bool check_custom_module() {
 static_assert(check_custom_module());
 
 constexpr bool check_every_kind() {
-  const SignatureNames names{.user_inputs = {"x"},
+  SignatureNames names{.user_inputs = {"x"},
                              .inputs_to_parameters = {{"p_w", "w"}},
                              .inputs_to_buffers = {{"b_m", "m"}},
                              .user_outputs = {"out"},
@@ -44,7 +44,7 @@ constexpr bool check_every_kind() {
                              .user_input_mutations = {{"mul", "x"}},
                              .gradients_to_parameters = {{"gw", "w"}},
                              .gradients_to_user_inputs = {{"gx", "x"}},
-                             .loss_output = "loss",
+                             .loss_output = Name("loss"),
                              .input_tokens = {"token"},
                              .output_tokens = {"token_1"}};
   const Arguments inputs{TokenArgument{"token"},           TensorArgument{"p_w"}, TensorArgument{"b_m"},
@@ -53,7 +53,7 @@ constexpr bool check_every_kind() {
   const Arguments outputs{TokenArgument{"token_1"}, TensorArgument{"add"}, TensorArgument{"sub"},
                           TensorArgument{"mul"},    TensorArgument{"out"}, ConstantArgument{"", 3},
                           TensorArgument{"loss"},   TensorArgument{"gw"},  TensorArgument{"gx"}};
-  const ExportGraphSignature expected{
+  ExportGraphSignature expected{
       .input_specs = {InputTokenSpec{{"token"}}, InputToParameterSpec({"p_w"}, "w"),
                       InputToBufferSpec({"b_m"}, "m", true), UserInputSpec{CustomObjArgument{"o", "ns.Foo"}},
                       UserInputSpec{TensorArgument{"x"}}, UserInputSpec{SymIntArgument{"n"}},

@@ -79,14 +79,14 @@ constexpr bool check_backward() {
 static_assert(check_backward());
 
 constexpr bool check_two_losses() {
-  const ExportGraphSignature s{.input_specs = {}, .output_specs = {LossOutputSpec{{"a"}}, LossOutputSpec{{"b"}}}};
+  ExportGraphSignature s{.input_specs = {}, .output_specs = {LossOutputSpec{{"a"}}, LossOutputSpec{{"b"}}}};
   const auto backward = s.backward_signature();
   return !backward && backward.error().stage == Stage::verify && backward.error().where == "output b";
 }
 static_assert(check_two_losses());
 
 constexpr bool check_values_keep_their_type() {
-  const ExportGraphSignature s{
+  ExportGraphSignature s{
       .input_specs = {UserInputSpec{ConstantArgument{"a", 1}}, UserInputSpec{ConstantArgument{"b", 1.0}},
                       UserInputSpec{ConstantArgument{"c", true}}, UserInputSpec{ConstantArgument{"d", Name("1")}},
                       UserInputSpec{ConstantArgument{"e", {}}}},
@@ -189,7 +189,7 @@ constexpr bool check_k01() {
 static_assert(check_k01());
 
 constexpr bool check_k02() {
-  const ExportGraphSignature s{
+  ExportGraphSignature s{
       .input_specs = {},
       .output_specs = {UserOutputSpec{TensorArgument{"x"}}, UserOutputSpec{CustomObjArgument{"o", "ns.Foo"}}}};
   const auto legacy = s.user_outputs(SignatureSemantics::legacy);
@@ -198,7 +198,7 @@ constexpr bool check_k02() {
 static_assert(check_k02());
 
 constexpr bool check_k03() {
-  const ExportGraphSignature s{.input_specs = {}, .output_specs = {GradientToParameterSpec({"mm"}, "w")}};
+  ExportGraphSignature s{.input_specs = {}, .output_specs = {GradientToParameterSpec({"mm"}, "w")}};
   return s.backward_signature() && !*s.backward_signature();
 }
 static_assert(check_k03());

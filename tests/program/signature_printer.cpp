@@ -8,7 +8,7 @@
 using namespace davit;
 
 TEST_CASE("the seed's CustomModule prints as in torch 2.6") {
-  const ExportGraphSignature signature{
+  ExportGraphSignature signature{
       .input_specs = {InputToParameterSpec({"p_my_parameter"}, "my_parameter"),
                       InputToBufferSpec({"b_my_buffer1"}, "my_buffer1", true),
                       InputToBufferSpec({"b_my_buffer2"}, "my_buffer2", false), UserInputSpec{TensorArgument{"x1"}},

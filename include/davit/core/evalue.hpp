@@ -27,6 +27,9 @@ class EValue {
   constexpr EValue(const char* value) noexcept : EValue(std::string_view(value)) {}
   constexpr EValue(std::span<const EValue> items) noexcept : list_{items.data(), items.size()}, tag_(Tag::list) {}
 
+  /// Makes this none.
+  constexpr void clear() noexcept { tag_ = Tag::none; }
+
   [[nodiscard]] constexpr Tag tag() const noexcept { return tag_; }
   [[nodiscard]] constexpr bool is_none() const noexcept { return tag_ == Tag::none; }
   [[nodiscard]] constexpr bool is_tensor() const noexcept { return tag_ == Tag::tensor; }

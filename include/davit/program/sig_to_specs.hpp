@@ -48,12 +48,12 @@ class NameLookup {
   NameIndex index_;
 };
 
-constexpr std::unexpected<Error> spec_error(std::string_view place, std::string_view name, const Name& what,
+constexpr std::unexpected<Error> spec_error(std::string_view place, std::string_view name, Name what,
                                             std::string_view fix) {
   return std::unexpected(Error{.code = ErrorCode::invalid_program,
                                .stage = Stage::verify,
                                .where = concat(place, " ", name),
-                               .what = what,
+                               .what = std::move(what),
                                .fix = fix});
 }
 
@@ -112,7 +112,8 @@ class OutputClassifier {
     if (const auto* token = std::get_if<TokenArgument>(&output)) return OutputTokenSpec{*token};
     const auto* tensor = std::get_if<TensorArgument>(&output);
     if (!tensor) return other(output);
-    return index < mutations_ ? mutation(*tensor) : value(*tensor);
+    if (index < mutations_) return mutation(*tensor);
+    return value(*tensor);
   }
 
  private:

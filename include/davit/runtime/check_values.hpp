@@ -23,7 +23,7 @@ class PortChecks {
  public:
   /// Appends a port; `any` lets every value pass (an input that the export fixed is compared elsewhere).
   void add(const PortType& type, bool any) {
-    Port port{.tag = type.tag, .dtype = type.dtype, .any = any, .rank = static_cast<std::uint32_t>(type.dims.size())};
+    Port port{.tag = type.tag, .dtype = type.dtype, .any = any, .rank = static_cast<std::uint8_t>(type.dims.size())};
     for (const Dim& d : type.dims) {
       sizes_.push_back(d.is_static() ? d.value : -1);
       is_static_ = is_static_ && d.is_static();
@@ -34,16 +34,22 @@ class PortChecks {
   [[nodiscard]] bool match(std::span<const EValue> values) const noexcept {
     if (values.size() != ports_.size() || !is_static_) return false;
     const std::int64_t* size = sizes_.data();
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const Port& port = ports_[i];
-      if (values[i].tag() == port.tag) {
-        if (port.tag != EValue::Tag::tensor) continue;
-        const TensorView& tensor = values[i].tensor();
-        if (tensor.dtype != port.dtype || tensor.rank != port.rank) return false;
-        for (std::uint32_t d = 0; d < port.rank; ++d)
-          if (tensor.sizes_data[d] != *size++) return false;
-      } else if (!port.any) {
-        return false;
+    const EValue* value = values.data();
+    for (const Port& port : ports_) {
+      const EValue& v = *value++;
+      if (v.tag() == EValue::Tag::tensor) {
+        const TensorView& tensor = v.tensor();
+        if (tensor.dtype != port.dtype || tensor.rank != port.rank) {
+          if (!port.any) return false;
+          size += port.rank;
+          continue;
+        }
+        const std::int64_t* const end = size + port.rank;
+        for (const std::int64_t* own = tensor.sizes_data; size != end; ++own, ++size)
+          if (*own != *size) return false;
+      } else {
+        if (v.tag() != port.tag && !port.any) return false;
+        size += port.rank;
       }
     }
     return true;
@@ -54,7 +60,7 @@ class PortChecks {
     EValue::Tag tag = EValue::Tag::none;
     ScalarType dtype = ScalarType::undefined;
     bool any = false;
-    std::uint32_t rank = 0;
+    std::uint8_t rank = 0;
   };
   std::vector<Port> ports_;
   std::vector<std::int64_t> sizes_;

@@ -54,10 +54,10 @@ class Session {
   /// sees them) and for outputs that do not; what the backend reports, with the model's source line.
   [[nodiscard]] Result<std::span<const EValue>> run(std::size_t index, std::span<const EValue> user_inputs) {
     MethodState& m = methods_[index];
-    const LoweredMethod<B>& method = module_.methods()[index];
+    const LoweredMethod<B>& method = *m.method;
     if (!B::is_available()) [[unlikely]]
       return std::unexpected(detail::not_available<B>(Stage::execute));
-    if (!method.handle) [[unlikely]]
+    if (m.handle == nullptr) [[unlikely]]
       return std::unexpected(not_compiled(method));
     std::span<const EValue> inputs = user_inputs;
     if (m.gathers) {
@@ -68,10 +68,10 @@ class Session {
       if (Result<void> prepared = check_and_prepare(m, method, user_inputs, inputs); !prepared)
         return std::unexpected(std::move(prepared.error()));
     }
-    for (EValue& output : m.outputs) output = EValue();
+    for (EValue& output : m.outputs) output.clear();
     TextReport report;
     ExecuteContext<T, TextReport, workspace_of<B>> context(tracer_, report, m.workspace, m.scratch.span());
-    const Status status = B::execute(*method.handle, inputs, std::span<EValue>(m.outputs), context);
+    const Status status = B::execute(*m.handle, inputs, std::span<EValue>(m.outputs), context);
     if (!status) [[unlikely]]
       return std::unexpected(explain_fault(status.error(), report));
     if (!m.output_checks.match(m.outputs)) [[unlikely]]
@@ -108,8 +108,9 @@ class Session {
 
  private:
   struct MethodState {
+    const LoweredMethod<B>* method = nullptr;         ///< of the module, which the session shares
+    const typename B::Handle* handle = nullptr;       ///< nullptr if the method was not compiled
     bool gathers = false;      ///< inputs are more than what the caller passes
-    bool is_static = true;
     bool writes_back = false;
     bool ready = false;
     PortChecks input_checks;
@@ -134,8 +135,9 @@ class Session {
 
   [[nodiscard]] MethodState make_method(const LoweredMethod<B>& method) const {
     MethodState m;
+    m.method = &method;
+    m.handle = method.handle ? &*method.handle : nullptr;
     const MethodInterface& interface = method.interface;
-    m.is_static = interface.is_static();
     m.inputs.resize(interface.inputs.size());
     m.outputs.resize(interface.outputs.size());
     for (const InputPort& port : interface.inputs) {

@@ -66,6 +66,8 @@ class Staging {
 
   /// An operand to read.
   Id read(const TensorView& t) noexcept { return add({t, t.as<C>(), checked_numel(t), Role::operand}); }
+  /// An operand to read through `strides(id)`: used in place whatever its layout.
+  Id read_strided(const TensorView& t) noexcept { return add({t, t.as<C>(), checked_numel(t), Role::strided}); }
   /// A result: output `i`, which `make` has made.
   Id write(std::size_t i) noexcept {
     const TensorView& t = call_->output(i);
@@ -90,7 +92,7 @@ class Staging {
       if (!needs_copy(item)) continue;
       item.data = reinterpret_cast<C*>(memory);
       memory += rounded(item.count);
-      if (item.role != Role::operand) continue;
+      if (item.role != Role::operand && item.role != Role::strided) continue;
       if (load_contiguous<C>(item.tensor, item.data) != ErrorCode::ok)
         return call_->refuse(ErrorCode::invalid_dtype, "complex and quantized elements are not supported");
     }
@@ -99,6 +101,14 @@ class Staging {
 
   [[nodiscard]] const C* in(Id id) const noexcept { return items_[id].data; }
   [[nodiscard]] C* out(Id id) const noexcept { return items_[id].data; }
+  /// The strides of an operand as it lies at `in(id)`.
+  [[nodiscard]] Sizes strides(Id id) const noexcept {
+    const TensorView& t = items_[id].tensor;
+    if (!needs_copy(items_[id])) return strides_of(t);
+    Sizes result(t.sizes());
+    contiguous_strides(t.sizes(), {result.values.data(), result.rank});
+    return result;
+  }
 
   /// Converts the results that were computed aside into their outputs.
   [[nodiscard]] ErrorCode finish() {
@@ -112,7 +122,7 @@ class Staging {
   }
 
  private:
-  enum class Role : std::uint8_t { operand, result, buffer };
+  enum class Role : std::uint8_t { operand, strided, result, buffer };
   struct Item {
     TensorView tensor;
     C* data = nullptr;

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Instructions that one execute of a lowered one-node add costs beyond the backend's body (valgrind --tool=callgrind).
+#   benchmarks/overhead.sh [CXX]
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+cxx=${1:-g++}
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+"$cxx" -std=c++23 -O2 -DNDEBUG -I"$here/../include" "$here/overhead.cpp" -o "$out/overhead"
+count() {
+  valgrind --tool=callgrind --callgrind-out-file=/dev/null "$out/overhead" "$1" "$2" 2>&1 | sed -n 's/.*Collected : //p'
+}
+per_call() { echo $((($(count "$1" 3000) - $(count "$1" 1000)) / 2000)); }
+body=$(per_call body) dynamic=$(per_call dynamic) plain=$(per_call plain) typed=$(per_call typed)
+echo "compiler: $("$cxx" --version | head -1)"
+echo "OVERHEAD dynamic=$((dynamic - body)) typed=$((typed - plain)) body=$body plain_function=$plain"
+[ $((dynamic - body)) -le 150 ] && [ $((typed - plain)) -le 5 ]

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "davit/backends/portable/gemm.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// out[r * out_row + c] = sum over k of a[r * a_row + k] * b[c * b_col + k].
+template <std::size_t Rows, std::size_t Columns, class C>
+void dot_tile(std::int64_t k, const C* a, std::int64_t a_row, const C* b, std::int64_t b_col, C* out,
+              std::int64_t out_row) {
+  Vector<C> acc[Rows][Columns];
+  unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
+    unroll<Columns>([&]<std::size_t J>() __attribute__((always_inline)) { acc[R][J] = Vector<C>{}; });
+  });
+  std::int64_t at = 0;
+  for (; at + lanes<C> <= k; at += lanes<C>) {
+    Vector<C> left[Rows];
+    unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
+      left[R] = load_vector(a + static_cast<std::int64_t>(R) * a_row + at);
+    });
+    unroll<Columns>([&]<std::size_t J>() __attribute__((always_inline)) {
+      const Vector<C> right = load_vector(b + static_cast<std::int64_t>(J) * b_col + at);
+      unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) { acc[R][J] += left[R] * right; });
+    });
+  }
+  unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
+    unroll<Columns>([&]<std::size_t J>() __attribute__((always_inline)) {
+      C sum = sum_of<C>(acc[R][J]);
+      for (std::int64_t i = at; i < k; ++i)
+        sum += a[static_cast<std::int64_t>(R) * a_row + i] * b[static_cast<std::int64_t>(J) * b_col + i];
+      out[static_cast<std::int64_t>(R) * out_row + static_cast<std::int64_t>(J)] = sum;
+    });
+  });
+}
+
+/// The product where rows of `a` and columns of `b` lie contiguous and `a` has few rows: nothing to pack.
+template <class C, class Sink>
+void multiply_by_dots(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, Sink&& sink) {
+  constexpr std::int64_t columns = 64;
+  for (std::int64_t j = 0; j < n; j += columns) {
+    const std::int64_t count = std::min(columns, n - j);
+    std::int64_t c = 0;
+    const auto take = [&]<std::size_t Columns>() {
+      for (; c + static_cast<std::int64_t>(Columns) <= count; c += static_cast<std::int64_t>(Columns)) {
+        const C* right = b.data + (j + c) * b.col;
+        std::int64_t i = 0;
+        for (; i + 2 <= m; i += 2)
+          dot_tile<2, Columns>(k, a.data + i * a.row, a.row, right, b.col, work + i * columns + c, columns);
+        if (i < m) dot_tile<1, Columns>(k, a.data + i * a.row, a.row, right, b.col, work + i * columns + c, columns);
+      }
+    };
+    take.template operator()<4>();
+    take.template operator()<1>();
+    sink(Block<C>{work, columns, 1, 0, m, j, count});
+  }
+}
+
+}  // namespace detail
+
+/// Rows up to which a product is computed without packing its right operand.
+inline constexpr std::int64_t few_rows = 8;
+
+/// Elements of work space that `multiply` takes for any m x n product.
+template <class C>
+[[nodiscard]] constexpr std::int64_t multiply_work(std::int64_t m, std::int64_t n) noexcept {
+  return std::max({gemm_work<C>(m), gemm_work<C>(n), few_rows * 64});
+}
+
+/// The product of `a` (m x k) and `b` (k x n); `sink(const Block<C>&)` gets each element once. O(m * n * k).
+template <class C, class Sink>
+void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, Sink&& sink) {
+  if (n < m && n <= few_rows) {  // few columns: compute the transpose
+    multiply_narrow(n, m, k, b.transposed(), a.transposed(), work, [&](const Block<C>& t) {
+      sink(Block<C>{t.data, t.col, t.row, t.j, t.columns, t.i, t.rows});
+    });
+    return;
+  }
+  multiply_narrow(m, n, k, a, b, work, sink);
+}
+
+/// `multiply` without the transposition.
+template <class C, class Sink>
+void multiply_narrow(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, Sink&& sink) {
+  if constexpr (!std::is_integral_v<C>) {
+    if (m <= few_rows && k > 0 && a.col == 1 && b.row == 1) {
+      detail::multiply_by_dots(m, n, k, a, b, work, sink);
+      return;
+    }
+  }
+  const bool in_place = m <= few_rows && b.col == 1;
+  gemm<C>(m, n, k, a, work,
+          [&](C* to, const PanelRange& r) {
+            if (in_place && r.count == r.width && r.depth > 0) return Panel<C>{b.data + r.k * b.row + r.j, b.row};
+            pack_panel(b, r, to);
+            return Panel<C>{to, r.width};
+          },
+          sink);
+}
+
+}  // namespace davit::portable_kernels
