@@ -16,8 +16,10 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -360,10 +362,12 @@ void check_signature(Report& report, const ExportGraphSignature& signature, Json
 }
 
 Result<std::string> read_file(const std::filesystem::path& path) {
+  std::error_code failed;
   std::ifstream stream(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (stream.is_open() && !stream.bad() && !std::filesystem::is_directory(path)) return text;
-  return std::unexpected(Error{.code = davit::ErrorCode::io_error, .where = path.string(), .what = "cannot be read"});
+  if (!stream || std::filesystem::is_directory(path, failed)) {
+    return std::unexpected(Error{.code = davit::ErrorCode::io_error, .what = "cannot be read"});
+  }
+  return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 
 void check_fixture(Report& report, const std::filesystem::path& path) {

@@ -25,7 +25,8 @@ TEST_CASE("numbers keep whether they are integers") {
   const auto document = parse_json("[1, 1.0, 1e0, -0, 9223372036854775807, -9223372036854775808]");
   REQUIRE(document);
   std::string kinds;
-  for (const Json item : *document->root().array()) kinds += item.is_integer() ? 'i' : item.is_real() ? 'r' : '?';
+  const auto items = document->root().array();
+  for (const Json item : *items) kinds += item.is_integer() ? 'i' : item.is_real() ? 'r' : '?';
   CHECK(kinds == "irriii");
 }
 

@@ -23,7 +23,8 @@ struct JsonMember;
 /// Error that names the place, such as `json.signature.input_specs[3].parameter.arg.name`.
 ///
 /// A pointer and an index: copy it freely while the document stays where it is. The text of the place is found when an
-/// error is made, so reading costs nothing for it. A null member counts as absent.
+/// error is made, so reading costs nothing for it. A null member counts as absent. Keep the Result of array() or
+/// object() in a variable while you loop over it: `for (Json item : *json.array())` dangles with g++ before 15.
 class Json {
  public:
   Json(const JsonDocument& document, std::uint32_t index) noexcept : document_(&document), index_(index) {}

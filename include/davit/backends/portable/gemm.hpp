@@ -43,28 +43,25 @@ struct Block {
   std::int64_t i, rows, j, columns;
 };
 
-/// The blocks the product is cut into.
+/// The blocks an m x n x k product is cut into.
 template <class C>
 struct GemmShape {
-  static constexpr std::int64_t depth = 256;           ///< rows of a panel
   static constexpr std::int64_t width = 2 * lanes<C>;  ///< columns of a panel
-  static constexpr std::int64_t max_rows = 2048;
-  /// Panels worked on at once, so that the left operand is read once for all of them.
-  [[nodiscard]] static constexpr std::int64_t panels(std::int64_t m) noexcept {
-    return std::clamp<std::int64_t>(32768 / (std::min(m, max_rows) * width + 1), 1, 8);
-  }
+  std::int64_t depth;   ///< rows of a panel
+  std::int64_t rows;    ///< rows of the left operand taken at once
+  std::int64_t panels;  ///< panels worked on at once, so that the left operand is read once for all of them
+
+  constexpr GemmShape(std::int64_t m, std::int64_t n, std::int64_t k) noexcept
+      : depth(std::clamp<std::int64_t>(k, 1, 256)),
+        rows(std::clamp<std::int64_t>(m, 1, 2048)),
+        panels(std::min(std::clamp<std::int64_t>(32768 / (rows * width), 1, 8), (n + width - 1) / width)) {}
+  [[nodiscard]] constexpr std::int64_t work() const noexcept { return panels * width * (depth + rows); }
 };
 
-/// Elements of work space that a product with `m` rows takes.
+/// Elements of work space that an m x n x k product takes.
 template <class C>
-[[nodiscard]] constexpr std::int64_t gemm_work(std::int64_t m) noexcept {
-  using Shape = GemmShape<C>;
-  return Shape::panels(m) * Shape::width * (Shape::depth + std::min(m, Shape::max_rows));
-}
-/// The same where the product may be computed transposed (`multiply`).
-template <class C>
-[[nodiscard]] constexpr std::int64_t gemm_work(std::int64_t m, std::int64_t n) noexcept {
-  return std::max(gemm_work<C>(m), gemm_work<C>(n));
+[[nodiscard]] constexpr std::int64_t gemm_work(std::int64_t m, std::int64_t n, std::int64_t k) noexcept {
+  return GemmShape<C>(m, n, k).work();
 }
 
 namespace detail {
@@ -106,8 +103,8 @@ void gemm_tile(std::int64_t depth, const C* a, std::int64_t a_row, std::int64_t 
 }
 
 template <std::size_t Vectors, class C>
-void gemm_rows(std::int64_t rows, std::int64_t depth, Matrix<C> a, Panel<C> b, C* c, std::int64_t c_row,
-               bool accumulate) {
+void gemm_tiles(std::int64_t rows, std::int64_t depth, Matrix<C> a, Panel<C> b, C* c, std::int64_t c_row,
+                bool accumulate) {
   std::int64_t i = 0;
   const auto take = [&]<std::size_t Rows>() {
     for (; i + static_cast<std::int64_t>(Rows) <= rows; i += static_cast<std::int64_t>(Rows))
@@ -119,11 +116,15 @@ void gemm_rows(std::int64_t rows, std::int64_t depth, Matrix<C> a, Panel<C> b, C
   take.template operator()<1>();
 }
 
-/// The same for integers, where vectors do not pay.
+/// A panel's share of the product: `rows` x `width` elements.
 template <class C>
-void gemm_rows_plain(std::int64_t rows, std::int64_t depth, Matrix<C> a, Panel<C> b, std::int64_t width, C* c,
-                     std::int64_t c_row, bool accumulate) {
-  for (std::int64_t i = 0; i < rows; ++i) {
+void gemm_rows(std::int64_t rows, std::int64_t depth, Matrix<C> a, Panel<C> b, std::int64_t width, C* c,
+               std::int64_t c_row, bool accumulate) {
+  if constexpr (std::is_floating_point_v<C>) {
+    if (width == lanes<C>) return gemm_tiles<1>(rows, depth, a, b, c, c_row, accumulate);
+    return gemm_tiles<2>(rows, depth, a, b, c, c_row, accumulate);
+  }
+  for (std::int64_t i = 0; i < rows; ++i) {  // integers: vectors do not pay
     C* to = c + i * c_row;
     if (!accumulate) std::fill(to, to + width, C{});
     for (std::int64_t k = 0; k < depth; ++k) {
@@ -138,35 +139,29 @@ void gemm_rows_plain(std::int64_t rows, std::int64_t depth, Matrix<C> a, Panel<C
 /// The product of `a` (m x k) and the k x n matrix that `source` gives in panels; `sink` takes its blocks.
 ///
 /// `source(C* to, PanelRange) -> Panel<C>` either fills `to` (depth x width elements) or points elsewhere;
-/// `sink(const Block<C>&)` gets each element once. `work` holds gemm_work<C>(m) elements. Integer types wrap around
-/// (use unsigned ones). O(m * n * k).
+/// `sink(const Block<C>&)` gets each element once. `work` holds gemm_work<C>(m, n, k) elements. Integer types must be
+/// unsigned and wrap around. O(m * n * k).
 template <class C, class Source, class Sink>
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, Source&& source, Sink&& sink) {
-  using Shape = GemmShape<C>;
-  const std::int64_t panels = Shape::panels(m);
-  const std::int64_t row = panels * Shape::width;
-  C* const results = work + panels * Shape::width * Shape::depth;
+  const GemmShape<C> shape(m, n, k);
+  constexpr std::int64_t full = GemmShape<C>::width;
+  const std::int64_t row = shape.panels * full;
+  C* const results = work + row * shape.depth;
   for (std::int64_t j = 0; j < n; j += row) {
     const std::int64_t columns = std::min(row, n - j);
-    for (std::int64_t i = 0; i < m; i += Shape::max_rows) {
-      const std::int64_t rows = std::min(Shape::max_rows, m - i);
+    for (std::int64_t i = 0; i < m; i += shape.rows) {
+      const std::int64_t rows = std::min(shape.rows, m - i);
       std::int64_t at = 0;
       do {  // once even if k is 0: the product is zero then
-        const std::int64_t depth = std::min(Shape::depth, k - at);
-        for (std::int64_t p = 0; p < columns; p += Shape::width) {
-          const std::int64_t count = std::min(Shape::width, columns - p);
-          const std::int64_t width = count > lanes<C> ? Shape::width : lanes<C>;
-          const Panel<C> b = source(work + p * Shape::depth, PanelRange{at, depth, j + p, count, width});
-          const Matrix<C> left{k == 0 ? a.data : a.data + i * a.row + at * a.col, a.row, a.col};
-          if constexpr (std::is_integral_v<C>) {
-            detail::gemm_rows_plain(rows, depth, left, b, width, results + p, row, at > 0);
-          } else if (width == Shape::width) {
-            detail::gemm_rows<2>(rows, depth, left, b, results + p, row, at > 0);
-          } else {
-            detail::gemm_rows<1>(rows, depth, left, b, results + p, row, at > 0);
-          }
+        const std::int64_t depth = std::min(shape.depth, k - at);
+        const Matrix<C> left{k == 0 ? a.data : a.data + i * a.row + at * a.col, a.row, a.col};
+        for (std::int64_t p = 0; p < columns; p += full) {
+          const std::int64_t count = std::min(full, columns - p);
+          const std::int64_t width = count > lanes<C> ? full : lanes<C>;
+          const Panel<C> b = source(work + p * shape.depth, PanelRange{at, depth, j + p, count, width});
+          detail::gemm_rows(rows, depth, left, b, width, results + p, row, at > 0);
         }
-        at += Shape::depth;
+        at += shape.depth;
       } while (at < k);
       sink(Block<C>{results, row, 1, i, rows, j, columns});
     }

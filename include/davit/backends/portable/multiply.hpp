@@ -9,7 +9,12 @@
 
 namespace davit::portable_kernels {
 
+/// Rows up to which a product is computed without packing its right operand.
+inline constexpr std::int64_t few_rows = 8;
+
 namespace detail {
+
+inline constexpr std::int64_t dot_columns = 64;
 
 /// out[r * out_row + c] = sum over k of a[r * a_row + k] * b[c * b_col + k].
 template <std::size_t Rows, std::size_t Columns, class C>
@@ -43,7 +48,7 @@ void dot_tile(std::int64_t k, const C* a, std::int64_t a_row, const C* b, std::i
 /// The product where rows of `a` and columns of `b` lie contiguous and `a` has few rows: nothing to pack.
 template <class C, class Sink>
 void multiply_by_dots(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, Sink&& sink) {
-  constexpr std::int64_t columns = 64;
+  constexpr std::int64_t columns = dot_columns;
   for (std::int64_t j = 0; j < n; j += columns) {
     const std::int64_t count = std::min(columns, n - j);
     std::int64_t c = 0;
@@ -62,46 +67,42 @@ void multiply_by_dots(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> 
   }
 }
 
-}  // namespace detail
-
-/// Rows up to which a product is computed without packing its right operand.
-inline constexpr std::int64_t few_rows = 8;
-
-/// Elements of work space that `multiply` takes for any m x n product.
-template <class C>
-[[nodiscard]] constexpr std::int64_t multiply_work(std::int64_t m, std::int64_t n) noexcept {
-  return std::max({gemm_work<C>(m), gemm_work<C>(n), few_rows * 64});
+/// `multiply` without transposing.
+template <class C, class Sink>
+void multiply_as_is(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, Sink&& sink) {
+  if constexpr (std::is_floating_point_v<C>) {
+    if (m <= few_rows && k > 0 && a.col == 1 && b.row == 1) return multiply_by_dots(m, n, k, a, b, work, sink);
+  }
+  const bool in_place = m <= few_rows && b.col == 1;
+  gemm<C>(
+      m, n, k, a, work,
+      [&](C* to, const PanelRange& r) {
+        if (in_place && r.count == r.width && r.depth > 0) return Panel<C>{b.data + r.k * b.row + r.j, b.row};
+        pack_panel(b, r, to);
+        return Panel<C>{to, r.width};
+      },
+      sink);
 }
 
-/// The product of `a` (m x k) and `b` (k x n); `sink(const Block<C>&)` gets each element once. O(m * n * k).
+}  // namespace detail
+
+/// Elements of work space that `multiply` takes.
+template <class C>
+[[nodiscard]] constexpr std::int64_t multiply_work(std::int64_t m, std::int64_t n, std::int64_t k) noexcept {
+  return std::max({gemm_work<C>(m, n, k), gemm_work<C>(n, m, k), few_rows * detail::dot_columns});
+}
+
+/// The product of `a` (m x k) and `b` (k x n); `sink(const Block<C>&)` gets each element once. `work` holds
+/// multiply_work<C>(m, n, k) elements. O(m * n * k).
 template <class C, class Sink>
 void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, Sink&& sink) {
   if (n < m && n <= few_rows) {  // few columns: compute the transpose
-    multiply_narrow(n, m, k, b.transposed(), a.transposed(), work, [&](const Block<C>& t) {
+    detail::multiply_as_is(n, m, k, b.transposed(), a.transposed(), work, [&](const Block<C>& t) {
       sink(Block<C>{t.data, t.col, t.row, t.j, t.columns, t.i, t.rows});
     });
     return;
   }
-  multiply_narrow(m, n, k, a, b, work, sink);
-}
-
-/// `multiply` without the transposition.
-template <class C, class Sink>
-void multiply_narrow(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, Sink&& sink) {
-  if constexpr (!std::is_integral_v<C>) {
-    if (m <= few_rows && k > 0 && a.col == 1 && b.row == 1) {
-      detail::multiply_by_dots(m, n, k, a, b, work, sink);
-      return;
-    }
-  }
-  const bool in_place = m <= few_rows && b.col == 1;
-  gemm<C>(m, n, k, a, work,
-          [&](C* to, const PanelRange& r) {
-            if (in_place && r.count == r.width && r.depth > 0) return Panel<C>{b.data + r.k * b.row + r.j, b.row};
-            pack_panel(b, r, to);
-            return Panel<C>{to, r.width};
-          },
-          sink);
+  detail::multiply_as_is(m, n, k, a, b, work, sink);
 }
 
 }  // namespace davit::portable_kernels

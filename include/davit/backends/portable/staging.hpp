@@ -161,4 +161,23 @@ template <class F>
   }
 }
 
+/// Calls `f.template operator()<C>()` with the type sums of products of `type` are computed in: as dispatch_staged, and
+/// integers modulo 2^64.
+/// Source: the dtypes of at::addmm on the CPU.
+template <class F>
+[[nodiscard]] ErrorCode dispatch_product(KernelCall& call, ScalarType type, F&& f) {
+  switch (type) {
+    case ScalarType::float32:
+    case ScalarType::float16:
+    case ScalarType::bfloat16: return f.template operator()<float>();
+    case ScalarType::float64: return f.template operator()<double>();
+    case ScalarType::int64:
+    case ScalarType::int32:
+    case ScalarType::int16:
+    case ScalarType::int8:
+    case ScalarType::uint8: return f.template operator()<std::uint64_t>();
+    default: return call.refuse(ErrorCode::invalid_dtype, "sums of products take floats and integers, not this dtype");
+  }
+}
+
 }  // namespace davit::portable_kernels

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/backend/contract.hpp"
+#include "davit/backend/delegate_io.hpp"
+#include "davit/core/copy_tensor.hpp"
+
+namespace davit {
+
+/// A backend to learn from: float tensors, `aten.add.Tensor`, `aten.sub.Tensor` and constants.
+///
+/// preprocess compiles a method ahead of time to a text of tokens, compile parses them, execute runs them. A token is
+///     instruction ":" operands "<debug_handle>" number
+/// and tokens are joined by commas. An operand is `i2`, the call's input 2, or `t0`, the result of token 0:
+///     constant:1.5                  a number
+///     constant:2x3:1 2 3 4 5 6      a tensor of sizes [2, 3]; "constant::7" has no dimensions
+///     aten.add.Tensor:i0:t1         input 0 + result of token 1; a third operand is alpha
+///     return:t2                     the outputs, in order; the last token
+/// so x + h becomes "aten.add.Tensor:i0:i1<debug_handle>0,return:t0<debug_handle>-1".
+///
+/// The operands of an add have equal sizes (there is no broadcasting) or are numbers.
+/// Source: torch's test/custom_backend and test/cpp/jit/test_backend_compiler_lib.cpp ("backend_with_compiler_demo"),
+/// which looks at first elements only and cannot chain operators; this one does both right.
+struct compiler_demo {
+  static constexpr std::string_view name = "compiler_demo";
+
+  /// What the caller says about a method; this compiler has nothing to choose.
+  struct CompileSpec {
+    Name options;
+    friend bool operator==(const CompileSpec&, const CompileSpec&) = default;
+  };
+  /// What preprocess makes and files hold: the tokens of one method.
+  struct Processed {
+    Name tokens;
+  };
+  enum class Op : std::uint8_t { constant, add, sub, return_, unknown };
+  struct Operand {
+    bool is_input = false;
+    std::uint32_t index = 0;
+  };
+  struct Instruction {
+    Name instruction;  ///< as written: "aten.add.Tensor", "constant"
+    DebugHandle debug_handle = no_debug_handle;
+    Op op = Op::unknown;
+    std::vector<Operand> operands;
+    Tensor constant;
+    bool is_number = false;  ///< a constant that fits every size
+  };
+  /// What compile makes: the instructions, parsed.
+  struct Handle {
+    std::vector<Instruction> instructions;
+  };
+  /// What a session keeps: a tensor for each instruction's result.
+  struct Workspace {
+    std::vector<Tensor> results;
+  };
+
+  [[nodiscard]] static bool is_available() noexcept { return true; }
+
+  // -- ahead of time ------------------------------------------------------------------------------------------------
+
+  static constexpr const char* unsupported_node = "the operator is not supported in this compiler";
+  static constexpr const char* not_float = "Only float tensors are compatible for add and sub.";
+
+  /// nullptr if the compiler takes the node. preprocess asks this function, so that both always agree.
+  [[nodiscard]] static constexpr const char* refuses(GraphModuleView graph, NodeId id) noexcept {
+    const Node& node = graph.nodes[id];
+    const std::span<const Argument> in = graph.inputs(node);
+    if (op_named(graph.target(node)) == Op::unknown || in.size() < 2) return unsupported_node;
+    if (in[0].kind != ArgumentKind::value) return unsupported_node;
+    for (const Argument& a : in) {
+      if (!a.is_value() && !is_number(a)) return "an operand is neither a tensor nor a number";
+      if (!a.is_value()) continue;
+      const Value& value = graph.values[a.value()];
+      if (value.kind != ValueKind::tensor) return "an operand is neither a tensor nor a number";
+      if (value.dtype != ScalarType::float32) return not_float;
+      if (!may_be_equal(graph, value.sizes, graph.values[in[0].value()].sizes))
+        return "add and sub need operands of equal sizes";
+    }
+    return nullptr;
+  }
+
+  /// Errors: unsupported_operator, unsupported_argument with the node's debug handle. O(nodes + elements of constants).
+  [[nodiscard]] static Result<Processed> preprocess(const Method& method, const CompileSpec&,
+                                                    DebugHandleRecorder& debug_handles) {
+    Emitter out{.graph = method.view(), .operands = {}, .tokens = {}};
+    if (Result<void> taken = out.inputs(*method.program); !taken) return std::unexpected(std::move(taken.error()));
+    const Graph& root = out.graph.root();
+    for (std::uint32_t i = 0; i < root.nodes.count; ++i) {
+      const NodeId id = root.nodes.first + i;
+      const DebugHandle handle = debug_handles.handle(id);
+      if (const char* reason = refuses(out.graph, id)) return std::unexpected(refusal(out.graph, id, reason, handle));
+      out.node(out.graph.nodes[id], handle);
+    }
+    std::string outputs = "return";
+    for (const Argument& a : out.graph.args(root.outputs)) {
+      if (!a.is_value()) return std::unexpected(unsupported("an output is a constant; this compiler returns tensors only"));
+      outputs += ":" + out.operands[a.value()];
+    }
+    out.token(outputs, no_debug_handle);
+    return Processed{Name::own(out.tokens)};
+  }
+
+  // -- saved form ---------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] static std::vector<std::byte> save(const Processed& processed) { return bytes_of(processed.tokens); }
+  [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes) { return Processed{text_of(bytes)}; }
+  [[nodiscard]] static std::vector<std::byte> save_spec(const CompileSpec& spec) { return bytes_of(spec.options); }
+  [[nodiscard]] static Result<CompileSpec> load_spec(std::span<const std::byte> bytes) { return CompileSpec{text_of(bytes)}; }
+
+  // -- on the target ------------------------------------------------------------------------------------------------
+
+  /// Parses the tokens. An unknown instruction is kept: execute reports it if it is reached. Errors: corrupt_data.
+  [[nodiscard]] static Result<Handle> compile(const Processed& processed, const CompileSpec&) {
+    Handle handle;
+    std::string_view rest = processed.tokens;
+    while (!rest.empty()) {
+      const std::string_view token = cut(rest, ',');
+      if (!parse(token, handle)) {
+        return std::unexpected(Error{.code = ErrorCode::corrupt_data, .stage = Stage::compile, .backend = name,
+                                     .where = concat("token ", handle.instructions.size(), " '", token.substr(0, 60), "'"),
+                                     .what = "it is not of the form instruction:operands<debug_handle>number",
+                                     .fix = "lower the program again"});
+      }
+    }
+    if (handle.instructions.empty() || handle.instructions.back().op != Op::return_)
+      return std::unexpected(Error{.code = ErrorCode::corrupt_data, .stage = Stage::compile, .backend = name,
+                                   .where = "last token", .what = "the tokens do not end with a return",
+                                   .fix = "lower the program again"});
+    return handle;
+  }
+
+  /// Makes room for every result: as large as the first tensor operand. No scratch is needed.
+  [[nodiscard]] static Result<std::size_t> prepare(const Handle& handle, std::span<const EValue> inputs,
+                                                   Workspace& workspace) {
+    workspace.results.assign(handle.instructions.size(), {});
+    for (std::size_t i = 0; i < handle.instructions.size(); ++i) {
+      const Instruction& instruction = handle.instructions[i];
+      if (instruction.op != Op::add && instruction.op != Op::sub) continue;
+      const TensorView* like = find(handle, instruction.operands[0], inputs, workspace).tensor_if();
+      if (like == nullptr) continue;  // execute says what is wrong
+      workspace.results[i] = Tensor::zeros(ScalarType::float32, like->sizes());
+      if (workspace.results[i].storage.size() < static_cast<std::size_t>(like->numel()) * sizeof(float))
+        return std::unexpected(Error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .backend = name,
+                                     .what = "no memory for a result", .fix = "run with smaller inputs"});
+    }
+    return 0;
+  }
+
+  /// Runs the instructions. Faults: unsupported_operator, invalid_dtype, invalid_shape. No allocation; O(elements).
+  template <Tracer T, class Report>
+  [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
+                                      ExecuteContext<T, Report, Workspace>& context) {
+    Workspace& workspace = context.workspace();
+    for (std::size_t i = 0; i < handle.instructions.size(); ++i) {
+      const Instruction& instruction = handle.instructions[i];
+      switch (instruction.op) {
+        case Op::constant: break;
+        case Op::unknown:
+          return context.fail(ErrorCode::unsupported_operator, instruction.debug_handle, "Instruction, ",
+                              instruction.instruction, " is not supported. Contact the backend POC for details. ");
+        case Op::return_: return deliver(handle, instruction, inputs, outputs, context);
+        default: {
+          context.begin_op(instruction.debug_handle, instruction.instruction);
+          const Status status = combine(handle, i, inputs, context);
+          context.end_op(instruction.debug_handle, instruction.instruction);
+          if (!status) return status;
+          context.memory(instruction.debug_handle, workspace.results[i].view().nbytes());
+        }
+      }
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] static constexpr Op op_named(std::string_view text) noexcept {
+    return text == "aten.add.Tensor" ? Op::add : text == "aten.sub.Tensor" ? Op::sub : Op::unknown;
+  }
+  [[nodiscard]] static constexpr bool is_number(const Argument& a) noexcept {
+    return a.kind == ArgumentKind::int_ || a.kind == ArgumentKind::float_ || a.kind == ArgumentKind::bool_;
+  }
+  /// False if two lists of sizes differ for sure; symbolic sizes are compared when they are known, in execute.
+  [[nodiscard]] static constexpr bool may_be_equal(GraphModuleView graph, Range a, Range b) noexcept {
+    const std::span<const Dim> x = graph.dims_of(a);
+    const std::span<const Dim> y = graph.dims_of(b);
+    if (x.size() != y.size()) return false;
+    for (std::size_t d = 0; d < x.size(); ++d)
+      if (x[d].is_static() && y[d].is_static() && x[d].value != y[d].value) return false;
+    return true;
+  }
+  [[nodiscard]] static Error unsupported(Name what) {
+    return Error{.code = ErrorCode::unsupported_argument, .stage = Stage::preprocess, .backend = name, .what = std::move(what),
+                 .fix = "leave this part of the program to another backend"};
+  }
+  [[nodiscard]] static Error refusal(GraphModuleView graph, NodeId id, const char* reason, DebugHandle handle) {
+    const bool by_name = reason == unsupported_node;
+    Error error = unsupported(by_name ? concat("The node of ", graph.target(graph.nodes[id]), " is not supported in this compiler")
+                                      : Name(std::string_view(reason)));
+    if (by_name) error.code = ErrorCode::unsupported_operator;
+    error.debug_handle = handle;
+    return error;
+  }
+
+  /// Writes tokens and remembers how later ones refer to each value.
+  struct Emitter {
+    GraphModuleView graph;
+    std::vector<std::string> operands;  ///< by value
+    std::string tokens;
+    std::size_t count = 0;
+
+    std::string token(std::string_view text, DebugHandle handle) {
+      tokens += tokens.empty() ? "" : ",";
+      ((tokens += text) += "<debug_handle>") += detail::Digits(handle).view();
+      return "t" + std::string(detail::Digits(count++).view());
+    }
+    [[nodiscard]] Result<void> inputs(const ExportedProgram& program) {
+      operands.resize(graph.values.size());
+      const std::vector<InputRole> roles = input_roles(program.signature);
+      const std::span<const Argument> in = graph.args(graph.root().inputs);
+      std::size_t passed = 0;
+      for (std::size_t i = 0; i < in.size() && i < roles.size(); ++i) {
+        const bool is_passed = roles[i] == InputRole::state || roles[i] == InputRole::user;
+        const std::string operand = "i" + std::string(detail::Digits(is_passed ? passed++ : 0).view());
+        if (!in[i].is_value()) continue;
+        operands[in[i].value()] = operand;
+        if (is_passed) continue;
+        const Name* wanted = target(program.signature.input_specs[i]);
+        const Tensor* tensor = wanted == nullptr ? nullptr : program.tensor_named(*wanted);
+        if (tensor == nullptr || tensor->dtype != ScalarType::float32)
+          return std::unexpected(unsupported(concat("input '", graph.name(in[i].value()), "' is not a float tensor")));
+        operands[in[i].value()] = token(constant_text(tensor->view()), no_debug_handle);
+      }
+      return {};
+    }
+    void node(const Node& node, DebugHandle handle) {
+      std::string text(graph.target(node));
+      for (const Argument& a : graph.inputs(node)) {
+        if (a.is_value()) {
+          text += ":" + operands[a.value()];
+        } else {
+          const double number = a.kind == ArgumentKind::float_ ? a.float_value() : static_cast<double>(a.payload);
+          text += ":" + token("constant:" + number_text(static_cast<float>(number)), handle);
+        }
+      }
+      const std::string result = token(text, handle);
+      for (const Argument& a : graph.outputs(node))
+        if (a.is_value()) operands[a.value()] = result;
+    }
+  };
+  [[nodiscard]] static std::string number_text(float value) {
+    char buffer[32];
+    return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+  }
+  [[nodiscard]] static std::string constant_text(const TensorView& tensor) {
+    std::string text = "constant:";
+    for (std::size_t d = 0; d < tensor.rank; ++d) (text += d == 0 ? "" : "x") += detail::Digits(tensor.size(d)).view();
+    text += ":";
+    const Tensor flat = Tensor::zeros(ScalarType::float32, tensor.sizes());
+    copy_tensor(tensor, flat.view());
+    for (std::int64_t i = 0; i < flat.numel(); ++i) (text += i == 0 ? "" : " ") += number_text(flat.view().as<float>()[i]);
+    return text;
+  }
+
+  [[nodiscard]] static std::vector<std::byte> bytes_of(std::string_view text) {
+    std::vector<std::byte> bytes(text.size());
+    if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
+    return bytes;
+  }
+  [[nodiscard]] static Name text_of(std::span<const std::byte> bytes) {
+    return Name::own({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+
+  /// Cuts the part before `separator` off `rest`.
+  [[nodiscard]] static std::string_view cut(std::string_view& rest, char separator) noexcept {
+    const std::size_t end = std::min(rest.find(separator), rest.size());
+    const std::string_view part = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    return part;
+  }
+  template <class Number>
+  [[nodiscard]] static bool parse_number(std::string_view text, Number& number) noexcept {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size();
+  }
+  [[nodiscard]] static bool parse(std::string_view token, Handle& handle) {
+    constexpr std::string_view mark = "<debug_handle>";
+    const std::size_t at = token.rfind(mark);
+    Instruction instruction;
+    if (at == std::string_view::npos || !parse_number(token.substr(at + mark.size()), instruction.debug_handle)) return false;
+    std::string_view rest = token.substr(0, at);
+    const std::string_view text = cut(rest, ':');
+    instruction.instruction = Name::own(text);
+    instruction.op = text == "constant" ? Op::constant : text == "return" ? Op::return_ : op_named(text);
+    const std::size_t count = handle.instructions.size();
+    if (count != 0 && handle.instructions.back().op == Op::return_) return false;
+    if (instruction.op == Op::constant) {
+      if (!parse_constant(rest, instruction)) return false;
+    } else {
+      while (instruction.op != Op::unknown && !rest.empty()) {
+        const std::string_view part = cut(rest, ':');
+        Operand operand{.is_input = part.starts_with('i')};
+        if (part.empty() || (part[0] != 'i' && part[0] != 't') || !parse_number(part.substr(1), operand.index)) return false;
+        if (!operand.is_input && operand.index >= count) return false;
+        instruction.operands.push_back(operand);
+      }
+      const std::size_t operands = instruction.operands.size();
+      if ((instruction.op == Op::add || instruction.op == Op::sub) && operands != 2 && operands != 3) return false;
+    }
+    handle.instructions.push_back(std::move(instruction));
+    return true;
+  }
+  [[nodiscard]] static bool parse_constant(std::string_view rest, Instruction& instruction) {
+    std::vector<std::int64_t> sizes;
+    instruction.is_number = rest.find(':') == std::string_view::npos;
+    if (!instruction.is_number) {
+      std::string_view dims = cut(rest, ':');
+      while (!dims.empty()) {
+        sizes.push_back(0);
+        if (!parse_number(cut(dims, 'x'), sizes.back()) || sizes.back() < 0 || sizes.size() > max_rank) return false;
+      }
+    }
+    std::vector<float> values;
+    while (!rest.empty()) {
+      values.push_back(0);
+      if (!parse_number(cut(rest, ' '), values.back())) return false;
+    }
+    std::int64_t wanted = 1;
+    for (const std::int64_t size : sizes)
+      if (__builtin_mul_overflow(wanted, size, &wanted)) return false;
+    if (static_cast<std::uint64_t>(wanted) != values.size()) return false;
+    instruction.constant = Tensor::zeros(ScalarType::float32, sizes);
+    if (instruction.constant.storage.size() < values.size() * sizeof(float)) return false;
+    if (!values.empty()) std::memcpy(instruction.constant.storage.writable(), values.data(), values.size() * sizeof(float));
+    return true;
+  }
+
+  [[nodiscard]] static EValue find(const Handle& handle, Operand operand, std::span<const EValue> inputs,
+                                   const Workspace& workspace) noexcept {
+    if (operand.is_input) return operand.index < inputs.size() ? inputs[operand.index] : EValue();
+    const Instruction& from = handle.instructions[operand.index];
+    if (from.is_number) return static_cast<double>(from.constant.view().as<float>()[0]);
+    if (from.op == Op::constant) return from.constant.view();
+    return operand.index < workspace.results.size() ? EValue(workspace.results[operand.index].view()) : EValue();
+  }
+
+  template <class Context>
+  [[nodiscard]] static Status combine(const Handle& handle, std::size_t index, std::span<const EValue> inputs, Context& context) {
+    const Instruction& instruction = handle.instructions[index];
+    const auto operand = [&](std::size_t i) { return find(handle, instruction.operands[i], inputs, context.workspace()); };
+    if (index >= context.workspace().results.size()) return context.fail(ErrorCode::failed, instruction.debug_handle, "not prepared");
+    const TensorView result = context.workspace().results[index].view();
+    const EValue a = operand(0);
+    const EValue b = operand(1);
+    const EValue scale = instruction.operands.size() == 3 ? operand(2) : EValue(1.0);
+    for (const EValue& value : {a, b}) {
+      if (value.is_number()) continue;
+      if (!value.is_tensor() || value.tensor().dtype != ScalarType::float32)
+        return context.fail(ErrorCode::invalid_dtype, instruction.debug_handle, not_float);
+      if (!std::ranges::equal(value.tensor().sizes(), result.sizes()))
+        return context.fail(ErrorCode::invalid_shape, instruction.debug_handle, "The operands of ", instruction.instruction,
+                            " have different sizes.");
+    }
+    if (!a.is_tensor() || !scale.is_number())
+      return context.fail(ErrorCode::invalid_dtype, instruction.debug_handle, not_float);
+    const float alpha = static_cast<float>(scale.number()) * (instruction.op == Op::sub ? -1.0f : 1.0f);
+    Walk x(a);
+    Walk y(b);
+    float* out = result.as<float>();
+    for (std::int64_t i = result.numel(); i > 0; --i) *out++ = x.next() + alpha * y.next();
+    return {};
+  }
+
+  /// The elements of a float tensor in row-major order; a number over and over.
+  class Walk {
+   public:
+    explicit Walk(const EValue& value) noexcept {
+      if (value.is_tensor()) {
+        tensor_ = value.tensor();
+        at_ = tensor_.as<float>();
+      } else {
+        number_ = static_cast<float>(value.number());
+        at_ = &number_;
+      }
+    }
+    Walk(const Walk&) = delete;
+    float next() noexcept {
+      const float value = *at_;
+      for (std::size_t d = tensor_.rank; d-- > 0;) {
+        at_ += tensor_.stride(d);
+        if (++index_[d] < tensor_.size(d)) break;
+        at_ -= tensor_.stride(d) * tensor_.size(d);
+        index_[d] = 0;
+      }
+      return value;
+    }
+
+   private:
+    TensorView tensor_;
+    const float* at_ = nullptr;
+    float number_ = 0;
+    std::int64_t index_[max_rank] = {};
+  };
+
+  template <class Context>
+  [[nodiscard]] static Status deliver(const Handle& handle, const Instruction& instruction, std::span<const EValue> inputs,
+                                      std::span<EValue> outputs, Context& context) {
+    if (instruction.operands.size() != outputs.size())
+      return context.fail(ErrorCode::invalid_argument, no_debug_handle, "Expected ", outputs.size(),
+                          " elements in a list but found ", instruction.operands.size());
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const EValue value = find(handle, instruction.operands[i], inputs, context.workspace());
+      const TensorView* from = value.tensor_if();
+      const TensorView* to = outputs[i].tensor_if();
+      if (from != nullptr && to != nullptr && to->data != nullptr && from->dtype == to->dtype &&
+          std::ranges::equal(from->sizes(), to->sizes())) {
+        copy_tensor(*from, *to);
+      } else {
+        outputs[i] = value;
+      }
+    }
+    return {};
+  }
+};
+
+static_assert(Backend<compiler_demo> && SelectsNodes<compiler_demo> && Prepares<compiler_demo> && SavesProcessed<compiler_demo>);
+
+}  // namespace davit

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <minizip/ioapi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace davit::formats::detail {
+
+/// Bytes that minizip reads as a file.
+struct ZipStream {
+  std::span<const std::byte> bytes;
+  std::uint64_t at = 0;  ///< at most bytes.size()
+
+  std::uint64_t read(void* to, std::uint64_t size) noexcept {
+    size = std::min<std::uint64_t>(size, bytes.size() - at);
+    if (size != 0) std::memcpy(to, bytes.data() + at, size);
+    at += size;
+    return size;
+  }
+  /// False, and no move, if it would leave the bytes.
+  bool seek(std::uint64_t offset, int origin) noexcept {
+    const std::uint64_t base = origin == ZLIB_FILEFUNC_SEEK_CUR   ? at
+                               : origin == ZLIB_FILEFUNC_SEEK_END ? bytes.size()
+                                                                  : 0;
+    if (offset > bytes.size() - base) return false;
+    at = base + offset;
+    return true;
+  }
+};
+
+/// minizip's file functions over `stream`, which must outlive the unzFile.
+inline zlib_filefunc64_def zip_functions(ZipStream& stream) noexcept {
+  zlib_filefunc64_def functions{};
+  functions.opaque = &stream;
+  functions.zopen64_file = [](voidpf opaque, const void*, int) { return opaque; };
+  functions.zread_file = [](voidpf, voidpf file, void* to, uLong size) -> uLong {
+    return static_cast<ZipStream*>(file)->read(to, size);
+  };
+  functions.ztell64_file = [](voidpf, voidpf file) -> ZPOS64_T { return static_cast<ZipStream*>(file)->at; };
+  functions.zseek64_file = [](voidpf, voidpf file, ZPOS64_T offset, int origin) -> long {
+    return static_cast<ZipStream*>(file)->seek(offset, origin) ? 0 : -1;
+  };
+  functions.zclose_file = [](voidpf, voidpf) { return 0; };
+  functions.zerror_file = [](voidpf, voidpf) { return 0; };
+  return functions;
+}
+
+}  // namespace davit::formats::detail
