@@ -66,12 +66,12 @@ class ByteReader {
     return value;
   }
   [[nodiscard]] std::string_view text() noexcept {
-    const auto size = number<std::uint64_t>();
+    const std::size_t size = length();
     if (!take(size)) return {};
-    return {reinterpret_cast<const char*>(bytes_.data() + at_ - size), static_cast<std::size_t>(size)};
+    return {reinterpret_cast<const char*>(bytes_.data() + at_ - size), size};
   }
   [[nodiscard]] std::span<const std::byte> bytes() noexcept {
-    const auto size = number<std::uint64_t>();
+    const std::size_t size = length();
     align(8);
     if (!take(size)) return {};
     return bytes_.subspan(at_ - size, size);
@@ -79,7 +79,7 @@ class ByteReader {
   template <class T>
     requires std::has_unique_object_representations_v<T>
   [[nodiscard]] std::vector<T> array() {
-    const auto count = number<std::uint64_t>();
+    const std::size_t count = length();
     align(8);
     if (!ok_ || count > (bytes_.size() - at_) / sizeof(T)) {
       ok_ = false;
@@ -92,8 +92,8 @@ class ByteReader {
   }
   /// A count of things that take at least `least` bytes each; 0 (and bad) if they cannot all be there.
   [[nodiscard]] std::size_t count(std::size_t least = 1) noexcept {
-    const auto n = number<std::uint64_t>();
-    if (ok_ && n <= (bytes_.size() - at_) / least) return static_cast<std::size_t>(n);
+    const std::size_t n = length();
+    if (ok_ && n <= (bytes_.size() - at_) / least) return n;
     ok_ = false;
     return 0;
   }
@@ -111,7 +111,14 @@ class ByteReader {
   [[nodiscard]] std::size_t position() const noexcept { return at_; }
 
  private:
-  [[nodiscard]] bool take(std::uint64_t size) noexcept {
+  /// A 64-bit length; one that no bytes here could have turns the reader bad.
+  [[nodiscard]] std::size_t length() noexcept {
+    const auto size = number<std::uint64_t>();
+    if (size <= bytes_.size()) return static_cast<std::size_t>(size);
+    ok_ = false;
+    return 0;
+  }
+  [[nodiscard]] bool take(std::size_t size) noexcept {
     if (!ok_ || size > bytes_.size() - at_) return ok_ = false;
     at_ += size;
     return true;
