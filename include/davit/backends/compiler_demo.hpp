@@ -148,10 +148,10 @@ struct compiler_demo {
     for (std::size_t i = 0; i < handle.instructions.size(); ++i) {
       const Instruction& instruction = handle.instructions[i];
       if (instruction.op != Op::add && instruction.op != Op::sub) continue;
-      const TensorView* like = find(handle, instruction.operands[0], inputs, workspace).tensor_if();
-      if (like == nullptr) continue;  // execute says what is wrong
-      workspace.results[i] = Tensor::zeros(ScalarType::float32, like->sizes());
-      if (workspace.results[i].storage.size() < static_cast<std::size_t>(like->numel()) * sizeof(float))
+      const EValue like = find(handle, instruction.operands[0], inputs, workspace);
+      if (!like.is_tensor()) continue;  // execute says what is wrong
+      workspace.results[i] = Tensor::zeros(ScalarType::float32, like.tensor().sizes());
+      if (workspace.results[i].storage.size() < static_cast<std::size_t>(like.tensor().numel()) * sizeof(float))
         return std::unexpected(Error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .backend = name,
                                      .what = "no memory for a result", .fix = "run with smaller inputs"});
     }

@@ -27,16 +27,20 @@ class Name {
     requires(std::convertible_to<const S&, std::string_view> && !std::is_array_v<S>)
   constexpr Name(const S& text) : Name(own(std::string_view(text))) {}
 
-  constexpr Name(const Name& other)
-      : Name(other.owned_ ? own(other.view()) : Name(other.data_, other.size_, false)) {}
+  constexpr Name(const Name& other) : data_(other.data_), size_(other.size_), owned_(other.owned_) {
+    if (owned_) data_ = copy_of(other.view());
+  }
   constexpr Name(Name&& other) noexcept { swap(other); }
   constexpr Name& operator=(Name other) noexcept {
     swap(other);
     return *this;
   }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wfree-nonheap-object"  // g++ 12 does not see that a literal is never owned
   constexpr ~Name() {
     if (owned_) delete[] data_;
   }
+#pragma GCC diagnostic pop
 
   constexpr void swap(Name& other) noexcept {
     std::swap(data_, other.data_);
@@ -61,12 +65,16 @@ class Name {
   /// A copy of `text` that this name owns.
   [[nodiscard]] static constexpr Name own(std::string_view text) {
     if (text.empty()) return {};
-    char* copy = new char[text.size()];
-    for (std::size_t i = 0; i < text.size(); ++i) copy[i] = text[i];
-    return {copy, static_cast<std::uint32_t>(text.size()), true};
+    return {copy_of(text), static_cast<std::uint32_t>(text.size()), true};
   }
 
  private:
+  [[nodiscard]] static constexpr const char* copy_of(std::string_view text) {
+    char* const copy = new char[text.size()];
+    for (std::size_t i = 0; i < text.size(); ++i) copy[i] = text[i];
+    return copy;
+  }
+
   constexpr Name(const char* data, std::uint32_t size, bool owned) noexcept
       : data_(data), size_(size), owned_(owned) {}
 

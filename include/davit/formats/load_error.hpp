@@ -34,7 +34,7 @@ template <class T>
 }
 
 /// A name of the file for a message: in quotes, at most 80 bytes of it, without control characters.
-[[nodiscard]] inline std::string quoted(std::string_view name) {
+[[nodiscard]] inline std::string in_quotes(std::string_view name) {
   constexpr std::size_t longest = 80;
   std::string text = "'";
   for (const char c : name.substr(0, longest)) text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;

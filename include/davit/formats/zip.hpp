@@ -118,7 +118,7 @@ inline Result<ZipMember> ZipArchive::read_entry(unzFile file, std::span<char> na
                    .crc = static_cast<std::uint32_t>(info.crc),
                    .deflated = info.compression_method == Z_DEFLATED};
   const auto fail = [&](const Name& what) {
-    return corrupt(label_, concat("member ", quoted(member.name), " ", what));
+    return corrupt(label_, concat("member ", in_quotes(member.name), " ", what));
   };
   if ((info.flag & 1) != 0) return fail("is encrypted");
   if (info.compression_method != 0 && !member.deflated)
@@ -150,7 +150,7 @@ inline Result<void> ZipArchive::sort_members() {
   std::sort(members_.begin(), members_.end(), [](const ZipMember& a, const ZipMember& b) { return a.name < b.name; });
   const auto twice = std::adjacent_find(members_.begin(), members_.end(),
                                         [](const ZipMember& a, const ZipMember& b) { return a.name == b.name; });
-  if (twice != members_.end()) return corrupt(label_, concat("member ", quoted(twice->name), " is there twice"));
+  if (twice != members_.end()) return corrupt(label_, concat("member ", in_quotes(twice->name), " is there twice"));
   return {};
 }
 

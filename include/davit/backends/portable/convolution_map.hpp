@@ -71,7 +71,7 @@ namespace detail {
                          "convolution: output_padding must be smaller than the stride or the dilation");
     m.places[d] = in[d];
     m.image[d] = (in[d] - 1) * m.stride[d] - 2 * m.padding[d] + reach + output_padding[d];
-    if (m.image[d] <= 0) return call.refuse(ErrorCode::invalid_shape, "convolution: the output would have no elements");
+    if (m.image[d] < 0) return call.refuse(ErrorCode::invalid_shape, "convolution: the output size would be negative");
   }
   return ErrorCode::ok;
 }

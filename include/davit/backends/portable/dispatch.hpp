@@ -32,18 +32,21 @@ template <class F>
 }
 template <class F>
 [[nodiscard]] ErrorCode dispatch_integral(ScalarType type, F&& f) {
-  return dispatch<std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint8_t, std::uint16_t, std::uint32_t,
-                  std::uint64_t>(type, f);
+  return dispatch<std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint8_t>(type, f);
 }
-/// All real types but bool.
+/// The real types but bool that arithmetic takes (torch's operators do not take uint16, uint32 and uint64 either).
 template <class F>
 [[nodiscard]] ErrorCode dispatch_number(ScalarType type, F&& f) {
-  return dispatch<float, double, Half, BFloat16, std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint8_t,
-                  std::uint16_t, std::uint32_t, std::uint64_t>(type, f);
+  return dispatch<float, double, Half, BFloat16, std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint8_t>(type, f);
 }
-/// All real types and bool.
+/// The same and bool.
 template <class F>
 [[nodiscard]] ErrorCode dispatch_all(ScalarType type, F&& f) {
+  return dispatch<float, double, Half, BFloat16, std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint8_t, bool>(type, f);
+}
+/// Every real type: for what only moves and converts.
+template <class F>
+[[nodiscard]] ErrorCode dispatch_any(ScalarType type, F&& f) {
   return dispatch<float, double, Half, BFloat16, std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint8_t,
                   std::uint16_t, std::uint32_t, std::uint64_t, bool>(type, f);
 }

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "davit/backends/portable/elementwise_unary.hpp"
+#include "davit/backends/portable/views.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+[[nodiscard]] inline ErrorCode clone(KernelCall& call) { return copy_out(call, 0, call.tensor(0)); }
+
+/// Output 0 with the elements of x in another dtype.
+[[nodiscard]] inline ErrorCode cast(KernelCall& call, const TensorView& x, ScalarType type) {
+  if (type == x.dtype) return copy_out(call, 0, x);
+  if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
+  return dispatch_any(type, [&]<class To>() { return convert_elements(x, call.output(0).template as<To>()); });
+}
+[[nodiscard]] inline ErrorCode to_copy(KernelCall& call) { return cast(call, call.tensor(0), call.dtype(1, call.tensor(0).dtype)); }
+
+/// copy(self, src): src broadcast to self's sizes, in self's dtype.
+[[nodiscard]] inline ErrorCode copy(KernelCall& call) {
+  const TensorView& self = call.tensor(0);
+  const TensorView& source = call.tensor(1);
+  Sizes sizes;
+  if (!broadcast(self.sizes(), source.sizes(), sizes) || !std::ranges::equal(sizes.span(), self.sizes()))
+    return call.refuse(ErrorCode::invalid_shape, "the source does not broadcast to the destination");
+  const Sizes strides = broadcast_strides(source, self.sizes());
+  const TensorView spread{source.data, self.sizes_data, strides.values.data(), self.rank, source.dtype};
+  return cast(call, spread, self.dtype);
+}
+
+/// Fills output 0 with a number.
+[[nodiscard]] inline ErrorCode fill_with(KernelCall& call, const EValue& number) {
+  return dispatch_any(call.output(0).dtype, [&]<class T>() {
+    std::fill_n(call.output(0).template as<T>(), call.output(0).numel(), scalar_as<T>(number));
+    return ErrorCode::ok;
+  });
+}
+[[nodiscard]] inline ErrorCode fill(KernelCall& call) {
+  if (const ErrorCode code = call.make_like(0, call.tensor(0)); code != ErrorCode::ok) return code;
+  return fill_with(call, call.arg(1));
+}
+[[nodiscard]] inline ScalarType type_of_number(const EValue& v) noexcept {
+  return v.is_float() ? ScalarType::float32 : v.is_bool() ? ScalarType::bool_ : ScalarType::int64;
+}
+[[nodiscard]] inline ErrorCode full_like(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  if (const ErrorCode code = call.make(0, call.dtype(2, x.dtype), x.sizes()); code != ErrorCode::ok) return code;
+  return fill_with(call, call.arg(1));
+}
+/// A tensor of the sizes in argument 0.
+[[nodiscard]] inline ErrorCode make_sized(KernelCall& call, ScalarType type) {
+  Sizes sizes;
+  if (!ints_of(call.list(0), sizes)) return call.refuse(ErrorCode::invalid_argument, "sizes must be integers");
+  return call.make(0, type, sizes);
+}
+[[nodiscard]] inline ErrorCode full(KernelCall& call) {
+  if (!call.arg(1).is_number()) return call.refuse(ErrorCode::invalid_argument, "the fill value must be a number");
+  if (const ErrorCode code = make_sized(call, call.dtype(2, type_of_number(call.arg(1)))); code != ErrorCode::ok) return code;
+  return fill_with(call, call.arg(1));
+}
+/// zeros, and empty: what nobody promised is zero.
+template <std::size_t DtypeAt>
+[[nodiscard]] ErrorCode zeros(KernelCall& call) {
+  if (const ErrorCode code = make_sized(call, call.dtype(DtypeAt, ScalarType::float32)); code != ErrorCode::ok) return code;
+  return fill_with(call, EValue(0));
+}
+[[nodiscard]] inline ErrorCode scalar_tensor(KernelCall& call) {
+  if (!call.arg(0).is_number()) return call.refuse(ErrorCode::invalid_argument, "the value must be a number");
+  if (const ErrorCode code = call.make(0, call.dtype(1, ScalarType::float32), {}); code != ErrorCode::ok) return code;
+  return fill_with(call, call.arg(0));
+}
+[[nodiscard]] inline ErrorCode arange(KernelCall& call) {
+  const EValue& start = call.arg(0);
+  const EValue& end = call.arg(1);
+  const EValue& step = call.arg(2);
+  if (!start.is_number() || !end.is_number() || !step.is_number()) return call.refuse(ErrorCode::invalid_argument, "start, end and step must be numbers");
+  const bool real = start.is_float() || end.is_float() || step.is_float();
+  const ScalarType type = call.dtype(3, real ? ScalarType::float32 : ScalarType::int64);
+  if (step.number() == 0) return call.refuse(ErrorCode::invalid_argument, "the step must not be zero");
+  const double span = std::ceil((end.number() - start.number()) / step.number());
+  if (!(span >= 0) || span > static_cast<double>(max_numel)) return call.refuse(ErrorCode::out_of_range, "the range does not lead from start to end");
+  const std::int64_t count = static_cast<std::int64_t>(span);
+  if (const ErrorCode code = call.make(0, type, {&count, 1}); code != ErrorCode::ok) return code;
+  return dispatch_number(type, [&]<class T>() {
+    T* to = call.output(0).template as<T>();
+    for (std::int64_t i = 0; i < count; ++i)
+      to[i] = real ? convert<T>(start.number() + static_cast<double>(i) * step.number()) : convert<T>(start.integer() + i * step.integer());
+    return ErrorCode::ok;
+  });
+}
+
+/// A small deterministic generator (splitmix64): the values of random operators are not specified.
+class Random {
+ public:
+  [[nodiscard]] std::uint64_t next() noexcept {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  [[nodiscard]] double uniform() noexcept { return static_cast<double>(next() >> 11) * 0x1p-53; }
+  [[nodiscard]] double normal() noexcept {
+    double sum = -6;
+    for (int i = 0; i < 12; ++i) sum += uniform();
+    return sum;
+  }
+
+ private:
+  std::uint64_t state_ = 0x2545f4914f6cdd1du;
+};
+template <bool Normal>
+[[nodiscard]] ErrorCode random_values(KernelCall& call) {
+  if (const ErrorCode code = make_sized(call, call.dtype(1, ScalarType::float32)); code != ErrorCode::ok) return code;
+  Random random;
+  return dispatch_float(call.output(0).dtype, [&]<class T>() {
+    std::generate_n(call.output(0).template as<T>(), call.output(0).numel(), [&] { return convert<T>(Normal ? random.normal() : random.uniform()); });
+    return ErrorCode::ok;
+  });
+}
+[[nodiscard]] inline ErrorCode randperm(KernelCall& call) {
+  const std::int64_t n = call.integer(0);
+  const ScalarType type = call.dtype(1, ScalarType::int64);
+  if (const ErrorCode code = call.make(0, type, {&n, 1}); code != ErrorCode::ok) return code;
+  Random random;
+  return dispatch_number(type, [&]<class T>() {
+    T* to = call.output(0).template as<T>();
+    for (std::int64_t i = 0; i < n; ++i) to[i] = convert<T>(i);
+    for (std::int64_t i = n - 1; i > 0; --i) std::swap(to[i], to[random.next() % static_cast<std::uint64_t>(i + 1)]);
+    return ErrorCode::ok;
+  });
+}
+/// native_dropout: scaled input and mask; without training the input and a mask of ones.
+[[nodiscard]] inline ErrorCode native_dropout(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const double p = call.number(1);
+  const bool train = call.boolean(2, true);
+  if (!(p >= 0 && p <= 1)) return call.refuse(ErrorCode::out_of_range, "the probability must lie in [0, 1]");
+  if (const ErrorCode code = copy_out(call, 0, x); code != ErrorCode::ok) return code;
+  const bool wants_mask = call.wants(1);
+  if (wants_mask)
+    if (const ErrorCode code = call.make(1, ScalarType::bool_, x.sizes()); code != ErrorCode::ok) return code;
+  Random random;
+  return dispatch_float(x.dtype, [&]<class T>() {
+    T* to = call.output(0).template as<T>();
+    bool* mask = wants_mask ? call.output(1).template as<bool>() : nullptr;
+    for (std::int64_t i = 0; i < call.output(0).numel(); ++i) {
+      const bool keep = !train || random.uniform() >= p;
+      if (train) to[i] = convert<T>(keep ? static_cast<double>(static_cast<compute_type<T>>(to[i])) / (1 - p) : 0.0);
+      if (mask != nullptr) mask[i] = keep;
+    }
+    return ErrorCode::ok;
+  });
+}
+
+}  // namespace detail
+
+inline constexpr auto copy_ops = std::to_array<OpRow>({
+    {"aten._to_copy.default", detail::to_copy},
+    {"aten.arange.start_step", detail::arange},
+    {"aten.clone.default", detail::clone},
+    {"aten.copy.default", detail::copy},
+    {"aten.empty.memory_format", detail::zeros<1>},
+    {"aten.empty_strided.default", detail::zeros<2>},
+    {"aten.fill.Scalar", detail::fill},
+    {"aten.full.default", detail::full},
+    {"aten.full_like.default", detail::full_like},
+    {"aten.lift_fresh_copy.default", detail::clone},
+    {"aten.native_dropout.default", detail::native_dropout},
+    {"aten.rand.default", detail::random_values<false>},
+    {"aten.randn.default", detail::random_values<true>},
+    {"aten.randperm.default", detail::randperm},
+    {"aten.scalar_tensor.default", detail::scalar_tensor},
+    {"aten.zeros.default", detail::zeros<1>},
+});
+
+}  // namespace davit::portable_kernels

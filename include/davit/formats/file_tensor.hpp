@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "davit/core/shared_bytes.hpp"
+#include "davit/core/tensor.hpp"
+#include "davit/formats/load_error.hpp"
+
+namespace davit::formats {
+
+/// The product of the sizes; -1 if one is negative or the product, zeros left out, is no sensible number of elements.
+[[nodiscard]] constexpr std::int64_t checked_numel(std::span<const std::int64_t> sizes) noexcept {
+  constexpr std::int64_t limit = INT64_MAX / 64;
+  std::int64_t count = 1;
+  bool empty = false;
+  for (const std::int64_t size : sizes) {
+    if (size < 0) return -1;
+    if (size == 0) empty = true;
+    if (size > 1 && count > limit / size) return -1;
+    if (size > 1) count *= size;
+  }
+  return empty ? 0 : count;
+}
+
+/// Checks a tensor of a file: rank, sizes, strides and offset must stay inside the storage. `where` names it.
+///
+/// Errors: invalid_shape. A tensor without elements loses an offset that lies outside its storage.
+[[nodiscard]] inline Result<void> check_file_tensor(Tensor& tensor, const Name& where) {
+  const auto fail = [&](const Name& what) {
+    return load_error(ErrorCode::invalid_shape, where, what, "the file is damaged: export the program again");
+  };
+  if (tensor.sizes.size() > max_rank)
+    return fail(concat("a tensor of ", tensor.sizes.size(), " dimensions; at most ", max_rank, " are supported"));
+  if (tensor.sizes.size() != tensor.strides.size())
+    return fail(concat("a tensor has ", tensor.sizes.size(), " sizes but ", tensor.strides.size(), " strides"));
+  const std::int64_t numel = checked_numel(tensor.sizes);
+  if (numel < 0) return fail("a tensor's sizes are negative or too large");
+  const std::size_t element = size_of(tensor.dtype);
+  const std::int64_t extent = storage_extent(tensor.sizes, tensor.strides, tensor.storage_offset, element);
+  if (extent < 0) return fail("a tensor's strides or offset are negative or too large");
+  if (static_cast<std::uint64_t>(extent) > tensor.storage.size())
+    return fail(concat("a tensor needs ", extent, " bytes, its storage has ", tensor.storage.size()));
+  if (numel == 0 && static_cast<std::uint64_t>(tensor.storage_offset) > tensor.storage.size() / element)
+    tensor.storage_offset = 0;
+  return {};
+}
+
+/// The storages of a file by name, made fit to hold elements: kernels need them at aligned addresses, and bools that
+/// are 0 or 1. Fit bytes stay where they are in the file, others become one heap copy.
+///
+/// Tensors that name one storage share its bytes, copied or not.
+class FileStorages {
+ public:
+  /// The storage of that name for elements of `dtype`; comes from `read` (-> Result<SharedBytes>) the first time.
+  /// O(log storages), and a pass over its bytes the first time. Errors: those of `read`, out_of_memory.
+  template <class Read>
+  [[nodiscard]] Result<SharedBytes> get(std::string_view name, ScalarType dtype, const Name& where, Read&& read) {
+    auto at = storages_.find(name);
+    if (at == storages_.end()) {
+      Result<SharedBytes> bytes = std::forward<Read>(read)();
+      if (!bytes) return bytes;
+      at = storages_.emplace(name, Storage{.bytes = *std::move(bytes)}).first;
+    }
+    if (!fit(at->second, dtype)) return load_error(ErrorCode::out_of_memory, where, "no memory for a tensor", {});
+    return at->second.bytes;
+  }
+
+ private:
+  struct Storage {
+    SharedBytes bytes;
+    bool holds_bools = false;
+  };
+
+  [[nodiscard]] static bool fit(Storage& storage, ScalarType dtype) {
+    constexpr std::uintptr_t alignment = 8;  // enough for every element type
+    if (storage.bytes.empty()) return true;
+    if (size_of(dtype) > 1 && reinterpret_cast<std::uintptr_t>(storage.bytes.data()) % alignment != 0 && !copy(storage))
+      return false;
+    if (dtype != ScalarType::bool_ || storage.holds_bools) return true;
+    const auto is_odd = [](std::byte b) { return b > std::byte{1}; };
+    const std::span<const std::byte> bytes = storage.bytes.bytes();
+    if (std::any_of(bytes.begin(), bytes.end(), is_odd)) {
+      if (!copy(storage)) return false;
+      std::byte* data = storage.bytes.writable();
+      std::replace_if(data, data + storage.bytes.size(), is_odd, std::byte{1});
+    }
+    storage.holds_bools = true;
+    return true;
+  }
+
+  [[nodiscard]] static bool copy(Storage& storage) {
+    SharedBytes copied = SharedBytes::copy_of(storage.bytes.bytes());
+    if (copied.size() != storage.bytes.size()) return false;
+    storage.bytes = std::move(copied);
+    return true;
+  }
+
+  std::map<std::string, Storage, std::less<>> storages_;
+};
+
+}  // namespace davit::formats

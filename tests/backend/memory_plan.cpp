@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "davit/backend/memory_plan.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <vector>
+
+using namespace davit;
+
+namespace {
+
+constexpr bool check_chain() {  // each block dies where the next but one is born
+  const Lifetime chain[] = {{0, 1, 100}, {1, 2, 100}, {2, 3, 100}, {3, 4, 100}, {4, 5, 0}};
+  const MemoryPlan plan = plan_memory(chain);
+  return is_sound(plan, chain) && plan.arena_bytes == 256 && plan.offsets == std::vector<std::size_t>{0, 128, 0, 128, 0};
+}
+static_assert(check_chain());
+
+constexpr bool check_unsound() {
+  const Lifetime together[] = {{0, 1, 64}, {1, 2, 64}};
+  return !is_sound(MemoryPlan{.offsets = {0, 0}, .arena_bytes = 64}, together) &&
+         !is_sound(MemoryPlan{.offsets = {0, 64}, .arena_bytes = 64}, together) &&
+         is_sound(MemoryPlan{.offsets = {0, 64}, .arena_bytes = 128}, together) && plan_memory({}).arena_bytes == 0;
+}
+static_assert(check_unsound());
+
+}  // namespace
+
+TEST_CASE("blocks of a chain take turns in two places") {
+  CHECK(check_chain());
+}
+
+TEST_CASE("the check of plans finds overlaps and blocks outside the arena") {
+  CHECK(check_unsound());
+}
+
+TEST_CASE("plans of random lifetimes are sound, aligned, and no larger than all blocks together") {
+  std::uint32_t seed = 7;
+  const auto random = [&](std::uint32_t below) { return (seed = seed * 1664525u + 1013904223u) >> 8 & 0xffffu ? (seed >> 9) % below : 0; };
+  for (int round = 0; round < 50; ++round) {
+    std::vector<Lifetime> lifetimes;
+    std::size_t all = 0;
+    for (std::uint32_t i = 0; i < 60; ++i) {
+      lifetimes.push_back({i, i + random(10), random(1000)});
+      all += (lifetimes.back().bytes + plan_alignment - 1) / plan_alignment * plan_alignment;
+    }
+    const MemoryPlan plan = plan_memory(lifetimes);
+    CHECK(is_sound(plan, lifetimes));
+    CHECK(plan.arena_bytes <= all);
+    for (const std::size_t offset : plan.offsets) CHECK(offset % plan_alignment == 0);
+  }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// EXPECT: davit: the module was not lowered with a method of this name
+#include "davit/runtime/named_module.hpp"
+#include "davit/testing/mock_backend.hpp"
+
+using namespace davit::literals;
+using Module = davit::NamedModule<davit::testing::mock_backend<>, decltype("forward"_s)>;
+
+#ifdef ACCEPT
+bool run(Module& module) { return module["forward"_s](1).has_value(); }
+#else
+bool run(Module& module) { return module["backward"_s](1).has_value(); }
+#endif

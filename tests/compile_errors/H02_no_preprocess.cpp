@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// EXPECT: needs preprocess(method, spec, debug_handles)
+#include "davit/backend/archetype.hpp"
+#include "davit/lowering/to_backend.hpp"
+
+#ifdef ACCEPT
+using B = davit::archetype::backend;
+#else
+using B = davit::archetype::runtime_backend;
+#endif
+
+bool lower(const davit::ExportedProgram& program) { return davit::to_backend<B>(program).has_value(); }

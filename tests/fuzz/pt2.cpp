@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+
+// A libFuzzer target for everything that reads a `.pt2` file. The first byte chooses the entry point, so that plain
+// files are seeds: 'P' a ZIP archive (a whole .pt2, and a file of torch.save), '{' a program's JSON, 0x80 a pickle, 'D'
+// a deflate stream, anything else an expression. Checksums are not compared, or no change would get past them.
+//
+// clang++-19 -std=c++23 -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude tests/fuzz/pt2.cpp -lminizip -lz
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "davit/formats/exported_program_json.hpp"
+#include "davit/formats/inflate.hpp"
+#include "davit/formats/pickle.hpp"
+#include "davit/formats/pt2.hpp"
+#include "davit/formats/sympy.hpp"
+#include "davit/formats/torch_save.hpp"
+#include "davit/program/check_tables.hpp"
+
+namespace {
+
+using namespace davit;
+using namespace davit::formats;
+
+/// Reads that the optimizer must keep.
+volatile std::uint64_t sink = 0;
+
+void require(bool condition) {
+  if (!condition) __builtin_trap();
+}
+
+void touch(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  sink = sink + std::to_integer<unsigned>(bytes.front()) + std::to_integer<unsigned>(bytes.back());
+}
+
+/// The first and the last element of a tensor, and its storage.
+void touch(const Tensor& tensor) {
+  touch(tensor.storage.bytes());
+  const TensorView view = tensor.view();
+  require(view.rank == tensor.sizes.size() && view.numel() >= 0 && size_of(view.dtype) > 0);
+  if (view.numel() == 0) return;
+  std::int64_t last = 0;
+  for (std::size_t d = 0; d < view.rank; ++d) last += (view.size(d) - 1) * view.stride(d);
+  const std::size_t element = size_of(view.dtype);
+  const auto* first = static_cast<const std::byte*>(view.data);
+  require(element == 1 || reinterpret_cast<std::uintptr_t>(first) % (element < 8 ? element : 8) == 0);
+  touch({first, element});
+  touch({first + static_cast<std::size_t>(last) * element, element});
+}
+
+void touch(GraphModuleView g) {
+  require(check_tables(g).has_value());
+  std::size_t characters = 0;
+  for (const Value& v : g.values)
+    characters += g.str(v.name).size() + g.dims_of(v.sizes).size() + g.str(v.device).size();
+  for (const Argument& a : g.arguments) g.for_each_value(a, [&](ValueId id) { characters += g.name(id).size(); });
+  for (const Node& n : g.nodes) {
+    require(n.metadata < g.metadata.size());
+    characters += g.target(n).size() + g.inputs(n).size() + g.outputs(n).size() +
+                  g.str(g.metadata[n.metadata].stack_trace).size();
+  }
+  for (const Expr& e : g.exprs) characters += g.str(e.name).size();
+  sink = sink + characters;
+}
+
+void touch(const ExportedProgram& program) {
+  touch(program.view());
+  for (const NamedTensor& entry : program.state_dict) touch(entry.tensor);
+  for (const NamedTensor& entry : program.constants) touch(entry.tensor);
+  for (const NamedObject& entry : program.custom_objects) touch(entry.state.bytes());
+  require(program.signature.input_specs.size() == program.view().root().inputs.count);
+}
+
+void check(const Error& error) {
+  require(error.stage == Stage::load && error.code != ErrorCode::ok && !error.where.empty() && !error.what.empty());
+}
+
+void zip(SharedBytes bytes) {
+  const Result<ExportedProgram> program = read_pt2(bytes, {.verify_checksums = false});
+  program ? touch(*program) : check(program.error());
+  Result<TorchSave> saved = TorchSave::open(bytes, "fuzz", {.verify_checksums = false});
+  if (!saved) return check(saved.error());
+  const Result<TorchDict> dict = saved->dict();
+  if (!dict) return check(dict.error());
+  for (const NamedTensor& entry : dict->tensors) touch(entry.tensor);
+  for (const NamedObject& entry : dict->objects) touch(entry.state.bytes());
+}
+
+void json(std::string_view text) {
+  const Result<JsonDocument> document = parse_json(text);
+  if (!document) return check(document.error());
+  const Result<ExportedProgram> program = read_exported_program(document->root());
+  program ? touch(program->view()) : check(program.error());
+}
+
+void pickle(SharedBytes bytes) {
+  const Result<Pickle> values = read_pickle(bytes, "fuzz");
+  if (!values) return check(values.error());
+  for (PickleId id = 0; id < values->size(); ++id) {
+    const PickleValue& value = (*values)[id];
+    for (const PickleId item : value.items) require(item < values->size());
+    if (value.state != no_pickle_id) touch(values->state_bytes(value).bytes());
+    sink = sink + value.text.size();
+  }
+}
+
+void expression(std::string_view text) {
+  GraphBuilder builder;
+  builder.begin_graph();
+  SympyReader reader(builder);
+  const Result<ExprId> id = reader.read(text);
+  builder.end_graph(std::span<const Argument>());
+  if (!id) return check(id.error());
+  require(*id < builder.module().exprs.size());
+  touch(builder.module().view());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  // A block of the exact size, so that a read past the end is seen.
+  const SharedBytes bytes = SharedBytes::copy_of(std::as_bytes(std::span(data, size)));
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), size);
+  switch (data[0]) {
+    case 'P': zip(bytes); break;
+    case '{': json(text); break;
+    case 0x80: pickle(bytes); break;
+    case 'D':
+      if (const auto content = inflate_bytes(bytes.bytes().subspan(1), 8 * size, "fuzz")) touch(content->bytes());
+      break;
+    default: expression(text);
+  }
+  return 0;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "davit/lowering/method_interface.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "../programs.hpp"
+
+using namespace davit;
+
+namespace {
+
+/// (Tensor x[s0, 4], SymInt n, int 3, float 2.5, bool True, str "mode", None) -> (x, n, 7, None)
+constexpr ExportedProgram mixed() {
+  GraphBuilder b;
+  b.begin_graph();
+  const Dim sizes[] = {{.value = 2, .expr = b.symbol("s0")}, {.value = 4}};
+  const ValueId x = b.declare({.name = b.text("x"), .sizes = b.dims(sizes), .dtype = ScalarType::float32});
+  const ValueId n = b.declare({.name = b.text("n"), .expr = b.symbol("s1"), .kind = ValueKind::sym_int});
+  b.input(b.value(x));
+  b.input(b.value(n));
+  for (Argument a : {b.integer(3), b.real(2.5), b.boolean(true), b.string("mode"), b.none()}) {
+    a.name = b.text("k");
+    b.input(a);
+  }
+  const Argument outputs[] = {b.value(x), b.value(n), b.integer(7), b.none()};
+  b.end_graph(outputs);
+  ExportedProgram program = programs::user_program(std::move(b).finish());
+  program.range_constraints.push_back({"s0", 2, 8});
+  return program;
+}
+
+constexpr bool check_mixed() {
+  const MethodInterface i = method_interface(mixed());
+  return i.inputs.size() == 7 && !i.is_static() && i.inputs[0].type.tag == EValue::Tag::tensor &&
+         i.inputs[0].type.dtype == ScalarType::float32 && i.inputs[0].type.dims.size() == 2 &&
+         !i.inputs[0].type.dims[0].is_static() && i.inputs[0].type.dims[1].value == 4 &&
+         i.inputs[1].type.tag == EValue::Tag::int_ && !i.inputs[1].constant && i.inputs[2].type.tag == EValue::Tag::int_ &&
+         i.inputs[2].constant == ConstantValue(std::int64_t{3}) && i.inputs[3].constant == ConstantValue(2.5) &&
+         i.inputs[4].constant == ConstantValue(true) && i.inputs[5].constant == ConstantValue(Name("mode")) &&
+         i.inputs[6].constant == ConstantValue() && i.inputs[6].type.tag == EValue::Tag::none && i.outputs.size() == 4 &&
+         i.outputs[0].name == "x" && i.outputs[1].type.tag == EValue::Tag::int_ &&
+         i.outputs[2].type.tag == EValue::Tag::int_ && i.outputs[3].type.tag == EValue::Tag::none && i.ranges.size() == 1 &&
+         i.ranges[0].min == 2 && i.ranges[0].max == 8;
+}
+static_assert(check_mixed());
+
+constexpr bool check_state() {
+  const MethodInterface i = method_interface(programs::seed());
+  return i.is_static() && i.inputs.size() == 3 && i.inputs[0].role == InputRole::state && i.inputs[0].target == "my_buffer2" &&
+         i.inputs[1].role == InputRole::user && i.inputs[1].name == "x1" && i.outputs.size() == 2 &&
+         i.outputs[0].kind == OutputKind::buffer_mutation && i.outputs[0].target == "my_buffer2" &&
+         i.outputs[1].kind == OutputKind::user_output && i.outputs[1].name == "add_1";
+}
+static_assert(check_state());
+
+}  // namespace
+
+TEST_CASE("C01: an interface knows the kind of every input and output; None stays None") {
+  CHECK(check_mixed());
+}
+
+TEST_CASE("a changed buffer goes in and out; parameters and unchanged buffers do neither") {
+  CHECK(check_state());
+}
+
+TEST_CASE("an interface survives being written and read; damage makes the reader bad") {
+  const MethodInterface interface = method_interface(mixed());
+  ByteWriter out;
+  write_interface(out, interface);
+  ByteReader in(out.written());
+  const MethodInterface read = read_interface(in);
+  CHECK(in.ok());
+  CHECK(in.at_end());
+  REQUIRE(read.inputs.size() == interface.inputs.size());
+  for (std::size_t i = 0; i < read.inputs.size(); ++i) {
+    CHECK(read.inputs[i].name == interface.inputs[i].name);
+    CHECK(read.inputs[i].constant == interface.inputs[i].constant);
+    CHECK(read.inputs[i].type.tag == interface.inputs[i].type.tag);
+  }
+  CHECK(read.ranges.size() == 1);
+  for (std::size_t size = 0; size < out.written().size(); ++size) {
+    ByteReader part(std::span(out.written()).first(size));
+    (void)read_interface(part);
+    CHECK(!(part.ok() && part.at_end() && size != 0 && size == out.written().size()));
+  }
+}
