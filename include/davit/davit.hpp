@@ -4,6 +4,7 @@
 /// All of davit that needs only the standard library and Boost.Hana.
 
 #include "davit/backend.hpp"
+#include "davit/backends/compiler_demo.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/core.hpp"
 #include "davit/lowering.hpp"

@@ -72,12 +72,12 @@ constexpr bool check_arguments() {
   const Argument ints = b.ints({1, 2});
   const Argument text = b.string("cpu", ArgumentKind::device);
   const Argument empty = b.list({}, ArgumentKind::float_);
-  const GraphModuleView g = b.module().view();
-  int sum = 0;
   b.begin_graph();
   const ValueId x = b.tensor("x", f32, {});
   const Argument list = b.tensors({x, x});
-  b.module().view().for_each_value(list, [&](ValueId) { ++sum; });
+  const GraphModuleView g = b.module().view();
+  int sum = 0;
+  g.for_each_value(list, [&](ValueId) { ++sum; });
   return ints.is_list() && g.args(ints.items)[1].payload == 2 && g.string(text) == "cpu" && empty.element == ArgumentKind::float_ &&
          sum == 2 && b.real(-0.5).float_value() == -0.5 && b.boolean(true).payload == 1 &&
          b.scalar_type(f32).kind == ArgumentKind::scalar_type && b.none().kind == ArgumentKind::none;

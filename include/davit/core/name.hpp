@@ -37,6 +37,9 @@ class Name {
   }
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wfree-nonheap-object"  // g++ 12 does not see that a literal is never owned
+#pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wunknown-warning-option"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // nor which alternative of a variant it destroys
   constexpr ~Name() {
     if (owned_) delete[] data_;
   }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Builds, verifies, lowers, saves, loads and runs a small program: the example binary that tests/checks/symbols inspects.
+
+#include "davit/backends/compiler_demo.hpp"
+#include "davit/davit.hpp"
+
+int main() {
+  using namespace davit;
+  GraphBuilder b;
+  b.begin_graph("forward");
+  const ValueId x = b.input("x", ScalarType::float32, {1});
+  const ValueId h = b.input("h", ScalarType::float32, {1});
+  const ValueId sum = b.call("aten.add.Tensor", {{"self", b.value(x)}, {"other", b.value(h)}}, "add", ScalarType::float32, {1});
+  b.end_graph({sum});
+  ExportedProgram program;
+  program.graph_module = std::move(b).finish();
+  program.signature.input_specs = {UserInputSpec{TensorArgument{"x"}}, UserInputSpec{TensorArgument{"h"}}};
+  program.signature.output_specs = {UserOutputSpec{TensorArgument{"add"}}};
+  if (!verify(program).empty()) return 1;
+
+  const auto run = [&]<class B>() {
+    const auto lowered = to_backend<B>(program);
+    if (!lowered) return false;
+    const auto loaded = load_module<B>(save_module(*lowered));
+    if (!loaded) return false;
+    Session<B> session(*loaded);
+    float values[] = {1, 2};
+    const std::int64_t one = 1;
+    const EValue inputs[] = {TensorView{&values[0], &one, &one, 1, ScalarType::float32},
+                             TensorView{&values[1], &one, &one, 1, ScalarType::float32}};
+    const auto outputs = session.run("forward", inputs);
+    return outputs && *(*outputs)[0].tensor().template as<float>() == 3;
+  };
+  return run.operator()<portable>() && run.operator()<compiler_demo>() ? 0 : 1;
+}
