@@ -65,7 +65,8 @@ constexpr davit::ExportedProgram identity(Sizes sizes = {}, davit::ScalarType dt
 }
 
 /// forward(self, x, h): return x <op> h
-constexpr davit::ExportedProgram binary(std::string_view target, Sizes sizes = {}, std::string_view trace = trace_of_add,
+constexpr davit::ExportedProgram binary(std::string_view target, Sizes sizes = {},
+                                        std::string_view trace = trace_of_add,
                                         davit::ScalarType dtype = davit::ScalarType::float32) {
   davit::GraphBuilder b;
   b.begin_graph();
@@ -77,15 +78,16 @@ constexpr davit::ExportedProgram binary(std::string_view target, Sizes sizes = {
   b.end_graph({out});
   return user_program(std::move(b).finish());
 }
-constexpr davit::ExportedProgram add(Sizes sizes = {}) { return binary("aten.add.Tensor", sizes); }
+constexpr davit::ExportedProgram add(Sizes sizes = {}) {
+  return binary("aten.add.Tensor", sizes);
+}
 
 /// forward(self, a0, a1, ...): return a0 (and a0 ... again, `outputs` times)
 constexpr davit::ExportedProgram passes(std::size_t inputs, std::size_t outputs) {
   davit::GraphBuilder b;
   b.begin_graph();
   std::vector<davit::ValueId> in;
-  for (std::size_t i = 0; i < inputs; ++i)
-    in.push_back(b.input(davit::concat("a", i), davit::ScalarType::float32, {}));
+  for (std::size_t i = 0; i < inputs; ++i) in.push_back(b.input(davit::concat("a", i), davit::ScalarType::float32, {}));
   std::vector<davit::Argument> out;
   for (std::size_t i = 0; i < outputs; ++i) out.push_back(b.value(in[i < inputs ? i : 0]));
   b.end_graph(std::span<const davit::Argument>(out));
@@ -129,7 +131,8 @@ constexpr davit::ExportedProgram seed() {
   program.graph_module = seed_graph();
   program.signature = seed_signature();
   for (const std::string_view name : {"my_parameter", "my_buffer1", "my_buffer2"})
-    program.state_dict.push_back({davit::Name(name), {.dtype = davit::ScalarType::float32, .sizes = {}, .strides = {}, .storage = {}}});
+    program.state_dict.push_back(
+        {davit::Name(name), {.dtype = davit::ScalarType::float32, .sizes = {}, .strides = {}, .storage = {}}});
   return program;
 }
 
@@ -142,10 +145,14 @@ inline davit::Tensor tensor(Sizes sizes, std::initializer_list<float> values) {
   for (const float v : values) t.view().as<float>()[i++] = v;
   return t;
 }
-inline davit::Tensor scalar(float value) { return tensor({}, {value}); }
+inline davit::Tensor scalar(float value) {
+  return tensor({}, {value});
+}
 
 /// The single element of a float tensor.
-inline float item(const EValue& value) { return value.is_tensor() ? value.tensor().as<float>()[0] : -1e9f; }
+inline float item(const EValue& value) {
+  return value.is_tensor() ? value.tensor().as<float>()[0] : -1e9f;
+}
 
 /// `b = b + x; return b` with buffer b: a method with state.
 inline davit::ExportedProgram counter(float start) {
@@ -158,9 +165,10 @@ inline davit::ExportedProgram counter(float start) {
   b.end_graph({sum, sum});
   davit::ExportedProgram program;
   program.graph_module = std::move(b).finish();
-  program.signature = {
-      .input_specs = {davit::InputToBufferSpec({"b_total"}, "total", true), davit::UserInputSpec{davit::TensorArgument{"x"}}},
-      .output_specs = {davit::BufferMutationSpec({"add"}, "total"), davit::UserOutputSpec{davit::TensorArgument{"add"}}}};
+  program.signature = {.input_specs = {davit::InputToBufferSpec({"b_total"}, "total", true),
+                                       davit::UserInputSpec{davit::TensorArgument{"x"}}},
+                       .output_specs = {davit::BufferMutationSpec({"add"}, "total"),
+                                        davit::UserOutputSpec{davit::TensorArgument{"add"}}}};
   program.state_dict.push_back({"total", scalar(start)});
   return program;
 }

@@ -76,8 +76,9 @@ struct two : one {
 
 }  // namespace
 
-TEST_CASE("H02: a type without the functions of a backend, or without preprocess, is none; lowering to it does not compile "
-          "(compile_errors/H02*)") {
+TEST_CASE(
+    "H02: a type without the functions of a backend, or without preprocess, is none; lowering to it does not compile "
+    "(compile_errors/H02*)") {
   CHECK(!Backend<int>);
   CHECK(!Backend<no_preprocess>);
 }
@@ -86,12 +87,14 @@ TEST_CASE("H03: a preprocess without a backend class is no backend (compile_erro
   CHECK(!Backend<preprocess_alone>);
 }
 
-TEST_CASE("H04: nothing is registered, so nothing can be registered twice; defining a type twice does not compile "
-          "(compile_errors/H04)") {
+TEST_CASE(
+    "H04: nothing is registered, so nothing can be registered twice; defining a type twice does not compile "
+    "(compile_errors/H04)") {
   CHECK(Backend<one>);
 }
 
-TEST_CASE("H05: two backends of equal functions are two types with their own names; the original ignores the second name") {
+TEST_CASE(
+    "H05: two backends of equal functions are two types with their own names; the original ignores the second name") {
   testing::MockScript script;
   one::script = &script;
   const auto first = to_backend<one>(programs::identity());
@@ -103,7 +106,8 @@ TEST_CASE("H05: two backends of equal functions are two types with their own nam
   one::script = nullptr;
 }
 
-TEST_CASE("H06: a backend's name is data and may hold any character; its type is an identifier, which the compiler checks") {
+TEST_CASE(
+    "H06: a backend's name is data and may hold any character; its type is an identifier, which the compiler checks") {
   testing::MockScript script;
   one::script = &script;
   const auto lowered = to_backend<two>(programs::identity());

@@ -41,7 +41,8 @@ constexpr GraphModule control_flow() {
   const auto chosen = cond(p, yes, no, y, "if");
   const GraphId body = b.begin_graph("body");
   b.end_graph({plus(b.input("y", f32, {}), 5, "plus5")});
-  const auto looped = b.call("higher_order.map_impl", {{"", b.subgraph(body)}, {"", b.tensors({chosen})}}, "loop", f32, {});
+  const auto looped =
+      b.call("higher_order.map_impl", {{"", b.subgraph(body)}, {"", b.tensors({chosen})}}, "loop", f32, {});
   b.end_graph({plus(looped, 6, "plus6")});
   return std::move(b).finish();
 }
@@ -107,9 +108,10 @@ constexpr bool check_explain() {
   const Error known = map.explain({.debug_handle = recorder.handle(0), .what = "w"});
   const Error unknown = map.explain({.debug_handle = 9999});
   const Error none = map.explain({.where = "elsewhere"});
-  return known.where == "method 'forward', node 'result' (aten.add.Tensor), module hierarchy top(M)" && known.what == "w" &&
-         !known.source.empty() && unknown.where == "debug handle 9999 (no debug information for it)" &&
-         unknown.source.empty() && none.where == "elsewhere";
+  return known.where == "method 'forward', node 'result' (aten.add.Tensor), module hierarchy top(M)" &&
+         known.what == "w" && !known.source.empty() &&
+         unknown.where == "debug handle 9999 (no debug information for it)" && unknown.source.empty() &&
+         none.where == "elsewhere";
 }
 static_assert(check_explain());
 

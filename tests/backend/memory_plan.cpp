@@ -13,7 +13,8 @@ namespace {
 constexpr bool check_chain() {  // each block dies where the next but one is born
   const Lifetime chain[] = {{0, 1, 100}, {1, 2, 100}, {2, 3, 100}, {3, 4, 100}, {4, 5, 0}};
   const MemoryPlan plan = plan_memory(chain);
-  return is_sound(plan, chain) && plan.arena_bytes == 256 && plan.offsets == std::vector<std::size_t>{0, 128, 0, 128, 0};
+  return is_sound(plan, chain) && plan.arena_bytes == 256 &&
+         plan.offsets == std::vector<std::size_t>{0, 128, 0, 128, 0};
 }
 static_assert(check_chain());
 
@@ -37,7 +38,9 @@ TEST_CASE("the check of plans finds overlaps and blocks outside the arena") {
 
 TEST_CASE("plans of random lifetimes are sound, aligned, and no larger than all blocks together") {
   std::uint32_t seed = 7;
-  const auto random = [&](std::uint32_t below) { return (seed = seed * 1664525u + 1013904223u) >> 8 & 0xffffu ? (seed >> 9) % below : 0; };
+  const auto random = [&](std::uint32_t below) {
+    return (seed = seed * 1664525u + 1013904223u) >> 8 & 0xffffu ? (seed >> 9) % below : 0;
+  };
   for (int round = 0; round < 50; ++round) {
     std::vector<Lifetime> lifetimes;
     std::size_t all = 0;

@@ -97,7 +97,8 @@ TEST_CASE("F03: a saved demo module loads with the same tokens, and runs: 2 + 1 
 
 TEST_CASE("G01: each lowering numbers its debug handles from 0, since the map belongs to the module") {
   CHECK(tokens_of(programs::add()) == "aten.add.Tensor:i0:i1<debug_handle>0,return:t0<debug_handle>-1");
-  CHECK(tokens_of(programs::binary("aten.sub.Tensor")) == "aten.sub.Tensor:i0:i1<debug_handle>0,return:t0<debug_handle>-1");
+  CHECK(tokens_of(programs::binary("aten.sub.Tensor")) ==
+        "aten.sub.Tensor:i0:i1<debug_handle>0,return:t0<debug_handle>-1");
   CHECK(tokens_of(chain()) ==
         "aten.add.Tensor:i0:i1<debug_handle>0,aten.sub.Tensor:t0:i1<debug_handle>1,return:t1<debug_handle>-1");
 }
@@ -203,7 +204,8 @@ TEST_CASE("I02: every element counts, whatever the strides; different sizes are 
 }
 
 TEST_CASE("I03: other dtypes are refused with the original's sentence; alpha is not forgotten") {
-  const auto refused = to_backend<compiler_demo>(programs::binary("aten.add.Tensor", {}, programs::trace_of_add, ScalarType::float64));
+  const auto refused =
+      to_backend<compiler_demo>(programs::binary("aten.add.Tensor", {}, programs::trace_of_add, ScalarType::float64));
   REQUIRE(!refused);
   CHECK(refused.error().what == "Only float tensors are compatible for add and sub.");
   CHECK(!refused.error().source.empty());
@@ -221,7 +223,8 @@ TEST_CASE("I03: other dtypes are refused with the original's sentence; alpha is 
   b.begin_graph();
   const auto x = b.input("x", f32, {});
   const auto h = b.input("h", f32, {});
-  const auto scaled = b.call("aten.add.Tensor", {{"self", b.value(x)}, {"other", b.value(h)}, {"alpha", b.integer(3)}}, "add", f32, {});
+  const auto scaled =
+      b.call("aten.add.Tensor", {{"self", b.value(x)}, {"other", b.value(h)}, {"alpha", b.integer(3)}}, "add", f32, {});
   const auto shifted = b.call("aten.sub.Tensor", {{"self", b.value(scaled)}, {"other", b.real(0.5)}}, "sub", f32, {});
   b.end_graph({shifted});
   const auto lowered = to_backend<compiler_demo>(programs::user_program(std::move(b).finish()));
@@ -272,8 +275,9 @@ TEST_CASE("J01: a tracer gets each operator with its debug handle, and the bytes
   Session<compiler_demo, Events> session(*lowered);
   const Tensor x = tensor({3}, {1, 2, 3});
   REQUIRE(session.call<TensorView>("forward", x.view(), x.view()));
-  CHECK(session.tracer().seen == std::vector<std::string>{"begin aten.add.Tensor 0", "end aten.add.Tensor 0", "memory 12 0",
-                                                          "begin aten.sub.Tensor 1", "end aten.sub.Tensor 1", "memory 12 1"});
+  CHECK(session.tracer().seen == std::vector<std::string>{"begin aten.add.Tensor 0", "end aten.add.Tensor 0",
+                                                          "memory 12 0", "begin aten.sub.Tensor 1",
+                                                          "end aten.sub.Tensor 1", "memory 12 1"});
 }
 
 TEST_CASE("parameters and constants travel in the tokens") {
@@ -311,13 +315,14 @@ TEST_CASE("parameters and constants travel in the tokens") {
 
 TEST_CASE("damaged tokens are an error with the token") {
   for (const std::string_view tokens :
-       {"", "return", "return<debug_handle>", "return<debug_handle>x", "return:t0<debug_handle>-1", "return:q0<debug_handle>-1",
-        "return:<debug_handle>-1x", "aten.add.Tensor:i0:i1<debug_handle>0", "aten.add.Tensor:i0<debug_handle>0,return<debug_handle>-1",
-        "return<debug_handle>-1,return<debug_handle>-1", "constant:x<debug_handle>0,return<debug_handle>-1",
-        "constant:2:1<debug_handle>0,return<debug_handle>-1", "constant:-1:<debug_handle>0,return<debug_handle>-1",
+       {"", "return", "return<debug_handle>", "return<debug_handle>x", "return:t0<debug_handle>-1",
+        "return:q0<debug_handle>-1", "return:<debug_handle>-1x", "aten.add.Tensor:i0:i1<debug_handle>0",
+        "aten.add.Tensor:i0<debug_handle>0,return<debug_handle>-1", "return<debug_handle>-1,return<debug_handle>-1",
+        "constant:x<debug_handle>0,return<debug_handle>-1", "constant:2:1<debug_handle>0,return<debug_handle>-1",
+        "constant:-1:<debug_handle>0,return<debug_handle>-1",
         "constant:99999999999:1<debug_handle>0,return<debug_handle>-1",
-        "constant:9999999999x9999999999x9999999999:1<debug_handle>0,return<debug_handle>-1", ",,,", "<debug_handle><debug_handle>",
-        "aten.add.Tensor:i99999999999:i0<debug_handle>0,return:t0<debug_handle>-1"}) {
+        "constant:9999999999x9999999999x9999999999:1<debug_handle>0,return<debug_handle>-1", ",,,",
+        "<debug_handle><debug_handle>", "aten.add.Tensor:i99999999999:i0<debug_handle>0,return:t0<debug_handle>-1"}) {
     CAPTURE(tokens);
     const auto compiled = compiler_demo::compile({Name(tokens)}, {});
     REQUIRE(!compiled);
@@ -325,7 +330,9 @@ TEST_CASE("damaged tokens are an error with the token") {
     CHECK(compiled.error().stage == Stage::compile);
     CHECK(!compiled.error().where.empty());
   }
-  Direct direct("constant:1<debug_handle>0,constant:2<debug_handle>0,aten.add.Tensor:t0:t1<debug_handle>7,return:t2<debug_handle>-1");
+  Direct direct(
+      "constant:1<debug_handle>0,constant:2<debug_handle>0,aten.add.Tensor:t0:t1<debug_handle>7,return:t2<debug_handle>"
+      "-1");
   EValue outputs[1];
   CHECK(direct.run({}, outputs).error() == Fault(ErrorCode::invalid_dtype, 7));
   Direct missing("aten.add.Tensor:i5:i6<debug_handle>7,return:t0<debug_handle>-1");
@@ -340,9 +347,9 @@ TEST_CASE("the demo keeps the laws of a backend") {
   const EValue first[] = {x.view(), h.view()};
   const EValue second[] = {h.view(), h.view()};
   const testing::SampleInputs samples[] = {first, second};
-  CHECK(testing::check_backend_laws<compiler_demo>(chain(), {"spec"}, samples, [](std::string_view law, std::string_view what) {
-    FAIL_CHECK(law << ": " << what);
-  }));
+  CHECK(testing::check_backend_laws<compiler_demo>(
+      chain(), {"spec"}, samples,
+      [](std::string_view law, std::string_view what) { FAIL_CHECK(law << ": " << what); }));
 
   const ExportedProgram counter = programs::counter(10);
   const Tensor one = scalar(1);
@@ -350,7 +357,6 @@ TEST_CASE("the demo keeps the laws of a backend") {
   const EValue a[] = {one.view()};
   const EValue c[] = {two.view()};
   const testing::SampleInputs calls[] = {a, c, a};
-  CHECK(testing::check_backend_laws<compiler_demo>(counter, {}, calls, [](std::string_view law, std::string_view what) {
-    FAIL_CHECK(law << ": " << what);
-  }));
+  CHECK(testing::check_backend_laws<compiler_demo>(
+      counter, {}, calls, [](std::string_view law, std::string_view what) { FAIL_CHECK(law << ": " << what); }));
 }

@@ -7,7 +7,11 @@ using namespace davit::literals;
 using Module = davit::NamedModule<davit::testing::mock_backend<>, decltype("forward"_s)>;
 
 #ifdef ACCEPT
-bool run(Module& module) { return module["forward"_s](1).has_value(); }
+bool run(Module& module) {
+  return module["forward"_s](1).has_value();
+}
 #else
-bool run(Module& module) { return module["backward"_s](1).has_value(); }
+bool run(Module& module) {
+  return module["backward"_s](1).has_value();
+}
 #endif

@@ -11,4 +11,6 @@ const B::CompileSpec spec{"opt_forward"};
 const int spec = 3;
 #endif
 
-bool lower(const davit::ExportedProgram& program) { return davit::to_backend<B>(program, spec).has_value(); }
+bool lower(const davit::ExportedProgram& program) {
+  return davit::to_backend<B>(program, spec).has_value();
+}

@@ -11,4 +11,6 @@ using B = davit::testing::mock_backend<>;
 using B = nosuch;
 #endif
 
-bool lower(const davit::ExportedProgram& program) { return davit::to_backend<B>(program).has_value(); }
+bool lower(const davit::ExportedProgram& program) {
+  return davit::to_backend<B>(program).has_value();
+}

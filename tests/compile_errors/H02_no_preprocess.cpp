@@ -9,4 +9,6 @@ using B = davit::archetype::backend;
 using B = davit::archetype::runtime_backend;
 #endif
 
-bool lower(const davit::ExportedProgram& program) { return davit::to_backend<B>(program).has_value(); }
+bool lower(const davit::ExportedProgram& program) {
+  return davit::to_backend<B>(program).has_value();
+}

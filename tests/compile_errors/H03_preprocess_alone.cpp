@@ -13,4 +13,6 @@ struct B {
   static davit::Result<Processed> preprocess(const davit::Method&, const CompileSpec&, davit::DebugHandleRecorder&);
 };
 
-bool lower(const davit::ExportedProgram& program) { return davit::to_backend<B>(program).has_value(); }
+bool lower(const davit::ExportedProgram& program) {
+  return davit::to_backend<B>(program).has_value();
+}

@@ -183,7 +183,8 @@ TEST_CASE("truncated and damaged modules are errors or load, and never crash") {
   const std::vector<std::byte> bytes = save_module(*to_backend<compiler_demo>(program));
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     CAPTURE(size);
-    CHECK(!load_module<compiler_demo>(std::vector<std::byte>(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size))));
+    CHECK(!load_module<compiler_demo>(
+        std::vector<std::byte>(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size))));
   }
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     for (const int flip : {1, 0x80, 0xff}) {

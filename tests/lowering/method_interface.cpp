@@ -36,22 +36,24 @@ constexpr bool check_mixed() {
   return i.inputs.size() == 7 && !i.is_static() && i.inputs[0].type.tag == EValue::Tag::tensor &&
          i.inputs[0].type.dtype == ScalarType::float32 && i.inputs[0].type.dims.size() == 2 &&
          !i.inputs[0].type.dims[0].is_static() && i.inputs[0].type.dims[1].value == 4 &&
-         i.inputs[1].type.tag == EValue::Tag::int_ && !i.inputs[1].constant && i.inputs[2].type.tag == EValue::Tag::int_ &&
-         i.inputs[2].constant == ConstantValue(std::int64_t{3}) && i.inputs[3].constant == ConstantValue(2.5) &&
-         i.inputs[4].constant == ConstantValue(true) && i.inputs[5].constant == ConstantValue(Name("mode")) &&
-         i.inputs[6].constant == ConstantValue() && i.inputs[6].type.tag == EValue::Tag::none && i.outputs.size() == 4 &&
-         i.outputs[0].name == "x" && i.outputs[1].type.tag == EValue::Tag::int_ &&
-         i.outputs[2].type.tag == EValue::Tag::int_ && i.outputs[3].type.tag == EValue::Tag::none && i.ranges.size() == 1 &&
-         i.ranges[0].min == 2 && i.ranges[0].max == 8;
+         i.inputs[1].type.tag == EValue::Tag::int_ && !i.inputs[1].constant &&
+         i.inputs[2].type.tag == EValue::Tag::int_ && i.inputs[2].constant == ConstantValue(std::int64_t{3}) &&
+         i.inputs[3].constant == ConstantValue(2.5) && i.inputs[4].constant == ConstantValue(true) &&
+         i.inputs[5].constant == ConstantValue(Name("mode")) && i.inputs[6].constant == ConstantValue() &&
+         i.inputs[6].type.tag == EValue::Tag::none && i.outputs.size() == 4 && i.outputs[0].name == "x" &&
+         i.outputs[1].type.tag == EValue::Tag::int_ && i.outputs[2].type.tag == EValue::Tag::int_ &&
+         i.outputs[3].type.tag == EValue::Tag::none && i.ranges.size() == 1 && i.ranges[0].min == 2 &&
+         i.ranges[0].max == 8;
 }
 static_assert(check_mixed());
 
 constexpr bool check_state() {
   const MethodInterface i = method_interface(programs::seed());
-  return i.is_static() && i.inputs.size() == 3 && i.inputs[0].role == InputRole::state && i.inputs[0].target == "my_buffer2" &&
-         i.inputs[1].role == InputRole::user && i.inputs[1].name == "x1" && i.outputs.size() == 2 &&
-         i.outputs[0].kind == OutputKind::buffer_mutation && i.outputs[0].target == "my_buffer2" &&
-         i.outputs[1].kind == OutputKind::user_output && i.outputs[1].name == "add_1";
+  return i.is_static() && i.inputs.size() == 3 && i.inputs[0].role == InputRole::state &&
+         i.inputs[0].target == "my_buffer2" && i.inputs[1].role == InputRole::user && i.inputs[1].name == "x1" &&
+         i.outputs.size() == 2 && i.outputs[0].kind == OutputKind::buffer_mutation &&
+         i.outputs[0].target == "my_buffer2" && i.outputs[1].kind == OutputKind::user_output &&
+         i.outputs[1].name == "add_1";
 }
 static_assert(check_state());
 

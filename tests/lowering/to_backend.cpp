@@ -46,10 +46,12 @@ TEST_CASE("A01: lowering twice gives two modules of one type that share nothing"
   CHECK(first->shared_debug_map() != second->shared_debug_map());
 }
 
-TEST_CASE("A02: a lowered module holds processed, spec, interface and handle of each method, in the order of the specs") {
+TEST_CASE(
+    "A02: a lowered module holds processed, spec, interface and handle of each method, in the order of the specs") {
   Script script;
   const ExportedProgram program = programs::identity();
-  const auto lowered = lower({{"a", &program}, {"b", &program}, {"forward", &program}}, {{"b", {"opt_b"}}, {"forward", {"opt_forward"}}});
+  const auto lowered = lower({{"a", &program}, {"b", &program}, {"forward", &program}},
+                             {{"b", {"opt_b"}}, {"forward", {"opt_forward"}}});
   REQUIRE(lowered);
   REQUIRE(lowered->methods().size() == 2);
   CHECK(lowered->methods()[0].name == "b");
@@ -103,7 +105,8 @@ TEST_CASE("A06: a lowered module has no parameters of its own; it keeps only buf
   b.end_graph({w});
   ExportedProgram program;
   program.graph_module = std::move(b).finish();
-  program.signature = {.input_specs = {InputToParameterSpec({"p_w"}, "w")}, .output_specs = {UserOutputSpec{TensorArgument{"p_w"}}}};
+  program.signature = {.input_specs = {InputToParameterSpec({"p_w"}, "w")},
+                       .output_specs = {UserOutputSpec{TensorArgument{"p_w"}}}};
   program.state_dict.push_back({"w", programs::scalar(1)});
   const auto lowered = to_backend<Mock>(program);
   REQUIRE(lowered);
@@ -141,9 +144,10 @@ TEST_CASE("B03: then a warning goes to the caller's diagnostics, if the caller g
   Diagnostics diagnostics;
   REQUIRE(to_backend<Mock>(programs::identity(), {}, &diagnostics));
   REQUIRE(diagnostics.warnings.size() == 1);
-  CHECK(diagnostics.warnings[0] ==
-        "backend mock is not available here; the module can still be saved, and runs where it is loaded with the backend "
-        "available");
+  CHECK(
+      diagnostics.warnings[0] ==
+      "backend mock is not available here; the module can still be saved, and runs where it is loaded with the backend "
+      "available");
   script.available = true;
   REQUIRE(to_backend<Mock>(programs::identity(), {}, &diagnostics));
   CHECK(diagnostics.warnings.size() == 1);
@@ -164,8 +168,9 @@ TEST_CASE("E02: compile returns one handle of one method, so that a handle for a
   static_assert(std::is_same_v<decltype(Mock::compile({}, {})), Result<Mock::Handle>>);
 }
 
-TEST_CASE("E03: a spec for a method the program lacks is an error before anything is preprocessed; the original "
-          "preprocesses first") {
+TEST_CASE(
+    "E03: a spec for a method the program lacks is an error before anything is preprocessed; the original "
+    "preprocesses first") {
   Script script;
   const ExportedProgram program = programs::identity();
   const auto lowered = lower({{"forward", &program}}, {{"forward", {}}, {"nope", {}}});
@@ -192,7 +197,8 @@ TEST_CASE("E05: a method may have any name, __is_available too; two specs for on
 
 TEST_CASE("H07: what preprocess and compile report arrives with code and text, stage and backend added") {
   Script script;
-  script.preprocess_error = Error{.code = ErrorCode::out_of_memory, .debug_handle = 0, .what = "pp failed", .fix = "buy some"};
+  script.preprocess_error =
+      Error{.code = ErrorCode::out_of_memory, .debug_handle = 0, .what = "pp failed", .fix = "buy some"};
   const auto first = to_backend<Mock>(programs::add());
   REQUIRE(!first);
   CHECK(first.error().code == ErrorCode::out_of_memory);

@@ -25,8 +25,8 @@ constexpr bool check_seed() {
   }
   const Argument* other = g.find_input(g.nodes[4], "other");
   return g.args(g.root().inputs).size() == 5 && g.values[0].producer == no_id && other != nullptr &&
-         other->float_value() == 1.0 && g.find_input(g.nodes[4], "alpha") == nullptr && g.target(g.nodes[1]) == "aten.mul.Tensor" &&
-         check_tables(g).has_value();
+         other->float_value() == 1.0 && g.find_input(g.nodes[4], "alpha") == nullptr &&
+         g.target(g.nodes[1]) == "aten.mul.Tensor" && check_tables(g).has_value();
 }
 static_assert(check_seed());
 
@@ -78,9 +78,10 @@ constexpr bool check_arguments() {
   const GraphModuleView g = b.module().view();
   int sum = 0;
   g.for_each_value(list, [&](ValueId) { ++sum; });
-  return ints.is_list() && g.args(ints.items)[1].payload == 2 && g.string(text) == "cpu" && empty.element == ArgumentKind::float_ &&
-         sum == 2 && b.real(-0.5).float_value() == -0.5 && b.boolean(true).payload == 1 &&
-         b.scalar_type(f32).kind == ArgumentKind::scalar_type && b.none().kind == ArgumentKind::none;
+  return ints.is_list() && g.args(ints.items)[1].payload == 2 && g.string(text) == "cpu" &&
+         empty.element == ArgumentKind::float_ && sum == 2 && b.real(-0.5).float_value() == -0.5 &&
+         b.boolean(true).payload == 1 && b.scalar_type(f32).kind == ArgumentKind::scalar_type &&
+         b.none().kind == ArgumentKind::none;
 }
 static_assert(check_arguments());
 

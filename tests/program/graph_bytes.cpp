@@ -27,7 +27,7 @@ TEST_CASE("truncated and damaged graphs are errors or sound tables, and never cr
   write_graph(out, programs::seed_graph().view());
   const std::vector<std::byte>& bytes = out.written();
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    ByteReader in(std::span(bytes).first(size));
+    ByteReader in{std::span(bytes).first(size)};
     const Result<GraphModule> read = read_graph(in);
     CHECK(!read);
   }
@@ -59,7 +59,8 @@ TEST_CASE("a tensor is written with the bytes it can see and read with its strid
 }
 
 TEST_CASE("tensors whose sizes reach outside their bytes are refused") {
-  for (const std::vector<std::int64_t>& sizes : {std::vector<std::int64_t>{4}, {INT64_MAX}, {-1}, {1 << 20, 1 << 20, 1 << 20}}) {
+  for (const std::vector<std::int64_t>& sizes :
+       {std::vector<std::int64_t>{4}, {INT64_MAX}, {-1}, {1 << 20, 1 << 20, 1 << 20}}) {
     ByteWriter out;
     out.number(ScalarType::float32);
     out.array(std::span<const std::int64_t>(sizes));

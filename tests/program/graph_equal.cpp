@@ -52,7 +52,9 @@ constexpr GraphModule build(const Change& c) {
   b.end_graph({c.swapped ? out : out});
   return std::move(b).finish();
 }
-constexpr Name difference(const Change& a, const Change& b) { return first_difference(build(a).view(), build(b).view()); }
+constexpr Name difference(const Change& a, const Change& b) {
+  return first_difference(build(a).view(), build(b).view());
+}
 
 constexpr bool check_equal() {
   return difference({}, {}).empty() && difference({}, {.padding = true}).empty() &&
@@ -63,7 +65,8 @@ static_assert(check_equal());
 
 constexpr bool check_differences() {
   return difference({}, {.graph = "g"}) == "graph '': the other is called 'g'" &&
-         difference({}, {.target = "aten.sub.Tensor"}) == "graph '', node 0 (aten.add.Tensor): the other is aten.sub.Tensor" &&
+         difference({}, {.target = "aten.sub.Tensor"}) ==
+             "graph '', node 0 (aten.add.Tensor): the other is aten.sub.Tensor" &&
          difference({}, {.name = "sum"}) == "graph '', node 0 (aten.add.Tensor): argument 0 is 'add' and 'sum'" &&
          difference({}, {.dtype = ScalarType::int64}) == "graph '', inputs: 'x' has another dtype" &&
          difference({}, {.size = 4}) == "graph '', inputs: 'x' has another size" &&

@@ -9,14 +9,16 @@ namespace {
 
 constexpr bool check_parameters() {
   const OperatorSchema s = parse_schema(
-      "ns.op.overload(Tensor(a!) self, SymInt[2] size, Tensor?[] indices, int[1]? dim=None, float[2] f=[0.5, 1], *, Scalar alpha=1, "
+      "ns.op.overload(Tensor(a!) self, SymInt[2] size, Tensor?[] indices, int[1]? dim=None, float[2] f=[0.5, 1], *, "
+      "Scalar alpha=1, "
       "str mode='mean') -> (Tensor(a!), Tensor)");
   const auto& p = s.parameters;
-  return s.name == "ns.op.overload" && s.returns == 2 && p.size() == 7 && p[0].type == "Tensor" && p[0].name == "self" &&
-         !p[0].has_default && !p[0].is_list() && p[1].type == "SymInt[2]" && p[1].is_list() && p[1].element() == "SymInt" &&
-         p[2].is_list() && p[2].element() == "Tensor?" && !p[2].is_optional() && p[3].is_optional() && p[3].base() == "int[1]" &&
-         p[3].default_value == "None" && p[4].default_value == "[0.5, 1]" && !p[4].keyword_only && p[5].keyword_only &&
-         p[5].name == "alpha" && p[6].default_value == "'mean'" && s.index_of("alpha") == 5 && s.index_of("nosuch") == 7;
+  return s.name == "ns.op.overload" && s.returns == 2 && p.size() == 7 && p[0].type == "Tensor" &&
+         p[0].name == "self" && !p[0].has_default && !p[0].is_list() && p[1].type == "SymInt[2]" && p[1].is_list() &&
+         p[1].element() == "SymInt" && p[2].is_list() && p[2].element() == "Tensor?" && !p[2].is_optional() &&
+         p[3].is_optional() && p[3].base() == "int[1]" && p[3].default_value == "None" &&
+         p[4].default_value == "[0.5, 1]" && !p[4].keyword_only && p[5].keyword_only && p[5].name == "alpha" &&
+         p[6].default_value == "'mean'" && s.index_of("alpha") == 5 && s.index_of("nosuch") == 7;
 }
 static_assert(check_parameters());
 
@@ -29,5 +31,9 @@ static_assert(check_returns());
 
 }  // namespace
 
-TEST_CASE("types, names, defaults and keyword-only parameters") { CHECK(check_parameters()); }
-TEST_CASE("numbers of returns") { CHECK(check_returns()); }
+TEST_CASE("types, names, defaults and keyword-only parameters") {
+  CHECK(check_parameters());
+}
+TEST_CASE("numbers of returns") {
+  CHECK(check_returns());
+}

@@ -19,17 +19,23 @@ constexpr bool check_sorted() {
 static_assert(check_sorted());
 
 constexpr bool check_find() {
-  return find_operator("aten.add.Tensor") == "aten.add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor" &&
+  return find_operator("aten.add.Tensor") ==
+             "aten.add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor" &&
          find_operator(operator_name(operator_schemas.front())) == operator_schemas.front() &&
-         find_operator(operator_name(operator_schemas.back())) == operator_schemas.back() && find_operator("").empty() &&
-         find_operator("aten.add").empty() && find_operator("aten.add.Tensor(").empty() && find_operator("zzz").empty();
+         find_operator(operator_name(operator_schemas.back())) == operator_schemas.back() &&
+         find_operator("").empty() && find_operator("aten.add").empty() && find_operator("aten.add.Tensor(").empty() &&
+         find_operator("zzz").empty();
 }
 static_assert(check_find());
 
 }  // namespace
 
-TEST_CASE("the table is sorted by name without repetition, as the search needs") { CHECK(check_sorted()); }
-TEST_CASE("operators are found by their full name") { CHECK(check_find()); }
+TEST_CASE("the table is sorted by name without repetition, as the search needs") {
+  CHECK(check_sorted());
+}
+TEST_CASE("operators are found by their full name") {
+  CHECK(check_find());
+}
 TEST_CASE("every schema parses, and every parameter has a type and a name of its own") {
   for (const std::string_view text : operator_schemas) {
     CAPTURE(text);

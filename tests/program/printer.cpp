@@ -14,7 +14,9 @@ using namespace davit;
 
 namespace {
 constexpr auto f32 = ScalarType::float32;
-std::string printed(GraphBuilder b) { return print_graph(std::move(b).finish().view()); }
+std::string printed(GraphBuilder b) {
+  return print_graph(std::move(b).finish().view());
+}
 }  // namespace
 
 TEST_CASE("the example of torch's documentation prints as torch prints it") {
@@ -25,11 +27,16 @@ TEST_CASE("the example of torch's documentation prints as torch prints it") {
         "    %b_my_buffer2 : [num_users=2] = placeholder[target=b_my_buffer2]\n"
         "    %x1 : [num_users=1] = placeholder[target=x1]\n"
         "    %x2 : [num_users=1] = placeholder[target=x2]\n"
-        "    %add : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (%x1, %p_my_parameter), kwargs = {})\n"
-        "    %mul : [num_users=1] = call_function[target=torch.ops.aten.mul.Tensor](args = (%add, %b_my_buffer1), kwargs = {})\n"
-        "    %mul_1 : [num_users=1] = call_function[target=torch.ops.aten.mul.Tensor](args = (%x2, %b_my_buffer2), kwargs = {})\n"
-        "    %add_1 : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (%mul, %mul_1), kwargs = {})\n"
-        "    %add_2 : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (%b_my_buffer2, 1.0), kwargs = {})\n"
+        "    %add : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (%x1, %p_my_parameter), "
+        "kwargs = {})\n"
+        "    %mul : [num_users=1] = call_function[target=torch.ops.aten.mul.Tensor](args = (%add, %b_my_buffer1), "
+        "kwargs = {})\n"
+        "    %mul_1 : [num_users=1] = call_function[target=torch.ops.aten.mul.Tensor](args = (%x2, %b_my_buffer2), "
+        "kwargs = {})\n"
+        "    %add_1 : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (%mul, %mul_1), kwargs = "
+        "{})\n"
+        "    %add_2 : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (%b_my_buffer2, 1.0), "
+        "kwargs = {})\n"
         "    return (add_2, add_1)\n");
 }
 
@@ -51,20 +58,25 @@ TEST_CASE("mutated buffers and inputs: arguments after a gap go by keyword, list
   const auto sum = call("aten.sum.dim_IntList", {{"self", b.value(mul_1)}, {"dim", b.ints({})}}, "sum_1");
   const auto add_2 = call("aten.add.Tensor", {{"self", b.value(sum)}, {"other", b.value(add)}}, "add_2");
   b.end_graph({add, add_1, clamp, add_2});
-  CHECK(printed(std::move(b)) ==
-        "graph():\n"
-        "    %p_w : [num_users=1] = placeholder[target=p_w]\n"
-        "    %b_count : [num_users=1] = placeholder[target=b_count]\n"
-        "    %b_hist : [num_users=1] = placeholder[target=b_hist]\n"
-        "    %x : [num_users=2] = placeholder[target=x]\n"
-        "    %add : [num_users=2] = call_function[target=torch.ops.aten.add.Tensor](args = (%b_count, 1), kwargs = {})\n"
-        "    %mul : [num_users=1] = call_function[target=torch.ops.aten.mul.Tensor](args = (%b_hist, 0.5), kwargs = {})\n"
-        "    %add_1 : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (%mul, %x), kwargs = {})\n"
-        "    %clamp : [num_users=2] = call_function[target=torch.ops.aten.clamp.default](args = (%x,), kwargs = {min: 0.0})\n"
-        "    %mul_1 : [num_users=1] = call_function[target=torch.ops.aten.mul.Tensor](args = (%clamp, %p_w), kwargs = {})\n"
-        "    %sum_1 : [num_users=1] = call_function[target=torch.ops.aten.sum.dim_IntList](args = (%mul_1, []), kwargs = {})\n"
-        "    %add_2 : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (%sum_1, %add), kwargs = {})\n"
-        "    return (add, add_1, clamp, add_2)\n");
+  CHECK(
+      printed(std::move(b)) ==
+      "graph():\n"
+      "    %p_w : [num_users=1] = placeholder[target=p_w]\n"
+      "    %b_count : [num_users=1] = placeholder[target=b_count]\n"
+      "    %b_hist : [num_users=1] = placeholder[target=b_hist]\n"
+      "    %x : [num_users=2] = placeholder[target=x]\n"
+      "    %add : [num_users=2] = call_function[target=torch.ops.aten.add.Tensor](args = (%b_count, 1), kwargs = {})\n"
+      "    %mul : [num_users=1] = call_function[target=torch.ops.aten.mul.Tensor](args = (%b_hist, 0.5), kwargs = {})\n"
+      "    %add_1 : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (%mul, %x), kwargs = {})\n"
+      "    %clamp : [num_users=2] = call_function[target=torch.ops.aten.clamp.default](args = (%x,), kwargs = {min: "
+      "0.0})\n"
+      "    %mul_1 : [num_users=1] = call_function[target=torch.ops.aten.mul.Tensor](args = (%clamp, %p_w), kwargs = "
+      "{})\n"
+      "    %sum_1 : [num_users=1] = call_function[target=torch.ops.aten.sum.dim_IntList](args = (%mul_1, []), kwargs = "
+      "{})\n"
+      "    %add_2 : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (%sum_1, %add), kwargs = "
+      "{})\n"
+      "    return (add, add_1, clamp, add_2)\n");
 }
 
 TEST_CASE("constant outputs and keyword arguments of every kind print as torch prints them") {
@@ -73,24 +85,36 @@ TEST_CASE("constant outputs and keyword arguments of every kind print as torch p
   const auto x = b.input("x", f32, {});
   const Argument layout{.payload = static_cast<std::int64_t>(Layout::strided), .kind = ArgumentKind::layout};
   const auto range = b.call("aten.arange.start_step",
-                            {{"start", b.integer(0)}, {"end", b.integer(4)}, {"dtype", b.scalar_type(f32)}, {"layout", layout},
-                             {"device", b.string("cpu", ArgumentKind::device)}, {"pin_memory", b.boolean(false)}},
+                            {{"start", b.integer(0)},
+                             {"end", b.integer(4)},
+                             {"dtype", b.scalar_type(f32)},
+                             {"layout", layout},
+                             {"device", b.string("cpu", ArgumentKind::device)},
+                             {"pin_memory", b.boolean(false)}},
                             "arange", f32, {4});
-  const Argument format{.payload = static_cast<std::int64_t>(MemoryFormat::contiguous), .kind = ArgumentKind::memory_format};
+  const Argument format{.payload = static_cast<std::int64_t>(MemoryFormat::contiguous),
+                        .kind = ArgumentKind::memory_format};
   const auto clone = b.call("aten.clone.default", {{"self", b.value(x)}, {"memory_format", format}}, "clone", f32, {});
-  const auto infinite = b.call("aten.scalar_tensor.default", {{"s", b.real(-std::numeric_limits<double>::infinity())}}, "inf", f32, {});
-  const auto gelu = b.call("aten.gelu.default", {{"self", b.value(clone)}, {"approximate", b.string("tanh")}}, "gelu", f32, {});
-  const Argument outputs[] = {b.value(range), b.integer(3), b.real(2.5), b.none(), b.value(infinite), b.value(gelu), b.integer(-7)};
+  const auto infinite =
+      b.call("aten.scalar_tensor.default", {{"s", b.real(-std::numeric_limits<double>::infinity())}}, "inf", f32, {});
+  const auto gelu =
+      b.call("aten.gelu.default", {{"self", b.value(clone)}, {"approximate", b.string("tanh")}}, "gelu", f32, {});
+  const Argument outputs[] = {b.value(range),    b.integer(3),  b.real(2.5),  b.none(),
+                              b.value(infinite), b.value(gelu), b.integer(-7)};
   b.end_graph(outputs);
   CHECK(printed(std::move(b)) ==
         "graph():\n"
         "    %x : [num_users=1] = placeholder[target=x]\n"
-        "    %arange : [num_users=1] = call_function[target=torch.ops.aten.arange.start_step](args = (0, 4), kwargs = {dtype: "
+        "    %arange : [num_users=1] = call_function[target=torch.ops.aten.arange.start_step](args = (0, 4), kwargs = "
+        "{dtype: "
         "torch.float32, layout: torch.strided, device: cpu, pin_memory: False})\n"
-        "    %clone : [num_users=1] = call_function[target=torch.ops.aten.clone.default](args = (%x,), kwargs = {memory_format: "
+        "    %clone : [num_users=1] = call_function[target=torch.ops.aten.clone.default](args = (%x,), kwargs = "
+        "{memory_format: "
         "torch.contiguous_format})\n"
-        "    %inf : [num_users=1] = call_function[target=torch.ops.aten.scalar_tensor.default](args = (-inf,), kwargs = {})\n"
-        "    %gelu : [num_users=1] = call_function[target=torch.ops.aten.gelu.default](args = (%clone,), kwargs = {approximate: "
+        "    %inf : [num_users=1] = call_function[target=torch.ops.aten.scalar_tensor.default](args = (-inf,), kwargs "
+        "= {})\n"
+        "    %gelu : [num_users=1] = call_function[target=torch.ops.aten.gelu.default](args = (%clone,), kwargs = "
+        "{approximate: "
         "tanh})\n"
         "    return (arange, 3, 2.5, None, inf, gelu, -7)\n");
 }
@@ -100,7 +124,8 @@ TEST_CASE("sub-graphs follow the graph that uses them, indented, and symbolic ar
   b.begin_graph();
   const auto x = b.input("x", f32, {4});
   const ValueId size = b.declare({.name = b.text("sym_size_int_1"), .kind = ValueKind::sym_int});
-  const Argument size_in[] = {{.name = b.text("self"), .payload = x, .kind = ArgumentKind::value}, {.name = b.text("dim"), .kind = ArgumentKind::int_}};
+  const Argument size_in[] = {{.name = b.text("self"), .payload = x, .kind = ArgumentKind::value},
+                              {.name = b.text("dim"), .kind = ArgumentKind::int_}};
   const Argument size_out[] = {b.value(size)};
   b.node("aten.sym_size.int", size_in, size_out);
   const ValueId gt = b.declare({.name = b.text("gt"), .kind = ValueKind::sym_bool});
@@ -111,16 +136,20 @@ TEST_CASE("sub-graphs follow the graph that uses them, indented, and symbolic ar
   b.end_graph({b.call("aten.sin.default", {{"self", b.value(b.input("x", f32, {4}))}}, "sin", f32, {4})});
   const GraphId no = b.begin_graph("false_graph_0");
   b.end_graph({b.call("aten.cos.default", {{"self", b.value(b.input("x", f32, {4}))}}, "cos", f32, {4})}, true);
-  const auto out = b.call("higher_order.cond", {{"", b.value(gt)}, {"", b.subgraph(yes)}, {"", b.subgraph(no)}, {"", b.tensors({x})}}, "cond", f32, {4});
+  const auto out =
+      b.call("higher_order.cond",
+             {{"", b.value(gt)}, {"", b.subgraph(yes)}, {"", b.subgraph(no)}, {"", b.tensors({x})}}, "cond", f32, {4});
   b.end_graph({out});
   CHECK(printed(std::move(b)) ==
         "graph():\n"
         "    %x : [num_users=2] = placeholder[target=x]\n"
-        "    %sym_size_int_1 : [num_users=1] = call_function[target=torch.ops.aten.sym_size.int](args = (%x, 0), kwargs = {})\n"
+        "    %sym_size_int_1 : [num_users=1] = call_function[target=torch.ops.aten.sym_size.int](args = (%x, 0), "
+        "kwargs = {})\n"
         "    %gt : [num_users=1] = call_function[target=operator.gt](args = (%sym_size_int_1, 4), kwargs = {})\n"
         "    %true_graph_0 : [num_users=1] = get_attr[target=true_graph_0]\n"
         "    %false_graph_0 : [num_users=1] = get_attr[target=false_graph_0]\n"
-        "    %cond : [num_users=1] = call_function[target=torch.ops.higher_order.cond](args = (%gt, %true_graph_0, %false_graph_0, "
+        "    %cond : [num_users=1] = call_function[target=torch.ops.higher_order.cond](args = (%gt, %true_graph_0, "
+        "%false_graph_0, "
         "[%x]), kwargs = {})\n"
         "    return (cond,)\n"
         "    true_graph_0 = graph():\n"
@@ -133,7 +162,9 @@ TEST_CASE("sub-graphs follow the graph that uses them, indented, and symbolic ar
         "        return cos\n");
 }
 
-TEST_CASE("a node with several outputs names them all; one without has no name; unknown operators follow the file's keywords") {
+TEST_CASE(
+    "a node with several outputs names them all; one without has no name; unknown operators follow the file's "
+    "keywords") {
   GraphBuilder b;
   b.begin_graph();
   const auto x = b.input("x", f32, {4});
@@ -152,7 +183,8 @@ TEST_CASE("a node with several outputs names them all; one without has no name; 
   CHECK(printed(std::move(b)) ==
         "graph():\n"
         "    %x : [num_users=1] = placeholder[target=x]\n"
-        "    %values, %indices : [num_users=(2, 0)] = call_function[target=torch.ops.aten.topk.default](args = (%x, 2), kwargs = {})\n"
+        "    %values, %indices : [num_users=(2, 0)] = call_function[target=torch.ops.aten.topk.default](args = (%x, "
+        "2), kwargs = {})\n"
         "    call_function[target=torch.ops.my.print.default](args = (%values,), kwargs = {msg: hi})\n"
         "    return (values,)\n");
 }

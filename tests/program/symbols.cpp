@@ -63,7 +63,8 @@ constexpr bool check_negative() {  // Python's rounding: towards minus infinity
     return std::pair<std::int64_t, std::int64_t>(v.value(quotient).value_or(88), v.value(rest).value_or(88));
   };
   using P = std::pair<std::int64_t, std::int64_t>;
-  return divided(-7, 2) == P{-4, 1} && divided(7, -2) == P{-4, -1} && divided(6, 0) == P{88, 88} && divided(INT64_MIN, -1) == P{88, 88};
+  return divided(-7, 2) == P{-4, 1} && divided(7, -2) == P{-4, -1} && divided(6, 0) == P{88, 88} &&
+         divided(INT64_MIN, -1) == P{88, 88};
 }
 static_assert(check_negative());
 
@@ -82,7 +83,15 @@ static_assert(check_overflow());
 
 }  // namespace
 
-TEST_CASE("bound symbols give the values of expressions, and contradictions are found") { CHECK(check_settle()); }
-TEST_CASE("an unknown symbol in a linear expression is solved for") { CHECK(check_solve()); }
-TEST_CASE("division rounds as Python's, and division by zero is unknown") { CHECK(check_negative()); }
-TEST_CASE("arithmetic that overflows is unknown") { CHECK(check_overflow()); }
+TEST_CASE("bound symbols give the values of expressions, and contradictions are found") {
+  CHECK(check_settle());
+}
+TEST_CASE("an unknown symbol in a linear expression is solved for") {
+  CHECK(check_solve());
+}
+TEST_CASE("division rounds as Python's, and division by zero is unknown") {
+  CHECK(check_negative());
+}
+TEST_CASE("arithmetic that overflows is unknown") {
+  CHECK(check_overflow());
+}

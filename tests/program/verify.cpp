@@ -16,13 +16,17 @@ namespace {
 constexpr auto f32 = ScalarType::float32;
 
 /// True if `program` has exactly one violation, with this place and this text.
-constexpr bool only(const ExportedProgram& program, std::string_view where, std::string_view what, VerifyOptions options = {}) {
+constexpr bool only(const ExportedProgram& program, std::string_view where, std::string_view what,
+                    VerifyOptions options = {}) {
   const std::vector<Error> violations = verify(program, options);
-  return violations.size() == 1 && violations[0].code == ErrorCode::invalid_program && violations[0].stage == Stage::verify &&
-         violations[0].where == where && violations[0].what == what && !violations[0].fix.empty();
+  return violations.size() == 1 && violations[0].code == ErrorCode::invalid_program &&
+         violations[0].stage == Stage::verify && violations[0].where == where && violations[0].what == what &&
+         !violations[0].fix.empty();
 }
 
-constexpr bool check_seed() { return verify(programs::seed()).empty(); }
+constexpr bool check_seed() {
+  return verify(programs::seed()).empty();
+}
 static_assert(check_seed());
 
 constexpr ValueId named(const GraphModule& m, std::string_view name) {
@@ -45,10 +49,11 @@ constexpr bool check_defined_twice() {
   GraphModule& m = p.graph_module;
   m.arguments[m.nodes[2].outputs.first].payload = named(m, "mul");  // mul_1 is then defined nowhere
   const std::vector<Error> v = verify(p);
-  return v.size() == 4 && v[0].where == "node 2 'mul' (aten.mul.Tensor)" && v[0].what == "'mul' names another producer" &&
-         v[1].where == "node 2 'mul' (aten.mul.Tensor)" && v[1].what == "'mul' is defined a second time" &&
-         v[2].where == "node 3 'add_1' (aten.add.Tensor)" && v[2].what == "'mul_1' is used before it is defined" &&
-         v[3].where == "value 'mul_1'" && v[3].what == "it is declared, but neither an input nor a node defines it";
+  return v.size() == 4 && v[0].where == "node 2 'mul' (aten.mul.Tensor)" &&
+         v[0].what == "'mul' names another producer" && v[1].where == "node 2 'mul' (aten.mul.Tensor)" &&
+         v[1].what == "'mul' is defined a second time" && v[2].where == "node 3 'add_1' (aten.add.Tensor)" &&
+         v[2].what == "'mul_1' is used before it is defined" && v[3].where == "value 'mul_1'" &&
+         v[3].what == "it is declared, but neither an input nor a node defines it";
 }
 static_assert(check_defined_twice());
 
@@ -80,7 +85,8 @@ constexpr bool check_foreign_values() {  // a sub-graph may not use what it was 
   b.input("z", f32, {});
   const ValueId e = b.call("aten.exp.default", {{"self", b.value(x)}}, "e", f32, {});
   b.end_graph({e});
-  b.end_graph({b.call("higher_order.map_impl", {{"", b.subgraph(inner)}, {"", b.tensors({x})}, {"", b.tensors({})}}, "out", f32, {})});
+  b.end_graph({b.call("higher_order.map_impl", {{"", b.subgraph(inner)}, {"", b.tensors({x})}, {"", b.tensors({})}},
+                      "out", f32, {})});
   return only(programs::user_program(std::move(b).finish()), "node 0 'e' (aten.exp.default)",
               "'x' belongs to another graph; a sub-graph sees only its operands");
 }
@@ -124,9 +130,10 @@ constexpr ExportedProgram conditional(int inputs, int outputs, bool has_graph = 
   };
   const GraphId yes = has_graph ? branch("true_graph", inputs, outputs) : no_id;
   const GraphId no = branch("false_graph", 1, 1);
-  b.end_graph({b.call("higher_order.cond",
-                      {{"", b.value(p)}, {"", has_graph ? b.subgraph(yes) : b.none()}, {"", b.subgraph(no)}, {"", b.tensors({x})}},
-                      "cond", f32, {})});
+  b.end_graph({b.call(
+      "higher_order.cond",
+      {{"", b.value(p)}, {"", has_graph ? b.subgraph(yes) : b.none()}, {"", b.subgraph(no)}, {"", b.tensors({x})}},
+      "cond", f32, {})});
   return programs::user_program(std::move(b).finish());
 }
 constexpr bool check_arity() {
@@ -171,7 +178,8 @@ constexpr bool check_counts() {
   p.signature.input_specs.pop_back();
   ExportedProgram q = programs::seed();
   q.signature.output_specs.push_back(UserOutputSpec{TensorArgument{"mul"}});
-  return only(p, "signature", "it lists 4 inputs, the graph has 5") && only(q, "signature", "it lists 3 outputs, the graph has 2");
+  return only(p, "signature", "it lists 4 inputs, the graph has 5") &&
+         only(q, "signature", "it lists 3 outputs, the graph has 2");
 }
 static_assert(check_counts());
 
@@ -196,8 +204,8 @@ constexpr bool check_weights() {
   ExportedProgram s = programs::seed();
   s.signature.input_specs[1] = InputToTensorConstantSpec({"b_my_buffer1"}, "k");
   return only(p, "signature, input 0 'p_my_parameter'", "parameter 'my_parameter' is not in the state dict") &&
-         only(q, "signature, input 1 'b_my_buffer1'", "persistent buffer 'my_buffer1' is not in the state dict") && v.size() == 2 &&
-         v[0].what == "non-persistent buffer 'my_buffer1' is in the state dict" &&
+         only(q, "signature, input 1 'b_my_buffer1'", "persistent buffer 'my_buffer1' is not in the state dict") &&
+         v.size() == 2 && v[0].what == "non-persistent buffer 'my_buffer1' is in the state dict" &&
          v[1].what == "non-persistent buffer 'my_buffer1' is not among the constants" &&
          only(s, "signature, input 1 'b_my_buffer1'", "constant 'k' is not among the constants");
 }
@@ -210,12 +218,14 @@ constexpr bool check_mutations() {
     return p;
   };
   constexpr std::string_view place = "signature, output 0 'add_2'";
-  return only(mutated(BufferMutationSpec({"add_2"}, "nosuch")), place, "BUFFER_MUTATION names 'nosuch', which is no such input") &&
+  return only(mutated(BufferMutationSpec({"add_2"}, "nosuch")), place,
+              "BUFFER_MUTATION names 'nosuch', which is no such input") &&
          only(mutated(BufferMutationSpec({"add_2"}, "my_parameter")), place,
               "BUFFER_MUTATION names 'my_parameter', which is no such input") &&
          only(mutated(ParameterMutationSpec({"add_2"}, "my_buffer2")), place,
               "PARAMETER_MUTATION names 'my_buffer2', which is no such input") &&
-         only(mutated(UserInputMutationSpec({"add_2"}, "x3")), place, "USER_INPUT_MUTATION names 'x3', which is no such input") &&
+         only(mutated(UserInputMutationSpec({"add_2"}, "x3")), place,
+              "USER_INPUT_MUTATION names 'x3', which is no such input") &&
          verify(mutated(ParameterMutationSpec({"add_2"}, "my_parameter"))).empty() &&
          verify(mutated(UserInputMutationSpec({"add_2"}, "x1"))).empty();
 }
@@ -223,10 +233,12 @@ static_assert(check_mutations());
 
 constexpr bool check_gradients() {
   ExportedProgram p = programs::seed();
-  p.signature.output_specs = {LossOutputSpec{TensorArgument{"add_2"}}, GradientToParameterSpec({"add_1"}, "my_buffer1")};
+  p.signature.output_specs = {LossOutputSpec{TensorArgument{"add_2"}},
+                              GradientToParameterSpec({"add_1"}, "my_buffer1")};
   ExportedProgram q = programs::seed();
   q.signature.output_specs = {LossOutputSpec{TensorArgument{"add_2"}}, GradientToUserInputSpec({"add_1"}, "x1")};
-  return only(p, "signature, output 1 'add_1'", "GRADIENT_TO_PARAMETER names 'my_buffer1', which is no such input") && verify(q).empty();
+  return only(p, "signature, output 1 'add_1'", "GRADIENT_TO_PARAMETER names 'my_buffer1', which is no such input") &&
+         verify(q).empty();
 }
 static_assert(check_gradients());
 
@@ -243,10 +255,10 @@ static_assert(check_order());
 
 constexpr bool check_all_come_back() {
   ExportedProgram p = programs::seed();
-  p.state_dict.clear();                                                     // 3 violations
-  p.signature.output_specs[0] = BufferMutationSpec({"add_9"}, "nosuch");    // 2
-  p.graph_module.nodes[1].target = p.graph_module.values[0].name;           // 1
-  p.graph_module.nodes[3].target = {};                                      // 1
+  p.state_dict.clear();                                                   // 3 violations
+  p.signature.output_specs[0] = BufferMutationSpec({"add_9"}, "nosuch");  // 2
+  p.graph_module.nodes[1].target = p.graph_module.values[0].name;         // 1
+  p.graph_module.nodes[3].target = {};                                    // 1
   return verify(p).size() == 7;
 }
 static_assert(check_all_come_back());
@@ -262,15 +274,25 @@ static_assert(check_damaged_tables());
 
 }  // namespace
 
-TEST_CASE("a sound program has no violation") { CHECK(check_seed()); }
+TEST_CASE("a sound program has no violation") {
+  CHECK(check_seed());
+}
 TEST_CASE("values are defined before they are used") {
   CHECK(check_use_before_definition());
   CHECK(check_output_undefined());
 }
-TEST_CASE("values are defined once") { CHECK(check_defined_twice()); }
-TEST_CASE("values have names, and no two of a graph the same") { CHECK(check_names()); }
-TEST_CASE("a sub-graph sees only its operands") { CHECK(check_foreign_values()); }
-TEST_CASE("operators are known, or of a custom namespace, or allowed by option") { CHECK(check_operators()); }
+TEST_CASE("values are defined once") {
+  CHECK(check_defined_twice());
+}
+TEST_CASE("values have names, and no two of a graph the same") {
+  CHECK(check_names());
+}
+TEST_CASE("a sub-graph sees only its operands") {
+  CHECK(check_foreign_values());
+}
+TEST_CASE("operators are known, or of a custom namespace, or allowed by option") {
+  CHECK(check_operators());
+}
 TEST_CASE("sub-graphs have the arity of their operator") {
   CHECK(check_arity());
   CHECK(check_while_loop());
@@ -279,11 +301,19 @@ TEST_CASE("signature and graph agree in number and names") {
   CHECK(check_counts());
   CHECK(check_signature_names());
 }
-TEST_CASE("weights are where the signature says") { CHECK(check_weights()); }
+TEST_CASE("weights are where the signature says") {
+  CHECK(check_weights());
+}
 TEST_CASE("mutations and gradients name inputs of their kind") {
   CHECK(check_mutations());
   CHECK(check_gradients());
 }
-TEST_CASE("outputs come in torch's order") { CHECK(check_order()); }
-TEST_CASE("every violation comes back, not the first alone") { CHECK(check_all_come_back()); }
-TEST_CASE("damaged tables are one error with table and row") { CHECK(check_damaged_tables()); }
+TEST_CASE("outputs come in torch's order") {
+  CHECK(check_order());
+}
+TEST_CASE("every violation comes back, not the first alone") {
+  CHECK(check_all_come_back());
+}
+TEST_CASE("damaged tables are one error with table and row") {
+  CHECK(check_damaged_tables());
+}

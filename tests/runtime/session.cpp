@@ -65,11 +65,13 @@ TEST_CASE("B04: each of five calls asks whether the backend is available, then e
   Session<Mock> session = session_of(programs::identity());
   const Tensor x = scalar(4);
   for (int i = 0; i < 5; ++i) CHECK(session.call<TensorView>("forward", x.view()));
-  CHECK(script.take_log() == "is_available execute is_available execute is_available execute is_available execute "
-                             "is_available execute");
+  CHECK(script.take_log() ==
+        "is_available execute is_available execute is_available execute is_available execute "
+        "is_available execute");
 }
 
-TEST_CASE("B05: unavailable at a call is an error before execute; when it comes back the method runs, not compiled again") {
+TEST_CASE(
+    "B05: unavailable at a call is an error before execute; when it comes back the method runs, not compiled again") {
   Script script;
   Session<Mock> session = session_of(programs::identity());
   const Tensor x = scalar(4);
@@ -85,8 +87,9 @@ TEST_CASE("B05: unavailable at a call is an error before execute; when it comes 
   CHECK(script.take_log() == "is_available execute");
 }
 
-TEST_CASE("B06: lowered while unavailable, called when available: an error that says so, where the original has a bare "
-          "KeyError") {
+TEST_CASE(
+    "B06: lowered while unavailable, called when available: an error that says so, where the original has a bare "
+    "KeyError") {
   Script script;
   script.available = false;
   Session<Mock> session = session_of(programs::identity());
@@ -95,7 +98,8 @@ TEST_CASE("B06: lowered while unavailable, called when available: an error that 
   const auto failed = session.call<TensorView>("forward", x.view());
   REQUIRE(!failed);
   CHECK(failed.error().code == ErrorCode::not_available);
-  CHECK(failed.error().what == "method 'forward' was lowered while backend mock was not available, and so is not compiled");
+  CHECK(failed.error().what ==
+        "method 'forward' was lowered while backend mock was not available, and so is not compiled");
   CHECK(!failed.error().fix.empty());
   CHECK(script.take_log() == "is_available");
 }
@@ -126,7 +130,8 @@ TEST_CASE("C03: a keyword argument with a default may be given by name or left o
   CHECK(script.inputs[1].as_float() == 2.5);
 }
 
-TEST_CASE("C04: a keyword argument without default must be given, and may be in any order; the original cannot lower it") {
+TEST_CASE(
+    "C04: a keyword argument without default must be given, and may be in any order; the original cannot lower it") {
   Script script;
   Session<Mock> session = session_of(programs::passes(2, 1));
   const Tensor x = scalar(1);
@@ -315,8 +320,9 @@ TEST_CASE("D08: a list for a tensor is an error; torch.export returns the elemen
   CHECK(result.error().what.view().find("instead found type 'List'") != std::string_view::npos);
 }
 
-TEST_CASE("D09: text for a tensor is an error that says what was wrong, where the original's message is empty; so are "
-          "another dtype and other sizes") {
+TEST_CASE(
+    "D09: text for a tensor is an error that says what was wrong, where the original's message is empty; so are "
+    "another dtype and other sizes") {
   Script script;
   Session<Mock> session = session_of(programs::identity());
   const Tensor x = scalar(1);
@@ -370,8 +376,10 @@ TEST_CASE("E06: forward, accum and sub_accum of one program: (2, 1) -> (3, 1), 3
   b.begin_graph();
   const auto x = b.input("x", ScalarType::float32, {});
   const auto h = b.input("h", ScalarType::float32, {});
-  const auto sum = b.call("aten.add.Tensor", {{"self", b.value(x)}, {"other", b.value(h)}}, "add", ScalarType::float32, {});
-  const auto rest = b.call("aten.sub.Tensor", {{"self", b.value(x)}, {"other", b.value(h)}}, "sub", ScalarType::float32, {});
+  const auto sum =
+      b.call("aten.add.Tensor", {{"self", b.value(x)}, {"other", b.value(h)}}, "add", ScalarType::float32, {});
+  const auto rest =
+      b.call("aten.sub.Tensor", {{"self", b.value(x)}, {"other", b.value(h)}}, "sub", ScalarType::float32, {});
   b.end_graph({sum, rest});
   const ExportedProgram forward = programs::user_program(std::move(b).finish());
   const ExportedProgram accum = programs::add();
@@ -401,7 +409,8 @@ TEST_CASE("H09: a fault in execute is reported with backend, method, node and th
   const auto failed = session.call<TensorView>("forward", x.view(), x.view());
   REQUIRE(!failed);
   CHECK(to_string(failed.error()) ==
-        "execute [mock]: method 'forward', node 'result' (aten.add.Tensor), module hierarchy top(M): index 7 is too large "
+        "execute [mock]: method 'forward', node 'result' (aten.add.Tensor), module hierarchy top(M): index 7 is too "
+        "large "
         "(debug handle 0)\n"
         "  File \"/home/user/model.py\", line 5, in forward\n    return x + h\n    ~~~~~~~~~~~~ <--- HERE");
 }
@@ -427,7 +436,8 @@ TEST_CASE("H12: every code that execute reports arrives unchanged; without a sen
   Script script;
   Session<Mock> session = session_of(programs::identity());
   const Tensor x = scalar(1);
-  for (const ErrorCode code : {ErrorCode::failed, ErrorCode::out_of_memory, ErrorCode::assertion_failed, ErrorCode::io_error}) {
+  for (const ErrorCode code :
+       {ErrorCode::failed, ErrorCode::out_of_memory, ErrorCode::assertion_failed, ErrorCode::io_error}) {
     script.fault = code;
     const auto failed = session.call<TensorView>("forward", x.view());
     REQUIRE(!failed);
@@ -493,7 +503,8 @@ TEST_CASE("a mutated user input is written back; outputs that view it keep the v
   GraphBuilder b;
   b.begin_graph();
   const auto x = b.input("x", ScalarType::float32, {});
-  const auto sum = b.call("aten.add.Tensor", {{"self", b.value(x)}, {"other", b.real(1)}}, "add", ScalarType::float32, {});
+  const auto sum =
+      b.call("aten.add.Tensor", {{"self", b.value(x)}, {"other", b.real(1)}}, "add", ScalarType::float32, {});
   b.end_graph({sum, x, sum});
   ExportedProgram program;
   program.graph_module = std::move(b).finish();

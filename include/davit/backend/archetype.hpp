@@ -57,7 +57,8 @@ struct preparing_backend {
   static bool is_available();
   static Result<Handle> compile(const Processed&, const CompileSpec&);
   template <Tracer T, class Report>
-  static Status execute(const Handle&, std::span<const EValue>, std::span<EValue>, ExecuteContext<T, Report, Workspace>&);
+  static Status execute(const Handle&, std::span<const EValue>, std::span<EValue>,
+                        ExecuteContext<T, Report, Workspace>&);
   static Result<std::size_t> prepare(const Handle&, std::span<const EValue>, Workspace&);
 };
 

@@ -105,7 +105,8 @@ struct compiler_demo {
     }
     std::string outputs = "return";
     for (const Argument& a : out.graph.args(root.outputs)) {
-      if (!a.is_value()) return std::unexpected(unsupported("an output is a constant; this compiler returns tensors only"));
+      if (!a.is_value())
+        return std::unexpected(unsupported("an output is a constant; this compiler returns tensors only"));
       outputs += ":" + out.operands[a.value()];
     }
     out.token(outputs, no_debug_handle);
@@ -117,7 +118,9 @@ struct compiler_demo {
   [[nodiscard]] static std::vector<std::byte> save(const Processed& processed) { return bytes_of(processed.tokens); }
   [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes) { return Processed{text_of(bytes)}; }
   [[nodiscard]] static std::vector<std::byte> save_spec(const CompileSpec& spec) { return bytes_of(spec.options); }
-  [[nodiscard]] static Result<CompileSpec> load_spec(std::span<const std::byte> bytes) { return CompileSpec{text_of(bytes)}; }
+  [[nodiscard]] static Result<CompileSpec> load_spec(std::span<const std::byte> bytes) {
+    return CompileSpec{text_of(bytes)};
+  }
 
   // -- on the target ------------------------------------------------------------------------------------------------
 
@@ -128,15 +131,21 @@ struct compiler_demo {
     while (!rest.empty()) {
       const std::string_view token = cut(rest, ',');
       if (!parse(token, handle)) {
-        return std::unexpected(Error{.code = ErrorCode::corrupt_data, .stage = Stage::compile, .backend = name,
-                                     .where = concat("token ", handle.instructions.size(), " '", token.substr(0, 60), "'"),
-                                     .what = "it is not of the form instruction:operands<debug_handle>number",
-                                     .fix = "lower the program again"});
+        return std::unexpected(
+            Error{.code = ErrorCode::corrupt_data,
+                  .stage = Stage::compile,
+                  .backend = name,
+                  .where = concat("token ", handle.instructions.size(), " '", token.substr(0, 60), "'"),
+                  .what = "it is not of the form instruction:operands<debug_handle>number",
+                  .fix = "lower the program again"});
       }
     }
     if (handle.instructions.empty() || handle.instructions.back().op != Op::return_)
-      return std::unexpected(Error{.code = ErrorCode::corrupt_data, .stage = Stage::compile, .backend = name,
-                                   .where = "last token", .what = "the tokens do not end with a return",
+      return std::unexpected(Error{.code = ErrorCode::corrupt_data,
+                                   .stage = Stage::compile,
+                                   .backend = name,
+                                   .where = "last token",
+                                   .what = "the tokens do not end with a return",
                                    .fix = "lower the program again"});
     return handle;
   }
@@ -152,8 +161,11 @@ struct compiler_demo {
       if (!like.is_tensor()) continue;  // execute says what is wrong
       workspace.results[i] = Tensor::zeros(ScalarType::float32, like.tensor().sizes());
       if (workspace.results[i].storage.size() < static_cast<std::size_t>(like.tensor().numel()) * sizeof(float))
-        return std::unexpected(Error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .backend = name,
-                                     .what = "no memory for a result", .fix = "run with smaller inputs"});
+        return std::unexpected(Error{.code = ErrorCode::out_of_memory,
+                                     .stage = Stage::execute,
+                                     .backend = name,
+                                     .what = "no memory for a result",
+                                     .fix = "run with smaller inputs"});
     }
     return 0;
   }
@@ -200,13 +212,17 @@ struct compiler_demo {
     return true;
   }
   [[nodiscard]] static Error unsupported(Name what) {
-    return Error{.code = ErrorCode::unsupported_argument, .stage = Stage::preprocess, .backend = name, .what = std::move(what),
+    return Error{.code = ErrorCode::unsupported_argument,
+                 .stage = Stage::preprocess,
+                 .backend = name,
+                 .what = std::move(what),
                  .fix = "leave this part of the program to another backend"};
   }
   [[nodiscard]] static Error refusal(GraphModuleView graph, NodeId id, const char* reason, DebugHandle handle) {
     const bool by_name = reason == unsupported_node;
-    Error error = unsupported(by_name ? concat("The node of ", graph.target(graph.nodes[id]), " is not supported in this compiler")
-                                      : Name(std::string_view(reason)));
+    Error error = unsupported(
+        by_name ? concat("The node of ", graph.target(graph.nodes[id]), " is not supported in this compiler")
+                : Name(std::string_view(reason)));
     if (by_name) error.code = ErrorCode::unsupported_operator;
     error.debug_handle = handle;
     return error;
@@ -268,7 +284,8 @@ struct compiler_demo {
     text += ":";
     const Tensor flat = Tensor::zeros(ScalarType::float32, tensor.sizes());
     copy_tensor(tensor, flat.view());
-    for (std::int64_t i = 0; i < flat.numel(); ++i) (text += i == 0 ? "" : " ") += number_text(flat.view().as<float>()[i]);
+    for (std::int64_t i = 0; i < flat.numel(); ++i)
+      (text += i == 0 ? "" : " ") += number_text(flat.view().as<float>()[i]);
     return text;
   }
 
@@ -297,7 +314,8 @@ struct compiler_demo {
     constexpr std::string_view mark = "<debug_handle>";
     const std::size_t at = token.rfind(mark);
     Instruction instruction;
-    if (at == std::string_view::npos || !parse_number(token.substr(at + mark.size()), instruction.debug_handle)) return false;
+    if (at == std::string_view::npos || !parse_number(token.substr(at + mark.size()), instruction.debug_handle))
+      return false;
     std::string_view rest = token.substr(0, at);
     const std::string_view text = cut(rest, ':');
     instruction.instruction = Name::own(text);
@@ -310,7 +328,8 @@ struct compiler_demo {
       while (instruction.op != Op::unknown && !rest.empty()) {
         const std::string_view part = cut(rest, ':');
         Operand operand{.is_input = part.starts_with('i')};
-        if (part.empty() || (part[0] != 'i' && part[0] != 't') || !parse_number(part.substr(1), operand.index)) return false;
+        if (part.empty() || (part[0] != 'i' && part[0] != 't') || !parse_number(part.substr(1), operand.index))
+          return false;
         if (!operand.is_input && operand.index >= count) return false;
         instruction.operands.push_back(operand);
       }
@@ -341,7 +360,8 @@ struct compiler_demo {
     if (static_cast<std::uint64_t>(wanted) != values.size()) return false;
     instruction.constant = Tensor::zeros(ScalarType::float32, sizes);
     if (instruction.constant.storage.size() < values.size() * sizeof(float)) return false;
-    if (!values.empty()) std::memcpy(instruction.constant.storage.writable(), values.data(), values.size() * sizeof(float));
+    if (!values.empty())
+      std::memcpy(instruction.constant.storage.writable(), values.data(), values.size() * sizeof(float));
     return true;
   }
 
@@ -355,10 +375,14 @@ struct compiler_demo {
   }
 
   template <class Context>
-  [[nodiscard]] static Status combine(const Handle& handle, std::size_t index, std::span<const EValue> inputs, Context& context) {
+  [[nodiscard]] static Status combine(const Handle& handle, std::size_t index, std::span<const EValue> inputs,
+                                      Context& context) {
     const Instruction& instruction = handle.instructions[index];
-    const auto operand = [&](std::size_t i) { return find(handle, instruction.operands[i], inputs, context.workspace()); };
-    if (index >= context.workspace().results.size()) return context.fail(ErrorCode::failed, instruction.debug_handle, "not prepared");
+    const auto operand = [&](std::size_t i) {
+      return find(handle, instruction.operands[i], inputs, context.workspace());
+    };
+    if (index >= context.workspace().results.size())
+      return context.fail(ErrorCode::failed, instruction.debug_handle, "not prepared");
     const TensorView result = context.workspace().results[index].view();
     const EValue a = operand(0);
     const EValue b = operand(1);
@@ -368,8 +392,8 @@ struct compiler_demo {
       if (!value.is_tensor() || value.tensor().dtype != ScalarType::float32)
         return context.fail(ErrorCode::invalid_dtype, instruction.debug_handle, not_float);
       if (!std::ranges::equal(value.tensor().sizes(), result.sizes()))
-        return context.fail(ErrorCode::invalid_shape, instruction.debug_handle, "The operands of ", instruction.instruction,
-                            " have different sizes.");
+        return context.fail(ErrorCode::invalid_shape, instruction.debug_handle, "The operands of ",
+                            instruction.instruction, " have different sizes.");
     }
     if (!a.is_tensor() || !scale.is_number())
       return context.fail(ErrorCode::invalid_dtype, instruction.debug_handle, not_float);
@@ -413,8 +437,8 @@ struct compiler_demo {
   };
 
   template <class Context>
-  [[nodiscard]] static Status deliver(const Handle& handle, const Instruction& instruction, std::span<const EValue> inputs,
-                                      std::span<EValue> outputs, Context& context) {
+  [[nodiscard]] static Status deliver(const Handle& handle, const Instruction& instruction,
+                                      std::span<const EValue> inputs, std::span<EValue> outputs, Context& context) {
     if (instruction.operands.size() != outputs.size())
       return context.fail(ErrorCode::invalid_argument, no_debug_handle, "Expected ", outputs.size(),
                           " elements in a list but found ", instruction.operands.size());
@@ -433,6 +457,7 @@ struct compiler_demo {
   }
 };
 
-static_assert(Backend<compiler_demo> && SelectsNodes<compiler_demo> && Prepares<compiler_demo> && SavesProcessed<compiler_demo>);
+static_assert(Backend<compiler_demo> && SelectsNodes<compiler_demo> && Prepares<compiler_demo> &&
+              SavesProcessed<compiler_demo>);
 
 }  // namespace davit

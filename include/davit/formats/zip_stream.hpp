@@ -15,8 +15,10 @@ namespace davit::formats::detail {
 struct ZipStream {
   std::span<const std::byte> bytes;
   std::uint64_t at = 0;  ///< at most bytes.size()
+  bool at_end = false;   ///< the last read wanted more than there was
 
   std::uint64_t read(void* to, std::uint64_t size) noexcept {
+    at_end = size > bytes.size() - at;
     size = std::min<std::uint64_t>(size, bytes.size() - at);
     if (size != 0) std::memcpy(to, bytes.data() + at, size);
     at += size;
@@ -46,7 +48,8 @@ inline zlib_filefunc64_def zip_functions(ZipStream& stream) noexcept {
     return static_cast<ZipStream*>(file)->seek(offset, origin) ? 0 : -1;
   };
   functions.zclose_file = [](voidpf, voidpf) { return 0; };
-  functions.zerror_file = [](voidpf, voidpf) { return 0; };
+  // Without an error, minizip takes zeros for the bytes after the end.
+  functions.zerror_file = [](voidpf, voidpf file) { return static_cast<ZipStream*>(file)->at_end ? 1 : 0; };
   return functions;
 }
 

@@ -46,8 +46,8 @@ class ExprClasses {
         for (std::uint32_t* operand : {&entry.expr.a, &entry.expr.b, &entry.expr.c})
           if (*operand != no_id) *operand = classes[*operand];
       std::uint64_t hash = static_cast<std::uint64_t>(e.op);
-      for (const std::uint64_t part : {std::uint64_t{entry.expr.a}, std::uint64_t{entry.expr.b}, std::uint64_t{entry.expr.c},
-                                       static_cast<std::uint64_t>(e.value)})
+      for (const std::uint64_t part : {std::uint64_t{entry.expr.a}, std::uint64_t{entry.expr.b},
+                                       std::uint64_t{entry.expr.c}, static_cast<std::uint64_t>(e.value)})
         hash = (hash ^ part ^ (hash >> 29)) * 0x9e3779b97f4a7c15u;
       for (const char c : entry.name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
       std::size_t at = static_cast<std::size_t>(hash ^ (hash >> 32)) & (slots_.size() - 1);
@@ -98,7 +98,8 @@ class GraphComparer {
     const Name graph = concat("graph '", a_.str(a.name), "'");
     where_ = graph;
     if (a_.str(a.name) != b_.str(b.name)) return void(differ("the other is called '", b_.str(b.name), "'"));
-    if (a.is_single_tensor_return != b.is_single_tensor_return) return void(differ("one of them returns a single tensor"));
+    if (a.is_single_tensor_return != b.is_single_tensor_return)
+      return void(differ("one of them returns a single tensor"));
     where_ = concat(graph, ", inputs");
     if (!definitions(a_.args(a.inputs), b_.args(b.inputs))) return;
     const std::span<const Node> nodes = a_.nodes_of(a);
@@ -145,7 +146,8 @@ class GraphComparer {
       case ArgumentKind::string:
       case ArgumentKind::device:
       case ArgumentKind::operator_name:
-        return a_.string(x) == b_.string(y) || differ("argument ", i, " is '", a_.string(x), "' and '", b_.string(y), "'");
+        return a_.string(x) == b_.string(y) ||
+               differ("argument ", i, " is '", a_.string(x), "' and '", b_.string(y), "'");
       case ArgumentKind::list:
         if (x.items.count == 0 && y.items.count == 0 && x.element != y.element)
           return differ("argument ", i, " is an empty list of another kind");
@@ -203,9 +205,9 @@ class GraphComparer {
 
 }  // namespace detail
 
-/// Where two programs' graphs differ first, as "graph '', node 2 (aten.mul.Tensor): argument 0 is 'x' and 'y'"; empty if
-/// they are equal. Compared are names, targets, arguments and types, from the root on; not how the tables are laid out,
-/// nor which ids they use. The tables must have passed check_tables. O(size of both).
+/// Where two programs' graphs differ first, as "graph '', node 2 (aten.mul.Tensor): argument 0 is 'x' and 'y'"; empty
+/// if they are equal. Compared are names, targets, arguments and types, from the root on; not how the tables are laid
+/// out, nor which ids they use. The tables must have passed check_tables. O(size of both).
 [[nodiscard]] constexpr Name first_difference(GraphModuleView a, GraphModuleView b, GraphEqualOptions options = {}) {
   return detail::GraphComparer(a, b, options).run();
 }

@@ -119,8 +119,8 @@ class GraphPrinter {
     text_ += "})";
   }
 
-  /// How many arguments are written by position: those that the schema neither defaults nor makes keyword-only, up to the
-  /// first that is not next in the schema. Source: torch 2.6's GraphModuleDeserializer.deserialize_inputs.
+  /// How many arguments are written by position: those that the schema neither defaults nor makes keyword-only, up to
+  /// the first that is not next in the schema. Source: torch 2.6's GraphModuleDeserializer.deserialize_inputs.
   [[nodiscard]] std::size_t positional_count(const Node& node) const {
     const std::span<const Argument> in = graph_.inputs(node);
     const std::string_view schema = find_operator(graph_.target(node));
@@ -198,8 +198,8 @@ class GraphPrinter {
   [[nodiscard]] static std::string_view pick(const std::string_view (&names)[N], std::int64_t index) noexcept {
     return index >= 0 && static_cast<std::size_t>(index) < N ? names[index] : std::string_view("?");
   }
-  static constexpr std::string_view memory_formats[] = {"unknown", "contiguous_format", "channels_last", "channels_last_3d",
-                                                        "preserve_format"};
+  static constexpr std::string_view memory_formats[] = {"unknown", "contiguous_format", "channels_last",
+                                                        "channels_last_3d", "preserve_format"};
   static constexpr std::string_view layouts[] = {"unknown",    "sparse_coo", "sparse_csr", "sparse_csc",
                                                  "sparse_bsr", "sparse_bsc", "_mkldnn",    "strided"};
 
@@ -215,6 +215,8 @@ class GraphPrinter {
 ///
 /// A node with several outputs is one line that names them all; there are no getitem nodes.
 /// Source: torch.fx.Graph.__str__.
-[[nodiscard]] inline std::string print_graph(GraphModuleView graph) { return detail::GraphPrinter(graph).print(); }
+[[nodiscard]] inline std::string print_graph(GraphModuleView graph) {
+  return detail::GraphPrinter(graph).print();
+}
 
 }  // namespace davit

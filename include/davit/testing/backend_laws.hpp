@@ -120,7 +120,8 @@ class LawChecker {
       broken("lowers", to_name(lowered.error()));
       return std::move(violations_);
     }
-    if (!graph_equal(before.view(), program_.view(), {.metadata = true})) broken("pure", "preprocess changed the program");
+    if (!graph_equal(before.view(), program_.view(), {.metadata = true}))
+      broken("pure", "preprocess changed the program");
     if (!expectations(*lowered)) return std::move(violations_);
     compile_twice(*lowered);
     sessions(*lowered);
@@ -167,7 +168,8 @@ class LawChecker {
                                [](const OutputSpec& s) { return kind(s) == OutputKind::user_input_mutation; });
   }
 
-  /// Runs every sample in a new session and compares. User inputs that the program changes make samples differ: skipped.
+  /// Runs every sample in a new session and compares. User inputs that the program changes make samples differ:
+  /// skipped.
   template <class Module>
   void same_results(std::string_view law, const Module& module, std::string_view how) {
     if (mutates_inputs()) return;
@@ -204,7 +206,8 @@ class LawChecker {
     if (!module.state().empty()) return;  // with state, results depend on the calls before
     for (std::size_t i = samples_.size(); i-- > 0;) {
       Result<std::span<const EValue>> outputs = one.run(0, samples_[i]);
-      if (!outputs || Snapshot(*outputs) != expected_[i]) broken("functional", "sample ", i, " gave another result later");
+      if (!outputs || Snapshot(*outputs) != expected_[i])
+        broken("functional", "sample ", i, " gave another result later");
     }
   }
 
@@ -241,7 +244,8 @@ class LawChecker {
     }
     if (mutates_inputs() || !module.state().empty()) return;
     Result<std::span<const EValue>> outputs = session.run(0, samples_[0]);
-    if (!outputs || Snapshot(*outputs) != expected_[0]) broken("checked", "after wrong inputs, right ones gave another result");
+    if (!outputs || Snapshot(*outputs) != expected_[0])
+      broken("checked", "after wrong inputs, right ones gave another result");
   }
 
   /// Calls execute itself, with and without destinations, for methods without state.
@@ -289,7 +293,8 @@ class LawChecker {
       Result<std::span<const EValue>> outputs = session.run(0, samples_[i]);
       if (!outputs || Snapshot(*outputs) != expected_[i]) broken("tracer", "sample ", i, " gave another result");
     }
-    if (!session.tracer().paired || !session.tracer().open.empty()) broken("handles", "begin_op and end_op are no pairs");
+    if (!session.tracer().paired || !session.tracer().open.empty())
+      broken("handles", "begin_op and end_op are no pairs");
     DebugInfo info;
     for (const DebugHandle handle : session.tracer().handles)
       if (handle != no_debug_handle && !module.debug_map().find(handle, info))

@@ -20,11 +20,11 @@ struct MockScript {
   bool available = true;
   std::optional<Error> preprocess_error;
   std::optional<Error> compile_error;
-  std::optional<ErrorCode> fault;             ///< of execute
+  std::optional<ErrorCode> fault;  ///< of execute
   DebugHandle fault_handle = no_debug_handle;
   std::string_view fault_text;
-  Name blob{"blob"};                          ///< what preprocess answers
-  bool asks_for_handles = true;               ///< preprocess takes a debug handle for every node
+  Name blob{"blob"};             ///< what preprocess answers
+  bool asks_for_handles = true;  ///< preprocess takes a debug handle for every node
   /// Fills the outputs; without it output i is input i.
   void (*run)(std::span<const EValue> inputs, std::span<EValue> outputs) = nullptr;
 
@@ -32,10 +32,10 @@ struct MockScript {
   std::string log;  ///< names of the functions called, separated by a space
   std::vector<Name> compiled_specs;
   std::vector<Name> compiled_blobs;
-  std::vector<EValue> inputs;             ///< of the last execute
-  int handle = 0;                         ///< of the last execute: 10 for the first method compiled, then 20, ...
+  std::vector<EValue> inputs;              ///< of the last execute
+  int handle = 0;                          ///< of the last execute: 10 for the first method compiled, then 20, ...
   std::vector<DebugHandle> debug_handles;  ///< that preprocess was given
-  const void* program = nullptr;          ///< that preprocess saw last
+  const void* program = nullptr;           ///< that preprocess saw last
 
   void note(std::string_view call) { (log += log.empty() ? "" : " ") += call; }
   /// The log since the last call of this function.
@@ -96,7 +96,9 @@ struct mock_backend {
   [[nodiscard]] static std::vector<std::byte> save(const Processed& processed) { return bytes_of(processed.blob); }
   [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes) { return Processed{text_of(bytes)}; }
   [[nodiscard]] static std::vector<std::byte> save_spec(const CompileSpec& spec) { return bytes_of(spec.text); }
-  [[nodiscard]] static Result<CompileSpec> load_spec(std::span<const std::byte> bytes) { return CompileSpec{text_of(bytes)}; }
+  [[nodiscard]] static Result<CompileSpec> load_spec(std::span<const std::byte> bytes) {
+    return CompileSpec{text_of(bytes)};
+  }
 
  private:
   [[nodiscard]] static std::vector<std::byte> bytes_of(std::string_view text) {

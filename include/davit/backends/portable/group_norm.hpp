@@ -77,9 +77,9 @@ template <class C>
   for (std::size_t i = 0; i < 3; ++i)
     if (wanted[i]) out[i] = staging.write(i);
   // Per channel: sum of grad * x and of grad in this image; gradients of weight and bias over the batch.
-  const auto sums_id = staging.buffer(4 * g.channels * static_cast<std::int64_t>(sizeof(double) / sizeof(C)));
+  const auto sums_id = staging.template buffer_of<double>(4 * g.channels);
   if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
-  double* products = reinterpret_cast<double*>(staging.out(sums_id));
+  double* products = staging.template at<double>(sums_id);
   double* grads = products + g.channels;
   double* d_weight = grads + g.channels;
   double* d_bias = d_weight + g.channels;

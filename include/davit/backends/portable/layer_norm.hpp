@@ -121,9 +121,9 @@ template <class C>
   std::array<std::size_t, 3> out{};
   for (std::size_t i = 0; i < 3; ++i)
     if (wanted[i]) out[i] = staging.write(i);
-  const auto sums_id = staging.buffer(2 * r.length * static_cast<std::int64_t>(sizeof(double) / sizeof(C)));
+  const auto sums_id = staging.template buffer_of<double>(2 * r.length);
   if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
-  double* sums = reinterpret_cast<double*>(staging.out(sums_id));
+  double* sums = staging.template at<double>(sums_id);
   std::fill_n(sums, 2 * r.length, 0.0);
   for (std::int64_t row = 0; row < r.rows; ++row) {
     const std::int64_t at = row * r.length;

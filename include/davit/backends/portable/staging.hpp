@@ -75,6 +75,12 @@ class Staging {
   }
   /// Uninitialised work space.
   Id buffer(std::int64_t count) noexcept { return add({{}, nullptr, count, Role::buffer}); }
+  /// Uninitialised work space for `count` objects of a trivial type `T`, at `at<T>(id)`.
+  template <class T>
+  Id buffer_of(std::int64_t count) noexcept {
+    constexpr auto units = static_cast<std::int64_t>((sizeof(T) + sizeof(C) - 1) / sizeof(C));
+    return buffer(count > max_numel ? -1 : count * units);
+  }
 
   /// Gets the memory and copies operands in. Errors: out_of_memory, invalid_dtype.
   [[nodiscard]] ErrorCode allocate() {
@@ -101,6 +107,10 @@ class Staging {
 
   [[nodiscard]] const C* in(Id id) const noexcept { return items_[id].data; }
   [[nodiscard]] C* out(Id id) const noexcept { return items_[id].data; }
+  template <class T>
+  [[nodiscard]] T* at(Id id) const noexcept {
+    return reinterpret_cast<T*>(items_[id].data);
+  }
   /// The strides of an operand as it lies at `in(id)`.
   [[nodiscard]] Sizes strides(Id id) const noexcept {
     const TensorView& t = items_[id].tensor;

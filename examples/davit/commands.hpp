@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tool {
+
+struct InspectOptions {
+  std::string model;
+  bool json = false;
+  bool graph = false;
+};
+struct RunOptions {
+  std::string model;
+  std::vector<std::string> inputs;
+  std::string output_dir;
+  std::string backends = "portable";
+  int repeat = 1;
+  std::string trace;
+};
+struct CheckOptions {
+  std::vector<std::string> cases;
+  std::string backends = "portable";
+};
+
+// Each returns the exit status; errors are printed to stderr and give 2.
+int inspect(const InspectOptions& options);
+int run(const RunOptions& options);
+int check(const CheckOptions& options);
+
+}  // namespace tool

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// davit: looks at, runs and checks programs exported by torch.export.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "commands.hpp"
+
+int main(int argc, char** argv) try {
+  CLI::App app("davit: looks at, runs and checks programs exported by torch.export");
+  app.require_subcommand(1);
+
+  tool::InspectOptions inspect;
+  CLI::App* inspect_command = app.add_subcommand("inspect", "prints a program's graph, sizes, operators and signature");
+  inspect_command->add_option("model", inspect.model, "a .pt2 file")->required();
+  inspect_command->add_flag("--json", inspect.json, "the signature's queries as JSON");
+  inspect_command->add_flag("--graph", inspect.graph, "the graph, in fx style");
+
+  tool::RunOptions run;
+  CLI::App* run_command = app.add_subcommand("run", "runs a program on inputs from .npy files");
+  run_command->add_option("model", run.model, "a .pt2 file")->required();
+  run_command->add_option("--input", run.inputs, "inputs in order: FILE.npy, a number, true, false, none, or str:TEXT");
+  run_command->add_option("--output-dir", run.output_dir, "where output_<i>.npy are written");
+  run_command->add_option("--backends", run.backends, "backends, in order of preference");
+  run_command->add_option("--repeat", run.repeat, "run this often and print the median time")->check(CLI::Range(1, 1000000));
+  run_command->add_option("--trace", run.trace, "write events of the last run in Chrome's trace format");
+
+  tool::CheckOptions check;
+  CLI::App* check_command = app.add_subcommand("check", "runs recorded cases and compares every output");
+  check_command->add_option("cases", check.cases, "folders with case.json, zips of such folders, or folders of them")->required();
+  check_command->add_option("--backends", check.backends, "backends, in order of preference");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (inspect_command->parsed()) return tool::inspect(inspect);
+  if (run_command->parsed()) return tool::run(run);
+  return tool::check(check);
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "davit: %s\n", error.what());
+  return 2;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "backends.hpp"
+#include "commands.hpp"
+#include "davit/formats/chrome_trace.hpp"
+#include "davit/formats/npy.hpp"
+#include "davit/formats/pt2.hpp"
+#include "davit/lowering/to_backend.hpp"
+#include "davit/runtime/session.hpp"
+
+namespace tool {
+
+namespace {
+
+using namespace davit;
+
+/// An input from the command line, and what it views.
+struct Input {
+  Tensor tensor;
+  std::string text;
+  EValue value;
+};
+
+[[nodiscard]] Result<void> parse_input(const std::string& text, Input& out) {
+  out.text = text;
+  std::int64_t integer = 0;
+  double real = 0;
+  const char* const end = text.data() + text.size();
+  if (text == "none") return {};
+  if (text == "true" || text == "false") {
+    out.value = EValue(text == "true");
+  } else if (text.starts_with("str:")) {
+    out.value = EValue(std::string_view(out.text).substr(4));
+  } else if (std::from_chars(text.data(), end, integer).ptr == end) {
+    out.value = EValue(integer);
+  } else if (std::from_chars(text.data(), end, real).ptr == end) {
+    out.value = EValue(real);
+  } else {
+    Result<Tensor> tensor = formats::read_npy(std::filesystem::path(text));
+    if (!tensor) return std::unexpected(std::move(tensor.error()));
+    out.tensor = std::move(*tensor);
+    out.tensor.storage = SharedBytes::copy_of(out.tensor.storage.bytes());  // the program may change its inputs
+    out.value = EValue(out.tensor.view());
+  }
+  return {};
+}
+
+void print(std::size_t i, const OutputPort& port, const EValue& value) {
+  std::printf("output %zu '%s': ", i, std::string(port.name.view()).c_str());
+  if (const TensorView* tensor = value.tensor_if()) {
+    std::printf("%s[", std::string(name_of(tensor->dtype)).c_str());
+    for (std::size_t d = 0; d < tensor->rank; ++d) std::printf("%s%lld", d == 0 ? "" : ", ", static_cast<long long>(tensor->size(d)));
+    std::printf("]\n");
+  } else if (value.is_string()) {
+    std::printf("'%s'\n", std::string(value.as_string()).c_str());
+  } else if (value.is_bool()) {
+    std::printf("%s\n", value.as_bool() ? "true" : "false");
+  } else if (value.is_number()) {
+    std::printf("%.9g\n", value.number());
+  } else {
+    std::printf("none\n");
+  }
+}
+
+template <class B>
+[[nodiscard]] Result<int> run_on(const RunOptions& options) {
+  const Result<ExportedProgram> program = formats::read_pt2(std::filesystem::path(options.model));
+  if (!program) return std::unexpected(program.error());
+  const Result<LoweredModule<B>> lowered = to_backend<B>(*program);
+  if (!lowered) return std::unexpected(lowered.error());
+  std::vector<Input> inputs(options.inputs.size());
+  std::vector<EValue> values;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (Result<void> parsed = parse_input(options.inputs[i], inputs[i]); !parsed) return std::unexpected(std::move(parsed.error()));
+    values.push_back(inputs[i].value);
+  }
+  Session<B, formats::ChromeTracer> session(*lowered, formats::ChromeTracer(!options.trace.empty()));
+  std::vector<double> times;
+  Result<std::span<const EValue>> outputs = std::span<const EValue>{};
+  for (int i = 0; i < options.repeat; ++i) {
+    session.tracer().clear();
+    const auto begin = std::chrono::steady_clock::now();
+    outputs = session.run("forward", values);
+    times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+    if (!outputs) return std::unexpected(outputs.error());
+  }
+  if (!options.output_dir.empty()) std::filesystem::create_directories(options.output_dir);
+  const std::vector<OutputPort>& ports = session.module().methods()[0].interface.outputs;
+  for (std::size_t i = 0; i < outputs->size(); ++i) {
+    print(i, ports[i], (*outputs)[i]);
+    if (options.output_dir.empty() || !(*outputs)[i].is_tensor()) continue;
+    const auto file = std::filesystem::path(options.output_dir) / ("output_" + std::to_string(i) + ".npy");
+    if (Result<void> written = formats::write_npy(file, (*outputs)[i].tensor()); !written) return std::unexpected(std::move(written.error()));
+  }
+  std::ranges::sort(times);
+  std::printf("%d run(s), median %.3f ms\n", options.repeat, times[times.size() / 2]);
+  if (!options.trace.empty())
+    if (Result<void> written = session.tracer().write(options.trace, session.module().debug_map()); !written)
+      return std::unexpected(std::move(written.error()));
+  return 0;
+}
+
+}  // namespace
+
+int run(const RunOptions& options) {
+  const Result<int> status = with_backend(options.backends, [&]<class B>() { return run_on<B>(options); });
+  if (status) return *status;
+  std::fprintf(stderr, "davit: %s\n", to_string(status.error()).c_str());
+  return 2;
+}
+
+}  // namespace tool

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "davit/core/error.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+
+using namespace davit;
+
+namespace {
+
+constexpr bool check_sentence() {
+  const Error full{.code = ErrorCode::invalid_shape,
+                   .stage = Stage::execute,
+                   .debug_handle = 7,
+                   .backend = "npu",
+                   .where = "node 'add'",
+                   .what = "sizes differ",
+                   .fix = "reshape",
+                   .source = "  File \"m.py\", line 1"};
+  return to_name(full) ==
+             "execute [npu]: node 'add': sizes differ (debug handle 7); reshape\n  File \"m.py\", line 1" &&
+         to_name(Error{}) == "load: failed" &&
+         to_name(Error{.code = ErrorCode::io_error, .stage = Stage::save}) == "save: input/output error";
+}
+#ifdef __clang__  // g++ 12 loses the temporaries of to_name in constant evaluation
+static_assert(check_sentence());
+#endif
+
+constexpr bool check_fault() {
+  for (const DebugHandle handle : {-1, 0, 1, 9999, (1 << 23) - 1}) {
+    const Fault fault(ErrorCode::out_of_range, handle);
+    if (fault.code() != ErrorCode::out_of_range || fault.debug_handle() != handle) return false;
+  }
+  return Fault().code() == ErrorCode::failed && Fault().debug_handle() == no_debug_handle &&
+         Fault(ErrorCode::failed) == Fault() && Fault(ErrorCode::failed, 1) != Fault();
+}
+static_assert(check_fault());
+
+constexpr bool check_names() {
+  for (int stage = 0; stage <= static_cast<int>(Stage::save); ++stage)
+    if (name_of(static_cast<Stage>(stage)) == "?") return false;
+  for (int code = 0; code <= static_cast<int>(ErrorCode::failed); ++code)
+    if (name_of(static_cast<ErrorCode>(code)) == "?") return false;
+  return name_of(static_cast<Stage>(99)) == "?" && name_of(static_cast<ErrorCode>(99)) == "?";
+}
+static_assert(check_names());
+
+}  // namespace
+
+TEST_CASE("an error reads as a sentence, with what is known") {
+  CHECK(check_sentence());
+}
+TEST_CASE("a fault packs code and handle in four bytes") {
+  CHECK(check_fault());
+}
+TEST_CASE("every stage and code has a name") {
+  CHECK(check_names());
+}
+TEST_CASE("errors print") {
+  std::ostringstream out;
+  out << Error{.what = "it broke"};
+  CHECK(out.str() == "load: it broke");
+  CHECK(to_string(Error{.what = "it broke"}) == "load: it broke");
+}

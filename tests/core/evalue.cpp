@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "davit/core/evalue.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <type_traits>
+
+using namespace davit;
+
+namespace {
+
+static_assert(std::is_trivially_copyable_v<EValue>);
+
+constexpr bool check_tags() {
+  const EValue items[] = {1, 2.0, true};
+  return EValue().is_none() && EValue(1).is_int() && EValue(std::int64_t{1} << 40).as_int() == std::int64_t{1} << 40 &&
+         EValue(0.5).as_float() == 0.5 && EValue(true).is_bool() && EValue("text").as_string() == "text" &&
+         EValue(TensorView{}).is_tensor() && EValue(std::span<const EValue>(items)).as_list().size() == 3 &&
+         items[1].tensor_if() == nullptr && EValue(TensorView{.rank = 3}).tensor_if()->rank == 3;
+}
+static_assert(check_tags());
+
+constexpr bool check_numbers() {
+  return EValue(3).number() == 3.0 && EValue(true).number() == 1.0 && EValue(2.75).integer() == 2 &&
+         EValue(-2.75).integer() == -2 && EValue(true).integer() == 1 && EValue(1e300).integer() == INT64_MAX &&
+         EValue(-1e300).integer() == INT64_MIN &&
+         EValue(std::numeric_limits<double>::quiet_NaN()).integer() == INT64_MIN && EValue(1).is_number() &&
+         EValue(false).is_number() && !EValue("1").is_number() && !EValue().is_number();
+}
+static_assert(check_numbers());
+
+constexpr bool check_names() {
+  for (int tag = 0; tag <= static_cast<int>(EValue::Tag::list); ++tag)
+    if (name_of(static_cast<EValue::Tag>(tag)) == "?") return false;
+  return name_of(EValue::Tag::int_) == "int";
+}
+static_assert(check_names());
+
+}  // namespace
+
+TEST_CASE("a value knows what it holds") {
+  CHECK(check_tags());
+}
+TEST_CASE("numbers convert, and floats outside int64 go to the nearest end") {
+  CHECK(check_numbers());
+}
+TEST_CASE("kinds are named as Python names them") {
+  CHECK(check_names());
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "davit/runtime/named_module.hpp"
+
+#include <doctest/doctest.h>
+
+#include <tuple>
+
+#include "../programs.hpp"
+#include "davit/backends/compiler_demo.hpp"
+
+using namespace davit;
+using namespace davit::literals;
+namespace hana = boost::hana;
+
+TEST_CASE("methods named when compiling are called by name; other names do not compile (compile_errors/A03)") {
+  const ExportedProgram add = programs::add();
+  const ExportedProgram sub = programs::binary("aten.sub.Tensor");
+  const ProgramMethod methods[] = {{"forward", &add}, {"accum", &sub}};
+  auto lowered = to_backend<compiler_demo>(std::span<const ProgramMethod>(methods),
+                                           hana::make_map(hana::make_pair("accum"_s, compiler_demo::CompileSpec{}),
+                                                          hana::make_pair("forward"_s, compiler_demo::CompileSpec{})));
+  REQUIRE(lowered);
+  const Tensor x = programs::scalar(5);
+  const Tensor h = programs::scalar(2);
+  const auto sum = (*lowered)["forward"_s](x.view(), h.view());
+  REQUIRE(sum);
+  CHECK(programs::item((*sum)[0]) == 7);
+  const auto difference = (*lowered)["accum"_s](x.view(), h.view());
+  REQUIRE(difference);
+  CHECK(programs::item((*difference)[0]) == 3);
+  CHECK(!(*lowered)["forward"_s](x.view()));
+  using F = StaticTensor<float>;
+  auto typed = lowered->typed<std::tuple<F>(F, F)>("forward"_s);
+  REQUIRE(typed);
+}

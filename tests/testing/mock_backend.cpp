@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "davit/testing/mock_backend.hpp"
+
+#include <doctest/doctest.h>
+
+#include "../programs.hpp"
+#include "davit/lowering/to_backend.hpp"
+#include "davit/runtime/session.hpp"
+#include "davit/testing/backend_laws.hpp"
+
+using namespace davit;
+
+namespace {
+struct A {};
+struct B {};
+}  // namespace
+
+TEST_CASE("each tag has a script of its own, and the log says what was called") {
+  testing::MockScript first;
+  testing::MockScript second;
+  testing::mock_backend<A>::script = &first;
+  testing::mock_backend<B>::script = &second;
+  CHECK(to_backend<testing::mock_backend<A>>(programs::identity()));
+  CHECK(first.take_log() == "preprocess is_available compile");
+  CHECK(first.log.empty());
+  CHECK(second.log.empty());
+}
+
+TEST_CASE("an obedient mock keeps the laws of a backend") {
+  testing::MockScript script;
+  testing::mock_backend<A>::script = &script;
+  const ExportedProgram program = programs::passes(2, 2);
+  const Tensor x = programs::scalar(1);
+  const Tensor y = programs::scalar(2);
+  const EValue inputs[] = {x.view(), y.view()};
+  const testing::SampleInputs samples[] = {inputs};
+  const auto violations = testing::check_backend_laws<testing::mock_backend<A>>(program, {}, samples);
+  for (const testing::LawViolation& v : violations) FAIL_CHECK(v.law << ": " << v.what);
+}
