@@ -24,6 +24,14 @@ constexpr bool only(const ExportedProgram& program, std::string_view where, std:
          !violations[0].fix.empty();
 }
 
+/// Puts `spec` in place of element i; assigning another alternative is no constant expression with libstdc++ 12.
+template <class Spec>
+constexpr void put(std::vector<Spec>& list, std::size_t i, Spec spec) {
+  std::vector<Spec> changed;
+  for (std::size_t k = 0; k < list.size(); ++k) changed.push_back(k == i ? spec : list[k]);
+  list = std::move(changed);
+}
+
 constexpr bool check_seed() {
   return verify(programs::seed()).empty();
 }
@@ -185,9 +193,9 @@ static_assert(check_counts());
 
 constexpr bool check_signature_names() {
   ExportedProgram p = programs::seed();
-  p.signature.input_specs[3] = UserInputSpec{TensorArgument{"y1"}};
+  put<InputSpec>(p.signature.input_specs, 3, UserInputSpec{TensorArgument{"y1"}});
   ExportedProgram q = programs::seed();
-  q.signature.output_specs[1] = UserOutputSpec{TensorArgument{"mul"}};
+  put<OutputSpec>(q.signature.output_specs, 1, UserOutputSpec{TensorArgument{"mul"}});
   return only(p, "signature, input 3 'y1'", "the graph calls this input 'x1'") &&
          only(q, "signature, output 1 'mul'", "the graph calls this output 'add_1'");
 }
@@ -199,10 +207,10 @@ constexpr bool check_weights() {
   ExportedProgram q = programs::seed();
   q.state_dict.erase(q.state_dict.begin() + 1);
   ExportedProgram r = programs::seed();
-  r.signature.input_specs[1] = InputToBufferSpec({"b_my_buffer1"}, "my_buffer1", false);
+  put<InputSpec>(r.signature.input_specs, 1, InputToBufferSpec({"b_my_buffer1"}, "my_buffer1", false));
   const std::vector<Error> v = verify(r);
   ExportedProgram s = programs::seed();
-  s.signature.input_specs[1] = InputToTensorConstantSpec({"b_my_buffer1"}, "k");
+  put<InputSpec>(s.signature.input_specs, 1, InputToTensorConstantSpec({"b_my_buffer1"}, "k"));
   return only(p, "signature, input 0 'p_my_parameter'", "parameter 'my_parameter' is not in the state dict") &&
          only(q, "signature, input 1 'b_my_buffer1'", "persistent buffer 'my_buffer1' is not in the state dict") &&
          v.size() == 2 && v[0].what == "non-persistent buffer 'my_buffer1' is in the state dict" &&
@@ -214,7 +222,7 @@ static_assert(check_weights());
 constexpr bool check_mutations() {
   const auto mutated = [](OutputSpec spec) {
     ExportedProgram p = programs::seed();
-    p.signature.output_specs[0] = std::move(spec);
+    put<OutputSpec>(p.signature.output_specs, 0, std::move(spec));
     return p;
   };
   constexpr std::string_view place = "signature, output 0 'add_2'";
@@ -255,10 +263,10 @@ static_assert(check_order());
 
 constexpr bool check_all_come_back() {
   ExportedProgram p = programs::seed();
-  p.state_dict.clear();                                                   // 3 violations
-  p.signature.output_specs[0] = BufferMutationSpec({"add_9"}, "nosuch");  // 2
-  p.graph_module.nodes[1].target = p.graph_module.values[0].name;         // 1
-  p.graph_module.nodes[3].target = {};                                    // 1
+  p.state_dict.clear();                                                                   // 3 violations
+  put<OutputSpec>(p.signature.output_specs, 0, BufferMutationSpec({"add_9"}, "nosuch"));  // 2
+  p.graph_module.nodes[1].target = p.graph_module.values[0].name;                         // 1
+  p.graph_module.nodes[3].target = {};                                                    // 1
   return verify(p).size() == 7;
 }
 static_assert(check_all_come_back());

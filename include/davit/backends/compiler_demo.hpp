@@ -2,18 +2,16 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "davit/backend/contract.hpp"
-#include "davit/backend/delegate_io.hpp"
+#include "davit/backends/compiler_demo/tokens.hpp"
 #include "davit/core/copy_tensor.hpp"
 
 namespace davit {
@@ -44,19 +42,8 @@ struct compiler_demo {
   struct Processed {
     Name tokens;
   };
-  enum class Op : std::uint8_t { constant, add, sub, return_, unknown };
-  struct Operand {
-    bool is_input = false;
-    std::uint32_t index = 0;
-  };
-  struct Instruction {
-    Name instruction;  ///< as written: "aten.add.Tensor", "constant"
-    DebugHandle debug_handle = no_debug_handle;
-    Op op = Op::unknown;
-    std::vector<Operand> operands;
-    Tensor constant;
-    bool is_number = false;  ///< a constant that fits every size
-  };
+  using Instruction = demo::Instruction;
+  using Op = demo::Op;
   /// What compile makes: the instructions, parsed.
   struct Handle {
     std::vector<Instruction> instructions;
@@ -77,7 +64,7 @@ struct compiler_demo {
   [[nodiscard]] static constexpr const char* refuses(GraphModuleView graph, NodeId id) noexcept {
     const Node& node = graph.nodes[id];
     const std::span<const Argument> in = graph.inputs(node);
-    if (op_named(graph.target(node)) == Op::unknown || in.size() < 2) return unsupported_node;
+    if (demo::op_named(graph.target(node)) == Op::unknown || in.size() < 2) return unsupported_node;
     if (in[0].kind != ArgumentKind::value) return unsupported_node;
     for (const Argument& a : in) {
       if (!a.is_value() && !is_number(a)) return "an operand is neither a tensor nor a number";
@@ -94,22 +81,16 @@ struct compiler_demo {
   /// Errors: unsupported_operator, unsupported_argument with the node's debug handle. O(nodes + elements of constants).
   [[nodiscard]] static Result<Processed> preprocess(const Method& method, const CompileSpec&,
                                                     DebugHandleRecorder& debug_handles) {
-    Emitter out{.graph = method.view(), .operands = {}, .tokens = {}};
-    if (Result<void> taken = out.inputs(*method.program); !taken) return std::unexpected(std::move(taken.error()));
-    const Graph& root = out.graph.root();
-    for (std::uint32_t i = 0; i < root.nodes.count; ++i) {
-      const NodeId id = root.nodes.first + i;
+    demo::TokenWriter out{.graph = method.view(), .operands = {}, .tokens = {}};
+    out.inputs(*method.program);
+    const Range nodes = out.graph.root().nodes;
+    for (NodeId id = nodes.first; id < nodes.first + nodes.count; ++id) {
       const DebugHandle handle = debug_handles.handle(id);
       if (const char* reason = refuses(out.graph, id)) return std::unexpected(refusal(out.graph, id, reason, handle));
-      out.node(out.graph.nodes[id], handle);
+      if (!out.node(out.graph.nodes[id], handle)) return std::unexpected(refusal(out.graph, id, not_float, handle));
     }
-    std::string outputs = "return";
-    for (const Argument& a : out.graph.args(root.outputs)) {
-      if (!a.is_value())
-        return std::unexpected(unsupported("an output is a constant; this compiler returns tensors only"));
-      outputs += ":" + out.operands[a.value()];
-    }
-    out.token(outputs, no_debug_handle);
+    if (!out.outputs())
+      return std::unexpected(unsupported("an output is no float tensor; this compiler returns only those"));
     return Processed{Name::own(out.tokens)};
   }
 
@@ -129,8 +110,8 @@ struct compiler_demo {
     Handle handle;
     std::string_view rest = processed.tokens;
     while (!rest.empty()) {
-      const std::string_view token = cut(rest, ',');
-      if (!parse(token, handle)) {
+      const std::string_view token = demo::cut(rest, ',');
+      if (!demo::parse(token, handle.instructions)) {
         return std::unexpected(
             Error{.code = ErrorCode::corrupt_data,
                   .stage = Stage::compile,
@@ -196,9 +177,6 @@ struct compiler_demo {
   }
 
  private:
-  [[nodiscard]] static constexpr Op op_named(std::string_view text) noexcept {
-    return text == "aten.add.Tensor" ? Op::add : text == "aten.sub.Tensor" ? Op::sub : Op::unknown;
-  }
   [[nodiscard]] static constexpr bool is_number(const Argument& a) noexcept {
     return a.kind == ArgumentKind::int_ || a.kind == ArgumentKind::float_ || a.kind == ArgumentKind::bool_;
   }
@@ -228,67 +206,6 @@ struct compiler_demo {
     return error;
   }
 
-  /// Writes tokens and remembers how later ones refer to each value.
-  struct Emitter {
-    GraphModuleView graph;
-    std::vector<std::string> operands;  ///< by value
-    std::string tokens;
-    std::size_t count = 0;
-
-    std::string token(std::string_view text, DebugHandle handle) {
-      tokens += tokens.empty() ? "" : ",";
-      ((tokens += text) += "<debug_handle>") += detail::Digits(handle).view();
-      return "t" + std::string(detail::Digits(count++).view());
-    }
-    [[nodiscard]] Result<void> inputs(const ExportedProgram& program) {
-      operands.resize(graph.values.size());
-      const std::vector<InputRole> roles = input_roles(program.signature);
-      const std::span<const Argument> in = graph.args(graph.root().inputs);
-      std::size_t passed = 0;
-      for (std::size_t i = 0; i < in.size() && i < roles.size(); ++i) {
-        const bool is_passed = roles[i] == InputRole::state || roles[i] == InputRole::user;
-        const std::string operand = "i" + std::string(detail::Digits(is_passed ? passed++ : 0).view());
-        if (!in[i].is_value()) continue;
-        operands[in[i].value()] = operand;
-        if (is_passed) continue;
-        const Name* wanted = target(program.signature.input_specs[i]);
-        const Tensor* tensor = wanted == nullptr ? nullptr : program.tensor_named(*wanted);
-        if (tensor == nullptr || tensor->dtype != ScalarType::float32)
-          return std::unexpected(unsupported(concat("input '", graph.name(in[i].value()), "' is not a float tensor")));
-        operands[in[i].value()] = token(constant_text(tensor->view()), no_debug_handle);
-      }
-      return {};
-    }
-    void node(const Node& node, DebugHandle handle) {
-      std::string text(graph.target(node));
-      for (const Argument& a : graph.inputs(node)) {
-        if (a.is_value()) {
-          text += ":" + operands[a.value()];
-        } else {
-          const double number = a.kind == ArgumentKind::float_ ? a.float_value() : static_cast<double>(a.payload);
-          text += ":" + token("constant:" + number_text(static_cast<float>(number)), handle);
-        }
-      }
-      const std::string result = token(text, handle);
-      for (const Argument& a : graph.outputs(node))
-        if (a.is_value()) operands[a.value()] = result;
-    }
-  };
-  [[nodiscard]] static std::string number_text(float value) {
-    char buffer[32];
-    return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
-  }
-  [[nodiscard]] static std::string constant_text(const TensorView& tensor) {
-    std::string text = "constant:";
-    for (std::size_t d = 0; d < tensor.rank; ++d) (text += d == 0 ? "" : "x") += detail::Digits(tensor.size(d)).view();
-    text += ":";
-    const Tensor flat = Tensor::zeros(ScalarType::float32, tensor.sizes());
-    copy_tensor(tensor, flat.view());
-    for (std::int64_t i = 0; i < flat.numel(); ++i)
-      (text += i == 0 ? "" : " ") += number_text(flat.view().as<float>()[i]);
-    return text;
-  }
-
   [[nodiscard]] static std::vector<std::byte> bytes_of(std::string_view text) {
     std::vector<std::byte> bytes(text.size());
     if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
@@ -298,74 +215,7 @@ struct compiler_demo {
     return Name::own({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
 
-  /// Cuts the part before `separator` off `rest`.
-  [[nodiscard]] static std::string_view cut(std::string_view& rest, char separator) noexcept {
-    const std::size_t end = std::min(rest.find(separator), rest.size());
-    const std::string_view part = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    return part;
-  }
-  template <class Number>
-  [[nodiscard]] static bool parse_number(std::string_view text, Number& number) noexcept {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc() && end == text.data() + text.size();
-  }
-  [[nodiscard]] static bool parse(std::string_view token, Handle& handle) {
-    constexpr std::string_view mark = "<debug_handle>";
-    const std::size_t at = token.rfind(mark);
-    Instruction instruction;
-    if (at == std::string_view::npos || !parse_number(token.substr(at + mark.size()), instruction.debug_handle))
-      return false;
-    std::string_view rest = token.substr(0, at);
-    const std::string_view text = cut(rest, ':');
-    instruction.instruction = Name::own(text);
-    instruction.op = text == "constant" ? Op::constant : text == "return" ? Op::return_ : op_named(text);
-    const std::size_t count = handle.instructions.size();
-    if (count != 0 && handle.instructions.back().op == Op::return_) return false;
-    if (instruction.op == Op::constant) {
-      if (!parse_constant(rest, instruction)) return false;
-    } else {
-      while (instruction.op != Op::unknown && !rest.empty()) {
-        const std::string_view part = cut(rest, ':');
-        Operand operand{.is_input = part.starts_with('i')};
-        if (part.empty() || (part[0] != 'i' && part[0] != 't') || !parse_number(part.substr(1), operand.index))
-          return false;
-        if (!operand.is_input && operand.index >= count) return false;
-        instruction.operands.push_back(operand);
-      }
-      const std::size_t operands = instruction.operands.size();
-      if ((instruction.op == Op::add || instruction.op == Op::sub) && operands != 2 && operands != 3) return false;
-    }
-    handle.instructions.push_back(std::move(instruction));
-    return true;
-  }
-  [[nodiscard]] static bool parse_constant(std::string_view rest, Instruction& instruction) {
-    std::vector<std::int64_t> sizes;
-    instruction.is_number = rest.find(':') == std::string_view::npos;
-    if (!instruction.is_number) {
-      std::string_view dims = cut(rest, ':');
-      while (!dims.empty()) {
-        sizes.push_back(0);
-        if (!parse_number(cut(dims, 'x'), sizes.back()) || sizes.back() < 0 || sizes.size() > max_rank) return false;
-      }
-    }
-    std::vector<float> values;
-    while (!rest.empty()) {
-      values.push_back(0);
-      if (!parse_number(cut(rest, ' '), values.back())) return false;
-    }
-    std::int64_t wanted = 1;
-    for (const std::int64_t size : sizes)
-      if (__builtin_mul_overflow(wanted, size, &wanted)) return false;
-    if (static_cast<std::uint64_t>(wanted) != values.size()) return false;
-    instruction.constant = Tensor::zeros(ScalarType::float32, sizes);
-    if (instruction.constant.storage.size() < values.size() * sizeof(float)) return false;
-    if (!values.empty())
-      std::memcpy(instruction.constant.storage.writable(), values.data(), values.size() * sizeof(float));
-    return true;
-  }
-
-  [[nodiscard]] static EValue find(const Handle& handle, Operand operand, std::span<const EValue> inputs,
+  [[nodiscard]] static EValue find(const Handle& handle, demo::Operand operand, std::span<const EValue> inputs,
                                    const Workspace& workspace) noexcept {
     if (operand.is_input) return operand.index < inputs.size() ? inputs[operand.index] : EValue();
     const Instruction& from = handle.instructions[operand.index];

@@ -35,7 +35,8 @@ inline constexpr std::array<NpyType, 15> npy_types{{
 
 /// The text after `'key':` in a header dictionary, without leading blanks; empty if the key is not there.
 [[nodiscard]] inline std::string_view npy_field(std::string_view header, std::string_view key) {
-  const std::string quoted = "'" + std::string(key) + "'";
+  std::string quoted(1, '\'');
+  quoted.append(key).push_back('\'');
   std::size_t at = header.find(quoted);
   if (at == std::string_view::npos) return {};
   at = header.find(':', at + quoted.size());

@@ -19,11 +19,14 @@
 /// The tokens of compiler_demo: how preprocess writes them and compile reads them.
 namespace davit::demo {
 
+/// What an instruction does.
 enum class Op : std::uint8_t { constant, add, sub, return_, unknown };
+/// An input of the call, or the result of an earlier token.
 struct Operand {
   bool is_input = false;
   std::uint32_t index = 0;
 };
+/// A token, parsed.
 struct Instruction {
   Name instruction;  ///< as written: "aten.add.Tensor", "constant"
   DebugHandle debug_handle = no_debug_handle;
@@ -32,14 +35,17 @@ struct Instruction {
   Tensor constant;
   bool is_number = false;  ///< a constant that fits every size
 };
+
 [[nodiscard]] constexpr Op op_named(std::string_view text) noexcept {
   return text == "aten.add.Tensor" ? Op::add : text == "aten.sub.Tensor" ? Op::sub : Op::unknown;
 }
 
+/// The shortest text that reads back as `value`.
 [[nodiscard]] inline std::string number_text(float value) {
   char buffer[32];
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
 }
+/// "constant:2x3:1 2 3 4 5 6" for a float tensor, whatever its strides.
 [[nodiscard]] inline std::string constant_text(const TensorView& tensor) {
   std::string text = "constant:";
   for (std::size_t d = 0; d < tensor.rank; ++d) (text += d == 0 ? "" : "x") += detail::Digits(tensor.size(d)).view();
@@ -58,34 +64,39 @@ struct TokenWriter {
   std::string tokens;
   std::size_t count = 0;
 
+  /// Appends a token and returns how to refer to its result.
   std::string token(std::string_view text, DebugHandle handle) {
     tokens += tokens.empty() ? "" : ",";
     ((tokens += text) += "<debug_handle>") += detail::Digits(handle).view();
     return "t" + std::string(detail::Digits(count++).view());
   }
-  [[nodiscard]] Result<void> inputs(const ExportedProgram& program) {
+  /// Says how the graph's inputs are referred to: constants become tokens, the others are passed at each call.
+  /// Constants that are no float tensors get no operand.
+  void inputs(const ExportedProgram& program) {
     operands.resize(graph.values.size());
     const std::vector<InputRole> roles = input_roles(program.signature);
     const std::span<const Argument> in = graph.args(graph.root().inputs);
     std::size_t passed = 0;
     for (std::size_t i = 0; i < in.size() && i < roles.size(); ++i) {
       const bool is_passed = roles[i] == InputRole::state || roles[i] == InputRole::user;
-      const std::string operand = "i" + std::string(detail::Digits(is_passed ? passed++ : 0).view());
+      const std::string operand = "i" + std::string(detail::Digits(passed).view());
+      passed += is_passed ? 1 : 0;
       if (!in[i].is_value()) continue;
-      operands[in[i].value()] = operand;
-      if (is_passed) continue;
-      const Name* wanted = target(program.signature.input_specs[i]);
-      const Tensor* tensor = wanted == nullptr ? nullptr : program.tensor_named(*wanted);
-      if (tensor == nullptr || tensor->dtype != ScalarType::float32)
-        return false;
-      operands[in[i].value()] = token(constant_text(tensor->view()), no_debug_handle);
+      if (is_passed) {
+        operands[in[i].value()] = operand;
+      } else if (const Name* wanted = target(program.signature.input_specs[i])) {
+        const Tensor* tensor = program.tensor_named(*wanted);
+        if (tensor != nullptr && tensor->dtype == ScalarType::float32)
+          operands[in[i].value()] = token(constant_text(tensor->view()), no_debug_handle);
+      }
     }
-    return {};
   }
-  void node(const Node& node, DebugHandle handle) {
+  /// Appends a node; numbers become constants. False if an operand is a constant that has no token.
+  [[nodiscard]] bool node(const Node& node, DebugHandle handle) {
     std::string text(graph.target(node));
     for (const Argument& a : graph.inputs(node)) {
       if (a.is_value()) {
+        if (operands[a.value()].empty()) return false;
         text += ":" + operands[a.value()];
       } else {
         const double number = a.kind == ArgumentKind::float_ ? a.float_value() : static_cast<double>(a.payload);
@@ -95,8 +106,20 @@ struct TokenWriter {
     const std::string result = token(text, handle);
     for (const Argument& a : graph.outputs(node))
       if (a.is_value()) operands[a.value()] = result;
+    return true;
+  }
+  /// Appends the token of the outputs. False if one is no tensor, or a constant that has no token.
+  [[nodiscard]] bool outputs() {
+    std::string text = "return";
+    for (const Argument& a : graph.args(graph.root().outputs)) {
+      if (!a.is_value() || operands[a.value()].empty()) return false;
+      text += ":" + operands[a.value()];
+    }
+    token(text, no_debug_handle);
+    return true;
   }
 };
+
 /// Cuts the part before `separator` off `rest`.
 [[nodiscard]] inline std::string_view cut(std::string_view& rest, char separator) noexcept {
   const std::size_t end = std::min(rest.find(separator), rest.size());
@@ -104,11 +127,42 @@ struct TokenWriter {
   rest.remove_prefix(std::min(end + 1, rest.size()));
   return part;
 }
+
+/// The whole of `text` as a number. False if it is none.
 template <class Number>
 [[nodiscard]] bool parse_number(std::string_view text, Number& number) noexcept {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size();
 }
+
+/// Parses what follows "constant:". False if it is malformed.
+[[nodiscard]] inline bool parse_constant(std::string_view rest, Instruction& instruction) {
+  std::vector<std::int64_t> sizes;
+  instruction.is_number = rest.find(':') == std::string_view::npos;
+  if (!instruction.is_number) {
+    std::string_view dims = cut(rest, ':');
+    while (!dims.empty()) {
+      sizes.push_back(0);
+      if (!parse_number(cut(dims, 'x'), sizes.back()) || sizes.back() < 0 || sizes.size() > max_rank) return false;
+    }
+  }
+  std::vector<float> values;
+  while (!rest.empty()) {
+    values.push_back(0);
+    if (!parse_number(cut(rest, ' '), values.back())) return false;
+  }
+  std::int64_t wanted = 1;
+  for (const std::int64_t size : sizes)
+    if (__builtin_mul_overflow(wanted, size, &wanted)) return false;
+  if (static_cast<std::uint64_t>(wanted) != values.size()) return false;
+  instruction.constant = Tensor::zeros(ScalarType::float32, sizes);
+  if (instruction.constant.storage.size() < values.size() * sizeof(float)) return false;
+  if (!values.empty())
+    std::memcpy(instruction.constant.storage.writable(), values.data(), values.size() * sizeof(float));
+  return true;
+}
+
+/// Parses a token and appends it. False if it is malformed, refers to a later token, or follows a return.
 [[nodiscard]] inline bool parse(std::string_view token, std::vector<Instruction>& instructions) {
   constexpr std::string_view mark = "<debug_handle>";
   const std::size_t at = token.rfind(mark);
@@ -138,31 +192,5 @@ template <class Number>
   instructions.push_back(std::move(instruction));
   return true;
 }
-[[nodiscard]] inline bool parse_constant(std::string_view rest, Instruction& instruction) {
-  std::vector<std::int64_t> sizes;
-  instruction.is_number = rest.find(':') == std::string_view::npos;
-  if (!instruction.is_number) {
-    std::string_view dims = cut(rest, ':');
-    while (!dims.empty()) {
-      sizes.push_back(0);
-      if (!parse_number(cut(dims, 'x'), sizes.back()) || sizes.back() < 0 || sizes.size() > max_rank) return false;
-    }
-  }
-  std::vector<float> values;
-  while (!rest.empty()) {
-    values.push_back(0);
-    if (!parse_number(cut(rest, ' '), values.back())) return false;
-  }
-  std::int64_t wanted = 1;
-  for (const std::int64_t size : sizes)
-    if (__builtin_mul_overflow(wanted, size, &wanted)) return false;
-  if (static_cast<std::uint64_t>(wanted) != values.size()) return false;
-  instruction.constant = Tensor::zeros(ScalarType::float32, sizes);
-  if (instruction.constant.storage.size() < values.size() * sizeof(float)) return false;
-  if (!values.empty())
-    std::memcpy(instruction.constant.storage.writable(), values.data(), values.size() * sizeof(float));
-  return true;
-}
-
 
 }  // namespace davit::demo

@@ -107,6 +107,7 @@ template <class C>
   if (input.rank < 2) return call.refuse(ErrorCode::invalid_shape, "batch_norm: the input needs at least two dimensions");
   const std::int64_t count = checked_numel(input);
   if (count < 0) return call.refuse(ErrorCode::out_of_memory, "batch_norm: the input is too large");
+  if (count == 0 && !op.saves) return call.make_like(0, input);
   if (op.training && count == 0)
     return call.refuse(ErrorCode::invalid_shape, "batch_norm: the input must have elements in training");
   const bool running = mean->is_tensor() && variance->is_tensor();

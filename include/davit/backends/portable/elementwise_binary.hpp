@@ -256,7 +256,7 @@ template <bool Subtract>
     return Subtract ? wrap_sub(x, scaled) : wrap_add(x, scaled);
   });
 }
-[[nodiscard]] inline ErrorCode multiply(KernelCall& call) {
+[[nodiscard]] inline ErrorCode mul(KernelCall& call) {
   return arithmetic(call, Numbers::as_is, [](auto x, auto y, ErrorCode&) { return wrap_mul(x, y); });
 }
 [[nodiscard]] inline ErrorCode divide(KernelCall& call) {
@@ -383,8 +383,8 @@ inline constexpr auto elementwise_binary_ops = std::to_array<OpRow>({
     {"aten.add.Tensor", detail::add_scaled<false>},
     {"aten.sub.Scalar", detail::add_scaled<true>},
     {"aten.sub.Tensor", detail::add_scaled<true>},
-    {"aten.mul.Scalar", detail::multiply},
-    {"aten.mul.Tensor", detail::multiply},
+    {"aten.mul.Scalar", detail::mul},
+    {"aten.mul.Tensor", detail::mul},
     {"aten.div.Scalar", detail::divide},
     {"aten.div.Scalar_mode", detail::divide},
     {"aten.div.Tensor", detail::divide},

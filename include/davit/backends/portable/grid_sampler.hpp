@@ -43,12 +43,11 @@ struct GridAxis {
  private:
   [[nodiscard]] C reflect(C place) const noexcept {
     const C low = align_corners ? C{} : C(-0.5);
-    const C span = static_cast<C>(align_corners ? size - 1 : size);
-    if (span <= 0) return C{};
+    const C period = 2 * static_cast<C>(align_corners ? size - 1 : size);
+    if (period <= 0) return C{};
     const C away = std::abs(place - low);
-    const C turns = std::floor(away / span);
-    const C extra = std::fmod(away, span);
-    return std::fmod(turns, C{2}) == 0 ? extra + low : span - extra + low;
+    const C extra = away - std::trunc(away / period) * period;
+    return std::min(extra, period - extra) + low;
   }
 };
 

@@ -53,7 +53,6 @@ template <class C>
 [[nodiscard]] ErrorCode compute_softmax(KernelCall& call, std::size_t dim, bool logarithm) {
   const TensorView& input = call.tensor(0);
   const ScalarType type = call.output(0).dtype;
-  if (call.output(0).numel() == 0) return ErrorCode::ok;
   Staging<C> staging(call);
   const auto x_id = staging.read(input);
   const auto out_id = staging.write(0);
@@ -79,6 +78,7 @@ template <class C>
   std::int64_t dim = call.integer(1);
   if (!wrap_dim(dim, input.rank)) return call.refuse(ErrorCode::out_of_range, "softmax: the dimension is out of range");
   if (const ErrorCode code = call.make(0, type, input.sizes()); code != ErrorCode::ok) return code;
+  if (call.output(0).numel() == 0) return ErrorCode::ok;
   return dispatch_staged(call, type, [&]<class C>() {
     return compute_softmax<C>(call, static_cast<std::size_t>(dim), logarithm);
   });

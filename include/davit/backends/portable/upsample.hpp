@@ -26,6 +26,15 @@ struct ResizeAxis {
     if (align_corners) return out > 1 ? static_cast<R>(in - 1) / static_cast<R>(out - 1) : R{};
     return factor > 0 ? static_cast<R>(1.0 / factor) : static_cast<R>(in) / static_cast<R>(out);
   }
+  /// The input element nearest to output element `at`; whole factors of 1 and 2 prevail over the factor that was given.
+  /// Source: nearest_idx of ATen's UpSample.h.
+  template <class R>
+  [[nodiscard]] std::int64_t nearest(std::int64_t at) const noexcept {
+    if (out == in) return at;
+    if (out == 2 * in) return at / 2;
+    const R place = std::floor(static_cast<R>(at) * step<R>(false));
+    return place < static_cast<R>(in) ? std::min(static_cast<std::int64_t>(place), in - 1) : in - 1;
+  }
 };
 
 struct Resize {
@@ -82,6 +91,67 @@ struct LinearTap {
       : first(at), second(std::min(at + 1, size - 1)), of_first(1), of_second(0) {}
 };
 
+/// The weights of one axis in fixed point, as torch resizes bytes: the largest takes 15 bits.
+class FixedPointAxis {
+ public:
+  FixedPointAxis(const ResizeAxis& axis, bool align_corners) noexcept
+      : axis_(axis), step_(axis.step<double>(align_corners)), align_corners_(align_corners) {
+    double largest = 0;
+    for (std::int64_t i = 0; i < axis.out; ++i) {
+      const LinearTap<double> t = tap(i);
+      largest = std::max({largest, t.of_first, t.of_second, t.first == t.second ? t.of_first + t.of_second : 0.0});
+    }
+    while (bits_ < 22 && 0.5 + largest * static_cast<double>(std::int64_t{1} << (bits_ + 1)) < 32768.0) ++bits_;
+  }
+  [[nodiscard]] LinearTap<double> tap(std::int64_t i) const noexcept { return {axis_, step_, i, align_corners_}; }
+  [[nodiscard]] std::uint8_t mix(const LinearTap<double>& t, std::uint8_t first, std::uint8_t second) const noexcept {
+    const std::int64_t half = std::int64_t{1} << (bits_ - 1);
+    std::int64_t sum = half;
+    if (t.first == t.second) {
+      sum += fixed(t.of_first + t.of_second) * first;
+    } else {
+      sum += fixed(t.of_first) * first + fixed(t.of_second) * second;
+    }
+    return static_cast<std::uint8_t>(std::clamp<std::int64_t>(sum >> bits_, 0, 255));
+  }
+
+ private:
+  [[nodiscard]] std::int64_t fixed(double weight) const noexcept {
+    return static_cast<std::int64_t>(0.5 + weight * static_cast<double>(std::int64_t{1} << bits_));
+  }
+  ResizeAxis axis_;
+  double step_;
+  bool align_corners_;
+  int bits_ = 0;
+};
+
+/// Bytes: along rows first, rounded, then along columns. Source: the uint8 path of upsample_bilinear2d on the CPU.
+[[nodiscard]] inline ErrorCode compute_bilinear_bytes(KernelCall& call, const Resize& r, bool align_corners) {
+  Staging<std::uint8_t> staging(call);
+  const auto in_id = staging.read(call.tensor(0));
+  const auto out_id = staging.write(0);
+  const auto rows_id = staging.buffer(r.y.in * r.x.out);
+  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  const FixedPointAxis across(r.x, align_corners);
+  const FixedPointAxis down(r.y, align_corners);
+  std::uint8_t* rows = staging.out(rows_id);
+  for (std::int64_t p = 0; p < r.planes; ++p) {
+    const std::uint8_t* plane = staging.in(in_id) + p * r.y.in * r.x.in;
+    std::uint8_t* out = staging.out(out_id) + p * r.y.out * r.x.out;
+    for (std::int64_t x = 0; x < r.x.out; ++x) {
+      const LinearTap<double> t = across.tap(x);
+      for (std::int64_t y = 0; y < r.y.in; ++y)
+        rows[y * r.x.out + x] = across.mix(t, plane[y * r.x.in + t.first], plane[y * r.x.in + t.second]);
+    }
+    for (std::int64_t y = 0; y < r.y.out; ++y) {
+      const LinearTap<double> t = down.tap(y);
+      for (std::int64_t x = 0; x < r.x.out; ++x)
+        out[y * r.x.out + x] = down.mix(t, rows[t.first * r.x.out + x], rows[t.second * r.x.out + x]);
+    }
+  }
+  return staging.finish();
+}
+
 template <class C>
 [[nodiscard]] ErrorCode compute_bilinear(KernelCall& call, const Resize& r, bool align_corners) {
   Staging<C> staging(call);
@@ -118,6 +188,7 @@ template <class C>
   detail::Resize r;
   if (const ErrorCode code = detail::read_resize(call, 1, 3, r); code != ErrorCode::ok) return code;
   const bool align_corners = call.boolean(2);
+  if (call.tensor(0).dtype == ScalarType::uint8) return detail::compute_bilinear_bytes(call, r, align_corners);
   return dispatch_staged(call, call.tensor(0).dtype,
                          [&]<class C>() { return detail::compute_bilinear<C>(call, r, align_corners); });
 }
@@ -130,18 +201,13 @@ template <class C>
   const TensorView& input = call.tensor(0);
   return dispatch<float, double, Half, BFloat16, std::uint8_t>(input.dtype, [&]<class T>() {
     using Index = std::conditional_t<std::is_same_v<T, double>, double, float>;
-    const auto source = [](const detail::ResizeAxis& axis, Index step, std::int64_t at) {
-      const Index place = std::floor(static_cast<Index>(at) * step);
-      return place < static_cast<Index>(axis.in) ? std::min(static_cast<std::int64_t>(place), axis.in - 1)
-                                                 : axis.in - 1;
-    };
     T* out = call.output(0).as<T>();
     for (std::int64_t p = 0; p < r.planes; ++p) {
       const T* plane = input.as<T>() + p / input.size(1) * input.stride(0) + p % input.size(1) * input.stride(1);
       for (std::int64_t y = 0; y < r.y.out; ++y) {
-        const T* row = plane + source(r.y, r.y.step<Index>(false), y) * input.stride(2);
+        const T* row = plane + r.y.nearest<Index>(y) * input.stride(2);
         for (std::int64_t x = 0; x < r.x.out; ++x)
-          *out++ = row[source(r.x, r.x.step<Index>(false), x) * input.stride(3)];
+          *out++ = row[r.x.nearest<Index>(x) * input.stride(3)];
       }
     }
     return ErrorCode::ok;
