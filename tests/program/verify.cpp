@@ -77,10 +77,12 @@ static_assert(check_output_undefined());
 constexpr bool check_names() {
   ExportedProgram p = programs::add();
   p.graph_module.values[2].name = p.graph_module.values[0].name;
-  p.signature.output_specs = {UserOutputSpec{TensorArgument{"x"}}};
+  p.signature.output_specs.clear();
+  p.signature.output_specs.push_back(UserOutputSpec{TensorArgument{"x"}});
   ExportedProgram q = programs::add();
   q.graph_module.values[2].name = {};
-  q.signature.output_specs = {UserOutputSpec{TensorArgument{""}}};
+  q.signature.output_specs.clear();
+  q.signature.output_specs.push_back(UserOutputSpec{TensorArgument{""}});
   return only(p, "value 'x'", "two values of one graph have this name") && only(q, "value 2", "it has no name");
 }
 static_assert(check_names());
@@ -241,10 +243,13 @@ static_assert(check_mutations());
 
 constexpr bool check_gradients() {
   ExportedProgram p = programs::seed();
-  p.signature.output_specs = {LossOutputSpec{TensorArgument{"add_2"}},
-                              GradientToParameterSpec({"add_1"}, "my_buffer1")};
+  p.signature.output_specs.clear();
+  p.signature.output_specs.push_back(LossOutputSpec{TensorArgument{"add_2"}});
+  p.signature.output_specs.push_back(GradientToParameterSpec({"add_1"}, "my_buffer1"));
   ExportedProgram q = programs::seed();
-  q.signature.output_specs = {LossOutputSpec{TensorArgument{"add_2"}}, GradientToUserInputSpec({"add_1"}, "x1")};
+  q.signature.output_specs.clear();
+  q.signature.output_specs.push_back(LossOutputSpec{TensorArgument{"add_2"}});
+  q.signature.output_specs.push_back(GradientToUserInputSpec({"add_1"}, "x1"));
   return only(p, "signature, output 1 'add_1'", "GRADIENT_TO_PARAMETER names 'my_buffer1', which is no such input") &&
          verify(q).empty();
 }
@@ -252,7 +257,9 @@ static_assert(check_gradients());
 
 constexpr bool check_order() {
   ExportedProgram p = programs::seed();
-  std::swap(p.signature.output_specs[0], p.signature.output_specs[1]);
+  const ExportGraphSignature order = programs::seed_signature();
+  put<OutputSpec>(p.signature.output_specs, 0, order.output_specs[1]);
+  put<OutputSpec>(p.signature.output_specs, 1, order.output_specs[0]);
   std::swap(p.graph_module.arguments[p.graph_module.graphs[0].outputs.first],
             p.graph_module.arguments[p.graph_module.graphs[0].outputs.first + 1]);
   return only(p, "signature, output 1 'add_2'", "outputs must come as tokens, mutations, user outputs, gradients");

@@ -68,7 +68,7 @@ class FileStorages {
     if (at == storages_.end()) {
       Result<SharedBytes> bytes = std::forward<Read>(read)();
       if (!bytes) return bytes;
-      at = storages_.emplace(name, Storage{.bytes = *std::move(bytes)}).first;
+      at = storages_.emplace(name, Storage{.bytes = bytes->empty() ? SharedBytes() : *std::move(bytes)}).first;
     }
     if (!fit(at->second, dtype)) return load_error(ErrorCode::out_of_memory, where, "no memory for a tensor", {});
     return at->second.bytes;

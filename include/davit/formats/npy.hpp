@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <expected>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -45,33 +50,45 @@ inline constexpr std::array<NpyType, 15> npy_types{{
   return header.substr(std::min(header.find_first_not_of(' '), header.size()));
 }
 
-}  // namespace detail
+/// The error of a damaged .npy file.
+[[nodiscard]] inline std::unexpected<Error> bad_npy(std::string_view label, std::string_view what) {
+  return load_error(ErrorCode::corrupt_data, Name::own(label), Name::own(what), "save the array again with numpy.save");
+}
 
-/// Reads an array of numpy's format (versions 1 to 3, little endian): a view of `bytes`, no copy. Errors: corrupt_data,
-/// invalid_dtype for an element type that no tensor has. `label` names the file in errors.
-[[nodiscard]] inline Result<Tensor> read_npy(const SharedBytes& bytes, std::string_view label) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const auto bad = [&](std::string_view what) { return corrupt(Name(label), Name(what)); };
-  if (text.size() < 12 || text.substr(0, 6) != "\x93NUMPY") return bad("this is no .npy file");
-  const bool long_header = text[6] != 1;
-  std::uint32_t length = 0;
-  std::memcpy(&length, text.data() + 8, long_header ? 4 : 2);
+/// The dictionary of the header, and where the elements begin.
+struct NpyHeader {
+  std::string_view text;
+  std::size_t end = 0;
+};
+[[nodiscard]] inline Result<NpyHeader> npy_header(std::string_view file, std::string_view label) {
+  if (file.size() < 12 || file.substr(0, 6) != "\x93NUMPY") return bad_npy(label, "this is no .npy file");
+  if (file[6] < 1 || file[6] > 3) return bad_npy(label, "its format version is not 1, 2 or 3");
+  const bool long_header = file[6] != 1;
   const std::size_t begin = long_header ? 12 : 10;
-  if (length > text.size() - begin) return bad("the header is longer than the file");
-  const std::string_view header = text.substr(begin, length);
+  std::uint32_t length = 0;
+  std::memcpy(&length, file.data() + 8, long_header ? 4 : 2);
+  if (length > file.size() - begin) return bad_npy(label, "the header is longer than the file");
+  return NpyHeader{file.substr(begin, length), begin + length};
+}
 
-  Tensor tensor;
-  std::string_view descr = detail::npy_field(header, "descr");
-  if (descr.size() < 2 || descr[0] != '\'') return bad("the header has no 'descr'");
+[[nodiscard]] inline Result<ScalarType> npy_dtype(std::string_view header, std::string_view label) {
+  std::string_view descr = npy_field(header, "descr");
+  if (descr.size() < 2 || descr[0] != '\'') return bad_npy(label, "the header names no simple element type");
   descr = descr.substr(1, descr.find('\'', 1) - 1);
-  for (const detail::NpyType& row : detail::npy_types)
-    if (row.descr == descr && tensor.dtype == ScalarType::undefined) tensor.dtype = row.type;
-  if (tensor.dtype == ScalarType::undefined)
-    return load_error(ErrorCode::invalid_dtype, Name(label), concat("its element type '", descr, "' is not supported"),
-                      "save it as a little-endian array of numbers");
-  std::string_view shape = detail::npy_field(header, "shape");
-  if (shape.empty() || shape[0] != '(' || shape.find(')') == std::string_view::npos) return bad("the header has no 'shape'");
-  shape = shape.substr(1, shape.find(')') - 1);
+  for (const NpyType& row : npy_types)
+    if (row.descr == descr) return row.type;
+  return load_error(ErrorCode::invalid_dtype, Name::own(label),
+                    concat("its element type ", in_quotes(descr), " is not supported"),
+                    "save it as a little-endian array of numbers");
+}
+
+[[nodiscard]] inline Result<std::vector<std::int64_t>> npy_shape(std::string_view header, std::string_view label) {
+  std::string_view shape = npy_field(header, "shape");
+  const std::size_t close = shape.find(')');
+  if (!shape.starts_with('(') || close == std::string_view::npos) return bad_npy(label, "the header has no 'shape'");
+  shape = shape.substr(1, close - 1);
+  std::vector<std::int64_t> sizes;
+  std::int64_t count = 1;  // with sizes of 0 counted as 1, so that no stride overflows
   while (!shape.empty()) {
     if (shape.front() == ' ' || shape.front() == ',') {
       shape.remove_prefix(1);
@@ -79,27 +96,58 @@ inline constexpr std::array<NpyType, 15> npy_types{{
     }
     std::int64_t size = -1;
     const auto [end, error] = std::from_chars(shape.data(), shape.data() + shape.size(), size);
-    if (error != std::errc{} || size < 0 || tensor.sizes.size() == max_rank) return bad("its shape is not a list of sizes");
-    tensor.sizes.push_back(size);
+    if (error != std::errc{} || size < 0 || sizes.size() == max_rank)
+      return bad_npy(label, concat("its shape is not a list of at most ", max_rank, " sizes"));
+    if (__builtin_mul_overflow(count, std::max<std::int64_t>(size, 1), &count) || count > INT64_MAX / 64)
+      return bad_npy(label, "its shape is too large");
+    sizes.push_back(size);
     shape.remove_prefix(static_cast<std::size_t>(end - shape.data()));
   }
-  tensor.strides.resize(tensor.sizes.size());
-  contiguous_strides(tensor.sizes, tensor.strides);
-  if (detail::npy_field(header, "fortran_order").starts_with("True")) {
-    std::int64_t step = 1;
-    for (std::size_t d = 0; d < tensor.sizes.size(); ++d) {
-      tensor.strides[d] = step;
-      if (tensor.sizes[d] > 1 && __builtin_mul_overflow(step, tensor.sizes[d], &step)) return bad("its shape is too large");
-    }
+  return sizes;
+}
+
+/// Row-major strides, or column-major ones.
+[[nodiscard]] inline std::vector<std::int64_t> npy_strides(std::span<const std::int64_t> sizes, bool fortran_order) {
+  std::vector<std::int64_t> strides(sizes.size());
+  contiguous_strides(sizes, strides);
+  std::int64_t step = 1;
+  for (std::size_t d = 0; fortran_order && d < sizes.size(); ++d) {
+    strides[d] = step;
+    step *= std::max<std::int64_t>(sizes[d], 1);
   }
+  return strides;
+}
+
+}  // namespace detail
+
+/// Reads an array of numpy's format (versions 1 to 3, little endian, C or Fortran order).
+///
+/// A view of `bytes`, copied only where they are not aligned; bfloat16 is found as uint16. `label` names the file in
+/// errors. Errors: corrupt_data; invalid_dtype for an element type that no tensor has; out_of_memory.
+/// Source: numpy.lib.format.
+[[nodiscard]] inline Result<Tensor> read_npy(const SharedBytes& bytes, std::string_view label) {
+  const std::string_view file(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const Result<detail::NpyHeader> header = detail::npy_header(file, label);
+  if (!header) return error_of(header);
+  const Result<ScalarType> dtype = detail::npy_dtype(header->text, label);
+  if (!dtype) return error_of(dtype);
+  Result<std::vector<std::int64_t>> sizes = detail::npy_shape(header->text, label);
+  if (!sizes) return error_of(std::move(sizes));
+
+  const bool fortran_order = detail::npy_field(header->text, "fortran_order").starts_with("True");
+  Tensor tensor{.dtype = *dtype, .sizes = *std::move(sizes), .strides = {}, .storage = {}};
+  tensor.strides = detail::npy_strides(tensor.sizes, fortran_order);
   const std::int64_t extent = storage_extent(tensor.sizes, tensor.strides, 0, size_of(tensor.dtype));
-  const std::size_t data = begin + length;
-  if (extent < 0 || static_cast<std::size_t>(extent) > bytes.size() - data) return bad("the file is shorter than its shape says");
-  tensor.storage = bytes.part(data, static_cast<std::size_t>(extent));
-  if (reinterpret_cast<std::uintptr_t>(tensor.storage.data()) % 16 != 0) {  // elements must be aligned
-    const auto size = tensor.storage.size();
+  if (extent < 0 || static_cast<std::size_t>(extent) > bytes.size() - header->end)
+    return detail::bad_npy(label, "the file is shorter than its shape says");
+  tensor.storage = bytes.part(header->end, static_cast<std::size_t>(extent));
+  const auto is_bool = [](std::byte b) { return b <= std::byte{1}; };
+  if (tensor.dtype == ScalarType::bool_ && !std::ranges::all_of(tensor.storage.bytes(), is_bool))
+    return detail::bad_npy(label, "an element is neither true nor false");
+  if (reinterpret_cast<std::uintptr_t>(tensor.storage.data()) % 16 != 0) {
     tensor.storage = SharedBytes::copy_of(tensor.storage.bytes());
-    if (tensor.storage.size() != size) return load_error(ErrorCode::out_of_memory, Name(label), "no memory for its elements", {});
+    if (tensor.storage.size() != static_cast<std::size_t>(extent))
+      return load_error(ErrorCode::out_of_memory, Name::own(label), "no memory for its elements", {});
   }
   return tensor;
 }
@@ -116,8 +164,8 @@ inline constexpr std::array<NpyType, 15> npy_types{{
   std::string_view descr;
   for (const detail::NpyType& row : detail::npy_types)
     if (row.type == tensor.dtype) descr = row.descr;
-  const auto failed = [&](ErrorCode code, Name what) {
-    return std::unexpected(Error{.code = code, .stage = Stage::save, .where = Name(path.string()), .what = std::move(what)});
+  const auto failed = [&](ErrorCode code, const Name& what) {
+    return std::unexpected(Error{.code = code, .stage = Stage::save, .where = path.string(), .what = what});
   };
   if (descr.empty()) return failed(ErrorCode::invalid_dtype, concat("numpy has no type for ", name_of(tensor.dtype)));
   std::string header = "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': (";
@@ -127,6 +175,7 @@ inline constexpr std::array<NpyType, 15> npy_types{{
   while ((10 + header.size() + 1) % 64 != 0) header += ' ';
   header += '\n';
   Tensor dense = Tensor::zeros(tensor.dtype, tensor.sizes());
+  if (dense.storage.size() != tensor.nbytes()) return failed(ErrorCode::out_of_memory, "no memory for its elements");
   copy_tensor(tensor, dense.view());
   const auto length = static_cast<std::uint16_t>(header.size());
   std::ofstream out(path, std::ios::binary);

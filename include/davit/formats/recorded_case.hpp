@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdint>
 #include <filesystem>
-#include <map>
+#include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -36,7 +41,8 @@ class CaseFiles {
   /// The bytes of a file of the case; a name that leaves the case's folder is refused.
   [[nodiscard]] Result<SharedBytes> read(std::string_view name) const {
     if (name.find("..") != std::string_view::npos || name.starts_with('/'))
-      return corrupt(Name(place(name)), "the name leaves the folder of the case");
+      return load_error(ErrorCode::corrupt_data, place(name), "the name leaves the folder of the case",
+                        "record the case again");
     return archive_ != nullptr ? archive_->read(prefix_ + std::string(name)) : map_file(root_ / name);
   }
   [[nodiscard]] std::string place(std::string_view name) const {
@@ -76,6 +82,8 @@ struct RecordedValue {
 struct RecordedRun {
   std::vector<RecordedValue> inputs;   ///< user inputs, in signature order
   std::vector<RecordedValue> outputs;  ///< all graph outputs, in order
+  /// What user inputs hold after the run, with their index: for programs that change inputs in place.
+  std::vector<std::pair<std::size_t, RecordedValue>> inputs_after;
 };
 
 /// A program with recorded runs, as `davit check` takes it.
@@ -100,37 +108,87 @@ namespace detail {
   return json.expected("a number");
 }
 
-[[nodiscard]] inline Result<Tensor> read_case_tensor(const CaseFiles& files, const Json& json) {
-  const Result<std::string_view> file = json.string("file");
-  if (!file) return std::unexpected(file.error());
-  const auto storage_file = json.find("storage_file");
-  const bool strided = storage_file && *storage_file;
-  const std::string name(strided ? (**storage_file).string().value_or("") : *file);
-  Result<SharedBytes> bytes = files.read(name);
-  if (!bytes) return std::unexpected(std::move(bytes.error()));
-  Result<Tensor> tensor = read_npy(*bytes, files.place(name));
-  if (!tensor) return tensor;
-  const Result<std::string_view> dtype = json.string("dtype");
-  if (!dtype) return std::unexpected(dtype.error());
-  if (scalar_type_named(*dtype) == ScalarType::bfloat16 && tensor->dtype == ScalarType::uint16) tensor->dtype = ScalarType::bfloat16;
-  if (!strided) return tensor;
-  const std::size_t storage = tensor->storage.size();
-  tensor->sizes.clear();
-  tensor->strides.clear();
-  for (const char* key : {"shape", "strides"}) {
-    const Result<JsonArray> list = json.array(key);
-    if (!list) return std::unexpected(list.error());
-    for (const Json item : *list) {
-      const Result<std::int64_t> v = item.integer();
-      if (!v) return std::unexpected(v.error());
-      (key[1] == 'h' ? tensor->sizes : tensor->strides).push_back(*v);
-    }
+/// The fix of every error in a case.
+inline constexpr std::string_view case_fix = "the recorded case is damaged: record it again";
+
+/// Reads a tolerance if it is there; it must be a number that is not negative.
+[[nodiscard]] inline Result<void> read_tolerance(const Json& json, std::string_view key, std::optional<double>& to) {
+  const Result<std::optional<Json>> found = json.find(key);
+  if (!found) return error_of(found);
+  if (!*found) return {};
+  const Result<double> value = (**found).number();
+  if (!value) return error_of(value);
+  if (!(*value >= 0)) return (**found).error("a tolerance is a number of 0 or more", case_fix);
+  to = *value;
+  return {};
+}
+
+/// Reads a list of integers.
+[[nodiscard]] inline Result<std::vector<std::int64_t>> read_integers(const Json& json) {
+  const Result<JsonArray> list = json.array();
+  if (!list) return error_of(list);
+  std::vector<std::int64_t> out;
+  for (const Json item : *list) {
+    const Result<std::int64_t> value = item.integer();
+    if (!value) return error_of(value);
+    out.push_back(*value);
   }
-  if (const auto offset = json.find("storage_offset"); offset && *offset) tensor->storage_offset = (**offset).integer().value_or(-1);
-  if (tensor->sizes.size() != tensor->strides.size() || tensor->sizes.size() > max_rank)
-    return json.expected("as many strides as sizes");
-  const std::int64_t extent = storage_extent(tensor->sizes, tensor->strides, tensor->storage_offset, size_of(tensor->dtype));
-  if (extent < 0 || static_cast<std::size_t>(extent) > storage) return json.expected("strides inside the storage");
+  return out;
+}
+[[nodiscard]] inline Result<std::vector<std::int64_t>> read_integers(const Json& json, std::string_view key) {
+  const Result<Json> found = json.at(key);
+  if (!found) return error_of(found);
+  return read_integers(*found);
+}
+
+/// Makes a tensor of one dimension, which is a storage, the view of it that the case describes.
+[[nodiscard]] inline Result<void> apply_strides(const Json& json, Tensor& tensor) {
+  Result<std::vector<std::int64_t>> strides = read_integers(json, "strides");
+  if (!strides) return error_of(std::move(strides));
+  const Result<std::int64_t> offset = json.integer("storage_offset");
+  if (!offset) return error_of(offset);
+  tensor.strides = *std::move(strides);
+  tensor.storage_offset = *offset;
+  if (tensor.sizes.size() != tensor.strides.size()) return json.error("it has not as many strides as sizes", case_fix);
+  const std::int64_t extent =
+      storage_extent(tensor.sizes, tensor.strides, tensor.storage_offset, size_of(tensor.dtype));
+  if (extent < 0 || static_cast<std::size_t>(extent) > tensor.storage.size())
+    return json.error("its strides leave the storage", case_fix);
+  return {};
+}
+
+/// Whether sizes are not negative, few enough, and of a product that fits.
+[[nodiscard]] inline bool plausible_sizes(std::span<const std::int64_t> sizes) noexcept {
+  std::int64_t count = 1;
+  for (const std::int64_t size : sizes)
+    if (size < 0 || __builtin_mul_overflow(count, std::max<std::int64_t>(size, 1), &count)) return false;
+  return sizes.size() <= max_rank && count <= INT64_MAX / 64;
+}
+
+[[nodiscard]] inline Result<Tensor> read_case_tensor(const CaseFiles& files, const Json& json) {
+  const Result<std::optional<Json>> storage_file = json.find("storage_file");
+  if (!storage_file) return error_of(storage_file);
+  const bool strided = storage_file->has_value();
+  const Result<std::string_view> file = json.string(strided ? "storage_file" : "file");
+  if (!file) return error_of(file);
+  const Result<SharedBytes> bytes = files.read(*file);
+  if (!bytes) return error_of(bytes);
+  Result<Tensor> tensor = read_npy(*bytes, files.place(*file));
+  if (!tensor) return tensor;
+  const Result<std::string_view> dtype_name = json.string("dtype");
+  if (!dtype_name) return error_of(dtype_name);
+  const ScalarType dtype = scalar_type_named(*dtype_name);
+  const bool is_bits = dtype == ScalarType::bfloat16 && tensor->dtype == ScalarType::uint16;
+  if (dtype != tensor->dtype && !is_bits)
+    return json.error(concat("the file holds ", name_of(tensor->dtype), ", not ", *dtype_name), case_fix);
+  tensor->dtype = dtype;
+  Result<std::vector<std::int64_t>> sizes = read_integers(json, "shape");
+  if (!sizes) return error_of(std::move(sizes));
+  if (!strided && *sizes != tensor->sizes) return json.error("the file holds another shape", case_fix);
+  if (!plausible_sizes(*sizes)) return json.error("its shape is no list of plausible sizes", case_fix);
+  if (!strided) return tensor;
+  tensor->sizes = *std::move(sizes);
+  if (Result<void> applied = apply_strides(json, *tensor); !applied) return error_of(std::move(applied));
   return tensor;
 }
 
@@ -139,8 +197,8 @@ namespace detail {
   const Result<std::string_view> type = json.string("type");
   if (!type) return std::unexpected(type.error());
   if (const auto name = json.find("name"); name && *name && (**name).is_string()) out.name = *(**name).string();
-  if (const auto rtol = json.find("rtol"); rtol && *rtol) out.rtol = (**rtol).number().value_or(0);
-  if (const auto atol = json.find("atol"); atol && *atol) out.atol = (**atol).number().value_or(0);
+  if (Result<void> read = read_tolerance(json, "rtol", out.rtol); !read) return error_of(std::move(read));
+  if (Result<void> read = read_tolerance(json, "atol", out.atol); !read) return error_of(std::move(read));
   if (*type == "none") return out;
   if (*type == "tensor") {
     Result<Tensor> tensor = read_case_tensor(files, json);
@@ -188,34 +246,77 @@ namespace detail {
   return {};
 }
 
+/// Reads `inputs_after`: an object of values by the index of their input.
+[[nodiscard]] inline Result<void> read_inputs_after(const CaseFiles& files, const Json& json, RecordedRun& run) {
+  const Result<std::optional<Json>> found = json.find("inputs_after");
+  if (!found) return error_of(found);
+  if (!*found) return {};
+  const Result<JsonObject> members = (**found).object();
+  if (!members) return error_of(members);
+  for (const JsonMember member : *members) {
+    std::size_t index = 0;
+    const char* const end = member.key.data() + member.key.size();
+    const auto [at, error] = std::from_chars(member.key.data(), end, index);
+    if (error != std::errc{} || at != end || index >= run.inputs.size())
+      return member.value.error("the key is no index of an input", case_fix);
+    Result<RecordedValue> value = read_case_value(files, member.value);
+    if (!value) return error_of(std::move(value));
+    run.inputs_after.emplace_back(index, *std::move(value));
+  }
+  return {};
+}
+
+/// Reads how outputs are compared.
+[[nodiscard]] inline Result<void> read_rules(const Json& root, RecordedCase& out) {
+  for (const auto& [key, to] : {std::pair{"rtol", &out.rtol}, std::pair{"atol", &out.atol}}) {
+    std::optional<double> value;
+    if (Result<void> read = read_tolerance(root, key, value); !read) return read;
+    *to = value.value_or(0);
+  }
+  const Result<std::optional<Json>> check = root.find("check");
+  if (!check) return error_of(check);
+  if (*check) {
+    constexpr std::array<std::string_view, 3> known{"close", "shape_dtype", "permutation"};
+    const std::string_view name = (**check).string().value_or("");
+    if (std::ranges::find(known, name) == known.end())
+      return (**check).error("it is not close, shape_dtype or permutation", case_fix);
+    out.check = name;
+  }
+  const Result<std::optional<Json>> only = root.find("check_outputs");
+  if (!only) return error_of(only);
+  if (!*only) return {};
+  Result<std::vector<std::int64_t>> indices = read_integers(**only);
+  if (!indices) return error_of(std::move(indices));
+  out.check_outputs = *std::move(indices);
+  return {};
+}
+
 }  // namespace detail
 
-/// Reads case.json and the arrays it names. Errors: io_error, corrupt_data with file and JSON path.
+/// Reads case.json and the arrays it names. Errors: io_error, not_found, corrupt_data and invalid_dtype, with the file
+/// and the place in it.
 [[nodiscard]] inline Result<RecordedCase> read_case(const CaseFiles& files) {
   const Result<SharedBytes> bytes = files.read("case.json");
-  if (!bytes) return std::unexpected(bytes.error());
+  if (!bytes) return error_of(bytes);
   const Result<JsonDocument> document =
       parse_json({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, files.place("case.json"));
-  if (!document) return std::unexpected(document.error());
+  if (!document) return error_of(document);
   const Json root = document->root();
   RecordedCase out;
   const Result<std::string_view> program = root.string("program");
-  if (!program) return std::unexpected(program.error());
+  if (!program) return error_of(program);
   out.program = *program;
   if (const auto name = root.find("name"); name && *name && (**name).is_string()) out.name = *(**name).string();
-  if (const auto check = root.find("check"); check && *check && (**check).is_string()) out.check = *(**check).string();
-  for (auto [key, to] : {std::pair{"rtol", &out.rtol}, std::pair{"atol", &out.atol}})
-    if (const auto v = root.find(key); v && *v) *to = (**v).number().value_or(0);
-  if (const auto only = root.find("check_outputs"); only && *only && (**only).is_array()) {
-    const Result<JsonArray> list = (**only).array();
-    for (const Json item : *list) out.check_outputs.push_back(item.integer().value_or(-1));
-  }
+  if (Result<void> read = detail::read_rules(root, out); !read) return error_of(std::move(read));
   const Result<JsonArray> runs = root.array("runs");
-  if (!runs) return std::unexpected(runs.error());
+  if (!runs) return error_of(runs);
   for (const Json run : *runs) {
     RecordedRun& recorded = out.runs.emplace_back();
-    if (Result<void> r = detail::read_values(files, run, "inputs", recorded.inputs); !r) return std::unexpected(std::move(r.error()));
-    if (Result<void> r = detail::read_values(files, run, "outputs", recorded.outputs); !r) return std::unexpected(std::move(r.error()));
+    if (Result<void> read = detail::read_values(files, run, "inputs", recorded.inputs); !read)
+      return error_of(std::move(read));
+    if (Result<void> read = detail::read_values(files, run, "outputs", recorded.outputs); !read)
+      return error_of(std::move(read));
+    if (Result<void> read = detail::read_inputs_after(files, run, recorded); !read) return error_of(std::move(read));
   }
   return out;
 }

@@ -2,13 +2,15 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <complex>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
-#include <set>
-#include <sstream>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "davit/core/copy_tensor.hpp"
@@ -18,11 +20,12 @@
 namespace davit::testing {
 
 /// How close an output must be to the recorded one: |a - b| <= atol + rtol * |b|; both 0 means exact. NaN equals NaN.
+/// Source: torch.allclose with equal_nan.
 struct Tolerance {
   double rtol = 0;
   double atol = 0;
 };
-/// What is compared: values, only dtype and shape, or the set of values (a permutation).
+/// What is compared: values, only dtype and shape, or the values in any order.
 enum class Check : std::uint8_t { close, shape_dtype, permutation };
 
 namespace detail {
@@ -34,99 +37,136 @@ namespace detail {
   return std::fabs(a - b) <= t.atol + t.rtol * std::fabs(b);
 }
 
+/// What an element is compared as: integers stay exact, all other types become double.
+template <class T>
+[[nodiscard]] constexpr auto comparable(T value) noexcept {
+  if constexpr (std::is_integral_v<T>) {
+    return value;
+  } else {
+    return static_cast<double>(value);
+  }
+}
+
+[[nodiscard]] inline std::string text_of(double value) {
+  char buffer[40];
+  return {buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr};
+}
+[[nodiscard]] inline std::string text_of(bool value) {
+  return value ? "true" : "false";
+}
+template <std::integral T>
+[[nodiscard]] std::string text_of(T value) {
+  return std::to_string(value);
+}
+
+/// The elements in row-major order, without gaps; empty where there is no memory.
 [[nodiscard]] inline Tensor dense(const TensorView& t) {
   Tensor out = Tensor::zeros(t.dtype, t.sizes());
-  copy_tensor(t, out.view());
+  if (out.storage.size() == t.nbytes()) copy_tensor(t, out.view());
   return out;
 }
 
 template <class T>
-[[nodiscard]] std::string differ(const T* a, const T* b, std::int64_t count, Tolerance tolerance) {
-  std::int64_t bad = 0;
-  std::int64_t first = -1;
-  double worst = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    bool same = false;
-    double gap = 0;
-    if constexpr (std::is_integral_v<T>) {
-      same = a[i] == b[i] || ((tolerance.rtol != 0 || tolerance.atol != 0) && is_close(static_cast<double>(a[i]), static_cast<double>(b[i]), tolerance));
-      gap = std::fabs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
-    } else {
-      same = is_close(static_cast<double>(a[i]), static_cast<double>(b[i]), tolerance);
-      gap = std::fabs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
-    }
-    if (same) continue;
-    if (bad++ == 0) first = i;
-    worst = std::max(worst, gap);
+[[nodiscard]] std::string differ(std::span<const T> actual, std::span<const T> recorded, Tolerance tolerance) {
+  const bool exact = tolerance.rtol == 0 && tolerance.atol == 0;
+  std::size_t differing = 0;
+  std::size_t first = 0;
+  double largest = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    const auto a = comparable(actual[i]);
+    const auto b = comparable(recorded[i]);
+    if (a == b || ((!std::is_integral_v<T> || !exact) &&
+                   is_close(static_cast<double>(a), static_cast<double>(b), tolerance)))
+      continue;
+    if (differing++ == 0) first = i;
+    const double gap = std::fabs(static_cast<double>(a) - static_cast<double>(b));
+    if (std::isnan(gap) || gap > largest) largest = gap;
   }
-  if (bad == 0) return {};
-  std::ostringstream out;
-  out.precision(9);
-  out << bad << " of " << count << " elements differ; the first, " << first << ", is " << +static_cast<double>(a[first]) << ", recorded "
-      << +static_cast<double>(b[first]) << "; largest difference " << worst;
-  return out.str();
+  if (differing == 0) return {};
+  return std::to_string(differing) + " of " + std::to_string(actual.size()) + " elements differ; the first, at " +
+         std::to_string(first) + ", is " + text_of(comparable(actual[first])) + ", recorded " +
+         text_of(comparable(recorded[first])) + "; largest difference " + text_of(largest);
+}
+
+template <class T>
+[[nodiscard]] std::string differ_as_sets(std::span<const T> actual, std::span<const T> recorded) {
+  std::vector<double> a(actual.begin(), actual.end());
+  std::vector<double> b(recorded.begin(), recorded.end());
+  const auto before = [](double x, double y) { return std::isnan(y) ? !std::isnan(x) : x < y; };
+  std::ranges::sort(a, before);
+  std::ranges::sort(b, before);
+  const auto same = [](double x, double y) { return is_close(x, y, {}); };
+  return std::ranges::equal(a, b, same) ? std::string() : "it is no permutation of the recorded values";
+}
+
+template <class T>
+[[nodiscard]] std::string compare_as(const Tensor& actual, const Tensor& recorded, Tolerance tolerance, Check check) {
+  const std::size_t count = actual.storage.size() / sizeof(T);
+  const std::span<const T> a(actual.view().as<T>(), count);
+  const std::span<const T> b(recorded.view().as<T>(), count);
+  return check == Check::permutation ? differ_as_sets(a, b) : differ(a, b, tolerance);
+}
+
+[[nodiscard]] inline std::string text_of(std::span<const std::int64_t> sizes) {
+  std::string text = "[";
+  for (const std::int64_t size : sizes) text += (text.size() > 1 ? ", " : "") + std::to_string(size);
+  return text + "]";
 }
 
 }  // namespace detail
 
-/// Compares a tensor with the recorded one; answers what differs, or nothing. O(elements).
+/// Compares a tensor with the recorded one; answers what differs, or nothing.
+///
+/// The index of an element counts in row-major order; the parts of complex numbers are compared one by one. O(elements).
 [[nodiscard]] inline std::string compare(const TensorView& actual, const TensorView& recorded, Tolerance tolerance,
                                          Check check = Check::close) {
   if (actual.dtype != recorded.dtype)
     return "dtype is " + std::string(name_of(actual.dtype)) + ", recorded " + std::string(name_of(recorded.dtype));
-  if (!std::ranges::equal(actual.sizes(), recorded.sizes())) {
-    std::ostringstream out;
-    out << "shape is [";
-    for (const std::int64_t s : actual.sizes()) out << s << ' ';
-    out << "], recorded [";
-    for (const std::int64_t s : recorded.sizes()) out << s << ' ';
-    out << ']';
-    return out.str();
-  }
+  if (!std::ranges::equal(actual.sizes(), recorded.sizes()))
+    return "shape is " + detail::text_of(actual.sizes()) + ", recorded " + detail::text_of(recorded.sizes());
   if (check == Check::shape_dtype) return {};
   const Tensor a = detail::dense(actual);
   const Tensor b = detail::dense(recorded);
-  const std::int64_t count = actual.numel();
-  const auto run = [&]<class T>() -> std::string {
-    if (check == Check::permutation) {
-      const std::multiset<double> x(a.view().as<T>(), a.view().as<T>() + count);
-      const std::multiset<double> y(b.view().as<T>(), b.view().as<T>() + count);
-      return x == y ? std::string() : "it is no permutation of the recorded values";
-    }
-    return detail::differ(a.view().as<T>(), b.view().as<T>(), count, tolerance);
-  };
+  if (a.storage.size() != actual.nbytes() || b.storage.size() != a.storage.size()) return "no memory to compare";
   switch (actual.dtype) {
-    case ScalarType::float32: return run.operator()<float>();
-    case ScalarType::float64: return run.operator()<double>();
-    case ScalarType::float16: return run.operator()<Half>();
-    case ScalarType::bfloat16: return run.operator()<BFloat16>();
-    case ScalarType::int64: return run.operator()<std::int64_t>();
-    case ScalarType::int32: return run.operator()<std::int32_t>();
-    case ScalarType::int16: return run.operator()<std::int16_t>();
-    case ScalarType::int8: return run.operator()<std::int8_t>();
-    case ScalarType::uint8: return run.operator()<std::uint8_t>();
-    case ScalarType::uint16: return run.operator()<std::uint16_t>();
-    case ScalarType::uint32: return run.operator()<std::uint32_t>();
-    case ScalarType::uint64: return run.operator()<std::uint64_t>();
-    case ScalarType::bool_: return run.operator()<bool>();
-    default: break;
+    case ScalarType::float32:
+    case ScalarType::complex64: return detail::compare_as<float>(a, b, tolerance, check);
+    case ScalarType::float64:
+    case ScalarType::complex128: return detail::compare_as<double>(a, b, tolerance, check);
+    case ScalarType::float16:
+    case ScalarType::complex32: return detail::compare_as<Half>(a, b, tolerance, check);
+    case ScalarType::bfloat16: return detail::compare_as<BFloat16>(a, b, tolerance, check);
+    case ScalarType::int64: return detail::compare_as<std::int64_t>(a, b, tolerance, check);
+    case ScalarType::int32: return detail::compare_as<std::int32_t>(a, b, tolerance, check);
+    case ScalarType::int16: return detail::compare_as<std::int16_t>(a, b, tolerance, check);
+    case ScalarType::int8: return detail::compare_as<std::int8_t>(a, b, tolerance, check);
+    case ScalarType::uint16: return detail::compare_as<std::uint16_t>(a, b, tolerance, check);
+    case ScalarType::uint32: return detail::compare_as<std::uint32_t>(a, b, tolerance, check);
+    case ScalarType::uint64: return detail::compare_as<std::uint64_t>(a, b, tolerance, check);
+    case ScalarType::bool_:  // as bytes: what a backend wrote there may be no bool
+      return detail::compare_as<std::uint8_t>(a, b, {}, check);
+    default: return detail::compare_as<std::uint8_t>(a, b, tolerance, check);
   }
-  return std::ranges::equal(a.storage.bytes(), b.storage.bytes()) ? std::string() : "the bytes differ";
 }
 
-/// Compares a number, text or none with the recorded one; kinds must agree.
+/// Compares any value with the recorded one; kinds must agree.
 [[nodiscard]] inline std::string compare(const EValue& actual, const EValue& recorded, Tolerance tolerance,
                                          Check check = Check::close) {
   if (actual.tag() != recorded.tag())
     return "it is of type " + std::string(name_of(actual.tag())) + ", recorded " + std::string(name_of(recorded.tag()));
   if (actual.is_tensor()) return compare(actual.tensor(), recorded.tensor(), tolerance, check);
-  if (check != Check::close) return {};
+  if (check == Check::shape_dtype) return {};
   if (actual.is_string()) return actual.as_string() == recorded.as_string() ? std::string() : "the text differs";
-  if (actual.is_int() || actual.is_bool())
-    return actual.integer() == recorded.integer() ? std::string() : "it is " + std::to_string(actual.integer()) + ", recorded " + std::to_string(recorded.integer());
-  if (actual.is_float() && !detail::is_close(actual.as_float(), recorded.as_float(), tolerance))
-    return "it is " + std::to_string(actual.as_float()) + ", recorded " + std::to_string(recorded.as_float());
-  return {};
+  if (!actual.is_number()) return {};
+  const bool same = actual.is_float() ? detail::is_close(actual.as_float(), recorded.as_float(), tolerance)
+                                      : actual.integer() == recorded.integer();
+  if (same) return {};
+  const auto text = [](const EValue& v) {
+    return v.is_float()  ? detail::text_of(v.as_float())
+           : v.is_bool() ? detail::text_of(v.as_bool())
+                         : detail::text_of(v.as_int());
+  };
+  return "it is " + text(actual) + ", recorded " + text(recorded);
 }
 
 }  // namespace davit::testing
