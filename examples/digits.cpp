@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The main job: a network that PyTorch trained and exported classifies the 360 held-out images of the UCI digits.
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <span>
@@ -27,7 +29,10 @@ void draw(const float* image, std::int64_t predicted, std::int64_t label) {
   constexpr const char* shades[] = {"  ", "░░", "▒▒", "▓▓", "██"};
   for (int row = 0; row < 8; ++row) {
     std::printf("  ");
-    for (int column = 0; column < 8; ++column) std::printf("%s", shades[static_cast<int>(std::lround(image[row * 8 + column] * 4.0f))]);
+    for (int column = 0; column < 8; ++column) {
+      const float shade = std::fmin(std::fmax(image[row * 8 + column], 0.0f), 1.0f);  // NaN gives 0
+      std::printf("%s", shades[std::lround(shade * 4.0f)]);
+    }
     if (row == 3) std::printf("   is a %lld", static_cast<long long>(predicted));
     if (row == 4) std::printf("   (label %lld)", static_cast<long long>(label));
     std::printf("\n");
@@ -48,9 +53,12 @@ int main(int argc, char** argv) {
     if (!*file) return fail(file->error());
   const TensorView image = images->view();
   const std::int64_t count = image.rank == 4 ? image.size(0) : 0;
-  if (image.dtype != ScalarType::float32 || labels->dtype != ScalarType::int64 || labels->numel() != count ||
-      recorded->dtype != ScalarType::float32 || recorded->numel() != 10 * count)
-    return fail(Error{.code = ErrorCode::invalid_shape, .where = Name(data.string()), .what = "images, labels and logits do not belong together"});
+  if (count == 0 || image.numel() != 64 * count || !image.is_contiguous() || image.dtype != ScalarType::float32 ||
+      labels->dtype != ScalarType::int64 || labels->numel() != count || recorded->dtype != ScalarType::float32 ||
+      recorded->numel() != 10 * count || !recorded->view().is_contiguous())
+    return fail(Error{.code = ErrorCode::invalid_shape,
+                      .where = Name(data.string()),
+                      .what = "images, labels and logits do not belong together"});
 
   const auto lowered = to_backend<portable>(*program);
   if (!lowered) return fail(lowered.error());
@@ -66,7 +74,12 @@ int main(int argc, char** argv) {
     if (!outputs) return fail(outputs.error());
   }
 
-  const float* logits = (*outputs)[0].tensor().as<float>();
+  const TensorView* output = outputs->size() == 1 ? (*outputs)[0].tensor_if() : nullptr;
+  if (output == nullptr || output->dtype != ScalarType::float32 || output->numel() != 10 * count ||
+      !output->is_contiguous())
+    return fail(Error{
+        .code = ErrorCode::invalid_shape, .stage = Stage::execute, .what = "the model gives no ten logits per image"});
+  const float* logits = output->as<float>();
   const float* expected = recorded->view().as<float>();
   const std::int64_t* truth = labels->view().as<std::int64_t>();
   std::int64_t right = 0;
@@ -76,16 +89,19 @@ int main(int argc, char** argv) {
     std::int64_t digit = 0;
     for (std::int64_t d = 0; d < 10; ++d) {
       if (logits[i * 10 + d] > logits[i * 10 + digit]) digit = d;
-      gap = std::fmax(gap, std::fabs(logits[i * 10 + d] - expected[i * 10 + d]));
+      const float difference = std::fabs(logits[i * 10 + d] - expected[i * 10 + d]);
+      if (!(difference <= gap)) gap = std::isnan(gap) ? gap : difference;
     }
     predicted.push_back(digit);
     right += digit == truth[i] ? 1 : 0;
   }
-  for (const std::int64_t i : {0, 1, 2}) draw(image.as<float>() + i * 64, predicted[static_cast<std::size_t>(i)], truth[i]);
+  for (std::int64_t i = 0; i < std::min<std::int64_t>(count, 3); ++i)
+    draw(image.as<float>() + i * 64, predicted[static_cast<std::size_t>(i)], truth[i]);
   const double accuracy = static_cast<double>(right) / static_cast<double>(count);
   std::printf("partition  backend   nodes  ms for %lld images\n", static_cast<long long>(count));
   std::printf("%-10s %-9s %5zu  %.3f\n", "forward", "portable", program->graph_module.nodes.size(), best);
   std::printf("largest difference from PyTorch's logits: %.2e\n", static_cast<double>(gap));
-  std::printf("accuracy: %.4f (%lld of %lld)\n", accuracy, static_cast<long long>(right), static_cast<long long>(count));
+  std::printf("accuracy: %.4f (%lld of %lld)\n", accuracy, static_cast<long long>(right),
+              static_cast<long long>(count));
   return accuracy >= 0.97 && gap <= 1e-4f ? 0 : 1;
 }

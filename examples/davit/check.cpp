@@ -2,9 +2,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends.hpp"
@@ -22,73 +25,119 @@ namespace {
 using namespace davit;
 namespace fs = std::filesystem;
 
+/// The text on one line.
+[[nodiscard]] std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    if (c == '\n') {
+      line += " |";
+    } else if (c != ' ' || !line.ends_with(' ')) {
+      line += c;
+    }
+  }
+  return line;
+}
+
 struct Tally {
   int passed = 0;
   int failed = 0;
   bool progress = isatty(STDERR_FILENO) != 0;
 
   void count(const std::string& name, const std::vector<std::string>& failures) {
-    for (const std::string& failure : failures) std::printf("%s: %s\n", name.c_str(), failure.c_str());
+    if (progress && !failures.empty()) std::fprintf(stderr, "\r\x1b[K");
+    for (const std::string& failure : failures) std::printf("%s: %s\n", name.c_str(), one_line(failure).c_str());
     ++(failures.empty() ? passed : failed);
     if (progress) std::fprintf(stderr, "\r%d passed, %d failed ", passed, failed);
   }
 };
 
 [[nodiscard]] testing::Check check_named(std::string_view name) {
-  return name == "shape_dtype" ? testing::Check::shape_dtype : name == "permutation" ? testing::Check::permutation : testing::Check::close;
+  if (name == "shape_dtype") return testing::Check::shape_dtype;
+  return name == "permutation" ? testing::Check::permutation : testing::Check::close;
 }
+
+/// The inputs of a run as values of their own, which the program may change.
+struct RunInputs {
+  std::vector<Tensor> tensors;
+  std::vector<EValue> values;
+
+  explicit RunInputs(const formats::RecordedRun& run) {
+    tensors.reserve(run.inputs.size());
+    for (const formats::RecordedValue& input : run.inputs) {
+      values.push_back(input.value());
+      if (!values.back().is_tensor()) continue;
+      Tensor& own = tensors.emplace_back(input.tensor);
+      own.storage = SharedBytes::copy_of(input.tensor.storage.bytes());
+      values.back() = EValue(own.view());
+    }
+  }
+};
+
+/// Compares one run's outputs, and what the inputs hold after it, with the recorded ones.
+class Comparison {
+ public:
+  Comparison(const formats::RecordedCase& recorded, std::vector<std::string>& failures)
+      : case_(recorded), failures_(failures) {}
+
+  void outputs(std::size_t index, std::span<const EValue> actual, std::span<const OutputPort> ports) {
+    const formats::RecordedRun& run = case_.runs[index];
+    const std::string where = "run " + std::to_string(index);
+    if (actual.size() != run.outputs.size()) {
+      failures_.push_back(where + ": there are " + std::to_string(actual.size()) + " outputs, recorded " +
+                          std::to_string(run.outputs.size()));
+      return;
+    }
+    const std::vector<std::int64_t>& only = case_.check_outputs;
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+      if (!only.empty() && std::ranges::find(only, static_cast<std::int64_t>(i)) == only.end()) continue;
+      if (ports[i].kind == OutputKind::token) continue;
+      value(where + ", output " + std::to_string(i), actual[i], run.outputs[i]);
+    }
+  }
+  /// A change of an input's shape is left out: the caller's view cannot show it.
+  void inputs_after(std::size_t index, std::span<const EValue> inputs) {
+    for (const auto& [i, recorded] : case_.runs[index].inputs_after) {
+      const TensorView* tensor = inputs[i].tensor_if();
+      if (tensor != nullptr && !std::ranges::equal(tensor->sizes(), recorded.tensor.sizes)) continue;
+      value("run " + std::to_string(index) + ", input " + std::to_string(i) + " after it", inputs[i], recorded);
+    }
+  }
+
+ private:
+  void value(const std::string& where, const EValue& actual, const formats::RecordedValue& recorded) {
+    const testing::Tolerance tolerance{recorded.rtol.value_or(case_.rtol), recorded.atol.value_or(case_.atol)};
+    const std::string gap = testing::compare(actual, recorded.value(), tolerance, check_named(case_.check));
+    if (!gap.empty()) failures_.push_back(where + " '" + recorded.name + "': " + gap);
+  }
+
+  const formats::RecordedCase& case_;
+  std::vector<std::string>& failures_;
+};
 
 /// Runs a case; a line for everything that went wrong.
 template <class B>
 [[nodiscard]] std::vector<std::string> run_case(const formats::CaseFiles& files) {
-  std::vector<std::string> failures;
-  const auto fail = [&](const Error& error) {
-    failures.push_back(to_string(error));
-    return failures;
-  };
+  const auto failed = [](const Error& error) { return std::vector{to_string(error)}; };
   const Result<formats::RecordedCase> recorded = formats::read_case(files);
-  if (!recorded) return fail(recorded.error());
+  if (!recorded) return failed(recorded.error());
   const Result<SharedBytes> bytes = files.read(recorded->program);
-  if (!bytes) return fail(bytes.error());
+  if (!bytes) return failed(bytes.error());
   const Result<ExportedProgram> program = formats::read_pt2(*bytes);
-  if (!program) return fail(program.error());
-  const Result<LoweredModule<B>> lowered = to_backend<B>(*program);
-  if (!lowered) return fail(lowered.error());
-  Session<B> session(*lowered);
-  for (std::size_t r = 0; r < recorded->runs.size(); ++r) {
-    const formats::RecordedRun& run = recorded->runs[r];
-    std::vector<Tensor> owned;
-    std::vector<EValue> inputs;
-    for (const formats::RecordedValue& input : run.inputs) {
-      if (input.tag != EValue::Tag::tensor) {
-        inputs.push_back(input.value());
-        continue;
-      }
-      owned.push_back(input.tensor);
-      owned.back().storage = SharedBytes::copy_of(input.tensor.storage.bytes());  // the program may change its inputs
-      inputs.push_back(EValue(owned.back().view()));
-    }
-    const Result<std::span<const EValue>> outputs = session.run("forward", inputs);
-    const std::string where = "run " + std::to_string(r);
+  if (!program) return failed(program.error());
+  Result<LoweredModule<B>> lowered = to_backend<B>(*program);
+  if (!lowered) return failed(lowered.error());
+  Session<B> session(*std::move(lowered));
+  std::vector<std::string> failures;
+  Comparison comparison(*recorded, failures);
+  for (std::size_t i = 0; i < recorded->runs.size(); ++i) {
+    const RunInputs inputs(recorded->runs[i]);
+    const Result<std::span<const EValue>> outputs = session.run("forward", inputs.values);
     if (!outputs) {
-      failures.push_back(where + ": " + to_string(outputs.error()));
-      return failures;
+      failures.push_back("run " + std::to_string(i) + ": " + to_string(outputs.error()));
+      break;  // the state is not what it would be
     }
-    if (outputs->size() != run.outputs.size()) {
-      failures.push_back(where + ": " + std::to_string(outputs->size()) + " outputs, recorded " + std::to_string(run.outputs.size()));
-      continue;
-    }
-    for (std::size_t i = 0; i < outputs->size(); ++i) {
-      const auto& only = recorded->check_outputs;
-      if (!only.empty() && std::ranges::find(only, static_cast<std::int64_t>(i)) == only.end()) continue;
-      const formats::RecordedValue& expected = run.outputs[i];
-      if (i < session.module().methods()[0].interface.outputs.size() &&
-          session.module().methods()[0].interface.outputs[i].kind == OutputKind::token)
-        continue;
-      const testing::Tolerance tolerance{expected.rtol.value_or(recorded->rtol), expected.atol.value_or(recorded->atol)};
-      const std::string difference = testing::compare((*outputs)[i], expected.value(), tolerance, check_named(recorded->check));
-      if (!difference.empty()) failures.push_back(where + ", output " + std::to_string(i) + " '" + expected.name + "': " + difference);
-    }
+    comparison.outputs(i, *outputs, session.module().methods()[0].interface.outputs);
+    comparison.inputs_after(i, inputs.values);
   }
   return failures;
 }
@@ -118,7 +167,9 @@ template <class B>
     if (name == "case.json" || name.ends_with("/case.json")) prefixes.push_back(name.substr(0, name.size() - 9));
   }
   if (prefixes.empty())
-    return std::unexpected(Error{.code = ErrorCode::not_found, .where = Name(path.string()), .what = "the archive holds no case.json",
+    return std::unexpected(Error{.code = ErrorCode::not_found,
+                                 .where = Name(path.string()),
+                                 .what = "the archive holds no case.json",
                                  .fix = "name a folder with case.json, or a zip of such folders"});
   for (const std::string& prefix : prefixes)
     tally.count(path.string() + "/" + prefix, run_case<B>(formats::CaseFiles::member(*archive, prefix)));
@@ -130,11 +181,13 @@ template <class B>
   Tally tally;
   for (const std::string& path : options.cases) {
     if (!fs::exists(path))
-      return std::unexpected(Error{.code = ErrorCode::io_error, .where = Name(path), .what = "there is no such file or folder"});
+      return std::unexpected(
+          Error{.code = ErrorCode::io_error, .where = Name(path), .what = "there is no such file or folder"});
     const int before = tally.passed + tally.failed;
     if (Result<void> checked = check_path<B>(path, tally); !checked) return std::unexpected(std::move(checked.error()));
     if (tally.passed + tally.failed == before)
-      return std::unexpected(Error{.code = ErrorCode::not_found, .where = Name(path), .what = "there is no case below this folder"});
+      return std::unexpected(
+          Error{.code = ErrorCode::not_found, .where = Name(path), .what = "there is no case below this folder"});
   }
   return tally;
 }
@@ -147,7 +200,7 @@ int check(const CheckOptions& options) {
     std::fprintf(stderr, "davit: %s\n", to_string(tally.error()).c_str());
     return 2;
   }
-  if (tally->progress) std::fprintf(stderr, "\r");
+  if (tally->progress) std::fprintf(stderr, "\r\x1b[K");
   std::printf("%d passed, %d failed\n", tally->passed, tally->failed);
   return tally->failed == 0 ? 0 : 1;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <string>
 
@@ -40,8 +42,9 @@ int inspect(const InspectOptions& options) {
       elements += entry.tensor.numel();
       bytes += entry.tensor.view().nbytes();
     }
-  std::printf("%s (torch %s, schema %lld.%lld)\n", options.model.c_str(), std::string(program->torch_version.view()).c_str(),
-              static_cast<long long>(program->schema_major), static_cast<long long>(program->schema_minor));
+  std::printf("%s (torch %s, schema %lld.%lld)\n", options.model.c_str(),
+              std::string(program->torch_version.view()).c_str(), static_cast<long long>(program->schema_major),
+              static_cast<long long>(program->schema_minor));
   std::printf("%zu nodes in %zu graphs, %zu inputs, %zu outputs\n", graph.nodes.size(), graph.graphs.size(),
               program->signature.input_specs.size(), program->signature.output_specs.size());
   std::printf("%zu tensors, %lld elements, %zu bytes\n", program->state_dict.size() + program->constants.size(),
@@ -49,8 +52,9 @@ int inspect(const InspectOptions& options) {
   std::printf("operators:\n");
   for (const auto& [name, count] : operators) std::printf("  %6d  %s\n", count, name.c_str());
   const auto violations = davit::verify(*program, {.allow_unknown_operators = true});
-  for (const davit::Error& violation : violations) std::printf("%s\n", davit::to_string(violation).c_str());
-  return violations.empty() ? 0 : 1;
+  for (const davit::Error& violation : violations)
+    std::fprintf(stderr, "davit: %s\n", davit::to_string(violation).c_str());
+  return violations.empty() ? 0 : 2;
 }
 
 }  // namespace tool

@@ -22,14 +22,16 @@ int main(int argc, char** argv) try {
   run_command->add_option("model", run.model, "a .pt2 file")->required();
   run_command->add_option("--input", run.inputs, "inputs in order: FILE.npy, a number, true, false, none, or str:TEXT");
   run_command->add_option("--output-dir", run.output_dir, "where output_<i>.npy are written");
-  run_command->add_option("--backends", run.backends, "backends, in order of preference");
-  run_command->add_option("--repeat", run.repeat, "run this often and print the median time")->check(CLI::Range(1, 1000000));
+  run_command->add_option("--backends", run.backends, "the backend to lower onto (portable)");
+  run_command->add_option("--repeat", run.repeat, "run this often, state carried over, and print the median time")
+      ->check(CLI::Range(1, 1000000));
   run_command->add_option("--trace", run.trace, "write events of the last run in Chrome's trace format");
 
   tool::CheckOptions check;
   CLI::App* check_command = app.add_subcommand("check", "runs recorded cases and compares every output");
-  check_command->add_option("cases", check.cases, "folders with case.json, zips of such folders, or folders of them")->required();
-  check_command->add_option("--backends", check.backends, "backends, in order of preference");
+  check_command->add_option("cases", check.cases, "folders with case.json, zips of such folders, or folders of them")
+      ->required();
+  check_command->add_option("--backends", check.backends, "the backend to lower onto (portable)");
 
   try {
     app.parse(argc, argv);
@@ -41,5 +43,8 @@ int main(int argc, char** argv) try {
   return tool::check(check);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "davit: %s\n", error.what());
+  return 2;
+} catch (...) {
+  std::fprintf(stderr, "davit: unknown exception\n");
   return 2;
 }

@@ -4,7 +4,10 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "backends.hpp"
@@ -28,26 +31,42 @@ struct Input {
   EValue value;
 };
 
+/// Reads all of `text` as a number; false if it is none, or out of range.
+template <class T>
+[[nodiscard]] bool parse_number(std::string_view text, T& to) {
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, to);
+  return error == std::errc{} && at == end;
+}
+
+[[nodiscard]] Result<void> read_input(const std::string& file, Input& out) {
+  Result<Tensor> tensor = formats::read_npy(std::filesystem::path(file));
+  if (!tensor) return std::unexpected(std::move(tensor.error()));
+  out.tensor = *std::move(tensor);
+  out.tensor.storage = SharedBytes::copy_of(out.tensor.storage.bytes());  // the program may change its inputs
+  out.value = EValue(out.tensor.view());
+  return {};
+}
+
 [[nodiscard]] Result<void> parse_input(const std::string& text, Input& out) {
   out.text = text;
   std::int64_t integer = 0;
   double real = 0;
-  const char* const end = text.data() + text.size();
   if (text == "none") return {};
-  if (text == "true" || text == "false") {
-    out.value = EValue(text == "true");
-  } else if (text.starts_with("str:")) {
+  if (text.empty())
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                 .what = "an input is empty",
+                                 .fix = "pass FILE.npy, a number, true, false, none or str:TEXT"});
+  if (text.starts_with("str:")) {
     out.value = EValue(std::string_view(out.text).substr(4));
-  } else if (std::from_chars(text.data(), end, integer).ptr == end) {
+  } else if (text == "true" || text == "false") {
+    out.value = EValue(text == "true");
+  } else if (parse_number(text, integer)) {
     out.value = EValue(integer);
-  } else if (std::from_chars(text.data(), end, real).ptr == end) {
+  } else if (parse_number(text, real)) {
     out.value = EValue(real);
   } else {
-    Result<Tensor> tensor = formats::read_npy(std::filesystem::path(text));
-    if (!tensor) return std::unexpected(std::move(tensor.error()));
-    out.tensor = std::move(*tensor);
-    out.tensor.storage = SharedBytes::copy_of(out.tensor.storage.bytes());  // the program may change its inputs
-    out.value = EValue(out.tensor.view());
+    return read_input(text, out);
   }
   return {};
 }
@@ -56,7 +75,8 @@ void print(std::size_t i, const OutputPort& port, const EValue& value) {
   std::printf("output %zu '%s': ", i, std::string(port.name.view()).c_str());
   if (const TensorView* tensor = value.tensor_if()) {
     std::printf("%s[", std::string(name_of(tensor->dtype)).c_str());
-    for (std::size_t d = 0; d < tensor->rank; ++d) std::printf("%s%lld", d == 0 ? "" : ", ", static_cast<long long>(tensor->size(d)));
+    for (std::size_t d = 0; d < tensor->rank; ++d)
+      std::printf("%s%lld", d == 0 ? "" : ", ", static_cast<long long>(tensor->size(d)));
     std::printf("]\n");
   } else if (value.is_string()) {
     std::printf("'%s'\n", std::string(value.as_string()).c_str());
@@ -69,49 +89,55 @@ void print(std::size_t i, const OutputPort& port, const EValue& value) {
   }
 }
 
+/// Prints the outputs; tensors also go to output_<i>.npy in the folder, if one is named.
+[[nodiscard]] Result<void> show(std::span<const EValue> outputs, std::span<const OutputPort> ports,
+                                const std::filesystem::path& folder) {
+  if (!folder.empty()) std::filesystem::create_directories(folder);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    print(i, ports[i], outputs[i]);
+    if (folder.empty() || !outputs[i].is_tensor()) continue;
+    const auto file = folder / ("output_" + std::to_string(i) + ".npy");
+    if (Result<void> written = formats::write_npy(file, outputs[i].tensor()); !written) return written;
+  }
+  return {};
+}
+
 template <class B>
-[[nodiscard]] Result<int> run_on(const RunOptions& options) {
+[[nodiscard]] Result<void> run_on(const RunOptions& options) {
   const Result<ExportedProgram> program = formats::read_pt2(std::filesystem::path(options.model));
   if (!program) return std::unexpected(program.error());
-  const Result<LoweredModule<B>> lowered = to_backend<B>(*program);
-  if (!lowered) return std::unexpected(lowered.error());
+  Result<LoweredModule<B>> lowered = to_backend<B>(*program);
+  if (!lowered) return std::unexpected(std::move(lowered.error()));
   std::vector<Input> inputs(options.inputs.size());
   std::vector<EValue> values;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (Result<void> parsed = parse_input(options.inputs[i], inputs[i]); !parsed) return std::unexpected(std::move(parsed.error()));
+    if (Result<void> parsed = parse_input(options.inputs[i], inputs[i]); !parsed) return parsed;
     values.push_back(inputs[i].value);
   }
-  Session<B, formats::ChromeTracer> session(*lowered, formats::ChromeTracer(!options.trace.empty()));
+  using Clock = std::chrono::steady_clock;
+  Session<B, formats::ChromeTracer> session(*std::move(lowered), formats::ChromeTracer(!options.trace.empty()));
   std::vector<double> times;
-  Result<std::span<const EValue>> outputs = std::span<const EValue>{};
+  Result<std::span<const EValue>> outputs;
   for (int i = 0; i < options.repeat; ++i) {
     session.tracer().clear();
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = Clock::now();
     outputs = session.run("forward", values);
-    times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
-    if (!outputs) return std::unexpected(outputs.error());
+    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+    if (!outputs) return std::unexpected(std::move(outputs.error()));
   }
-  if (!options.output_dir.empty()) std::filesystem::create_directories(options.output_dir);
   const std::vector<OutputPort>& ports = session.module().methods()[0].interface.outputs;
-  for (std::size_t i = 0; i < outputs->size(); ++i) {
-    print(i, ports[i], (*outputs)[i]);
-    if (options.output_dir.empty() || !(*outputs)[i].is_tensor()) continue;
-    const auto file = std::filesystem::path(options.output_dir) / ("output_" + std::to_string(i) + ".npy");
-    if (Result<void> written = formats::write_npy(file, (*outputs)[i].tensor()); !written) return std::unexpected(std::move(written.error()));
-  }
+  if (Result<void> shown = show(*outputs, ports, options.output_dir); !shown) return shown;
   std::ranges::sort(times);
   std::printf("%d run(s), median %.3f ms\n", options.repeat, times[times.size() / 2]);
-  if (!options.trace.empty())
-    if (Result<void> written = session.tracer().write(options.trace, session.module().debug_map()); !written)
-      return std::unexpected(std::move(written.error()));
-  return 0;
+  if (options.trace.empty()) return {};
+  return session.tracer().write(options.trace, session.module().debug_map());
 }
 
 }  // namespace
 
 int run(const RunOptions& options) {
-  const Result<int> status = with_backend(options.backends, [&]<class B>() { return run_on<B>(options); });
-  if (status) return *status;
+  const Result<void> status = with_backend(options.backends, [&]<class B>() { return run_on<B>(options); });
+  if (status) return 0;
   std::fprintf(stderr, "davit: %s\n", to_string(status.error()).c_str());
   return 2;
 }

@@ -248,7 +248,7 @@ inline Result<portable::Handle> portable::compile(const Processed& processed, co
       });
       if (!defined) return std::unexpected(misfit(graph, node, body.handles[id], "an argument is used before it is defined"));
     }
-    if (Name wrong = binder.bind(node, schema); !wrong.empty())
+    if (Name wrong = binder.bind(node, schema, row->takes_numbers); !wrong.empty())
       return std::unexpected(misfit(graph, node, body.handles[id], std::move(wrong)));
     step.slots_in.count = static_cast<std::uint32_t>(h.arguments.slots.size()) - step.slots_in.first;
     step.slots_out.first = static_cast<std::uint32_t>(h.value_of_slot.size());

@@ -38,9 +38,9 @@ struct TensorView {
   }
   /// True if the elements lie in row-major order without gaps (dimensions of size 1 do not matter).
   [[nodiscard]] constexpr bool is_contiguous() const noexcept {
+    if (numel() == 0) return true;
     std::int64_t expected = 1;
     for (std::size_t d = rank; d-- > 0;) {
-      if (sizes_data[d] == 0) return true;
       if (sizes_data[d] != 1 && strides_data[d] != expected) return false;
       expected *= sizes_data[d];
     }

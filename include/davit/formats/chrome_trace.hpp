@@ -86,7 +86,10 @@ class ChromeTracer {
     std::ofstream out(path, std::ios::binary);
     out.write(buffer.GetString(), static_cast<std::streamsize>(buffer.GetSize()));
     if (!out.flush())
-      return std::unexpected(Error{.code = ErrorCode::io_error, .stage = Stage::save, .where = Name(path.string()), .what = "it cannot be written"});
+      return std::unexpected(Error{.code = ErrorCode::io_error,
+                                   .stage = Stage::save,
+                                   .where = Name(path.string()),
+                                   .what = "it cannot be written"});
     return {};
   }
 
@@ -99,7 +102,9 @@ class ChromeTracer {
     double duration;
     std::uint64_t bytes;
   };
-  [[nodiscard]] static double microseconds(Clock::duration d) { return std::chrono::duration<double, std::micro>(d).count(); }
+  [[nodiscard]] static double microseconds(Clock::duration d) {
+    return std::chrono::duration<double, std::micro>(d).count();
+  }
   bool active_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point begin_;

@@ -31,11 +31,21 @@ struct NpyType {
   ScalarType type;
 };
 inline constexpr std::array<NpyType, 15> npy_types{{
-    {"<f4", ScalarType::float32},   {"<f8", ScalarType::float64},   {"<f2", ScalarType::float16},
-    {"<i8", ScalarType::int64},     {"<i4", ScalarType::int32},     {"<i2", ScalarType::int16},
-    {"|i1", ScalarType::int8},      {"|u1", ScalarType::uint8},     {"|b1", ScalarType::bool_},
-    {"<u2", ScalarType::uint16},    {"<u4", ScalarType::uint32},    {"<u8", ScalarType::uint64},
-    {"<c8", ScalarType::complex64}, {"<c16", ScalarType::complex128}, {"<u2", ScalarType::bfloat16},
+    {"<f4", ScalarType::float32},
+    {"<f8", ScalarType::float64},
+    {"<f2", ScalarType::float16},
+    {"<i8", ScalarType::int64},
+    {"<i4", ScalarType::int32},
+    {"<i2", ScalarType::int16},
+    {"|i1", ScalarType::int8},
+    {"|u1", ScalarType::uint8},
+    {"|b1", ScalarType::bool_},
+    {"<u2", ScalarType::uint16},
+    {"<u4", ScalarType::uint32},
+    {"<u8", ScalarType::uint64},
+    {"<c8", ScalarType::complex64},
+    {"<c16", ScalarType::complex128},
+    {"<u2", ScalarType::bfloat16},
 }};
 
 /// The text after `'key':` in a header dictionary, without leading blanks; empty if the key is not there.
@@ -159,7 +169,8 @@ struct NpyHeader {
   return read_npy(*bytes, path.string());
 }
 
-/// Writes a tensor as a .npy file, version 1.0, C order; bfloat16 as its bits in uint16. Errors: io_error, invalid_dtype.
+/// Writes a tensor as a .npy file, version 1.0, C order; bfloat16 as its bits in uint16. Errors: io_error,
+/// invalid_dtype.
 [[nodiscard]] inline Result<void> write_npy(const std::filesystem::path& path, const TensorView& tensor) {
   std::string_view descr;
   for (const detail::NpyType& row : detail::npy_types)

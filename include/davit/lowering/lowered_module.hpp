@@ -182,6 +182,13 @@ template <SavesProcessed B>
     parts->state.push_back({name, std::move(*tensor)});
   }
   if (!in.ok() || !in.at_end()) return corrupt("the bytes end early, late, or a size is wrong");
+  for (const LoweredMethod<B>& method : parts->methods)
+    for (const InputPort& port : method.interface.inputs) {
+      if (port.role != InputRole::state) continue;
+      bool known = false;
+      for (const NamedTensor& entry : parts->state) known = known || entry.name == port.target;
+      if (!known || port.constant) return corrupt("a method reads a buffer that the module does not hold");
+    }
   if (!B::is_available()) return std::unexpected(detail::not_available<B>(Stage::load));
   if (Result<void> compiled = detail::compile_methods<B>(parts->methods); !compiled)
     return std::unexpected(std::move(compiled.error()));

@@ -20,7 +20,7 @@ class SymbolValues {
  public:
   constexpr SymbolValues() = default;
   constexpr explicit SymbolValues(std::span<const Expr> exprs)
-      : exprs_(exprs), values_(exprs.size()), known_(exprs.size()) {}
+      : exprs_(exprs), values_(exprs.size(), 0), known_(exprs.size(), 0) {}
 
   constexpr void reset() noexcept {
     for (std::size_t i = 0; i < known_.size(); ++i) known_[i] = 0;

@@ -75,8 +75,8 @@ template <class T>
   for (std::size_t i = 0; i < actual.size(); ++i) {
     const auto a = comparable(actual[i]);
     const auto b = comparable(recorded[i]);
-    if (a == b || ((!std::is_integral_v<T> || !exact) &&
-                   is_close(static_cast<double>(a), static_cast<double>(b), tolerance)))
+    if (a == b ||
+        ((!std::is_integral_v<T> || !exact) && is_close(static_cast<double>(a), static_cast<double>(b), tolerance)))
       continue;
     if (differing++ == 0) first = i;
     const double gap = std::fabs(static_cast<double>(a) - static_cast<double>(b));
@@ -117,7 +117,8 @@ template <class T>
 
 /// Compares a tensor with the recorded one; answers what differs, or nothing.
 ///
-/// The index of an element counts in row-major order; the parts of complex numbers are compared one by one. O(elements).
+/// The index of an element counts in row-major order; the parts of complex numbers are compared one by one.
+/// O(elements).
 [[nodiscard]] inline std::string compare(const TensorView& actual, const TensorView& recorded, Tolerance tolerance,
                                          Check check = Check::close) {
   if (actual.dtype != recorded.dtype)

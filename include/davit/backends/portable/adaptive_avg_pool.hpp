@@ -13,16 +13,6 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// The part of the input that output place `at` averages: [floor(i * in / out), ceil((i + 1) * in / out)).
-[[nodiscard]] inline Box adaptive_box(const PoolWindow& w, const Spatial& at) noexcept {
-  Box box;
-  for (std::size_t d = 0; d < 3; ++d) {
-    box.begin[d] = at[d] * w.in[d] / w.out[d];
-    box.end[d] = ((at[d] + 1) * w.in[d] - 1) / w.out[d] + 1;
-  }
-  return box;
-}
-
 template <class C>
 [[nodiscard]] ErrorCode compute_adaptive_avg_pool(KernelCall& call, const PoolWindow& w) {
   Staging<C> staging(call);
@@ -32,8 +22,7 @@ template <class C>
   for (std::int64_t p = 0; p < w.planes; ++p) {
     const C* plane = staging.in(input) + p * volume(w.in);
     C* out = staging.out(out_id) + p * volume(w.out);
-    for_each_place(w.out, [&](std::int64_t i, const Spatial& at) {
-      const Box box = adaptive_box(w, at);
+    for_each_window(w, adaptive_span, [&](std::int64_t i, const Box& box) {
       out[i] = static_cast<C>(sum_box<double>(plane, w.in, box) / static_cast<double>(box.count()));
     });
   }
@@ -50,8 +39,7 @@ template <class C>
   for (std::int64_t p = 0; p < w.planes; ++p) {
     const C* grad = staging.in(grad_id) + p * volume(w.out);
     C* plane = staging.out(out_id) + p * volume(w.in);
-    for_each_place(w.out, [&](std::int64_t i, const Spatial& at) {
-      const Box box = adaptive_box(w, at);
+    for_each_window(w, adaptive_span, [&](std::int64_t i, const Box& box) {
       add_to_box(plane, w.in, box, grad[i] / static_cast<C>(box.count()));
     });
   }
@@ -70,13 +58,19 @@ template <class C>
 }  // namespace detail
 
 /// adaptive_avg_pool1d(self (N?, C, L), output_size). Source: at::adaptive_avg_pool1d.
-[[nodiscard]] inline ErrorCode adaptive_avg_pool1d(KernelCall& call) { return detail::run_adaptive_avg_pool(call, 1); }
+[[nodiscard]] inline ErrorCode adaptive_avg_pool1d(KernelCall& call) {
+  return detail::run_adaptive_avg_pool(call, 1);
+}
 
 /// adaptive_avg_pool2d(self (N?, C, H, W), output_size). Source: at::adaptive_avg_pool2d.
-[[nodiscard]] inline ErrorCode adaptive_avg_pool2d(KernelCall& call) { return detail::run_adaptive_avg_pool(call, 2); }
+[[nodiscard]] inline ErrorCode adaptive_avg_pool2d(KernelCall& call) {
+  return detail::run_adaptive_avg_pool(call, 2);
+}
 
 /// adaptive_avg_pool3d(self (N?, C, D, H, W), output_size). Source: at::adaptive_avg_pool3d.
-[[nodiscard]] inline ErrorCode adaptive_avg_pool3d(KernelCall& call) { return detail::run_adaptive_avg_pool(call, 3); }
+[[nodiscard]] inline ErrorCode adaptive_avg_pool3d(KernelCall& call) {
+  return detail::run_adaptive_avg_pool(call, 3);
+}
 
 /// The gradient of adaptive_avg_pool2d's input. Source: at::_adaptive_avg_pool2d_backward.
 [[nodiscard]] inline ErrorCode adaptive_avg_pool2d_backward(KernelCall& call) {

@@ -19,18 +19,9 @@ struct AverageRule {
   bool count_include_pad = true;
   std::int64_t divisor = 0;  ///< 0: the number of elements
 
-  /// The part of the window at `place` inside the input, and the divisor.
-  std::int64_t window(const PoolWindow& w, const Spatial& place, Box& box) const noexcept {
-    std::int64_t padded = 1;
-    for (std::size_t d = 0; d < 3; ++d) {
-      const std::int64_t begin = w.first(d, place[d]);
-      const std::int64_t end = std::min(begin + w.kernel[d], w.in[d] + w.padding[d]);
-      padded *= end - begin;
-      box.begin[d] = std::max<std::int64_t>(begin, 0);
-      box.end[d] = std::min(end, w.in[d]);
-    }
+  [[nodiscard]] std::int64_t divisor_of(const Box& box) const noexcept {
     if (divisor != 0) return divisor;
-    return count_include_pad ? padded : box.count();
+    return count_include_pad ? volume(box.padded) : box.count();
   }
 };
 
@@ -48,9 +39,8 @@ template <class C>
   for (std::int64_t p = 0; p < w.planes; ++p) {
     const C* plane = staging.in(input) + p * volume(w.in);
     C* out = staging.out(out_id) + p * volume(w.out);
-    for_each_place(w.out, [&](std::int64_t i, const Spatial& at) {
-      Box box;
-      const std::int64_t divisor = rule.window(w, at, box);
+    for_each_window(w, sliding_span, [&](std::int64_t i, const Box& box) {
+      const std::int64_t divisor = rule.divisor_of(box);
       if (box.empty()) {
         out[i] = C{};
       } else if constexpr (std::is_integral_v<C>) {
@@ -73,9 +63,8 @@ template <class C>
   for (std::int64_t p = 0; p < w.planes; ++p) {
     const C* grad = staging.in(grad_id) + p * volume(w.out);
     C* plane = staging.out(out_id) + p * volume(w.in);
-    for_each_place(w.out, [&](std::int64_t i, const Spatial& at) {
-      Box box;
-      const std::int64_t divisor = rule.window(w, at, box);
+    for_each_window(w, sliding_span, [&](std::int64_t i, const Box& box) {
+      const std::int64_t divisor = rule.divisor_of(box);
       if (box.empty()) return;
       if constexpr (std::is_integral_v<C>) {
         add_to_box(plane, w.in, box, divide_wrapping(grad[i], divisor));
@@ -120,13 +109,19 @@ template <class F>
 
 /// avg_pool1d(self (N?, C, L), kernel_size, stride=[] (the kernel size), padding, ceil_mode, count_include_pad).
 /// Source: at::avg_pool1d.
-[[nodiscard]] inline ErrorCode avg_pool1d(KernelCall& call) { return detail::run_avg_pool(call, 1, false); }
+[[nodiscard]] inline ErrorCode avg_pool1d(KernelCall& call) {
+  return detail::run_avg_pool(call, 1, false);
+}
 
 /// avg_pool2d over (N?, C, H, W), with divisor_override. Source: at::avg_pool2d.
-[[nodiscard]] inline ErrorCode avg_pool2d(KernelCall& call) { return detail::run_avg_pool(call, 2, true); }
+[[nodiscard]] inline ErrorCode avg_pool2d(KernelCall& call) {
+  return detail::run_avg_pool(call, 2, true);
+}
 
 /// avg_pool3d over (N?, C, D, H, W), with divisor_override. Source: at::avg_pool3d.
-[[nodiscard]] inline ErrorCode avg_pool3d(KernelCall& call) { return detail::run_avg_pool(call, 3, true); }
+[[nodiscard]] inline ErrorCode avg_pool3d(KernelCall& call) {
+  return detail::run_avg_pool(call, 3, true);
+}
 
 /// The gradient of avg_pool2d's input. Source: at::avg_pool2d_backward.
 [[nodiscard]] inline ErrorCode avg_pool2d_backward(KernelCall& call) {

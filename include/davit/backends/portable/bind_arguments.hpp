@@ -44,7 +44,7 @@ class ArgumentBinder {
 
   /// Appends the arguments of `node`; answers a sentence if they do not fit the schema (nothing is appended that a
   /// caller would use then), else an empty name.
-  [[nodiscard]] Name bind(const Node& node, const OperatorSchema& schema) {
+  [[nodiscard]] Name bind(const Node& node, const OperatorSchema& schema, bool takes_numbers) {
     const std::size_t first = table_->arguments.size();
     table_->arguments.resize(first + schema.parameters.size());
     std::vector<bool> given(schema.parameters.size(), false);
@@ -57,7 +57,8 @@ class ArgumentBinder {
         return name.empty() ? Name("more arguments than the operator takes") : concat("no parameter is called '", name, "'");
       if (given[i]) return concat("'", schema.parameters[i].name, "' is given twice");
       given[i] = true;
-      if (Name wrong = set(static_cast<std::uint32_t>(first + i), a, schema.parameters[i]); !wrong.empty()) return wrong;
+      if (Name wrong = set(static_cast<std::uint32_t>(first + i), a, schema.parameters[i], takes_numbers); !wrong.empty())
+        return wrong;
     }
     for (std::size_t i = 0; i < given.size(); ++i) {
       if (given[i]) continue;
@@ -68,7 +69,7 @@ class ArgumentBinder {
   }
 
  private:
-  [[nodiscard]] Name set(std::uint32_t at, const Argument& a, const SchemaParameter& parameter) {
+  [[nodiscard]] Name set(std::uint32_t at, const Argument& a, const SchemaParameter& parameter, bool numbers) {
     const auto wrong = [&](std::string_view found) {
       return concat("'", parameter.name, "' must be of type ", parameter.type, ", not ", found);
     };
@@ -78,9 +79,9 @@ class ArgumentBinder {
     }
     if (!parameter.is_list()) {
       if (a.is_list()) return wrong("a list");
-      return set_one(at, a, parameter.element(), wrong);
+      return set_one(at, a, parameter.element(), wrong, numbers);
     }
-    if (!a.is_list()) return set_one(at, a, parameter.element(), wrong);  // a lone number stands for a list of one
+    if (!a.is_list()) return set_one(at, a, parameter.element(), wrong, false);  // a lone number stands for a list of one
     const auto first = static_cast<std::uint32_t>(table_->arguments.size());
     table_->arguments.resize(first + a.items.count);
     table_->lists.push_back({at, first, a.items.count});
@@ -91,7 +92,7 @@ class ArgumentBinder {
     for (const Argument& each : graph_.args(a.items)) {
       if (each.kind == ArgumentKind::none) {
         if (!optional) return wrong("a list with None in it");
-      } else if (Name bad = set_one(item, each, element, wrong); !bad.empty()) {
+      } else if (Name bad = set_one(item, each, element, wrong, false); !bad.empty()) {
         return bad;
       }
       ++item;
@@ -100,14 +101,15 @@ class ArgumentBinder {
   }
 
   template <class Wrong>
-  [[nodiscard]] Name set_one(std::uint32_t at, const Argument& a, std::string_view type, const Wrong& wrong) {
+  [[nodiscard]] Name set_one(std::uint32_t at, const Argument& a, std::string_view type, const Wrong& wrong, bool numbers) {
+    const bool needs_tensor = type == "Tensor" && !numbers;
     EValue& to = table_->arguments[at];
     switch (a.kind) {
       case ArgumentKind::value: {
         const ValueKind kind = graph_.values[a.value()].kind;
         if (kind == ValueKind::custom_obj) return wrong("a custom object");
         if (kind == ValueKind::token) return wrong("a token");
-        if (type == "Tensor" ? kind != ValueKind::tensor : kind == ValueKind::tensor && type != "Scalar")
+        if (type == "Tensor" ? needs_tensor && kind != ValueKind::tensor : kind == ValueKind::tensor && type != "Scalar")
           return wrong(kind == ValueKind::tensor ? "a tensor" : "a symbolic number");
         table_->slots.push_back({at, slot_of_value_[a.value()]});
         return {};
@@ -116,15 +118,15 @@ class ArgumentBinder {
       case ArgumentKind::scalar_type:
       case ArgumentKind::memory_format:
       case ArgumentKind::layout:
-        if (type == "str" || type == "Device") return wrong("a number");
+        if (needs_tensor || type == "str" || type == "Device") return wrong("a number");
         to = EValue(a.payload);
         return {};
       case ArgumentKind::float_:
-        if (type == "str" || type == "Device" || type == "ScalarType") return wrong("a float");
+        if (needs_tensor || type == "str" || type == "Device" || type == "ScalarType") return wrong("a float");
         to = EValue(a.float_value());
         return {};
       case ArgumentKind::bool_:
-        if (type == "str" || type == "Device") return wrong("a bool");
+        if (needs_tensor || type == "str" || type == "Device") return wrong("a bool");
         to = EValue(a.payload != 0);
         return {};
       case ArgumentKind::string:

@@ -65,26 +65,52 @@ void gather_row(const C* row, std::int64_t width, std::int64_t x, std::int64_t s
   std::fill(to + inside.end, to + count, C{});
 }
 
-/// A filter on one channel: a tap at a time, along rows.
+/// out[i] += the sum over `count` taps of weight[k] * row[x + i * stride + k * spacing], where that lies in the row.
+template <class C>
+void add_filtered_row(const C* row, std::int64_t width, std::int64_t x, std::int64_t stride, std::int64_t spacing,
+                      const C* weight, std::int64_t count, C* out, std::int64_t places) {
+  // Places at which every tap lies inside.
+  Inside all(places, stride, x, width);
+  all.end = std::max(all.begin, Inside(places, stride, x + (count - 1) * spacing, width).end);
+  if (stride != 1 || std::is_integral_v<C>) all.end = all.begin;
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::int64_t at = x + k * spacing;
+    const Inside inside(places, stride, at, width);
+    const C factor = weight[k];
+    for (std::int64_t i = inside.begin; i < std::min(inside.end, all.begin); ++i)
+      out[i] += factor * row[at + i * stride];
+    for (std::int64_t i = std::max(inside.begin, all.end); i < inside.end; ++i) out[i] += factor * row[at + i * stride];
+  }
+  std::int64_t i = all.begin;
+  for (; i + 2 * lanes<C> <= all.end; i += 2 * lanes<C>) {
+    Vector<C> a = load_vector(out + i);
+    Vector<C> b = load_vector(out + i + lanes<C>);
+    const C* from = row + x + i;
+    for (std::int64_t k = 0; k < count; ++k, from += spacing) {
+      a += load_vector(from) * weight[k];
+      b += load_vector(from + lanes<C>) * weight[k];
+    }
+    store_vector<C>(out + i, a);
+    store_vector<C>(out + i + lanes<C>, b);
+  }
+  for (; i < all.end; ++i)
+    for (std::int64_t k = 0; k < count; ++k) out[i] += weight[k] * row[x + i + k * spacing];
+}
+
+/// A filter on one channel, row by row.
 template <class C>
 void convolve_plane(const ConvolutionMap& m, const C* image, const C* weight, C bias, C* out) {
-  for (std::int64_t z = 0; z < m.places[0]; ++z) {
-    for (std::int64_t y = 0; y < m.places[1]; ++y, out += m.places[2]) {
-      std::fill(out, out + m.places[2], bias);
-      PlaceRun run(m, 0, m.places[2]);
-      run.at = {z, y, 0};
-      Tap tap(m, 0);
-      for (std::int64_t t = 0; t < volume(m.kernel); ++t, tap.next(m)) {
+  for (std::int64_t i = 0; i < m.places[0] * m.places[1]; ++i, out += m.places[2]) {
+    std::fill(out, out + m.places[2], bias);
+    const PlaceRun run(m, i * m.places[2], m.places[2]);
+    Tap tap(m, 0);
+    for (std::int64_t z = 0; z < m.kernel[0]; ++z) {
+      for (std::int64_t y = 0; y < m.kernel[1]; ++y) {
+        tap.k = {z, y, 0};
         const std::int64_t row = run.row(m, tap);
         if (row < 0) continue;
-        const std::int64_t x = m.offset(2, tap.k[2]);
-        const Inside inside(m.places[2], m.stride[2], x, m.image[2]);
-        const C factor = weight[t];
-        if (m.stride[2] == 1 && inside.begin < inside.end) {
-          add_scaled(factor, image + row + x + inside.begin, out + inside.begin, inside.end - inside.begin);
-        } else {
-          for (std::int64_t i = inside.begin; i < inside.end; ++i) out[i] += factor * image[row + x + i * m.stride[2]];
-        }
+        add_filtered_row(image + row, m.image[2], m.offset(2, 0), m.stride[2], m.dilation[2],
+                         weight + (z * m.kernel[1] + y) * m.kernel[2], m.kernel[2], out, m.places[2]);
       }
     }
   }
@@ -113,8 +139,8 @@ void convolve(ConvolutionMap m, const C* image, const C* weight, const C* bias, 
     for (std::int64_t i = 0; i < m.batch * m.filters; ++i) {
       const std::int64_t filter = i % m.filters;
       const std::int64_t plane = i / m.filters * m.channels + filter / m.group_filters();
-      detail::convolve_plane(m, image + plane * pixels, weight + filter * m.taps(), bias == nullptr ? C{} : bias[filter],
-                             out + i * places);
+      detail::convolve_plane(m, image + plane * pixels, weight + filter * m.taps(),
+                             bias == nullptr ? C{} : bias[filter], out + i * places);
     }
     return;
   }
@@ -141,8 +167,7 @@ void convolve(ConvolutionMap m, const C* image, const C* weight, const C* bias, 
             }
             j += run.count;
           }
-          for (std::int64_t k = 0; k < r.depth; ++k)
-            std::fill(to + k * r.width + r.count, to + (k + 1) * r.width, C{});
+          for (std::int64_t k = 0; k < r.depth; ++k) std::fill(to + k * r.width + r.count, to + (k + 1) * r.width, C{});
           return Panel<C>{to, r.width};
         },
         [&](const Block<C>& block) {

@@ -331,6 +331,7 @@ template <Bits B>
   const Operand x(call.arg(0));
   const Operand low(call.arg(1));
   const Operand high(call.arg(2));
+  if (!x.present()) return call.refuse(ErrorCode::invalid_argument, "clamp needs a tensor");
   const ScalarType type = ResultType().add(call.arg(0)).add(call.arg(1)).add(call.arg(2)).get();
   Sizes sizes(x.view().sizes());
   for (const Operand* bound : {&low, &high})
@@ -357,6 +358,8 @@ template <Bits B>
 [[nodiscard]] inline ErrorCode where(KernelCall& call) {
   const Operand a(call.arg(1));
   const Operand b(call.arg(2));
+  if (!call.is_tensor(0) || !a.present() || !b.present())
+    return call.refuse(ErrorCode::invalid_argument, "where needs a condition and two operands");
   const TensorView& condition = call.tensor(0);
   if (condition.dtype != ScalarType::bool_ && condition.dtype != ScalarType::uint8)
     return call.refuse(ErrorCode::invalid_dtype, "the condition must be a bool tensor");
@@ -379,51 +382,51 @@ template <Bits B>
 }  // namespace detail
 
 inline constexpr auto elementwise_binary_ops = std::to_array<OpRow>({
-    {"aten.add.Scalar", detail::add_scaled<false>},
-    {"aten.add.Tensor", detail::add_scaled<false>},
-    {"aten.sub.Scalar", detail::add_scaled<true>},
-    {"aten.sub.Tensor", detail::add_scaled<true>},
-    {"aten.mul.Scalar", detail::mul},
-    {"aten.mul.Tensor", detail::mul},
-    {"aten.div.Scalar", detail::divide},
-    {"aten.div.Scalar_mode", detail::divide},
-    {"aten.div.Tensor", detail::divide},
-    {"aten.div.Tensor_mode", detail::divide},
-    {"aten.remainder.Scalar", detail::remainder},
-    {"aten.remainder.Tensor", detail::remainder},
-    {"aten.fmod.Scalar", detail::fmod},
-    {"aten.fmod.Tensor", detail::fmod},
-    {"aten.pow.Scalar", detail::pow},
-    {"aten.pow.Tensor_Scalar", detail::pow},
-    {"aten.pow.Tensor_Tensor", detail::pow},
-    {"aten.maximum.default", detail::maximum},
-    {"aten.minimum.default", detail::minimum},
-    {"aten.atan2.default", detail::atan2},
-    {"aten.atan2.out", detail::atan2},
-    {"aten.bitwise_and.Scalar", detail::bitwise<detail::Bits::and_>},
-    {"aten.bitwise_and.Tensor", detail::bitwise<detail::Bits::and_>},
-    {"aten.bitwise_or.Scalar", detail::bitwise<detail::Bits::or_>},
-    {"aten.bitwise_or.Tensor", detail::bitwise<detail::Bits::or_>},
-    {"aten.bitwise_xor.Scalar", detail::bitwise<detail::Bits::xor_>},
-    {"aten.bitwise_xor.Tensor", detail::bitwise<detail::Bits::xor_>},
-    {"aten.eq.Scalar", detail::compare<detail::Compare::eq>},
-    {"aten.eq.Tensor", detail::compare<detail::Compare::eq>},
-    {"aten.ne.Scalar", detail::compare<detail::Compare::ne>},
-    {"aten.ne.Tensor", detail::compare<detail::Compare::ne>},
-    {"aten.lt.Scalar", detail::compare<detail::Compare::lt>},
-    {"aten.lt.Tensor", detail::compare<detail::Compare::lt>},
-    {"aten.le.Scalar", detail::compare<detail::Compare::le>},
-    {"aten.le.Tensor", detail::compare<detail::Compare::le>},
-    {"aten.gt.Scalar", detail::compare<detail::Compare::gt>},
-    {"aten.gt.Tensor", detail::compare<detail::Compare::gt>},
-    {"aten.ge.Scalar", detail::compare<detail::Compare::ge>},
-    {"aten.ge.Tensor", detail::compare<detail::Compare::ge>},
-    {"aten.logical_and.default", detail::logical<detail::Bits::and_>},
-    {"aten.logical_or.default", detail::logical<detail::Bits::or_>},
-    {"aten.logical_xor.default", detail::logical<detail::Bits::xor_>},
-    {"aten.clamp.default", detail::clamp},
-    {"aten.clamp.Tensor", detail::clamp},
-    {"aten.where.self", detail::where},
+    {"aten.add.Scalar", detail::add_scaled<false>, Aliasing::none, true},
+    {"aten.add.Tensor", detail::add_scaled<false>, Aliasing::none, true},
+    {"aten.sub.Scalar", detail::add_scaled<true>, Aliasing::none, true},
+    {"aten.sub.Tensor", detail::add_scaled<true>, Aliasing::none, true},
+    {"aten.mul.Scalar", detail::mul, Aliasing::none, true},
+    {"aten.mul.Tensor", detail::mul, Aliasing::none, true},
+    {"aten.div.Scalar", detail::divide, Aliasing::none, true},
+    {"aten.div.Scalar_mode", detail::divide, Aliasing::none, true},
+    {"aten.div.Tensor", detail::divide, Aliasing::none, true},
+    {"aten.div.Tensor_mode", detail::divide, Aliasing::none, true},
+    {"aten.remainder.Scalar", detail::remainder, Aliasing::none, true},
+    {"aten.remainder.Tensor", detail::remainder, Aliasing::none, true},
+    {"aten.fmod.Scalar", detail::fmod, Aliasing::none, true},
+    {"aten.fmod.Tensor", detail::fmod, Aliasing::none, true},
+    {"aten.pow.Scalar", detail::pow, Aliasing::none, true},
+    {"aten.pow.Tensor_Scalar", detail::pow, Aliasing::none, true},
+    {"aten.pow.Tensor_Tensor", detail::pow, Aliasing::none, true},
+    {"aten.maximum.default", detail::maximum, Aliasing::none, true},
+    {"aten.minimum.default", detail::minimum, Aliasing::none, true},
+    {"aten.atan2.default", detail::atan2, Aliasing::none, true},
+    {"aten.atan2.out", detail::atan2, Aliasing::none, true},
+    {"aten.bitwise_and.Scalar", detail::bitwise<detail::Bits::and_>, Aliasing::none, true},
+    {"aten.bitwise_and.Tensor", detail::bitwise<detail::Bits::and_>, Aliasing::none, true},
+    {"aten.bitwise_or.Scalar", detail::bitwise<detail::Bits::or_>, Aliasing::none, true},
+    {"aten.bitwise_or.Tensor", detail::bitwise<detail::Bits::or_>, Aliasing::none, true},
+    {"aten.bitwise_xor.Scalar", detail::bitwise<detail::Bits::xor_>, Aliasing::none, true},
+    {"aten.bitwise_xor.Tensor", detail::bitwise<detail::Bits::xor_>, Aliasing::none, true},
+    {"aten.eq.Scalar", detail::compare<detail::Compare::eq>, Aliasing::none, true},
+    {"aten.eq.Tensor", detail::compare<detail::Compare::eq>, Aliasing::none, true},
+    {"aten.ne.Scalar", detail::compare<detail::Compare::ne>, Aliasing::none, true},
+    {"aten.ne.Tensor", detail::compare<detail::Compare::ne>, Aliasing::none, true},
+    {"aten.lt.Scalar", detail::compare<detail::Compare::lt>, Aliasing::none, true},
+    {"aten.lt.Tensor", detail::compare<detail::Compare::lt>, Aliasing::none, true},
+    {"aten.le.Scalar", detail::compare<detail::Compare::le>, Aliasing::none, true},
+    {"aten.le.Tensor", detail::compare<detail::Compare::le>, Aliasing::none, true},
+    {"aten.gt.Scalar", detail::compare<detail::Compare::gt>, Aliasing::none, true},
+    {"aten.gt.Tensor", detail::compare<detail::Compare::gt>, Aliasing::none, true},
+    {"aten.ge.Scalar", detail::compare<detail::Compare::ge>, Aliasing::none, true},
+    {"aten.ge.Tensor", detail::compare<detail::Compare::ge>, Aliasing::none, true},
+    {"aten.logical_and.default", detail::logical<detail::Bits::and_>, Aliasing::none, true},
+    {"aten.logical_or.default", detail::logical<detail::Bits::or_>, Aliasing::none, true},
+    {"aten.logical_xor.default", detail::logical<detail::Bits::xor_>, Aliasing::none, true},
+    {"aten.clamp.default", detail::clamp, Aliasing::none, true},
+    {"aten.clamp.Tensor", detail::clamp, Aliasing::none, true},
+    {"aten.where.self", detail::where, Aliasing::none, true},
 });
 
 }  // namespace davit::portable_kernels

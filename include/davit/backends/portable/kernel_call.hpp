@@ -202,6 +202,7 @@ struct OpRow {
   std::string_view name;
   Kernel kernel = nullptr;
   Aliasing aliasing = Aliasing::none;
+  bool takes_numbers = false;  ///< a parameter of type Tensor may be a number; the kernel asks is_tensor
 };
 
 }  // namespace davit::portable_kernels

@@ -15,7 +15,8 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-inline constexpr PoolArguments max_pool_arguments{.kernel = 1, .stride = 2, .padding = 3, .dilation = 4, .ceil_mode = 5};
+inline constexpr PoolArguments max_pool_arguments{
+    .kernel = 1, .stride = 2, .padding = 3, .dilation = 4, .ceil_mode = 5};
 
 /// What a maximum over no elements is: minus infinity, or the smallest integer of the type.
 template <class C>
@@ -28,24 +29,17 @@ template <class C>
 /// The largest element of each window, and where it lies in its plane; a NaN wins, the last of several.
 template <class C>
 void max_pool_plane(const PoolWindow& w, const C* plane, C lowest, C* out, std::int64_t* indices) {
-  for_each_place(w.out, [&](std::int64_t place, const Spatial& at) {
-    Spatial begin, end;
-    for (std::size_t d = 0; d < 3; ++d) {
-      begin[d] = w.first(d, at[d]);
-      end[d] = std::min(begin[d] + (w.kernel[d] - 1) * w.dilation[d] + 1, w.in[d]);
-      if (begin[d] < 0) begin[d] += (-begin[d] + w.dilation[d] - 1) / w.dilation[d] * w.dilation[d];
-    }
-    std::int64_t best = (begin[0] * w.in[1] + begin[1]) * w.in[2] + begin[2];
+  for_each_window(w, sliding_span, [&](std::int64_t place, const Box& box) {
+    std::int64_t best = (box.begin[0] * w.in[1] + box.begin[1]) * w.in[2] + box.begin[2];
     C largest = lowest;
-    for (std::int64_t z = begin[0]; z < end[0]; z += w.dilation[0]) {
-      for (std::int64_t y = begin[1]; y < end[1]; y += w.dilation[1]) {
+    for (std::int64_t z = box.begin[0]; z < box.end[0]; z += w.dilation[0]) {
+      for (std::int64_t y = box.begin[1]; y < box.end[1]; y += w.dilation[1]) {
         const std::int64_t row = (z * w.in[1] + y) * w.in[2];
-        for (std::int64_t x = begin[2]; x < end[2]; x += w.dilation[2]) {
+        for (std::int64_t x = box.begin[2]; x < box.end[2]; x += w.dilation[2]) {
           const C value = plane[row + x];
-          if (value > largest || value != value) {
-            largest = value;
-            best = row + x;
-          }
+          const bool better = (value > largest) | (value != value);
+          largest = better ? value : largest;
+          best = better ? row + x : best;
         }
       }
     }
@@ -120,13 +114,19 @@ template <class C>
 
 /// max_pool2d_with_indices(self (N?, C, H, W), kernel_size, stride=[] (the kernel size), padding, dilation, ceil_mode)
 /// -> (values, int64 indices into each plane). Source: at::max_pool2d_with_indices.
-[[nodiscard]] inline ErrorCode max_pool2d_with_indices(KernelCall& call) { return detail::run_max_pool(call, 2, true); }
+[[nodiscard]] inline ErrorCode max_pool2d_with_indices(KernelCall& call) {
+  return detail::run_max_pool(call, 2, true);
+}
 
 /// The same over (N?, C, D, H, W). Source: at::max_pool3d_with_indices.
-[[nodiscard]] inline ErrorCode max_pool3d_with_indices(KernelCall& call) { return detail::run_max_pool(call, 3, true); }
+[[nodiscard]] inline ErrorCode max_pool3d_with_indices(KernelCall& call) {
+  return detail::run_max_pool(call, 3, true);
+}
 
 /// The values alone. Source: at::max_pool2d.
-[[nodiscard]] inline ErrorCode max_pool2d(KernelCall& call) { return detail::run_max_pool(call, 2, false); }
+[[nodiscard]] inline ErrorCode max_pool2d(KernelCall& call) {
+  return detail::run_max_pool(call, 2, false);
+}
 
 /// The gradient of max_pool2d's input: grad_output added up at the indices. Errors: out_of_range.
 /// Source: at::max_pool2d_with_indices_backward.
@@ -146,8 +146,7 @@ template <class C>
   if (grad.dtype != input.dtype || indices.dtype != ScalarType::int64)
     return call.refuse(ErrorCode::invalid_dtype, "max_pool2d backward: the operands' dtypes do not fit");
   if (const ErrorCode code = call.make_like(0, input); code != ErrorCode::ok) return code;
-  return dispatch_staged(call, input.dtype,
-                         [&]<class C>() { return detail::compute_max_pool_backward<C>(call, w); });
+  return dispatch_staged(call, input.dtype, [&]<class C>() { return detail::compute_max_pool_backward<C>(call, w); });
 }
 
 inline constexpr auto max_pool_ops = std::to_array<OpRow>({
