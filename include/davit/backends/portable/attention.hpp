@@ -10,6 +10,7 @@
 #include "davit/backends/portable/kernel_call.hpp"
 #include "davit/backends/portable/multiply.hpp"
 #include "davit/backends/portable/staging.hpp"
+#include "davit/backends/portable/vector_exp.hpp"
 
 namespace davit::portable_kernels {
 
@@ -49,11 +50,7 @@ void attention_softmax(C* row, std::int64_t n) noexcept {
     std::fill(row, row + n, C{});
     return;
   }
-  double sum = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    row[i] = std::exp(row[i] - largest);
-    sum += static_cast<double>(row[i]);
-  }
+  const double sum = exp_shifted(row, largest, row, n);
   const auto factor = static_cast<C>(1.0 / sum);
   for (std::int64_t i = 0; i < n; ++i) row[i] *= factor;
 }
@@ -68,8 +65,8 @@ template <class C>
   const auto out_id = staging.write(0);
   const std::int64_t rows = std::min(block_rows, a.queries);
   const auto scores_id = staging.buffer(rows * a.keys);
-  const auto work_id = staging.buffer(
-      std::max(multiply_work<C>(rows, a.keys, a.depth), multiply_work<C>(rows, a.values, a.keys)));
+  const auto work_id =
+      staging.buffer(std::max(multiply_work<C>(rows, a.keys, a.depth), multiply_work<C>(rows, a.values, a.keys)));
   if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
   const std::int64_t entries = call.output(0).numel() / (a.queries * a.values);
   const auto matrix = [&](std::size_t i, std::int64_t index) {
@@ -94,7 +91,8 @@ template <class C>
                   k.transposed(), staging.out(work_id), [&](const Block<C>& block) {
                     for (std::int64_t r = 0; r < block.rows; ++r)
                       for (std::int64_t c = 0; c < block.columns; ++c)
-                        scores[(block.i + r) * a.keys + block.j + c] = scale * block.data[r * block.row + c * block.col];
+                        scores[(block.i + r) * a.keys + block.j + c] =
+                            scale * block.data[r * block.row + c * block.col];
                   });
       for (std::int64_t r = 0; r < count; ++r) {
         C* row = scores + r * a.keys;
@@ -116,7 +114,8 @@ template <class C>
   return staging.finish();
 }
 
-/// The batch dimensions that the operands broadcast to; with shared heads, the last of key and value divides the query's.
+/// The batch dimensions that the operands broadcast to; with shared heads, the last of key and value divides the
+/// query's.
 [[nodiscard]] inline bool attention_batch(KernelCall& call, Attention& a) {
   for (std::size_t i = 0; i < 3; ++i) {
     const TensorView& t = call.tensor(i);
@@ -135,9 +134,9 @@ template <class C>
 
 }  // namespace detail
 
-/// scaled_dot_product_attention(query (*, L, E), key (*, S, E), value (*, S, V), attn_mask?, dropout_p, is_causal, scale?,
-/// enable_gqa) -> (*, L, V) = softmax(query key^T * scale + mask) value. Dropout is not supported.
-/// Source: at::scaled_dot_product_attention.
+/// scaled_dot_product_attention(query (*, L, E), key (*, S, E), value (*, S, V), attn_mask?, dropout_p, is_causal,
+/// scale?, enable_gqa) -> (*, L, V) = softmax(query key^T * scale + mask) value. Dropout is not supported. Source:
+/// at::scaled_dot_product_attention.
 [[nodiscard]] inline ErrorCode scaled_dot_product_attention(KernelCall& call) {
   const TensorView& q = call.tensor(0);
   const TensorView& k = call.tensor(1);

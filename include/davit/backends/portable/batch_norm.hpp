@@ -8,6 +8,7 @@
 #include "davit/backends/portable/kernel_call.hpp"
 #include "davit/backends/portable/moments.hpp"
 #include "davit/backends/portable/staging.hpp"
+#include "davit/backends/portable/vector_lanes.hpp"
 
 namespace davit::portable_kernels {
 
@@ -89,7 +90,7 @@ template <class C>
     for (std::int64_t n = 0; n < batch; ++n) {
       const C* from = x + n * step + c * plane;
       C* to = out + n * step + c * plane;
-      for (std::int64_t i = 0; i < plane; ++i) to[i] = from[i] * factor + shift;
+      scale_and_shift(factor, shift, from, to, plane);
     }
   }
   if (running && op.training && op.running == RunningStatistics::in_place) {
@@ -104,7 +105,8 @@ template <class C>
   static constexpr EValue absent;
   const EValue* mean = op.has_running ? &call.arg(3) : &absent;
   const EValue* variance = op.has_running ? &call.arg(4) : &absent;
-  if (input.rank < 2) return call.refuse(ErrorCode::invalid_shape, "batch_norm: the input needs at least two dimensions");
+  if (input.rank < 2)
+    return call.refuse(ErrorCode::invalid_shape, "batch_norm: the input needs at least two dimensions");
   const std::int64_t count = checked_numel(input);
   if (count < 0) return call.refuse(ErrorCode::out_of_memory, "batch_norm: the input is too large");
   if (count == 0 && !op.saves) return call.make_like(0, input);

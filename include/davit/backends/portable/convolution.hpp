@@ -110,7 +110,8 @@ template <class C>
   if (mask.size() != 3)
     return call.refuse(ErrorCode::invalid_argument, "convolution_backward: output_mask needs three elements");
   if (grad.dtype != input.dtype)
-    return call.refuse(ErrorCode::invalid_dtype, "convolution_backward: grad_output and input must have the same dtype");
+    return call.refuse(ErrorCode::invalid_dtype,
+                       "convolution_backward: grad_output and input must have the same dtype");
   if (!std::ranges::equal(grad.sizes(), c.out_sizes().span()))
     return call.refuse(ErrorCode::invalid_shape,
                        "convolution_backward: grad_output does not have the sizes of the convolution's output");

@@ -78,8 +78,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Checks the operands and arguments of a convolution and works out its sizes. An input without batch dimension is taken
-/// if `allow_unbatched`. Source: the checks of at::convolution.
+/// Checks the operands and arguments of a convolution and works out its sizes. An input without batch dimension is
+/// taken if `allow_unbatched`. Source: the checks of at::convolution.
 [[nodiscard]] inline ErrorCode read_convolution(KernelCall& call, const TensorView& input, const TensorView& weight,
                                                 const ConvolutionArguments& at, bool allow_unbatched,
                                                 ConvolutionCall& c) {
@@ -88,7 +88,8 @@ namespace detail {
   c.dims = weight.rank - 2u;
   c.batched = input.rank == weight.rank;
   if (!c.batched && !(allow_unbatched && input.rank + 1 == weight.rank))
-    return call.refuse(ErrorCode::invalid_shape, "convolution: input and weight must have the same number of dimensions");
+    return call.refuse(ErrorCode::invalid_shape,
+                       "convolution: input and weight must have the same number of dimensions");
   if (input.dtype != weight.dtype)
     return call.refuse(ErrorCode::invalid_dtype, "convolution: input and weight must have the same dtype");
   if (checked_numel(input) < 0 || checked_numel(weight) < 0)

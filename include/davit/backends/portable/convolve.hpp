@@ -93,8 +93,13 @@ void add_filtered_row(const C* row, std::int64_t width, std::int64_t x, std::int
     store_vector<C>(out + i, a);
     store_vector<C>(out + i + lanes<C>, b);
   }
-  for (; i < all.end; ++i)
-    for (std::int64_t k = 0; k < count; ++k) out[i] += weight[k] * row[x + i + k * spacing];
+  for (; i + lanes<C> <= all.end; i += lanes<C>) {
+    Vector<C> sum = load_vector(out + i);
+    for (std::int64_t k = 0; k < count; ++k) sum += load_vector(row + x + i + k * spacing) * weight[k];
+    store_vector<C>(out + i, sum);
+  }
+  for (std::int64_t k = 0; k < count; ++k)
+    for (std::int64_t rest = i; rest < all.end; ++rest) out[rest] += weight[k] * row[x + rest + k * spacing];
 }
 
 /// A filter on one channel, row by row.

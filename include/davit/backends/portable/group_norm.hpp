@@ -8,6 +8,7 @@
 #include "davit/backends/portable/kernel_call.hpp"
 #include "davit/backends/portable/moments.hpp"
 #include "davit/backends/portable/staging.hpp"
+#include "davit/backends/portable/vector_lanes.hpp"
 
 namespace davit::portable_kernels {
 
@@ -58,7 +59,7 @@ template <class C>
       const std::int64_t channel = i % g.groups * g.group_channels() + c;
       const C factor = call.is_tensor(1) ? inverse * staging.in(weight)[channel] : inverse;
       const C shift = (call.is_tensor(2) ? staging.in(bias)[channel] : C{}) - mean * factor;
-      for (std::int64_t k = c * g.size; k < (c + 1) * g.size; ++k) out[k] = x[k] * factor + shift;
+      scale_and_shift(factor, shift, x + c * g.size, out + c * g.size, g.size);
     }
   }
   return staging.finish();
@@ -99,7 +100,8 @@ template <class C>
       const C* grad = staging.in(grad_id) + at;
       const C* x = staging.in(x_id) + at;
       const std::int64_t c = first + k;
-      products[c] = sum_over(g.size, [&](std::int64_t j) { return static_cast<double>(grad[j]) * static_cast<double>(x[j]); });
+      products[c] =
+          sum_over(g.size, [&](std::int64_t j) { return static_cast<double>(grad[j]) * static_cast<double>(x[j]); });
       grads[c] = sum_over(g.size, [&](std::int64_t j) { return static_cast<double>(grad[j]); });
       d_weight[c] += (products[c] - grads[c] * mean) * inverse;
       d_bias[c] += grads[c];
@@ -146,8 +148,8 @@ template <class C>
                          [&]<class C>() { return detail::compute_group_norm<C>(call, g, call.number(7)); });
 }
 
-/// native_group_norm_backward(grad_out, input, mean, rstd, weight?, N, C, HxW, group, output_mask) -> gradients of input,
-/// weight and bias; what output_mask leaves out is none. Source: at::native_group_norm_backward.
+/// native_group_norm_backward(grad_out, input, mean, rstd, weight?, N, C, HxW, group, output_mask) -> gradients of
+/// input, weight and bias; what output_mask leaves out is none. Source: at::native_group_norm_backward.
 [[nodiscard]] inline ErrorCode native_group_norm_backward(KernelCall& call) {
   const TensorView& grad = call.tensor(0);
   const TensorView& input = call.tensor(1);

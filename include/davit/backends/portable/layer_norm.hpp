@@ -101,8 +101,7 @@ void layer_norm_row_backward(std::int64_t n, const C* grad, const C* x, double m
   const auto normal = [&](std::int64_t i) { return (static_cast<double>(x[i]) - mean) * inverse; };
   if (d_input != nullptr) {
     const double a = sum_over(n, weighted) / static_cast<double>(n);
-    const double b =
-        sum_over(n, [&](std::int64_t i) { return weighted(i) * normal(i); }) / static_cast<double>(n);
+    const double b = sum_over(n, [&](std::int64_t i) { return weighted(i) * normal(i); }) / static_cast<double>(n);
     for (std::int64_t i = 0; i < n; ++i) d_input[i] = static_cast<C>(inverse * (weighted(i) - a - normal(i) * b));
   }
   for (std::int64_t i = 0; d_weight != nullptr && i < n; ++i) d_weight[i] += static_cast<double>(grad[i]) * normal(i);
@@ -143,10 +142,14 @@ template <class C>
 
 /// native_layer_norm(input, normalized_shape, weight?, bias?, eps) -> (out, mean, 1 / deviation) over the last
 /// dimensions. Source: at::native_layer_norm.
-[[nodiscard]] inline ErrorCode native_layer_norm(KernelCall& call) { return detail::run_layer_norm(call, true); }
+[[nodiscard]] inline ErrorCode native_layer_norm(KernelCall& call) {
+  return detail::run_layer_norm(call, true);
+}
 
 /// The first output alone. Source: at::layer_norm.
-[[nodiscard]] inline ErrorCode layer_norm(KernelCall& call) { return detail::run_layer_norm(call, false); }
+[[nodiscard]] inline ErrorCode layer_norm(KernelCall& call) {
+  return detail::run_layer_norm(call, false);
+}
 
 /// native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight?, bias?, output_mask) -> gradients
 /// of input, weight and bias; what output_mask leaves out is none. Source: at::native_layer_norm_backward.

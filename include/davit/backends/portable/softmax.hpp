@@ -8,6 +8,7 @@
 
 #include "davit/backends/portable/kernel_call.hpp"
 #include "davit/backends/portable/staging.hpp"
+#include "davit/backends/portable/vector_exp.hpp"
 
 namespace davit::portable_kernels {
 
@@ -21,17 +22,21 @@ void softmax_line(const C* x, std::int64_t count, std::int64_t step, bool logari
     const C value = x[i * step];
     if (value > largest || value != value) largest = value;
   }
-  double sum = 0;
   if (logarithm) {
+    double sum = 0;
     for (std::int64_t i = 0; i < count; ++i) sum += static_cast<double>(std::exp(x[i * step] - largest));
     const auto shift = static_cast<C>(std::log(sum));
     for (std::int64_t i = 0; i < count; ++i) out[i * step] = x[i * step] - largest - shift;
     return;
   }
-  for (std::int64_t i = 0; i < count; ++i) {
-    const C value = std::exp(x[i * step] - largest);
-    out[i * step] = value;
-    sum += static_cast<double>(value);
+  double sum = 0;
+  if (step == 1) {
+    sum = exp_shifted(x, largest, out, count);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) {
+      out[i * step] = std::exp(x[i * step] - largest);
+      sum += static_cast<double>(out[i * step]);
+    }
   }
   const auto factor = static_cast<C>(1.0 / sum);
   for (std::int64_t i = 0; i < count; ++i) out[i * step] *= factor;
@@ -79,9 +84,8 @@ template <class C>
   if (!wrap_dim(dim, input.rank)) return call.refuse(ErrorCode::out_of_range, "softmax: the dimension is out of range");
   if (const ErrorCode code = call.make(0, type, input.sizes()); code != ErrorCode::ok) return code;
   if (call.output(0).numel() == 0) return ErrorCode::ok;
-  return dispatch_staged(call, type, [&]<class C>() {
-    return compute_softmax<C>(call, static_cast<std::size_t>(dim), logarithm);
-  });
+  return dispatch_staged(call, type,
+                         [&]<class C>() { return compute_softmax<C>(call, static_cast<std::size_t>(dim), logarithm); });
 }
 
 /// The forms with half_to_float, which CPUs do not have.
@@ -94,10 +98,14 @@ template <class C>
 }  // namespace detail
 
 /// _softmax(self, dim, half_to_float). Source: at::_softmax.
-[[nodiscard]] inline ErrorCode core_softmax(KernelCall& call) { return detail::run_core_softmax(call, false); }
+[[nodiscard]] inline ErrorCode core_softmax(KernelCall& call) {
+  return detail::run_core_softmax(call, false);
+}
 
 /// _log_softmax(self, dim, half_to_float). Source: at::_log_softmax.
-[[nodiscard]] inline ErrorCode core_log_softmax(KernelCall& call) { return detail::run_core_softmax(call, true); }
+[[nodiscard]] inline ErrorCode core_log_softmax(KernelCall& call) {
+  return detail::run_core_softmax(call, true);
+}
 
 /// softmax(self, dim, dtype?): the input is converted to dtype first. Source: at::softmax.
 [[nodiscard]] inline ErrorCode softmax(KernelCall& call) {

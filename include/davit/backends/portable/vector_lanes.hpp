@@ -51,26 +51,12 @@ template <class T>
   return parts[0];
 }
 
-/// The sum of x[i] * y[i]. O(n).
+/// y[i] = factor * x[i] + shift. O(n).
 template <class T>
-[[nodiscard]] inline T dot(const T* x, const T* y, std::int64_t n) noexcept {
-  Vector<T> a{}, b{};
+inline void scale_and_shift(T factor, T shift, const T* x, T* y, std::int64_t n) noexcept {
   std::int64_t i = 0;
-  for (; i + 2 * lanes<T> <= n; i += 2 * lanes<T>) {
-    a += load_vector(x + i) * load_vector(y + i);
-    b += load_vector(x + i + lanes<T>) * load_vector(y + i + lanes<T>);
-  }
-  T sum = sum_of<T>(a + b);
-  for (; i < n; ++i) sum += x[i] * y[i];
-  return sum;
-}
-
-/// y[i] += factor * x[i]. O(n).
-template <class T>
-inline void add_scaled(T factor, const T* x, T* y, std::int64_t n) noexcept {
-  std::int64_t i = 0;
-  for (; i + lanes<T> <= n; i += lanes<T>) store_vector<T>(y + i, load_vector(y + i) + load_vector(x + i) * factor);
-  for (; i < n; ++i) y[i] += factor * x[i];
+  for (; i + lanes<T> <= n; i += lanes<T>) store_vector<T>(y + i, load_vector(x + i) * factor + shift);
+  for (; i < n; ++i) y[i] = factor * x[i] + shift;
 }
 
 }  // namespace davit::portable_kernels
