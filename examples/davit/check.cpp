@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -87,9 +88,9 @@ class Comparison {
                           std::to_string(run.outputs.size()));
       return;
     }
-    const std::vector<std::int64_t>& only = case_.check_outputs;
+    const std::vector<std::size_t>& only = case_.check_outputs;
     for (std::size_t i = 0; i < actual.size(); ++i) {
-      if (!only.empty() && std::ranges::find(only, static_cast<std::int64_t>(i)) == only.end()) continue;
+      if (!only.empty() && std::ranges::find(only, i) == only.end()) continue;
       if (ports[i].kind == OutputKind::token) continue;
       value(where + ", output " + std::to_string(i), actual[i], run.outputs[i]);
     }
@@ -102,9 +103,17 @@ class Comparison {
       value("run " + std::to_string(index) + ", input " + std::to_string(i) + " after it", inputs[i], recorded);
     }
   }
+  void state_after(std::size_t index, std::span<const NamedTensor> state) {
+    for (const auto& [name, recorded] : case_.runs[index].state_after) {
+      const auto at = std::ranges::find(state, std::string_view(name), [](const auto& e) { return e.name.view(); });
+      value("run " + std::to_string(index) + ", buffer after it", at == state.end() ? EValue() : at->tensor.view(),
+            recorded);
+    }
+  }
 
  private:
   void value(const std::string& where, const EValue& actual, const formats::RecordedValue& recorded) {
+    if (recorded.opaque) return;
     const testing::Tolerance tolerance{recorded.rtol.value_or(case_.rtol), recorded.atol.value_or(case_.atol)};
     const std::string gap = testing::compare(actual, recorded.value(), tolerance, check_named(case_.check));
     if (!gap.empty()) failures_.push_back(where + " '" + recorded.name + "': " + gap);
@@ -114,9 +123,8 @@ class Comparison {
   std::vector<std::string>& failures_;
 };
 
-/// Runs a case; a line for everything that went wrong.
 template <class B>
-[[nodiscard]] std::vector<std::string> run_case(const formats::CaseFiles& files) {
+[[nodiscard]] std::vector<std::string> try_case(const formats::CaseFiles& files) {
   const auto failed = [](const Error& error) { return std::vector{to_string(error)}; };
   const Result<formats::RecordedCase> recorded = formats::read_case(files);
   if (!recorded) return failed(recorded.error());
@@ -138,8 +146,19 @@ template <class B>
     }
     comparison.outputs(i, *outputs, session.module().methods()[0].interface.outputs);
     comparison.inputs_after(i, inputs.values);
+    comparison.state_after(i, session.state());
   }
   return failures;
+}
+
+/// Runs a case; a line for everything that went wrong.
+template <class B>
+[[nodiscard]] std::vector<std::string> run_case(const formats::CaseFiles& files) {
+  try {
+    return try_case<B>(files);
+  } catch (const std::exception& error) {  // such as no memory: the other cases may still be well
+    return {error.what()};
+  }
 }
 
 template <class B>
@@ -151,7 +170,8 @@ template <class B>
     }
     std::vector<fs::path> below;
     for (const fs::directory_entry& entry : fs::directory_iterator(path))
-      if (entry.is_directory() || entry.path().extension() == ".zip") below.push_back(entry.path());
+      if ((entry.is_directory() && !entry.is_symlink()) || entry.path().extension() == ".zip")
+        below.push_back(entry.path());
     std::ranges::sort(below);
     for (const fs::path& each : below)
       if (Result<void> checked = check_path<B>(each, tally); !checked) return checked;

@@ -8,6 +8,7 @@ namespace tool {
 
 struct InspectOptions {
   std::string model;
+  std::string name;  ///< which model of an archive of several; empty: the only one
   bool json = false;
   bool graph = false;
 };

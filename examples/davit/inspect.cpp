@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "commands.hpp"
 #include "davit/formats/pt2.hpp"
@@ -13,8 +14,27 @@
 
 namespace tool {
 
+namespace {
+
+/// Number, elements and bytes of the tensors of those names, if there are any.
+void print_size(const char* what, const davit::ExportedProgram& program, const std::vector<davit::Name>& names) {
+  if (names.empty()) return;
+  std::int64_t elements = 0;
+  std::size_t bytes = 0;
+  for (const davit::Name& name : names) {
+    const davit::Tensor* tensor = program.tensor_named(name);
+    if (tensor == nullptr) continue;
+    elements += tensor->numel();
+    bytes += tensor->view().nbytes();
+  }
+  std::printf("%s: %zu tensors, %lld elements, %zu bytes\n", what, names.size(), static_cast<long long>(elements),
+              bytes);
+}
+
+}  // namespace
+
 int inspect(const InspectOptions& options) {
-  const auto program = davit::formats::read_pt2(std::filesystem::path(options.model));
+  const auto program = davit::formats::read_pt2(std::filesystem::path(options.model), {.model = options.name});
   if (!program) {
     std::fprintf(stderr, "davit: %s\n", davit::to_string(program.error()).c_str());
     return 2;
@@ -35,20 +55,14 @@ int inspect(const InspectOptions& options) {
   }
   std::map<std::string, int> operators;
   for (const davit::Node& node : graph.nodes) ++operators[std::string(graph.target(node))];
-  std::int64_t elements = 0;
-  std::size_t bytes = 0;
-  for (const auto* tensors : {&program->state_dict, &program->constants})
-    for (const davit::NamedTensor& entry : *tensors) {
-      elements += entry.tensor.numel();
-      bytes += entry.tensor.view().nbytes();
-    }
   std::printf("%s (torch %s, schema %lld.%lld)\n", options.model.c_str(),
               std::string(program->torch_version.view()).c_str(), static_cast<long long>(program->schema_major),
               static_cast<long long>(program->schema_minor));
   std::printf("%zu nodes in %zu graphs, %zu inputs, %zu outputs\n", graph.nodes.size(), graph.graphs.size(),
               program->signature.input_specs.size(), program->signature.output_specs.size());
-  std::printf("%zu tensors, %lld elements, %zu bytes\n", program->state_dict.size() + program->constants.size(),
-              static_cast<long long>(elements), bytes);
+  print_size("parameters", *program, program->signature.parameters());
+  print_size("buffers", *program, program->signature.buffers());
+  print_size("constants", *program, program->signature.lifted_tensor_constants());
   std::printf("operators:\n");
   for (const auto& [name, count] : operators) std::printf("  %6d  %s\n", count, name.c_str());
   const auto violations = davit::verify(*program, {.allow_unknown_operators = true});

@@ -14,6 +14,7 @@ int main(int argc, char** argv) try {
   tool::InspectOptions inspect;
   CLI::App* inspect_command = app.add_subcommand("inspect", "prints a program's graph, sizes, operators and signature");
   inspect_command->add_option("model", inspect.model, "a .pt2 file")->required();
+  inspect_command->add_option("--model", inspect.name, "which model of an archive of several");
   inspect_command->add_flag("--json", inspect.json, "the signature's queries as JSON");
   inspect_command->add_flag("--graph", inspect.graph, "the graph, in fx style");
 

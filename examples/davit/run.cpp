@@ -82,8 +82,10 @@ void print(std::size_t i, const OutputPort& port, const EValue& value) {
     std::printf("'%s'\n", std::string(value.as_string()).c_str());
   } else if (value.is_bool()) {
     std::printf("%s\n", value.as_bool() ? "true" : "false");
-  } else if (value.is_number()) {
-    std::printf("%.9g\n", value.number());
+  } else if (value.is_int()) {
+    std::printf("%lld\n", static_cast<long long>(value.as_int()));
+  } else if (value.is_float()) {
+    std::printf("%.17g\n", value.as_float());
   } else {
     std::printf("none\n");
   }

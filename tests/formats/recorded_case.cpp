@@ -94,21 +94,25 @@ TEST_CASE("read_case reads rules, tolerances and tokens") {
       read(R"({"program": "p.pt2", "rtol": 0.5, "check": "permutation", "check_outputs": [1], "runs": [
       {"inputs": [{"type": "float", "value": "nan"}, {"type": "float", "value": "-Infinity"}, {"type": "none"}],
        "outputs": [{"kind": "TOKEN", "type": "tensor"}, {"type": "int", "value": 3, "atol": 2}],
-       "inputs_after": {"0": {"type": "float", "value": 1}}}]})");
+       "inputs_after": {"0": {"type": "float", "value": 1}},
+       "state_after": {"count": {"type": "int", "value": 5}}}]})");
   INFO(fault(recorded));
   REQUIRE(recorded);
   CHECK(recorded->rtol == 0.5);
   CHECK(recorded->atol == 0);
   CHECK(recorded->check == "permutation");
-  CHECK(recorded->check_outputs == std::vector<std::int64_t>{1});
+  CHECK(recorded->check_outputs == std::vector<std::size_t>{1});
   const formats::RecordedRun& run = recorded->runs.at(0);
   CHECK(std::isnan(run.inputs[0].value().as_float()));
   CHECK(std::isinf(run.inputs[1].value().as_float()));
   CHECK(run.inputs[2].value().is_none());
-  CHECK(run.outputs[0].value().is_none());
+  CHECK(run.outputs[0].opaque);
   CHECK(run.outputs[1].atol == 2);
   REQUIRE(run.inputs_after.size() == 1);
   CHECK(run.inputs_after[0].first == 0);
+  REQUIRE(run.state_after.size() == 1);
+  CHECK(run.state_after[0].first == "count");
+  CHECK(run.state_after[0].second.value().as_int() == 5);
 }
 
 TEST_CASE("read_case names the place of what is wrong") {
@@ -119,6 +123,10 @@ TEST_CASE("read_case names the place of what is wrong") {
   CHECK(has(fault(read(R"({"program": "p", "rtol": "big", "runs": []})")), "rtol"));
   CHECK(has(fault(read(R"({"program": "p", "atol": -1, "runs": []})")), "atol"));
   CHECK(has(fault(read(R"({"program": "p", "check_outputs": ["a"], "runs": []})")), "check_outputs[0]"));
+  const std::string none = R"([{"inputs": [], "outputs": [{"type": "none"}]}])";
+  CHECK(has(fault(read(R"({"program": "p", "check_outputs": [1], "runs": )" + none + "}")), "no output 1"));
+  CHECK(has(fault(read(R"({"program": "p", "check_outputs": [-1], "runs": )" + none + "}")), "no output -1"));
+  CHECK(has(fault(read(R"({"program": "p", "check_outputs": [], "runs": )" + none + "}")), "names no output"));
   CHECK(has(fault(read_input(R"({"type": "dict"})")), "value"));
   CHECK(has(fault(read_input(R"({"type": "int", "value": 1.5})")), "runs[0].inputs[0].value"));
   CHECK(has(fault(read_input(R"({"type": "tensor", "dtype": "int8", "shape": [4], "file": "four.npy"})")),

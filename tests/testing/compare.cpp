@@ -54,7 +54,13 @@ TEST_CASE("tolerances are those of allclose, NaN equals NaN") {
 
 TEST_CASE("a message names number, first index, both values and the largest difference") {
   CHECK(compare(doubles({1, 2.5, 3, 8}), doubles({1, 2, 3, 4})) ==
-        "2 of 4 elements differ; the first, at 1, is 2.5, recorded 2; largest difference 4");
+        "2 of 4 elements differ; the first, at [1], is 2.5, recorded 2; largest difference 4, relative 1");
+  Tensor a = doubles({1, 2, 3, 4});
+  a.sizes = {2, 2};
+  a.strides = {2, 1};
+  Tensor b = a;
+  b.storage = doubles({1, 2, 5, 4}).storage;
+  CHECK(has(compare(a, b), "the first, at [1, 0], is 3"));
   const std::int64_t large = std::int64_t{1} << 60;
   CHECK(has(compare(integers({large + 1}), integers({large})), "is 1152921504606846977, recorded 1152921504606846976"));
   CHECK(has(compare(doubles({not_a_number, 2}), doubles({0, 1})), "largest difference nan"));

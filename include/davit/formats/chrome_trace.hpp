@@ -27,12 +27,14 @@ class ChromeTracer {
   explicit ChromeTracer(bool active = true) : active_(active) {}
 
   void begin_op(DebugHandle, std::string_view) {
-    if (active_) begin_ = Clock::now();
+    if (active_) open_.push_back(Clock::now());
   }
   void end_op(DebugHandle handle, std::string_view name) {
-    if (!active_) return;
+    if (!active_ || open_.empty()) return;
     const auto now = Clock::now();
-    events_.push_back({handle, std::string(name), microseconds(begin_ - start_), microseconds(now - begin_), 0});
+    const auto begin = open_.back();
+    open_.pop_back();
+    events_.push_back({handle, std::string(name), microseconds(begin - start_), microseconds(now - begin), 0});
   }
   /// Bytes of an output of the operator that ended last.
   void memory(DebugHandle, std::size_t bytes) {
@@ -41,6 +43,7 @@ class ChromeTracer {
   /// Forgets the events so far.
   void clear() {
     events_.clear();
+    open_.clear();
     start_ = Clock::now();
   }
 
@@ -107,7 +110,7 @@ class ChromeTracer {
   }
   bool active_;
   Clock::time_point start_ = Clock::now();
-  Clock::time_point begin_;
+  std::vector<Clock::time_point> open_;  ///< when the operators that have not ended began, innermost last
   std::vector<Event> events_;
 };
 static_assert(Tracer<ChromeTracer>);

@@ -64,6 +64,7 @@ struct RecordedValue {
   std::int64_t integer = 0;
   double real = 0;
   std::string text;
+  bool opaque = false;         ///< a token, or of a type that cannot be recorded: not to be compared
   std::optional<double> rtol;  ///< the value's own tolerance, if it has one
   std::optional<double> atol;
 
@@ -85,6 +86,8 @@ struct RecordedRun {
   std::vector<RecordedValue> outputs;  ///< all graph outputs, in order
   /// What user inputs hold after the run, with their index: for programs that change inputs in place.
   std::vector<std::pair<std::size_t, RecordedValue>> inputs_after;
+  /// What buffers hold after the run, by name: for programs that change buffers in place.
+  std::vector<std::pair<std::string, RecordedValue>> state_after;
 };
 
 /// A program with recorded runs, as `davit check` takes it.
@@ -93,8 +96,8 @@ struct RecordedCase {
   std::string program;  ///< file name of the .pt2
   double rtol = 0;
   double atol = 0;
-  std::string check = "close";              ///< close, shape_dtype or permutation
-  std::vector<std::int64_t> check_outputs;  ///< only these outputs are compared; empty: all
+  std::string check = "close";             ///< close, shape_dtype or permutation
+  std::vector<std::size_t> check_outputs;  ///< only these outputs are compared; empty: all
   std::vector<RecordedRun> runs;
 };
 
@@ -202,7 +205,8 @@ inline constexpr std::string_view case_fix = "the recorded case is damaged: reco
   if (Result<void> read = read_tolerance(json, "atol", out.atol); !read) return error_of(std::move(read));
   const Result<std::optional<Json>> kind = json.find("kind");
   const bool is_token = kind && *kind && (**kind).string().value_or("") == "TOKEN";
-  if (*type == "none" || is_token) return out;
+  out.opaque = *type == "other" || is_token;
+  if (*type == "none" || out.opaque) return out;
   if (*type == "tensor") {
     Result<Tensor> tensor = read_case_tensor(files, json);
     if (!tensor) return std::unexpected(std::move(tensor.error()));
@@ -271,6 +275,39 @@ inline constexpr std::string_view case_fix = "the recorded case is damaged: reco
   return {};
 }
 
+/// Reads `state_after`: an object of values by the name of their buffer.
+[[nodiscard]] inline Result<void> read_state_after(const CaseFiles& files, const Json& json, RecordedRun& run) {
+  const Result<std::optional<Json>> found = json.find("state_after");
+  if (!found) return error_of(found);
+  if (!*found) return {};
+  const Result<JsonObject> members = (**found).object();
+  if (!members) return error_of(members);
+  for (const JsonMember member : *members) {
+    Result<RecordedValue> value = read_case_value(files, member.value);
+    if (!value) return error_of(std::move(value));
+    value->name = member.key;
+    run.state_after.emplace_back(member.key, *std::move(value));
+  }
+  return {};
+}
+
+/// Reads which outputs are compared; each must be there in every run.
+[[nodiscard]] inline Result<void> read_selection(const Json& root, RecordedCase& out) {
+  const Result<std::optional<Json>> only = root.find("check_outputs");
+  if (!only) return error_of(only);
+  if (!*only) return {};
+  const Result<std::vector<std::int64_t>> indices = read_integers(**only);
+  if (!indices) return error_of(indices);
+  if (indices->empty()) return (**only).error("it names no output", case_fix);
+  for (const std::int64_t index : *indices) {
+    for (const RecordedRun& run : out.runs)
+      if (index < 0 || static_cast<std::uint64_t>(index) >= run.outputs.size())
+        return (**only).error(concat("there is no output ", index), case_fix);
+    out.check_outputs.push_back(static_cast<std::size_t>(index));
+  }
+  return {};
+}
+
 /// Reads how outputs are compared.
 [[nodiscard]] inline Result<void> read_rules(const Json& root, RecordedCase& out) {
   for (const auto& [key, to] : {std::pair{"rtol", &out.rtol}, std::pair{"atol", &out.atol}}) {
@@ -287,12 +324,6 @@ inline constexpr std::string_view case_fix = "the recorded case is damaged: reco
       return (**check).error("it is not close, shape_dtype or permutation", case_fix);
     out.check = name;
   }
-  const Result<std::optional<Json>> only = root.find("check_outputs");
-  if (!only) return error_of(only);
-  if (!*only) return {};
-  Result<std::vector<std::int64_t>> indices = read_integers(**only);
-  if (!indices) return error_of(std::move(indices));
-  out.check_outputs = *std::move(indices);
   return {};
 }
 
@@ -322,7 +353,9 @@ inline constexpr std::string_view case_fix = "the recorded case is damaged: reco
     if (Result<void> read = detail::read_values(files, run, "outputs", recorded.outputs); !read)
       return error_of(std::move(read));
     if (Result<void> read = detail::read_inputs_after(files, run, recorded); !read) return error_of(std::move(read));
+    if (Result<void> read = detail::read_state_after(files, run, recorded); !read) return error_of(std::move(read));
   }
+  if (Result<void> read = detail::read_selection(root, out); !read) return error_of(std::move(read));
   return out;
 }
 

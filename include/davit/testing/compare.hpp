@@ -59,6 +59,12 @@ template <std::integral T>
   return std::to_string(value);
 }
 
+[[nodiscard]] inline std::string text_of(std::span<const std::int64_t> sizes) {
+  std::string text = "[";
+  for (const std::int64_t size : sizes) text += (text.size() > 1 ? ", " : "") + std::to_string(size);
+  return text + "]";
+}
+
 /// The elements in row-major order, without gaps; empty where there is no memory.
 [[nodiscard]] inline Tensor dense(const TensorView& t) {
   Tensor out = Tensor::zeros(t.dtype, t.sizes());
@@ -66,12 +72,22 @@ template <std::integral T>
   return out;
 }
 
+/// The index of the element that is the `flat`-th in row-major order.
+[[nodiscard]] inline std::string index_text(std::span<const std::int64_t> sizes, std::size_t flat) {
+  std::vector<std::int64_t> index(sizes.size());
+  for (std::size_t d = sizes.size(); d-- > 0; flat /= static_cast<std::size_t>(sizes[d]))
+    index[d] = static_cast<std::int64_t>(flat % static_cast<std::size_t>(sizes[d]));
+  return text_of(index);
+}
+
 template <class T>
-[[nodiscard]] std::string differ(std::span<const T> actual, std::span<const T> recorded, Tolerance tolerance) {
+[[nodiscard]] std::string differ(std::span<const T> actual, std::span<const T> recorded, Tolerance tolerance,
+                                 std::span<const std::int64_t> sizes) {
   const bool exact = tolerance.rtol == 0 && tolerance.atol == 0;
   std::size_t differing = 0;
   std::size_t first = 0;
   double largest = 0;
+  double relative = 0;
   for (std::size_t i = 0; i < actual.size(); ++i) {
     const auto a = comparable(actual[i]);
     const auto b = comparable(recorded[i]);
@@ -81,11 +97,14 @@ template <class T>
     if (differing++ == 0) first = i;
     const double gap = std::fabs(static_cast<double>(a) - static_cast<double>(b));
     if (std::isnan(gap) || gap > largest) largest = gap;
+    const double ratio = gap / std::fabs(static_cast<double>(b));
+    if (std::isnan(ratio) || ratio > relative) relative = ratio;
   }
   if (differing == 0) return {};
   return std::to_string(differing) + " of " + std::to_string(actual.size()) + " elements differ; the first, at " +
-         std::to_string(first) + ", is " + text_of(comparable(actual[first])) + ", recorded " +
-         text_of(comparable(recorded[first])) + "; largest difference " + text_of(largest);
+         index_text(sizes, first) + ", is " + text_of(comparable(actual[first])) + ", recorded " +
+         text_of(comparable(recorded[first])) + "; largest difference " + text_of(largest) + ", relative " +
+         text_of(relative);
 }
 
 template <class T>
@@ -104,21 +123,16 @@ template <class T>
   const std::size_t count = actual.storage.size() / sizeof(T);
   const std::span<const T> a(actual.view().as<T>(), count);
   const std::span<const T> b(recorded.view().as<T>(), count);
-  return check == Check::permutation ? differ_as_sets(a, b) : differ(a, b, tolerance);
-}
-
-[[nodiscard]] inline std::string text_of(std::span<const std::int64_t> sizes) {
-  std::string text = "[";
-  for (const std::int64_t size : sizes) text += (text.size() > 1 ? ", " : "") + std::to_string(size);
-  return text + "]";
+  std::vector<std::int64_t> sizes = actual.sizes;
+  if (is_complex(actual.dtype)) sizes.push_back(2);
+  return check == Check::permutation ? differ_as_sets(a, b) : differ(a, b, tolerance, sizes);
 }
 
 }  // namespace detail
 
 /// Compares a tensor with the recorded one; answers what differs, or nothing.
 ///
-/// The index of an element counts in row-major order; the parts of complex numbers are compared one by one.
-/// O(elements).
+/// The parts of complex numbers are compared one by one, as if they were a last dimension. O(elements).
 [[nodiscard]] inline std::string compare(const TensorView& actual, const TensorView& recorded, Tolerance tolerance,
                                          Check check = Check::close) {
   if (actual.dtype != recorded.dtype)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -54,6 +55,10 @@ template <class C>
         {nullptr, t.sizes_data, own.values.data(), static_cast<std::uint8_t>(t.rank - 2), t.dtype}, batch.span());
   };
   C* out = staging.out(out_id);
+  if (length == 0) {
+    std::fill_n(out, call.output(0).numel(), C{});
+    return staging.finish();
+  }
   for_each_index(batch.span(), std::array{strides(x1), strides(x2)}, [&](std::int64_t a, std::int64_t b) {
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t j = 0; j < columns; ++j)

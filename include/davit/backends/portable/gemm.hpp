@@ -151,18 +151,17 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, 
     const std::int64_t columns = std::min(row, n - j);
     for (std::int64_t i = 0; i < m; i += shape.rows) {
       const std::int64_t rows = std::min(shape.rows, m - i);
-      std::int64_t at = 0;
-      do {  // once even if k is 0: the product is zero then
+      if (k == 0) std::fill_n(results, rows * row, C{});
+      for (std::int64_t at = 0; at < k; at += shape.depth) {
         const std::int64_t depth = std::min(shape.depth, k - at);
-        const Matrix<C> left{k == 0 ? a.data : a.data + i * a.row + at * a.col, a.row, a.col};
+        const Matrix<C> left{a.data + i * a.row + at * a.col, a.row, a.col};
         for (std::int64_t p = 0; p < columns; p += full) {
           const std::int64_t count = std::min(full, columns - p);
           const std::int64_t width = count > lanes<C> ? full : lanes<C>;
           const Panel<C> b = source(work + p * shape.depth, PanelRange{at, depth, j + p, count, width});
           detail::gemm_rows(rows, depth, left, b, width, results + p, row, at > 0);
         }
-        at += shape.depth;
-      } while (at < k);
+      }
       sink(Block<C>{results, row, 1, i, rows, j, columns});
     }
   }
@@ -171,7 +170,6 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, 
 /// Copies a part of a matrix as a panel.
 template <class C>
 void pack_panel(const Matrix<C>& b, const PanelRange& r, C* to) {
-  if (r.depth == 0) return;
   const C* from = b.data + r.k * b.row + r.j * b.col;
   if (b.col == 1) {
     for (std::int64_t k = 0; k < r.depth; ++k, to += r.width) {

@@ -8,6 +8,7 @@
 #include "davit/backends/portable/kernel_call.hpp"
 #include "davit/backends/portable/moments.hpp"
 #include "davit/backends/portable/staging.hpp"
+#include "davit/backends/portable/vector_lanes.hpp"
 
 namespace davit::portable_kernels {
 
@@ -45,6 +46,22 @@ struct LayerRows {
   return ErrorCode::ok;
 }
 
+/// out[i] = (x[i] - mean) * inverse * weight[i] + bias[i]; weight and bias may be nullptr.
+template <class C>
+void normalize_row(std::int64_t n, const C* x, C mean, C inverse, const C* weight, const C* bias, C* out) noexcept {
+  std::int64_t i = 0;
+  for (; i + lanes<C> <= n; i += lanes<C>) {
+    Vector<C> v = (load_vector(x + i) - mean) * inverse;
+    if (weight != nullptr) v *= load_vector(weight + i);
+    if (bias != nullptr) v += load_vector(bias + i);
+    store_vector<C>(out + i, v);
+  }
+  for (; i < n; ++i) {
+    out[i] = (x[i] - mean) * inverse * (weight == nullptr ? C{1} : weight[i]);
+    if (bias != nullptr) out[i] += bias[i];
+  }
+}
+
 template <class C>
 [[nodiscard]] ErrorCode compute_layer_norm(KernelCall& call, const LayerRows& r, double eps, bool saves) {
   Staging<C> staging(call);
@@ -67,9 +84,7 @@ template <class C>
     const auto inverse = static_cast<C>(m.inverse_deviation(eps));
     if (saves_mean) staging.out(mean_id)[row] = mean;
     if (saves_inverse) staging.out(inverse_id)[row] = inverse;
-    for (std::int64_t i = 0; i < r.length; ++i) out[i] = (x[i] - mean) * inverse;
-    for (std::int64_t i = 0; weight != nullptr && i < r.length; ++i) out[i] *= weight[i];
-    for (std::int64_t i = 0; bias != nullptr && i < r.length; ++i) out[i] += bias[i];
+    normalize_row(r.length, x, mean, inverse, weight, bias, out);
   }
   return staging.finish();
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -27,40 +26,25 @@ template <class C>
   return static_cast<C>(std::numeric_limits<std::int64_t>::min() >> (64 - 8 * size_of(type)));
 }
 
-/// An integer that orders as the element does; a NaN comes after all others, and both zeros are equal. Comparing keys
-/// takes no branches that depend on the data.
-template <class C>
-[[nodiscard]] auto order_key(C value) noexcept {
-  if constexpr (std::is_floating_point_v<C>) {
-    using Key = std::conditional_t<sizeof(C) == 4, std::int32_t, std::int64_t>;
-    constexpr Key magnitude = std::numeric_limits<Key>::max();
-    const Key bits = std::bit_cast<Key>(value + C{});
-    return value != value ? magnitude : static_cast<Key>(bits ^ ((bits >> (sizeof(C) * 8 - 1)) & magnitude));
-  } else {
-    return value;
-  }
-}
-
 /// The largest element of each window, and where it lies in its plane; a NaN wins, the last of several.
 template <class C>
 void max_pool_plane(const PoolWindow& w, const C* plane, C lowest, C* out, std::int64_t* indices) {
-  using Key = decltype(order_key(C{}));
-  constexpr Key of_nan = std::numeric_limits<Key>::max();
   for_each_window(w, sliding_span, [&](std::int64_t place, const Box& box) {
     std::int64_t best = (box.begin[0] * w.in[1] + box.begin[1]) * w.in[2] + box.begin[2];
-    Key largest = std::numeric_limits<Key>::min();
+    C largest = lowest;
     for (std::int64_t z = box.begin[0]; z < box.end[0]; z += w.dilation[0]) {
       for (std::int64_t y = box.begin[1]; y < box.end[1]; y += w.dilation[1]) {
         const std::int64_t row = (z * w.in[1] + y) * w.in[2];
         for (std::int64_t x = box.begin[2]; x < box.end[2]; x += w.dilation[2]) {
-          const Key key = order_key(plane[row + x]);
-          const bool better = (key > largest) | (std::is_floating_point_v<C> && key == of_nan);
-          largest = better ? key : largest;
-          best = better ? row + x : best;
+          const C value = plane[row + x];
+          if (value > largest || value != value) {
+            largest = value;
+            best = row + x;
+          }
         }
       }
     }
-    out[place] = box.empty() ? lowest : plane[best];
+    out[place] = largest;
     if (indices != nullptr) indices[place] = best;
   });
 }

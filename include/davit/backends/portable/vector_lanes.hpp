@@ -41,6 +41,17 @@ template <class T>
 inline void store_vector(T* to, const Vector<T>& v) noexcept {
   std::memcpy(to, &v, sizeof v);
 }
+/// As many elements as a vector of double has, converted.
+template <class T>
+[[nodiscard]] inline Vector<double> load_as_double(const T* from) noexcept {
+  if constexpr (sizeof(T) == sizeof(double)) {
+    return load_vector(from);
+  } else {
+    Vector<T, vector_bytes * sizeof(T) / sizeof(double)> v;
+    std::memcpy(&v, from, sizeof v);
+    return __builtin_convertvector(v, Vector<double>);
+  }
+}
 /// The sum of the elements, in order of pairs.
 template <class T>
 [[nodiscard]] inline T sum_of(const Vector<T>& v) noexcept {
