@@ -1,33 +1,66 @@
 // SPDX-License-Identifier: MIT
-// Time per node of lowering an add/sub chain to one backend, from 1,000 to 100,000 nodes. Prints a line per size and the
-// ratio of the largest to the smallest time per node; exit status 1 if it is above 1.3.
+// Time per node of lowering add/sub chains to one backend, from 1,000 to 100,000 nodes a chain. Run by
+// benchmarks/lowering.sh, which also counts instructions:
+//   lowering               prints a line per size and the ratio of the largest to the smallest time per node; exit
+//   status
+//                          1 if it is above 1.3
+//   lowering NODES COUNT   lowers a chain of NODES nodes COUNT times
+//
+// Each size lowers 100,000 nodes in all, as one long chain or as many short ones, and keeps what it made until the end
+// of the round: so every size moves as much memory, and what differs is the length of the chain alone.
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "davit/backends/compiler_demo.hpp"
 #include "davit/lowering.hpp"
 #include "programs.hpp"
 
-int main() {
+namespace {
+
+using Programs = std::vector<davit::ExportedProgram>;
+using Modules = std::vector<davit::LoweredModule<davit::compiler_demo>>;
+constexpr std::size_t nodes_in_all = 100000;
+
+/// Nanoseconds to lower all programs and to drop the modules again.
+double lower_all(const Programs& programs) {
   using Clock = std::chrono::steady_clock;
-  std::vector<std::size_t> sizes{1000, 3000, 10000, 30000, 100000};
-  std::vector<davit::ExportedProgram> programs;
-  for (const std::size_t nodes : sizes) programs.push_back(benchmarks::add_sub_chain(nodes));
-  std::vector<double> best(sizes.size(), 1e30);
-  for (int round = 0; round < 15; ++round) {  // sizes interleaved, so that noise meets all alike
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const std::size_t repeats = 100000 / sizes[i];
-      const auto begin = Clock::now();
-      for (std::size_t r = 0; r < repeats; ++r)
-        if (!davit::to_backend<davit::compiler_demo>(programs[i])) return std::puts("lowering failed"), 2;
-      const std::chrono::duration<double, std::nano> took = Clock::now() - begin;
-      best[i] = std::min(best[i], took.count() / static_cast<double>(repeats * sizes[i]));
+  const auto begin = Clock::now();
+  {
+    Modules modules;
+    for (const davit::ExportedProgram& program : programs) {
+      auto module = davit::to_backend<davit::compiler_demo>(program);
+      if (!module) std::exit((std::puts("lowering failed"), 2));
+      modules.push_back(*std::move(module));
     }
   }
-  for (std::size_t i = 0; i < sizes.size(); ++i) std::printf("LOWERING nodes=%zu ns_per_node=%.1f\n", sizes[i], best[i]);
+  return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 3) {
+    const Programs programs{benchmarks::add_sub_chain(static_cast<std::size_t>(std::atol(argv[1])))};
+    for (long i = std::atol(argv[2]); i > 0; --i) lower_all(programs);
+    return 0;
+  }
+  const std::vector<std::size_t> sizes{1000, 3000, 10000, 30000, 100000};
+  std::vector<Programs> programs(sizes.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    for (std::size_t k = 0; k < nodes_in_all / sizes[i]; ++k)
+      programs[i].push_back(benchmarks::add_sub_chain(sizes[i]));
+  std::vector<double> best(sizes.size(), 1e30);
+  for (int round = 0; round < 15; ++round) {  // sizes interleaved, so that noise meets all alike
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      best[i] = std::min(best[i], lower_all(programs[i]) / static_cast<double>(programs[i].size() * sizes[i]));
+  }
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    std::printf("LOWERING nodes=%zu ns_per_node=%.1f\n", sizes[i], best[i]);
   const double ratio = *std::max_element(best.begin(), best.end()) / *std::min_element(best.begin(), best.end());
   std::printf("LOWERING ratio=%.2f\n", ratio);
   return ratio <= 1.3 ? 0 : 1;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // What one execute of a lowered one-node add costs beyond the backend's own body. Run by benchmarks/overhead.sh, which
-// counts instructions: overhead MODE COUNT, with MODE body, dynamic or typed.
+// counts instructions: overhead MODE COUNT, with MODE body, dynamic, plain, typed, or the number of partitions of a program
+// of no-op delegate calls.
 
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
+#include "davit/lowering.hpp"
 #include "davit/runtime.hpp"
 #include "programs.hpp"
 
@@ -31,6 +33,30 @@ struct adder {
   }
 };
 
+/// A backend that does nothing: its output is its input.
+template <int number>
+struct no_op : adder {
+  static constexpr std::string_view name = number == 0 ? "no_op_0" : "no_op_1";
+  static const char* refuses(GraphModuleView graph, NodeId node) {
+    return graph.target(graph.nodes[node]) == (number == 0 ? "aten.neg.default" : "aten.abs.default") ? nullptr : "another operator";
+  }
+  template <class Context>
+  static Status execute(const Handle&, std::span<const EValue> inputs, std::span<EValue> outputs, Context&) {
+    outputs[0] = inputs[0];
+    return {};
+  }
+};
+
+/// Runs a program of that many delegate calls in a row; each has one input and one output.
+[[nodiscard]] bool run_partitions(std::size_t partitions, long count, std::span<const EValue> inputs) {
+  const auto lowered = to_backend(benchmarks::neg_abs_chain(partitions), CapabilityPartitioner<BackendList<no_op<0>, no_op<1>>>());
+  if (!lowered) return std::puts(to_string(lowered.error()).c_str()), false;
+  ProgramSession session(*lowered);
+  for (long i = 0; i < count; ++i)
+    if (!session.run(std::size_t{0}, inputs)) return false;
+  return true;
+}
+
 using Float = StaticTensor<float, 1>;
 
 /// The same body for the typed interface, where it can be inlined.
@@ -52,7 +78,7 @@ using InlineTyped = TypedMethod<inline_adder, std::tuple<Float>(Float, Float)>;
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) return std::puts("usage: overhead body|dynamic|plain|typed COUNT"), 2;
+  if (argc != 3) return std::puts("usage: overhead body|dynamic|plain|typed|PARTITIONS COUNT"), 2;
   const std::string_view mode = argv[1];
   const long count = std::atol(argv[2]);
   const ExportedProgram program = benchmarks::add_sub_chain(1);
@@ -84,6 +110,8 @@ int main(int argc, char** argv) {
     for (long i = 0; i < count; ++i) good = plain_call(&*typed, &x, &h, &y).has_value() && good;
   } else if (mode == "typed") {
     for (long i = 0; i < count; ++i) good = typed_call(*typed, {&x}, {&h}, {&y}).has_value() && good;
+  } else {
+    good = run_partitions(static_cast<std::size_t>(std::atol(argv[1])), count, std::span(inputs, 1));
   }
   return good ? 0 : 1;
 }

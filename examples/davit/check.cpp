@@ -11,13 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "backends.hpp"
 #include "commands.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/formats/recorded_case.hpp"
-#include "davit/lowering/to_backend.hpp"
-#include "davit/runtime/session.hpp"
 #include "davit/testing/compare.hpp"
+#include "runner.hpp"
 
 namespace tool {
 
@@ -123,8 +121,7 @@ class Comparison {
   std::vector<std::string>& failures_;
 };
 
-template <class B>
-[[nodiscard]] std::vector<std::string> try_case(const formats::CaseFiles& files) {
+[[nodiscard]] std::vector<std::string> try_case(const formats::CaseFiles& files, const LoweringChoice& lowering) {
   const auto failed = [](const Error& error) { return std::vector{to_string(error)}; };
   const Result<formats::RecordedCase> recorded = formats::read_case(files);
   if (!recorded) return failed(recorded.error());
@@ -132,40 +129,37 @@ template <class B>
   if (!bytes) return failed(bytes.error());
   const Result<ExportedProgram> program = formats::read_pt2(*bytes);
   if (!program) return failed(program.error());
-  Result<LoweredModule<B>> lowered = to_backend<B>(*program);
-  if (!lowered) return failed(lowered.error());
-  Session<B> session(*std::move(lowered));
+  Result<Runner> runner = Runner::lower(*program, lowering);
+  if (!runner) return failed(runner.error());
   std::vector<std::string> failures;
   Comparison comparison(*recorded, failures);
   for (std::size_t i = 0; i < recorded->runs.size(); ++i) {
     const RunInputs inputs(recorded->runs[i]);
-    const Result<std::span<const EValue>> outputs = session.run("forward", inputs.values);
+    const Result<std::span<const EValue>> outputs = runner->run(inputs.values);
     if (!outputs) {
       failures.push_back("run " + std::to_string(i) + ": " + to_string(outputs.error()));
       break;  // the state is not what it would be
     }
-    comparison.outputs(i, *outputs, session.module().methods()[0].interface.outputs);
+    comparison.outputs(i, *outputs, runner->outputs());
     comparison.inputs_after(i, inputs.values);
-    comparison.state_after(i, session.state());
+    comparison.state_after(i, runner->state());
   }
   return failures;
 }
 
 /// Runs a case; a line for everything that went wrong.
-template <class B>
-[[nodiscard]] std::vector<std::string> run_case(const formats::CaseFiles& files) {
+[[nodiscard]] std::vector<std::string> run_case(const formats::CaseFiles& files, const LoweringChoice& lowering) {
   try {
-    return try_case<B>(files);
+    return try_case(files, lowering);
   } catch (const std::exception& error) {  // such as no memory: the other cases may still be well
     return {error.what()};
   }
 }
 
-template <class B>
-[[nodiscard]] Result<void> check_path(const fs::path& path, Tally& tally) {
+[[nodiscard]] Result<void> check_path(const fs::path& path, const LoweringChoice& lowering, Tally& tally) {
   if (fs::is_directory(path)) {
     if (fs::exists(path / "case.json")) {
-      tally.count(path.string(), run_case<B>(formats::CaseFiles::folder(path)));
+      tally.count(path.string(), run_case(formats::CaseFiles::folder(path), lowering));
       return {};
     }
     std::vector<fs::path> below;
@@ -174,7 +168,7 @@ template <class B>
         below.push_back(entry.path());
     std::ranges::sort(below);
     for (const fs::path& each : below)
-      if (Result<void> checked = check_path<B>(each, tally); !checked) return checked;
+      if (Result<void> checked = check_path(each, lowering, tally); !checked) return checked;
     return {};
   }
   const Result<SharedBytes> bytes = formats::map_file(path);
@@ -192,11 +186,10 @@ template <class B>
                                  .what = "the archive holds no case.json",
                                  .fix = "name a folder with case.json, or a zip of such folders"});
   for (const std::string& prefix : prefixes)
-    tally.count(path.string() + "/" + prefix, run_case<B>(formats::CaseFiles::member(*archive, prefix)));
+    tally.count(path.string() + "/" + prefix, run_case(formats::CaseFiles::member(*archive, prefix), lowering));
   return {};
 }
 
-template <class B>
 [[nodiscard]] Result<Tally> check_all(const CheckOptions& options) {
   Tally tally;
   for (const std::string& path : options.cases) {
@@ -204,7 +197,7 @@ template <class B>
       return std::unexpected(
           Error{.code = ErrorCode::io_error, .where = Name(path), .what = "there is no such file or folder"});
     const int before = tally.passed + tally.failed;
-    if (Result<void> checked = check_path<B>(path, tally); !checked) return std::unexpected(std::move(checked.error()));
+    if (Result<void> checked = check_path(path, options.lowering, tally); !checked) return std::unexpected(std::move(checked.error()));
     if (tally.passed + tally.failed == before)
       return std::unexpected(
           Error{.code = ErrorCode::not_found, .where = Name(path), .what = "there is no case below this folder"});
@@ -215,7 +208,7 @@ template <class B>
 }  // namespace
 
 int check(const CheckOptions& options) {
-  const Result<Tally> tally = with_backend(options.backends, [&]<class B>() { return check_all<B>(options); });
+  const Result<Tally> tally = check_all(options);
   if (!tally) {
     std::fprintf(stderr, "davit: %s\n", to_string(tally.error()).c_str());
     return 2;

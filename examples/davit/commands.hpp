@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "runner.hpp"
+
 namespace tool {
 
 struct InspectOptions {
@@ -16,13 +18,13 @@ struct RunOptions {
   std::string model;
   std::vector<std::string> inputs;
   std::string output_dir;
-  std::string backends = "portable";
+  LoweringChoice lowering;
   int repeat = 1;
   std::string trace;
 };
 struct CheckOptions {
   std::vector<std::string> cases;
-  std::string backends = "portable";
+  LoweringChoice lowering;
 };
 
 // Each returns the exit status; errors are printed to stderr and give 2.

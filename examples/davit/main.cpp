@@ -7,6 +7,18 @@
 
 #include "commands.hpp"
 
+namespace {
+
+void add_lowering(CLI::App& command, tool::LoweringChoice& choice) {
+  command.add_option("--backends", choice.backends, "backends by preference, separated by commas (portable)");
+  command.add_option("--partitioner", choice.partitioner,
+                     "capability: large groups, each on the first backend that takes it; alternate: every other node on the next "
+                     "backend, to exercise borders");
+  command.add_flag("--full-delegation", choice.full_delegation, "fail if the partitioner leaves a node");
+}
+
+}  // namespace
+
 int main(int argc, char** argv) try {
   CLI::App app("davit: looks at, runs and checks programs exported by torch.export");
   app.require_subcommand(1);
@@ -23,7 +35,7 @@ int main(int argc, char** argv) try {
   run_command->add_option("model", run.model, "a .pt2 file")->required();
   run_command->add_option("--input", run.inputs, "inputs in order: FILE.npy, a number, true, false, none, or str:TEXT");
   run_command->add_option("--output-dir", run.output_dir, "where output_<i>.npy are written");
-  run_command->add_option("--backends", run.backends, "the backend to lower onto (portable)");
+  add_lowering(*run_command, run.lowering);
   run_command->add_option("--repeat", run.repeat, "run this often, state carried over, and print the median time")
       ->check(CLI::Range(1, 1000000));
   run_command->add_option("--trace", run.trace, "write events of the last run in Chrome's trace format");
@@ -32,7 +44,7 @@ int main(int argc, char** argv) try {
   CLI::App* check_command = app.add_subcommand("check", "runs recorded cases and compares every output");
   check_command->add_option("cases", check.cases, "folders with case.json, zips of such folders, or folders of them")
       ->required();
-  check_command->add_option("--backends", check.backends, "the backend to lower onto (portable)");
+  add_lowering(*check_command, check.lowering);
 
   try {
     app.parse(argc, argv);

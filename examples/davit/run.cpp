@@ -10,13 +10,10 @@
 #include <system_error>
 #include <vector>
 
-#include "backends.hpp"
 #include "commands.hpp"
-#include "davit/formats/chrome_trace.hpp"
 #include "davit/formats/npy.hpp"
 #include "davit/formats/pt2.hpp"
-#include "davit/lowering/to_backend.hpp"
-#include "davit/runtime/session.hpp"
+#include "runner.hpp"
 
 namespace tool {
 
@@ -104,41 +101,37 @@ void print(std::size_t i, const OutputPort& port, const EValue& value) {
   return {};
 }
 
-template <class B>
-[[nodiscard]] Result<void> run_on(const RunOptions& options) {
+[[nodiscard]] Result<void> run_program(const RunOptions& options) {
   const Result<ExportedProgram> program = formats::read_pt2(std::filesystem::path(options.model));
   if (!program) return std::unexpected(program.error());
-  Result<LoweredModule<B>> lowered = to_backend<B>(*program);
-  if (!lowered) return std::unexpected(std::move(lowered.error()));
   std::vector<Input> inputs(options.inputs.size());
   std::vector<EValue> values;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (Result<void> parsed = parse_input(options.inputs[i], inputs[i]); !parsed) return parsed;
     values.push_back(inputs[i].value);
   }
+  Result<Runner> runner = Runner::lower(*program, options.lowering, !options.trace.empty());
+  if (!runner) return std::unexpected(std::move(runner.error()));
   using Clock = std::chrono::steady_clock;
-  Session<B, formats::ChromeTracer> session(*std::move(lowered), formats::ChromeTracer(!options.trace.empty()));
   std::vector<double> times;
   Result<std::span<const EValue>> outputs;
   for (int i = 0; i < options.repeat; ++i) {
-    session.tracer().clear();
+    runner->clear_trace();
     const auto begin = Clock::now();
-    outputs = session.run("forward", values);
+    outputs = runner->run(values);
     times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
     if (!outputs) return std::unexpected(std::move(outputs.error()));
   }
-  const std::vector<OutputPort>& ports = session.module().methods()[0].interface.outputs;
-  if (Result<void> shown = show(*outputs, ports, options.output_dir); !shown) return shown;
+  if (Result<void> shown = show(*outputs, runner->outputs(), options.output_dir); !shown) return shown;
   std::ranges::sort(times);
   std::printf("%d run(s), median %.3f ms\n", options.repeat, times[times.size() / 2]);
-  if (options.trace.empty()) return {};
-  return session.tracer().write(options.trace, session.module().debug_map());
+  return options.trace.empty() ? Result<void>() : runner->write_trace(options.trace);
 }
 
 }  // namespace
 
 int run(const RunOptions& options) {
-  const Result<void> status = with_backend(options.backends, [&]<class B>() { return run_on<B>(options); });
+  const Result<void> status = run_program(options);
   if (status) return 0;
   std::fprintf(stderr, "davit: %s\n", to_string(status.error()).c_str());
   return 2;

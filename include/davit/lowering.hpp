@@ -3,6 +3,17 @@
 
 /// All of lowering/.
 
+#include "davit/lowering/backend_list.hpp"
+#include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/check_partitioning.hpp"
+#include "davit/lowering/cut_program.hpp"
+#include "davit/lowering/diagnostics.hpp"
+#include "davit/lowering/group_nodes.hpp"
+#include "davit/lowering/lower_program.hpp"
 #include "davit/lowering/lowered_module.hpp"
+#include "davit/lowering/lowered_program.hpp"
 #include "davit/lowering/method_interface.hpp"
+#include "davit/lowering/partitioning.hpp"
+#include "davit/lowering/quotient_graph.hpp"
+#include "davit/lowering/schedule.hpp"
 #include "davit/lowering/to_backend.hpp"

@@ -4,8 +4,12 @@
 /// All of runtime/.
 
 #include "davit/runtime/check_values.hpp"
+#include "davit/runtime/method_frame.hpp"
 #include "davit/runtime/named_module.hpp"
+#include "davit/runtime/prepare_delegate.hpp"
+#include "davit/runtime/program_session.hpp"
 #include "davit/runtime/results.hpp"
 #include "davit/runtime/scratch.hpp"
 #include "davit/runtime/session.hpp"
+#include "davit/runtime/size_memory.hpp"
 #include "davit/runtime/typed_method.hpp"

@@ -32,7 +32,7 @@ constexpr bool check_ownership() {
 static_assert(check_ownership());
 
 constexpr bool check_concat() {
-  return concat("x", 1, 'y', std::int64_t{-20}, Name("z"), std::string_view("w")) == "x1y-20zw" &&
+  return concat("x", 1, 'y', std::int64_t{-20}, Name("z"), std::string_view("w")) == "x1y-20zw" && concat().empty() &&
          concat("", Name()).empty() && concat(INT64_MIN) == "-9223372036854775808" &&
          concat(UINT64_MAX) == "18446744073709551615" && concat(0) == "0";
 }

@@ -19,10 +19,15 @@ constexpr bool contiguous(std::array<std::int64_t, N> sizes, std::array<std::int
 }
 constexpr bool check_contiguous() {
   return contiguous<2>({2, 3}, {3, 1}) && !contiguous<2>({2, 3}, {1, 2}) && contiguous<2>({1, 3}, {99, 1}) &&
-         contiguous<2>({3, 0}, {7, 7}) && !contiguous<2>({2, 3}, {4, 1}) && !contiguous<1>({2}, {0}) &&
-         contiguous<0>({}, {});
+         !contiguous<2>({2, 3}, {4, 1}) && !contiguous<1>({2}, {0}) && contiguous<0>({}, {});
 }
 static_assert(check_contiguous());
+
+constexpr bool check_empty() {  // as torch: no element can lie in the wrong place
+  return contiguous<1>({0}, {5}) && contiguous<2>({3, 0}, {7, 7}) && contiguous<2>({0, 3}, {1, 2}) &&
+         contiguous<3>({2, 0, 3}, {-1, 0, 9}) && contiguous<2>({1, 0}, {0, 0});
+}
+static_assert(check_empty());
 
 constexpr bool check_strides() {
   constexpr std::array<std::int64_t, 4> sizes{2, 0, 3, 1};
@@ -40,6 +45,9 @@ static_assert(check_strides());
 
 TEST_CASE("contiguity looks only at dimensions that matter") {
   CHECK(check_contiguous());
+}
+TEST_CASE("a tensor without elements is contiguous, whatever its strides") {
+  CHECK(check_empty());
 }
 TEST_CASE("row-major strides are torch's") {
   CHECK(check_strides());

@@ -95,6 +95,15 @@ concept SelectsNodes = RuntimeBackend<B> && requires(GraphModuleView graph, Node
   { B::refuses(graph, node) } -> std::same_as<const char*>;
 };
 
+/// A preprocess that sees all partitions of a method at once, so that they can share weights: it answers one result per
+/// method, in order, and announces each method to the recorder before asking for its handles.
+template <class P, class B>
+concept PreprocessesTogether =
+    RuntimeBackend<B> && requires(std::span<const Method> methods, std::span<const typename B::CompileSpec> specs,
+                                  DebugHandleRecorder& debug_handles) {
+      { P::preprocess_all(methods, specs, debug_handles) } -> std::same_as<Result<std::vector<typename B::Processed>>>;
+    };
+
 /// A backend whose sessions prepare: `prepare` sizes the workspace for these inputs and answers the bytes of scratch
 /// that execute needs. Called before the first execute and whenever an input's sizes changed.
 template <class B>

@@ -133,6 +133,7 @@ class DebugHandleRecorder {
     method_ = map_->add(method);
     graph_ = graph;
     shared_.assign(graph.metadata.size(), {});
+    if (map_->entries_.empty()) map_->entries_.reserve(graph.nodes.size());
   }
 
   /// A new handle for a node of the current method. Amortised O(size of texts not seen before).

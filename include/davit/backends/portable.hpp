@@ -340,8 +340,11 @@ inline Result<std::size_t> portable::prepare(const Handle& handle, std::span<con
   ws.symbols.reset();
   for (int pass = 0; pass < 2; ++pass) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (handle.input_slots[i] == no_id || !inputs[i].is_tensor()) continue;
+      if (handle.input_slots[i] == no_id) continue;
       const Value& v = graph.values[handle.value_of_slot[handle.input_slots[i]]];
+      if (inputs[i].is_int() && v.expr != no_id && (pass == 1 || graph.exprs[v.expr].op == ExprOp::symbol))
+        (void)ws.symbols.bind(v.expr, inputs[i].as_int());
+      if (!inputs[i].is_tensor()) continue;
       for (std::uint32_t d = 0; d < v.sizes.count && d < inputs[i].tensor().rank; ++d) {
         const Dim& dim = graph.dims_of(v.sizes)[d];
         if (!dim.is_static() && (pass == 1 || graph.exprs[dim.expr].op == ExprOp::symbol))

@@ -113,17 +113,25 @@ using Result = std::expected<T, Error>;
 /// Renders an error as a sentence, followed by the model's source lines if they are known. O(size of the text).
 [[nodiscard]] constexpr Name to_name(const Error& error) {
   const auto part = [](std::string_view before, std::string_view text, std::string_view after) {
-    return text.empty() ? Name() : concat(before, text, after);
+    if (text.empty()) return Name();
+    return concat(before, text, after);
   };
-  const Name handle = error.debug_handle == no_debug_handle
-                          ? Name()
-                          : concat(" (debug handle ", error.debug_handle, ")");
-  return concat(name_of(error.stage), part(" [", error.backend, "]"), ": ", part("", error.where, ": "),
-                error.what.empty() ? name_of(error.code) : error.what.view(), handle, part("; ", error.fix, ""),
-                part("\n", error.source, ""));
+  // Named, because g++ 12 loses temporaries of a call in constant evaluation.
+  const Name backend = part(" [", error.backend, "]");
+  const Name where = part("", error.where, ": ");
+  const std::string_view what = error.what.empty() ? name_of(error.code) : error.what.view();
+  Name handle;
+  if (error.debug_handle != no_debug_handle) handle = concat(" (debug handle ", error.debug_handle, ")");
+  const Name fix = part("; ", error.fix, "");
+  const Name source = part("\n", error.source, "");
+  return concat(name_of(error.stage), backend, ": ", where, what, handle, fix, source);
 }
 
-[[nodiscard]] inline std::string to_string(const Error& error) { return std::string(to_name(error).view()); }
-inline std::ostream& operator<<(std::ostream& out, const Error& error) { return out << to_name(error); }
+[[nodiscard]] inline std::string to_string(const Error& error) {
+  return std::string(to_name(error).view());
+}
+inline std::ostream& operator<<(std::ostream& out, const Error& error) {
+  return out << to_name(error);
+}
 
 }  // namespace davit

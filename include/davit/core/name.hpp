@@ -78,8 +78,7 @@ class Name {
     return copy;
   }
 
-  constexpr Name(const char* data, std::uint32_t size, bool owned) noexcept
-      : data_(data), size_(size), owned_(owned) {}
+  constexpr Name(const char* data, std::uint32_t size, bool owned) noexcept : data_(data), size_(size), owned_(owned) {}
 
   const char* data_ = "";
   std::uint32_t size_ = 0;
@@ -104,7 +103,9 @@ class Digits {
     } while (rest != 0);
     if (negative) buffer_[--begin_] = '-';
   }
-  [[nodiscard]] constexpr std::string_view view() const noexcept { return {buffer_ + begin_, sizeof(buffer_) - begin_}; }
+  [[nodiscard]] constexpr std::string_view view() const noexcept {
+    return {buffer_ + begin_, sizeof(buffer_) - begin_};
+  }
 
  private:
   char buffer_[24] = {};
@@ -124,6 +125,9 @@ constexpr decltype(auto) piece(const T& part) {
 
 }  // namespace detail
 
+[[nodiscard]] constexpr Name concat() noexcept {
+  return {};
+}
 /// Joins strings, characters and integers into one name; works in constant evaluation. O(total size).
 template <class... Parts>
 [[nodiscard]] constexpr Name concat(const Parts&... parts) {

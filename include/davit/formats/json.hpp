@@ -4,14 +4,15 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include "davit/formats/json_document.hpp"
+#include "davit/formats/json_equal.hpp"
+#include "davit/formats/json_iterator.hpp"
+#include "davit/formats/json_place.hpp"
 
 namespace davit::formats {
 
@@ -81,7 +82,6 @@ class Json {
 
   [[nodiscard]] const JsonDocument::Node& node() const noexcept { return document_->node(index_); }
   [[nodiscard]] std::unexpected<Error> key_error(std::string_view key, std::string_view what) const;
-  [[nodiscard]] std::string_view kind_name() const noexcept;
 
   const JsonDocument* document_;
   std::uint32_t index_;
@@ -89,54 +89,17 @@ class Json {
 
 /// A member of an object: its key, a view into the document, and its value.
 struct JsonMember {
+  JsonMember(const JsonDocument& document, std::uint32_t index) noexcept
+      : key(document.string(index)), value(document, index + 1) {}
+
   std::string_view key;
   Json value;
 };
 
-namespace detail {
-
-/// Walks the values of a document from sibling to sibling; `Element` is Json, or JsonMember for key and value.
-template <class Element>
-class JsonIterator {
- public:
-  using iterator_category = std::input_iterator_tag;
-  using value_type = Element;
-  using difference_type = std::ptrdiff_t;
-  using pointer = void;
-  using reference = Element;
-
-  JsonIterator() noexcept = default;
-  JsonIterator(const JsonDocument& document, std::uint32_t index) noexcept : document_(&document), index_(index) {}
-
-  [[nodiscard]] Element operator*() const noexcept {
-    if constexpr (std::is_same_v<Element, JsonMember>) {
-      return {document_->string(index_), Json(*document_, index_ + 1)};
-    } else {
-      return {*document_, index_};
-    }
-  }
-  JsonIterator& operator++() noexcept {
-    index_ = document_->after(std::is_same_v<Element, JsonMember> ? index_ + 1 : index_);
-    return *this;
-  }
-  JsonIterator operator++(int) noexcept {
-    JsonIterator before = *this;
-    ++*this;
-    return before;
-  }
-  friend bool operator==(const JsonIterator&, const JsonIterator&) = default;
-
- private:
-  const JsonDocument* document_ = nullptr;
-  std::uint32_t index_ = 0;
-};
-
-}  // namespace detail
-
 /// The elements of an array in order, as a range of Json.
 class JsonArray {
  public:
-  using Iterator = detail::JsonIterator<Json>;
+  using Iterator = detail::JsonIterator<Json, 0>;
 
   explicit JsonArray(Json array) noexcept : array_(array) {}
   [[nodiscard]] std::size_t size() const noexcept { return array_.node().size; }
@@ -151,7 +114,7 @@ class JsonArray {
 /// The members of an object in the order of the text, as a range of JsonMember. Keys may repeat in a hostile text.
 class JsonObject {
  public:
-  using Iterator = detail::JsonIterator<JsonMember>;
+  using Iterator = detail::JsonIterator<JsonMember, 1>;
 
   explicit JsonObject(Json object) noexcept : object_(object) {}
   [[nodiscard]] std::size_t size() const noexcept { return object_.node().size; }
@@ -228,20 +191,7 @@ inline Result<Json> Json::at(std::string_view key) const {
 }
 
 inline bool same(Json a, Json b) {
-  const JsonDocument& left = *a.document_;
-  const JsonDocument& right = *b.document_;
-  const std::uint32_t count = left.after(a.index_) - a.index_;
-  if (right.after(b.index_) - b.index_ != count) return false;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const JsonDocument::Node& x = left.node(a.index_ + i);
-    const JsonDocument::Node& y = right.node(b.index_ + i);
-    if (x.kind != y.kind || x.size != y.size) return false;
-    const bool is_string = x.kind == JsonKind::string;
-    if (is_string && left.string(a.index_ + i) != right.string(b.index_ + i)) return false;
-    const bool is_number = x.kind == JsonKind::integer || x.kind == JsonKind::real;
-    if (is_number && x.payload != y.payload) return false;
-  }
-  return true;
+  return detail::same(*a.document_, a.index_, *b.document_, b.index_);
 }
 
 namespace detail {
@@ -252,13 +202,6 @@ Result<T> read_member(Json object, std::string_view key, Result<T> (Json::*read)
   const Result<Json> found = object.at(key);
   if (!found) return std::unexpected(found.error());
   return ((*found).*read)();
-}
-
-/// Appends a key of the file to a place, without control characters and at most 80 bytes of it.
-inline void append_key(std::string& text, std::string_view key) {
-  text += '.';
-  for (const char c : key.substr(0, 80)) text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  if (key.size() > 80) text += "...";
 }
 
 }  // namespace detail
@@ -285,20 +228,6 @@ inline Result<JsonMember> Json::tagged(std::string_view key) const {
   return detail::read_member<JsonMember>(*this, key, &Json::tagged);
 }
 
-inline std::string_view Json::kind_name() const noexcept {
-  switch (kind()) {
-    case JsonKind::null: return "null";
-    case JsonKind::false_: return "false";
-    case JsonKind::true_: return "true";
-    case JsonKind::integer: return "an integer";
-    case JsonKind::real: return "a number that is no such integer";
-    case JsonKind::string: return "a string";
-    case JsonKind::array: return "an array";
-    case JsonKind::object: return "an object";
-  }
-  return "?";
-}
-
 inline std::unexpected<Error> Json::error(std::string_view what, std::string_view fix) const {
   if (fix.empty()) fix = "the file is damaged or not of torch.export: export the program again";
   return std::unexpected(Error{.code = ErrorCode::corrupt_data,
@@ -309,7 +238,7 @@ inline std::unexpected<Error> Json::error(std::string_view what, std::string_vie
 }
 
 inline std::unexpected<Error> Json::expected(std::string_view what) const {
-  return error(concat("expected ", what, ", found ", kind_name()));
+  return error(concat("expected ", what, ", found ", detail::noun_of(kind())));
 }
 
 inline std::unexpected<Error> Json::key_error(std::string_view key, std::string_view what) const {
@@ -321,22 +250,7 @@ inline std::unexpected<Error> Json::key_error(std::string_view key, std::string_
 }
 
 inline std::string Json::place() const {
-  constexpr std::size_t longest = 1000;
-  std::string text(document_->name());
-  for (std::uint32_t at = 0; at != index_;) {
-    if (text.size() > longest) return text + "...";
-    const bool is_object = document_->node(at).kind == JsonKind::object;
-    std::uint32_t child = at + (is_object ? 2 : 1);
-    std::size_t number = 0;
-    for (; document_->after(child) <= index_; ++number) child = document_->after(child) + (is_object ? 1 : 0);
-    if (is_object) {
-      detail::append_key(text, document_->string(child - 1));
-    } else {
-      text += '[' + std::to_string(number) + ']';
-    }
-    at = child;
-  }
-  return text;
+  return detail::place_of(*document_, index_);
 }
 
 }  // namespace davit::formats

@@ -4,58 +4,52 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "davit/core/shared_bytes.hpp"
 #include "davit/formats/load_error.hpp"
 #include "davit/formats/pickle_opcodes.hpp"
+#include "davit/formats/pickle_stack.hpp"
+#include "davit/formats/pickle_stream.hpp"
 #include "davit/formats/pickle_values.hpp"
 
 namespace davit::formats {
 
-/// The largest pickle that read_pickle takes, in bytes, and the most values it makes of one.
+/// The largest pickle that read_pickle takes, in bytes.
 inline constexpr std::size_t max_pickle_size = std::size_t{1} << 30;
-inline constexpr std::size_t max_pickle_values = std::size_t{1} << 22;
 
 namespace detail {
 
 /// The machine that a pickle is a program for, without the parts that import, call or build.
 class PickleMachine {
  public:
-  PickleMachine(SharedBytes bytes, std::string_view label) : bytes_(std::move(bytes)), label_(label) {}
+  PickleMachine(SharedBytes bytes, std::string_view label) : in_(std::move(bytes), label), stack_(in_) {}
+  PickleMachine(const PickleMachine&) = delete;
+  PickleMachine& operator=(const PickleMachine&) = delete;
 
   [[nodiscard]] Result<Pickle> run() {
-    if (bytes_.size() > max_pickle_size) return corrupt(Name::own(label_), "the pickle is too large");
-    values_.resize(4);  // None, False, True and () are made once
-    values_[true_id].kind = values_[false_id].kind = PickleKind::boolean;
-    values_[true_id].number = 1;
-    values_[empty_tuple_id].kind = PickleKind::tuple;
+    if (in_.bytes().size() > max_pickle_size) return corrupt(Name::own(in_.label()), "the pickle is too large");
     while (!stopped_ && step()) {
     }
-    if (failure_) return std::unexpected(*std::move(failure_));
-    return Pickle(bytes_, std::move(values_), stack_.back());
+    if (in_.failure()) return std::unexpected(*std::move(in_.failure()));
+    const PickleId root = stack_.top();
+    return Pickle(in_.bytes(), std::move(stack_).take_values(), root);
   }
 
  private:
-  static constexpr PickleId none_id = 0, false_id = 1, true_id = 2, empty_tuple_id = 3;
-
-  // Each operation answers whether the machine may go on; if not, failure_ says why.
+  // Each operation answers whether the machine may go on; if not, the stream says why.
   bool step() {
-    op_offset_ = static_cast<std::uint32_t>(at_);
     std::uint64_t code = 0;
-    if (!number(1, code)) return false;
+    if (!in_.opcode(code)) return false;
     switch (static_cast<PickleOp>(code)) {
       case PickleOp::proto: return protocol();
-      case PickleOp::frame: return skip(8);
+      case PickleOp::frame: return in_.skip(8);
       case PickleOp::stop: return stop();
-      case PickleOp::mark: marks_.push_back(stack_.size()); return true;
-      case PickleOp::none: return push(none_id);
-      case PickleOp::newfalse: return push(false_id);
-      case PickleOp::newtrue: return push(true_id);
+      case PickleOp::mark: return stack_.mark();
+      case PickleOp::none: return stack_.push(PickleStack::none_id);
+      case PickleOp::newfalse: return stack_.push(PickleStack::false_id);
+      case PickleOp::newtrue: return stack_.push(PickleStack::true_id);
       case PickleOp::binint: return integer(4, true);
       case PickleOp::binint1: return integer(1, false);
       case PickleOp::binint2: return integer(2, false);
@@ -69,9 +63,9 @@ class PickleMachine {
       case PickleOp::binbytes: return text(4, PickleKind::bytes);
       case PickleOp::binbytes8: return text(8, PickleKind::bytes);
       case PickleOp::empty_list:
-      case PickleOp::empty_set: return push_new({.kind = PickleKind::list});
-      case PickleOp::empty_dict: return push_new({.kind = PickleKind::dict});
-      case PickleOp::empty_tuple: return push(empty_tuple_id);
+      case PickleOp::empty_set: return stack_.push_new({.kind = PickleKind::list});
+      case PickleOp::empty_dict: return stack_.push_new({.kind = PickleKind::dict});
+      case PickleOp::empty_tuple: return stack_.push(PickleStack::empty_tuple_id);
       case PickleOp::tuple1: return tuple_of(1);
       case PickleOp::tuple2: return tuple_of(2);
       case PickleOp::tuple3: return tuple_of(3);
@@ -92,210 +86,123 @@ class PickleMachine {
       case PickleOp::binpersid: return persistent();
       case PickleOp::binput: return put(1);
       case PickleOp::long_binput: return put(4);
-      case PickleOp::memoize: return memoize(memo_.size());
+      case PickleOp::memoize: return stack_.memoize(stack_.memo_size());
       case PickleOp::binget: return get(1);
       case PickleOp::long_binget: return get(4);
     }
-    return fail("opcode ", code, " is not one that torch.save writes");
+    return in_.fail("opcode ", code, " is not one that torch.save writes");
   }
 
-  template <class... What>
-  bool fail(const What&... what) {
-    failure_ = corrupt(concat(label_, ", byte ", op_offset_), concat(what...)).error();
-    return false;
-  }
-
-  // -- bytes ----------------------------------------------------------------------------------------------------
-  bool skip(std::uint64_t count) {
-    if (count > bytes_.size() - at_) return fail("the pickle ends too early");
-    at_ += count;
-    return true;
-  }
-  /// A little endian number of `width` bytes.
-  bool number(std::size_t width, std::uint64_t& value) {
-    if (!skip(width)) return false;
-    value = 0;
-    for (std::size_t i = 0; i < width; ++i)
-      value |= std::to_integer<std::uint64_t>(bytes_.data()[at_ - width + i]) << (8 * i);
-    return true;
-  }
-  bool characters(std::uint64_t size, std::string_view& text) {
-    if (!skip(size)) return false;
-    text = {reinterpret_cast<const char*>(bytes_.data()) + (at_ - size), static_cast<std::size_t>(size)};
-    return true;
-  }
-  bool line(std::string_view& text) {
-    const std::string_view rest(reinterpret_cast<const char*>(bytes_.data()) + at_, bytes_.size() - at_);
-    const std::size_t end = rest.find('\n');
-    if (end == rest.npos) return fail("the pickle ends too early");
-    text = rest.substr(0, end);
-    at_ += end + 1;
-    return true;
-  }
-
-  // -- stack ----------------------------------------------------------------------------------------------------
-  [[nodiscard]] std::size_t floor() const noexcept { return marks_.empty() ? 0 : marks_.back(); }
-  bool push(PickleId id) {
-    stack_.push_back(id);
-    return true;
-  }
-  bool push_new(PickleValue value) {
-    if (values_.size() >= max_pickle_values) return fail("the pickle holds too many values");
-    value.offset = op_offset_;
-    values_.push_back(std::move(value));
-    return push(static_cast<PickleId>(values_.size() - 1));
-  }
-  bool has(std::size_t count) {
-    return stack_.size() - floor() >= count || fail("the pickle takes more from its stack than it put there");
-  }
-  PickleId pop() {
-    const PickleId id = stack_.back();
-    stack_.pop_back();
-    return id;
-  }
-  /// Where the values above the last mark begin; takes the mark away.
-  bool pop_mark(std::size_t& first) {
-    if (marks_.empty()) return fail("the pickle takes a mark that it did not put there");
-    first = marks_.back();
-    marks_.pop_back();
-    return true;
-  }
-
-  // -- operations -----------------------------------------------------------------------------------------------
   bool protocol() {
     std::uint64_t version = 0;
-    return number(1, version) && (version <= 5 || fail("pickle protocol ", version, " is not known"));
+    return in_.number(1, version) && (version <= 5 || in_.fail("pickle protocol ", version, " is not known"));
   }
-  bool stop() { return has(1) && (stopped_ = true); }
+  bool stop() { return stack_.has(1) && (stopped_ = true); }
   bool integer(std::size_t width, bool is_signed) {
     std::uint64_t value = 0;
-    if (!number(width, value)) return false;
+    if (!in_.number(width, value)) return false;
     const auto unsigned32 = static_cast<std::uint32_t>(value);
-    return push_new({.kind = PickleKind::integer,
-                     .number = is_signed ? static_cast<std::int32_t>(unsigned32) : std::int64_t{unsigned32}});
+    return stack_.push_new({.kind = PickleKind::integer,
+                            .number = is_signed ? static_cast<std::int32_t>(unsigned32) : std::int64_t{unsigned32}});
   }
   bool long_integer(std::size_t width) {
     std::uint64_t size = 0;
-    if (!number(width, size)) return false;
-    if (size > 8) return skip(size) && push_new({.kind = PickleKind::big_integer});
+    if (!in_.number(width, size)) return false;
+    if (size > 8) return in_.skip(size) && stack_.push_new({.kind = PickleKind::big_integer});
     std::uint64_t value = 0;
-    if (!number(size, value)) return false;
+    if (!in_.number(size, value)) return false;
     const auto unused = static_cast<unsigned>(64 - 8 * size);  // the sign is the highest bit read
     const std::int64_t extended = size == 0 ? 0 : static_cast<std::int64_t>(value << unused) >> unused;
-    return push_new({.kind = PickleKind::integer, .number = extended});
+    return stack_.push_new({.kind = PickleKind::integer, .number = extended});
   }
   bool real() {
     std::uint64_t bits = 0;
-    if (!number(8, bits)) return false;
+    if (!in_.number(8, bits)) return false;
     PickleValue value{.kind = PickleKind::real};
     value.real = std::bit_cast<double>(__builtin_bswap64(bits));
-    return push_new(std::move(value));
+    return stack_.push_new(std::move(value));
   }
   bool text(std::size_t width, PickleKind kind) {
     std::uint64_t size = 0;
     std::string_view characters_read;
-    return number(width, size) && characters(size, characters_read) &&
-           push_new({.kind = kind, .text = characters_read});
+    return in_.number(width, size) && in_.characters(size, characters_read) &&
+           stack_.push_new({.kind = kind, .text = characters_read});
   }
   bool tuple_of(std::size_t count) {
-    if (!has(count)) return false;
+    if (!stack_.has(count)) return false;
     PickleValue tuple{.kind = PickleKind::tuple};
-    tuple.items.assign(stack_.end() - static_cast<std::ptrdiff_t>(count), stack_.end());
-    stack_.resize(stack_.size() - count);
-    return push_new(std::move(tuple));
+    stack_.move_to(tuple.items, stack_.size() - count);
+    return stack_.push_new(std::move(tuple));
   }
   bool collect(PickleKind kind) {
     std::size_t first = 0;
-    if (!pop_mark(first)) return false;
-    if (kind == PickleKind::dict && (stack_.size() - first) % 2 != 0) return fail("a key has no value");
+    if (!stack_.pop_mark(first)) return false;
+    if (kind == PickleKind::dict && (stack_.size() - first) % 2 != 0) return in_.fail("a key has no value");
     PickleValue container{.kind = kind};
-    container.items.assign(stack_.begin() + static_cast<std::ptrdiff_t>(first), stack_.end());
-    stack_.resize(first);
-    return push_new(std::move(container));
+    stack_.move_to(container.items, first);
+    return stack_.push_new(std::move(container));
   }
-  bool extend(std::size_t step) { return has(step + 1) && extend_with(stack_.size() - step, step); }
+  bool extend(std::size_t step) { return stack_.has(step + 1) && extend_with(stack_.size() - step, step); }
   bool extend_from_mark(std::size_t step) {
     std::size_t first = 0;
-    return pop_mark(first) && extend_with(first, step);
+    return stack_.pop_mark(first) && extend_with(first, step);
   }
   /// Moves the values from `first` on into the container below them; `step` is 2 for keys and values, 1 for elements.
   bool extend_with(std::size_t first, std::size_t step) {
-    if (first <= floor()) return fail("there is no container to put values in");
-    if ((stack_.size() - first) % step != 0) return fail("a key has no value");
-    PickleValue& container = values_[stack_[first - 1]];
+    if (first <= stack_.floor()) return in_.fail("there is no container to put values in");
+    if ((stack_.size() - first) % step != 0) return in_.fail("a key has no value");
+    PickleValue& container = stack_.value(stack_[first - 1]);
     const bool is_record = container.kind == PickleKind::call || container.kind == PickleKind::object;
     if (!is_record && container.kind != (step == 2 ? PickleKind::dict : PickleKind::list))
-      return fail("values are put in something that is no ", step == 2 ? "dictionary" : "list");
-    container.items.insert(container.items.end(), stack_.begin() + static_cast<std::ptrdiff_t>(first), stack_.end());
-    stack_.resize(first);
+      return in_.fail("values are put in something that is no ", step == 2 ? "dictionary" : "list");
+    stack_.move_to(container.items, first);
     return true;
   }
   bool global() {
     PickleValue global{.kind = PickleKind::global};
-    return line(global.module) && line(global.text) && push_new(std::move(global));
+    return in_.line(global.module) && in_.line(global.text) && stack_.push_new(std::move(global));
   }
   bool stack_global() {
-    if (!has(2)) return false;
-    const PickleValue& name = values_[pop()];
-    const PickleValue& module = values_[pop()];
+    if (!stack_.has(2)) return false;
+    const PickleValue& name = stack_.value(stack_.pop());
+    const PickleValue& module = stack_.value(stack_.pop());
     if (name.kind != PickleKind::string || module.kind != PickleKind::string)
-      return fail("a global is not named by text");
-    return push_new({.kind = PickleKind::global, .text = name.text, .module = module.text});
+      return in_.fail("a global is not named by text");
+    return stack_.push_new({.kind = PickleKind::global, .text = name.text, .module = module.text});
   }
   bool apply(PickleKind kind) {
-    if (!has(2)) return false;
-    const PickleId arguments = pop();
-    const PickleId callable = pop();
-    return push_new(
-        {.kind = kind, .callable = callable, .arguments = arguments, .state_begin = static_cast<std::uint32_t>(at_)});
+    if (!stack_.has(2)) return false;
+    const PickleId arguments = stack_.pop();
+    const PickleId callable = stack_.pop();
+    return stack_.push_new({.kind = kind, .callable = callable, .arguments = arguments, .state_begin = in_.at()});
   }
   bool build() {
-    if (!has(2)) return false;
-    const PickleId state = pop();
-    PickleValue& object = values_[stack_.back()];
+    if (!stack_.has(2)) return false;
+    const PickleId state = stack_.pop();
+    PickleValue& object = stack_.value(stack_.top());
     if (object.kind != PickleKind::call && object.kind != PickleKind::object)
-      return fail("a state is given to something that is no object");
+      return in_.fail("a state is given to something that is no object");
     object.state = state;
-    object.state_end = op_offset_;
+    object.state_end = in_.op_offset();
     return true;
   }
   bool persistent() {
-    if (!has(1)) return false;
-    const PickleId arguments = pop();
-    return push_new({.kind = PickleKind::persistent, .arguments = arguments});
+    if (!stack_.has(1)) return false;
+    const PickleId arguments = stack_.pop();
+    return stack_.push_new({.kind = PickleKind::persistent, .arguments = arguments});
   }
-
-  // -- memo -----------------------------------------------------------------------------------------------------
   bool put(std::size_t width) {
     std::uint64_t index = 0;
-    return number(width, index) && memoize(index);
-  }
-  bool memoize(std::uint64_t index) {
-    if (!has(1)) return false;
-    if (index >= bytes_.size()) return fail("memo entry ", index, " is more than the pickle can have");
-    if (index >= memo_.size()) memo_.resize(index + 1, no_pickle_id);
-    memo_[index] = stack_.back();
-    PickleValue& value = values_[stack_.back()];
-    if (value.state_begin == op_offset_) value.state_begin = static_cast<std::uint32_t>(at_);
-    return true;
+    return in_.number(width, index) && stack_.memoize(index);
   }
   bool get(std::size_t width) {
     std::uint64_t index = 0;
-    if (!number(width, index)) return false;
-    if (index >= memo_.size() || memo_[index] == no_pickle_id) return fail("memo entry ", index, " is not there");
-    return push(memo_[index]);
+    return in_.number(width, index) && stack_.recall(index);
   }
 
-  SharedBytes bytes_;
-  std::string_view label_;
-  std::size_t at_ = 0;
-  std::uint32_t op_offset_ = 0;
+  PickleStream in_;
+  PickleStack stack_;
   bool stopped_ = false;
-  std::vector<PickleValue> values_;
-  std::vector<PickleId> stack_;
-  std::vector<std::size_t> marks_;
-  std::vector<PickleId> memo_;
-  std::optional<Error> failure_;
 };
 
 }  // namespace detail

@@ -4,83 +4,24 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <limits>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "davit/core/evalue.hpp"
-#include "davit/core/tensor.hpp"
+#include "davit/formats/case_files.hpp"
+#include "davit/formats/case_tensor.hpp"
 #include "davit/formats/json.hpp"
-#include "davit/formats/mapped_file.hpp"
-#include "davit/formats/npy.hpp"
-#include "davit/formats/zip.hpp"
+#include "davit/formats/load_error.hpp"
+#include "davit/formats/recorded_value.hpp"
 
 namespace davit::formats {
 
-/// The files of a case: a folder, or the members of a zip archive below a folder.
-class CaseFiles {
- public:
-  [[nodiscard]] static CaseFiles folder(std::filesystem::path path) {
-    CaseFiles files;
-    files.root_ = std::move(path);
-    return files;
-  }
-  [[nodiscard]] static CaseFiles member(ZipArchive& archive, std::string prefix) {
-    CaseFiles files;
-    files.archive_ = &archive;
-    files.prefix_ = std::move(prefix);
-    return files;
-  }
-  /// The bytes of a file of the case; a name that leaves the case's folder is refused.
-  [[nodiscard]] Result<SharedBytes> read(std::string_view name) const {
-    if (name.find("..") != std::string_view::npos || name.starts_with('/'))
-      return load_error(ErrorCode::corrupt_data, place(name), "the name leaves the folder of the case",
-                        "record the case again");
-    return archive_ != nullptr ? archive_->read(prefix_ + std::string(name)) : map_file(root_ / name);
-  }
-  [[nodiscard]] std::string place(std::string_view name) const {
-    return archive_ != nullptr ? std::string(archive_->label()) + "/" + prefix_ + std::string(name)
-                               : (root_ / name).string();
-  }
-
- private:
-  std::filesystem::path root_;
-  ZipArchive* archive_ = nullptr;
-  std::string prefix_;
-};
-
-/// A recorded input or output: a tensor, or a number, text or none.
-struct RecordedValue {
-  std::string name;
-  EValue::Tag tag = EValue::Tag::none;
-  Tensor tensor;
-  std::int64_t integer = 0;
-  double real = 0;
-  std::string text;
-  bool opaque = false;         ///< a token, or of a type that cannot be recorded: not to be compared
-  std::optional<double> rtol;  ///< the value's own tolerance, if it has one
-  std::optional<double> atol;
-
-  /// The value; views this object.
-  [[nodiscard]] EValue value() const {
-    switch (tag) {
-      case EValue::Tag::tensor: return EValue(tensor.view());
-      case EValue::Tag::int_: return EValue(integer);
-      case EValue::Tag::float_: return EValue(real);
-      case EValue::Tag::bool_: return EValue(integer != 0);
-      case EValue::Tag::string: return EValue(std::string_view(text));
-      default: return {};
-    }
-  }
-};
-
+/// One call of a program, as it was recorded.
 struct RecordedRun {
   std::vector<RecordedValue> inputs;   ///< user inputs, in signature order
   std::vector<RecordedValue> outputs;  ///< all graph outputs, in order
@@ -103,145 +44,7 @@ struct RecordedCase {
 
 namespace detail {
 
-[[nodiscard]] inline Result<double> real_of(const Json& json) {
-  if (!json.is_string()) return json.number();
-  const Result<std::string_view> text = json.string();
-  if (*text == "NaN" || *text == "nan") return std::numeric_limits<double>::quiet_NaN();
-  if (*text == "Infinity" || *text == "inf") return std::numeric_limits<double>::infinity();
-  if (*text == "-Infinity" || *text == "-inf") return -std::numeric_limits<double>::infinity();
-  return json.expected("a number");
-}
-
-/// The fix of every error in a case.
-inline constexpr std::string_view case_fix = "the recorded case is damaged: record it again";
-
-/// Reads a tolerance if it is there; it must be a number that is not negative.
-[[nodiscard]] inline Result<void> read_tolerance(const Json& json, std::string_view key, std::optional<double>& to) {
-  const Result<std::optional<Json>> found = json.find(key);
-  if (!found) return error_of(found);
-  if (!*found) return {};
-  const Result<double> value = (**found).number();
-  if (!value) return error_of(value);
-  if (!(*value >= 0)) return (**found).error("a tolerance is a number of 0 or more", case_fix);
-  to = *value;
-  return {};
-}
-
-/// Reads a list of integers.
-[[nodiscard]] inline Result<std::vector<std::int64_t>> read_integers(const Json& json) {
-  const Result<JsonArray> list = json.array();
-  if (!list) return error_of(list);
-  std::vector<std::int64_t> out;
-  for (const Json item : *list) {
-    const Result<std::int64_t> value = item.integer();
-    if (!value) return error_of(value);
-    out.push_back(*value);
-  }
-  return out;
-}
-[[nodiscard]] inline Result<std::vector<std::int64_t>> read_integers(const Json& json, std::string_view key) {
-  const Result<Json> found = json.at(key);
-  if (!found) return error_of(found);
-  return read_integers(*found);
-}
-
-/// Makes a tensor of one dimension, which is a storage, the view of it that the case describes.
-[[nodiscard]] inline Result<void> apply_strides(const Json& json, Tensor& tensor) {
-  Result<std::vector<std::int64_t>> strides = read_integers(json, "strides");
-  if (!strides) return error_of(std::move(strides));
-  const Result<std::int64_t> offset = json.integer("storage_offset");
-  if (!offset) return error_of(offset);
-  tensor.strides = *std::move(strides);
-  tensor.storage_offset = *offset;
-  if (tensor.sizes.size() != tensor.strides.size()) return json.error("it has not as many strides as sizes", case_fix);
-  const std::int64_t extent =
-      storage_extent(tensor.sizes, tensor.strides, tensor.storage_offset, size_of(tensor.dtype));
-  if (extent < 0 || static_cast<std::size_t>(extent) > tensor.storage.size())
-    return json.error("its strides leave the storage", case_fix);
-  return {};
-}
-
-/// Whether sizes are not negative, few enough, and of a product that fits.
-[[nodiscard]] inline bool plausible_sizes(std::span<const std::int64_t> sizes) noexcept {
-  std::int64_t count = 1;
-  for (const std::int64_t size : sizes)
-    if (size < 0 || __builtin_mul_overflow(count, std::max<std::int64_t>(size, 1), &count)) return false;
-  return sizes.size() <= max_rank && count <= INT64_MAX / 64;
-}
-
-[[nodiscard]] inline Result<Tensor> read_case_tensor(const CaseFiles& files, const Json& json) {
-  const Result<std::optional<Json>> storage_file = json.find("storage_file");
-  if (!storage_file) return error_of(storage_file);
-  const bool strided = storage_file->has_value();
-  const Result<std::string_view> file = json.string(strided ? "storage_file" : "file");
-  if (!file) return error_of(file);
-  const Result<SharedBytes> bytes = files.read(*file);
-  if (!bytes) return error_of(bytes);
-  Result<Tensor> tensor = read_npy(*bytes, files.place(*file));
-  if (!tensor) return tensor;
-  const Result<std::string_view> dtype_name = json.string("dtype");
-  if (!dtype_name) return error_of(dtype_name);
-  const ScalarType dtype = scalar_type_named(*dtype_name);
-  const bool is_bits = dtype == ScalarType::bfloat16 && tensor->dtype == ScalarType::uint16;
-  if (dtype != tensor->dtype && !is_bits)
-    return json.error(concat("the file holds ", name_of(tensor->dtype), ", not ", *dtype_name), case_fix);
-  tensor->dtype = dtype;
-  Result<std::vector<std::int64_t>> sizes = read_integers(json, "shape");
-  if (!sizes) return error_of(std::move(sizes));
-  if (!strided && *sizes != tensor->sizes) return json.error("the file holds another shape", case_fix);
-  if (!plausible_sizes(*sizes)) return json.error("its shape is no list of plausible sizes", case_fix);
-  if (!strided) return tensor;
-  tensor->sizes = *std::move(sizes);
-  if (Result<void> applied = apply_strides(json, *tensor); !applied) return error_of(std::move(applied));
-  return tensor;
-}
-
-[[nodiscard]] inline Result<RecordedValue> read_case_value(const CaseFiles& files, const Json& json) {
-  RecordedValue out;
-  const Result<std::string_view> type = json.string("type");
-  if (!type) return std::unexpected(type.error());
-  if (const auto name = json.find("name"); name && *name && (**name).is_string()) out.name = *(**name).string();
-  if (Result<void> read = read_tolerance(json, "rtol", out.rtol); !read) return error_of(std::move(read));
-  if (Result<void> read = read_tolerance(json, "atol", out.atol); !read) return error_of(std::move(read));
-  const Result<std::optional<Json>> kind = json.find("kind");
-  const bool is_token = kind && *kind && (**kind).string().value_or("") == "TOKEN";
-  out.opaque = *type == "other" || is_token;
-  if (*type == "none" || out.opaque) return out;
-  if (*type == "tensor") {
-    Result<Tensor> tensor = read_case_tensor(files, json);
-    if (!tensor) return std::unexpected(std::move(tensor.error()));
-    out.tag = EValue::Tag::tensor;
-    out.tensor = std::move(*tensor);
-    return out;
-  }
-  const Result<Json> value = json.at("value");
-  if (!value) return std::unexpected(value.error());
-  if (*type == "int") {
-    const Result<std::int64_t> v = value->integer();
-    if (!v) return std::unexpected(v.error());
-    out.tag = EValue::Tag::int_;
-    out.integer = *v;
-  } else if (*type == "float") {
-    const Result<double> v = real_of(*value);
-    if (!v) return std::unexpected(v.error());
-    out.tag = EValue::Tag::float_;
-    out.real = *v;
-  } else if (*type == "bool") {
-    const Result<bool> v = value->boolean();
-    if (!v) return std::unexpected(v.error());
-    out.tag = EValue::Tag::bool_;
-    out.integer = *v ? 1 : 0;
-  } else if (*type == "str") {
-    const Result<std::string_view> v = value->string();
-    if (!v) return std::unexpected(v.error());
-    out.tag = EValue::Tag::string;
-    out.text = *v;
-  } else {
-    return json.expected("a type: tensor, int, float, bool, str or none");
-  }
-  return out;
-}
-
+/// Reads a list of values.
 [[nodiscard]] inline Result<void> read_values(const CaseFiles& files, const Json& run, std::string_view key,
                                               std::vector<RecordedValue>& out) {
   const Result<JsonArray> list = run.array(key);

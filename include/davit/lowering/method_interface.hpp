@@ -21,6 +21,7 @@ struct PortType {
   EValue::Tag tag = EValue::Tag::none;
   ScalarType dtype = ScalarType::undefined;  ///< of a tensor
   std::vector<Dim> dims;                     ///< sizes of a tensor; expressions refer to MethodInterface::exprs
+  ExprId expr = no_id;                       ///< of a symbolic int: its expression
 };
 
 /// An input of a delegate call: a user input, or a buffer that the method changes.
@@ -80,7 +81,7 @@ namespace detail {
   }
   const Value& v = graph.values[a.value()];
   switch (v.kind) {
-    case ValueKind::sym_int: return {.tag = EValue::Tag::int_};
+    case ValueKind::sym_int: return {.tag = EValue::Tag::int_, .dims = {}, .expr = v.expr};
     case ValueKind::sym_float: return {.tag = EValue::Tag::float_};
     case ValueKind::sym_bool: return {.tag = EValue::Tag::bool_};
     case ValueKind::tensor: break;
@@ -128,16 +129,19 @@ inline void write_port_type(ByteWriter& out, const PortType& type) {
   out.number(type.tag);
   out.number(type.dtype);
   out.array(std::span<const Dim>(type.dims));
+  out.number(type.expr);
 }
 [[nodiscard]] inline PortType read_port_type(ByteReader& in, std::size_t exprs) {
   PortType type;
   type.tag = in.number<EValue::Tag>();
   type.dtype = in.number<ScalarType>();
   type.dims = in.array<Dim>();
+  type.expr = in.number<ExprId>();
   bool good = type.tag <= EValue::Tag::list && type.dims.size() <= max_rank;
   if (type.tag == EValue::Tag::tensor && size_of(type.dtype) == 0) good = false;
   for (const Dim& d : type.dims)
     if (d.expr != no_id && d.expr >= exprs) good = false;
+  if (type.expr != no_id && type.expr >= exprs) good = false;
   if (!good) in.fail();
   return type;
 }

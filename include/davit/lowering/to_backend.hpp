@@ -8,15 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "davit/lowering/diagnostics.hpp"
 #include "davit/lowering/lowered_module.hpp"
+#include "davit/lowering/partitioning.hpp"
 #include "davit/program/verify.hpp"
 
 namespace davit {
-
-/// What lowering has to say that is no error.
-struct Diagnostics {
-  std::vector<Name> warnings;
-};
 
 /// A method of a program with several: its name and its program.
 struct ProgramMethod {
@@ -129,6 +126,7 @@ template <class B>
   return to_backend<B>(std::span(&method, 1), std::span(&forward, 1), diagnostics);
 }
 template <class B>
+  requires(!Partitioner<B>)
 [[nodiscard]] auto to_backend(const ExportedProgram& program) {
   detail::require_backend<B>();
   return to_backend<B>(program, typename B::CompileSpec{});

@@ -9,7 +9,7 @@ namespace davit {
 
 /// Schemas of the operators davit knows: core ATen, what torch.export leaves beside it, the training IR operators of
 /// common models, quantized_decomposed, and the arithmetic on symbolic numbers. Sorted by name.
-/// Source: `torch.ops.<name>._schema`, torch 2.6; tools/operators.py prints the table.
+/// Source: `torch.ops.<name>._schema`, torch 2.6; tests/cases/operators.py prints the table.
 inline constexpr auto operator_schemas = std::to_array<std::string_view>({
     // clang-format off
     "_operator.add(Scalar a, Scalar b) -> Scalar",

@@ -23,7 +23,7 @@ class SymbolValues {
       : exprs_(exprs), values_(exprs.size(), 0), known_(exprs.size(), 0) {}
 
   constexpr void reset() noexcept {
-    for (std::size_t i = 0; i < known_.size(); ++i) known_[i] = 0;
+    for (std::uint8_t& known : known_) known = 0;
   }
 
   /// Says that expression `id` has this value. A symbol takes it; in `a*s + b` and the like with one unknown symbol the

@@ -23,47 +23,45 @@ class PortChecks {
  public:
   /// Appends a port; `any` lets every value pass (an input that the export fixed is compared elsewhere).
   void add(const PortType& type, bool any) {
-    Port port{.tag = type.tag, .dtype = type.dtype, .any = any, .rank = static_cast<std::uint8_t>(type.dims.size())};
-    for (const Dim& d : type.dims) {
-      sizes_.push_back(d.is_static() ? d.value : -1);
-      is_static_ = is_static_ && d.is_static();
-    }
-    ports_.push_back(port);
+    ports_.push_back({.sizes = {}, .tag = type.tag, .any = any, .rank = static_cast<std::uint8_t>(type.dims.size()), .dtype = type.dtype});
+    for (const Dim& d : type.dims) is_static_ = is_static_ && d.is_static();
+    if (type.dims.size() > max_fast_rank) is_static_ = false;
+    if (!is_static_) return;
+    for (std::size_t d = 0; d < type.dims.size(); ++d) ports_.back().sizes[d] = type.dims[d].value;
   }
   /// True if every value fits and no size was left to check_values. O(values + sizes).
-  [[nodiscard]] bool match(std::span<const EValue> values) const noexcept {
-    if (values.size() != ports_.size() || !is_static_) return false;
-    const std::int64_t* size = sizes_.data();
-    const EValue* value = values.data();
-    for (const Port& port : ports_) {
-      const EValue& v = *value++;
-      if (v.tag() == EValue::Tag::tensor) {
-        const TensorView& tensor = v.tensor();
-        if (tensor.dtype != port.dtype || tensor.rank != port.rank) {
-          if (!port.any) return false;
-          size += port.rank;
-          continue;
-        }
-        const std::int64_t* const end = size + port.rank;
-        for (const std::int64_t* own = tensor.sizes_data; size != end; ++own, ++size)
-          if (*own != *size) return false;
-      } else {
-        if (v.tag() != port.tag && !port.any) return false;
-        size += port.rank;
-      }
-    }
+  [[nodiscard, gnu::always_inline]] bool match(std::span<const EValue> values) const noexcept {
+    return values.size() == ports_.size() && is_static_ && match_all(values.data());
+  }
+  /// True if the checks are complete: no size is left to check_values.
+  [[nodiscard]] bool is_static() const noexcept { return is_static_; }
+  /// match() for as many values as there are ports, if is_static().
+  [[nodiscard, gnu::always_inline]] bool match_all(const EValue* value) const noexcept {
+    const Port* const end = ports_.data() + ports_.size();
+    for (const Port* port = ports_.data(); port != end; ++port, ++value)
+      if (!fits(*port, *value) && !port->any) return false;
     return true;
   }
 
  private:
+  static constexpr std::size_t max_fast_rank = 6;  ///< of tensors that need not go the slow way
   struct Port {
+    std::int64_t sizes[max_fast_rank];
     EValue::Tag tag = EValue::Tag::none;
-    ScalarType dtype = ScalarType::undefined;
     bool any = false;
     std::uint8_t rank = 0;
+    ScalarType dtype = ScalarType::undefined;
   };
+  [[nodiscard, gnu::always_inline]] static bool fits(const Port& port, const EValue& value) noexcept {
+    if (value.tag() != port.tag) return false;
+    if (port.tag != EValue::Tag::tensor) return true;
+    const TensorView& tensor = value.tensor();
+    if (tensor.rank != port.rank || tensor.dtype != port.dtype) return false;
+    for (std::size_t d = 0; d < port.rank; ++d)
+      if (tensor.sizes_data[d] != port.sizes[d]) return false;
+    return true;
+  }
   std::vector<Port> ports_;
-  std::vector<std::int64_t> sizes_;
   bool is_static_ = true;
 };
 
@@ -143,6 +141,13 @@ template <class Port>
   symbols.reset();
   for (int pass = 0; pass < 2; ++pass) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const PortType& type = interface.inputs[i].type;
+      if (inputs[i].is_int() && type.expr != no_id && (pass == 1 || interface.exprs[type.expr].op == ExprOp::symbol) &&
+          !symbols.bind(type.expr, inputs[i].as_int()))
+        return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::execute, .backend = Name(backend),
+                                     .where = concat("argument '", interface.inputs[i].name, "' of ", method, "()"),
+                                     .what = concat("it is ", inputs[i].as_int(), ", which contradicts the sizes of other arguments"),
+                                     .fix = "sizes that were exported as one symbol must be equal"});
       const TensorView* tensor = inputs[i].tensor_if();
       if (tensor == nullptr) continue;
       const std::vector<Dim>& dims = interface.inputs[i].type.dims;

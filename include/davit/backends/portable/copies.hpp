@@ -63,11 +63,11 @@ namespace detail {
   if (const ErrorCode code = make_sized(call, call.dtype(2, type_of_number(call.arg(1)))); code != ErrorCode::ok) return code;
   return fill_with(call, call.arg(1));
 }
-/// zeros, and empty: what nobody promised is zero.
-template <std::size_t DtypeAt>
-[[nodiscard]] ErrorCode zeros(KernelCall& call) {
+/// zeros, ones, and empty: what nobody promised is zero.
+template <std::size_t DtypeAt, int Number = 0>
+[[nodiscard]] ErrorCode filled(KernelCall& call) {
   if (const ErrorCode code = make_sized(call, call.dtype(DtypeAt, ScalarType::float32)); code != ErrorCode::ok) return code;
-  return fill_with(call, EValue(0));
+  return fill_with(call, EValue(Number));
 }
 [[nodiscard]] inline ErrorCode scalar_tensor(KernelCall& call) {
   if (!call.arg(0).is_number()) return call.refuse(ErrorCode::invalid_argument, "the value must be a number");
@@ -164,18 +164,19 @@ inline constexpr auto copy_ops = std::to_array<OpRow>({
     {"aten.arange.start_step", detail::arange},
     {"aten.clone.default", detail::clone},
     {"aten.copy.default", detail::copy},
-    {"aten.empty.memory_format", detail::zeros<1>},
-    {"aten.empty_strided.default", detail::zeros<2>},
+    {"aten.empty.memory_format", detail::filled<1>},
+    {"aten.empty_strided.default", detail::filled<2>},
     {"aten.fill.Scalar", detail::fill},
     {"aten.full.default", detail::full},
     {"aten.full_like.default", detail::full_like},
     {"aten.lift_fresh_copy.default", detail::clone},
     {"aten.native_dropout.default", detail::native_dropout},
+    {"aten.ones.default", detail::filled<1, 1>},
     {"aten.rand.default", detail::random_values<false>},
     {"aten.randn.default", detail::random_values<true>},
     {"aten.randperm.default", detail::randperm},
     {"aten.scalar_tensor.default", detail::scalar_tensor},
-    {"aten.zeros.default", detail::zeros<1>},
+    {"aten.zeros.default", detail::filled<1>},
 });
 
 }  // namespace davit::portable_kernels

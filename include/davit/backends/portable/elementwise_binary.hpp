@@ -280,6 +280,14 @@ template <bool Subtract>
 [[nodiscard]] inline ErrorCode pow(KernelCall& call) {
   if (call.arg(1).is_number() && !call.arg(1).is_float() && call.arg(1).integer() < 0 && call.is_tensor(0) && is_integral(call.tensor(0).dtype))
     return call.refuse(ErrorCode::invalid_argument, "integers to negative integer powers are not allowed");
+  const double exponent = call.arg(1).is_number() ? call.arg(1).number() : 0;
+  const bool half = call.is_tensor(0) && call.tensor(0).dtype == ScalarType::float16;
+  if (std::fabs(exponent) == 0.5 && !half)  // torch takes the root, which differs at -0 and -inf, but not of float16
+    return arithmetic(call, Numbers::as_is, [=](auto x, auto y, ErrorCode& code) {
+      using T = decltype(x);
+      if constexpr (std::is_floating_point_v<T>) return exponent > 0 ? std::sqrt(x) : T(1) / std::sqrt(x);
+      else return power(x, y, code);
+    });
   return arithmetic(call, Numbers::as_is, [](auto x, auto y, ErrorCode& code) { return power(x, y, code); });
 }
 [[nodiscard]] inline ErrorCode maximum(KernelCall& call) {
@@ -402,7 +410,6 @@ inline constexpr auto elementwise_binary_ops = std::to_array<OpRow>({
     {"aten.maximum.default", detail::maximum, Aliasing::none, true},
     {"aten.minimum.default", detail::minimum, Aliasing::none, true},
     {"aten.atan2.default", detail::atan2, Aliasing::none, true},
-    {"aten.atan2.out", detail::atan2, Aliasing::none, true},
     {"aten.bitwise_and.Scalar", detail::bitwise<detail::Bits::and_>, Aliasing::none, true},
     {"aten.bitwise_and.Tensor", detail::bitwise<detail::Bits::and_>, Aliasing::none, true},
     {"aten.bitwise_or.Scalar", detail::bitwise<detail::Bits::or_>, Aliasing::none, true},

@@ -141,11 +141,22 @@ template <Rounding R>
       const T inner = T(0.7978845608028654) * (v + T(0.044715) * v * v * v);
       return T(0.5) * v * (T(1) + std::tanh(inner));
     });
-  return real_function(call, [](auto v) {
+  // torch runs dense float32 and bfloat16 through oneDNN, whose formula overflows at the top of the range.
+  const TensorView& x = call.tensor(0);
+  const bool overflows = (x.dtype == ScalarType::float32 || x.dtype == ScalarType::bfloat16) && x.is_contiguous() && x.numel() > 1;
+  return real_function(call, [=](auto v) {
     using T = decltype(v);
-    return T(0.5) * v * (T(1) + std::erf(v * T(0.7071067811865476)));
+    const T factor = T(1) + std::erf(v * T(0.7071067811865476));
+    if (!overflows) return T(0.5) * v * factor;
+    return std::isinf(v) ? std::numeric_limits<T>::quiet_NaN() : T(0.5) * (v * factor);
   });
 }
+/// log(1 + v) as torch's vector code has it: infinite near the end of the range. Source: Sleef_log1p.
+inline constexpr auto log1p_of = [](auto v) {
+  using T = decltype(v);
+  constexpr T limit = sizeof(T) == sizeof(float) ? T(1e38) : static_cast<T>(1e307);
+  return v > limit ? std::numeric_limits<T>::infinity() : std::log1p(v);
+};
 [[nodiscard]] inline ErrorCode leaky_relu(KernelCall& call) {
   const double slope = call.number(1, 0.01);
   return real_function(call, [=](auto v) { return v > 0 ? v : v * static_cast<decltype(v)>(slope); });
@@ -171,6 +182,10 @@ inline constexpr auto hardsigmoid_of = [](auto v) {
   using T = decltype(v);
   return nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6);
 };
+inline constexpr auto hardswish_of = [](auto v) {
+  using T = decltype(v);
+  return v * nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6);
+};
 
 }  // namespace detail
 
@@ -193,14 +208,14 @@ inline constexpr auto elementwise_unary_ops = std::to_array<OpRow>({
     {"aten.floor.default", detail::rounding<detail::Rounding::floor>},
     {"aten.gelu.default", detail::gelu},
     {"aten.hardsigmoid.default", detail::real_op<detail::hardsigmoid_of>},
-    {"aten.hardswish.default", detail::real_op<[](auto v) { return v * detail::hardsigmoid_of(v); }>},
+    {"aten.hardswish.default", detail::real_op<detail::hardswish_of>},
     {"aten.hardtanh.default", detail::hardtanh},
     {"aten.isinf.default", detail::is_inf},
     {"aten.isnan.default", detail::is_nan},
     {"aten.leaky_relu.default", detail::leaky_relu},
     {"aten.log.default", detail::real_op<[](auto v) { return std::log(v); }>},
     {"aten.log10.default", detail::real_op<[](auto v) { return std::log10(v); }>},
-    {"aten.log1p.default", detail::real_op<[](auto v) { return std::log1p(v); }>},
+    {"aten.log1p.default", detail::real_op<detail::log1p_of>},
     {"aten.log2.default", detail::real_op<[](auto v) { return std::log2(v); }>},
     {"aten.logical_not.default", detail::logical_not},
     {"aten.neg.default", detail::negate},

@@ -192,11 +192,22 @@ namespace detail {
   if (!sizes.push(weight.size(1))) return call.refuse(ErrorCode::invalid_shape, "too many dimensions");
   return gather_rows(call, weight, 0, indices, sizes);
 }
+/// index_select of a 0-dimensional tensor: its element, chosen by the one index 0.
+[[nodiscard]] inline ErrorCode select_scalar(KernelCall& call, const TensorView& x, const TensorView& indices) {
+  if (indices.numel() != 1) return call.refuse(ErrorCode::invalid_shape, "a 0-dimensional tensor takes one index");
+  Loader<std::int64_t> load = nullptr;
+  if (indices.dtype != ScalarType::int64 && indices.dtype != ScalarType::int32)
+    return call.refuse(ErrorCode::invalid_dtype, "indices must be int64 or int32");
+  if (const ErrorCode code = find_loader<std::int64_t>(indices.dtype, load); code != ErrorCode::ok) return code;
+  if (load(indices.data, 0) != 0) return call.refuse(ErrorCode::out_of_range, "an index is outside the dimension");
+  return copy_out(call, 0, x);
+}
 [[nodiscard]] inline ErrorCode index_select(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   const TensorView& indices = call.tensor(2);
   std::int64_t dim = call.integer(1);
-  if (x.rank == 0 || indices.rank > 1 || !wrap_dim(dim, x.rank)) return bad_dim(call);
+  if (indices.rank > 1 || !wrap_dim(dim, x.rank)) return bad_dim(call);
+  if (x.rank == 0) return select_scalar(call, x, indices);
   Sizes sizes(x.sizes());
   sizes[static_cast<std::size_t>(dim)] = indices.numel();
   return gather_rows(call, x, static_cast<std::size_t>(dim), indices, sizes);

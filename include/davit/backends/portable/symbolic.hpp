@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <string_view>
 
 #include "davit/backends/portable/dispatch.hpp"
 
@@ -45,6 +47,13 @@ namespace detail {
     else call.set(0, EValue(static_cast<double>(static_cast<compute_type<T>>(v))));
     return ErrorCode::ok;
   });
+}
+/// Prints a line to the standard output. Source: at::native::_print.
+[[nodiscard]] inline ErrorCode print(KernelCall& call) {
+  const std::string_view text = call.string(0);
+  (void)std::fwrite(text.data(), 1, text.size(), stdout);
+  (void)std::fputc('\n', stdout);
+  return ErrorCode::ok;
 }
 [[nodiscard]] inline ErrorCode assert_scalar(KernelCall& call) {
   if (!call.arg(0).is_number()) return call.refuse(ErrorCode::invalid_argument, "an assertion takes a number or a bool");
@@ -188,6 +197,8 @@ inline constexpr auto symbolic_ops = std::to_array<OpRow>({
     {"torch.sym_sqrt", detail::sym_sqrt},
     {"aten._assert_scalar.default", detail::assert_scalar},
     {"aten._local_scalar_dense.default", detail::local_scalar},
+    {"aten._print.default", detail::print},
+    {"aten.item.default", detail::local_scalar},
     {"aten.sym_constrain_range_for_size.default", detail::constrain_range},
     {"aten.sym_numel.default", detail::sym_numel},
     {"aten.sym_size.int", detail::sym_size},

@@ -365,6 +365,7 @@ inline constexpr auto view_ops = std::to_array<OpRow>({
     {"aten.as_strided.default", detail::as_strided, Aliasing::may_alias},
     {"aten.chunk.default", detail::chunk, Aliasing::may_alias},
     {"aten.detach.default", detail::identity, Aliasing::may_alias},
+    {"aten.detach_.default", detail::identity, Aliasing::may_alias},
     {"aten.diagonal.default", detail::diagonal, Aliasing::may_alias},
     {"aten.expand.default", detail::expand, Aliasing::may_alias},
     {"aten.flatten.using_ints", detail::flatten, Aliasing::may_alias},

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "runner.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "backends.hpp"
+#include "davit/formats/chrome_trace.hpp"
+#include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/lower_program.hpp"
+#include "davit/runtime/program_session.hpp"
+#include "davit/testing/alternating_partitioner.hpp"
+
+namespace tool {
+
+using namespace davit;
+
+struct Runner::Sessions {
+  std::variant<ProgramSession<Backends>, ProgramSession<Backends, formats::ChromeTracer>> session;
+};
+
+namespace {
+
+/// The backends that a list of names asks for, by index.
+[[nodiscard]] Result<std::vector<std::uint32_t>> parse_backends(std::string_view list) {
+  std::vector<std::uint32_t> order;
+  while (true) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    const std::string_view name = list.substr(0, comma);
+    const std::size_t index = Backends::find(name);
+    const auto fail = [&](ErrorCode code, Name what) {
+      return std::unexpected(Error{.code = code, .stage = Stage::partition, .where = "--backends", .what = std::move(what),
+                                   .fix = concat("this program was compiled with: ", Backends::names())});
+    };
+    if (index == Backends::size) return fail(ErrorCode::not_found, concat("there is no backend '", name, "'"));
+    if (std::ranges::find(order, index) != order.end())
+      return fail(ErrorCode::invalid_argument, concat("backend '", name, "' is named twice"));
+    order.push_back(static_cast<std::uint32_t>(index));
+    if (comma == list.size()) return order;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+[[nodiscard]] Result<LoweredProgram<Backends>> lower_onto(const ExportedProgram& program, const LoweringChoice& choice,
+                                                          Diagnostics* diagnostics) {
+  Result<std::vector<std::uint32_t>> order = parse_backends(choice.backends);
+  if (!order) return std::unexpected(std::move(order.error()));
+  const LowerOptions options{.require_full_delegation = choice.full_delegation};
+  if (choice.partitioner == "alternate")
+    return to_backend(program, testing::AlternatingPartitioner<Backends>{*order}, options, diagnostics);
+  if (choice.partitioner == "capability")
+    return to_backend(program, CapabilityPartitioner<Backends>(CapabilityOptions{.order = *order}), options, diagnostics);
+  return std::unexpected(Error{.code = ErrorCode::not_found, .stage = Stage::partition, .where = "--partitioner",
+                               .what = concat("there is no partitioner '", choice.partitioner, "'"),
+                               .fix = "name capability or alternate"});
+}
+
+}  // namespace
+
+Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoice& choice, bool trace, Diagnostics* diagnostics) {
+  Result<LoweredProgram<Backends>> lowered = lower_onto(program, choice, diagnostics);
+  if (!lowered) return std::unexpected(std::move(lowered.error()));
+  if (trace)
+    return Runner(std::make_unique<Sessions>(Sessions{ProgramSession<Backends, formats::ChromeTracer>(*std::move(lowered), formats::ChromeTracer())}));
+  return Runner(std::make_unique<Sessions>(Sessions{ProgramSession<Backends>(*std::move(lowered))}));
+}
+
+Runner::Runner(std::unique_ptr<Sessions> sessions) noexcept : sessions_(std::move(sessions)) {}
+Runner::Runner(Runner&&) noexcept = default;
+Runner& Runner::operator=(Runner&&) noexcept = default;
+Runner::~Runner() = default;
+
+Result<std::span<const EValue>> Runner::run(std::span<const EValue> inputs) {
+  return std::visit([&](auto& session) { return session.run("forward", inputs); }, sessions_->session);
+}
+std::span<const OutputPort> Runner::outputs() const {
+  return std::visit([](const auto& s) { return std::span<const OutputPort>(s.program().methods()[0].interface.outputs); },
+                    sessions_->session);
+}
+std::span<const NamedTensor> Runner::state() const {
+  return std::visit([](const auto& session) { return session.state(); }, sessions_->session);
+}
+void Runner::clear_trace() {
+  if (auto* session = std::get_if<1>(&sessions_->session)) session->tracer().clear();
+}
+Result<void> Runner::write_trace(const std::string& file) const {
+  auto* session = std::get_if<1>(&sessions_->session);
+  return session == nullptr ? Result<void>() : session->tracer().write(file, session->program().debug_map());
+}
+
+}  // namespace tool

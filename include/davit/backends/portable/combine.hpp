@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <type_traits>
+
+#include "davit/core/scalar_type.hpp"
+
+namespace davit::portable_kernels {
+
+/// How a value is worked into one that is already there.
+enum class Combine : std::uint8_t { sum, prod, mean, amax, amin, unknown };
+
+/// The reduction that torch calls by this name.
+[[nodiscard]] constexpr Combine combine_named(std::string_view name) noexcept {
+  if (name == "sum") return Combine::sum;
+  if (name == "prod") return Combine::prod;
+  if (name == "mean") return Combine::mean;
+  if (name == "amax") return Combine::amax;
+  return name == "amin" ? Combine::amin : Combine::unknown;
+}
+
+/// a and b combined: integers modulo 2^n, NaN prevails; a mean adds up. `T` is a type C++ computes in.
+template <class T>
+[[nodiscard]] constexpr T combine(Combine how, T a, T b) noexcept {
+  switch (how) {
+    case Combine::prod:
+      if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+      else
+        return a * b;
+    case Combine::amax: return a != a || a > b ? a : b;
+    case Combine::amin: return a != a || a < b ? a : b;
+    default:
+      if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+      else
+        return a + b;
+  }
+}
+
+/// The value that leaves any other as it is.
+template <class T>
+[[nodiscard]] constexpr T neutral(Combine how) noexcept {
+  using Limits = std::numeric_limits<T>;
+  switch (how) {
+    case Combine::prod: return T(1);
+    case Combine::amax: return Limits::has_infinity ? static_cast<T>(-Limits::infinity()) : Limits::lowest();
+    case Combine::amin: return Limits::has_infinity ? Limits::infinity() : Limits::max();
+    default: return T(0);
+  }
+}
+
+/// The quotient rounded towards minus infinity, modulo 2^n. b must not be zero.
+template <class T>
+[[nodiscard]] constexpr T divide_down(T a, T b) noexcept {
+  static_assert(std::is_integral_v<T>);
+  if constexpr (std::is_signed_v<T>) {
+    if (b == T(-1)) return static_cast<T>(0 - static_cast<std::uint64_t>(a));
+    const bool inexact = a % b != 0 && (a < 0) != (b < 0);
+    return static_cast<T>(a / b - (inexact ? 1 : 0));
+  } else {
+    return static_cast<T>(a / b);
+  }
+}
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "davit/backends/portable/result_type.hpp"
+#include "davit/backends/portable/views.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// Adds each row of `grad` to the row of output 0 that its index names, rounding after each as torch does.
+template <class T>
+void add_rows(KernelCall& call, const TensorView& grad, const std::int64_t* index, const std::int64_t* uses,
+              std::int64_t skipped) {
+  using C = compute_type<T>;
+  const std::size_t last = grad.rank - 1u;
+  const std::int64_t width = grad.size(last);
+  T* out = call.output(0).as<T>();
+  std::fill_n(out, call.output(0).numel(), T{});
+  for_each_index<1>(grad.sizes().first(last), {strides_of(grad)}, [&](std::int64_t at) {
+    const std::int64_t row = *index++;
+    if (row == skipped) return;
+    const C scale = uses == nullptr ? C{1} : static_cast<C>(1.0 / static_cast<double>(uses[row]));
+    const T* from = grad.as<T>() + at;
+    T* to = out + row * width;
+    for (std::int64_t j = 0; j < width; ++j)
+      to[j] = static_cast<T>(static_cast<C>(to[j]) + scale * static_cast<C>(from[j * grad.stride(last)]));
+  });
+}
+
+}  // namespace detail
+
+/// embedding_dense_backward(grad_output (*, width), indices (*), num_weights, padding_idx, scale_grad_by_freq) ->
+/// (num_weights, width): the gradient of embedding by its weight. Indices outside the weight are refused, unless they
+/// are padding_idx. Source: at::embedding_dense_backward on CPU.
+[[nodiscard]] inline ErrorCode embedding_dense_backward(KernelCall& call) {
+  const TensorView& grad = call.tensor(0);
+  const TensorView& indices = call.tensor(1);
+  const std::int64_t rows = call.integer(2);
+  const std::int64_t padding_idx = call.integer(3, -1);
+  const bool by_frequency = call.boolean(4);
+  if (indices.dtype != ScalarType::int64 && indices.dtype != ScalarType::int32)
+    return call.refuse(ErrorCode::invalid_dtype, "indices must be int64 or int32");
+  if (grad.rank == 0) return call.refuse(ErrorCode::invalid_shape, "the gradient must have the embedding's dimension");
+  std::int64_t given = 1;
+  for (std::size_t d = 0; d + 1 < grad.rank; ++d) given *= grad.size(d);
+  const std::int64_t count = indices.numel();
+  if (given != count) return call.refuse(ErrorCode::invalid_shape, "the gradient must have a row for each index");
+  const std::int64_t width = grad.size(grad.rank - 1u);
+  if (const ErrorCode code = call.make(0, grad.dtype, std::array{rows, width}); code != ErrorCode::ok) return code;
+  if (call.output(0).numel() == 0 && count == 0) return ErrorCode::ok;
+  const std::int64_t counters = by_frequency && width != 0 ? rows : 0;
+  auto* index = call.temporary<std::int64_t>(static_cast<std::size_t>(count + counters));
+  if (index == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory for the indices");
+  if (const ErrorCode code = convert_elements(indices, index); code != ErrorCode::ok) return code;
+  for (std::int64_t i = 0; i < count; ++i)
+    if (index[i] != padding_idx && (index[i] < 0 || index[i] >= rows))
+      return call.refuse(ErrorCode::out_of_range, "an index is outside the weight");
+  std::int64_t* uses = counters == 0 ? nullptr : index + count;
+  std::fill_n(index + count, counters, std::int64_t{0});
+  for (std::int64_t i = 0; uses != nullptr && i < count; ++i)
+    if (index[i] != padding_idx) ++uses[index[i]];
+  return dispatch_float(grad.dtype, [&]<class T>() {
+    detail::add_rows<T>(call, grad, index, uses, padding_idx);
+    return ErrorCode::ok;
+  });
+}
+
+inline constexpr auto embedding_backward_ops =
+    std::to_array<OpRow>({{"aten.embedding_dense_backward.default", embedding_dense_backward}});
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "davit/backends/portable/combine.hpp"
+#include "davit/backends/portable/index_plan.hpp"
+#include "davit/backends/portable/plan_indices.hpp"
+#include "davit/backends/portable/staging.hpp"
+#include "davit/backends/portable/views.hpp"
+#include "davit/backends/portable/words.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// index: the selected elements.
+[[nodiscard]] inline ErrorCode index(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  IndexPlan plan;
+  if (const ErrorCode code = IndexPlanner(call, x).plan(call.list(1), plan); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = call.make(0, x.dtype, plan.result); code != ErrorCode::ok) return code;
+  return dispatch_word(x.dtype, [&]<class W>() {
+    const W* from = x.as<W>();
+    W* to = call.output(0).template as<W>();
+    for_each_indexed(plan, strides_of(call.output(0)), [&](std::int64_t i, std::int64_t k) { to[k] = from[i]; });
+    return ErrorCode::ok;
+  });
+}
+
+/// Adds values to the selected elements of output 0, one after another, each sum rounded to the dtype.
+[[nodiscard]] inline ErrorCode add_indexed(KernelCall& call, const IndexPlan& plan, const TensorView& values) {
+  return dispatch_all(values.dtype, [&]<class T>() {
+    using C = compute_type<T>;
+    const T* from = values.as<T>();
+    T* to = call.output(0).template as<T>();
+    for_each_indexed(plan, broadcast_strides(values, plan.result), [&](std::int64_t i, std::int64_t k) {
+      to[i] = convert<T>(combine(Combine::sum, static_cast<C>(to[i]), static_cast<C>(from[k])));
+    });
+    return ErrorCode::ok;
+  });
+}
+
+/// index_put: a copy of the tensor with other values in the selected places; of two values for one place the later
+/// stays. A single value under a mask is converted, all others must have the tensor's dtype.
+[[nodiscard]] inline ErrorCode index_put(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const bool accumulate = call.boolean(3);
+  if (const ErrorCode code = copy_out(call, 0, x); code != ErrorCode::ok) return code;
+  IndexPlan plan;
+  if (const ErrorCode code = IndexPlanner(call, call.output(0)).plan(call.list(1), plan); code != ErrorCode::ok)
+    return code;
+  TensorView values = call.tensor(2);
+  Cell single;
+  if (plan.one_mask && !accumulate && checked_numel(values) == 1) {
+    if (const ErrorCode code = single.set(x.dtype, values); code != ErrorCode::ok) return code;
+    values = single.view({});
+  }
+  if (values.dtype != x.dtype) return call.refuse(ErrorCode::invalid_dtype, "the values must have the tensor's dtype");
+  Sizes sizes;
+  if (!broadcast(values.sizes(), plan.result, sizes) || !std::ranges::equal(sizes.span(), plan.result.span()))
+    return call.refuse(ErrorCode::invalid_shape, "the values do not broadcast to what the indices select");
+  if (accumulate) return add_indexed(call, plan, values);
+  return dispatch_word(x.dtype, [&]<class W>() {
+    const W* from = values.as<W>();
+    W* to = call.output(0).template as<W>();
+    for_each_indexed(plan, broadcast_strides(values, plan.result),
+                     [&](std::int64_t i, std::int64_t k) { to[i] = from[k]; });
+    return ErrorCode::ok;
+  });
+}
+
+/// Walks a tensor's elements in row-major order, one at a time.
+class ElementCursor {
+ public:
+  explicit ElementCursor(const TensorView& t) noexcept : sizes_(t.sizes()), strides_(t.strides()) {}
+  [[nodiscard]] std::int64_t offset() const noexcept { return offset_; }
+  [[nodiscard]] std::span<const std::int64_t> index() const noexcept { return index_.span(); }
+  /// After the last element it stands at the first again.
+  void next() noexcept {
+    for (std::size_t d = sizes_.rank; d-- > 0;) {
+      offset_ += strides_[d];
+      if (++index_[d] < sizes_[d]) return;
+      offset_ -= strides_[d] * sizes_[d];
+      index_[d] = 0;
+    }
+  }
+
+ private:
+  Sizes sizes_;
+  Sizes strides_;
+  Sizes index_ = zeros(sizes_.rank);
+  std::int64_t offset_ = 0;
+
+  [[nodiscard]] static Sizes zeros(std::size_t rank) noexcept {
+    Sizes all;
+    all.rank = rank;
+    return all;
+  }
+};
+
+/// nonzero: the indices of the elements that are not zero, in row-major order, one row each. NaN is not zero.
+[[nodiscard]] inline ErrorCode nonzero(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const std::int64_t count = checked_numel(x);
+  if (count < 0) return call.refuse(ErrorCode::out_of_memory, "the tensor is too large");
+  return dispatch_word(x.dtype, [&]<class W>() {
+    const W* from = x.as<W>();
+    const std::uint64_t sign = sign_of(x.dtype);
+    std::int64_t hits = 0;
+    for_each_index<1>(x.sizes(), {strides_of(x)}, [&](std::int64_t i) { hits += from[i].is_true(sign) ? 1 : 0; });
+    const std::array<std::int64_t, 2> sizes{hits, static_cast<std::int64_t>(x.rank)};
+    if (const ErrorCode code = call.make(0, ScalarType::int64, sizes); code != ErrorCode::ok) return code;
+    auto* to = call.output(0).template as<std::int64_t>();
+    ElementCursor at(x);
+    for (std::int64_t i = 0; i < count; ++i, at.next())
+      if (from[at.offset()].is_true(sign)) to = std::ranges::copy(at.index(), to).out;
+    return ErrorCode::ok;
+  });
+}
+
+/// masked_scatter: the tensor, broadcast with the mask, with the source's elements in order where the mask is true.
+[[nodiscard]] inline ErrorCode masked_scatter(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const TensorView& mask = call.tensor(1);
+  const TensorView& source = call.tensor(2);
+  if (mask.dtype != ScalarType::bool_) return call.refuse(ErrorCode::invalid_dtype, "the mask must be bool");
+  if (source.dtype != x.dtype) return call.refuse(ErrorCode::invalid_dtype, "the source must have the tensor's dtype");
+  Sizes sizes;
+  if (!broadcast(x.sizes(), mask.sizes(), sizes))
+    return call.refuse(ErrorCode::invalid_shape, "tensor and mask do not broadcast together");
+  const Sizes strides = broadcast_strides(x, sizes);
+  const TensorView spread{x.data, sizes.values.data(), strides.values.data(), static_cast<std::uint8_t>(sizes.rank),
+                          x.dtype};
+  if (const ErrorCode code = copy_out(call, 0, spread); code != ErrorCode::ok) return code;
+  const auto* chosen = mask.as<Word<std::uint8_t>>();
+  const Sizes mask_strides = broadcast_strides(mask, sizes);
+  std::int64_t wanted = 0;
+  for_each_index<1>(sizes, {mask_strides}, [&](std::int64_t i) { wanted += chosen[i].bits != 0 ? 1 : 0; });
+  const std::int64_t given = checked_numel(source);
+  if (given >= 0 && given < wanted)
+    return call.refuse(ErrorCode::invalid_shape, "the source has fewer elements than the mask is true");
+  return dispatch_word(x.dtype, [&]<class W>() {
+    const W* from = source.as<W>();
+    W* to = call.output(0).template as<W>();
+    ElementCursor at(source);
+    for_each_index<1>(sizes, {mask_strides}, [&](std::int64_t i) {
+      if (chosen[i].bits != 0) {
+        *to = from[at.offset()];
+        at.next();
+      }
+      ++to;
+    });
+    return ErrorCode::ok;
+  });
+}
+
+}  // namespace detail
+
+inline constexpr auto indexing_ops = std::to_array<OpRow>({
+    {"aten.index.Tensor", detail::index},
+    {"aten.index_put.default", detail::index_put},
+    {"aten.masked_scatter.default", detail::masked_scatter},
+    {"aten.nonzero.default", detail::nonzero},
+});
+
+}  // namespace davit::portable_kernels

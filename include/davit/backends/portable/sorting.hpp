@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "davit/backends/portable/views.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// A number that orders elements as torch does: NaN above everything, both zeros equal.
+template <class T>
+[[nodiscard]] std::uint64_t order_key(const void* data, std::int64_t at) noexcept {
+  constexpr std::uint64_t top = std::uint64_t{1} << 63;
+  const auto v = static_cast<compute_type<T>>(static_cast<const T*>(data)[at]);
+  if constexpr (std::is_floating_point_v<compute_type<T>>) {
+    if (v != v) return ~std::uint64_t{0};
+    const auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(v) + 0.0);
+    return (bits & top) != 0 ? ~bits : bits | top;
+  } else if constexpr (std::is_signed_v<T>) {
+    return static_cast<std::uint64_t>(std::int64_t{v}) ^ top;
+  } else {
+    return v;
+  }
+}
+
+/// An element of a line: its key, and where in the line it stands.
+struct Ranked {
+  std::uint64_t key;
+  std::int64_t index;
+};
+
+/// Makes outputs 0 (values) and 1 (indices) with the first `count` elements of each line of dimension `dim`, after
+/// `order(entries, n)` has brought them there.
+template <class Order>
+[[nodiscard]] ErrorCode order_lines(KernelCall& call, std::size_t dim, std::int64_t count, bool descending,
+                                    const Order& order) {
+  const TensorView& x = call.tensor(0);
+  const bool scalar = x.rank == 0;
+  const std::int64_t length = scalar ? 1 : x.size(dim);
+  Sizes sizes(x.sizes());
+  if (!scalar) sizes[dim] = count;
+  if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
+  if (call.wants(1))
+    if (const ErrorCode code = call.make(1, ScalarType::int64, sizes); code != ErrorCode::ok) return code;
+  std::uint64_t (*key)(const void*, std::int64_t) noexcept = nullptr;
+  const ErrorCode known = dispatch_any(x.dtype, [&]<class T>() {
+    key = order_key<T>;
+    return ErrorCode::ok;
+  });
+  const TensorView& out = call.output(0);
+  if (known != ErrorCode::ok || out.numel() == 0) return known;
+  auto* entries = call.temporary<Ranked>(static_cast<std::size_t>(length));
+  if (entries == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory to sort a line in");
+  const std::int64_t step = scalar ? 0 : x.stride(dim);
+  const std::int64_t out_step = scalar ? 0 : out.stride(dim);
+  const std::size_t element = size_of(x.dtype);
+  const auto* from = static_cast<const std::byte*>(x.data);
+  auto* to = static_cast<std::byte*>(out.data);
+  auto* indices = call.wants(1) ? call.output(1).as<std::int64_t>() : nullptr;
+  const std::uint64_t flip = descending ? ~std::uint64_t{0} : 0;
+  if (!scalar) sizes[dim] = 1;
+  for_each_index<2>(sizes, {strides_of(x), strides_of(out)}, [&](std::int64_t line, std::int64_t out_line) {
+    for (std::int64_t i = 0; i < length; ++i) entries[i] = {key(from, line + i * step) ^ flip, i};
+    order(entries, length);
+    for (std::int64_t i = 0; i < (scalar ? 1 : count); ++i) {
+      const std::int64_t at = out_line + i * out_step;
+      std::memcpy(to + static_cast<std::size_t>(at) * element,
+                  from + (line + entries[i].index * step) * static_cast<std::int64_t>(element), element);
+      if (indices != nullptr) indices[at] = entries[i].index;
+    }
+  });
+  return ErrorCode::ok;
+}
+
+}  // namespace detail
+
+/// sort(self, dim, descending) -> (values, indices). Equal elements keep their order; NaN counts as the largest.
+/// O(n log n) a line. Source: at::sort.
+[[nodiscard]] inline ErrorCode sort(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  std::int64_t dim = call.integer(1, -1);
+  if (!wrap_dim(dim, x.rank)) return detail::bad_dim(call);
+  const auto d = static_cast<std::size_t>(dim);
+  return detail::order_lines(call, d, x.rank == 0 ? 1 : x.size(d), call.boolean(2),
+                             [](detail::Ranked* entries, std::int64_t n) {
+                               std::sort(entries, entries + n, [](const detail::Ranked& a, const detail::Ranked& b) {
+                                 return a.key != b.key ? a.key < b.key : a.index < b.index;
+                               });
+                             });
+}
+
+/// topk(self, k, dim, largest, sorted) -> (values, indices); NaN counts as the largest. Which of equal elements come
+/// first follows from the selection that torch uses too: a partial sort if k is small, else nth_element.
+/// Source: at::native::topk_impl_loop.
+[[nodiscard]] inline ErrorCode topk(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const std::int64_t k = call.integer(1);
+  std::int64_t dim = call.integer(2, -1);
+  if (!wrap_dim(dim, x.rank)) return detail::bad_dim(call);
+  if (x.dtype == ScalarType::bool_) return call.refuse(ErrorCode::invalid_dtype, "topk does not take bools");
+  const auto d = static_cast<std::size_t>(dim);
+  if (k < 0 || k > (x.rank == 0 ? 1 : x.size(d)))
+    return call.refuse(ErrorCode::out_of_range, "k is outside the dimension");
+  const bool sorted = call.boolean(4, true);
+  return detail::order_lines(call, d, k, call.boolean(3, true), [=](detail::Ranked* entries, std::int64_t n) {
+    const auto before = [](const detail::Ranked& a, const detail::Ranked& b) { return a.key < b.key; };
+    if (k <= n / 64) {
+      std::partial_sort(entries, entries + k, entries + n, before);
+    } else if (k > 0) {
+      std::nth_element(entries, entries + (k - 1), entries + n, before);
+      if (sorted) std::sort(entries, entries + (k - 1), before);
+    }
+  });
+}
+
+inline constexpr auto sorting_ops = std::to_array<OpRow>({
+    {"aten.sort.default", sort},
+    {"aten.topk.default", topk},
+});
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "davit/core/name.hpp"
+
+namespace davit {
+
+/// What lowering did with one method of a program.
+struct MethodReport {
+  struct Partition {
+    Name tag;
+    Name backend;
+    std::size_t nodes = 0;
+    std::size_t inputs = 0;      ///< values passed at each call
+    std::size_t outputs = 0;
+    std::size_t held_bytes = 0;  ///< of the constants it holds
+  };
+  struct Constant {
+    Name target;
+    Name fate;  ///< "kept", "moved", "shared", "duplicated"
+    std::uint32_t partitions = 0;
+    std::size_t bytes = 0;
+  };
+  struct Refusal {
+    Name node;
+    Name target;  ///< the operator
+    Name backend;
+    Name reason;
+  };
+  Name method;
+  std::vector<Partition> partitions;
+  std::vector<Constant> constants;
+  std::vector<Refusal> refusals;
+};
+
+/// What lowering has to say that is no error.
+struct Diagnostics {
+  std::vector<Name> warnings;
+  std::vector<MethodReport> reports;  ///< one per method that was partitioned
+};
+
+}  // namespace davit

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/lowering/backend_list.hpp"
+
+namespace davit {
+
+/// The number of a tag: which partition a node belongs to.
+using TagId = std::uint32_t;
+
+/// Which nodes, and which inputs of graphs, belong together: side tables beside a program that stays as it is.
+///
+/// Only nodes are tagged as a rule. Parameters, buffers and constants follow the nodes that use them; tagging one says
+/// that all its users must be in that partition. User inputs and graph outputs cannot be tagged.
+struct PartitionTags {
+  std::vector<TagId> nodes;   ///< per node; no_id: none
+  std::vector<TagId> values;  ///< per value, for graph inputs; may be empty
+  std::vector<Name> names;    ///< per tag
+  /// @name What was tagged against the rules; to_backend reports it.
+  std::vector<std::pair<NodeId, TagId>> conflicts;  ///< nodes that were tagged a second time, otherwise
+  std::vector<std::pair<GraphId, TagId>> outputs;   ///< graphs whose output was tagged
+
+  constexpr PartitionTags() = default;
+  constexpr explicit PartitionTags(GraphModuleView graph) : nodes(graph.nodes.size(), no_id) {}
+
+  constexpr void tag_node(NodeId node, TagId tag) {
+    if (nodes[node] != no_id && nodes[node] != tag) {
+      conflicts.emplace_back(node, tag);
+    } else {
+      nodes[node] = tag;
+    }
+  }
+  constexpr void tag_input(GraphModuleView graph, ValueId value, TagId tag) {
+    values.resize(graph.values.size(), no_id);
+    values[value] = tag;
+  }
+  constexpr void tag_output(GraphId graph, TagId tag) { outputs.emplace_back(graph, tag); }
+};
+
+/// Why a backend did not take a node.
+struct NodeRefusal {
+  NodeId node = no_id;
+  std::uint32_t backend = 0;
+  std::string_view reason;
+};
+
+/// One tag's destination.
+template <class List>
+struct Delegation {
+  DelegationSpec<List> spec;
+  std::vector<std::uint32_t> fallbacks{};  ///< backends to try, in order, where the first is not available
+
+  [[nodiscard]] constexpr std::uint32_t backend() const noexcept { return static_cast<std::uint32_t>(spec.index()); }
+};
+
+/// What a partitioner answers: tags, a destination per tag, and why nodes were not taken.
+/// Source: executorch.exir.backend.partitioner.PartitionResult.
+template <class List>
+struct Partitioning {
+  using Backends = List;
+  PartitionTags tags;
+  std::vector<Delegation<List>> delegations;  ///< per tag
+  std::vector<NodeRefusal> refusals;
+
+  constexpr Partitioning() = default;
+  constexpr explicit Partitioning(GraphModuleView graph) : tags(graph) {}
+
+  /// Adds a tag. O(1).
+  constexpr TagId add(Name name, DelegationSpec<List> spec, std::vector<std::uint32_t> fallbacks = {}) {
+    tags.names.push_back(std::move(name));
+    delegations.push_back({std::move(spec), std::move(fallbacks)});
+    return static_cast<TagId>(delegations.size() - 1);
+  }
+};
+
+/// Decides which nodes go where. It sees the program, and cannot change it.
+/// Source: executorch.exir.backend.partitioner.Partitioner.
+template <class P>
+concept Partitioner = requires(const P& partitioner, const Method& method) {
+  typename P::Backends;
+  { partitioner.partition(method) } -> std::same_as<Result<Partitioning<typename P::Backends>>>;
+};
+
+/// True for the operators that a lowered program carries out itself: they run sub-graphs.
+[[nodiscard]] constexpr bool is_control_flow(GraphModuleView graph, const Node& node) noexcept {
+  for (const Argument& input : graph.inputs(node))
+    if (input.kind == ArgumentKind::graph) return true;
+  return false;
+}
+
+/// The node's first output, or its number: for messages. O(outputs).
+[[nodiscard]] constexpr Name node_label(GraphModuleView graph, NodeId id) {
+  Name name;
+  for (const Argument& output : graph.outputs(graph.nodes[id]))
+    graph.for_each_value(output, [&](ValueId v) {
+      if (name.empty()) name = Name(graph.name(v));
+    });
+  return name.empty() ? concat("#", id) : Name::own(name.view());
+}
+
+}  // namespace davit

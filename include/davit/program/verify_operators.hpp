@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "davit/program/graph.hpp"
+#include "davit/program/operators.hpp"
+#include "davit/program/violations.hpp"
+
+namespace davit {
+
+/// What verify() lets pass.
+struct VerifyOptions {
+  bool allow_unknown_operators = false;  ///< accept ATen operators that are not in operator_schemas
+};
+
+namespace detail {
+
+/// Operators are known, or of a custom namespace.
+constexpr void verify_operator(const GraphModuleView& graph, NodeId id, VerifyOptions options, Violations& report) {
+  const std::string_view target = graph.target(graph.nodes[id]);
+  if (target.starts_with('#') && target.find(':') != std::string_view::npos) return;
+  const std::size_t first = target.find('.');
+  const std::size_t last = target.rfind('.');
+  if (first == std::string_view::npos || first == 0 || last + 1 == target.size()) {
+    report.violation(report.place(id), concat("'", target, "' is no operator name"),
+                     "an operator is written namespace.name.overload");
+    return;
+  }
+  const std::string_view space = target.substr(0, first);
+  if (space == "higher_order") return;
+  if (space == "_operator" || space == "torch") {
+    if (find_operator(target).empty())
+      report.violation(report.place(id), concat("'", target, "' is not an operation on symbolic numbers"));
+    return;
+  }
+  if (first == last) {
+    report.violation(report.place(id), concat("'", target, "' has no overload"),
+                     "an operator is written namespace.name.overload");
+    return;
+  }
+  if (space == "aten" && !options.allow_unknown_operators && find_operator(target).empty())
+    report.violation(report.place(id), concat("'", target, "' is not an operator davit knows"),
+                     "decompose it with run_decompositions(), or allow unknown operators if a backend takes it");
+}
+
+/// Sub-graphs take and give as many values as their operator passes and returns.
+constexpr void verify_subgraphs(const GraphModuleView& g, NodeId id, Violations& report) {
+  const Node& node = g.nodes[id];
+  const std::string_view target = g.target(node);
+  if (!target.starts_with("higher_order.")) return;
+  const std::span<const Argument> in = g.inputs(node);
+  const auto count = [&](std::size_t i) -> std::size_t {
+    return i < in.size() && in[i].is_list() ? in[i].items.count : 0;
+  };
+  std::size_t results = 0;
+  for (const Argument& output : g.outputs(node)) results += output.is_list() ? output.items.count : 1;
+  const auto graph_at = [&](std::size_t i) -> const Graph* {
+    if (i < in.size() && in[i].kind == ArgumentKind::graph) return &g.graphs[in[i].graph()];
+    report.violation(report.place(id), concat("argument ", i, " must be a sub-graph"));
+    return nullptr;
+  };
+  const auto expect = [&](const Graph* graph, std::size_t inputs, std::size_t outputs) {
+    if (graph == nullptr) return;
+    if (graph->inputs.count != inputs)
+      report.violation(report.place(id), concat("sub-graph '", g.str(graph->name), "' takes ", graph->inputs.count,
+                                                " values, but the operator passes ", inputs));
+    if (graph->outputs.count != outputs)
+      report.violation(report.place(id), concat("sub-graph '", g.str(graph->name), "' returns ", graph->outputs.count,
+                                                " values, but the operator returns ", outputs));
+  };
+  if (target == "higher_order.cond") {
+    expect(graph_at(1), count(3), results);
+    expect(graph_at(2), count(3), results);
+  } else if (target == "higher_order.while_loop") {
+    const std::size_t carried = count(2);
+    expect(graph_at(0), carried + count(3), 1);
+    expect(graph_at(1), carried + count(3), carried);
+    if (results != carried) report.violation(report.place(id), "it must return one value per carried input");
+  } else if (target == "higher_order.map_impl") {
+    std::size_t extras = 0;  // positional, or one list
+    for (std::size_t i = 2; i < in.size(); ++i) extras += in[i].is_list() ? in[i].items.count : 1;
+    expect(graph_at(0), count(1) + extras, results);
+  } else if (target == "higher_order.scan") {
+    std::size_t additional = 0;
+    for (std::size_t i = 3; i < in.size(); ++i) additional += count(i);
+    expect(graph_at(0), count(1) + count(2) + additional, results);
+  }
+}
+
+}  // namespace detail
+
+}  // namespace davit

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/core/copy_tensor.hpp"
+#include "davit/lowering/method_interface.hpp"
+#include "davit/program/symbols.hpp"
+#include "davit/runtime/check_values.hpp"
+#include "davit/runtime/size_memory.hpp"
+
+namespace davit {
+
+/// A value passed by the name of its input.
+struct NamedValue {
+  std::string_view name;
+  EValue value;
+};
+
+/// Makes `tensor` a contiguous tensor of this dtype and these sizes, reusing its storage if it is one. False, and
+/// unchanged, if there is no memory.
+[[nodiscard]] inline bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const std::int64_t> sizes) {
+  if (tensor.dtype == dtype && std::ranges::equal(tensor.sizes, sizes)) return true;
+  std::int64_t count = static_cast<std::int64_t>(size_of(dtype));
+  for (const std::int64_t size : sizes)
+    if (__builtin_mul_overflow(count, size, &count) || count > (std::int64_t{1} << 46)) return false;
+  Tensor fresh = Tensor::zeros(dtype, sizes);
+  if (fresh.storage.writable() == nullptr && count > 0) return false;
+  tensor = std::move(fresh);
+  return true;
+}
+
+/// The copies of a session's buffers that its runs change.
+[[nodiscard]] inline std::vector<NamedTensor> copy_state(std::span<const NamedTensor> initial) {
+  std::vector<NamedTensor> state;
+  for (const NamedTensor& entry : initial) {
+    Tensor copy = Tensor::zeros(entry.tensor.dtype, entry.tensor.sizes);
+    copy_tensor(entry.tensor.view(), copy.view());
+    state.push_back({entry.name, std::move(copy)});
+  }
+  return state;
+}
+
+/// What every call of a method goes through, whatever runs it: arguments in, checks, outputs, write-back of mutations.
+///
+/// `backend` is for messages, and may be empty. The interface and the state must outlive the frame.
+class MethodFrame {
+ public:
+  MethodFrame(const Name& method, std::string_view backend, const MethodInterface& interface, std::span<NamedTensor> state)
+      : method_(&method), backend_(backend), interface_(&interface), symbols_(interface.exprs) {
+    inputs_.resize(interface.inputs.size());
+    outputs_.resize(interface.outputs.size());
+    for (const InputPort& port : interface.inputs) {
+      state_of_input_.push_back(port.role == InputRole::state ? find_state(state, port.target) : no_id);
+      gathers_ = gathers_ || port.role == InputRole::state || port.constant.has_value();
+      input_checks_.add(port.type, port.constant.has_value());
+    }
+    for (const OutputPort& port : interface.outputs) {
+      std::uint32_t of_state = no_id;
+      std::uint32_t of_input = no_id;
+      if (port.kind == OutputKind::buffer_mutation || port.kind == OutputKind::parameter_mutation)
+        of_state = find_state(state, port.target);
+      if (port.kind == OutputKind::user_input_mutation)
+        for (std::uint32_t i = 0; i < interface.inputs.size(); ++i)
+          if (interface.inputs[i].role == InputRole::user && interface.inputs[i].name == port.target) of_input = i;
+      state_of_output_.push_back(of_state);
+      input_of_output_.push_back(of_input);
+      writes_back_ = writes_back_ || of_state != no_id || of_input != no_id;
+      output_checks_.add(port.type, false);
+    }
+  }
+
+  /// The state of that name, or no_id. O(entries).
+  [[nodiscard]] static std::uint32_t find_state(std::span<const NamedTensor> state, std::string_view name) noexcept {
+    for (std::uint32_t i = 0; i < state.size(); ++i)
+      if (state[i].name == name) return i;
+    return no_id;
+  }
+
+  [[nodiscard]] const MethodInterface& interface() const noexcept { return *interface_; }
+  [[nodiscard]] std::span<const EValue> inputs() const noexcept { return inputs_; }
+  [[nodiscard]] std::span<EValue> outputs() noexcept { return outputs_; }
+  [[nodiscard]] bool gathers() const noexcept { return gathers_; }          ///< inputs are more than what the caller passes
+  [[nodiscard]] bool writes_back() const noexcept { return writes_back_; }
+  [[nodiscard]] bool inputs_fit(std::span<const EValue> inputs) const noexcept { return input_checks_.match(inputs); }
+  [[nodiscard]] bool outputs_fit() const noexcept { return output_checks_.match(outputs_); }
+
+  /// Puts state and fixed inputs between what the caller passes; `inputs()` then holds all. Errors: invalid_argument.
+  [[nodiscard]] Result<void> gather(std::span<const EValue> user, std::span<const NamedTensor> state) {
+    const std::vector<InputPort>& ports = interface_->inputs;
+    std::size_t wanted = 0;
+    std::size_t fixed = 0;
+    for (const InputPort& port : ports) {
+      wanted += port.role == InputRole::user ? 1 : 0;
+      fixed += port.constant ? 1 : 0;
+    }
+    const bool omits_fixed = user.size() + fixed == wanted;
+    if (user.size() != wanted && !omits_fixed) return std::unexpected(wrong_count(user.size()));
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      if (state_of_input_[i] != no_id) {
+        inputs_[i] = EValue(state[state_of_input_[i]].tensor.view());
+      } else if (ports[i].constant && omits_fixed) {
+        inputs_[i] = constant_value(*ports[i].constant);
+      } else {
+        inputs_[i] = user[next++];
+        if (ports[i].constant && !same_constant(inputs_[i], *ports[i].constant))
+          return std::unexpected(error(ErrorCode::invalid_argument, concat("argument '", ports[i].name, "' of ", *method_, "()"),
+                                       "the program was exported for one value of this argument, and this is another",
+                                       "leave the argument out, or export the program for the value you need"));
+      }
+    }
+    return {};
+  }
+
+  /// Puts inputs given by name where they belong. Errors: invalid_argument.
+  [[nodiscard]] Result<std::vector<EValue>> arrange(std::span<const EValue> args, std::span<const NamedValue> kwargs) const {
+    std::vector<EValue> all;
+    std::vector<bool> taken(kwargs.size(), false);
+    const auto bad = [&](Name what) {
+      return std::unexpected(error(ErrorCode::invalid_argument, {}, std::move(what), call_it_as()));
+    };
+    for (const InputPort& port : interface_->inputs) {
+      if (port.role != InputRole::user) continue;
+      const bool positional = all.size() < args.size();
+      const EValue* given = positional ? &args[all.size()] : nullptr;
+      for (std::size_t k = 0; k < kwargs.size(); ++k) {
+        if (kwargs[k].name != port.name) continue;
+        if (given != nullptr) return bad(concat(*method_, "() got two values for argument '", port.name, "'"));
+        given = &kwargs[k].value;
+        taken[k] = true;
+      }
+      if (given == nullptr && port.constant) {
+        all.push_back(constant_value(*port.constant));
+      } else if (given == nullptr) {
+        return bad(concat(*method_, "() is missing value for argument '", port.name, "'"));
+      } else {
+        all.push_back(*given);
+      }
+    }
+    if (args.size() > all.size())
+      return bad(concat(*method_, "() expected at most ", all.size(), " argument(s) but received ", args.size()));
+    for (std::size_t k = 0; k < kwargs.size(); ++k)
+      if (!taken[k]) return bad(concat(*method_, "() has no argument '", kwargs[k].name, "'"));
+    return all;
+  }
+
+  /// The slow check: says what does not fit, and follows dynamic sizes. Answers whether sizes changed since settle().
+  [[nodiscard]] Result<bool> check_inputs(std::span<const EValue> user, std::span<const EValue> inputs) {
+    if (inputs.size() != interface_->inputs.size()) return std::unexpected(wrong_count(user.size()));
+    symbols_.reset();
+    symbols_.settle();
+    const auto check = [&] { return check_values(*method_, backend_, "argument", interface_->inputs, inputs, symbols_); };
+    if (Result<void> checked = check(); !checked) return std::unexpected(std::move(checked.error()));
+    if (Result<void> bound = bind_symbols(*method_, backend_, *interface_, inputs, symbols_); !bound)
+      return std::unexpected(std::move(bound.error()));
+    if (Result<void> checked = check(); !checked) return std::unexpected(std::move(checked.error()));
+    return sizes_.changed(interface_->inputs, inputs);
+  }
+
+  [[nodiscard]] Result<void> check_outputs() const {
+    return check_values(*method_, backend_, "output", interface_->outputs, outputs_, symbols_);
+  }
+
+  /// Copies mutations to the state and to user inputs. Outputs that view what is about to change are copied first.
+  /// Errors: invalid_shape, before anything has changed.
+  [[nodiscard]] Result<void> write_back(std::span<const EValue> inputs, std::span<NamedTensor> state) {
+    writes_.clear();
+    for (std::size_t i = 0; i < outputs_.size(); ++i)
+      if (const EValue to = destination(i, inputs, state); to.is_tensor())
+        writes_.push_back({&outputs_[i], to.tensor(), &interface_->outputs[i].target});
+    for (const Write& write : writes_)
+      if (!write.value->is_tensor() || write.value->tensor().dtype != write.to.dtype ||
+          !std::ranges::equal(write.value->tensor().sizes(), write.to.sizes()))
+        return std::unexpected(error(ErrorCode::invalid_shape, concat("outputs of ", *method_, "()"),
+                                     concat("the new value of '", *write.target, "' has other sizes or another dtype than it"),
+                                     "export the program again"));
+    used_copies_ = 0;
+    for (const Write& write : writes_) {
+      const Footprint changed = footprint(write.to);
+      for (EValue& output : outputs_)
+        if (!keep(output, changed)) return std::unexpected(no_memory());
+    }
+    for (const Write& write : writes_) copy_tensor(write.value->tensor(), write.to);
+    return {};
+  }
+
+  [[nodiscard]] Error wrong_count(std::size_t given) const {
+    std::size_t wanted = 0;
+    const InputPort* missing = nullptr;
+    for (const InputPort& port : interface_->inputs) {
+      if (port.role != InputRole::user) continue;
+      if (wanted++ == given) missing = &port;
+    }
+    return error(ErrorCode::invalid_argument, {},
+                 missing != nullptr ? concat(*method_, "() is missing value for argument '", missing->name, "'")
+                                    : concat(*method_, "() expected at most ", wanted, " argument(s) but received ", given),
+                 call_it_as());
+  }
+
+ private:
+  struct Write {
+    EValue* value;
+    TensorView to;
+    const Name* target;
+  };
+
+  [[nodiscard]] Error error(ErrorCode code, Name where, Name what, Name fix) const {
+    return Error{.code = code, .stage = Stage::execute, .backend = Name(backend_), .where = std::move(where),
+                 .what = std::move(what), .fix = std::move(fix)};
+  }
+  [[nodiscard]] Error no_memory() const {
+    return error(ErrorCode::out_of_memory, concat("outputs of ", *method_, "()"), "no memory for a copy of an output", "run with smaller inputs");
+  }
+  [[nodiscard]] Name call_it_as() const { return concat("call it as ", detail::signature_of(*method_, *interface_)); }
+
+  /// Where output i is written back to, or none.
+  [[nodiscard]] EValue destination(std::size_t i, std::span<const EValue> inputs, std::span<const NamedTensor> state) const noexcept {
+    if (state_of_output_[i] != no_id) return EValue(state[state_of_output_[i]].tensor.view());
+    if (input_of_output_[i] != no_id) return inputs[input_of_output_[i]];
+    return {};
+  }
+  /// Turns a value that views `changed` into a view of a copy; false if there is no memory.
+  [[nodiscard]] bool keep(EValue& value, const Footprint& changed) {
+    if (!value.is_tensor() || !overlap(footprint(value.tensor()), changed)) return true;
+    if (used_copies_ == copies_.size()) copies_.emplace_back();
+    Tensor& copy = copies_[used_copies_];
+    if (!reuse_tensor(copy, value.tensor().dtype, value.tensor().sizes())) return false;
+    copy_tensor(value.tensor(), copy.view());
+    value = EValue(copy.view());
+    ++used_copies_;
+    return true;
+  }
+
+  const Name* method_;
+  std::string_view backend_;
+  const MethodInterface* interface_;
+  bool gathers_ = false;
+  bool writes_back_ = false;
+  PortChecks input_checks_;
+  PortChecks output_checks_;
+  std::vector<EValue> inputs_;
+  std::vector<EValue> outputs_;
+  std::vector<std::uint32_t> state_of_input_;   ///< per input: index of the state, or no_id
+  std::vector<std::uint32_t> state_of_output_;  ///< per output: the state it replaces, or no_id
+  std::vector<std::uint32_t> input_of_output_;  ///< per output: the user input it replaces, or no_id
+  std::vector<Write> writes_;
+  std::vector<Tensor> copies_;                  ///< outputs that viewed what a write-back changed
+  std::size_t used_copies_ = 0;
+  SymbolValues symbols_;
+  SizeMemory sizes_;
+};
+
+}  // namespace davit

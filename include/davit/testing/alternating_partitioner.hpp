@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "davit/lowering/group_nodes.hpp"
+#include "davit/lowering/partitioning.hpp"
+
+namespace davit::testing {
+
+/// Deals the nodes out to the backends in turn, so that as many values as possible cross a border between partitions.
+///
+/// Each backend must take every node: a second instance of one is made with renamed_backend. O(nodes + edges).
+template <class List>
+struct AlternatingPartitioner {
+  using Backends = List;
+  std::vector<std::uint32_t> backends{};  ///< those to deal to, as indices of the list; empty: all
+
+  [[nodiscard]] Result<Partitioning<List>> partition(const Method& method) const {
+    const GraphModuleView graph = method.view();
+    Partitioning<List> out(graph);
+    std::vector<std::uint32_t> dealt = backends;
+    if (dealt.empty())
+      for (std::uint32_t b = 0; b < List::size; ++b) dealt.push_back(b);
+    std::vector<std::uint32_t> classes(graph.nodes.size(), no_id);
+    std::uint32_t next = 0;
+    for (NodeId n = 0; n < graph.nodes.size(); ++n)
+      if (!is_control_flow(graph, graph.nodes[n])) classes[n] = next++ % static_cast<std::uint32_t>(dealt.size());
+    const NodeGroups groups = group_nodes(graph, classes, static_cast<std::uint32_t>(dealt.size()));
+    for (std::uint32_t g = 0; g < groups.count(); ++g)
+      List::visit(dealt[groups.class_of_group[g]], [&]<class B, std::size_t I>() {
+        out.add(concat(B::name, "_", g), DelegationSpec<List>(std::in_place_index<I>));
+      });
+    out.tags.nodes = groups.group_of_node;
+    return out;
+  }
+};
+
+}  // namespace davit::testing

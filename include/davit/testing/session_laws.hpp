@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/testing/law_case.hpp"
+
+namespace davit::testing::detail {
+
+/// compile: handles made alike give the same results.
+template <Backend B>
+void check_compile(LawCase<B>& c, const LoweredModule<B>& module) {
+  const LoweredMethod<B>& method = module.methods()[0];
+  auto parts = std::make_shared<typename LoweredModule<B>::Parts>();
+  parts->methods.push_back({method.name, method.spec, method.interface, method.processed, std::nullopt});
+  parts->state.assign(module.state().begin(), module.state().end());
+  Result<typename B::Handle> handle = B::compile(method.processed, method.spec);
+  if (!handle) return c.broken("compile", "a second compile failed: ", to_name(handle.error()));
+  parts->methods[0].handle.emplace(std::move(*handle));
+  c.same_results("compile", LoweredModule<B>(std::move(parts), module.shared_debug_map()), "a second handle");
+}
+
+/// sessions, functional: what one session runs does not change what another holds, nor what it answers later.
+template <Backend B>
+void check_sessions(LawCase<B>& c, const LoweredModule<B>& module) {
+  if (c.mutates_inputs()) return;
+  c.same_results("functional", module, "a second session");
+  Session<B> one(module);
+  Session<B> other(module);
+  const bool stateless = module.state().empty();  // with state, results depend on the calls before
+  for (std::size_t i = 0; i < c.samples.size(); ++i) {
+    const std::size_t opposite = c.samples.size() - 1 - i;
+    Result<std::span<const EValue>> outputs = one.run(0, c.samples[i]);
+    Result<std::span<const EValue>> others = other.run(0, c.samples[opposite]);
+    if (!outputs) return c.broken("sessions", to_name(outputs.error()));
+    if (!others) return c.broken("sessions", to_name(others.error()));
+    if (Snapshot(*outputs) != c.expected[i]) c.broken("sessions", "sample ", i, " changed when another session ran");
+    if (stateless && Snapshot(*others) != c.expected[opposite])
+      c.broken("sessions", "sample ", opposite, " gave another result between calls of another session");
+  }
+  if (!stateless) return;
+  for (std::size_t i = c.samples.size(); i-- > 0;) {
+    Result<std::span<const EValue>> outputs = one.run(0, c.samples[i]);
+    if (!outputs || Snapshot(*outputs) != c.expected[i])
+      c.broken("functional", "sample ", i, " gave another result later");
+  }
+}
+
+/// checked: wrong inputs are refused and do no harm.
+template <Backend B>
+void check_wrong_inputs(LawCase<B>& c, const LoweredModule<B>& module) {
+  if (c.samples.empty()) return;
+  Session<B> session(module);
+  const auto refused = [&](std::span<const EValue> inputs, std::string_view how) {
+    const Result<std::span<const EValue>> outputs = session.run(0, inputs);
+    if (outputs) return c.broken("checked", how, " was accepted");
+    const ErrorCode code = outputs.error().code;
+    if (code != ErrorCode::invalid_argument && code != ErrorCode::invalid_dtype && code != ErrorCode::invalid_shape)
+      c.broken("checked", how, " gave ", name_of(code));
+  };
+  std::vector<EValue> inputs(c.samples[0].begin(), c.samples[0].end());
+  inputs.emplace_back(std::int64_t{1});
+  refused(inputs, "one input too many");
+  inputs.pop_back();
+  const std::int64_t sizes[max_rank] = {};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].is_tensor()) continue;
+    const EValue right = inputs[i];
+    inputs[i] = EValue("text");
+    refused(inputs, "a str for a tensor");
+    TensorView wrong = right.tensor();
+    wrong.dtype = wrong.dtype == ScalarType::uint8 ? ScalarType::int8 : ScalarType::uint8;
+    inputs[i] = wrong;
+    refused(inputs, "another dtype");
+    wrong = right.tensor();
+    wrong.rank = wrong.rank == 0 ? 1 : 0;
+    if (wrong.rank == 1) wrong.sizes_data = wrong.strides_data = sizes;
+    inputs[i] = wrong;
+    refused(inputs, "another rank");
+    inputs[i] = right;
+  }
+  if (c.mutates_inputs() || !module.state().empty()) return;
+  Result<std::span<const EValue>> outputs = session.run(0, c.samples[0]);
+  if (!outputs || Snapshot(*outputs) != c.expected[0])
+    c.broken("checked", "after wrong inputs, right ones gave another result");
+}
+
+}  // namespace davit::testing::detail

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "davit/backends/portable/dispatch.hpp"
+#include "davit/backends/portable/kernel_call.hpp"
+#include "davit/core/tensor.hpp"
+
+/// Runs kernels of the portable backend on values that it owns, without a program.
+struct KernelTest {
+  using Integers = std::vector<std::int64_t>;
+  using Numbers = std::vector<double>;
+
+  /// A contiguous tensor with these elements, converted to its dtype.
+  davit::EValue tensor(davit::ScalarType type, const Integers& sizes, const Numbers& values) {
+    const davit::Tensor& tensor = tensors.emplace_back(davit::Tensor::zeros(type, sizes));
+    (void)davit::portable_kernels::dispatch_any(type, [&]<class T>() {
+      T* to = tensor.view().template as<T>();
+      const auto count = std::min(static_cast<std::size_t>(tensor.numel()), values.size());
+      for (std::size_t i = 0; i < count; ++i) to[i] = davit::portable_kernels::convert<T>(values[i]);
+      return davit::ErrorCode::ok;
+    });
+    return tensor.view();
+  }
+  /// Other sizes and strides over the elements of a tensor. The caller keeps them inside it.
+  davit::EValue view(davit::EValue of, const Integers& sizes, const Integers& strides, std::int64_t offset = 0) {
+    const Integers& kept_sizes = integers.emplace_back(sizes);
+    const Integers& kept_strides = integers.emplace_back(strides);
+    auto* data = static_cast<std::byte*>(of.tensor().data);
+    if (data != nullptr) data += offset * static_cast<std::int64_t>(davit::size_of(of.tensor().dtype));
+    return davit::TensorView{data, kept_sizes.data(), kept_strides.data(), static_cast<std::uint8_t>(sizes.size()),
+                             of.tensor().dtype};
+  }
+  davit::EValue list(std::initializer_list<davit::EValue> items) {
+    return std::span<const davit::EValue>(lists.emplace_back(items));
+  }
+
+  /// Calls the kernel of that name with arguments for all parameters of its schema; unsupported_operator if the family
+  /// has none. Outputs hold until the next call.
+  davit::ErrorCode run(std::span<const davit::portable_kernels::OpRow> family, std::string_view name,
+                       std::span<const davit::EValue> arguments, std::size_t output_count = 1) {
+    for (const davit::portable_kernels::OpRow& row : family) {
+      if (row.name != name) continue;
+      memory.reset();
+      outputs.assign(output_count, {});
+      places.assign(output_count, {});
+      dims.assign(output_count, {});
+      for (std::size_t i = 0; i < output_count; ++i)
+        places[i] = {
+            .sizes = dims[i].data(), .strides = dims[i].data() + davit::max_rank, .rank_limit = davit::max_rank};
+      davit::portable_kernels::KernelCall call(arguments, outputs, places, memory);
+      const davit::ErrorCode code = row.kernel(call);
+      why = call.why == nullptr ? std::string_view{} : std::string_view(call.why);
+      return code;
+    }
+    return davit::ErrorCode::unsupported_operator;
+  }
+  davit::ErrorCode run(std::span<const davit::portable_kernels::OpRow> family, std::string_view name,
+                       std::initializer_list<davit::EValue> arguments, std::size_t output_count = 1) {
+    return run(family, name, std::span<const davit::EValue>(arguments.begin(), arguments.size()), output_count);
+  }
+
+  [[nodiscard]] davit::ScalarType dtype(std::size_t i = 0) const { return outputs[i].tensor().dtype; }
+  [[nodiscard]] Integers sizes(std::size_t i = 0) const {
+    const auto all = outputs[i].tensor().sizes();
+    return {all.begin(), all.end()};
+  }
+  /// The elements of an output in row-major order.
+  [[nodiscard]] Numbers values(std::size_t i = 0) const {
+    namespace kernels = davit::portable_kernels;
+    const davit::TensorView& t = outputs[i].tensor();
+    Numbers all;
+    (void)kernels::dispatch_any(t.dtype, [&]<class T>() {
+      kernels::for_each_index<1>(t.sizes(), {kernels::strides_of(t)},
+                                 [&](std::int64_t at) { all.push_back(kernels::convert<double>(t.as<T>()[at])); });
+      return davit::ErrorCode::ok;
+    });
+    return all;
+  }
+
+  std::string_view why;  ///< the sentence of the last error
+  std::vector<davit::EValue> outputs;
+
+ private:
+  std::deque<davit::Tensor> tensors;
+  std::deque<Integers> integers;
+  std::deque<std::vector<davit::EValue>> lists;
+  std::vector<davit::portable_kernels::OutputPlace> places;
+  std::vector<std::array<std::int64_t, 2 * davit::max_rank>> dims;
+  davit::portable_kernels::KernelMemory memory;
+};

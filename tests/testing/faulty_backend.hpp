@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "davit/backends/compiler_demo.hpp"
+#include "davit/testing/backend_laws.hpp"
+#include "programs.hpp"
+
+/// Backends that break one law, so that the suite is seen to fail: compiler_demo with one thing wrong.
+namespace faulty {
+
+using namespace davit;
+
+/// Does something after the right execute.
+template <class Do>
+struct executes : compiler_demo {
+  template <Tracer T, class Report>
+  static Status execute(const Handle& handle, std::span<const EValue> in, std::span<EValue> out,
+                        ExecuteContext<T, Report, Workspace>& context) {
+    const Status status = compiler_demo::execute(handle, in, out, context);
+    Do::after(in, out, context);
+    return status;
+  }
+};
+
+/// The laws that B breaks on x + h, in the suite's order.
+template <class B>
+std::string broken_laws(const ExportedProgram& program = programs::add()) {
+  const Tensor x = programs::scalar(3);
+  const Tensor h = programs::scalar(4);
+  const EValue first[] = {x.view(), h.view()};
+  const EValue second[] = {h.view(), h.view()};
+  const testing::SampleInputs samples[] = {first, second};
+  std::string text;
+  testing::check_backend_laws<B>(program, {}, samples, [&](std::string_view law, std::string_view what) {
+    CHECK(!what.empty());
+    if (text.find(law) == std::string::npos) (text += text.empty() ? "" : " ") += law;
+  });
+  return text;
+}
+inline bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+}  // namespace faulty
