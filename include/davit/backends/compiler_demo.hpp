@@ -16,20 +16,27 @@
 
 namespace davit {
 
-/// A backend to learn from: float tensors, `aten.add.Tensor`, `aten.sub.Tensor` and constants.
+/// A backend to learn from: float tensors, `aten.add.Tensor`, `aten.sub.Tensor`
+/// and constants.
 ///
-/// preprocess compiles a method ahead of time to a text of tokens, compile parses them, execute runs them. A token is
+/// preprocess compiles a method ahead of time to a text of tokens, compile
+/// parses them, execute runs them. A token is
 ///     instruction ":" operands "<debug_handle>" number
-/// and tokens are joined by commas. An operand is `i2`, the call's input 2, or `t0`, the result of token 0:
+/// and tokens are joined by commas. An operand is `i2`, the call's input 2, or
+/// `t0`, the result of token 0:
 ///     constant:1.5                  a number
-///     constant:2x3:1 2 3 4 5 6      a tensor of sizes [2, 3]; "constant::7" has no dimensions
-///     aten.add.Tensor:i0:t1         input 0 + result of token 1; a third operand is alpha
-///     return:t2                     the outputs, in order; the last token
-/// so x + h becomes "aten.add.Tensor:i0:i1<debug_handle>0,return:t0<debug_handle>-1".
+///     constant:2x3:1 2 3 4 5 6      a tensor of sizes [2, 3]; "constant::7"
+///     has no dimensions aten.add.Tensor:i0:t1         input 0 + result of
+///     token 1; a third operand is alpha return:t2                     the
+///     outputs, in order; the last token
+/// so x + h becomes
+/// "aten.add.Tensor:i0:i1<debug_handle>0,return:t0<debug_handle>-1".
 ///
-/// The operands of an add have equal sizes (there is no broadcasting) or are numbers.
-/// Source: torch's test/custom_backend and test/cpp/jit/test_backend_compiler_lib.cpp ("backend_with_compiler_demo"),
-/// which looks at first elements only and cannot chain operators; this one does both right.
+/// The operands of an add have equal sizes (there is no broadcasting) or are
+/// numbers. Source: torch's test/custom_backend and
+/// test/cpp/jit/test_backend_compiler_lib.cpp ("backend_with_compiler_demo"),
+/// which looks at first elements only and cannot chain operators; this one does
+/// both right.
 struct compiler_demo {
   static constexpr std::string_view name = "compiler_demo";
 
@@ -45,9 +52,7 @@ struct compiler_demo {
   using Instruction = demo::Instruction;
   using Op = demo::Op;
   /// What compile makes: the instructions, parsed.
-  struct Handle {
-    std::vector<Instruction> instructions;
-  };
+  using Handle = demo::Code;
   /// What a session keeps: a tensor for each instruction's result.
   struct Workspace {
     std::vector<Tensor> results;
@@ -55,12 +60,14 @@ struct compiler_demo {
 
   [[nodiscard]] static bool is_available() noexcept { return true; }
 
-  // -- ahead of time ------------------------------------------------------------------------------------------------
+  // -- ahead of time
+  // ------------------------------------------------------------------------------------------------
 
   static constexpr const char* unsupported_node = "the operator is not supported in this compiler";
   static constexpr const char* not_float = "Only float tensors are compatible for add and sub.";
 
-  /// nullptr if the compiler takes the node. preprocess asks this function, so that both always agree.
+  /// nullptr if the compiler takes the node. preprocess asks this function, so
+  /// that both always agree.
   [[nodiscard]] static constexpr const char* refuses(GraphModuleView graph, NodeId id) noexcept {
     const Node& node = graph.nodes[id];
     const std::span<const Argument> in = graph.inputs(node);
@@ -78,7 +85,8 @@ struct compiler_demo {
     return nullptr;
   }
 
-  /// Errors: unsupported_operator, unsupported_argument with the node's debug handle. O(nodes + elements of constants).
+  /// Errors: unsupported_operator, unsupported_argument with the node's debug
+  /// handle. O(nodes + elements of constants).
   [[nodiscard]] static Result<Processed> preprocess(const Method& method, const CompileSpec&,
                                                     DebugHandleRecorder& debug_handles) {
     demo::TokenWriter out{.graph = method.view(), .operands = {}, .tokens = {}};
@@ -94,7 +102,8 @@ struct compiler_demo {
     return Processed{Name::own(out.tokens)};
   }
 
-  // -- saved form ---------------------------------------------------------------------------------------------------
+  // -- saved form
+  // ---------------------------------------------------------------------------------------------------
 
   [[nodiscard]] static std::vector<std::byte> save(const Processed& processed) { return bytes_of(processed.tokens); }
   [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes) { return Processed{text_of(bytes)}; }
@@ -103,21 +112,27 @@ struct compiler_demo {
     return CompileSpec{text_of(bytes)};
   }
 
-  // -- on the target ------------------------------------------------------------------------------------------------
+  // -- on the target
+  // ------------------------------------------------------------------------------------------------
 
-  /// Parses the tokens. An unknown instruction is kept: execute reports it if it is reached. Errors: corrupt_data.
+  /// Parses the tokens. An unknown instruction is kept: execute reports it if
+  /// it is reached. Errors: corrupt_data.
   [[nodiscard]] static Result<Handle> compile(const Processed& processed, const CompileSpec&) {
     Handle handle;
     std::string_view rest = processed.tokens;
+    const std::size_t tokens = demo::count_tokens(rest);
+    handle.instructions.reserve(tokens);
+    handle.operands.reserve(2 * tokens);
     while (!rest.empty()) {
       const std::string_view token = demo::cut(rest, ',');
-      if (!demo::parse(token, handle.instructions)) {
+      if (!demo::parse(token, handle)) {
         return std::unexpected(
             Error{.code = ErrorCode::corrupt_data,
                   .stage = Stage::compile,
                   .backend = name,
                   .where = concat("token ", handle.instructions.size(), " '", token.substr(0, 60), "'"),
-                  .what = "it is not of the form instruction:operands<debug_handle>number",
+                  .what = "it is not of the form "
+                          "instruction:operands<debug_handle>number",
                   .fix = "lower the program again"});
       }
     }
@@ -131,14 +146,15 @@ struct compiler_demo {
     return handle;
   }
 
-  /// Makes room for every result: as large as the first tensor operand. No scratch is needed.
+  /// Makes room for every result: as large as the first tensor operand. No
+  /// scratch is needed.
   [[nodiscard]] static Result<std::size_t> prepare(const Handle& handle, std::span<const EValue> inputs,
                                                    Workspace& workspace) {
     workspace.results.assign(handle.instructions.size(), {});
     for (std::size_t i = 0; i < handle.instructions.size(); ++i) {
       const Instruction& instruction = handle.instructions[i];
       if (instruction.op != Op::add && instruction.op != Op::sub) continue;
-      const EValue like = find(handle, instruction.operands[0], inputs, workspace);
+      const EValue like = find(handle, handle.operands_of(instruction)[0], inputs, workspace);
       if (!like.is_tensor()) continue;  // execute says what is wrong
       workspace.results[i] = Tensor::zeros(ScalarType::float32, like.tensor().sizes());
       if (workspace.results[i].storage.size() < static_cast<std::size_t>(like.tensor().numel()) * sizeof(float))
@@ -151,7 +167,8 @@ struct compiler_demo {
     return 0;
   }
 
-  /// Runs the instructions. Faults: unsupported_operator, invalid_dtype, invalid_shape. No allocation; O(elements).
+  /// Runs the instructions. Faults: unsupported_operator, invalid_dtype,
+  /// invalid_shape. No allocation; O(elements).
   template <Tracer T, class Report>
   [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
                                       ExecuteContext<T, Report, Workspace>& context) {
@@ -180,7 +197,8 @@ struct compiler_demo {
   [[nodiscard]] static constexpr bool is_number(const Argument& a) noexcept {
     return a.kind == ArgumentKind::int_ || a.kind == ArgumentKind::float_ || a.kind == ArgumentKind::bool_;
   }
-  /// False if two lists of sizes differ for sure; symbolic sizes are compared when they are known, in execute.
+  /// False if two lists of sizes differ for sure; symbolic sizes are compared
+  /// when they are known, in execute.
   [[nodiscard]] static constexpr bool may_be_equal(GraphModuleView graph, Range a, Range b) noexcept {
     const std::span<const Dim> x = graph.dims_of(a);
     const std::span<const Dim> y = graph.dims_of(b);
@@ -219,8 +237,11 @@ struct compiler_demo {
                                    const Workspace& workspace) noexcept {
     if (operand.is_input) return operand.index < inputs.size() ? inputs[operand.index] : EValue();
     const Instruction& from = handle.instructions[operand.index];
-    if (from.is_number) return static_cast<double>(from.constant.view().as<float>()[0]);
-    if (from.op == Op::constant) return from.constant.view();
+    if (from.op == Op::constant) {
+      const demo::Constant& constant = handle.constants[from.first];
+      if (constant.is_number) return static_cast<double>(constant.tensor.view().as<float>()[0]);
+      return constant.tensor.view();
+    }
     return operand.index < workspace.results.size() ? EValue(workspace.results[operand.index].view()) : EValue();
   }
 
@@ -228,15 +249,14 @@ struct compiler_demo {
   [[nodiscard]] static Status combine(const Handle& handle, std::size_t index, std::span<const EValue> inputs,
                                       Context& context) {
     const Instruction& instruction = handle.instructions[index];
-    const auto operand = [&](std::size_t i) {
-      return find(handle, instruction.operands[i], inputs, context.workspace());
-    };
+    const std::span<const demo::Operand> operands = handle.operands_of(instruction);
+    const auto operand = [&](std::size_t i) { return find(handle, operands[i], inputs, context.workspace()); };
     if (index >= context.workspace().results.size())
       return context.fail(ErrorCode::failed, instruction.debug_handle, "not prepared");
     const TensorView result = context.workspace().results[index].view();
     const EValue a = operand(0);
     const EValue b = operand(1);
-    const EValue scale = instruction.operands.size() == 3 ? operand(2) : EValue(1.0);
+    const EValue scale = operands.size() == 3 ? operand(2) : EValue(1.0);
     for (const EValue& value : {a, b}) {
       if (value.is_number()) continue;
       if (!value.is_tensor() || value.tensor().dtype != ScalarType::float32)
@@ -289,11 +309,12 @@ struct compiler_demo {
   template <class Context>
   [[nodiscard]] static Status deliver(const Handle& handle, const Instruction& instruction,
                                       std::span<const EValue> inputs, std::span<EValue> outputs, Context& context) {
-    if (instruction.operands.size() != outputs.size())
+    const std::span<const demo::Operand> operands = handle.operands_of(instruction);
+    if (operands.size() != outputs.size())
       return context.fail(ErrorCode::invalid_argument, no_debug_handle, "Expected ", outputs.size(),
-                          " elements in a list but found ", instruction.operands.size());
+                          " elements in a list but found ", operands.size());
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const EValue value = find(handle, instruction.operands[i], inputs, context.workspace());
+      const EValue value = find(handle, operands[i], inputs, context.workspace());
       const TensorView* from = value.tensor_if();
       const TensorView* to = outputs[i].tensor_if();
       if (from != nullptr && to != nullptr && to->data != nullptr && from->dtype == to->dtype &&

@@ -16,6 +16,7 @@
 #include "davit/backends/portable/bind_arguments.hpp"
 #include "davit/backends/portable/op_table.hpp"
 #include "davit/program/graph_bytes.hpp"
+#include "davit/program/operator_call.hpp"
 #include "davit/program/operators.hpp"
 #include "davit/program/strip_metadata.hpp"
 #include "davit/program/symbols.hpp"
@@ -38,6 +39,7 @@ struct portable {
     GraphModule graph;
     std::vector<InputRole> roles;          ///< per graph input
     std::vector<Tensor> constants;         ///< per graph input of role `constant`, in order
+    std::vector<SharedBytes> objects;      ///< per graph input of role `object`, in order: its pickled state
     std::vector<DebugHandle> handles;      ///< per node
   };
   struct Processed {
@@ -60,6 +62,7 @@ struct portable {
     std::vector<std::uint32_t> slot_of_value;
     std::vector<std::uint32_t> input_slots;  ///< per delegate input; no_id for one that no value carries
     std::vector<std::uint32_t> constant_slots;
+    std::vector<std::uint32_t> object_slots;
     std::vector<Lifetime> lifetimes;         ///< of slots that steps define, in slot order; bytes are per run
     std::vector<std::uint32_t> planned_slots;
   };
@@ -76,21 +79,42 @@ struct portable {
 
   [[nodiscard]] static constexpr bool is_available() noexcept { return true; }
 
+  /// The operators that portable has: their rows and schemas.
+  struct Operators {
+    [[nodiscard]] static constexpr const portable_kernels::OpRow* find(std::string_view target) noexcept {
+      return portable_kernels::find_op(target);
+    }
+    [[nodiscard]] static constexpr std::string_view schema(std::string_view target) noexcept { return find_operator(target); }
+  };
+
   /// nullptr if portable takes the node, else why not.
-  [[nodiscard]] static const char* refuses(GraphModuleView graph, NodeId node) {
-    return portable_kernels::find_op(graph.target(graph.nodes[node])) == nullptr ? "no portable kernel for this operator"
-                                                                               : nullptr;
+  [[nodiscard]] static constexpr const char* refuses(GraphModuleView graph, NodeId node) noexcept {
+    return refuses_with<Operators>(graph, node);
   }
 
   /// Errors: unsupported_operator with every node that has no kernel.
   [[nodiscard]] static Result<Processed> preprocess(const Method& method, const CompileSpec&,
                                                     DebugHandleRecorder& debug_handles) {
+    return preprocess_with<Operators>(method, debug_handles);
+  }
+  [[nodiscard]] static Result<Handle> compile(const Processed& processed, const CompileSpec&) {
+    return compile_with<Operators>(processed);
+  }
+
+  /// @name The same with another set of operators, which `Ops` finds as Operators does.
+  template <class Ops>
+  [[nodiscard]] static constexpr const char* refuses_with(GraphModuleView graph, NodeId node) noexcept {
+    return Ops::find(operator_call(graph, graph.nodes[node]).target) == nullptr ? "no portable kernel for this operator" : nullptr;
+  }
+  template <class Ops>
+  [[nodiscard]] static Result<Processed> preprocess_with(const Method& method, DebugHandleRecorder& debug_handles) {
     const GraphModuleView graph = method.view();
     auto body = std::make_shared<Body>();
     body->handles = debug_handles.handle_all();
     body->roles = input_roles(method.program->signature);
     const std::vector<InputSpec>& specs = method.program->signature.input_specs;
     for (std::size_t i = 0; i < body->roles.size(); ++i) {
+      if (body->roles[i] == InputRole::object) body->objects.push_back(state_of(*method.program, *target(specs[i])));
       if (body->roles[i] != InputRole::constant) continue;
       const Tensor* tensor = method.program->tensor_named(*target(specs[i]));
       if (tensor == nullptr)
@@ -105,25 +129,28 @@ struct portable {
     body->graph = strip_metadata(graph);
     Name missing;
     DebugHandle first = no_debug_handle;
+    std::size_t count = 0;
     for (NodeId id = 0; id < graph.nodes.size(); ++id) {
-      const char* reason = refuses(graph, id);
+      const char* reason = refuses_with<Ops>(graph, id);
       if (reason == nullptr) continue;
-      const NodeMetadata* row = graph.nodes[id].metadata < graph.metadata.size() ? &graph.metadata[graph.nodes[id].metadata] : nullptr;
-      missing = concat(missing, "\n  ", graph.target(graph.nodes[id]), " (", reason, ")",
-                       row == nullptr ? Name() : concat("\n", source_with_caret(graph.str(row->stack_trace))));
       if (first == no_debug_handle) first = body->handles[id];
+      if (++count > 50) continue;
+      missing = concat(missing, "\n  ", operator_call(graph, graph.nodes[id]).target, " (", reason, ")");
+      if (count > 1 && graph.nodes[id].metadata < graph.metadata.size())  // the first one's source is the error's own
+        missing = concat(missing, "\n", source_with_caret(graph.str(graph.metadata[graph.nodes[id].metadata].stack_trace)));
     }
-    if (!missing.empty())
+    if (count != 0)
       return std::unexpected(Error{.code = ErrorCode::unsupported_operator,
                                    .stage = Stage::preprocess,
                                    .debug_handle = first,
                                    .backend = name,
-                                   .what = concat("these nodes are not supported:", missing, "\n"),
+                                   .what = concat(count, count == 1 ? " node is" : " nodes are", " not supported:", missing),
                                    .fix = "decompose them with run_decompositions() or name a backend that has them"});
     return Processed{std::move(body)};
   }
 
-  [[nodiscard]] static Result<Handle> compile(const Processed& processed, const CompileSpec&);
+  template <class Ops>
+  [[nodiscard]] static Result<Handle> compile_with(const Processed& processed);
   [[nodiscard]] static Result<std::size_t> prepare(const Handle& handle, std::span<const EValue> inputs, Workspace& ws);
 
   template <class Context>
@@ -163,6 +190,11 @@ struct portable {
   [[nodiscard]] static Result<CompileSpec> load_spec(std::span<const std::byte>) { return CompileSpec{}; }
 
  private:
+  [[nodiscard]] static SharedBytes state_of(const ExportedProgram& program, std::string_view object) {
+    for (const NamedObject& entry : program.custom_objects)
+      if (entry.name == object) return entry.state;
+    return {};
+  }
   [[nodiscard]] static std::string_view name_of_input(GraphModuleView graph, std::size_t i) {
     const Argument& a = graph.args(graph.root().inputs)[i];
     return a.is_value() ? graph.name(a.value()) : std::string_view("constant");
@@ -195,7 +227,8 @@ struct portable {
   }
 };
 
-inline Result<portable::Handle> portable::compile(const Processed& processed, const CompileSpec&) {
+template <class Ops>
+Result<portable::Handle> portable::compile_with(const Processed& processed) {
   const Body& body = *processed.body;
   const GraphModuleView graph = body.graph.view();
   const Graph& root = graph.root();
@@ -212,6 +245,7 @@ inline Result<portable::Handle> portable::compile(const Processed& processed, co
     const std::uint32_t slot = input.is_value() ? define(input.value()) : no_id;
     const InputRole role = body.roles[i++];
     if (role == InputRole::constant) h.constant_slots.push_back(slot);
+    if (role == InputRole::object) h.object_slots.push_back(slot);
     if (role == InputRole::user || role == InputRole::state) h.input_slots.push_back(slot);
   }
   portable_kernels::ArgumentBinder binder(graph, h.slot_of_value, h.arguments);
@@ -225,9 +259,10 @@ inline Result<portable::Handle> portable::compile(const Processed& processed, co
   for (std::uint32_t n = 0; n < root.nodes.count; ++n) {
     const NodeId id = root.nodes.first + n;
     const Node& node = graph.nodes[id];
-    const std::string_view target = graph.target(node);
-    const portable_kernels::OpRow* row = portable_kernels::find_op(target);
-    const std::string_view text = find_operator(target);
+    const OperatorCall call = operator_call(graph, node);
+    const std::string_view target = call.target;
+    const portable_kernels::OpRow* row = Ops::find(target);
+    const std::string_view text = Ops::schema(target);
     if (row == nullptr || text.empty()) return std::unexpected(misfit(graph, node, body.handles[id], "no portable kernel for this operator"));
     if (target != parsed_target) {
       schema = parse_schema(text);
@@ -248,16 +283,22 @@ inline Result<portable::Handle> portable::compile(const Processed& processed, co
       });
       if (!defined) return std::unexpected(misfit(graph, node, body.handles[id], "an argument is used before it is defined"));
     }
-    if (Name wrong = binder.bind(node, schema, row->takes_numbers); !wrong.empty())
+    if (Name wrong = binder.bind(call.inputs, schema, row->takes_numbers); !wrong.empty())
       return std::unexpected(misfit(graph, node, body.handles[id], std::move(wrong)));
     step.slots_in.count = static_cast<std::uint32_t>(h.arguments.slots.size()) - step.slots_in.first;
+    if (call.token != nullptr && call.token->is_value() && h.slot_of_value[call.token->value()] == no_id) {
+      define(call.token->value());
+      storage.push_back(static_cast<std::uint32_t>(storage.size()));
+      last_use.push_back(n);
+      first_def.push_back(no_id);
+    }
     step.slots_out.first = static_cast<std::uint32_t>(h.value_of_slot.size());
     const auto output = [&](const Argument& a) {
       if (a.is_value() && h.slot_of_value[a.value()] != no_id) return false;
       define(a.is_value() ? a.value() : no_id);
       return true;
     };
-    for (const Argument& a : graph.outputs(node)) {
+    for (const Argument& a : call.outputs) {
       bool fresh = true;
       if (a.is_list()) {
         for (const Argument& item : graph.args(a.items)) fresh = output(item) && fresh;
@@ -320,6 +361,11 @@ inline Result<std::size_t> portable::prepare(const Handle& handle, std::span<con
     for (const auto& [argument, text] : handle.arguments.strings) ws.arguments[argument] = EValue(graph.str(text));
     for (std::size_t c = 0; c < handle.constant_slots.size(); ++c)
       if (handle.constant_slots[c] != no_id) ws.slots[handle.constant_slots[c]] = EValue(body.constants[c].view());
+    for (std::size_t o = 0; o < handle.object_slots.size(); ++o) {
+      const std::span<const std::byte> state = body.objects[o].bytes();
+      if (handle.object_slots[o] != no_id)
+        ws.slots[handle.object_slots[o]] = EValue(std::string_view(reinterpret_cast<const char*>(state.data()), state.size()));
+    }
     std::size_t total = 0;
     const auto rank_of = [&](std::size_t slot) -> std::size_t {
       const ValueId v = handle.value_of_slot[slot];
@@ -386,6 +432,8 @@ inline std::vector<std::byte> portable::save(const Processed& processed) {
   out.array(std::span<const DebugHandle>(processed.body->handles));
   out.number(static_cast<std::uint64_t>(processed.body->constants.size()));
   for (const Tensor& tensor : processed.body->constants) write_tensor(out, tensor);
+  out.number(static_cast<std::uint64_t>(processed.body->objects.size()));
+  for (const SharedBytes& object : processed.body->objects) out.bytes(object.bytes());
   return std::move(out).take();
 }
 
@@ -403,14 +451,46 @@ inline Result<portable::Processed> portable::load(std::span<const std::byte> byt
     if (!tensor) return std::unexpected(tensor.error());
     body->constants.push_back(std::move(*tensor));
   }
+  const std::size_t objects = in.count(8);
+  for (std::size_t i = 0; i < objects && in.ok(); ++i) body->objects.push_back(SharedBytes::copy_of(in.bytes()));
   std::size_t wanted = 0;
-  for (const InputRole role : body->roles) wanted += role == InputRole::constant ? 1 : 0;
+  std::size_t wanted_objects = 0;
+  for (const InputRole role : body->roles) {
+    wanted += role == InputRole::constant ? 1 : 0;
+    wanted_objects += role == InputRole::object ? 1 : 0;
+  }
   if (!in.ok() || body->roles.size() != body->graph.graphs[root_graph].inputs.count ||
-      body->handles.size() != body->graph.nodes.size() || wanted != body->constants.size())
+      body->handles.size() != body->graph.nodes.size() || wanted != body->constants.size() || wanted_objects != body->objects.size())
     return std::unexpected(Error{.code = ErrorCode::corrupt_data, .backend = name,
                                  .where = concat("processed blob, byte ", in.position()),
                                  .what = "its tables do not agree with each other", .fix = "save the module again"});
   return Processed{std::move(body)};
 }
+
+/// portable with operators of your own. `Custom::operators` is an array of CustomOperator; its names must be new ones.
+template <class Custom>
+struct portable_with : portable {
+  struct Operators {
+    [[nodiscard]] static constexpr const portable_kernels::OpRow* find(std::string_view target) noexcept {
+      for (const portable_kernels::CustomOperator& op : Custom::operators)
+        if (op.row.name == target) return &op.row;
+      return portable::Operators::find(target);
+    }
+    [[nodiscard]] static constexpr std::string_view schema(std::string_view target) noexcept {
+      for (const portable_kernels::CustomOperator& op : Custom::operators)
+        if (op.row.name == target) return op.schema;
+      return portable::Operators::schema(target);
+    }
+  };
+  [[nodiscard]] static constexpr const char* refuses(GraphModuleView graph, NodeId node) noexcept {
+    return refuses_with<Operators>(graph, node);
+  }
+  [[nodiscard]] static Result<Processed> preprocess(const Method& method, const CompileSpec&, DebugHandleRecorder& debug_handles) {
+    return preprocess_with<Operators>(method, debug_handles);
+  }
+  [[nodiscard]] static Result<Handle> compile(const Processed& processed, const CompileSpec&) {
+    return compile_with<Operators>(processed);
+  }
+};
 
 }  // namespace davit

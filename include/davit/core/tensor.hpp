@@ -26,7 +26,8 @@ struct Tensor {
   [[nodiscard]] TensorView view() const noexcept {
     std::byte* data = storage.writable();
     if (data != nullptr) data += static_cast<std::size_t>(storage_offset) * size_of(dtype);
-    return {data, sizes.data(), strides.data(), static_cast<std::uint8_t>(sizes.size()), dtype};
+    return {data, sizes.data(), strides.data(), static_cast<std::uint8_t>(sizes.size()), dtype,
+            static_cast<std::uint32_t>(storage_offset)};
   }
   [[nodiscard]] constexpr std::int64_t numel() const noexcept {
     std::int64_t count = 1;

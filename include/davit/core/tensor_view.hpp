@@ -20,6 +20,7 @@ struct TensorView {
   const std::int64_t* strides_data = nullptr;
   std::uint8_t rank = 0;
   ScalarType dtype = ScalarType::undefined;
+  std::uint32_t storage_offset = 0;  ///< elements before `data` in its storage, where that is known
 
   [[nodiscard]] constexpr std::span<const std::int64_t> sizes() const noexcept { return {sizes_data, rank}; }
   [[nodiscard]] constexpr std::span<const std::int64_t> strides() const noexcept { return {strides_data, rank}; }

@@ -17,7 +17,7 @@ using davit::portable_kernels::sorting_ops;
 using Integers = KernelTest::Integers;
 using Numbers = KernelTest::Numbers;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -27,7 +27,7 @@ TEST_CASE("portable: sort keeps the order of equal elements and puts NaN above e
   const auto sort = [&](EValue x, int dim, bool descending) {
     return test.run(sorting_ops, "aten.sort.default", {x, EValue(dim), EValue(descending)}, 2);
   };
-  const EValue x = test.tensor(ScalarType::float32, {6}, {1, nan, -inf, 0.0, -0.0, inf});
+  const EValue x = test.tensor(ScalarType::float32, {6}, {1, not_a_number, -inf, 0.0, -0.0, inf});
   CHECK(sort(x, -1, false) == ErrorCode::ok);
   CHECK(test.values(1) == Numbers{2, 3, 4, 0, 5, 1});
   CHECK(test.dtype(1) == ScalarType::int64);
@@ -55,7 +55,7 @@ TEST_CASE("portable: topk answers the k largest or smallest of each line") {
   const auto topk = [&](EValue x, int k, int dim, bool largest) {
     return test.run(sorting_ops, "aten.topk.default", {x, EValue(k), EValue(dim), EValue(largest), EValue(true)}, 2);
   };
-  const EValue x = test.tensor(ScalarType::float32, {2, 4}, {3, 1, nan, 2, 8, 7, 6, 5});
+  const EValue x = test.tensor(ScalarType::float32, {2, 4}, {3, 1, not_a_number, 2, 8, 7, 6, 5});
   CHECK(topk(x, 2, 1, true) == ErrorCode::ok);
   CHECK(test.sizes() == Integers{2, 2});
   CHECK(test.values(1) == Numbers{2, 0, 0, 1});

@@ -16,7 +16,8 @@
 #include "davit/backend/delegate_io.hpp"
 #include "davit/core/copy_tensor.hpp"
 
-/// The tokens of compiler_demo: how preprocess writes them and compile reads them.
+/// The tokens of compiler_demo: how preprocess writes them and compile reads
+/// them.
 namespace davit::demo {
 
 /// What an instruction does.
@@ -26,18 +27,44 @@ struct Operand {
   bool is_input = false;
   std::uint32_t index = 0;
 };
-/// A token, parsed.
+/// A token, parsed. Its operands, or its constant, lie in the tables of the
+/// Code it is part of.
 struct Instruction {
   Name instruction;  ///< as written: "aten.add.Tensor", "constant"
   DebugHandle debug_handle = no_debug_handle;
   Op op = Op::unknown;
+  std::uint32_t first = 0;  ///< of its operands; for a constant, its index
+  std::uint32_t count = 0;  ///< of operands
+};
+struct Constant {
+  Tensor tensor;
+  bool is_number = false;  ///< fits every size
+};
+/// The tokens of a method, parsed.
+struct Code {
+  std::vector<Instruction> instructions;
   std::vector<Operand> operands;
-  Tensor constant;
-  bool is_number = false;  ///< a constant that fits every size
+  std::vector<Constant> constants;
+
+  [[nodiscard]] std::span<const Operand> operands_of(const Instruction& i) const noexcept {
+    return std::span(operands).subspan(i.first, i.count);
+  }
 };
 
 [[nodiscard]] constexpr Op op_named(std::string_view text) noexcept {
   return text == "aten.add.Tensor" ? Op::add : text == "aten.sub.Tensor" ? Op::sub : Op::unknown;
+}
+
+/// The name of an instruction; those that the compiler knows need no copy.
+[[nodiscard]] inline Name instruction_name(Op op, std::string_view text) {
+  switch (op) {
+    case Op::constant: return "constant";
+    case Op::add: return "aten.add.Tensor";
+    case Op::sub: return "aten.sub.Tensor";
+    case Op::return_: return "return";
+    case Op::unknown: break;
+  }
+  return Name::own(text);
 }
 
 /// The shortest text that reads back as `value`.
@@ -59,63 +86,76 @@ struct Instruction {
 
 /// Writes tokens and remembers how later ones refer to each value.
 struct TokenWriter {
-  GraphModuleView graph;
-  std::vector<std::string> operands;  ///< by value
-  std::string tokens;
-  std::size_t count = 0;
+  static constexpr Operand no_operand{.index = no_id};
 
-  /// Appends a token and returns how to refer to its result.
-  std::string token(std::string_view text, DebugHandle handle) {
-    tokens += tokens.empty() ? "" : ",";
-    ((tokens += text) += "<debug_handle>") += detail::Digits(handle).view();
-    return "t" + std::string(detail::Digits(count++).view());
+  GraphModuleView graph;
+  std::vector<Operand> operands;  ///< by value
+  std::string tokens;
+  std::uint32_t count = 0;
+
+  /// Begins a token.
+  void begin(std::string_view text) { (tokens += tokens.empty() ? "" : ",") += text; }
+  void append(Operand operand) { (tokens += operand.is_input ? ":i" : ":t") += detail::Digits(operand.index).view(); }
+  /// Ends a token and returns how to refer to its result.
+  Operand end(DebugHandle handle) {
+    (tokens += "<debug_handle>") += detail::Digits(handle).view();
+    return {.index = count++};
   }
-  /// Says how the graph's inputs are referred to: constants become tokens, the others are passed at each call.
-  /// Constants that are no float tensors get no operand.
+  /// Says how the graph's inputs are referred to: constants become tokens, the
+  /// others are passed at each call. Constants that are no float tensors get no
+  /// operand.
   void inputs(const ExportedProgram& program) {
-    operands.resize(graph.values.size());
+    operands.assign(graph.values.size(), no_operand);
+    tokens.reserve(64 * graph.nodes.size());
     const std::vector<InputRole> roles = input_roles(program.signature);
     const std::span<const Argument> in = graph.args(graph.root().inputs);
-    std::size_t passed = 0;
+    std::uint32_t passed = 0;
     for (std::size_t i = 0; i < in.size() && i < roles.size(); ++i) {
       const bool is_passed = roles[i] == InputRole::state || roles[i] == InputRole::user;
-      const std::string operand = "i" + std::string(detail::Digits(passed).view());
+      const Operand operand{.is_input = true, .index = passed};
       passed += is_passed ? 1 : 0;
       if (!in[i].is_value()) continue;
       if (is_passed) {
         operands[in[i].value()] = operand;
       } else if (const Name* wanted = target(program.signature.input_specs[i])) {
         const Tensor* tensor = program.tensor_named(*wanted);
-        if (tensor != nullptr && tensor->dtype == ScalarType::float32)
-          operands[in[i].value()] = token(constant_text(tensor->view()), no_debug_handle);
+        if (tensor == nullptr || tensor->dtype != ScalarType::float32) continue;
+        begin(constant_text(tensor->view()));
+        operands[in[i].value()] = end(no_debug_handle);
       }
     }
   }
-  /// Appends a node; numbers become constants. False if an operand is a constant that has no token.
+  /// Appends a node; numbers become constants before it. False if an operand is
+  /// a constant that has no token.
   [[nodiscard]] bool node(const Node& node, DebugHandle handle) {
-    std::string text(graph.target(node));
+    std::vector<Operand> numbers;
     for (const Argument& a : graph.inputs(node)) {
-      if (a.is_value()) {
-        if (operands[a.value()].empty()) return false;
-        text += ":" + operands[a.value()];
-      } else {
-        const double number = a.kind == ArgumentKind::float_ ? a.float_value() : static_cast<double>(a.payload);
-        text += ":" + token("constant:" + number_text(static_cast<float>(number)), handle);
-      }
+      if (a.is_value()) continue;
+      const double number = a.kind == ArgumentKind::float_ ? a.float_value() : static_cast<double>(a.payload);
+      begin("constant:" + number_text(static_cast<float>(number)));
+      numbers.push_back(end(handle));
     }
-    const std::string result = token(text, handle);
+    std::size_t next = 0;
+    begin(graph.target(node));
+    for (const Argument& a : graph.inputs(node)) {
+      const Operand operand = a.is_value() ? operands[a.value()] : numbers[next++];
+      if (operand.index == no_id) return false;
+      append(operand);
+    }
+    const Operand result = end(handle);
     for (const Argument& a : graph.outputs(node))
       if (a.is_value()) operands[a.value()] = result;
     return true;
   }
-  /// Appends the token of the outputs. False if one is no tensor, or a constant that has no token.
+  /// Appends the token of the outputs. False if one is no tensor, or a constant
+  /// that has no token.
   [[nodiscard]] bool outputs() {
-    std::string text = "return";
+    begin("return");
     for (const Argument& a : graph.args(graph.root().outputs)) {
-      if (!a.is_value() || operands[a.value()].empty()) return false;
-      text += ":" + operands[a.value()];
+      if (!a.is_value() || operands[a.value()].index == no_id) return false;
+      append(operands[a.value()]);
     }
-    token(text, no_debug_handle);
+    end(no_debug_handle);
     return true;
   }
 };
@@ -136,10 +176,10 @@ template <class Number>
 }
 
 /// Parses what follows "constant:". False if it is malformed.
-[[nodiscard]] inline bool parse_constant(std::string_view rest, Instruction& instruction) {
+[[nodiscard]] inline bool parse_constant(std::string_view rest, Constant& constant) {
   std::vector<std::int64_t> sizes;
-  instruction.is_number = rest.find(':') == std::string_view::npos;
-  if (!instruction.is_number) {
+  constant.is_number = rest.find(':') == std::string_view::npos;
+  if (!constant.is_number) {
     std::string_view dims = cut(rest, ':');
     while (!dims.empty()) {
       sizes.push_back(0);
@@ -155,28 +195,37 @@ template <class Number>
   for (const std::int64_t size : sizes)
     if (__builtin_mul_overflow(wanted, size, &wanted)) return false;
   if (static_cast<std::uint64_t>(wanted) != values.size()) return false;
-  instruction.constant = Tensor::zeros(ScalarType::float32, sizes);
-  if (instruction.constant.storage.size() < values.size() * sizeof(float)) return false;
-  if (!values.empty())
-    std::memcpy(instruction.constant.storage.writable(), values.data(), values.size() * sizeof(float));
+  constant.tensor = Tensor::zeros(ScalarType::float32, sizes);
+  if (constant.tensor.storage.size() < values.size() * sizeof(float)) return false;
+  if (!values.empty()) std::memcpy(constant.tensor.storage.writable(), values.data(), values.size() * sizeof(float));
   return true;
 }
 
-/// Parses a token and appends it. False if it is malformed, refers to a later token, or follows a return.
-[[nodiscard]] inline bool parse(std::string_view token, std::vector<Instruction>& instructions) {
+/// How many tokens a text holds at most: as many as it has debug handles.
+/// O(size).
+[[nodiscard]] inline std::size_t count_tokens(std::string_view tokens) noexcept {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = tokens.find("<debug_handle>", at)) != std::string_view::npos; ++at) ++count;
+  return count;
+}
+
+/// Parses a token and appends it. False if it is malformed, refers to a later
+/// token, or follows a return.
+[[nodiscard]] inline bool parse(std::string_view token, Code& code) {
   constexpr std::string_view mark = "<debug_handle>";
   const std::size_t at = token.rfind(mark);
-  Instruction instruction;
+  Instruction instruction{.first = static_cast<std::uint32_t>(code.operands.size())};
   if (at == std::string_view::npos || !parse_number(token.substr(at + mark.size()), instruction.debug_handle))
     return false;
   std::string_view rest = token.substr(0, at);
   const std::string_view text = cut(rest, ':');
-  instruction.instruction = Name::own(text);
   instruction.op = text == "constant" ? Op::constant : text == "return" ? Op::return_ : op_named(text);
-  const std::size_t count = instructions.size();
-  if (count != 0 && instructions.back().op == Op::return_) return false;
+  instruction.instruction = instruction_name(instruction.op, text);
+  const std::size_t count = code.instructions.size();
+  if (count != 0 && code.instructions.back().op == Op::return_) return false;
   if (instruction.op == Op::constant) {
-    if (!parse_constant(rest, instruction)) return false;
+    instruction.first = static_cast<std::uint32_t>(code.constants.size());
+    if (!parse_constant(rest, code.constants.emplace_back())) return false;
   } else {
     while (instruction.op != Op::unknown && !rest.empty()) {
       const std::string_view part = cut(rest, ':');
@@ -184,12 +233,13 @@ template <class Number>
       if (part.empty() || (part[0] != 'i' && part[0] != 't') || !parse_number(part.substr(1), operand.index))
         return false;
       if (!operand.is_input && operand.index >= count) return false;
-      instruction.operands.push_back(operand);
+      code.operands.push_back(operand);
+      ++instruction.count;
     }
-    const std::size_t operands = instruction.operands.size();
-    if ((instruction.op == Op::add || instruction.op == Op::sub) && operands != 2 && operands != 3) return false;
+    const bool is_sum = instruction.op == Op::add || instruction.op == Op::sub;
+    if (is_sum && instruction.count != 2 && instruction.count != 3) return false;
   }
-  instructions.push_back(std::move(instruction));
+  code.instructions.push_back(std::move(instruction));
   return true;
 }
 

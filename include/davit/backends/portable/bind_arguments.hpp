@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -42,14 +43,14 @@ class ArgumentBinder {
   ArgumentBinder(GraphModuleView graph, std::span<const std::uint32_t> slot_of_value, ArgumentTable& table)
       : graph_(graph), slot_of_value_(slot_of_value), table_(&table) {}
 
-  /// Appends the arguments of `node`; answers a sentence if they do not fit the schema (nothing is appended that a
+  /// Appends the arguments of a call; answers a sentence if they do not fit the schema (nothing is appended that a
   /// caller would use then), else an empty name.
-  [[nodiscard]] Name bind(const Node& node, const OperatorSchema& schema, bool takes_numbers) {
+  [[nodiscard]] Name bind(std::span<const Argument> inputs, const OperatorSchema& schema, bool takes_numbers) {
     const std::size_t first = table_->arguments.size();
     table_->arguments.resize(first + schema.parameters.size());
     std::vector<bool> given(schema.parameters.size(), false);
     std::size_t position = 0;
-    for (const Argument& a : graph_.inputs(node)) {
+    for (const Argument& a : inputs) {
       const std::string_view name = graph_.str(a.name);
       const std::size_t i = name.empty() ? position : schema.index_of(name);
       ++position;
@@ -107,7 +108,7 @@ class ArgumentBinder {
     switch (a.kind) {
       case ArgumentKind::value: {
         const ValueKind kind = graph_.values[a.value()].kind;
-        if (kind == ValueKind::custom_obj) return wrong("a custom object");
+        if ((kind == ValueKind::custom_obj) != type.starts_with("__torch__.")) return wrong(kind == ValueKind::custom_obj ? "a custom object" : "a value");
         if (kind == ValueKind::token) return wrong("a token");
         if (type == "Tensor" ? needs_tensor && kind != ValueKind::tensor : kind == ValueKind::tensor && type != "Scalar")
           return wrong(kind == ValueKind::tensor ? "a tensor" : "a symbolic number");

@@ -158,6 +158,7 @@ class KernelCall {
     std::byte* data = static_cast<std::byte*>(base.data);
     if (data != nullptr) data += offset * static_cast<std::int64_t>(size_of(base.dtype));
     outputs_[i].tensor().data = data;
+    outputs_[i].tensor().storage_offset = static_cast<std::uint32_t>(base.storage_offset + offset);
     return ErrorCode::ok;
   }
 
@@ -203,6 +204,13 @@ struct OpRow {
   Kernel kernel = nullptr;
   Aliasing aliasing = Aliasing::none;
   bool takes_numbers = false;  ///< a parameter of type Tensor may be a number; the kernel asks is_tensor
+};
+
+/// An operator that a user adds: its row, and its schema as torch writes it, "ns.op.overload(Tensor x) -> Tensor". A custom
+/// object reaches the kernel as a string: its pickled state.
+struct CustomOperator {
+  OpRow row;
+  std::string_view schema;
 };
 
 }  // namespace davit::portable_kernels

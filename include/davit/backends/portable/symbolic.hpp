@@ -33,7 +33,7 @@ namespace detail {
 }
 /// Offsets are folded into data pointers here, so every tensor starts its own storage.
 [[nodiscard]] inline ErrorCode sym_storage_offset(KernelCall& call) {
-  call.set(0, EValue(std::int64_t{0}));
+  call.set(0, EValue(std::int64_t{call.tensor(0).storage_offset}));
   return ErrorCode::ok;
 }
 
