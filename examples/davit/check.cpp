@@ -131,6 +131,12 @@ class Comparison {
   if (!program) return failed(program.error());
   Result<Runner> runner = Runner::lower(*program, lowering);
   if (!runner) return failed(runner.error());
+  if (lowering.saved) {
+    const Result<std::vector<std::byte>> package = runner->save();
+    if (!package) return failed(package.error());
+    runner = Runner::load(SharedBytes::copy_of(*package));
+    if (!runner) return failed(runner.error());
+  }
   std::vector<std::string> failures;
   Comparison comparison(*recorded, failures);
   for (std::size_t i = 0; i < recorded->runs.size(); ++i) {
@@ -160,7 +166,6 @@ class Comparison {
   if (fs::is_directory(path)) {
     if (fs::exists(path / "case.json")) {
       tally.count(path.string(), run_case(formats::CaseFiles::folder(path), lowering));
-      return {};
     }
     std::vector<fs::path> below;
     for (const fs::directory_entry& entry : fs::directory_iterator(path))

@@ -32,7 +32,7 @@ int main(int argc, char** argv) try {
 
   tool::RunOptions run;
   CLI::App* run_command = app.add_subcommand("run", "runs a program on inputs from .npy files");
-  run_command->add_option("model", run.model, "a .pt2 file")->required();
+  run_command->add_option("model", run.model, "a .pt2 file, or a .davit file that `davit lower` wrote")->required();
   run_command->add_option("--input", run.inputs, "inputs in order: FILE.npy, a number, true, false, none, or str:TEXT");
   run_command->add_option("--output-dir", run.output_dir, "where output_<i>.npy are written");
   add_lowering(*run_command, run.lowering);
@@ -45,6 +45,7 @@ int main(int argc, char** argv) try {
   check_command->add_option("cases", check.cases, "folders with case.json, zips of such folders, or folders of them")
       ->required();
   add_lowering(*check_command, check.lowering);
+  check_command->add_flag("--saved", check.lowering.saved, "save each lowered program and load it back before it runs");
 
   try {
     app.parse(argc, argv);

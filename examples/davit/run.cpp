@@ -101,16 +101,23 @@ void print(std::size_t i, const OutputPort& port, const EValue& value) {
   return {};
 }
 
-[[nodiscard]] Result<void> run_program(const RunOptions& options) {
+/// Lowers a .pt2 file, or loads what was lowered before.
+[[nodiscard]] Result<Runner> start(const RunOptions& options) {
+  const bool trace = !options.trace.empty();
+  if (options.model.ends_with(".davit")) return Runner::load(options.model, trace);
   const Result<ExportedProgram> program = formats::read_pt2(std::filesystem::path(options.model));
   if (!program) return std::unexpected(program.error());
+  return Runner::lower(*program, options.lowering, trace);
+}
+
+[[nodiscard]] Result<void> run_program(const RunOptions& options) {
   std::vector<Input> inputs(options.inputs.size());
   std::vector<EValue> values;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (Result<void> parsed = parse_input(options.inputs[i], inputs[i]); !parsed) return parsed;
     values.push_back(inputs[i].value);
   }
-  Result<Runner> runner = Runner::lower(*program, options.lowering, !options.trace.empty());
+  Result<Runner> runner = start(options);
   if (!runner) return std::unexpected(std::move(runner.error()));
   using Clock = std::chrono::steady_clock;
   std::vector<double> times;

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "backends.hpp"
 #include "davit/formats/chrome_trace.hpp"
+#include "davit/formats/package.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/lower_program.hpp"
 #include "davit/runtime/program_session.hpp"
@@ -20,6 +22,16 @@ using namespace davit;
 
 struct Runner::Sessions {
   std::variant<ProgramSession<Backends>, ProgramSession<Backends, formats::ChromeTracer>> session;
+
+  [[nodiscard]] static Runner start(LoweredProgram<Backends> program, bool trace) {
+    if (trace)
+      return Runner(std::make_unique<Sessions>(
+          Sessions{ProgramSession<Backends, formats::ChromeTracer>(std::move(program), formats::ChromeTracer())}));
+    return Runner(std::make_unique<Sessions>(Sessions{ProgramSession<Backends>(std::move(program))}));
+  }
+  [[nodiscard]] const LoweredProgram<Backends>& program() const {
+    return std::visit([](const auto& s) -> const LoweredProgram<Backends>& { return s.program(); }, session);
+  }
 };
 
 namespace {
@@ -63,9 +75,17 @@ namespace {
 Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoice& choice, bool trace, Diagnostics* diagnostics) {
   Result<LoweredProgram<Backends>> lowered = lower_onto(program, choice, diagnostics);
   if (!lowered) return std::unexpected(std::move(lowered.error()));
-  if (trace)
-    return Runner(std::make_unique<Sessions>(Sessions{ProgramSession<Backends, formats::ChromeTracer>(*std::move(lowered), formats::ChromeTracer())}));
-  return Runner(std::make_unique<Sessions>(Sessions{ProgramSession<Backends>(*std::move(lowered))}));
+  return Sessions::start(*std::move(lowered), trace);
+}
+Result<Runner> Runner::load(const std::string& file, bool trace) {
+  Result<LoweredProgram<Backends>> program = formats::load_program<Backends>(std::filesystem::path(file));
+  if (!program) return std::unexpected(std::move(program.error()));
+  return Sessions::start(*std::move(program), trace);
+}
+Result<Runner> Runner::load(const SharedBytes& bytes, bool trace) {
+  Result<LoweredProgram<Backends>> program = formats::load_program<Backends>(bytes);
+  if (!program) return std::unexpected(std::move(program.error()));
+  return Sessions::start(*std::move(program), trace);
 }
 
 Runner::Runner(std::unique_ptr<Sessions> sessions) noexcept : sessions_(std::move(sessions)) {}
@@ -83,6 +103,10 @@ std::span<const OutputPort> Runner::outputs() const {
 std::span<const NamedTensor> Runner::state() const {
   return std::visit([](const auto& session) { return session.state(); }, sessions_->session);
 }
+Result<void> Runner::save(const std::string& file, bool debug_map) const {
+  return formats::save_program(sessions_->program(), std::filesystem::path(file), {.debug_map = debug_map});
+}
+Result<std::vector<std::byte>> Runner::save() const { return formats::save_program(sessions_->program()); }
 void Runner::clear_trace() {
   if (auto* session = std::get_if<1>(&sessions_->session)) session->tracer().clear();
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "davit/core/evalue.hpp"
 #include "davit/lowering/diagnostics.hpp"
@@ -18,6 +20,7 @@ struct LoweringChoice {
   std::string backends = "portable";       ///< names by preference, separated by commas
   std::string partitioner = "capability";  ///< or "alternate"
   bool full_delegation = false;
+  bool saved = false;  ///< check: save the lowered program and load it back before it runs
 };
 
 /// A lowered program and a session of it. The one place that compiles the backends.
@@ -26,6 +29,9 @@ class Runner {
   /// Errors: not_found for names that this program does not know; what lowering reports.
   [[nodiscard]] static davit::Result<Runner> lower(const davit::ExportedProgram& program, const LoweringChoice& choice,
                                                    bool trace = false, davit::Diagnostics* diagnostics = nullptr);
+  /// Loads what save() wrote. Errors: what loading reports.
+  [[nodiscard]] static davit::Result<Runner> load(const std::string& file, bool trace = false);
+  [[nodiscard]] static davit::Result<Runner> load(const davit::SharedBytes& bytes, bool trace = false);
   Runner(Runner&&) noexcept;
   Runner& operator=(Runner&&) noexcept;
   ~Runner();
@@ -33,6 +39,8 @@ class Runner {
   [[nodiscard]] davit::Result<std::span<const davit::EValue>> run(std::span<const davit::EValue> inputs);
   [[nodiscard]] std::span<const davit::OutputPort> outputs() const;
   [[nodiscard]] std::span<const davit::NamedTensor> state() const;
+  [[nodiscard]] davit::Result<void> save(const std::string& file, bool debug_map = true) const;
+  [[nodiscard]] davit::Result<std::vector<std::byte>> save() const;
   /// Forgets the events so far; only with `trace`.
   void clear_trace();
   [[nodiscard]] davit::Result<void> write_trace(const std::string& file) const;

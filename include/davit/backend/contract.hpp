@@ -12,6 +12,7 @@
 #include "davit/backend/execute_context.hpp"
 #include "davit/core/error.hpp"
 #include "davit/core/evalue.hpp"
+#include "davit/core/segments.hpp"
 #include "davit/program/exported_program.hpp"
 
 namespace davit {
@@ -122,5 +123,14 @@ concept SavesProcessed =
       { B::save_spec(spec) } -> std::same_as<std::vector<std::byte>>;
       { B::load_spec(bytes) } -> std::same_as<Result<typename B::CompileSpec>>;
     };
+
+/// A backend that saves large tensors as segments of the file, apart from its own bytes: equal ones are kept once, and a
+/// loaded Processed may view the mapped file.
+template <class B>
+concept SavesSegments = SavesProcessed<B> && requires(const typename B::Processed& processed, SegmentWriter& writer,
+                                                      const SegmentReader& reader, std::span<const std::byte> bytes) {
+  { B::save(processed, writer) } -> std::same_as<std::vector<std::byte>>;
+  { B::load(bytes, reader) } -> std::same_as<Result<typename B::Processed>>;
+};
 
 }  // namespace davit

@@ -180,16 +180,32 @@ struct portable {
     }
     const GraphModuleView graph = handle.body->graph.view();
     const std::span<const Argument> results = graph.args(graph.root().outputs);
+    if (outputs.size() != results.size())
+      return context.fail(ErrorCode::invalid_argument, no_debug_handle, "the method returns ", results.size(), " values, not ", outputs.size());
     for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = result(graph, handle, ws, results[i]);
     return {};
   }
 
-  [[nodiscard]] static std::vector<std::byte> save(const Processed& processed);
-  [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes);
+  [[nodiscard]] static std::vector<std::byte> save(const Processed& processed) {
+    return save_with(processed, [](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor); });
+  }
+  [[nodiscard]] static std::vector<std::byte> save(const Processed& processed, SegmentWriter& segments) {
+    return save_with(processed, [&](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor, segments); });
+  }
+  [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes) {
+    return load_with(bytes, [](ByteReader& in) { return read_tensor(in); });
+  }
+  [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes, const SegmentReader& segments) {
+    return load_with(bytes, [&](ByteReader& in) { return read_tensor(in, segments); });
+  }
   [[nodiscard]] static std::vector<std::byte> save_spec(const CompileSpec&) { return {}; }
   [[nodiscard]] static Result<CompileSpec> load_spec(std::span<const std::byte>) { return CompileSpec{}; }
 
  private:
+  template <class WriteTensor>
+  [[nodiscard]] static std::vector<std::byte> save_with(const Processed& processed, WriteTensor&& write);
+  template <class ReadTensor>
+  [[nodiscard]] static Result<Processed> load_with(std::span<const std::byte> bytes, ReadTensor&& read);
   [[nodiscard]] static SharedBytes state_of(const ExportedProgram& program, std::string_view object) {
     for (const NamedObject& entry : program.custom_objects)
       if (entry.name == object) return entry.state;
@@ -352,6 +368,10 @@ inline Result<std::size_t> portable::prepare(const Handle& handle, std::span<con
                                  .where = "memory plan", .what = Name(what),
                                  .fix = "run with smaller inputs"});
   };
+  if (inputs.size() != handle.input_slots.size())
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::execute, .backend = name,
+                                 .what = concat("the method takes ", handle.input_slots.size(), " inputs, not ", inputs.size()),
+                                 .fix = "save the program again"});
   if (ws.slots.empty()) {
     ws.slots.resize(handle.value_of_slot.size());
     ws.places.resize(ws.slots.size());
@@ -425,19 +445,21 @@ inline Result<std::size_t> portable::prepare(const Handle& handle, std::span<con
   return plan.arena_bytes;
 }
 
-inline std::vector<std::byte> portable::save(const Processed& processed) {
+template <class WriteTensor>
+std::vector<std::byte> portable::save_with(const Processed& processed, WriteTensor&& write) {
   ByteWriter out;
   write_graph(out, processed.body->graph.view());
   out.array(std::span<const InputRole>(processed.body->roles));
   out.array(std::span<const DebugHandle>(processed.body->handles));
   out.number(static_cast<std::uint64_t>(processed.body->constants.size()));
-  for (const Tensor& tensor : processed.body->constants) write_tensor(out, tensor);
+  for (const Tensor& tensor : processed.body->constants) write(out, tensor);
   out.number(static_cast<std::uint64_t>(processed.body->objects.size()));
   for (const SharedBytes& object : processed.body->objects) out.bytes(object.bytes());
   return std::move(out).take();
 }
 
-inline Result<portable::Processed> portable::load(std::span<const std::byte> bytes) {
+template <class ReadTensor>
+Result<portable::Processed> portable::load_with(std::span<const std::byte> bytes, ReadTensor&& read) {
   ByteReader in(bytes);
   auto body = std::make_shared<Body>();
   Result<GraphModule> graph = read_graph(in);
@@ -447,7 +469,7 @@ inline Result<portable::Processed> portable::load(std::span<const std::byte> byt
   body->handles = in.array<DebugHandle>();
   const std::size_t constants = in.count(32);
   for (std::size_t i = 0; i < constants && in.ok(); ++i) {
-    Result<Tensor> tensor = read_tensor(in);
+    Result<Tensor> tensor = read(in);
     if (!tensor) return std::unexpected(tensor.error());
     body->constants.push_back(std::move(*tensor));
   }

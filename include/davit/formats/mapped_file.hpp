@@ -48,7 +48,7 @@ class Descriptor {
 
 }  // namespace detail
 
-/// Maps a file for reading. The bytes stay valid while a share of them lives; nobody may shorten the file meanwhile.
+/// Maps a file; writes stay private to this process (a program may change a tensor in place). The bytes stay valid while a share of them lives; nobody may shorten the file meanwhile.
 ///
 /// Errors: io_error, with the path, for what is missing, unreadable, empty or not a regular file.
 [[nodiscard]] inline Result<SharedBytes> map_file(const std::filesystem::path& path) {
@@ -67,7 +67,7 @@ class Descriptor {
   if (status.st_size <= 0) return fail("the file is empty");
 
   const auto size = static_cast<std::size_t>(status.st_size);
-  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
+  void* address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.number(), 0);
   if (address == MAP_FAILED) return system_error();
   auto* mapping = new (std::nothrow) detail::Mapping(address, size);
   if (mapping == nullptr) {

@@ -13,6 +13,7 @@
 #include "davit/core/error.hpp"
 #include "davit/core/evalue.hpp"
 #include "davit/program/exported_program.hpp"
+#include "davit/program/program_bytes.hpp"
 
 namespace davit {
 
@@ -145,24 +146,13 @@ inline void write_port_type(ByteWriter& out, const PortType& type) {
   if (!good) in.fail();
   return type;
 }
-inline void write_constant(ByteWriter& out, const std::optional<ConstantValue>& constant) {
-  out.number(static_cast<std::uint8_t>(constant ? constant->index() + 1 : 0));
-  if (!constant) return;
-  if (const auto* i = std::get_if<std::int64_t>(&*constant)) out.number(*i);
-  if (const auto* d = std::get_if<double>(&*constant)) out.number(*d);
-  if (const auto* b = std::get_if<bool>(&*constant)) out.number(static_cast<std::uint8_t>(*b));
-  if (const auto* s = std::get_if<Name>(&*constant)) out.text(*s);
+inline void write_optional(ByteWriter& out, const std::optional<ConstantValue>& constant) {
+  out.number(static_cast<std::uint8_t>(constant ? 1 : 0));
+  if (constant) write_constant(out, *constant);
 }
-[[nodiscard]] inline std::optional<ConstantValue> read_constant(ByteReader& in) {
-  switch (in.number<std::uint8_t>()) {
-    case 0: return std::nullopt;
-    case 1: return ConstantValue{};
-    case 2: return ConstantValue(in.number<std::int64_t>());
-    case 3: return ConstantValue(in.number<double>());
-    case 4: return ConstantValue(in.number<std::uint8_t>() != 0);
-    case 5: return ConstantValue(Name::own(in.text()));
-    default: in.fail(); return std::nullopt;
-  }
+[[nodiscard]] inline std::optional<ConstantValue> read_optional(ByteReader& in) {
+  if (in.number<std::uint8_t>() == 0) return std::nullopt;
+  return read_constant(in);
 }
 
 }  // namespace detail
@@ -182,7 +172,7 @@ inline void write_interface(ByteWriter& out, const MethodInterface& interface) {
     out.number(port.role);
     out.text(port.target);
     detail::write_port_type(out, port.type);
-    detail::write_constant(out, port.constant);
+    detail::write_optional(out, port.constant);
   }
   out.number(static_cast<std::uint64_t>(interface.outputs.size()));
   for (const OutputPort& port : interface.outputs) {
@@ -217,7 +207,7 @@ inline void write_interface(ByteWriter& out, const MethodInterface& interface) {
     port.role = in.number<InputRole>();
     port.target = Name::own(in.text());
     port.type = detail::read_port_type(in, out.exprs.size());
-    port.constant = detail::read_constant(in);
+    port.constant = detail::read_optional(in);
     if (port.role != InputRole::user && port.role != InputRole::state) in.fail();
     out.inputs.push_back(std::move(port));
   }
