@@ -196,6 +196,7 @@ class Comparison {
 }
 
 [[nodiscard]] Result<Tally> check_all(const CheckOptions& options) {
+  if (Result<void> known = check_choice(options.lowering); !known) return std::unexpected(std::move(known.error()));
   Tally tally;
   for (const std::string& path : options.cases) {
     if (!fs::exists(path))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,22 @@ struct RunOptions {
   int repeat = 1;
   std::string trace;
 };
+struct LowerCommand {
+  std::string model;
+  LoweringChoice lowering;
+  bool report = false;
+  std::string dot;
+  std::string html;
+};
+struct CompareOptions {
+  std::string model;
+  LoweringChoice lowering;
+  std::string reference = "portable";
+  std::vector<std::string> inputs;  ///< none: random ones
+  std::uint64_t seed = 0;
+  double rtol = 1e-4;
+  double atol = 1e-5;
+};
 struct CheckOptions {
   std::vector<std::string> cases;
   LoweringChoice lowering;
@@ -31,5 +48,8 @@ struct CheckOptions {
 int inspect(const InspectOptions& options);
 int run(const RunOptions& options);
 int check(const CheckOptions& options);
+int lower(const LowerCommand& options);
+/// 1 if a partition diverges from the reference.
+int compare(const CompareOptions& options);
 
 }  // namespace tool

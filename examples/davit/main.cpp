@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// davit: looks at, runs and checks programs exported by torch.export.
+// davit: looks at, lowers, runs, checks and compares programs exported by torch.export.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -13,14 +13,15 @@ void add_lowering(CLI::App& command, tool::LoweringChoice& choice) {
   command.add_option("--backends", choice.backends, "backends by preference, separated by commas (portable)");
   command.add_option("--partitioner", choice.partitioner,
                      "capability: large groups, each on the first backend that takes it; alternate: every other node on the next "
-                     "backend, to exercise borders");
+                     "backend, to exercise borders; all: every node on the first; config:FILE with lines PATTERN = BACKEND; "
+                     "module:PATH=BACKEND,...; pattern:OP+OP=BACKEND,...; what these leave goes to the last backend compiled in");
   command.add_flag("--full-delegation", choice.full_delegation, "fail if the partitioner leaves a node");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
-  CLI::App app("davit: looks at, runs and checks programs exported by torch.export");
+  CLI::App app("davit: looks at, lowers, runs, checks and compares programs exported by torch.export");
   app.require_subcommand(1);
 
   tool::InspectOptions inspect;
@@ -47,6 +48,25 @@ int main(int argc, char** argv) try {
   add_lowering(*check_command, check.lowering);
   check_command->add_flag("--saved", check.lowering.saved, "save each lowered program and load it back before it runs");
 
+  tool::LowerCommand lower;
+  CLI::App* lower_command = app.add_subcommand("lower", "lowers a program and says what became of it");
+  lower_command->add_option("model", lower.model, "a .pt2 file")->required();
+  add_lowering(*lower_command, lower.lowering);
+  lower_command->add_flag("--report", lower.report, "print partitions, constants and why nodes were not taken");
+  lower_command->add_option("--dot", lower.dot, "write the partitioned graph for Graphviz");
+  lower_command->add_option("--html", lower.html, "write a page with the report and the partitioned graph");
+
+  tool::CompareOptions compare;
+  CLI::App* compare_command =
+      app.add_subcommand("compare", "runs a program as lowered and, cut the same way, on a reference backend; exit status 1 if they differ");
+  compare_command->add_option("model", compare.model, "a .pt2 file")->required();
+  add_lowering(*compare_command, compare.lowering);
+  compare_command->add_option("--reference", compare.reference, "the backend to compare with (portable)");
+  compare_command->add_option("--input", compare.inputs, "inputs in order, as for run; without any, random ones");
+  compare_command->add_option("--seed", compare.seed, "of random inputs (0)");
+  compare_command->add_option("--rtol", compare.rtol, "relative tolerance (1e-4)")->check(CLI::NonNegativeNumber);
+  compare_command->add_option("--atol", compare.atol, "absolute tolerance (1e-5)")->check(CLI::NonNegativeNumber);
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -54,6 +74,8 @@ int main(int argc, char** argv) try {
   }
   if (inspect_command->parsed()) return tool::inspect(inspect);
   if (run_command->parsed()) return tool::run(run);
+  if (lower_command->parsed()) return tool::lower(lower);
+  if (compare_command->parsed()) return tool::compare(compare);
   return tool::check(check);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "davit: %s\n", error.what());

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "commands.hpp"
 #include "davit/formats/npy.hpp"
 #include "davit/formats/pt2.hpp"
+#include "inputs.hpp"
 #include "runner.hpp"
 
 namespace tool {
@@ -20,53 +19,6 @@ namespace tool {
 namespace {
 
 using namespace davit;
-
-/// An input from the command line, and what it views.
-struct Input {
-  Tensor tensor;
-  std::string text;
-  EValue value;
-};
-
-/// Reads all of `text` as a number; false if it is none, or out of range.
-template <class T>
-[[nodiscard]] bool parse_number(std::string_view text, T& to) {
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, to);
-  return error == std::errc{} && at == end;
-}
-
-[[nodiscard]] Result<void> read_input(const std::string& file, Input& out) {
-  Result<Tensor> tensor = formats::read_npy(std::filesystem::path(file));
-  if (!tensor) return std::unexpected(std::move(tensor.error()));
-  out.tensor = *std::move(tensor);
-  out.tensor.storage = SharedBytes::copy_of(out.tensor.storage.bytes());  // the program may change its inputs
-  out.value = EValue(out.tensor.view());
-  return {};
-}
-
-[[nodiscard]] Result<void> parse_input(const std::string& text, Input& out) {
-  out.text = text;
-  std::int64_t integer = 0;
-  double real = 0;
-  if (text == "none") return {};
-  if (text.empty())
-    return std::unexpected(Error{.code = ErrorCode::invalid_argument,
-                                 .what = "an input is empty",
-                                 .fix = "pass FILE.npy, a number, true, false, none or str:TEXT"});
-  if (text.starts_with("str:")) {
-    out.value = EValue(std::string_view(out.text).substr(4));
-  } else if (text == "true" || text == "false") {
-    out.value = EValue(text == "true");
-  } else if (parse_number(text, integer)) {
-    out.value = EValue(integer);
-  } else if (parse_number(text, real)) {
-    out.value = EValue(real);
-  } else {
-    return read_input(text, out);
-  }
-  return {};
-}
 
 void print(std::size_t i, const OutputPort& port, const EValue& value) {
   std::printf("output %zu '%s': ", i, std::string(port.name.view()).c_str());
@@ -111,12 +63,9 @@ void print(std::size_t i, const OutputPort& port, const EValue& value) {
 }
 
 [[nodiscard]] Result<void> run_program(const RunOptions& options) {
-  std::vector<Input> inputs(options.inputs.size());
-  std::vector<EValue> values;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (Result<void> parsed = parse_input(options.inputs[i], inputs[i]); !parsed) return parsed;
-    values.push_back(inputs[i].value);
-  }
+  const Result<std::vector<Input>> inputs = parse_inputs(options.inputs);
+  if (!inputs) return std::unexpected(inputs.error());
+  const std::vector<EValue> values = values_of(*inputs);
   Result<Runner> runner = start(options);
   if (!runner) return std::unexpected(std::move(runner.error()));
   using Clock = std::chrono::steady_clock;

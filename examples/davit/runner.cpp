@@ -4,29 +4,31 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "backends.hpp"
-#include "davit/formats/chrome_trace.hpp"
+#include "choose_partitioner.hpp"
 #include "davit/formats/package.hpp"
-#include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/lower_program.hpp"
 #include "davit/runtime/program_session.hpp"
-#include "davit/testing/alternating_partitioner.hpp"
+#include "davit/testing/redirected_partitioner.hpp"
+#include "tool_tracer.hpp"
 
 namespace tool {
 
 using namespace davit;
 
 struct Runner::Sessions {
-  std::variant<ProgramSession<Backends>, ProgramSession<Backends, formats::ChromeTracer>> session;
+  std::variant<ProgramSession<Backends>, ProgramSession<Backends, ToolTracer>> session;
 
   [[nodiscard]] static Runner start(LoweredProgram<Backends> program, bool trace) {
     if (trace)
       return Runner(std::make_unique<Sessions>(
-          Sessions{ProgramSession<Backends, formats::ChromeTracer>(std::move(program), formats::ChromeTracer())}));
+          Sessions{ProgramSession<Backends, ToolTracer>(std::move(program), ToolTracer())}));
     return Runner(std::make_unique<Sessions>(Sessions{ProgramSession<Backends>(std::move(program))}));
   }
   [[nodiscard]] const LoweredProgram<Backends>& program() const {
@@ -56,24 +58,32 @@ namespace {
   }
 }
 
-[[nodiscard]] Result<LoweredProgram<Backends>> lower_onto(const ExportedProgram& program, const LoweringChoice& choice,
-                                                          Diagnostics* diagnostics) {
+/// Calls `use(partitioner)` with the partitioner that was chosen. Errors: what does not exist; what `use` answers.
+template <class Use>
+[[nodiscard]] auto with_partitioner(const LoweringChoice& choice, Use&& use) -> decltype(use(CapabilityPartitioner<Backends>())) {
   Result<std::vector<std::uint32_t>> order = parse_backends(choice.backends);
   if (!order) return std::unexpected(std::move(order.error()));
-  const LowerOptions options{.require_full_delegation = choice.full_delegation};
-  if (choice.partitioner == "alternate")
-    return to_backend(program, testing::AlternatingPartitioner<Backends>{*order}, options, diagnostics);
-  if (choice.partitioner == "capability")
-    return to_backend(program, CapabilityPartitioner<Backends>(CapabilityOptions{.order = *order}), options, diagnostics);
-  return std::unexpected(Error{.code = ErrorCode::not_found, .stage = Stage::partition, .where = "--partitioner",
-                               .what = concat("there is no partitioner '", choice.partitioner, "'"),
-                               .fix = "name capability or alternate"});
+  const std::size_t redirect = Backends::find(choice.redirect);
+  if (!choice.redirect.empty() && redirect == Backends::size)
+    return std::unexpected(Error{.code = ErrorCode::not_found, .stage = Stage::partition, .where = "--reference",
+                                 .what = concat("there is no backend '", choice.redirect, "'"),
+                                 .fix = concat("this program was compiled with: ", Backends::names())});
+  return choose_partitioner<Backends>(choice.partitioner, *order, [&]<class P>(const P& partitioner) {
+    if (choice.redirect.empty()) return use(partitioner);
+    return use(testing::RedirectedPartitioner<P>{partitioner, static_cast<std::uint32_t>(redirect)});
+  });
 }
 
 }  // namespace
 
+Result<void> check_choice(const LoweringChoice& choice) {
+  return with_partitioner(choice, [](const auto&) { return Result<void>(); });
+}
+
 Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoice& choice, bool trace, Diagnostics* diagnostics) {
-  Result<LoweredProgram<Backends>> lowered = lower_onto(program, choice, diagnostics);
+  const LowerOptions options{.require_full_delegation = choice.full_delegation};
+  Result<LoweredProgram<Backends>> lowered = with_partitioner(
+      choice, [&](const auto& partitioner) { return to_backend(program, partitioner, options, diagnostics); });
   if (!lowered) return std::unexpected(std::move(lowered.error()));
   return Sessions::start(*std::move(lowered), trace);
 }
@@ -107,6 +117,32 @@ Result<void> Runner::save(const std::string& file, bool debug_map) const {
   return formats::save_program(sessions_->program(), std::filesystem::path(file), {.debug_map = debug_map});
 }
 Result<std::vector<std::byte>> Runner::save() const { return formats::save_program(sessions_->program()); }
+std::vector<PartitionedGraph> Runner::graphs(const Diagnostics& diagnostics) const {
+  std::vector<PartitionedGraph> graphs;
+  for (const PartitionedMethod<Backends>& method : sessions_->program().methods()) {
+    const auto report = std::ranges::find(diagnostics.reports, method.name, &MethodReport::method);
+    graphs.push_back(partitioned_graph(method, report == diagnostics.reports.end() ? nullptr : &*report));
+  }
+  return graphs;
+}
+void Runner::record_calls() {
+  if (auto* session = std::get_if<1>(&sessions_->session)) session->tracer().record_calls();
+}
+std::vector<DelegateCall> Runner::take_calls() {
+  auto* session = std::get_if<1>(&sessions_->session);
+  if (session == nullptr) return {};
+  std::vector<DelegateCall> calls = std::exchange(session->tracer().calls(), {});
+  const PartitionedMethod<Backends>& method = session->program().methods()[0];
+  std::unordered_map<std::string_view, const DelegateEntry*> entries;
+  for (const DelegateEntry& entry : method.delegates) entries.emplace(entry.tag.view(), &entry);
+  for (DelegateCall& call : calls) {
+    const auto at = entries.find(call.tag.view());
+    if (at == entries.end()) continue;
+    call.backend = Name(Backends::name(at->second->backend));
+    for (const OutputPort& port : method.interface_of(*at->second).outputs) call.names.push_back(port.name);
+  }
+  return calls;
+}
 void Runner::clear_trace() {
   if (auto* session = std::get_if<1>(&sessions_->session)) session->tracer().clear();
 }

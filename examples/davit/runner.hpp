@@ -11,17 +11,23 @@
 #include "davit/core/evalue.hpp"
 #include "davit/lowering/diagnostics.hpp"
 #include "davit/lowering/method_interface.hpp"
+#include "davit/lowering/partitioned_graph.hpp"
 #include "davit/program/exported_program.hpp"
+#include "delegate_call.hpp"
 
 namespace tool {
 
 /// How a program is lowered.
 struct LoweringChoice {
   std::string backends = "portable";       ///< names by preference, separated by commas
-  std::string partitioner = "capability";  ///< or "alternate"
+  std::string partitioner = "capability";  ///< see choose_partitioner
+  std::string redirect{};                  ///< not empty: cut as the partitioner says, but run it all on this backend
   bool full_delegation = false;
   bool saved = false;  ///< check: save the lowered program and load it back before it runs
 };
+
+/// Errors: a backend or a partitioner that does not exist.
+[[nodiscard]] davit::Result<void> check_choice(const LoweringChoice& choice);
 
 /// A lowered program and a session of it. The one place that compiles the backends.
 class Runner {
@@ -41,6 +47,12 @@ class Runner {
   [[nodiscard]] std::span<const davit::NamedTensor> state() const;
   [[nodiscard]] davit::Result<void> save(const std::string& file, bool debug_map = true) const;
   [[nodiscard]] davit::Result<std::vector<std::byte>> save() const;
+  /// A picture per method; `diagnostics` are those of its lowering, for numbers of nodes.
+  [[nodiscard]] std::vector<davit::PartitionedGraph> graphs(const davit::Diagnostics& diagnostics = {}) const;
+  /// Keeps copies of what the partitions answer from now on; only with `trace`.
+  void record_calls();
+  /// What they answered since, in order.
+  [[nodiscard]] std::vector<DelegateCall> take_calls();
   /// Forgets the events so far; only with `trace`.
   void clear_trace();
   [[nodiscard]] davit::Result<void> write_trace(const std::string& file) const;

@@ -4,6 +4,7 @@
 /// All of core/.
 
 #include "davit/core/bytes.hpp"
+#include "davit/core/content_hash.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/core/error.hpp"
 #include "davit/core/evalue.hpp"
@@ -11,6 +12,7 @@
 #include "davit/core/freeze.hpp"
 #include "davit/core/name.hpp"
 #include "davit/core/scalar_type.hpp"
+#include "davit/core/segments.hpp"
 #include "davit/core/shared_bytes.hpp"
 #include "davit/core/static_tensor.hpp"
 #include "davit/core/tensor.hpp"

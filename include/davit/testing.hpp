@@ -3,5 +3,16 @@
 
 /// All of testing/.
 
+#include "davit/testing/alternating_partitioner.hpp"
 #include "davit/testing/backend_laws.hpp"
+#include "davit/testing/compare.hpp"
+#include "davit/testing/execute_laws.hpp"
+#include "davit/testing/law_case.hpp"
 #include "davit/testing/mock_backend.hpp"
+#include "davit/testing/numeric_gap.hpp"
+#include "davit/testing/redirected_partitioner.hpp"
+#include "davit/testing/renamed_backend.hpp"
+#include "davit/testing/saving_laws.hpp"
+#include "davit/testing/session_laws.hpp"
+#include "davit/testing/snapshot.hpp"
+#include "davit/testing/tracer_laws.hpp"

@@ -105,12 +105,27 @@ concept PreprocessesTogether =
       { P::preprocess_all(methods, specs, debug_handles) } -> std::same_as<Result<std::vector<typename B::Processed>>>;
     };
 
+/// A backend that writes its outputs to destinations: `prepare` is told which outputs will have one (a tensor of the right
+/// sizes, its data still null), and scratch then holds no output. Such a backend's scratch is lent to others between calls.
+template <class B>
+concept FillsDestinations =
+    RuntimeBackend<B> && requires(const typename B::Handle& handle, std::span<const EValue> inputs,
+                                  std::span<const EValue> outputs, workspace_of<B>& workspace) {
+      { B::prepare(handle, inputs, outputs, workspace) } -> std::same_as<Result<std::size_t>>;
+    };
+
 /// A backend whose sessions prepare: `prepare` sizes the workspace for these inputs and answers the bytes of scratch
 /// that execute needs. Called before the first execute and whenever an input's sizes changed.
 template <class B>
-concept Prepares = RuntimeBackend<B> && requires(const typename B::Handle& handle, std::span<const EValue> inputs,
-                                                 workspace_of<B>& workspace) {
-  { B::prepare(handle, inputs, workspace) } -> std::same_as<Result<std::size_t>>;
+concept Prepares = FillsDestinations<B> || (RuntimeBackend<B> && requires(const typename B::Handle& handle, std::span<const EValue> inputs,
+                                                                          workspace_of<B>& workspace) {
+                     { B::prepare(handle, inputs, workspace) } -> std::same_as<Result<std::size_t>>;
+                   });
+
+/// A backend that can compute an output over an input that is not needed any more (both of the same size).
+template <class B>
+concept OverwritesInputs = FillsDestinations<B> && requires(const typename B::Handle& handle, std::size_t input, std::size_t output) {
+  { B::may_overwrite(handle, input, output) } -> std::same_as<bool>;
 };
 
 /// A backend whose Processed and CompileSpec can be saved to bytes and loaded back.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "davit/backend/memory_plan.hpp"
 #include "davit/backends/portable/bind_arguments.hpp"
 #include "davit/backends/portable/op_table.hpp"
+#include "davit/core/copy_tensor.hpp"
 #include "davit/program/graph_bytes.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/operators.hpp"
@@ -65,6 +67,7 @@ struct portable {
     std::vector<std::uint32_t> object_slots;
     std::vector<Lifetime> lifetimes;         ///< of slots that steps define, in slot order; bytes are per run
     std::vector<std::uint32_t> planned_slots;
+    std::vector<std::uint32_t> made_slots;   ///< per graph output: the slot, if a step makes it there and it is no view; else no_id
   };
   struct Workspace {
     std::vector<EValue> slots;
@@ -73,6 +76,7 @@ struct portable {
     std::vector<std::int64_t> dims;
     std::vector<std::size_t> offsets;
     std::byte* scratch = nullptr;
+    std::vector<std::uint8_t> given;  ///< per slot: 1 if it lies at the destination of an output
     SymbolValues symbols;
     portable_kernels::KernelMemory memory;
   };
@@ -151,7 +155,8 @@ struct portable {
 
   template <class Ops>
   [[nodiscard]] static Result<Handle> compile_with(const Processed& processed);
-  [[nodiscard]] static Result<std::size_t> prepare(const Handle& handle, std::span<const EValue> inputs, Workspace& ws);
+  [[nodiscard]] static Result<std::size_t> prepare(const Handle& handle, std::span<const EValue> inputs,
+                                                   std::span<const EValue> outputs, Workspace& ws);
 
   template <class Context>
   [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
@@ -159,6 +164,12 @@ struct portable {
     Workspace& ws = context.workspace();
     ws.memory.reset();
     if (ws.scratch != context.scratch().data()) move_scratch(handle, ws, context.scratch().data());
+    if (outputs.size() != handle.made_slots.size())
+      return context.fail(ErrorCode::invalid_argument, no_debug_handle, "the method returns ", handle.made_slots.size(), " values, not ",
+                          outputs.size());
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      if (const std::uint32_t slot = handle.made_slots[i]; slot != no_id && ws.given[slot] != 0)
+        ws.places[slot].data = outputs[i].is_tensor() ? static_cast<std::byte*>(outputs[i].tensor().data) : nullptr;
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (handle.input_slots[i] != no_id) ws.slots[handle.input_slots[i]] = inputs[i];
     const portable_kernels::ArgumentTable& table = handle.arguments;
@@ -180,9 +191,14 @@ struct portable {
     }
     const GraphModuleView graph = handle.body->graph.view();
     const std::span<const Argument> results = graph.args(graph.root().outputs);
-    if (outputs.size() != results.size())
-      return context.fail(ErrorCode::invalid_argument, no_debug_handle, "the method returns ", results.size(), " values, not ", outputs.size());
-    for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = result(graph, handle, ws, results[i]);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const EValue made = result(graph, handle, ws, results[i]);
+      if (!outputs[i].is_tensor() || (made.is_tensor() && made.tensor().data == outputs[i].tensor().data)) {
+        outputs[i] = made;
+      } else if (!fill(outputs[i].tensor(), made)) {
+        return context.fail(ErrorCode::invalid_shape, no_debug_handle, "output ", i, " does not have the sizes or the dtype that the program declares");
+      }
+    }
     return {};
   }
 
@@ -225,9 +241,17 @@ struct portable {
       default: return {};
     }
   }
+  /// Copies an output that was made elsewhere to its destination; false if it does not fit.
+  [[nodiscard]] static bool fill(const TensorView& destination, const EValue& made) noexcept {
+    const TensorView* tensor = made.tensor_if();
+    if (tensor == nullptr || tensor->dtype != destination.dtype || !std::ranges::equal(tensor->sizes(), destination.sizes())) return false;
+    copy_tensor(*tensor, destination);
+    return true;
+  }
   static void move_scratch(const Handle& handle, Workspace& ws, std::byte* scratch) noexcept {
     ws.scratch = scratch;
     for (std::size_t i = 0; i < handle.planned_slots.size(); ++i) {
+      if (ws.given[handle.planned_slots[i]] != 0) continue;
       portable_kernels::OutputPlace& place = ws.places[handle.planned_slots[i]];
       place.data = place.capacity == 0 ? nullptr : scratch + ws.offsets[i];
     }
@@ -351,6 +375,12 @@ Result<portable::Handle> portable::compile_with(const Processed& processed) {
                                    .where = "graph outputs", .what = "an output is not defined by any node or input",
                                    .fix = "export the program again"});
   }
+  std::vector<std::uint8_t> returned(h.value_of_slot.size(), 0);
+  for (const Argument& output : graph.args(root.outputs)) {
+    const std::uint32_t slot = output.is_value() ? h.slot_of_value[output.value()] : no_id;
+    const bool made = slot != no_id && first_def[slot] != no_id && storage[slot] == slot && returned[slot]++ == 0;
+    h.made_slots.push_back(made ? slot : no_id);
+  }
   for (std::uint32_t s = 0; s < h.value_of_slot.size(); ++s) {
     if (first_def[s] == no_id) continue;
     const std::uint32_t last = std::max(last_use[s], last_use[storage[s]]);
@@ -360,7 +390,8 @@ Result<portable::Handle> portable::compile_with(const Processed& processed) {
   return h;
 }
 
-inline Result<std::size_t> portable::prepare(const Handle& handle, std::span<const EValue> inputs, Workspace& ws) {
+inline Result<std::size_t> portable::prepare(const Handle& handle, std::span<const EValue> inputs,
+                                             std::span<const EValue> outputs, Workspace& ws) {
   const Body& body = *handle.body;
   const GraphModuleView graph = body.graph.view();
   const auto no_memory = [](std::string_view what) {
@@ -375,6 +406,7 @@ inline Result<std::size_t> portable::prepare(const Handle& handle, std::span<con
   if (ws.slots.empty()) {
     ws.slots.resize(handle.value_of_slot.size());
     ws.places.resize(ws.slots.size());
+    ws.given.resize(ws.slots.size());
     ws.arguments = handle.arguments.arguments;
     for (const auto& [argument, first, count] : handle.arguments.lists)
       ws.arguments[argument] = EValue(std::span<const EValue>(ws.arguments.data() + first, count));
@@ -419,6 +451,9 @@ inline Result<std::size_t> portable::prepare(const Handle& handle, std::span<con
     }
     ws.symbols.settle();
   }
+  std::ranges::fill(ws.given, std::uint8_t{0});
+  for (std::size_t i = 0; i < outputs.size() && i < handle.made_slots.size(); ++i)
+    if (outputs[i].is_tensor() && handle.made_slots[i] != no_id) ws.given[handle.made_slots[i]] = 1;
   std::vector<Lifetime> lifetimes = handle.lifetimes;
   for (std::size_t i = 0; i < lifetimes.size(); ++i) {
     const ValueId id = handle.value_of_slot[handle.planned_slots[i]];
@@ -436,7 +471,7 @@ inline Result<std::size_t> portable::prepare(const Handle& handle, std::span<con
       }
       bytes = static_cast<std::size_t>(count) * size_of(graph.values[id].dtype);
     }
-    lifetimes[i].bytes = bytes;
+    lifetimes[i].bytes = ws.given[handle.planned_slots[i]] != 0 ? 0 : bytes;
     ws.places[handle.planned_slots[i]].capacity = bytes;
   }
   MemoryPlan plan = plan_memory(lifetimes);
@@ -467,7 +502,7 @@ Result<portable::Processed> portable::load_with(std::span<const std::byte> bytes
   body->graph = std::move(*graph);
   body->roles = in.array<InputRole>();
   body->handles = in.array<DebugHandle>();
-  const std::size_t constants = in.count(32);
+  const std::size_t constants = in.count(16);
   for (std::size_t i = 0; i < constants && in.ok(); ++i) {
     Result<Tensor> tensor = read(in);
     if (!tensor) return std::unexpected(tensor.error());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,22 @@
 
 namespace davit::formats {
 
-/// A tracer that keeps the events of a session and writes them in Chrome's trace format.
+/// The place of a traceback's innermost frame as "file:line", or nothing.
+[[nodiscard]] inline std::string source_location(std::string_view stack_trace) {
+  constexpr std::string_view file = "File \"";
+  constexpr std::string_view line = "\", line ";
+  const std::size_t frame = stack_trace.rfind(file);
+  if (frame == std::string_view::npos) return {};
+  const std::string_view rest = stack_trace.substr(frame + file.size());
+  const std::size_t end = rest.find(line);
+  if (end == std::string_view::npos || rest.find('\n') < end) return {};
+  const std::string_view number = rest.substr(end + line.size());
+  const std::size_t digits = std::min(number.find_first_not_of("0123456789"), number.size());
+  return std::string(rest.substr(0, end)) + ":" + std::string(number.substr(0, digits));
+}
+
+/// A tracer that keeps the events of a session and writes them in Chrome's trace format: delegate calls, and in them the
+/// operators.
 class ChromeTracer {
  public:
   static constexpr bool enabled = true;
@@ -27,14 +43,19 @@ class ChromeTracer {
   explicit ChromeTracer(bool active = true) : active_(active) {}
 
   void begin_op(DebugHandle, std::string_view) {
-    if (active_) open_.push_back(Clock::now());
+    if (active_) open_.push_back({Clock::now(), false});
   }
   void end_op(DebugHandle handle, std::string_view name) {
-    if (!active_ || open_.empty()) return;
-    const auto now = Clock::now();
-    const auto begin = open_.back();
-    open_.pop_back();
-    events_.push_back({handle, std::string(name), microseconds(begin - start_), microseconds(now - begin), 0});
+    if (active_ && !open_.empty() && !open_.back().delegate) close(handle, name, {});
+  }
+  void begin_delegate(std::string_view, std::string_view) {
+    if (active_) open_.push_back({Clock::now(), true});
+  }
+  /// Operators of the call that have not ended failed, and leave no event.
+  void end_delegate(std::string_view tag, std::string_view backend) {
+    if (!active_) return;
+    while (!open_.empty() && !open_.back().delegate) open_.pop_back();
+    if (!open_.empty()) close(no_debug_handle, tag, backend);
   }
   /// Bytes of an output of the operator that ended last.
   void memory(DebugHandle, std::size_t bytes) {
@@ -47,7 +68,8 @@ class ChromeTracer {
     start_ = Clock::now();
   }
 
-  /// Writes the events, each with its debug handle, output bytes, node and module hierarchy. Errors: io_error.
+  /// Writes the events: operators with debug handle, output bytes, node, module hierarchy and "file:line" of the model's
+  /// innermost frame, delegate calls with their backend. Errors: io_error.
   [[nodiscard]] Result<void> write(const std::filesystem::path& path, const DebugMap& map) const {
     rapidjson::StringBuffer buffer;
     rapidjson::Writer<rapidjson::StringBuffer> json(buffer);
@@ -61,6 +83,7 @@ class ChromeTracer {
     for (const Event& event : events_) {
       json.StartObject();
       text("name", event.name);
+      text("cat", event.backend.empty() ? "operator" : "delegate");
       text("ph", "X");
       json.Key("ts");
       json.Double(event.begin);
@@ -72,14 +95,19 @@ class ChromeTracer {
       json.Int(1);
       json.Key("args");
       json.StartObject();
-      json.Key("debug_handle");
-      json.Int(event.handle);
-      json.Key("bytes");
-      json.Uint64(event.bytes);
+      if (!event.backend.empty()) {
+        text("backend", event.backend);
+      } else {
+        json.Key("debug_handle");
+        json.Int(event.handle);
+        json.Key("bytes");
+        json.Uint64(event.bytes);
+      }
       DebugInfo info;
       if (map.find(event.handle, info)) {
         text("node", info.node);
         text("module_hierarchy", module_hierarchy(info.nn_module_stack).view());
+        if (const std::string source = source_location(info.stack_trace); !source.empty()) text("source", source);
       }
       json.EndObject();
       json.EndObject();
@@ -101,16 +129,28 @@ class ChromeTracer {
   struct Event {
     DebugHandle handle;
     std::string name;
+    std::string backend;  ///< of a delegate call; empty: an operator
     double begin;
     double duration;
     std::uint64_t bytes;
   };
+  struct Open {
+    Clock::time_point begin;
+    bool delegate;
+  };
+  /// Ends the innermost open event.
+  void close(DebugHandle handle, std::string_view name, std::string_view backend) {
+    const auto now = Clock::now();
+    const auto begin = open_.back().begin;
+    open_.pop_back();
+    events_.push_back({handle, std::string(name), std::string(backend), microseconds(begin - start_), microseconds(now - begin), 0});
+  }
   [[nodiscard]] static double microseconds(Clock::duration d) {
     return std::chrono::duration<double, std::micro>(d).count();
   }
   bool active_;
   Clock::time_point start_ = Clock::now();
-  std::vector<Clock::time_point> open_;  ///< when the operators that have not ended began, innermost last
+  std::vector<Open> open_;  ///< what has not ended, innermost last
   std::vector<Event> events_;
 };
 static_assert(Tracer<ChromeTracer>);

@@ -75,8 +75,8 @@ template <class List>
 template <class List>
 class PackageReader {
  public:
-  PackageReader(std::span<const std::byte> table, const SegmentReader& segments, Diagnostics* diagnostics)
-      : in_(table), segments_(segments), diagnostics_(diagnostics) {}
+  PackageReader(std::span<const std::byte> table, const SegmentReader& segments, DebugMap& debug_map, Diagnostics* diagnostics)
+      : in_(table), segments_(segments), debug_map_(debug_map), diagnostics_(diagnostics) {}
 
   [[nodiscard]] Result<std::shared_ptr<typename LoweredProgram<List>::Parts>> run() {
     auto parts = std::make_shared<typename LoweredProgram<List>::Parts>();
@@ -95,7 +95,7 @@ class PackageReader {
         if (port.role == InputRole::state && !fits(parts->state, port))
           return std::unexpected(corrupt(concat("no initial value fits the buffer '", port.target, "'")));
     for (PartitionedMethod<List>& method : parts->methods)
-      if (Result<void> compiled = davit::detail::compile_delegates(method, true, diagnostics_); !compiled)
+      if (Result<void> compiled = davit::detail::compile_delegates(method, true, debug_map_, diagnostics_); !compiled)
         return std::unexpected(std::move(compiled.error()));
     return parts;
   }
@@ -119,6 +119,7 @@ class PackageReader {
     PartitionedMethod<List> method;
     method.name = Name::own(in_.text());
     method.interface = read_interface(in_);
+    method.storage_matters = in_.number<std::uint8_t>() != 0;
     if (!in_.ok()) return std::unexpected(corrupt("the interface of a method is damaged"));
     Result<ExportedProgram> parent = checked_program();
     if (!parent) return std::unexpected(std::move(parent.error()));
@@ -201,6 +202,7 @@ class PackageReader {
 
   ByteReader in_;
   const SegmentReader& segments_;
+  DebugMap& debug_map_;
   Diagnostics* diagnostics_;
 };
 
@@ -220,6 +222,7 @@ template <class List>
   for (const PartitionedMethod<List>& method : program.methods()) {
     table.text(method.name);
     write_interface(table, method.interface);
+    table.number(static_cast<std::uint8_t>(method.storage_matters));
     write_program(table, method.parent, segments);
     table.number(static_cast<std::uint64_t>(method.delegates.size()));
     for (const DelegateEntry& entry : method.delegates)
@@ -255,7 +258,9 @@ template <class List>
   if (!package) return std::unexpected(std::move(package.error()));
   Result<DebugMap> map = package->debug_map.empty() ? Result<DebugMap>(std::in_place) : detail::read_debug_map(package->debug_map.bytes());
   if (!map) return std::unexpected(std::move(map.error()));
-  auto parts = detail::PackageReader<List>(package->table.bytes(), package->segments, diagnostics).run();
+  const bool stripped = package->debug_map.empty();
+  auto parts = detail::PackageReader<List>(package->table.bytes(), package->segments, *map, diagnostics).run();
+  if (stripped) *map = DebugMap();  // what a fallback added would answer for handles that were stripped
   if (!parts) {
     parts.error().stage = parts.error().stage == Stage::compile ? Stage::compile : Stage::load;
     return std::unexpected(map->explain(std::move(parts.error())));

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "davit/formats/html_text.hpp"
@@ -73,7 +74,7 @@ class SvgWriter {
     const std::uint32_t first = block.boxes[0];  // the boxes of a graph have neighbouring numbers
     std::size_t levels = 1;
     std::vector<std::uint32_t> by_target(block.edges);
-    std::ranges::stable_sort(by_target, {}, [&](std::uint32_t e) { return graph_.edges[e].to; });
+    std::ranges::sort(by_target, {}, [&](std::uint32_t e) { return std::pair(graph_.edges[e].to, e); });
     for (const std::uint32_t e : by_target) {
       std::size_t& to = level[graph_.edges[e].to - first];
       to = std::max(to, level[graph_.edges[e].from - first] + 1);

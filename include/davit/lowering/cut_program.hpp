@@ -283,7 +283,7 @@ class ProgramCutter {
                                   .bytes = entry == nullptr ? 0 : tensor_bytes(entry->tensor)};
       if (roles_[i] == InputRole::constant && users_[i] > 1) {
         placement.fate = shared_ == SharedConstants::duplicate ? ConstantPlacement::Fate::duplicated : ConstantPlacement::Fate::shared;
-      } else if (moves(i) && users_[i] == 1) {
+      } else if (!stays(i) && users_[i] == 1) {
         placement.fate = ConstantPlacement::Fate::moved;
       }
       placements_.push_back(std::move(placement));

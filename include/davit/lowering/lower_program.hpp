@@ -17,6 +17,7 @@
 #include "davit/lowering/group_nodes.hpp"
 #include "davit/lowering/lowered_program.hpp"
 #include "davit/lowering/to_backend.hpp"
+#include "davit/program/operator_call.hpp"
 
 namespace davit {
 
@@ -30,7 +31,7 @@ struct LowerOptions {
 
 namespace detail {
 
-/// Counts what a rule found that nobody may miss.
+/// Lists the nodes that no backend was given, with what each backend said of them.
 [[nodiscard]] inline Error undelegated(GraphModuleView graph, std::span<const NodeId> nodes,
                                        std::span<const NodeRefusal> refusals, auto backend_name) {
   Name list;
@@ -39,6 +40,7 @@ namespace detail {
     for (const NodeRefusal& refusal : refusals)
       if (refusal.node == nodes[i]) list = concat(list, ": ", backend_name(refusal.backend), " says: ", refusal.reason);
   }
+  if (nodes.size() > 50) list = concat(list, "\n  and ", nodes.size() - 50, " more");
   return Error{.code = ErrorCode::unsupported_operator, .stage = Stage::partition,
                .where = concat("node '", node_label(graph, nodes[0]), "' (", graph.target(graph.nodes[nodes[0]]), ")"),
                .what = concat(nodes.size(), " node(s) were left undelegated, and full delegation is required:", list),
@@ -76,6 +78,7 @@ class MethodLowering {
     out_.parent = cutter.parent();
     if (Result<void> sound = validate(out_.parent); !sound) return std::unexpected(std::move(sound.error()));
     out_.interface = method_interface(program_);
+    out_.storage_matters = storage_matters(graph_);
     std::vector<const MethodInterface*> interfaces;
     interfaces.reserve(out_.delegates.size());
     for (const DelegateEntry& entry : out_.delegates) interfaces.push_back(&out_.interface_of(entry));
@@ -325,16 +328,21 @@ template <Partitioner P>
     if (options.validate)
       if (std::vector<Error> violations = verify(program, {.allow_unknown_operators = true}); !violations.empty())
         return std::unexpected(detail::all_of(std::move(violations)));
+    LowerOptions own_options = options;
+    own_options.require_full_delegation = false;  // nothing was asked of a method that is not named
     Result<Partitioning<List>> partitioning(std::in_place, program.view());
-    for (const MethodPartitioner<P>& one : partitioners)
-      if (one.method == each.name) partitioning = one.partitioner.partition(Method{each.name, &program});
+    for (const MethodPartitioner<P>& one : partitioners) {
+      if (one.method != each.name) continue;
+      own_options = options;
+      partitioning = one.partitioner.partition(Method{each.name, &program});
+    }
     if (!partitioning) {
       Error error = std::move(partitioning.error());
       error.stage = Stage::partition;
       return std::unexpected(std::move(error));
     }
     MethodReport report;
-    detail::MethodLowering<List> lowering(each.name, program, options, *debug_map);
+    detail::MethodLowering<List> lowering(each.name, program, own_options, *debug_map);
     Result<PartitionedMethod<List>> lowered = lowering.run(std::move(*partitioning), diagnostics != nullptr ? &report : nullptr);
     if (!lowered) return std::unexpected(std::move(lowered.error()));
     if (Result<void> added = lowering.add_state(parts->state, *lowered); !added) return std::unexpected(std::move(added.error()));
@@ -342,7 +350,7 @@ template <Partitioner P>
     parts->methods.push_back(std::move(*lowered));
   }
   for (PartitionedMethod<List>& method : parts->methods)
-    if (Result<void> compiled = detail::compile_delegates(method, false, diagnostics); !compiled)
+    if (Result<void> compiled = detail::compile_delegates(method, false, *debug_map, diagnostics); !compiled)
       return std::unexpected(debug_map->explain(std::move(compiled.error())));
   return LoweredProgram<List>(std::move(parts), std::move(debug_map));
 }

@@ -45,6 +45,7 @@ struct PartitionedMethod {
   Schedule schedule;
   std::vector<DelegateEntry> delegates;
   typename detail::LoweredRows<List>::type rows;  ///< per backend of the list: its partitions
+  bool storage_matters = false;  ///< partitions must pass on values themselves, not copies of them
 
   [[nodiscard]] const MethodInterface& interface_of(const DelegateEntry& entry) const {
     const MethodInterface* found = nullptr;
@@ -98,22 +99,22 @@ namespace detail {
   return concat("method '", method, "', partition '", entry.tag, "'");
 }
 
-/// Preprocesses a kept sub-program for the next available backend of its chain.
+/// Preprocesses a kept sub-program for the next available backend of its chain; `debug_map` takes its handles.
 template <class List>
-[[nodiscard]] Result<bool> fall_back(PartitionedMethod<List>& method, DelegateEntry& entry, std::span<const bool> available) {
+[[nodiscard]] Result<bool> fall_back(PartitionedMethod<List>& method, DelegateEntry& entry, std::span<const bool> available,
+                                     DebugMap& debug_map) {
   if (entry.original == nullptr) return false;
   for (const std::uint32_t next : entry.fallbacks) {
     if (next >= List::size || !available[next]) continue;
     Result<void> done;
     List::visit(next, [&]<class B, std::size_t I>() {
       if constexpr (Backend<B> && std::default_initializable<typename B::CompileSpec>) {
-        DebugMap map;
-        DebugHandleRecorder recorder(map);
+        DebugHandleRecorder recorder(debug_map);
         recorder.begin_method(method.name, entry.original->view());
         Result<typename B::Processed> processed =
             preprocessor_of<B>::preprocess(Method{method.name, entry.original.get()}, typename B::CompileSpec{}, recorder);
         if (!processed) {
-          done = std::unexpected(map.explain(std::move(processed.error())));
+          done = std::unexpected(debug_map.explain(std::move(processed.error())));
           return;
         }
         auto& rows = std::get<I>(method.rows);
@@ -134,7 +135,7 @@ template <class List>
 /// Compiles every partition whose backend is available. One whose backend is not goes to the next of its chain, if its
 /// program was kept; else `strict` makes it an error, and otherwise it is left uncompiled, with a warning.
 template <class List>
-[[nodiscard]] Result<void> compile_delegates(PartitionedMethod<List>& method, bool strict, Diagnostics* diagnostics) {
+[[nodiscard]] Result<void> compile_delegates(PartitionedMethod<List>& method, bool strict, DebugMap& debug_map, Diagnostics* diagnostics) {
   bool available[List::size] = {};
   List::for_each([&]<class B, std::size_t I>() {
     bool used = std::ranges::any_of(method.delegates, [](const DelegateEntry& e) {
@@ -145,7 +146,7 @@ template <class List>
   bool warned[List::size] = {};
   for (DelegateEntry& entry : method.delegates) {
     if (!available[entry.backend]) {
-      const Result<bool> moved = fall_back(method, entry, available);
+      const Result<bool> moved = fall_back(method, entry, available, debug_map);
       if (!moved) return std::unexpected(moved.error());
       const Name what = concat("backend ", List::name(entry.backend), " is not available");
       if (!*moved && strict)

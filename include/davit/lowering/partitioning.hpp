@@ -103,7 +103,8 @@ concept Partitioner = requires(const P& partitioner, const Method& method) {
     graph.for_each_value(output, [&](ValueId v) {
       if (name.empty()) name = Name(graph.name(v));
     });
-  return name.empty() ? concat("#", id) : Name::own(name.view());
+  if (name.empty()) return concat("#", id);
+  return name;
 }
 
 }  // namespace davit

@@ -27,4 +27,19 @@ struct OperatorCall {
   return {graph.string(inputs[1]), inputs.subspan(2), outputs.subspan(1), &outputs[0]};
 }
 
+/// True if an operator of the program writes to its arguments, or asks how they lie in memory: then a copy of a value is
+/// not as good as the value itself. O(nodes).
+[[nodiscard]] constexpr bool storage_matters(GraphModuleView graph) noexcept {
+  for (const Node& node : graph.nodes) {
+    const std::string_view target = operator_call(graph, node).target;
+    const std::size_t last = target.rfind('.');
+    if (last == std::string_view::npos || last == 0) continue;
+    const std::string_view base = target.substr(0, last);
+    if ((base.ends_with('_') && !base.ends_with("__")) || target.substr(last + 1) == "out") return true;
+    for (const std::string_view asks : {"aten.as_strided", "aten.sym_stride", "aten.sym_storage_offset", "aten.is_contiguous"})
+      if (base == asks) return true;
+  }
+  return false;
+}
+
 }  // namespace davit

@@ -26,7 +26,7 @@ struct NamedValue {
 /// Makes `tensor` a contiguous tensor of this dtype and these sizes, reusing its storage if it is one. False, and
 /// unchanged, if there is no memory.
 [[nodiscard]] inline bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const std::int64_t> sizes) {
-  if (tensor.dtype == dtype && std::ranges::equal(tensor.sizes, sizes)) return true;
+  if (tensor.dtype == dtype && std::ranges::equal(tensor.sizes, sizes) && tensor.view().is_contiguous()) return true;
   std::int64_t count = static_cast<std::int64_t>(size_of(dtype));
   for (const std::int64_t size : sizes)
     if (__builtin_mul_overflow(count, size, &count) || count > (std::int64_t{1} << 46)) return false;

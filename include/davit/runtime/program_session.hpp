@@ -13,7 +13,9 @@
 #include "davit/lowering/lowered_program.hpp"
 #include "davit/runtime/method_frame.hpp"
 #include "davit/runtime/prepare_delegate.hpp"
+#include "davit/runtime/program_plan.hpp"
 #include "davit/runtime/results.hpp"
+#include "davit/runtime/value_sizes.hpp"
 
 namespace davit {
 
@@ -39,6 +41,7 @@ struct DelegateState {
   bool direct = false;                ///< prepared, sizes do not change from call to call, and nothing to gather or scatter
   bool ready = false;                 ///< prepared
   EValue* outputs_end = nullptr;
+  bool planned = false;               ///< outputs have destinations and scratch is lent from the session's arena
   std::span<EValue> inputs;
   std::span<EValue> outputs;
   std::span<const std::uint32_t> input_slots;   ///< what to gather; empty: nothing
@@ -51,8 +54,10 @@ struct DelegateState {
   SizeMemory sizes;
   std::vector<EValue> own_inputs;
   std::vector<EValue> own_outputs;
+  std::vector<EValue> destinations;   ///< of a planned partition: per output, a tensor or none
+  std::span<std::byte> scratch;
   workspace_of<B> workspace{};
-  Scratch scratch;
+  Scratch own_scratch;
 
  private:
   [[nodiscard]] static bool neighbours(std::span<const std::uint32_t> slots) noexcept {
@@ -108,6 +113,9 @@ class ProgramSession {
   [[nodiscard]] T& tracer() noexcept { return tracer_; }
   /// The session's buffers, by name.
   [[nodiscard]] std::span<const NamedTensor> state() const noexcept { return state_; }
+  /// Where the values and the scratch of method `index` lie; without sizes until its first run. A partition whose backend
+  /// does not fill destinations, or whose sizes depend on data, keeps memory of its own and is not in it.
+  [[nodiscard]] const ProgramPlan& plan(std::size_t index) const noexcept { return methods_[index].plan; }
 
   /// Runs method `index` on its user inputs, in order. Answers all outputs of the program, mutations included, in its order.
   ///
@@ -121,11 +129,16 @@ class ProgramSession {
         return std::unexpected(std::move(gathered.error()));
       inputs = m.frame.inputs();
     }
-    if (!m.frame.inputs_fit(inputs))
-      if (const Result<bool> checked = m.frame.check_inputs(user_inputs, inputs); !checked)
-        return std::unexpected(checked.error());
+    bool changed = !m.planned;
+    if (!m.frame.inputs_fit(inputs)) {
+      const Result<bool> checked = m.frame.check_inputs(user_inputs, inputs);
+      if (!checked) return std::unexpected(checked.error());
+      changed = changed || *checked;
+    }
     for (std::size_t i = 0; i < inputs.size(); ++i) m.slots[m.schedule->input_slots[i]] = inputs[i];
     Error error;
+    if (changed)
+      if (!plan(m, error)) return std::unexpected(std::move(error));
     if (!run_graph(m, root_graph, 0, error)) return std::unexpected(std::move(error));
     const std::span<EValue> outputs = m.frame.outputs();
     for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = m.slots[m.schedule->output_slots[i]];
@@ -160,6 +173,7 @@ class ProgramSession {
 
  private:
   static constexpr int max_depth = 64;  ///< of control flow in control flow
+  static constexpr std::size_t most_arena_bytes = std::size_t{1} << 30;  ///< for upper bounds; larger arenas follow the actual sizes
 
   struct MethodState {
     MethodState(const PartitionedMethod<List>& lowered, std::span<NamedTensor> state)
@@ -173,6 +187,7 @@ class ProgramSession {
         });
       loops.resize(schedule->steps.size());
       slots.resize(schedule->slot_count);
+      if (!lowered.storage_matters) plan = plan_lifetimes(lowered.schedule);
       calls.assign(schedule->steps.size(), {List::size, nullptr});
       for (const ScheduleStep& step : schedule->steps)
         if (step.kind == StepKind::call_delegate) connect(step);
@@ -226,7 +241,183 @@ class ProgramSession {
     std::vector<Call> calls;    ///< per step
     std::vector<detail::LoopState> loops;  ///< per step
     std::vector<EValue> slots;
+    ProgramPlan plan;
+    bool planned = false;            ///< for the sizes of the last run
+    Scratch arena;
+    std::vector<std::int64_t> dims;  ///< sizes and strides of planned values
   };
+
+  // -- memory ------------------------------------------------------------------------------------------------------
+
+  /// Sizes every value and every scratch that can be known before the run, places them, and tells the partitions.
+  [[nodiscard, gnu::noinline]] bool plan(MethodState& m, Error& error) {
+    m.planned = false;
+    if (m.plan.blocks.empty()) {
+      m.planned = true;
+      return true;
+    }
+    const GraphModuleView graph = m.method->parent.view();
+    for (PlannedBlock& block : m.plan.blocks) block.shares = no_id;
+    // first as large as they may get, so that the arena need not grow; if that is too much, as large as they are
+    std::vector<std::size_t> most(m.plan.blocks.size(), 0);
+    if (const SymbolValues bounds = upper_bounds(m.method->parent); bounds_known(graph, bounds)) {
+      Error ignored;
+      std::vector<std::int64_t> dims;
+      if (size_blocks(m, bounds, dims, true, ignored) && m.plan.total_bytes() <= most_arena_bytes)
+        for (std::size_t b = 0; b < most.size(); ++b) most[b] = m.plan.blocks[b].life.bytes;
+    }
+    if (!size_blocks(m, sizes_of_inputs(m, graph), m.dims, false, error)) return false;
+    for (std::size_t b = 0; b < most.size(); ++b) m.plan.blocks[b].life.bytes = std::max(m.plan.blocks[b].life.bytes, most[b]);
+    reuse_inputs(m);
+    place_blocks(m.plan);
+    if (!m.arena.reserve(m.plan.arena_bytes)) {
+      error = Error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .where = concat("method '", m.method->name, "'"),
+                    .what = concat("no memory for an arena of ", m.plan.arena_bytes, " bytes"), .fix = "run with smaller inputs"};
+      return false;
+    }
+    for (const PlannedBlock& block : m.plan.blocks) {
+      const typename MethodState::Call& c = m.calls[block.step];
+      std::byte* const at = m.arena.span().data() + block.offset;
+      List::visit(c.backend, [&]<class B, std::size_t>() { place(m, *static_cast<detail::DelegateState<B>*>(c.state), block, at); });
+    }
+    m.planned = true;
+    return true;
+  }
+
+  /// Asks every partition for its scratch, and sizes what it makes, for these values of the symbols.
+  [[nodiscard]] bool size_blocks(MethodState& m, const SymbolValues& symbols, std::vector<std::int64_t>& dims, bool bounds, Error& error) {
+    const GraphModuleView graph = m.method->parent.view();
+    const ValueSizes sizes(graph, symbols, dims);
+    std::vector<EValue> known(m.slots);  // what is there when the run begins, and the sizes of what will be
+    for (ValueId v = 0; v < graph.values.size(); ++v)
+      if (graph.values[v].producer != no_id || graph.values[v].graph != root_graph) known[v] = sizes.value(v);
+    for (const std::uint32_t slot : m.schedule->input_slots)
+      if (bounds && slot < graph.values.size()) known[slot] = sizes.value(slot);
+    for (const Schedule::MovedBuffer& buffer : m.schedule->buffers) {
+      if (buffer.result == buffer.slot) continue;
+      known[buffer.result] = known[buffer.slot];
+      if (known[buffer.result].is_tensor()) known[buffer.result].tensor().data = nullptr;
+    }
+    bool good = true;
+    std::vector<EValue> inputs;
+    for (std::size_t b = 0; b < m.plan.blocks.size() && good; ++b) {
+      const PlannedBlock& scratch = m.plan.blocks[b];
+      if (scratch.kind != PlannedBlock::Kind::scratch) continue;
+      const typename MethodState::Call& c = m.calls[scratch.step];
+      inputs.clear();
+      bool all_known = true;
+      for (const std::uint32_t slot : m.schedule->at(m.schedule->steps[scratch.step].inputs)) {
+        inputs.push_back(known[slot]);
+        all_known = all_known && (!known[slot].is_none() || is_optional(graph, slot));
+      }
+      List::visit(c.backend, [&]<class B, std::size_t>() {
+        good = size_delegate(m, *static_cast<detail::DelegateState<B>*>(c.state), b, inputs, all_known, known, error);
+      });
+    }
+    return good;
+  }
+
+  /// The symbols at the upper ends of their ranges.
+  [[nodiscard]] static SymbolValues upper_bounds(const ExportedProgram& parent) {
+    constexpr std::int64_t large = std::int64_t{1} << 32;  // torch's "no bound" is larger
+    const GraphModuleView graph = parent.view();
+    SymbolValues symbols(graph.exprs);
+    for (const RangeConstraint& range : parent.range_constraints)
+      for (ExprId e = 0; range.max && *range.max >= 0 && *range.max < large && e < graph.exprs.size(); ++e)
+        if (graph.exprs[e].op == ExprOp::symbol && graph.str(graph.exprs[e].name) == range.symbol) (void)symbols.bind(e, *range.max);
+    symbols.settle();
+    return symbols;
+  }
+  [[nodiscard]] static bool bounds_known(GraphModuleView graph, const SymbolValues& bounds) noexcept {
+    for (ExprId e = 0; e < graph.exprs.size(); ++e)
+      if (graph.exprs[e].op == ExprOp::symbol && bounds.value(e)) return true;
+    return false;
+  }
+
+  /// The values of the parent's symbols, from the sizes of the inputs that lie in the slots.
+  [[nodiscard]] static SymbolValues sizes_of_inputs(const MethodState& m, GraphModuleView graph) {
+    SymbolValues symbols(graph.exprs);
+    for (int pass = 0; pass < 2; ++pass) {
+      for (const std::uint32_t slot : m.schedule->input_slots) {
+        if (slot >= graph.values.size()) continue;
+        const Value& v = graph.values[slot];
+        if (m.slots[slot].is_int() && v.expr != no_id) (void)symbols.bind(v.expr, m.slots[slot].as_int());
+        const TensorView* tensor = m.slots[slot].tensor_if();
+        const std::span<const Dim> dims = graph.dims_of(v.sizes);
+        for (std::size_t d = 0; tensor != nullptr && d < dims.size() && d < tensor->rank; ++d)
+          if (!dims[d].is_static() && (pass == 1 || graph.exprs[dims[d].expr].op == ExprOp::symbol))
+            (void)symbols.bind(dims[d].expr, tensor->size(d));
+      }
+      symbols.settle();
+    }
+    return symbols;
+  }
+  /// True for a slot that may rightly hold nothing: a token, a custom object, a literal None.
+  [[nodiscard]] static bool is_optional(GraphModuleView graph, std::uint32_t slot) noexcept {
+    if (slot >= graph.values.size()) return true;
+    return graph.values[slot].kind == ValueKind::token || graph.values[slot].kind == ValueKind::custom_obj;
+  }
+
+  /// Asks a partition for its scratch and gives its outputs their sizes. The blocks of its outputs follow its scratch's.
+  template <class B>
+  [[nodiscard]] bool size_delegate(MethodState& m, detail::DelegateState<B>& d, std::size_t block, std::span<const EValue> inputs,
+                                   bool all_known, std::span<const EValue> known, Error& error) {
+    std::vector<PlannedBlock>& blocks = m.plan.blocks;
+    const std::span<const std::uint32_t> out = m.schedule->at(m.schedule->steps[blocks[block].step].outputs);
+    for (std::size_t k = 0; k <= out.size(); ++k) blocks[block + k].life.bytes = 0;
+    d.planned = false;
+    if constexpr (FillsDestinations<B>) {
+      d.ready = d.direct = false;
+      if (!all_known || d.handle == nullptr || !B::is_available()) return true;
+      const std::vector<OutputPort>& ports = d.method->interface.outputs;
+      for (std::size_t k = 0; k < out.size(); ++k)  // what has no destination would lie in scratch, which is only lent
+        if (ports[k].type.tag == EValue::Tag::tensor && !known[out[k]].is_tensor()) return true;
+      d.destinations.assign(out.size(), EValue());
+      for (std::size_t k = 0; k < out.size(); ++k) {
+        if (!known[out[k]].is_tensor()) continue;
+        d.destinations[k] = known[out[k]];
+        blocks[block + 1 + k].life.bytes = known[out[k]].tensor().nbytes();
+      }
+      Result<std::size_t> bytes = scratch_for<B>(*d.handle, inputs, d.destinations, d.workspace);
+      if (!bytes) {
+        error = std::move(bytes.error());
+        if (error.where.empty()) error.where = place_of(m, d);
+        return false;
+      }
+      blocks[block].life.bytes = *bytes;
+      d.planned = true;
+      d.ready = true;
+      d.direct = d.input_slots.empty() && d.output_slots.empty() && d.checks.is_static();
+    }
+    return true;
+  }
+  /// Lets an output lie where an input lay that nobody needs any more, if the backend can compute it there.
+  void reuse_inputs(MethodState& m) const {
+    for (std::size_t b = 0; b < m.plan.blocks.size(); ++b) {
+      const PlannedBlock& scratch = m.plan.blocks[b];
+      if (scratch.kind != PlannedBlock::Kind::scratch) continue;
+      const ScheduleStep& step = m.schedule->steps[scratch.step];
+      List::visit(m.calls[scratch.step].backend, [&]<class B, std::size_t>() {
+        if constexpr (OverwritesInputs<B>) {
+          const auto& d = *static_cast<const detail::DelegateState<B>*>(m.calls[scratch.step].state);
+          if (d.planned)
+            overwrite_inputs(m.plan, b, m.schedule->at(step.inputs), m.schedule->at(step.outputs).size(),
+                             [&](std::size_t in, std::size_t out) { return B::may_overwrite(*d.handle, in, out); });
+        }
+      });
+    }
+  }
+  template <class B>
+  static void place(MethodState& m, detail::DelegateState<B>& d, const PlannedBlock& block, std::byte* at) {
+    if (!d.planned) return;
+    if (block.kind == PlannedBlock::Kind::scratch) {
+      d.scratch = std::span(at, block.life.bytes);
+      return;
+    }
+    const std::span<const std::uint32_t> out = m.schedule->at(m.schedule->steps[block.step].outputs);
+    for (std::size_t k = 0; k < out.size(); ++k)
+      if (out[k] == block.slot && d.destinations[k].is_tensor()) d.destinations[k].tensor().data = at;
+  }
 
   [[nodiscard]] bool run_graph(MethodState& m, GraphId graph, int depth, Error& error) {
     const Range steps = m.schedule->graphs[graph].steps;
@@ -262,7 +453,7 @@ class ProgramSession {
   [[nodiscard, gnu::noinline]] bool gather_and_call(MethodState& m, detail::DelegateState<B>& d, Error& error) {
     EValue* const values = m.slots.data();
     for (std::size_t i = 0; i < d.input_slots.size(); ++i) d.inputs[i] = values[d.input_slots[i]];
-    if (!d.ready || d.dynamic)
+    if (!d.ready || (d.dynamic && !d.planned))
       if (!prepare(m, d, error)) return false;
     if (!execute(m, d, error)) return false;
     if (!d.checks.match(d.outputs))
@@ -273,15 +464,25 @@ class ProgramSession {
 
   template <class B>
   [[nodiscard, gnu::always_inline]] bool execute(MethodState& m, detail::DelegateState<B>& d, Error& error) {
-    for (EValue* output = d.outputs.data(); output != d.outputs_end; ++output) output->clear();
+    if constexpr (FillsDestinations<B>) {
+      if (d.planned) {
+        std::ranges::copy(d.destinations, d.outputs.begin());
+      } else {
+        for (EValue& output : d.outputs) output.clear();
+      }
+    } else {
+      for (EValue* output = d.outputs.data(); output != d.outputs_end; ++output) output->clear();
+    }
     if constexpr (requires { tracer_.begin_delegate(std::string_view(), std::string_view()); }) tracer_.begin_delegate(*d.tag, B::name);
-    ExecuteContext<T, TextReport, workspace_of<B>> context(tracer_, report_, d.workspace, d.scratch.span());
+    ExecuteContext<T, TextReport, workspace_of<B>> context(tracer_, report_, d.workspace, d.scratch);
     const Status status = B::execute(*d.handle, std::span<const EValue>(d.inputs), d.outputs, context);
     if constexpr (requires { tracer_.end_delegate(std::string_view(), std::string_view()); }) tracer_.end_delegate(*d.tag, B::name);
     if (!status) [[unlikely]] {
       fault(m, d, status.error(), error);
       return false;
     }
+    if constexpr (requires { tracer_.delegate_outputs(std::string_view(), std::span<const EValue>()); })
+      tracer_.delegate_outputs(*d.tag, d.outputs);
     return true;
   }
 
@@ -311,11 +512,13 @@ class ProgramSession {
     const bool changed = d.sizes.changed(d.method->interface.inputs, d.inputs);
     if (d.ready && !changed) return true;
     d.ready = false;
-    if (Result<void> prepared = prepare_delegate<B>(*d.handle, d.inputs, d.workspace, d.scratch); !prepared) {
+    for (EValue& output : d.outputs) output.clear();  // no destinations
+    if (Result<void> prepared = prepare_delegate<B>(*d.handle, d.inputs, d.outputs, d.workspace, d.own_scratch); !prepared) {
       error = std::move(prepared.error());
       if (error.where.empty()) error.where = place_of(m, d);
       return false;
     }
+    d.scratch = d.own_scratch.span();
     d.ready = true;
     d.direct = !d.dynamic && d.checks.is_static() && d.input_slots.empty() && d.output_slots.empty();
     return true;

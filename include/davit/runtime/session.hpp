@@ -110,7 +110,8 @@ class Session {
     if (!changed) return std::unexpected(changed.error());
     if (m.ready && !*changed) return {};
     m.ready = false;
-    if (Result<void> prepared = prepare_delegate<B>(*m.handle, inputs, m.workspace, m.scratch); !prepared) {
+    for (EValue& output : m.frame.outputs()) output.clear();  // no destinations
+    if (Result<void> prepared = prepare_delegate<B>(*m.handle, inputs, m.frame.outputs(), m.workspace, m.scratch); !prepared) {
       if (prepared.error().where.empty()) prepared.error().where = concat("method '", m.method->name, "'");
       return prepared;
     }

@@ -12,7 +12,7 @@
 #include "davit/core/static_tensor.hpp"
 #include "davit/lowering/lowered_module.hpp"
 #include "davit/runtime/check_values.hpp"
-#include "davit/runtime/scratch.hpp"
+#include "davit/runtime/prepare_delegate.hpp"
 
 namespace davit {
 
@@ -37,12 +37,11 @@ class TypedMethod<B, std::tuple<Outs...>(Ins...)> {
     SymbolValues symbols(method.interface.exprs);
     if (Result<void> bound = fits(method, inputs, outputs, symbols); !bound) return std::unexpected(std::move(bound.error()));
     TypedMethod typed(std::move(module), *index);
-    if constexpr (Prepares<B>) {
-      Result<std::size_t> bytes = B::prepare(*typed.handle_, std::span(inputs, sizeof...(Ins)), typed.workspace_);
-      if (!bytes) return std::unexpected(std::move(bytes.error()));
-      if (!typed.scratch_.reserve(*bytes))
-        return std::unexpected(Error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .backend = B::name,
-                                     .where = concat("method '", name, "'"), .what = "no memory for scratch"});
+    if (Result<void> prepared = prepare_delegate<B>(*typed.handle_, std::span(inputs, sizeof...(Ins)),
+                                                    std::span(outputs, sizeof...(Outs)), typed.workspace_, typed.scratch_);
+        !prepared) {
+      if (prepared.error().where.empty()) prepared.error().where = concat("method '", name, "'");
+      return std::unexpected(std::move(prepared.error()));
     }
     return typed;
   }

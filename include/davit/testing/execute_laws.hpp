@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "davit/core/tensor.hpp"
-#include "davit/runtime/scratch.hpp"
+#include "davit/runtime/prepare_delegate.hpp"
 #include "davit/testing/law_case.hpp"
 
 namespace davit::testing::detail {
@@ -23,11 +23,6 @@ void check_execute(LawCase<B>& c, const LoweredModule<B>& module) {
     for (const bool with_destinations : {false, true}) {
       workspace_of<B> workspace{};
       Scratch scratch;
-      if constexpr (Prepares<B>) {
-        Result<std::size_t> bytes = B::prepare(*method.handle, c.samples[i], workspace);
-        if (!bytes) return c.broken("outputs", "prepare: ", to_name(bytes.error()));
-        (void)scratch.reserve(*bytes);
-      }
       const Snapshot inputs(c.samples[i]);
       std::vector<EValue> outputs(method.interface.outputs.size());
       std::vector<Tensor> destinations;
@@ -40,6 +35,8 @@ void check_execute(LawCase<B>& c, const LoweredModule<B>& module) {
         destinations.push_back(Tensor::zeros(type.dtype, sizes));
         outputs[k] = destinations.back().view();
       }
+      if (Result<void> prepared = prepare_delegate<B>(*method.handle, c.samples[i], outputs, workspace, scratch); !prepared)
+        return c.broken("outputs", "prepare: ", to_name(prepared.error()));
       NullTracer tracer;
       NoReport report;
       ExecuteContext<NullTracer, NoReport, workspace_of<B>> context(tracer, report, workspace, scratch.span());

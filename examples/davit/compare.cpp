@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include <cstdio>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "commands.hpp"
+#include "davit/formats/pt2.hpp"
+#include "davit/lowering/text_table.hpp"
+#include "davit/testing/numeric_gap.hpp"
+#include "inputs.hpp"
+#include "runner.hpp"
+
+namespace tool {
+
+namespace {
+
+using namespace davit;
+
+/// What is known of a partition after its calls.
+struct Row {
+  std::string tag;
+  std::string backend;
+  std::size_t calls = 0;
+  std::size_t outputs = 0;
+  testing::NumericGap gap;
+  std::string worst;  ///< the value with the largest absolute gap
+  bool diverges = false;
+};
+
+[[nodiscard]] std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+/// Compares the calls of two runs, in order.
+class CallComparison {
+ public:
+  explicit CallComparison(testing::Tolerance tolerance) : tolerance_(tolerance) {}
+
+  void run(std::span<const DelegateCall> actual, std::span<const DelegateCall> reference) {
+    for (std::size_t i = 0; i < actual.size() || i < reference.size(); ++i) {
+      if (i < actual.size() && i < reference.size() && actual[i].tag == reference[i].tag) {
+        call(actual[i], reference[i]);
+        continue;
+      }
+      const DelegateCall& odd = i < actual.size() ? actual[i] : reference[i];
+      if (first_.empty()) first_ = "call " + std::to_string(i) + ", '" + text(odd.tag) + "': control flow took another way than in the reference";
+      return;
+    }
+  }
+  void print() const {
+    TextTable table{{"partition", "backend", "calls", "outputs", "max abs", "max rel", "worst value", ""},
+                    {false, false, true, true, true, true, false, false},
+                    {}};
+    for (const Row& row : rows_)
+      table.rows.push_back({row.tag, row.backend, std::to_string(row.calls), std::to_string(row.outputs), number(row.gap.absolute),
+                            number(row.gap.relative), row.worst, row.diverges ? "diverges" : "ok"});
+    std::printf("%s", table.print().c_str());
+    if (first_.empty()) {
+      std::printf("no partition diverges beyond rtol %s, atol %s\n", number(tolerance_.rtol).c_str(), number(tolerance_.atol).c_str());
+    } else {
+      std::printf("first divergent partition: %s\n", first_.c_str());
+    }
+  }
+  [[nodiscard]] bool diverges() const noexcept { return !first_.empty(); }
+
+ private:
+  [[nodiscard]] static std::string text(const Name& name) { return std::string(name.view()); }
+
+  void call(const DelegateCall& actual, const DelegateCall& reference) {
+    Row& row = row_of(actual);
+    ++row.calls;
+    row.outputs = actual.outputs.size();
+    for (std::size_t i = 0; i < actual.outputs.size() && i < reference.outputs.size(); ++i) {
+      const EValue& a = actual.outputs[i].value;
+      const EValue& b = reference.outputs[i].value;
+      const std::string name = i < actual.names.size() ? text(actual.names[i]) : "#" + std::to_string(i);
+      const testing::NumericGap gap = testing::numeric_gap(a, b);
+      if (gap.absolute > row.gap.absolute) row.worst = name;
+      row.gap.widen(gap);
+      const std::string differs = testing::compare(a, b, tolerance_);
+      if (differs.empty()) continue;
+      row.diverges = true;
+      if (first_.empty())
+        first_ = row.tag + " (" + row.backend + "), call " + std::to_string(row.calls - 1) + ", value '" + name + "': " + differs;
+    }
+  }
+  [[nodiscard]] Row& row_of(const DelegateCall& call) {
+    const auto [at, fresh] = row_of_tag_.try_emplace(text(call.tag), rows_.size());
+    if (fresh) rows_.push_back({.tag = text(call.tag), .backend = text(call.backend), .worst = {}});
+    return rows_[at->second];
+  }
+
+  testing::Tolerance tolerance_;
+  std::vector<Row> rows_;  ///< by first call
+  std::unordered_map<std::string, std::size_t> row_of_tag_;
+  std::string first_;
+};
+
+/// Lowers the program, runs it once and answers what every partition answered.
+[[nodiscard]] Result<std::vector<DelegateCall>> calls_of(const ExportedProgram& program, const LoweringChoice& choice,
+                                                         const std::vector<Input>& inputs) {
+  Result<Runner> runner = Runner::lower(program, choice, true);
+  if (!runner) return std::unexpected(std::move(runner.error()));
+  runner->record_calls();
+  const std::vector<Input> own = copy_inputs(inputs);
+  const Result<std::span<const EValue>> outputs = runner->run(values_of(own));
+  if (!outputs) return std::unexpected(outputs.error());
+  return runner->take_calls();
+}
+
+[[nodiscard]] Result<bool> compare_program(const CompareOptions& options) {
+  const Result<ExportedProgram> program = formats::read_pt2(std::filesystem::path(options.model));
+  if (!program) return std::unexpected(program.error());
+  const Result<std::vector<Input>> inputs = options.inputs.empty() ? random_inputs(*program, options.seed) : parse_inputs(options.inputs);
+  if (!inputs) return std::unexpected(inputs.error());
+  LoweringChoice reference = options.lowering;
+  reference.redirect = options.reference;
+  const Result<std::vector<DelegateCall>> expected = calls_of(*program, reference, *inputs);
+  if (!expected) return std::unexpected(expected.error());
+  const Result<std::vector<DelegateCall>> actual = calls_of(*program, options.lowering, *inputs);
+  if (!actual) return std::unexpected(actual.error());
+  CallComparison comparison({options.rtol, options.atol});
+  comparison.run(*actual, *expected);
+  comparison.print();
+  return !comparison.diverges();
+}
+
+}  // namespace
+
+int compare(const CompareOptions& options) {
+  const Result<bool> same = compare_program(options);
+  if (same) return *same ? 0 : 1;
+  std::fprintf(stderr, "davit: %s\n", to_string(same.error()).c_str());
+  return 2;
+}
+
+}  // namespace tool

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "davit/core/copy_tensor.hpp"
+#include "davit/core/evalue.hpp"
+#include "davit/core/tensor.hpp"
+
+namespace tool {
+
+/// A copy of a value that outlives the run. Not to be copied: `value` views its own tensor or text.
+struct KeptValue {
+  davit::Tensor tensor;
+  std::unique_ptr<std::string> text;
+  davit::EValue value;
+
+  explicit KeptValue(const davit::EValue& original) : value(original) {
+    if (original.is_string()) {
+      text = std::make_unique<std::string>(original.as_string());
+      value = davit::EValue(std::string_view(*text));
+    }
+    if (!original.is_tensor()) return;
+    const davit::TensorView& from = original.tensor();
+    tensor = davit::Tensor::zeros(from.dtype, from.sizes());
+    if (tensor.storage.size() == from.nbytes()) davit::copy_tensor(from, tensor.view());
+    value = davit::EValue(tensor.view());
+  }
+};
+
+/// What one call of a partition answered.
+struct DelegateCall {
+  davit::Name tag;
+  davit::Name backend;
+  std::vector<davit::Name> names;  ///< of the values, as in the program
+  std::vector<KeptValue> outputs;
+};
+
+}  // namespace tool

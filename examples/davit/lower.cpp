@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "commands.hpp"
+#include "davit/formats/partition_html.hpp"
+#include "davit/formats/pt2.hpp"
+#include "runner.hpp"
+
+namespace tool {
+
+namespace {
+
+using namespace davit;
+
+[[nodiscard]] Result<void> write_text(const std::string& file, std::string_view text) {
+  std::ofstream out(file, std::ios::binary);
+  out.write(text.data(), static_cast<std::streamsize>(text.size()));
+  if (out.flush()) return {};
+  return std::unexpected(Error{.code = ErrorCode::io_error, .stage = Stage::save, .where = Name(file), .what = "it cannot be written"});
+}
+
+[[nodiscard]] Result<void> lower_program(const LowerCommand& options) {
+  const Result<ExportedProgram> program = formats::read_pt2(std::filesystem::path(options.model));
+  if (!program) return std::unexpected(program.error());
+  Diagnostics diagnostics;
+  const Result<Runner> runner = Runner::lower(*program, options.lowering, false, &diagnostics);
+  if (!runner) return std::unexpected(runner.error());
+  for (const Name& warning : diagnostics.warnings) std::fprintf(stderr, "davit: warning: %s\n", std::string(warning.view()).c_str());
+  if (options.report)
+    for (const MethodReport& report : diagnostics.reports) std::printf("%s", print_report(report).c_str());
+  const std::vector<PartitionedGraph> graphs = runner->graphs(diagnostics);
+  if (!options.dot.empty()) {
+    std::string dot;
+    for (const PartitionedGraph& graph : graphs) dot += write_dot(graph);
+    if (Result<void> written = write_text(options.dot, dot); !written) return written;
+  }
+  if (!options.html.empty()) {
+    const std::string title = std::filesystem::path(options.model).filename().string() + ", lowered";
+    if (Result<void> written = write_text(options.html, formats::partition_html(title, graphs, diagnostics.reports)); !written)
+      return written;
+  }
+  // OUTPUT: write the lowered program here
+  return {};
+}
+
+}  // namespace
+
+int lower(const LowerCommand& options) {
+  const Result<void> status = lower_program(options);
+  if (status) return 0;
+  std::fprintf(stderr, "davit: %s\n", to_string(status.error()).c_str());
+  return 2;
+}
+
+}  // namespace tool

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "davit/lowering/partition_report.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "../support/toy_backend.hpp"
+#include "davit/lowering/capability_partitioner.hpp"
+
+using namespace davit;
+using support::A;
+using support::Draft;
+using support::Toys;
+using support::Two;
+
+namespace {
+
+/// s = relu(x + w) * v + w
+ExportedProgram sample() {
+  Draft d;
+  const ValueId w = d.parameter("w", programs::tensor({2}, {1, 2}));
+  const ValueId v = d.parameter("v", programs::tensor({2}, {3, 4}));
+  const ValueId m = d.mul("m", d.relu("r", d.add("a", d.user("x", {2}), w)), v);
+  d.output(d.add("s", m, w));
+  return d.finish();
+}
+MethodReport report_of(LowerOptions options = {}) {
+  A::state.refused = "mul relu";
+  Diagnostics diagnostics;
+  REQUIRE(to_backend(sample(), CapabilityPartitioner<Two>{}, options, &diagnostics));
+  REQUIRE(diagnostics.reports.size() == 1);
+  return diagnostics.reports[0];
+}
+
+}  // namespace
+
+TEST_CASE("the report says what lowering did, in aligned tables") {
+  const Toys toys;
+  CHECK(print_report(report_of()) ==
+        "method 'forward': 4 nodes in 3 partitions; bytes of constants: 8 moved, 8 shared, 0 duplicated, 0 kept\n"
+        "partitions\n"
+        "  partition  backend  nodes  inputs  outputs  bytes held\n"
+        "  toy0_0     toy0         1       1        1           8\n"
+        "  toy1_0     toy1         2       1        1           8\n"
+        "  toy0_1     toy0         1       1        1           8\n"
+        "constants\n"
+        "  constant  fate    partitions  bytes\n"
+        "  w         shared           2      8\n"
+        "  v         moved            1      8\n"
+        "not taken\n"
+        "  operator           backend  nodes  reason\n"
+        "  aten.mul.Tensor    toy0         1  it was told not to take this operator\n"
+        "  aten.relu.default  toy0         1  it was told not to take this operator\n");
+}
+
+TEST_CASE("copies count as often as they are made") {
+  const Toys toys;
+  const ConstantBytes bytes = constant_bytes(report_of({.shared_constants = SharedConstants::duplicate}));
+  CHECK(bytes.duplicated == 16);
+  CHECK(bytes.moved == 8);
+  CHECK(bytes.shared == 0);
+  CHECK(bytes.kept == 0);
+}
+
+TEST_CASE("equal refusals are counted, the most frequent first") {
+  MethodReport report;
+  for (const char* node : {"a", "b", "c"}) report.refusals.push_back({Name::own(node), "op.x", "gpu", "too small"});
+  report.refusals.push_back({"d", "op.a", "gpu", "too small"});
+  report.refusals.push_back({"e", "op.x", "npu", "too small"});
+  report.refusals.push_back({"f", "op.x", "gpu", "too large"});
+  const auto groups = group_refusals(report);
+  REQUIRE(groups.size() == 4);
+  CHECK(groups[0].target == "op.x");
+  CHECK(groups[0].count == 3);
+  CHECK(groups[1].target == "op.a");
+  CHECK(groups[2].reason == "too large");
+  CHECK(groups[3].backend == "npu");
+}
+
+TEST_CASE("an empty report is one line, and control characters do not reach the terminal") {
+  MethodReport report{.method = "m", .partitions = {}, .constants = {}, .refusals = {}};
+  CHECK(print_report(report) == "method 'm': 0 nodes in 0 partitions; bytes of constants: 0 moved, 0 shared, 0 duplicated, 0 kept\n");
+  report.partitions.push_back({.tag = "\x1b[2J", .backend = "b"});
+  CHECK(print_report(report).find('\x1b') == std::string::npos);
+}

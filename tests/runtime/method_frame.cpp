@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+#include "davit/runtime/method_frame.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "../support/draft.hpp"
+
+using namespace davit;
+using support::Draft;
+
+namespace {
+
+/// A frame of a program, and the state it works on.
+struct Frame {
+  Name name{"forward"};
+  MethodInterface interface;
+  std::vector<NamedTensor> state;
+  MethodFrame frame;
+
+  explicit Frame(const ExportedProgram& program)
+      : interface(method_interface(program)), state(copy_state(program.state_dict)), frame(name, "toy", interface, state) {}
+  Frame(const Frame&) = delete;
+};
+
+/// total += x; x = total + x; returns total (old), x (old), and 3
+ExportedProgram mutates() {
+  Draft d;
+  const ValueId total = d.buffer("total", 10);
+  const ValueId x = d.user("x");
+  const ValueId sum = d.add("sum", total, x);
+  const ValueId next = d.add("next", sum, x);
+  d.mutate_buffer("total", sum);
+  d.mutate_input("x", next);
+  d.output(total);
+  d.output(x);
+  d.output(d.b.integer(3), std::int64_t{3});
+  return d.finish();
+}
+
+ExportedProgram with_fixed_input() {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", ScalarType::float32, {});
+  Argument flag = b.integer(3);
+  flag.name = b.text("times");
+  b.input(flag);
+  b.end_graph({x});
+  return programs::user_program(std::move(b).finish());
+}
+
+}  // namespace
+
+TEST_CASE("reuse_tensor keeps storage of the right dtype and sizes, and refuses what does not fit into memory") {
+  Tensor t;
+  const std::int64_t sizes[] = {2, 3};
+  REQUIRE(reuse_tensor(t, ScalarType::float32, sizes));
+  const void* data = t.storage.data();
+  CHECK(t.view().is_contiguous());
+  CHECK(reuse_tensor(t, ScalarType::float32, sizes));
+  CHECK(t.storage.data() == data);
+  CHECK(reuse_tensor(t, ScalarType::float64, sizes));
+  CHECK(t.dtype == ScalarType::float64);
+  data = t.storage.data();
+  const std::int64_t huge[] = {std::int64_t{1} << 40, std::int64_t{1} << 40};
+  const std::int64_t large[] = {std::int64_t{1} << 46};
+  CHECK(!reuse_tensor(t, ScalarType::float32, huge));
+  CHECK(!reuse_tensor(t, ScalarType::float32, large));
+  CHECK(t.storage.data() == data);
+  CHECK(t.dtype == ScalarType::float64);
+  const std::int64_t none[] = {0, 3};
+  CHECK(reuse_tensor(t, ScalarType::float32, none));
+  CHECK(t.numel() == 0);
+}
+
+TEST_CASE("reuse_tensor makes a contiguous tensor of one that is not") {
+  const std::int64_t sizes[] = {2, 2};
+  Tensor t = Tensor::zeros(ScalarType::float32, sizes);
+  t.strides = {1, 2};
+  REQUIRE(reuse_tensor(t, ScalarType::float32, sizes));
+  CHECK(t.view().is_contiguous());
+}
+
+TEST_CASE("copy_state copies: the program's own tensors stay as they are") {
+  const ExportedProgram program = mutates();
+  const std::vector<NamedTensor> state = copy_state(program.state_dict);
+  REQUIRE(state.size() == 1);
+  *state[0].tensor.view().as<float>() = 99;
+  CHECK(*program.state_dict[0].tensor.view().as<float>() == 10);
+  CHECK(MethodFrame::find_state(state, "total") == 0);
+  CHECK(MethodFrame::find_state(state, "other") == no_id);
+}
+
+TEST_CASE("state comes before what the caller passes; too few and too many arguments are told") {
+  Frame f(mutates());
+  CHECK(f.frame.gathers());
+  CHECK(f.frame.writes_back());
+  const Tensor x = programs::scalar(2);
+  const EValue user[] = {x.view(), x.view()};
+  REQUIRE(f.frame.gather(std::span(user, 1), f.state));
+  CHECK(support::items(f.frame.inputs()) == std::vector<float>{10, 2});
+  CHECK(f.frame.inputs_fit(f.frame.inputs()));
+  const auto few = f.frame.gather({}, f.state);
+  REQUIRE(!few);
+  CHECK(few.error().what == "forward() is missing value for argument 'x'");
+  const auto many = f.frame.gather(user, f.state);
+  REQUIRE(!many);
+  CHECK(many.error().code == ErrorCode::invalid_argument);
+  CHECK(many.error().what == "forward() expected at most 1 argument(s) but received 2");
+}
+
+TEST_CASE("inputs that the export fixed may be left out, but not be another value") {
+  Frame f(with_fixed_input());
+  const Tensor x = programs::scalar(2);
+  const EValue right[] = {x.view(), 3};
+  const EValue wrong[] = {x.view(), 4};
+  REQUIRE(f.frame.gather(std::span(right, 1), f.state));
+  CHECK(f.frame.inputs()[1].as_int() == 3);
+  CHECK(f.frame.gather(right, f.state));
+  const auto bad = f.frame.gather(wrong, f.state);
+  REQUIRE(!bad);
+  CHECK(bad.error().where == "argument 'times' of forward()");
+}
+
+TEST_CASE("arguments by name are put in place; unknown, double and missing ones are told") {
+  Frame f(with_fixed_input());
+  const Tensor x = programs::scalar(2);
+  const NamedValue named[] = {{"times", 3}, {"x", x.view()}};
+  const auto all = f.frame.arrange({}, named);
+  REQUIRE(all);
+  REQUIRE(all->size() == 2);
+  CHECK((*all)[0].is_tensor());
+  CHECK((*all)[1].as_int() == 3);
+  const EValue positional[] = {x.view()};
+  CHECK(f.frame.arrange(positional, {})->size() == 2);
+  CHECK(f.frame.arrange(positional, named).error().what == "forward() got two values for argument 'x'");
+  const NamedValue unknown[] = {{"x", x.view()}, {"y", 1}};
+  CHECK(f.frame.arrange({}, unknown).error().what == "forward() has no argument 'y'");
+  CHECK(f.frame.arrange({}, std::span(named, 1)).error().what == "forward() is missing value for argument 'x'");
+  const EValue three[] = {x.view(), 3, 4};
+  CHECK(f.frame.arrange(three, {}).error().what == "forward() expected at most 2 argument(s) but received 3");
+}
+
+TEST_CASE("inputs of another dtype, rank or size do not fit, and the check says which") {
+  Frame f(mutates());
+  const Tensor wide = Tensor::zeros(ScalarType::float64, {});
+  const EValue user[] = {wide.view()};
+  REQUIRE(f.frame.gather(user, f.state));
+  CHECK(!f.frame.inputs_fit(f.frame.inputs()));
+  const auto checked = f.frame.check_inputs(user, f.frame.inputs());
+  REQUIRE(!checked);
+  CHECK(checked.error().code == ErrorCode::invalid_dtype);
+  CHECK(checked.error().where == "argument 'x' of forward()");
+  CHECK(checked.error().backend == "toy");
+}
+
+TEST_CASE("write_back changes state and user inputs; outputs that viewed them keep the values they had") {
+  Frame f(mutates());
+  const Tensor x = programs::scalar(2);
+  const EValue user[] = {x.view()};
+  REQUIRE(f.frame.gather(user, f.state));
+  const Tensor sum = programs::scalar(12);
+  const Tensor next = programs::scalar(14);
+  const auto run = [&] {
+    f.frame.outputs()[0] = sum.view();
+    f.frame.outputs()[1] = next.view();
+    f.frame.outputs()[2] = f.state[0].tensor.view();
+    f.frame.outputs()[3] = x.view();
+    f.frame.outputs()[4] = 3;
+  };
+  run();
+  CHECK(f.frame.outputs_fit());
+  REQUIRE(f.frame.write_back(f.frame.inputs(), f.state));
+  CHECK(*f.state[0].tensor.view().as<float>() == 12);
+  CHECK(*x.view().as<float>() == 14);
+  CHECK(support::items(f.frame.outputs().first(4)) == std::vector<float>{12, 14, 10, 2});
+  run();
+  REQUIRE(f.frame.write_back(f.frame.inputs(), f.state));
+  CHECK(support::items(f.frame.outputs().first(4)) == std::vector<float>{12, 14, 12, 14});
+}
+
+TEST_CASE("two buffers that take each other's value are swapped") {
+  Draft d;
+  const ValueId m = d.buffer("m", 1);
+  const ValueId n = d.buffer("n", 2);
+  d.mutate_buffer("m", n);
+  d.mutate_buffer("n", m);
+  Frame f(d.finish());
+  REQUIRE(f.frame.gather({}, f.state));
+  f.frame.outputs()[0] = f.state[1].tensor.view();
+  f.frame.outputs()[1] = f.state[0].tensor.view();
+  REQUIRE(f.frame.write_back(f.frame.inputs(), f.state));
+  CHECK(*f.state[0].tensor.view().as<float>() == 2);
+  CHECK(*f.state[1].tensor.view().as<float>() == 1);
+}
+
+TEST_CASE("a new value of other sizes is an error before anything has changed") {
+  Frame f(mutates());
+  const Tensor x = programs::scalar(2);
+  const EValue user[] = {x.view()};
+  REQUIRE(f.frame.gather(user, f.state));
+  const Tensor sum = programs::scalar(12);
+  const Tensor next = programs::tensor({2}, {1, 2});
+  f.frame.outputs()[0] = sum.view();
+  f.frame.outputs()[1] = next.view();
+  const auto written = f.frame.write_back(f.frame.inputs(), f.state);
+  REQUIRE(!written);
+  CHECK(written.error().code == ErrorCode::invalid_shape);
+  CHECK(written.error().what.view().find("'x'") != std::string_view::npos);
+  CHECK(*f.state[0].tensor.view().as<float>() == 10);
+  CHECK(*x.view().as<float>() == 2);
+}
+
+TEST_CASE("outputs are checked: kind, dtype and sizes") {
+  Frame f(mutates());
+  const Tensor one = programs::scalar(1);
+  for (EValue& output : f.frame.outputs()) output = one.view();
+  CHECK(!f.frame.outputs_fit());
+  const auto checked = f.frame.check_outputs();
+  REQUIRE(!checked);
+  CHECK(checked.error().code == ErrorCode::invalid_argument);
+  CHECK(checked.error().what.view().find("'int'") != std::string_view::npos);
+  f.frame.outputs()[4] = 3;
+  CHECK(f.frame.outputs_fit());
+  CHECK(f.frame.check_outputs());
+}
