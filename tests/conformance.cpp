@@ -396,10 +396,20 @@ void check_fixture(Report& report, const std::filesystem::path& path) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: %s FIXTURE.json...\n", argv[0]);
+    std::fprintf(stderr, "usage: %s FIXTURE.json or folder of them...\n", argv[0]);
     return 2;
   }
   Report report;
-  for (int i = 1; i < argc; ++i) check_fixture(report, argv[i]);
+  for (int i = 1; i < argc; ++i) {
+    if (!std::filesystem::is_directory(argv[i])) {
+      check_fixture(report, argv[i]);
+      continue;
+    }
+    std::vector<std::string> fixtures;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(argv[i]))
+      if (entry.path().extension() == ".json") fixtures.push_back(entry.path().string());
+    std::ranges::sort(fixtures);
+    for (const std::string& fixture : fixtures) check_fixture(report, fixture.c_str());
+  }
   return report.finish();
 }

@@ -26,6 +26,8 @@ struct RunOptions {
 struct LowerCommand {
   std::string model;
   LoweringChoice lowering;
+  std::string output;
+  bool strip_debug_map = false;
   bool report = false;
   std::string dot;
   std::string html;

@@ -44,8 +44,7 @@ using namespace davit;
     if (Result<void> written = write_text(options.html, formats::partition_html(title, graphs, diagnostics.reports)); !written)
       return written;
   }
-  // OUTPUT: write the lowered program here
-  return {};
+  return options.output.empty() ? Result<void>() : runner->save(options.output, !options.strip_debug_map);
 }
 
 }  // namespace

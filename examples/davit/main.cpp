@@ -49,9 +49,15 @@ int main(int argc, char** argv) try {
   check_command->add_flag("--saved", check.lowering.saved, "save each lowered program and load it back before it runs");
 
   tool::LowerCommand lower;
-  CLI::App* lower_command = app.add_subcommand("lower", "lowers a program and says what became of it");
+  CLI::App* lower_command = app.add_subcommand("lower", "lowers a program, saves the result and says what became of it");
   lower_command->add_option("model", lower.model, "a .pt2 file")->required();
   add_lowering(*lower_command, lower.lowering);
+  lower_command->add_option("-o,--output", lower.output, "write the lowered program: a .davit file, to run anywhere with these backends");
+  lower_command->add_flag("--strip-debug-map", lower.strip_debug_map, "leave out where nodes came from: errors then name a handle, no source line");
+  lower_command->add_flag("--keep-originals", lower.lowering.keep_originals,
+                          "keep each partition's program, so that another backend of the list can take it where its own is missing");
+  lower_command->add_option("--shared-constants", lower.lowering.shared_constants, "what to do with constants that several partitions use (share)")
+      ->check(CLI::IsMember({"share", "duplicate", "refuse"}));
   lower_command->add_flag("--report", lower.report, "print partitions, constants and why nodes were not taken");
   lower_command->add_option("--dot", lower.dot, "write the partitioned graph for Graphviz");
   lower_command->add_option("--html", lower.html, "write a page with the report and the partitioned graph");

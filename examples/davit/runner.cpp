@@ -81,7 +81,11 @@ Result<void> check_choice(const LoweringChoice& choice) {
 }
 
 Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoice& choice, bool trace, Diagnostics* diagnostics) {
-  const LowerOptions options{.require_full_delegation = choice.full_delegation};
+  const LowerOptions options{.shared_constants = choice.shared_constants == "duplicate" ? SharedConstants::duplicate
+                                                 : choice.shared_constants == "refuse"  ? SharedConstants::refuse
+                                                                                        : SharedConstants::share,
+                             .require_full_delegation = choice.full_delegation,
+                             .keep_originals = choice.keep_originals};
   Result<LoweredProgram<Backends>> lowered = with_partitioner(
       choice, [&](const auto& partitioner) { return to_backend(program, partitioner, options, diagnostics); });
   if (!lowered) return std::unexpected(std::move(lowered.error()));

@@ -23,6 +23,8 @@ struct LoweringChoice {
   std::string partitioner = "capability";  ///< see choose_partitioner
   std::string redirect{};                  ///< not empty: cut as the partitioner says, but run it all on this backend
   bool full_delegation = false;
+  bool keep_originals = false;
+  std::string shared_constants = "share";  ///< or "duplicate", "refuse"
   bool saved = false;  ///< check: save the lowered program and load it back before it runs
 };
 

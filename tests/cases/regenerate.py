@@ -135,6 +135,109 @@ class Dynamic(nn.Module):
         return self.net(x)
 
 
+class Branches(nn.Module):
+    """Nested conditions that capture a parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.randn(3))
+
+    def forward(self, x):
+        def small(x):
+            return torch.cond(x.min() > -1, lambda x: x * self.w, lambda x: x - 1, (x,))
+
+        return torch.cond(x.sum() > 0, small, lambda x: x.sin() + self.w, (x,)) + 1
+
+
+class Loop(nn.Module):
+    def forward(self, n, x):
+        from torch._higher_order_ops.while_loop import while_loop
+
+        return while_loop(lambda n, x: n > 0, lambda n, x: (n - 1, x * 1.5 + n), (n, x))
+
+
+class Mapped(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 3)
+
+    def forward(self, rows, shift):
+        from torch._higher_order_ops.map import map as map_
+
+        return map_(lambda row, shift: torch.relu(self.linear(row)) + shift, rows, shift)
+
+
+class Scanned(nn.Module):
+    def forward(self, first, rows):
+        from torch._higher_order_ops.scan import scan
+
+        def combine(sum, row):
+            total = sum + row
+            return total, total * row
+
+        return scan(combine, first, rows, dim=0)
+
+
+class Cache(nn.Module):
+    """Attention over a cache that every run extends; the position is state too."""
+
+    def __init__(self):
+        super().__init__()
+        self.qkv = nn.Linear(8, 24)
+        self.register_buffer("keys", torch.zeros(1, 2, 6, 4))
+        self.register_buffer("values", torch.zeros(1, 2, 6, 4))
+        self.register_buffer("position", torch.zeros(1, dtype=torch.int64))
+
+    def forward(self, x):
+        q, k, v = (t.view(1, 1, 2, 4).transpose(1, 2) for t in self.qkv(x).split(8, -1))
+        self.keys.index_copy_(2, self.position, k)
+        self.values.index_copy_(2, self.position, v)
+        mask = (torch.arange(6) <= self.position).view(1, 1, 1, 6)
+        self.position.add_(1)
+        return nn.functional.scaled_dot_product_attention(q, self.keys, self.values, attn_mask=mask)
+
+
+class ChangesInput(nn.Module):
+    def forward(self, x, y):
+        y.mul_(2).add_(x)
+        return y + 1
+
+
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.gru, self.head = nn.Embedding(20, 6), nn.GRU(6, 5, batch_first=True), nn.Linear(5, 3)
+
+    def forward(self, tokens):
+        return nn.functional.log_softmax(self.head(self.gru(self.embedding(tokens))[0]), -1)
+
+
+class TrainingIr(nn.Module):
+    """Operators that stay before run_decompositions, some in place."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.conv3 = nn.Conv1d(2, 6, 3, padding=1), nn.Conv3d(1, 2, 2)
+        self.act = nn.Sequential(nn.ReLU(inplace=True), nn.Hardswish(inplace=True), nn.SiLU(inplace=True), nn.Dropout(0.5))
+        self.rest = nn.Sequential(nn.Hardtanh(-0.5, 0.5, inplace=True), nn.LeakyReLU(0.1, inplace=True), nn.ReLU6())
+
+    def forward(self, x, volume):
+        a, b, c = self.act(self.conv(x)).split(2, dim=1)
+        first, second = self.rest(a - b).unbind(1)
+        d = (first.contiguous() + torch.ones_like(second)).sub_(second).div_(2).clamp_(-1, 1)
+        e = torch.zeros_like(c).copy_(c).sigmoid_().tanh_()
+        n = self.conv3(volume).relu_().sum().to(torch.float64)
+        return d, e, n, c.min(), c.max()
+
+
+class Chosen(nn.Module):
+    """Sizes that depend on data."""
+
+    def forward(self, x):
+        kept = torch.nonzero(x > 0).squeeze(1)
+        return x[kept] * 2, kept
+
+
 def scalar(value):
     if isinstance(value, bool):
         return {"type": "bool", "value": value}
@@ -151,12 +254,14 @@ def describe(value, folder, file):
     return {"type": "tensor", "dtype": str(value.dtype)[6:], "shape": list(value.shape), "file": file}
 
 
-def record(name, model, runs, dynamic_shapes=None, root=HERE / "models"):
+def record(name, model, runs, dynamic_shapes=None, root=HERE / "models", decompose=True):
     """Exports `model`, runs it on each of `runs` (args, kwargs) in order, and writes the case."""
     folder = root / name
     folder.mkdir(parents=True, exist_ok=True)
     args, kwargs = runs[0]
-    program = torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes).run_decompositions()
+    program = torch.export.export_for_training(model, args, kwargs, dynamic_shapes=dynamic_shapes)
+    if decompose:
+        program = program.run_decompositions()
     torch.export.save(program, folder / "program.pt2")
     case = {"name": name, "program": "program.pt2", "rtol": 1e-4, "atol": 1e-5, "check": "close", "runs": []}
     state = {**dict(program.state_dict), **dict(program.constants)}
@@ -228,6 +333,15 @@ CASES = {
     "no_user_inputs": lambda n: record(n, NoInputs(), [((), {})]),
     "dynamic_batch": lambda n: record(
         n, Dynamic(), [((t(b, 6),), {}) for b in (4, 1, 9)], {"x": {0: torch.export.Dim("n", min=1, max=64)}}),  # fmt: skip
+    "branches": lambda n: record(n, Branches(), [((v,), {}) for v in (t(3).abs(), t(3) - 3, torch.tensor([-3.0, 4.0, 1.0]))]),
+    "loop": lambda n: record(n, Loop(), [((torch.tensor(k), t(3)), {}) for k in (3, 0, 7)]),
+    "mapped": lambda n: record(n, Mapped(), [((t(5, 4), t(3)), {})]),
+    "scanned": lambda n: record(n, Scanned(), [((t(3), t(4, 3)), {})]),
+    "cache": lambda n: record(n, Cache().requires_grad_(False), [((t(1, 1, 8),), {}) for _ in range(4)]),
+    "changes_input": lambda n: record(n, ChangesInput(), [((t(3), t(3)), {}) for _ in range(2)]),
+    "tagger": lambda n: record(n, Tagger(), [((torch.randint(0, 20, (2, 4)),), {})]),
+    "training_ir": lambda n: record(n, TrainingIr().eval(), [((t(1, 2, 5), t(1, 1, 3, 3, 3)), {})], decompose=False),
+    "chosen": lambda n: record(n, Chosen(), [((t(6),), {}) for _ in range(3)]),
 }
 
 if __name__ == "__main__":

@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <string_view>
+#include <vector>
+
 #include "support/kernel_test.hpp"
 
 namespace {
@@ -78,4 +81,41 @@ TEST_CASE("portable: resize_ shows the first elements of the storage, or of a la
   CHECK(resize(x, test.list({6}), EValue(2)) == ErrorCode::invalid_argument);
   CHECK(resize(x, test.list({-1})) == ErrorCode::invalid_shape);
   CHECK(resize(x, test.list({std::int64_t{1} << 30, std::int64_t{1} << 30})) == ErrorCode::out_of_memory);
+}
+
+TEST_CASE("portable: activations and arithmetic in place answer what they wrote") {
+  struct Case {
+    std::string_view name;
+    std::vector<EValue> more;
+    Numbers expected;
+  };
+  const EValue none;
+  for (const Case& c : {Case{"aten.clamp_.default", {EValue(-1), EValue(3)}, {-1, 0, 3}}, Case{"aten.fill_.Scalar", {EValue(4)}, {4, 4, 4}},
+                        Case{"aten.dropout_.default", {EValue(0.5), EValue(false)}, {-8, 0, 8}},
+                        Case{"aten.hardsigmoid_.default", {}, {0, 0.5, 1}}, Case{"aten.hardswish_.default", {}, {0, 0, 8}},
+                        Case{"aten.hardtanh_.default", {EValue(-2), EValue(2)}, {-2, 0, 2}},
+                        Case{"aten.leaky_relu_.default", {EValue(0.5)}, {-4, 0, 8}}, Case{"aten.relu6_.default", {}, {0, 0, 6}},
+                        Case{"aten.relu_.default", {}, {0, 0, 8}}}) {
+    CAPTURE(c.name);
+    KernelTest test;
+    std::vector<EValue> arguments{test.tensor(ScalarType::float32, {3}, {-8, 0, 8})};
+    arguments.insert(arguments.end(), c.more.begin(), c.more.end());
+    CHECK(test.run(in_place_ops, c.name, arguments) == ErrorCode::ok);
+    CHECK(test.values() == c.expected);
+    CHECK(test.outputs[0].tensor().data == arguments[0].tensor().data);
+  }
+  KernelTest test;
+  const EValue x = test.tensor(ScalarType::float32, {2}, {4, 9});
+  const EValue y = test.tensor(ScalarType::float32, {2}, {2, 3});
+  CHECK(test.run(in_place_ops, "aten.div_.Tensor", {x, y}) == ErrorCode::ok);
+  CHECK(test.values() == Numbers{2, 3});
+  CHECK(test.run(in_place_ops, "aten.sub_.Tensor", {x, y, EValue(2)}) == ErrorCode::ok);
+  CHECK(test.values() == Numbers{-2, -3});
+  CHECK(test.run(in_place_ops, "aten.copy_.default", {x, test.tensor(ScalarType::int64, {1}, {7}), EValue(false)}) == ErrorCode::ok);
+  CHECK(test.values() == Numbers{7, 7});
+  for (const std::string_view name : {"aten.sigmoid_.default", "aten.silu_.default", "aten.tanh_.default"}) {
+    const EValue zero = test.tensor(ScalarType::float32, {1}, {0});
+    CHECK(test.run(in_place_ops, name, {zero}) == ErrorCode::ok);
+    CHECK(test.values() == Numbers{name == "aten.sigmoid_.default" ? 0.5 : 0.0});
+  }
 }

@@ -88,10 +88,12 @@ template <class C>
       call, {.stride = 3, .padding = 4, .dilation = 5, .groups = 8, .transposed = 6, .output_padding = 7}, false);
 }
 
-/// conv2d(input (N, C, H, W) or (C, H, W), weight, bias?, stride, padding, dilation, groups). Source: at::conv2d.
-[[nodiscard]] inline ErrorCode conv2d(KernelCall& call) {
-  if (call.tensor(1).rank != 4)
-    return call.refuse(ErrorCode::invalid_shape, "conv2d: the weight needs two spatial dimensions");
+/// conv1d, conv2d and conv3d(input (N, C, *) or (C, *), weight, bias?, stride, padding, dilation, groups) with `Spatial`
+/// spatial dimensions. Source: at::conv2d.
+template <std::size_t Spatial>
+[[nodiscard]] ErrorCode conv(KernelCall& call) {
+  if (call.tensor(1).rank != Spatial + 2)
+    return call.refuse(ErrorCode::invalid_shape, "the weight does not have the operator's number of spatial dimensions");
   return detail::run_convolution(
       call, {.stride = 3, .padding = 4, .dilation = 5, .groups = 6, .transposed = 0, .output_padding = 0}, true);
 }
@@ -129,7 +131,9 @@ template <class C>
 }
 
 inline constexpr auto convolution_ops = std::to_array<OpRow>({
-    {"aten.conv2d.default", conv2d},
+    {"aten.conv1d.default", conv<1>},
+    {"aten.conv2d.default", conv<2>},
+    {"aten.conv3d.default", conv<3>},
     {"aten.convolution.default", convolution},
     {"aten.convolution_backward.default", convolution_backward},
 });

@@ -47,6 +47,13 @@ namespace detail {
 [[nodiscard]] inline ScalarType type_of_number(const EValue& v) noexcept {
   return v.is_float() ? ScalarType::float32 : v.is_bool() ? ScalarType::bool_ : ScalarType::int64;
 }
+/// zeros_like and ones_like.
+template <int Number>
+[[nodiscard]] ErrorCode filled_like(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  if (const ErrorCode code = call.make(0, call.dtype(1, x.dtype), x.sizes()); code != ErrorCode::ok) return code;
+  return fill_with(call, EValue(Number));
+}
 [[nodiscard]] inline ErrorCode full_like(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   if (const ErrorCode code = call.make(0, call.dtype(2, x.dtype), x.sizes()); code != ErrorCode::ok) return code;
@@ -164,6 +171,7 @@ inline constexpr auto copy_ops = std::to_array<OpRow>({
     {"aten.arange.start_step", detail::arange},
     {"aten.clone.default", detail::clone},
     {"aten.copy.default", detail::copy},
+    {"aten.dropout.default", detail::native_dropout},
     {"aten.empty.memory_format", detail::filled<1>},
     {"aten.empty_strided.default", detail::filled<2>},
     {"aten.fill.Scalar", detail::fill},
@@ -172,11 +180,16 @@ inline constexpr auto copy_ops = std::to_array<OpRow>({
     {"aten.lift_fresh_copy.default", detail::clone},
     {"aten.native_dropout.default", detail::native_dropout},
     {"aten.ones.default", detail::filled<1, 1>},
+    {"aten.ones_like.default", detail::filled_like<1>},
     {"aten.rand.default", detail::random_values<false>},
     {"aten.randn.default", detail::random_values<true>},
     {"aten.randperm.default", detail::randperm},
     {"aten.scalar_tensor.default", detail::scalar_tensor},
+    {"aten.to.dtype", detail::to_copy},
     {"aten.zeros.default", detail::filled<1>},
+    {"aten.zeros_like.default", detail::filled_like<0>},
+    {"dim_order_ops._clone_dim_order.default", detail::clone},
+    {"dim_order_ops._to_dim_order_copy.default", detail::to_copy},
 });
 
 }  // namespace davit::portable_kernels

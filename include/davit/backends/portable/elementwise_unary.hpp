@@ -178,6 +178,14 @@ inline constexpr auto log1p_of = [](auto v) {
     return nan_min(nan_max(v, scalar_as<T>(low)), scalar_as<T>(high));
   });
 }
+[[nodiscard]] inline ErrorCode relu6(KernelCall& call) {
+  return same_type_function(call, [](auto v) {
+    using T = decltype(v);
+    return nan_min(nan_max(v, T(0)), T(6));
+  });
+}
+inline constexpr auto silu_of = [](auto v) { return v * sigmoid_of(v); };
+inline constexpr auto tanh_of = [](auto v) { return std::tanh(v); };
 inline constexpr auto hardsigmoid_of = [](auto v) {
   using T = decltype(v);
   return nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6);
@@ -221,16 +229,17 @@ inline constexpr auto elementwise_unary_ops = std::to_array<OpRow>({
     {"aten.neg.default", detail::negate},
     {"aten.reciprocal.default", detail::real_op<[](auto v) { return decltype(v)(1) / v; }>},
     {"aten.relu.default", detail::relu},
+    {"aten.relu6.default", detail::relu6},
     {"aten.round.default", detail::rounding<detail::Rounding::round>},
     {"aten.rsqrt.default", detail::real_op<[](auto v) { return decltype(v)(1) / std::sqrt(v); }>},
     {"aten.sigmoid.default", detail::real_op<detail::sigmoid_of>},
     {"aten.sign.default", detail::sign},
-    {"aten.silu.default", detail::real_op<[](auto v) { return v * detail::sigmoid_of(v); }>},
+    {"aten.silu.default", detail::real_op<detail::silu_of>},
     {"aten.sin.default", detail::real_op<[](auto v) { return std::sin(v); }>},
     {"aten.sinh.default", detail::real_op<[](auto v) { return std::sinh(v); }>},
     {"aten.sqrt.default", detail::real_op<[](auto v) { return std::sqrt(v); }>},
     {"aten.tan.default", detail::real_op<[](auto v) { return std::tan(v); }>},
-    {"aten.tanh.default", detail::real_op<[](auto v) { return std::tanh(v); }>},
+    {"aten.tanh.default", detail::real_op<detail::tanh_of>},
     {"aten.trunc.default", detail::rounding<detail::Rounding::trunc>},
 });
 

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "davit/backends/portable/copies.hpp"
 #include "davit/backends/portable/elementwise_binary.hpp"
+#include "davit/backends/portable/elementwise_unary.hpp"
 #include "davit/backends/portable/views.hpp"
 #include "davit/program/graph.hpp"
 
@@ -150,7 +152,22 @@ namespace detail {
 
 inline constexpr auto in_place_ops = std::to_array<OpRow>({
     {"aten.add_.Tensor", in_place<detail::add_scaled<false>>, Aliasing::may_alias, true},
+    {"aten.clamp_.default", in_place<detail::clamp>, Aliasing::may_alias, true},
+    {"aten.copy_.default", in_place<detail::copy>, Aliasing::may_alias, true},
+    {"aten.div_.Tensor", in_place<detail::divide>, Aliasing::may_alias, true},
+    {"aten.dropout_.default", in_place<detail::native_dropout>, Aliasing::may_alias, true},
+    {"aten.fill_.Scalar", in_place<detail::fill>, Aliasing::may_alias, true},
+    {"aten.hardsigmoid_.default", in_place<detail::real_op<detail::hardsigmoid_of>>, Aliasing::may_alias, true},
+    {"aten.hardswish_.default", in_place<detail::real_op<detail::hardswish_of>>, Aliasing::may_alias, true},
+    {"aten.hardtanh_.default", in_place<detail::hardtanh>, Aliasing::may_alias, true},
+    {"aten.leaky_relu_.default", in_place<detail::leaky_relu>, Aliasing::may_alias, true},
     {"aten.mul_.Tensor", in_place<detail::mul>, Aliasing::may_alias, true},
+    {"aten.relu6_.default", in_place<detail::relu6>, Aliasing::may_alias, true},
+    {"aten.relu_.default", in_place<detail::relu>, Aliasing::may_alias, true},
+    {"aten.sigmoid_.default", in_place<detail::real_op<detail::sigmoid_of>>, Aliasing::may_alias, true},
+    {"aten.silu_.default", in_place<detail::real_op<detail::silu_of>>, Aliasing::may_alias, true},
+    {"aten.sub_.Tensor", in_place<detail::add_scaled<true>>, Aliasing::may_alias, true},
+    {"aten.tanh_.default", in_place<detail::real_op<detail::tanh_of>>, Aliasing::may_alias, true},
     {"aten.atan2.out", with_out<detail::atan2, 2>, Aliasing::none, true},
     {"aten.resize_.default", resize, Aliasing::may_alias},
 });

@@ -96,6 +96,12 @@ inline constexpr auto plain = [](auto v) { return v; };
   if (const ErrorCode code = reduce_over(call, x, call.list(1), call.boolean(2), r); code != ErrorCode::ok) return code;
   return accumulate(call, x, r, call.dtype(3, sum_type(x.dtype)), 0, [](auto a, auto b) { return wrap_add(a, b); }, plain);
 }
+[[nodiscard]] inline ErrorCode sum_all(KernelCall& call) {
+  Reduction r;
+  const TensorView& x = call.tensor(0);
+  if (const ErrorCode code = reduce_over(call, x, {}, false, r); code != ErrorCode::ok) return code;
+  return accumulate(call, x, r, call.dtype(1, sum_type(x.dtype)), 0, [](auto a, auto b) { return wrap_add(a, b); }, plain);
+}
 [[nodiscard]] inline ErrorCode mean_over(KernelCall& call, std::span<const EValue> dims, bool keepdim, ScalarType type) {
   Reduction r;
   const TensorView& x = call.tensor(0);
@@ -175,7 +181,10 @@ template <bool Largest>
 }
 template <bool Largest>
 [[nodiscard]] ErrorCode extreme(KernelCall& call) { return extreme_over<Largest>(call, call.list(1), call.boolean(2)); }
-[[nodiscard]] inline ErrorCode max_all(KernelCall& call) { return extreme_over<true>(call, {}, false); }
+template <bool Largest>
+[[nodiscard]] ErrorCode extreme_all(KernelCall& call) {
+  return extreme_over<Largest>(call, {}, false);
+}
 
 /// max.dim and min.dim: values and indices.
 template <bool Largest>
@@ -267,13 +276,15 @@ inline constexpr auto reduction_ops = std::to_array<OpRow>({
     {"aten.argmax.default", detail::arg_extreme<true>},
     {"aten.argmin.default", detail::arg_extreme<false>},
     {"aten.cumsum.default", detail::cumsum},
-    {"aten.max.default", detail::max_all},
+    {"aten.max.default", detail::extreme_all<true>},
     {"aten.max.dim", detail::extreme_dim<true>},
     {"aten.mean.default", detail::mean},
     {"aten.mean.dim", detail::mean_dim},
+    {"aten.min.default", detail::extreme_all<false>},
     {"aten.min.dim", detail::extreme_dim<false>},
     {"aten.prod.default", detail::prod},
     {"aten.prod.dim_int", detail::prod_dim},
+    {"aten.sum.default", detail::sum_all},
     {"aten.sum.dim_IntList", detail::sum},
     {"aten.var.correction", detail::var_correction},
     {"aten.var.dim", detail::var_dim},

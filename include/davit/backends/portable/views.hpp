@@ -293,18 +293,42 @@ struct Slice {
   if (at != x.size(d) || i < call.output_count()) return call.refuse(ErrorCode::invalid_shape, "the parts do not add up to the dimension");
   return ErrorCode::ok;
 }
-[[nodiscard]] inline ErrorCode chunk(KernelCall& call) {
+/// Parts of equal length, the last one perhaps shorter: chunk is told how many, split how long.
+template <bool ByLength>
+[[nodiscard]] ErrorCode equal_parts(KernelCall& call) {
   const TensorView& x = call.tensor(0);
-  const std::int64_t chunks = call.integer(1);
+  const std::int64_t number = call.integer(1);
   std::int64_t dim = call.integer(2);
   if (x.rank == 0 || !wrap_dim(dim, x.rank)) return bad_dim(call);
-  if (chunks <= 0) return call.refuse(ErrorCode::invalid_argument, "the number of chunks must be positive");
+  if (number <= 0) return call.refuse(ErrorCode::invalid_argument, "the number or the length of the parts must be positive");
   const auto d = static_cast<std::size_t>(dim);
-  const std::int64_t length = std::max<std::int64_t>(1, x.size(d) / chunks + (x.size(d) % chunks != 0 ? 1 : 0));
+  const std::int64_t share = ByLength ? number : x.size(d) / number + (x.size(d) % number != 0 ? 1 : 0);
+  const std::int64_t length = std::max<std::int64_t>(1, share);
   for (std::size_t i = 0; i < call.output_count(); ++i) {
     const std::int64_t start = std::min(static_cast<std::int64_t>(i) * length, x.size(d));
     if (const ErrorCode code = part(call, i, d, start, std::min(length, x.size(d) - start)); code != ErrorCode::ok) return code;
   }
+  return ErrorCode::ok;
+}
+
+/// unbind(self, dim): a view per index, without that dimension.
+[[nodiscard]] inline ErrorCode unbind(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  std::int64_t dim = call.integer(1);
+  if (x.rank == 0 || !wrap_dim(dim, x.rank)) return bad_dim(call);
+  const auto d = static_cast<std::size_t>(dim);
+  if (x.size(d) < static_cast<std::int64_t>(call.output_count()))
+    return call.refuse(ErrorCode::invalid_shape, "the dimension is shorter than the number of results");
+  Sizes sizes;
+  Sizes strides;
+  for (std::size_t k = 0; k < x.rank; ++k) {
+    if (k == d) continue;
+    (void)sizes.push(x.size(k));
+    (void)strides.push(x.stride(k));
+  }
+  for (std::size_t i = 0; i < call.output_count(); ++i)
+    if (const ErrorCode code = call.alias(i, x, sizes, strides, static_cast<std::int64_t>(i) * x.stride(d)); code != ErrorCode::ok)
+      return code;
   return ErrorCode::ok;
 }
 
@@ -363,7 +387,8 @@ struct Slice {
 inline constexpr auto view_ops = std::to_array<OpRow>({
     {"aten.alias.default", detail::identity, Aliasing::may_alias},
     {"aten.as_strided.default", detail::as_strided, Aliasing::may_alias},
-    {"aten.chunk.default", detail::chunk, Aliasing::may_alias},
+    {"aten.chunk.default", detail::equal_parts<false>, Aliasing::may_alias},
+    {"aten.contiguous.default", detail::identity, Aliasing::may_alias},
     {"aten.detach.default", detail::identity, Aliasing::may_alias},
     {"aten.detach_.default", detail::identity, Aliasing::may_alias},
     {"aten.diagonal.default", detail::diagonal, Aliasing::may_alias},
@@ -374,10 +399,12 @@ inline constexpr auto view_ops = std::to_array<OpRow>({
     {"aten.select.int", detail::select, Aliasing::may_alias},
     {"aten.slice.Tensor", detail::slice, Aliasing::may_alias},
     {"aten.split_with_sizes.default", detail::split_with_sizes, Aliasing::may_alias},
+    {"aten.split.Tensor", detail::equal_parts<true>, Aliasing::may_alias},
     {"aten.squeeze.dim", detail::squeeze, Aliasing::may_alias},
     {"aten.squeeze.dims", detail::squeeze, Aliasing::may_alias},
     {"aten.t.default", detail::t, Aliasing::may_alias},
     {"aten.transpose.int", detail::transpose, Aliasing::may_alias},
+    {"aten.unbind.int", detail::unbind, Aliasing::may_alias},
     {"aten.unsqueeze.default", detail::unsqueeze, Aliasing::may_alias},
     {"aten.view.default", detail::view, Aliasing::may_alias},
 });
