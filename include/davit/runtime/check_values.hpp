@@ -101,10 +101,10 @@ template <class Port>
 [[nodiscard]] Result<void> check_values(std::string_view method, std::string_view backend, std::string_view role,
                                         const std::vector<Port>& ports, std::span<const EValue> values,
                                         const SymbolValues& symbols) {
-  const auto bad = [&](ErrorCode code, const Port& port, Name what) {
+  const auto bad = [&](ErrorCode code, const Port& port, const Name& what) {
     return std::unexpected(Error{.code = code, .stage = Stage::execute, .backend = Name(backend),
                                  .where = concat(role, " '", detail::port_name(port), "' of ", method, "()"),
-                                 .what = std::move(what),
+                                 .what = what,
                                  .fix = concat(role == "output" ? "the backend must return " : "pass ", detail::type_text(port.type))});
   };
   if (values.size() != ports.size())
