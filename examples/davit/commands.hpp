@@ -21,6 +21,7 @@ struct RunOptions {
   std::string output_dir;
   LoweringChoice lowering;
   int repeat = 1;
+  bool plan = false;
   std::string trace;
 };
 struct LowerCommand {

@@ -39,6 +39,7 @@ int main(int argc, char** argv) try {
   add_lowering(*run_command, run.lowering);
   run_command->add_option("--repeat", run.repeat, "run this often, state carried over, and print the median time")
       ->check(CLI::Range(1, 1000000));
+  run_command->add_flag("--plan", run.plan, "print where values and scratch lie in the arena, and when they are needed");
   run_command->add_option("--trace", run.trace, "write events of the last run in Chrome's trace format");
 
   tool::CheckOptions check;

@@ -81,6 +81,7 @@ void print(std::size_t i, const OutputPort& port, const EValue& value) {
   if (Result<void> shown = show(*outputs, runner->outputs(), options.output_dir); !shown) return shown;
   std::ranges::sort(times);
   std::printf("%d run(s), median %.3f ms\n", options.repeat, times[times.size() / 2]);
+  if (options.plan) std::printf("%s", std::string(runner->plan().view()).c_str());
   return options.trace.empty() ? Result<void>() : runner->write_trace(options.trace);
 }
 

@@ -117,6 +117,9 @@ std::span<const OutputPort> Runner::outputs() const {
 std::span<const NamedTensor> Runner::state() const {
   return std::visit([](const auto& session) { return session.state(); }, sessions_->session);
 }
+Name Runner::plan() const {
+  return std::visit([](const auto& s) { return s.plan(0).report(s.program().methods()[0].parent.view()); }, sessions_->session);
+}
 Result<void> Runner::save(const std::string& file, bool debug_map) const {
   return formats::save_program(sessions_->program(), std::filesystem::path(file), {.debug_map = debug_map});
 }

@@ -47,6 +47,8 @@ class Runner {
   [[nodiscard]] davit::Result<std::span<const davit::EValue>> run(std::span<const davit::EValue> inputs);
   [[nodiscard]] std::span<const davit::OutputPort> outputs() const;
   [[nodiscard]] std::span<const davit::NamedTensor> state() const;
+  /// The memory plan of the last run, in words.
+  [[nodiscard]] davit::Name plan() const;
   [[nodiscard]] davit::Result<void> save(const std::string& file, bool debug_map = true) const;
   [[nodiscard]] davit::Result<std::vector<std::byte>> save() const;
   /// A picture per method; `diagnostics` are those of its lowering, for numbers of nodes.
