@@ -8,6 +8,7 @@
 #include "davit/lowering/backend_list.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/check_partitioning.hpp"
+#include "davit/lowering/check_schedule.hpp"
 #include "davit/lowering/config_partitioner.hpp"
 #include "davit/lowering/cut_program.hpp"
 #include "davit/lowering/diagnostics.hpp"

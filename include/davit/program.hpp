@@ -10,6 +10,7 @@
 #include "davit/program/graph_builder.hpp"
 #include "davit/program/graph_bytes.hpp"
 #include "davit/program/graph_equal.hpp"
+#include "davit/program/in_place_writes.hpp"
 #include "davit/program/input_spec.hpp"
 #include "davit/program/name_map.hpp"
 #include "davit/program/operator_call.hpp"

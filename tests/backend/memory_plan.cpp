@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 using namespace davit;
@@ -26,7 +27,33 @@ constexpr bool check_unsound() {
 }
 static_assert(check_unsound());
 
+constexpr bool check_by_size() {  // in order of time the large block comes last and lies above the others
+  const Lifetime lifetimes[] = {{0, 1, 64}, {1, 2, 128}, {2, 3, 256}, {2, 2, 0}};
+  const MemoryPlan by_time = plan_memory(lifetimes);
+  const MemoryPlan by_size = plan_memory_by_size(lifetimes);
+  return is_sound(by_size, lifetimes) && is_sound(by_time, lifetimes) && by_time.arena_bytes == 448 && by_size.arena_bytes == 384 &&
+         by_size.offsets == std::vector<std::size_t>{0, 256, 0, 0} && plan_memory_by_size({}).arena_bytes == 0;
+}
+static_assert(check_by_size());
+
+constexpr bool check_gap() {  // the small block fits between two that are alive at the same time
+  const Lifetime lifetimes[] = {{0, 4, 512}, {0, 1, 256}, {0, 4, 128}, {2, 3, 200}};
+  const MemoryPlan plan = plan_memory_by_size(lifetimes);
+  return is_sound(plan, lifetimes) && plan.arena_bytes == 512 + 256 + 128 && plan.offsets[3] == 512;
+}
+static_assert(check_gap());
+
 }  // namespace
+
+TEST_CASE("blocks by size: the largest first, the rest where there is room; also in a gap") {
+  CHECK(check_by_size());
+  CHECK(check_gap());
+}
+
+TEST_CASE("the larger of two blocks of one size and time is the first; the order does not depend on anything else") {
+  const Lifetime lifetimes[] = {{0, 1, 64}, {0, 1, 64}, {0, 1, 65}};
+  CHECK(plan_memory_by_size(lifetimes).offsets == std::vector<std::size_t>{128, 192, 0});
+}
 
 TEST_CASE("blocks of a chain take turns in two places") {
   CHECK(check_chain());
@@ -52,5 +79,14 @@ TEST_CASE("plans of random lifetimes are sound, aligned, and no larger than all 
     CHECK(is_sound(plan, lifetimes));
     CHECK(plan.arena_bytes <= all);
     for (const std::size_t offset : plan.offsets) CHECK(offset % plan_alignment == 0);
+    std::vector<Lifetime> shuffled = lifetimes;
+    for (std::uint32_t i = 60; i > 1; --i) std::swap(shuffled[i - 1], shuffled[random(i)]);
+    const MemoryPlan by_size = plan_memory_by_size(shuffled);
+    CHECK(is_sound(by_size, shuffled));
+    CHECK(by_size.arena_bytes <= all);
+    for (const std::size_t offset : by_size.offsets) CHECK(offset % plan_alignment == 0);
+    MemoryPlan broken = by_size;
+    broken.offsets[5] = broken.arena_bytes;
+    if (shuffled[5].bytes != 0) CHECK(!is_sound(broken, shuffled));
   }
 }

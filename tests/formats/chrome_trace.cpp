@@ -8,9 +8,12 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
+#include "../programs.hpp"
 #include "davit/formats/json.hpp"
 
 namespace {
@@ -28,9 +31,9 @@ struct TemporaryFile {
 };
 
 /// What a tracer writes, as JSON.
-formats::JsonDocument written(const ChromeTracer& tracer) {
+formats::JsonDocument written(const ChromeTracer& tracer, const DebugMap& map = DebugMap()) {
   const TemporaryFile file;
-  REQUIRE(tracer.write(file.path, DebugMap()));
+  REQUIRE(tracer.write(file.path, map));
   std::ifstream in(file.path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   auto document = formats::parse_json(text, "trace");
@@ -77,6 +80,82 @@ TEST_CASE("operators inside an operator lie within its time") {
   CHECK(events[1].string("name").value() == "outer");
   CHECK(events[1].number("ts").value() <= events[0].number("ts").value());
   CHECK(events[1].number("dur").value() >= events[0].number("dur").value());
+}
+
+TEST_CASE("a delegate call is one event with its backend, and the operators inside it lie within its time") {
+  ChromeTracer tracer;
+  tracer.begin_delegate("p0", "portable");
+  tracer.begin_op(1, "aten.add.Tensor");
+  tracer.end_op(1, "aten.add.Tensor");
+  tracer.end_delegate("p0", "portable");
+  const auto document = written(tracer);
+  const auto events = events_of(document);
+  REQUIRE(events.size() == 2);
+  CHECK(events[0].string("cat").value() == "operator");
+  CHECK(events[1].string("cat").value() == "delegate");
+  CHECK(events[1].string("name").value() == "p0");
+  const auto args = events[1].at("args");
+  REQUIRE(args);
+  CHECK(args->string("backend").value() == "portable");
+  CHECK(!args->integer("debug_handle"));
+  CHECK(events[1].number("ts").value() <= events[0].number("ts").value());
+  CHECK(events[1].number("ts").value() + events[1].number("dur").value() >=
+        events[0].number("ts").value() + events[0].number("dur").value());
+}
+
+TEST_CASE("an operator that fails in a delegate call leaves no event, and the call's own event is right") {
+  ChromeTracer tracer;
+  tracer.begin_delegate("p0", "portable");
+  tracer.begin_op(1, "fails");
+  tracer.end_delegate("p0", "portable");
+  tracer.begin_delegate("p1", "portable");
+  tracer.end_op(2, "never begun");
+  tracer.end_delegate("p1", "portable");
+  tracer.end_delegate("p2", "never begun");
+  const auto document = written(tracer);
+  const auto events = events_of(document);
+  REQUIRE(events.size() == 2);
+  CHECK(events[0].string("name").value() == "p0");
+  CHECK(events[1].string("name").value() == "p1");
+}
+
+TEST_CASE(
+    "operators carry node, module hierarchy and the innermost line of the model, where the debug map knows them") {
+  GraphBuilder b;
+  b.begin_graph();
+  const auto x = b.input("x", ScalarType::float32, {});
+  const auto metadata = b.metadata(programs::trace_of_add, "L__self__,,__main__.M;L__self___lin,lin,torch.nn.Linear");
+  const ValueId y = b.call("aten.neg.default", {{"self", b.value(x)}}, "y", ScalarType::float32, {}, metadata);
+  b.end_graph({y});
+  const ExportedProgram program = programs::user_program(std::move(b).finish());
+  DebugMap map;
+  DebugHandleRecorder recorder(map);
+  recorder.begin_method("forward", program.view());
+  const DebugHandle handle = recorder.handle(0);
+  ChromeTracer tracer;
+  for (const DebugHandle h : {handle, handle + 1}) {
+    tracer.begin_op(h, "aten.neg.default");
+    tracer.end_op(h, "aten.neg.default");
+  }
+  const auto document = written(tracer, map);
+  const auto events = events_of(document);
+  REQUIRE(events.size() == 2);
+  const auto known = events[0].at("args");
+  REQUIRE(known);
+  CHECK(known->string("node").value() == "y");
+  CHECK(known->string("source").value() == "/home/user/model.py:5");
+  CHECK(known->string("module_hierarchy").value().find("lin") != std::string_view::npos);
+  const auto unknown = events[1].at("args");
+  REQUIRE(unknown);
+  CHECK(!unknown->string("node"));
+}
+
+TEST_CASE("a place is the innermost frame's file and line; text that is no traceback has none") {
+  CHECK(formats::source_location(programs::trace_of_add) == "/home/user/model.py:5");
+  CHECK(formats::source_location("File \"a.py\", line 12") == "a.py:12");
+  CHECK(formats::source_location("").empty());
+  CHECK(formats::source_location("File \"a.py\"").empty());
+  CHECK(formats::source_location("File \"a\nb.py\", line 3, in f").empty());
 }
 
 TEST_CASE("clear forgets, and an inactive tracer keeps nothing") {

@@ -48,6 +48,19 @@ TEST_CASE("a file is mapped, and stays while a part of it lives") {
   CHECK(text_of(tail) == content.substr(content.size() - 4));
 }
 
+TEST_CASE("a write to the mapped bytes stays in this process: neither the file nor another mapping of it changes") {
+  const Folder folder;
+  std::ofstream(folder.path / "file") << "unchanged";
+  const auto bytes = map_file(folder.path / "file");
+  const auto other = map_file(folder.path / "file");
+  REQUIRE(bytes);
+  REQUIRE(other);
+  bytes->writable()[0] = std::byte{'U'};
+  CHECK(text_of(*bytes) == "Unchanged");
+  CHECK(text_of(*other) == "unchanged");
+  CHECK(text_of(*map_file(folder.path / "file")) == "unchanged");
+}
+
 TEST_CASE("what cannot be mapped is an error that names the path") {
   const Folder folder;
   check_refused(folder.path / "missing", "No such file or directory");

@@ -225,3 +225,29 @@ TEST_CASE("outputs are checked: kind, dtype and sizes") {
   CHECK(f.frame.outputs_fit());
   CHECK(f.frame.check_outputs());
 }
+
+TEST_CASE("state that no output replaces is written in place: a run works on a copy, and a successful one keeps it") {
+  Draft d;
+  const ValueId total = d.buffer("total", 10);
+  const ValueId x = d.user("x");
+  d.output(d.op("aten.add_.Tensor", "sum", total, {x}));
+  d.program.signature.unlisted_state = {"total"};
+  Frame f(d.finish());
+  CHECK(f.frame.gathers());
+  CHECK(f.frame.writes_back());
+  const Tensor one = programs::scalar(1);
+  const EValue user[] = {one.view()};
+  const auto run = [&](bool succeeds) {
+    REQUIRE(f.frame.gather(user, f.state));
+    const TensorView& own = f.frame.inputs()[0].tensor();
+    CHECK(own.data != f.state[0].tensor.view().data);
+    *own.as<float>() += 1;
+    f.frame.outputs()[0] = own;
+    if (succeeds) REQUIRE(f.frame.write_back(f.frame.inputs(), f.state));
+    return *f.state[0].tensor.view().as<float>();
+  };
+  CHECK(run(true) == 11);
+  CHECK(run(false) == 11);
+  CHECK(run(true) == 12);
+  CHECK(programs::item(f.frame.outputs()[0]) == 12);
+}

@@ -36,6 +36,19 @@ class Draft {
     program.signature.input_specs.push_back(davit::UserInputSpec{davit::TensorArgument{davit::Name::own(name)}});
     return b.input(name, davit::ScalarType::float32, sizes);
   }
+  /// A user input whose only size is an expression.
+  constexpr davit::ValueId user(std::string_view name, davit::ExprId size, std::int64_t example = 4) {
+    program.signature.input_specs.push_back(davit::UserInputSpec{davit::TensorArgument{davit::Name::own(name)}});
+    const davit::ValueId v = sized(name, size, example);
+    b.input(davit::GraphBuilder::value(v));
+    return v;
+  }
+  /// A value of the innermost graph whose only size is an expression.
+  constexpr davit::ValueId sized(std::string_view name, davit::ExprId size, std::int64_t example = 4) {
+    const davit::Dim dims[] = {{.value = example, .expr = size}};
+    const davit::Dim strides[] = {{.value = 1}};
+    return b.declare({.name = b.text(name), .sizes = b.dims(dims), .strides = b.dims(strides), .dtype = davit::ScalarType::float32});
+  }
   constexpr davit::ValueId token(std::string_view name) {
     program.signature.input_specs.push_back(davit::InputTokenSpec{davit::TokenArgument{davit::Name::own(name)}});
     const davit::ValueId v = new_token(name);

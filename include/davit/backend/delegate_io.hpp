@@ -18,12 +18,15 @@ enum class InputRole : std::uint8_t {
   object,    ///< a custom object
 };
 
-/// True if an output of the program is the new value of the buffer or parameter `name`. O(outputs).
+/// True if an output of the program is the new value of the buffer or parameter `name`, or if it changes in another way.
+/// O(outputs).
 [[nodiscard]] constexpr bool is_mutated(const ExportGraphSignature& signature, std::string_view name) noexcept {
   for (const OutputSpec& spec : signature.output_specs) {
     const OutputKind k = kind(spec);
     if ((k == OutputKind::buffer_mutation || k == OutputKind::parameter_mutation) && *target(spec) == name) return true;
   }
+  for (const Name& unlisted : signature.unlisted_state)
+    if (unlisted == name) return true;
   return false;
 }
 
@@ -33,7 +36,7 @@ enum class InputRole : std::uint8_t {
     case InputKind::user_input: return InputRole::user;
     case InputKind::token: return InputRole::token;
     case InputKind::custom_obj: return InputRole::object;
-    case InputKind::constant_tensor: return InputRole::constant;
+    case InputKind::constant_tensor:
     case InputKind::parameter:
     case InputKind::buffer: return is_mutated(signature, *target(spec)) ? InputRole::state : InputRole::constant;
   }

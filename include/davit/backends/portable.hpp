@@ -175,8 +175,11 @@ struct portable {
     const portable_kernels::ArgumentTable& table = handle.arguments;
     for (const Step& step : handle.steps) {
       for (std::uint32_t k = 0; k < step.slots_in.count; ++k) {
-        const auto [argument, slot] = table.slots[step.slots_in.first + k];
-        ws.arguments[argument] = ws.slots[slot];
+        const portable_kernels::ArgumentTable::Slot& from = table.slots[step.slots_in.first + k];
+        const EValue& value = ws.slots[from.slot];
+        if (!from.takes(value)) [[unlikely]]
+          return context.fail(ErrorCode::invalid_argument, step.handle, "an argument is of type '", davit::name_of(value.tag()), "', not a tensor");
+        ws.arguments[from.argument] = value;
       }
       const std::span<EValue> out(ws.slots.data() + step.slots_out.first, step.slots_out.count);
       portable_kernels::KernelCall call({ws.arguments.data() + step.arguments.first, step.arguments.count}, out,

@@ -16,6 +16,7 @@
 #include "davit/core/segments.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/package_layout.hpp"
+#include "davit/lowering/check_schedule.hpp"
 #include "davit/lowering/lowered_program.hpp"
 #include "davit/program/program_bytes.hpp"
 #include "davit/program/verify.hpp"
@@ -136,6 +137,8 @@ class PackageReader {
       return std::unexpected(std::move(schedule.error()));
     }
     method.schedule = std::move(*schedule);
+    if (Result<void> fits = check_schedule(method.parent, method.interface, interfaces, method.schedule); !fits)
+      return std::unexpected(std::move(fits.error()));
     return method;
   }
   [[nodiscard]] Result<ExportedProgram> checked_program() {

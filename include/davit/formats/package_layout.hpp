@@ -64,7 +64,8 @@ namespace detail {
   if (!debug_map.empty()) parts.push_back(debug_map);
   const auto aligned = [](std::size_t size) { return (size + package_alignment - 1) / package_alignment * package_alignment; };
   std::vector<PackageSection> sections;
-  std::size_t at = aligned(sizeof(PackageHeader) + parts.size() * sizeof(PackageSection));
+  const std::size_t rows = segments.size() + 2;  // room for the debug map's row, too: nothing moves where it is stripped
+  std::size_t at = aligned(sizeof(PackageHeader) + rows * sizeof(PackageSection));
   for (const std::span<const std::byte> part : parts) {
     sections.push_back({at, part.size(), content_hash(part)});
     at = aligned(at + part.size());

@@ -119,6 +119,7 @@ class ProgramCutter {
     begin();
     ++stamp_;
     ExportedProgram out = empty_program();
+    out.signature.unlisted_state = program_.signature.unlisted_state;
     out.custom_objects = program_.custom_objects;
     out.module_call_graph = program_.module_call_graph;
     std::size_t at = 0;  // in order_, whose vertices are sorted by graph below

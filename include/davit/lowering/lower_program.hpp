@@ -307,8 +307,8 @@ struct MethodPartitioner {
 
 /// Lowers the methods of a program onto the partitioner's backends; the programs stay untouched.
 ///
-/// Methods that `partitioners` does not name go to the last backend of the list as they are. In this order, for every method:
-/// verify, partition, check the partitioning, cut, preprocess each partition, verify the results; then, once all are
+/// Methods that `partitioners` does not name go to the last backend of the list as they are. What one method changes is
+/// state for all methods that hold a tensor of that name, dtype and sizes. In this order: verify all; for every method partition, check the partitioning, cut, preprocess each partition, verify the results; then, once all are
 /// well, compile. A partition whose backend is not available here stays uncompiled, with a warning, unless a fallback
 /// takes it. Errors: what each step reports, with the place. O(nodes + edges) beside the backends' own work.
 /// Source: executorch.exir.backend.backend_api.to_backend.
@@ -323,11 +323,17 @@ template <Partitioner P>
   for (const MethodPartitioner<P>& each : partitioners)
     if (Result<const ExportedProgram*> known = detail::find_program(methods, each.method); !known)
       return std::unexpected(std::move(known.error()));
+  std::vector<const ExportedProgram*> programs;
   for (const ProgramMethod& each : methods) {
-    const ExportedProgram& program = *each.program;
     if (options.validate)
-      if (std::vector<Error> violations = verify(program, {.allow_unknown_operators = true}); !violations.empty())
+      if (std::vector<Error> violations = verify(*each.program, {.allow_unknown_operators = true}); !violations.empty())
         return std::unexpected(detail::all_of(std::move(violations)));
+    programs.push_back(each.program);
+  }
+  const detail::SharedState state(programs);
+  for (const ProgramMethod& each : methods) {
+    ExportedProgram own;
+    const ExportedProgram& program = *state.mark(*each.program, own);
     LowerOptions own_options = options;
     own_options.require_full_delegation = false;  // nothing was asked of a method that is not named
     Result<Partitioning<List>> partitioning(std::in_place, program.view());

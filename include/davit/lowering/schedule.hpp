@@ -80,6 +80,9 @@ class ScheduleBuilder {
 
   [[nodiscard]] Result<Schedule> run() {
     for (const Graph& graph : graph_.graphs) {
+      for (const Range ends : {graph.inputs, graph.outputs})
+        for (const Argument& a : graph_.args(ends))
+          if (a.is_list()) return std::unexpected(wrong_ends());
       ScheduleGraph g;
       g.inputs = slots_of(graph_.args(graph.inputs));
       g.outputs = slots_of(graph_.args(graph.outputs));
@@ -89,13 +92,15 @@ class ScheduleBuilder {
       g.steps.count = static_cast<std::uint32_t>(out_.steps.size()) - g.steps.first;
       out_.graphs.push_back(g);
     }
-    if (!connect())
-      return std::unexpected(Error{.code = ErrorCode::invalid_program, .stage = Stage::partition, .where = "lowered program",
-                                   .what = "its inputs and outputs are not those of the method", .fix = "lower the program again"});
+    if (!connect()) return std::unexpected(wrong_ends());
     return std::move(out_);
   }
 
  private:
+  [[nodiscard]] static Error wrong_ends() {
+    return Error{.code = ErrorCode::invalid_program, .stage = Stage::partition, .where = "lowered program",
+                 .what = "its inputs and outputs are not those of the method", .fix = "lower the program again"};
+  }
   /// Finds the slots of the method's inputs and outputs: the parent's, or those of a buffer that moved.
   [[nodiscard]] bool connect() {
     std::vector<std::pair<std::string_view, const Schedule::MovedBuffer*>> moved;
@@ -210,7 +215,7 @@ class ScheduleBuilder {
     s.inputs = slots_of(in.subspan(first));
     s.outputs = slots_of(graph_.outputs(node));
     out_.steps.push_back(s);
-    return true;
+    return s.carried <= s.inputs.count;  // lists in lists may hold less than they count
   }
 
   [[nodiscard]] bool delegate(NodeId n, std::span<const Argument> in) {

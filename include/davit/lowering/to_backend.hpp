@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -11,6 +12,7 @@
 #include "davit/lowering/diagnostics.hpp"
 #include "davit/lowering/lowered_module.hpp"
 #include "davit/lowering/partitioning.hpp"
+#include "davit/program/in_place_writes.hpp"
 #include "davit/program/verify.hpp"
 
 namespace davit {
@@ -56,6 +58,52 @@ consteval void require_backend() {
                                .fix = concat("the program has: ", known)});
 }
 
+/// The state of programs that are lowered together: what one of them changes is state for all that hold it.
+class SharedState {
+ public:
+  /// The programs must be verified. O(their sizes).
+  explicit SharedState(std::span<const ExportedProgram* const> programs) {
+    for (const ExportedProgram* program : programs) {
+      for (const Name& name : written_in_place(*program)) add(*program, name);
+      for (const OutputSpec& spec : program->signature.output_specs)
+        if (kind(spec) == OutputKind::buffer_mutation || kind(spec) == OutputKind::parameter_mutation) add(*program, *target(spec));
+    }
+    std::ranges::sort(changed_, {}, &Changed::name);
+  }
+  /// The program itself, or a copy of it in `own` whose signature names the state that its outputs do not.
+  [[nodiscard]] const ExportedProgram* mark(const ExportedProgram& program, ExportedProgram& own) const {
+    if (changed_.empty()) return &program;
+    std::vector<Name> unlisted;
+    for (const InputSpec& spec : program.signature.input_specs) {
+      const Name* held = kind(spec) == InputKind::custom_obj ? nullptr : target(spec);
+      if (held != nullptr && changes(*held, program) && !is_mutated(program.signature, *held)) unlisted.push_back(*held);
+    }
+    if (unlisted.empty()) return &program;
+    own = program;
+    own.signature.unlisted_state = std::move(unlisted);
+    return &own;
+  }
+
+ private:
+  void add(const ExportedProgram& program, const Name& name) {
+    if (const Tensor* tensor = program.tensor_named(name); tensor != nullptr) changed_.push_back({name, tensor});
+  }
+  /// A tensor of the same name but of another dtype or of other sizes is another one.
+  [[nodiscard]] bool changes(const Name& name, const ExportedProgram& program) const {
+    const Tensor* own = nullptr;
+    for (auto at = std::ranges::lower_bound(changed_, name, {}, &Changed::name); at != changed_.end() && at->name == name; ++at) {
+      if (own == nullptr) own = program.tensor_named(name);
+      if (own != nullptr && own->dtype == at->tensor->dtype && own->sizes == at->tensor->sizes) return true;
+    }
+    return false;
+  }
+  struct Changed {
+    Name name;
+    const Tensor* tensor;
+  };
+  std::vector<Changed> changed_;  ///< by name
+};
+
 }  // namespace detail
 
 /// Lowers the methods named in `specs` onto backend B. The programs stay untouched.
@@ -85,8 +133,10 @@ template <class B>
   auto parts = std::make_shared<typename LoweredModule<B>::Parts>();
   auto debug_map = std::make_shared<DebugMap>();
   DebugHandleRecorder recorder(*debug_map);
+  const detail::SharedState state(programs);
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    const ExportedProgram& program = *programs[i];
+    ExportedProgram own;
+    const ExportedProgram& program = *state.mark(*programs[i], own);
     recorder.begin_method(specs[i].method, program.view());
     Result<typename B::Processed> processed =
         preprocessor_of<B>::preprocess(Method{specs[i].method, &program}, specs[i].spec, recorder);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -27,15 +29,27 @@ struct OperatorCall {
   return {graph.string(inputs[1]), inputs.subspan(2), outputs.subspan(1), &outputs[0]};
 }
 
+/// How an operator's name says that it writes: aten's convention for in-place and out= forms. O(size of the name).
+enum class InPlace : std::uint8_t {
+  no,
+  self,  ///< "add_": the first argument
+  out,   ///< "atan2.out": the argument `out`
+};
+[[nodiscard]] constexpr InPlace in_place(std::string_view target) noexcept {
+  const std::size_t last = target.rfind('.');
+  if (last == std::string_view::npos || last == 0) return InPlace::no;
+  const std::string_view base = target.substr(0, last);
+  if (base.ends_with('_') && !base.ends_with("__")) return InPlace::self;
+  return target.substr(last + 1) == "out" ? InPlace::out : InPlace::no;
+}
+
 /// True if an operator of the program writes to its arguments, or asks how they lie in memory: then a copy of a value is
 /// not as good as the value itself. O(nodes).
 [[nodiscard]] constexpr bool storage_matters(GraphModuleView graph) noexcept {
   for (const Node& node : graph.nodes) {
     const std::string_view target = operator_call(graph, node).target;
-    const std::size_t last = target.rfind('.');
-    if (last == std::string_view::npos || last == 0) continue;
-    const std::string_view base = target.substr(0, last);
-    if ((base.ends_with('_') && !base.ends_with("__")) || target.substr(last + 1) == "out") return true;
+    if (in_place(target) != InPlace::no) return true;
+    const std::string_view base = target.substr(0, target.rfind('.'));
     for (const std::string_view asks : {"aten.as_strided", "aten.sym_stride", "aten.sym_storage_offset", "aten.is_contiguous"})
       if (base == asks) return true;
   }

@@ -139,6 +139,8 @@ inline void write_program(ByteWriter& out, const ExportedProgram& program, Segme
   for (const InputSpec& spec : program.signature.input_specs) detail::write_input(out, spec);
   out.number(static_cast<std::uint64_t>(program.signature.output_specs.size()));
   for (const OutputSpec& spec : program.signature.output_specs) detail::write_output(out, spec);
+  out.number(static_cast<std::uint64_t>(program.signature.unlisted_state.size()));
+  for (const Name& name : program.signature.unlisted_state) out.text(name);
   detail::write_tensors(out, program.state_dict, segments);
   detail::write_tensors(out, program.constants, segments);
   out.number(static_cast<std::uint64_t>(program.custom_objects.size()));
@@ -173,6 +175,7 @@ inline void write_program(ByteWriter& out, const ExportedProgram& program, Segme
   program.graph_module = std::move(*graph);
   for (std::size_t i = 0, n = in.count(2); i < n && in.ok(); ++i) program.signature.input_specs.push_back(detail::read_input(in));
   for (std::size_t i = 0, n = in.count(2); i < n && in.ok(); ++i) program.signature.output_specs.push_back(detail::read_output(in));
+  for (std::size_t i = 0, n = in.count(8); i < n && in.ok(); ++i) program.signature.unlisted_state.push_back(Name::own(in.text()));
   for (auto* to : {&program.state_dict, &program.constants}) {
     Result<std::vector<NamedTensor>> tensors = detail::read_tensors(in, segments);
     if (!tensors) return std::unexpected(std::move(tensors.error()));

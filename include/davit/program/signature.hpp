@@ -90,6 +90,9 @@ constexpr bool is_renamed(SignatureSemantics semantics) noexcept {
 struct ExportGraphSignature {
   std::vector<InputSpec> input_specs;
   std::vector<OutputSpec> output_specs;
+  /// Parameters, buffers and constants that are state although no output is their new value, as lowering found them:
+  /// operators write to them in place, or another method changes them.
+  std::vector<Name> unlisted_state{};
 
   friend constexpr bool operator==(const ExportGraphSignature&, const ExportGraphSignature&) = default;
 

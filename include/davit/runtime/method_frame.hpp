@@ -61,6 +61,7 @@ class MethodFrame {
       gathers_ = gathers_ || port.role == InputRole::state || port.constant.has_value();
       input_checks_.add(port.type, port.constant.has_value());
     }
+    find_written(state);
     for (const OutputPort& port : interface.outputs) {
       std::uint32_t of_state = no_id;
       std::uint32_t of_input = no_id;
@@ -106,6 +107,10 @@ class MethodFrame {
     for (std::size_t i = 0; i < ports.size(); ++i) {
       if (state_of_input_[i] != no_id) {
         inputs_[i] = EValue(state[state_of_input_[i]].tensor.view());
+        if (Tensor* const own = written_copy(i); own != nullptr) {
+          copy_tensor(inputs_[i].tensor(), own->view());
+          inputs_[i] = EValue(own->view());
+        }
       } else if (ports[i].constant && omits_fixed) {
         inputs_[i] = constant_value(*ports[i].constant);
       } else {
@@ -188,6 +193,7 @@ class MethodFrame {
         if (!keep(output, changed)) return std::unexpected(no_memory());
     }
     for (const Write& write : writes_) copy_tensor(write.value->tensor(), write.to);
+    for (const Written& written : written_) copy_tensor(written.own.view(), state[state_of_input_[written.input]].tensor.view());
     return {};
   }
 
@@ -210,6 +216,30 @@ class MethodFrame {
     TensorView to;
     const Name* target;
   };
+
+  /// A state that operators write to in place; a run works on a copy, so that one that fails changes nothing.
+  struct Written {
+    std::size_t input;
+    Tensor own;
+  };
+  /// State that no output replaces is written in place, or another method changes it.
+  void find_written(std::span<const NamedTensor> state) {
+    for (std::size_t i = 0; i < interface_->inputs.size(); ++i) {
+      if (state_of_input_[i] == no_id) continue;
+      const auto replaces = [&](const OutputPort& port) {
+        return (port.kind == OutputKind::buffer_mutation || port.kind == OutputKind::parameter_mutation) && port.target == interface_->inputs[i].target;
+      };
+      if (std::ranges::any_of(interface_->outputs, replaces)) continue;
+      const Tensor& tensor = state[state_of_input_[i]].tensor;
+      written_.push_back({i, Tensor::zeros(tensor.dtype, tensor.sizes)});
+      writes_back_ = true;
+    }
+  }
+  [[nodiscard]] Tensor* written_copy(std::size_t input) noexcept {
+    for (Written& written : written_)
+      if (written.input == input) return &written.own;
+    return nullptr;
+  }
 
   [[nodiscard]] Error error(ErrorCode code, Name where, Name what, Name fix) const {
     return Error{.code = code, .stage = Stage::execute, .backend = Name(backend_), .where = std::move(where),
@@ -250,6 +280,7 @@ class MethodFrame {
   std::vector<std::uint32_t> state_of_input_;   ///< per input: index of the state, or no_id
   std::vector<std::uint32_t> state_of_output_;  ///< per output: the state it replaces, or no_id
   std::vector<std::uint32_t> input_of_output_;  ///< per output: the user input it replaces, or no_id
+  std::vector<Written> written_;
   std::vector<Write> writes_;
   std::vector<Tensor> copies_;                  ///< outputs that viewed what a write-back changed
   std::size_t used_copies_ = 0;

@@ -26,7 +26,9 @@ namespace detail {
 template <class B>
 struct DelegateState {
   DelegateState(const LoweredMethod<B>& lowered, const Name& tag_)
-      : method(&lowered), handle(lowered.handle ? &*lowered.handle : nullptr), tag(&tag_), dynamic(!lowered.interface.is_static()) {
+      : unknown(lowered.interface.exprs), method(&lowered), handle(lowered.handle ? &*lowered.handle : nullptr), tag(&tag_),
+        dynamic(!lowered.interface.is_static()) {
+    unknown.settle();
     for (const OutputPort& port : lowered.interface.outputs) checks.add(port.type, false);
   }
   /// Ties the partition to the slots of its call.
@@ -47,6 +49,7 @@ struct DelegateState {
   std::span<const std::uint32_t> input_slots;   ///< what to gather; empty: nothing
   std::span<const std::uint32_t> output_slots;  ///< where to scatter; empty: nowhere
   PortChecks checks;
+  SymbolValues unknown;               ///< the symbols' values where nothing is known of them
   const LoweredMethod<B>* method;
   const typename B::Handle* handle;   ///< nullptr if it was not compiled
   const Name* tag;
@@ -292,7 +295,7 @@ class ProgramSession {
     for (ValueId v = 0; v < graph.values.size(); ++v)
       if (graph.values[v].producer != no_id || graph.values[v].graph != root_graph) known[v] = sizes.value(v);
     for (const std::uint32_t slot : m.schedule->input_slots)
-      if (bounds && slot < graph.values.size()) known[slot] = sizes.value(slot);
+      if (bounds && slot < graph.values.size() && (known[slot].is_tensor() || graph.values[slot].expr != no_id)) known[slot] = sizes.value(slot);
     for (const Schedule::MovedBuffer& buffer : m.schedule->buffers) {
       if (buffer.result == buffer.slot) continue;
       known[buffer.result] = known[buffer.slot];
@@ -526,9 +529,7 @@ class ProgramSession {
   /// Sizes that are symbolic are left to the consumers' kernels and to the method's own outputs.
   template <class B>
   [[nodiscard, gnu::noinline]] static bool check_outputs(MethodState& m, detail::DelegateState<B>& d, Error& error) {
-    SymbolValues unknown(d.method->interface.exprs);
-    unknown.settle();
-    Result<void> checked = check_values(m.method->name, B::name, "output", d.method->interface.outputs, d.outputs, unknown);
+    Result<void> checked = check_values(m.method->name, B::name, "output", d.method->interface.outputs, d.outputs, d.unknown);
     if (checked) return true;
     error = std::move(checked.error());
     error.where = concat(error.where, ", partition '", *d.tag, "'");

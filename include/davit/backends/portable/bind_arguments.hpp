@@ -19,7 +19,12 @@ namespace davit::portable_kernels {
 struct ArgumentTable {
   struct Slot {
     std::uint32_t argument;
-    std::uint32_t slot;
+    std::uint32_t slot : 30;
+    std::uint32_t is_tensor : 1;  ///< the operator takes nothing else there
+    std::uint32_t may_be_none : 1;
+    [[nodiscard]] bool takes(const EValue& value) const noexcept {
+      return is_tensor == 0 || value.is_tensor() || (may_be_none != 0 && value.is_none());
+    }
   };
   struct List {
     std::uint32_t argument;
@@ -80,9 +85,9 @@ class ArgumentBinder {
     }
     if (!parameter.is_list()) {
       if (a.is_list()) return wrong("a list");
-      return set_one(at, a, parameter.element(), wrong, numbers);
+      return set_one(at, a, parameter.element(), wrong, numbers, parameter.is_optional());
     }
-    if (!a.is_list()) return set_one(at, a, parameter.element(), wrong, false);  // a lone number stands for a list of one
+    if (!a.is_list()) return set_one(at, a, parameter.element(), wrong, false, parameter.is_optional());  // a lone number stands for a list of one
     const auto first = static_cast<std::uint32_t>(table_->arguments.size());
     table_->arguments.resize(first + a.items.count);
     table_->lists.push_back({at, first, a.items.count});
@@ -93,7 +98,7 @@ class ArgumentBinder {
     for (const Argument& each : graph_.args(a.items)) {
       if (each.kind == ArgumentKind::none) {
         if (!optional) return wrong("a list with None in it");
-      } else if (Name bad = set_one(item, each, element, wrong, false); !bad.empty()) {
+      } else if (Name bad = set_one(item, each, element, wrong, false, optional); !bad.empty()) {
         return bad;
       }
       ++item;
@@ -102,7 +107,7 @@ class ArgumentBinder {
   }
 
   template <class Wrong>
-  [[nodiscard]] Name set_one(std::uint32_t at, const Argument& a, std::string_view type, const Wrong& wrong, bool numbers) {
+  [[nodiscard]] Name set_one(std::uint32_t at, const Argument& a, std::string_view type, const Wrong& wrong, bool numbers, bool optional) {
     const bool needs_tensor = type == "Tensor" && !numbers;
     EValue& to = table_->arguments[at];
     switch (a.kind) {
@@ -112,7 +117,7 @@ class ArgumentBinder {
         if (kind == ValueKind::token) return wrong("a token");
         if (type == "Tensor" ? needs_tensor && kind != ValueKind::tensor : kind == ValueKind::tensor && type != "Scalar")
           return wrong(kind == ValueKind::tensor ? "a tensor" : "a symbolic number");
-        table_->slots.push_back({at, slot_of_value_[a.value()]});
+        table_->slots.push_back({at, slot_of_value_[a.value()] & 0x3fffffffu, kind == ValueKind::tensor ? 1u : 0u, optional ? 1u : 0u});
         return {};
       }
       case ArgumentKind::int_:

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "davit/program/exported_program.hpp"
+#include "davit/program/operator_call.hpp"
+#include "davit/program/operators.hpp"
+
+namespace davit {
+
+namespace detail {
+
+/// Follows which values may lie in one storage, and which storages operators write to.
+class InPlaceWrites {
+ public:
+  constexpr explicit InPlaceWrites(GraphModuleView graph)
+      : graph_(graph), class_(graph.values.size()), written_(graph.values.size(), 0), writes_(graph.graphs.size(), 0) {
+    for (ValueId v = 0; v < class_.size(); ++v) class_[v] = v;
+    for (const Node& node : graph.nodes)
+      if (in_place(operator_call(graph, node).target) != InPlace::no) writes_[node.graph] = 1;
+    for (std::size_t g = graph.graphs.size(); g-- > 0;)  // a sub-graph's id is larger than that of the graph it is in
+      for (const Node& node : graph.nodes_of(graph.graphs[g]))
+        for (const Argument& input : graph.inputs(node))
+          if (input.kind == ArgumentKind::graph && writes_[input.graph()] != 0) writes_[g] = 1;
+    for (const Node& node : graph.nodes) follow(node);
+    for (ValueId v = 0; v < class_.size(); ++v)
+      if (written_[v] != 0) written_[root(v)] = 1;
+  }
+  [[nodiscard]] constexpr bool is_written(ValueId v) noexcept { return written_[root(v)] != 0; }
+
+ private:
+  constexpr void follow(const Node& node) {
+    const OperatorCall call = operator_call(graph_, node);
+    for (const Argument& input : graph_.inputs(node))  // which operand its sub-graph writes to is not followed
+      if (input.kind == ArgumentKind::graph && writes_[input.graph()] != 0)
+        for (const Argument& operand : graph_.inputs(node))
+          graph_.for_each_value(operand, [&](ValueId v) { written_[v] = 1; });
+    const InPlace writes = in_place(call.target);
+    if (call.inputs.empty() || (writes == InPlace::no && !is_view(call.target))) return;
+    const Argument* base = &call.inputs.front();
+    if (writes == InPlace::out) {
+      base = &call.inputs.back();
+      for (const Argument& input : call.inputs)
+        if (graph_.str(input.name) == "out") base = &input;
+    }
+    graph_.for_each_value(*base, [&](ValueId of) {
+      if (writes != InPlace::no) written_[of] = 1;
+      for (const Argument& output : call.outputs)
+        graph_.for_each_value(output, [&](ValueId v) { class_[root(v)] = root(of); });
+    });
+  }
+  /// True if the schema says that the operator's outputs may view its first argument.
+  [[nodiscard]] static constexpr bool is_view(std::string_view target) noexcept {
+    const std::string_view schema = find_operator(target);
+    return schema.find("(a)") != std::string_view::npos || schema.find("(a ->") != std::string_view::npos;
+  }
+  [[nodiscard]] constexpr ValueId root(ValueId v) noexcept {
+    while (class_[v] != v) v = class_[v] = class_[class_[v]];
+    return v;
+  }
+
+  GraphModuleView graph_;
+  std::vector<ValueId> class_;
+  std::vector<std::uint8_t> written_;
+  std::vector<std::uint8_t> writes_;  ///< per graph: it or a graph below it has an operator that writes
+};
+
+}  // namespace detail
+
+/// The parameters, buffers and constants that operators write to in place, directly or through a view, in the order of
+/// the inputs: torch's training IR has them, and its signature does not name them. O(nodes + values + inputs). Source:
+/// the alias annotations of torch's operator schemas.
+[[nodiscard]] constexpr std::vector<Name> written_in_place(const ExportedProgram& program) {
+  std::vector<Name> names;
+  const GraphModuleView graph = program.view();
+  if (!storage_matters(graph)) return names;
+  detail::InPlaceWrites writes(graph);
+  const std::span<const Argument> inputs = graph.args(graph.root().inputs);
+  const std::vector<InputSpec>& specs = program.signature.input_specs;
+  for (std::size_t i = 0; i < specs.size() && i < inputs.size(); ++i) {
+    const InputKind k = kind(specs[i]);
+    const bool held = k == InputKind::parameter || k == InputKind::buffer || k == InputKind::constant_tensor;
+    if (held && inputs[i].is_value() && writes.is_written(inputs[i].value())) names.push_back(*target(specs[i]));
+  }
+  return names;
+}
+
+}  // namespace davit

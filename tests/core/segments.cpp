@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "davit/core/segments.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+using namespace davit;
+using Bytes = std::vector<std::byte>;
+
+namespace {
+
+Tensor ramp(std::vector<std::int64_t> sizes) {
+  Tensor t = Tensor::zeros(ScalarType::float32, sizes);
+  for (std::int64_t i = 0; i < t.numel(); ++i) t.view().as<float>()[i] = static_cast<float>(i);
+  return t;
+}
+SegmentReader reader_of(const SegmentWriter& writer) {
+  std::vector<SharedBytes> segments;
+  for (const std::span<const std::byte> segment : writer.segments()) segments.push_back(SharedBytes::copy_of(segment));
+  return SegmentReader(std::move(segments));
+}
+
+}  // namespace
+
+TEST_CASE("equal bytes get one number, wherever they lie; others a new one") {
+  const Bytes a(100, std::byte{1});
+  const Bytes b(100, std::byte{1});
+  const Bytes c(101, std::byte{1});
+  SegmentWriter writer;
+  CHECK(writer.add(a) == 0);
+  CHECK(writer.add(c) == 1);
+  CHECK(writer.add(b) == 0);
+  CHECK(writer.add({}) == 2);
+  CHECK(writer.add({}) == 2);
+  REQUIRE(writer.segments().size() == 3);
+  CHECK(writer.segments()[0].data() == a.data());
+}
+
+TEST_CASE("owned bytes stay while others are added, and are dropped if they are there already") {
+  SegmentWriter writer;
+  for (unsigned char i = 0; i < 200; ++i) CHECK(writer.add_owned(Bytes(10, std::byte{i})) == i);
+  CHECK(writer.add_owned(Bytes(10, std::byte{7})) == 7);
+  CHECK(writer.segments().size() == 200);
+  for (unsigned char i = 0; i < 200; ++i) CHECK(std::ranges::equal(writer.segments()[i], Bytes(10, std::byte{i})));
+}
+
+TEST_CASE("a reader knows its segments and no others") {
+  const SegmentReader none;
+  CHECK(none.size() == 0);
+  CHECK(none.find(0) == nullptr);
+  SegmentWriter writer;
+  (void)writer.add_owned(Bytes(3, std::byte{5}));
+  const SegmentReader reader = reader_of(writer);
+  CHECK(reader.find(0)->size() == 3);
+  CHECK(reader.find(1) == nullptr);
+  CHECK(reader.find(UINT32_MAX) == nullptr);
+}
+
+TEST_CASE("a tensor goes to a segment with the bytes it can see, and comes back as a view of it") {
+  const Tensor whole = ramp({3, 4});
+  Tensor part = whole;
+  part.sizes = {2, 2};
+  part.strides = {4, 1};
+  part.storage_offset = 5;
+  part.requires_grad = true;
+  SegmentWriter segments;
+  ByteWriter out;
+  write_tensor(out, whole, segments);
+  write_tensor(out, part, segments);
+  write_tensor(out, ramp({3, 4}), segments);
+  write_tensor(out, ramp({0, 4}), segments);
+  CHECK(segments.segments().size() == 3);
+  CHECK(segments.segments()[1].size() == 6 * sizeof(float));
+  const SegmentReader reader = reader_of(segments);
+  ByteReader in(out.written());
+  for (const Tensor& expected : {whole, part, whole}) {
+    const auto read = read_tensor(in, reader);
+    REQUIRE(read);
+    CHECK(read->sizes == expected.sizes);
+    CHECK(read->strides == expected.strides);
+    CHECK(read->requires_grad == expected.requires_grad);
+    CHECK(*read->view().as<float>() == *expected.view().as<float>());
+  }
+  const auto empty = read_tensor(in, reader);
+  REQUIRE(empty);
+  CHECK(empty->numel() == 0);
+  CHECK(in.at_end());
+}
+
+TEST_CASE("a tensor that its segment cannot hold, or whose segment is not there, is an error") {
+  const auto refused = [](std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides, std::uint32_t segment,
+                          ScalarType dtype) {
+    SegmentWriter segments;
+    (void)segments.add_owned(Bytes(16, std::byte{0}));
+    ByteWriter out;
+    out.number(dtype);
+    out.array(std::span<const std::int64_t>(sizes));
+    out.array(std::span<const std::int64_t>(strides));
+    out.number(std::uint8_t{0});
+    out.number(segment);
+    ByteReader in(out.written());
+    const auto read = read_tensor(in, reader_of(segments));
+    return !read && read.error().code == ErrorCode::corrupt_data;
+  };
+  constexpr auto f32 = ScalarType::float32;
+  CHECK(!refused({4}, {1}, 0, f32));
+  CHECK(!refused({1 << 20}, {0}, 0, f32));
+  CHECK(refused({5}, {1}, 0, f32));
+  CHECK(refused({2}, {4}, 0, f32));
+  CHECK(refused({4}, {1}, 1, f32));
+  CHECK(refused({4}, {1, 1}, 0, f32));
+  CHECK(refused({-1}, {1}, 0, f32));
+  CHECK(refused({2}, {-1}, 0, f32));
+  CHECK(refused({INT64_MAX, INT64_MAX}, {INT64_MAX, 1}, 0, f32));
+  CHECK(refused({4}, {1}, 0, ScalarType::undefined));
+  CHECK(refused({4}, {1}, 0, static_cast<ScalarType>(200)));
+  CHECK(refused(std::vector<std::int64_t>(17, 1), std::vector<std::int64_t>(17, 1), 0, f32));
+}

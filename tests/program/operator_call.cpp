@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "davit/program/operator_call.hpp"
+
+#include <doctest/doctest.h>
+
+#include "../support/draft.hpp"
+
+using namespace davit;
+using support::Draft;
+
+namespace {
+
+constexpr bool check_plain() {
+  const ExportedProgram program = programs::add();
+  const GraphModuleView graph = program.view();
+  const OperatorCall call = operator_call(graph, graph.nodes[0]);
+  return call.target == "aten.add.Tensor" && call.inputs.size() == 2 && call.outputs.size() == 1 &&
+         call.token == nullptr;
+}
+static_assert(check_plain());
+
+constexpr bool check_effect() {
+  Draft d;
+  const ValueId t = d.token("t");
+  const auto [next, sum] = d.effect("next", "sum", t, d.user("x"), 1.0);
+  d.output_token(next);
+  d.output(sum);
+  const ExportedProgram program = d.finish();
+  const GraphModuleView graph = program.view();
+  const OperatorCall call = operator_call(graph, graph.nodes[0]);
+  return call.target == "toy.note.default" && call.inputs.size() == 2 && call.outputs.size() == 1 &&
+         call.token->value() == next;
+}
+static_assert(check_effect());
+
+constexpr bool check_names() {
+  using enum InPlace;
+  return in_place("aten.add_.Tensor") == self && in_place("aten.add.Tensor") == no &&
+         in_place("aten.atan2.out") == out && in_place("my.op_.default") == self &&
+         in_place("aten.__and__.Tensor") == no && in_place("_operator.and_") == no && in_place("") == no &&
+         in_place("add_") == no && in_place(".out") == no && in_place("higher_order.cond") == no;
+}
+
+bool matters(std::string_view target) {
+  return storage_matters(programs::binary(target).view());
+}
+
+}  // namespace
+
+TEST_CASE("a node's operator is its own, or the one that with_effects wraps") {
+  CHECK(check_plain());
+  CHECK(check_effect());
+}
+
+TEST_CASE("in-place and out= forms are told by their names") {
+  CHECK(check_names());
+}
+
+TEST_CASE("storage matters to operators that write, and to those that ask how values lie in memory") {
+  for (const std::string_view target :
+       {"aten.add_.Tensor", "aten.atan2.out", "aten.as_strided.default", "aten.sym_stride.int",
+        "aten.sym_storage_offset.default", "aten.is_contiguous.default"})
+    CHECK(matters(target));
+  for (const std::string_view target :
+       {"aten.add.Tensor", "aten.view.default", "aten.__and__.Tensor", "noname", ".out"})
+    CHECK(!matters(target));
+}

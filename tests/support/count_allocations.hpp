@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+// Replaces the global operator new by one that counts. Include it in one translation unit of a program.
+
+namespace support {
+
+inline std::atomic<std::size_t> allocations = 0;
+inline std::atomic<std::size_t> largest_allocation = 0;
+
+/// Heap allocations of the whole program since this was made.
+class AllocationCount {
+ public:
+  AllocationCount() noexcept : before_(allocations.load()) { largest_allocation = 0; }
+  [[nodiscard]] std::size_t count() const noexcept { return allocations.load() - before_; }
+  /// Bytes of the largest one.
+  [[nodiscard]] std::size_t largest() const noexcept { return largest_allocation.load(); }
+
+ private:
+  std::size_t before_;
+};
+
+[[nodiscard]] inline void* count_and_allocate(std::size_t size, std::size_t alignment) noexcept {
+  ++allocations;
+  if (size > largest_allocation.load()) largest_allocation = size;
+  const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
+  if (rounded < size) return nullptr;
+  return alignment <= alignof(std::max_align_t) ? std::malloc(size == 0 ? 1 : size)
+                                                : std::aligned_alloc(alignment, rounded);
+}
+[[nodiscard]] inline void* allocate_or_end(std::size_t size, std::size_t alignment) {
+  void* const memory = count_and_allocate(size, alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace support
+
+// Not inlined, or g++ takes malloc and free in them for a mismatch.
+
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  return support::allocate_or_end(size, 1);
+}
+[[gnu::noinline]] void* operator new[](std::size_t size) {
+  return support::allocate_or_end(size, 1);
+}
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return support::count_and_allocate(size, 1);
+}
+[[gnu::noinline]] void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return support::count_and_allocate(size, 1);
+}
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t to) {
+  return support::allocate_or_end(size, static_cast<std::size_t>(to));
+}
+[[gnu::noinline]] void* operator new[](std::size_t size, std::align_val_t to) {
+  return support::allocate_or_end(size, static_cast<std::size_t>(to));
+}
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t to, const std::nothrow_t&) noexcept {
+  return support::count_and_allocate(size, static_cast<std::size_t>(to));
+}
+[[gnu::noinline]] void* operator new[](std::size_t size, std::align_val_t to, const std::nothrow_t&) noexcept {
+  return support::count_and_allocate(size, static_cast<std::size_t>(to));
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete[](void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
