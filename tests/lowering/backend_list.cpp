@@ -16,9 +16,7 @@ namespace {
 
 using Demo = compiler_demo;
 using Other = testing::renamed_backend<compiler_demo, "other">;
-struct Absent : archetype::backend {
-  static constexpr std::string_view name = "absent";
-};
+struct Absent : archetype::backend {};
 using List = BackendList<Demo, Other>;
 
 static_assert(List::size == 2 && List::contains<Demo> && List::contains<Other> && !List::contains<Absent>);

@@ -21,7 +21,7 @@ template <class T>
 Tensor tensor_of(ScalarType type, const std::vector<T>& values) {
   const auto size = static_cast<std::int64_t>(values.size());
   Tensor tensor = Tensor::zeros(type, std::span(&size, 1));
-  std::memcpy(tensor.storage.writable(), values.data(), values.size() * sizeof(T));
+  if (!values.empty()) std::memcpy(tensor.storage.writable(), values.data(), values.size() * sizeof(T));
   return tensor;
 }
 NumericGap gap(const std::vector<double>& a, const std::vector<double>& b) {

@@ -30,8 +30,8 @@ class GroupMerger {
   static constexpr int budget = 256;
 
   constexpr GroupMerger(const QuotientGraph& q, std::span<const std::uint32_t> class_of_vertex, std::uint32_t classes)
-      : q_(q), class_(class_of_vertex), latest_(classes, no_id), parent_(q.size), next_member_(q.size, no_id),
-        last_member_(q.size), seen_(q.size, no_id) {
+      : q_(q), class_(class_of_vertex), latest_(classes, no_id), parent_(q.size, 0), next_member_(q.size, no_id),
+        last_member_(q.size, 0), seen_(q.size, no_id) {
     for (std::uint32_t v = 0; v < q.size; ++v) parent_[v] = last_member_[v] = v;
   }
 
@@ -124,7 +124,7 @@ class GroupMerger {
   std::vector<std::uint32_t> first(levels + 1, 0);
   for (std::uint32_t v = 0; v < fixed.size; ++v) ++first[level[v] + 1];
   for (std::uint32_t l = 0; l < levels; ++l) first[l + 1] += first[l];
-  std::vector<std::uint32_t> by_level(fixed.size);
+  std::vector<std::uint32_t> by_level(fixed.size, 0);
   std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
   for (std::uint32_t v = 0; v < fixed.size; ++v) by_level[next[level[v]]++] = v;
   const std::uint32_t all_classes = classes * graphs;
@@ -144,7 +144,7 @@ class GroupMerger {
   }
   const auto count = static_cast<std::uint32_t>(class_of_group.size());
   // nodes that stay alone but were fixed together must not come apart: give each such vertex a group behind the others
-  std::vector<std::uint32_t> group_of_node(graph.nodes.size());
+  std::vector<std::uint32_t> group_of_node(graph.nodes.size(), 0);
   std::uint32_t all = count;
   for (std::uint32_t v = 0; v < fixed.size; ++v) {
     const std::uint32_t g = group_of_vertex[v] != no_id ? group_of_vertex[v] : all++;
@@ -174,7 +174,7 @@ class GroupMerger {
                                                std::uint32_t classes) {
   const std::vector<std::uint32_t> alone(graph.nodes.size(), no_id);
   const QuotientGraph each = contract(graph, alone, 0);
-  std::vector<std::uint32_t> order(each.size);
+  std::vector<std::uint32_t> order(each.size, 0);
   for (std::uint32_t v = 0; v < each.size; ++v) order[v] = v;
   return group_nodes(graph, class_of_node, classes, each, order);
 }

@@ -42,7 +42,7 @@ constexpr void for_each_producer(GraphModuleView graph, NodeId node, Visit&& vis
                                                std::uint32_t groups) {
   QuotientGraph q;
   const auto count = static_cast<std::uint32_t>(graph.nodes.size());
-  q.vertex_of_node.resize(count);
+  q.vertex_of_node.resize(count, 0);
   std::vector<std::uint32_t> vertex_of_group(groups, no_id);
   for (NodeId n = 0; n < count; ++n) {
     const std::uint32_t g = group_of_node[n];
@@ -64,8 +64,8 @@ constexpr void for_each_producer(GraphModuleView graph, NodeId node, Visit&& vis
     q.first_node[v + 1] += q.first_node[v];
     q.first_need[v + 1] += q.first_need[v];
   }
-  q.nodes.resize(count);
-  q.needs.resize(q.first_need[q.size]);
+  q.nodes.resize(count, 0);
+  q.needs.resize(q.first_need[q.size], 0);
   std::vector<std::uint32_t> next_node(q.first_node.begin(), q.first_node.end() - 1);
   std::vector<std::uint32_t> next_need(q.first_need.begin(), q.first_need.end() - 1);
   for (NodeId n = 0; n < count; ++n) {
