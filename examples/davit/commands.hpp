@@ -42,6 +42,20 @@ struct CompareOptions {
   double rtol = 1e-4;
   double atol = 1e-5;
 };
+struct EmbedCommand {
+  std::string model;
+  std::string output;
+  std::string name;  ///< empty: the file's
+  std::string layout = "contiguous";
+  std::string weights = "incbin";
+  std::vector<std::string> dims;  ///< "s0=1"
+  bool source_lines = false;
+};
+struct ExplainCommand {
+  std::string code;
+  std::string model;
+  LoweringChoice lowering;
+};
 struct CheckOptions {
   std::vector<std::string> cases;
   LoweringChoice lowering;
@@ -52,6 +66,8 @@ int inspect(const InspectOptions& options);
 int run(const RunOptions& options);
 int check(const CheckOptions& options);
 int lower(const LowerCommand& options);
+int embed(const EmbedCommand& options);
+int explain(const ExplainCommand& options);
 /// 1 if a partition diverges from the reference.
 int compare(const CompareOptions& options);
 

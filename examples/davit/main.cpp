@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// davit: looks at, lowers, runs, checks and compares programs exported by torch.export.
+// davit: looks at, lowers, runs, checks, compares and embeds programs exported by torch.export.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -21,7 +21,7 @@ void add_lowering(CLI::App& command, tool::LoweringChoice& choice) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  CLI::App app("davit: looks at, lowers, runs, checks and compares programs exported by torch.export");
+  CLI::App app("davit: looks at, lowers, runs, checks, compares and embeds programs exported by torch.export");
   app.require_subcommand(1);
 
   tool::InspectOptions inspect;
@@ -63,6 +63,24 @@ int main(int argc, char** argv) try {
   lower_command->add_option("--dot", lower.dot, "write the partitioned graph for Graphviz");
   lower_command->add_option("--html", lower.html, "write a page with the report and the partitioned graph");
 
+  tool::EmbedCommand embed;
+  CLI::App* embed_command = app.add_subcommand("embed", "writes a program as a C++ header for static_module");
+  embed_command->add_option("model", embed.model, "a .pt2 file")->required();
+  embed_command->add_option("-o,--output", embed.output, "the folder to write NAME.hpp and NAME.bin to")->required();
+  embed_command->add_option("--name", embed.name, "of the type and the files (the model's file name)");
+  embed_command->add_option("--layout", embed.layout, "of the weights of linear layers and convolutions (contiguous)")
+      ->check(CLI::IsMember({"contiguous", "output_inner"}));
+  embed_command->add_option("--weights", embed.weights, "incbin: NAME.bin, which the assembler includes; array: in the header (incbin)")
+      ->check(CLI::IsMember({"incbin", "array"}));
+  embed_command->add_option("--dim", embed.dims, "SYMBOL=N: a number for a symbolic size");
+  embed_command->add_flag("--source-lines", embed.source_lines, "the model's source lines as comments");
+
+  tool::ExplainCommand explain;
+  CLI::App* explain_command = app.add_subcommand("explain", "says what an error code from a device means");
+  explain_command->add_option("code", explain.code, "the four bytes as a number: 4242 or 0x1092")->required();
+  explain_command->add_option("--model", explain.model, "the .pt2 file that was embedded")->required();
+  add_lowering(*explain_command, explain.lowering);
+
   tool::CompareOptions compare;
   CLI::App* compare_command =
       app.add_subcommand("compare", "runs a program as lowered and, cut the same way, on a reference backend; exit status 1 if they differ");
@@ -83,6 +101,8 @@ int main(int argc, char** argv) try {
   if (run_command->parsed()) return tool::run(run);
   if (lower_command->parsed()) return tool::lower(lower);
   if (compare_command->parsed()) return tool::compare(compare);
+  if (embed_command->parsed()) return tool::embed(embed);
+  if (explain_command->parsed()) return tool::explain(explain);
   return tool::check(check);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "davit: %s\n", error.what());

@@ -15,5 +15,6 @@
 #include "davit/core/segments.hpp"
 #include "davit/core/shared_bytes.hpp"
 #include "davit/core/static_tensor.hpp"
+#include "davit/core/table.hpp"
 #include "davit/core/tensor.hpp"
 #include "davit/core/tensor_view.hpp"

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -89,4 +90,13 @@ TEST_CASE("plans of random lifetimes are sound, aligned, and no larger than all 
     broken.offsets[5] = broken.arena_bytes;
     if (shuffled[5].bytes != 0) CHECK(!is_sound(broken, shuffled));
   }
+}
+
+TEST_CASE("blocks lie at multiples of the alignment that is asked for") {
+  constexpr std::array<Lifetime, 3> lifetimes{{{0, 1, 10}, {0, 2, 20}, {1, 2, 3}}};
+  const MemoryPlan narrow = plan_memory(lifetimes, 16);
+  CHECK(narrow.offsets == std::vector<std::size_t>{0, 16, 48});
+  CHECK(narrow.arena_bytes == 64);
+  CHECK(is_sound(plan_memory_by_size(lifetimes, 16), lifetimes));
+  CHECK(plan_memory(lifetimes).arena_bytes == 192);
 }

@@ -18,16 +18,17 @@ struct Lifetime {
 
 /// Where each block of a plan lies, and how many bytes the arena has.
 struct MemoryPlan {
-  std::vector<std::size_t> offsets;  ///< one per lifetime, multiples of `plan_alignment`
+  std::vector<std::size_t> offsets;  ///< one per lifetime, multiples of the alignment
   std::size_t arena_bytes = 0;
 };
 
 inline constexpr std::size_t plan_alignment = 64;
 
-/// Places blocks in one arena so that blocks alive at the same step never overlap: in order of their first step, each at
-/// the lowest free offset that fits. Lifetimes must be sorted by `first`; blocks of 0 bytes take no room.
-/// Deterministic. O(n * blocks alive at once).
-[[nodiscard]] constexpr MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
+/// Places blocks in one arena so that blocks alive at the same step never overlap: in order of their first step, each
+/// at the lowest free offset, a multiple of `alignment`, that fits. Lifetimes must be sorted by `first`; blocks of 0
+/// bytes take no room. Deterministic. O(n * blocks alive at once).
+[[nodiscard]] constexpr MemoryPlan plan_memory(std::span<const Lifetime> lifetimes,
+                                               std::size_t alignment = plan_alignment) {
   struct Block {
     std::size_t begin, end;
     std::uint32_t last;
@@ -38,7 +39,7 @@ inline constexpr std::size_t plan_alignment = 64;
     const Lifetime& life = lifetimes[i];
     if (life.bytes == 0) continue;
     std::erase_if(alive, [&](const Block& b) { return b.last < life.first; });
-    const std::size_t bytes = (life.bytes + plan_alignment - 1) / plan_alignment * plan_alignment;
+    const std::size_t bytes = (life.bytes + alignment - 1) / alignment * alignment;
     std::size_t at = 0;
     std::size_t position = 0;
     while (position < alive.size() && alive[position].begin - at < bytes) {
@@ -52,10 +53,11 @@ inline constexpr std::size_t plan_alignment = 64;
   return plan;
 }
 
-/// Places blocks by size, the largest first, each at the lowest offset where no block that is alive at the same time lies.
-/// Lifetimes may come in any order. Mostly smaller than plan_memory's arena, at O(n^2): for plans of some hundred blocks.
-/// Deterministic. Source: the greedy planner of executorch.exir.memory_planning.
-[[nodiscard]] constexpr MemoryPlan plan_memory_by_size(std::span<const Lifetime> lifetimes) {
+/// Places blocks by size, the largest first, each at the lowest offset where no block that is alive at the same time
+/// lies. Lifetimes may come in any order. Mostly smaller than plan_memory's arena, at O(n^2): for plans of some hundred
+/// blocks. Deterministic. Source: the greedy planner of executorch.exir.memory_planning.
+[[nodiscard]] constexpr MemoryPlan plan_memory_by_size(std::span<const Lifetime> lifetimes,
+                                                       std::size_t alignment = plan_alignment) {
   MemoryPlan plan{.offsets = std::vector<std::size_t>(lifetimes.size(), 0)};
   std::vector<std::uint32_t> order;
   for (std::uint32_t i = 0; i < lifetimes.size(); ++i)
@@ -66,12 +68,12 @@ inline constexpr std::size_t plan_alignment = 64;
   std::vector<std::uint32_t> placed;  // by offset
   for (const std::uint32_t i : order) {
     const Lifetime& life = lifetimes[i];
-    const std::size_t bytes = (life.bytes + plan_alignment - 1) / plan_alignment * plan_alignment;
+    const std::size_t bytes = (life.bytes + alignment - 1) / alignment * alignment;
     std::size_t at = 0;
     for (const std::uint32_t other : placed) {
       if (lifetimes[other].last < life.first || life.last < lifetimes[other].first) continue;
       if (plan.offsets[other] >= at + bytes) break;
-      const std::size_t end = plan.offsets[other] + (lifetimes[other].bytes + plan_alignment - 1) / plan_alignment * plan_alignment;
+      const std::size_t end = plan.offsets[other] + (lifetimes[other].bytes + alignment - 1) / alignment * alignment;
       at = std::max(at, end);
     }
     plan.offsets[i] = at;

@@ -83,6 +83,13 @@ class Fault {
   [[nodiscard]] constexpr ErrorCode code() const noexcept { return static_cast<ErrorCode>(bits_ & 0xffu); }
   /// The node, in 24 bits; -1 if there is none.
   [[nodiscard]] constexpr DebugHandle debug_handle() const noexcept { return static_cast<std::int32_t>(bits_) >> 8; }
+  /// The four bytes as one number, which `davit explain` takes.
+  [[nodiscard]] constexpr std::uint32_t bits() const noexcept { return bits_; }
+  [[nodiscard]] static constexpr Fault from_bits(std::uint32_t bits) noexcept {
+    Fault fault;
+    fault.bits_ = bits;
+    return fault;
+  }
   friend constexpr bool operator==(Fault, Fault) = default;
 
  private:

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "davit/backends/portable/result_type.hpp"
+#include "davit/backends/portable/vector_lanes.hpp"
 
 namespace davit::portable_kernels {
 
@@ -252,8 +253,13 @@ template <bool Subtract>
   if (one)
     return arithmetic(call, Numbers::as_is, [](auto x, auto y, ErrorCode&) { return Subtract ? wrap_sub(x, y) : wrap_add(x, y); });
   return arithmetic(call, Numbers::as_is, [&](auto x, auto y, ErrorCode&) {
-    const auto scaled = wrap_mul(scalar_as<decltype(y)>(alpha), y);
-    return Subtract ? wrap_sub(x, scaled) : wrap_add(x, scaled);
+    const auto factor = scalar_as<decltype(y)>(alpha);
+    if constexpr (std::is_floating_point_v<decltype(y)>) {
+      return multiply_add(Subtract ? -factor : factor, y, x);
+    } else {
+      const auto scaled = wrap_mul(factor, y);
+      return Subtract ? wrap_sub(x, scaled) : wrap_add(x, scaled);
+    }
   });
 }
 [[nodiscard]] inline ErrorCode mul(KernelCall& call) {

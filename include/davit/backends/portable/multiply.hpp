@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -19,33 +20,98 @@ namespace detail {
 inline constexpr std::int64_t dot_columns = 64;
 inline constexpr std::int64_t sum_columns = 1024;
 
-/// out[r * out_row + c] = sum over k of a[r * a_row + k] * b[c * b_col + k].
-template <std::size_t Rows, std::size_t Columns, class C>
+/// The lanes x lanes matrix of these rows, transposed: blocks change places, then elements within 16 bytes.
+template <class C>
+[[gnu::always_inline]] inline void transpose_lanes(Vector<C> (&rows)[static_cast<std::size_t>(lanes<C>)]) noexcept {
+  constexpr auto n = static_cast<std::size_t>(lanes<C>);
+  constexpr std::size_t block = std::min(n, 16 / sizeof(C));
+  constexpr auto all = std::make_index_sequence<n>{};
+  unroll<static_cast<std::size_t>(std::countr_zero(n / block))>(
+      [&]<std::size_t Round>() __attribute__((always_inline)) {
+        constexpr std::size_t step = n >> (Round + 1);
+        unroll<n>([&]<std::size_t I>() __attribute__((always_inline)) {
+          if constexpr ((I & step) == 0) {
+            const Vector<C> a = rows[I];
+            const Vector<C> b = rows[I + step];
+            [&]<std::size_t... L>(std::index_sequence<L...>) __attribute__((always_inline)) {
+              rows[I] = __builtin_shufflevector(a, b, ((L & step) == 0 ? L : n + L - step)...);
+              rows[I + step] = __builtin_shufflevector(a, b, ((L & step) == 0 ? L + step : n + L)...);
+            }(all);
+          }
+        });
+      });
+  unroll<static_cast<std::size_t>(std::countr_zero(block))>([&]<std::size_t>() __attribute__((always_inline)) {
+    Vector<C> next[n];
+    unroll<n / 2>([&]<std::size_t I>() __attribute__((always_inline)) {
+      constexpr std::size_t half = block / 2;
+      constexpr std::size_t first = I / half * block + I % half;
+      constexpr std::size_t to = I / half * block + 2 * (I % half);
+      [&]<std::size_t... L>(std::index_sequence<L...>) __attribute__((always_inline)) {
+        next[to] = __builtin_shufflevector(rows[first], rows[first + half],
+                                           (L / block * block + L % block / 2 + L % 2 * n)...);
+        next[to + 1] = __builtin_shufflevector(rows[first], rows[first + half],
+                                               (L / block * block + half + L % block / 2 + L % 2 * n)...);
+      }(all);
+    });
+    unroll<n>([&]<std::size_t I>() __attribute__((always_inline)) { rows[I] = next[I]; });
+  });
+}
+
+/// out[r * out_row + c] = sum over k, in order, of a[r * a_row + k] * b[c * b_col + k], for `Vectors` vectors of c.
+template <std::size_t Rows, std::size_t Vectors, class C>
 void dot_tile(std::int64_t k, const C* a, std::int64_t a_row, const C* b, std::int64_t b_col, C* out,
               std::int64_t out_row) {
-  Vector<C> acc[Rows][Columns];
+  constexpr auto n = static_cast<std::size_t>(lanes<C>);
+  Vector<C> acc[Rows][Vectors];
   unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
-    unroll<Columns>([&]<std::size_t J>() __attribute__((always_inline)) { acc[R][J] = Vector<C>{}; });
+    unroll<Vectors>([&]<std::size_t V>() __attribute__((always_inline)) { acc[R][V] = Vector<C>{}; });
   });
   std::int64_t at = 0;
   for (; at + lanes<C> <= k; at += lanes<C>) {
-    Vector<C> left[Rows];
-    unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
-      left[R] = load_vector(a + static_cast<std::int64_t>(R) * a_row + at);
+    unroll<Vectors>([&]<std::size_t V>() __attribute__((always_inline)) {
+      Vector<C> block[n];
+      unroll<n>([&]<std::size_t J>() __attribute__((always_inline)) {
+        block[J] = load_vector(b + static_cast<std::int64_t>(V * n + J) * b_col + at);
+      });
+      transpose_lanes<C>(block);
+      unroll<n>([&]<std::size_t I>() __attribute__((always_inline)) {
+        unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
+          acc[R][V] += block[I] * a[static_cast<std::int64_t>(R) * a_row + at + static_cast<std::int64_t>(I)];
+        });
+      });
     });
-    unroll<Columns>([&]<std::size_t J>() __attribute__((always_inline)) {
-      const Vector<C> right = load_vector(b + static_cast<std::int64_t>(J) * b_col + at);
-      unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) { acc[R][J] += left[R] * right; });
+  }
+  for (; at < k; ++at) {
+    C column[Vectors * n];
+    unroll<Vectors * n>([&]<std::size_t J>() __attribute__((always_inline)) {
+      column[J] = b[static_cast<std::int64_t>(J) * b_col + at];
+    });
+    unroll<Vectors>([&]<std::size_t V>() __attribute__((always_inline)) {
+      const Vector<C> right = load_vector(column + V * n);
+      unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
+        acc[R][V] += right * a[static_cast<std::int64_t>(R) * a_row + at];
+      });
     });
   }
   unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
-    unroll<Columns>([&]<std::size_t J>() __attribute__((always_inline)) {
-      C sum = sum_of<C>(acc[R][J]);
-      for (std::int64_t i = at; i < k; ++i)
-        sum += a[static_cast<std::int64_t>(R) * a_row + i] * b[static_cast<std::int64_t>(J) * b_col + i];
-      out[static_cast<std::int64_t>(R) * out_row + static_cast<std::int64_t>(J)] = sum;
+    unroll<Vectors>([&]<std::size_t V>() __attribute__((always_inline)) {
+      store_vector<C>(out + static_cast<std::int64_t>(R) * out_row + V * n, acc[R][V]);
     });
   });
+}
+
+/// The same for one c.
+template <class C>
+void dot_column(std::int64_t m, std::int64_t k, const C* a, std::int64_t a_row, const C* b, C* out,
+                std::int64_t out_row) {
+  for (std::int64_t r = 0; r < m; ++r) {
+    C sum{};
+    for (std::int64_t at = 0; at < k; ++at) {
+      sum += b[at] * a[r * a_row + at];
+      sum_in_order(sum);
+    }
+    out[r * out_row] = sum;
+  }
 }
 
 /// The product where rows of `a` and columns of `b` lie contiguous and `a` has few rows: nothing to pack.
@@ -55,17 +121,24 @@ void multiply_by_dots(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> 
   for (std::int64_t j = 0; j < n; j += columns) {
     const std::int64_t count = std::min(columns, n - j);
     std::int64_t c = 0;
-    const auto take = [&]<std::size_t Columns>() {
-      for (; c + static_cast<std::int64_t>(Columns) <= count; c += static_cast<std::int64_t>(Columns)) {
+    const auto take = [&]<std::size_t Vectors>() {
+      constexpr std::int64_t width = static_cast<std::int64_t>(Vectors) * lanes<C>;
+      for (; c + width <= count; c += width) {
         const C* right = b.data + (j + c) * b.col;
+        C* const to = work + c;
         std::int64_t i = 0;
-        for (; i + 2 <= m; i += 2)
-          dot_tile<2, Columns>(k, a.data + i * a.row, a.row, right, b.col, work + i * columns + c, columns);
-        if (i < m) dot_tile<1, Columns>(k, a.data + i * a.row, a.row, right, b.col, work + i * columns + c, columns);
+        for (; i + 4 <= m; i += 4)
+          dot_tile<4, Vectors>(k, a.data + i * a.row, a.row, right, b.col, to + i * columns, columns);
+        for (; i < m; ++i) dot_tile<1, Vectors>(k, a.data + i * a.row, a.row, right, b.col, to + i * columns, columns);
       }
     };
-    take.template operator()<4>();
+    take.template operator()<2>();
     take.template operator()<1>();
+    if (c < count && count >= lanes<C>) {  // the last columns once more
+      c = count - lanes<C>;
+      take.template operator()<1>();
+    }
+    for (; c < count; ++c) dot_column(m, k, a.data, a.row, b.data + (j + c) * b.col, work + c, columns);
     sink(Block<C>{work, columns, 1, 0, m, j, count});
   }
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "davit/backends/portable/vector_lanes.hpp"
 
@@ -44,33 +45,26 @@ namespace detail {
 }  // namespace detail
 
 /// y[i] = exp(x[i] - shift), and their sum; `y` may be `x`. For shift >= every x[i]; NaN stays NaN. O(n).
-template <class T>
-inline double exp_shifted(const T* x, T shift, T* y, std::int64_t n) noexcept {
-  double sum = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    y[i] = std::exp(x[i] - shift);
-    sum += static_cast<double>(y[i]);
-  }
-  return sum;
-}
-template <>
-inline double exp_shifted(const float* x, float shift, float* y, std::int64_t n) noexcept {
-  constexpr std::int64_t block = 256;
-  double sum = 0;
+template <class Sum = double, class T>
+inline Sum exp_shifted(const T* x, T shift, T* y, std::int64_t n) noexcept {
+  Sum sum = 0;
   std::int64_t i = 0;
-  while (i + lanes<float> <= n) {
-    Vector<float> partial{};
-    const std::int64_t end = i + block < n ? i + block : n;
-    for (; i + lanes<float> <= end; i += lanes<float>) {
-      const Vector<float> e = detail::exp_vector(load_vector(x + i) - shift);
-      store_vector<float>(y + i, e);
-      partial += e;
+  if constexpr (std::is_same_v<T, float> && vector_bytes >= 16) {
+    constexpr std::int64_t block = 256;
+    while (i + lanes<float> <= n) {
+      Vector<float> partial{};
+      const std::int64_t end = i + block < n ? i + block : n;
+      for (; i + lanes<float> <= end; i += lanes<float>) {
+        const Vector<float> e = detail::exp_vector(load_vector(x + i) - shift);
+        store_vector<float>(y + i, e);
+        partial += e;
+      }
+      sum += static_cast<Sum>(sum_of<float>(partial));
     }
-    sum += static_cast<double>(sum_of<float>(partial));
   }
   for (; i < n; ++i) {
     y[i] = std::exp(x[i] - shift);
-    sum += static_cast<double>(y[i]);
+    sum += static_cast<Sum>(y[i]);
   }
   return sum;
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace davit::portable_kernels {
 
@@ -13,6 +14,8 @@ inline constexpr std::size_t vector_bytes = 64;
 #elif defined(__AVX__)
 inline constexpr std::size_t vector_bytes = 32;
 #elif defined(__SSE2__) || defined(__ARM_NEON) || defined(__ALTIVEC__) || defined(__riscv_vector)
+inline constexpr std::size_t vector_bytes = 16;
+#elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 inline constexpr std::size_t vector_bytes = 16;
 #else
 inline constexpr std::size_t vector_bytes = 8;
@@ -60,6 +63,35 @@ template <class T>
   for (std::int64_t half = lanes<T> / 2; half > 0; half /= 2)
     for (std::int64_t i = 0; i < half; ++i) parts[i] += parts[i + half];
   return parts[0];
+}
+
+/// Keeps g++ -O3 from vectorising the loop whose sum this is: it would multiply in vectors and add one by one, and so
+/// round products that it fuses with the sum everywhere else.
+template <class T>
+[[gnu::always_inline]] inline void sum_in_order([[maybe_unused]] T& sum) noexcept {
+#if defined(__clang__)
+#elif defined(__SSE2__)
+  asm("" : "+x"(sum));
+#elif defined(__aarch64__)
+  asm("" : "+w"(sum));
+#elif defined(__ARM_FEATURE_MVE) || defined(__ARM_NEON)
+  asm("" : "+t"(sum));
+#endif
+}
+
+/// a * b + c, in one rounding where that is as fast, wherever the compiler moves it: what it fuses by itself depends on
+/// the loop around.
+template <class T>
+[[nodiscard, gnu::always_inline]] constexpr T multiply_add(T a, T b, T c) noexcept {
+  if !consteval {
+#if defined(__FP_FAST_FMAF)
+    if constexpr (std::is_same_v<T, float>) return __builtin_fmaf(a, b, c);
+#endif
+#if defined(__FP_FAST_FMA)
+    if constexpr (std::is_same_v<T, double>) return __builtin_fma(a, b, c);
+#endif
+  }
+  return a * b + c;
 }
 
 /// y[i] = factor * x[i] + shift. O(n).

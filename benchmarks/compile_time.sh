@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Milliseconds that the compiler takes per node of an embedded program: chains of 64 to 1,024 elementwise nodes (over 64
+# floats), each less a chain of one node, and a digits model, less the same. Each is the best of three (user time), under
+# both policies; the chart has a mark per half millisecond. Exit status 1 if a node of a chain takes more than 3 ms for_size,
+# or if the chains are not flat within 1.5x.
+#   benchmarks/compile_time.sh [CXX [FLAGS...]]     (g++ -O2)
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+cxx=${1:-g++}
+shift || true
+flags=("${@:--O2}")
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+"$cxx" -std=c++23 -O1 -I"$here/../include" "$here/chain_header.cpp" -o "$out/chain_header"
+for nodes in 1 64 128 256 512 1024; do "$out/chain_header" $nodes "$out/$nodes"; done
+mkdir "$out/digits"
+cp "$here/../tests/cases/embed/digits_cnn_b1.hpp" "$out/digits/chain.hpp"
+cat >"$out/module.cpp" <<'CPP'
+#include "chain.hpp"
+#include "davit/backends/portable/embed.hpp"
+#include "davit/embed/static_module.hpp"
+#ifdef DIGITS
+using chain = digits_cnn_b1;
+constexpr int outputs = 10;
+#else
+constexpr int outputs = 64;
+#endif
+davit::static_module<chain, davit::tuned<davit::portable, davit::POLICY>> module;
+bool run(std::span<const float, 64> x, std::span<float, outputs> y) { return module.forward(x, y).has_value(); }
+CPP
+# user milliseconds of one compilation, the best of three
+milliseconds() {
+  local best=999999 took
+  for _ in 1 2 3; do
+    took=$({ TIMEFORMAT=%U; time "$cxx" -std=c++23 "${flags[@]}" -I"$here/../include" -I"$out/$1" -DPOLICY="$2" ${3:+-D$3} -c "$out/module.cpp" -o "$out/module.o" 2>/dev/null; } 2>&1)
+    took=$(awk "BEGIN { printf \"%d\", $took * 1000 }")
+    [ "$took" -ge "$best" ] || best=$took
+  done
+  echo "$best"
+}
+echo "compiler: $("$cxx" --version | head -1), ${flags[*]}"
+bad=0
+for policy in for_size for_speed; do
+  base=$(milliseconds 1 $policy)
+  echo "COMPILE_TIME policy=$policy base_ms=$base"
+  most=0 least=999999
+  for nodes in 64 128 256 512 1024; do
+    took=$(($(milliseconds $nodes $policy) - base))
+    micros=$((took * 1000 / (nodes - 1)))
+    echo "COMPILE_TIME policy=$policy nodes=$nodes total_ms=$took us_per_node=$micros $(printf '#%.0s' $(seq 1 $((micros / 500 + 1))))"
+    [ $micros -le $most ] || most=$micros
+    [ $micros -ge $least ] || least=$micros
+  done
+  echo "COMPILE_TIME policy=$policy flat=$((most * 100 / least))%"
+  if [ $policy = for_size ]; then
+    [ $most -le 3000 ] || bad=1
+    [ $((most * 2)) -le $((least * 3)) ] || bad=1
+  fi
+  digits=$(($(milliseconds digits $policy DIGITS) - base))
+  echo "COMPILE_TIME policy=$policy model=digits_cnn_b1 nodes=16 total_ms=$digits us_per_node=$((digits * 1000 / 16))"
+done
+exit $bad

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "commands.hpp"
+#include "davit/formats/embed_program.hpp"
+#include "davit/formats/pt2.hpp"
+
+namespace tool {
+
+namespace {
+
+using namespace davit;
+
+[[nodiscard]] Result<void> write_file(const std::filesystem::path& file, std::span<const char> bytes) {
+  std::ofstream out(file, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (out.flush()) return {};
+  return std::unexpected(Error{
+      .code = ErrorCode::io_error, .stage = Stage::save, .where = Name(file.string()), .what = "it cannot be written"});
+}
+
+/// "s0=1" as a symbol and a number.
+[[nodiscard]] Result<std::pair<std::string, std::int64_t>> symbol(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  std::int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const bool ok = equals != std::string::npos && equals != 0 &&
+                  std::from_chars(text.data() + equals + 1, end, number).ptr == end && equals + 1 != text.size();
+  if (ok) return std::pair(text.substr(0, equals), number);
+  return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                               .stage = Stage::save,
+                               .where = concat("--dim ", text),
+                               .what = "it is not SYMBOL=NUMBER",
+                               .fix = "write, say, --dim s0=1"});
+}
+
+[[nodiscard]] Result<void> embed_model(const EmbedCommand& options) {
+  const Result<ExportedProgram> program = formats::read_pt2(std::filesystem::path(options.model));
+  if (!program) return std::unexpected(program.error());
+  formats::EmbedOptions how;
+  how.name = options.name.empty() ? std::filesystem::path(options.model).stem().string() : options.name;
+  how.layout = options.layout == "output_inner" ? WeightLayout::output_inner : WeightLayout::contiguous;
+  how.weights_as_array = options.weights == "array";
+  how.source_lines = options.source_lines;
+  for (const std::string& dim : options.dims) {
+    auto bound = symbol(dim);
+    if (!bound) return std::unexpected(bound.error());
+    how.symbols.push_back(*std::move(bound));
+  }
+  const Result<formats::EmbeddedProgram> embedded = formats::embed_program(*program, how);
+  if (!embedded) return std::unexpected(embedded.error());
+  const std::filesystem::path folder(options.output);
+  std::filesystem::create_directories(folder);
+  if (Result<void> written = write_file(folder / (how.name + ".hpp"), embedded->header); !written) return written;
+  if (how.weights_as_array) return {};
+  // written even if it is empty, so that build systems know what comes out
+  return write_file(folder / (how.name + ".bin"),
+                    {reinterpret_cast<const char*>(embedded->blob.data()), embedded->blob.size()});
+}
+
+}  // namespace
+
+int embed(const EmbedCommand& options) {
+  const Result<void> status = embed_model(options);
+  if (status) return 0;
+  std::fprintf(stderr, "davit: %s\n", to_string(status.error()).c_str());
+  return 2;
+}
+
+}  // namespace tool

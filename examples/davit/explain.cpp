@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "commands.hpp"
+#include "davit/backends/portable/embed.hpp"
+#include "davit/embed/number_partitions.hpp"
+#include "davit/embed/select_steps.hpp"
+#include "davit/formats/pt2.hpp"
+
+namespace tool {
+
+namespace {
+
+using namespace davit;
+
+[[nodiscard]] std::unexpected<Error> refuse(ErrorCode code, Name where, Name what, Name fix) {
+  return std::unexpected(Error{
+      .code = code, .stage = Stage::load, .where = std::move(where), .what = std::move(what), .fix = std::move(fix)});
+}
+
+/// The four bytes, from decimal or hexadecimal digits.
+[[nodiscard]] Result<Fault> fault_of(std::string_view text) {
+  const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  const std::string_view digits = text.substr(hex ? 2 : 0);
+  std::uint32_t bits = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bits, hex ? 16 : 10);
+  if (!digits.empty() && error == std::errc{} && end == digits.data() + digits.size()) return Fault::from_bits(bits);
+  return refuse(ErrorCode::invalid_argument, concat("code ", text), "it is no number of four bytes",
+                "give it as 4242 or 0x1092");
+}
+
+/// Who computes each node, as static_module decides it for the backends that have a static face here.
+[[nodiscard]] std::vector<std::uint8_t> assign(const ExportedProgram& program) {
+  std::vector<StaticInput> inputs;
+  for (const InputSpec& spec : program.signature.input_specs)
+    inputs.push_back({.role = kind(spec) == InputKind::user_input ? StaticRole::user : StaticRole::constant});
+  const std::vector<StaticOutput> outputs(program.signature.output_specs.size());
+  const SelectedSteps selected = select_steps<portable_static>(program.view(), inputs, outputs);
+  std::vector<std::uint8_t> backend_of(selected.backend_of.begin(), selected.backend_of.end());
+  for (const OrphanNode& orphan : selected.orphans) backend_of[orphan.node] = EmbedGraph::nobody;
+  return backend_of;
+}
+
+[[nodiscard]] Result<void> explain_fault(const ExplainCommand& options) {
+  const Result<Fault> fault = fault_of(options.code);
+  if (!fault) return std::unexpected(fault.error());
+  if (options.lowering.backends != "portable")
+    return refuse(ErrorCode::not_found, concat("--backends ", options.lowering.backends),
+                  "only portable has a static face in this program", "leave the option out");
+  const Result<ExportedProgram> program = formats::read_pt2(std::filesystem::path(options.model));
+  if (!program) return std::unexpected(program.error());
+  const GraphModuleView graph = program->view();
+  const std::string code(name_of(fault->code()));
+  std::printf("%s (code %u)\n", code.c_str(), static_cast<unsigned>(fault->code()));
+  const DebugHandle handle = fault->debug_handle();
+  if (handle == no_debug_handle) {
+    std::printf("no debug handle: the error is not that of a node\n");
+    return {};
+  }
+  if (static_cast<std::size_t>(handle) >= graph.nodes.size())
+    return refuse(ErrorCode::out_of_range, concat("debug handle ", handle),
+                  concat("the model has ", graph.nodes.size(), " nodes"),
+                  "give the model that the image was made from");
+  const auto n = static_cast<NodeId>(handle);
+  const Node& node = graph.nodes[n];
+  std::string name;
+  for (const Argument& a : graph.outputs(node))
+    graph.for_each_value(a, [&](ValueId v) { name += (name.empty() ? "" : ", ") + std::string(graph.name(v)); });
+  std::printf("node %d: %s = %s\n", handle, name.c_str(), std::string(graph.target(node)).c_str());
+  const std::vector<std::uint8_t> backend_of = assign(*program);
+  if (backend_of[n] == EmbedGraph::nobody)
+    std::printf("no partition: the node is not computed, or its backend is not in this program\n");
+  else
+    std::printf("partition %u on portable\n", number_partitions(backend_of)[n]);
+  if (node.metadata == no_id || node.metadata >= graph.metadata.size()) return {};
+  const NodeMetadata& metadata = graph.metadata[node.metadata];
+  if (const Name modules = module_hierarchy(graph.str(metadata.nn_module_stack)); !modules.empty())
+    std::printf("module %s\n", std::string(modules.view()).c_str());
+  if (const Name source = source_with_caret(graph.str(metadata.stack_trace)); !source.empty())
+    std::printf("%s\n", std::string(source.view()).c_str());
+  return {};
+}
+
+}  // namespace
+
+int explain(const ExplainCommand& options) {
+  const Result<void> status = explain_fault(options);
+  if (status) return 0;
+  std::fprintf(stderr, "davit: %s\n", to_string(status.error()).c_str());
+  return 2;
+}
+
+}  // namespace tool

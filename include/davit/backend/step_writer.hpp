@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "davit/backend/embed_graph.hpp"
+#include "davit/core/table.hpp"
+
+namespace davit {
+
+namespace detail {
+template <class K>
+inline constexpr char kernel_tag = 0;
+}  // namespace detail
+
+/// Tells kernel types apart in constant evaluation.
+using KernelId = const char*;
+template <class K>
+inline constexpr KernelId kernel_id = &detail::kernel_tag<K>;
+
+/// The kernels of a static backend, as types.
+template <class... Ks>
+struct kernel_list {
+  static constexpr std::size_t size = sizeof...(Ks);
+  static constexpr std::array<KernelId, sizeof...(Ks)> ids{kernel_id<Ks>...};
+};
+
+namespace detail {
+template <class... Lists>
+struct JoinedKernels;
+template <class... As>
+struct JoinedKernels<kernel_list<As...>> {
+  using type = kernel_list<As...>;
+};
+template <class... As, class... Bs, class... Rest>
+struct JoinedKernels<kernel_list<As...>, kernel_list<Bs...>, Rest...>
+    : JoinedKernels<kernel_list<As..., Bs...>, Rest...> {};
+}  // namespace detail
+
+/// The kernels of several lists, as one list.
+template <class... Lists>
+using joined_kernels = typename detail::JoinedKernels<Lists...>::type;
+
+/// A kernel's parameters as a type: what `run` gets under a policy that specialises it. It converts to Params, so a
+/// `run` that takes `const Params&` need not care; one that takes `const P&` for any P may use `P::value` as a
+/// constant.
+template <auto Numbers>
+struct Constant {
+  static constexpr auto value = Numbers;
+  constexpr operator const decltype(Numbers) & () const noexcept { return value; }
+};
+
+/// One pointer that a kernel gets.
+struct StepOperand {
+  enum class Kind : std::uint8_t { output, input, temporary, table, none };
+  Kind kind = Kind::none;
+  ScalarType dtype = ScalarType::undefined;
+  std::uint16_t reserved = 0;
+  std::uint32_t id = 0;  ///< value, temporary, or first element of a table
+};
+
+/// A call of a kernel.
+struct StaticStep {
+  KernelId kernel = nullptr;
+  NodeId node = no_id;
+  Range operands;
+  Range params;                                     ///< words
+  std::array<ValueId, 2> overwrites{no_id, no_id};  ///< inputs that the first output may be written over
+  std::uint8_t backend = 0;
+};
+
+/// Values that live for one node's steps only.
+struct StaticTemporary {
+  ScalarType dtype = ScalarType::undefined;
+  std::uint32_t count = 0;
+};
+
+/// Says that `value` is the elements of `source`, in their order.
+struct StaticAlias {
+  ValueId value = no_id;
+  ValueId source = no_id;
+};
+
+/// The numbers that backends compute from small constants: one array per element type.
+struct StaticTables {
+  Table<std::int8_t> i8;
+  Table<std::int16_t> i16;
+  Table<std::int32_t> i32;
+  Table<float> f32;
+
+  template <class T>
+  [[nodiscard]] constexpr Table<T>& of() noexcept {
+    if constexpr (std::is_same_v<T, std::int8_t>)
+      return i8;
+    else if constexpr (std::is_same_v<T, std::int16_t>)
+      return i16;
+    else if constexpr (std::is_same_v<T, std::int32_t>)
+      return i32;
+    else
+      return f32;
+  }
+};
+
+/// What the backends write: steps, and what they refer to. Nodes are visited last to first, so each node's steps stand
+/// in a group of their own.
+struct StepTables {
+  Table<StaticStep> steps;
+  Table<Range> groups;
+  Table<StepOperand> operands;
+  Table<std::int32_t> params;
+  Table<StaticTemporary> temporaries;
+  Table<StaticAlias> aliases;
+  StaticTables tables;
+  Table<std::uint8_t> needed;  ///< per value
+  Table<std::uint8_t> tags;    ///< per value: the backend's own mark
+};
+
+/// Adds operands to a step, in the order in which the kernel takes them.
+class StepOperands {
+ public:
+  constexpr StepOperands(StepTables& tables, std::size_t step, const EmbedGraph& graph) noexcept
+      : tables_(&tables), step_(step), graph_(&graph) {}
+
+  /// A value the kernel writes: T*.
+  constexpr StepOperands& out(ValueId v) { return add({StepOperand::Kind::output, graph_->dtype(v), 0, v}); }
+  /// A value the kernel reads: const T*. no_id gives a null pointer of type const float*.
+  constexpr StepOperands& in(ValueId v) {
+    if (v == no_id) return none(ScalarType::float32);
+    tables_->needed[v] = 1;
+    return add({StepOperand::Kind::input, graph_->dtype(v), 0, v});
+  }
+  /// A null pointer to elements of that type.
+  constexpr StepOperands& none(ScalarType dtype) { return add({StepOperand::Kind::none, dtype, 0, 0}); }
+  /// Memory that lives for this node's steps: T*. See StepWriter::temporary.
+  constexpr StepOperands& scratch(std::uint32_t temporary) {
+    return add({StepOperand::Kind::temporary, tables_->temporaries[temporary].dtype, 0, temporary});
+  }
+  /// Numbers computed now, which become constants of the program: const T*.
+  template <class T>
+  constexpr StepOperands& table(std::span<const T> numbers) {
+    Table<T>& pool = tables_->tables.template of<T>();
+    const auto first = static_cast<std::uint32_t>(pool.size());
+    pool.append(numbers.data(), numbers.size());
+    return add({StepOperand::Kind::table, scalar_type_of<T>, 0, first});
+  }
+  /// Allows the first output to be written over `input` if nothing reads `input` later. Both have the same elements
+  /// count and width, or the output is smaller.
+  constexpr StepOperands& overwrites(ValueId input) {
+    auto& slots = tables_->steps[step_].overwrites;
+    slots[slots[0] == no_id ? 0 : 1] = input;
+    return *this;
+  }
+
+ private:
+  constexpr StepOperands& add(StepOperand operand) {
+    tables_->operands.push_back(operand);
+    ++tables_->steps[step_].operands.count;
+    return *this;
+  }
+
+  StepTables* tables_;
+  std::size_t step_;
+  const EmbedGraph* graph_;
+};
+
+/// What `embed` writes a node's steps to.
+class StepWriter {
+ public:
+  constexpr StepWriter(StepTables& tables, const EmbedGraph& graph, NodeId node) noexcept
+      : tables_(&tables), graph_(&graph), node_(node) {}
+
+  /// Calls kernel K with these parameters, after the node's earlier steps. Add the operands to what it returns.
+  template <class K>
+  constexpr StepOperands step(const typename K::Params& params) {
+    using Params = typename K::Params;
+    StaticStep s{.kernel = kernel_id<K>, .node = node_, .backend = graph_->self};
+    s.operands.first = static_cast<std::uint32_t>(tables_->operands.size());
+    if constexpr (!std::is_empty_v<Params>) {
+      static_assert(std::is_trivially_copyable_v<Params> && sizeof(Params) % 4 == 0,
+                    "davit: a kernel's Params are a struct of int32 and float members");
+      const auto words = std::bit_cast<std::array<std::int32_t, sizeof(Params) / 4>>(params);
+      s.params = {params_like(s.kernel, words.data(), words.size()), words.size()};
+    }
+    tables_->steps.push_back(s);
+    return {*tables_, tables_->steps.size() - 1, *graph_};
+  }
+  /// Says that `value` is the elements of `source` in their order: no step, no memory.
+  constexpr void alias(ValueId value, ValueId source) {
+    tables_->needed[source] = 1;
+    tables_->aliases.push_back({value, source});
+  }
+  /// Memory of `count` elements for this node's steps.
+  constexpr std::uint32_t temporary(ScalarType dtype, std::int64_t count) {
+    tables_->temporaries.push_back({dtype, static_cast<std::uint32_t>(count)});
+    return static_cast<std::uint32_t>(tables_->temporaries.size() - 1);
+  }
+  /// The backend's own mark of a value (a memory layout, say), 0 at first. Nodes are visited last to first: the reader
+  /// of a value sets it before the writer of the value reads it. Only values for which `is_private` holds may have one.
+  [[nodiscard]] constexpr std::uint8_t tag(ValueId v) const noexcept { return tables_->tags[v]; }
+  constexpr void set_tag(ValueId v, std::uint8_t tag) noexcept { tables_->tags[v] = tag; }
+  /// True if this backend computes the value and no graph output needs it (its readers may still be others').
+  [[nodiscard]] constexpr bool is_private(ValueId v) const noexcept {
+    return graph_->mine(graph_->producer(v)) && graph_->is_output[v] == 0;
+  }
+
+ private:
+  /// Where these words lie in the table: those of one of the last calls of the kernel if they are the same.
+  constexpr std::uint32_t params_like(KernelId kernel, const std::int32_t* words, std::uint32_t count) {
+    const StaticStep* const steps = tables_->steps.data();
+    const std::size_t size = tables_->steps.size();
+    for (std::size_t i = size; i-- > 0 && i + 8 >= size;) {
+      if (steps[i].kernel != kernel) continue;
+      const std::int32_t* const known = tables_->params.data() + steps[i].params.first;
+      std::uint32_t same = 0;
+      while (same < count && known[same] == words[same]) ++same;
+      if (same == count) return steps[i].params.first;
+    }
+    const auto first = static_cast<std::uint32_t>(tables_->params.size());
+    tables_->params.append(words, count);
+    return first;
+  }
+
+  StepTables* tables_;
+  const EmbedGraph* graph_;
+  NodeId node_;
+};
+
+}  // namespace davit

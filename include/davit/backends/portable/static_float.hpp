@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "davit/backends/portable/vector_lanes.hpp"
+
+/// float32 kernels of static programs: plain functions on pointers and small parameter structs, without heap, errors or
+/// type erasure. They sum in the order of portable's other kernels, so that both give the same bits.
+///
+/// A kernel takes its parameters as a struct (one copy of the code for all calls) or as a type that holds one (code for
+/// these numbers alone, see is_constant). It runs in constant evaluation as well. Tensors are contiguous and do not
+/// overlap unless it says so.
+namespace davit::static_float {
+
+using Index = std::ptrdiff_t;
+
+/// True for parameters that are a type (davit::Constant, or any with a constant `value`): the kernel is specialised on
+/// them.
+template <class P>
+inline constexpr bool is_constant = requires { typename std::bool_constant<(static_cast<void>(P::value), true)>; };
+
+/// The parameter struct, whichever way it came.
+template <class P>
+[[gnu::always_inline]] constexpr const auto& numbers_of(const P& params) noexcept {
+  if constexpr (is_constant<P>) {
+    return P::value;
+  } else {
+    return params;
+  }
+}
+
+/// Floats that one instruction adds; at most 8, to which output-inner weights are padded.
+inline constexpr Index simd = portable_kernels::vector_bytes >= 32 ? 8 : portable_kernels::vector_bytes >= 16 ? 4 : 1;
+
+/// False where g++ (12.2) miscompiles nested selections between vectors (Helium's predicates): packs are not compared
+/// then.
+#if defined(__ARM_FEATURE_MVE)
+inline constexpr bool compares_packs = false;
+#else
+inline constexpr bool compares_packs = true;
+#endif
+
+/// True where memcpy of a few bytes is a call that would bring the function into the image.
+#if defined(__arm__)
+inline constexpr bool calls_memcpy = true;
+#else
+inline constexpr bool calls_memcpy = false;
+#endif
+
+/// The type of sums that must not lose digits: double where the hardware has it.
+#if defined(__ARM_FP) && !(__ARM_FP & 8)
+using Wide = float;
+#else
+using Wide = double;
+#endif
+
+namespace detail {
+template <Index N>
+struct PackOf {
+  typedef float type __attribute__((vector_size(N * sizeof(float))));
+};
+template <>
+struct PackOf<1> {
+  using type = float;
+};
+}  // namespace detail
+
+/// N floats with arithmetic element by element; one float for N = 1.
+template <Index N>
+using Pack = typename detail::PackOf<N>::type;
+
+template <Index N>
+[[nodiscard, gnu::always_inline]] constexpr Pack<N> load(const float* from) noexcept {
+  if constexpr (N == 1) {
+    return *from;
+  } else {
+    Pack<N> v;
+    std::memcpy(&v, from, sizeof v);
+    return v;
+  }
+}
+/// Loads the first `count` floats, all if there are N or more; the others are 0.
+template <Index N>
+[[nodiscard, gnu::always_inline]] constexpr Pack<N> load_some(const float* from, Index count) noexcept {
+  if constexpr (N == 1) {
+    return *from;
+  } else {
+    if (count >= N) return load<N>(from);
+    Pack<N> v{};
+    if constexpr (calls_memcpy) {
+      for (Index i = 0; i < count; ++i) v[i] = from[i];
+    } else {
+      std::memcpy(&v, from, static_cast<std::size_t>(count) * sizeof(float));
+    }
+    return v;
+  }
+}
+template <Index N>
+[[gnu::always_inline]] constexpr void store(float* to, const Pack<N>& v) noexcept {
+  if constexpr (N == 1) {
+    *to = v;
+  } else {
+    std::memcpy(to, &v, sizeof v);
+  }
+}
+/// Stores the first `count` floats, all if there are N or more.
+template <Index N>
+[[gnu::always_inline]] constexpr void store_some(float* to, const Pack<N>& v, Index count) noexcept {
+  if constexpr (N == 1) {
+    *to = v;
+  } else if (count >= N) {
+    store<N>(to, v);
+  } else if constexpr (calls_memcpy) {
+    for (Index i = 0; i < count; ++i) to[i] = v[i];
+  } else {
+    std::memcpy(to, &v, static_cast<std::size_t>(count) * sizeof(float));
+  }
+}
+
+/// sum + a * b, where the whole loop is a chain of such sums. Products are rounded alike in packs and in single floats.
+template <class V>
+[[nodiscard, gnu::always_inline]] constexpr V add_product(V sum, V a, float b) noexcept {
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && !defined(__clang__)
+  if constexpr (sizeof(V) == 16) return __builtin_mve_vfmaq_n_fv4sf(sum, a, b);  // g++ 12 does not fuse these itself
+#endif
+  sum += a * b;
+  if !consteval {
+    if constexpr (std::is_same_v<V, float>) portable_kernels::sum_in_order(sum);
+  }
+  return sum;
+}
+
+/// Calls f.template operator()<I>() for I from 0 to N - 1, written out.
+template <Index N, class F>
+[[gnu::always_inline]] constexpr void unroll(F&& f) {
+  [&]<Index... I>(std::integer_sequence<Index, I...>)
+      __attribute__((always_inline)) { (f.template operator()<I>(), ...); }(std::make_integer_sequence<Index, N>{});
+}
+
+/// Calls f.template operator()<N>(i) so that the ranges [i, i + N) are [0, count) in order; N is `simd` where it fits.
+/// With `Unrolled` four such ranges are taken at once.
+template <bool Unrolled, class F>
+[[gnu::always_inline]] constexpr void for_packs(Index count, F&& f) {
+  Index done = 0;
+  if !consteval {
+    if constexpr (simd > 1) {
+      constexpr Index step = Unrolled ? 4 : 1;
+      const Index packs = count / simd, steps = packs / step;
+      for (Index i = 0; i < steps; ++i)
+        unroll<step>([&]<Index I>()
+                         __attribute__((always_inline)) { f.template operator()<simd>((i * step + I) * simd); });
+      for (Index i = 0; i < packs % step; ++i) f.template operator()<simd>((steps * step + i) * simd);
+      done = packs * simd;
+    }
+    if constexpr (simd > 4)
+      if (count - done >= 4) {
+        f.template operator()<4>(done);
+        done += 4;
+      }
+  }
+  const Index rest = count - done;
+  for (Index i = 0; i < rest; ++i) f.template operator()<1>(done + i);
+}
+
+}  // namespace davit::static_float

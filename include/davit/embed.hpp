@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// Static programs: what a compiler needs to turn a model into firmware.
+#include "davit/embed/freeze_plan.hpp"
+#include "davit/embed/number_partitions.hpp"
+#include "davit/embed/report_text.hpp"
+#include "davit/embed/run_step.hpp"
+#include "davit/embed/select_steps.hpp"
+#include "davit/embed/static_argument.hpp"
+#include "davit/embed/static_memory.hpp"
+#include "davit/embed/static_module.hpp"
+#include "davit/embed/static_plan.hpp"
+#include "davit/embed/static_program.hpp"

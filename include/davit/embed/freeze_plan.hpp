@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "davit/embed/report_text.hpp"
+#include "davit/embed/static_memory.hpp"
+#include "davit/embed/static_plan.hpp"
+#include "davit/embed/static_program.hpp"
+
+namespace davit {
+
+/// How long the tables of a frozen plan are.
+struct PlanSizes {
+  std::size_t steps, operands, params, ports, copies, i8, i16, i32, f32, blocks, problem;
+  std::size_t width;  ///< operands a step has at most
+  std::uint32_t arena_bytes, constant_bytes;
+  StatePools state;
+
+  /// True if everything fits where `room` does.
+  [[nodiscard]] constexpr bool fits(const PlanSizes& room) const noexcept {
+    return steps <= room.steps && operands <= room.operands && params <= room.params && ports <= room.ports &&
+           copies <= room.copies && i8 <= room.i8 && i16 <= room.i16 && i32 <= room.i32 && f32 <= room.f32 &&
+           blocks <= room.blocks && problem == 0;
+  }
+};
+
+/// An operand as one number, which makes a cheap template argument. Never 0.
+[[nodiscard]] constexpr std::uint64_t operand_code(const StaticOperand& o) noexcept {
+  return static_cast<std::uint64_t>(o.offset) << 32 | (static_cast<std::uint64_t>(o.place) + 0) << 16 |
+         static_cast<std::uint64_t>(o.dtype) << 8 | 2u | o.writable;
+}
+
+/// A step of a frozen plan.
+struct FrozenStep {
+  std::uint32_t kernel = 0;  ///< backend << 16 | index in its Kernels
+  std::uint32_t first_operand = 0;
+  std::uint32_t operand_count = 0;
+  std::uint32_t first_param = 0;
+  NodeId node = no_id;
+};
+
+/// A plan as arrays. Those of a first run have more room than they need.
+template <PlanSizes n, std::size_t Nodes, std::size_t Inputs>
+struct FrozenPlan {
+  PlanSizes sizes;
+  FrozenStep steps[n.steps + 1];
+  std::uint64_t codes[n.operands + 1];
+  std::int32_t params[n.params + 1];
+  StaticPort ports[n.ports + 1];
+  StaticCopy copies[n.copies + 1];
+  Lifetime lifetimes[n.blocks + 1];  ///< of the arena's blocks
+  std::uint32_t offsets[n.blocks + 1];
+  std::int8_t i8[n.i8 + 1];
+  std::int16_t i16[n.i16 + 1];
+  std::int32_t i32[n.i32 + 1];
+  float f32[n.f32 + 1];
+  std::uint8_t backend_of[Nodes + 1];  ///< per node of the program
+  std::uint32_t state_offset[Inputs + 1];
+};
+
+/// What the code of the steps is generated from: per step, the numbers that are its template arguments.
+template <std::size_t Steps, std::size_t Width>
+struct StepRows {
+  static constexpr std::size_t width = Width;
+  std::uint32_t kernels[Steps + 1];
+  std::uint32_t params[Steps + 1];
+  std::uint32_t counts[Steps + 1];
+  NodeId nodes[Steps + 1];
+  std::uint64_t codes[Steps * Width + 1];  ///< of step i from i * Width; 0 behind the last
+};
+
+namespace detail {
+
+constexpr void append_text(std::vector<char>& out, std::string_view text) {
+  out.insert(out.end(), text.begin(), text.end());
+}
+
+/// A list of everything that keeps a plan from being made; empty if it can be.
+template <class... Bs>
+constexpr std::vector<char> problems_of(const PlannedProgram& plan, GraphModuleView graph) {
+  constexpr std::array<std::string_view, sizeof...(Bs)> names{std::string_view(Bs::name)...};
+  std::vector<char> out;
+  const auto node_name = [&](NodeId n) {
+    if (!out.empty()) append_text(out, "; ");
+    const std::span<const Argument> outputs = graph.outputs(graph.nodes[n]);
+    if (!outputs.empty() && outputs[0].is_value()) append_text(out, graph.name(outputs[0].value()));
+    append_text(out, " = ");
+    append_text(out, graph.target(graph.nodes[n]));
+  };
+  const SelectedSteps& s = plan.selected;
+  for (std::size_t i = s.orphans.size(); i-- > 0;) {
+    node_name(s.orphans[i].node);
+    append_text(out, " (");
+    for (std::size_t b = 0; b < names.size(); ++b) {
+      if (b != 0) append_text(out, ", ");
+      append_text(out, names[b]);
+      append_text(out, ": ");
+      const char* reason = s.orphans[i].reasons[b];
+      append_text(out, reason != nullptr ? std::string_view(reason)
+                                         : std::string_view("takes it, but stands after the one that should"));
+    }
+    append_text(out, ")");
+  }
+  for (std::size_t i = s.unwritten.size(); i-- > 0;) {
+    node_name(s.unwritten[i]);
+    append_text(out, " (");
+    append_text(out, names[s.backend_of[s.unwritten[i]]]);
+    append_text(out, " writes no step for an output of it)");
+  }
+  return out;
+}
+
+/// The index of a kernel in its backend's list; `Kernels::size` if it is not there.
+template <class... Bs>
+constexpr std::uint16_t kernel_index(std::uint8_t backend, KernelId id) noexcept {
+  std::uint16_t found = 0;
+  std::uint8_t at = 0;
+  const auto search = [&]<class B>() {
+    if (at++ != backend) return;
+    while (found < B::Kernels::ids.size() && B::Kernels::ids[found] != id) ++found;
+  };
+  (search.template operator()<Bs>(), ...);
+  return found;
+}
+
+}  // namespace detail
+
+/// The plan of a program on these backends (their static faces). Planning runs once if the plan fits the room that the
+/// program's size suggests, else twice.
+template <class P, class... Bs>
+struct planned {
+  static constexpr GraphModuleView graph = P::tables.view();
+  static constexpr std::size_t node_count = P::tables.nodes.size();
+  static constexpr std::size_t input_count = P::inputs.size();
+
+  static constexpr PlannedProgram make() { return plan_static<Bs...>(graph, P::inputs, P::outputs); }
+
+  [[nodiscard]] static constexpr PlanSizes sizes_of(const PlannedProgram& p) {
+    const StepTables& t = p.selected.tables;
+    PlanSizes n{};
+    n.problem =
+        p.selected.orphans.empty() && p.selected.unwritten.empty() ? 0 : detail::problems_of<Bs...>(p, graph).size();
+    if (n.problem != 0) return n;
+    n.steps = t.steps.size();
+    n.operands = p.operands.size();
+    n.params = t.params.size();
+    n.ports = p.ports.size();
+    n.copies = p.copies.size();
+    n.i8 = t.tables.i8.size();
+    n.i16 = t.tables.i16.size();
+    n.i32 = t.tables.i32.size();
+    n.f32 = t.tables.f32.size();
+    n.blocks = p.offsets.size();
+    for (const StaticStep& s : t.steps) n.width = std::max<std::size_t>(n.width, s.operands.count);
+    n.arena_bytes = p.arena_bytes;
+    n.constant_bytes = p.constant_bytes;
+    n.state = p.state;
+    return n;
+  }
+  /// A guess of what plans need.
+  static constexpr PlanSizes room = [] {
+    PlanSizes n{};
+    std::size_t numbers = 64;
+    for (const StaticInput& input : P::inputs)
+      numbers += input.sum_count + (input.data.is_array() && input.data.count < 1024 ? input.data.count : 0);
+    n.steps = 2 * node_count + 16;
+    n.operands = 8 * node_count + 64;
+    n.params = 24 * node_count + 64;
+    n.ports = n.copies = input_count + P::outputs.size() + 8;
+    n.blocks = 2 * node_count + 16;
+    n.i8 = n.i16 = n.f32 = numbers;
+    n.i32 = 4 * numbers;
+    return n;
+  }();
+
+  template <PlanSizes n>
+  static consteval FrozenPlan<n, node_count, input_count> freeze_into() {
+    FrozenPlan<n, node_count, input_count> all{};
+    const PlannedProgram p = make();
+    all.sizes = sizes_of(p);
+    if (!all.sizes.fits(n)) return all;
+    const StepTables& t = p.selected.tables;
+    const auto copy = [](auto* to, const auto& from) {
+      const auto* const source = from.data();
+      const std::size_t count = from.size();
+      for (std::size_t i = 0; i < count; ++i) to[i] = source[i];
+    };
+    for (std::size_t i = 0; i < all.sizes.steps; ++i) {
+      const StaticStep& s = t.steps[i];
+      all.steps[i] = {static_cast<std::uint32_t>(s.backend) << 16 | detail::kernel_index<Bs...>(s.backend, s.kernel),
+                      s.operands.first, s.operands.count, s.params.first, s.node};
+    }
+    for (std::size_t i = 0; i < all.sizes.operands; ++i) all.codes[i] = operand_code(p.operands[i]);
+    copy(all.params, t.params);
+    copy(all.ports, p.ports);
+    copy(all.copies, p.copies);
+    copy(all.lifetimes, p.lifetimes);
+    copy(all.offsets, p.offsets);
+    copy(all.backend_of, p.selected.backend_of);
+    copy(all.state_offset, p.state_offset);
+    copy(all.i8, t.tables.i8);
+    copy(all.i16, t.tables.i16);
+    copy(all.i32, t.tables.i32);
+    copy(all.f32, t.tables.f32);
+    return all;
+  }
+  static constexpr auto first_run = freeze_into<room>();
+  static constexpr PlanSizes sizes = first_run.sizes;
+  static consteval const auto& run_again() {
+    if constexpr (sizes.problem != 0 || sizes.fits(room)) {
+      return first_run;
+    } else {
+      return second_run<0>;
+    }
+  }
+  template <int>
+  static constexpr auto second_run = freeze_into<sizes>();
+  static constexpr const auto& frozen = run_again();
+
+  static consteval auto problem() {
+    ReportText<sizes.problem + 1> text;
+    if constexpr (sizes.problem != 0) {
+      const std::vector<char> made = detail::problems_of<Bs...>(make(), graph);
+      for (std::size_t i = 0; i < sizes.problem; ++i) text.text[i] = made[i];
+    }
+    return text;
+  }
+
+  static_assert(sizes.width <= 12, "davit: a backend wrote a step with more than 12 operands");
+  static constexpr auto rows = [] {
+    StepRows<sizes.steps, (sizes.width <= 4 ? 4 : 12)> r{};
+    for (std::size_t i = 0; i < sizes.steps; ++i) {
+      const FrozenStep& s = frozen.steps[i];
+      r.kernels[i] = s.kernel;
+      r.params[i] = s.first_param;
+      r.counts[i] = s.operand_count;
+      r.nodes[i] = s.node;
+      for (std::size_t k = 0; k < s.operand_count; ++k) r.codes[i * r.width + k] = frozen.codes[s.first_operand + k];
+    }
+    return r;
+  }();
+
+  /// The numbers of that type that backends computed; objects of their own, so that an image holds those that are read.
+  template <class T>
+  [[nodiscard]] static constexpr const T* table() noexcept {
+    if constexpr (std::is_same_v<T, std::int8_t>)
+      return i8_table.data();
+    else if constexpr (std::is_same_v<T, std::int16_t>)
+      return i16_table.data();
+    else if constexpr (std::is_same_v<T, std::int32_t>)
+      return i32_table.data();
+    else
+      return f32_table.data();
+  }
+
+  /// The parameters of kernel K that begin at that word.
+  template <class K, std::uint32_t First>
+  static constexpr typename K::Params params = [] {
+    using Params = typename K::Params;
+    if constexpr (std::is_empty_v<Params>) {
+      return Params{};
+    } else {
+      std::array<std::int32_t, sizeof(Params) / 4> words{};
+      std::int32_t* const to = words.data();
+      for (std::size_t i = 0; i < sizeof(Params) / 4; ++i) to[i] = frozen.params[First + i];
+      if constexpr (requires { K::decode(words); })
+        return K::decode(words);
+      else
+        return std::bit_cast<Params>(words);
+    }
+  }();
+
+ private:
+  template <class T, std::size_t N, class Source>
+  static consteval std::array<T, N> table_of(const Source& source) {
+    std::array<T, N> out{};
+    for (std::size_t i = 0; i < N; ++i) out[i] = source[i];
+    return out;
+  }
+  alignas(16) static constexpr auto i8_table = table_of<std::int8_t, sizes.i8>(frozen.i8);
+  alignas(16) static constexpr auto i16_table = table_of<std::int16_t, sizes.i16>(frozen.i16);
+  alignas(16) static constexpr auto i32_table = table_of<std::int32_t, sizes.i32>(frozen.i32);
+  alignas(16) static constexpr auto f32_table = table_of<float, sizes.f32>(frozen.f32);
+};
+
+}  // namespace davit

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "davit/backend/embed_graph.hpp"
+
+namespace davit {
+
+/// The partition of each node of a static program: nodes that follow one another on the same backend share one; no_id
+/// for those that nobody computes. O(nodes).
+[[nodiscard]] constexpr std::vector<std::uint32_t> number_partitions(std::span<const std::uint8_t> backend_of) {
+  std::vector<std::uint32_t> partition_of(backend_of.size(), no_id);
+  std::uint32_t partition = no_id;
+  std::uint8_t backend = EmbedGraph::nobody;
+  for (std::size_t n = 0; n < backend_of.size(); ++n) {
+    if (backend_of[n] == EmbedGraph::nobody) continue;
+    if (backend_of[n] != backend) ++partition;  // from no_id to 0
+    backend = backend_of[n];
+    partition_of[n] = partition;
+  }
+  return partition_of;
+}
+
+}  // namespace davit

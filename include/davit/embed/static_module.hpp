@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "davit/core/error.hpp"
+#include "davit/embed/freeze_plan.hpp"
+#include "davit/embed/number_partitions.hpp"
+#include "davit/embed/report_text.hpp"
+#include "davit/embed/run_step.hpp"
+#include "davit/embed/static_argument.hpp"
+
+namespace davit {
+
+/// The compiler's message for nodes that no backend takes: `Nodes` lists each as "name = operator (backend: reason,
+/// ...)".
+template <auto... Nodes>
+struct these_nodes_have_no_backend {
+  static constexpr bool none = sizeof...(Nodes) == 0;
+  static_assert(none,
+                "davit: the static_module's program has nodes that no backend takes (the line with "
+                "these_nodes_have_no_backend lists them); "
+                "name a backend that takes them, `portable` for most");
+};
+
+/// A program lowered by the compiler onto the first of `Backends` that takes each node.
+///
+/// Partitioning, the backends' preprocess and memory planning run in constant evaluation; forward is straight code over
+/// one arena. No heap, no registry. Runs on a device, on a host, and in static_assert.
+template <class P, class... Backends>
+class static_module {
+  static_assert(StaticProgram<P>,
+                "davit: static_module<Program, ...> needs a StaticProgram: name, tables, inputs, outputs; `davit "
+                "embed` writes one");
+  static_assert(sizeof...(Backends) > 0,
+                "davit: static_module<Program, Backends...> needs at least one backend, such as davit::portable");
+  static_assert((StaticBackend<typename static_face<Backends>::type> && ...),
+                "davit: a backend of static_module is no StaticBackend: it needs name, Kernels and embed(node, steps), "
+                "see davit/backend/embed_contract.hpp "
+                "(for davit::portable, include davit/backends/portable/embed.hpp)");
+  using Planned = planned<P, typename static_face<Backends>::type...>;
+  static constexpr auto problem_ = Planned::problem();
+  static_assert(decltype(detail::in_parts<these_nodes_have_no_backend, problem_>())::none);
+  template <class Memory>
+  using Code = detail::StepCode<P, Planned, std::tuple<typename static_face<Backends>::type...>,
+                                std::tuple<typename static_face<Backends>::policy...>, Memory>;
+  using State = StaticState<Planned::sizes.state>;
+  static constexpr std::size_t port_count = Planned::sizes.ports;
+  using Bytes = RunningMemory<State, port_count>;
+  using Constants = ConstantMemory<State, port_count>;
+
+ public:
+  /// The program's name, and those of the backends, in order.
+  static constexpr std::string_view name = P::name;
+  static constexpr std::array<std::string_view, sizeof...(Backends)> backends{
+      std::string_view(static_face<Backends>::type::name)...};
+  /// Bytes of the arena: what intermediate values and scratch need at most.
+  static constexpr std::size_t arena_bytes = Planned::sizes.arena_bytes;
+  /// Bytes of mutable state (buffers).
+  static constexpr std::size_t state_bytes = Planned::sizes.state.bytes();
+  /// All the memory that a module writes: arena and state.
+  static constexpr std::size_t ram_bytes = arena_bytes + state_bytes;
+  /// Bytes of what the backends computed from constants (folded biases, multipliers).
+  static constexpr std::size_t table_bytes =
+      Planned::sizes.i8 + 2 * Planned::sizes.i16 + 4 * (Planned::sizes.i32 + Planned::sizes.f32);
+  /// Bytes of constants that forward reads: the program's, and the backends' tables.
+  static constexpr std::size_t weight_bytes = Planned::sizes.constant_bytes + table_bytes;
+  /// How many kernel calls a forward makes.
+  static constexpr std::size_t step_count = Planned::sizes.steps;
+  /// The index of the backend that a node (its debug handle) was given to; 255 if it is never computed.
+  static constexpr auto backend_of = [] {
+    std::array<std::uint8_t, Planned::node_count> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = Planned::frozen.backend_of[i];
+    return all;
+  }();
+  /// The partition of each node: nodes that follow one another on a backend share one; no_id for those never computed.
+  static constexpr auto partition_of = [] {
+    std::array<std::uint32_t, P::tables.nodes.size()> all{};
+    const std::vector<std::uint32_t> numbers = number_partitions(backend_of);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = numbers[i];
+    return all;
+  }();
+  /// The operators of the nodes that backends were given, sorted, each once.
+  static constexpr auto operators = [] {
+    constexpr auto collect = [] {
+      std::vector<std::string_view> names;
+      for (NodeId n = 0; n < backend_of.size(); ++n)
+        if (backend_of[n] != EmbedGraph::nobody) names.push_back(Planned::graph.target(Planned::graph.nodes[n]));
+      std::sort(names.begin(), names.end());
+      names.erase(std::unique(names.begin(), names.end()), names.end());
+      return names;
+    };
+    constexpr std::size_t count = collect().size();
+    std::array<std::string_view, count> all{};
+    const auto names = collect();
+    for (std::size_t i = 0; i < count; ++i) all[i] = names[i];
+    return all;
+  }();
+
+  constexpr static_module() noexcept = default;
+
+  /// Runs the program: user inputs in order, then user outputs in order, each a std::span of fixed extent, an array,
+  /// nested arrays of the tensor's sizes or a StaticTensor. Another dtype, rank or extent does not compile. Arguments
+  /// must not overlap. Errors: the code of the kernel that failed and its node's number as debug handle; state is then
+  /// unchanged.
+  template <class... Arguments>
+  constexpr Status forward(Arguments&&... arguments) noexcept {
+    static_assert(sizeof...(Arguments) == port_count,
+                  "davit: forward takes the program's user inputs and then its user outputs, one argument each");
+    if constexpr (sizeof...(Arguments) == port_count) {
+      check<std::remove_reference_t<Arguments>...>(std::make_index_sequence<port_count>{});
+      start();
+      Fault fault;
+      bool ok = false;
+      if consteval {
+        Constants memory{arena_bytes, &state_, {ConstantData::Pointer(detail::first_element(arguments))...}};
+        ok = Code<Constants>::run(memory, fault);
+      } else {
+        Bytes memory{arena_.data(), &state_, {detail::first_element(arguments)...}};
+        ok = Code<Bytes>::run(memory, fault);
+      }
+      if (!ok) return std::unexpected(fault);
+    }
+    return {};
+  }
+
+  /// Gives the state its initial value.
+  constexpr void reset() noexcept {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (reset_input<I>(), ...);
+    }(std::make_index_sequence<P::inputs.size()>{});
+  }
+  /// The arena, for those who want to look at its use.
+  [[nodiscard]] std::span<std::byte, arena_bytes> arena() noexcept {
+    return std::span<std::byte, arena_bytes>(arena_.data(), arena_bytes);
+  }
+
+ private:
+  static constexpr bool has_initial_state = [] {
+    for (const StaticInput& input : P::inputs)
+      if (input.role == StaticRole::state && input.data.place != ConstantData::Place::none) return true;
+    return false;
+  }();
+  struct Nothing {};
+
+  constexpr void start() noexcept {
+    if constexpr (has_initial_state) {
+      if (started_) return;
+      started_ = true;
+      reset();
+    }
+  }
+  template <std::size_t I>
+  constexpr void reset_input() noexcept {
+    constexpr StaticInput input = P::inputs[I];
+    if constexpr (input.role == StaticRole::state) {
+      constexpr ValueId v = Planned::graph.args(Planned::graph.root().inputs)[I].value();
+      using T = element_of<Planned::graph.values[v].dtype>;
+      T* to = state_.template of<T>() + Planned::frozen.state_offset[I];
+      if constexpr (input.data.place == ConstantData::Place::none) {
+        std::int64_t count = 1;
+        for (const Dim& d : Planned::graph.dims_of(Planned::graph.values[v].sizes)) count *= d.value;
+        std::fill_n(to, count, T{});
+      } else if constexpr (input.data.place == ConstantData::Place::array) {
+        std::copy_n(input.data.template as<T>(), input.data.count, to);
+      } else {
+        __builtin_memcpy(to, P::weights() + input.data.offset, input.data.bytes());
+      }
+    }
+  }
+
+  template <std::size_t I, class A>
+  static consteval void check_one() {
+    constexpr StaticPort port = Planned::frozen.ports[I];
+    constexpr Value value = Planned::graph.values[port.value];
+    constexpr ArgumentShape shape = argument_shape<A>;
+    static_assert(shape.known,
+                  "davit: an argument of forward is no tensor of fixed extent; pass a std::span<T, N>, an array, or a "
+                  "davit::StaticTensor");
+    if constexpr (shape.known) {
+      static_assert(shape.dtype == value.dtype,
+                    "davit: an argument of forward has another element type than the program's tensor");
+      static_assert(shape.writable || (port.is_output == 0 && port.is_mutated == 0),
+                    "davit: an argument of forward is const, but forward writes it (an output, or an input that the "
+                    "program mutates)");
+      static_assert(shape.is_flat || shape.rank == value.sizes.count,
+                    "davit: an argument of forward has another rank than the program's tensor");
+      static_assert(fits(shape, value), "davit: an argument of forward has other sizes than the program's tensor");
+    }
+  }
+  static constexpr bool fits(const ArgumentShape& shape, const Value& value) noexcept {
+    const auto dims = Planned::graph.dims_of(value.sizes);
+    std::int64_t count = 1;
+    for (const Dim& d : dims) count *= d.value;
+    if (shape.is_flat) return shape.sizes[0] == count;
+    if (shape.rank != dims.size()) return true;  // said already
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      if (shape.sizes[d] != dims[d].value) return false;
+    return true;
+  }
+  template <class... As, std::size_t... I>
+  static consteval void check(std::index_sequence<I...>) {
+    (check_one<I, As>(), ...);
+  }
+
+  alignas(static_alignment) std::array<std::byte, arena_bytes> arena_;
+  [[no_unique_address]] State state_{};
+  [[no_unique_address]] std::conditional_t<has_initial_state, bool, Nothing> started_{};
+};
+
+}  // namespace davit

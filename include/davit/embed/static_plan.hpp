@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "davit/backend/memory_plan.hpp"
+#include "davit/core/table.hpp"
+#include "davit/embed/select_steps.hpp"
+
+namespace davit {
+
+/// Blocks of a static program's arena lie at multiples of this many bytes.
+inline constexpr std::size_t static_alignment = 16;
+
+/// Where a value of a static program lies when the program runs.
+enum class StaticPlace : std::uint8_t {
+  nowhere,
+  arena,     ///< `offset` bytes into the arena
+  argument,  ///< the caller's tensor number `offset` (inputs, then outputs)
+  state,     ///< element `offset` of the module's state of that element type
+  blob,      ///< `offset` bytes into the program's weight blob
+  array,     ///< the array of graph input `offset`
+  table,     ///< element `offset` of the plan's table of that element type
+};
+
+/// A typed address.
+struct StaticOperand {
+  StaticPlace place = StaticPlace::nowhere;
+  ScalarType dtype = ScalarType::undefined;
+  std::uint8_t writable = 0;
+  std::uint8_t reserved = 0;
+  std::uint32_t offset = 0;
+  friend constexpr bool operator==(const StaticOperand&, const StaticOperand&) = default;
+};
+
+/// One tensor of forward's call.
+struct StaticPort {
+  ValueId value = no_id;
+  std::uint8_t is_output = 0;
+  std::uint8_t is_mutated = 0;  ///< an input that forward writes back
+};
+
+/// Elements that move when all steps have run.
+struct StaticCopy {
+  StaticOperand from;
+  StaticOperand to;
+  std::uint32_t count = 0;
+};
+
+/// How many elements of each type the state has.
+struct StatePools {
+  std::array<std::uint32_t, 8> counts{};  ///< by state_pool
+
+  [[nodiscard]] constexpr std::uint32_t bytes() const noexcept {
+    constexpr std::array<std::uint32_t, 8> widths{4, 8, 1, 1, 2, 4, 8, 1};
+    std::uint32_t sum = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) sum += counts[i] * widths[i];
+    return sum;
+  }
+};
+/// The pool of that type; 8 if state cannot have it.
+[[nodiscard]] constexpr std::size_t state_pool(ScalarType type) noexcept {
+  constexpr std::array types{ScalarType::float32, ScalarType::float64, ScalarType::int8,  ScalarType::uint8,
+                             ScalarType::int16,   ScalarType::int32,   ScalarType::int64, ScalarType::bool_};
+  std::size_t i = 0;
+  while (i < types.size() && types[i] != type) ++i;
+  return i;
+}
+
+/// Everything about a static program that its code is generated from. Source of all offsets: one run of the planner.
+struct PlannedProgram {
+  SelectedSteps selected;
+  Table<StaticOperand> operands;      ///< per row of the steps' operand table
+  Table<StaticPort> ports;            ///< forward's arguments
+  Table<StaticCopy> copies;           ///< user outputs first, then mutations
+  std::vector<Lifetime> lifetimes;    ///< of the arena's blocks
+  Table<std::uint32_t> offsets;       ///< of the arena's blocks
+  Table<std::uint32_t> state_offset;  ///< per graph input: element in the state of its type; no_id if it is no state
+  StatePools state;
+  std::uint32_t arena_bytes = 0;
+  std::uint32_t constant_bytes = 0;  ///< of constants that steps read
+};
+
+namespace detail {
+
+/// Finds where values lie. Blocks are numbered: values, then temporaries.
+class PlacePlanner {
+ public:
+  constexpr PlacePlanner(GraphModuleView graph, std::span<const StaticInput> inputs,
+                         std::span<const StaticOutput> outputs, PlannedProgram& plan)
+      : graph_(graph), inputs_(inputs), outputs_(outputs), plan_(plan) {}
+
+  constexpr void run() {
+    const StepTables& t = plan_.selected.tables;
+    const auto steps = static_cast<std::uint32_t>(t.steps.size());
+    root_ = Table<std::uint32_t>(graph_.values.size() + t.temporaries.size());
+    for (std::uint32_t i = 0; i < root_.size(); ++i) root_[i] = i;
+    for (std::size_t a = t.aliases.size(); a-- > 0;) root_[t.aliases[a].value] = t.aliases[a].source;
+    place_ = Table<StaticOperand>(root_.size());
+    life_ = Table<Lifetime>(root_.size(), {no_id, 0, 0});
+    place_inputs();
+    for (std::uint32_t s = 0; s < steps; ++s) {
+      const StepOperand* const first = t.operands.data() + t.steps[s].operands.first;
+      for (const StepOperand* o = first; o != first + t.steps[s].operands.count; ++o) touch(block_of(*o), s);
+    }
+    find_outputs(steps);
+    reuse_inputs();
+    place_blocks();
+    plan_.operands.reserve(t.operands.size());
+    for (const StepOperand& o : t.operands) plan_.operands.push_back(resolve(o));
+    finish_copies();
+    count_constants();
+  }
+
+ private:
+  [[nodiscard]] constexpr std::span<const StepOperand> operands_of(const StaticStep& s) const noexcept {
+    return {plan_.selected.tables.operands.data() + s.operands.first, s.operands.count};
+  }
+  [[nodiscard]] constexpr std::uint32_t root(std::uint32_t block) noexcept {
+    std::uint32_t r = block;
+    while (root_[r] != r) r = root_[r];
+    while (root_[block] != r) {
+      const std::uint32_t next = root_[block];
+      root_[block] = r;
+      block = next;
+    }
+    return r;
+  }
+  [[nodiscard]] constexpr std::uint32_t block_of(const StepOperand& o) noexcept {
+    if (o.kind == StepOperand::Kind::output || o.kind == StepOperand::Kind::input) return root(o.id);
+    if (o.kind == StepOperand::Kind::temporary) return static_cast<std::uint32_t>(graph_.values.size()) + o.id;
+    return no_id;
+  }
+  [[nodiscard]] constexpr std::uint32_t numel(ValueId v) const noexcept {
+    std::int64_t n = 1;
+    for (const Dim& d : graph_.dims_of(graph_.values[v].sizes)) n *= d.value;
+    return static_cast<std::uint32_t>(n);
+  }
+  [[nodiscard]] constexpr std::size_t bytes(std::uint32_t block) const noexcept {
+    if (block < graph_.values.size()) return numel(block) * size_of(graph_.values[block].dtype);
+    const std::size_t temporaries = plan_.selected.tables.temporaries.size();
+    if (block >= graph_.values.size() + temporaries) return bytes(staged_[block - graph_.values.size() - temporaries]);
+    const StaticTemporary& t = plan_.selected.tables.temporaries[block - graph_.values.size()];
+    return t.count * size_of(t.dtype);
+  }
+  constexpr void touch(std::uint32_t block, std::uint32_t step) noexcept {
+    if (block == no_id) return;
+    Lifetime& life = life_[block];
+    if (life.first == no_id) {
+      life = {step, step, bytes(block)};
+    } else {
+      life.last = std::max(life.last, step);
+    }
+  }
+
+  constexpr void place_inputs() {
+    const std::span<const Argument> arguments = graph_.args(graph_.root().inputs);
+    plan_.state_offset = Table<std::uint32_t>(arguments.size(), no_id);
+    for (std::uint32_t i = 0; i < arguments.size(); ++i) {
+      if (!arguments[i].is_value()) continue;
+      const ValueId v = arguments[i].value();
+      const ScalarType dtype = graph_.values[v].dtype;
+      StaticOperand& at = place_[v];
+      switch (inputs_[i].role) {
+        case StaticRole::unused: break;
+        case StaticRole::user:
+          at = {StaticPlace::argument, dtype, 0, 0, static_cast<std::uint32_t>(plan_.ports.size())};
+          plan_.ports.push_back({.value = v});
+          break;
+        case StaticRole::constant: {
+          const ConstantData& data = inputs_[i].data;
+          if (data.place == ConstantData::Place::array) at = {StaticPlace::array, dtype, 0, 0, i};
+          if (data.place == ConstantData::Place::blob) at = {StaticPlace::blob, dtype, 0, 0, data.offset};
+          break;
+        }
+        case StaticRole::state: {
+          std::uint32_t& count = plan_.state.counts[state_pool(dtype)];
+          at = {StaticPlace::state, dtype, 1, 0, count};
+          plan_.state_offset[i] = count;
+          count += numel(v);
+          break;
+        }
+      }
+    }
+  }
+
+  /// User outputs become forward's arguments; one that nothing else claims is computed in the caller's memory.
+  constexpr void find_outputs(std::uint32_t steps) {
+    const std::span<const Argument> results = graph_.args(graph_.root().outputs);
+    for (std::uint32_t i = 0; i < results.size(); ++i) {
+      if (!results[i].is_value() || outputs_[i].role == StaticOutputRole::unused) continue;
+      const ValueId v = results[i].value();
+      const std::uint32_t r = root(v);
+      const ScalarType dtype = graph_.values[v].dtype;
+      if (outputs_[i].role == StaticOutputRole::user) {
+        const StaticOperand to{StaticPlace::argument, dtype, 1, 0, static_cast<std::uint32_t>(plan_.ports.size())};
+        plan_.ports.push_back({.value = v, .is_output = 1});
+        const bool direct = place_[r].place == StaticPlace::nowhere && bytes(r) == bytes(v) && life_[r].first != no_id;
+        if (direct)
+          place_[r] = to;
+        else
+          copies_.push_back({v, to, numel(v)});
+        touch(r, steps);
+      } else {
+        touch(r, steps);
+        mutate(v, mutated(outputs_[i].target), steps);
+      }
+    }
+  }
+  /// A new value that lies where another write-back may write is moved aside first.
+  constexpr void mutate(ValueId v, StaticOperand to, std::uint32_t steps) {
+    const StaticOperand& from = place_[root(v)];
+    const bool is_input =
+        from.place == StaticPlace::state || (from.place == StaticPlace::argument && input_of(root(v)));
+    if (is_input && same_address(from, to) && from.dtype == to.dtype) return;
+    std::uint32_t staging = no_id;
+    if (is_input) {
+      staging = static_cast<std::uint32_t>(root_.size());
+      staged_.push_back(v);
+      root_.push_back(staging);
+      place_.push_back({});
+      life_.push_back({no_id, 0, 0});
+      touch(staging, steps);
+    }
+    mutations_.push_back({v, to, numel(v), staging});
+  }
+  [[nodiscard]] constexpr bool input_of(ValueId v) const noexcept { return graph_.values[v].producer == no_id; }
+  /// Where the new value of that graph input goes.
+  [[nodiscard]] constexpr StaticOperand mutated(std::uint32_t input) noexcept {
+    StaticOperand to = place_[graph_.args(graph_.root().inputs)[input].value()];
+    to.writable = 1;
+    if (to.place == StaticPlace::argument) plan_.ports[to.offset].is_mutated = 1;
+    return to;
+  }
+
+  /// Outputs move into inputs that die at their step, where the step allows it.
+  constexpr void reuse_inputs() {
+    const StepTables& t = plan_.selected.tables;
+    for (std::uint32_t s = 0; s < t.steps.size(); ++s) {
+      for (const ValueId input : t.steps[s].overwrites) {
+        if (input == no_id) continue;
+        const std::uint32_t from = root(input);
+        std::uint32_t to = no_id;
+        for (const StepOperand& o : operands_of(t.steps[s]))
+          if (to == no_id && o.kind == StepOperand::Kind::output) to = root(o.id);
+        if (to == no_id || to == from || !in_arena(from) || !in_arena(to)) continue;
+        if (life_[from].last != s || life_[to].first != s || life_[to].bytes > life_[from].bytes) continue;
+        life_[from].last = life_[to].last;
+        life_[to].first = no_id;
+        root_[to] = from;
+        break;
+      }
+    }
+  }
+  [[nodiscard]] constexpr bool in_arena(std::uint32_t block) const noexcept {
+    return place_[block].place == StaticPlace::nowhere && life_[block].first != no_id;
+  }
+
+  constexpr void place_blocks() {
+    std::vector<std::uint32_t> blocks;
+    for (std::uint32_t b = 0; b < root_.size(); ++b)
+      if (root_[b] == b && in_arena(b)) blocks.push_back(b);
+    std::sort(blocks.begin(), blocks.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return life_[a].first != life_[b].first ? life_[a].first < life_[b].first : a < b;
+    });
+    for (const std::uint32_t b : blocks) plan_.lifetimes.push_back(life_[b]);
+    MemoryPlan memory = plan_memory(plan_.lifetimes, static_alignment);
+    if (blocks.size() <= 256) {  // the better planner is quadratic
+      MemoryPlan by_size = plan_memory_by_size(plan_.lifetimes, static_alignment);
+      if (by_size.arena_bytes < memory.arena_bytes) memory = std::move(by_size);
+    }
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      plan_.offsets.push_back(static_cast<std::uint32_t>(memory.offsets[i]));
+      plan_.arena_bytes =
+          std::max(plan_.arena_bytes, static_cast<std::uint32_t>(memory.offsets[i] + plan_.lifetimes[i].bytes));
+      place_[blocks[i]] = {StaticPlace::arena, ScalarType::undefined, 1, 0, plan_.offsets.back()};
+    }
+  }
+
+  [[nodiscard]] constexpr StaticOperand resolve(const StepOperand& o) noexcept {
+    if (o.kind == StepOperand::Kind::none) return {StaticPlace::nowhere, o.dtype, 0, 0, 0};
+    if (o.kind == StepOperand::Kind::table) return {StaticPlace::table, o.dtype, 0, 0, o.id};
+    StaticOperand at = place_[root(block_of(o))];
+    at.dtype = o.dtype;
+    at.writable = o.kind == StepOperand::Kind::input ? 0 : 1;
+    return at;
+  }
+
+  constexpr void finish_copies() {
+    const auto from = [&](ValueId v) { return resolve({StepOperand::Kind::input, graph_.values[v].dtype, 0, v}); };
+    for (const Pending& c : copies_) plan_.copies.push_back({from(c.value), c.to, c.count});
+    const auto staging = [&](const Pending& c) {
+      StaticOperand at = place_[c.staging];
+      at.dtype = c.to.dtype;
+      return at;
+    };
+    for (const Pending& c : mutations_)
+      if (c.staging != no_id) plan_.copies.push_back({from(c.value), staging(c), c.count});
+    for (const Pending& c : mutations_)
+      plan_.copies.push_back({c.staging != no_id ? staging(c) : from(c.value), c.to, c.count});
+  }
+  [[nodiscard]] static constexpr bool same_address(const StaticOperand& a, const StaticOperand& b) noexcept {
+    return a.place == b.place && a.offset == b.offset;
+  }
+
+  constexpr void count_constants() {
+    std::vector<std::uint8_t> counted(graph_.values.size(), 0);
+    const auto count = [&](std::uint32_t block) {
+      if (block >= counted.size() || counted[block] != 0) return;
+      counted[block] = 1;
+      const StaticPlace place = place_[block].place;
+      if (place != StaticPlace::array && place != StaticPlace::blob) return;
+      for (std::uint32_t i = 0; i < inputs_.size(); ++i)
+        if (const Argument& a = graph_.args(graph_.root().inputs)[i]; a.is_value() && a.value() == block)
+          plan_.constant_bytes += static_cast<std::uint32_t>(inputs_[i].data.bytes());
+    };
+    for (const StepOperand& o : plan_.selected.tables.operands)
+      if (o.kind == StepOperand::Kind::input) count(root(o.id));
+    for (const Pending& c : copies_) count(root(c.value));
+  }
+
+  struct Pending {
+    ValueId value;
+    StaticOperand to;
+    std::uint32_t count;
+    std::uint32_t staging = no_id;
+  };
+  GraphModuleView graph_;
+  std::span<const StaticInput> inputs_;
+  std::span<const StaticOutput> outputs_;
+  PlannedProgram& plan_;
+  Table<std::uint32_t> root_;
+  Table<StaticOperand> place_;
+  Table<Lifetime> life_;
+  std::vector<ValueId> staged_;
+  std::vector<Pending> copies_;
+  std::vector<Pending> mutations_;
+};
+
+}  // namespace detail
+
+/// Selects steps and plans memory. O(nodes + edges), and O(blocks^2) for up to 256 blocks of the arena.
+template <class... Bs>
+[[nodiscard]] constexpr PlannedProgram plan_static(GraphModuleView graph, std::span<const StaticInput> inputs,
+                                                   std::span<const StaticOutput> outputs) {
+  PlannedProgram plan;
+  plan.selected = select_steps<Bs...>(graph, inputs, outputs);
+  if (plan.selected.orphans.empty() && plan.selected.unwritten.empty())
+    detail::PlacePlanner(graph, inputs, outputs, plan).run();
+  return plan;
+}
+
+}  // namespace davit

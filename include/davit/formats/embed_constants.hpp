@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/backend/static_constant.hpp"
+#include "davit/core/copy_tensor.hpp"
+#include "davit/core/tensor.hpp"
+#include "davit/formats/embed_text.hpp"
+
+namespace davit::formats {
+
+/// The constants of an embedded program: small ones as arrays in the header, the others as a blob; equal ones are kept
+/// once.
+class EmbedConstants {
+ public:
+  /// Constants of up to this many bytes can be read in constant evaluation.
+  static constexpr std::size_t small_bytes = 4096;
+  static constexpr std::size_t alignment = 16;
+
+  explicit EmbedConstants(std::string space) : space_(std::move(space)) {}
+
+  /// The initialiser of a ConstantData for the tensor; `name` is what an array is called.
+  [[nodiscard]] std::string add(std::string_view name, const Tensor& tensor, WeightLayout layout) {
+    std::vector<std::byte> bytes = contiguous(tensor);
+    if (layout == WeightLayout::output_inner) bytes = output_inner(bytes, tensor);
+    const bool in_array = bytes.size() <= small_bytes && !embed_text::element_type(tensor.dtype).empty();
+    return in_array ? array(name, tensor.dtype, bytes) : blob(tensor.dtype, bytes);
+  }
+  /// The same for a state's initial value, always an array; empty if all of it is zero.
+  [[nodiscard]] std::string add_state(std::string_view name, const Tensor& tensor) {
+    const std::vector<std::byte> bytes = contiguous(tensor);
+    for (const std::byte b : bytes)
+      if (b != std::byte{}) return array(name, tensor.dtype, bytes);
+    return {};
+  }
+  /// The name of an array with the sum of each output channel of an int8 tensor; empty for any other.
+  [[nodiscard]] std::string add_sums(std::string_view name, const Tensor& tensor) {
+    if (tensor.dtype != ScalarType::int8 || tensor.sizes.size() < 2 || tensor.sizes[0] == 0) return {};
+    const std::vector<std::byte> bytes = contiguous(tensor);
+    const auto channels = static_cast<std::size_t>(tensor.sizes[0]);
+    std::vector<std::byte> sums(channels * 4);
+    for (std::size_t c = 0; c < channels; ++c) {
+      std::int32_t sum = 0;
+      for (std::size_t i = 0; i < bytes.size() / channels; ++i)
+        sum += static_cast<std::int8_t>(bytes[c * (bytes.size() / channels) + i]);
+      std::memcpy(sums.data() + c * 4, &sum, 4);
+    }
+    return array_name(std::string(name) + "_sums", ScalarType::int32, sums);
+  }
+
+  [[nodiscard]] const std::string& arrays() const noexcept { return arrays_; }
+  [[nodiscard]] const std::vector<std::byte>& blob() const noexcept { return blob_; }
+
+  /// The elements in row-major order.
+  [[nodiscard]] static std::vector<std::byte> contiguous(const Tensor& tensor) {
+    Tensor copy = Tensor::zeros(tensor.dtype, tensor.sizes);
+    copy_tensor(tensor.view(), copy.view());
+    std::vector<std::byte> bytes(copy.view().nbytes());
+    if (!bytes.empty()) std::memcpy(bytes.data(), copy.view().data, bytes.size());
+    return bytes;
+  }
+  /// Row-major bytes with dimension 0 made the innermost one, padded with zeros to a multiple of 8.
+  [[nodiscard]] static std::vector<std::byte> output_inner(const std::vector<std::byte>& bytes, const Tensor& tensor) {
+    const std::size_t width = size_of(tensor.dtype);
+    const auto outputs = static_cast<std::size_t>(tensor.sizes[0]);
+    if (outputs == 0 || bytes.empty()) return bytes;
+    const std::size_t taps = bytes.size() / width / outputs;
+    const std::size_t padded = (outputs + 7) / 8 * 8;
+    std::vector<std::byte> out(taps * padded * width, std::byte{0});
+    for (std::size_t o = 0; o < outputs; ++o)
+      for (std::size_t t = 0; t < taps; ++t)
+        std::memcpy(out.data() + (t * padded + o) * width, bytes.data() + (o * taps + t) * width, width);
+    return out;
+  }
+
+ private:
+  [[nodiscard]] std::string array_name(std::string_view name, ScalarType dtype, const std::vector<std::byte>& bytes) {
+    const std::string key(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const auto [at, is_new] = known_arrays_.try_emplace({dtype, key}, space_ + "::" + std::string(name));
+    if (is_new) embed_text::append_array(arrays_, name, dtype, bytes);
+    return at->second;
+  }
+  [[nodiscard]] std::string array(std::string_view name, ScalarType dtype, const std::vector<std::byte>& bytes) {
+    return "davit::ConstantData::in_array(" + array_name(name, dtype, bytes) + ")";
+  }
+  [[nodiscard]] std::string blob(ScalarType dtype, const std::vector<std::byte>& bytes) {
+    const std::string key(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const auto [at, is_new] = known_blobs_.try_emplace(key, blob_.size());
+    if (is_new) {
+      blob_.insert(blob_.end(), bytes.begin(), bytes.end());
+      while (blob_.size() % alignment != 0) blob_.push_back(std::byte{0});
+    }
+    return "davit::ConstantData::in_blob(" + embed_text::scalar_type(dtype) + ", " +
+           std::to_string(bytes.size() / size_of(dtype)) + ", " + std::to_string(at->second) + ")";
+  }
+
+  std::string space_;
+  std::string arrays_;
+  std::vector<std::byte> blob_;
+  std::map<std::pair<ScalarType, std::string>, std::string> known_arrays_;
+  std::map<std::string, std::size_t> known_blobs_;
+};
+
+}  // namespace davit::formats

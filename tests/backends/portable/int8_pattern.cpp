@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#include "davit/backends/portable/int8_pattern.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace davit;
+using namespace davit::int8_fold;
+
+TEST_CASE("the byte that stands for a number") {
+  constexpr Quantized q{.value = 0, .dtype = ScalarType::int8, .scale = 0.5, .zero_point = -10};
+  static_assert(q.byte_of(0) == -10 && q.byte_of(1) == -8 && q.byte_of(0.25) == -10 && q.byte_of(0.75) == -8);
+  static_assert(q.byte_of(1e30) == 127 && q.byte_of(-1e30) == -128);
+  CHECK(q.same_numbers({.value = 7, .dtype = ScalarType::int8, .scale = 0.5, .zero_point = -10}));
+  CHECK(!q.same_numbers({.value = 0, .dtype = ScalarType::uint8, .scale = 0.5, .zero_point = -10}));
+}
+
+TEST_CASE("operators that keep the order of the elements") {
+  static_assert(keeps_order("aten.view.default") && keeps_order("aten.clone.default") &&
+                !keeps_order("aten.permute.default"));
+  CHECK(!keeps_order("aten.relu.default"));
+}

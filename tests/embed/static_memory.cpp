@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "davit/embed/static_memory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <type_traits>
+
+namespace {
+
+using namespace davit;
+
+constexpr StatePools pools{{3, 0, 0, 0, 0, 0, 1, 0}};
+static_assert(pools.bytes() == 20);
+static_assert(sizeof(StaticState<pools>) == 24);
+static_assert(std::is_empty_v<StaticState<StatePools{}>>);
+static_assert(std::is_same_v<element_of<ScalarType::bfloat16>, BFloat16>);
+static_assert(state_pool(ScalarType::float16) == 8);
+
+constexpr bool arenas_of_types_are_laid_out_alike() {
+  StaticState<StatePools{}> state;
+  ConstantMemory<StaticState<StatePools{}>, 0> memory{64, &state, {}};
+  memory.in_arena<float>(16)[1] = 3;
+  memory.in_arena<std::int8_t>(20)[0] = 5;
+  return memory.in_arena<float>(20)[0] == 3 && memory.in_arena<std::int8_t>(0)[20] == 5;
+}
+static_assert(arenas_of_types_are_laid_out_alike());
+
+}  // namespace
+
+TEST_CASE("a state has its elements by type") {
+  StaticState<pools> state;
+  state.of<float>()[2] = 4;
+  state.of<std::int64_t>()[0] = 9;
+  CHECK(state.f32.elements[2] == 4.0f);
+  CHECK(state.i64.elements[0] == 9);
+  CHECK(arenas_of_types_are_laid_out_alike());
+}
