@@ -184,6 +184,27 @@ inline constexpr auto log1p_of = [](auto v) {
     return nan_min(nan_max(v, T(0)), T(6));
   });
 }
+// Named: clang gives lambdas in template arguments a name that is not the same in every translation unit.
+inline constexpr auto acos_of = [](auto v) { return std::acos(v); };
+inline constexpr auto acosh_of = [](auto v) { return std::acosh(v); };
+inline constexpr auto asin_of = [](auto v) { return std::asin(v); };
+inline constexpr auto asinh_of = [](auto v) { return std::asinh(v); };
+inline constexpr auto atan_of = [](auto v) { return std::atan(v); };
+inline constexpr auto atanh_of = [](auto v) { return std::atanh(v); };
+inline constexpr auto cos_of = [](auto v) { return std::cos(v); };
+inline constexpr auto cosh_of = [](auto v) { return std::cosh(v); };
+inline constexpr auto erf_of = [](auto v) { return std::erf(v); };
+inline constexpr auto exp_of = [](auto v) { return std::exp(v); };
+inline constexpr auto expm1_of = [](auto v) { return std::expm1(v); };
+inline constexpr auto log_of = [](auto v) { return std::log(v); };
+inline constexpr auto log10_of = [](auto v) { return std::log10(v); };
+inline constexpr auto log2_of = [](auto v) { return std::log2(v); };
+inline constexpr auto reciprocal_of = [](auto v) { return decltype(v)(1) / v; };
+inline constexpr auto rsqrt_of = [](auto v) { return decltype(v)(1) / std::sqrt(v); };
+inline constexpr auto sin_of = [](auto v) { return std::sin(v); };
+inline constexpr auto sinh_of = [](auto v) { return std::sinh(v); };
+inline constexpr auto sqrt_of = [](auto v) { return std::sqrt(v); };
+inline constexpr auto tan_of = [](auto v) { return std::tan(v); };
 inline constexpr auto silu_of = [](auto v) { return v * sigmoid_of(v); };
 inline constexpr auto tanh_of = [](auto v) { return std::tanh(v); };
 inline constexpr auto hardsigmoid_of = [](auto v) {
@@ -199,20 +220,20 @@ inline constexpr auto hardswish_of = [](auto v) {
 
 inline constexpr auto elementwise_unary_ops = std::to_array<OpRow>({
     {"aten.abs.default", detail::absolute},
-    {"aten.acos.default", detail::real_op<[](auto v) { return std::acos(v); }>},
-    {"aten.acosh.default", detail::real_op<[](auto v) { return std::acosh(v); }>},
-    {"aten.asin.default", detail::real_op<[](auto v) { return std::asin(v); }>},
-    {"aten.asinh.default", detail::real_op<[](auto v) { return std::asinh(v); }>},
-    {"aten.atan.default", detail::real_op<[](auto v) { return std::atan(v); }>},
-    {"aten.atanh.default", detail::real_op<[](auto v) { return std::atanh(v); }>},
+    {"aten.acos.default", detail::real_op<detail::acos_of>},
+    {"aten.acosh.default", detail::real_op<detail::acosh_of>},
+    {"aten.asin.default", detail::real_op<detail::asin_of>},
+    {"aten.asinh.default", detail::real_op<detail::asinh_of>},
+    {"aten.atan.default", detail::real_op<detail::atan_of>},
+    {"aten.atanh.default", detail::real_op<detail::atanh_of>},
     {"aten.bitwise_not.default", detail::bitwise_not},
     {"aten.ceil.default", detail::rounding<detail::Rounding::ceil>},
-    {"aten.cos.default", detail::real_op<[](auto v) { return std::cos(v); }>},
-    {"aten.cosh.default", detail::real_op<[](auto v) { return std::cosh(v); }>},
+    {"aten.cos.default", detail::real_op<detail::cos_of>},
+    {"aten.cosh.default", detail::real_op<detail::cosh_of>},
     {"aten.elu.default", detail::elu},
-    {"aten.erf.default", detail::real_op<[](auto v) { return std::erf(v); }>},
-    {"aten.exp.default", detail::real_op<[](auto v) { return std::exp(v); }>},
-    {"aten.expm1.default", detail::real_op<[](auto v) { return std::expm1(v); }>},
+    {"aten.erf.default", detail::real_op<detail::erf_of>},
+    {"aten.exp.default", detail::real_op<detail::exp_of>},
+    {"aten.expm1.default", detail::real_op<detail::expm1_of>},
     {"aten.floor.default", detail::rounding<detail::Rounding::floor>},
     {"aten.gelu.default", detail::gelu},
     {"aten.hardsigmoid.default", detail::real_op<detail::hardsigmoid_of>},
@@ -221,24 +242,24 @@ inline constexpr auto elementwise_unary_ops = std::to_array<OpRow>({
     {"aten.isinf.default", detail::is_inf},
     {"aten.isnan.default", detail::is_nan},
     {"aten.leaky_relu.default", detail::leaky_relu},
-    {"aten.log.default", detail::real_op<[](auto v) { return std::log(v); }>},
-    {"aten.log10.default", detail::real_op<[](auto v) { return std::log10(v); }>},
+    {"aten.log.default", detail::real_op<detail::log_of>},
+    {"aten.log10.default", detail::real_op<detail::log10_of>},
     {"aten.log1p.default", detail::real_op<detail::log1p_of>},
-    {"aten.log2.default", detail::real_op<[](auto v) { return std::log2(v); }>},
+    {"aten.log2.default", detail::real_op<detail::log2_of>},
     {"aten.logical_not.default", detail::logical_not},
     {"aten.neg.default", detail::negate},
-    {"aten.reciprocal.default", detail::real_op<[](auto v) { return decltype(v)(1) / v; }>},
+    {"aten.reciprocal.default", detail::real_op<detail::reciprocal_of>},
     {"aten.relu.default", detail::relu},
     {"aten.relu6.default", detail::relu6},
     {"aten.round.default", detail::rounding<detail::Rounding::round>},
-    {"aten.rsqrt.default", detail::real_op<[](auto v) { return decltype(v)(1) / std::sqrt(v); }>},
+    {"aten.rsqrt.default", detail::real_op<detail::rsqrt_of>},
     {"aten.sigmoid.default", detail::real_op<detail::sigmoid_of>},
     {"aten.sign.default", detail::sign},
     {"aten.silu.default", detail::real_op<detail::silu_of>},
-    {"aten.sin.default", detail::real_op<[](auto v) { return std::sin(v); }>},
-    {"aten.sinh.default", detail::real_op<[](auto v) { return std::sinh(v); }>},
-    {"aten.sqrt.default", detail::real_op<[](auto v) { return std::sqrt(v); }>},
-    {"aten.tan.default", detail::real_op<[](auto v) { return std::tan(v); }>},
+    {"aten.sin.default", detail::real_op<detail::sin_of>},
+    {"aten.sinh.default", detail::real_op<detail::sinh_of>},
+    {"aten.sqrt.default", detail::real_op<detail::sqrt_of>},
+    {"aten.tan.default", detail::real_op<detail::tan_of>},
     {"aten.tanh.default", detail::real_op<detail::tanh_of>},
     {"aten.trunc.default", detail::rounding<detail::Rounding::trunc>},
 });
