@@ -59,7 +59,7 @@ constexpr void contiguous_strides(std::span<const std::int64_t> sizes, std::span
   std::int64_t step = 1;
   for (std::size_t d = sizes.size(); d-- > 0;) {
     strides[d] = step;
-    if (sizes[d] > 1) step *= sizes[d];
+    if (sizes[d] > 1 && __builtin_mul_overflow(step, sizes[d], &step)) step = INT64_MAX;  // no such tensor can be made
   }
 }
 

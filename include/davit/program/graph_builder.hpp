@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "davit/core/tensor_view.hpp"
 #include "davit/program/graph.hpp"
 
 namespace davit {
@@ -90,13 +92,13 @@ class GraphBuilder {
   }
   /// Declares a contiguous tensor value.
   constexpr ValueId tensor(std::string_view name, ScalarType dtype, std::span<const std::int64_t> sizes) {
+    std::vector<std::int64_t> strides(sizes.size(), 0);
+    contiguous_strides(sizes, strides);
     std::vector<Dim> sized(sizes.size());
     std::vector<Dim> strided(sizes.size());
-    std::int64_t step = 1;
-    for (std::size_t d = sizes.size(); d-- > 0;) {
+    for (std::size_t d = 0; d < sizes.size(); ++d) {
       sized[d].value = sizes[d];
-      strided[d].value = step;
-      if (sizes[d] > 1) step *= sizes[d];
+      strided[d].value = strides[d];
     }
     return declare({.name = text(name), .sizes = dims(sized), .strides = dims(strided), .device = cpu(), .dtype = dtype});
   }
