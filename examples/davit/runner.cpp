@@ -81,13 +81,15 @@ Result<void> check_choice(const LoweringChoice& choice) {
 }
 
 Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoice& choice, bool trace, Diagnostics* diagnostics) {
+  set_threads(choice.threads);
   const LowerOptions options{.require_full_delegation = choice.full_delegation};
   Result<LoweredProgram<Backends>> lowered = with_partitioner(
       choice, [&](const auto& partitioner) { return to_backend(program, partitioner, options, diagnostics); });
   if (!lowered) return std::unexpected(std::move(lowered.error()));
   return Sessions::start(*std::move(lowered), trace);
 }
-Result<Runner> Runner::load(const std::string& file, bool trace) {
+Result<Runner> Runner::load(const std::string& file, bool trace, std::uint32_t threads) {
+  set_threads(threads);
   Result<LoweredProgram<Backends>> program = formats::load_program<Backends>(std::filesystem::path(file));
   if (!program) return std::unexpected(std::move(program.error()));
   return Sessions::start(*std::move(program), trace);
