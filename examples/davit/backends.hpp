@@ -1,17 +1,54 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+#include <tuple>
+#include <utility>
+
 #include "custom_operators.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/lowering/backend_list.hpp"
 #include "davit/testing/renamed_backend.hpp"
+#ifdef DAVIT_WITH_ONEDNN
+#include "davit/backends/onednn.hpp"
+#endif
+#ifdef DAVIT_WITH_XNNPACK
+#include "davit/backends/xnnpack.hpp"
+#endif
 
 namespace tool {
 
 using Portable = davit::portable_with<CustomOperators>;
 
+#ifdef DAVIT_WITH_ONEDNN
+using OneDnn = std::tuple<davit::onednn>;
+#else
+using OneDnn = std::tuple<>;
+#endif
+#ifdef DAVIT_WITH_XNNPACK
+using XnnPack = std::tuple<davit::xnnpack>;
+#else
+using XnnPack = std::tuple<>;
+#endif
+
+template <class Tuple>
+struct ListOf;
+template <class... Bs>
+struct ListOf<std::tuple<Bs...>> {
+  using type = davit::BackendList<Bs...>;
+};
+
 /// The backends this program is compiled with. Add yours in front: `portable` takes what the others leave. The second
 /// instance of it is there to try out borders between partitions.
-using Backends = davit::BackendList<Portable, davit::testing::renamed_backend<Portable, "portable_2">>;
+using Always = std::tuple<Portable, davit::testing::renamed_backend<Portable, "portable_2">>;
+using Backends =
+    ListOf<decltype(std::tuple_cat(std::declval<OneDnn>(), std::declval<XnnPack>(), std::declval<Always>()))>::type;
+
+/// How many threads programs lowered or loaded from now on may use, where a backend has threads.
+inline void set_threads([[maybe_unused]] std::uint32_t threads) {
+  Backends::for_each([&]<class B, std::size_t>() {
+    if constexpr (requires { B::set_threads(threads); }) B::set_threads(threads);
+  });
+}
 
 }  // namespace tool

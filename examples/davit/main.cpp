@@ -15,6 +15,7 @@ void add_lowering(CLI::App& command, tool::LoweringChoice& choice) {
                      "capability: large groups, each on the first backend that takes it; alternate: every other node on the next "
                      "backend, to exercise borders; all: every node on the first; config:FILE with lines PATTERN = BACKEND; "
                      "module:PATH=BACKEND,...; pattern:OP+OP=BACKEND,...; what these leave goes to the last backend compiled in");
+  command.add_option("--threads", choice.threads, "threads of one run, for backends that have them (1)")->check(CLI::Range(1, 1024));
   command.add_flag("--full-delegation", choice.full_delegation, "fail if the partitioner leaves a node");
 }
 

@@ -81,6 +81,7 @@ Result<void> check_choice(const LoweringChoice& choice) {
 }
 
 Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoice& choice, bool trace, Diagnostics* diagnostics) {
+  set_threads(choice.threads);
   const LowerOptions options{.shared_constants = choice.shared_constants == "duplicate" ? SharedConstants::duplicate
                                                  : choice.shared_constants == "refuse"  ? SharedConstants::refuse
                                                                                         : SharedConstants::share,
@@ -91,7 +92,8 @@ Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoic
   if (!lowered) return std::unexpected(std::move(lowered.error()));
   return Sessions::start(*std::move(lowered), trace);
 }
-Result<Runner> Runner::load(const std::string& file, bool trace) {
+Result<Runner> Runner::load(const std::string& file, bool trace, std::uint32_t threads) {
+  set_threads(threads);
   Result<LoweredProgram<Backends>> program = formats::load_program<Backends>(std::filesystem::path(file));
   if (!program) return std::unexpected(std::move(program.error()));
   return Sessions::start(*std::move(program), trace);

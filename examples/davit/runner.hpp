@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,6 +23,7 @@ struct LoweringChoice {
   std::string backends = "portable";       ///< names by preference, separated by commas
   std::string partitioner = "capability";  ///< see choose_partitioner
   std::string redirect{};                  ///< not empty: cut as the partitioner says, but run it all on this backend
+  std::uint32_t threads = 1;  ///< that backends with threads may use
   bool full_delegation = false;
   bool keep_originals = false;
   std::string shared_constants = "share";  ///< or "duplicate", "refuse"
@@ -38,7 +40,7 @@ class Runner {
   [[nodiscard]] static davit::Result<Runner> lower(const davit::ExportedProgram& program, const LoweringChoice& choice,
                                                    bool trace = false, davit::Diagnostics* diagnostics = nullptr);
   /// Loads what save() wrote. Errors: what loading reports.
-  [[nodiscard]] static davit::Result<Runner> load(const std::string& file, bool trace = false);
+  [[nodiscard]] static davit::Result<Runner> load(const std::string& file, bool trace = false, std::uint32_t threads = 1);
   [[nodiscard]] static davit::Result<Runner> load(const davit::SharedBytes& bytes, bool trace = false);
   Runner(Runner&&) noexcept;
   Runner& operator=(Runner&&) noexcept;

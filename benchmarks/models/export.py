@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""Writes the benchmark models to a folder: NAME_bBATCH.pt2 (core ATen), NAME_bBATCH.onnx, and input/output samples as .npy.
+
+Weights are seeded, not trained: latency does not depend on them. Batch norm statistics come from a few seeded batches, so that
+activations stay in the range that trained models have. Needs torch 2.6, torchvision and (for .onnx) onnx.
+
+  export.py DIR [--batch 1 8] [--only NAME ...] [--no-onnx]
+"""
+import argparse
+import pathlib
+
+import numpy
+import torch
+from torch import nn
+
+
+class Digits(nn.Module):
+    """A small CNN for 8x8 images."""
+
+    def __init__(self):
+        super().__init__()
+        self.features = nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+                                      nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2))
+        self.classifier = nn.Sequential(nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, 10))
+
+    def forward(self, x):
+        return self.classifier(torch.flatten(self.features(x), 1))
+
+
+class GruTagger(nn.Module):
+    """Labels each step of a sequence of 16 features."""
+
+    def __init__(self):
+        super().__init__()
+        self.gru = nn.GRU(16, 64, batch_first=True)
+        self.head = nn.Linear(64, 8)
+
+    def forward(self, x):
+        return self.head(self.gru(x)[0])
+
+
+class Block(nn.Module):
+    """A transformer block, attention written out."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.norm1 = nn.LayerNorm(width)
+        self.qkv = nn.Linear(width, 3 * width)
+        self.proj = nn.Linear(width, width)
+        self.norm2 = nn.LayerNorm(width)
+        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    def forward(self, x):
+        b, n, c = x.shape
+        q, k, v = self.qkv(self.norm1(x)).reshape(b, n, 3, self.heads, c // self.heads).permute(2, 0, 3, 1, 4).unbind(0)
+        weights = (q @ k.transpose(-2, -1) * (c // self.heads) ** -0.5).softmax(-1)
+        x = x + self.proj((weights @ v).transpose(1, 2).reshape(b, n, c))
+        return x + self.mlp(self.norm2(x))
+
+
+class VitSmall(nn.Module):
+    """A vision transformer on 64x64 images: patches of 8, width 192, 3 heads, 6 blocks."""
+
+    def __init__(self):
+        super().__init__()
+        self.patch = nn.Conv2d(3, 192, 8, 8)
+        self.position = nn.Parameter(torch.randn(1, 64, 192) * 0.02)
+        self.blocks = nn.Sequential(*[Block(192, 3) for _ in range(6)])
+        self.norm = nn.LayerNorm(192)
+        self.head = nn.Linear(192, 100)
+
+    def forward(self, x):
+        x = self.patch(x).flatten(2).transpose(1, 2) + self.position
+        return self.head(self.norm(self.blocks(x)).mean(1))
+
+
+def torchvision_model(name):
+    def make():
+        import torchvision
+
+        return getattr(torchvision.models, name)(weights=None)
+
+    return make
+
+
+IMAGE = (3, 224, 224)
+MODELS = {
+    "mobilenet_v2": (torchvision_model("mobilenet_v2"), IMAGE),
+    "resnet18": (torchvision_model("resnet18"), IMAGE),
+    "squeezenet1_1": (torchvision_model("squeezenet1_1"), IMAGE),
+    "vit_small": (VitSmall, (3, 64, 64)),
+    "gru_tagger": (GruTagger, (64, 16)),
+    "digits": (Digits, (1, 8, 8)),
+}
+
+
+def settled(make, shape):
+    """The model in eval mode, its batch norm statistics from seeded batches."""
+    torch.manual_seed(0)
+    model = make()
+    norms = [m for m in model.modules() if isinstance(m, nn.BatchNorm2d)]
+    if norms:
+        for norm in norms:
+            norm.momentum = None  # a plain average
+            nn.init.uniform_(norm.weight, 0.6, 1.4)
+            nn.init.uniform_(norm.bias, -0.3, 0.3)
+        model.train()
+        with torch.no_grad():
+            for _ in range(2):
+                model(torch.randn(4, *shape))
+    return model.eval()
+
+
+def export(name, batch, folder, onnx):
+    make, shape = MODELS[name]
+    model = settled(make, shape)
+    torch.manual_seed(1)
+    x = torch.randn(batch, *shape)
+    stem = folder / f"{name}_b{batch}"
+    with torch.no_grad():
+        program = torch.export.export(model, (x,), strict=False).run_decompositions()
+        torch.export.save(program, str(stem) + ".pt2")
+        numpy.save(str(stem) + "_in.npy", x.numpy())
+        numpy.save(str(stem) + "_out.npy", model(x).numpy())
+        if onnx:
+            torch.onnx.export(model, (x,), str(stem) + ".onnx", opset_version=17, input_names=["x"], output_names=["y"], dynamo=False)
+    print(stem, flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--batch", type=int, nargs="+", default=[1])
+    parser.add_argument("--only", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--no-onnx", action="store_true")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    for batch in options.batch:
+        for name in options.only:
+            export(name, batch, options.folder, not options.no_onnx)
+
+
+if __name__ == "__main__":
+    main()

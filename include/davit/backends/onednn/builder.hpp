@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "davit/backends/onednn/code.hpp"
+#include "davit/backends/onednn/descriptors.hpp"
+#include "davit/backends/onednn/fusion.hpp"
+#include "davit/backends/onednn/layout.hpp"
+
+namespace davit::onednn_ops {
+
+/// Collects the steps of a partition: knows where every value lies, inserts reorders, keeps count of what is still
+/// needed.
+///
+/// A trial builder makes no primitives and reads no constants: it only finds out whether the library has what is
+/// needed. Functions throw dnnl::error where it has not.
+class Builder {
+ public:
+  struct Role {
+    int argument;
+    Place place;
+  };
+
+  Builder(GraphModuleView graph, Code& code, bool trial)
+      : graph_(graph), code_(code), trial_(trial), places_(graph.values.size()), uses_(graph.values.size(), 0) {
+    attributes_.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  }
+
+  [[nodiscard]] GraphModuleView graph() const noexcept { return graph_; }
+  [[nodiscard]] bool trial() const noexcept { return trial_; }
+  [[nodiscard]] const dnnl::primitive_attr& attributes() const noexcept { return attributes_; }
+  [[nodiscard]] Dims sizes(ValueId v) const { return sizes_of(graph_, v); }
+
+  /// Says how often a value will be used; before the first of these uses.
+  void expect_use(ValueId v, std::uint32_t times = 1) noexcept { uses_[v] += times; }
+  void begin_step(DebugHandle handle, std::string_view name) noexcept {
+    handle_ = handle;
+    name_ = name;
+  }
+
+  // -- places ------------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] std::uint32_t add_storage(StorageKind kind, std::size_t bytes, std::uint32_t index = 0) {
+    code_.storages.push_back({.kind = kind, .index = index, .bytes = bytes});
+    residents_.emplace_back();
+    return static_cast<std::uint32_t>(code_.storages.size() - 1);
+  }
+  [[nodiscard]] Place add_scratch(const MemoryDesc& md) {
+    return {md, add_storage(StorageKind::scratch, md.get_size())};
+  }
+  /// New constant bytes, zeroed. Throws dnnl::error if there is no memory.
+  [[nodiscard]] Place add_constant(const MemoryDesc& md) {
+    SharedBytes bytes = SharedBytes::allocate(md.get_size());
+    if (bytes.size() != md.get_size()) throw dnnl::error(dnnl_out_of_memory, "no memory for a constant");
+    return add_constant(md, std::move(bytes));
+  }
+  [[nodiscard]] Place add_constant(const MemoryDesc& md, SharedBytes bytes, std::size_t offset = 0) {
+    code_.constants.push_back(std::move(bytes));
+    return {md,
+            add_storage(StorageKind::constant, code_.constants.back().size(),
+                        static_cast<std::uint32_t>(code_.constants.size() - 1)),
+            offset};
+  }
+  [[nodiscard]] bool is_constant(const Place& place) const noexcept {
+    return place.is_set() && code_.storages[place.storage].kind == StorageKind::constant;
+  }
+  [[nodiscard]] bool is_constant(ValueId v) const noexcept { return is_constant(places_[v]); }
+  [[nodiscard]] std::byte* constant_data(const Place& place) const noexcept {
+    return code_.constants[code_.storages[place.storage].index].writable() + place.offset;
+  }
+
+  void place(ValueId v, const Place& where) {
+    places_[v] = where;
+    residents_[where.storage].push_back(v);
+  }
+  [[nodiscard]] const Place& place_of(ValueId v) const {
+    if (!places_[v].is_set()) throw dnnl::error(dnnl_invalid_arguments, "a value is used before it is made");
+    return places_[v];
+  }
+  /// One use of the value is done with.
+  void release(ValueId v) noexcept { --uses_[v]; }
+
+  /// True if nobody but the next step needs what lies in the storage of `v`, and `v` is all that lies there.
+  [[nodiscard]] bool is_last_use(ValueId v) const {
+    const Place& p = place_of(v);
+    const Storage& s = code_.storages[p.storage];
+    std::uint32_t uses = 0;
+    for (const ValueId other : residents_[p.storage]) uses += uses_[other];
+    return s.kind == StorageKind::scratch && s.parent == no_id && !has_parts(p.storage) && uses == 1 && p.offset == 0 &&
+           p.md.get_size() == s.bytes;
+  }
+
+  // -- reorders ----------------------------------------------------------------------------------------------------
+
+  /// The place in another layout of the same sizes: a reorder if it differs, now for constants and at each run for
+  /// others.
+  [[nodiscard]] Place reordered(const Place& from, const MemoryDesc& md) {
+    if (from.md == md) return from;
+    for (const Reorder& r : reorders_)
+      if (r.from.storage == from.storage && r.from.offset == from.offset && r.from.md == from.md && r.to.md == md)
+        return r.to;
+    const dnnl::reorder::primitive_desc pd = describe_reorder(attributes_, from.md, md);
+    if (!pd) throw dnnl::error(dnnl_unimplemented, "no reorder between these layouts");
+    const Place to = is_constant(from) && !trial_ ? reorder_constant(pd, from, md) : reorder_later(pd, from, md);
+    // what lies in scratch may be overwritten later: only constants and inputs are remembered
+    if (code_.storages[from.storage].kind != StorageKind::scratch) reorders_.push_back({from, to});
+    return to;
+  }
+  /// The place in row-major order.
+  [[nodiscard]] Place row_major(const Place& from) {
+    return is_row_major(from.md) ? from : reordered(from, plain(dims_of(from.md)));
+  }
+  /// In these sizes, which hold as many elements; a reorder first if that cannot be said otherwise.
+  [[nodiscard]] Place viewed(const Place& from, const Dims& dims) {
+    if (std::optional<Place> direct = attempt([&] { return reshaped(from, dims); })) return *direct;
+    return *reshaped(row_major(from), dims);
+  }
+  /// A weight, a bias or a statistic: in row-major order, in these sizes.
+  [[nodiscard]] Place parameter(ValueId v, const Dims& dims) { return viewed(row_major(place_of(v)), dims); }
+
+  // -- steps -------------------------------------------------------------------------------------------------------
+
+  template <class P, class PrimitiveDesc>
+  void add_step(const PrimitiveDesc& pd, std::initializer_list<Role> roles, std::span<const Role> more = {}) {
+    const auto first = static_cast<std::uint32_t>(code_.arguments.size());
+    for (const Role& role : roles) add_argument(role);
+    for (const Role& role : more) add_argument(role);
+    if (const MemoryDesc scratch = pd.scratchpad_desc(); scratch && scratch.get_size() != 0)
+      add_argument({DNNL_ARG_SCRATCHPAD, add_scratch(scratch)});
+    const auto count = static_cast<std::uint32_t>(code_.arguments.size()) - first;
+    code_.steps.push_back({trial_ ? dnnl::primitive() : P(pd), {first, count}, handle_, name_});
+  }
+  /// Zeros in a whole storage.
+  void add_zeros(const Place& to) {
+    const auto first = static_cast<std::uint32_t>(code_.arguments.size());
+    add_argument({0, to});
+    code_.steps.push_back({{}, {first, 1}, handle_, name_});
+  }
+
+  /// Makes a storage part of another, if that is possible: what lies there is then made in its place.
+  [[nodiscard]] bool can_join(const Place& part) const {
+    const Storage& s = code_.storages[part.storage];
+    return s.kind == StorageKind::scratch && s.parent == no_id && s.output == no_id && !has_parts(part.storage) &&
+           part.offset == 0 && part.md.get_size() == s.bytes;
+  }
+  void join(std::uint32_t part, std::uint32_t whole, std::size_t offset) {
+    code_.storages[part].parent = whole;
+    code_.storages[part].parent_offset = offset;
+    wholes_.push_back(whole);
+  }
+
+  /// Makes a value an output of the delegate: in row-major order, in a storage of its own.
+  [[nodiscard]] std::uint32_t claim_output(ValueId v, std::uint32_t output) {
+    Place p = place_of(v);
+    const Dims dims = sizes(v);
+    const Storage& s = code_.storages[p.storage];
+    const bool own = s.kind == StorageKind::scratch && s.parent == no_id && s.output == no_id && p.offset == 0 &&
+                     p.md.get_size() == s.bytes;
+    if (!own || !is_row_major(p.md)) {
+      const Place to = add_scratch(plain(dims));
+      p = viewed(p, dims);
+      copy(p, to);
+      p = to;
+    }
+    code_.storages[p.storage].output = output;
+    return p.storage;
+  }
+  /// Copies between places of the same sizes, at each run.
+  void copy(const Place& from, const Place& to) {
+    const dnnl::reorder::primitive_desc pd = describe_reorder(attributes_, from.md, to.md);
+    if (!pd) throw dnnl::error(dnnl_unimplemented, "no reorder between these layouts");
+    add_step<dnnl::reorder>(pd, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+  }
+
+ private:
+  struct Reorder {
+    Place from;
+    Place to;
+  };
+
+  [[nodiscard]] bool has_parts(std::uint32_t storage) const noexcept {
+    return std::ranges::find(wholes_, storage) != wholes_.end();
+  }
+
+  void add_argument(const Role& role) {
+    const auto step = static_cast<std::uint32_t>(code_.steps.size());
+    Storage& s = code_.storages[role.place.storage];
+    s.first = std::min(s.first, step);
+    s.last = std::max(s.last, step);
+    code_.arguments.push_back({role.argument, static_cast<std::uint32_t>(code_.places.size())});
+    code_.places.push_back(role.place);
+  }
+  [[nodiscard]] Place reorder_constant(const dnnl::reorder::primitive_desc& pd, const Place& from,
+                                       const MemoryDesc& md) {
+    const Place to = add_constant(md);
+    const dnnl::memory source(from.md, cpu(), constant_data(from));
+    const dnnl::memory destination(md, cpu(), constant_data(to));
+    const dnnl::memory scratch(pd.scratchpad_desc(), cpu());
+    dnnl::stream stream(cpu());
+    dnnl::reorder(pd).execute(stream,
+                              {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, destination}, {DNNL_ARG_SCRATCHPAD, scratch}});
+    stream.wait();
+    return to;
+  }
+  [[nodiscard]] Place reorder_later(const dnnl::reorder::primitive_desc& pd, const Place& from, const MemoryDesc& md) {
+    const Place to = add_scratch(md);
+    const std::string_view name = std::exchange(name_, "reorder");
+    add_step<dnnl::reorder>(pd, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+    name_ = name;
+    return to;
+  }
+
+  GraphModuleView graph_;
+  Code& code_;
+  bool trial_;
+  dnnl::primitive_attr attributes_;
+  std::vector<Place> places_;                    ///< per value
+  std::vector<std::uint32_t> uses_;              ///< per value: uses to come
+  std::vector<std::vector<ValueId>> residents_;  ///< per storage: the values that lie there
+  std::vector<std::uint32_t> wholes_;            ///< storages that have parts
+  std::vector<Reorder> reorders_;
+  DebugHandle handle_ = no_debug_handle;
+  std::string_view name_;
+};
+
+}  // namespace davit::onednn_ops

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/backend/memory_plan.hpp"
+#include "davit/backends/onednn/library.hpp"
+#include "davit/backends/onednn/program_body.hpp"
+
+namespace davit::onednn_ops {
+
+enum class StorageKind : std::uint8_t {
+  scratch,   ///< the session's arena, or the destination of an output
+  input,     ///< a delegate input
+  constant,  ///< of the program, or made of one when compiling
+};
+
+/// A block of memory.
+struct Storage {
+  StorageKind kind = StorageKind::scratch;
+  std::uint32_t index = 0;       ///< input: which one; constant: into Code::constants
+  std::uint32_t output = no_id;  ///< scratch: the graph output that it is
+  std::uint32_t parent = no_id;  ///< the larger block that it is part of
+  std::size_t parent_offset = 0;
+  std::size_t bytes = 0;
+  std::uint32_t first = no_id;  ///< the step that writes it first
+  std::uint32_t last = 0;       ///< the step that needs it last
+};
+
+/// A tensor in some layout, at some place.
+struct Place {
+  MemoryDesc md;
+  std::uint32_t storage = no_id;
+  std::size_t offset = 0;  ///< in bytes
+  [[nodiscard]] bool is_set() const noexcept { return storage != no_id; }
+};
+
+struct StepArgument {
+  int role = 0;             ///< DNNL_ARG_*
+  std::uint32_t place = 0;  ///< into Code::places
+};
+
+/// One primitive, or zeros written to the place of its only argument.
+struct Step {
+  dnnl::primitive primitive;  ///< empty: zeros
+  Range arguments;
+  DebugHandle handle = no_debug_handle;
+  std::string_view name;
+};
+
+/// What an output of the delegate is.
+struct Output {
+  enum class Kind : std::uint8_t { made, input, constant, literal };
+  Kind kind = Kind::literal;
+  std::uint32_t index = 0;  ///< made: storage; input: delegate input; constant: of the body
+  Argument literal;
+  Range dims;  ///< made: sizes, then strides
+};
+
+/// What a delegate input has to be.
+struct InputPort {
+  std::uint32_t storage = no_id;  ///< no_id: only passed through, or not used
+  std::uint32_t staging = no_id;  ///< where a copy goes if the input is not contiguous
+  ValueId value = no_id;
+};
+
+/// A partition, compiled: immutable, shared by sessions.
+struct Code {
+  std::shared_ptr<const ProgramBody> body;
+  std::vector<Step> steps;
+  std::vector<StepArgument> arguments;
+  std::vector<Place> places;
+  std::vector<Storage> storages;
+  std::vector<SharedBytes> constants;
+  std::vector<InputPort> inputs;
+  std::vector<Output> outputs;
+  std::vector<std::int64_t> dims;
+  std::vector<std::uint32_t> roots;                   ///< per place: the storage it lies in that has no parent
+  std::vector<std::vector<std::uint32_t>> places_of;  ///< per storage
+  int threads = 0;
+
+  /// The block without parent that a place lies in, and how far from its start.
+  [[nodiscard]] std::pair<std::uint32_t, std::size_t> root_of(const Place& place) const noexcept {
+    std::uint32_t s = place.storage;
+    std::size_t offset = place.offset;
+    while (storages[s].parent != no_id) {
+      offset += storages[s].parent_offset;
+      s = storages[s].parent;
+    }
+    return {s, offset};
+  }
+};
+
+}  // namespace davit::onednn_ops

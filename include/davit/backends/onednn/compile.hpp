@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "davit/backends/onednn/emit.hpp"
+#include "davit/backends/onednn/op_table.hpp"
+#include "davit/backends/onednn/threads.hpp"
+#include "davit/core/copy_tensor.hpp"
+
+namespace davit::onednn_ops {
+
+/// Makes the code of a partition.
+class Compiler {
+ public:
+  explicit Compiler(std::shared_ptr<const ProgramBody> body)
+      : body_(std::move(body)),
+        graph_(body_->graph.view()),
+        code_(std::make_shared<Code>()),
+        builder_(graph_, *code_, false),
+        defined_(graph_.values.size(), false) {
+    code_->body = body_;
+  }
+
+  /// Errors: unsupported_operator, invalid_program, failed with what the library says.
+  [[nodiscard]] Result<std::shared_ptr<const Code>> run(int threads) {
+    code_->threads = threads;
+    const ThreadScope scope(threads);
+    try {
+      if (Result<void> read = read_nodes(); !read) return std::unexpected(std::move(read.error()));
+      if (Result<void> placed = place_inputs(); !placed) return std::unexpected(std::move(placed.error()));
+      emit_all();
+      return finish();
+    } catch (const dnnl::error& e) {
+      return std::unexpected(
+          Error{.code = e.status == dnnl_out_of_memory ? ErrorCode::out_of_memory : ErrorCode::failed,
+                .stage = Stage::compile,
+                .debug_handle = at_,
+                .what = concat("oneDNN: ", std::string_view(e.what())),
+                .fix = "name another backend for this node"});
+    }
+  }
+
+ private:
+  [[nodiscard]] static Error invalid(Name where, Name what) {
+    return Error{.code = ErrorCode::invalid_program,
+                 .stage = Stage::compile,
+                 .where = std::move(where),
+                 .what = std::move(what),
+                 .fix = "save the program again"};
+  }
+
+  [[nodiscard]] Result<void> read_nodes() {
+    const Graph& root = graph_.root();
+    for (const Argument& input : graph_.args(root.inputs))
+      if (input.is_value()) defined_[input.value()] = true;
+    for (std::uint32_t n = 0; n < root.nodes.count; ++n) {
+      const NodeId id = root.nodes.first + n;
+      Operation op;
+      if (const char* wrong = describe_node(graph_, id, op))
+        return std::unexpected(Error{.code = ErrorCode::unsupported_operator,
+                                     .stage = Stage::compile,
+                                     .debug_handle = body_->handles[id],
+                                     .where = concat("operator ", graph_.target(graph_.nodes[id])),
+                                     .what = Name(std::string_view(wrong)),
+                                     .fix = "name another backend for this node"});
+      for (const ValueId v : op.inputs)
+        if (v != no_id && !defined_[v])
+          return std::unexpected(invalid(concat("value '", graph_.name(v), "'"), "it is used before it is defined"));
+      for (const ValueId v : op.outputs) {
+        if (defined_[v]) return std::unexpected(invalid(concat("value '", graph_.name(v), "'"), "it is defined twice"));
+        defined_[v] = true;
+      }
+      operations_.push_back(std::move(op));
+    }
+    return {};
+  }
+
+  /// Gives every graph input that an operation uses its place.
+  [[nodiscard]] Result<void> place_inputs() {
+    std::vector<bool> needed(graph_.values.size(), false);
+    for (const Operation& op : operations_)
+      for (const ValueId v : op.inputs)
+        if (v != no_id) needed[v] = true;
+    source_.resize(graph_.values.size());
+    std::size_t i = 0;
+    std::uint32_t constants = 0;
+    for (const Argument& input : graph_.args(graph_.root().inputs)) {
+      const InputRole role = body_->roles[i++];
+      const ValueId v = input.is_value() ? input.value() : no_id;
+      if (role == InputRole::constant) {
+        const std::uint32_t index = constants++;
+        if (v == no_id) continue;
+        source_[v] = {Output::Kind::constant, index};
+        if (!needed[v]) continue;
+        if (Result<void> placed = place_constant(v, body_->constants[index]); !placed) return placed;
+      } else if (role == InputRole::user || role == InputRole::state) {
+        const auto index = static_cast<std::uint32_t>(code_->inputs.size());
+        code_->inputs.push_back({.value = v});
+        if (v == no_id) continue;
+        source_[v] = {Output::Kind::input, index};
+        if (!needed[v]) continue;
+        const MemoryDesc md = plain(builder_.sizes(v));
+        const std::uint32_t storage = builder_.add_storage(StorageKind::input, md.get_size(), index);
+        builder_.place(v, {md, storage});
+        code_->inputs[index].storage = storage;
+      }
+    }
+    return {};
+  }
+  [[nodiscard]] Result<void> place_constant(ValueId v, const Tensor& tensor) {
+    const Dims sizes = builder_.sizes(v);
+    const TensorView view = tensor.view();
+    bool fits = tensor.dtype == ScalarType::float32 && tensor.sizes.size() == graph_.values[v].sizes.count;
+    for (std::size_t d = 0; fits && d < tensor.sizes.size(); ++d) fits = tensor.sizes[d] == sizes[d];
+    const std::int64_t extent = storage_extent(tensor.sizes, tensor.strides, tensor.storage_offset, sizeof(float));
+    if (!fits || tensor.strides.size() != tensor.sizes.size() || extent < 0 ||
+        static_cast<std::size_t>(extent) > tensor.storage.size())
+      return std::unexpected(invalid(concat("constant '", graph_.name(v), "'"),
+                                     "it does not have the sizes or the dtype that the graph declares"));
+    if (view.is_contiguous()) {
+      builder_.place(v, builder_.add_constant(plain(sizes), tensor.storage,
+                                              static_cast<std::size_t>(tensor.storage_offset) * sizeof(float)));
+      return {};
+    }
+    const Place copy = builder_.add_constant(plain(sizes));
+    const Dims strides = row_major_strides(sizes);
+    TensorView to = view;
+    to.data = builder_.constant_data(copy);
+    to.strides_data = strides.data();
+    copy_tensor(view, to);
+    builder_.place(v, copy);
+    return {};
+  }
+
+  void emit_all() {
+    const std::vector<Chain> chains = make_chains(
+        graph_, operations_, [&](const Operation& base, const Operation& norm) { return folds(builder_, base, norm); });
+    for (const Chain& chain : chains) {
+      count_uses(operations_[chain.base], no_id);
+      ValueId v = operations_[chain.base].outputs[0];
+      for (const std::uint32_t i : chain.tail) {
+        count_uses(operations_[i], v);
+        v = operations_[i].outputs[0];
+      }
+    }
+    for (const Argument& output : graph_.args(graph_.root().outputs))
+      graph_.for_each_value(output, [&](ValueId v) { builder_.expect_use(v, 2); });
+    std::vector<const Operation*> tail;
+    for (const Chain& chain : chains) {
+      tail.clear();
+      for (const std::uint32_t i : chain.tail) tail.push_back(&operations_[i]);
+      emit(&operations_[chain.base], tail);
+    }
+  }
+  /// What one primitive cannot take follows by itself, with what is left of the tail.
+  void emit(const Operation* base, std::span<const Operation* const> rest) {
+    while (true) {
+      ChainView view{.base = base};
+      if (base->kind == OpKind::convolution && !rest.empty() && rest[0]->kind == OpKind::batch_norm) {
+        view.norm = rest[0];
+        rest = rest.subspan(1);
+      }
+      at_ = body_->handles[view.base->node];
+      builder_.begin_step(at_, view.base->name);
+      if (takes_tail(*view.base)) view.tail = rest;
+      view.tail = rest.first(emit_chain(builder_, view));
+      if (view.tail.size() == rest.size()) return;
+      builder_.expect_use(view.result());
+      rest = rest.subspan(view.tail.size());
+      base = rest[0];
+      rest = rest.subspan(1);
+    }
+  }
+  void count_uses(const Operation& op, ValueId made_inside) {
+    for (const ValueId v : op.inputs)
+      if (v != no_id && v != made_inside) builder_.expect_use(v);
+  }
+
+  [[nodiscard]] Result<std::shared_ptr<const Code>> finish() {
+    for (const Argument& a : graph_.args(graph_.root().outputs)) {
+      Output output{.literal = a};
+      if (a.is_value() && source_[a.value()].kind != Output::Kind::literal) {
+        output = source_[a.value()];
+      } else if (a.is_value() && graph_.values[a.value()].kind == ValueKind::tensor && defined_[a.value()]) {
+        output = {.kind = Output::Kind::made,
+                  .index = builder_.claim_output(a.value(), static_cast<std::uint32_t>(code_->outputs.size()))};
+        output.dims = {static_cast<std::uint32_t>(code_->dims.size()), graph_.values[a.value()].sizes.count};
+        Dims sizes = builder_.sizes(a.value());
+        sizes.resize(output.dims.count);
+        const Dims strides = row_major_strides(sizes);
+        code_->dims.insert(code_->dims.end(), sizes.begin(), sizes.end());
+        code_->dims.insert(code_->dims.end(), strides.begin(), strides.end());
+      } else if (a.is_value() || a.is_list()) {
+        return std::unexpected(invalid("graph outputs", "an output is neither a tensor, nor an input, nor a number"));
+      }
+      code_->outputs.push_back(output);
+    }
+    for (InputPort& port : code_->inputs)
+      if (port.storage != no_id) stage_input(port);
+    finish_storages();
+    return std::shared_ptr<const Code>(std::move(code_));
+  }
+  /// Room for a copy of an input, should it not be contiguous.
+  void stage_input(InputPort& port) {
+    const Storage own = code_->storages[port.storage];
+    if (own.first == no_id) return;
+    port.staging = builder_.add_storage(StorageKind::scratch, own.bytes);
+    code_->storages[port.staging].first = 0;
+    code_->storages[port.staging].last = own.last;
+  }
+  /// Lifetimes of storages that have parts cover those of their parts; outputs live to the end.
+  void finish_storages() {
+    const auto end = static_cast<std::uint32_t>(code_->steps.size());
+    for (Storage& s : code_->storages) {
+      if (s.output != no_id) s.last = end;
+      for (std::uint32_t p = s.parent; p != no_id; p = code_->storages[p].parent) {
+        code_->storages[p].first = std::min(code_->storages[p].first, s.first);
+        code_->storages[p].last = std::max(code_->storages[p].last, s.last);
+      }
+    }
+    code_->places_of.resize(code_->storages.size());
+    for (std::uint32_t p = 0; p < code_->places.size(); ++p) {
+      code_->roots.push_back(code_->root_of(code_->places[p]).first);
+      code_->places_of[code_->roots.back()].push_back(p);
+    }
+  }
+
+  std::shared_ptr<const ProgramBody> body_;
+  GraphModuleView graph_;
+  std::shared_ptr<Code> code_;
+  Builder builder_;
+  std::vector<bool> defined_;
+  std::vector<Operation> operations_;
+  std::vector<Output> source_;  ///< per value that is a graph input
+  DebugHandle at_ = no_debug_handle;
+};
+
+/// nullptr if the library has a primitive for the operation, all operands in row-major order; else why not.
+[[nodiscard]] inline const char* try_operation(GraphModuleView graph, const Operation& op) {
+  Code code;
+  Builder builder(graph, code, true);
+  try {
+    for (const ValueId v : op.inputs) {
+      if (v == no_id) continue;
+      builder.expect_use(v);
+      const MemoryDesc md = plain(builder.sizes(v));
+      builder.place(v, {md, builder.add_storage(StorageKind::input, md.get_size())});
+    }
+    for (const ValueId v : op.outputs) builder.expect_use(v, 2);
+    emit_chain(builder, {.base = &op});
+  } catch (const dnnl::error&) {
+    return "oneDNN has no primitive for it";
+  }
+  return nullptr;
+}
+
+}  // namespace davit::onednn_ops

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "davit/backends/onednn/tail.hpp"
+
+/// Steps of operations whose layout is that of their source: elementwise, pooling, normalization, softmax, reductions.
+/// Each tries the layout it finds first, and row-major order where the library has no (fast) primitive for that.
+namespace davit::onednn_ops {
+
+namespace detail {
+/// Calls `make(md)` with the layouts to try, until the descriptor it answers is no reference implementation; answers
+/// the last one otherwise, and the layout.
+template <class Make>
+[[nodiscard]] auto best_of(const MemoryDesc& first, const MemoryDesc& second, Make&& make) {
+  auto pd = attempt([&] { return make(first); });
+  if (pd && !is_reference(pd)) return std::pair(std::move(pd), first);
+  auto other = attempt([&] { return make(second); });
+  if (other && (!pd || !is_reference(other))) return std::pair(std::move(other), second);
+  if (!pd) throw dnnl::error(dnnl_unimplemented, "no primitive for this operation");
+  return std::pair(std::move(pd), first);
+}
+}  // namespace detail
+
+inline void emit_eltwise(Builder& b, const Operation& op) {
+  Place from = b.place_of(op.inputs[0]);
+  bool in_place = b.is_last_use(op.inputs[0]);
+  for (const Function& f : op.functions) {
+    auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md)), [&](const MemoryDesc& tried) {
+      return describe_eltwise(b.attributes(), f.algorithm, tried, f.alpha, f.beta);
+    });
+    const Place source = b.reordered(from, md);
+    const Place to = in_place ? source : b.add_scratch(md);
+    b.add_step<dnnl::eltwise_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}});
+    from = to;
+    in_place = true;
+  }
+  b.place(op.outputs[0], b.viewed(from, b.sizes(op.outputs[0])));
+}
+
+/// With functions as tail. The second operand may be broadcast.
+[[nodiscard]] inline bool emit_binary(Builder& b, const ChainView& chain) {
+  const Operation& op = *chain.base;
+  const Dims dims = b.sizes(op.outputs[0]);
+  std::optional<Tail> tail = make_tail(b, chain, dims);
+  if (!tail || tail->sum != no_id) return false;
+  Dims other_dims = b.sizes(op.inputs[1]);
+  other_dims.insert(other_dims.begin(), dims.size() - other_dims.size(), 1);
+  const std::optional<Place> first = attempt([&] { return reshaped(b.place_of(op.inputs[0]), dims); });
+  const std::optional<Place> second = attempt([&] { return reshaped(b.place_of(op.inputs[1]), other_dims); });
+  MemoryDesc md = first ? first->md : plain(dims);
+  MemoryDesc other_md = second ? second->md : plain(other_dims);
+  if (dims == other_dims) {  // both in the layout of the one that is blocked
+    if (first && second && blocking_of(md).is_plain() && !blocking_of(other_md).is_plain()) md = other_md;
+    if (md.get_size() != plain(dims).get_size() && blocking_of(md).is_plain()) md = plain(dims);
+    other_md = md;
+  }
+  auto pd = describe<dnnl::binary>(tail->attributes, op.algorithm, md, other_md, any(dims));
+  if (!pd || is_reference(pd)) {
+    auto row_major =
+        describe<dnnl::binary>(tail->attributes, op.algorithm, plain(dims), plain(other_dims), plain(dims));
+    if (row_major && (!pd || !is_reference(row_major))) {
+      md = plain(dims);
+      other_md = plain(other_dims);
+      pd = row_major;
+    }
+  }
+  if (!pd) return false;
+  const bool in_place = pd.dst_desc() == md && op.inputs[0] != op.inputs[1] && b.is_last_use(op.inputs[0]);
+  const Place source = b.reordered(first ? *first : b.viewed(b.place_of(op.inputs[0]), dims), md);
+  const Place other = b.reordered(second ? *second : b.viewed(b.place_of(op.inputs[1]), other_dims), other_md);
+  const Place to = in_place ? source : b.add_scratch(pd.dst_desc());
+  b.add_step<dnnl::binary>(pd, {{DNNL_ARG_SRC_0, source}, {DNNL_ARG_SRC_1, other}, {DNNL_ARG_DST, to}}, tail->roles);
+  b.place(chain.result(), to);
+  return true;
+}
+
+inline void emit_pool(Builder& b, const Operation& op) {
+  const Place& from = b.place_of(op.inputs[0]);
+  Dims dims = b.sizes(op.inputs[0]);
+  for (std::size_t d = 2; d < dims.size(); ++d)
+    dims[d] =
+        (dims[d] + op.pad_left[d - 2] + op.pad_right[d - 2] - (op.kernel[d - 2] - 1) * (op.dilates[d - 2] + 1) - 1) /
+            op.strides[d - 2] +
+        1;
+  auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md)), [&](const MemoryDesc& tried) {
+    return describe<Pooling>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm, tried, any(dims),
+                             op.strides, op.kernel, op.dilates, op.pad_left, op.pad_right);
+  });
+  const Place source = b.reordered(from, md);
+  const Place to = b.add_scratch(pd.dst_desc());
+  b.add_step<Pooling>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}});
+  b.place(op.outputs[0], b.viewed(to, b.sizes(op.outputs[0])));
+}
+
+inline void emit_batch_norm(Builder& b, const Operation& op) {
+  const Place& from = b.place_of(op.inputs[0]);
+  const Dims channels{b.sizes(op.inputs[0])[1]};
+  auto flags = dnnl::normalization_flags::use_global_stats;
+  std::vector<Builder::Role> roles;
+  if (op.inputs[3] != no_id) flags = flags | dnnl::normalization_flags::use_scale;
+  if (op.inputs[4] != no_id) flags = flags | dnnl::normalization_flags::use_shift;
+  auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md)), [&](const MemoryDesc& tried) {
+    return describe_norm<dnnl::batch_normalization_forward>(b.attributes(), tried, op.epsilon, flags);
+  });
+  const Place source = b.reordered(from, md);
+  roles.push_back({DNNL_ARG_MEAN, b.parameter(op.inputs[1], channels)});
+  roles.push_back({DNNL_ARG_VARIANCE, b.parameter(op.inputs[2], channels)});
+  if (op.inputs[3] != no_id) roles.push_back({DNNL_ARG_SCALE, b.parameter(op.inputs[3], channels)});
+  if (op.inputs[4] != no_id) roles.push_back({DNNL_ARG_SHIFT, b.parameter(op.inputs[4], channels)});
+  const Place to = b.is_last_use(op.inputs[0]) ? source : b.add_scratch(md);
+  b.add_step<dnnl::batch_normalization_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}}, roles);
+  b.place(op.outputs[0], to);
+}
+
+inline void emit_layer_norm(Builder& b, const Operation& op) {
+  const std::int64_t width = count_of(op.kernel);
+  const Dims dims{count_of(b.sizes(op.inputs[0])) / width, width};
+  auto flags = dnnl::normalization_flags::none;
+  std::vector<Builder::Role> roles;
+  if (op.inputs[1] != no_id) flags = flags | dnnl::normalization_flags::use_scale;
+  if (op.inputs[2] != no_id) flags = flags | dnnl::normalization_flags::use_shift;
+  const auto pd = describe_norm<dnnl::layer_normalization_forward>(b.attributes(), plain(dims), op.epsilon, flags);
+  if (!pd) throw dnnl::error(dnnl_unimplemented, "no layer normalization");
+  const Place source = b.viewed(b.row_major(b.place_of(op.inputs[0])), dims);
+  if (op.inputs[1] != no_id) roles.push_back({DNNL_ARG_SCALE, b.parameter(op.inputs[1], {width})});
+  if (op.inputs[2] != no_id) roles.push_back({DNNL_ARG_SHIFT, b.parameter(op.inputs[2], {width})});
+  const Place to = b.add_scratch(plain(dims));
+  b.add_step<dnnl::layer_normalization_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}}, roles);
+  b.place(op.outputs[0], b.viewed(to, b.sizes(op.outputs[0])));
+}
+
+inline void emit_softmax(Builder& b, const Operation& op) {
+  const Place& from = b.place_of(op.inputs[0]);
+  auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md)), [&](const MemoryDesc& tried) {
+    return describe<Softmax>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm, tried, tried, op.axis);
+  });
+  const Place source = b.reordered(from, md);
+  const Place to = b.is_last_use(op.inputs[0]) ? source : b.add_scratch(md);
+  b.add_step<Softmax>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}});
+  b.place(op.outputs[0], b.viewed(to, b.sizes(op.outputs[0])));
+}
+
+inline void emit_reduce(Builder& b, const Operation& op) {
+  const Place& from = b.place_of(op.inputs[0]);
+  Dims dims = b.sizes(op.inputs[0]);
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    if (op.kernel[d] != 0) dims[d] = 1;
+  auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md)), [&](const MemoryDesc& tried) {
+    return describe<dnnl::reduction>(b.attributes(), op.algorithm, tried, any(dims), 0.0f, 0.0f);
+  });
+  const Place source = b.reordered(from, md);
+  const Place to = b.add_scratch(pd.dst_desc());
+  b.add_step<dnnl::reduction>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}});
+  b.place(op.outputs[0], b.viewed(to, b.sizes(op.outputs[0])));
+}
+
+}  // namespace davit::onednn_ops

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "davit/backends/onednn/convolution_layout.hpp"
+#include "davit/backends/onednn/fold_norm.hpp"
+#include "davit/backends/onednn/tail.hpp"
+
+/// Steps of convolutions and matrix products. Each function answers false, and has done nothing, if the library has no
+/// such primitive with this tail.
+namespace davit::onednn_ops {
+
+namespace detail {
+
+/// A convolution's weight and bias, ready for the primitive; the batch norm after it taken in.
+[[nodiscard]] inline std::pair<Place, Place> convolution_parameters(Builder& b, const Operation& op,
+                                                                    const Operation* norm, const MemoryDesc& md) {
+  const Dims channels{b.sizes(op.inputs[1])[0]};
+  std::pair<Place, Place> made;
+  if (norm != nullptr) {
+    made = fold_norm(b, op, *norm);
+  } else {
+    made.first = b.row_major(b.place_of(op.inputs[1]));
+    if (op.inputs[2] != no_id) made.second = b.parameter(op.inputs[2], channels);
+  }
+  made.first = b.reordered(b.viewed(made.first, dims_of(md)), md);
+  return made;
+}
+
+}  // namespace detail
+
+[[nodiscard]] inline bool emit_convolution(Builder& b, const ChainView& chain) {
+  const Operation& op = *chain.base;
+  const Dims source_dims = b.sizes(op.inputs[0]);
+  const Dims destination_dims = b.sizes(op.outputs[0]);
+  Dims weight_dims = b.sizes(op.inputs[1]);
+  const Dims bias_dims{weight_dims[0]};
+  if (op.groups > 1) {
+    weight_dims[0] /= op.groups;
+    weight_dims.insert(weight_dims.begin(), op.groups);
+  }
+  const bool biased = op.inputs[2] != no_id || chain.norm != nullptr;
+  std::optional<Tail> tail = make_tail(b, chain, destination_dims);
+  if (!tail) return false;
+  const auto try_with = [&](const MemoryDesc& source, const MemoryDesc& destination,
+                            algorithm how = algorithm::convolution_direct) {
+    return describe<dnnl::convolution_forward>(tail->attributes, dnnl::prop_kind::forward_inference, how, source,
+                                               any(weight_dims), biased ? plain(bias_dims) : MemoryDesc(), destination,
+                                               op.strides, op.dilates, op.pad_left, op.pad_right);
+  };
+  dnnl::convolution_forward::primitive_desc pd;
+  if (suits_winograd(op) && tail->depthwise == nullptr)
+    pd = try_with(any(source_dims), any(destination_dims), algorithm::convolution_winograd);
+  const auto [source_md, destination_md] =
+      convolution_layouts(op, b.place_of(op.inputs[0]), source_dims, destination_dims);
+  if (!pd) pd = try_with(source_md, tail->depthwise == nullptr ? destination_md : any(destination_dims));
+  if (!pd || is_reference(pd)) pd = try_with(any(source_dims), any(destination_dims));
+  if (!pd || (is_reference(pd) && !chain.tail.empty())) return false;
+  const auto [weight, bias] = detail::convolution_parameters(b, op, chain.norm, pd.weights_desc());
+  if (biased) tail->roles.push_back({DNNL_ARG_BIAS, bias});
+  if (tail->depthwise != nullptr) {
+    const int role = DNNL_ARG_ATTR_POST_OP_DW | DNNL_ARG_WEIGHTS;
+    const auto [own, own_bias] = detail::convolution_parameters(b, *tail->depthwise, tail->depthwise_norm,
+                                                                pd.query_md(dnnl::query::exec_arg_md, role));
+    tail->roles.push_back({role, own});
+    if (own_bias.is_set()) tail->roles.push_back({DNNL_ARG_ATTR_POST_OP_DW | DNNL_ARG_BIAS, own_bias});
+  }
+  const Place source = b.reordered(b.place_of(op.inputs[0]), pd.src_desc());
+  const Place to = destination(b, *tail, pd.dst_desc());
+  b.add_step<dnnl::convolution_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}},
+                                        tail->roles);
+  b.place(chain.result(), to);
+  return true;
+}
+
+/// A product with one matrix, which is packed once if it is constant.
+[[nodiscard]] inline bool emit_linear(Builder& b, const ChainView& chain) {
+  const Operation& op = *chain.base;
+  const Dims weight_dims = b.sizes(op.inputs[1]);
+  const std::int64_t inner = weight_dims[op.transposed ? 1 : 0];
+  const std::int64_t columns = weight_dims[op.transposed ? 0 : 1];
+  const Dims source_dims{count_of(b.sizes(op.inputs[0])) / inner, inner};
+  const Dims destination_dims{source_dims[0], columns};
+  const bool biased = op.inputs[2] != no_id;
+  std::optional<Tail> tail = make_tail(b, chain, destination_dims);
+  if (!tail) return false;
+  const bool packed = b.is_constant(op.inputs[1]);
+  const Place as_is = blocking_of(b.place_of(op.inputs[1]).md).is_plain() ? b.place_of(op.inputs[1])
+                                                                          : b.row_major(b.place_of(op.inputs[1]));
+  Place to;
+  if (packed) {
+    const auto pd = describe<dnnl::inner_product_forward>(
+        tail->attributes, dnnl::prop_kind::forward_inference, any(source_dims), any({columns, inner}),
+        biased ? plain({columns}) : MemoryDesc(), plain(destination_dims));
+    if (!pd || (is_reference(pd) && !chain.tail.empty())) return false;
+    const Place weight = b.reordered(op.transposed ? as_is : permuted(as_is, {1, 0}), pd.weights_desc());
+    const Place source = b.reordered(b.viewed(b.place_of(op.inputs[0]), source_dims), pd.src_desc());
+    if (biased) tail->roles.push_back({DNNL_ARG_BIAS, b.parameter(op.inputs[2], {columns})});
+    to = destination(b, *tail, pd.dst_desc());
+    b.add_step<dnnl::inner_product_forward>(
+        pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);
+  } else {
+    const Place weight = op.transposed ? permuted(as_is, {1, 0}) : as_is;
+    const auto pd = describe<dnnl::matmul>(tail->attributes, plain(source_dims), weight.md,
+                                           biased ? plain({1, columns}) : MemoryDesc(), plain(destination_dims));
+    if (!pd || (is_reference(pd) && !chain.tail.empty())) return false;
+    const Place source = b.viewed(b.row_major(b.place_of(op.inputs[0])), source_dims);
+    if (biased) tail->roles.push_back({DNNL_ARG_BIAS, b.parameter(op.inputs[2], {1, columns})});
+    to = destination(b, *tail, pd.dst_desc());
+    b.add_step<dnnl::matmul>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);
+  }
+  b.place(chain.result(), b.viewed(to, b.sizes(chain.result())));
+  return true;
+}
+
+/// A batched product; matrices with a dimension of stride 1 are taken as they lie.
+[[nodiscard]] inline bool emit_matmul(Builder& b, const ChainView& chain) {
+  const Operation& op = *chain.base;
+  const Dims dims = b.sizes(op.outputs[0]);
+  std::optional<Tail> tail = make_tail(b, chain, dims);
+  if (!tail) return false;
+  const auto ranked = [&](const Place& place) {
+    Dims own = dims_of(place.md);
+    own.insert(own.begin(), dims.size() - own.size(), 1);
+    return b.viewed(place, own);
+  };
+  const auto direct = [](const Place& place) {
+    const Blocking blocking = blocking_of(place.md);
+    return blocking.is_plain() && (blocking.strides.back() == 1 || blocking.strides[blocking.strides.size() - 2] == 1);
+  };
+  Dims dims_a = b.sizes(op.inputs[0]);
+  Dims dims_b = b.sizes(op.inputs[1]);
+  dims_a.insert(dims_a.begin(), dims.size() - dims_a.size(), 1);
+  dims_b.insert(dims_b.begin(), dims.size() - dims_b.size(), 1);
+  const Place& first = b.place_of(op.inputs[0]);
+  const Place& second = b.place_of(op.inputs[1]);
+  const bool lies_well = direct(first) && direct(second) && dims_of(first.md).size() == dims.size() &&
+                         dims_of(second.md).size() == dims.size();
+  auto pd = lies_well ? describe<dnnl::matmul>(tail->attributes, first.md, second.md, MemoryDesc(), plain(dims))
+                      : dnnl::matmul::primitive_desc();
+  const bool as_is = pd && !is_reference(pd);
+  if (!as_is) pd = describe<dnnl::matmul>(tail->attributes, plain(dims_a), plain(dims_b), MemoryDesc(), plain(dims));
+  if (!pd || (is_reference(pd) && !chain.tail.empty())) return false;
+  const Place source = as_is ? first : ranked(b.row_major(first));
+  const Place weight = as_is ? second : ranked(b.row_major(second));
+  const Place to = destination(b, *tail, pd.dst_desc());
+  b.add_step<dnnl::matmul>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);
+  b.place(chain.result(), b.viewed(to, b.sizes(chain.result())));
+  return true;
+}
+
+}  // namespace davit::onednn_ops

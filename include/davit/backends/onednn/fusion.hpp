@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "davit/backends/onednn/node_reader.hpp"
+#include "davit/backends/onednn/operation.hpp"
+
+namespace davit::onednn_ops {
+
+/// An operation, and those after it that may become part of its primitive. Indices into the list of operations.
+struct Chain {
+  std::uint32_t base = 0;
+  std::vector<std::uint32_t> tail;
+};
+
+/// How often each value is used by operations and graph outputs, and by which operation last. An output counts twice,
+/// so that nothing takes it for a value with a single use.
+struct Uses {
+  std::vector<std::uint32_t> count;
+  std::vector<std::uint32_t> last_user;
+
+  Uses(GraphModuleView graph, std::span<const Operation> operations)
+      : count(graph.values.size(), 0), last_user(graph.values.size(), no_id) {
+    for (std::uint32_t i = 0; i < operations.size(); ++i)
+      for (const ValueId v : operations[i].inputs)
+        if (v != no_id) {
+          ++count[v];
+          last_user[v] = i;
+        }
+    for (const Argument& a : graph.args(graph.root().outputs))
+      graph.for_each_value(a, [&](ValueId v) { count[v] += 2; });
+  }
+};
+
+[[nodiscard]] inline bool takes_tail(const Operation& op) noexcept {
+  return op.kind == OpKind::convolution || op.kind == OpKind::linear || op.kind == OpKind::matmul ||
+         op.kind == OpKind::binary;
+}
+
+/// True if `op` is a depthwise convolution that a pointwise one may take into its primitive: 3 x 3, padded by 1.
+/// Source: oneDNN's guide, "Depthwise" post-ops.
+[[nodiscard]] inline bool joins_depthwise(GraphModuleView graph, const Operation& base, const Operation& op,
+                                          ValueId v) {
+  const auto all = [](const Dims& dims, std::int64_t size) {
+    return dims.size() == 2 && dims[0] == size && dims[1] == size;
+  };
+  if (base.kind != OpKind::convolution || op.kind != OpKind::convolution || op.inputs[0] != v) return false;
+  if (base.groups != 1 || !all(base.kernel, 1) || !all(base.strides, 1) || !all(base.pad_left, 0) ||
+      !all(base.pad_right, 0))
+    return false;
+  const std::int64_t channels = sizes_of(graph, v)[1];
+  return op.groups == channels && sizes_of(graph, op.outputs[0])[1] == channels && all(op.kernel, 3) &&
+         all(op.dilates, 0) && all(op.pad_left, 1) && all(op.pad_right, 1) &&
+         (all(op.strides, 1) || all(op.strides, 2));
+}
+
+/// True if `op`, whose operand `v` is the base's result so far, can be carried out on it element by element.
+[[nodiscard]] inline bool joins(GraphModuleView graph, const Operation& base, const Operation& op, ValueId v) {
+  if (op.kind == OpKind::eltwise) return true;
+  if (op.kind == OpKind::view) return base.kind == OpKind::linear || base.kind == OpKind::matmul;
+  if (op.kind != OpKind::binary || base.kind == OpKind::binary || op.inputs[0] == op.inputs[1]) return false;
+  const bool commutes = op.algorithm != dnnl::algorithm::binary_sub && op.algorithm != dnnl::algorithm::binary_div;
+  if (op.inputs[0] != v && !commutes) return false;
+  const Dims out = sizes_of(graph, op.outputs[0]);
+  return sizes_of(graph, v) == out;
+}
+
+/// Moves a padding with zeros into the convolution that alone uses it. Answers which operations are no longer needed.
+[[nodiscard]] inline std::vector<bool> fold_pads(std::span<Operation> operations, const Uses& uses,
+                                                 std::span<const std::uint32_t> producer) {
+  std::vector<bool> gone(operations.size(), false);
+  for (Operation& op : operations) {
+    if (op.kind != OpKind::convolution || producer[op.inputs[0]] == no_id) continue;
+    const Operation& pad = operations[producer[op.inputs[0]]];
+    if (pad.kind != OpKind::pad || uses.count[op.inputs[0]] != 1) continue;
+    if (pad.pad_left[0] + pad.pad_left[1] + pad.pad_right[0] + pad.pad_right[1] != 0) continue;
+    for (std::size_t d = 0; d < op.pad_left.size(); ++d) {
+      op.pad_left[d] += pad.pad_left[d + 2];
+      op.pad_right[d] += pad.pad_right[d + 2];
+    }
+    gone[producer[op.inputs[0]]] = true;
+    op.inputs[0] = pad.inputs[0];
+  }
+  return gone;
+}
+
+/// Joins operations to chains, in an order in which they can run. `folds(base, norm)` says whether a batch norm can
+/// become part of a convolution's weights. Changes operations where a padding goes into a convolution. O(operations).
+template <class Folds>
+[[nodiscard]] std::vector<Chain> make_chains(GraphModuleView graph, std::span<Operation> operations, Folds&& folds) {
+  const Uses uses(graph, operations);
+  std::vector<std::uint32_t> producer(graph.values.size(), no_id);
+  for (std::uint32_t i = 0; i < operations.size(); ++i)
+    for (const ValueId v : operations[i].outputs) producer[v] = i;
+  std::vector<bool> gone = fold_pads(operations, uses, producer);
+  std::vector<Chain> at(operations.size());  // chains by the place of their last operation
+  std::vector<bool> used(operations.size(), false);
+  for (std::uint32_t i = 0; i < operations.size(); ++i) {
+    if (gone[i]) continue;
+    Chain chain{i, {}};
+    ValueId v = operations[i].outputs[0];
+    const Operation* convolution = &operations[i];  // the last one of the chain, which a batch norm may follow at once
+    bool depthwise = false;
+    while (takes_tail(operations[i]) && uses.count[v] == 1) {
+      const std::uint32_t next = uses.last_user[v];
+      if (gone[next]) break;
+      const Operation& op = operations[next];
+      const bool norm =
+          op.kind == OpKind::batch_norm && convolution != nullptr && op.inputs[0] == v && folds(*convolution, op);
+      const bool deeper = !depthwise && joins_depthwise(graph, operations[i], op, v);
+      const bool along = joins(graph, operations[i], op, v) && (!depthwise || op.kind == OpKind::eltwise);
+      if (!norm && !deeper && !along) break;
+      convolution = deeper ? &op : nullptr;
+      depthwise = depthwise || deeper;
+      gone[next] = true;
+      chain.tail.push_back(next);
+      v = op.outputs[0];
+    }
+    const std::uint32_t end = chain.tail.empty() ? i : chain.tail.back();
+    at[end] = std::move(chain);
+    used[end] = true;
+  }
+  std::vector<Chain> chains;
+  for (std::uint32_t i = 0; i < operations.size(); ++i)
+    if (used[i]) chains.push_back(std::move(at[i]));
+  return chains;
+}
+
+}  // namespace davit::onednn_ops

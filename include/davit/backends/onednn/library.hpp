@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <span>
+#include <vector>
+
+namespace davit::onednn_ops {
+
+using MemoryDesc = dnnl::memory::desc;
+using Dims = dnnl::memory::dims;
+
+inline constexpr std::size_t most_dims = DNNL_MAX_NDIMS;
+
+/// The CPU that everything runs on; made at the first call, safe from several threads. Throws dnnl::error.
+[[nodiscard]] inline const dnnl::engine& cpu() {
+  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+/// True if the loaded library has the same major version as the headers, at least 2.6, and finds a CPU engine.
+[[nodiscard]] inline bool library_works() noexcept try {
+  const dnnl_version_t* loaded = dnnl_version();
+  const bool recent = loaded->major > 2 || (loaded->major == 2 && loaded->minor >= 6);
+  return loaded->major == DNNL_VERSION_MAJOR && recent && dnnl::engine::get_count(dnnl::engine::kind::cpu) > 0 &&
+         static_cast<bool>(cpu());
+} catch (...) {
+  return false;
+}
+
+[[nodiscard]] inline std::int64_t count_of(const Dims& dims) noexcept {
+  return std::accumulate(dims.begin(), dims.end(), std::int64_t{1},
+                         [](std::int64_t a, std::int64_t b) { return a * b; });
+}
+
+/// float32 of these sizes, in whatever layout the primitive likes best.
+[[nodiscard]] inline MemoryDesc any(const Dims& dims) {
+  return {dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
+}
+
+/// float32 with these strides, in elements.
+[[nodiscard]] inline MemoryDesc strided(const Dims& dims, const Dims& strides) {
+  return {dims, dnnl::memory::data_type::f32, strides};
+}
+
+[[nodiscard]] inline Dims row_major_strides(const Dims& dims) {
+  Dims strides(dims.size(), 1);
+  for (std::size_t d = dims.size(); d-- > 1;) strides[d - 1] = strides[d] * std::max<std::int64_t>(dims[d], 1);
+  return strides;
+}
+/// float32 in row-major order.
+[[nodiscard]] inline MemoryDesc plain(const Dims& dims) {
+  return strided(dims, row_major_strides(dims));
+}
+
+/// How elements lie: strides of the outer dimensions, and blocks of some of them inside.
+struct Blocking {
+  bool known = false;  ///< false for layouts that only the library understands
+  Dims strides;
+  Dims blocks;  ///< innermost last
+  Dims axes;    ///< which dimension each block is of
+
+  [[nodiscard]] bool is_plain() const noexcept { return known && blocks.empty(); }
+  /// The number of elements of `axis` that lie in one block.
+  [[nodiscard]] std::int64_t block_of(std::int64_t axis) const noexcept {
+    std::int64_t size = 1;
+    for (std::size_t i = 0; i < blocks.size(); ++i)
+      if (axes[i] == axis) size *= blocks[i];
+    return size;
+  }
+};
+
+[[nodiscard]] inline Blocking blocking_of(const MemoryDesc& md) {
+#if DNNL_VERSION_MAJOR >= 3
+  if (md.get_format_kind() != dnnl::memory::format_kind::blocked) return {};
+  return {true, md.get_strides(), md.get_inner_blks(), md.get_inner_idxs()};
+#else
+  if (md.data.format_kind != dnnl_blocked) return {};
+  const dnnl_blocking_desc_t& b = md.data.format_desc.blocking;
+  return {true, Dims(b.strides, b.strides + md.data.ndims), Dims(b.inner_blks, b.inner_blks + b.inner_nblks),
+          Dims(b.inner_idxs, b.inner_idxs + b.inner_nblks)};
+#endif
+}
+[[nodiscard]] inline Dims dims_of(const MemoryDesc& md) {
+#if DNNL_VERSION_MAJOR >= 3
+  return md.get_dims();
+#else
+  return md.dims();
+#endif
+}
+
+/// True if the elements lie in row-major order without gaps; strides of dimensions of size 1 do not matter.
+[[nodiscard]] inline bool is_row_major(const MemoryDesc& md) {
+  const Blocking b = blocking_of(md);
+  if (!b.is_plain()) return false;
+  const Dims dims = dims_of(md);
+  const Dims strides = row_major_strides(dims);
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    if (dims[d] != 1 && b.strides[d] != strides[d]) return false;
+  return true;
+}
+
+}  // namespace davit::onednn_ops

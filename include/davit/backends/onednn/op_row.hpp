@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string_view>
+
+#include "davit/backends/onednn/operation.hpp"
+
+namespace davit::onednn_ops {
+
+class NodeReader;
+
+/// A row of the op table: an operator, and what reads its nodes; nullptr if it could, else why not.
+struct OpRow {
+  std::string_view name;
+  const char* (*describe)(const NodeReader& in, const OpRow& row, Operation& op);
+  dnnl::algorithm algorithm = dnnl::algorithm::undef;
+  float alpha = 0;
+  float beta = 0;
+};
+
+}  // namespace davit::onednn_ops

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "davit/backends/onednn/describe_convolution.hpp"
+#include "davit/backends/onednn/describe_elementwise.hpp"
+#include "davit/backends/onednn/describe_layout.hpp"
+#include "davit/backends/onednn/describe_matmul.hpp"
+#include "davit/backends/onednn/describe_normalization.hpp"
+#include "davit/backends/onednn/describe_pooling.hpp"
+
+namespace davit::onednn_ops {
+
+/// What the backend takes, sorted by name: the partitioner, preprocess and compile all go by it.
+inline constexpr auto op_table = std::to_array<OpRow>({
+    {"aten._adaptive_avg_pool2d.default", describe_adaptive_pool},
+    {"aten._adaptive_avg_pool3d.default", describe_adaptive_pool},
+    {"aten._native_batch_norm_legit_no_training.default", describe_batch_norm},
+    {"aten._softmax.default", describe_softmax, algorithm::softmax_accurate},
+    {"aten._unsafe_view.default", describe_view},
+    {"aten.abs.default", describe_unary, algorithm::eltwise_abs},
+    {"aten.adaptive_avg_pool1d.default", describe_adaptive_pool},
+    {"aten.adaptive_avg_pool2d.default", describe_adaptive_pool},
+    {"aten.add.Scalar", describe_binary, algorithm::binary_add},
+    {"aten.add.Tensor", describe_binary, algorithm::binary_add},
+    {"aten.addmm.default", describe_addmm},
+    {"aten.alias.default", describe_view},
+    {"aten.amax.default", describe_reduce, algorithm::reduction_max},
+    {"aten.amin.default", describe_reduce, algorithm::reduction_min},
+    {"aten.avg_pool1d.default", describe_pool, algorithm::pooling_avg_include_padding},
+    {"aten.avg_pool2d.default", describe_pool, algorithm::pooling_avg_include_padding},
+    {"aten.avg_pool3d.default", describe_pool, algorithm::pooling_avg_include_padding},
+    {"aten.batch_norm.default", describe_batch_norm},
+    {"aten.bmm.default", describe_matmul},
+    {"aten.cat.default", describe_concat},
+    {"aten.clamp.default", describe_clip},
+    {"aten.clone.default", describe_view},
+    {"aten.constant_pad_nd.default", describe_pad},
+    {"aten.contiguous.default", describe_view},
+    {"aten.conv1d.default", describe_convolution},
+    {"aten.conv1d.padding", describe_convolution},
+    {"aten.conv2d.default", describe_convolution},
+    {"aten.conv2d.padding", describe_convolution},
+    {"aten.conv3d.default", describe_convolution},
+    {"aten.convolution.default", describe_convolution},
+    {"aten.div.Scalar", describe_binary, algorithm::binary_div},
+    {"aten.div.Tensor", describe_binary, algorithm::binary_div},
+    {"aten.dropout.default", describe_view},
+    {"aten.elu.default", describe_elu},
+    {"aten.expand.default", describe_view},
+    {"aten.flatten.using_ints", describe_view},
+    {"aten.gelu.default", describe_gelu},
+    {"aten.hardsigmoid.default", describe_hardsigmoid},
+    {"aten.hardswish.default", describe_unary, algorithm::eltwise_hardswish, hardswish_alpha, hardswish_beta},
+    {"aten.hardtanh.default", describe_clip},
+    {"aten.layer_norm.default", describe_layer_norm},
+    {"aten.leaky_relu.default", describe_leaky_relu},
+    {"aten.linear.default", describe_linear},
+    {"aten.matmul.default", describe_matmul},
+    {"aten.max_pool1d.default", describe_pool, algorithm::pooling_max},
+    {"aten.max_pool2d.default", describe_pool, algorithm::pooling_max},
+    {"aten.max_pool2d_with_indices.default", describe_pool, algorithm::pooling_max},
+    {"aten.max_pool3d_with_indices.default", describe_pool, algorithm::pooling_max},
+    {"aten.maximum.default", describe_binary, algorithm::binary_max},
+    {"aten.mean.default", describe_reduce, algorithm::reduction_mean},
+    {"aten.mean.dim", describe_reduce, algorithm::reduction_mean},
+    {"aten.minimum.default", describe_binary, algorithm::binary_min},
+    {"aten.mish.default", describe_unary, algorithm::eltwise_mish},
+    {"aten.mm.default", describe_addmm},
+    {"aten.mul.Scalar", describe_binary, algorithm::binary_mul},
+    {"aten.mul.Tensor", describe_binary, algorithm::binary_mul},
+    {"aten.native_layer_norm.default", describe_layer_norm},
+    {"aten.neg.default", describe_unary, algorithm::eltwise_linear, -1.0f},
+    {"aten.permute.default", describe_permute},
+    {"aten.pow.Tensor_Scalar", describe_power},
+    {"aten.relu.default", describe_unary, algorithm::eltwise_relu},
+    {"aten.relu6.default", describe_unary, algorithm::eltwise_clip, 0.0f, 6.0f},
+    {"aten.reshape.default", describe_view},
+    {"aten.round.default", describe_unary, algorithm::eltwise_round},
+    {"aten.select.int", describe_slice},
+    {"aten.sigmoid.default", describe_unary, algorithm::eltwise_logistic},
+    {"aten.silu.default", describe_unary, algorithm::eltwise_swish, 1.0f},
+    {"aten.slice.Tensor", describe_slice},
+    {"aten.softmax.int", describe_softmax, algorithm::softmax_accurate},
+    {"aten.split_with_sizes.default", describe_slice},
+    {"aten.sqrt.default", describe_unary, algorithm::eltwise_sqrt},
+    {"aten.square.default", describe_unary, algorithm::eltwise_square},
+    {"aten.squeeze.dim", describe_view},
+    {"aten.squeeze.dims", describe_view},
+    {"aten.sub.Scalar", describe_binary, algorithm::binary_sub},
+    {"aten.sub.Tensor", describe_binary, algorithm::binary_sub},
+    {"aten.sum.default", describe_reduce, algorithm::reduction_sum},
+    {"aten.sum.dim_IntList", describe_reduce, algorithm::reduction_sum},
+    {"aten.t.default", describe_permute},
+    {"aten.tanh.default", describe_unary, algorithm::eltwise_tanh},
+    {"aten.transpose.int", describe_permute},
+    {"aten.unsqueeze.default", describe_view},
+    {"aten.view.default", describe_view},
+});
+static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
+
+/// The row of that operator, or nullptr. O(log n).
+[[nodiscard]] constexpr const OpRow* find_op(std::string_view target) noexcept {
+  const auto* row = std::ranges::lower_bound(op_table, target, {}, &OpRow::name);
+  return row != op_table.end() && row->name == target ? row : nullptr;
+}
+
+/// Reads a node: nullptr, and `op` filled, or why the backend does not take it. Whether the library has a primitive for
+/// it is another question.
+[[nodiscard]] inline const char* describe_node(GraphModuleView graph, NodeId node, Operation& op) {
+  const NodeReader in(graph, node);
+  const OpRow* row = find_op(in.call().target);
+  if (row == nullptr) return "oneDNN has no such operator";
+  if (in.call().token != nullptr) return "the operator has an effect";
+  const char* wrong = nullptr;
+  const auto check = [&](const Argument& a) {
+    graph.for_each_value(a, [&](ValueId v) {
+      if (wrong == nullptr) wrong = check_tensor(graph, v);
+    });
+  };
+  for (const Argument& a : in.call().inputs) check(a);
+  if (in.call().outputs.empty()) return "it has no output";
+  check(in.call().outputs[0]);  // the others must be unused, which is the row's affair
+  if (wrong != nullptr) return wrong;
+  op.name = row->name;
+  op.node = node;
+  if (in.output() == no_id && !in.call().outputs[0].is_list()) return "its output is no tensor";
+  if (in.output() != no_id) op.outputs = {in.output()};
+  wrong = row->describe(in, *row, op);
+  if (wrong == nullptr && op.outputs.empty()) return "its outputs are no tensors";
+  return wrong;
+}
+
+}  // namespace davit::onednn_ops

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "davit/backends/onednn/library.hpp"
+#include "davit/program/graph.hpp"
+
+namespace davit::onednn_ops {
+
+enum class OpKind : std::uint8_t {
+  convolution,  ///< inputs: source, weight, bias or no_id
+  linear,       ///< inputs: source, weight, bias or no_id
+  matmul,       ///< inputs: a, b
+  pool,
+  eltwise,  ///< `functions` one after the other
+  binary,
+  batch_norm,  ///< inputs: source, mean, variance, weight or no_id, bias or no_id
+  layer_norm,  ///< inputs: source, weight or no_id, bias or no_id
+  softmax,
+  reduce,  ///< over the dimensions that are 1 in `kernel`
+  concat,
+  view,  ///< the same elements, in row-major order, in other sizes
+  permute,
+  slice,  ///< every output a part of the input along `axis`; `first` and `step` tell which
+  pad,    ///< zeros around the input
+};
+
+struct Function {
+  dnnl::algorithm algorithm = dnnl::algorithm::undef;
+  float alpha = 0;
+  float beta = 0;
+};
+
+/// What a node does, in oneDNN's terms. All tensors are float32 of known sizes.
+struct Operation {
+  OpKind kind = OpKind::view;
+  std::string_view name;  ///< of the operator, for traces: a view of the table
+  NodeId node = no_id;
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> outputs;
+  dnnl::algorithm algorithm = dnnl::algorithm::undef;
+  std::vector<Function> functions;
+  Dims kernel;
+  Dims strides;
+  Dims dilates;  ///< 0 is none
+  Dims pad_left;
+  Dims pad_right;
+  Dims first;                    ///< slice: per output
+  std::vector<int> permutation;  ///< dimension d of the output is dimension permutation[d] of the input
+  std::int64_t groups = 1;
+  std::int64_t step = 1;
+  int axis = 0;
+  float epsilon = 0;
+  bool transposed = false;  ///< linear: the weight is [out, in]
+};
+
+}  // namespace davit::onednn_ops

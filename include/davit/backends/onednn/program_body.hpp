@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "davit/backend/contract.hpp"
+#include "davit/backend/delegate_io.hpp"
+#include "davit/program/graph_bytes.hpp"
+#include "davit/program/strip_metadata.hpp"
+
+namespace davit::onednn_ops {
+
+/// What a backend may keep of a method: its graph without source metadata, its constants, a debug handle per node.
+/// Shared and immutable; constants view the file that they came from.
+struct ProgramBody {
+  GraphModule graph;
+  std::vector<InputRole> roles;      ///< per graph input
+  std::vector<Tensor> constants;     ///< per graph input of role `constant`, in order
+  std::vector<DebugHandle> handles;  ///< per node
+};
+
+/// The body of a method. Errors: not_found for a constant that the program does not hold.
+[[nodiscard]] inline Result<std::shared_ptr<const ProgramBody>> make_program_body(const Method& method,
+                                                                                  DebugHandleRecorder& debug_handles) {
+  auto body = std::make_shared<ProgramBody>();
+  body->handles = debug_handles.handle_all();
+  body->roles = input_roles(method.program->signature);
+  const std::vector<InputSpec>& specs = method.program->signature.input_specs;
+  for (std::size_t i = 0; i < body->roles.size(); ++i) {
+    if (body->roles[i] != InputRole::constant) continue;
+    const Tensor* tensor = method.program->tensor_named(*target(specs[i]));
+    if (tensor == nullptr)
+      return std::unexpected(Error{.code = ErrorCode::not_found,
+                                   .stage = Stage::preprocess,
+                                   .where = concat("input '", *target(specs[i]), "'"),
+                                   .what = "the program holds no tensor of that name",
+                                   .fix = "export the program again with its weights"});
+    body->constants.push_back(*tensor);
+  }
+  body->graph = strip_metadata(method.view());
+  return body;
+}
+
+/// The body as bytes; `write(out, tensor)` writes a constant, to them or to a segment.
+template <class WriteTensor>
+[[nodiscard]] std::vector<std::byte> save_program_body(const ProgramBody& body, WriteTensor&& write) {
+  ByteWriter out;
+  write_graph(out, body.graph.view());
+  out.array(std::span<const InputRole>(body.roles));
+  out.array(std::span<const DebugHandle>(body.handles));
+  out.number(static_cast<std::uint64_t>(body.constants.size()));
+  for (const Tensor& tensor : body.constants) write(out, tensor);
+  return std::move(out).take();
+}
+
+/// Reads what save_program_body wrote. Errors: corrupt_data, out_of_memory.
+template <class ReadTensor>
+[[nodiscard]] Result<std::shared_ptr<const ProgramBody>> load_program_body(std::span<const std::byte> bytes,
+                                                                           ReadTensor&& read) {
+  ByteReader in(bytes);
+  auto body = std::make_shared<ProgramBody>();
+  Result<GraphModule> graph = read_graph(in);
+  if (!graph) return std::unexpected(std::move(graph.error()));
+  body->graph = std::move(*graph);
+  body->roles = in.array<InputRole>();
+  body->handles = in.array<DebugHandle>();
+  const std::size_t constants = in.count(16);
+  for (std::size_t i = 0; i < constants && in.ok(); ++i) {
+    Result<Tensor> tensor = read(in);
+    if (!tensor) return std::unexpected(std::move(tensor.error()));
+    body->constants.push_back(std::move(*tensor));
+  }
+  std::size_t wanted = 0;
+  for (const InputRole role : body->roles) wanted += role == InputRole::constant ? 1 : 0;
+  if (!in.ok() || body->graph.graphs.empty() || body->roles.size() != body->graph.graphs[root_graph].inputs.count ||
+      body->handles.size() != body->graph.nodes.size() || wanted != body->constants.size())
+    return std::unexpected(Error{.code = ErrorCode::corrupt_data,
+                                 .where = concat("processed blob, byte ", in.position()),
+                                 .what = "its tables do not agree with each other",
+                                 .fix = "save the program again"});
+  return body;
+}
+
+}  // namespace davit::onednn_ops

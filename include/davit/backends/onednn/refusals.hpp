@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "davit/backends/onednn/compile.hpp"
+
+namespace davit::onednn_ops {
+
+namespace detail {
+
+/// All that a primitive depends on, so that two operations with the same key have the same answer.
+[[nodiscard]] inline std::vector<std::int64_t> key_of(GraphModuleView graph, const Operation& op) {
+  std::vector<std::int64_t> key{static_cast<std::int64_t>(op.kind),
+                                static_cast<std::int64_t>(op.algorithm),
+                                op.groups,
+                                op.step,
+                                op.axis,
+                                op.transposed ? 1 : 0};
+  const auto add = [&](const auto& numbers) {
+    key.push_back(static_cast<std::int64_t>(numbers.size()));
+    for (const auto n : numbers) key.push_back(static_cast<std::int64_t>(n));
+  };
+  for (const Dims* dims : {&op.kernel, &op.strides, &op.dilates, &op.pad_left, &op.pad_right, &op.first}) add(*dims);
+  add(op.permutation);
+  for (const Function& f : op.functions) key.push_back(static_cast<std::int64_t>(f.algorithm));
+  for (const std::vector<ValueId>* values : {&op.inputs, &op.outputs}) {
+    key.push_back(-1);
+    for (const ValueId v : *values) {
+      if (v == no_id) {
+        key.push_back(-2);
+      } else {
+        key.push_back(graph.values[v].sizes.count);
+        add(sizes_of(graph, v));
+      }
+    }
+  }
+  return key;
+}
+
+}  // namespace detail
+
+/// nullptr if the backend takes the node, else why not. Asks the library once per kind of operation and sizes. Safe
+/// from several threads.
+[[nodiscard]] inline const char* refuses(GraphModuleView graph, NodeId node) {
+  Operation op;
+  if (const char* wrong = describe_node(graph, node, op)) return wrong;
+  static std::mutex mutex;
+  static std::map<std::vector<std::int64_t>, const char*> answers;
+  std::vector<std::int64_t> key = detail::key_of(graph, op);
+  {
+    const std::scoped_lock lock(mutex);
+    if (const auto known = answers.find(key); known != answers.end()) return known->second;
+  }
+  const char* answer = try_operation(graph, op);
+  const std::scoped_lock lock(mutex);
+  answers.emplace(std::move(key), answer);
+  return answer;
+}
+
+}  // namespace davit::onednn_ops

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "davit/backends/onednn/builder.hpp"
+
+namespace davit::onednn_ops {
+
+/// A chain's operations while its primitive is made: the base, a batch norm that goes into its weights, and what
+/// follows.
+struct ChainView {
+  const Operation* base = nullptr;
+  const Operation* norm = nullptr;
+  std::span<const Operation* const> tail;
+
+  /// The value that the base gives, before the tail.
+  [[nodiscard]] ValueId start() const noexcept { return norm != nullptr ? norm->outputs[0] : base->outputs[0]; }
+  [[nodiscard]] ValueId result() const noexcept { return tail.empty() ? start() : tail.back()->outputs[0]; }
+};
+
+/// Post-operations of a primitive, and the tensors they need.
+struct Tail {
+  dnnl::primitive_attr attributes;
+  std::vector<Builder::Role> roles;
+  ValueId sum = no_id;                        ///< the value that the result is added to, in its place
+  const Operation* depthwise = nullptr;       ///< a depthwise convolution of the result
+  const Operation* depthwise_norm = nullptr;  ///< the batch norm after it, for its weights
+};
+
+namespace detail {
+
+/// The operand of a post-operation in the primitive's own sizes `dims`, broadcast dimensions 1; nothing if it would
+/// have to be copied first.
+[[nodiscard]] inline std::optional<Place> post_operand(const Builder& b, ValueId v, const Dims& full,
+                                                       const Dims& dims) {
+  const Place& place = b.place_of(v);
+  Dims own = b.sizes(v);
+  if (count_of(own) == count_of(dims)) return attempt([&] { return reshaped(place, dims); });
+  own.insert(own.begin(), full.size() - own.size(), 1);
+  if (full != dims) {  // rows of a matrix: only one for all
+    if (count_of(own) != own.back()) return std::nullopt;
+    own = Dims(dims.size(), 1);
+    own.back() = count_of(b.sizes(v));
+  }
+  return attempt([&] { return reshaped(place, own); });
+}
+
+}  // namespace detail
+
+/// The tail as attributes of a primitive whose destination has the sizes `dims`; nothing if that cannot be said.
+[[nodiscard]] inline std::optional<Tail> make_tail(const Builder& b, const ChainView& chain, const Dims& dims) {
+  Tail out;
+  dnnl::post_ops ops;
+  ValueId v = chain.start();
+  for (std::size_t i = 0; i < chain.tail.size(); ++i) {
+    const Operation* const op = chain.tail[i];
+    if (op->kind == OpKind::eltwise) {
+      for (const Function& f : op->functions) append_eltwise(ops, f.algorithm, f.alpha, f.beta);
+    } else if (op->kind == OpKind::convolution) {
+      out.depthwise = op;
+      const bool normed = i + 1 < chain.tail.size() && chain.tail[i + 1]->kind == OpKind::batch_norm;
+      append_depthwise(ops, op->kernel[0], op->strides[0], op->pad_left[0], normed || op->inputs[2] != no_id);
+    } else if (op->kind == OpKind::batch_norm) {
+      out.depthwise_norm = op;
+    } else if (op->kind == OpKind::binary) {
+      const ValueId other = op->inputs[0] == v ? op->inputs[1] : op->inputs[0];
+      if (op->algorithm == algorithm::binary_add && out.sum == no_id && count_of(b.sizes(other)) == count_of(dims) &&
+          b.is_last_use(other)) {
+        ops.append_sum(1.0f);
+        out.sum = other;
+      } else {
+        const std::optional<Place> operand = detail::post_operand(b, other, b.sizes(v), dims);
+        if (!operand) return std::nullopt;
+        out.roles.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(ops.len()) | DNNL_ARG_SRC_1, *operand});
+        ops.append_binary(op->algorithm, operand->md);
+      }
+    }
+    v = op->outputs[0];
+  }
+  out.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  out.attributes.set_post_ops(ops);
+  return out;
+}
+
+/// Where the primitive writes: over the value that it is added to, or to a new place.
+[[nodiscard]] inline Place destination(Builder& b, const Tail& tail, const MemoryDesc& md) {
+  if (tail.sum == no_id) return b.add_scratch(md);
+  return b.reordered(b.viewed(b.place_of(tail.sum), dims_of(md)), md);
+}
+
+}  // namespace davit::onednn_ops

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <atomic>
+
+namespace davit::onednn_ops {
+
+/// The OpenMP runtime that the library was linked with, found at run time: Debian's uses libgomp, others libomp or
+/// libiomp5. Without one (oneDNN built for TBB or without threads) the functions are null and threads are the library's
+/// affair.
+struct OpenMp {
+  int (*max_threads)() = nullptr;
+  void (*set_threads)(int) = nullptr;
+
+  [[nodiscard]] static const OpenMp& loaded() noexcept {
+    static const OpenMp functions{reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads")),
+                                  reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"))};
+    return functions;
+  }
+};
+
+/// How many threads primitives use from here to the end of the scope, on the calling thread alone. 0: as it is.
+class ThreadScope {
+ public:
+  explicit ThreadScope(int threads) noexcept {
+    const OpenMp& omp = OpenMp::loaded();
+    if (threads <= 0 || omp.set_threads == nullptr || omp.max_threads == nullptr) return;
+    before_ = omp.max_threads();
+    if (before_ == threads) {
+      before_ = 0;
+    } else {
+      omp.set_threads(threads);
+    }
+  }
+  ThreadScope(const ThreadScope&) = delete;
+  ThreadScope& operator=(const ThreadScope&) = delete;
+  ~ThreadScope() {
+    if (before_ > 0) OpenMp::loaded().set_threads(before_);
+  }
+
+ private:
+  int before_ = 0;
+};
+
+/// The number of threads of programs whose compile spec does not say one; 1 until set otherwise.
+[[nodiscard]] inline std::atomic<int>& default_threads() noexcept {
+  static std::atomic<int> threads{1};
+  return threads;
+}
+
+}  // namespace davit::onednn_ops

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "davit/backend/memory_plan.hpp"
+#include "davit/backends/onednn/code.hpp"
+#include "davit/core/evalue.hpp"
+
+namespace davit::onednn_ops {
+
+/// What a session keeps for a partition: the library's memory objects and argument lists, made once, and the addresses
+/// they point at.
+class Workspace {
+ public:
+  /// Sizes the scratch; `outputs` says which outputs will have a destination. Throws dnnl::error, std::bad_alloc.
+  [[nodiscard]] std::size_t prepare(const Code& code, std::span<const EValue> outputs) {
+    if (memories_.empty()) make_objects(code);
+    given_.assign(code.outputs.size(), 0);
+    for (std::size_t i = 0; i < code.outputs.size() && i < outputs.size(); ++i)
+      given_[i] = outputs[i].is_tensor() && outputs[i].tensor().is_contiguous() ? 1 : 0;
+    std::vector<Lifetime> lifetimes;
+    std::vector<std::uint32_t> planned;
+    for (std::uint32_t s = 0; s < code.storages.size(); ++s) {
+      const Storage& storage = code.storages[s];
+      if (storage.kind != StorageKind::scratch || storage.parent != no_id || storage.first == no_id) continue;
+      if (storage.output != no_id && given_[storage.output] != 0) continue;
+      planned.push_back(s);
+    }
+    std::ranges::sort(planned, {}, [&](std::uint32_t s) { return std::pair(code.storages[s].first, s); });
+    for (const std::uint32_t s : planned)
+      lifetimes.push_back({code.storages[s].first, code.storages[s].last, code.storages[s].bytes});
+    MemoryPlan plan = plan_memory(lifetimes);
+    if (lifetimes.size() < 2000)
+      if (MemoryPlan by_size = plan_memory_by_size(lifetimes); by_size.arena_bytes < plan.arena_bytes)
+        plan = std::move(by_size);
+    scratch_places_.clear();
+    for (std::size_t i = 0; i < planned.size(); ++i) scratch_places_.emplace_back(planned[i], plan.offsets[i]);
+    scratch_ = nullptr;
+    return plan.arena_bytes;
+  }
+
+  [[nodiscard]] bool is_given(std::size_t output) const noexcept { return given_[output] != 0; }
+  [[nodiscard]] dnnl_stream_t stream() const noexcept { return stream_.get(); }
+  [[nodiscard]] std::byte* address(std::uint32_t storage) const noexcept { return bases_[storage]; }
+  [[nodiscard]] std::span<const dnnl_exec_arg_t> arguments(const Step& step) const noexcept {
+    return {arguments_.data() + step.arguments.first, step.arguments.count};
+  }
+
+  /// Points everything that lies in scratch there; nothing is done if it was there already.
+  void move_scratch(const Code& code, std::byte* scratch) noexcept {
+    if (scratch == scratch_) return;
+    scratch_ = scratch;
+    for (const auto& [storage, offset] : scratch_places_) set_address(code, storage, scratch + offset);
+  }
+  /// Says where a storage lies. O(places in it) if that changed.
+  void set_address(const Code& code, std::uint32_t storage, std::byte* address) noexcept {
+    if (bases_[storage] == address) return;
+    bases_[storage] = address;
+    for (const std::uint32_t p : code.places_of[storage])
+      if (memories_[p]) (void)dnnl_memory_set_data_handle(memories_[p].get(), address + offsets_[p]);
+  }
+
+ private:
+  void make_objects(const Code& code) {
+    stream_ = dnnl::stream(cpu());
+    bases_.assign(code.storages.size(), nullptr);
+    memories_.clear();
+    std::vector<std::uint8_t> real(code.places.size(), 0);  // zeros are written without a memory object
+    for (const Step& step : code.steps)
+      for (std::uint32_t i = 0; i < step.arguments.count; ++i)
+        real[code.arguments[step.arguments.first + i].place] = step.primitive ? 1 : 0;
+    for (std::uint32_t p = 0; p < code.places.size(); ++p) {
+      offsets_.push_back(code.root_of(code.places[p]).second);
+      memories_.push_back(real[p] != 0 ? dnnl::memory(code.places[p].md, cpu(), DNNL_MEMORY_NONE) : dnnl::memory());
+    }
+    for (const StepArgument& a : code.arguments) arguments_.push_back({a.role, memories_[a.place].get(true)});
+    for (std::uint32_t s = 0; s < code.storages.size(); ++s)
+      if (code.storages[s].kind == StorageKind::constant)
+        set_address(code, s, code.constants[code.storages[s].index].writable());
+  }
+
+  dnnl::stream stream_;
+  std::vector<dnnl::memory> memories_;      ///< per place
+  std::vector<std::size_t> offsets_;        ///< per place: from the start of its root storage
+  std::vector<dnnl_exec_arg_t> arguments_;  ///< per argument of the code
+  std::vector<std::byte*> bases_;           ///< per storage
+  std::vector<std::pair<std::uint32_t, std::size_t>> scratch_places_;
+  std::vector<std::uint8_t> given_;
+  std::byte* scratch_ = nullptr;
+};
+
+}  // namespace davit::onednn_ops

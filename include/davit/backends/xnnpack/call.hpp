@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "davit/program/graph.hpp"
+
+namespace davit::xnnpack_parts {
+
+/// The largest rank of a tensor the backend works on: XNNPACK's own limit.
+inline constexpr std::size_t max_dims = 6;
+
+/// True if a node of the value's graph, or the graph's outputs, mention it. O(arguments).
+[[nodiscard]] constexpr bool is_used(GraphModuleView g, ValueId value) noexcept {
+  bool used = false;
+  const auto look = [&](const Argument& a) { g.for_each_value(a, [&](ValueId v) { used = used || v == value; }); };
+  const Graph& graph = g.graphs[g.values[value].graph];
+  for (const Node& node : g.nodes_of(graph))
+    for (const Argument& a : g.inputs(node)) look(a);
+  for (const Argument& a : g.args(graph.outputs)) look(a);
+  return used;
+}
+
+/// A node's arguments by the names of its schema.
+class Call {
+ public:
+  constexpr Call(GraphModuleView graph, NodeId id) noexcept : g_(graph), node_(&graph.nodes[id]), id_(id) {}
+
+  [[nodiscard]] constexpr GraphModuleView graph() const noexcept { return g_; }
+  [[nodiscard]] constexpr NodeId id() const noexcept { return id_; }
+  [[nodiscard]] constexpr std::string_view target() const noexcept { return g_.target(*node_); }
+  /// nullptr if the argument is not given, or None.
+  [[nodiscard]] constexpr const Argument* arg(std::string_view name) const noexcept {
+    const Argument* a = g_.find_input(*node_, name);
+    return a == nullptr || a->kind == ArgumentKind::none ? nullptr : a;
+  }
+  [[nodiscard]] constexpr bool has(std::string_view name) const noexcept { return arg(name) != nullptr; }
+  /// The value that the argument names; no_id if it is a literal, or not given.
+  [[nodiscard]] constexpr ValueId value(std::string_view name) const noexcept {
+    const Argument* a = arg(name);
+    return a != nullptr && a->is_value() ? a->value() : no_id;
+  }
+  [[nodiscard]] constexpr std::optional<double> number(std::string_view name) const noexcept {
+    const Argument* a = arg(name);
+    return a == nullptr ? std::nullopt : number_of(*a);
+  }
+  [[nodiscard]] constexpr double number(std::string_view name, double otherwise) const noexcept {
+    return number(name).value_or(otherwise);
+  }
+  /// True if the argument is not given, or a literal number.
+  [[nodiscard]] constexpr bool is_literal(std::string_view name) const noexcept {
+    return !has(name) || number(name).has_value();
+  }
+  [[nodiscard]] constexpr std::int64_t integer(std::string_view name, std::int64_t otherwise) const noexcept {
+    const Argument* a = arg(name);
+    return a != nullptr && (a->kind == ArgumentKind::int_ || a->kind == ArgumentKind::bool_) ? a->payload : otherwise;
+  }
+  [[nodiscard]] constexpr bool flag(std::string_view name, bool otherwise) const noexcept {
+    return integer(name, otherwise ? 1 : 0) != 0;
+  }
+  [[nodiscard]] constexpr std::span<const Argument> list(std::string_view name) const noexcept {
+    const Argument* a = arg(name);
+    return a != nullptr && a->is_list() ? g_.args(a->items) : std::span<const Argument>{};
+  }
+  /// `N` literal integers; a single one stands for all, an absent or empty list for `otherwise`.
+  template <std::size_t N>
+  [[nodiscard]] constexpr std::optional<std::array<std::int64_t, N>> ints(std::string_view name,
+                                                                          std::int64_t otherwise) const noexcept {
+    std::array<std::int64_t, N> out{};
+    const Argument* a = arg(name);
+    const std::span<const Argument> items = list(name);
+    if (a != nullptr && a->kind == ArgumentKind::int_)
+      otherwise = a->payload;
+    else if (a != nullptr && !a->is_list())
+      return std::nullopt;
+    if (!items.empty() && items.size() != 1 && items.size() != N) return std::nullopt;
+    for (std::size_t i = 0; i < N; ++i) {
+      out[i] = otherwise;
+      if (items.empty()) continue;
+      const Argument& item = items[items.size() == 1 ? 0 : i];
+      if (item.kind != ArgumentKind::int_) return std::nullopt;
+      out[i] = item.payload;
+    }
+    return out;
+  }
+  [[nodiscard]] constexpr std::string_view string(std::string_view name) const noexcept {
+    const Argument* a = arg(name);
+    return a != nullptr && a->kind == ArgumentKind::string ? g_.string(*a) : std::string_view{};
+  }
+  [[nodiscard]] static constexpr std::optional<double> number_of(const Argument& a) noexcept {
+    if (a.kind == ArgumentKind::float_) return a.float_value();
+    if (a.kind == ArgumentKind::int_ || a.kind == ArgumentKind::bool_) return static_cast<double>(a.payload);
+    return std::nullopt;
+  }
+
+  /// The value of output `i` (lists counted by their items); no_id if there is none.
+  [[nodiscard]] constexpr ValueId output(std::size_t i = 0) const noexcept {
+    ValueId found = no_id;
+    for (const Argument& a : g_.outputs(*node_))
+      g_.for_each_value(a, [&](ValueId v) {
+        if (i-- == 0) found = v;
+      });
+    return found;
+  }
+  [[nodiscard]] constexpr std::size_t outputs() const noexcept {
+    std::size_t count = 0;
+    for (const Argument& a : g_.outputs(*node_)) g_.for_each_value(a, [&](ValueId) { ++count; });
+    return count;
+  }
+
+  [[nodiscard]] constexpr std::span<const Dim> dims(ValueId v) const noexcept { return g_.dims_of(g_.values[v].sizes); }
+  [[nodiscard]] constexpr std::size_t rank(ValueId v) const noexcept { return g_.values[v].sizes.count; }
+  [[nodiscard]] constexpr ScalarType dtype(ValueId v) const noexcept { return g_.values[v].dtype; }
+  [[nodiscard]] constexpr bool is_tensor(ValueId v) const noexcept {
+    return v != no_id && g_.values[v].kind == ValueKind::tensor;
+  }
+  /// A dimension argument counted from the front; -1 if it is not a literal in range.
+  [[nodiscard]] constexpr std::int64_t axis(std::int64_t dim, std::size_t rank) const noexcept {
+    const auto n = static_cast<std::int64_t>(rank);
+    if (dim < 0) dim += n;
+    return dim >= 0 && dim < n ? dim : -1;
+  }
+  /// The size of dimension `d`, or -1 if it is symbolic.
+  [[nodiscard]] constexpr std::int64_t fixed(ValueId v, std::size_t d) const noexcept {
+    const Dim& dim = dims(v)[d];
+    return dim.is_static() ? dim.value : -1;
+  }
+  [[nodiscard]] constexpr bool all_fixed(ValueId v) const noexcept {
+    for (const Dim& d : dims(v))
+      if (!d.is_static()) return false;
+    return true;
+  }
+
+ private:
+  GraphModuleView g_;
+  const Node* node_;
+  NodeId id_;
+};
+
+/// Why the backend cannot hold this value as a tensor of that dtype, or nullptr.
+[[nodiscard]] constexpr const char* refuses_tensor(const Call& call, ValueId v,
+                                                   ScalarType dtype = ScalarType::float32) noexcept {
+  if (!call.is_tensor(v)) return "an operand is not a tensor";
+  const Value& value = call.graph().values[v];
+  if (value.dtype != dtype) return dtype == ScalarType::float32 ? "not float32" : "not int8";
+  if (value.layout != Layout::strided) return "not a dense tensor";
+  if (value.sizes.count > max_dims) return "more than 6 dimensions";
+  for (const Dim& d : call.dims(v))
+    if (d.is_static() && (d.value <= 0 || d.value > INT32_MAX)) return "an empty tensor, or a dimension beyond 2^31";
+  return nullptr;
+}
+
+}  // namespace davit::xnnpack_parts

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "davit/backend/memory_plan.hpp"
+#include "davit/backends/xnnpack/constants.hpp"
+#include "davit/backends/xnnpack/plan.hpp"
+#include "davit/backends/xnnpack/sizes.hpp"
+
+namespace davit::xnnpack_parts {
+
+/// The sizes of every slot for one set of inputs, and where its buffer lies.
+struct Workspace {
+  std::vector<std::int64_t> sizes;      ///< of every row of Plan::dims
+  std::vector<std::size_t> offsets;     ///< of every buffer that lies in scratch
+  std::vector<std::byte*> base;         ///< of every buffer
+  std::vector<std::uint8_t> scratched;  ///< per buffer: 1 if it lies in scratch
+  std::vector<std::uint8_t> given;      ///< per graph output: 1 if it is written where the caller wants it
+  std::vector<std::int64_t> strides;    ///< of graph outputs, like sizes
+  std::vector<std::int64_t> numbers;    ///< values of graph outputs that are symbolic numbers
+  std::vector<std::array<std::int64_t, max_dims>> input_strides;
+  SymbolSizes symbols;
+  std::uint64_t generation = 0;  ///< another one for every prepare of any session
+};
+
+/// A slot's numbers at run time.
+struct Extent {
+  std::span<const std::int64_t> sizes;            ///< logical
+  std::array<std::int64_t, max_dims> physical{};  ///< from the outermost
+  std::size_t rank = 0;
+  std::int64_t count = 1;
+  [[nodiscard]] std::int64_t last() const noexcept { return rank == 0 ? 1 : physical[rank - 1]; }
+  [[nodiscard]] std::int64_t rows() const noexcept { return last() == 0 ? 0 : count / last(); }
+};
+[[nodiscard]] inline Extent extent_of(const Plan& plan, const Workspace& ws, std::uint32_t slot) noexcept {
+  const Slot& s = plan.slots[slot];
+  Extent e{.sizes = std::span(ws.sizes).subspan(s.dims.first, s.dims.count),
+           .physical = {},
+           .rank = s.order.rank,
+           .count = 1};
+  for (std::size_t p = 0; p < e.rank; ++p) {
+    e.physical[p] = e.sizes[s.order.dim[p]];
+    e.count *= e.physical[p];
+  }
+  return e;
+}
+/// Element strides of a slot's logical dimensions.
+[[nodiscard]] inline std::array<std::int64_t, max_dims> strides_of(const Plan& plan, const Workspace& ws,
+                                                                   std::uint32_t slot) noexcept {
+  const Slot& s = plan.slots[slot];
+  const Extent e = extent_of(plan, ws, slot);
+  std::array<std::int64_t, max_dims> out{};
+  std::int64_t step = 1;
+  for (std::size_t p = e.rank; p-- > 0;) {
+    out[s.order.dim[p]] = step;
+    step = p + 1 == e.rank && s.pitch != 0 ? s.pitch : step * e.physical[p];
+  }
+  return out;
+}
+
+/// Why the sizes of a step's operands do not fit each other, or nullptr. The graph says what they are; this is for
+/// graphs that contradict themselves.
+[[nodiscard]] inline const char* misfit(const Plan& plan, const Workspace& ws, const Step& step) noexcept {
+  const auto extent = [&](std::uint32_t s) { return extent_of(plan, ws, s); };
+  const Extent out = extent(step.out);
+  const Extent x = extent(step.in[0]);
+  const auto same = [](const Extent& a, const Extent& b) { return std::ranges::equal(a.sizes, b.sizes); };
+  const auto window = [&](bool channels) {
+    const auto& w = step.window;
+    const std::size_t spatial = x.rank - 2;
+    if (x.rank != out.rank || x.sizes[0] != out.sizes[0] || (channels && x.sizes[1] != out.sizes[1]))
+      return "images that do not fit";
+    for (std::size_t d = 0; d < spatial; ++d) {
+      const std::size_t k = d + 2 - spatial;
+      const std::int64_t before = w.padding[k == 0 ? 0 : 3];
+      const std::int64_t after = w.padding[k == 0 ? 2 : 1];
+      const std::int64_t reach = static_cast<std::int64_t>(w.kernel[k] - 1) * w.dilation[k] + 1;
+      const std::int64_t room = x.sizes[2 + d] + before + after - reach;
+      if (room < 0 || out.sizes[2 + d] != room / w.stride[k] + 1) return "a window that does not fit its image";
+    }
+    return static_cast<const char*>(nullptr);
+  };
+  switch (step.op) {
+    case Op::convolution:
+    case Op::dynamic_convolution: return window(false);
+    case Op::quantized_convolution:
+      if (x.rank > 2) return window(false);
+      return x.sizes[0] != out.sizes[0] ? "matrices that do not fit" : nullptr;
+    case Op::max_pool:
+    case Op::max_pool_s8:
+    case Op::average_pool: return window(true);
+    case Op::fully_connected: return out.rows() != x.rows() ? "matrices that do not fit" : nullptr;
+    case Op::dynamic_fully_connected:
+    case Op::batch_matmul: {
+      const Extent w = extent(step.in[1]);
+      const std::int64_t in = step.transposed == (plan.slots[step.in[1]].order.dim[w.rank - 1] == w.rank - 1)
+                                  ? w.sizes[w.rank - 2]
+                                  : w.sizes[w.rank - 1];
+      const std::int64_t columns = w.sizes[w.rank - 2] * w.sizes[w.rank - 1] / std::max<std::int64_t>(in, 1);
+      const bool batches = step.op == Op::batch_matmul && (x.sizes[0] != w.sizes[0] || x.sizes[0] != out.sizes[0]);
+      return batches || in != x.last() || columns != out.last() || x.rows() != out.rows() ? "matrices that do not fit"
+                                                                                          : nullptr;
+    }
+    case Op::add:
+    case Op::subtract:
+    case Op::multiply:
+    case Op::divide:
+    case Op::maximum:
+    case Op::minimum:
+    case Op::add_s8:
+    case Op::subtract_s8:
+    case Op::multiply_s8:
+      for (std::size_t i = 0; i < 2; ++i) {
+        const Extent e = extent(step.in[i]);
+        const std::size_t shift = step.axis != 0 && e.rank == 1 ? step.axis : out.rank - e.rank;
+        if (e.rank > out.rank) return "operands that do not broadcast";
+        for (std::size_t d = 0; d < e.rank; ++d)
+          if (e.sizes[d] != 1 && e.sizes[d] != out.sizes[d + shift]) return "operands that do not broadcast";
+      }
+      return nullptr;
+    case Op::global_average_pool:
+    case Op::global_average_pool_s8: {
+      std::int64_t averaged = 1;
+      for (std::uint32_t p = step.axis; p < step.axis + step.axes; ++p) averaged *= x.physical[p];
+      return averaged == 0 || out.count * averaged != x.count ? "sizes that do not fit" : nullptr;
+    }
+    case Op::copy: {
+      const bool part = step.into;
+      const Extent& small = part ? x : out;
+      const Extent& large = part ? out : x;
+      if (small.rank < large.rank) return "sizes that do not fit";
+      const std::size_t shift = small.rank - large.rank;
+      for (std::size_t d = 0; d < large.rank; ++d) {
+        const std::int64_t n = small.sizes[d + shift];
+        const bool axis = d == step.axis && (part || step.start != 0 || step.step != 1 || n < large.sizes[d]);
+        if (axis ? n > 0 && step.start + (n - 1) * step.step >= large.sizes[d]
+                 : n != large.sizes[d] && large.sizes[d] != 1)
+          return "sizes that do not fit";
+      }
+      return nullptr;
+    }
+    case Op::pad:
+      for (std::size_t d = 0; d < x.rank; ++d)
+        if (x.sizes[d] + step.pads[2 * d] + step.pads[2 * d + 1] != out.sizes[d]) return "sizes that do not fit";
+      return nullptr;
+    default: return same(x, out) ? nullptr : "sizes that do not fit";
+  }
+}
+
+}  // namespace davit::xnnpack_parts

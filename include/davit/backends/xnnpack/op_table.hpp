@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "davit/backends/xnnpack/convolution_rules.hpp"
+#include "davit/backends/xnnpack/elementwise_rules.hpp"
+#include "davit/backends/xnnpack/layout_rules.hpp"
+#include "davit/backends/xnnpack/matmul_rules.hpp"
+#include "davit/backends/xnnpack/pooling_rules.hpp"
+#include "davit/backends/xnnpack/quantized_rules.hpp"
+
+namespace davit::xnnpack_parts {
+
+namespace detail {
+template <std::size_t... N>
+[[nodiscard]] consteval auto sorted_rules(const std::array<Rule, N>&... families) {
+  std::array<Rule, (std::size_t{0} + ... + N)> rules{};
+  std::size_t at = 0;
+  const auto append = [&](const auto& family) {
+    for (const Rule& rule : family) rules[at++] = rule;
+  };
+  (append(families), ...);
+  std::sort(rules.begin(), rules.end(), [](const Rule& a, const Rule& b) { return a.target < b.target; });
+  return rules;
+}
+}  // namespace detail
+
+/// Every operator the backend has, sorted by name: what it takes and what it runs are this one table.
+inline constexpr auto op_table = detail::sorted_rules(convolution_rules, elementwise_rules, layout_rules, matmul_rules,
+                                                      pooling_rules, quantized_rules);
+
+/// The row of the operator of that name, or nullptr. O(log operators).
+[[nodiscard]] constexpr const Rule* find_rule(std::string_view target) noexcept {
+  const auto* rule = std::lower_bound(op_table.begin(), op_table.end(), target,
+                                      [](const Rule& a, std::string_view b) { return a.target < b; });
+  return rule != op_table.end() && rule->target == target ? rule : nullptr;
+}
+
+/// nullptr if the backend takes the node, else why not. O(arguments), or O(arguments of the graph) where all outputs
+/// but the first must be unused.
+[[nodiscard]] constexpr const char* refuses(GraphModuleView graph, NodeId node) noexcept {
+  const Call call(graph, node);
+  const Rule* rule = find_rule(call.target());
+  if (rule == nullptr) return "no XNNPACK operator for this";
+  if (call.output() == no_id) return "no output";
+  return rule->refuses(call);
+}
+
+/// The steps of a method. Errors: unsupported_operator, with the node, for what `refuses` refuses; corrupt_data for
+/// constants that are not what the graph says.
+[[nodiscard]] inline Result<Plan> make_plan(const Body& body) {
+  const GraphModuleView graph = body.graph.view();
+  for (NodeId n = 0; n < graph.nodes.size(); ++n)
+    if (const char* reason = refuses(graph, n))
+      return std::unexpected(Error{.code = ErrorCode::unsupported_operator,
+                                   .stage = Stage::preprocess,
+                                   .debug_handle = body.handles[n],
+                                   .backend = "xnnpack",
+                                   .where = concat("operator ", graph.target(graph.nodes[n])),
+                                   .what = Name(std::string_view(reason)),
+                                   .fix = "let a partitioner choose the nodes, with portable as the last backend"});
+  Planner planner(body);
+  if (!planner.constants_fit())
+    return std::unexpected(Error{.code = ErrorCode::corrupt_data,
+                                 .stage = Stage::compile,
+                                 .backend = "xnnpack",
+                                 .what = "a constant has another dtype or other sizes than the graph says",
+                                 .fix = "save the program again"});
+  for (NodeId n = 0; n < graph.nodes.size(); ++n)
+    if (graph.target(graph.nodes[n]) == "aten.cat.default") detail::reserve_cat(planner, Call(graph, n));
+  for (NodeId n = 0; n < graph.nodes.size(); ++n)
+    if (!planner.is_done(n)) find_rule(graph.target(graph.nodes[n]))->emit(planner, Call(graph, n));
+  planner.finish();
+  return std::move(planner.plan);
+}
+
+}  // namespace davit::xnnpack_parts

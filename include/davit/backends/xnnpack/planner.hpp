@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/backends/xnnpack/body.hpp"
+#include "davit/backends/xnnpack/constants.hpp"
+#include "davit/backends/xnnpack/plan.hpp"
+
+namespace davit::xnnpack_parts {
+
+/// What is known of a value while planning: constant, or held by slots (the same elements in different orders).
+struct Known {
+  bool constant = false;
+  bool packed = false;       ///< constant: the int8 tensor below, not dequantized yet
+  bool dequantized = false;  ///< slots hold int8; the value is what `quantization` makes of them
+  Tensor tensor;             ///< constant
+  QuantizedTensor weights;   ///< constant and packed
+  Quantization quantization;
+  std::vector<std::uint32_t> slots;
+};
+
+/// Where a value goes when it is part of a concatenation along the innermost dimension.
+struct Slice {
+  ValueId whole = no_id;
+  std::int64_t offset = 0;
+};
+
+/// Zeros around a value that a convolution takes into its own padding.
+struct Padded {
+  ValueId source = no_id;
+  std::array<std::int32_t, 2 * max_dims> pads{};
+};
+
+/// Makes the steps of a plan, node by node; the rules of the op table use it.
+class Planner {
+ public:
+  explicit Planner(const Body& body) : g_(body.graph.view()), body_(body) {
+    known_.resize(g_.values.size());
+    slice_of_.resize(g_.values.size());
+    padded_.resize(g_.values.size());
+    done_.assign(g_.nodes.size(), 0);
+    count_uses();
+    take_inputs();
+  }
+
+  Plan plan;
+
+  [[nodiscard]] GraphModuleView graph() const noexcept { return g_; }
+  [[nodiscard]] std::span<const Dim> dims(ValueId v) const noexcept { return g_.dims_of(g_.values[v].sizes); }
+  [[nodiscard]] std::size_t rank(ValueId v) const noexcept { return g_.values[v].sizes.count; }
+  [[nodiscard]] Known& known(ValueId v) noexcept { return known_[v]; }
+  [[nodiscard]] Slice& slice_of(ValueId v) noexcept { return slice_of_[v]; }
+  [[nodiscard]] Padded& padded(ValueId v) noexcept { return padded_[v]; }
+  [[nodiscard]] bool is_done(NodeId n) const noexcept { return done_[n] != 0; }
+  /// Says that another node's steps do what this node says.
+  void absorb(NodeId n) noexcept { done_[n] = 1; }
+
+  /// The node that alone uses the value; no_id if there are more uses or it leaves the graph.
+  [[nodiscard]] NodeId only_user(ValueId v) const noexcept { return uses_[v] == 1 ? user_[v] : no_id; }
+  /// False if a constant is not what the graph says it is.
+  [[nodiscard]] bool constants_fit() const noexcept { return fits_; }
+  [[nodiscard]] bool used(ValueId v) const noexcept { return uses_[v] != 0; }
+
+  /// The value as a constant float tensor; nullptr if it is none.
+  [[nodiscard]] const Tensor* constant(ValueId v) {
+    if (v == no_id || !known_[v].constant) return nullptr;
+    Known& k = known_[v];
+    if (k.packed) {
+      k.tensor = dequantize(k.weights);
+      k.packed = false;
+    }
+    return &k.tensor;
+  }
+
+  /// Any slot that holds the value as it is: int8 for a dequantized one, perhaps with a pitch, perhaps the caller's
+  /// own.
+  [[nodiscard]] std::uint32_t raw(ValueId v) {
+    if (known_[v].slots.empty()) add_constant(v);
+    return known_[v].slots.front();
+  }
+  /// A slot in memory of the plan that holds the value in float, perhaps with a pitch.
+  [[nodiscard]] std::uint32_t need(ValueId v) {
+    if (known_[v].dequantized) unpack(v);
+    const std::uint32_t first = raw(v);
+    return is_input(first) ? need_raw(v, plan.slots[first].order, true) : first;
+  }
+  /// The same, dense.
+  [[nodiscard]] std::uint32_t need_dense(ValueId v) {
+    const std::uint32_t first = need(v);
+    return plan.slots[first].pitch == 0 ? first : need(v, plan.slots[first].order);
+  }
+  /// The same in that order; with `pitched` perhaps with a pitch.
+  [[nodiscard]] std::uint32_t need(ValueId v, const Order& order, bool pitched = false) {
+    if (known_[v].dequantized) unpack(v);
+    return need_raw(v, order, pitched);
+  }
+  /// The same, of int8 for a dequantized value.
+  [[nodiscard]] std::uint32_t need_raw(ValueId v, const Order& order, bool pitched = false) {
+    (void)raw(v);
+    for (const std::uint32_t s : known_[v].slots)
+      if (!is_input(s) && (pitched || plan.slots[s].pitch == 0) && same_order(dims(v), plan.slots[s].order, order))
+        return plan.slots[s].order == order ? s : renamed(v, s, order);
+    return copy_to(v, order);
+  }
+
+  /// A new slot for a value that the next step writes. With `pitched` it may be a slice of a concatenation.
+  [[nodiscard]] std::uint32_t define(ValueId v, const Order& order, bool pitched = false) {
+    const Slice& slice = slice_of_[v];
+    if (pitched && slice.whole != no_id && same_order(dims(v), order, Order::channels_last(rank(v)))) {
+      const std::uint32_t whole = whole_of(slice.whole);
+      Slot part = plan.slots[whole];
+      part.dims = add_dims(dims(v));
+      part.pitch = dims(slice.whole)[1].value;
+      part.offset = slice.offset;
+      return put(v, part);
+    }
+    return put(v, fresh(dims(v), order, g_.values[v].dtype));
+  }
+  /// The slot of the concatenation `v`, which its parts write.
+  [[nodiscard]] std::uint32_t whole_of(ValueId v) {
+    if (known_[v].slots.empty()) put(v, fresh(dims(v), Order::channels_last(rank(v)), g_.values[v].dtype));
+    return known_[v].slots.front();
+  }
+  /// Says that `v` is what `slot` holds, under other dimensions.
+  void alias(ValueId v, std::uint32_t slot, const Order& order) {
+    Slot s = plan.slots[slot];
+    s.dims = add_dims(dims(v));
+    s.order = order;
+    put(v, s);
+  }
+  /// A slot of a buffer of its own that belongs to no value.
+  [[nodiscard]] std::uint32_t temporary(std::span<const Dim> sizes, const Order& order,
+                                        ScalarType dtype = ScalarType::float32) {
+    plan.slots.push_back(fresh(sizes, order, dtype));
+    return static_cast<std::uint32_t>(plan.slots.size() - 1);
+  }
+  /// A slot with one number.
+  [[nodiscard]] std::uint32_t number(float value) {
+    Tensor t = padded_zeros(ScalarType::float32, std::array<std::int64_t, 1>{1});
+    t.view().as<float>()[0] = value;
+    return constant_slot(std::move(t), {}, Order{});
+  }
+  /// A slot with a dense constant that has room behind its end.
+  [[nodiscard]] std::uint32_t constant_slot(Tensor dense, std::span<const Dim> sizes, const Order& order) {
+    Slot s = fresh(sizes, order, dense.dtype);
+    plan.buffers.back().place = Place::constant;
+    plan.buffers.back().number = static_cast<std::uint32_t>(plan.constants.size());
+    plan.constants.push_back(std::move(dense));
+    plan.slots.push_back(s);
+    return static_cast<std::uint32_t>(plan.slots.size() - 1);
+  }
+  [[nodiscard]] std::uint32_t add_weights(Weights weights) {
+    plan.weights.push_back(std::move(weights));
+    return static_cast<std::uint32_t>(plan.weights.size() - 1);
+  }
+  void add(Step step, NodeId node) {
+    step.node = node;
+    const auto now = static_cast<std::uint32_t>(plan.steps.size());
+    for (const std::uint32_t s : step.in)
+      if (s != no_id) {
+        buffer_of(s).last = now;
+        buffer_of(s).read = true;
+      }
+    Buffer& out = buffer_of(step.out);
+    if (out.first == no_id) out.first = now;
+    out.last = std::max(out.last, now);
+    plan.steps.push_back(step);
+  }
+  [[nodiscard]] Buffer& buffer_of(std::uint32_t slot) noexcept { return plan.buffers[plan.slots[slot].buffer]; }
+
+  /// Puts the graph's outputs where the caller wants them: row-major, each in a buffer of its own.
+  void finish() {
+    const std::span<const Argument> outputs = g_.args(g_.root().outputs);
+    for (std::uint32_t i = 0; i < outputs.size(); ++i) {
+      const bool tensor = outputs[i].is_value() && g_.values[outputs[i].value()].kind == ValueKind::tensor;
+      plan.output_slots.push_back(tensor ? output(outputs[i].value(), i) : no_id);
+    }
+  }
+
+ private:
+  void count_uses() {
+    uses_.assign(g_.values.size(), 0);
+    user_.assign(g_.values.size(), no_id);
+    for (NodeId n = 0; n < g_.nodes.size(); ++n)
+      for (const Argument& a : g_.inputs(g_.nodes[n]))
+        g_.for_each_value(a, [&](ValueId v) {
+          ++uses_[v];
+          user_[v] = n;
+        });
+    for (const Argument& a : g_.args(g_.root().outputs)) g_.for_each_value(a, [&](ValueId v) { uses_[v] += 2; });
+  }
+  void take_inputs() {
+    const std::span<const Argument> inputs = g_.args(g_.root().inputs);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const ValueId v = inputs[i].is_value() ? inputs[i].value() : no_id;
+      if (body_.roles[i] == InputRole::constant) {
+        const Tensor& tensor = body_.constants[next++];
+        if (v == no_id) continue;
+        known_[v].constant = true;
+        known_[v].tensor = tensor;
+        fits_ = fits_ && g_.values[v].dtype == tensor.dtype && tensor.sizes.size() == rank(v);
+        for (std::size_t d = 0; fits_ && d < rank(v); ++d)
+          fits_ = dims(v)[d].is_static() && dims(v)[d].value == tensor.sizes[d];
+      } else if (body_.roles[i] == InputRole::user || body_.roles[i] == InputRole::state) {
+        const auto number = static_cast<std::uint32_t>(plan.input_values.size());
+        plan.input_values.push_back(v);
+        if (v == no_id || g_.values[v].kind != ValueKind::tensor || rank(v) > max_dims) continue;
+        put(v, fresh(dims(v), Order::row_major(rank(v)), g_.values[v].dtype));
+        plan.buffers.back().place = Place::input;
+        plan.buffers.back().number = number;
+      }
+    }
+  }
+  [[nodiscard]] bool is_input(std::uint32_t slot) noexcept { return buffer_of(slot).place == Place::input; }
+  [[nodiscard]] Range add_dims(std::span<const Dim> sizes) {
+    const Range r{static_cast<std::uint32_t>(plan.dims.size()), static_cast<std::uint32_t>(sizes.size())};
+    plan.dims.insert(plan.dims.end(), sizes.begin(), sizes.end());
+    return r;
+  }
+  [[nodiscard]] Slot fresh(std::span<const Dim> sizes, const Order& order, ScalarType dtype) {
+    Slot s{.buffer = static_cast<std::uint32_t>(plan.buffers.size()),
+           .dims = add_dims(sizes),
+           .order = order,
+           .dtype = dtype};
+    plan.buffers.push_back({.first = no_id, .slot = static_cast<std::uint32_t>(plan.slots.size())});
+    return s;
+  }
+  std::uint32_t put(ValueId v, const Slot& slot) {
+    plan.slots.push_back(slot);
+    known_[v].slots.push_back(static_cast<std::uint32_t>(plan.slots.size() - 1));
+    return known_[v].slots.back();
+  }
+  /// The same memory with its dimensions of size 1 elsewhere.
+  [[nodiscard]] std::uint32_t renamed(ValueId v, std::uint32_t slot, const Order& order) {
+    Slot s = plan.slots[slot];
+    s.order = order;
+    return put(v, s);
+  }
+  [[nodiscard]] std::uint32_t copy_to(ValueId v, const Order& order) {
+    if (const Tensor* tensor = constant(v); tensor != nullptr && tensor->sizes.size() == order.rank) {
+      std::array<std::int64_t, max_dims> axes{};
+      for (std::size_t p = 0; p < order.rank; ++p) axes[p] = order.dim[p];
+      const std::uint32_t s =
+          constant_slot(padded_copy(permuted(*tensor, std::span(axes).first(order.rank))), dims(v), order);
+      known_[v].slots.push_back(s);
+      return s;
+    }
+    const std::uint32_t from = known_[v].slots.front();
+    const std::uint32_t to = put(v, fresh(dims(v), order, plan.slots[from].dtype));
+    add({.op = Op::copy, .in = {from, no_id, no_id}, .out = to}, g_.values[v].producer);
+    return to;
+  }
+  void add_constant(ValueId v) {
+    const Tensor* tensor = constant(v);
+    const Tensor empty = Tensor::zeros(g_.values[v].dtype, std::array<std::int64_t, 1>{0});
+    const std::uint32_t s =
+        constant_slot(padded_copy(tensor == nullptr ? empty : *tensor), dims(v), Order::row_major(rank(v)));
+    known_[v].slots.push_back(s);
+  }
+  /// Turns a dequantized value into floats.
+  void unpack(ValueId v) {
+    const std::uint32_t first = known_[v].slots.front();
+    const std::uint32_t from = need_raw(v, plan.slots[first].order);
+    const std::uint32_t to = temporary(dims(v), plan.slots[from].order);
+    add({.op = Op::dequantize, .in = {from, no_id, no_id}, .out = to, .quantization = {known_[v].quantization, {}, {}}},
+        g_.values[v].producer);
+    known_[v].dequantized = false;
+    known_[v].slots.assign(1, to);
+  }
+  [[nodiscard]] std::uint32_t output(ValueId v, std::uint32_t i) {
+    const std::uint32_t s = need(v, Order::row_major(rank(v)));
+    Buffer& b = buffer_of(s);
+    const Slot whole = plan.slots[b.slot];
+    if (b.place == Place::arena && !b.read && whole.pitch == 0 && plan.slots[s].pitch == 0) {
+      b.place = Place::output;
+      b.number = i;
+      b.last = no_id;
+      return s;
+    }
+    const std::uint32_t to = temporary(dims(v), Order::row_major(rank(v)), plan.slots[s].dtype);
+    buffer_of(to).place = Place::output;
+    buffer_of(to).number = i;
+    add({.op = Op::copy, .in = {s, no_id, no_id}, .out = to}, g_.values[v].producer);
+    buffer_of(to).last = no_id;
+    return to;
+  }
+  GraphModuleView g_;
+  const Body& body_;
+  std::vector<Known> known_;
+  std::vector<Slice> slice_of_;
+  std::vector<Padded> padded_;
+  std::vector<std::uint8_t> done_;
+  std::vector<std::uint32_t> uses_;
+  std::vector<NodeId> user_;
+  bool fits_ = true;
+};
+
+}  // namespace davit::xnnpack_parts

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "davit/program/symbols.hpp"
+
+namespace davit::xnnpack_parts {
+
+/// The values of symbolic sizes for one set of inputs.
+///
+/// Beyond SymbolValues it knows what inputs say of whole expressions: a part of a program may see s0 + s1 without s0 or
+/// s1.
+class SymbolSizes {
+ public:
+  SymbolSizes() = default;
+  explicit SymbolSizes(std::span<const Expr> exprs, std::string_view text)
+      : exprs_(exprs), text_(text), symbols_(exprs), values_(exprs.size(), 0), known_(exprs.size(), 0) {}
+
+  void reset() noexcept {
+    symbols_.reset();
+    std::ranges::fill(known_, std::uint8_t{0});
+  }
+  /// Says that the expression has this value. O(expressions).
+  void bind(ExprId id, std::int64_t value, bool symbols_only) noexcept {
+    if (symbols_only && exprs_[id].op != ExprOp::symbol) return;
+    (void)symbols_.bind(id, value);
+    for (ExprId e = 0; e < exprs_.size(); ++e)
+      if (known_[e] == 0 && same(e, id, 16)) set(e, value);
+  }
+  /// Works out what follows from what is known. O(expressions).
+  void settle() noexcept {
+    symbols_.settle();
+    for (ExprId e = 0; e < exprs_.size(); ++e)
+      if (known_[e] == 0) solve(e);
+  }
+  [[nodiscard]] std::optional<std::int64_t> value(ExprId id) const noexcept {
+    return known_[id] != 0 ? std::optional(values_[id]) : std::nullopt;
+  }
+  [[nodiscard]] std::optional<std::int64_t> value(const Dim& d) const noexcept {
+    return d.is_static() ? std::optional(d.value) : value(d.expr);
+  }
+
+ private:
+  /// True if both are written alike, as far as `depth` operators deep.
+  [[nodiscard]] bool same(ExprId a, ExprId b, int depth) const noexcept {
+    if (a == b) return true;
+    if (a == no_id || b == no_id || depth == 0) return false;
+    const Expr& x = exprs_[a];
+    const Expr& y = exprs_[b];
+    if (x.op != y.op || x.value != y.value) return false;
+    if (x.op == ExprOp::symbol)
+      return text_.substr(x.name.first, x.name.size) == text_.substr(y.name.first, y.name.size);
+    return same(x.a, y.a, depth - 1) && same(x.b, y.b, depth - 1) && same(x.c, y.c, depth - 1);
+  }
+  void set(ExprId id, std::int64_t value) noexcept {
+    values_[id] = value;
+    known_[id] = 1;
+  }
+  void solve(ExprId id) noexcept {
+    if (const std::optional<std::int64_t> v = symbols_.value(id)) return set(id, *v);
+    const Expr& e = exprs_[id];
+    if (e.a == no_id || e.b == no_id || known_[e.a] == 0 || known_[e.b] == 0) return;
+    const std::int64_t a = values_[e.a];
+    const std::int64_t b = values_[e.b];
+    std::int64_t r = 0;
+    if (e.op == ExprOp::add && !__builtin_add_overflow(a, b, &r)) set(id, r);
+    if (e.op == ExprOp::mul && !__builtin_mul_overflow(a, b, &r)) set(id, r);
+    if (e.op == ExprOp::floor_div && b > 0) set(id, a / b - (a % b < 0 ? 1 : 0));
+    if (e.op == ExprOp::max) set(id, std::max(a, b));
+    if (e.op == ExprOp::min) set(id, std::min(a, b));
+  }
+
+  std::span<const Expr> exprs_;
+  std::string_view text_;
+  SymbolValues symbols_;
+  std::vector<std::int64_t> values_;
+  std::vector<std::uint8_t> known_;
+};
+
+}  // namespace davit::xnnpack_parts

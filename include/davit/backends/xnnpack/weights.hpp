@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "davit/backends/xnnpack/constants.hpp"
+#include "davit/backends/xnnpack/plan.hpp"
+
+namespace davit::xnnpack_parts {
+
+/// Weights as XNNPACK's create functions read them: [out, height, width, in] or [out, in]. Needed only while it packs
+/// them.
+struct PackedWeights {
+  std::vector<float> kernel;
+  std::vector<float> bias;
+  std::vector<std::int8_t> integers;
+  std::vector<std::int32_t> integer_bias;
+  std::vector<float> scales;
+};
+
+namespace detail {
+/// The kernel with its output dimension first and its input dimension last, row-major.
+[[nodiscard]] inline Tensor output_first(const Weights& w) {
+  const std::size_t rank = w.kernel.sizes.size();
+  std::array<std::int64_t, max_dims> order{};
+  for (std::size_t d = 0; d < rank; ++d) order[d] = static_cast<std::int64_t>(d);
+  if (w.transposed) {
+    std::swap(order[0], order[1]);
+  } else if (rank > 2) {
+    for (std::size_t d = 1; d + 1 < rank; ++d) order[d] = static_cast<std::int64_t>(d) + 1;
+    order[rank - 1] = 1;
+  }
+  return padded_copy(permuted(w.kernel, std::span(order).first(rank)));
+}
+[[nodiscard]] inline float at(const Tensor& t, std::int64_t i) noexcept {
+  return t.view().as<float>()[i * t.strides[0]];
+}
+}  // namespace detail
+
+/// The float weights, a batch norm after them folded in. O(weights).
+[[nodiscard]] inline PackedWeights pack_float(const Weights& w) {
+  const Tensor kernel = detail::output_first(w);
+  const std::int64_t out = kernel.sizes[0];
+  const std::int64_t each = kernel.numel() / std::max<std::int64_t>(out, 1);
+  PackedWeights p;
+  p.kernel.assign(kernel.view().as<float>(), kernel.view().as<float>() + kernel.numel());
+  if (w.bias.dtype != ScalarType::undefined || w.has_norm) p.bias.assign(static_cast<std::size_t>(out), 0.0f);
+  for (std::int64_t c = 0; c < out && w.bias.dtype != ScalarType::undefined; ++c)
+    p.bias[static_cast<std::size_t>(c)] = detail::at(w.bias, c);
+  if (!w.has_norm) return p;
+  for (std::int64_t c = 0; c < out; ++c) {
+    const double scale = w.scale.dtype == ScalarType::undefined ? 1.0 : static_cast<double>(detail::at(w.scale, c));
+    const double shift = w.shift.dtype == ScalarType::undefined ? 0.0 : static_cast<double>(detail::at(w.shift, c));
+    const double factor = scale / std::sqrt(static_cast<double>(detail::at(w.variance, c)) + w.eps);
+    float& bias = p.bias[static_cast<std::size_t>(c)];
+    bias =
+        static_cast<float>((static_cast<double>(bias) - static_cast<double>(detail::at(w.mean, c))) * factor + shift);
+    for (std::int64_t i = 0; i < each; ++i) {
+      float& k = p.kernel[static_cast<std::size_t>(c * each + i)];
+      k = static_cast<float>(static_cast<double>(k) * factor);
+    }
+  }
+  return p;
+}
+
+/// The int8 weights with the bias in units of input scale times weight scale. O(weights).
+[[nodiscard]] inline PackedWeights pack_integers(const Weights& w, const Step& step) {
+  const Tensor kernel = detail::output_first(w);
+  const auto out = static_cast<std::size_t>(kernel.sizes[0]);
+  PackedWeights p;
+  p.integers.assign(kernel.view().as<std::int8_t>(), kernel.view().as<std::int8_t>() + kernel.numel());
+  p.scales.resize(out);
+  p.integer_bias.resize(out);
+  for (std::size_t c = 0; c < out; ++c) {
+    p.scales[c] = w.kernel_scales[w.kernel_scales.size() == 1 ? 0 : c];
+    if (w.bias.dtype == ScalarType::undefined) continue;
+    const double unit = static_cast<double>(step.quantization[0].scale) * static_cast<double>(p.scales[c]);
+    const double bias = std::nearbyint(static_cast<double>(detail::at(w.bias, static_cast<std::int64_t>(c))) / unit);
+    p.integer_bias[c] = static_cast<std::int32_t>(std::clamp(bias, -2147483648.0, 2147483647.0));
+  }
+  return p;
+}
+
+}  // namespace davit::xnnpack_parts

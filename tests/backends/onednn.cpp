@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: MIT
+#include "davit/backends/onednn.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "davit/backends/portable.hpp"
+#include "davit/testing/backend_laws.hpp"
+#include "davit/testing/compare.hpp"
+#include "support/net.hpp"
+
+using namespace davit;
+using support::Net;
+
+namespace {
+
+/// What differs between oneDNN's outputs and portable's, and which laws are broken; empty if all is well.
+[[nodiscard]] std::string faults(const ExportedProgram& program, const std::vector<EValue>& sample) {
+  std::string text;
+  const testing::SampleInputs samples[] = {sample};
+  (void)testing::check_backend_laws<onednn>(program, {}, samples, [&](std::string_view law, std::string_view what) {
+    text += std::string(law) + ": " + std::string(what) + "\n";
+  });
+  const auto actual = to_backend<onednn>(program, {});
+  const auto expected = to_backend<portable>(program, {});
+  if (!actual || !expected) return text + to_string(actual ? expected.error() : actual.error());
+  Session<onednn> session(*actual);
+  Session<portable> reference(*expected);
+  const auto a = session.run(0, sample);
+  const auto b = reference.run(0, sample);
+  if (!a || !b) return text + to_string(a ? b.error() : a.error());
+  for (std::size_t i = 0; i < a->size(); ++i)
+    text += testing::compare((*a)[i], (*b)[i], {1e-4, 1e-5}, testing::Check::close);
+  return text;
+}
+
+/// The names of a program's steps in order, separated by spaces.
+[[nodiscard]] std::string steps(const ExportedProgram& program) {
+  const auto lowered = to_backend<onednn>(program, {});
+  if (!lowered) return to_string(lowered.error());
+  std::string text;
+  for (const onednn_ops::Step& step : lowered->methods()[0].handle->code->steps)
+    text += (text.empty() ? "" : " ") + std::string(step.name);
+  return text;
+}
+
+/// Why oneDNN refuses the last node of a program; "" if it takes it.
+[[nodiscard]] std::string reason(const ExportedProgram& program) {
+  const char* why = onednn::refuses(program.view(), static_cast<NodeId>(program.view().nodes.size() - 1));
+  return why == nullptr ? "" : why;
+}
+
+/// conv, norm, relu, conv, norm, + shortcut, relu: a block of resnet.
+[[nodiscard]] ExportedProgram residual_block(Net& n) {
+  const auto w1 = n.weight("w1", {32, 16, 3, 3}, 0.2);
+  const auto w2 = n.weight("w2x", {32, 32, 3, 3}, 0.1);
+  const auto w3 = n.weight("w3xx", {32, 16, 1, 1}, 0.3);
+  const auto x = n.input("x", {2, 16, 10, 10});
+  const auto a = n.relu("a", n.norm("n1", n.conv("c1", x, w1, {2, 32, 5, 5}, 2, 1), {2, 32, 5, 5}), {2, 32, 5, 5});
+  const auto b = n.norm("n2", n.conv("c2", a, w2, {2, 32, 5, 5}, 1, 1), {2, 32, 5, 5});
+  const auto c = n.norm("n3", n.conv("c3", x, w3, {2, 32, 5, 5}, 2), {2, 32, 5, 5});
+  return n.finish({n.relu("out", n.add("sum", b, c, {2, 32, 5, 5}), {2, 32, 5, 5})});
+}
+
+}  // namespace
+
+TEST_CASE("oneDNN works here") {
+  REQUIRE(onednn::is_available());
+}
+
+TEST_CASE("a residual block is one primitive per convolution, and reorders at its borders") {
+  Net n;
+  const ExportedProgram program = residual_block(n);
+  CHECK(faults(program, n.sample()) == "");
+  const std::string names = steps(program);
+  CHECK(std::ranges::count(names, 'v') >= 3);
+  CHECK(names.find("batch_norm") == std::string::npos);
+  CHECK(names.find("add") == std::string::npos);
+  CHECK(names.find("relu") == std::string::npos);
+}
+
+TEST_CASE("weights that are not constant, and norms that cannot be folded") {
+  Net n;
+  const auto x = n.input("x", {1, 16, 6, 6});
+  const auto w = n.input("w", {24, 16, 3, 3});
+  const auto gamma = n.input("gamma", {24});
+  const auto beta = n.weight("beta", {24});
+  const auto mean = n.weight("mean", {24});
+  const auto variance = n.weight("variance", {24}, 0.4, 1);
+  const auto c = n.conv("c", x, w, {1, 24, 4, 4});
+  const ExportedProgram program =
+      n.finish({n.relu("r", n.norm("bn", c, gamma, beta, mean, variance, {1, 24, 4, 4}), {1, 24, 4, 4})});
+  CHECK(faults(program, n.sample()) == "");
+}
+
+TEST_CASE("groups, depthwise, dilation, padding by hand and by a word") {
+  Net n;
+  const auto w1 = n.weight("w1", {32, 8, 3, 3}, 0.2);
+  const auto w2 = n.weight("w22", {32, 1, 3, 3});
+  const auto w3 = n.weight("w333", {5, 32, 2, 2}, 0.2);
+  const auto bias = n.weight("bias", {5});
+  const auto x = n.input("x", {1, 16, 9, 9});
+  const auto padded = n.op("aten.constant_pad_nd.default", "p", {1, 16, 12, 10},
+                           {{"self", n.v(x)}, {"pad", n.ints({1, 0, 2, 1})}, {"value", n.i(0)}});
+  const auto c1 = n.conv("c1", padded, w1, {1, 32, 8, 6}, 1, 0, 2, 2);
+  const auto c2 = n.op("aten.hardtanh.default", "h", {1, 32, 8, 6},
+                       {{"self", n.v(n.conv("c2", c1, w2, {1, 32, 8, 6}, 1, 1, 32))},
+                        {"min_val", davit::GraphBuilder::real(0)},
+                        {"max_val", davit::GraphBuilder::real(6)}});
+  const auto c3 = n.op("aten.conv2d.default", "c3", {1, 5, 8, 7},
+                       {{"input", n.v(c2)},
+                        {"weight", n.v(w3)},
+                        {"bias", n.v(bias)},
+                        {"stride", n.ints({1, 1})},
+                        {"padding", n.ints({1, 1})},
+                        {"dilation", n.ints({2, 1})},
+                        {"groups", n.i(1)}});
+  const ExportedProgram program = n.finish({c3});
+  CHECK(faults(program, n.sample()) == "");
+  CHECK(steps(program).find("pad_nd") == std::string::npos);
+}
+
+TEST_CASE("padding by a word is padding by hand") {
+  for (const std::string_view word : {"same", "valid"}) {
+    CAPTURE(word);
+    const std::int64_t size = word == "same" ? 5 : 3;
+    Net words;
+    Net hands;
+    const auto w = words.weight("w", {4, 3, 2, 3});
+    const auto x = words.input("x", {1, 3, 5, 5});
+    const ExportedProgram by_word = words.finish(
+        {words.op("aten.conv2d.padding", "y", {1, 4, size == 5 ? 5 : 4, size},
+                  {{"input", words.v(x)}, {"weight", words.v(w)}, {"padding", words.draft.b.string(word)}})});
+    const auto w2 = hands.weight("w", {4, 3, 2, 3});
+    const auto x2 = hands.input("x", {1, 3, 5, 5});
+    const std::int64_t more = size == 5 ? 1 : 0;
+    const auto padded = hands.op("aten.constant_pad_nd.default", "p", {1, 3, 5 + more, 5 + 2 * more},
+                                 {{"self", hands.v(x2)}, {"pad", hands.ints({more, more, 0, more})}});
+    const ExportedProgram by_hand = hands.finish({hands.conv("y", padded, w2, {1, 4, size == 5 ? 5 : 4, size})});
+    const auto a = to_backend<onednn>(by_word, {});
+    const auto b = to_backend<portable>(by_hand, {});
+    REQUIRE(a);
+    REQUIRE(b);
+    Session<onednn> first(*a);
+    Session<portable> second(*b);
+    const auto actual = first.run(0, words.sample());
+    const auto expected = second.run(0, words.sample());
+    REQUIRE(actual);
+    REQUIRE(expected);
+    CHECK(testing::compare((*actual)[0], (*expected)[0], {1e-4, 1e-5}, testing::Check::close) == "");
+  }
+}
+
+TEST_CASE("a padding that others use too stays") {
+  Net n;
+  const auto w = n.weight("w", {16, 16, 3, 3});
+  const auto x = n.input("x", {1, 16, 5, 5});
+  const auto padded =
+      n.op("aten.constant_pad_nd.default", "p", {1, 16, 7, 7}, {{"self", n.v(x)}, {"pad", n.ints({1, 1, 1, 1})}});
+  const ExportedProgram program = n.finish({n.conv("c", padded, w, {1, 16, 5, 5}), padded});
+  CHECK(faults(program, n.sample()) == "");
+}
+
+TEST_CASE("a pointwise convolution and the depthwise one after it") {
+  Net n;
+  const auto w1 = n.weight("w1", {96, 16, 1, 1}, 0.3);
+  const auto w2 = n.weight("w22", {96, 1, 3, 3}, 0.4);
+  const auto x = n.input("x", {1, 16, 112, 112});
+  const auto a =
+      n.relu("r", n.norm("n1", n.conv("c1", x, w1, {1, 96, 112, 112}), {1, 96, 112, 112}), {1, 96, 112, 112});
+  const auto b =
+      n.relu("s", n.norm("n2", n.conv("c2", a, w2, {1, 96, 56, 56}, 2, 1, 96), {1, 96, 56, 56}), {1, 96, 56, 56});
+  const ExportedProgram program = n.finish({b});
+  CHECK(faults(program, n.sample()) == "");
+}
+
+TEST_CASE("parts of a concatenation, at batch 1 made in their places") {
+  for (const std::int64_t batch : {1, 2}) {
+    CAPTURE(batch);
+    Net n;
+    const auto w1 = n.weight("w1", {16, 16, 1, 1});
+    const auto w2 = n.weight("w22", {32, 16, 3, 3}, 0.2);
+    const auto x = n.input("x", {batch, 16, 6, 6});
+    const auto a = n.relu("a", n.conv("c1", x, w1, {batch, 16, 6, 6}), {batch, 16, 6, 6});
+    const auto b = n.relu("b", n.conv("c2", x, w2, {batch, 32, 6, 6}, 1, 1), {batch, 32, 6, 6});
+    const auto cat =
+        n.op("aten.cat.default", "cat", {batch, 48, 6, 6}, {{"tensors", n.draft.b.tensors({a, b})}, {"dim", n.i(1)}});
+    const auto pool = n.op(
+        "aten.max_pool2d.default", "pool", {batch, 48, 3, 3},
+        {{"self", n.v(cat)}, {"kernel_size", n.ints({3, 3})}, {"stride", n.ints({2, 2})}, {"padding", n.ints({1, 1})}});
+    const ExportedProgram program =
+        n.finish({pool, n.op("aten.neg.default", "neg", {batch, 16, 6, 6}, {{"self", n.v(a)}})});
+    CHECK(faults(program, n.sample()) == "");
+  }
+}
+
+TEST_CASE("one part twice, and a part that is an output itself") {
+  Net n;
+  const auto x = n.input("x", {1, 4});
+  const auto a = n.relu("a", x, {1, 4});
+  const auto cat =
+      n.op("aten.cat.default", "cat", {1, 12}, {{"tensors", n.draft.b.tensors({a, x, a})}, {"dim", n.i(-1)}});
+  CHECK(faults(n.finish({cat, a}), n.sample()) == "");
+}
+
+TEST_CASE("attention: products of permuted tensors, softmax, layer norm, gelu behind a view") {
+  Net n;
+  const auto w1 = n.weight("w1", {96, 32}, 0.3);
+  const auto b1 = n.weight("b1x", {96});
+  const auto w2 = n.weight("w2xx", {64, 32}, 0.3);
+  const auto gamma = n.weight("gamma", {32}, 0.5, 1);
+  const auto beta = n.weight("betaxx", {32});
+  const auto x = n.input("x", {2, 6, 32});
+  const auto norm =
+      n.many("aten.native_layer_norm.default", {{"ln", {2, 6, 32}}, {"mean", {2, 6, 1}}, {"rstd", {2, 6, 1}}},
+             {{"input", n.v(x)},
+              {"normalized_shape", n.ints({32})},
+              {"weight", n.v(gamma)},
+              {"bias", n.v(beta)},
+              {"eps", davit::GraphBuilder::real(1e-5)}})[0];
+  const auto qkv =
+      n.op("aten.linear.default", "qkv", {2, 6, 96}, {{"input", n.v(norm)}, {"weight", n.v(w1)}, {"bias", n.v(b1)}});
+  const auto parts = n.op("aten.permute.default", "parts", {3, 2, 4, 6, 8},
+                          {{"self", n.v(n.op("aten.view.default", "split", {2, 6, 3, 4, 8},
+                                             {{"self", n.v(qkv)}, {"size", n.ints({2, 6, 3, 4, 8})}}))},
+                           {"dims", n.ints({2, 0, 3, 1, 4})}});
+  std::vector<Net::Value> heads;
+  for (const std::int64_t i : {0, 1, 2})
+    heads.push_back(n.op("aten.select.int", davit::concat("part", i), {2, 4, 6, 8},
+                         {{"self", n.v(parts)}, {"dim", n.i(0)}, {"index", n.i(i)}}));
+  const auto kt =
+      n.op("aten.transpose.int", "kt", {2, 4, 8, 6}, {{"self", n.v(heads[1])}, {"dim0", n.i(-2)}, {"dim1", n.i(-1)}});
+  const auto scores =
+      n.op("aten.matmul.default", "scores", {2, 4, 6, 6}, {{"self", n.v(heads[0])}, {"other", n.v(kt)}});
+  const auto scaled = n.op("aten.mul.Tensor", "scaled", {2, 4, 6, 6},
+                           {{"self", n.v(scores)}, {"other", davit::GraphBuilder::real(0.35)}});
+  const auto weights =
+      n.op("aten._softmax.default", "sm", {2, 4, 6, 6},
+           {{"self", n.v(scaled)}, {"dim", n.i(-1)}, {"half_to_float", davit::GraphBuilder::boolean(false)}});
+  const auto mixed =
+      n.op("aten.matmul.default", "mixed", {2, 4, 6, 8}, {{"self", n.v(weights)}, {"other", n.v(heads[2])}});
+  const auto back =
+      n.op("aten.permute.default", "back", {2, 6, 4, 8}, {{"self", n.v(mixed)}, {"dims", n.ints({0, 2, 1, 3})}});
+  const auto rows = n.op("aten.view.default", "rows", {12, 32}, {{"self", n.v(back)}, {"size", n.ints({12, 32})}});
+  const auto wt = n.op("aten.permute.default", "wt", {32, 64}, {{"self", n.v(w2)}, {"dims", n.ints({1, 0})}});
+  const auto product = n.op("aten.mm.default", "product", {12, 64}, {{"self", n.v(rows)}, {"mat2", n.v(wt)}});
+  const auto viewed =
+      n.op("aten.view.default", "viewed", {2, 6, 64}, {{"self", n.v(product)}, {"size", n.ints({2, 6, 64})}});
+  const auto gelu = n.op("aten.gelu.default", "gelu", {2, 6, 64}, {{"self", n.v(viewed)}});
+  const ExportedProgram program = n.finish({gelu});
+  CHECK(faults(program, n.sample()) == "");
+  const std::string names = steps(program);
+  CHECK(names.find("gelu") == std::string::npos);
+  CHECK(names.find("mul.Tensor") == std::string::npos);
+}
+
+TEST_CASE("pooling, reductions and elementwise functions") {
+  Net n;
+  const auto x = n.input("x", {2, 3, 7, 8});
+  const auto avg = n.op(
+      "aten.avg_pool2d.default", "avg", {2, 3, 4, 4},
+      {{"self", n.v(x)}, {"kernel_size", n.ints({3, 3})}, {"stride", n.ints({2, 2})}, {"padding", n.ints({1, 1})}});
+  const auto adaptive = n.op("aten._adaptive_avg_pool2d.default", "ad", {2, 3, 2, 1},
+                             {{"self", n.v(avg)}, {"output_size", n.ints({2, 1})}});
+  const auto mean = n.op("aten.mean.dim", "mean", {2, 3}, {{"self", n.v(x)}, {"dim", n.ints({-1, -2})}});
+  const auto sum = n.op("aten.sum.dim_IntList", "sum", {2, 1, 7, 8},
+                        {{"self", n.v(x)}, {"dim", n.ints({1})}, {"keepdim", davit::GraphBuilder::boolean(true)}});
+  const auto scaled = n.op("aten.mul.Tensor", "scaled", {2, 3, 7, 8}, {{"self", n.v(sum)}, {"other", n.v(x)}});
+  std::vector<Net::Value> out{adaptive, mean, scaled};
+  for (const std::string_view f :
+       {"hardswish", "sigmoid", "silu", "tanh", "gelu", "hardsigmoid", "elu", "leaky_relu", "abs", "neg"})
+    out.push_back(n.op(davit::concat("aten.", f, ".default"), f, {2, 3, 7, 8}, {{"self", n.v(x)}}));
+  for (const auto v : out) n.draft.output(v);
+  CHECK(faults(n.draft.finish(), n.sample()) == "");
+}
+
+TEST_CASE("slices, parts of a split, views of inputs, outputs that are inputs or the same value twice") {
+  Net n;
+  const auto x = n.input("x", {4, 6});
+  const auto y = n.input("y", {6});
+  const auto slice = n.op("aten.slice.Tensor", "slice", {2, 6},
+                          {{"self", n.v(x)}, {"dim", n.i(0)}, {"start", n.i(-3)}, {"end", n.i(4)}, {"step", n.i(2)}});
+  const auto column = n.op("aten.select.int", "column", {4}, {{"self", n.v(x)}, {"dim", n.i(1)}, {"index", n.i(-1)}});
+  const auto t = n.op("aten.t.default", "t", {6, 4}, {{"self", n.v(x)}});
+  const auto sum = n.op("aten.sub.Tensor", "sum", {2, 6}, {{"self", n.v(slice)}, {"other", n.v(y)}});
+  const ExportedProgram program = n.finish({slice, column, t, sum, sum, x});
+  CHECK(faults(program, n.sample()) == "");
+}
+
+TEST_CASE("inputs may lie in any order") {
+  Net n;
+  const auto w = n.weight("w", {5, 3});
+  const auto x = n.input("x", {4, 3});
+  const ExportedProgram program =
+      n.finish({n.op("aten.linear.default", "y", {4, 5}, {{"input", n.v(x)}, {"weight", n.v(w)}})});
+  const auto lowered = to_backend<onednn>(program, {});
+  REQUIRE(lowered);
+  Session<onednn> session(*lowered);
+  const std::vector<EValue> sample = n.sample();
+  const auto straight = session.run(0, sample);
+  REQUIRE(straight);
+  const std::vector<float> expected = support::elements((*straight)[0]);
+  Tensor turned = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{3, 4});
+  for (std::int64_t r = 0; r < 4; ++r)
+    for (std::int64_t c = 0; c < 3; ++c)
+      turned.view().as<float>()[c * 4 + r] = sample[0].tensor().as<float>()[r * 3 + c];
+  const std::int64_t sizes[] = {4, 3};
+  const std::int64_t strides[] = {1, 4};
+  const EValue inputs[] = {TensorView{turned.view().data, sizes, strides, 2, ScalarType::float32}};
+  for (const bool again : {false, true}) {
+    CAPTURE(again);
+    const auto permuted = session.run(0, inputs);
+    REQUIRE(permuted);
+    CHECK(support::elements((*permuted)[0]) == expected);
+    const auto plain = session.run(0, sample);
+    REQUIRE(plain);
+    CHECK(support::elements((*plain)[0]) == expected);
+  }
+}
+
+TEST_CASE("what is refused, and why") {
+  const auto unary = [](std::string_view target, std::initializer_list<Net::Named> more = {}) {
+    Net n;
+    const auto x = n.input("x", {2, 3});
+    std::vector<Net::Named> arguments{{"self", n.v(x)}};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto y = arguments.size() == 1 ? n.op(target, "y", {2, 3}, {arguments[0]})
+                                         : n.op(target, "y", {2, 3}, {arguments[0], arguments[1]});
+    return reason(n.finish({y}));
+  };
+  CHECK(unary("aten.relu.default") == "");
+  CHECK(unary("aten.erfinv.default") == "oneDNN has no such operator");
+  CHECK(unary("aten.div.Tensor", {{"other", GraphBuilder::real(0)}}) == "it divides by 0");
+  CHECK(unary("aten.elu.default", {{"scale", GraphBuilder::real(2)}}) == "it scales its input or output");
+  CHECK(unary("aten.permute.default") == "the dimensions are no permutation");
+  CHECK(unary("aten.softmax.int", {{"dim", GraphBuilder::integer(2)}}) == "the dimension is out of range");
+  Net used;
+  const auto x = used.input("x", {1, 3, 4, 4});
+  const auto pool = used.many("aten.max_pool2d_with_indices.default", {{"y", {1, 3, 2, 2}}, {"i", {1, 3, 2, 2}}},
+                              {{"self", used.v(x)}, {"kernel_size", used.ints({2, 2})}});
+  CHECK(reason(used.finish({pool[0], pool[1]})) == "the indices of the maxima are used");
+  CHECK(reason(programs::binary("aten.add.Tensor", {2}, programs::trace_of_add, ScalarType::int64)) ==
+        "a tensor is not float32");
+  CHECK(reason(programs::binary("aten.add.Tensor", {0})) == "a tensor has no elements");
+}
+
+TEST_CASE("preprocess names the node that it does not take") {
+  const ExportedProgram program = programs::binary("aten.atan2.default", {2});
+  const auto lowered = to_backend<onednn>(program, {});
+  REQUIRE_FALSE(lowered);
+  CHECK(lowered.error().code == ErrorCode::unsupported_operator);
+  CHECK(lowered.error().source.view().find("return x + h") != std::string_view::npos);
+}
+
+TEST_CASE("sessions run at the same time") {
+  Net n;
+  const ExportedProgram program = residual_block(n);
+  const auto lowered = to_backend<onednn>(program, {.threads = 1});
+  REQUIRE(lowered);
+  Session<onednn> first(*lowered);
+  const std::vector<EValue> sample = n.sample();
+  const auto expected = first.run(0, sample);
+  REQUIRE(expected);
+  const std::vector<float> elements = support::elements((*expected)[0]);
+  std::vector<int> wrong(4, 0);
+  {
+    std::vector<std::jthread> threads;
+    for (int& count : wrong)
+      threads.emplace_back([&count, &lowered, &sample, &elements] {
+        Session<onednn> session(*lowered);
+        for (int i = 0; i < 20; ++i) {
+          const auto out = session.run(0, sample);
+          count += !out || support::elements((*out)[0]) != elements ? 1 : 0;
+        }
+      });
+  }
+  CHECK(wrong == std::vector<int>(4, 0));
+}
+
+TEST_CASE("threads are part of the spec, or a default") {
+  Net n;
+  const ExportedProgram program = residual_block(n);
+  for (const std::uint32_t threads : {1u, 3u}) {
+    const auto lowered = to_backend<onednn>(program, {.threads = threads});
+    REQUIRE(lowered);
+    CHECK(lowered->methods()[0].handle->code->threads == static_cast<int>(threads));
+    Session<onednn> session(*lowered);
+    CHECK(session.run(0, n.sample()));
+  }
+  onednn::set_threads(2);
+  const auto lowered = to_backend<onednn>(program, {});
+  onednn::set_threads(1);
+  REQUIRE(lowered);
+  CHECK(lowered->methods()[0].handle->code->threads == 2);
+  const auto spec = onednn::load_spec(onednn::save_spec({.threads = 5}));
+  REQUIRE(spec);
+  CHECK(spec->threads == 5);
+  CHECK_FALSE(onednn::load_spec({}));
+}
+
+TEST_CASE("a file may declare what it likes") {
+  Net n;
+  const ExportedProgram program = residual_block(n);
+  const auto lowered = to_backend<onednn>(program, {});
+  REQUIRE(lowered);
+  const onednn_ops::ProgramBody& body = *lowered->methods()[0].processed.body;
+  const auto compiled = [&](auto&& damage) {
+    onednn_ops::ProgramBody copy = body;
+    damage(copy);
+    return onednn::compile({std::make_shared<const onednn_ops::ProgramBody>(std::move(copy))}, {});
+  };
+  CHECK(compiled([](auto&) {}));
+  CHECK_FALSE(compiled([](auto& b) { b.constants[0].sizes[0] = 1 << 20; }));
+  CHECK_FALSE(compiled([](auto& b) { b.constants[0].strides[0] = 1 << 20; }));
+  CHECK_FALSE(compiled([](auto& b) { b.constants[0].dtype = ScalarType::int32; }));
+  CHECK_FALSE(compiled([](auto& b) { b.graph.values.back().dtype = ScalarType::int64; }));
+  for (std::size_t d = 0; d < body.graph.dims.size(); ++d) (void)compiled([&](auto& b) { b.graph.dims[d].value += 1; });
+  for (std::size_t d = 0; d < body.graph.dims.size(); ++d) (void)compiled([&](auto& b) { b.graph.dims[d].value = -1; });
+  for (std::size_t a = 0; a < body.graph.arguments.size(); ++a)
+    if (body.graph.arguments[a].kind == ArgumentKind::int_) {
+      (void)compiled([&](auto& b) { b.graph.arguments[a].payload = 0; });
+      (void)compiled([&](auto& b) { b.graph.arguments[a].payload = INT64_MIN; });
+      (void)compiled([&](auto& b) { b.graph.arguments[a].payload = INT64_MAX; });
+    }
+}
