@@ -11,5 +11,6 @@
 #include "davit/backend/embed_graph.hpp"
 #include "davit/backend/execute_context.hpp"
 #include "davit/backend/memory_plan.hpp"
+#include "davit/backend/program_body.hpp"
 #include "davit/backend/static_constant.hpp"
 #include "davit/backend/step_writer.hpp"

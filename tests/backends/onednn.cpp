@@ -408,11 +408,11 @@ TEST_CASE("a file may declare what it likes") {
   const ExportedProgram program = residual_block(n);
   const auto lowered = to_backend<onednn>(program, {});
   REQUIRE(lowered);
-  const onednn_ops::ProgramBody& body = *lowered->methods()[0].processed.body;
+  const ProgramBody& body = *lowered->methods()[0].processed.body;
   const auto compiled = [&](auto&& damage) {
-    onednn_ops::ProgramBody copy = body;
+    ProgramBody copy = body;
     damage(copy);
-    return onednn::compile({std::make_shared<const onednn_ops::ProgramBody>(std::move(copy))}, {});
+    return onednn::compile({std::make_shared<const ProgramBody>(std::move(copy))}, {});
   };
   CHECK(compiled([](auto&) {}));
   CHECK_FALSE(compiled([](auto& b) { b.constants[0].sizes[0] = 1 << 20; }));

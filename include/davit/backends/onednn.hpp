@@ -34,7 +34,7 @@ struct onednn {
     friend constexpr bool operator==(const CompileSpec&, const CompileSpec&) = default;
   };
   struct Processed {
-    std::shared_ptr<const onednn_ops::ProgramBody> body;
+    std::shared_ptr<const ProgramBody> body;
   };
   struct Handle {
     std::shared_ptr<const onednn_ops::Code> code;
@@ -60,7 +60,7 @@ struct onednn {
   /// Errors: unsupported_operator for the first node that refuses() refuses; not_found for a constant.
   [[nodiscard]] static Result<Processed> preprocess(const Method& method, const CompileSpec&,
                                                     DebugHandleRecorder& debug_handles) {
-    Result<std::shared_ptr<const onednn_ops::ProgramBody>> body = onednn_ops::make_program_body(method, debug_handles);
+    Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
     if (!body) return std::unexpected(std::move(body.error()));
     const GraphModuleView graph = method.view();
     for (NodeId id = 0; id < graph.nodes.size(); ++id)
@@ -145,11 +145,11 @@ struct onednn {
   }
 
   [[nodiscard]] static std::vector<std::byte> save(const Processed& processed) {
-    return onednn_ops::save_program_body(*processed.body,
+    return save_program_body(*processed.body,
                                          [](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor); });
   }
   [[nodiscard]] static std::vector<std::byte> save(const Processed& processed, SegmentWriter& segments) {
-    return onednn_ops::save_program_body(
+    return save_program_body(
         *processed.body, [&](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor, segments); });
   }
   [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes) {
@@ -179,7 +179,7 @@ struct onednn {
  private:
   template <class ReadTensor>
   [[nodiscard]] static Result<Processed> load_with(std::span<const std::byte> bytes, ReadTensor&& read) {
-    Result<std::shared_ptr<const onednn_ops::ProgramBody>> body = onednn_ops::load_program_body(bytes, read);
+    Result<std::shared_ptr<const ProgramBody>> body = load_program_body(bytes, name, read);
     if (body) return Processed{*std::move(body)};
     body.error().backend = name;
     return std::unexpected(std::move(body.error()));

@@ -49,23 +49,23 @@ struct xnnpack {
     friend constexpr bool operator==(const CompileSpec&, const CompileSpec&) = default;
   };
   struct Processed {
-    std::shared_ptr<const xnnpack_parts::Body> body;
+    std::shared_ptr<const ProgramBody> body;
   };
   using Workspace = xnnpack_parts::Workspace;
 
   class Handle {
    public:
-    Handle(std::shared_ptr<const xnnpack_parts::Body> body, xnnpack_parts::Plan plan, xnnpack_parts::ThreadPool pool,
+    Handle(std::shared_ptr<const ProgramBody> body, xnnpack_parts::Plan plan, xnnpack_parts::ThreadPool pool,
            std::uint32_t most)
         : shared_(std::make_shared<Shared>(std::move(body), std::move(plan), std::move(pool), std::max(most, 1u))) {}
 
    private:
     friend struct xnnpack;
     struct Shared {
-      Shared(std::shared_ptr<const xnnpack_parts::Body> b, xnnpack_parts::Plan p, xnnpack_parts::ThreadPool t,
+      Shared(std::shared_ptr<const ProgramBody> b, xnnpack_parts::Plan p, xnnpack_parts::ThreadPool t,
              std::uint32_t most)
           : body(std::move(b)), plan(std::move(p)), pool(std::move(t)), turns(most) {}
-      std::shared_ptr<const xnnpack_parts::Body> body;
+      std::shared_ptr<const ProgramBody> body;
       xnnpack_parts::Plan plan;
       xnnpack_parts::ThreadPool pool;
       xnnpack_parts::EnginePool turns;
@@ -91,7 +91,7 @@ struct xnnpack {
   /// hold.
   [[nodiscard]] static Result<Processed> preprocess(const Method& method, const CompileSpec&,
                                                     DebugHandleRecorder& debug_handles) {
-    Result<std::shared_ptr<xnnpack_parts::Body>> body = xnnpack_parts::capture(method, debug_handles);
+    Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
     if (!body) return std::unexpected(std::move(body.error()));
     if (Result<xnnpack_parts::Plan> plan = xnnpack_parts::make_plan(**body); !plan)
       return std::unexpected(std::move(plan.error()));
@@ -151,18 +151,18 @@ struct xnnpack {
   }
 
   [[nodiscard]] static std::vector<std::byte> save(const Processed& processed) {
-    return xnnpack_parts::write_body(*processed.body,
+    return save_program_body(*processed.body,
                                      [](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor); });
   }
   [[nodiscard]] static std::vector<std::byte> save(const Processed& processed, SegmentWriter& segments) {
-    return xnnpack_parts::write_body(
+    return save_program_body(
         *processed.body, [&](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor, segments); });
   }
   [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes) {
-    return processed_of(xnnpack_parts::read_body(bytes, [](ByteReader& in) { return read_tensor(in); }));
+    return processed_of(load_program_body(bytes, name, [](ByteReader& in) { return read_tensor(in); }));
   }
   [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes, const SegmentReader& segments) {
-    return processed_of(xnnpack_parts::read_body(bytes, [&](ByteReader& in) { return read_tensor(in, segments); }));
+    return processed_of(load_program_body(bytes, name, [&](ByteReader& in) { return read_tensor(in, segments); }));
   }
   [[nodiscard]] static std::vector<std::byte> save_spec(const CompileSpec& spec) {
     ByteWriter out;
@@ -188,7 +188,7 @@ struct xnnpack {
     static std::atomic<std::uint32_t> threads{1};
     return threads;
   }
-  [[nodiscard]] static Result<Processed> processed_of(Result<std::shared_ptr<xnnpack_parts::Body>> body) {
+  [[nodiscard]] static Result<Processed> processed_of(Result<std::shared_ptr<const ProgramBody>> body) {
     if (!body) return std::unexpected(std::move(body.error()));
     return Processed{*std::move(body)};
   }

@@ -10,7 +10,7 @@
 
 #include "davit/backend/memory_plan.hpp"
 #include "davit/backends/onednn/library.hpp"
-#include "davit/backends/onednn/program_body.hpp"
+#include "davit/backend/program_body.hpp"
 
 namespace davit::onednn_ops {
 

@@ -52,7 +52,7 @@ inline constexpr auto op_table = detail::sorted_rules(convolution_rules, element
 
 /// The steps of a method. Errors: unsupported_operator, with the node, for what `refuses` refuses; corrupt_data for
 /// constants that are not what the graph says.
-[[nodiscard]] inline Result<Plan> make_plan(const Body& body) {
+[[nodiscard]] inline Result<Plan> make_plan(const ProgramBody& body) {
   const GraphModuleView graph = body.graph.view();
   for (NodeId n = 0; n < graph.nodes.size(); ++n)
     if (const char* reason = refuses(graph, n))

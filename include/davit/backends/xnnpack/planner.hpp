@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/backends/xnnpack/body.hpp"
+#include "davit/backend/program_body.hpp"
 #include "davit/backends/xnnpack/constants.hpp"
 #include "davit/backends/xnnpack/plan.hpp"
 
@@ -42,7 +42,7 @@ struct Padded {
 /// Makes the steps of a plan, node by node; the rules of the op table use it.
 class Planner {
  public:
-  explicit Planner(const Body& body) : g_(body.graph.view()), body_(body) {
+  explicit Planner(const ProgramBody& body) : g_(body.graph.view()), body_(body) {
     known_.resize(g_.values.size());
     slice_of_.resize(g_.values.size());
     padded_.resize(g_.values.size());
@@ -294,7 +294,7 @@ class Planner {
     return to;
   }
   GraphModuleView g_;
-  const Body& body_;
+  const ProgramBody& body_;
   std::vector<Known> known_;
   std::vector<Slice> slice_of_;
   std::vector<Padded> padded_;

@@ -11,25 +11,24 @@
 
 #include "davit/backend/contract.hpp"
 #include "davit/backend/delegate_io.hpp"
-#include "davit/core/segments.hpp"
 #include "davit/program/graph_bytes.hpp"
 #include "davit/program/strip_metadata.hpp"
 
-namespace davit::xnnpack_parts {
+namespace davit {
 
-/// What preprocess keeps of a method: its graph without source metadata, its constants, and a debug handle per node.
-///
-/// It is saved as it is: what compile makes of it depends on the machine's CPU and XNNPACK's version.
-struct Body {
+/// What a backend may keep of a method: its graph without source metadata, its constants, a debug handle per node.
+/// Shared and immutable; constants view the file that they came from.
+struct ProgramBody {
   GraphModule graph;
   std::vector<InputRole> roles;      ///< per graph input
   std::vector<Tensor> constants;     ///< per graph input of role `constant`, in order
   std::vector<DebugHandle> handles;  ///< per node
 };
 
-/// Errors: not_found for a constant that the program does not hold, unsupported_argument for custom objects and tokens.
-[[nodiscard]] inline Result<std::shared_ptr<Body>> capture(const Method& method, DebugHandleRecorder& debug_handles) {
-  auto body = std::make_shared<Body>();
+/// The body of a method, for `backend`. Errors: not_found for a constant that the program does not hold.
+[[nodiscard]] inline Result<std::shared_ptr<const ProgramBody>> make_program_body(const Method& method, std::string_view backend,
+                                                                                  DebugHandleRecorder& debug_handles) {
+  auto body = std::make_shared<ProgramBody>();
   body->handles = debug_handles.handle_all();
   body->roles = input_roles(method.program->signature);
   const std::vector<InputSpec>& specs = method.program->signature.input_specs;
@@ -39,9 +38,9 @@ struct Body {
     if (tensor == nullptr)
       return std::unexpected(Error{.code = ErrorCode::not_found,
                                    .stage = Stage::preprocess,
-                                   .backend = "xnnpack",
+                                   .backend = Name(backend),
                                    .where = concat("constant '", *target(specs[i]), "'"),
-                                   .what = "the program holds no such tensor",
+                                   .what = "the program holds no tensor of that name",
                                    .fix = "export the program again with its weights"});
     body->constants.push_back(*tensor);
   }
@@ -49,8 +48,9 @@ struct Body {
   return body;
 }
 
+/// The body as bytes; `write(out, tensor)` writes a constant, to them or to a segment.
 template <class WriteTensor>
-[[nodiscard]] std::vector<std::byte> write_body(const Body& body, WriteTensor&& write) {
+[[nodiscard]] std::vector<std::byte> save_program_body(const ProgramBody& body, WriteTensor&& write) {
   ByteWriter out;
   write_graph(out, body.graph.view());
   out.array(std::span<const InputRole>(body.roles));
@@ -60,11 +60,12 @@ template <class WriteTensor>
   return std::move(out).take();
 }
 
-/// Errors: corrupt_data.
+/// Reads what save_program_body wrote, for `backend`. Errors: corrupt_data, out_of_memory.
 template <class ReadTensor>
-[[nodiscard]] Result<std::shared_ptr<Body>> read_body(std::span<const std::byte> bytes, ReadTensor&& read) {
+[[nodiscard]] Result<std::shared_ptr<const ProgramBody>> load_program_body(std::span<const std::byte> bytes,
+                                                                           std::string_view backend, ReadTensor&& read) {
   ByteReader in(bytes);
-  auto body = std::make_shared<Body>();
+  auto body = std::make_shared<ProgramBody>();
   Result<GraphModule> graph = read_graph(in);
   if (!graph) return std::unexpected(std::move(graph.error()));
   body->graph = std::move(*graph);
@@ -81,11 +82,11 @@ template <class ReadTensor>
   if (!in.ok() || body->graph.graphs.empty() || body->roles.size() != body->graph.graphs[root_graph].inputs.count ||
       body->handles.size() != body->graph.nodes.size() || wanted != body->constants.size())
     return std::unexpected(Error{.code = ErrorCode::corrupt_data,
-                                 .backend = "xnnpack",
+                                 .backend = Name(backend),
                                  .where = concat("processed blob, byte ", in.position()),
                                  .what = "its tables do not agree with each other",
-                                 .fix = "save the module again"});
+                                 .fix = "save the program again"});
   return body;
 }
 
-}  // namespace davit::xnnpack_parts
+}  // namespace davit
