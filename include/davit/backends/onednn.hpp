@@ -24,8 +24,9 @@ namespace davit {
 /// Execute takes no heap memory of its own. Sessions may run from several threads at once.
 ///
 /// Where oneDNN differs from torch: relu, clamp, maximum and minimum do not hand on a NaN but answer their bound or the
-/// other operand; gelu of numbers near the end of float's range stays finite. Sums are taken in another order. exp, log
-/// and log_softmax are left to other backends, for oneDNN's are off by 1e-6 where the exact result is near 0.
+/// other operand; gelu of numbers near the end of float's range stays finite. Sums are taken in another order. Left to
+/// other backends: log and log_softmax, for oneDNN's are off by 1e-6 where the exact result is near 0, and exp, for its
+/// exp of a NaN is infinite.
 struct onednn {
   static constexpr std::string_view name = "onednn";
 
