@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "davit/backends/xnnpack/convolution_rules.hpp"
 #include "davit/backends/xnnpack/elementwise_rules.hpp"
 
 namespace davit::xnnpack_parts {
