@@ -38,7 +38,8 @@ constexpr bool reads_a_node() {
   const std::array<std::uint32_t, 3> users{0, 1, 1};
   const std::array<std::uint8_t, 3> is_output{0, 0, 1};
   const std::array<std::uint8_t, 1> backend_of{1};
-  const EmbedGraph g{module.view(), inputs, input_of, users, is_output, backend_of, 1};
+  const Table<std::int64_t> numels = numel_table(module.view());
+  const EmbedGraph g{module.view(), inputs, input_of, users, is_output, backend_of, numels.data(), 1};
   const EmbedNode n{g, 0};
   bool ok = n.output() == 2 && n.output(1) == no_id && !n.uses_output(1) && n.uses_output(0) && n.value("self") == 1 &&
             n.value("other") == no_id;

@@ -38,9 +38,9 @@ static_assert(ByCalculator::arena_bytes == 16);
 static_assert(ByCalculator::ram_bytes == 16 && sizeof(ByCalculator) == 16);
 static_assert(ByCalculator::weight_bytes == 16);
 static_assert(ByBoth::backends == std::array<std::string_view, 2>{"adder", "portable"});
-static_assert(ByBoth::backend_of == std::array<std::uint8_t, 4>{0, 255, 1, 0});
-static_assert(ByBoth::partition_of == std::array<std::uint32_t, 4>{0, no_id, 1, 2});
-static_assert(ByBoth::operators == std::array<std::string_view, 2>{"aten.add.Tensor", "aten.relu.default"});
+static_assert(ByBoth::backend_of() == std::array<std::uint8_t, 4>{0, 255, 1, 0});
+static_assert(ByBoth::partition_of() == std::array<std::uint32_t, 4>{0, no_id, 1, 2});
+static_assert(ByBoth::operators() == std::array<std::string_view, 2>{"aten.add.Tensor", "aten.relu.default"});
 
 constexpr bool keeps_state() {
   static_module<running_total, calculator> module;

@@ -66,7 +66,7 @@ using MlpForSpeed = static_module<digits_mlp_b1, tuned<portable, for_speed>>;
 using CnnBySize = static_module<digits_cnn_b1, portable>;
 using CnnForSpeed = static_module<digits_cnn_b1, tuned<portable, for_speed>>;
 static_assert(MlpBySize::ram_bytes <= 512 && CnnBySize::ram_bytes <= 4096);
-static_assert(CnnBySize::operators.size() == 8);
+static_assert(CnnBySize::operators().size() == 8);
 
 std::string place_of(const Result<formats::EmbeddedProgram>& result) {
   return result ? std::string() : std::string(result.error().where.view());

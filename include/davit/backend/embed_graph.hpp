@@ -8,9 +8,22 @@
 #include <string_view>
 
 #include "davit/backend/static_constant.hpp"
+#include "davit/core/table.hpp"
 #include "davit/program/graph.hpp"
 
 namespace davit {
+
+/// Per value, how many elements it has. O(values + dimensions).
+[[nodiscard]] constexpr Table<std::int64_t> numel_table(GraphModuleView graph) {
+  Table<std::int64_t> counts(graph.values.size(), 1);
+  const Value* value = graph.values.data();
+  const Dim* const dims = graph.dims.data();
+  for (std::int64_t& count : counts) {
+    const Range sizes = value++->sizes;
+    for (std::uint32_t d = sizes.first; d < sizes.first + sizes.count; ++d) count *= dims[d].value;
+  }
+  return counts;
+}
 
 /// What a backend sees of a static program in constant evaluation: the root graph, its constants, and which nodes are
 /// its own. Sizes are numbers: symbols were bound before. Trivially copyable.
@@ -24,26 +37,26 @@ struct EmbedGraph {
   std::span<const std::uint32_t> users;      ///< per value: how many nodes and graph outputs read it
   std::span<const std::uint8_t> is_output;   ///< per value: 1 if it is a graph output
   std::span<const std::uint8_t> backend_of;  ///< per node; `nobody` everywhere while nodes are being handed out
+  const std::int64_t* numels = nullptr;      ///< per value: see numel_table
   std::uint8_t self = nobody;
   std::uint16_t* notes = nullptr;  ///< of the backend: see EmbedNode::note
 
-  [[nodiscard]] constexpr const Value& operator[](ValueId v) const noexcept { return graph.values[v]; }
-  [[nodiscard]] constexpr ScalarType dtype(ValueId v) const noexcept { return graph.values[v].dtype; }
-  [[nodiscard]] constexpr std::uint32_t rank(ValueId v) const noexcept { return graph.values[v].sizes.count; }
+  // Compile time: std::span's own operators cost several calls each in constant evaluation.
+  [[nodiscard]] constexpr const Value& operator[](ValueId v) const noexcept { return graph.values.data()[v]; }
+  [[nodiscard]] constexpr ScalarType dtype(ValueId v) const noexcept { return graph.values.data()[v].dtype; }
+  [[nodiscard]] constexpr std::uint32_t rank(ValueId v) const noexcept { return graph.values.data()[v].sizes.count; }
   /// Negative dimensions count from the end. The dimension must exist.
   [[nodiscard]] constexpr std::int64_t size(ValueId v, std::int64_t d) const noexcept {
-    const Range sizes = graph.values[v].sizes;
-    return graph.dims[sizes.first + static_cast<std::uint32_t>(d < 0 ? d + sizes.count : d)].value;
+    const Range sizes = graph.values.data()[v].sizes;
+    return graph.dims.data()[sizes.first + static_cast<std::uint32_t>(d < 0 ? d + sizes.count : d)].value;
   }
-  [[nodiscard]] constexpr std::int64_t numel(ValueId v) const noexcept {
-    std::int64_t count = 1;
-    for (const Dim& d : graph.dims_of(graph.values[v].sizes)) count *= d.value;
-    return count;
-  }
+  [[nodiscard]] constexpr std::int64_t numel(ValueId v) const noexcept { return numels[v]; }
   [[nodiscard]] constexpr bool same_sizes(ValueId a, ValueId b) const noexcept {
-    if (rank(a) != rank(b)) return false;
-    for (std::uint32_t d = 0; d < rank(a); ++d)
-      if (size(a, d) != size(b, d)) return false;
+    const Range of_a = graph.values.data()[a].sizes, of_b = graph.values.data()[b].sizes;
+    if (of_a.count != of_b.count) return false;
+    const Dim* const dims = graph.dims.data();
+    for (std::uint32_t d = 0; d < of_a.count; ++d)
+      if (dims[of_a.first + d].value != dims[of_b.first + d].value) return false;
     return true;
   }
 
@@ -61,7 +74,7 @@ struct EmbedGraph {
 
   /// True while nodes are being handed out: `mine` holds for none, and a node is judged by itself.
   [[nodiscard]] constexpr bool is_trial() const noexcept { return self == on_trial; }
-  [[nodiscard]] constexpr NodeId producer(ValueId v) const noexcept { return graph.values[v].producer; }
+  [[nodiscard]] constexpr NodeId producer(ValueId v) const noexcept { return graph.values.data()[v].producer; }
   /// True if the node was given to the asking backend, so that it may compute the node as part of a pattern.
   [[nodiscard]] constexpr bool mine(NodeId node) const noexcept { return node != no_id && backend_of[node] == self; }
   /// True if the node is one the asking backend was given, and is a call of `target`.
@@ -75,15 +88,17 @@ struct EmbedNode {
   const EmbedGraph& g;
   NodeId id = no_id;
 
-  [[nodiscard]] constexpr const Node& node() const noexcept { return g.graph.nodes[id]; }
+  [[nodiscard]] constexpr const Node& node() const noexcept { return g.graph.nodes.data()[id]; }
   [[nodiscard]] constexpr std::string_view target() const noexcept { return g.graph.target(node()); }
   /// A number that the backend keeps for all nodes of this operator, 0 at first: where it found the operator in its
   /// table.
   [[nodiscard]] constexpr std::uint16_t& note() const noexcept { return g.notes[node().target.first]; }
   /// The output at that position; no_id if it has none there.
   [[nodiscard]] constexpr ValueId output(std::uint32_t i = 0) const noexcept {
-    const std::span<const Argument> outputs = g.graph.outputs(node());
-    return i < outputs.size() && outputs[i].is_value() ? outputs[i].value() : no_id;
+    const Range outputs = node().outputs;
+    if (i >= outputs.count) return no_id;
+    const Argument& a = g.graph.arguments.data()[outputs.first + i];
+    return a.is_value() ? a.value() : no_id;
   }
   /// True if some node or graph output reads that output.
   [[nodiscard]] constexpr bool uses_output(std::uint32_t i) const noexcept {

@@ -71,10 +71,24 @@ struct FrozenPlan {
 template <std::size_t Steps, std::size_t Width>
 struct StepRows {
   static constexpr std::size_t width = Width;
+
+  /// Finds `like[step]`; the steps before have theirs.
+  constexpr void compare(std::size_t step) noexcept {
+    like[step] = static_cast<std::uint32_t>(step);
+    for (std::size_t i = step; i-- > 0 && i + 8 >= step;) {
+      if (kernels[i] != kernels[step] || params[i] != params[step] || counts[i] != counts[step]) continue;
+      std::size_t k = 0;
+      while (k < counts[i] && codes[i * Width + k] == codes[step * Width + k]) ++k;
+      if (k < counts[i]) continue;
+      like[step] = like[i];
+      return;
+    }
+  }
   std::uint32_t kernels[Steps + 1];
   std::uint32_t params[Steps + 1];
   std::uint32_t counts[Steps + 1];
   NodeId nodes[Steps + 1];
+  std::uint32_t like[Steps + 1];  ///< the first step, among itself and those shortly before, that does just the same
   std::uint64_t codes[Steps * Width + 1];  ///< of step i from i * Width; 0 behind the last
 };
 
@@ -245,6 +259,7 @@ struct planned {
       r.counts[i] = s.operand_count;
       r.nodes[i] = s.node;
       for (std::size_t k = 0; k < s.operand_count; ++k) r.codes[i * r.width + k] = frozen.codes[s.first_operand + k];
+      r.compare(i);
     }
     return r;
   }();

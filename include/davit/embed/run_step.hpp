@@ -140,26 +140,25 @@ struct StepCode {
     return false;
   }
 
+  /// The step of that row; steps that do the same share one.
+  template <std::uint32_t I>
+  [[gnu::always_inline]] static constexpr ErrorCode run_row(Memory& memory) {
+    constexpr auto& r = Planned::rows;
+    if constexpr (Rows::width == 4) {
+      return run4<r.kernels[I], r.params[I], r.codes[I * 4], r.codes[I * 4 + 1], r.codes[I * 4 + 2],
+                  r.codes[I * 4 + 3]>(memory);
+    } else {
+      static_assert(Rows::width == 12);
+      return run_many<r.kernels[I], r.params[I], r.counts[I], r.codes[I * 12], r.codes[I * 12 + 1], r.codes[I * 12 + 2],
+                      r.codes[I * 12 + 3], r.codes[I * 12 + 4], r.codes[I * 12 + 5], r.codes[I * 12 + 6],
+                      r.codes[I * 12 + 7], r.codes[I * 12 + 8], r.codes[I * 12 + 9], r.codes[I * 12 + 10],
+                      r.codes[I * 12 + 11]>(memory);
+    }
+  }
   template <std::size_t First, std::size_t... I>
   [[gnu::always_inline]] static constexpr bool steps(Memory& memory, Fault& fault, std::index_sequence<I...>) {
     constexpr auto& r = Planned::rows;
-    if constexpr (Rows::width == 4) {
-      return (
-          passed(run4<r.kernels[First + I], r.params[First + I], r.codes[(First + I) * 4], r.codes[(First + I) * 4 + 1],
-                      r.codes[(First + I) * 4 + 2], r.codes[(First + I) * 4 + 3]>(memory),
-                 fault, r.nodes[First + I]) &&
-          ...);
-    } else {
-      static_assert(Rows::width == 12);
-      return (
-          passed(run_many<r.kernels[First + I], r.params[First + I], r.counts[First + I], r.codes[(First + I) * 12],
-                          r.codes[(First + I) * 12 + 1], r.codes[(First + I) * 12 + 2], r.codes[(First + I) * 12 + 3],
-                          r.codes[(First + I) * 12 + 4], r.codes[(First + I) * 12 + 5], r.codes[(First + I) * 12 + 6],
-                          r.codes[(First + I) * 12 + 7], r.codes[(First + I) * 12 + 8], r.codes[(First + I) * 12 + 9],
-                          r.codes[(First + I) * 12 + 10], r.codes[(First + I) * 12 + 11]>(memory),
-                 fault, r.nodes[First + I]) &&
-          ...);
-    }
+    return (passed(run_row<r.like[First + I]>(memory), fault, r.nodes[First + I]) && ...);
   }
   /// Up to `chunk` steps as one function, so that the compiler's time per step stays the same.
   template <std::size_t First, std::size_t Count>

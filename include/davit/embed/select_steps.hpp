@@ -22,6 +22,7 @@ struct OrphanNode {
 /// What becomes of a static program's nodes: who computes each, and by which steps, in the order of execution.
 struct SelectedSteps {
   StepTables tables;
+  Table<std::int64_t> numels;      ///< per value
   Table<std::uint8_t> backend_of;  ///< per node
   std::vector<OrphanNode> orphans;
   std::vector<NodeId> unwritten;  ///< nodes of which the backend left a used output unwritten
@@ -107,6 +108,7 @@ class StepSelector {
       tables->needed = Table<std::uint8_t>(graph.values.size());
       tables->tags = Table<std::uint8_t>(graph.values.size());
     }
+    selected_.numels = numel_table(graph);
     selected_.backend_of = Table<std::uint8_t>(graph.nodes.size(), EmbedGraph::nobody);
     for (std::size_t b = 0; b < sizeof...(Bs); ++b) {
       own_[b] = seen(selected_.backend_of, static_cast<std::uint8_t>(b), b);
@@ -139,6 +141,7 @@ class StepSelector {
             {t_.users.data(), t_.users.size()},
             {t_.is_output.data(), t_.is_output.size()},
             {backend_of.data(), backend_of.size()},
+            selected_.numels.data(),
             self,
             notes_[backend].begin()};
   }

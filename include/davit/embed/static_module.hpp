@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -10,14 +9,13 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "davit/core/error.hpp"
 #include "davit/embed/freeze_plan.hpp"
-#include "davit/embed/number_partitions.hpp"
 #include "davit/embed/report_text.hpp"
 #include "davit/embed/run_step.hpp"
 #include "davit/embed/static_argument.hpp"
+#include "davit/embed/static_assignment.hpp"
 
 namespace davit {
 
@@ -76,35 +74,13 @@ class static_module {
   static constexpr std::size_t weight_bytes = Planned::sizes.constant_bytes + table_bytes;
   /// How many kernel calls a forward makes.
   static constexpr std::size_t step_count = Planned::sizes.steps;
-  /// The index of the backend that a node (its debug handle) was given to; 255 if it is never computed.
-  static constexpr auto backend_of = [] {
-    std::array<std::uint8_t, Planned::node_count> all{};
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = Planned::frozen.backend_of[i];
-    return all;
-  }();
+  // Functions, so that programs that do not ask do not wait for the answers.
+  /// Per node (its debug handle), the index of the backend that it was given to; 255 if it is never computed.
+  [[nodiscard]] static consteval const auto& backend_of() { return detail::StaticAssignment<Planned>::backend_of; }
   /// The partition of each node: nodes that follow one another on a backend share one; no_id for those never computed.
-  static constexpr auto partition_of = [] {
-    std::array<std::uint32_t, P::tables.nodes.size()> all{};
-    const std::vector<std::uint32_t> numbers = number_partitions(backend_of);
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = numbers[i];
-    return all;
-  }();
+  [[nodiscard]] static consteval const auto& partition_of() { return detail::StaticAssignment<Planned>::partition_of; }
   /// The operators of the nodes that backends were given, sorted, each once.
-  static constexpr auto operators = [] {
-    constexpr auto collect = [] {
-      std::vector<std::string_view> names;
-      for (NodeId n = 0; n < backend_of.size(); ++n)
-        if (backend_of[n] != EmbedGraph::nobody) names.push_back(Planned::graph.target(Planned::graph.nodes[n]));
-      std::sort(names.begin(), names.end());
-      names.erase(std::unique(names.begin(), names.end()), names.end());
-      return names;
-    };
-    constexpr std::size_t count = collect().size();
-    std::array<std::string_view, count> all{};
-    const auto names = collect();
-    for (std::size_t i = 0; i < count; ++i) all[i] = names[i];
-    return all;
-  }();
+  [[nodiscard]] static consteval const auto& operators() { return detail::StaticAssignment<Planned>::operators; }
 
   constexpr static_module() noexcept = default;
 

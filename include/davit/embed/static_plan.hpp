@@ -118,15 +118,13 @@ class PlacePlanner {
   }
 
  private:
-  [[nodiscard]] constexpr std::span<const StepOperand> operands_of(const StaticStep& s) const noexcept {
-    return {plan_.selected.tables.operands.data() + s.operands.first, s.operands.count};
-  }
   [[nodiscard]] constexpr std::uint32_t root(std::uint32_t block) noexcept {
-    std::uint32_t r = block;
-    while (root_[r] != r) r = root_[r];
-    while (root_[block] != r) {
-      const std::uint32_t next = root_[block];
-      root_[block] = r;
+    std::uint32_t* const up = root_.begin();
+    std::uint32_t r = up[block];
+    while (up[r] != r) r = up[r];
+    while (up[block] != r) {
+      const std::uint32_t next = up[block];
+      up[block] = r;
       block = next;
     }
     return r;
@@ -137,12 +135,10 @@ class PlacePlanner {
     return no_id;
   }
   [[nodiscard]] constexpr std::uint32_t numel(ValueId v) const noexcept {
-    std::int64_t n = 1;
-    for (const Dim& d : graph_.dims_of(graph_.values[v].sizes)) n *= d.value;
-    return static_cast<std::uint32_t>(n);
+    return static_cast<std::uint32_t>(plan_.selected.numels[v]);
   }
   [[nodiscard]] constexpr std::size_t bytes(std::uint32_t block) const noexcept {
-    if (block < graph_.values.size()) return numel(block) * size_of(graph_.values[block].dtype);
+    if (block < graph_.values.size()) return numel(block) * size_of(graph_.values.data()[block].dtype);
     const std::size_t temporaries = plan_.selected.tables.temporaries.size();
     if (block >= graph_.values.size() + temporaries) return bytes(staged_[block - graph_.values.size() - temporaries]);
     const StaticTemporary& t = plan_.selected.tables.temporaries[block - graph_.values.size()];
@@ -240,22 +236,32 @@ class PlacePlanner {
 
   /// Outputs move into inputs that die at their step, where the step allows it.
   constexpr void reuse_inputs() {
-    const StepTables& t = plan_.selected.tables;
-    for (std::uint32_t s = 0; s < t.steps.size(); ++s) {
-      for (const ValueId input : t.steps[s].overwrites) {
-        if (input == no_id) continue;
-        const std::uint32_t from = root(input);
-        std::uint32_t to = no_id;
-        for (const StepOperand& o : operands_of(t.steps[s]))
-          if (to == no_id && o.kind == StepOperand::Kind::output) to = root(o.id);
-        if (to == no_id || to == from || !in_arena(from) || !in_arena(to)) continue;
-        if (life_[from].last != s || life_[to].first != s || life_[to].bytes > life_[from].bytes) continue;
-        life_[from].last = life_[to].last;
-        life_[to].first = no_id;
-        root_[to] = from;
-        break;
-      }
+    const StaticStep* step = plan_.selected.tables.steps.data();
+    const auto steps = static_cast<std::uint32_t>(plan_.selected.tables.steps.size());
+    for (std::uint32_t s = 0; s < steps; ++s, ++step) {
+      if (step->overwrites[0] == no_id) continue;
+      const std::uint32_t to = first_output(*step);
+      if (to == no_id || !in_arena(to) || life_[to].first != s) continue;
+      if (!move_into(step->overwrites[0], to, s)) move_into(step->overwrites[1], to, s);
     }
+  }
+  [[nodiscard]] constexpr std::uint32_t first_output(const StaticStep& s) noexcept {
+    const StepOperand* o = plan_.selected.tables.operands.data() + s.operands.first;
+    for (const StepOperand* const end = o + s.operands.count; o != end; ++o)
+      if (o->kind == StepOperand::Kind::output) return root(o->id);
+    return no_id;
+  }
+  constexpr bool move_into(ValueId input, std::uint32_t to, std::uint32_t step) noexcept {
+    if (input == no_id) return false;
+    const std::uint32_t from = root(input);
+    if (to == from || !in_arena(from)) return false;
+    Lifetime& old = life_[from];
+    Lifetime& moved = life_[to];
+    if (old.last != step || moved.bytes > old.bytes) return false;
+    old.last = moved.last;
+    moved.first = no_id;
+    root_[to] = from;
+    return true;
   }
   [[nodiscard]] constexpr bool in_arena(std::uint32_t block) const noexcept {
     return place_[block].place == StaticPlace::nowhere && life_[block].first != no_id;
@@ -285,7 +291,7 @@ class PlacePlanner {
   [[nodiscard]] constexpr StaticOperand resolve(const StepOperand& o) noexcept {
     if (o.kind == StepOperand::Kind::none) return {StaticPlace::nowhere, o.dtype, 0, 0, 0};
     if (o.kind == StepOperand::Kind::table) return {StaticPlace::table, o.dtype, 0, 0, o.id};
-    StaticOperand at = place_[root(block_of(o))];
+    StaticOperand at = place_[block_of(o)];
     at.dtype = o.dtype;
     at.writable = o.kind == StepOperand::Kind::input ? 0 : 1;
     return at;

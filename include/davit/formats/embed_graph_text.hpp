@@ -68,6 +68,18 @@ class EmbedGraphText {
     }
     return at->second;
   }
+  /// Where these sizes begin in the table; equal lists are written once.
+  [[nodiscard]] std::uint32_t intern_dims(Range sizes) {
+    const std::vector<std::int64_t> list(dims_.begin() + sizes.first, dims_.begin() + sizes.first + sizes.count);
+    const auto [at, is_new] = interned_dims_.try_emplace(list, static_cast<std::uint32_t>(dim_count_));
+    if (!is_new) return at->second;
+    for (const std::int64_t d : list) {
+      dim_rows_ += dim_count_ == 0 ? "{" : dim_count_ % 24 == 0 ? ",\n                {" : ", {";
+      dim_rows_ += std::to_string(d) + "}";
+      ++dim_count_;
+    }
+    return at->second;
+  }
   [[nodiscard]] static std::string pair(std::uint32_t first, std::uint32_t count) {
     return "{" + std::to_string(first) + ", " + std::to_string(count) + "}";
   }
@@ -221,14 +233,7 @@ class EmbedGraphText {
   }
   void value(ValueId v) {
     const Value& value = graph_.values[v];
-    const auto first = static_cast<std::uint32_t>(dim_count_);
-    for (std::uint32_t d = 0; d < value.sizes.count; ++d) {
-      dim_rows_ += (dim_count_ == 0        ? "{"
-                    : dim_count_ % 24 == 0 ? ",\n                {"
-                                           : ", {") +
-                   std::to_string(dims_[value.sizes.first + d]) + "}";
-      ++dim_count_;
-    }
+    const std::uint32_t first = intern_dims(value.sizes);
     std::string row = "          {.name = " + pair(intern(graph_.name(v))) + ", .graph = 0";
     if (value.producer != no_id) row += ", .producer = " + std::to_string(value.producer);
     if (value.kind == ValueKind::tensor)
@@ -254,6 +259,7 @@ class EmbedGraphText {
   const std::vector<std::int64_t>& symbols_;  ///< per value: the number of a symbolic one
   std::string text_;
   std::map<std::string, Text, std::less<>> interned_;
+  std::map<std::vector<std::int64_t>, std::uint32_t> interned_dims_;
   std::vector<Text> pieces_;
   std::string dim_rows_, value_rows_, argument_rows_, node_rows_;
   std::size_t dim_count_ = 0, argument_count_ = 0;

@@ -20,10 +20,12 @@ namespace sf = static_float;
 
 /// Why the operands (`y` may be no_id) or the first output are not float32 tensors; nullptr if they are.
 [[nodiscard]] constexpr const char* not_float(const EmbedNode& n, ValueId x, ValueId y = no_id) noexcept {
-  if (x == no_id || n.output() == no_id) return "an operand is missing";
-  for (const ValueId v : {x, y, n.output()}) {
+  const ValueId out = n.output();
+  if (x == no_id || out == no_id) return "an operand is missing";
+  for (const ValueId v : {x, y, out}) {
     if (v == no_id) continue;
-    if (n.g[v].kind != ValueKind::tensor || n.g.dtype(v) != ScalarType::float32) return "not all of it is float32";
+    const Value& value = n.g[v];
+    if (value.kind != ValueKind::tensor || value.dtype != ScalarType::float32) return "not all of it is float32";
     if (n.g.numel(v) > std::numeric_limits<std::int32_t>::max()) return "a tensor has 2^31 elements or more";
   }
   return nullptr;
