@@ -286,7 +286,7 @@ struct digits_cnn_b1 {
   static constexpr std::array<davit::StaticOutput, 1> outputs{
       davit::StaticOutput{},  // 0: addmm
   };
-  static constexpr davit::StaticGraphModule<659, 61, 0, 25, 94, 10, 1, 0> tables{
+  static constexpr davit::StaticGraphModule<659, 40, 0, 25, 94, 10, 1, 0> tables{
       .text = davit::static_text(
           "input" "weight" "bias" "stride" "padding" "dilation" "transposed" "output_padding" "groups"
           "aten.convolution.default" "running_mean" "running_var" "momentum" "eps"
@@ -297,36 +297,35 @@ struct digits_cnn_b1 {
           "convolution" "getitem" "_native_batch_norm_legit_no_training_unused_1"
           "_native_batch_norm_legit_no_training_unused_2" "relu" "getitem_3" "max_pool2d_with_indices_unused_1"
           "convolution_1" "relu_1" "avg_pool2d" "view" "permute" "addmm"),
-      .dims = {{{8}, {1}, {3}, {3}, {8}, {8}, {8}, {16}, {8}, {3}, {3}, {16}, {10}, {64}, {10}, {8}, {8}, {1}, {1}, {8}, {8}, {1}, {8}, {8},
-                {8}, {1}, {8}, {8}, {8}, {0}, {0}, {1}, {8}, {8}, {8}, {1}, {8}, {4}, {4}, {1}, {8}, {4}, {4}, {1}, {16}, {4}, {4}, {1},
-                {16}, {4}, {4}, {1}, {16}, {2}, {2}, {1}, {64}, {64}, {10}, {1}, {10}}},
+      .dims = {{{8}, {1}, {3}, {3}, {8}, {16}, {8}, {3}, {3}, {16}, {10}, {64}, {10}, {1}, {1}, {8}, {8}, {1}, {8}, {8}, {8}, {0}, {1}, {8},
+                {4}, {4}, {1}, {16}, {4}, {4}, {1}, {16}, {2}, {2}, {1}, {64}, {64}, {10}, {1}, {10}}},
       .exprs = {},
       .values = {{
           {.name = {335, 10}, .graph = 0, .sizes = {0, 4}, .dtype = davit::ScalarType::float32},  // 0: p_0_weight float32 [8, 1, 3, 3]
           {.name = {345, 8}, .graph = 0, .sizes = {4, 1}, .dtype = davit::ScalarType::float32},  // 1: p_0_bias float32 [8]
-          {.name = {353, 10}, .graph = 0, .sizes = {5, 1}, .dtype = davit::ScalarType::float32},  // 2: p_1_weight float32 [8]
-          {.name = {363, 8}, .graph = 0, .sizes = {6, 1}, .dtype = davit::ScalarType::float32},  // 3: p_1_bias float32 [8]
-          {.name = {371, 10}, .graph = 0, .sizes = {7, 4}, .dtype = davit::ScalarType::float32},  // 4: p_4_weight float32 [16, 8, 3, 3]
-          {.name = {381, 8}, .graph = 0, .sizes = {11, 1}, .dtype = davit::ScalarType::float32},  // 5: p_4_bias float32 [16]
-          {.name = {389, 10}, .graph = 0, .sizes = {12, 2}, .dtype = davit::ScalarType::float32},  // 6: p_8_weight float32 [10, 64]
-          {.name = {399, 8}, .graph = 0, .sizes = {14, 1}, .dtype = davit::ScalarType::float32},  // 7: p_8_bias float32 [10]
-          {.name = {407, 16}, .graph = 0, .sizes = {15, 1}, .dtype = davit::ScalarType::float32},  // 8: b_1_running_mean float32 [8]
-          {.name = {423, 15}, .graph = 0, .sizes = {16, 1}, .dtype = davit::ScalarType::float32},  // 9: b_1_running_var float32 [8]
-          {.name = {438, 23}, .graph = 0, .sizes = {17, 0}, .dtype = davit::ScalarType::int64},  // 10: b_1_num_batches_tracked int64 []
-          {.name = {0, 5}, .graph = 0, .sizes = {17, 4}, .dtype = davit::ScalarType::float32},  // 11: input float32 [1, 1, 8, 8]
-          {.name = {461, 11}, .graph = 0, .producer = 0, .sizes = {21, 4}, .dtype = davit::ScalarType::float32},  // 12: convolution float32 [1, 8, 8, 8]
-          {.name = {472, 7}, .graph = 0, .producer = 1, .sizes = {25, 4}, .dtype = davit::ScalarType::float32},  // 13: getitem float32 [1, 8, 8, 8]
-          {.name = {479, 45}, .graph = 0, .producer = 1, .sizes = {29, 1}, .dtype = davit::ScalarType::float32},  // 14: _native_batch_norm_legit_no_training_unused_1 float32 [0]
-          {.name = {524, 45}, .graph = 0, .producer = 1, .sizes = {30, 1}, .dtype = davit::ScalarType::float32},  // 15: _native_batch_norm_legit_no_training_unused_2 float32 [0]
-          {.name = {569, 4}, .graph = 0, .producer = 2, .sizes = {31, 4}, .dtype = davit::ScalarType::float32},  // 16: relu float32 [1, 8, 8, 8]
-          {.name = {573, 9}, .graph = 0, .producer = 3, .sizes = {35, 4}, .dtype = davit::ScalarType::float32},  // 17: getitem_3 float32 [1, 8, 4, 4]
-          {.name = {582, 32}, .graph = 0, .producer = 3, .sizes = {39, 4}, .dtype = davit::ScalarType::int64},  // 18: max_pool2d_with_indices_unused_1 int64 [1, 8, 4, 4]
-          {.name = {614, 13}, .graph = 0, .producer = 4, .sizes = {43, 4}, .dtype = davit::ScalarType::float32},  // 19: convolution_1 float32 [1, 16, 4, 4]
-          {.name = {627, 6}, .graph = 0, .producer = 5, .sizes = {47, 4}, .dtype = davit::ScalarType::float32},  // 20: relu_1 float32 [1, 16, 4, 4]
-          {.name = {633, 10}, .graph = 0, .producer = 6, .sizes = {51, 4}, .dtype = davit::ScalarType::float32},  // 21: avg_pool2d float32 [1, 16, 2, 2]
-          {.name = {643, 4}, .graph = 0, .producer = 7, .sizes = {55, 2}, .dtype = davit::ScalarType::float32},  // 22: view float32 [1, 64]
-          {.name = {647, 7}, .graph = 0, .producer = 8, .sizes = {57, 2}, .dtype = davit::ScalarType::float32},  // 23: permute float32 [64, 10]
-          {.name = {654, 5}, .graph = 0, .producer = 9, .sizes = {59, 2}, .dtype = davit::ScalarType::float32},  // 24: addmm float32 [1, 10]
+          {.name = {353, 10}, .graph = 0, .sizes = {4, 1}, .dtype = davit::ScalarType::float32},  // 2: p_1_weight float32 [8]
+          {.name = {363, 8}, .graph = 0, .sizes = {4, 1}, .dtype = davit::ScalarType::float32},  // 3: p_1_bias float32 [8]
+          {.name = {371, 10}, .graph = 0, .sizes = {5, 4}, .dtype = davit::ScalarType::float32},  // 4: p_4_weight float32 [16, 8, 3, 3]
+          {.name = {381, 8}, .graph = 0, .sizes = {9, 1}, .dtype = davit::ScalarType::float32},  // 5: p_4_bias float32 [16]
+          {.name = {389, 10}, .graph = 0, .sizes = {10, 2}, .dtype = davit::ScalarType::float32},  // 6: p_8_weight float32 [10, 64]
+          {.name = {399, 8}, .graph = 0, .sizes = {12, 1}, .dtype = davit::ScalarType::float32},  // 7: p_8_bias float32 [10]
+          {.name = {407, 16}, .graph = 0, .sizes = {4, 1}, .dtype = davit::ScalarType::float32},  // 8: b_1_running_mean float32 [8]
+          {.name = {423, 15}, .graph = 0, .sizes = {4, 1}, .dtype = davit::ScalarType::float32},  // 9: b_1_running_var float32 [8]
+          {.name = {438, 23}, .graph = 0, .sizes = {13, 0}, .dtype = davit::ScalarType::int64},  // 10: b_1_num_batches_tracked int64 []
+          {.name = {0, 5}, .graph = 0, .sizes = {13, 4}, .dtype = davit::ScalarType::float32},  // 11: input float32 [1, 1, 8, 8]
+          {.name = {461, 11}, .graph = 0, .producer = 0, .sizes = {17, 4}, .dtype = davit::ScalarType::float32},  // 12: convolution float32 [1, 8, 8, 8]
+          {.name = {472, 7}, .graph = 0, .producer = 1, .sizes = {17, 4}, .dtype = davit::ScalarType::float32},  // 13: getitem float32 [1, 8, 8, 8]
+          {.name = {479, 45}, .graph = 0, .producer = 1, .sizes = {21, 1}, .dtype = davit::ScalarType::float32},  // 14: _native_batch_norm_legit_no_training_unused_1 float32 [0]
+          {.name = {524, 45}, .graph = 0, .producer = 1, .sizes = {21, 1}, .dtype = davit::ScalarType::float32},  // 15: _native_batch_norm_legit_no_training_unused_2 float32 [0]
+          {.name = {569, 4}, .graph = 0, .producer = 2, .sizes = {17, 4}, .dtype = davit::ScalarType::float32},  // 16: relu float32 [1, 8, 8, 8]
+          {.name = {573, 9}, .graph = 0, .producer = 3, .sizes = {22, 4}, .dtype = davit::ScalarType::float32},  // 17: getitem_3 float32 [1, 8, 4, 4]
+          {.name = {582, 32}, .graph = 0, .producer = 3, .sizes = {22, 4}, .dtype = davit::ScalarType::int64},  // 18: max_pool2d_with_indices_unused_1 int64 [1, 8, 4, 4]
+          {.name = {614, 13}, .graph = 0, .producer = 4, .sizes = {26, 4}, .dtype = davit::ScalarType::float32},  // 19: convolution_1 float32 [1, 16, 4, 4]
+          {.name = {627, 6}, .graph = 0, .producer = 5, .sizes = {26, 4}, .dtype = davit::ScalarType::float32},  // 20: relu_1 float32 [1, 16, 4, 4]
+          {.name = {633, 10}, .graph = 0, .producer = 6, .sizes = {30, 4}, .dtype = davit::ScalarType::float32},  // 21: avg_pool2d float32 [1, 16, 2, 2]
+          {.name = {643, 4}, .graph = 0, .producer = 7, .sizes = {34, 2}, .dtype = davit::ScalarType::float32},  // 22: view float32 [1, 64]
+          {.name = {647, 7}, .graph = 0, .producer = 8, .sizes = {36, 2}, .dtype = davit::ScalarType::float32},  // 23: permute float32 [64, 10]
+          {.name = {654, 5}, .graph = 0, .producer = 9, .sizes = {38, 2}, .dtype = davit::ScalarType::float32},  // 24: addmm float32 [1, 10]
       }},
       .arguments = {{
           {.payload = 0, .kind = davit::ArgumentKind::value},  // p_0_weight

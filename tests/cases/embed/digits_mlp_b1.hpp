@@ -438,31 +438,30 @@ struct digits_mlp_b1 {
   static constexpr std::array<davit::StaticOutput, 1> outputs{
       davit::StaticOutput{},  // 0: addmm_2
   };
-  static constexpr davit::StaticGraphModule<209, 31, 0, 16, 44, 9, 1, 0> tables{
+  static constexpr davit::StaticGraphModule<209, 22, 0, 16, 44, 9, 1, 0> tables{
       .text = davit::static_text(
           "self" "size" "aten.view.default" "dims" "aten.permute.default" "mat1" "mat2" "aten.addmm.default"
           "aten.relu.default" "p_1_weight" "p_1_bias" "p_3_weight" "p_3_bias" "p_5_weight" "p_5_bias" "input" "view"
           "permute" "addmm" "relu" "permute_1" "addmm_1" "relu_1" "permute_2" "addmm_2"),
-      .dims = {{{32}, {64}, {32}, {32}, {32}, {32}, {10}, {32}, {10}, {1}, {1}, {8}, {8}, {1}, {64}, {64}, {32}, {1}, {32}, {1}, {32}, {32}, {32}, {1},
-                {32}, {1}, {32}, {32}, {10}, {1}, {10}}},
+      .dims = {{{32}, {64}, {32}, {32}, {32}, {10}, {32}, {10}, {1}, {1}, {8}, {8}, {1}, {64}, {64}, {32}, {1}, {32}, {32}, {10}, {1}, {10}}},
       .exprs = {},
       .values = {{
           {.name = {92, 10}, .graph = 0, .sizes = {0, 2}, .dtype = davit::ScalarType::float32},  // 0: p_1_weight float32 [32, 64]
           {.name = {102, 8}, .graph = 0, .sizes = {2, 1}, .dtype = davit::ScalarType::float32},  // 1: p_1_bias float32 [32]
           {.name = {110, 10}, .graph = 0, .sizes = {3, 2}, .dtype = davit::ScalarType::float32},  // 2: p_3_weight float32 [32, 32]
-          {.name = {120, 8}, .graph = 0, .sizes = {5, 1}, .dtype = davit::ScalarType::float32},  // 3: p_3_bias float32 [32]
-          {.name = {128, 10}, .graph = 0, .sizes = {6, 2}, .dtype = davit::ScalarType::float32},  // 4: p_5_weight float32 [10, 32]
-          {.name = {138, 8}, .graph = 0, .sizes = {8, 1}, .dtype = davit::ScalarType::float32},  // 5: p_5_bias float32 [10]
-          {.name = {146, 5}, .graph = 0, .sizes = {9, 4}, .dtype = davit::ScalarType::float32},  // 6: input float32 [1, 1, 8, 8]
-          {.name = {151, 4}, .graph = 0, .producer = 0, .sizes = {13, 2}, .dtype = davit::ScalarType::float32},  // 7: view float32 [1, 64]
-          {.name = {155, 7}, .graph = 0, .producer = 1, .sizes = {15, 2}, .dtype = davit::ScalarType::float32},  // 8: permute float32 [64, 32]
-          {.name = {162, 5}, .graph = 0, .producer = 2, .sizes = {17, 2}, .dtype = davit::ScalarType::float32},  // 9: addmm float32 [1, 32]
-          {.name = {167, 4}, .graph = 0, .producer = 3, .sizes = {19, 2}, .dtype = davit::ScalarType::float32},  // 10: relu float32 [1, 32]
-          {.name = {171, 9}, .graph = 0, .producer = 4, .sizes = {21, 2}, .dtype = davit::ScalarType::float32},  // 11: permute_1 float32 [32, 32]
-          {.name = {180, 7}, .graph = 0, .producer = 5, .sizes = {23, 2}, .dtype = davit::ScalarType::float32},  // 12: addmm_1 float32 [1, 32]
-          {.name = {187, 6}, .graph = 0, .producer = 6, .sizes = {25, 2}, .dtype = davit::ScalarType::float32},  // 13: relu_1 float32 [1, 32]
-          {.name = {193, 9}, .graph = 0, .producer = 7, .sizes = {27, 2}, .dtype = davit::ScalarType::float32},  // 14: permute_2 float32 [32, 10]
-          {.name = {202, 7}, .graph = 0, .producer = 8, .sizes = {29, 2}, .dtype = davit::ScalarType::float32},  // 15: addmm_2 float32 [1, 10]
+          {.name = {120, 8}, .graph = 0, .sizes = {2, 1}, .dtype = davit::ScalarType::float32},  // 3: p_3_bias float32 [32]
+          {.name = {128, 10}, .graph = 0, .sizes = {5, 2}, .dtype = davit::ScalarType::float32},  // 4: p_5_weight float32 [10, 32]
+          {.name = {138, 8}, .graph = 0, .sizes = {7, 1}, .dtype = davit::ScalarType::float32},  // 5: p_5_bias float32 [10]
+          {.name = {146, 5}, .graph = 0, .sizes = {8, 4}, .dtype = davit::ScalarType::float32},  // 6: input float32 [1, 1, 8, 8]
+          {.name = {151, 4}, .graph = 0, .producer = 0, .sizes = {12, 2}, .dtype = davit::ScalarType::float32},  // 7: view float32 [1, 64]
+          {.name = {155, 7}, .graph = 0, .producer = 1, .sizes = {14, 2}, .dtype = davit::ScalarType::float32},  // 8: permute float32 [64, 32]
+          {.name = {162, 5}, .graph = 0, .producer = 2, .sizes = {16, 2}, .dtype = davit::ScalarType::float32},  // 9: addmm float32 [1, 32]
+          {.name = {167, 4}, .graph = 0, .producer = 3, .sizes = {16, 2}, .dtype = davit::ScalarType::float32},  // 10: relu float32 [1, 32]
+          {.name = {171, 9}, .graph = 0, .producer = 4, .sizes = {3, 2}, .dtype = davit::ScalarType::float32},  // 11: permute_1 float32 [32, 32]
+          {.name = {180, 7}, .graph = 0, .producer = 5, .sizes = {16, 2}, .dtype = davit::ScalarType::float32},  // 12: addmm_1 float32 [1, 32]
+          {.name = {187, 6}, .graph = 0, .producer = 6, .sizes = {16, 2}, .dtype = davit::ScalarType::float32},  // 13: relu_1 float32 [1, 32]
+          {.name = {193, 9}, .graph = 0, .producer = 7, .sizes = {18, 2}, .dtype = davit::ScalarType::float32},  // 14: permute_2 float32 [32, 10]
+          {.name = {202, 7}, .graph = 0, .producer = 8, .sizes = {20, 2}, .dtype = davit::ScalarType::float32},  // 15: addmm_2 float32 [1, 10]
       }},
       .arguments = {{
           {.payload = 0, .kind = davit::ArgumentKind::value},  // p_1_weight
