@@ -21,7 +21,7 @@
 
 namespace davit {
 
-/// Convolutional and dense networks through Google's XNNPACK: float32, and int8 where the program quantizes.
+/// Convolutional and dense networks through Google's XNNPACK: float32, and int8 programs.
 ///
 /// Between its nodes images lie in NHWC order; they are reordered where a partition begins and ends. Batch norms,
 /// biases, zero padding and clamps (relu, hardtanh, clamp) go into the operator before or after them; parts of a
@@ -38,15 +38,20 @@ namespace davit {
 ///
 /// Numbers: sums are in another order than torch's and with fused multiply-adds; exp, sigmoid and the like are within
 /// some units in the last place. NaN stays NaN, but where a clamp is taken into another operator it becomes one of the
-/// bounds, and a maximum may pass over it. An int8 result may be one step off: where torch adds a float bias to
-/// dequantized products and rounds once, XNNPACK rounds the bias to the products' unit first; later layers may carry
-/// such steps on.
+/// bounds, and a maximum may pass over it.
+///
+/// Int8 programs (PT2E: dequantize, compute, quantize) stay int8 where numbers only move or are compared; what
+/// computes with them does so in float, which gives torch's int8 results. With `int8_kernels` it is done in XNNPACK's
+/// int8 arithmetic: weights take a quarter of the memory, and large matrices a fraction of the time. A result may then
+/// be one step off, and later layers may carry that on: torch adds a float bias to dequantized products and rounds
+/// once, XNNPACK rounds the bias to the products' unit first.
 struct xnnpack {
   static constexpr std::string_view name = "xnnpack";
 
   struct CompileSpec {
     std::uint32_t threads = 0;          ///< that work on one operator; 0: what set_threads said, or 1
     std::uint32_t concurrent_runs = 4;  ///< at most; each needs a copy of the packed weights
+    bool int8_kernels = false;          ///< int8 programs in int8 arithmetic: see above
     friend constexpr bool operator==(const CompileSpec&, const CompileSpec&) = default;
   };
   struct Processed {
@@ -107,7 +112,7 @@ struct xnnpack {
                                    .backend = name,
                                    .what = "XNNPACK does not run on this machine",
                                    .fix = "name another backend"});
-    Result<xnnpack_parts::Plan> plan = xnnpack_parts::make_plan(*processed.body);
+    Result<xnnpack_parts::Plan> plan = xnnpack_parts::make_plan(*processed.body, spec.int8_kernels);
     if (!plan) return std::unexpected(std::move(plan.error()));
     Handle handle(processed.body, *std::move(plan),
                   xnnpack_parts::thread_pool(spec.threads != 0 ? spec.threads : default_threads().load()),
@@ -170,6 +175,7 @@ struct xnnpack {
     ByteWriter out;
     out.number(spec.threads);
     out.number(spec.concurrent_runs);
+    out.number(static_cast<std::uint32_t>(spec.int8_kernels ? 1 : 0));
     return std::move(out).take();
   }
   [[nodiscard]] static Result<CompileSpec> load_spec(std::span<const std::byte> bytes) {
@@ -177,7 +183,9 @@ struct xnnpack {
     CompileSpec spec;
     spec.threads = in.number<std::uint32_t>();
     spec.concurrent_runs = in.number<std::uint32_t>();
-    if (in.ok() && spec.threads <= 1024 && spec.concurrent_runs <= 1024) return spec;
+    const auto int8 = in.number<std::uint32_t>();
+    spec.int8_kernels = int8 != 0;
+    if (in.ok() && spec.threads <= 1024 && spec.concurrent_runs <= 1024 && int8 <= 1) return spec;
     return std::unexpected(Error{.code = ErrorCode::corrupt_data,
                                  .backend = name,
                                  .where = "compile spec",

@@ -20,7 +20,7 @@ inline void emit_average(Planner& p, const Call& call, const Order& order, const
   const ValueId x = call.value("self");
   Step step{.op = Op::global_average_pool, .axis = axis, .axes = axes};
   ValueId result = call.output();
-  if (p.known(x).dequantized) {
+  if (p.int8_kernels() && p.known(x).dequantized) {
     if (const std::optional<QuantizedResult> to = find_quantizer(p, result); to && axis + axes < order.rank) {
       const float ratio = p.known(x).quantization.scale / to->quantizer.quantization.scale;
       if (ratio >= 0x1.0p-8f && ratio < 0x1.0p+7f) {

@@ -66,7 +66,7 @@ namespace detail {
 [[nodiscard]] inline bool emit_quantized_binary(Planner& p, const Call& call, Op op) {
   const ValueId a = call.value("self");
   const ValueId b = call.value("other");
-  if (a == no_id || b == no_id || !p.known(a).dequantized || !p.known(b).dequantized) return false;
+  if (!p.int8_kernels() || a == no_id || b == no_id || !p.known(a).dequantized || !p.known(b).dequantized) return false;
   const std::optional<QuantizedResult> result = find_quantizer(p, call.output());
   if (!result) return false;
   const Quantization& qa = p.known(a).quantization;

@@ -59,9 +59,9 @@ inline constexpr auto op_table = detail::sorted_rules(
   return rule->refuses(call);
 }
 
-/// The steps of a method. Errors: unsupported_operator, with the node, for what `refuses` refuses; corrupt_data for
+/// The steps of a method; what `int8_kernels` does: see Planner. Errors: unsupported_operator, with the node, for what `refuses` refuses; corrupt_data for
 /// constants that are not what the graph says.
-[[nodiscard]] inline Result<Plan> make_plan(const ProgramBody& body) {
+[[nodiscard]] inline Result<Plan> make_plan(const ProgramBody& body, bool int8_kernels = false) {
   const GraphModuleView graph = body.graph.view();
   for (NodeId n = 0; n < graph.nodes.size(); ++n)
     if (const char* reason = refuses(graph, n))
@@ -72,7 +72,7 @@ inline constexpr auto op_table = detail::sorted_rules(
                                    .where = concat("operator ", graph.target(graph.nodes[n])),
                                    .what = Name(std::string_view(reason)),
                                    .fix = "let a partitioner choose the nodes, with portable as the last backend"});
-  Planner planner(body);
+  Planner planner(body, int8_kernels);
   if (!planner.constants_fit())
     return std::unexpected(Error{.code = ErrorCode::corrupt_data,
                                  .stage = Stage::compile,

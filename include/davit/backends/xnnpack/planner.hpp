@@ -18,7 +18,9 @@ namespace davit::xnnpack_parts {
 /// Makes the steps of a plan, node by node; the rules of the op table use it.
 class Planner : public PlanBuilder {
  public:
-  explicit Planner(const ProgramBody& body) : g_(body.graph.view()), body_(body), uses_(g_) {
+  /// Without `int8_kernels` what computes with int8 numbers does so in float: only moves and maxima stay int8.
+  Planner(const ProgramBody& body, bool int8_kernels)
+      : g_(body.graph.view()), body_(body), uses_(g_), int8_kernels_(int8_kernels) {
     known_.resize(g_.values.size());
     slice_of_.resize(g_.values.size());
     padded_.resize(g_.values.size());
@@ -38,6 +40,7 @@ class Planner : public PlanBuilder {
 
   /// The node that alone uses the value; no_id if there are more uses or it leaves the graph.
   [[nodiscard]] NodeId only_user(ValueId v) const noexcept { return uses_.only_user(v); }
+  [[nodiscard]] bool int8_kernels() const noexcept { return int8_kernels_; }
   /// False if a constant is not what the graph says it is.
   [[nodiscard]] bool constants_fit() const noexcept { return fits_; }
   [[nodiscard]] bool used(ValueId v) const noexcept { return uses_.any(v); }
@@ -209,6 +212,7 @@ class Planner : public PlanBuilder {
   std::vector<Padded> padded_;
   std::vector<std::uint8_t> done_;
   Uses uses_;
+  bool int8_kernels_;
   bool fits_ = true;
 };
 

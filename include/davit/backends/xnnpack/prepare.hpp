@@ -69,6 +69,22 @@ inline void bind_symbols(GraphModuleView graph, const Plan& plan, std::span<cons
   return std::ranges::equal(tensor.sizes(), std::span(ws.sizes).subspan(dims.first, dims.count));
 }
 
+/// True if every slot lies within its buffer, and every constant is as large as the graph says.
+[[nodiscard]] inline bool slots_fit(const Plan& plan, const Workspace& ws) {
+  for (std::uint32_t s = 0; s < plan.slots.size(); ++s) {
+    const Slot& slot = plan.slots[s];
+    const Buffer& buffer = plan.buffers[slot.buffer];
+    const Extent own = extent_of(plan, ws, s);
+    const Extent whole = extent_of(plan, ws, buffer.slot);
+    if (slot.dtype != plan.slots[buffer.slot].dtype) return false;
+    if (slot.pitch == 0 ? own.count != whole.count
+                        : slot.offset + own.last() > slot.pitch || own.rows() * slot.pitch != whole.count)
+      return false;
+    if (buffer.place == Place::constant && plan.constants[buffer.number].numel() != whole.count) return false;
+  }
+  return true;
+}
+
 /// What inputs must be, and operands of each other.
 [[nodiscard]] inline std::optional<Unfit> check_sizes(const Plan& plan, const Workspace& ws,
                                                       std::span<const EValue> inputs) {
@@ -79,6 +95,7 @@ inline void bind_symbols(GraphModuleView graph, const Plan& plan, std::span<cons
     if (t == nullptr || t->dtype != slot.dtype || !has_sizes(ws, *t, slot.dims))
       return Unfit{.what = concat("input ", b.number, " has another dtype or other sizes")};
   }
+  if (!slots_fit(plan, ws)) return Unfit{.what = "a view of another number of elements"};
   for (const Step& step : plan.steps)
     if (const char* reason = misfit(plan, ws, step)) return Unfit{.node = step.node, .what = std::string_view(reason)};
   return std::nullopt;

@@ -42,6 +42,14 @@ struct Product {
   if (call.rank(call.output()) != x_rank) return "a result of another rank";
   const Dim& in = call.dims(m.x)[x_rank - 1];
   if (!same_dim(in, call.dims(m.w)[m.transposed ? rank - 2 : 1])) return "dimensions that may or may not fit";
+  const auto contradict = [](const Dim& a, const Dim& b) {
+    return a.is_static() && b.is_static() && a.value != b.value;
+  };
+  bool fits = !contradict(call.dims(call.output())[x_rank - 1], call.dims(m.w)[m.transposed ? rank - 1 : 0]) &&
+              !(batched && contradict(call.dims(m.x)[0], call.dims(m.w)[0]));
+  for (std::size_t d = 0; d + 1 < x_rank; ++d)
+    fits = fits && !contradict(call.dims(m.x)[d], call.dims(call.output())[d]);
+  if (!fits) return "sizes that do not fit";
   if (call.number("alpha", 1) != 1 || call.number("beta", 1) != 1) return "an alpha or beta other than 1";
   if (m.bias == no_id) return call.has("bias") ? "a bias that is not a tensor" : nullptr;
   if (const char* reason = refuses_tensor(call, m.bias)) return reason;

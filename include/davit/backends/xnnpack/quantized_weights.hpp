@@ -15,7 +15,7 @@ namespace detail {
 /// int8 in, weights and out: the input was dequantized, and the result is quantized and nothing else.
 [[nodiscard]] inline bool emit_quantized_weights(Planner& p, const Call& call, ValueId x, ValueId w, ValueId bias,
                                                  Step step, const Order& order, bool transposed) {
-  if (!p.known(x).dequantized || !p.known(w).constant || !p.known(w).packed) return false;
+  if (!p.int8_kernels() || !p.known(x).dequantized || !p.known(w).constant || !p.known(w).packed) return false;
   const QuantizedTensor& q = p.known(w).weights;
   const std::size_t out_dim = transposed ? 1 : 0;
   if (q.scales.size() != 1 && q.axis != out_dim) return false;

@@ -20,7 +20,7 @@ namespace detail {
 inline void emit_view(Planner& p, const Call& call) {
   const ValueId x = call.value("self");
   const ValueId y = call.output();
-  if (const Tensor* t = p.constant(x)) {
+  if (const Tensor* t = p.constant(x); t != nullptr && call.all_fixed(y)) {
     std::vector<std::int64_t> sizes;
     for (const Dim& d : p.dims(y)) sizes.push_back(d.value);
     p.known(y).constant = true;
