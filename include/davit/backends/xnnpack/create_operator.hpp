@@ -88,7 +88,7 @@ namespace detail {
 }  // namespace detail
 
 /// Makes the operators of a step, their weights packed.
-[[nodiscard]] inline xnn_status create_operators(const Plan& plan, const Step& step, std::vector<Part>& parts) {
+[[nodiscard]] inline xnn_status create_operators(const Plan& plan, const Step& step, std::vector<OperatorPart>& parts) {
   if (step.op == Op::convolution || step.op == Op::fully_connected) return detail::create_product(plan, step, parts);
   xnn_operator_t made = nullptr;
   const xnn_status status = detail::create_one(plan, step, &made);

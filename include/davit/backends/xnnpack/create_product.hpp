@@ -63,7 +63,7 @@ inline constexpr std::size_t cached_weights = 512 * 1024;
 }
 
 /// A float convolution or product with constant weights.
-[[nodiscard]] inline xnn_status create_product(const Plan& plan, const Step& step, std::vector<Part>& parts) {
+[[nodiscard]] inline xnn_status create_product(const Plan& plan, const Step& step, std::vector<OperatorPart>& parts) {
   const PackedWeights p = pack_float(plan.weights[step.weights]);
   if (!weights_fit(plan, step, p.kernel.size(), p.bias.size())) return xnn_status_invalid_parameter;
   const bool dense = step.op == Op::fully_connected;

@@ -58,21 +58,21 @@ class Engine {
     if (state.generation != ws.generation || state.at != at) {
       state.generation = 0;
       state.pool = pool_for(plan, ws, step);
-      for (const Part& part : state.parts) {
+      for (const OperatorPart& part : state.parts) {
         const std::array<std::byte*, 3> there{at[0], at[1], at[2] + part.offset};
         if (setup_operator(plan, ws, step, part.op.get(), there, state.pool) != xnn_status_success) return false;
       }
       state.generation = ws.generation;
       state.at = at;
     }
-    for (const Part& part : state.parts)
+    for (const OperatorPart& part : state.parts)
       if (xnn_run_operator(part.op.get(), state.pool) != xnn_status_success) return false;
     return true;
   }
 
  private:
   struct State {
-    std::vector<Part> parts;  ///< mostly one
+    std::vector<OperatorPart> parts;  ///< mostly one
     std::array<std::byte*, 3> at{};
     std::uint64_t generation = 0;
     pthreadpool_t pool = nullptr;  ///< null where one thread is faster

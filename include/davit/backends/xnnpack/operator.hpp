@@ -15,7 +15,7 @@ struct DeleteOperator {
 using Operator = std::unique_ptr<xnn_operator, DeleteOperator>;
 
 /// An operator for some of a step's output channels, and where those lie.
-struct Part {
+struct OperatorPart {
   Operator op;
   std::size_t offset = 0;  ///< bytes
 };
