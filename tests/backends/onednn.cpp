@@ -4,14 +4,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "davit/backends/portable.hpp"
-#include "davit/testing/backend_laws.hpp"
-#include "davit/testing/compare.hpp"
+#include "support/backend_check.hpp"
+#include "support/count_own_allocations.hpp"
 #include "support/net.hpp"
 
 using namespace davit;
@@ -19,24 +18,8 @@ using support::Net;
 
 namespace {
 
-/// What differs between oneDNN's outputs and portable's, and which laws are broken; empty if all is well.
 [[nodiscard]] std::string faults(const ExportedProgram& program, const std::vector<EValue>& sample) {
-  std::string text;
-  const testing::SampleInputs samples[] = {sample};
-  (void)testing::check_backend_laws<onednn>(program, {}, samples, [&](std::string_view law, std::string_view what) {
-    text += std::string(law) + ": " + std::string(what) + "\n";
-  });
-  const auto actual = to_backend<onednn>(program, {});
-  const auto expected = to_backend<portable>(program, {});
-  if (!actual || !expected) return text + to_string(actual ? expected.error() : actual.error());
-  Session<onednn> session(*actual);
-  Session<portable> reference(*expected);
-  const auto a = session.run(0, sample);
-  const auto b = reference.run(0, sample);
-  if (!a || !b) return text + to_string(a ? b.error() : a.error());
-  for (std::size_t i = 0; i < a->size(); ++i)
-    text += testing::compare((*a)[i], (*b)[i], {1e-4, 1e-5}, testing::Check::close);
-  return text;
+  return support::faults_of<onednn>(program, sample, {1e-4, 1e-5});
 }
 
 /// The names of a program's steps in order, separated by spaces.
@@ -142,17 +125,12 @@ TEST_CASE("padding by a word is padding by hand") {
     const auto padded = hands.op("aten.constant_pad_nd.default", "p", {1, 3, 5 + more, 5 + 2 * more},
                                  {{"self", hands.v(x2)}, {"pad", hands.ints({more, more, 0, more})}});
     const ExportedProgram by_hand = hands.finish({hands.conv("y", padded, w2, {1, 4, size == 5 ? 5 : 4, size})});
-    const auto a = to_backend<onednn>(by_word, {});
-    const auto b = to_backend<portable>(by_hand, {});
-    REQUIRE(a);
-    REQUIRE(b);
-    Session<onednn> first(*a);
-    Session<portable> second(*b);
-    const auto actual = first.run(0, words.sample());
-    const auto expected = second.run(0, words.sample());
-    REQUIRE(actual);
-    REQUIRE(expected);
-    CHECK(testing::compare((*actual)[0], (*expected)[0], {1e-4, 1e-5}, testing::Check::close) == "");
+    const auto lowered = to_backend<onednn>(by_word, {});
+    REQUIRE(lowered);
+    Session<onednn> session(*lowered);
+    const auto results = session.run(0, words.sample());
+    REQUIRE(results);
+    CHECK(support::differs_from_portable(by_hand, hands.sample(), *results, {1e-4, 1e-5}) == "");
   }
 }
 
@@ -359,27 +337,31 @@ TEST_CASE("preprocess names the node that it does not take") {
 
 TEST_CASE("sessions run at the same time") {
   Net n;
-  const ExportedProgram program = residual_block(n);
-  const auto lowered = to_backend<onednn>(program, {.threads = 1});
+  const auto lowered = to_backend<onednn>(residual_block(n), {.threads = 1});
   REQUIRE(lowered);
-  Session<onednn> first(*lowered);
+  CHECK(support::wrong_concurrent_runs(*lowered, n.sample(), 4, 20) == 0);
+}
+
+TEST_CASE("a run allocates nothing once it is warm") {
+  Net n;
+  const ExportedProgram program = residual_block(n);
   const std::vector<EValue> sample = n.sample();
-  const auto expected = first.run(0, sample);
-  REQUIRE(expected);
-  const std::vector<float> elements = support::elements((*expected)[0]);
-  std::vector<int> wrong(4, 0);
-  {
-    std::vector<std::jthread> threads;
-    for (int& count : wrong)
-      threads.emplace_back([&count, &lowered, &sample, &elements] {
-        Session<onednn> session(*lowered);
-        for (int i = 0; i < 20; ++i) {
-          const auto out = session.run(0, sample);
-          count += !out || support::elements((*out)[0]) != elements ? 1 : 0;
-        }
-      });
+  for (const std::uint32_t threads : {1u, 3u}) {
+    const auto lowered = to_backend<onednn>(program, {.threads = threads});
+    REQUIRE(lowered);
+    Session<onednn> session(*lowered);
+    bool good = true;
+    for (int i = 0; i < 3; ++i) good = session.run(0, sample).has_value() && good;
+    {
+      const support::OwnAllocationCount counting;
+      for (int i = 0; i < 20; ++i) good = session.run(0, sample).has_value() && good;
+    }
+    CHECK(good);
+    CHECK(support::own_allocations == 0);
+    const support::OwnAllocationCount counting;  // the count itself counts
+    const std::vector<int> planted(3);
+    CHECK(support::own_allocations == 1);
   }
-  CHECK(wrong == std::vector<int>(4, 0));
 }
 
 TEST_CASE("threads are part of the spec, or a default") {
@@ -427,4 +409,21 @@ TEST_CASE("a file may declare what it likes") {
       (void)compiled([&](auto& b) { b.graph.arguments[a].payload = INT64_MIN; });
       (void)compiled([&](auto& b) { b.graph.arguments[a].payload = INT64_MAX; });
     }
+}
+
+TEST_CASE("any damaged byte of a saved module is an error or another program, never a crash") {
+  Net n;
+  const auto w = n.weight("w", {4, 2, 3, 3});
+  const auto x = n.input("x", {1, 2, 5, 5});
+  const auto c = n.relu("r", n.conv("c", x, w, {1, 4, 5, 5}, 1, 1), {1, 4, 5, 5});
+  const auto flat = n.op("aten.view.default", "v", {4, 25}, {{"self", n.v(c)}, {"size", n.ints({4, 25})}});
+  const auto m = n.weight("mm", {25, 3});
+  const auto product = n.op("aten.mm.default", "p", {4, 3}, {{"self", n.v(flat)}, {"mat2", n.v(m)}});
+  const auto part =
+      n.op("aten.slice.Tensor", "s", {4, 2}, {{"self", n.v(product)}, {"dim", n.i(1)}, {"start", n.i(1)}});
+  const auto cat =
+      n.op("aten.cat.default", "cat", {8, 2}, {{"tensors", n.draft.b.tensors({part, part})}, {"dim", n.i(0)}});
+  const auto lowered = to_backend<onednn>(n.finish({cat}), {});
+  REQUIRE(lowered);
+  CHECK(support::run_damaged(*lowered, n.sample()) > 0);
 }

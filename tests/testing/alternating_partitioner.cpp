@@ -42,6 +42,22 @@ TEST_CASE("nodes are dealt out in turn: in a chain every value crosses a border"
   CHECK(some->delegations[2].backend() == 2);
 }
 
+TEST_CASE("who refuses a node leaves it to the next; what all refuse goes to the one whose turn it is") {
+  const Toys toys;
+  const ExportedProgram program = chain(4);
+  const auto backends_of = [&] {
+    const auto dealt = testing::AlternatingPartitioner<Two>{}.partition(Method{"forward", &program});
+    REQUIRE(dealt);
+    std::vector<std::uint32_t> backends;
+    for (NodeId n = 0; n < 4; ++n) backends.push_back(dealt->delegations[dealt->tags.nodes[n]].backend());
+    return backends;
+  };
+  B::state.refused_nodes = 0b0010;
+  CHECK(backends_of() == std::vector<std::uint32_t>{0, 0, 0, 1});
+  A::state.refused_nodes = 0b0010;
+  CHECK(backends_of() == std::vector<std::uint32_t>{0, 1, 0, 1});
+}
+
 TEST_CASE("a program dealt out computes what it computed") {
   const Toys toys;
   const auto lowered = to_backend(chain(7), testing::AlternatingPartitioner<Two>{});

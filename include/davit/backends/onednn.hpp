@@ -95,11 +95,11 @@ struct onednn {
   [[nodiscard]] static Result<std::size_t> prepare(const Handle& handle, std::span<const EValue> inputs,
                                                    std::span<const EValue> outputs, Workspace& ws) {
     const onednn_ops::Code& code = *handle.code;
-    if (!inputs_fit(code, inputs))
+    if (!inputs_fit(code, inputs) || outputs.size() != code.outputs.size())
       return std::unexpected(Error{.code = ErrorCode::invalid_shape,
                                    .stage = Stage::execute,
                                    .backend = name,
-                                   .what = "the inputs are not what the partition was compiled for",
+                                   .what = "the inputs or outputs are not what the partition was compiled for",
                                    .fix = "save the program again"});
     try {
       return ws.prepare(code, outputs);

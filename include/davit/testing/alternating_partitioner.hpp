@@ -13,7 +13,9 @@ namespace davit::testing {
 
 /// Deals the nodes out to the backends in turn, so that as many values as possible cross a border between partitions.
 ///
-/// Each backend must take every node: a second instance of one is made with renamed_backend. O(nodes + edges).
+/// A backend whose turn it is but that refuses the node lets the next one have it; a node that all refuse goes to the
+/// one whose turn it was, so that preprocess says why. A second instance of a backend is made with renamed_backend.
+/// O(backends * (nodes + edges)).
 template <class List>
 struct AlternatingPartitioner {
   using Backends = List;
@@ -28,7 +30,7 @@ struct AlternatingPartitioner {
     std::vector<std::uint32_t> classes(graph.nodes.size(), no_id);
     std::uint32_t next = 0;
     for (NodeId n = 0; n < graph.nodes.size(); ++n)
-      if (!is_control_flow(graph, graph.nodes[n])) classes[n] = next++ % static_cast<std::uint32_t>(dealt.size());
+      if (!is_control_flow(graph, graph.nodes[n])) classes[n] = taker(graph, n, dealt, next++);
     const NodeGroups groups = group_nodes(graph, classes, static_cast<std::uint32_t>(dealt.size()));
     for (std::uint32_t g = 0; g < groups.count(); ++g)
       List::visit(dealt[groups.class_of_group[g]], [&]<class B, std::size_t I>() {
@@ -36,6 +38,22 @@ struct AlternatingPartitioner {
       });
     out.tags.nodes = groups.group_of_node;
     return out;
+  }
+
+ private:
+  /// Which of `dealt` gets the node: the first from `turn` on that takes it.
+  [[nodiscard]] static std::uint32_t taker(GraphModuleView graph, NodeId node, const std::vector<std::uint32_t>& dealt,
+                                           std::uint32_t turn) {
+    const auto count = static_cast<std::uint32_t>(dealt.size());
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::uint32_t at = (turn % count + i) % count;
+      bool takes = true;
+      List::visit(dealt[at], [&]<class B, std::size_t>() {
+        if constexpr (SelectsNodes<B>) takes = B::refuses(graph, node) == nullptr;
+      });
+      if (takes) return at;
+    }
+    return turn % count;
   }
 };
 

@@ -77,7 +77,10 @@ class Builder {
     return code_.constants[code_.storages[place.storage].index].writable() + place.offset;
   }
 
+  /// Says where a value lies. Throws dnnl::error if it has another number of elements than the graph says.
   void place(ValueId v, const Place& where) {
+    if (count_of(dims_of(where.md)) != count_of(sizes(v)))
+      throw dnnl::error(dnnl_invalid_arguments, "a result has other sizes than the graph says");
     places_[v] = where;
     residents_[where.storage].push_back(v);
   }

@@ -101,8 +101,8 @@ namespace davit::onednn_ops {
   if (!start || !step || *step < 1) return "an index is symbolic";
   const std::int64_t first = std::clamp<std::int64_t>(*start < 0 ? *start + size : *start, 0, size);
   const std::int64_t count = select ? 1 : in.sizes(in.output())[static_cast<std::size_t>(*axis)];
-  if ((!select && in.rank(in.output()) != source.size()) || !part_of(in.output(), count) ||
-      first + (count - 1) * *step >= size)
+  if ((!select && in.rank(in.output()) != source.size()) || !part_of(in.output(), count) || first >= size ||
+      (count > 1 && *step > (size - 1 - first) / (count - 1)))
     return "the output does not fit";
   op.first = {first};
   op.step = *step;

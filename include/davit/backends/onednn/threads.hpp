@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <thread>
 
 namespace davit::onednn_ops {
 
@@ -22,12 +23,15 @@ struct OpenMp {
   }
 };
 
-/// How many threads primitives use from here to the end of the scope, on the calling thread alone. 0: as it is.
+/// How many threads primitives use from here to the end of the scope, on the calling thread alone: at most as many as
+/// the machine has. 0: as it is.
 class ThreadScope {
  public:
   explicit ThreadScope(int threads) noexcept {
     const OpenMp& omp = OpenMp::loaded();
     if (threads <= 0 || omp.set_threads == nullptr || omp.max_threads == nullptr) return;
+    static const int most = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 1024u));
+    threads = std::min(threads, most);
     before_ = omp.max_threads();
     if (before_ == threads) {
       before_ = 0;

@@ -6,12 +6,20 @@
 #include <cstddef>
 #include <string_view>
 
+#include "davit/backends/xnnpack/average_rules.hpp"
+#include "davit/backends/xnnpack/batch_norm_rules.hpp"
+#include "davit/backends/xnnpack/binary_rules.hpp"
+#include "davit/backends/xnnpack/cat_rules.hpp"
 #include "davit/backends/xnnpack/convolution_rules.hpp"
-#include "davit/backends/xnnpack/elementwise_rules.hpp"
-#include "davit/backends/xnnpack/layout_rules.hpp"
-#include "davit/backends/xnnpack/matmul_rules.hpp"
+#include "davit/backends/xnnpack/pad_rules.hpp"
+#include "davit/backends/xnnpack/part_rules.hpp"
+#include "davit/backends/xnnpack/permute_rules.hpp"
 #include "davit/backends/xnnpack/pooling_rules.hpp"
+#include "davit/backends/xnnpack/product_rules.hpp"
 #include "davit/backends/xnnpack/quantized_rules.hpp"
+#include "davit/backends/xnnpack/row_rules.hpp"
+#include "davit/backends/xnnpack/unary_rules.hpp"
+#include "davit/backends/xnnpack/view_rules.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -30,8 +38,9 @@ template <std::size_t... N>
 }  // namespace detail
 
 /// Every operator the backend has, sorted by name: what it takes and what it runs are this one table.
-inline constexpr auto op_table = detail::sorted_rules(convolution_rules, elementwise_rules, layout_rules, matmul_rules,
-                                                      pooling_rules, quantized_rules);
+inline constexpr auto op_table = detail::sorted_rules(
+    average_rules, batch_norm_rules, binary_rules, cat_rules, convolution_rules, pad_rules, part_rules, permute_rules,
+    pooling_rules, product_rules, quantized_rules, row_rules, unary_rules, view_rules);
 
 /// The row of the operator of that name, or nullptr. O(log operators).
 [[nodiscard]] constexpr const Rule* find_rule(std::string_view target) noexcept {
@@ -50,9 +59,9 @@ inline constexpr auto op_table = detail::sorted_rules(convolution_rules, element
   return rule->refuses(call);
 }
 
-/// The steps of a method. Errors: unsupported_operator, with the node, for what `refuses` refuses; corrupt_data for
+/// The steps of a method; what `int8_kernels` does: see Planner. Errors: unsupported_operator, with the node, for what `refuses` refuses; corrupt_data for
 /// constants that are not what the graph says.
-[[nodiscard]] inline Result<Plan> make_plan(const ProgramBody& body) {
+[[nodiscard]] inline Result<Plan> make_plan(const ProgramBody& body, bool int8_kernels = false) {
   const GraphModuleView graph = body.graph.view();
   for (NodeId n = 0; n < graph.nodes.size(); ++n)
     if (const char* reason = refuses(graph, n))
@@ -63,7 +72,7 @@ inline constexpr auto op_table = detail::sorted_rules(convolution_rules, element
                                    .where = concat("operator ", graph.target(graph.nodes[n])),
                                    .what = Name(std::string_view(reason)),
                                    .fix = "let a partitioner choose the nodes, with portable as the last backend"});
-  Planner planner(body);
+  Planner planner(body, int8_kernels);
   if (!planner.constants_fit())
     return std::unexpected(Error{.code = ErrorCode::corrupt_data,
                                  .stage = Stage::compile,

@@ -1,57 +1,32 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/xnnpack/constants.hpp"
-#include "davit/backends/xnnpack/plan.hpp"
+#include "davit/backends/xnnpack/known.hpp"
+#include "davit/backends/xnnpack/plan_builder.hpp"
+#include "davit/backends/xnnpack/uses.hpp"
 
 namespace davit::xnnpack_parts {
 
-/// What is known of a value while planning: constant, or held by slots (the same elements in different orders).
-struct Known {
-  bool constant = false;
-  bool packed = false;       ///< constant: the int8 tensor below, not dequantized yet
-  bool dequantized = false;  ///< slots hold int8; the value is what `quantization` makes of them
-  Tensor tensor;             ///< constant
-  QuantizedTensor weights;   ///< constant and packed
-  Quantization quantization;
-  std::vector<std::uint32_t> slots;
-};
-
-/// Where a value goes when it is part of a concatenation along the innermost dimension.
-struct Slice {
-  ValueId whole = no_id;
-  std::int64_t offset = 0;
-};
-
-/// Zeros around a value that a convolution takes into its own padding.
-struct Padded {
-  ValueId source = no_id;
-  std::array<std::int32_t, 2 * max_dims> pads{};
-};
-
 /// Makes the steps of a plan, node by node; the rules of the op table use it.
-class Planner {
+class Planner : public PlanBuilder {
  public:
-  explicit Planner(const ProgramBody& body) : g_(body.graph.view()), body_(body) {
+  /// Without `int8_kernels` what computes with int8 numbers does so in float: only moves and maxima stay int8.
+  Planner(const ProgramBody& body, bool int8_kernels)
+      : g_(body.graph.view()), body_(body), uses_(g_), int8_kernels_(int8_kernels) {
     known_.resize(g_.values.size());
     slice_of_.resize(g_.values.size());
     padded_.resize(g_.values.size());
     done_.assign(g_.nodes.size(), 0);
-    count_uses();
     take_inputs();
   }
-
-  Plan plan;
 
   [[nodiscard]] GraphModuleView graph() const noexcept { return g_; }
   [[nodiscard]] std::span<const Dim> dims(ValueId v) const noexcept { return g_.dims_of(g_.values[v].sizes); }
@@ -64,10 +39,11 @@ class Planner {
   void absorb(NodeId n) noexcept { done_[n] = 1; }
 
   /// The node that alone uses the value; no_id if there are more uses or it leaves the graph.
-  [[nodiscard]] NodeId only_user(ValueId v) const noexcept { return uses_[v] == 1 ? user_[v] : no_id; }
+  [[nodiscard]] NodeId only_user(ValueId v) const noexcept { return uses_.only_user(v); }
+  [[nodiscard]] bool int8_kernels() const noexcept { return int8_kernels_; }
   /// False if a constant is not what the graph says it is.
   [[nodiscard]] bool constants_fit() const noexcept { return fits_; }
-  [[nodiscard]] bool used(ValueId v) const noexcept { return uses_[v] != 0; }
+  [[nodiscard]] bool used(ValueId v) const noexcept { return uses_.any(v); }
 
   /// The value as a constant float tensor; nullptr if it is none.
   [[nodiscard]] const Tensor* constant(ValueId v) {
@@ -136,46 +112,6 @@ class Planner {
     s.order = order;
     put(v, s);
   }
-  /// A slot of a buffer of its own that belongs to no value.
-  [[nodiscard]] std::uint32_t temporary(std::span<const Dim> sizes, const Order& order,
-                                        ScalarType dtype = ScalarType::float32) {
-    plan.slots.push_back(fresh(sizes, order, dtype));
-    return static_cast<std::uint32_t>(plan.slots.size() - 1);
-  }
-  /// A slot with one number.
-  [[nodiscard]] std::uint32_t number(float value) {
-    Tensor t = padded_zeros(ScalarType::float32, std::array<std::int64_t, 1>{1});
-    t.view().as<float>()[0] = value;
-    return constant_slot(std::move(t), {}, Order{});
-  }
-  /// A slot with a dense constant that has room behind its end.
-  [[nodiscard]] std::uint32_t constant_slot(Tensor dense, std::span<const Dim> sizes, const Order& order) {
-    Slot s = fresh(sizes, order, dense.dtype);
-    plan.buffers.back().place = Place::constant;
-    plan.buffers.back().number = static_cast<std::uint32_t>(plan.constants.size());
-    plan.constants.push_back(std::move(dense));
-    plan.slots.push_back(s);
-    return static_cast<std::uint32_t>(plan.slots.size() - 1);
-  }
-  [[nodiscard]] std::uint32_t add_weights(Weights weights) {
-    plan.weights.push_back(std::move(weights));
-    return static_cast<std::uint32_t>(plan.weights.size() - 1);
-  }
-  void add(Step step, NodeId node) {
-    step.node = node;
-    const auto now = static_cast<std::uint32_t>(plan.steps.size());
-    for (const std::uint32_t s : step.in)
-      if (s != no_id) {
-        buffer_of(s).last = now;
-        buffer_of(s).read = true;
-      }
-    Buffer& out = buffer_of(step.out);
-    if (out.first == no_id) out.first = now;
-    out.last = std::max(out.last, now);
-    plan.steps.push_back(step);
-  }
-  [[nodiscard]] Buffer& buffer_of(std::uint32_t slot) noexcept { return plan.buffers[plan.slots[slot].buffer]; }
-
   /// Puts the graph's outputs where the caller wants them: row-major, each in a buffer of its own.
   void finish() {
     const std::span<const Argument> outputs = g_.args(g_.root().outputs);
@@ -186,17 +122,6 @@ class Planner {
   }
 
  private:
-  void count_uses() {
-    uses_.assign(g_.values.size(), 0);
-    user_.assign(g_.values.size(), no_id);
-    for (NodeId n = 0; n < g_.nodes.size(); ++n)
-      for (const Argument& a : g_.inputs(g_.nodes[n]))
-        g_.for_each_value(a, [&](ValueId v) {
-          ++uses_[v];
-          user_[v] = n;
-        });
-    for (const Argument& a : g_.args(g_.root().outputs)) g_.for_each_value(a, [&](ValueId v) { uses_[v] += 2; });
-  }
   void take_inputs() {
     const std::span<const Argument> inputs = g_.args(g_.root().inputs);
     std::size_t next = 0;
@@ -219,20 +144,6 @@ class Planner {
         plan.buffers.back().number = number;
       }
     }
-  }
-  [[nodiscard]] bool is_input(std::uint32_t slot) noexcept { return buffer_of(slot).place == Place::input; }
-  [[nodiscard]] Range add_dims(std::span<const Dim> sizes) {
-    const Range r{static_cast<std::uint32_t>(plan.dims.size()), static_cast<std::uint32_t>(sizes.size())};
-    plan.dims.insert(plan.dims.end(), sizes.begin(), sizes.end());
-    return r;
-  }
-  [[nodiscard]] Slot fresh(std::span<const Dim> sizes, const Order& order, ScalarType dtype) {
-    Slot s{.buffer = static_cast<std::uint32_t>(plan.buffers.size()),
-           .dims = add_dims(sizes),
-           .order = order,
-           .dtype = dtype};
-    plan.buffers.push_back({.first = no_id, .slot = static_cast<std::uint32_t>(plan.slots.size())});
-    return s;
   }
   std::uint32_t put(ValueId v, const Slot& slot) {
     plan.slots.push_back(slot);
@@ -293,14 +204,15 @@ class Planner {
     buffer_of(to).last = no_id;
     return to;
   }
+
   GraphModuleView g_;
   const ProgramBody& body_;
   std::vector<Known> known_;
   std::vector<Slice> slice_of_;
   std::vector<Padded> padded_;
   std::vector<std::uint8_t> done_;
-  std::vector<std::uint32_t> uses_;
-  std::vector<NodeId> user_;
+  Uses uses_;
+  bool int8_kernels_;
   bool fits_ = true;
 };
 

@@ -4,7 +4,8 @@
 #include <array>
 #include <cstdint>
 
-#include "davit/backends/xnnpack/rules.hpp"
+#include "davit/backends/xnnpack/quantizer.hpp"
+#include "davit/backends/xnnpack/rule.hpp"
 
 namespace davit::xnnpack_parts {
 

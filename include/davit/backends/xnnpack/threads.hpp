@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <type_traits>
 
 namespace davit::xnnpack_parts {
@@ -15,8 +16,9 @@ namespace davit::xnnpack_parts {
 /// A pool of threads that operators share; null for one thread.
 using ThreadPool = std::shared_ptr<pthreadpool>;
 
-/// The process's pool of that many threads: the same one for all who ask while it lives.
+/// The process's pool of that many threads, or as many as the machine has: the same one for all who ask while it lives.
 [[nodiscard]] inline ThreadPool thread_pool(std::size_t threads) {
+  threads = std::min<std::size_t>(threads, std::max(std::thread::hardware_concurrency(), 1u));
   if (threads <= 1) return nullptr;
   static std::mutex mutex;
   static std::map<std::size_t, std::weak_ptr<pthreadpool>> pools;

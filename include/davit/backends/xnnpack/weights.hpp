@@ -77,7 +77,7 @@ namespace detail {
   p.scales.resize(out);
   p.integer_bias.resize(out);
   for (std::size_t c = 0; c < out; ++c) {
-    p.scales[c] = w.kernel_scales[w.kernel_scales.size() == 1 ? 0 : c];
+    p.scales[c] = w.kernel_scales[w.kernel_scales.size() != out ? 0 : c];
     if (w.bias.dtype == ScalarType::undefined) continue;
     const double unit = static_cast<double>(step.quantization[0].scale) * static_cast<double>(p.scales[c]);
     const double bias = std::nearbyint(static_cast<double>(detail::at(w.bias, static_cast<std::int64_t>(c))) / unit);

@@ -2,10 +2,15 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
+#include <utility>
 
-#include "davit/backends/xnnpack/convolution_rules.hpp"
+#include "davit/backends/xnnpack/quantized_weights.hpp"
+#include "davit/backends/xnnpack/rule.hpp"
+#include "davit/backends/xnnpack/same_dims.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -37,6 +42,14 @@ struct Product {
   if (call.rank(call.output()) != x_rank) return "a result of another rank";
   const Dim& in = call.dims(m.x)[x_rank - 1];
   if (!same_dim(in, call.dims(m.w)[m.transposed ? rank - 2 : 1])) return "dimensions that may or may not fit";
+  const auto contradict = [](const Dim& a, const Dim& b) {
+    return a.is_static() && b.is_static() && a.value != b.value;
+  };
+  bool fits = !contradict(call.dims(call.output())[x_rank - 1], call.dims(m.w)[m.transposed ? rank - 1 : 0]) &&
+              !(batched && contradict(call.dims(m.x)[0], call.dims(m.w)[0]));
+  for (std::size_t d = 0; d + 1 < x_rank; ++d)
+    fits = fits && !contradict(call.dims(m.x)[d], call.dims(call.output())[d]);
+  if (!fits) return "sizes that do not fit";
   if (call.number("alpha", 1) != 1 || call.number("beta", 1) != 1) return "an alpha or beta other than 1";
   if (m.bias == no_id) return call.has("bias") ? "a bias that is not a tensor" : nullptr;
   if (const char* reason = refuses_tensor(call, m.bias)) return reason;
@@ -102,81 +115,13 @@ inline void emit_product(Planner& p, const Call& call) {
   p.add(sum, call.id());
 }
 
-/// The dimension that a softmax runs over, if its size is known; else -1.
-[[nodiscard]] constexpr std::int64_t softmax_axis(const Call& call) noexcept {
-  const std::size_t rank = call.rank(call.value("self"));
-  const std::int64_t axis = call.axis(call.integer("dim", INT64_MIN), rank);
-  return axis < 0 || call.fixed(call.value("self"), static_cast<std::size_t>(axis)) < 0 ? -1 : axis;
-}
-[[nodiscard]] constexpr const char* refuses_softmax(const Call& call) noexcept {
-  if (const char* reason = refuses_unary(call)) return reason;
-  if (call.flag("half_to_float", false) || call.has("dtype")) return "a change of dtype";
-  return softmax_axis(call) < 0 ? "a dimension of symbolic size" : nullptr;
-}
-/// The order with `axis` innermost and the others row-major.
-[[nodiscard]] constexpr Order innermost(std::size_t rank, std::size_t axis) noexcept {
-  Order o;
-  for (std::size_t d = 0; d < rank; ++d)
-    if (d != axis) o.dim[o.rank++] = static_cast<std::uint8_t>(d);
-  o.dim[o.rank++] = static_cast<std::uint8_t>(axis);
-  return o;
-}
-template <Op op>
-void emit_softmax(Planner& p, const Call& call) {
-  const ValueId x = call.value("self");
-  const Order order = innermost(p.rank(x), static_cast<std::size_t>(softmax_axis(call)));
-  const std::uint32_t in = p.need(x, order);
-  p.add({.op = op, .in = {in, no_id, no_id}, .out = p.define(call.output(), order)}, call.id());
-}
-
-[[nodiscard]] constexpr const char* refuses_layer_norm(const Call& call) noexcept {
-  const ValueId x = call.value("input");
-  for (const ValueId v : {x, call.output()})
-    if (const char* reason = refuses_tensor(call, v)) return reason;
-  const std::span<const Argument> sizes = call.list("normalized_shape");
-  const std::size_t rank = call.rank(x);
-  if (sizes.empty() || sizes.size() > rank || call.rank(call.output()) != rank) return "no dimensions to normalize";
-  for (std::size_t i = 0; i < sizes.size(); ++i)
-    if (sizes[i].kind != ArgumentKind::int_ || call.fixed(x, rank - sizes.size() + i) != sizes[i].payload)
-      return "dimensions of symbolic size";
-  for (const std::string_view name : {"weight", "bias"}) {
-    if (!call.has(name)) continue;
-    const ValueId v = call.value(name);
-    if (const char* reason = refuses_tensor(call, v)) return reason;
-    if (!same_dims(call.dims(v), call.dims(x).subspan(rank - sizes.size()))) return "parameters of another shape";
-  }
-  if (!call.is_literal("eps")) return "eps is not a literal number";
-  for (std::size_t i = 1; i < call.outputs(); ++i)
-    if (is_used(call.graph(), call.output(i))) return "its saved statistics are used";
-  return nullptr;
-}
-inline void emit_layer_norm(Planner& p, const Call& call) {
-  const ValueId x = call.value("input");
-  const Order order = Order::row_major(p.rank(x));
-  Step step{.op = Op::layer_norm,
-            .alpha = static_cast<float>(call.number("eps", 1e-5)),
-            .axes = static_cast<std::uint32_t>(call.list("normalized_shape").size())};
-  step.in[0] = p.need(x, order);
-  for (std::size_t i = 1; i < 3; ++i)
-    if (const std::string_view name = i == 1 ? "weight" : "bias"; call.has(name))
-      step.in[i] = p.need(call.value(name), Order::row_major(step.axes));
-  step.out = p.define(call.output(), order);
-  p.add(step, call.id());
-}
-
 }  // namespace detail
 
-inline constexpr auto matmul_rules = std::to_array<Rule>({
-    {"aten._log_softmax.default", detail::refuses_softmax, detail::emit_softmax<Op::log_softmax>},
-    {"aten._softmax.default", detail::refuses_softmax, detail::emit_softmax<Op::softmax>},
+inline constexpr auto product_rules = std::to_array<Rule>({
     {"aten.addmm.default", detail::refuses_product, detail::emit_product},
     {"aten.bmm.default", detail::refuses_product, detail::emit_product},
-    {"aten.layer_norm.default", detail::refuses_layer_norm, detail::emit_layer_norm},
     {"aten.linear.default", detail::refuses_product, detail::emit_product},
-    {"aten.log_softmax.int", detail::refuses_softmax, detail::emit_softmax<Op::log_softmax>},
     {"aten.mm.default", detail::refuses_product, detail::emit_product},
-    {"aten.native_layer_norm.default", detail::refuses_layer_norm, detail::emit_layer_norm},
-    {"aten.softmax.int", detail::refuses_softmax, detail::emit_softmax<Op::softmax>},
 });
 
 }  // namespace davit::xnnpack_parts

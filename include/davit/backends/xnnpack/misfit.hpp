@@ -5,64 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <vector>
 
-#include "davit/backend/memory_plan.hpp"
-#include "davit/backends/xnnpack/constants.hpp"
-#include "davit/backends/xnnpack/plan.hpp"
-#include "davit/backends/xnnpack/sizes.hpp"
+#include "davit/backends/xnnpack/extent.hpp"
 
 namespace davit::xnnpack_parts {
-
-/// The sizes of every slot for one set of inputs, and where its buffer lies.
-struct Workspace {
-  std::vector<std::int64_t> sizes;      ///< of every row of Plan::dims
-  std::vector<std::size_t> offsets;     ///< of every buffer that lies in scratch
-  std::vector<std::byte*> base;         ///< of every buffer
-  std::vector<std::uint8_t> scratched;  ///< per buffer: 1 if it lies in scratch
-  std::vector<std::uint8_t> given;      ///< per graph output: 1 if it is written where the caller wants it
-  std::vector<std::int64_t> strides;    ///< of graph outputs, like sizes
-  std::vector<std::int64_t> numbers;    ///< values of graph outputs that are symbolic numbers
-  std::vector<std::array<std::int64_t, max_dims>> input_strides;
-  SymbolSizes symbols;
-  std::uint64_t generation = 0;  ///< another one for every prepare of any session
-};
-
-/// A slot's numbers at run time.
-struct Extent {
-  std::span<const std::int64_t> sizes;            ///< logical
-  std::array<std::int64_t, max_dims> physical{};  ///< from the outermost
-  std::size_t rank = 0;
-  std::int64_t count = 1;
-  [[nodiscard]] std::int64_t last() const noexcept { return rank == 0 ? 1 : physical[rank - 1]; }
-  [[nodiscard]] std::int64_t rows() const noexcept { return last() == 0 ? 0 : count / last(); }
-};
-[[nodiscard]] inline Extent extent_of(const Plan& plan, const Workspace& ws, std::uint32_t slot) noexcept {
-  const Slot& s = plan.slots[slot];
-  Extent e{.sizes = std::span(ws.sizes).subspan(s.dims.first, s.dims.count),
-           .physical = {},
-           .rank = s.order.rank,
-           .count = 1};
-  for (std::size_t p = 0; p < e.rank; ++p) {
-    e.physical[p] = e.sizes[s.order.dim[p]];
-    e.count *= e.physical[p];
-  }
-  return e;
-}
-/// Element strides of a slot's logical dimensions.
-[[nodiscard]] inline std::array<std::int64_t, max_dims> strides_of(const Plan& plan, const Workspace& ws,
-                                                                   std::uint32_t slot) noexcept {
-  const Slot& s = plan.slots[slot];
-  const Extent e = extent_of(plan, ws, slot);
-  std::array<std::int64_t, max_dims> out{};
-  std::int64_t step = 1;
-  for (std::size_t p = e.rank; p-- > 0;) {
-    out[s.order.dim[p]] = step;
-    step = p + 1 == e.rank && s.pitch != 0 ? s.pitch : step * e.physical[p];
-  }
-  return out;
-}
 
 /// Why the sizes of a step's operands do not fit each other, or nullptr. The graph says what they are; this is for
 /// graphs that contradict themselves.

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "davit/backends/xnnpack/pooling_rules.hpp"
+#include "davit/backends/xnnpack/quantizer.hpp"
+#include "davit/backends/xnnpack/unary_rules.hpp"
+
+namespace davit::xnnpack_parts {
+
+namespace detail {
+
+/// Averages over `axes` physical dimensions from `axis` on; int8 throughout where the program quantizes the result.
+inline void emit_average(Planner& p, const Call& call, const Order& order, const Order& kept, std::uint32_t axis,
+                         std::uint32_t axes) {
+  const ValueId x = call.value("self");
+  Step step{.op = Op::global_average_pool, .axis = axis, .axes = axes};
+  ValueId result = call.output();
+  if (p.int8_kernels() && p.known(x).dequantized) {
+    if (const std::optional<QuantizedResult> to = find_quantizer(p, result); to && axis + axes < order.rank) {
+      const float ratio = p.known(x).quantization.scale / to->quantizer.quantization.scale;
+      if (ratio >= 0x1.0p-8f && ratio < 0x1.0p+7f) {
+        absorb_quantizer(p, *to);
+        step.op = Op::global_average_pool_s8;
+        step.quantization = {p.known(x).quantization, {}, to->quantizer.quantization};
+        step.low = to->quantizer.low;
+        step.high = to->quantizer.high;
+        step.in[0] = p.need_raw(x, order);
+        step.out = p.define(to->value, kept);
+        return p.add(step, call.id());
+      }
+    }
+  }
+  const Clamped out = take_clamp(p, result);
+  step.min = out.bounds.low;
+  step.max = out.bounds.high;
+  step.in[0] = p.need(x, order, axis + axes + 1 == order.rank);
+  step.out = p.define(out.value, kept);
+  p.add(step, call.id());
+}
+
+[[nodiscard]] constexpr const char* refuses_adaptive(const Call& call) noexcept {
+  if (const char* reason = refuses_image(call)) return reason;
+  const auto size = call.ints<2>("output_size", 1);
+  if (!size) return "an output size that is symbolic";
+  if ((*size)[0] == 1 && (*size)[1] == 1) return nullptr;
+  for (std::size_t d = 0; d < 2; ++d) {
+    const std::int64_t in = call.fixed(call.value("self"), 2 + d);
+    if ((*size)[d] < 1 || in < 0 || in % (*size)[d] != 0 || in / (*size)[d] > 4096) return "windows of different sizes";
+  }
+  return (*size)[0] == call.fixed(call.value("self"), 2) && (*size)[1] == call.fixed(call.value("self"), 3)
+             ? "a window of one element"
+             : nullptr;
+}
+inline void emit_adaptive(Planner& p, const Call& call) {
+  const auto size = *call.ints<2>("output_size", 1);
+  if (size[0] == 1 && size[1] == 1)
+    return emit_average(p, call, Order::channels_last(4), Order::channels_last(4), 1, 2);
+  Step step{.op = Op::average_pool};
+  for (std::size_t d = 0; d < 2; ++d)
+    step.window.kernel[d] = step.window.stride[d] =
+        static_cast<std::uint32_t>(call.fixed(call.value("self"), 2 + d) / size[d]);
+  emit_window(p, call, step);
+}
+
+/// Which dimensions a mean runs over, as bits; 0 if they are not literal.
+[[nodiscard]] constexpr std::uint32_t mean_dims(const Call& call) noexcept {
+  const std::size_t rank = call.rank(call.value("self"));
+  std::uint32_t bits = 0;
+  for (const Argument& a : call.list("dim")) {
+    const std::int64_t d = a.kind == ArgumentKind::int_ ? call.axis(a.payload, rank) : -1;
+    if (d < 0) return 0;
+    bits |= 1u << static_cast<unsigned>(d);
+  }
+  return bits != 0 ? bits : (1u << static_cast<unsigned>(rank)) - 1;
+}
+[[nodiscard]] constexpr const char* refuses_mean(const Call& call) noexcept {
+  if (const char* reason = refuses_unary(call)) return reason;
+  if (call.has("dtype")) return "a change of dtype";
+  if (call.rank(call.value("self")) == 0 || mean_dims(call) == 0) return "dimensions that are not literal";
+  return nullptr;
+}
+inline void emit_mean(Planner& p, const Call& call) {
+  const ValueId x = call.value("self");
+  const std::size_t rank = p.rank(x);
+  const std::uint32_t bits = mean_dims(call);
+  const bool keep = call.flag("keepdim", false);
+  // the kept dimensions outside, then the averaged ones, then the last kept one if its size is known
+  std::size_t last = rank;
+  for (std::size_t d = 0; d < rank; ++d)
+    if ((bits >> d & 1) == 0 && call.fixed(x, d) > 1) last = d;
+  Order order;
+  Order kept;
+  std::uint32_t axes = 0;
+  const auto place = [&](std::size_t d) { order.dim[order.rank++] = static_cast<std::uint8_t>(d); };
+  for (std::size_t d = 0; d < rank; ++d)
+    if ((bits >> d & 1) == 0 && d != last) place(d);
+  const std::uint32_t axis = order.rank;
+  for (std::size_t d = 0; d < rank; ++d)
+    if ((bits >> d & 1) != 0) place(d), ++axes;
+  if (last < rank) place(last);
+  for (std::size_t i = 0; i < rank; ++i) {
+    const std::size_t d = order.dim[i];
+    if ((bits >> d & 1) != 0 && !keep) continue;
+    std::size_t number = d;
+    for (std::size_t below = 0; below < d && !keep; ++below) number -= bits >> below & 1;
+    kept.dim[kept.rank++] = static_cast<std::uint8_t>(number);
+  }
+  emit_average(p, call, order, kept, axis, axes);
+}
+
+}  // namespace detail
+
+/// Averages over whole dimensions, or windows of equal size.
+inline constexpr auto average_rules = std::to_array<Rule>({
+    {"aten._adaptive_avg_pool2d.default", detail::refuses_adaptive, detail::emit_adaptive},
+    {"aten.adaptive_avg_pool2d.default", detail::refuses_adaptive, detail::emit_adaptive},
+    {"aten.mean.default", detail::refuses_mean, detail::emit_mean},
+    {"aten.mean.dim", detail::refuses_mean, detail::emit_mean},
+});
+
+}  // namespace davit::xnnpack_parts

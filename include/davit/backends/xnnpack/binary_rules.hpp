@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "davit/backends/xnnpack/clamp.hpp"
+#include "davit/backends/xnnpack/quantizer.hpp"
+#include "davit/backends/xnnpack/rule.hpp"
+#include "davit/backends/xnnpack/same_dims.hpp"
+
+namespace davit::xnnpack_parts {
+
+namespace detail {
+
+/// Why an operand of a function of two cannot be taken: a tensor that broadcasts to the output, or a literal number.
+[[nodiscard]] constexpr const char* refuses_operand(const Call& call, std::string_view name) noexcept {
+  const ValueId v = call.value(name);
+  if (v == no_id) return call.number(name) ? nullptr : "an operand is not a number";
+  if (const char* reason = refuses_tensor(call, v)) return reason;
+  const std::size_t rank = call.rank(v);
+  const std::span<const Dim> out = call.dims(call.output());
+  if (rank > out.size()) return "operands do not broadcast";
+  for (std::size_t d = 0; d < rank; ++d) {
+    const Dim& dim = call.dims(v)[d];
+    const Dim& to = out[out.size() - rank + d];
+    if (!same_dim(dim, to) && !(dim.is_static() && dim.value == 1)) return "dimensions that may or may not broadcast";
+  }
+  return nullptr;
+}
+[[nodiscard]] constexpr const char* refuses_binary(const Call& call) noexcept {
+  if (const char* reason = refuses_tensor(call, call.output())) return reason;
+  if (call.value("self") == no_id && call.value("other") == no_id) return "no operand is a tensor";
+  if (const char* reason = refuses_operand(call, "self")) return reason;
+  if (const char* reason = refuses_operand(call, "other")) return reason;
+  return call.is_literal("alpha") && call.number("alpha", 1) == 1 ? nullptr : "an alpha other than 1";
+}
+
+/// The order of an operand's dimensions when the result has `order`.
+[[nodiscard]] constexpr Order order_of_operand(const Order& order, std::size_t rank) noexcept {
+  Order out;
+  const std::size_t missing = order.rank - rank;
+  for (std::size_t p = 0; p < order.rank; ++p)
+    if (order.dim[p] >= missing) out.dim[out.rank++] = static_cast<std::uint8_t>(order.dim[p] - missing);
+  return out;
+}
+
+/// The order in which two operands are best combined: that of one as large as the result, rather not row-major.
+[[nodiscard]] inline Order best_order(Planner& p, const Call& call, ValueId result) {
+  const Order plain = Order::row_major(p.rank(result));
+  Order best = plain;
+  for (const std::string_view name : {"self", "other"}) {
+    const ValueId v = call.value(name);
+    if (v == no_id || p.known(v).constant || !same_dims(p.dims(v), p.dims(result))) continue;
+    const Order& order = p.plan.slots[p.raw(v)].order;
+    if (same_order(p.dims(v), best, plain)) best = order;
+  }
+  return best;
+}
+
+/// int8 in, int8 out: both operands were dequantized, and the result is quantized and nothing else.
+[[nodiscard]] inline bool emit_quantized_binary(Planner& p, const Call& call, Op op) {
+  const ValueId a = call.value("self");
+  const ValueId b = call.value("other");
+  if (!p.int8_kernels() || a == no_id || b == no_id || !p.known(a).dequantized || !p.known(b).dequantized) return false;
+  const std::optional<QuantizedResult> result = find_quantizer(p, call.output());
+  if (!result) return false;
+  const Quantization& qa = p.known(a).quantization;
+  const Quantization& qb = p.known(b).quantization;
+  const float so = result->quantizer.quantization.scale;
+  const auto fits = [](float ratio) { return ratio >= 0x1.0p-10f && ratio < 0x1.0p+8f; };
+  if (op == Op::multiply_s8 ? !(qa.scale * qb.scale / so >= 0x1.0p-16f && qa.scale * qb.scale / so < 0x1.0p+8f)
+                            : !fits(qa.scale / so) || !fits(qb.scale / so))
+    return false;
+  const Order order = best_order(p, call, call.output());
+  Step step{.op = op,
+            .quantization = {qa, qb, result->quantizer.quantization},
+            .low = result->quantizer.low,
+            .high = result->quantizer.high};
+  step.in[0] = p.need_raw(a, order_of_operand(order, p.rank(a)));
+  step.in[1] = p.need_raw(b, order_of_operand(order, p.rank(b)));
+  absorb_quantizer(p, *result);
+  step.out = p.define(result->value, order);
+  p.add(step, call.id());
+  return true;
+}
+
+template <Op op>
+void emit_binary(Planner& p, const Call& call) {
+  if constexpr (op == Op::add || op == Op::subtract || op == Op::multiply) {
+    constexpr Op quantized = op == Op::add ? Op::add_s8 : op == Op::subtract ? Op::subtract_s8 : Op::multiply_s8;
+    if (emit_quantized_binary(p, call, quantized)) return;
+  }
+  constexpr bool clamps = op == Op::add || op == Op::subtract || op == Op::multiply || op == Op::divide;
+  const Clamped out = clamps ? take_clamp(p, call.output()) : Clamped{call.output(), {}};
+  const Order order = best_order(p, call, call.output());
+  Step step{.op = op, .min = out.bounds.low, .max = out.bounds.high};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::string_view name = i == 0 ? "self" : "other";
+    const ValueId v = call.value(name);
+    step.in[i] =
+        v == no_id ? p.number(static_cast<float>(*call.number(name))) : p.need(v, order_of_operand(order, p.rank(v)));
+  }
+  step.out = p.define(out.value, order);
+  p.add(step, call.id());
+}
+
+}  // namespace detail
+
+inline constexpr auto binary_rules = std::to_array<Rule>({
+    {"aten.add.Scalar", detail::refuses_binary, detail::emit_binary<Op::add>},
+    {"aten.add.Tensor", detail::refuses_binary, detail::emit_binary<Op::add>},
+    {"aten.div.Scalar", detail::refuses_binary, detail::emit_binary<Op::divide>},
+    {"aten.div.Tensor", detail::refuses_binary, detail::emit_binary<Op::divide>},
+    {"aten.maximum.default", detail::refuses_binary, detail::emit_binary<Op::maximum>},
+    {"aten.minimum.default", detail::refuses_binary, detail::emit_binary<Op::minimum>},
+    {"aten.mul.Scalar", detail::refuses_binary, detail::emit_binary<Op::multiply>},
+    {"aten.mul.Tensor", detail::refuses_binary, detail::emit_binary<Op::multiply>},
+    {"aten.sub.Scalar", detail::refuses_binary, detail::emit_binary<Op::subtract>},
+    {"aten.sub.Tensor", detail::refuses_binary, detail::emit_binary<Op::subtract>},
+});
+
+}  // namespace davit::xnnpack_parts

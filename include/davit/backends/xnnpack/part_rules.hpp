@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "davit/backends/xnnpack/moved.hpp"
+#include "davit/backends/xnnpack/rule.hpp"
+#include "davit/backends/xnnpack/same_dims.hpp"
+
+namespace davit::xnnpack_parts {
+
+namespace detail {
+
+/// slice, select, split and expand: copies of parts.
+struct Part {
+  std::size_t axis = 0;
+  std::int64_t start = 0;
+  std::int64_t step = 1;
+};
+[[nodiscard]] constexpr std::optional<Part> part_of(const Call& call) noexcept {
+  const ValueId x = call.value("self");
+  const std::size_t rank = call.rank(x);
+  const std::int64_t axis = call.axis(call.integer("dim", 0), rank);
+  if (axis < 0 || (call.has("dim") && call.arg("dim")->kind != ArgumentKind::int_)) return std::nullopt;
+  Part out{.axis = static_cast<std::size_t>(axis)};
+  const bool select = call.target() == "aten.select.int";
+  const std::string_view name = select ? "index" : "start";
+  if (call.has(name) && call.arg(name)->kind != ArgumentKind::int_) return std::nullopt;
+  out.start = call.integer(name, 0);
+  if (!select) {
+    if (call.has("step") && call.arg("step")->kind != ArgumentKind::int_) return std::nullopt;
+    out.step = call.integer("step", 1);
+    if (call.has("end") && call.arg("end")->kind != ArgumentKind::int_ && call.arg("end")->kind != ArgumentKind::value)
+      return std::nullopt;
+  }
+  const std::int64_t size = call.fixed(x, out.axis);
+  if (out.start < 0) out.start = size < 0 ? -1 : out.start + size;
+  if (out.start < 0 && !select && size >= 0) out.start = 0;
+  if (out.start < 0 || out.start > INT32_MAX || out.step < 1 || out.step > INT32_MAX) return std::nullopt;
+  return out;
+}
+[[nodiscard]] constexpr const char* refuses_part(const Call& call) noexcept {
+  if (const char* reason = refuses_moved(call)) return reason;
+  const ValueId x = call.value("self");
+  const bool select = call.target() == "aten.select.int";
+  if (call.rank(x) == 0 || call.rank(call.output()) + (select ? 1u : 0u) != call.rank(x)) return "another rank";
+  const std::optional<Part> part = part_of(call);
+  if (!part) return "a start or step that is not a literal number";
+  for (std::size_t d = 0, k = 0; d < call.rank(x); ++d) {
+    if (d == part->axis) {
+      const std::int64_t size = call.fixed(x, d);
+      const std::int64_t count = select ? 1 : call.fixed(call.output(), d);
+      if (size >= 0 && count >= 0 && part->start + (count - 1) * part->step >= size) return "a part outside the tensor";
+      if (!select) ++k;
+      continue;
+    }
+    if (!same_dim(call.dims(x)[d], call.dims(call.output())[k++])) return "sizes that do not fit";
+  }
+  return nullptr;
+}
+/// Copies what lies from `part` on along its dimension to a value that has as many dimensions, or one less.
+inline void emit_part_to(Planner& p, const Call& call, ValueId y, const Part& part) {
+  const ValueId x = call.value("self");
+  inherit(p, x, y);
+  const std::uint32_t from = p.raw(x);
+  Step step{.op = Op::copy, .axis = static_cast<std::uint32_t>(part.axis), .start = part.start, .step = part.step};
+  step.in[0] = from;
+  const Order order = p.plan.slots[from].order;
+  const ScalarType dtype = p.plan.slots[from].dtype;
+  if (p.rank(y) == p.rank(x)) {
+    const std::uint32_t to = p.temporary(p.dims(y), order, dtype);
+    step.out = to;
+    p.add(step, call.id());
+    return p.alias(y, to, order);
+  }
+  std::vector<Dim> sizes(p.dims(x).begin(), p.dims(x).end());
+  sizes[part.axis] = Dim{.value = 1};
+  step.out = p.temporary(sizes, order, dtype);
+  p.add(step, call.id());
+  Order without;
+  for (std::size_t i = 0; i < order.rank; ++i)
+    if (order.dim[i] != part.axis)
+      without.dim[without.rank++] = static_cast<std::uint8_t>(order.dim[i] - (order.dim[i] > part.axis ? 1 : 0));
+  p.alias(y, step.out, without);
+}
+inline void emit_part(Planner& p, const Call& call) {
+  emit_part_to(p, call, call.output(), *part_of(call));
+}
+
+[[nodiscard]] constexpr const char* refuses_split(const Call& call) noexcept {
+  if (const char* reason = refuses_moved(call)) return reason;
+  const ValueId x = call.value("self");
+  const std::int64_t axis = call.rank(x) == 0 ? -1 : call.axis(call.integer("dim", 0), call.rank(x));
+  if (axis < 0) return "a dimension that is not a literal number";
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < call.outputs(); ++i) {
+    const ValueId y = call.output(i);
+    if (call.rank(y) != call.rank(x)) return "another rank";
+    for (std::size_t d = 0; d < call.rank(x); ++d) {
+      if (static_cast<std::int64_t>(d) != axis && !same_dim(call.dims(x)[d], call.dims(y)[d]))
+        return "sizes that do not fit";
+    }
+    const std::int64_t size = call.fixed(y, static_cast<std::size_t>(axis));
+    if (size < 0) return "parts of symbolic size";
+    total += size;
+  }
+  const std::int64_t all = call.fixed(x, static_cast<std::size_t>(axis));
+  return all >= 0 && total > all ? "parts outside the tensor" : nullptr;
+}
+inline void emit_split(Planner& p, const Call& call) {
+  const ValueId x = call.value("self");
+  Part part{.axis = static_cast<std::size_t>(call.axis(call.integer("dim", 0), p.rank(x)))};
+  for (std::size_t i = 0; i < call.outputs(); ++i) {
+    const ValueId y = call.output(i);
+    if (p.used(y)) emit_part_to(p, call, y, part);
+    part.start += p.dims(y)[part.axis].value;
+  }
+}
+
+}  // namespace detail
+
+inline constexpr auto part_rules = std::to_array<Rule>({
+    {"aten.select.int", detail::refuses_part, detail::emit_part},
+    {"aten.slice.Tensor", detail::refuses_part, detail::emit_part},
+    {"aten.split_with_sizes.default", detail::refuses_split, detail::emit_split},
+});
+
+}  // namespace davit::xnnpack_parts

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "davit/backends/xnnpack/average_rules.hpp"
+
+#include <doctest/doctest.h>
+
+#include "backends/xnnpack/check.hpp"
+
+using namespace davit;
+using support::Net;
+using xnnpack_check::faults;
+
+TEST_CASE("pools: rounding up, averages, adaptive, global, and means over any dimensions") {
+  Net n;
+  const auto x = n.input("x", {2, 7, 12, 10});
+  const auto pool = n.op("aten.max_pool2d.default", "m", {2, 7, 6, 5},
+                         {{"self", n.v(x)},
+                          {"kernel_size", n.ints({3, 2})},
+                          {"stride", n.ints({2, 2})},
+                          {"padding", n.ints({0, 0})},
+                          {"dilation", n.ints({1, 1})},
+                          {"ceil_mode", GraphBuilder::boolean(true)}});
+  const auto average = n.op("aten.avg_pool2d.default", "a", {2, 7, 4, 3},
+                            {{"self", n.v(x)}, {"kernel_size", n.ints({3, 4})}, {"stride", n.ints({3, 3})}});
+  const auto uneven = n.op("aten.avg_pool2d.default", "u", {2, 7, 6, 5},
+                           {{"self", n.v(x)},
+                            {"kernel_size", n.ints({3, 3})},
+                            {"stride", n.ints({2, 2})},
+                            {"padding", n.ints({1, 1})},
+                            {"ceil_mode", GraphBuilder::boolean(false)},
+                            {"count_include_pad", GraphBuilder::boolean(false)}});
+  const auto adaptive =
+      n.op("aten._adaptive_avg_pool2d.default", "d", {2, 7, 3, 5}, {{"self", n.v(x)}, {"output_size", n.ints({3, 5})}});
+  const auto global =
+      n.op("aten._adaptive_avg_pool2d.default", "g", {2, 7, 1, 1}, {{"self", n.v(x)}, {"output_size", n.ints({1, 1})}});
+  const auto spatial = n.op("aten.mean.dim", "s", {2, 7}, {{"self", n.v(x)}, {"dim", n.ints({-1, -2})}});
+  const auto last = n.op("aten.mean.dim", "l", {2, 7, 12, 1},
+                         {{"self", n.v(x)}, {"dim", n.ints({3})}, {"keepdim", GraphBuilder::boolean(true)}});
+  const auto outer = n.op("aten.mean.dim", "o", {7, 10}, {{"self", n.v(x)}, {"dim", n.ints({0, 2})}});
+  const auto all = n.op("aten.mean.default", "all", {}, {{"self", n.v(x)}});
+  CHECK(faults(n.finish({pool, average, uneven, adaptive, global, spatial, last, outer, all}), n.sample()) == "");
+}

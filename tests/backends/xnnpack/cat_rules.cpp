@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "davit/backends/xnnpack/cat_rules.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "backends/xnnpack/check.hpp"
+
+using namespace davit;
+using support::Net;
+using xnnpack_check::faults;
+using xnnpack_check::steps;
+using xnnpack_parts::Op;
+
+TEST_CASE("parts of a concatenation are made in their places") {
+  Net n;
+  const auto w1 = n.weight("w1", {16, 16, 1, 1});
+  const auto w2 = n.weight("w22", {32, 16, 3, 3}, 0.2);
+  const auto x = n.input("x", {2, 16, 6, 6});
+  const auto a = n.relu("a", n.conv("c1", x, w1, {2, 16, 6, 6}), {2, 16, 6, 6});
+  const auto b = n.relu("b", n.conv("c2", x, w2, {2, 32, 6, 6}, 1, 1), {2, 32, 6, 6});
+  const auto cat =
+      n.op("aten.cat.default", "cat", {2, 48, 6, 6}, {{"tensors", n.draft.b.tensors({a, b})}, {"dim", n.i(1)}});
+  const auto pool = n.op(
+      "aten.max_pool2d.default", "pool", {2, 48, 3, 3},
+      {{"self", n.v(cat)}, {"kernel_size", n.ints({3, 3})}, {"stride", n.ints({2, 2})}, {"padding", n.ints({1, 1})}});
+  const ExportedProgram program = n.finish({pool, n.op("aten.neg.default", "neg", {2, 16, 6, 6}, {{"self", n.v(a)}})});
+  CHECK(faults(program, n.sample()) == "");
+  CHECK(steps(program) ==
+        std::vector{Op::copy, Op::convolution, Op::convolution, Op::max_pool, Op::negate, Op::copy, Op::copy});
+}
+
+TEST_CASE("concatenations of anything else: constants, inputs, the same value twice, other dimensions") {
+  Net n;
+  const auto k = n.weight("k", {2, 1, 4, 4});
+  const auto w = n.weight("w", {3, 2, 1, 1});
+  const auto x = n.input("x", {2, 2, 4, 4});
+  const auto c = n.conv("c", x, w, {2, 3, 4, 4});
+  const auto channels =
+      n.op("aten.cat.default", "cat", {2, 9, 4, 4}, {{"tensors", n.draft.b.tensors({c, k, x, c})}, {"dim", n.i(1)}});
+  const auto rows =
+      n.op("aten.cat.default", "rows", {2, 3, 8, 4}, {{"tensors", n.draft.b.tensors({c, c})}, {"dim", n.i(-2)}});
+  CHECK(faults(n.finish({channels, rows}), n.sample()) == "");
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "davit/backends/xnnpack/op_table.hpp"
+#include "davit/testing/compare.hpp"
+#include "support/net.hpp"
+
+/// What the tests of the backend's parts ask of the whole; defined beside its own tests.
+namespace xnnpack_check {
+
+/// What differs between XNNPACK's outputs and portable's, and which laws are broken; empty if all is well.
+[[nodiscard]] std::string faults(const davit::ExportedProgram& program, const std::vector<davit::EValue>& sample,
+                                 davit::testing::Tolerance tolerance = {1e-4, 1e-5}, bool int8_kernels = false);
+
+/// The outputs of a program, as tensors of their own; none if it does not run.
+[[nodiscard]] std::vector<davit::Tensor> outputs(const davit::ExportedProgram& program,
+                                                 const std::vector<davit::EValue>& sample, bool int8_kernels = false);
+
+/// The steps a program becomes.
+[[nodiscard]] inline std::vector<davit::xnnpack_parts::Op> steps(const davit::ExportedProgram& program,
+                                                                 bool int8_kernels = false) {
+  davit::DebugMap map;
+  const davit::Method method{"forward", &program};
+  davit::DebugHandleRecorder recorder(map);
+  recorder.begin_method("forward", program.view());
+  const auto body = davit::make_program_body(method, "xnnpack", recorder);
+  std::vector<davit::xnnpack_parts::Op> ops;
+  if (!body) return ops;
+  const auto plan = davit::xnnpack_parts::make_plan(**body, int8_kernels);
+  if (plan)
+    for (const davit::xnnpack_parts::Step& step : plan->steps) ops.push_back(step.op);
+  return ops;
+}
+
+/// Why the last node of a program is refused; "" if it is taken.
+[[nodiscard]] inline std::string reason(const davit::ExportedProgram& program) {
+  const auto last = static_cast<davit::NodeId>(program.view().nodes.size() - 1);
+  const char* why = davit::xnnpack_parts::refuses(program.view(), last);
+  return why == nullptr ? "" : why;
+}
+
+[[nodiscard]] inline davit::Argument real(double v) {
+  return davit::GraphBuilder::real(v);
+}
+
+/// conv, norm, relu, conv, norm, + shortcut, relu.
+[[nodiscard]] inline davit::ExportedProgram residual_block(support::Net& n) {
+  const auto w1 = n.weight("w1", {32, 16, 3, 3}, 0.2);
+  const auto w2 = n.weight("w2x", {32, 32, 3, 3}, 0.1);
+  const auto w3 = n.weight("w3xx", {32, 16, 1, 1}, 0.3);
+  const auto x = n.input("x", {2, 16, 10, 10});
+  const auto a = n.relu("a", n.norm("n1", n.conv("c1", x, w1, {2, 32, 5, 5}, 2, 1), {2, 32, 5, 5}), {2, 32, 5, 5});
+  const auto b = n.norm("n2", n.conv("c2", a, w2, {2, 32, 5, 5}, 1, 1), {2, 32, 5, 5});
+  const auto c = n.norm("n3", n.conv("c3", x, w3, {2, 32, 5, 5}, 2), {2, 32, 5, 5});
+  return n.finish({n.relu("out", n.add("sum", b, c, {2, 32, 5, 5}), {2, 32, 5, 5})});
+}
+
+}  // namespace xnnpack_check

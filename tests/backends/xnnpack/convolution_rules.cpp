@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "davit/backends/xnnpack/convolution_rules.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "backends/xnnpack/check.hpp"
+
+using namespace davit;
+using support::Net;
+using xnnpack_check::faults;
+using xnnpack_check::real;
+using xnnpack_check::residual_block;
+using xnnpack_check::steps;
+using xnnpack_parts::Op;
+
+TEST_CASE("a residual block: norms and relus are part of the convolutions and of the sum") {
+  Net n;
+  const ExportedProgram program = residual_block(n);
+  CHECK(faults(program, n.sample()) == "");
+  CHECK(steps(program) == std::vector{Op::copy, Op::convolution, Op::convolution, Op::convolution, Op::add, Op::copy});
+}
+
+TEST_CASE("groups, depthwise, dilation, padding by hand") {
+  Net n;
+  const auto w1 = n.weight("w1", {32, 8, 3, 3}, 0.2);
+  const auto w2 = n.weight("w22", {32, 1, 3, 3});
+  const auto x = n.input("x", {1, 16, 9, 9});
+  const auto padded = n.op("aten.constant_pad_nd.default", "p", {1, 16, 12, 10},
+                           {{"self", n.v(x)}, {"pad", n.ints({1, 0, 2, 1})}, {"value", n.i(0)}});
+  const auto c1 = n.conv("c1", padded, w1, {1, 32, 8, 6}, 1, 0, 2, 2);
+  const auto c2 =
+      n.op("aten.hardtanh.default", "h", {1, 32, 8, 6},
+           {{"self", n.v(n.conv("c2", c1, w2, {1, 32, 8, 6}, 1, 1, 32))}, {"min_val", real(0)}, {"max_val", real(6)}});
+  const ExportedProgram program = n.finish({c2});
+  CHECK(faults(program, n.sample()) == "");
+  CHECK(std::ranges::count(steps(program), Op::pad) == 0);
+}
+
+TEST_CASE("padding 'same' puts the odd element at the end") {
+  Net n;
+  const auto w = n.weight("w", {5, 4, 2, 4}, 0.2);
+  const auto x = n.input("x", {1, 4, 8, 6});
+  const auto same = n.op("aten.conv2d.padding", "same", {1, 5, 8, 6},
+                         {{"input", n.v(x)},
+                          {"weight", n.v(w)},
+                          {"bias", {}},
+                          {"stride", n.ints({1, 1})},
+                          {"padding", n.draft.b.string("same")},
+                          {"dilation", n.ints({1, 1})},
+                          {"groups", n.i(1)}});
+  const auto padded =
+      n.op("aten.constant_pad_nd.default", "p", {1, 4, 9, 9}, {{"self", n.v(x)}, {"pad", n.ints({1, 2, 0, 1})}});
+  const std::vector<Tensor> out =
+      xnnpack_check::outputs(n.finish({same, n.conv("c", padded, w, {1, 5, 8, 6})}), n.sample());
+  REQUIRE(out.size() == 2);
+  CHECK(testing::compare(EValue(out[0].view()), EValue(out[1].view()), {}, testing::Check::close) == "");
+}
+
+TEST_CASE("weights that are not constant, and norms that cannot be folded") {
+  Net n;
+  const auto x = n.input("x", {1, 16, 6, 6});
+  const auto w = n.input("w", {24, 16, 3, 3});
+  const auto gamma = n.input("gamma", {24});
+  const auto beta = n.weight("beta", {24});
+  const auto mean = n.weight("mean", {24});
+  const auto variance = n.weight("variance", {24}, 0.4, 1);
+  const auto c = n.conv("c", x, w, {1, 24, 4, 4});
+  CHECK(faults(n.finish({n.relu("r", n.norm("bn", c, gamma, beta, mean, variance, {1, 24, 4, 4}), {1, 24, 4, 4})}),
+               n.sample()) == "");
+}
+
+TEST_CASE("a norm without a convolution") {
+  Net n;
+  const auto x = n.input("x", {2, 5, 3, 3});
+  const ExportedProgram program = n.finish({n.relu("r", n.norm("bn", x, {2, 5, 3, 3}), {2, 5, 3, 3})});
+  CHECK(faults(program, n.sample()) == "");
+  CHECK(std::ranges::count(steps(program), Op::convolution) == 1);
+}
+
+TEST_CASE("weights beyond the cache are cut into parts") {
+  Net n;
+  const auto w = n.weight("w", {304, 128, 3, 3}, 0.05);
+  const auto m = n.weight("mm", {700, 1216}, 0.05);
+  const auto bias = n.weight("bias", {700});
+  const auto x = n.input("x", {9, 128, 2, 2});
+  const auto c = n.relu("r", n.conv("c", x, w, {9, 304, 2, 2}, 1, 1), {9, 304, 2, 2});
+  const auto flat = n.op("aten.view.default", "flat", {9, 1216}, {{"self", n.v(c)}, {"size", n.ints({9, 1216})}});
+  CHECK(faults(n.finish({n.op("aten.linear.default", "l", {9, 700},
+                              {{"input", n.v(flat)}, {"weight", n.v(m)}, {"bias", n.v(bias)}})}),
+               n.sample()) == "");
+}

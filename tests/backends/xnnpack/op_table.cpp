@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "davit/backends/xnnpack/op_table.hpp"
+
+#include <doctest/doctest.h>
+
+#include "backends/xnnpack/check.hpp"
+
+using namespace davit;
+using support::Net;
+using xnnpack_check::reason;
+
+TEST_CASE("what is refused, and why") {
+  {
+    Net n;
+    const auto x = n.input("x", {1, 2, 3, 3, 3});
+    const auto w = n.weight("w", {2, 2, 1, 1, 1});
+    CHECK(reason(n.finish({n.op("aten.convolution.default", "c", {1, 2, 3, 3, 3},
+                                {{"input", n.v(x)}, {"weight", n.v(w)}})})) == "neither a 1-d nor a 2-d convolution");
+  }
+  {
+    Net n;
+    const auto x = n.input("x", {1, 2, 3, 3});
+    const auto w = n.weight("w", {2, 2, 1, 1});
+    CHECK(reason(
+              n.finish({n.op("aten.convolution.default", "c", {1, 2, 3, 3},
+                             {{"input", n.v(x)}, {"weight", n.v(w)}, {"transposed", GraphBuilder::boolean(true)}})})) ==
+          "a transposed convolution");
+  }
+  {
+    Net n;
+    const auto x = n.input("x", {2});
+    CHECK(reason(n.finish(
+              {n.op("aten.add.Tensor", "y", {2}, {{"self", n.v(x)}, {"other", n.v(x)}, {"alpha", n.i(2)}})})) ==
+          "an alpha other than 1");
+  }
+  {
+    Net n;
+    const auto x = n.input("x", {2});
+    CHECK(reason(n.finish({n.op("aten.sin.default", "y", {2}, {{"self", n.v(x)}})})) == "no XNNPACK operator for this");
+  }
+  {
+    Net n;
+    const auto x = n.input("x", {1, 2, 4, 4});
+    const auto pooled = n.many("aten.max_pool2d_with_indices.default", {{"p", {1, 2, 2, 2}}, {"i", {1, 2, 2, 2}}},
+                               {{"self", n.v(x)}, {"kernel_size", n.ints({2, 2})}});
+    CHECK(reason(n.finish({pooled[0], pooled[1]})) == "the indices of the maxima are used");
+  }
+}

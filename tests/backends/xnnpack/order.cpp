@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "davit/backends/xnnpack/order.hpp"
+
+#include <doctest/doctest.h>
+
+#include <initializer_list>
+#include <vector>
+
+#include "davit/backends/xnnpack/order_of_view.hpp"
+#include "davit/backends/xnnpack/uses.hpp"
+#include "support/draft.hpp"
+
+using namespace davit;
+using xnnpack_parts::Order;
+
+namespace {
+
+[[nodiscard]] constexpr std::vector<Dim> sizes(std::initializer_list<std::int64_t> list) {
+  std::vector<Dim> dims;
+  for (const std::int64_t size : list) dims.push_back({.value = size});
+  return dims;
+}
+
+/// What NHWC images become in other sizes; a rank of 0 if that takes a copy.
+[[nodiscard]] constexpr Order view_of_image(std::initializer_list<std::int64_t> from,
+                                            std::initializer_list<std::int64_t> to) {
+  const std::vector<Dim> a = sizes(from);
+  const std::vector<Dim> b = sizes(to);
+  return xnnpack_parts::detail::order_of_view(a, Order::channels_last(a.size()), b).value_or(Order{});
+}
+
+constexpr Order channels_last{.dim = {0, 2, 3, 1}, .rank = 4};
+static_assert(Order::channels_last(4) == channels_last);
+static_assert(Order::channels_last(1) == Order::row_major(1));
+// dimensions of size 1 do not matter, others do
+static_assert(same_order(sizes({2, 1, 3, 4}), Order::channels_last(4), Order::row_major(4)));
+static_assert(!same_order(sizes({2, 5, 3, 4}), Order::channels_last(4), Order::row_major(4)));
+// height and width join: they lie one after the other; channels and height do not
+static_assert(view_of_image({2, 8, 3, 4}, {2, 8, 12}) == Order{.dim = {0, 2, 1}, .rank = 3});
+static_assert(view_of_image({2, 8, 3, 4}, {2, 24, 4}).rank == 0);
+static_assert(view_of_image({2, 8, 3, 4}, {2, 2, 4, 3, 4}) == Order{.dim = {0, 3, 4, 1, 2}, .rank = 5});
+static_assert(view_of_image({2, 8, 1, 1}, {2, 8}) == Order::row_major(2));
+
+/// The only user of x, then of the sum, which is also an output.
+[[nodiscard]] constexpr bool counts_uses() {
+  support::Draft d;
+  const ValueId x = d.user("x");
+  const ValueId sum = d.add("sum", x, 1.0);
+  const ValueId unused = d.neg("unused", sum);
+  d.output(sum);
+  const ExportedProgram program = d.finish();
+  const xnnpack_parts::Uses uses(program.view());
+  return uses.only_user(x) == 0 && uses.only_user(sum) == no_id && uses.any(sum) && !uses.any(unused);
+}
+
+}  // namespace
+
+TEST_CASE("orders of views, at run time too") {
+  CHECK(view_of_image({2, 8, 3, 4}, {2, 8, 12}) == Order{.dim = {0, 2, 1}, .rank = 3});
+  CHECK(view_of_image({2, 8, 3, 4}, {2, 24, 4}).rank == 0);
+  CHECK(view_of_image({6, 4, 1, 1}, {24}) == Order::row_major(1));
+}
+
+TEST_CASE("a value that leaves the graph has no only user") {
+  static_assert(counts_uses());
+  CHECK(counts_uses());
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "davit/runtime/session.hpp"
+#include "davit/testing/backend_laws.hpp"
+#include "davit/testing/snapshot.hpp"
+#include "support/reference.hpp"
+
+namespace support {
+
+/// What differs between a backend's outputs and portable's, and which laws are broken; empty if all is well.
+template <class B>
+[[nodiscard]] std::string faults_of(const davit::ExportedProgram& program, std::span<const davit::EValue> sample,
+                                    davit::testing::Tolerance tolerance, const typename B::CompileSpec& spec = {}) {
+  std::string text;
+  const davit::testing::SampleInputs samples[] = {sample};
+  (void)davit::testing::check_backend_laws<B>(program, spec, samples, [&](std::string_view law, std::string_view what) {
+    text += std::string(law) + ": " + std::string(what) + "\n";
+  });
+  const auto lowered = davit::to_backend<B>(program, spec);
+  if (!lowered) return text + to_string(lowered.error());
+  davit::Session<B> session(*lowered);
+  const auto results = session.run(0, sample);
+  if (!results) return text + to_string(results.error());
+  return text + differs_from_portable(program, sample, *results, tolerance);
+}
+
+/// Runs sessions of one module in `threads` threads at the same time; how many runs failed or gave another result than
+/// the first.
+template <class B>
+[[nodiscard]] int wrong_concurrent_runs(const davit::LoweredModule<B>& module, std::span<const davit::EValue> sample,
+                                        std::size_t threads, int runs) {
+  davit::Session<B> first(module);
+  const auto expected = first.run(0, sample);
+  if (!expected) return -1;
+  const davit::testing::Snapshot right(*expected);
+  std::vector<int> wrong(threads, 0);
+  {
+    std::vector<std::jthread> workers;
+    for (int& count : wrong)
+      workers.emplace_back([&count, &module, &sample, &right, runs] {
+        davit::Session<B> session(module);
+        for (int i = 0; i < runs; ++i) {
+          const auto results = session.run(0, sample);
+          count += !results || davit::testing::Snapshot(*results) != right ? 1 : 0;
+        }
+      });
+  }
+  int sum = 0;
+  for (const int count : wrong) sum += count;
+  return sum;
+}
+
+/// Loads, compiles and runs a saved module with each of its bytes damaged in turn, and with its end missing. Every step
+/// may answer an Error, and nothing may crash; answers how many of them ran.
+template <class B>
+[[nodiscard]] int run_damaged(const davit::LoweredModule<B>& module, std::span<const davit::EValue> sample) {
+  const std::vector<std::byte> whole = davit::save_module(module);
+  int ran = 0;
+  const auto try_bytes = [&](const std::vector<std::byte>& bytes) {
+    const auto loaded = davit::load_module<B>(bytes);
+    if (!loaded || loaded->methods().empty()) return;
+    davit::Session<B> session(*loaded);
+    ran += session.run(0, sample).has_value() ? 1 : 0;
+  };
+  constexpr std::byte masks[] = {std::byte{0x01}, std::byte{0x80}, std::byte{0xff}, std::byte{0x02}, std::byte{0x40}};
+  std::vector<std::byte> bytes = whole;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] ^= masks[i % std::size(masks)];
+    try_bytes(bytes);
+    bytes[i] = whole[i];
+  }
+  for (std::size_t size = 0; size < whole.size(); size += 7) {
+    bytes.assign(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+    try_bytes(bytes);
+  }
+  return ran;
+}
+
+}  // namespace support
