@@ -14,9 +14,8 @@ namespace davit::onednn_ops {
 
 /// The same elements in other sizes, if they lie so that it can be said without moving any.
 [[nodiscard]] inline std::optional<Place> reshaped(const Place& place, const Dims& dims) {
-  const Dims own = dims_of(place.md);
-  if (own == dims) return place;
   if (is_row_major(place.md)) return Place{plain(dims), place.storage, place.offset};
+  if (dims_of(place.md) == dims) return place;
   const MemoryDesc md = place.md.reshape(dims, true);
   if (!md) return std::nullopt;
   return Place{md, place.storage, place.offset};
