@@ -23,9 +23,10 @@ namespace davit {
 /// laid out once, when compiling, and shared by sessions; activations stay in the library's layouts between nodes.
 /// Execute takes no heap memory of its own. Sessions may run from several threads at once.
 ///
-/// Debian's oneDNN runs its threads with libgomp, whose threads spin for some 15 ms for their next work. Where
-/// something else wants one of the CPUs, a run with several threads can take a hundred times as long;
-/// GOMP_SPINCOUNT=3000 in the environment (0.15 ms) is as fast on an idle machine and avoids the worst of that.
+/// Debian's oneDNN runs its threads with libgomp, whose threads spin for some 15 ms for their next work, and every
+/// primitive waits for all of them. Where something else wants one of the CPUs, a run with several threads can take a
+/// hundred times as long; GOMP_SPINCOUNT=1000 in the environment (50 us) avoids the worst of that. On a machine that is
+/// otherwise idle OMP_PROC_BIND=true keeps two threads from sharing a CPU.
 ///
 /// Where oneDNN differs from torch: relu, clamp, maximum and minimum do not hand on a NaN but answer their bound or the
 /// other operand; gelu of numbers near the end of float's range stays finite. Sums are taken in another order. Left to
