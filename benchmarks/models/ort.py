@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Runs a model in ONNX Runtime for the driver of the benchmark: what latency.cpp does, with the same questions and answers.
 
-  ort.py MODEL.onnx INPUT.npy OUTPUT.npy THREADS spin|sleep|bound
+  ort.py MODEL.onnx INPUT.npy OUTPUT.npy THREADS spin|sleep
 
 Inputs and outputs are bound once, so that a run copies nothing and makes no arrays. `spin`, its default, lets threads spin
-while they wait for work; `sleep` does not, which can be faster where other programs want the CPU; `bound` binds each spinning
-thread to a CPU of its own.
+while they wait for work; `sleep` does not, which can be faster where other programs want the CPU.
 """
-import os
 import sys
 import time
 
@@ -20,13 +18,8 @@ options.intra_op_num_threads = int(threads)
 options.inter_op_num_threads = 1
 options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
 options.add_session_config_entry("session.intra_op.allow_spinning", "0" if waiting == "sleep" else "1")
-cpus = sorted(os.sched_getaffinity(0))[: int(threads)]
-if waiting == "bound":
-    options.add_session_config_entry("session.intra_op_thread_affinities", ";".join(str(cpu + 1) for cpu in cpus[1:]))
 options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
 session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-if waiting == "bound":
-    os.sched_setaffinity(0, cpus[:1])  # this thread works too
 recorded = numpy.load(y)
 given = numpy.load(x)  # bound values view these arrays and do not keep them
 made = numpy.zeros_like(recorded)
