@@ -270,6 +270,72 @@ TEST_CASE("slices, parts of a split, views of inputs, outputs that are inputs or
   CHECK(faults(program, n.sample()) == "");
 }
 
+TEST_CASE("operations on two tensors, one after the other, are one step; so is a cell of a GRU's end") {
+  Net n;
+  const auto x = n.input("x", {2, 48});
+  const auto y = n.input("y", {2, 48});
+  const auto z = n.input("z", {1, 48});
+  const auto binary = [&](std::string_view target, std::string_view name, auto a, auto b) {
+    return n.op(target, name, {2, 48}, {{"self", n.v(a)}, {"other", n.v(b)}});
+  };
+  const auto full =
+      n.op("aten.full.default", "full", {2, 48}, {{"size", n.ints({2, 48})}, {"fill_value", GraphBuilder::real(0.25)}});
+  const auto gate = n.op("aten.sigmoid.default", "gate", {2, 48}, {{"self", n.v(n.add("a", x, full, {2, 48}))}});
+  const auto sum = binary("aten.add.Tensor", "sum", z, binary("aten.mul.Tensor", "m", y, gate));
+  const auto made = n.op("aten.tanh.default", "made", {2, 48}, {{"self", n.v(sum)}});
+  const auto state = binary("aten.mul.Tensor", "m2", binary("aten.sub.Tensor", "s", y, made), x);
+  const ExportedProgram program = n.finish({binary("aten.add.Tensor", "next", state, made)});
+  CHECK(faults(program, n.sample()) == "");
+  CHECK(steps(program) == "aten.add.Tensor aten.sub.Tensor");
+}
+
+TEST_CASE("a constant that is made when compiling") {
+  Net n;
+  const auto full =
+      n.op("aten.full.default", "full", {3, 4}, {{"size", n.ints({3, 4})}, {"fill_value", GraphBuilder::real(-2)}});
+  const ExportedProgram program = n.finish({full, n.relu("r", n.add("a", full, n.input("x", {4}), {3, 4}), {3, 4})});
+  CHECK(faults(program, n.sample()) == "");
+  Net large;
+  const auto huge = large.op("aten.full.default", "huge", {4096, 4096},
+                             {{"size", large.ints({4096, 4096})}, {"fill_value", large.i(1)}});
+  CHECK(reason(large.finish({huge})) == "the constant would take much memory");
+}
+
+TEST_CASE("one row times a large matrix, alone and with what one primitive cannot take") {
+  Net n;
+  const auto x = n.input("x", {1, 520});
+  const auto shortcut = n.input("shortcut", {1, 600});
+  const auto w = n.weight("w", {600, 520}, 0.1);
+  const auto bias = n.weight("bias", {600});
+  const auto linear = [&](std::string_view name) {
+    return n.op("aten.linear.default", name, {1, 600}, {{"input", n.v(x)}, {"weight", n.v(w)}, {"bias", n.v(bias)}});
+  };
+  const auto wide =
+      n.op("aten.linear.default", "l3", {2, 600}, {{"input", n.v(n.input("x2", {2, 520}))}, {"weight", n.v(w)}});
+  const ExportedProgram program =
+      n.finish({n.relu("r", linear("l"), {1, 600}), n.add("sum", linear("l2"), shortcut, {1, 600}), wide});
+  CHECK(faults(program, n.sample()) == "");
+}
+
+TEST_CASE("3 x 3 on large and on small images; a step with little to do takes one thread") {
+  Net n;
+  const auto x = n.input("x", {1, 64, 16, 16});
+  const auto w = n.weight("w", {64, 64, 3, 3}, 0.1);
+  const auto a = n.relu("a", n.conv("c1", x, w, {1, 64, 16, 16}, 1, 1), {1, 64, 16, 16});
+  const auto b = n.relu("b", n.conv("c2", a, w, {1, 64, 8, 8}, 2, 1), {1, 64, 8, 8});
+  const auto c = n.conv("c3", b, w, {1, 64, 8, 8}, 1, 1);
+  const ExportedProgram program =
+      n.finish({n.op("aten.mean.dim", "m", {1, 64}, {{"self", n.v(c)}, {"dim", n.ints({2, 3})}})});
+  CHECK(faults(program, n.sample()) == "");
+  const auto lowered = to_backend<onednn>(program, {.threads = 3});
+  REQUIRE(lowered);
+  const std::vector<onednn_ops::Step>& made = lowered->methods()[0].handle->code->steps;
+  CHECK(made.front().threads == 3);
+  CHECK(made.back().threads == 1);
+  Session<onednn> session(*lowered);
+  CHECK(session.run(0, n.sample()));
+}
+
 TEST_CASE("inputs may lie in any order") {
   Net n;
   const auto w = n.weight("w", {5, 3});

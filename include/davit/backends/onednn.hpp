@@ -23,6 +23,11 @@ namespace davit {
 /// laid out once, when compiling, and shared by sessions; activations stay in the library's layouts between nodes.
 /// Execute takes no heap memory of its own. Sessions may run from several threads at once.
 ///
+/// Debian's oneDNN runs its threads with libgomp, whose threads spin for some 15 ms for their next work, and every
+/// primitive waits for all of them. Where something else wants one of the CPUs, a run with several threads can take a
+/// hundred times as long; GOMP_SPINCOUNT=1000 in the environment (50 us) avoids the worst of that. On a machine that is
+/// otherwise idle OMP_PROC_BIND=true keeps two threads from sharing a CPU.
+///
 /// Where oneDNN differs from torch: relu, clamp, maximum and minimum do not hand on a NaN but answer their bound or the
 /// other operand; gelu of numbers near the end of float's range stays finite. Sums are taken in another order. Left to
 /// other backends: log and log_softmax, for oneDNN's are off by 1e-6 where the exact result is near 0, and exp, for its
@@ -124,8 +129,9 @@ struct onednn {
         return context.fail(ErrorCode::invalid_argument, no_debug_handle, "output ", i, " has lost its destination");
       ws.set_address(code, code.outputs[i].index, static_cast<std::byte*>(outputs[i].tensor().data));
     }
-    const onednn_ops::ThreadScope threads(code.threads);
+    onednn_ops::ThreadScope threads(code.threads);
     for (const onednn_ops::Step& step : code.steps) {
+      threads.use(step.threads);
       context.begin_op(step.handle, step.name);
       const dnnl_status_t status = run_step(code, ws, step);
       context.end_op(step.handle, step.name);
@@ -146,12 +152,11 @@ struct onednn {
   }
 
   [[nodiscard]] static std::vector<std::byte> save(const Processed& processed) {
-    return save_program_body(*processed.body,
-                                         [](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor); });
+    return save_program_body(*processed.body, [](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor); });
   }
   [[nodiscard]] static std::vector<std::byte> save(const Processed& processed, SegmentWriter& segments) {
-    return save_program_body(
-        *processed.body, [&](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor, segments); });
+    return save_program_body(*processed.body,
+                             [&](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor, segments); });
   }
   [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes) {
     return load_with(bytes, [](ByteReader& in) { return read_tensor(in); });

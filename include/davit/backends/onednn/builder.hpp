@@ -41,9 +41,11 @@ class Builder {
 
   /// Says how often a value will be used; before the first of these uses.
   void expect_use(ValueId v, std::uint32_t times = 1) noexcept { uses_[v] += times; }
-  void begin_step(DebugHandle handle, std::string_view name) noexcept {
+  /// What the steps from here on belong to. `threads`: as the library was told.
+  void begin_step(DebugHandle handle, std::string_view name, int threads) noexcept {
     handle_ = handle;
     name_ = name;
+    threads_ = threads;
   }
 
   // -- places ------------------------------------------------------------------------------------------------------
@@ -107,6 +109,7 @@ class Builder {
   /// others.
   [[nodiscard]] Place reordered(const Place& from, const MemoryDesc& md) {
     if (from.md == md) return from;
+    if (is_row_major(from.md) && is_row_major(md)) return {md, from.storage, from.offset};
     for (const Reorder& r : reorders_)
       if (r.from.storage == from.storage && r.from.offset == from.offset && r.from.md == from.md && r.to.md == md)
         return r.to;
@@ -139,13 +142,13 @@ class Builder {
     if (const MemoryDesc scratch = pd.scratchpad_desc(); scratch && scratch.get_size() != 0)
       add_argument({DNNL_ARG_SCRATCHPAD, add_scratch(scratch)});
     const auto count = static_cast<std::uint32_t>(code_.arguments.size()) - first;
-    code_.steps.push_back({trial_ ? dnnl::primitive() : P(pd), {first, count}, handle_, name_});
+    code_.steps.push_back({trial_ ? dnnl::primitive() : P(pd), {first, count}, handle_, name_, threads_});
   }
   /// Zeros in a whole storage.
   void add_zeros(const Place& to) {
     const auto first = static_cast<std::uint32_t>(code_.arguments.size());
     add_argument({0, to});
-    code_.steps.push_back({{}, {first, 1}, handle_, name_});
+    code_.steps.push_back({{}, {first, 1}, handle_, name_, threads_});
   }
 
   /// Makes a storage part of another, if that is possible: what lies there is then made in its place.
@@ -232,6 +235,7 @@ class Builder {
   std::vector<Reorder> reorders_;
   DebugHandle handle_ = no_debug_handle;
   std::string_view name_;
+  int threads_ = 0;
 };
 
 }  // namespace davit::onednn_ops

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "davit/backend/memory_plan.hpp"
-#include "davit/backends/onednn/library.hpp"
 #include "davit/backend/program_body.hpp"
+#include "davit/backends/onednn/library.hpp"
 
 namespace davit::onednn_ops {
 
@@ -51,6 +51,7 @@ struct Step {
   Range arguments;
   DebugHandle handle = no_debug_handle;
   std::string_view name;
+  int threads = 0;  ///< that the primitive was made for
 };
 
 /// What an output of the delegate is.

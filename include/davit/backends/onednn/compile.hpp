@@ -31,7 +31,8 @@ class Compiler {
   /// Errors: unsupported_operator, invalid_program, failed with what the library says.
   [[nodiscard]] Result<std::shared_ptr<const Code>> run(int threads) {
     code_->threads = threads;
-    const ThreadScope scope(threads);
+    ThreadScope scope(threads);
+    scope_ = &scope;
     try {
       if (Result<void> read = read_nodes(); !read) return std::unexpected(std::move(read.error()));
       if (Result<void> placed = place_inputs(); !placed) return std::unexpected(std::move(placed.error()));
@@ -168,7 +169,9 @@ class Compiler {
         rest = rest.subspan(1);
       }
       at_ = body_->handles[view.base->node];
-      builder_.begin_step(at_, view.base->name);
+      const int threads = is_small(*view.base) ? 1 : code_->threads;
+      scope_->use(threads);
+      builder_.begin_step(at_, view.base->name, threads);
       if (takes_tail(*view.base)) view.tail = rest;
       view.tail = rest.first(emit_chain(builder_, view));
       if (view.tail.size() == rest.size()) return;
@@ -177,6 +180,17 @@ class Compiler {
       base = rest[0];
       rest = rest.subspan(1);
     }
+  }
+  /// True if several threads would need longer to begin and end than one for the work: some microseconds.
+  [[nodiscard]] bool is_small(const Operation& op) const {
+    const std::int64_t elements = op.outputs.empty() ? 0 : count_of(builder_.sizes(op.outputs[0]));
+    const bool product = op.kind == OpKind::convolution || op.kind == OpKind::linear || op.kind == OpKind::matmul;
+    if (!product) return elements < 1 << 14 && (op.inputs.empty() || count_of(builder_.sizes(op.inputs[0])) < 1 << 14);
+    const Dims weight = builder_.sizes(op.inputs[1]);
+    const std::int64_t terms = op.kind == OpKind::convolution ? count_of(weight) / weight[0]
+                               : op.kind == OpKind::linear    ? weight[op.transposed ? 1 : 0]
+                                                              : weight[weight.size() - 2];
+    return elements < 1 << 17 && elements * terms < 1 << 17;
   }
   void count_uses(const Operation& op, ValueId made_inside) {
     for (const ValueId v : op.inputs)
@@ -240,6 +254,7 @@ class Compiler {
   std::vector<Operation> operations_;
   std::vector<Output> source_;  ///< per value that is a graph input
   DebugHandle at_ = no_debug_handle;
+  ThreadScope* scope_ = nullptr;
 };
 
 /// nullptr if the library has a primitive for the operation, all operands in row-major order; else why not.

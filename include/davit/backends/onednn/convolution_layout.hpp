@@ -8,13 +8,21 @@
 
 namespace davit::onednn_ops {
 
-/// True for the convolutions that Winograd's algorithm computes with fewer products: 3 x 3 on every pixel, no groups.
+/// True if the library uses 512-bit vectors.
+[[nodiscard]] inline bool has_wide_vectors() {
+  constexpr auto avx512 = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);  // one bit per extension
+  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & avx512) == avx512;
+}
+
+/// True for the convolutions that Winograd's algorithm computes with fewer products: 3 x 3 on every pixel, no groups,
+/// on images larger than 8 x 8: below that, the tiles' margins and the larger weights cost more than it saves.
 ///
 /// oneDNN 2.6 has it for 512-bit vectors, on tiles of 2 x 2 outputs; elsewhere it answers no and the direct algorithm
 /// is taken. Measured there: resnet18 1.2 times as fast, squeezenet1_1 1.1 times, the largest difference to torch's
 /// outputs the same as that of the direct algorithm (3e-6 of 1.7).
-[[nodiscard]] inline bool suits_winograd(const Operation& op) {
-  return op.groups == 1 && op.kernel == Dims{3, 3} && op.strides == Dims{1, 1} && op.dilates == Dims{0, 0};
+[[nodiscard]] inline bool suits_winograd(const Operation& op, const Dims& destination) {
+  return op.groups == 1 && op.kernel == Dims{3, 3} && op.strides == Dims{1, 1} && op.dilates == Dims{0, 0} &&
+         destination[2] * destination[3] > 64;
 }
 
 /// The layouts to ask a convolution's source and destination for.
@@ -29,16 +37,15 @@ namespace davit::onednn_ops {
                                                                            const Dims& destination) {
   using Tag = dnnl::memory::format_tag;
   const bool depthwise = op.groups > 1 && op.groups == source[1] && op.groups == destination[1];
-  constexpr auto avx512 = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);  // one bit per extension
-  const bool wide = (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & avx512) == avx512;
-  if (!wide || source.size() != 4 || (op.groups > 1 && !depthwise) || destination[1] < 16)
+  if (!has_wide_vectors() || source.size() != 4 || (op.groups > 1 && !depthwise) || destination[1] < 16)
     return {any(source), any(destination)};
   const Blocking own = blocking_of(from.md);
   const bool channels_last = own.is_plain() && source[1] > 1 && own.strides[1] == 1;
   const std::int64_t pixels = destination[2] * destination[3];
   const std::int64_t taps = op.kernel[0] * op.kernel[1];
+  const std::int64_t most = op.strides[0] == 1 ? 28 * 28 : 64;
   bool last = channels_last && pixels <= 28 * 28;
-  if (!depthwise && taps > 1 && op.strides[0] == 1) last = last || (pixels <= 28 * 28 && source[1] * taps >= 128 * 9);
+  if (!depthwise && taps > 1) last = last || (pixels <= most && source[1] * taps >= 128 * 9);
   if (!depthwise && taps == 1 && op.strides[0] == 1) last = last || (pixels <= 64 && source[1] >= 256);
   const auto as = [](const Dims& dims, Tag tag) { return MemoryDesc(dims, dnnl::memory::data_type::f32, tag); };
   const Tag tag = last ? Tag::acdb : Tag::aBcd16b;

@@ -22,6 +22,17 @@ namespace davit::onednn_ops {
   return nullptr;
 }
 
+/// aten.full: a constant that is made when compiling.
+[[nodiscard]] inline const char* describe_fill(const NodeReader& in, const OpRow&, Operation& op) {
+  const std::optional<double> number =
+      in.find("fill_value", 1) == nullptr ? std::nullopt : in.number("fill_value", 1, 0);
+  if (!number) return "the number is not known before the run";
+  if (count_of(in.sizes(in.output())) > 1 << 20) return "the constant would take much memory";
+  op.kind = OpKind::fill;
+  op.epsilon = static_cast<float>(*number);
+  return nullptr;
+}
+
 /// permute, transpose and t.
 [[nodiscard]] inline const char* describe_permute(const NodeReader& in, const OpRow& row, Operation& op) {
   const ValueId x = in.tensor("self", 0);

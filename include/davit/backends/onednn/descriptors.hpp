@@ -45,6 +45,23 @@ template <class P, class... Args>
   });
 }
 
+/// The first implementation whose name begins with `prefix`.
+template <class P, class... Args>
+[[nodiscard]] typename P::primitive_desc describe_as(std::string_view prefix, const primitive_attr& attr,
+                                                     const Args&... args) {
+  return attempt([&] {
+#if DNNL_VERSION_MAJOR >= 3
+    typename P::primitive_desc pd(cpu(), args..., attr);
+#else
+    const typename P::desc operation(args...);  // version 2.6 reads it again for each implementation
+    typename P::primitive_desc pd(operation, attr, cpu());
+#endif
+    while (!std::string_view(pd.impl_info_str()).starts_with(prefix))
+      if (!pd.next_impl()) return typename P::primitive_desc();
+    return pd;
+  });
+}
+
 [[nodiscard]] inline auto describe_eltwise(const primitive_attr& attr, algorithm a, const MemoryDesc& md, float alpha,
                                            float beta) {
   constexpr auto inference = dnnl::prop_kind::forward_inference;

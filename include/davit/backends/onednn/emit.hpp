@@ -32,6 +32,7 @@ namespace detail {
     case OpKind::permute: emit_permute(b, op); return true;
     case OpKind::slice: emit_slice(b, op); return true;
     case OpKind::pad: emit_pad(b, op); return true;
+    case OpKind::fill: emit_fill(b, op); return true;
   }
   return false;
 }

@@ -15,6 +15,14 @@ inline void emit_view(Builder& b, const Operation& op) {
   b.place(op.outputs[0], b.viewed(b.place_of(op.inputs[0]), b.sizes(op.outputs[0])));
 }
 
+inline void emit_fill(Builder& b, const Operation& op) {
+  const MemoryDesc md = plain(b.sizes(op.outputs[0]));
+  if (b.trial()) return b.place(op.outputs[0], b.add_scratch(md));
+  const Place to = b.add_constant(md);
+  std::fill_n(reinterpret_cast<float*>(b.constant_data(to)), md.get_size() / sizeof(float), op.epsilon);
+  b.place(op.outputs[0], to);
+}
+
 inline void emit_permute(Builder& b, const Operation& op) {
   b.place(op.outputs[0], permuted(b.place_of(op.inputs[0]), op.permutation));
 }

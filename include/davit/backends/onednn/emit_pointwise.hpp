@@ -47,7 +47,7 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
   const Operation& op = *chain.base;
   const Dims dims = b.sizes(op.outputs[0]);
   std::optional<Tail> tail = make_tail(b, chain, dims);
-  if (!tail || tail->sum != no_id) return false;
+  if (!tail) return false;
   Dims other_dims = b.sizes(op.inputs[1]);
   other_dims.insert(other_dims.begin(), dims.size() - other_dims.size(), 1);
   const std::optional<Place> first = attempt([&] { return reshaped(b.place_of(op.inputs[0]), dims); });
@@ -69,7 +69,7 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
       pd = row_major;
     }
   }
-  if (!pd) return false;
+  if (!pd || (is_reference(pd) && !chain.tail.empty())) return false;
   const bool in_place = pd.dst_desc() == md && op.inputs[0] != op.inputs[1] && b.is_last_use(op.inputs[0]);
   const Place source = b.reordered(first ? *first : b.viewed(b.place_of(op.inputs[0]), dims), md);
   const Place other = b.reordered(second ? *second : b.viewed(b.place_of(op.inputs[1]), other_dims), other_md);

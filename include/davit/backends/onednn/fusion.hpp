@@ -61,7 +61,7 @@ struct Uses {
 [[nodiscard]] inline bool joins(GraphModuleView graph, const Operation& base, const Operation& op, ValueId v) {
   if (op.kind == OpKind::eltwise) return true;
   if (op.kind == OpKind::view) return base.kind == OpKind::linear || base.kind == OpKind::matmul;
-  if (op.kind != OpKind::binary || base.kind == OpKind::binary || op.inputs[0] == op.inputs[1]) return false;
+  if (op.kind != OpKind::binary || op.inputs[0] == op.inputs[1]) return false;
   const bool commutes = op.algorithm != dnnl::algorithm::binary_sub && op.algorithm != dnnl::algorithm::binary_div;
   if (op.inputs[0] != v && !commutes) return false;
   const Dims out = sizes_of(graph, op.outputs[0]);

@@ -16,10 +16,10 @@ namespace davit::onednn_ops {
 /// another number of elements, which only a graph that contradicts itself has.
 [[nodiscard]] inline std::optional<Place> reshaped(const Place& place, const Dims& dims) {
   const Dims own = dims_of(place.md);
-  if (own == dims) return place;
   if (count_of(own) != count_of(dims))
     throw dnnl::error(dnnl_invalid_arguments, "a result has other sizes than the graph says");
   if (is_row_major(place.md)) return Place{plain(dims), place.storage, place.offset};
+  if (own == dims) return place;
   const MemoryDesc md = place.md.reshape(dims, true);
   if (!md) return std::nullopt;
   return Place{md, place.storage, place.offset};

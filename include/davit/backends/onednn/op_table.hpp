@@ -52,6 +52,7 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.elu.default", describe_elu},
     {"aten.expand.default", describe_view},
     {"aten.flatten.using_ints", describe_view},
+    {"aten.full.default", describe_fill},
     {"aten.gelu.default", describe_gelu},
     {"aten.hardsigmoid.default", describe_hardsigmoid},
     {"aten.hardswish.default", describe_unary, algorithm::eltwise_hardswish, hardswish_alpha, hardswish_beta},

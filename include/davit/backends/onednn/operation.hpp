@@ -26,6 +26,7 @@ enum class OpKind : std::uint8_t {
   permute,
   slice,  ///< every output a part of the input along `axis`; `first` and `step` tell which
   pad,    ///< zeros around the input
+  fill,   ///< a constant: all elements `epsilon`
 };
 
 struct Function {
@@ -53,7 +54,7 @@ struct Operation {
   std::int64_t groups = 1;
   std::int64_t step = 1;
   int axis = 0;
-  float epsilon = 0;
+  float epsilon = 0;        ///< normalization: added to the variance; fill: the number
   bool transposed = false;  ///< linear: the weight is [out, in]
 };
 

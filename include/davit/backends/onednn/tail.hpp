@@ -67,8 +67,8 @@ namespace detail {
       out.depthwise_norm = op;
     } else if (op->kind == OpKind::binary) {
       const ValueId other = op->inputs[0] == v ? op->inputs[1] : op->inputs[0];
-      if (op->algorithm == algorithm::binary_add && out.sum == no_id && count_of(b.sizes(other)) == count_of(dims) &&
-          b.is_last_use(other)) {
+      if (op->algorithm == algorithm::binary_add && chain.base->kind != OpKind::binary && out.sum == no_id &&
+          count_of(b.sizes(other)) == count_of(dims) && b.is_last_use(other)) {
         ops.append_sum(1.0f);
         out.sum = other;
       } else {

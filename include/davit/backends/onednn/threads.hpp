@@ -29,24 +29,30 @@ class ThreadScope {
  public:
   explicit ThreadScope(int threads) noexcept {
     const OpenMp& omp = OpenMp::loaded();
-    if (threads <= 0 || omp.set_threads == nullptr || omp.max_threads == nullptr) return;
-    static const int most = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 1024u));
-    threads = std::min(threads, most);
-    before_ = omp.max_threads();
-    if (before_ == threads) {
-      before_ = 0;
-    } else {
-      omp.set_threads(threads);
-    }
+    if (omp.set_threads == nullptr || omp.max_threads == nullptr) return;
+    before_ = now_ = omp.max_threads();
+    use(threads);
   }
   ThreadScope(const ThreadScope&) = delete;
   ThreadScope& operator=(const ThreadScope&) = delete;
-  ~ThreadScope() {
-    if (before_ > 0) OpenMp::loaded().set_threads(before_);
+  ~ThreadScope() { use(before_); }
+
+  /// Another number from here on; 0: as it was before the scope.
+  void use(int threads) noexcept {
+    const int wanted = threads > 0 ? std::min(threads, most()) : before_;
+    if (wanted == now_ || before_ == 0) return;
+    OpenMp::loaded().set_threads(wanted);
+    now_ = wanted;
   }
 
  private:
-  int before_ = 0;
+  [[nodiscard]] static int most() noexcept {
+    static const int threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 1024u));
+    return threads;
+  }
+
+  int before_ = 0;  ///< 0: nothing can be set
+  int now_ = 0;
 };
 
 /// The number of threads of programs whose compile spec does not say one; 1 until set otherwise.

@@ -35,7 +35,7 @@ class Workspace {
     }
     std::ranges::sort(planned, {}, [&](std::uint32_t s) { return std::pair(code.storages[s].first, s); });
     for (const std::uint32_t s : planned)
-      lifetimes.push_back({code.storages[s].first, code.storages[s].last, code.storages[s].bytes});
+      lifetimes.push_back({code.storages[s].first, code.storages[s].last, code.storages[s].bytes + stagger});
     MemoryPlan plan = plan_memory(lifetimes);
     if (lifetimes.size() < 2000)
       if (MemoryPlan by_size = plan_memory_by_size(lifetimes); by_size.arena_bytes < plan.arena_bytes)
@@ -68,6 +68,10 @@ class Workspace {
   }
 
  private:
+  /// Images are often a multiple of a page, and a load waits for a store to the same place of another page: tensors
+  /// that follow each other are moved apart by some cache lines (mobilenet_v2 1.5 % faster).
+  static constexpr std::size_t stagger = 17 * 64;
+
   void make_objects(const Code& code) {
     stream_ = dnnl::stream(cpu());
     bases_.assign(code.storages.size(), nullptr);
