@@ -35,4 +35,5 @@
 #include "davit/lowering/schedule.hpp"
 #include "davit/lowering/text_table.hpp"
 #include "davit/lowering/to_backend.hpp"
+#include "davit/lowering/value_sources.hpp"
 #include "davit/lowering/value_users.hpp"

@@ -21,7 +21,7 @@
 
 namespace davit::formats {
 
-/// The version of the files that write_cost_table writes.
+/// The version of the texts that print_cost_table writes.
 inline constexpr std::int64_t cost_table_version = 1;
 
 namespace detail {
@@ -175,10 +175,10 @@ class CostTableReader {
 
 }  // namespace detail
 
-/// Reads what write_cost_table wrote; `name` is what errors call the text.
+/// Reads what print_cost_table wrote; `name` is what errors call the text.
 ///
 /// Errors: corrupt_data with the place in the text; version_mismatch. O(size log size).
-[[nodiscard]] inline Result<CostTable> read_cost_table(std::string_view text, std::string_view name = "costs") {
+[[nodiscard]] inline Result<CostTable> parse_cost_table(std::string_view text, std::string_view name = "costs") {
   const Result<JsonDocument> document = parse_json(text, name);
   Result<CostTable> table = document ? detail::CostTableReader().read(document->root()) : Result<CostTable>(error_of(document));
   if (!table) table.error().fix = detail::cost_table_fix;
@@ -188,11 +188,11 @@ class CostTableReader {
 [[nodiscard]] inline Result<CostTable> read_cost_table(const std::filesystem::path& file) {
   const Result<SharedBytes> bytes = map_file(file);
   if (!bytes) return error_of(bytes);
-  return read_cost_table({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, file.string());
+  return parse_cost_table({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, file.string());
 }
 
 /// The table as JSON, an entry a line, by key: equal tables give equal texts. O(entries).
-[[nodiscard]] inline std::string write_cost_table(const CostTable& table) {
+[[nodiscard]] inline std::string print_cost_table(const CostTable& table) {
   using detail::json_text;
   using detail::key_text;
   std::string out = "{\n\"davit_costs\": " + std::to_string(cost_table_version) + ",\n\"cpu\": " + json_text(table.cpu) +
@@ -235,7 +235,7 @@ class CostTableReader {
   fresh += ".new";
   {
     std::ofstream out(fresh, std::ios::binary);
-    const std::string text = write_cost_table(table);
+    const std::string text = print_cost_table(table);
     out.write(text.data(), static_cast<std::streamsize>(text.size()));
     if (!out.flush()) return fail();
   }

@@ -13,6 +13,7 @@
 
 #include "davit/core/scalar_type.hpp"
 #include "davit/lowering/quotient_graph.hpp"
+#include "davit/lowering/value_sources.hpp"
 #include "davit/lowering/value_users.hpp"
 
 namespace davit {
@@ -42,9 +43,9 @@ namespace detail {
 /// Divides a program. See divide_regions.
 class RegionDivider {
  public:
-  constexpr RegionDivider(GraphModuleView graph, std::span<const std::uint64_t> support, const ValueUsers& users,
+  constexpr RegionDivider(const ExportedProgram& program, std::span<const std::uint64_t> support, const ValueUsers& users,
                           RegionOptions options)
-      : graph_(graph), support_(support), users_(users), options_(options) {}
+      : graph_(program.view()), sources_(value_sources(program)), support_(support), users_(users), options_(options) {}
 
   constexpr Regions run() {
     make_order();
@@ -117,24 +118,32 @@ class RegionDivider {
       count = times(count, static_cast<std::uint64_t>(std::max<std::int64_t>(dim.value, 0)));
     return count;
   }
-  /// Guesses each node's work: multiplications where weights are read, else elements. Only to place cuts evenly.
+  /// Guesses each node's work: multiplications where weights meet other values, else elements. Only to place cuts evenly.
   constexpr void weigh() {
+    std::vector<std::uint8_t> is_weight(graph_.values.size(), 0);  // held, or made of what is held only
+    for (ValueId v = 0; v < is_weight.size(); ++v) is_weight[v] = sources_[v] == ValueSource::held ? 1 : 0;
     work_.push_back(0);
     reads_weights_.assign(out_.order.size(), 0);
     for (std::uint32_t p = 0; p < out_.order.size(); ++p) {
       std::uint64_t made = 0, read = 0, products = 0;
+      bool mixes = false;
       for (const Argument& output : graph_.outputs(graph_.nodes[node(p)]))
         graph_.for_each_value(output, [&](ValueId v) { made = std::max(made, elements(v)); });
       for (const Argument& input : graph_.inputs(graph_.nodes[node(p)]))
         graph_.for_each_value(input, [&](ValueId v) {
-          const Value& value = graph_.values[v];
+          const Range sizes = graph_.values[v].sizes;
           read = std::min(read + elements(v), most);
-          if (value.producer != no_id || value.sizes.count < 2) return;
+          mixes = mixes || is_weight[v] == 0;
+          if (is_weight[v] == 0 || sizes.count < 2) return;
           reads_weights_[p] = 1;
-          const std::int64_t rows = std::max<std::int64_t>(graph_.dims_of(value.sizes)[0].value, 1);
+          const std::int64_t rows = std::max<std::int64_t>(graph_.dims_of(sizes)[0].value, 1);
           products = std::max(products, times(made, elements(v) / static_cast<std::uint64_t>(rows)));
         });
-      work_.push_back(work_.back() + (support_[node(p)] == 0 ? 0 : std::max(made + read, products)));
+      const std::uint64_t own = std::max(made + read, mixes ? products : 0);
+      work_.push_back(work_.back() + (support_[node(p)] == 0 ? 0 : own));
+      if (mixes) continue;
+      for (const Argument& output : graph_.outputs(graph_.nodes[node(p)]))
+        graph_.for_each_value(output, [&](ValueId v) { is_weight[v] = 1; });
     }
   }
   /// What a cut before each position would have to pass on.
@@ -202,6 +211,7 @@ class RegionDivider {
   }
 
   GraphModuleView graph_;
+  std::vector<ValueSource> sources_;
   std::span<const std::uint64_t> support_;
   const ValueUsers& users_;
   RegionOptions options_;
@@ -218,9 +228,9 @@ class RegionDivider {
 ///
 /// `support` holds a bit per backend for each node; 0 for one that stays as it is, such as control flow. Deterministic,
 /// O(nodes log nodes + edges).
-[[nodiscard]] constexpr Regions divide_regions(GraphModuleView graph, std::span<const std::uint64_t> support,
+[[nodiscard]] constexpr Regions divide_regions(const ExportedProgram& program, std::span<const std::uint64_t> support,
                                                const ValueUsers& users, RegionOptions options = {}) {
-  return detail::RegionDivider(graph, support, users, options).run();
+  return detail::RegionDivider(program, support, users, options).run();
 }
 
 }  // namespace davit

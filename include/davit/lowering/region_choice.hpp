@@ -35,7 +35,7 @@ class RegionChoice {
       : graph_(program.view()), support_(std::move(support)), backends_(std::move(backends)), options_(options) {
     const ValueUsers users = value_users(graph_);
     RegionKeys keys(program, users);
-    regions_ = divide_regions(graph_, support_, users, options);
+    regions_ = divide_regions(program, support_, users, options);
     std::vector<NodeId> nodes;
     for (std::uint32_t first = 0; first < regions_.count(); ++first) {
       first_key_.push_back(keys_.size());

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/backend/delegate_io.hpp"
+#include "davit/lowering/value_sources.hpp"
 #include "davit/lowering/value_users.hpp"
 
 namespace davit {
@@ -50,10 +50,9 @@ class KeyMixer {
 class RegionKeys {
  public:
   constexpr RegionKeys(const ExportedProgram& program, const ValueUsers& users)
-      : graph_(program.view()), users_(&users), held_(graph_.values.size(), 0), local_(graph_.values.size(), 0),
+      : graph_(program.view()), users_(&users), sources_(value_sources(program)), local_(graph_.values.size(), 0),
         value_stamp_(graph_.values.size(), 0), node_stamp_(graph_.nodes.size(), 0), exprs_(graph_.exprs.size(), 0) {
     for (std::size_t e = 0; e < exprs_.size(); ++e) exprs_[e] = expression(static_cast<ExprId>(e));
-    find_held(program.signature);
   }
 
   /// The key of the nodes, which must be ascending: operators, arguments, how values connect them, which values leave, and
@@ -76,22 +75,6 @@ class RegionKeys {
   }
 
  private:
-  /// Marks the inputs that the program holds and does not change.
-  constexpr void find_held(const ExportGraphSignature& signature) {
-    std::vector<std::string_view> changed;
-    for (const OutputSpec& spec : signature.output_specs)
-      if (kind(spec) == OutputKind::buffer_mutation || kind(spec) == OutputKind::parameter_mutation)
-        changed.push_back(target(spec)->view());
-    for (const Name& name : signature.unlisted_state) changed.push_back(name.view());
-    std::ranges::sort(changed);
-    const std::span<const Argument> inputs = graph_.args(graph_.root().inputs);
-    for (std::size_t i = 0; i < inputs.size() && i < signature.input_specs.size(); ++i) {
-      const InputSpec& spec = signature.input_specs[i];
-      if (!inputs[i].is_value() || kind(spec) == InputKind::user_input || kind(spec) == InputKind::token) continue;
-      const Name* name = target(spec);
-      held_[inputs[i].value()] = name == nullptr || !std::ranges::binary_search(changed, name->view()) ? 1 : 2;
-    }
-  }
   [[nodiscard]] constexpr std::uint64_t expression(ExprId id) const {
     const Expr& e = graph_.exprs[id];
     const auto operand = [&](ExprId other) -> std::uint64_t { return other < id ? exprs_[other] : 0; };
@@ -136,7 +119,7 @@ class RegionKeys {
     local_[v] = next_local_++;
     const Value& value = graph_.values[v];
     mixer.add(local_[v]);
-    mixer.add(held_[v]);
+    mixer.add(static_cast<std::uint64_t>(sources_[v]));
     mixer.add(static_cast<std::uint64_t>(value.kind) << 16 | static_cast<std::uint64_t>(value.dtype) << 8 |
               static_cast<std::uint64_t>(value.layout));
     add(mixer, value.sizes);
@@ -153,7 +136,7 @@ class RegionKeys {
 
   GraphModuleView graph_;
   const ValueUsers* users_;
-  std::vector<std::uint8_t> held_;  ///< per value: 0 passed, 1 held, 2 state
+  std::vector<ValueSource> sources_;
   std::vector<std::uint32_t> local_;
   std::vector<std::uint32_t> value_stamp_;
   std::vector<std::uint32_t> node_stamp_;
