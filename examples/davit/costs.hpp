@@ -26,12 +26,16 @@ class Costs {
     const std::string cpu = davit::formats::cpu_name();
     const bool exists = !file.empty() || (!save.empty() && std::filesystem::exists(save));
     if (exists) {
-      davit::Result<davit::CostTable> read = davit::formats::read_cost_table(std::filesystem::path(file.empty() ? save : file));
+      davit::Result<davit::CostTable> read =
+          davit::formats::read_cost_table(std::filesystem::path(file.empty() ? save : file));
       if (!read) return std::unexpected(std::move(read.error()));
       if (measures() && (read->cpu != cpu || read->threads != threads))
         return std::unexpected(davit::Error{
-            .code = davit::ErrorCode::invalid_argument, .stage = davit::Stage::partition, .where = davit::Name(save),
-            .what = concat("this table was measured on '", read->cpu, "' with ", read->threads, " thread(s), this is '", cpu, "' with ", threads),
+            .code = davit::ErrorCode::invalid_argument,
+            .stage = davit::Stage::partition,
+            .where = davit::Name(save),
+            .what = concat("this table was measured on '", read->cpu, "' with ", read->threads, " thread(s), this is '",
+                           cpu, "' with ", threads),
             .fix = "use it with --costs, or name another file: a table holds measurements of one machine"});
       table_ = *std::move(read);
     } else {
@@ -43,7 +47,8 @@ class Costs {
   }
   /// Writes the table, if that was asked for. Errors: io_error.
   [[nodiscard]] davit::Result<void> write() const {
-    return save.empty() || !loaded_ ? davit::Result<void>() : davit::formats::write_cost_table(table_, std::filesystem::path(save));
+    return save.empty() || !loaded_ ? davit::Result<void>()
+                                    : davit::formats::write_cost_table(table_, std::filesystem::path(save));
   }
 
  private:

@@ -10,6 +10,12 @@
 #include <string>
 #include <string_view>
 
+#include "../support/draft.hpp"
+#include "davit/backends/portable.hpp"
+#include "davit/formats/package.hpp"
+#include "davit/runtime/measure_costs.hpp"
+#include "davit/testing/renamed_backend.hpp"
+
 using namespace davit;
 using formats::parse_cost_table;
 using formats::print_cost_table;
@@ -127,4 +133,36 @@ TEST_CASE("files: written and read; what is not there or cannot be written is an
   CHECK(read_cost_table(folder / "none").error().code == ErrorCode::io_error);
   CHECK(write_cost_table(sample(), folder / "none" / "costs.json").error().code == ErrorCode::io_error);
   std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("the same program and the same table give the same bytes") {
+  using List = BackendList<testing::renamed_backend<portable, "portable_2">, portable>;
+  support::Draft d;
+  ValueId v = d.user("x", {64});
+  for (int i = 0; i < 6; ++i) v = i % 2 == 0 ? d.mul(concat("m", i), v, 2.0) : d.add(concat("a", i), v, 3.0);
+  d.output(v);
+  const ExportedProgram program = d.finish();
+  const ChoosingOptions options{.regions = {.pieces = 6}};
+  CostTable table;
+  REQUIRE(measure_costs<List>(Method{"forward", &program}, table, options, {.most_rounds = 5}));
+  // a table as a file that makes the program change backends
+  const RegionChoice choice = detail::make_choice<List>(Method{"forward", &program}, {0, 1}, options.regions);
+  REQUIRE(choice.regions().count() == 6);
+  CostTable alternating;
+  for (std::uint32_t r = 0; r < 6; ++r)
+    for (std::uint32_t b = 0; b < 2; ++b)
+      alternating.set({.region = choice.key(r, r + 1), .backend = Name::own(List::name(b)), .ns = r % 2 == b ? 1u : 9u});
+  for (const CostTable& costs : {table, alternating}) {
+    const Result<CostTable> read = parse_cost_table(print_cost_table(costs));
+    REQUIRE(read);
+    const auto first = to_backend(program, ChoosingPartitioner<List>(costs, options));
+    const auto second = to_backend(program, ChoosingPartitioner<List>(*read, options));
+    REQUIRE(first);
+    REQUIRE(second);
+    const auto bytes = formats::save_program(*first);
+    REQUIRE(bytes);
+    CHECK(*bytes == *formats::save_program(*second));
+  }
+  const auto split = to_backend(program, ChoosingPartitioner<List>(alternating, options));
+  CHECK(split->methods()[0].delegates.size() > 1);
 }

@@ -51,6 +51,17 @@ struct BorderCost {
 /// An entry is found by what the region computes, so that the table survives renaming and new weights, and serves all
 /// programs that share regions.
 class CostTable {
+  template <class Cost>  // clang 19 wants it before its users in constant evaluation
+  static constexpr void put(std::vector<Cost>& costs, Cost cost, RegionKey Cost::*key) {
+    cost.ns = std::min(cost.ns, longest_cost_ns);
+    const auto at = std::ranges::lower_bound(costs, cost.*key, {}, key);
+    if (at != costs.end() && (*at).*key == cost.*key) {
+      *at = std::move(cost);
+    } else {
+      costs.insert(at, std::move(cost));
+    }
+  }
+
  public:
   Name cpu;                     ///< what it was measured on
   std::uint32_t threads = 1;    ///< that backends had
@@ -66,8 +77,8 @@ class CostTable {
       regions_.insert(at, std::move(cost));
     }
   }
-  constexpr void set(PlanCost cost) { set(plans_, std::move(cost), &PlanCost::plan); }
-  constexpr void set(BorderCost cost) { set(borders_, cost, &BorderCost::program); }
+  constexpr void set(PlanCost cost) { put(plans_, std::move(cost), &PlanCost::plan); }
+  constexpr void set(BorderCost cost) { put(borders_, cost, &BorderCost::program); }
 
   /// The entry, or nullptr. O(log entries).
   [[nodiscard]] constexpr const RegionCost* find(RegionKey region, std::string_view backend) const {
@@ -91,16 +102,6 @@ class CostTable {
  private:
   [[nodiscard]] static constexpr std::pair<RegionKey, std::string_view> order_of(const RegionCost& cost) {
     return {cost.region, cost.backend.view()};
-  }
-  template <class Cost>
-  static constexpr void set(std::vector<Cost>& costs, Cost cost, RegionKey Cost::*key) {
-    cost.ns = std::min(cost.ns, longest_cost_ns);
-    const auto at = std::ranges::lower_bound(costs, cost.*key, {}, key);
-    if (at != costs.end() && (*at).*key == cost.*key) {
-      *at = std::move(cost);
-    } else {
-      costs.insert(at, std::move(cost));
-    }
   }
 
   std::vector<RegionCost> regions_;
