@@ -73,6 +73,24 @@ TEST_CASE("a call that costs more than a switch saves keeps the program together
   CHECK(time_of(program, table) == 1000 + 4 * 1000 + 2 * 1200);
 }
 
+TEST_CASE("what borders cost beyond the regions shows in whole programs, and is learnt") {
+  const TimedToys toys;
+  const ExportedProgram program = support::add_mul_add();
+  First::mul_ns = 1500;
+  Second::op_ns = 1500;
+  CHECK(tags(program, measured(program)).at(2) == "timed1_0");
+  ToyClock::border_ns = 3000;
+  const CostTable table = measured(program);
+  CHECK(tags(program, table) == std::vector<Name>(6, "timed0_0"));
+  REQUIRE(table.borders().size() == 1);
+  CHECK(table.borders()[0].ns > 300);
+  CostTable without;  // what was learnt is enough without the times of whole programs
+  for (const RegionCost& cost : table.regions()) without.set(cost);
+  CHECK(tags(program, without).at(2) == "timed1_0");
+  without.set(table.borders()[0]);
+  CHECK(tags(program, without) == std::vector<Name>(6, "timed0_0"));
+}
+
 TEST_CASE("the choice is never slower than one backend alone: random times") {
   const TimedToys toys;
   const ExportedProgram program = support::add_mul_add();

@@ -18,6 +18,8 @@ struct ToyClock {
   using time_point = std::chrono::time_point<ToyClock>;
   static constexpr bool is_steady = true;
   static inline std::int64_t ns = 0;
+  static inline const void* written = nullptr;  ///< what the last call answered first
+  static inline std::int64_t border_ns = 0;     ///< what a call costs more that reads it
   [[nodiscard]] static time_point now() noexcept { return time_point(duration(ns)); }
 };
 
@@ -36,10 +38,13 @@ struct timed_backend : toy_backend<N> {
   [[nodiscard]] static davit::Status execute(const Handle& handle, std::span<const davit::EValue> inputs,
                                              std::span<davit::EValue> outputs,
                                              davit::ExecuteContext<T, Report, Workspace>& context) {
-    ToyClock::ns += call_ns;
+    const bool reads = !inputs.empty() && inputs[0].is_tensor() && inputs[0].tensor().data == ToyClock::written;
+    ToyClock::ns += call_ns + (reads ? ToyClock::border_ns : 0);
     for (const ToyCode::Instruction& i : handle.code->instructions)
       ToyClock::ns += i.op == ToyCode::Op::mul ? mul_ns : op_ns;
-    return Base::execute(handle, inputs, outputs, context);
+    const davit::Status status = Base::execute(handle, inputs, outputs, context);
+    if (!outputs.empty() && outputs[0].is_tensor()) ToyClock::written = outputs[0].tensor().data;
+    return status;
   }
   static void reset() {
     Base::state = {};
@@ -57,7 +62,8 @@ struct TimedToys {
   static void reset() {
     timed_backend<0>::reset();
     timed_backend<1>::reset();
-    ToyClock::ns = 0;
+    ToyClock::ns = ToyClock::border_ns = 0;
+    ToyClock::written = nullptr;
   }
 };
 

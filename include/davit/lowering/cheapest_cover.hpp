@@ -45,7 +45,7 @@ template <class Cost>
   for (std::uint32_t last = 1; last <= regions.count(); ++last) {
     Best& to = best[last];
     std::uint64_t common = ~std::uint64_t{0};
-    for (std::uint32_t first = last; first-- > 0 && last - first <= std::max(longest, 1u);) {
+    for (std::uint32_t first = last; first-- > 0 && last - first <= std::max<std::uint32_t>(longest, 1);) {
       common &= regions.support[first];
       if (common == 0 || regions.graph[first] != regions.graph[last - 1]) break;
       for (std::uint32_t b = 0; b < backends; ++b) {

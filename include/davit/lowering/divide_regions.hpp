@@ -178,7 +178,7 @@ class RegionDivider {
     const std::uint64_t work = work_[end] - work_[begin];
     std::uint32_t pieces = 1;
     if (std::popcount(support_[node(begin)]) > 1) pieces = share(work);
-    pieces = std::clamp(pieces, 1u, end - begin);
+    pieces = std::clamp<std::uint32_t>(pieces, 1, end - begin);
     std::uint32_t last = begin;
     for (std::uint32_t i = 1; i < pieces; ++i) {
       const std::uint64_t target = work_[begin] + work / pieces * i;

@@ -112,7 +112,7 @@ class CostMeasurement {
   /// The joined regions of the best covers whose costs are not known yet; false if there were none.
   bool measure_joined() {
     std::vector<Job> jobs;
-    for (const std::uint32_t percent : {100u, optimism_percent}) {
+    for (const std::uint32_t percent : {std::uint32_t{100}, optimism_percent}) {
       const Cover cover = cheapest_cover(choice_.regions(), static_cast<std::uint32_t>(order_.size()), choice_.longest(),
                                          table_.border_of(choice_.program_key()), RegionCosts(choice_, table_, percent));
       for (const CoverStep& step : cover.steps)
