@@ -109,10 +109,12 @@ TEST_CASE("damaged texts are errors or other tables, never worse") {
 }
 
 TEST_CASE("many entries in any order take no time that grows with their square") {
-  std::string text = R"({"davit_costs": 1, "cpu": "", "threads": 1, "border_ns": 0, "programs": [], "borders": [], "regions": [)";
+  std::string text =
+      R"({"davit_costs": 1, "cpu": "", "threads": 1, "border_ns": 0, "programs": [], "borders": [], "regions": [)";
   for (int i = 200'000; i-- > 0;) {
     std::string key = std::to_string(i);
-    text += R"({"region": ")" + std::string(16 - key.size(), '0') + key + R"(", "backend": "b", "ns": 1})" + (i == 0 ? "]}" : ",");
+    text += R"({"region": ")" + std::string(16 - key.size(), '0') + key + R"(", "backend": "b", "ns": 1})" +
+            (i == 0 ? "]}" : ",");
   }
   const Result<CostTable> table = parse_cost_table(text);
   REQUIRE(table);
@@ -151,7 +153,8 @@ TEST_CASE("the same program and the same table give the same bytes") {
   CostTable alternating;
   for (std::uint32_t r = 0; r < 6; ++r)
     for (std::uint32_t b = 0; b < 2; ++b)
-      alternating.set({.region = choice.key(r, r + 1), .backend = Name::own(List::name(b)), .ns = r % 2 == b ? 1u : 9u});
+      alternating.set(
+          {.region = choice.key(r, r + 1), .backend = Name::own(List::name(b)), .ns = r % 2 == b ? 1u : 9u});
   for (const CostTable& costs : {table, alternating}) {
     const Result<CostTable> read = parse_cost_table(print_cost_table(costs));
     REQUIRE(read);

@@ -30,7 +30,9 @@ constexpr std::uint64_t cost(std::uint32_t first, std::uint32_t last, std::uint3
   for (std::uint32_t r = first; r < last; ++r) sum += backend == 0 ? 10 : r == 1 ? 4 : 12;
   return backend == 1 ? sum + 1 : sum;
 }
-constexpr Steps cover(std::uint64_t border) { return cheapest_cover(regions({3, 3, 3}), 2, 8, border, cost).steps; }
+constexpr Steps cover(std::uint64_t border) {
+  return cheapest_cover(regions({3, 3, 3}), 2, 8, border, cost).steps;
+}
 
 constexpr bool check_border() {
   return cover(0) == Steps{{0, 1, 0}, {1, 2, 1}, {2, 3, 0}} && cover(3) == Steps{{0, 3, 1}} &&
@@ -40,7 +42,8 @@ constexpr bool check_border() {
 static_assert(check_border());
 
 /// The least cost of all covers, by trying each.
-std::uint64_t least(const Regions& r, std::uint32_t from, std::uint32_t backends, std::uint32_t longest, std::uint64_t border, auto&& cost_of) {
+std::uint64_t least(const Regions& r, std::uint32_t from, std::uint32_t backends, std::uint32_t longest,
+                    std::uint64_t border, auto&& cost_of) {
   if (from == r.count()) return 0;
   if (r.support[from] == 0) return least(r, from + 1, backends, longest, border, cost_of);
   std::uint64_t best = no_cost;
@@ -56,7 +59,9 @@ std::uint64_t least(const Regions& r, std::uint32_t from, std::uint32_t backends
 
 }  // namespace
 
-TEST_CASE("a switch is made where it pays, and not where borders cost more") { CHECK(check_border()); }
+TEST_CASE("a switch is made where it pays, and not where borders cost more") {
+  CHECK(check_border());
+}
 
 TEST_CASE("regions without support are left out and end a partition, as does the end of a graph") {
   Regions r = regions({3, 0, 3, 3});
@@ -88,7 +93,9 @@ TEST_CASE("no cover is cheaper: random costs, against all covers") {
     const Regions r = regions(support);
     std::vector<std::uint64_t> costs(7 * 7 * 3);
     for (std::uint64_t& c : costs) c = random() % 100;
-    const auto any = [&](std::uint32_t first, std::uint32_t last, std::uint32_t b) { return costs[(first * 7 + last - 1) * 3 + b]; };
+    const auto any = [&](std::uint32_t first, std::uint32_t last, std::uint32_t b) {
+      return costs[(first * 7 + last - 1) * 3 + b];
+    };
     const auto longest = 1 + static_cast<std::uint32_t>(random() % 6);
     const std::uint64_t border = random() % 20;
     const Cover c = cheapest_cover(r, 3, longest, border, any);

@@ -56,7 +56,9 @@ static_assert(check_sums());
 
 }  // namespace
 
-TEST_CASE("each region goes where it is cheapest, unless borders or joined regions say otherwise") { CHECK(check_sums()); }
+TEST_CASE("each region goes where it is cheapest, unless borders or joined regions say otherwise") {
+  CHECK(check_sums());
+}
 
 TEST_CASE("programs that were measured as a whole compete by those times, and by nothing else") {
   const ExportedProgram program = sample();
@@ -110,7 +112,9 @@ TEST_CASE("random costs: no backend alone is cheaper by its sum, and the choice 
       for (std::uint32_t last = first + 1; last <= choice.regions().count(); ++last)
         for (std::uint32_t b = 0; b < 3; ++b)
           if (last == first + 1 || random() % 2 == 0)
-            table.set({.region = choice.key(first, last), .backend = Name::own(choice.backends()[b]), .ns = random() % 100 * (last - first)});
+            table.set({.region = choice.key(first, last),
+                       .backend = Name::own(choice.backends()[b]),
+                       .ns = random() % 100 * (last - first)});
     const PlanChoice plans = choose_plan(program, choice, table);
     const PlanCandidate& best = plans.candidates[plans.chosen];
     for (const PlanCandidate& c : plans.candidates) REQUIRE((c.sum == no_cost || best.sum <= c.sum));

@@ -39,7 +39,8 @@ CostTable table_of(const ExportedProgram& program, std::vector<std::uint64_t> a,
   }
   return table;
 }
-std::vector<Name> tags(const ExportedProgram& program, const CostTable& table, ChoosingOptions options = {.regions = each_node}) {
+std::vector<Name> tags(const ExportedProgram& program, const CostTable& table,
+                       ChoosingOptions options = {.regions = each_node}) {
   const auto p = ChoosingPartitioner<Two>(table, std::move(options)).partition(Method{"forward", &program});
   REQUIRE(p);
   std::vector<Name> all;
@@ -108,7 +109,8 @@ TEST_CASE("a region that the table lacks is an error that names it, or left to t
   CHECK(missing.error().what == "the cost table does not say what they cost on toy0 (and 5 more)");
   CHECK(missing.error().fix.view().find("measure") != std::string_view::npos);
   CHECK(tags(program, none, {.regions = each_node, .missing = MissingCosts::ignore}) == std::vector<Name>(3, "toy0_0"));
-  CHECK(tags(program, none, {.order = {1, 0}, .regions = each_node, .missing = MissingCosts::ignore}) == std::vector<Name>(3, "toy1_0"));
+  CHECK(tags(program, none, {.order = {1, 0}, .regions = each_node, .missing = MissingCosts::ignore}) ==
+        std::vector<Name>(3, "toy1_0"));
   CHECK(tags(program, none, {.order = {1}}) == std::vector<Name>(3, "toy1_0"));  // nothing to choose
 }
 
@@ -150,7 +152,9 @@ TEST_CASE("control flow stays without a tag; its sub-graphs are chosen for like 
     for (std::uint32_t b = 0; b < 2; ++b) {
       if (!choice.takes(b, r)) continue;
       const bool root = choice.regions().graph[r] == root_graph;
-      table.set({.region = choice.key(r, r + 1), .backend = Name::own(choice.backends()[b]), .ns = (b == 0) == root ? 1u : 2u});
+      table.set({.region = choice.key(r, r + 1),
+                 .backend = Name::own(choice.backends()[b]),
+                 .ns = (b == 0) == root ? 1u : 2u});
     }
   const auto partitioner = ChoosingPartitioner<Two>(table, {.regions = each_node});
   const auto tagged = partitioner.partition(Method{"forward", &program});

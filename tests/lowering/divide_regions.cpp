@@ -32,7 +32,8 @@ constexpr ExportedProgram chain(std::uint32_t length) {
 
 constexpr bool check_runs() {
   const Regions r = divide(chain(6), {3, 3, 1, 1, 0, 3});
-  return r.order == Numbers{0, 1, 2, 3, 4, 5} && r.first == Numbers{0, 2, 4, 5, 6} && r.support == Bits{3, 1, 0, 3} && r.count() == 4;
+  return r.order == Numbers{0, 1, 2, 3, 4, 5} && r.first == Numbers{0, 2, 4, 5, 6} && r.support == Bits{3, 1, 0, 3} &&
+         r.count() == 4;
 }
 static_assert(check_runs());
 
@@ -57,9 +58,13 @@ bool in_order(GraphModuleView graph, const Regions& r) {
 
 }  // namespace
 
-TEST_CASE("stretches of equal support") { CHECK(check_runs()); }
+TEST_CASE("stretches of equal support") {
+  CHECK(check_runs());
+}
 
-TEST_CASE("large stretches are divided evenly, unless only one backend takes them") { CHECK(check_pieces()); }
+TEST_CASE("large stretches are divided evenly, unless only one backend takes them") {
+  CHECK(check_pieces());
+}
 
 TEST_CASE("branches that other backends take come one after the other") {
   Draft d;
@@ -96,6 +101,19 @@ TEST_CASE("cuts lie where one value passes, before nodes that read weights") {
   const ExportedProgram program = net.finish({v});
   const Regions r = divide(program, Bits(14, 3), {.pieces = 2});
   CHECK(r.first == Numbers{0, 7, 14});
+}
+
+TEST_CASE("a cut where one value passes is better than one before weights where two do") {
+  Net net;  // blocks of relu, convolution, and a sum with what went in
+  const std::initializer_list<std::int64_t> like = {1, 8, 16, 16};
+  std::vector<Net::Value> w;
+  for (int i = 0; i < 4; ++i) w.push_back(net.weight(concat("w", i), {8, 8, 3, 3}));
+  Net::Value v = net.input("x", like);
+  for (int i = 0; i < 4; ++i) {
+    const Net::Value r = net.relu(concat("r", i), v, like);
+    v = net.add(concat("s", i), net.conv(concat("c", i), r, w[static_cast<std::size_t>(i)], like, 1, 1), v, like);
+  }
+  CHECK(divide(net.finish({v}), Bits(12, 3), {.pieces = 4}).first == Numbers{0, 3, 6, 9, 12});
 }
 
 TEST_CASE("regions end with their graph; control flow is a region of its own") {

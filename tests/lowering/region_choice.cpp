@@ -46,21 +46,27 @@ constexpr bool check_costs() {
   table.set({.region = choice.key(1, 2), .backend = "B", .ns = 50});
   const RegionCosts some(choice, table, 90);
   const bool lacks = some.missing().size() == 2 && some.missing()[0].region == 2 && some.missing()[0].backend == 0 &&
-                     some(0, 1, 0) == 100 && some(0, 2, 1) == 225 && some(1, 2, 0) == unknown && some(2, 3, 0) == 0 && some(2, 3, 1) == unknown;
+                     some(0, 1, 0) == 100 && some(0, 2, 1) == 225 && some(1, 2, 0) == unknown && some(2, 3, 0) == 0 &&
+                     some(2, 3, 1) == unknown;
   table.set({.region = choice.key(2, 3), .backend = "A", .ns = 0, .outcome = CostOutcome::refused});
   table.set({.region = choice.key(2, 3), .backend = "B", .ns = 7});
   table.set({.region = choice.key(0, 2), .backend = "B", .ns = 120});
   table.set({.region = choice.key(0, 3), .backend = "B", .ns = 0, .outcome = CostOutcome::not_run});
   const RegionCosts all(choice, table);
-  return lacks && all.missing().empty() && all(0, 2, 1) == 120 && all(1, 3, 1) == 57 && all(0, 3, 1) == unknown && all(2, 3, 0) == unknown;
+  return lacks && all.missing().empty() && all(0, 2, 1) == 120 && all(1, 3, 1) == 57 && all(0, 3, 1) == unknown &&
+         all(2, 3, 0) == unknown;
 }
 static_assert(check_costs());
 
 }  // namespace
 
-TEST_CASE("regions, their keys, and plans that prefer one backend") { CHECK(check_choice()); }
+TEST_CASE("regions, their keys, and plans that prefer one backend") {
+  CHECK(check_choice());
+}
 
-TEST_CASE("costs: alone, joined as measured or as their sum, missing, refused") { CHECK(check_costs()); }
+TEST_CASE("costs: alone, joined as measured or as their sum, missing, refused") {
+  CHECK(check_costs());
+}
 
 TEST_CASE("regions that nothing was measured on go to the first backend that is not known to refuse them") {
   const ExportedProgram program = sample();

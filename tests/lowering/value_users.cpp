@@ -25,14 +25,16 @@ constexpr bool check_users() {
   const GraphModule module = d.finish().graph_module;
   const ValueUsers users = value_users(module.view());
   const auto are = [&](ValueId v, std::vector<NodeId> nodes) { return std::ranges::equal(users.of(v), nodes); };
-  return are(x, {0, 0}) && are(a, {1, 2}) && are(b, {2}) && are(c, {}) && users.is_output[x] == 0 && users.is_output[a] == 0 &&
-         users.is_output[b] == 1 && users.is_output[c] == 1;
+  return are(x, {0, 0}) && are(a, {1, 2}) && are(b, {2}) && are(c, {}) && users.is_output[x] == 0 &&
+         users.is_output[a] == 0 && users.is_output[b] == 1 && users.is_output[c] == 1;
 }
 static_assert(check_users());
 
 }  // namespace
 
-TEST_CASE("users stand in order, once per mention; outputs are marked") { CHECK(check_users()); }
+TEST_CASE("users stand in order, once per mention; outputs are marked") {
+  CHECK(check_users());
+}
 
 TEST_CASE("values in lists count; outputs of sub-graphs are outputs") {
   Draft d;

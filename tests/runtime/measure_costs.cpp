@@ -53,13 +53,32 @@ TEST_CASE("each region is measured on each backend, and goes to the faster one")
   First::mul_ns = 5000;
   Second::op_ns = 4000;
   const CostTable table = measured(program);
-  CHECK(tags(program, table) == std::vector<Name>{"timed0_0", "timed0_0", "timed1_0", "timed1_0", "timed0_1", "timed0_1"});
+  CHECK(tags(program, table) ==
+        std::vector<Name>{"timed0_0", "timed0_0", "timed1_0", "timed1_0", "timed0_1", "timed0_1"});
   CHECK(time_of(program, table) == 3 * 100 + 6 * 1000);
   const RegionChoice choice = detail::make_choice<Timed>(Method{"forward", &program}, {0, 1}, three);
   CHECK(table.find(choice.key(1, 2), "timed0")->ns == 100 + 2 * 5000);
   CHECK(table.find(choice.key(1, 2), "timed1")->ns == 100 + 2 * 1000);
   CHECK(table.find(choice.key(1, 2), "timed1")->what == "aten.mul.Tensor ... aten.mul.Tensor, 2 nodes");
   CHECK(table.find(choice.key(0, 3), "timed0")->ns == 100 + 4 * 1000 + 2 * 5000);
+}
+
+TEST_CASE("neighbours that the choice joins were measured together") {
+  const TimedToys toys;
+  const ExportedProgram program = support::add_mul_add();
+  const ChoosingOptions options{.regions = {.pieces = 6}};
+  First::mul_ns = 5000;
+  Second::op_ns = 4000;
+  CostTable table;
+  REQUIRE(measure_costs<Timed, ToyClock>(Method{"forward", &program}, table, options));
+  const RegionChoice choice = detail::make_choice<Timed>(Method{"forward", &program}, {0, 1}, options.regions);
+  REQUIRE(choice.regions().count() == 6);
+  REQUIRE(table.find(choice.key(0, 2), "timed0") != nullptr);
+  CHECK(table.find(choice.key(0, 2), "timed0")->ns == 100 + 2 * 1000);
+  CHECK(table.find(choice.key(2, 4), "timed1")->ns == 100 + 2 * 1000);
+  const auto p = ChoosingPartitioner<Timed>(table, options).partition(Method{"forward", &program});
+  REQUIRE(p);
+  CHECK(p->tags.nodes == std::vector<TagId>{0, 0, 1, 1, 2, 2});
 }
 
 TEST_CASE("a call that costs more than a switch saves keeps the program together, on the better backend") {
@@ -163,7 +182,8 @@ TEST_CASE("state, shared weights and branches; sub-graphs of control flow") {
   const ValueId sum = d.add("sum", left, right);
   const ValueId p = d.gt("p", sum, 0.0);
   d.mutate_buffer("n", next);
-  d.output(d.cond("out", p, {sum}, [&](auto in) { return d.mul("y", in[0], 2.0); }, [&](auto in) { return d.neg("z", in[0]); }));
+  d.output(d.cond(
+      "out", p, {sum}, [&](auto in) { return d.mul("y", in[0], 2.0); }, [&](auto in) { return d.neg("z", in[0]); }));
   const ExportedProgram program = d.finish();
   First::mul_ns = 9000;
   Second::op_ns = 8000;
@@ -183,7 +203,8 @@ namespace {
 struct slow_portable : portable {
   static constexpr std::string_view name = "slow_portable";
   template <class Context>
-  [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs, Context& context) {
+  [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
+                                      Context& context) {
     volatile int work = 0;
     for (int i = 0; i < 200'000; ++i) work = work + i;
     return portable::execute(handle, inputs, outputs, context);

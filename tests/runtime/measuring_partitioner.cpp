@@ -51,5 +51,6 @@ TEST_CASE("buffers that a program writes in place are state when it is measured 
 TEST_CASE("a wrong order is an error") {
   const ExportedProgram program = support::add_mul_add();
   CostTable table;
-  CHECK(Measuring(table, {.order = {2}}).partition(Method{"forward", &program}).error().code == ErrorCode::out_of_range);
+  CHECK(Measuring(table, {.order = {2}}).partition(Method{"forward", &program}).error().code ==
+        ErrorCode::out_of_range);
 }

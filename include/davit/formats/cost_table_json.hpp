@@ -61,8 +61,9 @@ class CostTableReader {
  public:
   [[nodiscard]] Result<CostTable> read(Json root) {
     if (Result<void> head = header(root); !head) return error_of(std::move(head));
-    for (const auto& [key, read] : {std::pair("regions", &CostTableReader::region), std::pair("programs", &CostTableReader::program),
-                                    std::pair("borders", &CostTableReader::border)}) {
+    for (const auto& [key, read] :
+         {std::pair("regions", &CostTableReader::region), std::pair("programs", &CostTableReader::program),
+          std::pair("borders", &CostTableReader::border)}) {
       const Result<JsonArray> entries = root.array(key);
       if (!entries) return error_of(entries);
       for (const Json entry : *entries)
@@ -77,7 +78,8 @@ class CostTableReader {
     const Result<std::int64_t> version = root.integer("davit_costs");
     if (!version) return error_of(version);
     if (*version != cost_table_version) {
-      std::unexpected<Error> error = root.error(concat("the table has version ", *version, ", this program reads ", cost_table_version), cost_table_fix);
+      std::unexpected<Error> error = root.error(
+          concat("the table has version ", *version, ", this program reads ", cost_table_version), cost_table_fix);
       error.error().code = ErrorCode::version_mismatch;
       return error;
     }
@@ -114,7 +116,8 @@ class CostTableReader {
     if (*result) {
       const Result<std::string_view> text = (*result)->string();
       if (!text) return error_of(text);
-      if (*text != "refused" && *text != "not run") return (*result)->error("a result is 'refused' or 'not run'", cost_table_fix);
+      if (*text != "refused" && *text != "not run")
+        return (*result)->error("a result is 'refused' or 'not run'", cost_table_fix);
       cost.outcome = *text == "refused" ? CostOutcome::refused : CostOutcome::not_run;
     } else {
       const Result<std::uint64_t> ns = ns_member(entry, "ns");
@@ -180,7 +183,8 @@ class CostTableReader {
 /// Errors: corrupt_data with the place in the text; version_mismatch. O(size log size).
 [[nodiscard]] inline Result<CostTable> parse_cost_table(std::string_view text, std::string_view name = "costs") {
   const Result<JsonDocument> document = parse_json(text, name);
-  Result<CostTable> table = document ? detail::CostTableReader().read(document->root()) : Result<CostTable>(error_of(document));
+  Result<CostTable> table =
+      document ? detail::CostTableReader().read(document->root()) : Result<CostTable>(error_of(document));
   if (!table) table.error().fix = detail::cost_table_fix;
   return table;
 }
@@ -195,8 +199,9 @@ class CostTableReader {
 [[nodiscard]] inline std::string print_cost_table(const CostTable& table) {
   using detail::json_text;
   using detail::key_text;
-  std::string out = "{\n\"davit_costs\": " + std::to_string(cost_table_version) + ",\n\"cpu\": " + json_text(table.cpu) +
-                    ",\n\"threads\": " + std::to_string(table.threads) + ",\n\"border_ns\": " + std::to_string(table.border_ns);
+  std::string out = "{\n\"davit_costs\": " + std::to_string(cost_table_version) +
+                    ",\n\"cpu\": " + json_text(table.cpu) + ",\n\"threads\": " + std::to_string(table.threads) +
+                    ",\n\"border_ns\": " + std::to_string(table.border_ns);
   const auto list = [&](std::string_view key, const auto& entries, auto&& write) {
     ((out += ",\n\"") += key) += "\": [";
     bool first = true;
@@ -229,7 +234,10 @@ class CostTableReader {
 /// Writes a file, at once: it holds the old table or the new one. Errors: io_error.
 [[nodiscard]] inline Result<void> write_cost_table(const CostTable& table, const std::filesystem::path& file) {
   const auto fail = [&] {
-    return std::unexpected(Error{.code = ErrorCode::io_error, .stage = Stage::save, .where = Name(file.string()), .what = "it cannot be written"});
+    return std::unexpected(Error{.code = ErrorCode::io_error,
+                                 .stage = Stage::save,
+                                 .where = Name(file.string()),
+                                 .what = "it cannot be written"});
   };
   std::filesystem::path fresh = file;
   fresh += ".new";

@@ -8,7 +8,8 @@
 
 namespace davit::formats {
 
-/// What Linux calls this machine's processor, such as "Intel(R) Xeon(R) CPU @ 2.20GHz"; "unknown" where it does not say.
+/// What Linux calls this machine's processor, such as "Intel(R) Xeon(R) CPU @ 2.20GHz"; "unknown" where it does not
+/// say.
 [[nodiscard]] inline std::string cpu_name() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {

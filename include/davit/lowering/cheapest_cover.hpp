@@ -26,8 +26,9 @@ struct Cover {
 
 /// The cover of least cost; of several the one with the fewest partitions.
 ///
-/// `cost(first, last, backend)` answers nanoseconds or no_cost; a stretch costs `border_ns` besides. A region that nothing
-/// covers is left out. Dynamic programming over the regions in order: O(regions * longest * backends) calls of `cost`.
+/// `cost(first, last, backend)` answers nanoseconds or no_cost; a stretch costs `border_ns` besides. A region that
+/// nothing covers is left out. Dynamic programming over the regions in order: O(regions * longest * backends) calls of
+/// `cost`.
 template <class Cost>
 [[nodiscard]] constexpr Cover cheapest_cover(const Regions& regions, std::uint32_t backends, std::uint32_t longest,
                                              std::uint64_t border_ns, Cost&& cost) {

@@ -52,7 +52,7 @@ struct BorderCost {
 /// programs that share regions.
 class CostTable {
   template <class Cost>  // clang 19 wants it before its users in constant evaluation
-  static constexpr void put(std::vector<Cost>& costs, Cost cost, RegionKey Cost::*key) {
+  static constexpr void put(std::vector<Cost>& costs, Cost cost, RegionKey Cost::* key) {
     cost.ns = std::min(cost.ns, longest_cost_ns);
     const auto at = std::ranges::lower_bound(costs, cost.*key, {}, key);
     if (at != costs.end() && (*at).*key == cost.*key) {

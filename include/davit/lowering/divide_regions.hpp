@@ -28,9 +28,10 @@ struct RegionOptions {
 /// a partition that forms no cycle with the others, whatever becomes of those.
 struct Regions {
   std::vector<NodeId> order;
-  std::vector<std::uint32_t> first;    ///< per region, and one more: where it begins in `order`
-  std::vector<std::uint64_t> support;  ///< per region: bit b says that backend b takes all of its nodes; 0: stays as it is
-  std::vector<GraphId> graph;          ///< per region
+  std::vector<std::uint32_t> first;  ///< per region, and one more: where it begins in `order`
+  std::vector<std::uint64_t>
+      support;                 ///< per region: bit b says that backend b takes all of its nodes; 0: stays as it is
+  std::vector<GraphId> graph;  ///< per region
 
   [[nodiscard]] constexpr std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(support.size()); }
   [[nodiscard]] constexpr std::span<const NodeId> nodes(std::uint32_t from, std::uint32_t to) const noexcept {
@@ -43,8 +44,8 @@ namespace detail {
 /// Divides a program. See divide_regions.
 class RegionDivider {
  public:
-  constexpr RegionDivider(const ExportedProgram& program, std::span<const std::uint64_t> support, const ValueUsers& users,
-                          RegionOptions options)
+  constexpr RegionDivider(const ExportedProgram& program, std::span<const std::uint64_t> support,
+                          const ValueUsers& users, RegionOptions options)
       : graph_(program.view()), sources_(value_sources(program)), support_(support), users_(users), options_(options) {}
 
   constexpr Regions run() {
@@ -118,7 +119,8 @@ class RegionDivider {
       count = times(count, static_cast<std::uint64_t>(std::max<std::int64_t>(dim.value, 0)));
     return count;
   }
-  /// Guesses each node's work: multiplications where weights meet other values, else elements. Only to place cuts evenly.
+  /// Guesses each node's work: multiplications where weights meet other values, else elements. Only to place cuts
+  /// evenly.
   constexpr void weigh() {
     std::vector<std::uint8_t> is_weight(graph_.values.size(), 0);  // held, or made of what is held only
     for (ValueId v = 0; v < is_weight.size(); ++v) is_weight[v] = sources_[v] == ValueSource::held ? 1 : 0;
@@ -197,10 +199,11 @@ class RegionDivider {
     return whole == 0 ? 1 : static_cast<std::uint32_t>(((work >> shift) * options_.pieces + whole / 2) / whole);
   }
   [[nodiscard]] constexpr std::uint32_t first_at(std::uint64_t work, std::uint32_t begin, std::uint32_t end) const {
-    return static_cast<std::uint32_t>(std::lower_bound(work_.begin() + begin, work_.begin() + end, work) - work_.begin());
+    return static_cast<std::uint32_t>(std::lower_bound(work_.begin() + begin, work_.begin() + end, work) -
+                                      work_.begin());
   }
-  [[nodiscard]] constexpr std::tuple<std::int64_t, bool, std::uint64_t, std::uint64_t> score(std::uint32_t p,
-                                                                                             std::uint64_t target) const {
+  [[nodiscard]] constexpr std::tuple<std::int64_t, bool, std::uint64_t, std::uint64_t> score(
+      std::uint32_t p, std::uint64_t target) const {
     const std::uint64_t distance = work_[p] < target ? target - work_[p] : work_[p] - target;
     return {cut_values_[p], reads_weights_[p] == 0, cut_bytes_[p], distance};
   }
@@ -216,7 +219,7 @@ class RegionDivider {
   const ValueUsers& users_;
   RegionOptions options_;
   Regions out_;
-  std::vector<std::uint64_t> work_;               ///< of all nodes before each position
+  std::vector<std::uint64_t> work_;  ///< of all nodes before each position
   std::vector<std::uint8_t> reads_weights_;
   std::vector<std::int64_t> cut_values_;
   std::vector<std::uint64_t> cut_bytes_;
@@ -224,7 +227,8 @@ class RegionDivider {
 
 }  // namespace detail
 
-/// Divides a program into regions: stretches of nodes that the same backends take, large ones again where little is passed on.
+/// Divides a program into regions: stretches of nodes that the same backends take, large ones again where little is
+/// passed on.
 ///
 /// `support` holds a bit per backend for each node; 0 for one that stays as it is, such as control flow. Deterministic,
 /// O(nodes log nodes + edges).

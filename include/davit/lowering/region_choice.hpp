@@ -66,7 +66,8 @@ class RegionChoice {
     return (regions_.support[region] >> backend & 1) != 0;
   }
 
-  /// A plan that does without costs: every node on the first backend that takes it, one of them preferred to all others.
+  /// A plan that does without costs: every node on the first backend that takes it, one of them preferred to all
+  /// others.
   struct Whole {
     RegionPlan plan;
     std::vector<RegionKey> keys;  ///< per group
@@ -135,7 +136,8 @@ class RegionChoice {
     std::vector<std::uint32_t> classes(graph_.nodes.size(), no_id);
     for (NodeId n = 0; n < graph_.nodes.size(); ++n) {
       if (support_[n] == 0) continue;
-      classes[n] = (support_[n] >> preferred & 1) != 0 ? preferred : static_cast<std::uint32_t>(std::countr_zero(support_[n]));
+      classes[n] =
+          (support_[n] >> preferred & 1) != 0 ? preferred : static_cast<std::uint32_t>(std::countr_zero(support_[n]));
     }
     NodeGroups groups = group_nodes(graph_, classes, static_cast<std::uint32_t>(backends_.size()));
     Whole whole{.plan = {std::move(groups.group_of_node), std::move(groups.class_of_group)}, .keys = {}};
@@ -172,8 +174,10 @@ class RegionCosts {
   /// What the table lacks to know every region on every backend that takes it.
   [[nodiscard]] constexpr std::span<const Missing> missing() const noexcept { return missing_; }
 
-  /// What regions cost as one partition: as measured, else the sum of what they cost alone; no_cost if it was tried in vain.
-  [[nodiscard]] constexpr std::uint64_t operator()(std::uint32_t first, std::uint32_t last, std::uint32_t backend) const {
+  /// What regions cost as one partition: as measured, else the sum of what they cost alone; no_cost if it was tried in
+  /// vain.
+  [[nodiscard]] constexpr std::uint64_t operator()(std::uint32_t first, std::uint32_t last,
+                                                   std::uint32_t backend) const {
     const auto alone = [&](std::uint32_t r) { return alone_[r * choice_->backends().size() + backend]; };
     if (last - first == 1) return alone(first);
     if (const RegionCost* together = table_->find(choice_->key(first, last), choice_->backends()[backend]))

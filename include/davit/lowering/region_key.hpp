@@ -34,7 +34,8 @@ class KeyMixer {
     add(text.size());
     for (std::size_t at = 0; at < text.size(); at += 8) {
       std::uint64_t word = 0;
-      for (std::size_t i = at; i < text.size() && i < at + 8; ++i) word = word << 8 | static_cast<unsigned char>(text[i]);
+      for (std::size_t i = at; i < text.size() && i < at + 8; ++i)
+        word = word << 8 | static_cast<unsigned char>(text[i]);
       add(word);
     }
   }
@@ -50,14 +51,19 @@ class KeyMixer {
 class RegionKeys {
  public:
   constexpr RegionKeys(const ExportedProgram& program, const ValueUsers& users)
-      : graph_(program.view()), users_(&users), sources_(value_sources(program)), local_(graph_.values.size(), 0),
-        value_stamp_(graph_.values.size(), 0), node_stamp_(graph_.nodes.size(), 0), exprs_(graph_.exprs.size(), 0) {
+      : graph_(program.view()),
+        users_(&users),
+        sources_(value_sources(program)),
+        local_(graph_.values.size(), 0),
+        value_stamp_(graph_.values.size(), 0),
+        node_stamp_(graph_.nodes.size(), 0),
+        exprs_(graph_.exprs.size(), 0) {
     for (std::size_t e = 0; e < exprs_.size(); ++e) exprs_[e] = expression(static_cast<ExprId>(e));
   }
 
-  /// The key of the nodes, which must be ascending: operators, arguments, how values connect them, which values leave, and
-  /// of every value dtype, sizes, strides and whether it is passed or held. Symbolic sizes count by their form and their
-  /// example. O(nodes + edges).
+  /// The key of the nodes, which must be ascending: operators, arguments, how values connect them, which values leave,
+  /// and of every value dtype, sizes, strides and whether it is passed or held. Symbolic sizes count by their form and
+  /// their example. O(nodes + edges).
   [[nodiscard]] constexpr RegionKey of(std::span<const NodeId> nodes) {
     ++stamp_;
     next_local_ = 0;

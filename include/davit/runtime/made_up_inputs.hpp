@@ -47,11 +47,11 @@ class MadeUpNumbers {
 
 }  // namespace detail
 
-/// Inputs to run a program with, for its time only: floats from 0.25 to 1 made from a seed, zeros of other dtypes (valid as
-/// indices), symbolic sizes and numbers as exported. Inputs that the export fixed are left out.
+/// Inputs to run a program with, for its time only: floats from 0.25 to 1 made from a seed, zeros of other dtypes
+/// (valid as indices), symbolic sizes and numbers as exported. Inputs that the export fixed are left out.
 ///
-/// Errors: unsupported_argument for custom objects and unknown dtypes; invalid_shape; out_of_memory, also if they would take
-/// more than `most_bytes`. O(elements).
+/// Errors: unsupported_argument for custom objects and unknown dtypes; invalid_shape; out_of_memory, also if they would
+/// take more than `most_bytes`. O(elements).
 [[nodiscard]] inline Result<MadeUpInputs> made_up_inputs(const ExportedProgram& program, std::uint64_t seed = 0,
                                                          std::size_t most_bytes = std::size_t{1} << 30) {
   const GraphModuleView graph = program.view();
@@ -63,7 +63,9 @@ class MadeUpNumbers {
     if (kind(program.signature.input_specs[i]) != InputKind::user_input || !arguments[i].is_value()) continue;
     const Value& value = graph.values[arguments[i].value()];
     const auto fail = [&](ErrorCode code, Name what) {
-      return std::unexpected(Error{.code = code, .stage = Stage::execute, .where = concat("input '", graph.str(value.name), "'"),
+      return std::unexpected(Error{.code = code,
+                                   .stage = Stage::execute,
+                                   .where = concat("input '", graph.str(value.name), "'"),
                                    .what = std::move(what)});
     };
     if (value.kind == ValueKind::tensor) {

@@ -31,7 +31,8 @@ struct PlanPartitioner {
   }
 };
 
-/// The program of a group of nodes, as a partition of it would be. The nodes must not depend on each other by way of others.
+/// The program of a group of nodes, as a partition of it would be. The nodes must not depend on each other by way of
+/// others.
 [[nodiscard]] inline ExportedProgram cut_nodes(const ExportedProgram& program, std::span<const NodeId> nodes) {
   const GraphModuleView graph = program.view();
   PartitionTags tags(graph);
@@ -53,10 +54,15 @@ struct PlanPartitioner {
 template <class List, class Clock>
 class CostMeasurement {
  public:
-  CostMeasurement(const Method& method, std::vector<std::uint32_t> order, const ChoosingOptions& options, CostTable& table,
-                  const TimingOptions& timing)
-      : program_(*method.program), order_(std::move(order)), table_(table), timing_(timing),
-        choice_(make_choice<List>(method, order_, options.regions)), bytes_(held_bytes(program_)), begin_(Clock::now()) {}
+  CostMeasurement(const Method& method, std::vector<std::uint32_t> order, const ChoosingOptions& options,
+                  CostTable& table, const TimingOptions& timing)
+      : program_(*method.program),
+        order_(std::move(order)),
+        table_(table),
+        timing_(timing),
+        choice_(make_choice<List>(method, order_, options.regions)),
+        bytes_(held_bytes(program_)),
+        begin_(Clock::now()) {}
 
   void run() {
     if (order_.size() < 2) return;
@@ -72,7 +78,8 @@ class CostMeasurement {
   }
 
  private:
-  static constexpr std::size_t batch_bytes = std::size_t{512} << 20;  ///< of constants of programs that are timed together
+  static constexpr std::size_t batch_bytes = std::size_t{512}
+                                             << 20;  ///< of constants of programs that are timed together
   static constexpr std::size_t batch_size = 64;
   static constexpr std::uint32_t optimism_percent = 85;  ///< joined regions are tried if they may be that cheap
 
@@ -105,7 +112,8 @@ class CostMeasurement {
       std::vector<std::vector<NodeId>> nodes(whole.keys.size());
       for (NodeId n = 0; n < whole.plan.group_of_node.size(); ++n)
         if (whole.plan.group_of_node[n] != no_id) nodes[whole.plan.group_of_node[n]].push_back(n);
-      for (std::size_t g = 0; g < nodes.size(); ++g) add(jobs, std::move(nodes[g]), whole.keys[g], whole.plan.backend_of_group[g]);
+      for (std::size_t g = 0; g < nodes.size(); ++g)
+        add(jobs, std::move(nodes[g]), whole.keys[g], whole.plan.backend_of_group[g]);
     }
     measure(jobs, false);
   }
@@ -113,10 +121,12 @@ class CostMeasurement {
   bool measure_joined() {
     std::vector<Job> jobs;
     for (const std::uint32_t percent : {std::uint32_t{100}, optimism_percent}) {
-      const Cover cover = cheapest_cover(choice_.regions(), static_cast<std::uint32_t>(order_.size()), choice_.longest(),
-                                         table_.border_of(choice_.program_key()), RegionCosts(choice_, table_, percent));
+      const Cover cover =
+          cheapest_cover(choice_.regions(), static_cast<std::uint32_t>(order_.size()), choice_.longest(),
+                         table_.border_of(choice_.program_key()), RegionCosts(choice_, table_, percent));
       for (const CoverStep& step : cover.steps)
-        if (step.last - step.first > 1) add(jobs, choice_.sorted(step.first, step.last), choice_.key(step.first, step.last), step.backend);
+        if (step.last - step.first > 1)
+          add(jobs, choice_.sorted(step.first, step.last), choice_.key(step.first, step.last), step.backend);
     }
     const bool any = !jobs.empty() && !late();
     measure(jobs, false);
@@ -144,8 +154,11 @@ class CostMeasurement {
     }
   }
   void note(const Job& job, CostOutcome outcome, std::uint64_t ns = 0) {
-    table_.set({.region = job.key, .backend = Name::own(choice_.backends()[job.backend]),
-                .ns = outcome == CostOutcome::measured ? ns : 0, .outcome = outcome, .what = words_for(choice_.graph(), job.nodes)});
+    table_.set({.region = job.key,
+                .backend = Name::own(choice_.backends()[job.backend]),
+                .ns = outcome == CostOutcome::measured ? ns : 0,
+                .outcome = outcome,
+                .what = words_for(choice_.graph(), job.nodes)});
   }
   /// Adds a job's program; if that is not possible, the table says so.
   bool lower(const Job& job, std::vector<TimedProgram<List>>& programs, std::size_t& bytes) {
@@ -154,7 +167,8 @@ class CostMeasurement {
     const ExportedProgram piece = cut_nodes(program_, job.nodes);
     Result<LoweredProgram<List>> lowered = std::unexpected(Error{});
     if (available)
-      lowered = to_backend(piece, AllNodePartitioner<List>{order_[job.backend]}, LowerOptions{.require_full_delegation = true});
+      lowered = to_backend(piece, AllNodePartitioner<List>{order_[job.backend]},
+                           LowerOptions{.require_full_delegation = true});
     if (!lowered) {
       note(job, CostOutcome::refused);
       return false;
@@ -170,8 +184,8 @@ class CostMeasurement {
     return true;
   }
 
-  /// Times the candidates as whole programs; where that shows that borders cost more than was thought, notes it. True if
-  /// the choice may be another one now.
+  /// Times the candidates as whole programs; where that shows that borders cost more than was thought, notes it. True
+  /// if the choice may be another one now.
   bool measure_plans() {
     PlanChoice plans = choose_plan(program_, choice_, table_);
     const auto unknown = [](const PlanCandidate& c) { return c.total == no_cost; };
@@ -225,11 +239,13 @@ class CostMeasurement {
 
 }  // namespace detail
 
-/// Measures on this machine what a ChoosingPartitioner with these options needs for a program, as far as the table lacks it.
+/// Measures on this machine what a ChoosingPartitioner with these options needs for a program, as far as the table
+/// lacks it.
 ///
 /// Every region is cut out, lowered and run alone, with made-up inputs, on every available backend that takes it; then
-/// neighbours together where joining them may pay, and the best ways to cut the program as a whole. What cannot be lowered
-/// or run is noted as such. A table that holds everything stays as it is. Errors: those of ChoosingOptions::order.
+/// neighbours together where joining them may pay, and the best ways to cut the program as a whole. What cannot be
+/// lowered or run is noted as such. A table that holds everything stays as it is. Errors: those of
+/// ChoosingOptions::order.
 template <class List, class Clock = std::chrono::steady_clock>
 [[nodiscard]] Result<void> measure_costs(const Method& method, CostTable& table, const ChoosingOptions& options = {},
                                          const TimingOptions& timing = {}) {

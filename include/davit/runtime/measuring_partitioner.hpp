@@ -10,7 +10,8 @@ namespace davit {
 
 /// Measures what its table lacks, then chooses as a ChoosingPartitioner does.
 ///
-/// The table must outlive the partitioner. Lower again with a ChoosingPartitioner and that table to get the same program.
+/// The table must outlive the partitioner. Lower again with a ChoosingPartitioner and that table to get the same
+/// program.
 template <class List, class Clock = std::chrono::steady_clock>
 class MeasuringPartitioner {
  public:

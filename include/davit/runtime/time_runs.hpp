@@ -20,8 +20,9 @@ namespace davit {
 struct TimingOptions {
   std::uint32_t least_rounds = 5;
   std::uint32_t most_rounds = 50;
-  std::uint32_t batch_ms = 1000;      ///< for programs that are timed together: no round begins after that, beyond the least
-  std::uint32_t total_ms = 20000;     ///< for all of a program's measurements: nothing else is begun after that
+  std::uint32_t batch_ms =
+      1000;  ///< for programs that are timed together: no round begins after that, beyond the least
+  std::uint32_t total_ms = 20000;        ///< for all of a program's measurements: nothing else is begun after that
   std::uint32_t hopeless_percent = 400;  ///< a program this much slower than another for the same work is not run again
   std::uint32_t hopeless_ms = 10;        ///< if its runs take longer than this
   std::uint64_t seed = 0;                ///< of made-up inputs
@@ -29,7 +30,8 @@ struct TimingOptions {
 
 namespace detail {
 
-/// Reads memory between two runs, so that a part of a program finds the caches as the rest of the program would leave them.
+/// Reads memory between two runs, so that a part of a program finds the caches as the rest of the program would leave
+/// them.
 class OtherWork {
  public:
   static constexpr std::size_t most_bytes = std::size_t{64} << 20;
@@ -54,18 +56,20 @@ template <class List>
 struct TimedProgram {
   ProgramSession<List> session;
   MadeUpInputs inputs;
-  std::uint64_t work = 0;        ///< programs of equal numbers do the same work
-  std::size_t other_bytes = 0;   ///< what the rest of its program reads between two runs
-  std::uint64_t ns = no_cost;    ///< no_cost: it was not run, or failed
+  std::uint64_t work = 0;       ///< programs of equal numbers do the same work
+  std::size_t other_bytes = 0;  ///< what the rest of its program reads between two runs
+  std::uint64_t ns = no_cost;   ///< no_cost: it was not run, or failed
   bool stopped = false;
 
   TimedProgram(LoweredProgram<List> program, MadeUpInputs made_up, std::uint64_t work_, std::size_t other_bytes_)
-      : session(std::move(program), {}, {.max_loop_iterations = 1000}), inputs(std::move(made_up)), work(work_),
+      : session(std::move(program), {}, {.max_loop_iterations = 1000}),
+        inputs(std::move(made_up)),
+        work(work_),
         other_bytes(other_bytes_) {}
 };
 
-/// Times programs against each other: in rounds, in which each runs once, so that what disturbs the machine meets all alike.
-/// The time of a program is that of its shortest run. The first round only warms up, for all but hopeless ones.
+/// Times programs against each other: in rounds, in which each runs once, so that what disturbs the machine meets all
+/// alike. The time of a program is that of its shortest run. The first round only warms up, for all but hopeless ones.
 template <class List, class Clock = std::chrono::steady_clock>
 void time_runs(std::span<TimedProgram<List>> programs, const TimingOptions& options) {
   detail::OtherWork other;
