@@ -53,7 +53,7 @@ template <class List, class Add>
 
 }  // namespace detail
 
-inline constexpr std::string_view partitioner_names = "capability, alternate, all, config:FILE, module:PATH=BACKEND,... or pattern:OP+OP=BACKEND,...";
+inline constexpr std::string_view partitioner_names = "capability, choose, alternate, all, config:FILE, module:PATH=BACKEND,... or pattern:OP+OP=BACKEND,...";
 
 /// Calls `lower(partitioner)` with the partitioner of that name, which may begin with "config:", "module:" or "pattern:".
 /// `order` holds the backends by preference. Errors: not_found; what the partitioner's text gives; what `lower` answers.

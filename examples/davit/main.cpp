@@ -12,9 +12,15 @@ namespace {
 void add_lowering(CLI::App& command, tool::LoweringChoice& choice) {
   command.add_option("--backends", choice.backends, "backends by preference, separated by commas (portable)");
   command.add_option("--partitioner", choice.partitioner,
-                     "capability: large groups, each on the first backend that takes it; alternate: every other node on the next "
+                     "capability: large groups, each on the first backend that takes it; choose: each region on the backend that is "
+                     "fastest for it, see --costs; alternate: every other node on the next "
                      "backend, to exercise borders; all: every node on the first; config:FILE with lines PATTERN = BACKEND; "
                      "module:PATH=BACKEND,...; pattern:OP+OP=BACKEND,...; what these leave goes to the last backend compiled in");
+  CLI::Option* costs = command.add_option("--costs", choice.costs->file, "for choose: decide by this table of costs, and measure nothing");
+  command
+      .add_option("--save-costs", choice.costs->save,
+                  "for choose: measure what this table lacks, if it is there, and write it; without --costs and this, measure and forget")
+      ->excludes(costs);
   command.add_option("--threads", choice.threads, "threads of one run, for backends that have them (1)")->check(CLI::Range(1, 1024));
   command.add_flag("--full-delegation", choice.full_delegation, "fail if the partitioner leaves a node");
 }

@@ -13,7 +13,9 @@
 #include "backends.hpp"
 #include "choose_partitioner.hpp"
 #include "davit/formats/package.hpp"
+#include "davit/lowering/choosing_partitioner.hpp"
 #include "davit/lowering/lower_program.hpp"
+#include "davit/runtime/measuring_partitioner.hpp"
 #include "davit/runtime/program_session.hpp"
 #include "davit/testing/redirected_partitioner.hpp"
 #include "tool_tracer.hpp"
@@ -68,10 +70,16 @@ template <class Use>
     return std::unexpected(Error{.code = ErrorCode::not_found, .stage = Stage::partition, .where = "--reference",
                                  .what = concat("there is no backend '", choice.redirect, "'"),
                                  .fix = concat("this program was compiled with: ", Backends::names())});
-  return choose_partitioner<Backends>(choice.partitioner, *order, [&]<class P>(const P& partitioner) {
+  const auto redirected = [&]<class P>(const P& partitioner) {
     if (choice.redirect.empty()) return use(partitioner);
     return use(testing::RedirectedPartitioner<P>{partitioner, static_cast<std::uint32_t>(redirect)});
-  });
+  };
+  if (choice.partitioner != "choose") return choose_partitioner<Backends>(choice.partitioner, *order, redirected);
+  const Result<CostTable*> table = choice.costs->table(choice.threads);
+  if (!table) return std::unexpected(table.error());
+  const ChoosingOptions options{.order = *order};
+  if (choice.costs->measures()) return redirected(MeasuringPartitioner<Backends>(**table, options));
+  return redirected(ChoosingPartitioner<Backends>(**table, options));
 }
 
 }  // namespace
@@ -90,6 +98,7 @@ Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoic
   Result<LoweredProgram<Backends>> lowered = with_partitioner(
       choice, [&](const auto& partitioner) { return to_backend(program, partitioner, options, diagnostics); });
   if (!lowered) return std::unexpected(std::move(lowered.error()));
+  if (Result<void> written = choice.costs->write(); !written) return std::unexpected(std::move(written.error()));
   return Sessions::start(*std::move(lowered), trace);
 }
 Result<Runner> Runner::load(const std::string& file, bool trace, std::uint32_t threads) {

@@ -14,6 +14,7 @@
 #include "davit/lowering/method_interface.hpp"
 #include "davit/lowering/partitioned_graph.hpp"
 #include "davit/program/exported_program.hpp"
+#include "costs.hpp"
 #include "delegate_call.hpp"
 
 namespace tool {
@@ -22,6 +23,7 @@ namespace tool {
 struct LoweringChoice {
   std::string backends = "portable";       ///< names by preference, separated by commas
   std::string partitioner = "capability";  ///< see choose_partitioner
+  std::shared_ptr<Costs> costs = std::make_shared<Costs>();  ///< of the partitioner "choose"; copies share what was measured
   std::string redirect{};                  ///< not empty: cut as the partitioner says, but run it all on this backend
   std::uint32_t threads = 1;  ///< that backends with threads may use
   bool full_delegation = false;

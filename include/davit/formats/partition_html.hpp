@@ -198,6 +198,7 @@ class SvgWriter {
     if (m >= reports.size()) continue;
     const ReportTables tables = report_tables(reports[m]);
     out += detail::html_table("Partitions", tables.partitions);
+    out += detail::html_table("Costs", tables.candidates);
     out += detail::html_table("Constants", tables.constants);
     out += detail::html_table("Not taken", tables.refusals);
   }

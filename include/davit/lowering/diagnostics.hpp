@@ -9,6 +9,15 @@
 
 namespace davit {
 
+/// What a partitioner that goes by costs considered: a way to cut the program, or a backend for a partition.
+struct CostCandidate {
+  Name what;       ///< a partition's tag, or "the program"
+  Name candidate;  ///< the backend, or the way
+  std::size_t partitions = 1;
+  std::uint64_t ns = UINT64_MAX;  ///< of one call; UINT64_MAX: not known
+  bool chosen = false;
+};
+
 /// What lowering did with one method of a program.
 struct MethodReport {
   struct Partition {
@@ -35,6 +44,7 @@ struct MethodReport {
   std::vector<Partition> partitions;
   std::vector<Constant> constants;
   std::vector<Refusal> refusals;
+  std::vector<CostCandidate> candidates;
 };
 
 /// What lowering has to say that is no error.

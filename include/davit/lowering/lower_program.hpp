@@ -274,6 +274,7 @@ class MethodLowering {
   }
   void fill_report(const ProgramCutter& cutter) const {
     report_->method = out_.name;
+    report_->candidates = partitioning_.candidates;
     for (const ConstantPlacement& p : cutter.placements())
       report_->constants.push_back({p.target, Name(name_of(p.fate)), p.partitions, p.bytes});
     for (const NodeRefusal& refusal : partitioning_.refusals)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -63,11 +64,18 @@ struct ConstantBytes {
 namespace detail {
 [[nodiscard]] inline std::string cell(const Name& name) { return std::string(name.view()); }
 [[nodiscard]] inline std::string cell(std::size_t number) { return std::to_string(number); }
+/// Nanoseconds as microseconds with three decimals; "?" if they are not known.
+[[nodiscard]] inline std::string microseconds(std::uint64_t ns) {
+  if (ns == UINT64_MAX) return "?";
+  const std::string decimals = std::to_string(1000 + ns % 1000);
+  return std::to_string(ns / 1000) + "." + decimals.substr(1);
+}
 }  // namespace detail
 
-/// The partitions, the constants and the refusals of a report, as tables.
+/// The partitions, the candidates by cost, the constants and the refusals of a report, as tables.
 struct ReportTables {
   TextTable partitions{{"partition", "backend", "nodes", "inputs", "outputs", "bytes held"}, {false, false, true, true, true, true}, {}};
+  TextTable candidates{{"of", "candidate", "partitions", "us", ""}, {false, false, true, true, false}, {}};
   TextTable constants{{"constant", "fate", "partitions", "bytes"}, {false, false, true, true}, {}};
   TextTable refusals{{"operator", "backend", "nodes", "reason"}, {false, false, true, false}, {}};
 };
@@ -76,6 +84,8 @@ struct ReportTables {
   ReportTables out;
   for (const MethodReport::Partition& p : report.partitions)
     out.partitions.rows.push_back({cell(p.tag), cell(p.backend), cell(p.nodes), cell(p.inputs), cell(p.outputs), cell(p.held_bytes)});
+  for (const CostCandidate& c : report.candidates)
+    out.candidates.rows.push_back({cell(c.what), cell(c.candidate), cell(c.partitions), detail::microseconds(c.ns), c.chosen ? "chosen" : ""});
   for (const MethodReport::Constant& c : report.constants)
     out.constants.rows.push_back({cell(c.target), cell(c.fate), cell(std::size_t{c.partitions}), cell(c.bytes)});
   for (RefusalGroup& g : group_refusals(report)) out.refusals.rows.push_back({std::move(g.target), std::move(g.backend), cell(g.count), std::move(g.reason)});
@@ -91,7 +101,7 @@ struct ReportTables {
          " duplicated, " + std::to_string(bytes.kept) + " kept";
 }
 
-/// The report as text: totals, then the tables of partitions, constants and refusals. Control characters in names are
+/// The report as text: totals, then the tables of partitions, costs, constants and refusals. Control characters in names are
 /// printed as '?'. O(n log n).
 [[nodiscard]] inline std::string print_report(const MethodReport& report) {
   const ReportTables tables = report_tables(report);
@@ -100,6 +110,7 @@ struct ReportTables {
     if (!table.rows.empty()) (out += title) += table.print();
   };
   section("partitions\n", tables.partitions);
+  section("costs\n", tables.candidates);
   section("constants\n", tables.constants);
   section("not taken\n", tables.refusals);
   for (char& c : out)

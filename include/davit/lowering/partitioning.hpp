@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "davit/lowering/backend_list.hpp"
+#include "davit/lowering/diagnostics.hpp"
 
 namespace davit {
 
@@ -69,6 +70,7 @@ struct Partitioning {
   PartitionTags tags;
   std::vector<Delegation<List>> delegations;  ///< per tag
   std::vector<NodeRefusal> refusals;
+  std::vector<CostCandidate> candidates;      ///< for the report; of a partitioner that goes by costs
 
   constexpr Partitioning() = default;
   constexpr explicit Partitioning(GraphModuleView graph) : tags(graph) {}

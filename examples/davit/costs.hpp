@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "davit/formats/cost_table_json.hpp"
+#include "davit/formats/cpu_name.hpp"
+
+namespace tool {
+
+/// The cost table of one call of this program, and where it comes from and goes to.
+class Costs {
+ public:
+  std::string file{};  ///< not empty: read it, and measure nothing
+  std::string save{};  ///< not empty: read it if it is there, measure what it lacks, and write it
+
+  [[nodiscard]] bool measures() const noexcept { return file.empty(); }
+
+  /// The table, read at the first call. Errors: what reading gives; a table to add to that was measured elsewhere.
+  [[nodiscard]] davit::Result<davit::CostTable*> table(std::uint32_t threads) {
+    using davit::concat;
+    if (loaded_) return &table_;
+    const std::string cpu = davit::formats::cpu_name();
+    const bool exists = !file.empty() || (!save.empty() && std::filesystem::exists(save));
+    if (exists) {
+      davit::Result<davit::CostTable> read =
+          davit::formats::read_cost_table(std::filesystem::path(file.empty() ? save : file));
+      if (!read) return std::unexpected(std::move(read.error()));
+      if (measures() && (read->cpu != cpu || read->threads != threads))
+        return std::unexpected(davit::Error{
+            .code = davit::ErrorCode::invalid_argument,
+            .stage = davit::Stage::partition,
+            .where = davit::Name(save),
+            .what = concat("this table was measured on '", read->cpu, "' with ", read->threads, " thread(s), this is '",
+                           cpu, "' with ", threads),
+            .fix = "use it with --costs, or name another file: a table holds measurements of one machine"});
+      table_ = *std::move(read);
+    } else {
+      table_.cpu = davit::Name::own(cpu);
+      table_.threads = threads;
+    }
+    loaded_ = true;
+    return &table_;
+  }
+  /// Writes the table, if that was asked for. Errors: io_error.
+  [[nodiscard]] davit::Result<void> write() const {
+    return save.empty() || !loaded_ ? davit::Result<void>()
+                                    : davit::formats::write_cost_table(table_, std::filesystem::path(save));
+  }
+
+ private:
+  davit::CostTable table_;
+  bool loaded_ = false;
+};
+
+}  // namespace tool

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "davit/program/exported_program.hpp"
+
+namespace davit {
+
+/// Where a value comes from, as a partition sees it.
+enum class ValueSource : std::uint8_t {
+  passed,  ///< a user input, or what a node made
+  held,    ///< a parameter, buffer, constant or object that the program does not change
+  state,   ///< one that it changes
+};
+
+/// The source of every value. O(values + specs log specs).
+[[nodiscard]] constexpr std::vector<ValueSource> value_sources(const ExportedProgram& program) {
+  const ExportGraphSignature& signature = program.signature;
+  const GraphModuleView graph = program.view();
+  std::vector<std::string_view> changed;
+  for (const OutputSpec& spec : signature.output_specs)
+    if (kind(spec) == OutputKind::buffer_mutation || kind(spec) == OutputKind::parameter_mutation)
+      changed.push_back(target(spec)->view());
+  for (const Name& name : signature.unlisted_state) changed.push_back(name.view());
+  std::ranges::sort(changed);
+  std::vector<ValueSource> sources(graph.values.size(), ValueSource::passed);
+  const std::span<const Argument> inputs = graph.args(graph.root().inputs);
+  for (std::size_t i = 0; i < inputs.size() && i < signature.input_specs.size(); ++i) {
+    const InputSpec& spec = signature.input_specs[i];
+    if (!inputs[i].is_value() || kind(spec) == InputKind::user_input || kind(spec) == InputKind::token) continue;
+    const Name* name = target(spec);
+    const bool changes = name != nullptr && std::ranges::binary_search(changed, name->view());
+    sources[inputs[i].value()] = changes ? ValueSource::state : ValueSource::held;
+  }
+  return sources;
+}
+
+}  // namespace davit

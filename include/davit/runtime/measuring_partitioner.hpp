@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <utility>
+
+#include "davit/runtime/measure_costs.hpp"
+
+namespace davit {
+
+/// Measures what its table lacks, then chooses as a ChoosingPartitioner does.
+///
+/// The table must outlive the partitioner. Lower again with a ChoosingPartitioner and that table to get the same
+/// program.
+template <class List, class Clock = std::chrono::steady_clock>
+class MeasuringPartitioner {
+ public:
+  using Backends = List;
+
+  explicit MeasuringPartitioner(CostTable& table, ChoosingOptions options = {}, TimingOptions timing = {})
+      : table_(&table), options_(std::move(options)), timing_(timing) {}
+
+  [[nodiscard]] Result<Partitioning<List>> partition(const Method& method) const {
+    if (Result<void> measured = measure_costs<List, Clock>(method, *table_, options_, timing_); !measured)
+      return std::unexpected(std::move(measured.error()));
+    return ChoosingPartitioner<List>(*table_, options_).partition(method);
+  }
+
+ private:
+  CostTable* table_;
+  ChoosingOptions options_;
+  TimingOptions timing_;
+};
+
+}  // namespace davit
