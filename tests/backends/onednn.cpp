@@ -32,12 +32,6 @@ namespace {
   return text;
 }
 
-/// Why oneDNN refuses the last node of a program; "" if it takes it.
-[[nodiscard]] std::string reason(const ExportedProgram& program) {
-  const char* why = onednn::refuses(program.view(), static_cast<NodeId>(program.view().nodes.size() - 1));
-  return why == nullptr ? "" : why;
-}
-
 /// conv, norm, relu, conv, norm, + shortcut, relu: a block of resnet.
 [[nodiscard]] ExportedProgram residual_block(Net& n) {
   const auto w1 = n.weight("w1", {32, 16, 3, 3}, 0.2);
@@ -295,10 +289,6 @@ TEST_CASE("a constant that is made when compiling") {
       n.op("aten.full.default", "full", {3, 4}, {{"size", n.ints({3, 4})}, {"fill_value", GraphBuilder::real(-2)}});
   const ExportedProgram program = n.finish({full, n.relu("r", n.add("a", full, n.input("x", {4}), {3, 4}), {3, 4})});
   CHECK(faults(program, n.sample()) == "");
-  Net large;
-  const auto huge = large.op("aten.full.default", "huge", {4096, 4096},
-                             {{"size", large.ints({4096, 4096})}, {"fill_value", large.i(1)}});
-  CHECK(reason(large.finish({huge})) == "the constant would take much memory");
 }
 
 TEST_CASE("one row times a large matrix, alone and with what one primitive cannot take") {
@@ -365,32 +355,6 @@ TEST_CASE("inputs may lie in any order") {
     REQUIRE(plain);
     CHECK(support::elements((*plain)[0]) == expected);
   }
-}
-
-TEST_CASE("what is refused, and why") {
-  const auto unary = [](std::string_view target, std::initializer_list<Net::Named> more = {}) {
-    Net n;
-    const auto x = n.input("x", {2, 3});
-    std::vector<Net::Named> arguments{{"self", n.v(x)}};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto y = arguments.size() == 1 ? n.op(target, "y", {2, 3}, {arguments[0]})
-                                         : n.op(target, "y", {2, 3}, {arguments[0], arguments[1]});
-    return reason(n.finish({y}));
-  };
-  CHECK(unary("aten.relu.default") == "");
-  CHECK(unary("aten.erfinv.default") == "oneDNN has no such operator");
-  CHECK(unary("aten.div.Tensor", {{"other", GraphBuilder::real(0)}}) == "it divides by 0");
-  CHECK(unary("aten.elu.default", {{"scale", GraphBuilder::real(2)}}) == "it scales its input or output");
-  CHECK(unary("aten.permute.default") == "the dimensions are no permutation");
-  CHECK(unary("aten.softmax.int", {{"dim", GraphBuilder::integer(2)}}) == "the dimension is out of range");
-  Net used;
-  const auto x = used.input("x", {1, 3, 4, 4});
-  const auto pool = used.many("aten.max_pool2d_with_indices.default", {{"y", {1, 3, 2, 2}}, {"i", {1, 3, 2, 2}}},
-                              {{"self", used.v(x)}, {"kernel_size", used.ints({2, 2})}});
-  CHECK(reason(used.finish({pool[0], pool[1]})) == "the indices of the maxima are used");
-  CHECK(reason(programs::binary("aten.add.Tensor", {2}, programs::trace_of_add, ScalarType::int64)) ==
-        "a tensor is not float32");
-  CHECK(reason(programs::binary("aten.add.Tensor", {0})) == "a tensor has no elements");
 }
 
 TEST_CASE("preprocess names the node that it does not take") {

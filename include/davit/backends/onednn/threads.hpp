@@ -35,7 +35,7 @@ class ThreadScope {
   }
   ThreadScope(const ThreadScope&) = delete;
   ThreadScope& operator=(const ThreadScope&) = delete;
-  ~ThreadScope() { use(before_); }
+  ~ThreadScope() { use(0); }
 
   /// Another number from here on; 0: as it was before the scope.
   void use(int threads) noexcept {

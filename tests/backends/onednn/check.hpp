@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "davit/backends/onednn/builder.hpp"
+#include "davit/backends/onednn/op_table.hpp"
+#include "support/net.hpp"
+
+/// What the tests of the backend's parts share.
+namespace onednn_check {
+
+/// A node in oneDNN's terms, or why it is refused ("" if it is not). The library is not asked.
+struct Described {
+  std::string why;
+  davit::onednn_ops::Operation op;
+};
+
+/// The last node of a program.
+[[nodiscard]] inline Described described(const davit::ExportedProgram& program) {
+  Described made;
+  const auto last = static_cast<davit::NodeId>(program.view().nodes.size() - 1);
+  if (const char* why = davit::onednn_ops::describe_node(program.view(), last, made.op)) made.why = why;
+  return made;
+}
+
+/// The node that `draft(net)` adds last.
+template <class MakeNode>
+[[nodiscard]] Described drafted(MakeNode&& draft) {
+  support::Net n;
+  (void)draft(n);
+  return described(n.finish({}));
+}
+
+/// All nodes of a program, none of them refused.
+[[nodiscard]] inline std::vector<davit::onednn_ops::Operation> operations(davit::GraphModuleView graph) {
+  std::vector<davit::onednn_ops::Operation> list(graph.nodes.size());
+  for (davit::NodeId n = 0; n < graph.nodes.size(); ++n)
+    if (davit::onednn_ops::describe_node(graph, n, list[n]) != nullptr) return {};
+  return list;
+}
+
+/// Makes a value a constant that lies in memory as the numbers come.
+inline void place_constant(davit::onednn_ops::Builder& b, davit::ValueId v, const davit::onednn_ops::MemoryDesc& md,
+                           const std::vector<float>& numbers) {
+  const davit::onednn_ops::Place place = b.add_constant(md);
+  std::copy(numbers.begin(), numbers.end(), reinterpret_cast<float*>(b.constant_data(place)));
+  b.place(v, place);
+}
+/// In row-major order.
+inline void place_constant(davit::onednn_ops::Builder& b, davit::ValueId v, const std::vector<float>& numbers) {
+  place_constant(b, v, davit::onednn_ops::plain(b.sizes(v)), numbers);
+}
+/// Makes a value an input, in row-major order.
+inline void place_input(davit::onednn_ops::Builder& b, davit::ValueId v) {
+  const davit::onednn_ops::MemoryDesc md = davit::onednn_ops::plain(b.sizes(v));
+  b.place(v, {md, b.add_storage(davit::onednn_ops::StorageKind::input, md.get_size())});
+}
+/// The numbers of a constant, in the order they lie in.
+[[nodiscard]] inline std::vector<float> numbers_at(const davit::onednn_ops::Builder& b,
+                                                   const davit::onednn_ops::Place& place) {
+  const auto* first = reinterpret_cast<const float*>(b.constant_data(place));
+  return {first, first + place.md.get_size() / sizeof(float)};
+}
+
+}  // namespace onednn_check

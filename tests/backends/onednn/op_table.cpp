@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "davit/backends/onednn/op_table.hpp"
+
+#include <doctest/doctest.h>
+
+#include "backends/onednn/check.hpp"
+
+using namespace davit;
+using onednn_check::described;
+using onednn_check::drafted;
+using onednn_ops::find_op;
+using support::Net;
+
+static_assert(find_op("aten.relu.default") != nullptr && find_op("aten.relu.default")->name == "aten.relu.default");
+static_assert(find_op("aten.relu") == nullptr && find_op("") == nullptr && find_op("zzz") == nullptr);
+
+TEST_CASE("every row of the table is found by its name, at run time too, and no name stands there twice") {
+  for (const onednn_ops::OpRow& row : onednn_ops::op_table) {
+    CAPTURE(row.name);
+    CHECK(find_op(row.name) == &row);
+    CHECK((row.describe != nullptr));
+  }
+  CHECK(find_op("aten.relu.out") == nullptr);
+  CHECK(find_op("aten.view.default ") == nullptr);
+}
+
+TEST_CASE("operators that are as exact as torch's elsewhere only are not in the table") {
+  static_assert(find_op("aten.log.default") == nullptr && find_op("aten._log_softmax.default") == nullptr);
+  static_assert(find_op("aten.exp.default") == nullptr);
+  CHECK(drafted([](Net& n) { return n.op("aten.exp.default", "y", {2}, {{"self", n.v(n.input("x", {2}))}}); }).why ==
+        "oneDNN has no such operator");
+}
+
+TEST_CASE("what no operator may have") {
+  support::Draft effect;
+  const ValueId token = effect.token("token");
+  const auto [next, sum] = effect.effect("next", "sum", token, effect.user("x", {2}), 1.0);
+  effect.output(sum);
+  effect.output_token(next);
+  CHECK(described(effect.finish()).why == "oneDNN has no such operator");
+
+  support::Draft known;
+  const ValueId x = known.user("x", {2});
+  const ValueId made = known.new_token("made");
+  const ValueId y = known.like(x, "y");
+  const Argument inputs[] = {GraphBuilder::value(known.token("token")),
+                             known.b.string("aten.relu.default", ArgumentKind::operator_name), GraphBuilder::value(x)};
+  const Argument outputs[] = {GraphBuilder::value(made), GraphBuilder::value(y)};
+  known.b.node("higher_order.with_effects", inputs, outputs);
+  CHECK(described(known.finish()).why == "the operator has an effect");
+
+  support::Draft none;
+  const Argument self[] = {GraphBuilder::value(none.user("x", {2}))};
+  none.b.node("aten.relu.default", self, {});
+  CHECK(described(none.finish()).why == "it has no output");
+
+  support::Draft number;
+  const Argument operand[] = {GraphBuilder::value(number.user("x", {2}))};
+  const Argument literal[] = {GraphBuilder::integer(1)};
+  number.b.node("aten.relu.default", operand, literal);
+  CHECK(described(number.finish()).why == "its output is no tensor");
+}
+
+TEST_CASE("an operation keeps its row's name, its node and its output") {
+  Net n;
+  const auto x = n.input("x", {2, 3});
+  const auto a = n.relu("a", x, {2, 3});
+  const auto y = n.op("aten.neg.default", "y", {2, 3}, {{"self", n.v(a)}});
+  const auto made = described(n.finish({y}));
+  CHECK(made.why == "");
+  CHECK(made.op.name == "aten.neg.default");
+  CHECK(made.op.node == 1);
+  CHECK(made.op.inputs == std::vector{a});
+  CHECK(made.op.outputs == std::vector{y});
+}
