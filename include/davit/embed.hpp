@@ -8,6 +8,7 @@
 #include "davit/embed/run_step.hpp"
 #include "davit/embed/select_steps.hpp"
 #include "davit/embed/static_argument.hpp"
+#include "davit/embed/static_assignment.hpp"
 #include "davit/embed/static_memory.hpp"
 #include "davit/embed/static_module.hpp"
 #include "davit/embed/static_plan.hpp"
