@@ -12,6 +12,8 @@ namespace support {
 
 inline std::atomic<std::size_t> allocations = 0;
 inline std::atomic<std::size_t> largest_allocation = 0;
+/// Told of each allocation where the code lies that asked for it; see count_own_allocations.hpp.
+inline std::atomic<void (*)(const void* caller)> on_allocation = nullptr;
 
 /// Heap allocations of the whole program since this was made.
 class AllocationCount {
@@ -25,16 +27,17 @@ class AllocationCount {
   std::size_t before_;
 };
 
-[[nodiscard]] inline void* count_and_allocate(std::size_t size, std::size_t alignment) noexcept {
+[[nodiscard]] inline void* count_and_allocate(std::size_t size, std::size_t alignment, const void* caller) noexcept {
   ++allocations;
+  if (const auto tell = on_allocation.load()) tell(caller);
   if (size > largest_allocation.load()) largest_allocation = size;
   const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
   if (rounded < size) return nullptr;
   return alignment <= alignof(std::max_align_t) ? std::malloc(size == 0 ? 1 : size)
                                                 : std::aligned_alloc(alignment, rounded);
 }
-[[nodiscard]] inline void* allocate_or_end(std::size_t size, std::size_t alignment) {
-  void* const memory = count_and_allocate(size, alignment);
+[[nodiscard]] inline void* allocate_or_end(std::size_t size, std::size_t alignment, const void* caller) {
+  void* const memory = count_and_allocate(size, alignment, caller);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -44,28 +47,28 @@ class AllocationCount {
 // Not inlined, or g++ takes malloc and free in them for a mismatch.
 
 [[gnu::noinline]] void* operator new(std::size_t size) {
-  return support::allocate_or_end(size, 1);
+  return support::allocate_or_end(size, 1, __builtin_return_address(0));
 }
 [[gnu::noinline]] void* operator new[](std::size_t size) {
-  return support::allocate_or_end(size, 1);
+  return support::allocate_or_end(size, 1, __builtin_return_address(0));
 }
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return support::count_and_allocate(size, 1);
+  return support::count_and_allocate(size, 1, __builtin_return_address(0));
 }
 [[gnu::noinline]] void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
-  return support::count_and_allocate(size, 1);
+  return support::count_and_allocate(size, 1, __builtin_return_address(0));
 }
 [[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t to) {
-  return support::allocate_or_end(size, static_cast<std::size_t>(to));
+  return support::allocate_or_end(size, static_cast<std::size_t>(to), __builtin_return_address(0));
 }
 [[gnu::noinline]] void* operator new[](std::size_t size, std::align_val_t to) {
-  return support::allocate_or_end(size, static_cast<std::size_t>(to));
+  return support::allocate_or_end(size, static_cast<std::size_t>(to), __builtin_return_address(0));
 }
 [[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t to, const std::nothrow_t&) noexcept {
-  return support::count_and_allocate(size, static_cast<std::size_t>(to));
+  return support::count_and_allocate(size, static_cast<std::size_t>(to), __builtin_return_address(0));
 }
 [[gnu::noinline]] void* operator new[](std::size_t size, std::align_val_t to, const std::nothrow_t&) noexcept {
-  return support::count_and_allocate(size, static_cast<std::size_t>(to));
+  return support::count_and_allocate(size, static_cast<std::size_t>(to), __builtin_return_address(0));
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);

@@ -72,6 +72,13 @@ template <std::size_t Steps, std::size_t Width>
 struct StepRows {
   static constexpr std::size_t width = Width;
 
+  std::uint32_t kernels[Steps + 1];
+  std::uint32_t params[Steps + 1];
+  std::uint32_t counts[Steps + 1];
+  NodeId nodes[Steps + 1];
+  std::uint32_t like[Steps + 1];  ///< the first step, among itself and those shortly before, that does just the same
+  std::uint64_t codes[Steps * Width + 1];  ///< of step i from i * Width; 0 behind the last
+
   /// Finds `like[step]`; the steps before have theirs.
   constexpr void compare(std::size_t step) noexcept {
     like[step] = static_cast<std::uint32_t>(step);
@@ -84,12 +91,6 @@ struct StepRows {
       return;
     }
   }
-  std::uint32_t kernels[Steps + 1];
-  std::uint32_t params[Steps + 1];
-  std::uint32_t counts[Steps + 1];
-  NodeId nodes[Steps + 1];
-  std::uint32_t like[Steps + 1];  ///< the first step, among itself and those shortly before, that does just the same
-  std::uint64_t codes[Steps * Width + 1];  ///< of step i from i * Width; 0 behind the last
 };
 
 namespace detail {
