@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,31 +17,50 @@
 
 namespace davit {
 
-/// What a backend may keep of a method: its graph without source metadata, its constants, a debug handle per node.
-/// Shared and immutable; constants view the file that they came from.
+/// What a backend may keep of a method: its graph without source metadata, its constants and objects, a debug handle
+/// per node. Shared and immutable; constants view the file that they came from.
 struct ProgramBody {
   GraphModule graph;
   std::vector<InputRole> roles;      ///< per graph input
   std::vector<Tensor> constants;     ///< per graph input of role `constant`, in order
+  std::vector<SharedBytes> objects;  ///< per graph input of role `object`, in order: its pickled state
   std::vector<DebugHandle> handles;  ///< per node
 };
 
+namespace detail {
+
+[[nodiscard]] inline SharedBytes object_state(const ExportedProgram& program, std::string_view object) {
+  for (const NamedObject& entry : program.custom_objects)
+    if (entry.name == object) return entry.state;
+  return {};
+}
+/// What people call a graph input.
+[[nodiscard]] inline std::string_view input_name(GraphModuleView graph, std::size_t input) {
+  const Argument& a = graph.args(graph.root().inputs)[input];
+  return a.is_value() ? graph.name(a.value()) : std::string_view("constant");
+}
+
+}  // namespace detail
+
 /// The body of a method, for `backend`. Errors: not_found for a constant that the program does not hold.
-[[nodiscard]] inline Result<std::shared_ptr<const ProgramBody>> make_program_body(const Method& method, std::string_view backend,
+[[nodiscard]] inline Result<std::shared_ptr<const ProgramBody>> make_program_body(const Method& method,
+                                                                                  std::string_view backend,
                                                                                   DebugHandleRecorder& debug_handles) {
   auto body = std::make_shared<ProgramBody>();
   body->handles = debug_handles.handle_all();
   body->roles = input_roles(method.program->signature);
   const std::vector<InputSpec>& specs = method.program->signature.input_specs;
   for (std::size_t i = 0; i < body->roles.size(); ++i) {
+    if (body->roles[i] == InputRole::object)
+      body->objects.push_back(detail::object_state(*method.program, *target(specs[i])));
     if (body->roles[i] != InputRole::constant) continue;
     const Tensor* tensor = method.program->tensor_named(*target(specs[i]));
     if (tensor == nullptr)
       return std::unexpected(Error{.code = ErrorCode::not_found,
                                    .stage = Stage::preprocess,
                                    .backend = Name(backend),
-                                   .where = concat("constant '", *target(specs[i]), "'"),
-                                   .what = "the program holds no tensor of that name",
+                                   .where = concat("input '", detail::input_name(method.view(), i), "'"),
+                                   .what = concat("the program holds no tensor '", *target(specs[i]), "'"),
                                    .fix = "export the program again with its weights"});
     body->constants.push_back(*tensor);
   }
@@ -57,13 +77,16 @@ template <class WriteTensor>
   out.array(std::span<const DebugHandle>(body.handles));
   out.number(static_cast<std::uint64_t>(body.constants.size()));
   for (const Tensor& tensor : body.constants) write(out, tensor);
+  out.number(static_cast<std::uint64_t>(body.objects.size()));
+  for (const SharedBytes& object : body.objects) out.bytes(object.bytes());
   return std::move(out).take();
 }
 
 /// Reads what save_program_body wrote, for `backend`. Errors: corrupt_data, out_of_memory.
 template <class ReadTensor>
 [[nodiscard]] Result<std::shared_ptr<const ProgramBody>> load_program_body(std::span<const std::byte> bytes,
-                                                                           std::string_view backend, ReadTensor&& read) {
+                                                                           std::string_view backend,
+                                                                           ReadTensor&& read) {
   ByteReader in(bytes);
   auto body = std::make_shared<ProgramBody>();
   Result<GraphModule> graph = read_graph(in);
@@ -77,15 +100,17 @@ template <class ReadTensor>
     if (!tensor) return std::unexpected(std::move(tensor.error()));
     body->constants.push_back(std::move(*tensor));
   }
-  std::size_t wanted = 0;
-  for (const InputRole role : body->roles) wanted += role == InputRole::constant ? 1 : 0;
+  const std::size_t objects = in.count(8);
+  for (std::size_t i = 0; i < objects && in.ok(); ++i) body->objects.push_back(SharedBytes::copy_of(in.bytes()));
+  const auto wanted = [&](InputRole role) { return static_cast<std::size_t>(std::ranges::count(body->roles, role)); };
   if (!in.ok() || body->graph.graphs.empty() || body->roles.size() != body->graph.graphs[root_graph].inputs.count ||
-      body->handles.size() != body->graph.nodes.size() || wanted != body->constants.size())
+      body->handles.size() != body->graph.nodes.size() || wanted(InputRole::constant) != body->constants.size() ||
+      wanted(InputRole::object) != body->objects.size())
     return std::unexpected(Error{.code = ErrorCode::corrupt_data,
                                  .backend = Name(backend),
                                  .where = concat("processed blob, byte ", in.position()),
                                  .what = "its tables do not agree with each other",
-                                 .fix = "save the program again"});
+                                 .fix = "save the module again"});
   return body;
 }
 

@@ -14,13 +14,12 @@
 #include "davit/backend/contract.hpp"
 #include "davit/backend/delegate_io.hpp"
 #include "davit/backend/memory_plan.hpp"
+#include "davit/backend/program_body.hpp"
 #include "davit/backends/portable/bind_arguments.hpp"
 #include "davit/backends/portable/op_table.hpp"
 #include "davit/core/copy_tensor.hpp"
-#include "davit/program/graph_bytes.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/operators.hpp"
-#include "davit/program/strip_metadata.hpp"
 #include "davit/program/symbols.hpp"
 
 namespace davit {
@@ -36,16 +35,8 @@ struct portable {
     friend constexpr bool operator==(const CompileSpec&, const CompileSpec&) = default;
   };
 
-  /// A program without source metadata, its constants, and a debug handle per node. Shared, immutable.
-  struct Body {
-    GraphModule graph;
-    std::vector<InputRole> roles;          ///< per graph input
-    std::vector<Tensor> constants;         ///< per graph input of role `constant`, in order
-    std::vector<SharedBytes> objects;      ///< per graph input of role `object`, in order: its pickled state
-    std::vector<DebugHandle> handles;      ///< per node
-  };
   struct Processed {
-    std::shared_ptr<const Body> body;
+    std::shared_ptr<const ProgramBody> body;
   };
 
   struct Step {
@@ -57,7 +48,7 @@ struct portable {
     DebugHandle handle = no_debug_handle;
   };
   struct Handle {
-    std::shared_ptr<const Body> body;
+    std::shared_ptr<const ProgramBody> body;
     std::vector<Step> steps;
     portable_kernels::ArgumentTable arguments;
     std::vector<ValueId> value_of_slot;      ///< no_id for an output that the graph does not name
@@ -113,31 +104,15 @@ struct portable {
   template <class Ops>
   [[nodiscard]] static Result<Processed> preprocess_with(const Method& method, DebugHandleRecorder& debug_handles) {
     const GraphModuleView graph = method.view();
-    auto body = std::make_shared<Body>();
-    body->handles = debug_handles.handle_all();
-    body->roles = input_roles(method.program->signature);
-    const std::vector<InputSpec>& specs = method.program->signature.input_specs;
-    for (std::size_t i = 0; i < body->roles.size(); ++i) {
-      if (body->roles[i] == InputRole::object) body->objects.push_back(state_of(*method.program, *target(specs[i])));
-      if (body->roles[i] != InputRole::constant) continue;
-      const Tensor* tensor = method.program->tensor_named(*target(specs[i]));
-      if (tensor == nullptr)
-        return std::unexpected(Error{.code = ErrorCode::not_found,
-                                     .stage = Stage::preprocess,
-                                     .backend = name,
-                                     .where = concat("input '", name_of_input(graph, i), "'"),
-                                     .what = concat("the program holds no tensor '", *target(specs[i]), "'"),
-                                     .fix = "export the program again with its weights"});
-      body->constants.push_back(*tensor);
-    }
-    body->graph = strip_metadata(graph);
+    Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
+    if (!body) return std::unexpected(std::move(body.error()));
     Name missing;
     DebugHandle first = no_debug_handle;
     std::size_t count = 0;
     for (NodeId id = 0; id < graph.nodes.size(); ++id) {
       const char* reason = refuses_with<Ops>(graph, id);
       if (reason == nullptr) continue;
-      if (first == no_debug_handle) first = body->handles[id];
+      if (first == no_debug_handle) first = (*body)->handles[id];
       if (++count > 50) continue;
       missing = concat(missing, "\n  ", operator_call(graph, graph.nodes[id]).target, " (", reason, ")");
       if (count > 1 && graph.nodes[id].metadata < graph.metadata.size())  // the first one's source is the error's own
@@ -150,7 +125,7 @@ struct portable {
                                    .backend = name,
                                    .what = concat(count, count == 1 ? " node is" : " nodes are", " not supported:", missing),
                                    .fix = "decompose them with run_decompositions() or name a backend that has them"});
-    return Processed{std::move(body)};
+    return Processed{*std::move(body)};
   }
 
   template <class Ops>
@@ -206,33 +181,24 @@ struct portable {
   }
 
   [[nodiscard]] static std::vector<std::byte> save(const Processed& processed) {
-    return save_with(processed, [](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor); });
+    return save_program_body(*processed.body, [](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor); });
   }
   [[nodiscard]] static std::vector<std::byte> save(const Processed& processed, SegmentWriter& segments) {
-    return save_with(processed, [&](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor, segments); });
+    return save_program_body(*processed.body, [&](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor, segments); });
   }
   [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes) {
-    return load_with(bytes, [](ByteReader& in) { return read_tensor(in); });
+    return processed_of(load_program_body(bytes, name, [](ByteReader& in) { return read_tensor(in); }));
   }
   [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes, const SegmentReader& segments) {
-    return load_with(bytes, [&](ByteReader& in) { return read_tensor(in, segments); });
+    return processed_of(load_program_body(bytes, name, [&](ByteReader& in) { return read_tensor(in, segments); }));
   }
   [[nodiscard]] static std::vector<std::byte> save_spec(const CompileSpec&) { return {}; }
   [[nodiscard]] static Result<CompileSpec> load_spec(std::span<const std::byte>) { return CompileSpec{}; }
 
  private:
-  template <class WriteTensor>
-  [[nodiscard]] static std::vector<std::byte> save_with(const Processed& processed, WriteTensor&& write);
-  template <class ReadTensor>
-  [[nodiscard]] static Result<Processed> load_with(std::span<const std::byte> bytes, ReadTensor&& read);
-  [[nodiscard]] static SharedBytes state_of(const ExportedProgram& program, std::string_view object) {
-    for (const NamedObject& entry : program.custom_objects)
-      if (entry.name == object) return entry.state;
-    return {};
-  }
-  [[nodiscard]] static std::string_view name_of_input(GraphModuleView graph, std::size_t i) {
-    const Argument& a = graph.args(graph.root().inputs)[i];
-    return a.is_value() ? graph.name(a.value()) : std::string_view("constant");
+  [[nodiscard]] static Result<Processed> processed_of(Result<std::shared_ptr<const ProgramBody>> body) {
+    if (!body) return std::unexpected(std::move(body.error()));
+    return Processed{*std::move(body)};
   }
   [[nodiscard]] static EValue result(GraphModuleView graph, const Handle& handle, const Workspace& ws, const Argument& a) {
     switch (a.kind) {
@@ -272,7 +238,7 @@ struct portable {
 
 template <class Ops>
 Result<portable::Handle> portable::compile_with(const Processed& processed) {
-  const Body& body = *processed.body;
+  const ProgramBody& body = *processed.body;
   const GraphModuleView graph = body.graph.view();
   const Graph& root = graph.root();
   Handle h{.body = processed.body};
@@ -395,7 +361,7 @@ Result<portable::Handle> portable::compile_with(const Processed& processed) {
 
 inline Result<std::size_t> portable::prepare(const Handle& handle, std::span<const EValue> inputs,
                                              std::span<const EValue> outputs, Workspace& ws) {
-  const Body& body = *handle.body;
+  const ProgramBody& body = *handle.body;
   const GraphModuleView graph = body.graph.view();
   const auto no_memory = [](std::string_view what) {
     return std::unexpected(Error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .backend = name,
@@ -481,50 +447,6 @@ inline Result<std::size_t> portable::prepare(const Handle& handle, std::span<con
   ws.offsets = std::move(plan.offsets);
   ws.scratch = nullptr;
   return plan.arena_bytes;
-}
-
-template <class WriteTensor>
-std::vector<std::byte> portable::save_with(const Processed& processed, WriteTensor&& write) {
-  ByteWriter out;
-  write_graph(out, processed.body->graph.view());
-  out.array(std::span<const InputRole>(processed.body->roles));
-  out.array(std::span<const DebugHandle>(processed.body->handles));
-  out.number(static_cast<std::uint64_t>(processed.body->constants.size()));
-  for (const Tensor& tensor : processed.body->constants) write(out, tensor);
-  out.number(static_cast<std::uint64_t>(processed.body->objects.size()));
-  for (const SharedBytes& object : processed.body->objects) out.bytes(object.bytes());
-  return std::move(out).take();
-}
-
-template <class ReadTensor>
-Result<portable::Processed> portable::load_with(std::span<const std::byte> bytes, ReadTensor&& read) {
-  ByteReader in(bytes);
-  auto body = std::make_shared<Body>();
-  Result<GraphModule> graph = read_graph(in);
-  if (!graph) return std::unexpected(graph.error());
-  body->graph = std::move(*graph);
-  body->roles = in.array<InputRole>();
-  body->handles = in.array<DebugHandle>();
-  const std::size_t constants = in.count(16);
-  for (std::size_t i = 0; i < constants && in.ok(); ++i) {
-    Result<Tensor> tensor = read(in);
-    if (!tensor) return std::unexpected(tensor.error());
-    body->constants.push_back(std::move(*tensor));
-  }
-  const std::size_t objects = in.count(8);
-  for (std::size_t i = 0; i < objects && in.ok(); ++i) body->objects.push_back(SharedBytes::copy_of(in.bytes()));
-  std::size_t wanted = 0;
-  std::size_t wanted_objects = 0;
-  for (const InputRole role : body->roles) {
-    wanted += role == InputRole::constant ? 1 : 0;
-    wanted_objects += role == InputRole::object ? 1 : 0;
-  }
-  if (!in.ok() || body->roles.size() != body->graph.graphs[root_graph].inputs.count ||
-      body->handles.size() != body->graph.nodes.size() || wanted != body->constants.size() || wanted_objects != body->objects.size())
-    return std::unexpected(Error{.code = ErrorCode::corrupt_data, .backend = name,
-                                 .where = concat("processed blob, byte ", in.position()),
-                                 .what = "its tables do not agree with each other", .fix = "save the module again"});
-  return Processed{std::move(body)};
 }
 
 /// portable with operators of your own. `Custom::operators` is an array of CustomOperator; its names must be new ones.
