@@ -33,13 +33,13 @@ struct npu {
 
   /// The accelerator's own limits: one bias per column, no scaling.
   static constexpr bool takes(const davit::EmbedNode& n) {
-    if (n.target() != "aten.addmm.default" || n.g.dtype(n.output()) != davit::ScalarType::float32) return false;
+    if (!n.is("aten.addmm.default") || n.g.dtype(n.output()) != davit::ScalarType::float32) return false;
     return n.number("alpha", 1) == 1 && n.number("beta", 1) == 1 &&
            n.g.numel(n.value("self")) == n.g.size(n.output(), 1);
   }
   /// Called by the compiler: writes a node's command, or says why the node is not for this backend.
   static constexpr const char* embed(const davit::EmbedNode& n, davit::StepWriter& steps) {
-    const bool clamp = n.target() == "aten.relu.default";
+    const bool clamp = n.is("aten.relu.default");
     const davit::EmbedNode product{n.g, clamp ? n.g.producer(n.value("self")) : n.id};
     if (product.id == davit::no_id || !takes(product)) return "no float32 addmm, nor the relu of one";
     if (clamp && n.g.users[product.output()] != 1) return "the addmm before the relu is needed elsewhere";

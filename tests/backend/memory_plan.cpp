@@ -37,6 +37,15 @@ constexpr bool check_by_size() {  // in order of time the large block comes last
 }
 static_assert(check_by_size());
 
+constexpr bool check_tightly() {
+  const Lifetime lifetimes[] = {{0, 1, 64}, {1, 2, 128}, {2, 3, 256}, {2, 2, 0}};
+  const Lifetime chain[] = {{0, 1, 100}, {1, 2, 100}, {2, 3, 100}};
+  return plan_memory(lifetimes).live_bytes == 384 && plan_memory_tightly(lifetimes, 4).arena_bytes == 384 &&
+         plan_memory_tightly(lifetimes, 3).arena_bytes == 448 && plan_memory_tightly(lifetimes, 4, 16).arena_bytes == 384 &&
+         plan_memory(chain).live_bytes == 256 && plan_memory_tightly(chain, 3).arena_bytes == 256;
+}
+static_assert(check_tightly());
+
 constexpr bool check_gap() {  // the small block fits between two that are alive at the same time
   const Lifetime lifetimes[] = {{0, 4, 512}, {0, 1, 256}, {0, 4, 128}, {2, 3, 200}};
   const MemoryPlan plan = plan_memory_by_size(lifetimes);
@@ -50,6 +59,8 @@ TEST_CASE("blocks by size: the largest first, the rest where there is room; also
   CHECK(check_by_size());
   CHECK(check_gap());
 }
+
+TEST_CASE("the tighter of two plans, as long as there are few blocks") { CHECK(check_tightly()); }
 
 TEST_CASE("the larger of two blocks of one size and time is the first; the order does not depend on anything else") {
   const Lifetime lifetimes[] = {{0, 1, 64}, {0, 1, 64}, {0, 1, 65}};

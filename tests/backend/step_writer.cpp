@@ -26,9 +26,7 @@ static_assert(static_cast<const first::Params&>(Constant<first::Params{3, 2}>{})
 
 constexpr bool writes_steps() {
   const std::array<Value, 2> values{{{.dtype = ScalarType::float32}, {.dtype = ScalarType::int8}}};
-  EmbedGraph graph;
-  graph.graph.values = values;
-  graph.self = 2;
+  const EmbedGraph graph{.graph = {.values = values}, .self = 2};
   StepTables tables;
   tables.needed = Table<std::uint8_t>(2);
   tables.tags = Table<std::uint8_t>(2);

@@ -26,8 +26,10 @@ constexpr bool moves() {
   Table<int> b = std::move(a);
   a = Table<int>(1, 2);
   std::swap(a, b);
+  b.shrink(2);
+  const bool shrunk = b.size() == 2 && Table<int>(3)[2] == 0;
   b.clear();
-  return a.size() == 3 && a[2] == 5 && b.empty();
+  return shrunk && a.size() == 3 && a[2] == 5 && b.empty();
 }
 static_assert(moves());
 

@@ -19,7 +19,7 @@ static_assert(std::is_same_v<detail::run_result<reciprocal_kernel, float*, float
 
 using Plan = planned<residual, calculator>;
 using State = StaticState<Plan::sizes.state>;
-using Memory = RunningMemory<State, 2>;
+using Memory = RunMemory<State, 2>;
 using Code = detail::StepCode<residual, Plan, std::tuple<calculator>, std::tuple<for_size>, Memory>;
 
 }  // namespace
@@ -37,8 +37,8 @@ TEST_CASE("step code runs on memory that somebody else owns") {
 
 TEST_CASE("a failed step is told by its node") {
   Fault fault;
-  CHECK(Code::passed(ErrorCode::ok, fault, 3));
-  CHECK_FALSE(Code::passed(ErrorCode::out_of_range, fault, 3));
+  CHECK(detail::passed(ErrorCode::ok, fault, 3));
+  CHECK_FALSE(detail::passed(ErrorCode::out_of_range, fault, 3));
   CHECK(fault == Fault(ErrorCode::out_of_range, 3));
   CHECK(Fault::from_bits(fault.bits()) == fault);
 }

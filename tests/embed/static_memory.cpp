@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 namespace {
@@ -18,10 +21,12 @@ static_assert(state_pool(ScalarType::float16) == 8);
 
 constexpr bool arenas_of_types_are_laid_out_alike() {
   StaticState<StatePools{}> state;
-  ConstantMemory<StaticState<StatePools{}>, 0> memory{64, &state, {}};
+  TypedArena arena(64);
+  const std::array<float, 2> x{1, 2};
+  const RunMemory<StaticState<StatePools{}>, 1> memory{&arena, &state, {x.data()}};
   memory.in_arena<float>(16)[1] = 3;
   memory.in_arena<std::int8_t>(20)[0] = 5;
-  return memory.in_arena<float>(20)[0] == 3 && memory.in_arena<std::int8_t>(0)[20] == 5;
+  return memory.argument<const float>(0)[1] == 2 && memory.in_arena<float>(20)[0] == 3 && memory.in_arena<std::int8_t>(0)[20] == 5;
 }
 static_assert(arenas_of_types_are_laid_out_alike());
 
@@ -33,5 +38,13 @@ TEST_CASE("a state has its elements by type") {
   state.of<std::int64_t>()[0] = 9;
   CHECK(state.f32.elements[2] == 4.0f);
   CHECK(state.i64.elements[0] == 9);
-  CHECK(arenas_of_types_are_laid_out_alike());
+  static_cast<void>(arenas_of_types_are_laid_out_alike);  // in constant evaluation only
+}
+
+TEST_CASE("a running program's arena is bytes") {
+  StaticState<StatePools{}> state;
+  alignas(16) std::array<std::byte, 32> bytes{};
+  const RunMemory<StaticState<StatePools{}>, 0> memory{bytes.data(), &state, {}};
+  memory.in_arena<std::int8_t>(17)[0] = 5;
+  CHECK(bytes[17] == std::byte{5});
 }

@@ -72,7 +72,7 @@ struct adder {
   static constexpr std::string_view name = "adder";
   using Kernels = davit::kernel_list<add_kernel>;
   static constexpr const char* embed(const EmbedNode& n, StepWriter& steps) {
-    if (n.target() != "aten.add.Tensor") return "no addition";
+    if (!n.is("aten.add.Tensor")) return "no addition";
     const ValueId a = n.value("self"), b = n.value("other");
     steps.step<add_kernel>(count_of(n)).out(n.output()).in(a).in(b).overwrites(a).overwrites(b);
     return nullptr;
@@ -85,12 +85,12 @@ struct calculator {
   using Kernels = davit::kernel_list<add_kernel, add_relu_kernel, relu_kernel, reciprocal_kernel, scale_kernel>;
   static constexpr const char* embed(const EmbedNode& n, StepWriter& steps) {
     const ValueId x = n.value("self");
-    if (n.target() == "aten.add.Tensor") return adder::embed(n, steps);
-    if (n.target() == "aten.view.default") {
+    if (n.is("aten.add.Tensor")) return adder::embed(n, steps);
+    if (n.is("aten.view.default")) {
       steps.alias(n.output(), x);
-    } else if (n.target() == "aten.reciprocal.default") {
+    } else if (n.is("aten.reciprocal.default")) {
       steps.step<reciprocal_kernel>(count_of(n)).out(n.output()).in(x);
-    } else if (n.target() == "aten.mul.Tensor") {
+    } else if (n.is("aten.mul.Tensor")) {
       const float* factors = n.g.elements<float>(n.value("other"));
       if (factors == nullptr) return "the factor is no constant";
       std::array<float, 16> doubled{};
@@ -102,7 +102,7 @@ struct calculator {
           .scratch(scratch)
           .in(x)
           .table<float>({doubled.data(), count});
-    } else if (n.target() == "aten.relu.default") {
+    } else if (n.is("aten.relu.default")) {
       const NodeId producer = n.g.producer(x);
       if (n.g.mine(producer, "aten.add.Tensor") && n.g.users[x] == 1) {
         const EmbedNode sum{n.g, producer};

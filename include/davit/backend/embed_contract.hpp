@@ -21,7 +21,7 @@
 ///     };
 ///     using Kernels = davit::kernel_list<relu>;
 ///     static constexpr const char* embed(const davit::EmbedNode& n, davit::StepWriter& steps) {
-///       if (n.target() != "aten.relu.default") return "not a relu";
+///       if (!n.is("aten.relu.default")) return "not a relu";
 ///       if (n.g.dtype(n.output()) != davit::ScalarType::float32) return "not float32";
 ///       const davit::ValueId x = n.value("self");
 ///       steps.step<relu>({static_cast<std::int32_t>(n.g.numel(x))}).out(n.output()).in(x).overwrites(x);

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "davit/core/table.hpp"
+
 namespace davit {
 
 /// A block of memory that is needed from step `first` to step `last`, both included.
@@ -20,6 +22,7 @@ struct Lifetime {
 struct MemoryPlan {
   std::vector<std::size_t> offsets;  ///< one per lifetime, multiples of the alignment
   std::size_t arena_bytes = 0;
+  std::size_t live_bytes = 0;  ///< of plan_memory: what is alive at one step at most; no plan needs less
 };
 
 inline constexpr std::size_t plan_alignment = 64;
@@ -34,21 +37,29 @@ inline constexpr std::size_t plan_alignment = 64;
     std::uint32_t last;
   };
   MemoryPlan plan{.offsets = std::vector<std::size_t>(lifetimes.size(), 0)};
-  std::vector<Block> alive;  // sorted by begin
-  for (std::size_t i = 0; i < lifetimes.size(); ++i) {
-    const Lifetime& life = lifetimes[i];
-    if (life.bytes == 0) continue;
-    std::erase_if(alive, [&](const Block& b) { return b.last < life.first; });
-    const std::size_t bytes = (life.bytes + alignment - 1) / alignment * alignment;
+  std::size_t* offset = plan.offsets.data();
+  const Lifetime* const end = lifetimes.data() + lifetimes.size();
+  Table<Block> alive;  // sorted by begin
+  for (const Lifetime* life = lifetimes.data(); life != end; ++life, ++offset) {
+    if (life->bytes == 0) continue;
+    const std::size_t bytes = (life->bytes + alignment - 1) / alignment * alignment;
+    std::size_t live = bytes;
+    Block* kept = alive.begin();
+    for (const Block& block : alive) {
+      if (block.last < life->first) continue;
+      live += block.end - block.begin;
+      *kept++ = block;
+    }
+    alive.shrink(static_cast<std::size_t>(kept - alive.begin()));
+    if (live > plan.live_bytes) plan.live_bytes = live;
     std::size_t at = 0;
     std::size_t position = 0;
-    while (position < alive.size() && alive[position].begin - at < bytes) {
-      at = std::max(at, alive[position].end);
-      ++position;
-    }
-    alive.insert(alive.begin() + static_cast<std::ptrdiff_t>(position), {at, at + bytes, life.last});
-    plan.offsets[i] = at;
-    plan.arena_bytes = std::max(plan.arena_bytes, at + bytes);
+    while (position < alive.size() && alive[position].begin - at < bytes) at = alive[position++].end;
+    alive.push_back({});
+    for (std::size_t i = alive.size() - 1; i > position; --i) alive[i] = alive[i - 1];
+    alive[position] = {at, at + bytes, life->last};
+    *offset = at;
+    if (at + bytes > plan.arena_bytes) plan.arena_bytes = at + bytes;
   }
   return plan;
 }
@@ -84,6 +95,17 @@ inline constexpr std::size_t plan_alignment = 64;
     placed.insert(where, i);
   }
   return plan;
+}
+
+/// plan_memory's plan, or plan_memory_by_size's where that is smaller; the second is tried if the first needs more than
+/// what is alive at once, and there are at most `few` blocks. Lifetimes must be sorted by `first`. O(n^2) for up to
+/// `few` blocks.
+[[nodiscard]] constexpr MemoryPlan plan_memory_tightly(std::span<const Lifetime> lifetimes, std::size_t few,
+                                                       std::size_t alignment = plan_alignment) {
+  MemoryPlan plan = plan_memory(lifetimes, alignment);
+  if (plan.arena_bytes == plan.live_bytes || lifetimes.size() > few) return plan;
+  MemoryPlan by_size = plan_memory_by_size(lifetimes, alignment);
+  return by_size.arena_bytes < plan.arena_bytes ? by_size : plan;
 }
 
 /// True if no two blocks that are alive at the same step overlap. O(n^2): for tests.

@@ -44,6 +44,26 @@ struct ConstantData {
     constexpr Pointer(const std::int32_t* p) noexcept : i32(p) {}
     constexpr Pointer(const std::int64_t* p) noexcept : i64(p) {}
     constexpr Pointer(const bool* p) noexcept : b8(p) {}
+
+    template <class T>
+    [[nodiscard]] constexpr const T* as() const noexcept {
+      if constexpr (scalar_type_of<T> == ScalarType::float32)
+        return f32;
+      else if constexpr (scalar_type_of<T> == ScalarType::float64)
+        return f64;
+      else if constexpr (scalar_type_of<T> == ScalarType::int8)
+        return i8;
+      else if constexpr (scalar_type_of<T> == ScalarType::uint8)
+        return u8;
+      else if constexpr (scalar_type_of<T> == ScalarType::int16)
+        return i16;
+      else if constexpr (scalar_type_of<T> == ScalarType::int32)
+        return i32;
+      else if constexpr (scalar_type_of<T> == ScalarType::int64)
+        return i64;
+      else
+        return b8;
+    }
   } pointer{};
 
   [[nodiscard]] constexpr std::size_t bytes() const noexcept { return count * size_of(dtype); }
@@ -52,22 +72,7 @@ struct ConstantData {
   /// The elements of an array constant; T must be its dtype.
   template <class T>
   [[nodiscard]] constexpr const T* as() const noexcept {
-    if constexpr (scalar_type_of<T> == ScalarType::float32)
-      return pointer.f32;
-    else if constexpr (scalar_type_of<T> == ScalarType::float64)
-      return pointer.f64;
-    else if constexpr (scalar_type_of<T> == ScalarType::int8)
-      return pointer.i8;
-    else if constexpr (scalar_type_of<T> == ScalarType::uint8)
-      return pointer.u8;
-    else if constexpr (scalar_type_of<T> == ScalarType::int16)
-      return pointer.i16;
-    else if constexpr (scalar_type_of<T> == ScalarType::int32)
-      return pointer.i32;
-    else if constexpr (scalar_type_of<T> == ScalarType::int64)
-      return pointer.i64;
-    else
-      return pointer.b8;
+    return pointer.template as<T>();
   }
 
   /// A constant in the weight blob.

@@ -14,7 +14,8 @@ class Table {
 
  public:
   constexpr Table() noexcept = default;
-  constexpr explicit Table(std::size_t size, T value = {}) : data_(new T[size]), size_(size), capacity_(size) {
+  constexpr explicit Table(std::size_t size) : data_(new T[size]{}), size_(size), capacity_(size) {}
+  constexpr Table(std::size_t size, T value) : data_(new T[size]), size_(size), capacity_(size) {
     for (std::size_t i = 0; i < size; ++i) data_[i] = value;
   }
   constexpr Table(Table&& other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
@@ -61,6 +62,8 @@ class Table {
     size_ += count;
   }
   constexpr void clear() noexcept { size_ = 0; }
+  /// Keeps the first `size` elements, of at least as many.
+  constexpr void shrink(std::size_t size) noexcept { size_ = size; }
 
  private:
   T* data_ = nullptr;

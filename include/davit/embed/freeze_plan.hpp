@@ -134,6 +134,29 @@ constexpr std::vector<char> problems_of(const PlannedProgram& plan, GraphModuleV
   return out;
 }
 
+/// The parameters of kernel K from their words.
+template <class K>
+constexpr typename K::Params params_from(const std::int32_t* from) {
+  using Params = typename K::Params;
+  if constexpr (std::is_empty_v<Params>) {
+    return Params{};
+  } else {
+    std::array<std::int32_t, sizeof(Params) / 4> words{};
+    std::int32_t* const to = words.data();
+    for (std::size_t i = 0; i < sizeof(Params) / 4; ++i) to[i] = from[i];
+    if constexpr (requires { K::decode(words); })
+      return K::decode(words);
+    else
+      return std::bit_cast<Params>(words);
+  }
+}
+
+template <class T>
+constexpr void copy_to(T* to, const Table<T>& from) noexcept {
+  const T* source = from.data();
+  for (const T* const end = source + from.size(); source != end; ++source) *to++ = *source;
+}
+
 /// The index of a kernel in its backend's list; `Kernels::size` if it is not there.
 template <class... Bs>
 constexpr std::uint16_t kernel_index(std::uint8_t backend, KernelId id) noexcept {
@@ -204,28 +227,23 @@ struct planned {
     all.sizes = sizes_of(p);
     if (!all.sizes.fits(n)) return all;
     const StepTables& t = p.selected.tables;
-    const auto copy = [](auto* to, const auto& from) {
-      const auto* const source = from.data();
-      const std::size_t count = from.size();
-      for (std::size_t i = 0; i < count; ++i) to[i] = source[i];
-    };
     for (std::size_t i = 0; i < all.sizes.steps; ++i) {
       const StaticStep& s = t.steps[i];
       all.steps[i] = {static_cast<std::uint32_t>(s.backend) << 16 | detail::kernel_index<Bs...>(s.backend, s.kernel),
                       s.operands.first, s.operands.count, s.params.first, s.node};
     }
     for (std::size_t i = 0; i < all.sizes.operands; ++i) all.codes[i] = operand_code(p.operands[i]);
-    copy(all.params, t.params);
-    copy(all.ports, p.ports);
-    copy(all.copies, p.copies);
-    copy(all.lifetimes, p.lifetimes);
-    copy(all.offsets, p.offsets);
-    copy(all.backend_of, p.selected.backend_of);
-    copy(all.state_offset, p.state_offset);
-    copy(all.i8, t.tables.i8);
-    copy(all.i16, t.tables.i16);
-    copy(all.i32, t.tables.i32);
-    copy(all.f32, t.tables.f32);
+    detail::copy_to(all.params, t.params);
+    detail::copy_to(all.ports, p.ports);
+    detail::copy_to(all.copies, p.copies);
+    detail::copy_to(all.lifetimes, p.lifetimes);
+    detail::copy_to(all.offsets, p.offsets);
+    detail::copy_to(all.backend_of, p.selected.backend_of);
+    detail::copy_to(all.state_offset, p.state_offset);
+    detail::copy_to(all.i8, t.tables.i8);
+    detail::copy_to(all.i16, t.tables.i16);
+    detail::copy_to(all.i32, t.tables.i32);
+    detail::copy_to(all.f32, t.tables.f32);
     return all;
   }
   static constexpr auto first_run = freeze_into<room>();
@@ -280,20 +298,7 @@ struct planned {
 
   /// The parameters of kernel K that begin at that word.
   template <class K, std::uint32_t First>
-  static constexpr typename K::Params params = [] {
-    using Params = typename K::Params;
-    if constexpr (std::is_empty_v<Params>) {
-      return Params{};
-    } else {
-      std::array<std::int32_t, sizeof(Params) / 4> words{};
-      std::int32_t* const to = words.data();
-      for (std::size_t i = 0; i < sizeof(Params) / 4; ++i) to[i] = frozen.params[First + i];
-      if constexpr (requires { K::decode(words); })
-        return K::decode(words);
-      else
-        return std::bit_cast<Params>(words);
-    }
-  }();
+  static constexpr typename K::Params params = detail::params_from<K>(frozen.params + First);
 
  private:
   template <class T, std::size_t N, class Source>

@@ -42,118 +42,118 @@ template <class K, class... Ts>
 [[gnu::noinline]] constexpr run_result<K, Ts...> call_shared(const typename K::Params& params, Ts... pointers) {
   return K::run(params, pointers...);
 }
+template <class K, class... Ts>
+[[gnu::always_inline]] constexpr ErrorCode call(const typename K::Params& params, Ts... pointers) {
+  if constexpr (std::is_void_v<run_result<K, Ts...>>) {
+    call_shared<K, Ts...>(params, pointers...);
+    return ErrorCode::ok;
+  } else {
+    return call_shared<K, Ts...>(params, pointers...);
+  }
+}
+/// A copy of a kernel's code of its own, which knows the parameters.
+template <class K, auto params, class... Ts>
+[[gnu::always_inline]] constexpr ErrorCode call_special(Ts... pointers) {
+  if constexpr (std::is_void_v<run_result<K, Ts...>>) {
+    K::run(Constant<params>{}, pointers...);
+    return ErrorCode::ok;
+  } else {
+    return K::run(Constant<params>{}, pointers...);
+  }
+}
+
+[[gnu::always_inline]] constexpr bool passed(ErrorCode code, Fault& fault, NodeId node) noexcept {
+  if (code == ErrorCode::ok) [[likely]]
+    return true;
+  fault = Fault(code, static_cast<DebugHandle>(node));
+  return false;
+}
 
 /// The code of a program's steps. Faces are the backends' static faces, Policies their policies.
 ///
-/// Compile time per node: what a step is stands in plain arrays of numbers, a step is one function template over these
-/// numbers (equal steps share it), no template arguments are deduced, and calls are generated in chunks.
+/// Compile time per node: what a step is stands in plain arrays of numbers, a step is one function (equal steps share
+/// it), what does not depend on the program stands outside, and calls are generated in chunks.
 template <class P, class Planned, class Faces, class Policies, class Memory>
 struct StepCode {
   using Rows = decltype(Planned::rows);
   static constexpr std::size_t chunk = 32;
 
-  /// The pointer that an operand stands for.
-  template <std::uint64_t Code>
-  [[nodiscard, gnu::always_inline]] static constexpr auto pointer(Memory& memory) noexcept {
-    constexpr auto place = static_cast<StaticPlace>(Code >> 16 & 0xff);
-    constexpr auto offset = static_cast<std::uint32_t>(Code >> 32);
-    using T = element_of<static_cast<ScalarType>(Code >> 8 & 0xff)>;
-    using Pointer = std::conditional_t<(Code & 1) != 0, T*, const T*>;
-    if constexpr (place == StaticPlace::arena) {
-      if constexpr (Memory::is_bytes)
-        return reinterpret_cast<Pointer>(memory.arena + offset);
-      else
-        return static_cast<Pointer>(memory.template in_arena<T>(offset));
-    } else if constexpr (place == StaticPlace::argument) {
+  /// The pointer that an operand stands for, by the two halves of its operand_code.
+  template <std::uint32_t Kind>
+  [[nodiscard, gnu::always_inline]] static constexpr auto pointer(Memory& memory, std::uint32_t offset) noexcept {
+    constexpr auto place = static_cast<StaticPlace>(Kind >> 16 & 0xff);
+    using T = element_of<static_cast<ScalarType>(Kind >> 8 & 0xff)>;
+    using Pointer = std::conditional_t<(Kind & 1) != 0, T*, const T*>;
+    if constexpr (place == StaticPlace::arena)
+      return static_cast<Pointer>(memory.template in_arena<T>(offset));
+    else if constexpr (place == StaticPlace::argument)
       return static_cast<Pointer>(memory.template argument<T>(offset));
-    } else if constexpr (place == StaticPlace::state) {
+    else if constexpr (place == StaticPlace::state)
       return static_cast<Pointer>(memory.state->template of<T>() + offset);
-    } else if constexpr (place == StaticPlace::array) {
-      constexpr Pointer p = P::inputs[offset].data.template as<T>();
-      return p;
-    } else if constexpr (place == StaticPlace::blob) {
+    else if constexpr (place == StaticPlace::array)
+      return P::inputs.data()[offset].data.template as<T>();
+    else if constexpr (place == StaticPlace::blob)
       return reinterpret_cast<Pointer>(P::weights() + offset);
-    } else if constexpr (place == StaticPlace::table) {
+    else if constexpr (place == StaticPlace::table)
       return Planned::template table<T>() + offset;
-    } else {
-      return Pointer(nullptr);
-    }
-  }
-
-  template <class K, class... Ts>
-  [[gnu::always_inline]] static constexpr ErrorCode call(const typename K::Params& params, Ts... pointers) {
-    if constexpr (std::is_void_v<run_result<K, Ts...>>) {
-      call_shared<K, Ts...>(params, pointers...);
-      return ErrorCode::ok;
-    } else {
-      return call_shared<K, Ts...>(params, pointers...);
-    }
-  }
-  template <class K, auto params, class... Ts>
-  [[gnu::always_inline]] static constexpr ErrorCode call_special(Ts... pointers) {
-    if constexpr (std::is_void_v<run_result<K, Ts...>>) {
-      K::run(Constant<params>{}, pointers...);
-      return ErrorCode::ok;
-    } else {
-      return K::run(Constant<params>{}, pointers...);
-    }
-  }
-
-  /// A step: its kernel (backend << 16 | index), its parameters, and its operands until the first 0.
-  template <std::uint32_t Kernel, std::uint32_t FirstParam, std::uint64_t... Codes>
-  [[gnu::always_inline]] static constexpr ErrorCode run_step(Memory& memory) {
-    using Face = std::tuple_element_t<(Kernel >> 16), Faces>;
-    static_assert((Kernel & 0xffff) < Face::Kernels::size,
-                  "davit: a backend wrote a step of a kernel that is not in its Kernels; add it to the kernel_list");
-    using K = kernel_at<typename Face::Kernels, (Kernel & 0xffff)>;
-    if constexpr (std::tuple_element_t<(Kernel >> 16), Policies>::template specialise<K>) {
-      return call_special<K, Planned::template params<K, FirstParam>>(pointer<Codes>(memory)...);
-    } else {
-      return call<K>(Planned::template params<K, FirstParam>, pointer<Codes>(memory)...);
-    }
-  }
-  /// The same with operands that end at the first 0.
-  template <std::uint32_t Kernel, std::uint32_t FirstParam, std::uint64_t A, std::uint64_t B, std::uint64_t C,
-            std::uint64_t D>
-  [[gnu::always_inline]] static constexpr ErrorCode run4(Memory& memory) {
-    if constexpr (B == 0)
-      return run_step<Kernel, FirstParam, A>(memory);
-    else if constexpr (C == 0)
-      return run_step<Kernel, FirstParam, A, B>(memory);
-    else if constexpr (D == 0)
-      return run_step<Kernel, FirstParam, A, B, C>(memory);
     else
-      return run_step<Kernel, FirstParam, A, B, C, D>(memory);
+      return Pointer(nullptr);
   }
-  template <std::uint32_t Kernel, std::uint32_t FirstParam, std::uint32_t Count, std::uint64_t... Codes>
-  [[gnu::always_inline]] static constexpr ErrorCode run_many(Memory& memory) {
-    constexpr std::array<std::uint64_t, sizeof...(Codes)> codes{Codes...};
-    return [&]<std::size_t... O>(std::index_sequence<O...>) __attribute__((always_inline)) {
-      return run_step<Kernel, FirstParam, codes[O]...>(memory);
-    }(std::make_index_sequence<Count>{});
+  template <std::uint64_t Code>
+  [[nodiscard, gnu::always_inline]] static constexpr auto pointer_of(Memory& memory) noexcept {
+    return pointer<static_cast<std::uint32_t>(Code)>(memory, static_cast<std::uint32_t>(Code >> 32));
   }
 
-  [[gnu::always_inline]] static constexpr bool passed(ErrorCode code, Fault& fault, NodeId node) noexcept {
-    if (code == ErrorCode::ok) [[likely]]
-      return true;
-    fault = Fault(code, static_cast<DebugHandle>(node));
-    return false;
-  }
-
-  /// The step of that row; steps that do the same share one.
+  /// The step of that row; steps that do the same share one. Operands are written out, which costs less compile time
+  /// than a pack.
   template <std::uint32_t I>
   [[gnu::always_inline]] static constexpr ErrorCode run_row(Memory& memory) {
     constexpr auto& r = Planned::rows;
-    if constexpr (Rows::width == 4) {
-      return run4<r.kernels[I], r.params[I], r.codes[I * 4], r.codes[I * 4 + 1], r.codes[I * 4 + 2],
-                  r.codes[I * 4 + 3]>(memory);
-    } else {
-      static_assert(Rows::width == 12);
-      return run_many<r.kernels[I], r.params[I], r.counts[I], r.codes[I * 12], r.codes[I * 12 + 1], r.codes[I * 12 + 2],
-                      r.codes[I * 12 + 3], r.codes[I * 12 + 4], r.codes[I * 12 + 5], r.codes[I * 12 + 6],
-                      r.codes[I * 12 + 7], r.codes[I * 12 + 8], r.codes[I * 12 + 9], r.codes[I * 12 + 10],
-                      r.codes[I * 12 + 11]>(memory);
-    }
+    constexpr std::uint32_t kernel = r.kernels[I], count = r.counts[I];
+    constexpr std::size_t at = I * Rows::width;
+    using Face = std::tuple_element_t<(kernel >> 16), Faces>;
+    static_assert((kernel & 0xffff) < Face::Kernels::size,
+                  "davit: a backend wrote a step of a kernel that is not in its Kernels; add it to the kernel_list");
+    using K = kernel_at<typename Face::Kernels, (kernel & 0xffff)>;
+    constexpr auto& params = Planned::template params<K, r.params[I]>;
+    if constexpr (std::tuple_element_t<(kernel >> 16), Policies>::template specialise<K> || count == 0 || count > 6)
+      return run_any<K, I>(memory, std::make_index_sequence<count>{});
+    else if constexpr (count == 1)
+      return call<K>(params, pointer<std::uint32_t(r.codes[at])>(memory, r.codes[at] >> 32));
+    else if constexpr (count == 2)
+      return call<K>(params, pointer<std::uint32_t(r.codes[at])>(memory, r.codes[at] >> 32),
+                     pointer<std::uint32_t(r.codes[at + 1])>(memory, r.codes[at + 1] >> 32));
+    else if constexpr (count == 3)
+      return call<K>(params, pointer<std::uint32_t(r.codes[at])>(memory, r.codes[at] >> 32),
+                     pointer<std::uint32_t(r.codes[at + 1])>(memory, r.codes[at + 1] >> 32),
+                     pointer<std::uint32_t(r.codes[at + 2])>(memory, r.codes[at + 2] >> 32));
+    else if constexpr (count == 4)
+      return call<K>(params, pointer<std::uint32_t(r.codes[at])>(memory, r.codes[at] >> 32),
+                     pointer<std::uint32_t(r.codes[at + 1])>(memory, r.codes[at + 1] >> 32),
+                     pointer<std::uint32_t(r.codes[at + 2])>(memory, r.codes[at + 2] >> 32),
+                     pointer<std::uint32_t(r.codes[at + 3])>(memory, r.codes[at + 3] >> 32));
+    else if constexpr (count == 5)
+      return call<K>(params, pointer<std::uint32_t(r.codes[at])>(memory, r.codes[at] >> 32),
+                     pointer<std::uint32_t(r.codes[at + 1])>(memory, r.codes[at + 1] >> 32),
+                     pointer<std::uint32_t(r.codes[at + 2])>(memory, r.codes[at + 2] >> 32),
+                     pointer<std::uint32_t(r.codes[at + 3])>(memory, r.codes[at + 3] >> 32),
+                     pointer<std::uint32_t(r.codes[at + 4])>(memory, r.codes[at + 4] >> 32));
+    else
+      return call<K>(params, pointer<std::uint32_t(r.codes[at])>(memory, r.codes[at] >> 32),
+                     pointer<std::uint32_t(r.codes[at + 1])>(memory, r.codes[at + 1] >> 32),
+                     pointer<std::uint32_t(r.codes[at + 2])>(memory, r.codes[at + 2] >> 32),
+                     pointer<std::uint32_t(r.codes[at + 3])>(memory, r.codes[at + 3] >> 32),
+                     pointer<std::uint32_t(r.codes[at + 4])>(memory, r.codes[at + 4] >> 32),
+                     pointer<std::uint32_t(r.codes[at + 5])>(memory, r.codes[at + 5] >> 32));
+  }
+  template <class K, std::uint32_t I, std::size_t... O>
+  [[gnu::always_inline]] static constexpr ErrorCode run_any(Memory& memory, std::index_sequence<O...>) {
+    constexpr auto& r = Planned::rows;
+    constexpr auto& params = Planned::template params<K, r.params[I]>;
+    if constexpr (std::tuple_element_t<(r.kernels[I] >> 16), Policies>::template specialise<K>)
+      return call_special<K, params>(pointer_of<r.codes[I * Rows::width + O]>(memory)...);
+    else
+      return call<K>(params, pointer_of<r.codes[I * Rows::width + O]>(memory)...);
   }
   template <std::size_t First, std::size_t... I>
   [[gnu::always_inline]] static constexpr bool steps(Memory& memory, Fault& fault, std::index_sequence<I...>) {
@@ -169,8 +169,8 @@ struct StepCode {
   template <std::size_t I>
   [[gnu::always_inline]] static constexpr void copy(Memory& memory) {
     constexpr StaticCopy c = Planned::frozen.copies[I];
-    const auto* from = pointer<operand_code(c.from)>(memory);
-    auto* to = pointer<operand_code(c.to)>(memory);
+    const auto* from = pointer_of<operand_code(c.from)>(memory);
+    auto* to = pointer_of<operand_code(c.to)>(memory);
     if consteval {
       for (std::uint32_t i = 0; i < c.count; ++i) to[i] = from[i];
     } else {
@@ -190,9 +190,11 @@ struct StepCode {
       }(std::make_index_sequence<(count + chunk - 1) / chunk>{});
     }
     if (!ok) return false;
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (copy<I>(memory), ...);
-    }(std::make_index_sequence<Planned::sizes.copies>{});
+    if constexpr (Planned::sizes.copies != 0) {
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (copy<I>(memory), ...);
+      }(std::make_index_sequence<Planned::sizes.copies>{});
+    }
     return true;
   }
 };

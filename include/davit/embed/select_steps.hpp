@@ -41,28 +41,36 @@ struct EmbedTables {
 constexpr EmbedTables embed_tables(GraphModuleView graph, std::span<const StaticOutput> outputs) {
   EmbedTables t{Table<std::uint32_t>(graph.values.size(), no_id), Table<std::uint32_t>(graph.values.size()),
                 Table<std::uint8_t>(graph.values.size()), Table<std::uint8_t>(graph.nodes.size())};
-  const std::span<const Argument> inputs = graph.args(graph.root().inputs);
-  for (std::uint32_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].is_value()) t.input_of[inputs[i].value()] = i;
+  const Graph& root = graph.root();
+  const Argument* const arguments = graph.arguments.data();
+  const Argument* const inputs = arguments + root.inputs.first;
+  std::uint32_t* const input_of = t.input_of.begin();
+  for (std::uint32_t i = 0; i < root.inputs.count; ++i)
+    if (inputs[i].kind == ArgumentKind::value) input_of[inputs[i].payload] = i;
   const Value* const values = graph.values.data();
+  const Node* const nodes = graph.nodes.data();
+  std::uint32_t* const users = t.users.begin();
+  std::uint8_t* const live = t.live.begin();
   const auto use = [&](ValueId v) {
-    ++t.users[v];
-    if (values[v].producer != no_id) t.live[values[v].producer] = 1;
+    ++users[v];
+    if (values[v].producer != no_id) live[values[v].producer] = 1;
   };
-  const std::span<const Argument> results = graph.args(graph.root().outputs);
-  for (std::size_t i = 0; i < results.size(); ++i) {
+  const Argument* const results = arguments + root.outputs.first;
+  for (std::size_t i = 0; i < root.outputs.count; ++i) {
     if (!results[i].is_value() || (i < outputs.size() && outputs[i].role == StaticOutputRole::unused)) continue;
     t.is_output[results[i].value()] = 1;
     use(results[i].value());
   }
-  const Range nodes = graph.root().nodes;
-  const Argument* const arguments = graph.arguments.data();
-  for (NodeId n = nodes.first + nodes.count; n-- > nodes.first;) {
-    if (t.live[n] == 0) continue;
-    const Range list = graph.nodes.data()[n].inputs;
+  for (NodeId n = root.nodes.first + root.nodes.count; n-- > root.nodes.first;) {
+    if (live[n] == 0) continue;
+    const Range list = nodes[n].inputs;
     for (const Argument* a = arguments + list.first; a != arguments + list.first + list.count; ++a) {
-      if (a->kind == ArgumentKind::value) use(a->value());
-      if (a->kind == ArgumentKind::list) graph.for_each_value(*a, use);
+      if (a->kind == ArgumentKind::value) use(static_cast<ValueId>(a->payload));
+      if (a->kind != ArgumentKind::list) continue;
+      for (const Argument* item = arguments + a->items.first; item != arguments + a->items.first + a->items.count; ++item) {
+        if (item->kind == ArgumentKind::value) use(item->value());
+        if (item->kind == ArgumentKind::list) graph.for_each_value(*item, use);
+      }
     }
   }
   return t;
@@ -100,10 +108,11 @@ class StepSelector {
                          std::span<const StaticOutput> outputs)
       : graph_(graph),
         inputs_(inputs),
+        nodes_(graph.nodes.data()),
+        arguments_(graph.arguments.data()),
         t_(embed_tables(graph, outputs)),
         nobody_(graph.nodes.size(), EmbedGraph::nobody),
-        written_(graph.values.size()),
-        notes_{(static_cast<void>(sizeof(Bs)), Table<std::uint16_t>(graph.text.size() + 1))...} {
+        written_(graph.values.size()) {
     for (StepTables* tables : {&selected_.tables, &trial_}) {
       tables->needed = Table<std::uint8_t>(graph.values.size());
       tables->tags = Table<std::uint8_t>(graph.values.size());
@@ -111,8 +120,8 @@ class StepSelector {
     selected_.numels = numel_table(graph);
     selected_.backend_of = Table<std::uint8_t>(graph.nodes.size(), EmbedGraph::nobody);
     for (std::size_t b = 0; b < sizeof...(Bs); ++b) {
-      own_[b] = seen(selected_.backend_of, static_cast<std::uint8_t>(b), b);
-      tried_[b] = seen(nobody_, EmbedGraph::on_trial, b);
+      own_[b] = seen(selected_.backend_of, static_cast<std::uint8_t>(b));
+      tried_[b] = seen(nobody_, EmbedGraph::on_trial);
     }
   }
 
@@ -124,8 +133,8 @@ class StepSelector {
     tables.groups.reserve(nodes.count);
     tables.operands.reserve(std::size_t{4} * nodes.count);
     tables.params.reserve(std::size_t{16} * nodes.count);
-    for (ValueId v = 0; v < t_.is_output.size(); ++v)
-      if (t_.is_output[v] != 0) tables.needed[v] = 1;
+    std::uint8_t* needed = tables.needed.begin();
+    for (const std::uint8_t is_output : t_.is_output) *needed++ = is_output;
     for (NodeId n = nodes.first + nodes.count; n-- > nodes.first;)
       if (is_needed(n)) write(n);
     put_in_order();
@@ -133,17 +142,15 @@ class StepSelector {
   }
 
  private:
-  [[nodiscard]] constexpr EmbedGraph seen(const Table<std::uint8_t>& backend_of, std::uint8_t self,
-                                          std::size_t backend) noexcept {
+  [[nodiscard]] constexpr EmbedGraph seen(const Table<std::uint8_t>& backend_of, std::uint8_t self) noexcept {
     return {graph_,
-            inputs_,
-            {t_.input_of.data(), t_.input_of.size()},
-            {t_.users.data(), t_.users.size()},
-            {t_.is_output.data(), t_.is_output.size()},
-            {backend_of.data(), backend_of.size()},
+            inputs_.data(),
+            t_.input_of.data(),
+            t_.users.data(),
+            t_.is_output.data(),
+            backend_of.data(),
             selected_.numels.data(),
-            self,
-            notes_[backend].begin()};
+            self};
   }
 
   /// Each live node goes to the first backend that takes it. A single backend gets them all and is asked when it
@@ -166,16 +173,20 @@ class StepSelector {
   }
 
   [[nodiscard]] constexpr bool is_needed(NodeId n) const noexcept {
-    const Range list = graph_.nodes.data()[n].outputs;
-    const Argument* const arguments = graph_.arguments.data();
-    bool needed = false;
-    for (std::uint32_t i = list.first; i < list.first + list.count; ++i) {
-      if (arguments[i].kind == ArgumentKind::value)
-        needed = needed || selected_.tables.needed[arguments[i].value()] != 0;
-      if (arguments[i].kind == ArgumentKind::list)
-        graph_.for_each_value(arguments[i], [&](ValueId v) { needed = needed || selected_.tables.needed[v] != 0; });
+    return any_output(n, [needed = selected_.tables.needed.data()](ValueId v) { return needed[v] != 0; });
+  }
+
+  /// True if `test` holds for one of the node's outputs.
+  template <class Test>
+  [[nodiscard]] constexpr bool any_output(NodeId n, Test test) const {
+    const Range list = nodes_[n].outputs;
+    const Argument* const end = arguments_ + list.first + list.count;
+    bool any = false;
+    for (const Argument* a = arguments_ + list.first; a != end && !any; ++a) {
+      if (a->kind == ArgumentKind::value) any = test(static_cast<ValueId>(a->payload));
+      if (a->kind == ArgumentKind::list) graph_.for_each_value(*a, [&](ValueId v) { any = any || test(v); });
     }
-    return needed;
+    return any;
   }
 
   constexpr void write(NodeId n) {
@@ -193,14 +204,14 @@ class StepSelector {
     };
     (embed.template operator()<Bs>(), ...);
     if (refused != nullptr) return give_up(n, refused);
-    for (std::size_t o = operands; o < tables.operands.size(); ++o)
-      if (tables.operands[o].kind == StepOperand::Kind::output) written_[tables.operands[o].id] = 1;
-    for (std::size_t a = aliases; a < tables.aliases.size(); ++a) written_[tables.aliases[a].value] = 1;
-    const Range list = graph_.nodes.data()[n].outputs;
-    for (std::uint32_t i = list.first; i < list.first + list.count; ++i)
-      graph_.for_each_value(graph_.arguments.data()[i], [&](ValueId v) {
-        if (tables.needed[v] != 0 && written_[v] == 0) selected_.unwritten.push_back(n);
-      });
+    std::uint8_t* const written = written_.begin();
+    const StepOperand* const end = tables.operands.end();
+    for (const StepOperand* o = tables.operands.begin() + operands; o != end; ++o)
+      if (o->kind == StepOperand::Kind::output) written[o->id] = 1;
+    for (std::size_t a = aliases; a < tables.aliases.size(); ++a) written[tables.aliases[a].value] = 1;
+    const std::uint8_t* const needed = tables.needed.data();
+    if (any_output(n, [needed, written](ValueId v) { return needed[v] != 0 && written[v] == 0; }))
+      selected_.unwritten.push_back(n);
     if (tables.steps.size() > first)
       tables.groups.push_back({first, static_cast<std::uint32_t>(tables.steps.size()) - first});
   }
@@ -229,10 +240,11 @@ class StepSelector {
 
   GraphModuleView graph_;
   std::span<const StaticInput> inputs_;
+  const Node* nodes_;
+  const Argument* arguments_;
   EmbedTables t_;
   Table<std::uint8_t> nobody_;
   Table<std::uint8_t> written_;
-  std::array<Table<std::uint16_t>, sizeof...(Bs)> notes_;
   std::array<EmbedGraph, sizeof...(Bs)> own_{};    // as each backend sees the graph when it writes,
   std::array<EmbedGraph, sizeof...(Bs)> tried_{};  // and while nodes are being handed out
   StepTables trial_;

@@ -4,9 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
-#include <vector>
+#include <tuple>
+#include <type_traits>
 
+#include "davit/core/table.hpp"
 #include "davit/embed/static_plan.hpp"
 
 namespace davit {
@@ -107,67 +108,51 @@ struct StaticState {
   }
 };
 
-/// The memory of one run: bytes, and the caller's pointers.
-template <class State, std::size_t Ports>
-struct RunningMemory {
-  static constexpr bool is_bytes = true;
-  std::byte* arena;
-  State* state;
-  std::array<const void*, Ports> arguments;
+/// An arena in constant evaluation, where bytes have no other type than their own: one per element type, all laid out
+/// alike.
+class TypedArena {
+ public:
+  constexpr explicit TypedArena(std::size_t bytes) noexcept : bytes_(bytes) {}
 
+  /// The elements from that byte on.
   template <class T>
-  [[nodiscard]] T* argument(std::uint32_t index) const noexcept {
-    return static_cast<T*>(const_cast<void*>(arguments[index]));
-  }
-};
-
-/// The memory of one run in constant evaluation, where bytes have no other type than their own: an arena per element
-/// type, all laid out alike.
-template <class State, std::size_t Ports>
-struct ConstantMemory {
-  static constexpr bool is_bytes = false;
-  std::uint32_t arena_bytes;
-  State* state;
-  std::array<ConstantData::Pointer, Ports> arguments;
-  std::vector<float> f32{};
-  std::vector<double> f64{};
-  std::vector<std::int8_t> i8{};
-  std::vector<std::uint8_t> u8{};
-  std::vector<std::int16_t> i16{};
-  std::vector<std::int32_t> i32{};
-  std::vector<std::int64_t> i64{};
-  std::vector<std::uint8_t> b8{};
-
-  template <class T>
-  [[nodiscard]] constexpr T* in_arena(std::uint32_t offset) {
-    constexpr ScalarType type = scalar_type_of<T>;
-    if constexpr (type == ScalarType::float32)
-      return grown(f32, offset);
-    else if constexpr (type == ScalarType::float64)
-      return grown(f64, offset);
-    else if constexpr (type == ScalarType::int8)
-      return grown(i8, offset);
-    else if constexpr (type == ScalarType::uint8)
-      return grown(u8, offset);
-    else if constexpr (type == ScalarType::int16)
-      return grown(i16, offset);
-    else if constexpr (type == ScalarType::int32)
-      return grown(i32, offset);
-    else
-      return grown(i64, offset);
-  }
-  template <class T>
-  [[nodiscard]] constexpr T* argument(std::uint32_t index) const noexcept {
-    ConstantData data;
-    data.pointer = arguments[index];
-    return const_cast<T*>(data.template as<T>());
+  [[nodiscard]] constexpr T* at(std::uint32_t offset) {
+    Table<T>& pool = std::get<Table<T>>(pools_);
+    if (pool.empty()) pool = Table<T>(bytes_ / sizeof(T) + 1);
+    return pool.begin() + offset / sizeof(T);
   }
 
  private:
+  std::size_t bytes_;
+  std::tuple<Table<float>, Table<double>, Table<std::int8_t>, Table<std::uint8_t>, Table<std::int16_t>,
+             Table<std::int32_t>, Table<std::int64_t>, Table<bool>, Table<Half>, Table<BFloat16>>
+      pools_;
+};
+
+/// The memory of one run: the arena (bytes, or a TypedArena in constant evaluation), the state and the caller's tensors.
+/// One type for both, so that a program's code is instantiated once.
+template <class State, std::size_t Ports>
+struct RunMemory {
+  union Arena {
+    std::byte* bytes;
+    TypedArena* typed;
+    constexpr Arena(std::byte* memory) noexcept : bytes(memory) {}
+    constexpr Arena(TypedArena* memory) noexcept : typed(memory) {}
+  } arena;
+  State* state;
+  std::array<ConstantData::Pointer, Ports> arguments;
+
   template <class T>
-  [[nodiscard]] constexpr T* grown(std::vector<T>& pool, std::uint32_t offset) {
-    if (pool.empty()) pool.resize(arena_bytes / sizeof(T) + 1, T{});
-    return pool.data() + offset / sizeof(T);
+  [[nodiscard, gnu::always_inline]] constexpr T* in_arena(std::uint32_t offset) const {
+    if consteval {
+      return arena.typed->template at<T>(offset);
+    } else {
+      return reinterpret_cast<T*>(arena.bytes + offset);
+    }
+  }
+  template <class T>
+  [[nodiscard, gnu::always_inline]] constexpr T* argument(std::uint32_t index) const noexcept {
+    return const_cast<T*>(arguments.data()[index].template as<std::remove_const_t<T>>());
   }
 };
 

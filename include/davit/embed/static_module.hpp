@@ -48,13 +48,11 @@ class static_module {
   using Planned = planned<P, typename static_face<Backends>::type...>;
   static constexpr auto problem_ = Planned::problem();
   static_assert(decltype(detail::in_parts<these_nodes_have_no_backend, problem_>())::none);
-  template <class Memory>
-  using Code = detail::StepCode<P, Planned, std::tuple<typename static_face<Backends>::type...>,
-                                std::tuple<typename static_face<Backends>::policy...>, Memory>;
   using State = StaticState<Planned::sizes.state>;
   static constexpr std::size_t port_count = Planned::sizes.ports;
-  using Bytes = RunningMemory<State, port_count>;
-  using Constants = ConstantMemory<State, port_count>;
+  using Memory = RunMemory<State, port_count>;
+  using Code = detail::StepCode<P, Planned, std::tuple<typename static_face<Backends>::type...>,
+                                std::tuple<typename static_face<Backends>::policy...>, Memory>;
 
  public:
   /// The program's name, and those of the backends, in order.
@@ -98,11 +96,12 @@ class static_module {
       Fault fault;
       bool ok = false;
       if consteval {
-        Constants memory{arena_bytes, &state_, {ConstantData::Pointer(detail::first_element(arguments))...}};
-        ok = Code<Constants>::run(memory, fault);
+        TypedArena arena(arena_bytes);
+        Memory memory{&arena, &state_, {detail::first_element(arguments)...}};
+        ok = Code::run(memory, fault);
       } else {
-        Bytes memory{arena_.data(), &state_, {detail::first_element(arguments)...}};
-        ok = Code<Bytes>::run(memory, fault);
+        Memory memory{arena_.data(), &state_, {detail::first_element(arguments)...}};
+        ok = Code::run(memory, fault);
       }
       if (!ok) return std::unexpected(fault);
     }

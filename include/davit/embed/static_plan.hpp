@@ -78,7 +78,7 @@ struct PlannedProgram {
   Table<StaticOperand> operands;      ///< per row of the steps' operand table
   Table<StaticPort> ports;            ///< forward's arguments
   Table<StaticCopy> copies;           ///< user outputs first, then mutations
-  std::vector<Lifetime> lifetimes;    ///< of the arena's blocks
+  Table<Lifetime> lifetimes;          ///< of the arena's blocks
   Table<std::uint32_t> offsets;       ///< of the arena's blocks
   Table<std::uint32_t> state_offset;  ///< per graph input: element in the state of its type; no_id if it is no state
   StatePools state;
@@ -93,20 +93,29 @@ class PlacePlanner {
  public:
   constexpr PlacePlanner(GraphModuleView graph, std::span<const StaticInput> inputs,
                          std::span<const StaticOutput> outputs, PlannedProgram& plan)
-      : graph_(graph), inputs_(inputs), outputs_(outputs), plan_(plan) {}
+      : graph_(graph),
+        inputs_(inputs),
+        outputs_(outputs),
+        values_(graph.values.data()),
+        value_count_(static_cast<std::uint32_t>(graph.values.size())),
+        numels_(plan.selected.numels.data()),
+        plan_(plan) {}
 
   constexpr void run() {
     const StepTables& t = plan_.selected.tables;
     const auto steps = static_cast<std::uint32_t>(t.steps.size());
-    root_ = Table<std::uint32_t>(graph_.values.size() + t.temporaries.size());
-    for (std::uint32_t i = 0; i < root_.size(); ++i) root_[i] = i;
+    root_ = Table<std::uint32_t>(value_count_ + t.temporaries.size());
+    std::uint32_t block = 0;
+    for (std::uint32_t& root : root_) root = block++;
     for (std::size_t a = t.aliases.size(); a-- > 0;) root_[t.aliases[a].value] = t.aliases[a].source;
     place_ = Table<StaticOperand>(root_.size());
-    life_ = Table<Lifetime>(root_.size(), {no_id, 0, 0});
+    life_ = Table<Lifetime>(root_.size(), Lifetime{no_id, 0, 0});
     place_inputs();
-    for (std::uint32_t s = 0; s < steps; ++s) {
-      const StepOperand* const first = t.operands.data() + t.steps[s].operands.first;
-      for (const StepOperand* o = first; o != first + t.steps[s].operands.count; ++o) touch(block_of(*o), s);
+    const StaticStep* step = t.steps.data();
+    const StepOperand* const operands = t.operands.data();
+    for (std::uint32_t s = 0; s < steps; ++s, ++step) {
+      const StepOperand* const end = operands + step->operands.first + step->operands.count;
+      for (const StepOperand* o = operands + step->operands.first; o != end; ++o) touch(block_of(*o), s);
     }
     find_outputs(steps);
     reuse_inputs();
@@ -131,17 +140,18 @@ class PlacePlanner {
   }
   [[nodiscard]] constexpr std::uint32_t block_of(const StepOperand& o) noexcept {
     if (o.kind == StepOperand::Kind::output || o.kind == StepOperand::Kind::input) return root(o.id);
-    if (o.kind == StepOperand::Kind::temporary) return static_cast<std::uint32_t>(graph_.values.size()) + o.id;
+    if (o.kind == StepOperand::Kind::temporary) return value_count_ + o.id;
     return no_id;
   }
   [[nodiscard]] constexpr std::uint32_t numel(ValueId v) const noexcept {
-    return static_cast<std::uint32_t>(plan_.selected.numels[v]);
+    return static_cast<std::uint32_t>(numels_[v]);
   }
   [[nodiscard]] constexpr std::size_t bytes(std::uint32_t block) const noexcept {
-    if (block < graph_.values.size()) return numel(block) * size_of(graph_.values.data()[block].dtype);
+    if (block < value_count_)
+      return static_cast<std::size_t>(static_cast<std::uint32_t>(numels_[block])) * size_of(values_[block].dtype);
     const std::size_t temporaries = plan_.selected.tables.temporaries.size();
-    if (block >= graph_.values.size() + temporaries) return bytes(staged_[block - graph_.values.size() - temporaries]);
-    const StaticTemporary& t = plan_.selected.tables.temporaries[block - graph_.values.size()];
+    if (block >= value_count_ + temporaries) return bytes(staged_[block - value_count_ - temporaries]);
+    const StaticTemporary& t = plan_.selected.tables.temporaries[block - value_count_];
     return t.count * size_of(t.dtype);
   }
   constexpr void touch(std::uint32_t block, std::uint32_t step) noexcept {
@@ -150,26 +160,29 @@ class PlacePlanner {
     if (life.first == no_id) {
       life = {step, step, bytes(block)};
     } else {
-      life.last = std::max(life.last, step);
+      if (step > life.last) life.last = step;
     }
   }
 
   constexpr void place_inputs() {
-    const std::span<const Argument> arguments = graph_.args(graph_.root().inputs);
-    plan_.state_offset = Table<std::uint32_t>(arguments.size(), no_id);
-    for (std::uint32_t i = 0; i < arguments.size(); ++i) {
-      if (!arguments[i].is_value()) continue;
-      const ValueId v = arguments[i].value();
-      const ScalarType dtype = graph_.values[v].dtype;
-      StaticOperand& at = place_[v];
-      switch (inputs_[i].role) {
+    const Range list = graph_.root().inputs;
+    const Argument* const arguments = graph_.arguments.data() + list.first;
+    const StaticInput* input = inputs_.data();
+    StaticOperand* const place = place_.begin();
+    plan_.state_offset = Table<std::uint32_t>(list.count, no_id);
+    for (std::uint32_t i = 0; i < list.count; ++i, ++input) {
+      if (arguments[i].kind != ArgumentKind::value) continue;
+      const auto v = static_cast<ValueId>(arguments[i].payload);
+      const ScalarType dtype = values_[v].dtype;
+      StaticOperand& at = place[v];
+      switch (input->role) {
         case StaticRole::unused: break;
         case StaticRole::user:
           at = {StaticPlace::argument, dtype, 0, 0, static_cast<std::uint32_t>(plan_.ports.size())};
           plan_.ports.push_back({.value = v});
           break;
         case StaticRole::constant: {
-          const ConstantData& data = inputs_[i].data;
+          const ConstantData& data = input->data;
           if (data.place == ConstantData::Place::array) at = {StaticPlace::array, dtype, 0, 0, i};
           if (data.place == ConstantData::Place::blob) at = {StaticPlace::blob, dtype, 0, 0, data.offset};
           break;
@@ -192,7 +205,7 @@ class PlacePlanner {
       if (!results[i].is_value() || outputs_[i].role == StaticOutputRole::unused) continue;
       const ValueId v = results[i].value();
       const std::uint32_t r = root(v);
-      const ScalarType dtype = graph_.values[v].dtype;
+      const ScalarType dtype = values_[v].dtype;
       if (outputs_[i].role == StaticOutputRole::user) {
         const StaticOperand to{StaticPlace::argument, dtype, 1, 0, static_cast<std::uint32_t>(plan_.ports.size())};
         plan_.ports.push_back({.value = v, .is_output = 1});
@@ -225,7 +238,7 @@ class PlacePlanner {
     }
     mutations_.push_back({v, to, numel(v), staging});
   }
-  [[nodiscard]] constexpr bool input_of(ValueId v) const noexcept { return graph_.values[v].producer == no_id; }
+  [[nodiscard]] constexpr bool input_of(ValueId v) const noexcept { return values_[v].producer == no_id; }
   /// Where the new value of that graph input goes.
   [[nodiscard]] constexpr StaticOperand mutated(std::uint32_t input) noexcept {
     StaticOperand to = place_[graph_.args(graph_.root().inputs)[input].value()];
@@ -268,23 +281,31 @@ class PlacePlanner {
   }
 
   constexpr void place_blocks() {
-    std::vector<std::uint32_t> blocks;
-    for (std::uint32_t b = 0; b < root_.size(); ++b)
-      if (root_[b] == b && in_arena(b)) blocks.push_back(b);
-    std::sort(blocks.begin(), blocks.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return life_[a].first != life_[b].first ? life_[a].first < life_[b].first : a < b;
-    });
-    for (const std::uint32_t b : blocks) plan_.lifetimes.push_back(life_[b]);
-    MemoryPlan memory = plan_memory(plan_.lifetimes, static_alignment);
-    if (blocks.size() <= 256) {  // the better planner is quadratic
-      MemoryPlan by_size = plan_memory_by_size(plan_.lifetimes, static_alignment);
-      if (by_size.arena_bytes < memory.arena_bytes) memory = std::move(by_size);
+    Table<std::uint32_t> blocks;
+    bool sorted = true;
+    const auto count = static_cast<std::uint32_t>(root_.size());
+    const std::uint32_t* const root = root_.data();
+    for (std::uint32_t b = 0; b < count; ++b) {
+      if (root[b] != b || !in_arena(b)) continue;
+      sorted = sorted && (blocks.empty() || life_[blocks.back()].first <= life_[b].first);
+      blocks.push_back(b);
     }
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-      plan_.offsets.push_back(static_cast<std::uint32_t>(memory.offsets[i]));
-      plan_.arena_bytes =
-          std::max(plan_.arena_bytes, static_cast<std::uint32_t>(memory.offsets[i] + plan_.lifetimes[i].bytes));
-      place_[blocks[i]] = {StaticPlace::arena, ScalarType::undefined, 1, 0, plan_.offsets.back()};
+    if (!sorted)
+      std::sort(blocks.begin(), blocks.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return life_[a].first != life_[b].first ? life_[a].first < life_[b].first : a < b;
+      });
+    plan_.lifetimes.reserve(blocks.size());
+    plan_.offsets.reserve(blocks.size());
+    for (const std::uint32_t b : blocks) plan_.lifetimes.push_back(life_[b]);
+    const MemoryPlan memory =
+        plan_memory_tightly({plan_.lifetimes.data(), plan_.lifetimes.size()}, 256, static_alignment);
+    const std::size_t* offset = memory.offsets.data();
+    for (const std::uint32_t b : blocks) {
+      const auto at = static_cast<std::uint32_t>(*offset++);
+      const auto end = at + static_cast<std::uint32_t>(life_[b].bytes);
+      plan_.offsets.push_back(at);
+      if (end > plan_.arena_bytes) plan_.arena_bytes = end;
+      place_[b] = {StaticPlace::arena, ScalarType::undefined, 1, 0, at};
     }
   }
 
@@ -298,7 +319,7 @@ class PlacePlanner {
   }
 
   constexpr void finish_copies() {
-    const auto from = [&](ValueId v) { return resolve({StepOperand::Kind::input, graph_.values[v].dtype, 0, v}); };
+    const auto from = [&](ValueId v) { return resolve({StepOperand::Kind::input, values_[v].dtype, 0, v}); };
     for (const Pending& c : copies_) plan_.copies.push_back({from(c.value), c.to, c.count});
     const auto staging = [&](const Pending& c) {
       StaticOperand at = place_[c.staging];
@@ -314,20 +335,14 @@ class PlacePlanner {
     return a.place == b.place && a.offset == b.offset;
   }
 
+  /// Adds up the constants that a step or a copy reads.
   constexpr void count_constants() {
-    std::vector<std::uint8_t> counted(graph_.values.size(), 0);
-    const auto count = [&](std::uint32_t block) {
-      if (block >= counted.size() || counted[block] != 0) return;
-      counted[block] = 1;
-      const StaticPlace place = place_[block].place;
-      if (place != StaticPlace::array && place != StaticPlace::blob) return;
-      for (std::uint32_t i = 0; i < inputs_.size(); ++i)
-        if (const Argument& a = graph_.args(graph_.root().inputs)[i]; a.is_value() && a.value() == block)
-          plan_.constant_bytes += static_cast<std::uint32_t>(inputs_[i].data.bytes());
-    };
-    for (const StepOperand& o : plan_.selected.tables.operands)
-      if (o.kind == StepOperand::Kind::input) count(root(o.id));
-    for (const Pending& c : copies_) count(root(c.value));
+    const Argument* const arguments = graph_.arguments.data() + graph_.graphs.data()[root_graph].inputs.first;
+    const StaticInput* const inputs = inputs_.data();
+    const auto count = static_cast<std::uint32_t>(inputs_.size());
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (inputs[i].role == StaticRole::constant && arguments[i].is_value() && life_[arguments[i].value()].first != no_id)
+        plan_.constant_bytes += static_cast<std::uint32_t>(inputs[i].data.bytes());
   }
 
   struct Pending {
@@ -339,6 +354,9 @@ class PlacePlanner {
   GraphModuleView graph_;
   std::span<const StaticInput> inputs_;
   std::span<const StaticOutput> outputs_;
+  const Value* values_;
+  std::uint32_t value_count_;
+  const std::int64_t* numels_;
   PlannedProgram& plan_;
   Table<std::uint32_t> root_;
   Table<StaticOperand> place_;

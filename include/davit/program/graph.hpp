@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "davit/core/literal.hpp"
 #include "davit/core/scalar_type.hpp"
 
 namespace davit {
@@ -160,6 +161,14 @@ struct Graph {
   std::uint32_t is_single_tensor_return = 0;
 };
 
+/// The first of `count` arguments that has that name (in the text table `text`), or nullptr. O(count).
+[[nodiscard]] constexpr const Argument* find_argument(const Argument* first, std::uint32_t count, const char* text,
+                                                      Literal name) noexcept {
+  for (const Argument* const end = first + count; first != end; ++first)
+    if (first->name.size == name.size && same_text(text + first->name.first, name.text, name.size)) return first;
+  return nullptr;
+}
+
 /// Read access to the tables of a program's graphs, whoever owns them. Trivially copyable; pass it by value.
 struct GraphModuleView {
   std::string_view text;
@@ -189,20 +198,12 @@ struct GraphModuleView {
   [[nodiscard]] constexpr const Graph& root() const noexcept { return graphs[root_graph]; }
 
   /// The argument of that name, or nullptr. O(arguments of the node).
-  [[nodiscard]] constexpr const Argument* find_input(const Node& n, std::string_view name) const noexcept {
-    const Argument* const first = arguments.data() + n.inputs.first;
-    for (const Argument* a = first; a != first + n.inputs.count; ++a)
-      if (is(a->name, name)) return a;
-    return nullptr;
+  [[nodiscard]] constexpr const Argument* find_input(const Node& n, Literal name) const noexcept {
+    return find_argument(arguments.data() + n.inputs.first, n.inputs.count, text.data(), name);
   }
   /// True if the text is `other`. In constant evaluation cheaper than comparing string_views.
-  [[nodiscard]] constexpr bool is(Text t, std::string_view other) const noexcept {
-    if (t.size != other.size()) return false;
-    const char* const a = text.data() + t.first;
-    const char* const b = other.data();
-    std::size_t i = t.size;
-    while (i > 0 && a[i - 1] == b[i - 1]) --i;  // operators differ at their ends
-    return i == 0;
+  [[nodiscard]] constexpr bool is(Text t, Literal other) const noexcept {
+    return t.size == other.size && same_text(text.data() + t.first, other.text, other.size);
   }
 
   /// Calls `visit(ValueId)` for every value that `argument` mentions, those inside lists included, in order.

@@ -36,10 +36,7 @@ class Workspace {
     std::ranges::sort(planned, {}, [&](std::uint32_t s) { return std::pair(code.storages[s].first, s); });
     for (const std::uint32_t s : planned)
       lifetimes.push_back({code.storages[s].first, code.storages[s].last, code.storages[s].bytes + stagger});
-    MemoryPlan plan = plan_memory(lifetimes);
-    if (lifetimes.size() < 2000)
-      if (MemoryPlan by_size = plan_memory_by_size(lifetimes); by_size.arena_bytes < plan.arena_bytes)
-        plan = std::move(by_size);
+    const MemoryPlan plan = plan_memory_tightly(lifetimes, 2000);
     scratch_places_.clear();
     for (std::size_t i = 0; i < planned.size(); ++i) scratch_places_.emplace_back(planned[i], plan.offsets[i]);
     scratch_ = nullptr;

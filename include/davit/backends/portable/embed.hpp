@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "davit/backend/embed_contract.hpp"
@@ -18,7 +19,8 @@ struct portable;
 
 namespace detail {
 
-/// The rows of all families, sorted by operator; rows of one operator stay in the order of the families.
+/// The rows of all families, sorted by the length of the operator's name and then the name; rows of one operator stay
+/// in the order of the families.
 template <std::size_t... N>
 [[nodiscard]] consteval auto sorted_embed_rows(const std::array<EmbedRow, N>&... families) {
   std::array<EmbedRow, (std::size_t{0} + ... + N)> rows{};
@@ -31,7 +33,8 @@ template <std::size_t... N>
   (append(families), ...);
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return joined[a].name != joined[b].name ? joined[a].name < joined[b].name : a < b;
+    const std::string_view x = joined[a].name, y = joined[b].name;
+    return x.size() != y.size() ? x.size() < y.size() : x != y ? x < y : a < b;
   });
   for (std::size_t i = 0; i < order.size(); ++i) {
     rows[i] = joined[order[i]];
@@ -43,6 +46,17 @@ template <std::size_t... N>
 inline constexpr auto portable_rows = sorted_embed_rows(int8_fold::int8_rows, embed_float::elementwise_rows,
                                                         embed_float::layer_rows, embed_float::move_rows);
 
+/// The first row whose operator's name has that length or a greater one, per length.
+inline constexpr auto portable_row_of_length = [] {
+  std::array<std::uint16_t, portable_rows.back().name.size() + 2> first{};
+  std::size_t row = 0;
+  for (std::size_t length = 0; length < first.size(); ++length) {
+    while (row < portable_rows.size() && portable_rows[row].name.size() < length) ++row;
+    first[length] = static_cast<std::uint16_t>(row);
+  }
+  return first;
+}();
+
 }  // namespace detail
 
 /// The face of the portable backend that static programs see: a table of operators, without the kernels of other types.
@@ -52,25 +66,18 @@ struct portable_static {
                                  embed_float::layer_kernels, embed_float::move_kernels>;
 
   static constexpr const char* embed(const EmbedNode& node, StepWriter& steps) {
-    std::uint16_t& note =
-        node.note();  // 1 more than the first row of the operator; 1 more than all rows if there is none
-    if (note == 0) note = static_cast<std::uint16_t>(find(node.target()) + 1);
-    const char* why = "not in its table of static operators";
-    const EmbedRow* row = detail::portable_rows.data() + note - 1;
-    for (const EmbedRow* const end = detail::portable_rows.data() + detail::portable_rows.size(); row != end; ++row) {
-      why = row->embed(node, steps);
-      if (why == nullptr || row->last) return why;
+    const std::size_t length = node.node().target.size;
+    if (length + 1 < detail::portable_row_of_length.size()) {
+      const EmbedRow* const rows = detail::portable_rows.data();
+      const EmbedRow* row = rows + detail::portable_row_of_length[length];
+      const EmbedRow* const end = rows + detail::portable_row_of_length[length + 1];
+      while (row != end && !node.is(row->name)) ++row;
+      for (; row != end; ++row) {
+        const char* const why = row->embed(node, steps);
+        if (why == nullptr || row->last) return why;
+      }
     }
-    return why;
-  }
-
- private:
-  /// The first row of that operator; the number of rows if there is none.
-  [[nodiscard]] static constexpr std::size_t find(std::string_view target) noexcept {
-    const auto* row = std::lower_bound(detail::portable_rows.begin(), detail::portable_rows.end(), target,
-                                       [](const EmbedRow& a, std::string_view b) { return a.name < b; });
-    const bool found = row != detail::portable_rows.end() && row->name == target;
-    return found ? static_cast<std::size_t>(row - detail::portable_rows.begin()) : detail::portable_rows.size();
+    return "not in its table of static operators";
   }
 };
 

@@ -14,19 +14,17 @@ namespace davit::embed_float {
 
 namespace sf = static_float;
 
-[[nodiscard]] constexpr std::int32_t int32(std::int64_t v) noexcept {
-  return static_cast<std::int32_t>(v);
-}
+using int32 = std::int32_t;  // a cast costs less compile time than a call
 
 /// Why the operands (`y` may be no_id) or the first output are not float32 tensors; nullptr if they are.
 [[nodiscard]] constexpr const char* not_float(const EmbedNode& n, ValueId x, ValueId y = no_id) noexcept {
   const ValueId out = n.output();
   if (x == no_id || out == no_id) return "an operand is missing";
-  for (const ValueId v : {x, y, out}) {
-    if (v == no_id) continue;
-    const Value& value = n.g[v];
+  const ValueId all[]{x, y == no_id ? x : y, out};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Value& value = n.g.values[all[i]];
     if (value.kind != ValueKind::tensor || value.dtype != ScalarType::float32) return "not all of it is float32";
-    if (n.g.numel(v) > std::numeric_limits<std::int32_t>::max()) return "a tensor has 2^31 elements or more";
+    if (n.g.numels[all[i]] > std::numeric_limits<std::int32_t>::max()) return "a tensor has 2^31 elements or more";
   }
   return nullptr;
 }
@@ -45,7 +43,7 @@ constexpr const char* embed_unary(const EmbedNode& n, StepWriter& steps) {
 }
 
 /// A number argument, or `otherwise` if it is absent or None; false if the compiler does not know it.
-constexpr bool read_number(const EmbedNode& n, std::string_view name, float otherwise, float& out) {
+constexpr bool read_number(const EmbedNode& n, Literal name, float otherwise, float& out) {
   const Argument* a = n.argument(name);
   out = otherwise;
   if (a == nullptr || a->kind == ArgumentKind::none) return true;
@@ -54,18 +52,18 @@ constexpr bool read_number(const EmbedNode& n, std::string_view name, float othe
   return true;
 }
 
-constexpr const char* embed_clamp(const EmbedNode& n, StepWriter& steps, const std::array<std::string_view, 2>& names,
+constexpr const char* embed_clamp(const EmbedNode& n, StepWriter& steps, Literal low, Literal high,
                                   const sf::Clamp& otherwise) {
   sf::Clamp op;
-  if (!read_number(n, names[0], otherwise.low, op.low) || !read_number(n, names[1], otherwise.high, op.high))
+  if (!read_number(n, low, otherwise.low, op.low) || !read_number(n, high, otherwise.high, op.high))
     return "an argument is no number known to the compiler";
   return write_unary(n, steps, op);
 }
 constexpr const char* embed_clamp_numbers(const EmbedNode& n, StepWriter& steps) {
-  return embed_clamp(n, steps, {"min", "max"}, {});
+  return embed_clamp(n, steps, "min", "max", {});
 }
 constexpr const char* embed_hardtanh(const EmbedNode& n, StepWriter& steps) {
-  return embed_clamp(n, steps, {"min_val", "max_val"}, {-1, 1});
+  return embed_clamp(n, steps, "min_val", "max_val", {-1, 1});
 }
 constexpr const char* embed_gelu(const EmbedNode& n, StepWriter& steps) {
   const Argument* approximate = n.argument("approximate");

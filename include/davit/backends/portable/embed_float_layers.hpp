@@ -22,8 +22,8 @@ namespace davit::embed_float {
   const NodeId producer = n.g.producer(v);
   if (!n.g.mine(producer)) return no_id;
   const EmbedNode p{n.g, producer};
-  if (p.target() == "aten.t.default") return p.value("self");
-  if (p.target() != "aten.permute.default" || p.count("dims") != 2) return no_id;
+  if (p.is("aten.t.default")) return p.value("self");
+  if (!p.is("aten.permute.default") || p.count("dims") != 2) return no_id;
   const auto dims = p.integers<2>("dims", 0);
   return (dims[0] + 2) % 2 == 1 && (dims[1] + 2) % 2 == 0 ? p.value("self") : no_id;
 }
@@ -117,7 +117,7 @@ constexpr const char* embed_convolution(const EmbedNode& n, StepWriter& steps) {
   c.in_w = int32(n.g.size(x, -1));
   c.out_w = int32(n.g.size(n.output(), -1));
   c.kernel_w = int32(n.g.size(weight, -1));
-  const auto pair = [&](const char* name, std::int64_t fallback, std::int32_t& h, std::int32_t& w) {
+  const auto pair = [&](Literal name, std::int64_t fallback, std::int32_t& h, std::int32_t& w) {
     const auto list = n.integers<2>(name, fallback);
     w = int32(spatial == 2 ? list[1] : list[0]);
     if (spatial == 2) h = int32(list[0]);

@@ -54,12 +54,12 @@ constexpr const char* embed_permute(const EmbedNode& n, StepWriter& steps) {
   const auto rank = static_cast<std::int64_t>(n.g.rank(x));
   std::vector<std::int64_t> order;
   for (std::int64_t d = 0; d < rank; ++d) order.push_back(d);
-  if (n.target() == "aten.permute.default") {
+  if (n.is("aten.permute.default")) {
     const Argument* dims = n.argument("dims");
     if (dims == nullptr || n.count("dims") != rank) return "its dims are missing";
     for (std::size_t d = 0; d < order.size(); ++d) order[d] = (n.integer_of(n.g.graph.args(dims->items)[d]) + rank) % rank;
   } else if (rank > 1) {
-    const bool t = n.target() == "aten.t.default";
+    const bool t = n.is("aten.t.default");
     const std::int64_t a = t ? 0 : (n.integer("dim0") + rank) % rank, b = t ? 1 : (n.integer("dim1") + rank) % rank;
     std::swap(order[static_cast<std::size_t>(a)], order[static_cast<std::size_t>(b)]);
   }
@@ -88,7 +88,7 @@ constexpr const char* embed_slice(const EmbedNode& n, StepWriter& steps) {
   const auto rank = static_cast<std::int64_t>(n.g.rank(x));
   if (rank == 0) return "it has no dimension";
   const std::int64_t dim = (n.integer("dim") + rank) % rank, size = n.g.size(x, dim);
-  const bool select = n.target() == "aten.select.int";
+  const bool select = n.is("aten.select.int");
   std::int64_t start = select ? n.integer("index") : n.integer("start");
   if (start < 0) start += size;
   start = start < 0 ? 0 : start > size ? size : start;

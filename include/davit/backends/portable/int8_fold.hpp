@@ -40,7 +40,7 @@ struct int8_dequantize {
 
 /// dequantize -> softmax over the last dimension -> quantize.
 [[nodiscard]] constexpr bool fold_softmax(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
-  if (n.target() != "aten._softmax.default" && n.target() != "aten.softmax.int") return false;
+  if (!n.is("aten._softmax.default") && !n.is("aten.softmax.int")) return false;
   const EmbedGraph& g = n.g;
   const ValueId x = n.value("self");
   const Quantized in = source_of(g, x);
@@ -108,7 +108,7 @@ namespace detail {
   p.inner = static_cast<std::int32_t>(g.numel(x));
   ValueId scales = no_id;
   ValueId zero_points = no_id;
-  if (n.target() == "quantized_decomposed.dequantize_per_tensor.default") {
+  if (n.is("quantized_decomposed.dequantize_per_tensor.default")) {
     p.scale = static_cast<float>(n.number("scale"));
     p.zero_point = static_cast<float>(n.integer("zero_point"));
   } else {

@@ -55,10 +55,10 @@ namespace detail {
   if (x == no_id || w == no_id || n.flag("transposed") || (g.rank(x) != 3 && g.rank(x) != 4) || g.rank(w) != g.rank(x))
     return s;
   const auto size = [&](ValueId v, std::int64_t d) { return static_cast<std::int32_t>(g.size(v, d)); };
-  const auto last = [&](std::string_view name, std::int64_t fallback) {
+  const auto last = [&](Literal name, std::int64_t fallback) {
     return static_cast<std::int32_t>(n.integers<2>(name, fallback)[1]);
   };
-  const auto first = [&](std::string_view name, std::int64_t fallback) {
+  const auto first = [&](Literal name, std::int64_t fallback) {
     return static_cast<std::int32_t>(n.integers<2>(name, fallback)[0]);
   };
   if (const Argument* padding = n.argument("padding"); padding != nullptr && padding->kind == ArgumentKind::string)
@@ -100,8 +100,8 @@ constexpr void add_weights(StepOperands& operands, const Weights& w, const Bias&
 
 /// dequantize -> convolution -> [bounds] -> quantize. False if `n` is no convolution that fits.
 [[nodiscard]] constexpr bool fold_convolution(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
-  if (n.target() != "aten.convolution.default" && n.target() != "aten.conv2d.default" &&
-      n.target() != "aten.conv1d.default")
+  if (!n.is("aten.convolution.default") && !n.is("aten.conv2d.default") &&
+      !n.is("aten.conv1d.default"))
     return false;
   const int8_kernels::Conv2dShape s = detail::shape_of(n);
   if (s.groups == 0) return false;
@@ -132,9 +132,9 @@ struct LinearNode {
   bool transposed = false;
 };
 [[nodiscard]] constexpr LinearNode linear_node(const EmbedNode& n) noexcept {
-  if (n.target() == "aten.linear.default") return {n.value("input"), n.value("weight"), n.value("bias"), false};
-  if (n.target() == "aten.mm.default") return {n.value("self"), n.value("mat2"), no_id, true};
-  if (n.target() == "aten.addmm.default" && n.number("beta", 1) == 1 && n.number("alpha", 1) == 1)
+  if (n.is("aten.linear.default")) return {n.value("input"), n.value("weight"), n.value("bias"), false};
+  if (n.is("aten.mm.default")) return {n.value("self"), n.value("mat2"), no_id, true};
+  if (n.is("aten.addmm.default") && n.number("beta", 1) == 1 && n.number("alpha", 1) == 1)
     return {n.value("mat1"), n.value("mat2"), n.value("self"), true};
   return {};
 }

@@ -147,19 +147,32 @@ struct Operands {
   return true;
 }
 
-/// A function of one number, by its operator; `known` says if it is one.
-[[nodiscard]] constexpr double unary(std::string_view target, double x, bool& known) noexcept {
+enum class Unary : std::uint8_t { unknown, sigmoid, tanh, silu, hardsigmoid, hardswish, neg, abs };
+
+/// Which function of one number the node is.
+[[nodiscard]] constexpr Unary unary_of(const EmbedNode& n) noexcept {
+  if (n.is("aten.sigmoid.default")) return Unary::sigmoid;
+  if (n.is("aten.tanh.default")) return Unary::tanh;
+  if (n.is("aten.silu.default")) return Unary::silu;
+  if (n.is("aten.hardsigmoid.default")) return Unary::hardsigmoid;
+  if (n.is("aten.hardswish.default")) return Unary::hardswish;
+  if (n.is("aten.neg.default")) return Unary::neg;
+  if (n.is("aten.abs.default")) return Unary::abs;
+  return Unary::unknown;
+}
+[[nodiscard]] constexpr double unary(Unary function, double x) noexcept {
   const auto sigmoid = [](double v) { return v < -60 ? 0.0 : v > 60 ? 1.0 : 1 / (1 + int8_kernels::exponential(-v)); };
   const auto clip = [](double v) { return v < 0 ? 0.0 : v > 6 ? 1.0 : v / 6; };
-  known = true;
-  if (target == "aten.sigmoid.default") return sigmoid(x);
-  if (target == "aten.tanh.default") return 2 * sigmoid(2 * x) - 1;
-  if (target == "aten.silu.default") return x * sigmoid(x);
-  if (target == "aten.hardsigmoid.default") return clip(x + 3);
-  if (target == "aten.hardswish.default") return x * clip(x + 3);
-  if (target == "aten.neg.default") return -x;
-  if (target == "aten.abs.default") return x < 0 ? -x : x;
-  known = false;
+  switch (function) {
+    case Unary::sigmoid: return sigmoid(x);
+    case Unary::tanh: return 2 * sigmoid(2 * x) - 1;
+    case Unary::silu: return x * sigmoid(x);
+    case Unary::hardsigmoid: return clip(x + 3);
+    case Unary::hardswish: return x * clip(x + 3);
+    case Unary::neg: return -x;
+    case Unary::abs: return x < 0 ? -x : x;
+    case Unary::unknown: break;
+  }
   return 0;
 }
 
@@ -167,8 +180,8 @@ struct Operands {
 
 /// dequantize -> add or mul -> [bounds] -> quantize.
 [[nodiscard]] constexpr bool fold_binary(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
-  const bool adds = n.target() == "aten.add.Tensor";
-  if (!adds && n.target() != "aten.mul.Tensor") return false;
+  const bool adds = n.is("aten.add.Tensor");
+  if (!adds && !n.is("aten.mul.Tensor")) return false;
   const detail::Operands o = detail::operands_of(n, out);
   if (!o.good) return false;
   return adds ? detail::fold_add(n, out, o, steps) : detail::fold_mul(n, out, o, steps);
@@ -177,16 +190,15 @@ struct Operands {
 /// dequantize -> sigmoid, tanh and the like -> [bounds] -> quantize, by a table of 256 bytes. It holds what the float
 /// operators give.
 [[nodiscard]] constexpr bool fold_unary(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
-  bool known = false;
-  (void)detail::unary(n.target(), 0, known);
-  if (!known || !(out.scale > 0)) return false;
+  const detail::Unary function = detail::unary_of(n);
+  if (function == detail::Unary::unknown || !(out.scale > 0)) return false;
   const Quantized in = source_of(n.g, n.value("self"));
   if (!in.found() || in.dtype != out.dtype) return false;
   const std::int32_t flip = flip_of(in.dtype);
   std::array<std::int8_t, 256> table{};
   for (std::int32_t i = 0; i < 256; ++i) {
     const std::int32_t byte = flip != 0 ? i - 128 : i < 128 ? i : i - 256;
-    const std::int32_t result = out.byte_of(detail::unary(n.target(), (byte - in.zero_point) * in.scale, known));
+    const std::int32_t result = out.byte_of(detail::unary(function, (byte - in.zero_point) * in.scale));
     table[static_cast<std::size_t>(i)] = static_cast<std::int8_t>(result ^ (flip != 0 ? -128 : 0));
   }
   steps.step<int8_lookup>({static_cast<std::int32_t>(n.g.numel(n.output()))})
@@ -214,7 +226,7 @@ struct Operands {
 
 /// dequantize (each) -> cat -> [bounds] -> quantize: every part is copied or rescaled to its place.
 [[nodiscard]] constexpr bool fold_cat(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
-  if (n.target() != "aten.cat.default" || n.count("tensors") == 0) return false;
+  if (!n.is("aten.cat.default") || n.count("tensors") == 0) return false;
   const EmbedGraph& g = n.g;
   const ValueId y = n.output();
   const std::int64_t rank = g.rank(y);
@@ -249,8 +261,8 @@ struct Operands {
 
 /// dequantize -> permute or transpose -> quantize with the same numbers, up to four dimensions.
 [[nodiscard]] constexpr bool fold_permute(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
-  const bool transposes = n.target() == "aten.transpose.int";
-  if (!transposes && n.target() != "aten.permute.default") return false;
+  const bool transposes = n.is("aten.transpose.int");
+  if (!transposes && !n.is("aten.permute.default")) return false;
   const EmbedGraph& g = n.g;
   const ValueId x = n.value("self");
   const Quantized in = source_of(g, x);

@@ -38,7 +38,7 @@ namespace detail {
   s.out_h = static_cast<std::int32_t>(g.size(n.output(), -2));
   s.out_w = static_cast<std::int32_t>(g.size(n.output(), -1));
   s.planes = static_cast<std::int32_t>(g.numel(x) / (std::int64_t{s.in_h} * s.in_w));
-  const auto pair = [&](std::string_view name, std::int64_t fallback, std::int32_t& h, std::int32_t& w) {
+  const auto pair = [&](Literal name, std::int64_t fallback, std::int32_t& h, std::int32_t& w) {
     const auto both = n.integers<2>(name, fallback);
     h = static_cast<std::int32_t>(both[0]);
     w = static_cast<std::int32_t>(both[1]);
@@ -59,7 +59,7 @@ namespace detail {
   return true;
 }
 [[nodiscard]] constexpr bool is_mean_of_planes(const EmbedNode& n) noexcept {
-  if (n.target() != "aten.mean.dim" || n.count("dim") != 2) return false;
+  if (!n.is("aten.mean.dim") || n.count("dim") != 2) return false;
   const auto dims = n.integers<2>("dim", 0);
   const std::int64_t rank = n.g.rank(n.value("self"));
   const std::int64_t a = dims[0] < 0 ? dims[0] + rank : dims[0];
@@ -69,8 +69,7 @@ namespace detail {
 /// Averages whose windows all have `divisor` elements. A divisor of 0 means that it is none this header computes.
 [[nodiscard]] constexpr int8_kernels::PoolShape average_of(const EmbedNode& n, std::int64_t& divisor) noexcept {
   int8_kernels::PoolShape s;
-  const std::string_view target = n.target();
-  if (target == "aten.avg_pool2d.default") {
+  if (n.is("aten.avg_pool2d.default")) {
     s = window_of(n);
     const bool padded = s.pad_h != 0 || s.pad_w != 0;
     if (n.flag("ceil_mode") || (padded && !n.flag("count_include_pad", true))) return s;
@@ -78,7 +77,7 @@ namespace detail {
     return s;
   }
   const bool mean = is_mean_of_planes(n);
-  if (target != "aten._adaptive_avg_pool2d.default" && target != "aten.adaptive_avg_pool2d.default" && !mean) return s;
+  if (!mean && !n.is("aten._adaptive_avg_pool2d.default") && !n.is("aten.adaptive_avg_pool2d.default")) return s;
   const ValueId x = n.value("self");
   s.in_h = static_cast<std::int32_t>(n.g.size(x, -2));
   s.in_w = static_cast<std::int32_t>(n.g.size(x, -1));
@@ -100,7 +99,7 @@ namespace detail {
   if (x == no_id || n.g.rank(x) < 2 || n.g.numel(x) == 0) return false;
   const Quantized in = source_of(n.g, x);
   if (!in.found() || in.dtype != out.dtype) return false;
-  if (n.target() == "aten.max_pool2d_with_indices.default" || n.target() == "aten.max_pool2d.default") {
+  if (n.is("aten.max_pool2d_with_indices.default") || n.is("aten.max_pool2d.default")) {
     if (n.uses_output(1) || !in.same_numbers(out) || out.low > in.low || out.high < in.high) return false;
     steps.step<int8_max_pool2d>(detail::window_of(n)).out(out.value).in(in.value);
     return true;

@@ -33,8 +33,8 @@ struct Bias {
   }
   if (!g.mine(g.producer(v))) return {};
   const EmbedNode n{g, g.producer(v)};
-  const bool per_tensor = n.target() == "quantized_decomposed.dequantize_per_tensor.default";
-  if (!per_tensor && n.target() != "quantized_decomposed.dequantize_per_channel.default") return {};
+  const bool per_tensor = n.is("quantized_decomposed.dequantize_per_tensor.default");
+  if (!per_tensor && !n.is("quantized_decomposed.dequantize_per_channel.default")) return {};
   const ValueId integers = n.value("input");
   const std::int32_t* const numbers = integers != no_id ? g.elements<std::int32_t>(integers) : nullptr;
   const ValueId scales = per_tensor ? no_id : n.value("scales");

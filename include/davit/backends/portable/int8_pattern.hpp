@@ -48,7 +48,7 @@ struct Quantized {
 /// Scale, zero point and bounds from the arguments of a per-tensor quantize or dequantize.
 [[nodiscard]] constexpr Quantized quantized(const EmbedNode& n, ValueId bytes) noexcept {
   const std::int32_t flip = flip_of(n.g.dtype(bytes));
-  const auto number = [&](std::string_view name) { return static_cast<std::int32_t>(n.integer(name)) - flip; };
+  const auto number = [&](Literal name) { return static_cast<std::int32_t>(n.integer(name)) - flip; };
   Quantized q{
       bytes, n.g.dtype(bytes), n.number("scale"), number("zero_point"), number("quant_min"), number("quant_max")};
   q.low = q.low < -128 ? -128 : q.low;
@@ -57,13 +57,14 @@ struct Quantized {
 }
 
 /// True if the operator's result is its `self` in the same order of elements.
-[[nodiscard]] constexpr bool keeps_order(std::string_view target) noexcept {
-  for (const std::string_view name :
-       {"aten.view.default", "aten.reshape.default", "aten._unsafe_view.default", "aten.clone.default",
-        "aten.flatten.using_ints", "aten.squeeze.dims", "aten.squeeze.dim", "aten.squeeze.default",
-        "aten.unsqueeze.default", "aten.alias.default", "aten.detach.default", "aten.contiguous.default",
-        "aten.alias_copy.default", "aten.view_copy.default", "aten.dropout.default"})
-    if (target == name) return true;
+[[nodiscard]] constexpr bool keeps_order(const EmbedNode& n) noexcept {
+  constexpr Literal names[]{"aten.view.default",       "aten.reshape.default",    "aten._unsafe_view.default",
+                            "aten.clone.default",      "aten.flatten.using_ints", "aten.squeeze.dims",
+                            "aten.squeeze.dim",        "aten.squeeze.default",    "aten.unsqueeze.default",
+                            "aten.alias.default",      "aten.detach.default",     "aten.contiguous.default",
+                            "aten.alias_copy.default", "aten.view_copy.default",  "aten.dropout.default"};
+  for (const Literal& name : names)
+    if (n.is(name)) return true;
   return false;
 }
 
@@ -71,13 +72,13 @@ struct Quantized {
 [[nodiscard]] constexpr Quantized source_of(const EmbedGraph& g, ValueId v) noexcept {
   while (v != no_id && g.mine(g.producer(v))) {
     const EmbedNode n{g, g.producer(v)};
-    if (n.target() == "quantized_decomposed.dequantize_per_tensor.default") {
+    if (n.is("quantized_decomposed.dequantize_per_tensor.default")) {
       const ValueId bytes = n.value("input");
       if (bytes == no_id || !is_byte(g.dtype(bytes)) || g.dtype(n.output()) != ScalarType::float32) return {};
       return quantized(n, bytes);
     }
-    if (!keeps_order(n.target())) return {};
-    v = n.value(n.target() == "aten.dropout.default" ? "input" : "self");
+    if (!keeps_order(n)) return {};
+    v = n.is("aten.dropout.default") ? n.value("input") : n.value("self");
   }
   return {};
 }
@@ -91,20 +92,19 @@ struct Quantized {
 [[nodiscard]] constexpr ValueId through_bounds(const EmbedGraph& g, ValueId v, Quantized& out) noexcept {
   while (is_inner(g, v)) {
     const EmbedNode n{g, g.producer(v)};
-    const std::string_view target = n.target();
     const Quantized wide = out;
     const auto narrow = [&](double low, double high) {
       if (const std::int32_t b = wide.byte_of(low); b > out.low) out.low = b;
       if (const std::int32_t b = wide.byte_of(high); b < out.high) out.high = b;
     };
     constexpr double unbounded = 1e30;
-    if (target == "aten.relu.default")
+    if (n.is("aten.relu.default"))
       narrow(0, unbounded);
-    else if (target == "aten.relu6.default")
+    else if (n.is("aten.relu6.default"))
       narrow(0, 6);
-    else if (target == "aten.hardtanh.default")
+    else if (n.is("aten.hardtanh.default"))
       narrow(n.number("min_val", -1), n.number("max_val", 1));
-    else if (target == "aten.clamp.default")
+    else if (n.is("aten.clamp.default"))
       narrow(n.number("min", -unbounded), n.number("max", unbounded));
     else
       return v;
@@ -141,9 +141,8 @@ struct Weights {
   if (v == no_id || !g.mine(g.producer(v))) return {};
   EmbedNode n{g, g.producer(v)};
   if (transposed) {
-    if (n.target() != "aten.permute.default" && n.target() != "aten.t.default" && n.target() != "aten.transpose.int")
-      return {};
-    if (n.target() == "aten.permute.default" && n.integers<2>("dims", 0)[0] % 2 == 0) return {};
+    if (!n.is("aten.permute.default") && !n.is("aten.t.default") && !n.is("aten.transpose.int")) return {};
+    if (n.is("aten.permute.default") && n.integers<2>("dims", 0)[0] % 2 == 0) return {};
     v = n.value("self");
     if (v == no_id || g.rank(v) != 2 || !g.mine(g.producer(v))) return {};
     n.id = g.producer(v);
@@ -152,9 +151,9 @@ struct Weights {
   const StaticInput* const constant = bytes != no_id ? g.constant(bytes) : nullptr;
   if (constant == nullptr || g.dtype(bytes) != ScalarType::int8 || constant->layout != WeightLayout::contiguous)
     return {};
-  if (n.target() == "quantized_decomposed.dequantize_per_tensor.default")
+  if (n.is("quantized_decomposed.dequantize_per_tensor.default"))
     return n.integer("zero_point") == 0 ? Weights{bytes, no_id, n.number("scale")} : Weights{};
-  if (n.target() != "quantized_decomposed.dequantize_per_channel.default" || n.integer("axis") != 0) return {};
+  if (!n.is("quantized_decomposed.dequantize_per_channel.default") || n.integer("axis") != 0) return {};
   const ValueId scales = n.value("scales");
   if (!is_zero(g, n.value("zero_points")) || scales == no_id || g.elements<float>(scales) == nullptr) return {};
   return {bytes, scales, 0};
