@@ -26,7 +26,8 @@ constexpr bool arenas_of_types_are_laid_out_alike() {
   const RunMemory<StaticState<StatePools{}>, 1> memory{&arena, &state, {x.data()}};
   memory.in_arena<float>(16)[1] = 3;
   memory.in_arena<std::int8_t>(20)[0] = 5;
-  return memory.argument<const float>(0)[1] == 2 && memory.in_arena<float>(20)[0] == 3 && memory.in_arena<std::int8_t>(0)[20] == 5;
+  return memory.argument<const float>(0)[1] == 2 && memory.in_arena<float>(20)[0] == 3 &&
+         memory.in_arena<std::int8_t>(0)[20] == 5;
 }
 static_assert(arenas_of_types_are_laid_out_alike());
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 #include "davit/backend/static_constant.hpp"
@@ -144,8 +143,7 @@ struct EmbedNode {
   }
   /// A list of N integers; one item stands for N (as in int[2]), none for the fallback.
   template <std::size_t N>
-  [[nodiscard]] constexpr std::array<std::int64_t, N> integers(Literal name,
-                                                               std::int64_t fallback) const noexcept {
+  [[nodiscard]] constexpr std::array<std::int64_t, N> integers(Literal name, std::int64_t fallback) const noexcept {
     std::array<std::int64_t, N> list;
     std::int64_t* const numbers = list.data();
     const Argument* const a = argument(name);

@@ -67,7 +67,8 @@ constexpr EmbedTables embed_tables(GraphModuleView graph, std::span<const Static
     for (const Argument* a = arguments + list.first; a != arguments + list.first + list.count; ++a) {
       if (a->kind == ArgumentKind::value) use(static_cast<ValueId>(a->payload));
       if (a->kind != ArgumentKind::list) continue;
-      for (const Argument* item = arguments + a->items.first; item != arguments + a->items.first + a->items.count; ++item) {
+      for (const Argument* item = arguments + a->items.first; item != arguments + a->items.first + a->items.count;
+           ++item) {
         if (item->kind == ArgumentKind::value) use(item->value());
         if (item->kind == ArgumentKind::list) graph.for_each_value(*item, use);
       }

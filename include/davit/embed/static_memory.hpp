@@ -129,8 +129,8 @@ class TypedArena {
       pools_;
 };
 
-/// The memory of one run: the arena (bytes, or a TypedArena in constant evaluation), the state and the caller's tensors.
-/// One type for both, so that a program's code is instantiated once.
+/// The memory of one run: the arena (bytes, or a TypedArena in constant evaluation), the state and the caller's
+/// tensors. One type for both, so that a program's code is instantiated once.
 template <class State, std::size_t Ports>
 struct RunMemory {
   union Arena {

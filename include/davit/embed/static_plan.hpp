@@ -341,7 +341,8 @@ class PlacePlanner {
     const StaticInput* const inputs = inputs_.data();
     const auto count = static_cast<std::uint32_t>(inputs_.size());
     for (std::uint32_t i = 0; i < count; ++i)
-      if (inputs[i].role == StaticRole::constant && arguments[i].is_value() && life_[arguments[i].value()].first != no_id)
+      if (inputs[i].role == StaticRole::constant && arguments[i].is_value() &&
+          life_[arguments[i].value()].first != no_id)
         plan_.constant_bytes += static_cast<std::uint32_t>(inputs[i].data.bytes());
   }
 

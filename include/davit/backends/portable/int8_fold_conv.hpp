@@ -100,9 +100,7 @@ constexpr void add_weights(StepOperands& operands, const Weights& w, const Bias&
 
 /// dequantize -> convolution -> [bounds] -> quantize. False if `n` is no convolution that fits.
 [[nodiscard]] constexpr bool fold_convolution(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
-  if (!n.is("aten.convolution.default") && !n.is("aten.conv2d.default") &&
-      !n.is("aten.conv1d.default"))
-    return false;
+  if (!n.is("aten.convolution.default") && !n.is("aten.conv2d.default") && !n.is("aten.conv1d.default")) return false;
   const int8_kernels::Conv2dShape s = detail::shape_of(n);
   if (s.groups == 0) return false;
   const Quantized in = source_of(n.g, n.value("input"));
