@@ -147,8 +147,7 @@ class PlacePlanner {
     return static_cast<std::uint32_t>(numels_[v]);
   }
   [[nodiscard]] constexpr std::size_t bytes(std::uint32_t block) const noexcept {
-    if (block < value_count_)
-      return static_cast<std::size_t>(static_cast<std::uint32_t>(numels_[block])) * size_of(values_[block].dtype);
+    if (block < value_count_) return numel(block) * size_of(values_[block].dtype);
     const std::size_t temporaries = plan_.selected.tables.temporaries.size();
     if (block >= value_count_ + temporaries) return bytes(staged_[block - value_count_ - temporaries]);
     const StaticTemporary& t = plan_.selected.tables.temporaries[block - value_count_];

@@ -201,10 +201,6 @@ struct GraphModuleView {
   [[nodiscard]] constexpr const Argument* find_input(const Node& n, Literal name) const noexcept {
     return find_argument(arguments.data() + n.inputs.first, n.inputs.count, text.data(), name);
   }
-  /// True if the text is `other`. In constant evaluation cheaper than comparing string_views.
-  [[nodiscard]] constexpr bool is(Text t, Literal other) const noexcept {
-    return t.size == other.size && same_text(text.data() + t.first, other.text, other.size);
-  }
 
   /// Calls `visit(ValueId)` for every value that `argument` mentions, those inside lists included, in order.
   template <class Visit>
