@@ -1,22 +1,29 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Milliseconds that the compiler takes per node of an embedded program: chains of 64 to 1,024 elementwise nodes (over 64
-# floats), each less a chain of one node, and a digits model of 10 nodes. What the first use of an operator costs (its
-# kernel is generated and optimised, once for a whole program or several under for_size) and what a node costs are told
-# apart: the model's kernels are its module less the chain of one node; its other nodes are eight more such models beside
-# the first, less eight more chains of one node, by the 9 nodes that they have more. Their weights are in it, as arrays.
-# Each is the best of five (user time), under both policies; the chart has a mark per half millisecond. Exit status 1 if
-# a node takes more than 3 ms for_size, or if the chains are not flat within 1.5x.
-#   benchmarks/compile_time.sh [CXX [FLAGS...]]     (g++ -O2)
+# What the compiler takes per node of an embedded program: chains of 64 to 1,024 elementwise nodes (over 64 floats), and a
+# digits model of 10 nodes. What the first use of an operator costs (its kernel is generated and optimised, once for a
+# whole program or several under for_size) and what a node costs are told apart: chains are less a chain of four nodes,
+# which has the four operators; the model's kernels are its module less a chain of one node; its other nodes are eight
+# more such models beside the first, less eight more chains of one node, by the 9 nodes that they have more. The weights
+# are in the headers. Each is the best of five (user time), under both policies; the chart has a mark per half
+# millisecond. Exit status 1 if a node takes more than 3 ms for_size, or if the chains are not flat within 1.5x.
+# With --instructions first it counts the compiler's instructions for_size instead (by valgrind, which takes a quarter of
+# an hour): what a busy machine does not change.
+#   benchmarks/compile_time.sh [--instructions] [CXX [FLAGS...]]     (g++ -O2)
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+rounds=5 policies="for_size for_speed" lengths="64 128 256 512 1024" unit=us
+if [ "${1:-}" = --instructions ]; then
+  rounds=1 policies=for_size lengths="64 256 1024" unit=kinstructions
+  shift
+fi
 cxx=${1:-g++}
 shift || true
 flags=("${@:--O2}")
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 "$cxx" -std=c++23 -O1 -I"$here/../include" "$here/chain_header.cpp" -o "$out/chain_header"
-for nodes in 1 64 128 256 512 1024; do "$out/chain_header" $nodes "$out/$nodes"; done
+for nodes in 1 4 $lengths; do "$out/chain_header" $nodes "$out/$nodes"; done
 mkdir "$out/digits"
 cp "$here/../tests/cases/embed/digits_cnn_b1.hpp" "$out/digits/chain.hpp"
 # eight_more FOLDER NAME OUTPUTS: again.hpp, eight copies of that program and their modules
@@ -45,20 +52,25 @@ bool run(std::span<const float, 64> x, std::span<float, outputs> y) { return mod
 #include "again.hpp"
 #endif
 CPP
-# Best user milliseconds of compiling FOLDER with these macros, by "POLICY FOLDER MACROS"; rounds of all, so that a burst of
-# other work on the machine spoils one round and not one figure.
-declare -A best
+# Least microseconds (or thousand instructions) of compiling FOLDER with these macros, by "POLICY FOLDER MACROS"; rounds of
+# all, so that a burst of other work on the machine spoils one round and not one figure.
+declare -A least_of
 compile() {
-  local key="$*" policy=$1 folder=$2 took
+  local key="$*" policy=$1 folder=$2 took counter=()
   shift 2
-  took=$({ TIMEFORMAT=%U; time "$cxx" -std=c++23 "${flags[@]}" -I"$here/../include" -I"$out/$folder" -DPOLICY="$policy" "${@/#/-D}" -w -c "$out/module.cpp" -o "$out/module.o"; } 2>&1) ||
+  [ $unit = us ] || counter=(-wrapper "valgrind,--tool=callgrind,--callgrind-out-file=/dev/null,--log-file=$out/count")
+  took=$({ TIMEFORMAT=%U; time "$cxx" -std=c++23 "${flags[@]}" -I"$here/../include" -I"$out/$folder" -DPOLICY="$policy" "${@/#/-D}" -w -S "${counter[@]}" "$out/module.cpp" -o "$out/module.s"; } 2>&1) ||
     { echo "$took"; exit 2; }
-  took=$(awk "BEGIN { printf \"%d\", $took * 1000 }")
-  [ "$took" -ge "${best[$key]:-999999}" ] || best[$key]=$took
+  if [ $unit = us ]; then
+    took=$(awk "BEGIN { printf \"%d\", $took * 1000000 }")
+  else
+    took=$(awk '/Collected/ { printf "%d", $NF / 1000 }' "$out/count")
+  fi
+  [ "$took" -ge "${least_of[$key]:-999999999}" ] || least_of[$key]=$took
 }
-for _ in 1 2 3 4 5; do
-  for policy in for_size for_speed; do
-    for nodes in 1 64 128 256 512 1024; do compile $policy $nodes; done
+for _ in $(seq $rounds); do
+  for policy in $policies; do
+    for nodes in 1 4 $lengths; do compile $policy $nodes; done
     compile $policy 1 AGAIN
     compile $policy digits DIGITS
     compile $policy digits DIGITS AGAIN
@@ -66,25 +78,26 @@ for _ in 1 2 3 4 5; do
 done
 echo "compiler: $("$cxx" --version | head -1), ${flags[*]}"
 bad=0
-for policy in for_size for_speed; do
-  base=${best[$policy 1]}
-  echo "COMPILE_TIME policy=$policy base_ms=$base"
-  most=0 least=999999
-  for nodes in 64 128 256 512 1024; do
-    took=$((${best[$policy $nodes]} - base))
-    micros=$((took * 1000 / (nodes - 1)))
-    echo "COMPILE_TIME policy=$policy nodes=$nodes total_ms=$took us_per_node=$micros $(printf '#%.0s' $(seq 1 $((micros / 500 + 1))))"
-    [ $micros -le $most ] || most=$micros
-    [ $micros -ge $least ] || least=$micros
+for policy in $policies; do
+  one=${least_of[$policy 1]} base=${least_of[$policy 4]}
+  echo "COMPILE_TIME policy=$policy headers_and_kernel_$unit=$one kernels_of_the_chain_$unit=$((base - one))"
+  most=0 least=999999999
+  for nodes in $lengths; do
+    took=$((${least_of[$policy $nodes]} - base))
+    per_node=$((took / (nodes - 4)))
+    mark=$([ $unit = us ] && echo " $(printf '#%.0s' $(seq 1 $((per_node / 500 + 1))))" || true)
+    echo "COMPILE_TIME policy=$policy nodes=$nodes total_$unit=$took ${unit}_per_node=$per_node$mark"
+    [ $per_node -le $most ] || most=$per_node
+    [ $per_node -ge $least ] || least=$per_node
   done
   echo "COMPILE_TIME policy=$policy flat=$((most * 100 / least))%"
-  digits=${best[$policy digits DIGITS]}
-  one=$(((${best[$policy 1 AGAIN]} - base) * 125))
-  again=$(((${best[$policy digits DIGITS AGAIN]} - digits) * 125))
-  nodes=$(((again - one) / 9))
-  echo "COMPILE_TIME policy=$policy model=digits_cnn_b1 nodes=10 kernels_ms=$((digits - base)) us_per_program=$again us_per_program_of_one_node=$one us_per_node=$nodes"
-  if [ $policy = for_size ]; then
-    [ $most -le 3000 ] && [ $((most * 2)) -le $((least * 3)) ] && [ $nodes -le 3000 ] || bad=1
+  digits=${least_of[$policy digits DIGITS]}
+  again=$(((${least_of[$policy digits DIGITS AGAIN]} - digits) / 8))
+  again_one=$(((${least_of[$policy 1 AGAIN]} - one) / 8))
+  per_node=$(((again - again_one) / 9))
+  echo "COMPILE_TIME policy=$policy model=digits_cnn_b1 nodes=10 kernels_$unit=$((digits - one)) ${unit}_per_program=$again ${unit}_per_program_of_one_node=$again_one ${unit}_per_node=$per_node"
+  if [ $policy = for_size ] && [ $unit = us ]; then
+    [ $most -le 3000 ] && [ $((most * 2)) -le $((least * 3)) ] && [ $per_node -le 3000 ] || bad=1
   fi
 done
 exit $bad

@@ -41,7 +41,8 @@ using namespace davit;
   for (const InputSpec& spec : program.signature.input_specs)
     inputs.push_back({.role = kind(spec) == InputKind::user_input ? StaticRole::user : StaticRole::constant});
   const std::vector<StaticOutput> outputs(program.signature.output_specs.size());
-  const SelectedSteps selected = select_steps<portable_static>(program.view(), inputs, outputs);
+  const StaticGraphRows rows(program.view());
+  const SelectedSteps selected = select_steps<portable_static>(rows.view(), inputs.data(), outputs.data());
   std::vector<std::uint8_t> backend_of(selected.backend_of.begin(), selected.backend_of.end());
   for (const OrphanNode& orphan : selected.orphans) backend_of[orphan.node] = EmbedGraph::nobody;
   return backend_of;

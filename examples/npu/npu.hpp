@@ -42,7 +42,7 @@ struct npu {
     const bool clamp = n.is("aten.relu.default");
     const davit::EmbedNode product{n.g, clamp ? n.g.producer(n.value("self")) : n.id};
     if (product.id == davit::no_id || !takes(product)) return "no float32 addmm, nor the relu of one";
-    if (clamp && n.g.users[product.output()] != 1) return "the addmm before the relu is needed elsewhere";
+    if (clamp && n.g.users(product.output()) != 1) return "the addmm before the relu is needed elsewhere";
     const davit::ValueId x = product.value("mat1"), weight = product.value("mat2");
     const auto size = [&](davit::ValueId v, int d) { return static_cast<std::int32_t>(n.g.size(v, d)); };
     steps.step<linear>({size(x, 0), size(x, 1), size(weight, 1), clamp ? 1 : 0})

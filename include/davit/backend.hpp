@@ -13,4 +13,5 @@
 #include "davit/backend/memory_plan.hpp"
 #include "davit/backend/program_body.hpp"
 #include "davit/backend/static_constant.hpp"
+#include "davit/backend/static_rows.hpp"
 #include "davit/backend/step_writer.hpp"

@@ -23,7 +23,8 @@ constexpr GraphModule pooling() {
                             {"stride", b.ints({2, 3})},
                             {"padding", b.integer(1)},
                             {"ceil_mode", b.boolean(true)},
-                            {"alpha", b.real(0.5)}},
+                            {"alpha", b.real(0.5)},
+                            {"mode", b.string("nearest")}},
                            "y", ScalarType::float32, {1, 2, 2, 2});
   static_cast<void>(scale);
   b.end_graph({y});
@@ -34,12 +35,10 @@ inline constexpr std::array<float, 2> scales{3, 4};
 constexpr bool reads_a_node() {
   const GraphModule module = pooling();
   const std::array<StaticInput, 2> inputs{constant_input(scales), user_input()};
-  const std::array<std::uint32_t, 3> input_of{0, 1, no_id};
-  const std::array<std::uint32_t, 3> users{0, 1, 1};
   const std::array<std::uint8_t, 3> is_output{0, 0, 1};
   const std::array<std::uint8_t, 1> backend_of{1};
-  const Table<std::int64_t> numels = numel_table(module.view());
-  const EmbedGraph g{module.view(), inputs.data(), input_of.data(), users.data(), is_output.data(), backend_of.data(), numels.data(), 1};
+  const StaticGraphRows rows(module.view());
+  const EmbedGraph g{rows.view(), inputs.data(), is_output.data(), backend_of.data(), 1};
   const EmbedNode n{g, 0};
   bool ok = n.output() == 2 && n.output(1) == no_id && !n.uses_output(1) && n.uses_output(0) && n.value("self") == 1 &&
             n.value("other") == no_id;
@@ -49,6 +48,8 @@ constexpr bool reads_a_node() {
   ok = ok && n.integers<2>("dilation", 1) == std::array<std::int64_t, 2>{1, 1};
   ok = ok && n.flag("ceil_mode") && !n.flag("absent") && n.number("alpha") == 0.5 && n.integer("absent", 7) == 7 &&
        n.count("stride") == 2;
+  ok = ok && n.items("stride").size() == 2 && n.items("padding").empty() && n.string("mode") == "nearest" &&
+       n.string("alpha").empty() && g.users(1) == 1 && g.users(0) == 0;
   ok = ok && g.rank(1) == 4 && g.size(1, -1) == 6 && g.size(1, 1) == 2 && g.numel(2) == 8 && !g.same_sizes(1, 2);
   ok = ok && g.elements<float>(0)[1] == 4 && g.elements<float>(1) == nullptr && g.elements<int>(0) == nullptr;
   return ok && n.is("aten.max_pool2d.default") && g.mine(0, "aten.max_pool2d.default") && !g.mine(0, "aten.relu.default") && !g.mine(no_id) &&

@@ -25,10 +25,11 @@ static_assert(std::is_same_v<joined_kernels<kernel_list<first>, kernel_list<seco
 static_assert(static_cast<const first::Params&>(Constant<first::Params{3, 2}>{}).count == 3);
 
 constexpr bool writes_steps() {
-  const std::array<Value, 2> values{{{.dtype = ScalarType::float32}, {.dtype = ScalarType::int8}}};
-  const EmbedGraph graph{.graph = {.values = values}, .self = 2};
+  const std::array<StaticValue, 2> values{
+      {{"y", 0, 0, 1, 0, 1, ScalarType::float32}, {"x", 0, 0, 1, -1, 1, ScalarType::int8}}};
+  const EmbedGraph graph{.graph = {.values = values.data()}, .self = 2};
   StepTables tables;
-  tables.needed = Table<std::uint8_t>(2);
+  tables.needs = Table<std::uint8_t>(2);
   tables.tags = Table<std::uint8_t>(2);
   StepWriter steps(tables, graph, 5);
   constexpr std::array<std::int32_t, 2> numbers{8, 9};
@@ -45,7 +46,7 @@ constexpr bool writes_steps() {
   ok = ok && tables.steps[2].params.first == 0 && tables.steps[1].params.count == 0;
   ok = ok && tables.operands[1].dtype == ScalarType::int8 && tables.operands[2].kind == StepOperand::Kind::none;
   ok = ok && tables.operands[3].dtype == ScalarType::int16 && tables.operands[4].id == 0 && tables.tables.i32[1] == 9;
-  return ok && tables.needed[1] == 1 && tables.needed[0] == 0 && s.overwrites[0] == 1 && s.overwrites[1] == no_id &&
+  return ok && tables.needs[1] == StepTables::needed_by_some && tables.needs[0] == StepTables::written && s.overwrites[0] == 1 && s.overwrites[1] == no_id &&
          steps.tag(1) == 7;
 }
 static_assert(writes_steps());

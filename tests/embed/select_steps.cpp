@@ -14,7 +14,7 @@ using namespace static_toy;
 
 template <class Program, class... Bs>
 constexpr SelectedSteps select() {
-  return select_steps<Bs...>(Program::tables.view(), Program::inputs, Program::outputs);
+  return select_steps<Bs...>(Program::tables.view(), Program::inputs.data(), Program::outputs.data());
 }
 
 constexpr bool folds_patterns() {
@@ -50,10 +50,10 @@ constexpr bool sees_what_is_not_written() {
 }
 static_assert(sees_what_is_not_written());
 
-/// Says what it takes by `refuses`, of the node or of the graph.
+/// Says what it takes by `refuses`.
 struct says : adder {
-  static constexpr const char* refuses(GraphModuleView graph, NodeId node) {
-    return graph.target(graph.nodes[node]) == "aten.add.Tensor" ? nullptr : "only additions";
+  static constexpr const char* refuses(const EmbedNode& n) {
+    return n.is("aten.add.Tensor") ? nullptr : "only additions";
   }
 };
 constexpr bool asks_refuses() {

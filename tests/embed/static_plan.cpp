@@ -12,7 +12,7 @@ using namespace static_toy;
 
 template <class Program, class... Bs>
 constexpr PlannedProgram plan() {
-  return plan_static<Bs...>(Program::tables.view(), Program::inputs, Program::outputs);
+  return plan_static<Bs...>(Program::tables.view(), Program::inputs.data(), Program::outputs.data());
 }
 constexpr bool is_sound_plan(const PlannedProgram& p) {
   MemoryPlan memory{.offsets = {}, .arena_bytes = p.arena_bytes};

@@ -3,19 +3,14 @@
 
 #include <doctest/doctest.h>
 
-#include <string_view>
-
 #include "support/static_toy.hpp"
 
 namespace {
 
 using namespace davit;
 
-constexpr auto text = static_text(
-    "aten"
-    "relu");
-static_assert(std::string_view(text.data(), text.size()) == "atenrelu");
-static_assert(static_text("").empty());
+constexpr StaticGraph graph = static_toy::residual::tables.view();
+static_assert(graph.name(0) == "bias" && graph.target(0) == "aten.add.Tensor" && graph.inputs[1] == 1);
 
 static_assert(StaticProgram<static_toy::residual>);
 static_assert(StaticProgram<static_program_of<static_toy::make_residual>>);

@@ -21,14 +21,21 @@ Tensor numbers(ScalarType type, std::vector<std::int64_t> sizes) {
 
 }  // namespace
 
-TEST_CASE("small constants are arrays, equal ones share one") {
+TEST_CASE("small constants of rank 1 are arrays, equal ones share one") {
   EmbedConstants constants("model");
-  const Tensor a = numbers<float>(ScalarType::float32, {2, 3});
+  const Tensor a = numbers<float>(ScalarType::float32, {6});
   CHECK(constants.add("a", a, WeightLayout::contiguous) == "davit::ConstantData::in_array(model::a)");
   CHECK(constants.add("b", a, WeightLayout::contiguous) == "davit::ConstantData::in_array(model::a)");
   CHECK(constants.arrays().find("std::array<float, 6> a{") != std::string::npos);
   CHECK(constants.arrays().find(" b{") == std::string::npos);
   CHECK(constants.blob().empty());
+}
+
+TEST_CASE("small matrices go to the blob") {
+  EmbedConstants constants("model");
+  CHECK(constants.add("a", numbers<float>(ScalarType::float32, {2, 3}), WeightLayout::contiguous) ==
+        "davit::ConstantData::in_blob(davit::ScalarType::float32, 6, 0)");
+  CHECK(constants.arrays().empty());
 }
 
 TEST_CASE("large constants are aligned in the blob, equal ones are kept once") {

@@ -31,6 +31,7 @@ TEST_CASE("identifiers") {
   CHECK(text::identifier("8bit") == "m_8bit");
   CHECK(text::identifier("_x__y") == "m_x_y");
   CHECK(text::identifier("default") == "default_");
+  CHECK(text::identifier("weights") == "weights_");
   CHECK(text::identifier("") == "m_");
 }
 

@@ -33,13 +33,13 @@
 ///  - It is called first as a trial, for every live node and each backend in the order of the list: who answers nullptr
 ///    first gets the node. In the trial `n.g.mine(...)` is false for every node, so only the node itself is judged, and
 ///    what is written is thrown away. A backend that also has `static constexpr const char* refuses(const EmbedNode&)`
-///    is asked that instead (the plain contract's SelectsNodes form, `refuses(GraphModuleView, NodeId)`, does as well).
+///    is asked that instead.
 ///  - Then nodes are visited LAST TO FIRST and embed is called for those whose outputs are needed. `in(v)` and `alias`
 ///  make
 ///    v needed. So a folded pattern is written by its last node: `embed` of quantize_per_tensor looks back through
 ///    `n.g.producer(v)`, `n.g.mine(node, "aten.relu.default")` and `EmbedNode{n.g, node}`, and if it all fits writes
 ///    one int8 step that reads the int8 values before the pattern. The nodes inside are then computed only if someone
-///    else needs them. Check `n.g.users[v] == 1` where computing twice would be a waste.
+///    else needs them. Check `n.g.users(v) == 1` where computing twice would be a waste.
 ///  - Every output of the node that is used must be written by a step or made an alias.
 /// Operands: pointers in the order of out()/in()/scratch()/table(), typed by the value's dtype (T* out, const T* in),
 /// to contiguous row-major elements (unless the backend gave the value a tag, see StepWriter::tag). A constant of
@@ -48,9 +48,9 @@
 /// parameters can use `P::value` in constant expressions. If g++ 12 cannot bit_cast words to Params (an empty member),
 /// the kernel has `static constexpr Params decode(const std::array<std::int32_t, N>& words)`.
 /// `run` may be a template, is best [[gnu::always_inline]], returns void, or ErrorCode if it can fail, and never lets
-/// pointers escape. It is constexpr if programs with it shall run in static_assert. Constants of up to 4 KiB can be
-/// read while planning: `n.g.elements<float>(v)`; of int8 weights `n.g.constant(v)->sums` holds the sum per output
-/// channel, whatever their size. What is computed from them goes to a kernel by `table(...)`. Cost: embed must be
+/// pointers escape. It is constexpr if programs with it shall run in static_assert. Constants of rank 0
+/// or 1 (biases, scales) of up to 4 KiB can be read while planning: `n.g.elements<float>(v)`; of int8 weights
+/// `n.g.constant(v)->sums` holds the sum per output channel, whatever their size. What is computed from them goes to a kernel by `table(...)`. Cost: embed must be
 /// O(arguments of the pattern).
 ///
 /// Portable's own face (backends/portable/embed.hpp) is a sorted table of EmbedRow{operator, embed function}. A family
@@ -61,7 +61,7 @@ namespace davit {
 
 /// One operator of a static backend that is a table: its name and what `embed` does for it.
 struct EmbedRow {
-  std::string_view name;
+  const char* name;
   const char* (*embed)(const EmbedNode&, StepWriter&) = nullptr;
   bool last = true;  ///< no other row of the operator follows; joining families sets it
 };

@@ -116,8 +116,13 @@ struct StepTables {
   Table<StaticTemporary> temporaries;
   Table<StaticAlias> aliases;
   StaticTables tables;
-  Table<std::uint8_t> needed;  ///< per value
+  enum Need : std::uint8_t { unneeded, needed_by_some, written };
+  Table<std::uint8_t> needs;   ///< per value: a Need
   Table<std::uint8_t> tags;    ///< per value: the backend's own mark
+
+  constexpr void need(ValueId v) noexcept {
+    if (needs[v] == unneeded) needs[v] = needed_by_some;
+  }
 };
 
 /// Adds operands to a step, in the order in which the kernel takes them.
@@ -127,11 +132,14 @@ class StepOperands {
       : tables_(&tables), step_(step), graph_(&graph) {}
 
   /// A value the kernel writes: T*.
-  constexpr StepOperands& out(ValueId v) { return add({StepOperand::Kind::output, graph_->dtype(v), 0, v}); }
+  constexpr StepOperands& out(ValueId v) {
+    tables_->needs[v] = StepTables::written;
+    return add({StepOperand::Kind::output, graph_->dtype(v), 0, v});
+  }
   /// A value the kernel reads: const T*. no_id gives a null pointer of type const float*.
   constexpr StepOperands& in(ValueId v) {
     if (v == no_id) return none(ScalarType::float32);
-    tables_->needed[v] = 1;
+    tables_->need(v);
     return add({StepOperand::Kind::input, graph_->dtype(v), 0, v});
   }
   /// A null pointer to elements of that type.
@@ -191,7 +199,8 @@ class StepWriter {
   }
   /// Says that `value` is the elements of `source` in their order: no step, no memory.
   constexpr void alias(ValueId value, ValueId source) {
-    tables_->needed[source] = 1;
+    tables_->need(source);
+    tables_->needs[value] = StepTables::written;
     tables_->aliases.push_back({value, source});
   }
   /// Memory of `count` elements for this node's steps.

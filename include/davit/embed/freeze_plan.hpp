@@ -101,15 +101,14 @@ constexpr void append_text(std::vector<char>& out, std::string_view text) {
 
 /// A list of everything that keeps a plan from being made; empty if it can be.
 template <class... Bs>
-constexpr std::vector<char> problems_of(const PlannedProgram& plan, GraphModuleView graph) {
+constexpr std::vector<char> problems_of(const PlannedProgram& plan, const StaticGraph& graph) {
   constexpr std::array<std::string_view, sizeof...(Bs)> names{std::string_view(Bs::name)...};
   std::vector<char> out;
   const auto node_name = [&](NodeId n) {
     if (!out.empty()) append_text(out, "; ");
-    const std::span<const Argument> outputs = graph.outputs(graph.nodes[n]);
-    if (!outputs.empty() && outputs[0].is_value()) append_text(out, graph.name(outputs[0].value()));
+    if (const ValueId v = graph.first_output(n); v != no_id) append_text(out, graph.name(v));
     append_text(out, " = ");
-    append_text(out, graph.target(graph.nodes[n]));
+    append_text(out, graph.target(n));
   };
   const SelectedSteps& s = plan.selected;
   for (std::size_t i = s.orphans.size(); i-- > 0;) {
@@ -176,11 +175,11 @@ constexpr std::uint16_t kernel_index(std::uint8_t backend, KernelId id) noexcept
 /// program's size suggests, else twice.
 template <class P, class... Bs>
 struct planned {
-  static constexpr GraphModuleView graph = P::tables.view();
+  static constexpr StaticGraph graph = P::tables.view();
   static constexpr std::size_t node_count = P::tables.nodes.size();
   static constexpr std::size_t input_count = P::inputs.size();
 
-  static constexpr PlannedProgram make() { return plan_static<Bs...>(graph, P::inputs, P::outputs); }
+  static constexpr PlannedProgram make() { return plan_static<Bs...>(graph, P::inputs.data(), P::outputs.data()); }
 
   [[nodiscard]] static constexpr PlanSizes sizes_of(const PlannedProgram& p) {
     const StepTables& t = p.selected.tables;

@@ -138,13 +138,11 @@ class static_module {
   constexpr void reset_input() noexcept {
     constexpr StaticInput input = P::inputs[I];
     if constexpr (input.role == StaticRole::state) {
-      constexpr ValueId v = Planned::graph.args(Planned::graph.root().inputs)[I].value();
+      constexpr ValueId v = Planned::graph.inputs[I];
       using T = element_of<Planned::graph.values[v].dtype>;
       T* to = state_.template of<T>() + Planned::frozen.state_offset[I];
       if constexpr (input.data.place == ConstantData::Place::none) {
-        std::int64_t count = 1;
-        for (const Dim& d : Planned::graph.dims_of(Planned::graph.values[v].sizes)) count *= d.value;
-        std::fill_n(to, count, T{});
+        std::fill_n(to, Planned::graph.values[v].numel, T{});
       } else if constexpr (input.data.place == ConstantData::Place::array) {
         std::copy_n(input.data.template as<T>(), input.data.count, to);
       } else {
@@ -156,7 +154,7 @@ class static_module {
   template <std::size_t I, class A>
   static consteval void check_one() {
     constexpr StaticPort port = Planned::frozen.ports[I];
-    constexpr Value value = Planned::graph.values[port.value];
+    constexpr StaticValue value = Planned::graph.values[port.value];
     constexpr ArgumentShape shape = argument_shape<A>;
     static_assert(shape.known,
                   "davit: an argument of forward is no tensor of fixed extent; pass a std::span<T, N>, an array, or a "
@@ -167,19 +165,16 @@ class static_module {
       static_assert(shape.writable || (port.is_output == 0 && port.is_mutated == 0),
                     "davit: an argument of forward is const, but forward writes it (an output, or an input that the "
                     "program mutates)");
-      static_assert(shape.is_flat || shape.rank == value.sizes.count,
+      static_assert(shape.is_flat || shape.rank == value.rank,
                     "davit: an argument of forward has another rank than the program's tensor");
       static_assert(fits(shape, value), "davit: an argument of forward has other sizes than the program's tensor");
     }
   }
-  static constexpr bool fits(const ArgumentShape& shape, const Value& value) noexcept {
-    const auto dims = Planned::graph.dims_of(value.sizes);
-    std::int64_t count = 1;
-    for (const Dim& d : dims) count *= d.value;
-    if (shape.is_flat) return shape.sizes[0] == count;
-    if (shape.rank != dims.size()) return true;  // said already
-    for (std::size_t d = 0; d < dims.size(); ++d)
-      if (shape.sizes[d] != dims[d].value) return false;
+  static constexpr bool fits(const ArgumentShape& shape, const StaticValue& value) noexcept {
+    if (shape.is_flat) return shape.sizes[0] == value.numel;
+    if (shape.rank != value.rank) return true;  // said already
+    for (std::size_t d = 0; d < value.rank; ++d)
+      if (shape.sizes[d] != Planned::graph.sizes[value.first_size + d]) return false;
     return true;
   }
   template <class... As, std::size_t... I>

@@ -91,14 +91,13 @@ namespace detail {
 /// Finds where values lie. Blocks are numbered: values, then temporaries.
 class PlacePlanner {
  public:
-  constexpr PlacePlanner(GraphModuleView graph, std::span<const StaticInput> inputs,
-                         std::span<const StaticOutput> outputs, PlannedProgram& plan)
+  constexpr PlacePlanner(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs,
+                         PlannedProgram& plan)
       : graph_(graph),
         inputs_(inputs),
         outputs_(outputs),
-        values_(graph.values.data()),
-        value_count_(static_cast<std::uint32_t>(graph.values.size())),
-        numels_(plan.selected.numels.data()),
+        values_(graph.values),
+        value_count_(graph.value_count),
         plan_(plan) {}
 
   constexpr void run() {
@@ -144,7 +143,7 @@ class PlacePlanner {
     return no_id;
   }
   [[nodiscard]] constexpr std::uint32_t numel(ValueId v) const noexcept {
-    return static_cast<std::uint32_t>(numels_[v]);
+    return static_cast<std::uint32_t>(values_[v].numel);
   }
   [[nodiscard]] constexpr std::size_t bytes(std::uint32_t block) const noexcept {
     if (block < value_count_) return numel(block) * size_of(values_[block].dtype);
@@ -164,14 +163,12 @@ class PlacePlanner {
   }
 
   constexpr void place_inputs() {
-    const Range list = graph_.root().inputs;
-    const Argument* const arguments = graph_.arguments.data() + list.first;
-    const StaticInput* input = inputs_.data();
+    const StaticInput* input = inputs_;
     StaticOperand* const place = place_.begin();
-    plan_.state_offset = Table<std::uint32_t>(list.count, no_id);
-    for (std::uint32_t i = 0; i < list.count; ++i, ++input) {
-      if (arguments[i].kind != ArgumentKind::value) continue;
-      const auto v = static_cast<ValueId>(arguments[i].payload);
+    plan_.state_offset = Table<std::uint32_t>(graph_.input_count, no_id);
+    for (std::uint32_t i = 0; i < graph_.input_count; ++i, ++input) {
+      const ValueId v = graph_.inputs[i];
+      if (v == no_id) continue;
       const ScalarType dtype = values_[v].dtype;
       StaticOperand& at = place[v];
       switch (input->role) {
@@ -199,10 +196,9 @@ class PlacePlanner {
 
   /// User outputs become forward's arguments; one that nothing else claims is computed in the caller's memory.
   constexpr void find_outputs(std::uint32_t steps) {
-    const std::span<const Argument> results = graph_.args(graph_.root().outputs);
-    for (std::uint32_t i = 0; i < results.size(); ++i) {
-      if (!results[i].is_value() || outputs_[i].role == StaticOutputRole::unused) continue;
-      const ValueId v = results[i].value();
+    for (std::uint32_t i = 0; i < graph_.output_count; ++i) {
+      const ValueId v = graph_.outputs[i];
+      if (v == no_id || outputs_[i].role == StaticOutputRole::unused) continue;
       const std::uint32_t r = root(v);
       const ScalarType dtype = values_[v].dtype;
       if (outputs_[i].role == StaticOutputRole::user) {
@@ -237,10 +233,10 @@ class PlacePlanner {
     }
     mutations_.push_back({v, to, numel(v), staging});
   }
-  [[nodiscard]] constexpr bool input_of(ValueId v) const noexcept { return values_[v].producer == no_id; }
+  [[nodiscard]] constexpr bool input_of(ValueId v) const noexcept { return values_[v].source < 0; }
   /// Where the new value of that graph input goes.
   [[nodiscard]] constexpr StaticOperand mutated(std::uint32_t input) noexcept {
-    StaticOperand to = place_[graph_.args(graph_.root().inputs)[input].value()];
+    StaticOperand to = place_[graph_.inputs[input]];
     to.writable = 1;
     if (to.place == StaticPlace::argument) plan_.ports[to.offset].is_mutated = 1;
     return to;
@@ -336,13 +332,10 @@ class PlacePlanner {
 
   /// Adds up the constants that a step or a copy reads.
   constexpr void count_constants() {
-    const Argument* const arguments = graph_.arguments.data() + graph_.graphs.data()[root_graph].inputs.first;
-    const StaticInput* const inputs = inputs_.data();
-    const auto count = static_cast<std::uint32_t>(inputs_.size());
-    for (std::uint32_t i = 0; i < count; ++i)
-      if (inputs[i].role == StaticRole::constant && arguments[i].is_value() &&
-          life_[arguments[i].value()].first != no_id)
-        plan_.constant_bytes += static_cast<std::uint32_t>(inputs[i].data.bytes());
+    for (std::uint32_t i = 0; i < graph_.input_count; ++i)
+      if (inputs_[i].role == StaticRole::constant && graph_.inputs[i] != no_id &&
+          life_[graph_.inputs[i]].first != no_id)
+        plan_.constant_bytes += static_cast<std::uint32_t>(inputs_[i].data.bytes());
   }
 
   struct Pending {
@@ -351,12 +344,11 @@ class PlacePlanner {
     std::uint32_t count;
     std::uint32_t staging = no_id;
   };
-  GraphModuleView graph_;
-  std::span<const StaticInput> inputs_;
-  std::span<const StaticOutput> outputs_;
-  const Value* values_;
+  StaticGraph graph_;
+  const StaticInput* inputs_;
+  const StaticOutput* outputs_;
+  const StaticValue* values_;
   std::uint32_t value_count_;
-  const std::int64_t* numels_;
   PlannedProgram& plan_;
   Table<std::uint32_t> root_;
   Table<StaticOperand> place_;
@@ -370,8 +362,8 @@ class PlacePlanner {
 
 /// Selects steps and plans memory. O(nodes + edges), and O(blocks^2) for up to 256 blocks of the arena.
 template <class... Bs>
-[[nodiscard]] constexpr PlannedProgram plan_static(GraphModuleView graph, std::span<const StaticInput> inputs,
-                                                   std::span<const StaticOutput> outputs) {
+[[nodiscard]] constexpr PlannedProgram plan_static(const StaticGraph& graph, const StaticInput* inputs,
+                                                   const StaticOutput* outputs) {
   PlannedProgram plan;
   plan.selected = select_steps<Bs...>(graph, inputs, outputs);
   if (plan.selected.orphans.empty() && plan.selected.unwritten.empty())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -8,7 +9,7 @@
 #include <string_view>
 
 #include "davit/backend/static_constant.hpp"
-#include "davit/program/static_graph.hpp"
+#include "davit/backend/static_rows.hpp"
 
 namespace davit {
 
@@ -19,20 +20,56 @@ namespace davit {
 template <class P>
 concept StaticProgram = requires {
   { P::name } -> std::convertible_to<std::string_view>;
-  { P::tables.view() } -> std::same_as<GraphModuleView>;
+  { P::tables.view() } -> std::same_as<StaticGraph>;
   { P::inputs.size() } -> std::convertible_to<std::size_t>;
   { P::inputs[0] } -> std::convertible_to<StaticInput>;
   { P::outputs.size() } -> std::convertible_to<std::size_t>;
   { P::outputs[0] } -> std::convertible_to<StaticOutput>;
 };
 
-/// The characters of a literal: the text table of a program.
-template <std::size_t N>
-[[nodiscard]] consteval std::array<char, N - 1> static_text(const char (&literal)[N]) noexcept {
-  std::array<char, N - 1> text{};
-  for (std::size_t i = 0; i + 1 < N; ++i) text[i] = literal[i];
-  return text;
-}
+namespace detail {
+
+/// The rows of the graph that `make` builds, as arrays. `make` runs three times.
+template <auto make>
+struct FrozenRows {
+  struct Counts {
+    std::size_t text, sizes, values, inputs, outputs, arguments, nodes, strings;
+  };
+  static constexpr Counts n = [] {
+    const GraphModule module = make();
+    if (module.graphs.size() != 1) throw "davit: a static program has no control flow";
+    const StaticGraphRows rows(module.view());
+    return Counts{rows.text.size(),    rows.sizes.size(),     rows.values.size(), rows.inputs.size(),
+                  rows.outputs.size(), rows.arguments.size(), rows.nodes.size(),  rows.strings.size()};
+  }();
+  static constexpr auto text = [] {
+    std::array<char, n.text + 1> all{};
+    const GraphModule module = make();
+    const StaticGraphRows rows(module.view());
+    for (std::size_t i = 0; i < n.text; ++i) all[i] = rows.text[i];
+    return all;
+  }();
+  static constexpr auto tables = [] {
+    const GraphModule module = make();
+    const StaticGraphRows rows(module.view());
+    StaticGraphTables<n.sizes, n.values, n.inputs, n.outputs, n.arguments, n.nodes, n.strings> all{};
+    const auto kept = [&](const char* name) { return text.data() + (name - rows.text.data()); };
+    std::copy_n(rows.sizes.data(), n.sizes, all.sizes.data());
+    std::copy_n(rows.values.data(), n.values, all.values.data());
+    std::copy_n(rows.inputs.data(), n.inputs, all.inputs.data());
+    std::copy_n(rows.outputs.data(), n.outputs, all.outputs.data());
+    std::copy_n(rows.arguments.data(), n.arguments, all.arguments.data());
+    std::copy_n(rows.nodes.data(), n.nodes, all.nodes.data());
+    for (StaticValue& value : all.values) value.name = kept(value.name);
+    for (StaticArgument& argument : all.arguments) argument.name = kept(argument.name);
+    for (StaticNode& node : all.nodes) node.target = kept(node.target);
+    for (std::size_t i = 0; i < n.strings; ++i) all.strings[i] = kept(rows.strings[i]);
+    all.has_literals = false;
+    return all;
+  }();
+};
+
+}  // namespace detail
 
 /// The graph that `make`, a constexpr function, builds with a GraphBuilder, as a static program whose inputs and
 /// outputs are all the caller's. Derive from it and hide `inputs` or `outputs` where that is not so:
@@ -44,9 +81,9 @@ template <std::size_t N>
 template <auto make>
 struct static_program_of {
   static constexpr std::string_view name = "program";
-  static constexpr auto tables = freeze_graph<make, false>();
-  static constexpr std::array<StaticInput, tables.graphs[root_graph].inputs.count> inputs{};
-  static constexpr std::array<StaticOutput, tables.graphs[root_graph].outputs.count> outputs{};
+  static constexpr auto tables = detail::FrozenRows<make>::tables;
+  static constexpr std::array<StaticInput, tables.inputs.size()> inputs{};
+  static constexpr std::array<StaticOutput, tables.outputs.size()> outputs{};
 };
 
 }  // namespace davit

@@ -3,217 +3,141 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
+#include "davit/backend/static_rows.hpp"
 #include "davit/formats/embed_text.hpp"
 #include "davit/program/graph.hpp"
 
 namespace davit::formats {
 
-/// Writes the root graph of a program as the tables of a StaticGraphModule. Node numbers stay those of the program;
-/// what a device does not need (devices, strides, symbols, traces) is left out. `sizes[dim]` are the numbers of the
-/// dims.
+/// Writes the root graph of a program as StaticGraphTables: the rows that StaticGraphRows makes, with the model's names
+/// as comments. `dims` are the numbers of the graph's dims, `symbols` those of its symbolic values.
 class EmbedGraphText {
  public:
   EmbedGraphText(GraphModuleView graph, const std::vector<std::int64_t>& dims, const std::vector<std::int64_t>& symbols)
-      : graph_(graph), dims_(dims), symbols_(symbols) {}
+      : graph_(graph), rows_(graph, dims, symbols) {}
+
+  /// How often nodes that are not dead, and graph outputs, read the value.
+  [[nodiscard]] std::uint32_t users(ValueId v) const { return rows_.values[v].users; }
 
   /// The text of the member `tables`. With `source_lines` each node has the line of the model above it.
-  [[nodiscard]] std::string write(bool source_lines) {
-    const Graph& root = graph_.root();
-    for (const Argument& a : graph_.args(root.inputs)) append(a);
-    const std::uint32_t input_count = root.inputs.count;
-    const auto first_output = static_cast<std::uint32_t>(argument_count_);
-    for (const Argument& a : graph_.args(root.outputs)) append(a);
-    for (std::uint32_t n = 0; n < graph_.nodes.size(); ++n) node(n, source_lines);
-    for (ValueId v = 0; v < graph_.values.size(); ++v) value(v);
-    std::string out = "  static constexpr davit::StaticGraphModule<" + std::to_string(text_.size()) + ", " +
-                      std::to_string(dim_count_) + ", 0, " + std::to_string(graph_.values.size()) + ", " +
-                      std::to_string(argument_count_) + ", " + std::to_string(graph_.nodes.size()) +
-                      ", 1, 0> tables{\n";
-    out += "      .text = davit::static_text(\n" + text_lines() + "),\n";
-    out += "      .dims = {{" + dim_rows_ + "}},\n      .exprs = {},\n";
-    out += "      .values = {{\n" + value_rows_ + "      }},\n";
-    out += "      .arguments = {{\n" + argument_rows_ + "      }},\n";
-    out += "      .nodes = {{\n" + node_rows_ + "      }},\n";
-    out += "      .graphs = {{{.inputs = {0, " + std::to_string(input_count) + "}, .outputs = {" +
-           std::to_string(first_output) + ", " + std::to_string(root.outputs.count) + "}, .nodes = {" +
-           std::to_string(root.nodes.first) + ", " + std::to_string(root.nodes.count) +
-           "}}}},\n      .metadata = {}};\n";
-    return out;
+  [[nodiscard]] std::string write(bool source_lines) const {
+    const auto count = [](std::size_t n) { return std::to_string(n); };
+    std::string out = "  using kind = davit::ArgumentKind;\n  using dtype = davit::ScalarType;\n";
+    out += "  static constexpr davit::StaticGraphTables<" + count(rows_.sizes.size()) + ", " +
+           count(rows_.values.size()) + ", " + count(rows_.inputs.size()) + ", " + count(rows_.outputs.size()) + ", " +
+           count(rows_.arguments.size()) + ", " + count(rows_.nodes.size()) + ", " + count(rows_.strings.size()) +
+           "> tables{\n";
+    out += "      .sizes = {";
+    list(out, rows_.sizes);
+    out += "},\n      // name, sizes (first, rank), elements, node (-1 - i: graph input i), users, element type\n";
+    out += "      .values = {{\n";
+    for (ValueId v = 0; v < rows_.values.size(); ++v) value(out, v);
+    out += "      }},\n      .inputs = {";
+    list(out, rows_.inputs);
+    out += "},\n      .outputs = {";
+    list(out, rows_.outputs);
+    out += "},\n      // name, kind, number or value (list: first item, count)\n      .arguments = {{\n";
+    arguments(out);
+    out += "      }},\n      // operator, inputs (first, count), outputs (first, count)\n      .nodes = {{\n";
+    for (NodeId n = 0; n < rows_.nodes.size(); ++n) node(out, n, source_lines);
+    out += "      }},\n      .strings = {";
+    for (const char* text : rows_.strings) out += quoted(text) + ", ";
+    return out + "}};\n";
   }
 
   /// "relu float32 [1, 8]".
   [[nodiscard]] std::string describe(ValueId v) const {
-    const Value& value = graph_.values[v];
-    std::string out(graph_.name(v));
-    if (value.kind != ValueKind::tensor) return out;
+    const StaticValue& value = rows_.values[v];
+    std::string out(value.name);
+    if (value.dtype == ScalarType::undefined) return out;
     out += " " + std::string(name_of(value.dtype)) + " [";
-    for (std::uint32_t d = 0; d < value.sizes.count; ++d)
-      out += (d == 0 ? "" : ", ") + std::to_string(dims_[value.sizes.first + d]);
+    for (std::uint32_t d = 0; d < value.rank; ++d)
+      out += (d == 0 ? "" : ", ") + std::to_string(rows_.sizes[value.first_size + d]);
     return out + "]";
   }
 
  private:
-  [[nodiscard]] Text intern(std::string_view s) {
-    if (s.empty()) return {};
-    const auto [at, is_new] = interned_.try_emplace(
-        std::string(s), Text{static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(s.size())});
-    if (is_new) {
-      text_ += s;
-      pieces_.push_back(at->second);
-    }
-    return at->second;
-  }
-  /// Where these sizes begin in the table; equal lists are written once.
-  [[nodiscard]] std::uint32_t intern_dims(Range sizes) {
-    const std::vector<std::int64_t> list(dims_.begin() + sizes.first, dims_.begin() + sizes.first + sizes.count);
-    const auto [at, is_new] = interned_dims_.try_emplace(list, static_cast<std::uint32_t>(dim_count_));
-    if (!is_new) return at->second;
-    for (const std::int64_t d : list) {
-      dim_rows_ += dim_count_ == 0 ? "{" : dim_count_ % 24 == 0 ? ",\n                {" : ", {";
-      dim_rows_ += std::to_string(d) + "}";
-      ++dim_count_;
-    }
-    return at->second;
-  }
-  [[nodiscard]] static std::string pair(std::uint32_t first, std::uint32_t count) {
-    return "{" + std::to_string(first) + ", " + std::to_string(count) + "}";
-  }
-  [[nodiscard]] static std::string pair(Text t) { return pair(t.first, t.size); }
-
-  /// The table's literals, one for each name.
-  [[nodiscard]] std::string text_lines() const {
-    std::string out;
-    std::size_t line = 0;
-    for (const Text& t : pieces_) {
-      const std::string piece = embed_text::escaped(std::string_view(text_).substr(t.first, t.size));
-      if (out.empty() || out.size() - line + piece.size() > 110) {
-        out += out.empty() ? "          " : "\n          ";
-        line = out.size();
-      } else {
-        out += " ";
-      }
-      out += "\"" + piece + "\"";
-    }
-    return out.empty() ? "          \"\"" : out;
-  }
-
-  /// A symbolic number as what it was bound to.
-  [[nodiscard]] bool is_number(const Argument& a) const {
-    return a.is_value() && (graph_.values[a.value()].kind == ValueKind::sym_int ||
-                            graph_.values[a.value()].kind == ValueKind::sym_bool);
-  }
-  void append(const Argument& a) { append_row(row(a)); }
-  void append_row(const std::string& row) {
-    argument_rows_ += row;
-    ++argument_count_;
-  }
-  [[nodiscard]] std::string row(const Argument& a) {
-    std::string out = "          {";
-    const char* separator = "";
-    const auto field = [&](const char* name, const std::string& value) {
-      out += std::string(separator) + "." + name + " = " + value;
-      separator = ", ";
-    };
-    if (a.name.size != 0) field("name", pair(intern(graph_.str(a.name))));
-    std::string comment;
-    const char* kind = "none";
-    switch (a.kind) {
-      case ArgumentKind::none: break;
-      case ArgumentKind::value:
-        if (is_number(a)) {
-          field("payload", std::to_string(symbols_[a.value()]));
-          kind = "int_";
-        } else {
-          field("payload", std::to_string(a.payload));
-          kind = "value";
-        }
-        comment = std::string(graph_.name(a.value()));
-        break;
-      case ArgumentKind::float_:
-        kind = "float_";
-        out += std::string(separator) + ".payload = std::bit_cast<std::int64_t>(";
-        embed_text::append_float(out, a.float_value(), "");
-        out += ")";
-        separator = ", ";
-        break;
-      case ArgumentKind::string:
-        kind = "string";
-        field("items", pair(intern(graph_.string(a))));
-        break;
-      case ArgumentKind::device: kind = "none"; break;
-      case ArgumentKind::int_:
-        kind = "int_";
-        field("payload", number(a.payload));
-        break;
-      case ArgumentKind::bool_:
-        kind = "bool_";
-        field("payload", std::to_string(a.payload));
-        break;
-      case ArgumentKind::scalar_type:
-        kind = "scalar_type";
-        field("payload", std::to_string(a.payload));
-        break;
-      case ArgumentKind::memory_format:
-        kind = "memory_format";
-        field("payload", std::to_string(a.payload));
-        break;
-      case ArgumentKind::layout:
-        kind = "layout";
-        field("payload", std::to_string(a.payload));
-        break;
-      case ArgumentKind::list: {
-        kind = "list";
-        std::vector<std::string> rows;
-        for (const Argument& item : graph_.args(a.items)) rows.push_back(this->row(item));
-        field("items", pair(static_cast<std::uint32_t>(argument_count_), a.items.count));
-        for (const std::string& item : rows) append_row(item);
-        break;
-      }
-      default: break;  // graphs, complex numbers: no static backend takes them
-    }
-    if (a.kind != ArgumentKind::none) field("kind", std::string("davit::ArgumentKind::") + kind);
-    out += "},";
-    if (a.name.size != 0) comment = std::string(graph_.str(a.name)) + (comment.empty() ? "" : " = " + comment);
-    if (!comment.empty()) out += "  // " + comment;
-    return out + "\n";
-  }
+  [[nodiscard]] static std::string quoted(std::string_view text) { return "\"" + embed_text::escaped(text) + "\""; }
+  /// A number as C++ spells it, with the least in two words.
   [[nodiscard]] static std::string number(std::int64_t v) { return v == INT64_MIN ? "INT64_MIN" : std::to_string(v); }
 
-  /// A node's arguments go to the table behind those of its lists.
-  [[nodiscard]] std::string range(Range list) {
-    std::vector<std::string> rows;
-    for (const Argument& a : graph_.args(list)) rows.push_back(row(a));
-    const auto first = static_cast<std::uint32_t>(argument_count_);
-    for (const std::string& r : rows) append_row(r);
-    return pair(first, list.count);
+  template <class T>
+  static void list(std::string& out, const std::vector<T>& numbers) {
+    embed_text::append_list(out, numbers.size(), "          ", [&](std::size_t i) {
+      if constexpr (std::is_same_v<T, ValueId>)
+        out += numbers[i] == no_id ? "davit::no_id" : std::to_string(numbers[i]);
+      else
+        out += number(numbers[i]);
+    });
   }
-  void node(std::uint32_t n, bool source_lines) {
-    const Node& node = graph_.nodes[n];
-    std::string comment = std::to_string(n) + ": ";
-    const char* separator = "";
-    for (const Argument& a : graph_.outputs(node))
-      graph_.for_each_value(a, [&](ValueId v) {
-        comment += separator + std::string(graph_.name(v));
-        separator = ", ";
+  void value(std::string& out, ValueId v) const {
+    const StaticValue& value = rows_.values[v];
+    out += "          {" + quoted(value.name) + ", " + std::to_string(value.first_size) + ", " +
+           std::to_string(value.rank) + ", " + number(value.numel) + ", " + std::to_string(value.source) + ", " +
+           std::to_string(value.users) + ", " + type_name(value.dtype) + "},  // " + std::to_string(v) + ": " +
+           describe(v) + "\n";
+  }
+  [[nodiscard]] static std::string type_name(ScalarType type) {
+    return embed_text::scalar_type(type).substr(std::string_view("davit::ScalarType::").size()).insert(0, "dtype::");
+  }
+  void arguments(std::string& out) const {
+    std::vector<NodeId> begins(rows_.arguments.size() + 1, no_id);  // the node whose arguments stand from here on
+    for (NodeId n = 0; n < rows_.nodes.size(); ++n)
+      if (rows_.nodes[n].inputs + rows_.nodes[n].outputs != 0)
+        begins[rows_.nodes[n].inputs != 0 ? rows_.nodes[n].first_input : rows_.nodes[n].first_output] = n;
+    for (std::size_t i = 0; i < rows_.arguments.size(); ++i) {
+      if (begins[i] != no_id)
+        out += "          // " + std::to_string(begins[i]) + ": " + rows_.nodes[begins[i]].target + "\n";
+      const StaticArgument& a = rows_.arguments[i];
+      out += "          {" + quoted(a.name) + ", kind::" + kind_name(a.kind) + ", " + payload(a);
+      if (a.is_list()) out += ", " + std::to_string(a.count);
+      out += "},";
+      if (a.is_value()) out += "  // " + std::string(rows_.values[a.value()].name);
+      out += "\n";
+    }
+  }
+  [[nodiscard]] static std::string payload(const StaticArgument& a) {
+    if (a.kind != ArgumentKind::float_) return number(a.payload);
+    std::string out = "std::bit_cast<std::int64_t>(";
+    embed_text::append_float(out, a.float_value(), "");
+    return out + ")";
+  }
+  /// The enumerators that rows have.
+  [[nodiscard]] static std::string kind_name(ArgumentKind kind) {
+    switch (kind) {
+      case ArgumentKind::value: return "value";
+      case ArgumentKind::int_: return "int_";
+      case ArgumentKind::float_: return "float_";
+      case ArgumentKind::bool_: return "bool_";
+      case ArgumentKind::string: return "string";
+      case ArgumentKind::scalar_type: return "scalar_type";
+      case ArgumentKind::memory_format: return "memory_format";
+      case ArgumentKind::layout: return "layout";
+      case ArgumentKind::list: return "list";
+      default: return "none";
+    }
+  }
+  void node(std::string& out, NodeId n, bool source_lines) const {
+    const StaticNode& node = rows_.nodes[n];
+    if (source_lines) out += source_line(graph_.nodes[n]);
+    out += "          {" + quoted(node.target) + ", " + std::to_string(node.first_input) + ", " +
+           std::to_string(node.inputs) + ", " + std::to_string(node.first_output) + ", " +
+           std::to_string(node.outputs) + "},  // " + std::to_string(n) + ": " + names(node.first_output, node.outputs) +
+           " = " + node.target + "(" + names(node.first_input, node.inputs) + ")\n";
+  }
+  /// The values that these arguments mention.
+  [[nodiscard]] std::string names(std::uint32_t first, std::uint32_t count) const {
+    std::string out;
+    for (std::uint32_t i = first; i < first + count; ++i)
+      rows_.view().for_each_value(rows_.arguments[i], [&](ValueId v) {
+        out += (out.empty() ? "" : ", ") + std::string(rows_.values[v].name);
       });
-    comment += " = " + std::string(graph_.target(node)) + "(";
-    separator = "";
-    for (const Argument& a : graph_.inputs(node))
-      graph_.for_each_value(a, [&](ValueId v) {
-        comment += separator + std::string(graph_.name(v));
-        separator = ", ";
-      });
-    argument_rows_ += "          // " + std::to_string(n) + ": " + std::string(graph_.target(node)) + "\n";
-    const std::string inputs = range(node.inputs);
-    const std::string outputs = range(node.outputs);
-    if (source_lines) node_rows_ += source_line(node);
-    node_rows_ += "          {.target = " + pair(intern(graph_.target(node))) + ", .inputs = " + inputs +
-                  ", .outputs = " + outputs + ", .graph = 0},  // " + comment + ")\n";
+    return out;
   }
   /// The innermost frame of the node's trace, as a comment.
   [[nodiscard]] std::string source_line(const Node& node) const {
@@ -231,38 +155,9 @@ class EmbedGraphText {
     while (line.ends_with(' ') || line.ends_with(':')) line.pop_back();
     return line + "\n";
   }
-  void value(ValueId v) {
-    const Value& value = graph_.values[v];
-    const std::uint32_t first = intern_dims(value.sizes);
-    std::string row = "          {.name = " + pair(intern(graph_.name(v))) + ", .graph = 0";
-    if (value.producer != no_id) row += ", .producer = " + std::to_string(value.producer);
-    if (value.kind == ValueKind::tensor)
-      row += ", .sizes = " + pair(first, value.sizes.count) + ", .dtype = " + embed_text::scalar_type(value.dtype);
-    else
-      row += ", .constant = " + number(symbols_[v]) + ", .kind = davit::ValueKind::" + kind_name(value.kind);
-    value_rows_ += row + "},  // " + std::to_string(v) + ": " + describe(v) + "\n";
-  }
-  [[nodiscard]] static std::string kind_name(ValueKind kind) {
-    switch (kind) {
-      case ValueKind::sym_int: return "sym_int";
-      case ValueKind::sym_float: return "sym_float";
-      case ValueKind::sym_bool: return "sym_bool";
-      case ValueKind::custom_obj: return "custom_obj";
-      case ValueKind::token: return "token";
-      case ValueKind::tensor: break;
-    }
-    return "tensor";
-  }
 
   GraphModuleView graph_;
-  const std::vector<std::int64_t>& dims_;
-  const std::vector<std::int64_t>& symbols_;  ///< per value: the number of a symbolic one
-  std::string text_;
-  std::map<std::string, Text, std::less<>> interned_;
-  std::map<std::vector<std::int64_t>, std::uint32_t> interned_dims_;
-  std::vector<Text> pieces_;
-  std::string dim_rows_, value_rows_, argument_rows_, node_rows_;
-  std::size_t dim_count_ = 0, argument_count_ = 0;
+  StaticGraphRows rows_;
 };
 
 }  // namespace davit::formats

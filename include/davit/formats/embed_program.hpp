@@ -22,7 +22,7 @@ namespace davit::formats {
 struct EmbedOptions {
   std::string name = "program";  ///< of the type and the files
   WeightLayout layout = WeightLayout::contiguous;
-  bool weights_as_array = false;  ///< the blob as an array in the header, not as a file that the assembler includes
+  bool weights_as_array = false;  ///< the blob as a literal in the header, not as a file that the assembler includes
   bool source_lines = false;      ///< the model's source lines as comments
   std::vector<std::pair<std::string, std::int64_t>> symbols;  ///< numbers for symbolic sizes
 };
@@ -49,10 +49,9 @@ class ProgramEmbedder {
       return refuse("the program", "it has control flow, which static programs do not have",
                     "export the model without it");
     if (Result<void> bound = bind_symbols(); !bound) return std::unexpected(bound.error());
-    count_users();
-    if (Result<void> listed = list_inputs(); !listed) return std::unexpected(listed.error());
+    const EmbedGraphText text(graph_, dims_, symbols_);
+    if (Result<void> listed = list_inputs(text); !listed) return std::unexpected(listed.error());
     if (Result<void> listed = list_outputs(); !listed) return std::unexpected(listed.error());
-    EmbedGraphText text(graph_, dims_, symbols_);
     const std::string tables = text.write(options_.source_lines);
     return EmbeddedProgram{header(text, tables),
                            options_.weights_as_array ? std::vector<std::byte>{} : constants_.blob()};
@@ -123,14 +122,6 @@ class ProgramEmbedder {
                   concat("give numbers by --dim SYMBOL=N; ", symbol_list()));
   }
 
-  void count_users() {
-    users_.assign(graph_.values.size(), 0);
-    for (const Node& node : graph_.nodes)
-      for (const Argument& a : graph_.inputs(node)) graph_.for_each_value(a, [&](ValueId v) { ++users_[v]; });
-    for (const Argument& a : graph_.args(graph_.root().outputs))
-      graph_.for_each_value(a, [&](ValueId v) { ++users_[v]; });
-  }
-
   /// True if every node that reads the value takes it as a weight, perhaps through a transpose. Quantized weights stay
   /// as they are: how integer kernels want them is up to the backend.
   [[nodiscard]] bool is_weight_only(ValueId v) const {
@@ -180,7 +171,7 @@ class ProgramEmbedder {
     return false;
   }
 
-  [[nodiscard]] Result<void> list_inputs() {
+  [[nodiscard]] Result<void> list_inputs(const EmbedGraphText& text) {
     const std::span<const Argument> arguments = graph_.args(graph_.root().inputs);
     const auto& specs = program_.signature.input_specs;
     if (specs.size() != arguments.size()) return refuse("the program", "its signature does not fit its graph", "");
@@ -191,24 +182,25 @@ class ProgramEmbedder {
       }
       const ValueId v = arguments[i].value();
       const std::string name = embed_text::identifier(graph_.name(v));
-      Result<std::string> row = input_row(specs[i], v, name);
+      Result<std::string> row = input_row(specs[i], v, name, text.users(v));
       if (!row) return std::unexpected(row.error());
       rows_ += "      davit::StaticInput{" + *row + "},  // " + std::to_string(i) + ": " + std::string(graph_.name(v)) +
                "\n";
     }
     return {};
   }
-  [[nodiscard]] Result<std::string> input_row(const InputSpec& spec, ValueId v, const std::string& name) {
+  [[nodiscard]] Result<std::string> input_row(const InputSpec& spec, ValueId v, const std::string& name,
+                                              std::uint32_t users) {
     const Value& value = graph_.values[v];
     const bool mutated = is_mutated(spec);
     if (kind(spec) == InputKind::user_input) {
       if (value.kind != ValueKind::tensor)
-        return users_[v] == 0 ? Result<std::string>(".role = davit::StaticRole::unused")
+        return users == 0 ? Result<std::string>(".role = davit::StaticRole::unused")
                               : refuse(concat("input ", graph_.name(v)), "it is no tensor",
                                        "export the model with a number there");
       return ".role = davit::StaticRole::user";
     }
-    if (users_[v] == 0 && !mutated) return ".role = davit::StaticRole::unused";
+    if (users == 0 && !mutated) return ".role = davit::StaticRole::unused";
     const Tensor* tensor = tensor_of(program_, spec);
     if (tensor == nullptr) return refuse(concat("input ", graph_.name(v)), "the program has no tensor for it", "");
     if (value.dtype != tensor->dtype)
@@ -280,9 +272,12 @@ class ProgramEmbedder {
         ".\n#pragma once\n\n#include <array>\n#include <bit>\n#include <cstddef>\n#include <cstdint>\n#include "
         "<limits>\n#include <string_view>\n\n"
         "#include \"davit/embed/static_program.hpp\"\n\n";
-    out += "/// The constants that constant evaluation reads, and those too small for the blob.\nnamespace " + type_ +
-           "_constants {\n" + constants_.arrays() + "}  // namespace " + type_ + "_constants\n\n";
-    if (has_blob) out += blob_text();
+    if (!constants_.arrays().empty())
+      out += "/// The constants that constant evaluation reads.\nnamespace " + type_ + "_constants {\n" +
+             constants_.arrays() + "}  // namespace " + type_ + "_constants\n\n";
+    if (has_blob)
+      out += "static_assert(std::endian::native == std::endian::little, \"davit: these weights are little-endian\");\n" +
+             blob_text();
     out += "/// " + arguments(text) + "\nstruct " + type_ + " {\n  static constexpr std::string_view name = \"" +
            embed_text::escaped(options_.name) + "\";\n";
     out += "  static constexpr std::array<davit::StaticInput, " +
@@ -294,23 +289,21 @@ class ProgramEmbedder {
     return out + "};\n";
   }
   [[nodiscard]] std::string blob_name() const {
-    return options_.weights_as_array ? "reinterpret_cast<const std::byte*>(" + type_ + "_constants::weights.data())"
+    return options_.weights_as_array ? "reinterpret_cast<const std::byte*>(" + type_ + "_constants::weights)"
                                      : "davit_weights_" + type_;
   }
   [[nodiscard]] std::string blob_text() const {
     const std::vector<std::byte>& blob = constants_.blob();
     std::string out;
     if (options_.weights_as_array) {
-      const std::size_t words = blob.size() / 4;
-      out += "namespace " + type_ + "_constants {\n[[gnu::section(\".rodata.davit.weights." + type_ +
-             "\")]] alignas(16) inline constexpr std::array<std::uint32_t, " + std::to_string(words) + "> weights{";
-      embed_text::append_list(out, words, "    ", [&](std::size_t i) {
-        std::array<char, 16> hex{};
-        std::snprintf(hex.data(), hex.size(), "0x%08xu",
-                      static_cast<unsigned>(embed_text::load<std::uint32_t>(blob.data() + 4 * i)));
-        out += hex.data();
-      });
-      return out + "};\n}  // namespace " + type_ + "_constants\n\n";
+      const bool is_long = blob.size() >= 65536;  // clang warns of such literals
+      out += "namespace " + type_ + "_constants {\n";
+      if (is_long) out += "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n";
+      out += "[[gnu::section(\".rodata.davit.weights." + type_ + "\")]] alignas(16) inline constexpr char weights[] =";
+      embed_text::append_bytes(out, blob, "    ");
+      out += ";\n";
+      if (is_long) out += "#pragma GCC diagnostic pop\n";
+      return out + "}  // namespace " + type_ + "_constants\n\n";
     }
     const std::string symbol = "davit_weights_" + type_;
     out += "// The weights, from " + options_.name + ".bin: its folder must be among the include paths.\n";
@@ -342,7 +335,6 @@ class ProgramEmbedder {
   EmbedConstants constants_;
   std::vector<std::int64_t> dims_;
   std::vector<std::int64_t> symbols_;
-  std::vector<std::uint32_t> users_;
   std::string rows_, output_rows_;
 };
 

@@ -19,7 +19,8 @@
 /// How `davit embed` writes C++.
 namespace davit::formats::embed_text {
 
-/// A C++ identifier from a model's name: other characters become '_', keywords get one behind them.
+/// A C++ identifier from a model's name: other characters become '_'; keywords, and the names that embedded programs have
+/// themselves, get one behind them.
 [[nodiscard]] inline std::string identifier(std::string_view name) {
   static constexpr std::array keywords = std::to_array<std::string_view>(
       {"alignas",  "and",     "asm",      "auto",      "bool",     "break",    "case",      "catch",     "char",
@@ -29,7 +30,8 @@ namespace davit::formats::embed_text {
        "noexcept", "not",     "nullptr",  "operator",  "or",       "private",  "protected", "public",    "register",
        "requires", "return",  "short",    "signed",    "sizeof",   "static",   "struct",    "switch",    "template",
        "this",     "throw",   "true",     "try",       "typedef",  "typename", "union",     "unsigned",  "using",
-       "virtual",  "void",    "volatile", "while",     "xor"});
+       "virtual",  "void",    "volatile", "while",     "xor",      "name",     "inputs",    "outputs",   "kind",
+       "dtype",    "tables",  "weights"});
   std::string out;
   for (const char c : name) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -134,6 +136,18 @@ inline void append_array(std::string& out, std::string_view name, ScalarType typ
          "> " + std::string(name) + "{";
   append_list(out, count, "    ", [&](std::size_t i) { append_element(out, type, bytes.data(), i); });
   out += "};\n";
+}
+
+/// Bytes as string literals, a line each: the form of which a compiler reads most per second.
+inline void append_bytes(std::string& out, std::span<const std::byte> bytes, std::string_view indent) {
+  constexpr std::size_t per_line = 32;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (i % per_line == 0) out += (i == 0 ? "\n" : "\"\n") + std::string(indent) + "\"";
+    std::array<char, 8> octal{};
+    std::snprintf(octal.data(), octal.size(), "\\%o", std::to_integer<unsigned>(bytes[i]));
+    out += octal.data();
+  }
+  if (!bytes.empty()) out += "\"";
 }
 
 /// A string literal's contents.

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "davit/core/literal.hpp"
 #include "davit/core/scalar_type.hpp"
 
 namespace davit {
@@ -161,14 +160,6 @@ struct Graph {
   std::uint32_t is_single_tensor_return = 0;
 };
 
-/// The first of `count` arguments that has that name (in the text table `text`), or nullptr. O(count).
-[[nodiscard]] constexpr const Argument* find_argument(const Argument* first, std::uint32_t count, const char* text,
-                                                      Literal name) noexcept {
-  for (const Argument* const end = first + count; first != end; ++first)
-    if (first->name.size == name.size && same_text(text + first->name.first, name.text, name.size)) return first;
-  return nullptr;
-}
-
 /// Read access to the tables of a program's graphs, whoever owns them. Trivially copyable; pass it by value.
 struct GraphModuleView {
   std::string_view text;
@@ -198,8 +189,10 @@ struct GraphModuleView {
   [[nodiscard]] constexpr const Graph& root() const noexcept { return graphs[root_graph]; }
 
   /// The argument of that name, or nullptr. O(arguments of the node).
-  [[nodiscard]] constexpr const Argument* find_input(const Node& n, Literal name) const noexcept {
-    return find_argument(arguments.data() + n.inputs.first, n.inputs.count, text.data(), name);
+  [[nodiscard]] constexpr const Argument* find_input(const Node& n, std::string_view name) const noexcept {
+    for (const Argument& a : inputs(n))
+      if (str(a.name) == name) return &a;
+    return nullptr;
   }
 
   /// Calls `visit(ValueId)` for every value that `argument` mentions, those inside lists included, in order.

@@ -26,7 +26,8 @@ constexpr bool keeps(std::string_view target) {
   const ValueId x = b.input("x", ScalarType::float32, {4});
   b.end_graph({b.call(target, {{"self", b.value(x)}}, "y", ScalarType::float32, {4})});
   const GraphModule module = std::move(b).finish();
-  const EmbedGraph graph{.graph = module.view()};
+  const StaticGraphRows rows(module.view());
+  const EmbedGraph graph{.graph = rows.view()};
   return keeps_order(EmbedNode{graph, 0});
 }
 }  // namespace

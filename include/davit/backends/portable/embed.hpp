@@ -38,7 +38,7 @@ template <std::size_t... N>
   });
   for (std::size_t i = 0; i < order.size(); ++i) {
     rows[i] = joined[order[i]];
-    rows[i].last = i + 1 == order.size() || joined[order[i + 1]].name != rows[i].name;
+    rows[i].last = i + 1 == order.size() || std::string_view(joined[order[i + 1]].name) != rows[i].name;
   }
   return rows;
 }
@@ -48,10 +48,10 @@ inline constexpr auto portable_rows = sorted_embed_rows(int8_fold::int8_rows, em
 
 /// The first row whose operator's name has that length or a greater one, per length.
 inline constexpr auto portable_row_of_length = [] {
-  std::array<std::uint16_t, portable_rows.back().name.size() + 2> first{};
+  std::array<std::uint16_t, std::string_view(portable_rows.back().name).size() + 2> first{};
   std::size_t row = 0;
   for (std::size_t length = 0; length < first.size(); ++length) {
-    while (row < portable_rows.size() && portable_rows[row].name.size() < length) ++row;
+    while (row < portable_rows.size() && std::string_view(portable_rows[row].name).size() < length) ++row;
     first[length] = static_cast<std::uint16_t>(row);
   }
   return first;
@@ -66,7 +66,8 @@ struct portable_static {
                                  embed_float::layer_kernels, embed_float::move_kernels>;
 
   static constexpr const char* embed(const EmbedNode& node, StepWriter& steps) {
-    const std::size_t length = node.node().target.size;
+    const char* const target = node.node().target;
+    const std::size_t length = node.g.has_literals ? __builtin_strlen(target) : node.target().size();
     if (length + 1 < detail::portable_row_of_length.size()) {
       const EmbedRow* const rows = detail::portable_rows.data();
       const EmbedRow* row = rows + detail::portable_row_of_length[length];

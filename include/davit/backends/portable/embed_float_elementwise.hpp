@@ -21,9 +21,9 @@ using int32 = std::int32_t;  // a cast costs less compile time than a call
   if (x == no_id || out == no_id) return "an operand is missing";
   const ValueId all[]{x, y == no_id ? x : y, out};
   for (std::size_t i = 0; i < 3; ++i) {
-    const Value& value = n.g.values[all[i]];
-    if (value.kind != ValueKind::tensor || value.dtype != ScalarType::float32) return "not all of it is float32";
-    if (n.g.numels[all[i]] > std::numeric_limits<std::int32_t>::max()) return "a tensor has 2^31 elements or more";
+    const StaticValue& value = n.g.values[all[i]];
+    if (value.dtype != ScalarType::float32) return "not all of it is float32";
+    if (value.numel > std::numeric_limits<std::int32_t>::max()) return "a tensor has 2^31 elements or more";
   }
   return nullptr;
 }
@@ -42,8 +42,8 @@ constexpr const char* embed_unary(const EmbedNode& n, StepWriter& steps) {
 }
 
 /// A number argument, or `otherwise` if it is absent or None; false if the compiler does not know it.
-constexpr bool read_number(const EmbedNode& n, Literal name, float otherwise, float& out) {
-  const Argument* a = n.argument(name);
+constexpr bool read_number(const EmbedNode& n, const char* name, float otherwise, float& out) {
+  const StaticArgument* a = n.argument(name);
   out = otherwise;
   if (a == nullptr || a->kind == ArgumentKind::none) return true;
   if (a->is_value()) return false;
@@ -51,7 +51,7 @@ constexpr bool read_number(const EmbedNode& n, Literal name, float otherwise, fl
   return true;
 }
 
-constexpr const char* embed_clamp(const EmbedNode& n, StepWriter& steps, Literal low, Literal high,
+constexpr const char* embed_clamp(const EmbedNode& n, StepWriter& steps, const char* low, const char* high,
                                   const sf::Clamp& otherwise) {
   sf::Clamp op;
   if (!read_number(n, low, otherwise.low, op.low) || !read_number(n, high, otherwise.high, op.high))
@@ -65,10 +65,7 @@ constexpr const char* embed_hardtanh(const EmbedNode& n, StepWriter& steps) {
   return embed_clamp(n, steps, "min_val", "max_val", {-1, 1});
 }
 constexpr const char* embed_gelu(const EmbedNode& n, StepWriter& steps) {
-  const Argument* approximate = n.argument("approximate");
-  const bool tanh =
-      approximate != nullptr && approximate->kind == ArgumentKind::string && n.g.graph.string(*approximate) == "tanh";
-  if (tanh) return write_unary(n, steps, sf::GeluTanh{});
+  if (n.string("approximate") == "tanh") return write_unary(n, steps, sf::GeluTanh{});
   const ValueId x = n.value("self");
   return write_unary(n, steps, sf::Gelu{x != no_id && n.g.numel(x) > 1 ? 1 : 0});
 }

@@ -117,12 +117,12 @@ constexpr const char* embed_convolution(const EmbedNode& n, StepWriter& steps) {
   c.in_w = int32(n.g.size(x, -1));
   c.out_w = int32(n.g.size(n.output(), -1));
   c.kernel_w = int32(n.g.size(weight, -1));
-  const auto pair = [&](Literal name, std::int64_t fallback, std::int32_t& h, std::int32_t& w) {
+  const auto pair = [&](const char* name, std::int64_t fallback, std::int32_t& h, std::int32_t& w) {
     const auto list = n.integers<2>(name, fallback);
     w = int32(spatial == 2 ? list[1] : list[0]);
     if (spatial == 2) h = int32(list[0]);
   };
-  if (const Argument* padding = n.argument("padding"); padding != nullptr && padding->kind == ArgumentKind::string)
+  if (const StaticArgument* padding = n.argument("padding"); padding != nullptr && padding->kind == ArgumentKind::string)
     return "its padding is a word";
   pair("stride", 1, c.stride_h, c.stride_w);
   pair("padding", 0, c.pad_h, c.pad_w);

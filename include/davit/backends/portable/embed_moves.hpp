@@ -42,7 +42,7 @@ constexpr const char* write_copy(const EmbedNode& n, StepWriter& steps, ValueId 
 }
 [[nodiscard]] constexpr const char* not_movable(const EmbedNode& n, ValueId x) noexcept {
   if (x == no_id || n.output() == no_id) return "an operand is missing";
-  if (n.g.dtype(x) != n.g.dtype(n.output()) || n.g[x].kind != ValueKind::tensor) return "it changes the element type";
+  if (n.g.dtype(x) != n.g.dtype(n.output()) || n.g.dtype(x) == ScalarType::undefined) return "it changes the element type";
   if (is_output_inner(n, x) && !n.g.is_trial()) return "its input is laid out for a linear";
   return n.g.numel(n.output()) == 0 ? "a tensor has no elements" : nullptr;
 }
@@ -55,9 +55,9 @@ constexpr const char* embed_permute(const EmbedNode& n, StepWriter& steps) {
   std::vector<std::int64_t> order;
   for (std::int64_t d = 0; d < rank; ++d) order.push_back(d);
   if (n.is("aten.permute.default")) {
-    const Argument* dims = n.argument("dims");
-    if (dims == nullptr || n.count("dims") != rank) return "its dims are missing";
-    for (std::size_t d = 0; d < order.size(); ++d) order[d] = (n.integer_of(n.g.graph.args(dims->items)[d]) + rank) % rank;
+    const std::span<const StaticArgument> dims = n.items("dims");
+    if (dims.size() != order.size()) return "its dims are missing";
+    for (std::size_t d = 0; d < order.size(); ++d) order[d] = (n.integer_of(dims[d]) + rank) % rank;
   } else if (rank > 1) {
     const bool t = n.is("aten.t.default");
     const std::int64_t a = t ? 0 : (n.integer("dim0") + rank) % rank, b = t ? 1 : (n.integer("dim1") + rank) % rank;
@@ -105,14 +105,13 @@ constexpr const char* embed_slice(const EmbedNode& n, StepWriter& steps) {
   return write_copy(n, steps, x, copy);
 }
 constexpr const char* embed_cat(const EmbedNode& n, StepWriter& steps) {
-  const Argument* list = n.argument("tensors");
-  if (list == nullptr || !list->is_list() || n.output() == no_id) return "an operand is missing";
+  if (n.count("tensors") == 0 || n.output() == no_id) return "an operand is missing";
   const auto rank = static_cast<std::int64_t>(n.g.rank(n.output()));
   if (rank == 0) return "it has no dimension";
   const std::int64_t dim = (n.integer("dim") + rank) % rank;
   const std::vector<std::int64_t> to = strides_of(n.g, n.output());
   std::int64_t at = 0;
-  for (const Argument& item : n.g.graph.args(list->items)) {
+  for (const StaticArgument& item : n.items("tensors")) {
     const ValueId x = item.value();
     if (const char* why = not_movable(n, x)) return why;
     if (n.g.rank(x) != rank) return "its tensors have different ranks";
@@ -139,7 +138,7 @@ constexpr const char* embed_pad(const EmbedNode& n, StepWriter& steps) {
   for (std::uint32_t d = 0; d < rank; ++d) {
     const std::uint32_t at = 2 * (rank - 1 - d);  // from the last dimension
     const auto pad = [&](std::uint32_t i) {
-      return i < count ? n.integer_of(n.g.graph.args(n.argument("pad")->items)[i]) : 0;
+      return i < count ? n.integer_of(n.items("pad")[i]) : 0;
     };
     if (pad(at) < 0 || pad(at + 1) < 0) return "its padding is negative";
     copy.to += int32(pad(at) * to[d]);
@@ -158,13 +157,13 @@ constexpr const char* embed_reduce(const EmbedNode& n, StepWriter& steps) {
   if (n.g.numel(x) == 0) return "a tensor has no elements";
   const auto rank = static_cast<std::int64_t>(n.g.rank(x));
   std::vector<std::uint8_t> reduced(n.g.rank(x), 0);
-  const Argument* dim = n.argument("dim");
-  const bool all = dim == nullptr || dim->kind == ArgumentKind::none || (dim->is_list() && dim->items.count == 0);
+  const StaticArgument* dim = n.argument("dim");
+  const bool all = dim == nullptr || dim->kind == ArgumentKind::none || (dim->is_list() && dim->count == 0);
   const auto mark = [&](std::int64_t d) { reduced[static_cast<std::size_t>((d + rank) % rank)] = 1; };
   if (all) {
     for (std::uint8_t& r : reduced) r = 1;
   } else if (dim->is_list()) {
-    for (const Argument& d : n.g.graph.args(dim->items)) mark(n.integer_of(d));
+    for (const StaticArgument& d : n.items("dim")) mark(n.integer_of(d));
   } else if (rank != 0) {
     mark(n.integer_of(*dim));
   }

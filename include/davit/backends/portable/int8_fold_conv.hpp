@@ -55,13 +55,13 @@ namespace detail {
   if (x == no_id || w == no_id || n.flag("transposed") || (g.rank(x) != 3 && g.rank(x) != 4) || g.rank(w) != g.rank(x))
     return s;
   const auto size = [&](ValueId v, std::int64_t d) { return static_cast<std::int32_t>(g.size(v, d)); };
-  const auto last = [&](Literal name, std::int64_t fallback) {
+  const auto last = [&](const char* name, std::int64_t fallback) {
     return static_cast<std::int32_t>(n.integers<2>(name, fallback)[1]);
   };
-  const auto first = [&](Literal name, std::int64_t fallback) {
+  const auto first = [&](const char* name, std::int64_t fallback) {
     return static_cast<std::int32_t>(n.integers<2>(name, fallback)[0]);
   };
-  if (const Argument* padding = n.argument("padding"); padding != nullptr && padding->kind == ArgumentKind::string)
+  if (const StaticArgument* padding = n.argument("padding"); padding != nullptr && padding->kind == ArgumentKind::string)
     return s;
   if (n.integer("groups", 1) < 1) return s;
   s.groups = static_cast<std::int32_t>(n.integer("groups", 1));

@@ -239,12 +239,12 @@ enum class Unary : std::uint8_t { unknown, sigmoid, tanh, silu, hardsigmoid, har
   }
   blocks.stride = static_cast<std::int32_t>(inner * g.size(y, dim));
   int8_kernels::Rescale p;
-  for (const Argument& a : g.graph.args(n.argument("tensors")->items)) {
+  for (const StaticArgument& a : n.items("tensors")) {
     const Quantized in = a.is_value() ? source_of(g, a.value()) : Quantized{};
     if (!in.found() || g.rank(a.value()) != rank || (!detail::is_copy(in, out) && !detail::find_rescale(in, out, p)))
       return false;
   }
-  for (const Argument& a : g.graph.args(n.argument("tensors")->items)) {
+  for (const StaticArgument& a : n.items("tensors")) {
     const Quantized in = source_of(g, a.value());
     blocks.block = static_cast<std::int32_t>(inner * g.size(a.value(), dim));
     if (detail::is_copy(in, out)) {

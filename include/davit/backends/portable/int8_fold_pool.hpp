@@ -38,7 +38,7 @@ namespace detail {
   s.out_h = static_cast<std::int32_t>(g.size(n.output(), -2));
   s.out_w = static_cast<std::int32_t>(g.size(n.output(), -1));
   s.planes = static_cast<std::int32_t>(g.numel(x) / (std::int64_t{s.in_h} * s.in_w));
-  const auto pair = [&](Literal name, std::int64_t fallback, std::int32_t& h, std::int32_t& w) {
+  const auto pair = [&](const char* name, std::int64_t fallback, std::int32_t& h, std::int32_t& w) {
     const auto both = n.integers<2>(name, fallback);
     h = static_cast<std::int32_t>(both[0]);
     w = static_cast<std::int32_t>(both[1]);

@@ -48,7 +48,7 @@ struct Quantized {
 /// Scale, zero point and bounds from the arguments of a per-tensor quantize or dequantize.
 [[nodiscard]] constexpr Quantized quantized(const EmbedNode& n, ValueId bytes) noexcept {
   const std::int32_t flip = flip_of(n.g.dtype(bytes));
-  const auto number = [&](Literal name) { return static_cast<std::int32_t>(n.integer(name)) - flip; };
+  const auto number = [&](const char* name) { return static_cast<std::int32_t>(n.integer(name)) - flip; };
   Quantized q{
       bytes, n.g.dtype(bytes), n.number("scale"), number("zero_point"), number("quant_min"), number("quant_max")};
   q.low = q.low < -128 ? -128 : q.low;
@@ -58,12 +58,12 @@ struct Quantized {
 
 /// True if the operator's result is its `self` in the same order of elements.
 [[nodiscard]] constexpr bool keeps_order(const EmbedNode& n) noexcept {
-  constexpr Literal names[]{"aten.view.default",       "aten.reshape.default",    "aten._unsafe_view.default",
+  constexpr const char* names[]{"aten.view.default",       "aten.reshape.default",    "aten._unsafe_view.default",
                             "aten.clone.default",      "aten.flatten.using_ints", "aten.squeeze.dims",
                             "aten.squeeze.dim",        "aten.squeeze.default",    "aten.unsqueeze.default",
                             "aten.alias.default",      "aten.detach.default",     "aten.contiguous.default",
                             "aten.alias_copy.default", "aten.view_copy.default",  "aten.dropout.default"};
-  for (const Literal& name : names)
+  for (const char* name : names)
     if (n.is(name)) return true;
   return false;
 }
@@ -85,7 +85,7 @@ struct Quantized {
 
 /// True if the value is computed for one reader alone, by a node of this backend.
 [[nodiscard]] constexpr bool is_inner(const EmbedGraph& g, ValueId v) noexcept {
-  return v != no_id && g.users[v] == 1 && g.mine(g.producer(v));
+  return v != no_id && g.users(v) == 1 && g.mine(g.producer(v));
 }
 
 /// Follows relu, relu6, hardtanh and clamp backwards from `v` and narrows the bounds of `out` to theirs.
