@@ -71,12 +71,6 @@ struct StaticGraph {
 
   [[nodiscard]] constexpr std::string_view name(ValueId v) const noexcept { return values[v].name; }
   [[nodiscard]] constexpr std::string_view target(NodeId n) const noexcept { return nodes[n].target; }
-  /// The first value that the node computes; no_id if there is none.
-  [[nodiscard]] constexpr ValueId first_output(NodeId n) const noexcept {
-    ValueId first = no_id;
-    for_each_output(n, [&](ValueId v) { first = first == no_id ? v : first; });
-    return first;
-  }
   /// Calls `visit(ValueId)` for each value that the argument mentions, those in lists included, in order.
   template <class Visit>
   constexpr void for_each_value(const StaticArgument& argument, Visit&& visit) const {
@@ -89,6 +83,12 @@ struct StaticGraph {
   constexpr void for_each_output(NodeId n, Visit&& visit) const {
     const StaticArgument* output = arguments + nodes[n].first_output;
     for (std::uint32_t i = nodes[n].outputs; i > 0; --i) for_each_value(*output++, visit);
+  }
+  /// The first value that the node computes; no_id if there is none.
+  [[nodiscard]] constexpr ValueId first_output(NodeId n) const noexcept {
+    ValueId first = no_id;
+    for_each_output(n, [&](ValueId v) { first = first == no_id ? v : first; });
+    return first;
   }
 };
 
@@ -106,8 +106,8 @@ struct StaticGraphTables {
   bool has_literals = true;
 
   [[nodiscard]] constexpr StaticGraph view() const noexcept {
-    return {sizes.data(),   values.data(), inputs.data(), outputs.data(), arguments.data(), nodes.data(),
-            strings.data(), Values,        Inputs,        Outputs,        Nodes,            has_literals};
+    return {sizes.data(), values.data(), inputs.data(), outputs.data(), arguments.data(), nodes.data(), strings.data(),
+            Values,       Inputs,        Outputs,       Nodes,          has_literals};
   }
 };
 

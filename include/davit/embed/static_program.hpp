@@ -33,15 +33,16 @@ namespace detail {
 template <auto make>
 struct FrozenRows {
   struct Counts {
-    std::size_t text, sizes, values, inputs, outputs, arguments, nodes, strings;
+    std::size_t graphs, text, sizes, values, inputs, outputs, arguments, nodes, strings;
   };
   static constexpr Counts n = [] {
     const GraphModule module = make();
-    if (module.graphs.size() != 1) throw "davit: a static program has no control flow";
     const StaticGraphRows rows(module.view());
-    return Counts{rows.text.size(),    rows.sizes.size(),     rows.values.size(), rows.inputs.size(),
-                  rows.outputs.size(), rows.arguments.size(), rows.nodes.size(),  rows.strings.size()};
+    return Counts{module.graphs.size(),  rows.text.size(),   rows.sizes.size(),
+                  rows.values.size(),    rows.inputs.size(), rows.outputs.size(),
+                  rows.arguments.size(), rows.nodes.size(),  rows.strings.size()};
   }();
+  static_assert(n.graphs == 1, "davit: a static program has no control flow");
   static constexpr auto text = [] {
     std::array<char, n.text + 1> all{};
     const GraphModule module = make();
