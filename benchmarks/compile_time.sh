@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 # What the compiler takes per node of an embedded program: chains of 64 to 1,024 elementwise nodes (over 64 floats), and a
 # digits model of 10 nodes. What the first use of an operator costs (its kernel is generated and optimised, once for a
-# whole program or several under for_size) and what a node costs are told apart: chains are less a chain of four nodes,
-# which has the four operators; the model's kernels are its module less a chain of one node; its other nodes are eight
-# more such models beside the first, less eight more chains of one node, by the 9 nodes that they have more. The weights
-# are in the headers. Each is the best of five (user time), under both policies; the chart has a mark per half
-# millisecond. Exit status 1 if a node takes more than 3 ms for_size, or if the chains are not flat within 1.5x.
+# whole program or several under for_size) and what a node costs are told apart. Chains stand beside a chain of four
+# nodes, which has the four operators' kernels: 1,024 nodes as sixteen programs of 64, or eight of 128, or one of 1,024,
+# so that all are measured alike. 64 digits models stand beside the first (8 for_speed). From both goes what as many
+# programs of one node cost. The weights are in the headers. Each is the best of five (user time), under both policies; the chart has a
+# mark per half millisecond. Exit status 1 if a node takes more than 3 ms for_size, or if the chains are not flat within
+# 1.5x.
 # With --instructions first it counts the compiler's instructions for_size instead (by valgrind, which takes a quarter of
 # an hour): what a busy machine does not change.
 #   benchmarks/compile_time.sh [--instructions] [CXX [FLAGS...]]     (g++ -O2)
@@ -23,19 +24,26 @@ flags=("${@:--O2}")
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 "$cxx" -std=c++23 -O1 -I"$here/../include" "$here/chain_header.cpp" -o "$out/chain_header"
-for nodes in 1 4 $lengths; do "$out/chain_header" $nodes "$out/$nodes"; done
-mkdir "$out/digits"
-cp "$here/../tests/cases/embed/digits_cnn_b1.hpp" "$out/digits/chain.hpp"
-# eight_more FOLDER NAME OUTPUTS: again.hpp, eight copies of that program and their modules
-eight_more() {
-  for i in 1 2 3 4 5 6 7 8; do
-    sed "s/\b$2\(_constants\)\?\b/$2_$i\1/g; /^#pragma once/d" "$out/$1/chain.hpp"
+# more HEADER NAME OUTPUTS COUNT: that many copies of the program, and their modules; up to the MORE-th are compiled
+more() {
+  for i in $(seq "$4"); do
+    echo "#if $i <= MORE"
+    sed "s/\b$2\(_constants\)\?\b/$2_$i\1/g; /^#pragma once/d" "$1"
     echo "davit::static_module<$2_$i, davit::tuned<davit::portable, davit::POLICY>> module_$i;"
     echo "bool run_$i(std::span<const float, 64> x, std::span<float, $3> y) { return module_$i.forward(x, y).has_value(); }"
-  done >"$out/$1/again.hpp"
+    echo "#endif"
+  done
 }
-eight_more 1 chain 64
-eight_more digits digits_cnn_b1 10
+for nodes in 1 4 $lengths; do "$out/chain_header" $nodes "$out/chain_$nodes"; done
+for nodes in $lengths; do
+  mkdir "$out/$nodes"
+  cp "$out/chain_4/chain.hpp" "$out/$nodes/chain.hpp"
+  more "$out/chain_$nodes/chain.hpp" chain 64 $((1024 / nodes)) >"$out/$nodes/more.hpp"
+done
+more "$out/chain_1/chain.hpp" chain 64 64 >"$out/chain_1/more.hpp"
+mkdir "$out/digits"
+cp "$here/../tests/cases/embed/digits_cnn_b1.hpp" "$out/digits/chain.hpp"
+more "$out/digits/chain.hpp" digits_cnn_b1 10 64 >"$out/digits/more.hpp"
 cat >"$out/module.cpp" <<'CPP'
 #include "chain.hpp"
 #include "davit/backends/portable/embed.hpp"
@@ -48,13 +56,13 @@ constexpr int outputs = 64;
 #endif
 davit::static_module<chain, davit::tuned<davit::portable, davit::POLICY>> module;
 bool run(std::span<const float, 64> x, std::span<float, outputs> y) { return module.forward(x, y).has_value(); }
-#ifdef AGAIN
-#include "again.hpp"
+#ifdef MORE
+#include "more.hpp"
 #endif
 CPP
 # Least microseconds (or thousand instructions) of compiling FOLDER with these macros, by "POLICY FOLDER MACROS"; rounds of
 # all, so that a burst of other work on the machine spoils one round and not one figure.
-declare -A least_of
+declare -A least_of copies=([for_size]=64 [for_speed]=8)
 compile() {
   local key="$*" policy=$1 folder=$2 took counter=()
   shift 2
@@ -70,32 +78,35 @@ compile() {
 }
 for _ in $(seq $rounds); do
   for policy in $policies; do
-    for nodes in 1 4 $lengths; do compile $policy $nodes; done
-    compile $policy 1 AGAIN
+    compile $policy chain_1
+    compile $policy chain_1 MORE=${copies[$policy]}
+    compile $policy chain_4
+    for nodes in $lengths; do compile $policy $nodes MORE=16; done
     compile $policy digits DIGITS
-    compile $policy digits DIGITS AGAIN
+    compile $policy digits DIGITS MORE=${copies[$policy]}
   done
 done
 echo "compiler: $("$cxx" --version | head -1), ${flags[*]}"
 bad=0
 for policy in $policies; do
-  one=${least_of[$policy 1]} base=${least_of[$policy 4]}
-  echo "COMPILE_TIME policy=$policy headers_and_kernel_$unit=$one kernels_of_the_chain_$unit=$((base - one))"
+  one=${least_of[$policy chain_1]} base=${least_of[$policy chain_4]}
+  program=$(((${least_of[$policy chain_1 MORE=${copies[$policy]}]} - one) / ${copies[$policy]}))  # of one node
+  echo "COMPILE_TIME policy=$policy headers_and_kernel_$unit=$one ${unit}_per_program_of_one_node=$program"
   most=0 least=999999999
   for nodes in $lengths; do
-    took=$((${least_of[$policy $nodes]} - base))
-    per_node=$((took / (nodes - 4)))
-    mark=$([ $unit = us ] && echo " $(printf '#%.0s' $(seq 1 $((per_node / 500 + 1))))" || true)
-    echo "COMPILE_TIME policy=$policy nodes=$nodes total_$unit=$took ${unit}_per_node=$per_node$mark"
+    programs=$((1024 / nodes))
+    took=$((${least_of[$policy $nodes MORE=16]} - base - programs * program))
+    per_node=$((took / (1024 - programs)))
+    mark=$([ $unit != us ] || printf ' %s' "$(printf '#%.0s' $(seq 1 $((per_node / 500 + 1))))")
+    echo "COMPILE_TIME policy=$policy nodes=$nodes programs=$programs ${unit}_per_node=$per_node$mark"
     [ $per_node -le $most ] || most=$per_node
     [ $per_node -ge $least ] || least=$per_node
   done
   echo "COMPILE_TIME policy=$policy flat=$((most * 100 / least))%"
   digits=${least_of[$policy digits DIGITS]}
-  again=$(((${least_of[$policy digits DIGITS AGAIN]} - digits) / 8))
-  again_one=$(((${least_of[$policy 1 AGAIN]} - one) / 8))
-  per_node=$(((again - again_one) / 9))
-  echo "COMPILE_TIME policy=$policy model=digits_cnn_b1 nodes=10 kernels_$unit=$((digits - one)) ${unit}_per_program=$again ${unit}_per_program_of_one_node=$again_one ${unit}_per_node=$per_node"
+  model=$(((${least_of[$policy digits DIGITS MORE=${copies[$policy]}]} - digits) / ${copies[$policy]}))
+  per_node=$(((model - program) / 9))
+  echo "COMPILE_TIME policy=$policy model=digits_cnn_b1 nodes=10 kernels_$unit=$((digits - one)) ${unit}_per_program=$model ${unit}_per_node=$per_node"
   if [ $policy = for_size ] && [ $unit = us ]; then
     [ $most -le 3000 ] && [ $((most * 2)) -le $((least * 3)) ] && [ $per_node -le 3000 ] || bad=1
   fi

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../programs.hpp"
@@ -19,6 +20,7 @@
 #include "davit/formats/npy.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/lowering/to_backend.hpp"
+#include "davit/program/graph_builder.hpp"
 #include "davit/runtime/session.hpp"
 #include "support/data.hpp"
 
@@ -104,6 +106,22 @@ TEST_CASE("large weights go to a blob that the assembler includes") {
   const auto with_lines = formats::embed_program(*program, {.name = "mlp", .source_lines = true});
   REQUIRE(with_lines.has_value());
   CHECK(with_lines->header.find("// File \"") != std::string::npos);
+}
+
+TEST_CASE("a long literal of weights does not warn under -Wpedantic") {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId w = b.input("w", ScalarType::float32, {128, 128}), x = b.input("x", ScalarType::float32, {128, 128});
+  b.end_graph({b.call("aten.mul.Tensor", {{"self", b.value(x)}, {"other", b.value(w)}}, "y", ScalarType::float32, {128, 128})});
+  ExportedProgram program;
+  program.graph_module = std::move(b).finish();
+  program.signature = {.input_specs = {InputToParameterSpec({"w"}, "w"), UserInputSpec{TensorArgument{"x"}}},
+                       .output_specs = {UserOutputSpec{TensorArgument{"y"}}}};
+  program.state_dict.push_back({"w", Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{128, 128})});
+  const auto embedded = formats::embed_program(program, {.weights_as_array = true});
+  REQUIRE(embedded.has_value());
+  CHECK(embedded->header.find("ignored \"-Woverlength-strings\"") != std::string::npos);
+  CHECK(test_file("embed/digits_cnn_b1.hpp").find("-Woverlength-strings") == std::string::npos);
 }
 
 TEST_CASE("symbolic sizes need numbers") {
