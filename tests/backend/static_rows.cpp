@@ -78,6 +78,15 @@ TEST_CASE("rows are made at run time as in constant evaluation") {
   CHECK(has_strings_and_floats());
 }
 
+TEST_CASE("names stay where they are when nodes share their arguments") {
+  GraphModule module = pools();
+  for (Node& node : module.nodes) node.inputs = module.nodes[0].inputs;
+  const StaticGraphRows rows(module.view());
+  CHECK(rows.text.size() == rows.text.capacity());
+  CHECK(std::string_view(rows.values[0].name) == "x");
+  for (const StaticNode& node : rows.nodes) CHECK(std::string_view(rows.arguments[node.first_input].name) == "self");
+}
+
 TEST_CASE("symbolic numbers become numbers") {
   GraphBuilder b;
   b.begin_graph();

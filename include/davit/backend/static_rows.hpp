@@ -168,11 +168,18 @@ class StaticGraphRows {
   }
   /// The room that the names need, so that they stay where they are.
   [[nodiscard]] constexpr std::size_t text_bound() const {
-    std::size_t bound = 1;
+    std::size_t bound = 0;
     for (const Value& v : graph_.values) bound += v.name.size + 1;
-    for (const Node& n : graph_.nodes) bound += n.target.size + 1;
-    for (const Argument& a : graph_.arguments)
-      bound += a.name.size + 2 + (a.kind == ArgumentKind::string ? a.items.count : 0);
+    for (const Node& n : graph_.nodes) bound += n.target.size + 1 + text_bound(n.inputs) + text_bound(n.outputs);
+    return bound;
+  }
+  [[nodiscard]] constexpr std::size_t text_bound(Range list) const {
+    std::size_t bound = 0;
+    for (const Argument& a : graph_.args(list)) {
+      bound += a.name.size + 1;
+      if (a.kind == ArgumentKind::string) bound += a.items.count + 1;
+      if (a.kind == ArgumentKind::list) bound += text_bound(a.items);
+    }
     return bound;
   }
   [[nodiscard]] constexpr const char* keep(std::string_view name) {
