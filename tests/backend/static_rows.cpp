@@ -21,8 +21,8 @@ constexpr GraphModule pools() {
   const ValueId x = b.input("x", ScalarType::float32, {1, 1, 4, 4});
   const auto pool = [&](std::string_view name, std::string_view mode) {
     return b.call("aten.pool.default",
-                  {{"self", b.value(x)}, {"kernel", b.ints({2, 2})}, {"mode", b.string(mode)}, {"scale", b.real(0.5)}}, name,
-                  ScalarType::float32, {1, 1, 2, 2});
+                  {{"self", b.value(x)}, {"kernel", b.ints({2, 2})}, {"mode", b.string(mode)}, {"scale", b.real(0.5)}},
+                  name, ScalarType::float32, {1, 1, 2, 2});
   };
   const ValueId first = pool("first", "sum"), second = pool("second", "mean"), dead = pool("dead", "sum");
   static_cast<void>(dead);
@@ -93,7 +93,8 @@ TEST_CASE("symbolic numbers become numbers") {
   const ValueId x = b.input("x", ScalarType::float32, {2, 3});
   const ValueId n = b.declare({.name = b.intern("n"), .constant = 7, .kind = ValueKind::sym_int});
   b.input(b.value(n));
-  b.end_graph({b.call("aten.mul.Scalar", {{"self", b.value(x)}, {"other", b.value(n)}}, "y", ScalarType::float32, {2, 3})});
+  b.end_graph(
+      {b.call("aten.mul.Scalar", {{"self", b.value(x)}, {"other", b.value(n)}}, "y", ScalarType::float32, {2, 3})});
   const GraphModule module = std::move(b).finish();
   const std::vector<std::int64_t> dims(module.dims.size(), std::numeric_limits<std::int32_t>::max());
   const std::vector<std::int64_t> symbols(module.values.size(), 9);

@@ -12,8 +12,8 @@
 
 namespace davit {
 
-/// What a backend sees of a static program in constant evaluation: its graph, its constants, and which nodes are its own.
-/// Sizes are numbers: symbols were bound before. Trivially copyable.
+/// What a backend sees of a static program in constant evaluation: its graph, its constants, and which nodes are its
+/// own. Sizes are numbers: symbols were bound before. Trivially copyable.
 struct EmbedGraph {
   static constexpr std::uint8_t nobody = 255;
   static constexpr std::uint8_t on_trial = 254;

@@ -57,7 +57,11 @@ template <class... Bs>
 class StepSelector {
  public:
   constexpr StepSelector(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs)
-      : graph_(graph), inputs_(inputs), nodes_(graph.nodes), arguments_(graph.arguments), is_output_(graph.value_count) {
+      : graph_(graph),
+        inputs_(inputs),
+        nodes_(graph.nodes),
+        arguments_(graph.arguments),
+        is_output_(graph.value_count) {
     StepTables& tables = selected_.tables;
     tables.needs = Table<std::uint8_t>(graph.value_count);
     tables.tags = Table<std::uint8_t>(graph.value_count);
@@ -123,8 +127,7 @@ class StepSelector {
     bool any = false;
     for (std::uint32_t i = nodes_[n].outputs; i > 0 && !any; --i, ++a) {
       if (a->kind == ArgumentKind::value) any = needs[a->payload] == state;
-      if (a->kind == ArgumentKind::list)
-        graph_.for_each_value(*a, [&](ValueId v) { any = any || needs[v] == state; });
+      if (a->kind == ArgumentKind::list) graph_.for_each_value(*a, [&](ValueId v) { any = any || needs[v] == state; });
     }
     return any;
   }

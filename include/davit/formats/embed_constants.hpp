@@ -17,8 +17,8 @@
 
 namespace davit::formats {
 
-/// The constants of an embedded program: what backends may read while they plan (biases, scales) as arrays in the header,
-/// the others as a blob, which costs the compiler next to nothing; equal ones are kept once.
+/// The constants of an embedded program: what backends may read while they plan (biases, scales) as arrays in the
+/// header, the others as a blob, which costs the compiler next to nothing; equal ones are kept once.
 class EmbedConstants {
  public:
   /// Constants of rank 0 and 1 of up to this many bytes can be read in constant evaluation.
@@ -31,8 +31,8 @@ class EmbedConstants {
   [[nodiscard]] std::string add(std::string_view name, const Tensor& tensor, WeightLayout layout) {
     std::vector<std::byte> bytes = contiguous(tensor);
     if (layout == WeightLayout::output_inner) bytes = output_inner(bytes, tensor);
-    const bool in_array = tensor.sizes.size() < 2 && bytes.size() <= small_bytes &&
-                          !embed_text::element_type(tensor.dtype).empty();
+    const bool in_array =
+        tensor.sizes.size() < 2 && bytes.size() <= small_bytes && !embed_text::element_type(tensor.dtype).empty();
     return in_array ? array(name, tensor.dtype, bytes) : blob(tensor.dtype, bytes);
   }
   /// The same for a state's initial value, always an array; empty if all of it is zero.

@@ -127,16 +127,16 @@ class EmbedGraphText {
     if (source_lines) out += source_line(graph_.nodes[n]);
     out += "          {" + quoted(node.target) + ", " + std::to_string(node.first_input) + ", " +
            std::to_string(node.inputs) + ", " + std::to_string(node.first_output) + ", " +
-           std::to_string(node.outputs) + "},  // " + std::to_string(n) + ": " + names(node.first_output, node.outputs) +
-           " = " + node.target + "(" + names(node.first_input, node.inputs) + ")\n";
+           std::to_string(node.outputs) + "},  // " + std::to_string(n) + ": " +
+           names(node.first_output, node.outputs) + " = " + node.target + "(" + names(node.first_input, node.inputs) +
+           ")\n";
   }
   /// The values that these arguments mention.
   [[nodiscard]] std::string names(std::uint32_t first, std::uint32_t count) const {
     std::string out;
     for (std::uint32_t i = first; i < first + count; ++i)
-      rows_.view().for_each_value(rows_.arguments[i], [&](ValueId v) {
-        out += (out.empty() ? "" : ", ") + std::string(rows_.values[v].name);
-      });
+      rows_.view().for_each_value(
+          rows_.arguments[i], [&](ValueId v) { out += (out.empty() ? "" : ", ") + std::string(rows_.values[v].name); });
     return out;
   }
   /// The innermost frame of the node's trace, as a comment.

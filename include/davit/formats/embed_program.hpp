@@ -196,8 +196,8 @@ class ProgramEmbedder {
     if (kind(spec) == InputKind::user_input) {
       if (value.kind != ValueKind::tensor)
         return users == 0 ? Result<std::string>(".role = davit::StaticRole::unused")
-                              : refuse(concat("input ", graph_.name(v)), "it is no tensor",
-                                       "export the model with a number there");
+                          : refuse(concat("input ", graph_.name(v)), "it is no tensor",
+                                   "export the model with a number there");
       return ".role = davit::StaticRole::user";
     }
     if (users == 0 && !mutated) return ".role = davit::StaticRole::unused";
@@ -276,8 +276,9 @@ class ProgramEmbedder {
       out += "/// The constants that constant evaluation reads.\nnamespace " + type_ + "_constants {\n" +
              constants_.arrays() + "}  // namespace " + type_ + "_constants\n\n";
     if (has_blob)
-      out += "static_assert(std::endian::native == std::endian::little, \"davit: these weights are little-endian\");\n" +
-             blob_text();
+      out +=
+          "static_assert(std::endian::native == std::endian::little, \"davit: these weights are little-endian\");\n" +
+          blob_text();
     out += "/// " + arguments(text) + "\nstruct " + type_ + " {\n  static constexpr std::string_view name = \"" +
            embed_text::escaped(options_.name) + "\";\n";
     out += "  static constexpr std::array<davit::StaticInput, " +

@@ -19,8 +19,8 @@
 /// How `davit embed` writes C++.
 namespace davit::formats::embed_text {
 
-/// A C++ identifier from a model's name: other characters become '_'; keywords, and the names that embedded programs have
-/// themselves, get one behind them.
+/// A C++ identifier from a model's name: other characters become '_'; keywords, and the names that embedded programs
+/// have themselves, get one behind them.
 [[nodiscard]] inline std::string identifier(std::string_view name) {
   static constexpr std::array keywords = std::to_array<std::string_view>(
       {"alignas",  "and",     "asm",      "auto",      "bool",     "break",    "case",      "catch",     "char",
