@@ -49,7 +49,7 @@ constexpr bool reads_a_node() {
   ok = ok && n.flag("ceil_mode") && !n.flag("absent") && n.number("alpha") == 0.5 && n.integer("absent", 7) == 7 &&
        n.count("stride") == 2;
   ok = ok && n.items("stride").size() == 2 && n.items("padding").empty() && n.string("mode") == "nearest" &&
-       n.string("alpha").empty() && g.users(1) == 1 && g.users(0) == 0;
+       n.string("alpha").empty() && n.integer("self", 3) == 0 && g.users(1) == 1 && g.users(0) == 0;
   ok = ok && g.rank(1) == 4 && g.size(1, -1) == 6 && g.size(1, 1) == 2 && g.numel(2) == 8 && !g.same_sizes(1, 2);
   ok = ok && g.elements<float>(0)[1] == 4 && g.elements<float>(1) == nullptr && g.elements<int>(0) == nullptr;
   return ok && n.is("aten.max_pool2d.default") && g.mine(0, "aten.max_pool2d.default") && !g.mine(0, "aten.relu.default") && !g.mine(no_id) &&

@@ -165,7 +165,9 @@ struct EmbedNode {
     }
     return list;
   }
+  /// 0 for a value, whose number is not known.
   [[nodiscard]] static constexpr std::int64_t integer_of(const StaticArgument& a) noexcept {
+    if (a.kind == ArgumentKind::value) return 0;
     return a.kind == ArgumentKind::float_ ? static_cast<std::int64_t>(a.float_value()) : a.payload;
   }
 };
