@@ -48,10 +48,10 @@
 /// parameters can use `P::value` in constant expressions. If g++ 12 cannot bit_cast words to Params (an empty member),
 /// the kernel has `static constexpr Params decode(const std::array<std::int32_t, N>& words)`.
 /// `run` may be a template, is best [[gnu::always_inline]], returns void, or ErrorCode if it can fail, and never lets
-/// pointers escape. It is constexpr if programs with it shall run in static_assert. Constants of rank 0
-/// or 1 (biases, scales) of up to 4 KiB can be read while planning: `n.g.elements<float>(v)`; of int8 weights
-/// `n.g.constant(v)->sums` holds the sum per output channel, whatever their size. What is computed from them goes to a kernel by `table(...)`. Cost: embed must be
-/// O(arguments of the pattern).
+/// pointers escape. It is constexpr if programs with it shall run in static_assert. Constants of rank 0 or 1 (biases,
+/// scales) of up to 4 KiB can be read while planning: `n.g.elements<float>(v)`; of int8 weights `n.g.constant(v)->sums`
+/// holds the sum per output channel, whatever their size. What is computed from them goes to a kernel by `table(...)`.
+/// Cost: embed must be O(arguments of the pattern).
 ///
 /// Portable's own face (backends/portable/embed.hpp) is a sorted table of EmbedRow{operator, embed function}. A family
 /// header (static_float_*.hpp, int8_*.hpp) defines kernel types, `using x_kernels = kernel_list<...>` and `inline

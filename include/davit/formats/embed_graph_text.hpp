@@ -63,7 +63,7 @@ class EmbedGraphText {
 
  private:
   [[nodiscard]] static std::string quoted(std::string_view text) { return "\"" + embed_text::escaped(text) + "\""; }
-  /// A number as C++ spells it, with the least in two words.
+  /// A number as C++ spells it: the least has no literal.
   [[nodiscard]] static std::string number(std::int64_t v) { return v == INT64_MIN ? "INT64_MIN" : std::to_string(v); }
 
   template <class T>

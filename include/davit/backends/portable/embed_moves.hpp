@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "davit/backends/portable/embed_float_layers.hpp"
@@ -131,15 +132,14 @@ constexpr const char* embed_pad(const EmbedNode& n, StepWriter& steps) {
   const ValueId x = n.value("self");
   if (const char* why = not_movable(n, x)) return why;
   if (const char* why = not_float(n, x)) return why;
-  const std::uint32_t rank = n.g.rank(x), count = n.count("pad");
-  if (count > 2 * rank || n.g.numel(x) == 0) return "its padding does not fit";
+  const std::uint32_t rank = n.g.rank(x);
+  const std::span<const StaticArgument> pads = n.items("pad");
+  if (pads.size() > 2 * rank || n.g.numel(x) == 0) return "its padding does not fit";
   const std::vector<std::int64_t> from = strides_of(n.g, x), to = strides_of(n.g, n.output());
   sf::StridedCopy copy;
   for (std::uint32_t d = 0; d < rank; ++d) {
     const std::uint32_t at = 2 * (rank - 1 - d);  // from the last dimension
-    const auto pad = [&](std::uint32_t i) {
-      return i < count ? n.integer_of(n.items("pad")[i]) : 0;
-    };
+    const auto pad = [&](std::uint32_t i) { return i < pads.size() ? n.integer_of(pads[i]) : 0; };
     if (pad(at) < 0 || pad(at + 1) < 0) return "its padding is negative";
     copy.to += int32(pad(at) * to[d]);
     if (!copy.push(n.g.size(x, d), from[d], to[d])) return too_many_dims;

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "davit/backend/embed_graph.hpp"
 #include "davit/backends/portable/int8_multiplier.hpp"
