@@ -4,6 +4,7 @@
 /// All of core/.
 
 #include "davit/core/bytes.hpp"
+#include "davit/core/config.hpp"
 #include "davit/core/content_hash.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/core/error.hpp"
