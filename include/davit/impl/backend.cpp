@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+// backend/ of the compiled library.
+#include "davit/backend.hpp"

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+// core/ of the compiled library.
+#include "davit/core.hpp"
