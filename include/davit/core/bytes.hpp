@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "davit/core/config.hpp"
+
 namespace davit {
 
 static_assert(std::endian::native == std::endian::little, "davit's saved forms are little endian");
@@ -22,15 +24,8 @@ class ByteWriter {
   void number(T value) {
     raw(&value, sizeof value);
   }
-  void text(std::string_view s) {
-    number(static_cast<std::uint64_t>(s.size()));
-    raw(s.data(), s.size());
-  }
-  void bytes(std::span<const std::byte> data) {
-    number(static_cast<std::uint64_t>(data.size()));
-    align(8);
-    raw(data.data(), data.size());
-  }
+  void text(std::string_view s);
+  void bytes(std::span<const std::byte> data);
   template <class T>
     requires std::has_unique_object_representations_v<T>
   void array(std::span<const T> items) {
@@ -38,17 +33,12 @@ class ByteWriter {
     align(8);
     raw(items.data(), items.size_bytes());
   }
-  void align(std::size_t to) {
-    while (out_.size() % to != 0) out_.push_back(std::byte{0});
-  }
+  void align(std::size_t to);
   [[nodiscard]] const std::vector<std::byte>& written() const noexcept { return out_; }
-  [[nodiscard]] std::vector<std::byte> take() && noexcept { return std::move(out_); }
+  [[nodiscard]] std::vector<std::byte> take() && noexcept;
 
  private:
-  void raw(const void* data, std::size_t size) {
-    const auto* from = static_cast<const std::byte*>(data);
-    out_.insert(out_.end(), from, from + size);
-  }
+  void raw(const void* data, std::size_t size);
   std::vector<std::byte> out_;
 };
 
@@ -65,17 +55,8 @@ class ByteReader {
     if (take(sizeof value)) std::memcpy(&value, bytes_.data() + at_ - sizeof value, sizeof value);
     return value;
   }
-  [[nodiscard]] std::string_view text() noexcept {
-    const std::size_t size = length();
-    if (!take(size)) return {};
-    return {reinterpret_cast<const char*>(bytes_.data() + at_ - size), size};
-  }
-  [[nodiscard]] std::span<const std::byte> bytes() noexcept {
-    const std::size_t size = length();
-    align(8);
-    if (!take(size)) return {};
-    return bytes_.subspan(at_ - size, size);
-  }
+  [[nodiscard]] std::string_view text() noexcept;
+  [[nodiscard]] std::span<const std::byte> bytes() noexcept;
   template <class T>
     requires std::has_unique_object_representations_v<T>
   [[nodiscard]] std::vector<T> array() {
@@ -91,20 +72,8 @@ class ByteReader {
     return items;
   }
   /// A count of things that take at least `least` bytes each; 0 (and bad) if they cannot all be there.
-  [[nodiscard]] std::size_t count(std::size_t least = 1) noexcept {
-    const std::size_t n = length();
-    if (ok_ && n <= (bytes_.size() - at_) / least) return n;
-    ok_ = false;
-    return 0;
-  }
-  void align(std::size_t to) noexcept {
-    const std::size_t aligned = (at_ + to - 1) / to * to;
-    if (aligned > bytes_.size()) {
-      ok_ = false;
-    } else {
-      at_ = aligned;
-    }
-  }
+  [[nodiscard]] std::size_t count(std::size_t least = 1) noexcept;
+  void align(std::size_t to) noexcept;
   void fail() noexcept { ok_ = false; }
   [[nodiscard]] bool ok() const noexcept { return ok_; }
   [[nodiscard]] bool at_end() const noexcept { return at_ == bytes_.size(); }
@@ -112,20 +81,15 @@ class ByteReader {
 
  private:
   /// A 64-bit length; one that no bytes here could have turns the reader bad.
-  [[nodiscard]] std::size_t length() noexcept {
-    const auto size = number<std::uint64_t>();
-    if (size <= bytes_.size()) return static_cast<std::size_t>(size);
-    ok_ = false;
-    return 0;
-  }
-  [[nodiscard]] bool take(std::size_t size) noexcept {
-    if (!ok_ || size > bytes_.size() - at_) return ok_ = false;
-    at_ += size;
-    return true;
-  }
+  [[nodiscard]] std::size_t length() noexcept;
+  [[nodiscard]] bool take(std::size_t size) noexcept;
   std::span<const std::byte> bytes_;
   std::size_t at_ = 0;
   bool ok_ = true;
 };
 
 }  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/core/impl/bytes.ipp"
+#endif

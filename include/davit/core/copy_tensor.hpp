@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 
 #include "davit/core/tensor_view.hpp"
 
@@ -12,46 +9,20 @@ namespace davit {
 
 /// Copies the elements of `from` to `to`, whatever their strides. Both must have the same dtype and sizes and must not
 /// overlap. O(elements); contiguous tensors are one memcpy.
-inline void copy_tensor(const TensorView& from, const TensorView& to) noexcept {
-  const std::int64_t count = from.numel();
-  if (count == 0) return;
-  const std::size_t element = size_of(from.dtype);
-  const auto* source = static_cast<const std::byte*>(from.data);
-  auto* destination = static_cast<std::byte*>(to.data);
-  if (from.is_contiguous() && to.is_contiguous()) {
-    std::memcpy(destination, source, static_cast<std::size_t>(count) * element);
-    return;
-  }
-  std::array<std::int64_t, max_rank> index{};
-  for (std::int64_t done = 0; done < count; ++done) {
-    std::memcpy(destination, source, element);
-    for (std::size_t d = from.rank; d-- > 0;) {
-      source += from.stride(d) * static_cast<std::int64_t>(element);
-      destination += to.stride(d) * static_cast<std::int64_t>(element);
-      if (++index[d] < from.size(d)) break;
-      source -= from.stride(d) * from.size(d) * static_cast<std::int64_t>(element);
-      destination -= to.stride(d) * to.size(d) * static_cast<std::int64_t>(element);
-      index[d] = 0;
-    }
-  }
-}
+void copy_tensor(const TensorView& from, const TensorView& to) noexcept;
 
 /// The bytes a tensor's elements lie in: [begin, end), empty for a tensor without elements.
 struct Footprint {
   const std::byte* begin = nullptr;
   const std::byte* end = nullptr;
 };
-[[nodiscard]] inline Footprint footprint(const TensorView& t) noexcept {
-  if (t.numel() == 0) return {};
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-  for (std::size_t d = 0; d < t.rank; ++d) (t.stride(d) < 0 ? low : high) += t.stride(d) * (t.size(d) - 1);
-  const auto element = static_cast<std::int64_t>(size_of(t.dtype));
-  const auto* data = static_cast<const std::byte*>(t.data);
-  return {data + low * element, data + (high + 1) * element};
-}
+[[nodiscard]] Footprint footprint(const TensorView& t) noexcept;
 [[nodiscard]] inline bool overlap(const Footprint& a, const Footprint& b) noexcept {
   return a.begin < b.end && b.begin < a.end;
 }
 
 }  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/core/impl/copy_tensor.ipp"
+#endif

@@ -3,10 +3,9 @@
 
 #include <cstdint>
 #include <expected>
-#include <ostream>
+#include <iosfwd>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "davit/core/name.hpp"
 
@@ -134,11 +133,11 @@ using Result = std::expected<T, Error>;
   return concat(name_of(error.stage), backend, ": ", where, what, handle, fix, source);
 }
 
-[[nodiscard]] inline std::string to_string(const Error& error) {
-  return std::string(to_name(error).view());
-}
-inline std::ostream& operator<<(std::ostream& out, const Error& error) {
-  return out << to_name(error);
-}
+[[nodiscard]] std::string to_string(const Error& error);
+std::ostream& operator<<(std::ostream& out, const Error& error);
 
 }  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/core/impl/error.ipp"
+#endif

@@ -5,10 +5,11 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <ostream>
-#include <string>
+#include <iosfwd>
 #include <string_view>
 #include <utility>
+
+#include "davit/core/config.hpp"
 
 namespace davit {
 
@@ -63,7 +64,7 @@ class Name {
   friend constexpr bool operator==(const Name& a, const S& b) noexcept {
     return a.view() == std::string_view(b);
   }
-  friend std::ostream& operator<<(std::ostream& out, const Name& name) { return out << name.view(); }
+  friend std::ostream& operator<<(std::ostream& out, const Name& name);
 
   /// A copy of `text` that this name owns.
   [[nodiscard]] static constexpr Name own(std::string_view text) {
@@ -154,3 +155,7 @@ template <class... Parts>
 }
 
 }  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/core/impl/name.ipp"
+#endif

@@ -3,10 +3,12 @@
 
 #include <array>
 #include <bit>
-#include <complex>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+
+#include "davit/core/config.hpp"
 
 namespace davit {
 
@@ -196,8 +198,19 @@ template <> struct ScalarTypeOf<BFloat16> { static constexpr auto value = Scalar
 template <> struct ScalarTypeOf<float> { static constexpr auto value = ScalarType::float32; };
 template <> struct ScalarTypeOf<double> { static constexpr auto value = ScalarType::float64; };
 template <> struct ScalarTypeOf<bool> { static constexpr auto value = ScalarType::bool_; };
-template <> struct ScalarTypeOf<std::complex<float>> { static constexpr auto value = ScalarType::complex64; };
-template <> struct ScalarTypeOf<std::complex<double>> { static constexpr auto value = ScalarType::complex128; };
+/// std::complex, whose header not every user needs.
+template <class T>
+concept Complex = requires(const T& z) {
+  { z.real() } -> std::same_as<typename T::value_type>;
+  { z.imag() } -> std::same_as<typename T::value_type>;
+  requires sizeof(T) == 2 * sizeof(typename T::value_type);
+};
+template <Complex T>
+  requires std::same_as<typename T::value_type, float>
+struct ScalarTypeOf<T> { static constexpr auto value = ScalarType::complex64; };
+template <Complex T>
+  requires std::same_as<typename T::value_type, double>
+struct ScalarTypeOf<T> { static constexpr auto value = ScalarType::complex128; };
 }  // namespace detail
 
 /// The scalar type whose elements are objects of C++ type `T`.

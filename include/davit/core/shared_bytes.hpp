@@ -3,11 +3,10 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <new>
 #include <span>
 #include <utility>
+
+#include "davit/core/config.hpp"
 
 namespace davit {
 
@@ -57,29 +56,9 @@ class SharedBytes {
   }
 
   /// A zeroed, 64-byte aligned heap block of `size` bytes; empty if there is no memory (and size > 0).
-  [[nodiscard]] static SharedBytes allocate(std::size_t size) noexcept {
-    struct Block : Owner {
-      explicit Block() noexcept : Owner(&Block::destroy) {}
-      static void destroy(Owner* self) noexcept {
-        static_cast<Block*>(self)->~Block();
-        ::operator delete(static_cast<void*>(self), std::align_val_t{alignment});
-      }
-    };
-    static_assert(sizeof(Block) <= alignment);
-    if (size > SIZE_MAX - alignment) return {};
-    void* raw = ::operator new(size + alignment, std::align_val_t{alignment}, std::nothrow);
-    if (raw == nullptr) return {};
-    auto* block = new (raw) Block();
-    auto* data = static_cast<std::byte*>(raw) + alignment;
-    std::memset(data, 0, size);
-    return {{data, size}, block};
-  }
+  [[nodiscard]] static SharedBytes allocate(std::size_t size) noexcept;
   /// A heap copy of `bytes`.
-  [[nodiscard]] static SharedBytes copy_of(std::span<const std::byte> bytes) noexcept {
-    SharedBytes copy = allocate(bytes.size());
-    if (copy.size() == bytes.size() && !bytes.empty()) std::memcpy(copy.writable(), bytes.data(), bytes.size());
-    return copy;
-  }
+  [[nodiscard]] static SharedBytes copy_of(std::span<const std::byte> bytes) noexcept;
   /// The bytes for writing; only for a block that `allocate` made and that the caller alone writes.
   [[nodiscard]] std::byte* writable() const noexcept { return const_cast<std::byte*>(bytes_.data()); }
 
@@ -90,3 +69,7 @@ class SharedBytes {
 };
 
 }  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/core/impl/shared_bytes.ipp"
+#endif

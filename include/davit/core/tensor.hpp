@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "davit/core/shared_bytes.hpp"
@@ -31,18 +30,12 @@ struct Tensor {
   }
   [[nodiscard]] constexpr std::int64_t numel() const noexcept {
     std::int64_t count = 1;
-    for (const std::int64_t size : sizes) count *= size;
+    for (std::size_t d = 0; d < sizes.size(); ++d) count *= sizes[d];
     return count;
   }
 
   /// A zeroed contiguous tensor on the heap. Sizes must be >= 0 and their product must fit in memory.
-  [[nodiscard]] static Tensor zeros(ScalarType dtype, std::span<const std::int64_t> sizes) {
-    Tensor tensor{.dtype = dtype, .sizes = {sizes.begin(), sizes.end()}, .strides = {}, .storage = {}};
-    tensor.strides.resize(sizes.size());
-    contiguous_strides(tensor.sizes, tensor.strides);
-    tensor.storage = SharedBytes::allocate(static_cast<std::size_t>(tensor.numel()) * size_of(dtype));
-    return tensor;
-  }
+  [[nodiscard]] static Tensor zeros(ScalarType dtype, std::span<const std::int64_t> sizes);
 };
 
 /// Bytes from the start of a storage that a tensor of these sizes and strides touches, or -1 on overflow or a
@@ -66,3 +59,7 @@ struct Tensor {
 }
 
 }  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/core/impl/tensor.ipp"
+#endif

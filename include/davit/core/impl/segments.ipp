@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstring>
+#include <utility>
+
+#include "davit/core/content_hash.hpp"
+#include "davit/core/segments.hpp"
+
+namespace davit {
+
+DAVIT_INLINE std::uint32_t SegmentWriter::add(std::span<const std::byte> bytes) {
+  constexpr std::uint32_t none = 0xffffffffu;
+  const auto number = static_cast<std::uint32_t>(segments_.size());
+  if (2 * (segments_.size() + 1) > numbers_.size()) grow();
+  const std::uint64_t hash = content_hash(bytes);
+  std::size_t at = hash & (numbers_.size() - 1);
+  for (; numbers_[at] != none; at = (at + 1) & (numbers_.size() - 1)) {
+    const std::span<const std::byte> known = segments_[numbers_[at]];
+    if (hashes_[numbers_[at]] != hash || known.size() != bytes.size()) continue;
+    if (bytes.empty() || std::memcmp(known.data(), bytes.data(), bytes.size()) == 0) return numbers_[at];
+  }
+  numbers_[at] = number;
+  hashes_.push_back(hash);
+  segments_.push_back(bytes);
+  return number;
+}
+
+DAVIT_INLINE void SegmentWriter::grow() {
+  constexpr std::uint32_t none = 0xffffffffu;
+  numbers_.assign(numbers_.empty() ? 16 : 2 * numbers_.size(), none);
+  for (std::uint32_t i = 0; i < hashes_.size(); ++i) {
+    std::size_t at = hashes_[i] & (numbers_.size() - 1);
+    while (numbers_[at] != none) at = (at + 1) & (numbers_.size() - 1);
+    numbers_[at] = i;
+  }
+}
+
+DAVIT_INLINE std::uint32_t SegmentWriter::add_owned(std::vector<std::byte> bytes) {
+  owned_.push_back(std::move(bytes));
+  const std::size_t before = segments_.size();
+  const std::uint32_t number = add(owned_.back());
+  if (segments_.size() == before) owned_.pop_back();
+  return number;
+}
+
+DAVIT_INLINE std::span<const std::span<const std::byte>> SegmentWriter::segments() const noexcept {
+  return segments_;
+}
+
+DAVIT_INLINE SegmentReader::SegmentReader(std::vector<SharedBytes> segments) noexcept
+    : segments_(std::move(segments)) {}
+
+DAVIT_INLINE void write_tensor(ByteWriter& out, const Tensor& t, SegmentWriter& segments) {
+  const std::int64_t extent = storage_extent(t.sizes, t.strides, t.storage_offset, size_of(t.dtype));
+  const std::size_t begin = static_cast<std::size_t>(t.storage_offset) * size_of(t.dtype);
+  const bool empty = extent <= 0 || static_cast<std::size_t>(extent) > t.storage.size();
+  out.number(t.dtype);
+  out.array(std::span<const std::int64_t>(t.sizes));
+  out.array(std::span<const std::int64_t>(t.strides));
+  out.number(static_cast<std::uint8_t>(t.requires_grad));
+  out.number(segments.add(empty ? std::span<const std::byte>{}
+                                : t.storage.bytes().subspan(begin, static_cast<std::size_t>(extent) - begin)));
+}
+
+DAVIT_INLINE Result<Tensor> read_tensor(ByteReader& in, const SegmentReader& segments) {
+  Tensor t;
+  t.dtype = in.number<ScalarType>();
+  t.sizes = in.array<std::int64_t>();
+  t.strides = in.array<std::int64_t>();
+  t.requires_grad = in.number<std::uint8_t>() != 0;
+  const SharedBytes* segment = segments.find(in.number<std::uint32_t>());
+  const std::int64_t extent =
+      t.sizes.size() == t.strides.size() ? storage_extent(t.sizes, t.strides, 0, size_of(t.dtype)) : -1;
+  if (!in.ok() || size_of(t.dtype) == 0 || t.sizes.size() > max_rank || extent < 0 || segment == nullptr ||
+      static_cast<std::size_t>(extent) > segment->size())
+    return std::unexpected(Error{.code = ErrorCode::corrupt_data,
+                                 .where = concat("tensor, byte ", in.position()),
+                                 .what = "its sizes and strides reach outside its segment, or its dtype is unknown",
+                                 .fix = "save the program again"});
+  t.storage = *segment;
+  return t;
+}
+
+}  // namespace davit
