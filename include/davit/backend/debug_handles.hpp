@@ -24,6 +24,7 @@ struct DebugInfo {
 /// The place of a traceback's innermost frame, its source line, and a caret line under it; empty if there is none.
 /// Source: the highlighted source of torch's `SourceRange::highlight`. torch.export records no columns, so the whole
 /// statement is marked.
+template <class = void>
 [[nodiscard]] constexpr Name source_with_caret(std::string_view stack_trace) {
   while (!stack_trace.empty() && (stack_trace.back() == '\n' || stack_trace.back() == ' ')) stack_trace.remove_suffix(1);
   const std::size_t frame = stack_trace.rfind("File \"");
@@ -46,6 +47,7 @@ struct DebugInfo {
 }
 
 /// The module hierarchy of a node as "fqn(Type) > fqn(Type)", outermost first, from its nn_module_stack.
+template <class = void>
 [[nodiscard]] constexpr Name module_hierarchy(std::string_view nn_module_stack) {
   Name out;
   const auto next = [](std::string_view& text, char separator) {  // separators inside () and [] do not count
@@ -111,6 +113,7 @@ class DebugMap {
   }
 
   /// Fills the place and source of `error` from its debug handle; says so if the handle is unknown.
+  template <class = void>
   constexpr Error explain(Error error) const {
     if (error.debug_handle == no_debug_handle) return error;
     DebugInfo info;
@@ -128,6 +131,7 @@ class DebugMap {
  private:
   friend class DebugHandleRecorder;
   [[nodiscard]] constexpr std::string_view str(Text t) const noexcept { return text().substr(t.first, t.size); }
+  template <class = void>
   constexpr Text add(std::string_view s) {
     const Text t{static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(s.size())};
     text_.insert(text_.end(), s.begin(), s.end());
@@ -147,6 +151,7 @@ class DebugHandleRecorder {
   constexpr explicit DebugHandleRecorder(DebugMap& map) noexcept : map_(&map) {}
 
   /// Announces the method whose nodes are asked for next.
+  template <class = void>
   constexpr void begin_method(std::string_view method, GraphModuleView graph) {
     method_ = map_->add(method);
     graph_ = graph;
@@ -155,6 +160,7 @@ class DebugHandleRecorder {
   }
 
   /// A new handle for a node of the current method. Amortised O(size of texts not seen before).
+  template <class = void>
   constexpr DebugHandle handle(NodeId id) {
     const Node& node = graph_.nodes[id];
     DebugMap::Entry entry{.handle = static_cast<DebugHandle>(map_->entries_.size()), .method = method_,
@@ -181,6 +187,7 @@ class DebugHandleRecorder {
 
   /// A handle for every node of the current method, sub-graphs of control flow included: the nodes of a graph in order,
   /// then the last sub-graph met, and so on. Returns the handles indexed by NodeId. O(nodes).
+  template <class = void>
   constexpr std::vector<DebugHandle> handle_all() {
     std::vector<DebugHandle> handles(graph_.nodes.size(), no_debug_handle);
     std::vector<GraphId> pending{root_graph};

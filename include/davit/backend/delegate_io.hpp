@@ -45,6 +45,7 @@ enum class InputRole : std::uint8_t {
 
 /// The role of every graph input, in order. The inputs of a delegate call are those with role `state` or `user`, in
 /// this order. O(inputs * outputs).
+template <class = void>
 [[nodiscard]] constexpr std::vector<InputRole> input_roles(const ExportGraphSignature& signature) {
   std::vector<InputRole> roles;
   roles.reserve(signature.input_specs.size());

@@ -30,6 +30,7 @@ inline constexpr std::size_t plan_alignment = 64;
 /// Places blocks in one arena so that blocks alive at the same step never overlap: in order of their first step, each
 /// at the lowest free offset, a multiple of `alignment`, that fits. Lifetimes must be sorted by `first`; blocks of 0
 /// bytes take no room. Deterministic. O(n * blocks alive at once).
+template <class = void>
 [[nodiscard]] constexpr MemoryPlan plan_memory(std::span<const Lifetime> lifetimes,
                                                std::size_t alignment = plan_alignment) {
   struct Block {
@@ -67,6 +68,7 @@ inline constexpr std::size_t plan_alignment = 64;
 /// Places blocks by size, the largest first, each at the lowest offset where no block that is alive at the same time
 /// lies. Lifetimes may come in any order. Mostly smaller than plan_memory's arena, at O(n^2): for plans of some hundred
 /// blocks. Deterministic. Source: the greedy planner of executorch.exir.memory_planning.
+template <class = void>
 [[nodiscard]] constexpr MemoryPlan plan_memory_by_size(std::span<const Lifetime> lifetimes,
                                                        std::size_t alignment = plan_alignment) {
   MemoryPlan plan{.offsets = std::vector<std::size_t>(lifetimes.size(), 0)};
@@ -100,6 +102,7 @@ inline constexpr std::size_t plan_alignment = 64;
 /// plan_memory's plan, or plan_memory_by_size's where that is smaller; the second is tried if the first needs more than
 /// what is alive at once, and there are at most `few` blocks. Lifetimes must be sorted by `first`. O(n^2) for up to
 /// `few` blocks.
+template <class = void>
 [[nodiscard]] constexpr MemoryPlan plan_memory_tightly(std::span<const Lifetime> lifetimes, std::size_t few,
                                                        std::size_t alignment = plan_alignment) {
   MemoryPlan plan = plan_memory(lifetimes, alignment);
@@ -109,6 +112,7 @@ inline constexpr std::size_t plan_alignment = 64;
 }
 
 /// True if no two blocks that are alive at the same step overlap. O(n^2): for tests.
+template <class = void>
 [[nodiscard]] constexpr bool is_sound(const MemoryPlan& plan, std::span<const Lifetime> lifetimes) noexcept {
   for (std::size_t i = 0; i < lifetimes.size(); ++i) {
     if (lifetimes[i].bytes != 0 && plan.offsets[i] + lifetimes[i].bytes > plan.arena_bytes) return false;

@@ -1,3 +1,7 @@
 // SPDX-License-Identifier: MIT
 // program/ of the compiled library.
-#include "davit/program.hpp"
+#include "davit/program/impl/graph_bytes.ipp"
+#include "davit/program/impl/printer.ipp"
+#include "davit/program/impl/program_bytes.ipp"
+#include "davit/program/impl/python_repr.ipp"
+#include "davit/program/impl/signature_printer.ipp"

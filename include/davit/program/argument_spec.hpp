@@ -68,7 +68,10 @@ using UserArgument = std::variant<TensorArgument, SymIntArgument, SymFloatArgume
 /// The name of an argument: that of its value in the graph; empty for a constant output.
 template <class... Arguments>
 [[nodiscard]] constexpr const Name& arg_name(const std::variant<Arguments...>& argument) noexcept {
-  return std::visit([](const auto& a) -> const Name& { return a.name; }, argument);
+  const Name* name = nullptr;  // cheaper to compile than std::visit
+  (void)((std::get_if<Arguments>(&argument) != nullptr && (name = &std::get_if<Arguments>(&argument)->name) != nullptr) ||
+         ...);
+  return *name;
 }
 
 /// A user argument as an argument of any kind.
@@ -97,22 +100,38 @@ constexpr ArgumentSpec spec_arg(const Spec& spec) {
   }
 }
 
-template <class Spec>
-constexpr const Name& spec_arg_name(const Spec& spec) noexcept {
-  if constexpr (requires { spec.arg.name; }) {
-    return spec.arg.name;
-  } else {
-    return arg_name(spec.arg);
-  }
+// Over the alternatives of a variant of specs; cheaper to compile than std::visit.
+
+template <class Kind, class... Specs>
+constexpr Kind spec_kind(const std::variant<Specs...>& spec) noexcept {
+  constexpr Kind kinds[] = {Specs::kind...};
+  return kinds[spec.index()];
 }
 
-template <class Spec>
-constexpr const Name* spec_target(const Spec& spec) noexcept {
-  if constexpr (requires { spec.target; }) {
-    return &spec.target;
-  } else {
-    return nullptr;
-  }
+template <class... Specs>
+constexpr const Name& spec_arg_name(const std::variant<Specs...>& spec) noexcept {
+  const Name* name = nullptr;
+  const auto look = [&name](const auto* s) {
+    if (s == nullptr) return;
+    if constexpr (requires { s->arg.name; }) {
+      name = &s->arg.name;
+    } else {
+      name = &arg_name(s->arg);
+    }
+  };
+  (look(std::get_if<Specs>(&spec)), ...);
+  return *name;
+}
+
+template <class... Specs>
+constexpr const Name* spec_target(const std::variant<Specs...>& spec) noexcept {
+  const Name* target = nullptr;
+  const auto look = [&target](const auto* s) {
+    if constexpr (requires { s->target; })
+      if (s != nullptr) target = &s->target;
+  };
+  (look(std::get_if<Specs>(&spec)), ...);
+  return target;
 }
 
 }  // namespace detail

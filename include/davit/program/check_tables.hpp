@@ -19,6 +19,7 @@ inline constexpr int max_list_depth = 4;
 /// blindly: references of expressions and lists point backwards, sub-graphs form a tree, each node and value says which
 /// graph it is in. Tables of unknown origin (a file, a saved blob) must pass it first. O(size of the tables).
 /// Errors: the first violation, with table and row.
+template <class = void>
 [[nodiscard]] constexpr Result<void> check_tables(GraphModuleView g) {
   const auto bad = [](std::string_view table, std::size_t row, std::string_view what) {
     return std::unexpected(Error{.code = ErrorCode::corrupt_data,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -75,10 +76,9 @@ struct ExportedProgram {
   /// The tensor that an input of that target stands for: looked up in the state dict, then in the constants;
   /// nullptr if neither has it. O(entries).
   [[nodiscard]] constexpr const Tensor* tensor_named(std::string_view target) const noexcept {
-    for (const NamedTensor& entry : state_dict)
-      if (entry.name == target) return &entry.tensor;
-    for (const NamedTensor& entry : constants)
-      if (entry.name == target) return &entry.tensor;
+    for (const std::vector<NamedTensor>* list : {&state_dict, &constants})
+      for (std::size_t i = 0; i < list->size(); ++i)
+        if ((*list)[i].name == target) return &(*list)[i].tensor;
     return nullptr;
   }
 };

@@ -216,7 +216,9 @@ struct GraphModule {
   std::vector<NodeMetadata> metadata;
 
   [[nodiscard]] constexpr GraphModuleView view() const noexcept {
-    return {{text.data(), text.size()}, dims, exprs, values, arguments, nodes, graphs, metadata};
+    return {{text.data(), text.size()},           {dims.data(), dims.size()},   {exprs.data(), exprs.size()},
+            {values.data(), values.size()},       {arguments.data(), arguments.size()}, {nodes.data(), nodes.size()},
+            {graphs.data(), graphs.size()},       {metadata.data(), metadata.size()}};
   }
 };
 

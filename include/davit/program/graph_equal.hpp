@@ -20,6 +20,7 @@ struct GraphEqualOptions {
 namespace detail {
 
 /// Gives equal symbolic expressions of two tables the same number. O(expressions), expected.
+template <class = void>
 class ExprClasses {
  public:
   constexpr ExprClasses(GraphModuleView a, GraphModuleView b) {
@@ -70,6 +71,7 @@ class ExprClasses {
 };
 
 /// Compares two graph modules from their roots.
+template <class = void>
 class GraphComparer {
  public:
   constexpr GraphComparer(GraphModuleView a, GraphModuleView b, GraphEqualOptions options)
@@ -197,7 +199,7 @@ class GraphComparer {
   GraphModuleView a_;
   GraphModuleView b_;
   GraphEqualOptions options_;
-  ExprClasses exprs_;
+  ExprClasses<> exprs_;
   std::vector<Pair> pending_;
   Name where_;
   Name difference_;
@@ -208,11 +210,13 @@ class GraphComparer {
 /// Where two programs' graphs differ first, as "graph '', node 2 (aten.mul.Tensor): argument 0 is 'x' and 'y'"; empty
 /// if they are equal. Compared are names, targets, arguments and types, from the root on; not how the tables are laid
 /// out, nor which ids they use. The tables must have passed check_tables. O(size of both).
+template <class = void>
 [[nodiscard]] constexpr Name first_difference(GraphModuleView a, GraphModuleView b, GraphEqualOptions options = {}) {
-  return detail::GraphComparer(a, b, options).run();
+  return detail::GraphComparer<>(a, b, options).run();
 }
 
 /// True if two programs' graphs are equal in structure and names.
+template <class = void>
 [[nodiscard]] constexpr bool graph_equal(GraphModuleView a, GraphModuleView b, GraphEqualOptions options = {}) {
   return first_difference(a, b, options).empty();
 }

@@ -16,6 +16,7 @@ namespace davit {
 namespace detail {
 
 /// Follows which values may lie in one storage, and which storages operators write to.
+template <class = void>
 class InPlaceWrites {
  public:
   constexpr explicit InPlaceWrites(GraphModuleView graph)
@@ -75,11 +76,12 @@ class InPlaceWrites {
 /// The parameters, buffers and constants that operators write to in place, directly or through a view, in the order of
 /// the inputs: torch's training IR has them, and its signature does not name them. O(nodes + values + inputs). Source:
 /// the alias annotations of torch's operator schemas.
+template <class = void>
 [[nodiscard]] constexpr std::vector<Name> written_in_place(const ExportedProgram& program) {
   std::vector<Name> names;
   const GraphModuleView graph = program.view();
   if (!storage_matters(graph)) return names;
-  detail::InPlaceWrites writes(graph);
+  detail::InPlaceWrites<> writes(graph);
   const std::span<const Argument> inputs = graph.args(graph.root().inputs);
   const std::vector<InputSpec>& specs = program.signature.input_specs;
   for (std::size_t i = 0; i < specs.size() && i < inputs.size(); ++i) {

@@ -93,22 +93,23 @@ using InputSpec = std::variant<UserInputSpec, InputToParameterSpec, InputToBuffe
                                InputToCustomObjSpec, InputTokenSpec>;
 
 [[nodiscard]] constexpr InputKind kind(const InputSpec& spec) noexcept {
-  return std::visit([](const auto& s) { return s.kind; }, spec);
+  return detail::spec_kind<InputKind>(spec);
 }
 
 /// A copy of the input's argument.
+template <class = void>
 [[nodiscard]] constexpr ArgumentSpec arg(const InputSpec& spec) {
   return std::visit([](const auto& s) { return detail::spec_arg(s); }, spec);
 }
 
 /// The name of the input's argument.
 [[nodiscard]] constexpr const Name& arg_name(const InputSpec& spec) noexcept {
-  return std::visit([](const auto& s) -> const Name& { return detail::spec_arg_name(s); }, spec);
+  return detail::spec_arg_name(spec);
 }
 
 /// The name in the state dict or the constants; nullptr for user inputs and tokens.
 [[nodiscard]] constexpr const Name* target(const InputSpec& spec) noexcept {
-  return std::visit([](const auto& s) { return detail::spec_target(s); }, spec);
+  return detail::spec_target(spec);
 }
 
 /// Whether a buffer is persistent; nothing for every other kind.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <string_view>
 #include <utility>
@@ -32,19 +33,24 @@ class NameIndex {
     for (const auto& element : list) entries_.push_back({std::string_view(name_of(element)), position++});
     std::sort(entries_.begin(), entries_.end());
   }
-  constexpr explicit NameIndex(const std::vector<Name>& names)
-      : NameIndex(names, [](const Name& n) { return n.view(); }) {}
-  constexpr explicit NameIndex(const NameMap& map) : NameIndex(map, [](const NamePair& p) { return p.key.view(); }) {}
+  template <std::same_as<Name> N>
+  constexpr explicit NameIndex(const std::vector<N>& names) : NameIndex(names, [](const N& n) { return n.view(); }) {}
+  template <std::same_as<NamePair> Pair>
+  constexpr explicit NameIndex(const std::vector<Pair>& map)
+      : NameIndex(map, [](const Pair& p) { return p.key.view(); }) {}
 
   static constexpr std::size_t not_found = static_cast<std::size_t>(-1);
 
+  template <class = void>
   [[nodiscard]] constexpr bool contains(std::string_view name) const noexcept { return last(name) != not_found; }
   /// Where the name stands for the first time, or not_found.
+  template <class = void>
   [[nodiscard]] constexpr std::size_t first(std::string_view name) const noexcept {
     const auto at = std::lower_bound(entries_.begin(), entries_.end(), Entry{name, 0});
     return at != entries_.end() && at->first == name ? at->second : not_found;
   }
   /// Where the name stands for the last time, or not_found.
+  template <class = void>
   [[nodiscard]] constexpr std::size_t last(std::string_view name) const noexcept {
     const auto after = std::upper_bound(entries_.begin(), entries_.end(), Entry{name, not_found});
     if (after == entries_.begin()) return not_found;
@@ -52,6 +58,7 @@ class NameIndex {
     return entry.first == name ? entry.second : not_found;
   }
   /// How many different names there are.
+  template <class = void>
   [[nodiscard]] constexpr std::size_t distinct() const noexcept {
     std::size_t count = 0;
     for (std::size_t i = 0; i < entries_.size(); ++i) count += i == 0 || entries_[i - 1].first != entries_[i].first;
@@ -65,6 +72,7 @@ class NameIndex {
 
 /// The pairs as a Python dict keeps them: a repeated key stays where it was first and takes its last value.
 /// O(n log n).
+template <class = void>
 [[nodiscard]] constexpr NameMap as_dict(const NameMap& pairs) {
   const NameIndex index(pairs);
   NameMap dict;

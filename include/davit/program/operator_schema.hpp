@@ -10,9 +10,9 @@ namespace davit {
 
 /// What an operator schema says of one parameter.
 struct SchemaParameter {
-  std::string_view type;  ///< "Tensor", "int[2]", "Scalar?", without alias annotations
-  std::string_view name;
-  std::string_view default_value;  ///< as written: "1", "None", "[]", "True"
+  std::string_view type{};  ///< "Tensor", "int[2]", "Scalar?", without alias annotations
+  std::string_view name{};
+  std::string_view default_value{};  ///< as written: "1", "None", "[]", "True"
   bool has_default = false;
   bool keyword_only = false;
 
@@ -43,6 +43,7 @@ struct OperatorSchema {
 /// Parses "ns.op.overload(Type name=default, *, ...) -> (Type, ...)". The text must be well formed, as the rows of
 /// operator_schemas are. O(size).
 /// Source: the schema grammar of PyTorch's native_functions.yaml.
+template <class = void>
 [[nodiscard]] constexpr OperatorSchema parse_schema(std::string_view text) {
   OperatorSchema schema;
   const std::size_t open = text.find('(');

@@ -113,22 +113,23 @@ using OutputSpec =
                  GradientToUserInputSpec, UserInputMutationSpec, OutputTokenSpec>;
 
 [[nodiscard]] constexpr OutputKind kind(const OutputSpec& spec) noexcept {
-  return std::visit([](const auto& s) { return s.kind; }, spec);
+  return detail::spec_kind<OutputKind>(spec);
 }
 
 /// A copy of the output's argument.
+template <class = void>
 [[nodiscard]] constexpr ArgumentSpec arg(const OutputSpec& spec) {
   return std::visit([](const auto& s) { return detail::spec_arg(s); }, spec);
 }
 
 /// The name of the output's argument; empty for a constant.
 [[nodiscard]] constexpr const Name& arg_name(const OutputSpec& spec) noexcept {
-  return std::visit([](const auto& s) -> const Name& { return detail::spec_arg_name(s); }, spec);
+  return detail::spec_arg_name(spec);
 }
 
 /// The buffer, parameter or user input that the output belongs to; nullptr for user outputs, losses and tokens.
 [[nodiscard]] constexpr const Name* target(const OutputSpec& spec) noexcept {
-  return std::visit([](const auto& s) { return detail::spec_target(s); }, spec);
+  return detail::spec_target(spec);
 }
 
 }  // namespace davit

@@ -34,6 +34,7 @@ struct SignatureNames {
 namespace detail {
 
 /// A NameMap with an index.
+template <class = void>
 class NameLookup {
  public:
   constexpr explicit NameLookup(const NameMap& map) : map_(map), index_(map) {}
@@ -48,6 +49,7 @@ class NameLookup {
   NameIndex index_;
 };
 
+template <class = void>
 constexpr std::unexpected<Error> spec_error(std::string_view place, std::string_view name, Name what,
                                             std::string_view fix) {
   return std::unexpected(Error{.code = ErrorCode::invalid_program,
@@ -58,6 +60,7 @@ constexpr std::unexpected<Error> spec_error(std::string_view place, std::string_
 }
 
 /// An argument that is neither a tensor nor a token, as what a user input or output holds.
+template <class = void>
 constexpr UserArgument to_user_argument(const ArgumentSpec& argument) {
   return std::visit(
       []<class Argument>(const Argument& a) -> UserArgument {
@@ -70,11 +73,12 @@ constexpr UserArgument to_user_argument(const ArgumentSpec& argument) {
       argument);
 }
 
+template <class = void>
 constexpr Result<std::vector<InputSpec>> to_input_specs(const SignatureNames& names,
                                                         std::span<const ArgumentSpec> inputs) {
   const NameIndex user_inputs(names.user_inputs);
-  const NameLookup parameters(names.inputs_to_parameters);
-  const NameLookup buffers(names.inputs_to_buffers);
+  const NameLookup<> parameters(names.inputs_to_parameters);
+  const NameLookup<> buffers(names.inputs_to_buffers);
   const NameIndex non_persistent(names.non_persistent_buffers);
   std::vector<InputSpec> specs;
   for (const ArgumentSpec& input : inputs) {
@@ -95,6 +99,7 @@ constexpr Result<std::vector<InputSpec>> to_input_specs(const SignatureNames& na
   return specs;
 }
 
+template <class = void>
 class OutputClassifier {
  public:
   constexpr OutputClassifier(const SignatureNames& names, SignatureSemantics semantics)
@@ -146,11 +151,11 @@ class OutputClassifier {
 
   SignatureSemantics semantics_;
   NameIndex user_outputs_;
-  NameLookup buffers_;
-  NameLookup parameters_;
-  NameLookup inputs_;
-  NameLookup parameter_gradients_;
-  NameLookup input_gradients_;
+  NameLookup<> buffers_;
+  NameLookup<> parameters_;
+  NameLookup<> inputs_;
+  NameLookup<> parameter_gradients_;
+  NameLookup<> input_gradients_;
   const std::optional<Name>& loss_;
   std::size_t mutations_;
 };
@@ -162,13 +167,14 @@ class OutputClassifier {
 /// A tensor among the first (mutations + tokens) outputs must be a mutation, after them it must not be. The legacy
 /// class takes no outputs that are custom objects, SymFloat or SymBool. O(n log n). Source:
 /// _convert_to_export_graph_signature of torch 2.6 and later, _sig_to_specs before.
+template <class = void>
 [[nodiscard]] constexpr Result<ExportGraphSignature> sig_to_specs(
     const SignatureNames& names, std::span<const ArgumentSpec> inputs, std::span<const ArgumentSpec> outputs,
     SignatureSemantics semantics = SignatureSemantics::newest) {
   Result<std::vector<InputSpec>> input_specs = detail::to_input_specs(names, inputs);
   if (!input_specs) return std::unexpected(std::move(input_specs).error());
   ExportGraphSignature signature{.input_specs = *std::move(input_specs), .output_specs = {}};
-  const detail::OutputClassifier classifier(names, semantics);
+  const detail::OutputClassifier<> classifier(names, semantics);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     Result<OutputSpec> spec = classifier.classify(i, outputs[i]);
     if (!spec) return std::unexpected(std::move(spec).error());

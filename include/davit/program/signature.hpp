@@ -41,6 +41,7 @@ class ReplaceHook;
 
 namespace detail {
 
+template <class = void>
 constexpr ConstantValue name_or_value(const UserArgument& argument) {
   if (const auto* constant = std::get_if<ConstantArgument>(&argument)) return constant->value;
   return arg_name(argument);
@@ -97,26 +98,32 @@ struct ExportGraphSignature {
   friend constexpr bool operator==(const ExportGraphSignature&, const ExportGraphSignature&) = default;
 
   /// @name Targets, by kind of input.
+  template <class = void>
   [[nodiscard]] constexpr std::vector<Name> parameters() const {
     return detail::targets_of<InputToParameterSpec>(input_specs);
   }
+  template <class = void>
   [[nodiscard]] constexpr std::vector<Name> buffers() const {
     return detail::targets_of<InputToBufferSpec>(input_specs);
   }
+  template <class = void>
   [[nodiscard]] constexpr std::vector<Name> non_persistent_buffers() const {
     std::vector<Name> found;
     for (const InputSpec& spec : input_specs)
       if (persistent(spec) == false) found.push_back(*target(spec));
     return found;
   }
+  template <class = void>
   [[nodiscard]] constexpr std::vector<Name> lifted_tensor_constants() const {
     return detail::targets_of<InputToTensorConstantSpec>(input_specs);
   }
+  template <class = void>
   [[nodiscard]] constexpr std::vector<Name> lifted_custom_objs() const {
     return detail::targets_of<InputToCustomObjSpec>(input_specs);
   }
 
   /// The names of the user inputs; a constant is listed by its value.
+  template <class = void>
   [[nodiscard]] constexpr std::vector<ConstantValue> user_inputs() const {
     std::vector<ConstantValue> found;
     for (const InputSpec& spec : input_specs)
@@ -125,6 +132,7 @@ struct ExportGraphSignature {
   }
 
   /// The names of the user outputs, the loss among them; a constant is listed by its value.
+  template <class = void>
   [[nodiscard]] constexpr std::vector<ConstantValue> user_outputs() const {
     std::vector<ConstantValue> found;
     for (const OutputSpec& spec : output_specs) {
@@ -134,30 +142,39 @@ struct ExportGraphSignature {
     return found;
   }
   /// The same; the legacy class leaves the loss out, and refuses outputs that are neither tensor, SymInt nor constant.
+  template <class = void>
   [[nodiscard]] constexpr Result<std::vector<ConstantValue>> user_outputs(SignatureSemantics semantics) const;
 
   /// @name Names of graph inputs, and what they stand for.
+  template <class = void>
   [[nodiscard]] constexpr NameMap inputs_to_parameters() const {
     return detail::map_of<InputToParameterSpec>(input_specs);
   }
+  template <class = void>
   [[nodiscard]] constexpr NameMap inputs_to_buffers() const { return detail::map_of<InputToBufferSpec>(input_specs); }
+  template <class = void>
   [[nodiscard]] constexpr NameMap inputs_to_lifted_tensor_constants() const {
     return detail::map_of<InputToTensorConstantSpec>(input_specs);
   }
+  template <class = void>
   [[nodiscard]] constexpr NameMap inputs_to_lifted_custom_objs() const {
     return detail::map_of<InputToCustomObjSpec>(input_specs);
   }
 
   /// @name Names of graph outputs, and what they are the new value of.
+  template <class = void>
   [[nodiscard]] constexpr NameMap buffers_to_mutate() const { return detail::map_of<BufferMutationSpec>(output_specs); }
+  template <class = void>
   [[nodiscard]] constexpr NameMap parameters_to_mutate() const {
     return detail::map_of<ParameterMutationSpec>(output_specs);
   }
+  template <class = void>
   [[nodiscard]] constexpr NameMap user_inputs_to_mutate() const {
     return detail::map_of<UserInputMutationSpec>(output_specs);
   }
 
   /// The loss and its gradients; nothing without a loss output. Two losses are an error.
+  template <class = void>
   [[nodiscard]] constexpr Result<std::optional<ExportBackwardSignature>> backward_signature() const;
 
   /// Always nothing, as in torch.
@@ -165,18 +182,22 @@ struct ExportGraphSignature {
     return std::nullopt;
   }
 
+  template <class = void>
   [[nodiscard]] constexpr std::vector<Name> input_tokens() const {
     return detail::names_of<InputTokenSpec>(input_specs);
   }
+  template <class = void>
   [[nodiscard]] constexpr std::vector<Name> output_tokens() const {
     return detail::names_of<OutputTokenSpec>(output_specs);
   }
 
   /// Renames every argument called `old_name`; constants and targets stay. O(specs).
+  template <class = void>
   constexpr void replace_all_uses(Name old_name, Name new_name,
                                   SignatureSemantics semantics = SignatureSemantics::newest);
 
   /// A callable for graph rewrites that keeps this signature, which must outlive it, in step.
+  template <class = void>
   [[nodiscard]] constexpr ReplaceHook get_replace_hook(ReplaceHookOptions options = {}) &;
 };
 
@@ -189,6 +210,7 @@ class ReplaceHook {
   constexpr ReplaceHook(ExportGraphSignature& signature, ReplaceHookOptions options) noexcept
       : signature_(&signature), options_(options) {}
 
+  template <class = void>
   constexpr void operator()(Name old_name, NodeOp old_op, Name new_name, NodeOp user_op) const {
     if (acts(old_op, user_op))
       signature_->replace_all_uses(std::move(old_name), std::move(new_name), options_.semantics);
@@ -205,10 +227,12 @@ class ReplaceHook {
   ReplaceHookOptions options_;
 };
 
+template <class>
 constexpr ReplaceHook ExportGraphSignature::get_replace_hook(ReplaceHookOptions options) & {
   return {*this, options};
 }
 
+template <class>
 constexpr Result<std::vector<ConstantValue>> ExportGraphSignature::user_outputs(SignatureSemantics semantics) const {
   if (semantics == SignatureSemantics::newest) return user_outputs();
   std::vector<ConstantValue> found;
@@ -230,6 +254,7 @@ constexpr Result<std::vector<ConstantValue>> ExportGraphSignature::user_outputs(
   return found;
 }
 
+template <class>
 constexpr Result<std::optional<ExportBackwardSignature>> ExportGraphSignature::backward_signature() const {
   const Name* loss = nullptr;
   for (const OutputSpec& spec : output_specs) {
@@ -249,6 +274,7 @@ constexpr Result<std::optional<ExportBackwardSignature>> ExportGraphSignature::b
                                  detail::map_of<GradientToUserInputSpec>(output_specs), *loss};
 }
 
+template <class>
 constexpr void ExportGraphSignature::replace_all_uses(Name old_name, Name new_name, SignatureSemantics semantics) {
   const auto rename = [&]<class Argument>(Argument& argument) {
     if (detail::is_renamed<Argument>(semantics) && argument.name == old_name) argument.name = new_name;

@@ -9,6 +9,7 @@ namespace davit {
 
 /// A copy of the graphs without node metadata, and without the text that only metadata used. Ids stay the same.
 /// O(size of the tables).
+template <class = void>
 [[nodiscard]] constexpr GraphModule strip_metadata(GraphModuleView g) {
   GraphBuilder texts;
   const auto keep = [&](Text& t) { t = texts.intern(g.str(t)); };

@@ -22,12 +22,14 @@ class SymbolValues {
   constexpr explicit SymbolValues(std::span<const Expr> exprs)
       : exprs_(exprs), values_(exprs.size(), 0), known_(exprs.size(), 0) {}
 
+  template <class = void>
   constexpr void reset() noexcept {
     for (std::uint8_t& known : known_) known = 0;
   }
 
   /// Says that expression `id` has this value. A symbol takes it; in `a*s + b` and the like with one unknown symbol the
   /// symbol is solved for (settle() first). False if it contradicts what is known. O(expressions).
+  template <class = void>
   constexpr bool bind(ExprId id, std::int64_t value) noexcept {
     while (true) {
       if (known_[id] != 0) return values_[id] == value;
@@ -51,6 +53,7 @@ class SymbolValues {
   }
 
   /// Works out every expression whose symbols are known; arithmetic that overflows leaves it unknown. O(expressions).
+  template <class = void>
   constexpr void settle() noexcept {
     for (ExprId id = 0; id < exprs_.size(); ++id) solve(id);
   }
@@ -66,6 +69,7 @@ class SymbolValues {
   }
 
  private:
+  template <class = void>
   constexpr void solve(ExprId id) noexcept {
     if (known_[id] != 0) return;
     const Expr& e = exprs_[id];

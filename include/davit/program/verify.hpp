@@ -20,6 +20,7 @@ namespace davit {
 /// exist; outputs come in torch's order; operators are known or custom; sub-graphs have the arity their operator needs;
 /// weights are where the signature says. O(nodes + values + inputs * entries of the state dict).
 /// Source: torch._export.verifier.Verifier and _verify_exported_program_signature.
+template <class = void>
 [[nodiscard]] constexpr std::vector<Error> verify(const ExportedProgram& program, VerifyOptions options = {}) {
   const GraphModuleView graph = program.view();
   Violations report(graph);

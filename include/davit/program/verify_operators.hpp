@@ -19,6 +19,7 @@ struct VerifyOptions {
 namespace detail {
 
 /// Operators are known, or of a custom namespace.
+template <class = void>
 constexpr void verify_operator(const GraphModuleView& graph, NodeId id, VerifyOptions options, Violations& report) {
   const std::string_view target = graph.target(graph.nodes[id]);
   if (target.starts_with('#') && target.find(':') != std::string_view::npos) return;
@@ -47,6 +48,7 @@ constexpr void verify_operator(const GraphModuleView& graph, NodeId id, VerifyOp
 }
 
 /// Sub-graphs take and give as many values as their operator passes and returns.
+template <class = void>
 constexpr void verify_subgraphs(const GraphModuleView& g, NodeId id, Violations& report) {
   const Node& node = g.nodes[id];
   const std::string_view target = g.target(node);

@@ -11,6 +11,7 @@
 
 namespace davit::detail {
 
+template <class = void>
 [[nodiscard]] constexpr bool has_entry(const std::vector<NamedTensor>& entries, std::string_view name) {
   for (const NamedTensor& entry : entries)
     if (entry.name == name) return true;
@@ -18,6 +19,7 @@ namespace davit::detail {
 }
 
 /// The signature's inputs are the graph's inputs, and what they stand for exists.
+template <class = void>
 constexpr void verify_signature_inputs(const ExportedProgram& program, Violations& report) {
   const GraphModuleView graph = program.view();
   const std::span<const Argument> inputs = graph.args(graph.root().inputs);
@@ -56,6 +58,7 @@ constexpr void verify_signature_inputs(const ExportedProgram& program, Violation
 }
 
 /// Whether an output of kind `k` may name `wanted`: an input of the kind that it changes.
+template <class = void>
 [[nodiscard]] constexpr bool names_input(const ExportedProgram& program, OutputKind k, std::string_view wanted) {
   for (const InputSpec& spec : program.signature.input_specs) {
     const InputKind input = kind(spec);
@@ -88,6 +91,7 @@ constexpr void verify_signature_inputs(const ExportedProgram& program, Violation
 }
 
 /// The signature's outputs are the graph's outputs, mutations name inputs, and kinds come in torch's order.
+template <class = void>
 constexpr void verify_signature_outputs(const ExportedProgram& program, Violations& report) {
   const GraphModuleView graph = program.view();
   const std::span<const Argument> outputs = graph.args(graph.root().outputs);

@@ -13,6 +13,7 @@
 namespace davit::detail {
 
 /// Every value is defined once, in its own graph, and before its uses.
+template <class = void>
 constexpr void verify_definitions(const GraphModuleView& g, GraphId id, std::vector<std::uint8_t>& defined,
                                   Violations& report) {
   const Graph& graph = g.graphs[id];
@@ -61,6 +62,7 @@ struct NameSlot {
 };
 
 /// Names are unique within a graph and not empty.
+template <class = void>
 constexpr void verify_names(const GraphModuleView& g, const std::vector<std::uint8_t>& defined, Violations& report) {
   std::size_t buckets = 16;
   while (buckets < 2 * g.values.size()) buckets *= 2;
@@ -91,6 +93,7 @@ constexpr void verify_names(const GraphModuleView& g, const std::vector<std::uin
 }
 
 /// Every value has a name of its own and is defined once, before its uses. O(nodes + values).
+template <class = void>
 constexpr void verify_values(const GraphModuleView& g, Violations& report) {
   std::vector<std::uint8_t> defined(g.values.size(), 0);
   for (GraphId id = 0; id < g.graphs.size(); ++id) verify_definitions(g, id, defined, report);

@@ -14,8 +14,10 @@ class Violations {
  public:
   constexpr explicit Violations(GraphModuleView graph) noexcept : graph_(graph) {}
 
+  template <class = void>
   constexpr void add(Error error) { list_.push_back(std::move(error)); }
   /// A broken rule, with its place; an error of code invalid_program and stage verify.
+  template <class = void>
   constexpr void violation(Name where, Name what, Name fix = "export the program again") {
     add(Error{.code = ErrorCode::invalid_program,
               .stage = Stage::verify,
@@ -24,6 +26,7 @@ class Violations {
               .fix = std::move(fix)});
   }
   /// How errors call a node: its number, its first output and its operator.
+  template <class = void>
   [[nodiscard]] constexpr Name place(NodeId id) const {
     const Node& node = graph_.nodes[id];
     Name name;
@@ -33,6 +36,7 @@ class Violations {
       });
     return concat("node ", id, " '", name, "' (", graph_.target(node), ")");
   }
+  template <class = void>
   [[nodiscard]] constexpr std::vector<Error> take() && { return std::move(list_); }
 
  private:
