@@ -16,8 +16,6 @@
 
 namespace davit {
 
-class GraphBuilder;
-
 /// One argument for GraphBuilder::call: its name in the operator's schema and its value.
 struct Arg {
   std::string_view name;
@@ -29,32 +27,29 @@ struct Arg {
 /// A graph is opened with begin_graph, filled, and closed with end_graph; sub-graphs are opened and closed while the
 /// outer graph is open. The first graph opened is the root. Values are declared before nodes use or define them. The
 /// builder checks nothing: see verify().
-class GraphBuilder {
+template <class = void>
+class BasicGraphBuilder {
  public:
-  constexpr GraphBuilder() = default;
+  constexpr BasicGraphBuilder() = default;
 
   // -- texts, dims and expressions ------------------------------------------------------------------------------
   /// Appends a text. O(size).
-  template <class = void>
   constexpr Text text(std::string_view s) {
     const Text t{static_cast<std::uint32_t>(module_.text.size()), static_cast<std::uint32_t>(s.size())};
     module_.text.insert(module_.text.end(), s.begin(), s.end());
     return t;
   }
-  template <class = void>
   constexpr ExprId expr(Expr e) {
     module_.exprs.push_back(e);
     return static_cast<ExprId>(module_.exprs.size() - 1);
   }
   /// The symbol of that name; the same name gives the same expression. O(symbols).
-  template <class = void>
   constexpr ExprId symbol(std::string_view name) {
     for (const ExprId id : symbols_)
       if (module_.view().str(module_.exprs[id].name) == name) return id;
     symbols_.push_back(expr({.op = ExprOp::symbol, .name = text(name)}));
     return symbols_.back();
   }
-  template <class = void>
   constexpr Range dims(std::span<const Dim> list) {
     const Range r{static_cast<std::uint32_t>(module_.dims.size()), static_cast<std::uint32_t>(list.size())};
     module_.dims.insert(module_.dims.end(), list.begin(), list.end());
@@ -62,7 +57,6 @@ class GraphBuilder {
   }
 
   // -- graphs ---------------------------------------------------------------------------------------------------
-  template <class = void>
   constexpr GraphId begin_graph(std::string_view name = {}) {
     const auto id = static_cast<GraphId>(module_.graphs.size());
     module_.graphs.push_back({.name = text(name)});
@@ -70,7 +64,6 @@ class GraphBuilder {
     return id;
   }
   /// Closes the innermost open graph with these outputs.
-  template <class = void>
   constexpr void end_graph(std::span<const Argument> outputs, bool is_single_tensor_return = false) {
     Open open = std::move(open_.back());
     open_.pop_back();
@@ -83,7 +76,6 @@ class GraphBuilder {
     module_.nodes.insert(module_.nodes.end(), open.nodes.begin(), open.nodes.end());
     for (const auto& [value, local_node] : open.values) module_.values[value].producer = first + local_node;
   }
-  template <class = void>
   constexpr void end_graph(std::initializer_list<ValueId> outputs, bool is_single_tensor_return = false) {
     std::vector<Argument> list;
     for (const ValueId v : outputs) list.push_back(value(v));
@@ -92,14 +84,12 @@ class GraphBuilder {
 
   // -- values ---------------------------------------------------------------------------------------------------
   /// Declares a value of the innermost open graph. `v.name`, sizes and so on refer to this builder's tables.
-  template <class = void>
   constexpr ValueId declare(Value v) {
     v.graph = open_.back().id;
     module_.values.push_back(v);
     return static_cast<ValueId>(module_.values.size() - 1);
   }
   /// Declares a contiguous tensor value.
-  template <class = void>
   constexpr ValueId tensor(std::string_view name, ScalarType dtype, std::span<const std::int64_t> sizes) {
     std::vector<std::int64_t> strides(sizes.size(), 0);
     contiguous_strides(sizes, strides);
@@ -111,15 +101,12 @@ class GraphBuilder {
     }
     return declare({.name = text(name), .sizes = dims(sized), .strides = dims(strided), .device = cpu(), .dtype = dtype});
   }
-  template <class = void>
   constexpr ValueId tensor(std::string_view name, ScalarType dtype, std::initializer_list<std::int64_t> sizes) {
     return tensor(name, dtype, std::span<const std::int64_t>(sizes.begin(), sizes.size()));
   }
   /// Adds an input to the innermost open graph.
-  template <class = void>
   constexpr void input(Argument argument) { open_.back().inputs.push_back(argument); }
   /// Declares a contiguous tensor value and makes it an input of the innermost open graph.
-  template <class = void>
   constexpr ValueId input(std::string_view name, ScalarType dtype, std::initializer_list<std::int64_t> sizes) {
     const ValueId v = tensor(name, dtype, sizes);
     input(value(v));
@@ -147,22 +134,18 @@ class GraphBuilder {
     return {.payload = g, .kind = ArgumentKind::graph};
   }
   /// A string, device or operator argument.
-  template <class = void>
   constexpr Argument string(std::string_view s, ArgumentKind kind = ArgumentKind::string) {
     const Text t = text(s);
     return {.items = {t.first, t.size}, .kind = kind};
   }
-  template <class = void>
   constexpr Argument list(std::span<const Argument> items, ArgumentKind element) {
     return {.items = append(items), .kind = ArgumentKind::list, .element = element};
   }
-  template <class = void>
   constexpr Argument ints(std::initializer_list<std::int64_t> numbers) {
     std::vector<Argument> items;
     for (const std::int64_t n : numbers) items.push_back(integer(n));
     return list(items, ArgumentKind::int_);
   }
-  template <class = void>
   constexpr Argument tensors(std::initializer_list<ValueId> values) {
     std::vector<Argument> items;
     for (const ValueId v : values) items.push_back(value(v));
@@ -171,7 +154,6 @@ class GraphBuilder {
 
   // -- nodes ----------------------------------------------------------------------------------------------------
   /// Adds a node whose outputs define declared values; `inputs` carry their names. Amortised O(arguments).
-  template <class = void>
   constexpr void node(std::string_view target, std::span<const Argument> inputs, std::span<const Argument> outputs,
                       std::uint32_t metadata = no_id) {
     Open& open = open_.back();
@@ -183,7 +165,6 @@ class GraphBuilder {
     open.nodes.push_back(n);
   }
   /// Adds a node with one output, a contiguous tensor of that name, dtype and sizes.
-  template <class = void>
   constexpr ValueId call(std::string_view target, std::initializer_list<Arg> inputs, std::string_view output,
                          ScalarType dtype, std::initializer_list<std::int64_t> sizes,
                          std::uint32_t metadata = no_id) {
@@ -198,7 +179,6 @@ class GraphBuilder {
     return out;
   }
   /// Adds a row of node metadata.
-  template <class = void>
   constexpr std::uint32_t metadata(std::string_view stack_trace, std::string_view nn_module_stack = {},
                                    std::string_view source_fn_stack = {}, std::string_view torch_fn = {}) {
     module_.metadata.push_back({text(stack_trace), text(nn_module_stack), text(source_fn_stack), text(torch_fn), {}});
@@ -206,7 +186,6 @@ class GraphBuilder {
   }
 
   /// A text that is stored once however often it is asked for (targets, argument names). Expected O(size).
-  template <class = void>
   constexpr Text intern(std::string_view s) {
     if (s.empty()) return {};
     if (interned_.size() < 2 * (interned_count_ + 1)) grow_interned();
@@ -219,7 +198,6 @@ class GraphBuilder {
   [[nodiscard]] constexpr const GraphModule& module() const noexcept { return module_; }
   [[nodiscard]] constexpr GraphModule& module() noexcept { return module_; }
   /// Hands the tables out; every graph must be closed.
-  template <class = void>
   [[nodiscard]] constexpr GraphModule finish() && { return std::move(module_); }
 
  private:
@@ -234,17 +212,14 @@ class GraphBuilder {
     std::vector<Definition> values;
   };
 
-  template <class = void>
   constexpr Range append(std::span<const Argument> list) {
     const Range r{static_cast<std::uint32_t>(module_.arguments.size()), static_cast<std::uint32_t>(list.size())};
     module_.arguments.insert(module_.arguments.end(), list.begin(), list.end());
     return r;
   }
-  template <class = void>
   constexpr Text cpu() {
     return intern("cpu");
   }
-  template <class = void>
   [[nodiscard]] constexpr std::size_t slot(std::string_view s) const noexcept {
     std::uint64_t hash = 0xcbf29ce484222325u;
     for (const char c : s) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
@@ -252,7 +227,6 @@ class GraphBuilder {
     while (interned_[at].size != 0 && module_.view().str(interned_[at]) != s) at = (at + 1) & (interned_.size() - 1);
     return at;
   }
-  template <class = void>
   constexpr void grow_interned() {
     const std::vector<Text> old = std::exchange(interned_, {});
     interned_.resize(old.empty() ? 16 : 2 * old.size());
@@ -266,5 +240,7 @@ class GraphBuilder {
   std::vector<Text> interned_;
   std::size_t interned_count_ = 0;
 };
+
+using GraphBuilder = BasicGraphBuilder<>;
 
 }  // namespace davit

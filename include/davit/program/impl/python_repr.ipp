@@ -13,12 +13,6 @@
 
 namespace davit::detail {
 
-/// The character that UTF-8 `text` begins with and its length in bytes; length 0 where it is no UTF-8.
-struct Utf8Char {
-  char32_t value = 0;
-  std::size_t length = 0;
-};
-
 DAVIT_INLINE Utf8Char first_utf8(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
