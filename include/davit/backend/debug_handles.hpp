@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "davit/core/error.hpp"
@@ -88,21 +87,7 @@ class DebugMap {
   [[nodiscard]] constexpr std::string_view text() const noexcept { return {text_.data(), text_.size()}; }
 
   /// A map of these rows and their text, as entries() and text() gave them. Errors: corrupt_data.
-  [[nodiscard]] static Result<DebugMap> make(std::vector<Entry> entries, std::vector<char> text) {
-    DebugMap map;
-    map.entries_ = std::move(entries);
-    map.text_ = std::move(text);
-    const auto inside = [&](Text t) { return t.first <= map.text_.size() && t.size <= map.text_.size() - t.first; };
-    for (std::size_t i = 0; i < map.entries_.size(); ++i) {
-      const Entry& e = map.entries_[i];
-      if (e.handle != static_cast<DebugHandle>(i) || !inside(e.method) || !inside(e.node) || !inside(e.target) ||
-          !inside(e.stack_trace) || !inside(e.nn_module_stack))
-        return std::unexpected(Error{.code = ErrorCode::corrupt_data, .stage = Stage::load, .where = concat("debug map, row ", i),
-                                     .what = "its text lies outside the map, or its handle is not its number",
-                                     .fix = "save the program again, or strip its debug map"});
-    }
-    return map;
-  }
+  [[nodiscard]] static Result<DebugMap> make(std::vector<Entry> entries, std::vector<char> text);
 
   /// What `handle` stands for; false if it is not in the map. Handles are dense from 0: O(1).
   [[nodiscard]] constexpr bool find(DebugHandle handle, DebugInfo& info) const noexcept {
@@ -217,3 +202,7 @@ class DebugHandleRecorder {
 };
 
 }  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/backend/impl/debug_handles.ipp"
+#endif

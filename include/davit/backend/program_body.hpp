@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 #include "davit/backend/contract.hpp"
 #include "davit/backend/delegate_io.hpp"
-#include "davit/program/graph_bytes.hpp"
-#include "davit/program/strip_metadata.hpp"
+#include "davit/core/bytes.hpp"
 
 namespace davit {
 
@@ -27,91 +25,42 @@ struct ProgramBody {
   std::vector<DebugHandle> handles;  ///< per node
 };
 
+/// The body of a method, for `backend`. Errors: not_found for a constant that the program does not hold.
+[[nodiscard]] Result<std::shared_ptr<const ProgramBody>> make_program_body(const Method& method, std::string_view backend,
+                                                                           DebugHandleRecorder& debug_handles);
+
 namespace detail {
 
-[[nodiscard]] inline SharedBytes object_state(const ExportedProgram& program, std::string_view object) {
-  for (const NamedObject& entry : program.custom_objects)
-    if (entry.name == object) return entry.state;
-  return {};
-}
-/// What people call a graph input.
-[[nodiscard]] inline std::string_view input_name(GraphModuleView graph, std::size_t input) {
-  const Argument& a = graph.args(graph.root().inputs)[input];
-  return a.is_value() ? graph.name(a.value()) : std::string_view("constant");
-}
+// What writes or reads a constant: a pointer to something that can be called, and a function that calls it.
+using WriteTensorCall = void (*)(const void* callable, ByteWriter& out, const Tensor& tensor);
+using ReadTensorCall = Result<Tensor> (*)(const void* callable, ByteReader& in);
+[[nodiscard]] std::vector<std::byte> save_program_body(const ProgramBody& body, const void* callable, WriteTensorCall write);
+[[nodiscard]] Result<std::shared_ptr<const ProgramBody>> load_program_body(std::span<const std::byte> bytes,
+                                                                           std::string_view backend,
+                                                                           const void* callable, ReadTensorCall read);
 
 }  // namespace detail
-
-/// The body of a method, for `backend`. Errors: not_found for a constant that the program does not hold.
-[[nodiscard]] inline Result<std::shared_ptr<const ProgramBody>> make_program_body(const Method& method,
-                                                                                  std::string_view backend,
-                                                                                  DebugHandleRecorder& debug_handles) {
-  auto body = std::make_shared<ProgramBody>();
-  body->handles = debug_handles.handle_all();
-  body->roles = input_roles(method.program->signature);
-  const std::vector<InputSpec>& specs = method.program->signature.input_specs;
-  for (std::size_t i = 0; i < body->roles.size(); ++i) {
-    if (body->roles[i] == InputRole::object)
-      body->objects.push_back(detail::object_state(*method.program, *target(specs[i])));
-    if (body->roles[i] != InputRole::constant) continue;
-    const Tensor* tensor = method.program->tensor_named(*target(specs[i]));
-    if (tensor == nullptr)
-      return std::unexpected(Error{.code = ErrorCode::not_found,
-                                   .stage = Stage::preprocess,
-                                   .backend = Name(backend),
-                                   .where = concat("input '", detail::input_name(method.view(), i), "'"),
-                                   .what = concat("the program holds no tensor '", *target(specs[i]), "'"),
-                                   .fix = "export the program again with its weights"});
-    body->constants.push_back(*tensor);
-  }
-  body->graph = strip_metadata(method.view());
-  return body;
-}
 
 /// The body as bytes; `write(out, tensor)` writes a constant, to them or to a segment.
 template <class WriteTensor>
 [[nodiscard]] std::vector<std::byte> save_program_body(const ProgramBody& body, WriteTensor&& write) {
-  ByteWriter out;
-  write_graph(out, body.graph.view());
-  out.array(std::span<const InputRole>(body.roles));
-  out.array(std::span<const DebugHandle>(body.handles));
-  out.number(static_cast<std::uint64_t>(body.constants.size()));
-  for (const Tensor& tensor : body.constants) write(out, tensor);
-  out.number(static_cast<std::uint64_t>(body.objects.size()));
-  for (const SharedBytes& object : body.objects) out.bytes(object.bytes());
-  return std::move(out).take();
+  return detail::save_program_body(body, std::addressof(write), [](const void* callable, ByteWriter& out, const Tensor& tensor) {
+    (*static_cast<std::remove_reference_t<WriteTensor>*>(const_cast<void*>(callable)))(out, tensor);
+  });
 }
 
-/// Reads what save_program_body wrote, for `backend`. Errors: corrupt_data, out_of_memory.
+/// Reads what save_program_body wrote, for `backend`; `read(in)` reads a constant. Errors: corrupt_data, out_of_memory.
 template <class ReadTensor>
 [[nodiscard]] Result<std::shared_ptr<const ProgramBody>> load_program_body(std::span<const std::byte> bytes,
                                                                            std::string_view backend,
                                                                            ReadTensor&& read) {
-  ByteReader in(bytes);
-  auto body = std::make_shared<ProgramBody>();
-  Result<GraphModule> graph = read_graph(in);
-  if (!graph) return std::unexpected(std::move(graph.error()));
-  body->graph = std::move(*graph);
-  body->roles = in.array<InputRole>();
-  body->handles = in.array<DebugHandle>();
-  const std::size_t constants = in.count(16);
-  for (std::size_t i = 0; i < constants && in.ok(); ++i) {
-    Result<Tensor> tensor = read(in);
-    if (!tensor) return std::unexpected(std::move(tensor.error()));
-    body->constants.push_back(std::move(*tensor));
-  }
-  const std::size_t objects = in.count(8);
-  for (std::size_t i = 0; i < objects && in.ok(); ++i) body->objects.push_back(SharedBytes::copy_of(in.bytes()));
-  const auto wanted = [&](InputRole role) { return static_cast<std::size_t>(std::ranges::count(body->roles, role)); };
-  if (!in.ok() || body->graph.graphs.empty() || body->roles.size() != body->graph.graphs[root_graph].inputs.count ||
-      body->handles.size() != body->graph.nodes.size() || wanted(InputRole::constant) != body->constants.size() ||
-      wanted(InputRole::object) != body->objects.size())
-    return std::unexpected(Error{.code = ErrorCode::corrupt_data,
-                                 .backend = Name(backend),
-                                 .where = concat("processed blob, byte ", in.position()),
-                                 .what = "its tables do not agree with each other",
-                                 .fix = "save the module again"});
-  return body;
+  return detail::load_program_body(bytes, backend, std::addressof(read), [](const void* callable, ByteReader& in) -> Result<Tensor> {
+    return (*static_cast<std::remove_reference_t<ReadTensor>*>(const_cast<void*>(callable)))(in);
+  });
 }
 
 }  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/backend/impl/program_body.ipp"
+#endif

@@ -1,3 +1,4 @@
 // SPDX-License-Identifier: MIT
-// backend/ of the compiled library.
-#include "davit/backend.hpp"
+// backend/ and compiler_demo of the compiled library.
+#include "davit/backend/impl/debug_handles.ipp"
+#include "davit/backend/impl/program_body.ipp"
