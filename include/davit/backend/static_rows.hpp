@@ -113,7 +113,8 @@ struct StaticGraphTables {
 
 /// The rows of a program's root graph, made and owned here. Node and value numbers are those of the program; what a
 /// static program does not need (strides, devices, symbols, traces) is left out, and symbolic numbers are numbers.
-class StaticGraphRows {
+template <class = void>
+class BasicStaticGraphRows {
  public:
   std::vector<char> text;  ///< the names, each ended by a 0
   std::vector<std::int64_t> sizes;
@@ -124,19 +125,19 @@ class StaticGraphRows {
   std::vector<const char*> strings;
 
   /// Sizes and symbolic numbers are the program's examples.
-  constexpr explicit StaticGraphRows(GraphModuleView graph) : graph_(graph) {
+  constexpr explicit BasicStaticGraphRows(GraphModuleView graph) : graph_(graph) {
     for (const Dim& d : graph.dims) dims_.push_back(d.value);
     for (const Value& v : graph.values) symbols_.push_back(v.constant);
     make();
   }
   /// `dims` are the numbers of the graph's dims, `symbols` those of its symbolic values.
-  constexpr StaticGraphRows(GraphModuleView graph, std::span<const std::int64_t> dims,
+  constexpr BasicStaticGraphRows(GraphModuleView graph, std::span<const std::int64_t> dims,
                             std::span<const std::int64_t> symbols)
       : graph_(graph), dims_(dims.begin(), dims.end()), symbols_(symbols.begin(), symbols.end()) {
     make();
   }
-  constexpr StaticGraphRows(StaticGraphRows&&) noexcept = default;
-  constexpr StaticGraphRows& operator=(StaticGraphRows&&) noexcept = default;
+  constexpr BasicStaticGraphRows(BasicStaticGraphRows&&) noexcept = default;
+  constexpr BasicStaticGraphRows& operator=(BasicStaticGraphRows&&) noexcept = default;
 
   [[nodiscard]] constexpr StaticGraph view() const noexcept {
     return {sizes.data(),
@@ -286,5 +287,7 @@ class StaticGraphRows {
   std::vector<std::int64_t> dims_, symbols_;
   std::vector<Range> known_sizes_, known_lists_;
 };
+
+using StaticGraphRows = BasicStaticGraphRows<>;
 
 }  // namespace davit
