@@ -2,3 +2,5 @@
 // backend/ and compiler_demo of the compiled library.
 #include "davit/backend/impl/debug_handles.ipp"
 #include "davit/backend/impl/program_body.ipp"
+#include "davit/backends/compiler_demo/impl/compiler_demo.ipp"
+#include "davit/backends/compiler_demo/impl/tokens.ipp"
