@@ -27,6 +27,7 @@
 
 #include "allocations.hpp"
 #include "davit/backends/portable.hpp"
+#include "davit/core/copy_tensor.hpp"
 #include "davit/formats/npy.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/lowering/backend_list.hpp"

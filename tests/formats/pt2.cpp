@@ -6,6 +6,7 @@
 #include <random>
 #include <string>
 
+#include "davit/program/check_tables.hpp"
 #include "davit/program/verify.hpp"
 #include "support/data.hpp"
 #include "support/pickle_text.hpp"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../programs.hpp"
+#include "davit/program/check_tables.hpp"
 #include "davit/program/graph_equal.hpp"
 
 using namespace davit;

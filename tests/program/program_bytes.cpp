@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../support/draft.hpp"
+#include "davit/program/check_tables.hpp"
 #include "davit/program/graph_equal.hpp"
 
 using namespace davit;

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "davit/core/copy_tensor.hpp"
 #include "toy_backend.hpp"
 
 namespace support {
