@@ -14,7 +14,7 @@ DAVIT_INLINE std::uint32_t SegmentWriter::add(std::span<const std::byte> bytes) 
   const auto number = static_cast<std::uint32_t>(segments_.size());
   if (2 * (segments_.size() + 1) > numbers_.size()) grow();
   const std::uint64_t hash = content_hash(bytes);
-  std::size_t at = hash & (numbers_.size() - 1);
+  std::size_t at = static_cast<std::size_t>(hash) & (numbers_.size() - 1);
   for (; numbers_[at] != none; at = (at + 1) & (numbers_.size() - 1)) {
     const std::span<const std::byte> known = segments_[numbers_[at]];
     if (hashes_[numbers_[at]] != hash || known.size() != bytes.size()) continue;
@@ -30,7 +30,7 @@ DAVIT_INLINE void SegmentWriter::grow() {
   constexpr std::uint32_t none = 0xffffffffu;
   numbers_.assign(numbers_.empty() ? 16 : 2 * numbers_.size(), none);
   for (std::uint32_t i = 0; i < hashes_.size(); ++i) {
-    std::size_t at = hashes_[i] & (numbers_.size() - 1);
+    std::size_t at = static_cast<std::size_t>(hashes_[i]) & (numbers_.size() - 1);
     while (numbers_[at] != none) at = (at + 1) & (numbers_.size() - 1);
     numbers_[at] = i;
   }

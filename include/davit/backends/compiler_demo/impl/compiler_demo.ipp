@@ -106,7 +106,7 @@ DAVIT_INLINE Error compiler_demo::unsupported(Name what) {
 }
 
 DAVIT_INLINE Error compiler_demo::refusal(GraphModuleView graph, NodeId id, const char* reason, DebugHandle handle) {
-  const bool by_name = reason == unsupported_node;
+  const bool by_name = std::string_view(reason) == unsupported_node;
   Error error = unsupported(
       by_name ? concat("The node of ", graph.target(graph.nodes[id]), " is not supported in this compiler")
               : Name(std::string_view(reason)));
