@@ -40,7 +40,8 @@ int main(int argc, char** argv) {
   for (const davit::EValue& output : *outputs) {
     if (!output.is_tensor() || output.tensor().dtype != davit::ScalarType::float32) continue;
     const float* numbers = output.tensor().as<float>();
-    for (std::int64_t k = 0; k < output.tensor().numel(); ++k) std::printf(k == 0 ? "%g" : " %g", static_cast<double>(numbers[k]));
+    for (std::int64_t k = 0; k < output.tensor().numel(); ++k)
+      std::printf(k == 0 ? "%g" : " %g", static_cast<double>(numbers[k]));
     std::printf("\n");
   }
   return 0;

@@ -6,7 +6,8 @@
 ///
 /// `davit/<room>/x.hpp` declares; what does not depend on the user's types is defined in `davit/<room>/impl/x.ipp`, each
 /// definition marked DAVIT_INLINE. x.hpp includes x.ipp at its end in header-only use alone; the sources of the library in
-/// `davit/impl/` include all of them.
+/// `davit/impl/` include all of them. What constant evaluation needs stays in x.hpp, and is a template without need
+/// (`template <class = void>`) where it is large: then only files that call it compile it.
 
 #if defined(DAVIT_COMPILED)
 #define DAVIT_INLINE

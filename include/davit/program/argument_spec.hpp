@@ -69,7 +69,8 @@ using UserArgument = std::variant<TensorArgument, SymIntArgument, SymFloatArgume
 template <class... Arguments>
 [[nodiscard]] constexpr const Name& arg_name(const std::variant<Arguments...>& argument) noexcept {
   const Name* name = nullptr;  // cheaper to compile than std::visit
-  (void)((std::get_if<Arguments>(&argument) != nullptr && (name = &std::get_if<Arguments>(&argument)->name) != nullptr) ||
+  (void)((std::get_if<Arguments>(&argument) != nullptr &&
+          (name = &std::get_if<Arguments>(&argument)->name) != nullptr) ||
          ...);
   return *name;
 }

@@ -74,7 +74,16 @@ struct Expr {
 enum class ValueKind : std::uint8_t { tensor, sym_int, sym_float, sym_bool, custom_obj, token };
 
 /// torch.layout, with the numbers of torch.export's schema.
-enum class Layout : std::uint8_t { unknown = 0, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc, mkldnn, strided };
+enum class Layout : std::uint8_t {
+  unknown = 0,
+  sparse_coo,
+  sparse_csr,
+  sparse_csc,
+  sparse_bsr,
+  sparse_bsc,
+  mkldnn,
+  strided
+};
 /// torch.memory_format, with the numbers of torch.export's schema.
 enum class MemoryFormat : std::uint8_t { unknown = 0, contiguous, channels_last, channels_last_3d, preserve };
 
@@ -85,7 +94,7 @@ struct Value {
   NodeId producer = no_id;            ///< the node that defines it; no_id for a graph input
   Range sizes{};                        ///< tensor: dims
   Range strides{};                      ///< tensor: dims, empty if not recorded
-  std::int64_t constant = 0;          ///< sym_*: example or constant value (float bits for sym_float); tensor: storage offset
+  std::int64_t constant = 0;  ///< sym_*: example or constant value (float bits for sym_float); tensor: storage offset
   ExprId expr = no_id;                ///< sym_*: expression, if it is not constant
   Text class_fqn{};                     ///< custom_obj
   Text device{};                        ///< tensor: "cpu", "cuda:0"
@@ -176,7 +185,9 @@ struct GraphModuleView {
   [[nodiscard]] constexpr std::span<const Argument> args(Range r) const noexcept {
     return arguments.subspan(r.first, r.count);
   }
-  [[nodiscard]] constexpr std::span<const Dim> dims_of(Range r) const noexcept { return dims.subspan(r.first, r.count); }
+  [[nodiscard]] constexpr std::span<const Dim> dims_of(Range r) const noexcept {
+    return dims.subspan(r.first, r.count);
+  }
   [[nodiscard]] constexpr std::span<const Argument> inputs(const Node& n) const noexcept { return args(n.inputs); }
   [[nodiscard]] constexpr std::span<const Argument> outputs(const Node& n) const noexcept { return args(n.outputs); }
   [[nodiscard]] constexpr std::string_view target(const Node& n) const noexcept { return str(n.target); }

@@ -16,7 +16,9 @@ DAVIT_INLINE Result<DebugMap> DebugMap::make(std::vector<Entry> entries, std::ve
     const Entry& e = map.entries_[i];
     if (e.handle != static_cast<DebugHandle>(i) || !inside(e.method) || !inside(e.node) || !inside(e.target) ||
         !inside(e.stack_trace) || !inside(e.nn_module_stack))
-      return std::unexpected(Error{.code = ErrorCode::corrupt_data, .stage = Stage::load, .where = concat("debug map, row ", i),
+      return std::unexpected(Error{.code = ErrorCode::corrupt_data,
+                                   .stage = Stage::load,
+                                   .where = concat("debug map, row ", i),
                                    .what = "its text lies outside the map, or its handle is not its number",
                                    .fix = "save the program again, or strip its debug map"});
   }

@@ -25,7 +25,8 @@ DAVIT_INLINE std::string_view input_name(GraphModuleView graph, std::size_t inpu
   return a.is_value() ? graph.name(a.value()) : std::string_view("constant");
 }
 
-DAVIT_INLINE std::vector<std::byte> save_program_body(const ProgramBody& body, const void* callable, WriteTensorCall write) {
+DAVIT_INLINE std::vector<std::byte> save_program_body(const ProgramBody& body, const void* callable,
+                                                      WriteTensorCall write) {
   ByteWriter out;
   write_graph(out, body.graph.view());
   out.array(std::span<const InputRole>(body.roles));
@@ -69,7 +70,8 @@ DAVIT_INLINE Result<std::shared_ptr<const ProgramBody>> load_program_body(std::s
 
 }  // namespace detail
 
-DAVIT_INLINE Result<std::shared_ptr<const ProgramBody>> make_program_body(const Method& method, std::string_view backend,
+DAVIT_INLINE Result<std::shared_ptr<const ProgramBody>> make_program_body(const Method& method,
+                                                                          std::string_view backend,
                                                                           DebugHandleRecorder& debug_handles) {
   auto body = std::make_shared<ProgramBody>();
   body->handles = debug_handles.handle_all();
