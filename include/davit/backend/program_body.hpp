@@ -12,6 +12,7 @@
 #include "davit/backend/contract.hpp"
 #include "davit/backend/delegate_io.hpp"
 #include "davit/core/bytes.hpp"
+#include "davit/program/graph_bytes.hpp"
 
 namespace davit {
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "davit/backend/program_body.hpp"
-#include "davit/program/graph_bytes.hpp"
 #include "davit/program/strip_metadata.hpp"
 
 namespace davit {
