@@ -21,7 +21,10 @@ namespace davit {
 struct Method {
   std::string_view name;
   const ExportedProgram* program = nullptr;
-  [[nodiscard]] constexpr GraphModuleView view() const noexcept { return program->view(); }
+  template <class Self = Method>
+  [[nodiscard]] constexpr GraphModuleView view() const noexcept {
+    return static_cast<const Self&>(*this).program->view();
+  }
 };
 
 namespace detail {

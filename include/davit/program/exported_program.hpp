@@ -71,7 +71,10 @@ struct ExportedProgram {
   Dialect dialect = Dialect::aten;
   Name torch_version;
 
-  [[nodiscard]] constexpr GraphModuleView view() const noexcept { return graph_module.view(); }
+  template <class Self = ExportedProgram>
+  [[nodiscard]] constexpr GraphModuleView view() const noexcept {
+    return static_cast<const Self&>(*this).graph_module.view();
+  }
 
   /// The tensor that an input of that target stands for: looked up in the state dict, then in the constants;
   /// nullptr if neither has it. O(entries).

@@ -200,6 +200,7 @@ struct GraphModuleView {
   [[nodiscard]] constexpr const Graph& root() const noexcept { return graphs[root_graph]; }
 
   /// The argument of that name, or nullptr. O(arguments of the node).
+  template <class = void>
   [[nodiscard]] constexpr const Argument* find_input(const Node& n, std::string_view name) const noexcept {
     for (const Argument& a : inputs(n))
       if (str(a.name) == name) return &a;
@@ -226,10 +227,13 @@ struct GraphModule {
   std::vector<Graph> graphs;
   std::vector<NodeMetadata> metadata;
 
+  template <class Self = GraphModule>
   [[nodiscard]] constexpr GraphModuleView view() const noexcept {
-    return {{text.data(), text.size()},           {dims.data(), dims.size()},   {exprs.data(), exprs.size()},
-            {values.data(), values.size()},       {arguments.data(), arguments.size()}, {nodes.data(), nodes.size()},
-            {graphs.data(), graphs.size()},       {metadata.data(), metadata.size()}};
+    const Self& m = *this;  // dependent, so that only who calls it instantiates the spans' constructors
+    return {{m.text.data(), m.text.size()},           {m.dims.data(), m.dims.size()},
+            {m.exprs.data(), m.exprs.size()},         {m.values.data(), m.values.size()},
+            {m.arguments.data(), m.arguments.size()}, {m.nodes.data(), m.nodes.size()},
+            {m.graphs.data(), m.graphs.size()},       {m.metadata.data(), m.metadata.size()}};
   }
 };
 
