@@ -105,11 +105,11 @@ struct Error {
   ErrorCode code = ErrorCode::failed;
   Stage stage = Stage::load;
   DebugHandle debug_handle = no_debug_handle;
-  Name backend;  ///< name of the backend concerned, or empty
-  Name where;    ///< place in the model or file, such as "node add_1 (aten.add.Tensor)"
+  Name backend{};  ///< name of the backend concerned, or empty
+  Name where{};    ///< place in the model or file, such as "node add_1 (aten.add.Tensor)"
   Name what;     ///< one sentence without a full stop
-  Name fix;      ///< what the reader can do, or empty
-  Name source;   ///< the model's source lines with a caret, or empty
+  Name fix{};      ///< what the reader can do, or empty
+  Name source{};   ///< the model's source lines with a caret, or empty
 
   friend constexpr bool operator==(const Error&, const Error&) = default;
 };

@@ -68,7 +68,7 @@ struct Expr {
   std::uint32_t b = no_id;
   std::uint32_t c = no_id;
   std::int64_t value = 0;
-  Text name;
+  Text name{};
 };
 
 enum class ValueKind : std::uint8_t { tensor, sym_int, sym_float, sym_bool, custom_obj, token };
@@ -80,15 +80,15 @@ enum class MemoryFormat : std::uint8_t { unknown = 0, contiguous, channels_last,
 
 /// An SSA value: defined once, by a graph input or a node output.
 struct Value {
-  Text name;
+  Text name{};
   GraphId graph = no_id;              ///< the graph that defines it
   NodeId producer = no_id;            ///< the node that defines it; no_id for a graph input
-  Range sizes;                        ///< tensor: dims
-  Range strides;                      ///< tensor: dims, empty if not recorded
+  Range sizes{};                        ///< tensor: dims
+  Range strides{};                      ///< tensor: dims, empty if not recorded
   std::int64_t constant = 0;          ///< sym_*: example or constant value (float bits for sym_float); tensor: storage offset
   ExprId expr = no_id;                ///< sym_*: expression, if it is not constant
-  Text class_fqn;                     ///< custom_obj
-  Text device;                        ///< tensor: "cpu", "cuda:0"
+  Text class_fqn{};                     ///< custom_obj
+  Text device{};                        ///< tensor: "cpu", "cuda:0"
   ValueKind kind = ValueKind::tensor;
   ScalarType dtype = ScalarType::undefined;
   Layout layout = Layout::strided;
@@ -114,9 +114,9 @@ enum class ArgumentKind : std::uint8_t {
 
 /// An argument of a node, an element of a list argument, a graph input or a graph output, a node output.
 struct Argument {
-  Text name;                  ///< the parameter's name in the operator's schema, or empty (positional)
+  Text name{};                  ///< the parameter's name in the operator's schema, or empty (positional)
   std::int64_t payload = 0;   ///< number, float bits, bool, enum value, ValueId or GraphId
-  Range items;                ///< list: arguments; string, device and operator: text
+  Range items{};                ///< list: arguments; string, device and operator: text
   ArgumentKind kind = ArgumentKind::none;
   ArgumentKind element = ArgumentKind::none;
   std::uint8_t keyword = 0;   ///< 1 if the file says that it was passed by keyword
@@ -154,9 +154,9 @@ struct NodeMetadata {
 /// One graph: the root, or the body of a control-flow operator. Its nodes are in execution order.
 struct Graph {
   Text name;
-  Range inputs;   ///< arguments: values, or constants
-  Range outputs;  ///< arguments
-  Range nodes;
+  Range inputs{};   ///< arguments: values, or constants
+  Range outputs{};  ///< arguments
+  Range nodes{};
   std::uint32_t is_single_tensor_return = 0;
 };
 

@@ -10,9 +10,9 @@ namespace davit {
 
 /// What an operator schema says of one parameter.
 struct SchemaParameter {
-  std::string_view type;  ///< "Tensor", "int[2]", "Scalar?", without alias annotations
-  std::string_view name;
-  std::string_view default_value;  ///< as written: "1", "None", "[]", "True"
+  std::string_view type{};  ///< "Tensor", "int[2]", "Scalar?", without alias annotations
+  std::string_view name{};
+  std::string_view default_value{};  ///< as written: "1", "None", "[]", "True"
   bool has_default = false;
   bool keyword_only = false;
 
