@@ -6,14 +6,14 @@ sanitizer_flags=(-gline-tables-only -fsanitize=address,undefined -fno-sanitize-r
   "-fsanitize-ignorelist=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/ubsan_ignore.txt")
 # some tests ask for more memory than there is
 symbolizer=external_symbolizer_path=$(command -v addr2line || true)
-export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1:$symbolizer UBSAN_OPTIONS=print_stacktrace=1:$symbolizer
+export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1:exitcode=86:$symbolizer
+export UBSAN_OPTIONS=print_stacktrace=1:exitcode=86:$symbolizer
 
-# judge LOG COMMAND...: runs a test program and sets verdict to its "PASSED FAILED SKIPPED". What a sanitizer reports, and
+# judge NAME LOG COMMAND...: runs a test program and sets verdict to its "PASSED FAILED SKIPPED". What a sanitizer reports, and
 # a program that ends early or with another status than its counts tell, is a failure of its own. Prints what failed and where.
 judge() {
-  local log=$1 program status=0 line found passed=0 failed=0 skipped=0
-  shift
-  program=$(basename "$1")
+  local program=$1 log=$2 status=0 line found passed=0 failed=0 skipped=0
+  shift 2
   "$@" >"$log" 2>&1 || status=$?
   # what doctest says at the end, or a program that counts by itself
   line=$(grep -aE '^\[doctest\] test cases:|^[0-9]+ passed, [0-9]+ failed' "$log" | tail -1 || true)
