@@ -14,7 +14,7 @@ export UBSAN_OPTIONS=print_stacktrace=1:exitcode=86:$symbolizer
 judge() {
   local program=$1 log=$2 status=0 line found passed=0 failed=0 skipped=0
   shift 2
-  "$@" >"$log" 2>&1 || status=$?
+  { "$@" >"$log" 2>&1; } 2>/dev/null || status=$?
   # what doctest says at the end, or a program that counts by itself
   line=$(grep -aE '^\[doctest\] test cases:|^[0-9]+ passed, [0-9]+ failed' "$log" | tail -1 || true)
   found=$(grep -anE '(ERROR|FATAL): [A-Za-z]*Sanitizer|: runtime error: |Sanitizer has encountered a fatal error' "$log" | head -1 || true)
