@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// Checks ExportGraphSignature against fixtures that torch.export (2.6) answered, such as those of tests/cases/signatures.
+// Checks ExportGraphSignature against fixtures that torch.export answered, as in tests/cases/signatures (torch 2.6).
 //
 // usage: conformance FIXTURE.json or folder of them...
 // Prints a line per failed check and closes with "N passed, N failed": the number of checks, over all fixtures. One
