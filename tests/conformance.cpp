@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-// Checks ExportGraphSignature against fixtures that torch.export answered.
+// Checks ExportGraphSignature against fixtures that torch.export answered, as in tests/cases/signatures (torch 2.6).
 //
-// usage: conformance FIXTURE.json...
+// usage: conformance FIXTURE.json or folder of them...
 // Prints a line per failed check and closes with "N passed, N failed": the number of checks, over all fixtures. One
 // check compares one recorded answer (the specs, the printed form, one query, one changed flag) to the type of every
-// constant. Exit status: 0 all passed, 1 a check failed, 2 a fixture or its program could not be read.
+// constant. Exit status: 0 all passed, 1 a check failed, 2 a fixture or its program could not be read, or nothing was
+// checked.
 
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
@@ -68,7 +69,7 @@ class Report {
 
   [[nodiscard]] int finish() const {
     std::printf("%zu passed, %zu failed\n", passed_, failed_);
-    return unreadable_ ? 2 : failed_ != 0 ? 1 : 0;
+    return unreadable_ || passed_ + failed_ == 0 ? 2 : failed_ != 0 ? 1 : 0;
   }
 
  private:

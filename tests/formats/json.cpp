@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <string>
 #include <string_view>
 
@@ -45,7 +46,7 @@ TEST_CASE("newer torch writes NaN and infinities as strings") {
   const JsonDocument document = parsed(R"({"a": "Infinity", "b": "-Infinity", "c": "NaN", "d": "1"})");
   CHECK(*document.root().number("a") > 0);
   CHECK(*document.root().number("b") < 0);
-  CHECK(*document.root().number("c") != *document.root().number("c"));
+  CHECK(std::isnan(*document.root().number("c")));
   CHECK(!document.root().number("d"));
 }
 

@@ -119,11 +119,12 @@ TEST_CASE("read_case names the place of what is wrong") {
   CHECK(has(fault(read("{")), "cases.zip/c/case.json"));
   CHECK(has(fault(read(R"({"runs": []})")), "program"));
   CHECK(has(fault(read(R"({"program": "p", "runs": 3})")), "runs"));
+  CHECK(has(fault(read(R"({"program": "p", "runs": []})")), "the case has no runs"));
   CHECK(has(fault(read(R"({"program": "p", "check": "clse", "runs": []})")), "it is not close"));
   CHECK(has(fault(read(R"({"program": "p", "rtol": "big", "runs": []})")), "rtol"));
   CHECK(has(fault(read(R"({"program": "p", "atol": -1, "runs": []})")), "atol"));
-  CHECK(has(fault(read(R"({"program": "p", "check_outputs": ["a"], "runs": []})")), "check_outputs[0]"));
   const std::string none = R"([{"inputs": [], "outputs": [{"type": "none"}]}])";
+  CHECK(has(fault(read(R"({"program": "p", "check_outputs": ["a"], "runs": )" + none + "}")), "check_outputs[0]"));
   CHECK(has(fault(read(R"({"program": "p", "check_outputs": [1], "runs": )" + none + "}")), "no output 1"));
   CHECK(has(fault(read(R"({"program": "p", "check_outputs": [-1], "runs": )" + none + "}")), "no output -1"));
   CHECK(has(fault(read(R"({"program": "p", "check_outputs": [], "runs": )" + none + "}")), "names no output"));

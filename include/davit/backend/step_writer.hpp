@@ -68,8 +68,8 @@ struct StepOperand {
 struct StaticStep {
   KernelId kernel = nullptr;
   NodeId node = no_id;
-  Range operands;
-  Range params;                                     ///< words
+  Range operands{};
+  Range params{};                                     ///< words
   std::array<ValueId, 2> overwrites{no_id, no_id};  ///< inputs that the first output may be written over
   std::uint8_t backend = 0;
 };

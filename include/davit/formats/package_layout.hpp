@@ -37,8 +37,8 @@ inline constexpr std::size_t package_alignment = 64;
 /// A package taken apart: every part shares the bytes it was read from.
 struct Package {
   SharedBytes table;
-  SegmentReader segments;
-  SharedBytes debug_map;  ///< empty if it was stripped
+  SegmentReader segments{};
+  SharedBytes debug_map{};  ///< empty if it was stripped
   std::uint64_t hash = 0;
 };
 

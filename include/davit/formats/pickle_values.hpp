@@ -37,18 +37,16 @@ enum class PickleKind : std::uint8_t {
 struct PickleValue {
   PickleKind kind = PickleKind::none;
   std::uint32_t offset = 0;  ///< of the opcode that made it, for errors
-  union {
-    std::int64_t number = 0;
-    double real;
-  };
-  std::string_view text;
-  std::string_view module;
+  std::int64_t number = 0;
+  double real = 0;
+  std::string_view text{};
+  std::string_view module{};
   PickleId callable = no_pickle_id;
   PickleId arguments = no_pickle_id;
   PickleId state = no_pickle_id;  ///< call, object: what BUILD would set
   std::uint32_t state_begin = 0;  ///< where the opcodes of `state` begin and end
   std::uint32_t state_end = 0;
-  std::vector<PickleId> items;
+  std::vector<PickleId> items{};
 };
 
 /// The values of a pickle: a graph, which may share values and may have cycles. Owns a share of the pickle's bytes.

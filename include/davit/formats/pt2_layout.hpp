@@ -17,11 +17,11 @@ struct Pt2Layout {
   std::string program;           ///< the JSON of the ExportedProgram
   std::string state_dict;        ///< written by torch.save
   std::string constants;         ///< written by torch.save
-  std::string weights_config;    ///< a payload configuration, instead of state_dict
-  std::string constants_config;  ///< a payload configuration, instead of constants
-  std::string weights_folder;    ///< of the payloads, with its '/'
-  std::string constants_folder;
-  std::string version;  ///< "8.2"
+  std::string weights_config{};    ///< a payload configuration, instead of state_dict
+  std::string constants_config{};  ///< a payload configuration, instead of constants
+  std::string weights_folder{};    ///< of the payloads, with its '/'
+  std::string constants_folder{};
+  std::string version{};  ///< "8.2"
 };
 
 namespace detail {

@@ -149,6 +149,7 @@ namespace detail {
   if (Result<void> read = detail::read_rules(root, out); !read) return error_of(std::move(read));
   const Result<JsonArray> runs = root.array("runs");
   if (!runs) return error_of(runs);
+  if (runs->empty()) return root.error("the case has no runs", detail::case_fix);
   for (const Json run : *runs) {
     RecordedRun& recorded = out.runs.emplace_back();
     if (Result<void> read = detail::read_values(files, run, "inputs", recorded.inputs); !read)

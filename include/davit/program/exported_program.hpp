@@ -39,9 +39,9 @@ struct RangeConstraint {
 struct ModuleCallEntry {
   Name fqn;
   bool has_signature = false;
-  Name in_spec;   ///< pytree spec as JSON text
-  Name out_spec;  ///< pytree spec as JSON text
-  std::vector<Name> forward_arg_names;
+  Name in_spec{};   ///< pytree spec as JSON text
+  Name out_spec{};  ///< pytree spec as JSON text
+  std::vector<Name> forward_arg_names{};
 };
 
 /// The version of an operator namespace, such as {"aten", 10}.

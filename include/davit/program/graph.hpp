@@ -94,7 +94,7 @@ struct Value {
   NodeId producer = no_id;            ///< the node that defines it; no_id for a graph input
   Range sizes{};                        ///< tensor: dims
   Range strides{};                      ///< tensor: dims, empty if not recorded
-  std::int64_t constant = 0;  ///< sym_*: example or constant value (float bits for sym_float); tensor: storage offset
+  std::int64_t constant = 0;          ///< sym_*: example or constant value (float bits for sym_float); tensor: storage offset
   ExprId expr = no_id;                ///< sym_*: expression, if it is not constant
   Text class_fqn{};                     ///< custom_obj
   Text device{};                        ///< tensor: "cpu", "cuda:0"

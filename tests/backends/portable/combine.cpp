@@ -12,7 +12,7 @@ namespace {
 
 constexpr bool check_combine() {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  const auto is_nan = [](double v) { return v != v; };
+  const auto is_nan = [](double v) { return __builtin_isnan(v); };
   return combine(Combine::sum, INT64_MAX, std::int64_t{1}) == INT64_MIN &&
          combine<std::int32_t>(Combine::prod, INT32_MIN, -1) == INT32_MIN && combine(Combine::sum, true, true) &&
          !combine(Combine::prod, true, false) && is_nan(combine(Combine::amax, nan, 1.0)) &&

@@ -24,7 +24,7 @@ struct Operand {
 /// A token, parsed. Its operands, or its constant, lie in the tables of the
 /// Code it is part of.
 struct Instruction {
-  Name instruction;  ///< as written: "aten.add.Tensor", "constant"
+  Name instruction{};  ///< as written: "aten.add.Tensor", "constant"
   DebugHandle debug_handle = no_debug_handle;
   Op op = Op::unknown;
   std::uint32_t first = 0;  ///< of its operands; for a constant, its index

@@ -59,8 +59,8 @@ struct Output {
   enum class Kind : std::uint8_t { made, input, constant, literal };
   Kind kind = Kind::literal;
   std::uint32_t index = 0;  ///< made: storage; input: delegate input; constant: of the body
-  Argument literal;
-  Range dims;  ///< made: sizes, then strides
+  Argument literal{};
+  Range dims{};  ///< made: sizes, then strides
 };
 
 /// What a delegate input has to be.

@@ -14,7 +14,7 @@ namespace davit::onednn_ops {
 struct ChainView {
   const Operation* base = nullptr;
   const Operation* norm = nullptr;
-  std::span<const Operation* const> tail;
+  std::span<const Operation* const> tail{};
 
   /// The value that the base gives, before the tail.
   [[nodiscard]] ValueId start() const noexcept { return norm != nullptr ? norm->outputs[0] : base->outputs[0]; }

@@ -21,7 +21,7 @@ struct Conv2dShape {
 
 struct Conv2d {
   Conv2dShape shape;
-  Requantize q;
+  Requantize q{};
   float weight_scale = 1;      ///< per-tensor weights
   std::int32_t pointwise = 0;  ///< 1x1, stride 1, no padding
 };

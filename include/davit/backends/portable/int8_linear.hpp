@@ -11,7 +11,7 @@ namespace davit::int8_kernels {
 
 struct Linear {
   std::int32_t rows = 1, in_features = 1, out_features = 1;
-  Requantize q;
+  Requantize q{};
   float weight_scale = 1;  ///< per-tensor weights
   float input_scale = 1;   ///< for float results
 };

@@ -22,7 +22,7 @@ namespace detail {
   std::array<std::uint8_t, max_dims> position{};  // of an old dimension in memory, those of size 1 left out
   std::uint8_t count = 0;
   for (std::size_t p = 0; p < order.rank; ++p)
-    if (!is_one(from[order.dim[p]])) position[order.dim[p]] = count++;
+    if (const std::size_t d = order.dim[p]; d < max_dims && !is_one(from[d])) position[d] = count++;
   std::array<std::uint8_t, max_dims> key{};  // of a new dimension
   std::array<std::uint8_t, max_dims> minor{};
   std::size_t i = 0;

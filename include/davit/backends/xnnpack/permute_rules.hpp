@@ -78,7 +78,7 @@ inline void emit_permute(Planner& p, const Call& call) {
   const std::uint32_t from = movable ? any : p.need_raw(x, p.plan.slots[any].order);
   std::array<std::uint8_t, max_dims> number{};  // of an old dimension among the new ones
   for (std::size_t d = 0; d < permutation.rank; ++d)
-    number[static_cast<std::size_t>(permutation.dim[d])] = static_cast<std::uint8_t>(d);
+    if (const auto old = static_cast<std::size_t>(permutation.dim[d]); old < max_dims) number[old] = static_cast<std::uint8_t>(d);
   Order order = p.plan.slots[from].order;
   for (std::size_t i = 0; i < order.rank; ++i) order.dim[i] = number[order.dim[i]];
   p.alias(y, from, order);

@@ -85,10 +85,10 @@ struct Weights {
   Tensor kernel;                        ///< as the program has it: [out, in / groups, ...] or [out, in]
   bool transposed = false;              ///< a matrix [in, out]
   Tensor bias;                          ///< [out], or undefined
-  Tensor scale, shift, mean, variance;  ///< of a batch norm after it, or undefined
+  Tensor scale{}, shift{}, mean{}, variance{};  ///< of a batch norm after it, or undefined
   bool has_norm = false;
   double eps = 0;
-  std::vector<float> kernel_scales;  ///< int8: per output channel, or one
+  std::vector<float> kernel_scales{};  ///< int8: per output channel, or one
 };
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -100,7 +100,7 @@ struct Step {
   float min = -infinity;
   float max = infinity;
   float alpha = 0;  ///< slope, eps, value to pad with
-  Window window;
+  Window window{};
   std::uint32_t weights = no_id;  ///< row of Plan::weights
   bool transposed = false;        ///< batch_matmul, dynamic_fully_connected: the right operand is [in, out]
   std::uint32_t axis = 0;  ///< copy: dimension of `start`; global pools: first physical dimension that is averaged

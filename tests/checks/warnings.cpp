@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// What a user's program makes of the public headers, for tests/checks/warnings: every umbrella, and what it instantiates.
+#include <array>
+#include <cstdio>
+
+#include "davit/backends/portable/embed.hpp"
+#include "davit/davit.hpp"
+#include "davit/embed.hpp"
+#include "davit/formats/npy.hpp"
+#include "davit/formats/package.hpp"
+#include "davit/formats/pt2.hpp"
+#include "davit/testing.hpp"
+#if __has_include(<oneapi/dnnl/dnnl.hpp>)
+#include "davit/backends/onednn.hpp"
+#endif
+#if __has_include(<xnnpack.h>)
+#include "davit/backends/xnnpack.hpp"
+#endif
+#include "digits_mlp_b1.hpp"
+
+namespace {
+
+using Backends = davit::BackendList<
+#if __has_include(<xnnpack.h>)
+    davit::xnnpack,
+#endif
+#if __has_include(<oneapi/dnnl/dnnl.hpp>)
+    davit::onednn,
+#endif
+    davit::portable>;
+
+[[nodiscard]] int failed(const davit::Error& error) {
+  std::puts(to_string(error).c_str());
+  return 1;
+}
+
+}  // namespace
+
+int main(int count, char** files) {
+  if (count != 4) return 2;
+  const auto program = davit::formats::read_pt2(files[1]);
+  if (!program) return failed(program.error());
+  const auto image = davit::formats::read_npy(files[2]);
+  if (!image) return failed(image.error());
+  const std::array inputs{davit::EValue(image->view())};
+
+  const auto lowered = davit::to_backend(*program, davit::CapabilityPartitioner<Backends>());
+  if (!lowered) return failed(lowered.error());
+  if (const auto saved = davit::formats::save_program(*lowered, files[3]); !saved) return failed(saved.error());
+  const auto loaded = davit::formats::load_program<Backends>(files[3]);
+  if (!loaded) return failed(loaded.error());
+  davit::ProgramSession session(*loaded);
+  const auto outputs = session.run("forward", inputs);
+  if (!outputs) return failed(outputs.error());
+
+  davit::static_module<digits_mlp_b1, davit::portable> module;
+  const std::array<float, 64> pixels{};
+  std::array<float, 10> scores{};
+  return module.forward(pixels, scores) ? 0 : 1;
+}
