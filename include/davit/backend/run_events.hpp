@@ -28,8 +28,8 @@ inline constexpr EventCalls event_calls{
 
 }  // namespace detail
 
-/// Hands the events of one run to a context whose type is not known: what the compiled part of a backend takes. Without a
-/// tracer each event is one test of a pointer.
+/// Hands the events of one run to a context whose type is not known: what the compiled part of a backend takes. Without
+/// a tracer each event is one test of a pointer.
 class RunEvents {
  public:
   /// Of a context that outlives this.

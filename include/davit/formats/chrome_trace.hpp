@@ -19,8 +19,8 @@ namespace davit::formats {
 /// The place of a traceback's innermost frame as "file:line", or nothing.
 [[nodiscard]] std::string source_location(std::string_view stack_trace);
 
-/// A tracer that keeps the events of a session and writes them in Chrome's trace format: delegate calls, and in them the
-/// operators.
+/// A tracer that keeps the events of a session and writes them in Chrome's trace format: delegate calls, and in them
+/// the operators.
 class ChromeTracer {
  public:
   static constexpr bool enabled = true;
@@ -45,8 +45,8 @@ class ChromeTracer {
   /// Forgets the events so far.
   void clear();
 
-  /// Writes the events: operators with debug handle, output bytes, node, module hierarchy and "file:line" of the model's
-  /// innermost frame, delegate calls with their backend. Errors: io_error.
+  /// Writes the events: operators with debug handle, output bytes, node, module hierarchy and "file:line" of the
+  /// model's innermost frame, delegate calls with their backend. Errors: io_error.
   [[nodiscard]] Result<void> write(const std::filesystem::path& path, const DebugMap& map) const;
 
  private:

@@ -19,7 +19,8 @@ struct PackageHeader {
   std::uint32_t major = 0;
   std::uint32_t minor = 0;
   std::uint64_t hash = 0;
-  std::uint32_t sections = 0;  ///< rows that follow the header: the program table, the segments, the debug map if there is one
+  std::uint32_t sections =
+      0;  ///< rows that follow the header: the program table, the segments, the debug map if there is one
   std::uint32_t has_debug_map = 0;
 };
 struct PackageSection {

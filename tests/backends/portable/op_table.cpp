@@ -15,7 +15,9 @@ namespace {
 using namespace davit;
 using namespace davit::portable_kernels;
 
-ErrorCode nothing(KernelCall&) { return ErrorCode::ok; }
+ErrorCode nothing(KernelCall&) {
+  return ErrorCode::ok;
+}
 
 TEST_CASE("every row of the groups is found under its name, has a kernel and a schema, and stands once") {
   std::size_t count = 0;

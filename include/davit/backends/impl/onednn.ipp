@@ -58,7 +58,7 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
 }
 
 [[nodiscard]] DAVIT_INLINE EValue result_of(const Code& code, const Workspace& ws, const Output& output,
-                                        std::span<const EValue> inputs) noexcept {
+                                            std::span<const EValue> inputs) noexcept {
   const Argument& a = output.literal;
   switch (output.kind) {
     case Output::Kind::made: {
@@ -103,7 +103,7 @@ DAVIT_INLINE const char* onednn::refuses(GraphModuleView graph, NodeId node) {
 }
 
 DAVIT_INLINE Result<onednn::Processed> onednn::preprocess(const Method& method, const CompileSpec&,
-                                                     DebugHandleRecorder& debug_handles) {
+                                                          DebugHandleRecorder& debug_handles) {
   Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
   if (!body) return std::unexpected(std::move(body.error()));
   const GraphModuleView graph = method.view();
@@ -144,8 +144,7 @@ DAVIT_INLINE Result<std::size_t> onednn::prepare(const Handle& handle, std::span
                                  .what = "the inputs or outputs are not what the partition was compiled for",
                                  .fix = "save the program again"});
   try {
-    if (ws.state == nullptr)
-      ws.state = {new onednn_ops::Workspace, [](onednn_ops::Workspace* state) { delete state; }};
+    if (ws.state == nullptr) ws.state = {new onednn_ops::Workspace, [](onednn_ops::Workspace* state) { delete state; }};
     return ws.state->prepare(code, outputs);
   } catch (const dnnl::error& e) {
     return std::unexpected(Error{.code = ErrorCode::failed,

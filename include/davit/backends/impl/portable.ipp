@@ -38,7 +38,9 @@ namespace portable_kernels {
 /// Copies an output that was made elsewhere to its destination; false if it does not fit.
 [[nodiscard]] DAVIT_INLINE bool fill(const TensorView& destination, const EValue& made) noexcept {
   const TensorView* tensor = made.tensor_if();
-  if (tensor == nullptr || tensor->dtype != destination.dtype || !std::ranges::equal(tensor->sizes(), destination.sizes())) return false;
+  if (tensor == nullptr || tensor->dtype != destination.dtype ||
+      !std::ranges::equal(tensor->sizes(), destination.sizes()))
+    return false;
   copy_tensor(*tensor, destination);
   return true;
 }
@@ -76,32 +78,40 @@ DAVIT_INLINE Result<portable::Processed> portable::preprocess_with(
     if (++count > 50) continue;
     missing = concat(missing, "\n  ", operator_call(graph, graph.nodes[id]).target, " (", reason, ")");
     if (count > 1 && graph.nodes[id].metadata < graph.metadata.size())  // the first one's source is the error's own
-      missing = concat(missing, "\n", source_with_caret(graph.str(graph.metadata[graph.nodes[id].metadata].stack_trace)));
+      missing =
+          concat(missing, "\n", source_with_caret(graph.str(graph.metadata[graph.nodes[id].metadata].stack_trace)));
   }
   if (count != 0)
-    return std::unexpected(Error{.code = ErrorCode::unsupported_operator,
-                                 .stage = Stage::preprocess,
-                                 .debug_handle = first,
-                                 .backend = name,
-                                 .what = concat(count, count == 1 ? " node is" : " nodes are", " not supported:", missing),
-                                 .fix = "decompose them with run_decompositions() or name a backend that has them"});
+    return std::unexpected(
+        Error{.code = ErrorCode::unsupported_operator,
+              .stage = Stage::preprocess,
+              .debug_handle = first,
+              .backend = name,
+              .what = concat(count, count == 1 ? " node is" : " nodes are", " not supported:", missing),
+              .fix = "decompose them with run_decompositions() or name a backend that has them"});
   return Processed{*std::move(body)};
 }
 
 DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::span<const EValue> inputs,
-                                             std::span<const EValue> outputs, Workspace& workspace) {
+                                                   std::span<const EValue> outputs, Workspace& workspace) {
   const portable_kernels::Code& h = *handle.code;
   const ProgramBody& body = *h.body;
   const GraphModuleView graph = body.graph.view();
   const auto no_memory = [](std::string_view what) {
-    return std::unexpected(Error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .backend = name,
-                                 .where = "memory plan", .what = Name(what),
+    return std::unexpected(Error{.code = ErrorCode::out_of_memory,
+                                 .stage = Stage::execute,
+                                 .backend = name,
+                                 .where = "memory plan",
+                                 .what = Name(what),
                                  .fix = "run with smaller inputs"});
   };
   if (inputs.size() != h.input_slots.size())
-    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::execute, .backend = name,
-                                 .what = concat("the method takes ", h.input_slots.size(), " inputs, not ", inputs.size()),
-                                 .fix = "save the program again"});
+    return std::unexpected(
+        Error{.code = ErrorCode::invalid_argument,
+              .stage = Stage::execute,
+              .backend = name,
+              .what = concat("the method takes ", h.input_slots.size(), " inputs, not ", inputs.size()),
+              .fix = "save the program again"});
   if (workspace.state == nullptr)
     workspace.state = {new portable_kernels::RunState, [](portable_kernels::RunState* state) { delete state; }};
   portable_kernels::RunState& ws = *workspace.state;
@@ -118,7 +128,8 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
     for (std::size_t o = 0; o < h.object_slots.size(); ++o) {
       const std::span<const std::byte> state = body.objects[o].bytes();
       if (h.object_slots[o] != no_id)
-        ws.slots[h.object_slots[o]] = EValue(std::string_view(reinterpret_cast<const char*>(state.data()), state.size()));
+        ws.slots[h.object_slots[o]] =
+            EValue(std::string_view(reinterpret_cast<const char*>(state.data()), state.size()));
     }
     std::size_t total = 0;
     const auto rank_of = [&](std::size_t slot) -> std::size_t {
@@ -168,7 +179,8 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
           count = 0;  // depends on data: placed while running
           break;
         }
-        if (*size != 0 && count > portable_kernels::max_numel / *size) return no_memory("a tensor of the program is too large");
+        if (*size != 0 && count > portable_kernels::max_numel / *size)
+          return no_memory("a tensor of the program is too large");
         count *= *size;
       }
       bytes = static_cast<std::size_t>(count) * size_of(graph.values[id].dtype);
@@ -193,8 +205,8 @@ DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> 
   ws.memory.reset();
   if (ws.scratch != scratch) portable_kernels::move_scratch(h, ws, scratch);
   if (outputs.size() != h.made_slots.size())
-    return fail(ErrorCode::invalid_argument, no_debug_handle, "the method returns ", h.made_slots.size(), " values, not ",
-                        outputs.size());
+    return fail(ErrorCode::invalid_argument, no_debug_handle, "the method returns ", h.made_slots.size(),
+                " values, not ", outputs.size());
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (const std::uint32_t slot = h.made_slots[i]; slot != no_id && ws.given[slot] != 0)
       ws.places[slot].data = outputs[i].is_tensor() ? static_cast<std::byte*>(outputs[i].tensor().data) : nullptr;
@@ -206,7 +218,8 @@ DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> 
       const portable_kernels::ArgumentTable::Slot& from = table.slots[step.slots_in.first + k];
       const EValue& value = ws.slots[from.slot];
       if (!from.takes(value)) [[unlikely]]
-        return fail(ErrorCode::invalid_argument, step.handle, "an argument is of type '", davit::name_of(value.tag()), "', not a tensor");
+        return fail(ErrorCode::invalid_argument, step.handle, "an argument is of type '", davit::name_of(value.tag()),
+                    "', not a tensor");
       ws.arguments[from.argument] = value;
     }
     const std::span<EValue> out(ws.slots.data() + step.slots_out.first, step.slots_out.count);
@@ -228,7 +241,8 @@ DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> 
     if (!outputs[i].is_tensor() || (made.is_tensor() && made.tensor().data == outputs[i].tensor().data)) {
       outputs[i] = made;
     } else if (!portable_kernels::fill(outputs[i].tensor(), made)) {
-      return fail(ErrorCode::invalid_shape, no_debug_handle, "output ", i, " does not have the sizes or the dtype that the program declares");
+      return fail(ErrorCode::invalid_shape, no_debug_handle, "output ", i,
+                  " does not have the sizes or the dtype that the program declares");
     }
   }
   return {};

@@ -70,7 +70,9 @@ DAVIT_INLINE Result<portable::Handle> portable::compile_with(std::span<const por
     const OperatorCall call = operator_call(graph, node);
     const std::string_view target = call.target;
     const auto [row, text] = portable_kernels::find_op(own, target);
-    if (row == nullptr || text.empty()) return std::unexpected(portable_kernels::misfit(graph, node, body.handles[id], "no portable kernel for this operator"));
+    if (row == nullptr || text.empty())
+      return std::unexpected(
+          portable_kernels::misfit(graph, node, body.handles[id], "no portable kernel for this operator"));
     if (target != parsed_target) {
       schema = parse_schema(text);
       parsed_target = schema.name;
@@ -88,7 +90,9 @@ DAVIT_INLINE Result<portable::Handle> portable::compile_with(std::span<const por
           last_use[storage[h.slot_of_value[v]]] = n;
         }
       });
-      if (!defined) return std::unexpected(portable_kernels::misfit(graph, node, body.handles[id], "an argument is used before it is defined"));
+      if (!defined)
+        return std::unexpected(
+            portable_kernels::misfit(graph, node, body.handles[id], "an argument is used before it is defined"));
     }
     if (Name wrong = binder.bind(call.inputs, schema, row->takes_numbers); !wrong.empty())
       return std::unexpected(portable_kernels::misfit(graph, node, body.handles[id], std::move(wrong)));
@@ -112,7 +116,8 @@ DAVIT_INLINE Result<portable::Handle> portable::compile_with(std::span<const por
       } else {
         fresh = output(a);
       }
-      if (!fresh) return std::unexpected(portable_kernels::misfit(graph, node, body.handles[id], "an output is defined twice"));
+      if (!fresh)
+        return std::unexpected(portable_kernels::misfit(graph, node, body.handles[id], "an output is defined twice"));
     }
     step.slots_out.count = static_cast<std::uint32_t>(h.value_of_slot.size()) - step.slots_out.first;
     std::uint32_t base = no_id;
@@ -138,8 +143,11 @@ DAVIT_INLINE Result<portable::Handle> portable::compile_with(std::span<const por
       }
     });
     if (!defined)
-      return std::unexpected(Error{.code = ErrorCode::invalid_program, .stage = Stage::compile, .backend = name,
-                                   .where = "graph outputs", .what = "an output is not defined by any node or input",
+      return std::unexpected(Error{.code = ErrorCode::invalid_program,
+                                   .stage = Stage::compile,
+                                   .backend = name,
+                                   .where = "graph outputs",
+                                   .what = "an output is not defined by any node or input",
                                    .fix = "export the program again"});
   }
   std::vector<std::uint8_t> returned(h.value_of_slot.size(), 0);

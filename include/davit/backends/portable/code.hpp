@@ -30,14 +30,15 @@ struct Code {
   std::shared_ptr<const ProgramBody> body;
   std::vector<Step> steps;
   ArgumentTable arguments;
-  std::vector<ValueId> value_of_slot;      ///< no_id for an output that the graph does not name
+  std::vector<ValueId> value_of_slot;  ///< no_id for an output that the graph does not name
   std::vector<std::uint32_t> slot_of_value;
   std::vector<std::uint32_t> input_slots;  ///< per delegate input; no_id for one that no value carries
   std::vector<std::uint32_t> constant_slots;
   std::vector<std::uint32_t> object_slots;
-  std::vector<Lifetime> lifetimes;         ///< of slots that steps define, in slot order; bytes are per run
+  std::vector<Lifetime> lifetimes;  ///< of slots that steps define, in slot order; bytes are per run
   std::vector<std::uint32_t> planned_slots;
-  std::vector<std::uint32_t> made_slots;   ///< per graph output: the slot, if a step makes it there and it is no view; else no_id
+  std::vector<std::uint32_t>
+      made_slots;  ///< per graph output: the slot, if a step makes it there and it is no view; else no_id
 };
 
 /// What a session keeps from run to run.

@@ -18,7 +18,8 @@ namespace davit::portable_kernels {
   return key;
 }
 
-/// Operators of several families that are compiled together: their rows, and the keys of their names in ascending order.
+/// Operators of several families that are compiled together: their rows, and the keys of their names in ascending
+/// order.
 struct OpGroup {
   std::span<const std::uint64_t> keys;
   std::span<const OpRow> rows;

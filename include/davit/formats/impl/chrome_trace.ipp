@@ -110,7 +110,8 @@ DAVIT_INLINE void ChromeTracer::close(DebugHandle handle, std::string_view name,
   const auto now = Clock::now();
   const auto begin = open_.back().begin;
   open_.pop_back();
-  events_.push_back({handle, std::string(name), std::string(backend), detail::microseconds(begin - start_), detail::microseconds(now - begin), 0});
+  events_.push_back({handle, std::string(name), std::string(backend), detail::microseconds(begin - start_),
+                     detail::microseconds(now - begin), 0});
 }
 
 }  // namespace davit::formats

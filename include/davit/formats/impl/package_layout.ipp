@@ -15,7 +15,10 @@
 namespace davit::formats {
 
 DAVIT_INLINE Error package_error(Name where, Name what) {
-  return Error{.code = ErrorCode::corrupt_data, .stage = Stage::load, .where = std::move(where), .what = std::move(what),
+  return Error{.code = ErrorCode::corrupt_data,
+               .stage = Stage::load,
+               .where = std::move(where),
+               .what = std::move(what),
                .fix = "lower and save the program again"};
 }
 
@@ -27,22 +30,28 @@ DAVIT_INLINE std::uint64_t package_hash(std::span<const PackageSection> sections
 }  // namespace detail
 
 DAVIT_INLINE std::vector<std::byte> write_package(std::span<const std::byte> table,
-                                                          std::span<const std::span<const std::byte>> segments,
-                                                          std::span<const std::byte> debug_map) {
+                                                  std::span<const std::span<const std::byte>> segments,
+                                                  std::span<const std::byte> debug_map) {
   std::vector<std::span<const std::byte>> parts{table};
   parts.insert(parts.end(), segments.begin(), segments.end());
   if (!debug_map.empty()) parts.push_back(debug_map);
-  const auto aligned = [](std::size_t size) { return (size + package_alignment - 1) / package_alignment * package_alignment; };
+  const auto aligned = [](std::size_t size) {
+    return (size + package_alignment - 1) / package_alignment * package_alignment;
+  };
   std::vector<PackageSection> sections;
-  const std::size_t rows = segments.size() + 2;  // room for the debug map's row, too: nothing moves where it is stripped
+  const std::size_t rows =
+      segments.size() + 2;  // room for the debug map's row, too: nothing moves where it is stripped
   std::size_t at = aligned(sizeof(PackageHeader) + rows * sizeof(PackageSection));
   for (const std::span<const std::byte> part : parts) {
     sections.push_back({at, part.size(), content_hash(part)});
     at = aligned(at + part.size());
   }
-  PackageHeader header{.magic = {}, .major = package_major, .minor = package_minor,
+  PackageHeader header{.magic = {},
+                       .major = package_major,
+                       .minor = package_minor,
                        .hash = detail::package_hash(sections, !debug_map.empty()),
-                       .sections = static_cast<std::uint32_t>(parts.size()), .has_debug_map = debug_map.empty() ? 0u : 1u};
+                       .sections = static_cast<std::uint32_t>(parts.size()),
+                       .has_debug_map = debug_map.empty() ? 0u : 1u};
   std::memcpy(header.magic, package_magic, sizeof package_magic);
   std::vector<std::byte> out(at, std::byte{0});
   std::memcpy(out.data(), &header, sizeof header);
@@ -57,15 +66,21 @@ DAVIT_INLINE Result<Package> read_package(SharedBytes bytes) {
     const std::size_t size = bytes.size();
     bytes = SharedBytes::copy_of(bytes.bytes());
     if (bytes.size() != size)
-      return std::unexpected(Error{.code = ErrorCode::out_of_memory, .stage = Stage::load, .where = "package", .what = "no memory for a copy of its bytes"});
+      return std::unexpected(Error{.code = ErrorCode::out_of_memory,
+                                   .stage = Stage::load,
+                                   .where = "package",
+                                   .what = "no memory for a copy of its bytes"});
   }
   PackageHeader header{};
-  if (bytes.size() < sizeof header) return std::unexpected(package_error("byte 0", "the file is shorter than a package's header"));
+  if (bytes.size() < sizeof header)
+    return std::unexpected(package_error("byte 0", "the file is shorter than a package's header"));
   std::memcpy(&header, bytes.data(), sizeof header);
   if (std::memcmp(header.magic, package_magic, sizeof package_magic) != 0)
     return std::unexpected(package_error("byte 0", "these bytes are no davit package"));
   if (header.major != package_major)
-    return std::unexpected(Error{.code = ErrorCode::version_mismatch, .stage = Stage::load, .where = "byte 8",
+    return std::unexpected(Error{.code = ErrorCode::version_mismatch,
+                                 .stage = Stage::load,
+                                 .where = "byte 8",
                                  .what = concat("the package has format version ", header.major, ".", header.minor,
                                                 ", this davit reads ", package_major, ".x"),
                                  .fix = "lower the program again with this version"});
@@ -82,7 +97,8 @@ DAVIT_INLINE Result<Package> read_package(SharedBytes bytes) {
     if (s.offset % package_alignment != 0 || s.offset > bytes.size() || s.size > bytes.size() - s.offset)
       return std::unexpected(package_error(concat("section ", i), "it reaches outside the file"));
     SharedBytes part = bytes.part(static_cast<std::size_t>(s.offset), static_cast<std::size_t>(s.size));
-    if (content_hash(part.bytes()) != s.hash) return std::unexpected(package_error(concat("section ", i), "its bytes are damaged"));
+    if (content_hash(part.bytes()) != s.hash)
+      return std::unexpected(package_error(concat("section ", i), "its bytes are damaged"));
     parts.push_back(std::move(part));
   }
   Package package{.table = parts.front(), .hash = header.hash};

@@ -22,19 +22,24 @@ namespace detail {
 /// Draws a partitioned graph as SVG: boxes in rows by depth, control flow around the graphs it runs.
 class SvgWriter {
  public:
-  static constexpr std::size_t max_boxes = 2000;   ///< more are no picture any more
-  static constexpr std::size_t max_labels = 300;   ///< edges with a text; beyond, the texts are tooltips only
+  static constexpr std::size_t max_boxes = 2000;  ///< more are no picture any more
+  static constexpr std::size_t max_labels = 300;  ///< edges with a text; beyond, the texts are tooltips only
 
   explicit SvgWriter(const PartitionedGraph& graph)
-      : graph_(graph), frame_(graph.boxes.size()), size_(graph.graphs.size()), labels_(graph.edges.size() <= max_labels) {}
+      : graph_(graph),
+        frame_(graph.boxes.size()),
+        size_(graph.graphs.size()),
+        labels_(graph.edges.size() <= max_labels) {}
 
   [[nodiscard]] std::string write() && {
     if (graph_.graphs.empty()) return {};
-    if (graph_.boxes.size() > max_boxes) return "<p>The graph has " + std::to_string(graph_.boxes.size()) + " boxes: too many to draw.</p>\n";
-    for (std::size_t g = graph_.graphs.size(); g-- > 0;) lay_out(static_cast<GraphId>(g));  // sub-graphs follow their graph
+    if (graph_.boxes.size() > max_boxes)
+      return "<p>The graph has " + std::to_string(graph_.boxes.size()) + " boxes: too many to draw.</p>\n";
+    for (std::size_t g = graph_.graphs.size(); g-- > 0;)
+      lay_out(static_cast<GraphId>(g));  // sub-graphs follow their graph
     const Size size = size_[root_graph];
-    out_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"" + std::to_string(size.width) + "\" height=\"" +
-           std::to_string(size.height) + "\">\n";
+    out_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"" + std::to_string(size.width) +
+           "\" height=\"" + std::to_string(size.height) + "\">\n";
     draw(root_graph, 0, 0);
     return std::move(out_) + "</svg>\n";
   }
@@ -53,10 +58,13 @@ class SvgWriter {
     Size size;
   };
 
-  [[nodiscard]] bool runs(const Box& box, GraphId inner) const noexcept { return inner < graph_.graphs.size() && inner > box.graph; }
+  [[nodiscard]] bool runs(const Box& box, GraphId inner) const noexcept {
+    return inner < graph_.graphs.size() && inner > box.graph;
+  }
   [[nodiscard]] Size size_of_box(const Box& box) const {
     const std::size_t text = std::min<std::size_t>(std::max(box.label.size(), box.detail.size()), 48);
-    Size size{std::max(90, static_cast<int>(text) * char_width + 2 * margin), box.kind == BoxKind::partition ? 3 * line_height + margin : header};
+    Size size{std::max(90, static_cast<int>(text) * char_width + 2 * margin),
+              box.kind == BoxKind::partition ? 3 * line_height + margin : header};
     if (box.kind != BoxKind::control_flow) return size;
     int width = margin;
     int height = 0;
@@ -114,9 +122,10 @@ class SvgWriter {
     const Box& box = graph_.boxes[id];
     const Size size = frame_[id].size;
     const bool rounded = box.kind == BoxKind::inputs || box.kind == BoxKind::outputs;
-    out_ += "<g><title>" + escape_html(box.label) + " " + escape_html(box.detail) + "</title><rect x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) +
-            "\" width=\"" + std::to_string(size.width) + "\" height=\"" + std::to_string(size.height) + "\" rx=\"" + (rounded ? "16" : "4") +
-            "\" fill=\"" + std::string(backend_colour(box.backend)) + "\" stroke=\"#444\"" +
+    out_ += "<g><title>" + escape_html(box.label) + " " + escape_html(box.detail) + "</title><rect x=\"" +
+            std::to_string(x) + "\" y=\"" + std::to_string(y) + "\" width=\"" + std::to_string(size.width) +
+            "\" height=\"" + std::to_string(size.height) + "\" rx=\"" + (rounded ? "16" : "4") + "\" fill=\"" +
+            std::string(backend_colour(box.backend)) + "\" stroke=\"#444\"" +
             (box.kind == BoxKind::control_flow ? " stroke-dasharray=\"5 3\"" : "") + "/>";
     int at = y + line_height + 2;
     const auto line = [&](std::string_view text) {
@@ -146,13 +155,14 @@ class SvgWriter {
     const int middle = (y0 + y1) / 2;
     std::string what = escape_html(edge.value) + ": " + escape_html(edge.type);
     if (edge.bytes > 0) what += ", " + std::to_string(edge.bytes) + " bytes";
-    out_ += "<g><title>" + what + "</title><path fill=\"none\" stroke=\"#666\" d=\"M " + point(x0, y0) + " C " + point(x0, middle) + ", " +
-            point(x1, middle) + ", " + point(x1, y1 - 5) + "\"/><path fill=\"#666\" d=\"M " + point(x1 - 4, y1 - 7) + " L " +
-            point(x1 + 4, y1 - 7) + " L " + point(x1, y1) + " Z\"/></g>\n";
+    out_ += "<g><title>" + what + "</title><path fill=\"none\" stroke=\"#666\" d=\"M " + point(x0, y0) + " C " +
+            point(x0, middle) + ", " + point(x1, middle) + ", " + point(x1, y1 - 5) + "\"/><path fill=\"#666\" d=\"M " +
+            point(x1 - 4, y1 - 7) + " L " + point(x1 + 4, y1 - 7) + " L " + point(x1, y1) + " Z\"/></g>\n";
     if (labels_) text((x0 + x1) / 2, middle, shortened(edge.value) + " " + shortened(edge.type), "edge");
   }
   void text(int x, int y, std::string_view content, const char* style) {
-    out_ += "<text x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\" class=\"" + style + "\">" + escape_html(content) + "</text>";
+    out_ += "<text x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\" class=\"" + style + "\">" +
+            escape_html(content) + "</text>";
   }
   [[nodiscard]] static std::string shortened(std::string_view text) {
     return text.size() <= 48 ? std::string(text) : std::string(text.substr(0, 45)) + "...";
@@ -172,7 +182,8 @@ class SvgWriter {
   out += "</tr>\n";
   for (const std::vector<std::string>& row : table.rows) {
     out += "<tr>";
-    for (std::size_t c = 0; c < row.size(); ++c) out += (table.numeric[c] ? "<td class=\"n\">" : "<td>") + escape_html(row[c]) + "</td>";
+    for (std::size_t c = 0; c < row.size(); ++c)
+      out += (table.numeric[c] ? "<td class=\"n\">" : "<td>") + escape_html(row[c]) + "</td>";
     out += "</tr>\n";
   }
   return out + "</table>\n";
@@ -181,13 +192,15 @@ class SvgWriter {
 }  // namespace detail
 
 DAVIT_INLINE std::string partition_html(std::string_view title, std::span<const PartitionedGraph> graphs,
-                                                std::span<const MethodReport> reports) {
-  std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>" + escape_html(title) +
-                    "</title>\n<style>\nbody { font-family: sans-serif; margin: 2em; }\ntable { border-collapse: collapse; }\n"
-                    "th, td { border: 1px solid #ccc; padding: 2px 8px; text-align: left; }\ntd.n { text-align: right; }\n"
-                    "div.graph { overflow: auto; border: 1px solid #ccc; max-height: 80vh; }\n"
-                    "text { text-anchor: middle; font-size: 12px; }\ntext.edge { font-size: 10px; fill: #333; }\n"
-                    "</style>\n</head>\n<body>\n<h1>" + escape_html(title) + "</h1>\n";
+                                        std::span<const MethodReport> reports) {
+  std::string out =
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>" + escape_html(title) +
+      "</title>\n<style>\nbody { font-family: sans-serif; margin: 2em; }\ntable { border-collapse: collapse; }\n"
+      "th, td { border: 1px solid #ccc; padding: 2px 8px; text-align: left; }\ntd.n { text-align: right; }\n"
+      "div.graph { overflow: auto; border: 1px solid #ccc; max-height: 80vh; }\n"
+      "text { text-anchor: middle; font-size: 12px; }\ntext.edge { font-size: 10px; fill: #333; }\n"
+      "</style>\n</head>\n<body>\n<h1>" +
+      escape_html(title) + "</h1>\n";
   for (std::size_t m = 0; m < graphs.size(); ++m) {
     out += "<h2>method " + escape_html(graphs[m].method) + "</h2>\n";
     if (m < reports.size()) out += "<p>" + escape_html(report_totals(reports[m])) + "</p>\n";

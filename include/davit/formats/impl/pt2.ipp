@@ -116,7 +116,8 @@ class Pt2Reader {
   Pt2Options options_;
 };
 
-DAVIT_INLINE Result<ExportedProgram> read_pt2_bytes(SharedBytes bytes, std::string_view label, const Pt2Options& options) {
+DAVIT_INLINE Result<ExportedProgram> read_pt2_bytes(SharedBytes bytes, std::string_view label,
+                                                    const Pt2Options& options) {
   const auto no_memory = [&] {
     return load_error(ErrorCode::out_of_memory, Name::own(label), "no memory for the program", {});
   };
