@@ -19,9 +19,9 @@ namespace davit::portable_kernels {
 struct Step {
   Kernel kernel = nullptr;
   std::string_view op;
-  Range arguments;
-  Range slots_in;  ///< rows of ArgumentTable::slots
-  Range slots_out;
+  Range arguments{};
+  Range slots_in{};  ///< rows of ArgumentTable::slots
+  Range slots_out{};
   DebugHandle handle = no_debug_handle;
 };
 
