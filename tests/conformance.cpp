@@ -28,6 +28,7 @@
 #include "davit/formats/pt2.hpp"
 #include "davit/formats/signature_json.hpp"
 #include "davit/formats/signature_queries.hpp"
+#include "davit/formats/signature_queries_json.hpp"
 #include "davit/program/signature.hpp"
 #include "davit/program/signature_printer.hpp"
 

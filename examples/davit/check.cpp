@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "davit/formats/mapped_file.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/formats/recorded_case.hpp"
+#include "davit/formats/zip.hpp"
 #include "davit/testing/compare.hpp"
 #include "runner.hpp"
 

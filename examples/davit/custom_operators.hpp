@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "davit/backends/portable/dispatch.hpp"
 #include "davit/backends/portable/kernel_call.hpp"
 #include "davit/core/copy_tensor.hpp"
 

@@ -12,6 +12,7 @@
 #include "davit/backend/execute_context.hpp"
 #include "davit/backend/memory_plan.hpp"
 #include "davit/backend/program_body.hpp"
+#include "davit/backend/run_events.hpp"
 #include "davit/backend/static_constant.hpp"
 #include "davit/backend/static_rows.hpp"
 #include "davit/backend/step_writer.hpp"

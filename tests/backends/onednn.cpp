@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "davit/backend/program_body.hpp"
+#include "davit/backends/onednn/code.hpp"
 #include "support/backend_check.hpp"
 #include "support/count_own_allocations.hpp"
 #include "support/net.hpp"

@@ -14,6 +14,7 @@
 
 #include "../support/count_allocations.hpp"
 #include "../support/toy_backend.hpp"
+#include "davit/backend/program_body.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/runtime/program_session.hpp"

@@ -6,12 +6,13 @@
 #include <string_view>
 #include <utility>
 
+#include "davit/core/config.hpp"
+#include "davit/core/error.hpp"
 #include "davit/core/shared_bytes.hpp"
-#include "davit/formats/load_error.hpp"
-#include "davit/formats/mapped_file.hpp"
-#include "davit/formats/zip.hpp"
 
 namespace davit::formats {
+
+class ZipArchive;
 
 /// The files of a case: a folder, or the members of a zip archive below a folder.
 class CaseFiles {
@@ -28,16 +29,9 @@ class CaseFiles {
     return files;
   }
   /// The bytes of a file of the case; a name that leaves the case's folder is refused.
-  [[nodiscard]] Result<SharedBytes> read(std::string_view name) const {
-    if (name.find("..") != std::string_view::npos || name.starts_with('/'))
-      return load_error(ErrorCode::corrupt_data, place(name), "the name leaves the folder of the case",
-                        "record the case again");
-    return archive_ != nullptr ? archive_->read(prefix_ + std::string(name)) : map_file(root_ / name);
-  }
-  [[nodiscard]] std::string place(std::string_view name) const {
-    return archive_ != nullptr ? std::string(archive_->label()) + "/" + prefix_ + std::string(name)
-                               : (root_ / name).string();
-  }
+  [[nodiscard]] Result<SharedBytes> read(std::string_view name) const;
+  /// What errors call the file.
+  [[nodiscard]] std::string place(std::string_view name) const;
 
  private:
   std::filesystem::path root_;
@@ -46,3 +40,7 @@ class CaseFiles {
 };
 
 }  // namespace davit::formats
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/formats/impl/case_files.ipp"
+#endif

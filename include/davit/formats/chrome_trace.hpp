@@ -1,41 +1,26 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
-
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
 
 #include "davit/backend/debug_handles.hpp"
 #include "davit/backend/execute_context.hpp"
+#include "davit/core/config.hpp"
+#include "davit/core/error.hpp"
 
 namespace davit::formats {
 
 /// The place of a traceback's innermost frame as "file:line", or nothing.
-[[nodiscard]] inline std::string source_location(std::string_view stack_trace) {
-  constexpr std::string_view file = "File \"";
-  constexpr std::string_view line = "\", line ";
-  const std::size_t frame = stack_trace.rfind(file);
-  if (frame == std::string_view::npos) return {};
-  const std::string_view rest = stack_trace.substr(frame + file.size());
-  const std::size_t end = rest.find(line);
-  if (end == std::string_view::npos || rest.find('\n') < end) return {};
-  const std::string_view number = rest.substr(end + line.size());
-  const std::size_t digits = std::min(number.find_first_not_of("0123456789"), number.size());
-  return std::string(rest.substr(0, end)) + ":" + std::string(number.substr(0, digits));
-}
+[[nodiscard]] std::string source_location(std::string_view stack_trace);
 
-/// A tracer that keeps the events of a session and writes them in Chrome's trace format: delegate calls, and in them the
-/// operators.
+/// A tracer that keeps the events of a session and writes them in Chrome's trace format: delegate calls, and in them
+/// the operators.
 class ChromeTracer {
  public:
   static constexpr bool enabled = true;
@@ -52,77 +37,17 @@ class ChromeTracer {
     if (active_) open_.push_back({Clock::now(), true});
   }
   /// Operators of the call that have not ended failed, and leave no event.
-  void end_delegate(std::string_view tag, std::string_view backend) {
-    if (!active_) return;
-    while (!open_.empty() && !open_.back().delegate) open_.pop_back();
-    if (!open_.empty()) close(no_debug_handle, tag, backend);
-  }
+  void end_delegate(std::string_view tag, std::string_view backend);
   /// Bytes of an output of the operator that ended last.
   void memory(DebugHandle, std::size_t bytes) {
     if (active_ && !events_.empty()) events_.back().bytes += bytes;
   }
   /// Forgets the events so far.
-  void clear() {
-    events_.clear();
-    open_.clear();
-    start_ = Clock::now();
-  }
+  void clear();
 
-  /// Writes the events: operators with debug handle, output bytes, node, module hierarchy and "file:line" of the model's
-  /// innermost frame, delegate calls with their backend. Errors: io_error.
-  [[nodiscard]] Result<void> write(const std::filesystem::path& path, const DebugMap& map) const {
-    rapidjson::StringBuffer buffer;
-    rapidjson::Writer<rapidjson::StringBuffer> json(buffer);
-    const auto text = [&](const char* key, std::string_view value) {
-      json.Key(key);
-      json.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
-    };
-    json.StartObject();
-    json.Key("traceEvents");
-    json.StartArray();
-    for (const Event& event : events_) {
-      json.StartObject();
-      text("name", event.name);
-      text("cat", event.backend.empty() ? "operator" : "delegate");
-      text("ph", "X");
-      json.Key("ts");
-      json.Double(event.begin);
-      json.Key("dur");
-      json.Double(event.duration);
-      json.Key("pid");
-      json.Int(1);
-      json.Key("tid");
-      json.Int(1);
-      json.Key("args");
-      json.StartObject();
-      if (!event.backend.empty()) {
-        text("backend", event.backend);
-      } else {
-        json.Key("debug_handle");
-        json.Int(event.handle);
-        json.Key("bytes");
-        json.Uint64(event.bytes);
-      }
-      DebugInfo info;
-      if (map.find(event.handle, info)) {
-        text("node", info.node);
-        text("module_hierarchy", module_hierarchy(info.nn_module_stack).view());
-        if (const std::string source = source_location(info.stack_trace); !source.empty()) text("source", source);
-      }
-      json.EndObject();
-      json.EndObject();
-    }
-    json.EndArray();
-    json.EndObject();
-    std::ofstream out(path, std::ios::binary);
-    out.write(buffer.GetString(), static_cast<std::streamsize>(buffer.GetSize()));
-    if (!out.flush())
-      return std::unexpected(Error{.code = ErrorCode::io_error,
-                                   .stage = Stage::save,
-                                   .where = Name(path.string()),
-                                   .what = "it cannot be written"});
-    return {};
-  }
+  /// Writes the events: operators with debug handle, output bytes, node, module hierarchy and "file:line" of the
+  /// model's innermost frame, delegate calls with their backend. Errors: io_error.
+  [[nodiscard]] Result<void> write(const std::filesystem::path& path, const DebugMap& map) const;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -139,15 +64,7 @@ class ChromeTracer {
     bool delegate;
   };
   /// Ends the innermost open event.
-  void close(DebugHandle handle, std::string_view name, std::string_view backend) {
-    const auto now = Clock::now();
-    const auto begin = open_.back().begin;
-    open_.pop_back();
-    events_.push_back({handle, std::string(name), std::string(backend), microseconds(begin - start_), microseconds(now - begin), 0});
-  }
-  [[nodiscard]] static double microseconds(Clock::duration d) {
-    return std::chrono::duration<double, std::micro>(d).count();
-  }
+  void close(DebugHandle handle, std::string_view name, std::string_view backend);
   bool active_;
   Clock::time_point start_ = Clock::now();
   std::vector<Open> open_;  ///< what has not ended, innermost last
@@ -156,3 +73,7 @@ class ChromeTracer {
 static_assert(Tracer<ChromeTracer>);
 
 }  // namespace davit::formats
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/formats/impl/chrome_trace.ipp"
+#endif

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
-#include <fstream>
 #include <string>
-#include <string_view>
+
+#include "davit/core/config.hpp"
 
 namespace davit::formats {
 
 /// What Linux calls this machine's processor, such as "Intel(R) Xeon(R) CPU @ 2.20GHz"; "unknown" where it does not
 /// say.
-[[nodiscard]] inline std::string cpu_name() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    const std::size_t colon = line.find(": ");
-    if (colon != std::string::npos && std::string_view(line).starts_with("model name")) return line.substr(colon + 2);
-  }
-  return "unknown";
-}
+[[nodiscard]] std::string cpu_name();
 
 }  // namespace davit::formats
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/formats/impl/cpu_name.ipp"
+#endif

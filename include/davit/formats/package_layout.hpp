@@ -3,12 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
-#include <utility>
 #include <vector>
 
-#include "davit/core/content_hash.hpp"
+#include "davit/core/config.hpp"
+#include "davit/core/error.hpp"
 #include "davit/core/segments.hpp"
 
 namespace davit::formats {
@@ -20,7 +19,8 @@ struct PackageHeader {
   std::uint32_t major = 0;
   std::uint32_t minor = 0;
   std::uint64_t hash = 0;
-  std::uint32_t sections = 0;  ///< rows that follow the header: the program table, the segments, the debug map if there is one
+  std::uint32_t sections =
+      0;  ///< rows that follow the header: the program table, the segments, the debug map if there is one
   std::uint32_t has_debug_map = 0;
 };
 struct PackageSection {
@@ -42,98 +42,27 @@ struct Package {
   std::uint64_t hash = 0;
 };
 
-[[nodiscard]] inline Error package_error(Name where, Name what) {
-  return Error{.code = ErrorCode::corrupt_data, .stage = Stage::load, .where = std::move(where), .what = std::move(what),
-               .fix = "lower and save the program again"};
-}
+/// The error of a package that is damaged at `where`.
+[[nodiscard]] Error package_error(Name where, Name what);
 
 namespace detail {
-
-[[nodiscard]] inline std::uint64_t package_hash(std::span<const PackageSection> sections, bool has_debug_map) noexcept {
-  return content_hash(std::as_bytes(sections.first(sections.size() - (has_debug_map ? 1 : 0))), package_major);
-}
-
+[[nodiscard]] std::uint64_t package_hash(std::span<const PackageSection> sections, bool has_debug_map) noexcept;
 }  // namespace detail
 
 /// Lays a package out: header, section table, program table, segments, and last the debug map (empty: none). O(size).
-[[nodiscard]] inline std::vector<std::byte> write_package(std::span<const std::byte> table,
-                                                          std::span<const std::span<const std::byte>> segments,
-                                                          std::span<const std::byte> debug_map) {
-  std::vector<std::span<const std::byte>> parts{table};
-  parts.insert(parts.end(), segments.begin(), segments.end());
-  if (!debug_map.empty()) parts.push_back(debug_map);
-  const auto aligned = [](std::size_t size) { return (size + package_alignment - 1) / package_alignment * package_alignment; };
-  std::vector<PackageSection> sections;
-  const std::size_t rows = segments.size() + 2;  // room for the debug map's row, too: nothing moves where it is stripped
-  std::size_t at = aligned(sizeof(PackageHeader) + rows * sizeof(PackageSection));
-  for (const std::span<const std::byte> part : parts) {
-    sections.push_back({at, part.size(), content_hash(part)});
-    at = aligned(at + part.size());
-  }
-  PackageHeader header{.magic = {}, .major = package_major, .minor = package_minor,
-                       .hash = detail::package_hash(sections, !debug_map.empty()),
-                       .sections = static_cast<std::uint32_t>(parts.size()), .has_debug_map = debug_map.empty() ? 0u : 1u};
-  std::memcpy(header.magic, package_magic, sizeof package_magic);
-  std::vector<std::byte> out(at, std::byte{0});
-  std::memcpy(out.data(), &header, sizeof header);
-  std::memcpy(out.data() + sizeof header, sections.data(), sections.size() * sizeof(PackageSection));
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    if (!parts[i].empty()) std::memcpy(out.data() + sections[i].offset, parts[i].data(), parts[i].size());
-  return out;
-}
+[[nodiscard]] std::vector<std::byte> write_package(std::span<const std::byte> table,
+                                                   std::span<const std::span<const std::byte>> segments,
+                                                   std::span<const std::byte> debug_map);
 
 /// Takes a package apart and checks its layout and hashes. Parts view `bytes` if those are aligned to 64 (a mapped file
 /// is), else a copy. Errors: corrupt_data with the place; version_mismatch; out_of_memory. O(size).
-[[nodiscard]] inline Result<Package> read_package(SharedBytes bytes) {
-  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % package_alignment != 0) {
-    const std::size_t size = bytes.size();
-    bytes = SharedBytes::copy_of(bytes.bytes());
-    if (bytes.size() != size)
-      return std::unexpected(Error{.code = ErrorCode::out_of_memory, .stage = Stage::load, .where = "package", .what = "no memory for a copy of its bytes"});
-  }
-  PackageHeader header{};
-  if (bytes.size() < sizeof header) return std::unexpected(package_error("byte 0", "the file is shorter than a package's header"));
-  std::memcpy(&header, bytes.data(), sizeof header);
-  if (std::memcmp(header.magic, package_magic, sizeof package_magic) != 0)
-    return std::unexpected(package_error("byte 0", "these bytes are no davit package"));
-  if (header.major != package_major)
-    return std::unexpected(Error{.code = ErrorCode::version_mismatch, .stage = Stage::load, .where = "byte 8",
-                                 .what = concat("the package has format version ", header.major, ".", header.minor,
-                                                ", this davit reads ", package_major, ".x"),
-                                 .fix = "lower the program again with this version"});
-  if (header.sections == 0 || header.has_debug_map > 1 || header.sections < 1 + header.has_debug_map ||
-      header.sections > (bytes.size() - sizeof header) / sizeof(PackageSection))
-    return std::unexpected(package_error("byte 24", "the section table does not fit the file"));
-  std::vector<PackageSection> sections(header.sections);
-  std::memcpy(sections.data(), bytes.data() + sizeof header, sections.size() * sizeof(PackageSection));
-  if (detail::package_hash(sections, header.has_debug_map != 0) != header.hash)
-    return std::unexpected(package_error("section table", "its hash is not that of the header"));
-  std::vector<SharedBytes> parts;
-  for (std::size_t i = 0; i < sections.size(); ++i) {
-    const PackageSection& s = sections[i];
-    if (s.offset % package_alignment != 0 || s.offset > bytes.size() || s.size > bytes.size() - s.offset)
-      return std::unexpected(package_error(concat("section ", i), "it reaches outside the file"));
-    SharedBytes part = bytes.part(static_cast<std::size_t>(s.offset), static_cast<std::size_t>(s.size));
-    if (content_hash(part.bytes()) != s.hash) return std::unexpected(package_error(concat("section ", i), "its bytes are damaged"));
-    parts.push_back(std::move(part));
-  }
-  Package package{.table = parts.front(), .hash = header.hash};
-  if (header.has_debug_map != 0) {
-    package.debug_map = std::move(parts.back());
-    parts.pop_back();
-  }
-  parts.erase(parts.begin());
-  package.segments = SegmentReader(std::move(parts));
-  return package;
-}
+[[nodiscard]] Result<Package> read_package(SharedBytes bytes);
 
 /// The package without its debug map; its hash stays. Errors: as read_package.
-[[nodiscard]] inline Result<std::vector<std::byte>> strip_debug_map(const SharedBytes& bytes) {
-  const Result<Package> package = read_package(bytes);
-  if (!package) return std::unexpected(package.error());
-  std::vector<std::span<const std::byte>> segments;
-  for (std::uint32_t i = 0; i < package->segments.size(); ++i) segments.push_back(package->segments.find(i)->bytes());
-  return write_package(package->table.bytes(), segments, {});
-}
+[[nodiscard]] Result<std::vector<std::byte>> strip_debug_map(const SharedBytes& bytes);
 
 }  // namespace davit::formats
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/formats/impl/package_layout.ipp"
+#endif

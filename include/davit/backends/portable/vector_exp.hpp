@@ -16,7 +16,7 @@ namespace detail {
 /// exp of each element, to about two units in the last place; below -87 it is 0, above 88 it is meaningless.
 /// Method: 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2].
 [[nodiscard]] inline Vector<float> exp_vector(const Vector<float>& x) noexcept {
-  using Bits = Vector<std::int32_t>;
+  using Ints = Vector<std::int32_t>;
   constexpr float round = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
   const Vector<float> shifted = x * 1.44269504f + round;
   const Vector<float> n = shifted - round;
@@ -28,13 +28,13 @@ namespace detail {
   p = p * r + 0.5f;
   p = p * r + 1.0f;
   p = p * r + 1.0f;
-  Bits exponent;
+  Ints exponent;
   std::memcpy(&exponent, &shifted, sizeof exponent);
   exponent = (exponent + (127 - std::bit_cast<std::int32_t>(round))) << 23;
   Vector<float> scale;
   std::memcpy(&scale, &exponent, sizeof scale);
-  const Bits far = x < -87.0f;  // all bits set where true
-  Bits result;
+  const Ints far = x < -87.0f;  // all bits set where true
+  Ints result;
   p = p * scale;
   std::memcpy(&result, &p, sizeof result);
   result &= ~far;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/formats/recorded_value.hpp"
+#include "davit/formats/recorded_value_json.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/backend/program_body.hpp"
+#include "davit/backends/onednn.hpp"
+#include "davit/backends/onednn/compile.hpp"
+#include "davit/backends/onednn/refusals.hpp"
+#include "davit/backends/onednn/workspace.hpp"
+#include "davit/core/copy_tensor.hpp"
+
+namespace davit {
+
+namespace onednn_ops {
+
+[[nodiscard]] DAVIT_INLINE bool inputs_fit(const Code& code, std::span<const EValue> inputs) noexcept {
+  if (inputs.size() != code.inputs.size()) return false;
+  const GraphModuleView graph = code.body->graph.view();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (code.inputs[i].storage == no_id) continue;
+    const TensorView* tensor = inputs[i].tensor_if();
+    const std::span<const Dim> dims = graph.dims_of(graph.values[code.inputs[i].value].sizes);
+    if (tensor == nullptr || tensor->dtype != ScalarType::float32 || tensor->rank != dims.size()) return false;
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      if (tensor->size(d) != dims[d].value) return false;
+  }
+  return true;
+}
+
+DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& port, const EValue& value) noexcept {
+  if (port.storage == no_id || port.staging == no_id) return;
+  const TensorView& tensor = value.tensor();
+  if (tensor.is_contiguous()) return ws.set_address(code, port.storage, static_cast<std::byte*>(tensor.data));
+  std::byte* const copy = ws.address(port.staging);
+  std::int64_t strides[max_rank];
+  contiguous_strides(tensor.sizes(), std::span(strides, tensor.rank));
+  copy_tensor(tensor, TensorView{copy, tensor.sizes_data, strides, tensor.rank, tensor.dtype});
+  ws.set_address(code, port.storage, copy);
+}
+
+[[nodiscard]] DAVIT_INLINE dnnl_status_t run_step(const Code& code, const Workspace& ws, const Step& step) noexcept {
+  const std::span<const dnnl_exec_arg_t> arguments = ws.arguments(step);
+  if (step.primitive)
+    return dnnl_primitive_execute(step.primitive.get(), ws.stream(), static_cast<int>(arguments.size()),
+                                  arguments.data());
+  const std::uint32_t storage = code.roots[code.arguments[step.arguments.first].place];
+  const auto [root, offset] = code.root_of(code.places[code.arguments[step.arguments.first].place]);
+  std::memset(ws.address(storage) + offset, 0, code.places[code.arguments[step.arguments.first].place].md.get_size());
+  return dnnl_success;
+}
+
+[[nodiscard]] DAVIT_INLINE EValue result_of(const Code& code, const Workspace& ws, const Output& output,
+                                            std::span<const EValue> inputs) noexcept {
+  const Argument& a = output.literal;
+  switch (output.kind) {
+    case Output::Kind::made: {
+      const std::int64_t* const sizes = code.dims.data() + output.dims.first;
+      return TensorView{ws.address(output.index), sizes, sizes + output.dims.count,
+                        static_cast<std::uint8_t>(output.dims.count), ScalarType::float32};
+    }
+    case Output::Kind::input: return inputs[output.index];
+    case Output::Kind::constant: return code.body->constants[output.index].view();
+    case Output::Kind::literal: break;
+  }
+  switch (a.kind) {
+    case ArgumentKind::int_: return a.payload;
+    case ArgumentKind::float_: return a.float_value();
+    case ArgumentKind::bool_: return a.payload != 0;
+    case ArgumentKind::string: return code.body->graph.view().string(a);
+    default: return {};
+  }
+}
+
+template <class ReadTensor>
+[[nodiscard]] Result<onednn::Processed> load_with(std::span<const std::byte> bytes, ReadTensor&& read) {
+  Result<std::shared_ptr<const ProgramBody>> body = load_program_body(bytes, onednn::name, read);
+  if (body) return onednn::Processed{*std::move(body)};
+  body.error().backend = onednn::name;
+  return std::unexpected(std::move(body.error()));
+}
+
+}  // namespace onednn_ops
+
+DAVIT_INLINE void onednn::set_threads(std::uint32_t threads) noexcept {
+  onednn_ops::default_threads() = static_cast<int>(threads < 1024 ? threads : 1024);
+}
+
+DAVIT_INLINE bool onednn::is_available() noexcept {
+  static const bool works = onednn_ops::library_works();
+  return works;
+}
+
+DAVIT_INLINE const char* onednn::refuses(GraphModuleView graph, NodeId node) {
+  return is_available() ? onednn_ops::refuses(graph, node) : "oneDNN does not work on this machine";
+}
+
+DAVIT_INLINE Result<onednn::Processed> onednn::preprocess(const Method& method, const CompileSpec&,
+                                                          DebugHandleRecorder& debug_handles) {
+  Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
+  if (!body) return std::unexpected(std::move(body.error()));
+  const GraphModuleView graph = method.view();
+  for (NodeId id = 0; id < graph.nodes.size(); ++id)
+    if (const char* reason = refuses(graph, id))
+      return std::unexpected(Error{.code = ErrorCode::unsupported_operator,
+                                   .stage = Stage::preprocess,
+                                   .debug_handle = (*body)->handles[id],
+                                   .backend = name,
+                                   .what = concat(graph.target(graph.nodes[id]), ": ", reason),
+                                   .fix = "name a backend after onednn that takes it"});
+  return Processed{*std::move(body)};
+}
+
+DAVIT_INLINE Result<onednn::Handle> onednn::compile(const Processed& processed, const CompileSpec& spec) {
+  if (!is_available())
+    return std::unexpected(Error{.code = ErrorCode::not_available,
+                                 .stage = Stage::compile,
+                                 .backend = name,
+                                 .what = "oneDNN does not work on this machine",
+                                 .fix = "install libdnnl 2.6 or later"});
+  const int threads = spec.threads != 0 ? static_cast<int>(spec.threads) : onednn_ops::default_threads().load();
+  Result<std::shared_ptr<const onednn_ops::Code>> code = onednn_ops::Compiler(processed.body).run(threads);
+  if (!code) {
+    code.error().backend = name;
+    return std::unexpected(std::move(code.error()));
+  }
+  return Handle{*std::move(code)};
+}
+
+DAVIT_INLINE Result<std::size_t> onednn::prepare(const Handle& handle, std::span<const EValue> inputs,
+                                                 std::span<const EValue> outputs, Workspace& ws) {
+  const onednn_ops::Code& code = *handle.code;
+  if (!onednn_ops::inputs_fit(code, inputs) || outputs.size() != code.outputs.size())
+    return std::unexpected(Error{.code = ErrorCode::invalid_shape,
+                                 .stage = Stage::execute,
+                                 .backend = name,
+                                 .what = "the inputs or outputs are not what the partition was compiled for",
+                                 .fix = "save the program again"});
+  try {
+    if (ws.state == nullptr) ws.state = {new onednn_ops::Workspace, [](onednn_ops::Workspace* state) { delete state; }};
+    return ws.state->prepare(code, outputs);
+  } catch (const dnnl::error& e) {
+    return std::unexpected(Error{.code = ErrorCode::failed,
+                                 .stage = Stage::execute,
+                                 .backend = name,
+                                 .what = concat("oneDNN: ", std::string_view(e.what()))});
+  }
+}
+
+DAVIT_INLINE Status onednn::run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
+                                Workspace& workspace, std::byte* scratch, RunEvents events) {
+  const onednn_ops::Code& code = *handle.code;
+  onednn_ops::Workspace& ws = *workspace.state;
+  const auto fail = [&](ErrorCode error, DebugHandle at, const auto&... parts) {
+    workspace.why = concat(parts...);
+    return std::unexpected(Fault(error, at));
+  };
+  ws.move_scratch(code, scratch);
+  for (std::size_t i = 0; i < code.inputs.size(); ++i) onednn_ops::bind_input(code, ws, code.inputs[i], inputs[i]);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (code.outputs[i].kind != onednn_ops::Output::Kind::made || !ws.is_given(i)) continue;
+    if (!outputs[i].is_tensor() || !outputs[i].tensor().is_contiguous())
+      return fail(ErrorCode::invalid_argument, no_debug_handle, "output ", i, " has lost its destination");
+    ws.set_address(code, code.outputs[i].index, static_cast<std::byte*>(outputs[i].tensor().data));
+  }
+  onednn_ops::ThreadScope threads(code.threads);
+  for (const onednn_ops::Step& step : code.steps) {
+    threads.use(step.threads);
+    events.begin_op(step.handle, step.name);
+    const dnnl_status_t status = onednn_ops::run_step(code, ws, step);
+    events.end_op(step.handle, step.name);
+    if (status != dnnl_success) [[unlikely]]
+      return fail(ErrorCode::failed, step.handle, "oneDNN answered status ", static_cast<int>(status), " for ",
+                  step.name);
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const EValue made = onednn_ops::result_of(code, ws, code.outputs[i], inputs);
+    const TensorView* const to = outputs[i].tensor_if();
+    if (to != nullptr && made.is_tensor() && made.tensor().data != to->data) {
+      copy_tensor(made.tensor(), *to);
+    } else {
+      outputs[i] = made;
+    }
+  }
+  return {};
+}
+
+DAVIT_INLINE std::vector<std::byte> onednn::save(const Processed& processed) {
+  return save_program_body(*processed.body, [](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor); });
+}
+DAVIT_INLINE std::vector<std::byte> onednn::save(const Processed& processed, SegmentWriter& segments) {
+  return save_program_body(*processed.body,
+                           [&](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor, segments); });
+}
+DAVIT_INLINE Result<onednn::Processed> onednn::load(std::span<const std::byte> bytes) {
+  return onednn_ops::load_with(bytes, [](ByteReader& in) { return read_tensor(in); });
+}
+DAVIT_INLINE Result<onednn::Processed> onednn::load(std::span<const std::byte> bytes, const SegmentReader& segments) {
+  return onednn_ops::load_with(bytes, [&](ByteReader& in) { return read_tensor(in, segments); });
+}
+
+DAVIT_INLINE std::vector<std::byte> onednn::save_spec(const CompileSpec& spec) {
+  ByteWriter out;
+  out.number(spec.threads);
+  return std::move(out).take();
+}
+
+DAVIT_INLINE Result<onednn::CompileSpec> onednn::load_spec(std::span<const std::byte> bytes) {
+  ByteReader in(bytes);
+  const CompileSpec spec{in.number<std::uint32_t>()};
+  if (!in.ok() || spec.threads > 1024)
+    return std::unexpected(Error{.code = ErrorCode::corrupt_data,
+                                 .backend = name,
+                                 .where = "compile spec",
+                                 .what = "it holds no number of threads",
+                                 .fix = "save the program again"});
+  return spec;
+}
+
+}  // namespace davit

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/backend/memory_plan.hpp"
+#include "davit/backend/program_body.hpp"
+#include "davit/backends/portable.hpp"
+#include "davit/backends/portable/code.hpp"
+#include "davit/backends/portable/op_table.hpp"
+#include "davit/core/copy_tensor.hpp"
+#include "davit/program/operator_call.hpp"
+#include "davit/program/symbols.hpp"
+
+namespace davit {
+
+namespace portable_kernels {
+
+/// What the graph returns for one of its outputs.
+[[nodiscard]] DAVIT_INLINE EValue result_of(const Code& code, const RunState& ws, const Argument& a) {
+  switch (a.kind) {
+    case ArgumentKind::value: return ws.slots[code.slot_of_value[a.value()]];
+    case ArgumentKind::int_: return a.payload;
+    case ArgumentKind::float_: return a.float_value();
+    case ArgumentKind::bool_: return a.payload != 0;
+    case ArgumentKind::string: return code.body->graph.view().string(a);
+    default: return {};
+  }
+}
+/// Copies an output that was made elsewhere to its destination; false if it does not fit.
+[[nodiscard]] DAVIT_INLINE bool fill(const TensorView& destination, const EValue& made) noexcept {
+  const TensorView* tensor = made.tensor_if();
+  if (tensor == nullptr || tensor->dtype != destination.dtype ||
+      !std::ranges::equal(tensor->sizes(), destination.sizes()))
+    return false;
+  copy_tensor(*tensor, destination);
+  return true;
+}
+/// Scratch lies elsewhere than in the last run.
+DAVIT_INLINE void move_scratch(const Code& code, RunState& ws, std::byte* scratch) noexcept {
+  ws.scratch = scratch;
+  for (std::size_t i = 0; i < code.planned_slots.size(); ++i) {
+    if (ws.given[code.planned_slots[i]] != 0) continue;
+    OutputPlace& place = ws.places[code.planned_slots[i]];
+    place.data = place.capacity == 0 ? nullptr : scratch + ws.offsets[i];
+  }
+}
+
+}  // namespace portable_kernels
+
+DAVIT_INLINE const char* portable::refuses_with(std::span<const portable_kernels::CustomOperator> own,
+                                                GraphModuleView graph, NodeId node) noexcept {
+  return portable_kernels::find_op(own, operator_call(graph, graph.nodes[node]).target).row == nullptr
+             ? "no portable kernel for this operator"
+             : nullptr;
+}
+
+DAVIT_INLINE Result<portable::Processed> portable::preprocess_with(
+    std::span<const portable_kernels::CustomOperator> own, const Method& method, DebugHandleRecorder& debug_handles) {
+  const GraphModuleView graph = method.view();
+  Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
+  if (!body) return std::unexpected(std::move(body.error()));
+  Name missing;
+  DebugHandle first = no_debug_handle;
+  std::size_t count = 0;
+  for (NodeId id = 0; id < graph.nodes.size(); ++id) {
+    const char* reason = refuses_with(own, graph, id);
+    if (reason == nullptr) continue;
+    if (first == no_debug_handle) first = (*body)->handles[id];
+    if (++count > 50) continue;
+    missing = concat(missing, "\n  ", operator_call(graph, graph.nodes[id]).target, " (", reason, ")");
+    if (count > 1 && graph.nodes[id].metadata < graph.metadata.size())  // the first one's source is the error's own
+      missing =
+          concat(missing, "\n", source_with_caret(graph.str(graph.metadata[graph.nodes[id].metadata].stack_trace)));
+  }
+  if (count != 0)
+    return std::unexpected(
+        Error{.code = ErrorCode::unsupported_operator,
+              .stage = Stage::preprocess,
+              .debug_handle = first,
+              .backend = name,
+              .what = concat(count, count == 1 ? " node is" : " nodes are", " not supported:", missing),
+              .fix = "decompose them with run_decompositions() or name a backend that has them"});
+  return Processed{*std::move(body)};
+}
+
+DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::span<const EValue> inputs,
+                                                   std::span<const EValue> outputs, Workspace& workspace) {
+  const portable_kernels::Code& h = *handle.code;
+  const ProgramBody& body = *h.body;
+  const GraphModuleView graph = body.graph.view();
+  const auto no_memory = [](std::string_view what) {
+    return std::unexpected(Error{.code = ErrorCode::out_of_memory,
+                                 .stage = Stage::execute,
+                                 .backend = name,
+                                 .where = "memory plan",
+                                 .what = Name(what),
+                                 .fix = "run with smaller inputs"});
+  };
+  if (inputs.size() != h.input_slots.size())
+    return std::unexpected(
+        Error{.code = ErrorCode::invalid_argument,
+              .stage = Stage::execute,
+              .backend = name,
+              .what = concat("the method takes ", h.input_slots.size(), " inputs, not ", inputs.size()),
+              .fix = "save the program again"});
+  if (workspace.state == nullptr)
+    workspace.state = {new portable_kernels::RunState, [](portable_kernels::RunState* state) { delete state; }};
+  portable_kernels::RunState& ws = *workspace.state;
+  if (ws.slots.empty()) {
+    ws.slots.resize(h.value_of_slot.size());
+    ws.places.resize(ws.slots.size());
+    ws.given.resize(ws.slots.size());
+    ws.arguments = h.arguments.arguments;
+    for (const auto& [argument, first, count] : h.arguments.lists)
+      ws.arguments[argument] = EValue(std::span<const EValue>(ws.arguments.data() + first, count));
+    for (const auto& [argument, text] : h.arguments.strings) ws.arguments[argument] = EValue(graph.str(text));
+    for (std::size_t c = 0; c < h.constant_slots.size(); ++c)
+      if (h.constant_slots[c] != no_id) ws.slots[h.constant_slots[c]] = EValue(body.constants[c].view());
+    for (std::size_t o = 0; o < h.object_slots.size(); ++o) {
+      const std::span<const std::byte> state = body.objects[o].bytes();
+      if (h.object_slots[o] != no_id)
+        ws.slots[h.object_slots[o]] =
+            EValue(std::string_view(reinterpret_cast<const char*>(state.data()), state.size()));
+    }
+    std::size_t total = 0;
+    const auto rank_of = [&](std::size_t slot) -> std::size_t {
+      const ValueId v = h.value_of_slot[slot];
+      return v == no_id || graph.values[v].kind != ValueKind::tensor ? max_rank : graph.values[v].sizes.count;
+    };
+    for (const std::uint32_t s : h.planned_slots) total += 2 * rank_of(s);
+    ws.dims.resize(total);
+    std::int64_t* at = ws.dims.data();
+    for (const std::uint32_t s : h.planned_slots) {
+      const std::size_t rank = rank_of(s);
+      ws.places[s].sizes = at;
+      ws.places[s].strides = at + rank;
+      ws.places[s].rank_limit = rank;
+      at += 2 * rank;
+    }
+    ws.symbols = SymbolValues(graph.exprs);
+  }
+  ws.symbols.reset();
+  for (int pass = 0; pass < 2; ++pass) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (h.input_slots[i] == no_id) continue;
+      const Value& v = graph.values[h.value_of_slot[h.input_slots[i]]];
+      if (inputs[i].is_int() && v.expr != no_id && (pass == 1 || graph.exprs[v.expr].op == ExprOp::symbol))
+        (void)ws.symbols.bind(v.expr, inputs[i].as_int());
+      if (!inputs[i].is_tensor()) continue;
+      for (std::uint32_t d = 0; d < v.sizes.count && d < inputs[i].tensor().rank; ++d) {
+        const Dim& dim = graph.dims_of(v.sizes)[d];
+        if (!dim.is_static() && (pass == 1 || graph.exprs[dim.expr].op == ExprOp::symbol))
+          (void)ws.symbols.bind(dim.expr, inputs[i].tensor().size(d));
+      }
+    }
+    ws.symbols.settle();
+  }
+  std::ranges::fill(ws.given, std::uint8_t{0});
+  for (std::size_t i = 0; i < outputs.size() && i < h.made_slots.size(); ++i)
+    if (outputs[i].is_tensor() && h.made_slots[i] != no_id) ws.given[h.made_slots[i]] = 1;
+  std::vector<Lifetime> lifetimes = h.lifetimes;
+  for (std::size_t i = 0; i < lifetimes.size(); ++i) {
+    const ValueId id = h.value_of_slot[h.planned_slots[i]];
+    std::size_t bytes = 0;
+    if (id != no_id && graph.values[id].kind == ValueKind::tensor) {
+      std::int64_t count = 1;
+      for (const Dim& dim : graph.dims_of(graph.values[id].sizes)) {
+        const std::optional<std::int64_t> size = ws.symbols.value(dim);
+        if (!size || *size < 0) {
+          count = 0;  // depends on data: placed while running
+          break;
+        }
+        if (*size != 0 && count > portable_kernels::max_numel / *size)
+          return no_memory("a tensor of the program is too large");
+        count *= *size;
+      }
+      bytes = static_cast<std::size_t>(count) * size_of(graph.values[id].dtype);
+    }
+    lifetimes[i].bytes = ws.given[h.planned_slots[i]] != 0 ? 0 : bytes;
+    ws.places[h.planned_slots[i]].capacity = bytes;
+  }
+  MemoryPlan plan = plan_memory(lifetimes);
+  ws.offsets = std::move(plan.offsets);
+  ws.scratch = nullptr;
+  return plan.arena_bytes;
+}
+
+DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
+                                  Workspace& workspace, std::byte* scratch, RunEvents events) {
+  const portable_kernels::Code& h = *handle.code;
+  portable_kernels::RunState& ws = *workspace.state;
+  const auto fail = [&](ErrorCode code, DebugHandle at, const auto&... parts) {
+    workspace.why = concat(parts...);
+    return std::unexpected(Fault(code, at));
+  };
+  ws.memory.reset();
+  if (ws.scratch != scratch) portable_kernels::move_scratch(h, ws, scratch);
+  if (outputs.size() != h.made_slots.size())
+    return fail(ErrorCode::invalid_argument, no_debug_handle, "the method returns ", h.made_slots.size(),
+                " values, not ", outputs.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (const std::uint32_t slot = h.made_slots[i]; slot != no_id && ws.given[slot] != 0)
+      ws.places[slot].data = outputs[i].is_tensor() ? static_cast<std::byte*>(outputs[i].tensor().data) : nullptr;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (h.input_slots[i] != no_id) ws.slots[h.input_slots[i]] = inputs[i];
+  const portable_kernels::ArgumentTable& table = h.arguments;
+  for (const portable_kernels::Step& step : h.steps) {
+    for (std::uint32_t k = 0; k < step.slots_in.count; ++k) {
+      const portable_kernels::ArgumentTable::Slot& from = table.slots[step.slots_in.first + k];
+      const EValue& value = ws.slots[from.slot];
+      if (!from.takes(value)) [[unlikely]]
+        return fail(ErrorCode::invalid_argument, step.handle, "an argument is of type '", davit::name_of(value.tag()),
+                    "', not a tensor");
+      ws.arguments[from.argument] = value;
+    }
+    const std::span<EValue> out(ws.slots.data() + step.slots_out.first, step.slots_out.count);
+    portable_kernels::KernelCall call({ws.arguments.data() + step.arguments.first, step.arguments.count}, out,
+                                      {ws.places.data() + step.slots_out.first, step.slots_out.count}, ws.memory);
+    events.begin_op(step.handle, step.op);
+    const ErrorCode code = step.kernel(call);
+    events.end_op(step.handle, step.op);
+    if (code != ErrorCode::ok)
+      return fail(code, step.handle, call.why != nullptr ? std::string_view(call.why) : name_of(code));
+    if (!events.are_traced()) continue;
+    for (const EValue& made : out)
+      if (const TensorView* tensor = made.tensor_if()) events.memory(step.handle, tensor->nbytes());
+  }
+  const GraphModuleView graph = h.body->graph.view();
+  const std::span<const Argument> results = graph.args(graph.root().outputs);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const EValue made = portable_kernels::result_of(h, ws, results[i]);
+    if (!outputs[i].is_tensor() || (made.is_tensor() && made.tensor().data == outputs[i].tensor().data)) {
+      outputs[i] = made;
+    } else if (!portable_kernels::fill(outputs[i].tensor(), made)) {
+      return fail(ErrorCode::invalid_shape, no_debug_handle, "output ", i,
+                  " does not have the sizes or the dtype that the program declares");
+    }
+  }
+  return {};
+}
+
+DAVIT_INLINE std::vector<std::byte> portable::save(const Processed& processed) {
+  return save_program_body(*processed.body, [](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor); });
+}
+DAVIT_INLINE std::vector<std::byte> portable::save(const Processed& processed, SegmentWriter& segments) {
+  return save_program_body(*processed.body,
+                           [&](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor, segments); });
+}
+DAVIT_INLINE Result<portable::Processed> portable::load(std::span<const std::byte> bytes) {
+  auto body = load_program_body(bytes, name, [](ByteReader& in) { return read_tensor(in); });
+  if (!body) return std::unexpected(std::move(body.error()));
+  return Processed{*std::move(body)};
+}
+DAVIT_INLINE Result<portable::Processed> portable::load(std::span<const std::byte> bytes,
+                                                        const SegmentReader& segments) {
+  auto body = load_program_body(bytes, name, [&](ByteReader& in) { return read_tensor(in, segments); });
+  if (!body) return std::unexpected(std::move(body.error()));
+  return Processed{*std::move(body)};
+}
+
+}  // namespace davit

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <xnnpack.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "davit/backend/program_body.hpp"
+#include "davit/backends/xnnpack.hpp"
+#include "davit/backends/xnnpack/engine_pool.hpp"
+#include "davit/backends/xnnpack/op_table.hpp"
+#include "davit/backends/xnnpack/prepare.hpp"
+#include "davit/backends/xnnpack/run_io.hpp"
+
+namespace davit {
+
+namespace xnnpack_parts {
+
+/// A partition, compiled: its plan, and the engines that its sessions share.
+struct Code {
+  Code(std::shared_ptr<const ProgramBody> b, Plan p, ThreadPool t, std::uint32_t most)
+      : body(std::move(b)), plan(std::move(p)), pool(std::move(t)), turns(most) {}
+  std::shared_ptr<const ProgramBody> body;
+  Plan plan;
+  ThreadPool pool;
+  EnginePool turns;
+};
+
+[[nodiscard]] DAVIT_INLINE std::atomic<std::uint32_t>& default_threads() noexcept {
+  static std::atomic<std::uint32_t> threads{1};
+  return threads;
+}
+
+}  // namespace xnnpack_parts
+
+DAVIT_INLINE void xnnpack::set_threads(std::uint32_t threads) noexcept {
+  xnnpack_parts::default_threads().store(std::max(threads, 1u));
+}
+
+DAVIT_INLINE bool xnnpack::is_available() noexcept {
+  static const bool available = xnn_initialize(nullptr) == xnn_status_success;
+  return available;
+}
+
+DAVIT_INLINE const char* xnnpack::refuses(GraphModuleView graph, NodeId node) noexcept {
+  return xnnpack_parts::refuses(graph, node);
+}
+
+DAVIT_INLINE Result<xnnpack::Processed> xnnpack::preprocess(const Method& method, const CompileSpec&,
+                                                            DebugHandleRecorder& debug_handles) {
+  Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
+  if (!body) return std::unexpected(std::move(body.error()));
+  if (Result<xnnpack_parts::Plan> plan = xnnpack_parts::make_plan(**body); !plan)
+    return std::unexpected(std::move(plan.error()));
+  return Processed{*std::move(body)};
+}
+
+DAVIT_INLINE Result<xnnpack::Handle> xnnpack::compile(const Processed& processed, const CompileSpec& spec) {
+  if (!is_available())
+    return std::unexpected(Error{.code = ErrorCode::not_available,
+                                 .stage = Stage::compile,
+                                 .backend = name,
+                                 .what = "XNNPACK does not run on this machine",
+                                 .fix = "name another backend"});
+  Result<xnnpack_parts::Plan> plan = xnnpack_parts::make_plan(*processed.body, spec.int8_kernels);
+  if (!plan) return std::unexpected(std::move(plan.error()));
+  const auto code = std::make_shared<xnnpack_parts::Code>(
+      processed.body, *std::move(plan),
+      xnnpack_parts::thread_pool(spec.threads != 0 ? spec.threads : xnnpack_parts::default_threads().load()),
+      std::max(spec.concurrent_runs, 1u));
+  Result<std::unique_ptr<xnnpack_parts::Engine>> engine =
+      xnnpack_parts::Engine::make(code->plan, code->body->handles, code->pool);
+  if (!engine) return std::unexpected(std::move(engine.error()));
+  code->turns.put(*std::move(engine));
+  return Handle{code};
+}
+
+DAVIT_INLINE Result<std::size_t> xnnpack::prepare(const Handle& handle, std::span<const EValue> inputs,
+                                                  std::span<const EValue> outputs, Workspace& ws) {
+  if (ws.state == nullptr)
+    ws.state = {new xnnpack_parts::Workspace, [](xnnpack_parts::Workspace* state) { delete state; }};
+  return xnnpack_parts::prepare_run(handle.code->plan, *handle.code->body, inputs, outputs, *ws.state);
+}
+
+DAVIT_INLINE Status xnnpack::run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
+                                 Workspace& workspace, std::byte* scratch, RunEvents events) {
+  xnnpack_parts::Code& code = *handle.code;
+  const xnnpack_parts::Plan& plan = code.plan;
+  xnnpack_parts::Workspace& ws = *workspace.state;
+  const auto fail = [&](ErrorCode error, DebugHandle at, const auto&... parts) {
+    workspace.why = concat(parts...);
+    return std::unexpected(Fault(error, at));
+  };
+  if (outputs.size() != plan.output_slots.size() || inputs.size() != plan.input_values.size())
+    return fail(ErrorCode::invalid_argument, no_debug_handle, "the method takes ", plan.input_values.size(),
+                " inputs and returns ", plan.output_slots.size(), " values");
+  set_addresses(plan, ws, inputs, outputs, scratch);
+  const xnnpack_parts::EnginePool::Turn turn = code.turns.take([&] {
+    Result<std::unique_ptr<xnnpack_parts::Engine>> made =
+        xnnpack_parts::Engine::make(plan, code.body->handles, code.pool);
+    return made ? *std::move(made) : nullptr;
+  });
+  const GraphModuleView graph = code.body->graph.view();
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const NodeId node = plan.steps[i].node;
+    const DebugHandle at = node < code.body->handles.size() ? code.body->handles[node] : no_debug_handle;
+    const bool traced = events.are_traced() && at != no_debug_handle;
+    if (traced) events.begin_op(at, graph.target(graph.nodes[node]));
+    const bool done = turn.engine->run(plan, ws, i);
+    if (traced) events.end_op(at, graph.target(graph.nodes[node]));
+    if (!done) return fail(ErrorCode::failed, at, "XNNPACK does not run this operator on these sizes");
+  }
+  return_outputs(graph, plan, ws, outputs);
+  return {};
+}
+
+DAVIT_INLINE std::vector<std::byte> xnnpack::save(const Processed& processed) {
+  return save_program_body(*processed.body, [](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor); });
+}
+DAVIT_INLINE std::vector<std::byte> xnnpack::save(const Processed& processed, SegmentWriter& segments) {
+  return save_program_body(*processed.body,
+                           [&](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor, segments); });
+}
+DAVIT_INLINE Result<xnnpack::Processed> xnnpack::load(std::span<const std::byte> bytes) {
+  auto body = load_program_body(bytes, name, [](ByteReader& in) { return read_tensor(in); });
+  if (!body) return std::unexpected(std::move(body.error()));
+  return Processed{*std::move(body)};
+}
+DAVIT_INLINE Result<xnnpack::Processed> xnnpack::load(std::span<const std::byte> bytes, const SegmentReader& segments) {
+  auto body = load_program_body(bytes, name, [&](ByteReader& in) { return read_tensor(in, segments); });
+  if (!body) return std::unexpected(std::move(body.error()));
+  return Processed{*std::move(body)};
+}
+
+DAVIT_INLINE std::vector<std::byte> xnnpack::save_spec(const CompileSpec& spec) {
+  ByteWriter out;
+  out.number(spec.threads);
+  out.number(spec.concurrent_runs);
+  out.number(static_cast<std::uint32_t>(spec.int8_kernels ? 1 : 0));
+  return std::move(out).take();
+}
+
+DAVIT_INLINE Result<xnnpack::CompileSpec> xnnpack::load_spec(std::span<const std::byte> bytes) {
+  ByteReader in(bytes);
+  CompileSpec spec;
+  spec.threads = in.number<std::uint32_t>();
+  spec.concurrent_runs = in.number<std::uint32_t>();
+  const auto int8 = in.number<std::uint32_t>();
+  spec.int8_kernels = int8 != 0;
+  if (in.ok() && spec.threads <= 1024 && spec.concurrent_runs <= 1024 && int8 <= 1) return spec;
+  return std::unexpected(Error{.code = ErrorCode::corrupt_data,
+                               .backend = name,
+                               .where = "compile spec",
+                               .what = "its numbers are out of range",
+                               .fix = "save the module again"});
+}
+
+}  // namespace davit

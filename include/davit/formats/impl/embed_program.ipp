@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "davit/core/error.hpp"
+#include "davit/formats/embed_constants.hpp"
+#include "davit/formats/embed_graph_text.hpp"
+#include "davit/formats/embed_program.hpp"
+#include "davit/program/exported_program.hpp"
+#include "davit/program/symbols.hpp"
+
+namespace davit::formats {
+
+namespace detail {
+
+class ProgramEmbedder {
+ public:
+  ProgramEmbedder(const ExportedProgram& program, const EmbedOptions& options)
+      : program_(program),
+        graph_(program.view()),
+        options_(options),
+        type_(embed_text::identifier(options.name)),
+        constants_(type_ + "_constants") {}
+
+  [[nodiscard]] Result<EmbeddedProgram> run() {
+    if (graph_.graphs.size() != 1)
+      return refuse("the program", "it has control flow, which static programs do not have",
+                    "export the model without it");
+    if (Result<void> bound = bind_symbols(); !bound) return std::unexpected(bound.error());
+    const EmbedGraphText text(graph_, dims_, symbols_);
+    if (Result<void> listed = list_inputs(text); !listed) return std::unexpected(listed.error());
+    if (Result<void> listed = list_outputs(); !listed) return std::unexpected(listed.error());
+    const std::string tables = text.write(options_.source_lines);
+    return EmbeddedProgram{header(text, tables),
+                           options_.weights_as_array ? std::vector<std::byte>{} : constants_.blob()};
+  }
+
+ private:
+  [[nodiscard]] static std::unexpected<Error> refuse(std::string_view where, std::string_view what,
+                                                     std::string_view fix) {
+    return std::unexpected(Error{.code = ErrorCode::unsupported_argument,
+                                 .stage = Stage::save,
+                                 .where = Name(where),
+                                 .what = Name(what),
+                                 .fix = Name(fix)});
+  }
+
+  /// Every size and symbolic number becomes a number.
+  [[nodiscard]] Result<void> bind_symbols() {
+    SymbolValues values(graph_.exprs);
+    std::vector<std::uint8_t> used(options_.symbols.size(), 0);
+    for (ExprId e = 0; e < graph_.exprs.size(); ++e)
+      for (std::size_t i = 0; i < options_.symbols.size(); ++i)
+        if (graph_.exprs[e].op == ExprOp::symbol && graph_.str(graph_.exprs[e].name) == options_.symbols[i].first) {
+          used[i] = 1;
+          (void)values.bind(e, options_.symbols[i].second);
+        }
+    for (std::size_t i = 0; i < used.size(); ++i)
+      if (used[i] == 0)
+        return refuse(concat("symbol ", options_.symbols[i].first), "the program has no such symbol", symbol_list());
+    if (Result<void> inside = check_ranges(); !inside) return inside;
+    values.settle();
+    dims_.assign(graph_.dims.size(), 0);
+    symbols_.assign(graph_.values.size(), 0);
+    for (ValueId v = 0; v < graph_.values.size(); ++v) {
+      const Value& value = graph_.values[v];
+      const bool symbolic = value.kind == ValueKind::sym_int || value.kind == ValueKind::sym_bool;
+      if (symbolic && value.expr == no_id) symbols_[v] = value.constant;
+      if (symbolic && value.expr != no_id) {
+        const std::optional<std::int64_t> number = values.value(value.expr);
+        if (!number) return unbound(v);
+        symbols_[v] = *number;
+      }
+      for (std::uint32_t d = value.sizes.first; d < value.sizes.first + value.sizes.count; ++d) {
+        const std::optional<std::int64_t> number = values.value(graph_.dims[d]);
+        if (!number) return unbound(v);
+        if (*number < 0 || *number > INT32_MAX)
+          return refuse(concat("value ", graph_.name(v)), "a size of it does not fit 31 bits", "");
+        dims_[d] = *number;
+      }
+    }
+    return {};
+  }
+  [[nodiscard]] Result<void> check_ranges() const {
+    for (const auto& [symbol, number] : options_.symbols)
+      for (const RangeConstraint& range : program_.range_constraints)
+        if (range.symbol == symbol && ((range.min && number < *range.min) || (range.max && number > *range.max)))
+          return refuse(concat("symbol ", symbol), concat("it cannot be ", number),
+                        "give a number in the program's range");
+    return {};
+  }
+  [[nodiscard]] Name symbol_list() const {
+    Name list;
+    for (const Expr& e : graph_.exprs)
+      if (e.op == ExprOp::symbol) list = concat(list, list.empty() ? "its symbols are " : ", ", graph_.str(e.name));
+    return list.empty() ? Name("it has none") : list;
+  }
+  [[nodiscard]] std::unexpected<Error> unbound(ValueId v) const {
+    return refuse(concat("value ", graph_.name(v)), "its size is a symbol",
+                  concat("give numbers by --dim SYMBOL=N; ", symbol_list()));
+  }
+
+  /// True if every node that reads the value takes it as a weight, perhaps through a transpose. Quantized weights stay
+  /// as they are: how integer kernels want them is up to the backend.
+  [[nodiscard]] bool is_weight_only(ValueId v) const {
+    bool any = false;
+    for (const Argument& a : graph_.args(graph_.root().outputs))
+      if (a.is_value() && a.value() == v) return false;
+    for (const Node& node : graph_.nodes) {
+      const std::string_view target = graph_.target(node);
+      for (const Argument& a : graph_.inputs(node)) {
+        bool reads = false;
+        graph_.for_each_value(a, [&](ValueId read) { reads = reads || read == v; });
+        if (!reads) continue;
+        any = true;
+        const std::string_view as = graph_.str(a.name);
+        const bool passes = target == "aten.t.default" || target == "aten.permute.default";
+        const bool weighs = (as == "weight" && (target.starts_with("aten.conv") || target == "aten.linear.default")) ||
+                            (as == "mat2" && (target == "aten.addmm.default" || target == "aten.mm.default"));
+        if (passes && graph_.outputs(node).size() == 1 && is_weight_only(graph_.outputs(node)[0].value())) continue;
+        if (!weighs) return false;
+      }
+    }
+    return any;
+  }
+  /// mm and addmm take [in, out]: only the transpose of a weight is one.
+  [[nodiscard]] bool is_transposed_for(ValueId v) const {
+    for (const Node& node : graph_.nodes) {
+      const std::string_view target = graph_.target(node);
+      if (target != "aten.addmm.default" && target != "aten.mm.default") continue;
+      for (const Argument& a : graph_.inputs(node))
+        if (graph_.str(a.name) == "mat2" && a.is_value() && a.value() == v) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] static const Tensor* tensor_of(const ExportedProgram& program, const InputSpec& spec) {
+    const Name* name = target(spec);
+    return name == nullptr ? nullptr : program.tensor_named(*name);
+  }
+  [[nodiscard]] bool is_mutated(const InputSpec& spec) const {
+    const Name* name = target(spec);
+    for (const OutputSpec& output : program_.signature.output_specs) {
+      const OutputKind k = kind(output);
+      if (name != nullptr && (k == OutputKind::buffer_mutation || k == OutputKind::parameter_mutation) &&
+          *target(output) == *name)
+        return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] Result<void> list_inputs(const EmbedGraphText& text) {
+    const std::span<const Argument> arguments = graph_.args(graph_.root().inputs);
+    const auto& specs = program_.signature.input_specs;
+    if (specs.size() != arguments.size()) return refuse("the program", "its signature does not fit its graph", "");
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      if (!arguments[i].is_value()) {
+        rows_ += "      davit::StaticInput{.role = davit::StaticRole::unused},\n";
+        continue;
+      }
+      const ValueId v = arguments[i].value();
+      const std::string name = embed_text::identifier(graph_.name(v));
+      Result<std::string> row = input_row(specs[i], v, name, text.users(v));
+      if (!row) return std::unexpected(row.error());
+      rows_ += "      davit::StaticInput{" + *row + "},  // " + std::to_string(i) + ": " + std::string(graph_.name(v)) +
+               "\n";
+    }
+    return {};
+  }
+  [[nodiscard]] Result<std::string> input_row(const InputSpec& spec, ValueId v, const std::string& name,
+                                              std::uint32_t users) {
+    const Value& value = graph_.values[v];
+    const bool mutated = is_mutated(spec);
+    if (kind(spec) == InputKind::user_input) {
+      if (value.kind != ValueKind::tensor)
+        return users == 0 ? Result<std::string>(".role = davit::StaticRole::unused")
+                          : refuse(concat("input ", graph_.name(v)), "it is no tensor",
+                                   "export the model with a number there");
+      return ".role = davit::StaticRole::user";
+    }
+    if (users == 0 && !mutated) return ".role = davit::StaticRole::unused";
+    const Tensor* tensor = tensor_of(program_, spec);
+    if (tensor == nullptr) return refuse(concat("input ", graph_.name(v)), "the program has no tensor for it", "");
+    if (value.dtype != tensor->dtype)
+      return refuse(concat("input ", graph_.name(v)), "its tensor has another element type than the graph says", "");
+    if (mutated) {
+      if (embed_text::element_type(tensor->dtype).empty())
+        return refuse(concat("input ", graph_.name(v)), "state of this element type cannot be embedded", "");
+      const std::string data = constants_.add_state(name, *tensor);
+      return ".role = davit::StaticRole::state" + (data.empty() ? std::string() : ", .data = " + data);
+    }
+    const bool inner = options_.layout == WeightLayout::output_inner && tensor->dtype == ScalarType::float32 &&
+                       tensor->sizes.size() >= 2 && is_weight_only(v) && is_transposed_for(v);
+    const std::string data =
+        constants_.add(name, *tensor, inner ? WeightLayout::output_inner : WeightLayout::contiguous);
+    const std::string sums = constants_.add_sums(name, *tensor);
+    std::string row = ".role = davit::StaticRole::constant";
+    if (inner) row += ", .layout = davit::WeightLayout::output_inner";
+    if (!sums.empty()) row += ", .sum_count = " + std::to_string(tensor->sizes[0]);
+    row += ", .data = " + data;
+    if (!sums.empty()) row += ", .sums = " + sums + ".data()";
+    return row;
+  }
+
+  /// The graph input that an output is the new value of.
+  [[nodiscard]] std::optional<std::size_t> mutated_input(const OutputSpec& spec) const {
+    const Name* wanted = target(spec);
+    for (std::size_t i = 0; i < program_.signature.input_specs.size(); ++i) {
+      const InputSpec& input = program_.signature.input_specs[i];
+      const bool by_name = kind(spec) == OutputKind::user_input_mutation;
+      const Name* name = by_name ? &arg_name(input) : target(input);
+      if (name != nullptr && wanted != nullptr && *name == *wanted && by_name == (kind(input) == InputKind::user_input))
+        return i;
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] Result<void> list_outputs() {
+    const std::span<const Argument> arguments = graph_.args(graph_.root().outputs);
+    const auto& specs = program_.signature.output_specs;
+    if (specs.size() != arguments.size()) return refuse("the program", "its signature does not fit its graph", "");
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      if (!arguments[i].is_value() || kind(specs[i]) == OutputKind::token) {
+        output_rows_ += "      davit::StaticOutput{.role = davit::StaticOutputRole::unused},\n";
+        continue;
+      }
+      const ValueId v = arguments[i].value();
+      if (graph_.values[v].kind != ValueKind::tensor)
+        return refuse(concat("output ", graph_.name(v)), "it is no tensor", "export the model without it");
+      const OutputKind k = kind(specs[i]);
+      const bool mutation = k == OutputKind::buffer_mutation || k == OutputKind::parameter_mutation ||
+                            k == OutputKind::user_input_mutation;
+      std::string row;
+      if (mutation) {
+        const std::optional<std::size_t> input = mutated_input(specs[i]);
+        if (!input)
+          return refuse(concat("output ", graph_.name(v)), "the program has no input that it is the new value of", "");
+        row = ".role = davit::StaticOutputRole::mutation, .target = " + std::to_string(*input);
+      }
+      output_rows_ += "      davit::StaticOutput{" + row + "},  // " + std::to_string(i) + ": " +
+                      std::string(graph_.name(v)) + "\n";
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::string header(const EmbedGraphText& text, const std::string& tables) const {
+    const bool has_blob = !constants_.blob().empty();
+    std::string out = "// Written by `davit embed`: " + options_.name;
+    if (!program_.torch_version.empty()) out += ", exported by torch " + std::string(program_.torch_version.view());
+    out +=
+        ".\n#pragma once\n\n#include <array>\n#include <bit>\n#include <cstddef>\n#include <cstdint>\n#include "
+        "<limits>\n#include <string_view>\n\n"
+        "#include \"davit/embed/static_program.hpp\"\n\n";
+    if (!constants_.arrays().empty())
+      out += "/// The constants that constant evaluation reads.\nnamespace " + type_ + "_constants {\n" +
+             constants_.arrays() + "}  // namespace " + type_ + "_constants\n\n";
+    if (has_blob)
+      out +=
+          "static_assert(std::endian::native == std::endian::little, \"davit: these weights are little-endian\");\n" +
+          blob_text();
+    out += "/// " + arguments(text) + "\nstruct " + type_ + " {\n  static constexpr std::string_view name = \"" +
+           embed_text::escaped(options_.name) + "\";\n";
+    out += "  static constexpr std::array<davit::StaticInput, " +
+           std::to_string(program_.signature.input_specs.size()) + "> inputs{\n" + rows_ + "  };\n";
+    out += "  static constexpr std::array<davit::StaticOutput, " +
+           std::to_string(program_.signature.output_specs.size()) + "> outputs{\n" + output_rows_ + "  };\n";
+    out += tables;
+    if (has_blob) out += "  static const std::byte* weights() noexcept { return " + blob_name() + "; }\n";
+    return out + "};\n";
+  }
+  [[nodiscard]] std::string blob_name() const {
+    return options_.weights_as_array ? "reinterpret_cast<const std::byte*>(" + type_ + "_constants::weights)"
+                                     : "davit_weights_" + type_;
+  }
+  [[nodiscard]] std::string blob_text() const {
+    const std::vector<std::byte>& blob = constants_.blob();
+    std::string out;
+    if (options_.weights_as_array) {
+      const bool is_long = blob.size() >= 65536;  // clang warns of such literals
+      out += "namespace " + type_ + "_constants {\n";
+      if (is_long) out += "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n";
+      out += "[[gnu::section(\".rodata.davit.weights." + type_ + "\")]] alignas(16) inline constexpr char weights[] =";
+      embed_text::append_bytes(out, blob, "    ");
+      out += ";\n";
+      if (is_long) out += "#pragma GCC diagnostic pop\n";
+      return out + "}  // namespace " + type_ + "_constants\n\n";
+    }
+    const std::string symbol = "davit_weights_" + type_;
+    out += "// The weights, from " + options_.name + ".bin: its folder must be among the include paths.\n";
+    out += "asm(R\"(\n  .pushsection .rodata.davit.weights." + type_ + ", \"aG\", %progbits, " + symbol +
+           ", comdat\n  .balign 16\n  .weak " + symbol + "\n  .hidden " + symbol + "\n  .type " + symbol +
+           ", %object\n" + symbol + ":\n  .incbin \"" + options_.name + ".bin\"\n  .size " + symbol + ", " +
+           std::to_string(blob.size()) +
+           "\n  .popsection\n)\");\nextern \"C\" [[gnu::visibility(\"hidden\")]] const std::byte " + symbol + "[];\n\n";
+    return out;
+  }
+  /// "x float32 [1, 64] -> y float32 [1, 10]".
+  [[nodiscard]] std::string arguments(const EmbedGraphText& text) const {
+    std::string in, out;
+    const std::span<const Argument> inputs = graph_.args(graph_.root().inputs);
+    const std::span<const Argument> outputs = graph_.args(graph_.root().outputs);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i].is_value() && kind(program_.signature.input_specs[i]) == InputKind::user_input)
+        in += (in.empty() ? "" : ", ") + text.describe(inputs[i].value());
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      if (outputs[i].is_value() && kind(program_.signature.output_specs[i]) == OutputKind::user_output)
+        out += (out.empty() ? "" : ", ") + text.describe(outputs[i].value());
+    return "forward: " + in + " -> " + out;
+  }
+
+  const ExportedProgram& program_;
+  GraphModuleView graph_;
+  const EmbedOptions& options_;
+  std::string type_;
+  EmbedConstants constants_;
+  std::vector<std::int64_t> dims_;
+  std::vector<std::int64_t> symbols_;
+  std::string rows_, output_rows_;
+};
+
+}  // namespace detail
+
+DAVIT_INLINE Result<EmbeddedProgram> embed_program(const ExportedProgram& program,
+                                                           const EmbedOptions& options) {
+  return detail::ProgramEmbedder(program, options).run();
+}
+
+}  // namespace davit::formats

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include "davit/formats/check_targets.hpp"
+#include "davit/formats/exported_program_json.hpp"
+#include "davit/formats/mapped_file.hpp"
+#include "davit/formats/payload_config.hpp"
+#include "davit/formats/pt2.hpp"
+#include "davit/formats/pt2_layout.hpp"
+#include "davit/formats/torch_save.hpp"
+#include "davit/formats/zip.hpp"
+#include "davit/program/exported_program.hpp"
+
+namespace davit::formats {
+
+namespace detail {
+
+/// Reads one program from a `.pt2` file.
+class Pt2Reader {
+ public:
+  Pt2Reader(ZipArchive archive, const Pt2Options& options) : archive_(std::move(archive)), options_(options) {}
+
+  [[nodiscard]] Result<ExportedProgram> run() {
+    const Result<Pt2Layout> layout = find_pt2_layout(archive_, options_.model);
+    if (!layout) return error_of(layout);
+    if (Result<void> known = check_version(layout->version); !known) return error_of(std::move(known));
+    Result<ExportedProgram> program = read_program(layout->program);
+    if (!program) return program;
+    Result<TorchDict> weights = read_dict(layout->state_dict, layout->weights_config, layout->weights_folder);
+    if (!weights) return error_of(std::move(weights));
+    Result<TorchDict> constants = read_dict(layout->constants, layout->constants_config, layout->constants_folder);
+    if (!constants) return error_of(std::move(constants));
+    if (!weights->objects.empty())
+      return corrupt(Name(archive_.label()),
+                     concat("state dict entry ", in_quotes(weights->objects[0].name), " is not a tensor"));
+    program->state_dict = std::move(weights->tensors);
+    program->constants = std::move(constants->tensors);
+    program->custom_objects = std::move(constants->objects);
+    name_classes(*program);
+    if (Result<void> complete = check_targets(*program); !complete) return error_of(std::move(complete));
+    return program;
+  }
+
+ private:
+  /// The member `version` holds "major.minor"; the JSON says it again.
+  [[nodiscard]] Result<void> check_version(const std::string& member) {
+    if (member.empty()) return {};
+    const Result<std::string> text = text_member(archive_, member);
+    if (!text) return error_of(text);
+    std::int64_t major = 0;
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), major);
+    if (error != std::errc()) return corrupt(archive_.place(member), concat(in_quotes(*text), " is not a version"));
+    return check_schema_major(major, archive_.place(member));
+  }
+
+  [[nodiscard]] Result<ExportedProgram> read_program(const std::string& member) {
+    const Result<SharedBytes> bytes = archive_.read(member);
+    if (!bytes) return error_of(bytes);
+    const Result<JsonDocument> document = parse(*bytes, member);
+    if (!document) return error_of(document);
+    return read_exported_program(document->root());
+  }
+
+  [[nodiscard]] Result<JsonDocument> parse(const SharedBytes& bytes, const std::string& member) const {
+    return parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, archive_.place(member));
+  }
+
+  /// The state dict or the constants, in whichever form they are there.
+  [[nodiscard]] Result<TorchDict> read_dict(const std::string& file, const std::string& config,
+                                            const std::string& folder) {
+    if (!file.empty()) {
+      Result<SharedBytes> bytes = archive_.read(file);
+      if (!bytes) return error_of(std::move(bytes));
+      if (bytes->empty()) return TorchDict{};
+      Result<TorchSave> saved = TorchSave::open(*std::move(bytes), archive_.place(file), inner_options());
+      if (!saved) return error_of(std::move(saved));
+      return saved->dict();
+    }
+    if (config.empty()) return TorchDict{};
+    const Result<SharedBytes> bytes = archive_.read(config);
+    if (!bytes) return error_of(bytes);
+    const Result<JsonDocument> document = parse(*bytes, config);
+    if (!document) return error_of(document);
+    return PayloadReader(archive_, folder, inner_options()).read(document->root());
+  }
+
+  /// Of archives in the archive, whose bytes have been compared with their checksum as a whole.
+  [[nodiscard]] static ZipOptions inner_options() noexcept {
+    return {.verify_checksums = false, .allow_deflate = false};
+  }
+
+  /// Newer files tell the classes of custom objects in the signature alone.
+  static void name_classes(ExportedProgram& program) {
+    const NameIndex objects(program.custom_objects, [](const NamedObject& o) { return o.name.view(); });
+    for (const InputSpec& spec : program.signature.input_specs) {
+      const auto* input = std::get_if<InputToCustomObjSpec>(&spec);
+      const std::size_t at = input == nullptr ? NameIndex::not_found : objects.first(input->target);
+      if (at != NameIndex::not_found && program.custom_objects[at].class_fqn.empty())
+        program.custom_objects[at].class_fqn = input->arg.class_fqn;
+    }
+  }
+
+  ZipArchive archive_;
+  Pt2Options options_;
+};
+
+DAVIT_INLINE Result<ExportedProgram> read_pt2_bytes(SharedBytes bytes, std::string_view label,
+                                                    const Pt2Options& options) {
+  const auto no_memory = [&] {
+    return load_error(ErrorCode::out_of_memory, Name::own(label), "no memory for the program", {});
+  };
+  try {
+    Result<ZipArchive> archive =
+        ZipArchive::open(std::move(bytes), label, {.verify_checksums = options.verify_checksums});
+    if (!archive) return error_of(std::move(archive));
+    return Pt2Reader(*std::move(archive), options).run();
+  } catch (const std::bad_alloc&) {
+    return no_memory();
+  } catch (const std::length_error&) {
+    return no_memory();
+  }
+}
+
+}  // namespace detail
+
+DAVIT_INLINE Result<ExportedProgram> read_pt2(SharedBytes bytes, const Pt2Options& options) {
+  return detail::read_pt2_bytes(std::move(bytes), "pt2", options);
+}
+
+DAVIT_INLINE Result<ExportedProgram> read_pt2(const std::filesystem::path& path, const Pt2Options& options) {
+  Result<SharedBytes> bytes = map_file(path);
+  if (!bytes) return error_of(std::move(bytes));
+  return detail::read_pt2_bytes(*std::move(bytes), path.filename().string(), options);
+}
+
+}  // namespace davit::formats

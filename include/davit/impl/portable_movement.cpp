@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+#include "davit/backends/portable/impl/movement_group.ipp"
