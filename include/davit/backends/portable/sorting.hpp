@@ -7,28 +7,30 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 
 #include "davit/backends/portable/views.hpp"
+#include "davit/kernels/convert.hpp"
 
 namespace davit::portable_kernels {
 
 namespace detail {
 
-/// A number that orders elements as torch does: NaN above everything, both zeros equal.
-template <class T>
-[[nodiscard]] std::uint64_t order_key(const void* data, std::int64_t at) noexcept {
+/// A number that orders elements as torch does: NaN above everything, both zeros equal. The dtype is real.
+[[nodiscard]] inline std::uint64_t order_key(ScalarType type, const void* element) noexcept {
   constexpr std::uint64_t top = std::uint64_t{1} << 63;
-  const auto v = static_cast<compute_type<T>>(static_cast<const T*>(data)[at]);
-  if constexpr (std::is_floating_point_v<compute_type<T>>) {
+  if (is_floating(type)) {
+    double v = 0;
+    if (type == ScalarType::float32) v = *static_cast<const float*>(element);
+    else (void)kernels::load_element(element, type, v);
     if (v != v) return ~std::uint64_t{0};
-    const auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(v) + 0.0);
+    const auto bits = std::bit_cast<std::uint64_t>(v + 0.0);
     return (bits & top) != 0 ? ~bits : bits | top;
-  } else if constexpr (std::is_signed_v<T>) {
-    return static_cast<std::uint64_t>(std::int64_t{v}) ^ top;
-  } else {
-    return v;
   }
+  std::int64_t v = 0;
+  if (type == ScalarType::int64) v = *static_cast<const std::int64_t*>(element);
+  else (void)kernels::load_element(element, type, v);
+  const bool has_sign = type != ScalarType::uint64;  // narrower ones are not negative here
+  return static_cast<std::uint64_t>(v) ^ (has_sign ? top : 0);
 }
 
 /// An element of a line: its key, and where in the line it stands.
@@ -50,13 +52,9 @@ template <class Order>
   if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
   if (call.wants(1))
     if (const ErrorCode code = call.make(1, ScalarType::int64, sizes); code != ErrorCode::ok) return code;
-  std::uint64_t (*key)(const void*, std::int64_t) noexcept = nullptr;
-  const ErrorCode known = dispatch_any(x.dtype, [&]<class T>() {
-    key = order_key<T>;
-    return ErrorCode::ok;
-  });
   const TensorView& out = call.output(0);
-  if (known != ErrorCode::ok || out.numel() == 0) return known;
+  if (!kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
+  if (out.numel() == 0) return ErrorCode::ok;
   auto* entries = call.temporary<Ranked>(static_cast<std::size_t>(length));
   if (entries == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory to sort a line in");
   const std::int64_t step = scalar ? 0 : x.stride(dim);
@@ -68,7 +66,7 @@ template <class Order>
   const std::uint64_t flip = descending ? ~std::uint64_t{0} : 0;
   if (!scalar) sizes[dim] = 1;
   for_each_index<2>(sizes, {strides_of(x), strides_of(out)}, [&](std::int64_t line, std::int64_t out_line) {
-    for (std::int64_t i = 0; i < length; ++i) entries[i] = {key(from, line + i * step) ^ flip, i};
+    for (std::int64_t i = 0; i < length; ++i) entries[i] = {order_key(x.dtype, from + (line + i * step) * static_cast<std::int64_t>(element)) ^ flip, i};
     order(entries, length);
     for (std::int64_t i = 0; i < (scalar ? 1 : count); ++i) {
       const std::int64_t at = out_line + i * out_step;

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "davit/backends/portable/dispatch.hpp"
+#include "davit/backends/portable/result_type.hpp"
 
 namespace davit::portable_kernels {
 
@@ -40,13 +40,15 @@ namespace detail {
 [[nodiscard]] inline ErrorCode local_scalar(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   if (x.numel() != 1) return call.refuse(ErrorCode::invalid_shape, "only a tensor of one element can become a number");
-  return dispatch_all(x.dtype, [&]<class T>() {
-    const T v = *x.as<T>();
-    if constexpr (std::is_same_v<T, bool>) call.set(0, EValue(v));
-    else if constexpr (std::is_integral_v<T>) call.set(0, EValue(static_cast<std::int64_t>(v)));
-    else call.set(0, EValue(static_cast<double>(static_cast<compute_type<T>>(v))));
-    return ErrorCode::ok;
-  });
+  switch (kernels::compute_of(x.dtype)) {
+    case kernels::Compute::none: return ErrorCode::invalid_dtype;
+    case kernels::Compute::int64: {
+      const auto v = element_as<std::int64_t>(x, 0);
+      call.set(0, x.dtype == ScalarType::bool_ ? EValue(v != 0) : EValue(v));
+      return ErrorCode::ok;
+    }
+    default: call.set(0, EValue(element_as<double>(x, 0))); return ErrorCode::ok;
+  }
 }
 /// Prints a line to the standard output. Source: at::native::_print.
 [[nodiscard]] inline ErrorCode print(KernelCall& call) {

@@ -8,6 +8,7 @@
 
 #include "davit/backends/portable/dispatch.hpp"
 #include "davit/core/copy_tensor.hpp"
+#include "davit/kernels/move.hpp"
 
 namespace davit::portable_kernels {
 
@@ -26,7 +27,7 @@ namespace detail {
 /// Makes output i a contiguous copy of `from`.
 [[nodiscard]] inline ErrorCode copy_out(KernelCall& call, std::size_t i, const TensorView& from) {
   if (const ErrorCode code = call.make(i, from.dtype, from.sizes()); code != ErrorCode::ok) return code;
-  copy_tensor(from, call.output(i));
+  kernels::move_elements(from, call.output(i));
   return ErrorCode::ok;
 }
 
@@ -79,7 +80,7 @@ namespace detail {
   flat.sizes_data = x.sizes_data;
   flat.strides_data = dense.values.data();
   flat.rank = x.rank;
-  copy_tensor(x, flat);
+  kernels::move_elements(x, flat);
   return ErrorCode::ok;
 }
 

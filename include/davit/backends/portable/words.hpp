@@ -43,13 +43,12 @@ class Cell {
   /// Takes the first element of `from`, converted.
   [[nodiscard]] ErrorCode set(ScalarType type, const TensorView& from) noexcept {
     type_ = type;
-    return dispatch_any(type, [&]<class T>() {
-      Loader<T> load = nullptr;
-      if (const ErrorCode code = find_loader<T>(from.dtype, load); code != ErrorCode::ok) return code;
-      const T value = load(from.data, 0);
-      std::memcpy(&bits_, &value, sizeof(value));
-      return ErrorCode::ok;
-    });
+    const kernels::Conversion conversion = kernels::Conversion::between(from.dtype, type);
+    if (!conversion.ok) return ErrorCode::invalid_dtype;
+    std::uint64_t scratch = 0;
+    if (conversion.count == 0) std::memcpy(&bits_, from.data, conversion.element);
+    conversion.run(from.data, &bits_, &scratch, 1);
+    return ErrorCode::ok;
   }
   /// The element in every place of a tensor of these sizes; they and the cell must outlive it.
   [[nodiscard]] TensorView view(std::span<const std::int64_t> sizes) noexcept {

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "davit/kernels/walk.hpp"
+
+namespace davit::kernels {
+
+namespace detail {
+template <std::size_t Bytes>
+void move_row(const std::byte* from, std::int64_t from_step, std::byte* to, std::int64_t to_step,
+              std::int64_t n) noexcept {
+  for (; n > 0; --n, from += from_step, to += to_step) std::memcpy(to, from, Bytes);
+}
+}  // namespace detail
+
+/// Moves n elements of 1, 2, 4, 8 or 16 bytes from one row to another that does not overlap; steps are in bytes. O(n).
+inline void move_row(std::size_t element, const std::byte* from, std::int64_t from_step, std::byte* to,
+                     std::int64_t to_step, std::int64_t n) noexcept {
+  const auto bytes = static_cast<std::int64_t>(element);
+  if (from_step == bytes && to_step == bytes) {
+    std::memcpy(to, from, static_cast<std::size_t>(n) * element);
+    return;
+  }
+  switch (element) {
+    case 1: return detail::move_row<1>(from, from_step, to, to_step, n);
+    case 2: return detail::move_row<2>(from, from_step, to, to_step, n);
+    case 4: return detail::move_row<4>(from, from_step, to, to_step, n);
+    case 8: return detail::move_row<8>(from, from_step, to, to_step, n);
+    default: return detail::move_row<16>(from, from_step, to, to_step, n);
+  }
+}
+
+/// Fills n elements with the one at `value`, which may be the first of them. O(n).
+inline void fill_row(std::size_t element, const void* value, void* to, std::int64_t n) noexcept {
+  auto* first = static_cast<std::byte*>(to);
+  if (n <= 0) return;
+  if (value != to) std::memcpy(first, value, element);
+  auto done = static_cast<std::int64_t>(1);
+  while (done < n) {
+    const std::int64_t more = done < n - done ? done : n - done;
+    std::memcpy(first + static_cast<std::size_t>(done) * element, first, static_cast<std::size_t>(more) * element);
+    done += more;
+  }
+}
+
+/// Moves elements along a collapsed walk of two operands, source and target, which must not overlap. O(elements); rows
+/// that lie contiguous in both are one memcpy.
+inline void move_elements(std::size_t element, const Walk& walk, const void* from, void* to) noexcept {
+  if (walk.count == 0) return;
+  const auto* source = static_cast<const std::byte*>(from);
+  auto* target = static_cast<std::byte*>(to);
+  walk.for_each_row([&](const auto& at) {
+    move_row(element, source + at[0], walk.strides[0][0], target + at[1], walk.strides[1][0], walk.sizes[0]);
+  });
+}
+/// Moves elements of one tensor to another of these sizes, whatever the strides (in elements).
+inline void move_elements(std::size_t element, std::span<const std::int64_t> sizes, const void* from,
+                          std::span<const std::int64_t> from_strides, void* to,
+                          std::span<const std::int64_t> to_strides) noexcept {
+  Walk walk(sizes);
+  walk.add(from_strides, element).add(to_strides, element).collapse();
+  move_elements(element, walk, from, to);
+}
+
+/// Moves the elements of `from` to `to`, of the same dtype and sizes.
+inline void move_elements(const TensorView& from, const TensorView& to) noexcept {
+  move_elements(size_of(from.dtype), from.sizes(), from.data, from.strides(), to.data, to.strides());
+}
+
+}  // namespace davit::kernels
