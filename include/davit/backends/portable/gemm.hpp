@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "davit/backends/portable/vector_lanes.hpp"
+#include "davit/kernels/function_ref.hpp"
 
 namespace davit::portable_kernels {
 
@@ -42,6 +43,13 @@ struct Block {
   std::int64_t row, col;
   std::int64_t i, rows, j, columns;
 };
+
+/// Gives a panel of a right operand: fills `to` (depth x width elements), or points elsewhere.
+template <class C>
+using PanelSource = kernels::FunctionRef<Panel<C>(C* to, const PanelRange&)>;
+/// Takes a finished part of a product.
+template <class C>
+using BlockSink = kernels::FunctionRef<void(const Block<C>&)>;
 
 /// The blocks an m x n x k product is cut into.
 template <class C>
@@ -138,11 +146,11 @@ void gemm_rows(std::int64_t rows, std::int64_t depth, Matrix<C> a, Panel<C> b, s
 
 /// The product of `a` (m x k) and the k x n matrix that `source` gives in panels; `sink` takes its blocks.
 ///
-/// `source(C* to, PanelRange) -> Panel<C>` either fills `to` (depth x width elements) or points elsewhere;
-/// `sink(const Block<C>&)` gets each element once. `work` holds gemm_work<C>(m, n, k) elements. Integer types must be
+/// `sink` gets each element once. `work` holds gemm_work<C>(m, n, k) elements. Integer types must be
 /// unsigned and wrap around. O(m * n * k).
-template <class C, class Source, class Sink>
-void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, Source&& source, Sink&& sink) {
+template <class C>
+void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, PanelSource<C> source,
+          BlockSink<C> sink) {
   const GemmShape<C> shape(m, n, k);
   constexpr std::int64_t full = GemmShape<C>::width;
   const std::int64_t row = shape.panels * full;

@@ -117,7 +117,7 @@ template <std::size_t Dims, class Source>
   }
   if (!some_left) return call.refuse(ErrorCode::invalid_shape, "negative padding leaves nothing of the tensor");
   if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
-  return copy_mapped(x, call.output(0),
+  return copy_mapped(call, x, call.output(0),
                      [&](std::size_t d, std::int64_t i) { return source(i - pad.before[d], x.size(d)); });
 }
 
