@@ -25,7 +25,7 @@ struct Block {
 class BlockReader {
  public:
   /// `element` is the bytes of an element in memory.
-  void start(const Walk& walk, std::size_t operand, const void* data, std::size_t element,
+  [[gnu::noinline]] void start(const Walk& walk, std::size_t operand, const void* data, std::size_t element,
              const Conversion& conversion) noexcept {
     walk_ = &walk;
     strides_ = walk.strides[operand].data();
@@ -49,7 +49,7 @@ class BlockReader {
   }
 
   /// The next n elements. More than block_length must lie in one row, in place.
-  [[nodiscard]] const void* next(std::int64_t n, Block& own, Block& scratch) noexcept {
+  [[nodiscard, gnu::noinline]] const void* next(std::int64_t n, Block& own, Block& scratch) noexcept {
     const std::byte* from = row_ + at_ * step_;
     if (n <= inner_ - at_) {
       at_ += n;
@@ -117,7 +117,7 @@ class BlockReader {
 
 /// Converts the elements of one tensor into another of the same sizes; strides are in elements, and the two must not
 /// overlap unless they are the same. False if a dtype is no real number's. O(elements).
-[[nodiscard]] inline bool convert_elements(std::span<const std::int64_t> sizes, const void* from, ScalarType from_type,
+[[nodiscard, gnu::noinline]] inline bool convert_elements(std::span<const std::int64_t> sizes, const void* from, ScalarType from_type,
                                            std::span<const std::int64_t> from_strides, void* to, ScalarType to_type,
                                            std::span<const std::int64_t> to_strides) noexcept {
   const Conversion conversion = Conversion::between(from_type, to_type);

@@ -156,13 +156,13 @@ inline constexpr std::array<ConvertBlock, no_place> storers{
 class Conversion {
  public:
   /// `ok` is false for dtypes that are not real numbers.
-  [[nodiscard]] static Conversion between(ScalarType from, ScalarType to) noexcept {
+  [[nodiscard, gnu::noinline]] static Conversion between(ScalarType from, ScalarType to) noexcept {
     Conversion c;
     c.begin(from, to);
     return c;
   }
   /// As a tensor of dtype `as` would hold the elements, in what that dtype is computed in.
-  [[nodiscard]] static Conversion into_compute(ScalarType from, ScalarType as) noexcept {
+  [[nodiscard, gnu::noinline]] static Conversion into_compute(ScalarType from, ScalarType as) noexcept {
     Conversion c;
     c.begin(from, as);
     const ScalarType into = wide(as);
@@ -177,7 +177,7 @@ class Conversion {
   std::array<ConvertBlock, 3> steps{};
 
   /// Runs all steps. `from` is not changed; `to` and `scratch` are two blocks of n of the widest elements.
-  void run(const void* from, void* to, void* scratch, std::int64_t n) const noexcept {
+  [[gnu::noinline]] void run(const void* from, void* to, void* scratch, std::int64_t n) const noexcept {
     for (std::size_t k = 0; k < count; ++k) {
       void* target = (count - 1 - k) % 2 == 0 ? to : scratch;
       steps[k](from, target, n);

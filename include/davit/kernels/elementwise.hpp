@@ -101,7 +101,7 @@ inline constexpr std::int64_t short_row = 64;
 
 /// out[i] = loop(operands[i]...) over broadcast operands; `out` is contiguous, `store` converts what the loop writes.
 /// Operands that need neither conversion nor gathering are read where they lie. O(elements of out).
-inline void map_blocks(std::span<const Operand> operands, const TensorView& out, const Conversion& store,
+[[gnu::noinline]] inline void map_blocks(std::span<const Operand> operands, const TensorView& out, const Conversion& store,
                        BlockLoop loop, Parameters& parameters) noexcept {
   Walk walk(out.sizes());
   if (walk.count == 0) return;

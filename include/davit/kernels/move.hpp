@@ -19,7 +19,7 @@ void move_row(const std::byte* from, std::int64_t from_step, std::byte* to, std:
 }  // namespace detail
 
 /// Moves n elements of 1, 2, 4, 8 or 16 bytes from one row to another that does not overlap; steps are in bytes. O(n).
-inline void move_row(std::size_t element, const std::byte* from, std::int64_t from_step, std::byte* to,
+[[gnu::noinline]] inline void move_row(std::size_t element, const std::byte* from, std::int64_t from_step, std::byte* to,
                      std::int64_t to_step, std::int64_t n) noexcept {
   const auto bytes = static_cast<std::int64_t>(element);
   if (from_step == bytes && to_step == bytes) {
@@ -67,7 +67,7 @@ template <std::size_t Bytes, bool Gathers>
 
 /// Moves elements of up to 8 bytes from the places that indices name to a row, or (not `gathers`) from a row to these
 /// places, of several to one the last. False if an index is outside; the others are moved. O(n).
-[[nodiscard]] inline bool move_indexed(std::size_t element, bool gathers, const IndexedRow& row, std::byte* indexed,
+[[nodiscard, gnu::noinline]] inline bool move_indexed(std::size_t element, bool gathers, const IndexedRow& row, std::byte* indexed,
                                        std::byte* other, std::int64_t other_step, std::int64_t n) noexcept {
   switch (element) {
     case 1: return (gathers ? detail::move_indexed<1, true> : detail::move_indexed<1, false>)(row, indexed, other, other_step, n);
@@ -79,7 +79,7 @@ template <std::size_t Bytes, bool Gathers>
 }
 
 /// Fills n elements with the one at `value`, which may be the first of them. O(n).
-inline void fill_row(std::size_t element, const void* value, void* to, std::int64_t n) noexcept {
+[[gnu::noinline]] inline void fill_row(std::size_t element, const void* value, void* to, std::int64_t n) noexcept {
   auto* first = static_cast<std::byte*>(to);
   if (n <= 0) return;
   if (value != to) std::memcpy(first, value, element);
@@ -93,7 +93,7 @@ inline void fill_row(std::size_t element, const void* value, void* to, std::int6
 
 /// Moves elements along a collapsed walk of two operands, source and target, which must not overlap. O(elements); rows
 /// that lie contiguous in both are one memcpy.
-inline void move_elements(std::size_t element, const Walk& walk, const void* from, void* to) noexcept {
+[[gnu::noinline]] inline void move_elements(std::size_t element, const Walk& walk, const void* from, void* to) noexcept {
   if (walk.count == 0) return;
   const auto* source = static_cast<const std::byte*>(from);
   auto* target = static_cast<std::byte*>(to);
@@ -102,7 +102,7 @@ inline void move_elements(std::size_t element, const Walk& walk, const void* fro
   });
 }
 /// Moves elements of one tensor to another of these sizes, whatever the strides (in elements).
-inline void move_elements(std::size_t element, std::span<const std::int64_t> sizes, const void* from,
+[[gnu::noinline]] inline void move_elements(std::size_t element, std::span<const std::int64_t> sizes, const void* from,
                           std::span<const std::int64_t> from_strides, void* to,
                           std::span<const std::int64_t> to_strides) noexcept {
   Walk walk(sizes);
@@ -111,7 +111,7 @@ inline void move_elements(std::size_t element, std::span<const std::int64_t> siz
 }
 
 /// Moves the elements of `from` to `to`, of the same dtype and sizes.
-inline void move_elements(const TensorView& from, const TensorView& to) noexcept {
+[[gnu::noinline]] inline void move_elements(const TensorView& from, const TensorView& to) noexcept {
   move_elements(size_of(from.dtype), from.sizes(), from.data, from.strides(), to.data, to.strides());
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -127,7 +128,7 @@ class Groups {
     });
   }
   /// Works the elements of a group, converted, into what is accumulated; the loop is that of what they are converted to.
-  void reduce(const std::byte* first, const Conversion& conversion, ReduceLoop loop, Accumulated& so_far) const {
+  [[gnu::noinline]] void reduce(const std::byte* first, const Conversion& conversion, ReduceLoop loop, Accumulated& so_far) const {
     if (inner_.count == 0) return;
     const std::int64_t step = inner_.strides[0][0];
     if (conversion.count == 0) {
@@ -153,29 +154,34 @@ class Groups {
   Walk inner_;
 };
 
-/// Writes numbers of type C one after another into a contiguous tensor, converted by blocks.
-template <class C>
+/// Writes what groups were reduced to one after another into a contiguous tensor, converted by blocks.
 class ResultWriter {
  public:
-  explicit ResultWriter(const TensorView& out) noexcept
-      : to_(static_cast<std::byte*>(out.data)), store_(Conversion::between(scalar_type_of<C>, out.dtype)) {}
+  /// `integers`: what was accumulated in integers, else in double.
+  ResultWriter(const TensorView& out, bool integers) noexcept
+      : to_(static_cast<std::byte*>(out.data)),
+        store_(Conversion::between(integers ? ScalarType::int64 : ScalarType::float64, out.dtype)),
+        integers_(integers) {}
   ResultWriter(const ResultWriter&) = delete;
   ResultWriter& operator=(const ResultWriter&) = delete;
   ~ResultWriter() { flush(); }
-  void push(C value) noexcept {
-    values_[used_++] = value;
+  void push(const Accumulated& result) noexcept {
+    if (integers_) values_[used_++] = static_cast<std::uint64_t>(result.integer);
+    else values_[used_++] = std::bit_cast<std::uint64_t>(result.real);
     if (used_ == values_.size()) flush();
   }
 
  private:
   std::byte* to_;
   Conversion store_;
+  bool integers_;
   std::size_t used_ = 0;
-  std::array<C, static_cast<std::size_t>(block_length)> values_;
+  std::array<std::uint64_t, static_cast<std::size_t>(block_length)> values_;
 
-  void flush() noexcept {
+  [[gnu::noinline]] void flush() noexcept {
+    if (used_ == 0) return;
     Block scratch;
-    if (store_.count == 0) std::memcpy(to_, values_.data(), used_ * sizeof(C));
+    if (store_.count == 0) std::memcpy(to_, values_.data(), used_ * sizeof(std::uint64_t));
     store_.run(values_.data(), to_, scratch.bytes.data(), static_cast<std::int64_t>(used_));
     to_ += used_ * store_.element;
     used_ = 0;

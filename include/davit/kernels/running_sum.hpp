@@ -4,73 +4,71 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <type_traits>
 
-#include "davit/kernels/arithmetic.hpp"
-#include "davit/kernels/blocks.hpp"
-#include "davit/kernels/walk.hpp"
+#include "davit/kernels/reduce.hpp"
 
 namespace davit::kernels {
 
 namespace detail {
-template <class T, class A, class R>
-[[nodiscard]] A running_sum(A sum, const std::byte* from, std::int64_t from_step, std::byte* to, std::int64_t to_step,
-                            std::int64_t n) noexcept {
+/// Adds n numbers to `sum`, one after another, and writes each result.
+using RunningSumLoop = void (*)(Accumulated& sum, const std::byte* from, std::int64_t from_step, std::byte* to,
+                                std::int64_t to_step, std::int64_t n);
+template <class T>
+void running_sum_loop(Accumulated& so_far, const std::byte* from, std::int64_t from_step, std::byte* to,
+                      std::int64_t to_step, std::int64_t n) {
+  using A = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
+  A sum = so_far.of<T>();
   for (; n > 0; --n, from += from_step, to += to_step) {
     sum = wrap_add(sum, static_cast<A>(*reinterpret_cast<const T*>(from)));
-    *reinterpret_cast<R*>(to) = static_cast<R>(sum);
+    *reinterpret_cast<T*>(to) = static_cast<T>(sum);
   }
-  return sum;
+  so_far.of<T>() = sum;
 }
 }  // namespace detail
 
-/// Sums of all elements so far along the one dimension `line`, for each index of the dimensions `kept`, added in A: double
-/// or int64. False if a dtype is no real number's. O(elements).
-template <class A>
-[[nodiscard]] bool running_sums(const TensorView& x, std::span<const std::int64_t> kept,
-                                std::span<const std::int64_t> kept_strides, std::span<const std::int64_t> line,
-                                std::span<const std::int64_t> line_strides, const TensorView& out,
-                                std::span<const std::int64_t> out_kept_strides,
-                                std::span<const std::int64_t> out_line_strides) noexcept {
-  const Conversion load = Conversion::between(x.dtype, scalar_type_of<A>);
-  const Conversion store = Conversion::between(scalar_type_of<A>, out.dtype);
+/// Sums of all elements so far along one dimension: of each line of `length` elements, whose first ones `lines` walks in x
+/// and in `out`. Floats are added in double, integers modulo 2^64, as the result is one. False if a dtype is no real
+/// number's. O(elements).
+[[nodiscard]] inline bool running_sums(const Walk& lines, std::int64_t length, const TensorView& x,
+                                       std::int64_t from_stride, const TensorView& out,
+                                       std::int64_t to_stride) noexcept {
+  const ScalarType wide = is_integral(out.dtype) ? ScalarType::int64 : ScalarType::float64;
+  const Conversion load = Conversion::between(x.dtype, wide);
+  const Conversion store = Conversion::between(wide, out.dtype);
   if (!load.ok || !store.ok) return false;
-  const std::size_t from_element = size_of(x.dtype);
-  const std::size_t to_element = size_of(out.dtype);
-  Walk outer(kept);
-  outer.add(kept_strides, from_element).add(out_kept_strides, to_element).collapse();
-  if (outer.count == 0) return true;
-  const std::int64_t length = line.empty() ? 1 : line[0];
-  const std::int64_t from_step = line.empty() ? 0 : line_strides[0] * static_cast<std::int64_t>(from_element);
-  const std::int64_t to_step = line.empty() ? 0 : out_line_strides[0] * static_cast<std::int64_t>(to_element);
+  if (lines.count == 0) return true;
   const bool floats = x.dtype == ScalarType::float32 && out.dtype == ScalarType::float32;
   const bool direct = floats || (load.count == 0 && store.count == 0);
+  const detail::RunningSumLoop loop = floats                        ? detail::running_sum_loop<float>
+                                      : wide == ScalarType::float64 ? detail::running_sum_loop<double>
+                                                                    : detail::running_sum_loop<std::int64_t>;
+  const auto from_element = static_cast<std::int64_t>(size_of(x.dtype));
+  const auto to_element = static_cast<std::int64_t>(size_of(out.dtype));
+  const std::int64_t from_step = from_stride * from_element;
+  const std::int64_t to_step = to_stride * to_element;
+  constexpr std::int64_t width = 8;
   Block loaded;
   Block summed;
   Block scratch;
   const auto run = [&](const std::byte* from, std::byte* to) {
-    if (floats) return (void)detail::running_sum<float, A, float>(A{}, from, from_step, to, to_step, length);
-    if (direct) return (void)detail::running_sum<A, A, A>(A{}, from, from_step, to, to_step, length);
-    A sum{};
-    for (std::int64_t done = 0; done < length;) {
-      const std::int64_t n = std::min(length - done, block_length);
+    Accumulated sum;
+    if (direct) return loop(sum, from, from_step, to, to_step, length);
+    for (std::int64_t done = 0, n = 0; done < length; done += n) {
+      n = std::min(length - done, block_length);
       std::byte* gathered = (load.count % 2 == 0 ? loaded : scratch).bytes.data();
-      move_row(from_element, from + done * from_step, from_step, gathered, static_cast<std::int64_t>(from_element), n);
+      move_row(size_of(x.dtype), from + done * from_step, from_step, gathered, from_element, n);
       load.run(gathered, loaded.bytes.data(), scratch.bytes.data(), n);
-      sum = detail::running_sum<A, A, A>(sum, loaded.bytes.data(), sizeof(A), summed.bytes.data(), sizeof(A), n);
-      const std::byte* stored = summed.bytes.data();
-      if (store.count != 0) {
-        store.run(stored, loaded.bytes.data(), scratch.bytes.data(), n);
-        stored = loaded.bytes.data();
-      }
-      move_row(to_element, stored, static_cast<std::int64_t>(to_element), to + done * to_step, to_step, n);
-      done += n;
+      loop(sum, loaded.bytes.data(), width, summed.bytes.data(), width, n);
+      store.run(summed.bytes.data(), loaded.bytes.data(), scratch.bytes.data(), n);
+      const std::byte* stored = (store.count == 0 ? summed : loaded).bytes.data();
+      move_row(size_of(out.dtype), stored, to_element, to + done * to_step, to_step, n);
     }
   };
-  outer.for_each_row([&](const auto& at) {
-    for (std::int64_t i = 0; i < outer.sizes[0]; ++i)
-      run(static_cast<const std::byte*>(x.data) + at[0] + i * outer.strides[0][0],
-          static_cast<std::byte*>(out.data) + at[1] + i * outer.strides[1][0]);
+  lines.for_each_row([&](const auto& at) {
+    for (std::int64_t i = 0; i < lines.sizes[0]; ++i)
+      run(static_cast<const std::byte*>(x.data) + at[0] + i * lines.strides[0][0],
+          static_cast<std::byte*>(out.data) + at[1] + i * lines.strides[1][0]);
   });
   return true;
 }

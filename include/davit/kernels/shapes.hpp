@@ -17,7 +17,7 @@ struct Sizes {
   std::size_t rank = 0;
 
   constexpr Sizes() = default;
-  constexpr Sizes(std::span<const std::int64_t> from) noexcept {
+  [[gnu::noinline]] constexpr Sizes(std::span<const std::int64_t> from) noexcept {
     for (const std::int64_t v : from) push(v);
   }
   constexpr bool push(std::int64_t v) noexcept {
@@ -40,7 +40,7 @@ struct Sizes {
 }
 
 /// The sizes that a and b broadcast to; false if they do not.
-[[nodiscard]] constexpr bool broadcast(std::span<const std::int64_t> a, std::span<const std::int64_t> b,
+[[nodiscard, gnu::noinline]] constexpr bool broadcast(std::span<const std::int64_t> a, std::span<const std::int64_t> b,
                                        Sizes& out) noexcept {
   const std::size_t rank = a.size() > b.size() ? a.size() : b.size();
   if (rank > max_rank) return false;
@@ -57,7 +57,7 @@ struct Sizes {
 
 /// The strides with which a tensor walks `sizes` when broadcast to them (0 in broadcast dimensions). `sizes` must be
 /// what the tensor broadcasts to.
-[[nodiscard]] constexpr Sizes broadcast_strides(const TensorView& t, std::span<const std::int64_t> sizes) noexcept {
+[[nodiscard, gnu::noinline]] constexpr Sizes broadcast_strides(const TensorView& t, std::span<const std::int64_t> sizes) noexcept {
   Sizes strides;
   for (std::size_t d = 0; d < sizes.size(); ++d) {
     const bool absent = d + t.rank < sizes.size();

@@ -25,14 +25,14 @@ class Walk {
   std::array<std::array<std::int64_t, max_dims>, max_operands> strides;
 
   Walk() noexcept : rank(0), count(1) {}
-  explicit Walk(std::span<const std::int64_t> of) noexcept : rank(of.size()), count(1) {
+  [[gnu::noinline]] explicit Walk(std::span<const std::int64_t> of) noexcept : rank(of.size()), count(1) {
     for (std::size_t d = 0; d < rank; ++d) {
       sizes[d] = of[rank - 1 - d];
       count *= sizes[d];
     }
   }
   /// An operand whose strides are given in elements of so many bytes.
-  Walk& add(std::span<const std::int64_t> of, std::size_t element) noexcept {
+  [[gnu::noinline]] Walk& add(std::span<const std::int64_t> of, std::size_t element) noexcept {
     for (std::size_t d = 0; d < rank; ++d)
       strides[operands_][d] = of[rank - 1 - d] * static_cast<std::int64_t>(element);
     ++operands_;
@@ -48,7 +48,7 @@ class Walk {
     ++rank;
     return *this;
   }
-  void collapse() noexcept {
+  [[gnu::noinline]] void collapse() noexcept {
     std::size_t kept = 0;
     for (std::size_t d = 0; d < rank; ++d) {
       if (sizes[d] == 1) continue;
@@ -84,24 +84,27 @@ class Walk {
     return true;
   }
 
-  /// Calls row(offsets) for the first element of each innermost row, `offsets` holding bytes for each operand. The sizes
-  /// must not be 0.
-  template <class F>
-  void for_each_row(F&& row) const {
-    std::array<std::int64_t, max_operands> offsets{};
-    std::array<std::int64_t, max_dims> index;
-    for (std::size_t d = 1; d < rank; ++d) index[d] = 0;
-    while (true) {
-      row(offsets);
-      std::size_t d = 1;
-      for (; d < rank; ++d) {
-        for (std::size_t n = 0; n < operands_; ++n) offsets[n] += strides[n][d];
-        if (++index[d] < sizes[d]) break;
-        for (std::size_t n = 0; n < operands_; ++n) offsets[n] -= strides[n][d] * sizes[d];
-        index[d] = 0;
-      }
-      if (d >= rank) return;
+  /// Where the first element of an innermost row lies, in bytes for each operand.
+  struct Row {
+    std::array<std::int64_t, max_operands> at{};
+    std::array<std::int64_t, max_dims> index{};
+  };
+  /// Goes on to the next row; false after the last.
+  [[nodiscard, gnu::noinline]] bool next(Row& row) const noexcept {
+    for (std::size_t d = 1; d < rank; ++d) {
+      for (std::size_t n = 0; n < operands_; ++n) row.at[n] += strides[n][d];
+      if (++row.index[d] < sizes[d]) return true;
+      for (std::size_t n = 0; n < operands_; ++n) row.at[n] -= strides[n][d] * sizes[d];
+      row.index[d] = 0;
     }
+    return false;
+  }
+  /// Calls f(offsets) for each innermost row. The sizes must not be 0.
+  template <class F>
+  void for_each_row(F&& f) const {
+    Row row;
+    do f(row.at);
+    while (next(row));
   }
 
  private:

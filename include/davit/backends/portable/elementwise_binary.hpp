@@ -22,7 +22,7 @@ using Operands = std::span<const TensorView* const>;
 
 /// Output 0 = loops over the operands as tensors of dtype `type`, which is broadcast to it. What the loops write has the
 /// output's dtype, or is a bool if that is one and `type` is none.
-[[nodiscard]] inline ErrorCode run_loops(KernelCall& call, Operands operands, ScalarType type, const Loops& loops,
+[[nodiscard, gnu::noinline]] inline ErrorCode run_loops(KernelCall& call, Operands operands, ScalarType type, const Loops& loops,
                                          Parameters& parameters, bool truth = false) {
   const kernels::Compute compute = kernels::compute_of(type);
   const kernels::BlockLoop loop = loops.of(compute);
@@ -42,7 +42,7 @@ using Operands = std::span<const TensorView* const>;
 }
 
 /// Makes output 0 with the broadcast sizes of a and b.
-[[nodiscard]] inline ErrorCode make_broadcast(KernelCall& call, ScalarType dtype, const TensorView& a, const TensorView& b) {
+[[nodiscard, gnu::noinline]] inline ErrorCode make_broadcast(KernelCall& call, ScalarType dtype, const TensorView& a, const TensorView& b) {
   Sizes sizes;
   if (!broadcast(a.sizes(), b.sizes(), sizes)) return call.refuse(ErrorCode::invalid_shape, "the sizes of the operands do not broadcast");
   return call.make(0, dtype, sizes);
@@ -51,7 +51,7 @@ using Operands = std::span<const TensorView* const>;
 enum class Numbers : std::uint8_t { as_is, to_float, integral_only, no_bool };
 
 /// A binary operator whose result has the operands' common dtype (or float for integers, if so asked).
-[[nodiscard]] inline ErrorCode arithmetic(KernelCall& call, Numbers numbers, const Loops& loops, Parameters parameters = {}) {
+[[nodiscard, gnu::noinline]] inline ErrorCode arithmetic(KernelCall& call, Numbers numbers, const Loops& loops, Parameters parameters = {}) {
   const Operand a(call.arg(0));
   const Operand b(call.arg(1));
   if (!a.present() || !b.present()) return call.refuse(ErrorCode::invalid_argument, "an operand is missing");
@@ -66,7 +66,7 @@ enum class Numbers : std::uint8_t { as_is, to_float, integral_only, no_bool };
 }
 
 /// A comparison or logical operator: common dtype in, bool out. `swapped` gives the loops b, a.
-[[nodiscard]] inline ErrorCode comparison(KernelCall& call, const Loops& loops, bool swapped) {
+[[nodiscard, gnu::noinline]] inline ErrorCode comparison(KernelCall& call, const Loops& loops, bool swapped) {
   const Operand a(call.arg(0));
   const Operand b(call.arg(1));
   if (!a.present() || !b.present()) return call.refuse(ErrorCode::invalid_argument, "an operand is missing");
@@ -91,25 +91,28 @@ template <template <class> class F, bool Swapped = false>
 }
 
 /// A Scalar argument as the loops take it; `type` is what the operands are computed as.
-inline void set_number(Parameters& parameters, std::size_t i, const EValue& value, ScalarType type) noexcept {
+[[gnu::noinline]] inline void set_number(Parameters& parameters, std::size_t i, const EValue& value, ScalarType type) noexcept {
   parameters.reals[i] = value.number();
   parameters.integers[i] = type == ScalarType::bool_ ? value.number() != 0 : value.integer();
 }
 
 /// a + alpha * b (or minus); alpha as the third argument.
-template <bool Minus>
-[[nodiscard]] ErrorCode add_scaled(KernelCall& call) {
+[[nodiscard, gnu::noinline]] inline ErrorCode add_scaled(KernelCall& call, bool minus) {
   const EValue alpha = call.arg_count() > 2 ? call.arg(2) : EValue(1);
   if (!alpha.is_number()) return call.refuse(ErrorCode::invalid_argument, "alpha must be a number");
   if (alpha.number() == 1)
-    return arithmetic(call, Numbers::as_is, Minus ? kernels::number_loops<kernels::Subtract, 2> : kernels::number_loops<kernels::Add, 2>);
+    return arithmetic(call, Numbers::as_is, minus ? kernels::number_loops<kernels::Subtract, 2> : kernels::number_loops<kernels::Add, 2>);
   Parameters parameters;
   set_number(parameters, 0, alpha, ResultType().add(call.arg(0)).add(call.arg(1)).get());
-  if (Minus) {
+  if (minus) {
     parameters.reals[0] = -parameters.reals[0];
     parameters.integers[0] = kernels::wrap_sub<std::int64_t>(0, parameters.integers[0]);
   }
   return arithmetic(call, Numbers::as_is, kernels::number_loops<kernels::AddScaled, 2>, parameters);
+}
+template <bool Minus>
+[[nodiscard]] ErrorCode add_scaled(KernelCall& call) {
+  return add_scaled(call, Minus);
 }
 [[nodiscard]] inline ErrorCode mul(KernelCall& call) { return number_op<kernels::Multiply>(call); }
 [[nodiscard]] inline ErrorCode divide(KernelCall& call) {

@@ -12,7 +12,7 @@ namespace davit::portable_kernels {
 namespace detail {
 
 /// A function on reals: integers and bools are computed and returned in float32.
-[[nodiscard]] inline ErrorCode real_function(KernelCall& call, const Loops& loops, Parameters parameters = {}) {
+[[nodiscard, gnu::noinline]] inline ErrorCode real_function(KernelCall& call, const Loops& loops, Parameters parameters = {}) {
   const TensorView& x = call.tensor(0);
   const ScalarType type = float_type(x.dtype);
   if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
@@ -20,19 +20,22 @@ namespace detail {
 }
 
 /// A function that keeps the dtype.
-[[nodiscard]] inline ErrorCode same_type_function(KernelCall& call, const Loops& loops, Parameters parameters = {}) {
+[[nodiscard, gnu::noinline]] inline ErrorCode same_type_function(KernelCall& call, const Loops& loops, Parameters parameters = {}) {
   const TensorView& x = call.tensor(0);
   if (const ErrorCode code = call.make_like(0, x); code != ErrorCode::ok) return code;
   return run_loops(call, std::array{&x}, x.dtype, loops, parameters);
 }
 
 /// A question about each element: bool out.
-template <template <class> class F>
-[[nodiscard]] ErrorCode predicate(KernelCall& call) {
+[[nodiscard, gnu::noinline]] inline ErrorCode predicate(KernelCall& call, const Loops& loops) {
   const TensorView& x = call.tensor(0);
   if (const ErrorCode code = call.make(0, ScalarType::bool_, x.sizes()); code != ErrorCode::ok) return code;
   Parameters none;
-  return run_loops(call, std::array{&x}, x.dtype, kernels::truth_loops<F, 1>, none, true);
+  return run_loops(call, std::array{&x}, x.dtype, loops, none, true);
+}
+template <template <class> class F>
+[[nodiscard]] ErrorCode predicate(KernelCall& call) {
+  return predicate(call, kernels::truth_loops<F, 1>);
 }
 
 template <template <class> class F>
@@ -44,13 +47,16 @@ template <template <class> class F>
   return same_type_function(call, kernels::number_loops<F, 1>);
 }
 /// Integers and bools stay as they are.
-template <template <class> class F>
-[[nodiscard]] ErrorCode rounding(KernelCall& call) {
+[[nodiscard, gnu::noinline]] inline ErrorCode rounding(KernelCall& call, const Loops& loops) {
   const TensorView& x = call.tensor(0);
-  if (kernels::compute_of(x.dtype) != kernels::Compute::int64) return same_type_function(call, kernels::float_loops<F, 1>);
+  if (kernels::compute_of(x.dtype) != kernels::Compute::int64) return same_type_function(call, loops);
   if (const ErrorCode code = call.make_like(0, x); code != ErrorCode::ok) return code;
   kernels::move_elements(x, call.output(0));
   return ErrorCode::ok;
+}
+template <template <class> class F>
+[[nodiscard]] ErrorCode rounding(KernelCall& call) {
+  return rounding(call, kernels::float_loops<F, 1>);
 }
 [[nodiscard]] inline ErrorCode negate(KernelCall& call) {
   if (call.tensor(0).dtype == ScalarType::bool_) return call.refuse(ErrorCode::invalid_dtype, "neg does not take bools");
@@ -77,7 +83,7 @@ template <template <class> class F>
                        {.reals = {call.number(1, 1), call.number(2, 1), call.number(3, 1)}});
 }
 /// The nearest in [low, high], which are rounded to the tensor's dtype, but not to a float of 16 bits.
-[[nodiscard]] inline ErrorCode clamp_between(KernelCall& call, const EValue& low, const EValue& high) {
+[[nodiscard, gnu::noinline]] inline ErrorCode clamp_between(KernelCall& call, const EValue& low, const EValue& high) {
   const ScalarType type = call.tensor(0).dtype;
   Parameters parameters;
   set_number(parameters, 0, low, type);

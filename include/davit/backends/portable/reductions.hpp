@@ -31,7 +31,7 @@ struct Reduction {
 };
 
 /// Splits x by a list of dimensions; an empty list means all.
-[[nodiscard]] inline ErrorCode reduce_over(KernelCall& call, const TensorView& x, std::span<const EValue> dims, bool keepdim,
+[[nodiscard, gnu::noinline]] inline ErrorCode reduce_over(KernelCall& call, const TensorView& x, std::span<const EValue> dims, bool keepdim,
                                            Reduction& out) {
   std::uint32_t mask = 0;
   for (const EValue& v : dims) {
@@ -64,7 +64,7 @@ struct Reduction {
 
 /// Reduces x into output 0 of dtype `type`: `start`, then the loops, then divided by `divisor` if that is not 0. Floats
 /// are accumulated in double, integers in wrapping 64-bit.
-[[nodiscard]] inline ErrorCode accumulate(KernelCall& call, const TensorView& x, const Reduction& r, ScalarType type,
+[[nodiscard, gnu::noinline]] inline ErrorCode accumulate(KernelCall& call, const TensorView& x, const Reduction& r, ScalarType type,
                                           std::int64_t start, const kernels::ReduceLoops& loops, bool mean = false) {
   if (const ErrorCode code = call.make(0, type, r.out_sizes); code != ErrorCode::ok) return code;
   if (kernels::compute_of(x.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
@@ -72,21 +72,15 @@ struct Reduction {
   kernels::Conversion load;
   const kernels::ReduceLoop loop = loop_of(loops, x.dtype, integral ? ScalarType::int64 : ScalarType::float64, load);
   const kernels::Groups groups = groups_of(x, r);
-  const auto run = [&](auto& results, const auto& result) {
-    groups.for_each([&](const std::byte* first) {
-      kernels::Accumulated so_far{.real = static_cast<double>(start), .integer = start};
-      groups.reduce(first, load, loop, so_far);
-      results.push(result(so_far));
-    });
-    return ErrorCode::ok;
-  };
-  if (integral) {
-    kernels::ResultWriter<std::int64_t> results(call.output(0));
-    return run(results, [](const kernels::Accumulated& so_far) { return so_far.integer; });
-  }
   const auto count = static_cast<double>(r.count());
-  kernels::ResultWriter<double> results(call.output(0));
-  return run(results, [&](const kernels::Accumulated& so_far) { return mean ? so_far.real / count : so_far.real; });
+  kernels::ResultWriter results(call.output(0), integral);
+  groups.for_each([&](const std::byte* first) {
+    kernels::Accumulated so_far{.real = static_cast<double>(start), .integer = start};
+    groups.reduce(first, load, loop, so_far);
+    if (mean) so_far.real /= count;
+    results.push(so_far);
+  });
+  return ErrorCode::ok;
 }
 
 [[nodiscard]] inline ScalarType sum_type(ScalarType type) noexcept { return is_integral(type) ? ScalarType::int64 : type; }
@@ -103,7 +97,7 @@ struct Reduction {
   if (const ErrorCode code = reduce_over(call, x, {}, false, r); code != ErrorCode::ok) return code;
   return accumulate(call, x, r, call.dtype(1, sum_type(x.dtype)), 0, kernels::fold_loops<kernels::Add>);
 }
-[[nodiscard]] inline ErrorCode mean_over(KernelCall& call, std::span<const EValue> dims, bool keepdim, ScalarType type) {
+[[nodiscard, gnu::noinline]] inline ErrorCode mean_over(KernelCall& call, std::span<const EValue> dims, bool keepdim, ScalarType type) {
   Reduction r;
   const TensorView& x = call.tensor(0);
   if (!is_floating(type)) return call.refuse(ErrorCode::invalid_dtype, "mean takes floats only");
@@ -114,7 +108,7 @@ struct Reduction {
 [[nodiscard]] inline ErrorCode mean_dim(KernelCall& call) {
   return mean_over(call, call.list(1), call.boolean(2), call.dtype(3, call.tensor(0).dtype));
 }
-[[nodiscard]] inline ErrorCode prod_over(KernelCall& call, std::span<const EValue> dims, bool keepdim, ScalarType type) {
+[[nodiscard, gnu::noinline]] inline ErrorCode prod_over(KernelCall& call, std::span<const EValue> dims, bool keepdim, ScalarType type) {
   Reduction r;
   if (const ErrorCode code = reduce_over(call, call.tensor(0), dims, keepdim, r); code != ErrorCode::ok) return code;
   return accumulate(call, call.tensor(0), r, type, 1, kernels::fold_loops<kernels::Multiply>);
@@ -123,7 +117,7 @@ struct Reduction {
 [[nodiscard]] inline ErrorCode prod_dim(KernelCall& call) {
   return prod_over(call, call.list(1), call.boolean(2), call.dtype(3, sum_type(call.tensor(0).dtype)));
 }
-[[nodiscard]] inline ErrorCode any_over(KernelCall& call, std::span<const EValue> dims, bool keepdim) {
+[[nodiscard, gnu::noinline]] inline ErrorCode any_over(KernelCall& call, std::span<const EValue> dims, bool keepdim) {
   Reduction r;
   const TensorView& x = call.tensor(0);
   if (const ErrorCode code = reduce_over(call, x, dims, keepdim, r); code != ErrorCode::ok) return code;
@@ -147,7 +141,7 @@ struct Reduction {
 
 /// The largest (or smallest) element of each group into `values`, if that is given, and where it is into `indices`; NaN
 /// wins, the first of equals counts.
-[[nodiscard]] inline ErrorCode extremes(KernelCall& call, const TensorView& x, const Reduction& r,
+[[nodiscard, gnu::noinline]] inline ErrorCode extremes(KernelCall& call, const TensorView& x, const Reduction& r,
                                         const kernels::ReduceLoops& loops, const TensorView* values,
                                         std::int64_t* indices) {
   if (r.count() == 0 && !r.reduced_sizes.span().empty())
@@ -160,24 +154,17 @@ struct Reduction {
   kernels::Conversion load;
   const kernels::ReduceLoop loop = loop_of(loops, x.dtype, integral ? ScalarType::int64 : ScalarType::float64, load);
   const kernels::Groups groups = groups_of(x, r);
-  const auto run = [&](const auto& store) {
-    groups.for_each([&](const std::byte* first) {
-      kernels::Accumulated so_far;
-      groups.reduce(first, load, loop, so_far);
-      store(so_far);
-      if (indices != nullptr) *indices++ = so_far.found_at;
-    });
-    return ErrorCode::ok;
-  };
-  if (values == nullptr) return run([](const kernels::Accumulated&) {});
-  if (integral) {
-    kernels::ResultWriter<std::int64_t> results(*values);
-    return run([&](const kernels::Accumulated& so_far) { results.push(so_far.integer); });
-  }
-  kernels::ResultWriter<double> results(*values);
-  return run([&](const kernels::Accumulated& so_far) { results.push(so_far.real); });
+  const TensorView none{nullptr, nullptr, nullptr, 0, ScalarType::float64};
+  kernels::ResultWriter results(values != nullptr ? *values : none, integral && values != nullptr);
+  groups.for_each([&](const std::byte* first) {
+    kernels::Accumulated so_far;
+    groups.reduce(first, load, loop, so_far);
+    if (values != nullptr) results.push(so_far);
+    if (indices != nullptr) *indices++ = so_far.found_at;
+  });
+  return ErrorCode::ok;
 }
-[[nodiscard]] inline ErrorCode extreme_over(KernelCall& call, std::span<const EValue> dims, bool keepdim,
+[[nodiscard, gnu::noinline]] inline ErrorCode extreme_over(KernelCall& call, std::span<const EValue> dims, bool keepdim,
                                             const kernels::ReduceLoops& loops) {
   Reduction r;
   const TensorView& x = call.tensor(0);
@@ -217,7 +204,7 @@ template <bool Largest>
 }
 
 /// Variance in two passes.
-[[nodiscard]] inline ErrorCode variance(KernelCall& call, std::span<const EValue> dims, double correction, bool keepdim) {
+[[nodiscard, gnu::noinline]] inline ErrorCode variance(KernelCall& call, std::span<const EValue> dims, double correction, bool keepdim) {
   Reduction r;
   const TensorView& x = call.tensor(0);
   if (!is_floating(x.dtype)) return call.refuse(ErrorCode::invalid_dtype, "var takes floats only");
@@ -230,13 +217,14 @@ template <bool Largest>
   const kernels::ReduceLoop total = loop_of(kernels::fold_loops<kernels::Add>, x.dtype, ScalarType::float64, load);
   const kernels::ReduceLoop squares = loop_of(kernels::squared_deviation_loops, x.dtype, ScalarType::float64, load);
   const kernels::Groups groups = groups_of(x, r);
-  kernels::ResultWriter<double> results(call.output(0));
+  kernels::ResultWriter results(call.output(0), false);
   groups.for_each([&](const std::byte* first) {
     kernels::Accumulated sum;
     groups.reduce(first, load, total, sum);
     kernels::Accumulated deviation{.center = sum.real / count};
     groups.reduce(first, load, squares, deviation);
-    results.push(deviation.real / (divisor > 0 ? divisor : 0.0));
+    deviation.real /= divisor > 0 ? divisor : 0.0;
+    results.push(deviation);
   });
   return ErrorCode::ok;
 }
@@ -252,8 +240,11 @@ template <bool Largest>
   Reduction o;
   if (const ErrorCode code = reduce_over(call, call.output(0), call.list(1), true, o); code != ErrorCode::ok) return code;
   if (kernels::compute_of(x.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
-  const bool ok = is_integral(type) ? kernels::running_sums<std::int64_t>(x, r.kept_sizes, r.kept_strides, r.reduced_sizes, r.reduced_strides, call.output(0), o.kept_strides, o.reduced_strides)
-                                    : kernels::running_sums<double>(x, r.kept_sizes, r.kept_strides, r.reduced_sizes, r.reduced_strides, call.output(0), o.kept_strides, o.reduced_strides);
+  kernels::Walk lines(r.kept_sizes);
+  lines.add(r.kept_strides, size_of(x.dtype)).add(o.kept_strides, size_of(type)).collapse();
+  const bool scalar = r.reduced_sizes.rank == 0;
+  const bool ok = kernels::running_sums(lines, scalar ? 1 : r.reduced_sizes[0], x, scalar ? 0 : r.reduced_strides[0],
+                                        call.output(0), scalar ? 0 : o.reduced_strides[0]);
   return ok ? ErrorCode::ok : ErrorCode::invalid_dtype;
 }
 

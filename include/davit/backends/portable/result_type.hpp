@@ -14,7 +14,7 @@ namespace davit::portable_kernels {
 /// Source: at::native::result_type.
 class ResultType {
  public:
-  constexpr ResultType& add(const EValue& v) noexcept {
+  [[gnu::noinline]] constexpr ResultType& add(const EValue& v) noexcept {
     if (const TensorView* t = v.tensor_if()) {
       ScalarType& of = t->rank == 0 ? zero_ : dimensioned_;
       of = promote(of, t->dtype);
@@ -23,7 +23,7 @@ class ResultType {
     }
     return *this;
   }
-  [[nodiscard]] constexpr ScalarType get() const noexcept { return combine(dimensioned_, combine(zero_, number_)); }
+  [[nodiscard, gnu::noinline]] constexpr ScalarType get() const noexcept { return combine(dimensioned_, combine(zero_, number_)); }
 
  private:
   [[nodiscard]] static constexpr ScalarType combine(ScalarType higher, ScalarType lower) noexcept {
@@ -45,7 +45,7 @@ class ResultType {
 /// A tensor or a number as a tensor: a number is kept here as a 0-dimensional double, int64 or bool.
 class Operand {
  public:
-  explicit Operand(const EValue& v) noexcept {
+  [[gnu::noinline]] explicit Operand(const EValue& v) noexcept {
     if (const TensorView* t = v.tensor_if()) {
       view_ = *t;
     } else if (v.is_float()) {
@@ -72,7 +72,7 @@ class Operand {
 };
 
 /// Writes a tensor's elements, converted to a dtype, to `to` in row-major order.
-[[nodiscard]] inline ErrorCode convert_elements(const TensorView& from, ScalarType type, void* to) {
+[[nodiscard, gnu::noinline]] inline ErrorCode convert_elements(const TensorView& from, ScalarType type, void* to) {
   Sizes strides(from.sizes());
   contiguous_strides(from.sizes(), {strides.values.data(), strides.rank});
   const bool real = kernels::convert_elements(from.sizes(), from.data, from.dtype, from.strides(), to, type, strides);
@@ -80,7 +80,7 @@ class Operand {
 }
 /// Stores a number as an element of a dtype: floats are truncated for integers, bool is whether it is not zero. False if
 /// the dtype is no real number's.
-[[nodiscard]] inline bool store_scalar(const EValue& number, ScalarType type, void* to) noexcept {
+[[nodiscard, gnu::noinline]] inline bool store_scalar(const EValue& number, ScalarType type, void* to) noexcept {
   if (is_floating(type)) return kernels::store_element(number.number(), type, to);
   const std::int64_t integer = type == ScalarType::bool_ ? number.number() != 0 : number.integer();
   return kernels::store_element(integer, type, to);

@@ -10,6 +10,7 @@
 
 #include "davit/backends/portable/views.hpp"
 #include "davit/kernels/convert.hpp"
+#include "davit/kernels/function_ref.hpp"
 
 namespace davit::portable_kernels {
 
@@ -41,9 +42,8 @@ struct Ranked {
 
 /// Makes outputs 0 (values) and 1 (indices) with the first `count` elements of each line of dimension `dim`, after
 /// `order(entries, n)` has brought them there.
-template <class Order>
-[[nodiscard]] ErrorCode order_lines(KernelCall& call, std::size_t dim, std::int64_t count, bool descending,
-                                    const Order& order) {
+[[nodiscard]] inline ErrorCode order_lines(KernelCall& call, std::size_t dim, std::int64_t count, bool descending,
+                                           kernels::FunctionRef<void(Ranked*, std::int64_t)> order) {
   const TensorView& x = call.tensor(0);
   const bool scalar = x.rank == 0;
   const std::int64_t length = scalar ? 1 : x.size(dim);

@@ -12,7 +12,7 @@
 namespace davit::portable_kernels {
 
 /// The number of elements, or -1 if it is more than `max_numel` (an expanded tensor can claim any size). O(rank).
-[[nodiscard]] constexpr std::int64_t checked_numel(const TensorView& t) noexcept {
+[[nodiscard, gnu::noinline]] constexpr std::int64_t checked_numel(const TensorView& t) noexcept {
   std::int64_t count = 1;
   for (const std::int64_t size : t.sizes()) {
     if (size == 0) return 0;
@@ -30,19 +30,19 @@ class StagingArea {
   static constexpr std::size_t capacity = 16;
 
   /// An operand to read.
-  Id read(const TensorView& t) noexcept { return add(Role::operand, t, checked_numel(t)); }
+  [[gnu::noinline]] Id read(const TensorView& t) noexcept { return add(Role::operand, t, checked_numel(t)); }
   /// An operand to read through `strides(id)`: used in place whatever its layout.
-  Id read_strided(const TensorView& t) noexcept { return add(Role::strided, t, checked_numel(t)); }
+  [[gnu::noinline]] Id read_strided(const TensorView& t) noexcept { return add(Role::strided, t, checked_numel(t)); }
   /// A result: output `i`, which `make` has made.
-  Id write(std::size_t i) noexcept {
+  [[gnu::noinline]] Id write(std::size_t i) noexcept {
     const TensorView& t = call_->output(i);
     return add(Role::result, t, t.numel());
   }
   /// Uninitialised work space.
-  Id buffer(std::int64_t count) noexcept { return add(Role::buffer, {}, count); }
+  [[gnu::noinline]] Id buffer(std::int64_t count) noexcept { return add(Role::buffer, {}, count); }
 
   /// Gets the memory and copies operands in. Errors: out_of_memory, invalid_dtype.
-  [[nodiscard]] ErrorCode allocate() {
+  [[nodiscard, gnu::noinline]] ErrorCode allocate() {
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < used_; ++i) {
       if (items_[i].count < 0 || items_[i].count > max_numel)
@@ -65,7 +65,7 @@ class StagingArea {
   }
 
   /// The strides of an operand as it lies at `in(id)`.
-  [[nodiscard]] Sizes strides(Id id) const noexcept {
+  [[nodiscard, gnu::noinline]] Sizes strides(Id id) const noexcept {
     const TensorView& t = items_[id].tensor;
     if (!needs_copy(items_[id])) return strides_of(t);
     Sizes result(t.sizes());
@@ -74,7 +74,7 @@ class StagingArea {
   }
 
   /// Converts the results that were computed aside into their outputs.
-  [[nodiscard]] ErrorCode finish() {
+  [[nodiscard, gnu::noinline]] ErrorCode finish() {
     for (std::size_t i = 0; i < used_; ++i) {
       const Item& item = items_[i];
       if (item.role != Role::result || !needs_copy(item)) continue;
