@@ -11,6 +11,7 @@
 
 #include "davit/backends/portable/elementwise_unary.hpp"
 #include "davit/backends/portable/views.hpp"
+#include "davit/kernels/function_ref.hpp"
 
 namespace davit::portable_kernels {
 
@@ -46,25 +47,29 @@ namespace detail {
   kernels::fill_row(size_of(out.dtype), &element, out.data, out.numel());
   return ErrorCode::ok;
 }
-/// Fills output 0 with value(0), value(1), ..., which are of type C, converted.
-template <class C, class F>
-void fill_each(KernelCall& call, F&& value) {
+/// Fills output 0 with what `values(first, n, block)` writes: n numbers of type `type`, double or int64, from number
+/// `first` on.
+[[nodiscard, gnu::noinline]] inline ErrorCode fill_blocks(
+    KernelCall& call, ScalarType type, kernels::FunctionRef<void(std::int64_t, std::int64_t, void*)> values) {
   const TensorView& out = call.output(0);
-  const kernels::Conversion store = kernels::Conversion::between(scalar_type_of<C>, out.dtype);
+  const kernels::Conversion store = kernels::Conversion::between(type, out.dtype);
   const std::int64_t count = out.numel();
-  std::array<C, kernels::block_length> block;
+  kernels::Block block;
   kernels::Block scratch;
   auto* to = out.as<std::byte>();
-  for (std::int64_t i = 0; i < count;) {
-    const std::int64_t n = std::min(count - i, kernels::block_length);
-    for (std::int64_t k = 0; k < n; ++k) block[static_cast<std::size_t>(k)] = value(i++);
-    if (store.count == 0) {
-      std::memcpy(to, block.data(), static_cast<std::size_t>(n) * sizeof(C));
-    } else {
-      store.run(block.data(), to, scratch.bytes.data(), n);
-    }
-    to += static_cast<std::size_t>(n) * store.element;
+  for (std::int64_t i = 0, n = 0; i < count; i += n, to += static_cast<std::size_t>(n) * store.element) {
+    n = std::min(count - i, kernels::block_length);
+    values(i, n, store.count == 0 ? to : block.bytes.data());
+    store.run(block.bytes.data(), to, scratch.bytes.data(), n);
   }
+  return ErrorCode::ok;
+}
+/// Fills output 0 with value(0), value(1), ..., which are of type C, converted.
+template <class C, class F>
+[[nodiscard]] ErrorCode fill_each(KernelCall& call, F&& value) {
+  return fill_blocks(call, scalar_type_of<C>, [&](std::int64_t first, std::int64_t n, void* to) {
+    for (std::int64_t k = 0; k < n; ++k) static_cast<C*>(to)[k] = value(first + k);
+  });
 }
 /// Whether a dtype is a number's that arithmetic takes.
 [[nodiscard]] constexpr bool is_number(ScalarType type) noexcept {
@@ -124,12 +129,12 @@ template <std::size_t DtypeAt, int Number = 0>
   const std::int64_t count = static_cast<std::int64_t>(span);
   if (const ErrorCode code = call.make(0, type, {&count, 1}); code != ErrorCode::ok) return code;
   if (!is_number(type)) return ErrorCode::invalid_dtype;
-  if (real) {
-    fill_each<double>(call, [&](std::int64_t i) { return start.number() + static_cast<double>(i) * step.number(); });
-  } else {
-    fill_each<std::int64_t>(call, [&](std::int64_t i) { return start.integer() + i * step.integer(); });
-  }
-  return ErrorCode::ok;
+  if (real)
+    return fill_each<double>(call, [first = start.number(), by = step.number()](std::int64_t i) {
+      return first + static_cast<double>(i) * by;
+    });
+  return fill_each<std::int64_t>(
+      call, [first = start.integer(), by = step.integer()](std::int64_t i) { return first + i * by; });
 }
 
 /// A small deterministic generator (splitmix64): the values of random operators are not specified.
@@ -156,8 +161,7 @@ template <bool Normal>
   if (const ErrorCode code = make_sized(call, call.dtype(1, ScalarType::float32)); code != ErrorCode::ok) return code;
   Random random;
   if (!is_floating(call.output(0).dtype) || !kernels::is_real(call.output(0).dtype)) return ErrorCode::invalid_dtype;
-  fill_each<double>(call, [&](std::int64_t) { return Normal ? random.normal() : random.uniform(); });
-  return ErrorCode::ok;
+  return fill_each<double>(call, [&](std::int64_t) { return Normal ? random.normal() : random.uniform(); });
 }
 [[nodiscard]] inline ErrorCode randperm(KernelCall& call) {
   const std::int64_t n = call.integer(0);
@@ -169,8 +173,7 @@ template <bool Normal>
   Random random;
   std::iota(order, order + n, std::int64_t{0});
   for (std::int64_t i = n - 1; i > 0; --i) std::swap(order[i], order[random.next() % static_cast<std::uint64_t>(i + 1)]);
-  fill_each<std::int64_t>(call, [&](std::int64_t i) { return order[i]; });
-  return ErrorCode::ok;
+  return fill_each<std::int64_t>(call, [&](std::int64_t i) { return order[i]; });
 }
 /// native_dropout: scaled input and mask; without training the input and a mask of ones.
 [[nodiscard]] inline ErrorCode native_dropout(KernelCall& call) {
@@ -191,12 +194,11 @@ template <bool Normal>
   }
   Random random;
   const TensorView copy = call.output(0);
-  fill_each<double>(call, [&](std::int64_t i) {
+  return fill_each<double>(call, [&](std::int64_t i) {
     const bool keep = random.uniform() >= p;
     if (mask != nullptr) mask[i] = keep;
     return keep ? element_as<double>(copy, i) / (1 - p) : 0.0;
   });
-  return ErrorCode::ok;
 }
 
 }  // namespace detail

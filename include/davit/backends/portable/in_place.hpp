@@ -48,14 +48,17 @@ namespace detail {
 
 }  // namespace detail
 
-/// An operator that stores its result in its first argument and answers that: `F` makes the result.
-template <Kernel F>
-[[nodiscard]] ErrorCode in_place(KernelCall& call) {
+[[nodiscard, gnu::noinline]] inline ErrorCode in_place(KernelCall& call, Kernel make) {
   if (!call.is_tensor(0)) return call.refuse(ErrorCode::invalid_argument, "only a tensor can be written in place");
-  if (const ErrorCode code = F(call); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = make(call); code != ErrorCode::ok) return code;
   const TensorView& self = call.tensor(0);
   if (const ErrorCode code = detail::overwrite_with_output(call, self); code != ErrorCode::ok) return code;
   return call.alias(0, self, self.sizes(), self.strides());
+}
+/// An operator that stores its result in its first argument and answers that: `F` makes the result.
+template <Kernel F>
+[[nodiscard]] ErrorCode in_place(KernelCall& call) {
+  return in_place(call, F);
 }
 
 namespace detail {

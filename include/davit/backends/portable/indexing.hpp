@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "davit/backends/portable/combine.hpp"
@@ -177,19 +178,35 @@ class ElementCursor {
   const std::int64_t given = checked_numel(source);
   if (given >= 0 && given < wanted)
     return call.refuse(ErrorCode::invalid_shape, "the source has fewer elements than the mask is true");
-  return dispatch_word(x.dtype, [&]<class W>() {
-    const W* from = source.as<W>();
-    W* to = call.output(0).template as<W>();
-    ElementCursor at(source);
-    for_each_index<1>(sizes, {mask_strides}, [&](std::int64_t i) {
-      if (chosen[i].bits != 0) {
-        *to = from[at.offset()];
-        at.next();
-      }
-      ++to;
-    });
-    return ErrorCode::ok;
+  if (!kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
+  if (wanted == 0) return ErrorCode::ok;
+  // The source's elements by blocks, each with the places where the mask is true.
+  const std::size_t element = size_of(x.dtype);
+  kernels::Walk walk(source.sizes());
+  walk.add(source.strides(), element).collapse();
+  kernels::BlockReader reader;
+  kernels::Block own;
+  kernels::Block scratch;
+  reader.start(walk, 0, source.data, element, kernels::Conversion::between(x.dtype, x.dtype));
+  std::array<std::int64_t, static_cast<std::size_t>(kernels::block_length)> places;
+  std::size_t found = 0;
+  std::int64_t at = 0;
+  const auto flush = [&] {
+    const auto n = static_cast<std::int64_t>(found);
+    const kernels::IndexedRow row{reinterpret_cast<const std::byte*>(places.data()), sizeof(std::int64_t), INT64_MAX,
+                                  static_cast<std::int64_t>(element), 0};
+    const auto* block = static_cast<const std::byte*>(reader.next(n, own, scratch));
+    (void)kernels::move_indexed(element, false, row, call.output(0).as<std::byte>(), const_cast<std::byte*>(block),
+                                static_cast<std::int64_t>(element), n);
+    found = 0;
+  };
+  for_each_index<1>(sizes, {mask_strides}, [&](std::int64_t i) {
+    if (chosen[i].bits != 0) places[found++] = at;
+    ++at;
+    if (found == places.size()) flush();
   });
+  if (found != 0) flush();
+  return ErrorCode::ok;
 }
 
 }  // namespace detail
