@@ -211,6 +211,14 @@ struct LessEqual {
   bool operator()(T a, T b) const noexcept { return a <= b; }
 };
 template <class T>
+struct Greater {
+  bool operator()(T a, T b) const noexcept { return a > b; }
+};
+template <class T>
+struct GreaterEqual {
+  bool operator()(T a, T b) const noexcept { return a >= b; }
+};
+template <class T>
 struct LogicalAnd {
   bool operator()(T a, T b) const noexcept { return (a != 0) & (b != 0); }
 };

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "davit/kernels/convert.hpp"
@@ -48,6 +49,8 @@ class BlockReader {
     return conversion_.count == 0 && step_ == static_cast<std::int64_t>(element_);
   }
 
+  /// The first element.
+  [[nodiscard]] const void* first(Block& own, Block& scratch) const noexcept { return converted(row_, 1, own, scratch); }
   /// The next n elements. More than block_length must lie in one row, in place.
   [[nodiscard, gnu::noinline]] const void* next(std::int64_t n, Block& own, Block& scratch) noexcept {
     const std::byte* from = row_ + at_ * step_;
@@ -62,14 +65,12 @@ class BlockReader {
     }
     repeated_ = nullptr;
     std::byte* const gathered = gather_block(own, scratch);
-    std::byte* to = gathered;
-    for (std::int64_t left = n; left > 0;) {
-      const std::int64_t some = std::min(left, inner_ - at_);
-      move_row(element_, row_ + at_ * step_, step_, to, static_cast<std::int64_t>(element_), some);
-      to += some * static_cast<std::int64_t>(element_);
-      left -= some;
-      at_ += some;
-      if (at_ == inner_) next_row();
+    switch (element_) {
+      case 1: gather<1>(n, gathered); break;
+      case 2: gather<2>(n, gathered); break;
+      case 4: gather<4>(n, gathered); break;
+      case 8: gather<8>(n, gathered); break;
+      default: gather<16>(n, gathered); break;
     }
     return converted(gathered, n, own, scratch);
   }
@@ -87,6 +88,18 @@ class BlockReader {
   std::int64_t repeated_count_ = 0;
   std::array<std::int64_t, Walk::max_dims> index_;
 
+  /// Gathers n elements of several rows.
+  template <std::size_t Bytes>
+  void gather(std::int64_t n, std::byte* to) noexcept {
+    while (n > 0) {
+      const std::int64_t some = std::min(n, inner_ - at_);
+      const std::byte* from = row_ + at_ * step_;
+      for (std::int64_t i = 0; i < some; ++i, from += step_, to += Bytes) std::memcpy(to, from, Bytes);
+      n -= some;
+      at_ += some;
+      if (at_ == inner_) next_row();
+    }
+  }
   void next_row() noexcept {
     at_ = 0;
     for (std::size_t d = 1; d < walk_->rank; ++d) {

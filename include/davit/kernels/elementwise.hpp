@@ -20,6 +20,7 @@ struct Parameters {
   std::array<double, 4> reals{};
   std::array<std::int64_t, 4> integers{};
   ErrorCode code = ErrorCode::ok;
+  bool second_is_number = false;  ///< of two operands the second is one element, for all of the first
 
   template <class T>
   [[nodiscard]] T number(std::size_t i) const noexcept {
@@ -64,7 +65,12 @@ void block_loop(const void* const* in, void* out, std::int64_t n, Parameters& pa
     for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<R>(f(a[i]));
   } else if constexpr (Arity == 2) {
     const auto* b = static_cast<const T*>(in[1]);
-    for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<R>(f(a[i], b[i]));
+    if (parameters.second_is_number) {
+      const T number = *b;
+      for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<R>(f(a[i], number));
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<R>(f(a[i], b[i]));
+    }
   } else {
     const auto* b = static_cast<const T*>(in[1]);
     const auto* c = static_cast<const T*>(in[2]);
@@ -96,6 +102,22 @@ struct Operand {
   Conversion conversion;
 };
 
+namespace detail {
+/// Whether the loop can run over all elements at once, where the operands lie. Notes whether the second is one element.
+[[nodiscard, gnu::noinline]] inline bool lie_as_needed(std::span<const Operand> operands, std::int64_t count,
+                                                       const Conversion& store, Parameters& parameters) noexcept {
+  bool ready = store.count == 0;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const TensorView& t = *operands[i].tensor;
+    const std::int64_t own = t.numel();
+    const bool number = i == 1 && operands.size() == 2 && own == 1;
+    if (number) parameters.second_is_number = true;
+    ready = ready && operands[i].conversion.count == 0 && (number || (own == count && t.is_contiguous()));
+  }
+  return ready;
+}
+}  // namespace detail
+
 /// Rows shorter than this are not worth a call of the loop each: blocks are gathered from several.
 inline constexpr std::int64_t short_row = 64;
 
@@ -103,8 +125,14 @@ inline constexpr std::int64_t short_row = 64;
 /// Operands that need neither conversion nor gathering are read where they lie. O(elements of out).
 [[gnu::noinline]] inline void map_blocks(std::span<const Operand> operands, const TensorView& out, const Conversion& store,
                        BlockLoop loop, Parameters& parameters) noexcept {
+  const std::int64_t count = out.numel();
+  if (count == 0) return;
+  if (detail::lie_as_needed(operands, count, store, parameters)) {
+    std::array<const void*, Walk::max_operands> in;
+    for (std::size_t k = 0; k < operands.size(); ++k) in[k] = operands[k].tensor->data;
+    return loop(in.data(), out.data, count, parameters);
+  }
   Walk walk(out.sizes());
-  if (walk.count == 0) return;
   for (const Operand& operand : operands)
     walk.add(broadcast_strides(*operand.tensor, out.sizes()), size_of(operand.tensor->dtype));
   walk.collapse();
@@ -115,6 +143,7 @@ inline constexpr std::int64_t short_row = 64;
   bool in_place = store.count == 0;
   for (std::size_t n = 0; n < operands.size(); ++n) {
     readers[n].start(walk, n, operands[n].tensor->data, size_of(operands[n].tensor->dtype), operands[n].conversion);
+    if (parameters.second_is_number && n == 1) continue;  // its value fills the block whatever its length
     in_place = in_place && readers[n].in_place();
   }
   const bool by_rows = walk.rank == 1 || walk.sizes[0] >= short_row;
@@ -125,7 +154,10 @@ inline constexpr std::int64_t short_row = 64;
   for (std::int64_t done = 0, in_row = 0; done < walk.count;) {
     const std::int64_t n = std::min(row - in_row, limit);
     std::array<const void*, Walk::max_operands> in;
-    for (std::size_t k = 0; k < operands.size(); ++k) in[k] = readers[k].next(n, blocks[k], scratch);
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      if (parameters.second_is_number && k == 1) in[k] = readers[k].first(blocks[k], scratch);
+      else in[k] = readers[k].next(n, blocks[k], scratch);
+    }
     if (store.count == 0) {
       loop(in.data(), to, n, parameters);
     } else {

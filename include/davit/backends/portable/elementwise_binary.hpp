@@ -65,16 +65,15 @@ enum class Numbers : std::uint8_t { as_is, to_float, integral_only, no_bool };
   return run_loops(call, std::array{&a.view(), &b.view()}, type, loops, parameters);
 }
 
-/// A comparison or logical operator: common dtype in, bool out. `swapped` gives the loops b, a.
-[[nodiscard, gnu::noinline]] inline ErrorCode comparison(KernelCall& call, const Loops& loops, bool swapped) {
+/// A comparison or logical operator: common dtype in, bool out.
+[[nodiscard, gnu::noinline]] inline ErrorCode comparison(KernelCall& call, const Loops& loops) {
   const Operand a(call.arg(0));
   const Operand b(call.arg(1));
   if (!a.present() || !b.present()) return call.refuse(ErrorCode::invalid_argument, "an operand is missing");
   const ScalarType type = ResultType().add(call.arg(0)).add(call.arg(1)).get();
   if (const ErrorCode code = make_broadcast(call, ScalarType::bool_, a.view(), b.view()); code != ErrorCode::ok) return code;
   Parameters none;
-  return run_loops(call, std::array{swapped ? &b.view() : &a.view(), swapped ? &a.view() : &b.view()}, type, loops, none,
-                   true);
+  return run_loops(call, std::array{&a.view(), &b.view()}, type, loops, none, true);
 }
 
 template <template <class> class F>
@@ -85,9 +84,9 @@ template <template <class> class F>
 [[nodiscard]] ErrorCode bitwise(KernelCall& call) {
   return arithmetic(call, Numbers::integral_only, kernels::integer_loops<F, 2>);
 }
-template <template <class> class F, bool Swapped = false>
+template <template <class> class F>
 [[nodiscard]] ErrorCode compare(KernelCall& call) {
-  return comparison(call, kernels::truth_loops<F, 2>, Swapped);
+  return comparison(call, kernels::truth_loops<F, 2>);
 }
 
 /// A Scalar argument as the loops take it; `type` is what the operands are computed as.
@@ -230,10 +229,10 @@ inline constexpr auto elementwise_binary_ops = std::to_array<OpRow>({
     {"aten.lt.Tensor", detail::compare<kernels::Less>, Aliasing::none, true},
     {"aten.le.Scalar", detail::compare<kernels::LessEqual>, Aliasing::none, true},
     {"aten.le.Tensor", detail::compare<kernels::LessEqual>, Aliasing::none, true},
-    {"aten.gt.Scalar", detail::compare<kernels::Less, true>, Aliasing::none, true},
-    {"aten.gt.Tensor", detail::compare<kernels::Less, true>, Aliasing::none, true},
-    {"aten.ge.Scalar", detail::compare<kernels::LessEqual, true>, Aliasing::none, true},
-    {"aten.ge.Tensor", detail::compare<kernels::LessEqual, true>, Aliasing::none, true},
+    {"aten.gt.Scalar", detail::compare<kernels::Greater>, Aliasing::none, true},
+    {"aten.gt.Tensor", detail::compare<kernels::Greater>, Aliasing::none, true},
+    {"aten.ge.Scalar", detail::compare<kernels::GreaterEqual>, Aliasing::none, true},
+    {"aten.ge.Tensor", detail::compare<kernels::GreaterEqual>, Aliasing::none, true},
     {"aten.logical_and.default", detail::compare<kernels::LogicalAnd>, Aliasing::none, true},
     {"aten.logical_or.default", detail::compare<kernels::LogicalOr>, Aliasing::none, true},
     {"aten.logical_xor.default", detail::compare<kernels::LogicalXor>, Aliasing::none, true},

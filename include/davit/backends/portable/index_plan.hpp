@@ -39,8 +39,12 @@ struct SelectedRow {
   /// Calls f(offset in the indexed tensor, offset in the other) for each.
   template <class F>
   void for_each(F&& f) const {
-    for (std::int64_t i = 0; i < n; ++i)
-      f(offsets != nullptr ? own + offsets[i] : own + i * own_step, other + i * other_step);
+    std::int64_t at = other;
+    if (offsets != nullptr) {
+      for (std::int64_t i = 0; i < n; ++i, at += other_step) f(own + offsets[i], at);
+    } else {
+      for (std::int64_t i = 0; i < n; ++i, at += other_step) f(own + i * own_step, at);
+    }
   }
   /// Moves the elements to the other tensor, or from there.
   void move(std::size_t element, bool gathers, void* indexed, void* to_or_from) const noexcept {

@@ -201,8 +201,8 @@ class ElementCursor {
     found = 0;
   };
   for_each_index<1>(sizes, {mask_strides}, [&](std::int64_t i) {
-    if (chosen[i].bits != 0) places[found++] = at;
-    ++at;
+    places[found] = at++;
+    found += chosen[i].bits != 0 ? 1 : 0;
     if (found == places.size()) flush();
   });
   if (found != 0) flush();

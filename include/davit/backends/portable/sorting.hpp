@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "davit/backends/portable/views.hpp"
 #include "davit/kernels/convert.hpp"
@@ -16,29 +17,44 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// A number that orders elements as torch does: NaN above everything, both zeros equal. The dtype is real.
-[[nodiscard]] inline std::uint64_t order_key(ScalarType type, const void* element) noexcept {
-  constexpr std::uint64_t top = std::uint64_t{1} << 63;
-  if (is_floating(type)) {
-    double v = 0;
-    if (type == ScalarType::float32) v = *static_cast<const float*>(element);
-    else (void)kernels::load_element(element, type, v);
-    if (v != v) return ~std::uint64_t{0};
-    const auto bits = std::bit_cast<std::uint64_t>(v + 0.0);
-    return (bits & top) != 0 ? ~bits : bits | top;
-  }
-  std::int64_t v = 0;
-  if (type == ScalarType::int64) v = *static_cast<const std::int64_t*>(element);
-  else (void)kernels::load_element(element, type, v);
-  const bool has_sign = type != ScalarType::uint64;  // narrower ones are not negative here
-  return static_cast<std::uint64_t>(v) ^ (has_sign ? top : 0);
-}
-
 /// An element of a line: its key, and where in the line it stands.
 struct Ranked {
   std::uint64_t key;
   std::int64_t index;
 };
+
+/// A number that orders elements as torch does: NaN above everything, both zeros equal.
+[[nodiscard]] inline std::uint64_t order_key(double v) noexcept {
+  constexpr std::uint64_t top = std::uint64_t{1} << 63;
+  if (v != v) return ~std::uint64_t{0};
+  const auto bits = std::bit_cast<std::uint64_t>(v + 0.0);
+  return (bits & top) != 0 ? ~bits : bits | top;
+}
+[[nodiscard]] inline std::uint64_t order_key(std::int64_t v) noexcept {
+  return static_cast<std::uint64_t>(v) ^ std::uint64_t{1} << 63;
+}
+
+template <class T>
+void rank_as(const std::byte* from, std::int64_t step, std::int64_t n, std::uint64_t flip, Ranked* to) noexcept {
+  using Wide = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
+  for (std::int64_t i = 0; i < n; ++i, from += step)
+    to[i] = {order_key(static_cast<Wide>(*reinterpret_cast<const T*>(from))) ^ flip, i};
+}
+/// The keys of n elements of a real dtype that lie `step` bytes apart.
+inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step, std::int64_t n, std::uint64_t flip,
+                      Ranked* to) noexcept {
+  if (type == ScalarType::float32) return rank_as<float>(from, step, n, flip, to);
+  if (type == ScalarType::int64) return rank_as<std::int64_t>(from, step, n, flip, to);
+  // uint64 is ordered as int64 with its top bit flipped
+  const std::uint64_t sign = type == ScalarType::uint64 ? std::uint64_t{1} << 63 : 0;
+  for (std::int64_t i = 0; i < n; ++i, from += step) {
+    double real = 0;
+    std::int64_t integer = 0;
+    if (is_floating(type)) (void)kernels::load_element(from, type, real);
+    else (void)kernels::load_element(from, type, integer);
+    to[i] = {(is_floating(type) ? order_key(real) : order_key(integer) ^ sign) ^ flip, i};
+  }
+}
 
 /// Makes outputs 0 (values) and 1 (indices) with the first `count` elements of each line of dimension `dim`, after
 /// `order(entries, n)` has brought them there.
@@ -66,7 +82,8 @@ struct Ranked {
   const std::uint64_t flip = descending ? ~std::uint64_t{0} : 0;
   if (!scalar) sizes[dim] = 1;
   for_each_index<2>(sizes, {strides_of(x), strides_of(out)}, [&](std::int64_t line, std::int64_t out_line) {
-    for (std::int64_t i = 0; i < length; ++i) entries[i] = {order_key(x.dtype, from + (line + i * step) * static_cast<std::int64_t>(element)) ^ flip, i};
+    rank_line(x.dtype, from + line * static_cast<std::int64_t>(element), step * static_cast<std::int64_t>(element), length,
+              flip, entries);
     order(entries, length);
     for (std::int64_t i = 0; i < (scalar ? 1 : count); ++i) {
       const std::int64_t at = out_line + i * out_step;
