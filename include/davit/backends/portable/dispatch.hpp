@@ -20,42 +20,6 @@ using kernels::Sizes;
 using kernels::strides_of;
 using kernels::wrap_dim;
 
-/// The type arithmetic on `T` is done in: float for the 16-bit floats, else `T` itself.
-template <class T>
-using compute_type = std::conditional_t<is_reduced_float<T>, float, T>;
-
-/// Calls `f.template operator()<T>()` with the C++ type of `type` if it is one of `Ts`, else answers invalid_dtype.
-template <class... Ts, class F>
-[[nodiscard]] ErrorCode dispatch(ScalarType type, F&& f) {
-  ErrorCode code = ErrorCode::invalid_dtype;
-  (void)((scalar_type_of<Ts> == type ? (code = f.template operator()<Ts>(), true) : false) || ...);
-  return code;
-}
-template <class F>
-[[nodiscard]] ErrorCode dispatch_float(ScalarType type, F&& f) {
-  return dispatch<float, double, Half, BFloat16>(type, f);
-}
-template <class F>
-[[nodiscard]] ErrorCode dispatch_integral(ScalarType type, F&& f) {
-  return dispatch<std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint8_t>(type, f);
-}
-/// The real types but bool that arithmetic takes (torch's operators do not take uint16, uint32 and uint64 either).
-template <class F>
-[[nodiscard]] ErrorCode dispatch_number(ScalarType type, F&& f) {
-  return dispatch<float, double, Half, BFloat16, std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint8_t>(type, f);
-}
-/// The same and bool.
-template <class F>
-[[nodiscard]] ErrorCode dispatch_all(ScalarType type, F&& f) {
-  return dispatch<float, double, Half, BFloat16, std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint8_t, bool>(type, f);
-}
-/// Every real type: for what only moves and converts.
-template <class F>
-[[nodiscard]] ErrorCode dispatch_any(ScalarType type, F&& f) {
-  return dispatch<float, double, Half, BFloat16, std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint8_t,
-                  std::uint16_t, std::uint32_t, std::uint64_t, bool>(type, f);
-}
-
 /// The type torch computes a result of two operands in, by category and width.
 /// Source: c10::promoteTypes.
 [[nodiscard]] constexpr ScalarType promote(ScalarType a, ScalarType b) noexcept {

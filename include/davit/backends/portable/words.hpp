@@ -14,23 +14,7 @@ namespace davit::portable_kernels {
 template <class Bits>
 struct [[gnu::may_alias]] Word {
   Bits bits;
-
-  /// Whether the element is not zero; `sign` is `sign_of` its type.
-  [[nodiscard]] constexpr bool is_true(std::uint64_t sign) const noexcept { return (bits & ~sign) != 0; }
 };
-
-/// Calls `f.template operator()<W>()` with the Word that holds an element of a real type, else answers invalid_dtype.
-template <class F>
-[[nodiscard]] ErrorCode dispatch_word(ScalarType type, F&& f) {
-  if (is_complex(type) || (is_floating(type) && size_of(type) == 1)) return ErrorCode::invalid_dtype;
-  switch (size_of(type)) {
-    case 1: return f.template operator()<Word<std::uint8_t>>();
-    case 2: return f.template operator()<Word<std::uint16_t>>();
-    case 4: return f.template operator()<Word<std::uint32_t>>();
-    case 8: return f.template operator()<Word<std::uint64_t>>();
-    default: return ErrorCode::invalid_dtype;
-  }
-}
 
 /// The bit that does not count when an element is compared to zero: a float's sign.
 [[nodiscard]] constexpr std::uint64_t sign_of(ScalarType type) noexcept {
