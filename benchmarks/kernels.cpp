@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Run-time kernels of the portable backend on float32 and int64: `kernels` prints the least nanoseconds that a call of each
-// case took. Under valgrind's callgrind, whose client requests must be known, it writes the instructions of one call of
-// each instead. Run by benchmarks/kernels.sh, which compares two checkouts.
+// Run-time kernels of the portable backend on float32 and int64: `kernels` prints the least nanoseconds that a call of
+// each case took. Under valgrind's callgrind, whose client requests must be known, it writes the instructions of one
+// call of each instead. Run by benchmarks/kernels.sh, which compares two checkouts.
 
 #include <algorithm>
 #include <array>
@@ -51,9 +51,12 @@ class Tensors {
       state_ = state_ * 6364136223846793005u + 1442695040888963407u;
       const auto some = static_cast<std::int64_t>(state_ >> 40);
       const std::int64_t number = limit != 0 ? some % limit : some % 19 - 9 + (some % 19 == 9 ? 1 : 0);
-      if (type == ScalarType::float32) own.view.as<float>()[i] = static_cast<float>(number) * 0.25f;
-      else if (type == ScalarType::bool_) own.view.as<bool>()[i] = some % 2 != 0;
-      else own.view.as<std::int64_t>()[i] = number;
+      if (type == ScalarType::float32)
+        own.view.as<float>()[i] = static_cast<float>(number) * 0.25f;
+      else if (type == ScalarType::bool_)
+        own.view.as<bool>()[i] = some % 2 != 0;
+      else
+        own.view.as<std::int64_t>()[i] = number;
     }
     return {own.view};
   }
@@ -134,16 +137,18 @@ void add_elementwise(Cases& cases, Tensors& t, ScalarType type, const std::strin
   cases.add("add.Tensor", name + ",rows of 3", {t.make(type, {1365, 3}), t.make(type, {3}), 1});
   for (const char* op : {"sub.Tensor", "mul.Tensor", "div.Tensor", "remainder.Tensor", "maximum.default", "eq.Tensor",
                          "gt.Tensor", "logical_and.default"}) {
-    if (std::string_view(op) == "sub.Tensor") cases.add(op, name, {x, y, 1});
-    else cases.add(op, name, {x, y});
+    if (std::string_view(op) == "sub.Tensor")
+      cases.add(op, name, {x, y, 1});
+    else
+      cases.add(op, name, {x, y});
     if (!std::string_view(op).starts_with("sub")) cases.add(op, name + ",number", {x, 3});
   }
   cases.add("div.Tensor_mode", name + ",floor", {x, y, "floor"});
   cases.add("pow.Tensor_Scalar", name + ",2", {x, 2});
   cases.add("clamp.default", name, {x, -1, 2});
   cases.add("where.self", name, {t.make(ScalarType::bool_, {64, 64}), x, y});
-  for (const char* op : {"abs", "neg", "relu", "sign", "logical_not", "exp", "sigmoid", "tanh", "sqrt", "floor",
-                         "hardswish", "isnan"})
+  for (const char* op :
+       {"abs", "neg", "relu", "sign", "logical_not", "exp", "sigmoid", "tanh", "sqrt", "floor", "hardswish", "isnan"})
     cases.add(std::string(op) + ".default", name, {x});
   cases.add("neg.default", name + ",turned", {turned});
   cases.add("hardtanh.default", name, {x, -1, 1});

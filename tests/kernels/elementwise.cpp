@@ -39,7 +39,8 @@ std::vector<T> run(std::int64_t rows, std::vector<T> b, const std::vector<std::i
   const std::array<kernels::Operand, 2> operands{
       {{&x, Conversion::into_compute(type, type)}, {&y, Conversion::into_compute(type, type)}}};
   kernels::Parameters parameters{.reals = {2}, .integers = {2}};
-  kernels::map_blocks(operands, to, Conversion::between(wide, type), kernels::number_loops<Affine, 2>.of(compute), parameters);
+  kernels::map_blocks(operands, to, Conversion::between(wide, type), kernels::number_loops<Affine, 2>.of(compute),
+                      parameters);
   return out;
 }
 

@@ -17,7 +17,8 @@ constexpr bool check_broadcast() {
   constexpr std::array<std::int64_t, 2> b{3, 1};
   constexpr std::array<std::int64_t, 1> c{5};
   Sizes sizes;
-  if (!kernels::broadcast(a, b, sizes) || sizes.rank != 3 || sizes[0] != 2 || sizes[1] != 3 || sizes[2] != 4) return false;
+  if (!kernels::broadcast(a, b, sizes) || sizes.rank != 3 || sizes[0] != 2 || sizes[1] != 3 || sizes[2] != 4)
+    return false;
   return !kernels::broadcast(a, c, sizes);
 }
 static_assert(check_broadcast());

@@ -16,19 +16,22 @@ template <class T>
 [[nodiscard]] constexpr T wrap_add(T a, T b) noexcept {
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-  else return a + b;
+  else
+    return a + b;
 }
 template <class T>
 [[nodiscard]] constexpr T wrap_sub(T a, T b) noexcept {
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-  else return a - b;
+  else
+    return a - b;
 }
 template <class T>
 [[nodiscard]] constexpr T wrap_mul(T a, T b) noexcept {
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-  else return a * b;
+  else
+    return a * b;
 }
 /// The larger of two; NaN prevails, the first of equals counts.
 template <class T>
@@ -57,8 +60,10 @@ struct AddScaled {
   T factor;
   explicit AddScaled(Parameters& p) noexcept : factor(p.number<T>(0)) {}
   T operator()(T a, T b) const noexcept {
-    if constexpr (std::is_floating_point_v<T>) return multiply_add(factor, b, a);
-    else return wrap_add(a, wrap_mul(factor, b));
+    if constexpr (std::is_floating_point_v<T>)
+      return multiply_add(factor, b, a);
+    else
+      return wrap_add(a, wrap_mul(factor, b));
   }
 };
 template <class T>
@@ -77,7 +82,8 @@ class Divisor {
 
  protected:
   [[nodiscard]] bool is_zero(std::int64_t b) const noexcept {
-    if (b == 0) [[unlikely]] *code_ = ErrorCode::out_of_range;
+    if (b == 0) [[unlikely]]
+      *code_ = ErrorCode::out_of_range;
     return b == 0;
   }
 
@@ -124,8 +130,10 @@ template <class T>
 struct Fmod : Divisor {
   using Divisor::Divisor;
   T operator()(T a, T b) const noexcept {
-    if constexpr (std::is_floating_point_v<T>) return std::fmod(a, b);
-    else return is_zero(b) || b == -1 ? 0 : a % b;
+    if constexpr (std::is_floating_point_v<T>)
+      return std::fmod(a, b);
+    else
+      return is_zero(b) || b == -1 ? 0 : a % b;
   }
 };
 /// Python's remainder: the sign of the divisor.

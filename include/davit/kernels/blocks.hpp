@@ -27,7 +27,7 @@ class BlockReader {
  public:
   /// `element` is the bytes of an element in memory.
   [[gnu::noinline]] void start(const Walk& walk, std::size_t operand, const void* data, std::size_t element,
-             const Conversion& conversion) noexcept {
+                               const Conversion& conversion) noexcept {
     walk_ = &walk;
     strides_ = walk.strides[operand].data();
     row_ = static_cast<const std::byte*>(data);
@@ -50,7 +50,9 @@ class BlockReader {
   }
 
   /// The first element.
-  [[nodiscard]] const void* first(Block& own, Block& scratch) const noexcept { return converted(row_, 1, own, scratch); }
+  [[nodiscard]] const void* first(Block& own, Block& scratch) const noexcept {
+    return converted(row_, 1, own, scratch);
+  }
   /// The next n elements. More than block_length must lie in one row, in place.
   [[nodiscard, gnu::noinline]] const void* next(std::int64_t n, Block& own, Block& scratch) noexcept {
     const std::byte* from = row_ + at_ * step_;
@@ -83,8 +85,8 @@ class BlockReader {
   Conversion conversion_;
   std::int64_t inner_;
   std::int64_t step_;
-  std::int64_t at_;                 ///< elements of the row that were read
-  const std::byte* repeated_;       ///< the element that fills the own block
+  std::int64_t at_;            ///< elements of the row that were read
+  const std::byte* repeated_;  ///< the element that fills the own block
   std::int64_t repeated_count_ = 0;
   std::array<std::int64_t, Walk::max_dims> index_;
 
@@ -130,9 +132,11 @@ class BlockReader {
 
 /// Converts the elements of one tensor into another of the same sizes; strides are in elements, and the two must not
 /// overlap unless they are the same. False if a dtype is no real number's. O(elements).
-[[nodiscard, gnu::noinline]] inline bool convert_elements(std::span<const std::int64_t> sizes, const void* from, ScalarType from_type,
-                                           std::span<const std::int64_t> from_strides, void* to, ScalarType to_type,
-                                           std::span<const std::int64_t> to_strides) noexcept {
+[[nodiscard, gnu::noinline]] inline bool convert_elements(std::span<const std::int64_t> sizes, const void* from,
+                                                          ScalarType from_type,
+                                                          std::span<const std::int64_t> from_strides, void* to,
+                                                          ScalarType to_type,
+                                                          std::span<const std::int64_t> to_strides) noexcept {
   const Conversion conversion = Conversion::between(from_type, to_type);
   if (!conversion.ok) return false;
   const std::size_t element = size_of(to_type);

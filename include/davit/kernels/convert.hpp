@@ -117,21 +117,21 @@ inline constexpr std::array<ConvertBlock, no_place> loaders{
     convert_block<std::uint16_t, C>, convert_block<std::uint32_t, C>, convert_block<std::uint64_t, C>,
     convert_block<bool, C>};
 
-/// From what a dtype is computed in; the integers of a width share theirs. uint16 and wider are stored as integers, too.
-inline constexpr std::array<ConvertBlock, no_place> storers{
-    convert_block<float, float>,
-    convert_block<double, double>,
-    convert_block<float, Half>,
-    convert_block<float, BFloat16>,
-    convert_block<std::int64_t, std::int64_t>,
-    convert_block<std::int64_t, std::int32_t>,
-    convert_block<std::int64_t, std::int16_t>,
-    convert_block<std::int64_t, std::int8_t>,
-    convert_block<std::int64_t, std::int8_t>,
-    convert_block<std::int64_t, std::int16_t>,
-    convert_block<std::int64_t, std::int32_t>,
-    convert_block<std::int64_t, std::int64_t>,
-    convert_block<std::int64_t, bool>};
+/// From what a dtype is computed in; the integers of a width share theirs. uint16 and wider are stored as integers,
+/// too.
+inline constexpr std::array<ConvertBlock, no_place> storers{convert_block<float, float>,
+                                                            convert_block<double, double>,
+                                                            convert_block<float, Half>,
+                                                            convert_block<float, BFloat16>,
+                                                            convert_block<std::int64_t, std::int64_t>,
+                                                            convert_block<std::int64_t, std::int32_t>,
+                                                            convert_block<std::int64_t, std::int16_t>,
+                                                            convert_block<std::int64_t, std::int8_t>,
+                                                            convert_block<std::int64_t, std::int8_t>,
+                                                            convert_block<std::int64_t, std::int16_t>,
+                                                            convert_block<std::int64_t, std::int32_t>,
+                                                            convert_block<std::int64_t, std::int64_t>,
+                                                            convert_block<std::int64_t, bool>};
 
 [[nodiscard]] inline ConvertBlock loader(ScalarType from, ScalarType into) noexcept {
   const std::size_t place = place_of(from);
@@ -146,7 +146,9 @@ inline constexpr std::array<ConvertBlock, no_place> storers{
 }  // namespace detail
 
 /// Whether elements of a dtype are real numbers that can be converted.
-[[nodiscard]] constexpr bool is_real(ScalarType type) noexcept { return detail::place_of(type) != detail::no_place; }
+[[nodiscard]] constexpr bool is_real(ScalarType type) noexcept {
+  return detail::place_of(type) != detail::no_place;
+}
 
 /// The steps that turn elements of one dtype into another's, or into what that dtype is computed in. No step: they are
 /// the same.

@@ -24,8 +24,10 @@ struct Parameters {
 
   template <class T>
   [[nodiscard]] T number(std::size_t i) const noexcept {
-    if constexpr (std::is_integral_v<T>) return integers[i];
-    else return static_cast<T>(reals[i]);
+    if constexpr (std::is_integral_v<T>)
+      return integers[i];
+    else
+      return static_cast<T>(reals[i]);
   }
 };
 
@@ -55,8 +57,10 @@ namespace detail {
 template <class F, std::size_t Arity, class T, class R>
 void block_loop(const void* const* in, void* out, std::int64_t n, Parameters& parameters) {
   const F f = [&] {
-    if constexpr (std::is_constructible_v<F, Parameters&>) return F(parameters);
-    else return F{};
+    if constexpr (std::is_constructible_v<F, Parameters&>)
+      return F(parameters);
+    else
+      return F{};
   }();
   (void)parameters;
   auto* to = static_cast<R*>(out);
@@ -123,8 +127,8 @@ inline constexpr std::int64_t short_row = 64;
 
 /// out[i] = loop(operands[i]...) over broadcast operands; `out` is contiguous, `store` converts what the loop writes.
 /// Operands that need neither conversion nor gathering are read where they lie. O(elements of out).
-[[gnu::noinline]] inline void map_blocks(std::span<const Operand> operands, const TensorView& out, const Conversion& store,
-                       BlockLoop loop, Parameters& parameters) noexcept {
+[[gnu::noinline]] inline void map_blocks(std::span<const Operand> operands, const TensorView& out,
+                                         const Conversion& store, BlockLoop loop, Parameters& parameters) noexcept {
   const std::int64_t count = out.numel();
   if (count == 0) return;
   if (detail::lie_as_needed(operands, count, store, parameters)) {
@@ -155,8 +159,10 @@ inline constexpr std::int64_t short_row = 64;
     const std::int64_t n = std::min(row - in_row, limit);
     std::array<const void*, Walk::max_operands> in;
     for (std::size_t k = 0; k < operands.size(); ++k) {
-      if (parameters.second_is_number && k == 1) in[k] = readers[k].first(blocks[k], scratch);
-      else in[k] = readers[k].next(n, blocks[k], scratch);
+      if (parameters.second_is_number && k == 1)
+        in[k] = readers[k].first(blocks[k], scratch);
+      else
+        in[k] = readers[k].next(n, blocks[k], scratch);
     }
     if (store.count == 0) {
       loop(in.data(), to, n, parameters);

@@ -14,15 +14,19 @@ namespace davit::kernels {
 template <class T>
 struct Negate {
   T operator()(T v) const noexcept {
-    if constexpr (std::is_floating_point_v<T>) return -v;
-    else return wrap_sub(T(0), v);
+    if constexpr (std::is_floating_point_v<T>)
+      return -v;
+    else
+      return wrap_sub(T(0), v);
   }
 };
 template <class T>
 struct Absolute {
   T operator()(T v) const noexcept {
-    if constexpr (std::is_floating_point_v<T>) return std::fabs(v);
-    else return v < 0 ? wrap_sub(T(0), v) : v;
+    if constexpr (std::is_floating_point_v<T>)
+      return std::fabs(v);
+    else
+      return v < 0 ? wrap_sub(T(0), v) : v;
   }
 };
 template <class T>
@@ -68,8 +72,10 @@ struct IsNan {
 template <class T>
 struct IsInf {
   bool operator()(T v) const noexcept {
-    if constexpr (std::is_floating_point_v<T>) return std::isinf(v);
-    else return false;
+    if constexpr (std::is_floating_point_v<T>)
+      return std::isinf(v);
+    else
+      return false;
   }
 };
 /// The nearest in [number 0, number 1].
@@ -202,8 +208,7 @@ struct Elu {
   T alpha;
   T scale;
   T input_scale;
-  explicit Elu(Parameters& p) noexcept
-      : alpha(p.number<T>(0)), scale(p.number<T>(1)), input_scale(p.number<T>(2)) {}
+  explicit Elu(Parameters& p) noexcept : alpha(p.number<T>(0)), scale(p.number<T>(1)), input_scale(p.number<T>(2)) {}
   T operator()(T v) const noexcept { return v <= 0 ? std::expm1(v * input_scale) * alpha * scale : v * scale; }
 };
 template <class T>
@@ -213,8 +218,8 @@ struct GeluTanh {
     return T(0.5) * v * (T(1) + std::tanh(inner));
   }
 };
-/// Integer 0: whether the top of the range overflows, as in oneDNN's formula, through which torch runs dense float32 and
-/// bfloat16.
+/// Integer 0: whether the top of the range overflows, as in oneDNN's formula, through which torch runs dense float32
+/// and bfloat16.
 template <class T>
 struct Gelu {
   bool overflows;

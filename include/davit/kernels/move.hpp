@@ -19,8 +19,8 @@ void move_row(const std::byte* from, std::int64_t from_step, std::byte* to, std:
 }  // namespace detail
 
 /// Moves n elements of 1, 2, 4, 8 or 16 bytes from one row to another that does not overlap; steps are in bytes. O(n).
-[[gnu::noinline]] inline void move_row(std::size_t element, const std::byte* from, std::int64_t from_step, std::byte* to,
-                     std::int64_t to_step, std::int64_t n) noexcept {
+[[gnu::noinline]] inline void move_row(std::size_t element, const std::byte* from, std::int64_t from_step,
+                                       std::byte* to, std::int64_t to_step, std::int64_t n) noexcept {
   const auto bytes = static_cast<std::int64_t>(element);
   if (from_step == bytes && to_step == bytes) {
     std::memcpy(to, from, static_cast<std::size_t>(n) * element);
@@ -67,14 +67,25 @@ template <std::size_t Bytes, bool Gathers>
 
 /// Moves elements of up to 8 bytes from the places that indices name to a row, or (not `gathers`) from a row to these
 /// places, of several to one the last. False if an index is outside; the others are moved. O(n).
-[[nodiscard, gnu::noinline]] inline bool move_indexed(std::size_t element, bool gathers, const IndexedRow& row, std::byte* indexed,
-                                       std::byte* other, std::int64_t other_step, std::int64_t n) noexcept {
+[[nodiscard, gnu::noinline]] inline bool move_indexed(std::size_t element, bool gathers, const IndexedRow& row,
+                                                      std::byte* indexed, std::byte* other, std::int64_t other_step,
+                                                      std::int64_t n) noexcept {
   switch (element) {
-    case 1: return (gathers ? detail::move_indexed<1, true> : detail::move_indexed<1, false>)(row, indexed, other, other_step, n);
-    case 2: return (gathers ? detail::move_indexed<2, true> : detail::move_indexed<2, false>)(row, indexed, other, other_step, n);
-    case 4: return (gathers ? detail::move_indexed<4, true> : detail::move_indexed<4, false>)(row, indexed, other, other_step, n);
-    case 8: return (gathers ? detail::move_indexed<8, true> : detail::move_indexed<8, false>)(row, indexed, other, other_step, n);
-    default: return (gathers ? detail::move_indexed<16, true> : detail::move_indexed<16, false>)(row, indexed, other, other_step, n);
+    case 1:
+      return (gathers ? detail::move_indexed<1, true> : detail::move_indexed<1, false>)(row, indexed, other, other_step,
+                                                                                        n);
+    case 2:
+      return (gathers ? detail::move_indexed<2, true> : detail::move_indexed<2, false>)(row, indexed, other, other_step,
+                                                                                        n);
+    case 4:
+      return (gathers ? detail::move_indexed<4, true> : detail::move_indexed<4, false>)(row, indexed, other, other_step,
+                                                                                        n);
+    case 8:
+      return (gathers ? detail::move_indexed<8, true> : detail::move_indexed<8, false>)(row, indexed, other, other_step,
+                                                                                        n);
+    default:
+      return (gathers ? detail::move_indexed<16, true> : detail::move_indexed<16, false>)(row, indexed, other,
+                                                                                          other_step, n);
   }
 }
 
@@ -93,7 +104,8 @@ template <std::size_t Bytes, bool Gathers>
 
 /// Moves elements along a collapsed walk of two operands, source and target, which must not overlap. O(elements); rows
 /// that lie contiguous in both are one memcpy.
-[[gnu::noinline]] inline void move_elements(std::size_t element, const Walk& walk, const void* from, void* to) noexcept {
+[[gnu::noinline]] inline void move_elements(std::size_t element, const Walk& walk, const void* from,
+                                            void* to) noexcept {
   if (walk.count == 0) return;
   const auto* source = static_cast<const std::byte*>(from);
   auto* target = static_cast<std::byte*>(to);
@@ -103,8 +115,8 @@ template <std::size_t Bytes, bool Gathers>
 }
 /// Moves elements of one tensor to another of these sizes, whatever the strides (in elements).
 [[gnu::noinline]] inline void move_elements(std::size_t element, std::span<const std::int64_t> sizes, const void* from,
-                          std::span<const std::int64_t> from_strides, void* to,
-                          std::span<const std::int64_t> to_strides) noexcept {
+                                            std::span<const std::int64_t> from_strides, void* to,
+                                            std::span<const std::int64_t> to_strides) noexcept {
   Walk walk(sizes);
   walk.add(from_strides, element).add(to_strides, element).collapse();
   move_elements(element, walk, from, to);

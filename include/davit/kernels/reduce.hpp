@@ -26,8 +26,10 @@ struct Accumulated {
 
   template <class T>
   [[nodiscard]] auto& of() noexcept {
-    if constexpr (std::is_integral_v<T>) return integer;
-    else return real;
+    if constexpr (std::is_integral_v<T>)
+      return integer;
+    else
+      return real;
   }
 };
 
@@ -127,8 +129,10 @@ class Groups {
       for (std::int64_t i = 0; i < outer_.sizes[0]; ++i, first += step) each(first);
     });
   }
-  /// Works the elements of a group, converted, into what is accumulated; the loop is that of what they are converted to.
-  [[gnu::noinline]] void reduce(const std::byte* first, const Conversion& conversion, ReduceLoop loop, Accumulated& so_far) const {
+  /// Works the elements of a group, converted, into what is accumulated; the loop is that of what they are converted
+  /// to.
+  [[gnu::noinline]] void reduce(const std::byte* first, const Conversion& conversion, ReduceLoop loop,
+                                Accumulated& so_far) const {
     if (inner_.count == 0) return;
     const std::int64_t step = inner_.strides[0][0];
     if (conversion.count == 0) {
@@ -166,8 +170,10 @@ class ResultWriter {
   ResultWriter& operator=(const ResultWriter&) = delete;
   ~ResultWriter() { flush(); }
   void push(const Accumulated& result) noexcept {
-    if (integers_) values_[used_++] = static_cast<std::uint64_t>(result.integer);
-    else values_[used_++] = std::bit_cast<std::uint64_t>(result.real);
+    if (integers_)
+      values_[used_++] = static_cast<std::uint64_t>(result.integer);
+    else
+      values_[used_++] = std::bit_cast<std::uint64_t>(result.real);
     if (used_ == values_.size()) flush();
   }
 

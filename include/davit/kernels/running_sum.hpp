@@ -27,9 +27,9 @@ void running_sum_loop(Accumulated& so_far, const std::byte* from, std::int64_t f
 }
 }  // namespace detail
 
-/// Sums of all elements so far along one dimension: of each line of `length` elements, whose first ones `lines` walks in x
-/// and in `out`. Floats are added in double, integers modulo 2^64, as the result is one. False if a dtype is no real
-/// number's. O(elements).
+/// Sums of all elements so far along one dimension: of each line of `length` elements, whose first ones `lines` walks
+/// in x and in `out`. Floats are added in double, integers modulo 2^64, as the result is one. False if a dtype is no
+/// real number's. O(elements).
 [[nodiscard]] inline bool running_sums(const Walk& lines, std::int64_t length, const TensorView& x,
                                        std::int64_t from_stride, const TensorView& out,
                                        std::int64_t to_stride) noexcept {

@@ -41,7 +41,7 @@ struct Sizes {
 
 /// The sizes that a and b broadcast to; false if they do not.
 [[nodiscard, gnu::noinline]] constexpr bool broadcast(std::span<const std::int64_t> a, std::span<const std::int64_t> b,
-                                       Sizes& out) noexcept {
+                                                      Sizes& out) noexcept {
   const std::size_t rank = a.size() > b.size() ? a.size() : b.size();
   if (rank > max_rank) return false;
   Sizes result;
@@ -57,7 +57,8 @@ struct Sizes {
 
 /// The strides with which a tensor walks `sizes` when broadcast to them (0 in broadcast dimensions). `sizes` must be
 /// what the tensor broadcasts to.
-[[nodiscard, gnu::noinline]] constexpr Sizes broadcast_strides(const TensorView& t, std::span<const std::int64_t> sizes) noexcept {
+[[nodiscard, gnu::noinline]] constexpr Sizes broadcast_strides(const TensorView& t,
+                                                               std::span<const std::int64_t> sizes) noexcept {
   Sizes strides;
   for (std::size_t d = 0; d < sizes.size(); ++d) {
     const bool absent = d + t.rank < sizes.size();
@@ -68,7 +69,9 @@ struct Sizes {
 }
 
 /// The strides of a tensor as Sizes.
-[[nodiscard]] constexpr Sizes strides_of(const TensorView& t) noexcept { return Sizes(t.strides()); }
+[[nodiscard]] constexpr Sizes strides_of(const TensorView& t) noexcept {
+  return Sizes(t.strides());
+}
 
 /// Calls f(offset_0, ..., offset_{N-1}) (element offsets) for each index of `sizes` in row-major order.
 ///
@@ -88,7 +91,10 @@ void for_each_index(std::span<const std::int64_t> sizes, const std::array<Sizes,
   while (true) {
     std::array<std::int64_t, N> at = offset;
     for (std::int64_t i = 0; i < inner; ++i) {
-      [&]<std::size_t... I>(std::index_sequence<I...>) { f(at[I]...); }(std::make_index_sequence<N>{});
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        f(at[I]...);
+      }
+      (std::make_index_sequence<N>{});
       for (std::size_t n = 0; n < N; ++n) at[n] += step[n];
     }
     std::size_t d = rank < 2 ? 0 : rank - 1;

@@ -20,10 +20,11 @@ using kernels::Loops;
 using kernels::Parameters;
 using Operands = std::span<const TensorView* const>;
 
-/// Output 0 = loops over the operands as tensors of dtype `type`, which is broadcast to it. What the loops write has the
-/// output's dtype, or is a bool if that is one and `type` is none.
-[[nodiscard, gnu::noinline]] inline ErrorCode run_loops(KernelCall& call, Operands operands, ScalarType type, const Loops& loops,
-                                         Parameters& parameters, bool truth = false) {
+/// Output 0 = loops over the operands as tensors of dtype `type`, which is broadcast to it. What the loops write has
+/// the output's dtype, or is a bool if that is one and `type` is none.
+[[nodiscard, gnu::noinline]] inline ErrorCode run_loops(KernelCall& call, Operands operands, ScalarType type,
+                                                        const Loops& loops, Parameters& parameters,
+                                                        bool truth = false) {
   const kernels::Compute compute = kernels::compute_of(type);
   const kernels::BlockLoop loop = loops.of(compute);
   if (loop == nullptr) return ErrorCode::invalid_dtype;
@@ -36,22 +37,24 @@ using Operands = std::span<const TensorView* const>;
   const ScalarType written = truth ? out.dtype : kernels::scalar_type_of_compute(compute);
   kernels::map_blocks({all.data(), operands.size()}, out, kernels::Conversion::between(written, out.dtype), loop,
                       parameters);
-  if (parameters.code == ErrorCode::out_of_range)
-    return call.refuse(parameters.code, "division of an integer by zero");
+  if (parameters.code == ErrorCode::out_of_range) return call.refuse(parameters.code, "division of an integer by zero");
   return parameters.code;
 }
 
 /// Makes output 0 with the broadcast sizes of a and b.
-[[nodiscard, gnu::noinline]] inline ErrorCode make_broadcast(KernelCall& call, ScalarType dtype, const TensorView& a, const TensorView& b) {
+[[nodiscard, gnu::noinline]] inline ErrorCode make_broadcast(KernelCall& call, ScalarType dtype, const TensorView& a,
+                                                             const TensorView& b) {
   Sizes sizes;
-  if (!broadcast(a.sizes(), b.sizes(), sizes)) return call.refuse(ErrorCode::invalid_shape, "the sizes of the operands do not broadcast");
+  if (!broadcast(a.sizes(), b.sizes(), sizes))
+    return call.refuse(ErrorCode::invalid_shape, "the sizes of the operands do not broadcast");
   return call.make(0, dtype, sizes);
 }
 
 enum class Numbers : std::uint8_t { as_is, to_float, integral_only, no_bool };
 
 /// A binary operator whose result has the operands' common dtype (or float for integers, if so asked).
-[[nodiscard, gnu::noinline]] inline ErrorCode arithmetic(KernelCall& call, Numbers numbers, const Loops& loops, Parameters parameters = {}) {
+[[nodiscard, gnu::noinline]] inline ErrorCode arithmetic(KernelCall& call, Numbers numbers, const Loops& loops,
+                                                         Parameters parameters = {}) {
   const Operand a(call.arg(0));
   const Operand b(call.arg(1));
   if (!a.present() || !b.present()) return call.refuse(ErrorCode::invalid_argument, "an operand is missing");
@@ -71,7 +74,8 @@ enum class Numbers : std::uint8_t { as_is, to_float, integral_only, no_bool };
   const Operand b(call.arg(1));
   if (!a.present() || !b.present()) return call.refuse(ErrorCode::invalid_argument, "an operand is missing");
   const ScalarType type = ResultType().add(call.arg(0)).add(call.arg(1)).get();
-  if (const ErrorCode code = make_broadcast(call, ScalarType::bool_, a.view(), b.view()); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = make_broadcast(call, ScalarType::bool_, a.view(), b.view()); code != ErrorCode::ok)
+    return code;
   Parameters none;
   return run_loops(call, std::array{&a.view(), &b.view()}, type, loops, none, true);
 }
@@ -90,7 +94,8 @@ template <template <class> class F>
 }
 
 /// A Scalar argument as the loops take it; `type` is what the operands are computed as.
-[[gnu::noinline]] inline void set_number(Parameters& parameters, std::size_t i, const EValue& value, ScalarType type) noexcept {
+[[gnu::noinline]] inline void set_number(Parameters& parameters, std::size_t i, const EValue& value,
+                                         ScalarType type) noexcept {
   parameters.reals[i] = value.number();
   parameters.integers[i] = type == ScalarType::bool_ ? value.number() != 0 : value.integer();
 }
@@ -100,7 +105,8 @@ template <template <class> class F>
   const EValue alpha = call.arg_count() > 2 ? call.arg(2) : EValue(1);
   if (!alpha.is_number()) return call.refuse(ErrorCode::invalid_argument, "alpha must be a number");
   if (alpha.number() == 1)
-    return arithmetic(call, Numbers::as_is, minus ? kernels::number_loops<kernels::Subtract, 2> : kernels::number_loops<kernels::Add, 2>);
+    return arithmetic(call, Numbers::as_is,
+                      minus ? kernels::number_loops<kernels::Subtract, 2> : kernels::number_loops<kernels::Add, 2>);
   Parameters parameters;
   set_number(parameters, 0, alpha, ResultType().add(call.arg(0)).add(call.arg(1)).get());
   if (minus) {
@@ -113,7 +119,9 @@ template <bool Minus>
 [[nodiscard]] ErrorCode add_scaled(KernelCall& call) {
   return add_scaled(call, Minus);
 }
-[[nodiscard]] inline ErrorCode mul(KernelCall& call) { return number_op<kernels::Multiply>(call); }
+[[nodiscard]] inline ErrorCode mul(KernelCall& call) {
+  return number_op<kernels::Multiply>(call);
+}
 [[nodiscard]] inline ErrorCode divide(KernelCall& call) {
   const std::string_view mode = call.arg_count() > 2 ? call.string(2) : std::string_view{};
   if (mode == "floor") return number_op<kernels::FloorDivide>(call);
@@ -128,16 +136,23 @@ template <bool Minus>
   return arithmetic(call, Numbers::no_bool, kernels::number_loops<kernels::Fmod, 2>);
 }
 [[nodiscard]] inline ErrorCode pow(KernelCall& call) {
-  if (call.arg(1).is_number() && !call.arg(1).is_float() && call.arg(1).integer() < 0 && call.is_tensor(0) && is_integral(call.tensor(0).dtype))
+  if (call.arg(1).is_number() && !call.arg(1).is_float() && call.arg(1).integer() < 0 && call.is_tensor(0) &&
+      is_integral(call.tensor(0).dtype))
     return call.refuse(ErrorCode::invalid_argument, "integers to negative integer powers are not allowed");
   const double exponent = call.arg(1).is_number() ? call.arg(1).number() : 0;
   const bool half = call.is_tensor(0) && call.tensor(0).dtype == ScalarType::float16;
   if (std::fabs(exponent) == 0.5 && !half)  // torch takes the root, which differs at -0 and -inf, but not of float16
-    return arithmetic(call, Numbers::as_is, exponent > 0 ? kernels::float_loops<kernels::Root, 2> : kernels::float_loops<kernels::InverseRoot, 2>);
+    return arithmetic(
+        call, Numbers::as_is,
+        exponent > 0 ? kernels::float_loops<kernels::Root, 2> : kernels::float_loops<kernels::InverseRoot, 2>);
   return number_op<kernels::Power>(call);
 }
-[[nodiscard]] inline ErrorCode maximum(KernelCall& call) { return number_op<kernels::Maximum>(call); }
-[[nodiscard]] inline ErrorCode minimum(KernelCall& call) { return number_op<kernels::Minimum>(call); }
+[[nodiscard]] inline ErrorCode maximum(KernelCall& call) {
+  return number_op<kernels::Maximum>(call);
+}
+[[nodiscard]] inline ErrorCode minimum(KernelCall& call) {
+  return number_op<kernels::Minimum>(call);
+}
 [[nodiscard]] inline ErrorCode atan2(KernelCall& call) {
   return arithmetic(call, Numbers::to_float, kernels::float_loops<kernels::Atan2, 2>);
 }
@@ -156,7 +171,8 @@ template <bool Minus>
   if (const ErrorCode code = call.make(0, type, sizes); code != ErrorCode::ok) return code;
   Parameters none;
   if (low.present() && high.present())
-    return run_loops(call, std::array{&x.view(), &low.view(), &high.view()}, type, kernels::number_loops<kernels::Clamp, 3>, none);
+    return run_loops(call, std::array{&x.view(), &low.view(), &high.view()}, type,
+                     kernels::number_loops<kernels::Clamp, 3>, none);
   if (low.present())
     return run_loops(call, std::array{&x.view(), &low.view()}, type, kernels::number_loops<kernels::Maximum, 2>, none);
   const TensorView& bound = high.present() ? high.view() : x.view();  // x is no larger than itself

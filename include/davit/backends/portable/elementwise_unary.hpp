@@ -12,7 +12,8 @@ namespace davit::portable_kernels {
 namespace detail {
 
 /// A function on reals: integers and bools are computed and returned in float32.
-[[nodiscard, gnu::noinline]] inline ErrorCode real_function(KernelCall& call, const Loops& loops, Parameters parameters = {}) {
+[[nodiscard, gnu::noinline]] inline ErrorCode real_function(KernelCall& call, const Loops& loops,
+                                                            Parameters parameters = {}) {
   const TensorView& x = call.tensor(0);
   const ScalarType type = float_type(x.dtype);
   if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
@@ -20,7 +21,8 @@ namespace detail {
 }
 
 /// A function that keeps the dtype.
-[[nodiscard, gnu::noinline]] inline ErrorCode same_type_function(KernelCall& call, const Loops& loops, Parameters parameters = {}) {
+[[nodiscard, gnu::noinline]] inline ErrorCode same_type_function(KernelCall& call, const Loops& loops,
+                                                                 Parameters parameters = {}) {
   const TensorView& x = call.tensor(0);
   if (const ErrorCode code = call.make_like(0, x); code != ErrorCode::ok) return code;
   return run_loops(call, std::array{&x}, x.dtype, loops, parameters);
@@ -59,7 +61,8 @@ template <template <class> class F>
   return rounding(call, kernels::float_loops<F, 1>);
 }
 [[nodiscard]] inline ErrorCode negate(KernelCall& call) {
-  if (call.tensor(0).dtype == ScalarType::bool_) return call.refuse(ErrorCode::invalid_dtype, "neg does not take bools");
+  if (call.tensor(0).dtype == ScalarType::bool_)
+    return call.refuse(ErrorCode::invalid_dtype, "neg does not take bools");
   return same_type_op<kernels::Negate>(call);
 }
 [[nodiscard]] inline ErrorCode bitwise_not(KernelCall& call) {
@@ -72,7 +75,8 @@ template <template <class> class F>
   const TensorView& x = call.tensor(0);
   if (!is_floating(x.dtype)) return call.refuse(ErrorCode::invalid_dtype, "gelu takes floats only");
   if (call.string(1) == "tanh") return real_op<kernels::GeluTanh>(call);
-  const bool overflows = (x.dtype == ScalarType::float32 || x.dtype == ScalarType::bfloat16) && x.is_contiguous() && x.numel() > 1;
+  const bool overflows =
+      (x.dtype == ScalarType::float32 || x.dtype == ScalarType::bfloat16) && x.is_contiguous() && x.numel() > 1;
   return real_function(call, kernels::float_loops<kernels::Gelu, 1>, {.integers = {overflows}});
 }
 [[nodiscard]] inline ErrorCode leaky_relu(KernelCall& call) {
@@ -97,8 +101,12 @@ template <template <class> class F>
   }
   return same_type_function(call, kernels::number_loops<kernels::Hardtanh, 1>, parameters);
 }
-[[nodiscard]] inline ErrorCode hardtanh(KernelCall& call) { return clamp_between(call, call.arg(1), call.arg(2)); }
-[[nodiscard]] inline ErrorCode relu6(KernelCall& call) { return clamp_between(call, 0, 6); }
+[[nodiscard]] inline ErrorCode hardtanh(KernelCall& call) {
+  return clamp_between(call, call.arg(1), call.arg(2));
+}
+[[nodiscard]] inline ErrorCode relu6(KernelCall& call) {
+  return clamp_between(call, 0, 6);
+}
 
 }  // namespace detail
 

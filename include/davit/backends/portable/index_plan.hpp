@@ -26,8 +26,8 @@ struct IndexPlan {
   bool one_mask = false;                  ///< a mask is the only index
 };
 
-/// A row of selected elements: n that lie `own_step` apart in the indexed tensor or, if there are `offsets`, each at its
-/// own offset from the first. All in elements.
+/// A row of selected elements: n that lie `own_step` apart in the indexed tensor or, if there are `offsets`, each at
+/// its own offset from the first. All in elements.
 struct SelectedRow {
   std::int64_t own;
   std::int64_t own_step;
@@ -52,7 +52,8 @@ struct SelectedRow {
     std::byte* const at = static_cast<std::byte*>(indexed) + own * bytes;
     std::byte* const there = static_cast<std::byte*>(to_or_from) + other * bytes;
     if (offsets != nullptr) {
-      const kernels::IndexedRow row{reinterpret_cast<const std::byte*>(offsets), sizeof(std::int64_t), INT64_MAX, bytes, 0};
+      const kernels::IndexedRow row{reinterpret_cast<const std::byte*>(offsets), sizeof(std::int64_t), INT64_MAX, bytes,
+                                    0};
       (void)kernels::move_indexed(element, gathers, row, at, there, other_step * bytes, n);
     } else if (gathers) {
       kernels::move_row(element, at, own_step * bytes, there, other_step * bytes, n);

@@ -34,7 +34,8 @@ namespace davit::portable_kernels {
   if (out.rank == 0) tables[0] = offset;
   const std::size_t last = out.rank == 0 ? 0 : out.rank - 1u;
   const std::int64_t inner = out.rank == 0 ? 1 : out.size(last);
-  const kernels::IndexedRow row{reinterpret_cast<const std::byte*>(tables[last]), sizeof(std::int64_t), INT64_MAX, 1, 0};
+  const kernels::IndexedRow row{reinterpret_cast<const std::byte*>(tables[last]), sizeof(std::int64_t), INT64_MAX, 1,
+                                0};
   auto* to = out.as<std::byte>();
   std::array<std::int64_t, max_rank> index{};
   for (std::int64_t done = 0; done < out.numel(); done += inner, to += static_cast<std::size_t>(inner) * element) {

@@ -34,7 +34,7 @@ class IndexPlanner {
 
  private:
   struct Entry {
-    TensorView index;
+    TensorView index{};
     std::size_t dim = 0;   ///< the first dimension that it indexes
     std::size_t dims = 1;  ///< how many
     std::int64_t count = 0;

@@ -38,8 +38,10 @@ void divide_by_counts(const TensorView& sums, const std::int64_t* counts) noexce
                                               : reinterpret_cast<const C*>(divisors.bytes.data());
     for (std::int64_t k = 0; k < n; ++k) {
       if (divisor[k] == C{}) continue;
-      if constexpr (std::is_integral_v<C>) sum[k] = divide_down(sum[k], divisor[k]);
-      else sum[k] = sum[k] / divisor[k];
+      if constexpr (std::is_integral_v<C>)
+        sum[k] = divide_down(sum[k], divisor[k]);
+      else
+        sum[k] = sum[k] / divisor[k];
     }
     store.run(sum, place, scratch.bytes.data(), n);
   }
@@ -57,7 +59,8 @@ template <class C>
   const bool aside = out.dtype != scalar_type_of<C>;
   const auto places = static_cast<std::size_t>(size);
   const auto values = static_cast<std::size_t>(aside ? checked_numel(source) : 0);
-  auto* memory = call.temporary<std::byte>(places * (counted ? sizeof(std::int64_t) : 0) + (aside ? places + values : 0) * sizeof(C));
+  auto* memory = call.temporary<std::byte>(places * (counted ? sizeof(std::int64_t) : 0) +
+                                           (aside ? places + values : 0) * sizeof(C));
   if (memory == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory for the partial results");
   auto* counts = reinterpret_cast<std::int64_t*>(memory);
   C* to = out.as<C>();

@@ -80,8 +80,8 @@ class StagingArea {
       if (item.role != Role::result || !needs_copy(item)) continue;
       if (!is_computable(item.tensor.dtype)) return refuse_dtype();
       const std::int64_t one = 1;
-      (void)kernels::convert_elements({&item.count, 1}, item.data, type_, {&one, 1}, item.tensor.data, item.tensor.dtype,
-                                      {&one, 1});
+      (void)kernels::convert_elements({&item.count, 1}, item.data, type_, {&one, 1}, item.tensor.data,
+                                      item.tensor.dtype, {&one, 1});
     }
     return ErrorCode::ok;
   }
