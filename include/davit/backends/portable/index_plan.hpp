@@ -43,7 +43,8 @@ struct SelectedRow {
     if (offsets != nullptr) {
       for (std::int64_t i = 0; i < n; ++i, at += other_step) f(own + offsets[i], at);
     } else {
-      for (std::int64_t i = 0; i < n; ++i, at += other_step) f(own + i * own_step, at);
+      std::int64_t mine = own;
+      for (std::int64_t i = 0; i < n; ++i, at += other_step, mine += own_step) f(mine, at);
     }
   }
   /// Moves the elements to the other tensor, or from there.
