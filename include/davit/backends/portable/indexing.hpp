@@ -35,8 +35,9 @@ template <class C>
 void add_selected(const IndexPlan& plan, const TensorView& values, const TensorView& out) {
   const C* from = values.as<C>();
   C* to = out.as<C>();
-  for_each_selected_row(plan, broadcast_strides(values, plan.result), [&](const SelectedRow& row) {
-    row.for_each([&](std::int64_t i, std::int64_t k) { to[i] = combine(Combine::sum, to[i], from[k]); });
+  for_each_selected_row(plan, broadcast_strides(values, plan.result), [=](const SelectedRow& row) {
+    const SelectedRow own = row;  // not what a store may change
+    own.for_each([to, from](std::int64_t i, std::int64_t k) { to[i] = combine(Combine::sum, to[i], from[k]); });
   });
 }
 /// Adds values of any other dtype, one by one.
@@ -200,10 +201,23 @@ class ElementCursor {
                                 static_cast<std::int64_t>(element), n);
     found = 0;
   };
-  for_each_index<1>(sizes, {mask_strides}, [&](std::int64_t i) {
-    places[found] = at++;
-    found += chosen[i].bits != 0 ? 1 : 0;
-    if (found == places.size()) flush();
+  kernels::Walk masked(sizes);
+  masked.add(mask_strides, 1).collapse();
+  const std::int64_t step = masked.strides[0][0];
+  masked.for_each_row([&](const auto& first) {
+    const std::byte* test = mask.as<std::byte>() + first[0];
+    for (std::int64_t left = masked.sizes[0]; left > 0;) {
+      const std::int64_t n = std::min(left, static_cast<std::int64_t>(places.size() - found));
+      std::size_t next = found;
+      for (std::int64_t i = 0; i < n; ++i, test += step) {
+        places[next] = at + i;
+        next += *test != std::byte{} ? 1 : 0;
+      }
+      at += n;
+      left -= n;
+      found = next;
+      if (found == places.size()) flush();
+    }
   });
   if (found != 0) flush();
   return ErrorCode::ok;
