@@ -23,12 +23,9 @@ struct KernelTest {
   /// A contiguous tensor with these elements, converted to its dtype.
   davit::EValue tensor(davit::ScalarType type, const Integers& sizes, const Numbers& values) {
     const davit::Tensor& tensor = tensors.emplace_back(davit::Tensor::zeros(type, sizes));
-    (void)davit::portable_kernels::dispatch_any(type, [&]<class T>() {
-      T* to = tensor.view().template as<T>();
-      const auto count = std::min(static_cast<std::size_t>(tensor.numel()), values.size());
-      for (std::size_t i = 0; i < count; ++i) to[i] = davit::portable_kernels::convert<T>(values[i]);
-      return davit::ErrorCode::ok;
-    });
+    const auto count = std::min(static_cast<std::size_t>(tensor.numel()), values.size());
+    for (std::size_t i = 0; i < count; ++i)
+      (void)davit::kernels::store_element(values[i], type, tensor.view().as<std::byte>() + i * davit::size_of(type));
     return tensor.view();
   }
   /// Other sizes and strides over the elements of a tensor. The caller keeps them inside it.
@@ -76,13 +73,11 @@ struct KernelTest {
   }
   /// The elements of an output in row-major order.
   [[nodiscard]] Numbers values(std::size_t i = 0) const {
-    namespace kernels = davit::portable_kernels;
     const davit::TensorView& t = outputs[i].tensor();
     Numbers all;
-    (void)kernels::dispatch_any(t.dtype, [&]<class T>() {
-      kernels::for_each_index<1>(t.sizes(), {kernels::strides_of(t)},
-                                 [&](std::int64_t at) { all.push_back(kernels::convert<double>(t.as<T>()[at])); });
-      return davit::ErrorCode::ok;
+    davit::kernels::for_each_index<1>(t.sizes(), {davit::kernels::strides_of(t)}, [&](std::int64_t at) {
+      const auto* element = t.as<std::byte>() + at * static_cast<std::int64_t>(davit::size_of(t.dtype));
+      (void)davit::kernels::load_element(element, t.dtype, all.emplace_back());
     });
     return all;
   }

@@ -30,11 +30,10 @@ struct BatchNorm {
 /// Writes `count` values into a tensor of rank 1 that an argument names.
 template <class C>
 [[nodiscard]] ErrorCode overwrite(const TensorView& t, const C* values) {
-  return dispatch_float(t.dtype, [&]<class T>() {
-    for_each_index(t.sizes(), std::array{strides_of(t)},
-                   [&](std::int64_t at) { t.as<T>()[at] = convert<T>(*values++); });
-    return ErrorCode::ok;
-  });
+  if (!is_floating(t.dtype)) return ErrorCode::invalid_dtype;
+  const std::int64_t one = 1;
+  const bool real = kernels::convert_elements(t.sizes(), values, scalar_type_of<C>, {&one, 1}, t.data, t.dtype, t.strides());
+  return real ? ErrorCode::ok : ErrorCode::invalid_dtype;
 }
 
 template <class C>

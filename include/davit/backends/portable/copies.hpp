@@ -2,10 +2,16 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <utility>
 
 #include "davit/backends/portable/elementwise_unary.hpp"
 #include "davit/backends/portable/views.hpp"
+#include "davit/kernels/function_ref.hpp"
 
 namespace davit::portable_kernels {
 
@@ -17,7 +23,7 @@ namespace detail {
 [[nodiscard]] inline ErrorCode cast(KernelCall& call, const TensorView& x, ScalarType type) {
   if (type == x.dtype) return copy_out(call, 0, x);
   if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
-  return dispatch_any(type, [&]<class To>() { return convert_elements(x, call.output(0).template as<To>()); });
+  return convert_elements(x, type, call.output(0).data);
 }
 [[nodiscard]] inline ErrorCode to_copy(KernelCall& call) { return cast(call, call.tensor(0), call.dtype(1, call.tensor(0).dtype)); }
 
@@ -35,10 +41,39 @@ namespace detail {
 
 /// Fills output 0 with a number.
 [[nodiscard]] inline ErrorCode fill_with(KernelCall& call, const EValue& number) {
-  return dispatch_any(call.output(0).dtype, [&]<class T>() {
-    std::fill_n(call.output(0).template as<T>(), call.output(0).numel(), scalar_as<T>(number));
-    return ErrorCode::ok;
+  const TensorView& out = call.output(0);
+  std::uint64_t element = 0;
+  if (!store_scalar(number, out.dtype, &element)) return ErrorCode::invalid_dtype;
+  kernels::fill_row(size_of(out.dtype), &element, out.data, out.numel());
+  return ErrorCode::ok;
+}
+/// Fills output 0 with what `values(first, n, block)` writes: n numbers of type `type`, double or int64, from number
+/// `first` on.
+[[nodiscard, gnu::noinline]] inline ErrorCode fill_blocks(
+    KernelCall& call, ScalarType type, kernels::FunctionRef<void(std::int64_t, std::int64_t, void*)> values) {
+  const TensorView& out = call.output(0);
+  const kernels::Conversion store = kernels::Conversion::between(type, out.dtype);
+  const std::int64_t count = out.numel();
+  kernels::Block block;
+  kernels::Block scratch;
+  auto* to = out.as<std::byte>();
+  for (std::int64_t i = 0, n = 0; i < count; i += n, to += static_cast<std::size_t>(n) * store.element) {
+    n = std::min(count - i, kernels::block_length);
+    values(i, n, store.count == 0 ? to : block.bytes.data());
+    store.run(block.bytes.data(), to, scratch.bytes.data(), n);
+  }
+  return ErrorCode::ok;
+}
+/// Fills output 0 with value(0), value(1), ..., which are of type C, converted.
+template <class C, class F>
+[[nodiscard]] ErrorCode fill_each(KernelCall& call, F&& value) {
+  return fill_blocks(call, scalar_type_of<C>, [&](std::int64_t first, std::int64_t n, void* to) {
+    for (std::int64_t k = 0; k < n; ++k) static_cast<C*>(to)[k] = value(first + k);
   });
+}
+/// Whether a dtype is a number's that arithmetic takes.
+[[nodiscard]] constexpr bool is_number(ScalarType type) noexcept {
+  return kernels::compute_of(type) != kernels::Compute::none && type != ScalarType::bool_;
 }
 [[nodiscard]] inline ErrorCode fill(KernelCall& call) {
   if (const ErrorCode code = call.make_like(0, call.tensor(0)); code != ErrorCode::ok) return code;
@@ -93,12 +128,13 @@ template <std::size_t DtypeAt, int Number = 0>
   if (!(span >= 0) || span > static_cast<double>(max_numel)) return call.refuse(ErrorCode::out_of_range, "the range does not lead from start to end");
   const std::int64_t count = static_cast<std::int64_t>(span);
   if (const ErrorCode code = call.make(0, type, {&count, 1}); code != ErrorCode::ok) return code;
-  return dispatch_number(type, [&]<class T>() {
-    T* to = call.output(0).template as<T>();
-    for (std::int64_t i = 0; i < count; ++i)
-      to[i] = real ? convert<T>(start.number() + static_cast<double>(i) * step.number()) : convert<T>(start.integer() + i * step.integer());
-    return ErrorCode::ok;
-  });
+  if (!is_number(type)) return ErrorCode::invalid_dtype;
+  if (real)
+    return fill_each<double>(call, [first = start.number(), by = step.number()](std::int64_t i) {
+      return first + static_cast<double>(i) * by;
+    });
+  return fill_each<std::int64_t>(
+      call, [first = start.integer(), by = step.integer()](std::int64_t i) { return first + i * by; });
 }
 
 /// A small deterministic generator (splitmix64): the values of random operators are not specified.
@@ -124,22 +160,20 @@ template <bool Normal>
 [[nodiscard]] ErrorCode random_values(KernelCall& call) {
   if (const ErrorCode code = make_sized(call, call.dtype(1, ScalarType::float32)); code != ErrorCode::ok) return code;
   Random random;
-  return dispatch_float(call.output(0).dtype, [&]<class T>() {
-    std::generate_n(call.output(0).template as<T>(), call.output(0).numel(), [&] { return convert<T>(Normal ? random.normal() : random.uniform()); });
-    return ErrorCode::ok;
-  });
+  if (!is_floating(call.output(0).dtype) || !kernels::is_real(call.output(0).dtype)) return ErrorCode::invalid_dtype;
+  return fill_each<double>(call, [&](std::int64_t) { return Normal ? random.normal() : random.uniform(); });
 }
 [[nodiscard]] inline ErrorCode randperm(KernelCall& call) {
   const std::int64_t n = call.integer(0);
   const ScalarType type = call.dtype(1, ScalarType::int64);
   if (const ErrorCode code = call.make(0, type, {&n, 1}); code != ErrorCode::ok) return code;
+  if (!is_number(type)) return ErrorCode::invalid_dtype;
+  auto* order = call.temporary<std::int64_t>(static_cast<std::size_t>(n));
+  if (order == nullptr) return call.refuse(ErrorCode::out_of_memory, "no temporary memory");
   Random random;
-  return dispatch_number(type, [&]<class T>() {
-    T* to = call.output(0).template as<T>();
-    for (std::int64_t i = 0; i < n; ++i) to[i] = convert<T>(i);
-    for (std::int64_t i = n - 1; i > 0; --i) std::swap(to[i], to[random.next() % static_cast<std::uint64_t>(i + 1)]);
-    return ErrorCode::ok;
-  });
+  std::iota(order, order + n, std::int64_t{0});
+  for (std::int64_t i = n - 1; i > 0; --i) std::swap(order[i], order[random.next() % static_cast<std::uint64_t>(i + 1)]);
+  return fill_each<std::int64_t>(call, [&](std::int64_t i) { return order[i]; });
 }
 /// native_dropout: scaled input and mask; without training the input and a mask of ones.
 [[nodiscard]] inline ErrorCode native_dropout(KernelCall& call) {
@@ -151,16 +185,19 @@ template <bool Normal>
   const bool wants_mask = call.wants(1);
   if (wants_mask)
     if (const ErrorCode code = call.make(1, ScalarType::bool_, x.sizes()); code != ErrorCode::ok) return code;
-  Random random;
-  return dispatch_float(x.dtype, [&]<class T>() {
-    T* to = call.output(0).template as<T>();
-    bool* mask = wants_mask ? call.output(1).template as<bool>() : nullptr;
-    for (std::int64_t i = 0; i < call.output(0).numel(); ++i) {
-      const bool keep = !train || random.uniform() >= p;
-      if (train) to[i] = convert<T>(keep ? static_cast<double>(static_cast<compute_type<T>>(to[i])) / (1 - p) : 0.0);
-      if (mask != nullptr) mask[i] = keep;
-    }
+  if (!is_floating(x.dtype) || !kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
+  bool* mask = wants_mask ? call.output(1).as<bool>() : nullptr;
+  const std::int64_t count = call.output(0).numel();
+  if (!train) {
+    if (mask != nullptr) std::fill_n(mask, count, true);
     return ErrorCode::ok;
+  }
+  Random random;
+  const TensorView copy = call.output(0);
+  return fill_each<double>(call, [&](std::int64_t i) {
+    const bool keep = random.uniform() >= p;
+    if (mask != nullptr) mask[i] = keep;
+    return keep ? element_as<double>(copy, i) / (1 - p) : 0.0;
   });
 }
 

@@ -5,8 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "davit/backends/portable/result_type.hpp"
+#include "davit/backends/portable/staging.hpp"
 #include "davit/backends/portable/views.hpp"
 
 namespace davit::portable_kernels {
@@ -14,23 +16,40 @@ namespace davit::portable_kernels {
 namespace detail {
 
 /// Adds each row of `grad` to the row of output 0 that its index names, rounding after each as torch does.
-template <class T>
-void add_rows(KernelCall& call, const TensorView& grad, const std::int64_t* index, const std::int64_t* uses,
-              std::int64_t skipped) {
-  using C = compute_type<T>;
+template <class C>
+[[nodiscard]] ErrorCode add_rows(KernelCall& call, const TensorView& grad, const std::int64_t* index,
+                                 const std::int64_t* uses, std::int64_t skipped) {
   const std::size_t last = grad.rank - 1u;
   const std::int64_t width = grad.size(last);
-  T* out = call.output(0).as<T>();
-  std::fill_n(out, call.output(0).numel(), T{});
+  const std::size_t element = size_of(grad.dtype);
+  const kernels::Conversion load = kernels::Conversion::between(grad.dtype, scalar_type_of<C>);
+  const kernels::Conversion store = kernels::Conversion::between(scalar_type_of<C>, grad.dtype);
+  auto* out = call.output(0).as<std::byte>();
+  std::memset(out, 0, call.output(0).nbytes());
+  kernels::Block sums;
+  kernels::Block terms;
+  kernels::Block scratch;
+  const auto step = grad.stride(last) * static_cast<std::int64_t>(element);
   for_each_index<1>(grad.sizes().first(last), {strides_of(grad)}, [&](std::int64_t at) {
     const std::int64_t row = *index++;
     if (row == skipped) return;
     const C scale = uses == nullptr ? C{1} : static_cast<C>(1.0 / static_cast<double>(uses[row]));
-    const T* from = grad.as<T>() + at;
-    T* to = out + row * width;
-    for (std::int64_t j = 0; j < width; ++j)
-      to[j] = static_cast<T>(static_cast<C>(to[j]) + scale * static_cast<C>(from[j * grad.stride(last)]));
+    const std::byte* from = grad.as<std::byte>() + at * static_cast<std::int64_t>(element);
+    std::byte* to = out + static_cast<std::size_t>(row * width) * element;
+    for (std::int64_t j = 0; j < width; j += kernels::block_length) {
+      const std::int64_t n = std::min(width - j, kernels::block_length);
+      std::byte* place = to + static_cast<std::size_t>(j) * element;
+      std::byte* gathered = (load.count == 0 ? terms : scratch).bytes.data();
+      kernels::move_row(element, from + j * step, step, gathered, static_cast<std::int64_t>(element), n);
+      load.run(gathered, terms.bytes.data(), nullptr, n);
+      load.run(place, sums.bytes.data(), nullptr, n);
+      C* sum = load.count == 0 ? reinterpret_cast<C*>(place) : reinterpret_cast<C*>(sums.bytes.data());
+      const C* term = reinterpret_cast<const C*>(terms.bytes.data());
+      for (std::int64_t i = 0; i < n; ++i) sum[i] = sum[i] + scale * term[i];
+      store.run(sum, place, nullptr, n);
+    }
   });
+  return ErrorCode::ok;
 }
 
 }  // namespace detail
@@ -57,7 +76,7 @@ void add_rows(KernelCall& call, const TensorView& grad, const std::int64_t* inde
   const std::int64_t counters = by_frequency && width != 0 ? rows : 0;
   auto* index = call.temporary<std::int64_t>(static_cast<std::size_t>(count + counters));
   if (index == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory for the indices");
-  if (const ErrorCode code = convert_elements(indices, index); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = convert_elements(indices, ScalarType::int64, index); code != ErrorCode::ok) return code;
   for (std::int64_t i = 0; i < count; ++i)
     if (index[i] != padding_idx && (index[i] < 0 || index[i] >= rows))
       return call.refuse(ErrorCode::out_of_range, "an index is outside the weight");
@@ -65,10 +84,8 @@ void add_rows(KernelCall& call, const TensorView& grad, const std::int64_t* inde
   std::fill_n(index + count, counters, std::int64_t{0});
   for (std::int64_t i = 0; uses != nullptr && i < count; ++i)
     if (index[i] != padding_idx) ++uses[index[i]];
-  return dispatch_float(grad.dtype, [&]<class T>() {
-    detail::add_rows<T>(call, grad, index, uses, padding_idx);
-    return ErrorCode::ok;
-  });
+  return dispatch_staged(call, grad.dtype,
+                         [&]<class C>() { return detail::add_rows<C>(call, grad, index, uses, padding_idx); });
 }
 
 inline constexpr auto embedding_backward_ops =

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "davit/backends/portable/result_type.hpp"
+#include "davit/backends/portable/staging.hpp"
 #include "davit/backends/portable/views.hpp"
 
 namespace davit::portable_kernels {
@@ -22,18 +23,16 @@ struct EmbeddingBag {
   const TensorView* indices = nullptr;
   const TensorView* offsets = nullptr;
   const TensorView* scales = nullptr;  ///< per sample, or nullptr
-  Loader<std::int64_t> load_index = nullptr;
-  Loader<std::int64_t> load_offset = nullptr;
   BagMode mode = BagMode::sum;
   std::int64_t bags = 0;
   std::int64_t width = 0;
   std::int64_t padding_idx = -1;
 
   [[nodiscard]] std::int64_t index(std::int64_t i) const noexcept {
-    return load_index(indices->data, i * indices->stride(0));
+    return element_as<std::int64_t>(*indices, i * indices->stride(0));
   }
   [[nodiscard]] std::int64_t offset(std::int64_t b) const noexcept {
-    return load_offset(offsets->data, b * offsets->stride(0));
+    return element_as<std::int64_t>(*offsets, b * offsets->stride(0));
   }
   /// One past the last index of a bag. torch lets the last bag reach to the end, whatever a last offset says.
   [[nodiscard]] std::int64_t end(std::int64_t b) const noexcept {
@@ -91,10 +90,6 @@ struct EmbeddingBag {
     return call.refuse(ErrorCode::invalid_shape, "offsets must hold the last offset");
   bag.bags = bag.offsets->size(0) - (include_last ? 1 : 0);
   bag.width = bag.weight->size(1);
-  if (const ErrorCode code = find_loader<std::int64_t>(bag.indices->dtype, bag.load_index); code != ErrorCode::ok)
-    return code;
-  if (const ErrorCode code = find_loader<std::int64_t>(bag.offsets->dtype, bag.load_offset); code != ErrorCode::ok)
-    return code;
   return check_bag_values(call, bag);
 }
 
@@ -129,19 +124,29 @@ void note_bags(KernelCall& call, const EmbeddingBag& bag) {
   }
 }
 
-/// Gathers one bag into `values`; `rows`, if given, gets the row each maximum came from. Answers the bag's size.
-template <class T, class C, class I>
-[[nodiscard]] std::int64_t gather_bag(const EmbeddingBag& bag, std::int64_t b, C* values, I* rows) {
+/// Gathers one bag into `values`; `rows`, if given, gets the row each maximum came from; `line` is work space for a row
+/// of the weight. Answers the bag's size.
+template <class C, class I>
+[[nodiscard]] std::int64_t gather_bag(const EmbeddingBag& bag, std::int64_t b, C* values, C* line, I* rows) {
   const TensorView& weight = *bag.weight;
+  const bool in_place = weight.dtype == scalar_type_of<C> && weight.stride(1) == 1;
   std::int64_t size = 0;
   std::fill_n(values, bag.width, C{});
   for (std::int64_t i = bag.offset(b); i < bag.end(b); ++i) {
     if (bag.is_padding(i)) continue;
     const std::int64_t row = bag.index(i);
-    const T* from = weight.as<T>() + row * weight.stride(0);
-    const C scale = bag.scales == nullptr ? C{1} : static_cast<C>(bag.scales->as<T>()[i * bag.scales->stride(0)]);
+    const C* from = in_place ? weight.as<C>() + row * weight.stride(0) : line;
+    if (!in_place) {
+      TensorView source = weight;
+      source.data = weight.as<std::byte>() + row * weight.stride(0) * static_cast<std::int64_t>(size_of(weight.dtype));
+      source.sizes_data = &weight.sizes_data[1];
+      source.strides_data = &weight.strides_data[1];
+      source.rank = 1;
+      (void)convert_elements(source, scalar_type_of<C>, line);
+    }
+    const C scale = bag.scales == nullptr ? C{1} : element_as<C>(*bag.scales, i * bag.scales->stride(0));
     for (std::int64_t j = 0; j < bag.width; ++j) {
-      const C v = static_cast<C>(from[j * weight.stride(1)]);
+      const C v = from[j];
       if (bag.mode != BagMode::max) {
         values[j] += scale * v;
       } else if (size == 0 || v > values[j]) {
@@ -154,6 +159,29 @@ template <class T, class C, class I>
   return size;
 }
 
+template <class C, class I>
+[[nodiscard]] ErrorCode gather_bags(KernelCall& call, const EmbeddingBag& bag) {
+  note_bags<I>(call, bag);
+  const auto width = static_cast<std::size_t>(bag.width);
+  C* values = call.temporary<C>(2 * width);
+  if (values == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory for a bag");
+  I* rows = bag.mode == BagMode::max && call.wants(3) ? call.output(3).template as<I>() : nullptr;
+  const kernels::Conversion store = kernels::Conversion::between(scalar_type_of<C>, bag.weight->dtype);
+  auto* to = call.output(0).as<std::byte>();
+  for (std::int64_t b = 0; b < bag.bags; ++b, to += width * store.element) {
+    const std::int64_t size =
+        gather_bag(bag, b, values, values + width, rows == nullptr ? nullptr : rows + b * bag.width);
+    const C divisor = bag.mode == BagMode::mean && size != 0 ? static_cast<C>(size) : C{1};
+    for (std::int64_t j = 0; j < bag.width; ++j) values[j] /= divisor;
+    if (store.count == 0) {
+      std::copy_n(values, width, reinterpret_cast<C*>(to));
+    } else {
+      store.run(values, to, values + width, bag.width);
+    }
+  }
+  return ErrorCode::ok;
+}
+
 }  // namespace detail
 
 /// _embedding_bag(weight (rows, width), indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights?,
@@ -164,22 +192,9 @@ template <class T, class C, class I>
   if (const ErrorCode code = detail::read_embedding_bag(call, bag); code != ErrorCode::ok) return code;
   if (!is_floating(bag.weight->dtype)) return call.refuse(ErrorCode::invalid_dtype, "embedding_bag takes floats only");
   if (const ErrorCode code = detail::make_bag_outputs(call, bag); code != ErrorCode::ok) return code;
-  return dispatch_float(bag.weight->dtype, [&]<class T>() {
-    return dispatch<std::int64_t, std::int32_t>(promote(bag.indices->dtype, bag.offsets->dtype), [&]<class I>() {
-      using C = compute_type<T>;
-      detail::note_bags<I>(call, bag);
-      C* values = call.temporary<C>(static_cast<std::size_t>(bag.width));
-      if (values == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory for a bag");
-      I* rows = bag.mode == detail::BagMode::max && call.wants(3) ? call.output(3).template as<I>() : nullptr;
-      T* to = call.output(0).template as<T>();
-      for (std::int64_t b = 0; b < bag.bags; ++b) {
-        const std::int64_t size =
-            detail::gather_bag<T>(bag, b, values, rows == nullptr ? nullptr : rows + b * bag.width);
-        const C divisor = bag.mode == detail::BagMode::mean && size != 0 ? static_cast<C>(size) : C{1};
-        for (std::int64_t j = 0; j < bag.width; ++j) *to++ = static_cast<T>(values[j] / divisor);
-      }
-      return ErrorCode::ok;
-    });
+  const bool wide = promote(bag.indices->dtype, bag.offsets->dtype) == ScalarType::int64;
+  return dispatch_staged(call, bag.weight->dtype, [&]<class C>() {
+    return wide ? detail::gather_bags<C, std::int64_t>(call, bag) : detail::gather_bags<C, std::int32_t>(call, bag);
   });
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "davit/backends/portable/vector_lanes.hpp"
+#include "davit/kernels/function_ref.hpp"
 
 namespace davit::portable_kernels {
 
@@ -42,6 +43,13 @@ struct Block {
   std::int64_t row, col;
   std::int64_t i, rows, j, columns;
 };
+
+/// Gives a panel of a right operand: fills `to` (depth x width elements), or points elsewhere.
+template <class C>
+using PanelSource = kernels::FunctionRef<Panel<C>(C* to, const PanelRange&)>;
+/// Takes a finished part of a product.
+template <class C>
+using BlockSink = kernels::FunctionRef<void(const Block<C>&)>;
 
 /// The blocks an m x n x k product is cut into.
 template <class C>
@@ -116,6 +124,33 @@ void gemm_tiles(std::int64_t rows, std::int64_t depth, Matrix<C> a, Panel<C> b, 
   take.template operator()<1>();
 }
 
+/// Integers: vectors do not pay, registers do.
+template <class C>
+void add_integer_rows(std::int64_t rows, std::int64_t depth, Matrix<C> a, Panel<C> b, std::int64_t width, C* c,
+                      std::int64_t c_row, bool accumulate) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const C* const left = a.data + i * a.row;
+    C* const to = c + i * c_row;
+    std::int64_t j = 0;
+    for (; j + 2 <= width; j += 2) {
+      C first = accumulate ? to[j] : C{};
+      C second = accumulate ? to[j + 1] : C{};
+      for (std::int64_t k = 0; k < depth; ++k) {
+        const C factor = left[k * a.col];
+        first += factor * b.data[k * b.row + j];
+        second += factor * b.data[k * b.row + j + 1];
+      }
+      to[j] = first;
+      to[j + 1] = second;
+    }
+    for (; j < width; ++j) {
+      C sum = accumulate ? to[j] : C{};
+      for (std::int64_t k = 0; k < depth; ++k) sum += left[k * a.col] * b.data[k * b.row + j];
+      to[j] = sum;
+    }
+  }
+}
+
 /// A panel's share of the product: `rows` x `width` elements.
 template <class C>
 void gemm_rows(std::int64_t rows, std::int64_t depth, Matrix<C> a, Panel<C> b, std::int64_t width, C* c,
@@ -123,14 +158,8 @@ void gemm_rows(std::int64_t rows, std::int64_t depth, Matrix<C> a, Panel<C> b, s
   if constexpr (std::is_floating_point_v<C>) {
     if (width == lanes<C>) return gemm_tiles<1>(rows, depth, a, b, c, c_row, accumulate);
     return gemm_tiles<2>(rows, depth, a, b, c, c_row, accumulate);
-  }
-  for (std::int64_t i = 0; i < rows; ++i) {  // integers: vectors do not pay
-    C* to = c + i * c_row;
-    if (!accumulate) std::fill(to, to + width, C{});
-    for (std::int64_t k = 0; k < depth; ++k) {
-      const C factor = a.data[i * a.row + k * a.col];
-      for (std::int64_t j = 0; j < width; ++j) to[j] += factor * b.data[k * b.row + j];
-    }
+  } else {
+    add_integer_rows(rows, depth, a, b, width, c, c_row, accumulate);
   }
 }
 
@@ -138,11 +167,11 @@ void gemm_rows(std::int64_t rows, std::int64_t depth, Matrix<C> a, Panel<C> b, s
 
 /// The product of `a` (m x k) and the k x n matrix that `source` gives in panels; `sink` takes its blocks.
 ///
-/// `source(C* to, PanelRange) -> Panel<C>` either fills `to` (depth x width elements) or points elsewhere;
-/// `sink(const Block<C>&)` gets each element once. `work` holds gemm_work<C>(m, n, k) elements. Integer types must be
+/// `sink` gets each element once. `work` holds gemm_work<C>(m, n, k) elements. Integer types must be
 /// unsigned and wrap around. O(m * n * k).
-template <class C, class Source, class Sink>
-void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, Source&& source, Sink&& sink) {
+template <class C>
+void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, PanelSource<C> source,
+          BlockSink<C> sink) {
   const GemmShape<C> shape(m, n, k);
   constexpr std::int64_t full = GemmShape<C>::width;
   const std::int64_t row = shape.panels * full;

@@ -41,26 +41,24 @@ namespace detail {
     return call.refuse(ErrorCode::invalid_dtype, "the result does not fit the dtype of the tensor to write");
   if (repeats_elements(to))
     return call.refuse(ErrorCode::invalid_argument, "an expanded tensor cannot be written in place");
-  return dispatch_any(to.dtype, [&]<class T>() -> ErrorCode {
-    Loader<T> load = nullptr;
-    if (const ErrorCode code = find_loader<T>(result.dtype, load); code != ErrorCode::ok) return code;
-    T* at = to.as<T>();
-    for_each_index<2>(to.sizes(), {strides_of(result), strides_of(to)},
-                      [&](std::int64_t i, std::int64_t k) { at[k] = load(result.data, i); });
-    return ErrorCode::ok;
-  });
+  const bool real = kernels::convert_elements(to.sizes(), result.data, result.dtype, result.strides(), to.data, to.dtype,
+                                              to.strides());
+  return real ? ErrorCode::ok : ErrorCode::invalid_dtype;
 }
 
 }  // namespace detail
 
-/// An operator that stores its result in its first argument and answers that: `F` makes the result.
-template <Kernel F>
-[[nodiscard]] ErrorCode in_place(KernelCall& call) {
+[[nodiscard, gnu::noinline]] inline ErrorCode in_place(KernelCall& call, Kernel make) {
   if (!call.is_tensor(0)) return call.refuse(ErrorCode::invalid_argument, "only a tensor can be written in place");
-  if (const ErrorCode code = F(call); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = make(call); code != ErrorCode::ok) return code;
   const TensorView& self = call.tensor(0);
   if (const ErrorCode code = detail::overwrite_with_output(call, self); code != ErrorCode::ok) return code;
   return call.alias(0, self, self.sizes(), self.strides());
+}
+/// An operator that stores its result in its first argument and answers that: `F` makes the result.
+template <Kernel F>
+[[nodiscard]] ErrorCode in_place(KernelCall& call) {
+  return in_place(call, F);
 }
 
 namespace detail {
@@ -80,7 +78,7 @@ namespace detail {
   TensorView source = call.output(0);
   source.data = copy;
   source.dtype = result.dtype;
-  return dispatch_any(to, [&]<class T>() { return convert_elements(source, call.output(0).template as<T>()); });
+  return convert_elements(source, to, call.output(0).data);
 }
 
 }  // namespace detail
@@ -157,17 +155,17 @@ inline constexpr auto in_place_ops = std::to_array<OpRow>({
     {"aten.div_.Tensor", in_place<detail::divide>, Aliasing::may_alias, true},
     {"aten.dropout_.default", in_place<detail::native_dropout>, Aliasing::may_alias, true},
     {"aten.fill_.Scalar", in_place<detail::fill>, Aliasing::may_alias, true},
-    {"aten.hardsigmoid_.default", in_place<detail::real_op<detail::hardsigmoid_of>>, Aliasing::may_alias, true},
-    {"aten.hardswish_.default", in_place<detail::real_op<detail::hardswish_of>>, Aliasing::may_alias, true},
+    {"aten.hardsigmoid_.default", in_place<detail::real_op<kernels::Hardsigmoid>>, Aliasing::may_alias, true},
+    {"aten.hardswish_.default", in_place<detail::real_op<kernels::Hardswish>>, Aliasing::may_alias, true},
     {"aten.hardtanh_.default", in_place<detail::hardtanh>, Aliasing::may_alias, true},
     {"aten.leaky_relu_.default", in_place<detail::leaky_relu>, Aliasing::may_alias, true},
     {"aten.mul_.Tensor", in_place<detail::mul>, Aliasing::may_alias, true},
     {"aten.relu6_.default", in_place<detail::relu6>, Aliasing::may_alias, true},
-    {"aten.relu_.default", in_place<detail::relu>, Aliasing::may_alias, true},
-    {"aten.sigmoid_.default", in_place<detail::real_op<detail::sigmoid_of>>, Aliasing::may_alias, true},
-    {"aten.silu_.default", in_place<detail::real_op<detail::silu_of>>, Aliasing::may_alias, true},
+    {"aten.relu_.default", in_place<detail::same_type_op<kernels::Relu>>, Aliasing::may_alias, true},
+    {"aten.sigmoid_.default", in_place<detail::real_op<kernels::Sigmoid>>, Aliasing::may_alias, true},
+    {"aten.silu_.default", in_place<detail::real_op<kernels::Silu>>, Aliasing::may_alias, true},
     {"aten.sub_.Tensor", in_place<detail::add_scaled<true>>, Aliasing::may_alias, true},
-    {"aten.tanh_.default", in_place<detail::real_op<detail::tanh_of>>, Aliasing::may_alias, true},
+    {"aten.tanh_.default", in_place<detail::real_op<kernels::Tanh>>, Aliasing::may_alias, true},
     {"aten.atan2.out", with_out<detail::atan2, 2>, Aliasing::none, true},
     {"aten.resize_.default", resize, Aliasing::may_alias},
 });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "davit/backends/portable/result_type.hpp"
@@ -15,14 +16,10 @@ namespace detail {
 /// Writes `from` into the part of output 0 that begins at `start` of dimension `dim`, in the output's dtype.
 [[nodiscard]] inline ErrorCode place_part(KernelCall& call, const TensorView& from, std::size_t dim, std::int64_t start) {
   const TensorView& out = call.output(0);
-  return dispatch_any(out.dtype, [&]<class T>() -> ErrorCode {
-    Loader<T> load = nullptr;
-    if (const ErrorCode code = find_loader<T>(from.dtype, load); code != ErrorCode::ok) return code;
-    T* to = out.as<T>() + start * out.stride(dim);
-    for_each_index<2>(from.sizes(), {strides_of(from), strides_of(out)},
-                      [&](std::int64_t i, std::int64_t k) { to[k] = load(from.data, i); });
-    return ErrorCode::ok;
-  });
+  auto* to = static_cast<std::byte*>(out.data) + start * out.stride(dim) * static_cast<std::int64_t>(size_of(out.dtype));
+  const bool real =
+      kernels::convert_elements(from.sizes(), from.data, from.dtype, from.strides(), to, out.dtype, out.strides());
+  return real ? ErrorCode::ok : ErrorCode::invalid_dtype;
 }
 
 /// cat; a 1-dimensional tensor without elements among others is passed over, as torch does.
@@ -112,22 +109,19 @@ namespace detail {
     (void)sizes.push(size);
   }
   if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
-  return dispatch_any(x.dtype, [&]<class T>() {
-    const T* from = x.as<T>();
-    T* to = call.output(0).template as<T>();
-    std::array<std::int64_t, max_rank> index{};
-    const std::int64_t count = call.output(0).numel();
-    for (std::int64_t i = 0; i < count; ++i) {
-      std::int64_t at = 0;
-      for (std::size_t d = 0; d < sizes.rank; ++d) at += index[d] % own[d] * strides[d];
-      to[i] = from[at];
-      for (std::size_t d = sizes.rank; d-- > 0;) {
-        if (++index[d] < sizes[d]) break;
-        index[d] = 0;
-      }
-    }
-    return ErrorCode::ok;
-  });
+  if (!kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
+  // Each dimension walks as two: how often, and where.
+  const std::size_t element = size_of(x.dtype);
+  const Sizes dense = strides_of(call.output(0));
+  kernels::Walk walk;
+  for (std::size_t d = sizes.rank; d-- > 0;) {
+    const auto bytes = static_cast<std::int64_t>(element);
+    walk.push(own[d], std::array{strides[d] * bytes, dense[d] * bytes});
+    walk.push(times[d], std::array{std::int64_t{0}, dense[d] * own[d] * bytes});
+  }
+  walk.collapse();
+  kernels::move_elements(element, walk, x.data, call.output(0).data);
+  return ErrorCode::ok;
 }
 
 [[nodiscard]] inline ErrorCode flip(KernelCall& call) {
@@ -144,12 +138,11 @@ namespace detail {
     strides[d] = -x.stride(d);
   }
   if (const ErrorCode code = call.make_like(0, x); code != ErrorCode::ok) return code;
-  return dispatch_any(x.dtype, [&]<class T>() {
-    const T* from = x.as<T>() + (x.numel() == 0 ? 0 : start);
-    T* to = call.output(0).template as<T>();
-    for_each_index<1>(x.sizes(), {strides}, [&](std::int64_t i) { *to++ = from[i]; });
-    return ErrorCode::ok;
-  });
+  if (!kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
+  const std::size_t element = size_of(x.dtype);
+  const auto* from = static_cast<const std::byte*>(x.data) + start * static_cast<std::int64_t>(element);
+  kernels::move_elements(element, x.sizes(), from, strides, call.output(0).data, call.output(0).strides());
+  return ErrorCode::ok;
 }
 
 /// Rows of a table chosen by indices: embedding, and index_select along any dimension.
@@ -158,8 +151,7 @@ namespace detail {
   if (indices.dtype != ScalarType::int64 && indices.dtype != ScalarType::int32)
     return call.refuse(ErrorCode::invalid_dtype, "indices must be int64 or int32");
   if (const ErrorCode code = call.make(0, table.dtype, sizes); code != ErrorCode::ok) return code;
-  Loader<std::int64_t> load = nullptr;
-  if (const ErrorCode code = find_loader<std::int64_t>(indices.dtype, load); code != ErrorCode::ok) return code;
+  if (!kernels::is_real(table.dtype)) return ErrorCode::invalid_dtype;
   Sizes inner(table.sizes());
   inner[dim] = 1;
   Sizes out_sizes(table.sizes());
@@ -168,21 +160,22 @@ namespace detail {
   contiguous_strides(out_sizes.span(), {out_strides.values.data(), out_sizes.rank});
   bool inside = true;
   for_each_index<1>(indices.sizes(), {strides_of(indices)}, [&](std::int64_t i) {
-    const std::int64_t v = load(indices.data, i);
+    const auto v = element_as<std::int64_t>(indices, i);
     inside = inside && v >= 0 && v < table.size(dim);
   });
   if (!inside) return call.refuse(ErrorCode::out_of_range, "an index is outside the dimension");
-  return dispatch_any(table.dtype, [&]<class T>() {
-    const T* from = table.as<T>();
-    T* to = call.output(0).template as<T>();
-    std::int64_t row = 0;
-    for_each_index<1>(indices.sizes(), {strides_of(indices)}, [&](std::int64_t i) {
-      const T* source = from + load(indices.data, i) * table.stride(dim);
-      T* target = to + row++ * out_strides[dim];
-      for_each_index<2>(inner, {strides_of(table), out_strides}, [&](std::int64_t a, std::int64_t b) { target[b] = source[a]; });
-    });
-    return ErrorCode::ok;
+  kernels::Walk walk(inner);
+  if (walk.count == 0) return ErrorCode::ok;
+  const std::size_t element = size_of(table.dtype);
+  walk.add(table.strides(), element).add(out_strides, element).collapse();
+  const auto step = table.stride(dim) * static_cast<std::int64_t>(element);
+  auto* to = static_cast<std::byte*>(call.output(0).data);
+  for_each_index<1>(indices.sizes(), {strides_of(indices)}, [&](std::int64_t i) {
+    const auto* row = static_cast<const std::byte*>(table.data) + element_as<std::int64_t>(indices, i) * step;
+    kernels::move_elements(element, walk, row, to);
+    to += out_strides[dim] * static_cast<std::int64_t>(element);
   });
+  return ErrorCode::ok;
 }
 [[nodiscard]] inline ErrorCode embedding(KernelCall& call) {
   const TensorView& weight = call.tensor(0);
@@ -195,11 +188,9 @@ namespace detail {
 /// index_select of a 0-dimensional tensor: its element, chosen by the one index 0.
 [[nodiscard]] inline ErrorCode select_scalar(KernelCall& call, const TensorView& x, const TensorView& indices) {
   if (indices.numel() != 1) return call.refuse(ErrorCode::invalid_shape, "a 0-dimensional tensor takes one index");
-  Loader<std::int64_t> load = nullptr;
   if (indices.dtype != ScalarType::int64 && indices.dtype != ScalarType::int32)
     return call.refuse(ErrorCode::invalid_dtype, "indices must be int64 or int32");
-  if (const ErrorCode code = find_loader<std::int64_t>(indices.dtype, load); code != ErrorCode::ok) return code;
-  if (load(indices.data, 0) != 0) return call.refuse(ErrorCode::out_of_range, "an index is outside the dimension");
+  if (element_as<std::int64_t>(indices, 0) != 0) return call.refuse(ErrorCode::out_of_range, "an index is outside the dimension");
   return copy_out(call, 0, x);
 }
 [[nodiscard]] inline ErrorCode index_select(KernelCall& call) {

@@ -37,13 +37,13 @@ class KernelMemory {
   }
 
   /// A block for an output the plan has no place for; nullptr if there is no memory.
-  [[nodiscard]] void* block(std::size_t bytes) {
+  [[nodiscard, gnu::noinline]] void* block(std::size_t bytes) {
     void* memory = ::operator new(bytes, std::align_val_t{64}, std::nothrow);
     if (memory != nullptr) blocks_.push_back(memory);
     return memory;
   }
   /// Temporary bytes, kept and reused from call to call; nullptr if there is no memory.
-  [[nodiscard]] void* temporary(std::size_t bytes) {
+  [[nodiscard, gnu::noinline]] void* temporary(std::size_t bytes) {
     if (bytes <= temporary_size_) return temporary_;
     void* memory = ::operator new(bytes, std::align_val_t{64}, std::nothrow);
     if (memory == nullptr) return nullptr;
@@ -82,6 +82,7 @@ inline constexpr std::int64_t max_numel = std::int64_t{1} << 40;
 /// A kernel checks its arguments, works out each output's sizes, asks for it with `make` (or `alias` for a view), and
 /// fills it. It returns ErrorCode::ok or what is wrong; `why` may say it in words (a literal). Kernels are the only
 /// place that trusts nothing: any dtype, rank, size, stride (0 and, for no tensor, negative) and index may come in.
+/// What reads arguments and makes outputs stays out of line: it runs once a call, and stands in every kernel.
 class KernelCall {
  public:
   constexpr KernelCall(std::span<const EValue> args, std::span<EValue> outputs, std::span<const OutputPlace> places,
@@ -96,24 +97,24 @@ class KernelCall {
   [[nodiscard]] bool is_tensor(std::size_t i) const noexcept { return args_[i].is_tensor(); }
   /// Argument i as a tensor; the binder has checked that a parameter of type Tensor is one.
   [[nodiscard]] const TensorView& tensor(std::size_t i) const noexcept { return args_[i].tensor(); }
-  [[nodiscard]] std::int64_t integer(std::size_t i, std::int64_t otherwise = 0) const noexcept {
+  [[nodiscard, gnu::noinline]] std::int64_t integer(std::size_t i, std::int64_t otherwise = 0) const noexcept {
     return args_[i].is_number() ? args_[i].integer() : otherwise;
   }
-  [[nodiscard]] double number(std::size_t i, double otherwise = 0) const noexcept {
+  [[nodiscard, gnu::noinline]] double number(std::size_t i, double otherwise = 0) const noexcept {
     return args_[i].is_number() ? args_[i].number() : otherwise;
   }
-  [[nodiscard]] bool boolean(std::size_t i, bool otherwise = false) const noexcept {
+  [[nodiscard, gnu::noinline]] bool boolean(std::size_t i, bool otherwise = false) const noexcept {
     return args_[i].is_number() ? args_[i].number() != 0 : otherwise;
   }
-  [[nodiscard]] std::string_view string(std::size_t i) const noexcept {
+  [[nodiscard, gnu::noinline]] std::string_view string(std::size_t i) const noexcept {
     return args_[i].is_string() ? args_[i].as_string() : std::string_view{};
   }
   /// A dtype argument (passed as its number), or `otherwise` if none was given.
-  [[nodiscard]] ScalarType dtype(std::size_t i, ScalarType otherwise) const noexcept {
+  [[nodiscard, gnu::noinline]] ScalarType dtype(std::size_t i, ScalarType otherwise) const noexcept {
     return args_[i].is_int() ? static_cast<ScalarType>(args_[i].as_int()) : otherwise;
   }
   /// A list argument: ints, tensors, ... ; a lone int counts as a list of one, none as empty.
-  [[nodiscard]] std::span<const EValue> list(std::size_t i) const noexcept {
+  [[nodiscard, gnu::noinline]] std::span<const EValue> list(std::size_t i) const noexcept {
     if (args_[i].is_list()) return args_[i].as_list();
     if (args_[i].is_none()) return {};
     return args_.subspan(i, 1);
@@ -129,7 +130,7 @@ class KernelCall {
   }
 
   /// Makes output i a contiguous tensor of this dtype and these sizes, uninitialised; afterwards `output(i)` is it.
-  [[nodiscard]] ErrorCode make(std::size_t i, ScalarType dtype, std::span<const std::int64_t> sizes) {
+  [[nodiscard, gnu::noinline]] ErrorCode make(std::size_t i, ScalarType dtype, std::span<const std::int64_t> sizes) {
     if (i >= outputs_.size()) return refuse(ErrorCode::invalid_program, "the node has fewer outputs than the operator");
     std::int64_t count = 1;
     for (const std::int64_t size : sizes) {
@@ -146,11 +147,11 @@ class KernelCall {
     outputs_[i].tensor().data = data;
     return ErrorCode::ok;
   }
-  [[nodiscard]] ErrorCode make_like(std::size_t i, const TensorView& like) { return make(i, like.dtype, like.sizes()); }
+  [[nodiscard, gnu::noinline]] ErrorCode make_like(std::size_t i, const TensorView& like) { return make(i, like.dtype, like.sizes()); }
 
   /// Makes output i a view of `base`'s storage, `offset` elements after its first element. The caller guarantees that
   /// sizes and strides stay inside it.
-  [[nodiscard]] ErrorCode alias(std::size_t i, const TensorView& base, std::span<const std::int64_t> sizes,
+  [[nodiscard, gnu::noinline]] ErrorCode alias(std::size_t i, const TensorView& base, std::span<const std::int64_t> sizes,
                                 std::span<const std::int64_t> strides, std::int64_t offset = 0) {
     if (i >= outputs_.size()) return refuse(ErrorCode::invalid_program, "the node has fewer outputs than the operator");
     if (const ErrorCode code = place(i, base.dtype, sizes); code != ErrorCode::ok) return code;
@@ -171,13 +172,13 @@ class KernelCall {
   }
 
   /// Notes the sentence and returns the code.
-  ErrorCode refuse(ErrorCode code, const char* sentence) noexcept {
+  [[gnu::cold, gnu::noinline]] ErrorCode refuse(ErrorCode code, const char* sentence) noexcept {
     why = sentence;
     return code;
   }
 
  private:
-  [[nodiscard]] ErrorCode place(std::size_t i, ScalarType dtype, std::span<const std::int64_t> sizes) {
+  [[nodiscard, gnu::noinline]] ErrorCode place(std::size_t i, ScalarType dtype, std::span<const std::int64_t> sizes) {
     const OutputPlace& p = places_[i];
     if (sizes.size() > p.rank_limit)
       return refuse(ErrorCode::invalid_shape, "the operator gives an output of a higher rank than the program declares");

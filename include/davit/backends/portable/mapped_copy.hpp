@@ -4,63 +4,50 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <type_traits>
 
 #include "davit/backends/portable/dispatch.hpp"
+#include "davit/backends/portable/kernel_call.hpp"
+#include "davit/kernels/function_ref.hpp"
+#include "davit/kernels/move.hpp"
 
 namespace davit::portable_kernels {
 
-/// Calls `f` with the size of an element as a constant: for what moves elements whatever they are.
-template <class F>
-[[nodiscard]] ErrorCode dispatch_element_size(ScalarType type, F&& f) {
-  switch (size_of(type)) {
-    case 1: return f(std::integral_constant<std::size_t, 1>{});
-    case 2: return f(std::integral_constant<std::size_t, 2>{});
-    case 4: return f(std::integral_constant<std::size_t, 4>{});
-    case 8: return f(std::integral_constant<std::size_t, 8>{});
-    case 16: return f(std::integral_constant<std::size_t, 16>{});
-    default: return ErrorCode::invalid_dtype;
+/// Fills `out`, contiguous and of x's dtype and rank, with elements of `x`: index i of dimension d comes from index
+/// `source(d, i)` of x, which must lie inside it. Takes the call's temporary memory. O(elements of out).
+[[nodiscard]] inline ErrorCode copy_mapped(KernelCall& call, const TensorView& x, const TensorView& out,
+                                           kernels::FunctionRef<std::int64_t(std::size_t, std::int64_t)> source) {
+  const std::size_t element = size_of(x.dtype);
+  if (element == 0) return ErrorCode::invalid_dtype;
+  if (out.numel() == 0) return ErrorCode::ok;
+  // Where each index of each dimension lies in x, in bytes; the outermost dimension first.
+  std::array<const std::int64_t*, max_rank> tables{};
+  std::int64_t total = 1;
+  for (const std::int64_t size : out.sizes()) total += size;
+  auto* offset = call.temporary<std::int64_t>(static_cast<std::size_t>(total));
+  if (offset == nullptr) return call.refuse(ErrorCode::out_of_memory, "no temporary memory");
+  for (std::size_t d = 0; d < out.rank; ++d) {
+    tables[d] = offset;
+    for (std::int64_t i = 0; i < out.size(d); ++i)
+      *offset++ = source(d, i) * x.stride(d) * static_cast<std::int64_t>(element);
   }
-}
-
-namespace detail {
-template <std::size_t Bytes, class Source>
-void copy_mapped_elements(const TensorView& x, const TensorView& out, const Source& source) {
-  constexpr auto bytes = static_cast<std::int64_t>(Bytes);
-  const std::int64_t count = out.numel();
-  if (count == 0) return;
-  const auto* from = static_cast<const std::byte*>(x.data);
-  auto* to = static_cast<std::byte*>(out.data);
-  if (out.rank == 0) {
-    std::memcpy(to, from, Bytes);
-    return;
-  }
-  const std::size_t last = out.rank - 1u;
-  const std::int64_t inner = out.size(last);
-  const std::int64_t step = x.stride(last) * bytes;
+  *offset = 0;
+  if (out.rank == 0) tables[0] = offset;
+  const std::size_t last = out.rank == 0 ? 0 : out.rank - 1u;
+  const std::int64_t inner = out.rank == 0 ? 1 : out.size(last);
+  const kernels::IndexedRow row{reinterpret_cast<const std::byte*>(tables[last]), sizeof(std::int64_t), INT64_MAX, 1,
+                                0};
+  auto* to = out.as<std::byte>();
   std::array<std::int64_t, max_rank> index{};
-  for (std::int64_t done = 0; done < count; done += inner) {
-    std::int64_t start = 0;
-    for (std::size_t d = 0; d < last; ++d) start += source(d, index[d]) * x.stride(d);
-    const std::byte* row = from + start * bytes;
-    for (std::int64_t i = 0; i < inner; ++i, to += bytes) std::memcpy(to, row + source(last, i) * step, Bytes);
+  for (std::int64_t done = 0; done < out.numel(); done += inner, to += static_cast<std::size_t>(inner) * element) {
+    std::byte* from = x.as<std::byte>();
+    for (std::size_t d = 0; d < last; ++d) from += tables[d][index[d]];
+    (void)kernels::move_indexed(element, true, row, from, to, static_cast<std::int64_t>(element), inner);
     for (std::size_t d = last; d-- > 0;) {
       if (++index[d] < out.size(d)) break;
       index[d] = 0;
     }
   }
-}
-}  // namespace detail
-
-/// Fills `out`, contiguous and of x's dtype and rank, with elements of `x`: index i of dimension d comes from index
-/// `source(d, i)` of x, which must lie inside it. O(elements of out).
-template <class Source>
-[[nodiscard]] ErrorCode copy_mapped(const TensorView& x, const TensorView& out, const Source& source) {
-  return dispatch_element_size(x.dtype, [&](auto bytes) {
-    detail::copy_mapped_elements<bytes()>(x, out, source);
-    return ErrorCode::ok;
-  });
+  return ErrorCode::ok;
 }
 
 }  // namespace davit::portable_kernels

@@ -115,8 +115,8 @@ void dot_column(std::int64_t m, std::int64_t k, const C* a, std::int64_t a_row, 
 }
 
 /// The product where rows of `a` and columns of `b` lie contiguous and `a` has few rows: nothing to pack.
-template <class C, class Sink>
-void multiply_by_dots(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, Sink&& sink) {
+template <class C>
+void multiply_by_dots(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, BlockSink<C> sink) {
   constexpr std::int64_t columns = dot_columns;
   for (std::int64_t j = 0; j < n; j += columns) {
     const std::int64_t count = std::min(columns, n - j);
@@ -161,8 +161,8 @@ void add_scaled_rows(const C* factors, std::int64_t step, const C* rows, std::in
 }
 
 /// The product where rows of `b` lie contiguous and `a` has few rows: nothing to pack.
-template <class C, class Sink>
-void multiply_by_sums(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, Sink&& sink) {
+template <class C>
+void multiply_by_sums(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, BlockSink<C> sink) {
   for (std::int64_t j = 0; j < n; j += sum_columns) {
     const std::int64_t count = std::min(sum_columns, n - j);
     std::fill_n(work, m * count, C{});
@@ -180,8 +180,8 @@ void multiply_by_sums(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> 
 }
 
 /// `multiply` without transposing.
-template <class C, class Sink>
-void multiply_as_is(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, Sink&& sink) {
+template <class C>
+void multiply_as_is(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, BlockSink<C> sink) {
   if constexpr (std::is_floating_point_v<C>) {
     if (m <= few_rows_by_dots && k > 0 && a.col == 1 && b.row == 1) return multiply_by_dots(m, n, k, a, b, work, sink);
     if (m <= few_rows_by_sums && k > 0 && b.col == 1) return multiply_by_sums(m, n, k, a, b, work, sink);
@@ -206,15 +206,15 @@ template <class C>
 
 /// The product of `a` (m x k) and `b` (k x n); `sink(const Block<C>&)` gets each element once. `work` holds
 /// multiply_work<C>(m, n, k) elements. O(m * n * k).
-template <class C, class Sink>
-void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, Sink&& sink) {
+template <class C>
+void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, BlockSink<C> sink) {
   if (n < m && n <= few_rows_by_dots) {  // few columns: compute the transpose
-    detail::multiply_as_is(n, m, k, b.transposed(), a.transposed(), work, [&](const Block<C>& t) {
+    detail::multiply_as_is<C>(n, m, k, b.transposed(), a.transposed(), work, [&](const Block<C>& t) {
       sink(Block<C>{t.data, t.col, t.row, t.j, t.columns, t.i, t.rows});
     });
     return;
   }
-  detail::multiply_as_is(m, n, k, a, b, work, sink);
+  detail::multiply_as_is<C>(m, n, k, a, b, work, sink);
 }
 
 }  // namespace davit::portable_kernels

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "davit/backends/portable/mapped_copy.hpp"
+#include "davit/backends/portable/result_type.hpp"
 #include "davit/backends/portable/views.hpp"
 
 namespace davit::portable_kernels {
@@ -83,12 +84,11 @@ struct Padding {
   }
   if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
   const TensorView& out = call.output(0);
-  const ErrorCode filled = dispatch_any(x.dtype, [&]<class T>() {
-    std::fill_n(out.as<T>(), out.numel(), scalar_as<T>(value));
-    return ErrorCode::ok;
-  });
-  if (filled != ErrorCode::ok || !any_kept) return filled;
-  copy_tensor(detail::region(x, source_start, kept), detail::region(out, target_start, kept));
+  std::uint64_t element = 0;
+  if (!store_scalar(value, x.dtype, &element)) return ErrorCode::invalid_dtype;
+  kernels::fill_row(size_of(x.dtype), &element, out.data, out.numel());
+  if (any_kept)
+    kernels::move_elements(detail::region(x, source_start, kept), detail::region(out, target_start, kept));
   return ErrorCode::ok;
 }
 
@@ -117,7 +117,7 @@ template <std::size_t Dims, class Source>
   }
   if (!some_left) return call.refuse(ErrorCode::invalid_shape, "negative padding leaves nothing of the tensor");
   if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
-  return copy_mapped(x, call.output(0),
+  return copy_mapped(call, x, call.output(0),
                      [&](std::size_t d, std::int64_t i) { return source(i - pad.before[d], x.size(d)); });
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
-#include "davit/backends/portable/result_type.hpp"
+#include "davit/backends/portable/elementwise_binary.hpp"
 #include "davit/backends/portable/views.hpp"
 
 namespace davit::portable_kernels {
@@ -26,10 +28,7 @@ struct QuantizationParameters {
     return ErrorCode::ok;
   }
   if (!v.is_tensor() || v.tensor().numel() != 1) return call.refuse(ErrorCode::invalid_argument, "scale and zero point must be single numbers");
-  Loader<double> load = nullptr;
-  if (const ErrorCode code = find_loader<double>(v.tensor().dtype, load); code != ErrorCode::ok) return code;
-  out = load(v.tensor().data, 0);
-  return ErrorCode::ok;
+  return kernels::load_element(v.tensor().data, v.tensor().dtype, out) ? ErrorCode::ok : ErrorCode::invalid_dtype;
 }
 [[nodiscard]] inline ErrorCode read_per_tensor(KernelCall& call, QuantizationParameters& out) {
   if (const ErrorCode code = read_number(call, call.arg(1), out.scale); code != ErrorCode::ok) return code;
@@ -48,60 +47,84 @@ struct QuantizationParameters {
   return ErrorCode::ok;
 }
 
-/// Calls f(offset in x, position in the output, scale, zero point) for every element.
-template <class F>
-[[nodiscard]] ErrorCode for_each_quantized(const TensorView& x, const QuantizationParameters& p, F&& f) {
-  std::int64_t at = 0;
-  if (p.scales == nullptr) {
-    for_each_index<1>(x.sizes(), {strides_of(x)}, [&](std::int64_t i) { f(i, at++, p.scale, p.zero_point); });
-    return ErrorCode::ok;
+/// round(x / scale) + zero point, clamped to numbers 0 and 1. Numbers 2 and 3: 1 / scale and the zero point of all
+/// elements; else operands 1 and 2 are scales and zero points.
+template <bool PerChannel>
+void quantize_loop(const void* const* in, void* out, std::int64_t n, Parameters& p) {
+  const auto* x = static_cast<const float*>(in[0]);
+  const auto* scale = static_cast<const float*>(PerChannel ? in[1] : nullptr);
+  const auto* zero_point = static_cast<const float*>(PerChannel ? in[2] : nullptr);
+  const auto low = p.number<float>(0);
+  const auto high = p.number<float>(1);
+  auto* to = static_cast<float*>(out);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float inverse = PerChannel ? 1.0f / scale[i] : p.number<float>(2);
+    const float v = std::nearbyint(x[i] * inverse) + (PerChannel ? zero_point[i] : p.number<float>(3));
+    to[i] = v < low ? low : v > high ? high : v;
   }
-  Loader<double> scale = nullptr;
-  Loader<double> zero = nullptr;
-  if (const ErrorCode code = find_loader<double>(p.scales->dtype, scale); code != ErrorCode::ok) return code;
-  if (p.zero_points != nullptr)
-    if (const ErrorCode code = find_loader<double>(p.zero_points->dtype, zero); code != ErrorCode::ok) return code;
-  Sizes channel;
-  for (std::size_t d = 0; d < x.rank; ++d) (void)channel.push(d == p.axis ? 1 : 0);
-  for_each_index<2>(x.sizes(), {strides_of(x), channel}, [&](std::int64_t i, std::int64_t c) {
-    f(i, at++, scale(p.scales->data, c * p.scales->stride(0)),
-      p.zero_points == nullptr ? 0.0 : zero(p.zero_points->data, c * p.zero_points->stride(0)));
-  });
-  return ErrorCode::ok;
+}
+/// (x - zero point) * scale.
+inline void dequantize_loop(const void* const* in, void* out, std::int64_t n, Parameters&) {
+  const auto* x = static_cast<const float*>(in[0]);
+  const auto* scale = static_cast<const float*>(in[1]);
+  const auto* zero_point = static_cast<const float*>(in[2]);
+  auto* to = static_cast<float*>(out);
+  for (std::int64_t i = 0; i < n; ++i) to[i] = (x[i] - zero_point[i]) * scale[i];
 }
 
-/// round(x / scale) + zero point, clamped. `at` is the index of quant_min among the arguments.
+/// Output 0 = loop over x and its scales and zero points, all as floats.
+[[nodiscard]] inline ErrorCode run_quantized(KernelCall& call, const QuantizationParameters& p, kernels::BlockLoop loop,
+                                             Parameters& parameters) {
+  const TensorView& x = call.tensor(0);
+  const TensorView& out = call.output(0);
+  // A value per channel has x's dimensions from the axis on, all but the first of size 1.
+  std::array<std::int64_t, max_rank> sizes;
+  sizes.fill(1);
+  std::array<std::array<std::int64_t, max_rank>, 2> strides{};
+  std::array<double, 2> single{p.scale, p.zero_point};
+  std::array<TensorView, 2> of;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const TensorView* channels = i == 0 ? p.scales : p.zero_points;
+    of[i] = {&single[i], sizes.data(), strides[i].data(), 0, ScalarType::float64};
+    if (channels == nullptr) continue;
+    sizes[0] = channels->size(0);
+    strides[i][0] = channels->stride(0);
+    of[i] = {channels->data, sizes.data(), strides[i].data(), static_cast<std::uint8_t>(x.rank - p.axis),
+             channels->dtype};
+  }
+  const std::array<const TensorView*, 3> tensors{&x, &of[0], &of[1]};
+  std::array<kernels::Operand, 3> operands;
+  for (std::size_t i = 0; i < 3; ++i) {
+    operands[i] = {tensors[i], kernels::Conversion::between(tensors[i]->dtype, ScalarType::float32)};
+    if (!operands[i].conversion.ok) return ErrorCode::invalid_dtype;
+  }
+  kernels::map_blocks(operands, out, kernels::Conversion::between(ScalarType::float32, out.dtype), loop, parameters);
+  return ErrorCode::ok;
+}
+[[nodiscard]] constexpr bool is_integer(ScalarType type) noexcept {
+  return kernels::compute_of(type) == kernels::Compute::int64 && type != ScalarType::bool_;
+}
+[[nodiscard]] constexpr bool is_real_float(ScalarType type) noexcept {
+  return is_floating(type) && kernels::is_real(type);
+}
+
+/// `at` is the index of quant_min among the arguments.
 [[nodiscard]] inline ErrorCode quantize(KernelCall& call, const QuantizationParameters& p, std::size_t at) {
   const TensorView& x = call.tensor(0);
-  const auto low = static_cast<float>(call.integer(at));
-  const auto high = static_cast<float>(call.integer(at + 1));
+  Parameters parameters{.reals = {static_cast<double>(call.integer(at)), static_cast<double>(call.integer(at + 1)),
+                                  1.0 / p.scale, p.zero_point}};
   if (const ErrorCode code = call.make(0, call.dtype(at + 2, ScalarType::int8), x.sizes()); code != ErrorCode::ok) return code;
-  return dispatch_float(x.dtype, [&]<class T>() {
-    return dispatch_integral(call.output(0).dtype, [&]<class Q>() {
-      const T* from = x.as<T>();
-      Q* to = call.output(0).template as<Q>();
-      return for_each_quantized(x, p, [&](std::int64_t i, std::int64_t k, double scale, double zero_point) {
-        const float inverse = p.scales == nullptr ? static_cast<float>(1.0 / scale) : 1.0f / static_cast<float>(scale);
-        const float v = std::nearbyint(static_cast<float>(from[i]) * inverse) + static_cast<float>(zero_point);
-        to[k] = convert<Q>(v < low ? low : v > high ? high : v);
-      });
-    });
-  });
+  if (!is_real_float(x.dtype) || !is_integer(call.output(0).dtype)) return ErrorCode::invalid_dtype;
+  return run_quantized(call, p, p.scales == nullptr ? quantize_loop<false> : quantize_loop<true>, parameters);
 }
-/// (x - zero point) * scale. `at` is the index of quant_min among the arguments.
+/// `at` is the index of quant_min among the arguments.
 [[nodiscard]] inline ErrorCode dequantize(KernelCall& call, const QuantizationParameters& p, std::size_t at) {
   const TensorView& x = call.tensor(0);
   const ScalarType type = call.arg_count() > at + 3 ? call.dtype(at + 3, ScalarType::float32) : ScalarType::float32;
   if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
-  return dispatch_float(type, [&]<class T>() {
-    return dispatch_integral(x.dtype, [&]<class Q>() {
-      const Q* from = x.as<Q>();
-      T* to = call.output(0).template as<T>();
-      return for_each_quantized(x, p, [&](std::int64_t i, std::int64_t k, double scale, double zero_point) {
-        to[k] = T((static_cast<float>(from[i]) - static_cast<float>(zero_point)) * static_cast<float>(scale));
-      });
-    });
-  });
+  if (!is_real_float(type) || !is_integer(x.dtype)) return ErrorCode::invalid_dtype;
+  Parameters none;
+  return run_quantized(call, p, dequantize_loop, none);
 }
 
 template <auto read, auto compute, std::size_t At>

@@ -112,8 +112,9 @@ template <class C>
       for (std::size_t i = 0; i < r.tensors_per_cell(); ++i) {
         const TensorView& t = parameters[static_cast<std::size_t>(index) * r.tensors_per_cell() + i].tensor();
         loaded[i] = t.as<C>();
-        if (stored_as<C>(t.dtype) && t.is_contiguous()) continue;
-        if (const ErrorCode code = load_contiguous<C>(t, staging.out(weights[i])); code != ErrorCode::ok) return code;
+        if (t.dtype == scalar_type_of<C> && t.is_contiguous()) continue;
+        if (kernels::compute_of(t.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
+        (void)convert_elements(t, scalar_type_of<C>, staging.out(weights[i]));
         loaded[i] = staging.out(weights[i]);
       }
       run_gru_cell(r, r.layer_features(layer), d == 1, GruCell<C>{loaded[0], loaded[1], loaded[2], loaded[3]}, x,

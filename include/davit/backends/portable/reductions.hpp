@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cmath>
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <type_traits>
+#include <span>
 
 #include "davit/backends/portable/elementwise_binary.hpp"
 #include "davit/backends/portable/views.hpp"
+#include "davit/backends/portable/words.hpp"
+#include "davit/kernels/reduce.hpp"
+#include "davit/kernels/running_sum.hpp"
 
 namespace davit::portable_kernels {
 
@@ -27,7 +31,7 @@ struct Reduction {
 };
 
 /// Splits x by a list of dimensions; an empty list means all.
-[[nodiscard]] inline ErrorCode reduce_over(KernelCall& call, const TensorView& x, std::span<const EValue> dims, bool keepdim,
+[[nodiscard, gnu::noinline]] inline ErrorCode reduce_over(KernelCall& call, const TensorView& x, std::span<const EValue> dims, bool keepdim,
                                            Reduction& out) {
   std::uint32_t mask = 0;
   for (const EValue& v : dims) {
@@ -46,47 +50,38 @@ struct Reduction {
   return ErrorCode::ok;
 }
 
-/// Calls each(first element of a group, its index in the output), for every group of x that is reduced to one.
-template <class F>
-void for_each_group(const Reduction& r, F&& each) {
-  std::int64_t index = 0;
-  for_each_index<1>(r.kept_sizes, {r.kept_strides}, [&](std::int64_t base) { each(base, index++); });
-}
-/// Calls each(offset) for every element of a group.
-template <class F>
-void for_each_element(const Reduction& r, std::int64_t base, F&& each) {
-  for_each_index<1>(r.reduced_sizes, {r.reduced_strides}, [&](std::int64_t i) { each(base + i); });
+[[nodiscard]] inline kernels::Groups groups_of(const TensorView& x, const Reduction& r) noexcept {
+  return kernels::Groups(x, r.kept_sizes, r.kept_strides, r.reduced_sizes, r.reduced_strides);
 }
 
-/// Stores a number as an element of a contiguous tensor.
-template <class A>
-void store_number(const TensorView& to, std::int64_t at, A value) noexcept {
-  (void)dispatch_all(to.dtype, [&]<class R>() {
-    to.as<R>()[at] = convert<R>(value);
-    return ErrorCode::ok;
-  });
+/// The loop over the elements of a dtype that are accumulated in `wide`, double or int64, and what they become first.
+[[nodiscard]] inline kernels::ReduceLoop loop_of(const kernels::ReduceLoops& loops, ScalarType type, ScalarType wide,
+                                                 kernels::Conversion& load) noexcept {
+  const bool direct = type == ScalarType::float32 && wide == ScalarType::float64;
+  load = kernels::Conversion::between(type, direct ? type : wide);
+  return direct ? loops.float32 : wide == ScalarType::float64 ? loops.float64 : loops.int64;
 }
 
-/// Reduces x into output 0 of dtype `type`: `start`, then step(accumulated, element), then finish(accumulated). Floats
+/// Reduces x into output 0 of dtype `type`: `start`, then the loops, then divided by `divisor` if that is not 0. Floats
 /// are accumulated in double, integers in wrapping 64-bit.
-template <class Step, class Finish>
-[[nodiscard]] ErrorCode accumulate(KernelCall& call, const TensorView& x, const Reduction& r, ScalarType type, double start,
-                                   Step step, Finish finish) {
+[[nodiscard, gnu::noinline]] inline ErrorCode accumulate(KernelCall& call, const TensorView& x, const Reduction& r, ScalarType type,
+                                          std::int64_t start, const kernels::ReduceLoops& loops, bool mean = false) {
   if (const ErrorCode code = call.make(0, type, r.out_sizes); code != ErrorCode::ok) return code;
-  const auto run = [&]<class A>() {
-    return dispatch_all(x.dtype, [&]<class T>() {
-      const T* from = x.as<T>();
-      for_each_group(r, [&](std::int64_t base, std::int64_t index) {
-        A sum = static_cast<A>(start);
-        for_each_element(r, base, [&](std::int64_t i) { sum = step(sum, convert<A>(from[i])); });
-        store_number(call.output(0), index, finish(sum));
-      });
-      return ErrorCode::ok;
-    });
-  };
-  return is_integral(type) ? run.template operator()<std::int64_t>() : run.template operator()<double>();
+  if (kernels::compute_of(x.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
+  const bool integral = is_integral(type);
+  kernels::Conversion load;
+  const kernels::ReduceLoop loop = loop_of(loops, x.dtype, integral ? ScalarType::int64 : ScalarType::float64, load);
+  const kernels::Groups groups = groups_of(x, r);
+  const auto count = static_cast<double>(r.count());
+  kernels::ResultWriter results(call.output(0), integral);
+  groups.for_each([&](const std::byte* first) {
+    kernels::Accumulated so_far{.real = static_cast<double>(start), .integer = start};
+    groups.reduce(first, load, loop, so_far);
+    if (mean) so_far.real /= count;
+    results.push(so_far);
+  });
+  return ErrorCode::ok;
 }
-inline constexpr auto plain = [](auto v) { return v; };
 
 [[nodiscard]] inline ScalarType sum_type(ScalarType type) noexcept { return is_integral(type) ? ScalarType::int64 : type; }
 
@@ -94,96 +89,96 @@ inline constexpr auto plain = [](auto v) { return v; };
   Reduction r;
   const TensorView& x = call.tensor(0);
   if (const ErrorCode code = reduce_over(call, x, call.list(1), call.boolean(2), r); code != ErrorCode::ok) return code;
-  return accumulate(call, x, r, call.dtype(3, sum_type(x.dtype)), 0, [](auto a, auto b) { return wrap_add(a, b); }, plain);
+  return accumulate(call, x, r, call.dtype(3, sum_type(x.dtype)), 0, kernels::fold_loops<kernels::Add>);
 }
 [[nodiscard]] inline ErrorCode sum_all(KernelCall& call) {
   Reduction r;
   const TensorView& x = call.tensor(0);
   if (const ErrorCode code = reduce_over(call, x, {}, false, r); code != ErrorCode::ok) return code;
-  return accumulate(call, x, r, call.dtype(1, sum_type(x.dtype)), 0, [](auto a, auto b) { return wrap_add(a, b); }, plain);
+  return accumulate(call, x, r, call.dtype(1, sum_type(x.dtype)), 0, kernels::fold_loops<kernels::Add>);
 }
-[[nodiscard]] inline ErrorCode mean_over(KernelCall& call, std::span<const EValue> dims, bool keepdim, ScalarType type) {
+[[nodiscard, gnu::noinline]] inline ErrorCode mean_over(KernelCall& call, std::span<const EValue> dims, bool keepdim, ScalarType type) {
   Reduction r;
   const TensorView& x = call.tensor(0);
   if (!is_floating(type)) return call.refuse(ErrorCode::invalid_dtype, "mean takes floats only");
   if (const ErrorCode code = reduce_over(call, x, dims, keepdim, r); code != ErrorCode::ok) return code;
-  const auto count = static_cast<double>(r.count());
-  return accumulate(call, x, r, type, 0, [](auto a, auto b) { return a + b; },
-                    [=](auto v) { return static_cast<double>(v) / count; });
+  return accumulate(call, x, r, type, 0, kernels::fold_loops<kernels::Add>, true);
 }
 [[nodiscard]] inline ErrorCode mean(KernelCall& call) { return mean_over(call, {}, false, call.dtype(1, call.tensor(0).dtype)); }
 [[nodiscard]] inline ErrorCode mean_dim(KernelCall& call) {
   return mean_over(call, call.list(1), call.boolean(2), call.dtype(3, call.tensor(0).dtype));
 }
-[[nodiscard]] inline ErrorCode prod_over(KernelCall& call, std::span<const EValue> dims, bool keepdim, ScalarType type) {
+[[nodiscard, gnu::noinline]] inline ErrorCode prod_over(KernelCall& call, std::span<const EValue> dims, bool keepdim, ScalarType type) {
   Reduction r;
   if (const ErrorCode code = reduce_over(call, call.tensor(0), dims, keepdim, r); code != ErrorCode::ok) return code;
-  return accumulate(call, call.tensor(0), r, type, 1, [](auto a, auto b) { return wrap_mul(a, b); }, plain);
+  return accumulate(call, call.tensor(0), r, type, 1, kernels::fold_loops<kernels::Multiply>);
 }
 [[nodiscard]] inline ErrorCode prod(KernelCall& call) { return prod_over(call, {}, false, call.dtype(1, sum_type(call.tensor(0).dtype))); }
 [[nodiscard]] inline ErrorCode prod_dim(KernelCall& call) {
   return prod_over(call, call.list(1), call.boolean(2), call.dtype(3, sum_type(call.tensor(0).dtype)));
 }
-[[nodiscard]] inline ErrorCode any_over(KernelCall& call, std::span<const EValue> dims, bool keepdim) {
+[[nodiscard, gnu::noinline]] inline ErrorCode any_over(KernelCall& call, std::span<const EValue> dims, bool keepdim) {
   Reduction r;
   const TensorView& x = call.tensor(0);
   if (const ErrorCode code = reduce_over(call, x, dims, keepdim, r); code != ErrorCode::ok) return code;
   if (const ErrorCode code = call.make(0, x.dtype == ScalarType::uint8 ? ScalarType::uint8 : ScalarType::bool_, r.out_sizes); code != ErrorCode::ok) return code;
-  return dispatch_all(x.dtype, [&]<class T>() {
-    const T* from = x.as<T>();
-    auto* to = call.output(0).template as<std::uint8_t>();
-    for_each_group(r, [&](std::int64_t base, std::int64_t index) {
-      bool found = false;
-      for_each_element(r, base, [&](std::int64_t i) { found = found || convert<bool>(from[i]); });
-      to[index] = found ? 1 : 0;
-    });
-    return ErrorCode::ok;
+  if (kernels::compute_of(x.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
+  constexpr std::array<kernels::ReduceLoop, 4> by_width{
+      kernels::detail::any_loop<std::uint8_t>, kernels::detail::any_loop<std::uint16_t>,
+      kernels::detail::any_loop<std::uint32_t>, kernels::detail::any_loop<std::uint64_t>};
+  const kernels::ReduceLoop loop = by_width[static_cast<std::size_t>(std::countr_zero(size_of(x.dtype)))];
+  const kernels::Groups groups = groups_of(x, r);
+  auto* to = call.output(0).as<std::uint8_t>();
+  groups.for_each([&](const std::byte* first) {
+    kernels::Accumulated so_far{.integer = static_cast<std::int64_t>(sign_of(x.dtype))};
+    groups.reduce(first, {}, loop, so_far);
+    *to++ = so_far.found_at != 0 ? 1 : 0;
   });
+  return ErrorCode::ok;
 }
 [[nodiscard]] inline ErrorCode any(KernelCall& call) { return any_over(call, {}, false); }
 [[nodiscard]] inline ErrorCode any_dim(KernelCall& call) { return any_over(call, call.list(1), call.boolean(2)); }
 
-/// The largest (or smallest) element of each group and where it is; NaN wins, the first of equals counts.
-template <bool Largest, class Store>
-[[nodiscard]] ErrorCode extremes(KernelCall& call, const TensorView& x, const Reduction& r, Store store) {
+/// The largest (or smallest) element of each group into `values`, if that is given, and where it is into `indices`; NaN
+/// wins, the first of equals counts.
+[[nodiscard, gnu::noinline]] inline ErrorCode extremes(KernelCall& call, const TensorView& x, const Reduction& r,
+                                        const kernels::ReduceLoops& loops, const TensorView* values,
+                                        std::int64_t* indices) {
   if (r.count() == 0 && !r.reduced_sizes.span().empty())
     for (const std::int64_t size : r.kept_sizes.span())
       if (size == 0) return ErrorCode::ok;
   if (r.count() == 0) return call.refuse(ErrorCode::invalid_shape, "there is nothing to find a maximum or minimum of");
-  return dispatch_all(x.dtype, [&]<class T>() {
-    using C = compute_type<T>;
-    const T* from = x.as<T>();
-    for_each_group(r, [&](std::int64_t base, std::int64_t index) {
-      std::int64_t best_at = -1;
-      std::int64_t at = 0;
-      C best{};
-      for_each_element(r, base, [&](std::int64_t i) {
-        const C v = static_cast<C>(from[i]);
-        const bool better = best_at < 0 || (best == best && (v != v || (Largest ? v > best : v < best)));
-        if (better) {
-          best = v;
-          best_at = at;
-        }
-        ++at;
-      });
-      store.template operator()<T>(index, static_cast<T>(best), best_at);
-    });
-    return ErrorCode::ok;
+  const kernels::Compute compute = kernels::compute_of(x.dtype);
+  if (compute == kernels::Compute::none) return ErrorCode::invalid_dtype;
+  const bool integral = compute == kernels::Compute::int64;
+  kernels::Conversion load;
+  const kernels::ReduceLoop loop = loop_of(loops, x.dtype, integral ? ScalarType::int64 : ScalarType::float64, load);
+  const kernels::Groups groups = groups_of(x, r);
+  const TensorView none{nullptr, nullptr, nullptr, 0, ScalarType::float64};
+  kernels::ResultWriter results(values != nullptr ? *values : none, integral && values != nullptr);
+  groups.for_each([&](const std::byte* first) {
+    kernels::Accumulated so_far;
+    groups.reduce(first, load, loop, so_far);
+    if (values != nullptr) results.push(so_far);
+    if (indices != nullptr) *indices++ = so_far.found_at;
   });
+  return ErrorCode::ok;
 }
-template <bool Largest>
-[[nodiscard]] ErrorCode extreme_over(KernelCall& call, std::span<const EValue> dims, bool keepdim) {
+[[nodiscard, gnu::noinline]] inline ErrorCode extreme_over(KernelCall& call, std::span<const EValue> dims, bool keepdim,
+                                            const kernels::ReduceLoops& loops) {
   Reduction r;
   const TensorView& x = call.tensor(0);
   if (const ErrorCode code = reduce_over(call, x, dims, keepdim, r); code != ErrorCode::ok) return code;
   if (const ErrorCode code = call.make(0, x.dtype, r.out_sizes); code != ErrorCode::ok) return code;
-  return extremes<Largest>(call, x, r, [&]<class T>(std::int64_t i, T v, std::int64_t) { call.output(0).template as<T>()[i] = v; });
+  return extremes(call, x, r, loops, &call.output(0), nullptr);
 }
 template <bool Largest>
-[[nodiscard]] ErrorCode extreme(KernelCall& call) { return extreme_over<Largest>(call, call.list(1), call.boolean(2)); }
+[[nodiscard]] ErrorCode extreme(KernelCall& call) {
+  return extreme_over(call, call.list(1), call.boolean(2), kernels::extreme_loops<Largest>);
+}
 template <bool Largest>
 [[nodiscard]] ErrorCode extreme_all(KernelCall& call) {
-  return extreme_over<Largest>(call, {}, false);
+  return extreme_over(call, {}, false, kernels::extreme_loops<Largest>);
 }
 
 /// max.dim and min.dim: values and indices.
@@ -196,11 +191,8 @@ template <bool Largest>
   const bool wants_indices = call.wants(1);
   if (wants_indices)
     if (const ErrorCode code = call.make(1, ScalarType::int64, r.out_sizes); code != ErrorCode::ok) return code;
-  std::int64_t* indices = wants_indices ? call.output(1).as<std::int64_t>() : nullptr;
-  return extremes<Largest>(call, x, r, [&]<class T>(std::int64_t i, T v, std::int64_t at) {
-    call.output(0).template as<T>()[i] = v;
-    if (indices != nullptr) indices[i] = at;
-  });
+  return extremes(call, x, r, kernels::extreme_loops<Largest>, &call.output(0),
+                  wants_indices ? call.output(1).as<std::int64_t>() : nullptr);
 }
 template <bool Largest>
 [[nodiscard]] ErrorCode arg_extreme(KernelCall& call) {
@@ -208,35 +200,33 @@ template <bool Largest>
   const TensorView& x = call.tensor(0);
   if (const ErrorCode code = reduce_over(call, x, call.list(1), call.boolean(2), r); code != ErrorCode::ok) return code;
   if (const ErrorCode code = call.make(0, ScalarType::int64, r.out_sizes); code != ErrorCode::ok) return code;
-  std::int64_t* to = call.output(0).as<std::int64_t>();
-  return extremes<Largest>(call, x, r, [&]<class T>(std::int64_t i, T, std::int64_t at) { to[i] = at; });
+  return extremes(call, x, r, kernels::extreme_loops<Largest>, nullptr, call.output(0).as<std::int64_t>());
 }
 
 /// Variance in two passes.
-[[nodiscard]] inline ErrorCode variance(KernelCall& call, std::span<const EValue> dims, double correction, bool keepdim) {
+[[nodiscard, gnu::noinline]] inline ErrorCode variance(KernelCall& call, std::span<const EValue> dims, double correction, bool keepdim) {
   Reduction r;
   const TensorView& x = call.tensor(0);
   if (!is_floating(x.dtype)) return call.refuse(ErrorCode::invalid_dtype, "var takes floats only");
   if (const ErrorCode code = reduce_over(call, x, dims, keepdim, r); code != ErrorCode::ok) return code;
   if (const ErrorCode code = call.make(0, x.dtype, r.out_sizes); code != ErrorCode::ok) return code;
+  if (!kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
   const auto count = static_cast<double>(r.count());
-  return dispatch_float(x.dtype, [&]<class T>() {
-    const T* from = x.as<T>();
-    T* to = call.output(0).template as<T>();
-    for_each_group(r, [&](std::int64_t base, std::int64_t index) {
-      double total = 0;
-      for_each_element(r, base, [&](std::int64_t i) { total += static_cast<double>(from[i]); });
-      const double average = total / count;
-      double squares = 0;
-      for_each_element(r, base, [&](std::int64_t i) {
-        const double d = static_cast<double>(from[i]) - average;
-        squares += d * d;
-      });
-      const double divisor = count - correction;
-      to[index] = convert<T>(squares / (divisor > 0 ? divisor : 0.0));
-    });
-    return ErrorCode::ok;
+  const double divisor = count - correction;
+  kernels::Conversion load;
+  const kernels::ReduceLoop total = loop_of(kernels::fold_loops<kernels::Add>, x.dtype, ScalarType::float64, load);
+  const kernels::ReduceLoop squares = loop_of(kernels::squared_deviation_loops, x.dtype, ScalarType::float64, load);
+  const kernels::Groups groups = groups_of(x, r);
+  kernels::ResultWriter results(call.output(0), false);
+  groups.for_each([&](const std::byte* first) {
+    kernels::Accumulated sum;
+    groups.reduce(first, load, total, sum);
+    kernels::Accumulated deviation{.center = sum.real / count};
+    groups.reduce(first, load, squares, deviation);
+    deviation.real /= divisor > 0 ? divisor : 0.0;
+    results.push(deviation);
   });
+  return ErrorCode::ok;
 }
 [[nodiscard]] inline ErrorCode var_correction(KernelCall& call) { return variance(call, call.list(1), call.number(2, 1), call.boolean(3)); }
 [[nodiscard]] inline ErrorCode var_dim(KernelCall& call) { return variance(call, call.list(1), call.boolean(2, true) ? 1 : 0, call.boolean(3)); }
@@ -249,20 +239,13 @@ template <bool Largest>
   if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
   Reduction o;
   if (const ErrorCode code = reduce_over(call, call.output(0), call.list(1), true, o); code != ErrorCode::ok) return code;
-  const auto run = [&]<class A>() {
-    return dispatch_all(x.dtype, [&]<class T>() {
-      const T* from = x.as<T>();
-      for_each_index<2>(r.kept_sizes, {r.kept_strides, o.kept_strides}, [&](std::int64_t base, std::int64_t out) {
-        A sum = 0;
-        for_each_index<2>(r.reduced_sizes, {r.reduced_strides, o.reduced_strides}, [&](std::int64_t i, std::int64_t k) {
-          sum = wrap_add(sum, convert<A>(from[base + i]));
-          store_number(call.output(0), out + k, sum);
-        });
-      });
-      return ErrorCode::ok;
-    });
-  };
-  return is_integral(type) ? run.template operator()<std::int64_t>() : run.template operator()<double>();
+  if (kernels::compute_of(x.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
+  kernels::Walk lines(r.kept_sizes);
+  lines.add(r.kept_strides, size_of(x.dtype)).add(o.kept_strides, size_of(type)).collapse();
+  const bool scalar = r.reduced_sizes.rank == 0;
+  const bool ok = kernels::running_sums(lines, scalar ? 1 : r.reduced_sizes[0], x, scalar ? 0 : r.reduced_strides[0],
+                                        call.output(0), scalar ? 0 : o.reduced_strides[0]);
+  return ok ? ErrorCode::ok : ErrorCode::invalid_dtype;
 }
 
 }  // namespace detail

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "davit/backends/portable/dispatch.hpp"
+#include "davit/kernels/blocks.hpp"
 
 namespace davit::portable_kernels {
 
@@ -12,7 +14,7 @@ namespace davit::portable_kernels {
 /// Source: at::native::result_type.
 class ResultType {
  public:
-  constexpr ResultType& add(const EValue& v) noexcept {
+  [[gnu::noinline]] constexpr ResultType& add(const EValue& v) noexcept {
     if (const TensorView* t = v.tensor_if()) {
       ScalarType& of = t->rank == 0 ? zero_ : dimensioned_;
       of = promote(of, t->dtype);
@@ -21,7 +23,7 @@ class ResultType {
     }
     return *this;
   }
-  [[nodiscard]] constexpr ScalarType get() const noexcept { return combine(dimensioned_, combine(zero_, number_)); }
+  [[nodiscard, gnu::noinline]] constexpr ScalarType get() const noexcept { return combine(dimensioned_, combine(zero_, number_)); }
 
  private:
   [[nodiscard]] static constexpr ScalarType combine(ScalarType higher, ScalarType lower) noexcept {
@@ -43,7 +45,7 @@ class ResultType {
 /// A tensor or a number as a tensor: a number is kept here as a 0-dimensional double, int64 or bool.
 class Operand {
  public:
-  explicit Operand(const EValue& v) noexcept {
+  [[gnu::noinline]] explicit Operand(const EValue& v) noexcept {
     if (const TensorView* t = v.tensor_if()) {
       view_ = *t;
     } else if (v.is_float()) {
@@ -69,36 +71,27 @@ class Operand {
   bool truth_ = false;
 };
 
-namespace detail {
-template <class To, class From>
-[[nodiscard]] To load_element(const void* data, std::int64_t at) noexcept {
-  return convert<To>(static_cast<const From*>(data)[at]);
+/// Writes a tensor's elements, converted to a dtype, to `to` in row-major order.
+[[nodiscard, gnu::noinline]] inline ErrorCode convert_elements(const TensorView& from, ScalarType type, void* to) {
+  Sizes strides(from.sizes());
+  contiguous_strides(from.sizes(), {strides.values.data(), strides.rank});
+  const bool real = kernels::convert_elements(from.sizes(), from.data, from.dtype, from.strides(), to, type, strides);
+  return real ? ErrorCode::ok : ErrorCode::invalid_dtype;
 }
-}  // namespace detail
-
-/// A function that reads element `at` of data of a dtype as T.
-template <class T>
-using Loader = T (*)(const void* data, std::int64_t at) noexcept;
-template <class T>
-[[nodiscard]] ErrorCode find_loader(ScalarType from, Loader<T>& out) noexcept {
-  return dispatch_any(from, [&]<class S>() {
-    out = detail::load_element<T, S>;
-    return ErrorCode::ok;
-  });
+/// Stores a number as an element of a dtype: floats are truncated for integers, bool is whether it is not zero. False if
+/// the dtype is no real number's.
+[[nodiscard, gnu::noinline]] inline bool store_scalar(const EValue& number, ScalarType type, void* to) noexcept {
+  if (is_floating(type)) return kernels::store_element(number.number(), type, to);
+  const std::int64_t integer = type == ScalarType::bool_ ? number.number() != 0 : number.integer();
+  return kernels::store_element(integer, type, to);
 }
-
-/// Writes a tensor's elements, converted to T, to `to` in row-major order.
+/// Element `at` of a tensor as a float, a double or an int64; its dtype is real.
 template <class T>
-[[nodiscard]] ErrorCode convert_elements(const TensorView& from, T* to) {
-  if (from.dtype == scalar_type_of<T>) {
-    const T* source = from.as<T>();
-    for_each_index<1>(from.sizes(), {strides_of(from)}, [&](std::int64_t i) { *to++ = source[i]; });
-    return ErrorCode::ok;
-  }
-  Loader<T> load = nullptr;
-  if (const ErrorCode code = find_loader<T>(from.dtype, load); code != ErrorCode::ok) return code;
-  for_each_index<1>(from.sizes(), {strides_of(from)}, [&](std::int64_t i) { *to++ = load(from.data, i); });
-  return ErrorCode::ok;
+[[nodiscard]] T element_as(const TensorView& t, std::int64_t at) noexcept {
+  T value{};
+  (void)kernels::load_element(static_cast<const std::byte*>(t.data) + at * static_cast<std::int64_t>(size_of(t.dtype)),
+                              t.dtype, value);
+  return value;
 }
 
 }  // namespace davit::portable_kernels

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "davit/backends/portable/mapped_copy.hpp"
 #include "davit/backends/portable/views.hpp"
+#include "davit/kernels/blocks.hpp"
 
 namespace davit::portable_kernels {
 
@@ -21,18 +22,28 @@ namespace detail {
 
 /// Rolls the tensor as if it had one dimension.
 [[nodiscard]] inline ErrorCode roll_flat(KernelCall& call, const TensorView& x, std::int64_t shift) {
+  const std::size_t element = size_of(x.dtype);
+  if (element == 0) return ErrorCode::invalid_dtype;
+  // The elements that come first, then those that they follow: the tensor as it lies, cut in two.
+  auto* to = static_cast<std::byte*>(call.output(0).data);
   const std::int64_t count = x.numel();
-  return dispatch_element_size(x.dtype, [&](auto bytes) {
-    constexpr auto element = static_cast<std::int64_t>(bytes());
-    const auto* from = static_cast<const std::byte*>(x.data);
-    auto* to = static_cast<std::byte*>(call.output(0).data);
-    std::int64_t k = forward_shift(shift, count);
-    for_each_index<1>(x.sizes(), {strides_of(x)}, [&](std::int64_t i) {
-      std::memcpy(to + k * element, from + i * element, bytes());
-      if (++k == count) k = 0;
-    });
-    return ErrorCode::ok;
-  });
+  const std::int64_t moved = forward_shift(shift, count);
+  kernels::Conversion none;
+  none.element = element;
+  kernels::Walk walk(x.sizes());
+  walk.add(x.strides(), element).collapse();
+  kernels::BlockReader reader;
+  kernels::Block own;
+  kernels::Block scratch;
+  reader.start(walk, 0, x.data, element, none);
+  for (std::int64_t done = 0; done < count;) {
+    const std::int64_t at = done < count - moved ? done + moved : done - (count - moved);
+    const std::int64_t end = done < count - moved ? count - moved : count;
+    const std::int64_t n = std::min(end - done, kernels::block_length / 2);
+    std::memcpy(to + static_cast<std::size_t>(at) * element, reader.next(n, own, scratch), static_cast<std::size_t>(n) * element);
+    done += n;
+  }
+  return ErrorCode::ok;
 }
 
 }  // namespace detail
@@ -60,7 +71,7 @@ namespace detail {
     const auto d = static_cast<std::size_t>(dim);
     shift[d] = detail::forward_shift(shift[d] + detail::forward_shift(shifts[i].integer(), x.size(d)), x.size(d));
   }
-  return copy_mapped(x, call.output(0), [&](std::size_t d, std::int64_t i) {
+  return copy_mapped(call, x, call.output(0), [&](std::size_t d, std::int64_t i) {
     return i < shift[d] ? i - shift[d] + x.size(d) : i - shift[d];
   });
 }

@@ -69,6 +69,27 @@ class IndexAlong {
                       });
     return inside ? ErrorCode::ok : call.refuse(ErrorCode::out_of_range, "an index is outside the dimension");
   }
+  /// Moves elements of `self` that the indices name to `other`, or back (not `gathers`). Errors: as for_each.
+  [[nodiscard]] ErrorCode move(KernelCall& call, const TensorView& self, const TensorView& other, bool gathers) const {
+    if (!kernels::is_real(self.dtype)) return ErrorCode::invalid_dtype;
+    if (empty_) return ErrorCode::ok;
+    const std::size_t element = size_of(self.dtype);
+    Sizes own = dimensioned(self.strides());
+    const std::int64_t stride = own[dim_] * static_cast<std::int64_t>(element);
+    own[dim_] = 0;
+    kernels::Walk walk(sizes_);
+    walk.add(dimensioned(index_.strides()), sizeof(std::int64_t)).add(own, element).add(dimensioned(other.strides()), element);
+    walk.collapse();
+    bool inside = true;
+    if (walk.count != 0)
+      walk.for_each_row([&](const auto& at) {
+        const kernels::IndexedRow row{index_.as<std::byte>() + at[0], walk.strides[0][0], limit_, stride, walk.strides[1][0]};
+        const bool moved = kernels::move_indexed(element, gathers, row, self.as<std::byte>() + at[1],
+                                                 other.as<std::byte>() + at[2], walk.strides[2][0], walk.sizes[0]);
+        inside = moved && inside;
+      });
+    return inside ? ErrorCode::ok : call.refuse(ErrorCode::out_of_range, "an index is outside the dimension");
+  }
   [[nodiscard]] const TensorView& index() const noexcept { return index_; }
 
  private:
@@ -92,21 +113,13 @@ namespace detail {
   IndexAlong along;
   if (const ErrorCode code = along.read(call, x); code != ErrorCode::ok) return code;
   if (const ErrorCode code = call.make(0, x.dtype, along.index().sizes()); code != ErrorCode::ok) return code;
-  return dispatch_word(x.dtype, [&]<class W>() {
-    const W* from = x.as<W>();
-    W* to = call.output(0).template as<W>();
-    return along.for_each(call, x, call.output(0), [&](std::int64_t i, std::int64_t k) { to[k] = from[i]; });
-  });
+  return along.move(call, x, call.output(0), true);
 }
 
 /// A copy of argument 0 with elements of `source` where the index tensor says; of two for one place the later stays.
 [[nodiscard]] inline ErrorCode scatter_from(KernelCall& call, const IndexAlong& along, const TensorView& source) {
   if (const ErrorCode code = copy_out(call, 0, call.tensor(0)); code != ErrorCode::ok) return code;
-  return dispatch_word(source.dtype, [&]<class W>() {
-    const W* from = source.as<W>();
-    W* to = call.output(0).template as<W>();
-    return along.for_each(call, call.output(0), source, [&](std::int64_t i, std::int64_t k) { to[i] = from[k]; });
-  });
+  return along.move(call, call.output(0), source, false);
 }
 [[nodiscard]] inline ErrorCode scatter_src(KernelCall& call) {
   const TensorView& x = call.tensor(0);

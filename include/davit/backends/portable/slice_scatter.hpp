@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "davit/backends/portable/result_type.hpp"
@@ -19,21 +20,12 @@ namespace detail {
   const TensorView& source = call.tensor(1);
   if (!std::ranges::equal(source.sizes(), sizes.span()))
     return call.refuse(ErrorCode::invalid_shape, "the source must have the sizes of the part it replaces");
-  return dispatch_any(call.tensor(0).dtype, [&]<class T>() {
-    Loader<T> load = nullptr;
-    if (const ErrorCode code = find_loader<T>(source.dtype, load); code != ErrorCode::ok) return code;
-    if (const ErrorCode code = copy_out(call, 0, call.tensor(0)); code != ErrorCode::ok) return code;
-    const TensorView part{call.output(0).template as<T>() + offset, sizes.values.data(), strides.values.data(),
-                          static_cast<std::uint8_t>(sizes.rank), scalar_type_of<T>};
-    if (source.dtype == part.dtype) {
-      copy_tensor(source, part);
-      return ErrorCode::ok;
-    }
-    T* to = part.as<T>();
-    for_each_index<2>(sizes, {strides_of(source), strides},
-                      [&](std::int64_t i, std::int64_t k) { to[k] = load(source.data, i); });
-    return ErrorCode::ok;
-  });
+  const ScalarType type = call.tensor(0).dtype;
+  if (!kernels::is_real(type) || !kernels::is_real(source.dtype)) return ErrorCode::invalid_dtype;
+  if (const ErrorCode code = copy_out(call, 0, call.tensor(0)); code != ErrorCode::ok) return code;
+  auto* to = call.output(0).as<std::byte>() + offset * static_cast<std::int64_t>(size_of(type));
+  (void)kernels::convert_elements(sizes, source.data, source.dtype, source.strides(), to, type, strides);
+  return ErrorCode::ok;
 }
 
 [[nodiscard]] inline ErrorCode select_scatter(KernelCall& call) {

@@ -10,26 +10,12 @@
 #include <type_traits>
 
 #include "davit/backends/portable/views.hpp"
+#include "davit/kernels/convert.hpp"
+#include "davit/kernels/function_ref.hpp"
 
 namespace davit::portable_kernels {
 
 namespace detail {
-
-/// A number that orders elements as torch does: NaN above everything, both zeros equal.
-template <class T>
-[[nodiscard]] std::uint64_t order_key(const void* data, std::int64_t at) noexcept {
-  constexpr std::uint64_t top = std::uint64_t{1} << 63;
-  const auto v = static_cast<compute_type<T>>(static_cast<const T*>(data)[at]);
-  if constexpr (std::is_floating_point_v<compute_type<T>>) {
-    if (v != v) return ~std::uint64_t{0};
-    const auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(v) + 0.0);
-    return (bits & top) != 0 ? ~bits : bits | top;
-  } else if constexpr (std::is_signed_v<T>) {
-    return static_cast<std::uint64_t>(std::int64_t{v}) ^ top;
-  } else {
-    return v;
-  }
-}
 
 /// An element of a line: its key, and where in the line it stands.
 struct Ranked {
@@ -37,11 +23,43 @@ struct Ranked {
   std::int64_t index;
 };
 
+/// A number that orders elements as torch does: NaN above everything, both zeros equal.
+[[nodiscard]] inline std::uint64_t order_key(double v) noexcept {
+  constexpr std::uint64_t top = std::uint64_t{1} << 63;
+  if (v != v) return ~std::uint64_t{0};
+  const auto bits = std::bit_cast<std::uint64_t>(v + 0.0);
+  return (bits & top) != 0 ? ~bits : bits | top;
+}
+[[nodiscard]] inline std::uint64_t order_key(std::int64_t v) noexcept {
+  return static_cast<std::uint64_t>(v) ^ std::uint64_t{1} << 63;
+}
+
+template <class T>
+void rank_as(const std::byte* from, std::int64_t step, std::int64_t n, std::uint64_t flip, Ranked* to) noexcept {
+  using Wide = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
+  for (std::int64_t i = 0; i < n; ++i, from += step)
+    to[i] = {order_key(static_cast<Wide>(*reinterpret_cast<const T*>(from))) ^ flip, i};
+}
+/// The keys of n elements of a real dtype that lie `step` bytes apart.
+inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step, std::int64_t n, std::uint64_t flip,
+                      Ranked* to) noexcept {
+  if (type == ScalarType::float32) return rank_as<float>(from, step, n, flip, to);
+  if (type == ScalarType::int64) return rank_as<std::int64_t>(from, step, n, flip, to);
+  // uint64 is ordered as int64 with its top bit flipped
+  const std::uint64_t sign = type == ScalarType::uint64 ? std::uint64_t{1} << 63 : 0;
+  for (std::int64_t i = 0; i < n; ++i, from += step) {
+    double real = 0;
+    std::int64_t integer = 0;
+    if (is_floating(type)) (void)kernels::load_element(from, type, real);
+    else (void)kernels::load_element(from, type, integer);
+    to[i] = {(is_floating(type) ? order_key(real) : order_key(integer) ^ sign) ^ flip, i};
+  }
+}
+
 /// Makes outputs 0 (values) and 1 (indices) with the first `count` elements of each line of dimension `dim`, after
 /// `order(entries, n)` has brought them there.
-template <class Order>
-[[nodiscard]] ErrorCode order_lines(KernelCall& call, std::size_t dim, std::int64_t count, bool descending,
-                                    const Order& order) {
+[[nodiscard]] inline ErrorCode order_lines(KernelCall& call, std::size_t dim, std::int64_t count, bool descending,
+                                           kernels::FunctionRef<void(Ranked*, std::int64_t)> order) {
   const TensorView& x = call.tensor(0);
   const bool scalar = x.rank == 0;
   const std::int64_t length = scalar ? 1 : x.size(dim);
@@ -50,13 +68,9 @@ template <class Order>
   if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
   if (call.wants(1))
     if (const ErrorCode code = call.make(1, ScalarType::int64, sizes); code != ErrorCode::ok) return code;
-  std::uint64_t (*key)(const void*, std::int64_t) noexcept = nullptr;
-  const ErrorCode known = dispatch_any(x.dtype, [&]<class T>() {
-    key = order_key<T>;
-    return ErrorCode::ok;
-  });
   const TensorView& out = call.output(0);
-  if (known != ErrorCode::ok || out.numel() == 0) return known;
+  if (!kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
+  if (out.numel() == 0) return ErrorCode::ok;
   auto* entries = call.temporary<Ranked>(static_cast<std::size_t>(length));
   if (entries == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory to sort a line in");
   const std::int64_t step = scalar ? 0 : x.stride(dim);
@@ -68,7 +82,8 @@ template <class Order>
   const std::uint64_t flip = descending ? ~std::uint64_t{0} : 0;
   if (!scalar) sizes[dim] = 1;
   for_each_index<2>(sizes, {strides_of(x), strides_of(out)}, [&](std::int64_t line, std::int64_t out_line) {
-    for (std::int64_t i = 0; i < length; ++i) entries[i] = {key(from, line + i * step) ^ flip, i};
+    rank_line(x.dtype, from + line * static_cast<std::int64_t>(element), step * static_cast<std::int64_t>(element), length,
+              flip, entries);
     order(entries, length);
     for (std::int64_t i = 0; i < (scalar ? 1 : count); ++i) {
       const std::int64_t at = out_line + i * out_step;

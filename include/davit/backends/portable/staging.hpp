@@ -4,15 +4,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include "davit/backends/portable/dispatch.hpp"
 #include "davit/backends/portable/kernel_call.hpp"
+#include "davit/backends/portable/result_type.hpp"
 
 namespace davit::portable_kernels {
 
 /// The number of elements, or -1 if it is more than `max_numel` (an expanded tensor can claim any size). O(rank).
-[[nodiscard]] constexpr std::int64_t checked_numel(const TensorView& t) noexcept {
+[[nodiscard, gnu::noinline]] constexpr std::int64_t checked_numel(const TensorView& t) noexcept {
   std::int64_t count = 1;
   for (const std::int64_t size : t.sizes()) {
     if (size == 0) return 0;
@@ -22,68 +22,27 @@ namespace davit::portable_kernels {
   return count <= max_numel ? count : -1;
 }
 
-/// True if memory of `type` can be read as an array of `C`: the same type, or int64 as its unsigned counterpart.
-template <class C>
-[[nodiscard]] constexpr bool stored_as(ScalarType type) noexcept {
-  if constexpr (std::is_same_v<C, std::uint64_t>) return type == ScalarType::int64 || type == ScalarType::uint64;
-  return type == scalar_type_of<C>;
-}
-
-/// Writes the elements of `t`, converted to `C`, in row-major order. O(numel).
-template <class C>
-[[nodiscard]] ErrorCode load_contiguous(const TensorView& t, C* to) {
-  return dispatch_all(t.dtype, [&]<class T>() {
-    const T* from = t.as<T>();
-    for_each_index(t.sizes(), std::array{strides_of(t)},
-                   [&](std::int64_t i) { *to++ = convert<C>(from[i]); });
-    return ErrorCode::ok;
-  });
-}
-
-/// Writes `numel` converted elements into the contiguous tensor `t`. O(numel).
-template <class C>
-[[nodiscard]] ErrorCode store_contiguous(const C* from, const TensorView& t) {
-  return dispatch_all(t.dtype, [&]<class T>() {
-    T* to = t.as<T>();
-    const std::int64_t count = t.numel();
-    for (std::int64_t i = 0; i < count; ++i) to[i] = convert<T>(from[i]);
-    return ErrorCode::ok;
-  });
-}
-
-/// The operands, results and work space of one kernel as contiguous arrays of the type `C` it computes in.
-///
-/// A tensor that already is such an array is used in place; any other dtype or layout is copied in and, for results,
-/// out again with one rounding. Register everything, call `allocate`, compute, call `finish`. One per kernel call: it
-/// takes the call's temporary memory.
-template <class C>
-class Staging {
+/// The operands, results and work space of one kernel as contiguous arrays of the type it computes in: what `Staging`
+/// does whatever that type is.
+class StagingArea {
  public:
   using Id = std::size_t;
   static constexpr std::size_t capacity = 16;
 
-  explicit Staging(KernelCall& call) noexcept : call_(&call) {}
-
   /// An operand to read.
-  Id read(const TensorView& t) noexcept { return add({t, t.as<C>(), checked_numel(t), Role::operand}); }
+  [[gnu::noinline]] Id read(const TensorView& t) noexcept { return add(Role::operand, t, checked_numel(t)); }
   /// An operand to read through `strides(id)`: used in place whatever its layout.
-  Id read_strided(const TensorView& t) noexcept { return add({t, t.as<C>(), checked_numel(t), Role::strided}); }
+  [[gnu::noinline]] Id read_strided(const TensorView& t) noexcept { return add(Role::strided, t, checked_numel(t)); }
   /// A result: output `i`, which `make` has made.
-  Id write(std::size_t i) noexcept {
+  [[gnu::noinline]] Id write(std::size_t i) noexcept {
     const TensorView& t = call_->output(i);
-    return add({t, t.as<C>(), t.numel(), Role::result});
+    return add(Role::result, t, t.numel());
   }
   /// Uninitialised work space.
-  Id buffer(std::int64_t count) noexcept { return add({{}, nullptr, count, Role::buffer}); }
-  /// Uninitialised work space for `count` objects of a trivial type `T`, at `at<T>(id)`.
-  template <class T>
-  Id buffer_of(std::int64_t count) noexcept {
-    constexpr auto units = static_cast<std::int64_t>((sizeof(T) + sizeof(C) - 1) / sizeof(C));
-    return buffer(count > max_numel ? -1 : count * units);
-  }
+  [[gnu::noinline]] Id buffer(std::int64_t count) noexcept { return add(Role::buffer, {}, count); }
 
   /// Gets the memory and copies operands in. Errors: out_of_memory, invalid_dtype.
-  [[nodiscard]] ErrorCode allocate() {
+  [[nodiscard, gnu::noinline]] ErrorCode allocate() {
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < used_; ++i) {
       if (items_[i].count < 0 || items_[i].count > max_numel)
@@ -96,23 +55,17 @@ class Staging {
     for (std::size_t i = 0; i < used_; ++i) {
       Item& item = items_[i];
       if (!needs_copy(item)) continue;
-      item.data = reinterpret_cast<C*>(memory);
+      item.data = memory;
       memory += rounded(item.count);
       if (item.role != Role::operand && item.role != Role::strided) continue;
-      if (load_contiguous<C>(item.tensor, item.data) != ErrorCode::ok)
-        return call_->refuse(ErrorCode::invalid_dtype, "complex and quantized elements are not supported");
+      if (!is_computable(item.tensor.dtype)) return refuse_dtype();
+      (void)convert_elements(item.tensor, type_, item.data);
     }
     return ErrorCode::ok;
   }
 
-  [[nodiscard]] const C* in(Id id) const noexcept { return items_[id].data; }
-  [[nodiscard]] C* out(Id id) const noexcept { return items_[id].data; }
-  template <class T>
-  [[nodiscard]] T* at(Id id) const noexcept {
-    return reinterpret_cast<T*>(items_[id].data);
-  }
   /// The strides of an operand as it lies at `in(id)`.
-  [[nodiscard]] Sizes strides(Id id) const noexcept {
+  [[nodiscard, gnu::noinline]] Sizes strides(Id id) const noexcept {
     const TensorView& t = items_[id].tensor;
     if (!needs_copy(items_[id])) return strides_of(t);
     Sizes result(t.sizes());
@@ -121,41 +74,84 @@ class Staging {
   }
 
   /// Converts the results that were computed aside into their outputs.
-  [[nodiscard]] ErrorCode finish() {
+  [[nodiscard, gnu::noinline]] ErrorCode finish() {
     for (std::size_t i = 0; i < used_; ++i) {
       const Item& item = items_[i];
       if (item.role != Role::result || !needs_copy(item)) continue;
-      if (store_contiguous<C>(item.data, item.tensor) != ErrorCode::ok)
-        return call_->refuse(ErrorCode::invalid_dtype, "complex and quantized elements are not supported");
+      if (!is_computable(item.tensor.dtype)) return refuse_dtype();
+      const std::int64_t one = 1;
+      (void)kernels::convert_elements({&item.count, 1}, item.data, type_, {&one, 1}, item.tensor.data,
+                                      item.tensor.dtype, {&one, 1});
     }
     return ErrorCode::ok;
+  }
+
+ protected:
+  /// Integers that are computed in are int64 or its unsigned counterpart.
+  StagingArea(KernelCall& call, ScalarType type) noexcept
+      : call_(&call), type_(type == ScalarType::uint64 ? ScalarType::int64 : type), has_uint64_(type != type_) {}
+  [[nodiscard]] void* data(Id id) const noexcept { return items_[id].data; }
+  [[nodiscard]] std::int64_t units(std::int64_t count, std::size_t bytes) const noexcept {
+    return count > max_numel ? -1 : count * static_cast<std::int64_t>((bytes + size_of(type_) - 1) / size_of(type_));
   }
 
  private:
   enum class Role : std::uint8_t { operand, strided, result, buffer };
   struct Item {
     TensorView tensor;
-    C* data = nullptr;
+    void* data = nullptr;
     std::int64_t count = 0;
     Role role = Role::buffer;
   };
 
-  [[nodiscard]] static bool needs_copy(const Item& item) noexcept {
+  [[nodiscard]] static bool is_computable(ScalarType type) noexcept {
+    return kernels::compute_of(type) != kernels::Compute::none;
+  }
+  [[nodiscard]] ErrorCode refuse_dtype() {
+    return call_->refuse(ErrorCode::invalid_dtype, "complex and quantized elements are not supported");
+  }
+  [[nodiscard]] bool needs_copy(const Item& item) const noexcept {
     if (item.role == Role::buffer) return true;
     if (item.count == 0) return false;
-    return !stored_as<C>(item.tensor.dtype) || (item.role == Role::operand && !item.tensor.is_contiguous());
+    const bool stored = item.tensor.dtype == type_ || (has_uint64_ && item.tensor.dtype == ScalarType::uint64);
+    return !stored || (item.role == Role::operand && !item.tensor.is_contiguous());
   }
-  [[nodiscard]] static std::size_t rounded(std::int64_t count) noexcept {
-    return (static_cast<std::size_t>(count) * sizeof(C) + 63) / 64 * 64;
+  [[nodiscard]] std::size_t rounded(std::int64_t count) const noexcept {
+    return (static_cast<std::size_t>(count) * size_of(type_) + 63) / 64 * 64;
   }
-  Id add(const Item& item) noexcept {
-    items_[used_] = item;
+  Id add(Role role, const TensorView& t, std::int64_t count) noexcept {
+    items_[used_] = {t, t.data, count, role};
     return used_++;
   }
 
   KernelCall* call_;
+  ScalarType type_;
+  bool has_uint64_;
   std::array<Item, capacity> items_{};
   std::size_t used_ = 0;
+};
+
+/// The operands, results and work space of one kernel as contiguous arrays of the type `C` it computes in.
+///
+/// A tensor that already is such an array is used in place; any other dtype or layout is copied in and, for results,
+/// out again with one rounding. Register everything, call `allocate`, compute, call `finish`. One per kernel call: it
+/// takes the call's temporary memory.
+template <class C>
+class Staging : public StagingArea {
+ public:
+  explicit Staging(KernelCall& call) noexcept : StagingArea(call, scalar_type_of<C>) {}
+
+  /// Uninitialised work space for `count` objects of a trivial type `T`, at `at<T>(id)`.
+  template <class T>
+  Id buffer_of(std::int64_t count) noexcept {
+    return buffer(units(count, sizeof(T)));
+  }
+  [[nodiscard]] const C* in(Id id) const noexcept { return static_cast<const C*>(data(id)); }
+  [[nodiscard]] C* out(Id id) const noexcept { return static_cast<C*>(data(id)); }
+  template <class T>
+  [[nodiscard]] T* at(Id id) const noexcept {
+    return static_cast<T*>(data(id));
+  }
 };
 
 /// Calls `f.template operator()<C>()` with the type that kernels on floating-point tensors of `type` compute in: float

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "davit/backends/portable/dispatch.hpp"
+#include "davit/backends/portable/result_type.hpp"
 
 namespace davit::portable_kernels {
 
@@ -40,13 +40,15 @@ namespace detail {
 [[nodiscard]] inline ErrorCode local_scalar(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   if (x.numel() != 1) return call.refuse(ErrorCode::invalid_shape, "only a tensor of one element can become a number");
-  return dispatch_all(x.dtype, [&]<class T>() {
-    const T v = *x.as<T>();
-    if constexpr (std::is_same_v<T, bool>) call.set(0, EValue(v));
-    else if constexpr (std::is_integral_v<T>) call.set(0, EValue(static_cast<std::int64_t>(v)));
-    else call.set(0, EValue(static_cast<double>(static_cast<compute_type<T>>(v))));
-    return ErrorCode::ok;
-  });
+  switch (kernels::compute_of(x.dtype)) {
+    case kernels::Compute::none: return ErrorCode::invalid_dtype;
+    case kernels::Compute::int64: {
+      const auto v = element_as<std::int64_t>(x, 0);
+      call.set(0, x.dtype == ScalarType::bool_ ? EValue(v != 0) : EValue(v));
+      return ErrorCode::ok;
+    }
+    default: call.set(0, EValue(element_as<double>(x, 0))); return ErrorCode::ok;
+  }
 }
 /// Prints a line to the standard output. Source: at::native::_print.
 [[nodiscard]] inline ErrorCode print(KernelCall& call) {
@@ -68,8 +70,7 @@ namespace detail {
 /// Arithmetic on numbers as Python's: ints stay ints unless divided truly.
 enum class Sym : std::uint8_t { add, sub, mul, floordiv, mod, truediv, pow, eq, ne, lt, le, gt, ge, and_, or_, max, min };
 
-template <Sym S>
-[[nodiscard]] ErrorCode sym_binary(KernelCall& call) {
+[[nodiscard, gnu::noinline]] inline ErrorCode sym_binary(KernelCall& call, Sym op) {
   const EValue a = call.arg(0);
   const EValue b = call.arg(1);
   if (!a.is_number() || !b.is_number()) return call.refuse(ErrorCode::invalid_argument, "both operands must be numbers");
@@ -84,32 +85,32 @@ template <Sym S>
   }();
   const auto overflow = [&] { return call.refuse(ErrorCode::out_of_range, "arithmetic on sizes overflows"); };
   std::int64_t r = 0;
-  if constexpr (S == Sym::eq) call.set(0, EValue(order == 0));
-  else if constexpr (S == Sym::ne) call.set(0, EValue(order != 0));
-  else if constexpr (S == Sym::lt) call.set(0, EValue(order < 0));
-  else if constexpr (S == Sym::le) call.set(0, EValue(order <= 0));
-  else if constexpr (S == Sym::gt) call.set(0, EValue(order > 0));
-  else if constexpr (S == Sym::ge) call.set(0, EValue(order >= 0));
-  else if constexpr (S == Sym::max) call.set(0, order >= 0 ? a : b);
-  else if constexpr (S == Sym::min) call.set(0, order <= 0 ? a : b);
-  else if constexpr (S == Sym::and_ || S == Sym::or_) {
+  if (op == Sym::eq) call.set(0, EValue(order == 0));
+  else if (op == Sym::ne) call.set(0, EValue(order != 0));
+  else if (op == Sym::lt) call.set(0, EValue(order < 0));
+  else if (op == Sym::le) call.set(0, EValue(order <= 0));
+  else if (op == Sym::gt) call.set(0, EValue(order > 0));
+  else if (op == Sym::ge) call.set(0, EValue(order >= 0));
+  else if (op == Sym::max) call.set(0, order >= 0 ? a : b);
+  else if (op == Sym::min) call.set(0, order <= 0 ? a : b);
+  else if (op == Sym::and_ || op == Sym::or_) {
     const bool both_bools = a.is_bool() && b.is_bool();
-    r = S == Sym::and_ ? i & k : i | k;
+    r = op == Sym::and_ ? i & k : i | k;
     call.set(0, both_bools ? EValue(r != 0) : EValue(r));
-  } else if constexpr (S == Sym::add) {
+  } else if (op == Sym::add) {
     if (!real && __builtin_add_overflow(i, k, &r)) return overflow();
     call.set(0, real ? EValue(x + y) : EValue(r));
-  } else if constexpr (S == Sym::sub) {
+  } else if (op == Sym::sub) {
     if (!real && __builtin_sub_overflow(i, k, &r)) return overflow();
     call.set(0, real ? EValue(x - y) : EValue(r));
-  } else if constexpr (S == Sym::mul) {
+  } else if (op == Sym::mul) {
     if (!real && __builtin_mul_overflow(i, k, &r)) return overflow();
     call.set(0, real ? EValue(x * y) : EValue(r));
   } else {
-    if (y == 0 && S != Sym::pow) return call.refuse(ErrorCode::out_of_range, "division by zero");
-    if constexpr (S == Sym::truediv) {
+    if (y == 0 && op != Sym::pow) return call.refuse(ErrorCode::out_of_range, "division by zero");
+    if (op == Sym::truediv) {
       call.set(0, EValue(x / y));
-    } else if constexpr (S == Sym::pow) {
+    } else if (op == Sym::pow) {
       if (real || k < 0) {
         call.set(0, EValue(std::pow(x, y)));
       } else {
@@ -123,18 +124,23 @@ template <Sym S>
       }
     } else if (real) {
       const double q = std::floor(x / y);
-      call.set(0, EValue(S == Sym::floordiv ? q : x - q * y));
+      call.set(0, EValue(op == Sym::floordiv ? q : x - q * y));
     } else {
       if (k == -1) {
         if (__builtin_sub_overflow(std::int64_t{0}, i, &r)) return overflow();
-        call.set(0, EValue(S == Sym::floordiv ? r : std::int64_t{0}));
+        call.set(0, EValue(op == Sym::floordiv ? r : std::int64_t{0}));
       } else {
         const std::int64_t q = i / k - (i % k != 0 && (i < 0) != (k < 0) ? 1 : 0);
-        call.set(0, EValue(S == Sym::floordiv ? q : i - q * k));
+        call.set(0, EValue(op == Sym::floordiv ? q : i - q * k));
       }
     }
   }
   return ErrorCode::ok;
+}
+
+template <Sym S>
+[[nodiscard]] ErrorCode sym_binary(KernelCall& call) {
+  return sym_binary(call, S);
 }
 
 [[nodiscard]] inline ErrorCode sym_neg(KernelCall& call) {

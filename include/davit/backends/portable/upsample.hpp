@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "davit/backends/portable/kernel_call.hpp"
+#include "davit/backends/portable/mapped_copy.hpp"
 #include "davit/backends/portable/staging.hpp"
 
 namespace davit::portable_kernels {
@@ -199,18 +200,13 @@ template <class C>
   detail::Resize r;
   if (const ErrorCode code = detail::read_resize(call, 1, 2, r); code != ErrorCode::ok) return code;
   const TensorView& input = call.tensor(0);
-  return dispatch<float, double, Half, BFloat16, std::uint8_t>(input.dtype, [&]<class T>() {
-    using Index = std::conditional_t<std::is_same_v<T, double>, double, float>;
-    T* out = call.output(0).as<T>();
-    for (std::int64_t p = 0; p < r.planes; ++p) {
-      const T* plane = input.as<T>() + p / input.size(1) * input.stride(0) + p % input.size(1) * input.stride(1);
-      for (std::int64_t y = 0; y < r.y.out; ++y) {
-        const T* row = plane + r.y.nearest<Index>(y) * input.stride(2);
-        for (std::int64_t x = 0; x < r.x.out; ++x)
-          *out++ = row[r.x.nearest<Index>(x) * input.stride(3)];
-      }
-    }
-    return ErrorCode::ok;
+  if (!(is_floating(input.dtype) && kernels::is_real(input.dtype)) && input.dtype != ScalarType::uint8)
+    return ErrorCode::invalid_dtype;
+  const bool wide = input.dtype == ScalarType::float64;
+  return copy_mapped(call, input, call.output(0), [&](std::size_t d, std::int64_t i) {
+    if (d < 2) return i;
+    const auto& axis = d == 2 ? r.y : r.x;
+    return wide ? axis.template nearest<double>(i) : axis.template nearest<float>(i);
   });
 }
 

@@ -8,25 +8,26 @@
 
 #include "davit/backends/portable/dispatch.hpp"
 #include "davit/core/copy_tensor.hpp"
+#include "davit/kernels/move.hpp"
 
 namespace davit::portable_kernels {
 
 namespace detail {
 
 /// The ints of a list argument.
-[[nodiscard]] inline bool ints_of(std::span<const EValue> list, Sizes& out) noexcept {
+[[nodiscard, gnu::noinline]] inline bool ints_of(std::span<const EValue> list, Sizes& out) noexcept {
   for (const EValue& v : list)
     if (!v.is_number() || !out.push(v.integer())) return false;
   return true;
 }
-[[nodiscard]] inline ErrorCode bad_dim(KernelCall& call) {
+[[nodiscard, gnu::cold, gnu::noinline]] inline ErrorCode bad_dim(KernelCall& call) {
   return call.refuse(ErrorCode::out_of_range, "a dimension is outside the tensor's rank");
 }
 
 /// Makes output i a contiguous copy of `from`.
-[[nodiscard]] inline ErrorCode copy_out(KernelCall& call, std::size_t i, const TensorView& from) {
+[[nodiscard, gnu::noinline]] inline ErrorCode copy_out(KernelCall& call, std::size_t i, const TensorView& from) {
   if (const ErrorCode code = call.make(i, from.dtype, from.sizes()); code != ErrorCode::ok) return code;
-  copy_tensor(from, call.output(i));
+  kernels::move_elements(from, call.output(i));
   return ErrorCode::ok;
 }
 
@@ -37,7 +38,7 @@ namespace detail {
 
 /// The strides with which a tensor has other sizes of the same number of elements without copying; false if it cannot.
 /// Source: at::detail::computeStride.
-[[nodiscard]] inline bool view_strides(const TensorView& x, std::span<const std::int64_t> sizes, Sizes& out) noexcept {
+[[nodiscard, gnu::noinline]] inline bool view_strides(const TensorView& x, std::span<const std::int64_t> sizes, Sizes& out) noexcept {
   Sizes strides(sizes);
   if (x.numel() == 0 || x.is_contiguous()) {
     contiguous_strides(sizes, {strides.values.data(), sizes.size()});
@@ -79,7 +80,7 @@ namespace detail {
   flat.sizes_data = x.sizes_data;
   flat.strides_data = dense.values.data();
   flat.rank = x.rank;
-  copy_tensor(x, flat);
+  kernels::move_elements(x, flat);
   return ErrorCode::ok;
 }
 

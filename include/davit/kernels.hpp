@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// All of kernels/.
+
+#include "davit/kernels/arithmetic.hpp"
+#include "davit/kernels/blocks.hpp"
+#include "davit/kernels/convert.hpp"
+#include "davit/kernels/elementwise.hpp"
+#include "davit/kernels/function_ref.hpp"
+#include "davit/kernels/functions.hpp"
+#include "davit/kernels/move.hpp"
+#include "davit/kernels/multiply_add.hpp"
+#include "davit/kernels/reduce.hpp"
+#include "davit/kernels/running_sum.hpp"
+#include "davit/kernels/shapes.hpp"
+#include "davit/kernels/walk.hpp"

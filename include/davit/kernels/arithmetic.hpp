@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "davit/kernels/elementwise.hpp"
+#include "davit/kernels/multiply_add.hpp"
+
+/// Functors of elementwise operators with two operands or more, over float, double and int64. Integers are modulo 2^64,
+/// and what is stored of them is what the operator gives in fewer bits.
+namespace davit::kernels {
+
+template <class T>
+[[nodiscard]] constexpr T wrap_add(T a, T b) noexcept {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  else
+    return a + b;
+}
+template <class T>
+[[nodiscard]] constexpr T wrap_sub(T a, T b) noexcept {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+  else
+    return a - b;
+}
+template <class T>
+[[nodiscard]] constexpr T wrap_mul(T a, T b) noexcept {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  else
+    return a * b;
+}
+/// The larger of two; NaN prevails, the first of equals counts.
+template <class T>
+[[nodiscard]] constexpr T nan_max(T a, T b) noexcept {
+  if constexpr (std::is_floating_point_v<T>)
+    if (a != a) return a;
+  return b != b || b > a ? b : a;
+}
+template <class T>
+[[nodiscard]] constexpr T nan_min(T a, T b) noexcept {
+  if constexpr (std::is_floating_point_v<T>)
+    if (a != a) return a;
+  return b != b || b < a ? b : a;
+}
+template <class T>
+struct Add {
+  T operator()(T a, T b) const noexcept { return wrap_add(a, b); }
+};
+template <class T>
+struct Subtract {
+  T operator()(T a, T b) const noexcept { return wrap_sub(a, b); }
+};
+/// a + number 0 * b.
+template <class T>
+struct AddScaled {
+  T factor;
+  explicit AddScaled(Parameters& p) noexcept : factor(p.number<T>(0)) {}
+  T operator()(T a, T b) const noexcept {
+    if constexpr (std::is_floating_point_v<T>)
+      return multiply_add(factor, b, a);
+    else
+      return wrap_add(a, wrap_mul(factor, b));
+  }
+};
+template <class T>
+struct Multiply {
+  T operator()(T a, T b) const noexcept { return wrap_mul(a, b); }
+};
+template <class T>
+struct Divide {
+  T operator()(T a, T b) const noexcept { return a / b; }
+};
+
+/// What integers do when the divisor is zero: the call fails.
+class Divisor {
+ public:
+  explicit Divisor(Parameters& p) noexcept : code_(&p.code) {}
+
+ protected:
+  [[nodiscard]] bool is_zero(std::int64_t b) const noexcept {
+    if (b == 0) [[unlikely]]
+      *code_ = ErrorCode::out_of_range;
+    return b == 0;
+  }
+
+ private:
+  ErrorCode* code_;
+};
+
+/// Division rounding towards minus infinity, as Python's //. Source: c10::div_floor_floating and div_floor_integer.
+template <class T>
+struct FloorDivide : Divisor {
+  using Divisor::Divisor;
+  T operator()(T a, T b) const noexcept {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (b == 0) return a / b;
+      const T mod = std::fmod(a, b);
+      T div = (a - mod) / b;
+      if (mod != 0 && (b < 0) != (mod < 0)) div -= 1;
+      if (div == 0) return std::copysign(T(0), a / b);
+      T floored = std::floor(div);
+      if (div - floored > T(0.5)) floored += 1;
+      return floored;
+    } else {
+      if (is_zero(b)) return 0;
+      if (b == -1) return wrap_sub(T(0), a);
+      const T q = a / b;
+      return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+    }
+  }
+};
+template <class T>
+struct TruncDivide : Divisor {
+  using Divisor::Divisor;
+  T operator()(T a, T b) const noexcept {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::trunc(a / b);
+    } else {
+      if (is_zero(b)) return 0;
+      return b == -1 ? wrap_sub(T(0), a) : a / b;
+    }
+  }
+};
+/// C's remainder: the sign of the dividend.
+template <class T>
+struct Fmod : Divisor {
+  using Divisor::Divisor;
+  T operator()(T a, T b) const noexcept {
+    if constexpr (std::is_floating_point_v<T>)
+      return std::fmod(a, b);
+    else
+      return is_zero(b) || b == -1 ? 0 : a % b;
+  }
+};
+/// Python's remainder: the sign of the divisor.
+template <class T>
+struct Remainder : Fmod<T> {
+  using Fmod<T>::Fmod;
+  T operator()(T a, T b) const noexcept {
+    const T mod = Fmod<T>::operator()(a, b);
+    return mod != 0 && (b < 0) != (mod < 0) ? mod + b : mod;
+  }
+};
+
+template <class T>
+struct Power {
+  T operator()(T a, T b) const noexcept {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::pow(a, b);
+    } else {
+      if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 != 0 ? -1 : 1) : 0;
+      T result = 1;
+      for (auto exponent = static_cast<std::uint64_t>(b); exponent != 0; exponent >>= 1) {
+        if (exponent & 1) result = wrap_mul(result, a);
+        a = wrap_mul(a, a);
+      }
+      return result;
+    }
+  }
+};
+/// The first operand to the powers 0.5 and -0.5.
+template <class T>
+struct Root {
+  T operator()(T a, T) const noexcept { return std::sqrt(a); }
+};
+template <class T>
+struct InverseRoot {
+  T operator()(T a, T) const noexcept { return T(1) / std::sqrt(a); }
+};
+template <class T>
+struct Atan2 {
+  T operator()(T a, T b) const noexcept { return std::atan2(a, b); }
+};
+
+template <class T>
+struct Maximum {
+  T operator()(T a, T b) const noexcept { return nan_max(a, b); }
+};
+template <class T>
+struct Minimum {
+  T operator()(T a, T b) const noexcept { return nan_min(a, b); }
+};
+template <class T>
+struct Clamp {
+  T operator()(T v, T low, T high) const noexcept { return nan_min(nan_max(v, low), high); }
+};
+
+template <class T>
+struct BitAnd {
+  T operator()(T a, T b) const noexcept { return a & b; }
+};
+template <class T>
+struct BitOr {
+  T operator()(T a, T b) const noexcept { return a | b; }
+};
+template <class T>
+struct BitXor {
+  T operator()(T a, T b) const noexcept { return a ^ b; }
+};
+
+template <class T>
+struct Equal {
+  bool operator()(T a, T b) const noexcept { return a == b; }
+};
+template <class T>
+struct NotEqual {
+  bool operator()(T a, T b) const noexcept { return a != b; }
+};
+template <class T>
+struct Less {
+  bool operator()(T a, T b) const noexcept { return a < b; }
+};
+template <class T>
+struct LessEqual {
+  bool operator()(T a, T b) const noexcept { return a <= b; }
+};
+template <class T>
+struct Greater {
+  bool operator()(T a, T b) const noexcept { return a > b; }
+};
+template <class T>
+struct GreaterEqual {
+  bool operator()(T a, T b) const noexcept { return a >= b; }
+};
+template <class T>
+struct LogicalAnd {
+  bool operator()(T a, T b) const noexcept { return (a != 0) & (b != 0); }
+};
+template <class T>
+struct LogicalOr {
+  bool operator()(T a, T b) const noexcept { return (a != 0) | (b != 0); }
+};
+template <class T>
+struct LogicalXor {
+  bool operator()(T a, T b) const noexcept { return (a != 0) != (b != 0); }
+};
+
+/// condition ? a : b of elements of one width; the condition's bytes are the first operand.
+template <class Bits>
+void select_loop(const void* const* in, void* out, std::int64_t n, Parameters&) {
+  const auto* condition = static_cast<const std::uint8_t*>(in[0]);
+  const auto* a = static_cast<const Bits*>(in[1]);
+  const auto* b = static_cast<const Bits*>(in[2]);
+  auto* to = static_cast<Bits*>(out);
+  for (std::int64_t i = 0; i < n; ++i) to[i] = condition[i] != 0 ? a[i] : b[i];
+}
+
+}  // namespace davit::kernels

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "davit/kernels/convert.hpp"
+#include "davit/kernels/move.hpp"
+#include "davit/kernels/walk.hpp"
+
+namespace davit::kernels {
+
+/// Elements of a block on the stack, and its bytes: elements have at most 8.
+inline constexpr std::int64_t block_length = 512;
+struct Block {
+  alignas(64) std::array<std::byte, static_cast<std::size_t>(block_length) * 8> bytes;
+};
+
+/// Reads an operand of a walk from its first element to its last, as contiguous blocks of what it is converted to.
+///
+/// Elements that lie contiguous and need no conversion are used where they are; one that is repeated is converted once.
+class BlockReader {
+ public:
+  /// `element` is the bytes of an element in memory.
+  [[gnu::noinline]] void start(const Walk& walk, std::size_t operand, const void* data, std::size_t element,
+                               const Conversion& conversion) noexcept {
+    walk_ = &walk;
+    strides_ = walk.strides[operand].data();
+    row_ = static_cast<const std::byte*>(data);
+    element_ = element;
+    conversion_ = conversion;
+    if (walk.is_dense(operand, element)) {
+      inner_ = walk.count;
+      step_ = static_cast<std::int64_t>(element);
+    } else {
+      step_ = strides_[0];
+      inner_ = walk.is_repeated(operand) ? walk.count : walk.sizes[0];
+    }
+    at_ = 0;
+    repeated_ = nullptr;
+    for (std::size_t d = 1; d < walk.rank; ++d) index_[d] = 0;
+  }
+  /// Whether blocks are used where they lie, as long as they stay in a row.
+  [[nodiscard]] bool in_place() const noexcept {
+    return conversion_.count == 0 && step_ == static_cast<std::int64_t>(element_);
+  }
+
+  /// The first element.
+  [[nodiscard]] const void* first(Block& own, Block& scratch) const noexcept {
+    return converted(row_, 1, own, scratch);
+  }
+  /// The next n elements. More than block_length must lie in one row, in place.
+  [[nodiscard, gnu::noinline]] const void* next(std::int64_t n, Block& own, Block& scratch) noexcept {
+    const std::byte* from = row_ + at_ * step_;
+    if (n <= inner_ - at_) {
+      at_ += n;
+      if (at_ == inner_) next_row();
+      if (step_ == static_cast<std::int64_t>(element_)) return converted(from, n, own, scratch);
+      if (step_ == 0) return repeated(from, n, own, scratch);
+      std::byte* gathered = gather_block(own, scratch);
+      move_row(element_, from, step_, gathered, static_cast<std::int64_t>(element_), n);
+      return converted(gathered, n, own, scratch);
+    }
+    repeated_ = nullptr;
+    std::byte* const gathered = gather_block(own, scratch);
+    switch (element_) {
+      case 1: gather<1>(n, gathered); break;
+      case 2: gather<2>(n, gathered); break;
+      case 4: gather<4>(n, gathered); break;
+      case 8: gather<8>(n, gathered); break;
+      default: gather<16>(n, gathered); break;
+    }
+    return converted(gathered, n, own, scratch);
+  }
+
+ private:
+  const Walk* walk_;
+  const std::int64_t* strides_;
+  const std::byte* row_;
+  std::size_t element_;
+  Conversion conversion_;
+  std::int64_t inner_;
+  std::int64_t step_;
+  std::int64_t at_;            ///< elements of the row that were read
+  const std::byte* repeated_;  ///< the element that fills the own block
+  std::int64_t repeated_count_ = 0;
+  std::array<std::int64_t, Walk::max_dims> index_;
+
+  /// Gathers n elements of several rows.
+  template <std::size_t Bytes>
+  void gather(std::int64_t n, std::byte* to) noexcept {
+    while (n > 0) {
+      const std::int64_t some = std::min(n, inner_ - at_);
+      const std::byte* from = row_ + at_ * step_;
+      for (std::int64_t i = 0; i < some; ++i, from += step_, to += Bytes) std::memcpy(to, from, Bytes);
+      n -= some;
+      at_ += some;
+      if (at_ == inner_) next_row();
+    }
+  }
+  void next_row() noexcept {
+    at_ = 0;
+    for (std::size_t d = 1; d < walk_->rank; ++d) {
+      row_ += strides_[d];
+      if (++index_[d] < walk_->sizes[d]) return;
+      row_ -= strides_[d] * walk_->sizes[d];
+      index_[d] = 0;
+    }
+  }
+  /// Where to gather, so that no conversion reads what it writes and the last one writes the own block.
+  [[nodiscard]] std::byte* gather_block(Block& own, Block& scratch) const noexcept {
+    return (conversion_.count % 2 == 0 ? own : scratch).bytes.data();
+  }
+  [[nodiscard]] const void* converted(const void* from, std::int64_t n, Block& own, Block& scratch) const noexcept {
+    if (conversion_.count == 0) return from;
+    conversion_.run(from, own.bytes.data(), scratch.bytes.data(), n);
+    return own.bytes.data();
+  }
+  [[nodiscard]] const void* repeated(const std::byte* from, std::int64_t n, Block& own, Block& scratch) noexcept {
+    if (repeated_ == from && repeated_count_ >= n) return own.bytes.data();
+    const void* value = converted(from, 1, own, scratch);
+    fill_row(conversion_.element, value, own.bytes.data(), n);
+    repeated_ = from;
+    repeated_count_ = n;
+    return own.bytes.data();
+  }
+};
+
+/// Converts the elements of one tensor into another of the same sizes; strides are in elements, and the two must not
+/// overlap unless they are the same. False if a dtype is no real number's. O(elements).
+[[nodiscard, gnu::noinline]] inline bool convert_elements(std::span<const std::int64_t> sizes, const void* from,
+                                                          ScalarType from_type,
+                                                          std::span<const std::int64_t> from_strides, void* to,
+                                                          ScalarType to_type,
+                                                          std::span<const std::int64_t> to_strides) noexcept {
+  const Conversion conversion = Conversion::between(from_type, to_type);
+  if (!conversion.ok) return false;
+  const std::size_t element = size_of(to_type);
+  if (conversion.count == 0) return move_elements(element, sizes, from, from_strides, to, to_strides), true;
+  Walk walk(sizes);
+  if (walk.count == 0) return true;
+  walk.add(from_strides, size_of(from_type)).add(to_strides, element).collapse();
+  Block own;
+  Block scratch;
+  BlockReader reader;
+  reader.start(walk, 0, from, size_of(from_type), conversion);
+  const std::int64_t step = walk.strides[1][0];
+  walk.for_each_row([&](const auto& at) {
+    std::byte* target = static_cast<std::byte*>(to) + at[1];
+    for (std::int64_t done = 0; done < walk.sizes[0];) {
+      const std::int64_t n = std::min(walk.sizes[0] - done, block_length);
+      const auto* block = static_cast<const std::byte*>(reader.next(n, own, scratch));
+      move_row(element, block, static_cast<std::int64_t>(element), target + done * step, step, n);
+      done += n;
+    }
+  });
+  return true;
+}
+
+}  // namespace davit::kernels

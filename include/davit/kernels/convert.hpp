@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "davit/core/scalar_type.hpp"
+
+namespace davit::kernels {
+
+template <class T>
+inline constexpr bool is_reduced_float = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+
+/// Converts an element as `Tensor.to(dtype)` does.
+template <class To, class From>
+[[nodiscard]] constexpr To convert(From value) noexcept {
+  if constexpr (std::is_same_v<To, From>) {
+    return value;
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return value != From(0.0f * 0);
+  } else if constexpr (is_reduced_float<To>) {
+    return To(static_cast<float>(value));
+  } else if constexpr (is_reduced_float<From>) {
+    return convert<To>(static_cast<float>(value));
+  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
+    // Outside the range of int64 the conversion is undefined in C++; give what x86 gives.
+    const auto wide = value > From(-0x1p63) && value < From(0x1p63) ? static_cast<std::int64_t>(value) : INT64_MIN;
+    return static_cast<To>(wide);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+/// The types that operators compute in. Integers are computed in 64 bits and cut to their width when they are stored,
+/// which gives what their own arithmetic modulo 2^n gives; bools are 0 and 1.
+enum class Compute : std::uint8_t { none, float32, float64, int64 };
+
+/// What arithmetic on a dtype is computed in; none for complex, float8 and unsigned ones of more than 8 bits, for which
+/// torch has no arithmetic either.
+[[nodiscard]] constexpr Compute compute_of(ScalarType type) noexcept {
+  switch (type) {
+    case ScalarType::float32:
+    case ScalarType::float16:
+    case ScalarType::bfloat16: return Compute::float32;
+    case ScalarType::float64: return Compute::float64;
+    case ScalarType::int64:
+    case ScalarType::int32:
+    case ScalarType::int16:
+    case ScalarType::int8:
+    case ScalarType::uint8:
+    case ScalarType::bool_: return Compute::int64;
+    default: return Compute::none;
+  }
+}
+[[nodiscard]] constexpr ScalarType scalar_type_of_compute(Compute compute) noexcept {
+  switch (compute) {
+    case Compute::float32: return ScalarType::float32;
+    case Compute::float64: return ScalarType::float64;
+    case Compute::int64: return ScalarType::int64;
+    case Compute::none: break;
+  }
+  return ScalarType::undefined;
+}
+
+/// Converts n contiguous elements of one type into those of another.
+using ConvertBlock = void (*)(const void* from, void* to, std::int64_t n) noexcept;
+
+namespace detail {
+
+/// Bools in memory may hold any byte.
+template <class T>
+using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+
+template <class From, class To>
+void convert_block(const void* from, void* to, std::int64_t n) noexcept {
+  const auto* source = static_cast<const Stored<From>*>(from);
+  auto* target = static_cast<Stored<To>*>(to);
+  for (std::int64_t i = 0; i < n; ++i) {
+    if constexpr (std::is_same_v<From, bool>) {
+      target[i] = static_cast<Stored<To>>(convert<To>(source[i] != 0));
+    } else {
+      target[i] = static_cast<Stored<To>>(convert<To>(source[i]));
+    }
+  }
+}
+
+/// The place of a real dtype in tables; 13 for any other.
+[[nodiscard]] constexpr std::size_t place_of(ScalarType type) noexcept {
+  switch (type) {
+    case ScalarType::float32: return 0;
+    case ScalarType::float64: return 1;
+    case ScalarType::float16: return 2;
+    case ScalarType::bfloat16: return 3;
+    case ScalarType::int64: return 4;
+    case ScalarType::int32: return 5;
+    case ScalarType::int16: return 6;
+    case ScalarType::int8: return 7;
+    case ScalarType::uint8: return 8;
+    case ScalarType::uint16: return 9;
+    case ScalarType::uint32: return 10;
+    case ScalarType::uint64: return 11;
+    case ScalarType::bool_: return 12;
+    default: return 13;
+  }
+}
+inline constexpr std::size_t no_place = 13;
+
+template <class C>
+inline constexpr std::array<ConvertBlock, no_place> loaders{
+    convert_block<float, C>,         convert_block<double, C>,        convert_block<Half, C>,
+    convert_block<BFloat16, C>,      convert_block<std::int64_t, C>,  convert_block<std::int32_t, C>,
+    convert_block<std::int16_t, C>,  convert_block<std::int8_t, C>,   convert_block<std::uint8_t, C>,
+    convert_block<std::uint16_t, C>, convert_block<std::uint32_t, C>, convert_block<std::uint64_t, C>,
+    convert_block<bool, C>};
+
+/// From what a dtype is computed in; the integers of a width share theirs. uint16 and wider are stored as integers,
+/// too.
+inline constexpr std::array<ConvertBlock, no_place> storers{convert_block<float, float>,
+                                                            convert_block<double, double>,
+                                                            convert_block<float, Half>,
+                                                            convert_block<float, BFloat16>,
+                                                            convert_block<std::int64_t, std::int64_t>,
+                                                            convert_block<std::int64_t, std::int32_t>,
+                                                            convert_block<std::int64_t, std::int16_t>,
+                                                            convert_block<std::int64_t, std::int8_t>,
+                                                            convert_block<std::int64_t, std::int8_t>,
+                                                            convert_block<std::int64_t, std::int16_t>,
+                                                            convert_block<std::int64_t, std::int32_t>,
+                                                            convert_block<std::int64_t, std::int64_t>,
+                                                            convert_block<std::int64_t, bool>};
+
+[[nodiscard]] inline ConvertBlock loader(ScalarType from, ScalarType into) noexcept {
+  const std::size_t place = place_of(from);
+  switch (into) {
+    case ScalarType::float32: return loaders<float>[place];
+    case ScalarType::float64: return loaders<double>[place];
+    case ScalarType::bool_: return loaders<bool>[place];
+    default: return loaders<std::int64_t>[place];
+  }
+}
+
+}  // namespace detail
+
+/// Whether elements of a dtype are real numbers that can be converted.
+[[nodiscard]] constexpr bool is_real(ScalarType type) noexcept {
+  return detail::place_of(type) != detail::no_place;
+}
+
+/// The steps that turn elements of one dtype into another's, or into what that dtype is computed in. No step: they are
+/// the same.
+///
+/// Each dtype has a loader into float, double, int64 or bool, and a storer out of the one it is computed in, so that
+/// there are 65 loops for the 169 pairs, and none per operator.
+class Conversion {
+ public:
+  /// `ok` is false for dtypes that are not real numbers.
+  [[nodiscard, gnu::noinline]] static Conversion between(ScalarType from, ScalarType to) noexcept {
+    Conversion c;
+    c.begin(from, to);
+    return c;
+  }
+  /// As a tensor of dtype `as` would hold the elements, in what that dtype is computed in.
+  [[nodiscard, gnu::noinline]] static Conversion into_compute(ScalarType from, ScalarType as) noexcept {
+    Conversion c;
+    c.begin(from, as);
+    const ScalarType into = wide(as);
+    if (as != into) c.push(detail::loader(as, into));
+    c.element = size_of(into);
+    return c;
+  }
+
+  bool ok = true;
+  std::uint8_t count = 0;
+  std::size_t element = 0;  ///< bytes of what comes out
+  std::array<ConvertBlock, 3> steps{};
+
+  /// Runs all steps. `from` is not changed; `to` and `scratch` are two blocks of n of the widest elements.
+  [[gnu::noinline]] void run(const void* from, void* to, void* scratch, std::int64_t n) const noexcept {
+    for (std::size_t k = 0; k < count; ++k) {
+      void* target = (count - 1 - k) % 2 == 0 ? to : scratch;
+      steps[k](from, target, n);
+      from = target;
+    }
+  }
+
+ private:
+  /// The type of 8 bytes, or float, in which all elements of a dtype are loaded.
+  [[nodiscard]] static constexpr ScalarType wide(ScalarType type) noexcept {
+    switch (type) {
+      case ScalarType::float32:
+      case ScalarType::float16:
+      case ScalarType::bfloat16: return ScalarType::float32;
+      case ScalarType::float64: return ScalarType::float64;
+      default: return ScalarType::int64;
+    }
+  }
+  void push(ConvertBlock step) noexcept { steps[count++] = step; }
+  void begin(ScalarType from, ScalarType to) noexcept {
+    element = size_of(to);
+    ok = is_real(from) && is_real(to);
+    if (from == to || !ok) return;
+    if (to == ScalarType::bool_) return push(detail::loader(from, to));
+    const ScalarType middle = wide(to);
+    if (from != middle) push(detail::loader(from, middle));
+    if (to != middle) push(detail::storers[detail::place_of(to)]);
+  }
+};
+
+/// Stores one number, an int64, a double or a float, as an element of a dtype.
+template <class From>
+[[nodiscard]] bool store_element(From value, ScalarType type, void* to) noexcept {
+  const Conversion c = Conversion::between(scalar_type_of<From>, type);
+  std::uint64_t result = 0;
+  std::uint64_t scratch = 0;
+  if (c.count == 0) {
+    std::memcpy(to, &value, sizeof value);
+    return c.ok;
+  }
+  c.run(&value, &result, &scratch, 1);
+  std::memcpy(to, &result, c.element);
+  return c.ok;
+}
+/// Loads one element of a dtype as a float, a double, an int64 or a bool.
+template <class To>
+[[nodiscard]] bool load_element(const void* from, ScalarType type, To& to) noexcept {
+  if (!is_real(type)) return false;
+  detail::loaders<To>[detail::place_of(type)](from, &to, 1);
+  return true;
+}
+
+}  // namespace davit::kernels

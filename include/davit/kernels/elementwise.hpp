@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "davit/core/error.hpp"
+#include "davit/core/tensor_view.hpp"
+#include "davit/kernels/blocks.hpp"
+#include "davit/kernels/shapes.hpp"
+
+namespace davit::kernels {
+
+/// What an operator's loop takes beside its blocks, and what it reports. Numbers stand in both forms.
+struct Parameters {
+  std::array<double, 4> reals{};
+  std::array<std::int64_t, 4> integers{};
+  ErrorCode code = ErrorCode::ok;
+  bool second_is_number = false;  ///< of two operands the second is one element, for all of the first
+
+  template <class T>
+  [[nodiscard]] T number(std::size_t i) const noexcept {
+    if constexpr (std::is_integral_v<T>)
+      return integers[i];
+    else
+      return static_cast<T>(reals[i]);
+  }
+};
+
+/// An operator's loop over n elements of its operands, which are contiguous; `out` is no operand's memory.
+using BlockLoop = void (*)(const void* const* in, void* out, std::int64_t n, Parameters& parameters);
+
+/// The loops of an operator for the types it computes in; nullptr where it has none.
+struct Loops {
+  BlockLoop float32 = nullptr;
+  BlockLoop float64 = nullptr;
+  BlockLoop int64 = nullptr;
+
+  [[nodiscard]] constexpr BlockLoop of(Compute compute) const noexcept {
+    switch (compute) {
+      case Compute::float32: return float32;
+      case Compute::float64: return float64;
+      case Compute::int64: return int64;
+      case Compute::none: break;
+    }
+    return nullptr;
+  }
+};
+
+namespace detail {
+/// The loop of a functor of `Arity` operands of type T with results of type R. A functor with parameters is made from
+/// them.
+template <class F, std::size_t Arity, class T, class R>
+void block_loop(const void* const* in, void* out, std::int64_t n, Parameters& parameters) {
+  const F f = [&] {
+    if constexpr (std::is_constructible_v<F, Parameters&>)
+      return F(parameters);
+    else
+      return F{};
+  }();
+  (void)parameters;
+  auto* to = static_cast<R*>(out);
+  const auto* a = static_cast<const T*>(in[0]);
+  if constexpr (Arity == 1) {
+    for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<R>(f(a[i]));
+  } else if constexpr (Arity == 2) {
+    const auto* b = static_cast<const T*>(in[1]);
+    if (parameters.second_is_number) {
+      const T number = *b;
+      for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<R>(f(a[i], number));
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<R>(f(a[i], b[i]));
+    }
+  } else {
+    const auto* b = static_cast<const T*>(in[1]);
+    const auto* c = static_cast<const T*>(in[2]);
+    for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<R>(f(a[i], b[i], c[i]));
+  }
+}
+}  // namespace detail
+
+/// The loops of a functor template over the compute types, with results of the same type.
+template <template <class> class F, std::size_t Arity>
+inline constexpr Loops number_loops{detail::block_loop<F<float>, Arity, float, float>,
+                                    detail::block_loop<F<double>, Arity, double, double>,
+                                    detail::block_loop<F<std::int64_t>, Arity, std::int64_t, std::int64_t>};
+template <template <class> class F, std::size_t Arity>
+inline constexpr Loops float_loops{detail::block_loop<F<float>, Arity, float, float>,
+                                   detail::block_loop<F<double>, Arity, double, double>, nullptr};
+template <template <class> class F, std::size_t Arity>
+inline constexpr Loops integer_loops{nullptr, nullptr,
+                                     detail::block_loop<F<std::int64_t>, Arity, std::int64_t, std::int64_t>};
+/// With results that are bools.
+template <template <class> class F, std::size_t Arity>
+inline constexpr Loops truth_loops{detail::block_loop<F<float>, Arity, float, bool>,
+                                   detail::block_loop<F<double>, Arity, double, bool>,
+                                   detail::block_loop<F<std::int64_t>, Arity, std::int64_t, bool>};
+
+/// An operand of an elementwise operator: a tensor that broadcasts to the result, and what its elements become.
+struct Operand {
+  const TensorView* tensor;
+  Conversion conversion;
+};
+
+namespace detail {
+/// Whether the loop can run over all elements at once, where the operands lie. Notes whether the second is one element.
+[[nodiscard, gnu::noinline]] inline bool lie_as_needed(std::span<const Operand> operands, std::int64_t count,
+                                                       const Conversion& store, Parameters& parameters) noexcept {
+  bool ready = store.count == 0;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const TensorView& t = *operands[i].tensor;
+    const std::int64_t own = t.numel();
+    const bool number = i == 1 && operands.size() == 2 && own == 1;
+    if (number) parameters.second_is_number = true;
+    ready = ready && operands[i].conversion.count == 0 && (number || (own == count && t.is_contiguous()));
+  }
+  return ready;
+}
+}  // namespace detail
+
+/// Rows shorter than this are not worth a call of the loop each: blocks are gathered from several.
+inline constexpr std::int64_t short_row = 64;
+
+/// out[i] = loop(operands[i]...) over broadcast operands; `out` is contiguous, `store` converts what the loop writes.
+/// Operands that need neither conversion nor gathering are read where they lie. O(elements of out).
+[[gnu::noinline]] inline void map_blocks(std::span<const Operand> operands, const TensorView& out,
+                                         const Conversion& store, BlockLoop loop, Parameters& parameters) noexcept {
+  const std::int64_t count = out.numel();
+  if (count == 0) return;
+  if (detail::lie_as_needed(operands, count, store, parameters)) {
+    std::array<const void*, Walk::max_operands> in;
+    for (std::size_t k = 0; k < operands.size(); ++k) in[k] = operands[k].tensor->data;
+    return loop(in.data(), out.data, count, parameters);
+  }
+  Walk walk(out.sizes());
+  for (const Operand& operand : operands)
+    walk.add(broadcast_strides(*operand.tensor, out.sizes()), size_of(operand.tensor->dtype));
+  walk.collapse();
+  std::array<BlockReader, Walk::max_operands> readers;
+  std::array<Block, Walk::max_operands> blocks;
+  Block scratch;
+  Block result;
+  bool in_place = store.count == 0;
+  for (std::size_t n = 0; n < operands.size(); ++n) {
+    readers[n].start(walk, n, operands[n].tensor->data, size_of(operands[n].tensor->dtype), operands[n].conversion);
+    if (parameters.second_is_number && n == 1) continue;  // its value fills the block whatever its length
+    in_place = in_place && readers[n].in_place();
+  }
+  const bool by_rows = walk.rank == 1 || walk.sizes[0] >= short_row;
+  const std::int64_t row = by_rows ? walk.sizes[0] : walk.count;
+  const std::int64_t limit = in_place && by_rows ? row : block_length;
+  auto* to = static_cast<std::byte*>(out.data);
+  const std::size_t element = size_of(out.dtype);
+  for (std::int64_t done = 0, in_row = 0; done < walk.count;) {
+    const std::int64_t n = std::min(row - in_row, limit);
+    std::array<const void*, Walk::max_operands> in;
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      if (parameters.second_is_number && k == 1)
+        in[k] = readers[k].first(blocks[k], scratch);
+      else
+        in[k] = readers[k].next(n, blocks[k], scratch);
+    }
+    if (store.count == 0) {
+      loop(in.data(), to, n, parameters);
+    } else {
+      loop(in.data(), result.bytes.data(), n, parameters);
+      store.run(result.bytes.data(), to, scratch.bytes.data(), n);
+    }
+    to += static_cast<std::size_t>(n) * element;
+    done += n;
+    in_row = in_row + n == row ? 0 : in_row + n;
+  }
+}
+
+}  // namespace davit::kernels

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "davit/kernels/arithmetic.hpp"
+
+/// Functors of elementwise operators with one operand.
+namespace davit::kernels {
+
+template <class T>
+struct Negate {
+  T operator()(T v) const noexcept {
+    if constexpr (std::is_floating_point_v<T>)
+      return -v;
+    else
+      return wrap_sub(T(0), v);
+  }
+};
+template <class T>
+struct Absolute {
+  T operator()(T v) const noexcept {
+    if constexpr (std::is_floating_point_v<T>)
+      return std::fabs(v);
+    else
+      return v < 0 ? wrap_sub(T(0), v) : v;
+  }
+};
+template <class T>
+struct Sign {
+  T operator()(T v) const noexcept { return v != v ? T(0) : static_cast<T>((v > 0) - (v < 0)); }
+};
+template <class T>
+struct Relu {
+  T operator()(T v) const noexcept { return v < 0 ? T(0) : v; }
+};
+template <class T>
+struct Ceil {
+  T operator()(T v) const noexcept { return std::ceil(v); }
+};
+template <class T>
+struct Floor {
+  T operator()(T v) const noexcept { return std::floor(v); }
+};
+/// To the nearest integer, halves to even.
+template <class T>
+struct Round {
+  T operator()(T v) const noexcept { return std::nearbyint(v); }
+};
+template <class T>
+struct Trunc {
+  T operator()(T v) const noexcept { return std::trunc(v); }
+};
+/// The bits of integer 0 flipped: 1 for bools, all for others.
+template <class T>
+struct BitNot {
+  T mask;
+  explicit BitNot(Parameters& p) noexcept : mask(p.integers[0]) {}
+  T operator()(T v) const noexcept { return v ^ mask; }
+};
+template <class T>
+struct LogicalNot {
+  bool operator()(T v) const noexcept { return v == 0; }
+};
+template <class T>
+struct IsNan {
+  bool operator()(T v) const noexcept { return v != v; }
+};
+template <class T>
+struct IsInf {
+  bool operator()(T v) const noexcept {
+    if constexpr (std::is_floating_point_v<T>)
+      return std::isinf(v);
+    else
+      return false;
+  }
+};
+/// The nearest in [number 0, number 1].
+template <class T>
+struct Hardtanh {
+  T low;
+  T high;
+  explicit Hardtanh(Parameters& p) noexcept : low(p.number<T>(0)), high(p.number<T>(1)) {}
+  T operator()(T v) const noexcept { return nan_min(nan_max(v, low), high); }
+};
+
+template <class T>
+struct Acos {
+  T operator()(T v) const noexcept { return std::acos(v); }
+};
+template <class T>
+struct Acosh {
+  T operator()(T v) const noexcept { return std::acosh(v); }
+};
+template <class T>
+struct Asin {
+  T operator()(T v) const noexcept { return std::asin(v); }
+};
+template <class T>
+struct Asinh {
+  T operator()(T v) const noexcept { return std::asinh(v); }
+};
+template <class T>
+struct Atan {
+  T operator()(T v) const noexcept { return std::atan(v); }
+};
+template <class T>
+struct Atanh {
+  T operator()(T v) const noexcept { return std::atanh(v); }
+};
+template <class T>
+struct Cos {
+  T operator()(T v) const noexcept { return std::cos(v); }
+};
+template <class T>
+struct Cosh {
+  T operator()(T v) const noexcept { return std::cosh(v); }
+};
+template <class T>
+struct Erf {
+  T operator()(T v) const noexcept { return std::erf(v); }
+};
+template <class T>
+struct Exp {
+  T operator()(T v) const noexcept { return std::exp(v); }
+};
+template <class T>
+struct Expm1 {
+  T operator()(T v) const noexcept { return std::expm1(v); }
+};
+template <class T>
+struct Log {
+  T operator()(T v) const noexcept { return std::log(v); }
+};
+template <class T>
+struct Log10 {
+  T operator()(T v) const noexcept { return std::log10(v); }
+};
+/// As torch's vector code has it: infinite near the end of the range. Source: Sleef_log1p.
+template <class T>
+struct Log1p {
+  T operator()(T v) const noexcept {
+    constexpr T limit = sizeof(T) == sizeof(float) ? T(1e38) : static_cast<T>(1e307);
+    return v > limit ? std::numeric_limits<T>::infinity() : std::log1p(v);
+  }
+};
+template <class T>
+struct Log2 {
+  T operator()(T v) const noexcept { return std::log2(v); }
+};
+template <class T>
+struct Reciprocal {
+  T operator()(T v) const noexcept { return T(1) / v; }
+};
+template <class T>
+struct Rsqrt {
+  T operator()(T v) const noexcept { return T(1) / std::sqrt(v); }
+};
+template <class T>
+struct Sigmoid {
+  T operator()(T v) const noexcept { return T(1) / (T(1) + std::exp(-v)); }
+};
+template <class T>
+struct Silu {
+  T operator()(T v) const noexcept { return v * Sigmoid<T>{}(v); }
+};
+template <class T>
+struct Sin {
+  T operator()(T v) const noexcept { return std::sin(v); }
+};
+template <class T>
+struct Sinh {
+  T operator()(T v) const noexcept { return std::sinh(v); }
+};
+template <class T>
+struct Sqrt {
+  T operator()(T v) const noexcept { return std::sqrt(v); }
+};
+template <class T>
+struct Tan {
+  T operator()(T v) const noexcept { return std::tan(v); }
+};
+template <class T>
+struct Tanh {
+  T operator()(T v) const noexcept { return std::tanh(v); }
+};
+template <class T>
+struct Hardsigmoid {
+  T operator()(T v) const noexcept { return nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6); }
+};
+template <class T>
+struct Hardswish {
+  T operator()(T v) const noexcept { return v * nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6); }
+};
+/// v, or v * number 0 where it is negative.
+template <class T>
+struct LeakyRelu {
+  T slope;
+  explicit LeakyRelu(Parameters& p) noexcept : slope(p.number<T>(0)) {}
+  T operator()(T v) const noexcept { return v > 0 ? v : v * slope; }
+};
+/// Numbers 0, 1 and 2: alpha, scale and input_scale.
+template <class T>
+struct Elu {
+  T alpha;
+  T scale;
+  T input_scale;
+  explicit Elu(Parameters& p) noexcept : alpha(p.number<T>(0)), scale(p.number<T>(1)), input_scale(p.number<T>(2)) {}
+  T operator()(T v) const noexcept { return v <= 0 ? std::expm1(v * input_scale) * alpha * scale : v * scale; }
+};
+template <class T>
+struct GeluTanh {
+  T operator()(T v) const noexcept {
+    const T inner = T(0.7978845608028654) * (v + T(0.044715) * v * v * v);
+    return T(0.5) * v * (T(1) + std::tanh(inner));
+  }
+};
+/// Integer 0: whether the top of the range overflows, as in oneDNN's formula, through which torch runs dense float32
+/// and bfloat16.
+template <class T>
+struct Gelu {
+  bool overflows;
+  explicit Gelu(Parameters& p) noexcept : overflows(p.integers[0] != 0) {}
+  T operator()(T v) const noexcept {
+    const T factor = T(1) + std::erf(v * T(0.7071067811865476));
+    if (!overflows) return T(0.5) * v * factor;
+    return std::isinf(v) ? std::numeric_limits<T>::quiet_NaN() : T(0.5) * (v * factor);
+  }
+};
+
+}  // namespace davit::kernels

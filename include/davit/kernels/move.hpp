@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "davit/kernels/walk.hpp"
+
+namespace davit::kernels {
+
+namespace detail {
+template <std::size_t Bytes>
+void move_row(const std::byte* from, std::int64_t from_step, std::byte* to, std::int64_t to_step,
+              std::int64_t n) noexcept {
+  for (; n > 0; --n, from += from_step, to += to_step) std::memcpy(to, from, Bytes);
+}
+}  // namespace detail
+
+/// Moves n elements of 1, 2, 4, 8 or 16 bytes from one row to another that does not overlap; steps are in bytes. O(n).
+[[gnu::noinline]] inline void move_row(std::size_t element, const std::byte* from, std::int64_t from_step,
+                                       std::byte* to, std::int64_t to_step, std::int64_t n) noexcept {
+  const auto bytes = static_cast<std::int64_t>(element);
+  if (from_step == bytes && to_step == bytes) {
+    std::memcpy(to, from, static_cast<std::size_t>(n) * element);
+    return;
+  }
+  switch (element) {
+    case 1: return detail::move_row<1>(from, from_step, to, to_step, n);
+    case 2: return detail::move_row<2>(from, from_step, to, to_step, n);
+    case 4: return detail::move_row<4>(from, from_step, to, to_step, n);
+    case 8: return detail::move_row<8>(from, from_step, to, to_step, n);
+    default: return detail::move_row<16>(from, from_step, to, to_step, n);
+  }
+}
+
+/// Places that a row of int64 indices names: of index i, `index * stride + i * step` bytes from the first.
+struct IndexedRow {
+  const std::byte* index;
+  std::int64_t index_step;  ///< bytes
+  std::int64_t limit;       ///< indices outside [0, limit) name nothing
+  std::int64_t stride;
+  std::int64_t step;
+};
+
+namespace detail {
+template <std::size_t Bytes, bool Gathers>
+[[nodiscard]] bool move_indexed(const IndexedRow& row, std::byte* indexed, std::byte* other, std::int64_t other_step,
+                                std::int64_t n) noexcept {
+  const auto [first, index_step, limit, stride, step] = row;
+  const std::byte* index = first;
+  bool inside = true;
+  for (; n > 0; --n, index += index_step, indexed += step, other += other_step) {
+    const std::int64_t at = *reinterpret_cast<const std::int64_t*>(index);
+    if (static_cast<std::uint64_t>(at) >= static_cast<std::uint64_t>(limit)) {
+      inside = false;
+    } else if constexpr (Gathers) {
+      std::memcpy(other, indexed + at * stride, Bytes);
+    } else {
+      std::memcpy(indexed + at * stride, other, Bytes);
+    }
+  }
+  return inside;
+}
+}  // namespace detail
+
+/// Moves elements of up to 8 bytes from the places that indices name to a row, or (not `gathers`) from a row to these
+/// places, of several to one the last. False if an index is outside; the others are moved. O(n).
+[[nodiscard, gnu::noinline]] inline bool move_indexed(std::size_t element, bool gathers, const IndexedRow& row,
+                                                      std::byte* indexed, std::byte* other, std::int64_t other_step,
+                                                      std::int64_t n) noexcept {
+  switch (element) {
+    case 1:
+      return (gathers ? detail::move_indexed<1, true> : detail::move_indexed<1, false>)(row, indexed, other, other_step,
+                                                                                        n);
+    case 2:
+      return (gathers ? detail::move_indexed<2, true> : detail::move_indexed<2, false>)(row, indexed, other, other_step,
+                                                                                        n);
+    case 4:
+      return (gathers ? detail::move_indexed<4, true> : detail::move_indexed<4, false>)(row, indexed, other, other_step,
+                                                                                        n);
+    case 8:
+      return (gathers ? detail::move_indexed<8, true> : detail::move_indexed<8, false>)(row, indexed, other, other_step,
+                                                                                        n);
+    default:
+      return (gathers ? detail::move_indexed<16, true> : detail::move_indexed<16, false>)(row, indexed, other,
+                                                                                          other_step, n);
+  }
+}
+
+/// Fills n elements with the one at `value`, which may be the first of them. O(n).
+[[gnu::noinline]] inline void fill_row(std::size_t element, const void* value, void* to, std::int64_t n) noexcept {
+  auto* first = static_cast<std::byte*>(to);
+  if (n <= 0) return;
+  if (value != to) std::memcpy(first, value, element);
+  auto done = static_cast<std::int64_t>(1);
+  while (done < n) {
+    const std::int64_t more = done < n - done ? done : n - done;
+    std::memcpy(first + static_cast<std::size_t>(done) * element, first, static_cast<std::size_t>(more) * element);
+    done += more;
+  }
+}
+
+/// Moves elements along a collapsed walk of two operands, source and target, which must not overlap. O(elements); rows
+/// that lie contiguous in both are one memcpy.
+[[gnu::noinline]] inline void move_elements(std::size_t element, const Walk& walk, const void* from,
+                                            void* to) noexcept {
+  if (walk.count == 0) return;
+  const auto* source = static_cast<const std::byte*>(from);
+  auto* target = static_cast<std::byte*>(to);
+  walk.for_each_row([&](const auto& at) {
+    move_row(element, source + at[0], walk.strides[0][0], target + at[1], walk.strides[1][0], walk.sizes[0]);
+  });
+}
+/// Moves elements of one tensor to another of these sizes, whatever the strides (in elements).
+[[gnu::noinline]] inline void move_elements(std::size_t element, std::span<const std::int64_t> sizes, const void* from,
+                                            std::span<const std::int64_t> from_strides, void* to,
+                                            std::span<const std::int64_t> to_strides) noexcept {
+  Walk walk(sizes);
+  walk.add(from_strides, element).add(to_strides, element).collapse();
+  move_elements(element, walk, from, to);
+}
+
+/// Moves the elements of `from` to `to`, of the same dtype and sizes.
+[[gnu::noinline]] inline void move_elements(const TensorView& from, const TensorView& to) noexcept {
+  move_elements(size_of(from.dtype), from.sizes(), from.data, from.strides(), to.data, to.strides());
+}
+
+}  // namespace davit::kernels

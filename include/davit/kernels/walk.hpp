@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "davit/core/tensor_view.hpp"
+
+namespace davit::kernels {
+
+/// How operands walk through common sizes: the dimensions from the innermost to the outermost, without those of size 1,
+/// and taken together where every operand's elements follow one another evenly. Strides are in bytes.
+///
+/// Made by `add` for each operand and one `collapse`. Rank 0 is made a row of one element, so there always is a row.
+class Walk {
+ public:
+  static constexpr std::size_t max_operands = 4;
+  static constexpr std::size_t max_dims = 2 * max_rank;  ///< repeat has two for each of the tensor's
+
+  std::size_t rank;
+  std::int64_t count;  ///< elements
+  std::array<std::int64_t, max_dims> sizes;
+  std::array<std::array<std::int64_t, max_dims>, max_operands> strides;
+
+  Walk() noexcept : rank(0), count(1) {}
+  [[gnu::noinline]] explicit Walk(std::span<const std::int64_t> of) noexcept : rank(of.size()), count(1) {
+    for (std::size_t d = 0; d < rank; ++d) {
+      sizes[d] = of[rank - 1 - d];
+      count *= sizes[d];
+    }
+  }
+  /// An operand whose strides are given in elements of so many bytes.
+  [[gnu::noinline]] Walk& add(std::span<const std::int64_t> of, std::size_t element) noexcept {
+    for (std::size_t d = 0; d < rank; ++d)
+      strides[operands_][d] = of[rank - 1 - d] * static_cast<std::int64_t>(element);
+    ++operands_;
+    return *this;
+  }
+  /// A further outermost dimension, with the strides of all operands.
+  template <std::size_t N>
+  Walk& push(std::int64_t size, const std::array<std::int64_t, N>& of) noexcept {
+    sizes[rank] = size;
+    count *= size;
+    for (std::size_t n = 0; n < N; ++n) strides[n][rank] = of[n];
+    operands_ = N;
+    ++rank;
+    return *this;
+  }
+  [[gnu::noinline]] void collapse() noexcept {
+    std::size_t kept = 0;
+    for (std::size_t d = 0; d < rank; ++d) {
+      if (sizes[d] == 1) continue;
+      if (kept != 0 && follows(kept - 1, d)) {
+        sizes[kept - 1] *= sizes[d];
+        continue;
+      }
+      sizes[kept] = sizes[d];
+      for (std::size_t n = 0; n < operands_; ++n) strides[n][kept] = strides[n][d];
+      ++kept;
+    }
+    if (kept == 0) {
+      sizes[0] = count;
+      for (std::size_t n = 0; n < operands_; ++n) strides[n][0] = 0;
+      kept = 1;
+    }
+    rank = kept;
+  }
+  [[nodiscard]] std::size_t operands() const noexcept { return operands_; }
+  /// Whether operand n lies in memory as it is walked, in elements of so many bytes.
+  [[nodiscard]] bool is_dense(std::size_t n, std::size_t element) const noexcept {
+    auto expected = static_cast<std::int64_t>(element);
+    for (std::size_t d = 0; d < rank; ++d) {
+      if (sizes[d] != 1 && strides[n][d] != expected) return false;
+      expected *= sizes[d];
+    }
+    return true;
+  }
+  /// Whether operand n is one element all along.
+  [[nodiscard]] bool is_repeated(std::size_t n) const noexcept {
+    for (std::size_t d = 0; d < rank; ++d)
+      if (strides[n][d] != 0) return false;
+    return true;
+  }
+
+  /// Where the first element of an innermost row lies, in bytes for each operand.
+  struct Row {
+    std::array<std::int64_t, max_operands> at{};
+    std::array<std::int64_t, max_dims> index{};
+  };
+  /// Goes on to the next row; false after the last.
+  [[nodiscard, gnu::noinline]] bool next(Row& row) const noexcept {
+    for (std::size_t d = 1; d < rank; ++d) {
+      for (std::size_t n = 0; n < operands_; ++n) row.at[n] += strides[n][d];
+      if (++row.index[d] < sizes[d]) return true;
+      for (std::size_t n = 0; n < operands_; ++n) row.at[n] -= strides[n][d] * sizes[d];
+      row.index[d] = 0;
+    }
+    return false;
+  }
+  /// Calls f(offsets) for each innermost row. The sizes must not be 0.
+  template <class F>
+  void for_each_row(F&& f) const {
+    Row row;
+    do f(row.at);
+    while (next(row));
+  }
+
+ private:
+  std::size_t operands_ = 0;
+
+  [[nodiscard]] bool follows(std::size_t inner, std::size_t outer) const noexcept {
+    for (std::size_t n = 0; n < operands_; ++n)
+      if (strides[n][outer] != strides[n][inner] * sizes[inner]) return false;
+    return true;
+  }
+};
+
+}  // namespace davit::kernels
