@@ -11,6 +11,7 @@
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/testing/mock_backend.hpp"
+#include "support/saved_program.hpp"
 
 using namespace davit;
 
@@ -101,8 +102,8 @@ TEST_CASE(
   const auto second = to_backend<two>(programs::identity());
   REQUIRE((first && second));
   script.available = false;
-  CHECK(load_module<one>(save_module(*first)).error().what == "backend mock is not available");
-  CHECK(load_module<two>(save_module(*second)).error().what == "backend bad-name two is not available");
+  CHECK(support::loaded<one>(support::saved(*first)).error().what == "backend mock is not available");
+  CHECK(support::loaded<two>(support::saved(*second)).error().what == "backend bad-name two is not available");
   one::script = nullptr;
 }
 
@@ -112,6 +113,6 @@ TEST_CASE(
   one::script = &script;
   const auto lowered = to_backend<two>(programs::identity());
   REQUIRE(lowered);
-  CHECK(load_module<two>(save_module(*lowered)));
+  CHECK(support::loaded<two>(support::saved(*lowered)));
   one::script = nullptr;
 }

@@ -55,10 +55,10 @@ TEST_CASE(
   REQUIRE(lowered);
   REQUIRE(lowered->methods().size() == 2);
   CHECK(lowered->methods()[0].name == "b");
-  CHECK(lowered->methods()[0].spec.text == "opt_b");
-  CHECK(lowered->methods()[0].processed.blob == "blob");
+  CHECK(lowered->methods()[0].delegates[0].spec.text == "opt_b");
+  CHECK(lowered->methods()[0].delegates[0].processed.blob == "blob");
   CHECK(lowered->methods()[0].interface.inputs.size() == 1);
-  CHECK(lowered->methods()[0].handle.has_value());
+  CHECK(lowered->methods()[0].delegates[0].handle != nullptr);
   CHECK(lowered->methods()[1].name == "forward");
   CHECK(lowered->create_backend());
 }
@@ -135,7 +135,7 @@ TEST_CASE("B02: an unavailable backend is not compiled, and lowering succeeds wi
   const auto lowered = to_backend<Mock>(programs::identity());
   REQUIRE(lowered);
   CHECK(script.take_log() == "preprocess is_available");
-  CHECK(!lowered->methods()[0].handle.has_value());
+  CHECK(!lowered->methods()[0].delegates[0].handle != nullptr);
 }
 
 TEST_CASE("B03: then a warning goes to the caller's diagnostics, if the caller gave any") {
@@ -160,8 +160,8 @@ TEST_CASE("E01: compile gets each method's blob with that method's spec") {
   REQUIRE(lowered);
   CHECK(script.compiled_specs == std::vector<Name>{"opt_a", "opt_b"});
   CHECK(script.compiled_blobs == std::vector<Name>{"blob", "blob"});
-  CHECK(lowered->methods()[0].handle->number == 10);
-  CHECK(lowered->methods()[1].handle->number == 20);
+  CHECK(lowered->methods()[0].delegates[0].handle->number == 10);
+  CHECK(lowered->methods()[1].delegates[0].handle->number == 20);
 }
 
 TEST_CASE("E02: compile returns one handle of one method, so that a handle for another name cannot be returned") {

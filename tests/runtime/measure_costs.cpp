@@ -10,6 +10,7 @@
 
 #include "../support/timed_backend.hpp"
 #include "davit/backends/portable.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
 using support::Draft;
@@ -39,7 +40,7 @@ std::vector<Name> tags(const ExportedProgram& program, const CostTable& table) {
 std::int64_t time_of(const ExportedProgram& program, const CostTable& table) {
   auto lowered = to_backend(program, ChoosingPartitioner<Timed>(table, {.regions = three}));
   REQUIRE(lowered);
-  ProgramSession session(*lowered);
+  Session session = *Session::make(*lowered);
   const std::int64_t begin = ToyClock::ns;
   CHECK(support::run(session, {4}) == std::vector<float>{49});
   return ToyClock::ns - begin;
@@ -192,7 +193,7 @@ TEST_CASE("state, shared weights and branches; sub-graphs of control flow") {
   auto whole = to_backend(program, AllNodePartitioner<Timed>{0});
   REQUIRE(chosen);
   REQUIRE(whole);
-  ProgramSession a(*chosen), b(*whole);
+  Session a = *Session::make(*chosen), b(*whole);
   for (const float value : {4.0f, -3.0f, 0.5f}) CHECK(support::run(a, {value}) == support::run(b, {value}));
   CHECK(!support::run(a, {1}).empty());
 }
@@ -223,7 +224,7 @@ TEST_CASE("measured: portable against itself with work that leads nowhere, the s
   REQUIRE(lowered);
   REQUIRE(lowered->methods()[0].delegates.size() == 1);
   CHECK(lowered->methods()[0].delegates[0].backend == 1);
-  ProgramSession session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {4}) == std::vector<float>{49});
 }
 

@@ -9,6 +9,7 @@
 
 #include "../support/timed_backend.hpp"
 #include "davit/lowering/all_node_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
 using support::Timed;
