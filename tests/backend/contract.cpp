@@ -98,8 +98,8 @@ TEST_CASE(
     "H05: two backends of equal functions are two types with their own names; the original ignores the second name") {
   testing::MockScript script;
   one::script = &script;
-  const auto first = to_backend<one>(programs::identity());
-  const auto second = to_backend<two>(programs::identity());
+  const auto first = to_backend<one>(programs::echo());
+  const auto second = to_backend<two>(programs::echo());
   REQUIRE((first && second));
   script.available = false;
   CHECK(support::loaded<one>(support::saved(*first)).error().what == "backend mock is not available");
@@ -111,7 +111,7 @@ TEST_CASE(
     "H06: a backend's name is data and may hold any character; its type is an identifier, which the compiler checks") {
   testing::MockScript script;
   one::script = &script;
-  const auto lowered = to_backend<two>(programs::identity());
+  const auto lowered = to_backend<two>(programs::echo());
   REQUIRE(lowered);
   CHECK(support::loaded<two>(support::saved(*lowered)));
   one::script = nullptr;

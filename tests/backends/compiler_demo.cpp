@@ -26,7 +26,7 @@ constexpr auto f32 = ScalarType::float32;
 
 std::string tokens_of(const ExportedProgram& program) {
   const auto lowered = to_backend<compiler_demo>(program);
-  return lowered ? std::string(lowered->methods()[0].delegates[0].processed.tokens.view()) : to_string(lowered.error());
+  return lowered ? std::string(processed_of<compiler_demo>(lowered->methods()[0].delegates[0]).tokens.view()) : to_string(lowered.error());
 }
 
 /// (x + h) - h
@@ -82,12 +82,13 @@ TEST_CASE("F03: a saved demo module loads with the same tokens, and runs: 2 + 1 
   const auto loaded = support::loaded<compiler_demo>(support::saved(*lowered));
   REQUIRE(loaded);
   const LoweredMethod& method = loaded->methods()[0];
-  CHECK(method.processed.tokens == "aten.add.Tensor:i0:i1<debug_handle>0,return:t0<debug_handle>-1");
-  CHECK(method.spec.options == "options");
-  REQUIRE(method.handle);
-  REQUIRE(method.handle->instructions.size() == 2);
-  CHECK(method.handle->instructions[0].instruction == "aten.add.Tensor");
-  CHECK(method.handle->instructions[0].debug_handle == 0);
+  const LoweredDelegate& delegate = method.delegates.at(0);
+  CHECK(processed_of<compiler_demo>(delegate).tokens == "aten.add.Tensor:i0:i1<debug_handle>0,return:t0<debug_handle>-1");
+  CHECK(spec_of<compiler_demo>(delegate).options == "options");
+  REQUIRE(delegate.handle != nullptr);
+  REQUIRE(handle_of<compiler_demo>(delegate).instructions.size() == 2);
+  CHECK(handle_of<compiler_demo>(delegate).instructions[0].instruction == "aten.add.Tensor");
+  CHECK(handle_of<compiler_demo>(delegate).instructions[0].debug_handle == 0);
   Session session = *Session::make(*loaded);
   const Tensor x = scalar(2);
   const Tensor h = scalar(1);
@@ -230,7 +231,7 @@ TEST_CASE("I03: other dtypes are refused with the original's sentence; alpha is 
   b.end_graph({shifted});
   const auto lowered = to_backend<compiler_demo>(programs::user_program(std::move(b).finish()));
   REQUIRE(lowered);
-  CHECK(lowered->methods()[0].delegates[0].processed.tokens ==
+  CHECK(processed_of<compiler_demo>(lowered->methods()[0].delegates[0]).tokens ==
         "constant:3<debug_handle>0,aten.add.Tensor:i0:i1:t0<debug_handle>0,constant:0.5<debug_handle>1,"
         "aten.sub.Tensor:t1:t2<debug_handle>1,return:t3<debug_handle>-1");
   Session session = *Session::make(*lowered);
@@ -256,7 +257,7 @@ TEST_CASE("I05: in-place operators are refused by name; a method that returns it
 
   const auto lowered = to_backend<compiler_demo>(programs::identity());
   REQUIRE(lowered);
-  CHECK(lowered->methods()[0].delegates[0].processed.tokens == "return:i0<debug_handle>-1");
+  CHECK(processed_of<compiler_demo>(lowered->methods()[0].delegates[0]).tokens == "return:i0<debug_handle>-1");
   Session session = *Session::make(*lowered);
   const Tensor x = scalar(4);
   const auto result = session.call<TensorView>("forward", x.view());
@@ -273,10 +274,11 @@ TEST_CASE("I05: in-place operators are refused by name; a method that returns it
 TEST_CASE("J01: a tracer gets each operator with its debug handle, and the bytes of its result") {
   const auto lowered = to_backend<compiler_demo>(chain());
   REQUIRE(lowered);
-  Session session = *Session::make(*lowered);
+  Events events;
+  Session session = *Session::make(*lowered, {.tracer = TracerRef(events)});
   const Tensor x = tensor({3}, {1, 2, 3});
   REQUIRE(session.call<TensorView>("forward", x.view(), x.view()));
-  CHECK(session.tracer().seen == std::vector<std::string>{"begin aten.add.Tensor 0", "end aten.add.Tensor 0",
+  CHECK(events.seen == std::vector<std::string>{"begin aten.add.Tensor 0", "end aten.add.Tensor 0",
                                                           "memory 12 0", "begin aten.sub.Tensor 1",
                                                           "end aten.sub.Tensor 1", "memory 12 1"});
 }
@@ -301,7 +303,7 @@ TEST_CASE("parameters and constants travel in the tokens") {
   program.constants.back().tensor.strides = {1, 2};
   const auto lowered = to_backend<compiler_demo>(program);
   REQUIRE(lowered);
-  CHECK(lowered->methods()[0].delegates[0].processed.tokens.view().starts_with(
+  CHECK(processed_of<compiler_demo>(lowered->methods()[0].delegates[0]).tokens.view().starts_with(
       "constant:2x2:0.1 1e-30 -3 inf<debug_handle>-1,constant:2x2:1 3 2 4<debug_handle>-1,"));
   const auto loaded = support::loaded<compiler_demo>(support::saved(*lowered));
   REQUIRE(loaded);

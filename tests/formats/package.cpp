@@ -127,7 +127,6 @@ LoweredProgram lower(const ExportedProgram& program, const auto& partitioner, co
   REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
   return *std::move(lowered);
 }
-template <class List>
 Bytes save(const LoweredProgram& program, SaveOptions options = {}) {
   auto bytes = save_program(program, options);
   REQUIRE(bytes);
@@ -212,7 +211,6 @@ ExportedProgram rich() {
   return d.finish();
 }
 /// Two runs of the rich program as numbers; empty if one failed.
-template <class List>
 Floats rich_history(const LoweredProgram& program, RunLimits limits = {}) {
   Session session = *Session::make(program, {.limits = limits});
   const Tensor x = programs::scalar(1);
@@ -351,7 +349,7 @@ TEST_CASE("equal blobs are kept once, and weights lie at multiples of 64 bytes a
     const SharedBytes kept = SharedBytes::copy_of(bytes);
     const auto loaded = load_program<Portables>(kept);
     REQUIRE(loaded);
-    const Tensor& held = std::get<0>(loaded->methods()[0].rows)[0].processed.body->constants.at(0);
+    const Tensor& held = processed_of<portable>(loaded->methods()[0].delegates[0]).body->constants.at(0);
     CHECK((held.storage.data() >= kept.data() && held.storage.data() < kept.data() + kept.size()));
     CHECK(reinterpret_cast<std::uintptr_t>(held.storage.data()) % 64 == 0);
   }
@@ -412,7 +410,7 @@ TEST_CASE(
   CHECK(saving::together == 2);
   const LoweredProgram loaded = load<Saving>(bytes);
   CHECK(saving::together == 2);
-  CHECK(std::get<0>(loaded.methods()[0].rows)[1].spec.tuning == 7);
+  CHECK(spec_of<saving>(loaded.methods()[0].delegates.back()).tuning == 7);
   Session session = *Session::make(loaded);
   CHECK(support::run(session, {3}) == Floats{9});
   std::size_t fours = 0;  // w is used by two partitions of two backends, k by one: 4 bytes each

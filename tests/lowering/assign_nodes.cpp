@@ -88,7 +88,7 @@ TEST_CASE("whatever is asked for, the partitions form no cycle and compute the s
     d.output(values.back());
     const ExportedProgram program = d.finish();
     support::ByHand<Two> by_hand;
-    by_hand.answer = assign_nodes(Two::tables(), program.view(), wanted);
+    by_hand.answer = Partitioning<Two>(assign_nodes(Two::tables(), program.view(), wanted));
     const auto lowered = to_backend(program, by_hand);
     REQUIRE(lowered);
     support::ByHand<Two> alone(program.view(), {});

@@ -28,7 +28,7 @@ ExportedProgram sample() {
 }
 constexpr RegionOptions each_node{.pieces = 3};
 RegionChoice choice_of(const ExportedProgram& program, std::vector<std::uint32_t> order = {0, 1}) {
-  return detail::make_choice<Two>(Method{"forward", &program}, order, each_node);
+  return detail::make_choice(Two::tables(), Method{"forward", &program}, order, each_node);
 }
 /// Costs of the three regions on toy0 and on toy1.
 CostTable table_of(const ExportedProgram& program, std::vector<std::uint64_t> a, std::vector<std::uint64_t> b) {

@@ -42,10 +42,9 @@ ExportedProgram simple(std::string_view target) {
   return programs::binary(target);
 }
 
-template <class List>
-std::vector<std::string_view> backends(const LoweredMethod& method) {
+std::vector<std::string_view> backends(const LoweredProgram& program, std::size_t method) {
   std::vector<std::string_view> names;
-  for (const LoweredDelegate& entry : method.delegates) names.push_back(List::name(entry.backend));
+  for (const LoweredDelegate& delegate : program.methods()[method].delegates) names.push_back(program.backends().name(delegate.backend));
   return names;
 }
 using Texts = std::vector<std::string_view>;
@@ -93,7 +92,7 @@ TEST_CASE("a program is lowered onto two backends and runs; the program itself s
   CHECK(program.state_dict[0].tensor.storage.data() == weights);
   REQUIRE(lowered->methods().size() == 1);
   CHECK(lowered->methods()[0].name == "forward");
-  CHECK(backends(lowered->methods()[0]) == Texts{"toy0", "toy1"});
+  CHECK(backends(*lowered, 0) == Texts{"toy0", "toy1"});
   CHECK(lowered->methods()[0].delegates[1].tag == "p1");
   CHECK(lowered->state().empty());
   CHECK(A::state.held == std::vector<const void*>{weights});
@@ -111,8 +110,8 @@ TEST_CASE("the partitioner's compile specs reach preprocess and compile") {
   for (TagId& t : partitioner.answer.tags.nodes) t = tag;
   const auto lowered = to_backend(program, partitioner);
   REQUIRE(lowered);
-  CHECK(std::get<1>(lowered->methods()[0].rows)[0].processed.tuning == 7);
-  CHECK(std::get<1>(lowered->methods()[0].rows)[0].spec.tuning == 7);
+  CHECK(processed_of<B>(lowered->methods()[0].delegates[0]).tuning == 7);
+  CHECK(spec_of<B>(lowered->methods()[0].delegates[0]).tuning == 7);
 }
 
 TEST_CASE("what the partitioner leaves goes to the last backend, in groups without cycles") {
@@ -120,13 +119,13 @@ TEST_CASE("what the partitioner leaves goes to the last backend, in groups witho
   const ExportedProgram program = sample();
   const auto lowered = to_backend(program, ByHand<Two>(program.view(), {{0, {"y"}}}));
   REQUIRE(lowered);
-  CHECK(backends(lowered->methods()[0]) == Texts{"toy0", "toy1", "toy1"});
+  CHECK(backends(*lowered, 0) == Texts{"toy0", "toy1", "toy1"});
   CHECK(lowered->methods()[0].delegates[1].tag == "toy1_rest_0");
   Session session = *Session::make(*lowered);
   CHECK(support::run(session, {3}) == Floats{9});
   const auto none = to_backend(program, ByHand<Two>(program.view(), {}));
   REQUIRE(none);
-  CHECK(backends(none->methods()[0]) == Texts{"toy1"});
+  CHECK(backends(*none, 0) == Texts{"toy1"});
 }
 
 TEST_CASE("require_full_delegation lists every node that was left, with the reasons") {
@@ -216,7 +215,7 @@ TEST_CASE("tags without nodes make no partition") {
   const ExportedProgram program = sample();
   const auto lowered = to_backend(program, ByHand<Two>(program.view(), {{0, {}}, {1, {"sum"}}, {0, {}}, {0, {"y", "z"}}, {1, {}}}));
   REQUIRE(lowered);
-  CHECK(backends(lowered->methods()[0]) == Texts{"toy1", "toy0"});
+  CHECK(backends(*lowered, 0) == Texts{"toy1", "toy0"});
   CHECK(lowered->methods()[0].delegates[1].tag == "p3");
   Session session = *Session::make(*lowered);
   CHECK(support::run(session, {3}) == Floats{9});
@@ -310,8 +309,8 @@ TEST_CASE("a map lowers the methods it names; the others go to the last backend 
   };
   const auto lowered = lower({{"sub_accum", CapabilityPartitioner<Two>()}});
   REQUIRE(lowered);
-  CHECK(backends(lowered->methods()[0]) == Texts{"toy1"});
-  CHECK(backends(lowered->methods()[1]) == Texts{"toy0"});
+  CHECK(backends(*lowered, 0) == Texts{"toy1"});
+  CHECK(backends(*lowered, 1) == Texts{"toy0"});
   CHECK(lower({{"sub_accum", CapabilityPartitioner<Two>()}}, {.require_full_delegation = true}));
   const Error unknown = error_of(lower({{"nope", CapabilityPartitioner<Two>()}}));
   CHECK(unknown.code == ErrorCode::not_found);
@@ -378,7 +377,7 @@ TEST_CASE("with kept originals a partition falls back to the next available back
   const auto lowered = to_backend(program, CapabilityPartitioner<Three>(), {.keep_originals = true}, &diagnostics);
   REQUIRE(lowered);
   CHECK(diagnostics.warnings.empty());
-  CHECK(backends(lowered->methods()[0]) == Texts{"toy2"});
+  CHECK(backends(*lowered, 0) == Texts{"toy2"});
   CHECK(C::state.preprocessed == 1);
   Session session = *Session::make(*lowered);
   CHECK(support::run(session, {3}) == Floats{9});
@@ -389,7 +388,7 @@ TEST_CASE("with kept originals a partition falls back to the next available back
   C::state.available = true;
   const auto forgotten = to_backend(program, CapabilityPartitioner<Three>(), {.keep_originals = false}, &diagnostics);
   REQUIRE(forgotten);
-  CHECK(backends(forgotten->methods()[0]) == Texts{"toy0"});
+  CHECK(backends(*forgotten, 0) == Texts{"toy0"});
   CHECK(diagnostics.warnings.size() == 2);
 }
 

@@ -57,7 +57,7 @@ TEST_CASE("each region is measured on each backend, and goes to the faster one")
   CHECK(tags(program, table) ==
         std::vector<Name>{"timed0_0", "timed0_0", "timed1_0", "timed1_0", "timed0_1", "timed0_1"});
   CHECK(time_of(program, table) == 3 * 100 + 6 * 1000);
-  const RegionChoice choice = detail::make_choice<Timed>(Method{"forward", &program}, {0, 1}, three);
+  const RegionChoice choice = detail::make_choice(Timed::tables(), Method{"forward", &program}, {0, 1}, three);
   CHECK(table.find(choice.key(1, 2), "timed0")->ns == 100 + 2 * 5000);
   CHECK(table.find(choice.key(1, 2), "timed1")->ns == 100 + 2 * 1000);
   CHECK(table.find(choice.key(1, 2), "timed1")->what == "aten.mul.Tensor ... aten.mul.Tensor, 2 nodes");
@@ -72,7 +72,7 @@ TEST_CASE("neighbours that the choice joins were measured together") {
   Second::op_ns = 4000;
   CostTable table;
   REQUIRE(measure_costs<Timed, ToyClock>(Method{"forward", &program}, table, options));
-  const RegionChoice choice = detail::make_choice<Timed>(Method{"forward", &program}, {0, 1}, options.regions);
+  const RegionChoice choice = detail::make_choice(Timed::tables(), Method{"forward", &program}, {0, 1}, options.regions);
   REQUIRE(choice.regions().count() == 6);
   REQUIRE(table.find(choice.key(0, 2), "timed0") != nullptr);
   CHECK(table.find(choice.key(0, 2), "timed0")->ns == 100 + 2 * 1000);
@@ -144,7 +144,7 @@ TEST_CASE("a table that holds everything stays as it is; the same one gives the 
 TEST_CASE("what cannot be lowered or run is noted, and another backend gets it") {
   const TimedToys toys;
   const ExportedProgram program = support::add_mul_add();
-  const RegionChoice choice = detail::make_choice<Timed>(Method{"forward", &program}, {0, 1}, three);
+  const RegionChoice choice = detail::make_choice(Timed::tables(), Method{"forward", &program}, {0, 1}, three);
   First::state.fails_compile = true;
   const CostTable compiled = measured(program);
   CHECK(compiled.find(choice.key(0, 1), "timed0")->outcome == CostOutcome::refused);

@@ -261,8 +261,7 @@ TEST_CASE("sizes that only the run can tell: those partitions have memory of the
   const ValueId more = d.add("more", found, 1.0);
   d.output(d.neg("less", more));
   const ExportedProgram program = d.finish();
-  Session<Mixed> session(
-      lower(program, ByHand<Mixed>(program.view(), {{0, {"found"}}, {0, {"more"}}, {1, {"less"}}})));
+  Session session = *Session::make(lower(program, ByHand<Mixed>(program.view(), {{0, {"found"}}, {0, {"more"}}, {1, {"less"}}})));
   const Tensor two = filled({4}, 2);
   const EValue inputs[] = {two.view()};
   for (int i = 0; i < 2; ++i) {

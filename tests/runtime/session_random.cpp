@@ -114,7 +114,6 @@ class RandomProgram {
 };
 
 /// What three runs answer and leave behind, as bytes of floats.
-template <class List>
 std::vector<float> history(const LoweredProgram& lowered, std::size_t users) {
   Session session = *Session::make(lowered);
   std::vector<Tensor> tensors;

@@ -29,6 +29,23 @@ struct LoweredDelegate {
   BackendObject handle{};                              ///< null if it was not compiled: the backend was not available
 };
 
+/// @name What a backend made of a partition, by its type: B must be the partition's backend.
+/// @{
+template <RuntimeBackend B>
+[[nodiscard]] const typename B::CompileSpec& spec_of(const LoweredDelegate& delegate) noexcept {
+  return *static_cast<const typename B::CompileSpec*>(delegate.spec.get());
+}
+template <RuntimeBackend B>
+[[nodiscard]] const typename B::Processed& processed_of(const LoweredDelegate& delegate) noexcept {
+  return *static_cast<const typename B::Processed*>(delegate.processed.get());
+}
+/// The partition must have been compiled.
+template <RuntimeBackend B>
+[[nodiscard]] const typename B::Handle& handle_of(const LoweredDelegate& delegate) noexcept {
+  return *static_cast<const typename B::Handle*>(delegate.handle.get());
+}
+/// @}
+
 /// One method of a lowered program: the parent that calls the partitions, its schedule, and the partitions.
 struct LoweredMethod {
   Name name;

@@ -18,7 +18,7 @@ template <Backend B>
 void check_execute(LawCase<B>& c, const LoweredProgram& program) {
   const LoweredMethod& method = program.methods()[0];
   if (method.delegates.size() != 1) return;
-  const auto& handle = *static_cast<const typename B::Handle*>(method.delegates[0].handle.get());
+  const auto& handle = handle_of<B>(method.delegates[0]);
   for (const InputPort& port : method.interface.inputs)
     if (port.role != InputRole::user || port.constant) return;
   for (std::size_t i = 0; i < c.samples.size(); ++i) {

@@ -16,7 +16,7 @@ template <Backend B>
   requires SavesProcessed<B>
 void check_damaged(LawCase<B>& c, const LoweredProgram& program) {
   if (program.methods()[0].delegates.empty()) return;
-  const std::vector<std::byte> blob = B::save(*static_cast<const typename B::Processed*>(program.methods()[0].delegates[0].processed.get()));
+  const std::vector<std::byte> blob = B::save(processed_of<B>(program.methods()[0].delegates[0]));
   const auto explained = [&](const Error& error, std::size_t size) {
     if (error.code == ErrorCode::ok || error.what.empty())
       c.broken("damaged", "the error for ", size, " of ", blob.size(),

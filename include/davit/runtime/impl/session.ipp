@@ -42,6 +42,10 @@ namespace detail {
 [[nodiscard, gnu::always_inline]] inline bool run_method(MethodState& m, std::span<const EValue> inputs, bool changed, Error& error) {
   const std::span<EValue> outputs = m.frame.outputs();
   if (m.only != nullptr && m.only->direct && !changed) [[likely]] {
+    if (!m.only->backend->is_available()) [[unlikely]] {
+      error = not_available(Stage::execute, m.only->backend->name);
+      return false;
+    }
     m.only->call.inputs = inputs;
     m.only->call.outputs = outputs;
     return execute(m, *m.only, error);
