@@ -23,19 +23,19 @@
 namespace {
 
 using Programs = std::vector<davit::ExportedProgram>;
-using Modules = std::vector<davit::LoweredModule<davit::compiler_demo>>;
+using Lowered = std::vector<davit::LoweredProgram>;
 constexpr std::size_t nodes_in_all = 100000;
 
-/// Nanoseconds to lower all programs and to drop the modules again.
+/// Nanoseconds to lower all programs and to drop what was lowered.
 double lower_all(const Programs& programs) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   {
-    Modules modules;
+    Lowered lowered;
     for (const davit::ExportedProgram& program : programs) {
-      auto module = davit::to_backend<davit::compiler_demo>(program);
-      if (!module) std::exit((std::puts("lowering failed"), 2));
-      modules.push_back(*std::move(module));
+      auto one = davit::to_backend<davit::compiler_demo>(program);
+      if (!one) std::exit((std::puts("lowering failed"), 2));
+      lowered.push_back(*std::move(one));
     }
   }
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();

@@ -51,7 +51,7 @@ struct no_op : adder {
 [[nodiscard]] bool run_partitions(std::size_t partitions, long count, std::span<const EValue> inputs) {
   const auto lowered = to_backend(benchmarks::neg_abs_chain(partitions), CapabilityPartitioner<BackendList<no_op<0>, no_op<1>>>());
   if (!lowered) return std::puts(to_string(lowered.error()).c_str()), false;
-  ProgramSession session(*lowered);
+  Session session = *Session::make(*lowered);
   for (long i = 0; i < count; ++i)
     if (!session.run(std::size_t{0}, inputs)) return false;
   return true;
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
   auto lowered = to_backend<adder>(program);
   auto inlined = to_backend<inline_adder>(program);
   if (!lowered || !inlined) return std::puts("lowering failed"), 2;
-  Session session(*lowered);
+  Session session = *Session::make(*lowered);
   auto typed = InlineTyped::bind(*inlined, "forward");
   if (!typed) return std::puts(to_string(typed.error()).c_str()), 2;
 

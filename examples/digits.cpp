@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
 
   const auto lowered = to_backend<portable>(*program);
   if (!lowered) return fail(lowered.error());
-  Session session(*lowered);
+  Session session = *Session::make(*lowered);
   const EValue input(image);
   using Clock = std::chrono::steady_clock;
   double best = 1e30;

@@ -83,6 +83,25 @@ constexpr davit::ExportedProgram add(Sizes sizes = {}) {
 }
 
 /// forward(self, a0, a1, ...): return a0 (and a0 ... again, `outputs` times)
+/// A method of one node, "test.echo", that takes float tensors x (or a0, a1, ...) and makes values r0, r1, ... of these
+/// kinds: for backends that take any operator.
+constexpr davit::ExportedProgram echo(std::size_t inputs = 1, const std::vector<davit::ValueKind>& outputs = {davit::ValueKind::tensor}) {
+  davit::GraphBuilder b;
+  b.begin_graph();
+  std::vector<davit::Argument> in;
+  for (std::size_t i = 0; i < inputs; ++i)
+    in.push_back(b.value(b.input(inputs == 1 ? davit::Name("x") : davit::concat("a", i), davit::ScalarType::float32, {})));
+  std::vector<davit::Argument> out;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const davit::Name name = davit::concat("r", i);
+    out.push_back(b.value(outputs[i] == davit::ValueKind::tensor ? b.tensor(name, davit::ScalarType::float32, {})
+                                                                 : b.declare({.name = b.text(name), .kind = outputs[i]})));
+  }
+  b.node("test.echo.default", in, out);
+  b.end_graph(std::span<const davit::Argument>(out));
+  return user_program(std::move(b).finish());
+}
+
 constexpr davit::ExportedProgram passes(std::size_t inputs, std::size_t outputs) {
   davit::GraphBuilder b;
   b.begin_graph();

@@ -33,12 +33,13 @@
 #include "davit/lowering/backend_list.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/lower_program.hpp"
-#include "davit/runtime/program_session.hpp"
+#include "davit/runtime/session.hpp"
 #ifdef DAVIT_WITH_ONEDNN
 #include "davit/backends/onednn.hpp"
 #endif
 #ifdef DAVIT_WITH_XNNPACK
 #include "davit/backends/xnnpack.hpp"
+#include "davit/lowering/to_backend.hpp"
 #endif
 
 namespace {
@@ -150,10 +151,10 @@ int main(int argc, char** argv) {
   const ExportedProgram program = must(formats::read_pt2(std::filesystem::path(argv[1])));
   const Tensor input = must(formats::read_npy(std::filesystem::path(argv[2])));
   const Tensor recorded = must(formats::read_npy(std::filesystem::path(argv[3])));
-  const LoweredProgram<Backends> lowered =
+  const LoweredProgram lowered =
       must(to_backend(program, CapabilityPartitioner<Backends>(CapabilityOptions{.order = order})));
-  ProgramSession<Backends> session(lowered);
-  ProgramSession<Backends, PrimitiveTimer> traced(lowered);
+  Session session = *Session::make(lowered);
+  Session traced = *Session::make(lowered);
   const EValue value(input.view());
 
   const std::span<const EValue> outputs = must(session.run(0, std::span(&value, 1)));

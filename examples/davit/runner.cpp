@@ -7,16 +7,15 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "backends.hpp"
 #include "choose_partitioner.hpp"
 #include "davit/formats/package.hpp"
 #include "davit/lowering/choosing_partitioner.hpp"
-#include "davit/lowering/lower_program.hpp"
+#include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/measuring_partitioner.hpp"
-#include "davit/runtime/program_session.hpp"
+#include "davit/runtime/session.hpp"
 #include "davit/testing/redirected_partitioner.hpp"
 #include "tool_tracer.hpp"
 
@@ -25,17 +24,19 @@ namespace tool {
 using namespace davit;
 
 struct Runner::Sessions {
-  std::variant<ProgramSession<Backends>, ProgramSession<Backends, ToolTracer>> session;
+  std::unique_ptr<ToolTracer> tracer;  ///< null: not traced
+  Session session;
 
-  [[nodiscard]] static Runner start(LoweredProgram<Backends> program, bool trace) {
-    if (trace)
-      return Runner(std::make_unique<Sessions>(
-          Sessions{ProgramSession<Backends, ToolTracer>(std::move(program), ToolTracer())}));
-    return Runner(std::make_unique<Sessions>(Sessions{ProgramSession<Backends>(std::move(program))}));
+  [[nodiscard]] static Result<Runner> start(Result<LoweredProgram> program, bool trace) {
+    if (!program) return std::unexpected(std::move(program.error()));
+    auto tracer = trace ? std::make_unique<ToolTracer>() : nullptr;
+    SessionOptions options;
+    if (trace) options.tracer.emplace(*tracer);
+    Result<Session> session = Session::make(*std::move(program), options);
+    if (!session) return std::unexpected(std::move(session.error()));
+    return Runner(std::make_unique<Sessions>(Sessions{std::move(tracer), *std::move(session)}));
   }
-  [[nodiscard]] const LoweredProgram<Backends>& program() const {
-    return std::visit([](const auto& s) -> const LoweredProgram<Backends>& { return s.program(); }, session);
-  }
+  [[nodiscard]] const LoweredMethod& method() const { return session.program().methods()[0]; }
 };
 
 namespace {
@@ -95,22 +96,18 @@ Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoic
                                                                                         : SharedConstants::share,
                              .require_full_delegation = choice.full_delegation,
                              .keep_originals = choice.keep_originals};
-  Result<LoweredProgram<Backends>> lowered = with_partitioner(
+  Result<LoweredProgram> lowered = with_partitioner(
       choice, [&](const auto& partitioner) { return to_backend(program, partitioner, options, diagnostics); });
   if (!lowered) return std::unexpected(std::move(lowered.error()));
   if (Result<void> written = choice.costs->write(); !written) return std::unexpected(std::move(written.error()));
-  return Sessions::start(*std::move(lowered), trace);
+  return Sessions::start(std::move(lowered), trace);
 }
 Result<Runner> Runner::load(const std::string& file, bool trace, std::uint32_t threads) {
   set_threads(threads);
-  Result<LoweredProgram<Backends>> program = formats::load_program<Backends>(std::filesystem::path(file));
-  if (!program) return std::unexpected(std::move(program.error()));
-  return Sessions::start(*std::move(program), trace);
+  return Sessions::start(formats::load_program<Backends>(std::filesystem::path(file)), trace);
 }
 Result<Runner> Runner::load(const SharedBytes& bytes, bool trace) {
-  Result<LoweredProgram<Backends>> program = formats::load_program<Backends>(bytes);
-  if (!program) return std::unexpected(std::move(program.error()));
-  return Sessions::start(*std::move(program), trace);
+  return Sessions::start(formats::load_program<Backends>(bytes), trace);
 }
 
 Runner::Runner(std::unique_ptr<Sessions> sessions) noexcept : sessions_(std::move(sessions)) {}
@@ -118,55 +115,45 @@ Runner::Runner(Runner&&) noexcept = default;
 Runner& Runner::operator=(Runner&&) noexcept = default;
 Runner::~Runner() = default;
 
-Result<std::span<const EValue>> Runner::run(std::span<const EValue> inputs) {
-  return std::visit([&](auto& session) { return session.run("forward", inputs); }, sessions_->session);
-}
-std::span<const OutputPort> Runner::outputs() const {
-  return std::visit([](const auto& s) { return std::span<const OutputPort>(s.program().methods()[0].interface.outputs); },
-                    sessions_->session);
-}
-std::span<const NamedTensor> Runner::state() const {
-  return std::visit([](const auto& session) { return session.state(); }, sessions_->session);
-}
-Name Runner::plan() const {
-  return std::visit([](const auto& s) { return s.plan(0).report(s.program().methods()[0].parent.view()); }, sessions_->session);
-}
+Result<std::span<const EValue>> Runner::run(std::span<const EValue> inputs) { return sessions_->session.run("forward", inputs); }
+std::span<const OutputPort> Runner::outputs() const { return sessions_->method().interface.outputs; }
+std::span<const NamedTensor> Runner::state() const { return sessions_->session.state(); }
+Name Runner::plan() const { return sessions_->session.plan(0).report(sessions_->method().parent.view()); }
 Result<void> Runner::save(const std::string& file, bool debug_map) const {
-  return formats::save_program(sessions_->program(), std::filesystem::path(file), {.debug_map = debug_map});
+  return formats::save_program(sessions_->session.program(), std::filesystem::path(file), {.debug_map = debug_map});
 }
-Result<std::vector<std::byte>> Runner::save() const { return formats::save_program(sessions_->program()); }
+Result<std::vector<std::byte>> Runner::save() const { return formats::save_program(sessions_->session.program()); }
 std::vector<PartitionedGraph> Runner::graphs(const Diagnostics& diagnostics) const {
   std::vector<PartitionedGraph> graphs;
-  for (const PartitionedMethod<Backends>& method : sessions_->program().methods()) {
-    const auto report = std::ranges::find(diagnostics.reports, method.name, &MethodReport::method);
-    graphs.push_back(partitioned_graph(method, report == diagnostics.reports.end() ? nullptr : &*report));
+  const LoweredProgram& program = sessions_->session.program();
+  for (std::size_t m = 0; m < program.methods().size(); ++m) {
+    const auto report = std::ranges::find(diagnostics.reports, program.methods()[m].name, &MethodReport::method);
+    graphs.push_back(partitioned_graph(program, m, report == diagnostics.reports.end() ? nullptr : &*report));
   }
   return graphs;
 }
 void Runner::record_calls() {
-  if (auto* session = std::get_if<1>(&sessions_->session)) session->tracer().record_calls();
+  if (sessions_->tracer != nullptr) sessions_->tracer->record_calls();
 }
 std::vector<DelegateCall> Runner::take_calls() {
-  auto* session = std::get_if<1>(&sessions_->session);
-  if (session == nullptr) return {};
-  std::vector<DelegateCall> calls = std::exchange(session->tracer().calls(), {});
-  const PartitionedMethod<Backends>& method = session->program().methods()[0];
-  std::unordered_map<std::string_view, const DelegateEntry*> entries;
-  for (const DelegateEntry& entry : method.delegates) entries.emplace(entry.tag.view(), &entry);
+  if (sessions_->tracer == nullptr) return {};
+  std::vector<DelegateCall> calls = std::exchange(sessions_->tracer->calls(), {});
+  std::unordered_map<std::string_view, const LoweredDelegate*> delegates;
+  for (const LoweredDelegate& delegate : sessions_->method().delegates) delegates.emplace(delegate.tag.view(), &delegate);
   for (DelegateCall& call : calls) {
-    const auto at = entries.find(call.tag.view());
-    if (at == entries.end()) continue;
+    const auto at = delegates.find(call.tag.view());
+    if (at == delegates.end()) continue;
     call.backend = Name(Backends::name(at->second->backend));
-    for (const OutputPort& port : method.interface_of(*at->second).outputs) call.names.push_back(port.name);
+    for (const OutputPort& port : at->second->interface.outputs) call.names.push_back(port.name);
   }
   return calls;
 }
 void Runner::clear_trace() {
-  if (auto* session = std::get_if<1>(&sessions_->session)) session->tracer().clear();
+  if (sessions_->tracer != nullptr) sessions_->tracer->clear();
 }
 Result<void> Runner::write_trace(const std::string& file) const {
-  auto* session = std::get_if<1>(&sessions_->session);
-  return session == nullptr ? Result<void>() : session->tracer().write(file, session->program().debug_map());
+  if (sessions_->tracer == nullptr) return {};
+  return sessions_->tracer->write(file, sessions_->session.program().debug_map());
 }
 
 }  // namespace tool

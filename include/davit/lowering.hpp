@@ -20,7 +20,6 @@
 #include "davit/lowering/glob.hpp"
 #include "davit/lowering/group_nodes.hpp"
 #include "davit/lowering/lower_program.hpp"
-#include "davit/lowering/lowered_module.hpp"
 #include "davit/lowering/lowered_program.hpp"
 #include "davit/lowering/method_interface.hpp"
 #include "davit/lowering/module_partitioner.hpp"

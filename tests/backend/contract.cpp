@@ -11,6 +11,7 @@
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/testing/mock_backend.hpp"
+#include "support/saved_program.hpp"
 
 using namespace davit;
 
@@ -97,12 +98,12 @@ TEST_CASE(
     "H05: two backends of equal functions are two types with their own names; the original ignores the second name") {
   testing::MockScript script;
   one::script = &script;
-  const auto first = to_backend<one>(programs::identity());
-  const auto second = to_backend<two>(programs::identity());
+  const auto first = to_backend<one>(programs::echo());
+  const auto second = to_backend<two>(programs::echo());
   REQUIRE((first && second));
   script.available = false;
-  CHECK(load_module<one>(save_module(*first)).error().what == "backend mock is not available");
-  CHECK(load_module<two>(save_module(*second)).error().what == "backend bad-name two is not available");
+  CHECK(support::loaded<one>(support::saved(*first)).error().what == "backend mock is not available");
+  CHECK(support::loaded<two>(support::saved(*second)).error().what == "backend bad-name two is not available");
   one::script = nullptr;
 }
 
@@ -110,8 +111,8 @@ TEST_CASE(
     "H06: a backend's name is data and may hold any character; its type is an identifier, which the compiler checks") {
   testing::MockScript script;
   one::script = &script;
-  const auto lowered = to_backend<two>(programs::identity());
+  const auto lowered = to_backend<two>(programs::echo());
   REQUIRE(lowered);
-  CHECK(load_module<two>(save_module(*lowered)));
+  CHECK(support::loaded<two>(support::saved(*lowered)));
   one::script = nullptr;
 }

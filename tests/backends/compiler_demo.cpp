@@ -13,6 +13,7 @@
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/testing/backend_laws.hpp"
+#include "support/saved_program.hpp"
 
 using namespace davit;
 using programs::item;
@@ -25,7 +26,7 @@ constexpr auto f32 = ScalarType::float32;
 
 std::string tokens_of(const ExportedProgram& program) {
   const auto lowered = to_backend<compiler_demo>(program);
-  return lowered ? std::string(lowered->methods()[0].processed.tokens.view()) : to_string(lowered.error());
+  return lowered ? std::string(processed_of<compiler_demo>(lowered->methods()[0].delegates[0]).tokens.view()) : to_string(lowered.error());
 }
 
 /// (x + h) - h
@@ -78,16 +79,17 @@ struct Events {
 TEST_CASE("F03: a saved demo module loads with the same tokens, and runs: 2 + 1 = 3") {
   const auto lowered = to_backend<compiler_demo>(programs::add(), {"options"});
   REQUIRE(lowered);
-  const auto loaded = load_module<compiler_demo>(save_module(*lowered));
+  const auto loaded = support::loaded<compiler_demo>(support::saved(*lowered));
   REQUIRE(loaded);
-  const LoweredMethod<compiler_demo>& method = loaded->methods()[0];
-  CHECK(method.processed.tokens == "aten.add.Tensor:i0:i1<debug_handle>0,return:t0<debug_handle>-1");
-  CHECK(method.spec.options == "options");
-  REQUIRE(method.handle);
-  REQUIRE(method.handle->instructions.size() == 2);
-  CHECK(method.handle->instructions[0].instruction == "aten.add.Tensor");
-  CHECK(method.handle->instructions[0].debug_handle == 0);
-  Session<compiler_demo> session(*loaded);
+  const LoweredMethod& method = loaded->methods()[0];
+  const LoweredDelegate& delegate = method.delegates.at(0);
+  CHECK(processed_of<compiler_demo>(delegate).tokens == "aten.add.Tensor:i0:i1<debug_handle>0,return:t0<debug_handle>-1");
+  CHECK(spec_of<compiler_demo>(delegate).options == "options");
+  REQUIRE(delegate.handle != nullptr);
+  REQUIRE(handle_of<compiler_demo>(delegate).instructions.size() == 2);
+  CHECK(handle_of<compiler_demo>(delegate).instructions[0].instruction == "aten.add.Tensor");
+  CHECK(handle_of<compiler_demo>(delegate).instructions[0].debug_handle == 0);
+  Session session = *Session::make(*loaded);
   const Tensor x = scalar(2);
   const Tensor h = scalar(1);
   const auto result = session.call<TensorView>("forward", x.view(), h.view());
@@ -134,7 +136,7 @@ TEST_CASE("H08: operands whose sizes turn out different are a shape error with t
   b.end_graph({out});
   const auto lowered = to_backend<compiler_demo>(programs::user_program(std::move(b).finish()));
   REQUIRE(lowered);
-  Session<compiler_demo> session(*lowered);
+  Session session = *Session::make(*lowered);
   const Tensor two = tensor({2}, {1, 2});
   const Tensor three = tensor({3}, {1, 2, 3});
   const auto failed = session.call<TensorView>("forward", two.view(), three.view());
@@ -154,7 +156,7 @@ TEST_CASE("H08: operands whose sizes turn out different are a shape error with t
 TEST_CASE("I01: chains and several results run; the original lowers (x + h) - h and cannot run it") {
   const auto lowered = to_backend<compiler_demo>(chain());
   REQUIRE(lowered);
-  Session<compiler_demo> session(*lowered);
+  Session session = *Session::make(*lowered);
   const Tensor x = tensor({3}, {1, 2, 3});
   const Tensor h = tensor({3}, {10, 20, 30});
   const auto result = session.call<TensorView>("forward", x.view(), h.view());
@@ -171,7 +173,7 @@ TEST_CASE("I01: chains and several results run; the original lowers (x + h) - h 
   b.end_graph({sum, difference, p});
   const auto several = to_backend<compiler_demo>(programs::user_program(std::move(b).finish()));
   REQUIRE(several);
-  Session<compiler_demo> tuples(*several);
+  Session tuples = *Session::make(*several);
   const Tensor five = scalar(5);
   const Tensor two = scalar(2);
   const auto all = tuples.call<std::tuple<TensorView, TensorView, TensorView>>("forward", five.view(), two.view());
@@ -184,7 +186,7 @@ TEST_CASE("I01: chains and several results run; the original lowers (x + h) - h 
 TEST_CASE("I02: every element counts, whatever the strides; different sizes are refused when lowering") {
   const auto lowered = to_backend<compiler_demo>(programs::add({2, 3}));
   REQUIRE(lowered);
-  Session<compiler_demo> session(*lowered);
+  Session session = *Session::make(*lowered);
   const Tensor x = tensor({2, 3}, {1, 2, 3, 4, 5, 6});
   Tensor h = tensor({2, 3}, {10, 20, 30, 40, 50, 60});
   h.strides = {1, 2};  // column-major: rows (10, 30, 50) and (20, 40, 60)
@@ -229,10 +231,10 @@ TEST_CASE("I03: other dtypes are refused with the original's sentence; alpha is 
   b.end_graph({shifted});
   const auto lowered = to_backend<compiler_demo>(programs::user_program(std::move(b).finish()));
   REQUIRE(lowered);
-  CHECK(lowered->methods()[0].processed.tokens ==
+  CHECK(processed_of<compiler_demo>(lowered->methods()[0].delegates[0]).tokens ==
         "constant:3<debug_handle>0,aten.add.Tensor:i0:i1:t0<debug_handle>0,constant:0.5<debug_handle>1,"
         "aten.sub.Tensor:t1:t2<debug_handle>1,return:t3<debug_handle>-1");
-  Session<compiler_demo> session(*lowered);
+  Session session = *Session::make(*lowered);
   const Tensor two = scalar(2);
   const Tensor five = scalar(5);
   const auto result = session.call<TensorView>("forward", two.view(), five.view());
@@ -255,8 +257,8 @@ TEST_CASE("I05: in-place operators are refused by name; a method that returns it
 
   const auto lowered = to_backend<compiler_demo>(programs::identity());
   REQUIRE(lowered);
-  CHECK(lowered->methods()[0].processed.tokens == "return:i0<debug_handle>-1");
-  Session<compiler_demo> session(*lowered);
+  CHECK(processed_of<compiler_demo>(lowered->methods()[0].delegates[0]).tokens == "return:i0<debug_handle>-1");
+  Session session = *Session::make(*lowered);
   const Tensor x = scalar(4);
   const auto result = session.call<TensorView>("forward", x.view());
   REQUIRE(result);
@@ -272,10 +274,11 @@ TEST_CASE("I05: in-place operators are refused by name; a method that returns it
 TEST_CASE("J01: a tracer gets each operator with its debug handle, and the bytes of its result") {
   const auto lowered = to_backend<compiler_demo>(chain());
   REQUIRE(lowered);
-  Session<compiler_demo, Events> session(*lowered);
+  Events events;
+  Session session = *Session::make(*lowered, {.tracer = TracerRef(events)});
   const Tensor x = tensor({3}, {1, 2, 3});
   REQUIRE(session.call<TensorView>("forward", x.view(), x.view()));
-  CHECK(session.tracer().seen == std::vector<std::string>{"begin aten.add.Tensor 0", "end aten.add.Tensor 0",
+  CHECK(events.seen == std::vector<std::string>{"begin aten.add.Tensor 0", "end aten.add.Tensor 0",
                                                           "memory 12 0", "begin aten.sub.Tensor 1",
                                                           "end aten.sub.Tensor 1", "memory 12 1"});
 }
@@ -300,11 +303,11 @@ TEST_CASE("parameters and constants travel in the tokens") {
   program.constants.back().tensor.strides = {1, 2};
   const auto lowered = to_backend<compiler_demo>(program);
   REQUIRE(lowered);
-  CHECK(lowered->methods()[0].processed.tokens.view().starts_with(
+  CHECK(processed_of<compiler_demo>(lowered->methods()[0].delegates[0]).tokens.view().starts_with(
       "constant:2x2:0.1 1e-30 -3 inf<debug_handle>-1,constant:2x2:1 3 2 4<debug_handle>-1,"));
-  const auto loaded = load_module<compiler_demo>(save_module(*lowered));
+  const auto loaded = support::loaded<compiler_demo>(support::saved(*lowered));
   REQUIRE(loaded);
-  Session<compiler_demo> session(*loaded);
+  Session session = *Session::make(*loaded);
   const Tensor in = tensor({2, 2}, {10, 10, 10, 10});
   const auto result = session.call<std::tuple<TensorView, TensorView>>("forward", in.view());
   REQUIRE(result);

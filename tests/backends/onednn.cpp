@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "davit/backends/onednn.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 #include <doctest/doctest.h>
 
@@ -29,7 +30,7 @@ namespace {
   const auto lowered = to_backend<onednn>(program, {});
   if (!lowered) return to_string(lowered.error());
   std::string text;
-  for (const onednn_ops::Step& step : lowered->methods()[0].handle->code->steps)
+  for (const onednn_ops::Step& step : lowered->methods()[0].delegates[0].handle->code->steps)
     text += (text.empty() ? "" : " ") + std::string(step.name);
   return text;
 }
@@ -123,7 +124,7 @@ TEST_CASE("padding by a word is padding by hand") {
     const ExportedProgram by_hand = hands.finish({hands.conv("y", padded, w2, {1, 4, size == 5 ? 5 : 4, size})});
     const auto lowered = to_backend<onednn>(by_word, {});
     REQUIRE(lowered);
-    Session<onednn> session(*lowered);
+    Session session = *Session::make(*lowered);
     const auto results = session.run(0, words.sample());
     REQUIRE(results);
     CHECK(support::differs_from_portable(by_hand, hands.sample(), *results, {1e-4, 1e-5}) == "");
@@ -321,10 +322,10 @@ TEST_CASE("3 x 3 on large and on small images; a step with little to do takes on
   CHECK(faults(program, n.sample()) == "");
   const auto lowered = to_backend<onednn>(program, {.threads = 3});
   REQUIRE(lowered);
-  const std::vector<onednn_ops::Step>& made = lowered->methods()[0].handle->code->steps;
+  const std::vector<onednn_ops::Step>& made = lowered->methods()[0].delegates[0].handle->code->steps;
   CHECK(made.front().threads == 3);
   CHECK(made.back().threads == 1);
-  Session<onednn> session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(session.run(0, n.sample()));
 }
 
@@ -336,7 +337,7 @@ TEST_CASE("inputs may lie in any order") {
       n.finish({n.op("aten.linear.default", "y", {4, 5}, {{"input", n.v(x)}, {"weight", n.v(w)}})});
   const auto lowered = to_backend<onednn>(program, {});
   REQUIRE(lowered);
-  Session<onednn> session(*lowered);
+  Session session = *Session::make(*lowered);
   const std::vector<EValue> sample = n.sample();
   const auto straight = session.run(0, sample);
   REQUIRE(straight);
@@ -381,7 +382,7 @@ TEST_CASE("a run allocates nothing once it is warm") {
   for (const std::uint32_t threads : {1u, 3u}) {
     const auto lowered = to_backend<onednn>(program, {.threads = threads});
     REQUIRE(lowered);
-    Session<onednn> session(*lowered);
+    Session session = *Session::make(*lowered);
     bool good = true;
     for (int i = 0; i < 3; ++i) good = session.run(0, sample).has_value() && good;
     {
@@ -402,15 +403,15 @@ TEST_CASE("threads are part of the spec, or a default") {
   for (const std::uint32_t threads : {1u, 3u}) {
     const auto lowered = to_backend<onednn>(program, {.threads = threads});
     REQUIRE(lowered);
-    CHECK(lowered->methods()[0].handle->code->threads == static_cast<int>(threads));
-    Session<onednn> session(*lowered);
+    CHECK(lowered->methods()[0].delegates[0].handle->code->threads == static_cast<int>(threads));
+    Session session = *Session::make(*lowered);
     CHECK(session.run(0, n.sample()));
   }
   onednn::set_threads(2);
   const auto lowered = to_backend<onednn>(program, {});
   onednn::set_threads(1);
   REQUIRE(lowered);
-  CHECK(lowered->methods()[0].handle->code->threads == 2);
+  CHECK(lowered->methods()[0].delegates[0].handle->code->threads == 2);
   const auto spec = onednn::load_spec(onednn::save_spec({.threads = 5}));
   REQUIRE(spec);
   CHECK(spec->threads == 5);
@@ -422,7 +423,7 @@ TEST_CASE("a file may declare what it likes") {
   const ExportedProgram program = residual_block(n);
   const auto lowered = to_backend<onednn>(program, {});
   REQUIRE(lowered);
-  const ProgramBody& body = *lowered->methods()[0].processed.body;
+  const ProgramBody& body = *lowered->methods()[0].delegates[0].processed.body;
   const auto compiled = [&](auto&& damage) {
     ProgramBody copy = body;
     damage(copy);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "davit/backends/xnnpack.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 #include <doctest/doctest.h>
 
@@ -27,7 +28,7 @@ std::vector<Tensor> outputs(const ExportedProgram& program, const std::vector<EV
   std::vector<Tensor> copies;
   const auto lowered = to_backend<xnnpack>(program, {.int8_kernels = int8_kernels});
   if (!lowered) return copies;
-  Session<xnnpack> session(*lowered);
+  Session session = *Session::make(*lowered);
   const auto results = session.run(0, sample);
   if (!results) return copies;
   for (const EValue& result : *results) {
@@ -50,7 +51,7 @@ TEST_CASE("a graph that contradicts its sizes is an error before anything runs")
   const ExportedProgram program = n.finish({n.conv("c", x, w, {1, 4, 9, 9})});
   const auto lowered = to_backend<xnnpack>(program, {});
   REQUIRE(lowered);
-  Session<xnnpack> session(*lowered);
+  Session session = *Session::make(*lowered);
   const auto out = session.run(0, n.sample());
   REQUIRE(!out);
   CHECK(out.error().code == ErrorCode::invalid_shape);
@@ -73,8 +74,8 @@ TEST_CASE("several threads give what one gives") {
   const auto three = to_backend<xnnpack>(program, {.threads = 3});
   REQUIRE(one);
   REQUIRE(three);
-  Session<xnnpack> a(*one);
-  Session<xnnpack> b(*three);
+  Session a = *Session::make(*one);
+  Session b = *Session::make(*three);
   const auto x = a.run(0, n.sample());
   const auto y = b.run(0, n.sample());
   REQUIRE(x);
@@ -88,7 +89,7 @@ TEST_CASE("a run allocates nothing once it is warm") {
   for (const std::uint32_t threads : {1u, 3u}) {
     const auto lowered = to_backend<xnnpack>(program, {.threads = threads});
     REQUIRE(lowered);
-    Session<xnnpack> session(*lowered);
+    Session session = *Session::make(*lowered);
     const std::vector<EValue> sample = n.sample();
     bool good = true;
     for (int i = 0; i < 3; ++i) good = session.run(0, sample).has_value() && good;

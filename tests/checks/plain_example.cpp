@@ -3,6 +3,7 @@
 
 #include "davit/backends/compiler_demo.hpp"
 #include "davit/davit.hpp"
+#include "support/saved_program.hpp"
 
 int main() {
   using namespace davit;
@@ -21,9 +22,9 @@ int main() {
   const auto run = [&]<class B>() {
     const auto lowered = to_backend<B>(program);
     if (!lowered) return false;
-    const auto loaded = load_module<B>(save_module(*lowered));
+    const auto loaded = support::loaded<B>(support::saved(*lowered));
     if (!loaded) return false;
-    Session<B> session(*loaded);
+    Session session = *Session::make(*loaded);
     float values[] = {1, 2};
     const std::int64_t one = 1;
     const EValue inputs[] = {TensorView{&values[0], &one, &one, 1, ScalarType::float32},

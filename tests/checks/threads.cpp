@@ -45,7 +45,7 @@ template <class B>
   const std::vector<EValue> sample = n.sample();
   const auto lowered = to_backend<B>(program, spec);
   if (!lowered) return std::puts(to_string(lowered.error()).c_str()), false;
-  Session<B> first(*lowered);
+  Session first = *Session::make(*lowered);
   const auto expected = first.run(0, sample);
   if (!expected) return std::puts(to_string(expected.error()).c_str()), false;
   const testing::Snapshot right(*expected);
@@ -55,8 +55,8 @@ template <class B>
     std::vector<std::jthread> threads;
     for (std::uint8_t& ok : good)
       threads.emplace_back([&ok, &lowered, &sample, &right, &first, &all_started, shared] {
-        Session<B> own(*lowered);
-        Session<B>& session = shared ? first : own;
+        Session own = *Session::make(*lowered);
+        Session& session = shared ? first : own;
         all_started.arrive_and_wait();
         for (int i = 0; i < 30; ++i) {
           const auto results = session.run(0, sample);

@@ -15,6 +15,7 @@
 #include "davit/formats/package.hpp"
 #include "davit/runtime/measure_costs.hpp"
 #include "davit/testing/renamed_backend.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
 using formats::parse_cost_table;

@@ -45,7 +45,7 @@ bool equals_session(const std::string& name) {
   REQUIRE(program.has_value());
   const auto lowered = to_backend<portable>(*program);
   REQUIRE(lowered.has_value());
-  Session session(*lowered);
+  Session session = *Session::make(*lowered);
   static Module module;
   int runs = 0;
   bool equal = true;

@@ -17,7 +17,8 @@
 #include "davit/backend/program_body.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
-#include "davit/runtime/program_session.hpp"
+#include "davit/runtime/session.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
 using namespace davit::formats;
@@ -122,19 +123,18 @@ using Portables = BackendList<portable, other_portable>;
 using Saving = BackendList<saving, portable>;
 
 template <class List>
-LoweredProgram<List> lower(const ExportedProgram& program, const auto& partitioner, const LowerOptions& options = {}) {
+LoweredProgram lower(const ExportedProgram& program, const auto& partitioner, const LowerOptions& options = {}) {
   auto lowered = to_backend(program, partitioner, options);
   REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
   return *std::move(lowered);
 }
-template <class List>
-Bytes save(const LoweredProgram<List>& program, SaveOptions options = {}) {
+Bytes save(const LoweredProgram& program, SaveOptions options = {}) {
   auto bytes = save_program(program, options);
   REQUIRE(bytes);
   return *std::move(bytes);
 }
 template <class List>
-LoweredProgram<List> load(const Bytes& bytes) {
+LoweredProgram load(const Bytes& bytes) {
   auto program = load_program<List>(SharedBytes::copy_of(bytes));
   REQUIRE_MESSAGE(program, (program ? std::string() : to_string(program.error())));
   return *std::move(program);
@@ -212,9 +212,8 @@ ExportedProgram rich() {
   return d.finish();
 }
 /// Two runs of the rich program as numbers; empty if one failed.
-template <class List>
-Floats rich_history(const LoweredProgram<List>& program, RunLimits limits = {}) {
-  ProgramSession<List> session(program, {}, limits);
+Floats rich_history(const LoweredProgram& program, RunLimits limits = {}) {
+  Session session = *Session::make(program, {.limits = limits});
   const Tensor x = programs::scalar(1);
   const Tensor v = programs::tensor({4}, {1, 2, 3, 4});
   const Tensor rows = programs::tensor({3, 2}, {1, 2, 3, 4, 5, 6});
@@ -312,16 +311,16 @@ void damage(Bytes& bytes, Random& random) {
 }  // namespace
 
 TEST_CASE("a program is saved and loaded back, and runs as before: weights, state, control flow, dynamic sizes") {
-  const LoweredProgram<Portables> lowered = lower<Portables>(rich(), Turns<Portables>());
+  const LoweredProgram lowered = lower<Portables>(rich(), Turns<Portables>());
   const Floats expected = rich_history(lowered);
   REQUIRE(expected.size() == 26);
   CHECK(expected[0] == 13);
-  const LoweredProgram<Portables> loaded = load<Portables>(save(lowered));
+  const LoweredProgram loaded = load<Portables>(save(lowered));
   CHECK(rich_history(loaded) == expected);
   CHECK(loaded.methods()[0].delegates.size() == lowered.methods()[0].delegates.size());
   CHECK(loaded.methods()[0].schedule.steps == lowered.methods()[0].schedule.steps);
   CHECK(loaded.state().size() == 1);
-  const LoweredProgram<Portables> again = load<Portables>(save(loaded));
+  const LoweredProgram again = load<Portables>(save(loaded));
   CHECK(rich_history(again) == expected);
 }
 
@@ -351,7 +350,7 @@ TEST_CASE("equal blobs are kept once, and weights lie at multiples of 64 bytes a
     const SharedBytes kept = SharedBytes::copy_of(bytes);
     const auto loaded = load_program<Portables>(kept);
     REQUIRE(loaded);
-    const Tensor& held = std::get<0>(loaded->methods()[0].rows)[0].processed.body->constants.at(0);
+    const Tensor& held = processed_of<portable>(loaded->methods()[0].delegates[0]).body->constants.at(0);
     CHECK((held.storage.data() >= kept.data() && held.storage.data() < kept.data() + kept.size()));
     CHECK(reinterpret_cast<std::uintptr_t>(held.storage.data()) % 64 == 0);
   }
@@ -359,7 +358,7 @@ TEST_CASE("equal blobs are kept once, and weights lie at multiples of 64 bytes a
 
 TEST_CASE("a file is written, mapped and loaded; what cannot be written is an error") {
   const TemporaryFile file;
-  const LoweredProgram<Portables> lowered = lower<Portables>(rich(), Turns<Portables>());
+  const LoweredProgram lowered = lower<Portables>(rich(), Turns<Portables>());
   REQUIRE(save_program(lowered, file.path));
   const auto loaded = load_program<Portables>(file.path);
   REQUIRE(loaded);
@@ -376,7 +375,7 @@ TEST_CASE("errors of a loaded program name the node and its source line, until t
   const ExportedProgram program = sample();
   const Bytes bytes = save(lower<Saving>(program, sample_split<Saving>(program)));
   const auto fault = [](const Bytes& from) {
-    ProgramSession<Saving> session(load<Saving>(from));
+    Session session = *Session::make(load<Saving>(from));
     saving::state.fail_at = 0;
     const Tensor x = programs::scalar(3);
     const EValue inputs[] = {x.view()};
@@ -394,7 +393,7 @@ TEST_CASE("errors of a loaded program name the node and its source line, until t
   CHECK(bare.where.view().starts_with("debug handle"));
   CHECK(bare.source.empty());
   CHECK(bare.debug_handle == told.debug_handle);
-  ProgramSession<Saving> session(load<Saving>(without));
+  Session session = *Session::make(load<Saving>(without));
   CHECK(support::run(session, {3}) == Floats{9});
 }
 
@@ -410,10 +409,10 @@ TEST_CASE(
         partitioner.answer.add(Name::own(node), delegate_to<Saving, saving>({.tuning = 7})));
   const Bytes bytes = save(lower<Saving>(program, partitioner));
   CHECK(saving::together == 2);
-  const LoweredProgram<Saving> loaded = load<Saving>(bytes);
+  const LoweredProgram loaded = load<Saving>(bytes);
   CHECK(saving::together == 2);
-  CHECK(std::get<0>(loaded.methods()[0].rows)[1].spec.tuning == 7);
-  ProgramSession<Saving> session(loaded);
+  CHECK(spec_of<saving>(loaded.methods()[0].delegates.back()).tuning == 7);
+  Session session = *Session::make(loaded);
   CHECK(support::run(session, {3}) == Floats{9});
   std::size_t fours = 0;  // w is used by two partitions of two backends, k by one: 4 bytes each
   const Package package = apart(bytes);
@@ -443,7 +442,7 @@ TEST_CASE("a backend that is not in the list is an error that says which are") {
   CHECK(error.what == "the program was lowered for backend 'saving', which is not in this program's list");
   CHECK(error.fix == "add it to the BackendList, which has: portable, other_portable");
   using Reordered = BackendList<portable, other_portable, saving>;
-  ProgramSession<Reordered> session(load<Reordered>(bytes));
+  Session session = *Session::make(load<Reordered>(bytes));
   CHECK(support::run(session, {3}) == Floats{9});
 }
 
@@ -458,9 +457,9 @@ TEST_CASE(
   const Bytes bare = save(lower<Saving>(program, partitioner));
   CHECK(kept.size() > bare.size());
   saving::state.available = false;
-  const LoweredProgram<Saving> loaded = load<Saving>(kept);
+  const LoweredProgram loaded = load<Saving>(kept);
   CHECK(loaded.methods()[0].delegates[0].backend == 1);
-  ProgramSession<Saving> session(loaded);
+  Session session = *Session::make(loaded);
   CHECK(support::run(session, {3}) == Floats{9});
   const Error error = fault_of(load_program<Saving>(SharedBytes::copy_of(bare)));
   CHECK(error.code == ErrorCode::not_available);
@@ -469,7 +468,7 @@ TEST_CASE(
   CHECK(error.where == "method 'forward', partition 'p0'");
   const auto stripped = strip_debug_map(SharedBytes::copy_of(kept));
   REQUIRE(stripped);
-  ProgramSession<Saving> other(load<Saving>(*stripped));
+  Session other = *Session::make(load<Saving>(*stripped));
   CHECK(support::run(other, {3}) == Floats{9});
 }
 
@@ -489,9 +488,9 @@ TEST_CASE("several methods, with the state they share") {
   const ProgramMethod methods[] = {{"one", &counter}, {"two", &counter}};
   const auto lowered = to_backend(std::span<const ProgramMethod>(methods), CapabilityPartitioner<Portables>());
   REQUIRE(lowered);
-  const LoweredProgram<Portables> loaded = load<Portables>(save(*lowered));
+  const LoweredProgram loaded = load<Portables>(save(*lowered));
   CHECK(loaded.state().size() == 1);
-  ProgramSession<Portables> session(loaded);
+  Session session = *Session::make(loaded);
   CHECK(support::run(session, {1}, 0) == Floats{11, 11});
   CHECK(support::run(session, {1}, 1) == Floats{12, 12});
   CHECK(session.program().find_method("two").value() == 1);
@@ -502,8 +501,8 @@ TEST_CASE("a buffer that an operator writes in place is each session's own, also
   REQUIRE(save_program(lower<Portables>(training_counter(), Turns<Portables>()), file.path));
   const auto loaded = load_program<Portables>(file.path);
   REQUIRE(loaded);
-  ProgramSession<Portables> first(*loaded);
-  ProgramSession<Portables> second(*loaded);
+  Session first = *Session::make(*loaded);
+  Session second = *Session::make(*loaded);
   CHECK(support::run(first, {1}) == Floats{22});
   CHECK(support::run(first, {1}) == Floats{24});
   CHECK(support::run(second, {1}) == Floats{22});
@@ -514,7 +513,7 @@ TEST_CASE("a buffer that an operator writes in place is each session's own, also
 }
 
 TEST_CASE("every truncation is an error, and so is every flipped bit, or it was padding") {
-  const LoweredProgram<Portables> lowered = lower<Portables>(rich(), Turns<Portables>());
+  const LoweredProgram lowered = lower<Portables>(rich(), Turns<Portables>());
   const Bytes bytes = save(lowered);
   const Floats expected = rich_history(lowered);
   for (std::size_t size = 0; size < bytes.size(); size += size < 400 || size + 200 > bytes.size() ? 1 : 37) {
@@ -531,7 +530,7 @@ TEST_CASE("every truncation is an error, and so is every flipped bit, or it was 
 }
 
 TEST_CASE("thousands of damaged packages whose hashes are right give an error or a program that runs without harm") {
-  const LoweredProgram<Portables> lowered = lower<Portables>(rich(), Turns<Portables>(), {.keep_originals = true});
+  const LoweredProgram lowered = lower<Portables>(rich(), Turns<Portables>(), {.keep_originals = true});
   const Package package = apart(save(lowered));
   const Bytes table = copy(package.table);
   Random random;

@@ -8,6 +8,7 @@
 
 #include "../support/toy_backend.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
 using formats::partition_html;
@@ -28,7 +29,7 @@ std::string page_of(const ExportedProgram& program) {
   Diagnostics diagnostics;
   const auto lowered = to_backend(program, CapabilityPartitioner<Two>{}, {}, &diagnostics);
   REQUIRE(lowered);
-  const PartitionedGraph graph = partitioned_graph(lowered->methods()[0], &diagnostics.reports[0]);
+  const PartitionedGraph graph = partitioned_graph(*lowered, 0, &diagnostics.reports[0]);
   return partition_html("page", std::span(&graph, 1), diagnostics.reports);
 }
 

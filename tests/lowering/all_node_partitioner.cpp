@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "davit/lowering/all_node_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 #include <doctest/doctest.h>
 
@@ -31,7 +32,7 @@ TEST_CASE("every node goes to the one backend, in one partition") {
   REQUIRE(lowered);
   REQUIRE(lowered->methods()[0].delegates.size() == 1);
   CHECK(lowered->methods()[0].delegates[0].backend == 1);
-  ProgramSession<Two> session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {2}) == std::vector<float>{-6});
 }
 
@@ -59,7 +60,7 @@ TEST_CASE("control flow stays with the program, and its branches go to the backe
   const ExportedProgram program = d.finish();
   const auto lowered = to_backend(program, AllNodePartitioner<Two>{0}, {.require_full_delegation = true});
   REQUIRE(lowered);
-  ProgramSession<Two> session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {2}) == std::vector<float>{-2});
   CHECK(support::run(session, {-2}) == std::vector<float>{-1});
 }

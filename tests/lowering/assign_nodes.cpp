@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "davit/lowering/assign_nodes.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 #include <doctest/doctest.h>
 
@@ -32,14 +33,14 @@ ExportedProgram diamond() {
 TEST_CASE("nodes for one backend join, but never around a node of another") {
   const Toys toys;
   const ExportedProgram program = diamond();
-  const auto whole = assign_nodes<Two>(program.view(), {0, 0, 0});
+  const auto whole = assign_nodes(Two::tables(), program.view(), {0, 0, 0});
   CHECK(whole.delegations.size() == 1);
   CHECK(whole.tags.names[0] == "toy0_0");
   CHECK(whole.delegations[0].fallbacks == std::vector<std::uint32_t>{1});
-  const auto split = assign_nodes<Two>(program.view(), {0, 1, 0});
+  const auto split = assign_nodes(Two::tables(), program.view(), {0, 1, 0});
   REQUIRE(split.delegations.size() == 3);
   CHECK(split.tags.nodes == std::vector<TagId>{0, 1, 2});
-  const auto left = assign_nodes<Two>(program.view(), {0, no_id, 0});
+  const auto left = assign_nodes(Two::tables(), program.view(), {0, no_id, 0});
   REQUIRE(left.delegations.size() == 2);
   CHECK(left.tags.nodes == std::vector<TagId>{0, no_id, 1});
 }
@@ -48,13 +49,13 @@ TEST_CASE("a refusal leaves the node untagged, with its reason; in a chain it le
   const Toys toys;
   A::state.refused = "mul";
   const ExportedProgram program = diamond();
-  const auto out = assign_nodes<Two>(program.view(), {0, 0, 0});
+  const auto out = assign_nodes(Two::tables(), program.view(), {0, 0, 0});
   CHECK(out.tags.nodes == std::vector<TagId>{0, no_id, 1});
   REQUIRE(out.refusals.size() == 1);
   CHECK(out.refusals[0].node == 1);
   CHECK(out.refusals[0].backend == 0);
   const std::uint32_t chains[] = {no_id, 0, 0};
-  const auto chained = assign_nodes<Two>(program.view(), {0, 0, 0}, chains, 1);
+  const auto chained = assign_nodes(Two::tables(), program.view(), {0, 0, 0}, chains, 1);
   CHECK(chained.tags.nodes == std::vector<TagId>{0, no_id, no_id});
 }
 
@@ -68,7 +69,7 @@ TEST_CASE("a chain stays in one group") {
   d.output(d.add("c", a, b2));
   const ExportedProgram program = d.finish();
   const std::uint32_t chains[] = {0, no_id, no_id, 0};
-  const auto out = assign_nodes<Two>(program.view(), {0, 1, 0, 0}, chains, 1);
+  const auto out = assign_nodes(Two::tables(), program.view(), {0, 1, 0, 0}, chains, 1);
   CHECK(out.tags.nodes[0] == out.tags.nodes[3]);
 }
 
@@ -87,14 +88,14 @@ TEST_CASE("whatever is asked for, the partitions form no cycle and compute the s
     d.output(values.back());
     const ExportedProgram program = d.finish();
     support::ByHand<Two> by_hand;
-    by_hand.answer = assign_nodes<Two>(program.view(), wanted);
+    by_hand.answer = Partitioning<Two>(assign_nodes(Two::tables(), program.view(), wanted));
     const auto lowered = to_backend(program, by_hand);
     REQUIRE(lowered);
     support::ByHand<Two> alone(program.view(), {});
     const auto expected = to_backend(program, alone);
     REQUIRE(expected);
-    ProgramSession<Two> session(*lowered);
-    ProgramSession<Two> reference(*expected);
+    Session session = *Session::make(*lowered);
+    Session reference = *Session::make(*expected);
     CHECK(support::run(session, {3}) == support::run(reference, {3}));
   }
 }

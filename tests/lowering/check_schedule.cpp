@@ -8,6 +8,7 @@
 
 #include "../support/toy_backend.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
 using support::A;
@@ -24,10 +25,10 @@ Name complaint(const ExportedProgram& program, Change&& change) {
   A::state.refused = "mul";
   const auto lowered = to_backend(program, CapabilityPartitioner<Two>());
   REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
-  PartitionedMethod<Two> method = lowered->methods()[0];
+  LoweredMethod method = lowered->methods()[0];
   change(method);
   std::vector<const MethodInterface*> interfaces;
-  for (const DelegateEntry& entry : method.delegates) interfaces.push_back(&method.interface_of(entry));
+  for (const LoweredDelegate& entry : method.delegates) interfaces.push_back(&entry.interface);
   const auto schedule = make_schedule(method.parent, method.interface, interfaces);
   if (!schedule) return concat("no schedule: ", schedule.error().what);
   const auto checked = check_schedule(method.parent, method.interface, interfaces, *schedule);
@@ -35,7 +36,7 @@ Name complaint(const ExportedProgram& program, Change&& change) {
   CHECK(checked.error().code == ErrorCode::corrupt_data);
   return checked.error().where;
 }
-Value& value_named(PartitionedMethod<Two>& method, std::string_view name) {
+Value& value_named(LoweredMethod& method, std::string_view name) {
   const GraphModuleView graph = method.parent.view();
   for (ValueId v = 0; v < graph.values.size(); ++v)
     if (graph.name(v) == name) return method.parent.graph_module.values[v];

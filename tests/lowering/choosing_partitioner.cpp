@@ -9,6 +9,7 @@
 
 #include "../support/toy_backend.hpp"
 #include "davit/lowering/partition_report.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
 using support::A;
@@ -27,7 +28,7 @@ ExportedProgram sample() {
 }
 constexpr RegionOptions each_node{.pieces = 3};
 RegionChoice choice_of(const ExportedProgram& program, std::vector<std::uint32_t> order = {0, 1}) {
-  return detail::make_choice<Two>(Method{"forward", &program}, order, each_node);
+  return detail::make_choice(Two::tables(), Method{"forward", &program}, order, each_node);
 }
 /// Costs of the three regions on toy0 and on toy1.
 CostTable table_of(const ExportedProgram& program, std::vector<std::uint64_t> a, std::vector<std::uint64_t> b) {
@@ -72,7 +73,7 @@ TEST_CASE("results are those of the program that is not cut") {
     const CostTable table = table_of(program, a, b);
     auto lowered = to_backend(program, ChoosingPartitioner<Two>(table, {.regions = each_node}));
     REQUIRE(lowered);
-    ProgramSession session(*lowered);
+    Session session = *Session::make(*lowered);
     CHECK(support::run(session, {4}) == std::vector<float>{13});
   }
 }
@@ -168,7 +169,7 @@ TEST_CASE("control flow stays without a tag; its sub-graphs are chosen for like 
   CHECK(name("out").empty());
   auto lowered = to_backend(program, partitioner);
   REQUIRE(lowered);
-  ProgramSession session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {4}) == std::vector<float>{-4});
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "davit/lowering/config_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 #include <doctest/doctest.h>
 
@@ -35,7 +36,7 @@ std::vector<int> backends(std::string_view text) {
   const auto answer = config->partition(Method{"forward", &program});
   REQUIRE(answer);
   std::vector<int> out;
-  for (const TagId tag : answer->tags.nodes) out.push_back(tag == no_id ? -1 : static_cast<int>(answer->delegations[tag].backend()));
+  for (const TagId tag : answer->tags.nodes) out.push_back(tag == no_id ? -1 : static_cast<int>(answer->delegations[tag].backend));
   return out;
 }
 Error refusal(std::string_view text) {
@@ -64,7 +65,7 @@ TEST_CASE("neighbours join, and the program computes the same") {
   const auto lowered = to_backend(sample(), *config);
   REQUIRE(lowered);
   CHECK(lowered->methods()[0].delegates.size() == 1);
-  ProgramSession<Two> session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {2}) == std::vector<float>{-5});
 }
 

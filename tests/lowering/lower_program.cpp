@@ -10,6 +10,7 @@
 #include "../support/toy_backend.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/program/graph_equal.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
 using support::A;
@@ -41,10 +42,9 @@ ExportedProgram simple(std::string_view target) {
   return programs::binary(target);
 }
 
-template <class List>
-std::vector<std::string_view> backends(const PartitionedMethod<List>& method) {
+std::vector<std::string_view> backends(const LoweredProgram& program, std::size_t method) {
   std::vector<std::string_view> names;
-  for (const DelegateEntry& entry : method.delegates) names.push_back(List::name(entry.backend));
+  for (const LoweredDelegate& delegate : program.methods()[method].delegates) names.push_back(program.backends().name(delegate.backend));
   return names;
 }
 using Texts = std::vector<std::string_view>;
@@ -92,11 +92,11 @@ TEST_CASE("a program is lowered onto two backends and runs; the program itself s
   CHECK(program.state_dict[0].tensor.storage.data() == weights);
   REQUIRE(lowered->methods().size() == 1);
   CHECK(lowered->methods()[0].name == "forward");
-  CHECK(backends(lowered->methods()[0]) == Texts{"toy0", "toy1"});
+  CHECK(backends(*lowered, 0) == Texts{"toy0", "toy1"});
   CHECK(lowered->methods()[0].delegates[1].tag == "p1");
   CHECK(lowered->state().empty());
   CHECK(A::state.held == std::vector<const void*>{weights});
-  ProgramSession<Two> session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {3}) == Floats{9});
   CHECK(A::state.executed == 1);
   CHECK(B::state.executed == 1);
@@ -110,8 +110,8 @@ TEST_CASE("the partitioner's compile specs reach preprocess and compile") {
   for (TagId& t : partitioner.answer.tags.nodes) t = tag;
   const auto lowered = to_backend(program, partitioner);
   REQUIRE(lowered);
-  CHECK(std::get<1>(lowered->methods()[0].rows)[0].processed.tuning == 7);
-  CHECK(std::get<1>(lowered->methods()[0].rows)[0].spec.tuning == 7);
+  CHECK(processed_of<B>(lowered->methods()[0].delegates[0]).tuning == 7);
+  CHECK(spec_of<B>(lowered->methods()[0].delegates[0]).tuning == 7);
 }
 
 TEST_CASE("what the partitioner leaves goes to the last backend, in groups without cycles") {
@@ -119,13 +119,13 @@ TEST_CASE("what the partitioner leaves goes to the last backend, in groups witho
   const ExportedProgram program = sample();
   const auto lowered = to_backend(program, ByHand<Two>(program.view(), {{0, {"y"}}}));
   REQUIRE(lowered);
-  CHECK(backends(lowered->methods()[0]) == Texts{"toy0", "toy1", "toy1"});
+  CHECK(backends(*lowered, 0) == Texts{"toy0", "toy1", "toy1"});
   CHECK(lowered->methods()[0].delegates[1].tag == "toy1_rest_0");
-  ProgramSession<Two> session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {3}) == Floats{9});
   const auto none = to_backend(program, ByHand<Two>(program.view(), {}));
   REQUIRE(none);
-  CHECK(backends(none->methods()[0]) == Texts{"toy1"});
+  CHECK(backends(*none, 0) == Texts{"toy1"});
 }
 
 TEST_CASE("require_full_delegation lists every node that was left, with the reasons") {
@@ -206,7 +206,7 @@ TEST_CASE("partitions that depend on each other are an error that lists the way 
   A::state.refused = "mul";
   const auto lowered = to_backend(program, CapabilityPartitioner<Two>());
   REQUIRE(lowered);
-  ProgramSession<Two> session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {3}) == Floats{24, 24});
 }
 
@@ -215,9 +215,9 @@ TEST_CASE("tags without nodes make no partition") {
   const ExportedProgram program = sample();
   const auto lowered = to_backend(program, ByHand<Two>(program.view(), {{0, {}}, {1, {"sum"}}, {0, {}}, {0, {"y", "z"}}, {1, {}}}));
   REQUIRE(lowered);
-  CHECK(backends(lowered->methods()[0]) == Texts{"toy1", "toy0"});
+  CHECK(backends(*lowered, 0) == Texts{"toy1", "toy0"});
   CHECK(lowered->methods()[0].delegates[1].tag == "p3");
-  ProgramSession<Two> session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {3}) == Floats{9});
 }
 
@@ -231,7 +231,7 @@ TEST_CASE("a program without nodes has no partitions, and returns what it is pas
   const auto lowered = to_backend(d.finish(), CapabilityPartitioner<Two>());
   REQUIRE(lowered);
   CHECK(lowered->methods()[0].delegates.empty());
-  ProgramSession<Two> session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {3}) == Floats{3, 5});
 }
 
@@ -258,7 +258,7 @@ TEST_CASE("constants of several partitions are shared, copied, or refused") {
   const auto copied = to_backend(program, split, {.shared_constants = SharedConstants::duplicate});
   REQUIRE(copied);
   CHECK(A::state.held[0] != B::state.held[0]);
-  ProgramSession<Two> session(*copied);
+  Session session = *Session::make(*copied);
   CHECK(support::run(session, {3}) == Floats{9});
 
   const Error refused = error_of(to_backend(program, split, {.shared_constants = SharedConstants::refuse}));
@@ -292,7 +292,7 @@ TEST_CASE("one partitioner lowers every method; each runs under its own name") {
   const Error unknown = error_of(lowered->find_method("forward"));
   CHECK(unknown.code == ErrorCode::not_found);
   CHECK(unknown.fix == "this program has: accum, sub_accum");
-  ProgramSession<Two> session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {5, 2}, 0) == Floats{7});
   CHECK(support::run(session, {5, 2}, 1) == Floats{3});
 }
@@ -309,8 +309,8 @@ TEST_CASE("a map lowers the methods it names; the others go to the last backend 
   };
   const auto lowered = lower({{"sub_accum", CapabilityPartitioner<Two>()}});
   REQUIRE(lowered);
-  CHECK(backends(lowered->methods()[0]) == Texts{"toy1"});
-  CHECK(backends(lowered->methods()[1]) == Texts{"toy0"});
+  CHECK(backends(*lowered, 0) == Texts{"toy1"});
+  CHECK(backends(*lowered, 1) == Texts{"toy0"});
   CHECK(lower({{"sub_accum", CapabilityPartitioner<Two>()}}, {.require_full_delegation = true}));
   const Error unknown = error_of(lower({{"nope", CapabilityPartitioner<Two>()}}));
   CHECK(unknown.code == ErrorCode::not_found);
@@ -325,7 +325,7 @@ TEST_CASE("methods share the buffers they change, and each buffer is kept once")
   const auto lowered = to_backend(std::span<const ProgramMethod>(methods), CapabilityPartitioner<Two>());
   REQUIRE(lowered);
   CHECK(lowered->state().size() == 1);
-  ProgramSession<Two> session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {1}, 0) == Floats{11, 11});
   CHECK(support::run(session, {1}, 1) == Floats{12, 12});
 }
@@ -341,7 +341,7 @@ TEST_CASE("an unavailable backend is a warning, once, and an error when it runs"
   CHECK(diagnostics.warnings[0].view().starts_with("backend toy0 is not available here; the program can still be saved"));
   CHECK(A::state.compiled == 0);
   CHECK(B::state.compiled == 1);
-  ProgramSession<Two> session(*lowered);
+  Session session = *Session::make(*lowered);
   const Tensor x = programs::scalar(3);
   const EValue inputs[] = {x.view()};
   for (int i = 0; i < 2; ++i) {
@@ -359,7 +359,7 @@ TEST_CASE("a backend that has gone since it was compiled is an error of the run"
   const auto lowered = to_backend(sample(), CapabilityPartitioner<Two>());
   REQUIRE(lowered);
   A::state.available = false;
-  ProgramSession<Two> session(*lowered);
+  Session session = *Session::make(*lowered);
   const Tensor x = programs::scalar(3);
   const EValue inputs[] = {x.view()};
   const Error error = error_of(session.run("forward", inputs));
@@ -377,9 +377,9 @@ TEST_CASE("with kept originals a partition falls back to the next available back
   const auto lowered = to_backend(program, CapabilityPartitioner<Three>(), {.keep_originals = true}, &diagnostics);
   REQUIRE(lowered);
   CHECK(diagnostics.warnings.empty());
-  CHECK(backends(lowered->methods()[0]) == Texts{"toy2"});
+  CHECK(backends(*lowered, 0) == Texts{"toy2"});
   CHECK(C::state.preprocessed == 1);
-  ProgramSession<Three> session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {3}) == Floats{9});
   C::state.available = false;
   const auto nowhere = to_backend(program, CapabilityPartitioner<Three>(), {.keep_originals = true}, &diagnostics);
@@ -388,7 +388,7 @@ TEST_CASE("with kept originals a partition falls back to the next available back
   C::state.available = true;
   const auto forgotten = to_backend(program, CapabilityPartitioner<Three>(), {.keep_originals = false}, &diagnostics);
   REQUIRE(forgotten);
-  CHECK(backends(forgotten->methods()[0]) == Texts{"toy0"});
+  CHECK(backends(*forgotten, 0) == Texts{"toy0"});
   CHECK(diagnostics.warnings.size() == 2);
 }
 
@@ -403,7 +403,7 @@ TEST_CASE("a fault of a partition that fell back names its own node, not one of 
   A::state.available = false;
   const auto lowered = to_backend(program, partitioner, {.keep_originals = true});
   REQUIRE(lowered);
-  ProgramSession<Two> session(*lowered);
+  Session session = *Session::make(*lowered);
   B::state.fail_at = 1;  // the second call: b
   const Tensor x = programs::scalar(3);
   const EValue inputs[] = {x.view()};
@@ -439,7 +439,7 @@ TEST_CASE("a backend that preprocesses together sees all its partitions of a met
   const auto lowered = to_backend(program, split);
   REQUIRE(lowered);
   CHECK(Together::calls == std::vector<std::size_t>{2});
-  ProgramSession<List> session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {3}) == Floats{9});
   CHECK(lowered->methods()[0].delegates[0].original == nullptr);
   const auto kept = to_backend(program, split, {.keep_originals = true});
@@ -469,7 +469,7 @@ TEST_CASE("validation finds a bad program before it is partitioned, and may be s
   CHECK(A::state.preprocessed == 0);
   const auto lowered = to_backend(program, CapabilityPartitioner<Two>(), {.validate = false});
   REQUIRE(lowered);
-  ProgramSession<Two> session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {3}) == Floats{4});
 }
 
@@ -507,7 +507,7 @@ TEST_CASE("sub-graphs of control flow are cut like the root, and the parent keep
   A::state.refused = "mul";
   const auto lowered = to_backend(program, CapabilityPartitioner<Two>());
   REQUIRE(lowered);
-  const PartitionedMethod<Two>& method = lowered->methods()[0];
+  const LoweredMethod& method = lowered->methods()[0];
   CHECK(method.delegates.size() == 4);
   CHECK(method.parent.graph_module.graphs.size() == 3);
   CHECK(method.schedule.steps.size() == 5);

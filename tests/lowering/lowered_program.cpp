@@ -8,6 +8,7 @@
 
 #include "../support/toy_backend.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
 using support::A;
@@ -18,7 +19,7 @@ using support::Two;
 
 namespace {
 
-LoweredProgram<Two> lowered(const LowerOptions& options = {}) {
+LoweredProgram lowered(const LowerOptions& options = {}) {
   Draft d;
   const ValueId x = d.user("x");
   d.output(d.mul("m", d.add("s", x, 1.0), 2.0));
@@ -32,34 +33,33 @@ LoweredProgram<Two> lowered(const LowerOptions& options = {}) {
 
 TEST_CASE("copies share everything, and a program outlives what it was copied from") {
   const Toys toys;
-  std::vector<LoweredProgram<Two>> programs{lowered()};
-  const LoweredProgram<Two> copy = programs[0];
+  std::vector<LoweredProgram> programs{lowered()};
+  const LoweredProgram copy = programs[0];
   CHECK(copy.methods().data() == programs[0].methods().data());
   CHECK(&copy.debug_map() == &programs[0].debug_map());
   programs.clear();
-  ProgramSession<Two> session(copy);
+  Session session = *Session::make(copy);
   CHECK(support::run(session, {3}) == std::vector<float>{8});
 }
 
 TEST_CASE("a program with another debug map is the same program") {
   const Toys toys;
-  const LoweredProgram<Two> program = lowered();
+  const LoweredProgram program = lowered();
   CHECK(program.debug_map().entries().size() == 2);
-  const LoweredProgram<Two> stripped = program.with_debug_map(std::make_shared<const DebugMap>());
+  const LoweredProgram stripped = program.with_debug_map(std::make_shared<const DebugMap>());
   CHECK(stripped.debug_map().entries().empty());
   CHECK(stripped.methods().data() == program.methods().data());
-  ProgramSession<Two> session(stripped);
+  Session session = *Session::make(stripped);
   CHECK(support::run(session, {3}) == std::vector<float>{8});
 }
 
-TEST_CASE("each delegate's interface is that of its row, whichever backend it is of") {
+TEST_CASE("each delegate has its interface, whichever backend it is of") {
   const Toys toys;
-  const LoweredProgram<Two> program = lowered();
-  const PartitionedMethod<Two>& method = program.methods()[0];
+  const LoweredProgram program = lowered();
+  const LoweredMethod& method = program.methods()[0];
   REQUIRE(method.delegates.size() == 2);
-  CHECK(method.interface_of(method.delegates[0]).outputs[0].name == "s");
-  CHECK(method.interface_of(method.delegates[1]).outputs[0].name == "m");
-  CHECK(&method.interface_of(method.delegates[1]) == &std::get<1>(method.rows)[0].interface);
+  CHECK(method.delegates[0].interface.outputs[0].name == "s");
+  CHECK(method.delegates[1].interface.outputs[0].name == "m");
   CHECK(detail::place_of("forward", method.delegates[1]) == "method 'forward', partition 'toy1_0'");
 }
 
@@ -69,19 +69,18 @@ TEST_CASE(
   const Toys toys;
   A::state.available = B::state.available = false;
   Diagnostics diagnostics;
-  PartitionedMethod<Two> method = lowered({.keep_originals = true}).methods()[0];
+  LoweredMethod method = lowered({.keep_originals = true}).methods()[0];
   DebugMap map;
-  CHECK(detail::compile_delegates(method, false, map, &diagnostics));
+  CHECK(detail::compile_delegates(Two::tables(), std::span(&method, 1), false, map, &diagnostics));
   CHECK(diagnostics.warnings.size() == 2);
-  const auto strict = detail::compile_delegates(method, true, map, nullptr);
+  const auto strict = detail::compile_delegates(Two::tables(), std::span(&method, 1), true, map, nullptr);
   REQUIRE(!strict);
   CHECK(strict.error().code == ErrorCode::not_available);
   CHECK(strict.error().where == "method 'forward', partition 'toy0_0'");
   CHECK(!strict.error().fix.empty());
   B::state.available = true;
-  REQUIRE(detail::compile_delegates(method, true, map, nullptr));
+  REQUIRE(detail::compile_delegates(Two::tables(), std::span(&method, 1), true, map, nullptr));
   CHECK(method.delegates[0].backend == 1);
-  CHECK(std::get<1>(method.rows).size() == 2);
-  CHECK(std::get<1>(method.rows)[1].handle.has_value());
+  CHECK(method.delegates[0].handle != nullptr);
   CHECK(map.entries().size() == 1);
 }

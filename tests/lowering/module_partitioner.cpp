@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "davit/lowering/module_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 #include <doctest/doctest.h>
 
@@ -45,7 +46,7 @@ std::vector<int> backends(std::vector<Modules::Rule> rules) {
   const auto answer = Modules{std::move(rules)}.partition(Method{"forward", &program});
   REQUIRE(answer);
   std::vector<int> out;
-  for (const TagId tag : answer->tags.nodes) out.push_back(tag == no_id ? -1 : static_cast<int>(answer->delegations[tag].backend()));
+  for (const TagId tag : answer->tags.nodes) out.push_back(tag == no_id ? -1 : static_cast<int>(answer->delegations[tag].backend));
   return out;
 }
 
@@ -71,7 +72,7 @@ TEST_CASE("the program computes the same") {
   const auto lowered = to_backend(sample(), Modules{{{"enc.0", 0}}});
   REQUIRE(lowered);
   CHECK(lowered->methods()[0].delegates.size() == 3);
-  ProgramSession<Two> session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {2}) == std::vector<float>{-7});
 }
 

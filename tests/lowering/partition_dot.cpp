@@ -9,6 +9,7 @@
 
 #include "../support/toy_backend.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
 using support::A;
@@ -27,7 +28,7 @@ TEST_CASE("partitions are coloured boxes, and edges carry names and sizes") {
   d.output(d.mul("m", d.add("a", d.user("x", {2, 3}), 1.0), 2.0));
   const auto lowered = to_backend(d.finish(), CapabilityPartitioner<Two>{});
   REQUIRE(lowered);
-  CHECK(write_dot(lowered->methods()[0]) ==
+  CHECK(write_dot(*lowered, 0) ==
         "digraph \"forward\" {\n"
         "  node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\"];\n"
         "  edge [fontname=\"sans-serif\", fontsize=10];\n"
@@ -48,7 +49,7 @@ TEST_CASE("control flow is a cluster around the graphs it runs") {
   d.output(d.cond("out", d.gt("p", x, 0.0), {x}, [&](auto in) { return d.neg("y", in[0]); }, [](auto in) { return in[0]; }));
   const auto lowered = to_backend(d.finish(), CapabilityPartitioner<Two>{});
   REQUIRE(lowered);
-  const std::string dot = write_dot(lowered->methods()[0]);
+  const std::string dot = write_dot(*lowered, 0);
   CHECK(has(dot, "label=\"higher_order.cond\""));
   CHECK(has(dot, "label=\"out_true\""));
   CHECK(has(dot, "label=\"out_false\""));

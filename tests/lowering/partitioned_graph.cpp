@@ -7,6 +7,7 @@
 
 #include "../support/toy_backend.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
 using support::A;
@@ -21,7 +22,7 @@ PartitionedGraph graph_of(const ExportedProgram& program) {
   Diagnostics diagnostics;
   const auto lowered = to_backend(program, CapabilityPartitioner<Two>{}, {}, &diagnostics);
   REQUIRE(lowered);
-  return partitioned_graph(lowered->methods()[0], &diagnostics.reports[0]);
+  return partitioned_graph(*lowered, 0, &diagnostics.reports[0]);
 }
 const PartitionedGraph::Edge* edge(const PartitionedGraph& graph, std::string_view value, std::uint32_t to) {
   const auto at = std::ranges::find_if(graph.edges, [&](const auto& e) { return e.value == value && e.to == to; });

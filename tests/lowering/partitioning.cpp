@@ -80,9 +80,9 @@ TEST_CASE("a partitioning adds one tag with its destination after the other") {
   CHECK(partitioning.add("first", delegate_to<support::Two, support::B>({.tuning = 5})) == 0);
   CHECK(partitioning.add("second", delegate_to<support::Two, support::A>(), {1}) == 1);
   REQUIRE(partitioning.delegations.size() == 2);
-  CHECK(partitioning.delegations[0].backend() == 1);
-  CHECK(std::get<1>(partitioning.delegations[0].spec).spec.tuning == 5);
-  CHECK(partitioning.delegations[1].backend() == 0);
+  CHECK(partitioning.delegations[0].backend == 1);
+  CHECK(static_cast<const support::B::CompileSpec*>(partitioning.delegations[0].spec.get())->tuning == 5);
+  CHECK(partitioning.delegations[1].backend == 0);
   CHECK(partitioning.delegations[1].fallbacks == std::vector<std::uint32_t>{1});
   CHECK(partitioning.tags.names == std::vector<Name>{"first", "second"});
 }

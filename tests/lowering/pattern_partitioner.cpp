@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "davit/lowering/pattern_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 #include <doctest/doctest.h>
 
@@ -25,7 +26,7 @@ std::vector<int> backends(const ExportedProgram& program, std::vector<Patterns::
   const auto answer = Patterns{std::move(rules)}.partition(Method{"forward", &program});
   REQUIRE(answer);
   std::vector<int> out;
-  for (const TagId tag : answer->tags.nodes) out.push_back(tag == no_id ? -1 : static_cast<int>(answer->delegations[tag].backend()));
+  for (const TagId tag : answer->tags.nodes) out.push_back(tag == no_id ? -1 : static_cast<int>(answer->delegations[tag].backend));
   return out;
 }
 /// a = x + 1; m = a * 2; r = relu(m); m2 = r * 3; r2 = relu(m2)
@@ -46,7 +47,7 @@ TEST_CASE("chains of the pattern go to its backend, others stay") {
   CHECK(backends(chain(), {{{"aten.relu.default", "aten.relu.default"}, 1}}) == std::vector<int>(5, -1));
   const auto lowered = to_backend(chain(), Patterns{{mul_relu}});
   REQUIRE(lowered);
-  ProgramSession<Two> session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {2}) == std::vector<float>{18});
 }
 

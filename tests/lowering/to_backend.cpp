@@ -37,7 +37,7 @@ auto lower(const Methods& methods, const Specs& specs, Diagnostics* diagnostics 
 
 TEST_CASE("A01: lowering twice gives two modules of one type that share nothing") {
   Script script;
-  const ExportedProgram program = programs::identity();
+  const ExportedProgram program = programs::echo();
   const auto first = to_backend<Mock>(program);
   const auto second = to_backend<Mock>(program);
   REQUIRE((first && second));
@@ -47,25 +47,24 @@ TEST_CASE("A01: lowering twice gives two modules of one type that share nothing"
 }
 
 TEST_CASE(
-    "A02: a lowered module holds processed, spec, interface and handle of each method, in the order of the specs") {
+    "A02: a lowered program holds processed, spec, interface and handle of each method, in the order of the specs") {
   Script script;
-  const ExportedProgram program = programs::identity();
+  const ExportedProgram program = programs::echo();
   const auto lowered = lower({{"a", &program}, {"b", &program}, {"forward", &program}},
                              {{"b", {"opt_b"}}, {"forward", {"opt_forward"}}});
   REQUIRE(lowered);
   REQUIRE(lowered->methods().size() == 2);
   CHECK(lowered->methods()[0].name == "b");
-  CHECK(lowered->methods()[0].spec.text == "opt_b");
-  CHECK(lowered->methods()[0].processed.blob == "blob");
+  CHECK(spec_of<Mock>(lowered->methods()[0].delegates[0]).text == "opt_b");
+  CHECK(processed_of<Mock>(lowered->methods()[0].delegates[0]).blob == "blob");
   CHECK(lowered->methods()[0].interface.inputs.size() == 1);
-  CHECK(lowered->methods()[0].handle.has_value());
+  CHECK(lowered->methods()[0].delegates[0].handle != nullptr);
   CHECK(lowered->methods()[1].name == "forward");
-  CHECK(lowered->create_backend());
 }
 
 TEST_CASE("A03: only the methods of the specs exist; any other name is an error that lists them") {
   Script script;
-  const ExportedProgram program = programs::identity();
+  const ExportedProgram program = programs::echo();
   const auto lowered = lower({{"a", &program}, {"b", &program}, {"forward", &program}}, {{"b", {}}, {"forward", {}}});
   REQUIRE(lowered);
   CHECK(*lowered->find_method("b") == 0);
@@ -79,7 +78,7 @@ TEST_CASE("A03: only the methods of the specs exist; any other name is an error 
 
 TEST_CASE("A04: empty specs give a module without methods, and nothing is preprocessed or compiled") {
   Script script;
-  const ExportedProgram program = programs::identity();
+  const ExportedProgram program = programs::echo();
   const auto lowered = lower({{"forward", &program}}, {});
   REQUIRE(lowered);
   CHECK(lowered->methods().empty());
@@ -122,9 +121,9 @@ TEST_CASE("A06: a lowered module has no parameters of its own; it keeps only buf
 
 TEST_CASE("B01: an available backend is asked to preprocess, then if it is available, then to compile") {
   Script script;
-  REQUIRE(to_backend<Mock>(programs::identity()));
+  REQUIRE(to_backend<Mock>(programs::echo()));
   CHECK(script.take_log() == "preprocess is_available compile");
-  const ExportedProgram program = programs::identity();
+  const ExportedProgram program = programs::echo();
   REQUIRE(lower({{"a", &program}, {"b", &program}}, {{"a", {}}, {"b", {}}}));
   CHECK(script.take_log() == "preprocess preprocess is_available compile compile");
 }
@@ -132,36 +131,36 @@ TEST_CASE("B01: an available backend is asked to preprocess, then if it is avail
 TEST_CASE("B02: an unavailable backend is not compiled, and lowering succeeds without handles") {
   Script script;
   script.available = false;
-  const auto lowered = to_backend<Mock>(programs::identity());
+  const auto lowered = to_backend<Mock>(programs::echo());
   REQUIRE(lowered);
   CHECK(script.take_log() == "preprocess is_available");
-  CHECK(!lowered->methods()[0].handle.has_value());
+  CHECK(lowered->methods()[0].delegates[0].handle == nullptr);
 }
 
 TEST_CASE("B03: then a warning goes to the caller's diagnostics, if the caller gave any") {
   Script script;
   script.available = false;
   Diagnostics diagnostics;
-  REQUIRE(to_backend<Mock>(programs::identity(), {}, &diagnostics));
+  REQUIRE(to_backend<Mock>(programs::echo(), {}, &diagnostics));
   REQUIRE(diagnostics.warnings.size() == 1);
   CHECK(
       diagnostics.warnings[0] ==
-      "backend mock is not available here; the module can still be saved, and runs where it is loaded with the backend "
+      "backend mock is not available here; the program can still be saved, and runs where it is loaded with the backend "
       "available");
   script.available = true;
-  REQUIRE(to_backend<Mock>(programs::identity(), {}, &diagnostics));
+  REQUIRE(to_backend<Mock>(programs::echo(), {}, &diagnostics));
   CHECK(diagnostics.warnings.size() == 1);
 }
 
 TEST_CASE("E01: compile gets each method's blob with that method's spec") {
   Script script;
-  const ExportedProgram program = programs::identity();
+  const ExportedProgram program = programs::echo();
   const auto lowered = lower({{"a", &program}, {"b", &program}}, {{"a", {"opt_a"}}, {"b", {"opt_b"}}});
   REQUIRE(lowered);
   CHECK(script.compiled_specs == std::vector<Name>{"opt_a", "opt_b"});
   CHECK(script.compiled_blobs == std::vector<Name>{"blob", "blob"});
-  CHECK(lowered->methods()[0].handle->number == 10);
-  CHECK(lowered->methods()[1].handle->number == 20);
+  CHECK(handle_of<Mock>(lowered->methods()[0].delegates[0]).number == 10);
+  CHECK(handle_of<Mock>(lowered->methods()[1].delegates[0]).number == 20);
 }
 
 TEST_CASE("E02: compile returns one handle of one method, so that a handle for another name cannot be returned") {
@@ -172,7 +171,7 @@ TEST_CASE(
     "E03: a spec for a method the program lacks is an error before anything is preprocessed; the original "
     "preprocesses first") {
   Script script;
-  const ExportedProgram program = programs::identity();
+  const ExportedProgram program = programs::echo();
   const auto lowered = lower({{"forward", &program}}, {{"forward", {}}, {"nope", {}}});
   REQUIRE(!lowered);
   CHECK(lowered.error().code == ErrorCode::not_found);
@@ -188,7 +187,7 @@ TEST_CASE("E04: compile specs are of the backend's type; another type does not c
 
 TEST_CASE("E05: a method may have any name, __is_available too; two specs for one method are an error") {
   Script script;
-  const ExportedProgram program = programs::identity();
+  const ExportedProgram program = programs::echo();
   CHECK(lower({{"__is_available", &program}}, {{"__is_available", {}}}));
   const auto twice = lower({{"forward", &program}}, {{"forward", {"one"}}, {"forward", {"two"}}});
   REQUIRE(!twice);

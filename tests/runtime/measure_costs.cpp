@@ -10,6 +10,7 @@
 
 #include "../support/timed_backend.hpp"
 #include "davit/backends/portable.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
 using support::Draft;
@@ -39,7 +40,7 @@ std::vector<Name> tags(const ExportedProgram& program, const CostTable& table) {
 std::int64_t time_of(const ExportedProgram& program, const CostTable& table) {
   auto lowered = to_backend(program, ChoosingPartitioner<Timed>(table, {.regions = three}));
   REQUIRE(lowered);
-  ProgramSession session(*lowered);
+  Session session = *Session::make(*lowered);
   const std::int64_t begin = ToyClock::ns;
   CHECK(support::run(session, {4}) == std::vector<float>{49});
   return ToyClock::ns - begin;
@@ -56,7 +57,7 @@ TEST_CASE("each region is measured on each backend, and goes to the faster one")
   CHECK(tags(program, table) ==
         std::vector<Name>{"timed0_0", "timed0_0", "timed1_0", "timed1_0", "timed0_1", "timed0_1"});
   CHECK(time_of(program, table) == 3 * 100 + 6 * 1000);
-  const RegionChoice choice = detail::make_choice<Timed>(Method{"forward", &program}, {0, 1}, three);
+  const RegionChoice choice = detail::make_choice(Timed::tables(), Method{"forward", &program}, {0, 1}, three);
   CHECK(table.find(choice.key(1, 2), "timed0")->ns == 100 + 2 * 5000);
   CHECK(table.find(choice.key(1, 2), "timed1")->ns == 100 + 2 * 1000);
   CHECK(table.find(choice.key(1, 2), "timed1")->what == "aten.mul.Tensor ... aten.mul.Tensor, 2 nodes");
@@ -71,7 +72,7 @@ TEST_CASE("neighbours that the choice joins were measured together") {
   Second::op_ns = 4000;
   CostTable table;
   REQUIRE(measure_costs<Timed, ToyClock>(Method{"forward", &program}, table, options));
-  const RegionChoice choice = detail::make_choice<Timed>(Method{"forward", &program}, {0, 1}, options.regions);
+  const RegionChoice choice = detail::make_choice(Timed::tables(), Method{"forward", &program}, {0, 1}, options.regions);
   REQUIRE(choice.regions().count() == 6);
   REQUIRE(table.find(choice.key(0, 2), "timed0") != nullptr);
   CHECK(table.find(choice.key(0, 2), "timed0")->ns == 100 + 2 * 1000);
@@ -143,7 +144,7 @@ TEST_CASE("a table that holds everything stays as it is; the same one gives the 
 TEST_CASE("what cannot be lowered or run is noted, and another backend gets it") {
   const TimedToys toys;
   const ExportedProgram program = support::add_mul_add();
-  const RegionChoice choice = detail::make_choice<Timed>(Method{"forward", &program}, {0, 1}, three);
+  const RegionChoice choice = detail::make_choice(Timed::tables(), Method{"forward", &program}, {0, 1}, three);
   First::state.fails_compile = true;
   const CostTable compiled = measured(program);
   CHECK(compiled.find(choice.key(0, 1), "timed0")->outcome == CostOutcome::refused);
@@ -192,7 +193,7 @@ TEST_CASE("state, shared weights and branches; sub-graphs of control flow") {
   auto whole = to_backend(program, AllNodePartitioner<Timed>{0});
   REQUIRE(chosen);
   REQUIRE(whole);
-  ProgramSession a(*chosen), b(*whole);
+  Session a = *Session::make(*chosen), b(*whole);
   for (const float value : {4.0f, -3.0f, 0.5f}) CHECK(support::run(a, {value}) == support::run(b, {value}));
   CHECK(!support::run(a, {1}).empty());
 }
@@ -223,7 +224,7 @@ TEST_CASE("measured: portable against itself with work that leads nowhere, the s
   REQUIRE(lowered);
   REQUIRE(lowered->methods()[0].delegates.size() == 1);
   CHECK(lowered->methods()[0].delegates[0].backend == 1);
-  ProgramSession session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {4}) == std::vector<float>{49});
 }
 

@@ -7,6 +7,7 @@
 
 #include "../programs.hpp"
 #include "davit/backends/compiler_demo.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
 using namespace davit::literals;

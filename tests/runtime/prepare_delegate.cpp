@@ -56,13 +56,24 @@ struct filling : plain {
 static_assert(!Prepares<plain> && Prepares<preparing> && !FillsDestinations<preparing> && FillsDestinations<filling> &&
               Prepares<filling>);
 
+template <class B>
+Result<std::size_t> scratch_for_of(const typename B::Handle& handle, std::span<const EValue> inputs, std::span<const EValue> outputs,
+                                   workspace_of<B>& workspace) {
+  return scratch_for(backend_table<B>, &handle, inputs, outputs, &workspace);
+}
+template <class B>
+Result<void> prepare_delegate_of(const typename B::Handle& handle, std::span<const EValue> inputs, std::span<const EValue> outputs,
+                                 workspace_of<B>& workspace, Scratch& scratch) {
+  return prepare_delegate(backend_table<B>, &handle, inputs, outputs, &workspace, scratch);
+}
+
 }  // namespace
 
 TEST_CASE("a backend that does not prepare wants nothing") {
   workspace_of<plain> workspace{};
   Scratch scratch;
-  CHECK(scratch_for<plain>({}, {}, {}, workspace).value() == 0);
-  CHECK(prepare_delegate<plain>({}, {}, {}, workspace, scratch));
+  CHECK(scratch_for_of<plain>({}, {}, {}, workspace).value() == 0);
+  CHECK(prepare_delegate_of<plain>({}, {}, {}, workspace, scratch));
   CHECK(scratch.span().empty());
 }
 
@@ -70,11 +81,11 @@ TEST_CASE("a backend that prepares sees its inputs, and gets the scratch that it
   workspace_of<preparing> workspace{};
   Scratch scratch;
   const EValue inputs[] = {1, 2};
-  CHECK(prepare_delegate<preparing>({.wants = 100}, inputs, {}, workspace, scratch));
+  CHECK(prepare_delegate_of<preparing>({.wants = 100}, inputs, {}, workspace, scratch));
   CHECK(workspace.inputs == 2);
   CHECK(scratch.span().size() == 100);
   CHECK(reinterpret_cast<std::uintptr_t>(scratch.span().data()) % 64 == 0);
-  CHECK(prepare_delegate<preparing>({.wants = 10}, inputs, {}, workspace, scratch));
+  CHECK(prepare_delegate_of<preparing>({.wants = 10}, inputs, {}, workspace, scratch));
   CHECK(scratch.span().size() == 100);
 }
 
@@ -83,9 +94,9 @@ TEST_CASE("a backend that fills destinations is told which outputs have one") {
   Scratch scratch;
   const Tensor x = programs::scalar(1);
   const EValue outputs[] = {x.view(), EValue(), x.view()};
-  CHECK(scratch_for<filling>({.wants = 7}, {}, outputs, workspace).value() == 7);
+  CHECK(scratch_for_of<filling>({.wants = 7}, {}, outputs, workspace).value() == 7);
   CHECK(workspace.destinations == 2);
-  CHECK(prepare_delegate<filling>({.wants = 7}, {}, {}, workspace, scratch));
+  CHECK(prepare_delegate_of<filling>({.wants = 7}, {}, {}, workspace, scratch));
   CHECK(workspace.destinations == 0);
 }
 
@@ -93,11 +104,11 @@ TEST_CASE("an error of prepare names the backend, and scratch that does not fit 
   workspace_of<preparing> workspace{};
   Scratch scratch;
   REQUIRE(scratch.reserve(64));
-  const auto failed = prepare_delegate<preparing>({.fails = true}, {}, {}, workspace, scratch);
+  const auto failed = prepare_delegate_of<preparing>({.fails = true}, {}, {}, workspace, scratch);
   REQUIRE(!failed);
   CHECK(failed.error().backend == "preparing");
   CHECK(failed.error().what == "it must not");
-  const auto huge = prepare_delegate<preparing>({.wants = SIZE_MAX / 2}, {}, {}, workspace, scratch);
+  const auto huge = prepare_delegate_of<preparing>({.wants = SIZE_MAX / 2}, {}, {}, workspace, scratch);
   REQUIRE(!huge);
   CHECK(huge.error().code == ErrorCode::out_of_memory);
   CHECK(huge.error().stage == Stage::execute);

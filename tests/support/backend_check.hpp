@@ -11,7 +11,9 @@
 #include "davit/runtime/session.hpp"
 #include "davit/testing/backend_laws.hpp"
 #include "davit/testing/snapshot.hpp"
+#include "davit/lowering/to_backend.hpp"
 #include "support/reference.hpp"
+#include "support/saved_program.hpp"
 
 namespace support {
 
@@ -26,7 +28,7 @@ template <class B>
   });
   const auto lowered = davit::to_backend<B>(program, spec);
   if (!lowered) return text + to_string(lowered.error());
-  davit::Session<B> session(*lowered);
+  davit::Session session = *davit::Session::make(*lowered);
   const auto results = session.run(0, sample);
   if (!results) return text + to_string(results.error());
   return text + differs_from_portable(program, sample, *results, tolerance);
@@ -35,9 +37,9 @@ template <class B>
 /// Runs sessions of one module in `threads` threads at the same time; how many runs failed or gave another result than
 /// the first.
 template <class B>
-[[nodiscard]] int wrong_concurrent_runs(const davit::LoweredModule<B>& module, std::span<const davit::EValue> sample,
+[[nodiscard]] int wrong_concurrent_runs(const davit::LoweredProgram& module, std::span<const davit::EValue> sample,
                                         std::size_t threads, int runs) {
-  davit::Session<B> first(module);
+  davit::Session first = *davit::Session::make(module);
   const auto expected = first.run(0, sample);
   if (!expected) return -1;
   const davit::testing::Snapshot right(*expected);
@@ -46,7 +48,7 @@ template <class B>
     std::vector<std::jthread> workers;
     for (int& count : wrong)
       workers.emplace_back([&count, &module, &sample, &right, runs] {
-        davit::Session<B> session(module);
+        davit::Session session = *davit::Session::make(module);
         for (int i = 0; i < runs; ++i) {
           const auto results = session.run(0, sample);
           count += !results || davit::testing::Snapshot(*results) != right ? 1 : 0;
@@ -61,13 +63,13 @@ template <class B>
 /// Loads, compiles and runs a saved module with each of its bytes damaged in turn, and with its end missing. Every step
 /// may answer an Error, and nothing may crash; answers how many of them ran.
 template <class B>
-[[nodiscard]] int run_damaged(const davit::LoweredModule<B>& module, std::span<const davit::EValue> sample) {
-  const std::vector<std::byte> whole = davit::save_module(module);
+[[nodiscard]] int run_damaged(const davit::LoweredProgram& module, std::span<const davit::EValue> sample) {
+  const std::vector<std::byte> whole = support::saved(module);
   int ran = 0;
   const auto try_bytes = [&](const std::vector<std::byte>& bytes) {
-    const auto loaded = davit::load_module<B>(bytes);
+    const auto loaded = support::loaded<B>(bytes);
     if (!loaded || loaded->methods().empty()) return;
-    davit::Session<B> session(*loaded);
+    davit::Session session = *davit::Session::make(*loaded);
     ran += session.run(0, sample).has_value() ? 1 : 0;
   };
   constexpr std::byte masks[] = {std::byte{0x01}, std::byte{0x80}, std::byte{0xff}, std::byte{0x02}, std::byte{0x40}};

@@ -13,7 +13,7 @@ std::string differs_from_portable(const ExportedProgram& program, std::span<cons
                                   std::span<const EValue> results, testing::Tolerance tolerance) {
   const auto lowered = to_backend<portable>(program, {});
   if (!lowered) return to_string(lowered.error());
-  Session<portable> session(*lowered);
+  Session session = *Session::make(*lowered);
   const auto expected = session.run(0, inputs);
   if (!expected) return to_string(expected.error());
   if (expected->size() != results.size()) return "another number of results";

@@ -13,7 +13,7 @@
 
 #include "draft.hpp"
 #include "davit/lowering/lower_program.hpp"
-#include "davit/runtime/program_session.hpp"
+#include "davit/runtime/session.hpp"
 
 namespace support {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "davit/testing/alternating_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 #include <doctest/doctest.h>
 
@@ -32,14 +33,14 @@ TEST_CASE("nodes are dealt out in turn: in a chain every value crosses a border"
   REQUIRE(dealt->delegations.size() == 6);
   for (std::uint32_t n = 0; n < 6; ++n) {
     CHECK(dealt->tags.nodes[n] == n);
-    CHECK(dealt->delegations[n].backend() == n % 2);
+    CHECK(dealt->delegations[n].backend == n % 2);
   }
   CHECK(dealt->tags.names[1] == "toy1_1");
   const auto some = testing::AlternatingPartitioner<Three>{{2, 0}}.partition(Method{"forward", &program});
   REQUIRE(some);
-  CHECK(some->delegations[0].backend() == 2);
-  CHECK(some->delegations[1].backend() == 0);
-  CHECK(some->delegations[2].backend() == 2);
+  CHECK(some->delegations[0].backend == 2);
+  CHECK(some->delegations[1].backend == 0);
+  CHECK(some->delegations[2].backend == 2);
 }
 
 TEST_CASE("who refuses a node leaves it to the next; what all refuse goes to the one whose turn it is") {
@@ -49,7 +50,7 @@ TEST_CASE("who refuses a node leaves it to the next; what all refuse goes to the
     const auto dealt = testing::AlternatingPartitioner<Two>{}.partition(Method{"forward", &program});
     REQUIRE(dealt);
     std::vector<std::uint32_t> backends;
-    for (NodeId n = 0; n < 4; ++n) backends.push_back(dealt->delegations[dealt->tags.nodes[n]].backend());
+    for (NodeId n = 0; n < 4; ++n) backends.push_back(dealt->delegations[dealt->tags.nodes[n]].backend);
     return backends;
   };
   B::state.refused_nodes = 0b0010;
@@ -64,7 +65,7 @@ TEST_CASE("a program dealt out computes what it computed") {
   REQUIRE(lowered);
   CHECK(A::state.preprocessed == 4);
   CHECK(B::state.preprocessed == 3);
-  ProgramSession<Two> session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {2}) == std::vector<float>{9});
 }
 

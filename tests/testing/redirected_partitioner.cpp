@@ -6,6 +6,7 @@
 #include "../support/toy_backend.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/config_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
 using support::A;
@@ -45,8 +46,8 @@ TEST_CASE("the cut is the same, the backend is the one asked for") {
     CHECK(after.delegates[i].backend == 1);
     CHECK(after.interface_of(after.delegates[i]).outputs[0].name == before.interface_of(before.delegates[i]).outputs[0].name);
   }
-  ProgramSession<Three> session(*cut);
-  ProgramSession<Three> other(*reference);
+  Session session = *Session::make(*cut);
+  Session other = *Session::make(*reference);
   CHECK(support::run(session, {2}) == support::run(other, {2}));
 }
 

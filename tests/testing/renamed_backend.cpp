@@ -25,7 +25,7 @@ static_assert(Backend<Second> && SelectsNodes<Second> && Prepares<Second> && Sav
 TEST_CASE("a renamed backend does what the first does, under its own name") {
   const auto lowered = to_backend<Second>(programs::add());
   REQUIRE(lowered);
-  Session<Second> session(*lowered);
+  Session session = *Session::make(*lowered);
   const Tensor two = programs::scalar(2);
   const Tensor one = programs::scalar(1);
   CHECK(*session.call<TensorView>("forward", two.view(), one.view())->as<float>() == 3);

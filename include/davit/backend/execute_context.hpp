@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "davit/core/error.hpp"
+#include "davit/core/evalue.hpp"
 
 namespace davit {
 
@@ -29,6 +30,51 @@ struct NullTracer {
   static constexpr void memory(DebugHandle, std::size_t) noexcept {}
 };
 static_assert(Tracer<NullTracer>);
+
+/// Any tracer, by reference: what a session hands on to its backends. The tracer must outlive it. A tracer may also have
+/// `begin_delegate(tag, backend)`, `end_delegate(tag, backend)` and `delegate_outputs(tag, outputs)`; a session calls them.
+class TracerRef {
+ public:
+  static constexpr bool enabled = true;
+
+  template <class T>
+    requires(Tracer<T> && !std::same_as<T, TracerRef>)
+  explicit constexpr TracerRef(T& tracer) noexcept : self_(&tracer), calls_(&calls_of<T>) {}
+
+  void begin_op(DebugHandle handle, std::string_view name) { calls_->begin_op(self_, handle, name); }
+  void end_op(DebugHandle handle, std::string_view name) { calls_->end_op(self_, handle, name); }
+  void memory(DebugHandle handle, std::size_t bytes) { calls_->memory(self_, handle, bytes); }
+  void begin_delegate(std::string_view tag, std::string_view backend) { calls_->begin_delegate(self_, tag, backend); }
+  void end_delegate(std::string_view tag, std::string_view backend) { calls_->end_delegate(self_, tag, backend); }
+  void delegate_outputs(std::string_view tag, std::span<const EValue> outputs) { calls_->delegate_outputs(self_, tag, outputs); }
+
+ private:
+  struct Calls {
+    void (*begin_op)(void*, DebugHandle, std::string_view);
+    void (*end_op)(void*, DebugHandle, std::string_view);
+    void (*memory)(void*, DebugHandle, std::size_t);
+    void (*begin_delegate)(void*, std::string_view, std::string_view);
+    void (*end_delegate)(void*, std::string_view, std::string_view);
+    void (*delegate_outputs)(void*, std::string_view, std::span<const EValue>);
+  };
+  template <class T>
+  static constexpr Calls calls_of{
+      [](void* self, DebugHandle handle, std::string_view name) { static_cast<T*>(self)->begin_op(handle, name); },
+      [](void* self, DebugHandle handle, std::string_view name) { static_cast<T*>(self)->end_op(handle, name); },
+      [](void* self, DebugHandle handle, std::size_t bytes) { static_cast<T*>(self)->memory(handle, bytes); },
+      []([[maybe_unused]] void* self, [[maybe_unused]] std::string_view tag, [[maybe_unused]] std::string_view backend) {
+        if constexpr (requires(T& t) { t.begin_delegate(tag, backend); }) static_cast<T*>(self)->begin_delegate(tag, backend);
+      },
+      []([[maybe_unused]] void* self, [[maybe_unused]] std::string_view tag, [[maybe_unused]] std::string_view backend) {
+        if constexpr (requires(T& t) { t.end_delegate(tag, backend); }) static_cast<T*>(self)->end_delegate(tag, backend);
+      },
+      []([[maybe_unused]] void* self, [[maybe_unused]] std::string_view tag, [[maybe_unused]] std::span<const EValue> outputs) {
+        if constexpr (requires(T& t) { t.delegate_outputs(tag, outputs); }) static_cast<T*>(self)->delegate_outputs(tag, outputs);
+      }};
+
+  void* self_;
+  const Calls* calls_;
+};
 
 /// Keeps the sentence a backend says about a fault. On a device use NoReport: the sentences are not even compiled in.
 struct TextReport {

@@ -17,6 +17,7 @@
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/package_layout.hpp"
 #include "davit/lowering/check_schedule.hpp"
+#include "davit/lowering/backend_list.hpp"
 #include "davit/lowering/lowered_program.hpp"
 #include "davit/program/program_bytes.hpp"
 #include "davit/program/verify.hpp"
@@ -30,33 +31,24 @@ struct SaveOptions {
 namespace detail {
 
 /// Writes one partition: its place, how it is compiled, and what its backend made of it.
-template <class List>
-[[nodiscard]] Result<void> write_delegate(ByteWriter& out, const PartitionedMethod<List>& method, const DelegateEntry& entry,
+[[nodiscard]] inline Result<void> write_delegate(ByteWriter& out, BackendTables backends, const LoweredMethod& method, const LoweredDelegate& entry,
                                           SegmentWriter& segments) {
   out.text(entry.tag);
-  out.text(List::name(entry.backend));
+  out.text(backends.name(entry.backend));
   out.number(static_cast<std::uint64_t>(entry.fallbacks.size()));
-  for (const std::uint32_t fallback : entry.fallbacks) out.text(List::name(fallback));
-  Result<void> done;
-  List::visit(entry.backend, [&]<class B, std::size_t I>() {
-    const LoweredMethod<B>& row = std::get<I>(method.rows)[entry.index];
-    write_interface(out, row.interface);
-    if constexpr (SavesSegments<B>) {
-      out.bytes(B::save_spec(row.spec));
-      out.number(segments.add_owned(B::save(row.processed, segments)));
-    } else if constexpr (SavesProcessed<B>) {
-      out.bytes(B::save_spec(row.spec));
-      out.number(segments.add_owned(B::save(row.processed)));
-    } else {
-      done = std::unexpected(Error{.code = ErrorCode::unsupported_argument, .stage = Stage::save, .backend = B::name,
-                                   .where = davit::detail::place_of(method.name, entry),
-                                   .what = "this backend cannot save what it preprocessed",
-                                   .fix = "give it save, load, save_spec and load_spec (see SavesProcessed)"});
-    }
-  });
+  for (const std::uint32_t fallback : entry.fallbacks) out.text(backends.name(fallback));
+  const BackendTable& backend = backends[entry.backend];
+  if (backend.save == nullptr)
+    return std::unexpected(Error{.code = ErrorCode::unsupported_argument, .stage = Stage::save, .backend = Name(backend.name),
+                                 .where = davit::detail::place_of(method.name, entry),
+                                 .what = "this backend cannot save what it preprocessed",
+                                 .fix = "give it save, load, save_spec and load_spec (see SavesProcessed)"});
+  write_interface(out, entry.interface);
+  out.bytes(backend.save_spec(entry.spec.get()));
+  out.number(segments.add_owned(backend.save(entry.processed.get(), segments)));
   out.number(static_cast<std::uint8_t>(entry.original != nullptr));
   if (entry.original != nullptr) write_program(out, *entry.original, segments);
-  return done;
+  return {};
 }
 
 [[nodiscard]] inline std::vector<std::byte> debug_bytes(const DebugMap& map) {
@@ -73,17 +65,17 @@ template <class List>
   return DebugMap::make(std::move(entries), std::move(text));
 }
 
-template <class List>
 class PackageReader {
  public:
-  PackageReader(std::span<const std::byte> table, const SegmentReader& segments, DebugMap& debug_map, Diagnostics* diagnostics)
-      : in_(table), segments_(segments), debug_map_(debug_map), diagnostics_(diagnostics) {}
+  PackageReader(BackendTables backends, std::span<const std::byte> table, const SegmentReader& segments, DebugMap& debug_map, Diagnostics* diagnostics)
+      : backends_(backends), in_(table), segments_(segments), debug_map_(debug_map), diagnostics_(diagnostics) {}
 
-  [[nodiscard]] Result<std::shared_ptr<typename LoweredProgram<List>::Parts>> run() {
-    auto parts = std::make_shared<typename LoweredProgram<List>::Parts>();
+  [[nodiscard]] Result<std::shared_ptr<LoweredProgram::Parts>> run() {
+    auto parts = std::make_shared<LoweredProgram::Parts>();
+    parts->backends = backends_;
     const std::size_t methods = in_.count(32);
     for (std::size_t i = 0; i < methods && in_.ok(); ++i) {
-      Result<PartitionedMethod<List>> method = read_method();
+      Result<LoweredMethod> method = read_method();
       if (!method) return std::unexpected(std::move(method.error()));
       parts->methods.push_back(std::move(*method));
     }
@@ -91,13 +83,12 @@ class PackageReader {
     if (!state) return std::unexpected(std::move(state.error()));
     parts->state = std::move(*state);
     if (!in_.ok() || !in_.at_end()) return std::unexpected(corrupt("the bytes end early, late, or a size is wrong"));
-    for (const PartitionedMethod<List>& method : parts->methods)
+    for (const LoweredMethod& method : parts->methods)
       for (const InputPort& port : method.interface.inputs)
         if (port.role == InputRole::state && !fits(parts->state, port))
           return std::unexpected(corrupt(concat("no initial value fits the buffer '", port.target, "'")));
-    for (PartitionedMethod<List>& method : parts->methods)
-      if (Result<void> compiled = davit::detail::compile_delegates(method, true, debug_map_, diagnostics_); !compiled)
-        return std::unexpected(std::move(compiled.error()));
+    if (Result<void> compiled = davit::detail::compile_delegates(backends_, parts->methods, true, debug_map_, diagnostics_); !compiled)
+      return std::unexpected(std::move(compiled.error()));
     return parts;
   }
 
@@ -116,8 +107,8 @@ class PackageReader {
     return false;
   }
 
-  [[nodiscard]] Result<PartitionedMethod<List>> read_method() {
-    PartitionedMethod<List> method;
+  [[nodiscard]] Result<LoweredMethod> read_method() {
+    LoweredMethod method;
     method.name = Name::own(in_.text());
     method.interface = read_interface(in_);
     method.storage_matters = in_.number<std::uint8_t>() != 0;
@@ -130,7 +121,7 @@ class PackageReader {
       if (Result<void> read = read_delegate(method); !read) return std::unexpected(std::move(read.error()));
     if (!in_.ok()) return std::unexpected(corrupt("the bytes end early or a size is wrong"));
     std::vector<const MethodInterface*> interfaces;
-    for (const DelegateEntry& entry : method.delegates) interfaces.push_back(&method.interface_of(entry));
+    for (const LoweredDelegate& delegate : method.delegates) interfaces.push_back(&delegate.interface);
     Result<Schedule> schedule = make_schedule(method.parent, method.interface, interfaces);
     if (!schedule) {
       schedule.error().stage = Stage::load;
@@ -150,30 +141,23 @@ class PackageReader {
   }
 
   [[nodiscard]] Result<std::uint32_t> backend_named(std::string_view name) const {
-    const std::size_t index = List::find(name);
-    if (index != List::size) return static_cast<std::uint32_t>(index);
+    const std::size_t index = backends_.find(name);
+    if (index != backends_.size()) return static_cast<std::uint32_t>(index);
     return std::unexpected(Error{.code = ErrorCode::not_available, .stage = Stage::load, .backend = Name::own(name),
                                  .what = concat("the program was lowered for backend '", name, "', which is not in this program's list"),
-                                 .fix = concat("add it to the BackendList, which has: ", List::names())});
+                                 .fix = concat("add it to the BackendList, which has: ", backends_.names())});
   }
-  [[nodiscard]] Result<void> read_delegate(PartitionedMethod<List>& method) {
-    DelegateEntry entry{.tag = Name::own(in_.text())};
+  [[nodiscard]] Result<void> read_delegate(LoweredMethod& method) {
+    LoweredDelegate entry{.tag = Name::own(in_.text())};
     const Result<std::uint32_t> backend = backend_named(in_.text());
     if (!backend) return std::unexpected(backend.error());
     entry.backend = *backend;
     const std::size_t fallbacks = in_.count(8);
     for (std::size_t i = 0; i < fallbacks && in_.ok(); ++i)
-      if (const std::size_t index = List::find(in_.text()); index != List::size) entry.fallbacks.push_back(static_cast<std::uint32_t>(index));
-    Result<void> done;
-    List::visit(entry.backend, [&]<class B, std::size_t I>() {
-      if constexpr (SavesProcessed<B>) {
-        done = read_row<B>(std::get<I>(method.rows), method.name);
-        entry.index = static_cast<std::uint32_t>(std::get<I>(method.rows).size() - 1);
-      } else {
-        done = std::unexpected(package_error(davit::detail::place_of(method.name, entry), concat("backend ", B::name, " cannot load")));
-      }
-    });
-    if (!done) return done;
+      if (const std::size_t index = backends_.find(in_.text()); index != backends_.size()) entry.fallbacks.push_back(static_cast<std::uint32_t>(index));
+    if (backends_[entry.backend].load == nullptr)
+      return std::unexpected(package_error(davit::detail::place_of(method.name, entry), concat("backend ", backends_.name(entry.backend), " cannot load")));
+    if (Result<void> read = read_processed(entry); !read) return read;
     if (in_.number<std::uint8_t>() != 0) {
       Result<ExportedProgram> original = checked_program();
       if (!original) return std::unexpected(std::move(original.error()));
@@ -182,27 +166,24 @@ class PackageReader {
     method.delegates.push_back(std::move(entry));
     return {};
   }
-  template <class B>
-  [[nodiscard]] Result<void> read_row(std::vector<LoweredMethod<B>>& rows, const Name& method) {
-    MethodInterface interface = read_interface(in_);
-    Result<typename B::CompileSpec> spec = B::load_spec(in_.bytes());
+  [[nodiscard]] Result<void> read_processed(LoweredDelegate& delegate) {
+    const BackendTable& backend = backends_[delegate.backend];
+    delegate.interface = read_interface(in_);
+    Result<BackendObject> spec = backend.load_spec(in_.bytes());
     if (!spec) return std::unexpected(std::move(spec.error()));
     const SharedBytes* blob = segments_.find(in_.number<std::uint32_t>());
     if (!in_.ok() || blob == nullptr) return std::unexpected(corrupt("a partition's blob is not there"));
-    Result<typename B::Processed> processed;
-    if constexpr (SavesSegments<B>) {
-      processed = B::load(blob->bytes(), segments_);
-    } else {
-      processed = B::load(blob->bytes());
-    }
+    Result<BackendObject> processed = backend.load(blob->bytes(), segments_);
     if (!processed) {
-      if (processed.error().backend.empty()) processed.error().backend = B::name;
+      if (processed.error().backend.empty()) processed.error().backend = Name(backend.name);
       return std::unexpected(std::move(processed.error()));
     }
-    rows.push_back({method, std::move(*spec), std::move(interface), std::move(*processed), std::nullopt});
+    delegate.spec = *std::move(spec);
+    delegate.processed = *std::move(processed);
     return {};
   }
 
+  BackendTables backends_;
   ByteReader in_;
   const SegmentReader& segments_;
   DebugMap& debug_map_;
@@ -217,19 +198,18 @@ class PackageReader {
 /// The program's flat tables are their own format, read back with bounds checks and the verifier; a FlatBuffers schema
 /// would wrap the same byte vectors, could not check their references, and would be a second library to ship.
 /// Errors: unsupported_argument for a backend that cannot save. O(size).
-template <class List>
-[[nodiscard]] Result<std::vector<std::byte>> save_program(const LoweredProgram<List>& program, SaveOptions options = {}) {
+[[nodiscard]] inline Result<std::vector<std::byte>> save_program(const LoweredProgram& program, SaveOptions options = {}) {
   SegmentWriter segments;
   ByteWriter table;
   table.number(static_cast<std::uint64_t>(program.methods().size()));
-  for (const PartitionedMethod<List>& method : program.methods()) {
+  for (const LoweredMethod& method : program.methods()) {
     table.text(method.name);
     write_interface(table, method.interface);
     table.number(static_cast<std::uint8_t>(method.storage_matters));
     write_program(table, method.parent, segments);
     table.number(static_cast<std::uint64_t>(method.delegates.size()));
-    for (const DelegateEntry& entry : method.delegates)
-      if (Result<void> written = detail::write_delegate(table, method, entry, segments); !written)
+    for (const LoweredDelegate& entry : method.delegates)
+      if (Result<void> written = detail::write_delegate(table, program.backends(), method, entry, segments); !written)
         return std::unexpected(std::move(written.error()));
   }
   davit::detail::write_tensors(table, program.state(), segments);
@@ -238,8 +218,7 @@ template <class List>
 }
 
 /// Saves to a file. Errors: as above, io_error; a file that cannot be written whole is removed.
-template <class List>
-[[nodiscard]] Result<void> save_program(const LoweredProgram<List>& program, const std::filesystem::path& path, SaveOptions options = {}) {
+[[nodiscard]] inline Result<void> save_program(const LoweredProgram& program, const std::filesystem::path& path, SaveOptions options = {}) {
   Result<std::vector<std::byte>> bytes = save_program(program, options);
   if (!bytes) return std::unexpected(std::move(bytes.error()));
   std::ofstream out(path, std::ios::binary);
@@ -255,26 +234,29 @@ template <class List>
 ///
 /// Errors: corrupt_data and version_mismatch with the place; not_available for a backend that is not in the list, or that
 /// cannot run here and has no fallback in the package; what the backends' load and compile report.
-template <class List>
-[[nodiscard]] Result<LoweredProgram<List>> load_program(const SharedBytes& bytes, Diagnostics* diagnostics = nullptr) {
+[[nodiscard]] inline Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes, Diagnostics* diagnostics = nullptr) {
   Result<Package> package = read_package(bytes);
   if (!package) return std::unexpected(std::move(package.error()));
   Result<DebugMap> map = package->debug_map.empty() ? Result<DebugMap>(std::in_place) : detail::read_debug_map(package->debug_map.bytes());
   if (!map) return std::unexpected(std::move(map.error()));
   const bool stripped = package->debug_map.empty();
-  auto parts = detail::PackageReader<List>(package->table.bytes(), package->segments, *map, diagnostics).run();
+  auto parts = detail::PackageReader(backends, package->table.bytes(), package->segments, *map, diagnostics).run();
   if (stripped) *map = DebugMap();  // what a fallback added would answer for handles that were stripped
   if (!parts) {
     parts.error().stage = parts.error().stage == Stage::compile ? Stage::compile : Stage::load;
     return std::unexpected(map->explain(std::move(parts.error())));
   }
-  return LoweredProgram<List>(std::move(*parts), std::make_shared<const DebugMap>(std::move(*map)));
+  return LoweredProgram(std::move(*parts), std::make_shared<const DebugMap>(std::move(*map)));
 }
-template <class List>
-[[nodiscard]] Result<LoweredProgram<List>> load_program(const std::filesystem::path& path, Diagnostics* diagnostics = nullptr) {
+[[nodiscard]] inline Result<LoweredProgram> load_program(BackendTables backends, const std::filesystem::path& path, Diagnostics* diagnostics = nullptr) {
   Result<SharedBytes> bytes = map_file(path);
   if (!bytes) return std::unexpected(std::move(bytes.error()));
-  return load_program<List>(*bytes, diagnostics);
+  return load_program(backends, *bytes, diagnostics);
+}
+/// The same for a list of backends; `from` is a path, or bytes.
+template <class List, class From>
+[[nodiscard]] Result<LoweredProgram> load_program(const From& from, Diagnostics* diagnostics = nullptr) {
+  return load_program(List::tables(), from, diagnostics);
 }
 
 }  // namespace davit::formats

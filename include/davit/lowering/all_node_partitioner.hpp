@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "davit/lowering/assign_nodes.hpp"
+#include "davit/lowering/backend_list.hpp"
 
 namespace davit {
 
@@ -19,9 +20,9 @@ struct AllNodePartitioner {
   std::uint32_t backend = 0;  ///< index of the list
 
   [[nodiscard]] Result<Partitioning<List>> partition(const Method& method) const {
-    if (backend >= List::size) return std::unexpected(detail::no_such_backend<List>("AllNodePartitioner", backend));
+    if (backend >= List::size) return std::unexpected(detail::no_such_backend(List::tables(), "AllNodePartitioner", backend));
     const GraphModuleView graph = method.view();
-    return assign_nodes<List>(graph, std::vector<std::uint32_t>(graph.nodes.size(), backend));
+    return Partitioning<List>(assign_nodes(List::tables(), graph, std::vector<std::uint32_t>(graph.nodes.size(), backend)));
   }
 };
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "davit/backend/contract.hpp"
+#include "davit/backend/backend_table.hpp"
 
 namespace davit {
 
@@ -35,6 +35,8 @@ struct BackendList {
     ((all = concat(all, all.empty() ? "" : ", ", Bs::name)), ...);
     return all;
   }
+  /// The backends behind the border: what all code that does not depend on their types works with.
+  [[nodiscard]] static constexpr BackendTables tables() noexcept { return BackendTables(rows); }
   template <std::size_t I>
   using at = std::tuple_element_t<I, std::tuple<Bs...>>;
   template <class B>
@@ -62,6 +64,7 @@ struct BackendList {
   }
 
  private:
+  static constexpr BackendTable rows[] = {backend_table<Bs>...};
   static constexpr bool names_differ = [] {
     constexpr std::string_view names[] = {Bs::name...};
     for (std::size_t i = 0; i < size; ++i)

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "davit/lowering/group_nodes.hpp"
-#include "davit/lowering/partitioning.hpp"
+#include "davit/core/config.hpp"
+#include "davit/lowering/assign_nodes.hpp"
+#include "davit/lowering/backend_list.hpp"
 
 namespace davit {
 
@@ -24,6 +23,9 @@ struct CapabilityOptions {
   /// Whether a group is worth its backend's while: false sends it to the next one. Null: yes.
   bool (*worthwhile)(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) = nullptr;
 };
+
+/// What a CapabilityPartitioner does, for any list of backends.
+[[nodiscard]] Result<PartitionResult> partition_by_capability(BackendTables backends, const CapabilityOptions& options, const Method& method);
 
 /// Gives every node to the first backend that takes it, and joins neighbours to few large partitions.
 ///
@@ -39,112 +41,15 @@ class CapabilityPartitioner {
   explicit CapabilityPartitioner(CapabilityOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] Result<Partitioning<List>> partition(const Method& method) const {
-    const GraphModuleView graph = method.view();
-    Partitioning<List> out(graph);
-    std::vector<std::uint32_t> order = options_.order;
-    if (order.empty())
-      for (std::uint32_t b = 0; b < List::size; ++b) order.push_back(b);
-    for (const std::uint32_t b : order)
-      if (b >= List::size)
-        return std::unexpected(Error{.code = ErrorCode::out_of_range, .stage = Stage::partition, .where = "CapabilityOptions::order",
-                                     .what = concat("there is no backend ", b), .fix = concat("the list has ", List::size)});
-    if (options_.only_available)
-      std::erase_if(order, [](std::uint32_t b) {
-        bool available = true;
-        List::visit(b, [&]<class B, std::size_t>() { available = B::is_available(); });
-        return !available;
-      });
-    // choice[n]: the position in `order` of the backend that gets node n; past the end: none
-    std::vector<std::uint32_t> choice(graph.nodes.size(), 0);
-    for (NodeId n = 0; n < graph.nodes.size(); ++n) advance(graph, n, order, choice[n], out.refusals);
-    for (std::size_t round = 0; round < order.size(); ++round) {
-      const NodeGroups groups = group(graph, order, choice);
-      if (round + 1 < order.size() && reject(graph, groups, order, choice, out.refusals)) continue;
-      add_groups(groups, order, out);
-      return out;
-    }
-    return out;
+    return detail::partitioning_of<List>(partition_by_capability(List::tables(), options_, method));
   }
 
  private:
-  /// Moves `at` on to the first backend from there that takes the node.
-  void advance(GraphModuleView graph, NodeId n, std::span<const std::uint32_t> order, std::uint32_t& at,
-               std::vector<NodeRefusal>& refusals) const {
-    if (is_control_flow(graph, graph.nodes[n])) {
-      at = static_cast<std::uint32_t>(order.size());
-      return;
-    }
-    for (; at < order.size(); ++at) {
-      const char* reason = nullptr;
-      List::visit(order[at], [&]<class B, std::size_t>() {
-        if constexpr (SelectsNodes<B>) reason = B::refuses(graph, n);
-      });
-      if (reason == nullptr) return;
-      refusals.push_back({n, order[at], reason});
-    }
-  }
-
-  [[nodiscard]] static NodeGroups group(GraphModuleView graph, std::span<const std::uint32_t> order,
-                                        std::span<const std::uint32_t> choice) {
-    std::vector<std::uint32_t> classes(choice.begin(), choice.end());
-    for (std::uint32_t& c : classes)
-      if (c >= order.size()) c = no_id;
-    return group_nodes(graph, classes, static_cast<std::uint32_t>(order.size()));
-  }
-
-  /// Sends groups that are too small, too many or not worthwhile on to the next backend; true if there were any.
-  [[nodiscard]] bool reject(GraphModuleView graph, const NodeGroups& groups, std::span<const std::uint32_t> order,
-                            std::vector<std::uint32_t>& choice, std::vector<NodeRefusal>& refusals) const {
-    if (options_.min_nodes <= 1 && options_.max_partitions == SIZE_MAX && options_.worthwhile == nullptr) return false;
-    std::vector<std::vector<NodeId>> members(groups.count());
-    for (NodeId n = 0; n < graph.nodes.size(); ++n)
-      if (groups.group_of_node[n] != no_id) members[groups.group_of_node[n]].push_back(n);
-    std::vector<const char*> verdict(groups.count(), nullptr);
-    for (std::uint32_t g = 0; g < groups.count(); ++g) {
-      const std::uint32_t at = groups.class_of_group[g];
-      if (at + 1 == order.size()) continue;
-      if (members[g].size() < options_.min_nodes) verdict[g] = "its group has fewer nodes than the partitioner asks for";
-      else if (options_.worthwhile != nullptr && !options_.worthwhile(graph, members[g], order[at]))
-        verdict[g] = "its group is not worth a delegate call";
-    }
-    if (options_.max_partitions != SIZE_MAX)
-      for (std::uint32_t at = 0; at + 1 < order.size(); ++at) {
-        std::vector<std::uint32_t> own;
-        for (std::uint32_t g = 0; g < groups.count(); ++g)
-          if (groups.class_of_group[g] == at && verdict[g] == nullptr) own.push_back(g);
-        std::ranges::sort(own, [&](std::uint32_t a, std::uint32_t b) {
-          return members[a].size() != members[b].size() ? members[a].size() > members[b].size() : a < b;
-        });
-        for (std::size_t i = options_.max_partitions; i < own.size(); ++i)
-          verdict[own[i]] = "its backend has as many partitions as the partitioner allows";
-      }
-    bool any = false;
-    for (std::uint32_t g = 0; g < groups.count(); ++g) {
-      if (verdict[g] == nullptr) continue;
-      any = true;
-      for (const NodeId n : members[g]) {
-        refusals.push_back({n, order[choice[n]], verdict[g]});
-        ++choice[n];
-        advance(graph, n, order, choice[n], refusals);
-      }
-    }
-    return any;
-  }
-
-  void add_groups(const NodeGroups& groups, std::span<const std::uint32_t> order, Partitioning<List>& out) const {
-    std::vector<std::uint32_t> count(List::size, 0);
-    for (std::uint32_t g = 0; g < groups.count(); ++g) {
-      const std::uint32_t at = groups.class_of_group[g];
-      List::visit(order[at], [&]<class B, std::size_t I>() {
-        std::vector<std::uint32_t> fallbacks;
-        if (options_.fallbacks) fallbacks.assign(order.begin() + at + 1, order.end());
-        out.add(concat(B::name, "_", count[I]++), DelegationSpec<List>(std::in_place_index<I>), std::move(fallbacks));
-      });
-    }
-    out.tags.nodes = groups.group_of_node;
-  }
-
   CapabilityOptions options_;
 };
 
 }  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/lowering/impl/capability_partitioner.ipp"
+#endif

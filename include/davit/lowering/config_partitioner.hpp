@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "davit/lowering/assign_nodes.hpp"
+#include "davit/lowering/backend_list.hpp"
 #include "davit/lowering/glob.hpp"
 
 namespace davit {
@@ -48,7 +49,7 @@ class ConfigPartitioner {
         return std::unexpected(Error{.code = ErrorCode::corrupt_data, .stage = Stage::partition, .where = std::move(where),
                                      .what = concat("'", content, "' is no rule"), .fix = "write: pattern = backend"});
       const std::size_t index = List::find(backend);
-      if (index == List::size) return std::unexpected(detail::no_such_backend<List>(std::move(where), backend));
+      if (index == List::size) return std::unexpected(detail::no_such_backend(List::tables(), std::move(where), backend));
       out.rules_.push_back({Name::own(pattern), static_cast<std::uint32_t>(index), line});
     }
     out.source_ = Name::own(source);
@@ -59,7 +60,7 @@ class ConfigPartitioner {
   [[nodiscard]] Result<Partitioning<List>> partition(const Method& method) const {
     const GraphModuleView graph = method.view();
     for (const Rule& rule : rules_)
-      if (rule.backend >= List::size) return std::unexpected(detail::no_such_backend<List>(place_of(rule), rule.backend));
+      if (rule.backend >= List::size) return std::unexpected(detail::no_such_backend(List::tables(), place_of(rule), rule.backend));
     std::vector<std::uint8_t> used(rules_.size(), 0);
     std::vector<std::uint32_t> backend_of_node(graph.nodes.size(), no_id);
     for (NodeId n = 0; n < graph.nodes.size(); ++n)
@@ -75,7 +76,7 @@ class ConfigPartitioner {
                                    .what = concat("no node and no operator of method '", method.name, "' matches '", rule.pattern, "'"),
                                    .fix = "name nodes and operators as the program's graph prints them, or drop the line"});
     }
-    return assign_nodes<List>(graph, std::move(backend_of_node));
+    return Partitioning<List>(assign_nodes(List::tables(), graph, std::move(backend_of_node)));
   }
 
  private:

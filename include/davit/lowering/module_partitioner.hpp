@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "davit/lowering/assign_nodes.hpp"
+#include "davit/lowering/backend_list.hpp"
 
 namespace davit {
 
@@ -53,7 +54,7 @@ struct ModulePartitioner {
     const GraphModuleView graph = method.view();
     for (const Rule& rule : rules)
       if (rule.backend >= List::size)
-        return std::unexpected(detail::no_such_backend<List>(concat("module '", rule.module, "'"), rule.backend));
+        return std::unexpected(detail::no_such_backend(List::tables(), concat("module '", rule.module, "'"), rule.backend));
     std::vector<std::uint8_t> used(rules.size(), 0);
     std::vector<std::uint8_t> known(graph.metadata.size(), 0);
     std::vector<std::uint32_t> rule_of_row(graph.metadata.size(), no_id);
@@ -70,7 +71,7 @@ struct ModulePartitioner {
                                      .where = concat("module '", rules[r].module, "'"),
                                      .what = concat("no node of method '", method.name, "' comes from it"),
                                      .fix = "name modules as the program's nn_module_stack does, such as encoder.layers.0"});
-    return assign_nodes<List>(graph, std::move(backend_of_node));
+    return Partitioning<List>(assign_nodes(List::tables(), graph, std::move(backend_of_node)));
   }
 
  private:

@@ -95,9 +95,8 @@ class DotWriter {
 [[nodiscard]] inline std::string write_dot(const PartitionedGraph& graph) {
   return detail::DotWriter(graph).write();
 }
-template <class List>
-[[nodiscard]] std::string write_dot(const PartitionedMethod<List>& method, const MethodReport* report = nullptr) {
-  return write_dot(partitioned_graph(method, report));
+[[nodiscard]] inline std::string write_dot(const LoweredProgram& program, std::size_t index, const MethodReport* report = nullptr) {
+  return write_dot(partitioned_graph(program, index, report));
 }
 
 }  // namespace davit

@@ -137,9 +137,9 @@ class PartitionedGraphBuilder {
 
 }  // namespace detail
 
-/// The picture of a lowered method; `report` (of the same method) adds the numbers of nodes. O(size of the parent).
-template <class List>
-[[nodiscard]] PartitionedGraph partitioned_graph(const PartitionedMethod<List>& method, const MethodReport* report = nullptr) {
+/// The picture of method `index` of a lowered program; `report` (of the same method) adds the numbers of nodes. O(size of the parent).
+[[nodiscard]] inline PartitionedGraph partitioned_graph(const LoweredProgram& program, std::size_t index, const MethodReport* report = nullptr) {
+  const LoweredMethod& method = program.methods()[index];
   PartitionedGraph out{.method = method.name, .boxes = {}, .edges = {}, .graphs = {}};
   const GraphModuleView graph = method.parent.view();
   detail::PartitionedGraphBuilder(graph, out).run([&](PartitionedGraph::Box& box, const Node& node) {
@@ -148,7 +148,7 @@ template <class List>
     if (d >= method.delegates.size()) return;
     box.label = method.delegates[d].tag;
     box.backend = method.delegates[d].backend;
-    box.detail = Name(List::name(box.backend));
+    box.detail = Name(program.backends().name(box.backend));
     if (report != nullptr && d < report->partitions.size()) box.nodes = report->partitions[d].nodes;
   });
   return out;

@@ -4,9 +4,12 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "davit/lowering/backend_list.hpp"
@@ -54,32 +57,51 @@ struct NodeRefusal {
 };
 
 /// One tag's destination.
-template <class List>
 struct Delegation {
-  DelegationSpec<List> spec;
+  std::uint32_t backend = 0;
+  BackendObject spec{};                    ///< the backend's CompileSpec; null: its default
   std::vector<std::uint32_t> fallbacks{};  ///< backends to try, in order, where the first is not available
-
-  [[nodiscard]] constexpr std::uint32_t backend() const noexcept { return static_cast<std::uint32_t>(spec.index()); }
 };
 
-/// What a partitioner answers: tags, a destination per tag, and why nodes were not taken.
+/// What a partitioner answers: tags, a destination per tag, and why nodes were not taken. Backends are indices of a list.
 /// Source: executorch.exir.backend.partitioner.PartitionResult.
-template <class List>
-struct Partitioning {
-  using Backends = List;
+struct PartitionResult {
   PartitionTags tags;
-  std::vector<Delegation<List>> delegations;  ///< per tag
+  std::vector<Delegation> delegations;    ///< per tag
   std::vector<NodeRefusal> refusals;
-  std::vector<CostCandidate> candidates;      ///< for the report; of a partitioner that goes by costs
+  std::vector<CostCandidate> candidates;  ///< for the report; of a partitioner that goes by costs
 
-  constexpr Partitioning() = default;
-  constexpr explicit Partitioning(GraphModuleView graph) : tags(graph) {}
+  PartitionResult() = default;
+  explicit PartitionResult(GraphModuleView graph) : tags(graph) {}
 
   /// Adds a tag. O(1).
-  constexpr TagId add(Name name, DelegationSpec<List> spec, std::vector<std::uint32_t> fallbacks = {}) {
+  TagId add(Name name, Delegation delegation) {
     tags.names.push_back(std::move(name));
-    delegations.push_back({std::move(spec), std::move(fallbacks)});
+    delegations.push_back(std::move(delegation));
     return static_cast<TagId>(delegations.size() - 1);
+  }
+};
+
+/// A PartitionResult for the backends of a list.
+template <class List>
+struct Partitioning : PartitionResult {
+  using Backends = List;
+
+  Partitioning() = default;
+  explicit Partitioning(GraphModuleView graph) : PartitionResult(graph) {}
+  explicit Partitioning(PartitionResult result) : PartitionResult(std::move(result)) {}
+
+  using PartitionResult::add;
+  /// Adds a tag for a backend of the list, compiled by a spec of its own. O(1).
+  TagId add(Name name, DelegationSpec<List> spec, std::vector<std::uint32_t> fallbacks = {}) {
+    const auto backend = static_cast<std::uint32_t>(spec.index());
+    BackendObject object = std::visit(
+        [](auto& to) -> BackendObject {
+          using Spec = std::remove_reference_t<decltype(to.spec)>;
+          return std::make_shared<const Spec>(std::move(to.spec));
+        },
+        spec);
+    return add(std::move(name), Delegation{backend, std::move(object), std::move(fallbacks)});
   }
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "davit/lowering/assign_nodes.hpp"
+#include "davit/lowering/backend_list.hpp"
 
 namespace davit {
 
@@ -32,7 +33,7 @@ struct PatternPartitioner {
     const GraphModuleView graph = method.view();
     for (std::size_t r = 0; r < rules.size(); ++r) {
       if (rules[r].backend >= List::size)
-        return std::unexpected(detail::no_such_backend<List>(concat("pattern ", r), rules[r].backend));
+        return std::unexpected(detail::no_such_backend(List::tables(), concat("pattern ", r), rules[r].backend));
       if (rules[r].targets.empty())
         return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::partition, .where = concat("pattern ", r),
                                      .what = "it has no operators", .fix = "name at least one operator target"});
@@ -51,7 +52,7 @@ struct PatternPartitioner {
         }
         ++chains;
       }
-    return assign_nodes<List>(graph, std::move(backend_of_node), chain_of_node, chains);
+    return Partitioning<List>(assign_nodes(List::tables(), graph, std::move(backend_of_node), chain_of_node, chains));
   }
 
  private:

@@ -20,16 +20,35 @@ namespace davit {
 namespace detail {
 
 /// A partitioner that answers a plan.
-template <class List>
 struct PlanPartitioner {
-  using Backends = List;
+  BackendTables backends;
   const RegionPlan* plan;
   std::span<const std::uint32_t> order;
 
-  [[nodiscard]] Result<Partitioning<List>> partition(const Method& method) const {
-    return apply_plan<List>(method.view(), *plan, order, false);
+  [[nodiscard]] Result<PartitionResult> partition(const Method& method) const {
+    return apply_plan(backends, method.view(), *plan, order, false);
   }
 };
+/// A partitioner that asks one backend for every node.
+struct OneBackend {
+  BackendTables backends;
+  std::uint32_t backend;
+
+  [[nodiscard]] Result<PartitionResult> partition(const Method& method) const {
+    return assign_nodes(backends, method.view(), std::vector<std::uint32_t>(method.view().nodes.size(), backend));
+  }
+};
+
+/// Lowers a program and makes a session for it that gives up on long loops.
+template <class P>
+[[nodiscard]] Result<Session> session_of(BackendTables backends, const ExportedProgram& program, const P& partitioner, const LowerOptions& options) {
+  const ProgramMethod method{"forward", &program};
+  const PartitionCall call{"forward", &partitioner,
+                           [](const void* self, const Method& each) { return static_cast<const P*>(self)->partition(each); }};
+  Result<LoweredProgram> lowered = lower_program(backends, std::span(&method, 1), std::span(&call, 1), options);
+  if (!lowered) return std::unexpected(std::move(lowered.error()));
+  return Session::make(*std::move(lowered), {.limits = {.max_loop_iterations = 1000}});
+}
 
 /// The program of a group of nodes, as a partition of it would be. The nodes must not depend on each other by way of
 /// others.
@@ -51,16 +70,17 @@ struct PlanPartitioner {
 }
 
 /// Fills a cost table with what one program lacks. See measure_costs.
-template <class List, class Clock>
+template <class Clock>
 class CostMeasurement {
  public:
-  CostMeasurement(const Method& method, std::vector<std::uint32_t> order, const ChoosingOptions& options,
+  CostMeasurement(BackendTables backends, const Method& method, std::vector<std::uint32_t> order, const ChoosingOptions& options,
                   CostTable& table, const TimingOptions& timing)
-      : program_(*method.program),
+      : backends_(backends),
+        program_(*method.program),
         order_(std::move(order)),
         table_(table),
         timing_(timing),
-        choice_(make_choice<List>(method, order_, options.regions)),
+        choice_(make_choice(backends, method, order_, options.regions)),
         bytes_(held_bytes(program_)),
         begin_(Clock::now()) {}
 
@@ -141,14 +161,14 @@ class CostMeasurement {
           if (note_not_run) note(job, CostOutcome::not_run);
         return;
       }
-      std::vector<TimedProgram<List>> programs;
+      std::vector<TimedProgram> programs;
       std::vector<const Job*> of_program;
       std::size_t bytes = 0;
       while (!jobs.empty() && programs.size() < batch_size && bytes < batch_bytes) {
         if (lower(jobs.front(), programs, bytes)) of_program.push_back(&jobs.front());
         jobs = jobs.subspan(1);
       }
-      time_runs<List, Clock>(programs, timing_);
+      time_runs<Clock>(programs, timing_);
       for (std::size_t i = 0; i < programs.size(); ++i)
         note(*of_program[i], programs[i].ns == no_cost ? CostOutcome::not_run : CostOutcome::measured, programs[i].ns);
     }
@@ -161,15 +181,12 @@ class CostMeasurement {
                 .what = words_for(choice_.graph(), job.nodes)});
   }
   /// Adds a job's program; if that is not possible, the table says so.
-  bool lower(const Job& job, std::vector<TimedProgram<List>>& programs, std::size_t& bytes) {
-    bool available = false;
-    List::visit(order_[job.backend], [&]<class B, std::size_t>() { available = B::is_available(); });
+  bool lower(const Job& job, std::vector<TimedProgram>& programs, std::size_t& bytes) {
     const ExportedProgram piece = cut_nodes(program_, job.nodes);
-    Result<LoweredProgram<List>> lowered = std::unexpected(Error{});
-    if (available)
-      lowered = to_backend(piece, AllNodePartitioner<List>{order_[job.backend]},
-                           LowerOptions{.require_full_delegation = true});
-    if (!lowered) {
+    Result<Session> session = std::unexpected(Error{});
+    if (backends_[order_[job.backend]].is_available())
+      session = session_of(backends_, piece, OneBackend{backends_, order_[job.backend]}, {.require_full_delegation = true});
+    if (!session) {
       note(job, CostOutcome::refused);
       return false;
     }
@@ -180,7 +197,7 @@ class CostMeasurement {
     }
     const std::size_t own = held_bytes(piece);
     bytes += own;
-    programs.emplace_back(*std::move(lowered), *std::move(inputs), job.key.bits, bytes_ - std::min(own, bytes_));
+    programs.emplace_back(*std::move(session), *std::move(inputs), job.key.bits, bytes_ - std::min(own, bytes_));
     return true;
   }
 
@@ -190,15 +207,14 @@ class CostMeasurement {
     PlanChoice plans = choose_plan(program_, choice_, table_);
     const auto unknown = [](const PlanCandidate& c) { return c.total == no_cost; };
     if (std::ranges::none_of(plans.candidates, unknown)) return false;
-    std::vector<TimedProgram<List>> programs;
+    std::vector<TimedProgram> programs;
     for (const PlanCandidate& c : plans.candidates) {
-      Result<LoweredProgram<List>> lowered =
-          to_backend(program_, PlanPartitioner<List>{&c.plan, order_}, LowerOptions{.validate = false});
+      Result<Session> session = session_of(backends_, program_, PlanPartitioner{backends_, &c.plan, order_}, {.validate = false});
       Result<MadeUpInputs> inputs = made_up_inputs(program_, timing_.seed);
-      if (!lowered || !inputs) return false;
-      programs.emplace_back(*std::move(lowered), *std::move(inputs), std::uint64_t{0}, std::size_t{0});
+      if (!session || !inputs) return false;
+      programs.emplace_back(*std::move(session), *std::move(inputs), std::uint64_t{0}, std::size_t{0});
     }
-    time_runs<List, Clock>(programs, timing_);
+    time_runs<Clock>(programs, timing_);
     for (std::size_t i = 0; i < programs.size(); ++i) {
       PlanCandidate& c = plans.candidates[i];
       c.total = programs[i].ns;
@@ -228,6 +244,7 @@ class CostMeasurement {
     return true;
   }
 
+  BackendTables backends_;
   const ExportedProgram& program_;
   std::vector<std::uint32_t> order_;
   CostTable& table_;
@@ -249,9 +266,9 @@ class CostMeasurement {
 template <class List, class Clock = std::chrono::steady_clock>
 [[nodiscard]] Result<void> measure_costs(const Method& method, CostTable& table, const ChoosingOptions& options = {},
                                          const TimingOptions& timing = {}) {
-  Result<std::vector<std::uint32_t>> order = detail::choosing_order<List>(options.order);
+  Result<std::vector<std::uint32_t>> order = detail::choosing_order(List::tables(), options.order);
   if (!order) return std::unexpected(std::move(order.error()));
-  detail::CostMeasurement<List, Clock>(method, *std::move(order), options, table, timing).run();
+  detail::CostMeasurement<Clock>(List::tables(), method, *std::move(order), options, table, timing).run();
   return {};
 }
 

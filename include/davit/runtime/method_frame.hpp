@@ -13,15 +13,10 @@
 #include "davit/lowering/method_interface.hpp"
 #include "davit/program/symbols.hpp"
 #include "davit/runtime/check_values.hpp"
+#include "davit/runtime/named_value.hpp"
 #include "davit/runtime/size_memory.hpp"
 
 namespace davit {
-
-/// A value passed by the name of its input.
-struct NamedValue {
-  std::string_view name;
-  EValue value;
-};
 
 /// Makes `tensor` a contiguous tensor of this dtype and these sizes, reusing its storage if it is one. False, and
 /// unchanged, if there is no memory.
@@ -36,11 +31,14 @@ struct NamedValue {
   return true;
 }
 
-/// The copies of a session's buffers that its runs change.
-[[nodiscard]] inline std::vector<NamedTensor> copy_state(std::span<const NamedTensor> initial) {
+/// The copies of a session's buffers that its runs change. Errors: out_of_memory.
+[[nodiscard]] inline Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTensor> initial) {
   std::vector<NamedTensor> state;
   for (const NamedTensor& entry : initial) {
-    Tensor copy = Tensor::zeros(entry.tensor.dtype, entry.tensor.sizes);
+    Tensor copy;
+    if (!reuse_tensor(copy, entry.tensor.dtype, entry.tensor.sizes))
+      return std::unexpected(Error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .where = concat("buffer '", entry.name, "'"),
+                                   .what = "no memory for a copy of its initial value", .fix = "run fewer sessions, or a smaller model"});
     copy_tensor(entry.tensor.view(), copy.view());
     state.push_back({entry.name, std::move(copy)});
   }

@@ -21,18 +21,18 @@
 
 namespace davit {
 
-/// A lowered module, with a session, whose method names are known when compiling: `module["forward"_s](x, h)`.
+/// A lowered program, with a session, whose method names are known when compiling: `module["forward"_s](x, h)`.
 /// A name that is not among `Keys` does not compile.
 template <RuntimeBackend B, class... Keys>
 class NamedModule {
  public:
-  explicit NamedModule(LoweredModule<B> module) : session_(std::move(module)) {}
+  explicit NamedModule(Session session) : session_(std::move(session)) {}
 
   /// The method of that name: a callable from values to Result<span<const EValue>>.
   template <class Key>
   [[nodiscard]] auto operator[](Key) {
     static_assert((std::is_same_v<Key, Keys> || ...),
-                  "davit: the module was not lowered with a method of this name; the names are those of the map given to "
+                  "davit: the program was not lowered with a method of this name; the names are those of the map given to "
                   "to_backend");
     return [this](const auto&... args) {
       const EValue values[sizeof...(args) + 1] = {EValue(args)...};
@@ -43,10 +43,10 @@ class NamedModule {
   /// The method of that name for tensors of static size, as `typed<std::tuple<Outs...>(Ins...)>("forward"_s)`.
   template <class Signature, class Key>
   [[nodiscard]] Result<TypedMethod<B, Signature>> typed(Key) const {
-    return TypedMethod<B, Signature>::bind(session_.module(), boost::hana::to<const char*>(Key{}));
+    return TypedMethod<B, Signature>::bind(session_.program(), boost::hana::to<const char*>(Key{}));
   }
 
-  [[nodiscard]] Session<B>& session() noexcept { return session_; }
+  [[nodiscard]] Session& session() noexcept { return session_; }
 
  private:
   template <class Key>
@@ -56,7 +56,7 @@ class NamedModule {
     ((std::is_same_v<Key, Keys> ? void(found = index++) : void(++index)), ...);
     return found;
   }
-  Session<B> session_;
+  Session session_;
 };
 
 /// Lowers the methods that a Hana map names, `make_map(make_pair("forward"_s, spec), ...)`, onto backend B.
@@ -70,9 +70,11 @@ template <class B, class Map>
     using Module = NamedModule<B, std::decay_t<decltype(boost::hana::first(pairs))>...>;
     const MethodCompileSpec<B> list[] = {
         {std::string_view(boost::hana::to<const char*>(boost::hana::first(pairs))), boost::hana::second(pairs)}...};
-    Result<LoweredModule<B>> lowered = to_backend<B>(methods, std::span<const MethodCompileSpec<B>>(list), diagnostics);
+    Result<LoweredProgram> lowered = to_backend<B>(methods, std::span<const MethodCompileSpec<B>>(list), diagnostics);
     if (!lowered) return Result<Module>(std::unexpected(std::move(lowered.error())));
-    return Result<Module>(Module(std::move(*lowered)));
+    Result<Session> session = Session::make(std::move(*lowered));
+    if (!session) return Result<Module>(std::unexpected(std::move(session.error())));
+    return Result<Module>(Module(std::move(*session)));
   });
 }
 /// The same for a program of one method, "forward".

@@ -12,7 +12,7 @@
 #include "davit/core/name.hpp"
 #include "davit/lowering/cost_table.hpp"
 #include "davit/runtime/made_up_inputs.hpp"
-#include "davit/runtime/program_session.hpp"
+#include "davit/runtime/session.hpp"
 
 namespace davit {
 
@@ -52,17 +52,16 @@ class OtherWork {
 }  // namespace detail
 
 /// A lowered program that is to be timed, with inputs, and its shortest run so far.
-template <class List>
 struct TimedProgram {
-  ProgramSession<List> session;
+  Session session;
   MadeUpInputs inputs;
   std::uint64_t work = 0;       ///< programs of equal numbers do the same work
   std::size_t other_bytes = 0;  ///< what the rest of its program reads between two runs
   std::uint64_t ns = no_cost;   ///< no_cost: it was not run, or failed
   bool stopped = false;
 
-  TimedProgram(LoweredProgram<List> program, MadeUpInputs made_up, std::uint64_t work_, std::size_t other_bytes_)
-      : session(std::move(program), {}, {.max_loop_iterations = 1000}),
+  TimedProgram(Session session_, MadeUpInputs made_up, std::uint64_t work_, std::size_t other_bytes_)
+      : session(std::move(session_)),
         inputs(std::move(made_up)),
         work(work_),
         other_bytes(other_bytes_) {}
@@ -70,11 +69,11 @@ struct TimedProgram {
 
 /// Times programs against each other: in rounds, in which each runs once, so that what disturbs the machine meets all
 /// alike. The time of a program is that of its shortest run. The first round only warms up, for all but hopeless ones.
-template <class List, class Clock = std::chrono::steady_clock>
-void time_runs(std::span<TimedProgram<List>> programs, const TimingOptions& options) {
+template <class Clock = std::chrono::steady_clock>
+void time_runs(std::span<TimedProgram> programs, const TimingOptions& options) {
   detail::OtherWork other;
   const auto begin = Clock::now();
-  const auto run = [&](TimedProgram<List>& p) {
+  const auto run = [&](TimedProgram& p) {
     other.read(p.other_bytes);
     const auto start = Clock::now();
     const bool ran = p.session.run(std::size_t{0}, p.inputs.values).has_value();
@@ -87,19 +86,19 @@ void time_runs(std::span<TimedProgram<List>> programs, const TimingOptions& opti
     }
   };
   const auto stop_hopeless = [&] {
-    for (TimedProgram<List>& p : programs)
-      for (const TimedProgram<List>& rival : programs)
+    for (TimedProgram& p : programs)
+      for (const TimedProgram& rival : programs)
         if (rival.work == p.work && rival.ns != no_cost && p.ns != no_cost && p.ns / 1'000'000 >= options.hopeless_ms &&
             p.ns / 100 > rival.ns / 100 * options.hopeless_percent / 100)
           p.stopped = true;
   };
   for (std::uint32_t round = 0; round <= options.most_rounds; ++round) {
     if (round > options.least_rounds && Clock::now() - begin > std::chrono::milliseconds(options.batch_ms)) return;
-    for (TimedProgram<List>& p : programs)
+    for (TimedProgram& p : programs)
       if (!p.stopped) run(p);
     if (round <= 1) stop_hopeless();
     if (round > 0) continue;
-    for (TimedProgram<List>& p : programs)
+    for (TimedProgram& p : programs)
       if (!p.stopped) p.ns = no_cost;
   }
 }

@@ -33,9 +33,7 @@ struct AlternatingPartitioner {
       if (!is_control_flow(graph, graph.nodes[n])) classes[n] = taker(graph, n, dealt, next++);
     const NodeGroups groups = group_nodes(graph, classes, static_cast<std::uint32_t>(dealt.size()));
     for (std::uint32_t g = 0; g < groups.count(); ++g)
-      List::visit(dealt[groups.class_of_group[g]], [&]<class B, std::size_t I>() {
-        out.add(concat(B::name, "_", g), DelegationSpec<List>(std::in_place_index<I>));
-      });
+      out.add(concat(List::name(dealt[groups.class_of_group[g]]), "_", g), Delegation{.backend = dealt[groups.class_of_group[g]]});
     out.tags.nodes = groups.group_of_node;
     return out;
   }
@@ -47,11 +45,7 @@ struct AlternatingPartitioner {
     const auto count = static_cast<std::uint32_t>(dealt.size());
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::uint32_t at = (turn % count + i) % count;
-      bool takes = true;
-      List::visit(dealt[at], [&]<class B, std::size_t>() {
-        if constexpr (SelectsNodes<B>) takes = B::refuses(graph, node) == nullptr;
-      });
-      if (takes) return at;
+      if (List::tables().refuses(dealt[at], graph, node) == nullptr) return at;
     }
     return turn % count;
   }

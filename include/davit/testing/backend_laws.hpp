@@ -25,7 +25,7 @@
 //  outputs      as many outputs as the program declares, of its kinds, dtypes and sizes.
 //  destination  an output that comes with a destination is filled or replaced; the result is the same.
 //  checked      inputs of wrong number, kind, dtype or rank are an Error before execute, and do no harm.
-//  sessions     sessions of one module do not see each other.
+//  sessions     sessions of one program do not see each other.
 //  saved        load(save(processed)) gives the same results and the same bytes; the debug map is not needed.
 //  damaged      truncated bytes give a handle, or an Error with a code and a sentence; never a crash.
 //  handles      every debug handle in an event is known to the map; begin and end come in pairs.
@@ -61,7 +61,7 @@ template <Backend B>
 void check_laws(LawCase<B>& c) {
   if (!check_available(c)) return;
   const GraphModule before = c.program.graph_module;
-  const Result<LoweredModule<B>> lowered = to_backend<B>(c.program, c.spec);
+  const Result<LoweredProgram> lowered = to_backend<B>(c.program, c.spec);
   check_selection(c, lowered.has_value());
   if (!lowered) return c.broken("lowers", to_name(lowered.error()));
   if (!graph_equal(before.view(), c.program.view(), {.metadata = true}))

@@ -15,8 +15,10 @@ namespace davit::testing::detail {
 
 /// functional, inputs, destination: calls execute itself, with and without destinations, for methods without state.
 template <Backend B>
-void check_execute(LawCase<B>& c, const LoweredModule<B>& module) {
-  const LoweredMethod<B>& method = module.methods()[0];
+void check_execute(LawCase<B>& c, const LoweredProgram& program) {
+  const LoweredMethod& method = program.methods()[0];
+  if (method.delegates.size() != 1) return;
+  const auto& handle = handle_of<B>(method.delegates[0]);
   for (const InputPort& port : method.interface.inputs)
     if (port.role != InputRole::user || port.constant) return;
   for (std::size_t i = 0; i < c.samples.size(); ++i) {
@@ -35,12 +37,12 @@ void check_execute(LawCase<B>& c, const LoweredModule<B>& module) {
         destinations.push_back(Tensor::zeros(type.dtype, sizes));
         outputs[k] = destinations.back().view();
       }
-      if (Result<void> prepared = prepare_delegate<B>(*method.handle, c.samples[i], outputs, workspace, scratch); !prepared)
+      if (Result<void> prepared = prepare_delegate(backend_table<B>, &handle, c.samples[i], outputs, &workspace, scratch); !prepared)
         return c.broken("outputs", "prepare: ", to_name(prepared.error()));
       NullTracer tracer;
       NoReport report;
       ExecuteContext<NullTracer, NoReport, workspace_of<B>> context(tracer, report, workspace, scratch.span());
-      const Status status = B::execute(*method.handle, c.samples[i], std::span<EValue>(outputs), context);
+      const Status status = B::execute(handle, c.samples[i], std::span<EValue>(outputs), context);
       if (!status) return c.broken("functional", "execute without a session failed: ", name_of(status.error().code()));
       if (Snapshot(c.samples[i]) != inputs) c.broken("inputs", "execute changed its inputs");
       if (!c.mutates_inputs() && Snapshot(outputs) != c.expected[i])

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "davit/backend/contract.hpp"
-#include "davit/lowering/lowered_module.hpp"
+#include "davit/lowering/lowered_program.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/testing/snapshot.hpp"
 
@@ -45,23 +45,27 @@ struct LawCase {
 
   /// Runs every sample in a new session and compares. User inputs that the program changes make samples differ:
   /// skipped.
-  template <class Module>
-  void same_results(std::string_view law, const Module& module, std::string_view how) {
+  void same_results(std::string_view law, const LoweredProgram& lowered, std::string_view how) {
     if (mutates_inputs()) return;
-    Session<B> session(module);
+    Result<Session> session = Session::make(lowered);
+    if (!session) return broken(law, how, ": ", to_name(session.error()));
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      Result<std::span<const EValue>> outputs = session.run(0, samples[i]);
+      Result<std::span<const EValue>> outputs = session->run(0, samples[i]);
       if (!outputs) return broken(law, how, ": ", to_name(outputs.error()));
       if (Snapshot(*outputs) != expected[i]) return broken(law, how, ": sample ", i, " gave another result");
     }
   }
 
   /// What a fresh session answers, call by call: every other way of running must give the same.
-  [[nodiscard]] bool expect(const LoweredModule<B>& module) {
-    Session<B> session(module);
+  [[nodiscard]] bool expect(const LoweredProgram& lowered) {
+    Result<Session> session = Session::make(lowered);
+    if (!session) {
+      broken("sessions", to_name(session.error()));
+      return false;
+    }
     for (const SampleInputs& sample : samples) {
       const Snapshot inputs(sample);
-      Result<std::span<const EValue>> outputs = session.run(0, sample);
+      Result<std::span<const EValue>> outputs = session->run(0, sample);
       if (!outputs) {
         broken("outputs", "a sample did not run: ", to_name(outputs.error()));
         return false;

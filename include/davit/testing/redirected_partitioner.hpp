@@ -26,10 +26,7 @@ struct RedirectedPartitioner {
                                    .what = concat("there is no backend ", backend), .fix = concat("the list has: ", Backends::names())});
     add_rest(method.view(), *out);
     out->refusals.clear();
-    for (Delegation<Backends>& delegation : out->delegations) {
-      delegation.fallbacks.clear();
-      Backends::visit(backend, [&]<class B, std::size_t I>() { delegation.spec = DelegationSpec<Backends>(std::in_place_index<I>); });
-    }
+    for (Delegation& delegation : out->delegations) delegation = {.backend = backend};
     return out;
   }
 
@@ -48,7 +45,7 @@ struct RedirectedPartitioner {
     if (!any || !order.cycle.empty()) return;  // to_backend reports the cycle
     const NodeGroups groups = group_nodes(graph, classes, 1, fixed, order.order);
     for (std::uint32_t g = 0; g < groups.count(); ++g)
-      out.add(concat(Backends::name(Backends::size - 1), "_rest_", g), DelegationSpec<Backends>(std::in_place_index<0>));
+      out.add(concat(Backends::name(Backends::size - 1), "_rest_", g), Delegation{});
     for (NodeId n = 0; n < graph.nodes.size(); ++n)
       if (classes[n] == 0) out.tags.nodes[n] = first + groups.group_of_node[n];
   }

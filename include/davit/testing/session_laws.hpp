@@ -16,25 +16,27 @@ namespace davit::testing::detail {
 
 /// compile: handles made alike give the same results.
 template <Backend B>
-void check_compile(LawCase<B>& c, const LoweredModule<B>& module) {
-  const LoweredMethod<B>& method = module.methods()[0];
-  auto parts = std::make_shared<typename LoweredModule<B>::Parts>();
-  parts->methods.push_back({method.name, method.spec, method.interface, method.processed, std::nullopt});
-  parts->state.assign(module.state().begin(), module.state().end());
-  Result<typename B::Handle> handle = B::compile(method.processed, method.spec);
-  if (!handle) return c.broken("compile", "a second compile failed: ", to_name(handle.error()));
-  parts->methods[0].handle.emplace(std::move(*handle));
-  c.same_results("compile", LoweredModule<B>(std::move(parts), module.shared_debug_map()), "a second handle");
+void check_compile(LawCase<B>& c, const LoweredProgram& program) {
+  auto parts = std::make_shared<LoweredProgram::Parts>(program.parts());
+  for (LoweredDelegate& delegate : parts->methods[0].delegates) {
+    Result<BackendObject> handle = backend_table<B>.compile(delegate.processed.get(), delegate.spec.get());
+    if (!handle) return c.broken("compile", "a second compile failed: ", to_name(handle.error()));
+    delegate.handle = *std::move(handle);
+  }
+  c.same_results("compile", LoweredProgram(std::move(parts), program.shared_debug_map()), "a second handle");
 }
 
 /// sessions, functional: what one session runs does not change what another holds, nor what it answers later.
 template <Backend B>
-void check_sessions(LawCase<B>& c, const LoweredModule<B>& module) {
+void check_sessions(LawCase<B>& c, const LoweredProgram& program) {
   if (c.mutates_inputs()) return;
-  c.same_results("functional", module, "a second session");
-  Session<B> one(module);
-  Session<B> other(module);
-  const bool stateless = module.state().empty();  // with state, results depend on the calls before
+  c.same_results("functional", program, "a second session");
+  Result<Session> first = Session::make(program);
+  Result<Session> second = Session::make(program);
+  if (!first || !second) return c.broken("sessions", "no memory for a session");
+  Session& one = *first;
+  Session& other = *second;
+  const bool stateless = program.state().empty();  // with state, results depend on the calls before
   for (std::size_t i = 0; i < c.samples.size(); ++i) {
     const std::size_t opposite = c.samples.size() - 1 - i;
     Result<std::span<const EValue>> outputs = one.run(0, c.samples[i]);
@@ -55,9 +57,11 @@ void check_sessions(LawCase<B>& c, const LoweredModule<B>& module) {
 
 /// checked: wrong inputs are refused and do no harm.
 template <Backend B>
-void check_wrong_inputs(LawCase<B>& c, const LoweredModule<B>& module) {
+void check_wrong_inputs(LawCase<B>& c, const LoweredProgram& program) {
   if (c.samples.empty()) return;
-  Session<B> session(module);
+  Result<Session> made = Session::make(program);
+  if (!made) return c.broken("sessions", to_name(made.error()));
+  Session& session = *made;
   const auto refused = [&](std::span<const EValue> inputs, std::string_view how) {
     const Result<std::span<const EValue>> outputs = session.run(0, inputs);
     if (outputs) return c.broken("checked", how, " was accepted");
@@ -86,7 +90,7 @@ void check_wrong_inputs(LawCase<B>& c, const LoweredModule<B>& module) {
     refused(inputs, "another rank");
     inputs[i] = right;
   }
-  if (c.mutates_inputs() || !module.state().empty()) return;
+  if (c.mutates_inputs() || !program.state().empty()) return;
   Result<std::span<const EValue>> outputs = session.run(0, c.samples[0]);
   if (!outputs || Snapshot(*outputs) != c.expected[0])
     c.broken("checked", "after wrong inputs, right ones gave another result");

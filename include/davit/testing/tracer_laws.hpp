@@ -32,18 +32,20 @@ static_assert(Tracer<LawTracer>);
 
 /// tracer, handles: a tracer changes nothing, and what it is told makes sense.
 template <Backend B>
-void check_tracer(LawCase<B>& c, const LoweredModule<B>& module) {
+void check_tracer(LawCase<B>& c, const LoweredProgram& program) {
   if (c.mutates_inputs()) return;
-  Session<B, LawTracer> session(module);
+  LawTracer tracer;
+  Result<Session> session = Session::make(program, {.tracer = TracerRef(tracer)});
+  if (!session) return c.broken("sessions", to_name(session.error()));
   for (std::size_t i = 0; i < c.samples.size(); ++i) {
-    Result<std::span<const EValue>> outputs = session.run(0, c.samples[i]);
+    Result<std::span<const EValue>> outputs = session->run(0, c.samples[i]);
     if (!outputs || Snapshot(*outputs) != c.expected[i]) c.broken("tracer", "sample ", i, " gave another result");
   }
-  if (!session.tracer().paired || !session.tracer().open.empty())
+  if (!tracer.paired || !tracer.open.empty())
     c.broken("handles", "begin_op and end_op are no pairs");
   DebugInfo info;
-  for (const DebugHandle handle : session.tracer().handles)
-    if (handle != no_debug_handle && !module.debug_map().find(handle, info))
+  for (const DebugHandle handle : tracer.handles)
+    if (handle != no_debug_handle && !program.debug_map().find(handle, info))
       return c.broken("handles", "an event has the unknown debug handle ", handle);
 }
 

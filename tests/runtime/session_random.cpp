@@ -8,6 +8,7 @@
 
 #include "../support/filling_backend.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
 using support::A;
@@ -113,9 +114,8 @@ class RandomProgram {
 };
 
 /// What three runs answer and leave behind, as bytes of floats.
-template <class List>
-std::vector<float> history(const LoweredProgram<List>& lowered, std::size_t users) {
-  ProgramSession<List> session(lowered);
+std::vector<float> history(const LoweredProgram& lowered, std::size_t users) {
+  Session session = *Session::make(lowered);
   std::vector<Tensor> tensors;
   std::vector<EValue> inputs;
   for (std::size_t i = 0; i < users; ++i)

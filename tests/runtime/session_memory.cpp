@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The memory of a ProgramSession: plans, heap allocations, and programs that write in place.
+// The memory of a Session: plans, heap allocations, and programs that write in place.
 #include <doctest/doctest.h>
 
 #include <optional>
@@ -11,6 +11,7 @@
 #include "davit/backends/portable.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/runtime/session.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
 using support::A;
@@ -81,7 +82,7 @@ std::size_t steady(Session& session, std::span<const EValue> inputs) {
 
 /// A chain x -> a -> b -> ..., every node its own partition of the filling backend.
 template <std::size_t N>
-LoweredProgram<Mixed> chain(support::Sizes sizes) {
+LoweredProgram chain(support::Sizes sizes) {
   Draft d;
   ValueId v = d.user("x", sizes);
   ByHand<Mixed> partitioner;
@@ -131,12 +132,12 @@ ExportedProgram training_counter(bool by_view = false) {
 TEST_CASE("a chain of partitions takes turns in two places, or in one if they may compute over their input") {
   const Toys toys;
   const Fillings fillings;
-  const LoweredProgram<Mixed> lowered = chain<8>({100});
+  const LoweredProgram lowered = chain<8>({100});
   const Tensor x = filled({100}, 1);
   const EValue inputs[] = {x.view()};
   for (const bool overwrites : {false, true}) {
     Filling::overwrites = overwrites;
-    ProgramSession<Mixed> session(lowered);
+    Session session = *Session::make(lowered);
     const auto outputs = session.run(0, inputs);
     REQUIRE(outputs);
     CHECK(support::elements((*outputs)[0]) == Floats(100, 9));
@@ -152,7 +153,7 @@ TEST_CASE("scratch is lent only while its partition runs") {
   const Toys toys;
   const Fillings fillings;
   Filling::scratch_bytes = 1000;
-  ProgramSession<Mixed> session(chain<4>({16}));
+  Session session = *Session::make(chain<4>({16}));
   const Tensor x = filled({16}, 1);
   const EValue inputs[] = {x.view()};
   const auto outputs = session.run(0, inputs);
@@ -177,7 +178,7 @@ TEST_CASE("an output that was passed on by a backend that fills no destinations 
   const ValueId m = d.mul("m", a, 2.0);
   d.output(d.add("b", m, a));
   const ExportedProgram program = d.finish();
-  ProgramSession<Mixed> session(lower(program, ByHand<Mixed>(program.view(), {{0, {"a"}}, {1, {"m"}}, {0, {"b"}}})));
+  Session session = *Session::make(lower(program, ByHand<Mixed>(program.view(), {{0, {"a"}}, {1, {"m"}}, {0, {"b"}}})));
   const Tensor one = filled({4}, 1);
   const EValue inputs[] = {one.view()};
   const auto outputs = session.run(0, inputs);
@@ -192,7 +193,7 @@ TEST_CASE("the arena has room for the upper bounds of dynamic sizes, and does no
   const Fillings fillings;
   A::state.refused = "mul";
   const auto lowered = lower(dynamic(1000), CapabilityPartitioner<Mixed>());
-  ProgramSession<Mixed> session(lowered);
+  Session session = *Session::make(lowered);
   std::vector<std::size_t> arenas;
   for (const std::int64_t n : {3, 1000, 0, 17}) {
     const Tensor x = filled({n}, 2);
@@ -218,7 +219,7 @@ TEST_CASE("a float among the inputs does not keep the arena from its upper bound
   d.b.input(GraphBuilder::value(f));
   d.output(d.add("out", x, f));
   d.program.range_constraints.push_back({"s0", 0, 500});
-  ProgramSession<Mixed> session(lower(d.finish(), CapabilityPartitioner<Mixed>()));
+  Session session = *Session::make(lower(d.finish(), CapabilityPartitioner<Mixed>()));
   const Tensor one = filled({3}, 1);
   const EValue inputs[] = {one.view(), 2.5};
   const auto outputs = session.run(0, inputs);
@@ -232,7 +233,7 @@ TEST_CASE("without upper bounds, or with huge ones, the arena follows the sizes 
   const Fillings fillings;
   for (const std::optional<std::int64_t> max :
        {std::optional<std::int64_t>(), std::optional(INT64_MAX - 1), std::optional(std::int64_t{1} << 31)}) {
-    ProgramSession<Mixed> session(lower(dynamic(max), CapabilityPartitioner<Mixed>()));
+    Session session = *Session::make(lower(dynamic(max), CapabilityPartitioner<Mixed>()));
     std::size_t before = 0;
     for (const std::int64_t n : {3, 1000, 5000}) {
       const Tensor x = filled({n}, 2);
@@ -260,8 +261,7 @@ TEST_CASE("sizes that only the run can tell: those partitions have memory of the
   const ValueId more = d.add("more", found, 1.0);
   d.output(d.neg("less", more));
   const ExportedProgram program = d.finish();
-  ProgramSession<Mixed> session(
-      lower(program, ByHand<Mixed>(program.view(), {{0, {"found"}}, {0, {"more"}}, {1, {"less"}}})));
+  Session session = *Session::make(lower(program, ByHand<Mixed>(program.view(), {{0, {"found"}}, {0, {"more"}}, {1, {"less"}}})));
   const Tensor two = filled({4}, 2);
   const EValue inputs[] = {two.view()};
   for (int i = 0; i < 2; ++i) {
@@ -303,7 +303,7 @@ TEST_CASE("no heap memory in steady state: partitions, state, mutations, cond, l
   d.output(total);
   d.output(mapped);
   A::state.refused = "mul";
-  ProgramSession<Mixed> session(lower(d.finish(), CapabilityPartitioner<Mixed>()));
+  Session session = *Session::make(lower(d.finish(), CapabilityPartitioner<Mixed>()));
   const Tensor a = programs::scalar(2);
   const Tensor b = filled({3, 2}, 1);
   const EValue inputs[] = {a.view(), b.view()};
@@ -315,7 +315,7 @@ TEST_CASE("no heap memory in steady state for dynamic sizes that stay the same e
   const Toys toys;
   const Fillings fillings;
   A::state.refused = "mul";
-  ProgramSession<Mixed> session(lower(dynamic(100), CapabilityPartitioner<Mixed>()));
+  Session session = *Session::make(lower(dynamic(100), CapabilityPartitioner<Mixed>()));
   const Tensor x = filled({30}, 2);
   const EValue inputs[] = {x.view(), x.view()};
   CHECK(steady(session, inputs) == 0);
@@ -333,12 +333,12 @@ TEST_CASE("portable takes no heap memory in steady state, whole or split over tw
   const Tensor one = filled({4, 8}, 1);
   const EValue inputs[] = {one.view()};
   Floats answers[2];
-  ProgramSession<Portables> whole(lower(program, CapabilityPartitioner<Portables>()));
+  Session whole = *Session::make(lower(program, CapabilityPartitioner<Portables>()));
   CHECK(steady(whole, inputs) == 0);
   answers[0] = support::elements((*whole.run(0, inputs))[0]);
   const auto split = lower(program, Alternating());
   CHECK(split.methods()[0].delegates.size() == 4);
-  ProgramSession<Portables> session(split);
+  Session session = *Session::make(split);
   CHECK(steady(session, inputs) == 0);
   answers[1] = support::elements((*session.run(0, inputs))[0]);
   CHECK(answers[0] == Floats(32, 6));
@@ -362,7 +362,7 @@ TEST_CASE("data-dependent sizes through portable, from call to call") {
   const Argument add_out[] = {GraphBuilder::value(more)};
   b.node("aten.add.Tensor", add_in, add_out);
   b.end_graph({more});
-  ProgramSession<Portables> session(lower(programs::user_program(std::move(b).finish()), Alternating()));
+  Session session = *Session::make(lower(programs::user_program(std::move(b).finish()), Alternating()));
   for (const int count : {3, 6, 0, 1}) {
     Tensor t = filled({6}, 0);
     for (int i = 0; i < count; ++i) t.view().as<float>()[5 - i] = 1;
@@ -384,8 +384,8 @@ TEST_CASE("a buffer that an operator writes in place belongs to the session, and
     const Floats once = by_view ? Floats{20, 42} : Floats{22, 44};
     const Floats twice = by_view ? Floats{20, 44} : Floats{24, 48};
     const auto check = [&](const auto& lowered) {
-      ProgramSession<Portables> first(lowered);
-      ProgramSession<Portables> second(lowered);
+      Session first = *Session::make(lowered);
+      Session second = *Session::make(lowered);
       CHECK(support::elements((*first.run(0, inputs))[0]) == once);
       CHECK(support::elements((*first.run(0, inputs))[0]) == twice);
       CHECK(support::elements((*second.run(0, inputs))[0]) == once);
@@ -398,7 +398,7 @@ TEST_CASE("a buffer that an operator writes in place belongs to the session, and
     CHECK(support::elements(program.state_dict[0].tensor.view()) == Floats{10, 20});
     auto module = to_backend<portable>(program);
     REQUIRE(module);
-    Session<portable> alone(*module);
+    Session alone = *Session::make(*module);
     CHECK(support::elements((*alone.run(0, inputs))[0]) == once);
     CHECK(support::elements((*alone.run(0, inputs))[0]) == twice);
     CHECK(support::elements(program.state_dict[0].tensor.view()) == Floats{10, 20});
@@ -410,7 +410,7 @@ TEST_CASE("a run that fails after an operator wrote in place leaves the buffer a
   using List = BackendList<portable, B>;
   const ExportedProgram program = training_counter();
   ByHand<List> partitioner(program.view(), {{0, {"add_"}}, {1, {"twice"}}});
-  ProgramSession<List> session(lower(program, partitioner));
+  Session session = *Session::make(lower(program, partitioner));
   const Tensor x = programs::tensor({2}, {1, 2});
   const EValue inputs[] = {x.view()};
   REQUIRE(session.run(0, inputs));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/runtime/program_session.hpp"
+#include "davit/runtime/session.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,6 +9,7 @@
 
 #include "../support/toy_backend.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
 using support::A;
@@ -29,13 +30,13 @@ Error error_of(const R& result) {
 }
 
 /// The program split: operators that `other` names go to toy1, the rest to toy0.
-LoweredProgram<Two> split(const ExportedProgram& program, std::string_view other = "mul") {
+LoweredProgram split(const ExportedProgram& program, std::string_view other = "mul") {
   A::state.refused = other;
   auto lowered = to_backend(program, CapabilityPartitioner<Two>());
   REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
   return *std::move(lowered);
 }
-LoweredProgram<Two> by_hand(const ExportedProgram& program, std::initializer_list<support::Group> groups) {
+LoweredProgram by_hand(const ExportedProgram& program, std::initializer_list<support::Group> groups) {
   auto lowered = to_backend(program, ByHand<Two>(program.view(), groups));
   REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
   return *std::move(lowered);
@@ -156,7 +157,7 @@ TEST_CASE("outputs come in the program's order, whichever partition made them, w
   d.output(k);
   d.output(d.sub("difference", x, h));
   d.output(late);
-  ProgramSession<Two> session(split(d.finish()));
+  Session session = *Session::make(split(d.finish()));
   const Tensor a = programs::scalar(3);
   const Tensor b = programs::scalar(4);
   const EValue inputs[] = {a.view(), b.view()};
@@ -182,13 +183,13 @@ TEST_CASE("outputs of one node that go to different partitions, and one that nob
   (void)unused;
   d.output(d.mul("m", other, sum));
   const ExportedProgram program = d.finish();
-  ProgramSession<Two> session(by_hand(program, {{0, {"sum"}}, {1, {"other"}}, {0, {"m"}}}));
+  Session session = *Session::make(by_hand(program, {{0, {"sum"}}, {1, {"other"}}, {0, {"m"}}}));
   CHECK(support::run(session, {5}) == Floats{28});
 }
 
 TEST_CASE("buffers and user inputs take their new values after a run, and the outputs keep the old ones") {
   const Toys toys;
-  ProgramSession<Two> session(split(accumulates()));
+  Session session = *Session::make(split(accumulates()));
   const Tensor x = programs::scalar(3);
   const auto outputs = run_one(session, x);
   REQUIRE(outputs);
@@ -202,9 +203,9 @@ TEST_CASE("buffers and user inputs take their new values after a run, and the ou
 
 TEST_CASE("a failed run changes neither buffers nor user inputs, whichever partition fails, and the next one goes on") {
   const Toys toys;
-  const LoweredProgram<Two> lowered = split(accumulates());
+  const LoweredProgram lowered = split(accumulates());
   for (support::ToyState* state : {&A::state, &B::state}) {
-    ProgramSession<Two> session(lowered);
+    Session session = *Session::make(lowered);
     const Tensor x = programs::scalar(3);
     REQUIRE(run_one(session, x));
     for (int failed = 0; failed < 2; ++failed) {
@@ -231,16 +232,16 @@ TEST_CASE("a buffer that moved into its one partition is the session's, as one t
   d.mutate_buffer("own", next_own);
   d.mutate_buffer("common", a);
   d.output(b);
-  const LoweredProgram<Two> lowered = split(d.finish());
+  const LoweredProgram lowered = split(d.finish());
   CHECK(lowered.methods()[0].schedule.buffers.size() == 1);
-  ProgramSession<Two> first(lowered);
-  ProgramSession<Two> second(lowered);
+  Session first = *Session::make(lowered);
+  Session second = *Session::make(lowered);
   CHECK(support::run(first, {2}) == Floats{3, 102, 200});
   CHECK(support::run(first, {2}) == Floats{9, 104, 204});
   CHECK(support::run(second, {2}) == Floats{3, 102, 200});
   CHECK(state_of(first.state()) == Floats{9, 104});
   CHECK(state_of(lowered.state()) == Floats{1, 100});
-  ProgramSession<Two> moved(std::move(first));
+  Session moved = std::move(first);
   CHECK(support::run(moved, {2}) == Floats{27, 106, 208});
 }
 
@@ -253,7 +254,7 @@ TEST_CASE("two buffers that take each other's value are swapped at the end, not 
   d.mutate_buffer("m", n);
   d.mutate_buffer("n", m);
   d.output(d.add("sum", x, m));
-  ProgramSession<Two> session(split(d.finish()));
+  Session session = *Session::make(split(d.finish()));
   CHECK(support::run(session, {10}) == Floats{2, 1, 11});
   CHECK(state_of(session.state()) == Floats{2, 1});
   CHECK(support::run(session, {10}).back() == 12);
@@ -270,9 +271,9 @@ TEST_CASE("tokens order operators with effects across partitions, and are no val
   d.output_token(t2);
   d.output(b);
   const ExportedProgram program = d.finish();
-  const LoweredProgram<Two> lowered = by_hand(program, {{0, {"t1"}}, {1, {"m"}}, {0, {"t2"}}});
+  const LoweredProgram lowered = by_hand(program, {{0, {"t1"}}, {1, {"m"}}, {0, {"t2"}}});
   CHECK(lowered.methods()[0].schedule.steps.size() == 3);
-  ProgramSession<Two> session(lowered);
+  Session session = *Session::make(lowered);
   const Tensor x0 = programs::scalar(4);
   const auto outputs = run_one(session, x0);
   REQUIRE(outputs);
@@ -290,8 +291,8 @@ TEST_CASE("cond runs the branch that its predicate names, and only that one") {
   const ValueId out = d.cond(
       "out", p, {x}, [&](auto in) { return d.mul("m", in[0], 2.0); }, [&](auto in) { return d.neg("n", in[0]); });
   d.output(d.add("result", out, 100.0));
-  const LoweredProgram<Two> lowered = split(d.finish());
-  ProgramSession<Two> session(lowered);
+  const LoweredProgram lowered = split(d.finish());
+  Session session = *Session::make(lowered);
   CHECK(support::run(session, {4}) == Floats{108});
   CHECK(B::state.executed == 1);
   CHECK(support::run(session, {-4}) == Floats{104});
@@ -320,7 +321,7 @@ TEST_CASE("nested cond, with a branch that returns its operand, and a predicate 
   d.node("higher_order.cond", {d.b.boolean(true), d.b.subgraph(yes), d.b.subgraph(no), d.b.tensors({out})}, {fixed});
   d.output(out);
   d.output(fixed);
-  ProgramSession<Two> session(split(d.finish()));
+  Session session = *Session::make(split(d.finish()));
   CHECK(support::run(session, {1, 2}) == Floats{3, 3});
   CHECK(support::run(session, {1, -2}) == Floats{-2, 0});
   CHECK(support::run(session, {-1, 2}) == Floats{1, 1});
@@ -333,7 +334,7 @@ TEST_CASE("a predicate that is no bool is an error at the node, with its source 
   d.metadata = d.b.metadata(programs::trace_of_add);
   const ValueId out = d.cond("out", x, {x}, [&](auto in) { return in[0]; }, [&](auto in) { return d.neg("n", in[0]); });
   d.output(out);
-  ProgramSession<Two> session(split(d.finish()));
+  Session session = *Session::make(split(d.finish()));
   const Tensor x0 = programs::scalar(1);
   const Error error = error_of(run_one(session, x0));
   CHECK(error.code == ErrorCode::invalid_dtype);
@@ -344,9 +345,9 @@ TEST_CASE("a predicate that is no bool is an error at the node, with its source 
 
 TEST_CASE("while_loop runs until its condition is false; without an iteration its operands come out") {
   const Toys toys;
-  const LoweredProgram<Two> lowered = split(loops(3));
+  const LoweredProgram lowered = split(loops(3));
   CHECK(lowered.methods()[0].delegates.size() == 4);
-  ProgramSession<Two> session(lowered);
+  Session session = *Session::make(lowered);
   CHECK(support::run(session, {0, 1, 1}) == Floats{3, 9});
   CHECK(support::run(session, {5, 1, 1}) == Floats{5, 2});
   CHECK(support::run(session, {-4, 1, 1}) == Floats{3, 129});
@@ -355,8 +356,8 @@ TEST_CASE("while_loop runs until its condition is false; without an iteration it
 
 TEST_CASE("a loop without end stops at the session's limit; one that ends just there does not") {
   const Toys toys;
-  const LoweredProgram<Two> lowered = split(loops(3));
-  ProgramSession<Two> session(lowered, {}, {.max_loop_iterations = 3});
+  const LoweredProgram lowered = split(loops(3));
+  Session session = *Session::make(lowered, {.limits = {.max_loop_iterations = 3}});
   CHECK(support::run(session, {0, 1, 1}) == Floats{3, 9});
   const Tensor zero = programs::scalar(0);
   const EValue endless[] = {zero.view(), zero.view(), zero.view()};
@@ -391,7 +392,7 @@ TEST_CASE("a loop in a loop: the inner one begins anew each time") {
          {last, total});
   d.output(last);
   d.output(total);
-  ProgramSession<Two> session(split(d.finish()));
+  Session session = *Session::make(split(d.finish()));
   for (int n = 0; n < 2; ++n) CHECK(support::run(session, {0, 5}) == Floats{3, 65});
 }
 
@@ -410,7 +411,7 @@ TEST_CASE("a loop whose body swaps what it carries") {
   d.node("higher_order.while_loop", {d.b.subgraph(go_on), d.b.subgraph(body), d.b.tensors({i, x, y}), d.b.tensors({})},
          {a, b, c});
   for (const ValueId v : {a, b, c}) d.output(v);
-  ProgramSession<Two> session(split(d.finish()));
+  Session session = *Session::make(split(d.finish()));
   CHECK(support::run(session, {0, 1, 2}) == Floats{3, 2, 1});
   CHECK(support::run(session, {1, 1, 2}) == Floats{3, 1, 2});
 }
@@ -424,7 +425,7 @@ TEST_CASE("map runs its body over the first dimension and stacks what it makes")
   const ValueId y = d.like(x, "y");
   d.node("higher_order.map_impl", {d.b.subgraph(body), d.b.tensors({x}), d.b.tensors({k})}, {y});
   d.output(d.neg("result", y));
-  ProgramSession<Two> session(split(d.finish()));
+  Session session = *Session::make(split(d.finish()));
   const Tensor a = programs::tensor({3, 2}, {1, 2, 3, 4, 5, 6});
   const Tensor b = programs::tensor({2}, {10, 100});
   const EValue inputs[] = {a.view(), b.view()};
@@ -453,7 +454,7 @@ TEST_CASE("scan carries a value and stacks rows, over any dimension, from either
   for (const Case& c : cases) {
     CAPTURE(c.dim);
     CAPTURE(c.reverse);
-    ProgramSession<Two> session(split(scans(c.dim, c.reverse)));
+    Session session = *Session::make(split(scans(c.dim, c.reverse)));
     const bool rows = c.last.size() == 2;
     const Tensor init = rows ? programs::tensor({2}, {0, 0}) : programs::tensor({3}, {0, 0, 0});
     const Tensor k = rows ? programs::tensor({2}, {2, 2}) : programs::tensor({3}, {2, 2, 2});
@@ -478,9 +479,9 @@ TEST_CASE("what a scan runs over must have slices, as many in every tensor, and 
   const ValueId out = d.sized("out", s0);
   d.node("higher_order.map_impl", {d.b.subgraph(body), d.b.tensors({x, y}), d.b.tensors({})}, {out});
   d.output(out);
-  const LoweredProgram<Two> lowered = split(d.finish());
+  const LoweredProgram lowered = split(d.finish());
   const auto run = [&](std::int64_t a, std::int64_t b, RunLimits limits) {
-    ProgramSession<Two> session(lowered, {}, limits);
+    Session session = *Session::make(lowered, {.limits = limits});
     const Tensor first = ramp(a);
     const Tensor second = ramp(b);
     const EValue inputs[] = {first.view(), second.view()};
@@ -507,7 +508,7 @@ TEST_CASE("an error inside control flow names partition and backend, and the sou
       },
       [&](auto in) { return d.neg("n", in[0]); });
   d.output(out);
-  ProgramSession<Two> session(split(d.finish()));
+  Session session = *Session::make(split(d.finish()));
   B::state.fail_at = 0;
   const Tensor x0 = programs::scalar(1);
   const Error error = error_of(run_one(session, x0));
@@ -519,7 +520,7 @@ TEST_CASE("an error inside control flow names partition and backend, and the sou
 
 TEST_CASE("what a partition answers is checked, and the error names partition, backend and output") {
   const Toys toys;
-  ProgramSession<Two> session(split(accumulates()));
+  Session session = *Session::make(split(accumulates()));
   const Tensor x = programs::scalar(3);
   B::state.wrong_output = true;
   for (int i = 0; i < 2; ++i) {
@@ -537,7 +538,7 @@ TEST_CASE("inputs are checked before anything runs: number, kind, dtype, rank, s
   const ValueId x = d.user("x", {2, 3});
   const ValueId y = d.user("y", {2, 3});
   d.output(d.mul("m", d.add("s", x, y), y));
-  ProgramSession<Two> session(split(d.finish()));
+  Session session = *Session::make(split(d.finish()));
   const Tensor good = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{2, 3});
   const auto code_of = [&](std::vector<EValue> inputs) {
     const auto outputs = session.run(0, inputs);
@@ -565,7 +566,7 @@ TEST_CASE("inputs are checked before anything runs: number, kind, dtype, rank, s
 
 TEST_CASE("dynamic sizes: each run has its own; those of one symbol must agree and keep to its range") {
   const Toys toys;
-  ProgramSession<Two> session(split(dynamic(2, 5)));
+  Session session = *Session::make(split(dynamic(2, 5)));
   const auto run = [&](std::int64_t a, std::int64_t b) -> Floats {
     const Tensor x = ramp(a);
     const Tensor y = ramp(b, 10);
@@ -587,7 +588,7 @@ TEST_CASE("dynamic sizes: each run has its own; those of one symbol must agree a
 
 TEST_CASE("backends that prepare are asked once per set of sizes") {
   const Toys toys;
-  ProgramSession<Two> session(split(dynamic(0, std::nullopt)));
+  Session session = *Session::make(split(dynamic(0, std::nullopt)));
   const auto run = [&](std::int64_t count) {
     const Tensor x = ramp(count);
     const EValue inputs[] = {x.view(), x.view()};
@@ -604,7 +605,7 @@ TEST_CASE("backends that prepare are asked once per set of sizes") {
 TEST_CASE("arguments by name; the wrong ones and unknown methods are told") {
   const Toys toys;
   const ExportedProgram program = programs::binary("aten.sub.Tensor");
-  ProgramSession<Two> session(split(program));
+  Session session = *Session::make(split(program));
   const Tensor x = programs::scalar(5);
   const Tensor h = programs::scalar(3);
   const NamedValue named[] = {{"h", h.view()}, {"x", x.view()}};
@@ -629,19 +630,20 @@ TEST_CASE("arguments by name; the wrong ones and unknown methods are told") {
 TEST_CASE("a tracer sees every delegate call with its outputs") {
   const Toys toys;
   const ExportedProgram program = accumulates();
-  ProgramSession<Two, Calls> session(split(program), Calls());
+  Calls calls;
+  Session session = *Session::make(split(program), {.tracer = TracerRef(calls)});
   const Tensor x = programs::scalar(3);
   REQUIRE(run_one(session, x));
-  const std::vector<Name> log = session.tracer().log;
+  const std::vector<Name> log = calls.log;
   REQUIRE(log.size() == 6);
   CHECK(log[0] == "begin toy0_0 of toy0");
   CHECK(log[1] == "end toy0_0");
   CHECK(log[2] == "toy0_0: 1");
   CHECK(log[3] == "begin toy1_0 of toy1");
-  session.tracer().log.clear();
+  calls.log.clear();
   B::state.fail_at = 0;
   CHECK(!run_one(session, x));
-  CHECK(session.tracer().log.back() == "end toy1_0");
+  CHECK(calls.log.back() == "end toy1_0");
 }
 
 TEST_CASE("a method that only reads a buffer sees what another method of the session wrote to it") {
@@ -662,7 +664,7 @@ TEST_CASE("a method that only reads a buffer sees what another method of the ses
   const auto lowered = to_backend(std::span<const ProgramMethod>(methods), CapabilityPartitioner<Two>());
   REQUIRE(lowered);
   CHECK(lowered->state().size() == 1);
-  ProgramSession<Two> session(*lowered);
+  Session session = *Session::make(*lowered);
   CHECK(support::run(session, {2}, 0) == Floats{20});
   CHECK(support::run(session, {5}, 1) == Floats{15, 15});
   CHECK(support::run(session, {2}, 0) == Floats{30});

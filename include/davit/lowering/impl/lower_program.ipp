@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "davit/lowering/check_partitioning.hpp"
+#include "davit/lowering/group_nodes.hpp"
+#include "davit/lowering/lower_program.hpp"
+#include "davit/program/in_place_writes.hpp"
+#include "davit/program/operator_call.hpp"
+#include "davit/program/verify.hpp"
+
+namespace davit {
+
+namespace detail {
+
+[[nodiscard]] DAVIT_INLINE Error all_of(std::vector<Error> violations) {
+  Error first = std::move(violations.front());
+  if (violations.size() > 1) {
+    first.what = concat(first.what, " (and ", violations.size() - 1, " more)");
+    for (std::size_t i = 1; i < violations.size() && i < 20; ++i)
+      first.source = concat(first.source, first.source.empty() ? "" : "\n", "  ", violations[i].where, ": ", violations[i].what);
+  }
+  return first;
+}
+
+DAVIT_INLINE Result<const ExportedProgram*> find_program(std::span<const ProgramMethod> methods, std::string_view name) {
+  Name known;
+  for (const ProgramMethod& method : methods) {
+    if (method.name == name) return method.program;
+    known = concat(known, known.empty() ? "" : ", ", method.name);
+  }
+  return std::unexpected(Error{.code = ErrorCode::not_found,
+                               .stage = Stage::preprocess,
+                               .what = concat("Method '", name, "' is not defined"),
+                               .fix = concat("the program has: ", known)});
+}
+
+/// The state of programs that are lowered together: what one of them changes is state for all that hold it.
+class SharedState {
+ public:
+  /// The programs must be verified. O(their sizes).
+  explicit SharedState(std::span<const ExportedProgram* const> programs) {
+    for (const ExportedProgram* program : programs) {
+      for (const Name& name : written_in_place(*program)) add(*program, name);
+      for (const OutputSpec& spec : program->signature.output_specs)
+        if (kind(spec) == OutputKind::buffer_mutation || kind(spec) == OutputKind::parameter_mutation) add(*program, *target(spec));
+    }
+    std::ranges::sort(changed_, {}, &Changed::name);
+  }
+  /// The program itself, or a copy of it in `own` whose signature names the state that its outputs do not.
+  [[nodiscard]] const ExportedProgram* mark(const ExportedProgram& program, ExportedProgram& own) const {
+    if (changed_.empty()) return &program;
+    std::vector<Name> unlisted;
+    for (const InputSpec& spec : program.signature.input_specs) {
+      const Name* held = kind(spec) == InputKind::custom_obj ? nullptr : target(spec);
+      if (held != nullptr && changes(*held, program) && !is_mutated(program.signature, *held)) unlisted.push_back(*held);
+    }
+    if (unlisted.empty()) return &program;
+    own = program;
+    own.signature.unlisted_state = std::move(unlisted);
+    return &own;
+  }
+
+ private:
+  void add(const ExportedProgram& program, const Name& name) {
+    if (const Tensor* tensor = program.tensor_named(name); tensor != nullptr) changed_.push_back({name, tensor});
+  }
+  /// A tensor of the same name but of another dtype or of other sizes is another one.
+  [[nodiscard]] bool changes(const Name& name, const ExportedProgram& program) const {
+    const Tensor* own = nullptr;
+    for (auto at = std::ranges::lower_bound(changed_, name, {}, &Changed::name); at != changed_.end() && at->name == name; ++at) {
+      if (own == nullptr) own = program.tensor_named(name);
+      if (own != nullptr && own->dtype == at->tensor->dtype && own->sizes == at->tensor->sizes) return true;
+    }
+    return false;
+  }
+  struct Changed {
+    Name name;
+    const Tensor* tensor;
+  };
+  std::vector<Changed> changed_;  ///< by name
+};
+
+/// Lists the nodes that no backend was given, with what each backend said of them.
+[[nodiscard]] DAVIT_INLINE Error undelegated(GraphModuleView graph, std::span<const NodeId> nodes,
+                                             std::span<const NodeRefusal> refusals, BackendTables backends) {
+  Name list;
+  for (std::size_t i = 0; i < nodes.size() && i < 50; ++i) {
+    list = concat(list, "\n  node '", node_label(graph, nodes[i]), "' (", graph.target(graph.nodes[nodes[i]]), ")");
+    for (const NodeRefusal& refusal : refusals)
+      if (refusal.node == nodes[i]) list = concat(list, ": ", backends.name(refusal.backend), " says: ", refusal.reason);
+  }
+  if (nodes.size() > 50) list = concat(list, "\n  and ", nodes.size() - 50, " more");
+  return Error{.code = ErrorCode::unsupported_operator, .stage = Stage::partition,
+               .where = concat("node '", node_label(graph, nodes[0]), "' (", graph.target(graph.nodes[nodes[0]]), ")"),
+               .what = concat(nodes.size(), " node(s) were left undelegated, and full delegation is required:", list),
+               .fix = "name a backend that takes them, or do not require full delegation"};
+}
+
+/// Lowers one method of a program.
+class MethodLowering {
+ public:
+  MethodLowering(BackendTables backends, const Name& name, const ExportedProgram& program, const LowerOptions& options, DebugMap& debug_map)
+      : backends_(backends), program_(program), graph_(program.view()), options_(options), debug_map_(debug_map), recorder_(debug_map) {
+    out_.name = name;
+  }
+
+  [[nodiscard]] Result<LoweredMethod> run(PartitionResult partitioning, MethodReport* report) {
+    partitioning_ = std::move(partitioning);
+    report_ = report;
+    if (std::vector<Error> faults = check_partitioning(program_, partitioning_.tags); !faults.empty())
+      return std::unexpected(all_of(std::move(faults)));
+    if (partitioning_.delegations.size() != partitioning_.tags.names.size())
+      return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::partition, .where = "delegations",
+                                   .what = "there are not as many delegations as tags", .fix = "use Partitioning::add"});
+    drop_empty_tags();
+    if (Result<void> completed = complete(); !completed) return std::unexpected(std::move(completed.error()));
+    const QuotientGraph quotient = contract(graph_, partitioning_.tags.nodes, tag_count());
+    const VertexOrder order = topological_order(quotient);
+    if (!order.cycle.empty()) return std::unexpected(cycle_error(graph_, partitioning_.tags, quotient, order.cycle));
+    ProgramCutter cutter(program_, partitioning_.tags, quotient, order.order, options_.shared_constants);
+    if (Result<void> allowed = check_shared(cutter); !allowed) return std::unexpected(std::move(allowed.error()));
+    out_.delegates.reserve(tag_count());
+    for (TagId tag = 0; tag < tag_count(); ++tag)
+      if (Result<void> lowered = lower(tag, cutter.piece(tag)); !lowered) return std::unexpected(std::move(lowered.error()));
+    if (Result<void> together = preprocess_together(); !together) return std::unexpected(std::move(together.error()));
+    out_.parent = cutter.parent();
+    if (Result<void> sound = validate(out_.parent); !sound) return std::unexpected(std::move(sound.error()));
+    out_.interface = method_interface(program_);
+    out_.storage_matters = storage_matters(graph_);
+    std::vector<const MethodInterface*> interfaces;
+    interfaces.reserve(out_.delegates.size());
+    for (const LoweredDelegate& delegate : out_.delegates) interfaces.push_back(&delegate.interface);
+    Result<Schedule> schedule = make_schedule(out_.parent, out_.interface, interfaces);
+    if (!schedule) return std::unexpected(std::move(schedule.error()));
+    out_.schedule = std::move(*schedule);
+    if (report_ != nullptr) fill_report(cutter);
+    return std::move(out_);
+  }
+
+  /// The buffers that the lowered method changes, with their initial values.
+  [[nodiscard]] Result<void> add_state(std::vector<NamedTensor>& state, const LoweredMethod& method) const {
+    const auto add = [&](const Name& target) -> Result<void> {
+      for (const NamedTensor& entry : state)
+        if (entry.name == target) return {};
+      const Tensor* tensor = program_.tensor_named(target);
+      if (tensor == nullptr)
+        return std::unexpected(Error{.code = ErrorCode::not_found, .stage = Stage::partition,
+                                     .where = concat("buffer '", target, "'"), .what = "the program holds no tensor of that name",
+                                     .fix = "export the program again with its weights"});
+      state.push_back({target, *tensor});
+      return {};
+    };
+    for (const InputPort& port : method.interface.inputs)
+      if (port.role == InputRole::state)
+        if (Result<void> added = add(port.target); !added) return added;
+    return {};
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t tag_count() const noexcept {
+    return static_cast<std::uint32_t>(partitioning_.delegations.size());
+  }
+
+  /// A tag without nodes makes no partition.
+  void drop_empty_tags() {
+    std::vector<std::uint32_t> nodes(tag_count(), 0);
+    for (const TagId tag : partitioning_.tags.nodes)
+      if (tag != no_id) ++nodes[tag];
+    if (std::ranges::find(nodes, 0u) == nodes.end()) return;
+    std::vector<TagId> renamed(tag_count(), no_id);
+    std::size_t kept = 0;
+    for (TagId tag = 0; tag < nodes.size(); ++tag) {
+      if (nodes[tag] == 0) continue;
+      renamed[tag] = static_cast<TagId>(kept);
+      if (kept != tag) {
+        partitioning_.tags.names[kept] = std::move(partitioning_.tags.names[tag]);
+        partitioning_.delegations[kept] = std::move(partitioning_.delegations[tag]);
+      }
+      ++kept;
+    }
+    partitioning_.tags.names.resize(kept);
+    partitioning_.delegations.erase(partitioning_.delegations.begin() + static_cast<std::ptrdiff_t>(kept),
+                                    partitioning_.delegations.end());
+    for (TagId& tag : partitioning_.tags.nodes)
+      if (tag != no_id) tag = renamed[tag];
+  }
+
+  /// Groups what the partitioner left and sends it to the last backend.
+  [[nodiscard]] Result<void> complete() {
+    std::vector<NodeId> left;
+    for (NodeId n = 0; n < graph_.nodes.size(); ++n)
+      if (partitioning_.tags.nodes[n] == no_id && !is_control_flow(graph_, graph_.nodes[n])) left.push_back(n);
+    if (left.empty()) return {};
+    if (options_.require_full_delegation)
+      return std::unexpected(undelegated(graph_, left, partitioning_.refusals, backends_));
+    const QuotientGraph fixed = contract(graph_, partitioning_.tags.nodes, tag_count());
+    const VertexOrder order = topological_order(fixed);
+    if (!order.cycle.empty()) return std::unexpected(cycle_error(graph_, partitioning_.tags, fixed, order.cycle));
+    std::vector<std::uint32_t> classes(graph_.nodes.size(), no_id);
+    for (const NodeId n : left) classes[n] = 0;
+    const NodeGroups groups = group_nodes(graph_, classes, 1, fixed, order.order);
+    const TagId first = tag_count();
+    const auto last = static_cast<std::uint32_t>(backends_.size() - 1);
+    if (backends_[last].default_spec == nullptr) return std::unexpected(undelegated(graph_, left, partitioning_.refusals, backends_));
+    for (std::uint32_t g = 0; g < groups.count(); ++g) partitioning_.add(concat(backends_.name(last), "_rest_", g), {.backend = last});
+    for (const NodeId n : left) partitioning_.tags.nodes[n] = first + groups.group_of_node[n];
+    return {};
+  }
+
+  [[nodiscard]] Result<void> check_shared(const ProgramCutter& cutter) const {
+    if (options_.shared_constants != SharedConstants::refuse) return {};
+    std::vector<Error> faults;
+    for (const ConstantPlacement& placement : cutter.placements())
+      if (placement.partitions > 1 && placement.fate == ConstantPlacement::Fate::shared)
+        faults.push_back(Error{.code = ErrorCode::invalid_argument, .stage = Stage::partition,
+                               .where = concat("constant '", placement.target, "'"),
+                               .what = concat(placement.partitions, " partitions use it (", placement.bytes, " bytes)"),
+                               .fix = "share or duplicate constants, or put its users into one partition"});
+    if (faults.empty()) return {};
+    return std::unexpected(all_of(std::move(faults)));
+  }
+
+  [[nodiscard]] Result<void> validate(const ExportedProgram& program) const {
+    if (!options_.validate) return {};
+    if (std::vector<Error> violations = verify(program, {.allow_unknown_operators = true}); !violations.empty())
+      return std::unexpected(all_of(std::move(violations)));
+    return {};
+  }
+
+  [[nodiscard]] Result<void> lower(TagId tag, ExportedProgram piece) {
+    if (Result<void> sound = validate(piece); !sound) return sound;
+    Delegation& delegation = partitioning_.delegations[tag];
+    LoweredDelegate out{.tag = partitioning_.tags.names[tag], .backend = delegation.backend, .fallbacks = std::move(delegation.fallbacks)};
+    if (out.backend >= backends_.size())
+      return std::unexpected(Error{.code = ErrorCode::out_of_range, .stage = Stage::partition, .where = place_of(out_.name, out),
+                                   .what = concat("there is no backend ", out.backend), .fix = concat("the list has: ", backends_.names())});
+    const BackendTable& backend = backends_[out.backend];
+    out.spec = delegation.spec != nullptr || backend.default_spec == nullptr ? std::move(delegation.spec) : backend.default_spec();
+    if (out.spec == nullptr || backend.preprocess == nullptr)
+      return std::unexpected(explained(Error{.code = ErrorCode::invalid_argument, .what = out.spec == nullptr ? "its CompileSpec has no default" : "it cannot preprocess here",
+                                             .fix = out.spec == nullptr ? "give the partition a spec: delegate_to<List, B>(spec)" : "name a backend that has preprocess"}, out));
+    out.interface = method_interface(piece);
+    if (backend.preprocess_all == nullptr) {
+      recorder_.begin_method(out_.name, piece.view());
+      Result<BackendObject> processed = backend.preprocess(Method{out_.name, &piece}, out.spec.get(), recorder_);
+      if (!processed) return std::unexpected(explained(std::move(processed.error()), out));
+      out.processed = *std::move(processed);
+    }
+    if (report_ != nullptr) add_to_report(out, piece);
+    if (options_.keep_originals || backend.preprocess_all != nullptr) out.original = std::make_shared<const ExportedProgram>(std::move(piece));
+    out_.delegates.push_back(std::move(out));
+    return {};
+  }
+
+  /// Backends that see all their partitions at once see them now.
+  [[nodiscard]] Result<void> preprocess_together() {
+    for (std::uint32_t b = 0; b < backends_.size(); ++b) {
+      if (backends_[b].preprocess_all == nullptr) continue;
+      std::vector<Method> methods;
+      std::vector<BackendObject> specs;
+      std::vector<LoweredDelegate*> own;
+      for (LoweredDelegate& delegate : out_.delegates) {
+        if (delegate.backend != b) continue;
+        methods.push_back({out_.name, delegate.original.get()});
+        specs.push_back(delegate.spec);
+        own.push_back(&delegate);
+      }
+      if (methods.empty()) continue;
+      Result<std::vector<BackendObject>> processed = backends_[b].preprocess_all(methods, specs, recorder_);
+      if (processed && processed->size() != methods.size())
+        processed = std::unexpected(Error{.code = ErrorCode::failed, .what = "preprocess_all answered another number of results than it was given methods"});
+      if (!processed) return std::unexpected(explained(std::move(processed.error()), *own[0]));
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        own[i]->processed = std::move((*processed)[i]);
+        if (!options_.keep_originals) own[i]->original.reset();
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] Error explained(Error error, const LoweredDelegate& delegate) const {
+    error.stage = Stage::preprocess;
+    if (error.backend.empty()) error.backend = Name(backends_.name(delegate.backend));
+    if (error.where.empty()) error.where = place_of(out_.name, delegate);
+    return debug_map_.explain(std::move(error));
+  }
+
+  void add_to_report(const LoweredDelegate& entry, const ExportedProgram& piece) const {
+    MethodReport::Partition row{.tag = entry.tag, .backend = Name(backends_.name(entry.backend)),
+                                .nodes = piece.graph_module.nodes.size()};
+    for (const InputSpec& spec : piece.signature.input_specs) row.inputs += kind(spec) == InputKind::user_input ? 1 : 0;
+    row.outputs = piece.signature.output_specs.size();
+    for (const auto* tensors : {&piece.state_dict, &piece.constants})
+      for (const NamedTensor& tensor : *tensors) row.held_bytes += tensor.tensor.view().nbytes();
+    report_->partitions.push_back(std::move(row));
+  }
+  void fill_report(const ProgramCutter& cutter) const {
+    report_->method = out_.name;
+    report_->candidates = partitioning_.candidates;
+    for (const ConstantPlacement& p : cutter.placements())
+      report_->constants.push_back({p.target, Name(name_of(p.fate)), p.partitions, p.bytes});
+    for (const NodeRefusal& refusal : partitioning_.refusals)
+      report_->refusals.push_back({node_label(graph_, refusal.node), Name::own(graph_.target(graph_.nodes[refusal.node])),
+                                   Name(backends_.name(refusal.backend)), Name::own(refusal.reason)});
+  }
+
+  BackendTables backends_;
+  const ExportedProgram& program_;
+  GraphModuleView graph_;
+  const LowerOptions& options_;
+  DebugMap& debug_map_;
+  DebugHandleRecorder recorder_;
+  PartitionResult partitioning_;
+  LoweredMethod out_;
+  MethodReport* report_ = nullptr;
+};
+
+}  // namespace detail
+
+DAVIT_INLINE PartitionResult whole_method(const Method& method, std::string_view backend_name, std::uint32_t backend, BackendObject spec) {
+  const GraphModuleView graph = method.view();
+  PartitionResult out(graph);
+  std::vector<std::uint32_t> classes(graph.nodes.size(), 0);
+  for (NodeId n = 0; n < graph.nodes.size(); ++n)
+    if (is_control_flow(graph, graph.nodes[n])) classes[n] = no_id;
+  NodeGroups groups = group_nodes(graph, classes, 1);
+  for (std::uint32_t g = 0; g < groups.count(); ++g)
+    out.add(concat(backend_name, "_", g), {.backend = backend, .spec = spec});
+  out.tags.nodes = std::move(groups.group_of_node);
+  return out;
+}
+
+DAVIT_INLINE Result<LoweredProgram> lower_program(BackendTables backends, std::span<const ProgramMethod> methods,
+                                                  std::span<const PartitionCall> calls, const LowerOptions& options,
+                                                  Diagnostics* diagnostics) {
+  auto parts = std::make_shared<LoweredProgram::Parts>();
+  parts->backends = backends;
+  auto debug_map = std::make_shared<DebugMap>();
+  for (const PartitionCall& each : calls)
+    if (Result<const ExportedProgram*> known = detail::find_program(methods, each.method); !known)
+      return std::unexpected(std::move(known.error()));
+  std::vector<const ExportedProgram*> programs;
+  for (const ProgramMethod& each : methods) {
+    if (options.validate)
+      if (std::vector<Error> violations = verify(*each.program, {.allow_unknown_operators = true}); !violations.empty())
+        return std::unexpected(detail::all_of(std::move(violations)));
+    programs.push_back(each.program);
+  }
+  const detail::SharedState state(programs);
+  for (const ProgramMethod& each : methods) {
+    ExportedProgram own;
+    const ExportedProgram& program = *state.mark(*each.program, own);
+    LowerOptions own_options = options;
+    own_options.require_full_delegation = false;  // nothing was asked of a method that is not named
+    Result<PartitionResult> partitioning(std::in_place, program.view());
+    for (const PartitionCall& call : calls) {
+      if (call.method != each.name) continue;
+      own_options = options;
+      partitioning = call.partition(call.partitioner, Method{each.name, &program});
+    }
+    if (!partitioning) {
+      Error error = std::move(partitioning.error());
+      error.stage = Stage::partition;
+      return std::unexpected(std::move(error));
+    }
+    MethodReport report;
+    detail::MethodLowering lowering(backends, each.name, program, own_options, *debug_map);
+    Result<LoweredMethod> lowered = lowering.run(std::move(*partitioning), diagnostics != nullptr ? &report : nullptr);
+    if (!lowered) return std::unexpected(std::move(lowered.error()));
+    if (Result<void> added = lowering.add_state(parts->state, *lowered); !added) return std::unexpected(std::move(added.error()));
+    if (diagnostics != nullptr) diagnostics->reports.push_back(std::move(report));
+    parts->methods.push_back(std::move(*lowered));
+  }
+  if (Result<void> compiled = detail::compile_delegates(backends, parts->methods, false, *debug_map, diagnostics); !compiled)
+    return std::unexpected(debug_map->explain(std::move(compiled.error())));
+  return LoweredProgram(std::move(parts), std::move(debug_map));
+}
+
+}  // namespace davit

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "davit/runtime/method_state.hpp"
+
+namespace davit::detail {
+
+DAVIT_INLINE DelegateState::DelegateState(const BackendTable& table, const LoweredDelegate& lowered_, TextReport& report, TracerRef* tracer)
+    : dynamic(!lowered_.interface.is_static()),
+      execute(tracer != nullptr ? table.execute_traced : table.execute),
+      backend(&table),
+      lowered(&lowered_),
+      unknown(lowered_.interface.exprs),
+      workspace(table.make_workspace()) {
+  unknown.settle();
+  for (const OutputPort& port : lowered->interface.outputs) checks.add(port.type, false);
+  call.handle = lowered->handle.get();
+  call.workspace = workspace.get();
+  call.report = &report;
+  call.tracer = tracer;
+}
+
+[[nodiscard]] DAVIT_INLINE bool are_neighbours(std::span<const std::uint32_t> slots) noexcept {
+  for (std::size_t i = 1; i < slots.size(); ++i)
+    if (slots[i] != slots[i - 1] + 1) return false;
+  return true;
+}
+
+DAVIT_INLINE void DelegateState::connect(std::span<EValue> values, std::span<const std::uint32_t> in, std::span<const std::uint32_t> out) {
+  const auto place = [&](std::span<const std::uint32_t> slots, std::vector<EValue>& own) {
+    if (are_neighbours(slots)) return values.subspan(slots.empty() ? 0 : slots[0], slots.size());
+    own.resize(slots.size());
+    return std::span<EValue>(own);
+  };
+  inputs = place(in, own_inputs);
+  call.inputs = inputs;
+  call.outputs = place(out, own_outputs);
+  if (!own_inputs.empty()) input_slots = in;
+  if (!own_outputs.empty()) output_slots = out;
+}
+
+DAVIT_INLINE MethodState::MethodState(BackendTables backends, const LoweredMethod& lowered, std::span<NamedTensor> state, RunContext& shared)
+    : method(&lowered), schedule(&lowered.schedule), context(&shared), frame(lowered.name, {}, lowered.interface, state) {
+  delegates.reserve(lowered.delegates.size());
+  for (const LoweredDelegate& delegate : lowered.delegates)
+    delegates.emplace_back(backends[delegate.backend], delegate, shared.report, shared.tracer.get());
+  loops.resize(schedule->steps.size());
+  slots.resize(schedule->slot_count);
+  if (!lowered.storage_matters) plan = plan_lifetimes(lowered.schedule);
+  calls.assign(schedule->steps.size(), nullptr);
+  for (std::size_t i = 0; i < schedule->steps.size(); ++i) {
+    const ScheduleStep& step = schedule->steps[i];
+    if (step.kind != StepKind::call_delegate) continue;
+    calls[i] = &delegates[step.delegate];
+    calls[i]->connect(slots, schedule->at(step.inputs), schedule->at(step.outputs));
+  }
+  fill_slots();
+  if (is_one_call()) only = calls[0];
+}
+
+/// True for a method that hands all its inputs to one partition and answers what that answers.
+DAVIT_INLINE bool MethodState::is_one_call() const noexcept {
+  if (schedule->steps.size() != 1 || calls[0] == nullptr || schedule->graphs.size() != 1) return false;
+  const auto same = [](std::span<const std::uint32_t> a, const std::vector<std::uint32_t>& b) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if (a[i] != b[i]) return false;
+    return true;
+  };
+  return same(schedule->at(schedule->steps[0].inputs), schedule->input_slots) &&
+         same(schedule->at(schedule->steps[0].outputs), schedule->output_slots);
+}
+
+[[nodiscard]] DAVIT_INLINE EValue literal_value(GraphModuleView graph, const Argument& a) noexcept {
+  switch (a.kind) {
+    case ArgumentKind::int_: return a.payload;
+    case ArgumentKind::float_: return a.float_value();
+    case ArgumentKind::bool_: return a.payload != 0;
+    case ArgumentKind::string: return graph.string(a);
+    default: return {};
+  }
+}
+
+/// Sets what neither callers nor steps set: constants that the parent kept, and literals.
+DAVIT_INLINE void MethodState::fill_slots() {
+  const ExportedProgram& parent = method->parent;
+  const std::vector<InputSpec>& specs = parent.signature.input_specs;
+  const std::span<const std::uint32_t> in = schedule->at(schedule->graphs[root_graph].inputs);
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (input_role(parent.signature, specs[i]) != InputRole::constant) continue;
+    if (const Tensor* tensor = parent.tensor_named(*target(specs[i]))) slots[in[i]] = EValue(tensor->view());
+  }
+  for (const Schedule::Literal& literal : schedule->literals) slots[literal.slot] = literal_value(parent.view(), literal.argument);
+}
+
+DAVIT_INLINE Name place_of(const MethodState& m, const DelegateState& d) { return place_of(m.method->name, *d.lowered); }
+
+}  // namespace davit::detail

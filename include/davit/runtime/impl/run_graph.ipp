@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "davit/runtime/method_state.hpp"
+#include "davit/runtime/prepare_delegate.hpp"
+
+namespace davit::detail {
+
+[[gnu::noinline]] DAVIT_INLINE void fault(const MethodState& m, const DelegateState& d, Fault status, Error& error) {
+  error = m.context->debug_map->explain(Error{.code = status.code(), .stage = Stage::execute, .debug_handle = status.debug_handle(),
+                                              .backend = Name(d.backend->name), .what = std::exchange(m.context->report.text, {})});
+  if (error.where.empty()) error.where = place_of(m, d);
+}
+
+/// Runs a partition on what its call holds; its outputs are told their destinations first.
+[[nodiscard, gnu::always_inline]] inline bool execute(const MethodState& m, DelegateState& d, Error& error) {
+  const std::span<EValue> outputs = d.call.outputs;
+  if (d.planned) {
+    const EValue* to = d.destinations.data();
+    for (EValue& output : outputs) output = *to++;
+  } else {
+    for (EValue& output : outputs) output.clear();
+  }
+  TracerRef* const tracer = d.call.tracer;
+  if (tracer != nullptr) [[unlikely]]
+    tracer->begin_delegate(d.lowered->tag, d.backend->name);
+  const Status status = d.execute(d.call);
+  if (tracer != nullptr) [[unlikely]]
+    tracer->end_delegate(d.lowered->tag, d.backend->name);
+  if (!status) [[unlikely]] {
+    fault(m, d, status.error(), error);
+    return false;
+  }
+  if (tracer != nullptr) [[unlikely]]
+    tracer->delegate_outputs(d.lowered->tag, d.call.outputs);
+  return true;
+}
+
+/// Checks that the backend is there, and lets it prepare where sizes changed.
+[[nodiscard, gnu::noinline]] DAVIT_INLINE bool prepare(const MethodState& m, DelegateState& d, Error& error) {
+  const std::string_view name = d.backend->name;
+  if (d.call.handle == nullptr) {
+    error = Error{.code = ErrorCode::not_available, .stage = Stage::execute, .backend = Name(name), .where = place_of(m, d),
+                  .what = concat("the partition was lowered while backend ", name, " was not available, and so is not compiled"),
+                  .fix = "save the program and load it where the backend is available"};
+    return false;
+  }
+  if (!d.backend->is_available()) {
+    error = not_available(Stage::execute, name);
+    error.where = place_of(m, d);
+    return false;
+  }
+  const bool changed = d.sizes.changed(d.lowered->interface.inputs, d.call.inputs);
+  if (d.ready && !changed) return true;
+  d.ready = false;
+  for (EValue& output : d.call.outputs) output.clear();  // no destinations
+  if (Result<void> prepared = prepare_delegate(*d.backend, d.call.handle, d.call.inputs, d.call.outputs, d.call.workspace, d.own_scratch);
+      !prepared) {
+    error = std::move(prepared.error());
+    if (error.where.empty()) error.where = place_of(m, d);
+    return false;
+  }
+  d.call.scratch = d.own_scratch.span();
+  d.ready = true;
+  d.direct = !d.dynamic && d.checks.is_static() && d.input_slots.empty() && d.output_slots.empty();
+  return true;
+}
+
+/// Sizes that are symbolic are left to the consumers' kernels and to the method's own outputs.
+[[nodiscard, gnu::noinline]] DAVIT_INLINE bool check_outputs(const MethodState& m, const DelegateState& d, Error& error) {
+  Result<void> checked =
+      check_values(m.method->name, d.backend->name, "output", d.lowered->interface.outputs, d.call.outputs, d.unknown);
+  if (checked) return true;
+  error = std::move(checked.error());
+  error.where = concat(error.where, ", partition '", d.lowered->tag, "'");
+  return false;
+}
+
+/// A call whose values are not where the backend needs them, or that may have to be prepared.
+[[nodiscard, gnu::noinline]] DAVIT_INLINE bool gather_and_call(MethodState& m, DelegateState& d, Error& error) {
+  EValue* const values = m.slots.data();
+  for (std::size_t i = 0; i < d.input_slots.size(); ++i) d.inputs[i] = values[d.input_slots[i]];
+  if (!d.ready || (d.dynamic && !d.planned))
+    if (!prepare(m, d, error)) return false;
+  if (!execute(m, d, error)) return false;
+  if (!d.checks.match(d.call.outputs))
+    if (!check_outputs(m, d, error)) return false;
+  for (std::size_t i = 0; i < d.output_slots.size(); ++i) values[d.output_slots[i]] = d.call.outputs[i];
+  return true;
+}
+
+DAVIT_INLINE bool run_graph(MethodState& m, GraphId graph, int depth, Error& error) {
+  const Range steps = m.schedule->graphs[graph].steps;
+  DelegateState* const* const first = m.calls.data() + steps.first;
+  for (DelegateState* const* at = first; at != first + steps.count; ++at) {
+    DelegateState* const d = *at;
+    if (d == nullptr) {
+      if (!run_control_flow(m, m.schedule->steps[static_cast<std::size_t>(at - m.calls.data())], depth, error)) return false;
+    } else if (!d->direct) [[unlikely]] {
+      if (!gather_and_call(m, *d, error)) return false;
+    } else {
+      if (!execute(m, *d, error)) [[unlikely]]
+        return false;
+      if (!d->checks.match_all(d->call.outputs.data()) && !check_outputs(m, *d, error)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace davit::detail

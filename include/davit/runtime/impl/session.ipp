@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "davit/runtime/method_state.hpp"
+#include "davit/runtime/session.hpp"
+
+namespace davit {
+
+struct Session::State {
+  explicit State(LoweredProgram lowered, std::vector<NamedTensor> buffers, SessionOptions options)
+      : program(std::move(lowered)), state(std::move(buffers)) {
+    context.debug_map = &program.debug_map();
+    context.limits = options.limits;
+    if (options.tracer) context.tracer = std::make_unique<TracerRef>(*options.tracer);
+    methods.reserve(program.methods().size());
+    for (const LoweredMethod& method : program.methods()) methods.emplace_back(program.backends(), method, state, context);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  LoweredProgram program;
+  std::vector<NamedTensor> state;
+  detail::RunContext context;
+  std::vector<detail::MethodState> methods;
+};
+
+DAVIT_INLINE void Session::Free::operator()(State* state) const noexcept { delete state; }
+
+DAVIT_INLINE Result<Session> Session::make(LoweredProgram program, SessionOptions options) {
+  Result<std::vector<NamedTensor>> state = copy_state(program.state());
+  if (!state) return std::unexpected(std::move(state.error()));
+  return Session(std::unique_ptr<State, Free>(new State(std::move(program), *std::move(state), options)));
+}
+
+DAVIT_INLINE const LoweredProgram& Session::program() const noexcept { return state_->program; }
+DAVIT_INLINE std::span<const NamedTensor> Session::state() const noexcept { return state_->state; }
+DAVIT_INLINE const ProgramPlan& Session::plan(std::size_t index) const noexcept { return state_->methods[index].plan; }
+
+namespace detail {
+
+/// Runs a method whose inputs are gathered and checked. A method that is one call passes them on as they are.
+[[nodiscard, gnu::always_inline]] inline bool run_method(MethodState& m, std::span<const EValue> inputs, bool changed, Error& error) {
+  const std::span<EValue> outputs = m.frame.outputs();
+  if (m.only != nullptr && m.only->direct && !changed) [[likely]] {
+    if (!m.only->backend->is_available()) [[unlikely]] {
+      error = not_available(Stage::execute, m.only->backend->name);
+      return false;
+    }
+    m.only->call.inputs = inputs;
+    m.only->call.outputs = outputs;
+    return execute(m, *m.only, error);
+  }
+  if (m.only != nullptr) m.only->connect(m.slots, m.schedule->at(m.schedule->steps[0].inputs), m.schedule->at(m.schedule->steps[0].outputs));
+  for (std::size_t i = 0; i < inputs.size(); ++i) m.slots[m.schedule->input_slots[i]] = inputs[i];
+  if (changed && !plan_run(m, error)) return false;
+  if (!run_graph(m, root_graph, 0, error)) return false;
+  for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = m.slots[m.schedule->output_slots[i]];
+  return true;
+}
+
+}  // namespace detail
+
+DAVIT_INLINE Result<std::span<const EValue>> Session::run(std::size_t index, std::span<const EValue> user_inputs) {
+  detail::MethodState& m = state_->methods[index];
+  std::span<const EValue> inputs = user_inputs;
+  if (m.frame.gathers()) {
+    if (Result<void> gathered = m.frame.gather(user_inputs, state_->state); !gathered)
+      return std::unexpected(std::move(gathered.error()));
+    inputs = m.frame.inputs();
+  }
+  bool changed = !m.planned;
+  if (!m.frame.inputs_fit(inputs)) {
+    const Result<bool> checked = m.frame.check_inputs(user_inputs, inputs);
+    if (!checked) return std::unexpected(checked.error());
+    changed = changed || *checked;
+  }
+  Error error;
+  if (!detail::run_method(m, inputs, changed, error)) [[unlikely]]
+    return std::unexpected(std::move(error));
+  if (!m.frame.outputs_fit())
+    if (Result<void> checked = m.frame.check_outputs(); !checked) return std::unexpected(std::move(checked.error()));
+  if (m.frame.writes_back())
+    if (Result<void> written = m.frame.write_back(inputs, state_->state); !written) return std::unexpected(std::move(written.error()));
+  return std::span<const EValue>(m.frame.outputs());
+}
+
+DAVIT_INLINE Result<std::span<const EValue>> Session::run(std::string_view name, std::span<const EValue> args,
+                                                          std::span<const NamedValue> kwargs) {
+  const Result<std::size_t> index = state_->program.find_method(name);
+  if (!index) return std::unexpected(index.error());
+  if (kwargs.empty()) return run(*index, args);
+  Result<std::vector<EValue>> all = state_->methods[*index].frame.arrange(args, kwargs);
+  if (!all) return std::unexpected(std::move(all.error()));
+  return run(*index, *all);
+}
+
+}  // namespace davit

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "davit/core/config.hpp"
+#include "davit/lowering/lowered_program.hpp"
+#include "davit/runtime/check_values.hpp"
+#include "davit/runtime/method_frame.hpp"
+#include "davit/runtime/program_plan.hpp"
+#include "davit/runtime/run_limits.hpp"
+#include "davit/runtime/scratch.hpp"
+#include "davit/runtime/size_memory.hpp"
+
+/// What a session keeps for each of its methods, and the functions that run them.
+namespace davit::detail {
+
+/// What a session keeps for one partition. Inputs and outputs lie in the session's slots where those are neighbours, and
+/// are gathered from or scattered to them where they are not.
+struct DelegateState {
+  DelegateState(const BackendTable& table, const LoweredDelegate& lowered, TextReport& report, TracerRef* tracer);
+  /// Ties the partition to the slots of its call.
+  void connect(std::span<EValue> values, std::span<const std::uint32_t> in, std::span<const std::uint32_t> out);
+
+  bool direct = false;                ///< prepared, sizes do not change from call to call, and nothing to gather or scatter
+  bool ready = false;                 ///< prepared
+  bool planned = false;               ///< outputs have destinations and scratch is lent from the session's arena
+  bool dynamic = false;               ///< sizes may change from call to call
+  DelegateCall call;                  ///< what execute gets
+  Status (*execute)(const DelegateCall&) = nullptr;
+  const BackendTable* backend = nullptr;
+  const LoweredDelegate* lowered = nullptr;
+  std::span<const std::uint32_t> input_slots;   ///< what to gather; empty: nothing
+  std::span<const std::uint32_t> output_slots;  ///< where to scatter; empty: nowhere
+  PortChecks checks;
+  SymbolValues unknown;               ///< the symbols' values where nothing is known of them
+  SizeMemory sizes;
+  std::vector<EValue> own_inputs;
+  std::vector<EValue> own_outputs;
+  std::vector<EValue> destinations;   ///< of a planned partition: per output, a tensor or none
+  std::shared_ptr<void> workspace;
+  Scratch own_scratch;
+  std::span<EValue> inputs;           ///< where call.inputs are written
+};
+
+/// What a session keeps for one loop.
+struct LoopState {
+  std::vector<Tensor> carried[2];  ///< written in turn: a body may read what the one before it wrote
+  std::vector<Tensor> stacked;
+  std::vector<std::int64_t> dims;  ///< sizes and strides of slices
+  std::vector<EValue> values;
+};
+
+/// What all methods of a session share.
+struct RunContext {
+  const DebugMap* debug_map = nullptr;
+  TextReport report{};
+  RunLimits limits{};
+  std::unique_ptr<TracerRef> tracer{};
+};
+
+/// What a session keeps for one method.
+struct MethodState {
+  MethodState(BackendTables backends, const LoweredMethod& lowered, std::span<NamedTensor> state, RunContext& shared);
+
+  const LoweredMethod* method;
+  const Schedule* schedule;
+  RunContext* context;
+  MethodFrame frame;
+  std::vector<DelegateState> delegates;  ///< as the method's
+  std::vector<DelegateState*> calls;     ///< per step: the partition it calls; null: the step is control flow
+  std::vector<LoopState> loops;          ///< per step
+  std::vector<EValue> slots;
+  ProgramPlan plan;
+  bool planned = false;                  ///< for the sizes of the last run
+  DelegateState* only = nullptr;         ///< the one partition of a method that does nothing but call it with its own inputs
+  Scratch arena;
+  std::vector<std::int64_t> dims;        ///< sizes and strides of planned values
+
+ private:
+  void fill_slots();
+  [[nodiscard]] bool is_one_call() const noexcept;
+};
+
+/// Where a partition is, for messages.
+[[nodiscard]] Name place_of(const MethodState& m, const DelegateState& d);
+
+/// Sizes every value and every scratch that can be known before the run, places them, and tells the partitions.
+[[nodiscard]] bool plan_run(MethodState& m, Error& error);
+
+/// Runs the steps of a graph over the slots; `depth` counts control flow in control flow.
+[[nodiscard]] bool run_graph(MethodState& m, GraphId graph, int depth, Error& error);
+[[nodiscard]] bool run_control_flow(MethodState& m, const ScheduleStep& step, int depth, Error& error);
+
+}  // namespace davit::detail
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/runtime/impl/control_flow.ipp"
+#include "davit/runtime/impl/method_state.ipp"
+#include "davit/runtime/impl/plan_run.ipp"
+#include "davit/runtime/impl/run_graph.ipp"
+#endif
