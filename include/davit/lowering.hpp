@@ -13,6 +13,7 @@
 #include "davit/lowering/choose_plan.hpp"
 #include "davit/lowering/choosing_partitioner.hpp"
 #include "davit/lowering/config_partitioner.hpp"
+#include "davit/lowering/constant_placement.hpp"
 #include "davit/lowering/cost_table.hpp"
 #include "davit/lowering/cut_program.hpp"
 #include "davit/lowering/diagnostics.hpp"

@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "davit/lowering/partitioning.hpp"
 #include "davit/lowering/schedule.hpp"
+#include "davit/program/graph_builder.hpp"
 
 namespace davit {
 

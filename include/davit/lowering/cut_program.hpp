@@ -11,32 +11,12 @@
 
 #include "davit/backend/delegate_io.hpp"
 #include "davit/core/copy_tensor.hpp"
+#include "davit/lowering/constant_placement.hpp"
 #include "davit/lowering/partitioning.hpp"
 #include "davit/lowering/quotient_graph.hpp"
 #include "davit/program/graph_builder.hpp"
 
 namespace davit {
-
-/// What becomes of a parameter, buffer or constant that several partitions use.
-enum class SharedConstants : std::uint8_t {
-  share,      ///< the partitions' programs view one storage
-  duplicate,  ///< each partition has a copy of its own
-  refuse,     ///< lowering fails
-};
-
-/// Where a parameter, buffer or constant of the program went.
-struct ConstantPlacement {
-  enum class Fate : std::uint8_t { kept, moved, shared, duplicated };
-  Name target;
-  Fate fate = Fate::kept;          ///< kept: the lowered program itself still needs it
-  std::uint32_t partitions = 0;    ///< how many partitions use it
-  std::size_t bytes = 0;
-};
-
-[[nodiscard]] constexpr std::string_view name_of(ConstantPlacement::Fate fate) noexcept {
-  constexpr std::string_view names[] = {"kept", "moved", "shared", "duplicated"};
-  return names[static_cast<std::size_t>(fate)];
-}
 
 /// The operator that calls a partition; its first argument is the partition's number.
 inline constexpr std::string_view call_delegate_target = "higher_order.executorch_call_delegate";

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "davit/core/config.hpp"
-#include "davit/lowering/cut_program.hpp"
+#include "davit/lowering/constant_placement.hpp"
 #include "davit/lowering/lowered_program.hpp"
 #include "davit/lowering/partitioning.hpp"
 

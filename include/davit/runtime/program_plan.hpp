@@ -20,7 +20,7 @@ struct PlannedBlock {
   std::uint32_t slot = no_id;  ///< of a value
   std::uint32_t step = no_id;  ///< of the schedule: the one that makes the value or uses the scratch
   std::uint32_t shares = no_id;  ///< the earlier block in whose place this one lies
-  Lifetime life;               ///< in ticks: every step has its own, control flow one at each end
+  Lifetime life{};             ///< in ticks: every step has its own, control flow one at each end
   std::size_t offset = 0;
 };
 
@@ -38,23 +38,7 @@ struct ProgramPlan {
   }
 
   /// A line per block, in order of offsets: what it is, when it is needed, where it lies. `graph` is the parent program.
-  [[nodiscard]] Name report(GraphModuleView graph) const {
-    std::vector<const PlannedBlock*> sorted;
-    for (const PlannedBlock& block : blocks)
-      if (block.life.bytes != 0) sorted.push_back(&block);
-    std::ranges::sort(sorted, [](const PlannedBlock* a, const PlannedBlock* b) {
-      return a->offset != b->offset ? a->offset < b->offset : a->life.first < b->life.first;
-    });
-    Name text = concat("arena ", arena_bytes, " bytes for ", total_bytes(), " bytes in ", sorted.size(), " blocks\n");
-    for (const PlannedBlock* block : sorted) {
-      const Name what = block->kind == PlannedBlock::Kind::scratch     ? concat("scratch of step ", block->step)
-                        : block->slot < graph.values.size() ? concat("'", graph.name(block->slot), "'")
-                                                            : concat("new value of a buffer, slot ", block->slot);
-      text = concat(text, "  at ", block->offset, ", ", block->life.bytes, " bytes, ticks ", block->life.first, " to ",
-                    block->life.last, ": ", what, "\n");
-    }
-    return text;
-  }
+  [[nodiscard]] Name report(GraphModuleView graph) const;
 
   /// The block that a block shares its place with, or itself: what may be computed over one another counts as one.
   [[nodiscard]] constexpr const PlannedBlock* place_of(const PlannedBlock& block) const noexcept {
@@ -67,127 +51,11 @@ struct ProgramPlan {
   }
 
   /// True if no two blocks that are needed at the same time overlap, and all lie in the arena. O(n log n + n * alive).
-  [[nodiscard]] bool is_sound() const {
-    std::vector<const PlannedBlock*> sorted;
-    for (const PlannedBlock& block : blocks) {
-      if (block.life.bytes == 0) continue;
-      if (block.offset > arena_bytes || block.life.bytes > arena_bytes - block.offset) return false;
-      sorted.push_back(&block);
-    }
-    std::ranges::sort(sorted, [](const PlannedBlock* a, const PlannedBlock* b) { return a->life.first < b->life.first; });
-    std::vector<const PlannedBlock*> alive;
-    for (const PlannedBlock* block : sorted) {
-      std::erase_if(alive, [&](const PlannedBlock* other) { return other->life.last < block->life.first; });
-      for (const PlannedBlock* other : alive) {
-        const bool apart = block->offset >= other->offset + other->life.bytes || other->offset >= block->offset + block->life.bytes;
-        if (!apart && !handed_over(*other, *block)) return false;
-      }
-      alive.push_back(block);
-    }
-    return true;
-  }
+  [[nodiscard]] bool is_sound() const;
 };
-
-namespace detail {
-
-/// Walks a schedule in the order in which it runs and notes when each value is made and last needed.
-///
-/// Values that may view each other's storage (what control flow hands in and out) form a class that lives as long as any
-/// of them. A loop's operands live until it ends, so that its body, run again and again, never meets them.
-class LifetimeWalker {
- public:
-  explicit LifetimeWalker(const Schedule& schedule) : schedule_(schedule), class_(schedule.slot_count), last_use_(schedule.slot_count, 0) {
-    for (std::uint32_t s = 0; s < schedule.slot_count; ++s) class_[s] = s;
-  }
-
-  [[nodiscard]] ProgramPlan run() {
-    good_ = true;
-    walk(root_graph, 0);
-    ++tick_;
-    for (const std::uint32_t slot : schedule_.output_slots) use(slot);
-    for (const Schedule::MovedBuffer& buffer : schedule_.buffers) use(buffer.result);
-    std::vector<std::uint32_t> last(schedule_.slot_count, 0);
-    for (std::uint32_t s = 0; s < schedule_.slot_count; ++s) last[root(s)] = std::max(last[root(s)], last_use_[s]);
-    for (PlannedBlock& block : plan_.blocks)
-      if (block.kind == PlannedBlock::Kind::value) block.life.last = std::max(block.life.first, last[root(block.slot)]);
-    plan_.ticks = tick_;
-    if (!good_) plan_.blocks.clear();
-    return std::move(plan_);
-  }
-
- private:
-  static constexpr int max_depth = 64;
-
-  void walk(GraphId graph, int depth) {
-    if (depth > max_depth) {
-      good_ = false;
-      return;
-    }
-    const Range steps = schedule_.graphs[graph].steps;
-    for (std::uint32_t i = steps.first; i < steps.first + steps.count; ++i) step(i, depth);
-  }
-  void step(std::uint32_t index, int depth) {
-    const ScheduleStep& s = schedule_.steps[index];
-    const std::span<const std::uint32_t> in = schedule_.at(s.inputs);
-    const std::span<const std::uint32_t> out = schedule_.at(s.outputs);
-    ++tick_;
-    if (s.kind == StepKind::call_delegate) {
-      for (const std::uint32_t slot : in) use(slot);
-      plan_.blocks.push_back({.kind = PlannedBlock::Kind::scratch, .step = index, .life = {tick_, tick_, 0}});
-      for (const std::uint32_t slot : out) plan_.blocks.push_back({.slot = slot, .step = index, .life = {tick_, tick_, 0}});
-      return;
-    }
-    switch (s.kind) {
-      case StepKind::cond:
-        for (const GraphId branch : {s.graph, s.other}) {
-          join(in.subspan(1), inputs_of(branch));
-          join(out, outputs_of(branch));
-          walk(branch, depth + 1);
-        }
-        break;
-      case StepKind::while_loop:
-        join(out, in.first(std::min<std::size_t>(in.size(), s.carried)));  // no iteration: what went in comes out
-        for (const GraphId part : {s.graph, s.other}) {
-          join(in, inputs_of(part));
-          walk(part, depth + 1);
-          for (const std::uint32_t slot : outputs_of(part)) use_at_end_.push_back(slot);
-        }
-        break;
-      default:
-        join(in, inputs_of(s.graph));
-        walk(s.graph, depth + 1);
-        for (const std::uint32_t slot : outputs_of(s.graph)) use_at_end_.push_back(slot);
-    }
-    ++tick_;
-    for (const std::uint32_t slot : in) use(slot);
-    for (const std::uint32_t slot : use_at_end_) use(slot);
-    use_at_end_.clear();
-  }
-  [[nodiscard]] std::span<const std::uint32_t> inputs_of(GraphId g) const noexcept { return schedule_.at(schedule_.graphs[g].inputs); }
-  [[nodiscard]] std::span<const std::uint32_t> outputs_of(GraphId g) const noexcept { return schedule_.at(schedule_.graphs[g].outputs); }
-
-  void use(std::uint32_t slot) noexcept { last_use_[slot] = tick_; }
-  void join(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b) noexcept {
-    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) class_[root(a[i])] = root(b[i]);
-  }
-  [[nodiscard]] std::uint32_t root(std::uint32_t slot) noexcept {
-    while (class_[slot] != slot) slot = class_[slot] = class_[class_[slot]];
-    return slot;
-  }
-
-  const Schedule& schedule_;
-  std::vector<std::uint32_t> class_;
-  std::vector<std::uint32_t> last_use_;
-  std::vector<std::uint32_t> use_at_end_;
-  ProgramPlan plan_;
-  std::uint32_t tick_ = 0;
-  bool good_ = false;
-};
-
-}  // namespace detail
 
 /// The blocks that a lowered program's partitions need, with lifetimes; sizes are still 0. O(size of the schedule).
-[[nodiscard]] inline ProgramPlan plan_lifetimes(const Schedule& schedule) { return detail::LifetimeWalker(schedule).run(); }
+[[nodiscard]] ProgramPlan plan_lifetimes(const Schedule& schedule);
 
 /// Gives an output the place of an input that is not needed after the step, if both have the same size and `may(in, out)`
 /// allows it. `scratch` is the block of the step's scratch; those of its outputs follow. O(inputs * (outputs + blocks)).
@@ -210,28 +78,10 @@ void overwrite_inputs(ProgramPlan& plan, std::size_t scratch, std::span<const st
 
 /// Gives every block its offset. Up to some thousand blocks the largest go first if that makes a smaller arena, else they
 /// go in order of time.
-inline void place_blocks(ProgramPlan& plan) {
-  constexpr std::size_t many = 2000;
-  std::vector<PlannedBlock>& blocks = plan.blocks;
-  std::vector<Lifetime> life;
-  for (const PlannedBlock& block : blocks) life.push_back(block.life);
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    if (blocks[b].shares == no_id) continue;
-    life[blocks[b].shares].last = std::max(life[blocks[b].shares].last, life[b].last);
-    life[b].bytes = 0;
-  }
-  std::vector<std::uint32_t> order(blocks.size());
-  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) { return life[a].first != life[b].first ? life[a].first < life[b].first : a < b; });
-  std::vector<Lifetime> sorted;
-  for (const std::uint32_t i : order) sorted.push_back(life[i]);
-  MemoryPlan placed = plan_memory(sorted);
-  if (blocks.size() <= many)
-    if (MemoryPlan by_size = plan_memory_by_size(sorted); by_size.arena_bytes < placed.arena_bytes) placed = std::move(by_size);
-  for (std::size_t i = 0; i < order.size(); ++i) blocks[order[i]].offset = placed.offsets[i];
-  for (PlannedBlock& block : blocks)
-    if (block.shares != no_id) block.offset = blocks[block.shares].offset;
-  plan.arena_bytes = placed.arena_bytes;
-}
+void place_blocks(ProgramPlan& plan);
 
 }  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/runtime/impl/program_plan.ipp"
+#endif

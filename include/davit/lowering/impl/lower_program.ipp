@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "davit/lowering/check_partitioning.hpp"
+#include "davit/lowering/cut_program.hpp"
 #include "davit/lowering/group_nodes.hpp"
 #include "davit/lowering/lower_program.hpp"
 #include "davit/program/in_place_writes.hpp"

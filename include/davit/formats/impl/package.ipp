@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fstream>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "davit/core/content_hash.hpp"
+#include "davit/core/segments.hpp"
+#include "davit/formats/mapped_file.hpp"
+#include "davit/formats/package.hpp"
+#include "davit/formats/package_layout.hpp"
+#include "davit/lowering/check_schedule.hpp"
+#include "davit/program/program_bytes.hpp"
+#include "davit/program/verify.hpp"
+
+namespace davit::formats {
+
+namespace detail {
+
+/// Writes one partition: its place, how it is compiled, and what its backend made of it.
+[[nodiscard]] DAVIT_INLINE Result<void> write_delegate(ByteWriter& out, BackendTables backends, const LoweredMethod& method, const LoweredDelegate& entry,
+                                          SegmentWriter& segments) {
+  out.text(entry.tag);
+  out.text(backends.name(entry.backend));
+  out.number(static_cast<std::uint64_t>(entry.fallbacks.size()));
+  for (const std::uint32_t fallback : entry.fallbacks) out.text(backends.name(fallback));
+  const BackendTable& backend = backends[entry.backend];
+  if (backend.save == nullptr)
+    return std::unexpected(Error{.code = ErrorCode::unsupported_argument, .stage = Stage::save, .backend = Name(backend.name),
+                                 .where = davit::detail::place_of(method.name, entry),
+                                 .what = "this backend cannot save what it preprocessed",
+                                 .fix = "give it save, load, save_spec and load_spec (see SavesProcessed)"});
+  write_interface(out, entry.interface);
+  out.bytes(backend.save_spec(entry.spec.get()));
+  out.number(segments.add_owned(backend.save(entry.processed.get(), segments)));
+  out.number(static_cast<std::uint8_t>(entry.original != nullptr));
+  if (entry.original != nullptr) write_program(out, *entry.original, segments);
+  return {};
+}
+
+[[nodiscard]] DAVIT_INLINE std::vector<std::byte> debug_bytes(const DebugMap& map) {
+  ByteWriter out;
+  out.array(std::span<const DebugMap::Entry>(map.entries()));
+  out.array(std::span<const char>(map.text().data(), map.text().size()));
+  return std::move(out).take();
+}
+[[nodiscard]] DAVIT_INLINE Result<DebugMap> read_debug_map(std::span<const std::byte> bytes) {
+  ByteReader in(bytes);
+  std::vector<DebugMap::Entry> entries = in.array<DebugMap::Entry>();
+  std::vector<char> text = in.array<char>();
+  if (!in.ok()) return std::unexpected(package_error("debug map", "the bytes end early"));
+  return DebugMap::make(std::move(entries), std::move(text));
+}
+
+class PackageReader {
+ public:
+  PackageReader(BackendTables backends, std::span<const std::byte> table, const SegmentReader& segments, DebugMap& debug_map, Diagnostics* diagnostics)
+      : backends_(backends), in_(table), segments_(segments), debug_map_(debug_map), diagnostics_(diagnostics) {}
+
+  [[nodiscard]] Result<std::shared_ptr<LoweredProgram::Parts>> run() {
+    auto parts = std::make_shared<LoweredProgram::Parts>();
+    parts->backends = backends_;
+    const std::size_t methods = in_.count(32);
+    for (std::size_t i = 0; i < methods && in_.ok(); ++i) {
+      Result<LoweredMethod> method = read_method();
+      if (!method) return std::unexpected(std::move(method.error()));
+      parts->methods.push_back(std::move(*method));
+    }
+    Result<std::vector<NamedTensor>> state = davit::detail::read_tensors(in_, segments_);
+    if (!state) return std::unexpected(std::move(state.error()));
+    parts->state = std::move(*state);
+    if (!in_.ok() || !in_.at_end()) return std::unexpected(corrupt("the bytes end early, late, or a size is wrong"));
+    for (const LoweredMethod& method : parts->methods)
+      for (const InputPort& port : method.interface.inputs)
+        if (port.role == InputRole::state && !fits(parts->state, port))
+          return std::unexpected(corrupt(concat("no initial value fits the buffer '", port.target, "'")));
+    if (Result<void> compiled = davit::detail::compile_delegates(backends_, parts->methods, true, debug_map_, diagnostics_); !compiled)
+      return std::unexpected(std::move(compiled.error()));
+    return parts;
+  }
+
+ private:
+  [[nodiscard]] Error corrupt(Name what) const {
+    return package_error(concat("program table, byte ", in_.position()), std::move(what));
+  }
+  [[nodiscard]] static bool fits(std::span<const NamedTensor> state, const InputPort& port) {
+    for (const NamedTensor& entry : state) {
+      if (entry.name != port.target) continue;
+      if (entry.tensor.dtype != port.type.dtype || entry.tensor.sizes.size() != port.type.dims.size()) return false;
+      for (std::size_t d = 0; d < entry.tensor.sizes.size(); ++d)
+        if (port.type.dims[d].is_static() && port.type.dims[d].value != entry.tensor.sizes[d]) return false;
+      return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] Result<LoweredMethod> read_method() {
+    LoweredMethod method;
+    method.name = Name::own(in_.text());
+    method.interface = read_interface(in_);
+    method.storage_matters = in_.number<std::uint8_t>() != 0;
+    if (!in_.ok()) return std::unexpected(corrupt("the interface of a method is damaged"));
+    Result<ExportedProgram> parent = checked_program();
+    if (!parent) return std::unexpected(std::move(parent.error()));
+    method.parent = std::move(*parent);
+    const std::size_t delegates = in_.count(32);
+    for (std::size_t i = 0; i < delegates && in_.ok(); ++i)
+      if (Result<void> read = read_delegate(method); !read) return std::unexpected(std::move(read.error()));
+    if (!in_.ok()) return std::unexpected(corrupt("the bytes end early or a size is wrong"));
+    std::vector<const MethodInterface*> interfaces;
+    for (const LoweredDelegate& delegate : method.delegates) interfaces.push_back(&delegate.interface);
+    Result<Schedule> schedule = make_schedule(method.parent, method.interface, interfaces);
+    if (!schedule) {
+      schedule.error().stage = Stage::load;
+      return std::unexpected(std::move(schedule.error()));
+    }
+    method.schedule = std::move(*schedule);
+    if (Result<void> fits = check_schedule(method.parent, method.interface, interfaces, method.schedule); !fits)
+      return std::unexpected(std::move(fits.error()));
+    return method;
+  }
+  [[nodiscard]] Result<ExportedProgram> checked_program() {
+    Result<ExportedProgram> program = read_program(in_, segments_);
+    if (!program) return program;
+    if (std::vector<Error> faults = verify(*program, {.allow_unknown_operators = true}); !faults.empty())
+      return std::unexpected(corrupt(concat("a program in the package breaks a rule: ", faults[0].where, ": ", faults[0].what)));
+    return program;
+  }
+
+  [[nodiscard]] Result<std::uint32_t> backend_named(std::string_view name) const {
+    const std::size_t index = backends_.find(name);
+    if (index != backends_.size()) return static_cast<std::uint32_t>(index);
+    return std::unexpected(Error{.code = ErrorCode::not_available, .stage = Stage::load, .backend = Name::own(name),
+                                 .what = concat("the program was lowered for backend '", name, "', which is not in this program's list"),
+                                 .fix = concat("add it to the BackendList, which has: ", backends_.names())});
+  }
+  [[nodiscard]] Result<void> read_delegate(LoweredMethod& method) {
+    LoweredDelegate entry{.tag = Name::own(in_.text())};
+    const Result<std::uint32_t> backend = backend_named(in_.text());
+    if (!backend) return std::unexpected(backend.error());
+    entry.backend = *backend;
+    const std::size_t fallbacks = in_.count(8);
+    for (std::size_t i = 0; i < fallbacks && in_.ok(); ++i)
+      if (const std::size_t index = backends_.find(in_.text()); index != backends_.size()) entry.fallbacks.push_back(static_cast<std::uint32_t>(index));
+    if (backends_[entry.backend].load == nullptr)
+      return std::unexpected(package_error(davit::detail::place_of(method.name, entry), concat("backend ", backends_.name(entry.backend), " cannot load")));
+    if (Result<void> read = read_processed(entry); !read) return read;
+    if (in_.number<std::uint8_t>() != 0) {
+      Result<ExportedProgram> original = checked_program();
+      if (!original) return std::unexpected(std::move(original.error()));
+      entry.original = std::make_shared<const ExportedProgram>(std::move(*original));
+    }
+    method.delegates.push_back(std::move(entry));
+    return {};
+  }
+  [[nodiscard]] Result<void> read_processed(LoweredDelegate& delegate) {
+    const BackendTable& backend = backends_[delegate.backend];
+    delegate.interface = read_interface(in_);
+    Result<BackendObject> spec = backend.load_spec(in_.bytes());
+    if (!spec) return std::unexpected(std::move(spec.error()));
+    const SharedBytes* blob = segments_.find(in_.number<std::uint32_t>());
+    if (!in_.ok() || blob == nullptr) return std::unexpected(corrupt("a partition's blob is not there"));
+    Result<BackendObject> processed = backend.load(blob->bytes(), segments_);
+    if (!processed) {
+      if (processed.error().backend.empty()) processed.error().backend = Name(backend.name);
+      return std::unexpected(std::move(processed.error()));
+    }
+    delegate.spec = *std::move(spec);
+    delegate.processed = *std::move(processed);
+    return {};
+  }
+
+  BackendTables backends_;
+  ByteReader in_;
+  const SegmentReader& segments_;
+  DebugMap& debug_map_;
+  Diagnostics* diagnostics_;
+};
+
+}  // namespace detail
+
+DAVIT_INLINE Result<std::vector<std::byte>> save_program(const LoweredProgram& program, SaveOptions options) {
+  SegmentWriter segments;
+  ByteWriter table;
+  table.number(static_cast<std::uint64_t>(program.methods().size()));
+  for (const LoweredMethod& method : program.methods()) {
+    table.text(method.name);
+    write_interface(table, method.interface);
+    table.number(static_cast<std::uint8_t>(method.storage_matters));
+    write_program(table, method.parent, segments);
+    table.number(static_cast<std::uint64_t>(method.delegates.size()));
+    for (const LoweredDelegate& entry : method.delegates)
+      if (Result<void> written = detail::write_delegate(table, program.backends(), method, entry, segments); !written)
+        return std::unexpected(std::move(written.error()));
+  }
+  davit::detail::write_tensors(table, program.state(), segments);
+  return write_package(table.written(), segments.segments(),
+                       options.debug_map ? detail::debug_bytes(program.debug_map()) : std::vector<std::byte>{});
+}
+
+DAVIT_INLINE Result<void> save_program(const LoweredProgram& program, const std::filesystem::path& path, SaveOptions options) {
+  Result<std::vector<std::byte>> bytes = save_program(program, options);
+  if (!bytes) return std::unexpected(std::move(bytes.error()));
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(bytes->data()), static_cast<std::streamsize>(bytes->size()));
+  if (out.flush()) return {};
+  out.close();
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
+  return std::unexpected(Error{.code = ErrorCode::io_error, .stage = Stage::save, .where = Name(path.string()), .what = "it cannot be written"});
+}
+
+DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes, Diagnostics* diagnostics) {
+  Result<Package> package = read_package(bytes);
+  if (!package) return std::unexpected(std::move(package.error()));
+  Result<DebugMap> map = package->debug_map.empty() ? Result<DebugMap>(std::in_place) : detail::read_debug_map(package->debug_map.bytes());
+  if (!map) return std::unexpected(std::move(map.error()));
+  const bool stripped = package->debug_map.empty();
+  auto parts = detail::PackageReader(backends, package->table.bytes(), package->segments, *map, diagnostics).run();
+  if (stripped) *map = DebugMap();  // what a fallback added would answer for handles that were stripped
+  if (!parts) {
+    parts.error().stage = parts.error().stage == Stage::compile ? Stage::compile : Stage::load;
+    return std::unexpected(map->explain(std::move(parts.error())));
+  }
+  return LoweredProgram(std::move(*parts), std::make_shared<const DebugMap>(std::move(*map)));
+}
+
+DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const std::filesystem::path& path, Diagnostics* diagnostics) {
+  Result<SharedBytes> bytes = map_file(path);
+  if (!bytes) return std::unexpected(std::move(bytes.error()));
+  return load_program(backends, *bytes, diagnostics);
+}
+
+}  // namespace davit::formats

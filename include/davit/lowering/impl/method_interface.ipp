@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+#include <utility>
+#include <variant>
+
+#include "davit/lowering/method_interface.hpp"
+#include "davit/program/program_bytes.hpp"
+
+namespace davit {
+
+namespace detail {
+
+DAVIT_INLINE PortType port_type(GraphModuleView graph, const Argument& a) {
+  switch (a.kind) {
+    case ArgumentKind::int_: return {.tag = EValue::Tag::int_};
+    case ArgumentKind::float_: return {.tag = EValue::Tag::float_};
+    case ArgumentKind::bool_: return {.tag = EValue::Tag::bool_};
+    case ArgumentKind::string: return {.tag = EValue::Tag::string};
+    case ArgumentKind::value: break;
+    default: return {};
+  }
+  const Value& v = graph.values[a.value()];
+  switch (v.kind) {
+    case ValueKind::sym_int: return {.tag = EValue::Tag::int_, .dims = {}, .expr = v.expr};
+    case ValueKind::sym_float: return {.tag = EValue::Tag::float_};
+    case ValueKind::sym_bool: return {.tag = EValue::Tag::bool_};
+    case ValueKind::tensor: break;
+    default: return {};
+  }
+  const std::span<const Dim> dims = graph.dims_of(v.sizes);
+  return {.tag = EValue::Tag::tensor, .dtype = v.dtype, .dims = {dims.begin(), dims.end()}};
+}
+
+}  // namespace detail
+
+DAVIT_INLINE MethodInterface method_interface(const ExportedProgram& program) {
+  MethodInterface out;
+  const GraphModuleView graph = program.view();
+  const ExportGraphSignature& signature = program.signature;
+  out.exprs.assign(graph.exprs.begin(), graph.exprs.end());
+  for (std::size_t i = 0; i < signature.input_specs.size(); ++i) {
+    const InputSpec& spec = signature.input_specs[i];
+    const InputRole role = input_role(signature, spec);
+    if (role != InputRole::user && role != InputRole::state) continue;
+    InputPort port{.name = arg_name(spec), .role = role, .type = detail::port_type(graph, graph.args(graph.root().inputs)[i])};
+    if (const Name* name = target(spec)) port.target = *name;
+    const ArgumentSpec argument = arg(spec);
+    if (const auto* constant = std::get_if<ConstantArgument>(&argument)) port.constant = constant->value;
+    out.inputs.push_back(std::move(port));
+  }
+  for (std::size_t i = 0; i < signature.output_specs.size(); ++i) {
+    const OutputSpec& spec = signature.output_specs[i];
+    OutputPort port{.name = arg_name(spec), .kind = kind(spec), .type = detail::port_type(graph, graph.args(graph.root().outputs)[i])};
+    if (const Name* name = target(spec)) port.target = *name;
+    out.outputs.push_back(std::move(port));
+  }
+  for (const RangeConstraint& range : program.range_constraints)
+    for (ExprId id = 0; id < graph.exprs.size(); ++id)
+      if (graph.exprs[id].op == ExprOp::symbol && graph.str(graph.exprs[id].name) == range.symbol)
+        out.ranges.push_back({id, range.min.value_or(INT64_MIN), range.max.value_or(INT64_MAX)});
+  for (Expr& e : out.exprs) e.name = {};
+  return out;
+}
+
+namespace detail {
+
+DAVIT_INLINE void write_port_type(ByteWriter& out, const PortType& type) {
+  out.number(type.tag);
+  out.number(type.dtype);
+  out.array(std::span<const Dim>(type.dims));
+  out.number(type.expr);
+}
+[[nodiscard]] DAVIT_INLINE PortType read_port_type(ByteReader& in, std::size_t exprs) {
+  PortType type;
+  type.tag = in.number<EValue::Tag>();
+  type.dtype = in.number<ScalarType>();
+  type.dims = in.array<Dim>();
+  type.expr = in.number<ExprId>();
+  bool good = type.tag <= EValue::Tag::list && type.dims.size() <= max_rank;
+  if (type.tag == EValue::Tag::tensor && size_of(type.dtype) == 0) good = false;
+  for (const Dim& d : type.dims)
+    if (d.expr != no_id && d.expr >= exprs) good = false;
+  if (type.expr != no_id && type.expr >= exprs) good = false;
+  if (!good) in.fail();
+  return type;
+}
+DAVIT_INLINE void write_optional(ByteWriter& out, const std::optional<ConstantValue>& constant) {
+  out.number(static_cast<std::uint8_t>(constant ? 1 : 0));
+  if (constant) write_constant(out, *constant);
+}
+[[nodiscard]] DAVIT_INLINE std::optional<ConstantValue> read_optional(ByteReader& in) {
+  if (in.number<std::uint8_t>() == 0) return std::nullopt;
+  return read_constant(in);
+}
+
+}  // namespace detail
+
+DAVIT_INLINE void write_interface(ByteWriter& out, const MethodInterface& interface) {
+  out.array(std::span<const Expr>(interface.exprs));
+  out.number(static_cast<std::uint64_t>(interface.ranges.size()));
+  for (const auto& range : interface.ranges) {
+    out.number(range.symbol);
+    out.number(range.min);
+    out.number(range.max);
+  }
+  out.number(static_cast<std::uint64_t>(interface.inputs.size()));
+  for (const InputPort& port : interface.inputs) {
+    out.text(port.name);
+    out.number(port.role);
+    out.text(port.target);
+    detail::write_port_type(out, port.type);
+    detail::write_optional(out, port.constant);
+  }
+  out.number(static_cast<std::uint64_t>(interface.outputs.size()));
+  for (const OutputPort& port : interface.outputs) {
+    out.text(port.name);
+    out.number(port.kind);
+    out.text(port.target);
+    detail::write_port_type(out, port.type);
+  }
+}
+
+DAVIT_INLINE MethodInterface read_interface(ByteReader& in) {
+  MethodInterface out;
+  out.exprs = in.array<Expr>();
+  for (std::size_t i = 0; i < out.exprs.size(); ++i) {
+    const Expr& e = out.exprs[i];
+    for (const ExprId operand : {e.a, e.b, e.c})
+      if (operand != no_id && operand >= i && e.op != ExprOp::rational) in.fail();
+    if (e.op > ExprOp::real) in.fail();
+  }
+  const std::size_t ranges = in.count(20);
+  for (std::size_t i = 0; i < ranges && in.ok(); ++i) {
+    const auto symbol = in.number<ExprId>();
+    const auto min = in.number<std::int64_t>();
+    out.ranges.push_back({symbol, min, in.number<std::int64_t>()});
+    if (symbol >= out.exprs.size()) in.fail();
+  }
+  const std::size_t inputs = in.count(8);
+  for (std::size_t i = 0; i < inputs && in.ok(); ++i) {
+    InputPort port;
+    port.name = Name::own(in.text());
+    port.role = in.number<InputRole>();
+    port.target = Name::own(in.text());
+    port.type = detail::read_port_type(in, out.exprs.size());
+    port.constant = detail::read_optional(in);
+    if (port.role != InputRole::user && port.role != InputRole::state) in.fail();
+    out.inputs.push_back(std::move(port));
+  }
+  const std::size_t outputs = in.count(8);
+  for (std::size_t i = 0; i < outputs && in.ok(); ++i) {
+    OutputPort port;
+    port.name = Name::own(in.text());
+    port.kind = in.number<OutputKind>();
+    port.target = Name::own(in.text());
+    port.type = detail::read_port_type(in, out.exprs.size());
+    out.outputs.push_back(std::move(port));
+  }
+  return out;
+}
+
+}  // namespace davit
