@@ -34,8 +34,9 @@ int main(int argc, char** argv) {
   }
   for (const davit::Tensor& tensor : tensors) inputs.emplace_back(tensor.view());
 
-  davit::Session session(*lowered);  // state and working memory
-  auto outputs = session.run("forward", inputs);
+  auto session = davit::Session::make(*lowered);  // state and working memory
+  if (!session) return fail(session.error());
+  auto outputs = session->run("forward", inputs);
   if (!outputs) return fail(outputs.error());
   for (const davit::EValue& output : *outputs) {
     if (!output.is_tensor() || output.tensor().dtype != davit::ScalarType::float32) continue;

@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "davit/formats/partition_html.hpp"
 #include "davit/formats/pt2.hpp"
+#include "davit/lowering/partition_dot.hpp"
 #include "runner.hpp"
 
 namespace tool {

@@ -13,12 +13,12 @@ using namespace davit;
 static_assert(requires(const ExportedProgram& program) { to_backend<archetype::backend>(program); });
 static_assert(requires(const ExportedProgram& program) { to_backend<archetype::split_backend>(program); });
 static_assert(requires(const std::vector<std::byte>& bytes) { support::loaded<archetype::saving_backend>(bytes); });
-template <class B>
-constexpr bool can_save = requires(const LoweredProgram& module) { save_module<B>(module); };
-static_assert(can_save<archetype::saving_backend> && !can_save<archetype::backend>);
+static_assert(backend_table<archetype::saving_backend>.save != nullptr && backend_table<archetype::backend>.save == nullptr);
+static_assert(backend_table<archetype::selecting_backend>.refuses != nullptr && backend_table<archetype::backend>.refuses == nullptr);
+static_assert(backend_table<archetype::preparing_backend>.prepare != nullptr && backend_table<archetype::backend>.prepare == nullptr);
+static_assert(backend_table<archetype::runtime_backend>.preprocess == nullptr && backend_table<archetype::split_backend>.preprocess != nullptr);
 
-TEST_CASE("a session can be made of the least backend there is, and of one that prepares") {
-  CHECK(sizeof(Session) > 0);
-  CHECK(sizeof(Session) > 0);
-  [[maybe_unused]] const auto run = [](Session& session) { return session.run(0, {}); };
+TEST_CASE("a table holds what the least backend has, and no more") {
+  static_assert(backend_table<archetype::runtime_backend>.name == "runtime_backend");
+  static_assert(backend_table<archetype::runtime_backend>.execute != nullptr && backend_table<archetype::runtime_backend>.may_overwrite == nullptr);
 }

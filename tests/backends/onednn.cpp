@@ -30,7 +30,7 @@ namespace {
   const auto lowered = to_backend<onednn>(program, {});
   if (!lowered) return to_string(lowered.error());
   std::string text;
-  for (const onednn_ops::Step& step : lowered->methods()[0].delegates[0].handle->code->steps)
+  for (const onednn_ops::Step& step : handle_of<onednn>(lowered->methods()[0].delegates[0]).code->steps)
     text += (text.empty() ? "" : " ") + std::string(step.name);
   return text;
 }
@@ -322,7 +322,7 @@ TEST_CASE("3 x 3 on large and on small images; a step with little to do takes on
   CHECK(faults(program, n.sample()) == "");
   const auto lowered = to_backend<onednn>(program, {.threads = 3});
   REQUIRE(lowered);
-  const std::vector<onednn_ops::Step>& made = lowered->methods()[0].delegates[0].handle->code->steps;
+  const std::vector<onednn_ops::Step>& made = handle_of<onednn>(lowered->methods()[0].delegates[0]).code->steps;
   CHECK(made.front().threads == 3);
   CHECK(made.back().threads == 1);
   Session session = *Session::make(*lowered);
@@ -403,7 +403,7 @@ TEST_CASE("threads are part of the spec, or a default") {
   for (const std::uint32_t threads : {1u, 3u}) {
     const auto lowered = to_backend<onednn>(program, {.threads = threads});
     REQUIRE(lowered);
-    CHECK(lowered->methods()[0].delegates[0].handle->code->threads == static_cast<int>(threads));
+    CHECK(handle_of<onednn>(lowered->methods()[0].delegates[0]).code->threads == static_cast<int>(threads));
     Session session = *Session::make(*lowered);
     CHECK(session.run(0, n.sample()));
   }
@@ -411,7 +411,7 @@ TEST_CASE("threads are part of the spec, or a default") {
   const auto lowered = to_backend<onednn>(program, {});
   onednn::set_threads(1);
   REQUIRE(lowered);
-  CHECK(lowered->methods()[0].delegates[0].handle->code->threads == 2);
+  CHECK(handle_of<onednn>(lowered->methods()[0].delegates[0]).code->threads == 2);
   const auto spec = onednn::load_spec(onednn::save_spec({.threads = 5}));
   REQUIRE(spec);
   CHECK(spec->threads == 5);
@@ -423,7 +423,7 @@ TEST_CASE("a file may declare what it likes") {
   const ExportedProgram program = residual_block(n);
   const auto lowered = to_backend<onednn>(program, {});
   REQUIRE(lowered);
-  const ProgramBody& body = *lowered->methods()[0].delegates[0].processed.body;
+  const ProgramBody& body = *processed_of<onednn>(lowered->methods()[0].delegates[0]).body;
   const auto compiled = [&](auto&& damage) {
     ProgramBody copy = body;
     damage(copy);

@@ -49,8 +49,9 @@ int main(int count, char** files) {
   if (const auto saved = davit::formats::save_program(*lowered, files[3]); !saved) return failed(saved.error());
   const auto loaded = davit::formats::load_program<Backends>(files[3]);
   if (!loaded) return failed(loaded.error());
-  davit::ProgramSession session(*loaded);
-  const auto outputs = session.run("forward", inputs);
+  auto session = davit::Session::make(*loaded);
+  if (!session) return failed(session.error());
+  const auto outputs = session->run("forward", inputs);
   if (!outputs) return failed(outputs.error());
 
   davit::static_module<digits_mlp_b1, davit::portable> module;

@@ -19,6 +19,7 @@
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/lowering/to_backend.hpp"
+#include "davit/formats/package_layout.hpp"
 
 using namespace davit;
 using namespace davit::formats;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/quotient_graph.hpp"
 
 #include <doctest/doctest.h>
 

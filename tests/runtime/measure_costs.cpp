@@ -193,7 +193,8 @@ TEST_CASE("state, shared weights and branches; sub-graphs of control flow") {
   auto whole = to_backend(program, AllNodePartitioner<Timed>{0});
   REQUIRE(chosen);
   REQUIRE(whole);
-  Session a = *Session::make(*chosen), b(*whole);
+  Session a = *Session::make(*chosen);
+  Session b = *Session::make(*whole);
   for (const float value : {4.0f, -3.0f, 0.5f}) CHECK(support::run(a, {value}) == support::run(b, {value}));
   CHECK(!support::run(a, {1}).empty());
 }

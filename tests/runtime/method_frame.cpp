@@ -20,7 +20,7 @@ struct Frame {
   MethodFrame frame;
 
   explicit Frame(const ExportedProgram& program)
-      : interface(method_interface(program)), state(copy_state(program.state_dict)), frame(name, "toy", interface, state) {}
+      : interface(method_interface(program)), state(*copy_state(program.state_dict)), frame(name, "toy", interface, state) {}
   Frame(const Frame&) = delete;
 };
 
@@ -84,7 +84,7 @@ TEST_CASE("reuse_tensor makes a contiguous tensor of one that is not") {
 
 TEST_CASE("copy_state copies: the program's own tensors stay as they are") {
   const ExportedProgram program = mutates();
-  const std::vector<NamedTensor> state = copy_state(program.state_dict);
+  const std::vector<NamedTensor> state = *copy_state(program.state_dict);
   REQUIRE(state.size() == 1);
   *state[0].tensor.view().as<float>() = 99;
   CHECK(*program.state_dict[0].tensor.view().as<float>() == 10);

@@ -86,7 +86,7 @@ TEST_CASE("with a real clock") {
   std::vector<TimedProgram> programs;
   programs.push_back(program_on(0));
   programs.back().other_bytes = 1 << 16;
-  time_runs<Timed>(programs, {});
+  time_runs(programs, {});
   CHECK(programs[0].ns > 0);
   CHECK(programs[0].ns < 1'000'000'000);
 }

@@ -13,7 +13,6 @@
 #include "davit/testing/snapshot.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "support/reference.hpp"
-#include "support/saved_program.hpp"
 
 namespace support {
 
@@ -34,12 +33,11 @@ template <class B>
   return text + differs_from_portable(program, sample, *results, tolerance);
 }
 
-/// Runs sessions of one module in `threads` threads at the same time; how many runs failed or gave another result than
+/// Runs sessions of one program in `threads` threads at the same time; how many runs failed or gave another result than
 /// the first.
-template <class B>
-[[nodiscard]] int wrong_concurrent_runs(const davit::LoweredProgram& module, std::span<const davit::EValue> sample,
+[[nodiscard]] inline int wrong_concurrent_runs(const davit::LoweredProgram& program, std::span<const davit::EValue> sample,
                                         std::size_t threads, int runs) {
-  davit::Session first = *davit::Session::make(module);
+  davit::Session first = *davit::Session::make(program);
   const auto expected = first.run(0, sample);
   if (!expected) return -1;
   const davit::testing::Snapshot right(*expected);
@@ -47,8 +45,8 @@ template <class B>
   {
     std::vector<std::jthread> workers;
     for (int& count : wrong)
-      workers.emplace_back([&count, &module, &sample, &right, runs] {
-        davit::Session session = *davit::Session::make(module);
+      workers.emplace_back([&count, &program, &sample, &right, runs] {
+        davit::Session session = *davit::Session::make(program);
         for (int i = 0; i < runs; ++i) {
           const auto results = session.run(0, sample);
           count += !results || davit::testing::Snapshot(*results) != right ? 1 : 0;
@@ -60,17 +58,27 @@ template <class B>
   return sum;
 }
 
-/// Loads, compiles and runs a saved module with each of its bytes damaged in turn, and with its end missing. Every step
-/// may answer an Error, and nothing may crash; answers how many of them ran.
-template <class B>
-[[nodiscard]] int run_damaged(const davit::LoweredProgram& module, std::span<const davit::EValue> sample) {
-  const std::vector<std::byte> whole = support::saved(module);
+/// Loads, compiles and runs what the backends saved of a program's partitions with each of its bytes damaged in turn, and
+/// with its end missing. Every step may answer an Error, and nothing may crash; answers how many of them ran.
+[[nodiscard]] inline int run_damaged(const davit::LoweredProgram& program, std::span<const davit::EValue> sample) {
+  const davit::LoweredDelegate& delegate = program.methods()[0].delegates[0];
+  const davit::BackendTable& backend = program.backends()[delegate.backend];
+  davit::SegmentWriter segments;
+  const std::vector<std::byte> whole = backend.save(delegate.processed.get(), segments);
+  std::vector<davit::SharedBytes> kept;
+  for (const std::span<const std::byte> segment : segments.segments()) kept.push_back(davit::SharedBytes::copy_of(segment));
+  const davit::SegmentReader reader(std::move(kept));
   int ran = 0;
   const auto try_bytes = [&](const std::vector<std::byte>& bytes) {
-    const auto loaded = support::loaded<B>(bytes);
-    if (!loaded || loaded->methods().empty()) return;
-    davit::Session session = *davit::Session::make(*loaded);
-    ran += session.run(0, sample).has_value() ? 1 : 0;
+    auto processed = backend.load(bytes, reader);
+    if (!processed) return;
+    auto handle = backend.compile(processed->get(), delegate.spec.get());
+    if (!handle) return;
+    auto parts = std::make_shared<davit::LoweredProgram::Parts>(program.parts());
+    parts->methods[0].delegates[0].processed = *std::move(processed);
+    parts->methods[0].delegates[0].handle = *std::move(handle);
+    auto session = davit::Session::make(davit::LoweredProgram(std::move(parts), program.shared_debug_map()));
+    if (session) ran += session->run(0, sample).has_value() ? 1 : 0;
   };
   constexpr std::byte masks[] = {std::byte{0x01}, std::byte{0x80}, std::byte{0xff}, std::byte{0x02}, std::byte{0x40}};
   std::vector<std::byte> bytes = whole;

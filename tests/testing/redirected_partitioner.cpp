@@ -44,7 +44,7 @@ TEST_CASE("the cut is the same, the backend is the one asked for") {
   for (std::size_t i = 0; i < after.delegates.size(); ++i) {
     CHECK(after.delegates[i].tag == before.delegates[i].tag);
     CHECK(after.delegates[i].backend == 1);
-    CHECK(after.interface_of(after.delegates[i]).outputs[0].name == before.interface_of(before.delegates[i]).outputs[0].name);
+    CHECK(after.delegates[i].interface.outputs[0].name == before.delegates[i].interface.outputs[0].name);
   }
   Session session = *Session::make(*cut);
   Session other = *Session::make(*reference);

@@ -2,7 +2,5 @@
 #include "davit/formats/impl/case_files.ipp"
 #include "davit/formats/impl/cost_table_json.ipp"
 #include "davit/formats/impl/cpu_name.ipp"
-#include "davit/formats/impl/mapped_file.ipp"
 #include "davit/formats/impl/npy.ipp"
-#include "davit/formats/impl/package_layout.ipp"
 #include "davit/formats/impl/recorded_case.ipp"

@@ -18,9 +18,6 @@
 
 namespace davit {
 
-/// The operator that calls a partition; its first argument is the partition's number.
-inline constexpr std::string_view call_delegate_target = "higher_order.executorch_call_delegate";
-
 /// Cuts a program along its partitions: a program per tag, and the parent that calls them.
 ///
 /// Built once in O(program); a piece costs O(its size). The program and the tags must be checked, every node but control

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "davit/lowering/lowered_program.hpp"
+#include "davit/lowering/partitioning.hpp"
 
 namespace davit {
 
@@ -20,7 +21,7 @@ struct PartitionedGraph {
     BoxKind kind = BoxKind::partition;
     GraphId graph = no_id;
     Name label;                      ///< a partition's tag, a control-flow node's name, "inputs" or "outputs"
-    Name detail;                     ///< the backend's name, or the operator
+    Name detail{};                   ///< the backend's name, or the operator
     std::uint32_t backend = no_id;   ///< of a partition
     std::size_t nodes = 0;           ///< of a partition; 0: not known
     std::vector<GraphId> graphs{};   ///< of control flow: what it runs

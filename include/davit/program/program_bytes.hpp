@@ -17,6 +17,12 @@ void write_program(ByteWriter& out, const ExportedProgram& program, SegmentWrite
 /// Reads what write_program wrote and checks its tables; the rest is for verify(). Errors: corrupt_data with the place.
 [[nodiscard]] Result<ExportedProgram> read_program(ByteReader& in, const SegmentReader& segments);
 
+namespace detail {
+/// Tensors by name; read_tensors reads what write_tensors wrote.
+void write_tensors(ByteWriter& out, std::span<const NamedTensor> tensors, SegmentWriter& segments);
+[[nodiscard]] Result<std::vector<NamedTensor>> read_tensors(ByteReader& in, const SegmentReader& segments);
+}  // namespace detail
+
 }  // namespace davit
 
 #if !defined(DAVIT_COMPILED)

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+#include "davit/formats/impl/mapped_file.ipp"
+#include "davit/formats/impl/package.ipp"
+#include "davit/formats/impl/package_layout.ipp"
