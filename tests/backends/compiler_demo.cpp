@@ -257,7 +257,7 @@ TEST_CASE("I05: in-place operators are refused by name; a method that returns it
 
   const auto lowered = to_backend<compiler_demo>(programs::identity());
   REQUIRE(lowered);
-  CHECK(processed_of<compiler_demo>(lowered->methods()[0].delegates[0]).tokens == "return:i0<debug_handle>-1");
+  CHECK(lowered->methods()[0].delegates.empty());  // nothing is left to the backend
   Session session = *Session::make(*lowered);
   const Tensor x = scalar(4);
   const auto result = session.call<TensorView>("forward", x.view());

@@ -464,7 +464,7 @@ TEST_CASE(
   CHECK(support::run(session, {3}) == Floats{9});
   const Error error = fault_of(load_program<Saving>(SharedBytes::copy_of(bare)));
   CHECK(error.code == ErrorCode::not_available);
-  CHECK(error.stage == Stage::compile);
+  CHECK(error.stage == Stage::load);
   CHECK(error.backend == "saving");
   CHECK(error.where == "method 'forward', partition 'p0'");
   const auto stripped = strip_debug_map(SharedBytes::copy_of(kept));

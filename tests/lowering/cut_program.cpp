@@ -106,12 +106,12 @@ TEST_CASE("a piece has what its nodes need as inputs and what others need as out
   const Cut cut(program, {{0, {"a", "b"}}, {1, {"c"}}});
   CHECK(inputs(cut.pieces[0]) == Names{"x", "y"});
   CHECK(outputs(cut.pieces[0]) == Names{"a", "b"});
-  CHECK(inputs(cut.pieces[1]) == Names{"b", "y"});
+  CHECK(inputs(cut.pieces[1]) == Names{"y", "b"});
   CHECK(outputs(cut.pieces[1]) == Names{"c"});
   CHECK(nodes(cut.pieces[0]) == Names{"aten.add.Tensor(x y) -> a", "aten.mul.Tensor(a a) -> b"});
   CHECK(inputs(cut.parent) == Names{"x", "y"});
   CHECK(outputs(cut.parent) == Names{"c", "a"});
-  CHECK(nodes(cut.parent) == Names{"higher_order.executorch_call_delegate(0 x y) -> a b", "higher_order.executorch_call_delegate(1 b y) -> c"});
+  CHECK(nodes(cut.parent) == Names{"higher_order.executorch_call_delegate(0 x y) -> a b", "higher_order.executorch_call_delegate(1 y b) -> c"});
   CHECK(graph_equal(before.view(), program.view(), {.metadata = true}));
 }
 

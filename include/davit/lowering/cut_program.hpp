@@ -29,7 +29,7 @@ class ProgramCutter {
                           std::span<const std::uint32_t> order, SharedConstants shared)
       : program_(program), graph_(program.view()), tags_(tags), quotient_(quotient), order_(order), shared_(shared),
         vertex_of_tag_(tags.names.size(), no_id), spec_of_value_(graph_.values.size(), no_id),
-        escapes_(graph_.values.size(), 0), calls_(tags.names.size()), new_value_(graph_.values.size()),
+        escapes_(graph_.values.size(), 0), output_of_(graph_.values.size(), no_id), calls_(tags.names.size()), new_value_(graph_.values.size()),
         value_stamp_(graph_.values.size(), 0), new_expr_(graph_.exprs.size()), expr_stamp_(graph_.exprs.size(), 0),
         new_metadata_(graph_.metadata.size()), metadata_stamp_(graph_.metadata.size(), 0),
         ranges_(graph_.exprs.size(), no_id) {
@@ -59,6 +59,7 @@ class ProgramCutter {
             call.inputs.push_back(v);
           }
         });
+    std::ranges::sort(call.inputs);  // a method that is one partition keeps the order of its inputs
     std::ranges::sort(held, [&](std::uint32_t a, std::uint32_t b) { return rank(a) != rank(b) ? rank(a) < rank(b) : a < b; });
     const std::size_t tokens = tokens_first(call.inputs);
     ++stamp_;  // from here the stamp says: copied
@@ -68,23 +69,26 @@ class ProgramCutter {
     for (const std::uint32_t spec : held) hold(out, spec);
     for (std::size_t i = tokens; i < call.inputs.size(); ++i) pass_in(out, call.inputs[i]);
     for (const NodeId n : quotient_.nodes_of(vertex_of_tag_[tag])) copy_node(n);
+    for (const NodeId n : quotient_.nodes_of(vertex_of_tag_[tag]))
+      for (const Argument& output : graph_.outputs(graph_.nodes[n]))
+        graph_.for_each_value(output, [&](ValueId v) {
+          if (escapes_[v] != 0) call.outputs.push_back(v);
+        });
+    // and of its outputs; what no caller of the method sees stays in the order of the nodes
+    std::ranges::stable_sort(call.outputs, {}, [&](ValueId v) { return output_of_[v]; });
+    const std::size_t made_tokens = tokens_first(call.outputs);
     std::vector<Argument> outputs;
-    for (const bool tokens_now : {true, false}) {
-      if (!tokens_now) mutations(out, tag, outputs);
-      for (const NodeId n : quotient_.nodes_of(vertex_of_tag_[tag]))
-        for (const Argument& output : graph_.outputs(graph_.nodes[n]))
-          graph_.for_each_value(output, [&](ValueId v) {
-            const bool token = graph_.values[v].kind == ValueKind::token;
-            if (escapes_[v] == 0 || token != tokens_now) return;
-            call.outputs.push_back(v);
-            outputs.push_back(GraphBuilder::value(new_value_[v]));
-            if (token) {
-              out.signature.output_specs.push_back(OutputTokenSpec{TokenArgument{name(v)}});
-            } else {
-              out.signature.output_specs.push_back(UserOutputSpec{user_argument(v)});
-            }
-          });
+    for (std::size_t i = 0; i < call.outputs.size(); ++i) {
+      const ValueId v = call.outputs[i];
+      if (i == made_tokens) mutations(out, tag, outputs);
+      outputs.push_back(GraphBuilder::value(new_value_[v]));
+      if (i < made_tokens) {
+        out.signature.output_specs.push_back(OutputTokenSpec{TokenArgument{name(v)}});
+      } else {
+        out.signature.output_specs.push_back(UserOutputSpec{user_argument(v)});
+      }
     }
+    if (made_tokens == call.outputs.size()) mutations(out, tag, outputs);
     builder_.end_graph(std::span<const Argument>(outputs));
     out.graph_module = std::exchange(builder_, {}).finish();
     add_ranges(out);
@@ -248,7 +252,10 @@ class ProgramCutter {
       const std::span<const Argument> outputs = graph_.args(graph_.graphs[g].outputs);
       for (std::size_t i = 0; i < outputs.size(); ++i)
         if (g != root_graph || !mutation_moves(i))
-          graph_.for_each_value(outputs[i], [&](ValueId v) { escapes_[v] = 1; });
+          graph_.for_each_value(outputs[i], [&](ValueId v) {
+            escapes_[v] = 1;
+            output_of_[v] = std::min(output_of_[v], static_cast<std::uint32_t>(i));
+          });
     }
   }
 
@@ -508,6 +515,7 @@ class ProgramCutter {
   std::vector<std::uint32_t> vertex_of_tag_;
   std::vector<std::uint32_t> spec_of_value_;
   std::vector<std::uint8_t> escapes_;
+  std::vector<std::uint32_t> output_of_;         ///< per value: its first place among the outputs of its graph
   std::vector<Call> calls_;
   std::vector<Held> tensors_;
   std::vector<InputRole> roles_;

@@ -56,16 +56,25 @@ void check_selection(LawCase<B>& c, bool lowers) {
   }
 }
 
+/// pure: preprocess leaves the program as it was.
+template <Backend B>
+void check_purity(LawCase<B>& c) {
+  const GraphModule before = c.program.graph_module;
+  DebugMap map;
+  DebugHandleRecorder recorder(map);
+  recorder.begin_method("forward", c.program.view());
+  (void)preprocessor_of<B>::preprocess(Method{"forward", &c.program}, c.spec, recorder);
+  if (!graph_equal(before.view(), c.program.view(), {.metadata = true})) c.broken("pure", "preprocess changed the program");
+}
+
 /// Checks all laws of B; the violations stand in `c`.
 template <Backend B>
 void check_laws(LawCase<B>& c) {
   if (!check_available(c)) return;
-  const GraphModule before = c.program.graph_module;
+  check_purity(c);
   const Result<LoweredProgram> lowered = to_backend<B>(c.program, c.spec);
   check_selection(c, lowered.has_value());
   if (!lowered) return c.broken("lowers", to_name(lowered.error()));
-  if (!graph_equal(before.view(), c.program.view(), {.metadata = true}))
-    c.broken("pure", "preprocess changed the program");
   if (!c.expect(*lowered)) return;
   check_compile(c, *lowered);
   check_sessions(c, *lowered);
