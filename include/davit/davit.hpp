@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// All of davit that needs only the standard library and Boost.Hana.
+/// What a program that lowers and runs models includes; it needs only the standard library and Boost.Hana.
+///
+/// The rest has umbrellas of its own: embed.hpp (static programs), lowering.hpp and runtime.hpp (all that lowering and
+/// running are made of, costs and their measurement too), program.hpp (building, verifying and printing programs),
+/// testing.hpp (the laws of a backend), formats/.
 
-#include "davit/backend.hpp"
-#include "davit/backends/compiler_demo.hpp"
+#include "davit/backend/backend_table.hpp"
 #include "davit/backends/portable.hpp"
-#include "davit/backends/portable/embed.hpp"
 #include "davit/core.hpp"
-#include "davit/embed.hpp"
-#include "davit/lowering.hpp"
-#include "davit/program.hpp"
-#include "davit/runtime.hpp"
+#include "davit/lowering/all_node_partitioner.hpp"
+#include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/config_partitioner.hpp"
+#include "davit/lowering/module_partitioner.hpp"
+#include "davit/lowering/partition_report.hpp"
+#include "davit/lowering/pattern_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
+#include "davit/runtime/named_module.hpp"
+#include "davit/runtime/session.hpp"
+#include "davit/runtime/typed_method.hpp"

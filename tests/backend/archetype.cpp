@@ -13,12 +13,24 @@ using namespace davit;
 static_assert(requires(const ExportedProgram& program) { to_backend<archetype::backend>(program); });
 static_assert(requires(const ExportedProgram& program) { to_backend<archetype::split_backend>(program); });
 static_assert(requires(const std::vector<std::byte>& bytes) { support::loaded<archetype::saving_backend>(bytes); });
-static_assert(backend_table<archetype::saving_backend>.save != nullptr && backend_table<archetype::backend>.save == nullptr);
-static_assert(backend_table<archetype::selecting_backend>.refuses != nullptr && backend_table<archetype::backend>.refuses == nullptr);
-static_assert(backend_table<archetype::preparing_backend>.prepare != nullptr && backend_table<archetype::backend>.prepare == nullptr);
-static_assert(backend_table<archetype::runtime_backend>.preprocess == nullptr && backend_table<archetype::split_backend>.preprocess != nullptr);
+// A table holds what the least backend has, and no more.
+constexpr bool has_all_of_a_runtime(BackendTable t) {
+  return t.name == "runtime_backend" && t.is_available != nullptr && t.compile != nullptr && t.execute != nullptr &&
+         t.execute_traced != nullptr && t.make_workspace != nullptr && t.default_spec != nullptr;
+}
+constexpr bool has_preprocess(BackendTable t) { return t.preprocess != nullptr; }
+constexpr bool selects(BackendTable t) { return t.refuses != nullptr; }
+constexpr bool prepares(BackendTable t) { return t.prepare != nullptr; }
+constexpr bool saves(BackendTable t) { return t.save != nullptr && t.load != nullptr && t.save_spec != nullptr && t.load_spec != nullptr; }
+static_assert(has_all_of_a_runtime(backend_table<archetype::runtime_backend>));
+static_assert(!has_preprocess(backend_table<archetype::runtime_backend>) && has_preprocess(backend_table<archetype::split_backend>));
+static_assert(selects(backend_table<archetype::selecting_backend>) && !selects(backend_table<archetype::backend>));
+static_assert(prepares(backend_table<archetype::preparing_backend>) && !prepares(backend_table<archetype::backend>));
+static_assert(saves(backend_table<archetype::saving_backend>) && !saves(backend_table<archetype::backend>));
 
-TEST_CASE("a table holds what the least backend has, and no more") {
-  static_assert(backend_table<archetype::runtime_backend>.name == "runtime_backend");
-  static_assert(backend_table<archetype::runtime_backend>.execute != nullptr && backend_table<archetype::runtime_backend>.may_overwrite == nullptr);
+TEST_CASE("a list's tables lie in its order") {
+  static_assert(BackendList<archetype::runtime_backend>::tables().size() == 1);
+  static_assert(BackendList<archetype::runtime_backend>::tables().name(0) == "runtime_backend");
+  static_assert(BackendList<archetype::runtime_backend>::tables().find("other") == 1);
+  CHECK(BackendTables().size() == 0);
 }

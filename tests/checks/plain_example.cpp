@@ -3,6 +3,7 @@
 
 #include "davit/backends/compiler_demo.hpp"
 #include "davit/davit.hpp"
+#include "davit/program.hpp"
 #include "support/saved_program.hpp"
 
 int main() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// EXPECT: davit: the module was not lowered with a method of this name
+// EXPECT: davit: the program was not lowered with a method of this name
 #include "davit/runtime/named_module.hpp"
 #include "davit/testing/mock_backend.hpp"
 

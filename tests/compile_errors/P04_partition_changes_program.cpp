@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: const std::vector<
-#include "davit/lowering/lower_program.hpp"
+#include "davit/lowering/to_backend.hpp"
 #include "davit/testing/mock_backend.hpp"
 
 using Mock = davit::testing::mock_backend<>;
