@@ -75,7 +75,12 @@ class ProgramCutter {
           if (escapes_[v] != 0) call.outputs.push_back(v);
         });
     // and of its outputs; what no caller of the method sees stays in the order of the nodes
-    std::ranges::stable_sort(call.outputs, {}, [&](ValueId v) { return output_of_[v]; });
+    std::vector<std::pair<std::uint32_t, std::size_t>> places;
+    for (const ValueId v : call.outputs) places.emplace_back(output_of_[v], places.size());
+    std::ranges::sort(places);
+    std::vector<ValueId> sorted;
+    for (const auto& [output, at] : places) sorted.push_back(call.outputs[at]);
+    call.outputs = std::move(sorted);
     const std::size_t made_tokens = tokens_first(call.outputs);
     std::vector<Argument> outputs;
     for (std::size_t i = 0; i < call.outputs.size(); ++i) {

@@ -15,28 +15,29 @@ namespace davit::detail {
   if (error.where.empty()) error.where = place_of(m, d);
 }
 
+/// A call with its events.
+[[nodiscard, gnu::noinline]] DAVIT_INLINE Status execute_traced(DelegateState& d) {
+  TracerRef& tracer = *d.call.tracer;
+  tracer.begin_delegate(d.lowered->tag, d.backend->name);
+  const Status status = d.execute(d.call);
+  tracer.end_delegate(d.lowered->tag, d.backend->name);
+  if (status) tracer.delegate_outputs(d.lowered->tag, d.call.outputs);
+  return status;
+}
+
 /// Runs a partition on what its call holds; its outputs are told their destinations first.
-[[nodiscard, gnu::always_inline]] inline bool execute(const MethodState& m, DelegateState& d, Error& error) {
-  const std::span<EValue> outputs = d.call.outputs;
+[[nodiscard, gnu::always_inline]] inline Status execute(DelegateState& d) {
+  EValue* const outputs = d.call.outputs.data();
+  EValue* const end = outputs + d.call.outputs.size();
   if (d.planned) {
     const EValue* to = d.destinations.data();
-    for (EValue& output : outputs) output = *to++;
+    for (EValue* output = outputs; output != end; ++output) *output = *to++;
   } else {
-    for (EValue& output : outputs) output.clear();
+    for (EValue* output = outputs; output != end; ++output) output->clear();
   }
-  TracerRef* const tracer = d.call.tracer;
-  if (tracer != nullptr) [[unlikely]]
-    tracer->begin_delegate(d.lowered->tag, d.backend->name);
-  const Status status = d.execute(d.call);
-  if (tracer != nullptr) [[unlikely]]
-    tracer->end_delegate(d.lowered->tag, d.backend->name);
-  if (!status) [[unlikely]] {
-    fault(m, d, status.error(), error);
-    return false;
-  }
-  if (tracer != nullptr) [[unlikely]]
-    tracer->delegate_outputs(d.lowered->tag, d.call.outputs);
-  return true;
+  if (d.call.tracer != nullptr) [[unlikely]]
+    return execute_traced(d);
+  return d.execute(d.call);
 }
 
 /// Checks that the backend is there, and lets it prepare where sizes changed.
@@ -85,7 +86,10 @@ namespace davit::detail {
   for (std::size_t i = 0; i < d.input_slots.size(); ++i) d.inputs[i] = values[d.input_slots[i]];
   if (!d.ready || (d.dynamic && !d.planned))
     if (!prepare(m, d, error)) return false;
-  if (!execute(m, d, error)) return false;
+  if (const Status status = execute(d); !status) {
+    fault(m, d, status.error(), error);
+    return false;
+  }
   if (!d.checks.match(d.call.outputs))
     if (!check_outputs(m, d, error)) return false;
   for (std::size_t i = 0; i < d.output_slots.size(); ++i) values[d.output_slots[i]] = d.call.outputs[i];
@@ -102,8 +106,10 @@ DAVIT_INLINE bool run_graph(MethodState& m, GraphId graph, int depth, Error& err
     } else if (!d->direct) [[unlikely]] {
       if (!gather_and_call(m, *d, error)) return false;
     } else {
-      if (!execute(m, *d, error)) [[unlikely]]
+      if (const Status status = execute(*d); !status) [[unlikely]] {
+        fault(m, *d, status.error(), error);
         return false;
+      }
       if (!d->checks.match_all(d->call.outputs.data()) && !check_outputs(m, *d, error)) return false;
     }
   }

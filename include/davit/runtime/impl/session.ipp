@@ -38,24 +38,22 @@ DAVIT_INLINE const ProgramPlan& Session::plan(std::size_t index) const noexcept 
 
 namespace detail {
 
-/// Runs a method whose inputs are gathered and checked. A method that is one call passes them on as they are.
-[[nodiscard, gnu::always_inline]] inline bool run_method(MethodState& m, std::span<const EValue> inputs, bool changed, Error& error) {
+/// The way of methods that are not one prepared call: plans where sizes changed, and runs the schedule over the slots.
+[[nodiscard, gnu::noinline]] DAVIT_INLINE Result<void> run_schedule(MethodState& m, std::span<const EValue> inputs, bool changed) {
   const std::span<EValue> outputs = m.frame.outputs();
-  if (m.only != nullptr && m.only->direct && !changed) [[likely]] {
-    if (!m.only->backend->is_available()) [[unlikely]] {
-      error = not_available(Stage::execute, m.only->backend->name);
-      return false;
-    }
-    m.only->call.inputs = inputs;
-    m.only->call.outputs = outputs;
-    return execute(m, *m.only, error);
-  }
   if (m.only != nullptr) m.only->connect(m.slots, m.schedule->at(m.schedule->steps[0].inputs), m.schedule->at(m.schedule->steps[0].outputs));
   for (std::size_t i = 0; i < inputs.size(); ++i) m.slots[m.schedule->input_slots[i]] = inputs[i];
-  if (changed && !plan_run(m, error)) return false;
-  if (!run_graph(m, root_graph, 0, error)) return false;
+  Error error;
+  if (changed && !plan_run(m, error)) return std::unexpected(std::move(error));
+  if (!run_graph(m, root_graph, 0, error)) return std::unexpected(std::move(error));
   for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = m.slots[m.schedule->output_slots[i]];
-  return true;
+  return {};
+}
+
+[[nodiscard, gnu::noinline]] DAVIT_INLINE Error error_of(const MethodState& m, const DelegateState& d, Fault status) {
+  Error error;
+  fault(m, d, status, error);
+  return error;
 }
 
 }  // namespace detail
@@ -74,9 +72,17 @@ DAVIT_INLINE Result<std::span<const EValue>> Session::run(std::size_t index, std
     if (!checked) return std::unexpected(checked.error());
     changed = changed || *checked;
   }
-  Error error;
-  if (!detail::run_method(m, inputs, changed, error)) [[unlikely]]
-    return std::unexpected(std::move(error));
+  if (detail::DelegateState* const only = m.only; only != nullptr && only->direct && !changed) [[likely]] {
+    // one call: the caller's inputs and the method's outputs are its own
+    if (!only->backend->is_available()) [[unlikely]]
+      return std::unexpected(detail::not_available(Stage::execute, only->backend->name));
+    only->call.inputs = inputs;
+    only->call.outputs = m.frame.outputs();
+    if (const Status status = detail::execute(*only); !status) [[unlikely]]
+      return std::unexpected(detail::error_of(m, *only, status.error()));
+  } else if (Result<void> run = detail::run_schedule(m, inputs, changed); !run) {
+    return std::unexpected(std::move(run.error()));
+  }
   if (!m.frame.outputs_fit())
     if (Result<void> checked = m.frame.check_outputs(); !checked) return std::unexpected(std::move(checked.error()));
   if (m.frame.writes_back())
