@@ -207,8 +207,8 @@ struct slow_portable : portable {
   template <class Context>
   [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
                                       Context& context) {
-    volatile int work = 0;
-    for (int i = 0; i < 200'000; ++i) work = work + i;
+    volatile unsigned work = 0;
+    for (unsigned i = 0; i < 200'000; ++i) work = work + i;
     return portable::execute(handle, inputs, outputs, context);
   }
 };
