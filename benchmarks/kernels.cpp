@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/backends/portable/op_table.hpp"
+#include "davit/backends/portable/run_time/op_table.hpp"
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
 #endif

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "davit/backends/portable/kernel_call.hpp"
+#include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/core/copy_tensor.hpp"
 
 namespace tool {

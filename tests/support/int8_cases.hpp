@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "davit/backends/portable/int8_conv2d.hpp"
-#include "davit/backends/portable/int8_depthwise.hpp"
-#include "davit/backends/portable/int8_linear.hpp"
+#include "davit/backends/portable/int8/conv2d.hpp"
+#include "davit/backends/portable/int8/depthwise.hpp"
+#include "davit/backends/portable/int8/linear.hpp"
 
 /// Random cases of the int8 kernels that have versions per instruction set. Runs on a host and on a board: no heap, no
 /// exceptions.

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "davit/backends/portable/dispatch.hpp"
-#include "davit/backends/portable/kernel_call.hpp"
+#include "davit/backends/portable/run_time/dispatch.hpp"
+#include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/core/tensor.hpp"
 
 /// Runs kernels of the portable backend on values that it owns, without a program.

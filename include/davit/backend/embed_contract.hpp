@@ -54,7 +54,7 @@
 /// Cost: embed must be O(arguments of the pattern).
 ///
 /// Portable's own face (backends/portable/embed.hpp) is a sorted table of EmbedRow{operator, embed function}. A family
-/// header (static_float_*.hpp, int8_*.hpp) defines kernel types, `using x_kernels = kernel_list<...>` and `inline
+/// header (static/embed_*.hpp, int8/fold_*.hpp) defines kernel types, `using x_kernels = kernel_list<...>` and `inline
 /// constexpr std::array x_rows{EmbedRow{"aten.relu.default", embed_relu}, ...}`; embed.hpp joins them. Two rows of one
 /// operator are tried in the order of the families in embed.hpp (int8 patterns stand before plain ones).
 namespace davit {

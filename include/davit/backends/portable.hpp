@@ -9,7 +9,7 @@
 
 #include "davit/backend/contract.hpp"
 #include "davit/backend/run_events.hpp"
-#include "davit/backends/portable/kernel_call.hpp"
+#include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/core/config.hpp"
 
 namespace davit {

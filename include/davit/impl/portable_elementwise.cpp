@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/portable/impl/elementwise_group.ipp"
+#include "davit/backends/portable/run_time/impl/elementwise_group.ipp"

@@ -11,9 +11,9 @@
 
 #include "davit/backend/program_body.hpp"
 #include "davit/backends/portable.hpp"
-#include "davit/backends/portable/bind_arguments.hpp"
-#include "davit/backends/portable/code.hpp"
-#include "davit/backends/portable/op_table.hpp"
+#include "davit/backends/portable/run_time/bind_arguments.hpp"
+#include "davit/backends/portable/run_time/code.hpp"
+#include "davit/backends/portable/run_time/op_table.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/operator_schema.hpp"
 

@@ -8,10 +8,10 @@
 #include <string_view>
 
 #include "davit/backend/embed_contract.hpp"
-#include "davit/backends/portable/embed_float_elementwise.hpp"
-#include "davit/backends/portable/embed_float_layers.hpp"
-#include "davit/backends/portable/embed_moves.hpp"
-#include "davit/backends/portable/int8_fold.hpp"
+#include "davit/backends/portable/int8/fold.hpp"
+#include "davit/backends/portable/static/embed_elementwise.hpp"
+#include "davit/backends/portable/static/embed_layers.hpp"
+#include "davit/backends/portable/static/embed_moves.hpp"
 
 namespace davit {
 

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "davit/backends/portable/int8/conv2d_helium.hpp"
+#include "davit/backends/portable/int8/dsp.hpp"
+#include "davit/backends/portable/int8/requantize.hpp"
+
+namespace davit::int8_kernels {
+
+/// A 3x3 filter as an instruction set wants it; `row` computes a row of outputs from three padded rows of inputs.
+template <class Isa>
+class DepthwiseWeights {
+ public:
+  DepthwiseWeights() = default;
+  [[gnu::always_inline]] explicit DepthwiseWeights(const std::int8_t* w) noexcept : w_(w) {}
+
+  template <class T>
+  [[gnu::always_inline]] void row(const std::int8_t* a, const std::int8_t* b, const std::int8_t* c, T* y,
+                                  std::int32_t n, std::int32_t stride, const Channel& channel,
+                                  std::int32_t shift) const noexcept {
+    for (std::int32_t i = 0; i < n; ++i, a += stride, b += stride, c += stride) {
+      std::int32_t sum = 0;
+      for (int t = 0; t < 3; ++t) sum += a[t] * w_[t] + b[t] * w_[3 + t] + c[t] * w_[6 + t];
+      y[i] = from_int8<T>(requantize(sum, channel, shift));
+    }
+  }
+
+ private:
+  const std::int8_t* w_ = nullptr;
+};
+
+#if defined(DAVIT_INT8_DSP)
+
+/// Outer taps of a row as a pair, middle taps apart: four bytes of a row give both taps' inputs of two outputs.
+template <>
+class DepthwiseWeights<dsp> {
+ public:
+  DepthwiseWeights() = default;
+  [[gnu::always_inline]] explicit DepthwiseWeights(const std::int8_t* w) noexcept
+      : outer_a_(pair_of(w[0], w[2])),
+        outer_b_(pair_of(w[3], w[5])),
+        outer_c_(pair_of(w[6], w[8])),
+        middle_ab_(pair_of(w[1], w[4])),
+        middle_c_(w[7]) {}
+
+  template <class T>
+  [[gnu::always_inline]] void row(const std::int8_t* a, const std::int8_t* b, const std::int8_t* c, T* y,
+                                  std::int32_t n, std::int32_t stride, const Channel& channel,
+                                  std::int32_t shift) const noexcept {
+    if (stride == 1)
+      for (; n >= 2; n -= 2, a += 2, b += 2, c += 2, y += 2) two(a, b, c, y, channel, shift);
+    for (; n > 0; --n, a += stride, b += stride, c += stride) *y++ = one<T>(a, b, c, channel, shift);
+  }
+
+ private:
+  template <class T>
+  [[nodiscard, gnu::always_inline]] T one(const std::int8_t* a, const std::int8_t* b, const std::int8_t* c,
+                                          const Channel& channel, std::int32_t shift) const noexcept {
+    std::uint32_t word = load_word(a);
+    std::int32_t sum = __smuad(even_bytes(word), outer_a_);
+    sum = __smlabb(odd_bytes(word), middle_ab_, sum);
+    word = load_word(b);
+    sum = __smlad(even_bytes(word), outer_b_, sum);
+    sum = __smlabt(odd_bytes(word), middle_ab_, sum);
+    word = load_word(c);
+    sum = __smlad(even_bytes(word), outer_c_, sum);
+    sum = __smlabb(odd_bytes(word), middle_c_, sum);
+    return from_int8<T>(requantize(sum, channel, shift));
+  }
+  template <class T>
+  [[gnu::always_inline]] void two(const std::int8_t* a, const std::int8_t* b, const std::int8_t* c, T* y,
+                                  const Channel& channel, std::int32_t shift) const noexcept {
+    std::uint32_t word = load_word(a);
+    std::int32_t even = even_bytes(word);
+    std::int32_t odd = odd_bytes(word);
+    std::int32_t first = __smlabb(odd, middle_ab_, __smuad(even, outer_a_));
+    std::int32_t second = __smlatb(even, middle_ab_, __smuad(odd, outer_a_));
+    word = load_word(b);
+    even = even_bytes(word);
+    odd = odd_bytes(word);
+    first = __smlabt(odd, middle_ab_, __smlad(even, outer_b_, first));
+    second = __smlatt(even, middle_ab_, __smlad(odd, outer_b_, second));
+    word = load_word(c);
+    even = even_bytes(word);
+    odd = odd_bytes(word);
+    first = __smlabb(odd, middle_c_, __smlad(even, outer_c_, first));
+    second = __smlatb(even, middle_c_, __smlad(odd, outer_c_, second));
+    y[0] = from_int8<T>(requantize(first, channel, shift));
+    y[1] = from_int8<T>(requantize(second, channel, shift));
+  }
+
+  std::int32_t outer_a_ = 0, outer_b_ = 0, outer_c_ = 0, middle_ab_ = 0, middle_c_ = 0;
+};
+
+#elif defined(DAVIT_INT8_HELIUM)
+
+/// Nine taps by four outputs at a time: a widening load and VMLA by a scalar for each tap.
+template <>
+class DepthwiseWeights<helium> {
+ public:
+  DepthwiseWeights() = default;
+  [[gnu::always_inline]] explicit DepthwiseWeights(const std::int8_t* w) noexcept
+      : w_{w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]} {}
+
+  template <class T>
+  [[gnu::always_inline]] void row(const std::int8_t* a, const std::int8_t* b, const std::int8_t* c, T* y,
+                                  std::int32_t n, std::int32_t stride, const Channel& channel,
+                                  std::int32_t shift) const noexcept {
+    if (stride == 1) {
+      for (; n > 0; n -= 4, a += 4, b += 4, c += 4, y += 4)
+        four(a, b, c, y, n, channel, shift, [](const std::int8_t* x) { return vldrbq_s32(x); });
+      return;
+    }
+    const uint32x4_t offsets = vmulq_n_u32(vidupq_n_u32(0, 1), static_cast<std::uint32_t>(stride));
+    for (; n > 0; n -= 4, a += 4 * stride, b += 4 * stride, c += 4 * stride, y += 4)
+      four(a, b, c, y, n, channel, shift, [&](const std::int8_t* x) { return vldrbq_gather_offset_s32(x, offsets); });
+  }
+
+ private:
+  template <class T, class Load>
+  [[gnu::always_inline]] void four(const std::int8_t* a, const std::int8_t* b, const std::int8_t* c, T* y,
+                                   std::int32_t n, const Channel& channel, std::int32_t shift,
+                                   Load&& load) const noexcept {
+    int32x4_t sum = vmulq_n_s32(load(a), w_[0]);
+    sum = vmlaq_n_s32(sum, load(a + 1), w_[1]);
+    sum = vmlaq_n_s32(sum, load(a + 2), w_[2]);
+    sum = vmlaq_n_s32(sum, load(b), w_[3]);
+    sum = vmlaq_n_s32(sum, load(b + 1), w_[4]);
+    sum = vmlaq_n_s32(sum, load(b + 2), w_[5]);
+    sum = vmlaq_n_s32(sum, load(c), w_[6]);
+    sum = vmlaq_n_s32(sum, load(c + 1), w_[7]);
+    sum = vmlaq_n_s32(sum, load(c + 2), w_[8]);
+    store_sums(y, sum, channel, shift, n);
+  }
+
+  std::int32_t w_[9] = {};
+};
+
+#endif
+
+}  // namespace davit::int8_kernels

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "davit/backends/portable/int8/requantize.hpp"
+
+namespace davit::int8_kernels {
+
+/// Rows of `block` elements that lie `stride` apart in the output, from element `offset` on: a part of a concatenation,
+/// or everything.
+struct Blocks {
+  std::int32_t count = 1, block = 0, stride = 0, offset = 0;
+};
+
+struct Rescale {
+  Blocks blocks;
+  std::int32_t multiplier = 0, shift = 0;  ///< input scale / output scale
+  std::int32_t input_zero_point = 0, output_zero_point = 0;
+  std::int32_t low = -128, high = 127;
+};
+
+/// y = x at another scale and zero point, clamped: relu, relu6, a second quantization, a part of a concatenation.
+template <class T>
+[[gnu::always_inline]] constexpr void rescale(const T* x, T* y, const Rescale& p) noexcept {
+  y += p.blocks.offset;
+  for (std::int32_t b = 0; b < p.blocks.count; ++b, x += p.blocks.block, y += p.blocks.stride)
+    for (std::int32_t i = 0; i < p.blocks.block; ++i) {
+      const std::int32_t v =
+          multiply_high((to_int8(x[i]) - p.input_zero_point) << p.shift, p.multiplier) + p.output_zero_point;
+      y[i] = from_int8<T>(v < p.low ? p.low : v > p.high ? p.high : v);
+    }
+}
+
+/// y = the bytes of x, block by block.
+template <class T>
+[[gnu::always_inline]] constexpr void copy_blocks(const T* x, T* y, const Blocks& p) noexcept {
+  y += p.offset;
+  for (std::int32_t b = 0; b < p.count; ++b, x += p.block, y += p.stride)
+    for (std::int32_t i = 0; i < p.block; ++i) y[i] = x[i];
+}
+
+/// One operand of an elementwise operator: its element of index i is at i, or always at 0.
+struct Add {
+  std::int32_t count = 0, a_step = 1, b_step = 1;
+  std::int32_t a_multiplier = 0, b_multiplier = 0;  ///< scale / output scale, times 2^shift
+  std::int32_t initial = 0;                         ///< both zero points, the output's, and half a unit for rounding
+  std::int32_t shift = 0;
+  std::int32_t low = -128, high = 127;
+};
+
+/// y = a + b at their own scales. Source: torch.add with alpha 1 between dequantize and quantize.
+template <class T>
+[[gnu::always_inline]] constexpr void add(const T* a, const T* b, T* y, const Add& p) noexcept {
+  for (std::int32_t i = 0; i < p.count; ++i, a += p.a_step, b += p.b_step) {
+    const std::int32_t v = (p.initial + to_int8(*a) * p.a_multiplier + to_int8(*b) * p.b_multiplier) >> p.shift;
+    y[i] = from_int8<T>(v < p.low ? p.low : v > p.high ? p.high : v);
+  }
+}
+
+struct Mul {
+  std::int32_t count = 0, a_step = 1, b_step = 1;
+  std::int32_t a_zero_point = 0, b_zero_point = 0, output_zero_point = 0;
+  std::int32_t multiplier = 0, shift = 0;  ///< product of the scales / output scale
+  std::int32_t low = -128, high = 127;
+};
+
+/// y = a * b at their own scales. Source: torch.mul between dequantize and quantize.
+template <class T>
+[[gnu::always_inline]] constexpr void mul(const T* a, const T* b, T* y, const Mul& p) noexcept {
+  for (std::int32_t i = 0; i < p.count; ++i, a += p.a_step, b += p.b_step) {
+    const std::int32_t product = (to_int8(*a) - p.a_zero_point) * (to_int8(*b) - p.b_zero_point);
+    const std::int32_t v = multiply_high(product << p.shift, p.multiplier) + p.output_zero_point;
+    y[i] = from_int8<T>(v < p.low ? p.low : v > p.high ? p.high : v);
+  }
+}
+
+/// y[i] = table[x[i]], the table in the order of x's bytes taken as unsigned: any function of one quantized value.
+template <class T>
+[[gnu::always_inline]] constexpr void lookup(const T* x, const std::int8_t* table, T* y, std::int32_t n) noexcept {
+  for (std::int32_t i = 0; i < n; ++i) y[i] = static_cast<T>(table[static_cast<std::uint8_t>(x[i])]);
+}
+
+struct Permute {
+  std::int32_t sizes[4] = {1, 1, 1, 1};    ///< of the output
+  std::int32_t strides[4] = {0, 0, 0, 0};  ///< in the input
+};
+
+/// y = x with its dimensions in another order.
+template <class T>
+[[gnu::always_inline]] constexpr void permute(const T* x, T* y, const Permute& p) noexcept {
+  for (std::int32_t a = 0; a < p.sizes[0]; ++a)
+    for (std::int32_t b = 0; b < p.sizes[1]; ++b)
+      for (std::int32_t c = 0; c < p.sizes[2]; ++c) {
+        const T* from = x + (a * p.strides[0] + b * p.strides[1] + c * p.strides[2]);
+        for (std::int32_t d = 0; d < p.sizes[3]; ++d, from += p.strides[3]) *y++ = *from;
+      }
+}
+
+}  // namespace davit::int8_kernels

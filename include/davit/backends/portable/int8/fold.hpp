@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "davit/backend/embed_contract.hpp"
+#include "davit/backends/portable/int8/convert.hpp"
+#include "davit/backends/portable/int8/fold_conv.hpp"
+#include "davit/backends/portable/int8/fold_elementwise.hpp"
+#include "davit/backends/portable/int8/fold_pool.hpp"
+#include "davit/backends/portable/int8/softmax.hpp"
+
+/// Portable's int8 part for static programs: quantize nodes look back for the pattern they end, and write one integer
+/// step for all of it. What fits no pattern is computed as the graph says, in float.
+namespace davit::int8_fold {
+
+struct int8_softmax {
+  using Params = int8_kernels::Softmax;
+  template <class T>
+  [[gnu::always_inline]] static constexpr void run(const Params& p, T* y, const T* x) noexcept {
+    int8_kernels::softmax(x, y, p);
+  }
+};
+struct int8_quantize {
+  using Params = int8_kernels::Quantize;
+  template <class T>
+  [[gnu::always_inline]] static constexpr void run(const Params& p, T* y, const float* x) noexcept {
+    int8_kernels::quantize(x, y, p);
+  }
+};
+struct int8_dequantize {
+  using Params = int8_kernels::Dequantize;
+  template <class T, class Z>
+  [[gnu::always_inline]] static constexpr void run(const Params& p, float* y, const T* x, const float* scales,
+                                                   const Z* zero_points) noexcept {
+    int8_kernels::dequantize(x, scales, zero_points, y, p);
+  }
+};
+
+/// dequantize -> softmax over the last dimension -> quantize.
+[[nodiscard]] constexpr bool fold_softmax(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
+  if (!n.is("aten._softmax.default") && !n.is("aten.softmax.int")) return false;
+  const EmbedGraph& g = n.g;
+  const ValueId x = n.value("self");
+  const Quantized in = source_of(g, x);
+  if (!in.found() || in.dtype != out.dtype || g.rank(x) == 0 || g.numel(x) == 0 || out.low != -128 || out.high != 127)
+    return false;
+  const std::int64_t dim = n.integer("dim") < 0 ? n.integer("dim") + g.rank(x) : n.integer("dim");
+  const std::int64_t count = g.size(x, -1);
+  const double inverse = 256 / out.scale;
+  if (dim != static_cast<std::int64_t>(g.rank(x)) - 1 || count > 1 << 16 || !(in.scale > 0) || in.scale > 4 ||
+      !(inverse > 0) || inverse >= 2147483648.0)
+    return false;
+  int8_kernels::Softmax p{.rows = static_cast<std::int32_t>(g.numel(x) / count),
+                          .count = static_cast<std::int32_t>(count)};
+  for (int bit = 0; bit < 8; ++bit)
+    p.powers[bit] = static_cast<std::int32_t>(int8_kernels::exponential(-in.scale * (1 << bit)) * 2147483647.0);
+  p.start = 1 << 30;
+  for (std::int64_t room = 1; room < count; room *= 2) p.start >>= 1;
+  p.inverse_scale = static_cast<std::int32_t>(int8_kernels::nearest_even(inverse));
+  p.output_zero_point = out.zero_point;
+  steps.step<int8_softmax>(p).out(out.value).in(in.value);
+  return true;
+}
+
+namespace detail {
+
+/// quantize_per_tensor: the end of a pattern, or a conversion from float.
+[[nodiscard]] constexpr const char* embed_quantize(const EmbedNode& n, StepWriter& steps) {
+  const EmbedGraph& g = n.g;
+  const ValueId x = n.value("input");
+  if (x == no_id || g.dtype(x) != ScalarType::float32) return "the quantized tensor is not float32";
+  if (!is_byte(g.dtype(n.output()))) return "the result is neither int8 nor uint8";
+  const Quantized whole = quantized(n, n.output());
+  if (!(whole.scale > 0)) return "the scale is not positive";
+  Quantized out = whole;
+  const ValueId inner = through_bounds(g, x, out);
+  if (out.low <= out.high) {
+    if (fold_copy(g, inner, out, steps)) return nullptr;
+    if (is_inner(g, inner)) {
+      const EmbedNode op{g, g.producer(inner)};
+      if (fold_convolution(op, out, steps) || fold_linear(op, out, steps) || fold_pool(op, out, steps) ||
+          fold_binary(op, out, steps) || fold_unary(op, out, steps) || fold_softmax(op, out, steps) ||
+          fold_cat(op, out, steps) || fold_permute(op, out, steps))
+        return nullptr;
+    }
+  }
+  const auto flip = static_cast<float>(flip_of(whole.dtype));
+  steps
+      .step<int8_quantize>({static_cast<std::int32_t>(g.numel(x)), static_cast<float>(1.0 / whole.scale),
+                            static_cast<float>(whole.zero_point) + flip, static_cast<float>(whole.low) + flip,
+                            static_cast<float>(whole.high) + flip})
+      .out(n.output())
+      .in(x)
+      .overwrites(x);
+  return nullptr;
+}
+
+/// dequantize_per_tensor and dequantize_per_channel whose float values are needed.
+[[nodiscard]] constexpr const char* embed_dequantize(const EmbedNode& n, StepWriter& steps) {
+  const EmbedGraph& g = n.g;
+  const ValueId x = n.value("input");
+  if (x == no_id || (!is_byte(g.dtype(x)) && g.dtype(x) != ScalarType::int16 && g.dtype(x) != ScalarType::int32))
+    return "the input is neither int8, uint8, int16 nor int32";
+  if (g.dtype(n.output()) != ScalarType::float32) return "the result is not float32";
+  int8_kernels::Dequantize p;
+  p.inner = static_cast<std::int32_t>(g.numel(x));
+  ValueId scales = no_id;
+  ValueId zero_points = no_id;
+  if (n.is("quantized_decomposed.dequantize_per_tensor.default")) {
+    p.scale = static_cast<float>(n.number("scale"));
+    p.zero_point = static_cast<float>(n.integer("zero_point"));
+  } else {
+    scales = n.value("scales");
+    if (scales == no_id || g.dtype(scales) != ScalarType::float32) return "the scales are not a float32 tensor";
+    if (!is_zero(g, n.value("zero_points"))) zero_points = n.value("zero_points");
+    if (zero_points != no_id && g.dtype(zero_points) != ScalarType::int64)
+      return "the zero points are not an int64 tensor";
+    const auto axis =
+        static_cast<std::uint32_t>(n.integer("axis") < 0 ? n.integer("axis") + g.rank(x) : n.integer("axis"));
+    for (std::uint32_t d = 0; d < axis; ++d) p.outer *= static_cast<std::int32_t>(g.size(x, d));
+    p.channels = static_cast<std::int32_t>(g.size(x, axis));
+    if (p.outer * p.channels != 0) p.inner /= p.outer * p.channels;
+  }
+  StepOperands operands = steps.step<int8_dequantize>(p);
+  operands.out(n.output()).in(x);
+  if (scales != no_id)
+    operands.in(scales);
+  else
+    operands.none(ScalarType::float32);
+  if (zero_points != no_id)
+    operands.in(zero_points);
+  else
+    operands.none(ScalarType::int64);
+  return nullptr;
+}
+
+/// addmm, mm and linear on dequantized operands with a float result. Stands before the float kernels' rows.
+[[nodiscard]] constexpr const char* embed_linear(const EmbedNode& n, StepWriter& steps) {
+  if (n.g.dtype(n.output()) != ScalarType::float32) return "the result is not float32";
+  return fold_linear(n, {.value = n.output()}, steps) ? nullptr : "the operands are not dequantized";
+}
+
+}  // namespace detail
+
+using int8_kernels_list = joined_kernels<int8_conv_kernels, int8_pool_kernels, int8_elementwise_kernels,
+                                         kernel_list<int8_softmax, int8_quantize, int8_dequantize>>;
+
+inline constexpr std::array int8_rows{
+    EmbedRow{"quantized_decomposed.quantize_per_tensor.default", detail::embed_quantize},
+    EmbedRow{"quantized_decomposed.dequantize_per_tensor.default", detail::embed_dequantize},
+    EmbedRow{"quantized_decomposed.dequantize_per_channel.default", detail::embed_dequantize},
+    EmbedRow{"aten.addmm.default", detail::embed_linear},
+    EmbedRow{"aten.linear.default", detail::embed_linear},
+    EmbedRow{"aten.mm.default", detail::embed_linear},
+};
+
+}  // namespace davit::int8_fold

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "davit/backends/portable/int8/pattern.hpp"
+
+namespace davit::int8_fold {
+
+/// A bias: none, a float32 constant, or numbers dequantized while planning (those of an int32 constant).
+struct Bias {
+  bool good = false;
+  ValueId value = no_id;
+  std::vector<float> dequantized{};
+  const float* constant = nullptr;  ///< the elements of `value`, if they can be read
+
+  [[nodiscard]] constexpr bool is_readable() const noexcept { return value == no_id || constant != nullptr; }
+  [[nodiscard]] constexpr float operator[](std::int64_t channel) const noexcept {
+    if (constant != nullptr) return constant[channel];
+    return dequantized.empty() ? 0.0f : dequantized[static_cast<std::size_t>(channel)];
+  }
+};
+
+/// The bias that a float value of a convolution or linear stands for. O(channels).
+[[nodiscard]] constexpr Bias bias_of(const EmbedGraph& g, ValueId v, std::int64_t channels) {
+  if (v == no_id) return {.good = true};
+  if (g.numel(v) != channels || g.dtype(v) != ScalarType::float32) return {};
+  if (const StaticInput* constant = g.constant(v); constant != nullptr) {
+    if (constant->layout != WeightLayout::contiguous) return {};
+    return {.good = true, .value = v, .constant = g.elements<float>(v)};
+  }
+  if (!g.mine(g.producer(v))) return {};
+  const EmbedNode n{g, g.producer(v)};
+  const bool per_tensor = n.is("quantized_decomposed.dequantize_per_tensor.default");
+  if (!per_tensor && !n.is("quantized_decomposed.dequantize_per_channel.default")) return {};
+  const ValueId integers = n.value("input");
+  const std::int32_t* const numbers = integers != no_id ? g.elements<std::int32_t>(integers) : nullptr;
+  const ValueId scales = per_tensor ? no_id : n.value("scales");
+  const float* const scale_of = scales != no_id ? g.elements<float>(scales) : nullptr;
+  if (numbers == nullptr ||
+      (!per_tensor && (scale_of == nullptr || g.numel(scales) != channels || !is_zero(g, n.value("zero_points")))))
+    return {};
+  Bias bias{.good = true};
+  for (std::int64_t c = 0; c < channels; ++c) {
+    const double zero_point = per_tensor ? static_cast<double>(n.integer("zero_point")) : 0.0;
+    const double scale = per_tensor ? n.number("scale") : static_cast<double>(scale_of[c]);
+    bias.dequantized.push_back(static_cast<float>((numbers[c] - zero_point) * scale));
+  }
+  return bias;
+}
+
+/// The numbers with which sums of `taps` products become bytes. False if they do not fit: then the float form is
+/// computed. O(channels): every channel's numbers are checked for what the kernels assume, that nothing leaves 32 bits.
+[[nodiscard]] constexpr bool find_requantize(const EmbedGraph& g, const Quantized& in, const Quantized& out,
+                                             const Weights& w, const Bias& bias, std::int64_t channels,
+                                             std::int64_t taps, int8_kernels::Requantize& q) noexcept {
+  if (in.dtype != out.dtype || !(in.scale > 0) || !(out.scale > 0) || taps > 1 << 20) return false;
+  const float* const scales = w.scales != no_id ? g.elements<float>(w.scales) : nullptr;
+  if (w.scales != no_id && (scales == nullptr || g.numel(w.scales) != channels)) return false;
+  if (!bias.is_readable()) return false;
+  const auto scale_of = [&](std::int64_t c) { return scales != nullptr ? scales[c] : static_cast<float>(w.scale); };
+  double largest = 0;
+  for (std::int64_t c = 0; c < channels; ++c) {
+    if (!(scale_of(c) > 0)) return false;
+    largest = scale_of(c) > largest ? scale_of(c) : largest;
+  }
+  q.output_scale = static_cast<float>(out.scale);
+  q.output_zero_point = static_cast<float>(out.zero_point);
+  q.input_zero_point = in.zero_point;
+  q.low = out.low;
+  q.high = out.high;
+  const auto fits = [&](std::int64_t c) {
+    const std::int64_t initial = int8_kernels::channel_of(q, scale_of(c), bias[c]).initial;
+    const std::int64_t reach = ((taps * 128 * 256) << q.shift) + (initial < 0 ? -initial : initial);
+    return reach <= 2147483647 && initial < 1073741000 && initial > -1073741000;
+  };
+  // multipliers of at most 2^24 leave 8 bits of every step's fraction in `initial`; fewer only where sums would not fit
+  const double factor = in.scale / out.scale;
+  const auto multiplier = [&](std::int32_t shift) { return factor * largest * int8_kernels::power_of_two(32 - shift); };
+  while (q.shift < 14 && multiplier(q.shift) > 16777216.0) ++q.shift;
+  for (; q.shift >= 0 && multiplier(q.shift) < 2147483000.0; --q.shift) {
+    q.ratio = static_cast<float>(factor * int8_kernels::power_of_two(32 - q.shift));
+    std::int64_t c = 0;
+    while (c < channels && fits(c)) ++c;
+    if (c == channels) return true;
+  }
+  return false;
+}
+
+}  // namespace davit::int8_fold

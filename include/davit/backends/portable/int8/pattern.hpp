@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "davit/backend/embed_graph.hpp"
+#include "davit/backends/portable/int8/multiplier.hpp"
+#include "davit/backends/portable/int8/requantize.hpp"
+
+/// What PT2E writes around an operator: dequantize before, quantize after it.
+namespace davit::int8_fold {
+
+/// A tensor of bytes and what they stand for: (q - zero_point) * scale. Zero point and bounds are those of the int8
+/// form.
+struct Quantized {
+  ValueId value = no_id;
+  ScalarType dtype = ScalarType::undefined;
+  double scale = 0;
+  std::int32_t zero_point = 0;
+  std::int32_t low = -128;
+  std::int32_t high = 127;
+
+  [[nodiscard]] constexpr bool found() const noexcept { return value != no_id; }
+  [[nodiscard]] constexpr bool same_numbers(const Quantized& other) const noexcept {
+    return dtype == other.dtype && scale == other.scale && zero_point == other.zero_point;
+  }
+  /// The byte, in its int8 form, that stands for a number. Source: quantized_decomposed.quantize_per_tensor.
+  [[nodiscard]] constexpr std::int32_t byte_of(double number) const noexcept {
+    const double scaled = number / scale;
+    const double v = int8_kernels::nearest_even(scaled > 65536    ? 65536
+                                                : scaled < -65536 ? -65536
+                                                                  : scaled) +
+                     zero_point;
+    return static_cast<std::int32_t>(v < low ? low : v > high ? high : v);
+  }
+};
+
+[[nodiscard]] constexpr bool is_byte(ScalarType type) noexcept {
+  return type == ScalarType::int8 || type == ScalarType::uint8;
+}
+/// What a zero point of this dtype is more than that of the int8 form.
+[[nodiscard]] constexpr std::int32_t flip_of(ScalarType type) noexcept {
+  return type == ScalarType::uint8 ? 128 : 0;
+}
+
+/// Scale, zero point and bounds from the arguments of a per-tensor quantize or dequantize.
+[[nodiscard]] constexpr Quantized quantized(const EmbedNode& n, ValueId bytes) noexcept {
+  const std::int32_t flip = flip_of(n.g.dtype(bytes));
+  const auto number = [&](const char* name) { return static_cast<std::int32_t>(n.integer(name)) - flip; };
+  Quantized q{
+      bytes, n.g.dtype(bytes), n.number("scale"), number("zero_point"), number("quant_min"), number("quant_max")};
+  q.low = q.low < -128 ? -128 : q.low;
+  q.high = q.high > 127 ? 127 : q.high;
+  return q;
+}
+
+/// True if the operator's result is its `self` in the same order of elements.
+[[nodiscard]] constexpr bool keeps_order(const EmbedNode& n) noexcept {
+  constexpr const char* names[]{"aten.view.default",       "aten.reshape.default",    "aten._unsafe_view.default",
+                            "aten.clone.default",      "aten.flatten.using_ints", "aten.squeeze.dims",
+                            "aten.squeeze.dim",        "aten.squeeze.default",    "aten.unsqueeze.default",
+                            "aten.alias.default",      "aten.detach.default",     "aten.contiguous.default",
+                            "aten.alias_copy.default", "aten.view_copy.default",  "aten.dropout.default"};
+  for (const char* name : names)
+    if (n.is(name)) return true;
+  return false;
+}
+
+/// The bytes that a float value is dequantized from, through views. Sizes are to be read from the float value.
+[[nodiscard]] constexpr Quantized source_of(const EmbedGraph& g, ValueId v) noexcept {
+  while (v != no_id && g.mine(g.producer(v))) {
+    const EmbedNode n{g, g.producer(v)};
+    if (n.is("quantized_decomposed.dequantize_per_tensor.default")) {
+      const ValueId bytes = n.value("input");
+      if (bytes == no_id || !is_byte(g.dtype(bytes)) || g.dtype(n.output()) != ScalarType::float32) return {};
+      return quantized(n, bytes);
+    }
+    if (!keeps_order(n)) return {};
+    v = n.is("aten.dropout.default") ? n.value("input") : n.value("self");
+  }
+  return {};
+}
+
+/// True if the value is computed for one reader alone, by a node of this backend.
+[[nodiscard]] constexpr bool is_inner(const EmbedGraph& g, ValueId v) noexcept {
+  return v != no_id && g.users(v) == 1 && g.mine(g.producer(v));
+}
+
+/// Follows relu, relu6, hardtanh and clamp backwards from `v` and narrows the bounds of `out` to theirs.
+[[nodiscard]] constexpr ValueId through_bounds(const EmbedGraph& g, ValueId v, Quantized& out) noexcept {
+  while (is_inner(g, v)) {
+    const EmbedNode n{g, g.producer(v)};
+    const Quantized wide = out;
+    const auto narrow = [&](double low, double high) {
+      if (const std::int32_t b = wide.byte_of(low); b > out.low) out.low = b;
+      if (const std::int32_t b = wide.byte_of(high); b < out.high) out.high = b;
+    };
+    constexpr double unbounded = 1e30;
+    if (n.is("aten.relu.default"))
+      narrow(0, unbounded);
+    else if (n.is("aten.relu6.default"))
+      narrow(0, 6);
+    else if (n.is("aten.hardtanh.default"))
+      narrow(n.number("min_val", -1), n.number("max_val", 1));
+    else if (n.is("aten.clamp.default"))
+      narrow(n.number("min", -unbounded), n.number("max", unbounded));
+    else
+      return v;
+    v = n.value("self");
+  }
+  return v;
+}
+
+/// int8 weights: bytes of zero point 0 with one scale, or one per output channel (dimension 0).
+struct Weights {
+  ValueId value = no_id;
+  ValueId scales = no_id;  ///< per channel: a float32 constant
+  double scale = 0;        ///< per tensor
+  [[nodiscard]] constexpr bool found() const noexcept { return value != no_id; }
+};
+
+/// True if every element is known to be 0.
+[[nodiscard]] constexpr bool is_zero(const EmbedGraph& g, ValueId v) noexcept {
+  if (v == no_id) return true;
+  const auto all = [&](const auto* numbers) {
+    for (std::int64_t i = 0; i < g.numel(v); ++i)
+      if (numbers[i] != 0) return false;
+    return true;
+  };
+  if (const auto* i64 = g.elements<std::int64_t>(v)) return all(i64);
+  if (const auto* i32 = g.elements<std::int32_t>(v)) return all(i32);
+  if (const auto* i8 = g.elements<std::int8_t>(v)) return all(i8);
+  return false;
+}
+
+/// The weights that a float value is dequantized from. With `transposed`, through a permutation or a transposition
+/// first.
+[[nodiscard]] constexpr Weights weights_of(const EmbedGraph& g, ValueId v, bool transposed) noexcept {
+  if (v == no_id || !g.mine(g.producer(v))) return {};
+  EmbedNode n{g, g.producer(v)};
+  if (transposed) {
+    if (!n.is("aten.permute.default") && !n.is("aten.t.default") && !n.is("aten.transpose.int")) return {};
+    if (n.is("aten.permute.default") && n.integers<2>("dims", 0)[0] % 2 == 0) return {};
+    v = n.value("self");
+    if (v == no_id || g.rank(v) != 2 || !g.mine(g.producer(v))) return {};
+    n.id = g.producer(v);
+  }
+  const ValueId bytes = n.value("input");
+  const StaticInput* const constant = bytes != no_id ? g.constant(bytes) : nullptr;
+  if (constant == nullptr || g.dtype(bytes) != ScalarType::int8 || constant->layout != WeightLayout::contiguous)
+    return {};
+  if (n.is("quantized_decomposed.dequantize_per_tensor.default"))
+    return n.integer("zero_point") == 0 ? Weights{bytes, no_id, n.number("scale")} : Weights{};
+  if (!n.is("quantized_decomposed.dequantize_per_channel.default") || n.integer("axis") != 0) return {};
+  const ValueId scales = n.value("scales");
+  if (!is_zero(g, n.value("zero_points")) || scales == no_id || g.elements<float>(scales) == nullptr) return {};
+  return {bytes, scales, 0};
+}
+
+}  // namespace davit::int8_fold

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/multiply.hpp"
+#include "davit/backends/portable/run_time/staging.hpp"
+#include "davit/backends/portable/vector_exp.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// A checked call of scaled_dot_product_attention.
+struct Attention {
+  Sizes batch;
+  std::int64_t queries = 0, keys = 0, depth = 0, values = 0;
+  double scale = 1;
+  bool causal = false;
+  bool shares_heads = false;  ///< enable_gqa: key and value heads serve several query heads each
+
+  /// Where an operand's matrix of batch entry `index` begins.
+  [[nodiscard]] std::int64_t offset(const TensorView& t, const Sizes& strides, std::int64_t index) const noexcept {
+    std::int64_t result = 0;
+    for (std::size_t d = batch.rank; d-- > 0;) {
+      std::int64_t at = index % batch[d];
+      index /= batch[d];
+      if (d + t.rank < batch.rank + 2) continue;
+      const std::size_t own = d + t.rank - batch.rank - 2;
+      if (t.size(own) == 1) continue;
+      if (t.size(own) != batch[d]) at /= batch[d] / t.size(own);
+      result += at * strides[own];
+    }
+    return result;
+  }
+};
+
+/// Softmax of a row of scores; a row of minus infinities gives zeros. Source: at::_safe_softmax.
+template <class C>
+void attention_softmax(C* row, std::int64_t n) noexcept {
+  C largest = -std::numeric_limits<C>::infinity();
+  for (std::int64_t i = 0; i < n; ++i)
+    if (row[i] > largest || row[i] != row[i]) largest = row[i];
+  if (largest == -std::numeric_limits<C>::infinity()) {
+    std::fill(row, row + n, C{});
+    return;
+  }
+  const double sum = exp_shifted(row, largest, row, n);
+  const auto factor = static_cast<C>(1.0 / sum);
+  for (std::int64_t i = 0; i < n; ++i) row[i] *= factor;
+}
+
+template <class C>
+[[nodiscard]] ErrorCode compute_attention(KernelCall& call, const Attention& a) {
+  constexpr std::int64_t block_rows = 64;
+  if (call.output(0).numel() == 0) return ErrorCode::ok;
+  Staging<C> staging(call);
+  std::array<std::size_t, 4> ids{};
+  for (std::size_t i = 0; i < 4; ++i) ids[i] = call.is_tensor(i) ? staging.read_strided(call.tensor(i)) : 0;
+  const auto out_id = staging.write(0);
+  const std::int64_t rows = std::min(block_rows, a.queries);
+  const auto scores_id = staging.buffer(rows * a.keys);
+  const auto work_id =
+      staging.buffer(std::max(multiply_work<C>(rows, a.keys, a.depth), multiply_work<C>(rows, a.values, a.keys)));
+  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  const std::int64_t entries = call.output(0).numel() / (a.queries * a.values);
+  const auto matrix = [&](std::size_t i, std::int64_t index) {
+    const TensorView& t = call.tensor(i);
+    const Sizes strides = staging.strides(ids[i]);
+    const std::int64_t row = t.size(t.rank - 2u) == 1 ? 0 : strides[t.rank - 2u];
+    const std::int64_t col = t.size(t.rank - 1u) == 1 ? 0 : strides[t.rank - 1u];
+    const C* data = staging.in(ids[i]);
+    return Matrix<C>{checked_numel(t) == 0 ? data : data + a.offset(t, strides, index), row, col};
+  };
+  C* scores = staging.out(scores_id);
+  const auto scale = static_cast<C>(a.scale);
+  const bool adds = call.is_tensor(3) && call.tensor(3).dtype != ScalarType::bool_;
+  for (std::int64_t n = 0; n < entries; ++n) {
+    const Matrix<C> q = matrix(0, n);
+    const Matrix<C> k = matrix(1, n);
+    const Matrix<C> v = matrix(2, n);
+    const Matrix<C> mask = call.is_tensor(3) ? matrix(3, n) : Matrix<C>{};
+    for (std::int64_t first = 0; first < a.queries; first += rows) {
+      const std::int64_t count = std::min(rows, a.queries - first);
+      multiply<C>(count, a.keys, a.depth, {a.depth == 0 ? q.data : q.data + first * q.row, q.row, q.col},
+                  k.transposed(), staging.out(work_id), [&](const Block<C>& block) {
+                    for (std::int64_t r = 0; r < block.rows; ++r)
+                      for (std::int64_t c = 0; c < block.columns; ++c)
+                        scores[(block.i + r) * a.keys + block.j + c] =
+                            scale * block.data[r * block.row + c * block.col];
+                  });
+      for (std::int64_t r = 0; r < count; ++r) {
+        C* row = scores + r * a.keys;
+        for (std::int64_t j = 0; mask.data != nullptr && j < a.keys; ++j) {
+          const C value = mask.data[(first + r) * mask.row + j * mask.col];
+          row[j] = adds ? row[j] + value : value != C{} ? row[j] : -std::numeric_limits<C>::infinity();
+        }
+        for (std::int64_t j = first + r + 1; a.causal && j < a.keys; ++j) row[j] = -std::numeric_limits<C>::infinity();
+        attention_softmax(row, a.keys);
+      }
+      C* out = staging.out(out_id) + (n * a.queries + first) * a.values;
+      multiply<C>(count, a.values, a.keys, {scores, a.keys, 1}, v, staging.out(work_id), [&](const Block<C>& block) {
+        for (std::int64_t r = 0; r < block.rows; ++r)
+          for (std::int64_t c = 0; c < block.columns; ++c)
+            out[(block.i + r) * a.values + block.j + c] = block.data[r * block.row + c * block.col];
+      });
+    }
+  }
+  return staging.finish();
+}
+
+/// The batch dimensions that the operands broadcast to; with shared heads, the last of key and value divides the
+/// query's.
+[[nodiscard]] inline bool attention_batch(KernelCall& call, Attention& a) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    const TensorView& t = call.tensor(i);
+    Sizes own(t.sizes().first(t.rank - 2u));
+    if (i > 0 && a.shares_heads) {
+      if (t.rank < 3 || call.tensor(0).rank < 3) return false;
+      const std::int64_t heads = call.tensor(0).size(call.tensor(0).rank - 3u);
+      std::int64_t& shared = own[own.rank - 1];
+      if (shared == 0 ? heads != 0 : heads % shared != 0) return false;
+      shared = heads;
+    }
+    if (!broadcast(a.batch, own, a.batch)) return false;
+  }
+  return true;
+}
+
+}  // namespace detail
+
+/// scaled_dot_product_attention(query (*, L, E), key (*, S, E), value (*, S, V), attn_mask?, dropout_p, is_causal,
+/// scale?, enable_gqa) -> (*, L, V) = softmax(query key^T * scale + mask) value. Dropout is not supported. Source:
+/// at::scaled_dot_product_attention.
+[[nodiscard]] inline ErrorCode scaled_dot_product_attention(KernelCall& call) {
+  const TensorView& q = call.tensor(0);
+  const TensorView& k = call.tensor(1);
+  const TensorView& v = call.tensor(2);
+  detail::Attention a;
+  a.shares_heads = call.boolean(7);
+  if (q.rank < 2 || k.rank < 2 || v.rank < 2 || q.size(q.rank - 1u) != k.size(k.rank - 1u) ||
+      k.size(k.rank - 2u) != v.size(v.rank - 2u) || !detail::attention_batch(call, a))
+    return call.refuse(ErrorCode::invalid_shape, "attention: the sizes of query, key and value do not fit");
+  if (q.dtype != k.dtype || q.dtype != v.dtype)
+    return call.refuse(ErrorCode::invalid_dtype, "attention: query, key and value must have the same dtype");
+  if (call.number(4) != 0)
+    return call.refuse(ErrorCode::unsupported_argument, "attention: dropout is not supported in inference");
+  a.queries = q.size(q.rank - 2u);
+  a.depth = q.size(q.rank - 1u);
+  a.keys = k.size(k.rank - 2u);
+  a.values = v.size(v.rank - 1u);
+  a.causal = call.boolean(5);
+  a.scale = call.number(6, 1 / std::sqrt(static_cast<double>(a.depth)));
+  Sizes scores = a.batch;
+  if (!scores.push(a.queries) || !scores.push(a.keys))
+    return call.refuse(ErrorCode::invalid_shape, "attention: too many dimensions");
+  if (call.is_tensor(3)) {
+    const TensorView& mask = call.tensor(3);
+    Sizes together;
+    if (mask.rank < 2 || !broadcast(mask.sizes(), scores, together) ||
+        !std::ranges::equal(together.span(), scores.span()))
+      return call.refuse(ErrorCode::invalid_shape, "attention: the mask does not broadcast to the scores");
+    if (mask.dtype != ScalarType::bool_ && mask.dtype != ScalarType::float32 && mask.dtype != q.dtype)
+      return call.refuse(ErrorCode::invalid_dtype, "attention: the mask must be bool, float32 or of the query's dtype");
+  }
+  Sizes sizes = a.batch;
+  sizes.push(a.queries);
+  sizes.push(a.values);
+  if (const ErrorCode code = call.make(0, q.dtype, sizes); code != ErrorCode::ok) return code;
+  return dispatch_staged(call, q.dtype, [&]<class C>() { return detail::compute_attention<C>(call, a); });
+}
+
+inline constexpr auto attention_ops = std::to_array<OpRow>({
+    {"aten.scaled_dot_product_attention.default", scaled_dot_product_attention},
+});
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <type_traits>
+
+#include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/pool_window.hpp"
+#include "davit/backends/portable/run_time/staging.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// What a sum over a window is divided by.
+struct AverageRule {
+  bool count_include_pad = true;
+  std::int64_t divisor = 0;  ///< 0: the number of elements
+
+  [[nodiscard]] std::int64_t divisor_of(const Box& box) const noexcept {
+    if (divisor != 0) return divisor;
+    return count_include_pad ? volume(box.padded) : box.count();
+  }
+};
+
+/// a / b rounded towards zero, for b != 0; the most negative number by -1 wraps around.
+[[nodiscard]] inline std::uint64_t divide_wrapping(std::uint64_t a, std::int64_t b) noexcept {
+  return b == -1 ? 0 - a : static_cast<std::uint64_t>(static_cast<std::int64_t>(a) / b);
+}
+
+template <class C>
+[[nodiscard]] ErrorCode compute_avg_pool(KernelCall& call, const PoolWindow& w, const AverageRule& rule) {
+  Staging<C> staging(call);
+  const auto input = staging.read(call.tensor(0));
+  const auto out_id = staging.write(0);
+  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  for (std::int64_t p = 0; p < w.planes; ++p) {
+    const C* plane = staging.in(input) + p * volume(w.in);
+    C* out = staging.out(out_id) + p * volume(w.out);
+    for_each_window(w, sliding_span, [&](std::int64_t i, const Box& box) {
+      const std::int64_t divisor = rule.divisor_of(box);
+      if (box.empty()) {
+        out[i] = C{};
+      } else if constexpr (std::is_integral_v<C>) {
+        out[i] = divide_wrapping(sum_box<C>(plane, w.in, box), divisor);
+      } else {
+        out[i] = static_cast<C>(sum_box<double>(plane, w.in, box) / static_cast<double>(divisor));
+      }
+    });
+  }
+  return staging.finish();
+}
+
+template <class C>
+[[nodiscard]] ErrorCode compute_avg_pool_backward(KernelCall& call, const PoolWindow& w, const AverageRule& rule) {
+  Staging<C> staging(call);
+  const auto grad_id = staging.read(call.tensor(0));
+  const auto out_id = staging.write(0);
+  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  std::fill_n(staging.out(out_id), w.planes * volume(w.in), C{});
+  for (std::int64_t p = 0; p < w.planes; ++p) {
+    const C* grad = staging.in(grad_id) + p * volume(w.out);
+    C* plane = staging.out(out_id) + p * volume(w.in);
+    for_each_window(w, sliding_span, [&](std::int64_t i, const Box& box) {
+      const std::int64_t divisor = rule.divisor_of(box);
+      if (box.empty()) return;
+      if constexpr (std::is_integral_v<C>) {
+        add_to_box(plane, w.in, box, divide_wrapping(grad[i], divisor));
+      } else {
+        add_to_box(plane, w.in, box, grad[i] / static_cast<C>(divisor));
+      }
+    });
+  }
+  return staging.finish();
+}
+
+/// int64 in its unsigned counterpart, which wraps around; floats as usual.
+template <class F>
+[[nodiscard]] ErrorCode dispatch_average(KernelCall& call, ScalarType type, F&& f) {
+  if (type == ScalarType::int64) return f.template operator()<std::uint64_t>();
+  return dispatch_staged(call, type, f);
+}
+
+[[nodiscard]] inline ErrorCode read_average_rule(KernelCall& call, std::size_t count_include_pad, std::size_t divisor,
+                                                 AverageRule& rule) {
+  rule.count_include_pad = call.boolean(count_include_pad, true);
+  if (divisor == 0 || !call.has(divisor)) return ErrorCode::ok;
+  rule.divisor = call.integer(divisor);
+  return rule.divisor == 0 ? call.refuse(ErrorCode::out_of_range, "avg_pool: the divisor must not be zero")
+                           : ErrorCode::ok;
+}
+
+[[nodiscard]] inline ErrorCode run_avg_pool(KernelCall& call, std::size_t dims, bool has_divisor) {
+  const TensorView& input = call.tensor(0);
+  PoolWindow w;
+  AverageRule rule;
+  if (const ErrorCode code =
+          read_pool(call, input, dims, {.kernel = 1, .stride = 2, .padding = 3, .dilation = 0, .ceil_mode = 4}, w);
+      code != ErrorCode::ok)
+    return code;
+  if (const ErrorCode code = read_average_rule(call, 5, has_divisor ? 6 : 0, rule); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = call.make(0, input.dtype, w.out_sizes(input)); code != ErrorCode::ok) return code;
+  return dispatch_average(call, input.dtype, [&]<class C>() { return compute_avg_pool<C>(call, w, rule); });
+}
+
+}  // namespace detail
+
+/// avg_pool1d(self (N?, C, L), kernel_size, stride=[] (the kernel size), padding, ceil_mode, count_include_pad).
+/// Source: at::avg_pool1d.
+[[nodiscard]] inline ErrorCode avg_pool1d(KernelCall& call) {
+  return detail::run_avg_pool(call, 1, false);
+}
+
+/// avg_pool2d over (N?, C, H, W), with divisor_override. Source: at::avg_pool2d.
+[[nodiscard]] inline ErrorCode avg_pool2d(KernelCall& call) {
+  return detail::run_avg_pool(call, 2, true);
+}
+
+/// avg_pool3d over (N?, C, D, H, W), with divisor_override. Source: at::avg_pool3d.
+[[nodiscard]] inline ErrorCode avg_pool3d(KernelCall& call) {
+  return detail::run_avg_pool(call, 3, true);
+}
+
+/// The gradient of avg_pool2d's input. Source: at::avg_pool2d_backward.
+[[nodiscard]] inline ErrorCode avg_pool2d_backward(KernelCall& call) {
+  const TensorView& grad = call.tensor(0);
+  const TensorView& input = call.tensor(1);
+  PoolWindow w;
+  detail::AverageRule rule;
+  if (const ErrorCode code =
+          read_pool(call, input, 2, {.kernel = 2, .stride = 3, .padding = 4, .dilation = 0, .ceil_mode = 5}, w);
+      code != ErrorCode::ok)
+    return code;
+  if (const ErrorCode code = detail::read_average_rule(call, 6, 7, rule); code != ErrorCode::ok) return code;
+  if (!std::ranges::equal(grad.sizes(), w.out_sizes(input).span()))
+    return call.refuse(ErrorCode::invalid_shape,
+                       "avg_pool2d backward: grad_output must have the sizes of the pooled tensor");
+  if (grad.dtype != input.dtype)
+    return call.refuse(ErrorCode::invalid_dtype, "avg_pool2d backward: the operands must have the same dtype");
+  if (const ErrorCode code = call.make_like(0, input); code != ErrorCode::ok) return code;
+  return detail::dispatch_average(call, input.dtype,
+                                  [&]<class C>() { return detail::compute_avg_pool_backward<C>(call, w, rule); });
+}
+
+inline constexpr auto avg_pool_ops = std::to_array<OpRow>({
+    {"aten.avg_pool1d.default", avg_pool1d},
+    {"aten.avg_pool2d.default", avg_pool2d},
+    {"aten.avg_pool2d_backward.default", avg_pool2d_backward},
+    {"aten.avg_pool3d.default", avg_pool3d},
+});
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "davit/backends/portable/run_time/convolve.hpp"
+#include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/staging.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+template <class C>
+[[nodiscard]] ErrorCode compute_convolution(KernelCall& call, const ConvolutionCall& c) {
+  if (call.output(0).numel() == 0) return ErrorCode::ok;
+  Staging<C> staging(call);
+  const auto input = staging.read(call.tensor(0));
+  const auto weight = staging.read(call.tensor(1));
+  const auto bias = call.has(2) ? staging.read(call.tensor(2)) : input;
+  const auto out = staging.write(0);
+  const auto work = staging.buffer(convolution_work<C>(c.map));
+  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  const C* added = call.has(2) ? staging.in(bias) : nullptr;
+  if (c.transposed) {
+    convolve_adjoint<C>(c.map, staging.in(input), staging.in(weight), added, staging.out(work), staging.out(out));
+  } else {
+    convolve<C>(c.map, staging.in(input), staging.in(weight), added, staging.out(work), staging.out(out));
+  }
+  return staging.finish();
+}
+
+[[nodiscard]] inline ErrorCode run_convolution(KernelCall& call, const ConvolutionArguments& at, bool allow_unbatched) {
+  ConvolutionCall c;
+  const TensorView& input = call.tensor(0);
+  if (const ErrorCode code = read_convolution(call, input, call.tensor(1), at, allow_unbatched, c);
+      code != ErrorCode::ok)
+    return code;
+  if (call.has(2) && (call.tensor(2).rank != 1 || call.tensor(2).size(0) != c.out_channels()))
+    return call.refuse(ErrorCode::invalid_shape, "convolution: the bias needs one element per output channel");
+  if (const ErrorCode code = call.make(0, input.dtype, c.out_sizes()); code != ErrorCode::ok) return code;
+  return dispatch_product(call, input.dtype, [&]<class C>() { return compute_convolution<C>(call, c); });
+}
+
+/// grad_bias: the sum of grad_output over the batch and space.
+template <class C>
+void sum_per_channel(const C* grad, std::int64_t batch, std::int64_t channels, std::int64_t size, C* out) {
+  for (std::int64_t c = 0; c < channels; ++c) {
+    double sum = 0;
+    for (std::int64_t n = 0; n < batch; ++n)
+      for (std::int64_t i = 0; i < size; ++i) sum += static_cast<double>(grad[(n * channels + c) * size + i]);
+    out[c] = static_cast<C>(sum);
+  }
+}
+
+template <class C>
+[[nodiscard]] ErrorCode compute_convolution_backward(KernelCall& call, const ConvolutionCall& c,
+                                                     const std::array<bool, 3>& wanted) {
+  Staging<C> staging(call);
+  const auto grad_id = staging.read(call.tensor(0));
+  const auto input_id = staging.read(call.tensor(1));
+  const auto weight_id = staging.read(call.tensor(2));
+  std::array<std::size_t, 3> out{};
+  for (std::size_t i = 0; i < 3; ++i)
+    if (wanted[i]) out[i] = staging.write(i);
+  const auto work_id = staging.buffer(convolution_work<C>(c.map));
+  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  const C* grad = staging.in(grad_id);
+  const C* input = staging.in(input_id);
+  C* work = staging.out(work_id);
+  const ConvolutionMap& m = c.map;
+  if (wanted[0] && c.transposed) convolve<C>(m, grad, staging.in(weight_id), nullptr, work, staging.out(out[0]));
+  if (wanted[0] && !c.transposed)
+    convolve_adjoint<C>(m, grad, staging.in(weight_id), nullptr, work, staging.out(out[0]));
+  if (wanted[1])
+    convolve_weights<C>(m, c.transposed ? grad : input, c.transposed ? input : grad, work, staging.out(out[1]));
+  if (wanted[2]) sum_per_channel(grad, m.batch, c.out_channels(), volume(c.out_spatial()), staging.out(out[2]));
+  return staging.finish();
+}
+
+}  // namespace detail
+
+/// convolution(input (N, C, *), weight, bias?, stride, padding, dilation, transposed, output_padding, groups) with one
+/// to three spatial dimensions. Source: at::convolution.
+[[nodiscard]] inline ErrorCode convolution(KernelCall& call) {
+  return detail::run_convolution(
+      call, {.stride = 3, .padding = 4, .dilation = 5, .groups = 8, .transposed = 6, .output_padding = 7}, false);
+}
+
+/// conv1d, conv2d and conv3d(input (N, C, *) or (C, *), weight, bias?, stride, padding, dilation, groups) with `Spatial`
+/// spatial dimensions. Source: at::conv2d.
+template <std::size_t Spatial>
+[[nodiscard]] ErrorCode conv(KernelCall& call) {
+  if (call.tensor(1).rank != Spatial + 2)
+    return call.refuse(ErrorCode::invalid_shape, "the weight does not have the operator's number of spatial dimensions");
+  return detail::run_convolution(
+      call, {.stride = 3, .padding = 4, .dilation = 5, .groups = 6, .transposed = 0, .output_padding = 0}, true);
+}
+
+/// convolution_backward(grad_output, input, weight, bias_sizes?, ..., output_mask) -> (grad_input, grad_weight,
+/// grad_bias); what output_mask leaves out is none. Source: at::convolution_backward.
+[[nodiscard]] inline ErrorCode convolution_backward(KernelCall& call) {
+  const TensorView& grad = call.tensor(0);
+  const TensorView& input = call.tensor(1);
+  const TensorView& weight = call.tensor(2);
+  ConvolutionCall c;
+  const ConvolutionArguments at{
+      .stride = 4, .padding = 5, .dilation = 6, .groups = 9, .transposed = 7, .output_padding = 8};
+  if (const ErrorCode code = read_convolution(call, input, weight, at, false, c); code != ErrorCode::ok) return code;
+  const std::span<const EValue> mask = call.list(10);
+  if (mask.size() != 3)
+    return call.refuse(ErrorCode::invalid_argument, "convolution_backward: output_mask needs three elements");
+  if (grad.dtype != input.dtype)
+    return call.refuse(ErrorCode::invalid_dtype,
+                       "convolution_backward: grad_output and input must have the same dtype");
+  if (!std::ranges::equal(grad.sizes(), c.out_sizes().span()))
+    return call.refuse(ErrorCode::invalid_shape,
+                       "convolution_backward: grad_output does not have the sizes of the convolution's output");
+  std::array<bool, 3> wanted{};
+  const Sizes bias_sizes(std::array{c.out_channels()});
+  const std::array<std::span<const std::int64_t>, 3> sizes{input.sizes(), weight.sizes(), bias_sizes.span()};
+  for (std::size_t i = 0; i < 3; ++i) {
+    wanted[i] = call.wants(i) && mask[i].is_number() && mask[i].number() != 0;
+    call.set(i, EValue());
+    if (!wanted[i]) continue;
+    if (const ErrorCode code = call.make(i, input.dtype, sizes[i]); code != ErrorCode::ok) return code;
+  }
+  return dispatch_staged(call, input.dtype,
+                         [&]<class C>() { return detail::compute_convolution_backward<C>(call, c, wanted); });
+}
+
+inline constexpr auto convolution_ops = std::to_array<OpRow>({
+    {"aten.conv1d.default", conv<1>},
+    {"aten.conv2d.default", conv<2>},
+    {"aten.conv3d.default", conv<3>},
+    {"aten.convolution.default", convolution},
+    {"aten.convolution_backward.default", convolution_backward},
+});
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/staging.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// The p-norm of x - y over n elements; p = 0 counts the elements that differ.
+template <class C>
+[[nodiscard]] C distance(const C* x, const C* y, std::int64_t n, double p) noexcept {
+  double sum = 0;
+  const auto away = [&](std::int64_t i) { return static_cast<double>(std::abs(x[i] - y[i])); };
+  if (p == 0) {
+    for (std::int64_t i = 0; i < n; ++i) sum += away(i) > 0 ? 1.0 : away(i);
+  } else if (p == 1) {
+    for (std::int64_t i = 0; i < n; ++i) sum += away(i);
+  } else if (p == 2) {
+    for (std::int64_t i = 0; i < n; ++i) sum += away(i) * away(i);
+    sum = std::sqrt(sum);
+  } else if (std::isinf(p)) {
+    for (std::int64_t i = 0; i < n; ++i)
+      if (!(away(i) <= sum) && sum == sum) sum = away(i);  // a NaN stays
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) sum += std::pow(away(i), p);
+    sum = std::pow(sum, 1.0 / p);
+  }
+  return static_cast<C>(sum);
+}
+
+template <class C>
+[[nodiscard]] ErrorCode compute_cdist(KernelCall& call, const Sizes& batch, double p) {
+  const TensorView& x1 = call.tensor(0);
+  const TensorView& x2 = call.tensor(1);
+  if (call.output(0).numel() == 0) return ErrorCode::ok;
+  Staging<C> staging(call);
+  const auto a_id = staging.read(x1);
+  const auto b_id = staging.read(x2);
+  const auto out_id = staging.write(0);
+  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  const std::int64_t rows = x1.size(x1.rank - 2u);
+  const std::int64_t columns = x2.size(x2.rank - 2u);
+  const std::int64_t length = x1.size(x1.rank - 1u);
+  const auto strides = [&](const TensorView& t) {  // of the staged copy's batch dimensions, broadcast
+    Sizes own(t.sizes());
+    contiguous_strides(t.sizes(), {own.values.data(), own.rank});
+    return broadcast_strides(
+        {nullptr, t.sizes_data, own.values.data(), static_cast<std::uint8_t>(t.rank - 2), t.dtype}, batch.span());
+  };
+  C* out = staging.out(out_id);
+  if (length == 0) {
+    std::fill_n(out, call.output(0).numel(), C{});
+    return staging.finish();
+  }
+  for_each_index(batch.span(), std::array{strides(x1), strides(x2)}, [&](std::int64_t a, std::int64_t b) {
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j)
+        *out++ = distance(staging.in(a_id) + a + i * length, staging.in(b_id) + b + j * length, length, p);
+  });
+  return staging.finish();
+}
+
+template <class C>
+[[nodiscard]] ErrorCode compute_pdist(KernelCall& call, double p) {
+  const TensorView& x = call.tensor(0);
+  if (call.output(0).numel() == 0) return ErrorCode::ok;
+  Staging<C> staging(call);
+  const auto in_id = staging.read(x);
+  const auto out_id = staging.write(0);
+  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  C* out = staging.out(out_id);
+  const C* in = staging.in(in_id);
+  const std::int64_t length = x.size(1);
+  for (std::int64_t i = 0; i < x.size(0); ++i)
+    for (std::int64_t j = i + 1; j < x.size(0); ++j) *out++ = distance(in + i * length, in + j * length, length, p);
+  return staging.finish();
+}
+
+}  // namespace detail
+
+/// _cdist_forward(x1 (*, P, M), x2 (*, R, M), p, compute_mode?) -> (*, P, R): p-norm distances of rows, batch dimensions
+/// broadcast; compute_mode, a hint, is ignored. Source: at::_cdist_forward.
+[[nodiscard]] inline ErrorCode cdist_forward(KernelCall& call) {
+  const TensorView& x1 = call.tensor(0);
+  const TensorView& x2 = call.tensor(1);
+  const double p = call.number(2);
+  Sizes batch;
+  if (x1.rank < 2 || x2.rank < 2 || x1.size(x1.rank - 1u) != x2.size(x2.rank - 1u) ||
+      !broadcast(x1.sizes().first(x1.rank - 2u), x2.sizes().first(x2.rank - 2u), batch))
+    return call.refuse(ErrorCode::invalid_shape, "cdist: the sizes of the operands do not fit");
+  if (x1.dtype != x2.dtype)
+    return call.refuse(ErrorCode::invalid_dtype, "cdist: the operands must have the same dtype");
+  if (!(p >= 0)) return call.refuse(ErrorCode::out_of_range, "cdist: p must not be negative");
+  if (call.has(3) && (call.integer(3) < 0 || call.integer(3) > 2))
+    return call.refuse(ErrorCode::out_of_range, "cdist: no such compute_mode");
+  Sizes sizes = batch;
+  if (!sizes.push(x1.size(x1.rank - 2u)) || !sizes.push(x2.size(x2.rank - 2u)))
+    return call.refuse(ErrorCode::invalid_shape, "cdist: too many dimensions");
+  if (const ErrorCode code = call.make(0, x1.dtype, sizes); code != ErrorCode::ok) return code;
+  return dispatch_staged(call, x1.dtype, [&]<class C>() { return detail::compute_cdist<C>(call, batch, p); });
+}
+
+/// _pdist_forward(self (N, M), p=2) -> (N * (N - 1) / 2): distances of each row to those after it.
+/// Source: at::_pdist_forward.
+[[nodiscard]] inline ErrorCode pdist_forward(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const double p = call.number(1, 2);
+  if (x.rank != 2) return call.refuse(ErrorCode::invalid_shape, "pdist: the input must have two dimensions");
+  if (!(p >= 0)) return call.refuse(ErrorCode::out_of_range, "pdist: p must not be negative");
+  const std::int64_t n = x.size(0);
+  if (n > (std::int64_t{1} << 30)) return call.refuse(ErrorCode::out_of_memory, "pdist: the output is too large");
+  const Sizes sizes(std::array{n < 2 ? 0 : n * (n - 1) / 2});
+  if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
+  return dispatch_staged(call, x.dtype, [&]<class C>() { return detail::compute_pdist<C>(call, p); });
+}
+
+inline constexpr auto distance_ops = std::to_array<OpRow>({
+    {"aten._cdist_forward.default", cdist_forward},
+    {"aten._pdist_forward.default", pdist_forward},
+});
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "davit/backends/portable/run_time/copies.hpp"
+#include "davit/backends/portable/run_time/elementwise_binary.hpp"
+#include "davit/backends/portable/run_time/elementwise_unary.hpp"
+#include "davit/backends/portable/run_time/in_place.hpp"
+#include "davit/backends/portable/run_time/op_group.hpp"
+#include "davit/backends/portable/run_time/op_table.hpp"
+
+namespace davit::portable_kernels {
+
+DAVIT_INLINE OpGroup elementwise_group() noexcept {
+  static constexpr auto ops = sorted_ops(copy_ops, elementwise_binary_ops, elementwise_unary_ops, in_place_ops);
+  static_assert(ops.are_distinct(), "an operator stands twice in these families");
+  return ops.group();
+}
+
+}  // namespace davit::portable_kernels

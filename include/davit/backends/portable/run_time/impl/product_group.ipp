@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "davit/backends/portable/run_time/attention.hpp"
+#include "davit/backends/portable/run_time/convolution.hpp"
+#include "davit/backends/portable/run_time/distance.hpp"
+#include "davit/backends/portable/run_time/matmul.hpp"
+#include "davit/backends/portable/run_time/op_group.hpp"
+#include "davit/backends/portable/run_time/op_table.hpp"
+#include "davit/backends/portable/run_time/recurrent.hpp"
+
+namespace davit::portable_kernels {
+
+DAVIT_INLINE OpGroup product_group() noexcept {
+  static constexpr auto ops = sorted_ops(attention_ops, convolution_ops, distance_ops, matmul_ops, recurrent_ops);
+  static_assert(ops.are_distinct(), "an operator stands twice in these families");
+  return ops.group();
+}
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "davit/backends/portable/run_time/batch_norm.hpp"
+#include "davit/backends/portable/run_time/group_norm.hpp"
+#include "davit/backends/portable/run_time/layer_norm.hpp"
+#include "davit/backends/portable/run_time/op_group.hpp"
+#include "davit/backends/portable/run_time/op_table.hpp"
+#include "davit/backends/portable/run_time/reductions.hpp"
+#include "davit/backends/portable/run_time/softmax.hpp"
+#include "davit/backends/portable/run_time/sorting.hpp"
+
+namespace davit::portable_kernels {
+
+DAVIT_INLINE OpGroup reduction_group() noexcept {
+  static constexpr auto ops =
+      sorted_ops(batch_norm_ops, group_norm_ops, layer_norm_ops, reduction_ops, softmax_ops, sorting_ops);
+  static_assert(ops.are_distinct(), "an operator stands twice in these families");
+  return ops.group();
+}
+
+}  // namespace davit::portable_kernels

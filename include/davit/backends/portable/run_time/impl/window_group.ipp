@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "davit/backends/portable/run_time/adaptive_avg_pool.hpp"
+#include "davit/backends/portable/run_time/avg_pool.hpp"
+#include "davit/backends/portable/run_time/col2im.hpp"
+#include "davit/backends/portable/run_time/grid_sampler.hpp"
+#include "davit/backends/portable/run_time/max_pool.hpp"
+#include "davit/backends/portable/run_time/op_group.hpp"
+#include "davit/backends/portable/run_time/op_table.hpp"
+#include "davit/backends/portable/run_time/upsample.hpp"
+
+namespace davit::portable_kernels {
+
+DAVIT_INLINE OpGroup window_group() noexcept {
+  static constexpr auto ops =
+      sorted_ops(adaptive_avg_pool_ops, avg_pool_ops, col2im_ops, grid_sampler_ops, max_pool_ops, upsample_ops);
+  static_assert(ops.are_distinct(), "an operator stands twice in these families");
+  return ops.group();
+}
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "davit/backends/portable/run_time/dispatch.hpp"
+#include "davit/kernels/function_ref.hpp"
+#include "davit/kernels/move.hpp"
+
+namespace davit::portable_kernels {
+
+/// Which elements a list of index tensors selects: dimensions before the indexed ones, the shape that the index tensors
+/// broadcast to, and the dimensions after. Where a dimension between two indexed ones is not indexed, the selection
+/// comes first and all other dimensions after it.
+/// Source: at::native::make_info and AdvancedIndex.
+struct IndexPlan {
+  Sizes before;
+  Sizes picked;
+  Sizes after;
+  Sizes before_strides;
+  Sizes after_strides;
+  Sizes result;                           ///< the three after one another
+  const std::int64_t* offsets = nullptr;  ///< per position of `picked`, in elements; none if the result is empty
+  bool one_mask = false;                  ///< a mask is the only index
+};
+
+/// A row of selected elements: n that lie `own_step` apart in the indexed tensor or, if there are `offsets`, each at
+/// its own offset from the first. All in elements.
+struct SelectedRow {
+  std::int64_t own;
+  std::int64_t own_step;
+  const std::int64_t* offsets;
+  std::int64_t other;
+  std::int64_t other_step;
+  std::int64_t n;
+
+  /// Calls f(offset in the indexed tensor, offset in the other) for each.
+  template <class F>
+  void for_each(F&& f) const {
+    std::int64_t at = other;
+    if (offsets != nullptr) {
+      for (std::int64_t i = 0; i < n; ++i, at += other_step) f(own + offsets[i], at);
+    } else {
+      std::int64_t mine = own;
+      for (std::int64_t i = 0; i < n; ++i, at += other_step, mine += own_step) f(mine, at);
+    }
+  }
+  /// Moves the elements to the other tensor, or from there.
+  void move(std::size_t element, bool gathers, void* indexed, void* to_or_from) const noexcept {
+    const auto bytes = static_cast<std::int64_t>(element);
+    std::byte* const at = static_cast<std::byte*>(indexed) + own * bytes;
+    std::byte* const there = static_cast<std::byte*>(to_or_from) + other * bytes;
+    if (offsets != nullptr) {
+      const kernels::IndexedRow row{reinterpret_cast<const std::byte*>(offsets), sizeof(std::int64_t), INT64_MAX, bytes,
+                                    0};
+      (void)kernels::move_indexed(element, gathers, row, at, there, other_step * bytes, n);
+    } else if (gathers) {
+      kernels::move_row(element, at, own_step * bytes, there, other_step * bytes, n);
+    } else {
+      kernels::move_row(element, there, other_step * bytes, at, own_step * bytes, n);
+    }
+  }
+};
+
+/// Calls f for rows of selected elements, all in row-major order of the result, which the other tensor walks with
+/// `strides`.
+inline void for_each_selected_row(const IndexPlan& plan, const Sizes& strides,
+                                  kernels::FunctionRef<void(const SelectedRow&)> f) {
+  if (plan.offsets == nullptr) return;
+  const std::size_t tail = plan.before.rank + plan.picked.rank;
+  std::int64_t run = 1;  // the innermost dimensions that both walk evenly
+  std::int64_t own_step = 0;
+  std::int64_t other_step = 0;
+  std::size_t rest = plan.after.rank;
+  for (; rest > 0; --rest) {
+    const std::int64_t size = plan.after[rest - 1];
+    const std::int64_t own = plan.after_strides[rest - 1];
+    const std::int64_t other = strides[tail + rest - 1];
+    if (size == 1) continue;
+    if (run == 1) {
+      own_step = own;
+      other_step = other;
+    } else if (own != own_step * run || other != other_step * run) {
+      break;
+    }
+    run *= size;
+  }
+  const std::array<Sizes, 2> after{plan.after_strides, Sizes(strides.span().subspan(tail))};
+  Sizes picked(plan.picked);
+  const std::array<Sizes, 1> picked_strides{Sizes(strides.span().subspan(plan.before.rank, plan.picked.rank))};
+  std::int64_t row = 1;  // positions that are a row of their own
+  std::int64_t row_step = 0;
+  if (run == 1 && rest == 0 && picked.rank != 0) {
+    row = picked[picked.rank - 1];
+    row_step = picked_strides[0][picked.rank - 1];
+    picked[picked.rank - 1] = 1;
+  }
+  for_each_index<2>(plan.before, {plan.before_strides, Sizes(strides.span().first(plan.before.rank))},
+                    [&](std::int64_t own, std::int64_t other) {
+                      const std::int64_t* offset = plan.offsets;
+                      for_each_index<1>(picked, picked_strides, [&](std::int64_t at) {
+                        const std::int64_t* first = offset;
+                        offset += row;
+                        if (row != 1) return f({own, 0, first, other + at, row_step, row});
+                        for_each_index<2>(plan.after.span().first(rest), after, [&](std::int64_t a, std::int64_t b) {
+                          f({own + *first + a, own_step, nullptr, other + at + b, other_step, run});
+                        });
+                      });
+                    });
+}
+
+}  // namespace davit::portable_kernels

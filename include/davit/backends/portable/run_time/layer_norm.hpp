@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/moments.hpp"
+#include "davit/backends/portable/run_time/staging.hpp"
+#include "davit/backends/portable/vector_lanes.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// An input cut into rows that are normalised one by one.
+struct LayerRows {
+  std::int64_t rows = 1;
+  std::int64_t length = 1;
+  Sizes statistics;  ///< the sizes of mean and 1 / deviation
+  Sizes normalized;
+};
+
+/// Source: _check_layer_norm_inputs of ATen.
+[[nodiscard]] inline ErrorCode read_layer_rows(KernelCall& call, const TensorView& input,
+                                               std::span<const EValue> normalized_shape, const EValue& weight,
+                                               const EValue& bias, LayerRows& r) {
+  const std::size_t count = normalized_shape.size();
+  if (count == 0 || count > input.rank)
+    return call.refuse(ErrorCode::invalid_shape, "layer_norm: normalized_shape does not fit the input's rank");
+  if (checked_numel(input) < 0) return call.refuse(ErrorCode::out_of_memory, "layer_norm: the input is too large");
+  for (std::size_t d = 0; d < input.rank; ++d) {
+    const bool outer = d + count < input.rank;
+    r.statistics.push(outer ? input.size(d) : 1);
+    (outer ? r.rows : r.length) *= input.size(d);
+    if (outer) continue;
+    const EValue& wanted = normalized_shape[d + count - input.rank];
+    if (!wanted.is_int() || wanted.as_int() != input.size(d))
+      return call.refuse(ErrorCode::invalid_shape, "layer_norm: normalized_shape does not match the input's sizes");
+    r.normalized.push(input.size(d));
+  }
+  for (const EValue* p : {&weight, &bias})
+    if (p->is_tensor() && !std::ranges::equal(p->tensor().sizes(), r.normalized.span()))
+      return call.refuse(ErrorCode::invalid_shape, "layer_norm: weight and bias must have the sizes normalized_shape");
+  return ErrorCode::ok;
+}
+
+/// out[i] = (x[i] - mean) * inverse * weight[i] + bias[i]; weight and bias may be nullptr.
+template <class C>
+void normalize_row(std::int64_t n, const C* x, C mean, C inverse, const C* weight, const C* bias, C* out) noexcept {
+  std::int64_t i = 0;
+  for (; i + lanes<C> <= n; i += lanes<C>) {
+    Vector<C> v = (load_vector(x + i) - mean) * inverse;
+    if (weight != nullptr) v *= load_vector(weight + i);
+    if (bias != nullptr) v += load_vector(bias + i);
+    store_vector<C>(out + i, v);
+  }
+  for (; i < n; ++i) {
+    out[i] = (x[i] - mean) * inverse * (weight == nullptr ? C{1} : weight[i]);
+    if (bias != nullptr) out[i] += bias[i];
+  }
+}
+
+template <class C>
+[[nodiscard]] ErrorCode compute_layer_norm(KernelCall& call, const LayerRows& r, double eps, bool saves) {
+  Staging<C> staging(call);
+  const auto x_id = staging.read(call.tensor(0));
+  const auto weight_id = call.is_tensor(2) ? staging.read(call.tensor(2)) : x_id;
+  const auto bias_id = call.is_tensor(3) ? staging.read(call.tensor(3)) : x_id;
+  const auto out_id = staging.write(0);
+  const bool saves_mean = saves && call.wants(1);
+  const bool saves_inverse = saves && call.wants(2);
+  const auto mean_id = saves_mean ? staging.write(1) : x_id;
+  const auto inverse_id = saves_inverse ? staging.write(2) : x_id;
+  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  const C* weight = call.is_tensor(2) ? staging.in(weight_id) : nullptr;
+  const C* bias = call.is_tensor(3) ? staging.in(bias_id) : nullptr;
+  for (std::int64_t row = 0; row < r.rows; ++row) {
+    const C* x = staging.in(x_id) + row * r.length;
+    C* out = staging.out(out_id) + row * r.length;
+    const Moments m = moments(x, r.length);
+    const auto mean = static_cast<C>(m.mean);
+    const auto inverse = static_cast<C>(m.inverse_deviation(eps));
+    if (saves_mean) staging.out(mean_id)[row] = mean;
+    if (saves_inverse) staging.out(inverse_id)[row] = inverse;
+    normalize_row(r.length, x, mean, inverse, weight, bias, out);
+  }
+  return staging.finish();
+}
+
+[[nodiscard]] inline ErrorCode run_layer_norm(KernelCall& call, bool saves) {
+  const TensorView& input = call.tensor(0);
+  LayerRows r;
+  if (const ErrorCode code = read_layer_rows(call, input, call.list(1), call.arg(2), call.arg(3), r);
+      code != ErrorCode::ok)
+    return code;
+  const ScalarType dtype = statistics_dtype(input.dtype, {&call.arg(2), &call.arg(3)});
+  if (const ErrorCode code = check_norm_parameters(call, dtype, r.length, {&call.arg(2), &call.arg(3)});
+      code != ErrorCode::ok)
+    return code;
+  if (const ErrorCode code = call.make_like(0, input); code != ErrorCode::ok) return code;
+  for (std::size_t i = 1; saves && i < 3 && call.wants(i); ++i)
+    if (const ErrorCode code = call.make(i, dtype, r.statistics); code != ErrorCode::ok) return code;
+  return dispatch_staged(call, input.dtype,
+                         [&]<class C>() { return compute_layer_norm<C>(call, r, call.number(4), saves); });
+}
+
+/// Gradients of one row; d_weight and d_bias (may be nullptr) are added to.
+template <class C>
+void layer_norm_row_backward(std::int64_t n, const C* grad, const C* x, double mean, double inverse, const C* weight,
+                             C* d_input, double* d_weight, double* d_bias) {
+  const auto weighted = [&](std::int64_t i) {
+    return static_cast<double>(grad[i]) * (weight == nullptr ? 1.0 : static_cast<double>(weight[i]));
+  };
+  const auto normal = [&](std::int64_t i) { return (static_cast<double>(x[i]) - mean) * inverse; };
+  if (d_input != nullptr) {
+    const double a = sum_over(n, weighted) / static_cast<double>(n);
+    const double b = sum_over(n, [&](std::int64_t i) { return weighted(i) * normal(i); }) / static_cast<double>(n);
+    for (std::int64_t i = 0; i < n; ++i) d_input[i] = static_cast<C>(inverse * (weighted(i) - a - normal(i) * b));
+  }
+  for (std::int64_t i = 0; d_weight != nullptr && i < n; ++i) d_weight[i] += static_cast<double>(grad[i]) * normal(i);
+  for (std::int64_t i = 0; d_bias != nullptr && i < n; ++i) d_bias[i] += static_cast<double>(grad[i]);
+}
+
+template <class C>
+[[nodiscard]] ErrorCode compute_layer_norm_backward(KernelCall& call, const LayerRows& r,
+                                                    const std::array<bool, 3>& wanted) {
+  Staging<C> staging(call);
+  const auto grad = staging.read(call.tensor(0));
+  const auto x = staging.read(call.tensor(1));
+  const auto mean = staging.read(call.tensor(3));
+  const auto inverse = staging.read(call.tensor(4));
+  const auto weight = call.is_tensor(5) ? staging.read(call.tensor(5)) : x;
+  std::array<std::size_t, 3> out{};
+  for (std::size_t i = 0; i < 3; ++i)
+    if (wanted[i]) out[i] = staging.write(i);
+  const auto sums_id = staging.template buffer_of<double>(2 * r.length);
+  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  double* sums = staging.template at<double>(sums_id);
+  std::fill_n(sums, 2 * r.length, 0.0);
+  for (std::int64_t row = 0; row < r.rows; ++row) {
+    const std::int64_t at = row * r.length;
+    layer_norm_row_backward(r.length, staging.in(grad) + at, staging.in(x) + at,
+                            static_cast<double>(staging.in(mean)[row]), static_cast<double>(staging.in(inverse)[row]),
+                            call.is_tensor(5) ? staging.in(weight) : nullptr,
+                            wanted[0] ? staging.out(out[0]) + at : nullptr, wanted[1] ? sums : nullptr,
+                            wanted[2] ? sums + r.length : nullptr);
+  }
+  for (std::size_t i = 1; i < 3; ++i)
+    for (std::int64_t k = 0; wanted[i] && k < r.length; ++k)
+      staging.out(out[i])[k] = static_cast<C>(sums[static_cast<std::int64_t>(i - 1) * r.length + k]);
+  return staging.finish();
+}
+
+}  // namespace detail
+
+/// native_layer_norm(input, normalized_shape, weight?, bias?, eps) -> (out, mean, 1 / deviation) over the last
+/// dimensions. Source: at::native_layer_norm.
+[[nodiscard]] inline ErrorCode native_layer_norm(KernelCall& call) {
+  return detail::run_layer_norm(call, true);
+}
+
+/// The first output alone. Source: at::layer_norm.
+[[nodiscard]] inline ErrorCode layer_norm(KernelCall& call) {
+  return detail::run_layer_norm(call, false);
+}
+
+/// native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight?, bias?, output_mask) -> gradients
+/// of input, weight and bias; what output_mask leaves out is none. Source: at::native_layer_norm_backward.
+[[nodiscard]] inline ErrorCode native_layer_norm_backward(KernelCall& call) {
+  const TensorView& grad = call.tensor(0);
+  const TensorView& input = call.tensor(1);
+  detail::LayerRows r;
+  if (const ErrorCode code = detail::read_layer_rows(call, input, call.list(2), call.arg(5), call.arg(6), r);
+      code != ErrorCode::ok)
+    return code;
+  const std::span<const EValue> mask = call.list(7);
+  if (mask.size() != 3)
+    return call.refuse(ErrorCode::invalid_argument, "layer_norm backward: output_mask needs three elements");
+  if (grad.dtype != input.dtype || !std::ranges::equal(grad.sizes(), input.sizes()))
+    return call.refuse(ErrorCode::invalid_shape, "layer_norm backward: grad_out must be like the input");
+  if (checked_numel(call.tensor(3)) != r.rows || checked_numel(call.tensor(4)) != r.rows)
+    return call.refuse(ErrorCode::invalid_shape, "layer_norm backward: mean and rstd need one element per row");
+  std::array<bool, 3> wanted{};
+  for (std::size_t i = 0; i < 3 && call.wants(i); ++i) {
+    wanted[i] = mask[i].is_number() && mask[i].number() != 0;
+    call.set(i, EValue());
+    if (!wanted[i]) continue;
+    const EValue& like = call.arg(i == 0 ? 1 : 4 + i);
+    if (!like.is_tensor())
+      return call.refuse(ErrorCode::invalid_argument, "layer_norm backward: the gradient of an absent parameter");
+    if (const ErrorCode code = call.make_like(i, like.tensor()); code != ErrorCode::ok) return code;
+  }
+  return dispatch_staged(call, input.dtype,
+                         [&]<class C>() { return detail::compute_layer_norm_backward<C>(call, r, wanted); });
+}
+
+inline constexpr auto layer_norm_ops = std::to_array<OpRow>({
+    {"aten.layer_norm.default", layer_norm},
+    {"aten.native_layer_norm.default", native_layer_norm},
+    {"aten.native_layer_norm_backward.default", native_layer_norm_backward},
+});
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "davit/backends/portable/run_time/dispatch.hpp"
+#include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/kernels/function_ref.hpp"
+#include "davit/kernels/move.hpp"
+
+namespace davit::portable_kernels {
+
+/// Fills `out`, contiguous and of x's dtype and rank, with elements of `x`: index i of dimension d comes from index
+/// `source(d, i)` of x, which must lie inside it. Takes the call's temporary memory. O(elements of out).
+[[nodiscard]] inline ErrorCode copy_mapped(KernelCall& call, const TensorView& x, const TensorView& out,
+                                           kernels::FunctionRef<std::int64_t(std::size_t, std::int64_t)> source) {
+  const std::size_t element = size_of(x.dtype);
+  if (element == 0) return ErrorCode::invalid_dtype;
+  if (out.numel() == 0) return ErrorCode::ok;
+  // Where each index of each dimension lies in x, in bytes; the outermost dimension first.
+  std::array<const std::int64_t*, max_rank> tables{};
+  std::int64_t total = 1;
+  for (const std::int64_t size : out.sizes()) total += size;
+  auto* offset = call.temporary<std::int64_t>(static_cast<std::size_t>(total));
+  if (offset == nullptr) return call.refuse(ErrorCode::out_of_memory, "no temporary memory");
+  for (std::size_t d = 0; d < out.rank; ++d) {
+    tables[d] = offset;
+    for (std::int64_t i = 0; i < out.size(d); ++i)
+      *offset++ = source(d, i) * x.stride(d) * static_cast<std::int64_t>(element);
+  }
+  *offset = 0;
+  if (out.rank == 0) tables[0] = offset;
+  const std::size_t last = out.rank == 0 ? 0 : out.rank - 1u;
+  const std::int64_t inner = out.rank == 0 ? 1 : out.size(last);
+  const kernels::IndexedRow row{reinterpret_cast<const std::byte*>(tables[last]), sizeof(std::int64_t), INT64_MAX, 1,
+                                0};
+  auto* to = out.as<std::byte>();
+  std::array<std::int64_t, max_rank> index{};
+  for (std::int64_t done = 0; done < out.numel(); done += inner, to += static_cast<std::size_t>(inner) * element) {
+    std::byte* from = x.as<std::byte>();
+    for (std::size_t d = 0; d < last; ++d) from += tables[d][index[d]];
+    (void)kernels::move_indexed(element, true, row, from, to, static_cast<std::int64_t>(element), inner);
+    for (std::size_t d = last; d-- > 0;) {
+      if (++index[d] < out.size(d)) break;
+      index[d] = 0;
+    }
+  }
+  return ErrorCode::ok;
+}
+
+}  // namespace davit::portable_kernels

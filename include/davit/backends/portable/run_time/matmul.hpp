@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "davit/backends/portable/run_time/dispatch.hpp"
+#include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/multiply.hpp"
+#include "davit/backends/portable/run_time/staging.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// A tensor as a stack of matrices: sizes and strides of its batch dimensions, then of the matrix.
+struct MatrixStack {
+  Sizes batch;
+  Sizes batch_strides;
+  std::int64_t rows = 1, columns = 1;
+  std::int64_t row = 0, col = 0;
+
+  /// Of rank 1: one row, as a left operand.
+  MatrixStack(std::span<const std::int64_t> sizes, const Sizes& strides) noexcept {
+    const std::size_t rank = sizes.size();
+    for (std::size_t d = 0; d + 2 < rank; ++d) {
+      batch.push(sizes[d]);
+      batch_strides.push(strides[d]);
+    }
+    if (rank >= 2) {
+      rows = sizes[rank - 2];
+      row = strides[rank - 2];
+    }
+    if (rank >= 1) {
+      columns = sizes[rank - 1];
+      col = columns == 1 ? 1 : strides[rank - 1];
+    }
+  }
+  void transpose() noexcept {
+    std::swap(rows, columns);
+    std::swap(row, col);
+  }
+  /// Makes the batch dimensions further rows, if they follow one another evenly in memory.
+  void fold_batch() noexcept {
+    std::int64_t step = row;
+    std::int64_t count = rows;
+    for (std::size_t d = batch.rank; d-- > 0;) {
+      if (batch[d] == 1) continue;
+      if (count == 1) step = batch_strides[d];
+      if (count != 1 && batch_strides[d] != step * count) return;
+      count *= batch[d];
+    }
+    row = step;
+    rows = count;
+    batch = batch_strides = Sizes();
+  }
+  /// The batch strides with which the stack walks `to` when broadcast to it.
+  [[nodiscard]] Sizes broadcast_to(const Sizes& to) const noexcept {
+    return broadcast_strides({nullptr, batch.values.data(), batch_strides.values.data(),
+                              static_cast<std::uint8_t>(batch.rank), ScalarType::undefined},
+                             to.span());
+  }
+};
+
+/// What is added to a product: beta * tensor, broadcast to all its rows (batch dimensions counted as rows).
+struct Addend {
+  const TensorView* tensor = nullptr;
+  EValue beta{1};
+  EValue alpha{1};  ///< factor of the product itself
+};
+
+/// Output 0 of these sizes = alpha * a @ b + beta * addend, batch dimensions broadcast; `b_is_transposed` if the
+/// columns of b are its rows, as in linear.
+struct Product {
+  const TensorView* a;
+  const TensorView* b;
+  bool b_is_transposed = false;
+  Addend addend = {};
+};
+
+template <class C>
+[[nodiscard]] ErrorCode compute_product(KernelCall& call, const Product& p) {
+  Staging<C> staging(call);
+  const auto a_id = staging.read_strided(*p.a);
+  const auto b_id = staging.read_strided(*p.b);
+  const C alpha = scalar_as<C>(p.addend.alpha);
+  const C beta = scalar_as<C>(p.addend.beta);
+  const bool adds = p.addend.tensor != nullptr && beta != C{};
+  const auto addend_id = adds ? staging.read_strided(*p.addend.tensor) : a_id;
+  const auto out_id = staging.write(0);
+  MatrixStack a(p.a->sizes(), strides_of(*p.a));
+  MatrixStack b(p.b->sizes(), strides_of(*p.b));
+  if (p.b->rank == 1 || p.b_is_transposed) b.transpose();
+  Sizes batch;
+  (void)broadcast(a.batch, b.batch, batch);
+  const std::int64_t n = b.columns;
+  const std::int64_t k = a.columns;
+  const std::int64_t total = call.output(0).numel();
+  if (total == 0) return ErrorCode::ok;
+  const auto work_id =
+      staging.buffer(std::max(multiply_work<C>(a.rows, n, k), multiply_work<C>(total / n, n, k)));
+  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+
+  a = MatrixStack(p.a->sizes(), staging.strides(a_id));
+  b = MatrixStack(p.b->sizes(), staging.strides(b_id));
+  if (p.b->rank == 1 || p.b_is_transposed) b.transpose();
+  if (b.batch.rank == 0) a.fold_batch();
+  if (a.batch.rank == 0 && b.batch.rank == 0) batch = Sizes();
+  const std::int64_t m = a.rows;
+  const std::array<std::int64_t, 2> rows_by_columns{total / n, n};
+  const Sizes addend_strides =
+      adds ? broadcast_strides({nullptr, p.addend.tensor->sizes_data, staging.strides(addend_id).values.data(),
+                                p.addend.tensor->rank, ScalarType::undefined},
+                               rows_by_columns)
+           : Sizes();
+  const C* addend = staging.in(addend_id);
+  C* out = staging.out(out_id);
+  std::int64_t first_row = 0;
+  for_each_index(batch.span(), std::array{a.broadcast_to(batch), b.broadcast_to(batch)},
+                 [&](std::int64_t a_offset, std::int64_t b_offset) {
+                   const Matrix<C> left{k == 0 ? nullptr : staging.in(a_id) + a_offset, a.row, a.col};
+                   const Matrix<C> right{k == 0 ? nullptr : staging.in(b_id) + b_offset, b.row, b.col};
+                   multiply<C>(m, n, k, left, right, staging.out(work_id), [&](const Block<C>& block) {
+                     for (std::int64_t r = 0; r < block.rows; ++r) {
+                       const std::int64_t row = first_row + block.i + r;
+                       C* to = out + row * n + block.j;
+                       const C* from = block.data + r * block.row;
+                       if (!adds && alpha == C{1}) {
+                         for (std::int64_t c = 0; c < block.columns; ++c) to[c] = from[c * block.col];
+                         continue;
+                       }
+                       for (std::int64_t c = 0; c < block.columns; ++c) to[c] = alpha * from[c * block.col];
+                       if (!adds) continue;
+                       const C* add = addend + row * addend_strides[0] + block.j * addend_strides[1];
+                       for (std::int64_t c = 0; c < block.columns; ++c) to[c] += beta * add[c * addend_strides[1]];
+                     }
+                   });
+                   first_row += m;
+                 });
+  return staging.finish();
+}
+
+[[nodiscard]] inline ErrorCode product(KernelCall& call, const Product& p, const Sizes& sizes) {
+  if (p.a->dtype != p.b->dtype || (p.addend.tensor != nullptr && p.addend.tensor->dtype != p.a->dtype))
+    return call.refuse(ErrorCode::invalid_dtype, "the operands of a matrix product must have the same dtype");
+  if (const ErrorCode code = call.make(0, p.a->dtype, sizes); code != ErrorCode::ok) return code;
+  return dispatch_product(call, p.a->dtype, [&]<class C>() { return compute_product<C>(call, p); });
+}
+
+/// True if a tensor of sizes `from` broadcasts to `to` without changing it.
+[[nodiscard]] inline bool broadcasts_to(std::span<const std::int64_t> from, const Sizes& to) noexcept {
+  Sizes together;
+  return broadcast(from, to, together) && std::ranges::equal(together.span(), to.span());
+}
+
+[[nodiscard]] inline ErrorCode refuse_product_sizes(KernelCall& call) {
+  return call.refuse(ErrorCode::invalid_shape, "the sizes of the operands do not fit a matrix product");
+}
+
+}  // namespace detail
+
+/// mm(self (n, m), mat2 (m, p)) -> (n, p). Source: at::mm.
+[[nodiscard]] inline ErrorCode mm(KernelCall& call) {
+  const TensorView& a = call.tensor(0);
+  const TensorView& b = call.tensor(1);
+  if (a.rank != 2 || b.rank != 2 || a.size(1) != b.size(0)) return detail::refuse_product_sizes(call);
+  return detail::product(call, {&a, &b}, Sizes(std::array{a.size(0), b.size(1)}));
+}
+
+/// bmm(self (b, n, m), mat2 (b, m, p)) -> (b, n, p). Source: at::bmm.
+[[nodiscard]] inline ErrorCode bmm(KernelCall& call) {
+  const TensorView& a = call.tensor(0);
+  const TensorView& b = call.tensor(1);
+  if (a.rank != 3 || b.rank != 3 || a.size(0) != b.size(0) || a.size(2) != b.size(1))
+    return detail::refuse_product_sizes(call);
+  return detail::product(call, {&a, &b}, Sizes(std::array{a.size(0), a.size(1), b.size(2)}));
+}
+
+/// addmm(self, mat1 (n, m), mat2 (m, p)) = beta * self + alpha * mat1 @ mat2; self broadcasts to (n, p) and is not read
+/// if beta is 0. Source: at::addmm.
+[[nodiscard]] inline ErrorCode addmm(KernelCall& call) {
+  const TensorView& self = call.tensor(0);
+  const TensorView& a = call.tensor(1);
+  const TensorView& b = call.tensor(2);
+  if (a.rank != 2 || b.rank != 2 || a.size(1) != b.size(0)) return detail::refuse_product_sizes(call);
+  const Sizes sizes(std::array{a.size(0), b.size(1)});
+  if (!detail::broadcasts_to(self.sizes(), sizes))
+    return call.refuse(ErrorCode::invalid_shape, "addmm: self does not broadcast to the sizes of the product");
+  return detail::product(call, {&a, &b, false, {&self, call.arg(3), call.arg(4)}}, sizes);
+}
+
+/// linear(input (*, in), weight (out, in) or (in), bias?) -> (*, out) or (*). Source: at::linear.
+[[nodiscard]] inline ErrorCode linear(KernelCall& call) {
+  const TensorView& input = call.tensor(0);
+  const TensorView& weight = call.tensor(1);
+  if (input.rank == 0 || (weight.rank != 1 && weight.rank != 2)) return detail::refuse_product_sizes(call);
+  if (input.size(input.rank - 1u) != weight.size(weight.rank - 1u)) return detail::refuse_product_sizes(call);
+  Sizes sizes(input.sizes().first(input.rank - 1u));
+  if (weight.rank == 2) sizes.push(weight.size(0));
+  detail::Product p{&input, &weight, weight.rank == 2, {}};
+  if (call.has(2)) {
+    const TensorView& bias = call.tensor(2);
+    const TensorView rows{nullptr, input.sizes_data, nullptr, static_cast<std::uint8_t>(input.rank - 1), input.dtype};
+    const Sizes product(std::array{checked_numel(rows), weight.rank == 1 ? 1 : weight.size(0)});
+    const bool fits = weight.rank == 1 ? input.rank == 1 && bias.rank == 0 : bias.rank <= input.rank;
+    if (!fits || !detail::broadcasts_to(bias.sizes(), product))
+      return call.refuse(ErrorCode::invalid_shape, "linear: the bias does not fit the number of output features");
+    p.addend.tensor = &bias;
+  }
+  return detail::product(call, p, sizes);
+}
+
+/// matmul: dot, matrix-vector, matrix-matrix, or batched with broadcast batch dimensions, by rank. Source: at::matmul.
+[[nodiscard]] inline ErrorCode matmul(KernelCall& call) {
+  const TensorView& a = call.tensor(0);
+  const TensorView& b = call.tensor(1);
+  if (a.rank == 0 || b.rank == 0)
+    return call.refuse(ErrorCode::invalid_shape, "matmul: both operands need at least one dimension");
+  const std::int64_t inner = b.rank == 1 ? b.size(0) : b.size(b.rank - 2u);
+  if (a.size(a.rank - 1u) != inner) return detail::refuse_product_sizes(call);
+  Sizes sizes;
+  if (!broadcast(a.sizes().first(a.rank < 2 ? 0 : a.rank - 2u), b.sizes().first(b.rank < 2 ? 0 : b.rank - 2u), sizes))
+    return call.refuse(ErrorCode::invalid_shape, "matmul: the batch dimensions do not broadcast");
+  const bool fits = (a.rank < 2 || sizes.push(a.size(a.rank - 2u))) && (b.rank < 2 || sizes.push(b.size(b.rank - 1u)));
+  if (!fits) return call.refuse(ErrorCode::invalid_shape, "matmul: too many dimensions");
+  return detail::product(call, {&a, &b}, sizes);
+}
+
+inline constexpr auto matmul_ops = std::to_array<OpRow>({
+    {"aten.addmm.default", addmm},
+    {"aten.bmm.default", bmm},
+    {"aten.linear.default", linear},
+    {"aten.matmul.default", matmul},
+    {"aten.mm.default", mm},
+});
+
+}  // namespace davit::portable_kernels

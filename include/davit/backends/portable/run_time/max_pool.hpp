@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/pool_window.hpp"
+#include "davit/backends/portable/run_time/staging.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+inline constexpr PoolArguments max_pool_arguments{
+    .kernel = 1, .stride = 2, .padding = 3, .dilation = 4, .ceil_mode = 5};
+
+/// What a maximum over no elements is: minus infinity, or the smallest integer of the type.
+template <class C>
+[[nodiscard]] C lowest_of(ScalarType type) noexcept {
+  if constexpr (std::is_floating_point_v<C>) return -std::numeric_limits<C>::infinity();
+  if (type == ScalarType::uint8) return C{};
+  return static_cast<C>(std::numeric_limits<std::int64_t>::min() >> (64 - 8 * size_of(type)));
+}
+
+/// The largest element of each window, and where it lies in its plane; a NaN wins, the last of several.
+template <class C>
+void max_pool_plane(const PoolWindow& w, const C* plane, C lowest, C* out, std::int64_t* indices) {
+  for_each_window(w, sliding_span, [&](std::int64_t place, const Box& box) {
+    std::int64_t best = (box.begin[0] * w.in[1] + box.begin[1]) * w.in[2] + box.begin[2];
+    C largest = lowest;
+    for (std::int64_t z = box.begin[0]; z < box.end[0]; z += w.dilation[0]) {
+      for (std::int64_t y = box.begin[1]; y < box.end[1]; y += w.dilation[1]) {
+        const std::int64_t row = (z * w.in[1] + y) * w.in[2];
+        for (std::int64_t x = box.begin[2]; x < box.end[2]; x += w.dilation[2]) {
+          const C value = plane[row + x];
+          if (value > largest || value != value) {
+            largest = value;
+            best = row + x;
+          }
+        }
+      }
+    }
+    out[place] = largest;
+    if (indices != nullptr) indices[place] = best;
+  });
+}
+
+template <class C>
+[[nodiscard]] ErrorCode compute_max_pool(KernelCall& call, const PoolWindow& w, bool with_indices) {
+  Staging<C> staging(call);
+  const auto input = staging.read(call.tensor(0));
+  const auto out = staging.write(0);
+  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  std::int64_t* indices = with_indices ? call.output(1).as<std::int64_t>() : nullptr;
+  const std::int64_t places = volume(w.out);
+  const std::int64_t pixels = volume(w.in);
+  const C lowest = lowest_of<C>(call.tensor(0).dtype);
+  for (std::int64_t p = 0; p < w.planes; ++p)
+    max_pool_plane(w, staging.in(input) + p * pixels, lowest, staging.out(out) + p * places,
+                   with_indices ? indices + p * places : nullptr);
+  return staging.finish();
+}
+
+[[nodiscard]] inline ErrorCode run_max_pool(KernelCall& call, std::size_t dims, bool with_indices) {
+  const TensorView& input = call.tensor(0);
+  PoolWindow w;
+  if (const ErrorCode code = read_pool(call, input, dims, max_pool_arguments, w); code != ErrorCode::ok) return code;
+  with_indices = with_indices && call.wants(1);
+  if (const ErrorCode code = call.make(0, input.dtype, w.out_sizes(input)); code != ErrorCode::ok) return code;
+  if (with_indices)
+    if (const ErrorCode code = call.make(1, ScalarType::int64, w.out_sizes(input)); code != ErrorCode::ok) return code;
+  switch (input.dtype) {
+    case ScalarType::int64:
+    case ScalarType::int32:
+    case ScalarType::int16:
+    case ScalarType::int8:
+    case ScalarType::uint8: return compute_max_pool<std::int64_t>(call, w, with_indices);
+    default:
+      return dispatch_staged(call, input.dtype, [&]<class C>() { return compute_max_pool<C>(call, w, with_indices); });
+  }
+}
+
+template <class C>
+[[nodiscard]] ErrorCode compute_max_pool_backward(KernelCall& call, const PoolWindow& w) {
+  const TensorView& indices = call.tensor(7);
+  Staging<C> staging(call);
+  const auto grad = staging.read(call.tensor(0));
+  const auto out_id = staging.write(0);
+  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  const std::int64_t places = volume(w.out);
+  const std::int64_t pixels = volume(w.in);
+  C* out = staging.out(out_id);
+  std::fill_n(out, w.planes * pixels, C{});
+  const C* from = staging.in(grad);
+  std::int64_t i = 0;
+  bool inside = true;
+  for_each_index(indices.sizes(), std::array{strides_of(indices)}, [&](std::int64_t offset) {
+    const std::int64_t index = indices.as<std::int64_t>()[offset];
+    if (index < 0 || index >= pixels) {
+      inside = false;
+    } else {
+      out[i / places * pixels + index] += from[i];
+    }
+    ++i;
+  });
+  if (!inside) return call.refuse(ErrorCode::out_of_range, "max_pool2d backward: an index lies outside its plane");
+  return staging.finish();
+}
+
+}  // namespace detail
+
+/// max_pool2d_with_indices(self (N?, C, H, W), kernel_size, stride=[] (the kernel size), padding, dilation, ceil_mode)
+/// -> (values, int64 indices into each plane). Source: at::max_pool2d_with_indices.
+[[nodiscard]] inline ErrorCode max_pool2d_with_indices(KernelCall& call) {
+  return detail::run_max_pool(call, 2, true);
+}
+
+/// The same over (N?, C, D, H, W). Source: at::max_pool3d_with_indices.
+[[nodiscard]] inline ErrorCode max_pool3d_with_indices(KernelCall& call) {
+  return detail::run_max_pool(call, 3, true);
+}
+
+/// The values alone. Source: at::max_pool2d.
+[[nodiscard]] inline ErrorCode max_pool2d(KernelCall& call) {
+  return detail::run_max_pool(call, 2, false);
+}
+
+/// The gradient of max_pool2d's input: grad_output added up at the indices. Errors: out_of_range.
+/// Source: at::max_pool2d_with_indices_backward.
+[[nodiscard]] inline ErrorCode max_pool2d_with_indices_backward(KernelCall& call) {
+  const TensorView& grad = call.tensor(0);
+  const TensorView& input = call.tensor(1);
+  const TensorView& indices = call.tensor(7);
+  PoolWindow w;
+  if (const ErrorCode code =
+          read_pool(call, input, 2, {.kernel = 2, .stride = 3, .padding = 4, .dilation = 5, .ceil_mode = 6}, w);
+      code != ErrorCode::ok)
+    return code;
+  const Sizes sizes = w.out_sizes(input);
+  if (!std::ranges::equal(grad.sizes(), sizes.span()) || !std::ranges::equal(indices.sizes(), sizes.span()))
+    return call.refuse(ErrorCode::invalid_shape,
+                       "max_pool2d backward: grad_output and indices must have the sizes of the pooled tensor");
+  if (grad.dtype != input.dtype || indices.dtype != ScalarType::int64)
+    return call.refuse(ErrorCode::invalid_dtype, "max_pool2d backward: the operands' dtypes do not fit");
+  if (const ErrorCode code = call.make_like(0, input); code != ErrorCode::ok) return code;
+  return dispatch_staged(call, input.dtype, [&]<class C>() { return detail::compute_max_pool_backward<C>(call, w); });
+}
+
+inline constexpr auto max_pool_ops = std::to_array<OpRow>({
+    {"aten.max_pool2d.default", max_pool2d},
+    {"aten.max_pool2d_with_indices.default", max_pool2d_with_indices},
+    {"aten.max_pool2d_with_indices_backward.default", max_pool2d_with_indices_backward},
+    {"aten.max_pool3d_with_indices.default", max_pool3d_with_indices},
+});
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "davit/backends/portable/run_time/window.hpp"
+
+namespace davit::portable_kernels {
+
+/// Pooling windows that slide over the planes of a tensor of shape (N?, C, spatial).
+struct PoolWindow {
+  std::size_t dims = 0;
+  std::int64_t planes = 0;  ///< N * C
+  Spatial in{}, out{}, kernel{}, stride{}, padding{}, dilation{1, 1, 1};
+
+  /// The sizes of the pooled tensor.
+  [[nodiscard]] Sizes out_sizes(const TensorView& input) const noexcept {
+    Sizes sizes(input.sizes());
+    for (std::size_t d = 0; d < dims; ++d) sizes[sizes.rank - dims + d] = out[3 - dims + d];
+    return sizes;
+  }
+};
+
+/// Where pooling operators have their arguments; `dilation` is 0 where the operator has none.
+struct PoolArguments {
+  std::size_t kernel, stride, padding, dilation, ceil_mode;
+};
+
+/// Checks that `input` has `dims` spatial dimensions, a channel and perhaps a batch dimension, none of which may be
+/// empty after the first `may_be_empty`, and counts its planes.
+[[nodiscard]] inline ErrorCode read_planes(KernelCall& call, const TensorView& input, std::size_t dims,
+                                           std::size_t may_be_empty, PoolWindow& w) {
+  if (input.rank != dims + 1 && input.rank != dims + 2)
+    return call.refuse(ErrorCode::invalid_shape, "pooling: the input has the wrong number of dimensions");
+  for (std::size_t d = may_be_empty; d < input.rank; ++d)
+    if (input.size(d) == 0)
+      return call.refuse(ErrorCode::invalid_shape, "pooling: only the batch dimension may be empty");
+  if (checked_numel(input) < 0) return call.refuse(ErrorCode::out_of_memory, "pooling: the input is too large");
+  w.dims = dims;
+  w.in = spatial_sizes(input, dims);
+  w.planes = 1;
+  for (std::size_t d = 0; d + dims < input.rank; ++d) w.planes *= input.size(d);
+  return ErrorCode::ok;
+}
+
+/// Reads a pooling operator's window and works out the output's spatial sizes.
+/// Source: pool2d_shape_check and pooling_output_shape of ATen's Pool.h.
+[[nodiscard]] inline ErrorCode read_pool(KernelCall& call, const TensorView& input, std::size_t dims,
+                                         const PoolArguments& at, PoolWindow& w) {
+  if (const ErrorCode code = read_spatial(call, at.kernel, dims, 1, 1, w.kernel); code != ErrorCode::ok) return code;
+  w.stride = w.kernel;
+  if (!call.list(at.stride).empty())
+    if (const ErrorCode code = read_spatial(call, at.stride, dims, 1, 1, w.stride); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = read_spatial(call, at.padding, dims, 0, 0, w.padding); code != ErrorCode::ok) return code;
+  if (at.dilation != 0)
+    if (const ErrorCode code = read_spatial(call, at.dilation, dims, 1, 1, w.dilation); code != ErrorCode::ok)
+      return code;
+  if (const ErrorCode code = read_planes(call, input, dims, input.rank == dims + 2 ? 1 : 0, w); code != ErrorCode::ok)
+    return code;
+  const bool ceil_mode = call.boolean(at.ceil_mode);
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (w.padding[d] > w.kernel[d] / 2)
+      return call.refuse(ErrorCode::out_of_range, "pooling: the padding is more than half of the kernel size");
+    const std::int64_t room = w.in[d] + 2 * w.padding[d] - w.dilation[d] * (w.kernel[d] - 1) - 1;
+    const std::int64_t rounded = room + (ceil_mode ? w.stride[d] - 1 : 0);
+    if (rounded < 0)
+      return call.refuse(ErrorCode::invalid_shape, "pooling: the kernel is larger than the padded input");
+    w.out[d] = rounded / w.stride[d] + 1;
+    if (ceil_mode && (w.out[d] - 1) * w.stride[d] >= w.in[d] + w.padding[d]) --w.out[d];
+    if (w.out[d] < 1) return call.refuse(ErrorCode::invalid_shape, "pooling: the output would have no elements");
+  }
+  return ErrorCode::ok;
+}
+
+/// The input indices [begin, end) that a window covers in one dimension, and how many it covers with the padding.
+struct PoolSpan {
+  std::int64_t begin, end, padded;
+};
+
+/// The span of the window of output index `i`; `begin` is the first index in steps of the dilation that is not
+/// negative. Source: max_pool2d and avg_pool2d of ATen's CPU kernels.
+[[nodiscard]] inline PoolSpan sliding_span(const PoolWindow& w, std::size_t d, std::int64_t i) noexcept {
+  const std::int64_t first = i * w.stride[d] - w.padding[d];
+  const std::int64_t last = first + (w.kernel[d] - 1) * w.dilation[d];
+  std::int64_t begin = first;
+  if (first < 0) begin += (w.dilation[d] - 1 - first) / w.dilation[d] * w.dilation[d];
+  return {begin, std::min(last + 1, w.in[d]), std::min(last + 1, w.in[d] + w.padding[d]) - first};
+}
+
+/// The span [floor(i * in / out), ceil((i + 1) * in / out)). Source: start_index and end_index of ATen.
+[[nodiscard]] inline PoolSpan adaptive_span(const PoolWindow& w, std::size_t d, std::int64_t i) noexcept {
+  const std::int64_t begin = i * w.in[d] / w.out[d];
+  const std::int64_t end = ((i + 1) * w.in[d] - 1) / w.out[d] + 1;
+  return {begin, end, end - begin};
+}
+
+/// A box of input indices: [begin, end) per dimension, and how many it holds with the padding.
+struct Box {
+  Spatial begin{}, end{}, padded{};
+
+  [[nodiscard]] bool empty() const noexcept { return begin[0] >= end[0] || begin[1] >= end[1] || begin[2] >= end[2]; }
+  [[nodiscard]] std::int64_t count() const noexcept {
+    return (end[0] - begin[0]) * (end[1] - begin[1]) * (end[2] - begin[2]);
+  }
+  void set(std::size_t d, const PoolSpan& span) noexcept {
+    begin[d] = span.begin;
+    end[d] = span.end;
+    padded[d] = span.padded;
+  }
+};
+
+/// Calls f(output index, box of its window) for each place of an output plane in row-major order; `span(w, d, i)` is
+/// sliding_span or adaptive_span.
+template <class Span, class F>
+void for_each_window(const PoolWindow& w, Span&& span, F&& f) {
+  Box box;
+  std::int64_t place = 0;
+  for (std::int64_t z = 0; z < w.out[0]; ++z) {
+    box.set(0, span(w, 0, z));
+    for (std::int64_t y = 0; y < w.out[1]; ++y) {
+      box.set(1, span(w, 1, y));
+      for (std::int64_t x = 0; x < w.out[2]; ++x) {
+        box.set(2, span(w, 2, x));
+        f(place++, box);
+      }
+    }
+  }
+}
+
+/// The sum of a box of a plane of spatial sizes `in`: exactly rounded once for float (summed in double).
+template <class Sum, class C>
+[[nodiscard]] Sum sum_box(const C* plane, const Spatial& in, const Box& box) {
+  Sum sum{};
+  for (std::int64_t z = box.begin[0]; z < box.end[0]; ++z)
+    for (std::int64_t y = box.begin[1]; y < box.end[1]; ++y) {
+      const C* row = plane + (z * in[1] + y) * in[2];
+      for (std::int64_t x = box.begin[2]; x < box.end[2]; ++x) sum += static_cast<Sum>(row[x]);
+    }
+  return sum;
+}
+
+/// Adds `value` to each element of a box of a plane.
+template <class C>
+void add_to_box(C* plane, const Spatial& in, const Box& box, C value) {
+  for (std::int64_t z = box.begin[0]; z < box.end[0]; ++z)
+    for (std::int64_t y = box.begin[1]; y < box.end[1]; ++y) {
+      C* row = plane + (z * in[1] + y) * in[2];
+      for (std::int64_t x = box.begin[2]; x < box.end[2]; ++x) row[x] += value;
+    }
+}
+
+}  // namespace davit::portable_kernels

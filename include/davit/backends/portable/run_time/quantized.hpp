@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "davit/backends/portable/run_time/elementwise_binary.hpp"
+#include "davit/backends/portable/run_time/views.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// Scale and zero point of each element: one for all, or one per index of a dimension.
+struct QuantizationParameters {
+  double scale = 1;
+  double zero_point = 0;
+  const TensorView* scales = nullptr;       ///< per channel
+  const TensorView* zero_points = nullptr;  ///< per channel, or absent (zeros)
+  std::size_t axis = 0;
+};
+
+[[nodiscard]] inline ErrorCode read_number(KernelCall& call, const EValue& v, double& out) {
+  if (v.is_number()) {
+    out = v.number();
+    return ErrorCode::ok;
+  }
+  if (!v.is_tensor() || v.tensor().numel() != 1) return call.refuse(ErrorCode::invalid_argument, "scale and zero point must be single numbers");
+  return kernels::load_element(v.tensor().data, v.tensor().dtype, out) ? ErrorCode::ok : ErrorCode::invalid_dtype;
+}
+[[nodiscard]] inline ErrorCode read_per_tensor(KernelCall& call, QuantizationParameters& out) {
+  if (const ErrorCode code = read_number(call, call.arg(1), out.scale); code != ErrorCode::ok) return code;
+  return read_number(call, call.arg(2), out.zero_point);
+}
+[[nodiscard]] inline ErrorCode read_per_channel(KernelCall& call, QuantizationParameters& out) {
+  const TensorView& x = call.tensor(0);
+  std::int64_t axis = call.integer(3);
+  if (x.rank == 0 || !wrap_dim(axis, x.rank)) return bad_dim(call);
+  out.axis = static_cast<std::size_t>(axis);
+  out.scales = &call.tensor(1);
+  if (call.is_tensor(2)) out.zero_points = &call.tensor(2);
+  for (const TensorView* t : {out.scales, out.zero_points})
+    if (t != nullptr && (t->rank != 1 || t->size(0) != x.size(out.axis)))
+      return call.refuse(ErrorCode::invalid_shape, "one scale and one zero point per channel are needed");
+  return ErrorCode::ok;
+}
+
+/// round(x / scale) + zero point, clamped to numbers 0 and 1. Numbers 2 and 3: 1 / scale and the zero point of all
+/// elements; else operands 1 and 2 are scales and zero points.
+template <bool PerChannel>
+void quantize_loop(const void* const* in, void* out, std::int64_t n, Parameters& p) {
+  const auto* x = static_cast<const float*>(in[0]);
+  const auto* scale = static_cast<const float*>(PerChannel ? in[1] : nullptr);
+  const auto* zero_point = static_cast<const float*>(PerChannel ? in[2] : nullptr);
+  const auto low = p.number<float>(0);
+  const auto high = p.number<float>(1);
+  auto* to = static_cast<float*>(out);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float inverse = PerChannel ? 1.0f / scale[i] : p.number<float>(2);
+    const float v = std::nearbyint(x[i] * inverse) + (PerChannel ? zero_point[i] : p.number<float>(3));
+    to[i] = v < low ? low : v > high ? high : v;
+  }
+}
+/// (x - zero point) * scale.
+inline void dequantize_loop(const void* const* in, void* out, std::int64_t n, Parameters&) {
+  const auto* x = static_cast<const float*>(in[0]);
+  const auto* scale = static_cast<const float*>(in[1]);
+  const auto* zero_point = static_cast<const float*>(in[2]);
+  auto* to = static_cast<float*>(out);
+  for (std::int64_t i = 0; i < n; ++i) to[i] = (x[i] - zero_point[i]) * scale[i];
+}
+
+/// Output 0 = loop over x and its scales and zero points, all as floats.
+[[nodiscard]] inline ErrorCode run_quantized(KernelCall& call, const QuantizationParameters& p, kernels::BlockLoop loop,
+                                             Parameters& parameters) {
+  const TensorView& x = call.tensor(0);
+  const TensorView& out = call.output(0);
+  // A value per channel has x's dimensions from the axis on, all but the first of size 1.
+  std::array<std::int64_t, max_rank> sizes;
+  sizes.fill(1);
+  std::array<std::array<std::int64_t, max_rank>, 2> strides{};
+  std::array<double, 2> single{p.scale, p.zero_point};
+  std::array<TensorView, 2> of;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const TensorView* channels = i == 0 ? p.scales : p.zero_points;
+    of[i] = {&single[i], sizes.data(), strides[i].data(), 0, ScalarType::float64};
+    if (channels == nullptr) continue;
+    sizes[0] = channels->size(0);
+    strides[i][0] = channels->stride(0);
+    of[i] = {channels->data, sizes.data(), strides[i].data(), static_cast<std::uint8_t>(x.rank - p.axis),
+             channels->dtype};
+  }
+  const std::array<const TensorView*, 3> tensors{&x, &of[0], &of[1]};
+  std::array<kernels::Operand, 3> operands;
+  for (std::size_t i = 0; i < 3; ++i) {
+    operands[i] = {tensors[i], kernels::Conversion::between(tensors[i]->dtype, ScalarType::float32)};
+    if (!operands[i].conversion.ok) return ErrorCode::invalid_dtype;
+  }
+  kernels::map_blocks(operands, out, kernels::Conversion::between(ScalarType::float32, out.dtype), loop, parameters);
+  return ErrorCode::ok;
+}
+[[nodiscard]] constexpr bool is_integer(ScalarType type) noexcept {
+  return kernels::compute_of(type) == kernels::Compute::int64 && type != ScalarType::bool_;
+}
+[[nodiscard]] constexpr bool is_real_float(ScalarType type) noexcept {
+  return is_floating(type) && kernels::is_real(type);
+}
+
+/// `at` is the index of quant_min among the arguments.
+[[nodiscard]] inline ErrorCode quantize(KernelCall& call, const QuantizationParameters& p, std::size_t at) {
+  const TensorView& x = call.tensor(0);
+  Parameters parameters{.reals = {static_cast<double>(call.integer(at)), static_cast<double>(call.integer(at + 1)),
+                                  1.0 / p.scale, p.zero_point}};
+  if (const ErrorCode code = call.make(0, call.dtype(at + 2, ScalarType::int8), x.sizes()); code != ErrorCode::ok) return code;
+  if (!is_real_float(x.dtype) || !is_integer(call.output(0).dtype)) return ErrorCode::invalid_dtype;
+  return run_quantized(call, p, p.scales == nullptr ? quantize_loop<false> : quantize_loop<true>, parameters);
+}
+/// `at` is the index of quant_min among the arguments.
+[[nodiscard]] inline ErrorCode dequantize(KernelCall& call, const QuantizationParameters& p, std::size_t at) {
+  const TensorView& x = call.tensor(0);
+  const ScalarType type = call.arg_count() > at + 3 ? call.dtype(at + 3, ScalarType::float32) : ScalarType::float32;
+  if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
+  if (!is_real_float(type) || !is_integer(x.dtype)) return ErrorCode::invalid_dtype;
+  Parameters none;
+  return run_quantized(call, p, dequantize_loop, none);
+}
+
+template <auto read, auto compute, std::size_t At>
+[[nodiscard]] ErrorCode quantized_op(KernelCall& call) {
+  QuantizationParameters p;
+  if (const ErrorCode code = read(call, p); code != ErrorCode::ok) return code;
+  return compute(call, p, At);
+}
+
+}  // namespace detail
+
+inline constexpr auto quantized_ops = std::to_array<OpRow>({
+    {"quantized_decomposed.dequantize_per_channel.default", detail::quantized_op<detail::read_per_channel, detail::dequantize, 4>},
+    {"quantized_decomposed.dequantize_per_tensor.default", detail::quantized_op<detail::read_per_tensor, detail::dequantize, 3>},
+    {"quantized_decomposed.dequantize_per_tensor.tensor", detail::quantized_op<detail::read_per_tensor, detail::dequantize, 3>},
+    {"quantized_decomposed.quantize_per_channel.default", detail::quantized_op<detail::read_per_channel, detail::quantize, 4>},
+    {"quantized_decomposed.quantize_per_tensor.default", detail::quantized_op<detail::read_per_tensor, detail::quantize, 3>},
+    {"quantized_decomposed.quantize_per_tensor.tensor", detail::quantized_op<detail::read_per_tensor, detail::quantize, 3>},
+});
+
+}  // namespace davit::portable_kernels

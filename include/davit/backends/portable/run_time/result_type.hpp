@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "davit/backends/portable/run_time/dispatch.hpp"
+#include "davit/kernels/blocks.hpp"
+
+namespace davit::portable_kernels {
+
+/// Collects operands and answers the dtype torch computes them in: tensors with dimensions count first, 0-dimensional
+/// tensors next, plain numbers last; a lower one counts only if it is of a higher category.
+/// Source: at::native::result_type.
+class ResultType {
+ public:
+  [[gnu::noinline]] constexpr ResultType& add(const EValue& v) noexcept {
+    if (const TensorView* t = v.tensor_if()) {
+      ScalarType& of = t->rank == 0 ? zero_ : dimensioned_;
+      of = promote(of, t->dtype);
+    } else if (v.is_number()) {
+      number_ = promote(number_, v.is_float() ? ScalarType::float32 : v.is_int() ? ScalarType::int64 : ScalarType::bool_);
+    }
+    return *this;
+  }
+  [[nodiscard, gnu::noinline]] constexpr ScalarType get() const noexcept { return combine(dimensioned_, combine(zero_, number_)); }
+
+ private:
+  [[nodiscard]] static constexpr ScalarType combine(ScalarType higher, ScalarType lower) noexcept {
+    if (higher == ScalarType::undefined) return lower;
+    if (lower == ScalarType::undefined || is_complex(higher) || is_floating(higher)) return higher;
+    if (higher == ScalarType::bool_ || is_floating(lower) || is_complex(lower)) return promote(higher, lower);
+    return higher;
+  }
+  ScalarType dimensioned_ = ScalarType::undefined;
+  ScalarType zero_ = ScalarType::undefined;
+  ScalarType number_ = ScalarType::undefined;
+};
+
+/// The dtype of a floating-point function of a tensor of this dtype: itself, or float32 for integers and bool.
+[[nodiscard]] constexpr ScalarType float_type(ScalarType type) noexcept {
+  return is_integral(type) ? ScalarType::float32 : type;
+}
+
+/// A tensor or a number as a tensor: a number is kept here as a 0-dimensional double, int64 or bool.
+class Operand {
+ public:
+  [[gnu::noinline]] explicit Operand(const EValue& v) noexcept {
+    if (const TensorView* t = v.tensor_if()) {
+      view_ = *t;
+    } else if (v.is_float()) {
+      real_ = v.as_float();
+      view_ = {&real_, nullptr, nullptr, 0, ScalarType::float64};
+    } else if (v.is_int()) {
+      integer_ = v.as_int();
+      view_ = {&integer_, nullptr, nullptr, 0, ScalarType::int64};
+    } else if (v.is_bool()) {
+      truth_ = v.as_bool();
+      view_ = {&truth_, nullptr, nullptr, 0, ScalarType::bool_};
+    }
+  }
+  Operand(const Operand&) = delete;
+  Operand& operator=(const Operand&) = delete;
+  [[nodiscard]] const TensorView& view() const noexcept { return view_; }
+  [[nodiscard]] bool present() const noexcept { return view_.dtype != ScalarType::undefined; }
+
+ private:
+  TensorView view_;
+  double real_ = 0;
+  std::int64_t integer_ = 0;
+  bool truth_ = false;
+};
+
+/// Writes a tensor's elements, converted to a dtype, to `to` in row-major order.
+[[nodiscard, gnu::noinline]] inline ErrorCode convert_elements(const TensorView& from, ScalarType type, void* to) {
+  Sizes strides(from.sizes());
+  contiguous_strides(from.sizes(), {strides.values.data(), strides.rank});
+  const bool real = kernels::convert_elements(from.sizes(), from.data, from.dtype, from.strides(), to, type, strides);
+  return real ? ErrorCode::ok : ErrorCode::invalid_dtype;
+}
+/// Stores a number as an element of a dtype: floats are truncated for integers, bool is whether it is not zero. False if
+/// the dtype is no real number's.
+[[nodiscard, gnu::noinline]] inline bool store_scalar(const EValue& number, ScalarType type, void* to) noexcept {
+  if (is_floating(type)) return kernels::store_element(number.number(), type, to);
+  const std::int64_t integer = type == ScalarType::bool_ ? number.number() != 0 : number.integer();
+  return kernels::store_element(integer, type, to);
+}
+/// Element `at` of a tensor as a float, a double or an int64; its dtype is real.
+template <class T>
+[[nodiscard]] T element_as(const TensorView& t, std::int64_t at) noexcept {
+  T value{};
+  (void)kernels::load_element(static_cast<const std::byte*>(t.data) + at * static_cast<std::int64_t>(size_of(t.dtype)),
+                              t.dtype, value);
+  return value;
+}
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/staging.hpp"
+#include "davit/backends/portable/vector_exp.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// Softmax of `count` elements that lie `step` apart; `out` may be `x`. A NaN makes all of them NaN.
+template <class C>
+void softmax_line(const C* x, std::int64_t count, std::int64_t step, bool logarithm, C* out) {
+  C largest = x[0];
+  for (std::int64_t i = 1; i < count; ++i) {
+    const C value = x[i * step];
+    if (value > largest || value != value) largest = value;
+  }
+  if (logarithm) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < count; ++i) sum += static_cast<double>(std::exp(x[i * step] - largest));
+    const auto shift = static_cast<C>(std::log(sum));
+    for (std::int64_t i = 0; i < count; ++i) out[i * step] = x[i * step] - largest - shift;
+    return;
+  }
+  double sum = 0;
+  if (step == 1) {
+    sum = exp_shifted(x, largest, out, count);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) {
+      out[i * step] = std::exp(x[i * step] - largest);
+      sum += static_cast<double>(out[i * step]);
+    }
+  }
+  const auto factor = static_cast<C>(1.0 / sum);
+  for (std::int64_t i = 0; i < count; ++i) out[i * step] *= factor;
+}
+
+/// The input as the operator's dtype would hold it: elements rounded to 16 bits if that is the output's dtype.
+template <class C>
+void round_elements(const C* x, ScalarType type, std::int64_t count, C* out) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (type == ScalarType::float16) {
+      out[i] = static_cast<C>(Half(static_cast<float>(x[i])));
+    } else {
+      out[i] = static_cast<C>(BFloat16(static_cast<float>(x[i])));
+    }
+  }
+}
+
+template <class C>
+[[nodiscard]] ErrorCode compute_softmax(KernelCall& call, std::size_t dim, bool logarithm) {
+  const TensorView& input = call.tensor(0);
+  const ScalarType type = call.output(0).dtype;
+  Staging<C> staging(call);
+  const auto x_id = staging.read(input);
+  const auto out_id = staging.write(0);
+  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  const C* x = staging.in(x_id);
+  C* out = staging.out(out_id);
+  const std::int64_t count = input.rank == 0 ? 1 : input.size(dim);
+  std::int64_t inner = 1;
+  for (std::size_t d = dim + 1; d < input.rank; ++d) inner *= input.size(d);
+  const std::int64_t outer = input.numel() / (count * inner);
+  if (size_of(type) == 2 && input.dtype != type) {
+    round_elements(x, type, input.numel(), out);
+    x = out;
+  }
+  for (std::int64_t o = 0; o < outer; ++o)
+    for (std::int64_t i = 0; i < inner; ++i)
+      softmax_line(x + o * count * inner + i, count, inner, logarithm, out + o * count * inner + i);
+  return staging.finish();
+}
+
+[[nodiscard]] inline ErrorCode run_softmax(KernelCall& call, ScalarType type, bool logarithm) {
+  const TensorView& input = call.tensor(0);
+  std::int64_t dim = call.integer(1);
+  if (!wrap_dim(dim, input.rank)) return call.refuse(ErrorCode::out_of_range, "softmax: the dimension is out of range");
+  if (const ErrorCode code = call.make(0, type, input.sizes()); code != ErrorCode::ok) return code;
+  if (call.output(0).numel() == 0) return ErrorCode::ok;
+  return dispatch_staged(call, type,
+                         [&]<class C>() { return compute_softmax<C>(call, static_cast<std::size_t>(dim), logarithm); });
+}
+
+/// The forms with half_to_float, which CPUs do not have.
+[[nodiscard]] inline ErrorCode run_core_softmax(KernelCall& call, bool logarithm) {
+  if (call.boolean(2))
+    return call.refuse(ErrorCode::unsupported_argument, "softmax: half_to_float is not supported on the CPU");
+  return run_softmax(call, call.tensor(0).dtype, logarithm);
+}
+
+}  // namespace detail
+
+/// _softmax(self, dim, half_to_float). Source: at::_softmax.
+[[nodiscard]] inline ErrorCode core_softmax(KernelCall& call) {
+  return detail::run_core_softmax(call, false);
+}
+
+/// _log_softmax(self, dim, half_to_float). Source: at::_log_softmax.
+[[nodiscard]] inline ErrorCode core_log_softmax(KernelCall& call) {
+  return detail::run_core_softmax(call, true);
+}
+
+/// softmax(self, dim, dtype?): the input is converted to dtype first. Source: at::softmax.
+[[nodiscard]] inline ErrorCode softmax(KernelCall& call) {
+  return detail::run_softmax(call, call.dtype(2, call.tensor(0).dtype), false);
+}
+
+/// log_softmax(self, dim, dtype?). Source: at::log_softmax.
+[[nodiscard]] inline ErrorCode log_softmax(KernelCall& call) {
+  return detail::run_softmax(call, call.dtype(2, call.tensor(0).dtype), true);
+}
+
+inline constexpr auto softmax_ops = std::to_array<OpRow>({
+    {"aten._log_softmax.default", core_log_softmax},
+    {"aten._softmax.default", core_softmax},
+    {"aten.log_softmax.int", log_softmax},
+    {"aten.softmax.int", softmax},
+});
+
+}  // namespace davit::portable_kernels

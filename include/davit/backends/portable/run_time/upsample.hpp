@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/mapped_copy.hpp"
+#include "davit/backends/portable/run_time/staging.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// One of the two axes an image is resized along.
+struct ResizeAxis {
+  std::int64_t in = 0, out = 0;
+  double factor = 0;  ///< the scale factor that was given, or 0
+
+  /// Input elements per output element. Source: area_pixel_compute_scale of ATen's UpSample.h.
+  template <class R>
+  [[nodiscard]] R step(bool align_corners) const noexcept {
+    if (align_corners) return out > 1 ? static_cast<R>(in - 1) / static_cast<R>(out - 1) : R{};
+    return factor > 0 ? static_cast<R>(1.0 / factor) : static_cast<R>(in) / static_cast<R>(out);
+  }
+  /// The input element nearest to output element `at`; whole factors of 1 and 2 prevail over the factor that was given.
+  /// Source: nearest_idx of ATen's UpSample.h.
+  template <class R>
+  [[nodiscard]] std::int64_t nearest(std::int64_t at) const noexcept {
+    if (out == in) return at;
+    if (out == 2 * in) return at / 2;
+    const R place = std::floor(static_cast<R>(at) * step<R>(false));
+    return place < static_cast<R>(in) ? std::min(static_cast<std::int64_t>(place), in - 1) : in - 1;
+  }
+};
+
+struct Resize {
+  ResizeAxis y, x;
+  std::int64_t planes = 0;
+};
+
+/// Reads `input` (N, C, H, W) and either output_size or scale_factors, and makes output 0.
+/// Source: upsample::compute_output_size and upsample_2d_common_check of ATen.
+[[nodiscard]] inline ErrorCode read_resize(KernelCall& call, std::size_t size_at, std::size_t factors_at, Resize& r) {
+  const TensorView& input = call.tensor(0);
+  if (input.rank != 4) return call.refuse(ErrorCode::invalid_shape, "upsample: the input must have four dimensions");
+  if (call.has(size_at) == call.has(factors_at))
+    return call.refuse(ErrorCode::invalid_argument, "upsample: give either output_size or scale_factors");
+  const std::span<const EValue> list = call.list(call.has(size_at) ? size_at : factors_at);
+  if (list.size() != 2)
+    return call.refuse(ErrorCode::invalid_argument, "upsample: output_size or scale_factors needs two elements");
+  for (std::size_t d = 0; d < 2; ++d) {
+    ResizeAxis& axis = d == 0 ? r.y : r.x;
+    axis.in = input.size(2 + d);
+    if (!list[d].is_number()) return call.refuse(ErrorCode::invalid_argument, "upsample: a size is not a number");
+    if (call.has(factors_at)) axis.factor = list[d].number();
+    const double size = call.has(size_at) ? list[d].number() : static_cast<double>(axis.in) * axis.factor;
+    if (!(size >= 1 && size <= static_cast<double>(max_numel)))
+      return call.refuse(ErrorCode::invalid_shape, "upsample: an output size is less than one or too large");
+    axis.out = static_cast<std::int64_t>(size);
+  }
+  if (input.size(1) == 0 || r.y.in == 0 || r.x.in == 0)
+    return call.refuse(ErrorCode::invalid_shape, "upsample: only the batch dimension may be empty");
+  if (checked_numel(input) < 0) return call.refuse(ErrorCode::out_of_memory, "upsample: the input is too large");
+  r.planes = input.size(0) * input.size(1);
+  return call.make(0, input.dtype, Sizes(std::array{input.size(0), input.size(1), r.y.out, r.x.out}));
+}
+
+/// The two input elements an output element lies between, and their weights.
+template <class C>
+struct LinearTap {
+  std::int64_t first, second;
+  C of_first, of_second;
+
+  /// Source: compute_source_index_and_lambda of ATen's UpSample.h.
+  LinearTap(const ResizeAxis& axis, C step, std::int64_t at, bool align_corners) noexcept {
+    const C middle = (static_cast<C>(at) + C(0.5)) * step - C(0.5);
+    const C source = align_corners ? static_cast<C>(at) * step : std::max(middle, C{});
+    first = source < static_cast<C>(axis.in) ? std::min(static_cast<std::int64_t>(source), axis.in - 1) : axis.in - 1;
+    second = std::min(first + 1, axis.in - 1);
+    of_second = std::clamp(source - static_cast<C>(first), C{}, C{1});
+    of_first = C{1} - of_second;
+    if (axis.in == axis.out) *this = LinearTap(at, axis.in);
+  }
+
+ private:
+  LinearTap(std::int64_t at, std::int64_t size) noexcept
+      : first(at), second(std::min(at + 1, size - 1)), of_first(1), of_second(0) {}
+};
+
+/// The weights of one axis in fixed point, as torch resizes bytes: the largest takes 15 bits.
+class FixedPointAxis {
+ public:
+  FixedPointAxis(const ResizeAxis& axis, bool align_corners) noexcept
+      : axis_(axis), step_(axis.step<double>(align_corners)), align_corners_(align_corners) {
+    double largest = 0;
+    for (std::int64_t i = 0; i < axis.out; ++i) {
+      const LinearTap<double> t = tap(i);
+      largest = std::max({largest, t.of_first, t.of_second, t.first == t.second ? t.of_first + t.of_second : 0.0});
+    }
+    while (bits_ < 22 && 0.5 + largest * static_cast<double>(std::int64_t{1} << (bits_ + 1)) < 32768.0) ++bits_;
+  }
+  [[nodiscard]] LinearTap<double> tap(std::int64_t i) const noexcept { return {axis_, step_, i, align_corners_}; }
+  [[nodiscard]] std::uint8_t mix(const LinearTap<double>& t, std::uint8_t first, std::uint8_t second) const noexcept {
+    const std::int64_t half = std::int64_t{1} << (bits_ - 1);
+    std::int64_t sum = half;
+    if (t.first == t.second) {
+      sum += fixed(t.of_first + t.of_second) * first;
+    } else {
+      sum += fixed(t.of_first) * first + fixed(t.of_second) * second;
+    }
+    return static_cast<std::uint8_t>(std::clamp<std::int64_t>(sum >> bits_, 0, 255));
+  }
+
+ private:
+  [[nodiscard]] std::int64_t fixed(double weight) const noexcept {
+    return static_cast<std::int64_t>(0.5 + weight * static_cast<double>(std::int64_t{1} << bits_));
+  }
+  ResizeAxis axis_;
+  double step_;
+  bool align_corners_;
+  int bits_ = 0;
+};
+
+/// Bytes: along rows first, rounded, then along columns. Source: the uint8 path of upsample_bilinear2d on the CPU.
+[[nodiscard]] inline ErrorCode compute_bilinear_bytes(KernelCall& call, const Resize& r, bool align_corners) {
+  Staging<std::uint8_t> staging(call);
+  const auto in_id = staging.read(call.tensor(0));
+  const auto out_id = staging.write(0);
+  const auto rows_id = staging.buffer(r.y.in * r.x.out);
+  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  const FixedPointAxis across(r.x, align_corners);
+  const FixedPointAxis down(r.y, align_corners);
+  std::uint8_t* rows = staging.out(rows_id);
+  for (std::int64_t p = 0; p < r.planes; ++p) {
+    const std::uint8_t* plane = staging.in(in_id) + p * r.y.in * r.x.in;
+    std::uint8_t* out = staging.out(out_id) + p * r.y.out * r.x.out;
+    for (std::int64_t x = 0; x < r.x.out; ++x) {
+      const LinearTap<double> t = across.tap(x);
+      for (std::int64_t y = 0; y < r.y.in; ++y)
+        rows[y * r.x.out + x] = across.mix(t, plane[y * r.x.in + t.first], plane[y * r.x.in + t.second]);
+    }
+    for (std::int64_t y = 0; y < r.y.out; ++y) {
+      const LinearTap<double> t = down.tap(y);
+      for (std::int64_t x = 0; x < r.x.out; ++x)
+        out[y * r.x.out + x] = down.mix(t, rows[t.first * r.x.out + x], rows[t.second * r.x.out + x]);
+    }
+  }
+  return staging.finish();
+}
+
+template <class C>
+[[nodiscard]] ErrorCode compute_bilinear(KernelCall& call, const Resize& r, bool align_corners) {
+  Staging<C> staging(call);
+  const auto in_id = staging.read(call.tensor(0));
+  const auto out_id = staging.write(0);
+  const auto taps_id = staging.template buffer_of<LinearTap<C>>(r.x.out);
+  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  LinearTap<C>* taps = staging.template at<LinearTap<C>>(taps_id);
+  const C step_x = r.x.step<C>(align_corners);
+  const C step_y = r.y.step<C>(align_corners);
+  for (std::int64_t x = 0; x < r.x.out; ++x) taps[x] = LinearTap<C>(r.x, step_x, x, align_corners);
+  C* out = staging.out(out_id);
+  for (std::int64_t p = 0; p < r.planes; ++p) {
+    const C* plane = staging.in(in_id) + p * r.y.in * r.x.in;
+    for (std::int64_t y = 0; y < r.y.out; ++y, out += r.x.out) {
+      const LinearTap<C> row(r.y, step_y, y, align_corners);
+      const C* above = plane + row.first * r.x.in;
+      const C* below = plane + row.second * r.x.in;
+      for (std::int64_t x = 0; x < r.x.out; ++x) {
+        const LinearTap<C>& t = taps[x];
+        out[x] = row.of_first * (t.of_first * above[t.first] + t.of_second * above[t.second]) +
+                 row.of_second * (t.of_first * below[t.first] + t.of_second * below[t.second]);
+      }
+    }
+  }
+  return staging.finish();
+}
+
+}  // namespace detail
+
+/// upsample_bilinear2d(input (N, C, H, W), output_size?, align_corners, scale_factors?): exactly one of the two is given.
+/// Source: at::upsample_bilinear2d.vec.
+[[nodiscard]] inline ErrorCode upsample_bilinear2d(KernelCall& call) {
+  detail::Resize r;
+  if (const ErrorCode code = detail::read_resize(call, 1, 3, r); code != ErrorCode::ok) return code;
+  const bool align_corners = call.boolean(2);
+  if (call.tensor(0).dtype == ScalarType::uint8) return detail::compute_bilinear_bytes(call, r, align_corners);
+  return dispatch_staged(call, call.tensor(0).dtype,
+                         [&]<class C>() { return detail::compute_bilinear<C>(call, r, align_corners); });
+}
+
+/// upsample_nearest2d(input (N, C, H, W), output_size?, scale_factors?): exactly one of the two is given.
+/// Source: at::upsample_nearest2d.vec.
+[[nodiscard]] inline ErrorCode upsample_nearest2d(KernelCall& call) {
+  detail::Resize r;
+  if (const ErrorCode code = detail::read_resize(call, 1, 2, r); code != ErrorCode::ok) return code;
+  const TensorView& input = call.tensor(0);
+  if (!(is_floating(input.dtype) && kernels::is_real(input.dtype)) && input.dtype != ScalarType::uint8)
+    return ErrorCode::invalid_dtype;
+  const bool wide = input.dtype == ScalarType::float64;
+  return copy_mapped(call, input, call.output(0), [&](std::size_t d, std::int64_t i) {
+    if (d < 2) return i;
+    const auto& axis = d == 2 ? r.y : r.x;
+    return wide ? axis.template nearest<double>(i) : axis.template nearest<float>(i);
+  });
+}
+
+inline constexpr auto upsample_ops = std::to_array<OpRow>({
+    {"aten.upsample_bilinear2d.vec", upsample_bilinear2d},
+    {"aten.upsample_nearest2d.vec", upsample_nearest2d},
+});
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "davit/backends/portable/run_time/dispatch.hpp"
+#include "davit/core/copy_tensor.hpp"
+#include "davit/kernels/move.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// The ints of a list argument.
+[[nodiscard, gnu::noinline]] inline bool ints_of(std::span<const EValue> list, Sizes& out) noexcept {
+  for (const EValue& v : list)
+    if (!v.is_number() || !out.push(v.integer())) return false;
+  return true;
+}
+[[nodiscard, gnu::cold, gnu::noinline]] inline ErrorCode bad_dim(KernelCall& call) {
+  return call.refuse(ErrorCode::out_of_range, "a dimension is outside the tensor's rank");
+}
+
+/// Makes output i a contiguous copy of `from`.
+[[nodiscard, gnu::noinline]] inline ErrorCode copy_out(KernelCall& call, std::size_t i, const TensorView& from) {
+  if (const ErrorCode code = call.make(i, from.dtype, from.sizes()); code != ErrorCode::ok) return code;
+  kernels::move_elements(from, call.output(i));
+  return ErrorCode::ok;
+}
+
+[[nodiscard]] inline ErrorCode identity(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  return call.alias(0, x, x.sizes(), x.strides());
+}
+
+/// The strides with which a tensor has other sizes of the same number of elements without copying; false if it cannot.
+/// Source: at::detail::computeStride.
+[[nodiscard, gnu::noinline]] inline bool view_strides(const TensorView& x, std::span<const std::int64_t> sizes, Sizes& out) noexcept {
+  Sizes strides(sizes);
+  if (x.numel() == 0 || x.is_contiguous()) {
+    contiguous_strides(sizes, {strides.values.data(), sizes.size()});
+    out = strides;
+    return true;
+  }
+  std::size_t view = sizes.size();
+  std::int64_t base = x.stride(x.rank - 1u);
+  std::int64_t chunk = 1;
+  std::int64_t taken = 1;
+  for (std::size_t d = x.rank; d-- > 0;) {
+    chunk *= x.size(d);
+    if (d != 0 && (x.size(d - 1) == 1 || x.stride(d - 1) == chunk * base)) continue;
+    while (view > 0 && (taken < chunk || sizes[view - 1] == 1)) {
+      --view;
+      strides[view] = taken * base;
+      taken *= sizes[view];
+    }
+    if (taken != chunk) return false;
+    if (d > 0) {
+      base = x.stride(d - 1);
+      chunk = 1;
+      taken = 1;
+    }
+  }
+  if (view != 0) return false;
+  out = strides;
+  return true;
+}
+
+/// Gives x the sizes, as a view if its strides allow, else as a copy.
+[[nodiscard]] inline ErrorCode with_sizes(KernelCall& call, const TensorView& x, const Sizes& sizes) {
+  Sizes strides;
+  if (view_strides(x, sizes, strides)) return call.alias(0, x, sizes, strides);
+  if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
+  TensorView flat = call.output(0);
+  Sizes dense(x.sizes());
+  contiguous_strides(x.sizes(), {dense.values.data(), x.rank});
+  flat.sizes_data = x.sizes_data;
+  flat.strides_data = dense.values.data();
+  flat.rank = x.rank;
+  kernels::move_elements(x, flat);
+  return ErrorCode::ok;
+}
+
+[[nodiscard]] inline ErrorCode view(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  Sizes sizes;
+  if (!ints_of(call.list(1), sizes)) return call.refuse(ErrorCode::invalid_argument, "sizes must be integers");
+  std::int64_t known = 1;
+  std::size_t inferred = max_rank;
+  for (std::size_t d = 0; d < sizes.rank; ++d) {
+    if (sizes[d] == -1 && inferred == max_rank) {
+      inferred = d;
+    } else if (sizes[d] < 0) {
+      return call.refuse(ErrorCode::invalid_shape, "a size is negative");
+    } else if (__builtin_mul_overflow(known, sizes[d], &known)) {
+      return call.refuse(ErrorCode::invalid_shape, "the sizes overflow");
+    }
+  }
+  const std::int64_t count = x.numel();
+  if (inferred != max_rank) {
+    if (known == 0 || count % known != 0) return call.refuse(ErrorCode::invalid_shape, "the sizes do not hold the tensor's elements");
+    sizes[inferred] = count / known;
+    known = count;
+  }
+  if (known != count) return call.refuse(ErrorCode::invalid_shape, "the sizes do not hold the tensor's elements");
+  return with_sizes(call, x, sizes);
+}
+
+[[nodiscard]] inline ErrorCode flatten(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  std::int64_t first = call.integer(1);
+  std::int64_t last = call.integer(2, -1);
+  if (!wrap_dim(first, x.rank) || !wrap_dim(last, x.rank) || first > last) return bad_dim(call);
+  Sizes sizes;
+  std::int64_t folded = 1;
+  for (std::size_t d = 0; d < x.rank; ++d) {
+    const auto at = static_cast<std::int64_t>(d);
+    if (at >= first && at <= last) folded *= x.size(d);
+    if (at < first || at > last) (void)sizes.push(x.size(d));
+    if (at == last) (void)sizes.push(folded);
+  }
+  if (x.rank == 0) (void)sizes.push(1);
+  return with_sizes(call, x, sizes);
+}
+
+[[nodiscard]] inline ErrorCode permuted(KernelCall& call, const Sizes& order) {
+  const TensorView& x = call.tensor(0);
+  Sizes sizes;
+  Sizes strides;
+  std::uint32_t seen = 0;
+  if (order.rank != x.rank) return call.refuse(ErrorCode::invalid_argument, "as many dimensions as the tensor has are needed");
+  for (std::size_t d = 0; d < order.rank; ++d) {
+    std::int64_t dim = order[d];
+    if (!wrap_dim(dim, x.rank)) return bad_dim(call);
+    if ((seen >> dim & 1u) != 0) return call.refuse(ErrorCode::invalid_argument, "a dimension is named twice");
+    seen |= 1u << dim;
+    (void)sizes.push(x.size(static_cast<std::size_t>(dim)));
+    (void)strides.push(x.stride(static_cast<std::size_t>(dim)));
+  }
+  return call.alias(0, x, sizes, strides);
+}
+[[nodiscard]] inline ErrorCode permute(KernelCall& call) {
+  Sizes order;
+  if (!ints_of(call.list(1), order)) return call.refuse(ErrorCode::invalid_argument, "dims must be integers");
+  return permuted(call, order);
+}
+[[nodiscard]] inline ErrorCode transposed(KernelCall& call, std::int64_t a, std::int64_t b) {
+  const TensorView& x = call.tensor(0);
+  if (!wrap_dim(a, x.rank) || !wrap_dim(b, x.rank)) return bad_dim(call);
+  if (x.rank == 0) return identity(call);
+  Sizes order;
+  for (std::size_t d = 0; d < x.rank; ++d) (void)order.push(static_cast<std::int64_t>(d));
+  std::swap(order[static_cast<std::size_t>(a)], order[static_cast<std::size_t>(b)]);
+  return permuted(call, order);
+}
+[[nodiscard]] inline ErrorCode transpose(KernelCall& call) { return transposed(call, call.integer(1), call.integer(2)); }
+[[nodiscard]] inline ErrorCode t(KernelCall& call) {
+  if (call.tensor(0).rank > 2) return call.refuse(ErrorCode::invalid_shape, "t takes at most two dimensions");
+  return call.tensor(0).rank < 2 ? identity(call) : transposed(call, 0, 1);
+}
+
+[[nodiscard]] inline ErrorCode expand(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  Sizes sizes;
+  if (!ints_of(call.list(1), sizes) || sizes.rank < x.rank)
+    return call.refuse(ErrorCode::invalid_shape, "expand needs at least as many sizes as the tensor has");
+  Sizes strides(sizes);
+  for (std::size_t d = 0; d < sizes.rank; ++d) {
+    const bool fresh = d + x.rank < sizes.rank;
+    const std::size_t own = fresh ? 0 : d + x.rank - sizes.rank;
+    if (sizes[d] == -1 && !fresh) sizes[d] = x.size(own);
+    if (sizes[d] < 0) return call.refuse(ErrorCode::invalid_shape, "a size is negative");
+    if (!fresh && x.size(own) != sizes[d] && x.size(own) != 1)
+      return call.refuse(ErrorCode::invalid_shape, "only dimensions of size 1 can be expanded");
+    strides[d] = fresh || (x.size(own) == 1 && sizes[d] != 1) ? 0 : x.stride(own);
+  }
+  return call.alias(0, x, sizes, strides);
+}
+
+[[nodiscard]] inline ErrorCode select(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  std::int64_t dim = call.integer(1);
+  std::int64_t index = call.integer(2);
+  if (x.rank == 0 || !wrap_dim(dim, x.rank)) return bad_dim(call);
+  const auto d = static_cast<std::size_t>(dim);
+  if (index < -x.size(d) || index >= x.size(d)) return call.refuse(ErrorCode::out_of_range, "the index is outside the dimension");
+  if (index < 0) index += x.size(d);
+  Sizes sizes;
+  Sizes strides;
+  for (std::size_t k = 0; k < x.rank; ++k) {
+    if (k == d) continue;
+    (void)sizes.push(x.size(k));
+    (void)strides.push(x.stride(k));
+  }
+  return call.alias(0, x, sizes, strides, index * x.stride(d));
+}
+
+/// A slice of a dimension: first index and number of steps, clamped as Python does.
+struct Slice {
+  std::size_t dim = 0;
+  std::int64_t start = 0;
+  std::int64_t step = 1;
+  std::int64_t length = 0;
+};
+/// Reads dim, start, end, step from arguments `at`...; the tensor is `x`.
+[[nodiscard]] inline ErrorCode read_slice(KernelCall& call, const TensorView& x, std::size_t at, Slice& out) {
+  std::int64_t dim = call.integer(at);
+  if (x.rank == 0 || !wrap_dim(dim, x.rank)) return bad_dim(call);
+  out.dim = static_cast<std::size_t>(dim);
+  const std::int64_t size = x.size(out.dim);
+  out.step = call.integer(at + 3, 1);
+  if (out.step <= 0) return call.refuse(ErrorCode::invalid_argument, "the step must be positive");
+  const auto clamped = [&](std::int64_t v) { return std::clamp<std::int64_t>(v < 0 ? std::max<std::int64_t>(v, -size) + size : v, 0, size); };
+  out.start = clamped(call.integer(at + 1, 0));
+  const std::int64_t end = std::max(out.start, clamped(call.integer(at + 2, std::numeric_limits<std::int64_t>::max())));
+  out.length = (end - out.start) / out.step + ((end - out.start) % out.step != 0 ? 1 : 0);
+  return ErrorCode::ok;
+}
+[[nodiscard]] inline ErrorCode slice(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  Slice s;
+  if (const ErrorCode code = read_slice(call, x, 1, s); code != ErrorCode::ok) return code;
+  Sizes sizes(x.sizes());
+  Sizes strides(x.strides());
+  sizes[s.dim] = s.length;
+  strides[s.dim] *= s.length > 1 ? s.step : 1;
+  return call.alias(0, x, sizes, strides, s.length == 0 ? 0 : s.start * x.stride(s.dim));
+}
+
+[[nodiscard]] inline ErrorCode squeezed(KernelCall& call, std::uint32_t dims) {
+  const TensorView& x = call.tensor(0);
+  Sizes sizes;
+  Sizes strides;
+  for (std::size_t d = 0; d < x.rank; ++d) {
+    if ((dims >> d & 1u) != 0 && x.size(d) == 1) continue;
+    (void)sizes.push(x.size(d));
+    (void)strides.push(x.stride(d));
+  }
+  return call.alias(0, x, sizes, strides);
+}
+[[nodiscard]] inline ErrorCode squeeze(KernelCall& call) {
+  std::uint32_t dims = 0;
+  for (const EValue& v : call.list(1)) {
+    std::int64_t dim = v.integer();
+    if (!wrap_dim(dim, call.tensor(0).rank)) return bad_dim(call);
+    dims |= 1u << dim;
+  }
+  return squeezed(call, dims);
+}
+[[nodiscard]] inline ErrorCode unsqueeze(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  std::int64_t dim = call.integer(1);
+  if (!wrap_dim(dim, x.rank + 1u)) return bad_dim(call);
+  if (x.rank == max_rank) return call.refuse(ErrorCode::invalid_shape, "too many dimensions");
+  const auto at = static_cast<std::size_t>(dim);
+  Sizes sizes;
+  Sizes strides;
+  for (std::size_t d = 0; d <= x.rank; ++d) {
+    if (d == at) {
+      (void)sizes.push(1);
+      (void)strides.push(d < x.rank ? x.size(d) * x.stride(d) : 1);
+    }
+    if (d == x.rank) break;
+    (void)sizes.push(x.size(d));
+    (void)strides.push(x.stride(d));
+  }
+  return call.alias(0, x, sizes, strides);
+}
+
+[[nodiscard]] inline ErrorCode part(KernelCall& call, std::size_t i, std::size_t dim, std::int64_t start, std::int64_t length) {
+  const TensorView& x = call.tensor(0);
+  Sizes sizes(x.sizes());
+  sizes[dim] = length;
+  return call.alias(i, x, sizes, x.strides(), length == 0 ? 0 : start * x.stride(dim));
+}
+[[nodiscard]] inline ErrorCode split_with_sizes(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  std::int64_t dim = call.integer(2);
+  if (x.rank == 0 || !wrap_dim(dim, x.rank)) return bad_dim(call);
+  const auto d = static_cast<std::size_t>(dim);
+  std::int64_t at = 0;
+  std::size_t i = 0;
+  for (const EValue& v : call.list(1)) {
+    const std::int64_t length = v.is_number() ? v.integer() : -1;
+    if (length < 0 || length > x.size(d) - at) return call.refuse(ErrorCode::invalid_shape, "the parts do not add up to the dimension");
+    if (call.wants(i))
+      if (const ErrorCode code = part(call, i, d, at, length); code != ErrorCode::ok) return code;
+    at += length;
+    ++i;
+  }
+  if (at != x.size(d) || i < call.output_count()) return call.refuse(ErrorCode::invalid_shape, "the parts do not add up to the dimension");
+  return ErrorCode::ok;
+}
+/// Parts of equal length, the last one perhaps shorter: chunk is told how many, split how long.
+template <bool ByLength>
+[[nodiscard]] ErrorCode equal_parts(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const std::int64_t number = call.integer(1);
+  std::int64_t dim = call.integer(2);
+  if (x.rank == 0 || !wrap_dim(dim, x.rank)) return bad_dim(call);
+  if (number <= 0) return call.refuse(ErrorCode::invalid_argument, "the number or the length of the parts must be positive");
+  const auto d = static_cast<std::size_t>(dim);
+  const std::int64_t share = ByLength ? number : x.size(d) / number + (x.size(d) % number != 0 ? 1 : 0);
+  const std::int64_t length = std::max<std::int64_t>(1, share);
+  for (std::size_t i = 0; i < call.output_count(); ++i) {
+    const std::int64_t start = std::min(static_cast<std::int64_t>(i) * length, x.size(d));
+    if (const ErrorCode code = part(call, i, d, start, std::min(length, x.size(d) - start)); code != ErrorCode::ok) return code;
+  }
+  return ErrorCode::ok;
+}
+
+/// unbind(self, dim): a view per index, without that dimension.
+[[nodiscard]] inline ErrorCode unbind(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  std::int64_t dim = call.integer(1);
+  if (x.rank == 0 || !wrap_dim(dim, x.rank)) return bad_dim(call);
+  const auto d = static_cast<std::size_t>(dim);
+  if (x.size(d) < static_cast<std::int64_t>(call.output_count()))
+    return call.refuse(ErrorCode::invalid_shape, "the dimension is shorter than the number of results");
+  Sizes sizes;
+  Sizes strides;
+  for (std::size_t k = 0; k < x.rank; ++k) {
+    if (k == d) continue;
+    (void)sizes.push(x.size(k));
+    (void)strides.push(x.stride(k));
+  }
+  for (std::size_t i = 0; i < call.output_count(); ++i)
+    if (const ErrorCode code = call.alias(i, x, sizes, strides, static_cast<std::int64_t>(i) * x.stride(d)); code != ErrorCode::ok)
+      return code;
+  return ErrorCode::ok;
+}
+
+[[nodiscard]] inline ErrorCode diagonal(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const std::int64_t offset = call.integer(1);
+  std::int64_t a = call.integer(2, 0);
+  std::int64_t b = call.integer(3, 1);
+  if (x.rank < 2 || !wrap_dim(a, x.rank) || !wrap_dim(b, x.rank) || a == b) return bad_dim(call);
+  const auto i = static_cast<std::size_t>(a);
+  const auto k = static_cast<std::size_t>(b);
+  std::int64_t length = 0;
+  if (offset >= 0 && offset < x.size(k)) length = std::min(x.size(i), x.size(k) - offset);
+  if (offset < 0 && offset > -x.size(i)) length = std::min(x.size(i) + offset, x.size(k));
+  Sizes sizes;
+  Sizes strides;
+  for (std::size_t d = 0; d < x.rank; ++d) {
+    if (d == i || d == k) continue;
+    (void)sizes.push(x.size(d));
+    (void)strides.push(x.stride(d));
+  }
+  (void)sizes.push(length);
+  (void)strides.push(x.stride(i) + x.stride(k));
+  const std::int64_t start = length == 0 ? 0 : offset >= 0 ? offset * x.stride(k) : -offset * x.stride(i);
+  return call.alias(0, x, sizes, strides, start);
+}
+
+/// as_strided over the elements that the input shows: a program may not reach beyond them.
+[[nodiscard]] inline ErrorCode as_strided(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  Sizes sizes;
+  Sizes strides;
+  const std::int64_t offset = call.integer(3, 0);
+  if (!ints_of(call.list(1), sizes) || !ints_of(call.list(2), strides) || sizes.rank != strides.rank)
+    return call.refuse(ErrorCode::invalid_argument, "as many sizes as strides are needed");
+  const Footprint seen = footprint(x);
+  const auto element = static_cast<std::int64_t>(size_of(x.dtype));
+  std::int64_t last = offset;
+  bool empty = false;
+  for (std::size_t d = 0; d < sizes.rank; ++d) {
+    if (sizes[d] < 0 || strides[d] < 0 || strides[d] > max_numel || sizes[d] > max_numel)
+      return call.refuse(ErrorCode::invalid_shape, "sizes and strides must not be negative");
+    if (sizes[d] == 0) empty = true;
+    std::int64_t reach = 0;
+    if (sizes[d] > 0 && (__builtin_mul_overflow(sizes[d] - 1, strides[d], &reach) || __builtin_add_overflow(last, reach, &last)))
+      return call.refuse(ErrorCode::invalid_shape, "the strides overflow");
+  }
+  const auto* data = static_cast<const std::byte*>(x.data);
+  if (!empty && (offset < 0 || seen.end == nullptr || last >= (seen.end - data) / element))
+    return call.refuse(ErrorCode::out_of_range, "as_strided reaches outside the tensor's storage");
+  return call.alias(0, x, sizes, strides, empty ? 0 : offset);
+}
+
+}  // namespace detail
+
+inline constexpr auto view_ops = std::to_array<OpRow>({
+    {"aten.alias.default", detail::identity, Aliasing::may_alias},
+    {"aten.as_strided.default", detail::as_strided, Aliasing::may_alias},
+    {"aten.chunk.default", detail::equal_parts<false>, Aliasing::may_alias},
+    {"aten.contiguous.default", detail::identity, Aliasing::may_alias},
+    {"aten.detach.default", detail::identity, Aliasing::may_alias},
+    {"aten.detach_.default", detail::identity, Aliasing::may_alias},
+    {"aten.diagonal.default", detail::diagonal, Aliasing::may_alias},
+    {"aten.expand.default", detail::expand, Aliasing::may_alias},
+    {"aten.flatten.using_ints", detail::flatten, Aliasing::may_alias},
+    {"aten.permute.default", detail::permute, Aliasing::may_alias},
+    {"aten.reshape.default", detail::view, Aliasing::may_alias},
+    {"aten.select.int", detail::select, Aliasing::may_alias},
+    {"aten.slice.Tensor", detail::slice, Aliasing::may_alias},
+    {"aten.split_with_sizes.default", detail::split_with_sizes, Aliasing::may_alias},
+    {"aten.split.Tensor", detail::equal_parts<true>, Aliasing::may_alias},
+    {"aten.squeeze.dim", detail::squeeze, Aliasing::may_alias},
+    {"aten.squeeze.dims", detail::squeeze, Aliasing::may_alias},
+    {"aten.t.default", detail::t, Aliasing::may_alias},
+    {"aten.transpose.int", detail::transpose, Aliasing::may_alias},
+    {"aten.unbind.int", detail::unbind, Aliasing::may_alias},
+    {"aten.unsqueeze.default", detail::unsqueeze, Aliasing::may_alias},
+    {"aten.view.default", detail::view, Aliasing::may_alias},
+});
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "davit/backends/portable/run_time/result_type.hpp"
+
+namespace davit::portable_kernels {
+
+/// An element that is only moved or tested, as its bits: one kernel for all types of a width.
+template <class Bits>
+struct [[gnu::may_alias]] Word {
+  Bits bits;
+};
+
+/// The bit that does not count when an element is compared to zero: a float's sign.
+[[nodiscard]] constexpr std::uint64_t sign_of(ScalarType type) noexcept {
+  return is_floating(type) ? std::uint64_t{1} << (8 * size_of(type) - 1) : 0;
+}
+
+/// One element on the stack, seen as a tensor of any sizes.
+class Cell {
+ public:
+  /// Takes the first element of `from`, converted.
+  [[nodiscard]] ErrorCode set(ScalarType type, const TensorView& from) noexcept {
+    type_ = type;
+    const kernels::Conversion conversion = kernels::Conversion::between(from.dtype, type);
+    if (!conversion.ok) return ErrorCode::invalid_dtype;
+    std::uint64_t scratch = 0;
+    if (conversion.count == 0) std::memcpy(&bits_, from.data, conversion.element);
+    conversion.run(from.data, &bits_, &scratch, 1);
+    return ErrorCode::ok;
+  }
+  /// The element in every place of a tensor of these sizes; they and the cell must outlive it.
+  [[nodiscard]] TensorView view(std::span<const std::int64_t> sizes) noexcept {
+    return {&bits_, sizes.data(), no_strides.data(), static_cast<std::uint8_t>(sizes.size()), type_};
+  }
+
+ private:
+  static constexpr std::array<std::int64_t, max_rank> no_strides{};
+  std::uint64_t bits_ = 0;
+  ScalarType type_ = ScalarType::undefined;
+};
+
+}  // namespace davit::portable_kernels

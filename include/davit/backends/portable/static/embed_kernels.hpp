@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "davit/backend/embed_contract.hpp"
+#include "davit/backends/portable/static/conv.hpp"
+#include "davit/backends/portable/static/elementwise.hpp"
+#include "davit/backends/portable/static/linear.hpp"
+#include "davit/backends/portable/static/move.hpp"
+#include "davit/backends/portable/static/norm.hpp"
+#include "davit/backends/portable/static/pool.hpp"
+#include "davit/backends/portable/static/reduce.hpp"
+#include "davit/backends/portable/static/softmax.hpp"
+
+/// The float kernels of static programs as the kernel types of the embed contract: outputs first, then inputs.
+namespace davit::embed_float {
+
+namespace sf = static_float;
+
+/// An elementwise function from the words of its parameters. g++ 12 cannot bit_cast to a struct with an empty member.
+template <class Op>
+struct OpFromWords {
+  template <std::size_t N>
+  [[nodiscard]] static constexpr Op make(const std::array<std::int32_t, N>& words, std::size_t first) noexcept {
+    if constexpr (std::is_empty_v<Op>) {
+      return {};
+    } else {
+      std::array<std::int32_t, sizeof(Op) / 4> own{};
+      for (std::size_t i = 0; i < own.size(); ++i) own[i] = words[first + i];
+      return std::bit_cast<Op>(own);
+    }
+  }
+};
+template <class Op>
+struct OpFromWords<sf::WithNumber<Op>> {
+  template <std::size_t N>
+  [[nodiscard]] static constexpr sf::WithNumber<Op> make(const std::array<std::int32_t, N>& words,
+                                                         std::size_t first) noexcept {
+    return {OpFromWords<Op>::make(words, first), std::bit_cast<float>(words[N - 2]), words[N - 1]};
+  }
+};
+
+template <class Op>
+struct unary {
+  using Params = sf::Unary<Op>;
+  template <std::size_t N>
+  [[nodiscard]] static constexpr Params decode(const std::array<std::int32_t, N>& words) noexcept {
+    return {words[0], OpFromWords<Op>::make(words, 1)};
+  }
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x) noexcept {
+    sf::unary(p, x, y);
+  }
+};
+/// Two tensors of the same sizes.
+template <class Op>
+struct pairwise {
+  using Params = sf::Pairwise<Op>;
+  template <std::size_t N>
+  [[nodiscard]] static constexpr Params decode(const std::array<std::int32_t, N>& words) noexcept {
+    return {words[0], OpFromWords<Op>::make(words, 1)};
+  }
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* a, const float* b) noexcept {
+    sf::pairwise(p, a, b, y);
+  }
+};
+template <class Op>
+struct binary {
+  using Params = sf::Binary<Op>;
+  template <std::size_t N>
+  [[nodiscard]] static constexpr Params decode(const std::array<std::int32_t, N>& words) noexcept {
+    constexpr std::size_t walk_words = sizeof(sf::Broadcast) / 4;
+    std::array<std::int32_t, walk_words> walk{};
+    for (std::size_t i = 0; i < walk_words; ++i) walk[i] = words[i];
+    return {std::bit_cast<sf::Broadcast>(walk), OpFromWords<Op>::make(words, walk_words)};
+  }
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* a, const float* b) noexcept {
+    sf::binary(p, a, b, y);
+  }
+};
+/// With an output-inner weight.
+struct linear_tiles {
+  using Params = sf::Linear;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x, const float* weight,
+                                                   const float* bias) noexcept {
+    sf::linear_tiles(p, x, weight, bias, y);
+  }
+};
+/// With a contiguous weight.
+struct linear_dots {
+  using Params = sf::Linear;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x, const float* weight,
+                                                   const float* bias) noexcept {
+    sf::linear_dots(p, x, weight, bias, y);
+  }
+};
+struct product {
+  using Params = sf::Product;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* a, const float* b) noexcept {
+    sf::product(p, a, b, y);
+  }
+};
+struct add_scaled {
+  using Params = sf::ScaledAddend;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* added) noexcept {
+    sf::add_scaled(p, added, y);
+  }
+};
+/// Where Conv2d::has_tiles() holds.
+struct conv2d_tiles {
+  using Params = sf::Conv2d;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x, const float* weight,
+                                                   const float* bias) noexcept {
+    sf::conv2d_tiles(p, x, weight, bias, y);
+  }
+};
+/// Any convolution.
+struct conv2d_filters {
+  using Params = sf::Conv2d;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x, const float* weight,
+                                                   const float* bias) noexcept {
+    sf::conv2d_filters(p, x, weight, bias, y);
+  }
+};
+struct max_pool2d {
+  using Params = sf::Pool2d;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x) noexcept {
+    sf::max_pool2d(p, x, y);
+  }
+};
+struct avg_pool2d {
+  using Params = sf::Pool2d;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x) noexcept {
+    sf::avg_pool2d(p, x, y);
+  }
+};
+struct adaptive_avg_pool2d {
+  using Params = sf::AdaptivePool2d;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x) noexcept {
+    sf::adaptive_avg_pool2d(p, x, y);
+  }
+};
+struct layer_norm {
+  using Params = sf::LayerNorm;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x, const float* weight,
+                                                   const float* bias) noexcept {
+    sf::layer_norm(p, x, weight, bias, y);
+  }
+};
+struct batch_norm {
+  using Params = sf::BatchNorm;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x, const float* weight,
+                                                   const float* bias, const float* mean,
+                                                   const float* variance) noexcept {
+    sf::batch_norm(p, x, weight, bias, mean, variance, y);
+  }
+};
+struct softmax {
+  using Params = sf::Softmax;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x) noexcept {
+    sf::softmax(p, x, y);
+  }
+};
+struct log_softmax {
+  using Params = sf::Softmax;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x) noexcept {
+    sf::log_softmax(p, x, y);
+  }
+};
+struct sum {
+  using Params = sf::Reduce;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x) noexcept {
+    sf::sum(p, x, y);
+  }
+};
+struct mean {
+  using Params = sf::Reduce;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x) noexcept {
+    sf::mean(p, x, y);
+  }
+};
+template <bool Largest>
+struct extreme {
+  using Params = sf::Reduce;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x) noexcept {
+    sf::extreme<Largest>(p, x, y);
+  }
+};
+template <bool Largest>
+struct arg_extreme {
+  using Params = sf::Reduce;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, std::int64_t* y, const float* x) noexcept {
+    sf::arg_extreme<Largest>(p, x, y);
+  }
+};
+/// Any element type of the pointers.
+struct strided_copy {
+  using Params = sf::StridedCopy;
+  template <class P, class T>
+  [[gnu::always_inline]] static constexpr void run(const P& p, T* y, const T* x) noexcept {
+    sf::strided_copy(p, x, y);
+  }
+};
+struct fill {
+  using Params = sf::Fill;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y) noexcept {
+    sf::fill(p, y);
+  }
+};
+struct embedding {
+  using Params = sf::Embedding;
+  template <class P, class I>
+  [[gnu::always_inline]] static constexpr ErrorCode run(const P& p, float* y, const float* table,
+                                                        const I* indices) noexcept {
+    return sf::embedding(p, table, indices, y);
+  }
+};
+
+}  // namespace davit::embed_float
