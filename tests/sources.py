@@ -6,7 +6,7 @@ instead, with --backend NAME those of an optional backend."""
 import pathlib
 import sys
 
-FOLDERS = ["core", "kernels", "program", "backend", "backends", "lowering", "runtime", "embed"]
+FOLDERS = ["core", "kernels", "program", "backend", "backends", "lowering", "runtime", "choosing", "embed"]
 OPTIONAL = ["onednn", "xnnpack"]  # backends with executables of their own, where their library is there
 WITH_FORMATS = ["formats", "testing"]
 

@@ -11,10 +11,10 @@
 
 #include "backends.hpp"
 #include "choose_partitioner.hpp"
+#include "davit/choosing/choosing_partitioner.hpp"
+#include "davit/choosing/measuring_partitioner.hpp"
 #include "davit/formats/package.hpp"
-#include "davit/lowering/choosing_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
-#include "davit/runtime/measuring_partitioner.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/testing/redirected_partitioner.hpp"
 #include "tool_tracer.hpp"

@@ -4,8 +4,8 @@
 /// What a program that lowers and runs models includes; it needs only the standard library and Boost.Hana.
 ///
 /// The rest has umbrellas of its own: embed.hpp (static programs), lowering.hpp and runtime.hpp (all that lowering and
-/// running are made of, costs and their measurement too), program.hpp (building, verifying and printing programs),
-/// testing.hpp (the laws of a backend), formats/.
+/// running are made of), choosing.hpp (partitioning by measured costs), program.hpp (building, verifying and printing
+/// programs), testing.hpp (the laws of a backend), formats/.
 
 #include "davit/backend/backend_table.hpp"
 #include "davit/backends/portable.hpp"

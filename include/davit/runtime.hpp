@@ -4,9 +4,6 @@
 /// All of runtime/.
 
 #include "davit/runtime/check_values.hpp"
-#include "davit/runtime/made_up_inputs.hpp"
-#include "davit/runtime/measure_costs.hpp"
-#include "davit/runtime/measuring_partitioner.hpp"
 #include "davit/runtime/method_frame.hpp"
 #include "davit/runtime/method_state.hpp"
 #include "davit/runtime/named_module.hpp"
@@ -18,6 +15,5 @@
 #include "davit/runtime/scratch.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/runtime/size_memory.hpp"
-#include "davit/runtime/time_runs.hpp"
 #include "davit/runtime/typed_method.hpp"
 #include "davit/runtime/value_sizes.hpp"

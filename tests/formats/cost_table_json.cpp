@@ -12,10 +12,10 @@
 
 #include "../support/draft.hpp"
 #include "davit/backends/portable.hpp"
+#include "davit/choosing/measure_costs.hpp"
 #include "davit/formats/package.hpp"
-#include "davit/runtime/measure_costs.hpp"
-#include "davit/testing/renamed_backend.hpp"
 #include "davit/lowering/to_backend.hpp"
+#include "davit/testing/renamed_backend.hpp"
 
 using namespace davit;
 using formats::parse_cost_table;

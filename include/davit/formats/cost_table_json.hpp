@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "davit/choosing/cost_table.hpp"
 #include "davit/core/config.hpp"
 #include "davit/core/error.hpp"
-#include "davit/lowering/cost_table.hpp"
 
 namespace davit::formats {
 

@@ -15,11 +15,11 @@
 #include <utility>
 #include <vector>
 
+#include "davit/choosing/cost_table.hpp"
 #include "davit/formats/cost_table_json.hpp"
 #include "davit/formats/json.hpp"
 #include "davit/formats/load_error.hpp"
 #include "davit/formats/mapped_file.hpp"
-#include "davit/lowering/cost_table.hpp"
 
 namespace davit::formats {
 

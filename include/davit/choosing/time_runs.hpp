@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "davit/choosing/cost_table.hpp"
+#include "davit/choosing/made_up_inputs.hpp"
 #include "davit/core/name.hpp"
-#include "davit/lowering/cost_table.hpp"
-#include "davit/runtime/made_up_inputs.hpp"
 #include "davit/runtime/session.hpp"
 
 namespace davit {

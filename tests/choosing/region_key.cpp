@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/lowering/region_key.hpp"
+#include "davit/choosing/region_key.hpp"
 
 #include <doctest/doctest.h>
 

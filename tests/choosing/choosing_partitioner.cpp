@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/lowering/choosing_partitioner.hpp"
+#include "davit/choosing/choosing_partitioner.hpp"
 
 #include <doctest/doctest.h>
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "davit/choosing/choose_plan.hpp"
 #include "davit/lowering/assign_nodes.hpp"
 #include "davit/lowering/backend_list.hpp"
-#include "davit/lowering/choose_plan.hpp"
 #include "davit/lowering/partitioning.hpp"
 
 namespace davit {
@@ -150,7 +150,7 @@ inline void report_candidates(const CostTable& table, const RegionChoice& choice
 ///
 /// A region is a stretch of nodes that the same backends take, large ones divided again; neighbours are joined where
 /// that is cheaper. A function of the program, the backends and the table: the same ones give the same partitions. The
-/// table is filled by measure_costs (davit/runtime/measure_costs.hpp), or by hand. Control flow stays with the lowered
+/// table is filled by measure_costs (davit/choosing/measure_costs.hpp), or by hand. Control flow stays with the lowered
 /// program, as do nodes that no backend takes. With one backend no table is needed. Errors: not_found for a region that
 /// the table lacks, with its nodes; out_of_range, invalid_argument for the order. O(longest^2 * (nodes + edges) +
 /// regions * longest * backends * log entries).

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "davit/choosing/choosing_partitioner.hpp"
+#include "davit/choosing/time_runs.hpp"
 #include "davit/lowering/all_node_partitioner.hpp"
-#include "davit/lowering/choosing_partitioner.hpp"
 #include "davit/lowering/cut_program.hpp"
 #include "davit/lowering/lower_program.hpp"
-#include "davit/runtime/time_runs.hpp"
 
 namespace davit {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/lowering/divide_regions.hpp"
+#include "davit/choosing/divide_regions.hpp"
 
 #include <doctest/doctest.h>
 

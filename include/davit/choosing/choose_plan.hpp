@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/lowering/region_choice.hpp"
+#include "davit/choosing/region_choice.hpp"
 
 namespace davit {
 

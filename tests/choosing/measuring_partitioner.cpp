@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/runtime/measuring_partitioner.hpp"
+#include "davit/choosing/measuring_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
 
 #include <doctest/doctest.h>

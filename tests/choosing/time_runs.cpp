@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/runtime/time_runs.hpp"
+#include "davit/choosing/time_runs.hpp"
 
 #include <doctest/doctest.h>
 

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "davit/choosing/cheapest_cover.hpp"
+#include "davit/choosing/cost_table.hpp"
+#include "davit/choosing/region_key.hpp"
 #include "davit/core/error.hpp"
-#include "davit/lowering/cheapest_cover.hpp"
-#include "davit/lowering/cost_table.hpp"
 #include "davit/lowering/group_nodes.hpp"
-#include "davit/lowering/region_key.hpp"
 
 namespace davit {
 

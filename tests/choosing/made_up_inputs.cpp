@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/runtime/made_up_inputs.hpp"
+#include "davit/choosing/made_up_inputs.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/lowering/cheapest_cover.hpp"
+#include "davit/choosing/cheapest_cover.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/lowering/cost_table.hpp"
+#include "davit/choosing/cost_table.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/lowering/region_choice.hpp"
+#include "davit/choosing/region_choice.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/lowering/choose_plan.hpp"
+#include "davit/choosing/choose_plan.hpp"
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "davit/runtime/measure_costs.hpp"
+#include "davit/choosing/measure_costs.hpp"
 
 namespace davit {
 

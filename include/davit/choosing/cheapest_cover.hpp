@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "davit/lowering/cost_table.hpp"
-#include "davit/lowering/divide_regions.hpp"
+#include "davit/choosing/cost_table.hpp"
+#include "davit/choosing/divide_regions.hpp"
 
 namespace davit {
 

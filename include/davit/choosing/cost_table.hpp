@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "davit/choosing/region_key.hpp"
 #include "davit/core/name.hpp"
-#include "davit/lowering/region_key.hpp"
 
 namespace davit {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/runtime/measure_costs.hpp"
+#include "davit/choosing/measure_costs.hpp"
 
 #include <doctest/doctest.h>
 
