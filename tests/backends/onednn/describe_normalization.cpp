@@ -34,9 +34,9 @@ TEST_CASE("batch norms with running statistics only") {
   CHECK(made.op.inputs == std::vector<ValueId>{0, 1, 2, no_id, no_id});
   CHECK(made.op.epsilon == 0.5f);
   CHECK(norm(GraphBuilder::boolean(true), {3}).why == "it computes the statistics of its input");
-  CHECK(norm({}, {3}).why == "it computes the statistics of its input");
-  CHECK(norm(GraphBuilder::boolean(false), {2}).why == "a parameter does not fit the channels");
-  CHECK(norm(GraphBuilder::boolean(false), {3}, false).why == "it has no running statistics");
+  CHECK(norm({}, {3}).why == "batch_norm: whether it trains is not known");
+  CHECK(norm(GraphBuilder::boolean(false), {2}).why == "batch_norm: a parameter needs one element per channel");
+  CHECK(norm(GraphBuilder::boolean(false), {3}, false).why == "batch_norm: the running statistics must be given");
 }
 
 TEST_CASE("layer norms: sizes from the end, statistics that nobody uses") {
@@ -49,10 +49,9 @@ TEST_CASE("layer norms: sizes from the end, statistics that nobody uses") {
   };
   CHECK(norm({3, 4}, {3, 4}).op.kernel == Dims{3, 4});
   CHECK(norm({3, 4}, {3, 4}).op.epsilon == 1e-5f);
-  CHECK(norm({3, 4}, {12}).why == "a parameter does not fit the normalized sizes");
-  CHECK(norm({3}, {3}).why == "the normalized sizes do not fit");
-  CHECK(norm({}, {}).why == "the normalized sizes do not fit");
-  CHECK(norm({1, 2, 3, 4}, {4}).why == "the normalized sizes do not fit");
+  CHECK(norm({3, 4}, {12}).why == "layer_norm: weight and bias must have the sizes normalized_shape");
+  CHECK(norm({3}, {3}).why == "layer_norm: normalized_shape does not match the input's sizes");
+  CHECK(norm({}, {}).why == "layer_norm: normalized_shape does not fit the input's rank");
   Net n;
   const auto made = n.many("aten.native_layer_norm.default", {{"y", {2, 4}}, {"mean", {2, 1}}, {"rstd", {2, 1}}},
                            {{"input", n.v(n.input("x", {2, 4}))}, {"normalized_shape", n.ints({4})}});
@@ -88,7 +87,7 @@ TEST_CASE("a mean over all that is behind the channels is a pooling, other reduc
   CHECK(reduce("aten.amax.default", {2, 3}, {2, 3}).op.kind == OpKind::reduce);
   CHECK(reduce("aten.sum.dim_IntList", {}, {}).op.kernel == Dims{1, 1, 1, 1});
   CHECK(reduce("aten.mean.default", {}, {}).op.kind == OpKind::reduce);
-  CHECK(reduce("aten.mean.dim", {4}, {2, 3, 4}).why == "a dimension is out of range");
+  CHECK(reduce("aten.mean.dim", {4}, {2, 3, 4}).why == "a dimension is outside the tensor's rank");
   CHECK(reduce("aten.mean.dim", {3}, {2, 3}).why == "the output's sizes do not fit");
   CHECK(drafted([](Net& n) {
           return n.op("aten.sum.default", "y", {},

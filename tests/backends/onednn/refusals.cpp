@@ -37,7 +37,7 @@ TEST_CASE("what is refused, and why") {
   CHECK(unary("aten.div.Tensor", {{"other", GraphBuilder::real(0)}}) == "it divides by 0");
   CHECK(unary("aten.elu.default", {{"scale", GraphBuilder::real(2)}}) == "it scales its input or output");
   CHECK(unary("aten.permute.default") == "the dimensions are no permutation");
-  CHECK(unary("aten.softmax.int", {{"dim", GraphBuilder::integer(2)}}) == "the dimension is out of range");
+  CHECK(unary("aten.softmax.int", {{"dim", GraphBuilder::integer(2)}}) == "softmax: the dimension is out of range");
   Net used;
   const auto x = used.input("x", {1, 3, 4, 4});
   const auto pool = used.many("aten.max_pool2d_with_indices.default", {{"y", {1, 3, 2, 2}}, {"i", {1, 3, 2, 2}}},

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "davit/backends/onednn/node_reader.hpp"
+#include "davit/backends/onednn/operands.hpp"
 #include "davit/backends/onednn/operation.hpp"
 
 namespace davit::onednn_ops {

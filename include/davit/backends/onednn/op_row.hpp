@@ -4,15 +4,14 @@
 #include <string_view>
 
 #include "davit/backends/onednn/operation.hpp"
+#include "davit/program/operators/node_arguments.hpp"
 
 namespace davit::onednn_ops {
-
-class NodeReader;
 
 /// A row of the op table: an operator, and what reads its nodes; nullptr if it could, else why not.
 struct OpRow {
   std::string_view name;
-  const char* (*describe)(const NodeReader& in, const OpRow& row, Operation& op);
+  const char* (*describe)(const operators::NodeArguments& in, const OpRow& row, Operation& op);
   dnnl::algorithm algorithm = dnnl::algorithm::undef;
   float alpha = 0;
   float beta = 0;

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "davit/backends/onednn/library.hpp"
+#include "davit/program/operators/node_arguments.hpp"
+#include "davit/program/operators/spatial.hpp"
+
+namespace davit::onednn_ops {
+
+using operators::NodeArguments;
+using operators::Refusal;
+
+/// Sizes as oneDNN takes them: no dimensions become one of size 1.
+[[nodiscard]] inline Dims sizes_of(GraphModuleView graph, ValueId v) {
+  Dims dims;
+  for (const Dim& d : graph.dims_of(graph.values[v].sizes)) dims.push_back(d.value);
+  if (dims.empty()) dims.push_back(1);
+  return dims;
+}
+
+/// nullptr if the backend can hold the value, else why not.
+[[nodiscard]] inline const char* check_tensor(GraphModuleView graph, ValueId v) noexcept {
+  const Value& value = graph.values[v];
+  if (value.kind != ValueKind::tensor) return "an operand is no tensor";
+  if (value.dtype != ScalarType::float32) return "a tensor is not float32";
+  if (value.layout != Layout::strided && value.layout != Layout::unknown) return "a tensor is not strided";
+  if (value.sizes.count > most_dims) return "a tensor has too many dimensions";
+  std::int64_t count = 1;
+  for (const Dim& d : graph.dims_of(value.sizes)) {
+    if (!d.is_static()) return "a size is symbolic";
+    if (d.value <= 0) return "a tensor has no elements";
+    if (__builtin_mul_overflow(count, d.value, &count) || count > (std::int64_t{1} << 40))
+      return "a tensor is too large";
+  }
+  return nullptr;
+}
+
+/// A dimension number, negative ones counted from the end; nothing outside the rank.
+[[nodiscard]] inline std::optional<int> dimension(std::int64_t d, std::size_t rank) noexcept {
+  if (rank == 0 || !operators::wrap(d, rank)) return std::nullopt;
+  return static_cast<int>(d);
+}
+
+/// The spatial numbers of a problem of `dims` spatial dimensions, as oneDNN lists them.
+[[nodiscard]] inline Dims spatial_dims(const operators::Spatial& s, std::size_t dims) {
+  return Dims(s.end() - static_cast<std::ptrdiff_t>(dims), s.end());
+}
+/// The same of dilations, which oneDNN counts from 0.
+[[nodiscard]] inline Dims dilation_dims(const operators::Spatial& s, std::size_t dims) {
+  Dims out = spatial_dims(s, dims);
+  for (std::int64_t& d : out) --d;
+  return out;
+}
+
+}  // namespace davit::onednn_ops

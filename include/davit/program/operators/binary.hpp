@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "davit/program/operators/arguments.hpp"
+
+namespace davit::operators {
+
+enum class BinaryFunction : std::uint8_t { add, subtract, multiply, divide, maximum, minimum };
+
+/// A function of two tensors, or of a tensor and a number, as its call says it.
+struct BinaryView {
+  BinaryFunction function = BinaryFunction::add;
+  ValueId left = no_id;   ///< no_id: `left_number`
+  ValueId right = no_id;  ///< no_id: `right_number`
+  double left_number = 0;
+  double right_number = 0;
+  double alpha = 1;  ///< factor of the right operand
+};
+
+/// One of ATen's functions of two operands: self, other, and perhaps alpha.
+struct BinaryOperator {
+  const char* target;
+  BinaryFunction function;
+  bool scaled = false;  ///< has alpha
+};
+
+inline constexpr std::array binary_operators{
+    BinaryOperator{"aten.add.Tensor", BinaryFunction::add, true},
+    BinaryOperator{"aten.mul.Tensor", BinaryFunction::multiply},
+    BinaryOperator{"aten.sub.Tensor", BinaryFunction::subtract, true},
+    BinaryOperator{"aten.div.Tensor", BinaryFunction::divide},
+    BinaryOperator{"aten.add.Scalar", BinaryFunction::add, true},
+    BinaryOperator{"aten.mul.Scalar", BinaryFunction::multiply},
+    BinaryOperator{"aten.sub.Scalar", BinaryFunction::subtract, true},
+    BinaryOperator{"aten.div.Scalar", BinaryFunction::divide},
+    BinaryOperator{"aten.maximum.default", BinaryFunction::maximum},
+    BinaryOperator{"aten.minimum.default", BinaryFunction::minimum},
+    BinaryOperator{"aten.add_.Tensor", BinaryFunction::add, true},
+    BinaryOperator{"aten.mul_.Tensor", BinaryFunction::multiply},
+    BinaryOperator{"aten.sub_.Tensor", BinaryFunction::subtract, true},
+    BinaryOperator{"aten.div_.Tensor", BinaryFunction::divide},
+};
+
+/// Reads a call of that function. Errors: invalid_argument for operands and factors that are not known.
+template <CallArguments Call>
+constexpr Refusal read_binary(const Call& call, const BinaryOperator& op, BinaryView& view) noexcept {
+  view.function = op.function;
+  const auto read = [&](Parameter p, ValueId& v, double& number) {
+    v = call.value(p);
+    if (v != no_id) return true;
+    const auto* const a = call.find(p);
+    return a != nullptr && call.read_number(*a, number);
+  };
+  if (!read({"self", 0}, view.left, view.left_number) || !read({"other", 1}, view.right, view.right_number))
+    return {"an operand is neither a tensor nor a number"};
+  if (view.left == no_id && view.right == no_id) return {"no operand is a tensor"};
+  if (op.scaled && !read_number(call, {"alpha", 2}, 1, view.alpha)) return {"alpha is no number"};
+  return {};
+}
+/// Reads a call of any such function.
+template <CallArguments Call>
+constexpr Refusal read_binary(const Call& call, BinaryView& view) noexcept {
+  const BinaryOperator* const op = find_row(binary_operators, call);
+  return op == nullptr ? Refusal{"the operator is no function of two operands"} : read_binary(call, *op, view);
+}
+
+}  // namespace davit::operators

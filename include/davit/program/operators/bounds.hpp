@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <limits>
+
+#include "davit/program/operators/arguments.hpp"
+
+namespace davit::operators {
+
+/// An activation that keeps its input within bounds, as its call says it.
+struct BoundsView {
+  ValueId input = no_id;
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+};
+
+/// One of ATen's activations of this kind: the names of the bounds at positions 1 and 2, if it has any, and their defaults.
+struct BoundsOperator {
+  const char* target;
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  const char* low_name = nullptr;
+  const char* high_name = nullptr;
+};
+
+inline constexpr std::array bounds_operators{
+    BoundsOperator{.target = "aten.relu.default", .low = 0},
+    BoundsOperator{.target = "aten.hardtanh.default", .low = -1, .high = 1, .low_name = "min_val", .high_name = "max_val"},
+    BoundsOperator{.target = "aten.clamp.default", .low_name = "min", .high_name = "max"},
+    BoundsOperator{.target = "aten.relu6.default", .low = 0, .high = 6},
+    BoundsOperator{.target = "aten.relu_.default", .low = 0},
+    BoundsOperator{.target = "aten.relu6_.default", .low = 0, .high = 6},
+    BoundsOperator{.target = "aten.hardtanh_.default", .low = -1, .high = 1, .low_name = "min_val", .high_name = "max_val"},
+    BoundsOperator{.target = "aten.clamp_.default", .low_name = "min", .high_name = "max"},
+};
+
+/// Reads a call of that activation. Errors: invalid_argument for bounds that are not known; they may cross.
+template <CallArguments Call>
+constexpr Refusal read_bounds(const Call& call, const BoundsOperator& op, BoundsView& view) noexcept {
+  view.input = call.value({"self", 0});
+  view.low = op.low;
+  view.high = op.high;
+  if (view.input == no_id) return {"an operand is no tensor"};
+  if (op.low_name != nullptr && (!read_number(call, {op.low_name, 1}, op.low, view.low) ||
+                                 !read_number(call, {op.high_name, 2}, op.high, view.high)))
+    return {"a bound is no number"};
+  return {};
+}
+/// Reads a call of any such activation.
+template <CallArguments Call>
+constexpr Refusal read_bounds(const Call& call, BoundsView& view) noexcept {
+  const BoundsOperator* const op = find_row(bounds_operators, call);
+  return op == nullptr ? Refusal{"the operator keeps no bounds"} : read_bounds(call, *op, view);
+}
+
+}  // namespace davit::operators

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "davit/program/operators/arguments.hpp"
+
+namespace davit::operators {
+
+/// alpha * left @ right + beta * addend, as its call says it.
+struct MatmulView {
+  ValueId left = no_id;     ///< (*, rows, inner)
+  ValueId right = no_id;    ///< (*, inner, columns); transposed: (columns, inner)
+  ValueId addend = no_id;   ///< broadcasts to the result
+  bool transposed = false;  ///< of linear, whose addend is a bias
+  std::size_t rank = 0;     ///< of both operands; 0: any, with batch dimensions that broadcast
+  double alpha = 1;
+  double beta = 1;
+
+  /// True if it is the product and the addend, without factors.
+  [[nodiscard]] constexpr bool is_plain() const noexcept { return alpha == 1 && beta == 1; }
+};
+
+/// One of ATen's matrix products and the names of its operands, in the order of their positions.
+struct MatmulOperator {
+  const char* target;
+  Parameter left, right;
+  Parameter addend{nullptr, 0};  ///< no name: there is none
+  std::uint8_t rank = 0;
+  bool transposed = false;
+  bool scaled = false;  ///< has beta and alpha, behind the operands
+};
+
+inline constexpr std::array matmul_operators{
+    MatmulOperator{"aten.linear.default", {"input", 0}, {"weight", 1}, {"bias", 2}, 0, true},
+    MatmulOperator{"aten.addmm.default", {"mat1", 1}, {"mat2", 2}, {"self", 0}, 2, false, true},
+    MatmulOperator{"aten.mm.default", {"self", 0}, {"mat2", 1}, {nullptr, 0}, 2},
+    MatmulOperator{"aten.bmm.default", {"self", 0}, {"mat2", 1}, {nullptr, 0}, 3},
+    MatmulOperator{"aten.matmul.default", {"self", 0}, {"other", 1}},
+};
+
+/// Reads a call of that matrix product. Errors: invalid_argument, invalid_shape.
+template <CallArguments Call>
+constexpr Refusal read_matmul(const Call& call, const MatmulOperator& op, MatmulView& view) noexcept {
+  view.left = call.value(op.left);
+  view.right = call.value(op.right);
+  if (view.left == no_id || view.right == no_id) return {"an operand is no tensor"};
+  view.transposed = op.transposed;
+  view.rank = op.rank;
+  if (op.addend.name != nullptr) {
+    view.addend = call.value(op.addend);
+    if (view.addend == no_id && call.find(op.addend) != nullptr) return {"the bias is no tensor"};
+  }
+  if (op.scaled && (!read_number(call, {"beta", 3}, 1, view.beta) || !read_number(call, {"alpha", 4}, 1, view.alpha)))
+    return {"alpha or beta is no number"};
+  const std::size_t left = call.rank(view.left);
+  const std::size_t right = call.rank(view.right);
+  if (left == 0 || right == 0 || (op.rank != 0 && (left != op.rank || right != op.rank)) || (op.transposed && right > 2))
+    return {"the operands are no matrices", ErrorCode::invalid_shape};
+  const std::int64_t inner = call.size(view.left, left - 1);
+  const std::int64_t taps = call.size(view.right, op.transposed || right == 1 ? right - 1 : right - 2);
+  if (inner >= 0 && taps >= 0 && inner != taps)
+    return {"the sizes of the operands do not fit a matrix product", ErrorCode::invalid_shape};
+  return {};
+}
+/// Reads a call of any matrix product.
+template <CallArguments Call>
+constexpr Refusal read_matmul(const Call& call, MatmulView& view) noexcept {
+  const MatmulOperator* const op = find_row(matmul_operators, call);
+  return op == nullptr ? Refusal{"the operator is no matrix product"} : read_matmul(call, *op, view);
+}
+
+}  // namespace davit::operators

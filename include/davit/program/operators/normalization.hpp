@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "davit/program/operators/arguments.hpp"
+
+namespace davit::operators {
+
+/// What becomes of the running statistics of a batch norm in training.
+enum class RunningStatistics : std::uint8_t { none, in_place, outputs };
+
+/// A normalization per channel as its call says it.
+struct BatchNormView {
+  ValueId input = no_id;  ///< (N, C, *)
+  ValueId weight = no_id;
+  ValueId bias = no_id;
+  ValueId mean = no_id;      ///< the running statistics, which are used unless it trains
+  ValueId variance = no_id;
+  bool training = false;
+  double momentum = 0;
+  double eps = 0;
+};
+
+/// One of ATen's batch norms: input, weight, bias, running_mean, running_var, training, momentum, eps, as far as it has them.
+struct BatchNormOperator {
+  const char* target;
+  bool has_running = true;
+  bool has_training = true;
+  RunningStatistics running = RunningStatistics::in_place;
+  bool saves = true;  ///< outputs 1 and 2: mean and 1 / deviation of what it normalized with, empty in evaluation
+};
+
+inline constexpr std::array batch_norm_operators{
+    BatchNormOperator{"aten._native_batch_norm_legit_no_training.default", true, false, RunningStatistics::none},
+    BatchNormOperator{"aten.batch_norm.default", true, true, RunningStatistics::in_place, false},
+    BatchNormOperator{"aten._native_batch_norm_legit.default"},
+    BatchNormOperator{"aten._native_batch_norm_legit.no_stats", false, true, RunningStatistics::none},
+    BatchNormOperator{"aten._native_batch_norm_legit_functional.default", true, true, RunningStatistics::outputs},
+};
+
+/// Reads a call of that batch norm. Errors: invalid_argument, invalid_shape.
+template <CallArguments Call>
+constexpr Refusal read_batch_norm(const Call& call, const BatchNormOperator& op, BatchNormView& view) noexcept {
+  view.input = call.value({"input", 0});
+  view.weight = call.value({"weight", 1});
+  view.bias = call.value({"bias", 2});
+  if (view.input == no_id) return {"batch_norm: the input is no tensor"};
+  if (call.rank(view.input) < 2) return {"batch_norm: the input needs at least two dimensions", ErrorCode::invalid_shape};
+  if (op.has_running) {
+    view.mean = call.value({"running_mean", 3});
+    view.variance = call.value({"running_var", 4});
+  }
+  std::uint32_t at = op.has_running ? 5 : 3;
+  if (op.has_training) {
+    const auto* const training = call.find({"training", at++});
+    double number = 0;
+    if (training == nullptr || !call.read_number(*training, number)) return {"batch_norm: whether it trains is not known"};
+    view.training = number != 0;
+  }
+  if (!read_number(call, {"momentum", at}, 0, view.momentum) || !read_number(call, {"eps", at + 1}, 1e-5, view.eps))
+    return {"batch_norm: momentum or epsilon is no number"};
+  const bool running = view.mean != no_id && view.variance != no_id;
+  if (!running && (!view.training || view.mean != no_id || view.variance != no_id))
+    return {"batch_norm: the running statistics must be given"};
+  const std::int64_t channels = call.size(view.input, 1);
+  for (const ValueId v : {view.weight, view.bias, view.mean, view.variance}) {
+    if (v == no_id) continue;
+    if (call.rank(v) != 1)
+      return {"batch_norm: a parameter must have one dimension", ErrorCode::invalid_shape};
+    const std::int64_t numbers = call.size(v, 0);
+    if (numbers >= 0 && channels >= 0 && numbers != channels)
+      return {"batch_norm: a parameter needs one element per channel", ErrorCode::invalid_shape};
+  }
+  return {};
+}
+/// Reads a call of any batch norm.
+template <CallArguments Call>
+constexpr Refusal read_batch_norm(const Call& call, BatchNormView& view) noexcept {
+  const BatchNormOperator* const op = find_row(batch_norm_operators, call);
+  return op == nullptr ? Refusal{"the operator is no batch norm"} : read_batch_norm(call, *op, view);
+}
+
+/// A normalization of the last dimensions as its call says it.
+struct LayerNormView {
+  ValueId input = no_id;
+  ValueId weight = no_id;  ///< has the normalized sizes
+  ValueId bias = no_id;    ///< likewise
+  std::size_t dims = 0;    ///< how many of the last dimensions are normalized together: at least 1
+  double eps = 0;
+};
+
+/// One of ATen's layer norms: input, normalized_shape, weight, bias, eps.
+struct LayerNormOperator {
+  const char* target;
+  bool saves = false;  ///< outputs 1 and 2: mean and 1 / deviation
+};
+
+inline constexpr std::array layer_norm_operators{
+    LayerNormOperator{"aten.native_layer_norm.default", true},
+    LayerNormOperator{"aten.layer_norm.default"},
+};
+
+/// Checks that the last sizes of `view.input` are those of the list, and the parameters' as well.
+/// Source: _check_layer_norm_inputs of ATen.
+template <CallArguments Call>
+constexpr Refusal read_normalized(const Call& call, Parameter shape, LayerNormView& view) noexcept {
+  const auto* const list = call.find(shape);
+  if (list == nullptr) return {"layer_norm: normalized_shape is missing"};
+  const auto items = call.items(*list);
+  const std::size_t rank = call.rank(view.input);
+  const bool alone = items.size() == 0;  // an int stands for a list of one
+  std::int64_t number = 0;
+  view.dims = alone ? (call.read_integer(*list, number) ? 1 : 0) : items.size();
+  if (view.dims == 0 || view.dims > rank)
+    return {"layer_norm: normalized_shape does not fit the input's rank", ErrorCode::invalid_shape};
+  const auto* const numbers = items.data();
+  for (std::size_t d = 0; d < view.dims; ++d) {
+    if (!alone && !call.read_integer(numbers[d], number)) return {"layer_norm: normalized_shape is not known"};
+    const std::int64_t size = call.size(view.input, rank - view.dims + d);
+    if (size >= 0 && size != number)
+      return {"layer_norm: normalized_shape does not match the input's sizes", ErrorCode::invalid_shape};
+    for (const ValueId v : {view.weight, view.bias}) {
+      if (v == no_id) continue;
+      const std::int64_t own = call.rank(v) == view.dims ? call.size(v, d) : -2;
+      if (own != number && own != -1)
+        return {"layer_norm: weight and bias must have the sizes normalized_shape", ErrorCode::invalid_shape};
+    }
+  }
+  return {};
+}
+
+/// Reads a call of any layer norm. Errors: invalid_argument, invalid_shape.
+template <CallArguments Call>
+constexpr Refusal read_layer_norm(const Call& call, LayerNormView& view) noexcept {
+  view.input = call.value({"input", 0});
+  view.weight = call.value({"weight", 2});
+  view.bias = call.value({"bias", 3});
+  if (view.input == no_id) return {"layer_norm: the input is no tensor"};
+  if (!read_number(call, {"eps", 4}, 1e-5, view.eps)) return {"layer_norm: epsilon is no number"};
+  return read_normalized(call, {"normalized_shape", 1}, view);
+}
+
+}  // namespace davit::operators
