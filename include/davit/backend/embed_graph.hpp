@@ -9,6 +9,7 @@
 
 #include "davit/backend/static_constant.hpp"
 #include "davit/backend/static_rows.hpp"
+#include "davit/program/operators/arguments.hpp"
 
 namespace davit {
 
@@ -115,6 +116,46 @@ struct EmbedNode {
     }
     return nullptr;
   }
+  /// @name What operators::read_... asks of a call. Arguments mostly stand where the schema has them.
+  /// @{
+  [[nodiscard]] constexpr const StaticArgument* find(operators::Parameter p) const noexcept {
+    const StaticNode& node = g.nodes[id];
+    const StaticArgument* a = g.arguments + node.first_input + p.position;
+    const bool there = p.position < node.inputs &&
+                       (g.has_literals ? __builtin_strcmp(a->name, p.name) == 0 : same_characters(a->name, p.name));
+    if (!there) a = argument(p.name);
+    return a == nullptr || a->kind == ArgumentKind::none ? nullptr : a;
+  }
+  [[nodiscard]] constexpr ValueId value(operators::Parameter p) const noexcept {
+    const StaticArgument* a = find(p);
+    return a != nullptr && a->kind == ArgumentKind::value ? static_cast<ValueId>(a->payload) : no_id;
+  }
+  [[nodiscard]] constexpr std::span<const StaticArgument> items(const StaticArgument& a) const noexcept {
+    if (a.kind != ArgumentKind::list) return {};
+    return {g.arguments + a.payload, a.count};
+  }
+  [[nodiscard]] static constexpr bool read_integer(const StaticArgument& a, std::int64_t& out) noexcept {
+    if (a.kind != ArgumentKind::int_ && a.kind != ArgumentKind::bool_) return false;
+    out = a.payload;
+    return true;
+  }
+  [[nodiscard]] static constexpr bool read_number(const StaticArgument& a, double& out) noexcept {
+    if (a.kind == ArgumentKind::float_) {
+      out = a.float_value();
+      return true;
+    }
+    if (a.kind != ArgumentKind::int_ && a.kind != ArgumentKind::bool_) return false;
+    out = static_cast<double>(a.payload);
+    return true;
+  }
+  [[nodiscard]] constexpr std::string_view text(const StaticArgument& a) const noexcept {
+    return a.kind == ArgumentKind::string ? g.graph.strings[a.payload] : std::string_view();
+  }
+  [[nodiscard]] constexpr std::uint32_t rank(ValueId v) const noexcept { return g.rank(v); }
+  [[nodiscard]] constexpr std::int64_t size(ValueId v, std::size_t d) const noexcept {
+    return g.sizes[g.values[v].first_size + d];
+  }
+  /// @}
   /// The items of a list argument; none if it is absent or no list.
   [[nodiscard]] constexpr std::span<const StaticArgument> items(const char* name) const noexcept {
     const StaticArgument* a = argument(name);
@@ -171,5 +212,7 @@ struct EmbedNode {
     return a.kind == ArgumentKind::float_ ? static_cast<std::int64_t>(a.float_value()) : a.payload;
   }
 };
+
+static_assert(operators::CallArguments<EmbedNode>);
 
 }  // namespace davit

@@ -10,6 +10,7 @@
 #include "davit/backends/portable/int8/fold_elementwise.hpp"
 #include "davit/backends/portable/int8/fold_pool.hpp"
 #include "davit/backends/portable/int8/softmax.hpp"
+#include "davit/program/operators/softmax.hpp"
 
 /// Portable's int8 part for static programs: quantize nodes look back for the pattern they end, and write one integer
 /// step for all of it. What fits no pattern is computed as the graph says, in float.
@@ -40,16 +41,16 @@ struct int8_dequantize {
 
 /// dequantize -> softmax over the last dimension -> quantize.
 [[nodiscard]] constexpr bool fold_softmax(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
-  if (!n.is("aten._softmax.default") && !n.is("aten.softmax.int")) return false;
+  operators::SoftmaxView v;
+  if (operators::read_softmax(n, v) || v.logarithm) return false;
   const EmbedGraph& g = n.g;
-  const ValueId x = n.value("self");
+  const ValueId x = v.input;
   const Quantized in = source_of(g, x);
   if (!in.found() || in.dtype != out.dtype || g.rank(x) == 0 || g.numel(x) == 0 || out.low != -128 || out.high != 127)
     return false;
-  const std::int64_t dim = n.integer("dim") < 0 ? n.integer("dim") + g.rank(x) : n.integer("dim");
   const std::int64_t count = g.size(x, -1);
   const double inverse = 256 / out.scale;
-  if (dim != static_cast<std::int64_t>(g.rank(x)) - 1 || count > 1 << 16 || !(in.scale > 0) || in.scale > 4 ||
+  if (v.dim + 1 != g.rank(x) || count > 1 << 16 || !(in.scale > 0) || in.scale > 4 ||
       !(inverse > 0) || inverse >= 2147483648.0)
     return false;
   int8_kernels::Softmax p{.rows = static_cast<std::int32_t>(g.numel(x) / count),

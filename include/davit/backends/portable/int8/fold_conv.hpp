@@ -9,6 +9,8 @@
 #include "davit/backends/portable/int8/depthwise.hpp"
 #include "davit/backends/portable/int8/fold_requantize.hpp"
 #include "davit/backends/portable/int8/linear.hpp"
+#include "davit/program/operators/convolution.hpp"
+#include "davit/program/operators/matmul.hpp"
 
 namespace davit::int8_fold {
 
@@ -44,43 +46,29 @@ using int8_conv_kernels = kernel_list<int8_conv2d, int8_depthwise3x3, int8_linea
 
 namespace detail {
 
-/// Sizes of a convolution of rank 3 or 4 from its node. Groups of 0 mean that it is none this header computes.
-[[nodiscard]] constexpr int8_kernels::Conv2dShape shape_of(const EmbedNode& n) noexcept {
-  const EmbedGraph& g = n.g;
-  const ValueId x = n.value("input");
-  const ValueId w = n.value("weight");
-  const ValueId y = n.output();
+/// Sizes of a convolution with a batch dimension; groups of 0 mean that it is none this header computes.
+[[nodiscard]] constexpr int8_kernels::Conv2dShape shape_of(const EmbedNode& n, const operators::ConvolutionView& v) noexcept {
   int8_kernels::Conv2dShape s;
   s.groups = 0;
-  if (x == no_id || w == no_id || n.flag("transposed") || (g.rank(x) != 3 && g.rank(x) != 4) || g.rank(w) != g.rank(x))
-    return s;
-  const auto size = [&](ValueId v, std::int64_t d) { return static_cast<std::int32_t>(g.size(v, d)); };
-  const auto last = [&](const char* name, std::int64_t fallback) {
-    return static_cast<std::int32_t>(n.integers<2>(name, fallback)[1]);
-  };
-  const auto first = [&](const char* name, std::int64_t fallback) {
-    return static_cast<std::int32_t>(n.integers<2>(name, fallback)[0]);
-  };
-  if (const StaticArgument* padding = n.argument("padding"); padding != nullptr && padding->kind == ArgumentKind::string)
-    return s;
-  if (n.integer("groups", 1) < 1) return s;
-  s.groups = static_cast<std::int32_t>(n.integer("groups", 1));
-  s.batch = size(x, 0);
-  s.in_channels = size(w, 1);
-  s.out_channels = size(w, 0) / s.groups;
-  s.in_w = size(x, -1);
-  s.out_w = size(y, -1);
-  s.kernel_w = size(w, -1);
-  s.stride_w = last("stride", 1);
-  s.pad_w = last("padding", 0);
-  s.dilation_w = last("dilation", 1);
-  if (g.rank(x) == 3) return s;
-  s.in_h = size(x, -2);
-  s.out_h = size(y, -2);
-  s.kernel_h = size(w, -2);
-  s.stride_h = first("stride", 1);
-  s.pad_h = first("padding", 0);
-  s.dilation_h = first("dilation", 1);
+  if (v.transposed || !v.batched || v.dims > 2 || v.padding != v.padding_end) return s;
+  const auto size = [&](ValueId t, std::int64_t d) { return static_cast<std::int32_t>(n.g.size(t, d)); };
+  s.groups = static_cast<std::int32_t>(v.groups);
+  s.batch = size(v.input, 0);
+  s.in_channels = size(v.weight, 1);
+  s.out_channels = size(v.weight, 0) / s.groups;
+  s.in_w = size(v.input, -1);
+  s.out_w = size(n.output(), -1);
+  s.kernel_w = static_cast<std::int32_t>(v.kernel[2]);
+  s.stride_w = static_cast<std::int32_t>(v.stride[2]);
+  s.pad_w = static_cast<std::int32_t>(v.padding[2]);
+  s.dilation_w = static_cast<std::int32_t>(v.dilation[2]);
+  if (v.dims == 1) return s;
+  s.in_h = size(v.input, -2);
+  s.out_h = size(n.output(), -2);
+  s.kernel_h = static_cast<std::int32_t>(v.kernel[1]);
+  s.stride_h = static_cast<std::int32_t>(v.stride[1]);
+  s.pad_h = static_cast<std::int32_t>(v.padding[1]);
+  s.dilation_h = static_cast<std::int32_t>(v.dilation[1]);
   return s;
 }
 
@@ -100,16 +88,17 @@ constexpr void add_weights(StepOperands& operands, const Weights& w, const Bias&
 
 /// dequantize -> convolution -> [bounds] -> quantize. False if `n` is no convolution that fits.
 [[nodiscard]] constexpr bool fold_convolution(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
-  if (!n.is("aten.convolution.default") && !n.is("aten.conv2d.default") && !n.is("aten.conv1d.default")) return false;
-  const int8_kernels::Conv2dShape s = detail::shape_of(n);
+  operators::ConvolutionView v;
+  if (operators::read_convolution(n, v)) return false;
+  const int8_kernels::Conv2dShape s = detail::shape_of(n, v);
   if (s.groups == 0) return false;
-  const Quantized in = source_of(n.g, n.value("input"));
-  const Weights w = weights_of(n.g, n.value("weight"), false);
+  const Quantized in = source_of(n.g, v.input);
+  const Weights w = weights_of(n.g, v.weight, false);
   const std::int64_t channels = std::int64_t{s.groups} * s.out_channels;
   int8_kernels::Conv2d p{
       .shape = s, .weight_scale = static_cast<float>(w.scale), .pointwise = int8_kernels::is_pointwise(s) ? 1 : 0};
   if (!in.found() || !w.found()) return false;
-  const Bias bias = bias_of(n.g, n.value("bias"), channels);
+  const Bias bias = bias_of(n.g, v.bias, channels);
   if (!bias.good) return false;
   if (!find_requantize(n.g, in, out, w, bias, channels, std::int64_t{s.in_channels} * s.kernel_h * s.kernel_w, p.q))
     return false;
@@ -122,36 +111,19 @@ constexpr void add_weights(StepOperands& operands, const Weights& w, const Bias&
   return true;
 }
 
-namespace detail {
-
-/// The operands of addmm, mm and linear by one set of names.
-struct LinearNode {
-  ValueId x = no_id, weight = no_id, bias = no_id;
-  bool transposed = false;
-};
-[[nodiscard]] constexpr LinearNode linear_node(const EmbedNode& n) noexcept {
-  if (n.is("aten.linear.default")) return {n.value("input"), n.value("weight"), n.value("bias"), false};
-  if (n.is("aten.mm.default")) return {n.value("self"), n.value("mat2"), no_id, true};
-  if (n.is("aten.addmm.default") && n.number("beta", 1) == 1 && n.number("alpha", 1) == 1)
-    return {n.value("mat1"), n.value("mat2"), n.value("self"), true};
-  return {};
-}
-
-}  // namespace detail
-
 /// dequantize -> addmm, mm or linear -> [bounds] -> quantize, or without a quantize (then `out` has no scale).
 [[nodiscard]] constexpr bool fold_linear(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
-  const detail::LinearNode node = detail::linear_node(n);
-  if (node.x == no_id || n.g.rank(node.x) == 0) return false;
-  const Quantized in = source_of(n.g, node.x);
-  const Weights w = weights_of(n.g, node.weight, node.transposed);
+  operators::MatmulView v;
+  if (operators::read_matmul(n, v) || !v.is_plain() || !(v.transposed || v.rank == 2)) return false;
+  const Quantized in = source_of(n.g, v.left);
+  const Weights w = weights_of(n.g, v.right, !v.transposed);
   if (!in.found() || !w.found()) return false;
   const std::int64_t outputs = n.g.size(w.value, 0);
   const std::int64_t taps = n.g.size(w.value, 1);
-  if (n.g.size(node.x, -1) != taps || taps == 0) return false;
-  const Bias bias = bias_of(n.g, node.bias, outputs);
+  if (taps == 0) return false;
+  const Bias bias = bias_of(n.g, v.addend, outputs);
   if (!bias.good) return false;
-  int8_kernels::Linear p{.rows = static_cast<std::int32_t>(n.g.numel(node.x) / taps),
+  int8_kernels::Linear p{.rows = static_cast<std::int32_t>(n.g.numel(v.left) / taps),
                          .in_features = static_cast<std::int32_t>(taps),
                          .out_features = static_cast<std::int32_t>(outputs),
                          .weight_scale = static_cast<float>(w.scale),

@@ -8,6 +8,7 @@
 #include "davit/backend/embed_contract.hpp"
 #include "davit/backends/portable/int8/elementwise.hpp"
 #include "davit/backends/portable/int8/fold_requantize.hpp"
+#include "davit/program/operators/binary.hpp"
 
 namespace davit::int8_fold {
 
@@ -85,10 +86,9 @@ struct Operands {
   std::int32_t a_step = 1, b_step = 1;
   bool good = false;
 };
-[[nodiscard]] constexpr Operands operands_of(const EmbedNode& n, const Quantized& out) noexcept {
+[[nodiscard]] constexpr Operands operands_of(const EmbedNode& n, const operators::BinaryView& v, const Quantized& out) noexcept {
   const EmbedGraph& g = n.g;
-  const ValueId a = n.value("self");
-  const ValueId b = n.value("other");
+  const ValueId a = v.left, b = v.right;
   Operands o{source_of(g, a), source_of(g, b)};
   if (!o.a.found() || !o.b.found() || o.a.dtype != out.dtype || o.b.dtype != out.dtype || !(out.scale > 0)) return o;
   const ValueId y = n.output();
@@ -99,7 +99,6 @@ struct Operands {
 }
 
 [[nodiscard]] constexpr bool fold_add(const EmbedNode& n, const Quantized& out, const Operands& o, StepWriter& steps) {
-  if (n.number("alpha", 1) != 1) return false;
   const double a = o.a.scale / out.scale;
   const double b = o.b.scale / out.scale;
   const double largest = a > b ? a : b;
@@ -180,9 +179,11 @@ enum class Unary : std::uint8_t { unknown, sigmoid, tanh, silu, hardsigmoid, har
 
 /// dequantize -> add or mul -> [bounds] -> quantize.
 [[nodiscard]] constexpr bool fold_binary(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
-  const bool adds = n.is("aten.add.Tensor");
-  if (!adds && !n.is("aten.mul.Tensor")) return false;
-  const detail::Operands o = detail::operands_of(n, out);
+  operators::BinaryView v;
+  if (operators::read_binary(n, v) || v.alpha != 1) return false;
+  const bool adds = v.function == operators::BinaryFunction::add;
+  if (!adds && v.function != operators::BinaryFunction::multiply) return false;
+  const detail::Operands o = detail::operands_of(n, v, out);
   if (!o.good) return false;
   return adds ? detail::fold_add(n, out, o, steps) : detail::fold_mul(n, out, o, steps);
 }

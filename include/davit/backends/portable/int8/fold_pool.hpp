@@ -6,6 +6,8 @@
 #include "davit/backend/embed_contract.hpp"
 #include "davit/backends/portable/int8/fold_requantize.hpp"
 #include "davit/backends/portable/int8/pool.hpp"
+#include "davit/program/operators/pooling.hpp"
+#include "davit/program/operators/reduction.hpp"
 
 namespace davit::int8_fold {
 
@@ -28,65 +30,45 @@ using int8_pool_kernels = kernel_list<int8_max_pool2d, int8_avg_pool2d>;
 
 namespace detail {
 
-/// Windows as a pooling node lists them, over the last two dimensions.
-[[nodiscard]] constexpr int8_kernels::PoolShape window_of(const EmbedNode& n) noexcept {
-  const EmbedGraph& g = n.g;
-  const ValueId x = n.value("self");
+/// The planes that a node pools, over the last two dimensions.
+[[nodiscard]] constexpr int8_kernels::PoolShape planes_of(const EmbedGraph& g, ValueId x) noexcept {
   int8_kernels::PoolShape s;
   s.in_h = static_cast<std::int32_t>(g.size(x, -2));
   s.in_w = static_cast<std::int32_t>(g.size(x, -1));
-  s.out_h = static_cast<std::int32_t>(g.size(n.output(), -2));
-  s.out_w = static_cast<std::int32_t>(g.size(n.output(), -1));
   s.planes = static_cast<std::int32_t>(g.numel(x) / (std::int64_t{s.in_h} * s.in_w));
-  const auto pair = [&](const char* name, std::int64_t fallback, std::int32_t& h, std::int32_t& w) {
-    const auto both = n.integers<2>(name, fallback);
-    h = static_cast<std::int32_t>(both[0]);
-    w = static_cast<std::int32_t>(both[1]);
-  };
-  pair("kernel_size", 1, s.kernel_h, s.kernel_w);
-  s.stride_h = s.kernel_h;
-  s.stride_w = s.kernel_w;
-  if (n.count("stride") != 0) pair("stride", 1, s.stride_h, s.stride_w);
-  pair("padding", 0, s.pad_h, s.pad_w);
-  pair("dilation", 1, s.dilation_h, s.dilation_w);
   return s;
 }
-/// Windows that divide the planes evenly.
-[[nodiscard]] constexpr bool divide_evenly(int8_kernels::PoolShape& s) noexcept {
-  if (s.out_h == 0 || s.out_w == 0 || s.in_h % s.out_h != 0 || s.in_w % s.out_w != 0) return false;
+[[nodiscard]] constexpr int8_kernels::PoolShape shape_of(const EmbedNode& n, const operators::PoolView& v) noexcept {
+  int8_kernels::PoolShape s = planes_of(n.g, v.input);
+  s.out_h = static_cast<std::int32_t>(n.g.size(n.output(), -2));
+  s.out_w = static_cast<std::int32_t>(n.g.size(n.output(), -1));
+  s.kernel_h = static_cast<std::int32_t>(v.kernel[1]);
+  s.kernel_w = static_cast<std::int32_t>(v.kernel[2]);
+  s.stride_h = static_cast<std::int32_t>(v.stride[1]);
+  s.stride_w = static_cast<std::int32_t>(v.stride[2]);
+  s.pad_h = static_cast<std::int32_t>(v.padding[1]);
+  s.pad_w = static_cast<std::int32_t>(v.padding[2]);
+  s.dilation_h = static_cast<std::int32_t>(v.dilation[1]);
+  s.dilation_w = static_cast<std::int32_t>(v.dilation[2]);
+  return s;
+}
+/// Adaptive averages and means of planes, if their windows divide the planes evenly. A divisor of 0 means that it is none.
+[[nodiscard]] constexpr int8_kernels::PoolShape even_average(const EmbedNode& n, std::int64_t& divisor) noexcept {
+  divisor = 0;
+  operators::AdaptivePoolView adaptive;
+  if (operators::read_adaptive_pool(n, adaptive)) {
+    operators::ReductionView mean;
+    if (operators::read_reduction(n, mean) || mean.function != operators::ReductionFunction::mean) return {};
+    if (mean.dims != std::uint32_t{3} << (n.g.rank(mean.input) - 2)) return {};
+    adaptive = {.input = mean.input, .dims = 2};
+  }
+  if (adaptive.dims != 2) return {};
+  int8_kernels::PoolShape s = planes_of(n.g, adaptive.input);
+  s.out_h = static_cast<std::int32_t>(adaptive.out[1]);
+  s.out_w = static_cast<std::int32_t>(adaptive.out[2]);
+  if (s.out_h == 0 || s.out_w == 0 || s.in_h % s.out_h != 0 || s.in_w % s.out_w != 0) return {};
   s.kernel_h = s.stride_h = s.in_h / s.out_h;
   s.kernel_w = s.stride_w = s.in_w / s.out_w;
-  return true;
-}
-[[nodiscard]] constexpr bool is_mean_of_planes(const EmbedNode& n) noexcept {
-  if (!n.is("aten.mean.dim") || n.count("dim") != 2) return false;
-  const auto dims = n.integers<2>("dim", 0);
-  const std::int64_t rank = n.g.rank(n.value("self"));
-  const std::int64_t a = dims[0] < 0 ? dims[0] + rank : dims[0];
-  const std::int64_t b = dims[1] < 0 ? dims[1] + rank : dims[1];
-  return a + b == 2 * rank - 3 && (a - b == 1 || b - a == 1);
-}
-/// Averages whose windows all have `divisor` elements. A divisor of 0 means that it is none this header computes.
-[[nodiscard]] constexpr int8_kernels::PoolShape average_of(const EmbedNode& n, std::int64_t& divisor) noexcept {
-  int8_kernels::PoolShape s;
-  if (n.is("aten.avg_pool2d.default")) {
-    s = window_of(n);
-    const bool padded = s.pad_h != 0 || s.pad_w != 0;
-    if (n.flag("ceil_mode") || (padded && !n.flag("count_include_pad", true))) return s;
-    divisor = n.integer("divisor_override", std::int64_t{s.kernel_h} * s.kernel_w);
-    return s;
-  }
-  const bool mean = is_mean_of_planes(n);
-  if (!mean && !n.is("aten._adaptive_avg_pool2d.default") && !n.is("aten.adaptive_avg_pool2d.default")) return s;
-  const ValueId x = n.value("self");
-  s.in_h = static_cast<std::int32_t>(n.g.size(x, -2));
-  s.in_w = static_cast<std::int32_t>(n.g.size(x, -1));
-  if (!mean) {
-    s.out_h = static_cast<std::int32_t>(n.g.size(n.output(), -2));
-    s.out_w = static_cast<std::int32_t>(n.g.size(n.output(), -1));
-  }
-  if (s.in_h == 0 || s.in_w == 0 || !divide_evenly(s)) return s;
-  s.planes = static_cast<std::int32_t>(n.g.numel(x) / (std::int64_t{s.in_h} * s.in_w));
   divisor = std::int64_t{s.kernel_h} * s.kernel_w;
   return s;
 }
@@ -99,13 +81,17 @@ namespace detail {
   if (x == no_id || n.g.rank(x) < 2 || n.g.numel(x) == 0) return false;
   const Quantized in = source_of(n.g, x);
   if (!in.found() || in.dtype != out.dtype) return false;
-  if (n.is("aten.max_pool2d_with_indices.default") || n.is("aten.max_pool2d.default")) {
+  operators::PoolView pool;
+  const bool slides = !operators::read_pool(n, pool);
+  if (slides && pool.dims != 2) return false;
+  if (slides && pool.maximum) {
     if (n.uses_output(1) || !in.same_numbers(out) || out.low > in.low || out.high < in.high) return false;
-    steps.step<int8_max_pool2d>(detail::window_of(n)).out(out.value).in(in.value);
+    steps.step<int8_max_pool2d>(detail::shape_of(n, pool)).out(out.value).in(in.value);
     return true;
   }
-  std::int64_t divisor = 0;
-  int8_kernels::AvgPool p{.shape = detail::average_of(n, divisor)};
+  if (slides && (pool.ceil_mode || (pool.is_padded() && !pool.count_include_pad))) return false;
+  std::int64_t divisor = pool.divisor != 0 ? pool.divisor : pool.kernel[1] * pool.kernel[2];  // elements of each window
+  int8_kernels::AvgPool p{.shape = slides ? detail::shape_of(n, pool) : detail::even_average(n, divisor)};
   if (divisor <= 0 || !(out.scale > 0)) return false;
   const std::int64_t area = std::int64_t{p.shape.kernel_h} * p.shape.kernel_w;
   const int8_kernels::Multiplier m =

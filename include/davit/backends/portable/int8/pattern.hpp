@@ -7,6 +7,7 @@
 #include "davit/backend/embed_graph.hpp"
 #include "davit/backends/portable/int8/multiplier.hpp"
 #include "davit/backends/portable/int8/requantize.hpp"
+#include "davit/program/operators/bounds.hpp"
 
 /// What PT2E writes around an operator: dequantize before, quantize after it.
 namespace davit::int8_fold {
@@ -96,18 +97,11 @@ struct Quantized {
       if (const std::int32_t b = wide.byte_of(low); b > out.low) out.low = b;
       if (const std::int32_t b = wide.byte_of(high); b < out.high) out.high = b;
     };
+    operators::BoundsView bounds;
+    if (operators::read_bounds(n, bounds)) return v;
     constexpr double unbounded = 1e30;
-    if (n.is("aten.relu.default"))
-      narrow(0, unbounded);
-    else if (n.is("aten.relu6.default"))
-      narrow(0, 6);
-    else if (n.is("aten.hardtanh.default"))
-      narrow(n.number("min_val", -1), n.number("max_val", 1));
-    else if (n.is("aten.clamp.default"))
-      narrow(n.number("min", -unbounded), n.number("max", unbounded));
-    else
-      return v;
-    v = n.value("self");
+    narrow(bounds.low < -unbounded ? -unbounded : bounds.low, bounds.high > unbounded ? unbounded : bounds.high);
+    v = bounds.input;
   }
   return v;
 }

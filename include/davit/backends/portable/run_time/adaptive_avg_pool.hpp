@@ -46,11 +46,14 @@ template <class C>
   return staging.finish();
 }
 
-[[nodiscard]] inline ErrorCode run_adaptive_avg_pool(KernelCall& call, std::size_t dims) {
+[[nodiscard]] inline ErrorCode run_adaptive_avg_pool(KernelCall& call, const operators::AdaptivePoolOperator& op) {
   const TensorView& input = call.tensor(0);
+  operators::AdaptivePoolView view;
+  if (const operators::Refusal wrong = operators::read_adaptive_pool(KernelArguments(call), op, view))
+    return call.refuse(wrong.code, wrong.what);
   PoolWindow w;
-  if (const ErrorCode code = read_spatial(call, 1, dims, 0, 1, w.out); code != ErrorCode::ok) return code;
-  if (const ErrorCode code = read_planes(call, input, dims, 1, w); code != ErrorCode::ok) return code;
+  w.out = view.out;
+  if (const ErrorCode code = read_planes(call, input, view.dims, 1, w); code != ErrorCode::ok) return code;
   if (const ErrorCode code = call.make(0, input.dtype, w.out_sizes(input)); code != ErrorCode::ok) return code;
   return dispatch_staged(call, input.dtype, [&]<class C>() { return compute_adaptive_avg_pool<C>(call, w); });
 }
@@ -59,17 +62,20 @@ template <class C>
 
 /// adaptive_avg_pool1d(self (N?, C, L), output_size). Source: at::adaptive_avg_pool1d.
 [[nodiscard]] inline ErrorCode adaptive_avg_pool1d(KernelCall& call) {
-  return detail::run_adaptive_avg_pool(call, 1);
+  return detail::run_adaptive_avg_pool(
+      call, operators::row_of(operators::adaptive_pool_operators, "aten.adaptive_avg_pool1d.default"));
 }
 
 /// adaptive_avg_pool2d(self (N?, C, H, W), output_size). Source: at::adaptive_avg_pool2d.
 [[nodiscard]] inline ErrorCode adaptive_avg_pool2d(KernelCall& call) {
-  return detail::run_adaptive_avg_pool(call, 2);
+  return detail::run_adaptive_avg_pool(
+      call, operators::row_of(operators::adaptive_pool_operators, "aten.adaptive_avg_pool2d.default"));
 }
 
 /// adaptive_avg_pool3d(self (N?, C, D, H, W), output_size). Source: at::adaptive_avg_pool3d.
 [[nodiscard]] inline ErrorCode adaptive_avg_pool3d(KernelCall& call) {
-  return detail::run_adaptive_avg_pool(call, 3);
+  return detail::run_adaptive_avg_pool(
+      call, operators::row_of(operators::adaptive_pool_operators, "aten._adaptive_avg_pool3d.default"));
 }
 
 /// The gradient of adaptive_avg_pool2d's input. Source: at::_adaptive_avg_pool2d_backward.
@@ -77,10 +83,10 @@ template <class C>
   const TensorView& grad = call.tensor(0);
   const TensorView& input = call.tensor(1);
   PoolWindow w;
-  if (const ErrorCode code = read_planes(call, input, 2, 1, w); code != ErrorCode::ok) return code;
-  if (grad.rank != input.rank)
+  if (grad.rank != input.rank || (grad.rank != 3 && grad.rank != 4))
     return call.refuse(ErrorCode::invalid_shape, "adaptive_avg_pool2d backward: the operands' ranks differ");
-  w.out = spatial_sizes(grad, 2);
+  if (const ErrorCode code = read_planes(call, input, 2, 1, w); code != ErrorCode::ok) return code;
+  w.out = {1, grad.size(grad.rank - 2u), grad.size(grad.rank - 1u)};
   if (!std::ranges::equal(grad.sizes(), w.out_sizes(input).span()) || volume(w.out) == 0)
     return call.refuse(ErrorCode::invalid_shape, "adaptive_avg_pool2d backward: grad_output does not fit the input");
   if (grad.dtype != input.dtype)

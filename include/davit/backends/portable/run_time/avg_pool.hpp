@@ -83,24 +83,12 @@ template <class F>
   return dispatch_staged(call, type, f);
 }
 
-[[nodiscard]] inline ErrorCode read_average_rule(KernelCall& call, std::size_t count_include_pad, std::size_t divisor,
-                                                 AverageRule& rule) {
-  rule.count_include_pad = call.boolean(count_include_pad, true);
-  if (divisor == 0 || !call.has(divisor)) return ErrorCode::ok;
-  rule.divisor = call.integer(divisor);
-  return rule.divisor == 0 ? call.refuse(ErrorCode::out_of_range, "avg_pool: the divisor must not be zero")
-                           : ErrorCode::ok;
-}
-
-[[nodiscard]] inline ErrorCode run_avg_pool(KernelCall& call, std::size_t dims, bool has_divisor) {
+[[nodiscard]] inline ErrorCode run_avg_pool(KernelCall& call, const operators::PoolOperator& op) {
   const TensorView& input = call.tensor(0);
+  operators::PoolView view;
   PoolWindow w;
-  AverageRule rule;
-  if (const ErrorCode code =
-          read_pool(call, input, dims, {.kernel = 1, .stride = 2, .padding = 3, .dilation = 0, .ceil_mode = 4}, w);
-      code != ErrorCode::ok)
-    return code;
-  if (const ErrorCode code = read_average_rule(call, 5, has_divisor ? 6 : 0, rule); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = read_pool(call, op, view, w); code != ErrorCode::ok) return code;
+  const AverageRule rule{view.count_include_pad, view.divisor};
   if (const ErrorCode code = call.make(0, input.dtype, w.out_sizes(input)); code != ErrorCode::ok) return code;
   return dispatch_average(call, input.dtype, [&]<class C>() { return compute_avg_pool<C>(call, w, rule); });
 }
@@ -110,30 +98,28 @@ template <class F>
 /// avg_pool1d(self (N?, C, L), kernel_size, stride=[] (the kernel size), padding, ceil_mode, count_include_pad).
 /// Source: at::avg_pool1d.
 [[nodiscard]] inline ErrorCode avg_pool1d(KernelCall& call) {
-  return detail::run_avg_pool(call, 1, false);
+  return detail::run_avg_pool(call, operators::row_of(operators::pool_operators, "aten.avg_pool1d.default"));
 }
 
 /// avg_pool2d over (N?, C, H, W), with divisor_override. Source: at::avg_pool2d.
 [[nodiscard]] inline ErrorCode avg_pool2d(KernelCall& call) {
-  return detail::run_avg_pool(call, 2, true);
+  return detail::run_avg_pool(call, operators::row_of(operators::pool_operators, "aten.avg_pool2d.default"));
 }
 
 /// avg_pool3d over (N?, C, D, H, W), with divisor_override. Source: at::avg_pool3d.
 [[nodiscard]] inline ErrorCode avg_pool3d(KernelCall& call) {
-  return detail::run_avg_pool(call, 3, true);
+  return detail::run_avg_pool(call, operators::row_of(operators::pool_operators, "aten.avg_pool3d.default"));
 }
 
 /// The gradient of avg_pool2d's input. Source: at::avg_pool2d_backward.
 [[nodiscard]] inline ErrorCode avg_pool2d_backward(KernelCall& call) {
   const TensorView& grad = call.tensor(0);
   const TensorView& input = call.tensor(1);
+  operators::PoolView view;
   PoolWindow w;
-  detail::AverageRule rule;
-  if (const ErrorCode code =
-          read_pool(call, input, 2, {.kernel = 2, .stride = 3, .padding = 4, .dilation = 0, .ceil_mode = 5}, w);
-      code != ErrorCode::ok)
-    return code;
-  if (const ErrorCode code = detail::read_average_rule(call, 6, 7, rule); code != ErrorCode::ok) return code;
+  const auto& op = operators::row_of(operators::pool_operators, "aten.avg_pool2d_backward.default");
+  if (const ErrorCode code = read_pool(call, op, view, w); code != ErrorCode::ok) return code;
+  const detail::AverageRule rule{view.count_include_pad, view.divisor};
   if (!std::ranges::equal(grad.sizes(), w.out_sizes(input).span()))
     return call.refuse(ErrorCode::invalid_shape,
                        "avg_pool2d backward: grad_output must have the sizes of the pooled tensor");

@@ -50,13 +50,14 @@ template <class C>
 [[nodiscard]] inline ErrorCode col2im(KernelCall& call) {
   const TensorView& input = call.tensor(0);
   ConvolutionMap m;
-  const std::array<std::pair<Spatial*, std::int64_t>, 5> lists{
-      {{&m.image, 1}, {&m.kernel, 1}, {&m.dilation, 1}, {&m.padding, 0}, {&m.stride, 1}}};
-  for (std::size_t i = 0; i < lists.size(); ++i) {
-    const ErrorCode code =
-        read_spatial(call, i + 1, 2, lists[i].second, lists[i].second, *lists[i].first);
-    if (code != ErrorCode::ok) return code;
-  }
+  const auto read = [&](operators::Parameter p, std::int64_t least, Spatial& out) {
+    return answer(call, operators::read_spatial(KernelArguments(call), p, 2, least, least, out));
+  };
+  if (const ErrorCode code = read({"output_size", 1}, 1, m.image); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = read({"kernel_size", 2}, 1, m.kernel); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = read({"dilation", 3}, 1, m.dilation); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = read({"padding", 4}, 0, m.padding); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = read({"stride", 5}, 1, m.stride); code != ErrorCode::ok) return code;
   const bool batched = input.rank == 3;
   if ((!batched && input.rank != 2) || checked_numel(input) < 0)
     return call.refuse(ErrorCode::invalid_shape, "col2im: the input must have two or three dimensions");

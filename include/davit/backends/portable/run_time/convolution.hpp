@@ -31,16 +31,12 @@ template <class C>
   return staging.finish();
 }
 
-[[nodiscard]] inline ErrorCode run_convolution(KernelCall& call, const ConvolutionArguments& at, bool allow_unbatched) {
+[[nodiscard]] inline ErrorCode run_convolution(KernelCall& call, const operators::ConvolutionOperator& op) {
   ConvolutionCall c;
-  const TensorView& input = call.tensor(0);
-  if (const ErrorCode code = read_convolution(call, input, call.tensor(1), at, allow_unbatched, c);
-      code != ErrorCode::ok)
-    return code;
-  if (call.has(2) && (call.tensor(2).rank != 1 || call.tensor(2).size(0) != c.out_channels()))
-    return call.refuse(ErrorCode::invalid_shape, "convolution: the bias needs one element per output channel");
-  if (const ErrorCode code = call.make(0, input.dtype, c.out_sizes()); code != ErrorCode::ok) return code;
-  return dispatch_product(call, input.dtype, [&]<class C>() { return compute_convolution<C>(call, c); });
+  if (const ErrorCode code = read_convolution(call, op, c); code != ErrorCode::ok) return code;
+  const ScalarType dtype = call.tensor(0).dtype;
+  if (const ErrorCode code = call.make(0, dtype, c.out_sizes()); code != ErrorCode::ok) return code;
+  return dispatch_product(call, dtype, [&]<class C>() { return compute_convolution<C>(call, c); });
 }
 
 /// grad_bias: the sum of grad_output over the batch and space.
@@ -84,18 +80,19 @@ template <class C>
 /// convolution(input (N, C, *), weight, bias?, stride, padding, dilation, transposed, output_padding, groups) with one
 /// to three spatial dimensions. Source: at::convolution.
 [[nodiscard]] inline ErrorCode convolution(KernelCall& call) {
-  return detail::run_convolution(
-      call, {.stride = 3, .padding = 4, .dilation = 5, .groups = 8, .transposed = 6, .output_padding = 7}, false);
+  return detail::run_convolution(call, operators::row_of(operators::convolution_operators, "aten.convolution.default"));
 }
 
-/// conv1d, conv2d and conv3d(input (N, C, *) or (C, *), weight, bias?, stride, padding, dilation, groups) with `Spatial`
-/// spatial dimensions. Source: at::conv2d.
-template <std::size_t Spatial>
-[[nodiscard]] ErrorCode conv(KernelCall& call) {
-  if (call.tensor(1).rank != Spatial + 2)
-    return call.refuse(ErrorCode::invalid_shape, "the weight does not have the operator's number of spatial dimensions");
-  return detail::run_convolution(
-      call, {.stride = 3, .padding = 4, .dilation = 5, .groups = 6, .transposed = 0, .output_padding = 0}, true);
+/// conv1d, conv2d and conv3d(input (N, C, *) or (C, *), weight, bias?, stride, padding, dilation, groups).
+/// Source: at::conv2d.
+[[nodiscard]] inline ErrorCode conv1d(KernelCall& call) {
+  return detail::run_convolution(call, operators::row_of(operators::convolution_operators, "aten.conv1d.default"));
+}
+[[nodiscard]] inline ErrorCode conv2d(KernelCall& call) {
+  return detail::run_convolution(call, operators::row_of(operators::convolution_operators, "aten.conv2d.default"));
+}
+[[nodiscard]] inline ErrorCode conv3d(KernelCall& call) {
+  return detail::run_convolution(call, operators::row_of(operators::convolution_operators, "aten.conv3d.default"));
 }
 
 /// convolution_backward(grad_output, input, weight, bias_sizes?, ..., output_mask) -> (grad_input, grad_weight,
@@ -105,9 +102,8 @@ template <std::size_t Spatial>
   const TensorView& input = call.tensor(1);
   const TensorView& weight = call.tensor(2);
   ConvolutionCall c;
-  const ConvolutionArguments at{
-      .stride = 4, .padding = 5, .dilation = 6, .groups = 9, .transposed = 7, .output_padding = 8};
-  if (const ErrorCode code = read_convolution(call, input, weight, at, false, c); code != ErrorCode::ok) return code;
+  const auto& op = operators::row_of(operators::convolution_operators, "aten.convolution_backward.default");
+  if (const ErrorCode code = read_convolution(call, op, c); code != ErrorCode::ok) return code;
   const std::span<const EValue> mask = call.list(10);
   if (mask.size() != 3)
     return call.refuse(ErrorCode::invalid_argument, "convolution_backward: output_mask needs three elements");
@@ -131,9 +127,9 @@ template <std::size_t Spatial>
 }
 
 inline constexpr auto convolution_ops = std::to_array<OpRow>({
-    {"aten.conv1d.default", conv<1>},
-    {"aten.conv2d.default", conv<2>},
-    {"aten.conv3d.default", conv<3>},
+    {"aten.conv1d.default", conv1d},
+    {"aten.conv2d.default", conv2d},
+    {"aten.conv3d.default", conv3d},
     {"aten.convolution.default", convolution},
     {"aten.convolution_backward.default", convolution_backward},
 });

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "davit/backends/portable/run_time/window.hpp"
+#include "davit/program/operators/convolution.hpp"
 
 namespace davit::portable_kernels {
 
@@ -45,11 +46,6 @@ struct ConvolutionCall {
   }
 };
 
-/// Where the operators have their arguments; `output_padding` and `transposed` are 0 where the operator has none.
-struct ConvolutionArguments {
-  std::size_t stride, padding, dilation, groups, transposed, output_padding;
-};
-
 namespace detail {
 
 [[nodiscard]] inline ErrorCode convolution_sizes(KernelCall& call, const Spatial& in, const Spatial& output_padding,
@@ -78,50 +74,31 @@ namespace detail {
 
 }  // namespace detail
 
-/// Checks the operands and arguments of a convolution and works out its sizes. An input without batch dimension is
-/// taken if `allow_unbatched`. Source: the checks of at::convolution.
-[[nodiscard]] inline ErrorCode read_convolution(KernelCall& call, const TensorView& input, const TensorView& weight,
-                                                const ConvolutionArguments& at, bool allow_unbatched,
+/// Reads a call of a convolution operator and works out its sizes.
+[[nodiscard]] inline ErrorCode read_convolution(KernelCall& call, const operators::ConvolutionOperator& op,
                                                 ConvolutionCall& c) {
-  if (weight.rank < 3 || weight.rank > 5)
-    return call.refuse(ErrorCode::invalid_shape, "convolution: the weight needs one to three spatial dimensions");
-  c.dims = weight.rank - 2u;
-  c.batched = input.rank == weight.rank;
-  if (!c.batched && !(allow_unbatched && input.rank + 1 == weight.rank))
-    return call.refuse(ErrorCode::invalid_shape,
-                       "convolution: input and weight must have the same number of dimensions");
+  operators::ConvolutionView view;
+  const KernelArguments arguments(call);
+  if (const operators::Refusal wrong = operators::read_convolution(arguments, op, view))
+    return call.refuse(wrong.code, wrong.what);
+  const TensorView& input = call.tensor(view.input);
+  const TensorView& weight = call.tensor(view.weight);
   if (input.dtype != weight.dtype)
     return call.refuse(ErrorCode::invalid_dtype, "convolution: input and weight must have the same dtype");
   if (checked_numel(input) < 0 || checked_numel(weight) < 0)
     return call.refuse(ErrorCode::out_of_memory, "convolution: an operand is too large");
-  ConvolutionMap& m = c.map;
-  c.transposed = at.transposed != 0 && call.boolean(at.transposed);
-  Spatial output_padding{};
-  if (const ErrorCode code = read_spatial(call, at.stride, c.dims, 1, 1, m.stride); code != ErrorCode::ok) return code;
-  if (const ErrorCode code = read_spatial(call, at.padding, c.dims, 0, 0, m.padding); code != ErrorCode::ok)
-    return code;
-  if (const ErrorCode code = read_spatial(call, at.dilation, c.dims, 1, 1, m.dilation); code != ErrorCode::ok)
-    return code;
-  if (at.output_padding != 0)
-    if (const ErrorCode code = read_spatial(call, at.output_padding, c.dims, 0, 0, output_padding);
-        code != ErrorCode::ok)
-      return code;
-  m.groups = call.integer(at.groups, 1);
-  m.batch = c.batched ? input.size(0) : 1;
-  m.kernel = spatial_sizes(weight, c.dims);
-  if (m.groups < 1 || weight.size(0) < m.groups || weight.size(0) % m.groups != 0)
-    return call.refuse(ErrorCode::invalid_shape, "convolution: the weight's filters do not divide into the groups");
-  if (*std::ranges::min_element(m.kernel) < 1)
-    return call.refuse(ErrorCode::invalid_shape, "convolution: the kernel has no elements");
-  if (weight.size(1) > max_numel / m.groups)
-    return call.refuse(ErrorCode::out_of_range, "convolution: too many groups");
-  m.filters = weight.size(0);
-  m.channels = weight.size(1) * m.groups;
-  if (input.size(c.batched ? 1 : 0) != c.in_channels())
-    return call.refuse(ErrorCode::invalid_shape, "convolution: the input's channels do not fit weight and groups");
-  Spatial in = spatial_sizes(input, c.dims);
-  for (std::size_t d = 0; d < 3 - c.dims; ++d) output_padding[d] = 0;
-  return detail::convolution_sizes(call, in, output_padding, c);
+  c.dims = view.dims;
+  c.batched = view.batched;
+  c.transposed = view.transposed;
+  c.map = {.batch = view.batched ? input.size(0) : 1,
+           .groups = view.groups,
+           .channels = weight.size(1) * view.groups,
+           .filters = weight.size(0),
+           .kernel = view.kernel,
+           .stride = view.stride,
+           .padding = view.padding,
+           .dilation = view.dilation};
+  return detail::convolution_sizes(call, operators::spatial_sizes(arguments, view.input, view.dims), view.output_padding, c);
 }
 
 }  // namespace davit::portable_kernels

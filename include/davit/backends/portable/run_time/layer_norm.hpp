@@ -5,10 +5,11 @@
 #include <array>
 #include <cstdint>
 
-#include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/moments.hpp"
 #include "davit/backends/portable/run_time/staging.hpp"
 #include "davit/backends/portable/vector_lanes.hpp"
+#include "davit/program/operators/normalization.hpp"
 
 namespace davit::portable_kernels {
 
@@ -19,30 +20,16 @@ struct LayerRows {
   std::int64_t rows = 1;
   std::int64_t length = 1;
   Sizes statistics;  ///< the sizes of mean and 1 / deviation
-  Sizes normalized;
 };
 
-/// Source: _check_layer_norm_inputs of ATen.
-[[nodiscard]] inline ErrorCode read_layer_rows(KernelCall& call, const TensorView& input,
-                                               std::span<const EValue> normalized_shape, const EValue& weight,
-                                               const EValue& bias, LayerRows& r) {
-  const std::size_t count = normalized_shape.size();
-  if (count == 0 || count > input.rank)
-    return call.refuse(ErrorCode::invalid_shape, "layer_norm: normalized_shape does not fit the input's rank");
+/// The rows of the last `dims` dimensions, which have been checked.
+[[nodiscard]] inline ErrorCode cut_rows(KernelCall& call, const TensorView& input, std::size_t dims, LayerRows& r) {
   if (checked_numel(input) < 0) return call.refuse(ErrorCode::out_of_memory, "layer_norm: the input is too large");
   for (std::size_t d = 0; d < input.rank; ++d) {
-    const bool outer = d + count < input.rank;
+    const bool outer = d + dims < input.rank;
     r.statistics.push(outer ? input.size(d) : 1);
     (outer ? r.rows : r.length) *= input.size(d);
-    if (outer) continue;
-    const EValue& wanted = normalized_shape[d + count - input.rank];
-    if (!wanted.is_int() || wanted.as_int() != input.size(d))
-      return call.refuse(ErrorCode::invalid_shape, "layer_norm: normalized_shape does not match the input's sizes");
-    r.normalized.push(input.size(d));
   }
-  for (const EValue* p : {&weight, &bias})
-    if (p->is_tensor() && !std::ranges::equal(p->tensor().sizes(), r.normalized.span()))
-      return call.refuse(ErrorCode::invalid_shape, "layer_norm: weight and bias must have the sizes normalized_shape");
   return ErrorCode::ok;
 }
 
@@ -90,11 +77,12 @@ template <class C>
 }
 
 [[nodiscard]] inline ErrorCode run_layer_norm(KernelCall& call, bool saves) {
-  const TensorView& input = call.tensor(0);
+  operators::LayerNormView view;
+  if (const operators::Refusal wrong = operators::read_layer_norm(KernelArguments(call), view))
+    return call.refuse(wrong.code, wrong.what);
+  const TensorView& input = call.tensor(view.input);
   LayerRows r;
-  if (const ErrorCode code = read_layer_rows(call, input, call.list(1), call.arg(2), call.arg(3), r);
-      code != ErrorCode::ok)
-    return code;
+  if (const ErrorCode code = cut_rows(call, input, view.dims, r); code != ErrorCode::ok) return code;
   const ScalarType dtype = statistics_dtype(input.dtype, {&call.arg(2), &call.arg(3)});
   if (const ErrorCode code = check_norm_parameters(call, dtype, r.length, {&call.arg(2), &call.arg(3)});
       code != ErrorCode::ok)
@@ -103,7 +91,7 @@ template <class C>
   for (std::size_t i = 1; saves && i < 3 && call.wants(i); ++i)
     if (const ErrorCode code = call.make(i, dtype, r.statistics); code != ErrorCode::ok) return code;
   return dispatch_staged(call, input.dtype,
-                         [&]<class C>() { return compute_layer_norm<C>(call, r, call.number(4), saves); });
+                         [&]<class C>() { return compute_layer_norm<C>(call, r, view.eps, saves); });
 }
 
 /// Gradients of one row; d_weight and d_bias (may be nullptr) are added to.
@@ -172,9 +160,12 @@ template <class C>
   const TensorView& grad = call.tensor(0);
   const TensorView& input = call.tensor(1);
   detail::LayerRows r;
-  if (const ErrorCode code = detail::read_layer_rows(call, input, call.list(2), call.arg(5), call.arg(6), r);
-      code != ErrorCode::ok)
-    return code;
+  const KernelArguments arguments(call);
+  operators::LayerNormView view{
+      .input = 1, .weight = arguments.value({"weight", 5}), .bias = arguments.value({"bias", 6})};
+  if (const operators::Refusal wrong = operators::read_normalized(arguments, {"normalized_shape", 2}, view))
+    return call.refuse(wrong.code, wrong.what);
+  if (const ErrorCode code = detail::cut_rows(call, input, view.dims, r); code != ErrorCode::ok) return code;
   const std::span<const EValue> mask = call.list(7);
   if (mask.size() != 3)
     return call.refuse(ErrorCode::invalid_argument, "layer_norm backward: output_mask needs three elements");

@@ -15,9 +15,6 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-inline constexpr PoolArguments max_pool_arguments{
-    .kernel = 1, .stride = 2, .padding = 3, .dilation = 4, .ceil_mode = 5};
-
 /// What a maximum over no elements is: minus infinity, or the smallest integer of the type.
 template <class C>
 [[nodiscard]] C lowest_of(ScalarType type) noexcept {
@@ -65,10 +62,11 @@ template <class C>
   return staging.finish();
 }
 
-[[nodiscard]] inline ErrorCode run_max_pool(KernelCall& call, std::size_t dims, bool with_indices) {
+[[nodiscard]] inline ErrorCode run_max_pool(KernelCall& call, const operators::PoolOperator& op, bool with_indices) {
   const TensorView& input = call.tensor(0);
+  operators::PoolView view;
   PoolWindow w;
-  if (const ErrorCode code = read_pool(call, input, dims, max_pool_arguments, w); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = read_pool(call, op, view, w); code != ErrorCode::ok) return code;
   with_indices = with_indices && call.wants(1);
   if (const ErrorCode code = call.make(0, input.dtype, w.out_sizes(input)); code != ErrorCode::ok) return code;
   if (with_indices)
@@ -116,17 +114,17 @@ template <class C>
 /// max_pool2d_with_indices(self (N?, C, H, W), kernel_size, stride=[] (the kernel size), padding, dilation, ceil_mode)
 /// -> (values, int64 indices into each plane). Source: at::max_pool2d_with_indices.
 [[nodiscard]] inline ErrorCode max_pool2d_with_indices(KernelCall& call) {
-  return detail::run_max_pool(call, 2, true);
+  return detail::run_max_pool(call, operators::row_of(operators::pool_operators, "aten.max_pool2d_with_indices.default"), true);
 }
 
 /// The same over (N?, C, D, H, W). Source: at::max_pool3d_with_indices.
 [[nodiscard]] inline ErrorCode max_pool3d_with_indices(KernelCall& call) {
-  return detail::run_max_pool(call, 3, true);
+  return detail::run_max_pool(call, operators::row_of(operators::pool_operators, "aten.max_pool3d_with_indices.default"), true);
 }
 
 /// The values alone. Source: at::max_pool2d.
 [[nodiscard]] inline ErrorCode max_pool2d(KernelCall& call) {
-  return detail::run_max_pool(call, 2, false);
+  return detail::run_max_pool(call, operators::row_of(operators::pool_operators, "aten.max_pool2d.default"), false);
 }
 
 /// The gradient of max_pool2d's input: grad_output added up at the indices. Errors: out_of_range.
@@ -135,11 +133,10 @@ template <class C>
   const TensorView& grad = call.tensor(0);
   const TensorView& input = call.tensor(1);
   const TensorView& indices = call.tensor(7);
+  operators::PoolView view;
   PoolWindow w;
-  if (const ErrorCode code =
-          read_pool(call, input, 2, {.kernel = 2, .stride = 3, .padding = 4, .dilation = 5, .ceil_mode = 6}, w);
-      code != ErrorCode::ok)
-    return code;
+  const auto& op = operators::row_of(operators::pool_operators, "aten.max_pool2d_with_indices_backward.default");
+  if (const ErrorCode code = read_pool(call, op, view, w); code != ErrorCode::ok) return code;
   const Sizes sizes = w.out_sizes(input);
   if (!std::ranges::equal(grad.sizes(), sizes.span()) || !std::ranges::equal(indices.sizes(), sizes.span()))
     return call.refuse(ErrorCode::invalid_shape,

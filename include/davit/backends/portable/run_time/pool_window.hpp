@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "davit/backends/portable/run_time/window.hpp"
+#include "davit/program/operators/pooling.hpp"
 
 namespace davit::portable_kernels {
 
@@ -23,53 +24,37 @@ struct PoolWindow {
   }
 };
 
-/// Where pooling operators have their arguments; `dilation` is 0 where the operator has none.
-struct PoolArguments {
-  std::size_t kernel, stride, padding, dilation, ceil_mode;
-};
-
-/// Checks that `input` has `dims` spatial dimensions, a channel and perhaps a batch dimension, none of which may be
-/// empty after the first `may_be_empty`, and counts its planes.
+/// Counts the planes of an input that has `dims` spatial dimensions, a channel and perhaps a batch dimension; none may be
+/// empty from dimension `may_be_empty` on.
 [[nodiscard]] inline ErrorCode read_planes(KernelCall& call, const TensorView& input, std::size_t dims,
                                            std::size_t may_be_empty, PoolWindow& w) {
-  if (input.rank != dims + 1 && input.rank != dims + 2)
-    return call.refuse(ErrorCode::invalid_shape, "pooling: the input has the wrong number of dimensions");
   for (std::size_t d = may_be_empty; d < input.rank; ++d)
     if (input.size(d) == 0)
       return call.refuse(ErrorCode::invalid_shape, "pooling: only the batch dimension may be empty");
   if (checked_numel(input) < 0) return call.refuse(ErrorCode::out_of_memory, "pooling: the input is too large");
   w.dims = dims;
-  w.in = spatial_sizes(input, dims);
   w.planes = 1;
+  for (std::size_t d = 0; d < dims; ++d) w.in[3 - dims + d] = input.size(input.rank - dims + d);
+  for (std::size_t d = 0; d < 3 - dims; ++d) w.in[d] = 1;
   for (std::size_t d = 0; d + dims < input.rank; ++d) w.planes *= input.size(d);
   return ErrorCode::ok;
 }
 
-/// Reads a pooling operator's window and works out the output's spatial sizes.
-/// Source: pool2d_shape_check and pooling_output_shape of ATen's Pool.h.
-[[nodiscard]] inline ErrorCode read_pool(KernelCall& call, const TensorView& input, std::size_t dims,
-                                         const PoolArguments& at, PoolWindow& w) {
-  if (const ErrorCode code = read_spatial(call, at.kernel, dims, 1, 1, w.kernel); code != ErrorCode::ok) return code;
-  w.stride = w.kernel;
-  if (!call.list(at.stride).empty())
-    if (const ErrorCode code = read_spatial(call, at.stride, dims, 1, 1, w.stride); code != ErrorCode::ok) return code;
-  if (const ErrorCode code = read_spatial(call, at.padding, dims, 0, 0, w.padding); code != ErrorCode::ok) return code;
-  if (at.dilation != 0)
-    if (const ErrorCode code = read_spatial(call, at.dilation, dims, 1, 1, w.dilation); code != ErrorCode::ok)
-      return code;
-  if (const ErrorCode code = read_planes(call, input, dims, input.rank == dims + 2 ? 1 : 0, w); code != ErrorCode::ok)
-    return code;
-  const bool ceil_mode = call.boolean(at.ceil_mode);
+/// Reads a pooling operator's call and works out the output's spatial sizes.
+/// Source: pool2d_shape_check of ATen's Pool.h.
+[[nodiscard]] inline ErrorCode read_pool(KernelCall& call, const operators::PoolOperator& op, operators::PoolView& view,
+                                         PoolWindow& w) {
+  if (const operators::Refusal wrong = operators::read_pool(KernelArguments(call), op, view))
+    return call.refuse(wrong.code, wrong.what);
+  const ErrorCode code = read_planes(call, call.tensor(view.input), view.dims, view.batched ? 1 : 0, w);
+  if (code != ErrorCode::ok) return code;
+  w.kernel = view.kernel;
+  w.stride = view.stride;
+  w.padding = view.padding;
+  w.dilation = view.dilation;
   for (std::size_t d = 0; d < 3; ++d) {
-    if (w.padding[d] > w.kernel[d] / 2)
-      return call.refuse(ErrorCode::out_of_range, "pooling: the padding is more than half of the kernel size");
-    const std::int64_t room = w.in[d] + 2 * w.padding[d] - w.dilation[d] * (w.kernel[d] - 1) - 1;
-    const std::int64_t rounded = room + (ceil_mode ? w.stride[d] - 1 : 0);
-    if (rounded < 0)
-      return call.refuse(ErrorCode::invalid_shape, "pooling: the kernel is larger than the padded input");
-    w.out[d] = rounded / w.stride[d] + 1;
-    if (ceil_mode && (w.out[d] - 1) * w.stride[d] >= w.in[d] + w.padding[d]) --w.out[d];
-    if (w.out[d] < 1) return call.refuse(ErrorCode::invalid_shape, "pooling: the output would have no elements");
+    w.out[d] = view.out_size(d, w.in[d]);
+    if (w.out[d] < 1) return call.refuse(ErrorCode::invalid_shape, "pooling: the kernel is larger than the padded input");
   }
   return ErrorCode::ok;
 }

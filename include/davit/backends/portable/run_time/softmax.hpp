@@ -6,9 +6,10 @@
 #include <cmath>
 #include <cstdint>
 
-#include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/staging.hpp"
 #include "davit/backends/portable/vector_exp.hpp"
+#include "davit/program/operators/softmax.hpp"
 
 namespace davit::portable_kernels {
 
@@ -78,43 +79,39 @@ template <class C>
   return staging.finish();
 }
 
-[[nodiscard]] inline ErrorCode run_softmax(KernelCall& call, ScalarType type, bool logarithm) {
-  const TensorView& input = call.tensor(0);
-  std::int64_t dim = call.integer(1);
-  if (!wrap_dim(dim, input.rank)) return call.refuse(ErrorCode::out_of_range, "softmax: the dimension is out of range");
+[[nodiscard]] inline ErrorCode run_softmax(KernelCall& call, const operators::SoftmaxOperator& op) {
+  operators::SoftmaxView view;
+  if (const operators::Refusal wrong = operators::read_softmax(KernelArguments(call), op, view))
+    return call.refuse(wrong.code, wrong.what);
+  const TensorView& input = call.tensor(view.input);
+  if (op.core && view.converts)
+    return call.refuse(ErrorCode::unsupported_argument, "softmax: half_to_float is not supported on the CPU");
+  const ScalarType type = op.core ? input.dtype : call.dtype(2, input.dtype);
   if (const ErrorCode code = call.make(0, type, input.sizes()); code != ErrorCode::ok) return code;
   if (call.output(0).numel() == 0) return ErrorCode::ok;
-  return dispatch_staged(call, type,
-                         [&]<class C>() { return compute_softmax<C>(call, static_cast<std::size_t>(dim), logarithm); });
-}
-
-/// The forms with half_to_float, which CPUs do not have.
-[[nodiscard]] inline ErrorCode run_core_softmax(KernelCall& call, bool logarithm) {
-  if (call.boolean(2))
-    return call.refuse(ErrorCode::unsupported_argument, "softmax: half_to_float is not supported on the CPU");
-  return run_softmax(call, call.tensor(0).dtype, logarithm);
+  return dispatch_staged(call, type, [&]<class C>() { return compute_softmax<C>(call, view.dim, view.logarithm); });
 }
 
 }  // namespace detail
 
-/// _softmax(self, dim, half_to_float). Source: at::_softmax.
+/// _softmax(self, dim, half_to_float), which CPUs do not have. Source: at::_softmax.
 [[nodiscard]] inline ErrorCode core_softmax(KernelCall& call) {
-  return detail::run_core_softmax(call, false);
+  return detail::run_softmax(call, operators::row_of(operators::softmax_operators, "aten._softmax.default"));
 }
 
 /// _log_softmax(self, dim, half_to_float). Source: at::_log_softmax.
 [[nodiscard]] inline ErrorCode core_log_softmax(KernelCall& call) {
-  return detail::run_core_softmax(call, true);
+  return detail::run_softmax(call, operators::row_of(operators::softmax_operators, "aten._log_softmax.default"));
 }
 
 /// softmax(self, dim, dtype?): the input is converted to dtype first. Source: at::softmax.
 [[nodiscard]] inline ErrorCode softmax(KernelCall& call) {
-  return detail::run_softmax(call, call.dtype(2, call.tensor(0).dtype), false);
+  return detail::run_softmax(call, operators::row_of(operators::softmax_operators, "aten.softmax.int"));
 }
 
 /// log_softmax(self, dim, dtype?). Source: at::log_softmax.
 [[nodiscard]] inline ErrorCode log_softmax(KernelCall& call) {
-  return detail::run_softmax(call, call.dtype(2, call.tensor(0).dtype), true);
+  return detail::run_softmax(call, operators::row_of(operators::softmax_operators, "aten.log_softmax.int"));
 }
 
 inline constexpr auto softmax_ops = std::to_array<OpRow>({

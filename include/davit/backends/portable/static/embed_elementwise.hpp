@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "davit/backends/portable/static/embed_kernels.hpp"
+#include "davit/program/operators/binary.hpp"
+#include "davit/program/operators/bounds.hpp"
 
 /// Functions of one or two elements in float32, of portable's static face.
 namespace davit::embed_float {
@@ -41,28 +43,11 @@ constexpr const char* embed_unary(const EmbedNode& n, StepWriter& steps) {
   return write_unary(n, steps, Op{});
 }
 
-/// A number argument, or `otherwise` if it is absent or None; false if the compiler does not know it.
-constexpr bool read_number(const EmbedNode& n, const char* name, float otherwise, float& out) {
-  const StaticArgument* a = n.argument(name);
-  out = otherwise;
-  if (a == nullptr || a->kind == ArgumentKind::none) return true;
-  if (a->is_value()) return false;
-  out = static_cast<float>(n.number(name));
-  return true;
-}
-
-constexpr const char* embed_clamp(const EmbedNode& n, StepWriter& steps, const char* low, const char* high,
-                                  const sf::Clamp& otherwise) {
-  sf::Clamp op;
-  if (!read_number(n, low, otherwise.low, op.low) || !read_number(n, high, otherwise.high, op.high))
-    return "an argument is no number known to the compiler";
-  return write_unary(n, steps, op);
-}
-constexpr const char* embed_clamp_numbers(const EmbedNode& n, StepWriter& steps) {
-  return embed_clamp(n, steps, "min", "max", {});
-}
-constexpr const char* embed_hardtanh(const EmbedNode& n, StepWriter& steps) {
-  return embed_clamp(n, steps, "min_val", "max_val", {-1, 1});
+/// relu is a kernel of its own.
+constexpr const char* embed_bounds(const EmbedNode& n, StepWriter& steps) {
+  operators::BoundsView v;
+  if (const operators::Refusal wrong = operators::read_bounds(n, v)) return wrong.what;
+  return write_unary(n, steps, sf::Clamp{static_cast<float>(v.low), static_cast<float>(v.high)});
 }
 constexpr const char* embed_gelu(const EmbedNode& n, StepWriter& steps) {
   if (n.string("approximate") == "tanh") return write_unary(n, steps, sf::GeluTanh{});
@@ -71,17 +56,13 @@ constexpr const char* embed_gelu(const EmbedNode& n, StepWriter& steps) {
 }
 
 template <class Op>
-constexpr const char* write_binary(const EmbedNode& n, StepWriter& steps, const Op& op) {
-  const ValueId a = n.value("self");
-  const ValueId b = n.value("other");
+constexpr const char* write_binary(const EmbedNode& n, StepWriter& steps, const operators::BinaryView& view, const Op& op) {
+  const ValueId a = view.left, b = view.right;
   const ValueId y = n.output();
   if (const char* why = a == no_id ? not_float(n, b) : not_float(n, a, b)) return why;
   if (a == no_id || b == no_id) {
-    float number = 0;
-    if ((a == no_id && b == no_id) || !read_number(n, a == no_id ? "self" : "other", 0, number))
-      return "an argument is no number known to the compiler";
     const ValueId x = a == no_id ? b : a;
-    const sf::WithNumber<Op> with{op, number, a == no_id ? 1 : 0};
+    const sf::WithNumber<Op> with{op, static_cast<float>(a == no_id ? view.left_number : view.right_number), a == no_id ? 1 : 0};
     steps.step<unary<sf::WithNumber<Op>>>({int32(n.g.numel(x)), with}).out(y).in(x).overwrites(x);
     return nullptr;
   }
@@ -101,16 +82,21 @@ constexpr const char* write_binary(const EmbedNode& n, StepWriter& steps, const 
     if (n.g.same_sizes(v, y)) step.overwrites(v);
   return nullptr;
 }
-template <class Op>
 constexpr const char* embed_binary(const EmbedNode& n, StepWriter& steps) {
-  return write_binary(n, steps, Op{});
-}
-template <class Plain, class Scaled>
-constexpr const char* embed_scaled(const EmbedNode& n, StepWriter& steps) {
-  float alpha = 1;
-  if (!read_number(n, "alpha", 1, alpha)) return "an argument is no number known to the compiler";
-  if (alpha == 1) return write_binary(n, steps, Plain{});
-  return write_binary(n, steps, Scaled{alpha});
+  operators::BinaryView v;
+  if (const operators::Refusal wrong = operators::read_binary(n, v)) return wrong.what;
+  const auto alpha = static_cast<float>(v.alpha);
+  switch (v.function) {
+    case operators::BinaryFunction::add:
+      return v.alpha == 1 ? write_binary(n, steps, v, sf::Add{}) : write_binary(n, steps, v, sf::AddScaled{alpha});
+    case operators::BinaryFunction::subtract:
+      return v.alpha == 1 ? write_binary(n, steps, v, sf::Sub{}) : write_binary(n, steps, v, sf::SubScaled{alpha});
+    case operators::BinaryFunction::multiply: return write_binary(n, steps, v, sf::Mul{});
+    case operators::BinaryFunction::divide: return write_binary(n, steps, v, sf::Div{});
+    case operators::BinaryFunction::maximum: return write_binary(n, steps, v, sf::Maximum{});
+    case operators::BinaryFunction::minimum: return write_binary(n, steps, v, sf::Minimum{});
+  }
+  return "an unknown function of two operands";
 }
 
 template <class... Ops>
@@ -125,28 +111,28 @@ using elementwise_kernels = joined_kernels<
 
 inline constexpr std::array elementwise_rows{
     EmbedRow{"aten.abs.default", embed_unary<sf::Abs>},
-    EmbedRow{"aten.add.Scalar", embed_scaled<sf::Add, sf::AddScaled>},
-    EmbedRow{"aten.add.Tensor", embed_scaled<sf::Add, sf::AddScaled>},
-    EmbedRow{"aten.clamp.default", embed_clamp_numbers},
-    EmbedRow{"aten.div.Scalar", embed_binary<sf::Div>},
-    EmbedRow{"aten.div.Tensor", embed_binary<sf::Div>},
+    EmbedRow{"aten.add.Scalar", embed_binary},
+    EmbedRow{"aten.add.Tensor", embed_binary},
+    EmbedRow{"aten.clamp.default", embed_bounds},
+    EmbedRow{"aten.div.Scalar", embed_binary},
+    EmbedRow{"aten.div.Tensor", embed_binary},
     EmbedRow{"aten.exp.default", embed_unary<sf::Exp>},
     EmbedRow{"aten.gelu.default", embed_gelu},
     EmbedRow{"aten.hardsigmoid.default", embed_unary<sf::Hardsigmoid>},
     EmbedRow{"aten.hardswish.default", embed_unary<sf::Hardswish>},
-    EmbedRow{"aten.hardtanh.default", embed_hardtanh},
-    EmbedRow{"aten.maximum.default", embed_binary<sf::Maximum>},
-    EmbedRow{"aten.minimum.default", embed_binary<sf::Minimum>},
-    EmbedRow{"aten.mul.Scalar", embed_binary<sf::Mul>},
-    EmbedRow{"aten.mul.Tensor", embed_binary<sf::Mul>},
+    EmbedRow{"aten.hardtanh.default", embed_bounds},
+    EmbedRow{"aten.maximum.default", embed_binary},
+    EmbedRow{"aten.minimum.default", embed_binary},
+    EmbedRow{"aten.mul.Scalar", embed_binary},
+    EmbedRow{"aten.mul.Tensor", embed_binary},
     EmbedRow{"aten.neg.default", embed_unary<sf::Neg>},
     EmbedRow{"aten.relu.default", embed_unary<sf::Relu>},
     EmbedRow{"aten.rsqrt.default", embed_unary<sf::Rsqrt>},
     EmbedRow{"aten.sigmoid.default", embed_unary<sf::Sigmoid>},
     EmbedRow{"aten.silu.default", embed_unary<sf::Silu>},
     EmbedRow{"aten.sqrt.default", embed_unary<sf::Sqrt>},
-    EmbedRow{"aten.sub.Scalar", embed_scaled<sf::Sub, sf::SubScaled>},
-    EmbedRow{"aten.sub.Tensor", embed_scaled<sf::Sub, sf::SubScaled>},
+    EmbedRow{"aten.sub.Scalar", embed_binary},
+    EmbedRow{"aten.sub.Tensor", embed_binary},
     EmbedRow{"aten.tanh.default", embed_unary<sf::Tanh>},
 };
 

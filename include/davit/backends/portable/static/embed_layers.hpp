@@ -5,6 +5,11 @@
 #include <cstdint>
 
 #include "davit/backends/portable/static/embed_elementwise.hpp"
+#include "davit/program/operators/convolution.hpp"
+#include "davit/program/operators/matmul.hpp"
+#include "davit/program/operators/normalization.hpp"
+#include "davit/program/operators/pooling.hpp"
+#include "davit/program/operators/softmax.hpp"
 
 /// Linear layers, convolutions, pooling, normalisation and softmax in float32, of portable's static face.
 namespace davit::embed_float {
@@ -37,12 +42,6 @@ constexpr const char* write_linear(const EmbedNode& n, StepWriter& steps, ValueI
   step.out(n.output()).in(x).in(weight).in(bias);
   return nullptr;
 }
-constexpr const char* embed_linear(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value("input"), weight = n.value("weight");
-  if (weight == no_id) return "an operand is missing";
-  if (const char* why = not_float(n, x, weight)) return why;
-  return write_linear(n, steps, x, weight, n.value("bias"));
-}
 constexpr const char* write_product(const EmbedNode& n, StepWriter& steps, ValueId a, ValueId b) {
   const std::uint32_t rank = n.g.rank(a);
   if (rank != n.g.rank(b) || (rank != 2 && rank != 3)) return "its operands are no matrices";
@@ -52,23 +51,11 @@ constexpr const char* write_product(const EmbedNode& n, StepWriter& steps, Value
       .out(n.output()).in(a).in(b);
   return nullptr;
 }
-constexpr const char* embed_mm(const EmbedNode& n, StepWriter& steps) {
-  const ValueId a = n.value("self"), b = n.value("mat2");
-  if (b == no_id) return "an operand is missing";
-  if (const char* why = not_float(n, a, b)) return why;
-  const ValueId weight = n.g.rank(a) == 2 ? transposed_from(n, b) : no_id;
-  return weight != no_id ? write_linear(n, steps, a, weight, no_id) : write_product(n, steps, a, b);
-}
-/// Of matrices, or of stacks of them with equal batch dimensions; the rows of a stack times one matrix are rows of one.
-constexpr const char* embed_matmul(const EmbedNode& n, StepWriter& steps) {
-  const ValueId a = n.value("self"), b = n.value("other");
-  if (b == no_id) return "an operand is missing";
-  if (const char* why = not_float(n, a, b)) return why;
+/// Of stacks of matrices with equal batch dimensions; the rows of a stack times one matrix are rows of one.
+constexpr const char* write_stacks(const EmbedNode& n, StepWriter& steps, ValueId a, ValueId b) {
   const std::uint32_t rank = n.g.rank(b);
   if (n.g.rank(a) < 2 || rank < 2 || (rank > 2 && n.g.rank(a) != rank)) return "its operands are no matrices";
   if (is_output_inner(n, b)) return "its weight is laid out for a linear";
-  if (const ValueId weight = rank == 2 ? transposed_from(n, b) : no_id; weight != no_id)
-    return write_linear(n, steps, a, weight, no_id);
   std::int64_t batch = 1;
   for (std::uint32_t d = 0; d + 2 < rank; ++d) {
     if (n.g.size(a, d) != n.g.size(b, d)) return "its batch dimensions differ";
@@ -80,145 +67,131 @@ constexpr const char* embed_matmul(const EmbedNode& n, StepWriter& steps) {
       .out(n.output()).in(a).in(b);
   return nullptr;
 }
-constexpr const char* embed_addmm(const EmbedNode& n, StepWriter& steps) {
-  const ValueId added = n.value("self"), a = n.value("mat1"), b = n.value("mat2");
-  if (a == no_id || b == no_id) return "an operand is missing";
-  if (const char* why = not_float(n, a, b)) return why;
-  if (const char* why = not_float(n, added)) return why;
-  const double alpha = n.number("alpha", 1), beta = n.number("beta", 1);
+constexpr const char* embed_matmul(const EmbedNode& n, StepWriter& steps) {
+  operators::MatmulView v;
+  if (const operators::Refusal wrong = operators::read_matmul(n, v)) return wrong.what;
+  if (const char* why = not_float(n, v.left, v.right)) return why;
+  if (v.transposed) return write_linear(n, steps, v.left, v.right, v.addend);
+  const ValueId weight = n.g.rank(v.right) == 2 ? transposed_from(n, v.right) : no_id;
+  if (v.addend == no_id) {
+    if (weight != no_id && v.is_plain()) return write_linear(n, steps, v.left, weight, no_id);
+    return v.rank == 0 ? write_stacks(n, steps, v.left, v.right) : write_product(n, steps, v.left, v.right);
+  }
+  if (const char* why = not_float(n, v.addend)) return why;
   const std::int64_t rows = n.g.size(n.output(), 0), columns = n.g.size(n.output(), 1);
-  const ValueId weight = transposed_from(n, b);
-  if (weight != no_id && alpha == 1 && beta == 1 && n.g.rank(added) == 1 && n.g.numel(added) == columns)
-    return write_linear(n, steps, a, weight, added);
-  if (const char* why = write_product(n, steps, a, b)) return why;
-  const std::int64_t across = n.g.size(added, -1);
-  const std::int64_t down = n.g.rank(added) == 2 ? n.g.size(added, 0) : 1;
+  if (weight != no_id && v.is_plain() && n.g.rank(v.addend) == 1 && n.g.numel(v.addend) == columns)
+    return write_linear(n, steps, v.left, weight, v.addend);
+  if (const char* why = write_product(n, steps, v.left, v.right)) return why;
+  const std::int64_t across = n.g.size(v.addend, -1);
+  const std::int64_t down = n.g.rank(v.addend) == 2 ? n.g.size(v.addend, 0) : 1;
   steps.step<add_scaled>({int32(rows), int32(columns), down == 1 ? 0 : int32(across), across == 1 ? 0 : 1,
-                          static_cast<float>(alpha), static_cast<float>(beta)})
-      .out(n.output()).in(added);
+                          static_cast<float>(v.alpha), static_cast<float>(v.beta)})
+      .out(n.output()).in(v.addend);
   return nullptr;
 }
 
 constexpr const char* embed_convolution(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value("input"), weight = n.value("weight"), bias = n.value("bias");
-  if (weight == no_id) return "an operand is missing";
-  if (const char* why = not_float(n, x, weight)) return why;
-  if (bias != no_id && n.g.dtype(bias) != ScalarType::float32) return "not all of it is float32";
-  const std::uint32_t rank = n.g.rank(weight);
-  if (n.flag("transposed")) return "it is transposed";
-  const bool batched = n.g.rank(x) == rank;
-  if ((rank != 3 && rank != 4) || (!batched && n.g.rank(x) + 1 != rank)) return "it is over other than one or two dimensions";
-  const std::uint32_t spatial = rank - 2;
+  operators::ConvolutionView v;
+  if (const operators::Refusal wrong = operators::read_convolution(n, v)) return wrong.what;
+  if (const char* why = not_float(n, v.input, v.weight)) return why;
+  if (v.bias != no_id && n.g.dtype(v.bias) != ScalarType::float32) return "not all of it is float32";
+  if (v.transposed) return "it is transposed";
+  if (v.dims > 2) return "it is over other than one or two dimensions";
+  if (v.padding[1] != v.padding_end[1] || v.padding[2] != v.padding_end[2]) return "its padding differs at the two ends";
   sf::Conv2d c;
-  c.batch = batched ? int32(n.g.size(x, 0)) : 1;
-  c.channels = int32(n.g.size(x, batched ? 1 : 0));
-  c.filters = int32(n.g.size(weight, 0));
-  c.groups = int32(n.integer("groups", 1));
-  c.in_w = int32(n.g.size(x, -1));
+  c.batch = v.batched ? int32(n.g.size(v.input, 0)) : 1;
+  c.channels = int32(n.g.size(v.input, v.batched ? 1 : 0));
+  c.filters = int32(n.g.size(v.weight, 0));
+  c.groups = int32(v.groups);
+  c.in_w = int32(n.g.size(v.input, -1));
   c.out_w = int32(n.g.size(n.output(), -1));
-  c.kernel_w = int32(n.g.size(weight, -1));
-  const auto pair = [&](const char* name, std::int64_t fallback, std::int32_t& h, std::int32_t& w) {
-    const auto list = n.integers<2>(name, fallback);
-    w = int32(spatial == 2 ? list[1] : list[0]);
-    if (spatial == 2) h = int32(list[0]);
-  };
-  if (const StaticArgument* padding = n.argument("padding"); padding != nullptr && padding->kind == ArgumentKind::string)
-    return "its padding is a word";
-  pair("stride", 1, c.stride_h, c.stride_w);
-  pair("padding", 0, c.pad_h, c.pad_w);
-  pair("dilation", 1, c.dilation_h, c.dilation_w);
-  if (spatial == 2) {
-    c.in_h = int32(n.g.size(x, -2));
+  if (v.dims == 2) {
+    c.in_h = int32(n.g.size(v.input, -2));
     c.out_h = int32(n.g.size(n.output(), -2));
-    c.kernel_h = int32(n.g.size(weight, -2));
   }
-  c.layout = layout_of(n, weight);
-  c.bias = bias != no_id ? 1 : 0;
+  c.kernel_h = int32(v.kernel[1]);
+  c.kernel_w = int32(v.kernel[2]);
+  c.stride_h = int32(v.stride[1]);
+  c.stride_w = int32(v.stride[2]);
+  c.pad_h = int32(v.padding[1]);
+  c.pad_w = int32(v.padding[2]);
+  c.dilation_h = int32(v.dilation[1]);
+  c.dilation_w = int32(v.dilation[2]);
+  c.layout = layout_of(n, v.weight);
+  c.bias = v.bias != no_id ? 1 : 0;
   StepOperands step = c.has_tiles() ? steps.step<conv2d_tiles>(c) : steps.step<conv2d_filters>(c);
-  step.out(n.output()).in(x).in(weight).in(bias);
+  step.out(n.output()).in(v.input).in(v.weight).in(v.bias);
   return nullptr;
 }
 
-[[nodiscard]] constexpr sf::Pool2d pool_of(const EmbedNode& n, ValueId x) noexcept {
+constexpr const char* embed_pool(const EmbedNode& n, StepWriter& steps) {
+  operators::PoolView v;
+  if (const operators::Refusal wrong = operators::read_pool(n, v)) return wrong.what;
+  if (const char* why = not_float(n, v.input)) return why;
+  if (v.dims != 2) return "it is over other than two dimensions";
+  if (n.uses_output(1)) return "its indices are used";
   sf::Pool2d p;
-  p.in_h = int32(n.g.size(x, -2));
-  p.in_w = int32(n.g.size(x, -1));
-  p.planes = int32(n.g.numel(x)) / (p.in_h * p.in_w);
+  p.in_h = int32(n.g.size(v.input, -2));
+  p.in_w = int32(n.g.size(v.input, -1));
+  p.planes = int32(n.g.numel(v.input)) / (p.in_h * p.in_w);
   p.out_h = int32(n.g.size(n.output(), -2));
   p.out_w = int32(n.g.size(n.output(), -1));
-  const auto kernel = n.integers<2>("kernel_size", 1);
-  auto stride = n.integers<2>("stride", 1);
-  if (n.count("stride") == 0) stride = kernel;
-  const auto padding = n.integers<2>("padding", 0);
-  const auto dilation = n.integers<2>("dilation", 1);
-  p.kernel_h = int32(kernel[0]);
-  p.kernel_w = int32(kernel[1]);
-  p.stride_h = int32(stride[0]);
-  p.stride_w = int32(stride[1]);
-  p.pad_h = int32(padding[0]);
-  p.pad_w = int32(padding[1]);
-  p.dilation_h = int32(dilation[0]);
-  p.dilation_w = int32(dilation[1]);
-  p.count_include_pad = n.flag("count_include_pad", true) ? 1 : 0;
-  p.divisor = int32(n.integer("divisor_override", 0));
-  return p;
-}
-constexpr const char* embed_max_pool(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value("self");
-  if (const char* why = not_float(n, x)) return why;
-  if (n.uses_output(1)) return "its indices are used";
-  steps.step<max_pool2d>(pool_of(n, x)).out(n.output()).in(x);
-  return nullptr;
-}
-constexpr const char* embed_avg_pool(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value("self");
-  if (const char* why = not_float(n, x)) return why;
-  steps.step<avg_pool2d>(pool_of(n, x)).out(n.output()).in(x);
+  p.kernel_h = int32(v.kernel[1]);
+  p.kernel_w = int32(v.kernel[2]);
+  p.stride_h = int32(v.stride[1]);
+  p.stride_w = int32(v.stride[2]);
+  p.pad_h = int32(v.padding[1]);
+  p.pad_w = int32(v.padding[2]);
+  p.dilation_h = int32(v.dilation[1]);
+  p.dilation_w = int32(v.dilation[2]);
+  p.count_include_pad = v.count_include_pad ? 1 : 0;
+  p.divisor = int32(v.divisor);
+  (v.maximum ? steps.step<max_pool2d>(p) : steps.step<avg_pool2d>(p)).out(n.output()).in(v.input);
   return nullptr;
 }
 constexpr const char* embed_adaptive_pool(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value("self");
-  if (const char* why = not_float(n, x)) return why;
-  const std::int32_t h = int32(n.g.size(x, -2)), w = int32(n.g.size(x, -1));
-  steps.step<adaptive_avg_pool2d>({int32(n.g.numel(x)) / (h * w), h, w, int32(n.g.size(n.output(), -2)), int32(n.g.size(n.output(), -1))})
-      .out(n.output()).in(x);
+  operators::AdaptivePoolView v;
+  if (const operators::Refusal wrong = operators::read_adaptive_pool(n, v)) return wrong.what;
+  if (const char* why = not_float(n, v.input)) return why;
+  if (v.dims != 2) return "it is over other than two dimensions";
+  const std::int32_t h = int32(n.g.size(v.input, -2)), w = int32(n.g.size(v.input, -1));
+  steps.step<adaptive_avg_pool2d>({int32(n.g.numel(v.input)) / (h * w), h, w, int32(v.out[1]), int32(v.out[2])})
+      .out(n.output()).in(v.input);
   return nullptr;
 }
 
 constexpr const char* embed_batch_norm(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value("input"), mean_of = n.value("running_mean"), var = n.value("running_var");
-  if (mean_of == no_id || var == no_id) return "it has no running statistics";
-  if (const char* why = not_float(n, x, mean_of)) return why;
-  if (n.flag("training")) return "it trains";
+  operators::BatchNormView v;
+  if (const operators::Refusal wrong = operators::read_batch_norm(n, v)) return wrong.what;
+  if (v.training) return "it trains";
+  if (const char* why = not_float(n, v.input, v.mean)) return why;
   if (n.uses_output(1) || n.uses_output(2)) return "its batch statistics are used";
-  if (n.g.rank(x) < 2) return "its input has no channels";
-  const std::int32_t batch = int32(n.g.size(x, 0)), channels = int32(n.g.size(x, 1));
-  steps.step<batch_norm>({batch, channels, int32(n.g.numel(x)) / (batch * channels), n.number("eps", 1e-5)})
-      .out(n.output()).in(x).in(n.value("weight")).in(n.value("bias")).in(mean_of).in(var).overwrites(x);
+  const std::int32_t batch = int32(n.g.size(v.input, 0)), channels = int32(n.g.size(v.input, 1));
+  steps.step<batch_norm>({batch, channels, int32(n.g.numel(v.input)) / (batch * channels), v.eps})
+      .out(n.output()).in(v.input).in(v.weight).in(v.bias).in(v.mean).in(v.variance).overwrites(v.input);
   return nullptr;
 }
 constexpr const char* embed_layer_norm(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value("input");
-  if (const char* why = not_float(n, x)) return why;
+  operators::LayerNormView v;
+  if (const operators::Refusal wrong = operators::read_layer_norm(n, v)) return wrong.what;
+  if (const char* why = not_float(n, v.input)) return why;
   if (n.uses_output(1) || n.uses_output(2)) return "its statistics are used";
   std::int64_t length = 1;
-  const std::uint32_t normalized = n.count("normalized_shape");
-  if (normalized == 0 || normalized > n.g.rank(x)) return "it has no shape to normalise";
-  for (std::uint32_t d = n.g.rank(x) - normalized; d < n.g.rank(x); ++d) length *= n.g.size(x, d);
-  steps.step<layer_norm>({int32(n.g.numel(x) / length), int32(length), n.number("eps", 1e-5)})
-      .out(n.output()).in(x).in(n.value("weight")).in(n.value("bias")).overwrites(x);
+  for (std::size_t d = n.g.rank(v.input) - v.dims; d < n.g.rank(v.input); ++d) length *= n.size(v.input, d);
+  steps.step<layer_norm>({int32(n.g.numel(v.input) / length), int32(length), v.eps})
+      .out(n.output()).in(v.input).in(v.weight).in(v.bias).overwrites(v.input);
   return nullptr;
 }
-template <class Kernel>
 constexpr const char* embed_softmax(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value("self");
-  if (const char* why = not_float(n, x)) return why;
-  const auto rank = static_cast<std::int64_t>(n.g.rank(x));
+  operators::SoftmaxView v;
+  if (const operators::Refusal wrong = operators::read_softmax(n, v)) return wrong.what;
+  if (const char* why = not_float(n, v.input)) return why;
+  const std::uint32_t rank = n.g.rank(v.input);
   if (rank == 0) return "it has no dimension";
-  const std::int64_t dim = (n.integer("dim") + rank) % rank;
   sf::Softmax p;
-  for (std::int64_t d = 0; d < rank; ++d) (d < dim ? p.outer : d == dim ? p.count : p.inner) *= int32(n.g.size(x, d));
-  steps.step<Kernel>(p).out(n.output()).in(x).overwrites(x);
+  for (std::uint32_t d = 0; d < rank; ++d)
+    (d < v.dim ? p.outer : d == v.dim ? p.count : p.inner) *= int32(n.size(v.input, d));
+  (v.logarithm ? steps.step<log_softmax>(p) : steps.step<softmax>(p)).out(n.output()).in(v.input).overwrites(v.input);
   return nullptr;
 }
 
@@ -226,27 +199,27 @@ using layer_kernels = kernel_list<linear_tiles, linear_dots, product, add_scaled
                                   batch_norm, softmax, log_softmax>;
 
 inline constexpr std::array layer_rows{
-    EmbedRow{"aten.linear.default", embed_linear},
-    EmbedRow{"aten.mm.default", embed_mm},
-    EmbedRow{"aten.bmm.default", embed_mm},
+    EmbedRow{"aten.linear.default", embed_matmul},
+    EmbedRow{"aten.mm.default", embed_matmul},
+    EmbedRow{"aten.bmm.default", embed_matmul},
     EmbedRow{"aten.matmul.default", embed_matmul},
-    EmbedRow{"aten.addmm.default", embed_addmm},
+    EmbedRow{"aten.addmm.default", embed_matmul},
     EmbedRow{"aten.convolution.default", embed_convolution},
     EmbedRow{"aten.conv2d.default", embed_convolution},
     EmbedRow{"aten.conv1d.default", embed_convolution},
-    EmbedRow{"aten.max_pool2d.default", embed_max_pool},
-    EmbedRow{"aten.max_pool2d_with_indices.default", embed_max_pool},
-    EmbedRow{"aten.avg_pool2d.default", embed_avg_pool},
+    EmbedRow{"aten.max_pool2d.default", embed_pool},
+    EmbedRow{"aten.max_pool2d_with_indices.default", embed_pool},
+    EmbedRow{"aten.avg_pool2d.default", embed_pool},
     EmbedRow{"aten._adaptive_avg_pool2d.default", embed_adaptive_pool},
     EmbedRow{"aten.adaptive_avg_pool2d.default", embed_adaptive_pool},
     EmbedRow{"aten._native_batch_norm_legit_no_training.default", embed_batch_norm},
     EmbedRow{"aten.batch_norm.default", embed_batch_norm},
     EmbedRow{"aten.native_layer_norm.default", embed_layer_norm},
     EmbedRow{"aten.layer_norm.default", embed_layer_norm},
-    EmbedRow{"aten._softmax.default", embed_softmax<softmax>},
-    EmbedRow{"aten.softmax.int", embed_softmax<softmax>},
-    EmbedRow{"aten._log_softmax.default", embed_softmax<log_softmax>},
-    EmbedRow{"aten.log_softmax.int", embed_softmax<log_softmax>},
+    EmbedRow{"aten._softmax.default", embed_softmax},
+    EmbedRow{"aten.softmax.int", embed_softmax},
+    EmbedRow{"aten._log_softmax.default", embed_softmax},
+    EmbedRow{"aten.log_softmax.int", embed_softmax},
 };
 
 }  // namespace davit::embed_float

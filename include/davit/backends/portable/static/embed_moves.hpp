@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "davit/backends/portable/static/embed_layers.hpp"
+#include "davit/program/operators/reduction.hpp"
 
 /// What moves elements or reduces dimensions, of portable's static face.
 namespace davit::embed_float {
@@ -152,25 +153,15 @@ constexpr const char* embed_pad(const EmbedNode& n, StepWriter& steps) {
 /// Reductions over `dim`: all dimensions if it is absent or empty.
 template <class Kernel>
 constexpr const char* embed_reduce(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value("self");
-  if (x == no_id || n.output() == no_id || n.g.dtype(x) != ScalarType::float32) return "not all of it is float32";
+  operators::ReductionView v;
+  if (const operators::Refusal wrong = operators::read_reduction(n, v)) return wrong.what;
+  const ValueId x = v.input;
+  if (n.output() == no_id || n.g.dtype(x) != ScalarType::float32) return "not all of it is float32";
   if (n.g.numel(x) == 0) return "a tensor has no elements";
-  const auto rank = static_cast<std::int64_t>(n.g.rank(x));
-  std::vector<std::uint8_t> reduced(n.g.rank(x), 0);
-  const StaticArgument* dim = n.argument("dim");
-  const bool all = dim == nullptr || dim->kind == ArgumentKind::none || (dim->is_list() && dim->count == 0);
-  const auto mark = [&](std::int64_t d) { reduced[static_cast<std::size_t>((d + rank) % rank)] = 1; };
-  if (all) {
-    for (std::uint8_t& r : reduced) r = 1;
-  } else if (dim->is_list()) {
-    for (const StaticArgument& d : n.items("dim")) mark(n.integer_of(d));
-  } else if (rank != 0) {
-    mark(n.integer_of(*dim));
-  }
   const std::vector<std::int64_t> strides = strides_of(n.g, x);
   sf::Reduce p;
-  for (std::size_t d = 0; d < reduced.size(); ++d)
-    if (!(reduced[d] != 0 ? p.group : p.kept).push(n.g.size(x, static_cast<std::int64_t>(d)), strides[d])) return too_many_dims;
+  for (std::size_t d = 0; d < strides.size(); ++d)
+    if (!(v.reduces(d) ? p.group : p.kept).push(n.g.size(x, static_cast<std::int64_t>(d)), strides[d])) return too_many_dims;
   steps.step<Kernel>(p).out(n.output()).in(x);
   return nullptr;
 }
