@@ -15,6 +15,8 @@ struct BinaryView {
   double left_number = 0;
   double right_number = 0;
   double alpha = 1;  ///< factor of the right operand
+
+  friend constexpr bool operator==(const BinaryView&, const BinaryView&) = default;
 };
 
 /// One of ATen's functions of two operands: self, other, and perhaps alpha.

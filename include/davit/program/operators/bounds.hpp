@@ -12,6 +12,8 @@ struct BoundsView {
   ValueId input = no_id;
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
+
+  friend constexpr bool operator==(const BoundsView&, const BoundsView&) = default;
 };
 
 /// One of ATen's activations of this kind: the names of the bounds at positions 1 and 2, if it has any, and their defaults.

@@ -20,6 +20,8 @@ struct ConvolutionView {
   Spatial padding{};         ///< before the first element
   Spatial padding_end{};     ///< behind the last element
   Spatial output_padding{};  ///< of a transposed convolution
+
+  friend constexpr bool operator==(const ConvolutionView&, const ConvolutionView&) = default;
 };
 
 /// One of ATen's convolutions, and where it has its arguments: the input, then weight, bias, stride, padding, dilation.

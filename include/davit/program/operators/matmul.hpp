@@ -17,6 +17,8 @@ struct MatmulView {
 
   /// True if it is the product and the addend, without factors.
   [[nodiscard]] constexpr bool is_plain() const noexcept { return alpha == 1 && beta == 1; }
+
+  friend constexpr bool operator==(const MatmulView&, const MatmulView&) = default;
 };
 
 /// One of ATen's matrix products and the names of its operands, in the order of their positions.

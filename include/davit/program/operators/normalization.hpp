@@ -18,6 +18,8 @@ struct BatchNormView {
   bool training = false;
   double momentum = 0;
   double eps = 0;
+
+  friend constexpr bool operator==(const BatchNormView&, const BatchNormView&) = default;
 };
 
 /// One of ATen's batch norms: input, weight, bias, running_mean, running_var, training, momentum, eps, as far as it has them.
@@ -86,6 +88,8 @@ struct LayerNormView {
   ValueId bias = no_id;    ///< likewise
   std::size_t dims = 0;    ///< how many of the last dimensions are normalized together: at least 1
   double eps = 0;
+
+  friend constexpr bool operator==(const LayerNormView&, const LayerNormView&) = default;
 };
 
 /// One of ATen's layer norms: input, normalized_shape, weight, bias, eps.

@@ -34,6 +34,8 @@ struct PoolView {
     const std::int64_t reach = (out - 1) * stride[d] + (kernel[d] - 1) * dilation[d] + 1;
     return reach > in + padding[d] ? reach - in - padding[d] : 0;
   }
+
+  friend constexpr bool operator==(const PoolView&, const PoolView&) = default;
 };
 
 /// One of ATen's poolings over sliding windows: self, kernel_size, stride, padding, then of a maximum dilation and ceil_mode,
@@ -112,6 +114,8 @@ struct AdaptivePoolView {
   std::size_t dims = 0;
   bool batched = true;
   Spatial out{1, 1, 1};
+
+  friend constexpr bool operator==(const AdaptivePoolView&, const AdaptivePoolView&) = default;
 };
 
 /// One of ATen's adaptive averages: self, output_size.

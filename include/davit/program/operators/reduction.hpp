@@ -16,6 +16,8 @@ struct ReductionView {
   bool converts = false;  ///< a `dtype` is given
 
   [[nodiscard]] constexpr bool reduces(std::size_t d) const noexcept { return (dims >> d & 1u) != 0; }
+
+  friend constexpr bool operator==(const ReductionView&, const ReductionView&) = default;
 };
 
 /// One of ATen's reductions: self, dim, keepdim, dtype, or self, dtype over all dimensions.

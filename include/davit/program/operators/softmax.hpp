@@ -11,6 +11,8 @@ struct SoftmaxView {
   std::size_t dim = 0;  ///< a tensor without dimensions has dimension 0
   bool logarithm = false;
   bool converts = false;  ///< the dtype may change: `half_to_float`, or a `dtype` is given
+
+  friend constexpr bool operator==(const SoftmaxView&, const SoftmaxView&) = default;
 };
 
 /// One of ATen's softmaxes: self, dim, half_to_float or dtype.
