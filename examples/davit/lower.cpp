@@ -9,7 +9,8 @@
 #include "commands.hpp"
 #include "davit/formats/partition_html.hpp"
 #include "davit/formats/pt2.hpp"
-#include "davit/lowering/partition_dot.hpp"
+#include "davit/lowering/print_report.hpp"
+#include "davit/lowering/write_dot.hpp"
 #include "runner.hpp"
 
 namespace tool {
@@ -33,16 +34,15 @@ using namespace davit;
   if (!runner) return std::unexpected(runner.error());
   for (const Name& warning : diagnostics.warnings) std::fprintf(stderr, "davit: warning: %s\n", std::string(warning.view()).c_str());
   if (options.report)
-    for (const MethodReport& report : diagnostics.reports) std::printf("%s", print_report(report).c_str());
-  const std::vector<PartitionedGraph> graphs = runner->graphs(diagnostics);
+    for (const PartitionReport& report : diagnostics.reports) std::printf("%s", print_report(report).c_str());
   if (!options.dot.empty()) {
     std::string dot;
-    for (const PartitionedGraph& graph : graphs) dot += write_dot(graph);
+    for (const PartitionReport& report : diagnostics.reports) dot += write_dot(report);
     if (Result<void> written = write_text(options.dot, dot); !written) return written;
   }
   if (!options.html.empty()) {
     const std::string title = std::filesystem::path(options.model).filename().string() + ", lowered";
-    if (Result<void> written = write_text(options.html, formats::partition_html(title, graphs, diagnostics.reports)); !written)
+    if (Result<void> written = write_text(options.html, formats::partition_html(title, diagnostics.reports)); !written)
       return written;
   }
   return options.output.empty() ? Result<void>() : runner->save(options.output, !options.strip_debug_map);

@@ -123,15 +123,6 @@ Result<void> Runner::save(const std::string& file, bool debug_map) const {
   return formats::save_program(sessions_->session.program(), std::filesystem::path(file), {.debug_map = debug_map});
 }
 Result<std::vector<std::byte>> Runner::save() const { return formats::save_program(sessions_->session.program()); }
-std::vector<PartitionedGraph> Runner::graphs(const Diagnostics& diagnostics) const {
-  std::vector<PartitionedGraph> graphs;
-  const LoweredProgram& program = sessions_->session.program();
-  for (std::size_t m = 0; m < program.methods().size(); ++m) {
-    const auto report = std::ranges::find(diagnostics.reports, program.methods()[m].name, &MethodReport::method);
-    graphs.push_back(partitioned_graph(program, m, report == diagnostics.reports.end() ? nullptr : &*report));
-  }
-  return graphs;
-}
 void Runner::record_calls() {
   if (sessions_->tracer != nullptr) sessions_->tracer->record_calls();
 }

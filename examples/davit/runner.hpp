@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "davit/core/evalue.hpp"
-#include "davit/lowering/diagnostics.hpp"
 #include "davit/lowering/method_interface.hpp"
-#include "davit/lowering/partitioned_graph.hpp"
+#include "davit/lowering/partition_report.hpp"
 #include "davit/program/exported_program.hpp"
 #include "costs.hpp"
 #include "delegate_call.hpp"
@@ -55,8 +54,6 @@ class Runner {
   [[nodiscard]] davit::Name plan() const;
   [[nodiscard]] davit::Result<void> save(const std::string& file, bool debug_map = true) const;
   [[nodiscard]] davit::Result<std::vector<std::byte>> save() const;
-  /// A picture per method; `diagnostics` are those of its lowering, for numbers of nodes.
-  [[nodiscard]] std::vector<davit::PartitionedGraph> graphs(const davit::Diagnostics& diagnostics = {}) const;
   /// Keeps copies of what the partitions answer from now on; only with `trace`.
   void record_calls();
   /// What they answered since, in order.

@@ -9,6 +9,7 @@
 
 #include "../support/toy_backend.hpp"
 #include "davit/lowering/partition_report.hpp"
+#include "davit/lowering/print_report.hpp"
 #include "davit/lowering/to_backend.hpp"
 
 using namespace davit;

@@ -29,8 +29,7 @@ std::string page_of(const ExportedProgram& program) {
   Diagnostics diagnostics;
   const auto lowered = to_backend(program, CapabilityPartitioner<Two>{}, {}, &diagnostics);
   REQUIRE(lowered);
-  const PartitionedGraph graph = partitioned_graph(*lowered, 0, &diagnostics.reports[0]);
-  return partition_html("page", std::span(&graph, 1), diagnostics.reports);
+  return partition_html("page", diagnostics.reports);
 }
 
 }  // namespace
@@ -75,10 +74,12 @@ TEST_CASE("the graphs of control flow are drawn inside its box") {
 }
 
 TEST_CASE("a graph of too many boxes is not drawn") {
-  PartitionedGraph graph{.method = "m", .boxes = {}, .edges = {}, .graphs = {{.name = "", .boxes = {}, .edges = {}}}};
-  graph.boxes.resize(2001);
-  const std::string page = partition_html("t", std::span(&graph, 1), {});
+  PartitionReport report;
+  report.method = "m";
+  report.graph.graphs = {{.name = "", .boxes = {}, .edges = {}}};
+  report.graph.boxes.resize(2001);
+  const std::string page = partition_html("t", std::span(&report, 1));
   CHECK(has(page, "too many to draw"));
   CHECK(!has(page, "<svg"));
-  CHECK(partition_html("t", {}, {}).ends_with("</html>\n"));
+  CHECK(partition_html("t", {}).ends_with("</html>\n"));
 }

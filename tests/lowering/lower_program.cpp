@@ -244,7 +244,7 @@ TEST_CASE("constants of several partitions are shared, copied, or refused") {
   REQUIRE(A::state.held.size() == 1);
   CHECK(A::state.held[0] == B::state.held[0]);
   REQUIRE(diagnostics.reports.size() == 1);
-  const MethodReport& report = diagnostics.reports[0];
+  const PartitionReport& report = diagnostics.reports[0];
   CHECK(report.method == "forward");
   REQUIRE(report.constants.size() == 2);
   CHECK((report.constants[0].target == "w" && report.constants[0].fate == "shared" && report.constants[0].partitions == 2));
@@ -274,7 +274,7 @@ TEST_CASE("refusals are reported by node, operator, backend and reason") {
   Diagnostics diagnostics;
   REQUIRE(to_backend(sample(), CapabilityPartitioner<Two>(), {}, &diagnostics));
   REQUIRE(diagnostics.reports[0].refusals.size() == 1);
-  const MethodReport::Refusal& refusal = diagnostics.reports[0].refusals[0];
+  const PartitionReport::Refusal& refusal = diagnostics.reports[0].refusals[0];
   CHECK(refusal.node == "y");
   CHECK(refusal.target == "aten.mul.Tensor");
   CHECK(refusal.backend == "toy0");

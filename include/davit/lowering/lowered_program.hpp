@@ -11,8 +11,8 @@
 
 #include "davit/backend/backend_table.hpp"
 #include "davit/core/config.hpp"
-#include "davit/lowering/diagnostics.hpp"
 #include "davit/lowering/method_interface.hpp"
+#include "davit/lowering/partition_report.hpp"
 #include "davit/lowering/schedule.hpp"
 
 namespace davit {

@@ -1,121 +1,88 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <tuple>
-#include <utility>
 #include <vector>
 
-#include "davit/lowering/diagnostics.hpp"
-#include "davit/lowering/text_table.hpp"
+#include "davit/core/name.hpp"
+#include "davit/program/graph.hpp"
 
 namespace davit {
 
-/// Refusals of one operator for one reason by one backend.
-struct RefusalGroup {
-  std::string target;
-  std::string backend;
-  std::string reason;
-  std::size_t count = 0;
+/// What a partitioner that goes by costs considered: a way to cut the program, or a backend for a partition.
+struct CostCandidate {
+  Name what;       ///< a partition's tag, or "the program"
+  Name candidate;  ///< the backend, or the way
+  std::size_t partitions = 1;
+  std::uint64_t ns = UINT64_MAX;  ///< of one call; UINT64_MAX: not known
+  bool chosen = false;
 };
 
-/// The refusals of a report, counted; the most frequent first. O(n log n).
-[[nodiscard]] inline std::vector<RefusalGroup> group_refusals(const MethodReport& report) {
-  std::vector<RefusalGroup> groups;
-  for (const MethodReport::Refusal& r : report.refusals)
-    groups.push_back({std::string(r.target.view()), std::string(r.backend.view()), std::string(r.reason.view()), 1});
-  const auto key = [](const RefusalGroup& g) { return std::tie(g.target, g.backend, g.reason); };
-  std::ranges::sort(groups, [&](const RefusalGroup& a, const RefusalGroup& b) { return key(a) < key(b); });
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    if (kept > 0 && key(groups[kept - 1]) == key(groups[i])) {
-      ++groups[kept - 1].count;
-    } else {
-      if (kept != i) groups[kept] = std::move(groups[i]);
-      ++kept;
-    }
-  }
-  groups.resize(kept);
-  std::ranges::sort(groups, [&](const RefusalGroup& a, const RefusalGroup& b) { return a.count != b.count ? a.count > b.count : key(a) < key(b); });
-  return groups;
-}
-
-/// What became of the bytes of parameters, buffers and constants.
-struct ConstantBytes {
-  std::size_t kept = 0;        ///< in the lowered program
-  std::size_t moved = 0;       ///< into the one partition that uses them
-  std::size_t shared = 0;      ///< one storage for several partitions
-  std::size_t duplicated = 0;  ///< the copies of the first, second, ... partition together
-};
-[[nodiscard]] inline ConstantBytes constant_bytes(const MethodReport& report) noexcept {
-  ConstantBytes out;
-  for (const MethodReport::Constant& c : report.constants) {
-    if (c.fate == "moved") out.moved += c.bytes;
-    else if (c.fate == "shared") out.shared += c.bytes;
-    else if (c.fate == "duplicated") out.duplicated += c.bytes * c.partitions;
-    else out.kept += c.bytes;
-  }
-  return out;
-}
-
-namespace detail {
-[[nodiscard]] inline std::string cell(const Name& name) { return std::string(name.view()); }
-[[nodiscard]] inline std::string cell(std::size_t number) { return std::to_string(number); }
-/// Nanoseconds as microseconds with three decimals; "?" if they are not known.
-[[nodiscard]] inline std::string microseconds(std::uint64_t ns) {
-  if (ns == UINT64_MAX) return "?";
-  const std::string decimals = std::to_string(1000 + ns % 1000);
-  return std::to_string(ns / 1000) + "." + decimals.substr(1);
-}
-}  // namespace detail
-
-/// The partitions, the candidates by cost, the constants and the refusals of a report, as tables.
-struct ReportTables {
-  TextTable partitions{{"partition", "backend", "nodes", "inputs", "outputs", "bytes held"}, {false, false, true, true, true, true}, {}};
-  TextTable candidates{{"of", "candidate", "partitions", "us", ""}, {false, false, true, true, false}, {}};
-  TextTable constants{{"constant", "fate", "partitions", "bytes"}, {false, false, true, true}, {}};
-  TextTable refusals{{"operator", "backend", "nodes", "reason"}, {false, false, true, false}, {}};
-};
-[[nodiscard]] inline ReportTables report_tables(const MethodReport& report) {
-  using detail::cell;
-  ReportTables out;
-  for (const MethodReport::Partition& p : report.partitions)
-    out.partitions.rows.push_back({cell(p.tag), cell(p.backend), cell(p.nodes), cell(p.inputs), cell(p.outputs), cell(p.held_bytes)});
-  for (const CostCandidate& c : report.candidates)
-    out.candidates.rows.push_back({cell(c.what), cell(c.candidate), cell(c.partitions), detail::microseconds(c.ns), c.chosen ? "chosen" : ""});
-  for (const MethodReport::Constant& c : report.constants)
-    out.constants.rows.push_back({cell(c.target), cell(c.fate), cell(std::size_t{c.partitions}), cell(c.bytes)});
-  for (RefusalGroup& g : group_refusals(report)) out.refusals.rows.push_back({std::move(g.target), std::move(g.backend), cell(g.count), std::move(g.reason)});
-  return out;
-}
-/// One sentence with the totals of nodes, partitions and bytes.
-[[nodiscard]] inline std::string report_totals(const MethodReport& report) {
-  std::size_t nodes = 0;
-  for (const MethodReport::Partition& p : report.partitions) nodes += p.nodes;
-  const ConstantBytes bytes = constant_bytes(report);
-  return std::to_string(nodes) + " nodes in " + std::to_string(report.partitions.size()) + " partitions; bytes of constants: " +
-         std::to_string(bytes.moved) + " moved, " + std::to_string(bytes.shared) + " shared, " + std::to_string(bytes.duplicated) +
-         " duplicated, " + std::to_string(bytes.kept) + " kept";
-}
-
-/// The report as text: totals, then the tables of partitions, costs, constants and refusals. Control characters in names are
-/// printed as '?'. O(n log n).
-[[nodiscard]] inline std::string print_report(const MethodReport& report) {
-  const ReportTables tables = report_tables(report);
-  std::string out = "method '" + detail::cell(report.method) + "': " + report_totals(report) + "\n";
-  const auto section = [&](const char* title, const TextTable& table) {
-    if (!table.rows.empty()) (out += title) += table.print();
+/// A lowered method as a picture shows it: boxes and edges per graph.
+struct PartitionedGraph {
+  enum class BoxKind : std::uint8_t { inputs, outputs, partition, control_flow };
+  struct Box {
+    BoxKind kind = BoxKind::partition;
+    GraphId graph = no_id;
+    Name label;                      ///< a partition's tag, a control-flow node's name, "inputs" or "outputs"
+    Name detail{};                   ///< the backend's name, or the operator
+    std::uint32_t backend = no_id;   ///< of a partition
+    std::size_t nodes = 0;           ///< of a partition; 0: not known
+    std::vector<GraphId> graphs{};   ///< of control flow: what it runs
   };
-  section("partitions\n", tables.partitions);
-  section("costs\n", tables.candidates);
-  section("constants\n", tables.constants);
-  section("not taken\n", tables.refusals);
-  for (char& c : out)
-    if (static_cast<unsigned char>(c) < 32 && c != '\n') c = '?';
-  return out;
-}
+  struct Edge {
+    std::uint32_t from = 0;  ///< box
+    std::uint32_t to = 0;    ///< box
+    Name value;
+    Name type;               ///< such as "float32[1, 8]"; symbolic sizes by name, or as ~example
+    std::size_t bytes = 0;   ///< of a tensor of static sizes (with symbolic ones: of the example)
+  };
+  struct Block {
+    Name name;
+    std::vector<std::uint32_t> boxes;  ///< in execution order
+    std::vector<std::uint32_t> edges;
+  };
+  std::vector<Box> boxes;
+  std::vector<Edge> edges;
+  std::vector<Block> graphs;  ///< by GraphId; 0 is the method itself
+};
+
+/// What lowering did with one method of a program: print_report, write_dot and formats::partition_html show it.
+/// Source: executorch.devtools.backend_debug.DelegationInfo.
+struct PartitionReport {
+  struct Partition {
+    Name tag;
+    Name backend;
+    std::size_t nodes = 0;       ///< 0: not known
+    std::size_t inputs = 0;      ///< values passed at each call
+    std::size_t outputs = 0;
+    std::size_t held_bytes = 0;  ///< of the constants it holds
+  };
+  struct Constant {
+    Name target;
+    Name fate;  ///< "kept", "moved", "shared", "duplicated"
+    std::uint32_t partitions = 0;
+    std::size_t bytes = 0;
+  };
+  struct Refusal {
+    Name node;
+    Name target;  ///< the operator
+    Name backend;
+    Name reason;
+  };
+  Name method;
+  std::vector<Partition> partitions;
+  std::vector<Constant> constants;
+  std::vector<Refusal> refusals;
+  std::vector<CostCandidate> candidates;
+  PartitionedGraph graph;
+};
+
+/// What lowering has to say that is no error.
+struct Diagnostics {
+  std::vector<Name> warnings;
+  std::vector<PartitionReport> reports;  ///< one per method that was partitioned
+};
 
 }  // namespace davit

@@ -1,158 +1,31 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
+#include <span>
 
+#include "davit/core/config.hpp"
 #include "davit/lowering/lowered_program.hpp"
-#include "davit/lowering/partitioning.hpp"
+#include "davit/lowering/partition_report.hpp"
 
 namespace davit {
 
-/// A lowered method as a picture shows it: boxes and edges per graph. Does not depend on the list of backends.
-struct PartitionedGraph {
-  enum class BoxKind : std::uint8_t { inputs, outputs, partition, control_flow };
-  struct Box {
-    BoxKind kind = BoxKind::partition;
-    GraphId graph = no_id;
-    Name label;                      ///< a partition's tag, a control-flow node's name, "inputs" or "outputs"
-    Name detail{};                   ///< the backend's name, or the operator
-    std::uint32_t backend = no_id;   ///< of a partition
-    std::size_t nodes = 0;           ///< of a partition; 0: not known
-    std::vector<GraphId> graphs{};   ///< of control flow: what it runs
-  };
-  struct Edge {
-    std::uint32_t from = 0;  ///< box
-    std::uint32_t to = 0;    ///< box
-    Name value;
-    Name type;               ///< such as "float32[1, 8]"; symbolic sizes by name, or as ~example
-    std::size_t bytes = 0;   ///< of a tensor of static sizes (with symbolic ones: of the example)
-  };
-  struct Block {
-    Name name;
-    std::vector<std::uint32_t> boxes;  ///< in execution order
-    std::vector<std::uint32_t> edges;
-  };
-  Name method;
-  std::vector<Box> boxes;
-  std::vector<Edge> edges;
-  std::vector<Block> graphs;  ///< by GraphId; 0 is the method itself
-};
-
 namespace detail {
-
-[[nodiscard]] constexpr Name size_text(GraphModuleView graph, const Dim& dim) {
-  if (dim.is_static()) return concat(dim.value);
-  const Expr& e = graph.exprs[dim.expr];
-  return e.op == ExprOp::symbol ? Name::own(graph.str(e.name)) : concat("~", dim.value);
-}
 /// dtype and sizes of a tensor, or the kind of another value.
-[[nodiscard]] constexpr Name type_text(GraphModuleView graph, const Value& v) {
-  switch (v.kind) {
-    case ValueKind::sym_int: return "int";
-    case ValueKind::sym_float: return "float";
-    case ValueKind::sym_bool: return "bool";
-    case ValueKind::custom_obj: return "object";
-    case ValueKind::token: return "token";
-    case ValueKind::tensor: break;
-  }
-  Name sizes;
-  for (const Dim& dim : graph.dims_of(v.sizes)) sizes = concat(sizes, sizes.empty() ? "" : ", ", size_text(graph, dim));
-  return concat(name_of(v.dtype), "[", sizes, "]");
-}
+[[nodiscard]] Name type_text(GraphModuleView graph, const Value& v);
 /// Bytes of a tensor of the recorded sizes; 0 for other values, and if there are too many.
-[[nodiscard]] constexpr std::size_t value_bytes(GraphModuleView graph, const Value& v) noexcept {
-  if (v.kind != ValueKind::tensor) return 0;
-  std::size_t bytes = size_of(v.dtype);
-  for (const Dim& dim : graph.dims_of(v.sizes))
-    if (dim.value < 0 || __builtin_mul_overflow(bytes, static_cast<std::size_t>(dim.value), &bytes)) return 0;
-  return bytes;
-}
-
-class PartitionedGraphBuilder {
- public:
-  PartitionedGraphBuilder(GraphModuleView graph, PartitionedGraph& out) : graph_(graph), out_(out), box_of_value_(graph.values.size(), no_id) {}
-
-  /// `describe(box, node)` fills in what a delegate call is.
-  template <class Describe>
-  void run(Describe&& describe) {
-    for (GraphId g = 0; g < graph_.graphs.size(); ++g) {
-      const Graph& graph = graph_.graphs[g];
-      out_.graphs.push_back({.name = Name::own(graph_.str(graph.name)), .boxes = {}, .edges = {}});
-      const std::uint32_t inputs = add(g, {.kind = PartitionedGraph::BoxKind::inputs, .label = "inputs"});
-      for (const Argument& input : graph_.args(graph.inputs)) define(input, inputs);
-      for (std::uint32_t i = 0; i < graph.nodes.count; ++i) {
-        const Node& node = graph_.nodes[graph.nodes.first + i];
-        PartitionedGraph::Box box;
-        if (graph_.target(node) == call_delegate_target) {
-          describe(box, node);
-        } else {
-          box.kind = PartitionedGraph::BoxKind::control_flow;
-          box.label = node_label(graph_, graph.nodes.first + i);
-          box.detail = Name::own(graph_.target(node));
-          for (const Argument& input : graph_.inputs(node))
-            if (input.kind == ArgumentKind::graph) box.graphs.push_back(input.graph());
-        }
-        const std::uint32_t id = add(g, std::move(box));
-        connect(g, graph_.inputs(node), id);
-        for (const Argument& output : graph_.outputs(node)) define(output, id);
-      }
-      connect(g, graph_.args(graph.outputs), add(g, {.kind = PartitionedGraph::BoxKind::outputs, .label = "outputs"}));
-    }
-  }
-
- private:
-  std::uint32_t add(GraphId g, PartitionedGraph::Box box) {
-    box.graph = g;
-    out_.boxes.push_back(std::move(box));
-    out_.graphs[g].boxes.push_back(static_cast<std::uint32_t>(out_.boxes.size() - 1));
-    return out_.graphs[g].boxes.back();
-  }
-  void define(const Argument& argument, std::uint32_t box) {
-    graph_.for_each_value(argument, [&](ValueId v) { box_of_value_[v] = box; });
-  }
-  /// An edge per value that the box reads, each once.
-  void connect(GraphId g, std::span<const Argument> arguments, std::uint32_t box) {
-    seen_.clear();
-    for (const Argument& argument : arguments) graph_.for_each_value(argument, [&](ValueId v) { seen_.push_back(v); });
-    std::ranges::sort(seen_);
-    seen_.erase(std::ranges::unique(seen_).begin(), seen_.end());
-    for (const ValueId v : seen_) {
-      if (box_of_value_[v] == no_id) continue;
-      const Value& value = graph_.values[v];
-      out_.graphs[g].edges.push_back(static_cast<std::uint32_t>(out_.edges.size()));
-      out_.edges.push_back({box_of_value_[v], box, Name::own(graph_.name(v)), type_text(graph_, value), value_bytes(graph_, value)});
-    }
-  }
-
-  GraphModuleView graph_;
-  PartitionedGraph& out_;
-  std::vector<std::uint32_t> box_of_value_;
-  std::vector<ValueId> seen_;
-};
-
+[[nodiscard]] std::size_t value_bytes(GraphModuleView graph, const Value& v) noexcept;
 }  // namespace detail
 
-/// The picture of method `index` of a lowered program; `report` (of the same method) adds the numbers of nodes. O(size of the parent).
-[[nodiscard]] inline PartitionedGraph partitioned_graph(const LoweredProgram& program, std::size_t index, const MethodReport* report = nullptr) {
-  const LoweredMethod& method = program.methods()[index];
-  PartitionedGraph out{.method = method.name, .boxes = {}, .edges = {}, .graphs = {}};
-  const GraphModuleView graph = method.parent.view();
-  detail::PartitionedGraphBuilder(graph, out).run([&](PartitionedGraph::Box& box, const Node& node) {
-    const std::span<const Argument> in = graph.inputs(node);
-    const auto d = in.empty() ? method.delegates.size() : static_cast<std::size_t>(in[0].payload);
-    if (d >= method.delegates.size()) return;
-    box.label = method.delegates[d].tag;
-    box.backend = method.delegates[d].backend;
-    box.detail = Name(program.backends().name(box.backend));
-    if (report != nullptr && d < report->partitions.size()) box.nodes = report->partitions[d].nodes;
-  });
-  return out;
-}
+/// The picture of a lowered method, whose partitions are these rows of its report. O(size of the parent).
+[[nodiscard]] PartitionedGraph partitioned_graph(const LoweredMethod& method, std::span<const PartitionReport::Partition> partitions);
+
+/// What a lowered program itself tells of method `index`, one that was loaded too: partitions and graph, without numbers of
+/// nodes and bytes. O(size of the parent).
+[[nodiscard]] PartitionReport partition_report(const LoweredProgram& program, std::size_t index);
 
 }  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/lowering/impl/partitioned_graph.ipp"
+#endif

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "davit/lowering/backend_list.hpp"
-#include "davit/lowering/diagnostics.hpp"
+#include "davit/lowering/partition_report.hpp"
 
 namespace davit {
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
+
+#include "davit/core/config.hpp"
 
 namespace davit {
 
@@ -15,27 +16,14 @@ struct TextTable {
   std::vector<std::vector<std::string>> rows;
 
   /// The table with aligned columns, each line indented by two; nothing without rows. O(size of the text).
-  [[nodiscard]] std::string print() const {
-    if (rows.empty()) return {};
-    std::vector<std::size_t> width;
-    for (const std::string& title : headline) width.push_back(title.size());
-    for (const std::vector<std::string>& row : rows)
-      for (std::size_t c = 0; c < row.size() && c < width.size(); ++c) width[c] = std::max(width[c], row[c].size());
-    std::string out = line(headline, width);
-    for (const std::vector<std::string>& row : rows) out += line(row, width);
-    return out;
-  }
+  [[nodiscard]] std::string print() const;
 
  private:
-  [[nodiscard]] std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& width) const {
-    std::string out;
-    for (std::size_t c = 0; c < cells.size() && c < width.size(); ++c) {
-      const std::string padding(width[c] - cells[c].size(), ' ');
-      out += "  " + (numeric[c] ? padding + cells[c] : cells[c] + padding);
-    }
-    out.erase(out.find_last_not_of(' ') + 1);
-    return out + "\n";
-  }
+  [[nodiscard]] std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& width) const;
 };
 
 }  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/lowering/impl/text_table.ipp"
+#endif

@@ -12,8 +12,8 @@
 
 #include "davit/formats/html_text.hpp"
 #include "davit/formats/partition_html.hpp"
-#include "davit/lowering/partition_dot.hpp"
-#include "davit/lowering/partition_report.hpp"
+#include "davit/lowering/print_report.hpp"
+#include "davit/lowering/write_dot.hpp"
 
 namespace davit::formats {
 
@@ -191,8 +191,7 @@ class SvgWriter {
 
 }  // namespace detail
 
-DAVIT_INLINE std::string partition_html(std::string_view title, std::span<const PartitionedGraph> graphs,
-                                        std::span<const MethodReport> reports) {
+DAVIT_INLINE std::string partition_html(std::string_view title, std::span<const PartitionReport> reports) {
   std::string out =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>" + escape_html(title) +
       "</title>\n<style>\nbody { font-family: sans-serif; margin: 2em; }\ntable { border-collapse: collapse; }\n"
@@ -201,12 +200,10 @@ DAVIT_INLINE std::string partition_html(std::string_view title, std::span<const 
       "text { text-anchor: middle; font-size: 12px; }\ntext.edge { font-size: 10px; fill: #333; }\n"
       "</style>\n</head>\n<body>\n<h1>" +
       escape_html(title) + "</h1>\n";
-  for (std::size_t m = 0; m < graphs.size(); ++m) {
-    out += "<h2>method " + escape_html(graphs[m].method) + "</h2>\n";
-    if (m < reports.size()) out += "<p>" + escape_html(report_totals(reports[m])) + "</p>\n";
-    out += "<div class=\"graph\">\n" + detail::SvgWriter(graphs[m]).write() + "</div>\n";
-    if (m >= reports.size()) continue;
-    const ReportTables tables = report_tables(reports[m]);
+  for (const PartitionReport& report : reports) {
+    out += "<h2>method " + escape_html(report.method) + "</h2>\n<p>" + escape_html(report_totals(report)) + "</p>\n";
+    out += "<div class=\"graph\">\n" + detail::SvgWriter(report.graph).write() + "</div>\n";
+    const ReportTables tables = report_tables(report);
     out += detail::html_table("Partitions", tables.partitions);
     out += detail::html_table("Costs", tables.candidates);
     out += detail::html_table("Constants", tables.constants);

@@ -12,6 +12,7 @@
 #include "davit/lowering/cut_program.hpp"
 #include "davit/lowering/group_nodes.hpp"
 #include "davit/lowering/lower_program.hpp"
+#include "davit/lowering/partitioned_graph.hpp"
 #include "davit/program/in_place_writes.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/verify.hpp"
@@ -112,7 +113,7 @@ class MethodLowering {
     out_.name = name;
   }
 
-  [[nodiscard]] Result<LoweredMethod> run(PartitionResult partitioning, MethodReport* report) {
+  [[nodiscard]] Result<LoweredMethod> run(PartitionResult partitioning, PartitionReport* report) {
     partitioning_ = std::move(partitioning);
     report_ = report;
     if (std::vector<Error> faults = check_partitioning(program_, partitioning_.tags); !faults.empty())
@@ -294,7 +295,7 @@ class MethodLowering {
   }
 
   void add_to_report(const LoweredDelegate& entry, const ExportedProgram& piece) const {
-    MethodReport::Partition row{.tag = entry.tag, .backend = Name(backends_.name(entry.backend)),
+    PartitionReport::Partition row{.tag = entry.tag, .backend = Name(backends_.name(entry.backend)),
                                 .nodes = piece.graph_module.nodes.size()};
     for (const InputSpec& spec : piece.signature.input_specs) row.inputs += kind(spec) == InputKind::user_input ? 1 : 0;
     row.outputs = piece.signature.output_specs.size();
@@ -305,6 +306,7 @@ class MethodLowering {
   void fill_report(const ProgramCutter& cutter) const {
     report_->method = out_.name;
     report_->candidates = partitioning_.candidates;
+    report_->graph = partitioned_graph(out_, report_->partitions);
     for (const ConstantPlacement& p : cutter.placements())
       report_->constants.push_back({p.target, Name(name_of(p.fate)), p.partitions, p.bytes});
     for (const NodeRefusal& refusal : partitioning_.refusals)
@@ -320,7 +322,7 @@ class MethodLowering {
   DebugHandleRecorder recorder_;
   PartitionResult partitioning_;
   LoweredMethod out_;
-  MethodReport* report_ = nullptr;
+  PartitionReport* report_ = nullptr;
 };
 
 }  // namespace detail
@@ -371,7 +373,7 @@ DAVIT_INLINE Result<LoweredProgram> lower_program(BackendTables backends, std::s
       error.stage = Stage::partition;
       return std::unexpected(std::move(error));
     }
-    MethodReport report;
+    PartitionReport report;
     detail::MethodLowering lowering(backends, each.name, program, own_options, *debug_map);
     Result<LoweredMethod> lowered = lowering.run(std::move(*partitioning), diagnostics != nullptr ? &report : nullptr);
     if (!lowered) return std::unexpected(std::move(lowered.error()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/lowering/partition_dot.hpp"
+#include "davit/lowering/write_dot.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,6 +9,7 @@
 
 #include "../support/toy_backend.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/partitioned_graph.hpp"
 #include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
@@ -28,7 +29,7 @@ TEST_CASE("partitions are coloured boxes, and edges carry names and sizes") {
   d.output(d.mul("m", d.add("a", d.user("x", {2, 3}), 1.0), 2.0));
   const auto lowered = to_backend(d.finish(), CapabilityPartitioner<Two>{});
   REQUIRE(lowered);
-  CHECK(write_dot(*lowered, 0) ==
+  CHECK(write_dot(partition_report(*lowered, 0)) ==
         "digraph \"forward\" {\n"
         "  node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\"];\n"
         "  edge [fontname=\"sans-serif\", fontsize=10];\n"
@@ -49,7 +50,7 @@ TEST_CASE("control flow is a cluster around the graphs it runs") {
   d.output(d.cond("out", d.gt("p", x, 0.0), {x}, [&](auto in) { return d.neg("y", in[0]); }, [](auto in) { return in[0]; }));
   const auto lowered = to_backend(d.finish(), CapabilityPartitioner<Two>{});
   REQUIRE(lowered);
-  const std::string dot = write_dot(*lowered, 0);
+  const std::string dot = write_dot(partition_report(*lowered, 0));
   CHECK(has(dot, "label=\"higher_order.cond\""));
   CHECK(has(dot, "label=\"out_true\""));
   CHECK(has(dot, "label=\"out_false\""));
@@ -57,11 +58,14 @@ TEST_CASE("control flow is a cluster around the graphs it runs") {
 }
 
 TEST_CASE("names cannot leave their quotes") {
-  PartitionedGraph graph{.method = "a\"b\\", .boxes = {{.label = "x\"];\n evil -> c", .detail = "b"}}, .edges = {}, .graphs = {{.name = "g", .boxes = {0}, .edges = {}}}};
-  const std::string dot = write_dot(graph);
+  PartitionReport report;
+  report.method = "a\"b\\";
+  report.graph.boxes = {{.label = "x\"];\n evil -> c", .detail = "b"}};
+  report.graph.graphs = {{.name = "g", .boxes = {0}, .edges = {}}};
+  const std::string dot = write_dot(report);
   CHECK(has(dot, "digraph \"a\\\"b\\\\\" {"));
   CHECK(has(dot, "label=\"x\\\"];  evil -> c\\nb\""));
-  CHECK(write_dot(PartitionedGraph{}).ends_with("}\n"));
+  CHECK(write_dot(PartitionReport{}).ends_with("}\n"));
 }
 
 TEST_CASE("every backend has a colour") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/lowering/partition_report.hpp"
+#include "davit/lowering/print_report.hpp"
 
 #include <doctest/doctest.h>
 
@@ -26,7 +26,7 @@ ExportedProgram sample() {
   d.output(d.add("s", m, w));
   return d.finish();
 }
-MethodReport report_of(LowerOptions options = {}) {
+PartitionReport report_of(LowerOptions options = {}) {
   A::state.refused = "mul relu";
   Diagnostics diagnostics;
   REQUIRE(to_backend(sample(), CapabilityPartitioner<Two>{}, options, &diagnostics));
@@ -65,7 +65,7 @@ TEST_CASE("copies count as often as they are made") {
 }
 
 TEST_CASE("equal refusals are counted, the most frequent first") {
-  MethodReport report;
+  PartitionReport report;
   for (const char* node : {"a", "b", "c"}) report.refusals.push_back({Name::own(node), "op.x", "gpu", "too small"});
   report.refusals.push_back({"d", "op.a", "gpu", "too small"});
   report.refusals.push_back({"e", "op.x", "npu", "too small"});
@@ -80,7 +80,8 @@ TEST_CASE("equal refusals are counted, the most frequent first") {
 }
 
 TEST_CASE("an empty report is one line, and control characters do not reach the terminal") {
-  MethodReport report{.method = "m", .partitions = {}, .constants = {}, .refusals = {}};
+  PartitionReport report;
+  report.method = "m";
   CHECK(print_report(report) == "method 'm': 0 nodes in 0 partitions; bytes of constants: 0 moved, 0 shared, 0 duplicated, 0 kept\n");
   report.partitions.push_back({.tag = "\x1b[2J", .backend = "b"});
   CHECK(print_report(report).find('\x1b') == std::string::npos);

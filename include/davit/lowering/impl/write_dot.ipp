@@ -3,29 +3,22 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "davit/lowering/partitioned_graph.hpp"
+#include "davit/lowering/write_dot.hpp"
 
 namespace davit {
-
-/// Colours for backends, by index; colour-blind safe, light enough for black text.
-[[nodiscard]] constexpr std::string_view backend_colour(std::uint32_t backend) noexcept {
-  constexpr std::string_view colours[] = {"#a6cee3", "#fdbf6f", "#b2df8a", "#cab2d6", "#fb9a99", "#ffff99", "#d9d9d9", "#80cdc1"};
-  return backend == no_id ? std::string_view("#ffffff") : colours[backend % std::size(colours)];
-}
 
 namespace detail {
 
 class DotWriter {
  public:
-  explicit DotWriter(const PartitionedGraph& graph) : graph_(graph) {}
+  explicit DotWriter(const PartitionReport& report) : method_(report.method), graph_(report.graph) {}
 
   [[nodiscard]] std::string write() && {
-    out_ = "digraph \"" + escaped(graph_.method) + "\" {\n  node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\"];\n"
+    out_ = "digraph \"" + escaped(method_) + "\" {\n  node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\"];\n"
            "  edge [fontname=\"sans-serif\", fontsize=10];\n";
     if (!graph_.graphs.empty()) block(root_graph, 1, 0);
     return std::move(out_) + "}\n";
@@ -84,19 +77,13 @@ class DotWriter {
     return out;
   }
 
+  std::string_view method_;
   const PartitionedGraph& graph_;
   std::string out_;
 };
 
 }  // namespace detail
 
-/// A lowered method in Graphviz's DOT language: a box per partition in its backend's colour, control flow as clusters that
-/// hold the graphs it runs, edges with the values that cross and their sizes. O(boxes + edges).
-[[nodiscard]] inline std::string write_dot(const PartitionedGraph& graph) {
-  return detail::DotWriter(graph).write();
-}
-[[nodiscard]] inline std::string write_dot(const LoweredProgram& program, std::size_t index, const MethodReport* report = nullptr) {
-  return write_dot(partitioned_graph(program, index, report));
-}
+DAVIT_INLINE std::string write_dot(const PartitionReport& report) { return detail::DotWriter(report).write(); }
 
 }  // namespace davit
