@@ -13,6 +13,7 @@
 #include "davit/lowering/constant_placement.hpp"
 #include "davit/lowering/cut_program.hpp"
 #include "davit/lowering/glob.hpp"
+#include "davit/lowering/graph_copier.hpp"
 #include "davit/lowering/group_nodes.hpp"
 #include "davit/lowering/lower_program.hpp"
 #include "davit/lowering/lowered_program.hpp"

@@ -2,6 +2,8 @@
 #include "davit/lowering/impl/assign_nodes.ipp"
 #include "davit/lowering/impl/capability_partitioner.ipp"
 #include "davit/lowering/impl/config_partitioner.ipp"
+#include "davit/lowering/impl/cut_program.ipp"
+#include "davit/lowering/impl/graph_copier.ipp"
 #include "davit/lowering/impl/lower_program.ipp"
 #include "davit/lowering/impl/lowered_program.ipp"
 #include "davit/lowering/impl/method_interface.ipp"

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "davit/backends/portable/run_time/result_type.hpp"
-#include "davit/backends/portable/run_time/views.hpp"
+#include "davit/backends/portable/run_time/slicing.hpp"
 
 namespace davit::portable_kernels {
 

@@ -13,6 +13,7 @@
 #include "davit/backends/portable/run_time/scatter.hpp"
 #include "davit/backends/portable/run_time/scatter_reduce.hpp"
 #include "davit/backends/portable/run_time/slice_scatter.hpp"
+#include "davit/backends/portable/run_time/slicing.hpp"
 #include "davit/backends/portable/run_time/symbolic.hpp"
 #include "davit/backends/portable/run_time/views.hpp"
 
@@ -21,7 +22,8 @@ namespace davit::portable_kernels {
 DAVIT_INLINE OpGroup movement_group() noexcept {
   static constexpr auto ops =
       sorted_ops(embedding_backward_ops, embedding_bag_ops, indexing_ops, joining_ops, padding_ops, quantized_ops,
-                 roll_ops, scatter_ops, scatter_reduce_ops, slice_scatter_ops, symbolic_ops, view_ops);
+                 roll_ops, scatter_ops, scatter_reduce_ops, slice_scatter_ops, slicing_ops, symbolic_ops,
+                 view_ops);
   static_assert(ops.are_distinct(), "an operator stands twice in these families");
   return ops.group();
 }

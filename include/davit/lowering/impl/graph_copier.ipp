@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "davit/lowering/graph_copier.hpp"
+
+namespace davit {
+
+DAVIT_INLINE void GraphCopier::begin() {
+  ++stamp_;
+  builder = {};
+  used_symbols.clear();
+}
+DAVIT_INLINE ValueId GraphCopier::copy_value(ValueId v) {
+  const Value& old = graph_.values[v];
+  Value made = old;
+  made.name = builder.text(graph_.str(old.name));
+  made.producer = no_id;
+  made.sizes = dims(old.sizes);
+  made.strides = dims(old.strides);
+  made.expr = expr(old.expr);
+  made.class_fqn = builder.intern(graph_.str(old.class_fqn));
+  made.device = builder.intern(graph_.str(old.device));
+  new_value_[v] = builder.declare(made);
+  value_stamp_[v] = stamp_;
+  return new_value_[v];
+}
+DAVIT_INLINE Range GraphCopier::dims(Range range) {
+  scratch_dims_.assign(graph_.dims_of(range).begin(), graph_.dims_of(range).end());
+  for (Dim& dim : scratch_dims_)
+    if (!dim.is_static()) dim.expr = expr(dim.expr);
+  return builder.dims(scratch_dims_);
+}
+/// Operands are older rows, so that the depth of the recursion is that of the expression; shared ones are copied once.
+DAVIT_INLINE ExprId GraphCopier::expr(ExprId id) {
+  if (id == no_id) return no_id;
+  if (expr_stamp_[id] == stamp_) return new_expr_[id];
+  Expr e = graph_.exprs[id];
+  if (e.op == ExprOp::symbol) used_symbols.push_back(id);
+  e.a = expr(e.a);
+  e.b = expr(e.b);
+  if (e.op != ExprOp::rational) e.c = expr(e.c);
+  e.name = builder.text(graph_.str(e.name));
+  new_expr_[id] = builder.expr(e);
+  expr_stamp_[id] = stamp_;
+  return new_expr_[id];
+}
+DAVIT_INLINE std::uint32_t GraphCopier::metadata(std::uint32_t row) {
+  if (row == no_id) return no_id;
+  if (metadata_stamp_[row] == stamp_) return new_metadata_[row];
+  const NodeMetadata& m = graph_.metadata[row];
+  new_metadata_[row] = builder.metadata(graph_.str(m.stack_trace), graph_.str(m.nn_module_stack),
+                                         graph_.str(m.source_fn_stack), graph_.str(m.torch_fn));
+  metadata_stamp_[row] = stamp_;
+  return new_metadata_[row];
+}
+DAVIT_INLINE Argument GraphCopier::argument(const Argument& old) {
+  Argument a = old;
+  a.name = builder.intern(graph_.str(old.name));
+  switch (old.kind) {
+    case ArgumentKind::value: a.payload = value(old.value()); break;
+    case ArgumentKind::string:
+    case ArgumentKind::device:
+    case ArgumentKind::operator_name: {
+      const Text text = builder.intern(graph_.string(old));
+      a.items = {text.first, text.size};
+      break;
+    }
+    case ArgumentKind::list: {
+      std::vector<Argument> items;
+      items.reserve(old.items.count);
+      for (const Argument& item : graph_.args(old.items)) items.push_back(argument(item));
+      a.items = builder.list(items, old.element).items;
+      break;
+    }
+    default: break;
+  }
+  return a;
+}
+DAVIT_INLINE void GraphCopier::node(NodeId n) {
+  const Node& old = graph_.nodes[n];
+  node_inputs_.clear();
+  node_outputs_.clear();
+  for (const Argument& input : graph_.inputs(old)) node_inputs_.push_back(argument(input));
+  for (const Argument& output : graph_.outputs(old)) node_outputs_.push_back(argument(output));
+  builder.node(graph_.target(old), node_inputs_, node_outputs_, metadata(old.metadata));
+}
+
+}  // namespace davit

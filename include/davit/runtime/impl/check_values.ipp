@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "davit/runtime/check_values.hpp"
+
+namespace davit {
+
+namespace detail {
+
+[[nodiscard]] DAVIT_INLINE Name sizes_text(std::span<const std::int64_t> sizes) {
+  Name out;
+  for (const std::int64_t size : sizes) out = concat(out, out.empty() ? "" : ", ", size);
+  return concat("[", out, "]");
+}
+[[nodiscard]] DAVIT_INLINE Name type_text(const PortType& type) {
+  if (type.tag != EValue::Tag::tensor) return Name(name_of(type.tag));
+  Name out;
+  for (const Dim& d : type.dims) {
+    out = concat(out, out.empty() ? "" : ", ");
+    out = d.is_static() ? concat(out, d.value) : concat(out, "?");
+  }
+  return concat("Tensor ", name_of(type.dtype), "[", out, "]");
+}
+DAVIT_INLINE Name signature_of(std::string_view method, const MethodInterface& interface) {
+  Name out;
+  for (const InputPort& port : interface.inputs)
+    if (port.role == InputRole::user) out = concat(out, out.empty() ? "" : ", ", port.name, ": ", type_text(port.type));
+  return concat(method, "(", out, ")");
+}
+[[nodiscard]] DAVIT_INLINE const Name& port_name(const InputPort& port) noexcept { return port.name; }
+[[nodiscard]] DAVIT_INLINE const Name& port_name(const OutputPort& port) noexcept { return port.name; }
+[[nodiscard]] DAVIT_INLINE bool accepts_any(const InputPort& port) noexcept { return port.constant.has_value(); }
+[[nodiscard]] DAVIT_INLINE bool accepts_any(const OutputPort& port) noexcept { return port.kind == OutputKind::token; }
+
+template <class Port>
+[[nodiscard]] Result<void> check_ports(std::string_view method, std::string_view backend, std::string_view role,
+                                        const std::vector<Port>& ports, std::span<const EValue> values,
+                                        const SymbolValues& symbols) {
+  const auto bad = [&](ErrorCode code, const Port& port, const Name& what) {
+    return std::unexpected(Error{.code = code, .stage = Stage::execute, .backend = Name(backend),
+                                 .where = concat(role, " '", port_name(port), "' of ", method, "()"),
+                                 .what = what,
+                                 .fix = concat(role == "output" ? "the backend must return " : "pass ", type_text(port.type))});
+  };
+  if (values.size() != ports.size())
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::execute, .backend = Name(backend),
+                                 .what = concat(method, "() has ", ports.size(), " ", role, "s, not ", values.size())});
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    const Port& port = ports[i];
+    if (accepts_any(port)) continue;
+    if (values[i].tag() != port.type.tag)
+      return bad(ErrorCode::invalid_argument, port,
+                 concat("Expected a value of type '", name_of(port.type.tag), "' for ", role, " '", port_name(port),
+                        "' but instead found type '", name_of(values[i].tag()), "'"));
+    const TensorView* tensor = values[i].tensor_if();
+    if (tensor == nullptr) continue;
+    if (tensor->dtype != port.type.dtype)
+      return bad(ErrorCode::invalid_dtype, port, concat("its dtype is ", name_of(tensor->dtype), ", not ", name_of(port.type.dtype)));
+    if (tensor->rank != port.type.dims.size())
+      return bad(ErrorCode::invalid_shape, port, concat("its rank is ", tensor->rank, ", not ", port.type.dims.size()));
+    for (std::size_t d = 0; d < port.type.dims.size(); ++d) {
+      const std::optional<std::int64_t> size = symbols.value(port.type.dims[d]);
+      if (size && *size != tensor->size(d))
+        return bad(ErrorCode::invalid_shape, port,
+                   concat("its sizes are ", sizes_text(tensor->sizes()), ", but size ", d, " must be ", *size));
+    }
+  }
+  return {};
+}
+
+}  // namespace detail
+
+DAVIT_INLINE Result<void> check_values(std::string_view method, std::string_view backend, std::string_view role,
+                                       const std::vector<InputPort>& ports, std::span<const EValue> values,
+                                       const SymbolValues& symbols) {
+  return detail::check_ports(method, backend, role, ports, values, symbols);
+}
+DAVIT_INLINE Result<void> check_values(std::string_view method, std::string_view backend, std::string_view role,
+                                       const std::vector<OutputPort>& ports, std::span<const EValue> values,
+                                       const SymbolValues& symbols) {
+  return detail::check_ports(method, backend, role, ports, values, symbols);
+}
+
+DAVIT_INLINE Result<void> bind_symbols(std::string_view method, std::string_view backend,
+                                               const MethodInterface& interface, std::span<const EValue> inputs,
+                                               SymbolValues& symbols) {
+  symbols.reset();
+  for (int pass = 0; pass < 2; ++pass) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const PortType& type = interface.inputs[i].type;
+      if (inputs[i].is_int() && type.expr != no_id && (pass == 1 || interface.exprs[type.expr].op == ExprOp::symbol) &&
+          !symbols.bind(type.expr, inputs[i].as_int()))
+        return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::execute, .backend = Name(backend),
+                                     .where = concat("argument '", interface.inputs[i].name, "' of ", method, "()"),
+                                     .what = concat("it is ", inputs[i].as_int(), ", which contradicts the sizes of other arguments"),
+                                     .fix = "sizes that were exported as one symbol must be equal"});
+      const TensorView* tensor = inputs[i].tensor_if();
+      if (tensor == nullptr) continue;
+      const std::vector<Dim>& dims = interface.inputs[i].type.dims;
+      for (std::size_t d = 0; d < dims.size() && d < tensor->rank; ++d) {
+        if (dims[d].is_static() || (pass == 0 && interface.exprs[dims[d].expr].op != ExprOp::symbol)) continue;
+        if (!symbols.bind(dims[d].expr, tensor->size(d)))
+          return std::unexpected(Error{.code = ErrorCode::invalid_shape, .stage = Stage::execute, .backend = Name(backend),
+                                       .where = concat("argument '", interface.inputs[i].name, "' of ", method, "()"),
+                                       .what = concat("its sizes are ", detail::sizes_text(tensor->sizes()), ", but size ", d,
+                                                      " contradicts the sizes of other arguments"),
+                                       .fix = "sizes that were exported as one symbol must be equal"});
+      }
+    }
+    symbols.settle();
+  }
+  for (const MethodInterface::SymbolRange& range : interface.ranges) {
+    const std::optional<std::int64_t> value = symbols.value(range.symbol);
+    if (value && (*value < range.min || *value > range.max))
+      return std::unexpected(Error{.code = ErrorCode::invalid_shape, .stage = Stage::execute, .backend = Name(backend),
+                                   .where = concat("arguments of ", method, "()"),
+                                   .what = concat("a dynamic size is ", *value, ", outside the range the program was exported for"),
+                                   .fix = concat("keep it between ", range.min, " and ", range.max)});
+  }
+  return {};
+}
+
+DAVIT_INLINE EValue constant_value(const ConstantValue& constant) noexcept {
+  if (const auto* i = std::get_if<std::int64_t>(&constant)) return *i;
+  if (const auto* d = std::get_if<double>(&constant)) return *d;
+  if (const auto* b = std::get_if<bool>(&constant)) return *b;
+  if (const auto* s = std::get_if<Name>(&constant)) return s->view();
+  return {};
+}
+DAVIT_INLINE bool same_constant(const EValue& value, const ConstantValue& constant) noexcept {
+  const EValue fixed = constant_value(constant);
+  if (value.is_number() && fixed.is_number()) return value.number() == fixed.number();
+  if (value.tag() != fixed.tag()) return false;
+  return !value.is_string() || value.as_string() == fixed.as_string();
+}
+
+
+}  // namespace davit

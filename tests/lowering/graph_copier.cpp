@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "davit/lowering/graph_copier.hpp"
+
+#include <doctest/doctest.h>
+
+#include <span>
+#include <utility>
+
+#include "../support/draft.hpp"
+
+using namespace davit;
+using support::Draft;
+
+TEST_CASE("a module of some of a graph's nodes: values are copied once, and anew into the next module") {
+  Draft d;
+  const ValueId x = d.user("x", {2});
+  const ValueId a = d.add("a", x, 1.0);
+  const ValueId product = d.mul("m", a, a);
+  d.output(product);
+  const ExportedProgram program = d.finish();
+  GraphCopier copier(program.view());
+  for (int module = 0; module < 2; ++module) {
+    copier.begin();
+    CHECK(!copier.is_copied(a));
+    copier.builder.begin_graph("part");
+    copier.builder.input(GraphBuilder::value(copier.copy_value(a)));
+    CHECK(copier.is_copied(a));
+    CHECK(copier.value(a) == copier.new_value(a));
+    copier.node(1);
+    const Argument outputs[] = {GraphBuilder::value(copier.value(product))};
+    copier.builder.end_graph(std::span<const Argument>(outputs));
+    const auto made = std::exchange(copier.builder, {}).finish();
+    const GraphModuleView graph = made.view();
+    REQUIRE(graph.nodes.size() == 1);
+    CHECK(graph.target(graph.nodes[0]) == "aten.mul.Tensor");
+    CHECK(graph.values.size() == 2);
+    CHECK(graph.name(graph.inputs(graph.nodes[0])[0].value()) == "a");
+    CHECK(!copier.is_copied(x));
+  }
+}
