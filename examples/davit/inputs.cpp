@@ -14,7 +14,7 @@
 #include <variant>
 
 #include "davit/formats/npy.hpp"
-#include "davit/runtime/method_frame.hpp"
+#include "davit/runtime/call_frame.hpp"
 
 namespace tool {
 

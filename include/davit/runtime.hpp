@@ -3,8 +3,8 @@
 
 /// All of runtime/.
 
+#include "davit/runtime/call_frame.hpp"
 #include "davit/runtime/check_values.hpp"
-#include "davit/runtime/method_frame.hpp"
 #include "davit/runtime/method_state.hpp"
 #include "davit/runtime/named_module.hpp"
 #include "davit/runtime/named_value.hpp"

@@ -14,7 +14,7 @@
 #include "draft.hpp"
 #include "davit/lowering/lower_program.hpp"
 #include "davit/runtime/session.hpp"
-#include "davit/runtime/method_frame.hpp"
+#include "davit/runtime/call_frame.hpp"
 
 namespace support {
 

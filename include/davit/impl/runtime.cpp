@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "davit/runtime/impl/call_frame.ipp"
 #include "davit/runtime/impl/check_values.ipp"
 #include "davit/runtime/impl/control_flow.ipp"
 #include "davit/runtime/impl/method_state.ipp"

@@ -10,7 +10,7 @@
 #include "davit/core/config.hpp"
 #include "davit/lowering/lowered_program.hpp"
 #include "davit/runtime/check_values.hpp"
-#include "davit/runtime/method_frame.hpp"
+#include "davit/runtime/call_frame.hpp"
 #include "davit/runtime/program_plan.hpp"
 #include "davit/runtime/run_limits.hpp"
 #include "davit/runtime/scratch.hpp"
@@ -70,7 +70,7 @@ struct MethodState {
   const LoweredMethod* method;
   const Schedule* schedule;
   RunContext* context;
-  MethodFrame frame;
+  CallFrame frame;
   std::vector<DelegateState> delegates;  ///< as the method's
   std::vector<DelegateState*> calls;     ///< per step: the partition it calls; null: the step is control flow
   std::vector<LoopState> loops;          ///< per step

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "davit/choosing/made_up_inputs.hpp"
-#include "davit/runtime/method_frame.hpp"
+#include "davit/runtime/call_frame.hpp"
 
 namespace davit {
 

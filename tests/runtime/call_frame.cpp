@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/runtime/method_frame.hpp"
+#include "davit/runtime/call_frame.hpp"
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@ struct Frame {
   Name name{"forward"};
   MethodInterface interface;
   std::vector<NamedTensor> state;
-  MethodFrame frame;
+  CallFrame frame;
 
   explicit Frame(const ExportedProgram& program)
       : interface(method_interface(program)), state(*copy_state(program.state_dict)), frame(name, "toy", interface, state) {}
@@ -88,8 +88,8 @@ TEST_CASE("copy_state copies: the program's own tensors stay as they are") {
   REQUIRE(state.size() == 1);
   *state[0].tensor.view().as<float>() = 99;
   CHECK(*program.state_dict[0].tensor.view().as<float>() == 10);
-  CHECK(MethodFrame::find_state(state, "total") == 0);
-  CHECK(MethodFrame::find_state(state, "other") == no_id);
+  CHECK(CallFrame::find_state(state, "total") == 0);
+  CHECK(CallFrame::find_state(state, "other") == no_id);
 }
 
 TEST_CASE("state comes before what the caller passes; too few and too many arguments are told") {

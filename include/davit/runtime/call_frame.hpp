@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "davit/core/config.hpp"
+#include "davit/core/copy_tensor.hpp"
+#include "davit/lowering/method_interface.hpp"
+#include "davit/program/symbols.hpp"
+#include "davit/runtime/check_values.hpp"
+#include "davit/runtime/named_value.hpp"
+#include "davit/runtime/size_memory.hpp"
+
+namespace davit {
+
+/// Makes `tensor` a contiguous tensor of this dtype and these sizes, reusing its storage if it is one. False, and
+/// unchanged, if there is no memory.
+[[nodiscard]] bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const std::int64_t> sizes);
+
+/// The copies of a session's buffers that its runs change. Errors: out_of_memory.
+[[nodiscard]] Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTensor> initial);
+
+/// What every call of a method goes through, whatever runs it: arguments in, checks, outputs, write-back of mutations.
+///
+/// `backend` is for messages, and may be empty. The interface and the state must outlive the frame.
+class CallFrame {
+ public:
+  CallFrame(const Name& method, std::string_view backend, const MethodInterface& interface, std::span<NamedTensor> state);
+
+  /// The state of that name, or no_id. O(entries).
+  [[nodiscard]] static std::uint32_t find_state(std::span<const NamedTensor> state, std::string_view name) noexcept;
+
+  [[nodiscard]] const MethodInterface& interface() const noexcept { return *interface_; }
+  [[nodiscard]] std::span<const EValue> inputs() const noexcept { return inputs_; }
+  [[nodiscard]] std::span<EValue> outputs() noexcept { return outputs_; }
+  [[nodiscard]] bool gathers() const noexcept { return gathers_; }          ///< inputs are more than what the caller passes
+  [[nodiscard]] bool writes_back() const noexcept { return writes_back_; }
+  [[nodiscard]] bool inputs_fit(std::span<const EValue> inputs) const noexcept { return input_checks_.match(inputs); }
+  [[nodiscard]] bool outputs_fit() const noexcept { return output_checks_.match(outputs_); }
+
+  /// Puts state and fixed inputs between what the caller passes; `inputs()` then holds all. Errors: invalid_argument.
+  [[nodiscard]] Result<void> gather(std::span<const EValue> user, std::span<const NamedTensor> state);
+
+  /// Puts inputs given by name where they belong. Errors: invalid_argument.
+  [[nodiscard]] Result<std::vector<EValue>> arrange(std::span<const EValue> args, std::span<const NamedValue> kwargs) const;
+
+  /// The slow check: says what does not fit, and follows dynamic sizes. Answers whether sizes changed since settle().
+  [[nodiscard]] Result<bool> check_inputs(std::span<const EValue> user, std::span<const EValue> inputs);
+
+  [[nodiscard]] Result<void> check_outputs() const;
+
+  /// Copies mutations to the state and to user inputs. Outputs that view what is about to change are copied first.
+  /// Errors: invalid_shape, before anything has changed.
+  [[nodiscard]] Result<void> write_back(std::span<const EValue> inputs, std::span<NamedTensor> state);
+
+  [[nodiscard]] Error wrong_count(std::size_t given) const;
+
+ private:
+  struct Write {
+    EValue* value;
+    TensorView to;
+    const Name* target;
+  };
+
+  /// A state that operators write to in place; a run works on a copy, so that one that fails changes nothing.
+  struct Written {
+    std::size_t input;
+    Tensor own;
+  };
+  /// State that no output replaces is written in place, or another method changes it.
+  void find_written(std::span<const NamedTensor> state);
+  [[nodiscard]] Tensor* written_copy(std::size_t input) noexcept;
+
+  [[nodiscard]] Error error(ErrorCode code, Name where, Name what, Name fix) const;
+  [[nodiscard]] Error no_memory() const;
+  [[nodiscard]] Name call_it_as() const { return concat("call it as ", detail::signature_of(*method_, *interface_)); }
+
+  /// Where output i is written back to, or none.
+  [[nodiscard]] EValue destination(std::size_t i, std::span<const EValue> inputs, std::span<const NamedTensor> state) const noexcept;
+  /// Turns a value that views `changed` into a view of a copy; false if there is no memory.
+  [[nodiscard]] bool keep(EValue& value, const Footprint& changed);
+
+  const Name* method_;
+  std::string_view backend_;
+  const MethodInterface* interface_;
+  bool gathers_ = false;
+  bool writes_back_ = false;
+  PortChecks input_checks_;
+  PortChecks output_checks_;
+  std::vector<EValue> inputs_;
+  std::vector<EValue> outputs_;
+  std::vector<std::uint32_t> state_of_input_;   ///< per input: index of the state, or no_id
+  std::vector<std::uint32_t> state_of_output_;  ///< per output: the state it replaces, or no_id
+  std::vector<std::uint32_t> input_of_output_;  ///< per output: the user input it replaces, or no_id
+  std::vector<Written> written_;
+  std::vector<Write> writes_;
+  std::vector<Tensor> copies_;                  ///< outputs that viewed what a write-back changed
+  std::size_t used_copies_ = 0;
+  SymbolValues symbols_;
+  SizeMemory sizes_;
+};
+
+}  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/runtime/impl/call_frame.ipp"
+#endif

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/runtime/call_frame.hpp"
+
+namespace davit {
+
+DAVIT_INLINE bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const std::int64_t> sizes) {
+  if (tensor.dtype == dtype && std::ranges::equal(tensor.sizes, sizes) && tensor.view().is_contiguous()) return true;
+  std::int64_t count = static_cast<std::int64_t>(size_of(dtype));
+  for (const std::int64_t size : sizes)
+    if (__builtin_mul_overflow(count, size, &count) || count > (std::int64_t{1} << 46)) return false;
+  Tensor fresh = Tensor::zeros(dtype, sizes);
+  if (fresh.storage.writable() == nullptr && count > 0) return false;
+  tensor = std::move(fresh);
+  return true;
+}
+
+DAVIT_INLINE Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTensor> initial) {
+  std::vector<NamedTensor> state;
+  for (const NamedTensor& entry : initial) {
+    Tensor copy;
+    if (!reuse_tensor(copy, entry.tensor.dtype, entry.tensor.sizes))
+      return std::unexpected(Error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .where = concat("buffer '", entry.name, "'"),
+                                   .what = "no memory for a copy of its initial value", .fix = "run fewer sessions, or a smaller model"});
+    copy_tensor(entry.tensor.view(), copy.view());
+    state.push_back({entry.name, std::move(copy)});
+  }
+  return state;
+}
+
+DAVIT_INLINE CallFrame::CallFrame(const Name& method, std::string_view backend, const MethodInterface& interface, std::span<NamedTensor> state)  : method_(&method), backend_(backend), interface_(&interface), symbols_(interface.exprs) {
+  inputs_.resize(interface.inputs.size());
+  outputs_.resize(interface.outputs.size());
+  for (const InputPort& port : interface.inputs) {
+    state_of_input_.push_back(port.role == InputRole::state ? find_state(state, port.target) : no_id);
+    gathers_ = gathers_ || port.role == InputRole::state || port.constant.has_value();
+    input_checks_.add(port.type, port.constant.has_value());
+  }
+  find_written(state);
+  for (const OutputPort& port : interface.outputs) {
+    std::uint32_t of_state = no_id;
+    std::uint32_t of_input = no_id;
+    if (port.kind == OutputKind::buffer_mutation || port.kind == OutputKind::parameter_mutation)
+      of_state = find_state(state, port.target);
+    if (port.kind == OutputKind::user_input_mutation)
+      for (std::uint32_t i = 0; i < interface.inputs.size(); ++i)
+        if (interface.inputs[i].role == InputRole::user && interface.inputs[i].name == port.target) of_input = i;
+    state_of_output_.push_back(of_state);
+    input_of_output_.push_back(of_input);
+    writes_back_ = writes_back_ || of_state != no_id || of_input != no_id;
+    output_checks_.add(port.type, false);
+  }
+}
+
+DAVIT_INLINE std::uint32_t CallFrame::find_state(std::span<const NamedTensor> state, std::string_view name) noexcept {
+  for (std::uint32_t i = 0; i < state.size(); ++i)
+    if (state[i].name == name) return i;
+  return no_id;
+}
+
+DAVIT_INLINE Result<void> CallFrame::gather(std::span<const EValue> user, std::span<const NamedTensor> state) {
+  const std::vector<InputPort>& ports = interface_->inputs;
+  std::size_t wanted = 0;
+  std::size_t fixed = 0;
+  for (const InputPort& port : ports) {
+    wanted += port.role == InputRole::user ? 1 : 0;
+    fixed += port.constant ? 1 : 0;
+  }
+  const bool omits_fixed = user.size() + fixed == wanted;
+  if (user.size() != wanted && !omits_fixed) return std::unexpected(wrong_count(user.size()));
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    if (state_of_input_[i] != no_id) {
+      inputs_[i] = EValue(state[state_of_input_[i]].tensor.view());
+      if (Tensor* const own = written_copy(i); own != nullptr) {
+        copy_tensor(inputs_[i].tensor(), own->view());
+        inputs_[i] = EValue(own->view());
+      }
+    } else if (ports[i].constant && omits_fixed) {
+      inputs_[i] = constant_value(*ports[i].constant);
+    } else {
+      inputs_[i] = user[next++];
+      if (ports[i].constant && !same_constant(inputs_[i], *ports[i].constant))
+        return std::unexpected(error(ErrorCode::invalid_argument, concat("argument '", ports[i].name, "' of ", *method_, "()"),
+                                     "the program was exported for one value of this argument, and this is another",
+                                     "leave the argument out, or export the program for the value you need"));
+    }
+  }
+  return {};
+}
+
+DAVIT_INLINE Result<std::vector<EValue>> CallFrame::arrange(std::span<const EValue> args, std::span<const NamedValue> kwargs) const {
+  std::vector<EValue> all;
+  std::vector<bool> taken(kwargs.size(), false);
+  const auto bad = [&](Name what) {
+    return std::unexpected(error(ErrorCode::invalid_argument, {}, std::move(what), call_it_as()));
+  };
+  for (const InputPort& port : interface_->inputs) {
+    if (port.role != InputRole::user) continue;
+    const bool positional = all.size() < args.size();
+    const EValue* given = positional ? &args[all.size()] : nullptr;
+    for (std::size_t k = 0; k < kwargs.size(); ++k) {
+      if (kwargs[k].name != port.name) continue;
+      if (given != nullptr) return bad(concat(*method_, "() got two values for argument '", port.name, "'"));
+      given = &kwargs[k].value;
+      taken[k] = true;
+    }
+    if (given == nullptr && port.constant) {
+      all.push_back(constant_value(*port.constant));
+    } else if (given == nullptr) {
+      return bad(concat(*method_, "() is missing value for argument '", port.name, "'"));
+    } else {
+      all.push_back(*given);
+    }
+  }
+  if (args.size() > all.size())
+    return bad(concat(*method_, "() expected at most ", all.size(), " argument(s) but received ", args.size()));
+  for (std::size_t k = 0; k < kwargs.size(); ++k)
+    if (!taken[k]) return bad(concat(*method_, "() has no argument '", kwargs[k].name, "'"));
+  return all;
+}
+
+DAVIT_INLINE Result<bool> CallFrame::check_inputs(std::span<const EValue> user, std::span<const EValue> inputs) {
+  if (inputs.size() != interface_->inputs.size()) return std::unexpected(wrong_count(user.size()));
+  symbols_.reset();
+  symbols_.settle();
+  const auto check = [&] { return check_values(*method_, backend_, "argument", interface_->inputs, inputs, symbols_); };
+  if (Result<void> checked = check(); !checked) return std::unexpected(std::move(checked.error()));
+  if (Result<void> bound = bind_symbols(*method_, backend_, *interface_, inputs, symbols_); !bound)
+    return std::unexpected(std::move(bound.error()));
+  if (Result<void> checked = check(); !checked) return std::unexpected(std::move(checked.error()));
+  return sizes_.changed(interface_->inputs, inputs);
+}
+
+DAVIT_INLINE Result<void> CallFrame::check_outputs() const {
+  return check_values(*method_, backend_, "output", interface_->outputs, outputs_, symbols_);
+}
+
+DAVIT_INLINE Result<void> CallFrame::write_back(std::span<const EValue> inputs, std::span<NamedTensor> state) {
+  writes_.clear();
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    if (const EValue to = destination(i, inputs, state); to.is_tensor())
+      writes_.push_back({&outputs_[i], to.tensor(), &interface_->outputs[i].target});
+  for (const Write& write : writes_)
+    if (!write.value->is_tensor() || write.value->tensor().dtype != write.to.dtype ||
+        !std::ranges::equal(write.value->tensor().sizes(), write.to.sizes()))
+      return std::unexpected(error(ErrorCode::invalid_shape, concat("outputs of ", *method_, "()"),
+                                   concat("the new value of '", *write.target, "' has other sizes or another dtype than it"),
+                                   "export the program again"));
+  used_copies_ = 0;
+  for (const Write& write : writes_) {
+    const Footprint changed = footprint(write.to);
+    for (EValue& output : outputs_)
+      if (!keep(output, changed)) return std::unexpected(no_memory());
+  }
+  for (const Write& write : writes_) copy_tensor(write.value->tensor(), write.to);
+  for (const Written& written : written_) copy_tensor(written.own.view(), state[state_of_input_[written.input]].tensor.view());
+  return {};
+}
+
+DAVIT_INLINE Error CallFrame::wrong_count(std::size_t given) const {
+  std::size_t wanted = 0;
+  const InputPort* missing = nullptr;
+  for (const InputPort& port : interface_->inputs) {
+    if (port.role != InputRole::user) continue;
+    if (wanted++ == given) missing = &port;
+  }
+  return error(ErrorCode::invalid_argument, {},
+               missing != nullptr ? concat(*method_, "() is missing value for argument '", missing->name, "'")
+                                  : concat(*method_, "() expected at most ", wanted, " argument(s) but received ", given),
+               call_it_as());
+}
+
+DAVIT_INLINE void CallFrame::find_written(std::span<const NamedTensor> state) {
+  for (std::size_t i = 0; i < interface_->inputs.size(); ++i) {
+    if (state_of_input_[i] == no_id) continue;
+    const auto replaces = [&](const OutputPort& port) {
+      return (port.kind == OutputKind::buffer_mutation || port.kind == OutputKind::parameter_mutation) && port.target == interface_->inputs[i].target;
+    };
+    if (std::ranges::any_of(interface_->outputs, replaces)) continue;
+    const Tensor& tensor = state[state_of_input_[i]].tensor;
+    written_.push_back({i, Tensor::zeros(tensor.dtype, tensor.sizes)});
+    writes_back_ = true;
+  }
+}
+
+DAVIT_INLINE Tensor* CallFrame::written_copy(std::size_t input) noexcept {
+  for (Written& written : written_)
+    if (written.input == input) return &written.own;
+  return nullptr;
+}
+
+DAVIT_INLINE Error CallFrame::error(ErrorCode code, Name where, Name what, Name fix) const {
+  return Error{.code = code, .stage = Stage::execute, .backend = Name(backend_), .where = std::move(where),
+               .what = std::move(what), .fix = std::move(fix)};
+}
+
+DAVIT_INLINE Error CallFrame::no_memory() const {
+  return error(ErrorCode::out_of_memory, concat("outputs of ", *method_, "()"), "no memory for a copy of an output", "run with smaller inputs");
+}
+
+DAVIT_INLINE EValue CallFrame::destination(std::size_t i, std::span<const EValue> inputs, std::span<const NamedTensor> state) const noexcept {
+  if (state_of_output_[i] != no_id) return EValue(state[state_of_output_[i]].tensor.view());
+  if (input_of_output_[i] != no_id) return inputs[input_of_output_[i]];
+  return {};
+}
+
+DAVIT_INLINE bool CallFrame::keep(EValue& value, const Footprint& changed) {
+  if (!value.is_tensor() || !overlap(footprint(value.tensor()), changed)) return true;
+  if (used_copies_ == copies_.size()) copies_.emplace_back();
+  Tensor& copy = copies_[used_copies_];
+  if (!reuse_tensor(copy, value.tensor().dtype, value.tensor().sizes())) return false;
+  copy_tensor(value.tensor(), copy.view());
+  value = EValue(copy.view());
+  ++used_copies_;
+  return true;
+}
+
+}  // namespace davit
