@@ -23,7 +23,7 @@ constexpr ExportedProgram sample() {
   return d.finish();
 }
 constexpr RegionChoice choice_of(const ExportedProgram& program) {
-  return RegionChoice(program, {3, 3, 3}, {"A", "B"}, {.pieces = 3});
+  return RegionChoice(program, {3, 3, 3}, {"A", "B"}, {.regions = 3});
 }
 /// A costs 100 a region, B 100 too but 40 for the middle one.
 constexpr CostTable costs(const RegionChoice& choice, std::uint64_t border = 0) {
@@ -105,7 +105,7 @@ TEST_CASE("random costs: no backend alone is cheaper by its sum, and the choice 
     for (std::uint32_t i = 0; i < count; ++i) v = d.add(concat("n", i), v, static_cast<double>(i));
     d.output(v);
     const ExportedProgram program = d.finish();
-    const RegionChoice choice(program, Bits(count, 7), {"A", "B", "C"}, {.pieces = 5});
+    const RegionChoice choice(program, Bits(count, 7), {"A", "B", "C"}, {.regions = 5});
     CostTable table;
     table.border_ns = random() % 30;
     for (std::uint32_t first = 0; first < choice.regions().count(); ++first)

@@ -27,7 +27,7 @@ ExportedProgram sample() {
   d.output(d.add("s1", d.mul("m", d.add("s0", d.user("x"), 1.0), 2.0), 3.0));
   return d.finish();
 }
-constexpr RegionOptions each_node{.pieces = 3};
+constexpr RegionOptions each_node{.regions = 3};
 RegionChoice choice_of(const ExportedProgram& program, std::vector<std::uint32_t> order = {0, 1}) {
   return detail::make_choice(Two::tables(), Method{"forward", &program}, order, each_node);
 }

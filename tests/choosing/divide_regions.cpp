@@ -18,7 +18,7 @@ using Numbers = std::vector<std::uint32_t>;
 
 namespace {
 
-constexpr Regions divide(const ExportedProgram& program, const Bits& support, RegionOptions options = {.pieces = 1}) {
+constexpr Regions divide(const ExportedProgram& program, const Bits& support, RegionOptions options = {.regions = 1}) {
   const ValueUsers users = value_users(program.view());
   return divide_regions(program, support, users, options);
 }
@@ -38,9 +38,9 @@ constexpr bool check_runs() {
 static_assert(check_runs());
 
 constexpr bool check_pieces() {
-  return divide(chain(8), Bits(8, 3), {.pieces = 4}).first == Numbers{0, 2, 4, 6, 8} &&
-         divide(chain(8), Bits(8, 1), {.pieces = 4}).first == Numbers{0, 8} &&  // one backend: nothing to choose
-         divide(chain(2), Bits(2, 3), {.pieces = 100}).first == Numbers{0, 1, 2} && divide(chain(0), {}).count() == 0;
+  return divide(chain(8), Bits(8, 3), {.regions = 4}).first == Numbers{0, 2, 4, 6, 8} &&
+         divide(chain(8), Bits(8, 1), {.regions = 4}).first == Numbers{0, 8} &&  // one backend: nothing to choose
+         divide(chain(2), Bits(2, 3), {.regions = 100}).first == Numbers{0, 1, 2} && divide(chain(0), {}).count() == 0;
 }
 static_assert(check_pieces());
 
@@ -99,7 +99,7 @@ TEST_CASE("cuts lie where one value passes, before nodes that read weights") {
     v = net.add(concat("s", block), v, before, like);
   }
   const ExportedProgram program = net.finish({v});
-  const Regions r = divide(program, Bits(14, 3), {.pieces = 2});
+  const Regions r = divide(program, Bits(14, 3), {.regions = 2});
   CHECK(r.first == Numbers{0, 7, 14});
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("a cut where one value passes is better than one before weights where 
     const Net::Value r = net.relu(concat("r", i), v, like);
     v = net.add(concat("s", i), net.conv(concat("c", i), r, w[static_cast<std::size_t>(i)], like, 1, 1), v, like);
   }
-  CHECK(divide(net.finish({v}), Bits(12, 3), {.pieces = 4}).first == Numbers{0, 3, 6, 9, 12});
+  CHECK(divide(net.finish({v}), Bits(12, 3), {.regions = 4}).first == Numbers{0, 3, 6, 9, 12});
 }
 
 TEST_CASE("regions end with their graph; control flow is a region of its own") {
@@ -146,7 +146,7 @@ TEST_CASE("random programs: an execution order, in stretches of equal support") 
     }
     d.output(values.back());
     const ExportedProgram program = d.finish();
-    const Regions r = divide(program, support, {.pieces = 1 + static_cast<std::uint32_t>(random() % 8)});
+    const Regions r = divide(program, support, {.regions = 1 + static_cast<std::uint32_t>(random() % 8)});
     REQUIRE(in_order(program.view(), r));
     REQUIRE(r.first.back() == count);
     for (std::uint32_t i = 0; i < r.count(); ++i) {
@@ -162,5 +162,5 @@ TEST_CASE("sizes that are hostile do not overflow") {
   ValueId v = d.user("x", {large, large, large});
   for (int i = 0; i < 6; ++i) v = d.add(concat("n", i), v, 1.0);
   d.output(v);
-  CHECK(divide(d.finish(), Bits(6, 3), {.pieces = 3}).first == Numbers{0, 2, 4, 6});
+  CHECK(divide(d.finish(), Bits(6, 3), {.regions = 3}).first == Numbers{0, 2, 4, 6});
 }

@@ -21,7 +21,7 @@ static_assert(Partitioner<Measuring> && Partitioner<ChoosingPartitioner<Timed>>)
 TEST_CASE("it measures, chooses, and leaves the table with which choosing alone does the same") {
   const TimedToys toys;
   const ExportedProgram program = support::add_mul_add();
-  const ChoosingOptions options{.regions = {.pieces = 3}};
+  const ChoosingOptions options{.regions = {.regions = 3}};
   First::mul_ns = 5000;
   Second::op_ns = 4000;
   CostTable table;
@@ -44,9 +44,9 @@ TEST_CASE("buffers that a program writes in place are state when it is measured 
   ExportedProgram program = d.finish();
   program.signature.unlisted_state.push_back("n");
   CostTable table;
-  auto lowered = to_backend(program, Measuring(table, {.regions = {.pieces = 2}}));
+  auto lowered = to_backend(program, Measuring(table, {.regions = {.regions = 2}}));
   REQUIRE(lowered);
-  CHECK(to_backend(program, ChoosingPartitioner<Timed>(table, {.regions = {.pieces = 2}})));
+  CHECK(to_backend(program, ChoosingPartitioner<Timed>(table, {.regions = {.regions = 2}})));
 }
 
 TEST_CASE("a wrong order is an error") {

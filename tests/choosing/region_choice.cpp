@@ -27,7 +27,7 @@ constexpr std::uint64_t unknown = no_cost;
 
 constexpr bool check_choice() {
   const ExportedProgram program = sample();
-  const RegionChoice choice(program, {3, 3, 2, 3}, {"A", "B"}, {.pieces = 1});
+  const RegionChoice choice(program, {3, 3, 2, 3}, {"A", "B"}, {.regions = 1});
   const auto wholes = choice.wholes();
   const bool keys = choice.key(0, 1) == wholes[0].keys[0] && choice.key(0, 3) == wholes[1].keys[0];
   return keys && choice.regions().count() == 3 && choice.takes(0, 0) && !choice.takes(0, 1) && wholes.size() == 2 &&
@@ -39,7 +39,7 @@ static_assert(check_choice());
 
 constexpr bool check_costs() {
   const ExportedProgram program = sample();
-  const RegionChoice choice(program, {3, 3, 2, 3}, {"A", "B"}, {.pieces = 1});
+  const RegionChoice choice(program, {3, 3, 2, 3}, {"A", "B"}, {.regions = 1});
   CostTable table;
   table.set({.region = choice.key(0, 1), .backend = "A", .ns = 100});
   table.set({.region = choice.key(0, 1), .backend = "B", .ns = 200});
@@ -70,7 +70,7 @@ TEST_CASE("costs: alone, joined as measured or as their sum, missing, refused") 
 
 TEST_CASE("regions that nothing was measured on go to the first backend that is not known to refuse them") {
   const ExportedProgram program = sample();
-  const RegionChoice choice(program, Bits(4, 7), {"A", "B", "C"}, {.pieces = 1});
+  const RegionChoice choice(program, Bits(4, 7), {"A", "B", "C"}, {.regions = 1});
   CostTable table;
   table.set({.region = choice.key(0, 1), .backend = "A", .outcome = CostOutcome::refused});
   table.set({.region = choice.key(0, 1), .backend = "B", .outcome = CostOutcome::not_run});
@@ -86,7 +86,7 @@ TEST_CASE("regions that nothing was measured on go to the first backend that is 
 
 TEST_CASE("keys of plans tell how a program is cut, and on what") {
   const ExportedProgram program = sample();
-  const RegionChoice choice(program, Bits(4, 3), {"A", "B"}, {.pieces = 4});
+  const RegionChoice choice(program, Bits(4, 3), {"A", "B"}, {.regions = 4});
   const auto key = [&](Numbers groups, Numbers backends) {
     const RegionPlan plan{std::move(groups), std::move(backends)};
     return choice.plan_key(plan, choice.keys_of(program, plan));
@@ -95,7 +95,7 @@ TEST_CASE("keys of plans tell how a program is cut, and on what") {
   CHECK(key({0, 0, 0, 0}, {0}) != key({0, 0, 0, 0}, {1}));
   CHECK(key({0, 0, 1, 1}, {0, 1}) != key({0, 1, 1, 1}, {0, 1}));
   CHECK(key({0, 0, 1, 1}, {0, 1}) != key({0, 0, 1, 1}, {1, 0}));
-  const RegionChoice other(program, Bits(4, 3), {"A", "C"}, {.pieces = 4});
+  const RegionChoice other(program, Bits(4, 3), {"A", "C"}, {.regions = 4});
   CHECK(choice.program_key() != other.program_key());
-  CHECK(choice.program_key() == RegionChoice(program, Bits(4, 3), {"A", "B"}, {.pieces = 2}).program_key());
+  CHECK(choice.program_key() == RegionChoice(program, Bits(4, 3), {"A", "B"}, {.regions = 2}).program_key());
 }

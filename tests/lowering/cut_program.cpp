@@ -20,7 +20,7 @@ namespace {
 
 /// A program cut along groups that hold every node but control flow.
 struct Cut {
-  std::vector<ExportedProgram> pieces;
+  std::vector<ExportedProgram> submodules;
   ExportedProgram parent;
   std::vector<ConstantPlacement> placements;
 
@@ -31,10 +31,10 @@ struct Cut {
     const QuotientGraph q = contract(graph, tags.nodes, static_cast<std::uint32_t>(tags.names.size()));
     const VertexOrder order = topological_order(q);
     ProgramCutter cutter(program, tags, q, order.order, shared);
-    for (TagId tag = 0; tag < tags.names.size(); ++tag) pieces.push_back(cutter.piece(tag));
+    for (TagId tag = 0; tag < tags.names.size(); ++tag) submodules.push_back(cutter.submodule(tag));
     parent = cutter.parent();
     placements = cutter.placements();
-    for (const ExportedProgram& piece : pieces) sound(piece);
+    for (const ExportedProgram& submodule : submodules) sound(submodule);
     sound(parent);
   }
   [[nodiscard]] const ConstantPlacement& placement(std::string_view target) const {
@@ -61,7 +61,7 @@ Names outputs(const ExportedProgram& program) {
   for (const OutputSpec& spec : program.signature.output_specs) names.push_back(arg_name(spec));
   return names;
 }
-Names held(const std::vector<NamedTensor>& tensors) {
+Names names_of(const std::vector<NamedTensor>& tensors) {
   Names names;
   for (const NamedTensor& tensor : tensors) names.push_back(tensor.name);
   return names;
@@ -92,7 +92,7 @@ Names nodes(const ExportedProgram& program) {
 
 }  // namespace
 
-TEST_CASE("a piece has what its nodes need as inputs and what others need as outputs; the parent calls the pieces") {
+TEST_CASE("a submodule has what its nodes need as inputs and what others need as outputs; the parent calls the submodules") {
   Draft d;
   const ValueId x = d.user("x");
   const ValueId y = d.user("y");
@@ -104,11 +104,11 @@ TEST_CASE("a piece has what its nodes need as inputs and what others need as out
   const ExportedProgram program = d.finish();
   const GraphModule before = program.graph_module;
   const Cut cut(program, {{0, {"a", "b"}}, {1, {"c"}}});
-  CHECK(inputs(cut.pieces[0]) == Names{"x", "y"});
-  CHECK(outputs(cut.pieces[0]) == Names{"a", "b"});
-  CHECK(inputs(cut.pieces[1]) == Names{"y", "b"});
-  CHECK(outputs(cut.pieces[1]) == Names{"c"});
-  CHECK(nodes(cut.pieces[0]) == Names{"aten.add.Tensor(x y) -> a", "aten.mul.Tensor(a a) -> b"});
+  CHECK(inputs(cut.submodules[0]) == Names{"x", "y"});
+  CHECK(outputs(cut.submodules[0]) == Names{"a", "b"});
+  CHECK(inputs(cut.submodules[1]) == Names{"y", "b"});
+  CHECK(outputs(cut.submodules[1]) == Names{"c"});
+  CHECK(nodes(cut.submodules[0]) == Names{"aten.add.Tensor(x y) -> a", "aten.mul.Tensor(a a) -> b"});
   CHECK(inputs(cut.parent) == Names{"x", "y"});
   CHECK(outputs(cut.parent) == Names{"c", "a"});
   CHECK(nodes(cut.parent) == Names{"higher_order.executorch_call_delegate(0 x y) -> a b", "higher_order.executorch_call_delegate(1 y b) -> c"});
@@ -122,8 +122,8 @@ TEST_CASE("a value that nobody outside uses stays inside, and one that nobody us
   const ValueId a = d.add("a", x, 1.0);
   d.output(d.mul("b", a, a));
   const Cut cut(d.finish(), {{0, {"a", "b"}}, {1, {"unused"}}});
-  CHECK(outputs(cut.pieces[0]) == Names{"b"});
-  CHECK(outputs(cut.pieces[1]).empty());
+  CHECK(outputs(cut.submodules[0]) == Names{"b"});
+  CHECK(outputs(cut.submodules[1]).empty());
   CHECK(nodes(cut.parent).size() == 2);
 }
 
@@ -139,12 +139,12 @@ TEST_CASE("a constant that one partition uses, however often, moves there and le
   d.output(d.mul("e", c, n));
   const ExportedProgram program = d.finish();
   const Cut cut(program, {{0, {"a", "b"}}, {1, {"c", "e"}}});
-  CHECK(inputs(cut.pieces[0]) == Names{"w", "x"});
-  CHECK(held(cut.pieces[0].state_dict) == Names{"w"});
-  CHECK(cut.pieces[0].state_dict[0].tensor.storage.data() == program.state_dict[0].tensor.storage.data());
-  CHECK(inputs(cut.pieces[1]) == Names{"n", "k", "b"});
-  CHECK(held(cut.pieces[1].constants) == Names{"n", "k"});
-  CHECK(cut.pieces[1].state_dict.empty());
+  CHECK(inputs(cut.submodules[0]) == Names{"w", "x"});
+  CHECK(names_of(cut.submodules[0].state_dict) == Names{"w"});
+  CHECK(cut.submodules[0].state_dict[0].tensor.storage.data() == program.state_dict[0].tensor.storage.data());
+  CHECK(inputs(cut.submodules[1]) == Names{"n", "k", "b"});
+  CHECK(names_of(cut.submodules[1].constants) == Names{"n", "k"});
+  CHECK(cut.submodules[1].state_dict.empty());
   CHECK(inputs(cut.parent) == Names{"x"});
   CHECK(cut.parent.state_dict.empty());
   CHECK(cut.parent.constants.empty());
@@ -160,7 +160,7 @@ TEST_CASE("a constant that nothing uses is left out everywhere") {
   d.parameter("w", 2);
   d.output(d.neg("a", d.user("x")));
   const Cut cut(d.finish(), {{0, {"a"}}});
-  CHECK(inputs(cut.pieces[0]) == Names{"x"});
+  CHECK(inputs(cut.submodules[0]) == Names{"x"});
   CHECK(cut.placements.empty());
 }
 
@@ -173,14 +173,14 @@ TEST_CASE("a constant that two partitions use is one storage for both, or a copy
   const ExportedProgram program = d.finish();
   const auto storage = [](const ExportedProgram& p) { return p.state_dict.at(0).tensor.storage.data(); };
   const Cut shared(program, {{0, {"a"}}, {1, {"b"}}});
-  CHECK(storage(shared.pieces[0]) == storage(program));
-  CHECK(storage(shared.pieces[1]) == storage(program));
+  CHECK(storage(shared.submodules[0]) == storage(program));
+  CHECK(storage(shared.submodules[1]) == storage(program));
   CHECK(shared.placement("w").fate == ConstantPlacement::Fate::shared);
   CHECK(shared.placement("w").partitions == 2);
   const Cut copied(program, {{0, {"a"}}, {1, {"b"}}}, SharedConstants::duplicate);
-  CHECK(storage(copied.pieces[0]) != storage(program));
-  CHECK(storage(copied.pieces[0]) != storage(copied.pieces[1]));
-  CHECK(*copied.pieces[1].state_dict[0].tensor.view().as<float>() == 2);
+  CHECK(storage(copied.submodules[0]) != storage(program));
+  CHECK(storage(copied.submodules[0]) != storage(copied.submodules[1]));
+  CHECK(*copied.submodules[1].state_dict[0].tensor.view().as<float>() == 2);
   CHECK(copied.placement("w").fate == ConstantPlacement::Fate::duplicated);
   CHECK(inputs(copied.parent) == Names{"x"});
 }
@@ -201,12 +201,12 @@ TEST_CASE("a constant that is returned, or that control flow uses, stays in the 
   const ExportedProgram program = d.finish();
   const Cut cut(program, {{0, {"p"}}, {0, {"y"}}, {1, {"sum"}}});
   CHECK(inputs(cut.parent) == Names{"w", "u", "x"});
-  CHECK(held(cut.parent.state_dict) == Names{"w", "u"});
-  CHECK(inputs(cut.pieces[2]) == Names{"w", "out"});
-  CHECK(cut.pieces[2].state_dict[0].tensor.storage.data() == cut.parent.state_dict[0].tensor.storage.data());
+  CHECK(names_of(cut.parent.state_dict) == Names{"w", "u"});
+  CHECK(inputs(cut.submodules[2]) == Names{"w", "out"});
+  CHECK(cut.submodules[2].state_dict[0].tensor.storage.data() == cut.parent.state_dict[0].tensor.storage.data());
   CHECK(cut.placement("w").fate == ConstantPlacement::Fate::kept);
   CHECK(cut.placement("u").fate == ConstantPlacement::Fate::kept);
-  CHECK(inputs(cut.pieces[1]) == Names{"in0"});
+  CHECK(inputs(cut.submodules[1]) == Names{"in0"});
   CHECK(cut.parent.graph_module.graphs.size() == 3);
 }
 
@@ -219,10 +219,10 @@ TEST_CASE("a mutated buffer that one partition reads and writes moves with its m
   d.mutate_buffer("total", sum);
   d.output(d.neg("z", y));
   const Cut cut(d.finish(), {{0, {"sum", "y"}}, {1, {"z"}}});
-  CHECK(inputs(cut.pieces[0]) == Names{"total", "x"});
-  CHECK(outputs(cut.pieces[0]) == Names{"sum", "y"});
-  CHECK(kind(cut.pieces[0].signature.output_specs[0]) == OutputKind::buffer_mutation);
-  CHECK(held(cut.pieces[0].state_dict) == Names{"total"});
+  CHECK(inputs(cut.submodules[0]) == Names{"total", "x"});
+  CHECK(outputs(cut.submodules[0]) == Names{"sum", "y"});
+  CHECK(kind(cut.submodules[0].signature.output_specs[0]) == OutputKind::buffer_mutation);
+  CHECK(names_of(cut.submodules[0].state_dict) == Names{"total"});
   CHECK(inputs(cut.parent) == Names{"x"});
   CHECK(outputs(cut.parent) == Names{"z"});
   CHECK(cut.placement("total").fate == ConstantPlacement::Fate::moved);
@@ -235,7 +235,7 @@ TEST_CASE("a new value of a buffer that is also used outside is passed out as we
   d.mutate_buffer("total", sum);
   d.output(sum);
   const Cut cut(d.finish(), {{0, {"sum"}}});
-  CHECK(outputs(cut.pieces[0]) == Names{"sum", "sum"});
+  CHECK(outputs(cut.submodules[0]) == Names{"sum", "sum"});
   CHECK(outputs(cut.parent) == Names{"sum"});
 }
 
@@ -249,10 +249,10 @@ TEST_CASE("a mutated buffer that two partitions use stays in the parent, and is 
   const Cut cut(d.finish(), {{0, {"sum"}}, {1, {"y"}}});
   CHECK(inputs(cut.parent) == Names{"total", "x"});
   CHECK(outputs(cut.parent) == Names{"sum", "y"});
-  CHECK(held(cut.parent.state_dict) == Names{"total"});
-  CHECK(inputs(cut.pieces[0]) == Names{"total", "x"});
-  CHECK(kind(cut.pieces[0].signature.input_specs[0]) == InputKind::user_input);
-  CHECK(cut.pieces[0].state_dict.empty());
+  CHECK(names_of(cut.parent.state_dict) == Names{"total"});
+  CHECK(inputs(cut.submodules[0]) == Names{"total", "x"});
+  CHECK(kind(cut.submodules[0].signature.input_specs[0]) == InputKind::user_input);
+  CHECK(cut.submodules[0].state_dict.empty());
   CHECK(cut.placement("total").fate == ConstantPlacement::Fate::kept);
 }
 
@@ -265,7 +265,7 @@ TEST_CASE("a buffer whose old value is returned, or whose new value another part
     const ValueId b = d.neg("b", x);
     write(d, total, x, a, b);
     const Cut cut(d.finish(), {{0, {"a"}}, {1, {"b"}}});
-    return inputs(cut.parent) == Names{"total", "x"} && cut.pieces[0].state_dict.empty();
+    return inputs(cut.parent) == Names{"total", "x"} && cut.submodules[0].state_dict.empty();
   };
   CHECK(stays([](Draft& d, ValueId total, ValueId, ValueId a, ValueId b) {
     d.mutate_buffer("total", a);
@@ -294,13 +294,13 @@ TEST_CASE("two mutations may move into one partition") {
   d.mutate_buffer("m", b);
   d.output(d.neg("c", b));
   const Cut cut(d.finish(), {{0, {"a", "b"}}, {1, {"c"}}});
-  CHECK(inputs(cut.pieces[0]) == Names{"m", "n", "x"});
-  CHECK(outputs(cut.pieces[0]) == Names{"a", "b", "b"});
+  CHECK(inputs(cut.submodules[0]) == Names{"m", "n", "x"});
+  CHECK(outputs(cut.submodules[0]) == Names{"a", "b", "b"});
   CHECK(inputs(cut.parent) == Names{"x"});
   CHECK(outputs(cut.parent) == Names{"c"});
 }
 
-TEST_CASE("tokens come first in a piece's inputs and outputs") {
+TEST_CASE("tokens come first in a submodule's inputs and outputs") {
   Draft d;
   const ValueId t0 = d.token("t0");
   const ValueId x = d.user("x");
@@ -311,10 +311,10 @@ TEST_CASE("tokens come first in a piece's inputs and outputs") {
   d.output(b);
   d.output(a);
   const Cut cut(d.finish(), {{1, {"n"}}, {0, {"t1"}}, {1, {"t2"}}});
-  CHECK(inputs(cut.pieces[1]) == Names{"t0", "n"});
-  CHECK(outputs(cut.pieces[1]) == Names{"t1", "a"});
-  CHECK(kind(cut.pieces[1].signature.input_specs[0]) == InputKind::token);
-  CHECK(kind(cut.pieces[1].signature.output_specs[0]) == OutputKind::token);
+  CHECK(inputs(cut.submodules[1]) == Names{"t0", "n"});
+  CHECK(outputs(cut.submodules[1]) == Names{"t1", "a"});
+  CHECK(kind(cut.submodules[1].signature.input_specs[0]) == InputKind::token);
+  CHECK(kind(cut.submodules[1].signature.output_specs[0]) == OutputKind::token);
   CHECK(nodes(cut.parent)[2] == "higher_order.executorch_call_delegate(2 t1 a) -> t2 b");
   CHECK(outputs(cut.parent) == Names{"t2", "b", "a"});
 }
@@ -339,14 +339,14 @@ TEST_CASE("symbols, their ranges and node metadata go where they are used") {
   d.output(d.neg("b", y));
   d.program.range_constraints = {{"s0", 2, 8}, {"s1", 3, {}}};
   const Cut cut(d.finish(), {{0, {"a"}}, {1, {"b"}}});
-  REQUIRE(cut.pieces[0].range_constraints.size() == 1);
-  CHECK(cut.pieces[0].range_constraints[0].symbol == "s0");
-  CHECK(cut.pieces[1].range_constraints.at(0).symbol == "s1");
+  REQUIRE(cut.submodules[0].range_constraints.size() == 1);
+  CHECK(cut.submodules[0].range_constraints[0].symbol == "s0");
+  CHECK(cut.submodules[1].range_constraints.at(0).symbol == "s1");
   CHECK(cut.parent.range_constraints.size() == 2);
-  CHECK(cut.pieces[0].graph_module.exprs.size() == 1);
-  const GraphModuleView graph = cut.pieces[0].view();
+  CHECK(cut.submodules[0].graph_module.exprs.size() == 1);
+  const GraphModuleView graph = cut.submodules[0].view();
   REQUIRE(graph.nodes[0].metadata == 0);
   CHECK(graph.str(graph.metadata[0].nn_module_stack) == "L__self__,,M");
-  CHECK(cut.pieces[1].view().nodes[0].metadata == no_id);
+  CHECK(cut.submodules[1].view().nodes[0].metadata == no_id);
   CHECK(cut.parent.view().nodes[0].metadata != no_id);
 }

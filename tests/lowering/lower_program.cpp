@@ -95,7 +95,7 @@ TEST_CASE("a program is lowered onto two backends and runs; the program itself s
   CHECK(backends(*lowered, 0) == Texts{"toy0", "toy1"});
   CHECK(lowered->methods()[0].delegates[1].tag == "p1");
   CHECK(lowered->state().empty());
-  CHECK(A::state.held == std::vector<const void*>{weights});
+  CHECK(A::state.constants == std::vector<const void*>{weights});
   Session session = *Session::make(*lowered);
   CHECK(support::run(session, {3}) == Floats{9});
   CHECK(A::state.executed == 1);
@@ -241,8 +241,8 @@ TEST_CASE("constants of several partitions are shared, copied, or refused") {
   const ByHand<Two> split(program.view(), {{0, {"sum"}}, {1, {"y", "z"}}});
   Diagnostics diagnostics;
   REQUIRE(to_backend(program, split, {}, &diagnostics));
-  REQUIRE(A::state.held.size() == 1);
-  CHECK(A::state.held[0] == B::state.held[0]);
+  REQUIRE(A::state.constants.size() == 1);
+  CHECK(A::state.constants[0] == B::state.constants[0]);
   REQUIRE(diagnostics.reports.size() == 1);
   const PartitionReport& report = diagnostics.reports[0];
   CHECK(report.method == "forward");
@@ -252,12 +252,12 @@ TEST_CASE("constants of several partitions are shared, copied, or refused") {
   CHECK((report.constants[1].target == "k" && report.constants[1].fate == "moved"));
   REQUIRE(report.partitions.size() == 2);
   CHECK((report.partitions[1].tag == "p1" && report.partitions[1].backend == "toy1" && report.partitions[1].nodes == 2));
-  CHECK((report.partitions[1].inputs == 1 && report.partitions[1].outputs == 1 && report.partitions[1].held_bytes == 8));
+  CHECK((report.partitions[1].inputs == 1 && report.partitions[1].outputs == 1 && report.partitions[1].constant_bytes == 8));
 
   A::state = B::state = {};
   const auto copied = to_backend(program, split, {.shared_constants = SharedConstants::duplicate});
   REQUIRE(copied);
-  CHECK(A::state.held[0] != B::state.held[0]);
+  CHECK(A::state.constants[0] != B::state.constants[0]);
   Session session = *Session::make(*copied);
   CHECK(support::run(session, {3}) == Floats{9});
 

@@ -23,8 +23,8 @@ TEST_CASE("what a program holds, what it changes, and what is passed") {
   ExportedProgram program = d.finish();
   program.signature.unlisted_state.push_back("u");
   const std::vector<ValueSource> sources = value_sources(program);
-  CHECK(sources[w] == ValueSource::held);
-  CHECK(sources[k] == ValueSource::held);
+  CHECK(sources[w] == ValueSource::constant);
+  CHECK(sources[k] == ValueSource::constant);
   CHECK(sources[b] == ValueSource::state);
   CHECK(sources[u] == ValueSource::state);
   CHECK(sources[x] == ValueSource::passed);

@@ -26,7 +26,7 @@ Names written(Body&& body) {
   d.output(body(d, std::vector<ValueId>{p, b1, b2, k, x}));
   return written_in_place(d.finish());
 }
-enum Held { p, b1, b2, k, x };
+enum Attribute { p, b1, b2, k, x };
 
 }  // namespace
 

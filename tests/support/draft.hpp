@@ -58,18 +58,18 @@ class Draft {
   /// @name What the program holds, one element each unless a tensor is given. The input is called like its target.
   davit::ValueId parameter(std::string_view name, davit::Tensor tensor) {
     program.signature.input_specs.push_back(davit::InputToParameterSpec({davit::Name::own(name)}, davit::Name::own(name)));
-    return held(name, program.state_dict, std::move(tensor));
+    return attribute(name, program.state_dict, std::move(tensor));
   }
   davit::ValueId parameter(std::string_view name, float value) { return parameter(name, programs::scalar(value)); }
   davit::ValueId buffer(std::string_view name, float value, bool persistent = true) {
     program.signature.input_specs.push_back(
         davit::InputToBufferSpec({davit::Name::own(name)}, davit::Name::own(name), persistent));
-    return held(name, persistent ? program.state_dict : program.constants, programs::scalar(value));
+    return attribute(name, persistent ? program.state_dict : program.constants, programs::scalar(value));
   }
   davit::ValueId constant(std::string_view name, float value) {
     program.signature.input_specs.push_back(
         davit::InputToTensorConstantSpec({davit::Name::own(name)}, davit::Name::own(name)));
-    return held(name, program.constants, programs::scalar(value));
+    return attribute(name, program.constants, programs::scalar(value));
   }
 
   /// A value of the innermost graph that has x's sizes.
@@ -203,7 +203,7 @@ class Draft {
   std::uint32_t metadata = davit::no_id;  ///< of the nodes that follow
 
  private:
-  davit::ValueId held(std::string_view name, std::vector<davit::NamedTensor>& entries, davit::Tensor tensor) {
+  davit::ValueId attribute(std::string_view name, std::vector<davit::NamedTensor>& entries, davit::Tensor tensor) {
     const davit::ValueId v = b.tensor(name, davit::ScalarType::float32, std::span<const std::int64_t>(tensor.sizes));
     b.input(davit::GraphBuilder::value(v));
     entries.push_back({davit::Name::own(name), std::move(tensor)});

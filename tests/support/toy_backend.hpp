@@ -32,11 +32,11 @@ struct ToyState {
   int compiled = 0;
   int prepared = 0;
   int executed = 0;
-  std::vector<const void*> held;     ///< data of the constants that preprocess saw
+  std::vector<const void*> constants;  ///< data of the constants that preprocess saw
   std::vector<std::size_t> nodes{};  ///< of each program that preprocess saw
 };
 
-/// What a toy backend compiles: instructions over the call's inputs, held constants and temporaries.
+/// What a toy backend compiles: instructions over the call's inputs, constants and temporaries.
 struct ToyCode {
   enum class Op : std::uint8_t { add, sub, mul, neg, relu, gt, lt, both };
   struct Operand {
@@ -186,7 +186,7 @@ struct toy_backend {
       const davit::InputRole role = davit::input_role(program.signature, spec);
       if (role == davit::InputRole::constant) {
         const davit::Tensor* tensor = program.tensor_named(*davit::target(spec));
-        state.held.push_back(tensor->storage.data());
+        state.constants.push_back(tensor->storage.data());
         place[values[i].value()] = {.kind = ToyCode::Operand::Kind::constant, .index = static_cast<std::uint32_t>(code.constants.size())};
         code.constants.push_back(*tensor);
       } else if (role == davit::InputRole::user || role == davit::InputRole::state) {

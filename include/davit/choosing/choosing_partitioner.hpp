@@ -42,7 +42,7 @@ namespace detail {
 [[nodiscard]] PartitionResult apply_plan(BackendTables backends, GraphModuleView graph, const RegionPlan& plan,
                                                 std::span<const std::uint32_t> order, bool fallbacks);
 /// A group of nodes for people: first and last operator, and how many there are.
-[[nodiscard]] Name words_for(GraphModuleView graph, std::span<const NodeId> nodes);
+[[nodiscard]] Name describe_nodes(GraphModuleView graph, std::span<const NodeId> nodes);
 [[nodiscard]] Result<PartitionResult> choose_partitions(BackendTables backends, const CostTable& table, const ChoosingOptions& options,
                                                                const Method& method);
 

@@ -20,7 +20,7 @@ namespace davit {
 
 /// How finely a program is divided.
 struct RegionOptions {
-  std::uint32_t pieces = 12;   ///< into about how many the part of a program is divided that several backends take
+  std::uint32_t regions = 12;  ///< into about how many the part of a program is divided that several backends take
   std::uint32_t longest = 16;  ///< how many neighbouring regions may be looked at as one
 };
 
@@ -123,7 +123,7 @@ class RegionDivider {
   /// evenly.
   constexpr void weigh() {
     std::vector<std::uint8_t> is_weight(graph_.values.size(), 0);  // held, or made of what is held only
-    for (ValueId v = 0; v < is_weight.size(); ++v) is_weight[v] = sources_[v] == ValueSource::held ? 1 : 0;
+    for (ValueId v = 0; v < is_weight.size(); ++v) is_weight[v] = sources_[v] == ValueSource::constant ? 1 : 0;
     work_.push_back(0);
     reads_weights_.assign(out_.order.size(), 0);
     for (std::uint32_t p = 0; p < out_.order.size(); ++p) {
@@ -178,13 +178,13 @@ class RegionDivider {
   /// Cuts a stretch of equal support: evenly by work, where little is passed on and before nodes that read weights.
   constexpr void divide(std::uint32_t begin, std::uint32_t end) {
     const std::uint64_t work = work_[end] - work_[begin];
-    std::uint32_t pieces = 1;
-    if (std::popcount(support_[node(begin)]) > 1) pieces = share(work);
-    pieces = std::clamp<std::uint32_t>(pieces, 1, end - begin);
+    std::uint32_t parts = 1;
+    if (std::popcount(support_[node(begin)]) > 1) parts = share(work);
+    parts = std::clamp<std::uint32_t>(parts, 1, end - begin);
     std::uint32_t last = begin;
-    for (std::uint32_t i = 1; i < pieces; ++i) {
-      const std::uint64_t target = work_[begin] + work / pieces * i;
-      const std::uint64_t half = work / pieces / 2;
+    for (std::uint32_t i = 1; i < parts; ++i) {
+      const std::uint64_t target = work_[begin] + work / parts * i;
+      const std::uint64_t half = work / parts / 2;
       std::uint32_t best = end;
       for (std::uint32_t p = first_at(target - half, begin, end); p < end && work_[p] < target + half; ++p)
         if (p > last && (best == end || score(p, target) < score(best, target))) best = p;
@@ -192,11 +192,11 @@ class RegionDivider {
     }
     add_region(end, begin);
   }
-  /// How many of the pieces fall to a stretch of that work, rounded.
+  /// How many of the parts fall to a stretch of that work, rounded.
   [[nodiscard]] constexpr std::uint32_t share(std::uint64_t work) const {
     const int shift = std::max(0, static_cast<int>(std::bit_width(work_.back())) - 30);
     const std::uint64_t whole = work_.back() >> shift;
-    return whole == 0 ? 1 : static_cast<std::uint32_t>(((work >> shift) * options_.pieces + whole / 2) / whole);
+    return whole == 0 ? 1 : static_cast<std::uint32_t>(((work >> shift) * options_.regions + whole / 2) / whole);
   }
   [[nodiscard]] constexpr std::uint32_t first_at(std::uint64_t work, std::uint32_t begin, std::uint32_t end) const {
     return static_cast<std::uint32_t>(std::lower_bound(work_.begin() + begin, work_.begin() + end, work) -

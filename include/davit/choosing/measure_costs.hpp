@@ -59,10 +59,10 @@ template <class P>
   for (const NodeId n : nodes) tags.tag_node(n, 0);
   const QuotientGraph quotient = contract(graph, tags.nodes, 1);
   const std::vector<std::uint32_t> order = topological_order(quotient).order;
-  return ProgramCutter(program, tags, quotient, order, SharedConstants::share).piece(0);
+  return ProgramCutter(program, tags, quotient, order, SharedConstants::share).submodule(0);
 }
 
-[[nodiscard]] inline std::size_t held_bytes(const ExportedProgram& program) {
+[[nodiscard]] inline std::size_t constant_bytes(const ExportedProgram& program) {
   std::size_t bytes = 0;
   for (const auto* tensors : {&program.state_dict, &program.constants})
     for (const NamedTensor& each : *tensors) bytes += each.tensor.storage.size();
@@ -81,7 +81,7 @@ class CostMeasurement {
         table_(table),
         timing_(timing),
         choice_(make_choice(backends, method, order_, options.regions)),
-        bytes_(held_bytes(program_)),
+        bytes_(constant_bytes(program_)),
         begin_(Clock::now()) {}
 
   void run() {
@@ -178,24 +178,24 @@ class CostMeasurement {
                 .backend = Name::own(choice_.backends()[job.backend]),
                 .ns = outcome == CostOutcome::measured ? ns : 0,
                 .outcome = outcome,
-                .what = words_for(choice_.graph(), job.nodes)});
+                .what = describe_nodes(choice_.graph(), job.nodes)});
   }
   /// Adds a job's program; if that is not possible, the table says so.
   bool lower(const Job& job, std::vector<TimedProgram>& programs, std::size_t& bytes) {
-    const ExportedProgram piece = cut_nodes(program_, job.nodes);
+    const ExportedProgram submodule = cut_nodes(program_, job.nodes);
     Result<Session> session = std::unexpected(Error{});
     if (backends_[order_[job.backend]].is_available())
-      session = session_of(backends_, piece, OneBackend{backends_, order_[job.backend]}, {.require_full_delegation = true});
+      session = session_of(backends_, submodule, OneBackend{backends_, order_[job.backend]}, {.require_full_delegation = true});
     if (!session) {
       note(job, CostOutcome::refused);
       return false;
     }
-    Result<MadeUpInputs> inputs = made_up_inputs(piece, timing_.seed);
+    Result<MadeUpInputs> inputs = made_up_inputs(submodule, timing_.seed);
     if (!inputs) {
       note(job, CostOutcome::not_run);
       return false;
     }
-    const std::size_t own = held_bytes(piece);
+    const std::size_t own = constant_bytes(submodule);
     bytes += own;
     programs.emplace_back(*std::move(session), *std::move(inputs), job.key.bits, bytes_ - std::min(own, bytes_));
     return true;

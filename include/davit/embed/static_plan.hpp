@@ -221,16 +221,16 @@ class PlacePlanner {
     const bool is_input =
         from.place == StaticPlace::state || (from.place == StaticPlace::argument && input_of(root(v)));
     if (is_input && same_address(from, to) && from.dtype == to.dtype) return;
-    std::uint32_t staging = no_id;
+    std::uint32_t temporary = no_id;
     if (is_input) {
-      staging = static_cast<std::uint32_t>(root_.size());
+      temporary = static_cast<std::uint32_t>(root_.size());
       staged_.push_back(v);
-      root_.push_back(staging);
+      root_.push_back(temporary);
       place_.push_back({});
       life_.push_back({no_id, 0, 0});
-      touch(staging, steps);
+      touch(temporary, steps);
     }
-    mutations_.push_back({v, to, numel(v), staging});
+    mutations_.push_back({v, to, numel(v), temporary});
   }
   [[nodiscard]] constexpr bool input_of(ValueId v) const noexcept { return values_[v].source < 0; }
   /// Where the new value of that graph input goes.
@@ -315,15 +315,15 @@ class PlacePlanner {
   constexpr void finish_copies() {
     const auto from = [&](ValueId v) { return resolve({StepOperand::Kind::input, values_[v].dtype, 0, v}); };
     for (const Pending& c : copies_) plan_.copies.push_back({from(c.value), c.to, c.count});
-    const auto staging = [&](const Pending& c) {
-      StaticOperand at = place_[c.staging];
+    const auto temporary = [&](const Pending& c) {
+      StaticOperand at = place_[c.temporary];
       at.dtype = c.to.dtype;
       return at;
     };
     for (const Pending& c : mutations_)
-      if (c.staging != no_id) plan_.copies.push_back({from(c.value), staging(c), c.count});
+      if (c.temporary != no_id) plan_.copies.push_back({from(c.value), temporary(c), c.count});
     for (const Pending& c : mutations_)
-      plan_.copies.push_back({c.staging != no_id ? staging(c) : from(c.value), c.to, c.count});
+      plan_.copies.push_back({c.temporary != no_id ? temporary(c) : from(c.value), c.to, c.count});
   }
   [[nodiscard]] static constexpr bool same_address(const StaticOperand& a, const StaticOperand& b) noexcept {
     return a.place == b.place && a.offset == b.offset;
@@ -341,7 +341,7 @@ class PlacePlanner {
     ValueId value;
     StaticOperand to;
     std::uint32_t count;
-    std::uint32_t staging = no_id;
+    std::uint32_t temporary = no_id;
   };
   StaticGraph graph_;
   const StaticInput* inputs_;

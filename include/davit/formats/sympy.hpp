@@ -46,13 +46,13 @@ class SympyReader {
   [[nodiscard]] std::unexpected<Error> fail(const Token& token, const Name& what) const {
     return corrupt(concat("expression ", in_quotes(text_), ", byte ", token.offset), what);
   }
-  [[nodiscard]] Result<ExprId> expression(detail::SympyLexer& words, int depth);
-  [[nodiscard]] Result<ExprId> function(const Token& name, detail::SympyLexer& words, int depth);
+  [[nodiscard]] Result<ExprId> expression(detail::SympyLexer& tokens, int depth);
+  [[nodiscard]] Result<ExprId> function(const Token& name, detail::SympyLexer& tokens, int depth);
   [[nodiscard]] Result<ExprId> operation(const Token& name, std::span<const ExprId> operands);
   [[nodiscard]] Result<ExprId> constant(const Token& word);
-  [[nodiscard]] Result<ExprId> literal(const Token& name, detail::SympyLexer& words);
-  [[nodiscard]] Result<ExprId> rational(detail::SympyLexer& words);
-  [[nodiscard]] bool skip_assumptions(detail::SympyLexer& words);
+  [[nodiscard]] Result<ExprId> literal(const Token& name, detail::SympyLexer& tokens);
+  [[nodiscard]] Result<ExprId> rational(detail::SympyLexer& tokens);
+  [[nodiscard]] bool skip_assumptions(detail::SympyLexer& tokens);
   [[nodiscard]] ExprId symbol(std::string_view name);
   [[nodiscard]] ExprId real(double value) {
     return builder_.expr({.op = ExprOp::real, .value = std::bit_cast<std::int64_t>(value)});
@@ -74,29 +74,29 @@ class SympyReader {
 inline Result<ExprId> SympyReader::read(std::string_view text) {
   if (const auto at = known_.find(text); at != known_.end()) return at->second;
   text_ = text;
-  detail::SympyLexer words(text);
-  Result<ExprId> id = expression(words, 0);
+  detail::SympyLexer tokens(text);
+  Result<ExprId> id = expression(tokens, 0);
   if (!id) return id;
-  if (words.peek().kind != Kind::end) return fail(words.peek(), "the expression should end here");
+  if (tokens.peek().kind != Kind::end) return fail(tokens.peek(), "the expression should end here");
   known_.emplace(text, *id);
   return id;
 }
 
-inline Result<ExprId> SympyReader::expression(detail::SympyLexer& words, int depth) {
-  if (depth > max_expression_depth) return fail(words.peek(), "the expression is nested too deeply");
-  const Token word = words.take();
-  if (word.kind == Kind::name && words.take_if(Kind::open)) return function(word, words, depth);
+inline Result<ExprId> SympyReader::expression(detail::SympyLexer& tokens, int depth) {
+  if (depth > max_expression_depth) return fail(tokens.peek(), "the expression is nested too deeply");
+  const Token word = tokens.take();
+  if (word.kind == Kind::name && tokens.take_if(Kind::open)) return function(word, tokens, depth);
   if (word.kind == Kind::name || word.kind == Kind::number) return constant(word);
   return fail(word, "expected a number or a function");
 }
 
-inline Result<ExprId> SympyReader::function(const Token& name, detail::SympyLexer& words, int depth) {
-  if (name.text == "Symbol" || name.text == "Integer" || name.text == "Float") return literal(name, words);
-  if (name.text == "Rational") return rational(words);
+inline Result<ExprId> SympyReader::function(const Token& name, detail::SympyLexer& tokens, int depth) {
+  if (name.text == "Symbol" || name.text == "Integer" || name.text == "Float") return literal(name, tokens);
+  if (name.text == "Rational") return rational(tokens);
   std::vector<ExprId> operands;
-  while (!words.take_if(Kind::close)) {
-    if (!operands.empty() && !words.take_if(Kind::comma)) return fail(words.peek(), "expected ',' or ')'");
-    Result<ExprId> operand = expression(words, depth + 1);
+  while (!tokens.take_if(Kind::close)) {
+    if (!operands.empty() && !tokens.take_if(Kind::comma)) return fail(tokens.peek(), "expected ',' or ')'");
+    Result<ExprId> operand = expression(tokens, depth + 1);
     if (!operand) return operand;
     operands.push_back(*operand);
   }
@@ -142,9 +142,9 @@ inline Result<ExprId> SympyReader::constant(const Token& word) {
 }
 
 /// Symbol('s0', positive=True), Integer(3) or Float('0.5', precision=53).
-inline Result<ExprId> SympyReader::literal(const Token& name, detail::SympyLexer& words) {
-  const Token value = words.take();
-  if (!skip_assumptions(words)) return fail(words.peek(), "expected ')'");
+inline Result<ExprId> SympyReader::literal(const Token& name, detail::SympyLexer& tokens) {
+  const Token value = tokens.take();
+  if (!skip_assumptions(tokens)) return fail(tokens.peek(), "expected ')'");
   if (name.text == "Symbol") {
     if (value.kind != Kind::string || value.text.empty()) return fail(value, "expected the name of a symbol");
     return symbol(value.text);
@@ -160,23 +160,23 @@ inline Result<ExprId> SympyReader::literal(const Token& name, detail::SympyLexer
 }
 
 /// Rational(1, 2).
-inline Result<ExprId> SympyReader::rational(detail::SympyLexer& words) {
-  const Token numerator = words.take();
-  const bool comma = words.take_if(Kind::comma);
-  const Token denominator = words.take();
+inline Result<ExprId> SympyReader::rational(detail::SympyLexer& tokens) {
+  const Token numerator = tokens.take();
+  const bool comma = tokens.take_if(Kind::comma);
+  const Token denominator = tokens.take();
   const auto p = parse<std::int64_t>(numerator.text);
   const auto q = parse<std::uint32_t>(denominator.text);
-  if (!comma || !p || !q || *q == 0 || !words.take_if(Kind::close)) return fail(numerator, "expected two integers");
+  if (!comma || !p || !q || *q == 0 || !tokens.take_if(Kind::close)) return fail(numerator, "expected two integers");
   return builder_.expr({.op = ExprOp::rational, .c = *q, .value = *p});
 }
 
 /// `, name=value` any number of times, then ')'.
-inline bool SympyReader::skip_assumptions(detail::SympyLexer& words) {
-  while (words.take_if(Kind::comma)) {
-    if (!words.take_if(Kind::name) || !words.take_if(Kind::equals)) return false;
-    if (!words.take_if(Kind::name) && !words.take_if(Kind::number)) return false;
+inline bool SympyReader::skip_assumptions(detail::SympyLexer& tokens) {
+  while (tokens.take_if(Kind::comma)) {
+    if (!tokens.take_if(Kind::name) || !tokens.take_if(Kind::equals)) return false;
+    if (!tokens.take_if(Kind::name) && !tokens.take_if(Kind::number)) return false;
   }
-  return words.take_if(Kind::close);
+  return tokens.take_if(Kind::close);
 }
 
 inline ExprId SympyReader::symbol(std::string_view name) {

@@ -15,7 +15,7 @@ struct SympyToken {
   std::size_t offset = 0;  ///< in the expression
 };
 
-/// Splits an expression into words.
+/// Splits an expression into tokens.
 class SympyLexer {
  public:
   explicit SympyLexer(std::string_view text) noexcept : text_(text) { advance(); }

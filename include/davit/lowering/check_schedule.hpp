@@ -28,20 +28,20 @@ class ScheduleChecker {
     for (std::size_t i = 0; i < interface_.inputs.size(); ++i)
       if (!agree(interface_.inputs[i].type, types_[schedule_.input_slots[i]]) ||
           (interface_.inputs[i].constant && interface_.inputs[i].type.tag == EValue::Tag::tensor))
-        return misfit(concat("input '", interface_.inputs[i].name, "'"));
+        return mismatch(concat("input '", interface_.inputs[i].name, "'"));
     for (std::size_t i = 0; i < interface_.outputs.size(); ++i)
       if (!agree(interface_.outputs[i].type, types_[schedule_.output_slots[i]]))
-        return misfit(concat("output '", interface_.outputs[i].name, "'"));
-    if (std::optional<Name> wrong = constants()) return misfit(concat("constant '", *wrong, "'"));
+        return mismatch(concat("output '", interface_.outputs[i].name, "'"));
+    if (std::optional<Name> wrong = constants()) return mismatch(concat("constant '", *wrong, "'"));
     for (const ScheduleStep& step : schedule_.steps)
       if (!fits(step))
-        return misfit(
+        return mismatch(
             concat("node '", node_label(graph_, step.node), "' (", graph_.target(graph_.nodes[step.node]), ")"));
     return {};
   }
 
  private:
-  [[nodiscard]] static std::unexpected<Error> misfit(Name where) {
+  [[nodiscard]] static std::unexpected<Error> mismatch(Name where) {
     return std::unexpected(Error{.code = ErrorCode::corrupt_data,
                                  .stage = Stage::load,
                                  .where = std::move(where),

@@ -18,7 +18,7 @@ namespace davit {
 
 /// Cuts a program along its partitions: a program per tag, and the parent that calls them.
 ///
-/// Built once in O(program); a piece costs O(its size). The program and the tags must be checked, every node but control
+/// Built once in O(program); a submodule costs O(its size). The program and the tags must be checked, every node but control
 /// flow tagged, and both must outlive the cutter. Source: executorch.exir.lowered_backend_module
 /// (create_exported_program_from_submodule, create_submodule_from_nodes).
 class ProgramCutter {
@@ -29,9 +29,9 @@ class ProgramCutter {
   [[nodiscard]] const std::vector<ConstantPlacement>& placements() const noexcept { return placements_; }
 
   /// The program of one partition: constants and mutated buffers that are its own, then what it is passed as user inputs.
-  [[nodiscard]] ExportedProgram piece(TagId tag);
+  [[nodiscard]] ExportedProgram submodule(TagId tag);
 
-  /// The program that calls the pieces; every piece must have been cut before. Each graph keeps its number.
+  /// The program that calls the submodules; every submodule must have been cut before. Each graph keeps its number.
   [[nodiscard]] ExportedProgram parent();
 
  private:
@@ -72,7 +72,7 @@ class ProgramCutter {
   [[nodiscard]] int rank(std::uint32_t spec) const noexcept;
   [[nodiscard]] Name name(ValueId v) const { return Name::own(graph_.name(v)); }
 
-  struct Held {
+  struct TensorEntry {
     std::string_view name;
     const NamedTensor* entry = nullptr;
     bool constant = false;
@@ -85,8 +85,8 @@ class ProgramCutter {
   /// Moves tokens to the front, otherwise keeping the order; answers how many there are.
   [[nodiscard]] std::size_t tokens_first(std::vector<ValueId>& values) const;
 
-  /// Adds a held input: its tensor or object goes into the piece.
-  void hold(ExportedProgram& out, std::uint32_t spec);
+  /// Adds an attribute of the program: its tensor or object goes into the submodule.
+  void add_attribute(ExportedProgram& out, std::uint32_t spec);
   void add_tensor(ExportedProgram& out, std::uint32_t spec, bool copy);
   /// Adds an input that is passed at each call.
   void pass_in(ExportedProgram& out, ValueId v);
@@ -110,7 +110,7 @@ class ProgramCutter {
   std::vector<std::uint8_t> escapes_;
   std::vector<std::uint32_t> output_of_;         ///< per value: its first place among the outputs of its graph
   std::vector<Call> calls_;
-  std::vector<Held> tensors_;
+  std::vector<TensorEntry> tensors_;
   std::vector<InputRole> roles_;
   std::vector<TagId> owner_;                     ///< per input spec: the one partition that uses it, many, outside, or no_id
   std::vector<std::uint32_t> users_;             ///< per input spec: partitions that use it

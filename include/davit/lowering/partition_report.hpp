@@ -57,7 +57,7 @@ struct PartitionReport {
     std::size_t nodes = 0;       ///< 0: not known
     std::size_t inputs = 0;      ///< values passed at each call
     std::size_t outputs = 0;
-    std::size_t held_bytes = 0;  ///< of the constants it holds
+    std::size_t constant_bytes = 0;  ///< of the constants it holds
   };
   struct Constant {
     Name target;

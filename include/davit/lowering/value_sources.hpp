@@ -15,7 +15,7 @@ namespace davit {
 /// Where a value comes from, as a partition sees it.
 enum class ValueSource : std::uint8_t {
   passed,  ///< a user input, or what a node made
-  held,    ///< a parameter, buffer, constant or object that the program does not change
+  constant,  ///< a parameter, buffer, constant or object that the program does not change
   state,   ///< one that it changes
 };
 
@@ -36,7 +36,7 @@ enum class ValueSource : std::uint8_t {
     if (!inputs[i].is_value() || kind(spec) == InputKind::user_input || kind(spec) == InputKind::token) continue;
     const Name* name = target(spec);
     const bool changes = name != nullptr && std::ranges::binary_search(changed, name->view());
-    sources[inputs[i].value()] = changes ? ValueSource::state : ValueSource::held;
+    sources[inputs[i].value()] = changes ? ValueSource::state : ValueSource::constant;
   }
   return sources;
 }

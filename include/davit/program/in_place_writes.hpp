@@ -86,8 +86,8 @@ template <class = void>
   const std::vector<InputSpec>& specs = program.signature.input_specs;
   for (std::size_t i = 0; i < specs.size() && i < inputs.size(); ++i) {
     const InputKind k = kind(specs[i]);
-    const bool held = k == InputKind::parameter || k == InputKind::buffer || k == InputKind::constant_tensor;
-    if (held && inputs[i].is_value() && writes.is_written(inputs[i].value())) names.push_back(*target(specs[i]));
+    const bool attribute = k == InputKind::parameter || k == InputKind::buffer || k == InputKind::constant_tensor;
+    if (attribute && inputs[i].is_value() && writes.is_written(inputs[i].value())) names.push_back(*target(specs[i]));
   }
   return names;
 }

@@ -91,9 +91,9 @@ template <class R>
   if (found != wanted) return bad(concat("Expected ", wanted, " elements in a list but found ", found));
   if constexpr (detail::is_tuple<R>) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) -> Result<R> {
-      std::size_t misfit = wanted;
-      ((misfit == wanted && !detail::Converter<std::tuple_element_t<I, R>>::fits(*user[I]) ? void(misfit = I) : void()), ...);
-      if (misfit != wanted) return bad(concat("output ", misfit, " is of type '", name_of(user[misfit]->tag()), "'"));
+      std::size_t mismatch = wanted;
+      ((mismatch == wanted && !detail::Converter<std::tuple_element_t<I, R>>::fits(*user[I]) ? void(mismatch = I) : void()), ...);
+      if (mismatch != wanted) return bad(concat("output ", mismatch, " is of type '", name_of(user[mismatch]->tag()), "'"));
       return R(detail::Converter<std::tuple_element_t<I, R>>::get(*user[I])...);
     }(std::make_index_sequence<wanted>{});
   } else {

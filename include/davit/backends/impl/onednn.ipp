@@ -36,10 +36,10 @@ namespace onednn_ops {
 }
 
 DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& port, const EValue& value) noexcept {
-  if (port.storage == no_id || port.staging == no_id) return;
+  if (port.storage == no_id || port.copy == no_id) return;
   const TensorView& tensor = value.tensor();
   if (tensor.is_contiguous()) return ws.set_address(code, port.storage, static_cast<std::byte*>(tensor.data));
-  std::byte* const copy = ws.address(port.staging);
+  std::byte* const copy = ws.address(port.copy);
   std::int64_t strides[max_rank];
   contiguous_strides(tensor.sizes(), std::span(strides, tensor.rank));
   copy_tensor(tensor, TensorView{copy, tensor.sizes_data, strides, tensor.rank, tensor.dtype});

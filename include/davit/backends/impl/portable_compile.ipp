@@ -21,7 +21,7 @@ namespace davit {
 
 namespace portable_kernels {
 
-[[nodiscard]] DAVIT_INLINE Error misfit(GraphModuleView graph, const Node& node, DebugHandle handle, Name what) {
+[[nodiscard]] DAVIT_INLINE Error mismatch(GraphModuleView graph, const Node& node, DebugHandle handle, Name what) {
   return Error{.code = ErrorCode::invalid_program,
                .stage = Stage::compile,
                .debug_handle = handle,
@@ -72,7 +72,7 @@ DAVIT_INLINE Result<portable::Handle> portable::compile_with(std::span<const por
     const auto [row, text] = portable_kernels::find_op(own, target);
     if (row == nullptr || text.empty())
       return std::unexpected(
-          portable_kernels::misfit(graph, node, body.handles[id], "no portable kernel for this operator"));
+          portable_kernels::mismatch(graph, node, body.handles[id], "no portable kernel for this operator"));
     if (target != parsed_target) {
       schema = parse_schema(text);
       parsed_target = schema.name;
@@ -92,10 +92,10 @@ DAVIT_INLINE Result<portable::Handle> portable::compile_with(std::span<const por
       });
       if (!defined)
         return std::unexpected(
-            portable_kernels::misfit(graph, node, body.handles[id], "an argument is used before it is defined"));
+            portable_kernels::mismatch(graph, node, body.handles[id], "an argument is used before it is defined"));
     }
     if (Name wrong = binder.bind(call.inputs, schema, row->takes_numbers); !wrong.empty())
-      return std::unexpected(portable_kernels::misfit(graph, node, body.handles[id], std::move(wrong)));
+      return std::unexpected(portable_kernels::mismatch(graph, node, body.handles[id], std::move(wrong)));
     step.slots_in.count = static_cast<std::uint32_t>(h.arguments.slots.size()) - step.slots_in.first;
     if (call.token != nullptr && call.token->is_value() && h.slot_of_value[call.token->value()] == no_id) {
       define(call.token->value());
@@ -117,7 +117,7 @@ DAVIT_INLINE Result<portable::Handle> portable::compile_with(std::span<const por
         fresh = output(a);
       }
       if (!fresh)
-        return std::unexpected(portable_kernels::misfit(graph, node, body.handles[id], "an output is defined twice"));
+        return std::unexpected(portable_kernels::mismatch(graph, node, body.handles[id], "an output is defined twice"));
     }
     step.slots_out.count = static_cast<std::uint32_t>(h.value_of_slot.size()) - step.slots_out.first;
     std::uint32_t base = no_id;

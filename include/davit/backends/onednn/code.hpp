@@ -66,7 +66,7 @@ struct Output {
 /// What a delegate input has to be.
 struct InputPort {
   std::uint32_t storage = no_id;  ///< no_id: only passed through, or not used
-  std::uint32_t staging = no_id;  ///< where a copy goes if the input is not contiguous
+  std::uint32_t copy = no_id;     ///< where a copy goes if the input is not contiguous
   ValueId value = no_id;
 };
 

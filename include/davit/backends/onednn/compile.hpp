@@ -225,9 +225,9 @@ class Compiler {
   void stage_input(InputPort& port) {
     const Storage own = code_->storages[port.storage];
     if (own.first == no_id) return;
-    port.staging = builder_.add_storage(StorageKind::scratch, own.bytes);
-    code_->storages[port.staging].first = 0;
-    code_->storages[port.staging].last = own.last;
+    port.copy = builder_.add_storage(StorageKind::scratch, own.bytes);
+    code_->storages[port.copy].first = 0;
+    code_->storages[port.copy].last = own.last;
   }
   /// Lifetimes of storages that have parts cover those of their parts; outputs live to the end.
   void finish_storages() {

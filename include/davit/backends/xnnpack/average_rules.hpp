@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "davit/backends/xnnpack/pooling_rules.hpp"
-#include "davit/backends/xnnpack/quantizer.hpp"
+#include "davit/backends/xnnpack/quantization.hpp"
 #include "davit/backends/xnnpack/unary_rules.hpp"
 
 namespace davit::xnnpack_parts {
@@ -15,18 +15,18 @@ namespace davit::xnnpack_parts {
 namespace detail {
 
 /// Averages over `axes` physical dimensions from `axis` on; int8 throughout where the program quantizes the result.
-inline void emit_average(Planner& p, const Call& call, const Order& order, const Order& kept, std::uint32_t axis,
+inline void emit_average(Planner& p, const Call& call, const DimOrder& order, const DimOrder& kept, std::uint32_t axis,
                          std::uint32_t axes) {
   const ValueId x = call.value("self");
   Step step{.op = Op::global_average_pool, .axis = axis, .axes = axes};
   ValueId result = call.output();
-  if (p.int8_kernels() && p.known(x).dequantized) {
+  if (p.int8_kernels() && p.state(x).dequantized) {
     if (const std::optional<QuantizedResult> to = find_quantizer(p, result); to && axis + axes < order.rank) {
-      const float ratio = p.known(x).quantization.scale / to->quantizer.quantization.scale;
+      const float ratio = p.state(x).quantization.scale / to->quantizer.quantization.scale;
       if (ratio >= 0x1.0p-8f && ratio < 0x1.0p+7f) {
         absorb_quantizer(p, *to);
         step.op = Op::global_average_pool_s8;
-        step.quantization = {p.known(x).quantization, {}, to->quantizer.quantization};
+        step.quantization = {p.state(x).quantization, {}, to->quantizer.quantization};
         step.low = to->quantizer.low;
         step.high = to->quantizer.high;
         step.in[0] = p.need_raw(x, order);
@@ -59,7 +59,7 @@ inline void emit_average(Planner& p, const Call& call, const Order& order, const
 inline void emit_adaptive(Planner& p, const Call& call) {
   const auto size = *call.ints<2>("output_size", 1);
   if (size[0] == 1 && size[1] == 1)
-    return emit_average(p, call, Order::channels_last(4), Order::channels_last(4), 1, 2);
+    return emit_average(p, call, DimOrder::channels_last(4), DimOrder::channels_last(4), 1, 2);
   Step step{.op = Op::average_pool};
   for (std::size_t d = 0; d < 2; ++d)
     step.window.kernel[d] = step.window.stride[d] =
@@ -93,8 +93,8 @@ inline void emit_mean(Planner& p, const Call& call) {
   std::size_t last = rank;
   for (std::size_t d = 0; d < rank; ++d)
     if ((bits >> d & 1) == 0 && call.fixed(x, d) > 1) last = d;
-  Order order;
-  Order kept;
+  DimOrder order;
+  DimOrder kept;
   std::uint32_t axes = 0;
   const auto place = [&](std::size_t d) { order.dim[order.rank++] = static_cast<std::uint8_t>(d); };
   for (std::size_t d = 0; d < rank; ++d)

@@ -8,7 +8,6 @@
 #include <span>
 #include <string_view>
 
-#include "davit/backends/xnnpack/clamp.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
 
 namespace davit::xnnpack_parts {
@@ -54,7 +53,7 @@ namespace detail {
 inline void emit_batch_norm(Planner& p, const Call& call) {
   const ValueId x = call.value("input");
   const std::int64_t channels = call.fixed(x, 1);
-  const Order order = Order::channels_last(p.rank(x));
+  const DimOrder order = DimOrder::channels_last(p.rank(x));
   Weights weights;
   if (set_norm(p, call, weights)) {
     weights.kernel = Tensor::zeros(ScalarType::float32, std::array<std::int64_t, 4>{channels, 1, 1, 1});
@@ -70,7 +69,7 @@ inline void emit_batch_norm(Planner& p, const Call& call) {
     return p.add(step, call.id());
   }
   // (x - mean) / sqrt(variance + eps) * weight + bias, parameters passed at each call
-  const Order plain = Order::row_major(1);
+  const DimOrder plain = DimOrder::row_major(1);
   const std::span<const Dim> channel = p.dims(x).subspan(1, 1);
   const auto vector = [&](Op op, std::uint32_t a, std::uint32_t b) {
     const std::uint32_t to = p.temporary(channel, plain);

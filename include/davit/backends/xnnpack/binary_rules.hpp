@@ -8,10 +8,9 @@
 #include <span>
 #include <string_view>
 
-#include "davit/backends/xnnpack/clamp.hpp"
-#include "davit/backends/xnnpack/quantizer.hpp"
+#include "davit/backends/xnnpack/call.hpp"
+#include "davit/backends/xnnpack/quantization.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
-#include "davit/backends/xnnpack/same_dims.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -41,8 +40,8 @@ namespace detail {
 }
 
 /// The order of an operand's dimensions when the result has `order`.
-[[nodiscard]] constexpr Order order_of_operand(const Order& order, std::size_t rank) noexcept {
-  Order out;
+[[nodiscard]] constexpr DimOrder order_of_operand(const DimOrder& order, std::size_t rank) noexcept {
+  DimOrder out;
   const std::size_t missing = order.rank - rank;
   for (std::size_t p = 0; p < order.rank; ++p)
     if (order.dim[p] >= missing) out.dim[out.rank++] = static_cast<std::uint8_t>(order.dim[p] - missing);
@@ -50,13 +49,13 @@ namespace detail {
 }
 
 /// The order in which two operands are best combined: that of one as large as the result, rather not row-major.
-[[nodiscard]] inline Order best_order(Planner& p, const Call& call, ValueId result) {
-  const Order plain = Order::row_major(p.rank(result));
-  Order best = plain;
+[[nodiscard]] inline DimOrder best_order(Planner& p, const Call& call, ValueId result) {
+  const DimOrder plain = DimOrder::row_major(p.rank(result));
+  DimOrder best = plain;
   for (const std::string_view name : {"self", "other"}) {
     const ValueId v = call.value(name);
-    if (v == no_id || p.known(v).constant || !same_dims(p.dims(v), p.dims(result))) continue;
-    const Order& order = p.plan.slots[p.raw(v)].order;
+    if (v == no_id || p.state(v).constant || !same_dims(p.dims(v), p.dims(result))) continue;
+    const DimOrder& order = p.plan.slots[p.raw(v)].order;
     if (same_order(p.dims(v), best, plain)) best = order;
   }
   return best;
@@ -66,17 +65,17 @@ namespace detail {
 [[nodiscard]] inline bool emit_quantized_binary(Planner& p, const Call& call, Op op) {
   const ValueId a = call.value("self");
   const ValueId b = call.value("other");
-  if (!p.int8_kernels() || a == no_id || b == no_id || !p.known(a).dequantized || !p.known(b).dequantized) return false;
+  if (!p.int8_kernels() || a == no_id || b == no_id || !p.state(a).dequantized || !p.state(b).dequantized) return false;
   const std::optional<QuantizedResult> result = find_quantizer(p, call.output());
   if (!result) return false;
-  const Quantization& qa = p.known(a).quantization;
-  const Quantization& qb = p.known(b).quantization;
+  const Quantization& qa = p.state(a).quantization;
+  const Quantization& qb = p.state(b).quantization;
   const float so = result->quantizer.quantization.scale;
   const auto fits = [](float ratio) { return ratio >= 0x1.0p-10f && ratio < 0x1.0p+8f; };
   if (op == Op::multiply_s8 ? !(qa.scale * qb.scale / so >= 0x1.0p-16f && qa.scale * qb.scale / so < 0x1.0p+8f)
                             : !fits(qa.scale / so) || !fits(qb.scale / so))
     return false;
-  const Order order = best_order(p, call, call.output());
+  const DimOrder order = best_order(p, call, call.output());
   Step step{.op = op,
             .quantization = {qa, qb, result->quantizer.quantization},
             .low = result->quantizer.low,
@@ -97,7 +96,7 @@ void emit_binary(Planner& p, const Call& call) {
   }
   constexpr bool clamps = op == Op::add || op == Op::subtract || op == Op::multiply || op == Op::divide;
   const Clamped out = clamps ? take_clamp(p, call.output()) : Clamped{call.output(), {}};
-  const Order order = best_order(p, call, call.output());
+  const DimOrder order = best_order(p, call, call.output());
   Step step{.op = op, .min = out.bounds.low, .max = out.bounds.high};
   for (std::size_t i = 0; i < 2; ++i) {
     const std::string_view name = i == 0 ? "self" : "other";

@@ -6,9 +6,8 @@
 #include <cstdint>
 #include <span>
 
-#include "davit/backends/xnnpack/moved.hpp"
+#include "davit/backends/xnnpack/call.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
-#include "davit/backends/xnnpack/same_dims.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -44,7 +43,7 @@ inline void reserve_cat(Planner& p, const Call& call) {
   if (cat_axis(call) != 1 || p.rank(y) != 4) return;
   std::int64_t offset = 0;
   for (const Argument& a : call.list("tensors")) {
-    Slice& slice = p.slice_of(a.value());
+    ConcatPart& slice = p.concat_part(a.value());
     if (slice.whole == no_id && p.graph().values[a.value()].producer != no_id) slice = {y, offset};
     offset += p.dims(a.value())[1].value;
   }
@@ -53,15 +52,15 @@ inline void emit_cat(Planner& p, const Call& call) {
   const ValueId y = call.output();
   const std::span<const Argument> parts = call.list("tensors");
   const auto axis = static_cast<std::uint32_t>(cat_axis(call));
-  const bool begun = !p.known(y).slots.empty();
-  const Order first =
-      p.known(parts[0].value()).constant ? Order::row_major(p.rank(y)) : p.plan.slots[p.raw(parts[0].value())].order;
+  const bool begun = !p.state(y).slots.empty();
+  const DimOrder first =
+      p.state(parts[0].value()).constant ? DimOrder::row_major(p.rank(y)) : p.plan.slots[p.raw(parts[0].value())].order;
   const std::uint32_t whole = begun ? p.whole_of(y) : p.define(y, first);
   std::int64_t offset = 0;
   for (const Argument& a : parts) {
     const ValueId part = a.value();
     bool there = false;
-    for (const std::uint32_t s : p.known(part).slots)
+    for (const std::uint32_t s : p.state(part).slots)
       there =
           there || (begun && p.plan.slots[s].buffer == p.plan.slots[whole].buffer && p.plan.slots[s].offset == offset);
     if (!there)

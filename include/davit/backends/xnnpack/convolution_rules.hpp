@@ -9,7 +9,7 @@
 
 #include "davit/backends/xnnpack/batch_norm_rules.hpp"
 #include "davit/backends/xnnpack/convolution_window.hpp"
-#include "davit/backends/xnnpack/quantized_weights.hpp"
+#include "davit/backends/xnnpack/quantization.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
 
 namespace davit::xnnpack_parts {
@@ -47,7 +47,7 @@ inline void emit_convolution(Planner& p, const Call& call) {
   const ValueId bias = call.value("bias");
   ValueId x = call.value("input");
   const std::size_t rank = p.rank(w);
-  const Order order = Order::channels_last(rank);
+  const DimOrder order = DimOrder::channels_last(rank);
   Step step{.op = Op::convolution, .window = *window_of(call, rank)};
   Window& window = step.window;
   const std::span<const Dim> kernel = p.dims(w);
@@ -75,10 +75,10 @@ inline void emit_convolution(Planner& p, const Call& call) {
     step.op = Op::dynamic_convolution;
     step.min = out.bounds.low;
     step.max = out.bounds.high;
-    Order packed = Order::row_major(rank);  // [out, height, width, in]
+    DimOrder packed = DimOrder::row_major(rank);  // [out, height, width, in]
     for (std::size_t d = 1; d + 1 < rank; ++d) packed.dim[d] = static_cast<std::uint8_t>(d + 1);
     packed.dim[rank - 1] = 1;
-    step.in = {p.need(x, order), p.need(w, packed), bias == no_id ? no_id : p.need(bias, Order::row_major(1))};
+    step.in = {p.need(x, order), p.need(w, packed), bias == no_id ? no_id : p.need(bias, DimOrder::row_major(1))};
     step.out = p.define(out.value, order);
     p.add(step, call.id());
     return;

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "davit/backends/xnnpack/call.hpp"
-#include "davit/backends/xnnpack/step.hpp"
+#include "davit/backends/xnnpack/plan.hpp"
 
 namespace davit::xnnpack_parts {
 

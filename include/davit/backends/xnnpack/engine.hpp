@@ -14,9 +14,9 @@
 
 #include "davit/backend/debug_handles.hpp"
 #include "davit/backends/xnnpack/create_operator.hpp"
-#include "davit/backends/xnnpack/run_own.hpp"
+#include "davit/backends/xnnpack/run_kernels.hpp"
 #include "davit/backends/xnnpack/setup_operator.hpp"
-#include "davit/backends/xnnpack/threads.hpp"
+#include "davit/backends/xnnpack/thread_pool.hpp"
 
 namespace davit::xnnpack_parts {
 

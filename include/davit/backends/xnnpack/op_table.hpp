@@ -11,13 +11,13 @@
 #include "davit/backends/xnnpack/binary_rules.hpp"
 #include "davit/backends/xnnpack/cat_rules.hpp"
 #include "davit/backends/xnnpack/convolution_rules.hpp"
+#include "davit/backends/xnnpack/matmul_rules.hpp"
 #include "davit/backends/xnnpack/pad_rules.hpp"
-#include "davit/backends/xnnpack/part_rules.hpp"
 #include "davit/backends/xnnpack/permute_rules.hpp"
 #include "davit/backends/xnnpack/pooling_rules.hpp"
-#include "davit/backends/xnnpack/product_rules.hpp"
 #include "davit/backends/xnnpack/quantized_rules.hpp"
 #include "davit/backends/xnnpack/row_rules.hpp"
+#include "davit/backends/xnnpack/slice_rules.hpp"
 #include "davit/backends/xnnpack/unary_rules.hpp"
 #include "davit/backends/xnnpack/view_rules.hpp"
 
@@ -39,8 +39,8 @@ template <std::size_t... N>
 
 /// Every operator the backend has, sorted by name: what it takes and what it runs are this one table.
 inline constexpr auto op_table = detail::sorted_rules(
-    average_rules, batch_norm_rules, binary_rules, cat_rules, convolution_rules, pad_rules, part_rules, permute_rules,
-    pooling_rules, product_rules, quantized_rules, row_rules, unary_rules, view_rules);
+    average_rules, batch_norm_rules, binary_rules, cat_rules, convolution_rules, pad_rules, slice_rules, permute_rules,
+    pooling_rules, matmul_rules, quantized_rules, row_rules, unary_rules, view_rules);
 
 /// The row of the operator of that name, or nullptr. O(log operators).
 [[nodiscard]] constexpr const Rule* find_rule(std::string_view target) noexcept {

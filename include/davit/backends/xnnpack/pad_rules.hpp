@@ -7,8 +7,8 @@
 #include <optional>
 #include <span>
 
+#include "davit/backends/xnnpack/call.hpp"
 #include "davit/backends/xnnpack/convolution_rules.hpp"
-#include "davit/backends/xnnpack/same_dims.hpp"
 #include "davit/backends/xnnpack/unary_rules.hpp"
 
 namespace davit::xnnpack_parts {

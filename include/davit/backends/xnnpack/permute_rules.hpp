@@ -8,9 +8,8 @@
 #include <span>
 #include <utility>
 
-#include "davit/backends/xnnpack/moved.hpp"
+#include "davit/backends/xnnpack/call.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
-#include "davit/backends/xnnpack/same_dims.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -45,7 +44,7 @@ struct Permutation {
   return out;
 }
 [[nodiscard]] constexpr const char* refuses_permute(const Call& call) noexcept {
-  if (const char* reason = refuses_moved(call)) return reason;
+  if (const char* reason = refuses_data_movement(call)) return reason;
   const std::optional<Permutation> p = permutation_of(call);
   if (!p || call.rank(call.output()) != p->rank) return "not a permutation";
   for (std::size_t d = 0; d < p->rank; ++d)
@@ -57,29 +56,29 @@ inline void emit_permute(Planner& p, const Call& call) {
   const ValueId x = call.value("self");
   const ValueId y = call.output();
   const Permutation permutation = *permutation_of(call);
-  Known& known = p.known(y);
-  if (p.known(x).constant) {
+  ValueState& state = p.state(y);
+  if (p.state(x).constant) {
     const std::span<const std::int64_t> order(permutation.dim.data(), permutation.rank);
-    known.constant = true;
-    known.packed = p.known(x).packed;
-    if (!known.packed) {
-      known.tensor = permuted(p.known(x).tensor, order);
+    state.constant = true;
+    state.packed = p.state(x).packed;
+    if (!state.packed) {
+      state.tensor = permuted(p.state(x).tensor, order);
     } else {
-      known.weights = p.known(x).weights;
-      known.weights.integers = permuted(known.weights.integers, order);
+      state.weights = p.state(x).weights;
+      state.weights.integers = permuted(state.weights.integers, order);
       for (std::size_t d = 0; d < permutation.rank; ++d)
-        if (static_cast<std::size_t>(permutation.dim[d]) == p.known(x).weights.axis) known.weights.axis = d;
+        if (static_cast<std::size_t>(permutation.dim[d]) == p.state(x).weights.axis) state.weights.axis = d;
     }
     return;
   }
-  inherit(p, x, y);
+  inherit_quantization(p, x, y);
   const std::uint32_t any = p.raw(x);
   const bool movable = p.buffer_of(any).place != Place::input && p.plan.slots[any].pitch == 0;
   const std::uint32_t from = movable ? any : p.need_raw(x, p.plan.slots[any].order);
   std::array<std::uint8_t, max_dims> number{};  // of an old dimension among the new ones
   for (std::size_t d = 0; d < permutation.rank; ++d)
     if (const auto old = static_cast<std::size_t>(permutation.dim[d]); old < max_dims) number[old] = static_cast<std::uint8_t>(d);
-  Order order = p.plan.slots[from].order;
+  DimOrder order = p.plan.slots[from].order;
   for (std::size_t i = 0; i < order.rank; ++i) order.dim[i] = number[order.dim[i]];
   p.alias(y, from, order);
 }

@@ -1,17 +1,128 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
-#include "davit/backends/xnnpack/order.hpp"
-#include "davit/backends/xnnpack/step.hpp"
+#include "davit/backends/xnnpack/call.hpp"
+#include "davit/backends/xnnpack/dim_order.hpp"
 #include "davit/core/tensor.hpp"
 #include "davit/program/graph.hpp"
 
 namespace davit::xnnpack_parts {
+
+/// What a step does. Those before `own` are XNNPACK's operators.
+enum class Op : std::uint8_t {
+  convolution,
+  quantized_convolution,
+  fully_connected,
+  max_pool,
+  max_pool_s8,
+  average_pool,
+  global_average_pool,
+  global_average_pool_s8,
+  abs,
+  ceil,
+  floor,
+  negate,
+  round,
+  trunc,
+  square,
+  square_root,
+  hardswish,
+  leaky_relu,
+  elu,
+  softmax,
+  add,
+  subtract,
+  multiply,
+  divide,
+  maximum,
+  minimum,
+  add_s8,
+  subtract_s8,
+  multiply_s8,
+  quantize,
+  dequantize,
+  own,
+  copy = own,
+  batch_matmul,
+  dynamic_convolution,
+  dynamic_fully_connected,
+  clamp,
+  sigmoid,
+  tanh,
+  gelu,
+  gelu_tanh,
+  silu,
+  exp,
+  reciprocal,
+  rsqrt,
+  hardsigmoid,
+  log_softmax,
+  layer_norm,
+  pad,
+  dequantize_channels,
+};
+
+/// A two-dimensional window: convolutions and pools.
+struct Window {
+  std::array<std::uint32_t, 2> kernel{1, 1}, stride{1, 1}, dilation{1, 1};
+  std::array<std::uint32_t, 4> padding{};  ///< top, right, bottom, left
+  std::uint32_t groups = 1;
+};
+
+/// How float values and integers correspond: value = scale * (integer - zero_point).
+struct Quantization {
+  float scale = 1;
+  std::int32_t zero_point = 0;
+  friend constexpr bool operator==(const Quantization&, const Quantization&) = default;
+};
+
+/// Constant weights of an operator, with what is folded into them when they are packed.
+struct Weights {
+  Tensor kernel;                        ///< as the program has it: [out, in / groups, ...] or [out, in]
+  bool transposed = false;              ///< a matrix [in, out]
+  Tensor bias;                          ///< [out], or undefined
+  Tensor scale{}, shift{}, mean{}, variance{};  ///< of a batch norm after it, or undefined
+  bool has_norm = false;
+  double eps = 0;
+  std::vector<float> kernel_scales{};  ///< int8: per output channel, or one
+};
+
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
+
+struct Step {
+  Op op = Op::copy;
+  std::array<std::uint32_t, 3> in{no_id, no_id, no_id};  ///< slots
+  std::uint32_t out = no_id;
+  float min = -infinity;
+  float max = infinity;
+  float alpha = 0;  ///< slope, eps, value to pad with
+  Window window{};
+  std::uint32_t weights = no_id;  ///< row of Plan::weights
+  bool transposed = false;        ///< batch_matmul, dynamic_fully_connected: the right operand is [in, out]
+  std::uint32_t axis = 0;  ///< copy: dimension of `start`; global pools: first physical dimension that is averaged
+  std::uint32_t axes = 0;  ///< global pools: how many
+  std::int64_t start = 0;  ///< copy: first index of the source (or, with `into`, of the destination) along `axis`
+  std::int64_t step = 1;
+  bool into = false;
+  std::array<std::int32_t, 2 * max_dims> pads{};  ///< pad: before and after, per logical dimension
+  std::array<Quantization, 3> quantization{};     ///< of in[0], in[1], out
+  std::int32_t low = -128, high = 127;            ///< of a quantized output
+  NodeId node = no_id;
+};
+
+/// True if davit's own kernels do the step: XNNPACK's functions of two numbers have bounds, which turn NaN into one of
+/// them.
+[[nodiscard]] constexpr bool is_own(const Step& step) noexcept {
+  const bool combines = step.op >= Op::add && step.op <= Op::minimum;
+  return step.op >= Op::own || (combines && step.min == -infinity && step.max == infinity);
+}
 
 enum class Place : std::uint8_t { arena, input, output, constant };
 
@@ -29,7 +140,7 @@ struct Buffer {
 struct Slot {
   std::uint32_t buffer = 0;
   Range dims;  ///< logical sizes, rows of Plan::dims
-  Order order;
+  DimOrder order;
   ScalarType dtype = ScalarType::float32;
   std::int64_t pitch = 0;   ///< 0: dense
   std::int64_t offset = 0;  ///< elements into the buffer

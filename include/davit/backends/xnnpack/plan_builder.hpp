@@ -19,7 +19,7 @@ class PlanBuilder {
   Plan plan;
 
   /// A slot of a buffer of its own that belongs to no value.
-  [[nodiscard]] std::uint32_t temporary(std::span<const Dim> sizes, const Order& order,
+  [[nodiscard]] std::uint32_t temporary(std::span<const Dim> sizes, const DimOrder& order,
                                         ScalarType dtype = ScalarType::float32) {
     plan.slots.push_back(fresh(sizes, order, dtype));
     return static_cast<std::uint32_t>(plan.slots.size() - 1);
@@ -28,10 +28,10 @@ class PlanBuilder {
   [[nodiscard]] std::uint32_t number(float value) {
     Tensor t = padded_zeros(ScalarType::float32, std::array<std::int64_t, 1>{1});
     t.view().as<float>()[0] = value;
-    return constant_slot(std::move(t), {}, Order{});
+    return constant_slot(std::move(t), {}, DimOrder{});
   }
   /// A slot with a dense constant that has room behind its end.
-  [[nodiscard]] std::uint32_t constant_slot(Tensor dense, std::span<const Dim> sizes, const Order& order) {
+  [[nodiscard]] std::uint32_t constant_slot(Tensor dense, std::span<const Dim> sizes, const DimOrder& order) {
     Slot s = fresh(sizes, order, dense.dtype);
     plan.buffers.back().place = Place::constant;
     plan.buffers.back().number = static_cast<std::uint32_t>(plan.constants.size());
@@ -65,7 +65,7 @@ class PlanBuilder {
     plan.dims.insert(plan.dims.end(), sizes.begin(), sizes.end());
     return r;
   }
-  [[nodiscard]] Slot fresh(std::span<const Dim> sizes, const Order& order, ScalarType dtype) {
+  [[nodiscard]] Slot fresh(std::span<const Dim> sizes, const DimOrder& order, ScalarType dtype) {
     Slot s{.buffer = static_cast<std::uint32_t>(plan.buffers.size()),
            .dims = add_dims(sizes),
            .order = order,

@@ -9,11 +9,58 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/xnnpack/known.hpp"
+#include "davit/backends/xnnpack/constants.hpp"
+#include "davit/backends/xnnpack/plan.hpp"
 #include "davit/backends/xnnpack/plan_builder.hpp"
-#include "davit/backends/xnnpack/uses.hpp"
+#include "davit/program/graph.hpp"
 
 namespace davit::xnnpack_parts {
+
+/// What is known of a value while planning: constant, or held by slots (the same elements in different orders).
+struct ValueState {
+  bool constant = false;
+  bool packed = false;       ///< constant: the int8 tensor below, not dequantized yet
+  bool dequantized = false;  ///< slots hold int8; the value is what `quantization` makes of them
+  Tensor tensor;             ///< constant
+  QuantizedTensor weights;   ///< constant and packed
+  Quantization quantization;
+  std::vector<std::uint32_t> slots;
+};
+
+/// Where a value goes when it is part of a concatenation along the innermost dimension.
+struct ConcatPart {
+  ValueId whole = no_id;
+  std::int64_t offset = 0;
+};
+
+/// Zeros around a value that a convolution takes into its own padding.
+struct Padded {
+  ValueId source = no_id;
+  std::array<std::int32_t, 2 * max_dims> pads{};
+};
+
+/// How often the values of a graph are used, and by whom.
+class Uses {
+ public:
+  /// O(arguments).
+  constexpr explicit Uses(GraphModuleView g) : count_(g.values.size(), 0), user_(g.values.size(), no_id) {
+    for (NodeId n = 0; n < g.nodes.size(); ++n)
+      for (const Argument& a : g.inputs(g.nodes[n]))
+        g.for_each_value(a, [&](ValueId v) {
+          ++count_[v];
+          user_[v] = n;
+        });
+    for (const Argument& a : g.args(g.root().outputs)) g.for_each_value(a, [&](ValueId v) { count_[v] += 2; });
+  }
+
+  /// The node that alone uses the value; no_id if there are more uses or it leaves the graph.
+  [[nodiscard]] constexpr NodeId only_user(ValueId v) const noexcept { return count_[v] == 1 ? user_[v] : no_id; }
+  [[nodiscard]] constexpr bool any(ValueId v) const noexcept { return count_[v] != 0; }
+
+ private:
+  std::vector<std::uint32_t> count_;  ///< an output of the graph counts as two
+  std::vector<NodeId> user_;          ///< the last one
+};
 
 /// Makes the steps of a plan, node by node; the rules of the op table use it.
 class Planner : public PlanBuilder {
@@ -21,8 +68,8 @@ class Planner : public PlanBuilder {
   /// Without `int8_kernels` what computes with int8 numbers does so in float: only moves and maxima stay int8.
   Planner(const ProgramBody& body, bool int8_kernels)
       : g_(body.graph.view()), body_(body), uses_(g_), int8_kernels_(int8_kernels) {
-    known_.resize(g_.values.size());
-    slice_of_.resize(g_.values.size());
+    states_.resize(g_.values.size());
+    concat_part_.resize(g_.values.size());
     padded_.resize(g_.values.size());
     done_.assign(g_.nodes.size(), 0);
     take_inputs();
@@ -31,8 +78,8 @@ class Planner : public PlanBuilder {
   [[nodiscard]] GraphModuleView graph() const noexcept { return g_; }
   [[nodiscard]] std::span<const Dim> dims(ValueId v) const noexcept { return g_.dims_of(g_.values[v].sizes); }
   [[nodiscard]] std::size_t rank(ValueId v) const noexcept { return g_.values[v].sizes.count; }
-  [[nodiscard]] Known& known(ValueId v) noexcept { return known_[v]; }
-  [[nodiscard]] Slice& slice_of(ValueId v) noexcept { return slice_of_[v]; }
+  [[nodiscard]] ValueState& state(ValueId v) noexcept { return states_[v]; }
+  [[nodiscard]] ConcatPart& concat_part(ValueId v) noexcept { return concat_part_[v]; }
   [[nodiscard]] Padded& padded(ValueId v) noexcept { return padded_[v]; }
   [[nodiscard]] bool is_done(NodeId n) const noexcept { return done_[n] != 0; }
   /// Says that another node's steps do what this node says.
@@ -47,8 +94,8 @@ class Planner : public PlanBuilder {
 
   /// The value as a constant float tensor; nullptr if it is none.
   [[nodiscard]] const Tensor* constant(ValueId v) {
-    if (v == no_id || !known_[v].constant) return nullptr;
-    Known& k = known_[v];
+    if (v == no_id || !states_[v].constant) return nullptr;
+    ValueState& k = states_[v];
     if (k.packed) {
       k.tensor = dequantize(k.weights);
       k.packed = false;
@@ -59,12 +106,12 @@ class Planner : public PlanBuilder {
   /// Any slot that holds the value as it is: int8 for a dequantized one, perhaps with a pitch, perhaps the caller's
   /// own.
   [[nodiscard]] std::uint32_t raw(ValueId v) {
-    if (known_[v].slots.empty()) add_constant(v);
-    return known_[v].slots.front();
+    if (states_[v].slots.empty()) add_constant(v);
+    return states_[v].slots.front();
   }
   /// A slot in memory of the plan that holds the value in float, perhaps with a pitch.
   [[nodiscard]] std::uint32_t need(ValueId v) {
-    if (known_[v].dequantized) unpack(v);
+    if (states_[v].dequantized) unpack(v);
     const std::uint32_t first = raw(v);
     return is_input(first) ? need_raw(v, plan.slots[first].order, true) : first;
   }
@@ -74,23 +121,23 @@ class Planner : public PlanBuilder {
     return plan.slots[first].pitch == 0 ? first : need(v, plan.slots[first].order);
   }
   /// The same in that order; with `pitched` perhaps with a pitch.
-  [[nodiscard]] std::uint32_t need(ValueId v, const Order& order, bool pitched = false) {
-    if (known_[v].dequantized) unpack(v);
+  [[nodiscard]] std::uint32_t need(ValueId v, const DimOrder& order, bool pitched = false) {
+    if (states_[v].dequantized) unpack(v);
     return need_raw(v, order, pitched);
   }
   /// The same, of int8 for a dequantized value.
-  [[nodiscard]] std::uint32_t need_raw(ValueId v, const Order& order, bool pitched = false) {
+  [[nodiscard]] std::uint32_t need_raw(ValueId v, const DimOrder& order, bool pitched = false) {
     (void)raw(v);
-    for (const std::uint32_t s : known_[v].slots)
+    for (const std::uint32_t s : states_[v].slots)
       if (!is_input(s) && (pitched || plan.slots[s].pitch == 0) && same_order(dims(v), plan.slots[s].order, order))
         return plan.slots[s].order == order ? s : renamed(v, s, order);
     return copy_to(v, order);
   }
 
   /// A new slot for a value that the next step writes. With `pitched` it may be a slice of a concatenation.
-  [[nodiscard]] std::uint32_t define(ValueId v, const Order& order, bool pitched = false) {
-    const Slice& slice = slice_of_[v];
-    if (pitched && slice.whole != no_id && same_order(dims(v), order, Order::channels_last(rank(v)))) {
+  [[nodiscard]] std::uint32_t define(ValueId v, const DimOrder& order, bool pitched = false) {
+    const ConcatPart& slice = concat_part_[v];
+    if (pitched && slice.whole != no_id && same_order(dims(v), order, DimOrder::channels_last(rank(v)))) {
       const std::uint32_t whole = whole_of(slice.whole);
       Slot part = plan.slots[whole];
       part.dims = add_dims(dims(v));
@@ -102,11 +149,11 @@ class Planner : public PlanBuilder {
   }
   /// The slot of the concatenation `v`, which its parts write.
   [[nodiscard]] std::uint32_t whole_of(ValueId v) {
-    if (known_[v].slots.empty()) put(v, fresh(dims(v), Order::channels_last(rank(v)), g_.values[v].dtype));
-    return known_[v].slots.front();
+    if (states_[v].slots.empty()) put(v, fresh(dims(v), DimOrder::channels_last(rank(v)), g_.values[v].dtype));
+    return states_[v].slots.front();
   }
   /// Says that `v` is what `slot` holds, under other dimensions.
-  void alias(ValueId v, std::uint32_t slot, const Order& order) {
+  void alias(ValueId v, std::uint32_t slot, const DimOrder& order) {
     Slot s = plan.slots[slot];
     s.dims = add_dims(dims(v));
     s.order = order;
@@ -130,8 +177,8 @@ class Planner : public PlanBuilder {
       if (body_.roles[i] == InputRole::constant) {
         const Tensor& tensor = body_.constants[next++];
         if (v == no_id) continue;
-        known_[v].constant = true;
-        known_[v].tensor = tensor;
+        states_[v].constant = true;
+        states_[v].tensor = tensor;
         fits_ = fits_ && g_.values[v].dtype == tensor.dtype && tensor.sizes.size() == rank(v);
         for (std::size_t d = 0; fits_ && d < rank(v); ++d)
           fits_ = dims(v)[d].is_static() && dims(v)[d].value == tensor.sizes[d];
@@ -139,7 +186,7 @@ class Planner : public PlanBuilder {
         const auto number = static_cast<std::uint32_t>(plan.input_values.size());
         plan.input_values.push_back(v);
         if (v == no_id || g_.values[v].kind != ValueKind::tensor || rank(v) > max_dims) continue;
-        put(v, fresh(dims(v), Order::row_major(rank(v)), g_.values[v].dtype));
+        put(v, fresh(dims(v), DimOrder::row_major(rank(v)), g_.values[v].dtype));
         plan.buffers.back().place = Place::input;
         plan.buffers.back().number = number;
       }
@@ -147,25 +194,25 @@ class Planner : public PlanBuilder {
   }
   std::uint32_t put(ValueId v, const Slot& slot) {
     plan.slots.push_back(slot);
-    known_[v].slots.push_back(static_cast<std::uint32_t>(plan.slots.size() - 1));
-    return known_[v].slots.back();
+    states_[v].slots.push_back(static_cast<std::uint32_t>(plan.slots.size() - 1));
+    return states_[v].slots.back();
   }
   /// The same memory with its dimensions of size 1 elsewhere.
-  [[nodiscard]] std::uint32_t renamed(ValueId v, std::uint32_t slot, const Order& order) {
+  [[nodiscard]] std::uint32_t renamed(ValueId v, std::uint32_t slot, const DimOrder& order) {
     Slot s = plan.slots[slot];
     s.order = order;
     return put(v, s);
   }
-  [[nodiscard]] std::uint32_t copy_to(ValueId v, const Order& order) {
+  [[nodiscard]] std::uint32_t copy_to(ValueId v, const DimOrder& order) {
     if (const Tensor* tensor = constant(v); tensor != nullptr && tensor->sizes.size() == order.rank) {
       std::array<std::int64_t, max_dims> axes{};
       for (std::size_t p = 0; p < order.rank; ++p) axes[p] = order.dim[p];
       const std::uint32_t s =
           constant_slot(padded_copy(permuted(*tensor, std::span(axes).first(order.rank))), dims(v), order);
-      known_[v].slots.push_back(s);
+      states_[v].slots.push_back(s);
       return s;
     }
-    const std::uint32_t from = known_[v].slots.front();
+    const std::uint32_t from = states_[v].slots.front();
     const std::uint32_t to = put(v, fresh(dims(v), order, plan.slots[from].dtype));
     add({.op = Op::copy, .in = {from, no_id, no_id}, .out = to}, g_.values[v].producer);
     return to;
@@ -174,21 +221,21 @@ class Planner : public PlanBuilder {
     const Tensor* tensor = constant(v);
     const Tensor empty = Tensor::zeros(g_.values[v].dtype, std::array<std::int64_t, 1>{0});
     const std::uint32_t s =
-        constant_slot(padded_copy(tensor == nullptr ? empty : *tensor), dims(v), Order::row_major(rank(v)));
-    known_[v].slots.push_back(s);
+        constant_slot(padded_copy(tensor == nullptr ? empty : *tensor), dims(v), DimOrder::row_major(rank(v)));
+    states_[v].slots.push_back(s);
   }
   /// Turns a dequantized value into floats.
   void unpack(ValueId v) {
-    const std::uint32_t first = known_[v].slots.front();
+    const std::uint32_t first = states_[v].slots.front();
     const std::uint32_t from = need_raw(v, plan.slots[first].order);
     const std::uint32_t to = temporary(dims(v), plan.slots[from].order);
-    add({.op = Op::dequantize, .in = {from, no_id, no_id}, .out = to, .quantization = {known_[v].quantization, {}, {}}},
+    add({.op = Op::dequantize, .in = {from, no_id, no_id}, .out = to, .quantization = {states_[v].quantization, {}, {}}},
         g_.values[v].producer);
-    known_[v].dequantized = false;
-    known_[v].slots.assign(1, to);
+    states_[v].dequantized = false;
+    states_[v].slots.assign(1, to);
   }
   [[nodiscard]] std::uint32_t output(ValueId v, std::uint32_t i) {
-    const std::uint32_t s = need(v, Order::row_major(rank(v)));
+    const std::uint32_t s = need(v, DimOrder::row_major(rank(v)));
     Buffer& b = buffer_of(s);
     const Slot whole = plan.slots[b.slot];
     if (b.place == Place::arena && !b.read && whole.pitch == 0 && plan.slots[s].pitch == 0) {
@@ -197,7 +244,7 @@ class Planner : public PlanBuilder {
       b.last = no_id;
       return s;
     }
-    const std::uint32_t to = temporary(dims(v), Order::row_major(rank(v)), plan.slots[s].dtype);
+    const std::uint32_t to = temporary(dims(v), DimOrder::row_major(rank(v)), plan.slots[s].dtype);
     buffer_of(to).place = Place::output;
     buffer_of(to).number = i;
     add({.op = Op::copy, .in = {s, no_id, no_id}, .out = to}, g_.values[v].producer);
@@ -207,8 +254,8 @@ class Planner : public PlanBuilder {
 
   GraphModuleView g_;
   const ProgramBody& body_;
-  std::vector<Known> known_;
-  std::vector<Slice> slice_of_;
+  std::vector<ValueState> states_;
+  std::vector<ConcatPart> concat_part_;
   std::vector<Padded> padded_;
   std::vector<std::uint8_t> done_;
   Uses uses_;

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "davit/backends/xnnpack/call.hpp"
-#include "davit/backends/xnnpack/step.hpp"
+#include "davit/backends/xnnpack/plan.hpp"
 
 namespace davit::xnnpack_parts {
 

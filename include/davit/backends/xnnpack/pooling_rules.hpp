@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "davit/backends/xnnpack/clamp.hpp"
 #include "davit/backends/xnnpack/pool_window.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
 
@@ -21,15 +20,15 @@ namespace detail {
 }
 inline void emit_max_pool(Planner& p, const Call& call) {
   const ValueId x = call.value("self");
-  const Order order = Order::channels_last(4);
+  const DimOrder order = DimOrder::channels_last(4);
   Step step{.op = Op::max_pool, .window = *pool_window(call)};
-  if (p.known(x).dequantized) {  // the largest integer is the largest number
+  if (p.state(x).dequantized) {  // the largest integer is the largest number
     step.op = Op::max_pool_s8;
     step.in[0] = p.need_raw(x, order);
     step.out = p.temporary(p.dims(call.output()), order, ScalarType::int8);
     p.add(step, call.id());
-    p.known(call.output()).dequantized = true;
-    p.known(call.output()).quantization = p.known(x).quantization;
+    p.state(call.output()).dequantized = true;
+    p.state(call.output()).quantization = p.state(x).quantization;
     return p.alias(call.output(), step.out, order);
   }
   const Clamped out = take_clamp(p, call.output());
@@ -52,7 +51,7 @@ inline void emit_max_pool(Planner& p, const Call& call) {
   return rounds_up ? "a window that hangs over the end" : nullptr;
 }
 inline void emit_window(Planner& p, const Call& call, Step step) {
-  const Order order = Order::channels_last(4);
+  const DimOrder order = DimOrder::channels_last(4);
   const Clamped out = take_clamp(p, call.output());
   step.min = out.bounds.low;
   step.max = out.bounds.high;

@@ -14,7 +14,7 @@
 #include "davit/backend/memory_plan.hpp"
 #include "davit/backend/program_body.hpp"
 #include "davit/backends/xnnpack/constants.hpp"
-#include "davit/backends/xnnpack/misfit.hpp"
+#include "davit/backends/xnnpack/size_mismatch.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -97,7 +97,7 @@ inline void bind_symbols(GraphModuleView graph, const Plan& plan, std::span<cons
   }
   if (!slots_fit(plan, ws)) return Unfit{.what = "a view of another number of elements"};
   for (const Step& step : plan.steps)
-    if (const char* reason = misfit(plan, ws, step)) return Unfit{.node = step.node, .what = std::string_view(reason)};
+    if (const char* reason = size_mismatch(plan, ws, step)) return Unfit{.node = step.node, .what = std::string_view(reason)};
   return std::nullopt;
 }
 

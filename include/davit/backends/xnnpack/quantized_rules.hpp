@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "davit/backends/xnnpack/quantizer.hpp"
+#include "davit/backends/xnnpack/quantization.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
 
 namespace davit::xnnpack_parts {
@@ -19,7 +19,7 @@ namespace detail {
 inline void emit_quantize(Planner& p, const Call& call) {
   const ValueId x = call.value("input");
   const Quantizer q = *quantizer_of(call);
-  if (p.known(x).dequantized && p.known(x).quantization == q.quantization && q.low == -128 && q.high == 127) {
+  if (p.state(x).dequantized && p.state(x).quantization == q.quantization && q.low == -128 && q.high == 127) {
     const std::uint32_t any = p.raw(x);
     const std::uint32_t from = p.need_raw(x, p.plan.slots[any].order);
     return p.alias(call.output(), from, p.plan.slots[from].order);
@@ -45,16 +45,16 @@ inline void emit_dequantize(Planner& p, const Call& call) {
   const ValueId x = call.value("input");
   const Quantization q{static_cast<float>(*call.number("scale")),
                        static_cast<std::int32_t>(call.integer("zero_point", 0))};
-  Known& known = p.known(call.output());
+  ValueState& state = p.state(call.output());
   if (const Tensor* t = p.constant(x)) {
-    known.constant = known.packed = true;
-    known.weights = {*t, {q.scale}, {q.zero_point}, 0};
+    state.constant = state.packed = true;
+    state.weights = {*t, {q.scale}, {q.zero_point}, 0};
     return;
   }
   const std::uint32_t any = p.raw(x);
   const std::uint32_t from = p.need_raw(x, p.plan.slots[any].order, true);
-  known.dequantized = true;
-  known.quantization = q;
+  state.dequantized = true;
+  state.quantization = q;
   p.alias(call.output(), from, p.plan.slots[from].order);
 }
 
@@ -80,21 +80,21 @@ inline void emit_dequantize_channels(Planner& p, const Call& call) {
   const Tensor* integers = p.constant(x);
   const Tensor* scales = p.constant(call.value("scales"));
   const Tensor* zeros = p.constant(call.value("zero_points"));
-  Known& known = p.known(call.output());
+  ValueState& state = p.state(call.output());
   if (integers != nullptr && scales != nullptr && zeros != nullptr) {
-    known.constant = known.packed = true;
-    known.weights = {*integers, {}, {}, axis};
+    state.constant = state.packed = true;
+    state.weights = {*integers, {}, {}, axis};
     const Tensor s = padded_copy(*scales);
     const Tensor z = padded_copy(*zeros);
     for (std::int64_t c = 0; c < s.numel(); ++c) {
-      known.weights.scales.push_back(s.view().as<float>()[c]);
+      state.weights.scales.push_back(s.view().as<float>()[c]);
       const std::int64_t zero = z.view().as<std::int64_t>()[c];
-      known.weights.zero_points.push_back(zero < -1024 || zero > 1024 ? 1024 : static_cast<std::int32_t>(zero));
+      state.weights.zero_points.push_back(zero < -1024 || zero > 1024 ? 1024 : static_cast<std::int32_t>(zero));
     }
     return;
   }
-  const Order order = Order::row_major(p.rank(x));
-  const Order vector = Order::row_major(1);
+  const DimOrder order = DimOrder::row_major(p.rank(x));
+  const DimOrder vector = DimOrder::row_major(1);
   Step step{.op = Op::dequantize_channels, .axis = static_cast<std::uint32_t>(axis)};
   step.in = {p.need_raw(x, order), p.need(call.value("scales"), vector), p.need(call.value("zero_points"), vector)};
   step.out = p.define(call.output(), order);

@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "davit/backends/xnnpack/call.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
-#include "davit/backends/xnnpack/same_dims.hpp"
 #include "davit/backends/xnnpack/unary_rules.hpp"
 
 namespace davit::xnnpack_parts {
@@ -27,8 +27,8 @@ namespace detail {
   return softmax_axis(call) < 0 ? "a dimension of symbolic size" : nullptr;
 }
 /// The order with `axis` innermost and the others row-major.
-[[nodiscard]] constexpr Order innermost(std::size_t rank, std::size_t axis) noexcept {
-  Order o;
+[[nodiscard]] constexpr DimOrder innermost(std::size_t rank, std::size_t axis) noexcept {
+  DimOrder o;
   for (std::size_t d = 0; d < rank; ++d)
     if (d != axis) o.dim[o.rank++] = static_cast<std::uint8_t>(d);
   o.dim[o.rank++] = static_cast<std::uint8_t>(axis);
@@ -37,7 +37,7 @@ namespace detail {
 template <Op op>
 void emit_softmax(Planner& p, const Call& call) {
   const ValueId x = call.value("self");
-  const Order order = innermost(p.rank(x), static_cast<std::size_t>(softmax_axis(call)));
+  const DimOrder order = innermost(p.rank(x), static_cast<std::size_t>(softmax_axis(call)));
   const std::uint32_t in = p.need(x, order);
   p.add({.op = op, .in = {in, no_id, no_id}, .out = p.define(call.output(), order)}, call.id());
 }
@@ -65,14 +65,14 @@ void emit_softmax(Planner& p, const Call& call) {
 }
 inline void emit_layer_norm(Planner& p, const Call& call) {
   const ValueId x = call.value("input");
-  const Order order = Order::row_major(p.rank(x));
+  const DimOrder order = DimOrder::row_major(p.rank(x));
   Step step{.op = Op::layer_norm,
             .alpha = static_cast<float>(call.number("eps", 1e-5)),
             .axes = static_cast<std::uint32_t>(call.list("normalized_shape").size())};
   step.in[0] = p.need(x, order);
   for (std::size_t i = 1; i < 3; ++i)
     if (const std::string_view name = i == 1 ? "weight" : "bias"; call.has(name))
-      step.in[i] = p.need(call.value(name), Order::row_major(step.axes));
+      step.in[i] = p.need(call.value(name), DimOrder::row_major(step.axes));
   step.out = p.define(call.output(), order);
   p.add(step, call.id());
 }

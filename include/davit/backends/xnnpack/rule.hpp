@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string_view>
 
+#include "davit/backends/xnnpack/call.hpp"
 #include "davit/backends/xnnpack/planner.hpp"
 
 namespace davit::xnnpack_parts {
@@ -13,5 +16,70 @@ struct Rule {
   const char* (*refuses)(const Call& call);
   void (*emit)(Planner& planner, const Call& call);
 };
+
+/// The bounds that a node clamps its first operand to.
+struct Bounds {
+  float low = -infinity;
+  float high = infinity;
+};
+
+/// The bounds of relu, hardtanh or clamp; nothing for other nodes and for bounds that XNNPACK cannot have.
+[[nodiscard]] constexpr std::optional<Bounds> bounds_of(const Call& call) noexcept {
+  const std::string_view target = call.target();
+  Bounds b;
+  if (target == "aten.relu.default") {
+    b.low = 0;
+  } else if (target == "aten.relu6.default") {
+    b = {0, 6};
+  } else if (target == "aten.hardtanh.default") {
+    if (!call.is_literal("min_val") || !call.is_literal("max_val")) return std::nullopt;
+    b = {static_cast<float>(call.number("min_val", -1)), static_cast<float>(call.number("max_val", 1))};
+  } else if (target == "aten.clamp.default") {
+    if (!call.is_literal("min") || !call.is_literal("max")) return std::nullopt;
+    b = {static_cast<float>(call.number("min", -infinity)), static_cast<float>(call.number("max", infinity))};
+  } else {
+    return std::nullopt;
+  }
+  return b.low < b.high ? std::optional(b) : std::nullopt;
+}
+
+/// What a node writes once the clamps that alone use it are taken in.
+struct Clamped {
+  ValueId value = no_id;
+  Bounds bounds;
+};
+
+/// Takes in the clamp that alone uses `value`, if there is one.
+[[nodiscard]] inline Clamped take_clamp(Planner& planner, ValueId value) {
+  Clamped out{.value = value, .bounds = {}};
+  const NodeId user = planner.only_user(value);
+  if (user == no_id || planner.is_done(user)) return out;
+  const Call call(planner.graph(), user);
+  const std::optional<Bounds> bounds = bounds_of(call);
+  if (!bounds || call.value("self") != value || refuses_tensor(call, call.output()) != nullptr) return out;
+  planner.absorb(user);
+  return {call.output(), *bounds};
+}
+
+namespace detail {
+
+/// Why a value cannot be passed on as it is, or nullptr: float32 or int8.
+[[nodiscard]] constexpr const char* refuses_data_movement(const Call& call, std::string_view name = "self") noexcept {
+  const ValueId x = call.value(name);
+  const bool integers = call.is_tensor(x) && call.dtype(x) == ScalarType::int8;
+  const ScalarType dtype = integers ? ScalarType::int8 : ScalarType::float32;
+  if (const char* reason = refuses_tensor(call, x, dtype)) return reason;
+  for (std::size_t i = 0; i < call.outputs(); ++i)
+    if (const char* reason = refuses_tensor(call, call.output(i), dtype)) return reason;
+  return call.outputs() == 0 ? "no output" : nullptr;
+}
+
+/// Passes the constant's or the dequantized value's nature on to what is only another view of it.
+inline void inherit_quantization(Planner& p, ValueId from, ValueId to) {
+  p.state(to).dequantized = p.state(from).dequantized;
+  p.state(to).quantization = p.state(from).quantization;
+}
+
+}  // namespace detail
 
 }  // namespace davit::xnnpack_parts

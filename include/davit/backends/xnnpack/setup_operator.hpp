@@ -7,8 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "davit/backends/xnnpack/extent.hpp"
-#include "davit/backends/xnnpack/operand.hpp"
+#include "davit/backends/xnnpack/workspace.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -19,7 +18,7 @@ namespace detail {
                                            const std::array<std::byte*, 3>& at, pthreadpool_t pool) {
   const Extent out = extent_of(plan, ws, step.out);
   std::array<std::array<std::size_t, max_dims>, 2> shape{};
-  const Order& order = plan.slots[step.out].order;
+  const DimOrder& order = plan.slots[step.out].order;
   for (std::size_t i = 0; i < 2; ++i) {
     const Extent e = extent_of(plan, ws, step.in[i]);
     const std::size_t shift = step.axis != 0 && e.rank == 1 ? step.axis : out.rank - e.rank;

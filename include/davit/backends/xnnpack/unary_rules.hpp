@@ -4,7 +4,6 @@
 #include <array>
 #include <string_view>
 
-#include "davit/backends/xnnpack/clamp.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
 
 namespace davit::xnnpack_parts {

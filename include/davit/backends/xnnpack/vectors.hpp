@@ -113,7 +113,7 @@ template <class F>
 }
 /// y[i] = f(a[i], b[i]), where `f` changes its first argument; a step of 0 repeats a[0] or b[0].
 template <class F>
-[[gnu::always_inline]] inline void combine(const float* a, bool a_steps, const float* b, bool b_steps, float* y,
+[[gnu::always_inline]] inline void binary(const float* a, bool a_steps, const float* b, bool b_steps, float* y,
                                            std::int64_t n, F f) noexcept {
   Floats v = Floats{} + a[0];
   Floats w = Floats{} + b[0];

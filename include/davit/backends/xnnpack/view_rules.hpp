@@ -8,10 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "davit/backends/xnnpack/moved.hpp"
-#include "davit/backends/xnnpack/order_of_view.hpp"
+#include "davit/backends/xnnpack/call.hpp"
+#include "davit/backends/xnnpack/dim_order.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
-#include "davit/backends/xnnpack/same_dims.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -23,24 +22,24 @@ inline void emit_view(Planner& p, const Call& call) {
   if (const Tensor* t = p.constant(x); t != nullptr && call.all_fixed(y)) {
     std::vector<std::int64_t> sizes;
     for (const Dim& d : p.dims(y)) sizes.push_back(d.value);
-    p.known(y).constant = true;
-    p.known(y).tensor = reshaped(*t, std::move(sizes));
+    p.state(y).constant = true;
+    p.state(y).tensor = reshaped(*t, std::move(sizes));
     return;
   }
-  inherit(p, x, y);
-  const Order plain = Order::row_major(p.rank(x));
+  inherit_quantization(p, x, y);
+  const DimOrder plain = DimOrder::row_major(p.rank(x));
   const std::uint32_t any = p.raw(x);
   const bool movable = p.buffer_of(any).place != Place::input && p.plan.slots[any].pitch == 0;
   std::uint32_t from = movable ? any : p.need_raw(x, p.plan.slots[any].order);
-  std::optional<Order> order = order_of_view(p.dims(x), p.plan.slots[from].order, p.dims(y));
+  std::optional<DimOrder> order = order_of_view(p.dims(x), p.plan.slots[from].order, p.dims(y));
   if (!order) {
     from = p.need_raw(x, plain);
-    order = Order::row_major(p.rank(y));
+    order = DimOrder::row_major(p.rank(y));
   }
   p.alias(y, from, *order);
 }
 [[nodiscard]] constexpr const char* refuses_view(const Call& call) noexcept {
-  if (const char* reason = refuses_moved(call)) return reason;
+  if (const char* reason = refuses_data_movement(call)) return reason;
   const ValueId x = call.value("self");
   const ValueId y = call.output();
   std::int64_t from = 1;
@@ -54,7 +53,7 @@ inline void emit_view(Planner& p, const Call& call) {
 
 /// clone, alias and the like: the same elements.
 [[nodiscard]] constexpr const char* refuses_same(const Call& call) noexcept {
-  if (const char* reason = refuses_moved(call)) return reason;
+  if (const char* reason = refuses_data_movement(call)) return reason;
   if (call.has("dtype") && call.arg("dtype")->kind == ArgumentKind::scalar_type &&
       call.dtype(call.output()) != call.dtype(call.value("self")))
     return "a change of dtype";
@@ -62,7 +61,7 @@ inline void emit_view(Planner& p, const Call& call) {
 }
 
 [[nodiscard]] constexpr const char* refuses_expand(const Call& call) noexcept {
-  if (const char* reason = refuses_moved(call)) return reason;
+  if (const char* reason = refuses_data_movement(call)) return reason;
   const std::span<const Dim> from = call.dims(call.value("self"));
   const std::span<const Dim> to = call.dims(call.output());
   if (from.size() > to.size()) return "another rank";
@@ -77,11 +76,11 @@ inline void emit_expand(Planner& p, const Call& call) {
   const ValueId x = call.value("self");
   const ValueId y = call.output();
   if (same_dims(p.dims(x), p.dims(y))) return emit_view(p, call);
-  inherit(p, x, y);
+  inherit_quantization(p, x, y);
   const std::uint32_t from = p.raw(x);
-  const std::uint32_t to = p.temporary(p.dims(y), Order::row_major(p.rank(y)), p.plan.slots[from].dtype);
+  const std::uint32_t to = p.temporary(p.dims(y), DimOrder::row_major(p.rank(y)), p.plan.slots[from].dtype);
   p.add({.op = Op::copy, .in = {from, no_id, no_id}, .out = to}, call.id());
-  p.alias(y, to, Order::row_major(p.rank(y)));
+  p.alias(y, to, DimOrder::row_major(p.rank(y)));
 }
 
 /// sym_size: a number that the sizes of the inputs tell.

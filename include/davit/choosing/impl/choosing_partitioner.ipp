@@ -59,7 +59,7 @@ DAVIT_INLINE PartitionResult apply_plan(BackendTables backends, GraphModuleView 
   return out;
 }
 
-DAVIT_INLINE Name words_for(GraphModuleView graph, std::span<const NodeId> nodes) {
+DAVIT_INLINE Name describe_nodes(GraphModuleView graph, std::span<const NodeId> nodes) {
   if (nodes.empty()) return "no nodes";
   const std::string_view first = graph.target(graph.nodes[nodes.front()]);
   if (nodes.size() == 1) return Name::own(first);
@@ -73,7 +73,7 @@ DAVIT_INLINE Name words_for(GraphModuleView graph, std::span<const NodeId> nodes
       .code = ErrorCode::not_found,
       .stage = Stage::partition,
       .where = concat("nodes '", node_label(choice.graph(), nodes.front()), "' to '",
-                      node_label(choice.graph(), nodes.back()), "' (", detail::words_for(choice.graph(), nodes), ")"),
+                      node_label(choice.graph(), nodes.back()), "' (", detail::describe_nodes(choice.graph(), nodes), ")"),
       .what = concat("the cost table does not say what they cost on ", choice.backends()[at.backend], more),
       .fix = "measure this program with these backends: measure_costs, or davit's --save-costs"};
 }

@@ -22,9 +22,9 @@ DAVIT_INLINE ProgramCutter::ProgramCutter(const ExportedProgram& program, const 
   follow_inputs();
 }
 
-DAVIT_INLINE ExportedProgram ProgramCutter::piece(TagId tag) {
+DAVIT_INLINE ExportedProgram ProgramCutter::submodule(TagId tag) {
   copier_.begin();
-  std::vector<std::uint32_t> held;  // input specs
+  std::vector<std::uint32_t> attributes;  // input specs
   Call& call = calls_[tag];
   for (const NodeId n : quotient_.nodes_of(vertex_of_tag_[tag]))
     for (const Argument& input : graph_.inputs(graph_.nodes[n]))
@@ -32,18 +32,18 @@ DAVIT_INLINE ExportedProgram ProgramCutter::piece(TagId tag) {
         if (is_inside(v, tag) || seen_[v] == tag) return;
         seen_[v] = tag;
         if (const std::uint32_t spec = spec_of_value_[v]; spec != no_id && moves(spec)) {
-          held.push_back(spec);
+          attributes.push_back(spec);
         } else {
           call.inputs.push_back(v);
         }
       });
   std::ranges::sort(call.inputs);  // a method that is one partition keeps the order of its inputs
-  std::ranges::sort(held, [&](std::uint32_t a, std::uint32_t b) { return rank(a) != rank(b) ? rank(a) < rank(b) : a < b; });
+  std::ranges::sort(attributes, [&](std::uint32_t a, std::uint32_t b) { return rank(a) != rank(b) ? rank(a) < rank(b) : a < b; });
   const std::size_t tokens = tokens_first(call.inputs);
   ExportedProgram out = empty_program();
   copier_.builder.begin_graph(graph_.str(graph_.graphs[graph_of(tag)].name));
   for (std::size_t i = 0; i < tokens; ++i) pass_in(out, call.inputs[i]);
-  for (const std::uint32_t spec : held) hold(out, spec);
+  for (const std::uint32_t spec : attributes) add_attribute(out, spec);
   for (std::size_t i = tokens; i < call.inputs.size(); ++i) pass_in(out, call.inputs[i]);
   for (const NodeId n : quotient_.nodes_of(vertex_of_tag_[tag])) copier_.node(n);
   for (const NodeId n : quotient_.nodes_of(vertex_of_tag_[tag]))
@@ -114,7 +114,7 @@ DAVIT_INLINE ExportedProgram ProgramCutter::parent() {
 DAVIT_INLINE void ProgramCutter::index_tensors() {
   for (const auto* tensors : {&program_.state_dict, &program_.constants})
     for (const NamedTensor& entry : *tensors) tensors_.push_back({entry.name.view(), &entry, tensors == &program_.constants});
-  std::ranges::sort(tensors_, [](const Held& a, const Held& b) { return a.name != b.name ? a.name < b.name : a.constant < b.constant; });
+  std::ranges::sort(tensors_, [](const TensorEntry& a, const TensorEntry& b) { return a.name != b.name ? a.name < b.name : a.constant < b.constant; });
 }
 
 DAVIT_INLINE void ProgramCutter::index_ranges() {
@@ -274,7 +274,7 @@ DAVIT_INLINE int ProgramCutter::rank(std::uint32_t spec) const noexcept {
 
 DAVIT_INLINE const NamedTensor* ProgramCutter::find(std::uint32_t spec) const noexcept {
   const Name* wanted = target(program_.signature.input_specs[spec]);
-  const auto at = std::ranges::lower_bound(tensors_, wanted->view(), {}, &Held::name);
+  const auto at = std::ranges::lower_bound(tensors_, wanted->view(), {}, &TensorEntry::name);
   return at == tensors_.end() || at->name != wanted->view() ? nullptr : at->entry;
 }
 
@@ -302,7 +302,7 @@ DAVIT_INLINE std::size_t ProgramCutter::tokens_first(std::vector<ValueId>& value
   return tokens;
 }
 
-DAVIT_INLINE void ProgramCutter::hold(ExportedProgram& out, std::uint32_t spec) {
+DAVIT_INLINE void ProgramCutter::add_attribute(ExportedProgram& out, std::uint32_t spec) {
   const InputSpec& s = program_.signature.input_specs[spec];
   const ValueId v = graph_.args(graph_.root().inputs)[spec].value();
   copier_.builder.input(GraphBuilder::value(copier_.copy_value(v)));
@@ -319,12 +319,12 @@ DAVIT_INLINE void ProgramCutter::add_tensor(ExportedProgram& out, std::uint32_t 
   const NamedTensor* entry = find(spec);
   if (entry == nullptr) return;
   const bool constant = kind(s) == InputKind::constant_tensor || persistent(s) == false;
-  NamedTensor held = *entry;
+  NamedTensor copied_tensor = *entry;
   if (copy) {
-    held.tensor = Tensor::zeros(entry->tensor.dtype, entry->tensor.sizes);
-    copy_tensor(entry->tensor.view(), held.tensor.view());
+    copied_tensor.tensor = Tensor::zeros(entry->tensor.dtype, entry->tensor.sizes);
+    copy_tensor(entry->tensor.view(), copied_tensor.tensor.view());
   }
-  (constant ? out.constants : out.state_dict).push_back(std::move(held));
+  (constant ? out.constants : out.state_dict).push_back(std::move(copied_tensor));
 }
 
 DAVIT_INLINE void ProgramCutter::pass_in(ExportedProgram& out, ValueId v) {

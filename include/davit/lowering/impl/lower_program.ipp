@@ -60,8 +60,8 @@ class SharedState {
     if (changed_.empty()) return &program;
     std::vector<Name> unlisted;
     for (const InputSpec& spec : program.signature.input_specs) {
-      const Name* held = kind(spec) == InputKind::custom_obj ? nullptr : target(spec);
-      if (held != nullptr && changes(*held, program) && !is_mutated(program.signature, *held)) unlisted.push_back(*held);
+      const Name* attribute = kind(spec) == InputKind::custom_obj ? nullptr : target(spec);
+      if (attribute != nullptr && changes(*attribute, program) && !is_mutated(program.signature, *attribute)) unlisted.push_back(*attribute);
     }
     if (unlisted.empty()) return &program;
     own = program;
@@ -130,7 +130,7 @@ class MethodLowering {
     if (Result<void> allowed = check_shared(cutter); !allowed) return std::unexpected(std::move(allowed.error()));
     out_.delegates.reserve(tag_count());
     for (TagId tag = 0; tag < tag_count(); ++tag)
-      if (Result<void> lowered = lower(tag, cutter.piece(tag)); !lowered) return std::unexpected(std::move(lowered.error()));
+      if (Result<void> lowered = lower(tag, cutter.submodule(tag)); !lowered) return std::unexpected(std::move(lowered.error()));
     if (Result<void> together = preprocess_together(); !together) return std::unexpected(std::move(together.error()));
     out_.parent = cutter.parent();
     if (Result<void> sound = validate(out_.parent); !sound) return std::unexpected(std::move(sound.error()));
@@ -236,8 +236,8 @@ class MethodLowering {
     return {};
   }
 
-  [[nodiscard]] Result<void> lower(TagId tag, ExportedProgram piece) {
-    if (Result<void> sound = validate(piece); !sound) return sound;
+  [[nodiscard]] Result<void> lower(TagId tag, ExportedProgram submodule) {
+    if (Result<void> sound = validate(submodule); !sound) return sound;
     Delegation& delegation = partitioning_.delegations[tag];
     LoweredDelegate out{.tag = partitioning_.tags.names[tag], .backend = delegation.backend, .fallbacks = std::move(delegation.fallbacks)};
     if (out.backend >= backends_.size())
@@ -248,15 +248,15 @@ class MethodLowering {
     if (out.spec == nullptr || backend.preprocess == nullptr)
       return std::unexpected(explained(Error{.code = ErrorCode::invalid_argument, .what = out.spec == nullptr ? "its CompileSpec has no default" : "it cannot preprocess here",
                                              .fix = out.spec == nullptr ? "give the partition a spec: delegate_to<List, B>(spec)" : "name a backend that has preprocess"}, out));
-    out.interface = method_interface(piece);
+    out.interface = method_interface(submodule);
     if (backend.preprocess_all == nullptr) {
-      recorder_.begin_method(out_.name, piece.view());
-      Result<BackendObject> processed = backend.preprocess(Method{out_.name, &piece}, out.spec.get(), recorder_);
+      recorder_.begin_method(out_.name, submodule.view());
+      Result<BackendObject> processed = backend.preprocess(Method{out_.name, &submodule}, out.spec.get(), recorder_);
       if (!processed) return std::unexpected(explained(std::move(processed.error()), out));
       out.processed = *std::move(processed);
     }
-    if (report_ != nullptr) add_to_report(out, piece);
-    if (options_.keep_originals || backend.preprocess_all != nullptr) out.original = std::make_shared<const ExportedProgram>(std::move(piece));
+    if (report_ != nullptr) add_to_report(out, submodule);
+    if (options_.keep_originals || backend.preprocess_all != nullptr) out.original = std::make_shared<const ExportedProgram>(std::move(submodule));
     out_.delegates.push_back(std::move(out));
     return {};
   }
@@ -294,13 +294,13 @@ class MethodLowering {
     return debug_map_.explain(std::move(error));
   }
 
-  void add_to_report(const LoweredDelegate& entry, const ExportedProgram& piece) const {
+  void add_to_report(const LoweredDelegate& entry, const ExportedProgram& submodule) const {
     PartitionReport::Partition row{.tag = entry.tag, .backend = Name(backends_.name(entry.backend)),
-                                .nodes = piece.graph_module.nodes.size()};
-    for (const InputSpec& spec : piece.signature.input_specs) row.inputs += kind(spec) == InputKind::user_input ? 1 : 0;
-    row.outputs = piece.signature.output_specs.size();
-    for (const auto* tensors : {&piece.state_dict, &piece.constants})
-      for (const NamedTensor& tensor : *tensors) row.held_bytes += tensor.tensor.view().nbytes();
+                                .nodes = submodule.graph_module.nodes.size()};
+    for (const InputSpec& spec : submodule.signature.input_specs) row.inputs += kind(spec) == InputKind::user_input ? 1 : 0;
+    row.outputs = submodule.signature.output_specs.size();
+    for (const auto* tensors : {&submodule.state_dict, &submodule.constants})
+      for (const NamedTensor& tensor : *tensors) row.constant_bytes += tensor.tensor.view().nbytes();
     report_->partitions.push_back(std::move(row));
   }
   void fill_report(const ProgramCutter& cutter) const {

@@ -58,12 +58,12 @@ namespace detail {
 DAVIT_INLINE ReportTables report_tables(const PartitionReport& report) {
   using detail::cell;
   ReportTables out;
-  out.partitions = {{"partition", "backend", "nodes", "inputs", "outputs", "bytes held"}, {false, false, true, true, true, true}, {}};
+  out.partitions = {{"partition", "backend", "nodes", "inputs", "outputs", "constant bytes"}, {false, false, true, true, true, true}, {}};
   out.candidates = {{"of", "candidate", "partitions", "us", ""}, {false, false, true, true, false}, {}};
   out.constants = {{"constant", "fate", "partitions", "bytes"}, {false, false, true, true}, {}};
   out.refusals = {{"operator", "backend", "nodes", "reason"}, {false, false, true, false}, {}};
   for (const PartitionReport::Partition& p : report.partitions)
-    out.partitions.rows.push_back({cell(p.tag), cell(p.backend), cell(p.nodes), cell(p.inputs), cell(p.outputs), cell(p.held_bytes)});
+    out.partitions.rows.push_back({cell(p.tag), cell(p.backend), cell(p.nodes), cell(p.inputs), cell(p.outputs), cell(p.constant_bytes)});
   for (const CostCandidate& c : report.candidates)
     out.candidates.rows.push_back({cell(c.what), cell(c.candidate), cell(c.partitions), detail::microseconds(c.ns), c.chosen ? "chosen" : ""});
   for (const PartitionReport::Constant& c : report.constants)

@@ -30,7 +30,7 @@ class ScheduleBuilder {
       g.outputs = slots_of(graph_.args(graph.outputs));
       g.steps.first = static_cast<std::uint32_t>(out_.steps.size());
       for (std::uint32_t n = 0; n < graph.nodes.count; ++n)
-        if (!step(graph.nodes.first + n)) return std::unexpected(misfit(graph.nodes.first + n));
+        if (!step(graph.nodes.first + n)) return std::unexpected(mismatch(graph.nodes.first + n));
       g.steps.count = static_cast<std::uint32_t>(out_.steps.size()) - g.steps.first;
       out_.graphs.push_back(g);
     }
@@ -74,7 +74,7 @@ class ScheduleBuilder {
     return next == kept.size() && next_out == out.size();
   }
 
-  [[nodiscard]] Error misfit(NodeId n) const {
+  [[nodiscard]] Error mismatch(NodeId n) const {
     return Error{.code = ErrorCode::invalid_program, .stage = Stage::partition,
                  .where = concat("node '", node_label(graph_, n), "' (", graph_.target(graph_.nodes[n]), ")"),
                  .what = "the lowered program cannot carry out this node, or its arguments do not fit",

@@ -42,7 +42,7 @@ DAVIT_INLINE void write_input(ByteWriter& out, const InputSpec& spec) {
     return;
   }
   out.text(arg_name(spec));
-  if (const Name* held = target(spec)) out.text(*held);
+  if (const Name* target_name = target(spec)) out.text(*target_name);
   if (kind(spec) == InputKind::buffer) out.number(static_cast<std::uint8_t>(*persistent(spec)));
   if (const auto* object = std::get_if<InputToCustomObjSpec>(&spec)) out.text(object->arg.class_fqn);
 }
@@ -51,14 +51,14 @@ DAVIT_INLINE InputSpec read_input(ByteReader& in) {
   if (input == InputKind::user_input) return UserInputSpec{read_user_argument(in)};
   Name name = Name::own(in.text());
   if (input == InputKind::token) return InputTokenSpec{TokenArgument{std::move(name)}};
-  Name held = Name::own(in.text());
+  Name target_name = Name::own(in.text());
   switch (input) {
-    case InputKind::parameter: return InputToParameterSpec{TensorArgument{std::move(name)}, std::move(held)};
+    case InputKind::parameter: return InputToParameterSpec{TensorArgument{std::move(name)}, std::move(target_name)};
     case InputKind::buffer:
-      return InputToBufferSpec{TensorArgument{std::move(name)}, std::move(held), in.number<std::uint8_t>() != 0};
-    case InputKind::constant_tensor: return InputToTensorConstantSpec{TensorArgument{std::move(name)}, std::move(held)};
+      return InputToBufferSpec{TensorArgument{std::move(name)}, std::move(target_name), in.number<std::uint8_t>() != 0};
+    case InputKind::constant_tensor: return InputToTensorConstantSpec{TensorArgument{std::move(name)}, std::move(target_name)};
     case InputKind::custom_obj:
-      return InputToCustomObjSpec{CustomObjArgument{std::move(name), Name::own(in.text())}, std::move(held)};
+      return InputToCustomObjSpec{CustomObjArgument{std::move(name), Name::own(in.text())}, std::move(target_name)};
     default: in.fail(); return InputTokenSpec{};
   }
 }
@@ -70,7 +70,7 @@ DAVIT_INLINE void write_output(ByteWriter& out, const OutputSpec& spec) {
     return;
   }
   out.text(arg_name(spec));
-  if (const Name* held = target(spec)) out.text(*held);
+  if (const Name* target_name = target(spec)) out.text(*target_name);
 }
 DAVIT_INLINE OutputSpec read_output(ByteReader& in) {
   const auto output = in.number<OutputKind>();
@@ -79,13 +79,13 @@ DAVIT_INLINE OutputSpec read_output(ByteReader& in) {
   if (output == OutputKind::token) return OutputTokenSpec{TokenArgument{std::move(name)}};
   TensorArgument argument{std::move(name)};
   if (output == OutputKind::loss_output) return LossOutputSpec{std::move(argument)};
-  Name held = Name::own(in.text());
+  Name target_name = Name::own(in.text());
   switch (output) {
-    case OutputKind::buffer_mutation: return BufferMutationSpec{std::move(argument), std::move(held)};
-    case OutputKind::parameter_mutation: return ParameterMutationSpec{std::move(argument), std::move(held)};
-    case OutputKind::gradient_to_parameter: return GradientToParameterSpec{std::move(argument), std::move(held)};
-    case OutputKind::gradient_to_user_input: return GradientToUserInputSpec{std::move(argument), std::move(held)};
-    case OutputKind::user_input_mutation: return UserInputMutationSpec{std::move(argument), std::move(held)};
+    case OutputKind::buffer_mutation: return BufferMutationSpec{std::move(argument), std::move(target_name)};
+    case OutputKind::parameter_mutation: return ParameterMutationSpec{std::move(argument), std::move(target_name)};
+    case OutputKind::gradient_to_parameter: return GradientToParameterSpec{std::move(argument), std::move(target_name)};
+    case OutputKind::gradient_to_user_input: return GradientToUserInputSpec{std::move(argument), std::move(target_name)};
+    case OutputKind::user_input_mutation: return UserInputMutationSpec{std::move(argument), std::move(target_name)};
     default: in.fail(); return OutputTokenSpec{};
   }
 }

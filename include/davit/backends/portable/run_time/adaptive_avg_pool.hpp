@@ -5,9 +5,9 @@
 #include <array>
 #include <cstdint>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/pool_window.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 
 namespace davit::portable_kernels {
 
@@ -15,35 +15,35 @@ namespace detail {
 
 template <class C>
 [[nodiscard]] ErrorCode compute_adaptive_avg_pool(KernelCall& call, const PoolWindow& w) {
-  Staging<C> staging(call);
-  const auto input = staging.read(call.tensor(0));
-  const auto out_id = staging.write(0);
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  ComputeBuffers<C> buffers(call);
+  const auto input = buffers.read(call.tensor(0));
+  const auto out_id = buffers.write(0);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   for (std::int64_t p = 0; p < w.planes; ++p) {
-    const C* plane = staging.in(input) + p * volume(w.in);
-    C* out = staging.out(out_id) + p * volume(w.out);
+    const C* plane = buffers.in(input) + p * volume(w.in);
+    C* out = buffers.out(out_id) + p * volume(w.out);
     for_each_window(w, adaptive_span, [&](std::int64_t i, const Box& box) {
       out[i] = static_cast<C>(sum_box<double>(plane, w.in, box) / static_cast<double>(box.count()));
     });
   }
-  return staging.finish();
+  return buffers.finish();
 }
 
 template <class C>
 [[nodiscard]] ErrorCode compute_adaptive_avg_pool_backward(KernelCall& call, const PoolWindow& w) {
-  Staging<C> staging(call);
-  const auto grad_id = staging.read(call.tensor(0));
-  const auto out_id = staging.write(0);
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
-  std::fill_n(staging.out(out_id), w.planes * volume(w.in), C{});
+  ComputeBuffers<C> buffers(call);
+  const auto grad_id = buffers.read(call.tensor(0));
+  const auto out_id = buffers.write(0);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  std::fill_n(buffers.out(out_id), w.planes * volume(w.in), C{});
   for (std::int64_t p = 0; p < w.planes; ++p) {
-    const C* grad = staging.in(grad_id) + p * volume(w.out);
-    C* plane = staging.out(out_id) + p * volume(w.in);
+    const C* grad = buffers.in(grad_id) + p * volume(w.out);
+    C* plane = buffers.out(out_id) + p * volume(w.in);
     for_each_window(w, adaptive_span, [&](std::int64_t i, const Box& box) {
       add_to_box(plane, w.in, box, grad[i] / static_cast<C>(box.count()));
     });
   }
-  return staging.finish();
+  return buffers.finish();
 }
 
 [[nodiscard]] inline ErrorCode run_adaptive_avg_pool(KernelCall& call, const operators::AdaptivePoolOperator& op) {
@@ -55,7 +55,7 @@ template <class C>
   w.out = view.out;
   if (const ErrorCode code = read_planes(call, input, view.dims, 1, w); code != ErrorCode::ok) return code;
   if (const ErrorCode code = call.make(0, input.dtype, w.out_sizes(input)); code != ErrorCode::ok) return code;
-  return dispatch_staged(call, input.dtype, [&]<class C>() { return compute_adaptive_avg_pool<C>(call, w); });
+  return dispatch_floating(call, input.dtype, [&]<class C>() { return compute_adaptive_avg_pool<C>(call, w); });
 }
 
 }  // namespace detail
@@ -92,7 +92,7 @@ template <class C>
   if (grad.dtype != input.dtype)
     return call.refuse(ErrorCode::invalid_dtype, "adaptive_avg_pool2d backward: the operands must have the same dtype");
   if (const ErrorCode code = call.make_like(0, input); code != ErrorCode::ok) return code;
-  return dispatch_staged(call, input.dtype,
+  return dispatch_floating(call, input.dtype,
                          [&]<class C>() { return detail::compute_adaptive_avg_pool_backward<C>(call, w); });
 }
 

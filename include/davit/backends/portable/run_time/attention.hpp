@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <limits>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/multiply.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 #include "davit/backends/portable/vector_exp.hpp"
 
 namespace davit::portable_kernels {
@@ -59,25 +59,25 @@ template <class C>
 [[nodiscard]] ErrorCode compute_attention(KernelCall& call, const Attention& a) {
   constexpr std::int64_t block_rows = 64;
   if (call.output(0).numel() == 0) return ErrorCode::ok;
-  Staging<C> staging(call);
+  ComputeBuffers<C> buffers(call);
   std::array<std::size_t, 4> ids{};
-  for (std::size_t i = 0; i < 4; ++i) ids[i] = call.is_tensor(i) ? staging.read_strided(call.tensor(i)) : 0;
-  const auto out_id = staging.write(0);
+  for (std::size_t i = 0; i < 4; ++i) ids[i] = call.is_tensor(i) ? buffers.read_strided(call.tensor(i)) : 0;
+  const auto out_id = buffers.write(0);
   const std::int64_t rows = std::min(block_rows, a.queries);
-  const auto scores_id = staging.buffer(rows * a.keys);
+  const auto scores_id = buffers.buffer(rows * a.keys);
   const auto work_id =
-      staging.buffer(std::max(multiply_work<C>(rows, a.keys, a.depth), multiply_work<C>(rows, a.values, a.keys)));
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+      buffers.buffer(std::max(multiply_work<C>(rows, a.keys, a.depth), multiply_work<C>(rows, a.values, a.keys)));
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   const std::int64_t entries = call.output(0).numel() / (a.queries * a.values);
   const auto matrix = [&](std::size_t i, std::int64_t index) {
     const TensorView& t = call.tensor(i);
-    const Sizes strides = staging.strides(ids[i]);
+    const Sizes strides = buffers.strides(ids[i]);
     const std::int64_t row = t.size(t.rank - 2u) == 1 ? 0 : strides[t.rank - 2u];
     const std::int64_t col = t.size(t.rank - 1u) == 1 ? 0 : strides[t.rank - 1u];
-    const C* data = staging.in(ids[i]);
+    const C* data = buffers.in(ids[i]);
     return Matrix<C>{checked_numel(t) == 0 ? data : data + a.offset(t, strides, index), row, col};
   };
-  C* scores = staging.out(scores_id);
+  C* scores = buffers.out(scores_id);
   const auto scale = static_cast<C>(a.scale);
   const bool adds = call.is_tensor(3) && call.tensor(3).dtype != ScalarType::bool_;
   for (std::int64_t n = 0; n < entries; ++n) {
@@ -88,7 +88,7 @@ template <class C>
     for (std::int64_t first = 0; first < a.queries; first += rows) {
       const std::int64_t count = std::min(rows, a.queries - first);
       multiply<C>(count, a.keys, a.depth, {a.depth == 0 ? q.data : q.data + first * q.row, q.row, q.col},
-                  k.transposed(), staging.out(work_id), [&](const Block<C>& block) {
+                  k.transposed(), buffers.out(work_id), [&](const Block<C>& block) {
                     for (std::int64_t r = 0; r < block.rows; ++r)
                       for (std::int64_t c = 0; c < block.columns; ++c)
                         scores[(block.i + r) * a.keys + block.j + c] =
@@ -103,15 +103,15 @@ template <class C>
         for (std::int64_t j = first + r + 1; a.causal && j < a.keys; ++j) row[j] = -std::numeric_limits<C>::infinity();
         attention_softmax(row, a.keys);
       }
-      C* out = staging.out(out_id) + (n * a.queries + first) * a.values;
-      multiply<C>(count, a.values, a.keys, {scores, a.keys, 1}, v, staging.out(work_id), [&](const Block<C>& block) {
+      C* out = buffers.out(out_id) + (n * a.queries + first) * a.values;
+      multiply<C>(count, a.values, a.keys, {scores, a.keys, 1}, v, buffers.out(work_id), [&](const Block<C>& block) {
         for (std::int64_t r = 0; r < block.rows; ++r)
           for (std::int64_t c = 0; c < block.columns; ++c)
             out[(block.i + r) * a.values + block.j + c] = block.data[r * block.row + c * block.col];
       });
     }
   }
-  return staging.finish();
+  return buffers.finish();
 }
 
 /// The batch dimensions that the operands broadcast to; with shared heads, the last of key and value divides the
@@ -172,7 +172,7 @@ template <class C>
   sizes.push(a.queries);
   sizes.push(a.values);
   if (const ErrorCode code = call.make(0, q.dtype, sizes); code != ErrorCode::ok) return code;
-  return dispatch_staged(call, q.dtype, [&]<class C>() { return detail::compute_attention<C>(call, a); });
+  return dispatch_floating(call, q.dtype, [&]<class C>() { return detail::compute_attention<C>(call, a); });
 }
 
 inline constexpr auto attention_ops = std::to_array<OpRow>({

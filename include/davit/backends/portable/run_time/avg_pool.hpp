@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/pool_window.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 
 namespace davit::portable_kernels {
 
@@ -32,13 +32,13 @@ struct AverageRule {
 
 template <class C>
 [[nodiscard]] ErrorCode compute_avg_pool(KernelCall& call, const PoolWindow& w, const AverageRule& rule) {
-  Staging<C> staging(call);
-  const auto input = staging.read(call.tensor(0));
-  const auto out_id = staging.write(0);
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  ComputeBuffers<C> buffers(call);
+  const auto input = buffers.read(call.tensor(0));
+  const auto out_id = buffers.write(0);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   for (std::int64_t p = 0; p < w.planes; ++p) {
-    const C* plane = staging.in(input) + p * volume(w.in);
-    C* out = staging.out(out_id) + p * volume(w.out);
+    const C* plane = buffers.in(input) + p * volume(w.in);
+    C* out = buffers.out(out_id) + p * volume(w.out);
     for_each_window(w, sliding_span, [&](std::int64_t i, const Box& box) {
       const std::int64_t divisor = rule.divisor_of(box);
       if (box.empty()) {
@@ -50,19 +50,19 @@ template <class C>
       }
     });
   }
-  return staging.finish();
+  return buffers.finish();
 }
 
 template <class C>
 [[nodiscard]] ErrorCode compute_avg_pool_backward(KernelCall& call, const PoolWindow& w, const AverageRule& rule) {
-  Staging<C> staging(call);
-  const auto grad_id = staging.read(call.tensor(0));
-  const auto out_id = staging.write(0);
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
-  std::fill_n(staging.out(out_id), w.planes * volume(w.in), C{});
+  ComputeBuffers<C> buffers(call);
+  const auto grad_id = buffers.read(call.tensor(0));
+  const auto out_id = buffers.write(0);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  std::fill_n(buffers.out(out_id), w.planes * volume(w.in), C{});
   for (std::int64_t p = 0; p < w.planes; ++p) {
-    const C* grad = staging.in(grad_id) + p * volume(w.out);
-    C* plane = staging.out(out_id) + p * volume(w.in);
+    const C* grad = buffers.in(grad_id) + p * volume(w.out);
+    C* plane = buffers.out(out_id) + p * volume(w.in);
     for_each_window(w, sliding_span, [&](std::int64_t i, const Box& box) {
       const std::int64_t divisor = rule.divisor_of(box);
       if (box.empty()) return;
@@ -73,14 +73,14 @@ template <class C>
       }
     });
   }
-  return staging.finish();
+  return buffers.finish();
 }
 
 /// int64 in its unsigned counterpart, which wraps around; floats as usual.
 template <class F>
 [[nodiscard]] ErrorCode dispatch_average(KernelCall& call, ScalarType type, F&& f) {
   if (type == ScalarType::int64) return f.template operator()<std::uint64_t>();
-  return dispatch_staged(call, type, f);
+  return dispatch_floating(call, type, f);
 }
 
 [[nodiscard]] inline ErrorCode run_avg_pool(KernelCall& call, const operators::PoolOperator& op) {

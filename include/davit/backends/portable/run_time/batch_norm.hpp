@@ -5,9 +5,9 @@
 #include <array>
 #include <cstdint>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/moments.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 #include "davit/backends/portable/vector_lanes.hpp"
 #include "davit/program/operators/normalization.hpp"
 
@@ -34,47 +34,47 @@ template <class C>
   const std::int64_t plane = input.numel() == 0 ? 0 : input.numel() / (input.size(0) * channels);
   const std::int64_t step = channels * plane;
   const std::int64_t batch = input.size(0);
-  const auto optional = [&](Staging<C>& s, ValueId v) { return v != no_id ? s.read(call.tensor(v)) : s.buffer(0); };
-  Staging<C> staging(call);
-  const auto x_id = staging.read(input);
-  const auto weight = optional(staging, view.weight);
-  const auto bias = optional(staging, view.bias);
+  const auto optional = [&](ComputeBuffers<C>& s, ValueId v) { return v != no_id ? s.read(call.tensor(v)) : s.buffer(0); };
+  ComputeBuffers<C> buffers(call);
+  const auto x_id = buffers.read(input);
+  const auto weight = optional(buffers, view.weight);
+  const auto bias = optional(buffers, view.bias);
   const bool running = view.mean != no_id;
-  const auto running_mean = optional(staging, view.mean);
-  const auto running_var = optional(staging, view.variance);
-  const auto out_id = staging.write(0);
+  const auto running_mean = optional(buffers, view.mean);
+  const auto running_var = optional(buffers, view.variance);
+  const auto out_id = buffers.write(0);
   const bool saves = op.saves && view.training;
-  const auto mean_id = saves && call.wants(1) ? staging.write(1) : staging.buffer(channels);
-  const auto inverse_id = saves && call.wants(2) ? staging.write(2) : staging.buffer(channels);
+  const auto mean_id = saves && call.wants(1) ? buffers.write(1) : buffers.buffer(channels);
+  const auto inverse_id = saves && call.wants(2) ? buffers.write(2) : buffers.buffer(channels);
   const bool keeps = running && op.running == RunningStatistics::outputs;
-  const auto new_mean = keeps && call.wants(3) ? staging.write(3) : staging.buffer(channels);
-  const auto new_var = keeps && call.wants(4) ? staging.write(4) : staging.buffer(channels);
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
-  const C* x = staging.in(x_id);
-  C* out = staging.out(out_id);
+  const auto new_mean = keeps && call.wants(3) ? buffers.write(3) : buffers.buffer(channels);
+  const auto new_var = keeps && call.wants(4) ? buffers.write(4) : buffers.buffer(channels);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  const C* x = buffers.in(x_id);
+  C* out = buffers.out(out_id);
   const auto elements = static_cast<double>(batch * plane);
   for (std::int64_t c = 0; c < channels; ++c) {
     Moments m;
     if (view.training) {
       m = moments(x + c * plane, plane, batch, step);
     } else {
-      m = {static_cast<double>(staging.in(running_mean)[c]), static_cast<double>(staging.in(running_var)[c])};
+      m = {static_cast<double>(buffers.in(running_mean)[c]), static_cast<double>(buffers.in(running_var)[c])};
     }
     const auto mean = static_cast<C>(m.mean);
     const auto inverse = static_cast<C>(m.inverse_deviation(view.eps));
-    staging.out(mean_id)[c] = mean;
-    staging.out(inverse_id)[c] = inverse;
+    buffers.out(mean_id)[c] = mean;
+    buffers.out(inverse_id)[c] = inverse;
     if (running) {
-      const double old_mean = static_cast<double>(staging.in(running_mean)[c]);
-      const double old_var = static_cast<double>(staging.in(running_var)[c]);
+      const double old_mean = static_cast<double>(buffers.in(running_mean)[c]);
+      const double old_var = static_cast<double>(buffers.in(running_var)[c]);
       const double unbiased = m.variance * elements / (elements - 1);
-      staging.out(new_mean)[c] =
+      buffers.out(new_mean)[c] =
           static_cast<C>(view.training ? view.momentum * m.mean + (1 - view.momentum) * old_mean : old_mean);
-      staging.out(new_var)[c] =
+      buffers.out(new_var)[c] =
           static_cast<C>(view.training ? view.momentum * unbiased + (1 - view.momentum) * old_var : old_var);
     }
-    const C factor = view.weight != no_id ? inverse * staging.in(weight)[c] : inverse;
-    const C shift = (view.bias != no_id ? staging.in(bias)[c] : C{}) - mean * factor;
+    const C factor = view.weight != no_id ? inverse * buffers.in(weight)[c] : inverse;
+    const C shift = (view.bias != no_id ? buffers.in(bias)[c] : C{}) - mean * factor;
     for (std::int64_t n = 0; n < batch; ++n) {
       const C* from = x + n * step + c * plane;
       C* to = out + n * step + c * plane;
@@ -82,10 +82,10 @@ template <class C>
     }
   }
   if (running && view.training && op.running == RunningStatistics::in_place) {
-    if (const ErrorCode code = overwrite(call.tensor(view.mean), staging.in(new_mean)); code != ErrorCode::ok) return code;
-    if (const ErrorCode code = overwrite(call.tensor(view.variance), staging.in(new_var)); code != ErrorCode::ok) return code;
+    if (const ErrorCode code = overwrite(call.tensor(view.mean), buffers.in(new_mean)); code != ErrorCode::ok) return code;
+    if (const ErrorCode code = overwrite(call.tensor(view.variance), buffers.in(new_var)); code != ErrorCode::ok) return code;
   }
-  return staging.finish();
+  return buffers.finish();
 }
 
 [[nodiscard]] inline ErrorCode run_batch_norm(KernelCall& call, const operators::BatchNormOperator& op) {
@@ -112,7 +112,7 @@ template <class C>
     if (const ErrorCode code = call.make(i, dtype, saved); code != ErrorCode::ok) return code;
   for (std::size_t i = 3; op.running == RunningStatistics::outputs && i < 5 && call.wants(i); ++i)
     if (const ErrorCode code = call.make(i, dtype, per_channel); code != ErrorCode::ok) return code;
-  return dispatch_staged(call, input.dtype, [&]<class C>() { return compute_batch_norm<C>(call, op, view); });
+  return dispatch_floating(call, input.dtype, [&]<class C>() { return compute_batch_norm<C>(call, op, view); });
 }
 
 }  // namespace detail

@@ -5,9 +5,9 @@
 #include <array>
 #include <cstdint>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/convolve.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 
 namespace davit::portable_kernels {
 
@@ -15,15 +15,15 @@ namespace detail {
 
 template <class C>
 [[nodiscard]] ErrorCode compute_col2im(KernelCall& call, const ConvolutionMap& m) {
-  Staging<C> staging(call);
-  const auto in_id = staging.read(call.tensor(0));
-  const auto out_id = staging.write(0);
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  ComputeBuffers<C> buffers(call);
+  const auto in_id = buffers.read(call.tensor(0));
+  const auto out_id = buffers.write(0);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   const std::int64_t pixels = volume(m.image);
   const std::int64_t places = volume(m.places);
-  C* out = staging.out(out_id);
+  C* out = buffers.out(out_id);
   std::fill_n(out, m.batch * m.channels * pixels, C{});
-  const C* columns = staging.in(in_id);
+  const C* columns = buffers.in(in_id);
   for (std::int64_t n = 0; n < m.batch; ++n) {
     Tap tap(m, 0);
     for (std::int64_t t = 0; t < m.taps(); ++t, tap.next(m)) {
@@ -40,7 +40,7 @@ template <class C>
       }
     }
   }
-  return staging.finish();
+  return buffers.finish();
 }
 
 }  // namespace detail
@@ -78,7 +78,7 @@ template <class C>
   for (const std::int64_t size : {m.channels, m.image[1], m.image[2]}) sizes.push(size);
   if (const ErrorCode code = call.make(0, input.dtype, sizes); code != ErrorCode::ok) return code;
   if (input.dtype == ScalarType::bool_) return detail::compute_col2im<std::uint64_t>(call, m);
-  return dispatch_staged(call, input.dtype, [&]<class C>() { return detail::compute_col2im<C>(call, m); });
+  return dispatch_floating(call, input.dtype, [&]<class C>() { return detail::compute_col2im<C>(call, m); });
 }
 
 inline constexpr auto col2im_ops = std::to_array<OpRow>({

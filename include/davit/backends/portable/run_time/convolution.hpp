@@ -4,9 +4,9 @@
 #include <array>
 #include <cstdint>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/convolve.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 
 namespace davit::portable_kernels {
 
@@ -15,20 +15,20 @@ namespace detail {
 template <class C>
 [[nodiscard]] ErrorCode compute_convolution(KernelCall& call, const ConvolutionCall& c) {
   if (call.output(0).numel() == 0) return ErrorCode::ok;
-  Staging<C> staging(call);
-  const auto input = staging.read(call.tensor(0));
-  const auto weight = staging.read(call.tensor(1));
-  const auto bias = call.has(2) ? staging.read(call.tensor(2)) : input;
-  const auto out = staging.write(0);
-  const auto work = staging.buffer(convolution_work<C>(c.map));
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
-  const C* added = call.has(2) ? staging.in(bias) : nullptr;
+  ComputeBuffers<C> buffers(call);
+  const auto input = buffers.read(call.tensor(0));
+  const auto weight = buffers.read(call.tensor(1));
+  const auto bias = call.has(2) ? buffers.read(call.tensor(2)) : input;
+  const auto out = buffers.write(0);
+  const auto work = buffers.buffer(convolution_work<C>(c.map));
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  const C* added = call.has(2) ? buffers.in(bias) : nullptr;
   if (c.transposed) {
-    convolve_adjoint<C>(c.map, staging.in(input), staging.in(weight), added, staging.out(work), staging.out(out));
+    convolve_adjoint<C>(c.map, buffers.in(input), buffers.in(weight), added, buffers.out(work), buffers.out(out));
   } else {
-    convolve<C>(c.map, staging.in(input), staging.in(weight), added, staging.out(work), staging.out(out));
+    convolve<C>(c.map, buffers.in(input), buffers.in(weight), added, buffers.out(work), buffers.out(out));
   }
-  return staging.finish();
+  return buffers.finish();
 }
 
 [[nodiscard]] inline ErrorCode run_convolution(KernelCall& call, const operators::ConvolutionOperator& op) {
@@ -53,26 +53,26 @@ void sum_per_channel(const C* grad, std::int64_t batch, std::int64_t channels, s
 template <class C>
 [[nodiscard]] ErrorCode compute_convolution_backward(KernelCall& call, const ConvolutionCall& c,
                                                      const std::array<bool, 3>& wanted) {
-  Staging<C> staging(call);
-  const auto grad_id = staging.read(call.tensor(0));
-  const auto input_id = staging.read(call.tensor(1));
-  const auto weight_id = staging.read(call.tensor(2));
+  ComputeBuffers<C> buffers(call);
+  const auto grad_id = buffers.read(call.tensor(0));
+  const auto input_id = buffers.read(call.tensor(1));
+  const auto weight_id = buffers.read(call.tensor(2));
   std::array<std::size_t, 3> out{};
   for (std::size_t i = 0; i < 3; ++i)
-    if (wanted[i]) out[i] = staging.write(i);
-  const auto work_id = staging.buffer(convolution_work<C>(c.map));
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
-  const C* grad = staging.in(grad_id);
-  const C* input = staging.in(input_id);
-  C* work = staging.out(work_id);
+    if (wanted[i]) out[i] = buffers.write(i);
+  const auto work_id = buffers.buffer(convolution_work<C>(c.map));
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  const C* grad = buffers.in(grad_id);
+  const C* input = buffers.in(input_id);
+  C* work = buffers.out(work_id);
   const ConvolutionMap& m = c.map;
-  if (wanted[0] && c.transposed) convolve<C>(m, grad, staging.in(weight_id), nullptr, work, staging.out(out[0]));
+  if (wanted[0] && c.transposed) convolve<C>(m, grad, buffers.in(weight_id), nullptr, work, buffers.out(out[0]));
   if (wanted[0] && !c.transposed)
-    convolve_adjoint<C>(m, grad, staging.in(weight_id), nullptr, work, staging.out(out[0]));
+    convolve_adjoint<C>(m, grad, buffers.in(weight_id), nullptr, work, buffers.out(out[0]));
   if (wanted[1])
-    convolve_weights<C>(m, c.transposed ? grad : input, c.transposed ? input : grad, work, staging.out(out[1]));
-  if (wanted[2]) sum_per_channel(grad, m.batch, c.out_channels(), volume(c.out_spatial()), staging.out(out[2]));
-  return staging.finish();
+    convolve_weights<C>(m, c.transposed ? grad : input, c.transposed ? input : grad, work, buffers.out(out[1]));
+  if (wanted[2]) sum_per_channel(grad, m.batch, c.out_channels(), volume(c.out_spatial()), buffers.out(out[2]));
+  return buffers.finish();
 }
 
 }  // namespace detail
@@ -122,7 +122,7 @@ template <class C>
     if (!wanted[i]) continue;
     if (const ErrorCode code = call.make(i, input.dtype, sizes[i]); code != ErrorCode::ok) return code;
   }
-  return dispatch_staged(call, input.dtype,
+  return dispatch_floating(call, input.dtype,
                          [&]<class C>() { return detail::compute_convolution_backward<C>(call, c, wanted); });
 }
 

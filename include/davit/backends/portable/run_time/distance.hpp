@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 
 namespace davit::portable_kernels {
 
@@ -40,11 +40,11 @@ template <class C>
   const TensorView& x1 = call.tensor(0);
   const TensorView& x2 = call.tensor(1);
   if (call.output(0).numel() == 0) return ErrorCode::ok;
-  Staging<C> staging(call);
-  const auto a_id = staging.read(x1);
-  const auto b_id = staging.read(x2);
-  const auto out_id = staging.write(0);
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  ComputeBuffers<C> buffers(call);
+  const auto a_id = buffers.read(x1);
+  const auto b_id = buffers.read(x2);
+  const auto out_id = buffers.write(0);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   const std::int64_t rows = x1.size(x1.rank - 2u);
   const std::int64_t columns = x2.size(x2.rank - 2u);
   const std::int64_t length = x1.size(x1.rank - 1u);
@@ -54,33 +54,33 @@ template <class C>
     return broadcast_strides(
         {nullptr, t.sizes_data, own.values.data(), static_cast<std::uint8_t>(t.rank - 2), t.dtype}, batch.span());
   };
-  C* out = staging.out(out_id);
+  C* out = buffers.out(out_id);
   if (length == 0) {
     std::fill_n(out, call.output(0).numel(), C{});
-    return staging.finish();
+    return buffers.finish();
   }
   for_each_index(batch.span(), std::array{strides(x1), strides(x2)}, [&](std::int64_t a, std::int64_t b) {
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t j = 0; j < columns; ++j)
-        *out++ = distance(staging.in(a_id) + a + i * length, staging.in(b_id) + b + j * length, length, p);
+        *out++ = distance(buffers.in(a_id) + a + i * length, buffers.in(b_id) + b + j * length, length, p);
   });
-  return staging.finish();
+  return buffers.finish();
 }
 
 template <class C>
 [[nodiscard]] ErrorCode compute_pdist(KernelCall& call, double p) {
   const TensorView& x = call.tensor(0);
   if (call.output(0).numel() == 0) return ErrorCode::ok;
-  Staging<C> staging(call);
-  const auto in_id = staging.read(x);
-  const auto out_id = staging.write(0);
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
-  C* out = staging.out(out_id);
-  const C* in = staging.in(in_id);
+  ComputeBuffers<C> buffers(call);
+  const auto in_id = buffers.read(x);
+  const auto out_id = buffers.write(0);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  C* out = buffers.out(out_id);
+  const C* in = buffers.in(in_id);
   const std::int64_t length = x.size(1);
   for (std::int64_t i = 0; i < x.size(0); ++i)
     for (std::int64_t j = i + 1; j < x.size(0); ++j) *out++ = distance(in + i * length, in + j * length, length, p);
-  return staging.finish();
+  return buffers.finish();
 }
 
 }  // namespace detail
@@ -104,7 +104,7 @@ template <class C>
   if (!sizes.push(x1.size(x1.rank - 2u)) || !sizes.push(x2.size(x2.rank - 2u)))
     return call.refuse(ErrorCode::invalid_shape, "cdist: too many dimensions");
   if (const ErrorCode code = call.make(0, x1.dtype, sizes); code != ErrorCode::ok) return code;
-  return dispatch_staged(call, x1.dtype, [&]<class C>() { return detail::compute_cdist<C>(call, batch, p); });
+  return dispatch_floating(call, x1.dtype, [&]<class C>() { return detail::compute_cdist<C>(call, batch, p); });
 }
 
 /// _pdist_forward(self (N, M), p=2) -> (N * (N - 1) / 2): distances of each row to those after it.
@@ -118,7 +118,7 @@ template <class C>
   if (n > (std::int64_t{1} << 30)) return call.refuse(ErrorCode::out_of_memory, "pdist: the output is too large");
   const Sizes sizes(std::array{n < 2 ? 0 : n * (n - 1) / 2});
   if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
-  return dispatch_staged(call, x.dtype, [&]<class C>() { return detail::compute_pdist<C>(call, p); });
+  return dispatch_floating(call, x.dtype, [&]<class C>() { return detail::compute_pdist<C>(call, p); });
 }
 
 inline constexpr auto distance_ops = std::to_array<OpRow>({

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 #include "davit/backends/portable/run_time/views.hpp"
 
 namespace davit::portable_kernels {
@@ -84,7 +84,7 @@ template <class C>
   std::fill_n(index + count, counters, std::int64_t{0});
   for (std::int64_t i = 0; uses != nullptr && i < count; ++i)
     if (index[i] != padding_idx) ++uses[index[i]];
-  return dispatch_staged(call, grad.dtype,
+  return dispatch_floating(call, grad.dtype,
                          [&]<class C>() { return detail::add_rows<C>(call, grad, index, uses, padding_idx); });
 }
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 #include "davit/backends/portable/run_time/views.hpp"
 
 namespace davit::portable_kernels {
@@ -193,7 +193,7 @@ template <class C, class I>
   if (!is_floating(bag.weight->dtype)) return call.refuse(ErrorCode::invalid_dtype, "embedding_bag takes floats only");
   if (const ErrorCode code = detail::make_bag_outputs(call, bag); code != ErrorCode::ok) return code;
   const bool wide = promote(bag.indices->dtype, bag.offsets->dtype) == ScalarType::int64;
-  return dispatch_staged(call, bag.weight->dtype, [&]<class C>() {
+  return dispatch_floating(call, bag.weight->dtype, [&]<class C>() {
     return wide ? detail::gather_bags<C, std::int64_t>(call, bag) : detail::gather_bags<C, std::int32_t>(call, bag);
   });
 }

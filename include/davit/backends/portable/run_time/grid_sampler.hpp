@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 
 namespace davit::portable_kernels {
 
@@ -114,22 +114,22 @@ template <class C>
   const TensorView& input = call.tensor(0);
   const TensorView& grid = call.tensor(1);
   if (call.output(0).numel() == 0) return ErrorCode::ok;
-  Staging<C> staging(call);
-  const auto in_id = staging.read(input);
-  const auto grid_id = staging.read(grid);
-  const auto out_id = staging.write(0);
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  ComputeBuffers<C> buffers(call);
+  const auto in_id = buffers.read(input);
+  const auto grid_id = buffers.read(grid);
+  const auto out_id = buffers.write(0);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   const GridSampler<C> sample{
       {input.size(2), padding, align_corners}, {input.size(3), padding, align_corners}, mode};
   const std::int64_t points = grid.size(1) * grid.size(2);
   const std::int64_t pixels = input.size(2) * input.size(3);
   const std::int64_t channels = input.size(1);
   for (std::int64_t i = 0; i < input.size(0) * channels; ++i) {
-    const C* at = staging.in(grid_id) + i / channels * points * 2;
-    C* out = staging.out(out_id) + i * points;
-    for (std::int64_t p = 0; p < points; ++p) out[p] = sample(staging.in(in_id) + i * pixels, at[2 * p], at[2 * p + 1]);
+    const C* at = buffers.in(grid_id) + i / channels * points * 2;
+    C* out = buffers.out(out_id) + i * points;
+    for (std::int64_t p = 0; p < points; ++p) out[p] = sample(buffers.in(in_id) + i * pixels, at[2 * p], at[2 * p + 1]);
   }
-  return staging.finish();
+  return buffers.finish();
 }
 
 }  // namespace detail
@@ -151,7 +151,7 @@ template <class C>
     return call.refuse(ErrorCode::out_of_range, "grid_sampler_2d: no such interpolation or padding mode");
   const Sizes sizes(std::array{input.size(0), input.size(1), grid.size(1), grid.size(2)});
   if (const ErrorCode code = call.make(0, input.dtype, sizes); code != ErrorCode::ok) return code;
-  return dispatch_staged(call, input.dtype, [&]<class C>() {
+  return dispatch_floating(call, input.dtype, [&]<class C>() {
     return detail::compute_grid_sampler<C>(call, static_cast<detail::GridInterpolation>(mode),
                                            static_cast<detail::GridPadding>(padding), call.boolean(4));
   });

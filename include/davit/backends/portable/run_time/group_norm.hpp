@@ -5,9 +5,9 @@
 #include <array>
 #include <cstdint>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/moments.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 #include "davit/backends/portable/vector_lanes.hpp"
 
 namespace davit::portable_kernels {
@@ -38,67 +38,67 @@ struct GroupShape {
 
 template <class C>
 [[nodiscard]] ErrorCode compute_group_norm(KernelCall& call, const GroupShape& g, double eps) {
-  Staging<C> staging(call);
-  const auto x_id = staging.read(call.tensor(0));
-  const auto weight = call.is_tensor(1) ? staging.read(call.tensor(1)) : x_id;
-  const auto bias = call.is_tensor(2) ? staging.read(call.tensor(2)) : x_id;
-  const auto out_id = staging.write(0);
-  const auto mean_id = call.wants(1) ? staging.write(1) : x_id;
-  const auto inverse_id = call.wants(2) ? staging.write(2) : x_id;
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  ComputeBuffers<C> buffers(call);
+  const auto x_id = buffers.read(call.tensor(0));
+  const auto weight = call.is_tensor(1) ? buffers.read(call.tensor(1)) : x_id;
+  const auto bias = call.is_tensor(2) ? buffers.read(call.tensor(2)) : x_id;
+  const auto out_id = buffers.write(0);
+  const auto mean_id = call.wants(1) ? buffers.write(1) : x_id;
+  const auto inverse_id = call.wants(2) ? buffers.write(2) : x_id;
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   const std::int64_t length = g.group_channels() * g.size;
   for (std::int64_t i = 0; i < g.batch * g.groups; ++i) {
-    const C* x = staging.in(x_id) + i * length;
-    C* out = staging.out(out_id) + i * length;
+    const C* x = buffers.in(x_id) + i * length;
+    C* out = buffers.out(out_id) + i * length;
     const Moments m = moments(x, length);
     const auto mean = static_cast<C>(m.mean);
     const auto inverse = static_cast<C>(m.inverse_deviation(eps));
-    if (call.wants(1)) staging.out(mean_id)[i] = mean;
-    if (call.wants(2)) staging.out(inverse_id)[i] = inverse;
+    if (call.wants(1)) buffers.out(mean_id)[i] = mean;
+    if (call.wants(2)) buffers.out(inverse_id)[i] = inverse;
     for (std::int64_t c = 0; g.size > 0 && c < g.group_channels(); ++c) {
       const std::int64_t channel = i % g.groups * g.group_channels() + c;
-      const C factor = call.is_tensor(1) ? inverse * staging.in(weight)[channel] : inverse;
-      const C shift = (call.is_tensor(2) ? staging.in(bias)[channel] : C{}) - mean * factor;
+      const C factor = call.is_tensor(1) ? inverse * buffers.in(weight)[channel] : inverse;
+      const C shift = (call.is_tensor(2) ? buffers.in(bias)[channel] : C{}) - mean * factor;
       scale_and_shift(factor, shift, x + c * g.size, out + c * g.size, g.size);
     }
   }
-  return staging.finish();
+  return buffers.finish();
 }
 
 template <class C>
 [[nodiscard]] ErrorCode compute_group_norm_backward(KernelCall& call, const GroupShape& g,
                                                     const std::array<bool, 3>& wanted) {
-  Staging<C> staging(call);
-  const auto grad_id = staging.read(call.tensor(0));
-  const auto x_id = staging.read(call.tensor(1));
-  const auto mean_id = staging.read(call.tensor(2));
-  const auto inverse_id = staging.read(call.tensor(3));
-  const auto weight_id = call.is_tensor(4) ? staging.read(call.tensor(4)) : x_id;
+  ComputeBuffers<C> buffers(call);
+  const auto grad_id = buffers.read(call.tensor(0));
+  const auto x_id = buffers.read(call.tensor(1));
+  const auto mean_id = buffers.read(call.tensor(2));
+  const auto inverse_id = buffers.read(call.tensor(3));
+  const auto weight_id = call.is_tensor(4) ? buffers.read(call.tensor(4)) : x_id;
   std::array<std::size_t, 3> out{};
   for (std::size_t i = 0; i < 3; ++i)
-    if (wanted[i]) out[i] = staging.write(i);
+    if (wanted[i]) out[i] = buffers.write(i);
   // Per channel: sum of grad * x and of grad in this image; gradients of weight and bias over the batch.
-  const auto sums_id = staging.template buffer_of<double>(4 * g.channels);
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
-  double* products = staging.template at<double>(sums_id);
+  const auto sums_id = buffers.template buffer_of<double>(4 * g.channels);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  double* products = buffers.template at<double>(sums_id);
   double* grads = products + g.channels;
   double* d_weight = grads + g.channels;
   double* d_bias = d_weight + g.channels;
   std::fill_n(products, 4 * g.channels, 0.0);
   const auto weight = [&](std::int64_t c) {
-    return call.is_tensor(4) ? static_cast<double>(staging.in(weight_id)[c]) : 1.0;
+    return call.is_tensor(4) ? static_cast<double>(buffers.in(weight_id)[c]) : 1.0;
   };
   const double share = 1.0 / static_cast<double>(g.group_channels() * g.size);
   for (std::int64_t i = 0; i < g.batch * g.groups; ++i) {
     const std::int64_t first = i % g.groups * g.group_channels();
-    const auto mean = static_cast<double>(staging.in(mean_id)[i]);
-    const auto inverse = static_cast<double>(staging.in(inverse_id)[i]);
+    const auto mean = static_cast<double>(buffers.in(mean_id)[i]);
+    const auto inverse = static_cast<double>(buffers.in(inverse_id)[i]);
     double product = 0;
     double sum = 0;
     for (std::int64_t k = 0; k < g.group_channels(); ++k) {
       const std::int64_t at = (i * g.group_channels() + k) * g.size;
-      const C* grad = staging.in(grad_id) + at;
-      const C* x = staging.in(x_id) + at;
+      const C* grad = buffers.in(grad_id) + at;
+      const C* x = buffers.in(x_id) + at;
       const std::int64_t c = first + k;
       products[c] =
           sum_over(g.size, [&](std::int64_t j) { return static_cast<double>(grad[j]) * static_cast<double>(x[j]); });
@@ -114,18 +114,18 @@ template <class C>
     for (std::int64_t k = 0; k < g.group_channels(); ++k) {
       const double of_grad = inverse * weight(first + k);
       const std::int64_t at = (i * g.group_channels() + k) * g.size;
-      const C* grad = staging.in(grad_id) + at;
-      const C* x = staging.in(x_id) + at;
-      C* to = staging.out(out[0]) + at;
+      const C* grad = buffers.in(grad_id) + at;
+      const C* x = buffers.in(x_id) + at;
+      C* to = buffers.out(out[0]) + at;
       for (std::int64_t j = 0; j < g.size; ++j)
         to[j] = static_cast<C>(of_grad * static_cast<double>(grad[j]) + of_x * static_cast<double>(x[j]) + constant);
     }
   }
   for (std::int64_t c = 0; c < g.channels; ++c) {
-    if (wanted[1]) staging.out(out[1])[c] = static_cast<C>(d_weight[c]);
-    if (wanted[2]) staging.out(out[2])[c] = static_cast<C>(d_bias[c]);
+    if (wanted[1]) buffers.out(out[1])[c] = static_cast<C>(d_weight[c]);
+    if (wanted[2]) buffers.out(out[2])[c] = static_cast<C>(d_bias[c]);
   }
-  return staging.finish();
+  return buffers.finish();
 }
 
 }  // namespace detail
@@ -144,7 +144,7 @@ template <class C>
   const Sizes statistics(std::array{g.batch, g.groups});
   for (std::size_t i = 1; i < 3 && call.wants(i); ++i)
     if (const ErrorCode code = call.make(i, dtype, statistics); code != ErrorCode::ok) return code;
-  return dispatch_staged(call, input.dtype,
+  return dispatch_floating(call, input.dtype,
                          [&]<class C>() { return detail::compute_group_norm<C>(call, g, call.number(7)); });
 }
 
@@ -176,7 +176,7 @@ template <class C>
     const ErrorCode code = i == 0 ? call.make_like(0, input) : call.make(i, dtype, per_channel);
     if (code != ErrorCode::ok) return code;
   }
-  return dispatch_staged(call, input.dtype,
+  return dispatch_floating(call, input.dtype,
                          [&]<class C>() { return detail::compute_group_norm_backward<C>(call, g, wanted); });
 }
 

@@ -136,9 +136,9 @@ namespace detail {
   if (!detail::format_strides(format, sizes, strides))
     return call.refuse(ErrorCode::invalid_argument, "the sizes do not have this memory format");
   const auto* data = static_cast<const std::byte*>(x.data);
-  const Footprint held = footprint(x);
+  const Footprint own = footprint(x);
   const std::size_t wanted = static_cast<std::size_t>(count) * size_of(x.dtype);
-  const std::size_t available = held.end == nullptr ? 0 : static_cast<std::size_t>(held.end - data);
+  const std::size_t available = own.end == nullptr ? 0 : static_cast<std::size_t>(own.end - data);
   if (wanted <= available) return call.alias(0, x, sizes, strides);
   if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
   auto* to = static_cast<std::byte*>(call.output(0).data);

@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "davit/backends/portable/run_time/combine.hpp"
+#include "davit/backends/portable/run_time/accumulate.hpp"
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
+#include "davit/backends/portable/run_time/element_bits.hpp"
 #include "davit/backends/portable/run_time/index_plan.hpp"
 #include "davit/backends/portable/run_time/plan_indices.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 #include "davit/backends/portable/run_time/views.hpp"
-#include "davit/backends/portable/run_time/words.hpp"
 
 namespace davit::portable_kernels {
 
@@ -37,7 +37,7 @@ void add_selected(const IndexPlan& plan, const TensorView& values, const TensorV
   C* to = out.as<C>();
   for_each_selected_row(plan, broadcast_strides(values, plan.result), [=](const SelectedRow& row) {
     const SelectedRow own = row;  // not what a store may change
-    own.for_each([to, from](std::int64_t i, std::int64_t k) { to[i] = combine(Combine::sum, to[i], from[k]); });
+    own.for_each([to, from](std::int64_t i, std::int64_t k) { to[i] = accumulate(Reduction::sum, to[i], from[k]); });
   });
 }
 /// Adds values of any other dtype, one by one.
@@ -46,7 +46,7 @@ void add_converted(const IndexPlan& plan, const TensorView& values, const Tensor
   const auto element = static_cast<std::int64_t>(size_of(out.dtype));
   for_each_selected_row(plan, broadcast_strides(values, plan.result), [&](const SelectedRow& row) {
     row.for_each([&](std::int64_t i, std::int64_t k) {
-      const C sum = combine(Combine::sum, element_as<C>(out, i), element_as<C>(values, k));
+      const C sum = accumulate(Reduction::sum, element_as<C>(out, i), element_as<C>(values, k));
       (void)kernels::store_element(sum, out.dtype, out.as<std::byte>() + i * element);
     });
   });
@@ -77,7 +77,7 @@ void add_converted(const IndexPlan& plan, const TensorView& values, const Tensor
   if (const ErrorCode code = IndexPlanner(call, call.output(0)).plan(call.list(1), plan); code != ErrorCode::ok)
     return code;
   TensorView values = call.tensor(2);
-  Cell single;
+  ScalarTensor single;
   if (plan.one_mask && !accumulate && checked_numel(values) == 1) {
     if (const ErrorCode code = single.set(x.dtype, values); code != ErrorCode::ok) return code;
     values = single.view({});
@@ -172,7 +172,7 @@ class ElementCursor {
   const TensorView spread{x.data, sizes.values.data(), strides.values.data(), static_cast<std::uint8_t>(sizes.rank),
                           x.dtype};
   if (const ErrorCode code = copy_out(call, 0, spread); code != ErrorCode::ok) return code;
-  const auto* chosen = mask.as<Word<std::uint8_t>>();
+  const auto* chosen = mask.as<ElementBits<std::uint8_t>>();
   const Sizes mask_strides = broadcast_strides(mask, sizes);
   std::int64_t wanted = 0;
   for_each_index<1>(sizes, {mask_strides}, [&](std::int64_t i) { wanted += chosen[i].bits != 0 ? 1 : 0; });

@@ -5,9 +5,9 @@
 #include <array>
 #include <cstdint>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/moments.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 #include "davit/backends/portable/vector_lanes.hpp"
 #include "davit/program/operators/normalization.hpp"
 
@@ -51,29 +51,29 @@ void normalize_row(std::int64_t n, const C* x, C mean, C inverse, const C* weigh
 
 template <class C>
 [[nodiscard]] ErrorCode compute_layer_norm(KernelCall& call, const LayerRows& r, double eps, bool saves) {
-  Staging<C> staging(call);
-  const auto x_id = staging.read(call.tensor(0));
-  const auto weight_id = call.is_tensor(2) ? staging.read(call.tensor(2)) : x_id;
-  const auto bias_id = call.is_tensor(3) ? staging.read(call.tensor(3)) : x_id;
-  const auto out_id = staging.write(0);
+  ComputeBuffers<C> buffers(call);
+  const auto x_id = buffers.read(call.tensor(0));
+  const auto weight_id = call.is_tensor(2) ? buffers.read(call.tensor(2)) : x_id;
+  const auto bias_id = call.is_tensor(3) ? buffers.read(call.tensor(3)) : x_id;
+  const auto out_id = buffers.write(0);
   const bool saves_mean = saves && call.wants(1);
   const bool saves_inverse = saves && call.wants(2);
-  const auto mean_id = saves_mean ? staging.write(1) : x_id;
-  const auto inverse_id = saves_inverse ? staging.write(2) : x_id;
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
-  const C* weight = call.is_tensor(2) ? staging.in(weight_id) : nullptr;
-  const C* bias = call.is_tensor(3) ? staging.in(bias_id) : nullptr;
+  const auto mean_id = saves_mean ? buffers.write(1) : x_id;
+  const auto inverse_id = saves_inverse ? buffers.write(2) : x_id;
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  const C* weight = call.is_tensor(2) ? buffers.in(weight_id) : nullptr;
+  const C* bias = call.is_tensor(3) ? buffers.in(bias_id) : nullptr;
   for (std::int64_t row = 0; row < r.rows; ++row) {
-    const C* x = staging.in(x_id) + row * r.length;
-    C* out = staging.out(out_id) + row * r.length;
+    const C* x = buffers.in(x_id) + row * r.length;
+    C* out = buffers.out(out_id) + row * r.length;
     const Moments m = moments(x, r.length);
     const auto mean = static_cast<C>(m.mean);
     const auto inverse = static_cast<C>(m.inverse_deviation(eps));
-    if (saves_mean) staging.out(mean_id)[row] = mean;
-    if (saves_inverse) staging.out(inverse_id)[row] = inverse;
+    if (saves_mean) buffers.out(mean_id)[row] = mean;
+    if (saves_inverse) buffers.out(inverse_id)[row] = inverse;
     normalize_row(r.length, x, mean, inverse, weight, bias, out);
   }
-  return staging.finish();
+  return buffers.finish();
 }
 
 [[nodiscard]] inline ErrorCode run_layer_norm(KernelCall& call, bool saves) {
@@ -90,7 +90,7 @@ template <class C>
   if (const ErrorCode code = call.make_like(0, input); code != ErrorCode::ok) return code;
   for (std::size_t i = 1; saves && i < 3 && call.wants(i); ++i)
     if (const ErrorCode code = call.make(i, dtype, r.statistics); code != ErrorCode::ok) return code;
-  return dispatch_staged(call, input.dtype,
+  return dispatch_floating(call, input.dtype,
                          [&]<class C>() { return compute_layer_norm<C>(call, r, view.eps, saves); });
 }
 
@@ -114,31 +114,31 @@ void layer_norm_row_backward(std::int64_t n, const C* grad, const C* x, double m
 template <class C>
 [[nodiscard]] ErrorCode compute_layer_norm_backward(KernelCall& call, const LayerRows& r,
                                                     const std::array<bool, 3>& wanted) {
-  Staging<C> staging(call);
-  const auto grad = staging.read(call.tensor(0));
-  const auto x = staging.read(call.tensor(1));
-  const auto mean = staging.read(call.tensor(3));
-  const auto inverse = staging.read(call.tensor(4));
-  const auto weight = call.is_tensor(5) ? staging.read(call.tensor(5)) : x;
+  ComputeBuffers<C> buffers(call);
+  const auto grad = buffers.read(call.tensor(0));
+  const auto x = buffers.read(call.tensor(1));
+  const auto mean = buffers.read(call.tensor(3));
+  const auto inverse = buffers.read(call.tensor(4));
+  const auto weight = call.is_tensor(5) ? buffers.read(call.tensor(5)) : x;
   std::array<std::size_t, 3> out{};
   for (std::size_t i = 0; i < 3; ++i)
-    if (wanted[i]) out[i] = staging.write(i);
-  const auto sums_id = staging.template buffer_of<double>(2 * r.length);
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
-  double* sums = staging.template at<double>(sums_id);
+    if (wanted[i]) out[i] = buffers.write(i);
+  const auto sums_id = buffers.template buffer_of<double>(2 * r.length);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  double* sums = buffers.template at<double>(sums_id);
   std::fill_n(sums, 2 * r.length, 0.0);
   for (std::int64_t row = 0; row < r.rows; ++row) {
     const std::int64_t at = row * r.length;
-    layer_norm_row_backward(r.length, staging.in(grad) + at, staging.in(x) + at,
-                            static_cast<double>(staging.in(mean)[row]), static_cast<double>(staging.in(inverse)[row]),
-                            call.is_tensor(5) ? staging.in(weight) : nullptr,
-                            wanted[0] ? staging.out(out[0]) + at : nullptr, wanted[1] ? sums : nullptr,
+    layer_norm_row_backward(r.length, buffers.in(grad) + at, buffers.in(x) + at,
+                            static_cast<double>(buffers.in(mean)[row]), static_cast<double>(buffers.in(inverse)[row]),
+                            call.is_tensor(5) ? buffers.in(weight) : nullptr,
+                            wanted[0] ? buffers.out(out[0]) + at : nullptr, wanted[1] ? sums : nullptr,
                             wanted[2] ? sums + r.length : nullptr);
   }
   for (std::size_t i = 1; i < 3; ++i)
     for (std::int64_t k = 0; wanted[i] && k < r.length; ++k)
-      staging.out(out[i])[k] = static_cast<C>(sums[static_cast<std::int64_t>(i - 1) * r.length + k]);
-  return staging.finish();
+      buffers.out(out[i])[k] = static_cast<C>(sums[static_cast<std::int64_t>(i - 1) * r.length + k]);
+  return buffers.finish();
 }
 
 }  // namespace detail
@@ -183,7 +183,7 @@ template <class C>
       return call.refuse(ErrorCode::invalid_argument, "layer_norm backward: the gradient of an absent parameter");
     if (const ErrorCode code = call.make_like(i, like.tensor()); code != ErrorCode::ok) return code;
   }
-  return dispatch_staged(call, input.dtype,
+  return dispatch_floating(call, input.dtype,
                          [&]<class C>() { return detail::compute_layer_norm_backward<C>(call, r, wanted); });
 }
 

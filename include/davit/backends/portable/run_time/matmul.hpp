@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <span>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/dispatch.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/multiply.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 
 namespace davit::portable_kernels {
 
@@ -82,14 +82,14 @@ struct Product {
 
 template <class C>
 [[nodiscard]] ErrorCode compute_product(KernelCall& call, const Product& p) {
-  Staging<C> staging(call);
-  const auto a_id = staging.read_strided(*p.a);
-  const auto b_id = staging.read_strided(*p.b);
+  ComputeBuffers<C> buffers(call);
+  const auto a_id = buffers.read_strided(*p.a);
+  const auto b_id = buffers.read_strided(*p.b);
   const C alpha = scalar_as<C>(p.addend.alpha);
   const C beta = scalar_as<C>(p.addend.beta);
   const bool adds = p.addend.tensor != nullptr && beta != C{};
-  const auto addend_id = adds ? staging.read_strided(*p.addend.tensor) : a_id;
-  const auto out_id = staging.write(0);
+  const auto addend_id = adds ? buffers.read_strided(*p.addend.tensor) : a_id;
+  const auto out_id = buffers.write(0);
   MatrixStack a(p.a->sizes(), strides_of(*p.a));
   MatrixStack b(p.b->sizes(), strides_of(*p.b));
   if (p.b->rank == 1 || p.b_is_transposed) b.transpose();
@@ -100,29 +100,29 @@ template <class C>
   const std::int64_t total = call.output(0).numel();
   if (total == 0) return ErrorCode::ok;
   const auto work_id =
-      staging.buffer(std::max(multiply_work<C>(a.rows, n, k), multiply_work<C>(total / n, n, k)));
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+      buffers.buffer(std::max(multiply_work<C>(a.rows, n, k), multiply_work<C>(total / n, n, k)));
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
 
-  a = MatrixStack(p.a->sizes(), staging.strides(a_id));
-  b = MatrixStack(p.b->sizes(), staging.strides(b_id));
+  a = MatrixStack(p.a->sizes(), buffers.strides(a_id));
+  b = MatrixStack(p.b->sizes(), buffers.strides(b_id));
   if (p.b->rank == 1 || p.b_is_transposed) b.transpose();
   if (b.batch.rank == 0) a.fold_batch();
   if (a.batch.rank == 0 && b.batch.rank == 0) batch = Sizes();
   const std::int64_t m = a.rows;
   const std::array<std::int64_t, 2> rows_by_columns{total / n, n};
   const Sizes addend_strides =
-      adds ? broadcast_strides({nullptr, p.addend.tensor->sizes_data, staging.strides(addend_id).values.data(),
+      adds ? broadcast_strides({nullptr, p.addend.tensor->sizes_data, buffers.strides(addend_id).values.data(),
                                 p.addend.tensor->rank, ScalarType::undefined},
                                rows_by_columns)
            : Sizes();
-  const C* addend = staging.in(addend_id);
-  C* out = staging.out(out_id);
+  const C* addend = buffers.in(addend_id);
+  C* out = buffers.out(out_id);
   std::int64_t first_row = 0;
   for_each_index(batch.span(), std::array{a.broadcast_to(batch), b.broadcast_to(batch)},
                  [&](std::int64_t a_offset, std::int64_t b_offset) {
-                   const Matrix<C> left{k == 0 ? nullptr : staging.in(a_id) + a_offset, a.row, a.col};
-                   const Matrix<C> right{k == 0 ? nullptr : staging.in(b_id) + b_offset, b.row, b.col};
-                   multiply<C>(m, n, k, left, right, staging.out(work_id), [&](const Block<C>& block) {
+                   const Matrix<C> left{k == 0 ? nullptr : buffers.in(a_id) + a_offset, a.row, a.col};
+                   const Matrix<C> right{k == 0 ? nullptr : buffers.in(b_id) + b_offset, b.row, b.col};
+                   multiply<C>(m, n, k, left, right, buffers.out(work_id), [&](const Block<C>& block) {
                      for (std::int64_t r = 0; r < block.rows; ++r) {
                        const std::int64_t row = first_row + block.i + r;
                        C* to = out + row * n + block.j;
@@ -139,7 +139,7 @@ template <class C>
                    });
                    first_row += m;
                  });
-  return staging.finish();
+  return buffers.finish();
 }
 
 [[nodiscard]] inline ErrorCode product(KernelCall& call, const Product& p, const Sizes& sizes) {

@@ -7,9 +7,9 @@
 #include <limits>
 #include <type_traits>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/pool_window.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 
 namespace davit::portable_kernels {
 
@@ -48,18 +48,18 @@ void max_pool_plane(const PoolWindow& w, const C* plane, C lowest, C* out, std::
 
 template <class C>
 [[nodiscard]] ErrorCode compute_max_pool(KernelCall& call, const PoolWindow& w, bool with_indices) {
-  Staging<C> staging(call);
-  const auto input = staging.read(call.tensor(0));
-  const auto out = staging.write(0);
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  ComputeBuffers<C> buffers(call);
+  const auto input = buffers.read(call.tensor(0));
+  const auto out = buffers.write(0);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   std::int64_t* indices = with_indices ? call.output(1).as<std::int64_t>() : nullptr;
   const std::int64_t places = volume(w.out);
   const std::int64_t pixels = volume(w.in);
   const C lowest = lowest_of<C>(call.tensor(0).dtype);
   for (std::int64_t p = 0; p < w.planes; ++p)
-    max_pool_plane(w, staging.in(input) + p * pixels, lowest, staging.out(out) + p * places,
+    max_pool_plane(w, buffers.in(input) + p * pixels, lowest, buffers.out(out) + p * places,
                    with_indices ? indices + p * places : nullptr);
-  return staging.finish();
+  return buffers.finish();
 }
 
 [[nodiscard]] inline ErrorCode run_max_pool(KernelCall& call, const operators::PoolOperator& op, bool with_indices) {
@@ -78,22 +78,22 @@ template <class C>
     case ScalarType::int8:
     case ScalarType::uint8: return compute_max_pool<std::int64_t>(call, w, with_indices);
     default:
-      return dispatch_staged(call, input.dtype, [&]<class C>() { return compute_max_pool<C>(call, w, with_indices); });
+      return dispatch_floating(call, input.dtype, [&]<class C>() { return compute_max_pool<C>(call, w, with_indices); });
   }
 }
 
 template <class C>
 [[nodiscard]] ErrorCode compute_max_pool_backward(KernelCall& call, const PoolWindow& w) {
   const TensorView& indices = call.tensor(7);
-  Staging<C> staging(call);
-  const auto grad = staging.read(call.tensor(0));
-  const auto out_id = staging.write(0);
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  ComputeBuffers<C> buffers(call);
+  const auto grad = buffers.read(call.tensor(0));
+  const auto out_id = buffers.write(0);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   const std::int64_t places = volume(w.out);
   const std::int64_t pixels = volume(w.in);
-  C* out = staging.out(out_id);
+  C* out = buffers.out(out_id);
   std::fill_n(out, w.planes * pixels, C{});
-  const C* from = staging.in(grad);
+  const C* from = buffers.in(grad);
   std::int64_t i = 0;
   bool inside = true;
   for_each_index(indices.sizes(), std::array{strides_of(indices)}, [&](std::int64_t offset) {
@@ -106,7 +106,7 @@ template <class C>
     ++i;
   });
   if (!inside) return call.refuse(ErrorCode::out_of_range, "max_pool2d backward: an index lies outside its plane");
-  return staging.finish();
+  return buffers.finish();
 }
 
 }  // namespace detail
@@ -144,7 +144,7 @@ template <class C>
   if (grad.dtype != input.dtype || indices.dtype != ScalarType::int64)
     return call.refuse(ErrorCode::invalid_dtype, "max_pool2d backward: the operands' dtypes do not fit");
   if (const ErrorCode code = call.make_like(0, input); code != ErrorCode::ok) return code;
-  return dispatch_staged(call, input.dtype, [&]<class C>() { return detail::compute_max_pool_backward<C>(call, w); });
+  return dispatch_floating(call, input.dtype, [&]<class C>() { return detail::compute_max_pool_backward<C>(call, w); });
 }
 
 inline constexpr auto max_pool_ops = std::to_array<OpRow>({

@@ -5,9 +5,9 @@
 #include <initializer_list>
 
 #include "davit/backends/portable/row_moments.hpp"
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/dispatch.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 
 namespace davit::portable_kernels {
 

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <span>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/dispatch.hpp"
+#include "davit/backends/portable/run_time/element_bits.hpp"
 #include "davit/backends/portable/run_time/index_plan.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
-#include "davit/backends/portable/run_time/words.hpp"
 
 namespace davit::portable_kernels {
 
@@ -74,7 +74,7 @@ class IndexPlanner {
     if (!std::ranges::equal(entry.index.sizes(), self_.sizes().subspan(entry.dim, entry.dims)))
       return call_->refuse(ErrorCode::invalid_shape, "a mask must have the sizes of the dimensions it indexes");
     if (checked_numel(entry.index) < 0) return no_memory();
-    const auto* mask = entry.index.as<Word<std::uint8_t>>();
+    const auto* mask = entry.index.as<ElementBits<std::uint8_t>>();
     for_each_index<1>(entry.index.sizes(), {strides_of(entry.index)},
                       [&](std::int64_t i) { entry.count += mask[i].bits != 0 ? 1 : 0; });
     return ErrorCode::ok;
@@ -149,7 +149,7 @@ class IndexPlanner {
   }
 
   void add_mask(const Entry& entry, const Sizes& picked, std::int64_t* offsets, std::int64_t* found) const noexcept {
-    const auto* mask = entry.index.as<Word<std::uint8_t>>();
+    const auto* mask = entry.index.as<ElementBits<std::uint8_t>>();
     std::int64_t* end = found;
     for_each_index<2>(entry.index.sizes(),
                       {strides_of(entry.index), Sizes(self_.strides().subspan(entry.dim, entry.dims))},

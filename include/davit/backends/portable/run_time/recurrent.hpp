@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstdint>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/multiply.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 
 namespace davit::portable_kernels {
 
@@ -86,26 +86,26 @@ template <class C>
   const std::int64_t sequence = r.steps * r.batch * r.width();
   const std::int64_t gates = 3 * r.hidden;
   const std::int64_t widest = std::max(r.features, r.width());
-  Staging<C> staging(call);
-  const auto x_id = staging.read({input.data, sizes.data(), strides.data(), 3, input.dtype});
-  const auto hx_id = staging.read(hx);
-  const auto out_id = staging.write(0);
-  const auto last_id = call.wants(1) ? staging.write(1) : staging.buffer(hx.numel());
-  const std::array<std::size_t, 2> sequences{staging.buffer(sequence), staging.buffer(sequence)};
-  const auto from_input = staging.buffer(r.steps * r.batch * gates);
-  const auto from_state = staging.buffer(r.batch * gates);
-  const std::array<std::size_t, 4> weights{staging.buffer(gates * widest), staging.buffer(gates * r.hidden),
-                                           staging.buffer(gates), staging.buffer(gates)};
-  const auto work = staging.buffer(std::max({multiply_work<C>(r.steps * r.batch, gates, r.features),
+  ComputeBuffers<C> buffers(call);
+  const auto x_id = buffers.read({input.data, sizes.data(), strides.data(), 3, input.dtype});
+  const auto hx_id = buffers.read(hx);
+  const auto out_id = buffers.write(0);
+  const auto last_id = call.wants(1) ? buffers.write(1) : buffers.buffer(hx.numel());
+  const std::array<std::size_t, 2> sequences{buffers.buffer(sequence), buffers.buffer(sequence)};
+  const auto from_input = buffers.buffer(r.steps * r.batch * gates);
+  const auto from_state = buffers.buffer(r.batch * gates);
+  const std::array<std::size_t, 4> weights{buffers.buffer(gates * widest), buffers.buffer(gates * r.hidden),
+                                           buffers.buffer(gates), buffers.buffer(gates)};
+  const auto work = buffers.buffer(std::max({multiply_work<C>(r.steps * r.batch, gates, r.features),
                                              multiply_work<C>(r.steps * r.batch, gates, r.width()),
                                              multiply_work<C>(r.batch, gates, r.hidden)}));
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   const std::int64_t state_size = r.batch * r.hidden;
-  C* last = staging.out(last_id);
-  std::copy_n(staging.in(hx_id), hx.numel(), last);
-  const C* x = staging.in(x_id);
+  C* last = buffers.out(last_id);
+  std::copy_n(buffers.in(hx_id), hx.numel(), last);
+  const C* x = buffers.in(x_id);
   for (std::int64_t layer = 0; layer < r.layers; ++layer) {
-    C* out = staging.out(sequences[static_cast<std::size_t>(layer % 2)]);
+    C* out = buffers.out(sequences[static_cast<std::size_t>(layer % 2)]);
     for (std::int64_t d = 0; d < r.directions; ++d) {
       const std::int64_t index = layer * r.directions + d;
       std::array<const C*, 4> loaded{};
@@ -114,21 +114,21 @@ template <class C>
         loaded[i] = t.as<C>();
         if (t.dtype == scalar_type_of<C> && t.is_contiguous()) continue;
         if (kernels::compute_of(t.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
-        (void)convert_elements(t, scalar_type_of<C>, staging.out(weights[i]));
-        loaded[i] = staging.out(weights[i]);
+        (void)convert_elements(t, scalar_type_of<C>, buffers.out(weights[i]));
+        loaded[i] = buffers.out(weights[i]);
       }
       run_gru_cell(r, r.layer_features(layer), d == 1, GruCell<C>{loaded[0], loaded[1], loaded[2], loaded[3]}, x,
-                   last + index * state_size, staging.out(from_input), staging.out(from_state), staging.out(work),
+                   last + index * state_size, buffers.out(from_input), buffers.out(from_state), buffers.out(work),
                    out + d * r.hidden, r.width());
     }
     x = out;
   }
-  C* result = staging.out(out_id);
+  C* result = buffers.out(out_id);
   for (std::int64_t i = 0; i < r.steps * r.batch; ++i) {
     const std::int64_t to = r.batch_first ? i % r.batch * r.steps + i / r.batch : i;
     std::copy_n(x + i * r.width(), r.width(), result + to * r.width());
   }
-  return staging.finish();
+  return buffers.finish();
 }
 
 [[nodiscard]] inline ErrorCode check_gru_parameters(KernelCall& call, const Recurrence& r) {
@@ -182,7 +182,7 @@ template <class C>
   if (const ErrorCode code = call.make(0, input.dtype, sizes); code != ErrorCode::ok) return code;
   if (call.wants(1))
     if (const ErrorCode code = call.make_like(1, hx); code != ErrorCode::ok) return code;
-  return dispatch_staged(call, input.dtype, [&]<class C>() { return detail::compute_gru<C>(call, r); });
+  return dispatch_floating(call, input.dtype, [&]<class C>() { return detail::compute_gru<C>(call, r); });
 }
 
 inline constexpr auto recurrent_ops = std::to_array<OpRow>({

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <span>
 
+#include "davit/backends/portable/run_time/element_bits.hpp"
 #include "davit/backends/portable/run_time/elementwise_binary.hpp"
 #include "davit/backends/portable/run_time/views.hpp"
-#include "davit/backends/portable/run_time/words.hpp"
 #include "davit/kernels/reduce.hpp"
 #include "davit/kernels/running_sum.hpp"
 
@@ -130,7 +130,7 @@ struct Reduction {
   const kernels::Groups groups = groups_of(x, r);
   auto* to = call.output(0).as<std::uint8_t>();
   groups.for_each([&](const std::byte* first) {
-    kernels::Accumulated so_far{.integer = static_cast<std::int64_t>(sign_of(x.dtype))};
+    kernels::Accumulated so_far{.integer = static_cast<std::int64_t>(sign_bit(x.dtype))};
     groups.reduce(first, {}, loop, so_far);
     *to++ = so_far.found_at != 0 ? 1 : 0;
   });

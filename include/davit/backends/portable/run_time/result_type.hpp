@@ -23,10 +23,10 @@ class ResultType {
     }
     return *this;
   }
-  [[nodiscard, gnu::noinline]] constexpr ScalarType get() const noexcept { return combine(dimensioned_, combine(zero_, number_)); }
+  [[nodiscard, gnu::noinline]] constexpr ScalarType get() const noexcept { return combine_categories(dimensioned_, combine_categories(zero_, number_)); }
 
  private:
-  [[nodiscard]] static constexpr ScalarType combine(ScalarType higher, ScalarType lower) noexcept {
+  [[nodiscard]] static constexpr ScalarType combine_categories(ScalarType higher, ScalarType lower) noexcept {
     if (higher == ScalarType::undefined) return lower;
     if (lower == ScalarType::undefined || is_complex(higher) || is_floating(higher)) return higher;
     if (higher == ScalarType::bool_ || is_floating(lower) || is_complex(lower)) return promote(higher, lower);

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
+#include "davit/backends/portable/run_time/element_bits.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 #include "davit/backends/portable/run_time/views.hpp"
-#include "davit/backends/portable/run_time/words.hpp"
 
 namespace davit::portable_kernels {
 
@@ -136,7 +136,7 @@ namespace detail {
   IndexAlong along;
   if (const ErrorCode code = along.read(call, x); code != ErrorCode::ok) return code;
   const Operand number(call.arg(3));
-  Cell value;
+  ScalarTensor value;
   if (const ErrorCode code = value.set(x.dtype, number.view()); code != ErrorCode::ok) return code;
   return scatter_from(call, along, value.view(along.index().sizes()));
 }

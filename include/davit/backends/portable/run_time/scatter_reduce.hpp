@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "davit/backends/portable/run_time/combine.hpp"
+#include "davit/backends/portable/run_time/accumulate.hpp"
 #include "davit/backends/portable/run_time/dispatch.hpp"
 #include "davit/backends/portable/run_time/scatter.hpp"
 #include "davit/backends/portable/run_time/views.hpp"
@@ -51,11 +51,11 @@ void divide_by_counts(const TensorView& sums, const std::int64_t* counts) noexce
 /// computed in is combined aside: 16-bit floats are rounded once.
 /// Source: at::native::scatter_impl and scatter_reduce_two.
 template <class C>
-[[nodiscard]] ErrorCode reduce_into(KernelCall& call, const IndexAlong& along, const TensorView& source, Combine how,
+[[nodiscard]] ErrorCode reduce_into(KernelCall& call, const IndexAlong& along, const TensorView& source, Reduction how,
                                     bool include_self) {
   const TensorView& out = call.output(0);
   const std::int64_t size = out.numel();
-  const bool counted = how == Combine::mean;
+  const bool counted = how == Reduction::mean;
   const bool aside = out.dtype != scalar_type_of<C>;
   const auto places = static_cast<std::size_t>(size);
   const auto values = static_cast<std::size_t>(aside ? checked_numel(source) : 0);
@@ -76,12 +76,12 @@ template <class C>
   }
   if (counted) std::fill_n(counts, size, include_self ? 1 : 0);
   if (!include_self) {
-    const auto clear = [&](std::int64_t i, std::int64_t) { to[i] = neutral<C>(how); };
+    const auto clear = [&](std::int64_t i, std::int64_t) { to[i] = identity<C>(how); };
     if (const ErrorCode code = along.for_each(call, out, from, clear); code != ErrorCode::ok) return code;
   }
   const C* terms = from.as<C>();
   const auto work_in = [&](std::int64_t i, std::int64_t k) {
-    to[i] = combine(how, to[i], terms[k]);
+    to[i] = accumulate(how, to[i], terms[k]);
     if (counted) ++counts[i];
   };
   if (const ErrorCode code = along.for_each(call, out, from, work_in); code != ErrorCode::ok) return code;
@@ -96,13 +96,13 @@ template <class C>
 }
 
 /// scatter_add, and scatter_reduce's other reductions.
-[[nodiscard]] inline ErrorCode reduce_with(KernelCall& call, Combine how, bool include_self) {
+[[nodiscard]] inline ErrorCode reduce_with(KernelCall& call, Reduction how, bool include_self) {
   const TensorView& x = call.tensor(0);
   const TensorView& source = call.tensor(3);
   IndexAlong along;
   if (const ErrorCode code = along.read(call, x); code != ErrorCode::ok) return code;
   if (source.dtype != x.dtype) return call.refuse(ErrorCode::invalid_dtype, "the source must have the tensor's dtype");
-  if (how == Combine::mean && x.dtype == ScalarType::bool_)
+  if (how == Reduction::mean && x.dtype == ScalarType::bool_)
     return call.refuse(ErrorCode::invalid_dtype, "bool has no mean");
   if (const ErrorCode code = along.check_source(call, source); code != ErrorCode::ok) return code;
   if (const ErrorCode code = copy_out(call, 0, x); code != ErrorCode::ok) return code;
@@ -115,11 +115,11 @@ template <class C>
   return ErrorCode::invalid_dtype;
 }
 [[nodiscard]] inline ErrorCode scatter_add(KernelCall& call) {
-  return reduce_with(call, Combine::sum, true);
+  return reduce_with(call, Reduction::sum, true);
 }
 [[nodiscard]] inline ErrorCode scatter_reduce(KernelCall& call) {
-  const Combine how = combine_named(call.string(4));
-  if (how == Combine::unknown)
+  const Reduction how = reduction_named(call.string(4));
+  if (how == Reduction::unknown)
     return call.refuse(ErrorCode::invalid_argument, "the reduction must be sum, prod, mean, amax or amin");
   return reduce_with(call, how, call.boolean(5, true));
 }

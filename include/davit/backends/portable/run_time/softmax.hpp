@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 #include "davit/backends/portable/vector_exp.hpp"
 #include "davit/program/operators/softmax.hpp"
 
@@ -59,12 +59,12 @@ template <class C>
 [[nodiscard]] ErrorCode compute_softmax(KernelCall& call, std::size_t dim, bool logarithm) {
   const TensorView& input = call.tensor(0);
   const ScalarType type = call.output(0).dtype;
-  Staging<C> staging(call);
-  const auto x_id = staging.read(input);
-  const auto out_id = staging.write(0);
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
-  const C* x = staging.in(x_id);
-  C* out = staging.out(out_id);
+  ComputeBuffers<C> buffers(call);
+  const auto x_id = buffers.read(input);
+  const auto out_id = buffers.write(0);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  const C* x = buffers.in(x_id);
+  C* out = buffers.out(out_id);
   const std::int64_t count = input.rank == 0 ? 1 : input.size(dim);
   std::int64_t inner = 1;
   for (std::size_t d = dim + 1; d < input.rank; ++d) inner *= input.size(d);
@@ -76,7 +76,7 @@ template <class C>
   for (std::int64_t o = 0; o < outer; ++o)
     for (std::int64_t i = 0; i < inner; ++i)
       softmax_line(x + o * count * inner + i, count, inner, logarithm, out + o * count * inner + i);
-  return staging.finish();
+  return buffers.finish();
 }
 
 [[nodiscard]] inline ErrorCode run_softmax(KernelCall& call, const operators::SoftmaxOperator& op) {
@@ -89,7 +89,7 @@ template <class C>
   const ScalarType type = op.core ? input.dtype : call.dtype(2, input.dtype);
   if (const ErrorCode code = call.make(0, type, input.sizes()); code != ErrorCode::ok) return code;
   if (call.output(0).numel() == 0) return ErrorCode::ok;
-  return dispatch_staged(call, type, [&]<class C>() { return compute_softmax<C>(call, view.dim, view.logarithm); });
+  return dispatch_floating(call, type, [&]<class C>() { return compute_softmax<C>(call, view.dim, view.logarithm); });
 }
 
 }  // namespace detail

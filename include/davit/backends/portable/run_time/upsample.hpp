@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/mapped_copy.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 
 namespace davit::portable_kernels {
 
@@ -128,17 +128,17 @@ class FixedPointAxis {
 
 /// Bytes: along rows first, rounded, then along columns. Source: the uint8 path of upsample_bilinear2d on the CPU.
 [[nodiscard]] inline ErrorCode compute_bilinear_bytes(KernelCall& call, const Resize& r, bool align_corners) {
-  Staging<std::uint8_t> staging(call);
-  const auto in_id = staging.read(call.tensor(0));
-  const auto out_id = staging.write(0);
-  const auto rows_id = staging.buffer(r.y.in * r.x.out);
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
+  ComputeBuffers<std::uint8_t> buffers(call);
+  const auto in_id = buffers.read(call.tensor(0));
+  const auto out_id = buffers.write(0);
+  const auto rows_id = buffers.buffer(r.y.in * r.x.out);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   const FixedPointAxis across(r.x, align_corners);
   const FixedPointAxis down(r.y, align_corners);
-  std::uint8_t* rows = staging.out(rows_id);
+  std::uint8_t* rows = buffers.out(rows_id);
   for (std::int64_t p = 0; p < r.planes; ++p) {
-    const std::uint8_t* plane = staging.in(in_id) + p * r.y.in * r.x.in;
-    std::uint8_t* out = staging.out(out_id) + p * r.y.out * r.x.out;
+    const std::uint8_t* plane = buffers.in(in_id) + p * r.y.in * r.x.in;
+    std::uint8_t* out = buffers.out(out_id) + p * r.y.out * r.x.out;
     for (std::int64_t x = 0; x < r.x.out; ++x) {
       const LinearTap<double> t = across.tap(x);
       for (std::int64_t y = 0; y < r.y.in; ++y)
@@ -150,23 +150,23 @@ class FixedPointAxis {
         out[y * r.x.out + x] = down.mix(t, rows[t.first * r.x.out + x], rows[t.second * r.x.out + x]);
     }
   }
-  return staging.finish();
+  return buffers.finish();
 }
 
 template <class C>
 [[nodiscard]] ErrorCode compute_bilinear(KernelCall& call, const Resize& r, bool align_corners) {
-  Staging<C> staging(call);
-  const auto in_id = staging.read(call.tensor(0));
-  const auto out_id = staging.write(0);
-  const auto taps_id = staging.template buffer_of<LinearTap<C>>(r.x.out);
-  if (const ErrorCode code = staging.allocate(); code != ErrorCode::ok) return code;
-  LinearTap<C>* taps = staging.template at<LinearTap<C>>(taps_id);
+  ComputeBuffers<C> buffers(call);
+  const auto in_id = buffers.read(call.tensor(0));
+  const auto out_id = buffers.write(0);
+  const auto taps_id = buffers.template buffer_of<LinearTap<C>>(r.x.out);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  LinearTap<C>* taps = buffers.template at<LinearTap<C>>(taps_id);
   const C step_x = r.x.step<C>(align_corners);
   const C step_y = r.y.step<C>(align_corners);
   for (std::int64_t x = 0; x < r.x.out; ++x) taps[x] = LinearTap<C>(r.x, step_x, x, align_corners);
-  C* out = staging.out(out_id);
+  C* out = buffers.out(out_id);
   for (std::int64_t p = 0; p < r.planes; ++p) {
-    const C* plane = staging.in(in_id) + p * r.y.in * r.x.in;
+    const C* plane = buffers.in(in_id) + p * r.y.in * r.x.in;
     for (std::int64_t y = 0; y < r.y.out; ++y, out += r.x.out) {
       const LinearTap<C> row(r.y, step_y, y, align_corners);
       const C* above = plane + row.first * r.x.in;
@@ -178,7 +178,7 @@ template <class C>
       }
     }
   }
-  return staging.finish();
+  return buffers.finish();
 }
 
 }  // namespace detail
@@ -190,7 +190,7 @@ template <class C>
   if (const ErrorCode code = detail::read_resize(call, 1, 3, r); code != ErrorCode::ok) return code;
   const bool align_corners = call.boolean(2);
   if (call.tensor(0).dtype == ScalarType::uint8) return detail::compute_bilinear_bytes(call, r, align_corners);
-  return dispatch_staged(call, call.tensor(0).dtype,
+  return dispatch_floating(call, call.tensor(0).dtype,
                          [&]<class C>() { return detail::compute_bilinear<C>(call, r, align_corners); });
 }
 

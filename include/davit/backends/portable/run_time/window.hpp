@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/dispatch.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
-#include "davit/backends/portable/run_time/staging.hpp"
 #include "davit/program/operators/spatial.hpp"
 
 namespace davit::portable_kernels {

@@ -7,16 +7,47 @@
 #include <optional>
 #include <span>
 
-#include "davit/backends/xnnpack/order.hpp"
-#include "davit/backends/xnnpack/same_dims.hpp"
+#include "davit/backends/xnnpack/call.hpp"
 
 namespace davit::xnnpack_parts {
+
+/// The dimensions of a tensor from the outermost to the innermost in memory: {0, 2, 3, 1} is NHWC.
+struct DimOrder {
+  std::array<std::uint8_t, max_dims> dim{};
+  std::uint8_t rank = 0;
+  friend constexpr bool operator==(const DimOrder&, const DimOrder&) = default;
+  [[nodiscard]] static constexpr DimOrder row_major(std::size_t rank) noexcept {
+    DimOrder o{.dim = {}, .rank = static_cast<std::uint8_t>(rank)};
+    for (std::size_t d = 0; d < rank; ++d) o.dim[d] = static_cast<std::uint8_t>(d);
+    return o;
+  }
+  /// Dimension 1 innermost, the others in order.
+  [[nodiscard]] static constexpr DimOrder channels_last(std::size_t rank) noexcept {
+    DimOrder o = row_major(rank);
+    for (std::size_t d = 1; d + 1 < rank; ++d) o.dim[d] = static_cast<std::uint8_t>(d + 1);
+    if (rank > 1) o.dim[rank - 1] = 1;
+    return o;
+  }
+};
+
+/// True if the two orders put the elements at the same places: dimensions of size 1 do not matter.
+[[nodiscard]] constexpr bool same_order(std::span<const Dim> dims, const DimOrder& a, const DimOrder& b) noexcept {
+  std::size_t i = 0;
+  std::size_t k = 0;
+  const auto is_one = [&](std::uint8_t d) { return dims[d].is_static() && dims[d].value == 1; };
+  while (true) {
+    while (i < a.rank && is_one(a.dim[i])) ++i;
+    while (k < b.rank && is_one(b.dim[k])) ++k;
+    if (i == a.rank || k == b.rank) return i == a.rank && k == b.rank;
+    if (a.dim[i++] != b.dim[k++]) return false;
+  }
+}
 
 namespace detail {
 
 /// The order of a view's dimensions, if it needs no copy: runs of old dimensions that make up runs of new ones must lie
 /// one after another in memory. Nothing if that cannot be told.
-[[nodiscard]] constexpr std::optional<Order> order_of_view(std::span<const Dim> from, const Order& order,
+[[nodiscard]] constexpr std::optional<DimOrder> order_of_view(std::span<const Dim> from, const DimOrder& order,
                                                            std::span<const Dim> to) noexcept {
   const auto is_one = [](const Dim& d) { return d.is_static() && d.value == 1; };
   std::array<std::uint8_t, max_dims> position{};  // of an old dimension in memory, those of size 1 left out
@@ -53,7 +84,7 @@ namespace detail {
       }
     } while (old_size != new_size);
   }
-  Order out;
+  DimOrder out;
   for (std::size_t d = 0; d < to.size(); ++d) {
     std::size_t at = out.rank++;
     const auto before = [&](std::size_t a, std::size_t b) {

@@ -22,9 +22,9 @@ namespace davit::portable_kernels {
   return count <= max_numel ? count : -1;
 }
 
-/// The operands, results and work space of one kernel as contiguous arrays of the type it computes in: what `Staging`
+/// The operands, results and work space of one kernel as contiguous arrays of the type it computes in: what `ComputeBuffers`
 /// does whatever that type is.
-class StagingArea {
+class ComputeBuffersBase {
  public:
   using Id = std::size_t;
   static constexpr std::size_t capacity = 16;
@@ -88,7 +88,7 @@ class StagingArea {
 
  protected:
   /// Integers that are computed in are int64 or its unsigned counterpart.
-  StagingArea(KernelCall& call, ScalarType type) noexcept
+  ComputeBuffersBase(KernelCall& call, ScalarType type) noexcept
       : call_(&call), type_(type == ScalarType::uint64 ? ScalarType::int64 : type), has_uint64_(type != type_) {}
   [[nodiscard]] void* data(Id id) const noexcept { return items_[id].data; }
   [[nodiscard]] std::int64_t units(std::int64_t count, std::size_t bytes) const noexcept {
@@ -137,9 +137,9 @@ class StagingArea {
 /// out again with one rounding. Register everything, call `allocate`, compute, call `finish`. One per kernel call: it
 /// takes the call's temporary memory.
 template <class C>
-class Staging : public StagingArea {
+class ComputeBuffers : public ComputeBuffersBase {
  public:
-  explicit Staging(KernelCall& call) noexcept : StagingArea(call, scalar_type_of<C>) {}
+  explicit ComputeBuffers(KernelCall& call) noexcept : ComputeBuffersBase(call, scalar_type_of<C>) {}
 
   /// Uninitialised work space for `count` objects of a trivial type `T`, at `at<T>(id)`.
   template <class T>
@@ -157,7 +157,7 @@ class Staging : public StagingArea {
 /// Calls `f.template operator()<C>()` with the type that kernels on floating-point tensors of `type` compute in: float
 /// for float32, float16 and bfloat16, double for float64; invalid_dtype for anything else.
 template <class F>
-[[nodiscard]] ErrorCode dispatch_staged(KernelCall& call, ScalarType type, F&& f) {
+[[nodiscard]] ErrorCode dispatch_floating(KernelCall& call, ScalarType type, F&& f) {
   switch (type) {
     case ScalarType::float32:
     case ScalarType::float16:
@@ -167,7 +167,7 @@ template <class F>
   }
 }
 
-/// Calls `f.template operator()<C>()` with the type sums of products of `type` are computed in: as dispatch_staged, and
+/// Calls `f.template operator()<C>()` with the type sums of products of `type` are computed in: as dispatch_floating, and
 /// integers modulo 2^64.
 /// Source: the dtypes of at::addmm on the CPU.
 template <class F>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/portable/run_time/combine.hpp"
+#include "davit/backends/portable/run_time/accumulate.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,18 +13,18 @@ namespace {
 constexpr bool check_combine() {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const auto is_nan = [](double v) { return __builtin_isnan(v); };
-  return combine(Combine::sum, INT64_MAX, std::int64_t{1}) == INT64_MIN &&
-         combine<std::int32_t>(Combine::prod, INT32_MIN, -1) == INT32_MIN && combine(Combine::sum, true, true) &&
-         !combine(Combine::prod, true, false) && is_nan(combine(Combine::amax, nan, 1.0)) &&
-         is_nan(combine(Combine::amin, 1.0, nan)) && combine(Combine::amin, 2, -1) == -1;
+  return accumulate(Reduction::sum, INT64_MAX, std::int64_t{1}) == INT64_MIN &&
+         accumulate<std::int32_t>(Reduction::prod, INT32_MIN, -1) == INT32_MIN && accumulate(Reduction::sum, true, true) &&
+         !accumulate(Reduction::prod, true, false) && is_nan(accumulate(Reduction::amax, nan, 1.0)) &&
+         is_nan(accumulate(Reduction::amin, 1.0, nan)) && accumulate(Reduction::amin, 2, -1) == -1;
 }
 static_assert(check_combine());
 
 constexpr bool check_neutral() {
   constexpr double inf = std::numeric_limits<double>::infinity();
-  return neutral<double>(Combine::amax) == -inf && neutral<float>(Combine::prod) == 1 &&
-         !neutral<bool>(Combine::amax) && neutral<bool>(Combine::amin) && neutral<std::int8_t>(Combine::amax) == -128 &&
-         neutral<int>(Combine::mean) == 0;
+  return identity<double>(Reduction::amax) == -inf && identity<float>(Reduction::prod) == 1 &&
+         !identity<bool>(Reduction::amax) && identity<bool>(Reduction::amin) && identity<std::int8_t>(Reduction::amax) == -128 &&
+         identity<int>(Reduction::mean) == 0;
 }
 static_assert(check_neutral());
 
@@ -46,7 +46,7 @@ TEST_CASE("integer means round towards minus infinity") {
   CHECK(check_division());
 }
 TEST_CASE("reductions by torch's names") {
-  CHECK(combine_named("mean") == Combine::mean);
-  CHECK(combine_named("amin") == Combine::amin);
-  CHECK(combine_named("max") == Combine::unknown);
+  CHECK(reduction_named("mean") == Reduction::mean);
+  CHECK(reduction_named("amin") == Reduction::amin);
+  CHECK(reduction_named("max") == Reduction::unknown);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/xnnpack/product_rules.hpp"
+#include "davit/backends/xnnpack/matmul_rules.hpp"
 
 #include <doctest/doctest.h>
 

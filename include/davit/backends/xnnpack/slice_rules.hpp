@@ -8,26 +8,25 @@
 #include <string_view>
 #include <vector>
 
-#include "davit/backends/xnnpack/moved.hpp"
+#include "davit/backends/xnnpack/call.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
-#include "davit/backends/xnnpack/same_dims.hpp"
 
 namespace davit::xnnpack_parts {
 
 namespace detail {
 
 /// slice, select, split and expand: copies of parts.
-struct Part {
+struct SliceRange {
   std::size_t axis = 0;
   std::int64_t start = 0;
   std::int64_t step = 1;
 };
-[[nodiscard]] constexpr std::optional<Part> part_of(const Call& call) noexcept {
+[[nodiscard]] constexpr std::optional<SliceRange> slice_range_of(const Call& call) noexcept {
   const ValueId x = call.value("self");
   const std::size_t rank = call.rank(x);
   const std::int64_t axis = call.axis(call.integer("dim", 0), rank);
   if (axis < 0 || (call.has("dim") && call.arg("dim")->kind != ArgumentKind::int_)) return std::nullopt;
-  Part out{.axis = static_cast<std::size_t>(axis)};
+  SliceRange out{.axis = static_cast<std::size_t>(axis)};
   const bool select = call.target() == "aten.select.int";
   const std::string_view name = select ? "index" : "start";
   if (call.has(name) && call.arg(name)->kind != ArgumentKind::int_) return std::nullopt;
@@ -44,12 +43,12 @@ struct Part {
   if (out.start < 0 || out.start > INT32_MAX || out.step < 1 || out.step > INT32_MAX) return std::nullopt;
   return out;
 }
-[[nodiscard]] constexpr const char* refuses_part(const Call& call) noexcept {
-  if (const char* reason = refuses_moved(call)) return reason;
+[[nodiscard]] constexpr const char* refuses_slice(const Call& call) noexcept {
+  if (const char* reason = refuses_data_movement(call)) return reason;
   const ValueId x = call.value("self");
   const bool select = call.target() == "aten.select.int";
   if (call.rank(x) == 0 || call.rank(call.output()) + (select ? 1u : 0u) != call.rank(x)) return "another rank";
-  const std::optional<Part> part = part_of(call);
+  const std::optional<SliceRange> part = slice_range_of(call);
   if (!part) return "a start or step that is not a literal number";
   for (std::size_t d = 0, k = 0; d < call.rank(x); ++d) {
     if (d == part->axis) {
@@ -64,13 +63,13 @@ struct Part {
   return nullptr;
 }
 /// Copies what lies from `part` on along its dimension to a value that has as many dimensions, or one less.
-inline void emit_part_to(Planner& p, const Call& call, ValueId y, const Part& part) {
+inline void emit_slice_to(Planner& p, const Call& call, ValueId y, const SliceRange& part) {
   const ValueId x = call.value("self");
-  inherit(p, x, y);
+  inherit_quantization(p, x, y);
   const std::uint32_t from = p.raw(x);
   Step step{.op = Op::copy, .axis = static_cast<std::uint32_t>(part.axis), .start = part.start, .step = part.step};
   step.in[0] = from;
-  const Order order = p.plan.slots[from].order;
+  const DimOrder order = p.plan.slots[from].order;
   const ScalarType dtype = p.plan.slots[from].dtype;
   if (p.rank(y) == p.rank(x)) {
     const std::uint32_t to = p.temporary(p.dims(y), order, dtype);
@@ -82,18 +81,18 @@ inline void emit_part_to(Planner& p, const Call& call, ValueId y, const Part& pa
   sizes[part.axis] = Dim{.value = 1};
   step.out = p.temporary(sizes, order, dtype);
   p.add(step, call.id());
-  Order without;
+  DimOrder without;
   for (std::size_t i = 0; i < order.rank; ++i)
     if (order.dim[i] != part.axis)
       without.dim[without.rank++] = static_cast<std::uint8_t>(order.dim[i] - (order.dim[i] > part.axis ? 1 : 0));
   p.alias(y, step.out, without);
 }
-inline void emit_part(Planner& p, const Call& call) {
-  emit_part_to(p, call, call.output(), *part_of(call));
+inline void emit_slice(Planner& p, const Call& call) {
+  emit_slice_to(p, call, call.output(), *slice_range_of(call));
 }
 
 [[nodiscard]] constexpr const char* refuses_split(const Call& call) noexcept {
-  if (const char* reason = refuses_moved(call)) return reason;
+  if (const char* reason = refuses_data_movement(call)) return reason;
   const ValueId x = call.value("self");
   const std::int64_t axis = call.rank(x) == 0 ? -1 : call.axis(call.integer("dim", 0), call.rank(x));
   if (axis < 0) return "a dimension that is not a literal number";
@@ -114,19 +113,19 @@ inline void emit_part(Planner& p, const Call& call) {
 }
 inline void emit_split(Planner& p, const Call& call) {
   const ValueId x = call.value("self");
-  Part part{.axis = static_cast<std::size_t>(call.axis(call.integer("dim", 0), p.rank(x)))};
+  SliceRange part{.axis = static_cast<std::size_t>(call.axis(call.integer("dim", 0), p.rank(x)))};
   for (std::size_t i = 0; i < call.outputs(); ++i) {
     const ValueId y = call.output(i);
-    if (p.used(y)) emit_part_to(p, call, y, part);
+    if (p.used(y)) emit_slice_to(p, call, y, part);
     part.start += p.dims(y)[part.axis].value;
   }
 }
 
 }  // namespace detail
 
-inline constexpr auto part_rules = std::to_array<Rule>({
-    {"aten.select.int", detail::refuses_part, detail::emit_part},
-    {"aten.slice.Tensor", detail::refuses_part, detail::emit_part},
+inline constexpr auto slice_rules = std::to_array<Rule>({
+    {"aten.select.int", detail::refuses_slice, detail::emit_slice},
+    {"aten.slice.Tensor", detail::refuses_slice, detail::emit_slice},
     {"aten.split_with_sizes.default", detail::refuses_split, detail::emit_split},
 });
 

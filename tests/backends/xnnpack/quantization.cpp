@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/xnnpack/quantized_weights.hpp"
+#include "davit/backends/xnnpack/quantization.hpp"
 
 #include <doctest/doctest.h>
 

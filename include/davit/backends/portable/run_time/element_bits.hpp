@@ -12,17 +12,17 @@ namespace davit::portable_kernels {
 
 /// An element that is only moved or tested, as its bits: one kernel for all types of a width.
 template <class Bits>
-struct [[gnu::may_alias]] Word {
+struct [[gnu::may_alias]] ElementBits {
   Bits bits;
 };
 
 /// The bit that does not count when an element is compared to zero: a float's sign.
-[[nodiscard]] constexpr std::uint64_t sign_of(ScalarType type) noexcept {
+[[nodiscard]] constexpr std::uint64_t sign_bit(ScalarType type) noexcept {
   return is_floating(type) ? std::uint64_t{1} << (8 * size_of(type) - 1) : 0;
 }
 
 /// One element on the stack, seen as a tensor of any sizes.
-class Cell {
+class ScalarTensor {
  public:
   /// Takes the first element of `from`, converted.
   [[nodiscard]] ErrorCode set(ScalarType type, const TensorView& from) noexcept {
@@ -34,7 +34,7 @@ class Cell {
     conversion.run(from.data, &bits_, &scratch, 1);
     return ErrorCode::ok;
   }
-  /// The element in every place of a tensor of these sizes; they and the cell must outlive it.
+  /// The element in every place of a tensor of these sizes; they and this must outlive it.
   [[nodiscard]] TensorView view(std::span<const std::int64_t> sizes) noexcept {
     return {&bits_, sizes.data(), no_strides.data(), static_cast<std::uint8_t>(sizes.size()), type_};
   }

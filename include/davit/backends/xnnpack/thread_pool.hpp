@@ -32,7 +32,7 @@ using ThreadPool = std::shared_ptr<pthreadpool>;
 
 /// Calls f(first, count) for stretches of 0..n, on the pool's threads where there is enough to do.
 template <class F>
-void for_stretches(pthreadpool* pool, std::size_t n, std::size_t least, F&& f) {
+void parallel_for(pthreadpool* pool, std::size_t n, std::size_t least, F&& f) {
   if (pool == nullptr || n < 2 * least) return f(std::size_t{0}, n);
   const std::size_t threads = pthreadpool_get_threads_count(pool);
   const std::size_t tile = std::max(least, (n + threads - 1) / threads);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/xnnpack/order.hpp"
+#include "davit/backends/xnnpack/dim_order.hpp"
 
 #include <doctest/doctest.h>
 
 #include <initializer_list>
 #include <vector>
 
-#include "davit/backends/xnnpack/order_of_view.hpp"
-#include "davit/backends/xnnpack/uses.hpp"
+#include "davit/backends/xnnpack/dim_order.hpp"
+#include "davit/backends/xnnpack/planner.hpp"
 #include "support/draft.hpp"
 
 using namespace davit;
-using xnnpack_parts::Order;
+using xnnpack_parts::DimOrder;
 
 namespace {
 
@@ -22,24 +22,24 @@ namespace {
 }
 
 /// What NHWC images become in other sizes; a rank of 0 if that takes a copy.
-[[nodiscard]] constexpr Order view_of_image(std::initializer_list<std::int64_t> from,
+[[nodiscard]] constexpr DimOrder view_of_image(std::initializer_list<std::int64_t> from,
                                             std::initializer_list<std::int64_t> to) {
   const std::vector<Dim> a = sizes(from);
   const std::vector<Dim> b = sizes(to);
-  return xnnpack_parts::detail::order_of_view(a, Order::channels_last(a.size()), b).value_or(Order{});
+  return xnnpack_parts::detail::order_of_view(a, DimOrder::channels_last(a.size()), b).value_or(DimOrder{});
 }
 
-constexpr Order channels_last{.dim = {0, 2, 3, 1}, .rank = 4};
-static_assert(Order::channels_last(4) == channels_last);
-static_assert(Order::channels_last(1) == Order::row_major(1));
+constexpr DimOrder channels_last{.dim = {0, 2, 3, 1}, .rank = 4};
+static_assert(DimOrder::channels_last(4) == channels_last);
+static_assert(DimOrder::channels_last(1) == DimOrder::row_major(1));
 // dimensions of size 1 do not matter, others do
-static_assert(same_order(sizes({2, 1, 3, 4}), Order::channels_last(4), Order::row_major(4)));
-static_assert(!same_order(sizes({2, 5, 3, 4}), Order::channels_last(4), Order::row_major(4)));
+static_assert(same_order(sizes({2, 1, 3, 4}), DimOrder::channels_last(4), DimOrder::row_major(4)));
+static_assert(!same_order(sizes({2, 5, 3, 4}), DimOrder::channels_last(4), DimOrder::row_major(4)));
 // height and width join: they lie one after the other; channels and height do not
-static_assert(view_of_image({2, 8, 3, 4}, {2, 8, 12}) == Order{.dim = {0, 2, 1}, .rank = 3});
+static_assert(view_of_image({2, 8, 3, 4}, {2, 8, 12}) == DimOrder{.dim = {0, 2, 1}, .rank = 3});
 static_assert(view_of_image({2, 8, 3, 4}, {2, 24, 4}).rank == 0);
-static_assert(view_of_image({2, 8, 3, 4}, {2, 2, 4, 3, 4}) == Order{.dim = {0, 3, 4, 1, 2}, .rank = 5});
-static_assert(view_of_image({2, 8, 1, 1}, {2, 8}) == Order::row_major(2));
+static_assert(view_of_image({2, 8, 3, 4}, {2, 2, 4, 3, 4}) == DimOrder{.dim = {0, 3, 4, 1, 2}, .rank = 5});
+static_assert(view_of_image({2, 8, 1, 1}, {2, 8}) == DimOrder::row_major(2));
 
 /// The only user of x, then of the sum, which is also an output.
 [[nodiscard]] constexpr bool counts_uses() {
@@ -56,9 +56,9 @@ static_assert(view_of_image({2, 8, 1, 1}, {2, 8}) == Order::row_major(2));
 }  // namespace
 
 TEST_CASE("orders of views, at run time too") {
-  CHECK(view_of_image({2, 8, 3, 4}, {2, 8, 12}) == Order{.dim = {0, 2, 1}, .rank = 3});
+  CHECK(view_of_image({2, 8, 3, 4}, {2, 8, 12}) == DimOrder{.dim = {0, 2, 1}, .rank = 3});
   CHECK(view_of_image({2, 8, 3, 4}, {2, 24, 4}).rank == 0);
-  CHECK(view_of_image({6, 4, 1, 1}, {24}) == Order::row_major(1));
+  CHECK(view_of_image({6, 4, 1, 1}, {24}) == DimOrder::row_major(1));
 }
 
 TEST_CASE("a value that leaves the graph has no only user") {

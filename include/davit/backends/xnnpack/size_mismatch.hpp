@@ -6,13 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "davit/backends/xnnpack/extent.hpp"
+#include "davit/backends/xnnpack/workspace.hpp"
 
 namespace davit::xnnpack_parts {
 
 /// Why the sizes of a step's operands do not fit each other, or nullptr. The graph says what they are; this is for
 /// graphs that contradict themselves.
-[[nodiscard]] inline const char* misfit(const Plan& plan, const Workspace& ws, const Step& step) noexcept {
+[[nodiscard]] inline const char* size_mismatch(const Plan& plan, const Workspace& ws, const Step& step) noexcept {
   const auto extent = [&](std::uint32_t s) { return extent_of(plan, ws, s); };
   const Extent out = extent(step.out);
   const Extent x = extent(step.in[0]);

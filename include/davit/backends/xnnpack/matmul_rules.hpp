@@ -8,30 +8,30 @@
 #include <string_view>
 #include <utility>
 
-#include "davit/backends/xnnpack/quantized_weights.hpp"
+#include "davit/backends/xnnpack/call.hpp"
+#include "davit/backends/xnnpack/quantization.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
-#include "davit/backends/xnnpack/same_dims.hpp"
 
 namespace davit::xnnpack_parts {
 
 namespace detail {
 
 /// x times a matrix, plus a bias: the operands of linear, addmm, mm and bmm.
-struct Product {
+struct Matmul {
   ValueId x = no_id;
   ValueId w = no_id;
   ValueId bias = no_id;
   bool transposed = false;  ///< w is [in, out]
 };
-[[nodiscard]] constexpr Product product_of(const Call& call) noexcept {
+[[nodiscard]] constexpr Matmul matmul_of(const Call& call) noexcept {
   const std::string_view target = call.target();
   if (target == "aten.linear.default") return {call.value("input"), call.value("weight"), call.value("bias"), false};
   if (target == "aten.addmm.default") return {call.value("mat1"), call.value("mat2"), call.value("self"), true};
   return {call.value("self"), call.value("mat2"), no_id, true};
 }
 
-[[nodiscard]] constexpr const char* refuses_product(const Call& call) noexcept {
-  const Product m = product_of(call);
+[[nodiscard]] constexpr const char* refuses_matmul(const Call& call) noexcept {
+  const Matmul m = matmul_of(call);
   for (const ValueId v : {m.x, m.w, call.output()})
     if (const char* reason = refuses_tensor(call, v)) return reason;
   const bool batched = call.target() == "aten.bmm.default";
@@ -69,10 +69,10 @@ struct Product {
   return p.rank(bias) == 1 && same_dim(p.dims(bias)[0], columns);
 }
 
-inline void emit_product(Planner& p, const Call& call) {
-  const Product m = product_of(call);
+inline void emit_matmul(Planner& p, const Call& call) {
+  const Matmul m = matmul_of(call);
   const bool batched = call.target() == "aten.bmm.default";
-  const Order order = Order::row_major(p.rank(m.x));
+  const DimOrder order = DimOrder::row_major(p.rank(m.x));
   const Dim columns = p.dims(call.output()).back();
   const bool fused_bias = m.bias != no_id && is_column_bias(p, m.bias, columns);
   const Tensor* bias = fused_bias ? p.constant(m.bias) : nullptr;
@@ -93,15 +93,15 @@ inline void emit_product(Planner& p, const Call& call) {
         p.add_weights({.kernel = *kernel, .transposed = m.transposed, .bias = bias == nullptr ? Tensor{} : *bias});
   } else {
     const std::size_t rank = p.rank(m.w);
-    Order swapped = Order::row_major(rank);
+    DimOrder swapped = DimOrder::row_major(rank);
     std::swap(swapped.dim[rank - 2], swapped.dim[rank - 1]);
     step.op = batched ? Op::batch_matmul : Op::dynamic_fully_connected;
     step.in[0] = p.need(m.x, order);
     const std::uint32_t any = p.need_dense(m.w);
     const bool is_swapped = same_order(p.dims(m.w), p.plan.slots[any].order, swapped);
-    step.in[1] = p.need(m.w, is_swapped ? swapped : Order::row_major(rank));
+    step.in[1] = p.need(m.w, is_swapped ? swapped : DimOrder::row_major(rank));
     step.transposed = m.transposed != is_swapped;
-    if (m.bias != no_id && !separate) step.in[2] = p.need(m.bias, Order::row_major(1));
+    if (m.bias != no_id && !separate) step.in[2] = p.need(m.bias, DimOrder::row_major(1));
   }
   if (!separate) {
     step.out = p.define(out.value, order);
@@ -110,18 +110,18 @@ inline void emit_product(Planner& p, const Call& call) {
   step.out = p.temporary(p.dims(out.value), order);
   p.add(step, call.id());
   Step sum{.op = Op::add, .min = out.bounds.low, .max = out.bounds.high};
-  sum.in = {step.out, p.need(m.bias, Order::row_major(p.rank(m.bias))), no_id};
+  sum.in = {step.out, p.need(m.bias, DimOrder::row_major(p.rank(m.bias))), no_id};
   sum.out = p.define(out.value, order);
   p.add(sum, call.id());
 }
 
 }  // namespace detail
 
-inline constexpr auto product_rules = std::to_array<Rule>({
-    {"aten.addmm.default", detail::refuses_product, detail::emit_product},
-    {"aten.bmm.default", detail::refuses_product, detail::emit_product},
-    {"aten.linear.default", detail::refuses_product, detail::emit_product},
-    {"aten.mm.default", detail::refuses_product, detail::emit_product},
+inline constexpr auto matmul_rules = std::to_array<Rule>({
+    {"aten.addmm.default", detail::refuses_matmul, detail::emit_matmul},
+    {"aten.bmm.default", detail::refuses_matmul, detail::emit_matmul},
+    {"aten.linear.default", detail::refuses_matmul, detail::emit_matmul},
+    {"aten.mm.default", detail::refuses_matmul, detail::emit_matmul},
 });
 
 }  // namespace davit::xnnpack_parts

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <pthreadpool.h>
+#include <xnnpack.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "davit/backends/xnnpack/copy_kernel.hpp"
+#include "davit/backends/xnnpack/create_operator.hpp"
+#include "davit/backends/xnnpack/elementwise_kernels.hpp"
+#include "davit/backends/xnnpack/row_kernels.hpp"
+#include "davit/backends/xnnpack/setup_operator.hpp"
+#include "davit/backends/xnnpack/thread_pool.hpp"
+#include "davit/backends/xnnpack/workspace.hpp"
+
+namespace davit::xnnpack_parts {
+
+inline void run_binary(const Plan& plan, const Workspace& ws, const Step& step, pthreadpool_t pool) {
+  const Extent out = extent_of(plan, ws, step.out);
+  const std::array<std::int64_t, max_dims> strides = strides_of(plan, ws, step.out);
+  std::array<Walk, 2> walk{};  // to: the result's strides; from: the operand's, 0 where it repeats
+  const float* at[2]{};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Extent e = extent_of(plan, ws, step.in[i]);
+    const std::array<std::int64_t, max_dims> own = strides_of(plan, ws, step.in[i]);
+    const std::size_t shift = step.axis != 0 && e.rank == 1 ? step.axis : out.rank - e.rank;
+    walk[i].rank = out.rank;
+    for (std::size_t d = 0; d < out.rank; ++d) {
+      walk[i].size[d] = out.sizes[d];
+      walk[i].to[d] = strides[d];
+      const bool has = d >= shift && d < shift + e.rank;
+      walk[i].from[d] = has && e.sizes[d - shift] != 1 ? own[d - shift] : 0;
+    }
+    at[i] = reinterpret_cast<const float*>(address(plan, ws, step.in[i]));
+  }
+  auto* to = reinterpret_cast<float*>(address(plan, ws, step.out));
+  const bool alike = plan.slots[step.in[0]].order == plan.slots[step.out].order &&
+                     plan.slots[step.in[1]].order == plan.slots[step.out].order &&
+                     std::ranges::equal(extent_of(plan, ws, step.in[0]).sizes, out.sizes) &&
+                     std::ranges::equal(extent_of(plan, ws, step.in[1]).sizes, out.sizes);
+  if (!alike) return binary_elements(step.op, at[0], at[1], to, walk[0], walk[1]);
+  parallel_for(pool, static_cast<std::size_t>(out.count), 4096, [&](std::size_t first, std::size_t count) {
+    binary_row(step.op, at[0] + first, true, at[1] + first, true, to + first, static_cast<std::int64_t>(count));
+  });
+}
+
+inline void run_copy(const Plan& plan, const Workspace& ws, const Step& step) {
+  const Slot& from = plan.slots[step.in[0]];
+  const Extent x = extent_of(plan, ws, step.in[0]);
+  const Extent out = extent_of(plan, ws, step.out);
+  std::array<std::int64_t, max_dims> from_strides = strides_of(plan, ws, step.in[0]);
+  if (const Buffer& b = plan.buffers[from.buffer]; b.place == Place::input && ws.input_strides.size() > b.number)
+    for (std::size_t d = 0; d < x.rank; ++d) from_strides[d] = ws.input_strides[b.number][d];
+  std::array<std::int64_t, max_dims> to_strides = strides_of(plan, ws, step.out);
+  Walk w{.size = {}, .from = {}, .to = {}, .rank = step.into ? x.rank : out.rank};
+  std::int64_t from_at = 0;
+  std::int64_t to_at = 0;
+  const std::size_t shift = out.rank - x.rank;  // an operand with fewer dimensions is repeated along the others
+  for (std::size_t d = 0; d < w.rank; ++d) {
+    w.to[d] = to_strides[d];
+    w.size[d] = step.into ? x.sizes[d] : out.sizes[d];
+    if (step.into) {
+      w.from[d] = from_strides[d];
+      continue;
+    }
+    if (d < shift) continue;
+    const bool axis = d - shift == step.axis;
+    w.from[d] = x.sizes[d - shift] == 1 ? 0 : from_strides[d - shift] * (axis ? step.step : 1);
+    if (axis) from_at += from_strides[d - shift] * step.start;
+  }
+  if (step.into) to_at = to_strides[step.axis] * step.start;
+  const std::size_t element = size_of(from.dtype);
+  copy_elements(address(plan, ws, step.in[0]) + from_at * static_cast<std::int64_t>(element),
+                address(plan, ws, step.out) + to_at * static_cast<std::int64_t>(element), element, w);
+}
+inline void run_pad(const Plan& plan, const Workspace& ws, const Step& step) {
+  const Extent x = extent_of(plan, ws, step.in[0]);
+  const Extent out = extent_of(plan, ws, step.out);
+  auto* to = reinterpret_cast<float*>(address(plan, ws, step.out));
+  std::fill_n(to, out.count, step.alpha);
+  Walk w{.size = {}, .from = strides_of(plan, ws, step.in[0]), .to = strides_of(plan, ws, step.out), .rank = x.rank};
+  for (std::size_t d = 0; d < x.rank; ++d) {
+    w.size[d] = x.sizes[d];
+    to += w.to[d] * step.pads[2 * d];
+  }
+  copy_elements(address(plan, ws, step.in[0]), reinterpret_cast<std::byte*>(to), sizeof(float), w);
+}
+
+/// Products with a matrix that is not constant: it is packed at every call.
+[[nodiscard]] inline bool run_product(const Plan& plan, const Workspace& ws, const Step& step, pthreadpool_t pool) {
+  const Extent x = extent_of(plan, ws, step.in[0]);
+  const Extent out = extent_of(plan, ws, step.out);
+  const std::size_t in = static_cast<std::size_t>(x.last());
+  const std::size_t columns = static_cast<std::size_t>(out.last());
+  const auto batches = static_cast<std::size_t>(step.op == Op::batch_matmul ? x.sizes[0] : 1);
+  const std::size_t rows = static_cast<std::size_t>(x.rows()) / std::max<std::size_t>(batches, 1);
+  const auto* a = reinterpret_cast<const float*>(address(plan, ws, step.in[0]));
+  const auto* b = reinterpret_cast<const float*>(address(plan, ws, step.in[1]));
+  const auto* bias = reinterpret_cast<const float*>(address(plan, ws, step.in[2]));
+  auto* to = reinterpret_cast<float*>(address(plan, ws, step.out));
+  if (in == 0) return false;
+  for (std::size_t i = 0; i < batches; ++i) {
+    xnn_operator_t made = nullptr;
+    const xnn_status status =
+        xnn_create_fully_connected_nc_f32(in, columns, in, columns, b + i * in * columns, bias, step.min, step.max,
+                                          step.transposed ? XNN_FLAG_TRANSPOSE_WEIGHTS : 0, &made);
+    const Operator op(made);
+    if (status != xnn_status_success ||
+        xnn_setup_fully_connected_nc_f32(made, rows, a + i * rows * in, to + i * rows * columns, pool) !=
+            xnn_status_success ||
+        xnn_run_operator(made, pool) != xnn_status_success)
+      return false;
+  }
+  return true;
+}
+
+[[nodiscard]] inline bool run_convolution(const Plan& plan, const Workspace& ws, const Step& step, pthreadpool_t pool) {
+  xnn_operator_t made = nullptr;
+  const xnn_status status = detail::create_convolution(
+      plan, step, channels(plan, step.out), reinterpret_cast<const float*>(address(plan, ws, step.in[1])),
+      reinterpret_cast<const float*>(address(plan, ws, step.in[2])), &made);
+  const Operator op(made);
+  if (status != xnn_status_success) return false;
+  Step once = step;
+  once.op = Op::convolution;
+  return setup_operator(plan, ws, once, made, {address(plan, ws, step.in[0]), nullptr, address(plan, ws, step.out)},
+                        pool) == xnn_status_success &&
+         xnn_run_operator(made, pool) == xnn_status_success;
+}
+
+inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const Step& step) {
+  const Extent x = extent_of(plan, ws, step.in[0]);
+  const auto* from = reinterpret_cast<const std::int8_t*>(address(plan, ws, step.in[0]));
+  const auto* scales = reinterpret_cast<const float*>(address(plan, ws, step.in[1]));
+  const auto* zeros = reinterpret_cast<const std::int64_t*>(address(plan, ws, step.in[2]));
+  auto* to = reinterpret_cast<float*>(address(plan, ws, step.out));
+  std::int64_t inner = 1;
+  for (std::size_t d = step.axis + 1; d < x.rank; ++d) inner *= x.sizes[d];
+  for (std::int64_t i = 0; i < x.count; ++i) {
+    const std::int64_t c = i / inner % x.sizes[step.axis];
+    to[i] = static_cast<float>(from[i] - zeros[c]) * scales[c];
+  }
+}
+/// A step that davit computes itself; false if XNNPACK refuses a part of it.
+[[nodiscard]] inline bool run_own(const Plan& plan, const Workspace& ws, const Step& step, pthreadpool_t pool) {
+  const Extent x = extent_of(plan, ws, step.in[0]);
+  const auto* from = reinterpret_cast<const float*>(address(plan, ws, step.in[0]));
+  auto* to = reinterpret_cast<float*>(address(plan, ws, step.out));
+  switch (step.op) {
+    case Op::copy: run_copy(plan, ws, step); return true;
+    case Op::add:
+    case Op::subtract:
+    case Op::multiply:
+    case Op::divide:
+    case Op::maximum:
+    case Op::minimum: run_binary(plan, ws, step, pool); return true;
+    case Op::pad: run_pad(plan, ws, step); return true;
+    case Op::dequantize_channels: run_dequantize_channels(plan, ws, step); return true;
+    case Op::batch_matmul:
+    case Op::dynamic_fully_connected: return run_product(plan, ws, step, pool);
+    case Op::dynamic_convolution: return run_convolution(plan, ws, step, pool);
+    case Op::log_softmax: log_softmax_rows(from, to, x.rows(), x.last()); return true;
+    case Op::layer_norm: {
+      std::int64_t columns = 1;
+      for (std::size_t d = x.rank - step.axes; d < x.rank; ++d) columns *= x.sizes[d];
+      const auto* weight = reinterpret_cast<const float*>(address(plan, ws, step.in[1]));
+      const auto* bias = reinterpret_cast<const float*>(address(plan, ws, step.in[2]));
+      parallel_for(pool, static_cast<std::size_t>(x.count / columns), static_cast<std::size_t>(4096 / columns + 1),
+                    [&](std::size_t first, std::size_t count) {
+                      const std::int64_t at = static_cast<std::int64_t>(first) * columns;
+                      layer_norm_rows(from + at, weight, bias, step.alpha, to + at, static_cast<std::int64_t>(count),
+                                      columns);
+                    });
+      return true;
+    }
+    default:
+      parallel_for(pool, static_cast<std::size_t>(x.count), 4096, [&](std::size_t first, std::size_t count) {
+        map_elements(step.op, step.min, step.max, from + first, to + first, static_cast<std::int64_t>(count));
+      });
+      return true;
+  }
+}
+
+}  // namespace davit::xnnpack_parts
