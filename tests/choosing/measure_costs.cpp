@@ -22,7 +22,7 @@ using Second = support::timed_backend<1>;
 
 namespace {
 
-constexpr RegionOptions three{.submodules = 3};
+constexpr RegionOptions three{.regions = 3};
 
 CostTable measured(const ExportedProgram& program, const TimingOptions& timing = {}) {
   CostTable table;
@@ -67,7 +67,7 @@ TEST_CASE("each region is measured on each backend, and goes to the faster one")
 TEST_CASE("neighbours that the choice joins were measured together") {
   const TimedToys toys;
   const ExportedProgram program = support::add_mul_add();
-  const ChoosingOptions options{.regions = {.submodules = 6}};
+  const ChoosingOptions options{.regions = {.regions = 6}};
   First::mul_ns = 5000;
   Second::op_ns = 4000;
   CostTable table;
