@@ -9,6 +9,7 @@
 #include "davit/backends/xnnpack/pooling_rules.hpp"
 #include "davit/backends/xnnpack/quantization.hpp"
 #include "davit/backends/xnnpack/unary_rules.hpp"
+#include "davit/program/operators/reduction.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -44,51 +45,44 @@ inline void emit_average(Planner& p, const Call& call, const DimOrder& order, co
 }
 
 [[nodiscard]] constexpr const char* refuses_adaptive(const Call& call) noexcept {
+  operators::AdaptivePoolView view;
+  if (const operators::Refusal wrong = operators::read_adaptive_pool(call.arguments(), view)) return wrong.what;
   if (const char* reason = refuses_image(call)) return reason;
-  const auto size = call.ints<2>("output_size", 1);
-  if (!size) return "an output size that is symbolic";
-  if ((*size)[0] == 1 && (*size)[1] == 1) return nullptr;
-  for (std::size_t d = 0; d < 2; ++d) {
-    const std::int64_t in = call.fixed(call.value("self"), 2 + d);
-    if ((*size)[d] < 1 || in < 0 || in % (*size)[d] != 0 || in / (*size)[d] > 4096) return "windows of different sizes";
+  if (view.out[1] == 1 && view.out[2] == 1) return nullptr;
+  bool same = true;
+  for (std::size_t d = 1; d < 3; ++d) {
+    const std::int64_t in = call.fixed(view.input, d + 1);
+    if (view.out[d] < 1 || in < 0 || in % view.out[d] != 0 || in / view.out[d] > 4096) return "windows of different sizes";
+    same = same && view.out[d] == in;
   }
-  return (*size)[0] == call.fixed(call.value("self"), 2) && (*size)[1] == call.fixed(call.value("self"), 3)
-             ? "a window of one element"
-             : nullptr;
+  return same ? "a window of one element" : nullptr;
 }
 inline void emit_adaptive(Planner& p, const Call& call) {
-  const auto size = *call.ints<2>("output_size", 1);
-  if (size[0] == 1 && size[1] == 1)
+  operators::AdaptivePoolView view;
+  if (operators::read_adaptive_pool(call.arguments(), view)) return;  // which refuses_adaptive has asked
+  if (view.out[1] == 1 && view.out[2] == 1)
     return emit_average(p, call, DimOrder::channels_last(4), DimOrder::channels_last(4), 1, 2);
   Step step{.op = Op::average_pool};
   for (std::size_t d = 0; d < 2; ++d)
     step.window.kernel[d] = step.window.stride[d] =
-        static_cast<std::uint32_t>(call.fixed(call.value("self"), 2 + d) / size[d]);
+        static_cast<std::uint32_t>(call.fixed(view.input, 2 + d) / view.out[d + 1]);
   emit_window(p, call, step);
 }
 
-/// Which dimensions a mean runs over, as bits; 0 if they are not literal.
-[[nodiscard]] constexpr std::uint32_t mean_dims(const Call& call) noexcept {
-  const std::size_t rank = call.rank(call.value("self"));
-  std::uint32_t bits = 0;
-  for (const Argument& a : call.list("dim")) {
-    const std::int64_t d = a.kind == ArgumentKind::int_ ? call.axis(a.payload, rank) : -1;
-    if (d < 0) return 0;
-    bits |= 1u << static_cast<unsigned>(d);
-  }
-  return bits != 0 ? bits : (1u << static_cast<unsigned>(rank)) - 1;
-}
 [[nodiscard]] constexpr const char* refuses_mean(const Call& call) noexcept {
   if (const char* reason = refuses_unary(call)) return reason;
-  if (call.has("dtype")) return "a change of dtype";
-  if (call.rank(call.value("self")) == 0 || mean_dims(call) == 0) return "dimensions that are not literal";
-  return nullptr;
+  operators::ReductionView view;
+  if (const operators::Refusal wrong = operators::read_reduction(call.arguments(), view)) return wrong.what;
+  if (view.converts) return "a change of dtype";
+  return view.dims == 0 ? "no dimensions" : nullptr;
 }
 inline void emit_mean(Planner& p, const Call& call) {
-  const ValueId x = call.value("self");
+  operators::ReductionView view;
+  if (operators::read_reduction(call.arguments(), view)) return;  // which refuses_mean has asked
+  const ValueId x = view.input;
   const std::size_t rank = p.rank(x);
-  const std::uint32_t bits = mean_dims(call);
-  const bool keep = call.flag("keepdim", false);
+  const std::uint32_t bits = view.dims;
+  const bool keep = view.keepdim;
   // the kept dimensions outside, then the averaged ones, then the last kept one if its size is known
   std::size_t last = rank;
   for (std::size_t d = 0; d < rank; ++d)

@@ -6,56 +6,54 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "davit/backends/xnnpack/rule.hpp"
+#include "davit/program/operators/normalization.hpp"
 
 namespace davit::xnnpack_parts {
 
 namespace detail {
 
 [[nodiscard]] constexpr const char* refuses_batch_norm(const Call& call) noexcept {
-  const ValueId x = call.value("input");
-  for (const ValueId v : {x, call.output()})
+  operators::BatchNormView view;
+  if (const operators::Refusal wrong = operators::read_batch_norm(call.arguments(), view)) return wrong.what;
+  if (view.training) return "training";
+  for (const ValueId v : {view.input, call.output(), view.mean, view.variance})
     if (const char* reason = refuses_tensor(call, v)) return reason;
-  if (call.flag("training", false)) return "training";
-  const std::size_t rank = call.rank(x);
-  if (rank < 2 || call.rank(call.output()) != rank) return "no channel dimension";
-  const std::int64_t channels = call.fixed(x, 1);
+  if (call.rank(call.output()) != call.rank(view.input)) return "no channel dimension";
+  const std::int64_t channels = call.fixed(view.input, 1);
   if (channels < 0) return "a symbolic number of channels";
-  for (const std::string_view name : {"weight", "bias", "running_mean", "running_var"}) {
-    if (!call.has(name) && (name == "weight" || name == "bias")) continue;
-    const ValueId v = call.value(name);
+  for (const ValueId v : {view.weight, view.bias, view.mean, view.variance}) {
+    if (v == no_id) continue;
     if (const char* reason = refuses_tensor(call, v)) return reason;
-    if (call.rank(v) != 1 || call.fixed(v, 0) != channels) return "parameters that are not one number per channel";
+    if (call.fixed(v, 0) != channels) return "parameters that are not one number per channel";
   }
-  if (!call.is_literal("eps")) return "eps is not a literal number";
-  for (std::size_t i = 1; i < call.outputs(); ++i)
-    if (is_used(call.graph(), call.output(i))) return "its saved statistics are used";
-  return nullptr;
+  return call.arguments().uses_first_output_only() ? nullptr : "its saved statistics are used";
 }
 
 /// Puts the parameters of a batch norm into weights; false if one is not constant.
-[[nodiscard]] inline bool set_norm(Planner& p, const Call& norm, Weights& weights) {
-  const auto get = [&](std::string_view name, Tensor& to) {
-    if (!norm.has(name)) return true;
-    const Tensor* t = p.constant(norm.value(name));
+[[nodiscard]] inline bool set_norm(Planner& p, const operators::BatchNormView& norm, Weights& weights) {
+  const auto get = [&](ValueId v, Tensor& to) {
+    if (v == no_id) return true;
+    const Tensor* t = p.constant(v);
     if (t != nullptr) to = *t;
     return t != nullptr;
   };
-  weights.eps = norm.number("eps", 1e-5);
-  weights.has_norm = get("weight", weights.scale) && get("bias", weights.shift) && get("running_mean", weights.mean) &&
-                     get("running_var", weights.variance);
+  weights.eps = norm.eps;
+  weights.has_norm = get(norm.weight, weights.scale) && get(norm.bias, weights.shift) && get(norm.mean, weights.mean) &&
+                     get(norm.variance, weights.variance);
   return weights.has_norm;
 }
 
 /// A batch norm on its own: a depthwise convolution with a kernel of one element.
 inline void emit_batch_norm(Planner& p, const Call& call) {
-  const ValueId x = call.value("input");
+  operators::BatchNormView view;
+  if (operators::read_batch_norm(call.arguments(), view)) return;  // which refuses_batch_norm has asked
+  const ValueId x = view.input;
   const std::int64_t channels = call.fixed(x, 1);
   const DimOrder order = DimOrder::channels_last(p.rank(x));
   Weights weights;
-  if (set_norm(p, call, weights)) {
+  if (set_norm(p, view, weights)) {
     weights.kernel = Tensor::zeros(ScalarType::float32, std::array<std::int64_t, 4>{channels, 1, 1, 1});
     if (!weights.kernel.storage.empty()) std::fill_n(weights.kernel.view().as<float>(), channels, 1.0f);
     const Clamped out = take_clamp(p, call.output());
@@ -77,21 +75,21 @@ inline void emit_batch_norm(Planner& p, const Call& call) {
     return to;
   };
   const std::uint32_t shifted =
-      vector(Op::add, p.need(call.value("running_var"), plain), p.number(static_cast<float>(call.number("eps", 1e-5))));
+      vector(Op::add, p.need(view.variance, plain), p.number(static_cast<float>(view.eps)));
   std::uint32_t factor = vector(Op::square_root, shifted, no_id);
-  const std::uint32_t weight = call.has("weight") ? p.need(call.value("weight"), plain) : p.number(1);
+  const std::uint32_t weight = view.weight != no_id ? p.need(view.weight, plain) : p.number(1);
   factor = vector(Op::divide, weight, factor);
   const std::uint32_t centered = p.temporary(p.dims(x), order);
   p.add({.op = Op::subtract,
-         .in = {p.need(x, order), p.need(call.value("running_mean"), plain), no_id},
+         .in = {p.need(x, order), p.need(view.mean, plain), no_id},
          .out = centered,
          .axis = 1},
         call.id());
-  const std::uint32_t scaled = call.has("bias") ? p.temporary(p.dims(x), order) : p.define(call.output(), order);
+  const std::uint32_t scaled = view.bias != no_id ? p.temporary(p.dims(x), order) : p.define(call.output(), order);
   p.add({.op = Op::multiply, .in = {centered, factor, no_id}, .out = scaled, .axis = 1}, call.id());
-  if (!call.has("bias")) return;
+  if (view.bias == no_id) return;
   const std::uint32_t out = p.define(call.output(), order);
-  p.add({.op = Op::add, .in = {scaled, p.need(call.value("bias"), plain), no_id}, .out = out, .axis = 1}, call.id());
+  p.add({.op = Op::add, .in = {scaled, p.need(view.bias, plain), no_id}, .out = out, .axis = 1}, call.id());
 }
 
 }  // namespace detail

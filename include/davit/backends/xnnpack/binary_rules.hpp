@@ -6,20 +6,19 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 
 #include "davit/backends/xnnpack/call.hpp"
 #include "davit/backends/xnnpack/quantization.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
+#include "davit/program/operators/binary.hpp"
 
 namespace davit::xnnpack_parts {
 
 namespace detail {
 
-/// Why an operand of a function of two cannot be taken: a tensor that broadcasts to the output, or a literal number.
-[[nodiscard]] constexpr const char* refuses_operand(const Call& call, std::string_view name) noexcept {
-  const ValueId v = call.value(name);
-  if (v == no_id) return call.number(name) ? nullptr : "an operand is not a number";
+/// Why a tensor that is an operand of a function of two cannot be taken: it broadcasts to the output.
+[[nodiscard]] constexpr const char* refuses_operand(const Call& call, ValueId v) noexcept {
+  if (v == no_id) return nullptr;
   if (const char* reason = refuses_tensor(call, v)) return reason;
   const std::size_t rank = call.rank(v);
   const std::span<const Dim> out = call.dims(call.output());
@@ -32,11 +31,12 @@ namespace detail {
   return nullptr;
 }
 [[nodiscard]] constexpr const char* refuses_binary(const Call& call) noexcept {
+  operators::BinaryView view;
+  if (const operators::Refusal wrong = operators::read_binary(call.arguments(), view)) return wrong.what;
   if (const char* reason = refuses_tensor(call, call.output())) return reason;
-  if (call.value("self") == no_id && call.value("other") == no_id) return "no operand is a tensor";
-  if (const char* reason = refuses_operand(call, "self")) return reason;
-  if (const char* reason = refuses_operand(call, "other")) return reason;
-  return call.is_literal("alpha") && call.number("alpha", 1) == 1 ? nullptr : "an alpha other than 1";
+  if (const char* reason = refuses_operand(call, view.left)) return reason;
+  if (const char* reason = refuses_operand(call, view.right)) return reason;
+  return view.alpha == 1 ? nullptr : "an alpha other than 1";
 }
 
 /// The order of an operand's dimensions when the result has `order`.
@@ -49,11 +49,10 @@ namespace detail {
 }
 
 /// The order in which two operands are best combined: that of one as large as the result, rather not row-major.
-[[nodiscard]] inline DimOrder best_order(Planner& p, const Call& call, ValueId result) {
+[[nodiscard]] inline DimOrder best_order(Planner& p, const operators::BinaryView& view, ValueId result) {
   const DimOrder plain = DimOrder::row_major(p.rank(result));
   DimOrder best = plain;
-  for (const std::string_view name : {"self", "other"}) {
-    const ValueId v = call.value(name);
+  for (const ValueId v : {view.left, view.right}) {
     if (v == no_id || p.state(v).constant || !same_dims(p.dims(v), p.dims(result))) continue;
     const DimOrder& order = p.plan.slots[p.raw(v)].order;
     if (same_order(p.dims(v), best, plain)) best = order;
@@ -62,9 +61,9 @@ namespace detail {
 }
 
 /// int8 in, int8 out: both operands were dequantized, and the result is quantized and nothing else.
-[[nodiscard]] inline bool emit_quantized_binary(Planner& p, const Call& call, Op op) {
-  const ValueId a = call.value("self");
-  const ValueId b = call.value("other");
+[[nodiscard]] inline bool emit_quantized_binary(Planner& p, const Call& call, const operators::BinaryView& view, Op op) {
+  const ValueId a = view.left;
+  const ValueId b = view.right;
   if (!p.int8_kernels() || a == no_id || b == no_id || !p.state(a).dequantized || !p.state(b).dequantized) return false;
   const std::optional<QuantizedResult> result = find_quantizer(p, call.output());
   if (!result) return false;
@@ -75,7 +74,7 @@ namespace detail {
   if (op == Op::multiply_s8 ? !(qa.scale * qb.scale / so >= 0x1.0p-16f && qa.scale * qb.scale / so < 0x1.0p+8f)
                             : !fits(qa.scale / so) || !fits(qb.scale / so))
     return false;
-  const DimOrder order = best_order(p, call, call.output());
+  const DimOrder order = best_order(p, view, call.output());
   Step step{.op = op,
             .quantization = {qa, qb, result->quantizer.quantization},
             .low = result->quantizer.low,
@@ -90,20 +89,21 @@ namespace detail {
 
 template <Op op>
 void emit_binary(Planner& p, const Call& call) {
+  operators::BinaryView view;
+  if (operators::read_binary(call.arguments(), view)) return;  // which refuses_binary has asked
   if constexpr (op == Op::add || op == Op::subtract || op == Op::multiply) {
     constexpr Op quantized = op == Op::add ? Op::add_s8 : op == Op::subtract ? Op::subtract_s8 : Op::multiply_s8;
-    if (emit_quantized_binary(p, call, quantized)) return;
+    if (emit_quantized_binary(p, call, view, quantized)) return;
   }
   constexpr bool clamps = op == Op::add || op == Op::subtract || op == Op::multiply || op == Op::divide;
   const Clamped out = clamps ? take_clamp(p, call.output()) : Clamped{call.output(), {}};
-  const DimOrder order = best_order(p, call, call.output());
+  const DimOrder order = best_order(p, view, call.output());
   Step step{.op = op, .min = out.bounds.low, .max = out.bounds.high};
-  for (std::size_t i = 0; i < 2; ++i) {
-    const std::string_view name = i == 0 ? "self" : "other";
-    const ValueId v = call.value(name);
-    step.in[i] =
-        v == no_id ? p.number(static_cast<float>(*call.number(name))) : p.need(v, order_of_operand(order, p.rank(v)));
-  }
+  const auto operand = [&](ValueId v, double number) {
+    return v == no_id ? p.number(static_cast<float>(number)) : p.need(v, order_of_operand(order, p.rank(v)));
+  };
+  step.in[0] = operand(view.left, view.left_number);
+  step.in[1] = operand(view.right, view.right_number);
   step.out = p.define(out.value, order);
   p.add(step, call.id());
 }

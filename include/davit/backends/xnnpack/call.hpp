@@ -8,23 +8,12 @@
 #include <span>
 #include <string_view>
 
-#include "davit/program/graph.hpp"
+#include "davit/program/operators/node_arguments.hpp"
 
 namespace davit::xnnpack_parts {
 
 /// The largest rank of a tensor the backend works on: XNNPACK's own limit.
 inline constexpr std::size_t max_dims = 6;
-
-/// True if a node of the value's graph, or the graph's outputs, mention it. O(arguments).
-[[nodiscard]] constexpr bool is_used(GraphModuleView g, ValueId value) noexcept {
-  bool used = false;
-  const auto look = [&](const Argument& a) { g.for_each_value(a, [&](ValueId v) { used = used || v == value; }); };
-  const Graph& graph = g.graphs[g.values[value].graph];
-  for (const Node& node : g.nodes_of(graph))
-    for (const Argument& a : g.inputs(node)) look(a);
-  for (const Argument& a : g.args(graph.outputs)) look(a);
-  return used;
-}
 
 /// A node's arguments by the names of its schema.
 class Call {
@@ -34,6 +23,8 @@ class Call {
   [[nodiscard]] constexpr GraphModuleView graph() const noexcept { return g_; }
   [[nodiscard]] constexpr NodeId id() const noexcept { return id_; }
   [[nodiscard]] constexpr std::string_view target() const noexcept { return g_.target(*node_); }
+  /// What operators::read_... reads.
+  [[nodiscard]] constexpr operators::NodeArguments arguments() const noexcept { return {g_, id_}; }
   /// nullptr if the argument is not given, or None.
   [[nodiscard]] constexpr const Argument* arg(std::string_view name) const noexcept {
     const Argument* a = g_.find_input(*node_, name);
@@ -66,27 +57,6 @@ class Call {
   [[nodiscard]] constexpr std::span<const Argument> list(std::string_view name) const noexcept {
     const Argument* a = arg(name);
     return a != nullptr && a->is_list() ? g_.args(a->items) : std::span<const Argument>{};
-  }
-  /// `N` literal integers; a single one stands for all, an absent or empty list for `otherwise`.
-  template <std::size_t N>
-  [[nodiscard]] constexpr std::optional<std::array<std::int64_t, N>> ints(std::string_view name,
-                                                                          std::int64_t otherwise) const noexcept {
-    std::array<std::int64_t, N> out{};
-    const Argument* a = arg(name);
-    const std::span<const Argument> items = list(name);
-    if (a != nullptr && a->kind == ArgumentKind::int_)
-      otherwise = a->payload;
-    else if (a != nullptr && !a->is_list())
-      return std::nullopt;
-    if (!items.empty() && items.size() != 1 && items.size() != N) return std::nullopt;
-    for (std::size_t i = 0; i < N; ++i) {
-      out[i] = otherwise;
-      if (items.empty()) continue;
-      const Argument& item = items[items.size() == 1 ? 0 : i];
-      if (item.kind != ArgumentKind::int_) return std::nullopt;
-      out[i] = item.payload;
-    }
-    return out;
   }
   [[nodiscard]] constexpr std::string_view string(std::string_view name) const noexcept {
     const Argument* a = arg(name);

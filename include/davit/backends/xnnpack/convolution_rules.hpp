@@ -4,55 +4,67 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "davit/backends/xnnpack/batch_norm_rules.hpp"
-#include "davit/backends/xnnpack/convolution_window.hpp"
 #include "davit/backends/xnnpack/quantization.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
+#include "davit/program/operators/convolution.hpp"
 
 namespace davit::xnnpack_parts {
 
 namespace detail {
 
+/// The window of a convolution over one or two dimensions; nothing if XNNPACK has no numbers as large.
+[[nodiscard]] constexpr std::optional<Window> window_of(const operators::ConvolutionView& view) noexcept {
+  constexpr std::int64_t most = 65535;
+  Window w;
+  if (view.groups > INT32_MAX) return std::nullopt;
+  w.groups = static_cast<std::uint32_t>(view.groups);
+  for (std::size_t d = 0; d < 2; ++d) {
+    const std::int64_t numbers[]{view.kernel[d + 1], view.stride[d + 1], view.dilation[d + 1], view.padding[d + 1],
+                                 view.padding_end[d + 1]};
+    for (const std::int64_t n : numbers)
+      if (n < 0 || n > most) return std::nullopt;
+    w.kernel[d] = static_cast<std::uint32_t>(view.kernel[d + 1]);
+    w.stride[d] = static_cast<std::uint32_t>(view.stride[d + 1]);
+    w.dilation[d] = static_cast<std::uint32_t>(view.dilation[d + 1]);
+    w.padding[d == 0 ? 0 : 3] = static_cast<std::uint32_t>(view.padding[d + 1]);
+    w.padding[d == 0 ? 2 : 1] = static_cast<std::uint32_t>(view.padding_end[d + 1]);
+  }
+  return w;
+}
+
 [[nodiscard]] constexpr const char* refuses_convolution(const Call& call) noexcept {
-  const ValueId x = call.value("input");
-  const ValueId w = call.value("weight");
-  if (const char* reason = refuses_tensor(call, x)) return reason;
-  if (const char* reason = refuses_tensor(call, w)) return reason;
-  if (const char* reason = refuses_tensor(call, call.output())) return reason;
-  const std::size_t rank = call.rank(w);
-  if (rank != 3 && rank != 4) return "neither a 1-d nor a 2-d convolution";
-  if (call.rank(x) != rank || call.rank(call.output()) != rank) return "input without a batch dimension";
-  if (call.flag("transposed", false)) return "a transposed convolution";
-  const std::optional<Window> window = window_of(call, rank);
-  if (!window) return "stride, padding, dilation or groups are no literal numbers in range";
-  if (!call.all_fixed(w)) return "weights of symbolic size";
-  const std::int64_t out = call.fixed(w, 0);
-  const std::int64_t in = call.fixed(x, 1);
-  if (in < 0 || in != call.fixed(w, 1) * window->groups || out % window->groups != 0 ||
-      call.fixed(call.output(), 1) != out)
+  operators::ConvolutionView view;
+  if (const operators::Refusal wrong = operators::read_convolution(call.arguments(), view)) return wrong.what;
+  for (const ValueId v : {view.input, view.weight, call.output()})
+    if (const char* reason = refuses_tensor(call, v)) return reason;
+  if (view.dims > 2) return "neither a 1-d nor a 2-d convolution";
+  if (!view.batched || call.rank(call.output()) != view.dims + 2) return "input without a batch dimension";
+  if (view.transposed) return "a transposed convolution";
+  if (!call.all_fixed(view.weight)) return "weights of symbolic size";
+  if (!window_of(view)) return "a kernel, stride, padding, dilation or groups beyond 2^16";
+  const std::int64_t out = call.fixed(view.weight, 0);
+  if (call.fixed(view.input, 1) < 0 || call.fixed(call.output(), 1) != out)
     return "channels that are symbolic or do not fit the groups";
-  for (std::size_t d = 2; d < rank; ++d)
-    if (call.fixed(w, d) > 65535) return "a kernel beyond 2^16";
-  const ValueId bias = call.value("bias");
-  if (!call.has("bias")) return nullptr;
-  if (const char* reason = refuses_tensor(call, bias)) return reason;
-  return call.rank(bias) == 1 && call.fixed(bias, 0) == out ? nullptr : "a bias that is not one number per channel";
+  if (view.bias == no_id) return nullptr;
+  if (const char* reason = refuses_tensor(call, view.bias)) return reason;
+  return call.fixed(view.bias, 0) == out ? nullptr : "a bias that is not one number per channel";
 }
 
 inline void emit_convolution(Planner& p, const Call& call) {
-  const ValueId w = call.value("weight");
-  const ValueId bias = call.value("bias");
-  ValueId x = call.value("input");
+  operators::ConvolutionView view;
+  if (operators::read_convolution(call.arguments(), view)) return;  // which refuses_convolution has asked
+  const ValueId w = view.weight;
+  const ValueId bias = view.bias;
+  ValueId x = view.input;
   const std::size_t rank = p.rank(w);
   const DimOrder order = DimOrder::channels_last(rank);
-  Step step{.op = Op::convolution, .window = *window_of(call, rank)};
+  Step step{.op = Op::convolution, .window = *window_of(view)};
   Window& window = step.window;
-  const std::span<const Dim> kernel = p.dims(w);
-  window.kernel = {rank == 4 ? static_cast<std::uint32_t>(kernel[2].value) : 1,
-                   static_cast<std::uint32_t>(kernel[rank - 1].value)};
   if (const Padded& padded = p.padded(x); padded.source != no_id) {
     x = padded.source;
     const auto pad = [&](std::size_t d, std::size_t side) {
@@ -86,9 +98,9 @@ inline void emit_convolution(Planner& p, const Call& call) {
   Weights weights{.kernel = *kernel_tensor, .bias = bias_tensor == nullptr ? Tensor{} : *bias_tensor};
   if (const NodeId user = p.only_user(result); user != no_id) {
     const Call norm(p.graph(), user);
-    const bool is_norm = norm.target() == "aten._native_batch_norm_legit_no_training.default" ||
-                         norm.target() == "aten.batch_norm.default";
-    if (is_norm && norm.value("input") == result && refuses_batch_norm(norm) == nullptr && set_norm(p, norm, weights)) {
+    operators::BatchNormView view_of_norm;
+    if (!operators::read_batch_norm(norm.arguments(), view_of_norm) && view_of_norm.input == result &&
+        refuses_batch_norm(norm) == nullptr && set_norm(p, view_of_norm, weights)) {
       p.absorb(user);
       result = norm.output();
     }

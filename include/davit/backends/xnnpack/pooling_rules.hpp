@@ -5,23 +5,60 @@
 #include <cstdint>
 #include <optional>
 
-#include "davit/backends/xnnpack/pool_window.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
+#include "davit/program/operators/pooling.hpp"
 
 namespace davit::xnnpack_parts {
 
 namespace detail {
 
-[[nodiscard]] constexpr const char* refuses_max_pool(const Call& call) noexcept {
-  if (const char* reason = refuses_image(call)) return reason;
-  if (!pool_window(call)) return "a window of one element, or one that is not made of literal numbers";
-  if (call.outputs() > 1 && is_used(call.graph(), call.output(1))) return "the indices of the maxima are used";
-  return nullptr;
+/// The window of a pool over two dimensions, rounding up of the output size turned into padding at the end; nothing if it
+/// has one element, or XNNPACK no numbers as large.
+[[nodiscard]] constexpr std::optional<Window> window_of(const Call& call, const operators::PoolView& view) noexcept {
+  Window w;
+  for (std::size_t d = 0; d < 2; ++d) {
+    const std::size_t at = d + 1;
+    if (view.kernel[at] > 4096 || view.stride[at] > 65535 || view.dilation[at] > 65535) return std::nullopt;
+    w.kernel[d] = static_cast<std::uint32_t>(view.kernel[at]);
+    w.stride[d] = static_cast<std::uint32_t>(view.stride[at]);
+    w.dilation[d] = static_cast<std::uint32_t>(view.dilation[at]);
+    const auto side = static_cast<std::uint32_t>(view.padding[at]);
+    w.padding[d == 0 ? 0 : 3] = w.padding[d == 0 ? 2 : 1] = side;
+    if (!view.ceil_mode) continue;
+    const std::int64_t in = call.fixed(view.input, 2 + d);
+    const std::int64_t out = call.fixed(call.output(), 2 + d);
+    if (in < 0 || out < 1 || out > INT32_MAX) return std::nullopt;
+    const std::int64_t end = view.padding_end(at, in, out);
+    if (end > 65535) return std::nullopt;
+    if (end > side) w.padding[d == 0 ? 2 : 1] = static_cast<std::uint32_t>(end);
+  }
+  return w.kernel[0] * w.kernel[1] > 1 ? std::optional(w) : std::nullopt;
 }
-inline void emit_max_pool(Planner& p, const Call& call) {
+
+[[nodiscard]] constexpr const char* refuses_image(const Call& call) noexcept {
   const ValueId x = call.value("self");
+  if (const char* reason = refuses_tensor(call, x)) return reason;
+  if (const char* reason = refuses_tensor(call, call.output())) return reason;
+  if (call.rank(x) != 4 || call.rank(call.output()) != 4) return "not a batch of images";
+  return call.fixed(x, 1) < 0 ? "a symbolic number of channels" : nullptr;
+}
+
+[[nodiscard]] constexpr const char* refuses_pool(const Call& call) noexcept {
+  operators::PoolView view;
+  if (const operators::Refusal wrong = operators::read_pool(call.arguments(), view)) return wrong.what;
+  if (const char* reason = refuses_image(call)) return reason;
+  const std::optional<Window> w = window_of(call, view);
+  if (!w) return "a window of one element, or one beyond 2^12";
+  if (view.maximum) return call.arguments().uses_first_output_only() ? nullptr : "the indices of the maxima are used";
+  if (view.divisor != 0) return "a divisor of its own";
+  if (view.is_padded() && view.count_include_pad) return "padding that counts";
+  const bool rounds_up = w->padding[2] != w->padding[0] || w->padding[1] != w->padding[3];
+  return rounds_up ? "a window that hangs over the end" : nullptr;
+}
+inline void emit_max_pool(Planner& p, const Call& call, const operators::PoolView& view) {
+  const ValueId x = view.input;
   const DimOrder order = DimOrder::channels_last(4);
-  Step step{.op = Op::max_pool, .window = *pool_window(call)};
+  Step step{.op = Op::max_pool, .window = *window_of(call, view)};
   if (p.state(x).dequantized) {  // the largest integer is the largest number
     step.op = Op::max_pool_s8;
     step.in[0] = p.need_raw(x, order);
@@ -39,17 +76,6 @@ inline void emit_max_pool(Planner& p, const Call& call) {
   p.add(step, call.id());
 }
 
-[[nodiscard]] constexpr const char* refuses_average_pool(const Call& call) noexcept {
-  if (const char* reason = refuses_image(call)) return reason;
-  const std::optional<Window> w = pool_window(call);
-  if (!w) return "a window of one element, or one that is not made of literal numbers";
-  if (call.has("divisor_override")) return "a divisor of its own";
-  const auto padding = call.ints<2>("padding", 0);
-  const bool padded = (*padding)[0] != 0 || (*padding)[1] != 0;
-  if (padded && call.flag("count_include_pad", true)) return "padding that counts";
-  const bool rounds_up = w->padding[2] != w->padding[0] || w->padding[1] != w->padding[3];
-  return rounds_up ? "a window that hangs over the end" : nullptr;
-}
 inline void emit_window(Planner& p, const Call& call, Step step) {
   const DimOrder order = DimOrder::channels_last(4);
   const Clamped out = take_clamp(p, call.output());
@@ -59,16 +85,19 @@ inline void emit_window(Planner& p, const Call& call, Step step) {
   step.out = p.define(out.value, order, true);
   p.add(step, call.id());
 }
-inline void emit_average_pool(Planner& p, const Call& call) {
-  emit_window(p, call, {.op = Op::average_pool, .window = *pool_window(call)});
+inline void emit_pool(Planner& p, const Call& call) {
+  operators::PoolView view;
+  if (operators::read_pool(call.arguments(), view)) return;  // which refuses_pool has asked
+  if (view.maximum) return emit_max_pool(p, call, view);
+  emit_window(p, call, {.op = Op::average_pool, .window = *window_of(call, view)});
 }
 
 }  // namespace detail
 
 inline constexpr auto pooling_rules = std::to_array<Rule>({
-    {"aten.avg_pool2d.default", detail::refuses_average_pool, detail::emit_average_pool},
-    {"aten.max_pool2d.default", detail::refuses_max_pool, detail::emit_max_pool},
-    {"aten.max_pool2d_with_indices.default", detail::refuses_max_pool, detail::emit_max_pool},
+    {"aten.avg_pool2d.default", detail::refuses_pool, detail::emit_pool},
+    {"aten.max_pool2d.default", detail::refuses_pool, detail::emit_pool},
+    {"aten.max_pool2d_with_indices.default", detail::refuses_pool, detail::emit_pool},
 });
 
 }  // namespace davit::xnnpack_parts

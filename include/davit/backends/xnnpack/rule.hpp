@@ -7,6 +7,7 @@
 
 #include "davit/backends/xnnpack/call.hpp"
 #include "davit/backends/xnnpack/planner.hpp"
+#include "davit/program/operators/bounds.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -23,23 +24,11 @@ struct Bounds {
   float high = infinity;
 };
 
-/// The bounds of relu, hardtanh or clamp; nothing for other nodes and for bounds that XNNPACK cannot have.
+/// The bounds that a node keeps, as XNNPACK has them: the lower below the upper.
 [[nodiscard]] constexpr std::optional<Bounds> bounds_of(const Call& call) noexcept {
-  const std::string_view target = call.target();
-  Bounds b;
-  if (target == "aten.relu.default") {
-    b.low = 0;
-  } else if (target == "aten.relu6.default") {
-    b = {0, 6};
-  } else if (target == "aten.hardtanh.default") {
-    if (!call.is_literal("min_val") || !call.is_literal("max_val")) return std::nullopt;
-    b = {static_cast<float>(call.number("min_val", -1)), static_cast<float>(call.number("max_val", 1))};
-  } else if (target == "aten.clamp.default") {
-    if (!call.is_literal("min") || !call.is_literal("max")) return std::nullopt;
-    b = {static_cast<float>(call.number("min", -infinity)), static_cast<float>(call.number("max", infinity))};
-  } else {
-    return std::nullopt;
-  }
+  operators::BoundsView view;
+  if (operators::read_bounds(call.arguments(), view)) return std::nullopt;
+  const Bounds b{static_cast<float>(view.low), static_cast<float>(view.high)};
   return b.low < b.high ? std::optional(b) : std::nullopt;
 }
 
