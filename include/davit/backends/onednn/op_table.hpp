@@ -86,7 +86,7 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.silu.default", describe_unary, algorithm::eltwise_swish, 1.0f},
     {"aten.slice.Tensor", describe_slice},
     {"aten.softmax.int", describe_softmax},
-    {"aten.split_with_sizes.default", describe_slice},
+    {"aten.split_with_sizes.default", describe_split},
     {"aten.sqrt.default", describe_unary, algorithm::eltwise_sqrt},
     {"aten.square.default", describe_unary, algorithm::eltwise_square},
     {"aten.squeeze.dim", describe_view},

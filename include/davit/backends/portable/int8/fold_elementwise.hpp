@@ -9,6 +9,7 @@
 #include "davit/backends/portable/int8/elementwise.hpp"
 #include "davit/backends/portable/int8/fold_requantize.hpp"
 #include "davit/program/operators/binary.hpp"
+#include "davit/program/operators/movement.hpp"
 
 namespace davit::int8_fold {
 
@@ -227,11 +228,12 @@ enum class Unary : std::uint8_t { unknown, sigmoid, tanh, silu, hardsigmoid, har
 
 /// dequantize (each) -> cat -> [bounds] -> quantize: every part is copied or rescaled to its place.
 [[nodiscard]] constexpr bool fold_cat(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
-  if (!n.is("aten.cat.default") || n.count("tensors") == 0) return false;
   const EmbedGraph& g = n.g;
   const ValueId y = n.output();
   const std::int64_t rank = g.rank(y);
-  const std::int64_t dim = n.integer("dim") < 0 ? n.integer("dim") + rank : n.integer("dim");
+  std::size_t axis = 0;
+  if (operators::read_cat(n, g.rank(y), axis)) return false;
+  const auto dim = static_cast<std::int64_t>(axis);
   int8_kernels::Blocks blocks;
   std::int64_t inner = 1;
   for (std::int64_t d = 0; d < rank; ++d) {
@@ -262,30 +264,18 @@ enum class Unary : std::uint8_t { unknown, sigmoid, tanh, silu, hardsigmoid, har
 
 /// dequantize -> permute or transpose -> quantize with the same numbers, up to four dimensions.
 [[nodiscard]] constexpr bool fold_permute(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
-  const bool transposes = n.is("aten.transpose.int");
-  if (!transposes && !n.is("aten.permute.default")) return false;
+  operators::PermutationView v;
+  if (operators::read_permutation(n, v)) return false;
   const EmbedGraph& g = n.g;
-  const ValueId x = n.value("self");
+  const ValueId x = v.input;
   const Quantized in = source_of(g, x);
-  if (!in.found() || !detail::is_copy(in, out) || g.rank(x) > 4) return false;
-  const auto rank = static_cast<std::int64_t>(g.rank(x));
-  const auto wrap = [&](std::int64_t d) { return d < 0 ? d + rank : d; };
-  std::array<std::int64_t, 4> dims{0, 1, 2, 3};
-  if (transposes) {
-    const auto a = static_cast<std::size_t>(wrap(n.integer("dim0")));
-    const auto b = static_cast<std::size_t>(wrap(n.integer("dim1")));
-    dims[a] = static_cast<std::int64_t>(b);
-    dims[b] = static_cast<std::int64_t>(a);
-  } else {
-    const auto given = n.integers<4>("dims", 0);
-    for (std::size_t d = 0; d < static_cast<std::size_t>(rank); ++d) dims[d] = wrap(given[d]);
-  }
+  if (!in.found() || !detail::is_copy(in, out) || v.rank > 4) return false;
   int8_kernels::Permute p;
-  for (std::int64_t d = 0; d < rank; ++d) {
-    const auto at = static_cast<std::size_t>(4 - rank + d);
+  for (std::size_t d = 0; d < v.rank; ++d) {
+    const std::size_t at = 4 - v.rank + d;
     std::int64_t stride = 1;
-    for (std::int64_t e = dims[static_cast<std::size_t>(d)] + 1; e < rank; ++e) stride *= g.size(x, e);
-    p.sizes[at] = static_cast<std::int32_t>(g.size(x, dims[static_cast<std::size_t>(d)]));
+    for (std::size_t e = v.from[d] + std::size_t{1}; e < v.rank; ++e) stride *= n.size(x, e);
+    p.sizes[at] = static_cast<std::int32_t>(n.size(x, v.from[d]));
     p.strides[at] = static_cast<std::int32_t>(stride);
   }
   steps.step<int8_permute>(p).out(out.value).in(in.value);

@@ -8,8 +8,9 @@
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/dispatch.hpp"
-#include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/multiply.hpp"
+#include "davit/program/operators/matmul.hpp"
 
 namespace davit::portable_kernels {
 
@@ -159,73 +160,83 @@ template <class C>
   return call.refuse(ErrorCode::invalid_shape, "the sizes of the operands do not fit a matrix product");
 }
 
+/// Reads a call, then calls compute(view, left, right).
+template <class Compute>
+[[nodiscard]] ErrorCode run_matmul(KernelCall& call, const operators::MatmulOperator& op, Compute&& compute) {
+  operators::MatmulView view;
+  if (const operators::Refusal wrong = operators::read_matmul(KernelArguments(call), op, view))
+    return call.refuse(wrong.code, wrong.what);
+  return compute(view, call.tensor(view.left), call.tensor(view.right));
+}
+
 }  // namespace detail
 
 /// mm(self (n, m), mat2 (m, p)) -> (n, p). Source: at::mm.
 [[nodiscard]] inline ErrorCode mm(KernelCall& call) {
-  const TensorView& a = call.tensor(0);
-  const TensorView& b = call.tensor(1);
-  if (a.rank != 2 || b.rank != 2 || a.size(1) != b.size(0)) return detail::refuse_product_sizes(call);
-  return detail::product(call, {&a, &b}, Sizes(std::array{a.size(0), b.size(1)}));
+  return detail::run_matmul(call, operators::row_of(operators::matmul_operators, "aten.mm.default"),
+                            [&](const auto&, const TensorView& a, const TensorView& b) {
+                              return detail::product(call, {&a, &b}, Sizes(std::array{a.size(0), b.size(1)}));
+                            });
 }
 
 /// bmm(self (b, n, m), mat2 (b, m, p)) -> (b, n, p). Source: at::bmm.
 [[nodiscard]] inline ErrorCode bmm(KernelCall& call) {
-  const TensorView& a = call.tensor(0);
-  const TensorView& b = call.tensor(1);
-  if (a.rank != 3 || b.rank != 3 || a.size(0) != b.size(0) || a.size(2) != b.size(1))
-    return detail::refuse_product_sizes(call);
-  return detail::product(call, {&a, &b}, Sizes(std::array{a.size(0), a.size(1), b.size(2)}));
+  return detail::run_matmul(call, operators::row_of(operators::matmul_operators, "aten.bmm.default"),
+                            [&](const auto&, const TensorView& a, const TensorView& b) {
+                              if (a.size(0) != b.size(0)) return detail::refuse_product_sizes(call);
+                              return detail::product(call, {&a, &b}, Sizes(std::array{a.size(0), a.size(1), b.size(2)}));
+                            });
 }
 
 /// addmm(self, mat1 (n, m), mat2 (m, p)) = beta * self + alpha * mat1 @ mat2; self broadcasts to (n, p) and is not read
 /// if beta is 0. Source: at::addmm.
 [[nodiscard]] inline ErrorCode addmm(KernelCall& call) {
-  const TensorView& self = call.tensor(0);
-  const TensorView& a = call.tensor(1);
-  const TensorView& b = call.tensor(2);
-  if (a.rank != 2 || b.rank != 2 || a.size(1) != b.size(0)) return detail::refuse_product_sizes(call);
-  const Sizes sizes(std::array{a.size(0), b.size(1)});
-  if (!detail::broadcasts_to(self.sizes(), sizes))
-    return call.refuse(ErrorCode::invalid_shape, "addmm: self does not broadcast to the sizes of the product");
-  return detail::product(call, {&a, &b, false, {&self, call.arg(3), call.arg(4)}}, sizes);
+  return detail::run_matmul(
+      call, operators::row_of(operators::matmul_operators, "aten.addmm.default"),
+      [&](const auto& view, const TensorView& a, const TensorView& b) {
+        const TensorView& self = call.tensor(view.addend);
+        const Sizes sizes(std::array{a.size(0), b.size(1)});
+        if (!detail::broadcasts_to(self.sizes(), sizes))
+          return call.refuse(ErrorCode::invalid_shape, "addmm: self does not broadcast to the sizes of the product");
+        // the factors as they are given: an int64 is no double
+        return detail::product(call, {&a, &b, false, {&self, call.arg(3), call.arg(4)}}, sizes);
+      });
 }
 
 /// linear(input (*, in), weight (out, in) or (in), bias?) -> (*, out) or (*). Source: at::linear.
 [[nodiscard]] inline ErrorCode linear(KernelCall& call) {
-  const TensorView& input = call.tensor(0);
-  const TensorView& weight = call.tensor(1);
-  if (input.rank == 0 || (weight.rank != 1 && weight.rank != 2)) return detail::refuse_product_sizes(call);
-  if (input.size(input.rank - 1u) != weight.size(weight.rank - 1u)) return detail::refuse_product_sizes(call);
-  Sizes sizes(input.sizes().first(input.rank - 1u));
-  if (weight.rank == 2) sizes.push(weight.size(0));
-  detail::Product p{&input, &weight, weight.rank == 2, {}};
-  if (call.has(2)) {
-    const TensorView& bias = call.tensor(2);
-    const TensorView rows{nullptr, input.sizes_data, nullptr, static_cast<std::uint8_t>(input.rank - 1), input.dtype};
-    const Sizes product(std::array{checked_numel(rows), weight.rank == 1 ? 1 : weight.size(0)});
-    const bool fits = weight.rank == 1 ? input.rank == 1 && bias.rank == 0 : bias.rank <= input.rank;
-    if (!fits || !detail::broadcasts_to(bias.sizes(), product))
-      return call.refuse(ErrorCode::invalid_shape, "linear: the bias does not fit the number of output features");
-    p.addend.tensor = &bias;
-  }
-  return detail::product(call, p, sizes);
+  return detail::run_matmul(
+      call, operators::row_of(operators::matmul_operators, "aten.linear.default"),
+      [&](const auto& view, const TensorView& input, const TensorView& weight) {
+        Sizes sizes(input.sizes().first(input.rank - 1u));
+        if (weight.rank == 2) sizes.push(weight.size(0));
+        detail::Product p{&input, &weight, weight.rank == 2, {}};
+        if (view.addend != no_id) {
+          const TensorView& bias = call.tensor(view.addend);
+          const TensorView rows{nullptr, input.sizes_data, nullptr, static_cast<std::uint8_t>(input.rank - 1), input.dtype};
+          const Sizes product(std::array{checked_numel(rows), weight.rank == 1 ? 1 : weight.size(0)});
+          const bool fits = weight.rank == 1 ? input.rank == 1 && bias.rank == 0 : bias.rank <= input.rank;
+          if (!fits || !detail::broadcasts_to(bias.sizes(), product))
+            return call.refuse(ErrorCode::invalid_shape, "linear: the bias does not fit the number of output features");
+          p.addend.tensor = &bias;
+        }
+        return detail::product(call, p, sizes);
+      });
 }
 
 /// matmul: dot, matrix-vector, matrix-matrix, or batched with broadcast batch dimensions, by rank. Source: at::matmul.
 [[nodiscard]] inline ErrorCode matmul(KernelCall& call) {
-  const TensorView& a = call.tensor(0);
-  const TensorView& b = call.tensor(1);
-  if (a.rank == 0 || b.rank == 0)
-    return call.refuse(ErrorCode::invalid_shape, "matmul: both operands need at least one dimension");
-  const std::int64_t inner = b.rank == 1 ? b.size(0) : b.size(b.rank - 2u);
-  if (a.size(a.rank - 1u) != inner) return detail::refuse_product_sizes(call);
-  Sizes sizes;
-  if (!broadcast(a.sizes().first(a.rank < 2 ? 0 : a.rank - 2u), b.sizes().first(b.rank < 2 ? 0 : b.rank - 2u), sizes))
-    return call.refuse(ErrorCode::invalid_shape, "matmul: the batch dimensions do not broadcast");
-  const bool fits = (a.rank < 2 || sizes.push(a.size(a.rank - 2u))) && (b.rank < 2 || sizes.push(b.size(b.rank - 1u)));
-  if (!fits) return call.refuse(ErrorCode::invalid_shape, "matmul: too many dimensions");
-  return detail::product(call, {&a, &b}, sizes);
+  return detail::run_matmul(
+      call, operators::row_of(operators::matmul_operators, "aten.matmul.default"),
+      [&](const auto&, const TensorView& a, const TensorView& b) {
+        Sizes sizes;
+        if (!broadcast(a.sizes().first(a.rank < 2 ? 0 : a.rank - 2u), b.sizes().first(b.rank < 2 ? 0 : b.rank - 2u), sizes))
+          return call.refuse(ErrorCode::invalid_shape, "matmul: the batch dimensions do not broadcast");
+        const bool fits =
+            (a.rank < 2 || sizes.push(a.size(a.rank - 2u))) && (b.rank < 2 || sizes.push(b.size(b.rank - 1u)));
+        if (!fits) return call.refuse(ErrorCode::invalid_shape, "matmul: too many dimensions");
+        return detail::product(call, {&a, &b}, sizes);
+      });
 }
 
 inline constexpr auto matmul_ops = std::to_array<OpRow>({

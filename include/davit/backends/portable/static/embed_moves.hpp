@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "davit/backends/portable/static/embed_layers.hpp"
+#include "davit/program/operators/movement.hpp"
 #include "davit/program/operators/reduction.hpp"
 
 /// What moves elements or reduces dimensions, of portable's static face.
@@ -51,24 +52,14 @@ constexpr const char* write_copy(const EmbedNode& n, StepWriter& steps, ValueId 
 inline constexpr const char* too_many_dims = "it moves more than 6 dimensions";
 
 constexpr const char* embed_permute(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value("self");
+  operators::PermutationView v;
+  if (const operators::Refusal wrong = operators::read_permutation(n, v)) return wrong.what;
+  const ValueId x = v.input;
   if (const char* why = not_movable(n, x)) return why;
-  const auto rank = static_cast<std::int64_t>(n.g.rank(x));
-  std::vector<std::int64_t> order;
-  for (std::int64_t d = 0; d < rank; ++d) order.push_back(d);
-  if (n.is("aten.permute.default")) {
-    const std::span<const StaticArgument> dims = n.items("dims");
-    if (dims.size() != order.size()) return "its dims are missing";
-    for (std::size_t d = 0; d < order.size(); ++d) order[d] = (n.integer_of(dims[d]) + rank) % rank;
-  } else if (rank > 1) {
-    const bool t = n.is("aten.t.default");
-    const std::int64_t a = t ? 0 : (n.integer("dim0") + rank) % rank, b = t ? 1 : (n.integer("dim1") + rank) % rank;
-    std::swap(order[static_cast<std::size_t>(a)], order[static_cast<std::size_t>(b)]);
-  }
   const std::vector<std::int64_t> from = strides_of(n.g, x), to = strides_of(n.g, n.output());
   sf::StridedCopy copy;
-  for (std::size_t d = 0; d < order.size(); ++d)
-    if (!copy.push(n.g.size(n.output(), static_cast<std::int64_t>(d)), from[static_cast<std::size_t>(order[d])], to[d])) return too_many_dims;
+  for (std::size_t d = 0; d < v.rank; ++d)
+    if (!copy.push(n.size(n.output(), d), from[v.from[d]], to[d])) return too_many_dims;
   return write_copy(n, steps, x, copy);
 }
 constexpr const char* embed_expand(const EmbedNode& n, StepWriter& steps) {
@@ -85,67 +76,58 @@ constexpr const char* embed_expand(const EmbedNode& n, StepWriter& steps) {
 }
 /// slice.Tensor and select.int.
 constexpr const char* embed_slice(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value("self");
+  operators::SliceView v;
+  if (const operators::Refusal wrong = operators::read_slice(n, v)) return wrong.what;
+  const ValueId x = v.input;
   if (const char* why = not_movable(n, x)) return why;
-  const auto rank = static_cast<std::int64_t>(n.g.rank(x));
-  if (rank == 0) return "it has no dimension";
-  const std::int64_t dim = (n.integer("dim") + rank) % rank, size = n.g.size(x, dim);
-  const bool select = n.is("aten.select.int");
-  std::int64_t start = select ? n.integer("index") : n.integer("start");
-  if (start < 0) start += size;
-  start = start < 0 ? 0 : start > size ? size : start;
-  const std::int64_t step = select ? 1 : n.integer("step", 1);
   const std::vector<std::int64_t> from = strides_of(n.g, x), to = strides_of(n.g, n.output());
   sf::StridedCopy copy;
-  copy.from = int32(start * from[static_cast<std::size_t>(dim)]);
-  for (std::int64_t d = 0, o = 0; d < rank; ++d) {
-    if (select && d == dim) continue;
-    const std::int64_t stride = from[static_cast<std::size_t>(d)] * (d == dim ? step : 1);
-    if (!copy.push(n.g.size(n.output(), o), stride, to[static_cast<std::size_t>(o)])) return too_many_dims;
+  copy.from = int32(v.start * from[v.dim]);
+  for (std::size_t d = 0, o = 0; d < n.g.rank(x); ++d) {
+    if (v.selects && d == v.dim) continue;
+    if (!copy.push(n.size(n.output(), o), from[d] * (d == v.dim ? v.step : 1), to[o])) return too_many_dims;
     ++o;
   }
   return write_copy(n, steps, x, copy);
 }
 constexpr const char* embed_cat(const EmbedNode& n, StepWriter& steps) {
-  if (n.count("tensors") == 0 || n.output() == no_id) return "an operand is missing";
-  const auto rank = static_cast<std::int64_t>(n.g.rank(n.output()));
-  if (rank == 0) return "it has no dimension";
-  const std::int64_t dim = (n.integer("dim") + rank) % rank;
+  if (n.output() == no_id) return "an operand is missing";
+  const std::uint32_t rank = n.g.rank(n.output());
+  std::size_t dim = 0;
+  if (const operators::Refusal wrong = operators::read_cat(n, rank, dim)) return wrong.what;
   const std::vector<std::int64_t> to = strides_of(n.g, n.output());
   std::int64_t at = 0;
   for (const StaticArgument& item : n.items("tensors")) {
-    const ValueId x = item.value();
+    const ValueId x = item.is_value() ? item.value() : no_id;
     if (const char* why = not_movable(n, x)) return why;
     if (n.g.rank(x) != rank) return "its tensors have different ranks";
     const std::vector<std::int64_t> from = strides_of(n.g, x);
     sf::StridedCopy copy;
-    copy.to = int32(at * to[static_cast<std::size_t>(dim)]);
-    for (std::int64_t d = 0; d < rank; ++d)
-      if (!copy.push(n.g.size(x, d), from[static_cast<std::size_t>(d)], to[static_cast<std::size_t>(d)])) return too_many_dims;
+    copy.to = int32(at * to[dim]);
+    for (std::size_t d = 0; d < rank; ++d)
+      if (!copy.push(n.size(x, d), from[d], to[d])) return too_many_dims;
     if (n.g.numel(x) != 0) steps.step<strided_copy>(copy).out(n.output()).in(x);
-    at += n.g.size(x, dim);
+    at += n.size(x, dim);
   }
   return nullptr;
 }
 
 /// constant_pad_nd: a fill, then the elements.
 constexpr const char* embed_pad(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value("self");
+  operators::PadView v;
+  if (const operators::Refusal wrong = operators::read_pad(n, v)) return wrong.what;
+  const ValueId x = v.input;
   if (const char* why = not_movable(n, x)) return why;
   if (const char* why = not_float(n, x)) return why;
-  const std::uint32_t rank = n.g.rank(x);
-  const std::span<const StaticArgument> pads = n.items("pad");
-  if (pads.size() > 2 * rank || n.g.numel(x) == 0) return "its padding does not fit";
+  if (n.g.numel(x) == 0) return "a tensor has no elements";
   const std::vector<std::int64_t> from = strides_of(n.g, x), to = strides_of(n.g, n.output());
   sf::StridedCopy copy;
-  for (std::uint32_t d = 0; d < rank; ++d) {
-    const std::uint32_t at = 2 * (rank - 1 - d);  // from the last dimension
-    const auto pad = [&](std::uint32_t i) { return i < pads.size() ? n.integer_of(pads[i]) : 0; };
-    if (pad(at) < 0 || pad(at + 1) < 0) return "its padding is negative";
-    copy.to += int32(pad(at) * to[d]);
-    if (!copy.push(n.g.size(x, d), from[d], to[d])) return too_many_dims;
+  for (std::size_t d = 0; d < v.rank; ++d) {
+    if (v.before[d] < 0 || v.after[d] < 0) return "its padding is negative";
+    copy.to += int32(v.before[d] * to[d]);
+    if (!copy.push(n.size(x, d), from[d], to[d])) return too_many_dims;
   }
-  steps.step<fill>({int32(n.g.numel(n.output())), static_cast<float>(n.number("value"))}).out(n.output());
+  steps.step<fill>({int32(n.g.numel(n.output())), static_cast<float>(v.value)}).out(n.output());
   steps.step<strided_copy>(copy).out(n.output()).in(x);
   return nullptr;
 }

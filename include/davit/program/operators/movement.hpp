@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <limits>
+
+#include "davit/program/operators/arguments.hpp"
+
+namespace davit::operators {
+
+/// Operators that move elements are read for tensors of at most this many dimensions.
+inline constexpr std::size_t most_moved_dims = 12;
+
+/// An order of dimensions as its call says it.
+struct PermutationView {
+  ValueId input = no_id;
+  std::size_t rank = 0;
+  std::array<std::uint8_t, most_moved_dims> from{};  ///< dimension d of the result is dimension from[d] of the input
+
+  friend constexpr bool operator==(const PermutationView&, const PermutationView&) = default;
+};
+
+enum class PermutationForm : std::uint8_t { list, pair, matrix };
+struct PermutationOperator {
+  const char* target;
+  PermutationForm form;
+};
+inline constexpr std::array permutation_operators{
+    PermutationOperator{"aten.permute.default", PermutationForm::list},
+    PermutationOperator{"aten.transpose.int", PermutationForm::pair},
+    PermutationOperator{"aten.t.default", PermutationForm::matrix},
+};
+
+/// Reads a call of any permutation. Errors: invalid_argument, invalid_shape, out_of_range.
+template <CallArguments Call>
+constexpr Refusal read_permutation(const Call& call, PermutationView& view) noexcept {
+  const PermutationOperator* const op = find_row(permutation_operators, call);
+  if (op == nullptr) return {"the operator is no permutation"};
+  view.input = call.value({"self", 0});
+  if (view.input == no_id) return {"an operand is no tensor"};
+  view.rank = call.rank(view.input);
+  if (view.rank > most_moved_dims) return {"a tensor has too many dimensions", ErrorCode::invalid_shape};
+  for (std::size_t d = 0; d < view.rank; ++d) view.from[d] = static_cast<std::uint8_t>(d);
+  if (op->form == PermutationForm::list) {
+    const auto* const list = call.find({"dims", 1});
+    if (list == nullptr) return {"as many dimensions as the tensor has are needed"};
+    const auto items = call.items(*list);
+    if (items.size() != view.rank) return {"as many dimensions as the tensor has are needed"};
+    const auto* const dims = items.data();
+    std::uint32_t seen = 0;
+    for (std::size_t d = 0; d < view.rank; ++d) {
+      std::int64_t dim = 0;
+      if (!call.read_integer(dims[d], dim)) return {"a dimension is not known"};
+      if (!wrap(dim, view.rank)) return {"a dimension is outside the tensor's rank", ErrorCode::out_of_range};
+      if ((seen >> dim & 1u) != 0) return {"a dimension is named twice"};
+      seen |= std::uint32_t{1} << dim;
+      view.from[d] = static_cast<std::uint8_t>(dim);
+    }
+    return {};
+  }
+  std::int64_t a = 0;
+  std::int64_t b = 1;
+  if (op->form == PermutationForm::pair) {
+    const auto* const first = call.find({"dim0", 1});
+    const auto* const second = call.find({"dim1", 2});
+    if (first == nullptr || second == nullptr || !call.read_integer(*first, a) || !call.read_integer(*second, b))
+      return {"a dimension is not known"};
+    if (!wrap(a, view.rank) || !wrap(b, view.rank)) return {"a dimension is outside the tensor's rank", ErrorCode::out_of_range};
+  } else if (view.rank > 2) {
+    return {"t takes at most two dimensions", ErrorCode::invalid_shape};
+  } else if (view.rank < 2) {
+    return {};
+  }
+  if (view.rank == 0) return {};
+  view.from[static_cast<std::size_t>(a)] = static_cast<std::uint8_t>(b);
+  view.from[static_cast<std::size_t>(b)] = static_cast<std::uint8_t>(a);
+  return {};
+}
+
+/// A part of a tensor along one dimension as its call says it.
+struct SliceView {
+  ValueId input = no_id;
+  std::size_t dim = 0;
+  std::int64_t start = 0;  ///< within the dimension; as given where its size is not known
+  std::int64_t step = 1;
+  bool selects = false;  ///< one index, without the dimension
+
+  friend constexpr bool operator==(const SliceView&, const SliceView&) = default;
+};
+
+struct SliceOperator {
+  const char* target;
+  bool selects;
+};
+inline constexpr std::array slice_operators{
+    SliceOperator{"aten.slice.Tensor", false},
+    SliceOperator{"aten.select.int", true},
+    SliceOperator{"aten.slice_copy.Tensor", false},
+};
+
+/// Reads a call of any slice or selection; the end is in the sizes of the result.
+/// Errors: invalid_argument, invalid_shape, out_of_range.
+template <CallArguments Call>
+constexpr Refusal read_slice(const Call& call, SliceView& view) noexcept {
+  const SliceOperator* const op = find_row(slice_operators, call);
+  if (op == nullptr) return {"the operator is no slice"};
+  view.input = call.value({"self", 0});
+  view.selects = op->selects;
+  if (view.input == no_id) return {"an operand is no tensor"};
+  const std::size_t rank = call.rank(view.input);
+  std::int64_t dim = 0;
+  if (!read_integer(call, {"dim", 1}, 0, dim)) return {"the dimension is not known"};
+  if (rank == 0 || !wrap(dim, rank)) return {"the dimension is out of range", ErrorCode::out_of_range};
+  view.dim = static_cast<std::size_t>(dim);
+  if (!read_integer(call, {view.selects ? "index" : "start", 2}, 0, view.start)) return {"an index is not known"};
+  if (!view.selects && !read_integer(call, {"step", 4}, 1, view.step)) return {"the step is not known"};
+  if (view.step < 1) return {"the step must be positive"};
+  const std::int64_t size = call.size(view.input, view.dim);
+  if (size < 0) return view.start < 0 ? Refusal{"an index counts from an end that is not known"} : Refusal{};
+  if (view.selects && (view.start < -size || view.start >= size))
+    return {"the index is outside the dimension", ErrorCode::out_of_range};
+  if (view.start < 0) view.start = view.start < -size ? 0 : view.start + size;
+  if (view.start > size) view.start = size;
+  return {};
+}
+
+/// A constant around a tensor as its call says it.
+struct PadView {
+  ValueId input = no_id;
+  std::size_t rank = 0;
+  std::array<std::int64_t, most_moved_dims> before{};  ///< per dimension; negative cuts off
+  std::array<std::int64_t, most_moved_dims> after{};
+  double value = 0;
+
+  friend constexpr bool operator==(const PadView&, const PadView&) = default;
+};
+
+/// Reads a call of constant_pad_nd: two numbers a dimension, the last dimension first.
+/// Errors: invalid_argument, invalid_shape, out_of_range.
+template <CallArguments Call>
+constexpr Refusal read_pad(const Call& call, PadView& view) noexcept {
+  if (!call.is("aten.constant_pad_nd.default")) return {"the operator is no padding with a constant"};
+  view.input = call.value({"self", 0});
+  if (view.input == no_id) return {"an operand is no tensor"};
+  view.rank = call.rank(view.input);
+  if (view.rank > most_moved_dims) return {"a tensor has too many dimensions", ErrorCode::invalid_shape};
+  const auto* const list = call.find({"pad", 1});
+  if (list == nullptr) return {"the padding is missing"};
+  const auto items = call.items(*list);
+  if (items.size() % 2 != 0 || items.size() / 2 > view.rank)
+    return {"padding takes two numbers for each dimension, and no more dimensions than the tensor has"};
+  const auto* const numbers = items.data();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    std::int64_t number = 0;
+    if (!call.read_integer(numbers[i], number)) return {"padding must be integers"};
+    if (number < -(std::int64_t{1} << 40) || number > (std::int64_t{1} << 40))
+      return {"the padding is too large", ErrorCode::out_of_range};
+    (i % 2 == 0 ? view.before : view.after)[view.rank - 1 - i / 2] = number;
+  }
+  return read_number(call, {"value", 2}, 0, view.value) ? Refusal{} : Refusal{"the value is no number"};
+}
+
+/// Reads the dimension along which a call of cat joins its tensors, `rank` dimensions each.
+/// Errors: invalid_argument, out_of_range.
+template <CallArguments Call>
+constexpr Refusal read_cat(const Call& call, std::size_t rank, std::size_t& dim) noexcept {
+  if (!call.is("aten.cat.default")) return {"the operator joins no tensors"};
+  const auto* const list = call.find({"tensors", 0});
+  if (list == nullptr || call.items(*list).size() == 0) return {"its operands are no list"};
+  std::int64_t number = 0;
+  if (!read_integer(call, {"dim", 1}, 0, number)) return {"the dimension is not known"};
+  if (rank == 0 || !wrap(number, rank)) return {"the dimension is out of range", ErrorCode::out_of_range};
+  dim = static_cast<std::size_t>(number);
+  return {};
+}
+
+}  // namespace davit::operators
