@@ -8,21 +8,22 @@
 
 #include "davit/backends/xnnpack/call.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
+#include "davit/program/operators/movement.hpp"
 
 namespace davit::xnnpack_parts {
 
 namespace detail {
 
-/// The dimension that a cat joins along; -1 if it is not literal.
+/// The dimension that a cat joins along; -1 if it is not known.
 [[nodiscard]] constexpr std::int64_t cat_axis(const Call& call) noexcept {
-  if (call.has("dim") && call.arg("dim")->kind != ArgumentKind::int_) return -1;
-  return call.axis(call.integer("dim", 0), call.rank(call.output()));
+  std::size_t dim = 0;
+  return operators::read_cat(call.arguments(), call.rank(call.output()), dim) ? -1 : static_cast<std::int64_t>(dim);
 }
 [[nodiscard]] constexpr const char* refuses_cat(const Call& call) noexcept {
   if (const char* reason = refuses_tensor(call, call.output())) return reason;
   const std::int64_t axis = cat_axis(call);
   const std::span<const Argument> parts = call.list("tensors");
-  if (axis < 0 || parts.empty()) return "a dimension that is not a literal number";
+  if (axis < 0) return "a dimension that is not a literal number";
   std::int64_t total = 0;
   for (const Argument& a : parts) {
     if (!a.is_value()) return "an operand is not a tensor";

@@ -4,58 +4,29 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string_view>
 #include <vector>
 
 #include "davit/backends/xnnpack/call.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
+#include "davit/program/operators/movement.hpp"
 
 namespace davit::xnnpack_parts {
 
 namespace detail {
 
-/// slice, select, split and expand: copies of parts.
-struct SliceRange {
-  std::size_t axis = 0;
-  std::int64_t start = 0;
-  std::int64_t step = 1;
-};
-[[nodiscard]] constexpr std::optional<SliceRange> slice_range_of(const Call& call) noexcept {
-  const ValueId x = call.value("self");
-  const std::size_t rank = call.rank(x);
-  const std::int64_t axis = call.axis(call.integer("dim", 0), rank);
-  if (axis < 0 || (call.has("dim") && call.arg("dim")->kind != ArgumentKind::int_)) return std::nullopt;
-  SliceRange out{.axis = static_cast<std::size_t>(axis)};
-  const bool select = call.target() == "aten.select.int";
-  const std::string_view name = select ? "index" : "start";
-  if (call.has(name) && call.arg(name)->kind != ArgumentKind::int_) return std::nullopt;
-  out.start = call.integer(name, 0);
-  if (!select) {
-    if (call.has("step") && call.arg("step")->kind != ArgumentKind::int_) return std::nullopt;
-    out.step = call.integer("step", 1);
-    if (call.has("end") && call.arg("end")->kind != ArgumentKind::int_ && call.arg("end")->kind != ArgumentKind::value)
-      return std::nullopt;
-  }
-  const std::int64_t size = call.fixed(x, out.axis);
-  if (out.start < 0) out.start = size < 0 ? -1 : out.start + size;
-  if (out.start < 0 && !select && size >= 0) out.start = 0;
-  if (out.start < 0 || out.start > INT32_MAX || out.step < 1 || out.step > INT32_MAX) return std::nullopt;
-  return out;
-}
 [[nodiscard]] constexpr const char* refuses_slice(const Call& call) noexcept {
+  operators::SliceView part;
+  if (const operators::Refusal wrong = operators::read_slice(call.arguments(), part)) return wrong.what;
   if (const char* reason = refuses_data_movement(call)) return reason;
-  const ValueId x = call.value("self");
-  const bool select = call.target() == "aten.select.int";
-  if (call.rank(x) == 0 || call.rank(call.output()) + (select ? 1u : 0u) != call.rank(x)) return "another rank";
-  const std::optional<SliceRange> part = slice_range_of(call);
-  if (!part) return "a start or step that is not a literal number";
+  const ValueId x = part.input;
+  if (call.rank(call.output()) + (part.selects ? 1u : 0u) != call.rank(x)) return "another rank";
+  if (part.start > INT32_MAX || part.step > INT32_MAX) return "a start or step beyond 2^31";
   for (std::size_t d = 0, k = 0; d < call.rank(x); ++d) {
-    if (d == part->axis) {
+    if (d == part.dim) {
       const std::int64_t size = call.fixed(x, d);
-      const std::int64_t count = select ? 1 : call.fixed(call.output(), d);
-      if (size >= 0 && count >= 0 && part->start + (count - 1) * part->step >= size) return "a part outside the tensor";
-      if (!select) ++k;
+      const std::int64_t count = part.selects ? 1 : call.fixed(call.output(), d);
+      if (size >= 0 && count >= 0 && part.start + (count - 1) * part.step >= size) return "a part outside the tensor";
+      if (!part.selects) ++k;
       continue;
     }
     if (!same_dim(call.dims(x)[d], call.dims(call.output())[k++])) return "sizes that do not fit";
@@ -63,11 +34,11 @@ struct SliceRange {
   return nullptr;
 }
 /// Copies what lies from `part` on along its dimension to a value that has as many dimensions, or one less.
-inline void emit_slice_to(Planner& p, const Call& call, ValueId y, const SliceRange& part) {
+inline void emit_slice_to(Planner& p, const Call& call, ValueId y, const operators::SliceView& part) {
   const ValueId x = call.value("self");
   inherit_quantization(p, x, y);
   const std::uint32_t from = p.raw(x);
-  Step step{.op = Op::copy, .axis = static_cast<std::uint32_t>(part.axis), .start = part.start, .step = part.step};
+  Step step{.op = Op::copy, .axis = static_cast<std::uint32_t>(part.dim), .start = part.start, .step = part.step};
   step.in[0] = from;
   const DimOrder order = p.plan.slots[from].order;
   const ScalarType dtype = p.plan.slots[from].dtype;
@@ -78,17 +49,19 @@ inline void emit_slice_to(Planner& p, const Call& call, ValueId y, const SliceRa
     return p.alias(y, to, order);
   }
   std::vector<Dim> sizes(p.dims(x).begin(), p.dims(x).end());
-  sizes[part.axis] = Dim{.value = 1};
+  sizes[part.dim] = Dim{.value = 1};
   step.out = p.temporary(sizes, order, dtype);
   p.add(step, call.id());
   DimOrder without;
   for (std::size_t i = 0; i < order.rank; ++i)
-    if (order.dim[i] != part.axis)
-      without.dim[without.rank++] = static_cast<std::uint8_t>(order.dim[i] - (order.dim[i] > part.axis ? 1 : 0));
+    if (order.dim[i] != part.dim)
+      without.dim[without.rank++] = static_cast<std::uint8_t>(order.dim[i] - (order.dim[i] > part.dim ? 1 : 0));
   p.alias(y, step.out, without);
 }
 inline void emit_slice(Planner& p, const Call& call) {
-  emit_slice_to(p, call, call.output(), *slice_range_of(call));
+  operators::SliceView part;
+  if (operators::read_slice(call.arguments(), part)) return;  // which refuses_slice has asked
+  emit_slice_to(p, call, call.output(), part);
 }
 
 [[nodiscard]] constexpr const char* refuses_split(const Call& call) noexcept {
@@ -113,11 +86,11 @@ inline void emit_slice(Planner& p, const Call& call) {
 }
 inline void emit_split(Planner& p, const Call& call) {
   const ValueId x = call.value("self");
-  SliceRange part{.axis = static_cast<std::size_t>(call.axis(call.integer("dim", 0), p.rank(x)))};
+  operators::SliceView part{.input = x, .dim = static_cast<std::size_t>(call.axis(call.integer("dim", 0), p.rank(x)))};
   for (std::size_t i = 0; i < call.outputs(); ++i) {
     const ValueId y = call.output(i);
     if (p.used(y)) emit_slice_to(p, call, y, part);
-    part.start += p.dims(y)[part.axis].value;
+    part.start += p.dims(y)[part.dim].value;
   }
 }
 
