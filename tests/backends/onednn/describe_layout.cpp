@@ -47,9 +47,7 @@ TEST_CASE("permutations") {
     });
   };
   CHECK(permute({2, 0, -2}, {4, 2, 3}).op.permutation == std::vector{2, 0, 1});
-  CHECK(permute({2, 0, 0}, {4, 2, 2}).why == "the dimensions are no permutation");
-  CHECK(permute({2, 0}, {4, 2}).why == "the dimensions are no permutation");
-  CHECK(permute({3, 0, 1}, {4, 2, 3}).why == "the dimensions are no permutation");
+  CHECK(permute({2, 0, 0}, {4, 2, 2}).why == "a dimension is named twice");
   CHECK(permute({2, 0, 1}, {2, 3, 4}).why == "the output's sizes do not fit");
   const auto transpose = [](std::int64_t a, std::int64_t b) {
     return drafted([&](Net& n) {
@@ -58,13 +56,13 @@ TEST_CASE("permutations") {
     });
   };
   CHECK(transpose(0, -1).op.permutation == std::vector{2, 1, 0});
-  CHECK(transpose(0, 3).why == "a dimension is out of range");
+  CHECK(transpose(0, 3).why == "a dimension is outside the tensor's rank");
   const auto t = [](support::Sizes from, support::Sizes to) {
     return drafted([&](Net& n) { return n.op("aten.t.default", "y", to, {{"self", n.v(n.input("x", from))}}); });
   };
   CHECK(t({2, 3}, {3, 2}).op.permutation == std::vector{1, 0});
   CHECK(t({2}, {2}).op.kind == OpKind::view);
-  CHECK(t({2, 3, 4}, {4, 3, 2}).why == "it has more than two dimensions");
+  CHECK(t({2, 3, 4}, {4, 3, 2}).why == "t takes at most two dimensions");
 }
 
 TEST_CASE("slices and selections") {
@@ -82,7 +80,7 @@ TEST_CASE("slices and selections") {
   CHECK(slice(1, 2, 4).why == "the output does not fit");
   CHECK(slice(6, 1, 1).why == "the output does not fit");
   CHECK(slice(0, INT64_MAX, 2).why == "the output does not fit");
-  CHECK(slice(0, 0, 2).why == "an index is symbolic");
+  CHECK(slice(0, 0, 2).why == "the step must be positive");
   const auto select = [](std::int64_t index, support::Sizes to) {
     return drafted([&](Net& n) {
       return n.op("aten.select.int", "y", to,
@@ -142,8 +140,7 @@ TEST_CASE("paddings with zeros, the last dimension first") {
   CHECK(made.op.pad_left == Dims{0, 3, 1});
   CHECK(made.op.pad_right == Dims{0, 0, 2});
   CHECK(pad({1, 2}, {2, 3, 7}, 1).why == "it pads with something else than 0");
-  CHECK(pad({1, 2, 3}, {2, 6, 7}).why == "the padding is symbolic");
   CHECK(pad({1, -1}, {2, 3, 4}).why == "the padding is negative or does not fit");
   CHECK(pad({1, 1}, {2, 3, 7}).why == "the padding is negative or does not fit");
-  CHECK(pad({0, 0, 0, 0, 0, 0, 0, 0}, {2, 3, 4}).why == "the padding does not fit the rank");
+  CHECK(pad({1, 1}, {2, 3}).why == "the padding does not fit the rank");
 }

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "davit/program/operators/movement.hpp"
+
+#include <doctest/doctest.h>
+
+#include "one_call.hpp"
+
+using namespace davit;
+using operators::PadView;
+using operators::PermutationView;
+using operators::SliceView;
+
+namespace {
+
+using B = GraphBuilder;
+using Sizes = std::initializer_list<std::int64_t>;
+
+constexpr one_call::Reading<PermutationView> permutation(std::string_view target, Sizes sizes, Sizes dims) {
+  return one_call::reading<PermutationView>(
+      [&](GraphBuilder& b) {
+        const Argument x = b.value(one_call::tensor(b, sizes));
+        if (target != "aten.transpose.int") return one_call::call(b, target, {{"self", x}, {"dims", b.ints(dims)}});
+        return one_call::call(b, target, {{"self", x}, {"dim0", b.integer(dims.begin()[0])}, {"dim1", b.integer(dims.begin()[1])}});
+      },
+      [](const auto& call, PermutationView& view) { return operators::read_permutation(call, view); });
+}
+constexpr bool check_permutations() {
+  const Sizes three{2, 3, 4};
+  return permutation("aten.permute.default", three, {2, -3, 1}).view == PermutationView{.input = 0, .rank = 3, .from = {2, 0, 1}} &&
+         permutation("aten.transpose.int", three, {-1, 0}).view.from == permutation("aten.permute.default", three, {2, 1, 0}).view.from &&
+         permutation("aten.t.default", {2, 3}, {}).view == PermutationView{.input = 0, .rank = 2, .from = {1, 0}} &&
+         permutation("aten.t.default", {2}, {}).view == PermutationView{.input = 0, .rank = 1} &&
+         permutation("aten.transpose.int", {}, {0, -1}).why.empty();
+}
+static_assert(check_permutations());
+
+constexpr bool check_hostile_permutations() {
+  const Sizes three{2, 3, 4};
+  const std::string_view rank = "a dimension is outside the tensor's rank";
+  return permutation("aten.permute.default", three, {0, 1}).why == "as many dimensions as the tensor has are needed" &&
+         permutation("aten.permute.default", three, {0, 1, 3}).why == rank &&
+         permutation("aten.permute.default", three, {0, 1, -2}).why == "a dimension is named twice" &&
+         permutation("aten.transpose.int", three, {0, INT64_MAX}).why == rank &&
+         permutation("aten.t.default", three, {}).why == "t takes at most two dimensions" &&
+         permutation("aten.permute.default", {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {}).why == "a tensor has too many dimensions" &&
+         permutation("aten.relu.default", three, {}).why == "the operator is no permutation";
+}
+static_assert(check_hostile_permutations());
+
+constexpr one_call::Reading<SliceView> slice(std::string_view target, Argument dim, Argument start, Argument step = B::none()) {
+  return one_call::reading<SliceView>(
+      [&](GraphBuilder& b) {
+        const std::string_view name = target == "aten.select.int" ? "index" : "start";
+        return one_call::call(b, target,
+                              {{"self", b.value(one_call::tensor(b, {2, 3, 4}))}, {"dim", dim}, {name, start}, {"step", step}});
+      },
+      [](const auto& call, SliceView& view) { return operators::read_slice(call, view); });
+}
+constexpr bool check_slices() {
+  const auto none = B::none();
+  return slice("aten.slice.Tensor", none, none).view == SliceView{.input = 0} &&
+         slice("aten.slice.Tensor", B::integer(-1), B::integer(-3), B::integer(2)).view ==
+             SliceView{.input = 0, .dim = 2, .start = 1, .step = 2} &&
+         slice("aten.slice.Tensor", B::integer(1), B::integer(INT64_MIN)).view.start == 0 &&
+         slice("aten.slice.Tensor", B::integer(1), B::integer(INT64_MAX)).view.start == 3 &&
+         slice("aten.select.int", B::integer(1), B::integer(-1)).view == SliceView{.input = 0, .dim = 1, .start = 2, .selects = true} &&
+         slice("aten.select.int", B::integer(1), B::integer(3)).why == "the index is outside the dimension" &&
+         slice("aten.select.int", B::integer(1), B::integer(INT64_MIN)).why == "the index is outside the dimension" &&
+         slice("aten.slice.Tensor", B::integer(3), none).why == "the dimension is out of range" &&
+         slice("aten.slice.Tensor", none, none, B::integer(0)).why == "the step must be positive" &&
+         slice("aten.slice.Tensor", none, B::real(1)).why == "an index is not known" &&
+         slice("aten.relu.default", none, none).why == "the operator is no slice";
+}
+static_assert(check_slices());
+
+constexpr one_call::Reading<PadView> pad(Sizes amounts, Argument value = B::none()) {
+  return one_call::reading<PadView>(
+      [&](GraphBuilder& b) {
+        return one_call::call(b, "aten.constant_pad_nd.default",
+                              {{"self", b.value(one_call::tensor(b, {2, 3, 4}))}, {"pad", b.ints(amounts)}, {"value", value}});
+      },
+      [](const auto& call, PadView& view) { return operators::read_pad(call, view); });
+}
+constexpr bool check_pads() {
+  return pad({1, 2, 0, -1}, B::integer(5)).view ==
+             PadView{.input = 0, .rank = 3, .before = {0, 0, 1}, .after = {0, -1, 2}, .value = 5} &&
+         pad({}).view == PadView{.input = 0, .rank = 3} &&
+         pad({1}).why == "padding takes two numbers for each dimension, and no more dimensions than the tensor has" &&
+         pad({1, 1, 1, 1, 1, 1, 1, 1}).why == "padding takes two numbers for each dimension, and no more dimensions than the tensor has" &&
+         pad({INT64_MAX, 0}).why == "the padding is too large" && pad({0, INT64_MIN}).why == "the padding is too large" &&
+         pad({1, 1}, B::value(0)).why == "the value is no number";
+}
+static_assert(check_pads());
+
+constexpr one_call::Reading<std::size_t> cat(Argument dim, std::size_t rank, bool empty = false) {
+  return one_call::reading<std::size_t>(
+      [&](GraphBuilder& b) {
+        const ValueId x = one_call::tensor(b, {2, 3});
+        const Argument items[] = {b.value(x), b.value(x)};
+        const Argument list = b.list(std::span<const Argument>(items, empty ? 0 : 2), ArgumentKind::value);
+        return one_call::call(b, "aten.cat.default", {{"tensors", list}, {"dim", dim}});
+      },
+      [&](const auto& call, std::size_t& axis) { return operators::read_cat(call, rank, axis); });
+}
+constexpr bool check_cats() {
+  return cat(B::none(), 2).view == 0 && cat(B::integer(-1), 2).view == 1 && cat(B::integer(2), 2).why == "the dimension is out of range" &&
+         cat(B::none(), 0).why == "the dimension is out of range" && cat(B::value(0), 2).why == "the dimension is not known" &&
+         cat(B::none(), 2, true).why == "its operands are no list";
+}
+static_assert(check_cats());
+
+}  // namespace
+
+TEST_CASE("orders of dimensions") {
+  CHECK(check_permutations());
+  CHECK(check_hostile_permutations());
+}
+
+TEST_CASE("slices and selections begin within their dimension") {
+  CHECK(check_slices());
+}
+
+TEST_CASE("padding: the last dimension first") {
+  CHECK(check_pads());
+}
+
+TEST_CASE("concatenations") {
+  CHECK(check_cats());
+}
+
+TEST_CASE("what moves elements has its arguments where the schemas say") {
+  for (const operators::PermutationOperator& op : operators::permutation_operators) {
+    CHECK(one_call::stands_there(op.target, {"self", 0}));
+    if (op.form == operators::PermutationForm::list) CHECK(one_call::stands_there(op.target, {"dims", 1}));
+    if (op.form == operators::PermutationForm::pair) CHECK(one_call::stands_there(op.target, {"dim1", 2}));
+  }
+  for (const operators::SliceOperator& op : operators::slice_operators) {
+    CHECK(one_call::stands_there(op.target, {op.selects ? "index" : "start", 2}));
+    if (!op.selects) CHECK(one_call::stands_there(op.target, {"step", 4}));
+  }
+  CHECK(one_call::stands_there("aten.constant_pad_nd.default", {"pad", 1}));
+  CHECK(one_call::stands_there("aten.constant_pad_nd.default", {"value", 2}));
+  CHECK(one_call::stands_there("aten.cat.default", {"dim", 1}));
+}
