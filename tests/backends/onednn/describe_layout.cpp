@@ -88,7 +88,7 @@ TEST_CASE("slices and selections") {
     });
   };
   CHECK(select(-1, {6}).op.first == Dims{1});
-  CHECK(select(2, {6}).why == "the output does not fit");
+  CHECK(select(2, {6}).why == "the index is outside the dimension");
   CHECK(select(0, {2}).why == "the output does not fit");
 }
 
