@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "davit/backend/debug_handles.hpp"
 #include "davit/backends/portable/embed.hpp"
 #include "davit/embed/number_partitions.hpp"
 #include "davit/embed/select_steps.hpp"
