@@ -51,57 +51,51 @@ int main(int argc, char** argv) {
   const auto recorded = formats::read_npy(data / "logits.npy");
   for (const auto* file : {&images, &labels, &recorded})
     if (!*file) return fail(file->error());
-  const TensorView image = images->view();
-  const std::int64_t count = image.rank == 4 ? image.size(0) : 0;
-  if (count == 0 || image.numel() != 64 * count || !image.is_contiguous() || image.dtype != ScalarType::float32 ||
-      labels->dtype != ScalarType::int64 || labels->numel() != count || recorded->dtype != ScalarType::float32 ||
-      recorded->numel() != 10 * count || !recorded->view().is_contiguous())
+  const auto pixels = images->as<float>();
+  const auto expected = recorded->as<float>();
+  const auto truth = labels->as<std::int64_t>();
+  for (const Error* error : {pixels ? nullptr : &pixels.error(), expected ? nullptr : &expected.error(), truth ? nullptr : &truth.error()})
+    if (error != nullptr) return fail(*error);
+  const std::size_t count = truth->size();
+  if (count == 0 || pixels->size() != 64 * count || expected->size() != 10 * count)
     return fail(Error{.code = ErrorCode::invalid_shape,
                       .where = Name(data.string()),
                       .what = "images, labels and logits do not belong together"});
 
   const auto lowered = to_backend<portable>(*program);
   if (!lowered) return fail(lowered.error());
-  Session session = *Session::make(*lowered);
-  const EValue input(image);
+  Result<Session> session = Session::make(*lowered);
+  if (!session) return fail(session.error());
   using Clock = std::chrono::steady_clock;
   double best = 1e30;
-  Result<std::span<const EValue>> outputs = std::span<const EValue>{};
+  Result<std::span<const float>> logits;
   for (int i = 0; i < 20; ++i) {
     const auto begin = Clock::now();
-    outputs = session.run("forward", std::span(&input, 1));
+    const Result<Outputs> outputs = session->run("forward", *images);
     best = std::min(best, std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
     if (!outputs) return fail(outputs.error());
+    logits = (*outputs)[0].as<float>();
+    if (!logits) return fail(logits.error());
   }
-
-  const TensorView* output = outputs->size() == 1 ? (*outputs)[0].tensor_if() : nullptr;
-  if (output == nullptr || output->dtype != ScalarType::float32 || output->numel() != 10 * count ||
-      !output->is_contiguous())
-    return fail(Error{
-        .code = ErrorCode::invalid_shape, .stage = Stage::execute, .what = "the model gives no ten logits per image"});
-  const float* logits = output->as<float>();
-  const float* expected = recorded->view().as<float>();
-  const std::int64_t* truth = labels->view().as<std::int64_t>();
-  std::int64_t right = 0;
+  if (logits->size() != expected->size())
+    return fail(Error{.code = ErrorCode::invalid_shape, .stage = Stage::execute, .what = "the model gives no ten logits per image"});
+  std::size_t right = 0;
   float gap = 0;
   std::vector<std::int64_t> predicted;
-  for (std::int64_t i = 0; i < count; ++i) {
-    std::int64_t digit = 0;
-    for (std::int64_t d = 0; d < 10; ++d) {
-      if (logits[i * 10 + d] > logits[i * 10 + digit]) digit = d;
-      const float difference = std::fabs(logits[i * 10 + d] - expected[i * 10 + d]);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::span<const float> scores = logits->subspan(i * 10, 10);
+    for (std::size_t d = 0; d < 10; ++d) {
+      const float difference = std::fabs(scores[d] - (*expected)[i * 10 + d]);
       if (!(difference <= gap)) gap = std::isnan(gap) ? gap : difference;
     }
-    predicted.push_back(digit);
-    right += digit == truth[i] ? 1 : 0;
+    predicted.push_back(std::ranges::max_element(scores) - scores.begin());
+    right += predicted[i] == (*truth)[i] ? 1 : 0;
   }
-  for (std::int64_t i = 0; i < std::min<std::int64_t>(count, 3); ++i)
-    draw(image.as<float>() + i * 64, predicted[static_cast<std::size_t>(i)], truth[i]);
+  for (std::size_t i = 0; i < std::min<std::size_t>(count, 3); ++i) draw(pixels->data() + i * 64, predicted[i], (*truth)[i]);
   const double accuracy = static_cast<double>(right) / static_cast<double>(count);
-  std::printf("partition  backend   nodes  ms for %lld images\n", static_cast<long long>(count));
+  std::printf("partition  backend   nodes  ms for %zu images\n", count);
   std::printf("%-10s %-9s %5zu  %.3f\n", "forward", "portable", program->graph_module.nodes.size(), best);
   std::printf("largest difference from PyTorch's logits: %.2e\n", static_cast<double>(gap));
-  std::printf("accuracy: %.4f (%lld of %lld)\n", accuracy, static_cast<long long>(right),
-              static_cast<long long>(count));
+  std::printf("accuracy: %.4f (%zu of %zu)\n", accuracy, right, count);
   return accuracy >= 0.97 && gap <= 1e-4f ? 0 : 1;
 }

@@ -111,7 +111,7 @@ T must(Result<T> result) {
 
 template <class Session>
 void run(Session& session, const EValue& input) {
-  if (Result<std::span<const EValue>> outputs = session.run(0, std::span(&input, 1)); !outputs)
+  if (Result<Outputs> outputs = session.run(0, std::span(&input, 1)); !outputs)
     fail(to_string(outputs.error()));
 }
 

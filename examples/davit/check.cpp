@@ -143,12 +143,12 @@ class Comparison {
   Comparison comparison(*recorded, failures);
   for (std::size_t i = 0; i < recorded->runs.size(); ++i) {
     const RunInputs inputs(recorded->runs[i]);
-    const Result<std::span<const EValue>> outputs = runner->run(inputs.values);
+    const Result<Outputs> outputs = runner->run(inputs.values);
     if (!outputs) {
       failures.push_back("run " + std::to_string(i) + ": " + to_string(outputs.error()));
       break;  // the state is not what it would be
     }
-    comparison.outputs(i, *outputs, runner->outputs());
+    comparison.outputs(i, outputs->all(), runner->outputs());
     comparison.inputs_after(i, inputs.values);
     comparison.state_after(i, runner->state());
   }

@@ -109,7 +109,7 @@ class CallComparison {
   if (!runner) return std::unexpected(std::move(runner.error()));
   runner->record_calls();
   const std::vector<Input> own = copy_inputs(inputs);
-  const Result<std::span<const EValue>> outputs = runner->run(values_of(own));
+  const Result<Outputs> outputs = runner->run(values_of(own));
   if (!outputs) return std::unexpected(outputs.error());
   return runner->take_calls();
 }

@@ -70,7 +70,7 @@ void print(std::size_t i, const OutputPort& port, const EValue& value) {
   if (!runner) return std::unexpected(std::move(runner.error()));
   using Clock = std::chrono::steady_clock;
   std::vector<double> times;
-  Result<std::span<const EValue>> outputs;
+  Result<Outputs> outputs = std::unexpected(Error{});
   for (int i = 0; i < options.repeat; ++i) {
     runner->clear_trace();
     const auto begin = Clock::now();
@@ -78,7 +78,7 @@ void print(std::size_t i, const OutputPort& port, const EValue& value) {
     times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
     if (!outputs) return std::unexpected(std::move(outputs.error()));
   }
-  if (Result<void> shown = show(*outputs, runner->outputs(), options.output_dir); !shown) return shown;
+  if (Result<void> shown = show(outputs->all(), runner->outputs(), options.output_dir); !shown) return shown;
   std::ranges::sort(times);
   std::printf("%d run(s), median %.3f ms\n", options.repeat, times[times.size() / 2]);
   if (options.plan) std::printf("%s", std::string(runner->plan().view()).c_str());

@@ -115,7 +115,7 @@ Runner::Runner(Runner&&) noexcept = default;
 Runner& Runner::operator=(Runner&&) noexcept = default;
 Runner::~Runner() = default;
 
-Result<std::span<const EValue>> Runner::run(std::span<const EValue> inputs) { return sessions_->session.run("forward", inputs); }
+Result<Outputs> Runner::run(std::span<const EValue> inputs) { return sessions_->session.run("forward", inputs); }
 std::span<const OutputPort> Runner::outputs() const { return sessions_->method().interface.outputs; }
 std::span<const NamedTensor> Runner::state() const { return sessions_->session.state(); }
 Name Runner::plan() const { return sessions_->session.plan(0).report(sessions_->method().parent.view()); }

@@ -13,6 +13,7 @@
 #include "davit/lowering/method_interface.hpp"
 #include "davit/lowering/partition_report.hpp"
 #include "davit/program/exported_program.hpp"
+#include "davit/runtime/outputs.hpp"
 #include "costs.hpp"
 #include "delegate_call.hpp"
 
@@ -47,7 +48,7 @@ class Runner {
   Runner& operator=(Runner&&) noexcept;
   ~Runner();
 
-  [[nodiscard]] davit::Result<std::span<const davit::EValue>> run(std::span<const davit::EValue> inputs);
+  [[nodiscard]] davit::Result<davit::Outputs> run(std::span<const davit::EValue> inputs);
   [[nodiscard]] std::span<const davit::OutputPort> outputs() const;
   [[nodiscard]] std::span<const davit::NamedTensor> state() const;
   /// The memory plan of the last run, in words.

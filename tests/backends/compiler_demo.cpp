@@ -92,7 +92,7 @@ TEST_CASE("F03: a saved demo module loads with the same tokens, and runs: 2 + 1 
   Session session = *Session::make(*loaded);
   const Tensor x = scalar(2);
   const Tensor h = scalar(1);
-  const auto result = session.call<TensorView>("forward", x.view(), h.view());
+  const auto result = session.call<TensorView>("forward", x, h);
   REQUIRE(result);
   CHECK(*result->as<float>() == 3);
 }
@@ -139,7 +139,7 @@ TEST_CASE("H08: operands whose sizes turn out different are a shape error with t
   Session session = *Session::make(*lowered);
   const Tensor two = tensor({2}, {1, 2});
   const Tensor three = tensor({3}, {1, 2, 3});
-  const auto failed = session.call<TensorView>("forward", two.view(), three.view());
+  const auto failed = session.call<TensorView>("forward", two, three);
   REQUIRE(!failed);
   CHECK(failed.error().code == ErrorCode::invalid_shape);
   CHECK(failed.error().stage == Stage::execute);
@@ -147,7 +147,7 @@ TEST_CASE("H08: operands whose sizes turn out different are a shape error with t
   CHECK(failed.error().what == "The operands of aten.add.Tensor have different sizes.");
   CHECK(failed.error().where.view().find("module hierarchy top(M)") != std::string_view::npos);
   CHECK(failed.error().source.view().find("return x + h\n    ~~~~~~~~~~~~ <--- HERE") != std::string_view::npos);
-  const auto works = session.call<TensorView>("forward", three.view(), three.view());  // other sizes than before
+  const auto works = session.call<TensorView>("forward", three, three);  // other sizes than before
   REQUIRE(works);
   CHECK(works->numel() == 3);
   CHECK(works->as<float>()[2] == 6);
@@ -159,7 +159,7 @@ TEST_CASE("I01: chains and several results run; the original lowers (x + h) - h 
   Session session = *Session::make(*lowered);
   const Tensor x = tensor({3}, {1, 2, 3});
   const Tensor h = tensor({3}, {10, 20, 30});
-  const auto result = session.call<TensorView>("forward", x.view(), h.view());
+  const auto result = session.call<TensorView>("forward", x, h);
   REQUIRE(result);
   CHECK(result->as<float>()[0] == 1);
   CHECK(result->as<float>()[2] == 3);
@@ -176,7 +176,7 @@ TEST_CASE("I01: chains and several results run; the original lowers (x + h) - h 
   Session tuples = *Session::make(*several);
   const Tensor five = scalar(5);
   const Tensor two = scalar(2);
-  const auto all = tuples.call<std::tuple<TensorView, TensorView, TensorView>>("forward", five.view(), two.view());
+  const auto all = tuples.call<std::tuple<TensorView, TensorView, TensorView>>("forward", five, two);
   REQUIRE(all);
   CHECK(*std::get<0>(*all).as<float>() == 7);
   CHECK(*std::get<1>(*all).as<float>() == 3);
@@ -190,7 +190,7 @@ TEST_CASE("I02: every element counts, whatever the strides; different sizes are 
   const Tensor x = tensor({2, 3}, {1, 2, 3, 4, 5, 6});
   Tensor h = tensor({2, 3}, {10, 20, 30, 40, 50, 60});
   h.strides = {1, 2};  // column-major: rows (10, 30, 50) and (20, 40, 60)
-  const auto result = session.call<TensorView>("forward", x.view(), h.view());
+  const auto result = session.call<TensorView>("forward", x, h);
   REQUIRE(result);
   CHECK(std::vector<float>(result->as<float>(), result->as<float>() + 6) == std::vector<float>{11, 32, 53, 24, 45, 66});
 
@@ -214,7 +214,7 @@ TEST_CASE("I03: other dtypes are refused with the original's sentence; alpha is 
 
   Direct direct("aten.add.Tensor:i0:i1<debug_handle>4,return:t0<debug_handle>-1");
   const Tensor wide = Tensor::zeros(ScalarType::float64, {});
-  const EValue inputs[] = {wide.view(), wide.view()};
+  const EValue inputs[] = {wide, wide};
   EValue outputs[1];
   const Status status = direct.run(inputs, outputs);
   REQUIRE(!status);
@@ -237,7 +237,7 @@ TEST_CASE("I03: other dtypes are refused with the original's sentence; alpha is 
   Session session = *Session::make(*lowered);
   const Tensor two = scalar(2);
   const Tensor five = scalar(5);
-  const auto result = session.call<TensorView>("forward", two.view(), five.view());
+  const auto result = session.call<TensorView>("forward", two, five);
   REQUIRE(result);
   CHECK(*result->as<float>() == 16.5f);
 }
@@ -260,7 +260,7 @@ TEST_CASE("I05: in-place operators are refused by name; a method that returns it
   CHECK(lowered->methods()[0].delegates.empty());  // nothing is left to the backend
   Session session = *Session::make(*lowered);
   const Tensor x = scalar(4);
-  const auto result = session.call<TensorView>("forward", x.view());
+  const auto result = session.call<TensorView>("forward", x);
   REQUIRE(result);
   CHECK(*result->as<float>() == 4);
 
@@ -277,7 +277,7 @@ TEST_CASE("J01: a tracer gets each operator with its debug handle, and the bytes
   Events events;
   Session session = *Session::make(*lowered, {.tracer = TracerRef(events)});
   const Tensor x = tensor({3}, {1, 2, 3});
-  REQUIRE(session.call<TensorView>("forward", x.view(), x.view()));
+  REQUIRE(session.call<TensorView>("forward", x, x));
   CHECK(events.seen == std::vector<std::string>{"begin aten.add.Tensor 0", "end aten.add.Tensor 0",
                                                           "memory 12 0", "begin aten.sub.Tensor 1",
                                                           "end aten.sub.Tensor 1", "memory 12 1"});
@@ -309,7 +309,7 @@ TEST_CASE("parameters and constants travel in the tokens") {
   REQUIRE(loaded);
   Session session = *Session::make(*loaded);
   const Tensor in = tensor({2, 2}, {10, 10, 10, 10});
-  const auto result = session.call<std::tuple<TensorView, TensorView>>("forward", in.view());
+  const auto result = session.call<std::tuple<TensorView, TensorView>>("forward", in);
   REQUIRE(result);
   const float* values = std::get<0>(*result).as<float>();
   CHECK(std::vector<float>(values, values + 4) == std::vector<float>{10.1f - 1, 7, 5, infinity});
@@ -347,8 +347,8 @@ TEST_CASE("damaged tokens are an error with the token") {
 TEST_CASE("the demo keeps the laws of a backend") {
   const Tensor x = tensor({3}, {1, 2, 3});
   const Tensor h = tensor({3}, {0.5f, -1, 7});
-  const EValue first[] = {x.view(), h.view()};
-  const EValue second[] = {h.view(), h.view()};
+  const EValue first[] = {x, h};
+  const EValue second[] = {h, h};
   const testing::SampleInputs samples[] = {first, second};
   CHECK(testing::check_backend_laws<compiler_demo>(
       chain(), {"spec"}, samples,
@@ -357,8 +357,8 @@ TEST_CASE("the demo keeps the laws of a backend") {
   const ExportedProgram counter = programs::counter(10);
   const Tensor one = scalar(1);
   const Tensor two = scalar(2);
-  const EValue a[] = {one.view()};
-  const EValue c[] = {two.view()};
+  const EValue a[] = {one};
+  const EValue c[] = {two};
   const testing::SampleInputs calls[] = {a, c, a};
   CHECK(testing::check_backend_laws<compiler_demo>(
       counter, {}, calls, [](std::string_view law, std::string_view what) { FAIL_CHECK(law << ": " << what); }));

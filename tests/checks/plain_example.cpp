@@ -27,11 +27,8 @@ int main() {
     if (!loaded) return false;
     Session session = *Session::make(*loaded);
     float values[] = {1, 2};
-    const std::int64_t one = 1;
-    const EValue inputs[] = {TensorView{&values[0], &one, &one, 1, ScalarType::float32},
-                             TensorView{&values[1], &one, &one, 1, ScalarType::float32}};
-    const auto outputs = session.run("forward", inputs);
-    return outputs && *(*outputs)[0].tensor().template as<float>() == 3;
+    const auto outputs = session.run("forward", tensor(std::span(values, 1), {1}), tensor(std::span(values + 1, 1), {1}));
+    return outputs && (*outputs)[0].template as<float>()->front() == 3;
   };
   return run.operator()<portable>() && run.operator()<compiler_demo>() ? 0 : 1;
 }

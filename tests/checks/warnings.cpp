@@ -40,10 +40,6 @@ int main(int count, char** files) {
   if (count != 4) return 2;
   const auto program = davit::formats::read_pt2(files[1]);
   if (!program) return failed(program.error());
-  const auto image = davit::formats::read_npy(files[2]);
-  if (!image) return failed(image.error());
-  const std::array inputs{davit::EValue(image->view())};
-
   const auto lowered = davit::to_backend(*program, davit::CapabilityPartitioner<Backends>());
   if (!lowered) return failed(lowered.error());
   if (const auto saved = davit::formats::save_program(*lowered, files[3]); !saved) return failed(saved.error());
@@ -51,8 +47,10 @@ int main(int count, char** files) {
   if (!loaded) return failed(loaded.error());
   auto session = davit::Session::make(*loaded);
   if (!session) return failed(session.error());
-  const auto outputs = session->run("forward", inputs);
+  const auto outputs = session->run("forward", davit::formats::read_npy(files[2]));
   if (!outputs) return failed(outputs.error());
+  const auto copy = (*outputs)[0].clone();
+  if (!copy) return failed(copy.error());
 
   davit::static_module<digits_mlp_b1, davit::portable> module;
   const std::array<float, 64> pixels{};

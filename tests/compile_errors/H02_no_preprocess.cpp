@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// EXPECT: needs preprocess(method, spec, debug_handles)
+// EXPECT_ERROR: davit: a backend needs static davit::Result<Processed> preprocess(const davit::Method&, const CompileSpec&, davit::DebugHandleRecorder&)
 #include "davit/backend/archetype.hpp"
 #include "davit/lowering/to_backend.hpp"
 

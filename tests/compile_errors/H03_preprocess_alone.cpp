@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// EXPECT: davit: to_backend<B> needs a backend
+// EXPECT_ERROR: davit: a backend needs a name: static constexpr std::string_view name = "npu";
 #include "davit/backend/archetype.hpp"
 #include "davit/lowering/to_backend.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// EXPECT: davit: to_backend<B> needs a backend
+// EXPECT_ERROR: davit: a partitioner needs davit::Result<davit::Partitioning<Backends>> partition(const davit::Method&) const
 #include "davit/lowering/to_backend.hpp"
 #include "davit/testing/mock_backend.hpp"
 

@@ -7,6 +7,10 @@
 #include <limits>
 #include <span>
 #include <type_traits>
+#include <vector>
+
+#include "davit/core/static_tensor.hpp"
+#include "davit/core/tensor.hpp"
 
 using namespace davit;
 
@@ -32,6 +36,18 @@ constexpr bool check_numbers() {
 }
 static_assert(check_numbers());
 
+constexpr bool check_conversions() {
+  const StaticTensor<float, 2, 3> tensor{};
+  const char literal[] = "text";
+  return EValue(short{1}).is_int() && EValue(1u).as_int() == 1 && EValue(2ll).as_int() == 2 && EValue(std::int8_t{-1}).as_int() == -1 &&
+         EValue(std::uint32_t{UINT32_MAX}).as_int() == UINT32_MAX && EValue(false).is_bool() && EValue(0.5f).as_float() == 0.5 &&
+         EValue(literal).as_string() == "text" && EValue("a\0b").as_string() == "a" && EValue(tensor).tensor().rank == 2 &&
+         EValue(StaticTensor<float>{}).is_tensor();
+}
+static_assert(check_conversions());
+static_assert(std::is_convertible_v<const Tensor&, EValue> && std::is_convertible_v<unsigned char, EValue>);
+static_assert(!std::is_convertible_v<std::vector<float>, EValue> && !std::is_convertible_v<ScalarType, EValue>);
+
 constexpr bool check_names() {
   for (int tag = 0; tag <= static_cast<int>(EValue::Tag::list); ++tag)
     if (name_of(static_cast<EValue::Tag>(tag)) == "?") return false;
@@ -46,6 +62,11 @@ TEST_CASE("a value knows what it holds") {
 }
 TEST_CASE("numbers convert, and floats outside int64 go to the nearest end") {
   CHECK(check_numbers());
+}
+TEST_CASE("every integer type that an int64 holds, literals and whatever has a view convert") {
+  CHECK(check_conversions());
+  const Tensor tensor = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{2});
+  CHECK(EValue(tensor).tensor().data == tensor.view().data);
 }
 TEST_CASE("kinds are named as Python names them") {
   CHECK(check_names());

@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 using namespace davit;
@@ -61,4 +64,45 @@ TEST_CASE(
   const Tensor empty = Tensor::zeros(ScalarType::float32, V{0, 3});
   CHECK(Tensor{.dtype = ScalarType::float32, .sizes = {}, .strides = {}, .storage = {}}.view().data == nullptr);
   CHECK(empty.view().numel() == 0);
+}
+TEST_CASE("a tensor over a span, a vector or an array views its elements, if the sizes make as many") {
+  std::vector<float> numbers = {0, 1, 2, 3, 4, 5};
+  const Result<Tensor> matrix = tensor(numbers, {2, 3});
+  REQUIRE(matrix);
+  CHECK(matrix->dtype == ScalarType::float32);
+  CHECK(matrix->strides == V{3, 1});
+  CHECK(matrix->view().data == numbers.data());
+  const std::array<std::int64_t, 2> constant = {1, 2};
+  CHECK(tensor(constant, V{2})->view().as<std::int64_t>()[1] == 2);
+  CHECK(tensor(std::span(numbers).first(4), {2, 2})->numel() == 4);
+  double scalar[] = {1.5};
+  CHECK(tensor(scalar, {})->sizes.empty());
+  CHECK(tensor(std::span<const float>(), {0, 3})->numel() == 0);
+  const Error error = tensor(numbers, {1, 3, 224, 224}).error();
+  CHECK(error.code == ErrorCode::invalid_shape);
+  CHECK(error.what == "a tensor of sizes [1, 3, 224, 224] cannot be made of 6 elements");
+  CHECK(!tensor(numbers, {-2, -3}));
+  CHECK(!tensor(numbers, {INT64_MAX, 2}));
+  CHECK(!tensor(numbers, V(max_rank + 1, 1)));
+}
+TEST_CASE("a tensor that owns a vector keeps its elements where they are") {
+  std::vector<std::int32_t> numbers = {1, 2, 3};
+  const std::int32_t* const data = numbers.data();
+  Result<Tensor> owned = owned_tensor(std::move(numbers), {3});
+  REQUIRE(owned);
+  const Tensor shared = *owned;
+  owned = owned_tensor<std::int32_t>({7}, {1});
+  CHECK(shared.view().data == data);
+  CHECK(shared.as<std::int32_t>()->back() == 3);
+  CHECK(owned->as<std::int32_t>()->front() == 7);
+  CHECK(!owned_tensor<float>({1, 2}, {3}));
+}
+TEST_CASE("a tensor's elements are of exactly the type asked for") {
+  std::vector<float> numbers = {0, 1, 2, 3};
+  Tensor t = *tensor(numbers, {2, 2});
+  t.as<float>()->front() = 9;
+  CHECK(numbers[0] == 9);
+  CHECK(t.as<double>().error().what == "the tensor has elements of float32, not of float64");
+  t.strides = {1, 2};
+  CHECK(t.as<float>().error().code == ErrorCode::invalid_shape);
 }

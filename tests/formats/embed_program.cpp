@@ -55,7 +55,7 @@ bool equals_session(const std::string& name) {
     const EValue input(image->view());
     const auto outputs = session.run("forward", std::span(&input, 1));
     REQUIRE(outputs.has_value());
-    const TensorView& expected = (*outputs)[0].tensor();
+    const TensorView& expected = (*outputs)[0]->tensor();
     std::array<float, 10> scores{};
     REQUIRE(module.forward(std::span<const float, 64>(image->view().template as<float>(), 64), scores).has_value());
     equal = equal && std::memcmp(scores.data(), expected.data, sizeof scores) == 0;

@@ -218,12 +218,12 @@ Floats rich_history(const LoweredProgram& program, RunLimits limits = {}) {
   const Tensor x = programs::scalar(1);
   const Tensor v = programs::tensor({4}, {1, 2, 3, 4});
   const Tensor rows = programs::tensor({3, 2}, {1, 2, 3, 4, 5, 6});
-  const EValue inputs[] = {x.view(), v.view(), rows.view()};
+  const EValue inputs[] = {x, v, rows};
   Floats all;
   for (int i = 0; i < 2; ++i) {
     const auto outputs = session.run(0, inputs);
     if (!outputs) return {};
-    for (const EValue& output : *outputs) {
+    for (const EValue& output : outputs->all()) {
       const Floats elements =
           output.is_tensor() && output.tensor().dtype == ScalarType::float32 ? support::elements(output) : Floats{};
       all.insert(all.end(), elements.begin(), elements.end());
@@ -379,7 +379,7 @@ TEST_CASE("errors of a loaded program name the node and its source line, until t
     Session session = *Session::make(load<Saving>(from));
     saving::state.fail_at = 0;
     const Tensor x = programs::scalar(3);
-    const EValue inputs[] = {x.view()};
+    const EValue inputs[] = {x};
     return fault_of(session.run(0, inputs));
   };
   const Error told = fault(bytes);

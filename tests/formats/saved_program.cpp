@@ -52,7 +52,7 @@ TEST_CASE("B07: lowered while unavailable, saved, loaded where available: it is 
   CHECK(script.take_log() == "is_available compile");
   Session session = *Session::make(*loaded);
   const Tensor four = scalar(4);
-  const auto result = session.call<TensorView>("forward", four.view());
+  const auto result = session.call<TensorView>("forward", four);
   REQUIRE(result);
   CHECK(*result->as<float>() == 4);
 }
@@ -125,8 +125,8 @@ TEST_CASE("F05: modules with equal names of methods live side by side, saved and
     Session second = *Session::make(b);
     const Tensor five = scalar(5);
     const Tensor two = scalar(2);
-    const auto x = first.call<TensorView>("forward", five.view(), two.view());
-    const auto y = second.call<TensorView>("forward", five.view(), two.view());
+    const auto x = first.call<TensorView>("forward", five, two);
+    const auto y = second.call<TensorView>("forward", five, two);
     return x && y ? *x->as<float>() * *y->as<float>() : 0;
   };
   CHECK(product(*add, *sub) == 21);
@@ -155,12 +155,12 @@ TEST_CASE("F07: the debug map is kept beside the module and can be given to the 
   script.fault_handle = 0;
   const Tensor x = scalar(1);
   Session bare = *Session::make(*loaded);
-  const auto without = bare.call<TensorView>("forward", x.view(), x.view());
+  const auto without = bare.call<TensorView>("forward", x, x);
   REQUIRE(!without);
   CHECK(without.error().where == "debug handle 0 (no debug information for it)");
   CHECK(without.error().source.empty());
   Session explained = *Session::make(loaded->with_debug_map(module.shared_debug_map()));
-  const auto with = explained.call<TensorView>("forward", x.view(), x.view());
+  const auto with = explained.call<TensorView>("forward", x, x);
   REQUIRE(!with);
   CHECK(with.error().source.view().find("return x + h") != std::string_view::npos);
 }

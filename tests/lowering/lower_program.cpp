@@ -343,7 +343,7 @@ TEST_CASE("an unavailable backend is a warning, once, and an error when it runs"
   CHECK(B::state.compiled == 1);
   Session session = *Session::make(*lowered);
   const Tensor x = programs::scalar(3);
-  const EValue inputs[] = {x.view()};
+  const EValue inputs[] = {x};
   for (int i = 0; i < 2; ++i) {
     const Error error = error_of(session.run("forward", inputs));
     CHECK(error.code == ErrorCode::not_available);
@@ -361,7 +361,7 @@ TEST_CASE("a backend that has gone since it was compiled is an error of the run"
   A::state.available = false;
   Session session = *Session::make(*lowered);
   const Tensor x = programs::scalar(3);
-  const EValue inputs[] = {x.view()};
+  const EValue inputs[] = {x};
   const Error error = error_of(session.run("forward", inputs));
   CHECK(error.code == ErrorCode::not_available);
   CHECK(error.backend == "toy0");
@@ -406,7 +406,7 @@ TEST_CASE("a fault of a partition that fell back names its own node, not one of 
   Session session = *Session::make(*lowered);
   B::state.fail_at = 1;  // the second call: b
   const Tensor x = programs::scalar(3);
-  const EValue inputs[] = {x.view()};
+  const EValue inputs[] = {x};
   const Error error = error_of(session.run("forward", inputs));
   CHECK(error.what == "it was told to fail");
   CHECK(error.where == "method 'forward', node 'b' (aten.mul.Tensor)");

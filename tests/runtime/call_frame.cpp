@@ -97,7 +97,7 @@ TEST_CASE("state comes before what the caller passes; too few and too many argum
   CHECK(f.frame.gathers());
   CHECK(f.frame.writes_back());
   const Tensor x = programs::scalar(2);
-  const EValue user[] = {x.view(), x.view()};
+  const EValue user[] = {x, x};
   REQUIRE(f.frame.gather(std::span(user, 1), f.state));
   CHECK(support::items(f.frame.inputs()) == std::vector<float>{10, 2});
   CHECK(f.frame.inputs_fit(f.frame.inputs()));
@@ -113,8 +113,8 @@ TEST_CASE("state comes before what the caller passes; too few and too many argum
 TEST_CASE("inputs that the export fixed may be left out, but not be another value") {
   Frame f(with_fixed_input());
   const Tensor x = programs::scalar(2);
-  const EValue right[] = {x.view(), 3};
-  const EValue wrong[] = {x.view(), 4};
+  const EValue right[] = {x, 3};
+  const EValue wrong[] = {x, 4};
   REQUIRE(f.frame.gather(std::span(right, 1), f.state));
   CHECK(f.frame.inputs()[1].as_int() == 3);
   CHECK(f.frame.gather(right, f.state));
@@ -132,20 +132,20 @@ TEST_CASE("arguments by name are put in place; unknown, double and missing ones 
   REQUIRE(all->size() == 2);
   CHECK((*all)[0].is_tensor());
   CHECK((*all)[1].as_int() == 3);
-  const EValue positional[] = {x.view()};
+  const EValue positional[] = {x};
   CHECK(f.frame.arrange(positional, {})->size() == 2);
   CHECK(f.frame.arrange(positional, named).error().what == "forward() got two values for argument 'x'");
   const NamedValue unknown[] = {{"x", x.view()}, {"y", 1}};
   CHECK(f.frame.arrange({}, unknown).error().what == "forward() has no argument 'y'");
   CHECK(f.frame.arrange({}, std::span(named, 1)).error().what == "forward() is missing value for argument 'x'");
-  const EValue three[] = {x.view(), 3, 4};
+  const EValue three[] = {x, 3, 4};
   CHECK(f.frame.arrange(three, {}).error().what == "forward() expected at most 2 argument(s) but received 3");
 }
 
 TEST_CASE("inputs of another dtype, rank or size do not fit, and the check says which") {
   Frame f(mutates());
   const Tensor wide = Tensor::zeros(ScalarType::float64, {});
-  const EValue user[] = {wide.view()};
+  const EValue user[] = {wide};
   REQUIRE(f.frame.gather(user, f.state));
   CHECK(!f.frame.inputs_fit(f.frame.inputs()));
   const auto checked = f.frame.check_inputs(user, f.frame.inputs());
@@ -158,7 +158,7 @@ TEST_CASE("inputs of another dtype, rank or size do not fit, and the check says 
 TEST_CASE("write_back changes state and user inputs; outputs that viewed them keep the values they had") {
   Frame f(mutates());
   const Tensor x = programs::scalar(2);
-  const EValue user[] = {x.view()};
+  const EValue user[] = {x};
   REQUIRE(f.frame.gather(user, f.state));
   const Tensor sum = programs::scalar(12);
   const Tensor next = programs::scalar(14);
@@ -198,7 +198,7 @@ TEST_CASE("two buffers that take each other's value are swapped") {
 TEST_CASE("a new value of other sizes is an error before anything has changed") {
   Frame f(mutates());
   const Tensor x = programs::scalar(2);
-  const EValue user[] = {x.view()};
+  const EValue user[] = {x};
   REQUIRE(f.frame.gather(user, f.state));
   const Tensor sum = programs::scalar(12);
   const Tensor next = programs::tensor({2}, {1, 2});
@@ -236,7 +236,7 @@ TEST_CASE("state that no output replaces is written in place: a run works on a c
   CHECK(f.frame.gathers());
   CHECK(f.frame.writes_back());
   const Tensor one = programs::scalar(1);
-  const EValue user[] = {one.view()};
+  const EValue user[] = {one};
   const auto run = [&](bool succeeds) {
     REQUIRE(f.frame.gather(user, f.state));
     const TensorView& own = f.frame.inputs()[0].tensor();

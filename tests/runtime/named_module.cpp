@@ -23,14 +23,29 @@ TEST_CASE("methods named when compiling are called by name; other names do not c
   REQUIRE(lowered);
   const Tensor x = programs::scalar(5);
   const Tensor h = programs::scalar(2);
-  const auto sum = (*lowered)["forward"_s](x.view(), h.view());
+  const auto sum = (*lowered)["forward"_s](x, h);
   REQUIRE(sum);
   CHECK(programs::item((*sum)[0]) == 7);
-  const auto difference = (*lowered)["accum"_s](x.view(), h.view());
+  const auto difference = (*lowered)["accum"_s](x, h);
   REQUIRE(difference);
   CHECK(programs::item((*difference)[0]) == 3);
-  CHECK(!(*lowered)["forward"_s](x.view()));
+  CHECK(!(*lowered)["forward"_s](x));
   using F = StaticTensor<float>;
   auto typed = lowered->typed<std::tuple<F>(F, F)>("forward"_s);
   REQUIRE(typed);
+}
+
+TEST_CASE("methods are lowered by their names alone, with the default compile spec") {
+  const ExportedProgram add = programs::add();
+  const ExportedProgram sub = programs::binary("aten.sub.Tensor");
+  const Tensor x = programs::scalar(5);
+  const Tensor h = programs::scalar(2);
+  auto one = to_backend<compiler_demo>(add, "forward"_s);
+  REQUIRE(one);
+  CHECK(programs::item((*(*one)["forward"_s](x, h))[0]) == 7);
+  const ProgramMethod methods[] = {{"forward", &add}, {"accum", &sub}};
+  auto two = to_backend<compiler_demo>(std::span<const ProgramMethod>(methods), "accum"_s, "forward"_s);
+  REQUIRE(two);
+  CHECK(programs::item((*(*two)["accum"_s](x, h))[0]) == 3);
+  CHECK(to_backend<compiler_demo>(add, "backward"_s).error().code == ErrorCode::not_found);
 }

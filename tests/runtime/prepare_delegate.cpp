@@ -93,7 +93,7 @@ TEST_CASE("a backend that fills destinations is told which outputs have one") {
   workspace_of<filling> workspace{};
   Scratch scratch;
   const Tensor x = programs::scalar(1);
-  const EValue outputs[] = {x.view(), EValue(), x.view()};
+  const EValue outputs[] = {x, EValue(), x};
   CHECK(scratch_for_of<filling>({.wants = 7}, {}, outputs, workspace).value() == 7);
   CHECK(workspace.destinations == 2);
   CHECK(prepare_delegate_of<filling>({.wants = 7}, {}, {}, workspace, scratch));

@@ -25,24 +25,26 @@ using enum OutputKind;
 TEST_CASE("only user outputs and the loss are results; mutations, tokens and gradients are not") {
   const MethodInterface interface = outputs({token, buffer_mutation, user_output, loss_output, gradient_to_parameter});
   const EValue values[] = {0, 1, 2, 3, 4};
-  const auto result = convert_outputs<std::tuple<std::int64_t, std::int64_t>>(interface, values);
+  const auto result = convert_outputs<std::tuple<std::int64_t, std::int64_t>>(Outputs(values, interface));
   REQUIRE(result);
   CHECK(*result == std::tuple<std::int64_t, std::int64_t>(2, 3));
 }
 
 TEST_CASE("a result is of exactly the type asked for, or an error says which is not") {
-  const MethodInterface one = outputs({user_output});
+  const MethodInterface interface = outputs({user_output});
   const EValue number[] = {1};
-  CHECK(*convert_outputs<std::int64_t>(one, number) == 1);
-  CHECK(convert_outputs<double>(one, number).error().what == "the output is of type 'int'");
-  CHECK(!convert_outputs<bool>(one, number));
-  CHECK(!convert_outputs<TensorView>(one, number));
-  CHECK(!convert_outputs<std::string_view>(one, number));
-  CHECK(*convert_outputs<std::optional<std::int64_t>>(one, number) == 1);
+  const Outputs one(number, interface);
+  CHECK(*convert_outputs<std::int64_t>(one) == 1);
+  CHECK(convert_outputs<double>(one).error().what == "the output is of type 'int'");
+  CHECK(!convert_outputs<bool>(one));
+  CHECK(!convert_outputs<TensorView>(one));
+  CHECK(!convert_outputs<std::string_view>(one));
+  CHECK(*convert_outputs<std::optional<std::int64_t>>(one) == 1);
   const EValue none[] = {EValue()};
-  CHECK(*convert_outputs<std::optional<double>>(one, none) == std::nullopt);
-  const MethodInterface two = outputs({user_output, user_output});
+  CHECK(*convert_outputs<std::optional<double>>(Outputs(none, interface)) == std::nullopt);
+  const MethodInterface pair = outputs({user_output, user_output});
   const EValue mixed[] = {1, "text"};
-  CHECK(convert_outputs<std::tuple<std::int64_t, double>>(two, mixed).error().what == "output 1 is of type 'str'");
-  CHECK(convert_outputs<std::int64_t>(two, mixed).error().what == "Expected 1 elements in a list but found 2");
+  const Outputs two(mixed, pair);
+  CHECK(convert_outputs<std::tuple<std::int64_t, double>>(two).error().what == "output 1 is of type 'str'");
+  CHECK(convert_outputs<std::int64_t>(two).error().what == "Expected 1 elements in a list but found 2");
 }

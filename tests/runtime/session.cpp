@@ -68,7 +68,7 @@ TEST_CASE("B04: each of five calls asks whether the backend is available, then e
   Script script;
   Session session = session_of(programs::echo());
   const Tensor x = scalar(4);
-  for (int i = 0; i < 5; ++i) CHECK(session.call<TensorView>("forward", x.view()));
+  for (int i = 0; i < 5; ++i) CHECK(session.call<TensorView>("forward", x));
   CHECK(script.take_log() ==
         "is_available execute is_available execute is_available execute is_available execute "
         "is_available execute");
@@ -80,14 +80,14 @@ TEST_CASE(
   Session session = session_of(programs::echo());
   const Tensor x = scalar(4);
   script.available = false;
-  const auto failed = session.call<TensorView>("forward", x.view());
+  const auto failed = session.call<TensorView>("forward", x);
   REQUIRE(!failed);
   CHECK(failed.error().code == ErrorCode::not_available);
   CHECK(failed.error().stage == Stage::execute);
   CHECK(failed.error().what == "backend mock is not available");
   CHECK(script.take_log() == "is_available");
   script.available = true;
-  CHECK(session.call<TensorView>("forward", x.view()));
+  CHECK(session.call<TensorView>("forward", x));
   CHECK(script.take_log() == "is_available execute");
 }
 
@@ -99,7 +99,7 @@ TEST_CASE(
   Session session = session_of(programs::echo());
   script.available = true;
   const Tensor x = scalar(4);
-  const auto failed = session.call<TensorView>("forward", x.view());
+  const auto failed = session.call<TensorView>("forward", x);
   REQUIRE(!failed);
   CHECK(failed.error().code == ErrorCode::not_available);
   CHECK(failed.error().what ==
@@ -113,10 +113,10 @@ TEST_CASE("C02: an input that the export fixed is its own default; the original 
   Script script;
   Session session = session_of(with_constant("a", 2.5));
   const Tensor x = scalar(1);
-  REQUIRE(session.call<TensorView>("forward", x.view()));
+  REQUIRE(session.call<TensorView>("forward", x));
   CHECK(script.inputs.size() == 1);
-  CHECK(session.call<TensorView>("forward", x.view(), 2.5));
-  const auto other = session.call<TensorView>("forward", x.view(), 3.0);
+  CHECK(session.call<TensorView>("forward", x, 2.5));
+  const auto other = session.call<TensorView>("forward", x, 3.0);
   REQUIRE(!other);
   CHECK(other.error().where == "argument 'a' of forward()");
 }
@@ -125,7 +125,7 @@ TEST_CASE("C03: a keyword argument with a default may be given by name or left o
   Script script;
   Session session = session_of(with_constant("a", 2.5));
   const Tensor x = scalar(1);
-  const EValue args[] = {x.view()};
+  const EValue args[] = {x};
   const NamedValue a[] = {{"a", 2.5}};
   const NamedValue both[] = {{"a", 2.5}, {"x", x.view()}};
   CHECK(session.run("forward", args, a));
@@ -143,12 +143,30 @@ TEST_CASE(
   REQUIRE(session.run("forward", {}, swapped));
   CHECK(item(script.inputs[0]) == 1);
   CHECK(item(script.inputs[1]) == 2);
-  const EValue args[] = {x.view()};
+  const EValue args[] = {x};
   const NamedValue unknown[] = {{"a1", y.view()}, {"zz", y.view()}};
   CHECK(session.run("forward", args, unknown).error().what == "forward() has no argument 'zz'");
   const NamedValue twice[] = {{"a0", y.view()}};
   CHECK(session.run("forward", args, twice).error().what == "forward() got two values for argument 'a0'");
   CHECK(session.run("forward", {}, twice).error().what == "forward() is missing value for argument 'a1'");
+}
+
+TEST_CASE("run takes tensors, numbers and Results of them; an Error among these is answered, and nothing runs") {
+  Script script;
+  Session session = session_of(programs::echo(2));
+  std::vector<float> element = {3};
+  const Tensor y = scalar(2);
+  const auto outputs = session.run("forward", davit::tensor(element, {}), y);
+  REQUIRE(outputs);
+  CHECK(item(script.inputs[0]) == 3);
+  CHECK(item(script.inputs[1]) == 2);
+  CHECK((*outputs)[0].as<float>().has_value());
+  (void)script.take_log();
+  const auto failed = session.run("forward", y, davit::tensor(element, {2}));
+  CHECK(failed.error().what == "a tensor of sizes [2] cannot be made of 1 elements");
+  CHECK(script.take_log().empty());
+  CHECK(session.run("forward", y, 1).error().code == ErrorCode::invalid_argument);
+  CHECK(session.run("backward", y, y).error().code == ErrorCode::not_found);
 }
 
 TEST_CASE("C05: a method without inputs executes with none, and its one output is the result") {
@@ -166,7 +184,7 @@ TEST_CASE("C06: arguments may have any name, _0 and typed_inputs too; the origin
   for (const std::string_view name : {"_0", "typed_inputs"}) {
     Session session = session_of(with_constant(name, 1.0));
     const Tensor x = scalar(1);
-    CHECK(session.call<TensorView>("forward", x.view()));
+    CHECK(session.call<TensorView>("forward", x));
   }
 }
 
@@ -174,21 +192,21 @@ TEST_CASE("C07: too few, too many and wrong arguments are named, and the backend
   Script script;
   Session session = session_of(programs::add());
   const Tensor x = scalar(1);
-  const auto missing = session.call<TensorView>("forward", x.view());
+  const auto missing = session.call<TensorView>("forward", x);
   REQUIRE(!missing);
   CHECK(missing.error().code == ErrorCode::invalid_argument);
   CHECK(missing.error().what == "forward() is missing value for argument 'h'");
   CHECK(missing.error().fix == "call it as forward(x: Tensor float32[], h: Tensor float32[])");
-  const auto extra = session.call<TensorView>("forward", x.view(), x.view(), x.view());
+  const auto extra = session.call<TensorView>("forward", x, x, x);
   REQUIRE(!extra);
   CHECK(extra.error().what == "forward() expected at most 2 argument(s) but received 3");
-  const auto kind = session.call<TensorView>("forward", x.view(), 1);
+  const auto kind = session.call<TensorView>("forward", x, 1);
   REQUIRE(!kind);
   CHECK(kind.error().what == "Expected a value of type 'Tensor' for argument 'h' but instead found type 'int'");
   const Tensor wide = Tensor::zeros(ScalarType::float64, {});
-  CHECK(session.call<TensorView>("forward", x.view(), wide.view()).error().code == ErrorCode::invalid_dtype);
+  CHECK(session.call<TensorView>("forward", x, wide).error().code == ErrorCode::invalid_dtype);
   const Tensor ranked = tensor({1}, {1});
-  CHECK(session.call<TensorView>("forward", x.view(), ranked.view()).error().code == ErrorCode::invalid_shape);
+  CHECK(session.call<TensorView>("forward", x, ranked).error().code == ErrorCode::invalid_shape);
   CHECK(script.take_log().find("execute") == std::string::npos);
   const auto name = session.run("backward", {});
   REQUIRE(!name);
@@ -197,8 +215,8 @@ TEST_CASE("C07: too few, too many and wrong arguments are named, and the backend
   Session sized = session_of(programs::add({2, 3}));
   const Tensor right = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{2, 3});
   const Tensor wrong = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{2, 4});
-  CHECK(sized.call<TensorView>("forward", right.view(), right.view()));
-  const auto shape = sized.call<TensorView>("forward", right.view(), wrong.view());
+  CHECK(sized.call<TensorView>("forward", right, right));
+  const auto shape = sized.call<TensorView>("forward", right, wrong);
   REQUIRE(!shape);
   CHECK(shape.error().code == ErrorCode::invalid_shape);
   CHECK(shape.error().what == "its sizes are [2, 4], but size 1 must be 3");
@@ -208,7 +226,7 @@ TEST_CASE("C08: execute sees the caller's storage, and returning it gives the ca
   Script script;
   Session session = session_of(programs::echo());
   const Tensor x = scalar(4);
-  const auto result = session.call<TensorView>("forward", x.view());
+  const auto result = session.call<TensorView>("forward", x);
   REQUIRE(result);
   CHECK(script.inputs[0].tensor().data == x.view().data);
   CHECK(result->data == x.view().data);
@@ -218,7 +236,7 @@ TEST_CASE("D01: one tensor comes back bare") {
   Script script;
   Session session = session_of(programs::echo());
   const Tensor five = scalar(5);
-  const auto result = session.call<TensorView>("forward", five.view());
+  const auto result = session.call<TensorView>("forward", five);
   REQUIRE(result);
   CHECK(*result->as<float>() == 5);
 }
@@ -228,7 +246,7 @@ TEST_CASE("D02: two tensors come back as a tuple of two") {
   Session session = session_of(programs::echo(2, {ValueKind::tensor, ValueKind::tensor}));
   const Tensor five = scalar(5);
   const Tensor six = scalar(6);
-  const auto result = session.call<std::tuple<TensorView, TensorView>>("forward", five.view(), six.view());
+  const auto result = session.call<std::tuple<TensorView, TensorView>>("forward", five, six);
   REQUIRE(result);
   CHECK(*std::get<0>(*result).as<float>() == 5);
   CHECK(*std::get<1>(*result).as<float>() == 6);
@@ -238,7 +256,7 @@ TEST_CASE("D03: a tuple of one comes back as a tuple of one") {
   Script script;
   Session session = session_of(programs::echo());
   const Tensor five = scalar(5);
-  const auto result = session.call<std::tuple<TensorView>>("forward", five.view());
+  const auto result = session.call<std::tuple<TensorView>>("forward", five);
   REQUIRE(result);
   CHECK(*std::get<0>(*result).as<float>() == 5);
 }
@@ -248,11 +266,11 @@ TEST_CASE("D04: nested outputs come flat, as torch.export has them, and each is 
   Session session = session_of(programs::echo(1, {ValueKind::tensor, ValueKind::tensor, ValueKind::sym_int}));
   const Tensor five = scalar(5);
   script.run = [](std::span<const EValue> in, std::span<EValue> out) { out[0] = in[0], out[1] = in[0], out[2] = 7; };
-  const auto good = session.call<std::tuple<TensorView, TensorView, std::int64_t>>("forward", five.view());
+  const auto good = session.call<std::tuple<TensorView, TensorView, std::int64_t>>("forward", five);
   REQUIRE(good);
   CHECK(std::get<2>(*good) == 7);
   script.run = [](std::span<const EValue> in, std::span<EValue> out) { out[0] = in[0], out[1] = in[0], out[2] = 7.5; };
-  const auto bad = session.call<std::tuple<TensorView, TensorView, std::int64_t>>("forward", five.view());
+  const auto bad = session.call<std::tuple<TensorView, TensorView, std::int64_t>>("forward", five);
   REQUIRE(!bad);
   CHECK(bad.error().what.view().starts_with("Expected a value of type 'int' for output"));
 }
@@ -261,7 +279,7 @@ TEST_CASE("D05: an empty tuple is a method without outputs; the original crashes
   Script script;
   Session session = session_of(returning({}));
   const Tensor x = scalar(1);
-  CHECK(session.call<std::tuple<>>("forward", x.view()));
+  CHECK(session.call<std::tuple<>>("forward", x));
   CHECK(script.take_log().empty());
 }
 
@@ -271,7 +289,7 @@ TEST_CASE("D06: numbers, text and None come back as what they are") {
   const Tensor x = scalar(1);
   Session number = session_of(programs::echo(1, {ValueKind::sym_int}));
   script.run = [](std::span<const EValue>, std::span<EValue> out) { out[0] = 11; };
-  CHECK(*number.call<std::int64_t>("forward", x.view()) == 11);
+  CHECK(*number.call<std::int64_t>("forward", x) == 11);
 
   GraphBuilder b;
   b.begin_graph();
@@ -279,18 +297,18 @@ TEST_CASE("D06: numbers, text and None come back as what they are") {
   const Argument text[] = {b.string("mode")};
   b.end_graph(text);
   Session mode = session_of(programs::user_program(std::move(b).finish()));
-  CHECK(*mode.call<std::string_view>("forward", x.view()) == "mode");
+  CHECK(*mode.call<std::string_view>("forward", x) == "mode");
 
   Session optional = session_of(programs::echo());
   script.run = nullptr;
-  CHECK(optional.call<std::optional<TensorView>>("forward", x.view())->has_value());
+  CHECK(optional.call<std::optional<TensorView>>("forward", x)->has_value());
   Session none = session_of(returning({GraphBuilder::none()}));
-  const auto nothing = none.call<std::optional<TensorView>>("forward", x.view());
+  const auto nothing = none.call<std::optional<TensorView>>("forward", x);
   REQUIRE(nothing);
   CHECK(!nothing->has_value());
   Session number_and_flag = session_of(programs::echo(1, {ValueKind::sym_float, ValueKind::sym_bool}));
   script.run = [](std::span<const EValue>, std::span<EValue> out) { out[0] = 0.5, out[1] = true; };
-  CHECK(*number_and_flag.call<std::tuple<double, bool>>("forward", x.view()) == std::tuple(0.5, true));
+  CHECK(*number_and_flag.call<std::tuple<double, bool>>("forward", x) == std::tuple(0.5, true));
 }
 
 TEST_CASE("D07: an int is no float, a float no int, and an int no bool") {
@@ -299,7 +317,7 @@ TEST_CASE("D07: an int is no float, a float no int, and an int no bool") {
   const auto fails = [&](ValueKind declared, void (*run)(std::span<const EValue>, std::span<EValue>)) {
     Session session = session_of(programs::echo(1, {declared}));
     script.run = run;
-    const auto result = session.call<EValue>("forward", x.view());
+    const auto result = session.call<EValue>("forward", x);
     return !result && result.error().code == ErrorCode::invalid_argument;
   };
   CHECK(fails(ValueKind::sym_int, [](std::span<const EValue>, std::span<EValue> out) { out[0] = 11.0; }));
@@ -312,7 +330,7 @@ TEST_CASE("D08: a list for a tensor is an error; torch.export returns the elemen
   Session session = session_of(programs::echo());
   const Tensor x = scalar(1);
   script.run = [](std::span<const EValue> in, std::span<EValue> out) { out[0] = EValue(in); };
-  const auto result = session.call<EValue>("forward", x.view());
+  const auto result = session.call<EValue>("forward", x);
   REQUIRE(!result);
   CHECK(result.error().what.view().find("instead found type 'List'") != std::string_view::npos);
 }
@@ -324,7 +342,7 @@ TEST_CASE(
   Session session = session_of(programs::echo());
   const Tensor x = scalar(1);
   script.run = [](std::span<const EValue>, std::span<EValue> out) { out[0] = "text"; };
-  const auto result = session.call<EValue>("forward", x.view());
+  const auto result = session.call<EValue>("forward", x);
   REQUIRE(!result);
   CHECK(result.error().stage == Stage::execute);
   CHECK(result.error().where == "output 'r0' of forward(), partition 'mock_0'");
@@ -332,10 +350,10 @@ TEST_CASE(
   CHECK(script.take_log() == "is_available execute");
   static const Tensor wide = Tensor::zeros(ScalarType::float64, {});
   script.run = [](std::span<const EValue>, std::span<EValue> out) { out[0] = wide.view(); };
-  CHECK(session.call<EValue>("forward", x.view()).error().code == ErrorCode::invalid_dtype);
+  CHECK(session.call<EValue>("forward", x).error().code == ErrorCode::invalid_dtype);
   static const Tensor ranked = tensor({1}, {1});
   script.run = [](std::span<const EValue>, std::span<EValue> out) { out[0] = ranked.view(); };
-  CHECK(session.call<EValue>("forward", x.view()).error().code == ErrorCode::invalid_shape);
+  CHECK(session.call<EValue>("forward", x).error().code == ErrorCode::invalid_shape);
 }
 
 TEST_CASE("D10: an output left out is an error, and so is asking for another number than there are") {
@@ -343,14 +361,14 @@ TEST_CASE("D10: an output left out is an error, and so is asking for another num
   Session session = session_of(programs::echo(1, {ValueKind::tensor, ValueKind::tensor}));
   const Tensor x = scalar(1);
   script.run = [](std::span<const EValue> in, std::span<EValue> out) { out[0] = in[0]; };
-  const auto left_out = session.call<std::tuple<TensorView, TensorView>>("forward", x.view());
+  const auto left_out = session.call<std::tuple<TensorView, TensorView>>("forward", x);
   REQUIRE(!left_out);
   CHECK(left_out.error().what == "Expected a value of type 'Tensor' for output 'r1' but instead found type 'NoneType'");
   script.run = [](std::span<const EValue> in, std::span<EValue> out) { out[0] = out[1] = in[0]; };
-  CHECK(session.call<TensorView>("forward", x.view()).error().what == "Expected 1 elements in a list but found 2");
-  CHECK(session.call<std::tuple<TensorView, TensorView, TensorView>>("forward", x.view()).error().what ==
+  CHECK(session.call<TensorView>("forward", x).error().what == "Expected 1 elements in a list but found 2");
+  CHECK(session.call<std::tuple<TensorView, TensorView, TensorView>>("forward", x).error().what ==
         "Expected 3 elements in a list but found 2");
-  CHECK(session.call<std::tuple<>>("forward", x.view()).error().what == "Expected 0 elements in a list but found 2");
+  CHECK(session.call<std::tuple<>>("forward", x).error().what == "Expected 0 elements in a list but found 2");
 }
 
 TEST_CASE("E01: each method runs with its own handle, in whatever order they are called") {
@@ -362,9 +380,9 @@ TEST_CASE("E01: each method runs with its own handle, in whatever order they are
   REQUIRE(lowered);
   Session session = *Session::make(*lowered);
   const Tensor x = scalar(1);
-  REQUIRE(session.call<TensorView>("b", x.view()));
+  REQUIRE(session.call<TensorView>("b", x));
   CHECK(script.handle == 20);
-  REQUIRE(session.call<TensorView>("a", x.view()));
+  REQUIRE(session.call<TensorView>("a", x));
   CHECK(script.handle == 10);
 }
 
@@ -388,12 +406,12 @@ TEST_CASE("E06: forward, accum and sub_accum of one program: (2, 1) -> (3, 1), 3
   Session session = *Session::make(*lowered);
   const Tensor two = scalar(2);
   const Tensor one = scalar(1);
-  const auto both = session.call<std::tuple<TensorView, TensorView>>("forward", two.view(), one.view());
+  const auto both = session.call<std::tuple<TensorView, TensorView>>("forward", two, one);
   REQUIRE(both);
   CHECK(*std::get<0>(*both).as<float>() == 3);
   CHECK(*std::get<1>(*both).as<float>() == 1);
-  CHECK(*session.call<TensorView>("accum", two.view(), one.view())->as<float>() == 3);
-  CHECK(*session.call<TensorView>("sub_accum", two.view(), one.view())->as<float>() == 1);
+  CHECK(*session.call<TensorView>("accum", two, one)->as<float>() == 3);
+  CHECK(*session.call<TensorView>("sub_accum", two, one)->as<float>() == 1);
 }
 
 TEST_CASE("H09: a fault in execute is reported with backend, method, node and the model's source line") {
@@ -403,7 +421,7 @@ TEST_CASE("H09: a fault in execute is reported with backend, method, node and th
   script.fault_handle = script.debug_handles.at(0);
   script.fault_text = "index 7 is too large";
   const Tensor x = scalar(1);
-  const auto failed = session.call<TensorView>("forward", x.view(), x.view());
+  const auto failed = session.call<TensorView>("forward", x, x);
   REQUIRE(!failed);
   CHECK(to_string(failed.error()) ==
         "execute [mock]: method 'forward', node 'result' (aten.add.Tensor), module hierarchy top(M): index 7 is too "
@@ -418,12 +436,12 @@ TEST_CASE("H11: a handle that is not in the map is named, and no handle is no li
   script.fault = ErrorCode::failed;
   const Tensor x = scalar(1);
   script.fault_handle = 9999;
-  const auto unknown = session.call<TensorView>("forward", x.view(), x.view());
+  const auto unknown = session.call<TensorView>("forward", x, x);
   REQUIRE(!unknown);
   CHECK(unknown.error().debug_handle == 9999);
   CHECK(unknown.error().where == "debug handle 9999 (no debug information for it)");
   script.fault_handle = no_debug_handle;
-  const auto none = session.call<TensorView>("forward", x.view(), x.view());
+  const auto none = session.call<TensorView>("forward", x, x);
   REQUIRE(!none);
   CHECK(none.error().where == "method 'forward', partition 'mock_0'");
   CHECK(none.error().source.empty());
@@ -436,7 +454,7 @@ TEST_CASE("H12: every code that execute reports arrives unchanged; without a sen
   for (const ErrorCode code :
        {ErrorCode::failed, ErrorCode::out_of_memory, ErrorCode::assertion_failed, ErrorCode::io_error}) {
     script.fault = code;
-    const auto failed = session.call<TensorView>("forward", x.view());
+    const auto failed = session.call<TensorView>("forward", x);
     REQUIRE(!failed);
     CHECK(failed.error().code == code);
     CHECK(to_string(failed.error()).ends_with(name_of(code)));
@@ -448,13 +466,13 @@ TEST_CASE("H13: after errors of every sort the session works") {
   Session session = session_of(programs::echo());
   const Tensor x = scalar(8);
   script.fault = ErrorCode::failed;
-  CHECK(!session.call<TensorView>("forward", x.view()));
+  CHECK(!session.call<TensorView>("forward", x));
   script.fault.reset();
   CHECK(!session.call<TensorView>("forward", "text"));
   script.run = [](std::span<const EValue>, std::span<EValue> out) { out[0] = 1; };
-  CHECK(!session.call<TensorView>("forward", x.view()));
+  CHECK(!session.call<TensorView>("forward", x));
   script.run = nullptr;
-  const auto result = session.call<TensorView>("forward", x.view());
+  const auto result = session.call<TensorView>("forward", x);
   REQUIRE(result);
   CHECK(*result->as<float>() == 8);
 }
@@ -470,7 +488,7 @@ TEST_CASE("H14: a module loaded without debug information reports the handle alo
   script.fault_handle = 0;
   script.fault_text = "it failed";
   const Tensor x = scalar(1);
-  const auto failed = session.call<TensorView>("forward", x.view(), x.view());
+  const auto failed = session.call<TensorView>("forward", x, x);
   REQUIRE(!failed);
   CHECK(to_string(failed.error()) ==
         "execute [mock]: debug handle 0 (no debug information for it): it failed (debug handle 0)");
@@ -482,18 +500,18 @@ TEST_CASE("state carries over from call to call, each session has its own, and a
   Session session = *Session::make(*lowered);
   Session other = *Session::make(*lowered);
   const Tensor two = scalar(2);
-  CHECK(*session.call<TensorView>("forward", two.view())->as<float>() == 12);
-  CHECK(*session.call<TensorView>("forward", two.view())->as<float>() == 14);
-  CHECK(*other.call<TensorView>("forward", two.view())->as<float>() == 12);
+  CHECK(*session.call<TensorView>("forward", two)->as<float>() == 12);
+  CHECK(*session.call<TensorView>("forward", two)->as<float>() == 14);
+  CHECK(*other.call<TensorView>("forward", two)->as<float>() == 12);
   const Tensor wide = Tensor::zeros(ScalarType::float64, {});
-  CHECK(!session.call<TensorView>("forward", wide.view()));
+  CHECK(!session.call<TensorView>("forward", wide));
   REQUIRE(session.state().size() == 1);
   CHECK(*session.state()[0].tensor.view().as<float>() == 14);
   CHECK(*lowered->state()[0].tensor.view().as<float>() == 10);
   const auto loaded = support::loaded<compiler_demo>(support::saved(*lowered));
   REQUIRE(loaded);
   Session again = *Session::make(*loaded);
-  CHECK(*again.call<TensorView>("forward", two.view())->as<float>() == 12);
+  CHECK(*again.call<TensorView>("forward", two)->as<float>() == 12);
 }
 
 TEST_CASE("a mutated user input is written back; outputs that view it keep the value they had") {
@@ -512,7 +530,7 @@ TEST_CASE("a mutated user input is written back; outputs that view it keep the v
   REQUIRE(lowered);
   Session session = *Session::make(*lowered);
   const Tensor value = scalar(5);
-  const auto result = session.call<std::tuple<TensorView, TensorView>>("forward", value.view());
+  const auto result = session.call<std::tuple<TensorView, TensorView>>("forward", value);
   REQUIRE(result);
   CHECK(*value.view().as<float>() == 6);
   CHECK(*std::get<0>(*result).as<float>() == 5);

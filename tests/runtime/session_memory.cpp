@@ -134,7 +134,7 @@ TEST_CASE("a chain of partitions takes turns in two places, or in one if they ma
   const Fillings fillings;
   const LoweredProgram lowered = chain<8>({100});
   const Tensor x = filled({100}, 1);
-  const EValue inputs[] = {x.view()};
+  const EValue inputs[] = {x};
   for (const bool overwrites : {false, true}) {
     Filling::overwrites = overwrites;
     Session session = *Session::make(lowered);
@@ -155,7 +155,7 @@ TEST_CASE("scratch is lent only while its partition runs") {
   Filling::scratch_bytes = 1000;
   Session session = *Session::make(chain<4>({16}));
   const Tensor x = filled({16}, 1);
-  const EValue inputs[] = {x.view()};
+  const EValue inputs[] = {x};
   const auto outputs = session.run(0, inputs);
   REQUIRE(outputs);
   CHECK(support::elements((*outputs)[0]) == Floats(16, 5));
@@ -180,7 +180,7 @@ TEST_CASE("an output that was passed on by a backend that fills no destinations 
   const ExportedProgram program = d.finish();
   Session session = *Session::make(lower(program, ByHand<Mixed>(program.view(), {{0, {"a"}}, {1, {"m"}}, {0, {"b"}}})));
   const Tensor one = filled({4}, 1);
-  const EValue inputs[] = {one.view()};
+  const EValue inputs[] = {one};
   const auto outputs = session.run(0, inputs);
   REQUIRE(outputs);
   CHECK(support::elements((*outputs)[0]) == Floats(4, 6));
@@ -197,7 +197,7 @@ TEST_CASE("the arena has room for the upper bounds of dynamic sizes, and does no
   std::vector<std::size_t> arenas;
   for (const std::int64_t n : {3, 1000, 0, 17}) {
     const Tensor x = filled({n}, 2);
-    const EValue inputs[] = {x.view(), x.view()};
+    const EValue inputs[] = {x, x};
     const auto outputs = session.run(0, inputs);
     REQUIRE(outputs);
     CHECK(support::elements((*outputs)[0]) == Floats(static_cast<std::size_t>(n), 6));
@@ -221,7 +221,7 @@ TEST_CASE("a float among the inputs does not keep the arena from its upper bound
   d.program.range_constraints.push_back({"s0", 0, 500});
   Session session = *Session::make(lower(d.finish(), CapabilityPartitioner<Mixed>()));
   const Tensor one = filled({3}, 1);
-  const EValue inputs[] = {one.view(), 2.5};
+  const EValue inputs[] = {one, 2.5};
   const auto outputs = session.run(0, inputs);
   REQUIRE(outputs);
   CHECK(support::elements((*outputs)[0]) == Floats(3, 3.5f));
@@ -237,7 +237,7 @@ TEST_CASE("without upper bounds, or with huge ones, the arena follows the sizes 
     std::size_t before = 0;
     for (const std::int64_t n : {3, 1000, 5000}) {
       const Tensor x = filled({n}, 2);
-      const EValue inputs[] = {x.view(), x.view()};
+      const EValue inputs[] = {x, x};
       const auto outputs = session.run(0, inputs);
       REQUIRE(outputs);
       CHECK(support::elements((*outputs)[0]) == Floats(static_cast<std::size_t>(n), 6));
@@ -263,7 +263,7 @@ TEST_CASE("sizes that only the run can tell: those partitions have memory of the
   const ExportedProgram program = d.finish();
   Session session = *Session::make(lower(program, ByHand<Mixed>(program.view(), {{0, {"found"}}, {0, {"more"}}, {1, {"less"}}})));
   const Tensor two = filled({4}, 2);
-  const EValue inputs[] = {two.view()};
+  const EValue inputs[] = {two};
   for (int i = 0; i < 2; ++i) {
     const auto outputs = session.run(0, inputs);
     REQUIRE(outputs);
@@ -306,7 +306,7 @@ TEST_CASE("no heap memory in steady state: partitions, state, mutations, cond, l
   Session session = *Session::make(lower(d.finish(), CapabilityPartitioner<Mixed>()));
   const Tensor a = programs::scalar(2);
   const Tensor b = filled({3, 2}, 1);
-  const EValue inputs[] = {a.view(), b.view()};
+  const EValue inputs[] = {a, b};
   CHECK(steady(session, inputs) == 0);
   CHECK(session.plan(0).is_sound());
 }
@@ -317,7 +317,7 @@ TEST_CASE("no heap memory in steady state for dynamic sizes that stay the same e
   A::state.refused = "mul";
   Session session = *Session::make(lower(dynamic(100), CapabilityPartitioner<Mixed>()));
   const Tensor x = filled({30}, 2);
-  const EValue inputs[] = {x.view(), x.view()};
+  const EValue inputs[] = {x, x};
   CHECK(steady(session, inputs) == 0);
 }
 
@@ -331,7 +331,7 @@ TEST_CASE("portable takes no heap memory in steady state, whole or split over tw
   d.output(d.mul("out", z, y));
   const ExportedProgram program = d.finish();
   const Tensor one = filled({4, 8}, 1);
-  const EValue inputs[] = {one.view()};
+  const EValue inputs[] = {one};
   Floats answers[2];
   Session whole = *Session::make(lower(program, CapabilityPartitioner<Portables>()));
   CHECK(steady(whole, inputs) == 0);
@@ -366,10 +366,10 @@ TEST_CASE("data-dependent sizes through portable, from call to call") {
   for (const int count : {3, 6, 0, 1}) {
     Tensor t = filled({6}, 0);
     for (int i = 0; i < count; ++i) t.view().as<float>()[5 - i] = 1;
-    const EValue inputs[] = {t.view()};
+    const EValue inputs[] = {t};
     const auto outputs = session.run(0, inputs);
     REQUIRE(outputs);
-    const TensorView& indices = (*outputs)[0].tensor();
+    const TensorView& indices = (*outputs)[0]->tensor();
     REQUIRE(indices.size(0) == count);
     for (int i = 0; i < count; ++i) CHECK(indices.as<std::int64_t>()[i] == 16 - count + i);
   }
@@ -380,7 +380,7 @@ TEST_CASE("a buffer that an operator writes in place belongs to the session, and
     CAPTURE(by_view);
     const ExportedProgram program = training_counter(by_view);
     const Tensor x = by_view ? programs::scalar(1) : programs::tensor({2}, {1, 2});
-    const EValue inputs[] = {x.view()};
+    const EValue inputs[] = {x};
     const Floats once = by_view ? Floats{20, 42} : Floats{22, 44};
     const Floats twice = by_view ? Floats{20, 44} : Floats{24, 48};
     const auto check = [&](const auto& lowered) {
@@ -412,7 +412,7 @@ TEST_CASE("a run that fails after an operator wrote in place leaves the buffer a
   ByHand<List> partitioner(program.view(), {{0, {"add_"}}, {1, {"twice"}}});
   Session session = *Session::make(lower(program, partitioner));
   const Tensor x = programs::tensor({2}, {1, 2});
-  const EValue inputs[] = {x.view()};
+  const EValue inputs[] = {x};
   REQUIRE(session.run(0, inputs));
   for (int i = 0; i < 2; ++i) {
     B::state.fail_at = 0;

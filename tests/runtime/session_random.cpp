@@ -130,7 +130,7 @@ std::vector<float> history(const LoweredProgram& lowered, std::size_t users) {
   for (int i = 0; i < 3; ++i) {
     const auto outputs = session.run(0, inputs);
     if (!outputs) return {};
-    for (const EValue& output : *outputs) note(output);
+    for (const EValue& output : outputs->all()) note(output);
     for (const EValue& input : inputs) note(input);
     for (const NamedTensor& entry : session.state()) note(entry.tensor.view());
   }

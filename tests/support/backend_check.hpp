@@ -30,7 +30,7 @@ template <class B>
   davit::Session session = *davit::Session::make(*lowered);
   const auto results = session.run(0, sample);
   if (!results) return text + to_string(results.error());
-  return text + differs_from_portable(program, sample, *results, tolerance);
+  return text + differs_from_portable(program, sample, results->all(), tolerance);
 }
 
 /// Runs sessions of one program in `threads` threads at the same time; how many runs failed or gave another result than
@@ -40,7 +40,7 @@ template <class B>
   davit::Session first = *davit::Session::make(program);
   const auto expected = first.run(0, sample);
   if (!expected) return -1;
-  const davit::testing::Snapshot right(*expected);
+  const davit::testing::Snapshot right(expected->all());
   std::vector<int> wrong(threads, 0);
   {
     std::vector<std::jthread> workers;
@@ -49,7 +49,7 @@ template <class B>
         davit::Session session = *davit::Session::make(program);
         for (int i = 0; i < runs; ++i) {
           const auto results = session.run(0, sample);
-          count += !results || davit::testing::Snapshot(*results) != right ? 1 : 0;
+          count += !results || davit::testing::Snapshot(results->all()) != right ? 1 : 0;
         }
       });
   }

@@ -16,10 +16,10 @@ std::string differs_from_portable(const ExportedProgram& program, std::span<cons
   Session session = *Session::make(*lowered);
   const auto expected = session.run(0, inputs);
   if (!expected) return to_string(expected.error());
-  if (expected->size() != results.size()) return "another number of results";
+  if (expected->all().size() != results.size()) return "another number of results";
   std::string text;
   for (std::size_t i = 0; i < results.size(); ++i)
-    text += testing::compare(results[i], (*expected)[i], tolerance, testing::Check::close);
+    text += testing::compare(results[i], expected->all()[i], tolerance, testing::Check::close);
   return text;
 }
 

@@ -298,7 +298,7 @@ template <class Session>
   std::vector<davit::EValue> values;
   for (const davit::Tensor& tensor : tensors) values.emplace_back(tensor.view());
   const auto outputs = session.run(method, values);
-  return outputs ? items(*outputs) : std::vector<float>{};
+  return outputs ? items(outputs->all()) : std::vector<float>{};
 }
 
 }  // namespace support

@@ -17,7 +17,7 @@ TEST_CASE("a case remembers what a fresh session answers, and tells another answ
   const compiler_demo::CompileSpec spec;
   const Tensor x = programs::scalar(3);
   const Tensor h = programs::scalar(4);
-  const EValue inputs[] = {x.view(), h.view()};
+  const EValue inputs[] = {x, h};
   const SampleInputs samples[] = {inputs};
   const auto module = to_backend<compiler_demo>(program, spec);
   REQUIRE(module);

@@ -28,7 +28,7 @@ TEST_CASE("a renamed backend does what the first does, under its own name") {
   Session session = *Session::make(*lowered);
   const Tensor two = programs::scalar(2);
   const Tensor one = programs::scalar(1);
-  CHECK(*session.call<TensorView>("forward", two.view(), one.view())->as<float>() == 3);
+  CHECK(*session.call<TensorView>("forward", two, one)->as<float>() == 3);
   const auto refused = to_backend<Second>(programs::binary("aten.mul.Tensor"));
   REQUIRE(!refused);
   CHECK(refused.error().code == ErrorCode::unsupported_operator);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#if __cplusplus <= 202002L
+#error "davit needs C++23: compile with -std=c++23 (g++ 12.2 or newer, clang 19 or newer)"
+#include "davit: compile with -std=c++23"  // there is no such file: the compiler stops here
+#endif
+
 /// How davit is used: header-only (the default), or as a library that is compiled once (`DAVIT_COMPILED`, which the build
 /// targets of davit-compiled define). The headers and the API are the same.
 ///

@@ -1,31 +1,64 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "davit/core/tensor_view.hpp"
 
 namespace davit {
 
+namespace detail {
+/// A Tensor, a StaticTensor: what can be seen as a TensorView.
+template <class T>
+concept HasTensorView = requires(const T& tensor) {
+  { tensor.view() } -> std::same_as<TensorView>;
+};
+}  // namespace detail
+
 /// A value that passes through a delegate call: nothing, a tensor, a number, text, or a list of such values.
 ///
-/// Trivially copyable; tensors, text and lists are views whose owner outlives the call. The name is ExecuTorch's.
+/// Trivially copyable; tensors, text and lists are views whose owner outlives the call. Every integer type converts whose
+/// values an int64_t holds; pointers do not. The name is ExecuTorch's.
 class EValue {
  public:
   enum class Tag : std::uint8_t { none, tensor, int_, float_, bool_, string, list };
 
   constexpr EValue() noexcept : int_(0) {}
   constexpr EValue(TensorView tensor) noexcept : tensor_(tensor), tag_(Tag::tensor) {}
+  template <detail::HasTensorView T>
+  constexpr EValue(const T& tensor) noexcept : EValue(tensor.view()) {}
+  template <detail::HasTensorView T>
+  constexpr EValue(const T&& tensor) noexcept : EValue(tensor.view()) {
+    static_assert(std::is_trivially_destructible_v<T>,
+                  "davit: an EValue views its tensor, and this one is a temporary that ends before it; give the tensor a name");
+  }
   constexpr EValue(std::int64_t value) noexcept : int_(value), tag_(Tag::int_) {}
-  constexpr EValue(int value) noexcept : int_(value), tag_(Tag::int_) {}
+  template <std::integral T>
+  constexpr EValue(T value) noexcept : EValue(static_cast<std::int64_t>(value)) {
+    static_assert(std::numeric_limits<T>::digits <= 63,
+                  "davit: the int of an EValue is an int64_t, which does not hold all values of this type; cast it to std::int64_t "
+                  "where you know that it fits");
+  }
   constexpr EValue(double value) noexcept : float_(value), tag_(Tag::float_) {}
+  constexpr EValue(float value) noexcept : EValue(static_cast<double>(value)) {}
   constexpr EValue(bool value) noexcept : bool_(value), tag_(Tag::bool_) {}
   constexpr EValue(std::string_view value) noexcept : string_(value), tag_(Tag::string) {}
-  constexpr EValue(const char* value) noexcept : EValue(std::string_view(value)) {}
+  template <std::size_t N>
+  constexpr EValue(const char (&literal)[N]) noexcept : EValue(std::string_view(literal, N).substr(0, std::string_view(literal, N).find('\0'))) {}
   constexpr EValue(std::span<const EValue> items) noexcept : list_{items.data(), items.size()}, tag_(Tag::list) {}
+  template <class T>
+    requires(std::is_pointer_v<T> || std::is_null_pointer_v<T>)
+  constexpr EValue(T) noexcept : EValue() {
+    static_assert(!std::is_same_v<T, T>,
+                  "davit: a pointer is no EValue, for it does not say how much it points at; pass davit::tensor(std::span(pointer, count), "
+                  "sizes), or std::string_view(pointer) for text");
+  }
 
   /// Makes this none.
   constexpr void clear() noexcept { tag_ = Tag::none; }

@@ -213,6 +213,10 @@ template <Complex T>
 struct ScalarTypeOf<T> { static constexpr auto value = ScalarType::complex128; };
 }  // namespace detail
 
+/// A C++ type of which there are tensors.
+template <class T>
+concept TensorElement = requires { detail::ScalarTypeOf<T>::value; };
+
 /// The scalar type whose elements are objects of C++ type `T`.
 template <class T>
 inline constexpr ScalarType scalar_type_of = detail::ScalarTypeOf<T>::value;

@@ -2,13 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "davit/core/error.hpp"
 #include "davit/core/shared_bytes.hpp"
 #include "davit/core/tensor_view.hpp"
 
 namespace davit {
+
+namespace detail {
+/// Errors: invalid_dtype, invalid_shape if the tensor's elements cannot be seen as a span of that type; `what` names it.
+[[nodiscard]] Result<void> check_elements(const TensorView& tensor, ScalarType dtype, std::string_view what);
+}  // namespace detail
 
 /// A tensor that shares in the ownership of its storage: a view of a mapped file, of static data, or of a heap block.
 ///
@@ -34,9 +44,73 @@ struct Tensor {
     return count;
   }
 
+  /// The elements, in row-major order. Errors: invalid_dtype if they are no T; invalid_shape if they are not contiguous.
+  template <class T>
+  [[nodiscard]] Result<std::span<T>> as() const {
+    static_assert(TensorElement<T>, "davit: no tensor has elements of this type");
+    if (Result<void> checked = detail::check_elements(view(), scalar_type_of<T>, "the tensor"); !checked)
+      return std::unexpected(std::move(checked.error()));
+    return std::span<T>(view().template as<T>(), static_cast<std::size_t>(numel()));
+  }
+
   /// A zeroed contiguous tensor on the heap. Sizes must be >= 0 and their product must fit in memory.
   [[nodiscard]] static Tensor zeros(ScalarType dtype, std::span<const std::int64_t> sizes);
 };
+
+namespace detail {
+
+/// A contiguous tensor over `count` elements in `storage`. Errors: invalid_shape if the sizes make another number of elements.
+[[nodiscard]] Result<Tensor> tensor_over(SharedBytes storage, ScalarType dtype, std::size_t count, std::span<const std::int64_t> sizes);
+
+/// A vector that a tensor owns.
+template <class T>
+struct OwnedVector : SharedBytes::Owner {
+  explicit OwnedVector(std::vector<T> vector) noexcept : Owner(&OwnedVector::destroy), elements(std::move(vector)) {}
+  static void destroy(Owner* self) noexcept { delete static_cast<OwnedVector*>(self); }
+  std::vector<T> elements;
+};
+
+}  // namespace detail
+
+/// A contiguous tensor over the elements of a span, a vector or an array, which must outlive it: nothing is copied. Elements
+/// that are const are read only, unless a program changes its inputs.
+///
+/// Errors: invalid_shape if the sizes make another number of elements. Source: torch::from_blob.
+template <class Elements>
+[[nodiscard]] Result<Tensor> tensor(Elements&& elements, std::span<const std::int64_t> sizes) {
+  constexpr bool is_range = std::ranges::contiguous_range<Elements> && std::ranges::sized_range<Elements>;
+  static_assert(is_range, "davit: tensor() takes elements that lie side by side and can be counted: a std::vector, a std::array, "
+                          "std::span(pointer, count)");
+  if constexpr (is_range) {
+    using Element = std::ranges::range_value_t<Elements>;
+    static_assert(TensorElement<Element>, "davit: no tensor has elements of this type; see davit::scalar_type_of");
+    static_assert(std::ranges::borrowed_range<Elements>,
+                  "davit: tensor() views its elements, and these are a temporary that ends before the tensor; give them a name, or "
+                  "let davit::owned_tensor() keep them");
+    if constexpr (TensorElement<Element>)
+      return detail::tensor_over(SharedBytes(std::as_bytes(std::span(std::ranges::data(elements), std::ranges::size(elements)))),
+                                 scalar_type_of<Element>, std::ranges::size(elements), sizes);
+  }
+}
+template <class Elements>
+[[nodiscard]] Result<Tensor> tensor(Elements&& elements, std::initializer_list<std::int64_t> sizes) {
+  return tensor(std::forward<Elements>(elements), std::span<const std::int64_t>(sizes.begin(), sizes.size()));
+}
+
+/// A contiguous tensor that owns its elements: a vector that is moved in is not copied. Errors: as tensor().
+/// Source: executorch::extension::make_tensor_ptr.
+template <class T>
+[[nodiscard]] Result<Tensor> owned_tensor(std::vector<T> elements, std::span<const std::int64_t> sizes) {
+  static_assert(TensorElement<T> && !std::is_same_v<T, bool>,
+                "davit: no tensor has elements of this type, or a vector does not hold them side by side (bool)");
+  auto* const owner = new detail::OwnedVector<T>(std::move(elements));
+  const std::span<const T> all(owner->elements);
+  return detail::tensor_over(SharedBytes(std::as_bytes(all), owner), scalar_type_of<T>, all.size(), sizes);
+}
+template <class T>
+[[nodiscard]] Result<Tensor> owned_tensor(std::vector<T> elements, std::initializer_list<std::int64_t> sizes) {
+  return owned_tensor(std::move(elements), std::span<const std::int64_t>(sizes.begin(), sizes.size()));
+}
 
 /// Bytes from the start of a storage that a tensor of these sizes and strides touches, or -1 on overflow or a
 /// negative size or stride.

@@ -3,6 +3,7 @@
 #include "davit/runtime/impl/check_values.ipp"
 #include "davit/runtime/impl/control_flow.ipp"
 #include "davit/runtime/impl/method_state.ipp"
+#include "davit/runtime/impl/outputs.ipp"
 #include "davit/runtime/impl/plan_run.ipp"
 #include "davit/runtime/impl/prepare_delegate.ipp"
 #include "davit/runtime/impl/program_plan.ipp"

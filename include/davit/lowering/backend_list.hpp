@@ -9,14 +9,16 @@
 #include <variant>
 
 #include "davit/backend/backend_table.hpp"
+#include "davit/backend/check_backend.hpp"
 
 namespace davit {
 
 /// The backends a program may be lowered onto, in order of preference. Types and names must differ.
-template <RuntimeBackend... Bs>
+template <class... Bs>
 struct BackendList {
   static constexpr std::size_t size = sizeof...(Bs);
   static_assert(size > 0, "davit: a BackendList needs at least one backend");
+  static_assert((check_runtime_backend<Bs>() && ...));
 
   [[nodiscard]] static constexpr std::string_view name(std::size_t index) noexcept {
     constexpr std::string_view names[] = {Bs::name...};
@@ -66,10 +68,12 @@ struct BackendList {
  private:
   static constexpr BackendTable rows[] = {backend_table<Bs>...};
   static constexpr bool names_differ = [] {
-    constexpr std::string_view names[] = {Bs::name...};
-    for (std::size_t i = 0; i < size; ++i)
-      for (std::size_t k = 0; k < i; ++k)
-        if (names[i] == names[k]) return false;
+    if constexpr ((RuntimeBackend<Bs> && ...)) {
+      constexpr std::string_view names[] = {Bs::name...};
+      for (std::size_t i = 0; i < size; ++i)
+        for (std::size_t k = 0; k < i; ++k)
+          if (names[i] == names[k]) return false;
+    }
     return true;
   }();
   static_assert(names_differ, "davit: two backends of a BackendList have the same name; saved programs could not tell them apart");

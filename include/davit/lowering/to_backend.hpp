@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "davit/backend/check_backend.hpp"
 #include "davit/lowering/lower_program.hpp"
 #include "davit/lowering/partitioning.hpp"
 
 namespace davit {
 
 /// A method's name and how its backend shall compile it.
-template <RuntimeBackend B>
+template <class B>
 struct MethodCompileSpec {
   Name method;
   typename B::CompileSpec spec;
@@ -28,20 +31,27 @@ struct MethodPartitioner {
 
 namespace detail {
 
+/// Asserts that B is a backend; of a type that was meant as a partitioner, that it is one.
 template <class B>
-consteval void require_backend() {
-  static_assert(RuntimeBackend<B>,
-                "davit: to_backend<B> needs a backend: B must have name, CompileSpec, Processed, Handle, is_available(), "
-                "compile(processed, spec) and execute(handle, inputs, outputs, context); see davit/backend/contract.hpp");
-  if constexpr (RuntimeBackend<B>)
-    static_assert(PreprocessorFor<preprocessor_of<B>, B>,
-                  "davit: to_backend<B> needs preprocess(method, spec, debug_handles) -> Result<Processed> in B or in "
-                  "B::Preprocessor; see davit/backend/contract.hpp");
+consteval void check_target() {
+  if constexpr (requires { typename B::Backends; }) {
+    static_assert(Partitioner<B>, "davit: a partitioner needs davit::Result<davit::Partitioning<Backends>> partition(const davit::Method&) const");
+  } else {
+    check_backend<B>();
+  }
 }
 
 template <class... Bs>
-consteval void require_backends(BackendList<Bs...>*) {
-  (require_backend<Bs>(), ...);
+consteval bool check_backends(BackendList<Bs...>*) {
+  return (check_backend<Bs>() && ...);
+}
+
+/// Asserts that a CompileSpec can be made of nothing.
+template <class B>
+consteval void check_default_spec() {
+  if constexpr (Backend<B>)
+    static_assert(std::default_initializable<typename B::CompileSpec>,
+                  "davit: this backend's CompileSpec has no default; pass one: davit::to_backend<B>(program, spec)");
 }
 
 /// The partitioner behind a function; it must outlive the call.
@@ -69,18 +79,19 @@ template <Partitioner P>
 template <class B>
 [[nodiscard]] Result<LoweredProgram> to_backend(std::span<const ProgramMethod> methods, std::span<const MethodCompileSpec<B>> specs,
                                                 Diagnostics* diagnostics = nullptr) {
-  detail::require_backend<B>();
-  std::vector<std::pair<Name, BackendObject>> erased;
-  for (const MethodCompileSpec<B>& each : specs)
-    erased.emplace_back(each.method, std::make_shared<const typename B::CompileSpec>(each.spec));
-  return detail::lower_whole(BackendList<B>::tables(), methods, erased, diagnostics);
+  detail::check_target<B>();
+  if constexpr (Backend<B>) {
+    std::vector<std::pair<Name, BackendObject>> erased;
+    for (const MethodCompileSpec<B>& each : specs)
+      erased.emplace_back(each.method, std::make_shared<const typename B::CompileSpec>(each.spec));
+    return detail::lower_whole(BackendList<B>::tables(), methods, erased, diagnostics);
+  }
 }
 
 /// Lowers a program of one method, "forward".
 template <class B>
 [[nodiscard]] Result<LoweredProgram> to_backend(const ExportedProgram& program, const typename B::CompileSpec& spec,
                                                 Diagnostics* diagnostics = nullptr) {
-  detail::require_backend<B>();
   const ProgramMethod method{"forward", &program};
   const MethodCompileSpec<B> forward{"forward", spec};
   return to_backend<B>(std::span(&method, 1), std::span(&forward, 1), diagnostics);
@@ -88,8 +99,10 @@ template <class B>
 template <class B>
   requires(!Partitioner<B>)
 [[nodiscard]] Result<LoweredProgram> to_backend(const ExportedProgram& program) {
-  detail::require_backend<B>();
-  return to_backend<B>(program, typename B::CompileSpec{});
+  detail::check_target<B>();
+  detail::check_default_spec<B>();
+  if constexpr (Backend<B>)
+    if constexpr (std::default_initializable<typename B::CompileSpec>) return to_backend<B>(program, typename B::CompileSpec{});
 }
 
 /// Lowers the methods of a program onto the partitioners' backends: see lower_program.
@@ -97,7 +110,7 @@ template <Partitioner P>
 [[nodiscard]] Result<LoweredProgram> to_backend(std::span<const ProgramMethod> methods, std::span<const MethodPartitioner<P>> partitioners,
                                                 const LowerOptions& options = {}, Diagnostics* diagnostics = nullptr) {
   using List = typename P::Backends;
-  detail::require_backends(static_cast<List*>(nullptr));
+  static_assert(detail::check_backends(static_cast<List*>(nullptr)));
   std::vector<PartitionCall> calls;
   for (const MethodPartitioner<P>& each : partitioners) calls.push_back(detail::partition_call(each.method, each.partitioner));
   return lower_program(List::tables(), methods, calls, options, diagnostics);
@@ -108,7 +121,7 @@ template <Partitioner P>
 [[nodiscard]] Result<LoweredProgram> to_backend(std::span<const ProgramMethod> methods, const P& partitioner,
                                                 const LowerOptions& options = {}, Diagnostics* diagnostics = nullptr) {
   using List = typename P::Backends;
-  detail::require_backends(static_cast<List*>(nullptr));
+  static_assert(detail::check_backends(static_cast<List*>(nullptr)));
   std::vector<PartitionCall> calls;
   for (const ProgramMethod& method : methods) calls.push_back(detail::partition_call(method.name, partitioner));
   return lower_program(List::tables(), methods, calls, options, diagnostics);

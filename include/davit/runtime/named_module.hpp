@@ -23,20 +23,21 @@ namespace davit {
 
 /// A lowered program, with a session, whose method names are known when compiling: `module["forward"_s](x, h)`.
 /// A name that is not among `Keys` does not compile.
-template <RuntimeBackend B, class... Keys>
+template <class B, class... Keys>
 class NamedModule {
  public:
   explicit NamedModule(Session session) : session_(std::move(session)) {}
 
-  /// The method of that name: a callable from values to Result<span<const EValue>>.
+  /// The method of that name: a callable from what Session::run takes to Result<Outputs>.
   template <class Key>
   [[nodiscard]] auto operator[](Key) {
     static_assert((std::is_same_v<Key, Keys> || ...),
                   "davit: the program was not lowered with a method of this name; the names are those of the map given to "
                   "to_backend");
-    return [this](const auto&... args) {
-      const EValue values[sizeof...(args) + 1] = {EValue(args)...};
-      return session_.run(index_of<Key>(), std::span<const EValue>(values, sizeof...(args)));
+    return [this](const auto&... args) -> Result<Outputs> {
+      const auto values = detail::values_of(args...);
+      if (!values) return std::unexpected(values.error());
+      return session_.run(index_of<Key>(), std::span<const EValue>(*values));
     };
   }
 
@@ -65,7 +66,7 @@ template <class B, class Map>
   requires(boost::hana::is_a<boost::hana::map_tag, Map>())
 [[nodiscard]] auto to_backend(std::span<const ProgramMethod> methods, const Map& specs,
                               Diagnostics* diagnostics = nullptr) {
-  detail::require_backend<B>();
+  detail::check_target<B>();
   return boost::hana::unpack(specs, [&](const auto&... pairs) {
     using Module = NamedModule<B, std::decay_t<decltype(boost::hana::first(pairs))>...>;
     const MethodCompileSpec<B> list[] = {
@@ -77,12 +78,27 @@ template <class B, class Map>
     return Result<Module>(Module(std::move(*session)));
   });
 }
-/// The same for a program of one method, "forward".
+/// Lowers the methods of these names, `"forward"_s` and more, with the backend's default compile spec.
+template <class B, char... method, class... More>
+[[nodiscard]] auto to_backend(std::span<const ProgramMethod> methods, boost::hana::string<method...> name, More... more) {
+  detail::check_target<B>();
+  detail::check_default_spec<B>();
+  const typename B::CompileSpec spec{};
+  return to_backend<B>(methods, boost::hana::make_map(boost::hana::make_pair(name, spec), boost::hana::make_pair(more, spec)...));
+}
+/// @name The same for a program of one method, "forward".
+/// @{
 template <class B, class Map>
   requires(boost::hana::is_a<boost::hana::map_tag, Map>())
 [[nodiscard]] auto to_backend(const ExportedProgram& program, const Map& specs, Diagnostics* diagnostics = nullptr) {
   const ProgramMethod method{"forward", &program};
   return to_backend<B>(std::span(&method, 1), specs, diagnostics);
 }
+template <class B, char... method>
+[[nodiscard]] auto to_backend(const ExportedProgram& program, boost::hana::string<method...> name) {
+  const ProgramMethod forward{"forward", &program};
+  return to_backend<B>(std::span<const ProgramMethod>(&forward, 1), name);
+}
+/// @}
 
 }  // namespace davit

@@ -4,15 +4,13 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "davit/core/error.hpp"
 #include "davit/core/evalue.hpp"
-#include "davit/lowering/method_interface.hpp"
+#include "davit/runtime/outputs.hpp"
 
 namespace davit {
 
@@ -70,35 +68,29 @@ inline constexpr bool is_tuple<std::tuple<T...>> = true;
 
 }  // namespace detail
 
-/// The user outputs of a run as R: one value, or a std::tuple of them in order (a tuple of one differs from one value only
-/// in its type). Errors: invalid_argument if number or kinds differ.
+/// What forward() returns as R: one value, or a std::tuple of them in order (a tuple of one differs from one value only in its
+/// type). Errors: invalid_argument if number or kinds differ.
 /// Source: the isinstance checks that torch's lowered methods make on what a backend returns.
 template <class R>
-[[nodiscard]] Result<R> convert_outputs(const MethodInterface& interface, std::span<const EValue> outputs) {
+[[nodiscard]] Result<R> convert_outputs(const Outputs& outputs) {
   constexpr std::size_t wanted = detail::is_tuple<R> ? detail::tuple_size<R> : 1;
-  const EValue* user[wanted + 1] = {};
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const OutputKind k = interface.outputs[i].kind;
-    if (k != OutputKind::user_output && k != OutputKind::loss_output) continue;
-    if (found < wanted) user[found] = &outputs[i];
-    ++found;
-  }
   const auto bad = [](Name what) {
     return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::execute, .what = std::move(what),
                                  .fix = "ask for the type that the method returns"});
   };
-  if (found != wanted) return bad(concat("Expected ", wanted, " elements in a list but found ", found));
+  if (const std::size_t found = outputs.size(); found != wanted)
+    return bad(concat("Expected ", wanted, " elements in a list but found ", found));
   if constexpr (detail::is_tuple<R>) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) -> Result<R> {
       std::size_t mismatch = wanted;
-      ((mismatch == wanted && !detail::Converter<std::tuple_element_t<I, R>>::fits(*user[I]) ? void(mismatch = I) : void()), ...);
-      if (mismatch != wanted) return bad(concat("output ", mismatch, " is of type '", name_of(user[mismatch]->tag()), "'"));
-      return R(detail::Converter<std::tuple_element_t<I, R>>::get(*user[I])...);
+      ((mismatch == wanted && !detail::Converter<std::tuple_element_t<I, R>>::fits(outputs[I]) ? void(mismatch = I) : void()), ...);
+      if (mismatch != wanted) return bad(concat("output ", mismatch, " is of type '", name_of(outputs[mismatch]->tag()), "'"));
+      return R(detail::Converter<std::tuple_element_t<I, R>>::get(outputs[I])...);
     }(std::make_index_sequence<wanted>{});
   } else {
-    if (!detail::Converter<R>::fits(*user[0])) return bad(concat("the output is of type '", name_of(user[0]->tag()), "'"));
-    return detail::Converter<R>::get(*user[0]);
+    const EValue& value = outputs[0];
+    if (!detail::Converter<R>::fits(value)) return bad(concat("the output is of type '", name_of(value.tag()), "'"));
+    return detail::Converter<R>::get(value);
   }
 }
 

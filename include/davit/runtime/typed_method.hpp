@@ -6,8 +6,10 @@
 #include <span>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
+#include "davit/backend/check_backend.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/core/static_tensor.hpp"
 #include "davit/lowering/lowered_program.hpp"
@@ -23,17 +25,41 @@ namespace detail {
 [[nodiscard]] Result<const LoweredDelegate*> typed_delegate(const LoweredProgram& program, std::string_view name, const BackendTable& table,
                                                             std::span<const EValue> inputs, std::span<const EValue> outputs);
 
+template <class Argument, class Port>
+consteval void check_typed_argument() {
+  constexpr bool is_static_tensor = requires { Argument::sizes.size() + Argument::numel; };
+  static_assert(is_static_tensor, "davit: an argument of a typed method is no davit::StaticTensor");
+  if constexpr (is_static_tensor) {
+    static_assert(Argument::dtype == Port::dtype, "davit: an argument of a typed method has another element type than its signature says");
+    static_assert(Argument::dtype != Port::dtype || std::ranges::equal(Argument::sizes, Port::sizes),
+                  "davit: an argument of a typed method has other sizes than its signature says");
+    static_assert(Argument::dtype != Port::dtype || !std::ranges::equal(Argument::sizes, Port::sizes) || std::is_convertible_v<Argument, Port>,
+                  "davit: an argument of a typed method is not of the type that its signature says");
+  }
+}
+
+/// Says what is wrong with a call of a typed method whose arguments are not of the types `Ports`.
+template <class Ports, class... Args>
+consteval void check_typed_arguments() {
+  constexpr bool count_fits = std::tuple_size_v<Ports> == sizeof...(Args);
+  static_assert(count_fits, "davit: a typed method takes its inputs and then its outputs, one davit::StaticTensor each");
+  if constexpr (count_fits)
+    []<std::size_t... I>(std::index_sequence<I...>) { (check_typed_argument<Args, std::tuple_element_t<I, Ports>>(), ...); }(std::index_sequence_for<Args...>{});
+}
+
 }  // namespace detail
 
 /// A lowered method whose tensors have dtypes and sizes known when compiling: `TypedMethod<B, std::tuple<Outs...>(Ins...)>`
 /// with StaticTensor types. All checks are made once, by `bind`; a call only passes pointers.
 ///
 /// For methods without state and without mutations. A call writes the outputs into the caller's tensors.
-template <RuntimeBackend B, class Signature>
+template <class B, class Signature>
 class TypedMethod;
 
-template <RuntimeBackend B, class... Outs, class... Ins>
+template <class B, class... Outs, class... Ins>
 class TypedMethod<B, std::tuple<Outs...>(Ins...)> {
+  static_assert(check_runtime_backend<B>());
+
  public:
   /// Errors: not_available, not_found; invalid_argument, invalid_dtype, invalid_shape if the method is not of this type.
   [[nodiscard]] static Result<TypedMethod> bind(LoweredProgram program, std::string_view name) {
@@ -51,7 +77,7 @@ class TypedMethod<B, std::tuple<Outs...>(Ins...)> {
     return typed;
   }
 
-  /// Runs the method on `ins` and writes to `outs`. Faults are the backend's.
+  /// Runs the method on `ins` and writes to `outs`. Faults are the backend's. Other types do not compile.
   [[nodiscard]] Status operator()(Ins... ins, Outs... outs) {
     const EValue inputs[sizeof...(Ins) + 1] = {EValue(ins.view())...};
     EValue outputs[sizeof...(Outs) + 1] = {EValue(outs.view())...};
@@ -66,6 +92,12 @@ class TypedMethod<B, std::tuple<Outs...>(Ins...)> {
       if (!good) return std::unexpected(Fault(ErrorCode::invalid_shape));
       return {};
     }(std::index_sequence_for<Outs...>{});
+  }
+
+  template <class... Args>
+  Status operator()(const Args&...) {
+    detail::check_typed_arguments<std::tuple<Ins..., Outs...>, Args...>();
+    return std::unexpected(Fault(ErrorCode::invalid_argument));
   }
 
  private:

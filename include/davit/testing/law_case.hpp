@@ -50,9 +50,9 @@ struct LawCase {
     Result<Session> session = Session::make(lowered);
     if (!session) return broken(law, how, ": ", to_name(session.error()));
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      Result<std::span<const EValue>> outputs = session->run(0, samples[i]);
+      Result<Outputs> outputs = session->run(0, samples[i]);
       if (!outputs) return broken(law, how, ": ", to_name(outputs.error()));
-      if (Snapshot(*outputs) != expected[i]) return broken(law, how, ": sample ", i, " gave another result");
+      if (Snapshot(outputs->all()) != expected[i]) return broken(law, how, ": sample ", i, " gave another result");
     }
   }
 
@@ -65,12 +65,12 @@ struct LawCase {
     }
     for (const SampleInputs& sample : samples) {
       const Snapshot inputs(sample);
-      Result<std::span<const EValue>> outputs = session->run(0, sample);
+      Result<Outputs> outputs = session->run(0, sample);
       if (!outputs) {
         broken("outputs", "a sample did not run: ", to_name(outputs.error()));
         return false;
       }
-      expected.emplace_back(*outputs);
+      expected.emplace_back(outputs->all());
       if (!mutates_inputs() && Snapshot(sample) != inputs) broken("inputs", "execute changed its inputs");
     }
     return true;

@@ -39,18 +39,18 @@ void check_sessions(LawCase<B>& c, const LoweredProgram& program) {
   const bool stateless = program.state().empty();  // with state, results depend on the calls before
   for (std::size_t i = 0; i < c.samples.size(); ++i) {
     const std::size_t opposite = c.samples.size() - 1 - i;
-    Result<std::span<const EValue>> outputs = one.run(0, c.samples[i]);
-    Result<std::span<const EValue>> others = other.run(0, c.samples[opposite]);
+    Result<Outputs> outputs = one.run(0, c.samples[i]);
+    Result<Outputs> others = other.run(0, c.samples[opposite]);
     if (!outputs) return c.broken("sessions", to_name(outputs.error()));
     if (!others) return c.broken("sessions", to_name(others.error()));
-    if (Snapshot(*outputs) != c.expected[i]) c.broken("sessions", "sample ", i, " changed when another session ran");
-    if (stateless && Snapshot(*others) != c.expected[opposite])
+    if (Snapshot(outputs->all()) != c.expected[i]) c.broken("sessions", "sample ", i, " changed when another session ran");
+    if (stateless && Snapshot(others->all()) != c.expected[opposite])
       c.broken("sessions", "sample ", opposite, " gave another result between calls of another session");
   }
   if (!stateless) return;
   for (std::size_t i = c.samples.size(); i-- > 0;) {
-    Result<std::span<const EValue>> outputs = one.run(0, c.samples[i]);
-    if (!outputs || Snapshot(*outputs) != c.expected[i])
+    Result<Outputs> outputs = one.run(0, c.samples[i]);
+    if (!outputs || Snapshot(outputs->all()) != c.expected[i])
       c.broken("functional", "sample ", i, " gave another result later");
   }
 }
@@ -63,7 +63,7 @@ void check_wrong_inputs(LawCase<B>& c, const LoweredProgram& program) {
   if (!made) return c.broken("sessions", to_name(made.error()));
   Session& session = *made;
   const auto refused = [&](std::span<const EValue> inputs, std::string_view how) {
-    const Result<std::span<const EValue>> outputs = session.run(0, inputs);
+    const Result<Outputs> outputs = session.run(0, inputs);
     if (outputs) return c.broken("checked", how, " was accepted");
     const ErrorCode code = outputs.error().code;
     if (code != ErrorCode::invalid_argument && code != ErrorCode::invalid_dtype && code != ErrorCode::invalid_shape)
@@ -91,8 +91,8 @@ void check_wrong_inputs(LawCase<B>& c, const LoweredProgram& program) {
     inputs[i] = right;
   }
   if (c.mutates_inputs() || !program.state().empty()) return;
-  Result<std::span<const EValue>> outputs = session.run(0, c.samples[0]);
-  if (!outputs || Snapshot(*outputs) != c.expected[0])
+  Result<Outputs> outputs = session.run(0, c.samples[0]);
+  if (!outputs || Snapshot(outputs->all()) != c.expected[0])
     c.broken("checked", "after wrong inputs, right ones gave another result");
 }
 

@@ -38,8 +38,8 @@ void check_tracer(LawCase<B>& c, const LoweredProgram& program) {
   Result<Session> session = Session::make(program, {.tracer = TracerRef(tracer)});
   if (!session) return c.broken("sessions", to_name(session.error()));
   for (std::size_t i = 0; i < c.samples.size(); ++i) {
-    Result<std::span<const EValue>> outputs = session->run(0, c.samples[i]);
-    if (!outputs || Snapshot(*outputs) != c.expected[i]) c.broken("tracer", "sample ", i, " gave another result");
+    Result<Outputs> outputs = session->run(0, c.samples[i]);
+    if (!outputs || Snapshot(outputs->all()) != c.expected[i]) c.broken("tracer", "sample ", i, " gave another result");
   }
   if (!tracer.paired || !tracer.open.empty())
     c.broken("handles", "begin_op and end_op are no pairs");

@@ -59,7 +59,7 @@ TEST_CASE("blocks of scratch share memory where their lives allow it; a given ou
   CHECK(ws.address(5) == code.constants[0].data());
 
   Tensor destination = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{1024});
-  const EValue given[] = {destination.view()};
+  const EValue given[] = {destination};
   CHECK(ws.prepare(code, given) <= whole);
   CHECK(ws.is_given(0));
   ws.set_address(code, 2, static_cast<std::byte*>(destination.view().data));

@@ -13,4 +13,38 @@ DAVIT_INLINE Tensor Tensor::zeros(ScalarType dtype, std::span<const std::int64_t
   return tensor;
 }
 
+namespace detail {
+
+DAVIT_INLINE Result<void> check_elements(const TensorView& tensor, ScalarType dtype, std::string_view what) {
+  if (tensor.dtype != dtype)
+    return std::unexpected(Error{.code = ErrorCode::invalid_dtype, .stage = Stage::execute,
+                                 .what = concat(what, " has elements of ", name_of(tensor.dtype), ", not of ", name_of(dtype)),
+                                 .fix = "ask for the type that it has"});
+  if (!tensor.is_contiguous())
+    return std::unexpected(Error{.code = ErrorCode::invalid_shape, .stage = Stage::execute,
+                                 .what = concat("the elements of ", what, " do not lie side by side"),
+                                 .fix = "clone it: a clone is contiguous; or walk its strides"});
+  return {};
+}
+
+DAVIT_INLINE Result<Tensor> tensor_over(SharedBytes storage, ScalarType dtype, std::size_t count, std::span<const std::int64_t> sizes) {
+  std::int64_t product = 1;
+  bool fits = sizes.size() <= max_rank;
+  Name text;
+  for (const std::int64_t size : sizes) {
+    fits = !__builtin_mul_overflow(product, size, &product) && size >= 0 && fits;
+    text = concat(text, text.empty() ? "" : ", ", size);
+  }
+  if (!fits || static_cast<std::size_t>(product) != count)
+    return std::unexpected(Error{.code = ErrorCode::invalid_shape, .stage = Stage::execute,
+                                 .what = concat("a tensor of sizes [", text, "] cannot be made of ", count, " elements"),
+                                 .fix = "pass as many elements as the sizes multiply to"});
+  Tensor tensor{.dtype = dtype, .sizes = {sizes.begin(), sizes.end()}, .strides = {}, .storage = std::move(storage)};
+  tensor.strides.resize(sizes.size());
+  contiguous_strides(tensor.sizes, tensor.strides);
+  return tensor;
+}
+
+}  // namespace detail
+
 }  // namespace davit

@@ -59,7 +59,7 @@ namespace detail {
 
 }  // namespace detail
 
-DAVIT_INLINE Result<std::span<const EValue>> Session::run(std::size_t index, std::span<const EValue> user_inputs) {
+DAVIT_INLINE Result<Outputs> Session::run(std::size_t index, std::span<const EValue> user_inputs) {
   detail::MethodState& m = state_->methods[index];
   std::span<const EValue> inputs = user_inputs;
   if (m.frame.gathers()) {
@@ -81,7 +81,7 @@ DAVIT_INLINE Result<std::span<const EValue>> Session::run(std::size_t index, std
     if (const Status status = detail::execute(*only); !status) [[unlikely]]
       return std::unexpected(detail::error_of(m, *only, status.error()));
     if (!m.frame.writes_back() && only->checks.match_all(only->call.outputs.data())) [[likely]]
-      return std::span<const EValue>(only->call.outputs);
+      return Outputs(only->call.outputs.data(), m.frame.interface());
   } else if (Result<void> run = detail::run_schedule(m, inputs, changed); !run) {
     return std::unexpected(std::move(run.error()));
   }
@@ -89,11 +89,10 @@ DAVIT_INLINE Result<std::span<const EValue>> Session::run(std::size_t index, std
     if (Result<void> checked = m.frame.check_outputs(); !checked) return std::unexpected(std::move(checked.error()));
   if (m.frame.writes_back())
     if (Result<void> written = m.frame.write_back(inputs, state_->state); !written) return std::unexpected(std::move(written.error()));
-  return std::span<const EValue>(m.frame.outputs());
+  return Outputs(m.frame.outputs().data(), m.frame.interface());
 }
 
-DAVIT_INLINE Result<std::span<const EValue>> Session::run(std::string_view name, std::span<const EValue> args,
-                                                          std::span<const NamedValue> kwargs) {
+DAVIT_INLINE Result<Outputs> Session::run(std::string_view name, std::span<const EValue> args, std::span<const NamedValue> kwargs) {
   const Result<std::size_t> index = state_->program.find_method(name);
   if (!index) return std::unexpected(index.error());
   if (kwargs.empty()) return run(*index, args);

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "davit/backend/contract.hpp"
+
+namespace davit {
+
+/// The rules of the contract, in its order.
+enum class BackendRule : std::uint8_t {
+  name,
+  compile_spec,
+  processed,
+  handle,
+  is_available,
+  compile,
+  compile_result,
+  execute,
+  execute_result,
+  preprocess,
+  preprocess_result,
+  refuses,
+  prepare,
+  save,
+  none,
+};
+
+namespace detail {
+
+/// A backend's execute with the context of a session that neither traces nor reports.
+template <class B>
+concept CanExecute = requires(const typename B::Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
+                              ExecuteContext<NullTracer, NoReport, workspace_of<B>>& context) { B::execute(handle, inputs, outputs, context); };
+template <class P, class B>
+concept CanPreprocess = requires(const Method& method, const typename B::CompileSpec& spec, DebugHandleRecorder& debug_handles) {
+  P::preprocess(method, spec, debug_handles);
+};
+
+/// The first rule of the part that ships to the target which B breaks, optional parts among them if B has a member of the name.
+template <class B>
+[[nodiscard]] consteval BackendRule broken_runtime_rule() {
+  if constexpr (!requires { requires std::convertible_to<decltype((B::name)), std::string_view>; }) {
+    return BackendRule::name;
+  } else if constexpr (!requires { typename B::CompileSpec; }) {
+    return BackendRule::compile_spec;
+  } else if constexpr (!requires { typename B::Processed; }) {
+    return BackendRule::processed;
+  } else if constexpr (!requires { typename B::Handle; }) {
+    return BackendRule::handle;
+  } else if constexpr (!requires { { B::is_available() } -> std::same_as<bool>; }) {
+    return BackendRule::is_available;
+  } else if constexpr (!requires(const typename B::Processed& processed, const typename B::CompileSpec& spec) { B::compile(processed, spec); }) {
+    return BackendRule::compile;
+  } else if constexpr (!requires(const typename B::Processed& processed, const typename B::CompileSpec& spec) {
+                         { B::compile(processed, spec) } -> std::same_as<Result<typename B::Handle>>;
+                       }) {
+    return BackendRule::compile_result;
+  } else if constexpr (!CanExecute<B>) {
+    return BackendRule::execute;
+  } else if constexpr (!RuntimeBackend<B>) {
+    return BackendRule::execute_result;
+  } else if constexpr (requires { &B::refuses; } && !SelectsNodes<B>) {
+    return BackendRule::refuses;
+  } else if constexpr (requires { &B::prepare; } && !Prepares<B>) {
+    return BackendRule::prepare;
+  } else if constexpr (requires { &B::save; } && !SavesProcessed<B>) {
+    return BackendRule::save;
+  } else {
+    return BackendRule::none;
+  }
+}
+
+template <class B>
+[[nodiscard]] consteval BackendRule broken_rule() {
+  constexpr BackendRule broken = broken_runtime_rule<B>();
+  if constexpr (broken != BackendRule::none) {
+    return broken;
+  } else if constexpr (!CanPreprocess<preprocessor_of<B>, B>) {
+    return BackendRule::preprocess;
+  } else if constexpr (!Backend<B>) {
+    return BackendRule::preprocess_result;
+  } else {
+    return BackendRule::none;
+  }
+}
+
+/// One assertion per rule, of which at most one fails.
+template <class B, BackendRule broken>
+consteval void assert_rules() {
+  using enum BackendRule;
+  static_assert(broken != name, "davit: a backend needs a name: static constexpr std::string_view name = \"npu\";");
+  static_assert(broken != compile_spec, "davit: a backend needs a type CompileSpec, what its user may ask for: struct CompileSpec {};");
+  static_assert(broken != processed, "davit: a backend needs a type Processed, what preprocess makes and what ships: struct Processed {};");
+  static_assert(broken != handle, "davit: a backend needs a type Handle, what compile makes on the target: struct Handle {};");
+  static_assert(broken != is_available, "davit: a backend needs static bool is_available();");
+  static_assert(broken != compile,
+                "davit: a backend needs static davit::Result<Handle> compile(const Processed&, const CompileSpec&);");
+  static_assert(broken != compile_result, "davit: a backend's compile(processed, spec) must return davit::Result<Handle>");
+  static_assert(broken != execute,
+                "davit: a backend needs template <class Context> static davit::Status execute(const Handle&, std::span<const davit::EValue> "
+                "inputs, std::span<davit::EValue> outputs, Context& context);");
+  static_assert(broken != execute_result, "davit: a backend's execute(handle, inputs, outputs, context) must return davit::Status");
+  static_assert(broken != preprocess,
+                "davit: a backend needs static davit::Result<Processed> preprocess(const davit::Method&, const CompileSpec&, "
+                "davit::DebugHandleRecorder&), in itself or in its type Preprocessor");
+  static_assert(broken != preprocess_result,
+                "davit: a backend's preprocess(method, spec, debug_handles) must return davit::Result<Processed>");
+  static_assert(broken != refuses, "davit: this backend's refuses would not be called; it must be "
+                                   "static const char* refuses(davit::GraphModuleView, davit::NodeId)");
+  static_assert(broken != prepare, "davit: this backend's prepare would not be called; it must be "
+                                   "static davit::Result<std::size_t> prepare(const Handle&, std::span<const davit::EValue> inputs, "
+                                   "std::span<const davit::EValue> outputs, Workspace&), or that without outputs");
+  static_assert(broken != save, "davit: this backend's save would not be called; it needs save, load, save_spec and load_spec, as "
+                                "davit::SavesProcessed says");
+}
+
+}  // namespace detail
+
+/// Asserts what a backend must have, in the order of the contract up to the first rule that is broken: the compiler's first
+/// lines say which, and how to mend it. Always true: `static_assert(davit::check_backend<npu>());` beside the type.
+template <class B>
+consteval bool check_backend() {
+  detail::assert_rules<B, detail::broken_rule<B>()>();
+  return true;
+}
+
+/// The same for the part that ships to the target.
+template <class B>
+consteval bool check_runtime_backend() {
+  detail::assert_rules<B, detail::broken_runtime_rule<B>()>();
+  return true;
+}
+
+}  // namespace davit

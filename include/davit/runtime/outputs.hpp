@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "davit/core/config.hpp"
+#include "davit/core/error.hpp"
+#include "davit/core/evalue.hpp"
+#include "davit/core/tensor.hpp"
+#include "davit/lowering/method_interface.hpp"
+
+namespace davit {
+
+/// One output of a run, or the lack of one: then its value is none, and its other members say which outputs there are.
+///
+/// A view that holds until the session's next run.
+class Output {
+ public:
+  Output(const EValue& value, std::string_view name) noexcept : value_(&value), name_(name) {}
+  /// An output that the method does not have. `error` makes the Error, from the rest.
+  using Lack = Error (*)(const MethodInterface& interface, std::string_view name, std::size_t index);
+  Output(Lack error, const MethodInterface& interface, std::string_view name, std::size_t index) noexcept
+      : value_(&none), name_(name), lack_(error), interface_(&interface), index_(index) {}
+
+  /// The output's value as it is; none if there is no such output.
+  [[nodiscard]] const EValue& value() const noexcept { return *value_; }
+  operator const EValue&() const noexcept { return *value_; }
+  const EValue* operator->() const noexcept { return value_; }
+  /// The value's name in the exported graph; of a mutation, the buffer, parameter or input that took it.
+  [[nodiscard]] std::string_view name() const noexcept { return name_; }
+
+  /// The elements of a tensor, in row-major order. Errors: not_found; invalid_argument if it is no tensor; invalid_dtype if its
+  /// elements are no T; invalid_shape if they are not contiguous.
+  template <class T>
+  [[nodiscard]] Result<std::span<const T>> as() const {
+    static_assert(TensorElement<T>, "davit: no tensor has elements of this type; what is no tensor is in value()");
+    if (Result<void> checked = check(scalar_type_of<T>); !checked) return std::unexpected(std::move(checked.error()));
+    const TensorView& tensor = value_->tensor();
+    return std::span<const T>(tensor.template as<T>(), static_cast<std::size_t>(tensor.numel()));
+  }
+
+  /// A contiguous copy of a tensor, which outlives later runs and the session. Errors: not_found; invalid_argument if it is no
+  /// tensor; out_of_memory.
+  [[nodiscard]] Result<Tensor> clone() const;
+
+ private:
+  static constexpr EValue none{};
+  [[nodiscard]] Result<void> check_tensor() const;
+  [[nodiscard]] Result<void> check(ScalarType dtype) const;
+
+  const EValue* value_;
+  std::string_view name_;
+  Lack lack_ = nullptr;  ///< of an output that is not there
+  const MethodInterface* interface_ = nullptr;
+  std::size_t index_ = 0;
+};
+
+namespace detail {
+
+/// @name The outputs of a method that forward() returns (the loss among them), or its mutations. O(outputs).
+/// @{
+[[nodiscard]] std::size_t count_outputs(const MethodInterface& interface, bool mutations) noexcept;
+[[nodiscard]] Output find_output(const EValue* values, const MethodInterface& interface, bool mutations, std::size_t index) noexcept;
+[[nodiscard]] Output find_output(const EValue* values, const MethodInterface& interface, bool mutations, std::string_view name) noexcept;
+/// @}
+
+/// Outputs of one sort, by number and by name.
+template <bool is_mutations>
+class OutputList {
+ public:
+  /// `values` are all outputs of the method.
+  OutputList(const EValue* values, const MethodInterface& interface) noexcept : values_(values), interface_(&interface) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return count_outputs(*interface_, is_mutations); }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+  /// Output `index`, in order. O(outputs).
+  [[nodiscard]] Output operator[](std::size_t index) const noexcept { return find_output(values_, *interface_, is_mutations, index); }
+  /// The output of that name: of the value in the exported graph, or of the buffer, parameter or input that a mutation changes.
+  [[nodiscard]] Output operator[](std::string_view name) const noexcept { return find_output(values_, *interface_, is_mutations, name); }
+
+  class Iterator {
+   public:
+    using difference_type = std::ptrdiff_t;
+    using value_type = Output;
+    Iterator() = default;
+    Iterator(const OutputList& list, std::size_t index) noexcept : list_(&list), index_(index) {}
+    [[nodiscard]] Output operator*() const noexcept { return (*list_)[index_]; }
+    Iterator& operator++() noexcept {
+      ++index_;
+      return *this;
+    }
+    Iterator operator++(int) noexcept {
+      Iterator before = *this;
+      ++index_;
+      return before;
+    }
+    friend bool operator==(const Iterator& a, const Iterator& b) noexcept { return a.index_ == b.index_; }
+
+   private:
+    const OutputList* list_ = nullptr;
+    std::size_t index_ = 0;
+  };
+  [[nodiscard]] Iterator begin() const noexcept { return {*this, 0}; }
+  [[nodiscard]] Iterator end() const noexcept { return {*this, size()}; }
+
+ protected:
+  const EValue* values_;
+  const MethodInterface* interface_;
+};
+
+}  // namespace detail
+
+/// The values that a run wrote to buffers, parameters and user inputs.
+using Mutations = detail::OutputList<true>;
+
+/// What a run answers: what the model's forward() returns, by number and by name, and apart from it what the run changed. Two
+/// pointers; views that hold until the session's next run (see Output::clone).
+class Outputs : public detail::OutputList<false> {
+ public:
+  using OutputList::OutputList;
+
+  [[nodiscard]] Mutations mutations() const noexcept { return {values_, *interface_}; }
+  /// All outputs of the program in its own order: tokens, mutations, what forward() returns, gradients.
+  [[nodiscard]] std::span<const EValue> all() const noexcept { return {values_, interface_->outputs.size()}; }
+};
+
+}  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/runtime/impl/outputs.ipp"
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// EXPECT_ERROR: davit: this backend's CompileSpec has no default; pass one: davit::to_backend<B>(program, spec)
+#include "davit/lowering/to_backend.hpp"
+
+struct npu {
+  static constexpr std::string_view name = "npu";
+  struct CompileSpec {
+#ifndef ACCEPT
+    explicit CompileSpec(int cores);
+#endif
+  };
+  struct Processed {};
+  struct Handle {};
+  static bool is_available();
+  static davit::Result<Processed> preprocess(const davit::Method&, const CompileSpec&, davit::DebugHandleRecorder&);
+  static davit::Result<Handle> compile(const Processed&, const CompileSpec&);
+  template <class Context>
+  static davit::Status execute(const Handle&, std::span<const davit::EValue>, std::span<davit::EValue>, Context&);
+};
+
+bool lower(const davit::ExportedProgram& program) {
+  return davit::to_backend<npu>(program).has_value();
+}
