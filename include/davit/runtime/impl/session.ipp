@@ -45,9 +45,10 @@ namespace detail {
   for (std::size_t i = 0; i < inputs.size(); ++i) m.slots[m.schedule->input_slots[i]] = inputs[i];
   Error error;
   if (changed && !plan_run(m, error)) return std::unexpected(std::move(error));
-  if (!run_graph(m, root_graph, 0, error)) return std::unexpected(std::move(error));
+  const bool ran = run_graph(m, root_graph, 0, error);
+  if (m.only != nullptr) m.only->call.outputs = outputs;  // where later calls answer, whether this one did or not
+  if (!ran) return std::unexpected(std::move(error));
   for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = m.slots[m.schedule->output_slots[i]];
-  if (m.only != nullptr) m.only->call.outputs = outputs;  // where later calls answer
   return {};
 }
 
