@@ -157,8 +157,8 @@ int main(int argc, char** argv) {
   Session traced = *Session::make(lowered);
   const EValue value(input.view());
 
-  const std::span<const EValue> outputs = must(session.run(0, std::span(&value, 1)));
-  const double relative = outputs.empty() || !outputs[0].is_tensor() ? INFINITY : gap(outputs[0].tensor(), recorded);
+  const Outputs outputs = must(session.run(0, std::span(&value, 1)));
+  const double relative = !outputs[0]->is_tensor() ? INFINITY : gap(outputs[0]->tensor(), recorded);
   if (!(relative <= 1e-4)) fail("the output differs from the recorded one by " + std::to_string(relative));
   std::ostringstream parts;
   for (const auto& delegate : lowered.methods()[0].delegates)
