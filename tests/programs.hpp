@@ -26,8 +26,8 @@ inline constexpr std::string_view trace_of_add =
 inline constexpr std::string_view trace_of_mul = "File \"/home/user/model.py\", line 7, in forward\n    return x * h\n";
 
 /// A program whose graph inputs are all user inputs and whose outputs are all user outputs.
-constexpr davit::ExportedProgram user_program(davit::GraphModule module) {
-  davit::ExportedProgram program;
+constexpr davit::ProgramTables user_program(davit::GraphModule module) {
+  davit::ProgramTables program;
   program.graph_module = std::move(module);
   const davit::GraphModuleView graph = program.view();
   const auto argument = [&](const davit::Argument& a) -> davit::UserArgument {
@@ -56,7 +56,7 @@ constexpr davit::ExportedProgram user_program(davit::GraphModule module) {
 }
 
 /// forward(self, x): return x
-constexpr davit::ExportedProgram identity(Sizes sizes = {}, davit::ScalarType dtype = davit::ScalarType::float32) {
+constexpr davit::ProgramTables identity(Sizes sizes = {}, davit::ScalarType dtype = davit::ScalarType::float32) {
   davit::GraphBuilder b;
   b.begin_graph();
   const davit::ValueId x = b.input("x", dtype, sizes);
@@ -65,7 +65,7 @@ constexpr davit::ExportedProgram identity(Sizes sizes = {}, davit::ScalarType dt
 }
 
 /// forward(self, x, h): return x <op> h
-constexpr davit::ExportedProgram binary(std::string_view target, Sizes sizes = {},
+constexpr davit::ProgramTables binary(std::string_view target, Sizes sizes = {},
                                         std::string_view trace = trace_of_add,
                                         davit::ScalarType dtype = davit::ScalarType::float32) {
   davit::GraphBuilder b;
@@ -78,14 +78,14 @@ constexpr davit::ExportedProgram binary(std::string_view target, Sizes sizes = {
   b.end_graph({out});
   return user_program(std::move(b).finish());
 }
-constexpr davit::ExportedProgram add(Sizes sizes = {}) {
+constexpr davit::ProgramTables add(Sizes sizes = {}) {
   return binary("aten.add.Tensor", sizes);
 }
 
 /// forward(self, a0, a1, ...): return a0 (and a0 ... again, `outputs` times)
 /// A method of one node, "test.echo", that takes float tensors x (or a0, a1, ...) and makes values r0, r1, ... of these
 /// kinds: for backends that take any operator.
-constexpr davit::ExportedProgram echo(std::size_t inputs = 1, const std::vector<davit::ValueKind>& outputs = {davit::ValueKind::tensor}) {
+constexpr davit::ProgramTables echo(std::size_t inputs = 1, const std::vector<davit::ValueKind>& outputs = {davit::ValueKind::tensor}) {
   davit::GraphBuilder b;
   b.begin_graph();
   std::vector<davit::Argument> in;
@@ -102,7 +102,7 @@ constexpr davit::ExportedProgram echo(std::size_t inputs = 1, const std::vector<
   return user_program(std::move(b).finish());
 }
 
-constexpr davit::ExportedProgram passes(std::size_t inputs, std::size_t outputs) {
+constexpr davit::ProgramTables passes(std::size_t inputs, std::size_t outputs) {
   davit::GraphBuilder b;
   b.begin_graph();
   std::vector<davit::ValueId> in;
@@ -145,8 +145,8 @@ constexpr davit::ExportGraphSignature seed_signature() {
           .output_specs = {BufferMutationSpec({"add_2"}, "my_buffer2"), UserOutputSpec{TensorArgument{"add_1"}}}};
 }
 /// The same with a state dict whose tensors have no storage: enough for everything that does not run.
-constexpr davit::ExportedProgram seed() {
-  davit::ExportedProgram program;
+constexpr davit::ProgramTables seed() {
+  davit::ProgramTables program;
   program.graph_module = seed_graph();
   program.signature = seed_signature();
   for (const std::string_view name : {"my_parameter", "my_buffer1", "my_buffer2"})
@@ -174,7 +174,7 @@ inline float item(const EValue& value) {
 }
 
 /// `b = b + x; return b` with buffer b: a method with state.
-inline davit::ExportedProgram counter(float start) {
+inline davit::ProgramTables counter(float start) {
   davit::GraphBuilder b;
   b.begin_graph();
   const auto buffer = b.input("b_total", davit::ScalarType::float32, {});
@@ -182,7 +182,7 @@ inline davit::ExportedProgram counter(float start) {
   const auto sum = b.call("aten.add.Tensor", {{"self", b.value(buffer)}, {"other", b.value(x)}}, "add",
                           davit::ScalarType::float32, {});
   b.end_graph({sum, sum});
-  davit::ExportedProgram program;
+  davit::ProgramTables program;
   program.graph_module = std::move(b).finish();
   program.signature = {.input_specs = {davit::InputToBufferSpec({"b_total"}, "total", true),
                                        davit::UserInputSpec{davit::TensorArgument{"x"}}},

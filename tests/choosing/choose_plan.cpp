@@ -17,12 +17,12 @@ using Numbers = std::vector<std::uint32_t>;
 namespace {
 
 /// Three operators in a chain, each a region.
-constexpr ExportedProgram sample() {
+constexpr ProgramTables sample() {
   Draft d;
   d.output(d.sub("s", d.mul("m", d.add("a", d.user("x", {4}), 1.0), 2.0), 3.0));
   return d.finish();
 }
-constexpr RegionChoice choice_of(const ExportedProgram& program) {
+constexpr RegionChoice choice_of(const ProgramTables& program) {
   return RegionChoice(program, {3, 3, 3}, {"A", "B"}, {.regions = 3});
 }
 /// A costs 100 a region, B 100 too but 40 for the middle one.
@@ -35,7 +35,7 @@ constexpr CostTable costs(const RegionChoice& choice, std::uint64_t border = 0) 
   }
   return table;
 }
-constexpr RegionPlan chosen(const ExportedProgram& program, const RegionChoice& choice, const CostTable& table) {
+constexpr RegionPlan chosen(const ProgramTables& program, const RegionChoice& choice, const CostTable& table) {
   const PlanChoice plans = choose_plan(program, choice, table);
   return plans.candidates[plans.chosen].plan;
 }

@@ -18,11 +18,11 @@ using Numbers = std::vector<std::uint32_t>;
 
 namespace {
 
-constexpr Regions divide(const ExportedProgram& program, const Bits& support, RegionOptions options = {.regions = 1}) {
+constexpr Regions divide(const ProgramTables& program, const Bits& support, RegionOptions options = {.regions = 1}) {
   const ValueUsers users = value_users(program.view());
   return divide_regions(program, support, users, options);
 }
-constexpr ExportedProgram chain(std::uint32_t length) {
+constexpr ProgramTables chain(std::uint32_t length) {
   Draft d;
   ValueId v = d.user("x", {4});
   for (std::uint32_t i = 0; i < length; ++i) v = d.add(concat("n", i), v, 1.0);

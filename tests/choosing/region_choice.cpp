@@ -16,7 +16,7 @@ using Numbers = std::vector<std::uint32_t>;
 namespace {
 
 /// add, add, mul, add
-constexpr ExportedProgram sample() {
+constexpr ProgramTables sample() {
   Draft d;
   ValueId v = d.add("a", d.user("x", {4}), 1.0);
   v = d.mul("m", d.add("b", v, 2.0), 3.0);

@@ -14,19 +14,19 @@ using support::Sizes;
 
 namespace {
 
-constexpr RegionKey key(const ExportedProgram& program, std::initializer_list<NodeId> nodes) {
+constexpr RegionKey key(const ProgramTables& program, std::initializer_list<NodeId> nodes) {
   const ValueUsers users = value_users(program.view());
   return RegionKeys(program, users).of(std::vector<NodeId>(nodes));
 }
 /// y = (x + number) * x, with other names and other sizes.
-constexpr ExportedProgram sample(std::string_view x, std::string_view a, double number = 1, Sizes sizes = {2, 3}) {
+constexpr ProgramTables sample(std::string_view x, std::string_view a, double number = 1, Sizes sizes = {2, 3}) {
   Draft d;
   const ValueId in = d.user(x, sizes);
   d.output(d.mul("y", d.add(a, in, number), in));
   return d.finish();
 }
 /// Two like blocks after another: s = relu(v) + v.
-constexpr ExportedProgram blocks() {
+constexpr ProgramTables blocks() {
   Draft d;
   ValueId v = d.user("x", {4});
   for (int i = 0; i < 2; ++i) v = d.add(concat("s", i), d.relu(concat("r", i), v), v);

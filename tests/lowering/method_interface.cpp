@@ -12,7 +12,7 @@ using namespace davit;
 namespace {
 
 /// (Tensor x[s0, 4], SymInt n, int 3, float 2.5, bool True, str "mode", None) -> (x, n, 7, None)
-constexpr ExportedProgram mixed() {
+constexpr ProgramTables mixed() {
   GraphBuilder b;
   b.begin_graph();
   const Dim sizes[] = {{.value = 2, .expr = b.symbol("s0")}, {.value = 4}};

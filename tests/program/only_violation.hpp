@@ -9,7 +9,7 @@
 #include "davit/program/verify.hpp"
 
 /// True if `program` has exactly one violation, with this place and this text.
-constexpr bool only(const davit::ExportedProgram& program, std::string_view where, std::string_view what,
+constexpr bool only(const davit::ProgramTables& program, std::string_view where, std::string_view what,
                     davit::VerifyOptions options = {}) {
   const std::vector<davit::Error> violations = davit::verify(program, options);
   return violations.size() == 1 && violations[0].code == davit::ErrorCode::invalid_program &&

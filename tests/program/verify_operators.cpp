@@ -38,7 +38,7 @@ static_assert(check_operators());
 // -- sub-graphs ---------------------------------------------------------------------------------------------------
 
 /// cond whose true graph takes `inputs` values and gives `outputs`.
-constexpr ExportedProgram conditional(int inputs, int outputs, bool has_graph = true) {
+constexpr ProgramTables conditional(int inputs, int outputs, bool has_graph = true) {
   GraphBuilder b;
   b.begin_graph();
   const ValueId p = b.input("p", ScalarType::bool_, {});
@@ -69,7 +69,7 @@ constexpr bool check_arity() {
 }
 static_assert(check_arity());
 
-constexpr ExportedProgram loop(std::size_t results) {
+constexpr ProgramTables loop(std::size_t results) {
   GraphBuilder b;
   b.begin_graph();
   const ValueId i = b.input("i", ScalarType::int64, {});

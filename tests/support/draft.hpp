@@ -28,7 +28,7 @@ struct Operand {
 class Draft {
  public:
   davit::GraphBuilder b;
-  davit::ExportedProgram program;
+  davit::ProgramTables program;
 
   constexpr Draft() { b.begin_graph(); }
 
@@ -190,7 +190,7 @@ class Draft {
     mutation_specs_.push_back(davit::UserInputMutationSpec({name(v)}, davit::Name::own(target)));
   }
 
-  constexpr davit::ExportedProgram finish() {
+  constexpr davit::ProgramTables finish() {
     std::vector<davit::Argument> outputs = tokens_;
     for (const auto* part : {&mutations_, &results_}) outputs.insert(outputs.end(), part->begin(), part->end());
     for (auto* part : {&mutation_specs_, &result_specs_})

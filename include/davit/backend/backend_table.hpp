@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "davit/backend/contract.hpp"
+#include "davit/core/config.hpp"
 
 namespace davit {
 
@@ -149,44 +150,48 @@ struct BackendCalls {
   }
 };
 
+/// Where a backend type's table lies. In compiled use a backend of the library says that its own is there.
+template <class B>
+struct TableOf {
+  static constexpr BackendTable table = BackendCalls<B>::table();
+};
+
 }  // namespace detail
 
 /// The table of one backend.
 template <RuntimeBackend B>
-inline constexpr BackendTable backend_table = detail::BackendCalls<B>::table();
+inline constexpr const BackendTable& backend_table = detail::TableOf<B>::table;
 
 /// The tables of a list of backends, in its order.
 class BackendTables {
  public:
   constexpr BackendTables() = default;
-  constexpr explicit BackendTables(std::span<const BackendTable> rows) noexcept : rows_(rows) {}
+  constexpr explicit BackendTables(std::span<const BackendTable* const> rows) noexcept : rows_(rows) {}
 
   [[nodiscard]] constexpr std::size_t size() const noexcept { return rows_.size(); }
-  [[nodiscard]] constexpr const BackendTable& operator[](std::size_t index) const noexcept { return rows_[index]; }
-  [[nodiscard]] constexpr auto begin() const noexcept { return rows_.begin(); }
-  [[nodiscard]] constexpr auto end() const noexcept { return rows_.end(); }
+  [[nodiscard]] constexpr const BackendTable& operator[](std::size_t index) const noexcept { return *rows_[index]; }
   [[nodiscard]] constexpr std::string_view name(std::size_t index) const noexcept {
-    return index < rows_.size() ? rows_[index].name : std::string_view("?");
+    return index < rows_.size() ? rows_[index]->name : std::string_view("?");
   }
   /// The index of the backend of that name, or size().
   [[nodiscard]] constexpr std::size_t find(std::string_view name) const noexcept {
     std::size_t i = 0;
-    while (i < rows_.size() && rows_[i].name != name) ++i;
+    while (i < rows_.size() && rows_[i]->name != name) ++i;
     return i;
   }
   /// All names, separated by ", ".
-  [[nodiscard]] Name names() const {
-    Name all;
-    for (const BackendTable& row : rows_) all = concat(all, all.empty() ? "" : ", ", row.name);
-    return all;
-  }
+  [[nodiscard]] Name names() const;
   /// Why a backend does not take a node; nullptr if it does, or does not say.
   [[nodiscard]] const char* refuses(std::size_t index, GraphModuleView graph, NodeId node) const {
-    return rows_[index].refuses == nullptr ? nullptr : rows_[index].refuses(graph, node);
+    return rows_[index]->refuses == nullptr ? nullptr : rows_[index]->refuses(graph, node);
   }
 
  private:
-  std::span<const BackendTable> rows_;
+  std::span<const BackendTable* const> rows_;
 };
 
 }  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/backend/impl/backend_table.ipp"
+#endif

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "davit/backend/contract.hpp"
+#include "davit/backend/backend_table.hpp"
 #include "davit/backends/compiler_demo/tokens.hpp"
 #include "davit/core/copy_tensor.hpp"
 
@@ -240,6 +240,13 @@ struct compiler_demo {
 
 static_assert(Backend<compiler_demo> && SelectsNodes<compiler_demo> && Prepares<compiler_demo> &&
               SavesProcessed<compiler_demo>);
+
+#if defined(DAVIT_COMPILED)
+template <>
+struct detail::TableOf<compiler_demo> {
+  static const BackendTable table;  // made in the library
+};
+#endif
 
 }  // namespace davit
 

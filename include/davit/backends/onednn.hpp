@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "davit/backend/contract.hpp"
+#include "davit/backend/backend_table.hpp"
 #include "davit/backend/run_events.hpp"
 #include "davit/core/config.hpp"
 
@@ -95,6 +95,13 @@ struct onednn {
 };
 
 static_assert(Backend<onednn> && SelectsNodes<onednn> && FillsDestinations<onednn> && SavesSegments<onednn>);
+
+#if defined(DAVIT_COMPILED)
+template <>
+struct detail::TableOf<onednn> {
+  static const BackendTable table;  // made in the library
+};
+#endif
 
 }  // namespace davit
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "davit/backend/contract.hpp"
+#include "davit/backend/backend_table.hpp"
 #include "davit/backend/run_events.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/core/config.hpp"
@@ -102,6 +102,13 @@ struct portable_with : portable {
     return compile_with(Custom::operators, processed);
   }
 };
+
+#if defined(DAVIT_COMPILED)
+template <>
+struct detail::TableOf<portable> {
+  static const BackendTable table;  // made in the library
+};
+#endif
 
 }  // namespace davit
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "davit/backend/contract.hpp"
+#include "davit/backend/backend_table.hpp"
 #include "davit/backend/run_events.hpp"
 #include "davit/core/config.hpp"
 
@@ -106,6 +106,13 @@ struct xnnpack {
 };
 
 static_assert(Backend<xnnpack> && SelectsNodes<xnnpack> && FillsDestinations<xnnpack> && SavesSegments<xnnpack>);
+
+#if defined(DAVIT_COMPILED)
+template <>
+struct detail::TableOf<xnnpack> {
+  static const BackendTable table;  // made in the library
+};
+#endif
 
 }  // namespace davit
 

@@ -52,7 +52,7 @@ namespace detail {
 ///
 /// Candidates that the table has as whole programs compete by those times; if it has none, by the sums of the costs of
 /// their partitions. Deterministic: of equal candidates the one with the earlier backend in front.
-[[nodiscard]] constexpr PlanChoice choose_plan(const ExportedProgram& program, const RegionChoice& choice,
+[[nodiscard]] constexpr PlanChoice choose_plan(const ProgramTables& program, const RegionChoice& choice,
                                                const CostTable& table) {
   PlanChoice out;
   const auto add = [&](PlanCandidate candidate) {

@@ -44,7 +44,7 @@ namespace detail {
 /// Divides a program. See divide_regions.
 class RegionDivider {
  public:
-  constexpr RegionDivider(const ExportedProgram& program, std::span<const std::uint64_t> support,
+  constexpr RegionDivider(const ProgramTables& program, std::span<const std::uint64_t> support,
                           const ValueUsers& users, RegionOptions options)
       : graph_(program.view()), sources_(value_sources(program)), support_(support), users_(users), options_(options) {}
 
@@ -232,7 +232,7 @@ class RegionDivider {
 ///
 /// `support` holds a bit per backend for each node; 0 for one that stays as it is, such as control flow. Deterministic,
 /// O(nodes log nodes + edges).
-[[nodiscard]] constexpr Regions divide_regions(const ExportedProgram& program, std::span<const std::uint64_t> support,
+[[nodiscard]] constexpr Regions divide_regions(const ProgramTables& program, std::span<const std::uint64_t> support,
                                                const ValueUsers& users, RegionOptions options = {}) {
   return detail::RegionDivider(program, support, users, options).run();
 }

@@ -30,7 +30,7 @@ class RegionChoice {
  public:
   /// `support` holds for each node a bit per backend of `backends`, which are in order of preference. The program must
   /// outlive it. O(longest^2 * (nodes + edges)).
-  constexpr RegionChoice(const ExportedProgram& program, std::vector<std::uint64_t> support,
+  constexpr RegionChoice(const ProgramTables& program, std::vector<std::uint64_t> support,
                          std::vector<std::string_view> backends, RegionOptions options = {})
       : graph_(program.view()), support_(std::move(support)), backends_(std::move(backends)), options_(options) {
     const ValueUsers users = value_users(graph_);
@@ -94,7 +94,7 @@ class RegionChoice {
     return plan;
   }
   /// The keys of a plan's groups. O(nodes + edges).
-  [[nodiscard]] constexpr std::vector<RegionKey> keys_of(const ExportedProgram& program, const RegionPlan& plan) const {
+  [[nodiscard]] constexpr std::vector<RegionKey> keys_of(const ProgramTables& program, const RegionPlan& plan) const {
     const ValueUsers users = value_users(graph_);
     RegionKeys keys(program, users);
     return keys_of(keys, plan);

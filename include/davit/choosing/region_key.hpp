@@ -50,7 +50,7 @@ class KeyMixer {
 /// Makes keys of groups of nodes. The program and the users must outlive it. Built in O(program).
 class RegionKeys {
  public:
-  constexpr RegionKeys(const ExportedProgram& program, const ValueUsers& users)
+  constexpr RegionKeys(const ProgramTables& program, const ValueUsers& users)
       : graph_(program.view()),
         users_(&users),
         sources_(value_sources(program)),

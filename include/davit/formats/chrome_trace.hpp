@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,7 +46,7 @@ class ChromeTracer {
 
   /// Writes the events: operators with debug handle, output bytes, node, module hierarchy and "file:line" of the
   /// model's innermost frame, delegate calls with their backend. Errors: io_error.
-  [[nodiscard]] Result<void> write(const std::filesystem::path& path, const DebugMap& map) const;
+  [[nodiscard]] Result<void> write(const std::string& path, const DebugMap& map) const;
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -20,12 +19,12 @@ inline constexpr std::int64_t cost_table_version = 1;
 /// Errors: corrupt_data with the place in the text; version_mismatch. O(size log size).
 [[nodiscard]] Result<CostTable> parse_cost_table(std::string_view text, std::string_view name = "costs");
 /// Reads a file. Errors: io_error also.
-[[nodiscard]] Result<CostTable> read_cost_table(const std::filesystem::path& file);
+[[nodiscard]] Result<CostTable> read_cost_table(const std::string& file);
 
 /// The table as JSON, an entry a line, by key: equal tables give equal texts. O(entries).
 [[nodiscard]] std::string print_cost_table(const CostTable& table);
 /// Writes a file, at once: it holds the old table or the new one. Errors: io_error.
-[[nodiscard]] Result<void> write_cost_table(const CostTable& table, const std::filesystem::path& file);
+[[nodiscard]] Result<void> write_cost_table(const CostTable& table, const std::string& file);
 
 }  // namespace davit::formats
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <filesystem>
+#include <string>
 
 #include "davit/core/config.hpp"
 #include "davit/core/error.hpp"
@@ -13,7 +13,7 @@ namespace davit::formats {
 /// a share of them lives; nobody may shorten the file meanwhile.
 ///
 /// Errors: io_error, with the path, for what is missing, unreadable, empty or not a regular file.
-[[nodiscard]] Result<SharedBytes> map_file(const std::filesystem::path& path);
+[[nodiscard]] Result<SharedBytes> map_file(const std::string& path);
 
 }  // namespace davit::formats
 

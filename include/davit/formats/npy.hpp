@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "davit/core/config.hpp"
@@ -19,11 +19,11 @@ namespace davit::formats {
 [[nodiscard]] Result<Tensor> read_npy(const SharedBytes& bytes, std::string_view label);
 
 /// Reads a .npy file. Errors as above, and io_error.
-[[nodiscard]] Result<Tensor> read_npy(const std::filesystem::path& path);
+[[nodiscard]] Result<Tensor> read_npy(const std::string& path);
 
 /// Writes a tensor as a .npy file, version 1.0, C order; bfloat16 as its bits in uint16. Errors: io_error,
 /// invalid_dtype.
-[[nodiscard]] Result<void> write_npy(const std::filesystem::path& path, const TensorView& tensor);
+[[nodiscard]] Result<void> write_npy(const std::string& path, const TensorView& tensor);
 
 }  // namespace davit::formats
 

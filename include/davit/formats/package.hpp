@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
+#include <string>
 #include <vector>
 
 #include "davit/core/config.hpp"
@@ -25,7 +25,7 @@ struct SaveOptions {
 [[nodiscard]] Result<std::vector<std::byte>> save_program(const LoweredProgram& program, SaveOptions options = {});
 
 /// Saves to a file. Errors: as above, io_error; a file that cannot be written whole is removed.
-[[nodiscard]] Result<void> save_program(const LoweredProgram& program, const std::filesystem::path& path, SaveOptions options = {});
+[[nodiscard]] Result<void> save_program(const LoweredProgram& program, const std::string& path, SaveOptions options = {});
 
 /// Loads what save_program wrote, matches backends by name against the list, and compiles. Tensors view `bytes`.
 ///
@@ -33,7 +33,7 @@ struct SaveOptions {
 /// cannot run here and has no fallback in the package; what the backends' load and compile report.
 [[nodiscard]] Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes, Diagnostics* diagnostics = nullptr);
 
-[[nodiscard]] Result<LoweredProgram> load_program(BackendTables backends, const std::filesystem::path& path, Diagnostics* diagnostics = nullptr);
+[[nodiscard]] Result<LoweredProgram> load_program(BackendTables backends, const std::string& path, Diagnostics* diagnostics = nullptr);
 
 /// The same for a list of backends; `from` is a path, or bytes.
 template <class List, class From>

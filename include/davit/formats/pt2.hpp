@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "davit/core/config.hpp"
@@ -26,7 +26,7 @@ struct Pt2Options {
 [[nodiscard]] Result<ExportedProgram> read_pt2(SharedBytes bytes, const Pt2Options& options = {});
 
 /// The same from a file, which is mapped and must not change while the program or a copy of it lives.
-[[nodiscard]] Result<ExportedProgram> read_pt2(const std::filesystem::path& path, const Pt2Options& options = {});
+[[nodiscard]] Result<ExportedProgram> read_pt2(const std::string& path, const Pt2Options& options = {});
 
 }  // namespace davit::formats
 

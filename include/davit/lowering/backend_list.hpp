@@ -66,7 +66,7 @@ struct BackendList {
   }
 
  private:
-  static constexpr BackendTable rows[] = {backend_table<Bs>...};
+  static constexpr const BackendTable* rows[] = {&backend_table<Bs>...};
   static constexpr bool names_differ = [] {
     if constexpr ((RuntimeBackend<Bs> && ...)) {
       constexpr std::string_view names[] = {Bs::name...};

@@ -18,7 +18,7 @@ namespace detail {
 /// Collects what a partitioning does against the rules.
 class PartitionChecker {
  public:
-  constexpr PartitionChecker(const ExportedProgram& program, const PartitionTags& tags)
+  constexpr PartitionChecker(const ProgramTables& program, const PartitionTags& tags)
       : program_(program), graph_(program.view()), tags_(tags) {}
 
   constexpr std::vector<Error> run() {
@@ -94,7 +94,7 @@ class PartitionChecker {
         });
   }
 
-  const ExportedProgram& program_;
+  const ProgramTables& program_;
   GraphModuleView graph_;
   const PartitionTags& tags_;
   std::vector<Error> violations_;
@@ -105,7 +105,7 @@ class PartitionChecker {
 /// Everything a partitioning does against the rules: a tagged output or user input, a constant whose users carry another
 /// tag, a tag without a delegation, a node in two tags, a tagged control-flow node, a tag in two graphs. O(nodes + edges).
 /// Source: executorch.exir.lowered_backend_module.create_submodule_from_nodes and executorch.exir.backend.backend_api.
-[[nodiscard]] constexpr std::vector<Error> check_partitioning(const ExportedProgram& program, const PartitionTags& tags) {
+[[nodiscard]] constexpr std::vector<Error> check_partitioning(const ProgramTables& program, const PartitionTags& tags) {
   return detail::PartitionChecker(program, tags).run();
 }
 

@@ -20,7 +20,7 @@ enum class ValueSource : std::uint8_t {
 };
 
 /// The source of every value. O(values + specs log specs).
-[[nodiscard]] constexpr std::vector<ValueSource> value_sources(const ExportedProgram& program) {
+[[nodiscard]] constexpr std::vector<ValueSource> value_sources(const ProgramTables& program) {
   const ExportGraphSignature& signature = program.signature;
   const GraphModuleView graph = program.view();
   std::vector<std::string_view> changed;

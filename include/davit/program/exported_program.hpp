@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "davit/core/config.hpp"
 #include "davit/core/name.hpp"
 #include "davit/core/tensor.hpp"
 #include "davit/program/graph.hpp"
@@ -53,11 +54,9 @@ struct OpsetVersion {
 /// Which rules the program was exported under, from the file's `verifiers`.
 enum class Dialect : std::uint8_t { aten, training, edge, other };
 
-/// A program exported by torch.export: graphs, signature, weights, and what was recorded beside them.
-///
-/// The state dict's tensors view the mapped file: copying a program shares them.
-/// Source: torch.export.ExportedProgram.
-struct ExportedProgram {
+/// What a program consists of: graphs, signature, weights, and what was recorded beside them. A literal type, which can be
+/// made and read in constant evaluation.
+struct ProgramTables {
   GraphModule graph_module;
   ExportGraphSignature signature;
   std::vector<NamedTensor> state_dict;  ///< parameters and persistent buffers, by target name
@@ -71,19 +70,40 @@ struct ExportedProgram {
   Dialect dialect = Dialect::aten;
   Name torch_version;
 
-  template <class Self = ExportedProgram>
+  template <class Self = ProgramTables>
   [[nodiscard]] constexpr GraphModuleView view() const noexcept {
     return static_cast<const Self&>(*this).graph_module.view();
   }
 
   /// The tensor that an input of that target stands for: looked up in the state dict, then in the constants;
   /// nullptr if neither has it. O(entries).
+  template <class Self = ProgramTables>
   [[nodiscard]] constexpr const Tensor* tensor_named(std::string_view target) const noexcept {
-    for (const std::vector<NamedTensor>* list : {&state_dict, &constants})
+    const auto& self = static_cast<const Self&>(*this);
+    for (const std::vector<NamedTensor>* list : {&self.state_dict, &self.constants})
       for (std::size_t i = 0; i < list->size(); ++i)
         if ((*list)[i].name == target) return &(*list)[i].tensor;
     return nullptr;
   }
 };
 
+/// A program exported by torch.export: its tables, made and destroyed in the library in compiled use, because that is a
+/// third of what a user's first program would take to compile.
+///
+/// The state dict's tensors view the mapped file: copying a program shares them.
+/// Source: torch.export.ExportedProgram.
+struct ExportedProgram : ProgramTables {
+  ExportedProgram();
+  ExportedProgram(ProgramTables tables) noexcept;
+  ExportedProgram(const ExportedProgram& other);
+  ExportedProgram(ExportedProgram&& other) noexcept;
+  ExportedProgram& operator=(const ExportedProgram& other);
+  ExportedProgram& operator=(ExportedProgram&& other) noexcept;
+  ~ExportedProgram();
+};
+
 }  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/program/impl/exported_program.ipp"
+#endif

@@ -77,7 +77,7 @@ class InPlaceWrites {
 /// the inputs: torch's training IR has them, and its signature does not name them. O(nodes + values + inputs). Source:
 /// the alias annotations of torch's operator schemas.
 template <class = void>
-[[nodiscard]] constexpr std::vector<Name> written_in_place(const ExportedProgram& program) {
+[[nodiscard]] constexpr std::vector<Name> written_in_place(const ProgramTables& program) {
   std::vector<Name> names;
   const GraphModuleView graph = program.view();
   if (!storage_matters(graph)) return names;

@@ -21,7 +21,7 @@ namespace davit {
 /// weights are where the signature says. O(nodes + values + inputs * entries of the state dict).
 /// Source: torch._export.verifier.Verifier and _verify_exported_program_signature.
 template <class = void>
-[[nodiscard]] constexpr std::vector<Error> verify(const ExportedProgram& program, VerifyOptions options = {}) {
+[[nodiscard]] constexpr std::vector<Error> verify(const ProgramTables& program, VerifyOptions options = {}) {
   const GraphModuleView graph = program.view();
   Violations report(graph);
   if (Result<void> tables = check_tables(graph); !tables) {

@@ -20,7 +20,7 @@ template <class = void>
 
 /// The signature's inputs are the graph's inputs, and what they stand for exists.
 template <class = void>
-constexpr void verify_signature_inputs(const ExportedProgram& program, Violations& report) {
+constexpr void verify_signature_inputs(const ProgramTables& program, Violations& report) {
   const GraphModuleView graph = program.view();
   const std::span<const Argument> inputs = graph.args(graph.root().inputs);
   const std::vector<InputSpec>& specs = program.signature.input_specs;
@@ -59,7 +59,7 @@ constexpr void verify_signature_inputs(const ExportedProgram& program, Violation
 
 /// Whether an output of kind `k` may name `wanted`: an input of the kind that it changes.
 template <class = void>
-[[nodiscard]] constexpr bool names_input(const ExportedProgram& program, OutputKind k, std::string_view wanted) {
+[[nodiscard]] constexpr bool names_input(const ProgramTables& program, OutputKind k, std::string_view wanted) {
   for (const InputSpec& spec : program.signature.input_specs) {
     const InputKind input = kind(spec);
     switch (k) {
@@ -92,7 +92,7 @@ template <class = void>
 
 /// The signature's outputs are the graph's outputs, mutations name inputs, and kinds come in torch's order.
 template <class = void>
-constexpr void verify_signature_outputs(const ExportedProgram& program, Violations& report) {
+constexpr void verify_signature_outputs(const ProgramTables& program, Violations& report) {
   const GraphModuleView graph = program.view();
   const std::span<const Argument> outputs = graph.args(graph.root().outputs);
   const std::vector<OutputSpec>& specs = program.signature.output_specs;

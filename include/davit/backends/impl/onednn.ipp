@@ -224,4 +224,8 @@ DAVIT_INLINE Result<onednn::CompileSpec> onednn::load_spec(std::span<const std::
   return spec;
 }
 
+#if defined(DAVIT_COMPILED)
+constinit const BackendTable detail::TableOf<onednn>::table = detail::BackendCalls<onednn>::table();
+#endif
+
 }  // namespace davit

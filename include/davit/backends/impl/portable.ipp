@@ -267,4 +267,8 @@ DAVIT_INLINE Result<portable::Processed> portable::load(std::span<const std::byt
   return Processed{*std::move(body)};
 }
 
+#if defined(DAVIT_COMPILED)
+constinit const BackendTable detail::TableOf<portable>::table = detail::BackendCalls<portable>::table();
+#endif
+
 }  // namespace davit

@@ -162,4 +162,8 @@ DAVIT_INLINE Result<xnnpack::CompileSpec> xnnpack::load_spec(std::span<const std
                                .fix = "save the module again"});
 }
 
+#if defined(DAVIT_COMPILED)
+constinit const BackendTable detail::TableOf<xnnpack>::table = detail::BackendCalls<xnnpack>::table();
+#endif
+
 }  // namespace davit

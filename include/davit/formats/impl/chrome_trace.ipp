@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -46,7 +45,7 @@ DAVIT_INLINE void ChromeTracer::clear() {
   start_ = Clock::now();
 }
 
-DAVIT_INLINE Result<void> ChromeTracer::write(const std::filesystem::path& path, const DebugMap& map) const {
+DAVIT_INLINE Result<void> ChromeTracer::write(const std::string& path, const DebugMap& map) const {
   rapidjson::StringBuffer buffer;
   rapidjson::Writer<rapidjson::StringBuffer> json(buffer);
   const auto text = [&](const char* key, std::string_view value) {
@@ -95,7 +94,7 @@ DAVIT_INLINE Result<void> ChromeTracer::write(const std::filesystem::path& path,
   if (!out.flush())
     return std::unexpected(Error{.code = ErrorCode::io_error,
                                  .stage = Stage::save,
-                                 .where = Name(path.string()),
+                                 .where = Name(path),
                                  .what = "it cannot be written"});
   return {};
 }

@@ -184,10 +184,10 @@ DAVIT_INLINE Result<CostTable> parse_cost_table(std::string_view text, std::stri
   if (!table) table.error().fix = detail::cost_table_fix;
   return table;
 }
-DAVIT_INLINE Result<CostTable> read_cost_table(const std::filesystem::path& file) {
+DAVIT_INLINE Result<CostTable> read_cost_table(const std::string& file) {
   const Result<SharedBytes> bytes = map_file(file);
   if (!bytes) return error_of(bytes);
-  return parse_cost_table({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, file.string());
+  return parse_cost_table({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, file);
 }
 
 DAVIT_INLINE std::string print_cost_table(const CostTable& table) {
@@ -225,11 +225,11 @@ DAVIT_INLINE std::string print_cost_table(const CostTable& table) {
   });
   return out + "\n}\n";
 }
-DAVIT_INLINE Result<void> write_cost_table(const CostTable& table, const std::filesystem::path& file) {
+DAVIT_INLINE Result<void> write_cost_table(const CostTable& table, const std::string& file) {
   const auto fail = [&] {
     return std::unexpected(Error{.code = ErrorCode::io_error,
                                  .stage = Stage::save,
-                                 .where = Name(file.string()),
+                                 .where = Name(file),
                                  .what = "it cannot be written"});
   };
   std::filesystem::path fresh = file;

@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <filesystem>
 #include <new>
 #include <system_error>
 
@@ -49,9 +48,9 @@ class Descriptor {
 
 }  // namespace detail
 
-DAVIT_INLINE Result<SharedBytes> map_file(const std::filesystem::path& path) {
+DAVIT_INLINE Result<SharedBytes> map_file(const std::string& path) {
   const auto fail = [&](const Name& what) {
-    return load_error(ErrorCode::io_error, path.string(), what, "check the path");
+    return load_error(ErrorCode::io_error, path, what, "check the path");
   };
   const auto system_error = [&] { return fail(std::generic_category().message(errno)); };
 
@@ -70,7 +69,7 @@ DAVIT_INLINE Result<SharedBytes> map_file(const std::filesystem::path& path) {
   auto* mapping = new (std::nothrow) detail::Mapping(address, size);
   if (mapping == nullptr) {
     ::munmap(address, size);
-    return load_error(ErrorCode::out_of_memory, path.string(), "no memory", {});
+    return load_error(ErrorCode::out_of_memory, path, "no memory", {});
   }
   return SharedBytes({static_cast<const std::byte*>(address), size}, mapping);
 }

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <expected>
-#include <filesystem>
 #include <fstream>
 #include <span>
 #include <string>
@@ -160,18 +159,18 @@ DAVIT_INLINE Result<Tensor> read_npy(const SharedBytes& bytes, std::string_view 
   return tensor;
 }
 
-DAVIT_INLINE Result<Tensor> read_npy(const std::filesystem::path& path) {
+DAVIT_INLINE Result<Tensor> read_npy(const std::string& path) {
   Result<SharedBytes> bytes = map_file(path);
   if (!bytes) return std::unexpected(std::move(bytes.error()));
-  return read_npy(*bytes, path.string());
+  return read_npy(*bytes, path);
 }
 
-DAVIT_INLINE Result<void> write_npy(const std::filesystem::path& path, const TensorView& tensor) {
+DAVIT_INLINE Result<void> write_npy(const std::string& path, const TensorView& tensor) {
   std::string_view descr;
   for (const detail::NpyType& row : detail::npy_types)
     if (row.type == tensor.dtype) descr = row.descr;
   const auto failed = [&](ErrorCode code, const Name& what) {
-    return std::unexpected(Error{.code = code, .stage = Stage::save, .where = path.string(), .what = what});
+    return std::unexpected(Error{.code = code, .stage = Stage::save, .where = path, .what = what});
   };
   if (descr.empty()) return failed(ErrorCode::invalid_dtype, concat("numpy has no type for ", name_of(tensor.dtype)));
   std::string header = "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': (";

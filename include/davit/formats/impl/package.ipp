@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <span>
@@ -202,7 +203,7 @@ DAVIT_INLINE Result<std::vector<std::byte>> save_program(const LoweredProgram& p
                        options.debug_map ? detail::debug_bytes(program.debug_map()) : std::vector<std::byte>{});
 }
 
-DAVIT_INLINE Result<void> save_program(const LoweredProgram& program, const std::filesystem::path& path, SaveOptions options) {
+DAVIT_INLINE Result<void> save_program(const LoweredProgram& program, const std::string& path, SaveOptions options) {
   Result<std::vector<std::byte>> bytes = save_program(program, options);
   if (!bytes) return std::unexpected(std::move(bytes.error()));
   std::ofstream out(path, std::ios::binary);
@@ -211,7 +212,7 @@ DAVIT_INLINE Result<void> save_program(const LoweredProgram& program, const std:
   out.close();
   std::error_code ignored;
   if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
-  return std::unexpected(Error{.code = ErrorCode::io_error, .stage = Stage::save, .where = Name(path.string()), .what = "it cannot be written"});
+  return std::unexpected(Error{.code = ErrorCode::io_error, .stage = Stage::save, .where = Name(path), .what = "it cannot be written"});
 }
 
 DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes, Diagnostics* diagnostics) {
@@ -229,7 +230,7 @@ DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const S
   return LoweredProgram(std::move(*parts), std::make_shared<const DebugMap>(std::move(*map)));
 }
 
-DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const std::filesystem::path& path, Diagnostics* diagnostics) {
+DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const std::string& path, Diagnostics* diagnostics) {
   Result<SharedBytes> bytes = map_file(path);
   if (!bytes) return std::unexpected(std::move(bytes.error()));
   return load_program(backends, *bytes, diagnostics);

@@ -139,10 +139,10 @@ DAVIT_INLINE Result<ExportedProgram> read_pt2(SharedBytes bytes, const Pt2Option
   return detail::read_pt2_bytes(std::move(bytes), "pt2", options);
 }
 
-DAVIT_INLINE Result<ExportedProgram> read_pt2(const std::filesystem::path& path, const Pt2Options& options) {
+DAVIT_INLINE Result<ExportedProgram> read_pt2(const std::string& path, const Pt2Options& options) {
   Result<SharedBytes> bytes = map_file(path);
   if (!bytes) return error_of(std::move(bytes));
-  return detail::read_pt2_bytes(*std::move(bytes), path.filename().string(), options);
+  return detail::read_pt2_bytes(*std::move(bytes), std::filesystem::path(path).filename().string(), options);
 }
 
 }  // namespace davit::formats

@@ -127,4 +127,8 @@ DAVIT_INLINE EValue compiler_demo::find(const Handle& handle, demo::Operand oper
   return operand.index < workspace.results.size() ? EValue(workspace.results[operand.index].view()) : EValue();
 }
 
+#if defined(DAVIT_COMPILED)
+constinit const BackendTable detail::TableOf<compiler_demo>::table = detail::BackendCalls<compiler_demo>::table();
+#endif
+
 }  // namespace davit

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "davit/backend/backend_table.hpp"
+
+namespace davit {
+
+DAVIT_INLINE Name BackendTables::names() const {
+  Name all;
+  for (const BackendTable* row : rows_) all = concat(all, all.empty() ? "" : ", ", row->name);
+  return all;
+}
+
+}  // namespace davit
