@@ -68,7 +68,7 @@ constexpr bool check_order() {
 static_assert(check_order());
 
 constexpr bool check_repeated() {
-  const ExportedProgram program = programs::add();
+  const ProgramTables program = programs::add();
   DebugMap map;
   DebugHandleRecorder recorder(map);
   if (!map.empty()) return false;
@@ -101,7 +101,7 @@ constexpr bool check_caret() {
 static_assert(check_caret());
 
 constexpr bool check_explain() {
-  const ExportedProgram program = programs::add();
+  const ProgramTables program = programs::add();
   DebugMap map;
   DebugHandleRecorder recorder(map);
   recorder.begin_method("forward", program.view());
@@ -176,7 +176,7 @@ TEST_CASE("H10: an error names a module hierarchy of any depth, and an unknown h
 }
 
 TEST_CASE("texts that several nodes share are kept once") {
-  const ExportedProgram program = programs::add();
+  const ProgramTables program = programs::add();
   DebugMap map;
   DebugHandleRecorder recorder(map);
   recorder.begin_method("forward", program.view());

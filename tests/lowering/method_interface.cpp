@@ -26,7 +26,7 @@ constexpr ProgramTables mixed() {
   }
   const Argument outputs[] = {b.value(x), b.value(n), b.integer(7), b.none()};
   b.end_graph(outputs);
-  ExportedProgram program = programs::user_program(std::move(b).finish());
+  ProgramTables program = programs::user_program(std::move(b).finish());
   program.range_constraints.push_back({"s0", 2, 8});
   return program;
 }

@@ -10,10 +10,10 @@ using namespace davit;
 namespace {
 
 constexpr bool check_lookup() {
-  ExportedProgram p = programs::seed();
+  ProgramTables p = programs::seed();
   p.constants.push_back({"k", {.dtype = ScalarType::int64, .sizes = {}, .strides = {}, .storage = {}}});
   p.constants.push_back({"my_parameter", {.dtype = ScalarType::int64, .sizes = {}, .strides = {}, .storage = {}}});
-  const ExportedProgram copy = p;
+  const ProgramTables copy = p;
   return copy.tensor_named("my_parameter") == &copy.state_dict[0].tensor &&
          copy.tensor_named("k") == &copy.constants[0].tensor && copy.tensor_named("nosuch") == nullptr &&
          copy.signature == p.signature && copy.view().nodes.size() == 5;

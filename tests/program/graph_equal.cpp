@@ -97,8 +97,8 @@ constexpr bool check_subgraphs() {
 static_assert(check_subgraphs());
 
 constexpr bool check_metadata() {
-  const ExportedProgram a = programs::binary("aten.add.Tensor", {}, programs::trace_of_add);
-  const ExportedProgram b = programs::binary("aten.add.Tensor", {}, programs::trace_of_mul);
+  const ProgramTables a = programs::binary("aten.add.Tensor", {}, programs::trace_of_add);
+  const ProgramTables b = programs::binary("aten.add.Tensor", {}, programs::trace_of_mul);
   return graph_equal(a.view(), b.view()) && graph_equal(a.view(), a.view(), {.metadata = true}) &&
          first_difference(a.view(), b.view(), {.metadata = true}) ==
              "graph '', node 0 (aten.add.Tensor): another stack trace";

@@ -11,7 +11,7 @@ using support::Draft;
 namespace {
 
 constexpr bool check_plain() {
-  const ExportedProgram program = programs::add();
+  const ProgramTables program = programs::add();
   const GraphModuleView graph = program.view();
   const OperatorCall call = operator_call(graph, graph.nodes[0]);
   return call.target == "aten.add.Tensor" && call.inputs.size() == 2 && call.outputs.size() == 1 &&
@@ -25,7 +25,7 @@ constexpr bool check_effect() {
   const auto [next, sum] = d.effect("next", "sum", t, d.user("x"), 1.0);
   d.output_token(next);
   d.output(sum);
-  const ExportedProgram program = d.finish();
+  const ProgramTables program = d.finish();
   const GraphModuleView graph = program.view();
   const OperatorCall call = operator_call(graph, graph.nodes[0]);
   return call.target == "toy.note.default" && call.inputs.size() == 2 && call.outputs.size() == 1 &&

@@ -17,7 +17,7 @@ constexpr auto without = freeze_graph<[] { return programs::add({2, 3}).graph_mo
 constexpr auto stripped = freeze_graph<[] { return strip_metadata(programs::add({2, 3}).graph_module.view()); }>();
 
 constexpr bool check_frozen() {
-  const ExportedProgram program = programs::add({2, 3});
+  const ProgramTables program = programs::add({2, 3});
   return graph_equal(with_metadata.view(), program.view(), {.metadata = true}) &&
          graph_equal(without.view(), program.view()) &&
          !graph_equal(without.view(), program.view(), {.metadata = true}) && without.view().metadata.empty() &&

@@ -14,7 +14,7 @@ using namespace davit;
 namespace {
 
 constexpr bool check_strip() {
-  const ExportedProgram program = programs::add({3});
+  const ProgramTables program = programs::add({3});
   const GraphModule stripped = strip_metadata(program.view());
   const std::string_view text = stripped.view().text;
   return graph_equal(stripped.view(), program.view()) && stripped.metadata.empty() &&

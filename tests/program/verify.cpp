@@ -18,7 +18,7 @@ constexpr bool check_seed() {
 static_assert(check_seed());
 
 constexpr bool check_all_come_back() {
-  ExportedProgram p = programs::seed();
+  ProgramTables p = programs::seed();
   p.state_dict.clear();                                                                   // 3 violations
   put<OutputSpec>(p.signature.output_specs, 0, BufferMutationSpec({"add_9"}, "nosuch"));  // 2
   p.graph_module.nodes[1].target = p.graph_module.values[0].name;                         // 1
@@ -28,7 +28,7 @@ constexpr bool check_all_come_back() {
 static_assert(check_all_come_back());
 
 constexpr bool check_damaged_tables() {
-  ExportedProgram p = programs::seed();
+  ProgramTables p = programs::seed();
   p.graph_module.arguments[0].payload = 1000;
   const std::vector<Error> v = verify(p);
   return v.size() == 1 && v[0].code == ErrorCode::corrupt_data && v[0].stage == Stage::verify &&

@@ -15,9 +15,9 @@ using namespace davit;
 namespace {
 
 constexpr bool check_counts() {
-  ExportedProgram p = programs::seed();
+  ProgramTables p = programs::seed();
   p.signature.input_specs.pop_back();
-  ExportedProgram q = programs::seed();
+  ProgramTables q = programs::seed();
   q.signature.output_specs.push_back(UserOutputSpec{TensorArgument{"mul"}});
   return only(p, "signature", "it lists 4 inputs, the graph has 5") &&
          only(q, "signature", "it lists 3 outputs, the graph has 2");
@@ -25,9 +25,9 @@ constexpr bool check_counts() {
 static_assert(check_counts());
 
 constexpr bool check_signature_names() {
-  ExportedProgram p = programs::seed();
+  ProgramTables p = programs::seed();
   put<InputSpec>(p.signature.input_specs, 3, UserInputSpec{TensorArgument{"y1"}});
-  ExportedProgram q = programs::seed();
+  ProgramTables q = programs::seed();
   put<OutputSpec>(q.signature.output_specs, 1, UserOutputSpec{TensorArgument{"mul"}});
   return only(p, "signature, input 3 'y1'", "the graph calls this input 'x1'") &&
          only(q, "signature, output 1 'mul'", "the graph calls this output 'add_1'");
@@ -35,14 +35,14 @@ constexpr bool check_signature_names() {
 static_assert(check_signature_names());
 
 constexpr bool check_weights() {
-  ExportedProgram p = programs::seed();
+  ProgramTables p = programs::seed();
   p.state_dict.erase(p.state_dict.begin());
-  ExportedProgram q = programs::seed();
+  ProgramTables q = programs::seed();
   q.state_dict.erase(q.state_dict.begin() + 1);
-  ExportedProgram r = programs::seed();
+  ProgramTables r = programs::seed();
   put<InputSpec>(r.signature.input_specs, 1, InputToBufferSpec({"b_my_buffer1"}, "my_buffer1", false));
   const std::vector<Error> v = verify(r);
-  ExportedProgram s = programs::seed();
+  ProgramTables s = programs::seed();
   put<InputSpec>(s.signature.input_specs, 1, InputToTensorConstantSpec({"b_my_buffer1"}, "k"));
   return only(p, "signature, input 0 'p_my_parameter'", "parameter 'my_parameter' is not in the state dict") &&
          only(q, "signature, input 1 'b_my_buffer1'", "persistent buffer 'my_buffer1' is not in the state dict") &&
@@ -54,7 +54,7 @@ static_assert(check_weights());
 
 constexpr bool check_mutations() {
   const auto mutated = [](OutputSpec spec) {
-    ExportedProgram p = programs::seed();
+    ProgramTables p = programs::seed();
     put<OutputSpec>(p.signature.output_specs, 0, std::move(spec));
     return p;
   };
@@ -73,11 +73,11 @@ constexpr bool check_mutations() {
 static_assert(check_mutations());
 
 constexpr bool check_gradients() {
-  ExportedProgram p = programs::seed();
+  ProgramTables p = programs::seed();
   p.signature.output_specs.clear();
   p.signature.output_specs.push_back(LossOutputSpec{TensorArgument{"add_2"}});
   p.signature.output_specs.push_back(GradientToParameterSpec({"add_1"}, "my_buffer1"));
-  ExportedProgram q = programs::seed();
+  ProgramTables q = programs::seed();
   q.signature.output_specs.clear();
   q.signature.output_specs.push_back(LossOutputSpec{TensorArgument{"add_2"}});
   q.signature.output_specs.push_back(GradientToUserInputSpec({"add_1"}, "x1"));
@@ -87,7 +87,7 @@ constexpr bool check_gradients() {
 static_assert(check_gradients());
 
 constexpr bool check_order() {
-  ExportedProgram p = programs::seed();
+  ProgramTables p = programs::seed();
   const ExportGraphSignature order = programs::seed_signature();
   put<OutputSpec>(p.signature.output_specs, 0, order.output_specs[1]);
   put<OutputSpec>(p.signature.output_specs, 1, order.output_specs[0]);

@@ -23,14 +23,14 @@ constexpr ValueId named(const GraphModule& m, std::string_view name) {
 }
 
 constexpr bool check_use_before_definition() {
-  ExportedProgram p = programs::seed();
+  ProgramTables p = programs::seed();
   p.graph_module.arguments[p.graph_module.nodes[0].inputs.first].payload = named(p.graph_module, "mul_1");
   return only(p, "node 0 'add' (aten.add.Tensor)", "'mul_1' is used before it is defined");
 }
 static_assert(check_use_before_definition());
 
 constexpr bool check_defined_twice() {
-  ExportedProgram p = programs::seed();
+  ProgramTables p = programs::seed();
   GraphModule& m = p.graph_module;
   m.arguments[m.nodes[2].outputs.first].payload = named(m, "mul");  // mul_1 is then defined nowhere
   const std::vector<Error> v = verify(p);
@@ -43,7 +43,7 @@ constexpr bool check_defined_twice() {
 static_assert(check_defined_twice());
 
 constexpr bool check_output_undefined() {
-  ExportedProgram p = programs::identity();
+  ProgramTables p = programs::identity();
   p.graph_module.graphs[0].inputs.count = 0;
   p.signature.input_specs.clear();
   const std::vector<Error> v = verify(p);
@@ -52,11 +52,11 @@ constexpr bool check_output_undefined() {
 static_assert(check_output_undefined());
 
 constexpr bool check_names() {
-  ExportedProgram p = programs::add();
+  ProgramTables p = programs::add();
   p.graph_module.values[2].name = p.graph_module.values[0].name;
   p.signature.output_specs.clear();
   p.signature.output_specs.push_back(UserOutputSpec{TensorArgument{"x"}});
-  ExportedProgram q = programs::add();
+  ProgramTables q = programs::add();
   q.graph_module.values[2].name = {};
   q.signature.output_specs.clear();
   q.signature.output_specs.push_back(UserOutputSpec{TensorArgument{""}});

@@ -13,7 +13,7 @@ using namespace davit;
 namespace {
 
 constexpr bool check_violations() {
-  const ExportedProgram program = programs::add();
+  const ProgramTables program = programs::add();
   Violations report(program.view());
   report.violation(report.place(0), "it is wrong");
   report.add(Error{.code = ErrorCode::corrupt_data, .what = "it is damaged"});

@@ -61,9 +61,9 @@ template <class Row, std::size_t N, CallArguments Call>
 /// The row of an operator that is known to be in the table.
 template <class Row, std::size_t N>
 [[nodiscard]] consteval const Row& row_of(const std::array<Row, N>& table, std::string_view target) {
-  for (const Row& row : table)
-    if (row.target == target) return row;
-  throw "the table has no such operator";
+  std::size_t at = 0;
+  while (table[at].target != target) ++at;  // past the end is no constant expression
+  return table[at];
 }
 
 /// A number that may be left out; false if it is given and not known.
