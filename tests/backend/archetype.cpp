@@ -15,7 +15,7 @@ static_assert(requires(const ExportedProgram& program) { to_backend<archetype::s
 static_assert(requires(const std::vector<std::byte>& bytes) { support::loaded<archetype::saving_backend>(bytes); });
 // A table holds what the least backend has, and no more.
 constexpr bool has_all_of_a_runtime(BackendTable t) {
-  return t.name == "runtime_backend" && t.is_available != nullptr && t.compile != nullptr && t.execute != nullptr &&
+  return t.name == "runtime_backend" && t.compile != nullptr && t.execute != nullptr &&
          t.execute_traced != nullptr && t.make_workspace != nullptr && t.default_spec != nullptr;
 }
 constexpr bool has_preprocess(BackendTable t) { return t.preprocess != nullptr; }

@@ -44,7 +44,7 @@ const RegionPlan all_b{{0, 0, 0}, {1}};
 const RegionPlan mixed{{0, 1, 2}, {0, 1, 0}};
 
 constexpr bool check_sums() {
-  const ExportedProgram program = sample();
+  const ProgramTables program = sample();
   const RegionChoice choice = choice_of(program);
   const bool split = chosen(program, choice, costs(choice)) == RegionPlan{{0, 1, 2}, {0, 1, 0}};
   const bool border = chosen(program, choice, costs(choice, 15)) == RegionPlan{{0, 0, 0}, {1}};
@@ -61,7 +61,7 @@ TEST_CASE("each region goes where it is cheapest, unless borders or joined regio
 }
 
 TEST_CASE("programs that were measured as a whole compete by those times, and by nothing else") {
-  const ExportedProgram program = sample();
+  const ProgramTables program = sample();
   const RegionChoice choice = choice_of(program);
   CostTable table = costs(choice);
   const auto measured = [&](const RegionPlan& plan, std::uint64_t ns) {
@@ -78,7 +78,7 @@ TEST_CASE("programs that were measured as a whole compete by those times, and by
 }
 
 TEST_CASE("a program's own border counts, that of others does not") {
-  const ExportedProgram program = sample();
+  const ProgramTables program = sample();
   const RegionChoice choice = choice_of(program);
   CostTable table = costs(choice, 1000);
   table.set(BorderCost{.program = choice.program_key(), .ns = 1});
@@ -89,7 +89,7 @@ TEST_CASE("a program's own border counts, that of others does not") {
 }
 
 TEST_CASE("one backend needs no costs; no nodes need no backend") {
-  const ExportedProgram program = sample();
+  const ProgramTables program = sample();
   const RegionChoice one(program, Bits(3, 1), {"A"});
   CHECK(chosen(program, one, {}) == all_a);
   const RegionChoice none(program, Bits(3, 0), {"A", "B"});
@@ -104,7 +104,7 @@ TEST_CASE("random costs: no backend alone is cheaper by its sum, and the choice 
     const auto count = static_cast<std::uint32_t>(2 + random() % 8);
     for (std::uint32_t i = 0; i < count; ++i) v = d.add(concat("n", i), v, static_cast<double>(i));
     d.output(v);
-    const ExportedProgram program = d.finish();
+    const ProgramTables program = d.finish();
     const RegionChoice choice(program, Bits(count, 7), {"A", "B", "C"}, {.regions = 5});
     CostTable table;
     table.border_ns = random() % 30;

@@ -26,7 +26,7 @@ constexpr ProgramTables sample() {
 constexpr std::uint64_t unknown = no_cost;
 
 constexpr bool check_choice() {
-  const ExportedProgram program = sample();
+  const ProgramTables program = sample();
   const RegionChoice choice(program, {3, 3, 2, 3}, {"A", "B"}, {.regions = 1});
   const auto wholes = choice.wholes();
   const bool keys = choice.key(0, 1) == wholes[0].keys[0] && choice.key(0, 3) == wholes[1].keys[0];
@@ -38,7 +38,7 @@ constexpr bool check_choice() {
 static_assert(check_choice());
 
 constexpr bool check_costs() {
-  const ExportedProgram program = sample();
+  const ProgramTables program = sample();
   const RegionChoice choice(program, {3, 3, 2, 3}, {"A", "B"}, {.regions = 1});
   CostTable table;
   table.set({.region = choice.key(0, 1), .backend = "A", .ns = 100});
@@ -69,7 +69,7 @@ TEST_CASE("costs: alone, joined as measured or as their sum, missing, refused") 
 }
 
 TEST_CASE("regions that nothing was measured on go to the first backend that is not known to refuse them") {
-  const ExportedProgram program = sample();
+  const ProgramTables program = sample();
   const RegionChoice choice(program, Bits(4, 7), {"A", "B", "C"}, {.regions = 1});
   CostTable table;
   table.set({.region = choice.key(0, 1), .backend = "A", .outcome = CostOutcome::refused});
@@ -85,7 +85,7 @@ TEST_CASE("regions that nothing was measured on go to the first backend that is 
 }
 
 TEST_CASE("keys of plans tell how a program is cut, and on what") {
-  const ExportedProgram program = sample();
+  const ProgramTables program = sample();
   const RegionChoice choice(program, Bits(4, 3), {"A", "B"}, {.regions = 4});
   const auto key = [&](Numbers groups, Numbers backends) {
     const RegionPlan plan{std::move(groups), std::move(backends)};

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct DelegateCall {
 struct BackendTable {
   std::string_view name{};
   bool fills_destinations = false;
-  bool (*is_available)() = nullptr;
+  bool (*asks_availability)() = nullptr;  ///< null if the backend is known to be available when compiling
   const char* (*refuses)(GraphModuleView graph, NodeId node) = nullptr;
   BackendObject (*default_spec)() = nullptr;
   Result<BackendObject> (*preprocess)(const Method& method, const void* spec, DebugHandleRecorder& debug_handles) = nullptr;
@@ -53,6 +54,8 @@ struct BackendTable {
   Result<BackendObject> (*load)(std::span<const std::byte> bytes, const SegmentReader& segments) = nullptr;
   std::vector<std::byte> (*save_spec)(const void* spec) = nullptr;
   Result<BackendObject> (*load_spec)(std::span<const std::byte> bytes) = nullptr;
+
+  [[nodiscard]] constexpr bool is_available() const { return asks_availability == nullptr || asks_availability(); }
 };
 
 namespace detail {
@@ -66,6 +69,10 @@ template <class T>
 [[nodiscard]] const T& as(const void* object) noexcept {
   return *static_cast<const T*>(object);
 }
+
+/// A backend that the compiler sees to be available.
+template <class B>
+concept AlwaysAvailable = requires { requires std::bool_constant<B::is_available()>::value; };
 
 /// The functions of a table for one backend type, where its own signature differs from the table's.
 template <RuntimeBackend B>
@@ -123,7 +130,7 @@ struct BackendCalls {
     BackendTable t;
     t.name = B::name;
     t.fills_destinations = FillsDestinations<B>;
-    t.is_available = [] { return B::is_available(); };
+    if constexpr (!AlwaysAvailable<B>) t.asks_availability = [] { return B::is_available(); };
     t.compile = [](const void* processed, const void* spec) { return erase(B::compile(as<Processed>(processed), as<Spec>(spec))); };
     t.make_workspace = []() -> std::shared_ptr<void> { return std::make_shared<Workspace>(); };
     t.execute = &execute_quietly;

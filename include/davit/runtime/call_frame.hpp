@@ -39,6 +39,7 @@ class CallFrame {
   [[nodiscard]] std::span<EValue> outputs() noexcept { return outputs_; }
   [[nodiscard]] bool gathers() const noexcept { return gathers_; }          ///< inputs are more than what the caller passes
   [[nodiscard]] bool writes_back() const noexcept { return writes_back_; }
+  [[nodiscard]] bool keeps_state() const noexcept { return gathers_ || writes_back_; }
   [[nodiscard]] bool inputs_fit(std::span<const EValue> inputs) const noexcept { return input_checks_.match(inputs); }
   [[nodiscard]] bool outputs_fit() const noexcept { return output_checks_.match(outputs_); }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -22,7 +24,8 @@ class PortChecks {
  public:
   /// Appends a port; `any` lets every value pass (an input that the export fixed is compared elsewhere).
   void add(const PortType& type, bool any) {
-    ports_.push_back({.sizes = {}, .tag = type.tag, .any = any, .rank = static_cast<std::uint8_t>(type.dims.size()), .dtype = type.dtype});
+    ports_.push_back({.sizes = {}, .tag = type.tag, .any = any, .form = {.rank = static_cast<std::uint8_t>(type.dims.size()), .dtype = type.dtype}});
+    ++count_;
     for (const Dim& d : type.dims) is_static_ = is_static_ && d.is_static();
     if (type.dims.size() > max_fast_rank) is_static_ = false;
     if (!is_static_) return;
@@ -30,37 +33,49 @@ class PortChecks {
   }
   /// True if every value fits and no size was left to check_values. O(values + sizes).
   [[nodiscard, gnu::always_inline]] bool match(std::span<const EValue> values) const noexcept {
-    return values.size() == ports_.size() && is_static_ && match_all(values.data());
+    return values.size() == count_ && is_static_ && (count_ == 0 || match_all(values.data()));
   }
-  /// True if the checks are complete: no size is left to check_values.
-  [[nodiscard]] bool is_static() const noexcept { return is_static_; }
-  /// match() for as many values as there are ports, if is_static().
+  /// True if the checks are complete, with no size left to check_values, and there are ports.
+  [[nodiscard]] bool is_whole() const noexcept { return is_static_ && count_ != 0; }
+  /// match() for as many values as there are ports, if is_whole().
   [[nodiscard, gnu::always_inline]] bool match_all(const EValue* value) const noexcept {
-    const Port* const end = ports_.data() + ports_.size();
-    for (const Port* port = ports_.data(); port != end; ++port, ++value)
+    const Port* port = ports_.data();
+    std::size_t left = count_;
+    do {
       if (!fits(*port, *value) && !port->any) return false;
+      ++port, ++value;
+    } while (--left != 0);
     return true;
   }
 
  private:
   static constexpr std::size_t max_fast_rank = 6;  ///< of tensors that need not go the slow way
+  /// Rank and dtype as a TensorView holds them, so that they are compared as one number.
+  struct Form {
+    std::uint8_t rank = 0;
+    ScalarType dtype = ScalarType::undefined;
+  };
+  static_assert(sizeof(Form) == sizeof(std::uint16_t) && offsetof(TensorView, dtype) == offsetof(TensorView, rank) + 1);
   struct Port {
     std::int64_t sizes[max_fast_rank];
     EValue::Tag tag = EValue::Tag::none;
     bool any = false;
-    std::uint8_t rank = 0;
-    ScalarType dtype = ScalarType::undefined;
+    Form form{};
   };
   [[nodiscard, gnu::always_inline]] static bool fits(const Port& port, const EValue& value) noexcept {
     if (value.tag() != port.tag) return false;
     if (port.tag != EValue::Tag::tensor) return true;
     const TensorView& tensor = value.tensor();
-    if (tensor.rank != port.rank || tensor.dtype != port.dtype) return false;
-    for (std::size_t d = 0; d < port.rank; ++d)
-      if (tensor.sizes_data[d] != port.sizes[d]) return false;
+    std::uint16_t form = 0;
+    std::memcpy(&form, reinterpret_cast<const std::byte*>(&tensor) + offsetof(TensorView, rank), sizeof(form));
+    if (form != std::bit_cast<std::uint16_t>(port.form)) return false;
+    const std::int64_t* const sizes = tensor.sizes_data;
+    for (std::size_t d = port.form.rank; d-- > 0;)
+      if (sizes[d] != port.sizes[d]) return false;
     return true;
   }
   std::vector<Port> ports_;
+  std::size_t count_ = 0;  ///< of ports_, at hand
   bool is_static_ = true;
 };
 

@@ -26,7 +26,12 @@ struct DelegateState {
   /// Ties the partition to the slots of its call.
   void connect(std::span<EValue> values, std::span<const std::uint32_t> in, std::span<const std::uint32_t> out);
 
-  bool direct = false;                ///< prepared, sizes do not change from call to call, and nothing to gather or scatter
+  /// True if nothing is to be gathered, scattered, traced or checked with care.
+  [[nodiscard]] bool can_be_direct() const noexcept {
+    return input_slots.empty() && output_slots.empty() && call.tracer == nullptr && checks.is_whole();
+  }
+
+  bool direct = false;                ///< prepared, sizes do not change from call to call, and it can be direct
   bool ready = false;                 ///< prepared
   bool planned = false;               ///< outputs have destinations and scratch is lent from the session's arena
   bool dynamic = false;               ///< sizes may change from call to call

@@ -48,7 +48,7 @@ static_assert(view_of_image({2, 8, 1, 1}, {2, 8}) == DimOrder::row_major(2));
   const ValueId sum = d.add("sum", x, 1.0);
   const ValueId unused = d.neg("unused", sum);
   d.output(sum);
-  const ExportedProgram program = d.finish();
+  const ProgramTables program = d.finish();
   const xnnpack_parts::Uses uses(program.view());
   return uses.only_user(x) == 0 && uses.only_user(sum) == no_id && uses.any(sum) && !uses.any(unused);
 }

@@ -82,7 +82,7 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1} << 30;  ///< for 
   blocks[block].life.bytes = *bytes;
   d.planned = true;
   d.ready = true;
-  d.direct = d.input_slots.empty() && d.output_slots.empty() && d.checks.is_static();
+  d.direct = d.can_be_direct();
   return true;
 }
 

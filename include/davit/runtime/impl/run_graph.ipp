@@ -15,29 +15,36 @@ namespace davit::detail {
   if (error.where.empty()) error.where = place_of(m, d);
 }
 
-/// A call with its events.
-[[nodiscard, gnu::noinline]] DAVIT_INLINE Status execute_traced(DelegateState& d) {
+/// Tells a partition's outputs, of which there are some, their destinations.
+[[gnu::always_inline]] inline void place_outputs(DelegateState& d) {
+  EValue* output = d.call.outputs.data();
+  std::size_t left = d.call.outputs.size();
+  if (d.planned) {
+    const EValue* to = d.destinations.data();
+    do *output++ = *to++;
+    while (--left != 0);
+  } else {
+    do output++->clear();
+    while (--left != 0);
+  }
+}
+
+/// Runs a direct partition on what its call holds.
+[[nodiscard, gnu::always_inline]] inline Status execute(DelegateState& d) {
+  place_outputs(d);
+  return d.execute(d.call);
+}
+
+/// Runs any partition on what its call holds, with its events.
+[[nodiscard, gnu::noinline]] DAVIT_INLINE Status execute_any(DelegateState& d) {
+  if (!d.call.outputs.empty()) place_outputs(d);
+  if (d.call.tracer == nullptr) return d.execute(d.call);
   TracerRef& tracer = *d.call.tracer;
   tracer.begin_delegate(d.lowered->tag, d.backend->name);
   const Status status = d.execute(d.call);
   tracer.end_delegate(d.lowered->tag, d.backend->name);
   if (status) tracer.delegate_outputs(d.lowered->tag, d.call.outputs);
   return status;
-}
-
-/// Runs a partition on what its call holds; its outputs are told their destinations first.
-[[nodiscard, gnu::always_inline]] inline Status execute(DelegateState& d) {
-  EValue* const outputs = d.call.outputs.data();
-  EValue* const end = outputs + d.call.outputs.size();
-  if (d.planned) {
-    const EValue* to = d.destinations.data();
-    for (EValue* output = outputs; output != end; ++output) *output = *to++;
-  } else {
-    for (EValue* output = outputs; output != end; ++output) output->clear();
-  }
-  if (d.call.tracer != nullptr) [[unlikely]]
-    return execute_traced(d);
-  return d.execute(d.call);
 }
 
 /// Checks that the backend is there, and lets it prepare where sizes changed.
@@ -66,7 +73,7 @@ namespace davit::detail {
   }
   d.call.scratch = d.own_scratch.span();
   d.ready = true;
-  d.direct = !d.dynamic && d.checks.is_static() && d.input_slots.empty() && d.output_slots.empty();
+  d.direct = !d.dynamic && d.can_be_direct();
   return true;
 }
 
@@ -86,7 +93,7 @@ namespace davit::detail {
   for (std::size_t i = 0; i < d.input_slots.size(); ++i) d.inputs[i] = values[d.input_slots[i]];
   if (!d.ready || (d.dynamic && !d.planned))
     if (!prepare(m, d, error)) return false;
-  if (const Status status = execute(d); !status) {
+  if (const Status status = execute_any(d); !status) {
     fault(m, d, status.error(), error);
     return false;
   }

@@ -52,20 +52,23 @@ namespace detail {
   return {};
 }
 
-[[nodiscard, gnu::noinline]] DAVIT_INLINE Error error_of(const MethodState& m, const DelegateState& d, Fault status) {
-  Error error;
-  fault(m, d, status, error);
-  return error;
+/// What a run answers whose backend failed or answered what does not fit.
+[[nodiscard, gnu::noinline]] DAVIT_INLINE Result<Outputs> failed(MethodState& m, const DelegateState& d, Status status) {
+  if (!status) {
+    Error error;
+    fault(m, d, status.error(), error);
+    return std::unexpected(std::move(error));
+  }
+  if (Result<void> checked = m.frame.check_outputs(); !checked) return std::unexpected(std::move(checked.error()));
+  return Outputs(m.frame.outputs().data(), m.frame.interface());
 }
 
-}  // namespace detail
-
-DAVIT_INLINE Result<Outputs> Session::run(std::size_t index, std::span<const EValue> user_inputs) {
-  detail::MethodState& m = state_->methods[index];
+/// A run that has more to do than one prepared call: state to read or write, sizes that are new, a schedule.
+[[nodiscard, gnu::noinline]] DAVIT_INLINE Result<Outputs> run_method(MethodState& m, std::span<NamedTensor> state,
+                                                                     std::span<const EValue> user_inputs) {
   std::span<const EValue> inputs = user_inputs;
   if (m.frame.gathers()) {
-    if (Result<void> gathered = m.frame.gather(user_inputs, state_->state); !gathered)
-      return std::unexpected(std::move(gathered.error()));
+    if (Result<void> gathered = m.frame.gather(user_inputs, state); !gathered) return std::unexpected(std::move(gathered.error()));
     inputs = m.frame.inputs();
   }
   bool changed = !m.planned;
@@ -74,23 +77,34 @@ DAVIT_INLINE Result<Outputs> Session::run(std::size_t index, std::span<const EVa
     if (!checked) return std::unexpected(checked.error());
     changed = changed || *checked;
   }
-  if (detail::DelegateState* const only = m.only; only != nullptr && only->direct && !changed) [[likely]] {
-    // one call: the caller's inputs and the method's outputs are its own
-    if (!only->backend->is_available()) [[unlikely]]
-      return std::unexpected(detail::not_available(Stage::execute, only->backend->name));
+  if (DelegateState* const only = m.only; only != nullptr && only->direct && !changed) {
+    if (!only->backend->is_available()) return std::unexpected(not_available(Stage::execute, only->backend->name));
     only->call.inputs = inputs;
-    if (const Status status = detail::execute(*only); !status) [[unlikely]]
-      return std::unexpected(detail::error_of(m, *only, status.error()));
-    if (!m.frame.writes_back() && only->checks.match_all(only->call.outputs.data())) [[likely]]
-      return Outputs(only->call.outputs.data(), m.frame.interface());
-  } else if (Result<void> run = detail::run_schedule(m, inputs, changed); !run) {
+    if (const Status status = execute(*only); !status) return failed(m, *only, status);
+  } else if (Result<void> run = run_schedule(m, inputs, changed); !run) {
     return std::unexpected(std::move(run.error()));
   }
   if (!m.frame.outputs_fit())
     if (Result<void> checked = m.frame.check_outputs(); !checked) return std::unexpected(std::move(checked.error()));
   if (m.frame.writes_back())
-    if (Result<void> written = m.frame.write_back(inputs, state_->state); !written) return std::unexpected(std::move(written.error()));
+    if (Result<void> written = m.frame.write_back(inputs, state); !written) return std::unexpected(std::move(written.error()));
   return Outputs(m.frame.outputs().data(), m.frame.interface());
+}
+
+}  // namespace detail
+
+DAVIT_INLINE Result<Outputs> Session::run(std::size_t index, std::span<const EValue> user_inputs) {
+  detail::MethodState& m = state_->methods[index];
+  detail::DelegateState* const only = m.only;
+  if (only == nullptr || !only->direct || !m.planned || m.frame.keeps_state() || !m.frame.inputs_fit(user_inputs) ||
+      !only->backend->is_available()) [[unlikely]]
+    return detail::run_method(m, state_->state, user_inputs);
+  // one call: the caller's inputs and the method's outputs are its own
+  only->call.inputs = user_inputs;
+  const Status status = detail::execute(*only);
+  if (!status || !only->checks.match_all(only->call.outputs.data())) [[unlikely]]
+    return detail::failed(m, *only, status);
+  return Outputs(only->call.outputs.data(), m.frame.interface());
 }
 
 DAVIT_INLINE Result<Outputs> Session::run(std::string_view name, std::span<const EValue> args, std::span<const NamedValue> kwargs) {
