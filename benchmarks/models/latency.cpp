@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 #include <span>
 #include <sstream>
@@ -32,14 +31,13 @@
 #include "davit/formats/pt2.hpp"
 #include "davit/lowering/backend_list.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
-#include "davit/lowering/lower_program.hpp"
+#include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
 #ifdef DAVIT_WITH_ONEDNN
 #include "davit/backends/onednn.hpp"
 #endif
 #ifdef DAVIT_WITH_XNNPACK
 #include "davit/backends/xnnpack.hpp"
-#include "davit/lowering/to_backend.hpp"
 #endif
 
 namespace {
@@ -109,9 +107,8 @@ T must(Result<T> result) {
   return order;
 }
 
-template <class Session>
 void run(Session& session, const EValue& input) {
-  if (Result<Outputs> outputs = session.run(0, std::span(&input, 1)); !outputs)
+  if (Result<Outputs> outputs = session.run(std::size_t{0}, std::span(&input, 1)); !outputs)
     fail(to_string(outputs.error()));
 }
 
@@ -148,16 +145,17 @@ int main(int argc, char** argv) {
   Backends::for_each([&]<class B, std::size_t>() {
     if constexpr (requires { B::set_threads(threads); }) B::set_threads(threads);
   });
-  const ExportedProgram program = must(formats::read_pt2(std::filesystem::path(argv[1])));
-  const Tensor input = must(formats::read_npy(std::filesystem::path(argv[2])));
-  const Tensor recorded = must(formats::read_npy(std::filesystem::path(argv[3])));
+  const ExportedProgram program = must(formats::read_pt2(argv[1]));
+  const Tensor input = must(formats::read_npy(argv[2]));
+  const Tensor recorded = must(formats::read_npy(argv[3]));
   const LoweredProgram lowered =
       must(to_backend(program, CapabilityPartitioner<Backends>(CapabilityOptions{.order = order})));
-  Session session = *Session::make(lowered);
-  Session traced = *Session::make(lowered);
+  Session session = must(Session::make(lowered));
+  PrimitiveTimer timer;
+  Session traced = must(Session::make(lowered, {.tracer = TracerRef(timer)}));
   const EValue value(input.view());
 
-  const Outputs outputs = must(session.run(0, std::span(&value, 1)));
+  const Outputs outputs = must(session.run(std::size_t{0}, std::span(&value, 1)));
   const double relative = !outputs[0]->is_tensor() ? INFINITY : gap(outputs[0]->tensor(), recorded);
   if (!(relative <= 1e-4)) fail("the output differs from the recorded one by " + std::to_string(relative));
   std::ostringstream parts;
@@ -186,12 +184,12 @@ int main(int argc, char** argv) {
       std::vector<std::int64_t> outside(n), reorders(n);
       for (int i = 0; i < 3; ++i) run(traced, value);
       for (std::size_t i = 0; i < n; ++i) {
-        traced.tracer() = {};
+        timer = {};
         const std::int64_t began = now();
         run(traced, value);
         times[i] = now() - began;
-        outside[i] = times[i] - traced.tracer().primitives;
-        reorders[i] = traced.tracer().reorders;
+        outside[i] = times[i] - timer.primitives;
+        reorders[i] = timer.reorders;
       }
       std::cout << "share " << median(times) << ' ' << median(outside) << ' ' << median(reorders) << std::endl;
     } else if (command == "allocations") {
