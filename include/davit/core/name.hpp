@@ -28,7 +28,7 @@ class Name {
     requires(std::convertible_to<const S&, std::string_view> && !std::is_array_v<S>)
   constexpr Name(const S& text) : Name(own(std::string_view(text))) {}
 
-  constexpr Name(const Name& other) : data_(other.data_), size_(other.size_), owned_(other.owned_) {
+  [[gnu::noinline]] constexpr Name(const Name& other) : data_(other.data_), size_(other.size_), owned_(other.owned_) {
     if (owned_) data_ = copy_of(other.view());
   }
   constexpr Name(Name&& other) noexcept { swap(other); }
@@ -41,7 +41,7 @@ class Name {
 #pragma GCC diagnostic ignored "-Wpragmas"
 #pragma GCC diagnostic ignored "-Wunknown-warning-option"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // nor which alternative of a variant it destroys
-  constexpr ~Name() {
+  [[gnu::noinline]] constexpr ~Name() {
     if (owned_) delete[] data_;
   }
 #pragma GCC diagnostic pop
@@ -66,8 +66,12 @@ class Name {
   }
   friend std::ostream& operator<<(std::ostream& out, const Name& name);
 
+  /// Takes `text`, from new char[size].
+  [[nodiscard]] static constexpr Name adopt(const char* text, std::size_t size) noexcept {
+    return {text, static_cast<std::uint32_t>(size), true};
+  }
   /// A copy of `text` that this name owns.
-  [[nodiscard]] static constexpr Name own(std::string_view text) {
+  [[nodiscard, gnu::noinline]] static constexpr Name own(std::string_view text) {
     if (text.empty()) return {};
     return {copy_of(text), static_cast<std::uint32_t>(text.size()), true};
   }
@@ -88,70 +92,61 @@ class Name {
 
 namespace detail {
 
-/// The decimal digits of an integer, kept in a small buffer; usable in constant evaluation.
-class Digits {
+/// Text, or the decimal digits of an integer, as a part of what concat joins; usable in constant evaluation.
+class NamePart {
  public:
-  constexpr explicit Digits(std::integral auto value) noexcept {
-    std::uint64_t rest = static_cast<std::uint64_t>(value);
-    bool negative = false;
-    if constexpr (std::signed_integral<decltype(value)>) {
-      negative = value < 0;
-      if (negative) rest = 0 - rest;
+  constexpr NamePart(std::string_view text) noexcept : text_(text) {}
+  constexpr NamePart(char character) noexcept : size_(1) { digits_[sizeof(digits_) - 1] = character; }
+  template <std::integral T>
+  constexpr NamePart(T value) noexcept {
+    if constexpr (std::signed_integral<T>) {
+      write(value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value), value < 0);
+    } else {
+      write(value, false);
     }
-    do {
-      buffer_[--begin_] = static_cast<char>('0' + rest % 10);
-      rest /= 10;
-    } while (rest != 0);
-    if (negative) buffer_[--begin_] = '-';
   }
   [[nodiscard]] constexpr std::string_view view() const noexcept {
-    return {buffer_ + begin_, sizeof(buffer_) - begin_};
+    return size_ == 0 ? text_ : std::string_view(digits_ + sizeof(digits_) - size_, size_);
   }
 
  private:
-  char buffer_[24] = {};
-  std::size_t begin_ = sizeof(buffer_);
+  template <class = void>
+  [[gnu::noinline]] constexpr void write(std::uint64_t rest, bool negative) noexcept {
+    do {
+      digits_[sizeof(digits_) - ++size_] = static_cast<char>('0' + rest % 10);
+      rest /= 10;
+    } while (rest != 0);
+    if (negative) digits_[sizeof(digits_) - ++size_] = '-';
+  }
+
+  std::string_view text_{};
+  char digits_[23] = {};
+  std::uint8_t size_ = 0;
 };
 
-template <class T>
-constexpr decltype(auto) piece(const T& part) {
-  if constexpr (std::same_as<T, char>) {
-    return std::string_view(&part, 1);
-  } else if constexpr (std::integral<T>) {
-    return Digits(part);
-  } else {
-    return std::string_view(part);
-  }
+template <class = void>
+[[nodiscard, gnu::noinline]] constexpr Name join(const NamePart* parts, std::size_t count) {
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < count; ++i) size += parts[i].view().size();
+  if (size == 0) return {};
+  char* const text = new char[size];
+  char* at = text;
+  for (std::size_t i = 0; i < count; ++i)
+    for (const char c : parts[i].view()) *at++ = c;
+  return Name::adopt(text, size);
 }
 
 }  // namespace detail
 
-[[nodiscard]] constexpr Name concat() noexcept {
-  return {};
-}
 /// Joins strings, characters and integers into one name; works in constant evaluation. O(total size).
 template <class... Parts>
 [[nodiscard]] constexpr Name concat(const Parts&... parts) {
-  const auto view_of = [](const auto& p) -> std::string_view {
-    if constexpr (requires { p.view(); }) {
-      return p.view();
-    } else {
-      return p;
-    }
-  };
-  return [&](const auto&... pieces) {
-    std::size_t size = (std::size_t{0} + ... + view_of(pieces).size());
-    if (size == 0) return Name();
-    char* text = new char[size];
-    char* at = text;
-    const auto put = [&at](std::string_view s) {
-      for (char c : s) *at++ = c;
-    };
-    (put(view_of(pieces)), ...);
-    Name joined = Name::own({text, size});
-    delete[] text;
-    return joined;
-  }(detail::piece(parts)...);
+  if constexpr (sizeof...(Parts) == 0) {
+    return {};
+  } else {
+    const detail::NamePart list[] = {detail::NamePart(parts)...};
+    return detail::join(list, sizeof...(Parts));
+  }
 }
 
 }  // namespace davit

@@ -32,7 +32,7 @@ DAVIT_INLINE std::string number_text(float value) {
 /// "constant:2x3:1 2 3 4 5 6" for a float tensor, whatever its strides.
 DAVIT_INLINE std::string constant_text(const TensorView& tensor) {
   std::string text = "constant:";
-  for (std::size_t d = 0; d < tensor.rank; ++d) (text += d == 0 ? "" : "x") += detail::Digits(tensor.size(d)).view();
+  for (std::size_t d = 0; d < tensor.rank; ++d) (text += d == 0 ? "" : "x") += detail::NamePart(tensor.size(d)).view();
   text += ":";
   const Tensor flat = Tensor::zeros(ScalarType::float32, tensor.sizes());
   copy_tensor(tensor, flat.view());
@@ -46,11 +46,11 @@ DAVIT_INLINE void TokenWriter::begin(std::string_view text) {
 }
 
 DAVIT_INLINE void TokenWriter::append(Operand operand) {
-  (tokens += operand.is_input ? ":i" : ":t") += detail::Digits(operand.index).view();
+  (tokens += operand.is_input ? ":i" : ":t") += detail::NamePart(operand.index).view();
 }
 
 DAVIT_INLINE Operand TokenWriter::end(DebugHandle handle) {
-  (tokens += "<debug_handle>") += detail::Digits(handle).view();
+  (tokens += "<debug_handle>") += detail::NamePart(handle).view();
   return {.index = count++};
 }
 
