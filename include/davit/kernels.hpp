@@ -7,6 +7,7 @@
 #include "davit/kernels/blocks.hpp"
 #include "davit/kernels/convert.hpp"
 #include "davit/kernels/elementwise.hpp"
+#include "davit/kernels/fold_batch_norm.hpp"
 #include "davit/kernels/function_ref.hpp"
 #include "davit/kernels/functions.hpp"
 #include "davit/kernels/move.hpp"

@@ -10,6 +10,7 @@
 
 #include "davit/backends/xnnpack/constants.hpp"
 #include "davit/backends/xnnpack/plan.hpp"
+#include "davit/kernels/fold_batch_norm.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -53,18 +54,18 @@ namespace detail {
   for (std::int64_t c = 0; c < out && w.bias.dtype != ScalarType::undefined; ++c)
     p.bias[static_cast<std::size_t>(c)] = detail::at(w.bias, c);
   if (!w.has_norm) return p;
-  for (std::int64_t c = 0; c < out; ++c) {
-    const double scale = w.scale.dtype == ScalarType::undefined ? 1.0 : static_cast<double>(detail::at(w.scale, c));
-    const double shift = w.shift.dtype == ScalarType::undefined ? 0.0 : static_cast<double>(detail::at(w.shift, c));
-    const double factor = scale / std::sqrt(static_cast<double>(detail::at(w.variance, c)) + w.eps);
-    float& bias = p.bias[static_cast<std::size_t>(c)];
-    bias =
-        static_cast<float>((static_cast<double>(bias) - static_cast<double>(detail::at(w.mean, c))) * factor + shift);
-    for (std::int64_t i = 0; i < each; ++i) {
-      float& k = p.kernel[static_cast<std::size_t>(c * each + i)];
-      k = static_cast<float>(static_cast<double>(k) * factor);
-    }
-  }
+  const auto row = [out](const Tensor& t) {
+    std::vector<float> values(t.dtype == ScalarType::undefined ? 0 : static_cast<std::size_t>(out));
+    for (std::size_t c = 0; c < values.size(); ++c) values[c] = detail::at(t, static_cast<std::int64_t>(c));
+    return values;
+  };
+  const std::vector<float> mean = row(w.mean), variance = row(w.variance), scale = row(w.scale), shift = row(w.shift);
+  kernels::fold_batch_norm({.mean = mean.data(),
+                            .variance = variance.data(),
+                            .scale = scale.empty() ? nullptr : scale.data(),
+                            .shift = shift.empty() ? nullptr : shift.data(),
+                            .epsilon = w.eps},
+                           static_cast<std::size_t>(out), static_cast<std::size_t>(each), p.kernel.data(), p.bias.data());
   return p;
 }
 
