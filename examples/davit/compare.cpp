@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <cstdio>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -115,7 +114,7 @@ class CallComparison {
 }
 
 [[nodiscard]] Result<bool> compare_program(const CompareOptions& options) {
-  const Result<ExportedProgram> program = formats::read_pt2(std::filesystem::path(options.model));
+  const Result<ExportedProgram> program = formats::read_pt2(options.model);
   if (!program) return std::unexpected(program.error());
   const Result<std::vector<Input>> inputs = options.inputs.empty() ? random_inputs(*program, options.seed) : parse_inputs(options.inputs);
   if (!inputs) return std::unexpected(inputs.error());

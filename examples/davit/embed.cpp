@@ -42,7 +42,7 @@ using namespace davit;
 }
 
 [[nodiscard]] Result<void> embed_model(const EmbedCommand& options) {
-  const Result<ExportedProgram> program = formats::read_pt2(std::filesystem::path(options.model));
+  const Result<ExportedProgram> program = formats::read_pt2(options.model);
   if (!program) return std::unexpected(program.error());
   formats::EmbedOptions how;
   how.name = options.name.empty() ? std::filesystem::path(options.model).stem().string() : options.name;

@@ -2,7 +2,6 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,7 +54,7 @@ using namespace davit;
   if (options.lowering.backends != "portable")
     return refuse(ErrorCode::not_found, concat("--backends ", options.lowering.backends),
                   "only portable has a static face in this program", "leave the option out");
-  const Result<ExportedProgram> program = formats::read_pt2(std::filesystem::path(options.model));
+  const Result<ExportedProgram> program = formats::read_pt2(options.model);
   if (!program) return std::unexpected(program.error());
   const GraphModuleView graph = program->view();
   const std::string code(name_of(fault->code()));

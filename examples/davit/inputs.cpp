@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cstddef>
 #include <cstring>
-#include <filesystem>
 #include <random>
 #include <span>
 #include <string_view>
@@ -31,7 +30,7 @@ template <class T>
 }
 
 [[nodiscard]] Result<void> read_input(const std::string& file, Input& out) {
-  Result<Tensor> tensor = formats::read_npy(std::filesystem::path(file));
+  Result<Tensor> tensor = formats::read_npy(file);
   if (!tensor) return std::unexpected(std::move(tensor.error()));
   out.tensor = *std::move(tensor);
   out.tensor.storage = SharedBytes::copy_of(out.tensor.storage.bytes());  // the program may change its inputs

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -34,7 +33,7 @@ void print_size(const char* what, const davit::ExportedProgram& program, const s
 }  // namespace
 
 int inspect(const InspectOptions& options) {
-  const auto program = davit::formats::read_pt2(std::filesystem::path(options.model), {.model = options.name});
+  const auto program = davit::formats::read_pt2(options.model, {.model = options.name});
   if (!program) {
     std::fprintf(stderr, "davit: %s\n", davit::to_string(program.error()).c_str());
     return 2;

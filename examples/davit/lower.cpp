@@ -27,7 +27,7 @@ using namespace davit;
 }
 
 [[nodiscard]] Result<void> lower_program(const LowerCommand& options) {
-  const Result<ExportedProgram> program = formats::read_pt2(std::filesystem::path(options.model));
+  const Result<ExportedProgram> program = formats::read_pt2(options.model);
   if (!program) return std::unexpected(program.error());
   Diagnostics diagnostics;
   const Result<Runner> runner = Runner::lower(*program, options.lowering, false, &diagnostics);

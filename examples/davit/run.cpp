@@ -57,7 +57,7 @@ void print(std::size_t i, const OutputPort& port, const EValue& value) {
 [[nodiscard]] Result<Runner> start(const RunOptions& options) {
   const bool trace = !options.trace.empty();
   if (options.model.ends_with(".davit")) return Runner::load(options.model, trace, options.lowering.threads);
-  const Result<ExportedProgram> program = formats::read_pt2(std::filesystem::path(options.model));
+  const Result<ExportedProgram> program = formats::read_pt2(options.model);
   if (!program) return std::unexpected(program.error());
   return Runner::lower(*program, options.lowering, trace);
 }
