@@ -106,3 +106,11 @@ TEST_CASE("a tensor's elements are of exactly the type asked for") {
   t.strides = {1, 2};
   CHECK(t.as<float>().error().code == ErrorCode::invalid_shape);
 }
+TEST_CASE("a tensor of more elements than memory can have has no storage") {
+  const std::int64_t wraps[] = {3, 6148914691236517206};
+  const Tensor t = Tensor::zeros(ScalarType::int8, wraps);
+  CHECK(t.storage.size() == 0);
+  CHECK(t.view().data == nullptr);
+  std::vector<float> two(2);
+  CHECK(!tensor(two, {3, 6148914691236517206}));
+}

@@ -5,6 +5,7 @@
 
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "../support/draft.hpp"
 
@@ -37,4 +38,22 @@ TEST_CASE("a module of some of a graph's nodes: values are copied once, and anew
     CHECK(graph.name(graph.inputs(graph.nodes[0])[0].value()) == "a");
     CHECK(!copier.is_copied(x));
   }
+}
+
+TEST_CASE("an expression of any depth is copied, its operands first and once") {
+  constexpr std::uint32_t terms = 300'000;  // as Add(1, 1, ...) is read
+  GraphModule deep;
+  deep.text = {'n'};
+  deep.exprs.push_back({.op = ExprOp::symbol, .name = {0, 1}});
+  for (std::uint32_t i = 0; i < terms; ++i) deep.exprs.push_back({.op = ExprOp::add, .a = i, .b = 0});
+  deep.dims.push_back({.value = 4, .expr = terms});
+  deep.values.push_back({.name = {0, 1}, .graph = 0, .sizes = {0, 1}});
+  deep.graphs.push_back({});
+  GraphCopier copier(deep.view());
+  copier.begin();
+  copier.builder.begin_graph("part");
+  (void)copier.copy_value(0);
+  CHECK(copier.builder.module().exprs.size() == terms + 1);
+  CHECK(copier.builder.module().exprs.back().b == 0);
+  CHECK(copier.used_symbols == std::vector<ExprId>{0});
 }

@@ -83,10 +83,32 @@ constexpr bool check_lists_and_exprs() {
 }
 static_assert(check_lists_and_exprs());
 
+/// Each argument row has one owner: lists of the same lists would be trees that no walk comes to the end of.
+constexpr bool check_owners() {
+  const std::size_t size = programs::add({2, 3}).graph_module.arguments.size();
+  const auto first = static_cast<std::uint32_t>(size);
+  return refused(concat("table 'arguments', row ", size + 2), "an item that another list has too",
+                 [=](GraphModule& m) {
+                   m.arguments.push_back({.kind = ArgumentKind::none});
+                   for (int i = 0; i < 2; ++i)
+                     m.arguments.push_back({.items = {first, 1}, .kind = ArgumentKind::list});
+                 }) &&
+         refused("table 'graphs', row 0", "an argument that belongs to something else",
+                 [](GraphModule& m) { m.graphs[0].outputs = m.graphs[0].inputs; }) &&
+         refused("table 'nodes', row 0", "an argument that belongs to something else",
+                 [](GraphModule& m) { m.nodes[0].inputs = m.graphs[0].inputs; }) &&
+         refused("table 'exprs', row 0", "an operand does not precede its use",
+                 [](GraphModule& m) { m.exprs.push_back({.op = ExprOp::rational, .a = 7, .c = 3}); });
+}
+static_assert(check_owners());
+
 }  // namespace
 
 TEST_CASE("every reference of every table must stay inside the tables") {
   CHECK(check_references());
+}
+TEST_CASE("an argument belongs to one list, node or graph") {
+  CHECK(check_owners());
 }
 TEST_CASE("lists and expressions point backwards, sub-graphs form a tree") {
   CHECK(check_lists_and_exprs());

@@ -79,6 +79,27 @@ constexpr bool check_foreign_values() {  // a sub-graph may not use what it was 
 }
 static_assert(check_foreign_values());
 
+constexpr bool check_sizes() {
+  const auto refused = [](std::string_view what, auto change) {
+    ProgramTables p = programs::add();
+    change(p.graph_module);
+    const std::vector<Error> v = verify(p);
+    return v.size() == 1 && v[0].where == "value 'x'" && v[0].what == what;
+  };
+  constexpr std::string_view too_large = "its sizes are negative, or multiply to more elements than a tensor can have";
+  const auto sizes = [](GraphModule& m, std::initializer_list<std::int64_t> list) {
+    const auto first = static_cast<std::uint32_t>(m.dims.size());
+    for (const std::int64_t size : list) m.dims.push_back({.value = size});
+    m.values[0].sizes = {first, static_cast<std::uint32_t>(list.size())};
+    m.values[0].strides = {};
+  };
+  return refused(too_large, [&](GraphModule& m) { sizes(m, {3, 6148914691236517206}); }) &&
+         refused(too_large, [&](GraphModule& m) { sizes(m, {2, -1}); }) &&
+         refused("it has 17 dimensions; at most 16 are supported",
+                 [&](GraphModule& m) { sizes(m, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}); });
+}
+static_assert(check_sizes());
+
 }  // namespace
 
 TEST_CASE("values are defined before they are used") {
@@ -90,6 +111,9 @@ TEST_CASE("values are defined once") {
 }
 TEST_CASE("values have names, and no two of a graph the same") {
   CHECK(check_names());
+}
+TEST_CASE("a tensor's rank and sizes are such that it can be") {
+  CHECK(check_sizes());
 }
 TEST_CASE("a sub-graph sees only its operands") {
   CHECK(check_foreign_values());

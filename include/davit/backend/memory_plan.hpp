@@ -27,6 +27,9 @@ struct MemoryPlan {
 
 inline constexpr std::size_t plan_alignment = 64;
 
+/// The most bytes that the blocks of a plan may have together: no machine has them, and sums of them cannot wrap.
+inline constexpr std::size_t max_plan_bytes = std::size_t{1} << (sizeof(std::size_t) == 8 ? 56 : 30);
+
 /// Places blocks in one arena so that blocks alive at the same step never overlap: in order of their first step, each
 /// at the lowest free offset, a multiple of `alignment`, that fits. Lifetimes must be sorted by `first`; blocks of 0
 /// bytes take no room. Deterministic. O(n * blocks alive at once).

@@ -53,7 +53,8 @@ struct Tensor {
     return std::span<T>(view().template as<T>(), static_cast<std::size_t>(numel()));
   }
 
-  /// A zeroed contiguous tensor on the heap. Sizes must be >= 0 and their product must fit in memory.
+  /// A zeroed contiguous tensor on the heap; its storage is empty if its elements do not fit in memory, or no memory could
+  /// hold them (see checked_numel).
   [[nodiscard]] static Tensor zeros(ScalarType dtype, std::span<const std::int64_t> sizes);
 };
 

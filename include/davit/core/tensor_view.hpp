@@ -12,6 +12,21 @@ namespace davit {
 /// The largest rank a tensor may have.
 inline constexpr std::size_t max_rank = 16;
 
+/// The product of the sizes; -1 if one is negative or the product, sizes of 0 left out, is more than `most`: then so many
+/// elements are in no memory, and products of some of the sizes may overflow. Tensors of unknown origin (a file, a shape
+/// that arguments make) pass it before anything else multiplies their sizes. O(rank).
+[[nodiscard]] constexpr std::int64_t checked_numel(std::span<const std::int64_t> sizes,
+                                                   std::int64_t most = INT64_MAX / 64) noexcept {
+  std::int64_t count = 1;
+  bool empty = false;
+  for (const std::int64_t size : sizes) {
+    if (size < 0 || (size > 1 && count > most / size)) return -1;
+    if (size == 0) empty = true;
+    if (size > 1) count *= size;
+  }
+  return empty ? 0 : count;
+}
+
 /// A tensor somebody else owns: data, element type, sizes and strides (in elements, row-major order of dimensions).
 /// Trivially copyable. `data` points at the element with all indices zero.
 struct TensorView {

@@ -17,20 +17,6 @@
 
 namespace davit::formats {
 
-/// The product of the sizes; -1 if one is negative or the product, zeros left out, is no sensible number of elements.
-[[nodiscard]] constexpr std::int64_t checked_numel(std::span<const std::int64_t> sizes) noexcept {
-  constexpr std::int64_t limit = INT64_MAX / 64;
-  std::int64_t count = 1;
-  bool empty = false;
-  for (const std::int64_t size : sizes) {
-    if (size < 0) return -1;
-    if (size == 0) empty = true;
-    if (size > 1 && count > limit / size) return -1;
-    if (size > 1) count *= size;
-  }
-  return empty ? 0 : count;
-}
-
 /// Checks a tensor of a file: rank, sizes, strides and offset must stay inside the storage. `where` names it.
 ///
 /// Errors: invalid_shape. A tensor without elements loses an offset that lies outside its storage.

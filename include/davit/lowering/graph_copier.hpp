@@ -45,6 +45,7 @@ class GraphCopier {
   std::vector<std::uint32_t> expr_stamp_;
   std::vector<std::uint32_t> new_metadata_;
   std::vector<std::uint32_t> metadata_stamp_;
+  std::vector<ExprId> open_exprs_;
   std::vector<Dim> scratch_dims_;
   std::vector<Argument> node_inputs_;
   std::vector<Argument> node_outputs_;

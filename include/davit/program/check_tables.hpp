@@ -16,8 +16,8 @@ namespace davit {
 inline constexpr int max_list_depth = 4;
 
 /// Checks that every id and range of the tables stays inside them, so that every other algorithm may follow them
-/// blindly: references of expressions and lists point backwards, sub-graphs form a tree, each node and value says which
-/// graph it is in. Tables of unknown origin (a file, a saved blob) must pass it first. O(size of the tables).
+/// blindly: references of expressions and lists point backwards, each argument belongs to one list, node or graph,
+/// sub-graphs form a tree, each node and value says which graph it is in. Tables of unknown origin (a file, a saved blob) must pass it first. O(size of the tables).
 /// Errors: the first violation, with table and row.
 template <class = void>
 [[nodiscard]] constexpr Result<void> check_tables(GraphModuleView g) {
@@ -33,9 +33,9 @@ template <class = void>
 
   for (std::size_t i = 0; i < g.exprs.size(); ++i) {
     const Expr& e = g.exprs[i];
-    const auto operand = [&](std::uint32_t id) { return id == no_id || id < i || e.op == ExprOp::rational; };
+    const auto operand = [&](std::uint32_t id) { return id == no_id || id < i; };
     if (e.op > ExprOp::real) return bad("exprs", i, "unknown operator");
-    if (!operand(e.a) || !operand(e.b) || !operand(e.c)) return bad("exprs", i, "an operand does not precede its use");
+    if (!operand(e.a) || !operand(e.b) || !(operand(e.c) || e.op == ExprOp::rational)) return bad("exprs", i, "an operand does not precede its use");
     if (!text(e.name)) return bad("exprs", i, "text outside the table");
   }
   for (std::size_t i = 0; i < g.dims.size(); ++i)
@@ -52,6 +52,12 @@ template <class = void>
     if (v.producer != no_id && v.producer >= g.nodes.size()) return bad("values", i, "unknown producer");
     if (v.kind > ValueKind::token) return bad("values", i, "unknown kind");
   }
+  std::vector<std::uint8_t> owned(g.arguments.size(), 0);
+  const auto own = [&](Range r) {  // else lists of lists of the same items are trees of any size
+    for (std::uint32_t k = 0; k < r.count; ++k)
+      if (owned[r.first + k]++ != 0) return false;
+    return true;
+  };
   std::vector<std::uint8_t> depth(g.arguments.size(), 0);
   std::vector<std::uint8_t> graph_uses(g.graphs.size(), 0);
   for (std::size_t i = 0; i < g.arguments.size(); ++i) {
@@ -74,6 +80,7 @@ template <class = void>
         break;
       case ArgumentKind::list:
         if (!inside(a.items, i)) return bad("arguments", i, "list items must precede the list");
+        if (!own(a.items)) return bad("arguments", i, "an item that another list has too");
         for (std::uint32_t k = 0; k < a.items.count; ++k)
           if (depth[a.items.first + k] >= depth[i]) depth[i] = static_cast<std::uint8_t>(depth[a.items.first + k] + 1);
         if (depth[i] > max_list_depth) return bad("arguments", i, "lists are nested too deeply");
@@ -89,6 +96,7 @@ template <class = void>
     if (!text(graph.name)) return bad("graphs", i, "text outside the table");
     if (!inside(graph.inputs, g.arguments.size()) || !inside(graph.outputs, g.arguments.size()))
       return bad("graphs", i, "inputs or outputs outside the table");
+    if (!own(graph.inputs) || !own(graph.outputs)) return bad("graphs", i, "an argument that belongs to something else");
     if (!inside(graph.nodes, g.nodes.size())) return bad("graphs", i, "nodes outside the table");
     covered += graph.nodes.count;
     for (std::uint32_t n = 0; n < graph.nodes.count; ++n)
@@ -101,6 +109,7 @@ template <class = void>
     if (!text(n.target)) return bad("nodes", i, "text outside the table");
     if (!inside(n.inputs, g.arguments.size()) || !inside(n.outputs, g.arguments.size()))
       return bad("nodes", i, "arguments outside the table");
+    if (!own(n.inputs) || !own(n.outputs)) return bad("nodes", i, "an argument that belongs to something else");
     if (n.metadata != no_id && n.metadata >= g.metadata.size()) return bad("nodes", i, "unknown metadata row");
     for (const Argument& a : g.inputs(n))
       if (a.kind == ArgumentKind::graph && a.graph() <= n.graph) return bad("nodes", i, "a sub-graph must follow its graph");

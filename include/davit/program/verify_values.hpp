@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "davit/core/tensor_view.hpp"
 #include "davit/program/graph.hpp"
 #include "davit/program/violations.hpp"
 
@@ -55,6 +57,25 @@ constexpr void verify_definitions(const GraphModuleView& g, GraphId id, std::vec
                      [&](ValueId v) { use(v, [&] { return concat("outputs of graph '", g.str(graph.name), "'"); }); });
 }
 
+/// Tensors have no more dimensions than davit supports, and sizes whose product is a number of elements.
+template <class = void>
+constexpr void verify_sizes(const GraphModuleView& g, Violations& report) {
+  for (ValueId v = 0; v < g.values.size(); ++v) {
+    const Range dims = g.values[v].sizes;
+    std::array<std::int64_t, max_rank> sizes{};
+    if (dims.count > max_rank) {
+      report.violation(concat("value '", g.name(v), "'"), concat("it has ", dims.count, " dimensions; at most ", max_rank, " are supported"));
+      continue;
+    }
+    for (std::size_t d = 0; d < dims.count; ++d) {
+      const Dim& dim = g.dims[dims.first + d];
+      sizes[d] = dim.is_static() ? dim.value : 1;
+    }
+    if (checked_numel({sizes.data(), dims.count}) < 0)
+      report.violation(concat("value '", g.name(v), "'"), "its sizes are negative, or multiply to more elements than a tensor can have");
+  }
+}
+
 /// A place of the table of names: a value and part of its name's hash, so that other names are passed by unread.
 struct NameSlot {
   ValueId value = no_id;
@@ -92,12 +113,13 @@ constexpr void verify_names(const GraphModuleView& g, const std::vector<std::uin
   }
 }
 
-/// Every value has a name of its own and is defined once, before its uses. O(nodes + values).
+/// Every value has a name of its own, sizes that a tensor can have, and is defined once, before its uses. O(nodes + values).
 template <class = void>
 constexpr void verify_values(const GraphModuleView& g, Violations& report) {
   std::vector<std::uint8_t> defined(g.values.size(), 0);
   for (GraphId id = 0; id < g.graphs.size(); ++id) verify_definitions(g, id, defined, report);
   verify_names(g, defined, report);
+  verify_sizes(g, report);
 }
 
 }  // namespace davit::detail

@@ -30,10 +30,13 @@ struct ProgramPlan {
   std::size_t arena_bytes = 0;
   std::uint32_t ticks = 0;
 
-  /// Bytes if nothing shared its place.
+  /// Bytes if nothing shared its place; SIZE_MAX if they are more than max_plan_bytes.
   [[nodiscard]] constexpr std::size_t total_bytes() const noexcept {
     std::size_t sum = 0;
-    for (const PlannedBlock& block : blocks) sum += block.life.bytes;
+    for (const PlannedBlock& block : blocks) {
+      if (block.life.bytes > max_plan_bytes - sum) return SIZE_MAX;
+      sum += block.life.bytes;
+    }
     return sum;
   }
 

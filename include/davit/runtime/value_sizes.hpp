@@ -45,17 +45,14 @@ class ValueSizes {
   }
 
  private:
-  static constexpr std::int64_t most_bytes = std::int64_t{1} << 46;
-
   [[nodiscard]] bool find_sizes(const Value& value, std::vector<std::int64_t>& sizes) const {
     sizes.clear();
-    std::int64_t bytes = static_cast<std::int64_t>(size_of(value.dtype));
     for (const Dim& dim : graph_.dims_of(value.sizes)) {
       const std::optional<std::int64_t> size = symbols_.value(dim);
-      if (!size || *size < 0 || __builtin_mul_overflow(bytes, *size == 0 ? 1 : *size, &bytes) || bytes > most_bytes) return false;
+      if (!size) return false;
       sizes.push_back(*size);
     }
-    return true;
+    return checked_numel(sizes) >= 0;
   }
 
   GraphModuleView graph_;

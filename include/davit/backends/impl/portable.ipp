@@ -17,6 +17,7 @@
 #include "davit/backends/portable/run_time/code.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
 #include "davit/core/copy_tensor.hpp"
+#include "davit/kernels/shapes.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/symbols.hpp"
 
@@ -168,23 +169,23 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
   for (std::size_t i = 0; i < outputs.size() && i < h.made_slots.size(); ++i)
     if (outputs[i].is_tensor() && h.made_slots[i] != no_id) ws.given[h.made_slots[i]] = 1;
   std::vector<Lifetime> lifetimes = h.lifetimes;
+  std::size_t total = 0;
   for (std::size_t i = 0; i < lifetimes.size(); ++i) {
     const ValueId id = h.value_of_slot[h.planned_slots[i]];
     std::size_t bytes = 0;
     if (id != no_id && graph.values[id].kind == ValueKind::tensor) {
-      std::int64_t count = 1;
+      kernels::Sizes sizes;
+      bool known = true;  // else they depend on data: placed while running
       for (const Dim& dim : graph.dims_of(graph.values[id].sizes)) {
         const std::optional<std::int64_t> size = ws.symbols.value(dim);
-        if (!size || *size < 0) {
-          count = 0;  // depends on data: placed while running
-          break;
-        }
-        if (*size != 0 && count > portable_kernels::max_numel / *size)
-          return no_memory("a tensor of the program is too large");
-        count *= *size;
+        known = known && size && *size >= 0 && sizes.push(*size);
       }
+      const std::int64_t count = known ? checked_numel(sizes, portable_kernels::max_numel) : 0;
+      if (count < 0) return no_memory("a tensor of the program is too large");
       bytes = static_cast<std::size_t>(count) * size_of(graph.values[id].dtype);
     }
+    total += bytes;
+    if (total > max_plan_bytes) return no_memory("the tensors of the program are too large");
     lifetimes[i].bytes = ws.given[h.planned_slots[i]] != 0 ? 0 : bytes;
     ws.places[h.planned_slots[i]].capacity = bytes;
   }

@@ -9,7 +9,8 @@ DAVIT_INLINE Tensor Tensor::zeros(ScalarType dtype, std::span<const std::int64_t
   Tensor tensor{.dtype = dtype, .sizes = {sizes.begin(), sizes.end()}, .strides = {}, .storage = {}};
   tensor.strides.resize(sizes.size());
   contiguous_strides(tensor.sizes, tensor.strides);
-  tensor.storage = SharedBytes::allocate(static_cast<std::size_t>(tensor.numel()) * size_of(dtype));
+  if (const std::int64_t count = checked_numel(sizes); count >= 0)
+    tensor.storage = SharedBytes::allocate(static_cast<std::size_t>(count) * size_of(dtype));
   return tensor;
 }
 
@@ -28,14 +29,10 @@ DAVIT_INLINE Result<void> check_elements(const TensorView& tensor, ScalarType dt
 }
 
 DAVIT_INLINE Result<Tensor> tensor_over(SharedBytes storage, ScalarType dtype, std::size_t count, std::span<const std::int64_t> sizes) {
-  std::int64_t product = 1;
-  bool fits = sizes.size() <= max_rank;
+  const std::int64_t product = checked_numel(sizes);
   Name text;
-  for (const std::int64_t size : sizes) {
-    fits = !__builtin_mul_overflow(product, size, &product) && size >= 0 && fits;
-    text = concat(text, text.empty() ? "" : ", ", size);
-  }
-  if (!fits || static_cast<std::size_t>(product) != count)
+  for (const std::int64_t size : sizes) text = concat(text, text.empty() ? "" : ", ", size);
+  if (sizes.size() > max_rank || product < 0 || static_cast<std::size_t>(product) != count)
     return std::unexpected(Error{.code = ErrorCode::invalid_shape, .stage = Stage::execute,
                                  .what = concat("a tensor of sizes [", text, "] cannot be made of ", count, " elements"),
                                  .fix = "pass as many elements as the sizes multiply to"});

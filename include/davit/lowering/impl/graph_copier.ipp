@@ -33,18 +33,31 @@ DAVIT_INLINE Range GraphCopier::dims(Range range) {
     if (!dim.is_static()) dim.expr = expr(dim.expr);
   return builder.dims(scratch_dims_);
 }
-/// Operands are older rows, so that the depth of the recursion is that of the expression; shared ones are copied once.
+/// Operands are older rows, each copied once before what it is an operand of; as deep as an expression may be, the stack is not.
 DAVIT_INLINE ExprId GraphCopier::expr(ExprId id) {
   if (id == no_id) return no_id;
-  if (expr_stamp_[id] == stamp_) return new_expr_[id];
-  Expr e = graph_.exprs[id];
-  if (e.op == ExprOp::symbol) used_symbols.push_back(id);
-  e.a = expr(e.a);
-  e.b = expr(e.b);
-  if (e.op != ExprOp::rational) e.c = expr(e.c);
-  e.name = builder.text(graph_.str(e.name));
-  new_expr_[id] = builder.expr(e);
-  expr_stamp_[id] = stamp_;
+  open_exprs_.assign(1, id);
+  while (!open_exprs_.empty()) {
+    const ExprId at = open_exprs_.back();
+    Expr e = graph_.exprs[at];
+    bool ready = true;
+    for (ExprId* operand : {&e.a, &e.b, &e.c}) {
+      if (*operand == no_id || (e.op == ExprOp::rational && operand == &e.c)) continue;
+      if (expr_stamp_[*operand] == stamp_) {
+        *operand = new_expr_[*operand];
+      } else if (ready) {
+        open_exprs_.push_back(*operand);
+        ready = false;
+      }
+    }
+    if (!ready) continue;
+    open_exprs_.pop_back();
+    if (expr_stamp_[at] == stamp_) continue;
+    if (e.op == ExprOp::symbol) used_symbols.push_back(at);
+    e.name = builder.text(graph_.str(e.name));
+    new_expr_[at] = builder.expr(e);
+    expr_stamp_[at] = stamp_;
+  }
   return new_expr_[id];
 }
 DAVIT_INLINE std::uint32_t GraphCopier::metadata(std::uint32_t row) {

@@ -127,8 +127,8 @@ DAVIT_INLINE MethodInterface read_interface(ByteReader& in) {
   out.exprs = in.array<Expr>();
   for (std::size_t i = 0; i < out.exprs.size(); ++i) {
     const Expr& e = out.exprs[i];
-    for (const ExprId operand : {e.a, e.b, e.c})
-      if (operand != no_id && operand >= i && e.op != ExprOp::rational) in.fail();
+    for (const ExprId operand : {e.a, e.b, e.op == ExprOp::rational ? no_id : e.c})
+      if (operand != no_id && operand >= i) in.fail();
     if (e.op > ExprOp::real) in.fail();
   }
   const std::size_t ranges = in.count(20);

@@ -15,9 +15,8 @@ namespace davit {
 
 DAVIT_INLINE bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const std::int64_t> sizes) {
   if (tensor.dtype == dtype && std::ranges::equal(tensor.sizes, sizes) && tensor.view().is_contiguous()) return true;
-  std::int64_t count = static_cast<std::int64_t>(size_of(dtype));
-  for (const std::int64_t size : sizes)
-    if (__builtin_mul_overflow(count, size, &count) || count > (std::int64_t{1} << 46)) return false;
+  const std::int64_t count = checked_numel(sizes);
+  if (count < 0) return false;
   Tensor fresh = Tensor::zeros(dtype, sizes);
   if (fresh.storage.writable() == nullptr && count > 0) return false;
   tensor = std::move(fresh);

@@ -67,6 +67,8 @@ template <class Port>
       return bad(ErrorCode::invalid_dtype, port, concat("its dtype is ", name_of(tensor->dtype), ", not ", name_of(port.type.dtype)));
     if (tensor->rank != port.type.dims.size())
       return bad(ErrorCode::invalid_shape, port, concat("its rank is ", tensor->rank, ", not ", port.type.dims.size()));
+    if (checked_numel(tensor->sizes()) < 0)
+      return bad(ErrorCode::invalid_shape, port, concat("its sizes are ", sizes_text(tensor->sizes()), ": no tensor is so large"));
     for (std::size_t d = 0; d < port.type.dims.size(); ++d) {
       const std::optional<std::int64_t> size = symbols.value(port.type.dims[d]);
       if (size && *size != tensor->size(d))

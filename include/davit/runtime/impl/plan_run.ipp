@@ -160,10 +160,11 @@ DAVIT_INLINE bool plan_run(MethodState& m, Error& error) {
   if (!size_blocks(m, sizes_of_inputs(m, graph), m.dims, false, error)) return false;
   for (std::size_t b = 0; b < most.size(); ++b) m.plan.blocks[b].life.bytes = std::max(m.plan.blocks[b].life.bytes, most[b]);
   reuse_inputs(m);
-  place_blocks(m.plan);
-  if (!m.arena.reserve(m.plan.arena_bytes)) {
+  const bool fits = m.plan.total_bytes() <= max_plan_bytes;
+  if (fits) place_blocks(m.plan);
+  if (!fits || !m.arena.reserve(m.plan.arena_bytes)) {
     error = Error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .where = concat("method '", m.method->name, "'"),
-                  .what = concat("no memory for an arena of ", m.plan.arena_bytes, " bytes"), .fix = "run with smaller inputs"};
+                  .what = concat("no memory for an arena of ", fits ? m.plan.arena_bytes : m.plan.total_bytes(), " bytes"), .fix = "run with smaller inputs"};
     return false;
   }
   for (const PlannedBlock& block : m.plan.blocks)

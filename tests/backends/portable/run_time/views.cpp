@@ -30,3 +30,12 @@ TEST_CASE("portable: views of other sizes and orders share the elements, where s
   CHECK(test.outputs[0].tensor().data == x.tensor().data);
   CHECK(test.run(view_ops, "aten.transpose.int", {x, EValue(0), EValue(2)}) != ErrorCode::ok);
 }
+TEST_CASE("portable: a view claims no more elements than a tensor can have") {
+  KernelTest test;
+  const EValue one = test.tensor(ScalarType::float32, {1, 1}, {1});
+  const EValue wraps = test.list({EValue(3), EValue(std::int64_t{6148914691236517206})});  // 2 elements, modulo 2^64
+  CHECK(test.run(view_ops, "aten.expand.default", {one, wraps, EValue(false)}) == ErrorCode::out_of_memory);
+  const EValue none = test.tensor(ScalarType::float32, {0}, {});
+  const EValue large = test.list({EValue(std::int64_t{1} << 40), EValue(std::int64_t{1} << 40), EValue(0)});
+  CHECK(test.run(view_ops, "aten.expand.default", {none, large, EValue(false)}) == ErrorCode::out_of_memory);
+}

@@ -64,7 +64,7 @@ template <class C>
   for (std::size_t i = 0; i < 4; ++i) ids[i] = call.is_tensor(i) ? buffers.read_strided(call.tensor(i)) : 0;
   const auto out_id = buffers.write(0);
   const std::int64_t rows = std::min(block_rows, a.queries);
-  const auto scores_id = buffers.buffer(rows * a.keys);
+  const auto scores_id = buffers.buffer({rows, a.keys});
   const auto work_id =
       buffers.buffer(std::max(multiply_work<C>(rows, a.keys, a.depth), multiply_work<C>(rows, a.values, a.keys)));
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;

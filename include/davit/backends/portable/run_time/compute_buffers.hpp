@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 #include "davit/backends/portable/run_time/dispatch.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
@@ -11,15 +12,9 @@
 
 namespace davit::portable_kernels {
 
-/// The number of elements, or -1 if it is more than `max_numel` (an expanded tensor can claim any size). O(rank).
+/// The number of elements, or -1 if it is more than `max_numel` (a caller's tensor can claim any size). O(rank).
 [[nodiscard, gnu::noinline]] constexpr std::int64_t checked_numel(const TensorView& t) noexcept {
-  std::int64_t count = 1;
-  for (const std::int64_t size : t.sizes()) {
-    if (size == 0) return 0;
-    if (count > max_numel / size) count = max_numel + 1;
-    if (count <= max_numel) count *= size;
-  }
-  return count <= max_numel ? count : -1;
+  return davit::checked_numel(t.sizes(), max_numel);
 }
 
 /// The operands, results and work space of one kernel as contiguous arrays of the type it computes in: what `ComputeBuffers`
@@ -38,8 +33,11 @@ class ComputeBuffersBase {
     const TensorView& t = call_->output(i);
     return add(Role::result, t, t.numel());
   }
-  /// Uninitialised work space.
-  [[gnu::noinline]] Id buffer(std::int64_t count) noexcept { return add(Role::buffer, {}, count); }
+  /// Uninitialised work space of the product of these counts.
+  [[gnu::noinline]] Id buffer(std::initializer_list<std::int64_t> counts) noexcept {
+    return add(Role::buffer, {}, davit::checked_numel({counts.begin(), counts.size()}, max_numel));
+  }
+  Id buffer(std::int64_t count) noexcept { return buffer({count}); }
 
   /// Gets the memory and copies operands in. Errors: out_of_memory, invalid_dtype.
   [[nodiscard, gnu::noinline]] ErrorCode allocate() {

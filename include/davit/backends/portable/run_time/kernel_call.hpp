@@ -132,16 +132,10 @@ class KernelCall {
   /// Makes output i a contiguous tensor of this dtype and these sizes, uninitialised; afterwards `output(i)` is it.
   [[nodiscard, gnu::noinline]] ErrorCode make(std::size_t i, ScalarType dtype, std::span<const std::int64_t> sizes) {
     if (i >= outputs_.size()) return refuse(ErrorCode::invalid_program, "the node has fewer outputs than the operator");
-    std::int64_t count = 1;
-    for (const std::int64_t size : sizes) {
-      if (size < 0) return refuse(ErrorCode::invalid_shape, "an output size is negative");
-      if (size != 0 && count > max_numel / size) return refuse(ErrorCode::out_of_memory, "an output is too large");
-      count *= size;
-    }
     if (const ErrorCode code = place(i, dtype, sizes); code != ErrorCode::ok) return code;
     const OutputPlace& p = places_[i];
     contiguous_strides(sizes, {p.strides, sizes.size()});
-    const std::size_t bytes = static_cast<std::size_t>(count) * size_of(dtype);
+    const std::size_t bytes = outputs_[i].tensor().nbytes();
     void* data = bytes <= p.capacity ? p.data : memory_->block(bytes);
     if (data == nullptr && bytes > 0) return refuse(ErrorCode::out_of_memory, "no memory for an output");
     outputs_[i].tensor().data = data;
@@ -182,6 +176,8 @@ class KernelCall {
     const OutputPlace& p = places_[i];
     if (sizes.size() > p.rank_limit)
       return refuse(ErrorCode::invalid_shape, "the operator gives an output of a higher rank than the program declares");
+    if (checked_numel(sizes, max_numel) < 0)
+      return refuse(ErrorCode::out_of_memory, "an output's sizes are negative, or it is too large");
     for (std::size_t d = 0; d < sizes.size(); ++d) p.sizes[d] = sizes[d];
     outputs_[i] = EValue(TensorView{nullptr, p.sizes, p.strides, static_cast<std::uint8_t>(sizes.size()), dtype});
     return ErrorCode::ok;

@@ -110,9 +110,8 @@ class IndexPlanner {
 
   /// Sums up where each position lies.
   [[nodiscard]] ErrorCode locate(IndexPlan& out) {
-    std::int64_t count = 1;
-    for (const std::int64_t size : out.picked.span())
-      if (__builtin_mul_overflow(count, size, &count) || count > max_numel) return no_memory();
+    const std::int64_t count = davit::checked_numel(out.picked, max_numel);
+    if (count < 0) return no_memory();
     std::int64_t most = 0;
     for (std::size_t i = 0; i < used_; ++i) most = std::max(most, entries_[i].count);
     auto* memory = call_->temporary<std::int64_t>(static_cast<std::size_t>(count) + static_cast<std::size_t>(most));

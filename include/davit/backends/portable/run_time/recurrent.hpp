@@ -83,7 +83,6 @@ template <class C>
   std::array<std::int64_t, 3> sizes{r.steps, r.batch, r.features};
   std::array<std::int64_t, 3> strides{input.stride(0), input.stride(1), input.stride(2)};
   if (r.batch_first) std::swap(strides[0], strides[1]);
-  const std::int64_t sequence = r.steps * r.batch * r.width();
   const std::int64_t gates = 3 * r.hidden;
   const std::int64_t widest = std::max(r.features, r.width());
   ComputeBuffers<C> buffers(call);
@@ -91,10 +90,11 @@ template <class C>
   const auto hx_id = buffers.read(hx);
   const auto out_id = buffers.write(0);
   const auto last_id = call.wants(1) ? buffers.write(1) : buffers.buffer(hx.numel());
-  const std::array<std::size_t, 2> sequences{buffers.buffer(sequence), buffers.buffer(sequence)};
-  const auto from_input = buffers.buffer(r.steps * r.batch * gates);
-  const auto from_state = buffers.buffer(r.batch * gates);
-  const std::array<std::size_t, 4> weights{buffers.buffer(gates * widest), buffers.buffer(gates * r.hidden),
+  const std::array<std::size_t, 2> sequences{buffers.buffer({r.steps, r.batch, r.width()}),
+                                             buffers.buffer({r.steps, r.batch, r.width()})};
+  const auto from_input = buffers.buffer({r.steps, r.batch, gates});
+  const auto from_state = buffers.buffer({r.batch, gates});
+  const std::array<std::size_t, 4> weights{buffers.buffer({gates, widest}), buffers.buffer({gates, r.hidden}),
                                            buffers.buffer(gates), buffers.buffer(gates)};
   const auto work = buffers.buffer(std::max({multiply_work<C>(r.steps * r.batch, gates, r.features),
                                              multiply_work<C>(r.steps * r.batch, gates, r.width()),

@@ -131,7 +131,7 @@ class FixedPointAxis {
   ComputeBuffers<std::uint8_t> buffers(call);
   const auto in_id = buffers.read(call.tensor(0));
   const auto out_id = buffers.write(0);
-  const auto rows_id = buffers.buffer(r.y.in * r.x.out);
+  const auto rows_id = buffers.buffer({r.y.in, r.x.out});
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   const FixedPointAxis across(r.x, align_corners);
   const FixedPointAxis down(r.y, align_corners);
