@@ -11,7 +11,8 @@
 
 namespace davit::testing {
 
-/// Deals the nodes out to the backends in turn, so that as many values as possible cross a border between partitions.
+/// Deals the nodes out to the backends in turn, or at random, so that as many values as possible cross a border between
+/// partitions.
 ///
 /// A backend whose turn it is but that refuses the node lets the next one have it; a node that all refuse goes to the
 /// one whose turn it was, so that preprocess says why. A second instance of a backend is made with renamed_backend.
@@ -20,6 +21,7 @@ template <class List>
 struct AlternatingPartitioner {
   using Backends = List;
   std::vector<std::uint32_t> backends{};  ///< those to deal to, as indices of the list; empty: all
+  std::uint64_t seed = 0;                 ///< whose turn it is, at random; 0: one after the other
 
   [[nodiscard]] Result<Partitioning<List>> partition(const Method& method) const {
     const GraphModuleView graph = method.view();
@@ -30,7 +32,7 @@ struct AlternatingPartitioner {
     std::vector<std::uint32_t> classes(graph.nodes.size(), no_id);
     std::uint32_t next = 0;
     for (NodeId n = 0; n < graph.nodes.size(); ++n)
-      if (!is_control_flow(graph, graph.nodes[n])) classes[n] = taker(graph, n, dealt, next++);
+      if (!is_control_flow(graph, graph.nodes[n])) classes[n] = taker(graph, n, dealt, seed == 0 ? next++ : drawn(n));
     const NodeGroups groups = group_nodes(graph, classes, static_cast<std::uint32_t>(dealt.size()));
     for (std::uint32_t g = 0; g < groups.count(); ++g)
       out.add(concat(List::name(dealt[groups.class_of_group[g]]), "_", g), Delegation{.backend = dealt[groups.class_of_group[g]]});
@@ -39,6 +41,11 @@ struct AlternatingPartitioner {
   }
 
  private:
+  [[nodiscard]] std::uint32_t drawn(NodeId n) const noexcept {
+    std::uint64_t z = (seed + n) * 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 29) * 0xbf58476d1ce4e5b9u;
+    return static_cast<std::uint32_t>(z >> 40);
+  }
   /// Which of `dealt` gets the node: the first from `turn` on that takes it.
   [[nodiscard]] static std::uint32_t taker(GraphModuleView graph, NodeId node, const std::vector<std::uint32_t>& dealt,
                                            std::uint32_t turn) {

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/backend/backend_table.hpp"
+#include "davit/core/copy_tensor.hpp"
+#include "davit/lowering/partitioning.hpp"
+#include "davit/program/exported_program.hpp"
+#include "davit/runtime/prepare_delegate.hpp"
+
+namespace davit::testing {
+
+/// A value of an eager run: a tensor that shares its storage with all values that view it, or what is no tensor.
+struct EagerValue {
+  EValue plain{};                ///< a number or text; none beside a tensor
+  std::optional<Tensor> tensor{};
+
+  [[nodiscard]] EValue value() const { return tensor ? EValue(*tensor) : plain; }
+};
+
+/// Runs a program as it is written: node by node, in program order, each storage owned and shared by those that view it.
+///
+/// There is no partition, no plan, no fusion, no rewriting and no memory that is used twice: this is what every lowered
+/// program is judged by. Each node is carried out alone, by the first of `kernels` that takes it. An in-place operator is the
+/// operator without the underscore and a copy into `self`. Slow: everything is copied. Source: torch.fx.Interpreter.
+class EagerProgram {
+ public:
+  /// The program must be verified, and outlive this.
+  EagerProgram(const ExportedProgram& program, BackendTables kernels) : program_(program), graph_(program.view()), kernels_(kernels) {
+    for (const InputSpec& spec : program.signature.input_specs)
+      if (const Name* name = target(spec); name != nullptr)
+        if (const Tensor* tensor = program.tensor_named(*name); tensor != nullptr) state_.push_back({*name, copy_of(*tensor)});
+  }
+
+  /// All outputs of the program in its own order. Inputs that the program changes are changed after a successful run; a failed
+  /// one leaves them and the state alone. Errors: unsupported_operator; what the kernels report; out_of_range.
+  [[nodiscard]] Result<std::vector<EagerValue>> run(std::span<const EValue> user_inputs) {
+    values_.assign(graph_.values.size(), {});
+    std::vector<NamedTensor> state;
+    for (const NamedTensor& entry : state_) state.push_back({entry.name, copy_of(entry.tensor)});
+    std::vector<EagerValue> users;
+    for (const EValue& input : user_inputs) users.push_back(input.is_tensor() ? EagerValue{.tensor = copy_of(input.tensor())} : EagerValue{input});
+    const std::span<const Argument> inputs = graph_.args(graph_.root().inputs);
+    std::size_t user = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const InputSpec& spec = program_.signature.input_specs[i];
+      EagerValue value;
+      if (kind(spec) == InputKind::user_input) {
+        if (user == users.size()) return std::unexpected(wrong("inputs", "there are fewer inputs than the program takes"));
+        value = users[user++];
+      } else if (const Name* name = target(spec); name != nullptr) {
+        for (const NamedTensor& entry : state)
+          if (entry.name == *name) value.tensor = entry.tensor;
+      }
+      if (inputs[i].is_value()) values_[inputs[i].value()] = value;
+    }
+    if (Result<void> done = run_graph(root_graph, 0); !done) return std::unexpected(std::move(done.error()));
+    std::vector<EagerValue> outputs;
+    for (const Argument& output : graph_.args(graph_.root().outputs)) outputs.push_back(copy_of(value_of(output)));
+    for (std::size_t i = 0; i < outputs.size() && i < program_.signature.output_specs.size(); ++i) {
+      const OutputSpec& spec = program_.signature.output_specs[i];
+      if (!outputs[i].tensor || target(spec) == nullptr) continue;
+      if (kind(spec) == OutputKind::user_input_mutation) {
+        user = 0;
+        for (const InputSpec& input : program_.signature.input_specs) {
+          if (kind(input) != InputKind::user_input) continue;
+          if (arg_name(input) == *target(spec) && users[user].tensor) copy_tensor(outputs[i].tensor->view(), users[user].tensor->view());
+          ++user;
+        }
+      } else {
+        for (NamedTensor& entry : state)
+          if (entry.name == *target(spec)) entry.tensor = copy_of(*outputs[i].tensor);
+      }
+    }
+    for (std::size_t i = 0; i < users.size(); ++i)
+      if (users[i].tensor && differs(*users[i].tensor, user_inputs[i].tensor())) copy_tensor(users[i].tensor->view(), user_inputs[i].tensor());
+    state_ = std::move(state);
+    return outputs;
+  }
+
+  /// Parameters, buffers and constants, as the runs so far left them, by name.
+  [[nodiscard]] std::span<const NamedTensor> state() const noexcept { return state_; }
+
+ private:
+  /// A node that is carried out alone.
+  struct Step {
+    const BackendTable* backend = nullptr;
+    BackendObject handle;
+    std::shared_ptr<void> workspace;
+    Scratch scratch;
+    std::vector<ValueId> inputs;
+    std::vector<ValueId> outputs;  ///< no_id for one that nobody names
+    bool writes_self = false;
+  };
+
+  [[nodiscard]] static Error wrong(std::string_view where, Name what) {
+    return Error{.code = ErrorCode::invalid_program, .stage = Stage::execute, .where = Name::own(where), .what = std::move(what),
+                 .fix = "verify() the program first"};
+  }
+  [[nodiscard]] Error wrong(NodeId node, Name what) const {
+    return wrong(concat("node '", node_label(graph_, node), "' (", graph_.target(graph_.nodes[node]), ")"), std::move(what));
+  }
+
+  /// A storage of its own with the same elements, as far as the view reaches, in the same layout.
+  [[nodiscard]] static Tensor copy_of(const TensorView& view) {
+    Tensor out{.dtype = view.dtype, .sizes = {view.sizes().begin(), view.sizes().end()}, .strides = {view.strides().begin(), view.strides().end()},
+               .storage = {}};
+    const std::int64_t extent = storage_extent(out.sizes, out.strides, 0, size_of(view.dtype));
+    out.storage = SharedBytes::allocate(extent < 0 ? 0 : static_cast<std::size_t>(extent));
+    if (extent > 0) std::memcpy(out.storage.writable(), view.data, static_cast<std::size_t>(extent));
+    return out;
+  }
+  [[nodiscard]] static Tensor copy_of(const Tensor& tensor) { return copy_of(tensor.view()); }
+  [[nodiscard]] static EagerValue copy_of(const EagerValue& value) {
+    return value.tensor ? EagerValue{.tensor = copy_of(*value.tensor)} : value;
+  }
+  [[nodiscard]] static bool differs(const Tensor& tensor, const TensorView& view) {
+    const Tensor own = copy_of(view);
+    return !std::ranges::equal(tensor.storage.bytes(), own.storage.bytes());
+  }
+
+  [[nodiscard]] EagerValue value_of(const Argument& a) const {
+    switch (a.kind) {
+      case ArgumentKind::value: return values_[a.value()];
+      case ArgumentKind::int_: return {EValue(a.payload)};
+      case ArgumentKind::float_: return {EValue(a.float_value())};
+      case ArgumentKind::bool_: return {EValue(a.payload != 0)};
+      case ArgumentKind::string: return {EValue(graph_.string(a))};
+      default: return {};
+    }
+  }
+  void append(std::span<const Argument> arguments, std::vector<EagerValue>& out) const {
+    for (const Argument& a : arguments) {
+      if (a.is_list()) {
+        append(graph_.args(a.items), out);
+      } else {
+        out.push_back(value_of(a));
+      }
+    }
+  }
+  [[nodiscard]] std::vector<EagerValue> values_in(std::span<const Argument> arguments) const {
+    std::vector<EagerValue> out;
+    append(arguments, out);
+    return out;
+  }
+  [[nodiscard]] std::vector<ValueId> outputs_of(const Node& node) const {
+    std::vector<ValueId> out;
+    for (const Argument& a : graph_.outputs(node)) graph_.for_each_value(a, [&](ValueId v) { out.push_back(v); });
+    return out;
+  }
+
+  [[nodiscard]] Result<void> run_graph(GraphId id, int depth) {
+    const Graph& graph = graph_.graphs[id];
+    for (NodeId n = graph.nodes.first; n < graph.nodes.first + graph.nodes.count; ++n) {
+      const Result<void> done = is_control_flow(graph_, graph_.nodes[n]) ? run_control_flow(n, depth) : run_node(n);
+      if (!done) return done;
+    }
+    return {};
+  }
+  [[nodiscard]] Result<std::vector<EagerValue>> run_body(NodeId node, GraphId id, const std::vector<EagerValue>& inputs, int depth) {
+    const std::span<const Argument> in = graph_.args(graph_.graphs[id].inputs);
+    if (depth > 60) return std::unexpected(wrong(node, "control flow is nested too deeply"));
+    if (in.size() != inputs.size()) return std::unexpected(wrong(node, "its sub-graph takes another number of values"));
+    for (std::size_t i = 0; i < in.size(); ++i)
+      if (in[i].is_value()) values_[in[i].value()] = inputs[i];
+    if (Result<void> done = run_graph(id, depth + 1); !done) return std::unexpected(std::move(done.error()));
+    return values_in(graph_.args(graph_.graphs[id].outputs));
+  }
+  [[nodiscard]] Result<void> answer(NodeId node, const std::vector<EagerValue>& made) {
+    const std::vector<ValueId> to = outputs_of(graph_.nodes[node]);
+    if (to.size() != made.size()) return std::unexpected(wrong(node, "it returns another number of values"));
+    for (std::size_t i = 0; i < to.size(); ++i) values_[to[i]] = made[i];
+    return {};
+  }
+  [[nodiscard]] static bool truth(const EagerValue& value) {
+    return value.tensor ? value.tensor->numel() == 1 && *static_cast<const unsigned char*>(value.tensor->view().data) != 0
+                        : value.plain.is_number() && value.plain.number() != 0;
+  }
+
+  [[nodiscard]] Result<void> run_control_flow(NodeId n, int depth) {
+    const Node& node = graph_.nodes[n];
+    const std::string_view target = graph_.target(node);
+    const std::span<const Argument> in = graph_.inputs(node);
+    if (target == "higher_order.cond" && in.size() >= 4) {
+      const GraphId chosen = in[truth(value_of(in[0])) ? 1 : 2].graph();
+      const auto made = run_body(n, chosen, values_in(in.subspan(3)), depth);
+      if (!made) return std::unexpected(made.error());
+      return answer(n, *made);
+    }
+    if (target == "higher_order.while_loop" && in.size() >= 3) {
+      std::vector<EagerValue> carried = values_in(in.subspan(2, 1));
+      const std::vector<EagerValue> rest = values_in(in.subspan(3));
+      for (std::int64_t i = 0; i < 1'000'000; ++i) {
+        std::vector<EagerValue> all = carried;
+        all.insert(all.end(), rest.begin(), rest.end());
+        const auto again = run_body(n, in[0].graph(), all, depth);
+        if (!again) return std::unexpected(again.error());
+        if (again->size() != 1 || !truth(again->front())) return answer(n, carried);
+        auto made = run_body(n, in[1].graph(), all, depth);
+        if (!made) return std::unexpected(std::move(made.error()));
+        carried = std::move(*made);
+      }
+      return std::unexpected(wrong(n, "the loop does not end"));
+    }
+    if (target == "higher_order.map_impl" && in.size() >= 2) return scan(n, in[0].graph(), {}, values_in(in.subspan(1, 1)), values_in(in.subspan(2)), 0, false, depth);
+    if (target == "higher_order.scan" && in.size() >= 5)
+      return scan(n, in[0].graph(), values_in(in.subspan(1, 1)), values_in(in.subspan(2, 1)), values_in(in.subspan(5)), in[3].payload, in[4].payload != 0, depth);
+    return std::unexpected(wrong(n, "this kind of control flow is unknown"));
+  }
+
+  /// The body over the rows of `sliced` along `dim`; what it makes beyond `carried` is stacked in a new first dimension.
+  [[nodiscard]] Result<void> scan(NodeId n, GraphId body, std::vector<EagerValue> carried, const std::vector<EagerValue>& sliced,
+                                  const std::vector<EagerValue>& rest, std::int64_t dim, bool reverse, int depth) {
+    if (sliced.empty() || !sliced[0].tensor) return std::unexpected(wrong(n, "it has nothing to run over"));
+    const auto along = static_cast<std::size_t>(dim < 0 ? dim + static_cast<std::int64_t>(sliced[0].tensor->sizes.size()) : dim);
+    const std::int64_t count = sliced[0].tensor->sizes[along];
+    const std::size_t first_stacked = carried.size();
+    std::vector<EagerValue> stacked;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t at = reverse ? count - 1 - i : i;
+      std::vector<EagerValue> inputs = carried;
+      for (const EagerValue& each : sliced) {
+        Tensor row = *each.tensor;
+        row.storage_offset += at * row.strides[along];
+        row.sizes.erase(row.sizes.begin() + static_cast<std::ptrdiff_t>(along));
+        row.strides.erase(row.strides.begin() + static_cast<std::ptrdiff_t>(along));
+        inputs.push_back({.tensor = std::move(row)});
+      }
+      inputs.insert(inputs.end(), rest.begin(), rest.end());
+      const auto made = run_body(n, body, inputs, depth);
+      if (!made) return std::unexpected(made.error());
+      if (made->size() < first_stacked) return std::unexpected(wrong(n, "its body returns fewer values than it carries"));
+      carried.clear();
+      for (std::size_t k = 0; k < first_stacked; ++k) carried.push_back(copy_of((*made)[k]));
+      for (std::size_t k = first_stacked; k < made->size(); ++k) {
+        const Tensor& row = *(*made)[k].tensor;
+        if (i == 0) {
+          std::vector<std::int64_t> sizes = row.sizes;
+          sizes.insert(sizes.begin(), count);
+          stacked.push_back({.tensor = Tensor::zeros(row.dtype, sizes)});
+        }
+        Tensor place = *stacked[k - first_stacked].tensor;
+        place.storage_offset = at * place.strides[0];
+        place.sizes.erase(place.sizes.begin());
+        place.strides.erase(place.strides.begin());
+        copy_tensor(row.view(), place.view());
+      }
+    }
+    carried.insert(carried.end(), stacked.begin(), stacked.end());
+    return answer(n, carried);
+  }
+
+  /// A program of node `n` alone, whose inputs are all values that it mentions; `target` stands in for its own.
+  [[nodiscard]] ExportedProgram alone(NodeId n, std::string_view target, Step& step) const {
+    ProgramTables out;
+    const GraphModule& all = program_.graph_module;
+    GraphModule& own = out.graph_module;
+    own = {.text = all.text, .dims = all.dims, .exprs = all.exprs, .values = all.values, .arguments = all.arguments, .nodes = {graph_.nodes[n]},
+           .graphs = {}, .metadata = {}};
+    Node& node = own.nodes[0];
+    node.graph = root_graph;
+    node.metadata = no_id;
+    if (target != graph_.target(node)) {
+      node.target = {static_cast<std::uint32_t>(own.text.size()), static_cast<std::uint32_t>(target.size())};
+      own.text.insert(own.text.end(), target.begin(), target.end());
+    }
+    for (const Argument& a : graph_.inputs(node))
+      graph_.for_each_value(a, [&](ValueId v) {
+        if (std::ranges::find(step.inputs, v) == step.inputs.end()) step.inputs.push_back(v);
+      });
+    step.outputs = outputs_of(node);
+    const auto append = [&](std::span<const ValueId> values) {
+      const Range range{static_cast<std::uint32_t>(own.arguments.size()), static_cast<std::uint32_t>(values.size())};
+      for (const ValueId v : values) {
+        own.arguments.push_back({.payload = v, .kind = ArgumentKind::value});
+        own.values[v].graph = root_graph;
+        own.values[v].producer = no_id;
+      }
+      return range;
+    };
+    const Range inputs = append(step.inputs);
+    const Range outputs = append(step.outputs);
+    for (const ValueId v : step.outputs) own.values[v].producer = 0;
+    own.graphs.push_back({.inputs = inputs, .outputs = outputs, .nodes = {0, 1}});
+    const auto argument = [&](ValueId v) -> UserArgument {
+      const Name name = Name::own(graph_.name(v));
+      switch (graph_.values[v].kind) {
+        case ValueKind::sym_int: return SymIntArgument{name};
+        case ValueKind::sym_float: return SymFloatArgument{name};
+        case ValueKind::sym_bool: return SymBoolArgument{name};
+        default: return TensorArgument{name};
+      }
+    };
+    for (const ValueId v : step.inputs) {
+      if (is_token(v)) {
+        out.signature.input_specs.push_back(InputTokenSpec{TokenArgument{Name::own(graph_.name(v))}});
+      } else {
+        out.signature.input_specs.push_back(UserInputSpec{argument(v)});
+      }
+    }
+    for (const ValueId v : step.outputs) {
+      if (is_token(v)) {
+        out.signature.output_specs.push_back(OutputTokenSpec{TokenArgument{Name::own(graph_.name(v))}});
+      } else {
+        out.signature.output_specs.push_back(UserOutputSpec{argument(v)});
+      }
+    }
+    return out;
+  }
+  [[nodiscard]] bool is_token(ValueId v) const noexcept { return graph_.values[v].kind == ValueKind::token; }
+
+  /// Compiles a program of one node onto the first backend that takes it; null if none does.
+  [[nodiscard]] Result<std::unique_ptr<Step>> compile(NodeId n, std::string_view target) const {
+    auto step = std::make_unique<Step>();
+    const ExportedProgram program = alone(n, target, *step);
+    std::size_t b = 0;
+    while (b < kernels_.size() && kernels_.refuses(b, program.view(), 0) != nullptr) ++b;
+    if (b == kernels_.size()) return std::unique_ptr<Step>();
+    step->backend = &kernels_[b];
+    DebugMap map;
+    DebugHandleRecorder recorder(map);
+    recorder.begin_method("eager", program.view());
+    const BackendObject spec = step->backend->default_spec();
+    const auto processed = step->backend->preprocess(Method{"eager", &program}, spec.get(), recorder);
+    if (!processed) return std::unexpected(processed.error());
+    auto handle = step->backend->compile(processed->get(), spec.get());
+    if (!handle) return std::unexpected(std::move(handle.error()));
+    step->handle = std::move(*handle);
+    step->workspace = step->backend->make_workspace();
+    return step;
+  }
+  [[nodiscard]] Result<Step*> step_of(NodeId n) {
+    const auto at = steps_.find(n);
+    if (at != steps_.end()) return at->second.get();
+    const std::string_view target = graph_.target(graph_.nodes[n]);
+    const std::size_t underscore = target.find("_.");
+    const bool in_place = target.starts_with("aten.") && underscore != std::string_view::npos && target[underscore - 1] != '_';
+    Result<std::unique_ptr<Step>> step(nullptr);
+    if (in_place) {
+      step = compile(n, concat(target.substr(0, underscore), target.substr(underscore + 1)));
+      if (step && *step != nullptr) (*step)->writes_self = true;
+    }
+    if (step && *step == nullptr) step = compile(n, target);
+    if (!step) return std::unexpected(std::move(step.error()));
+    if (*step == nullptr) {
+      Error error = wrong(n, "there is no kernel for this operator");
+      error.code = ErrorCode::unsupported_operator;
+      return std::unexpected(std::move(error));
+    }
+    return (steps_[n] = std::move(*step)).get();
+  }
+
+  /// A tensor that a kernel answered: a view of the input that it lies in, or a copy.
+  [[nodiscard]] EagerValue kept(const EValue& made, const Step& step) const {
+    const TensorView* tensor = made.tensor_if();
+    if (tensor == nullptr) return {made};
+    const auto* data = static_cast<const std::byte*>(tensor->data);
+    for (const ValueId v : step.inputs) {
+      if (!values_[v].tensor || tensor->numel() == 0) continue;
+      const SharedBytes& storage = values_[v].tensor->storage;
+      if (data < storage.data() || data >= storage.data() + storage.size()) continue;
+      return {.tensor = Tensor{.dtype = tensor->dtype, .sizes = {tensor->sizes().begin(), tensor->sizes().end()},
+                               .strides = {tensor->strides().begin(), tensor->strides().end()},
+                               .storage_offset = (data - storage.data()) / static_cast<std::int64_t>(size_of(tensor->dtype)), .storage = storage}};
+    }
+    return {.tensor = copy_of(*tensor)};
+  }
+
+  [[nodiscard]] Result<void> run_node(NodeId n) {
+    Result<Step*> found = step_of(n);
+    if (!found) return std::unexpected(std::move(found.error()));
+    Step& step = **found;
+    std::vector<EValue> inputs;
+    for (const ValueId v : step.inputs)
+      if (!is_token(v)) inputs.push_back(values_[v].value());
+    std::vector<EValue> outputs(step.outputs.size());
+    if (Result<void> ready = prepare_delegate(*step.backend, step.handle.get(), inputs, outputs, step.workspace.get(), step.scratch); !ready)
+      return std::unexpected(std::move(ready.error()));
+    TextReport report;
+    const Status done = step.backend->execute({.handle = step.handle.get(), .workspace = step.workspace.get(), .inputs = inputs, .outputs = outputs,
+                                               .scratch = step.scratch.span(), .report = &report});
+    if (!done) {
+      Error error = wrong(n, std::move(report.text));
+      error.code = done.error().code();
+      return std::unexpected(std::move(error));
+    }
+    std::vector<EagerValue> made;
+    for (const EValue& output : outputs) made.push_back(kept(output, step));
+    if (step.writes_self) {
+      const std::optional<Tensor>& self = values_[step.inputs[0]].tensor;
+      if (made.empty() || !made[0].tensor || !self || self->dtype != made[0].tensor->dtype || self->sizes != made[0].tensor->sizes)
+        return std::unexpected(wrong(n, "what it writes does not fit the tensor that it is written to"));
+      copy_tensor(copy_of(*made[0].tensor).view(), self->view());
+      made[0].tensor = *self;
+    }
+    for (std::size_t i = 0; i < made.size(); ++i) values_[step.outputs[i]] = std::move(made[i]);
+    return {};
+  }
+
+  const ExportedProgram& program_;
+  GraphModuleView graph_;
+  BackendTables kernels_;
+  std::vector<NamedTensor> state_;
+  std::vector<EagerValue> values_;
+  std::map<NodeId, std::unique_ptr<Step>> steps_;
+};
+
+}  // namespace davit::testing

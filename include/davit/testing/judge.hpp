@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "davit/runtime/session.hpp"
+#include "davit/testing/compare.hpp"
+#include "davit/testing/eager.hpp"
+#include "davit/testing/random_program.hpp"
+#include "davit/testing/snapshot.hpp"
+
+namespace davit::testing {
+
+/// How a lowered program is judged.
+struct JudgeOptions {
+  std::uint64_t runs = 3;
+  Tolerance tolerance{1e-4, 1e-5};
+  bool feed_back = true;   ///< outputs of a run are passed to the next one
+  std::uint64_t seed = 0;  ///< of what is fed back
+  /// Makes a backend of the list fail at its call number `call` from now; 0: never. Then every run is made to fail once before
+  /// it is judged, nothing is fed back, and a program whose run did not fail is passed. Null: no run may fail.
+  void (*fail_at)(std::uint64_t call) = nullptr;
+};
+
+namespace detail {
+
+[[nodiscard]] inline Tensor clone(const TensorView& view) {
+  Tensor out = Tensor::zeros(view.dtype, view.sizes());
+  copy_tensor(view, out.view());
+  return out;
+}
+[[nodiscard]] inline std::vector<EValue> state_of(const Session& session) {
+  std::vector<EValue> out;
+  for (const NamedTensor& entry : session.state()) out.emplace_back(entry.tensor);
+  return out;
+}
+[[nodiscard]] inline bool same_type(const TensorView& a, const TensorView& b) {
+  return a.dtype == b.dtype && std::ranges::equal(a.sizes(), b.sizes());
+}
+
+}  // namespace detail
+
+/// Runs a lowered program several times beside an eager run of the program that it was made from, and compares all outputs,
+/// all inputs that it may have changed, and the state. From the second run on, outputs of the run before are passed as inputs
+/// where they fit: the session's own, as they lie. Empty if all is the same, else a sentence.
+[[nodiscard]] inline std::string judge(const RandomProgram& random_program, const LoweredProgram& lowered, BackendTables kernels,
+                                       const JudgeOptions& options = {}) {
+  const ExportedProgram& program = random_program.program();
+  EagerProgram eager(program, kernels);
+  Result<Session> session = Session::make(lowered);
+  if (!session) return "no session: " + to_string(session.error());
+  std::vector<EagerValue> last;
+  std::vector<EValue> answered;
+  std::vector<std::vector<Tensor>> given;  // answers may be views of them
+  given.reserve(options.runs);
+  Random random(options.seed + 1);
+  for (std::uint64_t run = 0; run < options.runs; ++run) {
+    const std::string place = "run " + std::to_string(run) + ", ";
+    const std::vector<Tensor>& own = given.emplace_back(random_program.user_inputs(run));
+    std::vector<Tensor> expected_inputs;
+    for (const Tensor& each : own) expected_inputs.push_back(detail::clone(each.view()));
+    std::vector<EValue> inputs;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      inputs.emplace_back(own[i].view());
+      if (!options.feed_back || options.fail_at != nullptr || last.empty() || random.one_in(2)) continue;
+      const std::size_t k = random.below(last.size());  // an output is fed back where it lies
+      if (!last[k].tensor || !detail::same_type(last[k].tensor->view(), own[i].view())) continue;
+      inputs[i] = answered[k];
+      expected_inputs[i] = detail::clone(last[k].tensor->view());
+    }
+    std::vector<EValue> expected_values(expected_inputs.begin(), expected_inputs.end());
+    Result<std::vector<EagerValue>> expected = eager.run(expected_values);
+    if (!expected) return place + "the reference fails: " + to_string(expected.error());
+    if (options.fail_at != nullptr) {
+      options.fail_at(1 + (options.seed + run) % 5);
+      const Snapshot inputs_before(inputs);
+      const Snapshot state_before(detail::state_of(*session));
+      const bool failed = !session->run(0, inputs);
+      options.fail_at(0);
+      if (!failed) return {};
+      if (Snapshot(inputs) != inputs_before) return place + "a run that failed changed an input";
+      if (Snapshot(detail::state_of(*session)) != state_before) return place + "a run that failed changed the state";
+    }
+    Result<Outputs> outputs = session->run(0, inputs);
+    if (!outputs) return place + to_string(outputs.error());
+    const std::span<const EValue> all = outputs->all();
+    if (all.size() != expected->size()) return place + "another number of outputs";
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (const std::string differs = compare(all[k], (*expected)[k].value(), options.tolerance); !differs.empty())
+        return place + "output " + std::to_string(k) + ": " + differs;
+    for (std::size_t i = 0; i < own.size(); ++i)
+      if (inputs[i].tensor().data == own[i].view().data)
+        if (const std::string differs = compare(EValue(own[i]), EValue(expected_inputs[i]), options.tolerance); !differs.empty())
+          return place + "input " + std::to_string(i) + " afterwards: " + differs;
+    for (const NamedTensor& entry : session->state())
+      for (const NamedTensor& other : eager.state())
+        if (entry.name == other.name)
+          if (const std::string differs = compare(EValue(entry.tensor), EValue(other.tensor), options.tolerance); !differs.empty())
+            return place + "state '" + std::string(entry.name.view()) + "': " + differs;
+    if (!session->plan(0).is_sound()) return place + "the plan is not sound";
+    last = std::move(*expected);
+    answered.assign(all.begin(), all.end());
+  }
+  return {};
+}
+
+}  // namespace davit::testing

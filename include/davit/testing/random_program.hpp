@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/program/exported_program.hpp"
+#include "davit/program/graph_builder.hpp"
+
+namespace davit::testing {
+
+/// Numbers that are the same on every machine.
+class Random {
+ public:
+  explicit constexpr Random(std::uint64_t seed) noexcept : state_(seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du) {}
+  constexpr std::uint64_t next() noexcept {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+  }
+  /// A number in [0, limit); limit must not be 0.
+  constexpr std::size_t below(std::size_t limit) noexcept { return static_cast<std::size_t>(next() % limit); }
+  constexpr bool one_in(std::size_t n) noexcept { return below(n) == 0; }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// How a random program is made: the same recipe gives the same program, and a recipe with fewer steps a smaller one.
+struct ProgramRecipe {
+  std::uint64_t seed = 0;
+  std::vector<std::uint64_t> steps{};  ///< one node, or one construct of control flow, each
+
+  /// The recipe of a seed: 1 to 20 steps.
+  [[nodiscard]] static ProgramRecipe of(std::uint64_t seed) {
+    Random random(seed);
+    ProgramRecipe out{.seed = random.next()};
+    for (std::size_t i = 1 + random.below(20); i > 0; --i) out.steps.push_back(random.next());
+    return out;
+  }
+  /// The smallest recipe found for which `fails` still holds, by leaving steps out. O(steps^2) calls.
+  template <class Fails>
+  [[nodiscard]] ProgramRecipe shrunk(Fails&& fails) const {
+    ProgramRecipe best = *this;
+    for (std::size_t size = best.steps.size(), before = size + 1; size > 0; size = size == 1 && before > best.steps.size() ? 1 : size / 2) {
+      before = best.steps.size();
+      for (std::size_t at = 0; at + size <= best.steps.size();) {
+        ProgramRecipe less = best;
+        less.steps.erase(less.steps.begin() + static_cast<std::ptrdiff_t>(at), less.steps.begin() + static_cast<std::ptrdiff_t>(at + size));
+        if (fails(less)) {
+          best = std::move(less);
+        } else {
+          ++at;
+        }
+      }
+    }
+    return best;
+  }
+};
+
+/// A verified program made at random, of the kinds that torch.export writes: views, in-place writes of intermediates, buffers
+/// and inputs (training IR) or mutations in the signature (core IR), several outputs, lists, symbolic sizes, control flow, NaN
+/// and infinities in the data, tensors without elements.
+class RandomProgram {
+ public:
+  explicit RandomProgram(const ProgramRecipe& recipe) : random_(recipe.seed) {
+    training_ = random_.one_in(2);
+    symbolic_ = random_.one_in(3);
+    strange_ = random_.one_in(4);
+    tables_.dialect = training_ ? Dialect::training : Dialect::aten;
+    b_.begin_graph();
+    if (symbolic_) {
+      batch_ = {.value = 3, .expr = b_.symbol("s0")};
+      tables_.range_constraints.push_back({"s0", 1, 8});
+    }
+    inputs();
+    for (const std::uint64_t step : recipe.steps) {
+      random_ = Random(step_ = step);
+      kept_ = 0;
+      add_step();
+    }
+    random_ = Random(recipe.seed ^ 0x5bd1e995u);
+    outputs();
+    tables_.graph_module = std::move(b_).finish();
+    program_ = ExportedProgram(std::move(tables_));
+  }
+
+  [[nodiscard]] const ExportedProgram& program() const noexcept { return program_; }
+
+  /// User inputs for run number `run`: data, and sizes where they are symbolic, differ from run to run.
+  [[nodiscard]] std::vector<Tensor> user_inputs(std::uint64_t run) const {
+    Random random(run * 77 + 5);
+    const std::int64_t batch = 1 + static_cast<std::int64_t>(random.below(8));
+    std::vector<Tensor> out;
+    for (const std::vector<Dim>& each : users_) {
+      std::vector<std::int64_t> sizes;
+      for (const Dim& d : each) sizes.push_back(d.is_static() ? d.value : batch);
+      out.push_back(tensor(sizes, random));
+    }
+    return out;
+  }
+
+ private:
+  struct Known {
+    ValueId id = 0;
+    ScalarType dtype = ScalarType::float32;
+    std::vector<Dim> sizes{};
+    bool overlaps = false;  ///< elements share memory, as expand makes them: must not be written
+    bool fixed = false;     ///< a parameter: must not be written
+    std::uint64_t key = 0;  ///< of what made it: the same whatever else the recipe has
+  };
+  using Named = std::pair<std::string_view, Argument>;
+
+  [[nodiscard]] Tensor tensor(std::span<const std::int64_t> sizes, Random& random) const {
+    Tensor out = Tensor::zeros(ScalarType::float32, sizes);
+    for (float* at = out.view().as<float>(), * end = at + out.numel(); at != end; ++at) {
+      *at = static_cast<float>(static_cast<int>(random.below(65)) - 32) / 8;
+      if (strange_ && random.one_in(9))
+        *at = random.one_in(2) ? std::numeric_limits<float>::quiet_NaN() : random.one_in(2) ? -std::numeric_limits<float>::infinity() : std::numeric_limits<float>::infinity();
+    }
+    return out;
+  }
+  [[nodiscard]] Dim dim(std::int64_t size) const { return {.value = size}; }
+  [[nodiscard]] std::vector<Dim> sizes(bool may_be_symbolic) {
+    std::vector<Dim> out;
+    for (std::size_t rank = random_.below(4); rank > 0; --rank) out.push_back(dim(random_.one_in(30) ? 0 : 1 + static_cast<std::int64_t>(random_.below(4))));
+    if (symbolic_ && may_be_symbolic && !out.empty() && !random_.one_in(3)) out[0] = batch_;
+    return out;
+  }
+  [[nodiscard]] static std::vector<std::int64_t> numbers(const std::vector<Dim>& dims) {
+    std::vector<std::int64_t> out;
+    for (const Dim& d : dims) out.push_back(d.value);
+    return out;
+  }
+  [[nodiscard]] Name fresh(std::string_view word) { return concat(word, "_", count_++); }
+  [[nodiscard]] ValueId declare(const Name& name, const std::vector<Dim>& sizes, ScalarType dtype = ScalarType::float32) {
+    return b_.declare({.name = b_.text(name), .sizes = b_.dims(sizes), .device = b_.intern("cpu"), .dtype = dtype});
+  }
+
+  void inputs() {
+    for (std::size_t i = 1 + random_.below(2); i > 0; --i) {
+      const Name name = concat("w", i);
+      Known w{.sizes = sizes(false), .fixed = true};
+      w.id = declare(concat("p_", name), w.sizes);
+      b_.input(b_.value(w.id));
+      tables_.signature.input_specs.push_back(InputToParameterSpec({concat("p_", name)}, name));
+      tables_.state_dict.push_back({name, tensor(numbers(w.sizes), random_)});
+      keep(std::move(w));
+    }
+    for (std::size_t i = random_.below(3); i > 0; --i) {
+      const Name name = concat("b", i);
+      Known buffer{.sizes = sizes(false)};
+      buffer.id = declare(concat("b_", name), buffer.sizes);
+      b_.input(b_.value(buffer.id));
+      tables_.signature.input_specs.push_back(InputToBufferSpec({concat("b_", name)}, name, true));
+      tables_.state_dict.push_back({name, tensor(numbers(buffer.sizes), random_)});
+      buffers_.push_back({name, buffer});
+      keep(std::move(buffer));
+    }
+    for (std::size_t i = 0, n = 1 + random_.below(3); i < n; ++i) {
+      const Name name = concat("x", i);
+      Known x{.sizes = sizes(true)};
+      x.id = declare(name, x.sizes);
+      b_.input(b_.value(x.id));
+      tables_.signature.input_specs.push_back(UserInputSpec{TensorArgument{name}});
+      users_.push_back(x.sizes);
+      user_names_.push_back(name);
+      keep(std::move(x));
+    }
+    given_ = b_.module().values.size();
+  }
+
+  void outputs() {
+    std::vector<Argument> values;
+    const auto output = [&](OutputSpec spec, const Known& value) {
+      tables_.signature.output_specs.push_back(std::move(spec));
+      values.push_back(b_.value(value.id));
+    };
+    const auto name_of_value = [&](const Known& k) { return Name::own(b_.module().view().name(k.id)); };
+    if (!training_) {
+      for (const auto& [name, buffer] : buffers_)
+        if (const auto made = like(buffer.sizes); made && !random_.one_in(3))
+          output(BufferMutationSpec({name_of_value(*made)}, name), *made);
+      if (const auto made = like(users_[0]); made && random_.one_in(3))
+        output(UserInputMutationSpec({name_of_value(*made)}, user_names_[0]), *made);
+    }
+    for (std::size_t i = 1 + random_.below(4); i > 0; --i) {
+      const Known made = random_.one_in(4) ? some_float() : like_any();
+      output(UserOutputSpec{TensorArgument{name_of_value(made)}}, made);
+    }
+    b_.end_graph(std::span<const Argument>(values));
+  }
+  /// A float value of those sizes that is no input.
+  [[nodiscard]] std::optional<Known> like(const std::vector<Dim>& sizes) {
+    return some([&](const Known& k) { return k.id >= given_ && same(k.sizes, sizes); });
+  }
+  /// A value that a node made, if there is one.
+  [[nodiscard]] Known like_any() {
+    const auto made = some([&](const Known& k) { return k.id >= given_; });
+    return made ? *made : some_float();
+  }
+  [[nodiscard]] static bool same(const std::vector<Dim>& a, const std::vector<Dim>& b) {
+    return std::ranges::equal(a, b, [](const Dim& x, const Dim& y) { return x.value == y.value && x.expr == y.expr; });
+  }
+
+  /// One of the float values that fit. The choice does not depend on those that are not chosen, so that a program from which a
+  /// step was left out is else the same.
+  template <class Fits>
+  [[nodiscard]] std::optional<Known> some(Fits&& fits) {
+    const std::uint64_t draw = random_.next();
+    const Known* best = nullptr;
+    std::uint64_t most = 0;
+    for (const Known& k : known_) {
+      if (k.dtype != ScalarType::float32 || !fits(k)) continue;
+      const std::uint64_t score = Random(draw ^ k.key).next();
+      if (best == nullptr || score > most) {
+        best = &k;
+        most = score;
+      }
+    }
+    return best == nullptr ? std::nullopt : std::optional(*best);
+  }
+  [[nodiscard]] Known some_float() { return *some([](const Known&) { return true; }); }
+  [[nodiscard]] static std::optional<std::vector<Dim>> broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b) {
+    std::vector<Dim> out = a.size() >= b.size() ? a : b;
+    const std::vector<Dim>& less = a.size() >= b.size() ? b : a;
+    for (std::size_t i = 0; i < less.size(); ++i) {
+      Dim& d = out[out.size() - 1 - i];
+      const Dim& other = less[less.size() - 1 - i];
+      if (d.value == other.value && d.expr == other.expr) continue;
+      if (d.is_static() && d.value == 1) {
+        d = other;
+      } else if (!other.is_static() || other.value != 1) {
+        return std::nullopt;
+      }
+    }
+    return out;
+  }
+
+  void node(std::string_view target, std::initializer_list<Named> arguments, std::span<const Argument> outputs) {
+    std::vector<Argument> in;
+    for (const auto& [name, argument] : arguments) {
+      in.push_back(argument);
+      in.back().name = b_.intern(name);
+    }
+    b_.node(target, in, outputs);
+  }
+  Known emit(std::string_view target, std::initializer_list<Named> arguments, std::vector<Dim> sizes, ScalarType dtype = ScalarType::float32) {
+    const std::size_t dot = target.find('.') + 1;
+    Known out{.dtype = dtype, .sizes = std::move(sizes)};
+    out.id = declare(fresh(target.substr(dot, target.find('.', dot) - dot)), out.sizes, dtype);
+    const Argument made = b_.value(out.id);
+    node(target, arguments, {&made, 1});
+    return out;
+  }
+  void keep(Known k) {
+    k.key = step_ + kept_++;
+    known_.push_back(std::move(k));
+  }
+  [[nodiscard]] static Argument v(const Known& k) { return GraphBuilder::value(k.id); }
+  [[nodiscard]] static Argument i(std::int64_t number) { return GraphBuilder::integer(number); }
+  [[nodiscard]] std::size_t static_dim(const Known& x) {  // rank() if none was found
+    for (int k = 0; k < 4 && !x.sizes.empty(); ++k)
+      if (const std::size_t d = random_.below(x.sizes.size()); x.sizes[d].is_static()) return d;
+    return x.sizes.size();
+  }
+
+  void add_step() {
+    switch (random_.below(training_ ? 20 : 14)) {
+      case 0: case 1: return keep(unary(some_float()));
+      case 2: case 3: case 4: return binary();
+      case 5: return compare();
+      case 6: return reduce();
+      case 7: case 8: case 9: return view();
+      case 10: return join();
+      case 11: return product();
+      case 12: return control_flow();
+      case 13: return several();
+      default: return write();
+    }
+  }
+  Known unary(const Known& x) {
+    constexpr std::string_view targets[] = {"aten.relu.default", "aten.neg.default", "aten.sigmoid.default", "aten.tanh.default", "aten.abs.default"};
+    switch (random_.below(8)) {
+      case 0: return emit("aten.add.Scalar", {{"self", v(x)}, {"other", b_.real(1.25)}}, x.sizes);
+      case 1: return emit("aten.mul.Scalar", {{"self", v(x)}, {"other", b_.real(-0.5)}}, x.sizes);
+      case 2: return x.sizes.empty() ? emit("aten.exp.default", {{"self", v(x)}}, x.sizes)
+                                     : emit("aten._softmax.default", {{"self", v(x)}, {"dim", i(-1)}, {"half_to_float", b_.boolean(false)}}, x.sizes);
+      default: return emit(targets[random_.below(std::size(targets))], {{"self", v(x)}}, x.sizes);
+    }
+  }
+  void binary() {
+    const Known x = some_float();
+    const auto y = some([&](const Known& k) { return broadcast(x.sizes, k.sizes).has_value(); });
+    if (!y) return keep(unary(x));
+    keep(binary(x, *y));
+  }
+  Known binary(const Known& x, const Known& y) {
+    constexpr std::string_view targets[] = {"aten.add.Tensor", "aten.sub.Tensor", "aten.mul.Tensor", "aten.maximum.default", "aten.minimum.default"};
+    return emit(targets[random_.below(std::size(targets))], {{"self", v(x)}, {"other", v(y)}}, *broadcast(x.sizes, y.sizes));
+  }
+  void compare() {
+    const Known x = some_float();
+    const Known mask = emit("aten.gt.Scalar", {{"self", v(x)}, {"other", b_.real(0.25)}}, x.sizes, ScalarType::bool_);
+    const auto y = some([&](const Known& k) { return same(k.sizes, x.sizes); });
+    keep(emit("aten.where.self", {{"condition", v(mask)}, {"self", v(x)}, {"other", v(y ? *y : x)}}, x.sizes));
+    if (random_.one_in(2)) keep(mask);
+  }
+  void reduce() {
+    const auto x = some([](const Known& k) { return !k.sizes.empty(); });
+    if (!x) return binary();
+    const std::size_t at = random_.below(x->sizes.size());
+    const bool keep_dim = random_.one_in(2);
+    std::vector<Dim> sizes = x->sizes;
+    const bool empty = sizes[at].is_static() && sizes[at].value == 0;
+    if (keep_dim) {
+      sizes[at] = dim(1);
+    } else {
+      sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    const std::string_view target = empty || random_.one_in(3) ? "aten.sum.dim_IntList" : random_.one_in(2) ? "aten.mean.dim" : "aten.amax.default";
+    const Argument dims = b_.ints({static_cast<std::int64_t>(at)});
+    keep(emit(target, {{"self", v(*x)}, {"dim", dims}, {"keepdim", b_.boolean(keep_dim)}}, std::move(sizes)));
+  }
+  void view() {
+    const Known x = some_float();
+    const std::size_t rank = x.sizes.size();
+    Known out;
+    const std::size_t at = static_dim(x);
+    switch (random_.below(6)) {
+      case 0: {
+        std::vector<Argument> order;
+        std::vector<Dim> sizes;
+        for (std::size_t d = rank; d-- > 0;) {
+          order.push_back(i(static_cast<std::int64_t>(d)));
+          sizes.push_back(x.sizes[d]);
+        }
+        out = emit("aten.permute.default", {{"self", v(x)}, {"dims", b_.list(order, ArgumentKind::int_)}}, std::move(sizes));
+        break;
+      }
+      case 1: {
+        std::vector<Dim> sizes = x.sizes;
+        const std::size_t place = random_.below(rank + 1);
+        sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(place), dim(1));
+        out = emit("aten.unsqueeze.default", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(place))}}, std::move(sizes));
+        break;
+      }
+      case 2: {
+        if (at == rank || x.sizes[at].value < 2) return binary();
+        std::vector<Dim> sizes = x.sizes;
+        const std::int64_t start = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes[at].value)));
+        const std::int64_t step = 1 + static_cast<std::int64_t>(random_.below(2));
+        sizes[at] = dim((sizes[at].value - start + step - 1) / step);
+        out = emit("aten.slice.Tensor", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(at))}, {"start", i(start)}, {"end", i(INT64_MAX)}, {"step", i(step)}}, std::move(sizes));
+        break;
+      }
+      case 3: {
+        if (at == rank || x.sizes[at].value < 1) return binary();
+        std::vector<Dim> sizes = x.sizes;
+        const std::int64_t index = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes[at].value)));
+        sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(at));
+        out = emit("aten.select.int", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(at))}, {"index", i(index)}}, std::move(sizes));
+        break;
+      }
+      case 4: {
+        if (rank > 4) return binary();
+        std::vector<Dim> sizes = x.sizes;
+        sizes.insert(sizes.begin(), dim(2));
+        std::vector<Argument> items{i(2)};
+        for (std::size_t d = 0; d < rank; ++d) items.push_back(i(-1));
+        out = emit("aten.expand.default", {{"self", v(x)}, {"size", b_.list(items, ArgumentKind::int_)}}, std::move(sizes));
+        out.overlaps = true;
+        break;
+      }
+      default: out = emit("aten.alias.default", {{"self", v(x)}}, x.sizes); break;
+    }
+    out.overlaps = out.overlaps || x.overlaps;
+    out.fixed = x.fixed;
+    keep(std::move(out));
+  }
+  void join() {
+    const auto x = some([](const Known& k) { return !k.sizes.empty(); });
+    const std::size_t at = x ? static_dim(*x) : 0;
+    if (!x || at == x->sizes.size()) return binary();
+    const auto y = some([&](const Known& k) { return same(k.sizes, x->sizes); });
+    std::vector<Dim> sizes = x->sizes;
+    sizes[at].value *= 2;
+    const Argument both = b_.tensors({x->id, y ? y->id : x->id});
+    keep(emit("aten.cat.default", {{"tensors", both}, {"dim", i(static_cast<std::int64_t>(at))}}, std::move(sizes)));
+  }
+  void product() {
+    const auto x = some([](const Known& k) { return k.sizes.size() == 2; });
+    if (!x) return binary();
+    const auto y = some([&](const Known& k) { return k.sizes.size() == 2 && k.sizes[0].is_static() && x->sizes[1].is_static() && k.sizes[0].value == x->sizes[1].value; });
+    if (!y) return binary();
+    keep(emit("aten.mm.default", {{"self", v(*x)}, {"mat2", v(*y)}}, {x->sizes[0], y->sizes[1]}));
+  }
+  void several() {
+    const auto x = some([](const Known& k) { return !k.sizes.empty() && k.sizes[0].is_static() && k.sizes[0].value >= 2; });
+    if (!x) return binary();
+    std::vector<Dim> first = x->sizes;
+    std::vector<Dim> second = x->sizes;
+    if (random_.one_in(2)) {
+      first.erase(first.begin());
+      const Known values{.id = declare(fresh("max"), first), .sizes = first};
+      const Known indices{.id = declare(fresh("indices"), first, ScalarType::int64), .dtype = ScalarType::int64, .sizes = first};
+      const Argument made[] = {v(values), v(indices)};
+      node("aten.max.dim", {{"self", v(*x)}, {"dim", i(0)}}, made);
+      keep(values);
+      return keep(indices);
+    }
+    first[0].value = 1;
+    second[0].value -= 1;
+    const Known a{.id = declare(fresh("split"), first), .sizes = first, .overlaps = x->overlaps, .fixed = x->fixed};
+    const Known c{.id = declare(fresh("split"), second), .sizes = second, .overlaps = x->overlaps, .fixed = x->fixed};
+    const Argument sizes = b_.ints({1, second[0].value});
+    const Argument made = b_.tensors({a.id, c.id});
+    node("aten.split_with_sizes.default", {{"self", v(*x)}, {"split_sizes", sizes}, {"dim", i(0)}}, {&made, 1});
+    keep(a);
+    keep(c);
+  }
+  /// In-place operators, on whatever may be written.
+  void write() {
+    const auto x = some([](const Known& k) { return !k.overlaps && !k.fixed; });
+    if (!x) return binary();
+    Known out;
+    const auto y = some([&](const Known& k) {
+      const auto all = broadcast(x->sizes, k.sizes);
+      return all && same(*all, x->sizes);
+    });
+    switch (random_.below(4)) {
+      case 0: out = emit("aten.add_.Tensor", {{"self", v(*x)}, {"other", v(y ? *y : *x)}}, x->sizes); break;
+      case 1: out = emit("aten.mul_.Tensor", {{"self", v(*x)}, {"other", v(y ? *y : *x)}}, x->sizes); break;
+      case 2: out = emit("aten.relu_.default", {{"self", v(*x)}}, x->sizes); break;
+      default: out = emit("aten.copy_.default", {{"self", v(*x)}, {"src", v(y ? *y : *x)}}, x->sizes); break;
+    }
+    keep(std::move(out));
+  }
+
+  /// A sub-graph that takes values like those of `operands`.
+  template <class Body>
+  GraphId branch(std::span<const Known> operands, Body&& body) {
+    const GraphId id = b_.begin_graph(fresh("branch"));
+    std::vector<Known> in;
+    for (const Known& operand : operands) {
+      in.push_back(operand);
+      in.back().id = declare(fresh("arg"), operand.sizes, operand.dtype);
+      b_.input(b_.value(in.back().id));
+    }
+    const std::vector<Known> made = body(in);
+    std::vector<Argument> out;
+    for (const Known& k : made) out.push_back(v(k));
+    b_.end_graph(std::span<const Argument>(out));
+    return id;
+  }
+  void control_flow() {
+    const Known x = some_float();
+    const auto found = some([&](const Known& k) { return same(k.sizes, x.sizes); });
+    const Known y = found ? *found : x;
+    const Known operands[] = {x, y};
+    const auto elementwise = [&](const std::vector<Known>& in) { return std::vector<Known>{random_.one_in(2) ? unary(binary(in[0], in[1])) : binary(unary(in[1]), in[0])}; };
+    if (random_.one_in(2)) {
+      const Known mask = emit("aten.gt.Scalar", {{"self", v(x)}, {"other", b_.real(0.0)}}, x.sizes, ScalarType::bool_);
+      const Known any = emit("aten.any.default", {{"self", v(mask)}}, {}, ScalarType::bool_);
+      const GraphId yes = branch(operands, elementwise);
+      const GraphId no = branch(operands, elementwise);
+      const Known out{.id = declare(fresh("cond"), x.sizes), .sizes = x.sizes};
+      const Argument in[] = {v(any), b_.subgraph(yes), b_.subgraph(no), b_.tensors({x.id, y.id})};
+      const Argument made = v(out);
+      b_.node("higher_order.cond", in, {&made, 1});
+      return keep(out);
+    }
+    Known count = emit("aten.full.default", {{"size", b_.ints({})}, {"fill_value", i(0)}, {"dtype", b_.scalar_type(ScalarType::int64)}}, {}, ScalarType::int64);
+    const Known carried[] = {count, x, y};
+    const std::int64_t times = static_cast<std::int64_t>(random_.below(4));
+    const GraphId go_on = branch(carried, [&](const std::vector<Known>& in) { return std::vector<Known>{emit("aten.lt.Scalar", {{"self", v(in[0])}, {"other", i(times)}}, {}, ScalarType::bool_)}; });
+    const GraphId body = branch(carried, [&](const std::vector<Known>& in) {
+      std::vector<Known> out{emit("aten.add.Scalar", {{"self", v(in[0])}, {"other", i(1)}}, {}, ScalarType::int64)};
+      out.push_back(elementwise({in[1], in[2]})[0]);
+      return out;
+    });
+    const Known last{.id = declare(fresh("while_count"), {}, ScalarType::int64), .dtype = ScalarType::int64, .sizes = {}};
+    const Known out{.id = declare(fresh("while"), x.sizes), .sizes = x.sizes};
+    const Argument in[] = {b_.subgraph(go_on), b_.subgraph(body), b_.tensors({count.id, x.id}), b_.tensors({y.id})};
+    const Argument made[] = {v(last), v(out)};
+    b_.node("higher_order.while_loop", in, made);
+    keep(out);
+  }
+
+  Random random_;
+  bool training_ = false;
+  bool symbolic_ = false;
+  bool strange_ = false;
+  Dim batch_{};
+  GraphBuilder b_;
+  ProgramTables tables_;
+  ExportedProgram program_;
+  std::vector<Known> known_;
+  std::vector<std::pair<Name, Known>> buffers_;
+  std::vector<std::vector<Dim>> users_;
+  std::vector<Name> user_names_;
+  std::size_t given_ = 0;
+  std::uint64_t step_ = 0;
+  std::uint64_t kept_ = 0;
+  std::size_t count_ = 0;
+};
+
+}  // namespace davit::testing

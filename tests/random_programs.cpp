@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Judges random programs on every list of backends there is, whole and cut, saved and loaded: see benchmarks/random_programs.sh.
+//   random_programs FIRST COUNT
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "davit/formats/package.hpp"
+#include "davit/lowering/capability_partitioner.hpp"
+#include "davit/program/printer.hpp"
+#include "davit/testing/alternating_partitioner.hpp"
+#if defined(DAVIT_WITH_ONEDNN)
+#include "davit/backends/onednn.hpp"
+#endif
+#if defined(DAVIT_WITH_XNNPACK)
+#include "davit/backends/xnnpack.hpp"
+#endif
+#include "support/judged.hpp"
+
+using namespace judged;
+using testing::AlternatingPartitioner;
+using testing::ProgramRecipe;
+
+namespace {
+
+/// One way to lower and run a program.
+struct Way {
+  std::string_view name;
+  std::string (*difference)(const ProgramRecipe& recipe);
+};
+
+template <class List>
+std::string whole(const ProgramRecipe& recipe) {
+  return difference(recipe, CapabilityPartitioner<List>(), {.seed = recipe.seed});
+}
+template <class List>
+std::string cut(const ProgramRecipe& recipe) {
+  return difference(recipe, AlternatingPartitioner<List>{.seed = recipe.seed | 1}, {.seed = recipe.seed});
+}
+template <class List>
+std::string saved(const ProgramRecipe& recipe) {
+  const testing::RandomProgram program(recipe);
+  const auto lowered = to_backend(program.program(), AlternatingPartitioner<List>{.seed = recipe.seed | 1});
+  if (!lowered) return to_string(lowered.error());
+  const auto bytes = formats::save_program(*lowered);
+  if (!bytes) return to_string(bytes.error());
+  const auto loaded = formats::load_program<List>(SharedBytes::copy_of(*bytes));
+  if (!loaded) return to_string(loaded.error());
+  return testing::judge(program, *loaded, BackendList<portable>::tables(), {.seed = recipe.seed});
+}
+std::string failing(const ProgramRecipe& recipe) {
+  return difference(recipe, AlternatingPartitioner<BackendList<Failing, portable>>{.seed = recipe.seed | 1}, {.seed = recipe.seed, .fail_at = &Failing::fail_at});
+}
+
+using One = BackendList<portable>;
+using Two = BackendList<Second, portable>;
+using Three = BackendList<Viewer, Second, portable>;
+
+constexpr Way ways[] = {
+    {"portable", &whole<One>},
+    {"second,portable cut", &cut<Two>},
+    {"viewer,second,portable", &whole<Three>},
+    {"viewer,second,portable cut", &cut<Three>},
+    {"viewer,second,portable saved", &saved<Three>},
+    {"failing,portable cut", &failing},
+#if defined(DAVIT_WITH_ONEDNN)
+    {"onednn,portable", &whole<BackendList<onednn, portable>>},
+    {"onednn,portable cut", &cut<BackendList<onednn, portable>>},
+#endif
+#if defined(DAVIT_WITH_XNNPACK)
+    {"xnnpack,portable", &whole<BackendList<xnnpack, portable>>},
+    {"xnnpack,portable cut", &cut<BackendList<xnnpack, portable>>},
+#endif
+};
+
+std::uint64_t number(const char* text) {
+  std::uint64_t out = 0;
+  (void)std::from_chars(text, text + std::strlen(text), out);
+  return out;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return std::fprintf(stderr, "usage: random_programs FIRST COUNT [WAY]\n"), 2;
+  const std::uint64_t first = number(argv[1]);
+  const std::uint64_t count = number(argv[2]);
+  std::uint64_t differ = 0;
+  for (const Way& way : ways) {
+    if (argc > 3 && way.name != argv[3]) continue;
+    std::uint64_t wrong = 0;
+    for (std::uint64_t seed = first; seed < first + count && wrong < 20; ++seed) {
+      const ProgramRecipe recipe = ProgramRecipe::of(seed);
+      if (way.difference(recipe).empty()) continue;
+      if (++wrong > 3) continue;
+      const ProgramRecipe small = recipe.shrunk([&](const ProgramRecipe& r) { return !way.difference(r).empty(); });
+      std::printf("%.*s, seed %llu: %s\n%s\n", static_cast<int>(way.name.size()), way.name.data(), static_cast<unsigned long long>(seed),
+                  way.difference(small).c_str(), print_graph(testing::RandomProgram(small).program().view()).c_str());
+    }
+    std::printf("RANDOM_PROGRAMS way=\"%.*s\" first=%llu count=%llu differ=%llu%s\n", static_cast<int>(way.name.size()), way.name.data(),
+                static_cast<unsigned long long>(first), static_cast<unsigned long long>(count), static_cast<unsigned long long>(wrong),
+                wrong == 20 ? " (stopped)" : "");
+    std::fflush(stdout);
+    differ += wrong;
+  }
+  return differ == 0 ? 0 : 1;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "davit/testing/random_program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+#include "davit/program/printer.hpp"
+#include "davit/program/verify.hpp"
+
+using namespace davit;
+using testing::ProgramRecipe;
+using testing::RandomProgram;
+
+TEST_CASE("RandomProgram: every program verifies, a recipe always gives the same, and all kinds of nodes appear") {
+  std::set<std::string> targets;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const RandomProgram program(ProgramRecipe::of(seed));
+    const auto violations = verify(program.program());
+    CHECK_MESSAGE(violations.empty(), "seed " << seed << ": " << (violations.empty() ? "" : to_string(violations[0])));
+    const GraphModuleView graph = program.program().view();
+    if (seed < 20) CHECK(print_graph(graph) == print_graph(RandomProgram(ProgramRecipe::of(seed)).program().view()));
+    for (const Node& node : graph.nodes) targets.emplace(graph.target(node));
+  }
+  for (const char* target : {"aten.add.Tensor", "aten.add_.Tensor", "aten.copy_.default", "aten.slice.Tensor", "aten.split_with_sizes.default", "aten.max.dim",
+                             "aten.mm.default", "higher_order.cond", "higher_order.while_loop", "aten.cat.default", "aten.expand.default"})
+    CHECK_MESSAGE(targets.contains(target), target);
+}
+TEST_CASE("ProgramRecipe::shrunk leaves out what is not needed, and the rest stays as it was") {
+  std::uint64_t seed = 0;
+  const auto has_product = [](const ProgramRecipe& recipe) {
+    const RandomProgram program(recipe);
+    const GraphModuleView graph = program.program().view();
+    for (const Node& node : graph.nodes)
+      if (graph.target(node) == "aten.mm.default") return true;
+    return false;
+  };
+  while (!has_product(ProgramRecipe::of(seed)) || ProgramRecipe::of(seed).steps.size() < 10) ++seed;
+  const ProgramRecipe small = ProgramRecipe::of(seed).shrunk(has_product);
+  CHECK(has_product(small));
+  CHECK(small.steps.size() <= 3);
+}
