@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,16 +17,10 @@
 #include "davit/lowering/partitioning.hpp"
 #include "davit/program/exported_program.hpp"
 #include "davit/runtime/prepare_delegate.hpp"
+#include "davit/testing/eager_value.hpp"
+#include "davit/testing/one_node.hpp"
 
 namespace davit::testing {
-
-/// A value of an eager run: a tensor that shares its storage with all values that view it, or what is no tensor.
-struct EagerValue {
-  EValue plain{};                ///< a number or text; none beside a tensor
-  std::optional<Tensor> tensor{};
-
-  [[nodiscard]] EValue value() const { return tensor ? EValue(*tensor) : plain; }
-};
 
 /// Runs a program as it is written: node by node, in program order, each storage owned and shared by those that view it.
 ///
@@ -112,24 +105,6 @@ class EagerProgram {
     return wrong(concat("node '", node_label(graph_, node), "' (", graph_.target(graph_.nodes[node]), ")"), std::move(what));
   }
 
-  /// A storage of its own with the same elements, as far as the view reaches, in the same layout.
-  [[nodiscard]] static Tensor copy_of(const TensorView& view) {
-    Tensor out{.dtype = view.dtype, .sizes = {view.sizes().begin(), view.sizes().end()}, .strides = {view.strides().begin(), view.strides().end()},
-               .storage = {}};
-    const std::int64_t extent = storage_extent(out.sizes, out.strides, 0, size_of(view.dtype));
-    out.storage = SharedBytes::allocate(extent < 0 ? 0 : static_cast<std::size_t>(extent));
-    if (extent > 0) std::memcpy(out.storage.writable(), view.data, static_cast<std::size_t>(extent));
-    return out;
-  }
-  [[nodiscard]] static Tensor copy_of(const Tensor& tensor) { return copy_of(tensor.view()); }
-  [[nodiscard]] static EagerValue copy_of(const EagerValue& value) {
-    return value.tensor ? EagerValue{.tensor = copy_of(*value.tensor)} : value;
-  }
-  [[nodiscard]] static bool differs(const Tensor& tensor, const TensorView& view) {
-    const Tensor own = copy_of(view);
-    return !std::ranges::equal(tensor.storage.bytes(), own.storage.bytes());
-  }
-
   [[nodiscard]] EagerValue value_of(const Argument& a) const {
     switch (a.kind) {
       case ArgumentKind::value: return values_[a.value()];
@@ -154,12 +129,6 @@ class EagerProgram {
     append(arguments, out);
     return out;
   }
-  [[nodiscard]] std::vector<ValueId> outputs_of(const Node& node) const {
-    std::vector<ValueId> out;
-    for (const Argument& a : graph_.outputs(node)) graph_.for_each_value(a, [&](ValueId v) { out.push_back(v); });
-    return out;
-  }
-
   [[nodiscard]] Result<void> run_graph(GraphId id, int depth) {
     const Graph& graph = graph_.graphs[id];
     for (NodeId n = graph.nodes.first; n < graph.nodes.first + graph.nodes.count; ++n) {
@@ -178,7 +147,7 @@ class EagerProgram {
     return values_in(graph_.args(graph_.graphs[id].outputs));
   }
   [[nodiscard]] Result<void> answer(NodeId node, const std::vector<EagerValue>& made) {
-    const std::vector<ValueId> to = outputs_of(graph_.nodes[node]);
+    const std::vector<ValueId> to = values_of(graph_, graph_.outputs(graph_.nodes[node]));
     if (to.size() != made.size()) return std::unexpected(wrong(node, "it returns another number of values"));
     for (std::size_t i = 0; i < to.size(); ++i) values_[to[i]] = made[i];
     return {};
@@ -261,69 +230,15 @@ class EagerProgram {
     return answer(n, carried);
   }
 
-  /// A program of node `n` alone, whose inputs are all values that it mentions; `target` stands in for its own.
-  [[nodiscard]] ExportedProgram alone(NodeId n, std::string_view target, Step& step) const {
-    ProgramTables out;
-    const GraphModule& all = program_.graph_module;
-    GraphModule& own = out.graph_module;
-    own = {.text = all.text, .dims = all.dims, .exprs = all.exprs, .values = all.values, .arguments = all.arguments, .nodes = {graph_.nodes[n]},
-           .graphs = {}, .metadata = {}};
-    Node& node = own.nodes[0];
-    node.graph = root_graph;
-    node.metadata = no_id;
-    if (target != graph_.target(node)) {
-      node.target = {static_cast<std::uint32_t>(own.text.size()), static_cast<std::uint32_t>(target.size())};
-      own.text.insert(own.text.end(), target.begin(), target.end());
-    }
-    for (const Argument& a : graph_.inputs(node))
-      graph_.for_each_value(a, [&](ValueId v) {
-        if (std::ranges::find(step.inputs, v) == step.inputs.end()) step.inputs.push_back(v);
-      });
-    step.outputs = outputs_of(node);
-    const auto append = [&](std::span<const ValueId> values) {
-      const Range range{static_cast<std::uint32_t>(own.arguments.size()), static_cast<std::uint32_t>(values.size())};
-      for (const ValueId v : values) {
-        own.arguments.push_back({.payload = v, .kind = ArgumentKind::value});
-        own.values[v].graph = root_graph;
-        own.values[v].producer = no_id;
-      }
-      return range;
-    };
-    const Range inputs = append(step.inputs);
-    const Range outputs = append(step.outputs);
-    for (const ValueId v : step.outputs) own.values[v].producer = 0;
-    own.graphs.push_back({.inputs = inputs, .outputs = outputs, .nodes = {0, 1}});
-    const auto argument = [&](ValueId v) -> UserArgument {
-      const Name name = Name::own(graph_.name(v));
-      switch (graph_.values[v].kind) {
-        case ValueKind::sym_int: return SymIntArgument{name};
-        case ValueKind::sym_float: return SymFloatArgument{name};
-        case ValueKind::sym_bool: return SymBoolArgument{name};
-        default: return TensorArgument{name};
-      }
-    };
-    for (const ValueId v : step.inputs) {
-      if (is_token(v)) {
-        out.signature.input_specs.push_back(InputTokenSpec{TokenArgument{Name::own(graph_.name(v))}});
-      } else {
-        out.signature.input_specs.push_back(UserInputSpec{argument(v)});
-      }
-    }
-    for (const ValueId v : step.outputs) {
-      if (is_token(v)) {
-        out.signature.output_specs.push_back(OutputTokenSpec{TokenArgument{Name::own(graph_.name(v))}});
-      } else {
-        out.signature.output_specs.push_back(UserOutputSpec{argument(v)});
-      }
-    }
-    return out;
-  }
   [[nodiscard]] bool is_token(ValueId v) const noexcept { return graph_.values[v].kind == ValueKind::token; }
 
   /// Compiles a program of one node onto the first backend that takes it; null if none does.
   [[nodiscard]] Result<std::unique_ptr<Step>> compile(NodeId n, std::string_view target) const {
     auto step = std::make_unique<Step>();
-    const ExportedProgram program = alone(n, target, *step);
+    OneNode one = one_node(program_.graph_module, n, target);
+    step->inputs = std::move(one.inputs);
+    step->outputs = std::move(one.outputs);
+    const ExportedProgram program(std::move(one.tables));
     std::size_t b = 0;
     while (b < kernels_.size() && kernels_.refuses(b, program.view(), 0) != nullptr) ++b;
     if (b == kernels_.size()) return std::unique_ptr<Step>();

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+#include "davit/core/evalue.hpp"
+#include "davit/core/tensor.hpp"
+
+namespace davit::testing {
+
+/// A value of an eager run: a tensor that shares its storage with all values that view it, or what is no tensor.
+struct EagerValue {
+  EValue plain{};                ///< a number or text; none beside a tensor
+  std::optional<Tensor> tensor{};
+
+  [[nodiscard]] EValue value() const { return tensor ? EValue(*tensor) : plain; }
+};
+
+/// A storage of its own with the same elements, as far as the view reaches, in the same layout.
+[[nodiscard]] inline Tensor copy_of(const TensorView& view) {
+  Tensor out{.dtype = view.dtype, .sizes = {view.sizes().begin(), view.sizes().end()}, .strides = {view.strides().begin(), view.strides().end()},
+             .storage = {}};
+  const std::int64_t extent = storage_extent(out.sizes, out.strides, 0, size_of(view.dtype));
+  out.storage = SharedBytes::allocate(extent < 0 ? 0 : static_cast<std::size_t>(extent));
+  if (extent > 0) std::memcpy(out.storage.writable(), view.data, static_cast<std::size_t>(extent));
+  return out;
+}
+[[nodiscard]] inline Tensor copy_of(const Tensor& tensor) { return copy_of(tensor.view()); }
+[[nodiscard]] inline EagerValue copy_of(const EagerValue& value) {
+  return value.tensor ? EagerValue{.tensor = copy_of(*value.tensor)} : value;
+}
+[[nodiscard]] inline bool differs(const Tensor& tensor, const TensorView& view) {
+  const Tensor own = copy_of(view);
+  return !std::ranges::equal(tensor.storage.bytes(), own.storage.bytes());
+}
+
+}  // namespace davit::testing

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/program/exported_program.hpp"
+#include "davit/program/graph_builder.hpp"
+#include "davit/testing/program_recipe.hpp"
+
+namespace davit::testing {
+
+/// The values of a random program so far, and what makes more of them.
+class RandomValues {
+ protected:
+  struct Known {
+    ValueId id = 0;
+    ScalarType dtype = ScalarType::float32;
+    std::vector<Dim> sizes{};
+    bool overlaps = false;  ///< elements share memory, as expand makes them: must not be written
+    bool fixed = false;     ///< a parameter: must not be written
+    std::uint64_t key = 0;  ///< of what made it: the same whatever else the recipe has
+  };
+  using Named = std::pair<std::string_view, Argument>;
+
+
+  explicit RandomValues(const ProgramRecipe& recipe) : random_(recipe.seed) {}
+
+  [[nodiscard]] Tensor tensor(std::span<const std::int64_t> sizes, Random& random) const {
+    Tensor out = Tensor::zeros(ScalarType::float32, sizes);
+    for (float* at = out.view().as<float>(), * end = at + out.numel(); at != end; ++at) {
+      *at = static_cast<float>(static_cast<int>(random.below(65)) - 32) / 8;
+      if (strange_ && random.one_in(9))
+        *at = random.one_in(2) ? std::numeric_limits<float>::quiet_NaN() : random.one_in(2) ? -std::numeric_limits<float>::infinity() : std::numeric_limits<float>::infinity();
+    }
+    return out;
+  }
+  [[nodiscard]] Dim dim(std::int64_t size) const { return {.value = size}; }
+  [[nodiscard]] std::vector<Dim> sizes(bool may_be_symbolic) {
+    std::vector<Dim> out;
+    for (std::size_t rank = random_.below(4); rank > 0; --rank) out.push_back(dim(random_.one_in(30) ? 0 : 1 + static_cast<std::int64_t>(random_.below(4))));
+    if (symbolic_ && may_be_symbolic && !out.empty() && !random_.one_in(3)) out[0] = batch_;
+    return out;
+  }
+  [[nodiscard]] static std::vector<std::int64_t> numbers(const std::vector<Dim>& dims) {
+    std::vector<std::int64_t> out;
+    for (const Dim& d : dims) out.push_back(d.value);
+    return out;
+  }
+  [[nodiscard]] Name fresh(std::string_view word) { return concat(word, "_", count_++); }
+  [[nodiscard]] ValueId declare(const Name& name, const std::vector<Dim>& sizes, ScalarType dtype = ScalarType::float32) {
+    return b_.declare({.name = b_.text(name), .sizes = b_.dims(sizes), .device = b_.intern("cpu"), .dtype = dtype});
+  }
+
+  [[nodiscard]] static bool same(const std::vector<Dim>& a, const std::vector<Dim>& b) {
+    return std::ranges::equal(a, b, [](const Dim& x, const Dim& y) { return x.value == y.value && x.expr == y.expr; });
+  }
+
+  /// One of the float values that fit. The choice does not depend on those that are not chosen, so that a program from which a
+  /// step was left out is else the same.
+  template <class Fits>
+  [[nodiscard]] std::optional<Known> some(Fits&& fits) {
+    const std::uint64_t draw = random_.next();
+    const Known* best = nullptr;
+    std::uint64_t most = 0;
+    for (const Known& k : known_) {
+      if (k.dtype != ScalarType::float32 || !fits(k)) continue;
+      const std::uint64_t score = Random(draw ^ k.key).next();
+      if (best == nullptr || score > most) {
+        best = &k;
+        most = score;
+      }
+    }
+    return best == nullptr ? std::nullopt : std::optional(*best);
+  }
+  [[nodiscard]] Known some_float() { return *some([](const Known&) { return true; }); }
+  [[nodiscard]] static std::optional<std::vector<Dim>> broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b) {
+    std::vector<Dim> out = a.size() >= b.size() ? a : b;
+    const std::vector<Dim>& less = a.size() >= b.size() ? b : a;
+    for (std::size_t i = 0; i < less.size(); ++i) {
+      Dim& d = out[out.size() - 1 - i];
+      const Dim& other = less[less.size() - 1 - i];
+      if (d.value == other.value && d.expr == other.expr) continue;
+      if (d.is_static() && d.value == 1) {
+        d = other;
+      } else if (!other.is_static() || other.value != 1) {
+        return std::nullopt;
+      }
+    }
+    return out;
+  }
+
+  void node(std::string_view target, std::initializer_list<Named> arguments, std::span<const Argument> outputs) {
+    std::vector<Argument> in;
+    for (const auto& [name, argument] : arguments) {
+      in.push_back(argument);
+      in.back().name = b_.intern(name);
+    }
+    b_.node(target, in, outputs);
+  }
+  Known emit(std::string_view target, std::initializer_list<Named> arguments, std::vector<Dim> sizes, ScalarType dtype = ScalarType::float32) {
+    const std::size_t dot = target.find('.') + 1;
+    Known out{.dtype = dtype, .sizes = std::move(sizes)};
+    out.id = declare(fresh(target.substr(dot, target.find('.', dot) - dot)), out.sizes, dtype);
+    const Argument made = b_.value(out.id);
+    node(target, arguments, {&made, 1});
+    return out;
+  }
+  void keep(Known k) {
+    k.key = step_ + kept_++;
+    known_.push_back(std::move(k));
+  }
+  [[nodiscard]] static Argument v(const Known& k) { return GraphBuilder::value(k.id); }
+  [[nodiscard]] static Argument i(std::int64_t number) { return GraphBuilder::integer(number); }
+  [[nodiscard]] std::size_t static_dim(const Known& x) {  // rank() if none was found
+    for (int k = 0; k < 4 && !x.sizes.empty(); ++k)
+      if (const std::size_t d = random_.below(x.sizes.size()); x.sizes[d].is_static()) return d;
+    return x.sizes.size();
+  }
+
+
+  Random random_;
+  bool symbolic_ = false;
+  bool strange_ = false;
+  Dim batch_{};
+  GraphBuilder b_;
+  std::vector<Known> known_;
+  std::uint64_t step_ = 0;
+  std::uint64_t kept_ = 0;
+  std::size_t count_ = 0;
+};
+
+}  // namespace davit::testing
