@@ -93,7 +93,7 @@ int main(int argc, char** argv) try {
       app.add_subcommand("compare", "runs a program as lowered and, cut the same way, on a reference backend; exit status 1 if they differ");
   compare_command->add_option("model", compare.model, "a .pt2 file")->required();
   add_lowering(*compare_command, compare.lowering);
-  compare_command->add_option("--reference", compare.reference, "the backend to compare with (portable)");
+  compare_command->add_option("--reference", compare.reference, "the backend to compare with (portable), or eager: the program as it is written, node by node, uncut");
   compare_command->add_option("--input", compare.inputs, "inputs in order, as for run; without any, random ones");
   compare_command->add_option("--seed", compare.seed, "of random inputs (0)");
   compare_command->add_option("--rtol", compare.rtol, "relative tolerance (1e-4)")->check(CLI::NonNegativeNumber);

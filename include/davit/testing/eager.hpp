@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "davit/backend/backend_table.hpp"
@@ -36,7 +37,15 @@ class EagerProgram {
         if (const Tensor* tensor = program.tensor_named(*name); tensor != nullptr) state_.push_back({*name, copy_of(*tensor)});
   }
 
-  /// All outputs of the program in its own order. Inputs that the program changes are changed after a successful run; a failed
+  /// A value as it was when a node had made it.
+  struct Made {
+    ValueId id = 0;
+    EagerValue value;
+  };
+  /// Keeps copies of all that nodes make from now on, in the order of the run; null: no longer.
+  void record(std::vector<Made>* made) noexcept { record_ = made; }
+
+  /// All outputs of the program in its own order. Inputs that the export fixed may be left out, all of them. Inputs that the program changes are changed after a successful run; a failed
   /// one leaves them and the state alone. Errors: unsupported_operator; what the kernels report; out_of_range.
   [[nodiscard]] Result<std::vector<EagerValue>> run(std::span<const EValue> user_inputs) {
     values_.assign(graph_.values.size(), {});
@@ -45,10 +54,13 @@ class EagerProgram {
     std::vector<EagerValue> users;
     for (const EValue& input : user_inputs) users.push_back(input.is_tensor() ? EagerValue{.tensor = copy_of(input.tensor())} : EagerValue{input});
     const std::span<const Argument> inputs = graph_.args(graph_.root().inputs);
+    const auto wanted = static_cast<std::size_t>(
+        std::ranges::count_if(program_.signature.input_specs, [](const InputSpec& spec) { return kind(spec) == InputKind::user_input; }));
     std::size_t user = 0;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const InputSpec& spec = program_.signature.input_specs[i];
       EagerValue value;
+      if (users.size() < wanted && is_fixed(spec)) continue;
       if (kind(spec) == InputKind::user_input) {
         if (user == users.size()) return std::unexpected(wrong("inputs", "there are fewer inputs than the program takes"));
         value = users[user++];
@@ -67,7 +79,7 @@ class EagerProgram {
       if (kind(spec) == OutputKind::user_input_mutation) {
         user = 0;
         for (const InputSpec& input : program_.signature.input_specs) {
-          if (kind(input) != InputKind::user_input) continue;
+          if (kind(input) != InputKind::user_input || (users.size() < wanted && is_fixed(input))) continue;
           if (arg_name(input) == *target(spec) && users[user].tensor) copy_tensor(outputs[i].tensor->view(), users[user].tensor->view());
           ++user;
         }
@@ -97,6 +109,10 @@ class EagerProgram {
     bool writes_self = false;
   };
 
+  [[nodiscard]] static bool is_fixed(const InputSpec& spec) {
+    const auto* user = std::get_if<UserInputSpec>(&spec);
+    return user != nullptr && std::holds_alternative<ConstantArgument>(user->arg);
+  }
   [[nodiscard]] static Error wrong(std::string_view where, Name what) {
     return Error{.code = ErrorCode::invalid_program, .stage = Stage::execute, .where = Name::own(where), .what = std::move(what),
                  .fix = "verify() the program first"};
@@ -149,8 +165,12 @@ class EagerProgram {
   [[nodiscard]] Result<void> answer(NodeId node, const std::vector<EagerValue>& made) {
     const std::vector<ValueId> to = values_of(graph_, graph_.outputs(graph_.nodes[node]));
     if (to.size() != made.size()) return std::unexpected(wrong(node, "it returns another number of values"));
-    for (std::size_t i = 0; i < to.size(); ++i) values_[to[i]] = made[i];
+    for (std::size_t i = 0; i < to.size(); ++i) define(to[i], made[i]);
     return {};
+  }
+  void define(ValueId v, const EagerValue& value) {
+    values_[v] = value;
+    if (record_ != nullptr) record_->push_back({v, copy_of(value)});
   }
   [[nodiscard]] static bool truth(const EagerValue& value) {
     return value.tensor ? value.tensor->numel() == 1 && *static_cast<const unsigned char*>(value.tensor->view().data) != 0
@@ -266,7 +286,7 @@ class EagerProgram {
       step = compile(n, concat(target.substr(0, underscore), target.substr(underscore + 1)));
       if (step && *step != nullptr) (*step)->writes_self = true;
     }
-    if (step && *step == nullptr) step = compile(n, target);
+    if (!step || *step == nullptr) step = compile(n, target);
     if (!step) return std::unexpected(std::move(step.error()));
     if (*step == nullptr) {
       Error error = wrong(n, "there is no kernel for this operator");
@@ -319,7 +339,7 @@ class EagerProgram {
       copy_tensor(copy_of(*made[0].tensor).view(), self->view());
       made[0].tensor = *self;
     }
-    for (std::size_t i = 0; i < made.size(); ++i) values_[step.outputs[i]] = std::move(made[i]);
+    for (std::size_t i = 0; i < made.size(); ++i) define(step.outputs[i], made[i]);
     return {};
   }
 
@@ -329,6 +349,7 @@ class EagerProgram {
   std::vector<NamedTensor> state_;
   std::vector<EagerValue> values_;
   std::map<NodeId, std::unique_ptr<Step>> steps_;
+  std::vector<Made>* record_ = nullptr;
 };
 
 }  // namespace davit::testing
