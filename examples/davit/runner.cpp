@@ -36,7 +36,9 @@ struct Runner::Sessions {
     if (!session) return std::unexpected(std::move(session.error()));
     return Runner(std::make_unique<Sessions>(Sessions{std::move(tracer), *std::move(session)}));
   }
-  [[nodiscard]] const LoweredMethod& method() const { return session.program().methods()[0]; }
+  /// The method that is run, or the first if it has another name.
+  [[nodiscard]] std::size_t index() const { return session.program().find_method("forward").value_or(0); }
+  [[nodiscard]] const LoweredMethod& method() const { return session.program().methods()[index()]; }
 };
 
 namespace {
@@ -118,7 +120,7 @@ Runner::~Runner() = default;
 Result<Outputs> Runner::run(std::span<const EValue> inputs) { return sessions_->session.run("forward", inputs); }
 std::span<const OutputPort> Runner::outputs() const { return sessions_->method().interface.outputs; }
 std::span<const NamedTensor> Runner::state() const { return sessions_->session.state(); }
-Name Runner::plan() const { return sessions_->session.plan(0).report(sessions_->method().parent.view()); }
+Name Runner::plan() const { return sessions_->session.plan(sessions_->index()).report(sessions_->method().parent.view()); }
 Result<void> Runner::save(const std::string& file, bool debug_map) const {
   return formats::save_program(sessions_->session.program(), std::filesystem::path(file), {.debug_map = debug_map});
 }

@@ -30,4 +30,5 @@
 #include "davit/program/verify_operators.hpp"
 #include "davit/program/verify_signature.hpp"
 #include "davit/program/verify_values.hpp"
+#include "davit/program/views.hpp"
 #include "davit/program/violations.hpp"

@@ -39,3 +39,20 @@ TEST_CASE("a table grows and moves") {
   CHECK(grows());
   CHECK(moves());
 }
+
+TEST_CASE("a table that was moved from by assignment knows how much it holds") {
+  Table<int> a;
+  Table<int> b(2, 7);
+  a = std::move(b);
+  b.clear();
+  for (int i = 0; i < 3; ++i) b.push_back(i);  // would be written past the end of nothing
+  CHECK(b.size() == 3);
+  CHECK(a.size() == 2);
+  Table<int> large(100, 1);
+  a = std::move(large);
+  large.clear();
+  for (int i = 0; i < 50; ++i) large.push_back(i);
+  CHECK(large.size() == 50);
+  CHECK(large.back() == 49);
+  CHECK(a.size() == 100);
+}

@@ -57,3 +57,17 @@ TEST_CASE("an expression of any depth is copied, its operands first and once") {
   CHECK(copier.builder.module().exprs.back().b == 0);
   CHECK(copier.used_symbols == std::vector<ExprId>{0});
 }
+
+TEST_CASE("all metadata of a node comes along, custom metadata too") {
+  Draft d;
+  d.metadata = d.b.metadata("trace", "stack", "source", "torch", "{\"quantize\": 1}");
+  d.output(d.neg("n", d.user("x")));
+  const ExportedProgram program = d.finish();
+  GraphCopier copier(program.view());
+  copier.begin();
+  (void)copier.metadata(0);
+  const GraphModuleView made = copier.builder.module().view();
+  REQUIRE(made.metadata.size() == 1);
+  CHECK(made.str(made.metadata[0].torch_fn) == "torch");
+  CHECK(made.str(made.metadata[0].custom) == "{\"quantize\": 1}");
+}

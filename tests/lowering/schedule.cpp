@@ -188,3 +188,22 @@ TEST_CASE("a parent whose inputs or outputs are not those of the method is an er
   const MethodInterface* const interfaces[] = {&interface};
   CHECK(!make_schedule(caller, method_interface(caller), interfaces));
 }
+
+TEST_CASE("a delegate that is called twice is an error: what a session keeps for it is for one call") {
+  Draft d;
+  const ValueId x = d.user("x");
+  const ValueId a = d.like(x, "a");
+  const ValueId b = d.like(x, "b");
+  d.node(call_delegate_target, {d.b.integer(0), d.b.value(x)}, {a});
+  d.node(call_delegate_target, {d.b.integer(0), d.b.value(a)}, {b});
+  d.output(b);
+  const ExportedProgram parent = d.finish();
+  Draft own;
+  own.output(own.neg("n", own.user("x")));
+  const MethodInterface part = method_interface(own.finish());
+  const MethodInterface* const delegates[] = {&part};
+  const auto s = make_schedule(parent, method_interface(parent), delegates);
+  REQUIRE(!s);
+  CHECK(s.error().code == ErrorCode::invalid_program);
+  CHECK(s.error().where.view().find("node 'b'") != std::string_view::npos);
+}

@@ -148,6 +148,29 @@ TEST_CASE("what a scan's body makes lives until the scan ends") {
   CHECK(plan.is_sound());
 }
 
+TEST_CASE("what the condition of a loop answers lives until that loop ends, whatever loops are in its body") {
+  // while (12 = c(10)) { scan over 20 { 31 = f(30) }; 22 = g(21) }
+  Steps steps;
+  steps.flow(StepKind::while_loop, 1, 2, {0}, {1}, 1).returns({1});
+  steps.graph({10}, {12}).call({10}, {12});
+  steps.graph({20}, {22}).flow(StepKind::scan, 3, no_id, {20, 20}, {21, 23}, 1, 1).call({21}, {22});
+  steps.graph({30, 32}, {31, 31}).call({30}, {31});
+  const ProgramPlan plan = placed(steps.schedule);
+  CHECK(value(plan, 12).life.last == value(plan, 22).life.last);
+  CHECK(plan.is_sound());
+}
+
+TEST_CASE("an input that an output may view lives as long as that") {
+  Steps steps;
+  steps.call({0}, {1}).call({1}, {2}).call({2}, {3}).call({2, 3}, {4}).returns({4});
+  for (std::uint32_t d = 0; d < 4; ++d) steps.schedule.steps[d].delegate = d;
+  CHECK(value(plan_lifetimes(steps.schedule), 1).life.last == 2);
+  const std::uint8_t views[] = {0, 1, 0, 0};
+  const ProgramPlan plan = plan_lifetimes(steps.schedule, views);
+  CHECK(value(plan, 1).life.last == 4);
+  CHECK(value(plan, 3).life.last == 4);
+}
+
 TEST_CASE("control flow that is nested too deeply is not planned") {
   Steps steps;
   steps.flow(StepKind::cond, 1, 1, {0, 0}, {1}).returns({1});

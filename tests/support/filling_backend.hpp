@@ -20,6 +20,7 @@ struct filling_backend : toy_backend<N> {
   using typename Base::Handle;
   using typename Base::Workspace;
   static constexpr std::string_view name = N == 0 ? "filling0" : N == 1 ? "filling1" : N == 2 ? "filling2" : "filling3";
+  static constexpr bool never_views_inputs = true;
   static constexpr std::size_t most_outputs = 64;
   static inline std::size_t scratch_bytes = 0;
   static inline bool overwrites = false;

@@ -37,6 +37,7 @@ struct DelegateCall {
 struct BackendTable {
   std::string_view name{};
   bool fills_destinations = false;
+  bool never_views_inputs = false;
   bool (*asks_availability)() = nullptr;  ///< null if the backend is known to be available when compiling
   const char* (*refuses)(GraphModuleView graph, NodeId node) = nullptr;
   BackendObject (*default_spec)() = nullptr;
@@ -130,6 +131,7 @@ struct BackendCalls {
     BackendTable t;
     t.name = B::name;
     t.fills_destinations = FillsDestinations<B>;
+    t.never_views_inputs = NeverViewsInputs<B>;
     if constexpr (!AlwaysAvailable<B>) t.asks_availability = [] { return B::is_available(); };
     t.compile = [](const void* processed, const void* spec) { return erase(B::compile(as<Processed>(processed), as<Spec>(spec))); };
     t.make_workspace = []() -> std::shared_ptr<void> { return std::make_shared<Workspace>(); };

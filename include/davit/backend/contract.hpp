@@ -125,6 +125,11 @@ concept Prepares = FillsDestinations<B> || (RuntimeBackend<B> && requires(const 
                      { B::prepare(handle, inputs, workspace) } -> std::same_as<Result<std::size_t>>;
                    });
 
+/// A backend that says `static constexpr bool never_views_inputs = true`: no output of its execute views an input (if it
+/// fills destinations: no output that has one), so that the session may use the input's memory again while the output lives.
+template <class B>
+concept NeverViewsInputs = requires { requires bool{B::never_views_inputs}; };
+
 /// A backend that can compute an output over an input that is not needed any more (both of the same size).
 template <class B>
 concept OverwritesInputs = FillsDestinations<B> && requires(const typename B::Handle& handle, std::size_t input, std::size_t output) {

@@ -37,6 +37,7 @@ class Workspace;
 /// exp of a NaN is infinite.
 struct onednn {
   static constexpr std::string_view name = "onednn";
+  static constexpr bool never_views_inputs = true;  ///< where an output has a destination
 
   struct CompileSpec {
     std::uint32_t threads = 0;  ///< of one run; 0: what set_threads said when the program is compiled

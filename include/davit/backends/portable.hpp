@@ -26,6 +26,7 @@ struct RunState;
 /// inputs, constants and the session's scratch: they hold until the next run.
 struct portable {
   static constexpr std::string_view name = "portable";
+  static constexpr bool never_views_inputs = true;  ///< where an output has a destination
 
   struct CompileSpec {
     friend constexpr bool operator==(const CompileSpec&, const CompileSpec&) = default;

@@ -46,6 +46,7 @@ struct Workspace;
 /// once, XNNPACK rounds the bias to the products' unit first.
 struct xnnpack {
   static constexpr std::string_view name = "xnnpack";
+  static constexpr bool never_views_inputs = true;  ///< where an output has a destination
 
   struct CompileSpec {
     std::uint32_t threads = 0;          ///< that work on one operator; 0: what set_threads said, or 1

@@ -24,10 +24,14 @@ class Table {
   }
   constexpr Table& operator=(Table&& other) noexcept {
     T* const data = data_;
+    const std::size_t size = size_;
+    const std::size_t capacity = capacity_;
     data_ = other.data_;
-    other.data_ = data;
     size_ = other.size_;
     capacity_ = other.capacity_;
+    other.data_ = data;
+    other.size_ = size;
+    other.capacity_ = capacity;
     return *this;
   }
   constexpr ~Table() { delete[] data_; }

@@ -23,6 +23,12 @@ struct PortType {
   ScalarType dtype = ScalarType::undefined;  ///< of a tensor
   std::vector<Dim> dims{};                   ///< sizes of a tensor; expressions refer to MethodInterface::exprs
   ExprId expr = no_id;                       ///< of a symbolic int: its expression
+
+  [[nodiscard]] constexpr bool has_static_sizes() const noexcept {
+    for (const Dim& d : dims)
+      if (!d.is_static()) return false;
+    return true;
+  }
 };
 
 /// An input of a delegate call: a user input, or a buffer that the method changes.
@@ -32,6 +38,7 @@ struct InputPort {
   Name target{};  ///< of state: the buffer's name
   PortType type{};
   std::optional<ConstantValue> constant{};  ///< of an input that the export fixed: its only value, and its default
+  bool written = false;                     ///< operators write to this user input in place
 };
 
 /// An output of a delegate call, in the order of the graph's outputs.
@@ -54,17 +61,12 @@ struct MethodInterface {
   std::vector<Expr> exprs;
   std::vector<SymbolRange> ranges;
 
-  /// True if no size of any input or output is symbolic.
+  /// True if no size of any input or output is symbolic, and no int among the inputs.
   [[nodiscard]] constexpr bool is_static() const noexcept {
-    const auto fixed = [](const auto& port) {
-      for (const Dim& d : port.type.dims)
-        if (!d.is_static()) return false;
-      return true;
-    };
     for (const InputPort& port : inputs)
-      if (!fixed(port)) return false;
+      if (!port.type.has_static_sizes() || port.type.expr != no_id) return false;
     for (const OutputPort& port : outputs)
-      if (!fixed(port)) return false;
+      if (!port.type.has_static_sizes()) return false;
     return true;
   }
 };

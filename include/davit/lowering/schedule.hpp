@@ -68,7 +68,7 @@ struct Schedule {
 
 /// Lays out how a parent program runs; `interface` is that of the whole method, `delegates` holds the interface of each
 /// delegate it calls. O(size of the parent).
-/// Errors: invalid_program for a node that is neither a delegate call nor control flow.
+/// Errors: invalid_program for a node that is neither a delegate call nor control flow, and for a second call of a delegate.
 [[nodiscard]] Result<Schedule> make_schedule(const ExportedProgram& parent, const MethodInterface& interface,
                                              std::span<const MethodInterface* const> delegates);
 

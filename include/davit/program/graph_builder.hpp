@@ -180,8 +180,8 @@ class BasicGraphBuilder {
   }
   /// Adds a row of node metadata.
   constexpr std::uint32_t metadata(std::string_view stack_trace, std::string_view nn_module_stack = {},
-                                   std::string_view source_fn_stack = {}, std::string_view torch_fn = {}) {
-    module_.metadata.push_back({text(stack_trace), text(nn_module_stack), text(source_fn_stack), text(torch_fn), {}});
+                                   std::string_view source_fn_stack = {}, std::string_view torch_fn = {}, std::string_view custom = {}) {
+    module_.metadata.push_back({text(stack_trace), text(nn_module_stack), text(source_fn_stack), text(torch_fn), text(custom)});
     return static_cast<std::uint32_t>(module_.metadata.size() - 1);
   }
 

@@ -9,7 +9,7 @@
 
 #include "davit/program/exported_program.hpp"
 #include "davit/program/operator_call.hpp"
-#include "davit/program/operators.hpp"
+#include "davit/program/views.hpp"
 
 namespace davit {
 
@@ -42,8 +42,9 @@ class InPlaceWrites {
         for (const Argument& operand : graph_.inputs(node))
           graph_.for_each_value(operand, [&](ValueId v) { written_[v] = 1; });
     const InPlace writes = in_place(call.target);
-    if (call.inputs.empty() || (writes == InPlace::no && !is_view(call.target))) return;
-    const Argument* base = &call.inputs.front();
+    if (call.inputs.empty() || (writes == InPlace::no && view_kind(call.target) == ViewKind::none)) return;
+    const Argument* base = self_argument(graph_, call);
+    if (base == nullptr) base = &call.inputs.front();
     if (writes == InPlace::out) {
       base = &call.inputs.back();
       for (const Argument& input : call.inputs)
@@ -54,11 +55,6 @@ class InPlaceWrites {
       for (const Argument& output : call.outputs)
         graph_.for_each_value(output, [&](ValueId v) { class_[root(v)] = root(of); });
     });
-  }
-  /// True if the schema says that the operator's outputs may view its first argument.
-  [[nodiscard]] static constexpr bool is_view(std::string_view target) noexcept {
-    const std::string_view schema = find_operator(target);
-    return schema.find("(a)") != std::string_view::npos || schema.find("(a ->") != std::string_view::npos;
   }
   [[nodiscard]] constexpr ValueId root(ValueId v) noexcept {
     while (class_[v] != v) v = class_[v] = class_[class_[v]];
@@ -73,21 +69,30 @@ class InPlaceWrites {
 
 }  // namespace detail
 
-/// The parameters, buffers and constants that operators write to in place, directly or through a view, in the order of
-/// the inputs: torch's training IR has them, and its signature does not name them. O(nodes + values + inputs). Source:
-/// the alias annotations of torch's operator schemas.
+/// Per input of the root graph: whether operators write to it in place, directly or through a view. O(nodes + values +
+/// inputs). Source: the alias annotations of torch's operator schemas.
+template <class = void>
+[[nodiscard]] constexpr std::vector<std::uint8_t> inputs_written_in_place(GraphModuleView graph) {
+  const std::span<const Argument> inputs = graph.args(graph.root().inputs);
+  std::vector<std::uint8_t> out(inputs.size(), 0);
+  if (!storage_matters(graph)) return out;
+  detail::InPlaceWrites<> writes(graph);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    out[i] = inputs[i].is_value() && writes.is_written(inputs[i].value()) ? 1 : 0;
+  return out;
+}
+
+/// The parameters, buffers and constants among them, by name: torch's training IR has them, and its signature does not
+/// name them.
 template <class = void>
 [[nodiscard]] constexpr std::vector<Name> written_in_place(const ProgramTables& program) {
   std::vector<Name> names;
-  const GraphModuleView graph = program.view();
-  if (!storage_matters(graph)) return names;
-  detail::InPlaceWrites<> writes(graph);
-  const std::span<const Argument> inputs = graph.args(graph.root().inputs);
+  const std::vector<std::uint8_t> written = inputs_written_in_place(program.view());
   const std::vector<InputSpec>& specs = program.signature.input_specs;
-  for (std::size_t i = 0; i < specs.size() && i < inputs.size(); ++i) {
+  for (std::size_t i = 0; i < specs.size() && i < written.size(); ++i) {
     const InputKind k = kind(specs[i]);
     const bool attribute = k == InputKind::parameter || k == InputKind::buffer || k == InputKind::constant_tensor;
-    if (attribute && inputs[i].is_value() && writes.is_written(inputs[i].value())) names.push_back(*target(specs[i]));
+    if (attribute && written[i] != 0) names.push_back(*target(specs[i]));
   }
   return names;
 }

@@ -13,6 +13,7 @@
 #include "davit/program/symbols.hpp"
 #include "davit/runtime/check_values.hpp"
 #include "davit/runtime/named_value.hpp"
+#include "davit/runtime/scratch.hpp"
 #include "davit/runtime/size_memory.hpp"
 
 namespace davit {
@@ -67,14 +68,18 @@ class CallFrame {
     const Name* target;
   };
 
-  /// A state that operators write to in place; a run works on a copy, so that one that fails changes nothing.
+  /// State or a user input that operators write to in place; a run works on a copy, so that one that fails changes nothing.
   struct Written {
     std::size_t input;
-    Tensor own;
+    TensorView to;
+    Scratch own;
   };
   /// State that no output replaces is written in place, or another method changes it.
-  void find_written(std::span<const NamedTensor> state);
-  [[nodiscard]] Tensor* written_copy(std::size_t input) noexcept;
+  void find_written();
+  /// Copies an input, with its strides; false if there is no memory.
+  [[nodiscard]] bool borrow(Written& written);
+  /// Copies it back, and lets outputs that view the copy view the input.
+  void give_back(const Written& written);
 
   [[nodiscard]] Error error(ErrorCode code, Name where, Name what, Name fix) const;
   [[nodiscard]] Error no_memory() const;

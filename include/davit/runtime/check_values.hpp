@@ -26,11 +26,13 @@ class PortChecks {
   void add(const PortType& type, bool any) {
     ports_.push_back({.sizes = {}, .tag = type.tag, .any = any, .form = {.rank = static_cast<std::uint8_t>(type.dims.size()), .dtype = type.dtype}});
     ++count_;
-    for (const Dim& d : type.dims) is_static_ = is_static_ && d.is_static();
+    is_static_ = is_static_ && type.has_static_sizes();
     if (type.dims.size() > max_fast_rank) is_static_ = false;
     if (!is_static_) return;
     for (std::size_t d = 0; d < type.dims.size(); ++d) ports_.back().sizes[d] = type.dims[d].value;
   }
+  /// Leaves every value to check_values: a symbolic int has a range, and sizes follow it.
+  void leave() noexcept { is_static_ = false; }
   /// True if every value fits and no size was left to check_values. O(values + sizes).
   [[nodiscard, gnu::always_inline]] bool match(std::span<const EValue> values) const noexcept {
     return values.size() == count_ && is_static_ && (count_ == 0 || match_all(values.data()));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,42 @@
 /// What a session keeps for each of its methods, and the functions that run them.
 namespace davit::detail {
 
+/// Where the outputs of a method's last run lie, but for those in memory of the caller's: the next run overwrites it.
+class LastOutputs {
+ public:
+  /// True if one of the values may begin there. O(values).
+  [[nodiscard, gnu::always_inline]] bool may_hold(std::span<const EValue> values) const noexcept {
+    for (const EValue& value : values)
+      if (address(value) - first_ < size_) return true;
+    return false;
+  }
+  /// True if the outputs lie where those before them lay. O(outputs).
+  [[nodiscard, gnu::always_inline]] bool same(std::span<const EValue> outputs) const noexcept {
+    const std::uintptr_t* at = at_.data();
+    for (const EValue& output : outputs)
+      if (address(output) != *at++) return false;
+    return true;
+  }
+  /// Remembers the outputs of a run that was passed `passed` and used `inputs`: the same, or copies of some.
+  void note(std::span<const EValue> passed, std::span<const EValue> inputs, std::span<const EValue> outputs);
+  /// Answers the values with copies of those that lie there; nothing if there is no memory. The copies hold until the call
+  /// after the next one: an output may view one and be fed back itself.
+  [[nodiscard]] std::optional<std::span<const EValue>> replace(std::span<const EValue> values);
+
+  explicit LastOutputs(std::size_t outputs) : at_(outputs, 0) {}
+
+ private:
+  [[nodiscard, gnu::always_inline]] static std::uintptr_t address(const EValue& value) noexcept {
+    return value.is_tensor() ? reinterpret_cast<std::uintptr_t>(value.tensor().data) : 0;
+  }
+  std::uintptr_t first_ = 0;
+  std::uintptr_t size_ = 0;
+  std::vector<std::uintptr_t> at_;
+  std::vector<Footprint> own_;   ///< of the outputs that are not the caller's
+  std::vector<EValue> values_;
+  std::vector<Tensor> copies_[2];  ///< written in turn
+};
+
 /// What a session keeps for one partition. Inputs and outputs lie in the session's slots where those are neighbours, and
 /// are gathered from or scattered to them where they are not.
 struct DelegateState {
@@ -30,6 +67,9 @@ struct DelegateState {
   [[nodiscard]] bool can_be_direct() const noexcept {
     return input_slots.empty() && output_slots.empty() && call.tracer == nullptr && checks.is_whole();
   }
+
+  /// True if an output may view an input.
+  [[nodiscard]] bool may_view() const noexcept { return !backend->never_views_inputs || (backend->fills_destinations && !planned); }
 
   bool direct = false;                ///< prepared, sizes do not change from call to call, and it can be direct
   bool ready = false;                 ///< prepared
@@ -76,11 +116,13 @@ struct MethodState {
   const Schedule* schedule;
   RunContext* context;
   CallFrame frame;
+  LastOutputs last;
   std::vector<DelegateState> delegates;  ///< as the method's
   std::vector<DelegateState*> calls;     ///< per step: the partition it calls; null: the step is control flow
   std::vector<LoopState> loops;          ///< per step
   std::vector<EValue> slots;
   ProgramPlan plan;
+  std::vector<std::uint8_t> views;       ///< per delegate: what the plan took its outputs for
   bool planned = false;                  ///< for the sizes of the last run
   DelegateState* only = nullptr;         ///< the one partition of a method that does nothing but call it with its own inputs
   Scratch arena;

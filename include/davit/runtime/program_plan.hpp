@@ -57,8 +57,9 @@ struct ProgramPlan {
   [[nodiscard]] bool is_sound() const;
 };
 
-/// The blocks that a lowered program's partitions need, with lifetimes; sizes are still 0. O(size of the schedule).
-[[nodiscard]] ProgramPlan plan_lifetimes(const Schedule& schedule);
+/// The blocks that a lowered program's partitions need, with lifetimes; sizes are still 0. `views` says per delegate whether
+/// its outputs may view its inputs, which then live as long; a missing entry is a no. O(size of the schedule).
+[[nodiscard]] ProgramPlan plan_lifetimes(const Schedule& schedule, std::span<const std::uint8_t> views = {});
 
 /// Gives an output the place of an input that is not needed after the step, if both have the same size and `may(in, out)`
 /// allows it. `scratch` is the block of the step's scratch; those of its outputs follow. O(inputs * (outputs + blocks)).

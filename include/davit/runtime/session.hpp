@@ -93,7 +93,7 @@ class Session {
   /// does not fill destinations, or whose sizes depend on data, keeps memory of its own and is not in it.
   [[nodiscard]] const ProgramPlan& plan(std::size_t index) const noexcept;
 
-  /// Runs method `index` on its user inputs, in order.
+  /// Runs method `index` on its user inputs, in order. One that is an output of the method's last run is copied first.
   ///
   /// Errors: not_available; invalid_argument, invalid_dtype, invalid_shape for inputs that do not fit (before anything
   /// runs) and for what a backend answers; out_of_range for a loop without end; what a backend reports, with source line.

@@ -16,6 +16,7 @@
 #include "davit/backends/portable/run_time/op_table.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/operator_schema.hpp"
+#include "davit/program/views.hpp"
 
 namespace davit {
 
@@ -29,6 +30,41 @@ namespace portable_kernels {
                .where = concat("operator ", graph.target(node)),
                .what = std::move(what),
                .fix = "the node does not fit its operator's schema: export the program again"};
+}
+
+/// The slot of a step's first tensor argument, in the order of its schema, whatever order the file names them in; no_id: it has none.
+[[nodiscard]] DAVIT_INLINE std::uint32_t first_tensor(const Code& code, const Step& step) noexcept {
+  const ArgumentTable::Slot* first = nullptr;
+  for (std::uint32_t i = step.slots_in.first; i < step.slots_in.first + step.slots_in.count; ++i) {
+    const ArgumentTable::Slot& slot = code.arguments.slots[i];
+    if (slot.is_tensor != 0 && (first == nullptr || slot.argument < first->argument)) first = &slot;
+  }
+  return first == nullptr ? no_id : first->slot;
+}
+
+/// as_strided's storage_offset counts from the start of the storage: lets the step take the value that the storage was made
+/// for, behind all views, and count from there. False if that value begins inside its storage and the offset is symbolic.
+/// Source: at::native::as_strided_tensorimpl.
+[[nodiscard]] DAVIT_INLINE bool count_from_storage(Code& code, const Step& step, GraphModuleView graph) noexcept {
+  EValue& offset = code.arguments.arguments[step.arguments.first + 3];
+  ArgumentTable::Slot* self = nullptr;
+  bool symbolic = false;
+  for (std::uint32_t i = step.slots_in.first; i < step.slots_in.first + step.slots_in.count; ++i) {
+    if (code.arguments.slots[i].argument == step.arguments.first) self = &code.arguments.slots[i];
+    symbolic = symbolic || code.arguments.slots[i].argument == step.arguments.first + 3;
+  }
+  if (self == nullptr || (offset.is_none() && !symbolic)) return true;  // from self's own first element
+  ValueId v = code.value_of_slot[self->slot];
+  for (NodeId n = graph.values[v].producer; n != no_id; n = graph.values[v].producer) {
+    const OperatorCall call = operator_call(graph, graph.nodes[n]);
+    const Argument* of = viewed(graph, call);
+    if (of == nullptr || code.slot_of_value[of->value()] == no_id) break;
+    v = of->value();
+  }
+  self->slot = code.slot_of_value[v] & 0x3fffffffu;
+  if (symbolic) return graph.values[v].constant == 0;
+  offset = EValue(offset.integer() - graph.values[v].constant);
+  return true;
 }
 
 }  // namespace portable_kernels
@@ -97,6 +133,8 @@ DAVIT_INLINE Result<portable::Handle> portable::compile_with(std::span<const por
     if (Name wrong = binder.bind(call.inputs, schema, row->takes_numbers); !wrong.empty())
       return std::unexpected(portable_kernels::mismatch(graph, node, body.handles[id], std::move(wrong)));
     step.slots_in.count = static_cast<std::uint32_t>(h.arguments.slots.size()) - step.slots_in.first;
+    if (row->name == "aten.as_strided.default" && !portable_kernels::count_from_storage(h, step, graph))
+      return std::unexpected(portable_kernels::mismatch(graph, node, body.handles[id], "its storage_offset counts from elements that are not known here"));
     if (call.token != nullptr && call.token->is_value() && h.slot_of_value[call.token->value()] == no_id) {
       define(call.token->value());
       storage.push_back(static_cast<std::uint32_t>(storage.size()));
@@ -121,8 +159,8 @@ DAVIT_INLINE Result<portable::Handle> portable::compile_with(std::span<const por
     }
     step.slots_out.count = static_cast<std::uint32_t>(h.value_of_slot.size()) - step.slots_out.first;
     std::uint32_t base = no_id;
-    if (row->aliasing == portable_kernels::Aliasing::may_alias && step.slots_in.count != 0)
-      base = storage[h.arguments.slots[step.slots_in.first].slot];
+    if (row->aliasing == portable_kernels::Aliasing::may_alias)
+      if (const std::uint32_t self = portable_kernels::first_tensor(h, step); self != no_id) base = storage[self];
     for (std::uint32_t s = step.slots_out.first; s < h.value_of_slot.size(); ++s) {
       storage.push_back(s);
       last_use.push_back(n);

@@ -65,7 +65,7 @@ DAVIT_INLINE std::uint32_t GraphCopier::metadata(std::uint32_t row) {
   if (metadata_stamp_[row] == stamp_) return new_metadata_[row];
   const NodeMetadata& m = graph_.metadata[row];
   new_metadata_[row] = builder.metadata(graph_.str(m.stack_trace), graph_.str(m.nn_module_stack),
-                                         graph_.str(m.source_fn_stack), graph_.str(m.torch_fn));
+                                         graph_.str(m.source_fn_stack), graph_.str(m.torch_fn), graph_.str(m.custom));
   metadata_stamp_[row] = stamp_;
   return new_metadata_[row];
 }

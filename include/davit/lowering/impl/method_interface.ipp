@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "davit/lowering/method_interface.hpp"
+#include "davit/program/in_place_writes.hpp"
 #include "davit/program/program_bytes.hpp"
 
 namespace davit {
@@ -39,6 +40,7 @@ DAVIT_INLINE MethodInterface method_interface(const ExportedProgram& program) {
   MethodInterface out;
   const GraphModuleView graph = program.view();
   const ExportGraphSignature& signature = program.signature;
+  const std::vector<std::uint8_t> written = inputs_written_in_place(graph);
   out.exprs.assign(graph.exprs.begin(), graph.exprs.end());
   for (std::size_t i = 0; i < signature.input_specs.size(); ++i) {
     const InputSpec& spec = signature.input_specs[i];
@@ -48,6 +50,7 @@ DAVIT_INLINE MethodInterface method_interface(const ExportedProgram& program) {
     if (const Name* name = target(spec)) port.target = *name;
     const ArgumentSpec argument = arg(spec);
     if (const auto* constant = std::get_if<ConstantArgument>(&argument)) port.constant = constant->value;
+    port.written = role == InputRole::user && written[i] != 0;
     out.inputs.push_back(std::move(port));
   }
   for (std::size_t i = 0; i < signature.output_specs.size(); ++i) {
@@ -112,6 +115,7 @@ DAVIT_INLINE void write_interface(ByteWriter& out, const MethodInterface& interf
     out.text(port.target);
     detail::write_port_type(out, port.type);
     detail::write_optional(out, port.constant);
+    out.number(static_cast<std::uint8_t>(port.written ? 1 : 0));
   }
   out.number(static_cast<std::uint64_t>(interface.outputs.size()));
   for (const OutputPort& port : interface.outputs) {
@@ -146,6 +150,7 @@ DAVIT_INLINE MethodInterface read_interface(ByteReader& in) {
     port.target = Name::own(in.text());
     port.type = detail::read_port_type(in, out.exprs.size());
     port.constant = detail::read_optional(in);
+    port.written = in.number<std::uint8_t>() != 0;
     if (port.role != InputRole::user && port.role != InputRole::state) in.fail();
     out.inputs.push_back(std::move(port));
   }

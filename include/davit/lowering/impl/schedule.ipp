@@ -16,7 +16,7 @@ namespace detail {
 class ScheduleBuilder {
  public:
   ScheduleBuilder(const ExportedProgram& parent, const MethodInterface& interface, std::span<const MethodInterface* const> delegates)
-      : parent_(parent), interface_(interface), graph_(parent.view()), delegates_(delegates) {
+      : parent_(parent), interface_(interface), graph_(parent.view()), delegates_(delegates), called_(delegates.size(), 0) {
     out_.slot_count = static_cast<std::uint32_t>(graph_.values.size());
   }
 
@@ -162,6 +162,7 @@ class ScheduleBuilder {
 
   [[nodiscard]] bool delegate(NodeId n, std::span<const Argument> in) {
     if (in.empty() || in[0].payload < 0 || static_cast<std::size_t>(in[0].payload) >= delegates_.size()) return false;
+    if (called_[static_cast<std::size_t>(in[0].payload)]++ != 0) return false;  // what a session keeps for a partition is for one call
     ScheduleStep s{.kind = StepKind::call_delegate, .delegate = static_cast<std::uint32_t>(in[0].payload), .node = n};
     const MethodInterface& interface = *delegates_[s.delegate];
     std::vector<ValueId> passed;
@@ -211,6 +212,7 @@ class ScheduleBuilder {
   const MethodInterface& interface_;
   GraphModuleView graph_;
   std::span<const MethodInterface* const> delegates_;
+  std::vector<std::uint8_t> called_;  ///< per delegate
   Schedule out_;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -41,10 +42,11 @@ DAVIT_INLINE CallFrame::CallFrame(const Name& method, std::string_view backend, 
   outputs_.resize(interface.outputs.size());
   for (const InputPort& port : interface.inputs) {
     state_of_input_.push_back(port.role == InputRole::state ? find_state(state, port.target) : no_id);
-    gathers_ = gathers_ || port.role == InputRole::state || port.constant.has_value();
+    gathers_ = gathers_ || port.role == InputRole::state || port.constant.has_value() || port.written;
     input_checks_.add(port.type, port.constant.has_value());
+    if (port.type.expr != no_id) input_checks_.leave();
   }
-  find_written(state);
+  find_written();
   for (const OutputPort& port : interface.outputs) {
     std::uint32_t of_state = no_id;
     std::uint32_t of_input = no_id;
@@ -80,10 +82,6 @@ DAVIT_INLINE Result<void> CallFrame::gather(std::span<const EValue> user, std::s
   for (std::size_t i = 0; i < ports.size(); ++i) {
     if (state_of_input_[i] != no_id) {
       inputs_[i] = EValue(state[state_of_input_[i]].tensor.view());
-      if (Tensor* const own = written_copy(i); own != nullptr) {
-        copy_tensor(inputs_[i].tensor(), own->view());
-        inputs_[i] = EValue(own->view());
-      }
     } else if (ports[i].constant && omits_fixed) {
       inputs_[i] = constant_value(*ports[i].constant);
     } else {
@@ -94,6 +92,8 @@ DAVIT_INLINE Result<void> CallFrame::gather(std::span<const EValue> user, std::s
                                      "leave the argument out, or export the program for the value you need"));
     }
   }
+  for (Written& written : written_)
+    if (!borrow(written)) return std::unexpected(no_memory());
   return {};
 }
 
@@ -162,8 +162,33 @@ DAVIT_INLINE Result<void> CallFrame::write_back(std::span<const EValue> inputs, 
       if (!keep(output, changed)) return std::unexpected(no_memory());
   }
   for (const Write& write : writes_) copy_tensor(write.value->tensor(), write.to);
-  for (const Written& written : written_) copy_tensor(written.own.view(), state[state_of_input_[written.input]].tensor.view());
+  for (const Written& written : written_) give_back(written);
   return {};
+}
+
+DAVIT_INLINE bool CallFrame::borrow(Written& written) {
+  EValue& input = inputs_[written.input];
+  written.to = {};
+  if (!input.is_tensor()) return true;
+  written.to = input.tensor();
+  const Footprint from = footprint(written.to);
+  const auto bytes = static_cast<std::size_t>(from.end - from.begin);
+  if (!written.own.reserve(bytes)) return false;
+  if (bytes != 0) std::memcpy(written.own.span().data(), from.begin, bytes);
+  input.tensor().data = written.own.span().data();
+  return true;
+}
+
+DAVIT_INLINE void CallFrame::give_back(const Written& written) {
+  const Footprint to = footprint(written.to);
+  TensorView own = written.to;
+  own.data = written.own.span().data();
+  if (to.begin == to.end || own.data == nullptr) return;
+  copy_tensor(own, written.to);
+  const Footprint made = footprint(own);
+  for (EValue& output : outputs_)
+    if (output.is_tensor() && overlap(footprint(output.tensor()), made))
+      output.tensor().data = static_cast<std::byte*>(written.to.data) + (static_cast<std::byte*>(output.tensor().data) - made.begin);
 }
 
 DAVIT_INLINE Error CallFrame::wrong_count(std::size_t given) const {
@@ -179,23 +204,15 @@ DAVIT_INLINE Error CallFrame::wrong_count(std::size_t given) const {
                call_it_as());
 }
 
-DAVIT_INLINE void CallFrame::find_written(std::span<const NamedTensor> state) {
+DAVIT_INLINE void CallFrame::find_written() {
   for (std::size_t i = 0; i < interface_->inputs.size(); ++i) {
-    if (state_of_input_[i] == no_id) continue;
     const auto replaces = [&](const OutputPort& port) {
       return (port.kind == OutputKind::buffer_mutation || port.kind == OutputKind::parameter_mutation) && port.target == interface_->inputs[i].target;
     };
-    if (std::ranges::any_of(interface_->outputs, replaces)) continue;
-    const Tensor& tensor = state[state_of_input_[i]].tensor;
-    written_.push_back({i, Tensor::zeros(tensor.dtype, tensor.sizes)});
+    if (!interface_->inputs[i].written && (state_of_input_[i] == no_id || std::ranges::any_of(interface_->outputs, replaces))) continue;
+    written_.push_back({i, {}, {}});
     writes_back_ = true;
   }
-}
-
-DAVIT_INLINE Tensor* CallFrame::written_copy(std::size_t input) noexcept {
-  for (Written& written : written_)
-    if (written.input == input) return &written.own;
-  return nullptr;
 }
 
 DAVIT_INLINE Error CallFrame::error(ErrorCode code, Name where, Name what, Name fix) const {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+
+#include "davit/core/copy_tensor.hpp"
 #include "davit/runtime/method_state.hpp"
 
 namespace davit::detail {
@@ -40,13 +43,15 @@ DAVIT_INLINE void DelegateState::connect(std::span<EValue> values, std::span<con
 }
 
 DAVIT_INLINE MethodState::MethodState(BackendTables backends, const LoweredMethod& lowered, std::span<NamedTensor> state, RunContext& shared)
-    : method(&lowered), schedule(&lowered.schedule), context(&shared), frame(lowered.name, {}, lowered.interface, state) {
+    : method(&lowered), schedule(&lowered.schedule), context(&shared), frame(lowered.name, {}, lowered.interface, state), last(lowered.interface.outputs.size()) {
   delegates.reserve(lowered.delegates.size());
   for (const LoweredDelegate& delegate : lowered.delegates)
     delegates.emplace_back(backends[delegate.backend], delegate, shared.report, shared.tracer.get());
   loops.resize(schedule->steps.size());
   slots.resize(schedule->slot_count);
-  if (!lowered.storage_matters) plan = plan_lifetimes(lowered.schedule);
+  views.assign(delegates.size(), 0);
+  for (std::size_t d = 0; d < views.size(); ++d) views[d] = delegates[d].may_view() ? 1 : 0;
+  if (!lowered.storage_matters) plan = plan_lifetimes(lowered.schedule, views);
   calls.assign(schedule->steps.size(), nullptr);
   for (std::size_t i = 0; i < schedule->steps.size(); ++i) {
     const ScheduleStep& step = schedule->steps[i];
@@ -91,6 +96,40 @@ DAVIT_INLINE void MethodState::fill_slots() {
     if (const Tensor* tensor = parent.tensor_named(*target(specs[i]))) slots[in[i]] = EValue(tensor->view());
   }
   for (const Schedule::Literal& literal : schedule->literals) slots[literal.slot] = literal_value(parent.view(), literal.argument);
+}
+
+DAVIT_INLINE void LastOutputs::note(std::span<const EValue> passed, std::span<const EValue> inputs, std::span<const EValue> outputs) {
+  own_.clear();
+  Footprint all;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    at_[i] = address(outputs[i]);
+    if (!outputs[i].is_tensor()) continue;
+    const Footprint made = footprint(outputs[i].tensor());
+    bool is_callers = made.begin == made.end;
+    for (std::size_t k = 0; k < inputs.size() && !is_callers; ++k)
+      is_callers = inputs[k].is_tensor() && inputs[k].tensor().data == passed[k].tensor().data && overlap(footprint(inputs[k].tensor()), made);
+    if (is_callers) continue;
+    all = own_.empty() ? made : Footprint{std::min(all.begin, made.begin), std::max(all.end, made.end)};
+    own_.push_back(made);
+  }
+  first_ = reinterpret_cast<std::uintptr_t>(all.begin);
+  size_ = static_cast<std::uintptr_t>(all.end - all.begin);
+}
+
+DAVIT_INLINE std::optional<std::span<const EValue>> LastOutputs::replace(std::span<const EValue> values) {
+  values_.assign(values.begin(), values.end());
+  std::swap(copies_[0], copies_[1]);
+  std::vector<Tensor>& copies = copies_[0];
+  copies.resize(std::max(copies.size(), values.size()));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto holds = [&](const Footprint& made) { return overlap(footprint(values[i].tensor()), made); };
+    if (!values[i].is_tensor() || std::ranges::none_of(own_, holds)) continue;
+    const TensorView& from = values[i].tensor();
+    if (!reuse_tensor(copies[i], from.dtype, from.sizes())) return std::nullopt;
+    copy_tensor(from, copies[i].view());
+    values_[i] = EValue(copies[i].view());
+  }
+  return values_;
 }
 
 DAVIT_INLINE Name place_of(const MethodState& m, const DelegateState& d) { return place_of(m.method->name, *d.lowered); }

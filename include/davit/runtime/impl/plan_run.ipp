@@ -116,6 +116,22 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1} << 30;  ///< for 
   return good;
 }
 
+/// Partitions that got destinations fill them; the others may answer views, and so their inputs live longer.
+DAVIT_INLINE void follow_views(MethodState& m) {
+  bool same = true;
+  for (std::size_t d = 0; d < m.views.size(); ++d) {
+    const std::uint8_t may = m.delegates[d].may_view() ? 1 : 0;
+    same = same && m.views[d] == may;
+    m.views[d] = may;
+  }
+  if (same) return;
+  const ProgramPlan fresh = plan_lifetimes(*m.schedule, m.views);
+  for (std::size_t b = 0; b < m.plan.blocks.size(); ++b) {
+    m.plan.blocks[b].life.first = fresh.blocks[b].life.first;
+    m.plan.blocks[b].life.last = fresh.blocks[b].life.last;
+  }
+}
+
 /// Lets an output lie where an input lay that nobody needs any more, if the backend can compute it there.
 DAVIT_INLINE void reuse_inputs(MethodState& m) {
   for (std::size_t b = 0; b < m.plan.blocks.size(); ++b) {
@@ -159,6 +175,7 @@ DAVIT_INLINE bool plan_run(MethodState& m, Error& error) {
   }
   if (!size_blocks(m, sizes_of_inputs(m, graph), m.dims, false, error)) return false;
   for (std::size_t b = 0; b < most.size(); ++b) m.plan.blocks[b].life.bytes = std::max(m.plan.blocks[b].life.bytes, most[b]);
+  follow_views(m);
   reuse_inputs(m);
   const bool fits = m.plan.total_bytes() <= max_plan_bytes;
   if (fits) place_blocks(m.plan);

@@ -54,7 +54,7 @@ namespace detail {
 /// of them. A loop's operands live until it ends, so that its body, run again and again, never meets them.
 class LifetimeWalker {
  public:
-  explicit LifetimeWalker(const Schedule& schedule) : schedule_(schedule), class_(schedule.slot_count), last_use_(schedule.slot_count, 0) {
+  LifetimeWalker(const Schedule& schedule, std::span<const std::uint8_t> views) : schedule_(schedule), views_(views), class_(schedule.slot_count), last_use_(schedule.slot_count, 0) {
     for (std::uint32_t s = 0; s < schedule.slot_count; ++s) class_[s] = s;
   }
 
@@ -91,10 +91,14 @@ class LifetimeWalker {
     ++tick_;
     if (s.kind == StepKind::call_delegate) {
       for (const std::uint32_t slot : in) use(slot);
+      if (s.delegate < views_.size() && views_[s.delegate] != 0)
+        for (const std::uint32_t from : in)
+          for (const std::uint32_t to : out) class_[root(to)] = root(from);
       plan_.blocks.push_back({.kind = PlannedBlock::Kind::scratch, .step = index, .life = {tick_, tick_, 0}});
       for (const std::uint32_t slot : out) plan_.blocks.push_back({.slot = slot, .step = index, .life = {tick_, tick_, 0}});
       return;
     }
+    const std::size_t own = use_at_end_.size();  // of this step; before them, those of the loops that it is in
     switch (s.kind) {
       case StepKind::cond:
         for (const GraphId branch : {s.graph, s.other}) {
@@ -118,8 +122,8 @@ class LifetimeWalker {
     }
     ++tick_;
     for (const std::uint32_t slot : in) use(slot);
-    for (const std::uint32_t slot : use_at_end_) use(slot);
-    use_at_end_.clear();
+    for (std::size_t i = own; i < use_at_end_.size(); ++i) use(use_at_end_[i]);
+    use_at_end_.resize(own);
   }
   [[nodiscard]] std::span<const std::uint32_t> inputs_of(GraphId g) const noexcept { return schedule_.at(schedule_.graphs[g].inputs); }
   [[nodiscard]] std::span<const std::uint32_t> outputs_of(GraphId g) const noexcept { return schedule_.at(schedule_.graphs[g].outputs); }
@@ -134,6 +138,7 @@ class LifetimeWalker {
   }
 
   const Schedule& schedule_;
+  std::span<const std::uint8_t> views_;
   std::vector<std::uint32_t> class_;
   std::vector<std::uint32_t> last_use_;
   std::vector<std::uint32_t> use_at_end_;
@@ -144,7 +149,9 @@ class LifetimeWalker {
 
 }  // namespace detail
 
-DAVIT_INLINE ProgramPlan plan_lifetimes(const Schedule& schedule) { return detail::LifetimeWalker(schedule).run(); }
+DAVIT_INLINE ProgramPlan plan_lifetimes(const Schedule& schedule, std::span<const std::uint8_t> views) {
+  return detail::LifetimeWalker(schedule, views).run();
+}
 
 DAVIT_INLINE void place_blocks(ProgramPlan& plan) {
   constexpr std::size_t many = 2000;

@@ -65,7 +65,15 @@ namespace detail {
 
 /// A run that has more to do than one prepared call: state to read or write, sizes that are new, a schedule.
 [[nodiscard, gnu::noinline]] DAVIT_INLINE Result<Outputs> run_method(MethodState& m, std::span<NamedTensor> state,
-                                                                     std::span<const EValue> user_inputs) {
+                                                                     std::span<const EValue> passed) {
+  std::span<const EValue> user_inputs = passed;
+  if (m.last.may_hold(passed)) {
+    const std::optional<std::span<const EValue>> own = m.last.replace(passed);
+    if (!own)
+      return std::unexpected(Error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .where = concat("arguments of ", m.method->name, "()"),
+                                   .what = "no memory for a copy of an argument that is an output of the run before", .fix = "run with smaller inputs"});
+    user_inputs = *own;
+  }
   std::span<const EValue> inputs = user_inputs;
   if (m.frame.gathers()) {
     if (Result<void> gathered = m.frame.gather(user_inputs, state); !gathered) return std::unexpected(std::move(gathered.error()));
@@ -88,6 +96,7 @@ namespace detail {
     if (Result<void> checked = m.frame.check_outputs(); !checked) return std::unexpected(std::move(checked.error()));
   if (m.frame.writes_back())
     if (Result<void> written = m.frame.write_back(inputs, state); !written) return std::unexpected(std::move(written.error()));
+  m.last.note(passed, user_inputs, m.frame.outputs());
   return Outputs(m.frame.outputs().data(), m.frame.interface());
 }
 
@@ -97,13 +106,14 @@ DAVIT_INLINE Result<Outputs> Session::run(std::size_t index, std::span<const EVa
   detail::MethodState& m = state_->methods[index];
   detail::DelegateState* const only = m.only;
   if (only == nullptr || !only->direct || !m.planned || m.frame.keeps_state() || !m.frame.inputs_fit(user_inputs) ||
-      !only->backend->is_available()) [[unlikely]]
+      m.last.may_hold(user_inputs) || !only->backend->is_available()) [[unlikely]]
     return detail::run_method(m, state_->state, user_inputs);
   // one call: the caller's inputs and the method's outputs are its own
   only->call.inputs = user_inputs;
   const Status status = detail::execute(*only);
   if (!status || !only->checks.match_all(only->call.outputs.data())) [[unlikely]]
     return detail::failed(m, *only, status);
+  if (!m.last.same(only->call.outputs)) [[unlikely]] m.last.note(user_inputs, user_inputs, only->call.outputs);
   return Outputs(only->call.outputs.data(), m.frame.interface());
 }
 

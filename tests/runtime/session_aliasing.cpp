@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// Where a Session's values lie in one memory: outputs that are fed back, backends that answer views, in-place writes.
+#include <doctest/doctest.h>
+
+#include <string_view>
+#include <vector>
+
+#include "../support/toy_backend.hpp"
+#include "davit/backends/portable.hpp"
+#include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
+#include "davit/runtime/session.hpp"
+
+using namespace davit;
+using support::B;
+using support::ByHand;
+using support::Draft;
+using support::Toys;
+using Floats = std::vector<float>;
+
+namespace {
+
+template <class R>
+Error error_of(const R& result) {
+  REQUIRE(!result);
+  return result.error();
+}
+
+Session session_of(Result<LoweredProgram> lowered) {
+  REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
+  return *Session::make(*std::move(lowered));
+}
+
+/// x @ x of a square matrix.
+ExportedProgram squaring() {
+  Draft d;
+  const ValueId x = d.user("x", {2, 2});
+  d.output(d.op("aten.mm.default", "mm", x, {x}));
+  return d.finish();
+}
+
+struct other : portable {
+  static constexpr std::string_view name = "other";
+};
+
+/// A backend whose one operator, neg, answers its input as it is.
+struct viewer {
+  static constexpr std::string_view name = "viewer";
+  struct CompileSpec {};
+  struct Processed {};
+  struct Handle {};
+  static bool is_available() { return true; }
+  static const char* refuses(GraphModuleView graph, NodeId node) {
+    return graph.target(graph.nodes[node]) == "aten.neg.default" ? nullptr : "no view";
+  }
+  static Result<Processed> preprocess(const Method&, const CompileSpec&, DebugHandleRecorder&) { return Processed{}; }
+  static Result<Handle> compile(const Processed&, const CompileSpec&) { return Handle{}; }
+  template <class Context>
+  static Status execute(const Handle&, std::span<const EValue> inputs, std::span<EValue> outputs, Context&) {
+    outputs[0] = inputs[0];
+    return {};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an output that is fed back is read before it is overwritten") {
+  const Tensor x = programs::tensor({2, 2}, {1, 1, 0, 1});
+  Session session = session_of(to_backend<portable>(squaring()));
+  EValue value = x;
+  for (const float wanted : {2.f, 4.f, 8.f, 16.f}) {
+    const EValue inputs[] = {value};
+    auto out = session.run(0, inputs);
+    REQUIRE(out);
+    CHECK(support::elements((*out)[0]) == Floats{1, wanted, 0, 1});
+    value = EValue((*out)[0].value());
+  }
+  // a row of it, through a view of the caller's own
+  REQUIRE(session.run("forward", x));
+  const auto again = session.run("forward", x);
+  REQUIRE(again);
+  const TensorView whole = (*again)[0].value().tensor();
+  const std::int64_t strides[] = {1, 2};
+  const TensorView turned{whole.data, whole.sizes_data, strides, 2, whole.dtype};
+  const auto squared = session.run("forward", EValue(turned));
+  REQUIRE(squared);
+  CHECK(support::elements((*squared)[0]) == Floats{1, 0, 4, 1});
+}
+
+TEST_CASE("an output that is fed back into a method of several partitions, one of which makes something in its place") {
+  Draft d;
+  const ValueId x = d.user("x", {2});
+  const ValueId a = d.add("a", x, 1.0);
+  const ValueId b = d.mul("b", a, 2.0);
+  d.output(d.add("out", b, x));
+  const ExportedProgram program = d.finish();
+  using List = BackendList<portable, other>;
+  Session session = session_of(to_backend(program, ByHand<List>(program.view(), {{0, {"a"}}, {1, {"b"}}, {0, {"out"}}})));
+  const Tensor first = programs::tensor({2}, {1, 2});
+  EValue value = first;
+  for (const Floats& wanted : {Floats{5, 8}, Floats{17, 26}, Floats{53, 80}}) {
+    const auto out = session.run("forward", value);
+    REQUIRE(out);
+    CHECK(support::elements((*out)[0]) == wanted);
+    value = EValue((*out)[0].value());
+  }
+}
+
+TEST_CASE("the memory of an input that a backend answers a view of is not used again while that is needed") {
+  Draft d;
+  const ValueId x = d.user("x", {2});
+  const ValueId a = d.add("a", x, 1.0);
+  const ValueId v = d.neg("v", a);
+  const ValueId m = d.mul("m", x, 10.0);
+  d.output(d.add("out", v, m));
+  const ExportedProgram program = d.finish();
+  using List = BackendList<portable, viewer, other>;
+  Session session =
+      session_of(to_backend(program, ByHand<List>(program.view(), {{0, {"a"}}, {1, {"v"}}, {2, {"m"}}, {0, {"out"}}})));
+  const Tensor one = programs::tensor({2}, {1, 2});
+  const auto out = session.run("forward", one);
+  REQUIRE(out);
+  CHECK(support::elements((*out)[0]) == Floats{12, 23});
+  CHECK(session.plan(0).is_sound());
+}
+
+TEST_CASE("a run that fails after an operator wrote to a user input leaves that as it was; a successful one changes it") {
+  const Toys toys;
+  using List = BackendList<portable, B>;
+  Draft d;
+  const ValueId x = d.user("x", {4});
+  const ValueId seen = d.b.tensor("seen", ScalarType::float32, {2});
+  d.node("aten.as_strided.default", {d.b.value(x), d.b.ints({2}), d.b.ints({2})}, {seen});
+  d.op("aten.add_.Tensor", "add_", seen, {1.0});
+  d.output(d.mul("out", x, 2.0));
+  d.output(x);
+  const ExportedProgram program = d.finish();
+  Session session = session_of(to_backend(program, ByHand<List>(program.view(), {{0, {"seen", "add_"}}, {1, {"out"}}})));
+  const Tensor value = programs::tensor({4}, {1, 2, 3, 4});
+  B::state.fail_at = 0;
+  CHECK(error_of(session.run("forward", value)).what == "it was told to fail");
+  CHECK(support::elements(value.view()) == Floats{1, 2, 3, 4});
+  const auto out = session.run("forward", value);
+  REQUIRE(out);
+  CHECK(support::elements((*out)[0]) == Floats{4, 4, 8, 8});
+  CHECK(support::elements(value.view()) == Floats{2, 2, 4, 4});
+  CHECK((*out)[1].value().tensor().data == value.view().data);  // what is the caller's stays the caller's
+}
+
+TEST_CASE("a symbolic int among the inputs: sizes follow it from run to run, and its range is checked") {
+  Draft d;
+  const ExprId s0 = d.b.symbol("s0");
+  const ValueId x = d.user("x", {1});
+  const ValueId n = d.b.declare({.name = d.b.text("n"), .constant = 3, .expr = s0, .kind = ValueKind::sym_int});
+  d.b.input(d.b.value(n));
+  d.program.signature.input_specs.push_back(UserInputSpec{SymIntArgument{"n"}});
+  const ValueId wide = d.sized("wide", s0, 3);
+  const Argument size[] = {d.b.value(n)};
+  d.node("aten.expand.default", {d.b.value(x), d.b.list(size, ArgumentKind::value)}, {wide});
+  d.output(d.mul("out", wide, 2.0));
+  d.program.range_constraints.push_back({"s0", 2, 10});
+  Session session = session_of(to_backend<portable>(d.finish()));
+  const Tensor value = programs::tensor({1}, {1.5});
+  for (const int count : {3, 5, 2, 10}) {
+    const auto out = session.run("forward", value, count);
+    REQUIRE_MESSAGE(out, (out ? std::string() : to_string(out.error())));
+    CHECK(support::elements((*out)[0]) == Floats(static_cast<std::size_t>(count), 3));
+  }
+  for (const int count : {99, 1}) CHECK(error_of(session.run("forward", value, count)).fix == "keep it between 2 and 10");
+}
+
+TEST_CASE("as_strided's storage offset counts from the start of the storage") {
+  Draft d;
+  const ValueId x = d.user("x", {6});
+  const ValueId part = d.b.tensor("part", ScalarType::float32, {3});
+  d.node("aten.slice.Tensor", {d.b.value(x), d.b.integer(0), d.b.integer(3), d.b.integer(6)}, {part});
+  const ValueId from_start = d.b.tensor("from_start", ScalarType::float32, {2});
+  d.node("aten.as_strided.default", {d.b.value(part), d.b.ints({2}), d.b.ints({2}), d.b.integer(1)}, {from_start});
+  const ValueId from_own = d.b.tensor("from_own", ScalarType::float32, {2});
+  d.node("aten.as_strided.default", {d.b.value(part), d.b.ints({2}), d.b.ints({2})}, {from_own});
+  d.output(from_start);
+  d.output(from_own);
+  Session session = session_of(to_backend<portable>(d.finish()));
+  const Tensor value = programs::tensor({6}, {0, 1, 2, 3, 4, 5});
+  const auto out = session.run("forward", value);
+  REQUIRE(out);
+  CHECK(support::elements((*out)[0]) == Floats{1, 3});
+  CHECK(support::elements((*out)[1]) == Floats{3, 5});
+}
+
+TEST_CASE("a view whose arguments are named, a symbolic size before self, keeps self's memory") {
+  Draft d;
+  const ExprId s0 = d.b.symbol("s0");
+  const ValueId x = d.user("x", s0, 3);
+  const ValueId n = d.b.declare({.name = d.b.text("n"), .constant = 3, .expr = s0, .kind = ValueKind::sym_int});
+  d.node("aten.sym_size.int", {d.b.value(x), d.b.integer(0)}, {n});
+  const ValueId a = d.op("aten.add.Tensor", "a", x, {1.0});
+  const ValueId v = d.sized("v", s0, 3);
+  const Argument size[] = {d.b.value(n)};
+  Argument sizes = d.b.list(size, ArgumentKind::value);
+  sizes.name = d.b.text("size");
+  Argument self = d.b.value(a);
+  self.name = d.b.text("self");
+  d.node("aten.view.default", {sizes, self}, {v});
+  const ValueId m = d.op("aten.mul.Tensor", "m", x, {10.0});
+  d.output(d.add("out", v, m));
+  Session session = session_of(to_backend<portable>(d.finish()));
+  const Tensor value = programs::tensor({3}, {1, 2, 3});
+  const auto out = session.run("forward", value);
+  REQUIRE(out);
+  CHECK(support::elements((*out)[0]) == Floats{12, 23, 34});
+}
