@@ -131,6 +131,42 @@ TEST_CASE("padding by a word is padding by hand") {
   }
 }
 
+TEST_CASE("hardsigmoid and hardswish as they are decomposed, behind convolutions and on padded blocks of channels") {
+  for (const std::int64_t channels : {32, 40}) {
+    CAPTURE(channels);
+    Net n;
+    const support::Sizes sizes{1, channels, 6, 6};
+    const auto w1 = n.weight("w1", {channels, 16, 1, 1}, 0.3);
+    const auto w2 = n.weight("w2", {channels, channels, 1, 1}, 0.2);
+    const auto w3 = n.weight("w3", {channels, channels, 1, 1}, 0.2);
+    const auto with_number = [&](std::string_view target, std::string_view name, ValueId x, double number) {
+      return n.op(target, name, sizes, {{"self", n.v(x)}, {"other", GraphBuilder::real(number)}});
+    };
+    const auto gate = [&](std::string name, ValueId x) {
+      const ValueId more = with_number("aten.add.Tensor", name + "_more", x, 3);
+      return n.op("aten.clamp.default", name + "_clamp", sizes,
+                  {{"self", n.v(more)}, {"min", GraphBuilder::real(0)}, {"max", GraphBuilder::real(6)}});
+    };
+    const auto a = n.conv("c1", n.input("x", {1, 16, 6, 6}), w1, sizes);
+    const auto product = n.op("aten.mul.Tensor", "swish", sizes, {{"self", n.v(a)}, {"other", n.v(gate("s", a))}});
+    const auto swish = with_number("aten.div.Tensor", "swish6", product, 6);
+    const auto sigmoid = with_number("aten.div.Tensor", "sigmoid", gate("h", n.conv("c2", swish, w2, sizes)), 6);
+    const ExportedProgram program = n.finish({n.conv("c3", sigmoid, w3, sizes)});
+    CHECK(faults(program, n.sample()) == "");
+  }
+}
+
+TEST_CASE("a convolution in channels-last order plus an input that is not") {
+  Net n;
+  const auto w = n.weight("w", {96, 576, 1, 1}, 0.05);
+  const auto w2 = n.weight("w22", {32, 96, 1, 1}, 0.1);
+  const auto x = n.input("x", {1, 576, 3, 3});
+  const auto other = n.input("other", {1, 96, 3, 3});
+  const auto sum = n.add("sum", n.conv("c", x, w, {1, 96, 3, 3}), other, {1, 96, 3, 3});
+  const ExportedProgram program = n.finish({n.conv("c2", sum, w2, {1, 32, 3, 3})});
+  CHECK(faults(program, n.sample()) == "");
+}
+
 TEST_CASE("a padding that others use too stays") {
   Net n;
   const auto w = n.weight("w", {16, 16, 3, 3});

@@ -167,6 +167,20 @@ template <class T>
 struct Silu {
   T operator()(T v) const noexcept { return v * Sigmoid<T>{}(v); }
 };
+/// v * tanh(log(1 + exp(v))).
+template <class T>
+struct Mish {
+  T operator()(T v) const noexcept { return v * std::tanh(v > T(20) ? v : std::log1p(std::exp(v))); }
+};
+template <class T>
+struct Square {
+  T operator()(T v) const noexcept {
+    if constexpr (std::is_floating_point_v<T>)
+      return v * v;
+    else
+      return wrap_mul(v, v);
+  }
+};
 template <class T>
 struct Sin {
   T operator()(T v) const noexcept { return std::sin(v); }

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "backends/onednn/check.hpp"
+#include "davit/backends/portable/run_time/op_table.hpp"
 
 using namespace davit;
 using onednn_check::described;
@@ -22,6 +23,13 @@ TEST_CASE("every row of the table is found by its name, at run time too, and no 
   }
   CHECK(find_op("aten.relu.out") == nullptr);
   CHECK(find_op("aten.view.default ") == nullptr);
+}
+
+TEST_CASE("what oneDNN takes portable takes too: there is always a backend to fall back on") {
+  for (const onednn_ops::OpRow& row : onednn_ops::op_table) {
+    CAPTURE(row.name);
+    CHECK(portable_kernels::find_op(row.name) != nullptr);
+  }
 }
 
 TEST_CASE("operators that are as exact as torch's elsewhere only are not in the table") {

@@ -134,6 +134,23 @@ TEST_CASE("functions of one operation are post-operations one after the other") 
   CHECK(none->attributes.get_scratchpad_mode() == dnnl::scratchpad_mode::user);
 }
 
+TEST_CASE("one function with two sets of parameters is no tail: oneDNN would run both with the first") {
+  Tailed t({2, 4}, {2, 4});
+  const auto function = [&](onednn_ops::Function f) {
+    return Operation{.kind = OpKind::eltwise, .inputs = {t.start}, .outputs = {t.start}, .functions = {f}};
+  };
+  const Operation more = function({algorithm::eltwise_linear, 1, 3});
+  const Operation bounds = function({algorithm::eltwise_clip, 0, 6});
+  const Operation less = function({algorithm::eltwise_linear, 1.0f / 6, 0});
+  CHECK(t.tail({&more, &bounds, &more}, {2, 4}));
+  CHECK_FALSE(t.tail({&more, &bounds, &less}, {2, 4}));
+  const Operation own{.kind = OpKind::eltwise,
+                      .inputs = {t.start},
+                      .outputs = {t.start},
+                      .functions = {{algorithm::eltwise_linear, 2, 1}, {algorithm::eltwise_linear, 1, 1}}};
+  CHECK_FALSE(t.tail({&own}, {2, 4}));
+}
+
 TEST_CASE("operands of a matrix product whose rows lie in several dimensions") {
   const auto operand = [](support::Sizes sizes) -> std::optional<Dims> {
     Tailed t({2, 3, 4}, sizes);

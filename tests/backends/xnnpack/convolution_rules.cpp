@@ -39,6 +39,13 @@ TEST_CASE("groups, depthwise, dilation, padding by hand") {
   CHECK(std::ranges::count(steps(program), Op::pad) == 0);
 }
 
+TEST_CASE("a batch norm of volumes") {
+  Net n;
+  const auto x = n.input("x", {2, 3, 2, 4, 5});
+  const ExportedProgram program = n.finish({n.relu("r", n.norm("bn", x, {2, 3, 2, 4, 5}), {2, 3, 2, 4, 5})});
+  CHECK(faults(program, n.sample()) == "");
+}
+
 TEST_CASE("padding 'same' puts the odd element at the end") {
   Net n;
   const auto w = n.weight("w", {5, 4, 2, 4}, 0.2);

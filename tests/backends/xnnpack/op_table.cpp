@@ -4,10 +4,18 @@
 #include <doctest/doctest.h>
 
 #include "backends/xnnpack/check.hpp"
+#include "davit/backends/portable/run_time/op_table.hpp"
 
 using namespace davit;
 using support::Net;
 using xnnpack_check::reason;
+
+TEST_CASE("what XNNPACK takes portable takes too: there is always a backend to fall back on") {
+  for (const xnnpack_parts::Rule& rule : xnnpack_parts::op_table) {
+    CAPTURE(rule.target);
+    CHECK(portable_kernels::find_op(rule.target) != nullptr);
+  }
+}
 
 TEST_CASE("what is refused, and why") {
   {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -40,6 +41,9 @@ namespace detail {
   return algorithm::undef;
 }
 }  // namespace detail
+
+/// What eltwise_linear adds to a product, so that a zero keeps its sign.
+inline constexpr float minus_zero = -0.0f;
 
 /// Functions of one tensor without further arguments: the row says which.
 [[nodiscard]] inline const char* describe_unary(const NodeArguments& in, const OpRow& row, Operation& op) {
@@ -99,9 +103,11 @@ namespace detail {
     switch (view.function) {
       case operators::BinaryFunction::add: return detail::unary(in, op, algorithm::eltwise_linear, 1, c);
       case operators::BinaryFunction::subtract: return detail::unary(in, op, algorithm::eltwise_linear, 1, -c);
-      case operators::BinaryFunction::multiply: return detail::unary(in, op, algorithm::eltwise_linear, c, 0);
+      case operators::BinaryFunction::multiply: return detail::unary(in, op, algorithm::eltwise_linear, c, minus_zero);
       case operators::BinaryFunction::divide:
-        return c == 0 ? "it divides by 0" : detail::unary(in, op, algorithm::eltwise_linear, 1 / c, 0);
+        if (!std::isnormal(static_cast<float>(c)) || !std::isnormal(static_cast<float>(1 / c)))
+          return "the divisor or its reciprocal is out of float's range";
+        return detail::unary(in, op, algorithm::eltwise_linear, 1 / c, minus_zero);
       default: return "the second operand is a number";
     }
   }

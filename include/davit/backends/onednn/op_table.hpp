@@ -74,7 +74,7 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.mul.Scalar", describe_binary},
     {"aten.mul.Tensor", describe_binary},
     {"aten.native_layer_norm.default", describe_layer_norm},
-    {"aten.neg.default", describe_unary, algorithm::eltwise_linear, -1.0f},
+    {"aten.neg.default", describe_unary, algorithm::eltwise_linear, -1.0f, minus_zero},
     {"aten.permute.default", describe_permute},
     {"aten.pow.Tensor_Scalar", describe_power},
     {"aten.relu.default", describe_bounds},

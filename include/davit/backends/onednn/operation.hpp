@@ -33,6 +33,7 @@ struct Function {
   dnnl::algorithm algorithm = dnnl::algorithm::undef;
   float alpha = 0;
   float beta = 0;
+  friend constexpr bool operator==(const Function&, const Function&) = default;
 };
 
 /// What a node does, in oneDNN's terms. All tensors are float32 of known sizes.

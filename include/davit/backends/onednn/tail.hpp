@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <vector>
@@ -50,15 +51,22 @@ namespace detail {
 
 }  // namespace detail
 
-/// The tail as attributes of a primitive whose destination has the sizes `dims`; nothing if that cannot be said.
+/// The tail as attributes of a primitive whose destination has the sizes `dims`; nothing if that cannot be said. No
+/// function stands there with two sets of parameters: oneDNN 2.6's jit kernels run the second one with those of the first.
 [[nodiscard]] inline std::optional<Tail> make_tail(const Builder& b, const ChainView& chain, const Dims& dims) {
   Tail out;
   dnnl::post_ops ops;
+  std::vector<Function> functions;
   ValueId v = chain.start();
   for (std::size_t i = 0; i < chain.tail.size(); ++i) {
     const Operation* const op = chain.tail[i];
     if (op->kind == OpKind::eltwise) {
-      for (const Function& f : op->functions) append_eltwise(ops, f.algorithm, f.alpha, f.beta);
+      for (const Function& f : op->functions) {
+        for (const Function& before : functions)
+          if (before.algorithm == f.algorithm && before != f) return std::nullopt;
+        functions.push_back(f);
+        append_eltwise(ops, f.algorithm, f.alpha, f.beta);
+      }
     } else if (op->kind == OpKind::convolution) {
       out.depthwise = op;
       const bool normed = i + 1 < chain.tail.size() && chain.tail[i + 1]->kind == OpKind::batch_norm;
@@ -83,6 +91,15 @@ namespace detail {
   out.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   out.attributes.set_post_ops(ops);
   return out;
+}
+
+/// Whether the tail's tensors lie as the destination does, or are broadcast: oneDNN 2.6's gemm convolution and matrix
+/// products read them as if they did.
+[[nodiscard]] inline bool operands_fit(const Tail& tail, const MemoryDesc& destination) {
+  return std::ranges::all_of(tail.roles, [&](const Builder::Role& role) {
+    const MemoryDesc& md = role.place.md;
+    return dims_of(md) != dims_of(destination) || md == destination || (is_row_major(md) && is_row_major(destination));
+  });
 }
 
 /// Where the primitive writes: over the value that it is added to, or to a new place.

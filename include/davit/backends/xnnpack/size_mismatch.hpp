@@ -20,6 +20,7 @@ namespace davit::xnnpack_parts {
   const auto window = [&](bool channels) {
     const auto& w = step.window;
     const std::size_t spatial = x.rank - 2;
+    if (spatial > 2) return same(x, out) ? nullptr : "images that do not fit";  // a batch norm: one element each
     if (x.rank != out.rank || x.sizes[0] != out.sizes[0] || (channels && x.sizes[1] != out.sizes[1]))
       return "images that do not fit";
     for (std::size_t d = 0; d < spatial; ++d) {

@@ -83,7 +83,8 @@ template <class C>
   return detail::run_convolution(call, operators::row_of(operators::convolution_operators, "aten.convolution.default"));
 }
 
-/// conv1d, conv2d and conv3d(input (N, C, *) or (C, *), weight, bias?, stride, padding, dilation, groups).
+/// conv1d, conv2d and conv3d(input (N, C, *) or (C, *), weight, bias?, stride, padding, dilation, groups); the padding is
+/// numbers or a word.
 /// Source: at::conv2d.
 [[nodiscard]] inline ErrorCode conv1d(KernelCall& call) {
   return detail::run_convolution(call, operators::row_of(operators::convolution_operators, "aten.conv1d.default"));
@@ -128,8 +129,11 @@ template <class C>
 
 inline constexpr auto convolution_ops = std::to_array<OpRow>({
     {"aten.conv1d.default", conv1d},
+    {"aten.conv1d.padding", conv1d},
     {"aten.conv2d.default", conv2d},
+    {"aten.conv2d.padding", conv2d},
     {"aten.conv3d.default", conv3d},
+    {"aten.conv3d.padding", conv3d},
     {"aten.convolution.default", convolution},
     {"aten.convolution_backward.default", convolution_backward},
 });

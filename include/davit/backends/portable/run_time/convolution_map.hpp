@@ -48,25 +48,26 @@ struct ConvolutionCall {
 
 namespace detail {
 
-[[nodiscard]] inline ErrorCode convolution_sizes(KernelCall& call, const Spatial& in, const Spatial& output_padding,
-                                                 ConvolutionCall& c) {
+[[nodiscard]] inline ErrorCode convolution_sizes(KernelCall& call, const Spatial& in,
+                                                 const operators::ConvolutionView& view, ConvolutionCall& c) {
   ConvolutionMap& m = c.map;
   for (std::size_t d = 0; d < 3; ++d) {
     const std::int64_t reach = m.dilation[d] * (m.kernel[d] - 1) + 1;
     if (in[d] == 0 && m.batch != 0 && c.in_channels() != 0)
       return call.refuse(ErrorCode::invalid_shape, "convolution: the input has no elements in a spatial dimension");
     if (!c.transposed) {
-      if (in[d] + 2 * m.padding[d] < reach)
+      const std::int64_t room = in[d] + view.padding[d] + view.padding_end[d] - reach;
+      if (room < 0)
         return call.refuse(ErrorCode::invalid_shape, "convolution: the kernel is larger than the padded input");
       m.image[d] = in[d];
-      m.places[d] = (in[d] + 2 * m.padding[d] - reach) / m.stride[d] + 1;
+      m.places[d] = room / m.stride[d] + 1;
       continue;
     }
-    if (output_padding[d] >= std::max(m.stride[d], m.dilation[d]))
+    if (view.output_padding[d] >= std::max(m.stride[d], m.dilation[d]))
       return call.refuse(ErrorCode::out_of_range,
                          "convolution: output_padding must be smaller than the stride or the dilation");
     m.places[d] = in[d];
-    m.image[d] = (in[d] - 1) * m.stride[d] - 2 * m.padding[d] + reach + output_padding[d];
+    m.image[d] = (in[d] - 1) * m.stride[d] - 2 * m.padding[d] + reach + view.output_padding[d];
     if (m.image[d] < 0) return call.refuse(ErrorCode::invalid_shape, "convolution: the output size would be negative");
   }
   return ErrorCode::ok;
@@ -98,7 +99,7 @@ namespace detail {
            .stride = view.stride,
            .padding = view.padding,
            .dilation = view.dilation};
-  return detail::convolution_sizes(call, operators::spatial_sizes(arguments, view.input, view.dims), view.output_padding, c);
+  return detail::convolution_sizes(call, operators::spatial_sizes(arguments, view.input, view.dims), view, c);
 }
 
 }  // namespace davit::portable_kernels

@@ -116,6 +116,8 @@ template <std::size_t DtypeAt, int Number = 0>
   if (const ErrorCode code = call.make(0, call.dtype(1, ScalarType::float32), {}); code != ErrorCode::ok) return code;
   return fill_with(call, call.arg(0));
 }
+/// Numbers of an integer dtype are start and step truncated to it; in int64 the end is, too.
+/// Source: at::native::arange_out.
 [[nodiscard]] inline ErrorCode arange(KernelCall& call) {
   const EValue& start = call.arg(0);
   const EValue& end = call.arg(1);
@@ -123,13 +125,22 @@ template <std::size_t DtypeAt, int Number = 0>
   if (!start.is_number() || !end.is_number() || !step.is_number()) return call.refuse(ErrorCode::invalid_argument, "start, end and step must be numbers");
   const bool real = start.is_float() || end.is_float() || step.is_float();
   const ScalarType type = call.dtype(3, real ? ScalarType::float32 : ScalarType::int64);
-  if (step.number() == 0) return call.refuse(ErrorCode::invalid_argument, "the step must not be zero");
-  const double span = std::ceil((end.number() - start.number()) / step.number());
-  if (!(span >= 0) || span > static_cast<double>(max_numel)) return call.refuse(ErrorCode::out_of_range, "the range does not lead from start to end");
-  const std::int64_t count = static_cast<std::int64_t>(span);
+  const bool whole = type == ScalarType::int64;  // counted in integers, which doubles cannot hold
+  if (whole ? step.integer() == 0 : step.number() == 0) return call.refuse(ErrorCode::invalid_argument, "the step must not be zero");
+  double steps = std::ceil((end.number() - start.number()) / step.number());
+  if (whole) {
+    const bool up = step.integer() > 0;
+    const auto from = static_cast<std::uint64_t>(up ? start.integer() : end.integer());
+    const auto to = static_cast<std::uint64_t>(up ? end.integer() : start.integer());
+    const auto by = static_cast<std::uint64_t>(step.integer());
+    const bool leads = static_cast<std::int64_t>(from) <= static_cast<std::int64_t>(to);
+    steps = !leads ? -1 : from == to ? 0 : static_cast<double>((to - from - 1) / (up ? by : 0 - by) + 1);
+  }
+  if (!(steps >= 0) || steps > static_cast<double>(max_numel)) return call.refuse(ErrorCode::out_of_range, "the range does not lead from start to end");
+  const auto count = static_cast<std::int64_t>(steps);
   if (const ErrorCode code = call.make(0, type, {&count, 1}); code != ErrorCode::ok) return code;
   if (!is_number(type)) return ErrorCode::invalid_dtype;
-  if (real)
+  if (is_floating(type))
     return fill_each<double>(call, [first = start.number(), by = step.number()](std::int64_t i) {
       return first + static_cast<double>(i) * by;
     });

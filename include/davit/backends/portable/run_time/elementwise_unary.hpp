@@ -65,6 +65,14 @@ template <template <class> class F>
     return call.refuse(ErrorCode::invalid_dtype, "neg does not take bools");
   return same_type_op<kernels::Negate>(call);
 }
+/// The square in the tensor's dtype, of bools in int64. Source: at::square.
+[[nodiscard]] inline ErrorCode square(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const ScalarType type = x.dtype == ScalarType::bool_ ? ScalarType::int64 : x.dtype;
+  if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
+  Parameters none;
+  return run_loops(call, std::array{&x}, type, kernels::number_loops<kernels::Square, 1>, none);
+}
 [[nodiscard]] inline ErrorCode bitwise_not(KernelCall& call) {
   const ScalarType type = call.tensor(0).dtype;
   if (!is_integral(type)) return call.refuse(ErrorCode::invalid_dtype, "bitwise_not takes integers and bools only");
@@ -139,6 +147,7 @@ inline constexpr auto elementwise_unary_ops = std::to_array<OpRow>({
     {"aten.log1p.default", detail::real_op<kernels::Log1p>},
     {"aten.log2.default", detail::real_op<kernels::Log2>},
     {"aten.logical_not.default", detail::predicate<kernels::LogicalNot>},
+    {"aten.mish.default", detail::real_op<kernels::Mish>},
     {"aten.neg.default", detail::negate},
     {"aten.reciprocal.default", detail::real_op<kernels::Reciprocal>},
     {"aten.relu.default", detail::same_type_op<kernels::Relu>},
@@ -151,6 +160,7 @@ inline constexpr auto elementwise_unary_ops = std::to_array<OpRow>({
     {"aten.sin.default", detail::real_op<kernels::Sin>},
     {"aten.sinh.default", detail::real_op<kernels::Sinh>},
     {"aten.sqrt.default", detail::real_op<kernels::Sqrt>},
+    {"aten.square.default", detail::square},
     {"aten.tan.default", detail::real_op<kernels::Tan>},
     {"aten.tanh.default", detail::real_op<kernels::Tanh>},
     {"aten.trunc.default", detail::rounding<kernels::Trunc>},

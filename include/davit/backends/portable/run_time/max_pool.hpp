@@ -122,7 +122,10 @@ template <class C>
   return detail::run_max_pool(call, operators::row_of(operators::pool_operators, "aten.max_pool3d_with_indices.default"), true);
 }
 
-/// The values alone. Source: at::max_pool2d.
+/// The values alone. Source: at::max_pool1d, at::max_pool2d.
+[[nodiscard]] inline ErrorCode max_pool1d(KernelCall& call) {
+  return detail::run_max_pool(call, operators::row_of(operators::pool_operators, "aten.max_pool1d.default"), false);
+}
 [[nodiscard]] inline ErrorCode max_pool2d(KernelCall& call) {
   return detail::run_max_pool(call, operators::row_of(operators::pool_operators, "aten.max_pool2d.default"), false);
 }
@@ -148,6 +151,7 @@ template <class C>
 }
 
 inline constexpr auto max_pool_ops = std::to_array<OpRow>({
+    {"aten.max_pool1d.default", max_pool1d},
     {"aten.max_pool2d.default", max_pool2d},
     {"aten.max_pool2d_with_indices.default", max_pool2d_with_indices},
     {"aten.max_pool2d_with_indices_backward.default", max_pool2d_with_indices_backward},

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "davit/backends/portable/run_time/result_type.hpp"
+#include "davit/kernels/arithmetic.hpp"
 
 namespace davit::portable_kernels {
 
@@ -67,7 +68,7 @@ namespace detail {
   return inside ? ErrorCode::ok : call.refuse(ErrorCode::assertion_failed, "a number of the model is outside its range");
 }
 
-/// Arithmetic on numbers as Python's: ints stay ints unless divided truly.
+/// Arithmetic on numbers as Python's: ints stay ints unless divided truly. Source: CPython's float_divmod.
 enum class Sym : std::uint8_t { add, sub, mul, floordiv, mod, truediv, pow, eq, ne, lt, le, gt, ge, and_, or_, max, min };
 
 [[nodiscard, gnu::noinline]] inline ErrorCode sym_binary(KernelCall& call, Sym op) {
@@ -115,16 +116,16 @@ enum class Sym : std::uint8_t { add, sub, mul, floordiv, mod, truediv, pow, eq, 
         call.set(0, EValue(std::pow(x, y)));
       } else {
         r = 1;
-        for (std::int64_t n = 0; n < k; ++n) {
-          if (n > 63 && (i < -1 || i > 1)) return overflow();
-          if (n > 63) break;
+        for (std::int64_t n = i < -1 || i > 1 ? k : k < 2 ? k : 2 - k % 2; n > 0; --n)  // powers of -1 repeat
           if (__builtin_mul_overflow(r, i, &r)) return overflow();
-        }
-        call.set(0, EValue(i == -1 && k % 2 == 0 ? 1 : r));
+        call.set(0, EValue(r));
       }
     } else if (real) {
-      const double q = std::floor(x / y);
-      call.set(0, EValue(op == Sym::floordiv ? q : x - q * y));
+      kernels::Parameters none;
+      const double mod = kernels::Remainder<double>(none)(x, y);
+      call.set(0, EValue(op == Sym::floordiv ? kernels::FloorDivide<double>(none)(x, y)
+                         : mod == 0          ? std::copysign(mod, y)
+                                             : mod));
     } else {
       if (k == -1) {
         if (__builtin_sub_overflow(std::int64_t{0}, i, &r)) return overflow();

@@ -247,6 +247,7 @@ namespace detail {
 }  // namespace detail
 
 inline constexpr auto view_ops = std::to_array<OpRow>({
+    {"aten._unsafe_view.default", detail::view, Aliasing::may_alias},
     {"aten.alias.default", detail::identity, Aliasing::may_alias},
     {"aten.as_strided.default", detail::as_strided, Aliasing::may_alias},
     {"aten.contiguous.default", detail::identity, Aliasing::may_alias},
