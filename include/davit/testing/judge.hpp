@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -69,6 +70,10 @@ namespace detail {
       if (!options.feed_back || options.fail_at != nullptr || last.empty() || random.one_in(2)) continue;
       const std::size_t k = random.below(last.size());  // an output is fed back where it lies
       if (!last[k].tensor || !detail::same_type(last[k].tensor->view(), own[i].view())) continue;
+      // an input that another input or the state shares memory with would change while the program runs, as in torch
+      const Footprint fed = footprint(answered[k].tensor());
+      if (std::ranges::any_of(std::span(inputs).first(i), [&](const EValue& other) { return overlap(fed, footprint(other.tensor())); })) continue;
+      if (std::ranges::any_of(session->state(), [&](const NamedTensor& entry) { return overlap(fed, footprint(entry.tensor.view())); })) continue;
       inputs[i] = answered[k];
       expected_inputs[i] = detail::clone(last[k].tensor->view());
     }
