@@ -134,8 +134,11 @@ class RandomProgram : RandomValues {
     }
   }
   Known unary(const Known& x) {
-    constexpr std::string_view targets[] = {"aten.relu.default", "aten.neg.default", "aten.sigmoid.default", "aten.tanh.default", "aten.abs.default"};
-    switch (random_.below(8)) {
+    constexpr std::string_view targets[] = {"aten.relu.default",        "aten.neg.default",     "aten.sigmoid.default", "aten.tanh.default",
+                                            "aten.abs.default",         "aten.relu6.default",   "aten.hardswish.default", "aten.silu.default",
+                                            "aten.hardsigmoid.default", "aten.hardtanh.default"};
+    switch (random_.below(9)) {
+      case 3: return emit("aten.clamp.default", {{"self", v(x)}, {"min", b_.real(0.5)}, {"max", b_.real(3)}}, x.sizes);
       case 0: return emit("aten.add.Scalar", {{"self", v(x)}, {"other", b_.real(1.25)}}, x.sizes);
       case 1: return emit("aten.mul.Scalar", {{"self", v(x)}, {"other", b_.real(-0.5)}}, x.sizes);
       case 2: return x.sizes.empty() ? emit("aten.exp.default", {{"self", v(x)}}, x.sizes)
@@ -242,12 +245,32 @@ class RandomProgram : RandomValues {
     const Argument both = b_.tensors({x->id, y ? y->id : x->id});
     keep(emit("aten.cat.default", {{"tensors", both}, {"dim", i(static_cast<std::int64_t>(at))}}, std::move(sizes)));
   }
+  /// A matrix product, a linear layer or a convolution.
   void product() {
-    const auto x = some([](const Known& k) { return k.sizes.size() == 2; });
+    const bool may_be_matrix = random_.one_in(2);
+    const auto x = some([&](const Known& k) { return k.sizes.size() == 2 || (!may_be_matrix && k.sizes.size() == 3); });
     if (!x) return binary();
-    const auto y = some([&](const Known& k) { return k.sizes.size() == 2 && k.sizes[0].is_static() && x->sizes[1].is_static() && k.sizes[0].value == x->sizes[1].value; });
+    const std::size_t rank = x->sizes.size();
+    const Dim inner = x->sizes[rank == 3 ? 1 : rank - 1];
+    const auto y = some([&](const Known& k) {
+      const std::size_t at = rank == 3 || !may_be_matrix ? 1 : 0;
+      return k.sizes.size() == rank && k.sizes[0].is_static() && k.sizes[at].is_static() && inner.is_static() && k.sizes[at].value == inner.value &&
+             (rank == 2 || (k.sizes[0].value > 0 && k.sizes[2].is_static() && x->sizes[2].is_static() && k.sizes[2].value > 0 && k.sizes[2].value <= x->sizes[2].value && inner.value > 0));
+    });
     if (!y) return binary();
-    keep(emit("aten.mm.default", {{"self", v(*x)}, {"mat2", v(*y)}}, {x->sizes[0], y->sizes[1]}));
+    if (rank == 2 && may_be_matrix) return keep(emit("aten.mm.default", {{"self", v(*x)}, {"mat2", v(*y)}}, {x->sizes[0], y->sizes[1]}));
+    if (rank == 2) return keep(emit("aten.linear.default", {{"input", v(*x)}, {"weight", v(*y)}}, {x->sizes[0], y->sizes[0]}));
+    const auto as_image = [&](const Known& k) {
+      std::vector<Dim> sizes = k.sizes;
+      sizes.push_back(dim(1));
+      return emit("aten.unsqueeze.default", {{"self", v(k)}, {"dim", i(3)}}, std::move(sizes));
+    };
+    const Known image = as_image(*x);
+    const Known weight = as_image(*y);
+    keep(emit("aten.convolution.default",
+              {{"input", v(image)}, {"weight", v(weight)}, {"bias", b_.none()}, {"stride", b_.ints({1, 1})}, {"padding", b_.ints({0, 0})},
+               {"dilation", b_.ints({1, 1})}, {"transposed", b_.boolean(false)}, {"output_padding", b_.ints({0, 0})}, {"groups", i(1)}},
+              {x->sizes[0], y->sizes[0], dim(x->sizes[2].value - y->sizes[2].value + 1), dim(1)}));
   }
   void several() {
     const auto x = some([](const Known& k) { return !k.sizes.empty() && k.sizes[0].is_static() && k.sizes[0].value >= 2; });
@@ -307,7 +330,24 @@ class RandomProgram : RandomValues {
     b_.end_graph(std::span<const Argument>(out));
     return id;
   }
+  /// A running sum of rows, and something of each.
+  void scan() {
+    const auto x = some([](const Known& k) { return !k.sizes.empty() && k.sizes[0].is_static() && k.sizes[0].value > 0; });
+    if (!x) return binary();
+    std::vector<Dim> row(x->sizes.begin() + 1, x->sizes.end());
+    const Known start = emit("aten.amax.default", {{"self", v(*x)}, {"dim", b_.ints({0})}, {"keepdim", b_.boolean(false)}}, row);
+    const Known operands[] = {start, {.sizes = row}};
+    const GraphId body = branch(operands, [&](const std::vector<Known>& in) { return std::vector<Known>{binary(in[0], in[1]), unary(in[1])}; });
+    const Known last{.id = declare(fresh("scan"), row), .sizes = row};
+    const Known rows{.id = declare(fresh("scan"), x->sizes), .sizes = x->sizes};
+    const Argument in[] = {b_.subgraph(body), b_.tensors({start.id}), b_.tensors({x->id}), i(0), b_.boolean(random_.one_in(2)), b_.tensors({})};
+    const Argument made[] = {v(last), v(rows)};
+    b_.node("higher_order.scan", in, made);
+    keep(last);
+    keep(rows);
+  }
   void control_flow() {
+    if (random_.one_in(3)) return scan();
     const Known x = some_float();
     const auto found = some([&](const Known& k) { return same(k.sizes, x.sizes); });
     const Known y = found ? *found : x;

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Plants faults in a copy of the sources, one at a time, and counts how many random programs it takes to find each. Exit status 1
+# if one is not found within 1,000. Each fault is a replacement in one file that must apply.
+#   benchmarks/planted_faults.sh
+set -euo pipefail
+here=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+(cd "$here" && git ls-files -z | xargs -0 cp --parents -t "$work")
+meson setup "$work/build" "$work" -Doptimization=1 -Ddebug=false -Donednn=disabled -Dxnnpack=disabled > "$work/log"
+export CCACHE_DISABLE=1
+programs() { "$work/build/tests/random_programs" "$1" "$2"; }
+ninja -C "$work/build" tests/random_programs > "$work/log" || { tail -20 "$work/log"; exit 1; }
+programs 0 1000 > "$work/log" || { echo "faults before any is planted:"; cat "$work/log"; exit 1; }
+failed=0
+# plant NAME FILE WAY SED-EXPRESSION
+plant() {
+  local name=$1 file=$work/include/davit/$2 way=$3 expression=$4 first found=
+  cp "$file" "$work/kept"
+  sed -i -E "$expression" "$file"
+  if cmp -s "$file" "$work/kept"; then
+    echo "PLANTED fault=\"$name\": the source has changed, nothing was replaced"
+    failed=1
+    return
+  fi
+  ninja -C "$work/build" tests/random_programs > "$work/log" || { grep -m3 error "$work/log"; failed=1; }
+  for ((first = 0; first < 1000; first += 10)); do
+    if ! "$work/build/tests/random_programs" $first 10 "$way" > "$work/log" 2>&1; then found=$((first + 10)); break; fi
+  done
+  cp "$work/kept" "$file"
+  echo "PLANTED fault=\"$name\" way=\"$way\" found_within=${found:-never}"
+  [ -n "$found" ] || failed=1
+}
+plant 'a block is reused while its value is needed' runtime/impl/program_plan.ipp 'second,portable cut' \
+  's/block\.life\.last = std::max\(block\.life\.first, last\[root\(block\.slot\)\]\)/block.life.last = block.life.first/'
+plant "portable reuses a value's memory too early" backends/impl/portable_compile.ipp 'portable' \
+  's/const std::uint32_t last = std::max\(last_use\[s\], last_use\[storage\[s\]\]\);/const std::uint32_t last = first_def[s];/'
+plant 'a write-back is skipped' runtime/impl/call_frame.ipp 'portable' \
+  's/for \(const Write& write : writes_\) copy_tensor\(write\.value->tensor\(\), write\.to\);/for (const Write\& write : writes_) (void)write;/'
+plant 'an input that was written in place is not given back' runtime/impl/call_frame.ipp 'portable' \
+  's/for \(const Written& written : written_\) give_back\(written\);//'
+plant 'two outputs of a partition are swapped' lowering/impl/schedule.ipp 'second,portable cut' \
+  's/    s\.outputs = close\(s\.outputs\);\r?$/&\n    if (s.kind == StepKind::call_delegate \&\& s.outputs.count > 1) std::swap(out_.slots[s.outputs.first], out_.slots[s.outputs.first + 1]);/'
+exit $failed
