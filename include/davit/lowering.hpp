@@ -12,6 +12,7 @@
 #include "davit/lowering/config_partitioner.hpp"
 #include "davit/lowering/constant_placement.hpp"
 #include "davit/lowering/cut_program.hpp"
+#include "davit/lowering/fold_constants.hpp"
 #include "davit/lowering/glob.hpp"
 #include "davit/lowering/graph_copier.hpp"
 #include "davit/lowering/group_nodes.hpp"

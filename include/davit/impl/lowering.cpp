@@ -3,6 +3,7 @@
 #include "davit/lowering/impl/capability_partitioner.ipp"
 #include "davit/lowering/impl/config_partitioner.ipp"
 #include "davit/lowering/impl/cut_program.ipp"
+#include "davit/lowering/impl/fold_constants.ipp"
 #include "davit/lowering/impl/graph_copier.ipp"
 #include "davit/lowering/impl/lower_program.ipp"
 #include "davit/lowering/impl/lowered_program.ipp"

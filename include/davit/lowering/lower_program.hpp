@@ -23,6 +23,7 @@ struct LowerOptions {
   SharedConstants shared_constants = SharedConstants::share;
   bool require_full_delegation = false;  ///< nodes that the partitioner left are an error; else the last backend gets them
   bool keep_originals = false;           ///< keep each partition's program, so that a fallback can preprocess it later
+  bool fold_constants = true;            ///< what depends on constants alone is computed now, by the last backend
   bool validate = true;                  ///< verify the program, the lowered parent and every partition's program
 };
 
@@ -36,7 +37,7 @@ struct PartitionCall {
 /// Lowers the methods of a program onto `backends`: what every to_backend does. The programs stay untouched.
 ///
 /// Methods that `calls` does not name go to the last backend of the list as they are. What one method changes is state for
-/// all methods that hold a tensor of that name, dtype and sizes. In this order: verify all; for every method partition,
+/// all methods that hold a tensor of that name, dtype and sizes. In this order: verify all; for every method fold constants, partition,
 /// check the partitioning, cut, preprocess each partition, verify the results; then, once all are well, compile. A partition
 /// whose backend is not available here stays uncompiled, with a warning, unless a fallback takes it. Errors: what each step
 /// reports, with the place. O(nodes + edges) beside the backends' own work.

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "davit/lowering/check_partitioning.hpp"
 #include "davit/lowering/cut_program.hpp"
+#include "davit/lowering/fold_constants.hpp"
 #include "davit/lowering/group_nodes.hpp"
 #include "davit/lowering/lower_program.hpp"
 #include "davit/lowering/partitioned_graph.hpp"
@@ -359,7 +361,10 @@ DAVIT_INLINE Result<LoweredProgram> lower_program(BackendTables backends, std::s
   const detail::SharedState state(programs);
   for (const ProgramMethod& each : methods) {
     ExportedProgram own;
-    const ExportedProgram& program = *state.mark(*each.program, own);
+    const ExportedProgram& marked = *state.mark(*each.program, own);
+    std::optional<ExportedProgram> folded;
+    if (options.fold_constants && backends.size() != 0) folded = fold_constants(marked, backends[backends.size() - 1]);
+    const ExportedProgram& program = folded ? *folded : marked;
     LowerOptions own_options = options;
     own_options.require_full_delegation = false;  // nothing was asked of a method that is not named
     Result<PartitionResult> partitioning(std::in_place, program.view());
