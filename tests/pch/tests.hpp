@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Precompiled where tests/run asks for it (-Db_pch=true): in the build that does not check that headers are whole.
-#pragma once
+// Precompiled with clang.
 
 #include <doctest/doctest.h>
 
