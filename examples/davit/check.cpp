@@ -46,7 +46,7 @@ struct Tally {
 
   void count(const std::string& name, const std::vector<std::string>& failures) {
     if (progress && !failures.empty()) std::fprintf(stderr, "\r\x1b[K");
-    for (const std::string& failure : failures) std::printf("%s: %s\n", name.c_str(), one_line(failure).c_str());
+    for (const std::string& failure : failures) print("%s: %s\n", name.c_str(), one_line(failure).c_str());
     ++(failures.empty() ? passed : failed);
     if (progress) std::fprintf(stderr, "\r%d passed, %d failed ", passed, failed);
   }
@@ -222,7 +222,7 @@ int check(const CheckOptions& options) {
     return 2;
   }
   if (tally->progress) std::fprintf(stderr, "\r\x1b[K");
-  std::printf("%d passed, %d failed\n", tally->passed, tally->failed);
+  print("%d passed, %d failed\n", tally->passed, tally->failed);
   return tally->failed == 0 ? 0 : 1;
 }
 

@@ -1,13 +1,29 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdarg>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "runner.hpp"
 
 namespace tool {
+
+/// printf to the standard output, as davit::printable(): names come from files.
+[[gnu::format(printf, 1, 2)]] inline void print(const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::va_list again;
+  va_copy(again, arguments);
+  const int size = std::vsnprintf(nullptr, 0, format, arguments);
+  va_end(arguments);
+  std::string text(size < 0 ? 0 : static_cast<std::size_t>(size), '\0');
+  if (size > 0) std::vsnprintf(text.data(), text.size() + 1, format, again);
+  va_end(again);
+  std::fputs(davit::printable(text).c_str(), stdout);
+}
 
 struct InspectOptions {
   std::string model;

@@ -62,11 +62,11 @@ class CallComparison {
     for (const Row& row : rows_)
       table.rows.push_back({row.tag, row.backend, std::to_string(row.calls), std::to_string(row.outputs), number(row.gap.absolute),
                             number(row.gap.relative), row.worst, row.diverges ? "diverges" : "ok"});
-    std::printf("%s", table.print().c_str());
+    print("%s", table.print().c_str());
     if (first_.empty()) {
-      std::printf("no partition diverges beyond rtol %s, atol %s\n", number(tolerance_.rtol).c_str(), number(tolerance_.atol).c_str());
+      print("no partition diverges beyond rtol %s, atol %s\n", number(tolerance_.rtol).c_str(), number(tolerance_.atol).c_str());
     } else {
-      std::printf("first divergent partition: %s\n", first_.c_str());
+      print("first divergent partition: %s\n", first_.c_str());
     }
   }
   [[nodiscard]] bool diverges() const noexcept { return !first_.empty(); }

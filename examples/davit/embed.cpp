@@ -56,6 +56,8 @@ using namespace davit;
   }
   const Result<formats::EmbeddedProgram> embedded = formats::embed_program(*program, how);
   if (!embedded) return std::unexpected(embedded.error());
+  for (const std::string& assertion : embedded->unchecked)
+    std::fprintf(stderr, "davit: warning: the embedded program does not check %s\n", printable(assertion).c_str());
   const std::filesystem::path folder(options.output);
   std::filesystem::create_directories(folder);
   if (Result<void> written = write_file(folder / (how.name + ".hpp"), embedded->header); !written) return written;

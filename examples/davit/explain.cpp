@@ -58,10 +58,10 @@ using namespace davit;
   if (!program) return std::unexpected(program.error());
   const GraphModuleView graph = program->view();
   const std::string code(name_of(fault->code()));
-  std::printf("%s (code %u)\n", code.c_str(), static_cast<unsigned>(fault->code()));
+  print("%s (code %u)\n", code.c_str(), static_cast<unsigned>(fault->code()));
   const DebugHandle handle = fault->debug_handle();
   if (handle == no_debug_handle) {
-    std::printf("no debug handle: the error is not that of a node\n");
+    print("no debug handle: the error is not that of a node\n");
     return {};
   }
   if (static_cast<std::size_t>(handle) >= graph.nodes.size())
@@ -73,18 +73,18 @@ using namespace davit;
   std::string name;
   for (const Argument& a : graph.outputs(node))
     graph.for_each_value(a, [&](ValueId v) { name += (name.empty() ? "" : ", ") + std::string(graph.name(v)); });
-  std::printf("node %d: %s = %s\n", handle, name.c_str(), std::string(graph.target(node)).c_str());
+  print("node %d: %s = %s\n", handle, name.c_str(), std::string(graph.target(node)).c_str());
   const std::vector<std::uint8_t> backend_of = assign(*program);
   if (backend_of[n] == EmbedGraph::nobody)
-    std::printf("no partition: the node is not computed, or its backend is not in this program\n");
+    print("no partition: the node is not computed, or its backend is not in this program\n");
   else
-    std::printf("partition %u on portable\n", number_partitions(backend_of)[n]);
+    print("partition %u on portable\n", number_partitions(backend_of)[n]);
   if (node.metadata == no_id || node.metadata >= graph.metadata.size()) return {};
   const NodeMetadata& metadata = graph.metadata[node.metadata];
   if (const Name modules = module_hierarchy(graph.str(metadata.nn_module_stack)); !modules.empty())
-    std::printf("module %s\n", std::string(modules.view()).c_str());
+    print("module %s\n", std::string(modules.view()).c_str());
   if (const Name source = source_with_caret(graph.str(metadata.stack_trace)); !source.empty())
-    std::printf("%s\n", std::string(source.view()).c_str());
+    print("%s\n", std::string(source.view()).c_str());
   return {};
 }
 

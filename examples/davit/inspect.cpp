@@ -26,7 +26,7 @@ void print_size(const char* what, const davit::ExportedProgram& program, const s
     elements += tensor->numel();
     bytes += tensor->view().nbytes();
   }
-  std::printf("%s: %zu tensors, %lld elements, %zu bytes\n", what, names.size(), static_cast<long long>(elements),
+  print("%s: %zu tensors, %lld elements, %zu bytes\n", what, names.size(), static_cast<long long>(elements),
               bytes);
 }
 
@@ -44,26 +44,26 @@ int inspect(const InspectOptions& options) {
       std::fprintf(stderr, "davit: %s\n", davit::to_string(queries.error()).c_str());
       return 2;
     }
-    std::printf("%s\n", queries->c_str());
+    print("%s\n", queries->c_str());
     return 0;
   }
   const davit::GraphModuleView graph = program->view();
   if (options.graph) {
-    std::printf("%s", davit::print_graph(graph).c_str());
+    print("%s", davit::print_graph(graph).c_str());
     return 0;
   }
   std::map<std::string, int> operators;
   for (const davit::Node& node : graph.nodes) ++operators[std::string(graph.target(node))];
-  std::printf("%s (torch %s, schema %lld.%lld)\n", options.model.c_str(),
+  print("%s (torch %s, schema %lld.%lld)\n", options.model.c_str(),
               std::string(program->torch_version.view()).c_str(), static_cast<long long>(program->schema_major),
               static_cast<long long>(program->schema_minor));
-  std::printf("%zu nodes in %zu graphs, %zu inputs, %zu outputs\n", graph.nodes.size(), graph.graphs.size(),
+  print("%zu nodes in %zu graphs, %zu inputs, %zu outputs\n", graph.nodes.size(), graph.graphs.size(),
               program->signature.input_specs.size(), program->signature.output_specs.size());
   print_size("parameters", *program, program->signature.parameters());
   print_size("buffers", *program, program->signature.buffers());
   print_size("constants", *program, program->signature.lifted_tensor_constants());
-  std::printf("operators:\n");
-  for (const auto& [name, count] : operators) std::printf("  %6d  %s\n", count, name.c_str());
+  print("operators:\n");
+  for (const auto& [name, count] : operators) print("  %6d  %s\n", count, name.c_str());
   const auto violations = davit::verify(*program, {.allow_unknown_operators = true});
   for (const davit::Error& violation : violations)
     std::fprintf(stderr, "davit: %s\n", davit::to_string(violation).c_str());

@@ -32,9 +32,9 @@ using namespace davit;
   Diagnostics diagnostics;
   const Result<Runner> runner = Runner::lower(*program, options.lowering, false, &diagnostics);
   if (!runner) return std::unexpected(runner.error());
-  for (const Name& warning : diagnostics.warnings) std::fprintf(stderr, "davit: warning: %s\n", std::string(warning.view()).c_str());
+  for (const Name& warning : diagnostics.warnings) std::fprintf(stderr, "davit: warning: %s\n", printable(warning).c_str());
   if (options.report)
-    for (const PartitionReport& report : diagnostics.reports) std::printf("%s", print_report(report).c_str());
+    for (const PartitionReport& report : diagnostics.reports) print("%s", print_report(report).c_str());
   if (!options.dot.empty()) {
     std::string dot;
     for (const PartitionReport& report : diagnostics.reports) dot += write_dot(report);

@@ -21,22 +21,22 @@ namespace {
 using namespace davit;
 
 void print(std::size_t i, const OutputPort& port, const EValue& value) {
-  std::printf("output %zu '%s': ", i, std::string(port.name.view()).c_str());
+  print("output %zu '%s': ", i, std::string(port.name.view()).c_str());
   if (const TensorView* tensor = value.tensor_if()) {
-    std::printf("%s[", std::string(name_of(tensor->dtype)).c_str());
+    print("%s[", std::string(name_of(tensor->dtype)).c_str());
     for (std::size_t d = 0; d < tensor->rank; ++d)
-      std::printf("%s%lld", d == 0 ? "" : ", ", static_cast<long long>(tensor->size(d)));
-    std::printf("]\n");
+      print("%s%lld", d == 0 ? "" : ", ", static_cast<long long>(tensor->size(d)));
+    print("]\n");
   } else if (value.is_string()) {
-    std::printf("'%s'\n", std::string(value.as_string()).c_str());
+    print("'%s'\n", std::string(value.as_string()).c_str());
   } else if (value.is_bool()) {
-    std::printf("%s\n", value.as_bool() ? "true" : "false");
+    print("%s\n", value.as_bool() ? "true" : "false");
   } else if (value.is_int()) {
-    std::printf("%lld\n", static_cast<long long>(value.as_int()));
+    print("%lld\n", static_cast<long long>(value.as_int()));
   } else if (value.is_float()) {
-    std::printf("%.17g\n", value.as_float());
+    print("%.17g\n", value.as_float());
   } else {
-    std::printf("none\n");
+    print("none\n");
   }
 }
 
@@ -80,8 +80,8 @@ void print(std::size_t i, const OutputPort& port, const EValue& value) {
   }
   if (Result<void> shown = show(outputs->all(), runner->outputs(), options.output_dir); !shown) return shown;
   std::ranges::sort(times);
-  std::printf("%d run(s), median %.3f ms\n", options.repeat, times[times.size() / 2]);
-  if (options.plan) std::printf("%s", std::string(runner->plan().view()).c_str());
+  print("%d run(s), median %.3f ms\n", options.repeat, times[times.size() / 2]);
+  if (options.plan) print("%s", std::string(runner->plan().view()).c_str());
   return options.trace.empty() ? Result<void>() : runner->write_trace(options.trace);
 }
 

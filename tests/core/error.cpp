@@ -61,3 +61,10 @@ TEST_CASE("errors print") {
   CHECK(out.str() == "load: it broke");
   CHECK(to_string(Error{.what = "it broke"}) == "load: it broke");
 }
+
+TEST_CASE("what goes to a terminal cannot command it") {
+  CHECK(printable("a\x1b[2J\r\b\x7f") == "a\\x1b[2J\\x0d\\x08\\x7f");
+  CHECK(printable("\xc2\x9b" "31m") == "\\x9b" "31m");
+  CHECK(printable("gr\xc3\xb6\xc3\x9f" "e\n\tx") == "gr\xc3\xb6\xc3\x9f" "e\n\tx");
+  CHECK(to_string(Error{.where = "\x1b]0;x\x07", .what = "bad"}).find('\x1b') == std::string::npos);
+}

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 using namespace davit;
@@ -114,8 +115,23 @@ TEST_CASE("a tensor that its segment cannot hold, or whose segment is not there,
   CHECK(refused({4}, {1, 1}, 0, f32));
   CHECK(refused({-1}, {1}, 0, f32));
   CHECK(refused({2}, {-1}, 0, f32));
+  CHECK(refused({INT64_MAX, INT64_MAX}, {0, 0}, 0, f32));
   CHECK(refused({INT64_MAX, INT64_MAX}, {INT64_MAX, 1}, 0, f32));
   CHECK(refused({4}, {1}, 0, ScalarType::undefined));
   CHECK(refused({4}, {1}, 0, static_cast<ScalarType>(200)));
   CHECK(refused(std::vector<std::int64_t>(17, 1), std::vector<std::int64_t>(17, 1), 0, f32));
+}
+
+TEST_CASE("bools of a package are 0 or 1, whatever its bytes say") {
+  const Bytes odd{std::byte{0}, std::byte{1}, std::byte{2}, std::byte{255}};
+  Tensor t = Tensor::zeros(ScalarType::bool_, std::vector<std::int64_t>{4});
+  std::memcpy(t.storage.writable(), odd.data(), odd.size());
+  SegmentWriter segments;
+  ByteWriter out;
+  write_tensor(out, t, segments);
+  ByteReader in(out.written());
+  const auto read = read_tensor(in, reader_of(segments));
+  REQUIRE(read.has_value());
+  CHECK(std::vector<std::byte>(read->storage.bytes().begin(), read->storage.bytes().end()) ==
+        Bytes{std::byte{0}, std::byte{1}, std::byte{1}, std::byte{1}});
 }

@@ -98,7 +98,7 @@ TEST_CASE("large weights go to a blob that the assembler includes") {
   const auto embedded = formats::embed_program(*program, {.name = "mlp"});
   REQUIRE(embedded.has_value());
   CHECK(embedded->blob.size() == 4 * (32 * 64 + 32 * 32 + 10 * 32));
-  CHECK(embedded->header.find(".incbin \"mlp.bin\"") != std::string::npos);
+  CHECK(embedded->header.find(".incbin \"mlp.bin\", 0, ") != std::string::npos);
   const Tensor* weight = program->tensor_named("1.weight");
   REQUIRE(weight != nullptr);
   CHECK(std::memcmp(embedded->blob.data(), weight->view().data, 64) == 0);
@@ -148,4 +148,102 @@ TEST_CASE("a program with hostile names is a header of its own names") {
   REQUIRE(embedded.has_value());
   CHECK(embedded->header.find("struct new_class_x {") != std::string::npos);
   CHECK(embedded->header.find("name = \"new \\\"class\\\"\\n--x\"") != std::string::npos);
+}
+
+TEST_CASE("texts of the model cannot leave the comments and literals of the header") {
+  constexpr std::string_view evil = "a\\\n#error X\n*/ \"); int y; //\x1b[2J\\";
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x\\", ScalarType::float32, {2});
+  const ValueId w = b.input(evil, ScalarType::float32, {2}), v = b.input("a_error X_int y_ 2J_", ScalarType::float32, {2});
+  const std::uint32_t line = b.metadata("  File \"m.py\", line 1, in forward\n    return x \\\n#error Y\\");
+  const ValueId y = b.call(evil, {{"self\\", b.value(x)}, {evil, b.value(w)}, {"z", b.string(evil)}}, "y\\", ScalarType::float32, {2}, line);
+  b.end_graph({b.call("aten.add.Tensor", {{"self", b.value(y)}, {"other", b.value(v)}}, "z", ScalarType::float32, {2})});
+  ExportedProgram program;
+  program.graph_module = std::move(b).finish();
+  program.torch_version = "2.6\n#error X\n//\\";
+  program.signature = {.input_specs = {UserInputSpec{TensorArgument{"x\\"}}, InputToParameterSpec({Name(evil)}, "w"), InputToParameterSpec({"a_error X_int y_ 2J_"}, "v")},
+                       .output_specs = {UserOutputSpec{TensorArgument{"z"}}}};
+  const float one[] = {1, 2}, two[] = {3, 4};  // constants of one name, as an identifier
+  program.state_dict.push_back({"w", *tensor(one, {2})});
+  program.state_dict.push_back({"v", *tensor(two, {2})});
+  const auto embedded = formats::embed_program(program, {.name = "m\\\n#error N", .source_lines = true});
+  REQUIRE(embedded.has_value());
+  CHECK(embedded->header.find("\n#error") == std::string::npos);
+  CHECK(embedded->header.find("\\\n") == std::string::npos);
+  for (const char c : embedded->header) CHECK((c == '\n' || (c >= ' ' && c <= '~')));
+  CHECK(embedded->header.find("> a_error_X_int_y_2J_{") != std::string::npos);
+  CHECK(embedded->header.find("> a_error_X_int_y_2J__2{") != std::string::npos);
+}
+
+TEST_CASE("a constant has the sizes that the graph says, and no value has more elements than a plan can hold") {
+  const auto embed = [](std::int64_t declared, std::vector<std::int64_t> sizes) {
+    GraphBuilder b;
+    b.begin_graph();
+    const ValueId w = b.input("w", ScalarType::float32, {declared}), x = b.input("x", ScalarType::float32, {declared});
+    b.end_graph({b.call("aten.mul.Tensor", {{"self", b.value(x)}, {"other", b.value(w)}}, "y", ScalarType::float32, {declared})});
+    ExportedProgram program;
+    program.graph_module = std::move(b).finish();
+    program.signature = {.input_specs = {InputToParameterSpec({"w"}, "w"), UserInputSpec{TensorArgument{"x"}}},
+                         .output_specs = {UserOutputSpec{TensorArgument{"y"}}}};
+    program.state_dict.push_back({"w", Tensor::zeros(ScalarType::float32, sizes)});
+    return place_of(formats::embed_program(program));
+  };
+  CHECK(embed(48, {48}).empty());
+  CHECK(embed(4800, {48}) == "input w");
+  CHECK(embed(48, {6, 8}) == "input w");
+  CHECK(embed(INT32_MAX, {48}) == "value w");
+}
+
+TEST_CASE("no number stands for a size that depends on data") {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", ScalarType::float32, {4});
+  const Dim sizes[] = {{.value = 2, .expr = b.symbol("u0")}, {.value = 1}};
+  const ValueId y = b.declare({.name = b.text("y"), .sizes = b.dims(sizes), .dtype = ScalarType::int64});
+  const Argument in[] = {b.value(x)}, out[] = {b.value(y)};
+  b.node("aten.nonzero.default", in, out);
+  b.end_graph({y});
+  const ExportedProgram program = programs::user_program(std::move(b).finish());
+  CHECK(place_of(formats::embed_program(program)) == "value y");
+  const auto refused = formats::embed_program(program, {.symbols = {{"u0", 2}}});
+  CHECK(place_of(refused) == "symbol u0");
+  CHECK(refused.error().what == "it depends on data, so that no number stands for it");
+}
+
+TEST_CASE("what the model asserts of numbers is checked, what it asserts of data is told") {
+  const auto embed = [](std::string_view target, bool of_data, bool holds) {
+    GraphBuilder b;
+    b.begin_graph();
+    const ValueId x = b.input("x", ScalarType::bool_, {});
+    const Argument in[] = {of_data ? b.value(x) : b.boolean(holds), b.string("x must hold")};
+    b.node(target, in, {});
+    b.end_graph({x});
+    return formats::embed_program(programs::user_program(std::move(b).finish()));
+  };
+  CHECK(embed("aten._assert_scalar.default", false, true)->unchecked.empty());
+  CHECK(place_of(embed("aten._assert_scalar.default", false, false)) == "node 0 (aten._assert_scalar.default)");
+  const auto told = embed("aten._assert_async.msg", true, true);
+  REQUIRE(told.has_value());
+  REQUIRE(told->unchecked.size() == 1);
+  CHECK(told->unchecked[0] == "node 0 (aten._assert_async.msg): x must hold");
+  CHECK(told->header.find("// Not checked: node 0 (aten._assert_async.msg): x must hold\n") != std::string::npos);
+}
+
+TEST_CASE("weights are found in one pass, however often they are transposed") {
+  GraphBuilder b;
+  b.begin_graph();
+  ValueId w = b.input("w", ScalarType::float32, {2, 2});
+  for (int i = 0; i < 100; ++i)  // two arguments each: 2^100 paths
+    w = b.call("aten.t.default", {{"self", b.value(w)}, {"again", b.value(w)}}, concat("t", i), ScalarType::float32, {2, 2});
+  const ValueId x = b.input("x", ScalarType::float32, {2, 2});
+  b.end_graph({b.call("aten.mm.default", {{"self", b.value(x)}, {"mat2", b.value(w)}}, "y", ScalarType::float32, {2, 2})});
+  ExportedProgram program;
+  program.graph_module = std::move(b).finish();
+  program.signature = {.input_specs = {InputToParameterSpec({"w"}, "w"), UserInputSpec{TensorArgument{"x"}}},
+                       .output_specs = {UserOutputSpec{TensorArgument{"y"}}}};
+  program.state_dict.push_back({"w", Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{2, 2})});
+  const auto embedded = formats::embed_program(program, {.layout = WeightLayout::output_inner});
+  REQUIRE(embedded.has_value());
+  CHECK(embedded->header.find("output_inner") != std::string::npos);
 }

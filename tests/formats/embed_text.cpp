@@ -33,6 +33,8 @@ TEST_CASE("identifiers") {
   CHECK(text::identifier("default") == "default_");
   CHECK(text::identifier("weights") == "weights_");
   CHECK(text::identifier("") == "m_");
+  CHECK(text::identifier("std") == "std_");
+  CHECK(text::identifier("int8_t") == "int8_t_");
 }
 
 TEST_CASE("elements read back as the same number") {
@@ -53,4 +55,9 @@ TEST_CASE("elements read back as the same number") {
 
 TEST_CASE("literals are escaped") {
   CHECK(text::escaped("a\"b\\c??\n\x01") == "a\\\"b\\\\c\\?\\?\\n\\001");
+}
+
+TEST_CASE("comments are of one line and plain") {
+  CHECK(text::comment("a\\") == "a/");
+  CHECK(text::comment("a\r\n#error \x1b[2J\x80") == "a??#error ?[2J?");
 }

@@ -102,6 +102,21 @@ constexpr bool check_owners() {
 }
 static_assert(check_owners());
 
+constexpr bool check_enumerators() {
+  return refused("table 'values', row 0", "unknown dtype", [](GraphModule& m) { m.values[0].dtype = static_cast<ScalarType>(99); }) &&
+         refused("table 'values', row 0", "unknown layout, or a truth value that is none",
+                 [](GraphModule& m) { m.values[0].requires_grad = 2; }) &&
+         refused("table 'arguments', row 0", "a truth value that is none",
+                 [](GraphModule& m) { m.arguments[0] = {.payload = 7, .kind = ArgumentKind::bool_}; }) &&
+         refused("table 'arguments', row 0", "unknown dtype",
+                 [](GraphModule& m) { m.arguments[0] = {.payload = 256, .kind = ArgumentKind::scalar_type}; }) &&
+         refused("table 'arguments', row 0", "unknown layout",
+                 [](GraphModule& m) { m.arguments[0] = {.payload = -1, .kind = ArgumentKind::layout}; }) &&
+         refused("table 'graphs', row 0", "a truth value that is none",
+                 [](GraphModule& m) { m.graphs[0].is_single_tensor_return = 2; });
+}
+static_assert(check_enumerators());
+
 }  // namespace
 
 TEST_CASE("every reference of every table must stay inside the tables") {
@@ -109,6 +124,9 @@ TEST_CASE("every reference of every table must stay inside the tables") {
 }
 TEST_CASE("an argument belongs to one list, node or graph") {
   CHECK(check_owners());
+}
+TEST_CASE("enumerators and truth values are such") {
+  CHECK(check_enumerators());
 }
 TEST_CASE("lists and expressions point backwards, sub-graphs form a tree") {
   CHECK(check_lists_and_exprs());

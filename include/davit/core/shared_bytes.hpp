@@ -57,6 +57,8 @@ class SharedBytes {
 
   /// A zeroed, 64-byte aligned heap block of `size` bytes; empty if there is no memory (and size > 0).
   [[nodiscard]] static SharedBytes allocate(std::size_t size) noexcept;
+  /// The bytes as elements of bool: themselves if each is 0 or 1, else a copy that is so, or nothing if there is no memory.
+  [[nodiscard]] static SharedBytes bools(SharedBytes bytes) noexcept;
   /// A heap copy of `bytes`.
   [[nodiscard]] static SharedBytes copy_of(std::span<const std::byte> bytes) noexcept;
   /// The bytes for writing; only for a block that `allocate` made and that the caller alone writes.

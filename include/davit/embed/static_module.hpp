@@ -45,6 +45,12 @@ class static_module {
                 "davit: a backend of static_module is no StaticBackend: it needs name, Kernels and embed(node, steps), "
                 "see davit/backend/embed_contract.hpp "
                 "(for davit::portable, include davit/backends/portable/embed.hpp)");
+  static_assert(P::inputs.size() == P::tables.inputs.size() && P::outputs.size() == P::tables.outputs.size(),
+                "davit: a static program lists one StaticInput and one StaticOutput for each input and output of its graph");
+  static_assert(detail::misfit_value<P>() == no_id,
+                "davit: the value of this number has sizes that are not its number of elements, or more than a static program can have");
+  static_assert(detail::misfit_input<P>() == no_id,
+                "davit: the constant or state of this number does not have the elements that the program's graph says; embed the model again");
   using Planned = planned<P, typename static_face<Backends>::type...>;
   static constexpr auto problem_ = Planned::problem();
   static_assert(decltype(detail::in_parts<these_nodes_have_no_backend, problem_>())::none);

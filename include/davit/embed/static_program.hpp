@@ -10,6 +10,7 @@
 
 #include "davit/backend/static_constant.hpp"
 #include "davit/backend/static_rows.hpp"
+#include "davit/core/tensor_view.hpp"
 
 namespace davit {
 
@@ -28,6 +29,40 @@ concept StaticProgram = requires {
 };
 
 namespace detail {
+
+/// True if the data of a constant or a state has just the elements that the graph's value has, padded as its layout says.
+[[nodiscard]] constexpr bool data_fits(const StaticGraph& graph, const StaticInput& input, ValueId v) noexcept {
+  if (input.role != StaticRole::constant && input.role != StaticRole::state) return true;
+  if (v == no_id || v >= graph.value_count) return false;
+  const StaticValue& value = graph.values[v];
+  const std::int64_t outputs = value.rank == 0 ? 1 : graph.sizes[value.first_size];
+  if (input.sum_count != 0 && input.sum_count != outputs) return false;
+  if (input.data.place == ConstantData::Place::none) return input.role == StaticRole::state || value.numel == 0;
+  if (input.data.dtype != value.dtype) return false;
+  if (input.layout == WeightLayout::contiguous || value.numel == 0) return input.data.count == value.numel;
+  return value.rank >= 2 && input.data.count == value.numel / outputs * ((outputs + 7) / 8 * 8);
+}
+
+/// True if a value's elements are what its sizes multiply to, and not too many for a plan.
+[[nodiscard]] constexpr bool sizes_fit(const StaticGraph& graph, const StaticValue& value) noexcept {
+  return value.numel == checked_numel({graph.sizes + value.first_size, value.rank}, INT32_MAX / 16);
+}
+
+/// The first graph input of a static program whose data does not fit it, the first value whose sizes do not; no_id if all do.
+template <class P>
+[[nodiscard]] consteval std::uint32_t misfit_input() {
+  constexpr StaticGraph graph = P::tables.view();
+  for (std::uint32_t i = 0; i < P::inputs.size(); ++i)
+    if (!data_fits(graph, P::inputs[i], graph.inputs[i])) return i;
+  return no_id;
+}
+template <class P>
+[[nodiscard]] consteval ValueId misfit_value() {
+  constexpr StaticGraph graph = P::tables.view();
+  for (ValueId v = 0; v < graph.value_count; ++v)
+    if (!sizes_fit(graph, graph.values[v])) return v;
+  return no_id;
+}
 
 /// The rows of the graph that `make` builds, as arrays. `make` runs three times.
 template <auto make>

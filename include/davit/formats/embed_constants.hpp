@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -85,9 +87,11 @@ class EmbedConstants {
  private:
   [[nodiscard]] std::string array_name(std::string_view name, ScalarType dtype, const std::vector<std::byte>& bytes) {
     const std::string key(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    const auto [at, is_new] = known_arrays_.try_emplace({dtype, key}, space_ + "::" + std::string(name));
-    if (is_new) embed_text::append_array(arrays_, name, dtype, bytes);
-    return at->second;
+    if (const auto at = known_arrays_.find({dtype, key}); at != known_arrays_.end()) return at->second;
+    std::string own(name);
+    for (int i = 2; !names_.insert(own).second; ++i) own = std::string(name) + "_" + std::to_string(i);  // names that differed in the model
+    embed_text::append_array(arrays_, own, dtype, bytes);
+    return known_arrays_.emplace(std::pair(dtype, key), space_ + "::" + own).first->second;
   }
   [[nodiscard]] std::string array(std::string_view name, ScalarType dtype, const std::vector<std::byte>& bytes) {
     return "davit::ConstantData::in_array(" + array_name(name, dtype, bytes) + ")";
@@ -106,6 +110,7 @@ class EmbedConstants {
   std::string space_;
   std::string arrays_;
   std::vector<std::byte> blob_;
+  std::set<std::string, std::less<>> names_;  ///< of arrays
   std::map<std::pair<ScalarType, std::string>, std::string> known_arrays_;
   std::map<std::string, std::size_t> known_blobs_;
 };

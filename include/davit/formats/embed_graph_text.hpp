@@ -53,7 +53,7 @@ class EmbedGraphText {
   /// "relu float32 [1, 8]".
   [[nodiscard]] std::string describe(ValueId v) const {
     const StaticValue& value = rows_.values[v];
-    std::string out(value.name);
+    std::string out = embed_text::comment(value.name);
     if (value.dtype == ScalarType::undefined) return out;
     out += " " + std::string(name_of(value.dtype)) + " [";
     for (std::uint32_t d = 0; d < value.rank; ++d)
@@ -92,12 +92,12 @@ class EmbedGraphText {
         begins[rows_.nodes[n].inputs != 0 ? rows_.nodes[n].first_input : rows_.nodes[n].first_output] = n;
     for (std::size_t i = 0; i < rows_.arguments.size(); ++i) {
       if (begins[i] != no_id)
-        out += "          // " + std::to_string(begins[i]) + ": " + rows_.nodes[begins[i]].target + "\n";
+        out += "          // " + std::to_string(begins[i]) + ": " + embed_text::comment(rows_.nodes[begins[i]].target) + "\n";
       const StaticArgument& a = rows_.arguments[i];
       out += "          {" + quoted(a.name) + ", kind::" + kind_name(a.kind) + ", " + payload(a);
       if (a.is_list()) out += ", " + std::to_string(a.count);
       out += "},";
-      if (a.is_value()) out += "  // " + std::string(rows_.values[a.value()].name);
+      if (a.is_value()) out += "  // " + embed_text::comment(rows_.values[a.value()].name);
       out += "\n";
     }
   }
@@ -128,7 +128,7 @@ class EmbedGraphText {
     out += "          {" + quoted(node.target) + ", " + std::to_string(node.first_input) + ", " +
            std::to_string(node.inputs) + ", " + std::to_string(node.first_output) + ", " +
            std::to_string(node.outputs) + "},  // " + std::to_string(n) + ": " +
-           names(node.first_output, node.outputs) + " = " + node.target + "(" + names(node.first_input, node.inputs) +
+           names(node.first_output, node.outputs) + " = " + embed_text::comment(node.target) + "(" + names(node.first_input, node.inputs) +
            ")\n";
   }
   /// The values that these arguments mention.
@@ -136,7 +136,7 @@ class EmbedGraphText {
     std::string out;
     for (std::uint32_t i = first; i < first + count; ++i)
       rows_.view().for_each_value(
-          rows_.arguments[i], [&](ValueId v) { out += (out.empty() ? "" : ", ") + std::string(rows_.values[v].name); });
+          rows_.arguments[i], [&](ValueId v) { out += (out.empty() ? "" : ", ") + embed_text::comment(rows_.values[v].name); });
     return out;
   }
   /// The innermost frame of the node's trace, as a comment.
@@ -145,7 +145,7 @@ class EmbedGraphText {
     std::string_view trace = graph_.str(graph_.metadata[node.metadata].stack_trace);
     const std::size_t frame = trace.rfind("File \"");
     if (frame == std::string_view::npos) return {};
-    std::string line = "          // ";
+    std::string line;
     for (const char c : trace.substr(frame)) {
       if (c == '\n')
         line += line.ends_with(": ") ? "" : ": ";
@@ -153,7 +153,7 @@ class EmbedGraphText {
         line += c;
     }
     while (line.ends_with(' ') || line.ends_with(':')) line.pop_back();
-    return line + "\n";
+    return "          // " + embed_text::comment(line) + "\n";
   }
 
   GraphModuleView graph_;

@@ -27,10 +27,12 @@ struct EmbedOptions {
 struct EmbeddedProgram {
   std::string header;
   std::vector<std::byte> blob;
+  std::vector<std::string> unchecked;  ///< what the model asserts of its data: static programs do not check it
 };
 
 /// Writes a program as a C++ header with a StaticProgram, and its larger constants as a blob. Sizes must be numbers, or
-/// be given ones. O(size of the program). Errors: stage save.
+/// be given ones, which those that depend on data cannot. Texts of the program stand in the header as literals and comments
+/// that they cannot leave. O(size of the program). Errors: stage save.
 [[nodiscard]] Result<EmbeddedProgram> embed_program(const ExportedProgram& program, const EmbedOptions& options = {});
 
 }  // namespace davit::formats

@@ -31,7 +31,11 @@ namespace davit::formats::embed_text {
        "requires", "return",  "short",    "signed",    "sizeof",   "static",   "struct",    "switch",    "template",
        "this",     "throw",   "true",     "try",       "typedef",  "typename", "union",     "unsigned",  "using",
        "virtual",  "void",    "volatile", "while",     "xor",      "name",     "inputs",    "outputs",   "kind",
-       "dtype",    "tables",  "weights"});
+       "dtype",    "tables",  "weights",  "alignof",   "and_eq",   "bitand",   "bitor",     "char8_t",   "compl",
+       "co_await", "co_return", "co_yield", "consteval", "constinit", "const_cast", "dynamic_cast", "not_eq", "or_eq",
+       "reinterpret_cast", "static_assert", "static_cast", "thread_local", "typeid", "xor_eq", "std",   "davit",
+       "linux",    "unix",    "i386",     "assert",    "NULL",     "EOF",      "FILE",      "tm",        "timespec"});
+  static constexpr std::array endings = std::to_array<std::string_view>({"_t", "_MIN", "_MAX"});  // of the standard headers' names
   std::string out;
   for (const char c : name) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -42,7 +46,9 @@ namespace davit::formats::embed_text {
   }
   if (out.empty() || (out.front() >= '0' && out.front() <= '9')) out.insert(0, "m_");
   if (out.front() == '_') out.insert(0, "m");
-  if (std::ranges::find(keywords, std::string_view(out)) != keywords.end()) out += '_';
+  if (std::ranges::find(keywords, std::string_view(out)) != keywords.end() ||
+      std::ranges::any_of(endings, [&](std::string_view ending) { return out.ends_with(ending); }))
+    out += '_';
   return out;
 }
 
@@ -150,14 +156,26 @@ inline void append_bytes(std::string& out, std::span<const std::byte> bytes, std
   if (!bytes.empty()) out += "\"";
 }
 
-/// A string literal's contents.
+/// A text of the model inside a comment of one line: it cannot end it, nor continue it on the next line, and is plain ASCII.
+[[nodiscard]] inline std::string comment(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\')
+      out += '/';
+    else
+      out += c >= ' ' && c <= '~' ? c : '?';
+  }
+  return out;
+}
+
+/// A string literal's contents, in ASCII.
 [[nodiscard]] inline std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
     if (c == '"' || c == '\\' || c == '?') out += '\\';
     if (c == '\n')
       out += "\\n";
-    else if (static_cast<unsigned char>(c) < 0x20) {
+    else if (c < ' ' || c > '~') {
       std::array<char, 8> octal{};
       std::snprintf(octal.data(), octal.size(), "\\%03o", static_cast<unsigned>(static_cast<unsigned char>(c)));
       out += octal.data();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -72,13 +71,9 @@ class FileStorages {
     if (size_of(dtype) > 1 && reinterpret_cast<std::uintptr_t>(storage.bytes.data()) % alignment != 0 && !copy(storage))
       return false;
     if (dtype != ScalarType::bool_ || storage.holds_bools) return true;
-    const auto is_odd = [](std::byte b) { return b > std::byte{1}; };
-    const std::span<const std::byte> bytes = storage.bytes.bytes();
-    if (std::any_of(bytes.begin(), bytes.end(), is_odd)) {
-      if (!copy(storage)) return false;
-      std::byte* data = storage.bytes.writable();
-      std::replace_if(data, data + storage.bytes.size(), is_odd, std::byte{1});
-    }
+    SharedBytes bools = SharedBytes::bools(storage.bytes);
+    if (bools.size() != storage.bytes.size()) return false;
+    storage.bytes = std::move(bools);
     storage.holds_bools = true;
     return true;
   }

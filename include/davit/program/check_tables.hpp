@@ -51,6 +51,8 @@ template <class = void>
     if (v.graph >= g.graphs.size()) return bad("values", i, "unknown graph");
     if (v.producer != no_id && v.producer >= g.nodes.size()) return bad("values", i, "unknown producer");
     if (v.kind > ValueKind::token) return bad("values", i, "unknown kind");
+    if (v.dtype != ScalarType::undefined && size_of(v.dtype) == 0) return bad("values", i, "unknown dtype");
+    if (v.layout > Layout::strided || v.requires_grad > 1) return bad("values", i, "unknown layout, or a truth value that is none");
   }
   std::vector<std::uint8_t> owned(g.arguments.size(), 0);
   const auto own = [&](Range r) {  // else lists of lists of the same items are trees of any size
@@ -63,6 +65,8 @@ template <class = void>
   for (std::size_t i = 0; i < g.arguments.size(); ++i) {
     const Argument& a = g.arguments[i];
     if (!text(a.name)) return bad("arguments", i, "text outside the table");
+    if (a.element > ArgumentKind::list || a.keyword > 1) return bad("arguments", i, "unknown kind of elements, or a truth value that is none");
+    const auto up_to = [&](std::int64_t last) { return a.payload >= 0 && a.payload <= last; };
     switch (a.kind) {
       case ArgumentKind::value:
         if (a.payload < 0 || static_cast<std::uint64_t>(a.payload) >= g.values.size())
@@ -85,6 +89,18 @@ template <class = void>
           if (depth[a.items.first + k] >= depth[i]) depth[i] = static_cast<std::uint8_t>(depth[a.items.first + k] + 1);
         if (depth[i] > max_list_depth) return bad("arguments", i, "lists are nested too deeply");
         break;
+      case ArgumentKind::bool_:
+        if (!up_to(1)) return bad("arguments", i, "a truth value that is none");
+        break;
+      case ArgumentKind::scalar_type:
+        if (!up_to(UINT8_MAX)) return bad("arguments", i, "unknown dtype");
+        break;
+      case ArgumentKind::memory_format:
+        if (!up_to(static_cast<std::int64_t>(MemoryFormat::preserve))) return bad("arguments", i, "unknown memory format");
+        break;
+      case ArgumentKind::layout:
+        if (!up_to(static_cast<std::int64_t>(Layout::strided))) return bad("arguments", i, "unknown layout");
+        break;
       default:
         if (a.kind > ArgumentKind::list) return bad("arguments", i, "unknown kind");
     }
@@ -94,6 +110,7 @@ template <class = void>
   for (std::size_t i = 0; i < g.graphs.size(); ++i) {
     const Graph& graph = g.graphs[i];
     if (!text(graph.name)) return bad("graphs", i, "text outside the table");
+    if (graph.is_single_tensor_return > 1) return bad("graphs", i, "a truth value that is none");
     if (!inside(graph.inputs, g.arguments.size()) || !inside(graph.outputs, g.arguments.size()))
       return bad("graphs", i, "inputs or outputs outside the table");
     if (!own(graph.inputs) || !own(graph.outputs)) return bad("graphs", i, "an argument that belongs to something else");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -25,6 +26,14 @@ DAVIT_INLINE SharedBytes SharedBytes::allocate(std::size_t size) noexcept {
   auto* data = static_cast<std::byte*>(raw) + alignment;
   std::memset(data, 0, size);
   return {{data, size}, block};
+}
+
+DAVIT_INLINE SharedBytes SharedBytes::bools(SharedBytes bytes) noexcept {
+  const auto is_odd = [](std::byte b) { return b > std::byte{1}; };
+  if (std::ranges::none_of(bytes.bytes(), is_odd)) return bytes;
+  SharedBytes copy = copy_of(bytes.bytes());
+  if (!copy.empty()) std::replace_if(copy.writable(), copy.writable() + copy.size(), is_odd, std::byte{1});
+  return copy;
 }
 
 DAVIT_INLINE SharedBytes SharedBytes::copy_of(std::span<const std::byte> bytes) noexcept {

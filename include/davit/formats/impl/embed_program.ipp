@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -37,12 +37,17 @@ class ProgramEmbedder {
       return refuse("the program", "it has control flow, which static programs do not have",
                     "export the model without it");
     if (Result<void> bound = bind_symbols(); !bound) return std::unexpected(bound.error());
+    if (Result<void> checked = check_assertions(); !checked) return std::unexpected(checked.error());
+    find_weights();
     const EmbedGraphText text(graph_, dims_, symbols_);
     if (Result<void> listed = list_inputs(text); !listed) return std::unexpected(listed.error());
     if (Result<void> listed = list_outputs(); !listed) return std::unexpected(listed.error());
     const std::string tables = text.write(options_.source_lines);
+    if (!options_.weights_as_array && !constants_.blob().empty() && embed_text::escaped(options_.name) != options_.name)
+      return refuse(concat("the name '", options_.name, "'"), "no file of that name can be named in a header", "use letters, digits, - and _");
+    if (constants_.blob().size() > INT32_MAX) return refuse("the program", "its weights do not fit 31 bits", "");
     return EmbeddedProgram{header(text, tables),
-                           options_.weights_as_array ? std::vector<std::byte>{} : constants_.blob()};
+                           options_.weights_as_array ? std::vector<std::byte>{} : constants_.blob(), std::move(unchecked_)};
   }
 
  private:
@@ -69,6 +74,7 @@ class ProgramEmbedder {
       if (used[i] == 0)
         return refuse(concat("symbol ", options_.symbols[i].first), "the program has no such symbol", symbol_list());
     if (Result<void> inside = check_ranges(); !inside) return inside;
+    if (Result<void> sized = check_sources(); !sized) return sized;
     values.settle();
     dims_.assign(graph_.dims.size(), 0);
     symbols_.assign(graph_.values.size(), 0);
@@ -88,8 +94,78 @@ class ProgramEmbedder {
           return refuse(concat("value ", graph_.name(v)), "a size of it does not fit 31 bits", "");
         dims_[d] = *number;
       }
+      if (const std::int64_t count = checked_numel(sizes_of(value), INT32_MAX / 16); count < 0)
+        return refuse(concat("value ", graph_.name(v)), "its elements are more than a static program can have", "");
     }
     return {};
+  }
+  [[nodiscard]] std::span<const std::int64_t> sizes_of(const Value& value) const noexcept {
+    return std::span(dims_).subspan(value.sizes.first, value.sizes.count);
+  }
+  /// A symbol that no input has depends on data: every run may give it another number.
+  [[nodiscard]] Result<void> check_sources() const {
+    std::vector<std::uint8_t> is_given(graph_.exprs.size(), 0);
+    for (const Argument& a : graph_.args(graph_.root().inputs)) {
+      if (!a.is_value()) continue;
+      const Value& value = graph_.values[a.value()];
+      if (value.expr != no_id) is_given[value.expr] = 1;
+      for (const Dim& dim : graph_.dims_of(value.sizes))
+        if (!dim.is_static()) is_given[dim.expr] = 1;
+    }
+    for (ExprId e = static_cast<ExprId>(graph_.exprs.size()); e-- > 0;) {
+      const Expr& expr = graph_.exprs[e];
+      for (const ExprId operand : {expr.a, expr.b, expr.op == ExprOp::rational ? no_id : expr.c})
+        if (operand != no_id && is_given[e] != 0) is_given[operand] = 1;
+    }
+    for (ExprId e = 0; e < graph_.exprs.size(); ++e)
+      for (const auto& [symbol, number] : options_.symbols)
+        if (graph_.exprs[e].op == ExprOp::symbol && is_given[e] == 0 && graph_.str(graph_.exprs[e].name) == symbol)
+          return refuse(concat("symbol ", symbol), "it depends on data, so that no number stands for it",
+                        "export the model without operators whose sizes depend on data");
+    return {};
+  }
+
+  /// What the model asserts of numbers holds, now that they are numbers; what it asserts of data is listed: it is not checked.
+  [[nodiscard]] Result<void> check_assertions() {
+    for (NodeId n = 0; n < graph_.nodes.size(); ++n) {
+      const Node& node = graph_.nodes[n];
+      const std::string_view target = graph_.target(node);
+      if (!target.starts_with("aten._assert_") && !target.starts_with("aten.sym_constrain_range")) continue;
+      const std::optional<bool> holds = assertion(node);
+      const Name where = concat("node ", n, " (", target, ")");
+      if (holds && !*holds) return refuse(where, concat("the model asserts what does not hold", assertion_text(node)), "give other numbers by --dim");
+      if (!holds) unchecked_.push_back(std::string(concat(where, assertion_text(node)).view()));
+    }
+    return {};
+  }
+  [[nodiscard]] Name assertion_text(const Node& node) const {
+    for (const Argument& a : graph_.inputs(node))
+      if (a.kind == ArgumentKind::string) return concat(": ", graph_.string(a));
+    return {};
+  }
+  /// Whether an assertion about numbers holds; nothing if it is about data.
+  [[nodiscard]] std::optional<bool> assertion(const Node& node) const {
+    const std::span<const Argument> in = graph_.inputs(node);
+    if (in.empty()) return std::nullopt;
+    if (graph_.target(node) == "aten._assert_tensor_metadata.default") {
+      const Argument* dtype = graph_.find_input(node, "dtype");
+      const bool only_dtype = std::ranges::count_if(in, [](const Argument& a) { return a.kind != ArgumentKind::none; }) == (dtype == nullptr ? 1 : 2);
+      if (!in[0].is_value() || dtype == nullptr || dtype->kind != ArgumentKind::scalar_type || !only_dtype) return std::nullopt;
+      return static_cast<ScalarType>(dtype->payload) == graph_.values[in[0].value()].dtype;
+    }
+    std::int64_t number = in[0].payload;
+    if (in[0].is_value()) {
+      const ValueKind kind = graph_.values[in[0].value()].kind;
+      if (kind != ValueKind::sym_int && kind != ValueKind::sym_bool) return std::nullopt;
+      number = symbols_[in[0].value()];
+    } else if (in[0].kind != ArgumentKind::int_ && in[0].kind != ArgumentKind::bool_) {
+      return std::nullopt;
+    }
+    if (graph_.target(node) == "aten._assert_scalar.default") return number != 0;
+    const Argument* min = graph_.find_input(node, "min");
+    const Argument* max = graph_.find_input(node, "max");
+    return !(min != nullptr && min->kind == ArgumentKind::int_ && number < min->payload) &&
+           !(max != nullptr && max->kind == ArgumentKind::int_ && number > max->payload);
   }
   [[nodiscard]] Result<void> check_ranges() const {
     for (const auto& [symbol, number] : options_.symbols)
@@ -110,38 +186,37 @@ class ProgramEmbedder {
                   concat("give numbers by --dim SYMBOL=N; ", symbol_list()));
   }
 
-  /// True if every node that reads the value takes it as a weight, perhaps through a transpose. Quantized weights stay
-  /// as they are: how integer kernels want them is up to the backend.
-  [[nodiscard]] bool is_weight_only(ValueId v) const {
-    bool any = false;
+  /// Finds the values that every node that reads them takes as weights, perhaps through a transpose; and of these what mm and
+  /// addmm take as it is, [in, out]: only the transpose of a weight is one. Quantized weights stay as they are: how integer
+  /// kernels want them is up to the backend. From the last node to the first: what becomes of an output is known then.
+  void find_weights() {
+    std::vector<std::uint8_t> is_read(graph_.values.size(), 0);
+    weighs_.assign(graph_.values.size(), 1);
+    is_product_.assign(graph_.values.size(), 0);
     for (const Argument& a : graph_.args(graph_.root().outputs))
-      if (a.is_value() && a.value() == v) return false;
-    for (const Node& node : graph_.nodes) {
+      if (a.is_value()) weighs_[a.value()] = 0;
+    for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;) {
+      const Node& node = graph_.nodes[n];
       const std::string_view target = graph_.target(node);
+      const bool is_product = target == "aten.addmm.default" || target == "aten.mm.default";
+      const std::span<const Argument> out = graph_.outputs(node);
+      const bool passes = (target == "aten.t.default" || target == "aten.permute.default") && out.size() == 1 &&
+                          out[0].is_value() && is_weight_only(out[0].value(), is_read);
       for (const Argument& a : graph_.inputs(node)) {
-        bool reads = false;
-        graph_.for_each_value(a, [&](ValueId read) { reads = reads || read == v; });
-        if (!reads) continue;
-        any = true;
         const std::string_view as = graph_.str(a.name);
-        const bool passes = target == "aten.t.default" || target == "aten.permute.default";
         const bool weighs = (as == "weight" && (target.starts_with("aten.conv") || target == "aten.linear.default")) ||
-                            (as == "mat2" && (target == "aten.addmm.default" || target == "aten.mm.default"));
-        if (passes && graph_.outputs(node).size() == 1 && is_weight_only(graph_.outputs(node)[0].value())) continue;
-        if (!weighs) return false;
+                            (as == "mat2" && is_product);
+        graph_.for_each_value(a, [&](ValueId read) {
+          is_read[read] = 1;
+          if (!weighs && !passes) weighs_[read] = 0;
+          if (as == "mat2" && is_product) is_product_[read] = 1;
+        });
       }
     }
-    return any;
+    for (ValueId v = 0; v < graph_.values.size(); ++v) weighs_[v] = is_weight_only(v, is_read) ? 1 : 0;
   }
-  /// mm and addmm take [in, out]: only the transpose of a weight is one.
-  [[nodiscard]] bool is_transposed_for(ValueId v) const {
-    for (const Node& node : graph_.nodes) {
-      const std::string_view target = graph_.target(node);
-      if (target != "aten.addmm.default" && target != "aten.mm.default") continue;
-      for (const Argument& a : graph_.inputs(node))
-        if (graph_.str(a.name) == "mat2" && a.is_value() && a.value() == v) return false;
-    }
-    return true;
+  [[nodiscard]] bool is_weight_only(ValueId v, const std::vector<std::uint8_t>& is_read) const noexcept {
+    return weighs_[v] != 0 && is_read[v] != 0;
   }
 
   [[nodiscard]] static const Tensor* tensor_of(const ExportedProgram& program, const InputSpec& spec) {
@@ -172,7 +247,7 @@ class ProgramEmbedder {
       const std::string name = embed_text::identifier(graph_.name(v));
       Result<std::string> row = input_row(specs[i], v, name, text.users(v));
       if (!row) return std::unexpected(row.error());
-      rows_ += "      davit::StaticInput{" + *row + "},  // " + std::to_string(i) + ": " + std::string(graph_.name(v)) +
+      rows_ += "      davit::StaticInput{" + *row + "},  // " + std::to_string(i) + ": " + embed_text::comment(graph_.name(v)) +
                "\n";
     }
     return {};
@@ -191,8 +266,8 @@ class ProgramEmbedder {
     if (users == 0 && !mutated) return ".role = davit::StaticRole::unused";
     const Tensor* tensor = tensor_of(program_, spec);
     if (tensor == nullptr) return refuse(concat("input ", graph_.name(v)), "the program has no tensor for it", "");
-    if (value.dtype != tensor->dtype)
-      return refuse(concat("input ", graph_.name(v)), "its tensor has another element type than the graph says", "");
+    if (value.dtype != tensor->dtype || !std::ranges::equal(sizes_of(value), tensor->sizes))
+      return refuse(concat("input ", graph_.name(v)), "its tensor has another element type or other sizes than the graph says", "");
     if (mutated) {
       if (embed_text::element_type(tensor->dtype).empty())
         return refuse(concat("input ", graph_.name(v)), "state of this element type cannot be embedded", "");
@@ -200,7 +275,7 @@ class ProgramEmbedder {
       return ".role = davit::StaticRole::state" + (data.empty() ? std::string() : ", .data = " + data);
     }
     const bool inner = options_.layout == WeightLayout::output_inner && tensor->dtype == ScalarType::float32 &&
-                       tensor->sizes.size() >= 2 && is_weight_only(v) && is_transposed_for(v);
+                       tensor->sizes.size() >= 2 && weighs_[v] != 0 && is_product_[v] == 0;
     const std::string data =
         constants_.add(name, *tensor, inner ? WeightLayout::output_inner : WeightLayout::contiguous);
     const std::string sums = constants_.add_sums(name, *tensor);
@@ -247,17 +322,19 @@ class ProgramEmbedder {
         row = ".role = davit::StaticOutputRole::mutation, .target = " + std::to_string(*input);
       }
       output_rows_ += "      davit::StaticOutput{" + row + "},  // " + std::to_string(i) + ": " +
-                      std::string(graph_.name(v)) + "\n";
+                      embed_text::comment(graph_.name(v)) + "\n";
     }
     return {};
   }
 
   [[nodiscard]] std::string header(const EmbedGraphText& text, const std::string& tables) const {
     const bool has_blob = !constants_.blob().empty();
-    std::string out = "// Written by `davit embed`: " + options_.name;
-    if (!program_.torch_version.empty()) out += ", exported by torch " + std::string(program_.torch_version.view());
+    std::string out = "// Written by `davit embed`: " + embed_text::comment(options_.name);
+    if (!program_.torch_version.empty()) out += ", exported by torch " + embed_text::comment(program_.torch_version);
+    out += ".\n";
+    for (const std::string& assertion : unchecked_) out += "// Not checked: " + embed_text::comment(assertion) + "\n";
     out +=
-        ".\n#pragma once\n\n#include <array>\n#include <bit>\n#include <cstddef>\n#include <cstdint>\n#include "
+        "#pragma once\n\n#include <array>\n#include <bit>\n#include <cstddef>\n#include <cstdint>\n#include "
         "<limits>\n#include <string_view>\n\n"
         "#include \"davit/embed/static_program.hpp\"\n\n";
     if (!constants_.arrays().empty())
@@ -295,10 +372,10 @@ class ProgramEmbedder {
       return out + "}  // namespace " + type_ + "_constants\n\n";
     }
     const std::string symbol = "davit_weights_" + type_;
-    out += "// The weights, from " + options_.name + ".bin: its folder must be among the include paths.\n";
+    out += "// The weights, from " + embed_text::comment(options_.name) + ".bin: its folder must be among the include paths.\n";
     out += "asm(R\"(\n  .pushsection .rodata.davit.weights." + type_ + ", \"aG\", %progbits, " + symbol +
            ", comdat\n  .balign 16\n  .weak " + symbol + "\n  .hidden " + symbol + "\n  .type " + symbol +
-           ", %object\n" + symbol + ":\n  .incbin \"" + options_.name + ".bin\"\n  .size " + symbol + ", " +
+           ", %object\n" + symbol + ":\n  .incbin \"" + options_.name + ".bin\", 0, " + std::to_string(blob.size()) + "\n  .size " + symbol + ", " +
            std::to_string(blob.size()) +
            "\n  .popsection\n)\");\nextern \"C\" [[gnu::visibility(\"hidden\")]] const std::byte " + symbol + "[];\n\n";
     return out;
@@ -324,6 +401,8 @@ class ProgramEmbedder {
   EmbedConstants constants_;
   std::vector<std::int64_t> dims_;
   std::vector<std::int64_t> symbols_;
+  std::vector<std::uint8_t> weighs_, is_product_;  ///< per value
+  std::vector<std::string> unchecked_;
   std::string rows_, output_rows_;
 };
 

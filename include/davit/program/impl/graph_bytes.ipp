@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "davit/program/check_tables.hpp"
@@ -60,13 +61,14 @@ DAVIT_INLINE Result<Tensor> read_tensor(ByteReader& in) {
   const std::span<const std::byte> data = in.bytes();
   const std::int64_t extent =
       t.sizes.size() == t.strides.size() ? storage_extent(t.sizes, t.strides, 0, size_of(t.dtype)) : -1;
-  if (!in.ok() || size_of(t.dtype) == 0 || t.sizes.size() > max_rank || extent < 0 ||
+  if (!in.ok() || size_of(t.dtype) == 0 || t.sizes.size() > max_rank || extent < 0 || checked_numel(t.sizes) < 0 ||
       static_cast<std::size_t>(extent) > data.size())
     return std::unexpected(Error{.code = ErrorCode::corrupt_data,
                                  .where = concat("tensor, byte ", in.position()),
                                  .what = "its sizes and strides reach outside its bytes, or its dtype is unknown",
                                  .fix = "save the module again"});
   t.storage = SharedBytes::copy_of(data);
+  if (t.dtype == ScalarType::bool_) t.storage = SharedBytes::bools(std::move(t.storage));
   if (t.storage.size() != data.size())
     return std::unexpected(Error{.code = ErrorCode::out_of_memory, .where = "tensor", .what = "no memory for its bytes"});
   return t;
