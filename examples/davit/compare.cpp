@@ -62,11 +62,11 @@ class CallComparison {
     for (const Row& row : rows_)
       table.rows.push_back({row.tag, row.backend, std::to_string(row.calls), std::to_string(row.outputs), number(row.gap.absolute),
                             number(row.gap.relative), row.worst, row.diverges ? "diverges" : "ok"});
-    print("%s", table.print().c_str());
+    tool::print("%s", table.print().c_str());
     if (first_.empty()) {
-      print("no partition diverges beyond rtol %s, atol %s\n", number(tolerance_.rtol).c_str(), number(tolerance_.atol).c_str());
+      tool::print("no partition diverges beyond rtol %s, atol %s\n", number(tolerance_.rtol).c_str(), number(tolerance_.atol).c_str());
     } else {
-      print("first divergent partition: %s\n", first_.c_str());
+      tool::print("first divergent partition: %s\n", first_.c_str());
     }
   }
   [[nodiscard]] bool diverges() const noexcept { return !first_.empty(); }

@@ -20,23 +20,23 @@ namespace {
 
 using namespace davit;
 
-void print(std::size_t i, const OutputPort& port, const EValue& value) {
-  print("output %zu '%s': ", i, std::string(port.name.view()).c_str());
+void print_output(std::size_t i, const OutputPort& port, const EValue& value) {
+  tool::print("output %zu '%s': ", i, std::string(port.name.view()).c_str());
   if (const TensorView* tensor = value.tensor_if()) {
-    print("%s[", std::string(name_of(tensor->dtype)).c_str());
+    tool::print("%s[", std::string(name_of(tensor->dtype)).c_str());
     for (std::size_t d = 0; d < tensor->rank; ++d)
-      print("%s%lld", d == 0 ? "" : ", ", static_cast<long long>(tensor->size(d)));
-    print("]\n");
+      tool::print("%s%lld", d == 0 ? "" : ", ", static_cast<long long>(tensor->size(d)));
+    tool::print("]\n");
   } else if (value.is_string()) {
-    print("'%s'\n", std::string(value.as_string()).c_str());
+    tool::print("'%s'\n", std::string(value.as_string()).c_str());
   } else if (value.is_bool()) {
-    print("%s\n", value.as_bool() ? "true" : "false");
+    tool::print("%s\n", value.as_bool() ? "true" : "false");
   } else if (value.is_int()) {
-    print("%lld\n", static_cast<long long>(value.as_int()));
+    tool::print("%lld\n", static_cast<long long>(value.as_int()));
   } else if (value.is_float()) {
-    print("%.17g\n", value.as_float());
+    tool::print("%.17g\n", value.as_float());
   } else {
-    print("none\n");
+    tool::print("none\n");
   }
 }
 
@@ -45,7 +45,7 @@ void print(std::size_t i, const OutputPort& port, const EValue& value) {
                                 const std::filesystem::path& folder) {
   if (!folder.empty()) std::filesystem::create_directories(folder);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    print(i, ports[i], outputs[i]);
+    print_output(i, ports[i], outputs[i]);
     if (folder.empty() || !outputs[i].is_tensor()) continue;
     const auto file = folder / ("output_" + std::to_string(i) + ".npy");
     if (Result<void> written = formats::write_npy(file, outputs[i].tensor()); !written) return written;
@@ -80,8 +80,8 @@ void print(std::size_t i, const OutputPort& port, const EValue& value) {
   }
   if (Result<void> shown = show(outputs->all(), runner->outputs(), options.output_dir); !shown) return shown;
   std::ranges::sort(times);
-  print("%d run(s), median %.3f ms\n", options.repeat, times[times.size() / 2]);
-  if (options.plan) print("%s", std::string(runner->plan().view()).c_str());
+  tool::print("%d run(s), median %.3f ms\n", options.repeat, times[times.size() / 2]);
+  if (options.plan) tool::print("%s", std::string(runner->plan().view()).c_str());
   return options.trace.empty() ? Result<void>() : runner->write_trace(options.trace);
 }
 

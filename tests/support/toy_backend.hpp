@@ -183,7 +183,7 @@ struct toy_backend {
     std::uint32_t passed = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const davit::InputSpec& spec = program.signature.input_specs[i];
-      const davit::InputRole role = davit::input_role(program.signature, spec);
+      const davit::InputRole role = davit::input_roles(program.signature)[i];
       if (role == davit::InputRole::constant) {
         const davit::Tensor* tensor = program.tensor_named(*davit::target(spec));
         state.constants.push_back(tensor->storage.data());

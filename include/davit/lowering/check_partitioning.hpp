@@ -75,9 +75,10 @@ class PartitionChecker {
     if (tags_.values.empty()) return;
     const auto tag_of = [&](ValueId v) { return v < tags_.values.size() ? tags_.values[v] : no_id; };
     const std::span<const Argument> inputs = graph_.args(graph_.root().inputs);
+    const std::vector<InputRole> roles = input_roles(program_.signature);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (!inputs[i].is_value() || tag_of(inputs[i].value()) == no_id) continue;
-      const InputRole role = input_role(program_.signature, program_.signature.input_specs[i]);
+      const InputRole role = roles[i];
       if (role != InputRole::constant && role != InputRole::state && role != InputRole::object)
         violation(concat("input '", graph_.name(inputs[i].value()), "'"),
                   concat("a user input is tagged '", tag_name(tag_of(inputs[i].value())), "'"),

@@ -61,10 +61,12 @@ class ScheduleChecker {
   }
   [[nodiscard]] std::optional<Name> constants() const {
     const std::span<const std::uint32_t> in = schedule_.at(schedule_.graphs[root_graph].inputs);
+    const std::vector<InputRole> roles = input_roles(parent_.signature);
+    const TensorIndex tensors(parent_);
     for (std::size_t i = 0; i < in.size(); ++i) {
       const InputSpec& spec = parent_.signature.input_specs[i];
-      if (input_role(parent_.signature, spec) != InputRole::constant) continue;
-      const Tensor* tensor = parent_.tensor_named(*target(spec));
+      if (roles[i] != InputRole::constant) continue;
+      const Tensor* tensor = tensors.find(*target(spec));
       if (tensor == nullptr ||
           !agree({.tag = EValue::Tag::tensor, .dtype = tensor->dtype, .dims = dims_of(*tensor)}, types_[in[i]]))
         return *target(spec);

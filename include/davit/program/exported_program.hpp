@@ -12,6 +12,7 @@
 #include "davit/core/name.hpp"
 #include "davit/core/tensor.hpp"
 #include "davit/program/graph.hpp"
+#include "davit/program/name_map.hpp"
 #include "davit/program/signature.hpp"
 
 namespace davit {
@@ -85,6 +86,26 @@ struct ProgramTables {
         if ((*list)[i].name == target) return &(*list)[i].tensor;
     return nullptr;
   }
+};
+
+/// Finds the tensors of a program by name, as tensor_named does, in O(log entries); views the program. Built in O(n log n).
+class TensorIndex {
+ public:
+  template <class Tables>
+  constexpr explicit TensorIndex(const Tables& program)
+      : lists_{&program.state_dict, &program.constants},
+        names_{NameIndex(program.state_dict, name_of_entry), NameIndex(program.constants, name_of_entry)} {}
+  template <class = void>
+  [[nodiscard]] constexpr const Tensor* find(std::string_view name) const noexcept {
+    for (std::size_t i = 0; i < 2; ++i)
+      if (const std::size_t at = names_[i].first(name); at != NameIndex::not_found) return &(*lists_[i])[at].tensor;
+    return nullptr;
+  }
+
+ private:
+  static constexpr auto name_of_entry = [](const NamedTensor& entry) { return entry.name.view(); };
+  const std::vector<NamedTensor>* lists_[2];
+  NameIndex names_[2];
 };
 
 /// A program exported by torch.export: its tables, made and destroyed in the library in compiled use, because that is a

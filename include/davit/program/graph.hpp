@@ -179,6 +179,7 @@ struct GraphModuleView {
   std::span<const Node> nodes;
   std::span<const Graph> graphs;
   std::span<const NodeMetadata> metadata;
+  const std::uint8_t* used = nullptr;  ///< per value, if somebody looked (see used_values): 1 if a node or a graph output uses it
 
   [[nodiscard]] constexpr std::string_view str(Text t) const noexcept { return text.substr(t.first, t.size); }
   [[nodiscard]] constexpr std::string_view str(Range r) const noexcept { return text.substr(r.first, r.count); }
@@ -216,6 +217,18 @@ struct GraphModuleView {
   }
 };
 
+/// Per value, 1 if a node or a graph output uses it: for GraphModuleView::used, so that asking is no search. O(arguments).
+template <class = void>
+[[nodiscard]] constexpr std::vector<std::uint8_t> used_values(GraphModuleView graph) {
+  std::vector<std::uint8_t> used(graph.values.size(), 0);
+  const auto mark = [&](Range list) {
+    for (const Argument& a : graph.args(list)) graph.for_each_value(a, [&](ValueId v) { used[v] = 1; });
+  };
+  for (const Node& n : graph.nodes) mark(n.inputs);
+  for (const Graph& g : graph.graphs) mark(g.outputs);
+  return used;
+}
+
 /// The tables of a program's graphs in their owning form. Build it with GraphBuilder or read it from a file.
 struct GraphModule {
   std::vector<char> text;
@@ -233,7 +246,8 @@ struct GraphModule {
     return {{m.text.data(), m.text.size()},           {m.dims.data(), m.dims.size()},
             {m.exprs.data(), m.exprs.size()},         {m.values.data(), m.values.size()},
             {m.arguments.data(), m.arguments.size()}, {m.nodes.data(), m.nodes.size()},
-            {m.graphs.data(), m.graphs.size()},       {m.metadata.data(), m.metadata.size()}};
+            {m.graphs.data(), m.graphs.size()},       {m.metadata.data(), m.metadata.size()},
+            nullptr};
   }
 };
 

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "davit/program/exported_program.hpp"
+#include "davit/program/name_map.hpp"
 #include "davit/program/violations.hpp"
 
 namespace davit::detail {
-
-template <class = void>
-[[nodiscard]] constexpr bool has_entry(const std::vector<NamedTensor>& entries, std::string_view name) {
-  for (const NamedTensor& entry : entries)
-    if (entry.name == name) return true;
-  return false;
-}
 
 /// The signature's inputs are the graph's inputs, and what they stand for exists.
 template <class = void>
@@ -24,6 +19,8 @@ constexpr void verify_signature_inputs(const ProgramTables& program, Violations&
   const GraphModuleView graph = program.view();
   const std::span<const Argument> inputs = graph.args(graph.root().inputs);
   const std::vector<InputSpec>& specs = program.signature.input_specs;
+  const auto name_of_entry = [](const NamedTensor& entry) { return entry.name.view(); };
+  const NameIndex state(program.state_dict, name_of_entry), constants(program.constants, name_of_entry);
   if (inputs.size() != specs.size()) {
     report.violation("signature", concat("it lists ", specs.size(), " inputs, the graph has ", inputs.size()));
     return;
@@ -37,19 +34,19 @@ constexpr void verify_signature_inputs(const ProgramTables& program, Violations&
     if (wanted == nullptr) continue;
     switch (kind(specs[i])) {
       case InputKind::parameter:
-        if (!has_entry(program.state_dict, *wanted))
+        if (!state.contains(*wanted))
           report.violation(where(), concat("parameter '", *wanted, "' is not in the state dict"));
         break;
       case InputKind::buffer:
-        if (*persistent(specs[i]) && !has_entry(program.state_dict, *wanted))
+        if (*persistent(specs[i]) && !state.contains(*wanted))
           report.violation(where(), concat("persistent buffer '", *wanted, "' is not in the state dict"));
-        if (!*persistent(specs[i]) && has_entry(program.state_dict, *wanted))
+        if (!*persistent(specs[i]) && state.contains(*wanted))
           report.violation(where(), concat("non-persistent buffer '", *wanted, "' is in the state dict"));
-        if (!*persistent(specs[i]) && !has_entry(program.constants, *wanted))
+        if (!*persistent(specs[i]) && !constants.contains(*wanted))
           report.violation(where(), concat("non-persistent buffer '", *wanted, "' is not among the constants"));
         break;
       case InputKind::constant_tensor:
-        if (!has_entry(program.constants, *wanted))
+        if (!constants.contains(*wanted))
           report.violation(where(), concat("constant '", *wanted, "' is not among the constants"));
         break;
       default: break;
@@ -57,25 +54,26 @@ constexpr void verify_signature_inputs(const ProgramTables& program, Violations&
   }
 }
 
-/// Whether an output of kind `k` may name `wanted`: an input of the kind that it changes.
-template <class = void>
-[[nodiscard]] constexpr bool names_input(const ProgramTables& program, OutputKind k, std::string_view wanted) {
-  for (const InputSpec& spec : program.signature.input_specs) {
-    const InputKind input = kind(spec);
-    switch (k) {
-      case OutputKind::buffer_mutation:
-        if (input == InputKind::buffer && *target(spec) == wanted) return true;
-        break;
-      case OutputKind::parameter_mutation:
-      case OutputKind::gradient_to_parameter:
-        if (input == InputKind::parameter && *target(spec) == wanted) return true;
-        break;
-      default:
-        if (input == InputKind::user_input && arg_name(spec) == wanted) return true;
+/// The names that outputs may give as what they change: buffers, parameters, user inputs.
+class ChangedNames {
+ public:
+  constexpr explicit ChangedNames(const ExportGraphSignature& signature) {
+    for (const InputSpec& spec : signature.input_specs) {
+      if (kind(spec) == InputKind::buffer) names_[0].push_back(target(spec)->view());
+      if (kind(spec) == InputKind::parameter) names_[1].push_back(target(spec)->view());
+      if (kind(spec) == InputKind::user_input) names_[2].push_back(arg_name(spec).view());
     }
+    for (std::vector<std::string_view>& names : names_) std::sort(names.begin(), names.end());
   }
-  return false;
-}
+  [[nodiscard]] constexpr bool has(OutputKind k, std::string_view wanted) const noexcept {
+    const bool of_parameter = k == OutputKind::parameter_mutation || k == OutputKind::gradient_to_parameter;
+    const std::vector<std::string_view>& names = names_[k == OutputKind::buffer_mutation ? 0 : of_parameter ? 1 : 2];
+    return std::binary_search(names.begin(), names.end(), wanted);
+  }
+
+ private:
+  std::vector<std::string_view> names_[3];
+};
 
 /// Where outputs of a kind stand in torch's order: tokens, mutations, user outputs, gradients.
 [[nodiscard]] constexpr int output_rank(OutputKind k) noexcept {
@@ -100,6 +98,7 @@ constexpr void verify_signature_outputs(const ProgramTables& program, Violations
     report.violation("signature", concat("it lists ", specs.size(), " outputs, the graph has ", outputs.size()));
     return;
   }
+  const ChangedNames changed(program.signature);
   int reached = 0;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const std::string_view name = arg_name(specs[i]);
@@ -110,7 +109,7 @@ constexpr void verify_signature_outputs(const ProgramTables& program, Violations
     const int rank = output_rank(k);
     if (rank < reached) report.violation(where(), "outputs must come as tokens, mutations, user outputs, gradients");
     if (rank > reached) reached = rank;
-    if (const Name* wanted = target(specs[i]); wanted != nullptr && !names_input(program, k, *wanted))
+    if (const Name* wanted = target(specs[i]); wanted != nullptr && !changed.has(k, *wanted))
       report.violation(where(), concat(name_of(k), " names '", *wanted, "', which is no such input"));
   }
 }

@@ -76,11 +76,12 @@ DAVIT_INLINE Result<std::shared_ptr<const ProgramBody>> make_program_body(const 
   body->handles = debug_handles.handle_all();
   body->roles = input_roles(method.program->signature);
   const std::vector<InputSpec>& specs = method.program->signature.input_specs;
+  const TensorIndex tensors(*method.program);
   for (std::size_t i = 0; i < body->roles.size(); ++i) {
     if (body->roles[i] == InputRole::object)
       body->objects.push_back(detail::object_state(*method.program, *target(specs[i])));
     if (body->roles[i] != InputRole::constant) continue;
-    const Tensor* tensor = method.program->tensor_named(*target(specs[i]));
+    const Tensor* tensor = tensors.find(*target(specs[i]));
     if (tensor == nullptr)
       return std::unexpected(Error{.code = ErrorCode::not_found,
                                    .stage = Stage::preprocess,

@@ -106,7 +106,9 @@ DAVIT_INLINE Result<onednn::Processed> onednn::preprocess(const Method& method, 
                                                           DebugHandleRecorder& debug_handles) {
   Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
   if (!body) return std::unexpected(std::move(body.error()));
-  const GraphModuleView graph = method.view();
+  GraphModuleView graph = method.view();
+  const std::vector<std::uint8_t> used = used_values(graph);
+  graph.used = used.data();
   for (NodeId id = 0; id < graph.nodes.size(); ++id)
     if (const char* reason = refuses(graph, id))
       return std::unexpected(Error{.code = ErrorCode::unsupported_operator,

@@ -62,7 +62,9 @@ inline constexpr auto op_table = detail::sorted_rules(
 /// The steps of a method; what `int8_kernels` does: see Planner. Errors: unsupported_operator, with the node, for what `refuses` refuses; corrupt_data for
 /// constants that are not what the graph says.
 [[nodiscard]] inline Result<Plan> make_plan(const ProgramBody& body, bool int8_kernels = false) {
-  const GraphModuleView graph = body.graph.view();
+  GraphModuleView graph = body.graph.view();
+  const std::vector<std::uint8_t> used = used_values(graph);
+  graph.used = used.data();
   for (NodeId n = 0; n < graph.nodes.size(); ++n)
     if (const char* reason = refuses(graph, n))
       return std::unexpected(Error{.code = ErrorCode::unsupported_operator,

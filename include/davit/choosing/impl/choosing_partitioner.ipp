@@ -31,7 +31,9 @@ DAVIT_INLINE Result<std::vector<std::uint32_t>> choosing_order(BackendTables bac
 
 DAVIT_INLINE RegionChoice make_choice(BackendTables backends, const Method& method, const std::vector<std::uint32_t>& order,
                                               RegionOptions options, std::vector<NodeRefusal>* refusals) {
-  const GraphModuleView graph = method.view();
+  GraphModuleView graph = method.view();
+  const std::vector<std::uint8_t> used = used_values(graph);
+  graph.used = used.data();
   std::vector<std::uint64_t> support(graph.nodes.size(), 0);
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < order.size(); ++i) {

@@ -11,6 +11,8 @@ namespace davit {
 DAVIT_INLINE PartitionResult assign_nodes(BackendTables backends, GraphModuleView graph, std::vector<std::uint32_t> backend_of_node,
                                           std::span<const std::uint32_t> chain_of_node, std::uint32_t chains) {
   PartitionResult out(graph);
+  const std::vector<std::uint8_t> used = used_values(graph);
+  graph.used = used.data();
   std::vector<std::uint8_t> broken(chains, 0);
   for (NodeId n = 0; n < graph.nodes.size(); ++n) {
     std::uint32_t& wanted = backend_of_node[n];

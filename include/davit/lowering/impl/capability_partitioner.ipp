@@ -15,7 +15,9 @@ class PartitionByCapability {
   PartitionByCapability(BackendTables backends, const CapabilityOptions& options) : backends_(backends), options_(options) {}
 
   [[nodiscard]] Result<PartitionResult> run(const Method& method) const {
-    const GraphModuleView graph = method.view();
+    GraphModuleView graph = method.view();
+    const std::vector<std::uint8_t> used = used_values(graph);
+    graph.used = used.data();
     PartitionResult out(graph);
     std::vector<std::uint32_t> order = options_.order;
     if (order.empty())

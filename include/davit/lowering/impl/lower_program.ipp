@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -51,9 +52,10 @@ class SharedState {
   /// The programs must be verified. O(their sizes).
   explicit SharedState(std::span<const ExportedProgram* const> programs) {
     for (const ExportedProgram* program : programs) {
-      for (const Name& name : written_in_place(*program)) add(*program, name);
+      const TensorIndex tensors(*program);
+      for (const Name& name : written_in_place(*program)) add(tensors, name);
       for (const OutputSpec& spec : program->signature.output_specs)
-        if (kind(spec) == OutputKind::buffer_mutation || kind(spec) == OutputKind::parameter_mutation) add(*program, *target(spec));
+        if (kind(spec) == OutputKind::buffer_mutation || kind(spec) == OutputKind::parameter_mutation) add(tensors, *target(spec));
     }
     std::ranges::sort(changed_, {}, &Changed::name);
   }
@@ -61,10 +63,11 @@ class SharedState {
   [[nodiscard]] const ExportedProgram* mark(const ExportedProgram& program, ExportedProgram& own) const {
     if (changed_.empty()) return &program;
     std::vector<Name> unlisted;
-    for (const InputSpec& spec : program.signature.input_specs) {
-      const Name* attribute = kind(spec) == InputKind::custom_obj ? nullptr : target(spec);
-      if (attribute != nullptr && changes(*attribute, program) && !is_mutated(program.signature, *attribute)) unlisted.push_back(*attribute);
-    }
+    const TensorIndex tensors(program);
+    const std::vector<InputRole> roles = input_roles(program.signature);
+    for (std::size_t i = 0; i < roles.size(); ++i)
+      if (const Name* attribute = target(program.signature.input_specs[i]); roles[i] == InputRole::constant && changes(*attribute, tensors))
+        unlisted.push_back(*attribute);
     if (unlisted.empty()) return &program;
     own = program;
     own.signature.unlisted_state = std::move(unlisted);
@@ -72,14 +75,14 @@ class SharedState {
   }
 
  private:
-  void add(const ExportedProgram& program, const Name& name) {
-    if (const Tensor* tensor = program.tensor_named(name); tensor != nullptr) changed_.push_back({name, tensor});
+  void add(const TensorIndex& tensors, const Name& name) {
+    if (const Tensor* tensor = tensors.find(name); tensor != nullptr) changed_.push_back({name, tensor});
   }
   /// A tensor of the same name but of another dtype or of other sizes is another one.
-  [[nodiscard]] bool changes(const Name& name, const ExportedProgram& program) const {
+  [[nodiscard]] bool changes(const Name& name, const TensorIndex& tensors) const {
     const Tensor* own = nullptr;
     for (auto at = std::ranges::lower_bound(changed_, name, {}, &Changed::name); at != changed_.end() && at->name == name; ++at) {
-      if (own == nullptr) own = program.tensor_named(name);
+      if (own == nullptr) own = tensors.find(name);
       if (own != nullptr && own->dtype == at->tensor->dtype && own->sizes == at->tensor->sizes) return true;
     }
     return false;
@@ -150,20 +153,25 @@ class MethodLowering {
 
   /// The buffers that the lowered method changes, with their initial values.
   [[nodiscard]] Result<void> add_state(std::vector<NamedTensor>& state, const LoweredMethod& method) const {
+    const NameIndex known(state, [](const NamedTensor& entry) { return entry.name.view(); });
+    const TensorIndex tensors(program_);
+    const std::vector<InputPort>& ports = method.interface.inputs;
+    const NameIndex targets(ports, [](const InputPort& port) { return port.target.view(); });
+    std::vector<NamedTensor> more;
     const auto add = [&](const Name& target) -> Result<void> {
-      for (const NamedTensor& entry : state)
-        if (entry.name == target) return {};
-      const Tensor* tensor = program_.tensor_named(target);
+      if (known.contains(target)) return {};
+      const Tensor* tensor = tensors.find(target);
       if (tensor == nullptr)
         return std::unexpected(Error{.code = ErrorCode::not_found, .stage = Stage::partition,
                                      .where = concat("buffer '", target, "'"), .what = "the program holds no tensor of that name",
                                      .fix = "export the program again with its weights"});
-      state.push_back({target, *tensor});
+      more.push_back({target, *tensor});
       return {};
     };
-    for (const InputPort& port : method.interface.inputs)
-      if (port.role == InputRole::state)
-        if (Result<void> added = add(port.target); !added) return added;
+    for (std::size_t i = 0; i < ports.size(); ++i)
+      if (ports[i].role == InputRole::state && targets.first(ports[i].target) == i)
+        if (Result<void> added = add(ports[i].target); !added) return added;
+    state.insert(state.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
     return {};
   }
 

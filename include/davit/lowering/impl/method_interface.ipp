@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -42,9 +43,10 @@ DAVIT_INLINE MethodInterface method_interface(const ExportedProgram& program) {
   const ExportGraphSignature& signature = program.signature;
   const std::vector<std::uint8_t> written = inputs_written_in_place(graph);
   out.exprs.assign(graph.exprs.begin(), graph.exprs.end());
+  const std::vector<InputRole> roles = input_roles(signature);
   for (std::size_t i = 0; i < signature.input_specs.size(); ++i) {
     const InputSpec& spec = signature.input_specs[i];
-    const InputRole role = input_role(signature, spec);
+    const InputRole role = roles[i];
     if (role != InputRole::user && role != InputRole::state) continue;
     InputPort port{.name = arg_name(spec), .role = role, .type = detail::port_type(graph, graph.args(graph.root().inputs)[i])};
     if (const Name* name = target(spec)) port.target = *name;
@@ -59,10 +61,10 @@ DAVIT_INLINE MethodInterface method_interface(const ExportedProgram& program) {
     if (const Name* name = target(spec)) port.target = *name;
     out.outputs.push_back(std::move(port));
   }
+  const NameIndex symbols(graph.exprs, [&](const Expr& e) { return e.op == ExprOp::symbol ? graph.str(e.name) : std::string_view(); });
   for (const RangeConstraint& range : program.range_constraints)
-    for (ExprId id = 0; id < graph.exprs.size(); ++id)
-      if (graph.exprs[id].op == ExprOp::symbol && graph.str(graph.exprs[id].name) == range.symbol)
-        out.ranges.push_back({id, range.min.value_or(INT64_MIN), range.max.value_or(INT64_MAX)});
+    if (const std::size_t id = symbols.first(range.symbol); id != NameIndex::not_found && !range.symbol.empty())
+      out.ranges.push_back({static_cast<ExprId>(id), range.min.value_or(INT64_MIN), range.max.value_or(INT64_MAX)});
   for (Expr& e : out.exprs) e.name = {};
   return out;
 }

@@ -54,9 +54,9 @@ class ScheduleBuilder {
     };
     std::vector<std::uint32_t> kept;
     const std::span<const std::uint32_t> in = out_.at(out_.graphs[root_graph].inputs);
+    const std::vector<InputRole> roles = input_roles(parent_.signature);
     for (std::size_t i = 0; i < in.size(); ++i)
-      if (const InputRole role = input_role(parent_.signature, parent_.signature.input_specs[i]); role == InputRole::user || role == InputRole::state)
-        kept.push_back(in[i]);
+      if (roles[i] == InputRole::user || roles[i] == InputRole::state) kept.push_back(in[i]);
     std::size_t next = 0;
     for (const InputPort& port : interface_.inputs) {
       const Schedule::MovedBuffer* buffer = port.role == InputRole::state ? find(port.target) : nullptr;

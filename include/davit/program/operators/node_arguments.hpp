@@ -92,8 +92,9 @@ class NodeArguments {
   [[nodiscard]] constexpr ValueId output(std::size_t i = 0) const noexcept {
     return i < call_.outputs.size() && call_.outputs[i].is_value() ? call_.outputs[i].value() : no_id;
   }
-  /// True if a node or a graph output uses the value. O(arguments of its graph).
+  /// True if a node or a graph output uses the value. O(1) if the view knows (see used_values), else O(arguments of its graph).
   [[nodiscard]] constexpr bool is_used(ValueId v) const noexcept {
+    if (graph_.used != nullptr) return graph_.used[v] != 0;
     const Graph& own = graph_.graphs[graph_.nodes[node_].graph];
     bool used = false;
     const auto look = [&](const Argument& a) {

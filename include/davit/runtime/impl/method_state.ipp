@@ -91,9 +91,11 @@ DAVIT_INLINE void MethodState::fill_slots() {
   const ExportedProgram& parent = method->parent;
   const std::vector<InputSpec>& specs = parent.signature.input_specs;
   const std::span<const std::uint32_t> in = schedule->at(schedule->graphs[root_graph].inputs);
+  const std::vector<InputRole> roles = input_roles(parent.signature);
+  const TensorIndex tensors(parent);
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    if (input_role(parent.signature, specs[i]) != InputRole::constant) continue;
-    if (const Tensor* tensor = parent.tensor_named(*target(specs[i]))) slots[in[i]] = EValue(tensor->view());
+    if (roles[i] != InputRole::constant) continue;
+    if (const Tensor* tensor = tensors.find(*target(specs[i]))) slots[in[i]] = EValue(tensor->view());
   }
   for (const Schedule::Literal& literal : schedule->literals) slots[literal.slot] = literal_value(parent.view(), literal.argument);
 }

@@ -59,6 +59,7 @@ DAVIT_INLINE void TokenWriter::inputs(const ExportedProgram& program) {
   tokens.reserve(64 * graph.nodes.size());
   const std::vector<InputRole> roles = input_roles(program.signature);
   const std::span<const Argument> in = graph.args(graph.root().inputs);
+  const TensorIndex tensors(program);
   std::uint32_t passed = 0;
   for (std::size_t i = 0; i < in.size() && i < roles.size(); ++i) {
     const bool is_passed = roles[i] == InputRole::state || roles[i] == InputRole::user;
@@ -68,7 +69,7 @@ DAVIT_INLINE void TokenWriter::inputs(const ExportedProgram& program) {
     if (is_passed) {
       operands[in[i].value()] = operand;
     } else if (const Name* wanted = target(program.signature.input_specs[i])) {
-      const Tensor* tensor = program.tensor_named(*wanted);
+      const Tensor* tensor = tensors.find(*wanted);
       if (tensor == nullptr || tensor->dtype != ScalarType::float32) continue;
       begin(constant_text(tensor->view()));
       operands[in[i].value()] = end(no_debug_handle);
