@@ -8,6 +8,7 @@
 #include "davit/lowering/cut_program.hpp"
 #include "davit/lowering/partitioning.hpp"
 #include "davit/lowering/schedule.hpp"
+#include "davit/program/name_map.hpp"
 
 namespace davit {
 
@@ -190,13 +191,14 @@ class ScheduleBuilder {
     s.outputs.first = static_cast<std::uint32_t>(out_.slots.size());
     std::size_t next_token = 0;
     std::size_t next_made = 0;
+    const std::span<Schedule::MovedBuffer> own = std::span(out_.buffers).subspan(first_buffer);
+    const NameIndex taken(own, [](const Schedule::MovedBuffer& buffer) { return buffer.target.view(); });
     for (const OutputPort& port : interface.outputs) {
       if (port.kind == OutputKind::token) {
         if (next_token == tokens.size()) return false;
         out_.slots.push_back(tokens[next_token++]);
       } else if (port.kind == OutputKind::buffer_mutation || port.kind == OutputKind::parameter_mutation) {
-        for (std::size_t b = first_buffer; b < out_.buffers.size(); ++b)
-          if (out_.buffers[b].target == port.target) out_.buffers[b].result = out_.slot_count;
+        if (const std::size_t at = taken.first(port.target); at != NameIndex::not_found) own[at].result = out_.slot_count;
         out_.slots.push_back(out_.slot_count++);
       } else {
         if (next_made == made.size()) return false;
