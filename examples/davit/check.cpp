@@ -136,7 +136,7 @@ class Comparison {
   if (lowering.saved) {
     const Result<std::vector<std::byte>> package = runner->save();
     if (!package) return failed(package.error());
-    runner = Runner::load(SharedBytes::copy_of(*package));
+    runner = Runner::load(SharedBytes::copy_of(*package), lowering);
     if (!runner) return failed(runner.error());
   }
   std::vector<std::string> failures;

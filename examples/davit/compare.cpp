@@ -155,7 +155,7 @@ class CallComparison {
 }
 
 [[nodiscard]] Result<bool> compare_program(const CompareOptions& options) {
-  const Result<ExportedProgram> program = formats::read_pt2(options.model);
+  const Result<ExportedProgram> program = formats::read_pt2(options.model, {.limits = options.lowering.limits});
   if (!program) return std::unexpected(program.error());
   const Result<std::vector<Input>> inputs = options.inputs.empty() ? random_inputs(*program, options.seed) : parse_inputs(options.inputs);
   if (!inputs) return std::unexpected(inputs.error());

@@ -2,7 +2,7 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +10,7 @@
 
 #include "commands.hpp"
 #include "davit/formats/embed_program.hpp"
+#include "davit/formats/mapped_file.hpp"
 #include "davit/formats/pt2.hpp"
 
 namespace tool {
@@ -17,14 +18,6 @@ namespace tool {
 namespace {
 
 using namespace davit;
-
-[[nodiscard]] Result<void> write_file(const std::filesystem::path& file, std::span<const char> bytes) {
-  std::ofstream out(file, std::ios::binary);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (out.flush()) return {};
-  return std::unexpected(Error{
-      .code = ErrorCode::io_error, .stage = Stage::save, .where = Name(file.string()), .what = "it cannot be written"});
-}
 
 /// "s0=1" as a symbol and a number.
 [[nodiscard]] Result<std::pair<std::string, std::int64_t>> symbol(const std::string& text) {
@@ -60,11 +53,10 @@ using namespace davit;
     std::fprintf(stderr, "davit: warning: the embedded program does not check %s\n", printable(assertion).c_str());
   const std::filesystem::path folder(options.output);
   std::filesystem::create_directories(folder);
-  if (Result<void> written = write_file(folder / (how.name + ".hpp"), embedded->header); !written) return written;
+  if (Result<void> written = formats::write_file((folder / (how.name + ".hpp")).string(), embedded->header); !written) return written;
   if (how.weights_as_array) return {};
   // written even if it is empty, so that build systems know what comes out
-  return write_file(folder / (how.name + ".bin"),
-                    {reinterpret_cast<const char*>(embedded->blob.data()), embedded->blob.size()});
+  return formats::write_file((folder / (how.name + ".bin")).string(), std::span<const std::byte>(embedded->blob));
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "commands.hpp"
 #include "davit/formats/partition_html.hpp"
+#include "davit/formats/mapped_file.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/lowering/print_report.hpp"
 #include "davit/lowering/write_dot.hpp"
@@ -19,15 +19,8 @@ namespace {
 
 using namespace davit;
 
-[[nodiscard]] Result<void> write_text(const std::string& file, std::string_view text) {
-  std::ofstream out(file, std::ios::binary);
-  out.write(text.data(), static_cast<std::streamsize>(text.size()));
-  if (out.flush()) return {};
-  return std::unexpected(Error{.code = ErrorCode::io_error, .stage = Stage::save, .where = Name(file), .what = "it cannot be written"});
-}
-
 [[nodiscard]] Result<void> lower_program(const LowerCommand& options) {
-  const Result<ExportedProgram> program = formats::read_pt2(options.model);
+  const Result<ExportedProgram> program = formats::read_pt2(options.model, {.limits = options.lowering.limits});
   if (!program) return std::unexpected(program.error());
   Diagnostics diagnostics;
   const Result<Runner> runner = Runner::lower(*program, options.lowering, false, &diagnostics);
@@ -38,11 +31,11 @@ using namespace davit;
   if (!options.dot.empty()) {
     std::string dot;
     for (const PartitionReport& report : diagnostics.reports) dot += write_dot(report);
-    if (Result<void> written = write_text(options.dot, dot); !written) return written;
+    if (Result<void> written = formats::write_file(options.dot, dot); !written) return written;
   }
   if (!options.html.empty()) {
     const std::string title = std::filesystem::path(options.model).filename().string() + ", lowered";
-    if (Result<void> written = write_text(options.html, formats::partition_html(title, diagnostics.reports)); !written)
+    if (Result<void> written = formats::write_file(options.html, formats::partition_html(title, diagnostics.reports)); !written)
       return written;
   }
   return options.output.empty() ? Result<void>() : runner->save(options.output, !options.strip_debug_map);

@@ -22,6 +22,9 @@ void add_lowering(CLI::App& command, tool::LoweringChoice& choice) {
                   "for choose: measure what this table lacks, if it is there, and write it; without --costs and this, measure and forget")
       ->excludes(costs);
   command.add_option("--threads", choice.threads, "threads of one run, for backends that have them (1)")->check(CLI::Range(1, 1024));
+  command.add_option("--max-memory", choice.limits.max_memory, "bytes that state, arena and a partition's own memory may have, each (64G)")
+      ->transform(CLI::AsSizeValue(false));
+  command.add_option("--max-loop-iterations", choice.limits.max_loop_iterations, "of one loop (2^32)")->check(CLI::NonNegativeNumber);
   command.add_flag("--full-delegation", choice.full_delegation, "fail if the partitioner leaves a node");
 }
 

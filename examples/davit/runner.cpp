@@ -27,10 +27,10 @@ struct Runner::Sessions {
   std::unique_ptr<ToolTracer> tracer;  ///< null: not traced
   Session session;
 
-  [[nodiscard]] static Result<Runner> start(Result<LoweredProgram> program, bool trace) {
+  [[nodiscard]] static Result<Runner> start(Result<LoweredProgram> program, const Limits& limits, bool trace) {
     if (!program) return std::unexpected(std::move(program.error()));
     auto tracer = trace ? std::make_unique<ToolTracer>() : nullptr;
-    SessionOptions options;
+    SessionOptions options{.limits = limits};
     if (trace) options.tracer.emplace(*tracer);
     Result<Session> session = Session::make(*std::move(program), options);
     if (!session) return std::unexpected(std::move(session.error()));
@@ -102,14 +102,14 @@ Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoic
       choice, [&](const auto& partitioner) { return to_backend(program, partitioner, options, diagnostics); });
   if (!lowered) return std::unexpected(std::move(lowered.error()));
   if (Result<void> written = choice.costs->write(); !written) return std::unexpected(std::move(written.error()));
-  return Sessions::start(std::move(lowered), trace);
+  return Sessions::start(std::move(lowered), choice.limits, trace);
 }
-Result<Runner> Runner::load(const std::string& file, bool trace, std::uint32_t threads) {
-  set_threads(threads);
-  return Sessions::start(formats::load_program<Backends>(std::filesystem::path(file)), trace);
+Result<Runner> Runner::load(const std::string& file, const LoweringChoice& choice, bool trace) {
+  set_threads(choice.threads);
+  return Sessions::start(formats::load_program<Backends>(std::filesystem::path(file)), choice.limits, trace);
 }
-Result<Runner> Runner::load(const SharedBytes& bytes, bool trace) {
-  return Sessions::start(formats::load_program<Backends>(bytes), trace);
+Result<Runner> Runner::load(const SharedBytes& bytes, const LoweringChoice& choice, bool trace) {
+  return Sessions::start(formats::load_program<Backends>(bytes), choice.limits, trace);
 }
 
 Runner::Runner(std::unique_ptr<Sessions> sessions) noexcept : sessions_(std::move(sessions)) {}

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "davit/core/evalue.hpp"
+#include "davit/core/limits.hpp"
 #include "davit/lowering/method_interface.hpp"
 #include "davit/lowering/partition_report.hpp"
 #include "davit/program/exported_program.hpp"
@@ -29,6 +30,7 @@ struct LoweringChoice {
   bool full_delegation = false;
   bool keep_originals = false;
   std::string shared_constants = "share";  ///< or "duplicate", "refuse"
+  davit::Limits limits{};  ///< of reading and running
   bool saved = false;  ///< check: save the lowered program and load it back before it runs
 };
 
@@ -42,8 +44,8 @@ class Runner {
   [[nodiscard]] static davit::Result<Runner> lower(const davit::ExportedProgram& program, const LoweringChoice& choice,
                                                    bool trace = false, davit::Diagnostics* diagnostics = nullptr);
   /// Loads what save() wrote. Errors: what loading reports.
-  [[nodiscard]] static davit::Result<Runner> load(const std::string& file, bool trace = false, std::uint32_t threads = 1);
-  [[nodiscard]] static davit::Result<Runner> load(const davit::SharedBytes& bytes, bool trace = false);
+  [[nodiscard]] static davit::Result<Runner> load(const std::string& file, const LoweringChoice& choice, bool trace = false);
+  [[nodiscard]] static davit::Result<Runner> load(const davit::SharedBytes& bytes, const LoweringChoice& choice, bool trace = false);
   Runner(Runner&&) noexcept;
   Runner& operator=(Runner&&) noexcept;
   ~Runner();

@@ -11,6 +11,7 @@
 #include "davit/core/evalue.hpp"
 #include "davit/core/fixed_string.hpp"
 #include "davit/core/freeze.hpp"
+#include "davit/core/limits.hpp"
 #include "davit/core/name.hpp"
 #include "davit/core/scalar_type.hpp"
 #include "davit/core/segments.hpp"

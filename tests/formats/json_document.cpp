@@ -65,9 +65,22 @@ TEST_CASE("text that is no JSON is an error") {
 }
 
 TEST_CASE("nesting takes no stack") {
-  const std::size_t depth = 1000000;
-  CHECK(parse_json(std::string(depth, '[') + std::string(depth, ']')));
-  CHECK(!parse_json(std::string(depth, '[')));
+  const std::uint32_t depth = 1000000;
+  CHECK(parse_json(std::string(depth, '[') + std::string(depth, ']'), "json", {.max_depth = depth}));
+  CHECK(!parse_json(std::string(depth, '['), "json", {.max_depth = depth}));
+}
+
+TEST_CASE("depth, values and bytes have limits") {
+  const auto refusal = [](std::string_view text, Limits limits) {
+    const auto read = parse_json(text, "json", limits);
+    return read ? std::string() : std::string(read.error().what.view());
+  };
+  CHECK(refusal(std::string(33000, '['), {}) == "it is nested deeper than Limits::max_depth, at byte 512");
+  CHECK(refusal("[[1]]", {.max_depth = 2}).empty());
+  CHECK(refusal("[[1]]", {.max_depth = 1}) == "it is nested deeper than Limits::max_depth, at byte 1");
+  CHECK(refusal("[1, 2]", {.max_nodes = 3}).empty());
+  CHECK(refusal("[1, 2, \"x\"]", {.max_nodes = 3}).starts_with("it has more values than Limits::max_nodes"));
+  CHECK(refusal("[1, 2]", {.max_parsed_bytes = 5}) == "the JSON text is larger than Limits::max_parsed_bytes");
 }
 
 TEST_CASE("strings are decoded") {

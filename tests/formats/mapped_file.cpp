@@ -2,6 +2,12 @@
 #include "davit/formats/mapped_file.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <filesystem>
+#include <iterator>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -69,4 +75,50 @@ TEST_CASE("what cannot be mapped is an error that names the path") {
   check_refused(folder.path / "empty", "the file is empty");
   REQUIRE(::mkfifo((folder.path / "pipe").c_str(), 0600) == 0);
   check_refused(folder.path / "pipe", "it is not a regular file");
+}
+
+TEST_CASE("a file is written whole, or what was there stays") {
+  const auto folder = std::filesystem::temp_directory_path() / ("davit_write_file_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  const std::string file = (folder / "a").string();
+  const auto content = [&] {
+    const auto bytes = formats::map_file(file);
+    return bytes ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()) : std::string();
+  };
+  REQUIRE(formats::write_file(file, "first"));
+  CHECK(content() == "first");
+  std::filesystem::create_symlink("a", folder / "link");
+  REQUIRE(formats::write_file((folder / "link").string(), "second"));
+  CHECK(content() == "second");
+  CHECK(std::filesystem::is_symlink(folder / "link"));
+  // no room: a process that may write 4 KiB, as a full disk does
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit small{4096, 4096};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+    std::signal(SIGXFSZ, SIG_IGN);
+    const auto written = formats::write_file(file, std::string(100'000, 'x'));
+    ::_exit(!written && written.error().code == ErrorCode::io_error && written.error().stage == Stage::save ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+  CHECK(content() == "second");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 2);
+  // killed while it writes: the signal that the 4097th byte brings
+  const pid_t killed = ::fork();
+  if (killed == 0) {
+    const rlimit small{4096, 4096};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+    std::signal(SIGXFSZ, SIG_DFL);
+    (void)formats::write_file(file, std::string(100'000, 'x'));
+    ::_exit(0);
+  }
+  ::waitpid(killed, &status, 0);
+  CHECK(WIFSIGNALED(status));
+  CHECK(content() == "second");
+  CHECK(!formats::write_file((folder / "none" / "a").string(), "x"));
+  CHECK(!formats::write_file(folder.string(), "x"));
+  CHECK(!formats::write_file("/dev/full", "x"));
+  std::filesystem::remove_all(folder);
 }

@@ -213,7 +213,7 @@ ExportedProgram rich() {
   return d.finish();
 }
 /// Two runs of the rich program as numbers; empty if one failed.
-Floats rich_history(const LoweredProgram& program, RunLimits limits = {}) {
+Floats rich_history(const LoweredProgram& program, Limits limits = {}) {
   Session session = *Session::make(program, {.limits = limits});
   const Tensor x = programs::scalar(1);
   const Tensor v = programs::tensor({4}, {1, 2, 3, 4});

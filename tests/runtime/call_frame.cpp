@@ -7,6 +7,8 @@
 
 #include "../support/draft.hpp"
 
+#include "davit/core/limits.hpp"
+
 using namespace davit;
 using support::Draft;
 
@@ -74,6 +76,17 @@ TEST_CASE("reuse_tensor keeps storage of the right dtype and sizes, and refuses 
   CHECK(t.numel() == 0);
 }
 
+TEST_CASE("state is copied within a limit, whatever its strides say") {
+  NamedTensor one{"b", Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{4})};
+  NamedTensor expanded = one;  // 4 bytes of storage that claim 4 TiB
+  expanded.tensor.sizes = {std::int64_t{1} << 40};
+  expanded.tensor.strides = {0};
+  CHECK(copy_state(std::vector{one, one}, 32));
+  CHECK(!copy_state(std::vector{one, one}, 31));
+  const auto refused = copy_state(std::vector{expanded}, Limits{}.max_memory);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == ErrorCode::out_of_memory);
+}
 TEST_CASE("reuse_tensor makes a contiguous tensor of one that is not") {
   const std::int64_t sizes[] = {2, 2};
   Tensor t = Tensor::zeros(ScalarType::float32, sizes);

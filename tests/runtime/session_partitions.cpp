@@ -481,7 +481,7 @@ TEST_CASE("what a scan runs over must have slices, as many in every tensor, and 
   d.node("higher_order.map_impl", {d.b.subgraph(body), d.b.tensors({x, y}), d.b.tensors({})}, {out});
   d.output(out);
   const LoweredProgram lowered = split(d.finish());
-  const auto run = [&](std::int64_t a, std::int64_t b, RunLimits limits) {
+  const auto run = [&](std::int64_t a, std::int64_t b, Limits limits) {
     Session session = *Session::make(lowered, {.limits = limits});
     const Tensor first = ramp(a);
     const Tensor second = ramp(b);

@@ -26,6 +26,7 @@ struct DelegateCall {
   std::span<const EValue> inputs{};
   std::span<EValue> outputs{};
   std::span<std::byte> scratch{};
+  std::uint64_t max_memory = UINT64_MAX;
   TextReport* report = nullptr;
   TracerRef* tracer = nullptr;  ///< of execute_traced
 };
@@ -86,7 +87,7 @@ struct BackendCalls {
 
   template <class Tracing>
   static Status execute(const DelegateCall& call, Tracing& tracer) {
-    ExecuteContext<Tracing, TextReport, Workspace> context(tracer, *call.report, *static_cast<Workspace*>(call.workspace), call.scratch);
+    ExecuteContext<Tracing, TextReport, Workspace> context(tracer, *call.report, *static_cast<Workspace*>(call.workspace), call.scratch, call.max_memory);
     return B::execute(as<Handle>(call.handle), call.inputs, call.outputs, context);
   }
   static Status execute_quietly(const DelegateCall& call) {

@@ -89,12 +89,16 @@ struct NoReport {
 template <Tracer T = NullTracer, class Report = NoReport, class Workspace = std::monostate>
 class ExecuteContext {
  public:
-  constexpr ExecuteContext(T& tracer, Report& report, Workspace& workspace, std::span<std::byte> scratch = {}) noexcept
-      : tracer_(&tracer), report_(&report), workspace_(&workspace), scratch_(scratch) {}
+  constexpr ExecuteContext(T& tracer, Report& report, Workspace& workspace, std::span<std::byte> scratch = {},
+                           std::uint64_t max_memory = UINT64_MAX) noexcept
+      : tracer_(&tracer), report_(&report), workspace_(&workspace), scratch_(scratch), max_memory_(max_memory) {}
 
   [[nodiscard]] constexpr Workspace& workspace() const noexcept { return *workspace_; }
   /// As many bytes as the backend's prepare asked for, aligned to 64.
   [[nodiscard]] constexpr std::span<std::byte> scratch() const noexcept { return scratch_; }
+
+  /// How many bytes the backend may take besides: for outputs whose sizes depend on data, and the like.
+  [[nodiscard]] constexpr std::uint64_t max_memory() const noexcept { return max_memory_; }
 
   /// A fault to return, with a sentence made of `parts` (strings and integers) where a report is kept.
   template <class... Parts>
@@ -118,6 +122,7 @@ class ExecuteContext {
   Report* report_;
   Workspace* workspace_;
   std::span<std::byte> scratch_;
+  std::uint64_t max_memory_;
 };
 
 }  // namespace davit

@@ -18,13 +18,11 @@
 #include <vector>
 
 #include "davit/core/error.hpp"
+#include "davit/core/limits.hpp"
 
 namespace davit::formats {
 
 class Json;
-
-/// The longest JSON text that parse_json takes, in bytes.
-inline constexpr std::size_t max_json_size = std::size_t{1} << 31;
 
 enum class JsonKind : std::uint8_t { null, false_, true_, integer, real, string, array, object };
 
@@ -70,7 +68,11 @@ class JsonHandler {
   using Ch = char;
   using Size = rapidjson::SizeType;
 
-  JsonHandler(JsonDocument& document, std::string_view name) : document_(document) { document_.name_ = name; }
+  JsonHandler(JsonDocument& document, std::string_view name, const Limits& limits) : document_(document), limits_(limits) {
+    document_.name_ = name;
+  }
+  /// Why the text was not read to its end, if that was not its numbers' fault.
+  [[nodiscard]] const char* refusal() const noexcept { return refusal_; }
 
   bool Null() { return add(JsonKind::null); }
   bool Bool(bool b) { return add(b ? JsonKind::true_ : JsonKind::false_); }
@@ -81,7 +83,7 @@ class JsonHandler {
   bool Double(double d) { return add(JsonKind::real, std::bit_cast<std::uint64_t>(d)); }
   bool Key(const char* text, Size size, bool copy) { return String(text, size, copy); }
   bool String(const char* text, Size size, bool) {
-    add(JsonKind::string, document_.text_.size(), size);
+    if (!add(JsonKind::string, document_.text_.size(), size)) return false;
     document_.text_.append(text, size);
     return true;
   }
@@ -93,10 +95,16 @@ class JsonHandler {
 
  private:
   bool add(JsonKind kind, std::uint64_t payload = 0, std::uint32_t size = 0) {
+    if (document_.nodes_.size() >= limits_.max_nodes) return refuse("it has more values than Limits::max_nodes");
     document_.nodes_.push_back({kind, size, payload});
     return true;
   }
+  bool refuse(const char* why) noexcept {
+    refusal_ = why;
+    return false;
+  }
   bool open(JsonKind kind) {
+    if (open_.size() >= limits_.max_depth) return refuse("it is nested deeper than Limits::max_depth");
     open_.push_back(document_.nodes_.size());
     return add(kind);
   }
@@ -109,6 +117,8 @@ class JsonHandler {
   }
 
   JsonDocument& document_;
+  Limits limits_;
+  const char* refusal_ = nullptr;
   std::vector<std::size_t> open_;
 };
 
@@ -129,9 +139,9 @@ inline bool JsonHandler::RawNumber(const char* text, Size size, bool) {
 
 /// Parses a JSON text as Python's json module writes it: bare NaN, Infinity and -Infinity are numbers, text is UTF-8.
 ///
-/// `name` is what errors call the text. Nesting is unlimited and needs no stack. A number that no double is near to is
+/// `name` is what errors call the text. Nesting needs no stack. A number that no double is near to is
 /// an error. O(size), in time and in memory.
-[[nodiscard]] inline Result<JsonDocument> parse_json(std::string_view text, std::string_view name = "json") {
+[[nodiscard]] inline Result<JsonDocument> parse_json(std::string_view text, std::string_view name = "json", const Limits& limits = {}) {
   const auto fail = [name](const auto&... what) {
     return std::unexpected(Error{.code = ErrorCode::corrupt_data,
                                  .stage = Stage::load,
@@ -139,16 +149,18 @@ inline bool JsonHandler::RawNumber(const char* text, Size size, bool) {
                                  .what = concat(what...),
                                  .fix = "export the program again"});
   };
-  if (text.size() >= max_json_size) return fail("the JSON text is larger than ", max_json_size, " bytes");
+  constexpr std::size_t most = std::size_t{1} << 32;  // what a node's number can be
+  if (text.size() > limits.max_parsed_bytes || text.size() >= most) return fail("the JSON text is larger than Limits::max_parsed_bytes");
   constexpr unsigned flags = rapidjson::kParseIterativeFlag | rapidjson::kParseNanAndInfFlag |
                              rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
   JsonDocument document;
-  JsonHandler handler(document, name);
+  JsonHandler handler(document, name, limits);
   rapidjson::MemoryStream memory(text.data(), text.size());
   rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream> stream(memory);
   rapidjson::Reader reader;
   const rapidjson::ParseResult outcome = reader.Parse<flags>(stream, handler);
   if (!outcome.IsError()) return document;
+  if (handler.refusal() != nullptr) return fail(handler.refusal(), ", at byte ", outcome.Offset());
   if (outcome.Code() == rapidjson::kParseErrorTermination) {
     return fail("the number at byte ", outcome.Offset(), " is out of range");
   }

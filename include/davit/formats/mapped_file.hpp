@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "davit/core/config.hpp"
 #include "davit/core/error.hpp"
@@ -14,6 +17,13 @@ namespace davit::formats {
 ///
 /// Errors: io_error, with the path, for what is missing, unreadable, empty or not a regular file.
 [[nodiscard]] Result<SharedBytes> map_file(const std::string& path);
+
+/// Writes a file whole or leaves what was there: the bytes go to a new file beside it, which takes its name when all of them lie
+/// on the disk. What is there and is no regular file (a device, a pipe) is written as it is. Errors: io_error, with the path.
+[[nodiscard]] Result<void> write_file(const std::string& path, std::span<const std::byte> bytes);
+[[nodiscard]] inline Result<void> write_file(const std::string& path, std::string_view text) {
+  return write_file(path, std::as_bytes(std::span(text)));
+}
 
 }  // namespace davit::formats
 

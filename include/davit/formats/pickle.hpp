@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "davit/core/limits.hpp"
 #include "davit/core/shared_bytes.hpp"
 #include "davit/formats/load_error.hpp"
 #include "davit/formats/pickle_opcodes.hpp"
@@ -16,20 +17,18 @@
 
 namespace davit::formats {
 
-/// The largest pickle that read_pickle takes, in bytes.
-inline constexpr std::size_t max_pickle_size = std::size_t{1} << 30;
-
 namespace detail {
 
 /// The machine that a pickle is a program for, without the parts that import, call or build.
 class PickleMachine {
  public:
-  PickleMachine(SharedBytes bytes, std::string_view label) : in_(std::move(bytes), label), stack_(in_) {}
+  PickleMachine(SharedBytes bytes, std::string_view label, const Limits& limits)
+      : in_(std::move(bytes), label), stack_(in_, limits.max_nodes / 16), max_bytes_(limits.max_parsed_bytes) {}
   PickleMachine(const PickleMachine&) = delete;
   PickleMachine& operator=(const PickleMachine&) = delete;
 
   [[nodiscard]] Result<Pickle> run() {
-    if (in_.bytes().size() > max_pickle_size) return corrupt(Name::own(in_.label()), "the pickle is too large");
+    if (in_.bytes().size() > max_bytes_) return corrupt(Name::own(in_.label()), "the pickle is too large");
     while (!stopped_ && step()) {
     }
     if (in_.failure()) return std::unexpected(*std::move(in_.failure()));
@@ -202,6 +201,7 @@ class PickleMachine {
 
   PickleStream in_;
   PickleStack stack_;
+  std::size_t max_bytes_;
   bool stopped_ = false;
 };
 
@@ -212,8 +212,8 @@ class PickleMachine {
 /// Globals, calls and objects become records that the caller may interpret. Nesting needs no stack. Time and memory
 /// are O(size of the pickle), whatever its numbers say. Errors: corrupt_data with the byte, among them for opcodes that
 /// torch.save does not write. Source: the format is CPython's pickle; see Lib/pickletools.py.
-[[nodiscard]] inline Result<Pickle> read_pickle(SharedBytes bytes, std::string_view label) {
-  return detail::PickleMachine(std::move(bytes), label).run();
+[[nodiscard]] inline Result<Pickle> read_pickle(SharedBytes bytes, std::string_view label, const Limits& limits = {}) {
+  return detail::PickleMachine(std::move(bytes), label, limits).run();
 }
 
 }  // namespace davit::formats

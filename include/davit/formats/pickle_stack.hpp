@@ -11,9 +11,6 @@
 
 namespace davit::formats {
 
-/// The most values that read_pickle makes of a pickle.
-inline constexpr std::size_t max_pickle_values = std::size_t{1} << 22;
-
 namespace detail {
 
 /// What a pickle's opcodes work on: the values made so far, a stack of them with marks, and the memo.
@@ -23,7 +20,7 @@ class PickleStack {
  public:
   static constexpr PickleId none_id = 0, false_id = 1, true_id = 2, empty_tuple_id = 3;
 
-  explicit PickleStack(PickleStream& in) : in_(in) {
+  PickleStack(PickleStream& in, std::size_t max_values) : in_(in), max_values_(max_values) {
     values_.resize(4);  // None, False, True and () are made once
     values_[true_id].kind = values_[false_id].kind = PickleKind::boolean;
     values_[true_id].number = 1;
@@ -43,7 +40,7 @@ class PickleStack {
     return true;
   }
   bool push_new(PickleValue value) {
-    if (values_.size() >= max_pickle_values) return in_.fail("the pickle holds too many values");
+    if (values_.size() >= max_values_) return in_.fail("the pickle holds too many values");
     value.offset = in_.op_offset();
     values_.push_back(std::move(value));
     return push(static_cast<PickleId>(values_.size() - 1));
@@ -90,6 +87,7 @@ class PickleStack {
 
  private:
   PickleStream& in_;
+  std::size_t max_values_;
   std::vector<PickleValue> values_;
   std::vector<PickleId> stack_;
   std::vector<std::size_t> marks_;

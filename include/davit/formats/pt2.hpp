@@ -6,6 +6,7 @@
 
 #include "davit/core/config.hpp"
 #include "davit/core/error.hpp"
+#include "davit/core/limits.hpp"
 #include "davit/core/shared_bytes.hpp"
 #include "davit/program/exported_program.hpp"
 
@@ -14,6 +15,7 @@ namespace davit::formats {
 struct Pt2Options {
   std::string_view model;        ///< which model of an archive of several; empty: the only one, or "model"
   bool verify_checksums = true;  ///< compare each part with its CRC-32, which reads all of the file
+  Limits limits{};
 };
 
 /// Reads a program that torch.export.save wrote, from the bytes of the file.

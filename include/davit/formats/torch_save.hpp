@@ -64,7 +64,7 @@ inline Result<TorchSave> TorchSave::open(SharedBytes bytes, std::string_view lab
   if (Result<void> order = check_byteorder(*archive, root); !order) return error_of(std::move(order));
   Result<SharedBytes> content = archive->read(*member);
   if (!content) return error_of(std::move(content));
-  Result<Pickle> pickle = read_pickle(*std::move(content), archive->place(member->name));
+  Result<Pickle> pickle = read_pickle(*std::move(content), archive->place(member->name), archive->limits());
   if (!pickle) return error_of(std::move(pickle));
   return TorchSave(*std::move(archive), std::move(root), *std::move(pickle));
 }

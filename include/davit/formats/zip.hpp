@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "davit/core/limits.hpp"
 #include "davit/core/shared_bytes.hpp"
 #include "davit/formats/inflate.hpp"
 #include "davit/formats/load_error.hpp"
@@ -33,11 +34,12 @@ struct ZipMember {
 struct ZipOptions {
   bool verify_checksums = true;  ///< compare each member that is read with its CRC-32
   bool allow_deflate = true;     ///< false for archives in archives, so that two layers cannot multiply
+  Limits limits{};
 };
 
 /// A ZIP archive in memory. Stored members are views of the archive's bytes, deflated ones are heap blocks.
 ///
-/// What may be inflated of one archive, all members together, is 16 MiB and 32 times the archive's size.
+/// What may be inflated of one archive, all members together, is 4 MiB and 32 times the archive's size, and no more than the limits.
 class ZipArchive {
  public:
   /// Reads the directory. `label` is what errors call the archive. O(members log members).
@@ -48,6 +50,7 @@ class ZipArchive {
   /// The members, ordered by name.
   [[nodiscard]] std::span<const ZipMember> members() const noexcept { return members_; }
   [[nodiscard]] std::string_view label() const noexcept { return label_; }
+  [[nodiscard]] const Limits& limits() const noexcept { return options_.limits; }
   /// What errors call a member.
   [[nodiscard]] Name place(std::string_view member) const { return concat(label_, "/", member); }
 
@@ -66,7 +69,7 @@ class ZipArchive {
  private:
   ZipArchive(SharedBytes bytes, std::string_view label, ZipOptions options)
       : bytes_(std::move(bytes)), label_(label), options_(options) {
-    inflate_budget_ = (std::uint64_t{16} << 20) + 32 * static_cast<std::uint64_t>(bytes_.size());
+    inflate_budget_ = std::min((std::uint64_t{4} << 20) + 32 * static_cast<std::uint64_t>(bytes_.size()), options_.limits.max_inflated_bytes);
   }
   [[nodiscard]] Result<void> read_directory();
   [[nodiscard]] Result<ZipMember> read_entry(unzFile file, std::span<char> name_buffer) const;

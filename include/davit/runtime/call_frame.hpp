@@ -20,10 +20,10 @@ namespace davit {
 
 /// Makes `tensor` a contiguous tensor of this dtype and these sizes, reusing its storage if it is one. False, and
 /// unchanged, if there is no memory.
-[[nodiscard]] bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const std::int64_t> sizes);
+[[nodiscard]] bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const std::int64_t> sizes, std::uint64_t max_bytes = UINT64_MAX);
 
 /// The copies of a session's buffers that its runs change. Errors: out_of_memory.
-[[nodiscard]] Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTensor> initial);
+[[nodiscard]] Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTensor> initial, std::uint64_t max_bytes = UINT64_MAX);
 
 /// What every call of a method goes through, whatever runs it: arguments in, checks, outputs, write-back of mutations.
 ///

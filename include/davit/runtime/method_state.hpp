@@ -13,7 +13,7 @@
 #include "davit/runtime/check_values.hpp"
 #include "davit/runtime/call_frame.hpp"
 #include "davit/runtime/program_plan.hpp"
-#include "davit/runtime/run_limits.hpp"
+#include "davit/core/limits.hpp"
 #include "davit/runtime/scratch.hpp"
 #include "davit/runtime/size_memory.hpp"
 
@@ -104,7 +104,7 @@ struct LoopState {
 struct RunContext {
   const DebugMap* debug_map = nullptr;
   TextReport report{};
-  RunLimits limits{};
+  Limits limits{};
   std::unique_ptr<TracerRef> tracer{};
 };
 

@@ -15,9 +15,10 @@ namespace davit {
 [[nodiscard]] Result<std::size_t> scratch_for(const BackendTable& backend, const void* handle, std::span<const EValue> inputs,
                                               std::span<const EValue> outputs, void* workspace);
 
-/// The same, and makes room for that scratch. Errors: out_of_memory too.
+/// The same, and makes room for that scratch. Errors: out_of_memory too, also for more than `max_memory` bytes.
 [[nodiscard]] Result<void> prepare_delegate(const BackendTable& backend, const void* handle, std::span<const EValue> inputs,
-                                            std::span<const EValue> outputs, void* workspace, Scratch& scratch);
+                                            std::span<const EValue> outputs, void* workspace, Scratch& scratch,
+                                            std::uint64_t max_memory = UINT64_MAX);
 
 }  // namespace davit
 

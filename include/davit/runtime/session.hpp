@@ -17,7 +17,7 @@
 #include "davit/runtime/outputs.hpp"
 #include "davit/runtime/program_plan.hpp"
 #include "davit/runtime/results.hpp"
-#include "davit/runtime/run_limits.hpp"
+#include "davit/core/limits.hpp"
 
 namespace davit {
 
@@ -72,7 +72,7 @@ template <class... Args>
 
 /// How a session runs.
 struct SessionOptions {
-  RunLimits limits{};
+  Limits limits{};
   std::optional<TracerRef> tracer{};  ///< receives the events of every run; it must outlive the session
 };
 
@@ -83,7 +83,7 @@ struct SessionOptions {
 /// program are independent of each other. No heap memory is taken in steady state if all shapes are static.
 class Session {
  public:
-  /// Errors: out_of_memory for the state.
+  /// Errors: out_of_memory for the state, or if it is more than the limits allow.
   [[nodiscard]] static Result<Session> make(LoweredProgram program, SessionOptions options = {});
 
   [[nodiscard]] const LoweredProgram& program() const noexcept;

@@ -196,7 +196,7 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
 }
 
 DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
-                                  Workspace& workspace, std::byte* scratch, RunEvents events) {
+                                  Workspace& workspace, std::byte* scratch, std::uint64_t max_memory, RunEvents events) {
   const portable_kernels::Code& h = *handle.code;
   portable_kernels::RunState& ws = *workspace.state;
   const auto fail = [&](ErrorCode code, DebugHandle at, const auto&... parts) {
@@ -204,6 +204,7 @@ DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> 
     return std::unexpected(Fault(code, at));
   };
   ws.memory.reset();
+  ws.memory.set_limit(max_memory);
   if (ws.scratch != scratch) portable_kernels::move_scratch(h, ws, scratch);
   if (outputs.size() != h.made_slots.size())
     return fail(ErrorCode::invalid_argument, no_debug_handle, "the method returns ", h.made_slots.size(),

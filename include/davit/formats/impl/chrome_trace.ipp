@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "davit/backend/debug_handles.hpp"
 #include "davit/backend/execute_context.hpp"
 #include "davit/formats/chrome_trace.hpp"
+#include "davit/formats/mapped_file.hpp"
 
 namespace davit::formats {
 
@@ -89,14 +89,7 @@ DAVIT_INLINE Result<void> ChromeTracer::write(const std::string& path, const Deb
   }
   json.EndArray();
   json.EndObject();
-  std::ofstream out(path, std::ios::binary);
-  out.write(buffer.GetString(), static_cast<std::streamsize>(buffer.GetSize()));
-  if (!out.flush())
-    return std::unexpected(Error{.code = ErrorCode::io_error,
-                                 .stage = Stage::save,
-                                 .where = Name(path),
-                                 .what = "it cannot be written"});
-  return {};
+  return write_file(path, std::string_view(buffer.GetString(), buffer.GetSize()));
 }
 
 namespace detail {

@@ -5,8 +5,6 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -226,25 +224,7 @@ DAVIT_INLINE std::string print_cost_table(const CostTable& table) {
   return out + "\n}\n";
 }
 DAVIT_INLINE Result<void> write_cost_table(const CostTable& table, const std::string& file) {
-  const auto fail = [&] {
-    return std::unexpected(Error{.code = ErrorCode::io_error,
-                                 .stage = Stage::save,
-                                 .where = Name(file),
-                                 .what = "it cannot be written"});
-  };
-  std::filesystem::path fresh = file;
-  fresh += ".new";
-  {
-    std::ofstream out(fresh, std::ios::binary);
-    const std::string text = print_cost_table(table);
-    out.write(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!out.flush()) return fail();
-  }
-  std::error_code error;
-  std::filesystem::rename(fresh, file, error);
-  if (!error) return {};
-  std::filesystem::remove(fresh, error);
-  return fail();
+  return write_file(file, print_cost_table(table));
 }
 
 }  // namespace davit::formats

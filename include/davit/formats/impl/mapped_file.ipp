@@ -8,7 +8,10 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
+#include <filesystem>
 #include <new>
+#include <string>
 #include <system_error>
 
 #include "davit/core/shared_bytes.hpp"
@@ -72,6 +75,59 @@ DAVIT_INLINE Result<SharedBytes> map_file(const std::string& path) {
     return load_error(ErrorCode::out_of_memory, path, "no memory", {});
   }
   return SharedBytes({static_cast<const std::byte*>(address), size}, mapping);
+}
+
+namespace detail {
+
+/// Writes all of the bytes; false with errno set if the system does not take them.
+[[nodiscard]] DAVIT_INLINE bool write_all(int file, std::span<const std::byte> bytes) noexcept {
+  while (!bytes.empty()) {
+    const ::ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace detail
+
+DAVIT_INLINE Result<void> write_file(const std::string& path, std::span<const std::byte> bytes) {
+  const auto fail = [&] {
+    return std::unexpected(Error{.code = ErrorCode::io_error, .stage = Stage::save, .where = Name(path),
+                                 .what = concat("it cannot be written: ", std::generic_category().message(errno)),
+                                 .fix = "check the path, and the room on its disk"});
+  };
+  struct stat old {};
+  const bool is_there = ::stat(path.c_str(), &old) == 0;
+  if (is_there && S_ISDIR(old.st_mode)) return (errno = EISDIR), fail();
+  if (is_there && !S_ISREG(old.st_mode)) {
+    const detail::Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (file.number() < 0 || !detail::write_all(file.number(), bytes)) return fail();
+    return {};
+  }
+  std::error_code ignored;
+  const std::filesystem::path link = std::filesystem::canonical(path, ignored);  // what a link leads to is replaced, not the link
+  const std::string target = is_there && !ignored ? link.string() : path;
+  std::string fresh;
+  int number = -1;
+  for (int i = 0; number < 0 && i < 1000; ++i) {
+    fresh = target + "." + std::to_string(::getpid()) + "-" + std::to_string(i) + ".new";
+    number = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (number < 0 && errno != EEXIST) return fail();
+  }
+  if (number < 0) return fail();
+  bool good = true;
+  {
+    const detail::Descriptor file(number);
+    if (is_there) good = ::fchmod(number, old.st_mode & 07777) == 0 || errno == EPERM;
+    good = good && detail::write_all(number, bytes) && ::fsync(number) == 0;
+  }
+  if (good && std::rename(fresh.c_str(), target.c_str()) == 0) return {};
+  const int why = errno;
+  ::unlink(fresh.c_str());
+  errno = why;
+  return fail();
 }
 
 }  // namespace davit::formats

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <expected>
-#include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
@@ -183,13 +182,10 @@ DAVIT_INLINE Result<void> write_npy(const std::string& path, const TensorView& t
   if (dense.storage.size() != tensor.nbytes()) return failed(ErrorCode::out_of_memory, "no memory for its elements");
   copy_tensor(tensor, dense.view());
   const auto length = static_cast<std::uint16_t>(header.size());
-  std::ofstream out(path, std::ios::binary);
-  out.write("\x93NUMPY\x01\x00", 8);
-  out.write(reinterpret_cast<const char*>(&length), 2);
-  out << header;
-  out.write(reinterpret_cast<const char*>(dense.storage.data()), static_cast<std::streamsize>(dense.storage.size()));
-  if (!out.flush()) return failed(ErrorCode::io_error, "it cannot be written");
-  return {};
+  std::string text("\x93NUMPY\x01\x00", 8);
+  text.append(reinterpret_cast<const char*>(&length), 2).append(header);
+  text.append(reinterpret_cast<const char*>(dense.storage.data()), dense.storage.size());
+  return write_file(path, text);
 }
 
 }  // namespace davit::formats

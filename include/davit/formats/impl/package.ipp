@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <span>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "davit/core/content_hash.hpp"
@@ -206,13 +203,7 @@ DAVIT_INLINE Result<std::vector<std::byte>> save_program(const LoweredProgram& p
 DAVIT_INLINE Result<void> save_program(const LoweredProgram& program, const std::string& path, SaveOptions options) {
   Result<std::vector<std::byte>> bytes = save_program(program, options);
   if (!bytes) return std::unexpected(std::move(bytes.error()));
-  std::ofstream out(path, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(bytes->data()), static_cast<std::streamsize>(bytes->size()));
-  if (out.flush()) return {};
-  out.close();
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
-  return std::unexpected(Error{.code = ErrorCode::io_error, .stage = Stage::save, .where = Name(path), .what = "it cannot be written"});
+  return write_file(path, std::span<const std::byte>(*bytes));
 }
 
 DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes, Diagnostics* diagnostics) {

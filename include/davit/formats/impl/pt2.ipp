@@ -74,7 +74,7 @@ class Pt2Reader {
   }
 
   [[nodiscard]] Result<JsonDocument> parse(const SharedBytes& bytes, const std::string& member) const {
-    return parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, archive_.place(member));
+    return parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, archive_.place(member), options_.limits);
   }
 
   /// The state dict or the constants, in whichever form they are there.
@@ -97,8 +97,8 @@ class Pt2Reader {
   }
 
   /// Of archives in the archive, whose bytes have been compared with their checksum as a whole.
-  [[nodiscard]] static ZipOptions inner_options() noexcept {
-    return {.verify_checksums = false, .allow_deflate = false};
+  [[nodiscard]] ZipOptions inner_options() const noexcept {
+    return {.verify_checksums = false, .allow_deflate = false, .limits = options_.limits};
   }
 
   /// Newer files tell the classes of custom objects in the signature alone.
@@ -123,7 +123,7 @@ DAVIT_INLINE Result<ExportedProgram> read_pt2_bytes(SharedBytes bytes, std::stri
   };
   try {
     Result<ZipArchive> archive =
-        ZipArchive::open(std::move(bytes), label, {.verify_checksums = options.verify_checksums});
+        ZipArchive::open(std::move(bytes), label, {.verify_checksums = options.verify_checksums, .limits = options.limits});
     if (!archive) return error_of(std::move(archive));
     return Pt2Reader(*std::move(archive), options).run();
   } catch (const std::bad_alloc&) {

@@ -14,23 +14,24 @@
 
 namespace davit {
 
-DAVIT_INLINE bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const std::int64_t> sizes) {
+DAVIT_INLINE bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const std::int64_t> sizes, std::uint64_t max_bytes) {
   if (tensor.dtype == dtype && std::ranges::equal(tensor.sizes, sizes) && tensor.view().is_contiguous()) return true;
   const std::int64_t count = checked_numel(sizes);
-  if (count < 0) return false;
+  if (count < 0 || static_cast<std::uint64_t>(count) * size_of(dtype) > max_bytes) return false;
   Tensor fresh = Tensor::zeros(dtype, sizes);
   if (fresh.storage.writable() == nullptr && count > 0) return false;
   tensor = std::move(fresh);
   return true;
 }
 
-DAVIT_INLINE Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTensor> initial) {
+DAVIT_INLINE Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTensor> initial, std::uint64_t max_bytes) {
   std::vector<NamedTensor> state;
   for (const NamedTensor& entry : initial) {
     Tensor copy;
-    if (!reuse_tensor(copy, entry.tensor.dtype, entry.tensor.sizes))
+    if (!reuse_tensor(copy, entry.tensor.dtype, entry.tensor.sizes, max_bytes))
       return std::unexpected(Error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .where = concat("buffer '", entry.name, "'"),
                                    .what = "no memory for a copy of its initial value", .fix = "run fewer sessions, or a smaller model"});
+    max_bytes -= copy.storage.size();
     copy_tensor(entry.tensor.view(), copy.view());
     state.push_back({entry.name, std::move(copy)});
   }

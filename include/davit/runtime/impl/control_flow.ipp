@@ -71,7 +71,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
     value = made;
     return true;
   }
-  if (!reuse_tensor(into, tensor->dtype, tensor->sizes()))
+  if (!reuse_tensor(into, tensor->dtype, tensor->sizes(), m.context->limits.max_memory))
     return fail_step(m, step, ErrorCode::out_of_memory, "no memory for a value that the loop carries", error);
   copy_tensor(*tensor, into.view());
   value = EValue(into.view());
@@ -126,7 +126,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
   if (first) {
     std::int64_t sizes[max_rank] = {count};
     for (std::size_t d = 0; d < row->rank; ++d) sizes[d + 1] = row->size(d);
-    if (!reuse_tensor(into, row->dtype, std::span<const std::int64_t>(sizes, row->rank + 1u)))
+    if (!reuse_tensor(into, row->dtype, std::span<const std::int64_t>(sizes, row->rank + 1u), m.context->limits.max_memory))
       return fail_step(m, step, ErrorCode::out_of_memory, "no memory for the rows it stacks", error);
   }
   TensorView all = into.view();

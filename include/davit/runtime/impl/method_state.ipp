@@ -46,7 +46,7 @@ DAVIT_INLINE MethodState::MethodState(BackendTables backends, const LoweredMetho
     : method(&lowered), schedule(&lowered.schedule), context(&shared), frame(lowered.name, {}, lowered.interface, state), last(lowered.interface.outputs.size()) {
   delegates.reserve(lowered.delegates.size());
   for (const LoweredDelegate& delegate : lowered.delegates)
-    delegates.emplace_back(backends[delegate.backend], delegate, shared.report, shared.tracer.get());
+    delegates.emplace_back(backends[delegate.backend], delegate, shared.report, shared.tracer.get()).call.max_memory = shared.limits.max_memory;
   loops.resize(schedule->steps.size());
   slots.resize(schedule->slot_count);
   views.assign(delegates.size(), 0);

@@ -170,7 +170,7 @@ DAVIT_INLINE bool plan_run(MethodState& m, Error& error) {
   if (const SymbolValues bounds = upper_bounds(m.method->parent); bounds_known(graph, bounds)) {
     Error ignored;
     std::vector<std::int64_t> dims;
-    if (size_blocks(m, bounds, dims, true, ignored) && m.plan.total_bytes() <= most_arena_bytes)
+    if (size_blocks(m, bounds, dims, true, ignored) && m.plan.total_bytes() <= std::min<std::uint64_t>(most_arena_bytes, m.context->limits.max_memory))
       for (std::size_t b = 0; b < most.size(); ++b) most[b] = m.plan.blocks[b].life.bytes;
   }
   if (!size_blocks(m, sizes_of_inputs(m, graph), m.dims, false, error)) return false;
@@ -179,7 +179,7 @@ DAVIT_INLINE bool plan_run(MethodState& m, Error& error) {
   reuse_inputs(m);
   const bool fits = m.plan.total_bytes() <= max_plan_bytes;
   if (fits) place_blocks(m.plan);
-  if (!fits || !m.arena.reserve(m.plan.arena_bytes)) {
+  if (!fits || m.plan.arena_bytes > m.context->limits.max_memory || !m.arena.reserve(m.plan.arena_bytes)) {
     error = Error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .where = concat("method '", m.method->name, "'"),
                   .what = concat("no memory for an arena of ", fits ? m.plan.arena_bytes : m.plan.total_bytes(), " bytes"), .fix = "run with smaller inputs"};
     return false;

@@ -65,7 +65,7 @@ namespace davit::detail {
   if (d.ready && !changed) return true;
   d.ready = false;
   for (EValue& output : d.call.outputs) output.clear();  // no destinations
-  if (Result<void> prepared = prepare_delegate(*d.backend, d.call.handle, d.call.inputs, d.call.outputs, d.call.workspace, d.own_scratch);
+  if (Result<void> prepared = prepare_delegate(*d.backend, d.call.handle, d.call.inputs, d.call.outputs, d.call.workspace, d.own_scratch, d.call.max_memory);
       !prepared) {
     error = std::move(prepared.error());
     if (error.where.empty()) error.where = place_of(m, d);

@@ -27,7 +27,7 @@ struct Session::State {
 DAVIT_INLINE void Session::Free::operator()(State* state) const noexcept { delete state; }
 
 DAVIT_INLINE Result<Session> Session::make(LoweredProgram program, SessionOptions options) {
-  Result<std::vector<NamedTensor>> state = copy_state(program.state());
+  Result<std::vector<NamedTensor>> state = copy_state(program.state(), options.limits.max_memory);
   if (!state) return std::unexpected(std::move(state.error()));
   return Session(std::unique_ptr<State, Free>(new State(std::move(program), *std::move(state), options)));
 }

@@ -39,3 +39,14 @@ TEST_CASE("portable: a view claims no more elements than a tensor can have") {
   const EValue large = test.list({EValue(std::int64_t{1} << 40), EValue(std::int64_t{1} << 40), EValue(0)});
   CHECK(test.run(view_ops, "aten.expand.default", {none, large, EValue(false)}) == ErrorCode::out_of_memory);
 }
+TEST_CASE("portable: what a kernel takes beside the plan has a limit") {
+  davit::portable_kernels::KernelMemory memory;
+  memory.set_limit(1000);
+  CHECK(memory.block(600) != nullptr);
+  CHECK(memory.temporary(300) != nullptr);
+  CHECK(memory.block(200) == nullptr);
+  CHECK(memory.temporary(500) == nullptr);
+  memory.reset();
+  CHECK(memory.block(700) != nullptr);
+  CHECK(memory.block(SIZE_MAX - 64) == nullptr);
+}

@@ -24,11 +24,15 @@ class KernelMemory {
   KernelMemory(KernelMemory&& other) noexcept
       : blocks_(std::exchange(other.blocks_, {})),
         temporary_(std::exchange(other.temporary_, nullptr)),
-        temporary_size_(std::exchange(other.temporary_size_, 0)) {}
+        temporary_size_(std::exchange(other.temporary_size_, 0)),
+        blocks_size_(std::exchange(other.blocks_size_, 0)),
+        limit_(other.limit_) {}
   KernelMemory& operator=(KernelMemory&& other) noexcept {
     std::swap(blocks_, other.blocks_);
     std::swap(temporary_, other.temporary_);
     std::swap(temporary_size_, other.temporary_size_);
+    std::swap(blocks_size_, other.blocks_size_);
+    std::swap(limit_, other.limit_);
     return *this;
   }
   ~KernelMemory() {
@@ -36,15 +40,22 @@ class KernelMemory {
     release(temporary_);
   }
 
+  /// How many bytes there may be at a time.
+  void set_limit(std::uint64_t bytes) noexcept { limit_ = bytes; }
+
   /// A block for an output the plan has no place for; nullptr if there is no memory.
   [[nodiscard, gnu::noinline]] void* block(std::size_t bytes) {
+    if (bytes > limit_ || blocks_size_ + temporary_size_ > limit_ - bytes) return nullptr;
     void* memory = ::operator new(bytes, std::align_val_t{64}, std::nothrow);
-    if (memory != nullptr) blocks_.push_back(memory);
+    if (memory == nullptr) return nullptr;
+    blocks_.push_back(memory);
+    blocks_size_ += bytes;
     return memory;
   }
   /// Temporary bytes, kept and reused from call to call; nullptr if there is no memory.
   [[nodiscard, gnu::noinline]] void* temporary(std::size_t bytes) {
     if (bytes <= temporary_size_) return temporary_;
+    if (bytes > limit_ || blocks_size_ > limit_ - bytes) return nullptr;
     void* memory = ::operator new(bytes, std::align_val_t{64}, std::nothrow);
     if (memory == nullptr) return nullptr;
     release(temporary_);
@@ -56,6 +67,7 @@ class KernelMemory {
   void reset() noexcept {
     for (void* memory : blocks_) release(memory);
     blocks_.clear();
+    blocks_size_ = 0;
   }
 
  private:
@@ -63,6 +75,8 @@ class KernelMemory {
   std::vector<void*> blocks_;
   void* temporary_ = nullptr;
   std::size_t temporary_size_ = 0;
+  std::size_t blocks_size_ = 0;
+  std::uint64_t limit_ = UINT64_MAX;
 };
 
 /// Where an output goes: the sizes and strides to fill, and the planned bytes (none for a value without a plan).
