@@ -27,6 +27,7 @@
 #include "davit/lowering/print_report.hpp"
 #include "davit/lowering/quotient_graph.hpp"
 #include "davit/lowering/schedule.hpp"
+#include "davit/lowering/shared_state.hpp"
 #include "davit/lowering/text_table.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/lowering/value_sources.hpp"

@@ -2,7 +2,10 @@
 // The memory of a Session: plans, heap allocations, and programs that write in place.
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -421,4 +424,95 @@ TEST_CASE("a run that fails after an operator wrote in place leaves the buffer a
   }
   CHECK(support::elements((*session.run(0, inputs))[0]) == Floats{24, 48});
   CHECK(steady(session, inputs) == 0);
+}
+
+namespace {
+
+/// Lets each allocation of `work` fail in turn, until it needs no more. `work` answers whether it succeeded; it must, as soon as
+/// nothing fails, and must not leak. Answers how many allocations it took.
+template <class Work>
+std::size_t fail_each(Work&& work) {
+  REQUIRE(work());  // what is made once
+  for (std::size_t n = 1;; ++n) {
+    const std::int64_t before = support::live_blocks.load();
+    support::allocations_until_failure = n;
+    const bool good = work();
+    const bool failed = support::allocations_until_failure.exchange(0) == 0;
+    CHECK(support::live_blocks.load() == before);
+    if (!failed) {
+      CHECK(good);
+      return n - 1;
+    }
+    CHECK(!good);
+  }
+}
+bool out_of_memory(const Error& error) { return error.code == ErrorCode::out_of_memory; }
+
+}  // namespace
+
+TEST_CASE("memory that cannot be had is an Error, whichever allocation fails: lowering, a session, a run") {
+  Draft d;
+  const ValueId total = d.buffer("total", 1.0f);
+  const ValueId x = d.user("x", {8});
+  const ValueId sum = d.add("sum", total, 1.0);
+  d.mutate_buffer("total", sum);
+  d.output(d.mul("y", d.neg("m", d.add("a", x, 2.0)), sum));
+  const ExportedProgram program = d.finish();
+  bool right = true;  // the Errors' codes
+  const auto lowers = [&] {
+    const auto lowered = to_backend(program, Alternating());
+    right = right && (lowered || out_of_memory(lowered.error()));
+    return lowered.has_value();
+  };
+  CHECK(fail_each(lowers) > 100);
+  CHECK(right);
+  const auto lowered = to_backend(program, Alternating());
+  REQUIRE(lowered);
+  const auto starts = [&] {
+    const auto session = Session::make(*lowered);
+    right = right && (session || out_of_memory(session.error()));
+    return session.has_value();
+  };
+  CHECK(fail_each(starts) > 10);
+  CHECK(right);
+  // first runs: each of a session of its own, which then runs as if nothing had been, with the state as it was
+  const Tensor ones = *owned_tensor(std::vector<float>(8, 1.0f), {8});
+  std::size_t failures = 0;
+  for (std::size_t n = 1;; ++n) {
+    Session session = *Session::make(*lowered);
+    support::allocations_until_failure = n;
+    const auto first = session.run("forward", ones);
+    const bool failed = support::allocations_until_failure.exchange(0) == 0;
+    if (failed) {
+      ++failures;
+      REQUIRE(!first);
+      CHECK(out_of_memory(first.error()));
+      CHECK(*session.state()[0].tensor.view().as<float>() == 1.0f);
+    }
+    const auto second = failed ? session.run("forward", ones) : first;
+    REQUIRE(second);
+    CHECK((*second)[0].as<float>()->front() == -6.0f);
+    CHECK(*session.state()[0].tensor.view().as<float>() == 2.0f);
+    if (!failed) break;
+  }
+  CHECK(failures > 10);
+}
+
+TEST_CASE("a method's name costs no memory, whichever method it is") {
+  Draft first, second;
+  first.output(first.add("a", first.user("x", {4}), 1.0));
+  second.output(second.mul("m", second.user("x", {4}), 3.0));
+  const ExportedProgram one = first.finish(), two = second.finish();
+  const ProgramMethod methods[] = {{"one", &one}, {"two", &two}};
+  const auto lowered = to_backend(std::span<const ProgramMethod>(methods), CapabilityPartitioner<Portables>());
+  REQUIRE(lowered);
+  Session session = *Session::make(*lowered);
+  const Tensor x = *owned_tensor(std::vector<float>(4, 2.0f), {4});
+  const EValue inputs[] = {x};
+  REQUIRE(session.run("two", std::span<const EValue>(inputs)));
+  const support::AllocationCount count;
+  const auto outputs = session.run("two", std::span<const EValue>(inputs));
+  CHECK(count.count() == 0);
+  REQUIRE(outputs);
+  CHECK((*outputs)[0].as<float>()->front() == 6.0f);
 }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 
@@ -14,6 +15,11 @@ inline std::atomic<std::size_t> allocations = 0;
 inline std::atomic<std::size_t> largest_allocation = 0;
 /// Told of each allocation where the code lies that asked for it; see count_own_allocations.hpp.
 inline std::atomic<void (*)(const void* caller)> on_allocation = nullptr;
+
+/// If not 0: the allocation of that number from now on fails.
+inline std::atomic<std::size_t> allocations_until_failure = 0;
+/// Blocks that were allocated and not freed.
+inline std::atomic<std::int64_t> live_blocks = 0;
 
 /// Heap allocations of the whole program since this was made.
 class AllocationCount {
@@ -31,10 +37,16 @@ class AllocationCount {
   ++allocations;
   if (const auto tell = on_allocation.load()) tell(caller);
   if (size > largest_allocation.load()) largest_allocation = size;
+  if (allocations_until_failure.load() != 0 && --allocations_until_failure == 0) return nullptr;
   const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
   if (rounded < size) return nullptr;
-  return alignment <= alignof(std::max_align_t) ? std::malloc(size == 0 ? 1 : size)
-                                                : std::aligned_alloc(alignment, rounded);
+  void* const memory = alignment <= alignof(std::max_align_t) ? std::malloc(size == 0 ? 1 : size) : std::aligned_alloc(alignment, rounded);
+  live_blocks += memory != nullptr ? 1 : 0;
+  return memory;
+}
+inline void release(void* memory) noexcept {
+  live_blocks -= memory != nullptr ? 1 : 0;
+  std::free(memory);
 }
 [[nodiscard]] inline void* allocate_or_end(std::size_t size, std::size_t alignment, const void* caller) {
   void* const memory = count_and_allocate(size, alignment, caller);
@@ -71,26 +83,26 @@ class AllocationCount {
   return support::count_and_allocate(size, static_cast<std::size_t>(to), __builtin_return_address(0));
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
+  support::release(memory);
 }
 [[gnu::noinline]] void operator delete[](void* memory) noexcept {
-  std::free(memory);
+  support::release(memory);
 }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
+  support::release(memory);
 }
 [[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
+  support::release(memory);
 }
 [[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
+  support::release(memory);
 }
 [[gnu::noinline]] void operator delete[](void* memory, std::align_val_t) noexcept {
-  std::free(memory);
+  support::release(memory);
 }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
+  support::release(memory);
 }
 [[gnu::noinline]] void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
+  support::release(memory);
 }

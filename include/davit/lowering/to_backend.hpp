@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "davit/core/no_memory.hpp"
 #include "davit/backend/check_backend.hpp"
 #include "davit/lowering/lower_program.hpp"
 #include "davit/lowering/partitioning.hpp"
@@ -81,10 +82,12 @@ template <class B>
                                                 Diagnostics* diagnostics = nullptr) {
   detail::check_target<B>();
   if constexpr (Backend<B>) {
-    std::vector<std::pair<Name, BackendObject>> erased;
-    for (const MethodCompileSpec<B>& each : specs)
-      erased.emplace_back(each.method, std::make_shared<const typename B::CompileSpec>(each.spec));
-    return detail::lower_whole(BackendList<B>::tables(), methods, erased, diagnostics);
+    return detail::or_no_memory(Stage::preprocess, [&] {
+      std::vector<std::pair<Name, BackendObject>> erased;
+      for (const MethodCompileSpec<B>& each : specs)
+        erased.emplace_back(each.method, std::make_shared<const typename B::CompileSpec>(each.spec));
+      return detail::lower_whole(BackendList<B>::tables(), methods, erased, diagnostics);
+    });
   }
 }
 
@@ -111,9 +114,11 @@ template <Partitioner P>
                                                 const LowerOptions& options = {}, Diagnostics* diagnostics = nullptr) {
   using List = typename P::Backends;
   static_assert(detail::check_backends(static_cast<List*>(nullptr)));
-  std::vector<PartitionCall> calls;
-  for (const MethodPartitioner<P>& each : partitioners) calls.push_back(detail::partition_call(each.method, each.partitioner));
-  return lower_program(List::tables(), methods, calls, options, diagnostics);
+  return detail::or_no_memory(Stage::partition, [&] {
+    std::vector<PartitionCall> calls;
+    for (const MethodPartitioner<P>& each : partitioners) calls.push_back(detail::partition_call(each.method, each.partitioner));
+    return lower_program(List::tables(), methods, calls, options, diagnostics);
+  });
 }
 
 /// Lowers all methods of a program with one partitioner.
@@ -122,9 +127,11 @@ template <Partitioner P>
                                                 const LowerOptions& options = {}, Diagnostics* diagnostics = nullptr) {
   using List = typename P::Backends;
   static_assert(detail::check_backends(static_cast<List*>(nullptr)));
-  std::vector<PartitionCall> calls;
-  for (const ProgramMethod& method : methods) calls.push_back(detail::partition_call(method.name, partitioner));
-  return lower_program(List::tables(), methods, calls, options, diagnostics);
+  return detail::or_no_memory(Stage::partition, [&] {
+    std::vector<PartitionCall> calls;
+    for (const ProgramMethod& method : methods) calls.push_back(detail::partition_call(method.name, partitioner));
+    return lower_program(List::tables(), methods, calls, options, diagnostics);
+  });
 }
 
 /// Lowers a program of one method, "forward".

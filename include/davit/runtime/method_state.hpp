@@ -42,7 +42,8 @@ class LastOutputs {
   /// after the next one: an output may view one and be fed back itself.
   [[nodiscard]] std::optional<std::span<const EValue>> replace(std::span<const EValue> values);
 
-  explicit LastOutputs(std::size_t outputs) : at_(outputs, 0) {}
+  /// Takes all the memory that note() needs: noting comes after state has been written, and must not fail.
+  explicit LastOutputs(std::size_t outputs) : at_(outputs, 0) { own_.reserve(outputs); }
 
  private:
   [[nodiscard, gnu::always_inline]] static std::uintptr_t address(const EValue& value) noexcept {

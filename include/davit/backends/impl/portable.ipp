@@ -113,10 +113,9 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
               .backend = name,
               .what = concat("the method takes ", h.input_slots.size(), " inputs, not ", inputs.size()),
               .fix = "save the program again"});
-  if (workspace.state == nullptr)
-    workspace.state = {new portable_kernels::RunState, [](portable_kernels::RunState* state) { delete state; }};
-  portable_kernels::RunState& ws = *workspace.state;
-  if (ws.slots.empty()) {
+  if (workspace.state == nullptr) {
+    decltype(workspace.state) made{new portable_kernels::RunState, [](portable_kernels::RunState* state) { delete state; }};
+    portable_kernels::RunState& ws = *made;
     ws.slots.resize(h.value_of_slot.size());
     ws.places.resize(ws.slots.size());
     ws.given.resize(ws.slots.size());
@@ -148,7 +147,9 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
       at += 2 * rank;
     }
     ws.symbols = SymbolValues(graph.exprs);
+    workspace.state = std::move(made);  // whole, or not at all
   }
+  portable_kernels::RunState& ws = *workspace.state;
   ws.symbols.reset();
   for (int pass = 0; pass < 2; ++pass) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {

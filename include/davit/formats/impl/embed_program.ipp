@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "davit/core/error.hpp"
+#include "davit/formats/embed_assertions.hpp"
 #include "davit/formats/embed_constants.hpp"
 #include "davit/formats/embed_graph_text.hpp"
 #include "davit/formats/embed_program.hpp"
@@ -131,41 +132,12 @@ class ProgramEmbedder {
       const Node& node = graph_.nodes[n];
       const std::string_view target = graph_.target(node);
       if (!target.starts_with("aten._assert_") && !target.starts_with("aten.sym_constrain_range")) continue;
-      const std::optional<bool> holds = assertion(node);
+      const std::optional<bool> holds = assertion_holds(graph_, node, symbols_);
       const Name where = concat("node ", n, " (", target, ")");
-      if (holds && !*holds) return refuse(where, concat("the model asserts what does not hold", assertion_text(node)), "give other numbers by --dim");
-      if (!holds) unchecked_.push_back(std::string(concat(where, assertion_text(node)).view()));
+      if (holds && !*holds) return refuse(where, concat("the model asserts what does not hold", assertion_text(graph_, node)), "give other numbers by --dim");
+      if (!holds) unchecked_.push_back(std::string(concat(where, assertion_text(graph_, node)).view()));
     }
     return {};
-  }
-  [[nodiscard]] Name assertion_text(const Node& node) const {
-    for (const Argument& a : graph_.inputs(node))
-      if (a.kind == ArgumentKind::string) return concat(": ", graph_.string(a));
-    return {};
-  }
-  /// Whether an assertion about numbers holds; nothing if it is about data.
-  [[nodiscard]] std::optional<bool> assertion(const Node& node) const {
-    const std::span<const Argument> in = graph_.inputs(node);
-    if (in.empty()) return std::nullopt;
-    if (graph_.target(node) == "aten._assert_tensor_metadata.default") {
-      const Argument* dtype = graph_.find_input(node, "dtype");
-      const bool only_dtype = std::ranges::count_if(in, [](const Argument& a) { return a.kind != ArgumentKind::none; }) == (dtype == nullptr ? 1 : 2);
-      if (!in[0].is_value() || dtype == nullptr || dtype->kind != ArgumentKind::scalar_type || !only_dtype) return std::nullopt;
-      return static_cast<ScalarType>(dtype->payload) == graph_.values[in[0].value()].dtype;
-    }
-    std::int64_t number = in[0].payload;
-    if (in[0].is_value()) {
-      const ValueKind kind = graph_.values[in[0].value()].kind;
-      if (kind != ValueKind::sym_int && kind != ValueKind::sym_bool) return std::nullopt;
-      number = symbols_[in[0].value()];
-    } else if (in[0].kind != ArgumentKind::int_ && in[0].kind != ArgumentKind::bool_) {
-      return std::nullopt;
-    }
-    if (graph_.target(node) == "aten._assert_scalar.default") return number != 0;
-    const Argument* min = graph_.find_input(node, "min");
-    const Argument* max = graph_.find_input(node, "max");
-    return !(min != nullptr && min->kind == ArgumentKind::int_ && number < min->payload) &&
-           !(max != nullptr && max->kind == ArgumentKind::int_ && number > max->payload);
   }
   [[nodiscard]] Result<void> check_ranges() const {
     for (const auto& [symbol, number] : options_.symbols)

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "davit/core/content_hash.hpp"
+#include "davit/core/no_memory.hpp"
 #include "davit/core/segments.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/package.hpp"
@@ -182,22 +183,24 @@ class PackageReader {
 }  // namespace detail
 
 DAVIT_INLINE Result<std::vector<std::byte>> save_program(const LoweredProgram& program, SaveOptions options) {
-  SegmentWriter segments;
-  ByteWriter table;
-  table.number(static_cast<std::uint64_t>(program.methods().size()));
-  for (const LoweredMethod& method : program.methods()) {
-    table.text(method.name);
-    write_interface(table, method.interface);
-    table.number(static_cast<std::uint8_t>(method.storage_matters));
-    write_program(table, method.parent, segments);
-    table.number(static_cast<std::uint64_t>(method.delegates.size()));
-    for (const LoweredDelegate& entry : method.delegates)
-      if (Result<void> written = detail::write_delegate(table, program.backends(), method, entry, segments); !written)
-        return std::unexpected(std::move(written.error()));
-  }
-  davit::detail::write_tensors(table, program.state(), segments);
-  return write_package(table.written(), segments.segments(),
-                       options.debug_map ? detail::debug_bytes(program.debug_map()) : std::vector<std::byte>{});
+  return davit::detail::or_no_memory(Stage::save, [&]() -> Result<std::vector<std::byte>> {
+    SegmentWriter segments;
+    ByteWriter table;
+    table.number(static_cast<std::uint64_t>(program.methods().size()));
+    for (const LoweredMethod& method : program.methods()) {
+      table.text(method.name);
+      write_interface(table, method.interface);
+      table.number(static_cast<std::uint8_t>(method.storage_matters));
+      write_program(table, method.parent, segments);
+      table.number(static_cast<std::uint64_t>(method.delegates.size()));
+      for (const LoweredDelegate& entry : method.delegates)
+        if (Result<void> written = detail::write_delegate(table, program.backends(), method, entry, segments); !written)
+          return std::unexpected(std::move(written.error()));
+    }
+    davit::detail::write_tensors(table, program.state(), segments);
+    return write_package(table.written(), segments.segments(),
+                         options.debug_map ? detail::debug_bytes(program.debug_map()) : std::vector<std::byte>{});
+  });
 }
 
 DAVIT_INLINE Result<void> save_program(const LoweredProgram& program, const std::string& path, SaveOptions options) {
@@ -207,18 +210,20 @@ DAVIT_INLINE Result<void> save_program(const LoweredProgram& program, const std:
 }
 
 DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes, Diagnostics* diagnostics) {
-  Result<Package> package = read_package(bytes);
-  if (!package) return std::unexpected(std::move(package.error()));
-  Result<DebugMap> map = package->debug_map.empty() ? Result<DebugMap>(std::in_place) : detail::read_debug_map(package->debug_map.bytes());
-  if (!map) return std::unexpected(std::move(map.error()));
-  const bool stripped = package->debug_map.empty();
-  auto parts = detail::PackageReader(backends, package->table.bytes(), package->segments, *map, diagnostics).run();
-  if (stripped) *map = DebugMap();  // what a fallback added would answer for handles that were stripped
-  if (!parts) {
-    parts.error().stage = parts.error().stage == Stage::compile ? Stage::compile : Stage::load;
-    return std::unexpected(map->explain(std::move(parts.error())));
-  }
-  return LoweredProgram(std::move(*parts), std::make_shared<const DebugMap>(std::move(*map)));
+  return davit::detail::or_no_memory(Stage::load, [&]() -> Result<LoweredProgram> {
+    Result<Package> package = read_package(bytes);
+    if (!package) return std::unexpected(std::move(package.error()));
+    Result<DebugMap> map = package->debug_map.empty() ? Result<DebugMap>(std::in_place) : detail::read_debug_map(package->debug_map.bytes());
+    if (!map) return std::unexpected(std::move(map.error()));
+    const bool stripped = package->debug_map.empty();
+    auto parts = detail::PackageReader(backends, package->table.bytes(), package->segments, *map, diagnostics).run();
+    if (stripped) *map = DebugMap();  // what a fallback added would answer for handles that were stripped
+    if (!parts) {
+      parts.error().stage = parts.error().stage == Stage::compile ? Stage::compile : Stage::load;
+      return std::unexpected(map->explain(std::move(parts.error())));
+    }
+    return LoweredProgram(std::move(*parts), std::make_shared<const DebugMap>(std::move(*map)));
+  });
 }
 
 DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const std::string& path, Diagnostics* diagnostics) {

@@ -10,13 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "davit/core/no_memory.hpp"
 #include "davit/lowering/check_partitioning.hpp"
 #include "davit/lowering/cut_program.hpp"
 #include "davit/lowering/fold_constants.hpp"
 #include "davit/lowering/group_nodes.hpp"
 #include "davit/lowering/lower_program.hpp"
 #include "davit/lowering/partitioned_graph.hpp"
-#include "davit/program/in_place_writes.hpp"
+#include "davit/lowering/shared_state.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/verify.hpp"
 
@@ -45,54 +46,6 @@ DAVIT_INLINE Result<const ExportedProgram*> find_program(std::span<const Program
                                .what = concat("Method '", name, "' is not defined"),
                                .fix = concat("the program has: ", known)});
 }
-
-/// The state of programs that are lowered together: what one of them changes is state for all that hold it.
-class SharedState {
- public:
-  /// The programs must be verified. O(their sizes).
-  explicit SharedState(std::span<const ExportedProgram* const> programs) {
-    for (const ExportedProgram* program : programs) {
-      const TensorIndex tensors(*program);
-      for (const Name& name : written_in_place(*program)) add(tensors, name);
-      for (const OutputSpec& spec : program->signature.output_specs)
-        if (kind(spec) == OutputKind::buffer_mutation || kind(spec) == OutputKind::parameter_mutation) add(tensors, *target(spec));
-    }
-    std::ranges::sort(changed_, {}, &Changed::name);
-  }
-  /// The program itself, or a copy of it in `own` whose signature names the state that its outputs do not.
-  [[nodiscard]] const ExportedProgram* mark(const ExportedProgram& program, ExportedProgram& own) const {
-    if (changed_.empty()) return &program;
-    std::vector<Name> unlisted;
-    const TensorIndex tensors(program);
-    const std::vector<InputRole> roles = input_roles(program.signature);
-    for (std::size_t i = 0; i < roles.size(); ++i)
-      if (const Name* attribute = target(program.signature.input_specs[i]); roles[i] == InputRole::constant && changes(*attribute, tensors))
-        unlisted.push_back(*attribute);
-    if (unlisted.empty()) return &program;
-    own = program;
-    own.signature.unlisted_state = std::move(unlisted);
-    return &own;
-  }
-
- private:
-  void add(const TensorIndex& tensors, const Name& name) {
-    if (const Tensor* tensor = tensors.find(name); tensor != nullptr) changed_.push_back({name, tensor});
-  }
-  /// A tensor of the same name but of another dtype or of other sizes is another one.
-  [[nodiscard]] bool changes(const Name& name, const TensorIndex& tensors) const {
-    const Tensor* own = nullptr;
-    for (auto at = std::ranges::lower_bound(changed_, name, {}, &Changed::name); at != changed_.end() && at->name == name; ++at) {
-      if (own == nullptr) own = tensors.find(name);
-      if (own != nullptr && own->dtype == at->tensor->dtype && own->sizes == at->tensor->sizes) return true;
-    }
-    return false;
-  }
-  struct Changed {
-    Name name;
-    const Tensor* tensor;
-  };
-  std::vector<Changed> changed_;  ///< by name
-};
 
 /// Lists the nodes that no backend was given, with what each backend said of them.
 [[nodiscard]] DAVIT_INLINE Error undelegated(GraphModuleView graph, std::span<const NodeId> nodes,
@@ -353,50 +306,52 @@ DAVIT_INLINE PartitionResult whole_method(const Method& method, std::string_view
 DAVIT_INLINE Result<LoweredProgram> lower_program(BackendTables backends, std::span<const ProgramMethod> methods,
                                                   std::span<const PartitionCall> calls, const LowerOptions& options,
                                                   Diagnostics* diagnostics) {
-  auto parts = std::make_shared<LoweredProgram::Parts>();
-  parts->backends = backends;
-  auto debug_map = std::make_shared<DebugMap>();
-  for (const PartitionCall& each : calls)
-    if (Result<const ExportedProgram*> known = detail::find_program(methods, each.method); !known)
-      return std::unexpected(std::move(known.error()));
-  std::vector<const ExportedProgram*> programs;
-  for (const ProgramMethod& each : methods) {
-    if (options.validate)
-      if (std::vector<Error> violations = verify(*each.program, {.allow_unknown_operators = true}); !violations.empty())
-        return std::unexpected(detail::all_of(std::move(violations)));
-    programs.push_back(each.program);
-  }
-  const detail::SharedState state(programs);
-  for (const ProgramMethod& each : methods) {
-    ExportedProgram own;
-    const ExportedProgram& marked = *state.mark(*each.program, own);
-    std::optional<ExportedProgram> folded;
-    if (options.fold_constants && backends.size() != 0) folded = fold_constants(marked, backends[backends.size() - 1]);
-    const ExportedProgram& program = folded ? *folded : marked;
-    LowerOptions own_options = options;
-    own_options.require_full_delegation = false;  // nothing was asked of a method that is not named
-    Result<PartitionResult> partitioning(std::in_place, program.view());
-    for (const PartitionCall& call : calls) {
-      if (call.method != each.name) continue;
-      own_options = options;
-      partitioning = call.partition(call.partitioner, Method{each.name, &program});
+  return detail::or_no_memory(Stage::preprocess, [&]() -> Result<LoweredProgram> {
+    auto parts = std::make_shared<LoweredProgram::Parts>();
+    parts->backends = backends;
+    auto debug_map = std::make_shared<DebugMap>();
+    for (const PartitionCall& each : calls)
+      if (Result<const ExportedProgram*> known = detail::find_program(methods, each.method); !known)
+        return std::unexpected(std::move(known.error()));
+    std::vector<const ExportedProgram*> programs;
+    for (const ProgramMethod& each : methods) {
+      if (options.validate)
+        if (std::vector<Error> violations = verify(*each.program, {.allow_unknown_operators = true}); !violations.empty())
+          return std::unexpected(detail::all_of(std::move(violations)));
+      programs.push_back(each.program);
     }
-    if (!partitioning) {
-      Error error = std::move(partitioning.error());
-      error.stage = Stage::partition;
-      return std::unexpected(std::move(error));
+    const detail::SharedState state(programs);
+    for (const ProgramMethod& each : methods) {
+      ExportedProgram own;
+      const ExportedProgram& marked = *state.mark(*each.program, own);
+      std::optional<ExportedProgram> folded;
+      if (options.fold_constants && backends.size() != 0) folded = fold_constants(marked, backends[backends.size() - 1]);
+      const ExportedProgram& program = folded ? *folded : marked;
+      LowerOptions own_options = options;
+      own_options.require_full_delegation = false;  // nothing was asked of a method that is not named
+      Result<PartitionResult> partitioning(std::in_place, program.view());
+      for (const PartitionCall& call : calls) {
+        if (call.method != each.name) continue;
+        own_options = options;
+        partitioning = call.partition(call.partitioner, Method{each.name, &program});
+      }
+      if (!partitioning) {
+        Error error = std::move(partitioning.error());
+        error.stage = Stage::partition;
+        return std::unexpected(std::move(error));
+      }
+      PartitionReport report;
+      detail::MethodLowering lowering(backends, each.name, program, own_options, *debug_map);
+      Result<LoweredMethod> lowered = lowering.run(std::move(*partitioning), diagnostics != nullptr ? &report : nullptr);
+      if (!lowered) return std::unexpected(std::move(lowered.error()));
+      if (Result<void> added = lowering.add_state(parts->state, *lowered); !added) return std::unexpected(std::move(added.error()));
+      if (diagnostics != nullptr) diagnostics->reports.push_back(std::move(report));
+      parts->methods.push_back(std::move(*lowered));
     }
-    PartitionReport report;
-    detail::MethodLowering lowering(backends, each.name, program, own_options, *debug_map);
-    Result<LoweredMethod> lowered = lowering.run(std::move(*partitioning), diagnostics != nullptr ? &report : nullptr);
-    if (!lowered) return std::unexpected(std::move(lowered.error()));
-    if (Result<void> added = lowering.add_state(parts->state, *lowered); !added) return std::unexpected(std::move(added.error()));
-    if (diagnostics != nullptr) diagnostics->reports.push_back(std::move(report));
-    parts->methods.push_back(std::move(*lowered));
-  }
-  if (Result<void> compiled = detail::compile_delegates(backends, parts->methods, false, *debug_map, diagnostics); !compiled)
-    return std::unexpected(debug_map->explain(std::move(compiled.error())));
-  return LoweredProgram(std::move(parts), std::move(debug_map));
+    if (Result<void> compiled = detail::compile_delegates(backends, parts->methods, false, *debug_map, diagnostics); !compiled)
+      return std::unexpected(debug_map->explain(std::move(compiled.error())));
+    return LoweredProgram(std::move(parts), std::move(debug_map));
+  });
 }
 
 }  // namespace davit

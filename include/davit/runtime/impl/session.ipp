@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "davit/core/no_memory.hpp"
 #include "davit/runtime/method_state.hpp"
 #include "davit/runtime/session.hpp"
 
@@ -27,9 +28,11 @@ struct Session::State {
 DAVIT_INLINE void Session::Free::operator()(State* state) const noexcept { delete state; }
 
 DAVIT_INLINE Result<Session> Session::make(LoweredProgram program, SessionOptions options) {
-  Result<std::vector<NamedTensor>> state = copy_state(program.state(), options.limits.max_memory);
-  if (!state) return std::unexpected(std::move(state.error()));
-  return Session(std::unique_ptr<State, Free>(new State(std::move(program), *std::move(state), options)));
+  return davit::detail::or_no_memory(Stage::execute, [&]() -> Result<Session> {
+    Result<std::vector<NamedTensor>> state = copy_state(program.state(), options.limits.max_memory);
+    if (!state) return std::unexpected(std::move(state.error()));
+    return Session(std::unique_ptr<State, Free>(new State(std::move(program), *std::move(state), options)));
+  });
 }
 
 DAVIT_INLINE const LoweredProgram& Session::program() const noexcept { return state_->program; }
@@ -44,10 +47,18 @@ namespace detail {
   if (m.only != nullptr) m.only->connect(m.slots, m.schedule->at(m.schedule->steps[0].inputs), m.schedule->at(m.schedule->steps[0].outputs));
   for (std::size_t i = 0; i < inputs.size(); ++i) m.slots[m.schedule->input_slots[i]] = inputs[i];
   Error error;
-  if (changed && !plan_run(m, error)) return std::unexpected(std::move(error));
-  const bool ran = run_graph(m, root_graph, 0, error);
-  if (m.only != nullptr) m.only->call.outputs = outputs;  // where later calls answer, whether this one did or not
-  if (!ran) return std::unexpected(std::move(error));
+  struct Restore {  // where later calls answer, whether this one did or not
+    ~Restore() {
+      if (only != nullptr) only->call.outputs = outputs;
+    }
+    DelegateState* only;
+    std::span<EValue> outputs;
+  };
+  {
+    const Restore restore{m.only, outputs};
+    if (changed && !plan_run(m, error)) return std::unexpected(std::move(error));
+    if (!run_graph(m, root_graph, 0, error)) return std::unexpected(std::move(error));
+  }
   for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = m.slots[m.schedule->output_slots[i]];
   return {};
 }
@@ -103,27 +114,31 @@ namespace detail {
 }  // namespace detail
 
 DAVIT_INLINE Result<Outputs> Session::run(std::size_t index, std::span<const EValue> user_inputs) {
-  detail::MethodState& m = state_->methods[index];
-  detail::DelegateState* const only = m.only;
-  if (only == nullptr || !only->direct || !m.planned || m.frame.keeps_state() || !m.frame.inputs_fit(user_inputs) ||
-      m.last.may_hold(user_inputs) || !only->backend->is_available()) [[unlikely]]
-    return detail::run_method(m, state_->state, user_inputs);
-  // one call: the caller's inputs and the method's outputs are its own
-  only->call.inputs = user_inputs;
-  const Status status = detail::execute(*only);
-  if (!status || !only->checks.match_all(only->call.outputs.data())) [[unlikely]]
-    return detail::failed(m, *only, status);
-  if (!m.last.same(only->call.outputs)) [[unlikely]] m.last.note(user_inputs, user_inputs, only->call.outputs);
-  return Outputs(only->call.outputs.data(), m.frame.interface());
+  return davit::detail::or_no_memory(Stage::execute, [&]() -> Result<Outputs> {
+    detail::MethodState& m = state_->methods[index];
+    detail::DelegateState* const only = m.only;
+    if (only == nullptr || !only->direct || !m.planned || m.frame.keeps_state() || !m.frame.inputs_fit(user_inputs) ||
+        m.last.may_hold(user_inputs) || !only->backend->is_available()) [[unlikely]]
+      return detail::run_method(m, state_->state, user_inputs);
+    // one call: the caller's inputs and the method's outputs are its own
+    only->call.inputs = user_inputs;
+    const Status status = detail::execute(*only);
+    if (!status || !only->checks.match_all(only->call.outputs.data())) [[unlikely]]
+      return detail::failed(m, *only, status);
+    if (!m.last.same(only->call.outputs)) [[unlikely]] m.last.note(user_inputs, user_inputs, only->call.outputs);
+    return Outputs(only->call.outputs.data(), m.frame.interface());
+  });
 }
 
 DAVIT_INLINE Result<Outputs> Session::run(std::string_view name, std::span<const EValue> args, std::span<const NamedValue> kwargs) {
-  const Result<std::size_t> index = state_->program.find_method(name);
-  if (!index) return std::unexpected(index.error());
-  if (kwargs.empty()) return run(*index, args);
-  Result<std::vector<EValue>> all = state_->methods[*index].frame.arrange(args, kwargs);
-  if (!all) return std::unexpected(std::move(all.error()));
-  return run(*index, *all);
+  return davit::detail::or_no_memory(Stage::execute, [&]() -> Result<Outputs> {
+    const Result<std::size_t> index = state_->program.find_method(name);
+    if (!index) return std::unexpected(index.error());
+    if (kwargs.empty()) return run(*index, args);
+    Result<std::vector<EValue>> all = state_->methods[*index].frame.arrange(args, kwargs);
+    if (!all) return std::unexpected(std::move(all.error()));
+    return run(*index, *all);
+  });
 }
 
 }  // namespace davit

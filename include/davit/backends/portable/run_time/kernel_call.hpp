@@ -46,9 +46,10 @@ class KernelMemory {
   /// A block for an output the plan has no place for; nullptr if there is no memory.
   [[nodiscard, gnu::noinline]] void* block(std::size_t bytes) {
     if (bytes > limit_ || blocks_size_ + temporary_size_ > limit_ - bytes) return nullptr;
+    blocks_.push_back(nullptr);  // first, so that the block cannot be lost
     void* memory = ::operator new(bytes, std::align_val_t{64}, std::nothrow);
+    blocks_.back() = memory;
     if (memory == nullptr) return nullptr;
-    blocks_.push_back(memory);
     blocks_size_ += bytes;
     return memory;
   }
