@@ -30,6 +30,7 @@ struct InspectOptions {
   std::string name;  ///< which model of an archive of several; empty: the only one
   bool json = false;
   bool graph = false;
+  std::string ir;  ///< "core": the program with its composite operators taken apart
 };
 struct RunOptions {
   std::string model;

@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/formats/signature_queries.hpp"
+#include "davit/lowering/decompose.hpp"
 #include "davit/program/printer.hpp"
 #include "davit/program/verify.hpp"
 
@@ -33,7 +34,7 @@ void print_size(const char* what, const davit::ExportedProgram& program, const s
 }  // namespace
 
 int inspect(const InspectOptions& options) {
-  const auto program = davit::formats::read_pt2(options.model, {.model = options.name});
+  auto program = davit::formats::read_pt2(options.model, {.model = options.name});
   if (!program) {
     std::fprintf(stderr, "davit: %s\n", davit::to_string(program.error()).c_str());
     return 2;
@@ -47,8 +48,15 @@ int inspect(const InspectOptions& options) {
     print("%s\n", queries->c_str());
     return 0;
   }
+  if (!options.ir.empty()) {
+    if (const auto violations = davit::verify(*program, {.allow_unknown_operators = true}); !violations.empty()) {
+      std::fprintf(stderr, "davit: %s\n", davit::to_string(violations.front()).c_str());
+      return 2;
+    }
+    *program = davit::run_decompositions(*program);
+  }
   const davit::GraphModuleView graph = program->view();
-  if (options.graph) {
+  if (options.graph || !options.ir.empty()) {
     print("%s", davit::print_graph(graph).c_str());
     return 0;
   }

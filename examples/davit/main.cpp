@@ -40,6 +40,7 @@ int main(int argc, char** argv) try {
   inspect_command->add_option("--model", inspect.name, "which model of an archive of several");
   inspect_command->add_flag("--json", inspect.json, "the signature's queries as JSON");
   inspect_command->add_flag("--graph", inspect.graph, "the graph, in fx style");
+  inspect_command->add_option("--ir", inspect.ir, "core: the graph with its composite operators taken apart")->check(CLI::IsMember({"core"}));
 
   tool::RunOptions run;
   CLI::App* run_command = app.add_subcommand("run", "runs a program on inputs from .npy files");

@@ -14,6 +14,7 @@
 #include "davit/core/limits.hpp"
 #include "davit/core/name.hpp"
 #include "davit/core/no_memory.hpp"
+#include "davit/core/promote.hpp"
 #include "davit/core/scalar_type.hpp"
 #include "davit/core/segments.hpp"
 #include "davit/core/shared_bytes.hpp"

@@ -67,6 +67,7 @@ class ChoosingPartitioner {
   explicit ChoosingPartitioner(const CostTable& table, ChoosingOptions options = {})
       : table_(&table), options_(std::move(options)) {}
 
+  [[nodiscard]] const std::vector<std::uint32_t>& preference() const noexcept { return options_.order; }
   [[nodiscard]] Result<Partitioning<List>> partition(const Method& method) const {
     return detail::partitioning_of<List>(detail::choose_partitions(List::tables(), *table_, options_, method));
   }

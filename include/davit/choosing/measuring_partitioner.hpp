@@ -20,6 +20,7 @@ class MeasuringPartitioner {
   explicit MeasuringPartitioner(CostTable& table, ChoosingOptions options = {}, TimingOptions timing = {})
       : table_(&table), options_(std::move(options)), timing_(timing) {}
 
+  [[nodiscard]] const std::vector<std::uint32_t>& preference() const noexcept { return options_.order; }
   [[nodiscard]] Result<Partitioning<List>> partition(const Method& method) const {
     if (Result<void> measured = measure_costs<List, Clock>(method, *table_, options_, timing_); !measured)
       return std::unexpected(std::move(measured.error()));

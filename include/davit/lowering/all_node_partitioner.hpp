@@ -19,6 +19,7 @@ struct AllNodePartitioner {
   using Backends = List;
   std::uint32_t backend = 0;  ///< index of the list
 
+  [[nodiscard]] std::vector<std::uint32_t> preference() const { return {backend}; }
   [[nodiscard]] Result<Partitioning<List>> partition(const Method& method) const {
     if (backend >= List::size) return std::unexpected(detail::no_such_backend(List::tables(), "AllNodePartitioner", backend));
     const GraphModuleView graph = method.view();

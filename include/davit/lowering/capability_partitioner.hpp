@@ -40,6 +40,8 @@ class CapabilityPartitioner {
   CapabilityPartitioner() = default;
   explicit CapabilityPartitioner(CapabilityOptions options) : options_(std::move(options)) {}
 
+  [[nodiscard]] const std::vector<std::uint32_t>& preference() const noexcept { return options_.order; }
+
   [[nodiscard]] Result<Partitioning<List>> partition(const Method& method) const {
     return detail::partitioning_of<List>(partition_by_capability(List::tables(), options_, method));
   }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "davit/core/config.hpp"
 #include "davit/lowering/constant_placement.hpp"
@@ -32,12 +34,14 @@ struct PartitionCall {
   Name method;
   const void* partitioner = nullptr;
   Result<PartitionResult> (*partition)(const void* partitioner, const Method& method) = nullptr;
+  std::vector<std::uint32_t> preference{};  ///< the backends that it uses; empty: all, in the list's order
 };
 
 /// Lowers the methods of a program onto `backends`: what every to_backend does. The programs stay untouched.
 ///
 /// Methods that `calls` does not name go to the last backend of the list as they are. What one method changes is state for
-/// all methods that hold a tensor of that name, dtype and sizes. In this order: verify all; for every method fold constants, partition,
+/// all methods that hold a tensor of that name, dtype and sizes. In this order: verify all; take composite operators apart that
+/// no backend takes whole (run_decompositions); for every method fold constants, partition,
 /// check the partitioning, cut, preprocess each partition, verify the results; then, once all are well, compile. A partition
 /// whose backend is not available here stays uncompiled, with a warning, unless a fallback takes it. Errors: what each step
 /// reports, with the place. O(nodes + edges) beside the backends' own work.

@@ -105,7 +105,9 @@ struct Partitioning : PartitionResult {
   }
 };
 
-/// Decides which nodes go where. It sees the program, and cannot change it.
+/// Decides which nodes go where. It sees the program, and cannot change it. One that uses some backends of its list, or prefers
+/// them in another order, says so: `preference()` answers their indices, none for the list as it is; then composite operators
+/// are kept whole for these alone.
 /// Source: executorch.exir.backend.partitioner.Partitioner.
 template <class P>
 concept Partitioner = requires(const P& partitioner, const Method& method) {

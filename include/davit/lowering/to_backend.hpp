@@ -58,11 +58,13 @@ consteval void check_default_spec() {
 /// The partitioner behind a function; it must outlive the call.
 template <Partitioner P>
 [[nodiscard]] PartitionCall partition_call(const Name& method, const P& partitioner) {
-  return {method, &partitioner, [](const void* self, const Method& each) -> Result<PartitionResult> {
-            auto answer = static_cast<const P*>(self)->partition(each);
-            if (!answer) return std::unexpected(std::move(answer.error()));
-            return PartitionResult(std::move(*answer));
-          }};
+  PartitionCall call{method, &partitioner, [](const void* self, const Method& each) -> Result<PartitionResult> {
+                       auto answer = static_cast<const P*>(self)->partition(each);
+                       if (!answer) return std::unexpected(std::move(answer.error()));
+                       return PartitionResult(std::move(*answer));
+                     }};
+  if constexpr (requires { partitioner.preference(); }) call.preference = partitioner.preference();
+  return call;
 }
 
 /// The methods that `specs` name, each as a whole on the one backend of `backends`.

@@ -23,6 +23,7 @@ struct AlternatingPartitioner {
   std::vector<std::uint32_t> backends{};  ///< those to deal to, as indices of the list; empty: all
   std::uint64_t seed = 0;                 ///< whose turn it is, at random; 0: one after the other
 
+  [[nodiscard]] const std::vector<std::uint32_t>& preference() const noexcept { return backends; }
   [[nodiscard]] Result<Partitioning<List>> partition(const Method& method) const {
     const GraphModuleView graph = method.view();
     Partitioning<List> out(graph);

@@ -18,6 +18,11 @@ struct RedirectedPartitioner {
   P partitioner;
   std::uint32_t backend = 0;  ///< index of the list
 
+  [[nodiscard]] std::vector<std::uint32_t> preference() const
+    requires requires(const P& p) { p.preference(); }
+  {
+    return partitioner.preference();
+  }
   [[nodiscard]] Result<Partitioning<Backends>> partition(const Method& method) const {
     Result<Partitioning<Backends>> out = partitioner.partition(method);
     if (!out) return out;

@@ -13,6 +13,7 @@
 #include "davit/core/no_memory.hpp"
 #include "davit/lowering/check_partitioning.hpp"
 #include "davit/lowering/cut_program.hpp"
+#include "davit/lowering/decompose.hpp"
 #include "davit/lowering/fold_constants.hpp"
 #include "davit/lowering/group_nodes.hpp"
 #include "davit/lowering/lower_program.hpp"
@@ -313,17 +314,26 @@ DAVIT_INLINE Result<LoweredProgram> lower_program(BackendTables backends, std::s
     for (const PartitionCall& each : calls)
       if (Result<const ExportedProgram*> known = detail::find_program(methods, each.method); !known)
         return std::unexpected(std::move(known.error()));
+    std::vector<std::optional<ExportedProgram>> rewritten(methods.size());
     std::vector<const ExportedProgram*> programs;
-    for (const ProgramMethod& each : methods) {
+    for (std::size_t i = 0; i < methods.size(); ++i) {
+      const ExportedProgram& program = *methods[i].program;
       if (options.validate)
-        if (std::vector<Error> violations = verify(*each.program, {.allow_unknown_operators = true}); !violations.empty())
+        if (std::vector<Error> violations = verify(program, {.allow_unknown_operators = true}); !violations.empty())
           return std::unexpected(detail::all_of(std::move(violations)));
-      programs.push_back(each.program);
+      DecomposeOptions whole{.backends = backends};
+      for (const PartitionCall& call : calls)
+        if (call.method == methods[i].name) whole.order = call.preference;
+      rewritten[i] = decomposed(program, whole);
+      if (rewritten[i] && options.validate)
+        if (std::vector<Error> violations = verify(*rewritten[i], {.allow_unknown_operators = true}); !violations.empty())
+          return std::unexpected(detail::all_of(std::move(violations)));
+      programs.push_back(rewritten[i] ? &*rewritten[i] : &program);
     }
     const detail::SharedState state(programs);
     for (const ProgramMethod& each : methods) {
       ExportedProgram own;
-      const ExportedProgram& marked = *state.mark(*each.program, own);
+      const ExportedProgram& marked = *state.mark(*programs[static_cast<std::size_t>(&each - methods.data())], own);
       std::optional<ExportedProgram> folded;
       if (options.fold_constants && backends.size() != 0) folded = fold_constants(marked, backends[backends.size() - 1]);
       const ExportedProgram& program = folded ? *folded : marked;

@@ -28,7 +28,7 @@ DAVIT_INLINE Result<LoweredProgram> lower_whole(BackendTables backends, std::spa
     calls.push_back({method, &wholes.back(), [](const void* self, const Method& each) -> Result<PartitionResult> {
                        const Whole& whole = *static_cast<const Whole*>(self);
                        return whole_method(each, whole.backend, 0, whole.spec);
-                     }});
+                     }, {0}});
   }
   return lower_program(backends, named, calls, {}, diagnostics);
 }

@@ -9,32 +9,22 @@
 
 namespace davit::portable_kernels {
 
-/// Collects operands and answers the dtype torch computes them in: tensors with dimensions count first, 0-dimensional
-/// tensors next, plain numbers last; a lower one counts only if it is of a higher category.
-/// Source: at::native::result_type.
+/// Collects the operands of a call and answers the dtype torch computes them in.
 class ResultType {
  public:
   [[gnu::noinline]] constexpr ResultType& add(const EValue& v) noexcept {
     if (const TensorView* t = v.tensor_if()) {
-      ScalarType& of = t->rank == 0 ? zero_ : dimensioned_;
+      ScalarType& of = t->rank == 0 ? type_.zero : type_.dimensioned;
       of = promote(of, t->dtype);
     } else if (v.is_number()) {
-      number_ = promote(number_, v.is_float() ? ScalarType::float32 : v.is_int() ? ScalarType::int64 : ScalarType::bool_);
+      type_.number = promote(type_.number, v.is_float() ? ScalarType::float32 : v.is_int() ? ScalarType::int64 : ScalarType::bool_);
     }
     return *this;
   }
-  [[nodiscard, gnu::noinline]] constexpr ScalarType get() const noexcept { return combine_categories(dimensioned_, combine_categories(zero_, number_)); }
+  [[nodiscard, gnu::noinline]] constexpr ScalarType get() const noexcept { return type_.get(); }
 
  private:
-  [[nodiscard]] static constexpr ScalarType combine_categories(ScalarType higher, ScalarType lower) noexcept {
-    if (higher == ScalarType::undefined) return lower;
-    if (lower == ScalarType::undefined || is_complex(higher) || is_floating(higher)) return higher;
-    if (higher == ScalarType::bool_ || is_floating(lower) || is_complex(lower)) return promote(higher, lower);
-    return higher;
-  }
-  ScalarType dimensioned_ = ScalarType::undefined;
-  ScalarType zero_ = ScalarType::undefined;
-  ScalarType number_ = ScalarType::undefined;
+  PromotedType type_;
 };
 
 /// The dtype of a floating-point function of a tensor of this dtype: itself, or float32 for integers and bool.

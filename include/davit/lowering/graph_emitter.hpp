@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/core/config.hpp"
+#include "davit/core/name.hpp"
+#include "davit/core/scalar_type.hpp"
+#include "davit/program/graph.hpp"
+#include "davit/program/graph_builder.hpp"
+
+namespace davit {
+
+/// An argument before it is in a table: a literal, a value, or a list. A size that no value stands for carries its expression.
+struct Item {
+  Argument argument{};
+  ExprId expr = no_id;       ///< of an int that is an expression's example
+  std::string_view text{};   ///< of a string that is not in the tables; it outlives the pass
+  std::vector<Item> items{};
+
+  [[nodiscard]] bool is(ArgumentKind kind) const noexcept { return argument.kind == kind; }
+  [[nodiscard]] bool is_none() const noexcept { return is(ArgumentKind::none); }
+  [[nodiscard]] bool is_list() const noexcept { return is(ArgumentKind::list); }
+  [[nodiscard]] bool is_value() const noexcept { return argument.is_value(); }
+  [[nodiscard]] ValueId value() const noexcept { return argument.value(); }
+
+  [[nodiscard]] static Item of(Argument argument) { return {.argument = argument}; }
+  [[nodiscard]] static Item integer(std::int64_t value) { return of(GraphBuilder::integer(value)); }
+  [[nodiscard]] static Item boolean(bool value) { return of(GraphBuilder::boolean(value)); }
+  [[nodiscard]] static Item list(std::vector<Item> items) {
+    return {.argument = {.kind = ArgumentKind::list}, .items = std::move(items)};
+  }
+};
+
+/// An item with the name of its parameter.
+struct NamedItem {
+  std::string_view name;
+  Item item;
+};
+
+/// What a program says of a tensor value; without strides it is contiguous.
+struct TensorMeta {
+  ScalarType dtype = ScalarType::undefined;
+  std::vector<Dim> sizes{};
+  std::vector<Dim> strides{};
+};
+
+/// Appends nodes to a copy of a program's tables, which keep what they had: ids stay valid. What was appended last can be
+/// taken back. `finish` leaves out what is not needed any more.
+class GraphEmitter {
+ public:
+  explicit GraphEmitter(const GraphModule& from);
+
+  GraphId graph = root_graph;       ///< where nodes go; the graphs must be gone through in order
+  std::uint32_t metadata = no_id;   ///< of the nodes
+  const char* fault = nullptr;      ///< why what was asked for cannot be emitted; stays until it is cleared
+
+  [[nodiscard]] GraphModuleView view() noexcept { return tables_.module().view(); }
+  [[nodiscard]] GraphModule& module() noexcept { return tables_.module(); }
+
+  /// Begins a graph: nodes follow until the next begin. The graphs are begun in the order of their ids.
+  void begin(GraphId id);
+  /// Appends a node as it is, in the current graph.
+  NodeId append(const Node& node);
+
+  struct Mark {
+    std::size_t dims, exprs, values, arguments, nodes;
+  };
+  [[nodiscard]] Mark mark() noexcept;
+  /// Forgets all that was appended since; no older row refers to it.
+  void roll_back(const Mark& mark);
+
+  /// @name Sizes. Numbers are folded; the rest becomes expressions with examples. Overflow is a fault.
+  [[nodiscard]] Dim combine(ExprOp op, Dim a, Dim b);
+  [[nodiscard]] Dim dim(const Item& item);
+  [[nodiscard]] Item item(Dim dim);
+  [[nodiscard]] Dim product(std::span<const Dim> dims);
+  [[nodiscard]] std::span<const Dim> sizes(ValueId v) { return view().dims_of(module().values[v].sizes); }
+
+  /// An argument in the tables, without a name.
+  [[nodiscard]] Argument argument(const Item& item);
+  /// What an argument of the tables says.
+  [[nodiscard]] Item read(const Argument& argument);
+  [[nodiscard]] std::string_view text(const Item& item) noexcept { return item.text.empty() ? view().string(item.argument) : item.text; }
+  [[nodiscard]] Range list(std::span<const Argument> items) { return tables_.list(items, ArgumentKind::none).items; }
+  [[nodiscard]] Text intern(std::string_view text) { return tables_.intern(text); }
+  /// Gives a value a new name.
+  void rename(ValueId v, std::string_view base) { module().values[v].name = new_name(base); }
+  /// A value of the current graph, under a new name.
+  [[nodiscard]] ValueId declare(Value value, std::string_view base);
+
+  /// Appends a call of an operator; answers its result, or the list of its results.
+  [[nodiscard]] Item call(std::string_view target, std::span<const NamedItem> inputs, std::span<const TensorMeta> outputs, bool many);
+  /// Appends arithmetic on symbolic numbers: "add" of `_operator`, or a full target.
+  [[nodiscard]] Item symbolic(std::string_view target, std::span<const NamedItem> inputs, ValueKind kind, Dim result);
+
+  /// The tables with the nodes appended since the constructor in place of the old ones, without emitted nodes that nothing
+  /// needs, values that nothing defines, and graphs that nothing calls. O(size of the tables).
+  [[nodiscard]] GraphModule finish();
+
+ private:
+  [[nodiscard]] Text new_name(std::string_view base) { return tables_.text(concat("d", prefix_, "_", base, "_", names_++)); }
+  [[nodiscard]] bool is_original(NodeId n) const noexcept { return kept_[n - old_nodes_] != 0; }
+
+  GraphBuilder tables_;
+  std::size_t old_nodes_ = 0;
+  std::uint64_t prefix_ = 0;   ///< new names begin with "d<prefix>_"
+  std::uint64_t names_ = 0;
+  std::vector<std::uint8_t> kept_;  ///< per new node: it is needed even if nothing uses its outputs
+};
+
+}  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/lowering/impl/graph_emitter.ipp"
+#endif

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/lowering/decompose.hpp"
+#include "davit/lowering/decomposition_rules.hpp"
+#include "davit/lowering/graph_emitter.hpp"
+#include "davit/lowering/rule_evaluator.hpp"
+
+namespace davit {
+
+namespace detail {
+
+/// Operators that run one graph on their operands, once.
+[[nodiscard]] DAVIT_INLINE bool wraps_graph(std::string_view target) noexcept {
+  for (const std::string_view name : {"wrap", "wrap_with_autocast", "wrap_with_set_grad_enabled", "wrap_activation_checkpoint",
+                                      "tag_activation_checkpoint", "strict_mode", "hints_wrapper"})
+    if (target.starts_with("higher_order.") && target.substr(13) == name) return true;
+  return false;
+}
+
+/// What becomes of a composite.
+enum class Wish : std::uint8_t {
+  stay,
+  go,
+  go_if_gone,    ///< if nothing takes its place: it answers its argument
+  go_if_gained,  ///< if backends before the last take the parts
+};
+/// The position, by preference, of the first backend that takes a node; their number if none does.
+[[nodiscard]] DAVIT_INLINE std::size_t first_taker(GraphModuleView graph, NodeId n, const DecomposeOptions& options) {
+  const std::size_t count = options.order.empty() ? options.backends.size() : options.order.size();
+  const auto refuses = [&](std::size_t at) {
+    const std::size_t backend = options.order.empty() ? at : options.order[at];
+    return backend >= options.backends.size() || options.backends.refuses(backend, graph, n) != nullptr;
+  };
+  std::size_t taker = 0;
+  while (taker < count && refuses(taker)) ++taker;
+  return taker;
+}
+[[nodiscard]] DAVIT_INLINE Wish wish_for(GraphModuleView graph, NodeId n, const DecomposeOptions& options) {
+  const std::string_view target = graph.target(graph.nodes[n]);
+  bool identity = false;
+  for (const std::string_view name : {"aten.contiguous.default", "aten.detach.default", "aten.dropout.default", "aten.to.dtype"})
+    identity = identity || target == name;
+  if (options.keeps != nullptr && options.keeps(graph, n)) return identity ? Wish::go_if_gone : Wish::stay;
+  const std::size_t count = options.order.empty() ? options.backends.size() : options.order.size();
+  const std::size_t taker = first_taker(graph, n, options);
+  if (taker == count) return Wish::go;
+  if (identity) return Wish::go_if_gone;
+  return taker != 0 && taker + 1 == count ? Wish::go_if_gained : Wish::stay;
+}
+
+class Decomposer {
+ public:
+  Decomposer(const ExportedProgram& program, const DecomposeOptions& options)
+      : options_(options), from_(program.view()), emit_(program.graph_module), rules_(emit_),
+        instead_(from_.values.size(), no_id), is_output_(from_.values.size(), 0), opened_(from_.graphs.size(), 0) {}
+
+  [[nodiscard]] GraphModule run() {
+    for (const Graph& g : from_.graphs)
+      for (const Argument& output : from_.args(g.outputs)) from_.for_each_value(output, [&](ValueId v) { is_output_[v] = 1; });
+    for (GraphId g = 0; g < from_.graphs.size(); ++g) {
+      if (opened_[g] != 0) continue;
+      emit_.begin(g);
+      const Range nodes = from_.graphs[g].nodes;
+      for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) node(n);
+    }
+    return emit_.finish();
+  }
+
+ private:
+  /// A value by what stands for it now.
+  [[nodiscard]] ValueId now(ValueId v) const noexcept { return v < instead_.size() && instead_[v] != no_id ? instead_[v] : v; }
+  [[nodiscard]] Range now(Range range) {
+    bool changed = false;
+    std::vector<Argument> rows(emit_.view().args(range).begin(), emit_.view().args(range).end());
+    for (Argument& row : rows) {
+      const Argument old = row;
+      if (row.is_value()) row.payload = now(row.value());
+      if (row.is_list()) row.items = now(row.items);
+      changed = changed || row.payload != old.payload || row.items != old.items;
+    }
+    return changed ? emit_.list(rows) : range;
+  }
+
+  void node(NodeId n) {
+    const Node& old = from_.nodes[n];
+    const std::string_view target = from_.target(old);
+    if (wraps_graph(target) && open(old)) return;
+    Node made = old;
+    made.inputs = now(old.inputs);
+    emit_.metadata = old.metadata;
+    if (autocast_ != ScalarType::undefined && is_autocast(target)) made.inputs = cast(made.inputs, autocast_);
+    const std::string_view rule = find_decomposition(target);
+    if (rule.empty() || !replace(n, rule, made.inputs)) emit_.append(made);
+  }
+
+  /// Replaces a node by what its rule emits; false if it stays.
+  [[nodiscard]] bool replace(NodeId n, std::string_view rule, Range inputs) {
+    const Wish wish = wish_for(from_, n, options_);
+    if (wish == Wish::stay) return false;
+    const Node& old = from_.nodes[n];
+    const GraphEmitter::Mark mark = emit_.mark();
+    std::vector<NamedItem> arguments;
+    for (std::uint32_t i = 0; i < inputs.count; ++i) {
+      const Argument a = emit_.module().arguments[inputs.first + i];
+      arguments.push_back({from_.str(a.name), emit_.read(a)});
+    }
+    rules_.outputs.clear();
+    for (const Argument& output : from_.outputs(old)) from_.for_each_value(output, [&](ValueId v) { rules_.outputs.push_back(meta(v)); });
+    emit_.fault = nullptr;
+    const std::size_t end = rule.find_first_of("(=");
+    const Item result = rule[end] == '=' ? rules_.call(rule.substr(end + 2), std::move(arguments)) : rules_.run(rule, std::move(arguments));
+    bindings_.clear();
+    const std::string_view head = rule.substr(0, rule.find(':'));
+    trusts_ = !head.ends_with('~');
+    if (emit_.fault == nullptr) bind(result, from_.outputs(old), mark, head.ends_with('^'));
+    const bool empty = emit_.mark().nodes == mark.nodes;
+    if (emit_.fault != nullptr || (wish == Wish::go_if_gone && !empty) || (wish == Wish::go_if_gained && !gains(mark))) {
+      emit_.roll_back(mark);
+      return false;
+    }
+    rewire(mark);
+    return true;
+  }
+
+  /// True if a backend before the last takes each tensor operator emitted since.
+  [[nodiscard]] bool gains(const GraphEmitter::Mark& mark) {
+    const GraphModuleView view = emit_.view();
+    for (std::size_t n = mark.nodes; n < view.nodes.size(); ++n) {
+      const std::string_view target = view.target(view.nodes[n]);
+      if (target.starts_with("_operator.") || target == "aten.sym_size.int") continue;
+      const std::size_t count = options_.order.empty() ? options_.backends.size() : options_.order.size();
+      if (first_taker(view, static_cast<NodeId>(n), options_) + 1 >= count) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] TensorMeta meta(ValueId v) const {
+    const Value& value = from_.values[v];
+    const auto list = [&](Range r) { return std::vector<Dim>(from_.dims_of(r).begin(), from_.dims_of(r).end()); };
+    return {value.dtype, list(value.sizes), list(value.strides)};
+  }
+
+  struct Binding {
+    ValueId made, old;
+  };
+  /// Pairs the results of a rule with the values that they stand for.
+  void bind(const Item& result, std::span<const Argument> outputs, const GraphEmitter::Mark& mark, bool narrows) {
+    if (outputs.size() == 1 && !(result.is_list() && !outputs[0].is_list())) return bind(result, outputs[0], mark, narrows);
+    if (!result.is_list() || result.items.size() < outputs.size()) return fault("a rule has another number of results than the operator");
+    for (std::size_t i = 0; i < outputs.size(); ++i) bind(result.items[i], outputs[i], mark, narrows);
+  }
+  void bind(Item result, const Argument& output, const GraphEmitter::Mark& mark, bool narrows) {
+    if (output.is_list()) {
+      const std::span<const Argument> items = from_.args(output.items);
+      if (!result.is_list() || result.items.size() != items.size()) return fault("a rule has another number of results than the operator");
+      for (std::size_t i = 0; i < items.size(); ++i) bind(result.items[i], items[i], mark, narrows);
+      return;
+    }
+    if (!output.is_value()) return;
+    if (!result.is_value()) return fault("a rule's result is no value");
+    const ValueId old = output.value();
+    if (narrows && size_of(from_.values[old].dtype) == 2 && emit_.module().values[result.value()].dtype == ScalarType::float32)
+      result = rules_.call("aten._to_copy.default", {{"", result}, {"dtype", Item::of(GraphBuilder::scalar_type(from_.values[old].dtype))}});
+    if (emit_.fault != nullptr) return;
+    const Value made = emit_.module().values[result.value()];
+    Value& meant = emit_.module().values[old];
+    if (!trusts_ && made.kind == meant.kind && made.dtype == meant.dtype) {
+      meant.sizes = made.sizes;
+      meant.strides = made.strides;
+    }
+    if (made.kind != meant.kind || made.dtype != meant.dtype || made.sizes.count != meant.sizes.count) return fault("a rule's result has another dtype or rank than the operator's");
+    for (std::uint32_t d = 0; d < made.sizes.count; ++d)
+      if (emit_.module().dims[made.sizes.first + d].value != emit_.module().dims[meant.sizes.first + d].value) return fault("a rule's result has another size than the operator's");
+    const bool emitted = result.value() >= mark.values && std::ranges::find(bindings_, result.value(), &Binding::made) == bindings_.end();
+    if (!emitted && is_output_[old] != 0) {  // a second name of a value: the program's own output keeps a node
+      result = rules_.call("aten.alias.default", {{"", result}});
+      if (emit_.fault != nullptr) return;
+    }
+    bindings_.push_back({result.value(), old});
+  }
+  void fault(const char* why) noexcept { emit_.fault = why; }
+
+  /// Lets the values of the program be the results of what was emitted.
+  void rewire(const GraphEmitter::Mark& mark) {
+    GraphModule& m = emit_.module();
+    std::vector<ValueId> old_of(m.values.size() - mark.values, no_id);
+    for (const Binding& b : bindings_) {
+      if (b.made >= mark.values && old_of[b.made - mark.values] == no_id) {
+        old_of[b.made - mark.values] = b.old;
+        m.values[b.old].producer = m.values[b.made].producer;
+        m.values[b.old].graph = emit_.graph;
+      } else {
+        instead_[b.old] = b.made >= mark.values ? old_of[b.made - mark.values] : b.made;
+      }
+    }
+    for (std::size_t a = mark.arguments; a < m.arguments.size(); ++a)
+      if (m.arguments[a].is_value() && m.arguments[a].value() >= mark.values && old_of[m.arguments[a].value() - mark.values] != no_id)
+        m.arguments[a].payload = old_of[m.arguments[a].value() - mark.values];
+  }
+
+  // -- operators that wrap a graph ----------------------------------------------------------------------------------
+  /// Puts the nodes of a wrapped graph where it was called; false if it is not called as these operators are.
+  [[nodiscard]] bool open(const Node& old) {
+    GraphId inner = no_id;
+    std::vector<Argument> operands;
+    std::vector<ValueId> results;
+    ScalarType type = autocast_;
+    const std::span<const Argument> inputs = from_.inputs(old);
+    for (const Argument& a : inputs) {
+      if (a.kind == ArgumentKind::graph) {
+        inner = a.graph();
+      } else if (inner != no_id) {
+        if (a.is_list()) operands.insert(operands.end(), from_.args(a.items).begin(), from_.args(a.items).end());
+        else operands.push_back(a);
+      }
+    }
+    if (inner == no_id) return false;
+    for (const Argument& output : from_.outputs(old)) from_.for_each_value(output, [&](ValueId v) { results.push_back(v); });
+    const std::span<const Argument> parameters = from_.args(from_.graphs[inner].inputs), returned = from_.args(from_.graphs[inner].outputs);
+    if (parameters.size() != operands.size() || returned.size() != results.size()) return false;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (!parameters[i].is_value() || !operands[i].is_value()) return false;
+    for (const Argument& each : returned)
+      if (!each.is_value()) return false;
+    if (from_.target(old) == "higher_order.wrap_with_autocast" && inputs.size() > 2) {
+      const bool enabled = inputs[2].payload != 0;
+      type = !enabled ? ScalarType::undefined : inputs[1].kind == ArgumentKind::scalar_type ? static_cast<ScalarType>(inputs[1].payload) : ScalarType::bfloat16;
+    }
+    opened_[inner] = 1;
+    for (const Argument& each : returned) is_output_[each.value()] = 0;
+    for (std::size_t i = 0; i < operands.size(); ++i) instead_[parameters[i].value()] = now(operands[i].value());
+    const ScalarType outer = std::exchange(autocast_, type);
+    const Range nodes = from_.graphs[inner].nodes;
+    for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) {
+      for (const Argument& output : from_.outputs(from_.nodes[n])) from_.for_each_value(output, [&](ValueId v) { move(v); });
+      node(n);
+    }
+    autocast_ = outer;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      instead_[results[i]] = now(returned[i].value());
+      if (is_output_[results[i]] == 0) continue;
+      emit_.fault = nullptr;
+      emit_.metadata = old.metadata;
+      const GraphEmitter::Mark mark = emit_.mark();
+      const Item alias = rules_.call("aten.alias.default", {{"", Item::of(GraphBuilder::value(instead_[results[i]]))}});
+      instead_[results[i]] = no_id;
+      bindings_.assign(1, {alias.value(), results[i]});
+      rewire(mark);
+    }
+    return true;
+  }
+  /// A value of a wrapped graph becomes one of the current graph, under a new name.
+  void move(ValueId v) {
+    emit_.rename(v, "wrapped");
+    emit_.module().values[v].graph = emit_.graph;
+  }
+  /// What autocast computes in the lower precision. Source: aten/src/ATen/autocast_mode.h, CPU.
+  [[nodiscard]] static bool is_autocast(std::string_view target) noexcept {
+    for (const std::string_view name : {"conv1d", "conv2d", "conv3d", "bmm", "mm", "linalg_vecdot", "baddbmm", "addmm", "addbmm", "linear", "matmul",
+                                        "_convolution", "conv_tbc", "mkldnn_rnn_layer", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+                                        "scaled_dot_product_attention", "_native_multi_head_attention", "einsum", "chain_matmul", "linalg_multi_dot", "dot", "vdot", "mv"})
+      if (target.starts_with("aten.") && target.substr(5).starts_with(name) && target.substr(5 + name.size()).starts_with('.')) return true;
+    return false;
+  }
+  /// The arguments with float tensors in that dtype.
+  [[nodiscard]] Range cast(Range range, ScalarType type) {
+    std::vector<Argument> rows(emit_.view().args(range).begin(), emit_.view().args(range).end());
+    emit_.fault = nullptr;
+    for (Argument& row : rows) {
+      if (row.is_list()) row.items = cast(row.items, type);
+      if (!row.is_value() || emit_.module().values[row.value()].kind != ValueKind::tensor) continue;
+      const ScalarType is = emit_.module().values[row.value()].dtype;
+      if (!is_floating(is) || is == ScalarType::float64 || is == type) continue;
+      row.payload = rules_.call("aten._to_copy.default", {{"", Item::of(GraphBuilder::value(row.value()))}, {"dtype", Item::of(GraphBuilder::scalar_type(type))}}).argument.payload;
+    }
+    return emit_.list(rows);
+  }
+
+  const DecomposeOptions& options_;
+  GraphModuleView from_;
+  GraphEmitter emit_;
+  RuleEvaluator rules_;
+  std::vector<ValueId> instead_;          ///< what stands for a value that has no node any more
+  std::vector<std::uint8_t> is_output_;
+  std::vector<std::uint8_t> opened_;
+  std::vector<Binding> bindings_;
+  bool trusts_ = true;                     ///< a rule's results have the sizes that the program says
+  ScalarType autocast_ = ScalarType::undefined;  ///< in a graph wrapped by autocast: what it computes in
+};
+
+}  // namespace detail
+
+DAVIT_INLINE std::optional<ExportedProgram> decomposed(const ExportedProgram& program, const DecomposeOptions& options) {
+  const GraphModuleView graph = program.view();
+  std::array<std::pair<std::uint32_t, bool>, 256> known{};  // targets are stored once: their place tells them apart
+  for (auto& each : known) each.first = no_id;
+  bool needed = false;
+  for (NodeId n = 0; n < graph.nodes.size() && !needed; ++n) {
+    const Text text = graph.nodes[n].target;
+    auto& [first, composite] = known[(text.first ^ (text.first >> 8)) % known.size()];
+    if (first != text.first) {
+      composite = !find_decomposition(graph.str(text)).empty();
+      first = text.first;
+    }
+    needed = composite ? detail::wish_for(graph, n, options) != detail::Wish::stay : detail::wraps_graph(graph.str(text));
+  }
+  if (!needed) return std::nullopt;
+  detail::Decomposer decomposer(program, options);
+  ExportedProgram out = program;
+  out.graph_module = decomposer.run();
+  return out;
+}
+
+DAVIT_INLINE ExportedProgram run_decompositions(const ExportedProgram& program, const DecomposeOptions& options) {
+  std::optional<ExportedProgram> done = decomposed(program, options);
+  return done ? *std::move(done) : program;
+}
+
+}  // namespace davit

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <bit>
+
+#include "davit/lowering/graph_emitter.hpp"
+
+namespace davit {
+
+DAVIT_INLINE GraphEmitter::GraphEmitter(const GraphModule& from) : old_nodes_(from.nodes.size()) {
+  module() = from;
+  // names of an earlier pass begin with "d<number>_": this one takes a larger number
+  for (const Value& value : from.values) {
+    const std::string_view name = view().str(value.name);
+    std::uint64_t number = 0;
+    std::size_t at = 1;
+    while (at < name.size() && at < 10 && name[at] >= '0' && name[at] <= '9') number = 10 * number + static_cast<std::uint64_t>(name[at++] - '0');
+    if (name.starts_with('d') && at < name.size() && name[at] == '_') prefix_ = std::max(prefix_, number + 1);
+  }
+}
+
+DAVIT_INLINE void GraphEmitter::begin(GraphId id) {
+  graph = id;
+  module().graphs[id].nodes = {static_cast<std::uint32_t>(module().nodes.size()), 0};
+}
+DAVIT_INLINE NodeId GraphEmitter::append(const Node& node) {
+  const auto id = static_cast<NodeId>(module().nodes.size());
+  module().nodes.push_back(node);
+  module().nodes.back().graph = graph;
+  for (const Argument& output : view().outputs(node))
+    view().for_each_value(output, [&](ValueId v) { module().values[v].producer = id; });
+  ++module().graphs[graph].nodes.count;
+  kept_.push_back(1);
+  return id;
+}
+
+DAVIT_INLINE GraphEmitter::Mark GraphEmitter::mark() noexcept {
+  const GraphModule& m = module();
+  return {m.dims.size(), m.exprs.size(), m.values.size(), m.arguments.size(), m.nodes.size()};
+}
+DAVIT_INLINE void GraphEmitter::roll_back(const Mark& to) {
+  GraphModule& m = module();
+  m.graphs[graph].nodes.count -= static_cast<std::uint32_t>(m.nodes.size() - to.nodes);
+  m.dims.resize(to.dims);
+  m.exprs.resize(to.exprs);
+  m.values.resize(to.values);
+  m.arguments.resize(to.arguments);
+  m.nodes.resize(to.nodes);
+  kept_.resize(to.nodes - old_nodes_);
+}
+
+DAVIT_INLINE Dim GraphEmitter::combine(ExprOp op, Dim a, Dim b) {
+  std::int64_t value = 0;
+  bool wrong = false;
+  switch (op) {
+    case ExprOp::add: wrong = __builtin_add_overflow(a.value, b.value, &value); break;
+    case ExprOp::mul: wrong = __builtin_mul_overflow(a.value, b.value, &value); break;
+    case ExprOp::max: value = std::max(a.value, b.value); break;
+    case ExprOp::min: value = std::min(a.value, b.value); break;
+    default: {  // floor_div, python_mod
+      wrong = b.value == 0 || b.value == -1;
+      if (wrong && b.value == -1) {
+        wrong = __builtin_sub_overflow(std::int64_t{0}, a.value, &value);
+        if (op != ExprOp::floor_div) value = 0;
+        break;
+      }
+      if (wrong) break;
+      value = a.value / b.value - (a.value % b.value != 0 && (a.value < 0) != (b.value < 0) ? 1 : 0);
+      if (op != ExprOp::floor_div) value = a.value - value * b.value;
+    }
+  }
+  if (wrong) {
+    fault = "sizes overflow";
+    return {};
+  }
+  if (a.is_static() && b.is_static()) return {value};
+  if (op == ExprOp::add || op == ExprOp::mul) {
+    const std::int64_t neutral = op == ExprOp::mul ? 1 : 0;
+    if (a.is_static() && a.value == neutral) return b;
+    if (op == ExprOp::mul && ((a.is_static() && a.value == 0) || (b.is_static() && b.value == 0))) return {0};
+    if (b.is_static() && b.value == neutral) return a;
+  }
+  if (op == ExprOp::floor_div && b.is_static() && b.value == 1) return a;
+  const auto operand = [&](Dim d) { return d.is_static() ? tables_.expr({.op = ExprOp::integer, .value = d.value}) : d.expr; };
+  const ExprId left = operand(a);
+  return {value, tables_.expr({.op = op, .a = left, .b = operand(b)})};
+}
+DAVIT_INLINE Dim GraphEmitter::dim(const Item& item) {
+  if (item.is_value()) return {module().values[item.value()].constant, module().values[item.value()].expr};
+  if (item.is(ArgumentKind::int_) || item.is(ArgumentKind::bool_)) return {item.argument.payload, item.expr};
+  fault = "a size is no integer";
+  return {};
+}
+DAVIT_INLINE Item GraphEmitter::item(Dim dim) {
+  Item out = Item::integer(dim.value);
+  out.expr = dim.expr;
+  return out;
+}
+DAVIT_INLINE Dim GraphEmitter::product(std::span<const Dim> dims) {
+  Dim all{1};
+  for (const Dim& d : dims) all = combine(ExprOp::mul, all, d);
+  return all;
+}
+
+DAVIT_INLINE Argument GraphEmitter::argument(const Item& item) {
+  Argument out = item.argument;
+  if (item.is_list()) {
+    std::vector<Argument> items;
+    items.reserve(item.items.size());
+    for (const Item& each : item.items) items.push_back(argument(each));
+    const ArgumentKind element = items.empty() ? ArgumentKind::int_ : items.front().kind;
+    return tables_.list(items, element);
+  }
+  if (!item.text.empty()) return tables_.string(item.text, item.argument.kind);
+  if (item.is(ArgumentKind::int_) && item.expr != no_id) {
+    for (ValueId v = 0; v < module().values.size(); ++v) {
+      const Value& value = module().values[v];
+      if (value.kind == ValueKind::sym_int && value.expr == item.expr && value.graph == graph && (value.producer == no_id || value.producer >= old_nodes_))
+        return GraphBuilder::value(v);
+    }
+    fault = "no value stands for a size";
+  }
+  return out;
+}
+DAVIT_INLINE Item GraphEmitter::read(const Argument& argument) {
+  Item out = Item::of(argument);
+  out.argument.name = {};
+  out.argument.keyword = 0;
+  for (std::uint32_t i = 0; argument.is_list() && i < argument.items.count; ++i)
+    out.items.push_back(read(module().arguments[argument.items.first + i]));
+  return out;
+}
+
+DAVIT_INLINE ValueId GraphEmitter::declare(Value value, std::string_view base) {
+  value.name = new_name(base);
+  value.graph = graph;
+  module().values.push_back(value);
+  return static_cast<ValueId>(module().values.size() - 1);
+}
+
+DAVIT_INLINE Item GraphEmitter::call(std::string_view target, std::span<const NamedItem> inputs, std::span<const TensorMeta> outputs, bool many) {
+  const std::size_t first = target.find('.') + 1;
+  const std::string_view base = target.substr(first, target.find('.', first) - first);
+  std::vector<Argument> arguments;
+  for (const NamedItem& input : inputs) {
+    arguments.push_back(argument(input.item));
+    arguments.back().name = intern(input.name);
+  }
+  std::vector<Item> results;
+  std::vector<Argument> outs;
+  for (const TensorMeta& meta : outputs) {
+    std::vector<Dim> strides = meta.strides;
+    if (strides.size() != meta.sizes.size()) {
+      strides.assign(meta.sizes.size(), Dim{1});
+      for (std::size_t d = meta.sizes.size(); d-- > 1;) {
+        const Dim size = meta.sizes[d].is_static() && meta.sizes[d].value == 0 ? Dim{1} : meta.sizes[d];
+        strides[d - 1] = combine(ExprOp::mul, strides[d], size);
+      }
+    }
+    outs.push_back(GraphBuilder::value(declare(
+        {.sizes = tables_.dims(meta.sizes), .strides = tables_.dims(strides), .device = intern("cpu"), .dtype = meta.dtype}, base)));
+    results.push_back(Item::of(outs.back()));
+  }
+  append({.target = intern(target), .inputs = list(arguments), .outputs = list(outs), .metadata = metadata});
+  kept_.back() = 0;
+  return many ? Item::list(std::move(results)) : results.empty() ? Item{} : std::move(results.front());
+}
+DAVIT_INLINE Item GraphEmitter::symbolic(std::string_view target, std::span<const NamedItem> inputs, ValueKind kind, Dim result) {
+  std::vector<Argument> arguments;
+  for (const NamedItem& input : inputs) {
+    arguments.push_back(argument(input.item));
+    arguments.back().name = intern(input.name);
+  }
+  const Argument out = GraphBuilder::value(declare({.constant = result.value, .expr = result.expr, .kind = kind}, "sym"));
+  append({.target = intern(target), .inputs = list(arguments), .outputs = list({&out, 1}), .metadata = metadata});
+  kept_.back() = 0;
+  return Item::of(out);
+}
+
+DAVIT_INLINE GraphModule GraphEmitter::finish() {
+  const GraphModule& old = module();
+  const GraphModuleView from = view();
+  // what is needed: from the ends of the graphs backwards
+  std::vector<std::uint8_t> used(old.values.size(), 0);
+  std::vector<std::uint8_t> called(old.graphs.size(), 0);
+  std::vector<std::uint8_t> needed(old.nodes.size(), 0);
+  called[root_graph] = 1;
+  for (GraphId g = 0; g < old.graphs.size(); ++g) {
+    if (called[g] == 0) continue;
+    const Graph& each = old.graphs[g];
+    const auto use = [&](ValueId v) { used[v] = 1; };
+    for (const Argument& output : from.args(each.outputs)) from.for_each_value(output, use);
+    for (NodeId n = each.nodes.first + each.nodes.count; n-- > each.nodes.first;) {
+      bool wanted = is_original(n);
+      for (const Argument& output : from.outputs(old.nodes[n]))
+        from.for_each_value(output, [&](ValueId v) { wanted = wanted || used[v] != 0; });
+      if (!wanted) continue;
+      needed[n] = 1;
+      for (const Argument& input : from.inputs(old.nodes[n])) {
+        from.for_each_value(input, use);
+        if (input.kind == ArgumentKind::graph) called[input.graph()] = 1;
+      }
+    }
+  }
+  GraphModule out;
+  out.text = old.text;
+  out.dims = old.dims;
+  out.exprs = old.exprs;
+  out.metadata = old.metadata;
+  std::vector<ValueId> new_value(old.values.size(), no_id);
+  std::vector<GraphId> new_graph(old.graphs.size(), no_id);
+  for (GraphId g = 0, count = 0; g < old.graphs.size(); ++g)
+    if (called[g] != 0) new_graph[g] = count++;
+  const auto define = [&](ValueId v) { new_value[v] = 0; };
+  for (GraphId g = 0; g < old.graphs.size(); ++g) {
+    if (called[g] == 0) continue;
+    for (const Argument& input : from.args(old.graphs[g].inputs)) from.for_each_value(input, define);
+    for (NodeId n = old.graphs[g].nodes.first; n < old.graphs[g].nodes.first + old.graphs[g].nodes.count; ++n)
+      if (needed[n] != 0)
+        for (const Argument& output : from.outputs(old.nodes[n])) from.for_each_value(output, define);
+  }
+  for (ValueId v = 0; v < old.values.size(); ++v) {
+    if (new_value[v] == no_id) continue;
+    new_value[v] = static_cast<ValueId>(out.values.size());
+    out.values.push_back(old.values[v]);
+    out.values.back().graph = new_graph[old.values[v].graph];
+  }
+  const auto copy = [&](auto& self, Range range) -> Range {
+    std::vector<Argument> rows(from.args(range).begin(), from.args(range).end());
+    for (Argument& row : rows) {
+      if (row.is_value()) row.payload = new_value[row.value()];
+      if (row.kind == ArgumentKind::graph) row.payload = new_graph[row.graph()];
+      if (row.is_list()) row.items = self(self, row.items);
+    }
+    const Range to{static_cast<std::uint32_t>(out.arguments.size()), static_cast<std::uint32_t>(rows.size())};
+    out.arguments.insert(out.arguments.end(), rows.begin(), rows.end());
+    return to;
+  };
+  for (GraphId g = 0; g < old.graphs.size(); ++g) {
+    if (called[g] == 0) continue;
+    Graph made = old.graphs[g];
+    made.inputs = copy(copy, made.inputs);
+    made.outputs = copy(copy, made.outputs);
+    made.nodes = {static_cast<std::uint32_t>(out.nodes.size()), 0};
+    for (NodeId n = old.graphs[g].nodes.first; n < old.graphs[g].nodes.first + old.graphs[g].nodes.count; ++n) {
+      if (needed[n] == 0) continue;
+      Node node = old.nodes[n];
+      node.inputs = copy(copy, node.inputs);
+      node.outputs = copy(copy, node.outputs);
+      node.graph = new_graph[g];
+      const auto id = static_cast<NodeId>(out.nodes.size());
+      out.nodes.push_back(node);
+      ++made.nodes.count;
+      for (const Argument& output : out.view().outputs(node))
+        out.view().for_each_value(output, [&](ValueId v) { out.values[v].producer = id; });
+    }
+    out.graphs.push_back(made);
+  }
+  return out;
+}
+
+}  // namespace davit

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "davit/lowering/decomposition_rules.hpp"
+#include "davit/lowering/rule_evaluator.hpp"
+#include "davit/program/operator_schema.hpp"
+#include "davit/program/operators.hpp"
+
+namespace davit {
+
+// -- values ---------------------------------------------------------------------------------------------------------
+
+DAVIT_INLINE bool RuleEvaluator::is_number(const Item& item) {
+  if (item.is_value()) return !is_tensor(item);
+  return item.is(ArgumentKind::int_) || item.is(ArgumentKind::float_) || item.is(ArgumentKind::bool_);
+}
+DAVIT_INLINE ScalarType RuleEvaluator::dtype(const Item& item) {
+  if (is_tensor(item)) return emit.module().values[item.value()].dtype;
+  if (item.is(ArgumentKind::scalar_type)) return static_cast<ScalarType>(item.argument.payload);
+  if (item.is(ArgumentKind::float_) || (item.is_value() && emit.module().values[item.value()].kind == ValueKind::sym_float)) return ScalarType::float32;
+  if (item.is(ArgumentKind::bool_)) return ScalarType::bool_;
+  return is_number(item) ? ScalarType::int64 : ScalarType::undefined;
+}
+DAVIT_INLINE double RuleEvaluator::number(const Item& item) {
+  return item.is(ArgumentKind::float_) ? item.argument.float_value() : static_cast<double>(integer(item));
+}
+DAVIT_INLINE bool RuleEvaluator::truth(const Item& item) {
+  if (item.is_none()) return false;
+  if (item.is_list()) return !item.items.empty();
+  if (is_tensor(item) || item.is(ArgumentKind::string)) return true;
+  return number(item) != 0;
+}
+DAVIT_INLINE bool RuleEvaluator::equal(const Item& a, const Item& b) {
+  if (a.is(ArgumentKind::string) && b.is(ArgumentKind::string)) return emit.text(a) == emit.text(b);
+  if (a.is_list() && b.is_list())
+    return std::ranges::equal(a.items, b.items, [this](const Item& x, const Item& y) { return equal(x, y); });
+  if (is_number(a) && is_number(b)) return number(a) == number(b);
+  if (is_number(a) && b.is(ArgumentKind::scalar_type)) return a.argument.payload == b.argument.payload;
+  return a.argument.kind == b.argument.kind && a.argument.payload == b.argument.payload;
+}
+DAVIT_INLINE Item RuleEvaluator::size(const Item& tensor, std::int64_t d) {
+  if (!is_tensor(tensor)) return fail("the size of what is no tensor");
+  const std::int64_t dims = rank(tensor);
+  if (d < 0) d += dims;
+  if (d < 0 || d >= dims) return fail("a dimension out of range");
+  const Dim size = emit.sizes(tensor.value())[static_cast<std::size_t>(d)];
+  if (size.is_static()) return Item::integer(size.value);
+  const NamedItem inputs[] = {{"self", tensor}, {"dim", Item::integer(d)}};
+  return emit.symbolic("aten.sym_size.int", inputs, ValueKind::sym_int, size);
+}
+DAVIT_INLINE std::vector<Dim> RuleEvaluator::dims(const Item& list) {
+  std::vector<Dim> out;
+  if (!list.is_list()) return {emit.dim(list)};
+  for (const Item& each : list.items) out.push_back(emit.dim(each));
+  return out;
+}
+DAVIT_INLINE std::int64_t RuleEvaluator::wrap(const Item& dim, std::int64_t rank) {
+  const std::int64_t d = integer(dim);
+  const std::int64_t of = std::max<std::int64_t>(rank, 1);
+  if (d < -of || d >= of) (void)fail("a dimension out of range");
+  return d < 0 ? d + of : d;
+}
+
+/// One operator of the language: on numbers, on sizes, or on tensors.
+DAVIT_INLINE Item RuleEvaluator::binary(std::string_view op, const Item& a, const Item& b) {
+  if (op == "==" || op == "!=") {
+    const bool tensors = is_tensor(a) && (is_tensor(b) || is_number(b));
+    if (!tensors) return Item::boolean(equal(a, b) == (op == "=="));
+  }
+  if (a.is_list() && b.is_list() && op == "+") {
+    Item out = a;
+    out.items.insert(out.items.end(), b.items.begin(), b.items.end());
+    return out;
+  }
+  struct Operator {
+    std::string_view token, tensors, numbers;
+  };
+  static constexpr Operator operators[] = {
+      {"+", "aten.add.Tensor", "add"},  {"-", "aten.sub.Tensor", "sub"},       {"*", "aten.mul.Tensor", "mul"},
+      {"/", "aten.div.Tensor", "truediv"}, {"//", "aten.div.Tensor_mode", "floordiv"}, {"%", "aten.remainder", "mod"},
+      {"==", "aten.eq", ""}, {"!=", "aten.ne", ""}, {"<", "aten.lt", ""}, {"<=", "aten.le", ""}, {">", "aten.gt", ""}, {">=", "aten.ge", ""}};
+  const Operator& row = *std::ranges::find(operators, op, &Operator::token);
+  if (is_tensor(a) || is_tensor(b)) {
+    if (!(is_tensor(a) || is_number(a)) || !(is_tensor(b) || is_number(b))) return fail("arithmetic on what is no number");
+    if (!is_tensor(a) && row.tensors.find('.', 5) == std::string_view::npos)  // a comparison with a number on the left
+      return binary(op == "<" ? ">" : op == "<=" ? ">=" : op == ">" ? "<" : op == ">=" ? "<=" : op, b, a);
+    if (row.tensors.find('.', 5) == std::string_view::npos)
+      return call(concat(row.tensors, is_tensor(b) ? ".Tensor" : ".Scalar"), {{"", a}, {"", b}});
+    if (op == "//") return call(row.tensors, {{"", a}, {"", b}, {"rounding_mode", Item{.argument = {.kind = ArgumentKind::string}, .text = "floor"}}});
+    return call(row.tensors, {{"", a}, {"", b}});
+  }
+  if (!is_number(a) || !is_number(b)) return fail("arithmetic on what is no number");
+  const bool comparison = row.numbers.empty();
+  if (comparison) {
+    const double x = number(a), y = number(b);
+    return Item::boolean(op == "<" ? x < y : op == "<=" ? x <= y : op == ">" ? x > y : x >= y);
+  }
+  const bool reals = a.is(ArgumentKind::float_) || b.is(ArgumentKind::float_) || op == "/";
+  if (!a.is_value() && !b.is_value() && reals) {
+    const double x = number(a), y = number(b);
+    return Item::of(GraphBuilder::real(op == "+" ? x + y : op == "-" ? x - y : op == "*" ? x * y : op == "/" ? x / y : op == "//" ? std::floor(x / y) : x - y * std::floor(x / y)));
+  }
+  const NamedItem inputs[] = {{"a", a}, {"b", b}};
+  if (reals) return emit.symbolic(concat("_operator.", row.numbers), inputs, ValueKind::sym_float, {});
+  const Dim x = emit.dim(a), y = emit.dim(b);
+  const ExprOp as = op == "*" ? ExprOp::mul : op == "//" ? ExprOp::floor_div : op == "%" ? ExprOp::python_mod : ExprOp::add;
+  const Dim result = emit.combine(as, x, op == "-" ? emit.combine(ExprOp::mul, {-1}, y) : y);
+  if (result.is_static()) return Item::integer(result.value);
+  if (result.expr == x.expr && result.value == x.value) return a;
+  if (result.expr == y.expr && result.value == y.value) return b;
+  if (!a.is_value() && !b.is_value()) return emit.item(result);  // sizes of the output: no value stands for them
+  return emit.symbolic(concat("_operator.", row.numbers), inputs, ValueKind::sym_int, result);
+}
+
+// -- calls ----------------------------------------------------------------------------------------------------------
+
+DAVIT_INLINE Item RuleEvaluator::call(std::string_view name, std::vector<NamedItem> arguments) {
+  if (emit.fault != nullptr) return {};
+  if (const detail::RuleFunctionRow* function = detail::find_rule_function(name)) {
+    if (arguments.size() != function->arguments) return fail("a function has another number of arguments");
+    std::vector<Item> plain;
+    for (NamedItem& each : arguments) plain.push_back(std::move(each.item));
+    return function->function(*this, plain);
+  }
+  Name full = name.starts_with("aten.") || name.starts_with('$') ? Name::own(name) : concat("aten.", name);
+  if (!name.starts_with('$') && full.view().find('.', 5) == std::string_view::npos) full = concat(full, ".default");
+  if (const std::string_view rule = find_decomposition(full); !rule.empty()) {
+    const std::size_t end = rule.find_first_of("(=");
+    if (rule[end] == '=') return call(rule.substr(end + 2), std::move(arguments));
+    if (depth_ >= 32) return fail("rules are nested too deeply");
+    ++depth_;
+    Item result = run(rule, std::move(arguments));
+    --depth_;
+    return result;
+  }
+  const std::string_view schema = find_operator(full);
+  if (schema.empty()) return fail("a rule names an operator that davit does not know");
+  return call_operator(operator_name(schema), schema, std::move(arguments));
+}
+
+DAVIT_INLINE Item RuleEvaluator::run(std::string_view row, std::vector<NamedItem> arguments) {
+  Scope s{.text = row, .at = row.find('(') + 1};
+  std::size_t position = 0;
+  std::vector<bool> used(arguments.size(), false);
+  for (skip(s); !take(s, ")"); ++position) {
+    const std::string_view name = identifier(s);
+    Item value;
+    const bool has_default = take(s, "=");
+    if (has_default) value = primary(s);
+    std::size_t given = arguments.size();
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      if (arguments[i].name == name || (arguments[i].name.empty() && i == position)) given = i;
+    if (given < arguments.size()) {
+      value = std::move(arguments[given].item);
+      used[given] = true;
+    } else if (!has_default) {
+      return fail("an argument is missing");
+    }
+    s.variables.push_back({name, std::move(value)});
+    (void)take(s, ",");
+    if (emit.fault != nullptr || s.at >= s.text.size()) return fail("a rule's parameters cannot be read");
+  }
+  for (std::size_t i = 0; i < used.size(); ++i)
+    if (!used[i] && !arguments[i].item.is_none()) {
+      const std::string_view n = arguments[i].name;  // what concerns memory alone changes no result
+      if (n != "layout" && n != "device" && n != "pin_memory" && n != "memory_format" && n != "non_blocking" && n != "copy" && n != "cudnn_enable" && n != "cudnn_enabled")
+        return fail("an argument that the rule does not know");
+    }
+  if (take(s, "^"))
+    for (Variable& v : s.variables) {
+      const auto widen = [&](Item& item) {
+        if (is_tensor(item) && (dtype(item) == ScalarType::float16 || dtype(item) == ScalarType::bfloat16))
+          item = call("aten._to_copy.default", {{"", item}, {"dtype", Item::of(GraphBuilder::scalar_type(ScalarType::float32))}});
+      };
+      widen(v.value);
+      for (Item& each : v.value.items) widen(each);
+    }
+  (void)take(s, "~");
+  if (!take(s, ":")) return fail("a rule cannot be read");
+  return body(s);
+}
+
+DAVIT_INLINE Item RuleEvaluator::call_operator(std::string_view target, std::string_view text, std::vector<NamedItem> arguments) {
+  const OperatorSchema schema = parse_schema(text);
+  std::vector<NamedItem> inputs;
+  std::vector<TensorMeta> metas;
+  Item sizes, types;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    NamedItem& each = arguments[i];
+    if (each.name == "sizes") sizes = std::move(each.item);
+    else if (each.name == "as") types = std::move(each.item);
+    else {
+      if (each.name.empty() && i < schema.parameters.size()) each.name = schema.parameters[i].name;
+      if (each.name.empty() || schema.index_of(each.name) == schema.parameters.size()) return fail("a rule passes what an operator does not take");
+      inputs.push_back(std::move(each));
+    }
+  }
+  // arguments that are their defaults are left out; a dtype that the operator needs is not
+  std::erase_if(inputs, [&](const NamedItem& each) {
+    const SchemaParameter& p = schema.parameters[schema.index_of(each.name)];
+    return p.has_default && each.item.is_none() && p.default_value == "None" && p.keyword_only;
+  });
+  const std::string_view name = target.substr(target.find('.') + 1);
+  if (!sizes.is_none()) {
+    const bool several = sizes.is_list() && !sizes.items.empty() && sizes.items[0].is_list();
+    const auto one = [&](const Item& list, const Item& type) {
+      TensorMeta made{.dtype = dtype(type), .sizes = dims(list)};
+      if (type.is_none()) made.dtype = outputs.empty() ? ScalarType::undefined : outputs[0].dtype;
+      metas.push_back(std::move(made));
+    };
+    if (!several) one(sizes, types);
+    for (std::size_t i = 0; several && i < sizes.items.size(); ++i)
+      one(sizes.items[i], types.is_list() && i < types.items.size() ? types.items[i] : types);
+  } else if (!infer(name, inputs, metas)) {
+    metas = outputs;
+    if (metas.size() > schema.returns) metas.resize(schema.returns);
+  }
+  if (!types.is_none() && !types.is_list() && !metas.empty()) metas[0].dtype = dtype(types);
+  if (metas.size() != std::max<std::size_t>(schema.returns, 1)) return fail("the sizes of an operator's outputs are not known");
+  if (emit.fault != nullptr) return {};
+  return emit.call(target, inputs, metas, schema.returns > 1);
+}
+
+}  // namespace davit

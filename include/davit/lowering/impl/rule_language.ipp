@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+#include "davit/lowering/rule_evaluator.hpp"
+
+namespace davit {
+
+namespace detail {
+[[nodiscard]] constexpr bool is_word(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '$';
+}
+}  // namespace detail
+
+DAVIT_INLINE void RuleEvaluator::skip(Scope& s) {
+  while (s.at < s.text.size() && (s.text[s.at] == ' ' || s.text[s.at] == '\n')) ++s.at;
+}
+DAVIT_INLINE bool RuleEvaluator::take(Scope& s, std::string_view token) {
+  skip(s);
+  if (!s.text.substr(s.at).starts_with(token)) return false;
+  s.at += token.size();
+  return true;
+}
+DAVIT_INLINE std::string_view RuleEvaluator::identifier(Scope& s) {
+  skip(s);
+  const std::size_t first = s.at;
+  while (s.at < s.text.size() && detail::is_word(s.text[s.at])) ++s.at;
+  if (s.at == first) (void)fail("a rule lacks a name");
+  return s.text.substr(first, s.at - first);
+}
+
+DAVIT_INLINE Item RuleEvaluator::body(Scope& s) {
+  while (emit.fault == nullptr) {
+    skip(s);
+    const std::size_t first = s.at;
+    if (s.at < s.text.size() && s.text[s.at] >= 'a' && s.text[s.at] <= 'z') {
+      const std::string_view name = identifier(s);
+      skip(s);
+      if (s.text.substr(s.at).starts_with('=') && !s.text.substr(s.at).starts_with("==")) {
+        ++s.at;
+        Item value = expression(s);
+        if (!take(s, ";")) return fail("a rule ends without a result");
+        s.variables.push_back({name, std::move(value)});
+        continue;
+      }
+    }
+    s.at = first;
+    Item result = expression(s);
+    skip(s);
+    if (s.at != s.text.size() && emit.fault == nullptr) return fail("a rule goes on after its result");
+    return result;
+  }
+  return {};
+}
+
+DAVIT_INLINE Item RuleEvaluator::expression(Scope& s) {
+  Item condition = operation(s, 0);
+  if (!take(s, "?")) return condition;
+  const bool live = s.live;
+  const bool yes = live && truth(condition);
+  s.live = live && yes;
+  Item first = expression(s);
+  if (!take(s, ":")) return fail("a condition without an alternative");
+  s.live = live && !yes;
+  Item second = expression(s);
+  s.live = live;
+  return yes ? first : second;
+}
+
+DAVIT_INLINE Item RuleEvaluator::operation(Scope& s, int level) {
+  static constexpr std::string_view tokens[][6] = {{"||"}, {"&&"}, {"==", "!=", "<=", ">=", "<", ">"}, {"+", "-"}, {"*", "//", "/", "%"}};
+  if (level == 5) return unary(s);
+  Item left = operation(s, level + 1);
+  while (emit.fault == nullptr) {
+    std::string_view found;
+    for (const std::string_view token : tokens[level])
+      if (found.empty() && !token.empty() && take(s, token)) found = token;
+    if (found.empty()) break;
+    if (level < 2) {
+      const bool live = s.live;
+      const bool decided = live && truth(left) == (level == 0);
+      s.live = live && !decided;
+      Item right = operation(s, level + 1);
+      s.live = live;
+      if (live) left = Item::boolean(decided ? level == 0 : truth(right));
+      continue;
+    }
+    Item right = operation(s, level + 1);
+    if (s.live && emit.fault == nullptr) left = binary(found, left, right);
+  }
+  return left;
+}
+
+DAVIT_INLINE Item RuleEvaluator::unary(Scope& s) {
+  Item out;
+  if (take(s, "-")) {
+    out = unary(s);
+    if (s.live) out = is_tensor(out) ? call("neg", {{"", out}}) : out.is(ArgumentKind::float_) ? Item::of(GraphBuilder::real(-number(out))) : binary("*", Item::integer(-1), out);
+  } else if (take(s, "!")) {
+    out = unary(s);
+    if (s.live) out = Item::boolean(!truth(out));
+  } else {
+    out = primary(s);
+    while (take(s, "[")) {
+      const bool from_start = s.text.substr(s.at).starts_with(':');
+      const Item first = from_start ? Item::integer(0) : expression(s);
+      const bool slice = take(s, ":");
+      skip(s);
+      const auto count = static_cast<std::int64_t>(out.items.size());
+      const Item last = slice && !s.text.substr(s.at).starts_with(']') ? expression(s) : Item::integer(count);
+      if (!take(s, "]")) return fail("an index is not closed");
+      if (!s.live) continue;
+      std::int64_t a = integer(first), b = integer(last);
+      if (a < 0) a += count;
+      if (b < 0) b += count;
+      if (!out.is_list() || a < 0 || (!slice && a >= count)) return fail("an index out of range");
+      if (!slice) {
+        Item one = std::move(out.items[static_cast<std::size_t>(a)]);
+        out = std::move(one);
+        continue;
+      }
+      b = std::clamp(b, std::min(a, count), count);
+      a = std::min(a, count);
+      out = Item::list({out.items.begin() + a, out.items.begin() + b});
+    }
+  }
+  return out;
+}
+
+DAVIT_INLINE Item RuleEvaluator::primary(Scope& s) {
+  skip(s);
+  const std::string_view rest = s.text.substr(s.at);
+  if (rest.empty()) return fail("a rule ends early");
+  if (rest[0] == '[') return bracket(s);
+  if (take(s, "(")) {
+    Item inner = expression(s);
+    if (!take(s, ")")) return fail("a parenthesis is not closed");
+    return inner;
+  }
+  if (rest[0] == '\'' || rest[0] == '-' || (rest[0] >= '0' && rest[0] <= '9')) return literal(s);
+  const std::string_view name = identifier(s);
+  if (emit.fault != nullptr) return {};
+  if (take(s, "(")) {
+    if (name == "fold") return fold(s);
+    std::vector<NamedItem> arguments;
+    while (!take(s, ")")) {
+      skip(s);
+      const std::size_t before = s.at;
+      std::string_view keyword;
+      if (detail::is_word(s.text[s.at])) {
+        keyword = identifier(s);
+        if (!take(s, "=") || s.text.substr(s.at).starts_with('=')) {
+          keyword = {};
+          s.at = before;
+        }
+      }
+      arguments.push_back({keyword, expression(s)});
+      (void)take(s, ",");
+      if (emit.fault != nullptr || s.at >= s.text.size()) return fail("a call is not closed");
+    }
+    return s.live ? call(name, std::move(arguments)) : Item{};
+  }
+  for (std::size_t i = s.variables.size(); i-- > 0;)
+    if (s.variables[i].name == name) return s.variables[i].value;
+  if (name == "none") return {};
+  if (name == "true" || name == "false") return Item::boolean(name == "true");
+  if (name == "contiguous_format") return Item::of({.payload = static_cast<std::int64_t>(MemoryFormat::contiguous), .kind = ArgumentKind::memory_format});
+  if (name == "inf") return Item::of(GraphBuilder::real(std::numeric_limits<double>::infinity()));
+  if (name == "nan") return Item::of(GraphBuilder::real(std::numeric_limits<double>::quiet_NaN()));
+  if (name == "out" && !outputs.empty()) {
+    Item sizes = Item::list({});
+    for (const Dim& d : outputs[0].sizes) sizes.items.push_back(emit.item(d));
+    return sizes;
+  }
+  if (name == "outtype" && !outputs.empty()) return Item::of(GraphBuilder::scalar_type(outputs[0].dtype));
+  if (const ScalarType type = scalar_type_named(name); type != ScalarType::undefined) return Item::of(GraphBuilder::scalar_type(type));
+  return s.live ? fail("a rule names what is not there") : Item{};
+}
+
+DAVIT_INLINE Item RuleEvaluator::literal(Scope& s) {
+  const std::string_view rest = s.text.substr(s.at);
+  if (rest[0] == '\'') {
+    const std::size_t end = rest.find('\'', 1);
+    if (end == std::string_view::npos) return fail("a string is not closed");
+    s.at += end + 1;
+    return {.argument = {.kind = ArgumentKind::string}, .text = rest.substr(1, end - 1)};
+  }
+  std::int64_t whole = 0;
+  double real = 0;
+  const char* const last = rest.data() + rest.size();
+  const auto as_whole = std::from_chars(rest.data(), last, whole);
+  const auto as_real = std::from_chars(rest.data(), last, real);
+  s.at += static_cast<std::size_t>(as_real.ptr - rest.data());
+  return as_real.ptr == as_whole.ptr ? Item::integer(whole) : Item::of(GraphBuilder::real(real));
+}
+
+template <class Each>
+void RuleEvaluator::each(Scope& s, std::string_view name, const std::vector<Item>& items, Each&& each) {
+  const std::size_t start = s.at;
+  const bool live = s.live;
+  s.live = live && !items.empty();
+  s.variables.push_back({name, items.empty() ? Item{} : items[0]});
+  for (std::size_t i = 0; i == 0 || (s.live && i < items.size()); ++i) {
+    s.at = start;
+    if (i != 0) s.variables.back().value = items[i];
+    Item value = expression(s);
+    if (s.live) each(std::move(value));
+    if (emit.fault != nullptr) break;
+  }
+  s.variables.pop_back();
+  s.live = live;
+}
+
+DAVIT_INLINE Item RuleEvaluator::bracket(Scope& s) {
+  ++s.at;
+  skip(s);
+  const std::size_t before = s.at;
+  std::vector<Item> items;
+  if (detail::is_word(s.text[s.at])) {
+    const std::string_view name = identifier(s);
+    if (take(s, "in ")) {
+      const Item list = expression(s);
+      if (!take(s, ":")) return fail("a list cannot be read");
+      each(s, name, list.items, [&](Item item) { items.push_back(std::move(item)); });
+      if (!take(s, "]")) return fail("a list is not closed");
+      return Item::list(std::move(items));
+    }
+    s.at = before;
+  }
+  while (!take(s, "]")) {
+    items.push_back(expression(s));
+    (void)take(s, ",");
+    if (emit.fault != nullptr || s.at >= s.text.size()) return fail("a list is not closed");
+  }
+  return Item::list(std::move(items));
+}
+
+/// `fold(a: start; i in list: x)`
+DAVIT_INLINE Item RuleEvaluator::fold(Scope& s) {
+  const std::string_view name = identifier(s);
+  if (!take(s, ":")) return fail("a fold cannot be read");
+  Item start = expression(s);
+  const bool separated = take(s, ";");
+  const std::string_view index = identifier(s);
+  if (!separated || !take(s, "in ")) return fail("a fold cannot be read");
+  const Item list = expression(s);
+  if (!take(s, ":")) return fail("a fold cannot be read");
+  s.variables.push_back({name, std::move(start)});
+  const std::size_t state = s.variables.size() - 1;
+  each(s, index, list.items, [&](Item item) { s.variables[state].value = std::move(item); });
+  Item result = std::move(s.variables[state].value);
+  s.variables.pop_back();
+  if (!take(s, ")")) return fail("a fold is not closed");
+  return result;
+}
+
+}  // namespace davit

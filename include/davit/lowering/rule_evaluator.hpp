@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "davit/core/config.hpp"
+#include "davit/lowering/graph_emitter.hpp"
+
+namespace davit {
+
+/// Carries out rules: texts that say what a composite operator is made of. Emits the nodes as it goes.
+///
+///     "aten.softplus.default(self, beta=1, threshold=20)^: t = self * beta; where(t > threshold, self, log1p(exp(t)) / beta)"
+///     "aten.clip.default = aten.clamp.default"
+///
+/// A rule is a list of assignments and a result, separated by ';'. Arithmetic on tensors, symbolic sizes and numbers is
+/// written alike; numbers are folded, comparisons of sizes are decided by their examples, as torch's guards are. `c ? a : b`
+/// evaluates one of both; `[i in list: x]` maps; `fold(a: start; i in list: x)` folds; `l[i]`, `l[a:b]` index lists; `out` is
+/// the sizes of the operator's output. f(x, name=y) is a function of the language (rule_functions.ipp), another rule, or an operator of aten
+/// ("sum.dim_IntList", ".default" is implied), whose output's dtype and sizes follow from its arguments or are given: `sizes=`, `as=`.
+/// Behind the parameters: '^' float16 and bfloat16 are computed in float32; '~' the sizes of the results are the rule's, not those
+/// that the program says (PyTorch's own are wrong there). Unknown names are faults of the emitter.
+class RuleEvaluator {
+ public:
+  explicit RuleEvaluator(GraphEmitter& emitter) noexcept : emit(emitter) {}
+
+  GraphEmitter& emit;
+  std::vector<TensorMeta> outputs{};  ///< of the operator that is being decomposed
+
+  /// Evaluates a rule for these arguments.
+  [[nodiscard]] Item run(std::string_view row, std::vector<NamedItem> arguments);
+  /// Calls a function, a rule or an operator.
+  [[nodiscard]] Item call(std::string_view name, std::vector<NamedItem> arguments);
+  [[nodiscard]] Item fail(const char* why) noexcept {
+    if (emit.fault == nullptr) emit.fault = why;
+    return {};
+  }
+
+  // -- what the functions of the language ask ---------------------------------------------------------------------
+  [[nodiscard]] bool is_tensor(const Item& item) { return item.is_value() && emit.module().values[item.value()].kind == ValueKind::tensor; }
+  [[nodiscard]] bool is_number(const Item& item);
+  [[nodiscard]] bool is_static(const Item& item) { return !item.is_value() && item.expr == no_id; }
+  [[nodiscard]] ScalarType dtype(const Item& item);
+  [[nodiscard]] std::int64_t rank(const Item& tensor) { return is_tensor(tensor) ? emit.module().values[tensor.value()].sizes.count : 0; }
+  /// An int, or the example of a symbolic one.
+  [[nodiscard]] std::int64_t integer(const Item& item) { return emit.dim(item).value; }
+  [[nodiscard]] double number(const Item& item);
+  [[nodiscard]] bool truth(const Item& item);
+  [[nodiscard]] bool equal(const Item& a, const Item& b);
+  /// Size d of a tensor: a number, or the value of a new sym_size node.
+  [[nodiscard]] Item size(const Item& tensor, std::int64_t d);
+  [[nodiscard]] std::vector<Dim> dims(const Item& list);
+  [[nodiscard]] std::int64_t wrap(const Item& dim, std::int64_t rank);
+  [[nodiscard]] Item binary(std::string_view op, const Item& a, const Item& b);
+
+ private:
+  struct Variable {
+    std::string_view name;
+    Item value;
+  };
+  struct Scope {
+    std::string_view text;
+    std::size_t at = 0;
+    std::vector<Variable> variables{};
+    bool live = true;
+  };
+
+  [[nodiscard]] Item call_operator(std::string_view target, std::string_view schema, std::vector<NamedItem> arguments);
+  /// Dtype, sizes and strides of an operator's outputs; false if they must be given.
+  [[nodiscard]] bool infer(std::string_view name, std::span<const NamedItem> arguments, std::vector<TensorMeta>& out);
+  [[nodiscard]] TensorMeta broadcast(std::span<const NamedItem> arguments);
+  [[nodiscard]] TensorMeta meta(const Item& tensor);
+
+  // -- the language -----------------------------------------------------------------------------------------------
+  void skip(Scope& s);
+  [[nodiscard]] bool take(Scope& s, std::string_view token);
+  [[nodiscard]] std::string_view identifier(Scope& s);
+  [[nodiscard]] Item body(Scope& s);
+  [[nodiscard]] Item expression(Scope& s);
+  [[nodiscard]] Item operation(Scope& s, int level);
+  [[nodiscard]] Item unary(Scope& s);
+  [[nodiscard]] Item primary(Scope& s);
+  [[nodiscard]] Item literal(Scope& s);
+  [[nodiscard]] Item bracket(Scope& s);
+  [[nodiscard]] Item fold(Scope& s);
+  /// Evaluates the expression at `s.at` for each item, with `name` standing for it; passes by once if there is none.
+  template <class Each>
+  void each(Scope& s, std::string_view name, const std::vector<Item>& items, Each&& each);
+
+  int depth_ = 0;
+};
+
+namespace detail {
+
+/// A function of the language.
+struct RuleFunctionRow {
+  std::string_view name;
+  std::size_t arguments;
+  Item (*function)(RuleEvaluator& rules, const std::vector<Item>& arguments);
+};
+/// nullptr if there is none of that name.
+[[nodiscard]] const RuleFunctionRow* find_rule_function(std::string_view name);
+
+}  // namespace detail
+
+}  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/lowering/impl/rule_evaluator.ipp"
+#include "davit/lowering/impl/rule_functions.ipp"
+#include "davit/lowering/impl/rule_language.ipp"
+#include "davit/lowering/impl/rule_metas.ipp"
+#endif

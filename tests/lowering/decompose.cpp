@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include "davit/lowering/decompose.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../programs.hpp"
+#include "davit/backends/portable.hpp"
+#include "davit/lowering/backend_list.hpp"
+#include "davit/program/graph_equal.hpp"
+#include "davit/program/printer.hpp"
+#include "davit/program/verify.hpp"
+
+using namespace davit;
+using F = ScalarType;
+
+namespace {
+
+/// forward(x): return target(x, arguments...), with the sizes given; x is [2, 3] or [s0, 3].
+ExportedProgram one_operator(std::string_view target, std::initializer_list<Arg> arguments, std::initializer_list<std::int64_t> sizes,
+                             F dtype = F::float32, F input = F::float32) {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", input, {2, 3});
+  std::vector<Argument> inputs;
+  inputs.push_back(GraphBuilder::value(x));
+  inputs.back().name = b.intern("self");
+  for (const Arg& a : arguments) {
+    inputs.push_back(a.argument);
+    inputs.back().name = b.intern(a.name);
+  }
+  const ValueId y = b.tensor("y", dtype, sizes);
+  const Argument out = GraphBuilder::value(y);
+  b.node(target, inputs, {&out, 1}, b.metadata(programs::trace_of_add));
+  b.end_graph({y});
+  return programs::user_program(std::move(b).finish());
+}
+std::vector<std::string> targets(const ExportedProgram& program) {
+  std::vector<std::string> out;
+  for (const Node& node : program.view().nodes) out.emplace_back(program.view().target(node));
+  return out;
+}
+using Texts = std::vector<std::string>;
+bool is_sound(const ExportedProgram& program) {
+  return verify(program).empty();
+}
+
+}  // namespace
+
+TEST_CASE("a composite operator is replaced by its parts: users, names and metadata stay") {
+  const ExportedProgram program = one_operator("aten.softplus.default", {}, {2, 3});
+  const ExportedProgram made = run_decompositions(program);
+  REQUIRE(is_sound(made));
+  CHECK(targets(made).back() == "aten.where.self");
+  const GraphModuleView graph = made.view();
+  CHECK(graph.name(graph.args(graph.root().outputs)[0].value()) == "y");
+  for (const Node& node : graph.nodes) {
+    CHECK(node.metadata == program.view().nodes[0].metadata);
+    const Value& value = graph.values[graph.outputs(node)[0].value()];
+    CHECK(value.sizes.count == 2);
+    CHECK(graph.dims_of(value.strides)[0].value == 3);
+  }
+}
+
+TEST_CASE("a program without composites is not copied, and a second pass changes nothing") {
+  CHECK(!decomposed(one_operator("aten.relu.default", {}, {2, 3})));
+  const ExportedProgram once = run_decompositions(one_operator("aten.mish.default", {}, {2, 3}));
+  CHECK(!decomposed(once));
+  CHECK(print_graph(run_decompositions(once).view()) == print_graph(once.view()));
+}
+
+TEST_CASE("new names do not collide with those of an earlier pass") {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("d0_exp_1", F::float32, {2});
+  const ValueId y = b.input("d7_", F::float32, {2});
+  const ValueId z = b.call("aten.mse_loss.default", {{"self", b.value(x)}, {"target", b.value(y)}, {"reduction", b.integer(0)}}, "z", F::float32, {2});
+  b.end_graph({z});
+  const ExportedProgram made = run_decompositions(programs::user_program(std::move(b).finish()));
+  CHECK(is_sound(made));
+  CHECK(targets(made) == Texts{"aten.sub.Tensor", "aten.mul.Tensor"});
+}
+
+TEST_CASE("what answers its argument goes; where it is an output of the program, a node gives it its name") {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", F::float32, {2, 3});
+  const ValueId same = b.call("aten.contiguous.default", {{"self", b.value(x)}}, "same", F::float32, {2, 3});
+  const ValueId y = b.call("aten.relu.default", {{"self", b.value(same)}}, "y", F::float32, {2, 3});
+  const ValueId z = b.call("aten.dropout.default", {{"input", b.value(y)}, {"p", b.real(0.5)}, {"train", b.boolean(false)}}, "z", F::float32, {2, 3});
+  b.end_graph({z});
+  const ExportedProgram program = programs::user_program(std::move(b).finish());
+  const ExportedProgram made = run_decompositions(program);
+  REQUIRE(is_sound(made));
+  CHECK(targets(made) == Texts{"aten.relu.default", "aten.alias.default"});
+  // also where a backend would take the node as it is
+  CHECK(targets(run_decompositions(program, {.backends = BackendList<portable>::tables()}))[0] == "aten.relu.default");
+}
+
+TEST_CASE("a composite stays where a backend takes it whole") {
+  const ExportedProgram program = one_operator("aten.softmax.int", {{"dim", GraphBuilder::integer(1)}}, {2, 3});
+  CHECK(!decomposed(program, {.backends = BackendList<portable>::tables()}));
+  CHECK(!decomposed(program, {.keeps = [](GraphModuleView, NodeId) { return true; }}));
+  CHECK(targets(run_decompositions(program)) == Texts{"aten._softmax.default"});
+}
+
+TEST_CASE("an operator whose rule does not fit its arguments stays as it is") {
+  const auto trained = {Arg{"p", GraphBuilder::real(0.5)}, Arg{"train", GraphBuilder::boolean(true)}};
+  CHECK(targets(run_decompositions(one_operator("aten.alpha_dropout.default", trained, {2, 3}))) == Texts{"aten.alpha_dropout.default"});
+  // sizes and dtypes of the program that are not those of the rule
+  CHECK(targets(run_decompositions(one_operator("aten.mish.default", {}, {2, 4}))) == Texts{"aten.mish.default"});
+  CHECK(targets(run_decompositions(one_operator("aten.mish.default", {}, {2, 3}, F::float64))) == Texts{"aten.mish.default"});
+  CHECK(targets(run_decompositions(one_operator("aten.transpose.int", {{"dim0", GraphBuilder::integer(5)}, {"dim1", GraphBuilder::integer(1)}}, {2, 3}))) ==
+        Texts{"aten.transpose.int"});
+  CHECK(targets(run_decompositions(one_operator("aten.mish.default", {{"beta", GraphBuilder::integer(5)}}, {2, 3}))) == Texts{"aten.mish.default"});
+}
+
+TEST_CASE("half precision is computed in float32 where PyTorch's kernels do so") {
+  const ExportedProgram made = run_decompositions(one_operator("aten.mish.default", {}, {2, 3}, F::bfloat16, F::bfloat16));
+  REQUIRE(is_sound(made));
+  CHECK(targets(made).front() == "aten._to_copy.default");
+  CHECK(targets(made).back() == "aten._to_copy.default");
+  const GraphModuleView graph = made.view();
+  CHECK(graph.values[graph.outputs(graph.nodes[1])[0].value()].dtype == F::float32);
+}
+
+TEST_CASE("symbolic sizes become arguments by nodes that ask for them, and expressions of new sizes") {
+  GraphBuilder b;
+  b.begin_graph();
+  const Dim sizes[] = {{4, b.symbol("s0")}, {6}};
+  const Dim halves[] = {{4, b.symbol("s0")}, {3}};
+  const ValueId x = b.declare({.name = b.text("x"), .sizes = b.dims(sizes), .dtype = F::float32});
+  b.input(b.value(x));
+  const ValueId y = b.declare({.name = b.text("y"), .sizes = b.dims(halves), .dtype = F::float32});
+  Argument in = b.value(x), out = b.value(y);
+  in.name = b.intern("self");
+  b.node("aten.glu.default", {&in, 1}, {&out, 1});
+  const Dim flat[] = {{12, b.expr({.op = ExprOp::mul, .a = b.symbol("s0"), .b = b.expr({.op = ExprOp::integer, .value = 3})})}};
+  const ValueId z = b.declare({.name = b.text("z"), .sizes = b.dims(flat), .dtype = F::float32});
+  in.payload = y;
+  out = b.value(z);
+  b.node("aten.ravel.default", {&in, 1}, {&out, 1});
+  b.end_graph({z});
+  const ExportedProgram made = run_decompositions(programs::user_program(std::move(b).finish()));
+  REQUIRE(is_sound(made));
+  CHECK(targets(made) == Texts{"aten.slice.Tensor", "aten.slice.Tensor", "aten.sigmoid.default", "aten.mul.Tensor", "aten.sym_size.int", "_operator.mul", "aten.clone.default",
+                              "aten.view.default"});
+  const GraphModuleView graph = made.view();
+  const Value& slice = graph.values[graph.outputs(graph.nodes[0])[0].value()];
+  CHECK(graph.dims_of(slice.sizes)[0].expr != no_id);
+  CHECK(graph.dims_of(slice.sizes)[1].is_static());
+}
+
+TEST_CASE("a wrapped graph is put where it was called, in the precision of its autocast") {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", F::float32, {2, 3});
+  const ValueId w = b.input("w", F::float32, {4, 3});
+  const GraphId inner = b.begin_graph("submod_1");
+  const ValueId a = b.input("x", F::float32, {2, 3});
+  const ValueId c = b.input("w", F::float32, {4, 3});
+  const ValueId r = b.call("aten.relu.default", {{"self", b.value(a)}}, "r", F::float32, {2, 3});
+  const ValueId l = b.call("aten.linear.default", {{"input", b.value(r)}, {"weight", b.value(c)}}, "y", F::bfloat16, {2, 4});
+  b.end_graph({l});
+  const ValueId y = b.tensor("y", F::bfloat16, {2, 4});
+  const Argument inputs[] = {b.string("cpu"), b.scalar_type(F::bfloat16), b.boolean(true), b.boolean(false), b.subgraph(inner), b.value(x), b.value(w)};
+  const Argument out = b.value(y);
+  b.node("higher_order.wrap_with_autocast", inputs, {&out, 1});
+  b.end_graph({y});
+  const ExportedProgram made = run_decompositions(programs::user_program(std::move(b).finish()));
+  REQUIRE(is_sound(made));
+  CHECK(made.view().graphs.size() == 1);
+  CHECK(targets(made) == Texts{"aten.relu.default", "aten._to_copy.default", "aten._to_copy.default", "aten.permute.default", "aten.mm.default", "aten.alias.default"});
+}
+
+TEST_CASE("sub-graphs of control flow are decomposed too") {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId p = b.input("p", F::bool_, {});
+  const ValueId x = b.input("x", F::float32, {2});
+  GraphId branches[2];
+  for (GraphId& branch : branches) {
+    branch = b.begin_graph("branch");
+    const ValueId v = b.input("v", F::float32, {2});
+    b.end_graph({b.call("aten.square.default", {{"self", b.value(v)}}, "s", F::float32, {2})});
+  }
+  const ValueId y = b.tensor("y", F::float32, {2});
+  const Argument inputs[] = {b.value(p), b.subgraph(branches[0]), b.subgraph(branches[1]), b.tensors({x})};
+  const Argument out = b.value(y);
+  b.node("higher_order.cond", inputs, {&out, 1});
+  b.end_graph({y});
+  const ExportedProgram made = run_decompositions(programs::user_program(std::move(b).finish()));
+  REQUIRE(is_sound(made));
+  CHECK(made.view().graphs.size() == 3);
+  CHECK(targets(made) == Texts{"higher_order.cond", "aten.mul.Tensor", "aten.mul.Tensor"});
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "davit/lowering/graph_emitter.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "../programs.hpp"
+
+using namespace davit;
+
+TEST_CASE("numbers of sizes are folded, symbols become expressions, and overflow is a fault") {
+  GraphEmitter emit(programs::identity({2}).graph_module);
+  const Dim s{5, emit.module().exprs.empty() ? ExprId{0} : ExprId{0}};
+  emit.module().exprs.push_back({.op = ExprOp::symbol});
+  CHECK(emit.combine(ExprOp::floor_div, {-7}, {2}).value == -4);
+  CHECK(emit.combine(ExprOp::python_mod, {-7}, {2}).value == 1);
+  CHECK(emit.combine(ExprOp::mul, s, {1}).expr == s.expr);
+  CHECK(emit.combine(ExprOp::mul, s, {0}).is_static());
+  const Dim sum = emit.combine(ExprOp::add, s, {2});
+  CHECK(sum.value == 7);
+  CHECK(emit.module().exprs[sum.expr].op == ExprOp::add);
+  CHECK(emit.fault == nullptr);
+  (void)emit.combine(ExprOp::mul, {std::numeric_limits<std::int64_t>::max()}, {2});
+  CHECK(emit.fault != nullptr);
+  emit.fault = nullptr;
+  (void)emit.combine(ExprOp::floor_div, {3}, {0});
+  CHECK(emit.fault != nullptr);
+}
+
+TEST_CASE("what was emitted can be taken back, and what nothing needs is left out") {
+  const ExportedProgram program = programs::identity({2});
+  GraphEmitter emit(program.graph_module);
+  emit.begin(root_graph);
+  const Item x = Item::of(program.view().args(program.view().root().inputs)[0]);
+  const NamedItem inputs[] = {{"self", x}};
+  const TensorMeta like{.dtype = ScalarType::float32, .sizes = {{2}}};
+  (void)emit.call("aten.relu.default", inputs, {&like, 1}, false);
+  const GraphEmitter::Mark mark = emit.mark();
+  (void)emit.call("aten.neg.default", inputs, {&like, 1}, false);
+  CHECK(emit.view().nodes.size() == 2);
+  emit.roll_back(mark);
+  CHECK(emit.view().nodes.size() == 1);
+  const GraphModule done = emit.finish();
+  CHECK(done.nodes.empty());
+  CHECK(done.values.size() == program.view().values.size());
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "davit/lowering/rule_evaluator.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string_view>
+#include <vector>
+
+#include "../programs.hpp"
+
+using namespace davit;
+
+namespace {
+
+struct Rules {
+  GraphEmitter emit{programs::identity({2, 3}).graph_module};
+  RuleEvaluator rules{emit};
+  Item x = Item::of(GraphBuilder::value(0));
+  Rules() { emit.begin(root_graph); }
+
+  Item eval(std::string_view body) { return rules.run(concat("f(x): ", body), {{"x", x}}); }
+  std::int64_t integer(std::string_view body) {
+    const Item item = eval(body);
+    REQUIRE(emit.fault == nullptr);
+    return rules.integer(item);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("arithmetic of a rule: precedence, lists, conditions, folds") {
+  Rules r;
+  CHECK(r.integer("1 + 2 * 3 - 8 // 3") == 5);
+  CHECK(r.integer("-7 // 2 + -7 % 2") == -3);
+  CHECK(r.integer("a = [1, 2, 3]; a[-1] + len(a[1:]) + len(a[:-1] + a)") == 10);
+  CHECK(r.integer("rank(x) == 2 && !(size(x, 1) < 3) || fail(0) ? 1 : fail(0)") == 1);
+  CHECK(r.integer("fold(a: 0; i in range(1, 5): a * 10 + i)") == 1234);
+  CHECK(r.integer("fold(a: 7; i in []: fail(i))") == 7);
+  CHECK(r.integer("product([d in sizes(x): d + 1])") == 12);
+  CHECK(r.integer("len([d in []: fail(d)])") == 0);
+  CHECK(r.integer("compact([none, 4, none])[0]") == 4);
+  CHECK(r.integer("'a' == 'b' ? 1 : dtype(x) == float32 ? 2 : 3") == 2);
+  CHECK(r.emit.view().nodes.empty());
+}
+
+TEST_CASE("a branch that is not taken emits nothing") {
+  Rules r;
+  (void)r.eval("true ? neg(x) : relu(x)");
+  REQUIRE(r.emit.fault == nullptr);
+  REQUIRE(r.emit.view().nodes.size() == 1);
+  CHECK(r.emit.view().target(r.emit.view().nodes[0]) == "aten.neg.default");
+}
+
+TEST_CASE("dtype, sizes and strides of what is emitted") {
+  Rules r;
+  const auto shape = [&](std::string_view body) {
+    const Item item = r.eval(body);
+    CAPTURE(body);
+    REQUIRE(r.emit.fault == nullptr);
+    REQUIRE(r.rules.is_tensor(item));
+    const Value& v = r.emit.module().values[item.value()];
+    std::vector<std::int64_t> out;
+    for (const Range range : {v.sizes, v.strides})
+      for (const Dim& d : r.emit.view().dims_of(range)) out.push_back(d.value);
+    out.push_back(static_cast<std::int64_t>(v.dtype));
+    return out;
+  };
+  using Is = std::vector<std::int64_t>;
+  constexpr std::int64_t f32 = 6, i64 = 4, b8 = 11;
+  CHECK(shape("permute(x, [1, 0])") == Is{3, 2, 1, 3, f32});
+  CHECK(shape("unsqueeze(x, 1) * x") == Is{2, 2, 3, 6, 3, 1, f32});
+  CHECK(shape("expand(unsqueeze(x, 0), [4, -1, 3])") == Is{4, 2, 3, 0, 3, 1, f32});
+  CHECK(shape("slice.Tensor(x, 1, 0, 9223372036854775807, 2)") == Is{2, 2, 3, 2, f32});
+  CHECK(shape("slice.Tensor(x, 1, -2)") == Is{2, 2, 3, 1, f32});
+  CHECK(shape("select.int(x, -1, 0)") == Is{2, 3, f32});
+  CHECK(shape("squeeze.dims(unsqueeze(x, -1), [-1])") == Is{2, 3, 3, 1, f32});
+  CHECK(shape("sum.dim_IntList(x > 0, [0], true)") == Is{1, 3, 3, 1, i64});
+  CHECK(shape("mean(x)") == Is{f32});
+  CHECK(shape("argmax(x, 1)") == Is{2, 1, i64});
+  CHECK(shape("max.dim(x, 1)[1]") == Is{2, 1, i64});
+  CHECK(shape("cat([x, x], -1)") == Is{2, 6, 6, 1, f32});
+  CHECK(shape("view(x, [3, -1])") == Is{3, 2, 2, 1, f32});
+  CHECK(shape("mm(x, permute(x, [1, 0]))") == Is{2, 2, 2, 1, f32});
+  CHECK(shape("constant_pad_nd(x, [1, 2, 0, 1])") == Is{3, 6, 6, 1, f32});
+  CHECK(shape("arange.start_step(0, 7, 2)") == Is{4, 1, i64});
+  CHECK(shape("full([2], true, dtype=bool)") == Is{2, 1, b8});
+  CHECK(shape("index.Tensor(x, [none, argmax(x, 1)])") == Is{2, 2, 2, 1, f32});
+  CHECK(shape("where(x > 0, x, 1)") == Is{2, 3, 3, 1, f32});
+  CHECK(shape("einsum('ij,kj->ik', [x, x])") == Is{2, 2, 2, 1, f32});
+  CHECK(shape("repeat(x, [2, 2, 2])") == Is{2, 4, 6, 24, 6, 1, f32});
+}
+
+TEST_CASE("what a rule cannot say is a fault, not a crash") {
+  for (const std::string_view body :
+       {"", "(", "[", "[1", "f(", "x[", "x[5]", "[1][1]", "1 ? 2", "a = 1", "y", "nosuch(x)", "size(x)", "size(x, 7)", "range(0, 1000000000)", "mm(x, x, x, x)", "fold(",
+        "fold(a: 1", "'a", "1 2", "x + 'a'", "view(x, [0 - 5 // 0])", "permute(x, [0])", "moved(2, [0], [])", "einsum('ij', [x, x])", "einsum('ijk', [x])"}) {
+    CAPTURE(body);
+    Rules r;
+    (void)r.eval(body);
+    CHECK(r.emit.fault != nullptr);
+  }
+}
