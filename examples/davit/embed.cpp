@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
@@ -7,11 +8,15 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "commands.hpp"
+#include "davit/backends/portable/embed.hpp"
 #include "davit/formats/embed_program.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/pt2.hpp"
+#include "davit/lowering/decompose.hpp"
+#include "davit/program/verify.hpp"
 
 namespace tool {
 
@@ -34,9 +39,18 @@ using namespace davit;
                                .fix = "write, say, --dim s0=1"});
 }
 
+/// True if static programs have a kernel for the node's operator, as it is.
+[[nodiscard]] bool embeds_whole(GraphModuleView graph, NodeId node) {
+  const std::string_view target = graph.target(graph.nodes[node]);
+  return std::ranges::any_of(detail::portable_rows, [&](const EmbedRow& row) { return target == row.name; });
+}
+
 [[nodiscard]] Result<void> embed_model(const EmbedCommand& options) {
-  const Result<ExportedProgram> program = formats::read_pt2(options.model);
+  Result<ExportedProgram> program = formats::read_pt2(options.model);
   if (!program) return std::unexpected(program.error());
+  if (const std::vector<Error> violations = verify(*program, {.allow_unknown_operators = true}); !violations.empty())
+    return std::unexpected(violations.front());
+  program = run_decompositions(*program, {.keeps = &embeds_whole});
   formats::EmbedOptions how;
   how.name = options.name.empty() ? std::filesystem::path(options.model).stem().string() : options.name;
   how.layout = options.layout == "output_inner" ? WeightLayout::output_inner : WeightLayout::contiguous;

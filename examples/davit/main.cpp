@@ -25,6 +25,7 @@ void add_lowering(CLI::App& command, tool::LoweringChoice& choice) {
   command.add_option("--max-memory", choice.limits.max_memory, "bytes that state, arena and a partition's own memory may have, each (64G)")
       ->transform(CLI::AsSizeValue(false));
   command.add_option("--max-loop-iterations", choice.limits.max_loop_iterations, "of one loop (2^32)")->check(CLI::NonNegativeNumber);
+  command.add_option("--ir", choice.ir, "core: take every composite operator apart, those too that a backend takes whole")->check(CLI::IsMember({"core"}));
   command.add_flag("--full-delegation", choice.full_delegation, "fail if the partitioner leaves a node");
 }
 

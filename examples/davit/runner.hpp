@@ -31,6 +31,7 @@ struct LoweringChoice {
   bool keep_originals = false;
   std::string shared_constants = "share";  ///< or "duplicate", "refuse"
   davit::Limits limits{};  ///< of reading and running
+  std::string ir{};    ///< "core": take every composite operator apart first
   bool saved = false;  ///< check: save the lowered program and load it back before it runs
 };
 

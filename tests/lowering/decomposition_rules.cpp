@@ -36,20 +36,20 @@ const std::vector<LeftOut>& left_out() {
        {"_sparse_", "sparse_", "smm", "sspaddmm", "to_sparse", "to_dense", "coalesce", "_validate_", "nested_to_padded_tensor", "_pad_packed_sequence", "gru.data",
         "lstm.data", "rnn_relu.data", "rnn_tanh.data", "flatten_dense_tensors", "unflatten_dense_tensors", "_chunk_cat"}},
       {"of a library or a device of PyTorch's own: cuDNN, FBGEMM, quantized modules", {"cudnn_", "_cufft_", "fbgemm_", "quantized_", "_wrapped_", "choose_qparams_optimized",
-        "_choose_qparams_per_tensor", "_rowwise_prune", "_saturate_weight_to_fp16", "fused_moving_avg_obs_fake_quant", "fake_quantize_"}},
+        "_choose_qparams_per_tensor", "_rowwise_prune", "_saturate_weight_to_fp16", "fused_moving_avg_obs_fake_quant"}},
       {"is PyTorch's own test", {"_test_"}},
       {"random: it needs the generator's order", {"bernoulli", "_sobol_engine_draw"}},
       {"its result's size depends on data, or needs a kernel of its own",
-       {"repeat_interleave.self_Tensor", "ctc_loss", "histogramdd", "narrow.Tensor", "tensor_split.tensor_indices_or_sections", "max_unpool", "_upsample_bicubic2d_aa",
+       {"repeat_interleave.self_Tensor", "ctc_loss", "histogramdd", "narrow.Tensor", "tensor_split.tensor_indices_or_sections", "_upsample_bicubic2d_aa",
         "_upsample_bilinear2d_aa", "upsample_bicubic2d", "unfold_copy", "special_digamma", "special_erfc", "special_erfinv", "special_gamma", "special_i0", "special_log_ndtr",
         "special_multigammaln", "special_ndtr", "special_polygamma", "special_psi", "mvlgamma", "quantile", "nanquantile", "nonzero_numpy"}},
-      {"complex numbers and Fourier transforms", {"fft_", "istft", "stft", "imag", "chalf"}},
-      {"needs a factorization", {"linalg_", "det", "logdet", "slogdet", "inverse", "pinverse", "lu_solve", "_lu_with_info", "matrix_exp", "nuclear_norm", "orgqr", "qr", "svd"}},
+      {"complex numbers: Hermitian transforms, the inverse short-time transform", {"fft_hfft", "fft_ihfft", "istft", "stft.center", "imag", "chalf"}},
+      {"needs a factorization", {"linalg_", "det", "logdet", "slogdet", "pinverse", "lu_solve", "_lu_with_info", "matrix_exp", "nuclear_norm", "orgqr", "qr", "svd"}},
       {"seldom in a model: nobody asked for it yet",
        {"_batch_norm_impl_index", "_convolution.deprecated", "_convolution_mode", "_dim_arange", "_reshape_from_tensor", "_shape_as_tensor", "_scaled_dot_product_attention_math",
         "_scaled_dot_product_flash_attention_for_cpu", "_unsafe_masked_index", "_upsample_nearest_exact", "combinations", "corrcoef", "cov", "cumulative_trapezoid.x", "gradient",
         "isin.Scalar_Tensor", "logspace.", "multi_margin_loss", "multilabel_margin_loss", "nll_loss2d_forward", "nll_loss_forward", "log_sigmoid_forward.output", "pad_sequence",
-        "slow_conv3d", "special_xlog1py.", "sum_to_size", "thnn_conv2d", "trapezoid.x", "trapz.x", "upsample_nearest3d.default", "vander", "xlogy.Out"}}};
+        "slow_conv3d", "special_xlog1py.", "thnn_conv2d", "trapezoid.x", "trapz.x", "upsample_nearest3d.default", "xlogy.Out"}}};
   return rows;
 }
 

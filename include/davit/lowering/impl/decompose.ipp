@@ -172,14 +172,10 @@ class Decomposer {
       result = rules_.call("aten._to_copy.default", {{"", result}, {"dtype", Item::of(GraphBuilder::scalar_type(from_.values[old].dtype))}});
     if (emit_.fault != nullptr) return;
     const Value made = emit_.module().values[result.value()];
-    Value& meant = emit_.module().values[old];
-    if (!trusts_ && made.kind == meant.kind && made.dtype == meant.dtype) {
-      meant.sizes = made.sizes;
-      meant.strides = made.strides;
-    }
-    if (made.kind != meant.kind || made.dtype != meant.dtype || made.sizes.count != meant.sizes.count) return fault("a rule's result has another dtype or rank than the operator's");
-    for (std::uint32_t d = 0; d < made.sizes.count; ++d)
-      if (emit_.module().dims[made.sizes.first + d].value != emit_.module().dims[meant.sizes.first + d].value) return fault("a rule's result has another size than the operator's");
+    const Value& meant = from_.values[old];
+    if (made.kind != meant.kind || made.dtype != meant.dtype || (trusts_ && made.sizes.count != meant.sizes.count)) return fault("a rule's result has another dtype or rank than the operator's");
+    for (std::uint32_t d = 0; trusts_ && d < made.sizes.count; ++d)
+      if (emit_.module().dims[made.sizes.first + d].value != from_.dims[meant.sizes.first + d].value) return fault("a rule's result has another size than the operator's");
     const bool emitted = result.value() >= mark.values && std::ranges::find(bindings_, result.value(), &Binding::made) == bindings_.end();
     if (!emitted && is_output_[old] != 0) {  // a second name of a value: the program's own output keeps a node
       result = rules_.call("aten.alias.default", {{"", result}});
@@ -198,6 +194,9 @@ class Decomposer {
         old_of[b.made - mark.values] = b.old;
         m.values[b.old].producer = m.values[b.made].producer;
         m.values[b.old].graph = emit_.graph;
+        if (trusts_) continue;
+        m.values[b.old].sizes = m.values[b.made].sizes;
+        m.values[b.old].strides = m.values[b.made].strides;
       } else {
         instead_[b.old] = b.made >= mark.values ? old_of[b.made - mark.values] : b.made;
       }

@@ -173,7 +173,7 @@ class ConstantFolder {
     const std::string_view target = graph_.target(node);
     if (!target.starts_with("aten.")) return false;  // quantized weights stay as backends know them; control flow
     for (const std::string_view other : {"aten.rand", "aten.empty", "aten.bernoulli", "aten.normal", "aten.multinomial", "aten.native_dropout", "aten._"})
-      if (target.starts_with(other)) return target.starts_with("aten._to_copy") || target.starts_with("aten._unsafe") || target.starts_with("aten._reshape");
+      if (target.starts_with(other) && !target.starts_with("aten._to_copy") && !target.starts_with("aten._unsafe") && !target.starts_with("aten._reshape")) return false;
     bool good = true;
     for (const Argument& input : graph_.inputs(node)) graph_.for_each_value(input, [&](ValueId v) { good = good && known_[v] != 0; });
     std::size_t outputs = 0;
