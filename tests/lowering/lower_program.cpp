@@ -489,11 +489,11 @@ TEST_CASE("control flow that no lowered program runs is an error that names the 
   const ValueId x = d.user("x");
   const GraphId body = d.branch("body", 1, [&](auto in) { return d.neg("n", in[0]); });
   const ValueId y = d.like(x, "y");
-  d.node("higher_order.wrap", {d.b.subgraph(body), d.b.value(x)}, {y});
+  d.node("higher_order.unheard_of", {d.b.subgraph(body), d.b.value(x)}, {y});
   d.output(y);
   const Error error = error_of(to_backend(d.finish(), CapabilityPartitioner<Two>()));
   CHECK(error.code == ErrorCode::invalid_program);
-  CHECK(error.where == "node 'y' (higher_order.wrap)");
+  CHECK(error.where == "node 'y' (higher_order.unheard_of)");
 }
 
 TEST_CASE("sub-graphs of control flow are cut like the root, and the parent keeps them") {
