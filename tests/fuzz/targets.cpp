@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+
+// libFuzzer targets for the readers of small files, and for what is written of a hostile program. The name of the program says
+// which: npy, costs, signature, case, sympy, embed (link the names to one program). An input that is taken must be sound: what it
+// became is written and read again, or scanned as C++. See tests/checks/fuzz.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "davit/core/content_hash.hpp"
+#include "davit/formats/case_files.hpp"
+#include "davit/formats/cost_table_json.hpp"
+#include "davit/formats/embed_program.hpp"
+#include "davit/formats/exported_program_json.hpp"
+#include "davit/formats/npy.hpp"
+#include "davit/formats/pt2.hpp"
+#include "davit/formats/recorded_case.hpp"
+#include "davit/formats/signature_json.hpp"
+#include "davit/formats/signature_queries.hpp"
+#include "davit/formats/sympy.hpp"
+#include "davit/program/check_tables.hpp"
+#include "davit/program/symbols.hpp"
+#include "davit/program/verify.hpp"
+
+namespace {
+
+using namespace davit;
+using namespace davit::formats;
+
+void require(bool condition) {
+  if (!condition) __builtin_trap();
+}
+void check(const Error& error) {
+  require(error.code != ErrorCode::ok && !error.what.empty());
+  for (const char c : to_string(error)) require(c == '\n' || c == '\t' || static_cast<unsigned char>(c) >= 0x20);
+}
+std::string_view text_of(const SharedBytes& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+void npy(const SharedBytes& bytes) {
+  const Result<Tensor> tensor = read_npy(bytes, "fuzz");
+  if (!tensor) return check(tensor.error());
+  const TensorView view = tensor->view();
+  require(tensor->storage.size() == view.nbytes() && view.numel() >= 0);
+}
+
+void costs(const SharedBytes& bytes) {
+  const Result<CostTable> table = parse_cost_table(text_of(bytes));
+  if (!table) return check(table.error());
+  const std::string text = print_cost_table(*table);
+  const Result<CostTable> again = parse_cost_table(text);
+  require(again.has_value() && print_cost_table(*again) == text);
+}
+
+void signature(const SharedBytes& bytes) {
+  const Result<JsonDocument> document = parse_json(text_of(bytes));
+  if (!document) return check(document.error());
+  const Result<ExportGraphSignature> signature = read_signature(document->root());
+  if (!signature) return check(signature.error());
+  const Result<std::string> queries = signature_queries_json(*signature);
+  if (!queries) return check(queries.error());
+  require(parse_json(*queries).has_value());
+}
+
+/// A case.json beside the files of a folder that is made once.
+void recorded(const SharedBytes& bytes) {
+  static const std::filesystem::path folder = [] {
+    std::string name = (std::filesystem::temp_directory_path() / "davit_fuzz_XXXXXX").string();
+    require(::mkdtemp(name.data()) != nullptr);
+    const float numbers[] = {1, 2, 3, 4, 5, 6};
+    const auto tensor = davit::tensor(numbers, {2, 3});
+    require(write_npy(name + "/in.npy", tensor->view()).has_value());
+    return std::filesystem::path(name);
+  }();
+  std::FILE* const file = std::fopen((folder / "case.json").c_str(), "wb");
+  require(file != nullptr);
+  std::fwrite(bytes.data(), 1, bytes.size(), file);
+  std::fclose(file);
+  const Result<RecordedCase> read = read_case(CaseFiles::folder(folder));
+  if (!read) check(read.error());
+}
+
+void sympy(const SharedBytes& bytes) {
+  GraphBuilder builder;
+  builder.begin_graph();
+  SympyReader reader(builder);
+  const Result<ExprId> id = reader.read(text_of(bytes));
+  builder.end_graph(std::span<const Argument>());
+  if (!id) return check(id.error());
+  const GraphModuleView graph = builder.module().view();
+  require(*id < graph.exprs.size() && check_tables(graph).has_value());
+  SymbolValues values(graph.exprs);
+  values.settle();
+  for (ExprId e = 0; e < graph.exprs.size(); ++e)
+    if (graph.exprs[e].op == ExprOp::symbol) (void)values.bind(e, 7);
+  values.settle();
+  (void)values.bind(*id, 3);
+}
+
+/// True if the text is nothing but directives of includes and pragmas, comments of one line, literals that end on their line, and
+/// code with as many closing as opening brackets: what a hostile name could break.
+bool is_plain_cpp(std::string_view text) {
+  int depth = 0;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    if (end == text.npos) return false;
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end + 1);
+    for (const char c : line)
+      if (c < ' ' || c > '~') return false;
+    if (line.ends_with('\\')) return false;
+    if (line.starts_with("asm(R\"(")) {  // the model's name has been checked
+      const std::size_t close = text.find(")\");\n");
+      if (close == text.npos) return false;
+      text.remove_prefix(close + 5);
+      continue;
+    }
+    if (line.starts_with('#') && !line.starts_with("#include <") && !line.starts_with("#include \"davit/") && !line.starts_with("#pragma ")) return false;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      if (line.substr(i).starts_with("//")) break;
+      if (line.substr(i).starts_with("/*")) return false;
+      if (line[i] == '"') {
+        for (++i; i < line.size() && line[i] != '"'; ++i) i += line[i] == '\\' ? 1 : 0;
+        if (i >= line.size()) return false;
+      }
+      depth += line[i] == '{' || line[i] == '(' ? 1 : line[i] == '}' || line[i] == ')' ? -1 : 0;
+      if (depth < 0) return false;
+    }
+  }
+  return depth == 0;
+}
+
+void embed(const SharedBytes& bytes) {
+  const Result<ExportedProgram> program = read_pt2(bytes, {.verify_checksums = false});
+  if (!program) return check(program.error());
+  EmbedOptions options{.name = "fuzz", .weights_as_array = true, .source_lines = true};
+  for (const Expr& e : program->view().exprs)
+    if (e.op == ExprOp::symbol) options.symbols.emplace_back(std::string(program->view().str(e.name)), 3);
+  const Result<EmbeddedProgram> embedded = embed_program(*program, options);
+  if (!embedded) return check(embedded.error());
+  require(is_plain_cpp(embedded->header));
+}
+
+struct Target {
+  std::string_view name;
+  void (*run)(const SharedBytes&);
+};
+constexpr Target targets[] = {{"npy", npy},     {"costs", costs}, {"signature", signature}, {"case", recorded},
+                              {"sympy", sympy}, {"embed", embed}};
+const Target* chosen = nullptr;
+
+}  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int*, char*** arguments) {
+  const std::string name = std::filesystem::path((*arguments)[0]).filename().string();
+  for (const Target& target : targets)
+    if (target.name == name) chosen = &target;
+  require(chosen != nullptr);
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size != 0) chosen->run(SharedBytes::copy_of(std::as_bytes(std::span(data, size))));  // of the exact size, so that a read past it is seen
+  return 0;
+}
