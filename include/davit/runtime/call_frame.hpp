@@ -42,6 +42,7 @@ class CallFrame {
   [[nodiscard]] bool writes_back() const noexcept { return writes_back_; }
   [[nodiscard]] bool keeps_state() const noexcept { return gathers_ || writes_back_; }
   [[nodiscard]] bool inputs_fit(std::span<const EValue> inputs) const noexcept { return input_checks_.match(inputs); }
+  [[nodiscard]] const PortChecks& input_checks() const noexcept { return input_checks_; }
   [[nodiscard]] bool outputs_fit() const noexcept { return output_checks_.match(outputs_); }
 
   /// Puts state and fixed inputs between what the caller passes; `inputs()` then holds all. Errors: invalid_argument.

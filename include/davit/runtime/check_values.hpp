@@ -39,12 +39,18 @@ class PortChecks {
   }
   /// True if the checks are complete, with no size left to check_values, and there are ports.
   [[nodiscard]] bool is_whole() const noexcept { return is_static_ && count_ != 0; }
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
   /// match() for as many values as there are ports, if is_whole().
   [[nodiscard, gnu::always_inline]] bool match_all(const EValue* value) const noexcept {
+    return match_all(value, [](const TensorView&) { return true; });
+  }
+  /// The same, with a question of the caller's about each tensor that a port expects.
+  template <class Also>
+  [[nodiscard, gnu::always_inline]] bool match_all(const EValue* value, Also also) const noexcept {
     const Port* port = ports_.data();
     std::size_t left = count_;
     do {
-      if (!fits(*port, *value) && !port->any) return false;
+      if (!fits(*port, *value, also) && !port->any) return false;
       ++port, ++value;
     } while (--left != 0);
     return true;
@@ -64,7 +70,8 @@ class PortChecks {
     bool any = false;
     Form form{};
   };
-  [[nodiscard, gnu::always_inline]] static bool fits(const Port& port, const EValue& value) noexcept {
+  template <class Also>
+  [[nodiscard, gnu::always_inline]] static bool fits(const Port& port, const EValue& value, Also& also) noexcept {
     if (value.tag() != port.tag) return false;
     if (port.tag != EValue::Tag::tensor) return true;
     const TensorView& tensor = value.tensor();
@@ -74,7 +81,7 @@ class PortChecks {
     const std::int64_t* const sizes = tensor.sizes_data;
     for (std::size_t d = port.form.rank; d-- > 0;)
       if (sizes[d] != port.sizes[d]) return false;
-    return true;
+    return also(tensor);
   }
   std::vector<Port> ports_;
   std::size_t count_ = 0;  ///< of ports_, at hand

@@ -26,16 +26,15 @@ class LastOutputs {
   /// True if one of the values may begin there. O(values).
   [[nodiscard, gnu::always_inline]] bool may_hold(std::span<const EValue> values) const noexcept {
     for (const EValue& value : values)
-      if (address(value) - first_ < size_) return true;
+      if (value.is_tensor() && !is_apart(value.tensor())) return true;
     return false;
   }
-  /// True if the outputs lie where those before them lay. O(outputs).
-  [[nodiscard, gnu::always_inline]] bool same(std::span<const EValue> outputs) const noexcept {
-    const std::uintptr_t* at = at_.data();
-    for (const EValue& output : outputs)
-      if (address(output) != *at++) return false;
-    return true;
+  /// True for a tensor that begins elsewhere.
+  [[nodiscard, gnu::always_inline]] bool is_apart(const TensorView& tensor) const noexcept {
+    return reinterpret_cast<std::uintptr_t>(tensor.data) - first_ >= size_;
   }
+  /// Where each output that is a tensor lay.
+  [[nodiscard]] const void* const* places() const noexcept { return at_.data(); }
   /// Remembers the outputs of a run that was passed `passed` and used `inputs`: the same, or copies of some.
   void note(std::span<const EValue> passed, std::span<const EValue> inputs, std::span<const EValue> outputs);
   /// Answers the values with copies of those that lie there; nothing if there is no memory. The copies hold until the call
@@ -43,23 +42,26 @@ class LastOutputs {
   [[nodiscard]] std::optional<std::span<const EValue>> replace(std::span<const EValue> values);
 
   /// Takes all the memory that note() needs: noting comes after state has been written, and must not fail.
-  explicit LastOutputs(std::size_t outputs) : at_(outputs, 0) { own_.reserve(outputs); }
+  explicit LastOutputs(std::size_t outputs) : at_(outputs, nullptr) { own_.reserve(outputs); }
 
  private:
-  [[nodiscard, gnu::always_inline]] static std::uintptr_t address(const EValue& value) noexcept {
-    return value.is_tensor() ? reinterpret_cast<std::uintptr_t>(value.tensor().data) : 0;
-  }
   std::uintptr_t first_ = 0;
   std::uintptr_t size_ = 0;
-  std::vector<std::uintptr_t> at_;
+  std::vector<const void*> at_;
   std::vector<Footprint> own_;   ///< of the outputs that are not the caller's
   std::vector<EValue> values_;
   std::vector<Tensor> copies_[2];  ///< written in turn
 };
 
+/// What a step calls: a partition, or nothing if it is control flow, which is not direct.
+struct StepCall {
+  bool direct = false;  ///< prepared, sizes do not change from call to call, and it can be direct
+};
+inline StepCall control_flow_call;
+
 /// What a session keeps for one partition. Inputs and outputs lie in the session's slots where those are neighbours, and
 /// are gathered from or scattered to them where they are not.
-struct DelegateState {
+struct DelegateState : StepCall {
   DelegateState(const BackendTable& table, const LoweredDelegate& lowered, TextReport& report, TracerRef* tracer);
   /// Ties the partition to the slots of its call.
   void connect(std::span<EValue> values, std::span<const std::uint32_t> in, std::span<const std::uint32_t> out);
@@ -72,7 +74,6 @@ struct DelegateState {
   /// True if an output may view an input.
   [[nodiscard]] bool may_view() const noexcept { return !backend->never_views_inputs || (backend->fills_destinations && !planned); }
 
-  bool direct = false;                ///< prepared, sizes do not change from call to call, and it can be direct
   bool ready = false;                 ///< prepared
   bool planned = false;               ///< outputs have destinations and scratch is lent from the session's arena
   bool dynamic = false;               ///< sizes may change from call to call
@@ -119,15 +120,22 @@ struct MethodState {
   CallFrame frame;
   LastOutputs last;
   std::vector<DelegateState> delegates;  ///< as the method's
-  std::vector<DelegateState*> calls;     ///< per step: the partition it calls; null: the step is control flow
+  std::vector<StepCall*> calls;          ///< per step: the partition it calls, or &control_flow_call
   std::vector<LoopState> loops;          ///< per step
   std::vector<EValue> slots;
   ProgramPlan plan;
   std::vector<std::uint8_t> views;       ///< per delegate: what the plan took its outputs for
   bool planned = false;                  ///< for the sizes of the last run
+  DelegateState* ready_call = nullptr;   ///< `only`, where a call of it that fits is a whole run
   DelegateState* only = nullptr;         ///< the one partition of a method that does nothing but call it with its own inputs
   Scratch arena;
   std::vector<std::int64_t> dims;        ///< sizes and strides of planned values
+
+  /// True if a call of `only` with inputs that fit is a whole run.
+  [[nodiscard]] bool can_be_ready() const noexcept {
+    return only != nullptr && only->direct && planned && !frame.keeps_state() && only->backend->asks_availability == nullptr &&
+           frame.input_checks().is_whole();
+  }
 
  private:
   void fill_slots();

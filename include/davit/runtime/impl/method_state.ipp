@@ -52,20 +52,20 @@ DAVIT_INLINE MethodState::MethodState(BackendTables backends, const LoweredMetho
   views.assign(delegates.size(), 0);
   for (std::size_t d = 0; d < views.size(); ++d) views[d] = delegates[d].may_view() ? 1 : 0;
   if (!lowered.storage_matters) plan = plan_lifetimes(lowered.schedule, views);
-  calls.assign(schedule->steps.size(), nullptr);
+  calls.assign(schedule->steps.size(), &control_flow_call);
   for (std::size_t i = 0; i < schedule->steps.size(); ++i) {
     const ScheduleStep& step = schedule->steps[i];
     if (step.kind != StepKind::call_delegate) continue;
     calls[i] = &delegates[step.delegate];
-    calls[i]->connect(slots, schedule->at(step.inputs), schedule->at(step.outputs));
+    delegates[step.delegate].connect(slots, schedule->at(step.inputs), schedule->at(step.outputs));
   }
   fill_slots();
-  if (is_one_call()) only = calls[0];
+  if (is_one_call()) only = static_cast<DelegateState*>(calls[0]);
 }
 
 /// True for a method that hands all its inputs to one partition and answers what that answers.
 DAVIT_INLINE bool MethodState::is_one_call() const noexcept {
-  if (schedule->steps.size() != 1 || calls[0] == nullptr || schedule->graphs.size() != 1) return false;
+  if (schedule->steps.size() != 1 || calls[0] == &control_flow_call || schedule->graphs.size() != 1) return false;
   const auto same = [](std::span<const std::uint32_t> a, const std::vector<std::uint32_t>& b) {
     if (a.size() != b.size()) return false;
     for (std::size_t i = 0; i < a.size(); ++i)
@@ -103,9 +103,10 @@ DAVIT_INLINE void MethodState::fill_slots() {
 DAVIT_INLINE void LastOutputs::note(std::span<const EValue> passed, std::span<const EValue> inputs, std::span<const EValue> outputs) {
   own_.clear();
   Footprint all;
+  std::size_t tensors = 0;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    at_[i] = address(outputs[i]);
     if (!outputs[i].is_tensor()) continue;
+    at_[tensors++] = outputs[i].tensor().data;
     const Footprint made = footprint(outputs[i].tensor());
     bool is_callers = made.begin == made.end;
     for (std::size_t k = 0; k < inputs.size() && !is_callers; ++k)

@@ -111,7 +111,7 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1} << 30;  ///< for 
       inputs.push_back(known[slot]);
       all_known = all_known && (!known[slot].is_none() || is_optional(graph, slot));
     }
-    good = size_delegate(m, *m.calls[scratch.step], b, inputs, all_known, known, error);
+    good = size_delegate(m, static_cast<DelegateState&>(*m.calls[scratch.step]), b, inputs, all_known, known, error);
   }
   return good;
 }
@@ -138,7 +138,7 @@ DAVIT_INLINE void reuse_inputs(MethodState& m) {
     const PlannedBlock& scratch = m.plan.blocks[b];
     if (scratch.kind != PlannedBlock::Kind::scratch) continue;
     const ScheduleStep& step = m.schedule->steps[scratch.step];
-    const DelegateState& d = *m.calls[scratch.step];
+    const auto& d = static_cast<const DelegateState&>(*m.calls[scratch.step]);
     if (d.backend->may_overwrite == nullptr || !d.planned) continue;
     overwrite_inputs(m.plan, b, m.schedule->at(step.inputs), m.schedule->at(step.outputs).size(),
                      [&](std::size_t in, std::size_t out) { return d.backend->may_overwrite(d.call.handle, in, out); });
@@ -185,7 +185,7 @@ DAVIT_INLINE bool plan_run(MethodState& m, Error& error) {
     return false;
   }
   for (const PlannedBlock& block : m.plan.blocks)
-    place_block(m, *m.calls[block.step], block, m.arena.span().data() + block.offset);
+    place_block(m, static_cast<DelegateState&>(*m.calls[block.step]), block, m.arena.span().data() + block.offset);
   m.planned = true;
   return true;
 }

@@ -105,20 +105,21 @@ namespace davit::detail {
 
 DAVIT_INLINE bool run_graph(MethodState& m, GraphId graph, int depth, Error& error) {
   const Range steps = m.schedule->graphs[graph].steps;
-  DelegateState* const* const first = m.calls.data() + steps.first;
-  for (DelegateState* const* at = first; at != first + steps.count; ++at) {
-    DelegateState* const d = *at;
-    if (d == nullptr) {
-      if (!run_control_flow(m, m.schedule->steps[static_cast<std::size_t>(at - m.calls.data())], depth, error)) return false;
-    } else if (!d->direct) [[unlikely]] {
-      if (!gather_and_call(m, *d, error)) return false;
-    } else {
-      if (const Status status = execute(*d); !status) [[unlikely]] {
-        fault(m, *d, status.error(), error);
-        return false;
-      }
-      if (!d->checks.match_all(d->call.outputs.data()) && !check_outputs(m, *d, error)) return false;
+  StepCall* const* const first = m.calls.data() + steps.first;
+  for (StepCall* const* at = first; at != first + steps.count; ++at) {
+    if (!(*at)->direct) [[unlikely]] {
+      const bool done = *at == &control_flow_call
+                            ? run_control_flow(m, m.schedule->steps[static_cast<std::size_t>(at - m.calls.data())], depth, error)
+                            : gather_and_call(m, static_cast<DelegateState&>(**at), error);
+      if (!done) return false;
+      continue;
     }
+    auto& d = static_cast<DelegateState&>(**at);
+    if (const Status status = execute(d); !status) [[unlikely]] {
+      fault(m, d, status.error(), error);
+      return false;
+    }
+    if (!d.checks.match_all(d.call.outputs.data()) && !check_outputs(m, d, error)) return false;
   }
   return true;
 }

@@ -63,20 +63,22 @@ namespace detail {
   return {};
 }
 
-/// What a run answers whose backend failed or answered what does not fit.
-[[nodiscard, gnu::noinline]] DAVIT_INLINE Result<Outputs> failed(MethodState& m, const DelegateState& d, Status status) {
+/// What a run of one call answers whose backend failed, or answered what does not fit, or elsewhere than in the run before.
+[[nodiscard, gnu::noinline]] DAVIT_INLINE Result<Outputs> answer(MethodState& m, const DelegateState& d, Status status, std::span<const EValue> inputs) {
   if (!status) {
     Error error;
     fault(m, d, status.error(), error);
     return std::unexpected(std::move(error));
   }
   if (Result<void> checked = m.frame.check_outputs(); !checked) return std::unexpected(std::move(checked.error()));
+  m.last.note(inputs, inputs, m.frame.outputs());
   return Outputs(m.frame.outputs().data(), m.frame.interface());
 }
 
 /// A run that has more to do than one prepared call: state to read or write, sizes that are new, a schedule.
 [[nodiscard, gnu::noinline]] DAVIT_INLINE Result<Outputs> run_method(MethodState& m, std::span<NamedTensor> state,
                                                                      std::span<const EValue> passed) {
+  m.ready_call = nullptr;
   std::span<const EValue> user_inputs = passed;
   if (m.last.may_hold(passed)) {
     const std::optional<std::span<const EValue>> own = m.last.replace(passed);
@@ -99,7 +101,7 @@ namespace detail {
   if (DelegateState* const only = m.only; only != nullptr && only->direct && !changed) {
     if (!only->backend->is_available()) return std::unexpected(not_available(Stage::execute, only->backend->name));
     only->call.inputs = inputs;
-    if (const Status status = execute(*only); !status) return failed(m, *only, status);
+    if (const Status status = execute(*only); !status) return answer(m, *only, status, inputs);
   } else if (Result<void> run = run_schedule(m, inputs, changed); !run) {
     return std::unexpected(std::move(run.error()));
   }
@@ -108,6 +110,7 @@ namespace detail {
   if (m.frame.writes_back())
     if (Result<void> written = m.frame.write_back(inputs, state); !written) return std::unexpected(std::move(written.error()));
   m.last.note(passed, user_inputs, m.frame.outputs());
+  if (m.can_be_ready()) m.ready_call = m.only;
   return Outputs(m.frame.outputs().data(), m.frame.interface());
 }
 
@@ -116,17 +119,18 @@ namespace detail {
 DAVIT_INLINE Result<Outputs> Session::run(std::size_t index, std::span<const EValue> user_inputs) {
   return davit::detail::or_no_memory(Stage::execute, [&]() -> Result<Outputs> {
     detail::MethodState& m = state_->methods[index];
-    detail::DelegateState* const only = m.only;
-    if (only == nullptr || !only->direct || !m.planned || m.frame.keeps_state() || !m.frame.inputs_fit(user_inputs) ||
-        m.last.may_hold(user_inputs) || !only->backend->is_available()) [[unlikely]]
+    detail::DelegateState* const ready = m.ready_call;
+    const PortChecks& checks = m.frame.input_checks();
+    if (ready == nullptr || user_inputs.size() != checks.count() ||
+        !checks.match_all(user_inputs.data(), [&last = m.last](const TensorView& input) { return last.is_apart(input); })) [[unlikely]]
       return detail::run_method(m, state_->state, user_inputs);
     // one call: the caller's inputs and the method's outputs are its own
-    only->call.inputs = user_inputs;
-    const Status status = detail::execute(*only);
-    if (!status || !only->checks.match_all(only->call.outputs.data())) [[unlikely]]
-      return detail::failed(m, *only, status);
-    if (!m.last.same(only->call.outputs)) [[unlikely]] m.last.note(user_inputs, user_inputs, only->call.outputs);
-    return Outputs(only->call.outputs.data(), m.frame.interface());
+    ready->call.inputs = user_inputs;
+    const Status status = detail::execute(*ready);
+    const void* const* place = m.last.places();
+    if (!status || !ready->checks.match_all(ready->call.outputs.data(), [&place](const TensorView& output) { return output.data == *place++; })) [[unlikely]]
+      return detail::answer(m, *ready, status, user_inputs);
+    return Outputs(ready->call.outputs.data(), m.frame.interface());
   });
 }
 
