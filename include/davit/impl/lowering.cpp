@@ -7,6 +7,8 @@
 #include "davit/lowering/impl/decomposition_helpers.ipp"
 #include "davit/lowering/impl/decomposition_rules.ipp"
 #include "davit/lowering/impl/fold_constants.ipp"
+#include "davit/lowering/impl/functional_writer.ipp"
+#include "davit/lowering/impl/functionalize.ipp"
 #include "davit/lowering/impl/graph_copier.ipp"
 #include "davit/lowering/impl/graph_emitter.ipp"
 #include "davit/lowering/impl/lower_program.ipp"

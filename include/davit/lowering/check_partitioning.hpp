@@ -129,7 +129,7 @@ class PartitionChecker {
           const NodeId p = graph.values[v].producer;
           if (value.empty() && p != no_id && q.vertex_of_node[p] == producer) value = Name(graph.name(v));
         });
-    path = concat(path, " needs '", value, "' of ", label(producer));
+    path = value.empty() ? concat(path, " must run after ", label(producer)) : concat(path, " needs '", value, "' of ", label(producer));
     if (i == 15 && cycle.size() > 17) {
       path = concat(path, " ... (", cycle.size(), " in all)");
       break;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "davit/core/config.hpp"
@@ -28,15 +29,21 @@ class GraphCopier {
   [[nodiscard]] ValueId new_value(ValueId v) const noexcept { return new_value_[v]; }
   /// The value in the new module, copied now if it was not.
   [[nodiscard]] ValueId value(ValueId v) { return is_copied(v) ? new_value_[v] : copy_value(v); }
-  /// Copies a value, anew if there is a copy.
-  ValueId copy_value(ValueId v);
+  /// Copies a value, anew if there is a copy, under its own name or another.
+  ValueId copy_value(ValueId v) { return copy_value(v, graph_.str(graph_.values[v].name)); }
+  ValueId copy_value(ValueId v, std::string_view name);
+  /// What follows uses a value of the new module for `v`.
+  void replace(ValueId v, ValueId made) noexcept {
+    new_value_[v] = made;
+    value_stamp_[v] = stamp_;
+  }
+  [[nodiscard]] ExprId expr(ExprId id);
   [[nodiscard]] Argument argument(const Argument& old);
   [[nodiscard]] std::uint32_t metadata(std::uint32_t row);
   void node(NodeId n);
 
  private:
   [[nodiscard]] Range dims(Range range);
-  [[nodiscard]] ExprId expr(ExprId id);
 
   GraphModuleView graph_;
   std::vector<ValueId> new_value_;

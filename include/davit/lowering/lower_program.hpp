@@ -40,8 +40,9 @@ struct PartitionCall {
 /// Lowers the methods of a program onto `backends`: what every to_backend does. The programs stay untouched.
 ///
 /// Methods that `calls` does not name go to the last backend of the list as they are. What one method changes is state for
-/// all methods that hold a tensor of that name, dtype and sizes. In this order: verify all; take composite operators apart that
-/// no backend takes whole (run_decompositions); for every method fold constants, partition,
+/// all methods that hold a tensor of that name, dtype and sizes. In this order: verify and functionalize all, and take composite
+/// operators apart that no backend takes whole (run_decompositions), so that a partitioner sees operators without in-place forms
+/// (and other nodes than the caller's program has); for every method fold constants, partition,
 /// check the partitioning, cut, preprocess each partition, verify the results; then, once all are well, compile. A partition
 /// whose backend is not available here stays uncompiled, with a warning, unless a fallback takes it. Errors: what each step
 /// reports, with the place. O(nodes + edges) beside the backends' own work.

@@ -41,7 +41,7 @@ struct InputPort {
   bool written = false;                     ///< operators write to this user input in place
 };
 
-/// An output of a delegate call, in the order of the graph's outputs.
+/// An output of a delegate call, in the order of the graph's outputs, or of the method that the graph was made from.
 struct OutputPort {
   Name name;
   OutputKind kind = OutputKind::user_output;
@@ -60,6 +60,7 @@ struct MethodInterface {
   std::vector<OutputPort> outputs;
   std::vector<Expr> exprs;
   std::vector<SymbolRange> ranges;
+  std::uint32_t added_mutations = 0;  ///< the last outputs: functionalization added them, and the program does not list them
 
   /// True if no size of any input or output is symbolic, and no int among the inputs.
   [[nodiscard]] constexpr bool is_static() const noexcept {

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "davit/lowering/dependencies.hpp"
 #include "davit/program/graph.hpp"
 
 namespace davit {
@@ -27,20 +28,12 @@ struct QuotientGraph {
   }
 };
 
-/// Calls `visit(NodeId)` for the node that defines each value `node` reads; graph inputs have none.
-template <class Visit>
-constexpr void for_each_producer(GraphModuleView graph, NodeId node, Visit&& visit) {
-  for (const Argument& input : graph.inputs(graph.nodes[node]))
-    graph.for_each_value(input, [&](ValueId v) {
-      if (graph.values[v].producer != no_id) visit(graph.values[v].producer);
-    });
-}
-
 /// Contracts groups: nodes with the same entry in `group_of_node` become one vertex, nodes with no_id one each. Vertices
-/// are numbered by their first node. O(nodes + edges).
+/// are numbered by their first node; a vertex needs others as its nodes do (see Dependencies). O(nodes + edges).
 [[nodiscard]] constexpr QuotientGraph contract(GraphModuleView graph, std::span<const std::uint32_t> group_of_node,
                                                std::uint32_t groups) {
   QuotientGraph q;
+  const Dependencies dependencies(graph);
   const auto count = static_cast<std::uint32_t>(graph.nodes.size());
   q.vertex_of_node.resize(count, 0);
   std::vector<std::uint32_t> vertex_of_group(groups, no_id);
@@ -58,7 +51,7 @@ constexpr void for_each_producer(GraphModuleView graph, NodeId node, Visit&& vis
   for (NodeId n = 0; n < count; ++n) {
     const std::uint32_t v = q.vertex_of_node[n];
     ++q.first_node[v + 1];
-    for_each_producer(graph, n, [&](NodeId p) { q.first_need[v + 1] += q.vertex_of_node[p] != v ? 1 : 0; });
+    dependencies.for_each(n, [&](NodeId p) { q.first_need[v + 1] += q.vertex_of_node[p] != v ? 1 : 0; });
   }
   for (std::uint32_t v = 0; v < q.size; ++v) {
     q.first_node[v + 1] += q.first_node[v];
@@ -71,7 +64,7 @@ constexpr void for_each_producer(GraphModuleView graph, NodeId node, Visit&& vis
   for (NodeId n = 0; n < count; ++n) {
     const std::uint32_t v = q.vertex_of_node[n];
     q.nodes[next_node[v]++] = n;
-    for_each_producer(graph, n, [&](NodeId p) {
+    dependencies.for_each(n, [&](NodeId p) {
       if (q.vertex_of_node[p] != v) q.needs[next_need[v]++] = q.vertex_of_node[p];
     });
   }

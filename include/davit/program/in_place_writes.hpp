@@ -33,32 +33,43 @@ class InPlaceWrites {
       if (written_[v] != 0) written_[root(v)] = 1;
   }
   [[nodiscard]] constexpr bool is_written(ValueId v) noexcept { return written_[root(v)] != 0; }
+  /// One for all values that may lie in one storage.
+  [[nodiscard]] constexpr ValueId root(ValueId v) noexcept {
+    while (class_[v] != v) v = class_[v] = class_[class_[v]];
+    return v;
+  }
+  /// Calls `visit(ValueId)` for each value whose storage a node writes to; which operand a sub-graph writes to is not followed.
+  template <class Visit>
+  constexpr void for_each_written(const Node& node, Visit&& visit) const {
+    for (const Argument& input : graph_.inputs(node))
+      if (input.kind == ArgumentKind::graph && writes_[input.graph()] != 0)
+        for (const Argument& operand : graph_.inputs(node)) graph_.for_each_value(operand, visit);
+    const OperatorCall call = operator_call(graph_, node);
+    if (in_place(call.target) != InPlace::no) for_each_shown(call, visit);
+  }
 
  private:
   constexpr void follow(const Node& node) {
+    for_each_written(node, [&](ValueId v) { written_[v] = 1; });
     const OperatorCall call = operator_call(graph_, node);
-    for (const Argument& input : graph_.inputs(node))  // which operand its sub-graph writes to is not followed
-      if (input.kind == ArgumentKind::graph && writes_[input.graph()] != 0)
-        for (const Argument& operand : graph_.inputs(node))
-          graph_.for_each_value(operand, [&](ValueId v) { written_[v] = 1; });
-    const InPlace writes = in_place(call.target);
-    if (call.inputs.empty() || (writes == InPlace::no && view_kind(call.target) == ViewKind::none)) return;
-    const Argument* base = self_argument(graph_, call);
-    if (base == nullptr) base = &call.inputs.front();
-    if (writes == InPlace::out) {
-      base = &call.inputs.back();
-      for (const Argument& input : call.inputs)
-        if (graph_.str(input.name) == "out") base = &input;
-    }
-    graph_.for_each_value(*base, [&](ValueId of) {
-      if (writes != InPlace::no) written_[of] = 1;
+    if (in_place(call.target) == InPlace::no && view_kind(call.target) == ViewKind::none) return;
+    for_each_shown(call, [&](ValueId of) {
       for (const Argument& output : call.outputs)
         graph_.for_each_value(output, [&](ValueId v) { class_[root(v)] = root(of); });
     });
   }
-  [[nodiscard]] constexpr ValueId root(ValueId v) noexcept {
-    while (class_[v] != v) v = class_[v] = class_[class_[v]];
-    return v;
+  /// The values that a call writes to or shows the storage of.
+  template <class Visit>
+  constexpr void for_each_shown(const OperatorCall& call, Visit&& visit) const {
+    if (call.inputs.empty()) return;
+    const Argument* base = self_argument(graph_, call);
+    if (base == nullptr) base = &call.inputs.front();
+    if (in_place(call.target) == InPlace::out) {
+      base = &call.inputs.back();
+      for (const Argument& input : call.inputs)
+        if (graph_.str(input.name) == "out") base = &input;
+    }
+    graph_.for_each_value(*base, visit);
   }
 
   GraphModuleView graph_;

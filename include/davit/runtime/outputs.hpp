@@ -112,7 +112,7 @@ class OutputList {
 
 }  // namespace detail
 
-/// The values that a run wrote to buffers, parameters and user inputs.
+/// The values that a run wrote to buffers, parameters and user inputs, by the signature or in place.
 using Mutations = detail::OutputList<true>;
 
 /// What a run answers: what the model's forward() returns, by number and by name, and apart from it what the run changed. Two
@@ -122,8 +122,8 @@ class Outputs : public detail::OutputList<false> {
   using OutputList::OutputList;
 
   [[nodiscard]] Mutations mutations() const noexcept { return {values_, *interface_}; }
-  /// All outputs of the program in its own order: tokens, mutations, what forward() returns, gradients.
-  [[nodiscard]] std::span<const EValue> all() const noexcept { return {values_, interface_->outputs.size()}; }
+  /// All outputs of the program as it was exported, in its order: tokens, mutations, what forward() returns, gradients.
+  [[nodiscard]] std::span<const EValue> all() const noexcept { return {values_, interface_->outputs.size() - interface_->added_mutations}; }
 };
 
 }  // namespace davit

@@ -13,10 +13,10 @@ DAVIT_INLINE void GraphCopier::begin() {
   builder = {};
   used_symbols.clear();
 }
-DAVIT_INLINE ValueId GraphCopier::copy_value(ValueId v) {
+DAVIT_INLINE ValueId GraphCopier::copy_value(ValueId v, std::string_view name) {
   const Value& old = graph_.values[v];
   Value made = old;
-  made.name = builder.text(graph_.str(old.name));
+  made.name = builder.text(name);
   made.producer = no_id;
   made.sizes = dims(old.sizes);
   made.strides = dims(old.strides);

@@ -15,6 +15,7 @@
 #include "davit/lowering/cut_program.hpp"
 #include "davit/lowering/decompose.hpp"
 #include "davit/lowering/fold_constants.hpp"
+#include "davit/lowering/functionalize.hpp"
 #include "davit/lowering/group_nodes.hpp"
 #include "davit/lowering/lower_program.hpp"
 #include "davit/lowering/partitioned_graph.hpp"
@@ -67,8 +68,10 @@ DAVIT_INLINE Result<const ExportedProgram*> find_program(std::span<const Program
 /// Lowers one method of a program.
 class MethodLowering {
  public:
-  MethodLowering(BackendTables backends, const Name& name, const ExportedProgram& program, const LowerOptions& options, DebugMap& debug_map)
-      : backends_(backends), program_(program), graph_(program.view()), options_(options), debug_map_(debug_map), recorder_(debug_map) {
+  /// `original` is the program as its caller knows it, `program` what is lowered.
+  MethodLowering(BackendTables backends, const Name& name, const ExportedProgram& original, const ExportedProgram& program,
+                 const LowerOptions& options, DebugMap& debug_map)
+      : backends_(backends), original_(original), program_(program), graph_(program.view()), options_(options), debug_map_(debug_map), recorder_(debug_map) {
     out_.name = name;
   }
 
@@ -94,6 +97,7 @@ class MethodLowering {
     out_.parent = cutter.parent();
     if (Result<void> sound = validate(out_.parent); !sound) return std::unexpected(std::move(sound.error()));
     out_.interface = method_interface(program_);
+    keep_interface(out_.interface, original_);
     out_.storage_matters = storage_matters(graph_);
     std::vector<const MethodInterface*> interfaces;
     interfaces.reserve(out_.delegates.size());
@@ -279,6 +283,7 @@ class MethodLowering {
   }
 
   BackendTables backends_;
+  const ExportedProgram& original_;
   const ExportedProgram& program_;
   GraphModuleView graph_;
   const LowerOptions& options_;
@@ -288,6 +293,66 @@ class MethodLowering {
   LoweredMethod out_;
   PartitionReport* report_ = nullptr;
 };
+
+[[nodiscard]] DAVIT_INLINE Result<LoweredProgram> lower_methods(BackendTables backends, std::span<const ProgramMethod> methods,
+                                                                std::span<const PartitionCall> calls, const LowerOptions& options,
+                                                                Diagnostics* diagnostics) {
+  auto parts = std::make_shared<LoweredProgram::Parts>();
+  parts->backends = backends;
+  auto debug_map = std::make_shared<DebugMap>();
+  for (const PartitionCall& each : calls)
+    if (Result<const ExportedProgram*> known = detail::find_program(methods, each.method); !known)
+      return std::unexpected(std::move(known.error()));
+  std::vector<const ExportedProgram*> programs;
+  std::vector<std::optional<ExportedProgram>> rewritten(methods.size());
+  for (std::size_t m = 0; m < methods.size(); ++m) {
+    const ExportedProgram* program = methods[m].program;
+    if (options.validate)
+      if (std::vector<Error> violations = verify(*program, {.allow_unknown_operators = true}); !violations.empty())
+        return std::unexpected(all_of(std::move(violations)));
+    if ((rewritten[m] = functionalize(*program))) program = &*rewritten[m];
+    DecomposeOptions whole{.backends = backends};
+    for (const PartitionCall& call : calls)
+      if (call.method == methods[m].name) whole.order = call.preference;
+    if (std::optional<ExportedProgram> apart = decomposed(*program, whole)) program = &rewritten[m].emplace(*std::move(apart));
+    if (program != methods[m].program && options.validate)
+      if (std::vector<Error> violations = verify(*program, {.allow_unknown_operators = true}); !violations.empty())
+        return std::unexpected(all_of(std::move(violations)));
+    programs.push_back(program);
+  }
+  const detail::SharedState state(programs);
+  for (std::size_t m = 0; m < methods.size(); ++m) {
+    const ProgramMethod& each = methods[m];
+    ExportedProgram own;
+    const ExportedProgram& marked = *state.mark(*programs[m], own);
+    std::optional<ExportedProgram> folded;
+    if (options.fold_constants && backends.size() != 0) folded = fold_constants(marked, backends[backends.size() - 1]);
+    const ExportedProgram& program = folded ? *folded : marked;
+    LowerOptions own_options = options;
+    own_options.require_full_delegation = false;  // nothing was asked of a method that is not named
+    Result<PartitionResult> partitioning(std::in_place, program.view());
+    for (const PartitionCall& call : calls) {
+      if (call.method != each.name) continue;
+      own_options = options;
+      partitioning = call.partition(call.partitioner, Method{each.name, &program});
+    }
+    if (!partitioning) {
+      Error error = std::move(partitioning.error());
+      error.stage = Stage::partition;
+      return std::unexpected(std::move(error));
+    }
+    PartitionReport report;
+    detail::MethodLowering lowering(backends, each.name, *each.program, program, own_options, *debug_map);
+    Result<LoweredMethod> lowered = lowering.run(std::move(*partitioning), diagnostics != nullptr ? &report : nullptr);
+    if (!lowered) return std::unexpected(std::move(lowered.error()));
+    if (Result<void> added = lowering.add_state(parts->state, *lowered); !added) return std::unexpected(std::move(added.error()));
+    if (diagnostics != nullptr) diagnostics->reports.push_back(std::move(report));
+    parts->methods.push_back(std::move(*lowered));
+  }
+  if (Result<void> compiled = compile_delegates(backends, parts->methods, false, *debug_map, diagnostics); !compiled)
+    return std::unexpected(debug_map->explain(std::move(compiled.error())));
+  return LoweredProgram(std::move(parts), std::move(debug_map));
+}
 
 }  // namespace detail
 
@@ -307,61 +372,7 @@ DAVIT_INLINE PartitionResult whole_method(const Method& method, std::string_view
 DAVIT_INLINE Result<LoweredProgram> lower_program(BackendTables backends, std::span<const ProgramMethod> methods,
                                                   std::span<const PartitionCall> calls, const LowerOptions& options,
                                                   Diagnostics* diagnostics) {
-  return detail::or_no_memory(Stage::preprocess, [&]() -> Result<LoweredProgram> {
-    auto parts = std::make_shared<LoweredProgram::Parts>();
-    parts->backends = backends;
-    auto debug_map = std::make_shared<DebugMap>();
-    for (const PartitionCall& each : calls)
-      if (Result<const ExportedProgram*> known = detail::find_program(methods, each.method); !known)
-        return std::unexpected(std::move(known.error()));
-    std::vector<std::optional<ExportedProgram>> rewritten(methods.size());
-    std::vector<const ExportedProgram*> programs;
-    for (std::size_t i = 0; i < methods.size(); ++i) {
-      const ExportedProgram& program = *methods[i].program;
-      if (options.validate)
-        if (std::vector<Error> violations = verify(program, {.allow_unknown_operators = true}); !violations.empty())
-          return std::unexpected(detail::all_of(std::move(violations)));
-      DecomposeOptions whole{.backends = backends};
-      for (const PartitionCall& call : calls)
-        if (call.method == methods[i].name) whole.order = call.preference;
-      rewritten[i] = decomposed(program, whole);
-      if (rewritten[i] && options.validate)
-        if (std::vector<Error> violations = verify(*rewritten[i], {.allow_unknown_operators = true}); !violations.empty())
-          return std::unexpected(detail::all_of(std::move(violations)));
-      programs.push_back(rewritten[i] ? &*rewritten[i] : &program);
-    }
-    const detail::SharedState state(programs);
-    for (const ProgramMethod& each : methods) {
-      ExportedProgram own;
-      const ExportedProgram& marked = *state.mark(*programs[static_cast<std::size_t>(&each - methods.data())], own);
-      std::optional<ExportedProgram> folded;
-      if (options.fold_constants && backends.size() != 0) folded = fold_constants(marked, backends[backends.size() - 1]);
-      const ExportedProgram& program = folded ? *folded : marked;
-      LowerOptions own_options = options;
-      own_options.require_full_delegation = false;  // nothing was asked of a method that is not named
-      Result<PartitionResult> partitioning(std::in_place, program.view());
-      for (const PartitionCall& call : calls) {
-        if (call.method != each.name) continue;
-        own_options = options;
-        partitioning = call.partition(call.partitioner, Method{each.name, &program});
-      }
-      if (!partitioning) {
-        Error error = std::move(partitioning.error());
-        error.stage = Stage::partition;
-        return std::unexpected(std::move(error));
-      }
-      PartitionReport report;
-      detail::MethodLowering lowering(backends, each.name, program, own_options, *debug_map);
-      Result<LoweredMethod> lowered = lowering.run(std::move(*partitioning), diagnostics != nullptr ? &report : nullptr);
-      if (!lowered) return std::unexpected(std::move(lowered.error()));
-      if (Result<void> added = lowering.add_state(parts->state, *lowered); !added) return std::unexpected(std::move(added.error()));
-      if (diagnostics != nullptr) diagnostics->reports.push_back(std::move(report));
-      parts->methods.push_back(std::move(*lowered));
-    }
-    if (Result<void> compiled = detail::compile_delegates(backends, parts->methods, false, *debug_map, diagnostics); !compiled)
-      return std::unexpected(debug_map->explain(std::move(compiled.error())));
-    return LoweredProgram(std::move(parts), std::move(debug_map));
-  });
+  return detail::or_no_memory(Stage::preprocess, [&] { return detail::lower_methods(backends, methods, calls, options, diagnostics); });
 }
 
 }  // namespace davit

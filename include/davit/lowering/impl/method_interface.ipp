@@ -119,6 +119,7 @@ DAVIT_INLINE void write_interface(ByteWriter& out, const MethodInterface& interf
     detail::write_optional(out, port.constant);
     out.number(static_cast<std::uint8_t>(port.written ? 1 : 0));
   }
+  out.number(interface.added_mutations);
   out.number(static_cast<std::uint64_t>(interface.outputs.size()));
   for (const OutputPort& port : interface.outputs) {
     out.text(port.name);
@@ -156,7 +157,9 @@ DAVIT_INLINE MethodInterface read_interface(ByteReader& in) {
     if (port.role != InputRole::user && port.role != InputRole::state) in.fail();
     out.inputs.push_back(std::move(port));
   }
+  out.added_mutations = in.number<std::uint32_t>();
   const std::size_t outputs = in.count(8);
+  if (out.added_mutations > outputs) in.fail();
   for (std::size_t i = 0; i < outputs && in.ok(); ++i) {
     OutputPort port;
     port.name = Name::own(in.text());

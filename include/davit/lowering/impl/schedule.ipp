@@ -9,6 +9,7 @@
 #include "davit/lowering/partitioning.hpp"
 #include "davit/lowering/schedule.hpp"
 #include "davit/program/name_map.hpp"
+#include "davit/program/verify_signature.hpp"
 
 namespace davit {
 
@@ -66,12 +67,22 @@ class ScheduleBuilder {
     }
     const std::span<const std::uint32_t> out = out_.at(out_.graphs[root_graph].outputs);
     std::size_t next_out = 0;
-    for (const OutputPort& port : interface_.outputs) {
+    out_.output_slots.assign(interface_.outputs.size(), 0);
+    const auto place = [&](std::size_t i) {
+      const OutputPort& port = interface_.outputs[i];
       const bool mutation = port.kind == OutputKind::buffer_mutation || port.kind == OutputKind::parameter_mutation;
       const Schedule::MovedBuffer* buffer = mutation ? find(port.target) : nullptr;
       if (buffer == nullptr && next_out == out.size()) return false;
-      out_.output_slots.push_back(buffer != nullptr ? buffer->result : out[next_out++]);
-    }
+      out_.output_slots[i] = buffer != nullptr ? buffer->result : out[next_out++];
+      return true;
+    };
+    // the parent answers tokens and mutations first, those that were added to the method's own among them
+    const std::size_t own = interface_.outputs.size() - interface_.added_mutations;
+    std::size_t rest = 0;
+    while (rest < own && detail::output_rank(interface_.outputs[rest].kind) <= 1) ++rest;
+    for (const auto& [from, to] : {std::pair{std::size_t{0}, rest}, std::pair{own, interface_.outputs.size()}, std::pair{rest, own}})
+      for (std::size_t i = from; i < to; ++i)
+        if (!place(i)) return false;
     return next == kept.size() && next_out == out.size();
   }
 

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "davit/program/in_place_writes.hpp"
+
+namespace davit {
+
+/// Calls `visit(NodeId)` for the node that defines each value `node` reads; graph inputs have none.
+template <class Visit>
+constexpr void for_each_producer(GraphModuleView graph, NodeId node, Visit&& visit) {
+  for (const Argument& input : graph.inputs(graph.nodes[node]))
+    graph.for_each_value(input, [&](ValueId v) {
+      if (graph.values[v].producer != no_id) visit(graph.values[v].producer);
+    });
+}
+
+/// Which nodes must come before which: the one relation that grouping, the search for cycles, cutting and scheduling follow.
+///
+/// A node needs the nodes that define what it reads (tokens of effects are values like others). Where operators write in
+/// place, a node that reads memory needs the one that wrote it last, and a node that writes it needs those that read it since,
+/// and the last that wrote it; what may lie in one memory counts as one. Order edges lead from later to earlier nodes of one
+/// graph; there are at most as many as reads and writes.
+class Dependencies {
+ public:
+  /// O(nodes + edges); where nothing is written in place, a scan of the nodes.
+  constexpr explicit Dependencies(GraphModuleView graph) : graph_(graph) {
+    bool any = false;
+    for (const Node& node : graph.nodes) any = any || in_place(operator_call(graph, node).target) != InPlace::no;
+    if (any) follow_memory();
+  }
+
+  /// Calls `visit(NodeId)` for each node that `node` needs, once per reason.
+  template <class Visit>
+  constexpr void for_each(NodeId node, Visit&& visit) const {
+    for_each_producer(graph_, node, visit);
+    if (first_.empty()) return;
+    for (std::uint32_t i = first_[node]; i < first_[node + 1]; ++i) visit(needs_[i]);
+  }
+
+ private:
+  /// What was done to one memory so far: the last write, and a list of the reads since.
+  struct Memory {
+    NodeId writer = no_id;
+    std::uint32_t reads = no_id;  ///< row of reads
+  };
+  struct Read {
+    NodeId reader = no_id;
+    std::uint32_t next = no_id;
+  };
+
+  constexpr void follow_memory() {
+    detail::InPlaceWrites<> writes(graph_);
+    std::vector<Memory> memory(graph_.values.size());
+    std::vector<Read> reads;
+    first_.reserve(graph_.nodes.size() + 1);
+    for (NodeId n = 0; n < graph_.nodes.size(); ++n) {
+      first_.push_back(static_cast<std::uint32_t>(needs_.size()));
+      const Node& node = graph_.nodes[n];
+      const auto after = [&](NodeId earlier) {
+        if (earlier != no_id && earlier != n && graph_.nodes[earlier].graph == node.graph) needs_.push_back(earlier);
+      };
+      for (const Argument& input : graph_.inputs(node))
+        graph_.for_each_value(input, [&](ValueId v) {
+          if (!writes.is_written(v)) return;
+          Memory& m = memory[writes.root(v)];
+          after(m.writer);
+          reads.push_back({n, m.reads});
+          m.reads = static_cast<std::uint32_t>(reads.size() - 1);
+        });
+      writes.for_each_written(node, [&](ValueId v) {
+        Memory& m = memory[writes.root(v)];
+        after(m.writer);
+        for (std::uint32_t r = m.reads; r != no_id; r = reads[r].next) after(reads[r].reader);
+        m = {.writer = n};
+      });
+    }
+    first_.push_back(static_cast<std::uint32_t>(needs_.size()));
+  }
+
+  GraphModuleView graph_;
+  std::vector<std::uint32_t> first_;  ///< per node, and one more; empty: there are no order edges
+  std::vector<NodeId> needs_;
+};
+
+}  // namespace davit

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+
+#include "davit/core/config.hpp"
+#include "davit/lowering/method_interface.hpp"
+#include "davit/program/exported_program.hpp"
+
+namespace davit {
+
+/// A verified program without in-place operators: what they write is a value of its own, writes to a view make its base anew
+/// (select_scatter, slice_scatter, ...), later uses of other views of it are made again from that, and what the program writes
+/// to buffers, parameters and user inputs is a mutation in the signature, after the mutations that were there.
+///
+/// Nothing if there is no such operator (a scan of the nodes), or if the program cannot be written so: then it runs as it is,
+/// in the order of its nodes. Such are resize_ and others that change a tensor's sizes in place, writes through as_strided,
+/// expand, diagonal and other views that are not undone by an operator, writes of a sub-graph of control flow to its operands,
+/// writes to constants, and operators outside aten. Names and metadata of values and nodes stay; what is new is called after
+/// the value that it replaces. O(nodes + edges + what is made again, which is bounded by a multiple of the nodes).
+/// Source: torch._functorch's functionalization (aten/src/ATen/FunctionalInverses.cpp).
+[[nodiscard]] std::optional<ExportedProgram> functionalize(const ExportedProgram& program);
+
+namespace detail {
+/// The interface that callers of `original` see, once `interface` is that of its functionalized form: outputs keep their
+/// places and names, and the added mutations go behind them.
+void keep_interface(MethodInterface& interface, const ExportedProgram& original);
+}  // namespace detail
+
+}  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/lowering/impl/functionalize.ipp"
+#endif

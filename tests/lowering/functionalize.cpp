@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+#include "davit/lowering/functionalize.hpp"
+
+#include <doctest/doctest.h>
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../support/toy_backend.hpp"
+#include "davit/backends/portable.hpp"
+#include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
+#include "davit/program/verify.hpp"
+#include "davit/runtime/session.hpp"
+
+using namespace davit;
+using support::A;
+using support::Draft;
+using support::Toys;
+using Floats = std::vector<float>;
+
+namespace {
+
+/// The targets of a program's nodes, without "aten.", separated by blanks.
+std::string targets(const ExportedProgram& program) {
+  std::string all;
+  const GraphModuleView graph = program.view();
+  for (const Node& node : graph.nodes) all += std::string(all.empty() ? "" : " ") + std::string(graph.target(node).substr(5));
+  return all;
+}
+ExportedProgram functional(const ExportedProgram& program) {
+  std::optional<ExportedProgram> out = functionalize(program);
+  REQUIRE(out);
+  for (const Error& violation : verify(*out)) FAIL_CHECK(to_string(violation));
+  return *std::move(out);
+}
+ValueId view(Draft& d, std::string_view target, std::initializer_list<Argument> inputs, std::string_view name, support::Sizes sizes) {
+  const ValueId v = d.b.tensor(name, ScalarType::float32, sizes);
+  d.node(target, inputs, {v});
+  return v;
+}
+/// Runs `program` on portable alone; the outputs, then what x holds.
+std::vector<Floats> run(const ExportedProgram& program, const Tensor& x) {
+  auto lowered = to_backend<portable>(program);
+  REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
+  Session session = *Session::make(*lowered);
+  const auto out = session.run("forward", x);
+  REQUIRE_MESSAGE(out, (out ? std::string() : to_string(out.error())));
+  std::vector<Floats> all;
+  for (const EValue& value : out->all()) all.push_back(support::elements(value));
+  all.push_back(support::elements(x.view()));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a program without in-place operators is not copied") {
+  Draft d;
+  d.output(d.relu("r", d.user("x")));
+  CHECK(!functionalize(d.finish()));
+}
+
+TEST_CASE("an in-place operator on a value of the program becomes the operator without the underscore") {
+  Draft d;
+  const ValueId x = d.user("x", {2});
+  const ValueId a = d.add("a", x, 1.0);
+  const ValueId r = d.op("aten.mul_.Tensor", "mul_", a, {x});
+  d.op("aten.relu_.default", "relu_", r);
+  d.op("aten.detach_.default", "detach_", a);
+  d.output(d.add("out", a, r));
+  const ExportedProgram program = d.finish();
+  const ExportedProgram made = functional(program);
+  CHECK(targets(made) == "add.Tensor mul.Tensor relu.default detach.default add.Tensor");
+  CHECK(made.signature == program.signature);
+  CHECK(run(program, programs::tensor({2}, {2, -1})) == std::vector<Floats>{{12, 0}, {2, -1}});
+}
+
+TEST_CASE("dropout_ calls its tensor self, dropout calls it input") {
+  Draft d;
+  const ValueId x = d.user("x", {2});
+  Argument self = d.b.value(d.add("a", x, 1.0));
+  self.name = d.b.text("self");
+  d.output(view(d, "aten.dropout_.default", {self, d.b.real(0.5), d.b.boolean(false)}, "dropout_", {2}));
+  CHECK(run(d.finish(), programs::tensor({2}, {2, 5})) == std::vector<Floats>{{3, 6}, {2, 5}});
+}
+
+TEST_CASE("a write to a user input is a mutation that the caller's interface does not list") {
+  Draft d;
+  const ValueId x = d.user("x", {2});
+  d.op("aten.add_.Tensor", "add_", x, {1.0});
+  d.output(d.mul("out", x, 2.0));
+  d.output(x);
+  const ExportedProgram program = d.finish();
+  const ExportedProgram made = functional(program);
+  REQUIRE(made.signature.output_specs.size() == 3);
+  CHECK(kind(made.signature.output_specs[0]) == OutputKind::user_input_mutation);
+  CHECK(*target(made.signature.output_specs[0]) == "x");
+  auto lowered = to_backend<portable>(program);
+  REQUIRE(lowered);
+  Session session = *Session::make(*lowered);
+  const Tensor x0 = programs::tensor({2}, {1, 2});
+  const auto out = session.run("forward", x0);
+  REQUIRE(out);
+  CHECK(out->all().size() == 2);
+  CHECK(support::elements((*out)["out"].value()) == Floats{4, 6});
+  CHECK(support::elements((*out)["x"].value()) == Floats{2, 3});
+  CHECK(support::elements(out->mutations()["x"].value()) == Floats{2, 3});
+  CHECK(support::elements(x0.view()) == Floats{2, 3});
+}
+
+TEST_CASE("a write through views makes their base anew, and what other views show") {
+  Draft d;
+  const ValueId x = d.user("x", {2, 3});
+  const ValueId turned = view(d, "aten.transpose.int", {d.b.value(x), d.b.integer(0), d.b.integer(1)}, "turned", {3, 2});
+  const ValueId flat = view(d, "aten.reshape.default", {d.b.value(x), d.b.ints({6})}, "flat", {6});
+  const ValueId row = view(d, "aten.select.int", {d.b.value(turned), d.b.integer(0), d.b.integer(1)}, "row", {2});
+  d.op("aten.add_.Tensor", "add_", row, {10.0});
+  d.output(d.neg("negated", flat));
+  d.output(row);
+  const ExportedProgram program = d.finish();
+  CHECK(targets(functional(program)) == "transpose.int reshape.default select.int add.Tensor select_scatter.default transpose.int reshape.default neg.default");
+  CHECK(run(program, programs::tensor({2, 3}, {0, 1, 2, 3, 4, 5})) == std::vector<Floats>{{0, -11, -2, -3, -14, -5}, {11, 14}, {0, 11, 2, 3, 14, 5}});
+}
+
+TEST_CASE("writes through slices, lists of views, permutations and views that add or drop dimensions") {
+  Draft d;
+  const ValueId x = d.user("x", {2, 4});
+  const ValueId first = d.b.tensor("first", ScalarType::float32, {2, 3});
+  const ValueId second = d.b.tensor("second", ScalarType::float32, {2, 1});
+  const Argument lists[] = {d.b.tensors({first, second})};
+  const Argument split[] = {d.b.value(x), d.b.integer(3), d.b.integer(1)};
+  d.b.node("aten.split.Tensor", split, lists);
+  d.op("aten.fill_.Scalar", "fill_", second, {9.0});
+  const ValueId part = view(d, "aten.slice.Tensor", {d.b.value(first), d.b.integer(1), d.b.integer(0), d.b.integer(3), d.b.integer(2)}, "part", {2, 2});
+  const ValueId wide = view(d, "aten.unsqueeze.default", {d.b.value(part), d.b.integer(0)}, "wide", {1, 2, 2});
+  const ValueId turned = view(d, "aten.permute.default", {d.b.value(wide), d.b.ints({1, 2, 0})}, "turned", {2, 2, 1});
+  d.op("aten.mul_.Tensor", "mul_", turned, {10.0});
+  const ValueId rows0 = d.b.tensor("rows0", ScalarType::float32, {4});
+  const ValueId rows1 = d.b.tensor("rows1", ScalarType::float32, {4});
+  const Argument rows[] = {d.b.tensors({rows0, rows1})};
+  const Argument unbind[] = {d.b.value(x)};
+  d.b.node("aten.unbind.int", unbind, rows);
+  d.op("aten.copy_.default", "copy_", rows1, {rows0});
+  d.output(first);
+  CHECK(run(d.finish(), programs::tensor({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8})) == std::vector<Floats>{{10, 2, 30, 10, 2, 30}, {10, 2, 30, 9, 10, 2, 30, 9}});
+}
+
+TEST_CASE("copy_ takes what it is given, with self's sizes and dtype; a result of another dtype is cast back") {
+  Draft d;
+  const ValueId x = d.user("x", {2});
+  const ValueId half = d.b.tensor("half", ScalarType::float16, {2});
+  Argument dtype = d.b.scalar_type(ScalarType::float16);
+  dtype.name = d.b.text("dtype");
+  d.node("aten._to_copy.default", {d.b.value(x), dtype}, {half});
+  const ValueId sum = d.op("aten.add_.Tensor", "add_", half, {x}, ScalarType::float16);
+  const ValueId row = view(d, "aten.select.int", {d.b.value(x), d.b.integer(0), d.b.integer(0)}, "row", {});
+  d.op("aten.copy_.default", "copy_", x, {sum});
+  d.op("aten.copy_.default", "copy__1", x, {row});
+  d.op("aten.gt_.Scalar", "gt_", x, {2.0});
+  d.output(d.add("out", x, row));
+  const ExportedProgram program = d.finish();
+  CHECK(targets(functional(program)) ==
+        "_to_copy.default add.Tensor _to_copy.default select.int _to_copy.default select.int expand.default gt.Scalar _to_copy.default select.int add.Tensor");
+  CHECK(run(program, programs::tensor({2}, {2, 5})) == std::vector<Floats>{{2, 2}, {1, 1}});
+}
+
+TEST_CASE("a buffer that is written in place is mutated by the signature") {
+  Draft d;
+  const ValueId total = d.buffer("total", 10);
+  const ValueId x = d.user("x");
+  d.op("aten.add_.Tensor", "add_", total, {x});
+  d.output(d.neg("out", total));
+  const ExportedProgram program = d.finish();
+  const ExportedProgram made = functional(program);
+  CHECK(kind(made.signature.output_specs[0]) == OutputKind::buffer_mutation);
+  auto lowered = to_backend<portable>(program);
+  REQUIRE(lowered);
+  Session session = *Session::make(*lowered);
+  for (const float wanted : {-13.f, -16.f}) {
+    const auto out = session.run("forward", programs::scalar(3).view());
+    REQUIRE(out);
+    CHECK(out->all().size() == 1);
+    CHECK(programs::item((*out)[0].value()) == wanted);
+  }
+  CHECK(programs::item(session.state()[0].tensor.view()) == 16);
+}
+
+TEST_CASE("in sub-graphs of control flow, what they make is written as values; a write to an operand is left as it is") {
+  for (const bool to_operand : {false, true}) {
+    Draft d;
+    const ValueId x = d.user("x");
+    const ValueId p = d.gt("p", x, 0.0);
+    const auto writes = [&](std::span<const ValueId> in) {
+      const ValueId to = to_operand ? in[0] : d.neg("own", in[0]);
+      return d.op("aten.add_.Tensor", "add_", to, {1.0});
+    };
+    d.output(d.cond("c", p, {x}, writes, [&](std::span<const ValueId> in) { return d.neg("neg", in[0]); }));
+    const ExportedProgram program = d.finish();
+    CHECK(functionalize(program).has_value() == !to_operand);
+    if (!to_operand) CHECK(targets(functional(program)).find("add_") == std::string::npos);
+  }
+}
+
+TEST_CASE("what cannot be undone stays as it is: resize_, writes through as_strided and expand, operators of others") {
+  const auto refused = [](auto&& write) {
+    Draft d;
+    const ValueId x = d.user("x", {4});
+    write(d, x);
+    d.output(x);
+    const ExportedProgram program = d.finish();
+    return !functionalize(program).has_value();
+  };
+  CHECK(refused([](Draft& d, ValueId x) {
+    d.op("aten.add_.Tensor", "add_", view(d, "aten.as_strided.default", {d.b.value(x), d.b.ints({2}), d.b.ints({2})}, "v", {2}), {1.0});
+  }));
+  CHECK(refused([](Draft& d, ValueId x) {
+    d.op("aten.add_.Tensor", "add_", view(d, "aten.expand.default", {d.b.value(x), d.b.ints({2, 4})}, "v", {2, 4}), {1.0});
+  }));
+  CHECK(refused([](Draft& d, ValueId x) { view(d, "aten.resize_.default", {d.b.value(x), d.b.ints({2})}, "v", {2}); }));
+  CHECK(refused([](Draft& d, ValueId x) { d.op("mine.add_.Tensor", "v", x, {1.0}); }));
+}
+
+TEST_CASE("what is made again is bounded: a program that would grow without end stays as it is") {
+  Draft d;
+  const ValueId x = d.user("x", {2});
+  std::vector<ValueId> views;
+  ValueId last = x;
+  for (int i = 0; i < 300; ++i) last = view(d, "aten.slice.Tensor", {d.b.value(last), d.b.integer(0)}, concat("v", i).view(), {2});
+  for (int i = 0; i < 300; ++i) {
+    d.op("aten.add_.Tensor", concat("add_", i).view(), x, {1.0});
+    d.op("aten.neg.default", concat("use", i).view(), last);
+  }
+  d.output(last);
+  CHECK(!functionalize(d.finish()));
+}
+
+TEST_CASE("in-place forms reach a backend that takes the operator: one partition") {
+  const Toys toys;
+  Draft d;
+  const ValueId x = d.user("x", {2});
+  const ValueId a = d.add("a", x, 1.0);
+  const ValueId r = d.op("aten.relu_.default", "relu_", a);
+  const ValueId s = d.op("aten.add_.Tensor", "add_", d.mul("m", r, 2.0), {x});
+  d.output(s);
+  auto lowered = to_backend(d.finish(), CapabilityPartitioner<BackendList<support::toy_backend<0>, portable>>());
+  REQUIRE(lowered);
+  REQUIRE(lowered->methods()[0].delegates.size() == 1);
+  CHECK(lowered->methods()[0].delegates[0].backend == 0);
+  Session session = *Session::make(*lowered);
+  const auto out = session.run("forward", programs::tensor({2}, {1, -3}).view());
+  REQUIRE(out);
+  CHECK(support::elements((*out)["add_"].value()) == Floats{5, -3});
+}
