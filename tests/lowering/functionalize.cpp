@@ -203,6 +203,19 @@ TEST_CASE("in sub-graphs of control flow, what they make is written as values; a
   }
 }
 
+TEST_CASE("what a branch answers as it was given is not written apart from it") {
+  Draft d;
+  const ValueId x = d.user("x");
+  const ValueId p = d.gt("p", x, 0.0);
+  const ValueId c = d.cond("c", p, {x}, [&](std::span<const ValueId> in) { return in[0]; }, [&](std::span<const ValueId> in) { return d.neg("neg", in[0]); });
+  d.op("aten.add_.Tensor", "add_", c, {1.0});
+  d.output(x);
+  const ExportedProgram program = d.finish();
+  CHECK(!functionalize(program));
+  CHECK(run(program, programs::scalar(2)) == std::vector<Floats>{{3}, {3}});
+  CHECK(run(program, programs::scalar(-2)) == std::vector<Floats>{{-2}, {-2}});
+}
+
 TEST_CASE("what cannot be undone stays as it is: resize_, writes through as_strided and expand, operators of others") {
   const auto refused = [](auto&& write) {
     Draft d;

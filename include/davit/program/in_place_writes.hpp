@@ -52,11 +52,13 @@ class InPlaceWrites {
   constexpr void follow(const Node& node) {
     for_each_written(node, [&](ValueId v) { written_[v] = 1; });
     const OperatorCall call = operator_call(graph_, node);
-    if (in_place(call.target) == InPlace::no && view_kind(call.target) == ViewKind::none) return;
-    for_each_shown(call, [&](ValueId of) {
+    const auto join = [&](ValueId of) {
       for (const Argument& output : call.outputs)
         graph_.for_each_value(output, [&](ValueId v) { class_[root(v)] = root(of); });
-    });
+    };
+    if (in_place(call.target) != InPlace::no || view_kind(call.target) != ViewKind::none) for_each_shown(call, join);
+    if (call.target == "higher_order.cond" || call.target == "higher_order.while_loop")  // may answer what it was given
+      for (const Argument& input : call.inputs) graph_.for_each_value(input, join);
   }
   /// The values that a call writes to or shows the storage of.
   template <class Visit>

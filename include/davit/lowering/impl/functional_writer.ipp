@@ -29,6 +29,7 @@ class FunctionalWriter {
     ValueId parent = no_id;  ///< of a view: the value it was made from
     NodeId via = no_id;      ///< of a view: the node that makes it
     ViewKind kind = ViewKind::none;
+    bool may_be_shared = false;  ///< of a base: another value may show it, which only the run knows
     std::uint32_t item = 0;     ///< of a list of views: its place there
     std::uint32_t version = 0;  ///< of a base: how often it was written; of a view: the version that its copy shows
   };

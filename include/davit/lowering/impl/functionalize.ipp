@@ -70,12 +70,25 @@ class Functionalizer : FunctionalWriter {
     } else {
       copier_.node(n);
     }
+    note_control_flow(call);
     const Argument* self = kind == ViewKind::none ? nullptr : self_argument(graph_, call);
     if (self == nullptr || !is_tensor(self->value())) return true;
     std::uint32_t item = 0;
     for (const Argument& output : call.outputs)
       graph_.for_each_value(output, [&](ValueId v) { note_view(v, self->value(), n, kind, call, output.is_list() ? item++ : no_id); });
     return true;
+  }
+
+  /// A loop without iterations answers what it was given, and so may a branch.
+  void note_control_flow(const OperatorCall& call) {
+    bool passes = call.target == "higher_order.while_loop";
+    for (const Argument& input : call.inputs)
+      if (input.kind == ArgumentKind::graph && call.target == "higher_order.cond")
+        for (const Argument& answer : graph_.args(graph_.graphs[input.graph()].outputs))
+          passes = passes || (answer.is_value() && graph_.values[answer.value()].producer == no_id);
+    if (!passes) return;
+    for (const std::span<const Argument> ends : {call.inputs, call.outputs})
+      for (const Argument& end : ends) graph_.for_each_value(end, [&](ValueId v) { of_[of_[v].base].may_be_shared = true; });
   }
 
   void note_view(ValueId v, ValueId of, NodeId n, ViewKind kind, const OperatorCall& call, std::uint32_t item) {
@@ -227,6 +240,7 @@ class Functionalizer : FunctionalWriter {
 
   /// `to` has the value of `made` now, and so has what it shows of its base, and that of what it was made from.
   [[nodiscard]] bool assign(ValueId to, ValueId made) {
+    if (of_[of_[to].base].may_be_shared) return false;
     const std::uint32_t version = ++of_[of_[to].base].version;
     of_[made].version = version;
     copier_.replace(to, copier_.new_value(made));
