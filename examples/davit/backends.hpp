@@ -51,4 +51,11 @@ inline void set_threads([[maybe_unused]] std::uint32_t threads) {
   });
 }
 
+/// Whether such programs may lose NaN and infinities, where a backend can choose.
+inline void set_fast_math([[maybe_unused]] bool may) {
+  Backends::for_each([&]<class B, std::size_t>() {
+    if constexpr (requires { B::set_fast_math(may); }) B::set_fast_math(may);
+  });
+}
+
 }  // namespace tool

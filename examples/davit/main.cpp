@@ -26,6 +26,7 @@ void add_lowering(CLI::App& command, tool::LoweringChoice& choice) {
       ->transform(CLI::AsSizeValue(false));
   command.add_option("--max-loop-iterations", choice.limits.max_loop_iterations, "of one loop (2^32)")->check(CLI::NonNegativeNumber);
   command.add_option("--ir", choice.ir, "core: take every composite operator apart, those too that a backend takes whole")->check(CLI::IsMember({"core"}));
+  command.add_flag("--fast-math", choice.fast_math, "NaN and infinities may get lost, for backends that have to look for them");
   command.add_flag("--full-delegation", choice.full_delegation, "fail if the partitioner leaves a node");
 }
 

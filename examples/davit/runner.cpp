@@ -96,6 +96,7 @@ Result<void> check_choice(const LoweringChoice& choice) {
 
 Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoice& choice, bool trace, Diagnostics* diagnostics) {
   set_threads(choice.threads);
+  set_fast_math(choice.fast_math);
   const LowerOptions options{.shared_constants = choice.shared_constants == "duplicate" ? SharedConstants::duplicate
                                                  : choice.shared_constants == "refuse"  ? SharedConstants::refuse
                                                                                         : SharedConstants::share,

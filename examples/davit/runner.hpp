@@ -27,6 +27,7 @@ struct LoweringChoice {
   std::shared_ptr<Costs> costs = std::make_shared<Costs>();  ///< of the partitioner "choose"; copies share what was measured
   std::string redirect{};                  ///< not empty: cut as the partitioner says, but run it all on this backend
   std::uint32_t threads = 1;  ///< that backends with threads may use
+  bool fast_math = false;     ///< NaN and infinities may get lost
   bool full_delegation = false;
   bool keep_originals = false;
   std::string shared_constants = "share";  ///< or "duplicate", "refuse"

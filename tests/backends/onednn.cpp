@@ -5,8 +5,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -165,6 +168,63 @@ TEST_CASE("a convolution in channels-last order plus an input that is not") {
   const auto sum = n.add("sum", n.conv("c", x, w, {1, 96, 3, 3}), other, {1, 96, 3, 3});
   const ExportedProgram program = n.finish({n.conv("c2", sum, w2, {1, 32, 3, 3})});
   CHECK(faults(program, n.sample()) == "");
+}
+
+TEST_CASE("NaN and infinities are those of exact kernels, unless they may get lost") {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const auto results = [](const ExportedProgram& program, std::span<const EValue> inputs, bool fast) {
+    const auto lowered = to_backend<onednn>(program, {.fast_math = fast});
+    REQUIRE(lowered);
+    Session session = *Session::make(*lowered);
+    std::vector<float> all;
+    for (int run = 0; run < 2; ++run) {
+      const auto out = session.run(0, inputs);
+      REQUIRE(out);
+      for (const EValue& result : out->all()) {
+        const auto* values = result.tensor().as<float>();
+        all.insert(all.end(), values, values + result.tensor().numel());
+      }
+    }
+    return all;
+  };
+  Net n;
+  const auto x = n.input("x", {1, 16, 6, 6});
+  const auto w = n.weight("w", {16, 16, 3, 3}, 0.2);
+  const auto c = n.relu("r", n.conv("c", x, w, {1, 16, 6, 6}, 1, 1), {1, 16, 6, 6});
+  const auto pooled = n.op("aten.amax.default", "m", {1, 16}, {{"self", n.v(c)}, {"dim", n.ints({2, 3})}, {"keepdim", GraphBuilder::boolean(false)}});
+  const ExportedProgram program = n.finish({c, pooled});
+  std::vector<float> image(16 * 36, 0.5f);
+  const Tensor pixels = *tensor(image, {1, 16, 6, 6});
+  const std::vector<EValue> inputs{EValue(pixels.view())};
+  CHECK(std::ranges::none_of(results(program, inputs, false), [](float v) { return std::isnan(v); }));
+  image[40] = -std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> exact = results(program, inputs, false);
+  CHECK(std::ranges::count_if(exact, [](float v) { return std::isnan(v); }) == 2 * (16 * 6 + 16));  // twice: two runs
+  CHECK(std::ranges::none_of(results(program, inputs, true), [](float v) { return std::isnan(v); }));
+  image[40] = 0.5f;
+  CHECK(std::ranges::none_of(results(program, inputs, false), [](float v) { return std::isnan(v); }));
+
+  Net m;  // a row that is masked whole
+  const auto scores = m.input("s", {2, 20});
+  const auto weights = m.op("aten._softmax.default", "p", {2, 20},
+                            {{"self", m.v(scores)}, {"dim", m.i(-1)}, {"half_to_float", GraphBuilder::boolean(false)}});
+  const ExportedProgram softmax = m.finish({weights});
+  std::vector<float> masked(40, -infinity);
+  for (std::size_t i = 0; i < 10; ++i) masked[i] = masked[20 + i] = 1;
+  const Tensor lines = *tensor(masked, {2, 20});
+  const std::vector<EValue> rows{EValue(lines.view())};
+  CHECK(results(softmax, rows, false)[19] == 0);
+  for (std::size_t i = 0; i < 10; ++i) masked[20 + i] = -infinity;
+  const std::vector<float> half = results(softmax, rows, false);
+  CHECK(half[0] == doctest::Approx(0.1));
+  CHECK(std::isnan(half[20]));
+  CHECK(std::isnan(half[39]));
+
+  onednn::set_fast_math(true);
+  image[40] = std::numeric_limits<float>::quiet_NaN();
+  CHECK(std::ranges::none_of(results(program, inputs, false), [](float v) { return std::isnan(v); }));
+  onednn::set_fast_math(false);
+  CHECK(onednn::load_spec(onednn::save_spec({.threads = 2, .fast_math = true}))->fast_math);
 }
 
 TEST_CASE("a padding that others use too stays") {
@@ -356,7 +416,7 @@ TEST_CASE("3 x 3 on large and on small images; a step with little to do takes on
   const ExportedProgram program =
       n.finish({n.op("aten.mean.dim", "m", {1, 64}, {{"self", n.v(c)}, {"dim", n.ints({2, 3})}})});
   CHECK(faults(program, n.sample()) == "");
-  const auto lowered = to_backend<onednn>(program, {.threads = 3});
+  const auto lowered = to_backend<onednn>(program, {.threads = 3, .fast_math = true});
   REQUIRE(lowered);
   const std::vector<onednn_ops::Step>& made = handle_of<onednn>(lowered->methods()[0].delegates[0]).code->steps;
   CHECK(made.front().threads == 3);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,26 @@ std::vector<Tensor> outputs(const ExportedProgram& program, const std::vector<EV
 }
 
 }  // namespace xnnpack_check
+
+TEST_CASE("NaN and infinities are those of exact kernels") {
+  support::Net n;
+  const auto x = n.input("x", {1, 8, 6, 6});
+  const auto w = n.weight("w", {8, 8, 3, 3}, 0.2);
+  const auto c = n.relu("r", n.conv("c", x, w, {1, 8, 6, 6}, 1, 1), {1, 8, 6, 6});
+  const auto pooled = n.op("aten.max_pool2d.default", "p", {1, 8, 3, 3},
+                           {{"self", n.v(c)}, {"kernel_size", n.ints({2, 2})}});
+  const auto weights = n.op("aten._softmax.default", "s", {1, 8, 6, 6},
+                            {{"self", n.v(x)}, {"dim", n.i(-1)}, {"half_to_float", GraphBuilder::boolean(false)}});
+  const ExportedProgram program = n.finish({c, pooled, weights});
+  std::vector<float> image(8 * 36, 0.5f);
+  const Tensor pixels = *tensor(image, {1, 8, 6, 6});
+  for (const float odd : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    image[40] = odd;
+    CHECK(xnnpack_check::faults(program, {EValue(pixels.view())}, {1e-4, 1e-5}) == "");
+  }
+  for (std::size_t i = 36; i < 42; ++i) image[i] = -std::numeric_limits<float>::infinity();
+  CHECK(xnnpack_check::faults(program, {EValue(pixels.view())}, {1e-4, 1e-5}) == "");
+}
 
 TEST_CASE("XNNPACK runs here") {
   REQUIRE(xnnpack::is_available());
@@ -107,6 +128,7 @@ TEST_CASE("a run allocates nothing once it is warm") {
 
 TEST_CASE("the compile spec is saved, and numbers out of range are not loaded") {
   const xnnpack::CompileSpec spec{.threads = 3, .concurrent_runs = 2, .int8_kernels = true};
+  CHECK(xnnpack::load_spec(xnnpack::save_spec({.fast_math = true}))->fast_math);
   const auto loaded = xnnpack::load_spec(xnnpack::save_spec(spec));
   REQUIRE(loaded);
   CHECK(*loaded == spec);

@@ -36,8 +36,10 @@ struct Workspace;
 /// matrix or a kernel is no constant: it is packed at every call.
 ///
 /// Numbers: sums are in another order than torch's and with fused multiply-adds; exp, sigmoid and the like are within
-/// some units in the last place. NaN stays NaN, but where a clamp is taken into another operator it becomes one of the
-/// bounds, and a maximum may pass over it.
+/// some units in the last place. NaN and infinities are torch's. XNNPACK's clamps, pooling and softmax lose some; so inputs
+/// are looked at before they reach one, and results in between that may have overflowed. A run that meets a NaN, an infinity
+/// or a magnitude above 1e9 there is done again by the portable backend's kernels: slower, and with heap memory the first
+/// time. `fast_math` gives that up.
 ///
 /// Int8 programs (PT2E: dequantize, compute, quantize) stay int8 where numbers only move or are compared; what
 /// computes with them does so in float, which gives torch's int8 results. With `int8_kernels` it is done in XNNPACK's
@@ -52,6 +54,7 @@ struct xnnpack {
     std::uint32_t threads = 0;          ///< that work on one operator; 0: what set_threads said, or 1
     std::uint32_t concurrent_runs = 4;  ///< at most; each needs a copy of the packed weights
     bool int8_kernels = false;          ///< int8 programs in int8 arithmetic: see above
+    bool fast_math = false;             ///< NaN and infinities may get lost; so they may where set_fast_math said so
     friend constexpr bool operator==(const CompileSpec&, const CompileSpec&) = default;
   };
   struct Processed {
@@ -67,6 +70,8 @@ struct xnnpack {
 
   /// How many threads methods that are compiled from now on may use, where their spec does not say.
   static void set_threads(std::uint32_t threads) noexcept;
+  /// Whether NaN and infinities may get lost in programs that are compiled from now on.
+  static void set_fast_math(bool may) noexcept;
 
   /// True if XNNPACK runs on this machine.
   [[nodiscard]] static bool is_available() noexcept;

@@ -15,6 +15,7 @@
 #include "davit/backends/onednn/compile.hpp"
 #include "davit/backends/onednn/refusals.hpp"
 #include "davit/backends/onednn/workspace.hpp"
+#include "davit/backends/value_checks.hpp"
 #include "davit/core/copy_tensor.hpp"
 
 namespace davit {
@@ -46,15 +47,28 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
   ws.set_address(code, port.storage, copy);
 }
 
-[[nodiscard]] DAVIT_INLINE dnnl_status_t run_step(const Code& code, const Workspace& ws, const Step& step) noexcept {
-  const std::span<const dnnl_exec_arg_t> arguments = ws.arguments(step);
-  if (step.primitive)
-    return dnnl_primitive_execute(step.primitive.get(), ws.stream(), static_cast<int>(arguments.size()),
-                                  arguments.data());
-  const std::uint32_t storage = code.roots[code.arguments[step.arguments.first].place];
-  const auto [root, offset] = code.root_of(code.places[code.arguments[step.arguments.first].place]);
-  std::memset(ws.address(storage) + offset, 0, code.places[code.arguments[step.arguments.first].place].md.get_size());
+/// What is no primitive. `met`: something that is not ordinary was met.
+[[nodiscard]] DAVIT_INLINE dnnl_status_t run_own_step(const Code& code, const Workspace& ws, const Step& step, bool& met) noexcept {
+  const Place& place = code.places[code.arguments[step.arguments.first].place];
+  const auto [root, offset] = code.root_of(place);
+  std::byte* const at = ws.address(root) + offset;
+  const std::size_t bytes = place.md.get_size();
+  if (step.kind == StepKind::zeros) {
+    std::memset(at, 0, bytes);
+    return dnnl_success;
+  }
+  const auto* const x = reinterpret_cast<const float*>(at);
+  const auto count = static_cast<std::int64_t>(bytes / sizeof(float));
+  met = step.kind == StepKind::check_values
+            ? !all_ordinary(x, count)
+            : !softmax_is_ordinary(x, count / (step.length * step.inner), step.length, step.inner);
   return dnnl_success;
+}
+
+[[nodiscard]] DAVIT_INLINE dnnl_status_t run_step(const Code& code, const Workspace& ws, const Step& step, bool& met) noexcept {
+  const std::span<const dnnl_exec_arg_t> arguments = ws.arguments(step);
+  if (step.kind != StepKind::primitive) return run_own_step(code, ws, step, met);
+  return dnnl_primitive_execute(step.primitive.get(), ws.stream(), static_cast<int>(arguments.size()), arguments.data());
 }
 
 [[nodiscard]] DAVIT_INLINE EValue result_of(const Code& code, const Workspace& ws, const Output& output,
@@ -93,6 +107,10 @@ DAVIT_INLINE void onednn::set_threads(std::uint32_t threads) noexcept {
   onednn_ops::default_threads() = static_cast<int>(threads < 1024 ? threads : 1024);
 }
 
+DAVIT_INLINE void onednn::set_fast_math(bool may) noexcept {
+  onednn_ops::default_fast_math() = may;
+}
+
 DAVIT_INLINE bool onednn::is_available() noexcept {
   static const bool works = onednn_ops::library_works();
   return works;
@@ -128,7 +146,7 @@ DAVIT_INLINE Result<onednn::Handle> onednn::compile(const Processed& processed, 
                                  .what = "oneDNN does not work on this machine",
                                  .fix = "install libdnnl 2.6 or later"});
   const int threads = spec.threads != 0 ? static_cast<int>(spec.threads) : onednn_ops::default_threads().load();
-  Result<std::shared_ptr<const onednn_ops::Code>> code = onednn_ops::Compiler(processed.body).run(threads);
+  Result<std::shared_ptr<const onednn_ops::Code>> code = onednn_ops::Compiler(processed.body).run(threads, !spec.fast_math && !onednn_ops::default_fast_math());
   if (!code) {
     code.error().backend = name;
     return std::unexpected(std::move(code.error()));
@@ -176,11 +194,14 @@ DAVIT_INLINE Status onednn::run(const Handle& handle, std::span<const EValue> in
   for (const onednn_ops::Step& step : code.steps) {
     threads.use(step.threads);
     events.begin_op(step.handle, step.name);
-    const dnnl_status_t status = onednn_ops::run_step(code, ws, step);
+    bool met = false;
+    const dnnl_status_t status = onednn_ops::run_step(code, ws, step, met);
     events.end_op(step.handle, step.name);
     if (status != dnnl_success) [[unlikely]]
       return fail(ErrorCode::failed, step.handle, "oneDNN answered status ", static_cast<int>(status), " for ",
                   step.name);
+    if (met) [[unlikely]]
+      return ws.exact().run(code.body, inputs, outputs, events, workspace.why);
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const EValue made = onednn_ops::result_of(code, ws, code.outputs[i], inputs);
@@ -211,17 +232,20 @@ DAVIT_INLINE Result<onednn::Processed> onednn::load(std::span<const std::byte> b
 DAVIT_INLINE std::vector<std::byte> onednn::save_spec(const CompileSpec& spec) {
   ByteWriter out;
   out.number(spec.threads);
+  out.number(static_cast<std::uint8_t>(spec.fast_math ? 1 : 0));
   return std::move(out).take();
 }
 
 DAVIT_INLINE Result<onednn::CompileSpec> onednn::load_spec(std::span<const std::byte> bytes) {
   ByteReader in(bytes);
-  const CompileSpec spec{in.number<std::uint32_t>()};
-  if (!in.ok() || spec.threads > 1024)
+  CompileSpec spec{.threads = in.number<std::uint32_t>()};
+  const auto fast = in.number<std::uint8_t>();
+  spec.fast_math = fast != 0;
+  if (!in.ok() || spec.threads > 1024 || fast > 1)
     return std::unexpected(Error{.code = ErrorCode::corrupt_data,
                                  .backend = name,
                                  .where = "compile spec",
-                                 .what = "it holds no number of threads",
+                                 .what = "it holds no number of threads, or not whether results may be inexact",
                                  .fix = "save the program again"});
   return spec;
 }

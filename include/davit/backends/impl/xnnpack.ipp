@@ -18,6 +18,7 @@
 #include "davit/backends/xnnpack/op_table.hpp"
 #include "davit/backends/xnnpack/prepare.hpp"
 #include "davit/backends/xnnpack/run_io.hpp"
+#include "davit/kernels/shapes.hpp"
 
 namespace davit {
 
@@ -37,11 +38,19 @@ struct Code {
   static std::atomic<std::uint32_t> threads{1};
   return threads;
 }
+[[nodiscard]] DAVIT_INLINE std::atomic<bool>& default_fast_math() noexcept {
+  static std::atomic<bool> may{false};
+  return may;
+}
 
 }  // namespace xnnpack_parts
 
 DAVIT_INLINE void xnnpack::set_threads(std::uint32_t threads) noexcept {
   xnnpack_parts::default_threads().store(std::max(threads, 1u));
+}
+
+DAVIT_INLINE void xnnpack::set_fast_math(bool may) noexcept {
+  xnnpack_parts::default_fast_math() = may;
 }
 
 DAVIT_INLINE bool xnnpack::is_available() noexcept {
@@ -69,7 +78,8 @@ DAVIT_INLINE Result<xnnpack::Handle> xnnpack::compile(const Processed& processed
                                  .backend = name,
                                  .what = "XNNPACK does not run on this machine",
                                  .fix = "name another backend"});
-  Result<xnnpack_parts::Plan> plan = xnnpack_parts::make_plan(*processed.body, spec.int8_kernels);
+  Result<xnnpack_parts::Plan> plan = xnnpack_parts::make_plan(
+      *processed.body, spec.int8_kernels, !spec.fast_math && !xnnpack_parts::default_fast_math());
   if (!plan) return std::unexpected(std::move(plan.error()));
   const auto code = std::make_shared<xnnpack_parts::Code>(
       processed.body, *std::move(plan),
@@ -89,6 +99,39 @@ DAVIT_INLINE Result<std::size_t> xnnpack::prepare(const Handle& handle, std::spa
   return xnnpack_parts::prepare_run(handle.code->plan, *handle.code->body, inputs, outputs, *ws.state);
 }
 
+namespace xnnpack_parts {
+
+/// Whether the tensors that have to be ordinary are.
+[[nodiscard]] DAVIT_INLINE bool inputs_are_ordinary(const Plan& plan, std::span<const EValue> inputs) noexcept {
+  for (std::size_t i = 0; i < plan.checked_inputs.size(); ++i) {
+    const TensorView* const x = plan.checked_inputs[i] != 0 ? inputs[i].tensor_if() : nullptr;
+    if (x == nullptr || x->dtype != ScalarType::float32) continue;
+    bool ordinary = true;
+    if (x->is_contiguous()) {
+      ordinary = all_ordinary(x->as<float>(), x->numel());
+    } else {
+      kernels::for_each_index<1>(x->sizes(), {kernels::strides_of(*x)}, [&](std::int64_t at) {
+        ordinary = ordinary && all_ordinary(x->as<float>() + at, 1);
+      });
+    }
+    if (!ordinary) return false;
+  }
+  return true;
+}
+/// Whether what a step reads is ordinary, for steps that ask for it.
+[[nodiscard]] DAVIT_INLINE bool is_ordinary(const Plan& plan, const Workspace& ws, const Step& step) noexcept {
+  if (step.op != Op::check_values && step.op != Op::softmax) return true;
+  const Extent x = extent_of(plan, ws, step.in[0]);
+  const auto* from = reinterpret_cast<const float*>(address(plan, ws, step.in[0]));
+  if (step.op == Op::check_values) return all_ordinary(from, x.count);
+  const auto each = static_cast<std::int64_t>(pitch(plan, step.in[0]));
+  for (std::int64_t row = 0; row < x.rows(); ++row)
+    if (!softmax_is_ordinary(from + row * each, 1, x.last(), 1)) return false;
+  return true;
+}
+
+}  // namespace xnnpack_parts
+
 DAVIT_INLINE Status xnnpack::run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
                                  Workspace& workspace, std::byte* scratch, RunEvents events) {
   xnnpack_parts::Code& code = *handle.code;
@@ -101,6 +144,8 @@ DAVIT_INLINE Status xnnpack::run(const Handle& handle, std::span<const EValue> i
   if (outputs.size() != plan.output_slots.size() || inputs.size() != plan.input_values.size())
     return fail(ErrorCode::invalid_argument, no_debug_handle, "the method takes ", plan.input_values.size(),
                 " inputs and returns ", plan.output_slots.size(), " values");
+  if (!xnnpack_parts::inputs_are_ordinary(plan, inputs)) [[unlikely]]
+    return ws.exact.run(code.body, inputs, outputs, events, workspace.why);
   set_addresses(plan, ws, inputs, outputs, scratch);
   const xnnpack_parts::EnginePool::Turn turn = code.turns.take([&] {
     Result<std::unique_ptr<xnnpack_parts::Engine>> made =
@@ -111,6 +156,9 @@ DAVIT_INLINE Status xnnpack::run(const Handle& handle, std::span<const EValue> i
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const NodeId node = plan.steps[i].node;
     const DebugHandle at = node < code.body->handles.size() ? code.body->handles[node] : no_debug_handle;
+    if (plan.exact && !xnnpack_parts::is_ordinary(plan, ws, plan.steps[i])) [[unlikely]]
+      return ws.exact.run(code.body, inputs, outputs, events, workspace.why);
+    if (plan.steps[i].op == xnnpack_parts::Op::check_values) continue;
     const bool traced = events.are_traced() && at != no_debug_handle;
     if (traced) events.begin_op(at, graph.target(graph.nodes[node]));
     const bool done = turn.engine->run(plan, ws, i);
@@ -144,6 +192,7 @@ DAVIT_INLINE std::vector<std::byte> xnnpack::save_spec(const CompileSpec& spec) 
   out.number(spec.threads);
   out.number(spec.concurrent_runs);
   out.number(static_cast<std::uint32_t>(spec.int8_kernels ? 1 : 0));
+  out.number(static_cast<std::uint32_t>(spec.fast_math ? 1 : 0));
   return std::move(out).take();
 }
 
@@ -154,7 +203,9 @@ DAVIT_INLINE Result<xnnpack::CompileSpec> xnnpack::load_spec(std::span<const std
   spec.concurrent_runs = in.number<std::uint32_t>();
   const auto int8 = in.number<std::uint32_t>();
   spec.int8_kernels = int8 != 0;
-  if (in.ok() && spec.threads <= 1024 && spec.concurrent_runs <= 1024 && int8 <= 1) return spec;
+  const auto fast = in.number<std::uint32_t>();
+  spec.fast_math = fast != 0;
+  if (in.ok() && spec.threads <= 1024 && spec.concurrent_runs <= 1024 && int8 <= 1 && fast <= 1) return spec;
   return std::unexpected(Error{.code = ErrorCode::corrupt_data,
                                .backend = name,
                                .where = "compile spec",

@@ -148,7 +148,13 @@ class Builder {
   void add_zeros(const Place& to) {
     const auto first = static_cast<std::uint32_t>(code_.arguments.size());
     add_argument({0, to});
-    code_.steps.push_back({{}, {first, 1}, handle_, name_, threads_});
+    code_.steps.push_back({{}, {first, 1}, handle_, name_, threads_, StepKind::zeros});
+  }
+  /// Looks at what lies in a place, which must have no gaps.
+  void add_check(const Place& at, StepKind kind, std::int64_t length = 0, std::int64_t inner = 1) {
+    const auto first = static_cast<std::uint32_t>(code_.arguments.size());
+    add_argument({0, at});
+    code_.steps.push_back({{}, {first, 1}, handle_, "check", threads_, kind, length, inner});
   }
 
   /// Makes a storage part of another, if that is possible: what lies there is then made in its place.

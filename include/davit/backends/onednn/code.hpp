@@ -45,13 +45,22 @@ struct StepArgument {
   std::uint32_t place = 0;  ///< into Code::places
 };
 
-/// One primitive, or zeros written to the place of its only argument.
+enum class StepKind : std::uint8_t {
+  primitive,
+  zeros,             ///< written to the place of the only argument
+  check_values,      ///< of the only argument: all are ordinary, or the partition runs on exact kernels
+  check_for_softmax  ///< the same along the lines that softmax takes
+};
+
 struct Step {
-  dnnl::primitive primitive;  ///< empty: zeros
+  dnnl::primitive primitive;  ///< empty for other kinds
   Range arguments;
   DebugHandle handle = no_debug_handle;
   std::string_view name;
   int threads = 0;  ///< that the primitive was made for
+  StepKind kind = StepKind::primitive;
+  std::int64_t length = 0;  ///< check_for_softmax: of a line
+  std::int64_t inner = 1;   ///< check_for_softmax: elements from one of a line to the next
 };
 
 /// What an output of the delegate is.

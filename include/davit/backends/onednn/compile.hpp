@@ -28,14 +28,17 @@ class Compiler {
     code_->body = body_;
   }
 
-  /// Errors: unsupported_operator, invalid_program, failed with what the library says.
-  [[nodiscard]] Result<std::shared_ptr<const Code>> run(int threads) {
+  /// `exact`: nothing that loses NaN or infinities goes unnoticed. Errors: unsupported_operator, invalid_program, failed
+  /// with what the library says.
+  [[nodiscard]] Result<std::shared_ptr<const Code>> run(int threads, bool exact) {
     code_->threads = threads;
     ThreadScope scope(threads);
     scope_ = &scope;
     try {
       if (Result<void> read = read_nodes(); !read) return std::unexpected(std::move(read.error()));
       if (Result<void> placed = place_inputs(); !placed) return std::unexpected(std::move(placed.error()));
+      exact_ = exact;
+      if (exact) checks_ = find_value_checks(*body_, false);
       emit_all();
       return finish();
     } catch (const dnnl::error& e) {
@@ -142,7 +145,8 @@ class Compiler {
 
   void emit_all() {
     const std::vector<Chain> chains = make_chains(
-        graph_, operations_, [&](const Operation& base, const Operation& norm) { return folds(builder_, base, norm); });
+        graph_, operations_, [&](const Operation& base, const Operation& norm) { return folds(builder_, base, norm); },
+        checks_);
     for (const Chain& chain : chains) {
       count_uses(operations_[chain.base], no_id);
       ValueId v = operations_[chain.base].outputs[0];
@@ -157,8 +161,37 @@ class Compiler {
     for (const Chain& chain : chains) {
       tail.clear();
       for (const std::uint32_t i : chain.tail) tail.push_back(&operations_[i]);
-      emit(&operations_[chain.base], tail);
+      const Operation& base = operations_[chain.base];
+      if (exact_) check_operands(base, tail);
+      emit(&base, tail);
+      if (exact_) check_results(tail.empty() ? base : *tail.back());
     }
+  }
+  /// Before the first use of inputs that are to be looked at, and before softmax.
+  void check_operands(const Operation& base, std::span<const Operation* const> tail) {
+    builder_.begin_step(body_->handles[base.node], base.name, 1);
+    const auto check_inputs = [&](const Operation& op) {
+      for (const ValueId v : op.inputs)
+        if (v != no_id && source_[v].kind != Output::Kind::literal) check(v);
+    };
+    check_inputs(base);
+    for (const Operation* const op : tail) check_inputs(*op);
+    if (base.kind != OpKind::softmax) return;
+    const Dims dims = builder_.sizes(base.inputs[0]);
+    const Dims inner(dims.begin() + base.axis + 1, dims.end());
+    builder_.add_check(builder_.row_major(builder_.place_of(base.inputs[0])), StepKind::check_for_softmax,
+                       dims[static_cast<std::size_t>(base.axis)], count_of(inner));
+  }
+  void check_results(const Operation& op) {
+    for (const ValueId v : op.outputs) check(v);
+  }
+  /// Looks at a value once, if that is needed.
+  void check(ValueId v) {
+    if (checks_[v] == ValueCheck::none) return;
+    checks_[v] = ValueCheck::none;
+    const Place& at = builder_.place_of(v);
+    const bool dense = blocking_of(at.md).known && at.md.get_size() == plain(dims_of(at.md)).get_size();
+    builder_.add_check(dense ? at : builder_.row_major(at), StepKind::check_values);
   }
   /// What one primitive cannot take follows by itself, with what is left of the tail.
   void emit(const Operation* base, std::span<const Operation* const> rest) {
@@ -253,6 +286,8 @@ class Compiler {
   std::vector<bool> defined_;
   std::vector<Operation> operations_;
   std::vector<Output> source_;  ///< per value that is a graph input
+  std::vector<ValueCheck> checks_;  ///< per value: what is still to be looked at
+  bool exact_ = false;
   DebugHandle at_ = no_debug_handle;
   ThreadScope* scope_ = nullptr;
 };

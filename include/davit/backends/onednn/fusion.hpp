@@ -7,6 +7,7 @@
 
 #include "davit/backends/onednn/operands.hpp"
 #include "davit/backends/onednn/operation.hpp"
+#include "davit/backends/value_checks.hpp"
 
 namespace davit::onednn_ops {
 
@@ -22,7 +23,8 @@ struct Uses {
   std::vector<std::uint32_t> count;
   std::vector<std::uint32_t> last_user;
 
-  Uses(GraphModuleView graph, std::span<const Operation> operations)
+  /// Values that are looked at count as outputs do.
+  Uses(GraphModuleView graph, std::span<const Operation> operations, std::span<const ValueCheck> checks = {})
       : count(graph.values.size(), 0), last_user(graph.values.size(), no_id) {
     for (std::uint32_t i = 0; i < operations.size(); ++i)
       for (const ValueId v : operations[i].inputs)
@@ -32,6 +34,8 @@ struct Uses {
         }
     for (const Argument& a : graph.args(graph.root().outputs))
       graph.for_each_value(a, [&](ValueId v) { count[v] += 2; });
+    for (std::size_t v = 0; v < checks.size(); ++v)
+      if (checks[v] != ValueCheck::none) count[v] += 2;
   }
 };
 
@@ -90,8 +94,9 @@ struct Uses {
 /// Joins operations to chains, in an order in which they can run. `folds(base, norm)` says whether a batch norm can
 /// become part of a convolution's weights. Changes operations where a padding goes into a convolution. O(operations).
 template <class Folds>
-[[nodiscard]] std::vector<Chain> make_chains(GraphModuleView graph, std::span<Operation> operations, Folds&& folds) {
-  const Uses uses(graph, operations);
+[[nodiscard]] std::vector<Chain> make_chains(GraphModuleView graph, std::span<Operation> operations, Folds&& folds,
+                                             std::span<const ValueCheck> checks = {}) {
+  const Uses uses(graph, operations, checks);
   std::vector<std::uint32_t> producer(graph.values.size(), no_id);
   for (std::uint32_t i = 0; i < operations.size(); ++i)
     for (const ValueId v : operations[i].outputs) producer[v] = i;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "davit/backend/memory_plan.hpp"
+#include "davit/backends/exact_run.hpp"
 #include "davit/backends/onednn/code.hpp"
 #include "davit/core/evalue.hpp"
 
@@ -43,6 +44,8 @@ class Workspace {
     return plan.arena_bytes;
   }
 
+  /// Runs the partition where the library is not exact.
+  [[nodiscard]] ExactRun& exact() noexcept { return exact_; }
   [[nodiscard]] bool is_given(std::size_t output) const noexcept { return given_[output] != 0; }
   [[nodiscard]] dnnl_stream_t stream() const noexcept { return stream_.get(); }
   [[nodiscard]] std::byte* address(std::uint32_t storage) const noexcept { return bases_[storage]; }
@@ -95,6 +98,7 @@ class Workspace {
   std::vector<std::pair<std::uint32_t, std::size_t>> scratch_places_;
   std::vector<std::uint8_t> given_;
   std::byte* scratch_ = nullptr;
+  ExactRun exact_;
 };
 
 }  // namespace davit::onednn_ops

@@ -59,9 +59,9 @@ inline constexpr auto op_table = detail::sorted_rules(
   return rule->refuses(call);
 }
 
-/// The steps of a method; what `int8_kernels` does: see Planner. Errors: unsupported_operator, with the node, for what `refuses` refuses; corrupt_data for
+/// The steps of a method; what `int8_kernels` does: see Planner; `exact`: nothing that loses NaN or infinities goes unnoticed. Errors: unsupported_operator, with the node, for what `refuses` refuses; corrupt_data for
 /// constants that are not what the graph says.
-[[nodiscard]] inline Result<Plan> make_plan(const ProgramBody& body, bool int8_kernels = false) {
+[[nodiscard]] inline Result<Plan> make_plan(const ProgramBody& body, bool int8_kernels = false, bool exact = false) {
   GraphModuleView graph = body.graph.view();
   const std::vector<std::uint8_t> used = used_values(graph);
   graph.used = used.data();
@@ -81,10 +81,13 @@ inline constexpr auto op_table = detail::sorted_rules(
                                  .backend = "xnnpack",
                                  .what = "a constant has another dtype or other sizes than the graph says",
                                  .fix = "save the program again"});
+  if (exact) planner.check_values(find_value_checks(body, true));
   for (NodeId n = 0; n < graph.nodes.size(); ++n)
     if (graph.target(graph.nodes[n]) == "aten.cat.default") detail::reserve_cat(planner, Call(graph, n));
-  for (NodeId n = 0; n < graph.nodes.size(); ++n)
+  for (NodeId n = 0; n < graph.nodes.size(); ++n) {
     if (!planner.is_done(n)) find_rule(graph.target(graph.nodes[n]))->emit(planner, Call(graph, n));
+    if (exact) planner.check_results(n);
+  }
   planner.finish();
   return std::move(planner.plan);
 }

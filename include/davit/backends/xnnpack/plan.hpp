@@ -67,6 +67,7 @@ enum class Op : std::uint8_t {
   layer_norm,
   pad,
   dequantize_channels,
+  check_values,  ///< that they are ordinary; the output is the input
 };
 
 /// A two-dimensional window: convolutions and pools.
@@ -155,6 +156,8 @@ struct Plan {
   std::vector<Weights> weights;
   std::vector<Tensor> constants;            ///< dense, with room to read past their end
   std::vector<ValueId> input_values;        ///< per delegate input; no_id for none
+  std::vector<std::uint8_t> checked_inputs;  ///< per delegate input: 1 if its values have to be ordinary
+  bool exact = false;                        ///< nothing that loses NaN or infinities goes unnoticed
   std::vector<std::uint32_t> output_slots;  ///< per graph output; no_id for one that is no tensor of the plan
 
   [[nodiscard]] std::span<const Dim> sizes(std::uint32_t slot) const noexcept {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
+#include "davit/backends/value_checks.hpp"
 #include "davit/backends/xnnpack/constants.hpp"
 #include "davit/backends/xnnpack/plan.hpp"
 #include "davit/backends/xnnpack/plan_builder.hpp"
@@ -87,6 +88,23 @@ class Planner : public PlanBuilder {
 
   /// The node that alone uses the value; no_id if there are more uses or it leaves the graph.
   [[nodiscard]] NodeId only_user(ValueId v) const noexcept { return uses_.only_user(v); }
+  /// Says which values are to be looked at.
+  void check_values(std::vector<ValueCheck> checks) {
+    checks_ = std::move(checks);
+    plan.exact = true;
+    for (const ValueId v : plan.input_values)
+      plan.checked_inputs.push_back(v != no_id && checks_[v] != ValueCheck::none ? 1 : 0);
+  }
+  [[nodiscard]] bool is_checked(ValueId v) const noexcept { return !checks_.empty() && checks_[v] != ValueCheck::none; }
+  /// Looks at the results of a node whose steps have been added.
+  void check_results(NodeId n) {
+    for (const Argument& a : g_.outputs(g_.nodes[n]))
+      g_.for_each_value(a, [&](ValueId v) {
+        if (!is_checked(v) || states_[v].slots.empty()) return;
+        const std::uint32_t s = need_dense(v);
+        add({.op = Op::check_values, .in = {s, no_id, no_id}, .out = s}, n);
+      });
+  }
   [[nodiscard]] bool int8_kernels() const noexcept { return int8_kernels_; }
   /// False if a constant is not what the graph says it is.
   [[nodiscard]] bool constants_fit() const noexcept { return fits_; }
@@ -259,6 +277,7 @@ class Planner : public PlanBuilder {
   std::vector<Padded> padded_;
   std::vector<std::uint8_t> done_;
   Uses uses_;
+  std::vector<ValueCheck> checks_;  ///< per value; empty: none
   bool int8_kernels_;
   bool fits_ = true;
 };

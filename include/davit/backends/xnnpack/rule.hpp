@@ -42,7 +42,7 @@ struct Clamped {
 [[nodiscard]] inline Clamped take_clamp(Planner& planner, ValueId value) {
   Clamped out{.value = value, .bounds = {}};
   const NodeId user = planner.only_user(value);
-  if (user == no_id || planner.is_done(user)) return out;
+  if (user == no_id || planner.is_done(user) || planner.is_checked(value)) return out;
   const Call call(planner.graph(), user);
   const std::optional<Bounds> bounds = bounds_of(call);
   if (!bounds || call.value("self") != value || refuses_tensor(call, call.output()) != nullptr) return out;

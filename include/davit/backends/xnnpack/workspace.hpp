@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "davit/backends/xnnpack/call.hpp"
+#include "davit/backends/exact_run.hpp"
 #include "davit/backends/xnnpack/plan.hpp"
 #include "davit/backends/xnnpack/sizes.hpp"
 
@@ -25,6 +26,7 @@ struct Workspace {
   std::vector<std::int64_t> numbers;    ///< values of graph outputs that are symbolic numbers
   std::vector<std::array<std::int64_t, max_dims>> input_strides;
   SymbolSizes symbols;
+  ExactRun exact;  ///< runs the partition where XNNPACK loses NaN or infinities
   std::uint64_t generation = 0;  ///< another one for every prepare of any session
 };
 

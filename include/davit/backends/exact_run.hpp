@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/backend/run_events.hpp"
+#include "davit/backends/portable.hpp"
+#include "davit/core/copy_tensor.hpp"
+
+namespace davit {
+
+/// Runs a partition of another backend on portable's kernels: what a library does that loses NaN and infinities falls back on
+/// where it has met some (value_checks.hpp). Compiled when it is first needed, kept by a session; takes heap memory then.
+class ExactRun {
+ public:
+  /// Writes the outputs as the backend's own execute does. `why` is what went wrong.
+  [[nodiscard]] Status run(const std::shared_ptr<const ProgramBody>& body, std::span<const EValue> inputs,
+                           std::span<EValue> outputs, RunEvents events, Name& why) {
+    const auto fail = [&](Error&& error) {
+      why = std::move(error.what);
+      return std::unexpected(Fault(error.code, error.debug_handle));
+    };
+    if (!handle_) {
+      Result<portable::Handle> made = portable::compile({body}, {});
+      if (!made) return fail(std::move(made.error()));
+      handle_ = *std::move(made);
+    }
+    results_.assign(outputs.size(), {});
+    Result<std::size_t> bytes = portable::prepare(*handle_, inputs, results_, workspace_);
+    if (!bytes) return fail(std::move(bytes.error()));
+    if (scratch_.size() < *bytes) scratch_ = SharedBytes::allocate(*bytes);
+    if (scratch_.size() < *bytes) {
+      why = "no memory for exact kernels";
+      return std::unexpected(Fault(ErrorCode::out_of_memory, no_debug_handle));
+    }
+    Context context{workspace_, {scratch_.writable(), *bytes}, events};
+    if (Status done = portable::execute(*handle_, inputs, results_, context); !done) {
+      why = std::move(workspace_.why);
+      return done;
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const TensorView* const to = outputs[i].tensor_if();
+      const TensorView* const made = results_[i].tensor_if();
+      if (to == nullptr || made == nullptr) {
+        outputs[i] = results_[i];
+      } else {
+        copy_tensor(*made, *to);
+      }
+    }
+    return {};
+  }
+
+ private:
+  struct Context {
+    portable::Workspace& own;
+    std::span<std::byte> memory_block;
+    RunEvents events;
+    [[nodiscard]] portable::Workspace& workspace() const noexcept { return own; }
+    [[nodiscard]] std::span<std::byte> scratch() const noexcept { return memory_block; }
+    [[nodiscard]] static constexpr std::uint64_t max_memory() noexcept { return UINT64_MAX; }
+    void begin_op(DebugHandle at, std::string_view name) const { events.begin_op(at, name); }
+    void end_op(DebugHandle at, std::string_view name) const { events.end_op(at, name); }
+    void memory(DebugHandle at, std::size_t bytes) const { events.memory(at, bytes); }
+    [[nodiscard]] Status fail(ErrorCode code, DebugHandle at, const Name&) const {
+      return std::unexpected(Fault(code, at));
+    }
+  };
+  std::optional<portable::Handle> handle_;
+  portable::Workspace workspace_;
+  SharedBytes scratch_;
+  std::vector<EValue> results_;
+};
+
+}  // namespace davit

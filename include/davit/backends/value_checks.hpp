@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "davit/backend/program_body.hpp"
+#include "davit/program/operators/bounds.hpp"
+#include "davit/program/operators/node_arguments.hpp"
+#include "davit/program/operators/normalization.hpp"
+
+/// Where a library of primitives loses NaN and infinities, and what to look at so that this is noticed.
+///
+/// Libraries compute relu as a maximum that drops a NaN, mix neighbours in Winograd's algorithm, and so on. That matters only
+/// where a number is not finite, which is rare. So a backend looks at few values while it runs a partition: at inputs, and at
+/// results that may be infinite though what they are made of is not. Where it finds something it runs the partition again,
+/// on kernels that are exact (ExactRun). From the magnitudes that were looked at follows that all others are finite.
+namespace davit {
+
+enum class ValueCheck : std::uint8_t {
+  none,
+  finite,  ///< no magnitude above largest_checked
+};
+
+/// What passes for an ordinary number: products and sums of some of these do not overflow.
+inline constexpr float largest_checked = 1e9f;
+
+/// True if no magnitude is above largest_checked: no NaN either. O(n).
+[[nodiscard, gnu::noinline]] inline bool all_ordinary(const float* x, std::int64_t n) noexcept {
+  constexpr auto limit = std::bit_cast<std::int32_t>(largest_checked);
+  using Bits [[gnu::vector_size(64)]] = std::int32_t;
+  constexpr std::int64_t width = sizeof(Bits) / sizeof(float);
+  Bits above{};  // its sign bits
+  std::int64_t i = 0;
+  for (; i + width <= n; i += width) {
+    Bits bits;
+    std::memcpy(&bits, x + i, sizeof bits);
+    above |= limit - (bits & INT32_MAX);
+  }
+  std::int32_t any = 0;
+  for (std::int64_t k = 0; k < width; ++k) any |= above[k];
+  for (; i < n; ++i) any |= limit - (std::bit_cast<std::int32_t>(x[i]) & INT32_MAX);
+  return any >= 0;
+}
+
+/// True if softmax is ordinary along every line of (outer, n, inner) elements: its largest number is finite, and none is NaN.
+/// Infinities below it are: masks make them. O(elements).
+[[nodiscard, gnu::noinline]] inline bool softmax_is_ordinary(const float* x, std::int64_t outer, std::int64_t n,
+                                                             std::int64_t inner) noexcept {
+  using Floats [[gnu::vector_size(64)]] = float;
+  using Truths [[gnu::vector_size(64)]] = std::int32_t;
+  constexpr std::int64_t width = sizeof(Floats) / sizeof(float);
+  constexpr float lowest = std::numeric_limits<float>::lowest();
+  constexpr float most = std::numeric_limits<float>::max();
+  for (std::int64_t line = 0; line < outer * inner; ++line) {
+    const float* from = x + line / inner * n * inner + line % inner;
+    Truths below = ~Truths{};  // no NaN, no infinity
+    Truths finite{};
+    std::int64_t i = 0;
+    for (; inner == 1 && i + width <= n; i += width) {
+      Floats v;
+      std::memcpy(&v, from + i, sizeof v);
+      const Truths small = v <= most;
+      below &= small;
+      finite |= v >= lowest;
+    }
+    for (; i < n; ++i) {
+      below[0] &= -static_cast<std::int32_t>(from[i * inner] <= most);
+      finite[0] |= -static_cast<std::int32_t>(from[i * inner] >= lowest);
+    }
+    bool all_below = true;
+    bool any_finite = false;
+    for (std::int64_t k = 0; k < width; ++k) all_below = all_below && below[k] != 0, any_finite = any_finite || finite[k] != 0;
+    if (!all_below || !any_finite) return false;
+  }
+  return true;
+}
+
+namespace detail {
+
+/// How large an operator's results are, by its operands' magnitudes.
+enum class Growth : std::uint8_t {
+  unknown,     ///< it may make infinities or NaN of ordinary numbers
+  largest,     ///< no larger than the largest operand, or than a number that is an argument
+  sum,         ///< of its operands
+  product,     ///< of its operands
+  power,       ///< of its operand: squares; unknown for other exponents
+  quotient,    ///< by a number; unknown by a tensor
+  total,       ///< a sum over dimensions
+  one,         ///< at most 1
+  products,    ///< sums of products of the first two operands of three
+  bias_first,  ///< the same, the bias first
+  layer_norm,
+  batch_norm,
+};
+
+struct GrowthRow {
+  std::string_view operator_name;  ///< without namespace and overload
+  Growth growth = Growth::largest;
+  bool loses = false;  ///< a library may turn NaN or an infinity in its operands into something else
+};
+
+/// Sorted by name. Operators that are not here are unknown.
+inline constexpr auto growth_rows = std::to_array<GrowthRow>({
+    {"_adaptive_avg_pool2d"},
+    {"_adaptive_avg_pool3d"},
+    {"_native_batch_norm_legit_no_training", Growth::batch_norm},
+    {"_softmax", Growth::one},
+    {"_unsafe_view"},
+    {"abs"},
+    {"adaptive_avg_pool1d"},
+    {"adaptive_avg_pool2d"},
+    {"add", Growth::sum},
+    {"addmm", Growth::bias_first},
+    {"alias"},
+    {"amax", Growth::largest, true},
+    {"amin", Growth::largest, true},
+    {"avg_pool1d"},
+    {"avg_pool2d"},
+    {"avg_pool3d"},
+    {"batch_norm", Growth::batch_norm},
+    {"bmm", Growth::products},
+    {"cat"},
+    {"ceil"},
+    {"clamp", Growth::largest, true},
+    {"clone"},
+    {"constant_pad_nd"},
+    {"contiguous"},
+    {"conv1d", Growth::products, true},
+    {"conv2d", Growth::products, true},
+    {"conv3d", Growth::products, true},
+    {"convolution", Growth::products, true},
+    {"div", Growth::quotient},
+    {"dropout"},
+    {"elu", Growth::largest, true},
+    {"exp", Growth::unknown},
+    {"expand"},
+    {"flatten"},
+    {"floor"},
+    {"full"},
+    {"gelu", Growth::largest, true},
+    {"hardsigmoid", Growth::one, true},
+    {"hardswish", Growth::largest, true},
+    {"hardtanh", Growth::largest, true},
+    {"layer_norm", Growth::layer_norm},
+    {"leaky_relu", Growth::largest, true},
+    {"linear", Growth::products},
+    {"matmul", Growth::products},
+    {"max_pool1d", Growth::largest, true},
+    {"max_pool2d", Growth::largest, true},
+    {"max_pool2d_with_indices", Growth::largest, true},
+    {"max_pool3d_with_indices", Growth::largest, true},
+    {"maximum", Growth::largest, true},
+    {"mean"},
+    {"minimum", Growth::largest, true},
+    {"mish"},
+    {"mm", Growth::products},
+    {"mul", Growth::product},
+    {"native_layer_norm", Growth::layer_norm},
+    {"neg"},
+    {"permute"},
+    {"pow", Growth::power},
+    {"reciprocal", Growth::unknown},
+    {"relu", Growth::largest, true},
+    {"relu6", Growth::largest, true},
+    {"reshape"},
+    {"round"},
+    {"rsqrt", Growth::unknown},
+    {"select"},
+    {"sigmoid", Growth::one},
+    {"silu"},
+    {"slice"},
+    {"softmax", Growth::one},
+    {"split"},
+    {"split_with_sizes"},
+    {"sqrt", Growth::unknown},
+    {"square", Growth::power},
+    {"squeeze"},
+    {"sub", Growth::sum},
+    {"sum", Growth::total},
+    {"t"},
+    {"tanh", Growth::one},
+    {"transpose"},
+    {"trunc"},
+    {"unsqueeze"},
+    {"view"},
+});
+static_assert(std::ranges::is_sorted(growth_rows, {}, &GrowthRow::operator_name));
+
+/// The largest sum of magnitudes of a row; rows are along all dimensions but the first. O(elements).
+[[nodiscard]] inline double largest_row(const Tensor& weight) noexcept {
+  const std::int64_t rows = weight.sizes.empty() ? 1 : std::max<std::int64_t>(weight.sizes[0], 1);
+  const std::int64_t width = weight.numel() / rows;
+  const auto* x = weight.view().as<float>();
+  float most = 0;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    float sum = 0;
+    for (std::int64_t k = 0; k < width; ++k) sum += std::fabs(*x++);
+    most = sum <= most ? most : sum;
+  }
+  return static_cast<double>(most);
+}
+
+[[nodiscard]] constexpr GrowthRow growth_of(std::string_view target) noexcept {
+  std::string_view name = target.substr(target.find('.') + 1);
+  name = name.substr(0, name.find('.'));
+  if (name.size() > 1 && name.ends_with('_')) name.remove_suffix(1);
+  const auto* const row = std::ranges::lower_bound(growth_rows, name, {}, &GrowthRow::operator_name);
+  return row != growth_rows.end() && row->operator_name == name ? *row : GrowthRow{name, Growth::unknown, true};
+}
+
+}  // namespace detail
+
+/// Which values of a graph are to be looked at, so that no operator that loses NaN or infinities meets any; what softmax
+/// takes is to be looked at besides, by softmax_is_ordinary. `products_lose`: products of matrices lose them, too.
+/// O(nodes + elements of constants).
+[[nodiscard]] inline std::vector<ValueCheck> find_value_checks(const ProgramBody& body, bool products_lose) {
+  using detail::Growth;
+  const GraphModuleView g = body.graph.view();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double largest = 1e37;  // of what need not be looked at
+  std::vector<const Tensor*> constant_of(g.values.size(), nullptr);
+  std::vector<double> limit(g.values.size(), largest_checked);
+  std::vector<std::uint8_t> grown(g.values.size(), 0);
+  std::vector<std::uint8_t> not_negative(g.values.size(), 0);
+  std::size_t i = 0;
+  std::size_t constants = 0;
+  for (const Argument& input : g.args(g.root().inputs)) {
+    const bool constant = body.roles[i++] == InputRole::constant;
+    const Tensor* tensor = constant ? &body.constants[constants++] : nullptr;
+    if (tensor == nullptr || !input.is_value()) continue;
+    constant_of[input.value()] = tensor;
+    double& most = limit[input.value()] = 0;
+    const TensorView view = tensor->view();
+    if (tensor->dtype != ScalarType::float32 || !view.is_contiguous()) {
+      most = infinity;
+      constant_of[input.value()] = nullptr;
+    } else {
+      for (const float* x = view.as<float>(), *end = x + tensor->numel(); x != end; ++x)
+        most = std::fabs(*x) <= most ? most : std::isfinite(*x) ? std::fabs(*x) : infinity;
+    }
+    grown[input.value()] = most > largest;
+  }
+  const auto size = [&](ValueId v, std::size_t from_end) {  // a large one where it is symbolic
+    const std::span<const Dim> dims = g.dims_of(g.values[v].sizes);
+    if (dims.size() <= from_end) return 1.0;
+    const Dim& dim = dims[dims.size() - 1 - from_end];
+    return dim.is_static() ? static_cast<double>(dim.value) : 0x1p24;
+  };
+  const auto count = [&](ValueId v) {
+    double n = 1;
+    for (std::size_t d = 0; d < g.values[v].sizes.count; ++d) n *= size(v, d);
+    return n;
+  };
+  for (NodeId n = 0; n < g.nodes.size(); ++n) {
+    const Node& node = g.nodes[n];
+    const detail::GrowthRow row = detail::growth_of(g.target(node));
+    std::vector<ValueId> operands;
+    double most = 0;  // of operands and numbers
+    double sum = 0;
+    double product = 1;
+    double numbers = 1;
+    double exponent = 2;
+    bool flag = false;
+    const auto add = [&](double x) { most = std::max(most, x), sum += x, product *= x; };
+    for (const Argument& a : g.inputs(node)) {
+      if (a.kind == ArgumentKind::float_ || a.kind == ArgumentKind::int_) {
+        const double number = std::fabs(a.kind == ArgumentKind::int_ ? static_cast<double>(a.payload) : a.float_value());
+        if (a.kind == ArgumentKind::float_ && std::isfinite(number)) numbers *= number;
+        exponent = number;
+        if (std::isfinite(number)) add(std::max(number, 1.0));
+      }
+      flag = flag || (a.kind == ArgumentKind::bool_ && a.payload != 0);
+      g.for_each_value(a, [&](ValueId v) {
+        operands.push_back(v);
+        add(limit[v]);
+      });
+    }
+    const auto of = [&](std::size_t k) { return k < operands.size() ? limit[operands[k]] : 0.0; };
+    double made = infinity;
+    ValueId out = no_id;
+    for (const Argument& a : g.outputs(node))
+      g.for_each_value(a, [&](ValueId v) { out = out == no_id ? v : out; });
+    if (operands.empty() && row.growth != Growth::largest) continue;
+    switch (row.growth) {
+      case Growth::unknown: break;
+      case Growth::largest: made = std::max(most, most * (row.operator_name == "leaky_relu" ? numbers : 1.0)); break;
+      case Growth::sum: made = sum; break;
+      case Growth::product: made = product; break;
+      case Growth::power: made = exponent == 2 ? of(0) * of(0) : infinity; break;
+      case Growth::quotient: made = operands.size() == 1 && exponent > 0 ? of(0) / exponent : infinity; break;
+      case Growth::total: made = of(0) * std::max(1.0, count(operands[0]) / std::max(1.0, count(out))); break;
+      case Growth::one: made = 1; break;
+      case Growth::products:
+      case Growth::bias_first: {
+        const std::size_t first = row.growth == Growth::bias_first ? 1 : 0;
+        if (operands.size() < first + 2) break;
+        const bool convolves = row.operator_name.starts_with("conv");
+        const bool by_rows = (convolves && !flag) || row.operator_name == "linear";
+        const double terms = convolves ? count(operands[1]) : size(operands[first], 0);
+        const double weight = by_rows && constant_of[operands[1]] != nullptr ? detail::largest_row(*constant_of[operands[1]])
+                                                                             : of(first + 1) * terms;
+        made = of(first) * weight + of(first == 1 ? 0 : 2);
+        break;
+      }
+      case Growth::layer_norm:
+        made = of(0) > 1e15 ? infinity : std::sqrt(count(operands[0])) * (operands.size() > 1 ? of(1) : 1) + of(2);
+        break;
+      case Growth::batch_norm: {
+        operators::BatchNormView norm;
+        if (operators::read_batch_norm(operators::NodeArguments(g, n), norm)) break;
+        if (norm.training || constant_of[norm.variance] == nullptr) break;
+        const TensorView variance = constant_of[norm.variance]->view();
+        double least = infinity;
+        for (std::int64_t k = 0; k < variance.numel(); ++k) least = std::min<double>(least, variance.as<float>()[k]);
+        if (!(least + norm.eps > 0)) break;
+        const double factor = (norm.weight == no_id ? 1 : limit[norm.weight]) / std::sqrt(least + norm.eps);
+        made = (limit[norm.input] + limit[norm.mean]) * factor + (norm.bias == no_id ? 0 : limit[norm.bias]);
+        break;
+      }
+    }
+    bool positive = row.growth == Growth::one && row.operator_name != "tanh";
+    operators::BoundsView bounds;
+    if (!operators::read_bounds(operators::NodeArguments(g, n), bounds)) {
+      positive = bounds.low >= 0 || not_negative[operands[0]] != 0;
+      made = std::min(made, std::max(positive ? 0 : std::fabs(bounds.low), std::fabs(bounds.high)));
+    }
+    for (const Argument& a : g.outputs(node))
+      g.for_each_value(a, [&](ValueId v) {
+        not_negative[v] = positive;
+        grown[v] = !(made <= largest);
+        limit[v] = grown[v] != 0 ? largest_checked : made;
+      });
+  }
+  std::vector<ValueCheck> checks(g.values.size(), ValueCheck::none);
+  std::vector<std::uint8_t> needed(g.values.size(), 0);
+  for (NodeId n = static_cast<NodeId>(g.nodes.size()); n-- > 0;) {
+    const Node& node = g.nodes[n];
+    const detail::GrowthRow row = detail::growth_of(g.target(node));
+    const bool softmax = row.operator_name.ends_with("softmax") && row.growth == Growth::one;
+    bool needs = row.loses || (products_lose && (row.growth == Growth::products || row.growth == Growth::bias_first));
+    for (const Argument& a : g.outputs(node))
+      g.for_each_value(a, [&](ValueId v) {
+        if (needed[v] == 0) return;
+        if (grown[v] != 0) checks[v] = ValueCheck::finite;
+        needs = needs || (grown[v] == 0 && !softmax);
+      });
+    if (!needs) continue;
+    for (const Argument& a : g.inputs(node)) g.for_each_value(a, [&](ValueId v) { needed[v] = 1; });
+  }
+  i = 0;
+  for (const Argument& input : g.args(g.root().inputs)) {
+    const bool constant = body.roles[i++] == InputRole::constant;
+    if (!input.is_value() || needed[input.value()] == 0) continue;
+    if (!constant || grown[input.value()] != 0) checks[input.value()] = ValueCheck::finite;
+  }
+  for (ValueId v = 0; v < g.values.size(); ++v)
+    if (g.values[v].kind != ValueKind::tensor || g.values[v].dtype != ScalarType::float32) checks[v] = ValueCheck::none;
+  return checks;
+}
+
+}  // namespace davit

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "davit/backends/value_checks.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "davit/backends/exact_run.hpp"
+#include "davit/backends/portable/run_time/code.hpp"
+#include "davit/lowering/to_backend.hpp"
+#include "support/net.hpp"
+
+using namespace davit;
+using support::Net;
+
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+
+/// The names of the values that are to be looked at, separated by spaces.
+[[nodiscard]] std::string checked(const ExportedProgram& program, bool products_lose = false) {
+  const auto lowered = to_backend<portable>(program, {});
+  if (!lowered) return to_string(lowered.error());
+  const ProgramBody& body = *handle_of<portable>(lowered->methods()[0].delegates[0]).code->body;
+  std::string names;
+  const std::vector<ValueCheck> checks = find_value_checks(body, products_lose);
+  for (ValueId v = 0; v < checks.size(); ++v)
+    if (checks[v] != ValueCheck::none)
+      names += (names.empty() ? "" : " ") + std::string(body.graph.view().name(v));
+  return names;
+}
+[[nodiscard]] ValueId binary(Net& n, std::string_view target, std::string_view name, ValueId a, ValueId b) {
+  return n.op(target, name, {4, 8}, {{"self", n.v(a)}, {"other", n.v(b)}});
+}
+[[nodiscard]] ValueId unary(Net& n, std::string_view target, std::string_view name, ValueId a) {
+  return n.op(target, name, {4, 8}, {{"self", n.v(a)}});
+}
+
+}  // namespace
+
+TEST_CASE("ordinary numbers are finite and not too large, wherever they stand") {
+  for (const std::size_t count : {1u, 15u, 16u, 17u, 40u})
+    for (const float odd : {not_a_number, -not_a_number, infinity, -infinity, 1.1e9f, -3e38f})
+      for (std::size_t at = 0; at < count; ++at) {
+        std::vector<float> x(count, -1e9f);
+        CHECK(all_ordinary(x.data(), static_cast<std::int64_t>(count)));
+        x[at] = odd;
+        CHECK_FALSE(all_ordinary(x.data(), static_cast<std::int64_t>(count)));
+      }
+  CHECK(all_ordinary(nullptr, 0));
+}
+
+TEST_CASE("softmax takes lines with masks, but none that is masked whole") {
+  std::vector<float> x(2 * 20 * 3, 1.0f);
+  CHECK(softmax_is_ordinary(x.data(), 6, 20, 1));
+  CHECK(softmax_is_ordinary(x.data(), 2, 20, 3));
+  for (int i = 0; i < 19; ++i) x[static_cast<std::size_t>(20 + i)] = -infinity;
+  CHECK(softmax_is_ordinary(x.data(), 6, 20, 1));
+  x[39] = -infinity;
+  CHECK_FALSE(softmax_is_ordinary(x.data(), 6, 20, 1));
+  CHECK(softmax_is_ordinary(x.data(), 2, 20, 3));
+  x[39] = infinity;
+  CHECK_FALSE(softmax_is_ordinary(x.data(), 6, 20, 1));
+  x[39] = not_a_number;
+  CHECK_FALSE(softmax_is_ordinary(x.data(), 2, 20, 3));
+}
+
+TEST_CASE("what is looked at: inputs of operators that lose NaN, results that may overflow, nothing else") {
+  {
+    Net n;
+    const auto x = n.input("x", {4, 8});
+    CHECK(checked(n.finish({n.relu("y", binary(n, "aten.add.Tensor", "sum", x, x), {4, 8})})) == "x");
+  }
+  {
+    Net n;  // nothing loses NaN
+    const auto x = n.input("x", {4, 8});
+    CHECK(checked(n.finish({unary(n, "aten.tanh.default", "y", binary(n, "aten.add.Tensor", "sum", x, x))})) == "");
+  }
+  {
+    Net n;  // 0 / 0
+    const auto x = n.input("x", {4, 8});
+    const auto y = n.input("y", {4, 8});
+    CHECK(checked(n.finish({n.relu("r", binary(n, "aten.div.Tensor", "q", x, y), {4, 8})})) == "q");
+  }
+  {
+    Net n;  // 1e9 to the fifth power overflows
+    const auto x = n.input("x", {4, 8});
+    const auto square = binary(n, "aten.mul.Tensor", "square", x, x);
+    const auto fourth = binary(n, "aten.mul.Tensor", "fourth", square, square);
+    CHECK(checked(n.finish({n.relu("r", binary(n, "aten.mul.Tensor", "fifth", fourth, x), {4, 8})})) == "x fifth");
+  }
+  {
+    Net n;  // a mask goes into softmax unseen, which cannot hand on infinities
+    const auto x = n.input("x", {4, 8});
+    const auto scores = binary(n, "aten.add.Tensor", "scores", x, n.input("mask", {4, 8}));
+    const auto weights = n.op("aten._softmax.default", "weights", {4, 8},
+                              {{"self", n.v(scores)}, {"dim", n.i(-1)}, {"half_to_float", GraphBuilder::boolean(false)}});
+    CHECK(checked(n.finish({n.relu("r", weights, {4, 8})})) == "");
+  }
+  {
+    Net n;  // bounds end growth, in one clamp or two
+    ValueId x = n.input("x", {4, 8});
+    for (int i = 0; i < 10; ++i) {
+      const std::string at = std::to_string(i);
+      const ValueId low = n.relu("low" + at, x, {4, 8});
+      x = n.op("aten.clamp.default", "high" + at, {4, 8}, {{"self", n.v(low)}, {"max", GraphBuilder::real(1000)}});
+      x = binary(n, "aten.mul.Tensor", "product" + at, x, x);
+    }
+    CHECK(checked(n.finish({x})) == "x");
+  }
+  {
+    Net n;  // weights are looked at when compiling
+    const auto x = n.input("x", {1, 4, 5, 5});
+    const auto c = n.conv("c", x, n.weight("w", {6, 4, 3, 3}), {1, 6, 3, 3});
+    CHECK(checked(n.finish({n.relu("r", c, {1, 6, 3, 3})})) == "x");
+  }
+  {
+    Net n;
+    const auto x = n.input("x", {4, 8});
+    const auto product = n.op("aten.mm.default", "p", {4, 4}, {{"self", n.v(x)}, {"mat2", n.v(n.weight("w", {8, 4}))}});
+    const ExportedProgram program = n.finish({product});
+    CHECK(checked(program) == "");
+    CHECK(checked(program, true) == "x");
+  }
+}
