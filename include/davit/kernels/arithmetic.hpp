@@ -202,6 +202,22 @@ struct BitXor {
   T operator()(T a, T b) const noexcept { return a ^ b; }
 };
 
+/// Shifts as torch's: nothing is left of what is shifted by a negative number or by all bits. Number 0: the bits.
+template <class T>
+struct ShiftLeft {
+  T bits;
+  explicit ShiftLeft(Parameters& p) noexcept : bits(p.integers[0]) {}
+  T operator()(T a, T b) const noexcept {
+    return b < 0 || b >= bits ? 0 : static_cast<T>(static_cast<std::uint64_t>(a) << b);
+  }
+};
+template <class T>
+struct ShiftRight {
+  T bits;
+  explicit ShiftRight(Parameters& p) noexcept : bits(p.integers[0]) {}
+  T operator()(T a, T b) const noexcept { return b < 0 || b >= bits ? (a < 0 ? -1 : 0) : a >> b; }
+};
+
 template <class T>
 struct Equal {
   bool operator()(T a, T b) const noexcept { return a == b; }

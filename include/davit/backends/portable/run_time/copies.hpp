@@ -221,6 +221,7 @@ inline constexpr auto copy_ops = std::to_array<OpRow>({
     {"aten.copy.default", detail::copy},
     {"aten.dropout.default", detail::native_dropout},
     {"aten.empty.memory_format", detail::filled<1>},
+    {"aten.empty_permuted.default", detail::filled<2>},
     {"aten.empty_strided.default", detail::filled<2>},
     {"aten.fill.Scalar", detail::fill},
     {"aten.full.default", detail::full},

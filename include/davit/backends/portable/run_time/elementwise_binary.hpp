@@ -4,10 +4,12 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
+#include "davit/backends/portable/run_time/complex.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
 #include "davit/kernels/arithmetic.hpp"
 #include "davit/kernels/elementwise.hpp"
@@ -89,6 +91,29 @@ template <template <class> class F>
   return arithmetic(call, Numbers::integral_only, kernels::integer_loops<F, 2>);
 }
 template <template <class> class F>
+[[nodiscard]] ErrorCode shift(KernelCall& call) {
+  const ScalarType type = ResultType().add(call.arg(0)).add(call.arg(1)).get();
+  if (type == ScalarType::bool_) return call.refuse(ErrorCode::invalid_dtype, "this operator does not take bools");
+  return arithmetic(call, Numbers::integral_only, kernels::integer_loops<F, 2>,
+                    {.integers = {static_cast<std::int64_t>(size_of(type)) * 8}});
+}
+[[nodiscard]] inline bool has_complex(const KernelCall& call) noexcept {
+  return is_complex(ResultType().add(call.arg(0)).add(call.arg(1)).get());
+}
+/// a + b, a - b or a * b of complex numbers; computed in double.
+[[nodiscard, gnu::noinline]] inline ErrorCode complex_arithmetic(
+    KernelCall& call, std::complex<double> (*f)(std::complex<double>, std::complex<double>)) {
+  const Operand a(call.arg(0));
+  const Operand b(call.arg(1));
+  return map_complex(call, ResultType().add(call.arg(0)).add(call.arg(1)).get(), a.view(), b.view(), f);
+}
+[[nodiscard]] inline ErrorCode mul(KernelCall& call) {
+  if (!has_complex(call)) return number_op<kernels::Multiply>(call);
+  return complex_arithmetic(call, [](std::complex<double> a, std::complex<double> b) {
+    return std::complex<double>(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+  });
+}
+template <template <class> class F>
 [[nodiscard]] ErrorCode compare(KernelCall& call) {
   return comparison(call, kernels::truth_loops<F, 2>);
 }
@@ -104,6 +129,9 @@ template <template <class> class F>
 [[nodiscard, gnu::noinline]] inline ErrorCode add_scaled(KernelCall& call, bool minus) {
   const EValue alpha = call.arg_count() > 2 ? call.arg(2) : EValue(1);
   if (!alpha.is_number()) return call.refuse(ErrorCode::invalid_argument, "alpha must be a number");
+  if (alpha.number() == 1 && has_complex(call))
+    return complex_arithmetic(call, minus ? [](std::complex<double> a, std::complex<double> b) { return a - b; }
+                                          : [](std::complex<double> a, std::complex<double> b) { return a + b; });
   if (alpha.number() == 1)
     return arithmetic(call, Numbers::as_is,
                       minus ? kernels::number_loops<kernels::Subtract, 2> : kernels::number_loops<kernels::Add, 2>);
@@ -118,9 +146,6 @@ template <template <class> class F>
 template <bool Minus>
 [[nodiscard]] ErrorCode add_scaled(KernelCall& call) {
   return add_scaled(call, Minus);
-}
-[[nodiscard]] inline ErrorCode mul(KernelCall& call) {
-  return number_op<kernels::Multiply>(call);
 }
 [[nodiscard]] inline ErrorCode divide(KernelCall& call) {
   const std::string_view mode = call.arg_count() > 2 ? call.string(2) : std::string_view{};
@@ -231,6 +256,16 @@ inline constexpr auto elementwise_binary_ops = std::to_array<OpRow>({
     {"aten.maximum.default", detail::maximum, Aliasing::none, true},
     {"aten.minimum.default", detail::minimum, Aliasing::none, true},
     {"aten.atan2.default", detail::atan2, Aliasing::none, true},
+    {"aten.__lshift__.Scalar", detail::shift<kernels::ShiftLeft>, Aliasing::none, true},
+    {"aten.__lshift__.Tensor", detail::shift<kernels::ShiftLeft>, Aliasing::none, true},
+    {"aten.bitwise_left_shift.Scalar_Tensor", detail::shift<kernels::ShiftLeft>, Aliasing::none, true},
+    {"aten.bitwise_left_shift.Tensor", detail::shift<kernels::ShiftLeft>, Aliasing::none, true},
+    {"aten.bitwise_left_shift.Tensor_Scalar", detail::shift<kernels::ShiftLeft>, Aliasing::none, true},
+    {"aten.__rshift__.Scalar", detail::shift<kernels::ShiftRight>, Aliasing::none, true},
+    {"aten.__rshift__.Tensor", detail::shift<kernels::ShiftRight>, Aliasing::none, true},
+    {"aten.bitwise_right_shift.Scalar_Tensor", detail::shift<kernels::ShiftRight>, Aliasing::none, true},
+    {"aten.bitwise_right_shift.Tensor", detail::shift<kernels::ShiftRight>, Aliasing::none, true},
+    {"aten.bitwise_right_shift.Tensor_Scalar", detail::shift<kernels::ShiftRight>, Aliasing::none, true},
     {"aten.bitwise_and.Scalar", detail::bitwise<kernels::BitAnd>, Aliasing::none, true},
     {"aten.bitwise_and.Tensor", detail::bitwise<kernels::BitAnd>, Aliasing::none, true},
     {"aten.bitwise_or.Scalar", detail::bitwise<kernels::BitOr>, Aliasing::none, true},

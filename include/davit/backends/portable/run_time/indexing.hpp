@@ -223,12 +223,41 @@ class ElementCursor {
   return ErrorCode::ok;
 }
 
+/// masked_select(self, mask): the elements where the mask is true, both broadcast, in row-major order.
+[[nodiscard]] inline ErrorCode masked_select(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const TensorView& mask = call.tensor(1);
+  Sizes sizes;
+  if (mask.dtype != ScalarType::bool_) return call.refuse(ErrorCode::invalid_dtype, "masked_select: the mask must be of bools");
+  if (!broadcast(x.sizes(), mask.sizes(), sizes) || davit::checked_numel(sizes.span(), max_numel) < 0)
+    return call.refuse(ErrorCode::invalid_shape, "the sizes of tensor and mask do not broadcast");
+  const auto for_each_hit = [&](auto&& f) {
+    for_each_index<2>(sizes, {broadcast_strides(x, sizes), broadcast_strides(mask, sizes)},
+                      [&](std::int64_t at, std::int64_t in_mask) {
+                        if (mask.as<std::uint8_t>()[in_mask] != 0) f(at);
+                      });
+  };
+  const bool any = davit::checked_numel(sizes.span(), max_numel) != 0;
+  std::int64_t hits = 0;
+  if (any) for_each_hit([&](std::int64_t) { ++hits; });
+  if (const ErrorCode code = call.make(0, x.dtype, {&hits, 1}); code != ErrorCode::ok) return code;
+  const std::size_t element = size_of(x.dtype);
+  auto* to = static_cast<std::byte*>(call.output(0).data);
+  if (any)
+    for_each_hit([&](std::int64_t at) {
+      std::memcpy(to, x.as<std::byte>() + at * static_cast<std::int64_t>(element), element);
+      to += element;
+    });
+  return ErrorCode::ok;
+}
+
 }  // namespace detail
 
 inline constexpr auto indexing_ops = std::to_array<OpRow>({
     {"aten.index.Tensor", detail::index},
     {"aten.index_put.default", detail::index_put},
     {"aten.masked_scatter.default", detail::masked_scatter},
+    {"aten.masked_select.default", detail::masked_select},
     {"aten.nonzero.default", detail::nonzero},
 });
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -127,6 +128,41 @@ inline void dequantize_loop(const void* const* in, void* out, std::int64_t n, Pa
   return run_quantized(call, p, dequantize_loop, none);
 }
 
+/// choose_qparams(input, quant_min, quant_max, eps, dtype) -> (scale, zero_point), in float32 as torch does it.
+/// Source: torch.ao.quantization.utils.determine_qparams.
+template <bool Symmetric>
+[[nodiscard]] ErrorCode choose_parameters(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const std::int64_t one = 1;
+  if (const ErrorCode code = call.make(0, ScalarType::float64, {&one, 1}); code != ErrorCode::ok) return code;
+  if (call.wants(1))
+    if (const ErrorCode code = call.make(1, ScalarType::int64, {&one, 1}); code != ErrorCode::ok) return code;
+  if (!is_real_float(x.dtype)) return ErrorCode::invalid_dtype;
+  if (x.numel() == 0) return call.refuse(ErrorCode::invalid_shape, "an empty tensor has no range");
+  float low = 0;
+  float high = 0;
+  bool ordered = true;
+  for_each_index<1>(x.sizes(), {strides_of(x)}, [&](std::int64_t at) {
+    const auto v = element_as<float>(x, at);
+    ordered = ordered && v == v;
+    low = std::min(low, v);
+    high = std::max(high, v);
+  });
+  if (!ordered) return call.refuse(ErrorCode::invalid_argument, "a tensor with NaN has no range");
+  const std::int64_t first = call.integer(1);
+  const std::int64_t last = call.integer(2);
+  if (first >= last) return call.refuse(ErrorCode::invalid_argument, "quant_min has to be less than quant_max");
+  const auto steps = static_cast<float>(last - first);
+  const auto least = static_cast<float>(call.number(3));
+  float scale = std::max(Symmetric ? std::max(-low, high) / (steps / 2) : (high - low) / steps, least);
+  std::int64_t zero = Symmetric ? (call.dtype(4, ScalarType::int8) == ScalarType::uint8 ? 128 : 0) : 0;
+  if (!Symmetric)
+    zero = std::clamp(first - static_cast<std::int64_t>(std::nearbyint(low / scale)), first, last);
+  *call.output(0).template as<double>() = static_cast<double>(scale);
+  if (call.wants(1)) *call.output(1).template as<std::int64_t>() = zero;
+  return ErrorCode::ok;
+}
+
 template <auto read, auto compute, std::size_t At>
 [[nodiscard]] ErrorCode quantized_op(KernelCall& call) {
   QuantizationParameters p;
@@ -137,6 +173,8 @@ template <auto read, auto compute, std::size_t At>
 }  // namespace detail
 
 inline constexpr auto quantized_ops = std::to_array<OpRow>({
+    {"quantized_decomposed.choose_qparams.tensor", detail::choose_parameters<false>},
+    {"quantized_decomposed.choose_qparams_symmetric.tensor", detail::choose_parameters<true>},
     {"quantized_decomposed.dequantize_per_channel.default", detail::quantized_op<detail::read_per_channel, detail::dequantize, 4>},
     {"quantized_decomposed.dequantize_per_tensor.default", detail::quantized_op<detail::read_per_tensor, detail::dequantize, 3>},
     {"quantized_decomposed.dequantize_per_tensor.tensor", detail::quantized_op<detail::read_per_tensor, detail::dequantize, 3>},

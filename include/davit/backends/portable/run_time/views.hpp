@@ -244,6 +244,29 @@ namespace detail {
   return call.alias(0, x, sizes, strides, empty ? 0 : offset);
 }
 
+/// unfold(self, dimension, size, step): windows along a dimension, as a further dimension at the end. Source: at::unfold.
+[[nodiscard]] inline ErrorCode unfold(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  std::int64_t dim = call.integer(1);
+  const std::int64_t size = call.integer(2);
+  const std::int64_t step = call.integer(3);
+  if (!wrap_dim(dim, x.rank)) return bad_dim(call);
+  const auto d = static_cast<std::size_t>(dim);
+  const std::int64_t length = x.rank == 0 ? 1 : x.size(d);
+  if (size < 0 || size > length || step < 1)
+    return call.refuse(ErrorCode::invalid_argument, "unfold: a window has to fit the dimension, and a step is at least 1");
+  Sizes sizes(x.sizes());
+  Sizes strides = strides_of(x);
+  const std::int64_t stride = x.rank == 0 ? 1 : x.stride(d);
+  if (x.rank != 0) {
+    sizes[d] = (length - size) / step + 1;
+    if (__builtin_mul_overflow(stride, step, &strides[d])) strides[d] = 0;  // then there is one window
+  }
+  if (!sizes.push(size) || !strides.push(stride))
+    return call.refuse(ErrorCode::invalid_shape, "unfold: the tensor has too many dimensions");
+  return call.alias(0, x, sizes, strides);
+}
+
 }  // namespace detail
 
 inline constexpr auto view_ops = std::to_array<OpRow>({
@@ -261,6 +284,7 @@ inline constexpr auto view_ops = std::to_array<OpRow>({
     {"aten.squeeze.dims", detail::squeeze, Aliasing::may_alias},
     {"aten.t.default", detail::t, Aliasing::may_alias},
     {"aten.transpose.int", detail::transpose, Aliasing::may_alias},
+    {"aten.unfold.default", detail::unfold, Aliasing::may_alias},
     {"aten.unsqueeze.default", detail::unsqueeze, Aliasing::may_alias},
     {"aten.view.default", detail::view, Aliasing::may_alias},
 });

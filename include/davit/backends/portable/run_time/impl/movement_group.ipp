@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "davit/backends/portable/run_time/complex.hpp"
 #include "davit/backends/portable/run_time/embedding_backward.hpp"
 #include "davit/backends/portable/run_time/embedding_bag.hpp"
 #include "davit/backends/portable/run_time/indexing.hpp"
@@ -21,7 +22,7 @@ namespace davit::portable_kernels {
 
 DAVIT_INLINE OpGroup movement_group() noexcept {
   static constexpr auto ops =
-      sorted_ops(embedding_backward_ops, embedding_bag_ops, indexing_ops, joining_ops, padding_ops, quantized_ops,
+      sorted_ops(complex_ops, embedding_backward_ops, embedding_bag_ops, indexing_ops, joining_ops, padding_ops, quantized_ops,
                  roll_ops, scatter_ops, scatter_reduce_ops, slice_scatter_ops, slicing_ops, symbolic_ops,
                  view_ops);
   static_assert(ops.are_distinct(), "an operator stands twice in these families");

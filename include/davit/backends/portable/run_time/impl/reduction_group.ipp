@@ -7,6 +7,7 @@
 #include "davit/backends/portable/run_time/op_group.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
 #include "davit/backends/portable/run_time/reductions.hpp"
+#include "davit/backends/portable/run_time/scans.hpp"
 #include "davit/backends/portable/run_time/softmax.hpp"
 #include "davit/backends/portable/run_time/sorting.hpp"
 
@@ -14,7 +15,7 @@ namespace davit::portable_kernels {
 
 DAVIT_INLINE OpGroup reduction_group() noexcept {
   static constexpr auto ops =
-      sorted_ops(batch_norm_ops, group_norm_ops, layer_norm_ops, reduction_ops, softmax_ops, sorting_ops);
+      sorted_ops(batch_norm_ops, group_norm_ops, layer_norm_ops, reduction_ops, scan_ops, softmax_ops, sorting_ops);
   static_assert(ops.are_distinct(), "an operator stands twice in these families");
   return ops.group();
 }

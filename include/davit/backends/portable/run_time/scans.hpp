@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
+#include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/result_type.hpp"
+#include "davit/kernels/arithmetic.hpp"
+
+/// Operators that go along a dimension and answer something for each of its elements, in O(elements).
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// A tensor as (outer, length, inner) elements around dimension `dim`.
+struct Scan {
+  std::int64_t outer = 1, length = 1, inner = 1;
+};
+[[nodiscard]] inline ErrorCode read_scan(KernelCall& call, Scan& s) {
+  const TensorView& x = call.tensor(0);
+  std::int64_t dim = call.integer(1);
+  if (!wrap_dim(dim, x.rank)) return call.refuse(ErrorCode::out_of_range, "a dimension is outside the tensor's rank");
+  for (std::size_t d = 0; d < x.rank; ++d) {
+    const auto at = static_cast<std::int64_t>(d);
+    (at < dim ? s.outer : at == dim ? s.length : s.inner) *= x.size(d);
+  }
+  return ErrorCode::ok;
+}
+/// Calls `f.template operator()<C>()` with float, double or int64.
+template <class F>
+[[nodiscard]] ErrorCode dispatch_number(KernelCall& call, ScalarType type, F&& f) {
+  switch (kernels::compute_of(type)) {
+    case kernels::Compute::float32: return f.template operator()<float>();
+    case kernels::Compute::float64: return f.template operator()<double>();
+    case kernels::Compute::int64: return f.template operator()<std::int64_t>();
+    default: return call.refuse(ErrorCode::invalid_dtype, "the operator takes real numbers only");
+  }
+}
+/// Output 0 of that dtype: `step(so far, element)` along the dimension. What is so far is kept in double or int64.
+template <class Step>
+[[nodiscard]] ErrorCode run_scan(KernelCall& call, ScalarType type, double start, Step step) {
+  Scan s;
+  if (const ErrorCode code = read_scan(call, s); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = call.make(0, type, call.tensor(0).sizes()); code != ErrorCode::ok) return code;
+  return dispatch_number(call, type, [&]<class C>() {
+    using Wide = std::conditional_t<std::is_integral_v<C>, std::int64_t, double>;
+    ComputeBuffers<C> buffers(call);
+    const auto from_id = buffers.read(call.tensor(0));
+    const auto to_id = buffers.write(0);
+    if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+    for (std::int64_t line = 0; line < s.outer * s.inner && s.length != 0; ++line) {
+      const std::int64_t first = line / s.inner * s.length * s.inner + line % s.inner;
+      auto so_far = static_cast<Wide>(start);
+      for (std::int64_t i = 0; i < s.length; ++i) {
+        so_far = step(so_far, static_cast<Wide>(buffers.in(from_id)[first + i * s.inner]));
+        buffers.out(to_id)[first + i * s.inner] = static_cast<C>(so_far);
+      }
+    }
+    return buffers.finish();
+  });
+}
+
+[[nodiscard]] inline ErrorCode cumprod(KernelCall& call) {
+  const ScalarType own = call.tensor(0).dtype;
+  return run_scan(call, call.dtype(2, is_integral(own) ? ScalarType::int64 : own), 1, []<class T>(T a, T b) -> T {
+    if constexpr (std::is_integral_v<T>)
+      return kernels::wrap_mul(a, b);
+    else
+      return a * b;
+  });
+}
+/// Source: _log_add_exp_helper of ATen's LogAddExp.h.
+[[nodiscard]] inline ErrorCode logcumsumexp(KernelCall& call) {
+  const ScalarType type = call.tensor(0).dtype;
+  if (!is_floating(type)) return call.refuse(ErrorCode::invalid_dtype, "logcumsumexp takes floats only");
+  return run_scan(call, type, -std::numeric_limits<double>::infinity(), []<class T>(T a, T b) -> T {
+    if constexpr (std::is_integral_v<T>) {
+      return b;
+    } else {
+      const T low = b != b || b < a ? b : a;
+      const T high = b != b || b > a ? b : a;
+      return low != high || std::isfinite(low) ? std::log1p(std::exp(low - high)) + high : b;
+    }
+  });
+}
+
+/// The largest or smallest so far, the last of equal ones, and where it stands; NaN stays. Source: at::cummax.
+template <bool Largest>
+[[nodiscard]] ErrorCode cumulative_extreme(KernelCall& call) {
+  Scan s;
+  if (const ErrorCode code = read_scan(call, s); code != ErrorCode::ok) return code;
+  const TensorView& x = call.tensor(0);
+  if (const ErrorCode code = call.make(0, x.dtype, x.sizes()); code != ErrorCode::ok) return code;
+  if (call.wants(1))
+    if (const ErrorCode code = call.make(1, ScalarType::int64, x.sizes()); code != ErrorCode::ok) return code;
+  return dispatch_number(call, x.dtype, [&]<class C>() {
+    ComputeBuffers<C> buffers(call);
+    const auto from_id = buffers.read(x);
+    const auto to_id = buffers.write(0);
+    if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+    auto* const indices = call.wants(1) ? call.output(1).template as<std::int64_t>() : nullptr;
+    for (std::int64_t line = 0; line < s.outer * s.inner && s.length != 0; ++line) {
+      const std::int64_t first = line / s.inner * s.length * s.inner + line % s.inner;
+      C best = buffers.in(from_id)[first];
+      std::int64_t where = 0;
+      for (std::int64_t i = 0; i < s.length; ++i) {
+        const C v = buffers.in(from_id)[first + i * s.inner];
+        if (v != v || (best == best && (Largest ? v >= best : v <= best))) {
+          best = v;
+          where = i;
+        }
+        buffers.out(to_id)[first + i * s.inner] = best;
+        if (indices != nullptr) indices[first + i * s.inner] = where;
+      }
+    }
+    return buffers.finish();
+  });
+}
+
+/// Where `values` would stand in the ascending `sequence`, which is one line for all of them, or a line for each line of
+/// theirs. `right`: behind equal ones. Source: at::searchsorted, whose bounds treat NaN as the largest.
+[[nodiscard]] inline ErrorCode search(KernelCall& call, const TensorView& sequence, const EValue& values, bool small,
+                                      bool right, const TensorView* sorter) {
+  const Operand operand(values);
+  const TensorView& v = operand.view();
+  if (!operand.present() || sequence.rank == 0)
+    return call.refuse(ErrorCode::invalid_argument, "the sequence needs a dimension, and there must be values");
+  const std::int64_t length = sequence.size(sequence.rank - 1);
+  const bool shared = sequence.rank == 1;
+  bool fits = shared || sequence.rank == v.rank;
+  for (std::size_t d = 0; !shared && fits && d + 1 < sequence.rank; ++d) fits = sequence.size(d) == v.size(d);
+  if (!fits) return call.refuse(ErrorCode::invalid_shape, "the sequence's lines do not fit the values'");
+  if (sorter != nullptr && (sorter->dtype != ScalarType::int64 || !std::ranges::equal(sorter->sizes(), sequence.sizes())))
+    return call.refuse(ErrorCode::invalid_argument, "the sorter needs int64 indices, one for each element of the sequence");
+  if (const ErrorCode code = call.make(0, small ? ScalarType::int32 : ScalarType::int64, v.sizes()); code != ErrorCode::ok)
+    return code;
+  const bool whole = is_integral(sequence.dtype) && is_integral(v.dtype);
+  const ScalarType type = whole ? ScalarType::int64 : ScalarType::float64;
+  return dispatch_number(call, type, [&]<class C>() {
+    ComputeBuffers<C> buffers(call);
+    const auto sequence_id = buffers.read(sequence);
+    const auto values_id = buffers.read(v);
+    if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+    if (sorter != nullptr && !sorter->is_contiguous())
+      return call.refuse(ErrorCode::invalid_argument, "the sorter must be contiguous");
+    const std::int64_t each = shared || v.rank == 0 ? 0 : v.size(v.rank - 1);
+    const TensorView& out = call.output(0);
+    bool inside = true;
+    for (std::int64_t i = 0; i < out.numel(); ++i) {
+      const std::int64_t line = shared ? 0 : i / each * length;
+      const C value = buffers.in(values_id)[i];
+      std::int64_t low = 0;
+      for (std::int64_t high = length; low < high;) {
+        const std::int64_t middle = low + (high - low) / 2;
+        std::int64_t at = middle;
+        if (sorter != nullptr) at = sorter->as<std::int64_t>()[line + middle];
+        inside = inside && at >= 0 && at < length;
+        if (!inside) return call.refuse(ErrorCode::out_of_range, "the sorter's indices are outside the sequence");
+        const C there = buffers.in(sequence_id)[line + at];
+        if (right ? !(there > value) : !(there >= value)) {
+          low = middle + 1;
+        } else {
+          high = middle;
+        }
+      }
+      (void)kernels::store_element(low, out.dtype, out.as<std::byte>() + i * static_cast<std::int64_t>(size_of(out.dtype)));
+    }
+    return ErrorCode::ok;
+  });
+}
+/// searchsorted(sorted_sequence, self, out_int32, right, side?, sorter?).
+[[nodiscard]] inline ErrorCode searchsorted(KernelCall& call) {
+  const bool right = call.boolean(3) || call.string(4) == "right";
+  return search(call, call.tensor(0), call.arg(1), call.boolean(2), right, call.has(5) ? &call.tensor(5) : nullptr);
+}
+/// bucketize(self, boundaries, out_int32, right).
+[[nodiscard]] inline ErrorCode bucketize(KernelCall& call) {
+  if (call.tensor(1).rank != 1) return call.refuse(ErrorCode::invalid_shape, "bucketize: the boundaries are no line");
+  return search(call, call.tensor(1), call.arg(0), call.boolean(2), call.boolean(3), nullptr);
+}
+
+/// linalg_inv_ex(A, check_errors) -> (inverse, info): of square matrices, by Gauss and Jordan with the largest pivot of each
+/// column. info is the number of the first pivot that is 0, or 0. O(n^3). Source: at::linalg_inv_ex.
+[[nodiscard]] inline ErrorCode inverse(KernelCall& call) {
+  const TensorView& a = call.tensor(0);
+  if (a.rank < 2 || a.size(a.rank - 1) != a.size(a.rank - 2))
+    return call.refuse(ErrorCode::invalid_shape, "the inverse is one of square matrices");
+  if (const ErrorCode code = call.make_like(0, a); code != ErrorCode::ok) return code;
+  if (call.wants(1))
+    if (const ErrorCode code = call.make(1, ScalarType::int32, a.sizes().first(a.rank - 2)); code != ErrorCode::ok) return code;
+  const std::int64_t n = a.size(a.rank - 1);
+  return dispatch_floating(call, a.dtype, [&]<class C>() {
+    ComputeBuffers<C> buffers(call);
+    const auto from_id = buffers.read(a);
+    const auto to_id = buffers.write(0);
+    const auto work_id = buffers.template buffer_of<double>(n * n * 2);
+    if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+    double* const work = buffers.template at<double>(work_id);  // n rows of 2 n
+    for (std::int64_t m = 0; n != 0 && m < a.numel() / (n * n); ++m) {
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < 2 * n; ++j)
+          work[i * 2 * n + j] = j < n ? static_cast<double>(buffers.in(from_id)[m * n * n + i * n + j]) : j - n == i;
+      std::int64_t singular = 0;
+      for (std::int64_t k = 0; k < n && singular == 0; ++k) {
+        std::int64_t pivot = k;
+        for (std::int64_t i = k + 1; i < n; ++i)
+          if (std::fabs(work[i * 2 * n + k]) > std::fabs(work[pivot * 2 * n + k])) pivot = i;
+        if (work[pivot * 2 * n + k] == 0) singular = k + 1;
+        for (std::int64_t j = 0; j < 2 * n; ++j) std::swap(work[k * 2 * n + j], work[pivot * 2 * n + j]);
+        const double factor = 1 / work[k * 2 * n + k];
+        for (std::int64_t j = 0; j < 2 * n; ++j) work[k * 2 * n + j] *= factor;
+        for (std::int64_t i = 0; i < n; ++i) {
+          const double times = work[i * 2 * n + k];
+          for (std::int64_t j = 0; i != k && j < 2 * n; ++j) work[i * 2 * n + j] -= times * work[k * 2 * n + j];
+        }
+      }
+      if (singular != 0 && call.boolean(1))
+        return call.refuse(ErrorCode::invalid_argument, "a matrix is singular");
+      for (std::int64_t i = 0; i < n * n; ++i)
+        buffers.out(to_id)[m * n * n + i] = static_cast<C>(work[i / n * 2 * n + n + i % n]);
+      if (call.wants(1)) call.output(1).template as<std::int32_t>()[m] = static_cast<std::int32_t>(singular);
+    }
+    if (n == 0 && call.wants(1))
+      for (std::int64_t m = 0; m < call.output(1).numel(); ++m) call.output(1).template as<std::int32_t>()[m] = 0;
+    return buffers.finish();
+  });
+}
+
+}  // namespace detail
+
+inline constexpr auto scan_ops = std::to_array<OpRow>({
+    {"aten.bucketize.Scalar", detail::bucketize, Aliasing::none, true},
+    {"aten.bucketize.Tensor", detail::bucketize},
+    {"aten.cummax.default", detail::cumulative_extreme<true>},
+    {"aten.cummin.default", detail::cumulative_extreme<false>},
+    {"aten.cumprod.default", detail::cumprod},
+    {"aten.linalg_inv_ex.default", detail::inverse},
+    {"aten.logcumsumexp.default", detail::logcumsumexp},
+    {"aten.searchsorted.Scalar", detail::searchsorted, Aliasing::none, true},
+    {"aten.searchsorted.Tensor", detail::searchsorted},
+});
+
+}  // namespace davit::portable_kernels
