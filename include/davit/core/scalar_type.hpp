@@ -182,28 +182,6 @@ inline constexpr std::array<ScalarTypeName, 20> scalar_type_names{{
   return type != ScalarType::undefined && !is_complex(type) && !is_floating(type);
 }
 
-/// The type torch computes a result of two operands in, by category and width.
-/// Source: c10::promoteTypes.
-[[nodiscard]] constexpr ScalarType promote(ScalarType a, ScalarType b) noexcept {
-  if (a == b) return a;
-  if (a == ScalarType::undefined) return b;
-  if (b == ScalarType::undefined) return a;
-  const auto category = [](ScalarType t) { return t == ScalarType::bool_ ? 0 : is_integral(t) ? 1 : is_floating(t) ? 2 : 3; };
-  if (category(a) != category(b)) return category(a) > category(b) ? a : b;
-  if (is_integral(a)) {
-    const auto is_unsigned = [](ScalarType t) {
-      return t == ScalarType::uint8 || t == ScalarType::uint16 || t == ScalarType::uint32 || t == ScalarType::uint64;
-    };
-    if (is_unsigned(a) == is_unsigned(b)) return size_of(a) > size_of(b) ? a : b;
-    const ScalarType u = is_unsigned(a) ? a : b;
-    const ScalarType s = is_unsigned(a) ? b : a;
-    if (size_of(s) > size_of(u)) return s;
-    return size_of(u) == 1 ? ScalarType::int16 : size_of(u) == 2 ? ScalarType::int32 : ScalarType::int64;
-  }
-  if (size_of(a) == 2 && size_of(b) == 2) return ScalarType::float32;  // float16 with bfloat16
-  return size_of(a) > size_of(b) ? a : b;
-}
-
 namespace detail {
 template <class T>
 struct ScalarTypeOf;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "davit/core/promote.hpp"
 #include "davit/core/config.hpp"
 #include "davit/lowering/graph_copier.hpp"
 #include "davit/program/operator_call.hpp"
