@@ -25,7 +25,7 @@ class ConstantFolder {
 
   /// Finds what can be folded; false if nothing can.
   [[nodiscard]] bool find() {
-    if (backend_.preprocess == nullptr || backend_.default_spec == nullptr || storage_matters(graph_) || !backend_.is_available()) return false;
+    if (backend_.preprocess == nullptr || backend_.default_spec == nullptr || storage_matters(graph_)) return false;
     const std::span<const Argument> inputs = graph_.args(graph_.root().inputs);
     const std::vector<InputRole> roles = input_roles(program_.signature);
     for (const auto* tensors : {&program_.state_dict, &program_.constants})
@@ -42,7 +42,7 @@ class ConstantFolder {
       any = true;
       for (const Argument& output : graph_.outputs(graph_.nodes[n])) graph_.for_each_value(output, [&](ValueId v) { known_[v] = 1; });
     }
-    if (!any) return false;
+    if (!any || !backend_.is_available()) return false;
     std::vector<std::uint8_t> needed(graph_.values.size(), 0);
     for (NodeId n = 0; n < graph_.nodes.size(); ++n)
       for (const Argument& input : graph_.inputs(graph_.nodes[n]))
