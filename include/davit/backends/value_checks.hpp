@@ -8,11 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
+#include "davit/core/copy_tensor.hpp"
 #include "davit/program/operators/bounds.hpp"
 #include "davit/program/operators/node_arguments.hpp"
 #include "davit/program/operators/normalization.hpp"
@@ -231,12 +234,20 @@ static_assert(std::ranges::is_sorted(growth_rows, {}, &GrowthRow::operator_name)
   std::vector<double> limit(g.values.size(), largest_checked);
   std::vector<std::uint8_t> grown(g.values.size(), 0);
   std::vector<std::uint8_t> not_negative(g.values.size(), 0);
+  std::deque<Tensor> dense;  // of constants that are not
   std::size_t i = 0;
   std::size_t constants = 0;
   for (const Argument& input : g.args(g.root().inputs)) {
     const bool constant = body.roles[i++] == InputRole::constant;
     const Tensor* tensor = constant ? &body.constants[constants++] : nullptr;
     if (tensor == nullptr || !input.is_value()) continue;
+    if (tensor->dtype == ScalarType::float32 && !tensor->view().is_contiguous()) {
+      Tensor copy = Tensor::zeros(tensor->dtype, tensor->sizes);
+      if (!copy.storage.empty()) {
+        copy_tensor(tensor->view(), copy.view());
+        tensor = &dense.emplace_back(std::move(copy));
+      }
+    }
     constant_of[input.value()] = tensor;
     double& most = limit[input.value()] = 0;
     const TensorView view = tensor->view();
@@ -365,6 +376,15 @@ static_assert(std::ranges::is_sorted(growth_rows, {}, &GrowthRow::operator_name)
   for (ValueId v = 0; v < g.values.size(); ++v)
     if (g.values[v].kind != ValueKind::tensor || g.values[v].dtype != ScalarType::float32) checks[v] = ValueCheck::none;
   return checks;
+}
+
+/// True if a constant that is to be looked at is not ordinary: then no run is.
+[[nodiscard]] inline bool constants_are_lost(const ProgramBody& body, const std::vector<ValueCheck>& checks) {
+  const GraphModuleView g = body.graph.view();
+  std::size_t i = 0;
+  for (const Argument& input : g.args(g.root().inputs))
+    if (body.roles[i++] == InputRole::constant && input.is_value() && checks[input.value()] != ValueCheck::none) return true;
+  return false;
 }
 
 }  // namespace davit

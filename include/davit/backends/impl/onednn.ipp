@@ -182,6 +182,7 @@ DAVIT_INLINE Status onednn::run(const Handle& handle, std::span<const EValue> in
     workspace.why = concat(parts...);
     return std::unexpected(Fault(error, at));
   };
+  if (code.always_exact) [[unlikely]] return ws.exact().run(code.body, inputs, outputs, events, workspace.why);
   ws.move_scratch(code, scratch);
   for (std::size_t i = 0; i < code.inputs.size(); ++i) onednn_ops::bind_input(code, ws, code.inputs[i], inputs[i]);
   for (std::size_t i = 0; i < outputs.size(); ++i) {

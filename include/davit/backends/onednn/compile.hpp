@@ -38,7 +38,10 @@ class Compiler {
       if (Result<void> read = read_nodes(); !read) return std::unexpected(std::move(read.error()));
       if (Result<void> placed = place_inputs(); !placed) return std::unexpected(std::move(placed.error()));
       exact_ = exact;
-      if (exact) checks_ = find_value_checks(*body_, false);
+      if (exact) {
+        checks_ = find_value_checks(*body_, false);
+        code_->always_exact = constants_are_lost(*body_, checks_);
+      }
       emit_all();
       return finish();
     } catch (const dnnl::error& e) {

@@ -92,6 +92,7 @@ class Planner : public PlanBuilder {
   void check_values(std::vector<ValueCheck> checks) {
     checks_ = std::move(checks);
     plan.exact = true;
+    plan.always_exact = constants_are_lost(body_, checks_);
     for (const ValueId v : plan.input_values)
       plan.checked_inputs.push_back(v != no_id && checks_[v] != ValueCheck::none ? 1 : 0);
   }

@@ -295,11 +295,13 @@ class MethodLowering {
   PartitionReport* report_ = nullptr;
 };
 
-/// True if a backend before the last, which may answer a copy, has a view of what the program writes in place: the write would
-/// not reach it. Programs that could be functionalized write nothing in place. O(program).
+/// True if a backend before the last, which may answer a copy, has a view of what the program writes in place (which what could be
+/// functionalized does not), and the last one takes every node: the write would not reach the copy. O(program).
 [[nodiscard]] DAVIT_INLINE bool cuts_written_views(GraphModuleView graph, const PartitionResult& partitioning, BackendTables backends) {
   const auto writes_in_place = [&](const Node& node) { return in_place(operator_call(graph, node).target) != InPlace::no; };
   if (std::ranges::none_of(graph.nodes, writes_in_place)) return false;
+  for (NodeId n = 0; n < graph.nodes.size(); ++n)
+    if (!is_control_flow(graph, graph.nodes[n]) && backends.refuses(backends.size() - 1, graph, n) != nullptr) return false;
   InPlaceWrites<> writes(graph);
   for (NodeId n = 0; n < graph.nodes.size(); ++n) {
     const TagId tag = partitioning.tags.nodes[n];

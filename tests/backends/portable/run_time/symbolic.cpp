@@ -43,7 +43,7 @@ TEST_CASE("portable: powers of sizes, also of -1, 0 and 1 to large exponents") {
 TEST_CASE("portable: floors and remainders of floats are Python's") {
   CHECK(of("floordiv", 1.0, 0.1).as_float() == 9);
   CHECK(of("mod", 1.0, 0.1).as_float() == 0.09999999999999995);
-  CHECK(of("mod", 1e20, 3.0).as_float() == 2);
+  CHECK(of("mod", 1e20, 3.0).as_float() == 1);
   CHECK(of("floordiv", -7.5, 2).as_float() == -4);
   CHECK(of("mod", -7.5, 2).as_float() == 0.5);
   CHECK(of("mod", 5, -3.0).as_float() == -1);

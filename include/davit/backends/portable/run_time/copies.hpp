@@ -43,8 +43,16 @@ namespace detail {
 [[nodiscard]] inline ErrorCode fill_with(KernelCall& call, const EValue& number) {
   const TensorView& out = call.output(0);
   std::uint64_t element = 0;
-  if (!store_scalar(number, out.dtype, &element)) return ErrorCode::invalid_dtype;
-  kernels::fill_row(size_of(out.dtype), &element, out.data, out.numel());
+  const ScalarType part = out.dtype == ScalarType::complex64 ? ScalarType::float32 : out.dtype == ScalarType::complex128 ? ScalarType::float64 : out.dtype;
+  if (!store_scalar(number, part, &element)) return ErrorCode::invalid_dtype;
+  const std::int64_t count = out.numel();
+  if (part == out.dtype) {
+    kernels::fill_row(size_of(out.dtype), &element, out.data, count);
+  } else if (count != 0) {  // complex: real parts beside zeros
+    const std::size_t bytes = size_of(part);
+    std::memset(out.data, 0, out.nbytes());
+    for (std::int64_t i = 0; i < count; ++i) std::memcpy(out.as<std::byte>() + static_cast<std::size_t>(2 * i) * bytes, &element, bytes);
+  }
   return ErrorCode::ok;
 }
 /// Fills output 0 with what `values(first, n, block)` writes: n numbers of type `type`, double or int64, from number

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <complex>
 #include <cstdint>
 
 #include "davit/backends/portable/run_time/elementwise_binary.hpp"
@@ -47,6 +48,12 @@ template <template <class> class F>
 template <template <class> class F>
 [[nodiscard]] ErrorCode same_type_op(KernelCall& call) {
   return same_type_function(call, kernels::number_loops<F, 1>);
+}
+/// Of complex numbers: their distance from zero.
+[[nodiscard]] inline ErrorCode absolute(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  if (!is_whole_complex(x.dtype)) return same_type_op<kernels::Absolute>(call);
+  return map_complex(call, real_of(x.dtype), x, x, [](std::complex<double> z, std::complex<double>) -> std::complex<double> { return std::abs(z); });
 }
 /// Integers and bools stay as they are.
 [[nodiscard, gnu::noinline]] inline ErrorCode rounding(KernelCall& call, const Loops& loops) {
@@ -119,7 +126,7 @@ template <template <class> class F>
 }  // namespace detail
 
 inline constexpr auto elementwise_unary_ops = std::to_array<OpRow>({
-    {"aten.abs.default", detail::same_type_op<kernels::Absolute>},
+    {"aten.abs.default", detail::absolute},
     {"aten.acos.default", detail::real_op<kernels::Acos>},
     {"aten.acosh.default", detail::real_op<kernels::Acosh>},
     {"aten.asin.default", detail::real_op<kernels::Asin>},

@@ -191,9 +191,9 @@ class KernelCall {
     const OutputPlace& p = places_[i];
     if (sizes.size() > p.rank_limit)
       return refuse(ErrorCode::invalid_shape, "the operator gives an output of a higher rank than the program declares");
-    if (checked_numel(sizes, max_numel) < 0)
-      return refuse(ErrorCode::out_of_memory, "an output's sizes are negative, or it is too large");
-    for (std::size_t d = 0; d < sizes.size(); ++d) p.sizes[d] = sizes[d];
+    for (std::size_t d = 0; d < sizes.size(); ++d)
+      if ((p.sizes[d] = sizes[d]) < 0) return refuse(ErrorCode::invalid_shape, "an output's size is negative");
+    if (checked_numel(sizes, max_numel) < 0) return refuse(ErrorCode::out_of_memory, "an output is too large");
     outputs_[i] = EValue(TensorView{nullptr, p.sizes, p.strides, static_cast<std::uint8_t>(sizes.size()), dtype});
     return ErrorCode::ok;
   }
