@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../support/data.hpp"
 #include "davit/program/operators.hpp"
 
 using namespace davit;
@@ -78,7 +79,7 @@ TEST_CASE("another name is that of an operator or of a rule") {
 }
 
 TEST_CASE("every composite operator of torch has a rule, is core, or is left out for a reason") {
-  std::ifstream file(DAVIT_TEST_DATA "/composites.txt");
+  std::ifstream file(test_data("composites.txt"));
   REQUIRE(file);
   std::size_t with_rule = 0, count = 0;
   std::vector<std::vector<bool>> excuses;

@@ -275,7 +275,7 @@ inline constexpr RuleFunctionRow rule_functions[] = {
     {"reversed", 1, [](RuleEvaluator&, const Items& a) { return Item::list({a[0].items.rbegin(), a[0].items.rend()}); }},
     {"sorted", 1, [](RuleEvaluator& r, const Items& a) {
        Items out = a[0].items;
-       std::ranges::stable_sort(out, {}, [&](const Item& x) { return r.integer(x); });
+       std::ranges::sort(out, {}, [&](const Item& x) { return r.integer(x); });
        return Item::list(std::move(out));
      }},
     {"flat", 1, [](RuleEvaluator&, const Items& a) {
