@@ -15,7 +15,7 @@ using formats::detail::PickleStream;
 
 TEST_CASE("values are made once and named by id") {
   PickleStream in(bytes_of("opcodes"), "data.pkl");
-  PickleStack stack(in);
+  PickleStack stack(in, 100);
   REQUIRE(stack.push(PickleStack::true_id));
   REQUIRE(stack.push_new({.kind = PickleKind::list}));
   CHECK(stack.size() == 2);
@@ -26,7 +26,7 @@ TEST_CASE("values are made once and named by id") {
 }
 TEST_CASE("a mark hides what is below it") {
   PickleStream in(bytes_of("opcodes"), "data.pkl");
-  PickleStack stack(in);
+  PickleStack stack(in, 100);
   REQUIRE(stack.push(PickleStack::none_id));
   REQUIRE(stack.mark());
   CHECK_FALSE(stack.has(1));
@@ -44,7 +44,7 @@ TEST_CASE("a mark hides what is below it") {
 }
 TEST_CASE("the memo gives back what it was given, and grows no larger than the pickle") {
   PickleStream in(bytes_of("opcodes"), "data.pkl");
-  PickleStack stack(in);
+  PickleStack stack(in, 100);
   CHECK_FALSE(stack.memoize(0));
   REQUIRE(stack.push(PickleStack::true_id));
   CHECK(stack.memoize(6));
