@@ -157,12 +157,12 @@ TEST_CASE("every truncation is an error, or all that is lost is padding") {
 TEST_CASE("another major version is told; another minor version is read") {
   const Bytes bytes = sample();
   PackageHeader header = header_of(bytes);
-  header.major = 2;
+  header.major = package_major + 1;
   header.minor = 5;
   const Error error = error_of(with(bytes, header, sections_of(bytes)));
   CHECK(error.code == ErrorCode::version_mismatch);
-  CHECK(error.what == "the package has format version 2.5, this davit reads 1.x");
-  header.major = 1;
+  CHECK(error.what == "the package has format version 3.5, this davit reads 2.x");
+  header.major = package_major;
   CHECK(read_package(shared(with(bytes, header, sections_of(bytes)))));
 }
 

@@ -93,7 +93,7 @@ TEST_CASE("deflated members cannot claim more than they hold, nor inflate withou
   file.members[1].size = 0xfffffff0;
   CHECK(!opened(file).read("a/first"));
   ZipFile bomb;
-  const std::string zeros(std::size_t{9} << 20, '\0');
+  const std::string zeros(std::size_t{3} << 20, '\0');
   bomb.add_deflated("1", zeros).add_deflated("2", zeros);
   ZipArchive archive = opened(bomb);
   CHECK(archive.read("1").has_value());

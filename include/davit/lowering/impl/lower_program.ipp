@@ -17,10 +17,10 @@
 #include "davit/lowering/fold_constants.hpp"
 #include "davit/lowering/functionalize.hpp"
 #include "davit/lowering/group_nodes.hpp"
+#include "davit/lowering/impl/written_views.ipp"
 #include "davit/lowering/lower_program.hpp"
 #include "davit/lowering/partitioned_graph.hpp"
 #include "davit/lowering/shared_state.hpp"
-#include "davit/program/in_place_writes.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/verify.hpp"
 
@@ -294,26 +294,6 @@ class MethodLowering {
   LoweredMethod out_;
   PartitionReport* report_ = nullptr;
 };
-
-/// True if a backend before the last, which may answer a copy, has a view of what the program writes in place (which what could be
-/// functionalized does not), and the last one takes every node: the write would not reach the copy. O(program).
-[[nodiscard]] DAVIT_INLINE bool cuts_written_views(GraphModuleView graph, const PartitionResult& partitioning, BackendTables backends) {
-  const auto writes_in_place = [&](const Node& node) { return in_place(operator_call(graph, node).target) != InPlace::no; };
-  if (std::ranges::none_of(graph.nodes, writes_in_place)) return false;
-  for (NodeId n = 0; n < graph.nodes.size(); ++n)
-    if (!is_control_flow(graph, graph.nodes[n]) && backends.refuses(backends.size() - 1, graph, n) != nullptr) return false;
-  InPlaceWrites<> writes(graph);
-  for (NodeId n = 0; n < graph.nodes.size(); ++n) {
-    const TagId tag = partitioning.tags.nodes[n];
-    if (tag == no_id || tag >= partitioning.delegations.size() || partitioning.delegations[tag].backend + 1 >= backends.size()) continue;
-    const OperatorCall call = operator_call(graph, graph.nodes[n]);
-    if (view_kind(call.target) == ViewKind::none) continue;
-    bool written = false;
-    for (const Argument& output : call.outputs) graph.for_each_value(output, [&](ValueId v) { written = written || writes.is_written(v); });
-    if (written) return true;
-  }
-  return false;
-}
 
 [[nodiscard]] DAVIT_INLINE Result<LoweredProgram> lower_methods(BackendTables backends, std::span<const ProgramMethod> methods,
                                                                 std::span<const PartitionCall> calls, const LowerOptions& options,

@@ -126,7 +126,9 @@ namespace detail {
   if (!detail::ints_of(call.list(1), sizes)) return call.refuse(ErrorCode::invalid_argument, "sizes must be integers");
   if (!call.has(2) && std::ranges::equal(sizes.span(), x.sizes())) return call.alias(0, x, x.sizes(), x.strides());
   const std::int64_t count = davit::checked_numel(sizes, max_numel);
-  if (count < 0) return call.refuse(ErrorCode::out_of_memory, "the sizes are negative or too large");
+  for (const std::int64_t size : sizes.span())
+    if (size < 0) return call.refuse(ErrorCode::invalid_shape, "a size is negative");
+  if (count < 0) return call.refuse(ErrorCode::out_of_memory, "the sizes are too large");
   Sizes strides;
   const auto format = static_cast<MemoryFormat>(call.integer(2, static_cast<std::int64_t>(MemoryFormat::contiguous)));
   if (!detail::format_strides(format, sizes, strides))
