@@ -22,7 +22,7 @@ constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
 /// The names of the values that are to be looked at, separated by spaces.
 [[nodiscard]] std::string checked(const ExportedProgram& program, bool products_lose = false) {
-  const auto lowered = to_backend<portable>(program, {});
+  const auto lowered = to_backend<portable>(program, portable::CompileSpec{});
   if (!lowered) return to_string(lowered.error());
   const ProgramBody& body = *handle_of<portable>(lowered->methods()[0].delegates[0]).code->body;
   std::string names;
