@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <limits>
 #include <utility>
 
@@ -125,7 +126,7 @@ DAVIT_INLINE Item RuleEvaluator::unary(Scope& s) {
       }
       b = std::clamp(b, std::min(a, count), count);
       a = std::min(a, count);
-      out = Item::list({out.items.begin() + a, out.items.begin() + b});
+      out = Item::list({out.items.begin() + static_cast<std::ptrdiff_t>(a), out.items.begin() + static_cast<std::ptrdiff_t>(b)});
     }
   }
   return out;
@@ -151,7 +152,7 @@ DAVIT_INLINE Item RuleEvaluator::primary(Scope& s) {
       skip(s);
       const std::size_t before = s.at;
       std::string_view keyword;
-      if (detail::is_word(s.text[s.at])) {
+      if (s.at < s.text.size() && detail::is_word(s.text[s.at])) {
         keyword = identifier(s);
         if (!take(s, "=") || s.text.substr(s.at).starts_with('=')) {
           keyword = {};
@@ -220,7 +221,7 @@ DAVIT_INLINE Item RuleEvaluator::bracket(Scope& s) {
   skip(s);
   const std::size_t before = s.at;
   std::vector<Item> items;
-  if (detail::is_word(s.text[s.at])) {
+  if (s.at < s.text.size() && detail::is_word(s.text[s.at])) {
     const std::string_view name = identifier(s);
     if (take(s, "in ")) {
       const Item list = expression(s);
