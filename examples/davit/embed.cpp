@@ -11,12 +11,11 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "core_ir.hpp"
 #include "davit/backends/portable/embed.hpp"
 #include "davit/formats/embed_program.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/pt2.hpp"
-#include "davit/lowering/decompose.hpp"
-#include "davit/program/verify.hpp"
 
 namespace tool {
 
@@ -48,9 +47,8 @@ using namespace davit;
 [[nodiscard]] Result<void> embed_model(const EmbedCommand& options) {
   Result<ExportedProgram> program = formats::read_pt2(options.model);
   if (!program) return std::unexpected(program.error());
-  if (const std::vector<Error> violations = verify(*program, {.allow_unknown_operators = true}); !violations.empty())
-    return std::unexpected(violations.front());
-  program = run_decompositions(*program, {.keeps = &embeds_whole});
+  program = core_ir(*program, {.keeps = &embeds_whole});
+  if (!program) return std::unexpected(program.error());
   formats::EmbedOptions how;
   how.name = options.name.empty() ? std::filesystem::path(options.model).stem().string() : options.name;
   how.layout = options.layout == "output_inner" ? WeightLayout::output_inner : WeightLayout::contiguous;

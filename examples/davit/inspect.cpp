@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "core_ir.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/formats/signature_queries.hpp"
-#include "davit/lowering/decompose.hpp"
 #include "davit/program/printer.hpp"
 #include "davit/program/verify.hpp"
 
@@ -49,11 +49,11 @@ int inspect(const InspectOptions& options) {
     return 0;
   }
   if (!options.ir.empty()) {
-    if (const auto violations = davit::verify(*program, {.allow_unknown_operators = true}); !violations.empty()) {
-      std::fprintf(stderr, "davit: %s\n", davit::to_string(violations.front()).c_str());
+    program = core_ir(*program);
+    if (!program) {
+      std::fprintf(stderr, "davit: %s\n", davit::to_string(program.error()).c_str());
       return 2;
     }
-    *program = davit::run_decompositions(*program);
   }
   const davit::GraphModuleView graph = program->view();
   if (options.graph || !options.ir.empty()) {

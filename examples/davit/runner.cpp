@@ -5,19 +5,17 @@
 #include <cstdint>
 #include <filesystem>
 #include <string_view>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "backends.hpp"
 #include "choose_partitioner.hpp"
+#include "core_ir.hpp"
 #include "davit/choosing/choosing_partitioner.hpp"
 #include "davit/choosing/measuring_partitioner.hpp"
 #include "davit/formats/package.hpp"
-#include "davit/lowering/decompose.hpp"
 #include "davit/lowering/to_backend.hpp"
-#include "davit/program/verify.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/testing/redirected_partitioner.hpp"
 #include "tool_tracer.hpp"
@@ -102,14 +100,11 @@ Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoic
                                                                                         : SharedConstants::share,
                              .require_full_delegation = choice.full_delegation,
                              .keep_originals = choice.keep_originals};
-  std::optional<ExportedProgram> core;
-  if (choice.ir == "core") {
-    if (const std::vector<Error> violations = verify(program, {.allow_unknown_operators = true}); !violations.empty())
-      return std::unexpected(violations.front());
-    core = run_decompositions(program);
-  }
+  Result<ExportedProgram> core;
+  if (choice.ir == "core") core = core_ir(program);
+  if (!core) return std::unexpected(std::move(core.error()));
   Result<LoweredProgram> lowered = with_partitioner(
-      choice, [&](const auto& partitioner) { return to_backend(core ? *core : program, partitioner, options, diagnostics); });
+      choice, [&](const auto& partitioner) { return to_backend(choice.ir == "core" ? *core : program, partitioner, options, diagnostics); });
   if (!lowered) return std::unexpected(std::move(lowered.error()));
   if (Result<void> written = choice.costs->write(); !written) return std::unexpected(std::move(written.error()));
   return Sessions::start(std::move(lowered), choice.limits, trace);

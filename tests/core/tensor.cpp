@@ -114,3 +114,18 @@ TEST_CASE("a tensor of more elements than memory can have has no storage") {
   std::vector<float> two(2);
   CHECK(!tensor(two, {3, 6148914691236517206}));
 }
+TEST_CASE("keep_tensor: what lies in a storage is a part of it, the rest is copied in its layout") {
+  const Tensor whole = *owned_tensor<float>({0, 1, 2, 3, 4, 5}, {2, 3});
+  const std::int64_t sizes[] = {2, 2};
+  const std::int64_t strides[] = {1, 3};
+  const TensorView view{whole.view().as<float>() + 1, sizes, strides, 2, ScalarType::float32};
+  const Tensor part = keep_tensor(view, whole.storage);
+  CHECK(part.storage.data() == whole.storage.data());
+  CHECK(part.storage_offset == 1);
+  const Tensor copy = keep_tensor(view);
+  CHECK(!whole.storage.holds(copy.view().data));
+  CHECK(copy.strides == std::vector<std::int64_t>{1, 3});
+  CHECK(copy.view().as<float>()[4] == 5);
+  const std::int64_t none[] = {0, 2};
+  CHECK(keep_tensor({nullptr, none, strides, 2, ScalarType::float32}, whole.storage).storage.empty());
+}

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../support/error_of.hpp"
 #include "../support/toy_backend.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
@@ -16,15 +17,10 @@ using support::B;
 using support::ByHand;
 using support::Draft;
 using support::Toys;
+using support::error_of;
 using Floats = std::vector<float>;
 
 namespace {
-
-template <class R>
-Error error_of(const R& result) {
-  REQUIRE(!result);
-  return result.error();
-}
 
 Session session_of(Result<LoweredProgram> lowered) {
   REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));

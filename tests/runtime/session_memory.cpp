@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../support/count_allocations.hpp"
+#include "../support/error_of.hpp"
 #include "../support/filling_backend.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
@@ -22,6 +23,7 @@ using support::B;
 using support::ByHand;
 using support::Draft;
 using support::Toys;
+using support::error_of;
 using Floats = std::vector<float>;
 
 namespace {
@@ -39,11 +41,6 @@ struct Fillings {
   Fillings(const Fillings&) = delete;
 };
 
-template <class R>
-Error error_of(const R& result) {
-  REQUIRE(!result);
-  return result.error();
-}
 template <class P>
 auto lower(const ExportedProgram& program, const P& partitioner) {
   auto lowered = to_backend(program, partitioner);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../support/error_of.hpp"
 #include "../support/toy_backend.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
@@ -19,15 +20,10 @@ using support::Draft;
 using support::Sizes;
 using support::Toys;
 using support::Two;
+using support::error_of;
 using Floats = std::vector<float>;
 
 namespace {
-
-template <class R>
-Error error_of(const R& result) {
-  REQUIRE(!result);
-  return result.error();
-}
 
 /// The program split: operators that `other` names go to toy1, the rest to toy0.
 LoweredProgram split(const ExportedProgram& program, std::string_view other = "mul") {

@@ -19,18 +19,6 @@ enum class InputRole : std::uint8_t {
   object,    ///< a custom object
 };
 
-/// True if an output of the program is the new value of the buffer or parameter `name`, or if it changes in another way.
-/// O(outputs).
-[[nodiscard]] constexpr bool is_mutated(const ExportGraphSignature& signature, std::string_view name) noexcept {
-  for (const OutputSpec& spec : signature.output_specs) {
-    const OutputKind k = kind(spec);
-    if ((k == OutputKind::buffer_mutation || k == OutputKind::parameter_mutation) && *target(spec) == name) return true;
-  }
-  for (const Name& unlisted : signature.unlisted_state)
-    if (unlisted == name) return true;
-  return false;
-}
-
 /// The role of every graph input, in order. The inputs of a delegate call are those with role `state` or `user`, in
 /// this order. O(n log n) for n inputs and outputs.
 template <class = void>

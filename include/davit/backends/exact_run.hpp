@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,6 +16,10 @@
 #include "davit/core/copy_tensor.hpp"
 
 namespace davit {
+
+/// Whether programs of backend B whose compile spec does not say so may lose NaN and infinities.
+template <class B>
+inline constinit std::atomic<bool> default_fast_math{false};
 
 /// Runs a partition of another backend on portable's kernels: what a library does that loses NaN and infinities falls back on
 /// where it has met some (value_checks.hpp). Compiled when it is first needed, kept by a session; takes heap memory then.

@@ -47,6 +47,11 @@ class SharedBytes {
   [[nodiscard]] constexpr const std::byte* data() const noexcept { return bytes_.data(); }
   [[nodiscard]] constexpr std::size_t size() const noexcept { return bytes_.size(); }
   [[nodiscard]] constexpr bool empty() const noexcept { return bytes_.empty(); }
+  /// True if the address is that of one of the bytes.
+  [[nodiscard]] bool holds(const void* address) const noexcept {
+    const auto* const at = static_cast<const std::byte*>(address);
+    return at >= data() && at < data() + size();
+  }
 
   /// A part of these bytes that shares the owner; requires offset + count <= size().
   [[nodiscard]] constexpr SharedBytes part(std::size_t offset, std::size_t count) const noexcept {

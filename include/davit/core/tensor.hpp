@@ -113,6 +113,10 @@ template <class T>
   return owned_tensor(std::move(elements), std::span<const std::int64_t>(sizes.begin(), sizes.size()));
 }
 
+/// What a view shows, as a tensor that lasts: a part of `storage` if it begins there, else a copy in the same layout, which has
+/// no storage if there is no memory. O(1), or O(bytes that the view reaches over).
+[[nodiscard]] Tensor keep_tensor(const TensorView& view, const SharedBytes& storage = {});
+
 /// Bytes from the start of a storage that a tensor of these sizes and strides touches, or -1 on overflow or a
 /// negative size or stride.
 [[nodiscard]] constexpr std::int64_t storage_extent(std::span<const std::int64_t> sizes,

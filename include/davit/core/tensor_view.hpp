@@ -62,6 +62,11 @@ struct TensorView {
     }
     return true;
   }
+  /// The element that lies `elements` behind the first one (a sum of indices times strides); null where a tensor without
+  /// elements has no memory.
+  [[nodiscard]] std::byte* element_at(std::int64_t elements) const noexcept {
+    return data == nullptr ? nullptr : static_cast<std::byte*>(data) + elements * static_cast<std::int64_t>(size_of(dtype));
+  }
   /// The elements as `T`; the caller has checked `dtype`.
   template <class T>
   [[nodiscard]] T* as() const noexcept {

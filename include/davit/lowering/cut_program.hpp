@@ -16,6 +16,9 @@
 
 namespace davit {
 
+/// What a value is where it is passed: a tensor, a symbolic number, a custom object.
+[[nodiscard]] UserArgument user_argument(GraphModuleView graph, ValueId v);
+
 /// Cuts a program along its partitions: a program per tag, and the parent that calls them.
 ///
 /// Built once in O(program); a submodule costs O(its size). The program and the tags must be checked, every node but control
@@ -90,7 +93,6 @@ class ProgramCutter {
   void add_tensor(ExportedProgram& out, std::uint32_t spec, bool copy);
   /// Adds an input that is passed at each call.
   void pass_in(ExportedProgram& out, ValueId v);
-  [[nodiscard]] UserArgument user_argument(ValueId v) const;
   void mutations(ExportedProgram& out, TagId tag, std::vector<Argument>& outputs) const;
   void add_ranges(ExportedProgram& out) const;
 

@@ -29,9 +29,7 @@ class Dependencies {
  public:
   /// O(nodes + edges); where nothing is written in place, a scan of the nodes.
   constexpr explicit Dependencies(GraphModuleView graph) : graph_(graph) {
-    bool any = false;
-    for (const Node& node : graph.nodes) any = any || in_place(operator_call(graph, node).target) != InPlace::no;
-    if (any) follow_memory();
+    if (writes_in_place(graph)) follow_memory();
   }
 
   /// Calls `visit(NodeId)` for each node that `node` needs, once per reason.

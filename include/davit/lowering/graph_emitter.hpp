@@ -108,6 +108,7 @@ class GraphEmitter {
   [[nodiscard]] bool is_original(NodeId n) const noexcept { return kept_[n - old_nodes_] != 0; }
 
   GraphBuilder tables_;
+  std::vector<ValueId> ints_;  ///< symbolic ones, in the order of their ids
   std::size_t old_nodes_ = 0;
   std::uint64_t prefix_ = 0;   ///< new names begin with "d<prefix>_"
   std::uint64_t names_ = 0;

@@ -43,6 +43,13 @@ enum class InPlace : std::uint8_t {
   return target.substr(last + 1) == "out" ? InPlace::out : InPlace::no;
 }
 
+/// True if an operator of the program writes to its arguments. O(nodes).
+[[nodiscard]] constexpr bool writes_in_place(GraphModuleView graph) noexcept {
+  for (const Node& node : graph.nodes)
+    if (in_place(operator_call(graph, node).target) != InPlace::no) return true;
+  return false;
+}
+
 /// True if an operator of the program writes to its arguments, or asks how they lie in memory: then a copy of a value is
 /// not as good as the value itself. O(nodes).
 [[nodiscard]] constexpr bool storage_matters(GraphModuleView graph) noexcept {

@@ -8,6 +8,7 @@
 
 #include "davit/lowering/group_nodes.hpp"
 #include "davit/lowering/partitioning.hpp"
+#include "davit/testing/program_recipe.hpp"
 
 namespace davit::testing {
 
@@ -33,7 +34,7 @@ struct AlternatingPartitioner {
     std::vector<std::uint32_t> classes(graph.nodes.size(), no_id);
     std::uint32_t next = 0;
     for (NodeId n = 0; n < graph.nodes.size(); ++n)
-      if (!is_control_flow(graph, graph.nodes[n])) classes[n] = taker(graph, n, dealt, seed == 0 ? next++ : drawn(n));
+      if (!is_control_flow(graph, graph.nodes[n])) classes[n] = taker(graph, n, dealt, seed == 0 ? next++ : static_cast<std::uint32_t>(Random(seed + n).next()));
     const NodeGroups groups = group_nodes(graph, classes, static_cast<std::uint32_t>(dealt.size()));
     for (std::uint32_t g = 0; g < groups.count(); ++g)
       out.add(concat(List::name(dealt[groups.class_of_group[g]]), "_", g), Delegation{.backend = dealt[groups.class_of_group[g]]});
@@ -42,11 +43,6 @@ struct AlternatingPartitioner {
   }
 
  private:
-  [[nodiscard]] std::uint32_t drawn(NodeId n) const noexcept {
-    std::uint64_t z = (seed + n) * 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 29) * 0xbf58476d1ce4e5b9u;
-    return static_cast<std::uint32_t>(z >> 40);
-  }
   /// Which of `dealt` gets the node: the first from `turn` on that takes it.
   [[nodiscard]] static std::uint32_t taker(GraphModuleView graph, NodeId node, const std::vector<std::uint32_t>& dealt,
                                            std::uint32_t turn) {

@@ -300,15 +300,8 @@ class EagerProgram {
   [[nodiscard]] EagerValue kept(const EValue& made, const Step& step) const {
     const TensorView* tensor = made.tensor_if();
     if (tensor == nullptr) return {made};
-    const auto* data = static_cast<const std::byte*>(tensor->data);
-    for (const ValueId v : step.inputs) {
-      if (!values_[v].tensor || tensor->numel() == 0) continue;
-      const SharedBytes& storage = values_[v].tensor->storage;
-      if (data < storage.data() || data >= storage.data() + storage.size()) continue;
-      return {.tensor = Tensor{.dtype = tensor->dtype, .sizes = {tensor->sizes().begin(), tensor->sizes().end()},
-                               .strides = {tensor->strides().begin(), tensor->strides().end()},
-                               .storage_offset = (data - storage.data()) / static_cast<std::int64_t>(size_of(tensor->dtype)), .storage = storage}};
-    }
+    for (const ValueId v : step.inputs)
+      if (values_[v].tensor && values_[v].tensor->storage.holds(tensor->data)) return {.tensor = keep_tensor(*tensor, values_[v].tensor->storage)};
     return {.tensor = copy_of(*tensor)};
   }
 

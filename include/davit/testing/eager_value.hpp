@@ -2,9 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <optional>
 
 #include "davit/core/evalue.hpp"
@@ -21,14 +18,7 @@ struct EagerValue {
 };
 
 /// A storage of its own with the same elements, as far as the view reaches, in the same layout.
-[[nodiscard]] inline Tensor copy_of(const TensorView& view) {
-  Tensor out{.dtype = view.dtype, .sizes = {view.sizes().begin(), view.sizes().end()}, .strides = {view.strides().begin(), view.strides().end()},
-             .storage = {}};
-  const std::int64_t extent = storage_extent(out.sizes, out.strides, 0, size_of(view.dtype));
-  out.storage = SharedBytes::allocate(extent < 0 ? 0 : static_cast<std::size_t>(extent));
-  if (extent > 0) std::memcpy(out.storage.writable(), view.data, static_cast<std::size_t>(extent));
-  return out;
-}
+[[nodiscard]] inline Tensor copy_of(const TensorView& view) { return keep_tensor(view); }
 [[nodiscard]] inline Tensor copy_of(const Tensor& tensor) { return copy_of(tensor.view()); }
 [[nodiscard]] inline EagerValue copy_of(const EagerValue& value) {
   return value.tensor ? EagerValue{.tensor = copy_of(*value.tensor)} : value;

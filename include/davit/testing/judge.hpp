@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "davit/core/copy_tensor.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/testing/compare.hpp"
 #include "davit/testing/eager.hpp"
@@ -29,11 +30,6 @@ struct JudgeOptions {
 
 namespace detail {
 
-[[nodiscard]] inline Tensor clone(const TensorView& view) {
-  Tensor out = Tensor::zeros(view.dtype, view.sizes());
-  copy_tensor(view, out.view());
-  return out;
-}
 [[nodiscard]] inline std::vector<EValue> state_of(const Session& session) {
   std::vector<EValue> out;
   for (const NamedTensor& entry : session.state()) out.emplace_back(entry.tensor);
@@ -63,7 +59,7 @@ namespace detail {
     const std::string place = "run " + std::to_string(run) + ", ";
     const std::vector<Tensor>& own = given.emplace_back(random_program.user_inputs(run));
     std::vector<Tensor> expected_inputs;
-    for (const Tensor& each : own) expected_inputs.push_back(detail::clone(each.view()));
+    for (const Tensor& each : own) expected_inputs.push_back(copy_of(each.view()));
     std::vector<EValue> inputs;
     for (std::size_t i = 0; i < own.size(); ++i) {
       inputs.emplace_back(own[i].view());
@@ -75,7 +71,7 @@ namespace detail {
       if (std::ranges::any_of(std::span(inputs).first(i), [&](const EValue& other) { return overlap(fed, footprint(other.tensor())); })) continue;
       if (std::ranges::any_of(session->state(), [&](const NamedTensor& entry) { return overlap(fed, footprint(entry.tensor.view())); })) continue;
       inputs[i] = answered[k];
-      expected_inputs[i] = detail::clone(last[k].tensor->view());
+      expected_inputs[i] = copy_of(last[k].tensor->view());
     }
     std::vector<EValue> expected_values(expected_inputs.begin(), expected_inputs.end());
     Result<std::vector<EagerValue>> expected = eager.run(expected_values);

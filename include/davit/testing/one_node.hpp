@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "davit/lowering/cut_program.hpp"
 #include "davit/program/exported_program.hpp"
 
 namespace davit::testing {
@@ -56,27 +57,18 @@ struct OneNode {
   const Range outputs = append(step.outputs);
   for (const ValueId v : step.outputs) own.values[v].producer = 0;
   own.graphs.push_back({.inputs = inputs, .outputs = outputs, .nodes = {0, 1}});
-  const auto argument = [&](ValueId v) -> UserArgument {
-    const Name name = Name::own(graph.name(v));
-    switch (graph.values[v].kind) {
-      case ValueKind::sym_int: return SymIntArgument{name};
-      case ValueKind::sym_float: return SymFloatArgument{name};
-      case ValueKind::sym_bool: return SymBoolArgument{name};
-      default: return TensorArgument{name};
-    }
-  };
   for (const ValueId v : step.inputs) {
     if (graph.values[v].kind == ValueKind::token) {
       out.signature.input_specs.push_back(InputTokenSpec{TokenArgument{Name::own(graph.name(v))}});
     } else {
-      out.signature.input_specs.push_back(UserInputSpec{argument(v)});
+      out.signature.input_specs.push_back(UserInputSpec{user_argument(graph, v)});
     }
   }
   for (const ValueId v : step.outputs) {
     if (graph.values[v].kind == ValueKind::token) {
       out.signature.output_specs.push_back(OutputTokenSpec{TokenArgument{Name::own(graph.name(v))}});
     } else {
-      out.signature.output_specs.push_back(UserOutputSpec{argument(v)});
+      out.signature.output_specs.push_back(UserOutputSpec{user_argument(graph, v)});
     }
   }
   return step;

@@ -108,7 +108,7 @@ DAVIT_INLINE void onednn::set_threads(std::uint32_t threads) noexcept {
 }
 
 DAVIT_INLINE void onednn::set_fast_math(bool may) noexcept {
-  onednn_ops::default_fast_math() = may;
+  default_fast_math<onednn> = may;
 }
 
 DAVIT_INLINE bool onednn::is_available() noexcept {
@@ -146,7 +146,7 @@ DAVIT_INLINE Result<onednn::Handle> onednn::compile(const Processed& processed, 
                                  .what = "oneDNN does not work on this machine",
                                  .fix = "install libdnnl 2.6 or later"});
   const int threads = spec.threads != 0 ? static_cast<int>(spec.threads) : onednn_ops::default_threads().load();
-  Result<std::shared_ptr<const onednn_ops::Code>> code = onednn_ops::Compiler(processed.body).run(threads, !spec.fast_math && !onednn_ops::default_fast_math());
+  Result<std::shared_ptr<const onednn_ops::Code>> code = onednn_ops::Compiler(processed.body).run(threads, !spec.fast_math && !default_fast_math<onednn>);
   if (!code) {
     code.error().backend = name;
     return std::unexpected(std::move(code.error()));

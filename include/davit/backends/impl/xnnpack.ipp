@@ -38,10 +38,6 @@ struct Code {
   static std::atomic<std::uint32_t> threads{1};
   return threads;
 }
-[[nodiscard]] DAVIT_INLINE std::atomic<bool>& default_fast_math() noexcept {
-  static std::atomic<bool> may{false};
-  return may;
-}
 
 }  // namespace xnnpack_parts
 
@@ -50,7 +46,7 @@ DAVIT_INLINE void xnnpack::set_threads(std::uint32_t threads) noexcept {
 }
 
 DAVIT_INLINE void xnnpack::set_fast_math(bool may) noexcept {
-  xnnpack_parts::default_fast_math() = may;
+  default_fast_math<xnnpack> = may;
 }
 
 DAVIT_INLINE bool xnnpack::is_available() noexcept {
@@ -79,7 +75,7 @@ DAVIT_INLINE Result<xnnpack::Handle> xnnpack::compile(const Processed& processed
                                  .what = "XNNPACK does not run on this machine",
                                  .fix = "name another backend"});
   Result<xnnpack_parts::Plan> plan = xnnpack_parts::make_plan(
-      *processed.body, spec.int8_kernels, !spec.fast_math && !xnnpack_parts::default_fast_math());
+      *processed.body, spec.int8_kernels, !spec.fast_math && !default_fast_math<xnnpack>);
   if (!plan) return std::unexpected(std::move(plan.error()));
   const auto code = std::make_shared<xnnpack_parts::Code>(
       processed.body, *std::move(plan),

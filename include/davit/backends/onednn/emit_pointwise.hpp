@@ -69,7 +69,7 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
       pd = row_major;
     }
   }
-  if (!pd || (is_reference(pd) && !chain.tail.empty()) || !operands_fit(*tail, pd.dst_desc())) return false;
+  if (!is_usable(pd, chain, *tail)) return false;
   // over padded blocks oneDNN 2.6 carries post-operations out twice if it writes where it reads
   const bool padded = md.get_size() != plain(dims).get_size();
   const bool in_place = pd.dst_desc() == md && op.inputs[0] != op.inputs[1] && b.is_last_use(op.inputs[0]) &&

@@ -59,7 +59,7 @@ namespace detail {
       convolution_layouts(op, b.place_of(op.inputs[0]), source_dims, destination_dims);
   if (!pd) pd = try_with(source_md, tail->depthwise == nullptr ? destination_md : any(destination_dims));
   if (!pd || is_reference(pd)) pd = try_with(any(source_dims), any(destination_dims));
-  if (!pd || (is_reference(pd) && !chain.tail.empty()) || !operands_fit(*tail, pd.dst_desc())) return false;
+  if (!is_usable(pd, chain, *tail)) return false;
   const auto [weight, bias] = detail::convolution_parameters(b, op, chain.norm, pd.weights_desc());
   if (biased) tail->roles.push_back({DNNL_ARG_BIAS, bias});
   if (tail->depthwise != nullptr) {
@@ -132,7 +132,7 @@ namespace detail {
     const auto pd = describe<dnnl::inner_product_forward>(
         tail->attributes, dnnl::prop_kind::forward_inference, any(source_dims), any({columns, inner}),
         biased ? plain({columns}) : MemoryDesc(), plain(destination_dims));
-    if (!pd || (is_reference(pd) && !chain.tail.empty()) || !operands_fit(*tail, pd.dst_desc())) return false;
+    if (!is_usable(pd, chain, *tail)) return false;
     const Place weight = b.reordered(op.transposed ? as_is : permuted(as_is, {1, 0}), pd.weights_desc());
     const Place source = b.reordered(b.viewed(b.place_of(op.inputs[0]), source_dims), pd.src_desc());
     if (biased) tail->roles.push_back({DNNL_ARG_BIAS, b.parameter(op.inputs[2], {columns})});
@@ -143,7 +143,7 @@ namespace detail {
     const Place weight = op.transposed ? permuted(as_is, {1, 0}) : as_is;
     const auto pd = describe<dnnl::matmul>(tail->attributes, plain(source_dims), weight.md,
                                            biased ? plain({1, columns}) : MemoryDesc(), plain(destination_dims));
-    if (!pd || (is_reference(pd) && !chain.tail.empty()) || !operands_fit(*tail, pd.dst_desc())) return false;
+    if (!is_usable(pd, chain, *tail)) return false;
     const Place source = b.viewed(b.row_major(b.place_of(op.inputs[0])), source_dims);
     if (biased) tail->roles.push_back({DNNL_ARG_BIAS, b.parameter(op.inputs[2], {1, columns})});
     to = destination(b, *tail, pd.dst_desc());
@@ -180,7 +180,7 @@ namespace detail {
                       : dnnl::matmul::primitive_desc();
   const bool as_is = pd && !is_reference(pd);
   if (!as_is) pd = describe<dnnl::matmul>(tail->attributes, plain(dims_a), plain(dims_b), MemoryDesc(), plain(dims));
-  if (!pd || (is_reference(pd) && !chain.tail.empty()) || !operands_fit(*tail, pd.dst_desc())) return false;
+  if (!is_usable(pd, chain, *tail)) return false;
   const Place source = as_is ? first : ranked(b.row_major(first));
   const Place weight = as_is ? second : ranked(b.row_major(second));
   const Place to = destination(b, *tail, pd.dst_desc());

@@ -101,6 +101,11 @@ namespace detail {
     return dims_of(md) != dims_of(destination) || md == destination || (is_row_major(md) && is_row_major(destination));
   });
 }
+/// Whether the library has a primitive with this tail, that is fast and right.
+template <class PrimitiveDesc>
+[[nodiscard]] bool is_usable(const PrimitiveDesc& pd, const ChainView& chain, const Tail& tail) {
+  return pd && (chain.tail.empty() || !is_reference(pd)) && operands_fit(tail, pd.dst_desc());
+}
 
 /// Where the primitive writes: over the value that it is added to, or to a new place.
 [[nodiscard]] inline Place destination(Builder& b, const Tail& tail, const MemoryDesc& md) {

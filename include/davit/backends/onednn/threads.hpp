@@ -60,10 +60,5 @@ class ThreadScope {
   static std::atomic<int> threads{1};
   return threads;
 }
-/// Whether programs whose compile spec does not say so may lose NaN and infinities.
-[[nodiscard]] inline std::atomic<bool>& default_fast_math() noexcept {
-  static std::atomic<bool> may{false};
-  return may;
-}
 
 }  // namespace davit::onednn_ops

@@ -14,6 +14,20 @@ DAVIT_INLINE Tensor Tensor::zeros(ScalarType dtype, std::span<const std::int64_t
   return tensor;
 }
 
+DAVIT_INLINE Tensor keep_tensor(const TensorView& view, const SharedBytes& storage) {
+  Tensor tensor{.dtype = view.dtype, .sizes = {view.sizes().begin(), view.sizes().end()}, .strides = {view.strides().begin(), view.strides().end()},
+                .storage = {}};
+  const std::int64_t extent = storage_extent(tensor.sizes, tensor.strides, 0, size_of(view.dtype));
+  if (extent <= 0) return tensor;
+  if (storage.holds(view.data)) {
+    tensor.storage = storage;
+    tensor.storage_offset = (static_cast<const std::byte*>(view.data) - storage.data()) / static_cast<std::ptrdiff_t>(size_of(view.dtype));
+  } else {
+    tensor.storage = SharedBytes::copy_of({static_cast<const std::byte*>(view.data), static_cast<std::size_t>(extent)});
+  }
+  return tensor;
+}
+
 namespace detail {
 
 DAVIT_INLINE Result<void> check_elements(const TensorView& tensor, ScalarType dtype, std::string_view what) {

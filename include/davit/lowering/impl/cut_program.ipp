@@ -67,7 +67,7 @@ DAVIT_INLINE ExportedProgram ProgramCutter::submodule(TagId tag) {
     if (i < made_tokens) {
       out.signature.output_specs.push_back(OutputTokenSpec{TokenArgument{name(v)}});
     } else {
-      out.signature.output_specs.push_back(UserOutputSpec{user_argument(v)});
+      out.signature.output_specs.push_back(UserOutputSpec{user_argument(graph_, v)});
     }
   }
   if (made_tokens == call.outputs.size()) mutations(out, tag, outputs);
@@ -332,17 +332,18 @@ DAVIT_INLINE void ProgramCutter::pass_in(ExportedProgram& out, ValueId v) {
   if (graph_.values[v].kind == ValueKind::token) {
     out.signature.input_specs.push_back(InputTokenSpec{TokenArgument{name(v)}});
   } else {
-    out.signature.input_specs.push_back(UserInputSpec{user_argument(v)});
+    out.signature.input_specs.push_back(UserInputSpec{user_argument(graph_, v)});
   }
 }
 
-DAVIT_INLINE UserArgument ProgramCutter::user_argument(ValueId v) const {
-  switch (graph_.values[v].kind) {
-    case ValueKind::sym_int: return SymIntArgument{name(v)};
-    case ValueKind::sym_float: return SymFloatArgument{name(v)};
-    case ValueKind::sym_bool: return SymBoolArgument{name(v)};
-    case ValueKind::custom_obj: return CustomObjArgument{name(v), Name::own(graph_.str(graph_.values[v].class_fqn))};
-    default: return TensorArgument{name(v)};
+DAVIT_INLINE UserArgument user_argument(GraphModuleView graph, ValueId v) {
+  const Name name = Name::own(graph.name(v));
+  switch (graph.values[v].kind) {
+    case ValueKind::sym_int: return SymIntArgument{name};
+    case ValueKind::sym_float: return SymFloatArgument{name};
+    case ValueKind::sym_bool: return SymBoolArgument{name};
+    case ValueKind::custom_obj: return CustomObjArgument{name, Name::own(graph.str(graph.values[v].class_fqn))};
+    default: return TensorArgument{name};
   }
 }
 

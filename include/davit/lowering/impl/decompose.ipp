@@ -34,9 +34,13 @@ enum class Wish : std::uint8_t {
   go_if_gone,    ///< if nothing takes its place: it answers its argument
   go_if_gained,  ///< if backends before the last take the parts
 };
+/// How many backends may take a node whole.
+[[nodiscard]] DAVIT_INLINE std::size_t taker_count(const DecomposeOptions& options) noexcept {
+  return options.order.empty() ? options.backends.size() : options.order.size();
+}
 /// The position, by preference, of the first backend that takes a node; their number if none does.
 [[nodiscard]] DAVIT_INLINE std::size_t first_taker(GraphModuleView graph, NodeId n, const DecomposeOptions& options) {
-  const std::size_t count = options.order.empty() ? options.backends.size() : options.order.size();
+  const std::size_t count = taker_count(options);
   const auto refuses = [&](std::size_t at) {
     const std::size_t backend = options.order.empty() ? at : options.order[at];
     return backend >= options.backends.size() || options.backends.refuses(backend, graph, n) != nullptr;
@@ -51,7 +55,7 @@ enum class Wish : std::uint8_t {
   for (const std::string_view name : {"aten.contiguous.default", "aten.detach.default", "aten.dropout.default", "aten.to.dtype"})
     identity = identity || target == name;
   if (options.keeps != nullptr && options.keeps(graph, n)) return identity ? Wish::go_if_gone : Wish::stay;
-  const std::size_t count = options.order.empty() ? options.backends.size() : options.order.size();
+  const std::size_t count = taker_count(options);
   const std::size_t taker = first_taker(graph, n, options);
   if (taker == count) return Wish::go;
   if (identity) return Wish::go_if_gone;
@@ -138,8 +142,7 @@ class Decomposer {
     for (std::size_t n = mark.nodes; n < view.nodes.size(); ++n) {
       const std::string_view target = view.target(view.nodes[n]);
       if (target.starts_with("_operator.") || target == "aten.sym_size.int") continue;
-      const std::size_t count = options_.order.empty() ? options_.backends.size() : options_.order.size();
-      if (first_taker(view, static_cast<NodeId>(n), options_) + 1 >= count) return false;
+      if (first_taker(view, static_cast<NodeId>(n), options_) + 1 >= taker_count(options_)) return false;
     }
     return true;
   }

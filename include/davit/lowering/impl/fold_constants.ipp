@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -78,6 +78,9 @@ class ConstantFolder {
     const Status done = backend_.execute({.handle = handle->get(), .workspace = workspace.get(), .outputs = outputs,
                                           .scratch = {scratch.writable(), scratch.size()}, .report = &report});
     if (!done) return false;
+    for (const auto* tensors : {&program_.state_dict, &program_.constants})
+      for (const NamedTensor& entry : *tensors) storages_.push_back(entry.tensor.storage);
+    std::ranges::sort(storages_, {}, &SharedBytes::data);
     for (const EValue& output : outputs)
       if (!output.is_tensor() || !keep(output.tensor())) return false;
     return true;
@@ -110,10 +113,11 @@ class ConstantFolder {
     std::vector<Argument> inputs(old.begin(), old.end());
     std::vector<InputSpec> specs;
     std::vector<Argument> arguments;
+    const TensorIndex taken(program_);
     for (std::size_t i = 0; i < needed_.size(); ++i) {
       const Name name = Name::own(graph_.name(needed_[i]));
       Name target = concat("_folded_", name);
-      while (program_.tensor_named(target) != nullptr) target = concat("_", target);
+      while (taken.find(target) != nullptr) target = concat("_", target);
       arguments.push_back({.payload = needed_[i], .kind = ArgumentKind::value});
       specs.push_back(InputToTensorConstantSpec({name}, target));
       out.constants.push_back({std::move(target), std::move(tensors_[i])});
@@ -172,8 +176,11 @@ class ConstantFolder {
     const Node& node = graph_.nodes[n];
     const std::string_view target = graph_.target(node);
     if (!target.starts_with("aten.")) return false;  // quantized weights stay as backends know them; control flow
-    for (const std::string_view other : {"aten.rand", "aten.empty", "aten.bernoulli", "aten.normal", "aten.multinomial", "aten.native_dropout", "aten._"})
-      if (target.starts_with(other) && !target.starts_with("aten._to_copy") && !target.starts_with("aten._unsafe") && !target.starts_with("aten._reshape")) return false;
+    const auto is_one_of = [&](std::initializer_list<std::string_view> beginnings) {
+      return std::ranges::any_of(beginnings, [&](std::string_view beginning) { return target.starts_with(beginning); });
+    };
+    if (is_one_of({"aten.rand", "aten.empty", "aten.bernoulli", "aten.normal", "aten.multinomial", "aten.native_dropout"})) return false;
+    if (target.starts_with("aten._") && !is_one_of({"aten._to_copy", "aten._unsafe", "aten._reshape"})) return false;
     bool good = true;
     for (const Argument& input : graph_.inputs(node)) graph_.for_each_value(input, [&](ValueId v) { good = good && known_[v] != 0; });
     std::size_t outputs = 0;
@@ -193,27 +200,12 @@ class ConstantFolder {
     return bytes <= std::max<std::size_t>(most_, 1u << 20);
   }
 
-  /// Keeps a tensor that the backend made: as a view of the constant that it lies in, else as a copy.
+  /// Keeps a tensor that the backend made: as a view of the constant that it lies in, else as a copy. O(log constants).
   [[nodiscard]] bool keep(const TensorView& made) {
-    Tensor tensor{.dtype = made.dtype, .sizes = {made.sizes().begin(), made.sizes().end()}, .strides = {made.strides().begin(), made.strides().end()},
-                  .storage = {}};
-    const std::int64_t bytes = storage_extent(tensor.sizes, tensor.strides, 0, size_of(made.dtype));
-    if (bytes < 0) return false;
-    const auto* const data = static_cast<const std::byte*>(made.data);
-    for (const auto* tensors : {&program_.state_dict, &program_.constants})
-      for (const NamedTensor& entry : *tensors) {
-        const std::span<const std::byte> storage = entry.tensor.storage.bytes();
-        if (bytes == 0 || data < storage.data() || data >= storage.data() + storage.size()) continue;
-        tensor.storage = entry.tensor.storage;
-        tensor.storage_offset = (data - storage.data()) / static_cast<std::ptrdiff_t>(size_of(made.dtype));
-      }
-    if (tensor.storage.empty() && bytes != 0) {
-      tensor.storage = SharedBytes::allocate(static_cast<std::size_t>(bytes));
-      if (tensor.storage.empty()) return false;
-      std::memcpy(tensor.storage.writable(), data, static_cast<std::size_t>(bytes));
-    }
-    tensors_.push_back(std::move(tensor));
-    return true;
+    auto at = std::ranges::upper_bound(storages_, static_cast<const std::byte*>(made.data), {}, &SharedBytes::data);
+    const bool lies_there = at != storages_.begin() && (--at)->holds(made.data);
+    tensors_.push_back(keep_tensor(made, lies_there ? *at : SharedBytes()));
+    return !tensors_.back().storage.empty() || made.numel() == 0;
   }
 
   const ExportedProgram& program_;
@@ -224,6 +216,7 @@ class ConstantFolder {
   std::vector<std::uint8_t> folded_;  ///< per node
   std::vector<ValueId> needed_;       ///< folded values that other nodes use
   std::vector<Tensor> tensors_;       ///< of needed_
+  std::vector<SharedBytes> storages_; ///< of all constants, by address
 };
 
 }  // namespace detail

@@ -382,9 +382,7 @@ DAVIT_INLINE void keep_interface(MethodInterface& interface, const ExportedProgr
 }  // namespace detail
 
 DAVIT_INLINE std::optional<ExportedProgram> functionalize(const ExportedProgram& program) {
-  const GraphModuleView graph = program.view();
-  const auto writes = [&](const Node& node) { return in_place(operator_call(graph, node).target) != InPlace::no; };
-  if (std::ranges::none_of(graph.nodes, writes)) return std::nullopt;
+  if (!writes_in_place(program.view())) return std::nullopt;
   return detail::Functionalizer(program).run();
 }
 

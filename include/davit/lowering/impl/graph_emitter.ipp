@@ -11,7 +11,9 @@ namespace davit {
 DAVIT_INLINE GraphEmitter::GraphEmitter(const GraphModule& from) : old_nodes_(from.nodes.size()) {
   module() = from;
   // names of an earlier pass begin with "d<number>_": this one takes a larger number
-  for (const Value& value : from.values) {
+  for (ValueId v = 0; v < from.values.size(); ++v) {
+    const Value& value = from.values[v];
+    if (value.kind == ValueKind::sym_int) ints_.push_back(v);
     const std::string_view name = view().str(value.name);
     std::uint64_t number = 0;
     std::size_t at = 1;
@@ -48,6 +50,7 @@ DAVIT_INLINE void GraphEmitter::roll_back(const Mark& to) {
   m.arguments.resize(to.arguments);
   m.nodes.resize(to.nodes);
   kept_.resize(to.nodes - old_nodes_);
+  while (!ints_.empty() && ints_.back() >= to.values) ints_.pop_back();
 }
 
 DAVIT_INLINE Dim GraphEmitter::combine(ExprOp op, Dim a, Dim b) {
@@ -114,9 +117,9 @@ DAVIT_INLINE Argument GraphEmitter::argument(const Item& item) {
   }
   if (!item.text.empty()) return tables_.string(item.text, item.argument.kind);
   if (item.is(ArgumentKind::int_) && item.expr != no_id) {
-    for (ValueId v = 0; v < module().values.size(); ++v) {
+    for (const ValueId v : ints_) {
       const Value& value = module().values[v];
-      if (value.kind == ValueKind::sym_int && value.expr == item.expr && value.graph == graph && (value.producer == no_id || value.producer >= old_nodes_))
+      if (value.expr == item.expr && value.graph == graph && (value.producer == no_id || value.producer >= old_nodes_))
         return GraphBuilder::value(v);
     }
     fault = "no value stands for a size";
@@ -135,8 +138,10 @@ DAVIT_INLINE Item GraphEmitter::read(const Argument& argument) {
 DAVIT_INLINE ValueId GraphEmitter::declare(Value value, std::string_view base) {
   value.name = new_name(base);
   value.graph = graph;
+  const auto id = static_cast<ValueId>(module().values.size());
   module().values.push_back(value);
-  return static_cast<ValueId>(module().values.size() - 1);
+  if (value.kind == ValueKind::sym_int) ints_.push_back(id);
+  return id;
 }
 
 DAVIT_INLINE Item GraphEmitter::call(std::string_view target, std::span<const NamedItem> inputs, std::span<const TensorMeta> outputs, bool many) {

@@ -114,9 +114,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
     strides[k++] = whole.stride(i);
   }
   own += 2 * (whole.rank - 1);
-  auto* data = static_cast<std::byte*>(whole.data);
-  if (data != nullptr) data += at * whole.stride(d) * static_cast<std::int64_t>(size_of(whole.dtype));
-  return EValue(TensorView{data, sizes, strides, static_cast<std::uint8_t>(whole.rank - 1), whole.dtype});
+  return EValue(TensorView{whole.element_at(at * whole.stride(d)), sizes, strides, static_cast<std::uint8_t>(whole.rank - 1), whole.dtype});
 }
 
 [[nodiscard]] DAVIT_INLINE bool stack(MethodState& m, const ScheduleStep& step, const EValue& made, Tensor& into, bool first, std::int64_t count,
@@ -132,9 +130,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
   TensorView all = into.view();
   if (row->dtype != all.dtype || !std::ranges::equal(row->sizes(), all.sizes().subspan(1)))
     return fail_step(m, step, ErrorCode::invalid_shape, "its body returns rows of different sizes", error);
-  auto* data = static_cast<std::byte*>(all.data);
-  if (data != nullptr) data += at * all.stride(0) * static_cast<std::int64_t>(size_of(all.dtype));
-  copy_tensor(*row, TensorView{data, all.sizes_data + 1, all.strides_data + 1, row->rank, all.dtype});
+  copy_tensor(*row, TensorView{all.element_at(at * all.stride(0)), all.sizes_data + 1, all.strides_data + 1, row->rank, all.dtype});
   return true;
 }
 

@@ -17,9 +17,6 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-[[nodiscard]] constexpr ScalarType real_of(ScalarType type) noexcept {
-  return type == ScalarType::complex128 ? ScalarType::float64 : ScalarType::float32;
-}
 [[nodiscard]] constexpr ScalarType complex_of(ScalarType type) noexcept {
   return type == ScalarType::float64 || type == ScalarType::complex128 ? ScalarType::complex128 : ScalarType::complex64;
 }
@@ -70,7 +67,7 @@ inline void store_complex(const TensorView& t, std::int64_t at, std::complex<dou
   else if (t.dtype == ScalarType::complex128)
     t.as<std::complex<double>>()[at] = z;
   else
-    (void)kernels::store_element(z.real(), t.dtype, t.as<std::byte>() + at * static_cast<std::int64_t>(size_of(t.dtype)));
+    (void)kernels::store_element(z.real(), t.dtype, t.element_at(at));
 }
 /// Output 0 = f(a, b) over broadcast operands, computed in double. O(elements).
 [[nodiscard]] inline ErrorCode map_complex(KernelCall& call, ScalarType type, const TensorView& a, const TensorView& b,

@@ -43,7 +43,7 @@ namespace detail {
 [[nodiscard]] inline ErrorCode fill_with(KernelCall& call, const EValue& number) {
   const TensorView& out = call.output(0);
   std::uint64_t element = 0;
-  const ScalarType part = out.dtype == ScalarType::complex64 ? ScalarType::float32 : out.dtype == ScalarType::complex128 ? ScalarType::float64 : out.dtype;
+  const ScalarType part = real_of(out.dtype);
   if (!store_scalar(number, part, &element)) return ErrorCode::invalid_dtype;
   const std::int64_t count = out.numel();
   if (part == out.dtype) {

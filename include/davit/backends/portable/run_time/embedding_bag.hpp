@@ -138,7 +138,7 @@ template <class C, class I>
     const C* from = in_place ? weight.as<C>() + row * weight.stride(0) : line;
     if (!in_place) {
       TensorView source = weight;
-      source.data = weight.as<std::byte>() + row * weight.stride(0) * static_cast<std::int64_t>(size_of(weight.dtype));
+      source.data = weight.element_at(row * weight.stride(0));
       source.sizes_data = &weight.sizes_data[1];
       source.strides_data = &weight.strides_data[1];
       source.rank = 1;

@@ -16,9 +16,8 @@ namespace detail {
 /// Writes `from` into the part of output 0 that begins at `start` of dimension `dim`, in the output's dtype.
 [[nodiscard]] inline ErrorCode place_part(KernelCall& call, const TensorView& from, std::size_t dim, std::int64_t start) {
   const TensorView& out = call.output(0);
-  auto* to = static_cast<std::byte*>(out.data) + start * out.stride(dim) * static_cast<std::int64_t>(size_of(out.dtype));
-  const bool real =
-      kernels::convert_elements(from.sizes(), from.data, from.dtype, from.strides(), to, out.dtype, out.strides());
+  const bool real = kernels::convert_elements(from.sizes(), from.data, from.dtype, from.strides(),
+                                              out.element_at(start * out.stride(dim)), out.dtype, out.strides());
   return real ? ErrorCode::ok : ErrorCode::invalid_dtype;
 }
 
@@ -139,9 +138,7 @@ namespace detail {
   }
   if (const ErrorCode code = call.make_like(0, x); code != ErrorCode::ok) return code;
   if (!kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
-  const std::size_t element = size_of(x.dtype);
-  const auto* from = static_cast<const std::byte*>(x.data) + start * static_cast<std::int64_t>(element);
-  kernels::move_elements(element, x.sizes(), from, strides, call.output(0).data, call.output(0).strides());
+  kernels::move_elements(size_of(x.dtype), x.sizes(), x.element_at(start), strides, call.output(0).data, call.output(0).strides());
   return ErrorCode::ok;
 }
 

@@ -165,9 +165,7 @@ class KernelCall {
     if (i >= outputs_.size()) return refuse(ErrorCode::invalid_program, "the node has fewer outputs than the operator");
     if (const ErrorCode code = place(i, base.dtype, sizes); code != ErrorCode::ok) return code;
     for (std::size_t d = 0; d < strides.size(); ++d) places_[i].strides[d] = strides[d];
-    std::byte* data = static_cast<std::byte*>(base.data);
-    if (data != nullptr) data += offset * static_cast<std::int64_t>(size_of(base.dtype));
-    outputs_[i].tensor().data = data;
+    outputs_[i].tensor().data = base.element_at(offset);
     outputs_[i].tensor().storage_offset = static_cast<std::uint32_t>(base.storage_offset + offset);
     return ErrorCode::ok;
   }

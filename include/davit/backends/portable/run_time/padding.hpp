@@ -53,7 +53,7 @@ struct Padding {
   TensorView view = whole;
   std::int64_t offset = 0;
   for (std::size_t d = 0; d < whole.rank; ++d) offset += start[d] * whole.stride(d);
-  view.data = static_cast<std::byte*>(whole.data) + offset * static_cast<std::int64_t>(size_of(whole.dtype));
+  view.data = whole.element_at(offset);
   view.sizes_data = sizes.data();
   return view;
 }

@@ -170,7 +170,7 @@ template <bool Largest>
           high = middle;
         }
       }
-      (void)kernels::store_element(low, out.dtype, out.as<std::byte>() + i * static_cast<std::int64_t>(size_of(out.dtype)));
+      (void)kernels::store_element(low, out.dtype, out.element_at(i));
     }
     return ErrorCode::ok;
   });

@@ -23,8 +23,8 @@ namespace detail {
   const ScalarType type = call.tensor(0).dtype;
   if (!kernels::is_real(type) || !kernels::is_real(source.dtype)) return ErrorCode::invalid_dtype;
   if (const ErrorCode code = copy_out(call, 0, call.tensor(0)); code != ErrorCode::ok) return code;
-  auto* to = call.output(0).as<std::byte>() + offset * static_cast<std::int64_t>(size_of(type));
-  (void)kernels::convert_elements(sizes, source.data, source.dtype, source.strides(), to, type, strides);
+  (void)kernels::convert_elements(sizes, source.data, source.dtype, source.strides(), call.output(0).element_at(offset), type,
+                                  strides);
   return ErrorCode::ok;
 }
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include "davit/core/error.hpp"
+
+namespace support {
+
+/// The Error that a Result must hold.
+template <class R>
+davit::Error error_of(const R& result) {
+  REQUIRE(!result);
+  return result.error();
+}
+
+}  // namespace support
