@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Prints the test sources of the mirrored folders, relative to tests/, one a line. With --formats those of formats/
-instead, with --backend NAME those of an optional backend."""
+instead, with --backend NAME those of an optional backend.
+
+With --grouped FOLDER it writes files there that hold several sources each, and prints their paths: headers are then parsed,
+and what they define compiled, once for all of a file's sources, which is half of the time. A source lies in a namespace of its
+own, behind what all of the file's sources include."""
 
 import pathlib
+import re
 import sys
 
 FOLDERS = ["core", "kernels", "program", "backend", "backends", "lowering", "runtime", "choosing", "embed"]
@@ -11,6 +16,7 @@ OPTIONAL = ["onednn", "xnnpack"]  # backends with executables of their own, wher
 WITH_FORMATS = ["formats", "testing"]
 
 here = pathlib.Path(__file__).resolve().parent
+wanted = sys.argv[sys.argv.index("--backend") + 1] if "--backend" in sys.argv else ""
 
 
 def backend_of(source: pathlib.Path) -> str:
@@ -19,8 +25,46 @@ def backend_of(source: pathlib.Path) -> str:
     return parts[1] if parts[0] == "backends" and parts[1] in OPTIONAL else ""
 
 
-wanted = sys.argv[sys.argv.index("--backend") + 1] if "--backend" in sys.argv else ""
+def includes_of(source: pathlib.Path) -> list[str] | None:
+    """What a source includes, by paths that do not depend on where it lies; None if it cannot lie in a namespace."""
+    text = source.read_text()
+    if re.search(r"^#(?!include )|^namespace [\w:]+ {|^template <> *$|^template <>\s*struct", text, re.M):
+        return None
+    includes = []
+    for name in re.findall(r'^#include (\S+)', text, re.M):
+        beside = source.parent / name.strip('"')
+        includes.append(f'"{beside.resolve()}"' if name[0] == '"' and beside.exists() else name)
+    return includes
+
+
+def write_groups(sources: list[pathlib.Path], folder: pathlib.Path) -> list[pathlib.Path]:
+    """Files of at most six sources of one folder, and the sources that stand alone."""
+    written = []
+    members: dict[pathlib.Path, list[pathlib.Path]] = {}
+    for source in sources:
+        if includes_of(source) is None:
+            written.append(source)
+        else:
+            members.setdefault(source.parent, []).append(source)
+    folder.mkdir(parents=True, exist_ok=True)
+    for parent, all_of_them in members.items():
+        for first in range(0, len(all_of_them), 6):
+            group = all_of_them[first : first + 6]
+            lines = dict.fromkeys(include for source in group for include in includes_of(source) or [])
+            text = "".join(f"#include {line}\n" for line in lines)
+            for source in group:
+                text += f'namespace test_{source.stem} {{\n#include "{source}"\n}}\n'
+            file = folder / ("_".join([*parent.relative_to(here).parts, str(first // 6)]) + ".cpp")
+            if not file.exists() or file.read_text() != text:
+                file.write_text(text)
+            written.append(file)
+    return written
+
+
+found = []
 for folder in WITH_FORMATS if "--formats" in sys.argv else FOLDERS:
-    for source in sorted((here / folder).rglob("*.cpp")):
-        if backend_of(source) == wanted:
-            print(source.relative_to(here))
+    found += [source for source in sorted((here / folder).rglob("*.cpp")) if backend_of(source) == wanted]
+if "--grouped" in sys.argv:
+    print(*write_groups(found, pathlib.Path(sys.argv[sys.argv.index("--grouped") + 1])), sep="\n")
+else:
+    print(*(source.relative_to(here) for source in found), sep="\n")
