@@ -2,6 +2,7 @@
 #pragma once
 
 #include "davit/core/no_memory.hpp"
+#include "davit/runtime/impl/run_graph.ipp"
 #include "davit/runtime/method_state.hpp"
 #include "davit/runtime/session.hpp"
 
