@@ -357,7 +357,7 @@ class RandomProgram : RandomSteps {
       return out;
     });
     const Known last{.id = declare(fresh("while_count"), {}, ScalarType::int64), .dtype = ScalarType::int64, .sizes = {}};
-    const Known out{.id = declare(fresh("while"), x.sizes), .sizes = x.sizes};
+    const Known out{.id = declare(fresh("while"), x.sizes), .sizes = x.sizes, .overlaps = x.overlaps, .fixed = x.fixed};  // x itself, of no turns
     const Argument in[] = {b_.subgraph(go_on), b_.subgraph(body), b_.tensors({count.id, x.id}), b_.tensors({y.id})};
     const Argument made[] = {v(last), v(out)};
     b_.node("higher_order.while_loop", in, made);
