@@ -2,6 +2,7 @@
 #include "davit/formats/mapped_file.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -22,6 +23,8 @@ using namespace davit::formats;
 
 namespace {
 
+bool dies_at_rename = false;
+
 /// A folder that goes with the test.
 struct Folder {
   Folder() : path(std::filesystem::temp_directory_path() / ("davit_test_" + std::to_string(::getpid()))) {
@@ -40,6 +43,12 @@ void check_refused(const std::filesystem::path& path, std::string_view what) {
 }
 
 }  // namespace
+
+// stands before the C library's
+extern "C" int rename(const char* from, const char* to) noexcept {
+  if (dies_at_rename) std::raise(SIGKILL);
+  return ::renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
 
 TEST_CASE("a file is mapped, and stays while a part of it lives") {
   const std::string content = test_file("pt2/cond_nested.pt2");
@@ -115,6 +124,16 @@ TEST_CASE("a file is written whole, or what was there stays") {
     ::_exit(0);
   }
   ::waitpid(killed, &status, 0);
+  CHECK(WIFSIGNALED(status));
+  CHECK(content() == "second");
+  // killed when all is written, and the new file has not yet taken the name
+  const pid_t late = ::fork();
+  if (late == 0) {
+    dies_at_rename = true;
+    (void)formats::write_file(file, std::string(100'000, 'x'));
+    ::_exit(0);
+  }
+  ::waitpid(late, &status, 0);
   CHECK(WIFSIGNALED(status));
   CHECK(content() == "second");
   CHECK(!formats::write_file((folder / "none" / "a").string(), "x"));

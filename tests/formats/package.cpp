@@ -513,6 +513,17 @@ TEST_CASE("a buffer that an operator writes in place is each session's own, also
   CHECK(save(*loaded) == save(lower<Portables>(training_counter(), Turns<Portables>())));
 }
 
+TEST_CASE("memory that cannot be had is an Error, whichever allocation fails: saving, loading") {
+  const LoweredProgram lowered = lower<Portables>(rich(), Turns<Portables>(), {.keep_originals = true});
+  CHECK(support::fail_each([&] { return save_program(lowered); }) > 50);
+  const SharedBytes bytes = SharedBytes::copy_of(*save_program(lowered));
+  CHECK(support::fail_each([&] { return load_program<Portables>(bytes); }) > 200);
+  const TemporaryFile file;
+  const std::string path = file.path;
+  CHECK(support::fail_each([&] { return save_program(lowered, path); }) > 50);
+  CHECK(support::fail_each([&] { return load_program<Portables>(path); }) > 200);
+}
+
 TEST_CASE("every truncation is an error, and so is every flipped bit, or it was padding") {
   const LoweredProgram lowered = lower<Portables>(rich(), Turns<Portables>());
   const Bytes bytes = save(lowered);

@@ -12,6 +12,7 @@
 #include "davit/program/check_tables.hpp"
 #include "davit/program/verify.hpp"
 #include "support/data.hpp"
+#include "support/fail_allocations.hpp"
 #include "support/pickle_text.hpp"
 #include "support/program_json.hpp"
 #include "support/zip_file.hpp"
@@ -288,4 +289,11 @@ TEST_CASE("a changed byte of a part that is read does not pass its checksum") {
   const auto program = read_pt2(bytes_of(changed));
   REQUIRE(!program);
   CHECK(program.error().what == "its content does not match its CRC-32");
+}
+
+TEST_CASE("memory that cannot be had is an Error, whichever allocation fails") {
+  for (const char* name : {"pt2/cond_nested.pt2", "pt2/shared_storage_strides.v29.pt2", "pt2/custom_obj_torchbind.pt2"}) {
+    const std::string path = test_data(name);
+    CHECK(support::fail_each([&] { return read_pt2(path); }) > 100);
+  }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// libFuzzer targets for the readers of small files, and for what is written of a hostile program. The name of the program says
-// which: npy, costs, signature, case, sympy, embed (link the names to one program). An input that is taken must be sound: what it
-// became is written and read again, or scanned as C++. See tests/checks/fuzz.
+// libFuzzer targets for all that davit reads but packages, and for what is written of a hostile program. The name of the program
+// says which of those at the end (link the names to one program). An input that is taken must be sound: what it became is written and
+// read again, or scanned as C++. As `write_headers FOLDER FILES` it embeds programs. See tests/checks/fuzz.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +19,7 @@
 #include "davit/formats/cost_table_json.hpp"
 #include "davit/formats/embed_program.hpp"
 #include "davit/formats/exported_program_json.hpp"
+#include "davit/formats/mapped_file.hpp"
 #include "davit/formats/npy.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/formats/recorded_case.hpp"
@@ -28,20 +29,12 @@
 #include "davit/program/check_tables.hpp"
 #include "davit/program/symbols.hpp"
 #include "davit/program/verify.hpp"
+#include "pt2.hpp"
+#include "target.hpp"
 
 namespace {
 
-using namespace davit;
-using namespace davit::formats;
-
-void require(bool condition) {
-  if (!condition) __builtin_trap();
-}
-void check(const Error& error) {
-  require(error.code != ErrorCode::ok && !error.what.empty());
-  for (const char c : to_string(error)) require(c == '\n' || c == '\t' || static_cast<unsigned char>(c) >= 0x20);
-}
-std::string_view text_of(const SharedBytes& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+using namespace fuzz;
 
 void npy(const SharedBytes& bytes) {
   const Result<Tensor> tensor = read_npy(bytes, "fuzz");
@@ -136,36 +129,46 @@ bool is_plain_cpp(std::string_view text) {
   return depth == 0;
 }
 
-void embed(const SharedBytes& bytes) {
+Result<EmbeddedProgram> embedded(const SharedBytes& bytes, std::string name) {
   const Result<ExportedProgram> program = read_pt2(bytes, {.verify_checksums = false});
-  if (!program) return check(program.error());
-  EmbedOptions options{.name = "fuzz", .weights_as_array = true, .source_lines = true};
+  if (!program) return std::unexpected(program.error());
+  EmbedOptions options{.name = std::move(name), .weights_as_array = true, .source_lines = true};
   for (const Expr& e : program->view().exprs)
     if (e.op == ExprOp::symbol) options.symbols.emplace_back(std::string(program->view().str(e.name)), 3);
-  const Result<EmbeddedProgram> embedded = embed_program(*program, options);
-  if (!embedded) return check(embedded.error());
-  require(is_plain_cpp(embedded->header));
+  return embed_program(*program, options);
+}
+void embed(const SharedBytes& bytes) {
+  const Result<EmbeddedProgram> made = embedded(bytes, "fuzz");
+  if (!made) return check(made.error());
+  require(is_plain_cpp(made->header));
 }
 
-struct Target {
-  std::string_view name;
-  void (*run)(const SharedBytes&);
-};
-constexpr Target targets[] = {{"npy", npy},     {"costs", costs}, {"signature", signature}, {"case", recorded},
-                              {"sympy", sympy}, {"embed", embed}};
-const Target* chosen = nullptr;
+/// Writes FOLDER/N.hpp for each program file that is not refused.
+void write_headers(const std::string& folder, std::span<char*> files) {
+  int count = 0;
+  for (const char* file : files) {
+    const Result<SharedBytes> bytes = map_file(file);
+    if (!bytes) continue;
+    const std::string number = std::to_string(count);
+    const Result<EmbeddedProgram> made = embedded(*bytes, "fuzz" + number);
+    if (!made) continue;
+    require(write_file(folder + "/" + number + ".hpp", made->header).has_value());
+    ++count;
+  }
+}
+
+constexpr Target targets[] = {{"pt2", pt2},       {"npy", npy},     {"costs", costs}, {"signature", signature},
+                              {"case", recorded}, {"sympy", sympy}, {"embed", embed}};
 
 }  // namespace
 
-extern "C" int LLVMFuzzerInitialize(int*, char*** arguments) {
-  const std::string name = std::filesystem::path((*arguments)[0]).filename().string();
-  for (const Target& target : targets)
-    if (target.name == name) chosen = &target;
-  require(chosen != nullptr);
+extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
+  if (*count > 2 && std::string((*arguments)[0]).ends_with("write_headers")) {
+    write_headers((*arguments)[1], std::span(*arguments + 2, static_cast<std::size_t>(*count - 2)));
+    std::exit(0);
+  }
+  choose(targets, (*arguments)[0]);
   return 0;
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size != 0) chosen->run(SharedBytes::copy_of(std::as_bytes(std::span(data, size))));  // of the exact size, so that a read past it is seen
-  return 0;
-}
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) { return run_chosen(data, size); }

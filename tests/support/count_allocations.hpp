@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "fail_allocations.hpp"
+
 // Replaces the global operator new by one that counts. Include it in one translation unit of a program.
 
 namespace support {
@@ -15,11 +17,6 @@ inline std::atomic<std::size_t> allocations = 0;
 inline std::atomic<std::size_t> largest_allocation = 0;
 /// Told of each allocation where the code lies that asked for it; see count_own_allocations.hpp.
 inline std::atomic<void (*)(const void* caller)> on_allocation = nullptr;
-
-/// If not 0: the allocation of that number from now on fails.
-inline std::atomic<std::size_t> allocations_until_failure = 0;
-/// Blocks that were allocated and not freed.
-inline std::atomic<std::int64_t> live_blocks = 0;
 
 /// Heap allocations of the whole program since this was made.
 class AllocationCount {

@@ -23,8 +23,8 @@ struct JudgeOptions {
   Tolerance tolerance{1e-4, 1e-5};
   bool feed_back = true;   ///< outputs of a run are passed to the next one
   std::uint64_t seed = 0;  ///< of what is fed back
-  /// Makes a backend of the list fail at its call number `call` from now; 0: never. Then every run is made to fail once before
-  /// it is judged, nothing is fed back, and a program whose run did not fail is passed. Null: no run may fail.
+  /// Makes a backend of the list fail at its call number `call` from now; 0: never. Then every run is made to fail at each call
+  /// in turn (of many, at the first 50) before it is judged, and nothing is fed back. Null: no run may fail.
   void (*fail_at)(std::uint64_t call) = nullptr;
 };
 
@@ -76,17 +76,21 @@ namespace detail {
     std::vector<EValue> expected_values(expected_inputs.begin(), expected_inputs.end());
     Result<std::vector<EagerValue>> expected = eager.run(expected_values);
     if (!expected) return place + "the reference fails: " + to_string(expected.error());
-    if (options.fail_at != nullptr) {
-      options.fail_at(1 + (options.seed + run) % 5);
+    Result<Outputs> outputs = std::unexpected(Error{});
+    for (std::uint64_t call = options.fail_at == nullptr ? 0 : 1; !outputs; call = call == 50 ? 0 : call + 1) {
+      if (call == 0) {
+        outputs = session->run(0, inputs);
+        break;
+      }
       const Snapshot inputs_before(inputs);
       const Snapshot state_before(detail::state_of(*session));
-      const bool failed = !session->run(0, inputs);
+      options.fail_at(call);
+      outputs = session->run(0, inputs);
       options.fail_at(0);
-      if (!failed) return {};
+      if (outputs) break;
       if (Snapshot(inputs) != inputs_before) return place + "a run that failed changed an input";
       if (Snapshot(detail::state_of(*session)) != state_before) return place + "a run that failed changed the state";
     }
-    Result<Outputs> outputs = session->run(0, inputs);
     if (!outputs) return place + to_string(outputs.error());
     const std::span<const EValue> all = outputs->all();
     if (all.size() != expected->size()) return place + "another number of outputs";

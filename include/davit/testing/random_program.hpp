@@ -10,16 +10,16 @@
 
 #include "davit/program/exported_program.hpp"
 #include "davit/program/graph_builder.hpp"
-#include "davit/testing/random_values.hpp"
+#include "davit/testing/random_steps.hpp"
 
 namespace davit::testing {
 
 /// A verified program made at random, of the kinds that torch.export writes: views, in-place writes of intermediates, buffers
 /// and inputs (training IR) or mutations in the signature (core IR), several outputs, lists, symbolic sizes, control flow, NaN
-/// and infinities in the data, tensors without elements.
-class RandomProgram : RandomValues {
+/// and infinities in the data, tensors without elements, integers and bools, effects.
+class RandomProgram : RandomSteps {
  public:
-  explicit RandomProgram(const ProgramRecipe& recipe) : RandomValues(recipe) {
+  explicit RandomProgram(const ProgramRecipe& recipe) : RandomSteps(recipe) {
     training_ = random_.one_in(2);
     symbolic_ = random_.one_in(3);
     strange_ = random_.one_in(4);
@@ -27,6 +27,7 @@ class RandomProgram : RandomValues {
     b_.begin_graph();
     if (symbolic_) {
       batch_ = {.value = 3, .expr = b_.symbol("s0")};
+      twice_ = {.value = 6, .expr = b_.expr({.op = ExprOp::mul, .a = batch_.expr, .b = b_.expr({.value = 2})})};
       tables_.range_constraints.push_back({"s0", 1, 8});
     }
     inputs();
@@ -48,16 +49,21 @@ class RandomProgram : RandomValues {
     Random random(run * 77 + 5);
     const std::int64_t batch = 1 + static_cast<std::int64_t>(random.below(8));
     std::vector<Tensor> out;
-    for (const std::vector<Dim>& each : users_) {
+    for (const Known& each : users_) {
       std::vector<std::int64_t> sizes;
-      for (const Dim& d : each) sizes.push_back(d.is_static() ? d.value : batch);
-      out.push_back(tensor(sizes, random));
+      for (const Dim& d : each.sizes) sizes.push_back(d.is_static() ? d.value : batch);
+      out.push_back(tensor(sizes, random, each.dtype));
     }
     return out;
   }
 
  private:
   void inputs() {
+    if (!training_ && random_.one_in(4)) {
+      token_ = new_token("token");
+      b_.input(b_.value(token_));
+      tables_.signature.input_specs.push_back(InputTokenSpec{TokenArgument{"token"}});
+    }
     for (std::size_t i = 1 + random_.below(2); i > 0; --i) {
       const Name name = concat("w", i);
       Known w{.sizes = sizes(false), .fixed = true};
@@ -69,21 +75,21 @@ class RandomProgram : RandomValues {
     }
     for (std::size_t i = random_.below(3); i > 0; --i) {
       const Name name = concat("b", i);
-      Known buffer{.sizes = sizes(false)};
-      buffer.id = declare(concat("b_", name), buffer.sizes);
+      Known buffer{.dtype = some_dtype(), .sizes = sizes(false)};
+      buffer.id = declare(concat("b_", name), buffer.sizes, buffer.dtype);
       b_.input(b_.value(buffer.id));
       tables_.signature.input_specs.push_back(InputToBufferSpec({concat("b_", name)}, name, true));
-      tables_.state_dict.push_back({name, tensor(numbers(buffer.sizes), random_)});
+      tables_.state_dict.push_back({name, tensor(numbers(buffer.sizes), random_, buffer.dtype)});
       buffers_.push_back({name, buffer});
       keep(std::move(buffer));
     }
     for (std::size_t i = 0, n = 1 + random_.below(3); i < n; ++i) {
       const Name name = concat("x", i);
-      Known x{.sizes = sizes(true)};
-      x.id = declare(name, x.sizes);
+      Known x{.dtype = i == 0 ? ScalarType::float32 : some_dtype(), .sizes = sizes(true)};
+      x.id = declare(name, x.sizes, x.dtype);
       b_.input(b_.value(x.id));
       tables_.signature.input_specs.push_back(UserInputSpec{TensorArgument{name}});
-      users_.push_back(x.sizes);
+      users_.push_back(x);
       user_names_.push_back(name);
       keep(std::move(x));
     }
@@ -92,42 +98,45 @@ class RandomProgram : RandomValues {
 
   void outputs() {
     std::vector<Argument> values;
-    const auto output = [&](OutputSpec spec, const Known& value) {
+    const auto output = [&](OutputSpec spec, ValueId value) {
       tables_.signature.output_specs.push_back(std::move(spec));
-      values.push_back(b_.value(value.id));
+      values.push_back(b_.value(value));
     };
-    const auto name_of_value = [&](const Known& k) { return Name::own(b_.module().view().name(k.id)); };
+    const auto name = [&](ValueId value) { return Name::own(b_.module().view().name(value)); };
+    if (token_ != no_id) output(OutputTokenSpec{TokenArgument{name(token_)}}, token_);
     if (!training_) {
-      for (const auto& [name, buffer] : buffers_)
-        if (const auto made = like(buffer.sizes); made && !random_.one_in(3))
-          output(BufferMutationSpec({name_of_value(*made)}, name), *made);
+      for (const auto& [target, buffer] : buffers_)
+        if (const auto made = like(buffer); made && !random_.one_in(3)) output(BufferMutationSpec({name(made->id)}, target), made->id);
       if (const auto made = like(users_[0]); made && random_.one_in(3))
-        output(UserInputMutationSpec({name_of_value(*made)}, user_names_[0]), *made);
+        output(UserInputMutationSpec({name(made->id)}, user_names_[0]), made->id);
     }
     for (std::size_t i = 1 + random_.below(4); i > 0; --i) {
-      const Known made = random_.one_in(4) ? some_float() : like_any();
-      output(UserOutputSpec{TensorArgument{name_of_value(made)}}, made);
+      const Known made = random_.one_in(4) ? some_value() : like_any();
+      output(UserOutputSpec{TensorArgument{name(made.id)}}, made.id);
     }
     b_.end_graph(std::span<const Argument>(values));
   }
-  /// A float value of those sizes that is no input.
-  [[nodiscard]] std::optional<Known> like(const std::vector<Dim>& sizes) {
-    return some([&](const Known& k) { return k.id >= given_ && same(k.sizes, sizes); });
+  /// A value of that type and those sizes that is no input.
+  [[nodiscard]] std::optional<Known> like(const Known& other) {
+    return some_of_all([&](const Known& k) { return k.id >= given_ && k.dtype == other.dtype && same(k.sizes, other.sizes); });
   }
   /// A value that a node made, if there is one.
   [[nodiscard]] Known like_any() {
-    const auto made = some([&](const Known& k) { return k.id >= given_; });
-    return made ? *made : some_float();
+    const auto made = some_of_all([&](const Known& k) { return k.id >= given_; });
+    return made ? *made : some_value();
   }
   void add_step() {
-    switch (random_.below(training_ ? 20 : 14)) {
-      case 0: case 1: return keep(unary(some_float()));
-      case 2: case 3: case 4: return binary();
+    switch (random_.below(training_ ? 24 : 18)) {
+      case 0: return keep(unary(some_float()));
+      case 1: return effect() ? void() : keep(unary(some_float()));
+      case 2: case 3: return binary();
+      case 4: return symbolic_size() ? void() : binary();
+      case 14: case 15: case 16: case 17: return integers() ? void() : binary();
       case 5: return compare();
       case 6: return reduce();
       case 7: case 8: case 9: return view();
       case 10: return join();
-      case 11: return product();
+      case 11: return product() ? void() : binary();
       case 12: return control_flow();
       case 13: return several();
       default: return write();
@@ -180,7 +189,7 @@ class RandomProgram : RandomValues {
     keep(emit(target, {{"self", v(*x)}, {"dim", dims}, {"keepdim", b_.boolean(keep_dim)}}, std::move(sizes)));
   }
   void view() {
-    const Known x = some_float();
+    const Known x = some_value();
     const std::size_t rank = x.sizes.size();
     Known out;
     const std::size_t at = static_dim(x);
@@ -192,14 +201,14 @@ class RandomProgram : RandomValues {
           order.push_back(i(static_cast<std::int64_t>(d)));
           sizes.push_back(x.sizes[d]);
         }
-        out = emit("aten.permute.default", {{"self", v(x)}, {"dims", b_.list(order, ArgumentKind::int_)}}, std::move(sizes));
+        out = emit("aten.permute.default", {{"self", v(x)}, {"dims", b_.list(order, ArgumentKind::int_)}}, std::move(sizes), x.dtype);
         break;
       }
       case 1: {
         std::vector<Dim> sizes = x.sizes;
         const std::size_t place = random_.below(rank + 1);
         sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(place), dim(1));
-        out = emit("aten.unsqueeze.default", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(place))}}, std::move(sizes));
+        out = emit("aten.unsqueeze.default", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(place))}}, std::move(sizes), x.dtype);
         break;
       }
       case 2: {
@@ -208,7 +217,7 @@ class RandomProgram : RandomValues {
         const std::int64_t start = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes[at].value)));
         const std::int64_t step = 1 + static_cast<std::int64_t>(random_.below(2));
         sizes[at] = dim((sizes[at].value - start + step - 1) / step);
-        out = emit("aten.slice.Tensor", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(at))}, {"start", i(start)}, {"end", i(INT64_MAX)}, {"step", i(step)}}, std::move(sizes));
+        out = emit("aten.slice.Tensor", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(at))}, {"start", i(start)}, {"end", i(INT64_MAX)}, {"step", i(step)}}, std::move(sizes), x.dtype);
         break;
       }
       case 3: {
@@ -216,7 +225,7 @@ class RandomProgram : RandomValues {
         std::vector<Dim> sizes = x.sizes;
         const std::int64_t index = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes[at].value)));
         sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(at));
-        out = emit("aten.select.int", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(at))}, {"index", i(index)}}, std::move(sizes));
+        out = emit("aten.select.int", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(at))}, {"index", i(index)}}, std::move(sizes), x.dtype);
         break;
       }
       case 4: {
@@ -225,52 +234,25 @@ class RandomProgram : RandomValues {
         sizes.insert(sizes.begin(), dim(2));
         std::vector<Argument> items{i(2)};
         for (std::size_t d = 0; d < rank; ++d) items.push_back(i(-1));
-        out = emit("aten.expand.default", {{"self", v(x)}, {"size", b_.list(items, ArgumentKind::int_)}}, std::move(sizes));
+        out = emit("aten.expand.default", {{"self", v(x)}, {"size", b_.list(items, ArgumentKind::int_)}}, std::move(sizes), x.dtype);
         out.overlaps = true;
         break;
       }
-      default: out = emit("aten.alias.default", {{"self", v(x)}}, x.sizes); break;
+      default: out = emit("aten.alias.default", {{"self", v(x)}}, x.sizes, x.dtype); break;
     }
     out.overlaps = out.overlaps || x.overlaps;
     out.fixed = x.fixed;
     keep(std::move(out));
   }
   void join() {
-    const auto x = some([](const Known& k) { return !k.sizes.empty(); });
+    const auto x = some_of_all([](const Known& k) { return !k.sizes.empty(); });
     const std::size_t at = x ? static_dim(*x) : 0;
     if (!x || at == x->sizes.size()) return binary();
-    const auto y = some([&](const Known& k) { return same(k.sizes, x->sizes); });
+    const auto y = some_of_all([&](const Known& k) { return k.dtype == x->dtype && same(k.sizes, x->sizes); });
     std::vector<Dim> sizes = x->sizes;
     sizes[at].value *= 2;
     const Argument both = b_.tensors({x->id, y ? y->id : x->id});
-    keep(emit("aten.cat.default", {{"tensors", both}, {"dim", i(static_cast<std::int64_t>(at))}}, std::move(sizes)));
-  }
-  /// A matrix product, a linear layer or a convolution.
-  void product() {
-    const bool may_be_matrix = random_.one_in(2);
-    const auto x = some([&](const Known& k) { return k.sizes.size() == 2 || (!may_be_matrix && k.sizes.size() == 3); });
-    if (!x) return binary();
-    const std::size_t rank = x->sizes.size();
-    const Dim inner = x->sizes[rank == 3 ? 1 : rank - 1];
-    const auto y = some([&](const Known& k) {
-      const std::size_t at = rank == 3 || !may_be_matrix ? 1 : 0;
-      return k.sizes.size() == rank && k.sizes[0].is_static() && k.sizes[at].is_static() && inner.is_static() && k.sizes[at].value == inner.value &&
-             (rank == 2 || (k.sizes[0].value > 0 && k.sizes[2].is_static() && x->sizes[2].is_static() && k.sizes[2].value > 0 && k.sizes[2].value <= x->sizes[2].value && inner.value > 0));
-    });
-    if (!y) return binary();
-    if (rank == 2 && may_be_matrix) return keep(emit("aten.mm.default", {{"self", v(*x)}, {"mat2", v(*y)}}, {x->sizes[0], y->sizes[1]}));
-    if (rank == 2) return keep(emit("aten.linear.default", {{"input", v(*x)}, {"weight", v(*y)}}, {x->sizes[0], y->sizes[0]}));
-    const auto as_image = [&](const Known& k) {
-      std::vector<Dim> sizes = k.sizes;
-      sizes.push_back(dim(1));
-      return emit("aten.unsqueeze.default", {{"self", v(k)}, {"dim", i(3)}}, std::move(sizes));
-    };
-    const Known image = as_image(*x);
-    const Known weight = as_image(*y);
-    keep(emit("aten.convolution.default",
-              {{"input", v(image)}, {"weight", v(weight)}, {"bias", b_.none()}, {"stride", b_.ints({1, 1})}, {"padding", b_.ints({0, 0})},
-               {"dilation", b_.ints({1, 1})}, {"transposed", b_.boolean(false)}, {"output_padding", b_.ints({0, 0})}, {"groups", i(1)}},
-              {x->sizes[0], y->sizes[0], dim(x->sizes[2].value - y->sizes[2].value + 1), dim(1)}));
+    keep(emit("aten.cat.default", {{"tensors", both}, {"dim", i(static_cast<std::int64_t>(at))}}, std::move(sizes), x->dtype));
   }
   void several() {
     const auto x = some([](const Known& k) { return !k.sizes.empty() && k.sizes[0].is_static() && k.sizes[0].value >= 2; });
@@ -298,18 +280,19 @@ class RandomProgram : RandomValues {
   }
   /// In-place operators, on whatever may be written.
   void write() {
-    const auto x = some([](const Known& k) { return !k.overlaps && !k.fixed; });
+    const auto x = some_of_all([](const Known& k) { return !k.overlaps && !k.fixed; });
     if (!x) return binary();
     Known out;
-    const auto y = some([&](const Known& k) {
+    const auto y = some_of_all([&](const Known& k) {
+      if (k.dtype != x->dtype) return false;
       const auto all = broadcast(x->sizes, k.sizes);
       return all && same(*all, x->sizes);
     });
-    switch (random_.below(4)) {
-      case 0: out = emit("aten.add_.Tensor", {{"self", v(*x)}, {"other", v(y ? *y : *x)}}, x->sizes); break;
-      case 1: out = emit("aten.mul_.Tensor", {{"self", v(*x)}, {"other", v(y ? *y : *x)}}, x->sizes); break;
-      case 2: out = emit("aten.relu_.default", {{"self", v(*x)}}, x->sizes); break;
-      default: out = emit("aten.copy_.default", {{"self", v(*x)}, {"src", v(y ? *y : *x)}}, x->sizes); break;
+    switch (random_.below(x->dtype == ScalarType::bool_ ? 2 : 4)) {
+      case 0: out = emit("aten.add_.Tensor", {{"self", v(*x)}, {"other", v(y ? *y : *x)}}, x->sizes, x->dtype); break;
+      case 2: out = emit("aten.mul_.Tensor", {{"self", v(*x)}, {"other", v(y ? *y : *x)}}, x->sizes, x->dtype); break;
+      case 3: out = emit("aten.relu_.default", {{"self", v(*x)}}, x->sizes, x->dtype); break;
+      default: out = emit("aten.copy_.default", {{"self", v(*x)}, {"src", v(y ? *y : *x)}}, x->sizes, x->dtype); break;
     }
     keep(std::move(out));
   }
@@ -374,7 +357,7 @@ class RandomProgram : RandomValues {
       return out;
     });
     const Known last{.id = declare(fresh("while_count"), {}, ScalarType::int64), .dtype = ScalarType::int64, .sizes = {}};
-    const Known out{.id = declare(fresh("while"), x.sizes), .sizes = x.sizes};
+    const Known out{.id = declare(fresh("while"), x.sizes), .sizes = x.sizes, .overlaps = x.overlaps, .fixed = x.fixed};  // x itself, of no turns
     const Argument in[] = {b_.subgraph(go_on), b_.subgraph(body), b_.tensors({count.id, x.id}), b_.tensors({y.id})};
     const Argument made[] = {v(last), v(out)};
     b_.node("higher_order.while_loop", in, made);
@@ -385,7 +368,7 @@ class RandomProgram : RandomValues {
   ProgramTables tables_;
   ExportedProgram program_;
   std::vector<std::pair<Name, Known>> buffers_;
-  std::vector<std::vector<Dim>> users_;
+  std::vector<Known> users_;
   std::vector<Name> user_names_;
   std::size_t given_ = 0;
 };

@@ -30,15 +30,27 @@ class RandomValues {
   };
   using Named = std::pair<std::string_view, Argument>;
 
-
   explicit RandomValues(const ProgramRecipe& recipe) : random_(recipe.seed) {}
 
-  [[nodiscard]] Tensor tensor(std::span<const std::int64_t> sizes, Random& random) const {
-    Tensor out = Tensor::zeros(ScalarType::float32, sizes);
-    for (float* at = out.view().as<float>(), * end = at + out.numel(); at != end; ++at) {
-      *at = static_cast<float>(static_cast<int>(random.below(65)) - 32) / 8;
-      if (strange_ && random.one_in(9))
-        *at = random.one_in(2) ? std::numeric_limits<float>::quiet_NaN() : random.one_in(2) ? -std::numeric_limits<float>::infinity() : std::numeric_limits<float>::infinity();
+  [[nodiscard]] Tensor tensor(std::span<const std::int64_t> sizes, Random& random, ScalarType dtype = ScalarType::float32) const {
+    Tensor out = Tensor::zeros(dtype, sizes);
+    const auto fill = [&]<class T>(T* at, auto&& next) {
+      for (T* const end = at + out.numel(); at != end; ++at) *at = static_cast<T>(next());
+    };
+    const auto integer = [&] { return static_cast<int>(random.below(65)) - 32; };
+    switch (dtype) {
+      case ScalarType::int64: fill(out.view().as<std::int64_t>(), integer); break;
+      case ScalarType::int32: fill(out.view().as<std::int32_t>(), integer); break;
+      case ScalarType::int8: fill(out.view().as<std::int8_t>(), integer); break;
+      case ScalarType::uint8: fill(out.view().as<std::uint8_t>(), integer); break;
+      case ScalarType::bool_: fill(out.view().as<bool>(), [&] { return random.one_in(2); }); break;
+      default:
+        fill(out.view().as<float>(), [&] {
+          const float number = static_cast<float>(integer()) / 8;
+          if (!strange_ || !random.one_in(9)) return number;
+          constexpr float infinity = std::numeric_limits<float>::infinity();
+          return random.one_in(2) ? std::numeric_limits<float>::quiet_NaN() : random.one_in(2) ? -infinity : infinity;
+        });
     }
     return out;
   }
@@ -63,15 +75,15 @@ class RandomValues {
     return std::ranges::equal(a, b, [](const Dim& x, const Dim& y) { return x.value == y.value && x.expr == y.expr; });
   }
 
-  /// One of the float values that fit. The choice does not depend on those that are not chosen, so that a program from which a
+  /// One of the values that fit. The choice does not depend on those that are not chosen, so that a program from which a
   /// step was left out is else the same.
   template <class Fits>
-  [[nodiscard]] std::optional<Known> some(Fits&& fits) {
+  [[nodiscard]] std::optional<Known> some_of_all(Fits&& fits) {
     const std::uint64_t draw = random_.next();
     const Known* best = nullptr;
     std::uint64_t most = 0;
     for (const Known& k : known_) {
-      if (k.dtype != ScalarType::float32 || !fits(k)) continue;
+      if (!fits(k)) continue;
       const std::uint64_t score = Random(draw ^ k.key).next();
       if (best == nullptr || score > most) {
         best = &k;
@@ -80,6 +92,12 @@ class RandomValues {
     }
     return best == nullptr ? std::nullopt : std::optional(*best);
   }
+  /// One of the float values that fit.
+  template <class Fits>
+  [[nodiscard]] std::optional<Known> some(Fits&& fits) {
+    return some_of_all([&](const Known& k) { return k.dtype == ScalarType::float32 && fits(k); });
+  }
+  [[nodiscard]] Known some_value() { return *some_of_all([](const Known&) { return true; }); }
   [[nodiscard]] Known some_float() { return *some([](const Known&) { return true; }); }
   [[nodiscard]] static std::optional<std::vector<Dim>> broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b) {
     std::vector<Dim> out = a.size() >= b.size() ? a : b;
@@ -124,7 +142,6 @@ class RandomValues {
       if (const std::size_t d = random_.below(x.sizes.size()); x.sizes[d].is_static()) return d;
     return x.sizes.size();
   }
-
 
   Random random_;
   bool symbolic_ = false;

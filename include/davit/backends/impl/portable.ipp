@@ -124,7 +124,7 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
       ws.arguments[argument] = EValue(std::span<const EValue>(ws.arguments.data() + first, count));
     for (const auto& [argument, text] : h.arguments.strings) ws.arguments[argument] = EValue(graph.str(text));
     for (std::size_t c = 0; c < h.constant_slots.size(); ++c)
-      if (h.constant_slots[c] != no_id) ws.slots[h.constant_slots[c]] = EValue(body.constants[c].view());
+      if (h.constant_slots[c] != no_id) ws.slots[h.constant_slots[c]] = portable_kernels::with_address(EValue(body.constants[c].view()));
     for (std::size_t o = 0; o < h.object_slots.size(); ++o) {
       const std::span<const std::byte> state = body.objects[o].bytes();
       if (h.object_slots[o] != no_id)
@@ -214,7 +214,7 @@ DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> 
     if (const std::uint32_t slot = h.made_slots[i]; slot != no_id && ws.given[slot] != 0)
       ws.places[slot].data = outputs[i].is_tensor() ? static_cast<std::byte*>(outputs[i].tensor().data) : nullptr;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (h.input_slots[i] != no_id) ws.slots[h.input_slots[i]] = inputs[i];
+    if (h.input_slots[i] != no_id) ws.slots[h.input_slots[i]] = portable_kernels::with_address(inputs[i]);
   const portable_kernels::ArgumentTable& table = h.arguments;
   for (const portable_kernels::Step& step : h.steps) {
     for (std::uint32_t k = 0; k < step.slots_in.count; ++k) {

@@ -204,9 +204,11 @@ DAVIT_INLINE Result<std::vector<std::byte>> save_program(const LoweredProgram& p
 }
 
 DAVIT_INLINE Result<void> save_program(const LoweredProgram& program, const std::string& path, SaveOptions options) {
-  Result<std::vector<std::byte>> bytes = save_program(program, options);
-  if (!bytes) return std::unexpected(std::move(bytes.error()));
-  return write_file(path, std::span<const std::byte>(*bytes));
+  return davit::detail::or_no_memory(Stage::save, [&]() -> Result<void> {
+    Result<std::vector<std::byte>> bytes = save_program(program, options);
+    if (!bytes) return std::unexpected(std::move(bytes.error()));
+    return write_file(path, std::span<const std::byte>(*bytes));
+  });
 }
 
 DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes, Diagnostics* diagnostics) {
@@ -227,9 +229,11 @@ DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const S
 }
 
 DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const std::string& path, Diagnostics* diagnostics) {
-  Result<SharedBytes> bytes = map_file(path);
-  if (!bytes) return std::unexpected(std::move(bytes.error()));
-  return load_program(backends, *bytes, diagnostics);
+  return davit::detail::or_no_memory(Stage::load, [&]() -> Result<LoweredProgram> {
+    Result<SharedBytes> bytes = map_file(path);
+    if (!bytes) return std::unexpected(std::move(bytes.error()));
+    return load_program(backends, *bytes, diagnostics);
+  });
 }
 
 }  // namespace davit::formats

@@ -5,14 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <new>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <variant>
 
+#include "davit/core/no_memory.hpp"
 #include "davit/formats/check_targets.hpp"
 #include "davit/formats/exported_program_json.hpp"
 #include "davit/formats/mapped_file.hpp"
@@ -116,33 +115,25 @@ class Pt2Reader {
   Pt2Options options_;
 };
 
-DAVIT_INLINE Result<ExportedProgram> read_pt2_bytes(SharedBytes bytes, std::string_view label,
-                                                    const Pt2Options& options) {
-  const auto no_memory = [&] {
-    return load_error(ErrorCode::out_of_memory, Name::own(label), "no memory for the program", {});
-  };
-  try {
-    Result<ZipArchive> archive =
-        ZipArchive::open(std::move(bytes), label, {.verify_checksums = options.verify_checksums, .limits = options.limits});
-    if (!archive) return error_of(std::move(archive));
-    return Pt2Reader(*std::move(archive), options).run();
-  } catch (const std::bad_alloc&) {
-    return no_memory();
-  } catch (const std::length_error&) {
-    return no_memory();
-  }
+DAVIT_INLINE Result<ExportedProgram> read_pt2_bytes(SharedBytes bytes, std::string_view label, const Pt2Options& options) {
+  Result<ZipArchive> archive =
+      ZipArchive::open(std::move(bytes), label, {.verify_checksums = options.verify_checksums, .limits = options.limits});
+  if (!archive) return error_of(std::move(archive));
+  return Pt2Reader(*std::move(archive), options).run();
 }
 
 }  // namespace detail
 
 DAVIT_INLINE Result<ExportedProgram> read_pt2(SharedBytes bytes, const Pt2Options& options) {
-  return detail::read_pt2_bytes(std::move(bytes), "pt2", options);
+  return davit::detail::or_no_memory(Stage::load, [&] { return detail::read_pt2_bytes(std::move(bytes), "pt2", options); });
 }
 
 DAVIT_INLINE Result<ExportedProgram> read_pt2(const std::string& path, const Pt2Options& options) {
-  Result<SharedBytes> bytes = map_file(path);
-  if (!bytes) return error_of(std::move(bytes));
-  return detail::read_pt2_bytes(*std::move(bytes), std::filesystem::path(path).filename().string(), options);
+  return davit::detail::or_no_memory(Stage::load, [&]() -> Result<ExportedProgram> {
+    Result<SharedBytes> bytes = map_file(path);
+    if (!bytes) return error_of(std::move(bytes));
+    return detail::read_pt2_bytes(*std::move(bytes), std::filesystem::path(path).filename().string(), options);
+  });
 }
 
 }  // namespace davit::formats

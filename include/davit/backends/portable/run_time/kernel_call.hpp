@@ -92,11 +92,20 @@ struct OutputPlace {
 /// Products larger than this are refused: no tensor of this many elements fits in memory.
 inline constexpr std::int64_t max_numel = std::int64_t{1} << 40;
 
+/// Where tensors without elements lie that have no memory, as no offset may be added to null.
+alignas(64) inline std::byte no_elements[64];
+/// The value; a tensor without memory lies at `no_elements`.
+[[nodiscard]] inline EValue with_address(EValue value) noexcept {
+  if (value.is_tensor() && value.tensor().data == nullptr && value.tensor().numel() == 0) value.tensor().data = no_elements;
+  return value;
+}
+
 /// One call of a kernel: arguments in the order of the operator's schema with defaults filled in, and outputs.
 ///
 /// A kernel checks its arguments, works out each output's sizes, asks for it with `make` (or `alias` for a view), and
-/// fills it. It returns ErrorCode::ok or what is wrong; `why` may say it in words (a literal). Kernels are the only
-/// place that trusts nothing: any dtype, rank, size, stride (0 and, for no tensor, negative) and index may come in.
+/// fills it. Tensors have an address, also those without elements. It returns ErrorCode::ok or what is wrong; `why` may say
+/// it in words (a literal). Kernels are the only place that trusts nothing: any dtype, rank, size, stride (0 and, for no
+/// tensor, negative) and index may come in.
 /// What reads arguments and makes outputs stays out of line: it runs once a call, and stands in every kernel.
 class KernelCall {
  public:
@@ -153,7 +162,7 @@ class KernelCall {
     const std::size_t bytes = outputs_[i].tensor().nbytes();
     void* data = bytes <= p.capacity ? p.data : memory_->block(bytes);
     if (data == nullptr && bytes > 0) return refuse(ErrorCode::out_of_memory, "no memory for an output");
-    outputs_[i].tensor().data = data;
+    outputs_[i].tensor().data = data == nullptr ? no_elements : data;
     return ErrorCode::ok;
   }
   [[nodiscard, gnu::noinline]] ErrorCode make_like(std::size_t i, const TensorView& like) { return make(i, like.dtype, like.sizes()); }

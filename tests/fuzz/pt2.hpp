@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-
-// A libFuzzer target for everything that reads a `.pt2` file. The first byte chooses the entry point, so that plain
-// files are seeds: 'P' a ZIP archive (a whole .pt2, and a file of torch.save), '{' a program's JSON, 0x80 a pickle, 'D'
-// a deflate stream, anything else an expression. Checksums are not compared, or no change would get past them.
-//
-// clang++-19 -std=c++23 -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude tests/fuzz/pt2.cpp -lminizip -lz
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -18,26 +13,21 @@
 #include "davit/formats/sympy.hpp"
 #include "davit/formats/torch_save.hpp"
 #include "davit/program/check_tables.hpp"
+#include "target.hpp"
 
-namespace {
-
-using namespace davit;
-using namespace davit::formats;
+/// Everything that reads a `.pt2` file.
+namespace fuzz {
 
 /// Reads that the optimizer must keep.
-volatile std::uint64_t sink = 0;
+inline volatile std::uint64_t sink = 0;
 
-void require(bool condition) {
-  if (!condition) __builtin_trap();
-}
-
-void touch(std::span<const std::byte> bytes) {
+inline void touch(std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
   sink = sink + std::to_integer<unsigned>(bytes.front()) + std::to_integer<unsigned>(bytes.back());
 }
 
 /// The first and the last element of a tensor, and its storage.
-void touch(const Tensor& tensor) {
+inline void touch(const Tensor& tensor) {
   touch(tensor.storage.bytes());
   const TensorView view = tensor.view();
   require(view.rank == tensor.sizes.size() && view.numel() >= 0 && size_of(view.dtype) > 0);
@@ -51,7 +41,7 @@ void touch(const Tensor& tensor) {
   touch({first + static_cast<std::size_t>(last) * element, element});
 }
 
-void touch(GraphModuleView g) {
+inline void touch(GraphModuleView g) {
   require(check_tables(g).has_value());
   std::size_t characters = 0;
   for (const Value& v : g.values)
@@ -66,7 +56,7 @@ void touch(GraphModuleView g) {
   sink = sink + characters;
 }
 
-void touch(const ExportedProgram& program) {
+inline void touch(const ExportedProgram& program) {
   touch(program.view());
   for (const NamedTensor& entry : program.state_dict) touch(entry.tensor);
   for (const NamedTensor& entry : program.constants) touch(entry.tensor);
@@ -74,31 +64,32 @@ void touch(const ExportedProgram& program) {
   require(program.signature.input_specs.size() == program.view().root().inputs.count);
 }
 
-void check(const Error& error) {
-  require(error.stage == Stage::load && error.code != ErrorCode::ok && !error.where.empty() && !error.what.empty());
+inline void check_load(const Error& error) {
+  require(error.stage == Stage::load && !error.where.empty());
+  check(error);
 }
 
-void zip(SharedBytes bytes) {
+inline void zip(SharedBytes bytes) {
   const Result<ExportedProgram> program = read_pt2(bytes, {.verify_checksums = false});
-  program ? touch(*program) : check(program.error());
+  program ? touch(*program) : check_load(program.error());
   Result<TorchSave> saved = TorchSave::open(bytes, "fuzz", {.verify_checksums = false});
-  if (!saved) return check(saved.error());
+  if (!saved) return check_load(saved.error());
   const Result<TorchDict> dict = saved->dict();
-  if (!dict) return check(dict.error());
+  if (!dict) return check_load(dict.error());
   for (const NamedTensor& entry : dict->tensors) touch(entry.tensor);
   for (const NamedObject& entry : dict->objects) touch(entry.state.bytes());
 }
 
-void json(std::string_view text) {
+inline void json(std::string_view text) {
   const Result<JsonDocument> document = parse_json(text);
-  if (!document) return check(document.error());
+  if (!document) return check_load(document.error());
   const Result<ExportedProgram> program = read_exported_program(document->root());
-  program ? touch(program->view()) : check(program.error());
+  program ? touch(program->view()) : check_load(program.error());
 }
 
-void pickle(SharedBytes bytes) {
+inline void pickle(SharedBytes bytes) {
   const Result<Pickle> values = read_pickle(bytes, "fuzz");
-  if (!values) return check(values.error());
+  if (!values) return check_load(values.error());
   for (PickleId id = 0; id < values->size(); ++id) {
     const PickleValue& value = (*values)[id];
     for (const PickleId item : value.items) require(item < values->size());
@@ -107,32 +98,30 @@ void pickle(SharedBytes bytes) {
   }
 }
 
-void expression(std::string_view text) {
+inline void expression(std::string_view text) {
   GraphBuilder builder;
   builder.begin_graph();
   SympyReader reader(builder);
   const Result<ExprId> id = reader.read(text);
   builder.end_graph(std::span<const Argument>());
-  if (!id) return check(id.error());
+  if (!id) return check_load(id.error());
   require(*id < builder.module().exprs.size());
   touch(builder.module().view());
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  // A block of the exact size, so that a read past the end is seen.
-  const SharedBytes bytes = SharedBytes::copy_of(std::as_bytes(std::span(data, size)));
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), size);
-  switch (data[0]) {
+/// The first byte chooses the entry point, so that plain files are seeds: 'P' a ZIP archive (a whole .pt2, and a file of torch.save),
+/// '{' a program's JSON, 0x80 a pickle, 'D' a deflate stream, anything else an expression. Checksums are not compared, or no change
+/// would get past them.
+inline void pt2(const SharedBytes& bytes) {
+  switch (std::to_integer<unsigned>(bytes.bytes().front())) {
     case 'P': zip(bytes); break;
-    case '{': json(text); break;
+    case '{': json(text_of(bytes)); break;
     case 0x80: pickle(bytes); break;
     case 'D':
-      if (const auto content = inflate_bytes(bytes.bytes().subspan(1), 8 * size, "fuzz")) touch(content->bytes());
+      if (const auto content = inflate_bytes(bytes.bytes().subspan(1), 8 * bytes.size(), "fuzz")) touch(content->bytes());
       break;
-    default: expression(text);
+    default: expression(text_of(bytes));
   }
-  return 0;
 }
+
+}  // namespace fuzz

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+
+// The libFuzzer target `package`: packages of lowered programs, of all backends that are there, are loaded and run. As
+// write_packages FOLDER it writes some to begin from. See tests/checks/fuzz.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "davit/backends/portable.hpp"
+#include "davit/core/content_hash.hpp"
+#include "davit/formats/mapped_file.hpp"
+#include "davit/formats/package.hpp"
+#include "davit/formats/package_layout.hpp"
+#include "davit/lowering/to_backend.hpp"
+#include "davit/runtime/session.hpp"
+#include "davit/testing/alternating_partitioner.hpp"
+#include "davit/testing/random_program.hpp"
+#include "davit/testing/renamed_backend.hpp"
+#if defined(DAVIT_WITH_ONEDNN)
+#include "davit/backends/onednn.hpp"
+#endif
+#if defined(DAVIT_WITH_XNNPACK)
+#include "davit/backends/xnnpack.hpp"
+#endif
+#include "target.hpp"
+
+namespace {
+
+using namespace fuzz;
+
+using Backends = BackendList<
+#if defined(DAVIT_WITH_ONEDNN)
+    onednn,
+#endif
+#if defined(DAVIT_WITH_XNNPACK)
+    xnnpack,
+#endif
+    testing::renamed_backend<portable, "second">, portable>;
+
+/// Gives a package the hashes that its bytes have, as far as its sections lie in the file.
+void mend_hashes(std::vector<std::byte>& bytes) {
+  PackageHeader header{};
+  if (bytes.size() < sizeof header) return;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.sections == 0 || header.has_debug_map > 1 || header.sections > (bytes.size() - sizeof header) / sizeof(PackageSection)) return;
+  std::vector<PackageSection> sections(header.sections);
+  std::memcpy(sections.data(), bytes.data() + sizeof header, sections.size() * sizeof(PackageSection));
+  for (PackageSection& s : sections)
+    if (s.offset <= bytes.size() && s.size <= bytes.size() - s.offset) s.hash = content_hash(std::span(bytes).subspan(s.offset, s.size));
+  header.hash = davit::formats::detail::package_hash(sections, header.has_debug_map != 0);
+  std::memcpy(bytes.data() + sizeof header, sections.data(), sections.size() * sizeof(PackageSection));
+  std::memcpy(bytes.data(), &header, sizeof header);
+}
+
+/// A value for each user input of a method: zeros, where sizes depend on the run of size 2; an int is 2.
+[[nodiscard]] std::vector<Tensor> zeros_for(const LoweredMethod& method, std::vector<EValue>& values) {
+  std::vector<Tensor> out;
+  for (const InputPort& port : method.interface.inputs) {
+    if (port.role != InputRole::user) continue;
+    if (port.type.tag != EValue::Tag::tensor) {
+      values.emplace_back(std::int64_t{2});
+      continue;
+    }
+    std::vector<std::int64_t> sizes;
+    std::int64_t numel = 1;
+    for (const Dim& d : port.type.dims) {
+      sizes.push_back(d.is_static() ? d.value : 2);
+      if (sizes.back() < 0 || (sizes.back() != 0 && numel > 4096 / sizes.back())) return {};
+      numel *= sizes.back();
+    }
+    values.emplace_back(out.emplace_back(Tensor::zeros(port.type.dtype, sizes)).view());
+  }
+  return out;
+}
+
+void package(const SharedBytes& given) {
+  std::vector<std::byte> bytes(given.bytes().begin(), given.bytes().end());
+  mend_hashes(bytes);
+  const Result<LoweredProgram> program = load_program<Backends>(SharedBytes::copy_of(bytes));
+  if (!program) return check(program.error());
+  Limits limits;
+  limits.max_memory = 1 << 22;
+  limits.max_loop_iterations = 20;
+  Result<Session> session = Session::make(*program, {.limits = limits});
+  if (!session) return check(session.error());
+  for (std::size_t m = 0; m < program->methods().size(); ++m) {
+    std::vector<EValue> inputs;
+    const std::vector<Tensor> kept = zeros_for(program->methods()[m], inputs);
+    for (int i = 0; i < 2; ++i)
+      if (const Result<Outputs> outputs = session->run(m, inputs); !outputs) check(outputs.error());
+  }
+  const Result<std::vector<std::byte>> saved = save_program(*program);
+  require(saved.has_value() && load_program<Backends>(SharedBytes::copy_of(*saved)).has_value());
+}
+
+/// Writes packages of random programs to a folder, to begin from.
+void write_packages(const std::string& folder) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const testing::RandomProgram program(testing::ProgramRecipe::of(seed));
+    const auto lowered = to_backend(program.program(), testing::AlternatingPartitioner<Backends>{.seed = seed}, {.keep_originals = seed % 2 == 0});
+    require(lowered.has_value());
+    require(save_program(*lowered, folder + "/" + std::to_string(seed) + ".davit").has_value());
+  }
+}
+
+constexpr Target targets[] = {{"package", package}};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
+  if (*count == 2 && std::string((*arguments)[0]).ends_with("write_packages")) {
+    write_packages((*arguments)[1]);
+    std::exit(0);
+  }
+  choose(targets, (*arguments)[0]);
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) { return run_chosen(data, size); }

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "davit/core/error.hpp"
+#include "davit/core/shared_bytes.hpp"
+
+namespace davit::formats {}
+
+/// What fuzz targets share.
+namespace fuzz {
+
+using namespace davit;
+using namespace davit::formats;
+
+inline void require(bool condition) {
+  if (!condition) __builtin_trap();
+}
+/// An Error has a code and a sentence, and nothing in it moves a terminal.
+inline void check(const Error& error) {
+  require(error.code != ErrorCode::ok && !error.what.empty());
+  for (const char c : to_string(error)) require(c == '\n' || c == '\t' || static_cast<unsigned char>(c) >= 0x20);
+}
+[[nodiscard]] inline std::string_view text_of(const SharedBytes& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+/// The slowest input so far; told at the end of the process.
+inline struct Slowest {
+  double milliseconds = 0;
+  std::size_t bytes = 0;
+  ~Slowest() { std::fprintf(stderr, "stat::slowest_ms: %.0f\nstat::slowest_bytes: %zu\n", milliseconds, bytes); }
+} slowest;
+
+/// A libFuzzer target; a program has several, and its name says which.
+struct Target {
+  std::string_view name;
+  void (*run)(const SharedBytes&);
+};
+inline const Target* chosen = nullptr;
+
+inline void choose(std::span<const Target> targets, const char* program) {
+  const std::string name = std::filesystem::path(program).filename().string();
+  for (const Target& target : targets)
+    if (target.name == name) chosen = &target;
+  require(chosen != nullptr);
+}
+
+/// Runs the target on an input, in memory of its exact size, so that a read past the end is seen; it may take a second of processor
+/// time per 100 KB.
+inline int run_chosen(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const SharedBytes bytes = SharedBytes::copy_of(std::as_bytes(std::span(data, size)));
+  const std::clock_t start = std::clock();
+  chosen->run(bytes);
+  const double took = 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  if (took > slowest.milliseconds) slowest.milliseconds = took, slowest.bytes = size;
+  require(took <= (size > 100'000 ? static_cast<double>(size) / 100 : 1000));
+  return 0;
+}
+
+}  // namespace fuzz
