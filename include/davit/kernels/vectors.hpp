@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+/// Vectors as GCC and clang provide them. Functions that take or return them are always inlined: they are then compiled for
+/// the instruction set of the function that they are used in (instruction_set.hpp), and no calling convention matters.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+namespace davit::kernels {
+
+/// Bytes of a vector register of the target the translation unit is compiled for.
+#if defined(__AVX512F__)
+inline constexpr std::size_t vector_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr std::size_t vector_bytes = 32;
+#elif defined(__SSE2__) || defined(__ARM_NEON) || defined(__ALTIVEC__) || defined(__riscv_vector)
+inline constexpr std::size_t vector_bytes = 16;
+#elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+inline constexpr std::size_t vector_bytes = 16;
+#else
+inline constexpr std::size_t vector_bytes = 8;
+#endif
+
+/// A vector of `Bytes` bytes of `T`; arithmetic is element by element.
+template <class T, std::size_t Bytes>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(Bytes)));
+};
+
+template <class T, std::size_t Bytes = vector_bytes>
+using Vector = typename VectorOf<T, Bytes>::type;
+
+template <class T, std::size_t Bytes = vector_bytes>
+inline constexpr std::int64_t lanes = static_cast<std::int64_t>(Bytes / sizeof(T));
+
+/// The vector at any address.
+template <std::size_t Bytes = vector_bytes, class T>
+[[nodiscard, gnu::always_inline]] inline Vector<T, Bytes> load_vector(const T* from) noexcept {
+  Vector<T, Bytes> v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
+}
+template <std::size_t Bytes = vector_bytes, class T>
+[[gnu::always_inline]] inline void store_vector(T* to, const std::type_identity_t<Vector<T, Bytes>>& v) noexcept {
+  std::memcpy(to, &v, sizeof v);
+}
+/// As many elements as a vector of double has, converted.
+template <std::size_t Bytes = vector_bytes, class T>
+[[nodiscard, gnu::always_inline]] inline Vector<double, Bytes> load_as_double(const T* from) noexcept {
+  if constexpr (sizeof(T) == sizeof(double)) {
+    return load_vector<Bytes>(from);
+  } else {
+    return __builtin_convertvector((load_vector<Bytes * sizeof(T) / sizeof(double)>(from)), Vector<double, Bytes>);
+  }
+}
+/// The sum of the elements, in order of pairs.
+template <class T, std::size_t Bytes = vector_bytes>
+[[nodiscard, gnu::always_inline]] inline T sum_of(const Vector<T, Bytes>& v) noexcept {
+  if constexpr (Bytes > 16) {
+    Vector<T, Bytes / 2> low, high;
+    std::memcpy(&low, &v, sizeof low);
+    std::memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof low, sizeof high);
+    return sum_of<T, Bytes / 2>(low + high);
+  } else {
+    T parts[lanes<T, Bytes>];
+    std::memcpy(parts, &v, sizeof v);
+    for (std::int64_t half = lanes<T, Bytes> / 2; half > 0; half /= 2)
+      for (std::int64_t i = 0; i < half; ++i) parts[i] += parts[i + half];
+    return parts[0];
+  }
+}
+
+}  // namespace davit::kernels
+
+#pragma GCC diagnostic pop
