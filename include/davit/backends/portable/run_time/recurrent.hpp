@@ -54,12 +54,11 @@ struct GruStep {
     std::int64_t h = 0;
     if constexpr (std::is_same_v<C, float>) {
       using V = Vector<float, Bytes>;
-      const auto load = [](const C* from) __attribute__((always_inline)) { return kernels::load_vector<Bytes>(from); };
       for (; h + lanes<float, Bytes> <= n; h += lanes<float, Bytes>) {
-        const V reset = kernels::vector_sigmoid<V>(load(in + h) + load(own + h));
-        const V update = kernels::vector_sigmoid<V>(load(in + n + h) + load(own + n + h));
-        const V fresh = kernels::vector_tanh<V>(load(in + 2 * n + h) + reset * load(own + 2 * n + h));
-        const V now = (load(state + h) - fresh) * update + fresh;
+        const V reset = kernels::vector_sigmoid<V>(kernels::load_vector<Bytes>(in + h) + kernels::load_vector<Bytes>(own + h));
+        const V update = kernels::vector_sigmoid<V>(kernels::load_vector<Bytes>(in + n + h) + kernels::load_vector<Bytes>(own + n + h));
+        const V fresh = kernels::vector_tanh<V>(kernels::load_vector<Bytes>(in + 2 * n + h) + reset * kernels::load_vector<Bytes>(own + 2 * n + h));
+        const V now = (kernels::load_vector<Bytes>(state + h) - fresh) * update + fresh;
         kernels::store_vector<Bytes>(state + h, now);
         kernels::store_vector<Bytes>(out + h, now);
       }
