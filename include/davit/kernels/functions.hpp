@@ -7,8 +7,12 @@
 #include <type_traits>
 
 #include "davit/kernels/arithmetic.hpp"
+#include "davit/kernels/vector_math.hpp"
 
 /// Functors of elementwise operators with one operand.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpsabi"
+
 namespace davit::kernels {
 
 template <class T>
@@ -18,6 +22,10 @@ struct Negate {
       return -v;
     else
       return wrap_sub(T(0), v);
+  }
+  template <FloatVector V>
+  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
+    return -v;
   }
 };
 template <class T>
@@ -36,6 +44,10 @@ struct Sign {
 template <class T>
 struct Relu {
   T operator()(T v) const noexcept { return v < 0 ? T(0) : v; }
+  template <FloatVector V>
+  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
+    return v < 0 ? V{} : v;
+  }
 };
 template <class T>
 struct Ceil {
@@ -85,6 +97,10 @@ struct Hardtanh {
   T high;
   explicit Hardtanh(Parameters& p) noexcept : low(p.number<T>(0)), high(p.number<T>(1)) {}
   T operator()(T v) const noexcept { return nan_min(nan_max(v, low), high); }
+  template <FloatVector V>
+  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
+    return nan_clamp(v, low, high);
+  }
 };
 
 template <class T>
@@ -122,10 +138,18 @@ struct Cosh {
 template <class T>
 struct Erf {
   T operator()(T v) const noexcept { return std::erf(v); }
+  template <FloatVector V>
+  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
+    return vector_erf(v);
+  }
 };
 template <class T>
 struct Exp {
   T operator()(T v) const noexcept { return std::exp(v); }
+  template <FloatVector V>
+  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
+    return vector_exp(v);
+  }
 };
 template <class T>
 struct Expm1 {
@@ -162,10 +186,18 @@ struct Rsqrt {
 template <class T>
 struct Sigmoid {
   T operator()(T v) const noexcept { return T(1) / (T(1) + std::exp(-v)); }
+  template <FloatVector V>
+  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
+    return vector_sigmoid(v);
+  }
 };
 template <class T>
 struct Silu {
   T operator()(T v) const noexcept { return v * Sigmoid<T>{}(v); }
+  template <FloatVector V>
+  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
+    return v * vector_sigmoid(v);
+  }
 };
 /// v * tanh(log(1 + exp(v))).
 template <class T>
@@ -179,6 +211,10 @@ struct Square {
       return v * v;
     else
       return wrap_mul(v, v);
+  }
+  template <FloatVector V>
+  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
+    return v * v;
   }
 };
 template <class T>
@@ -200,14 +236,26 @@ struct Tan {
 template <class T>
 struct Tanh {
   T operator()(T v) const noexcept { return std::tanh(v); }
+  template <FloatVector V>
+  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
+    return vector_tanh(v);
+  }
 };
 template <class T>
 struct Hardsigmoid {
   T operator()(T v) const noexcept { return nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6); }
+  template <FloatVector V>
+  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
+    return nan_clamp<V>(v + 3.0f, 0, 6) / 6.0f;
+  }
 };
 template <class T>
 struct Hardswish {
   T operator()(T v) const noexcept { return v * nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6); }
+  template <FloatVector V>
+  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
+    return v * nan_clamp<V>(v + 3.0f, 0, 6) / 6.0f;
+  }
 };
 /// v, or v * number 0 where it is negative.
 template <class T>
@@ -215,6 +263,10 @@ struct LeakyRelu {
   T slope;
   explicit LeakyRelu(Parameters& p) noexcept : slope(p.number<T>(0)) {}
   T operator()(T v) const noexcept { return v > 0 ? v : v * slope; }
+  template <FloatVector V>
+  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
+    return v > 0 ? v : v * slope;
+  }
 };
 /// Numbers 0, 1 and 2: alpha, scale and input_scale.
 template <class T>
@@ -231,6 +283,11 @@ struct GeluTanh {
     const T inner = T(0.7978845608028654) * (v + T(0.044715) * v * v * v);
     return T(0.5) * v * (T(1) + std::tanh(inner));
   }
+  template <FloatVector V>
+  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
+    const V inner = 0.7978845608028654f * (v + 0.044715f * v * v * v);
+    return 0.5f * v * (1.0f + vector_tanh<V>(inner));
+  }
 };
 /// Integer 0: whether the top of the range overflows, as in oneDNN's formula, through which torch runs dense float32
 /// and bfloat16.
@@ -243,6 +300,13 @@ struct Gelu {
     if (!overflows) return T(0.5) * v * factor;
     return std::isinf(v) ? std::numeric_limits<T>::quiet_NaN() : T(0.5) * (v * factor);
   }
+  template <FloatVector V>
+  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
+    const V factor = 1.0f + vector_erf<V>(v * 0.7071067811865476f);
+    return overflows ? 0.5f * (v * factor) + (v - v) : 0.5f * v * factor;
+  }
 };
 
 }  // namespace davit::kernels
+
+#pragma GCC diagnostic pop

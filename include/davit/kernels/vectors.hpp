@@ -35,6 +35,10 @@ struct VectorOf {
 template <class T, std::size_t Bytes = vector_bytes>
 using Vector = typename VectorOf<T, Bytes>::type;
 
+/// Vectors of float, of any size.
+template <class V>
+concept FloatVector = !std::is_class_v<V> && sizeof(V) > sizeof(float) && std::is_same_v<V, Vector<float, sizeof(V)>>;
+
 template <class T, std::size_t Bytes = vector_bytes>
 inline constexpr std::int64_t lanes = static_cast<std::int64_t>(Bytes / sizeof(T));
 
