@@ -10,9 +10,6 @@
 
 /// Functors of elementwise operators with two operands or more, over float, double and int64. Integers are modulo 2^64,
 /// and what is stored of them is what the operator gives in fewer bits.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace davit::kernels {
 
 template <class T>
@@ -51,26 +48,26 @@ template <class T>
 }
 /// The nearest in [low, high]; NaN prevails.
 template <FloatVector V>
-[[nodiscard, gnu::always_inline]] inline V nan_clamp(const V& v, float low, float high) noexcept {
+[[gnu::always_inline]] inline void nan_clamp(const V& v, float low, float high, V& to) noexcept {
   const V below = V{} + low;
   const V above = V{} + high;
   const V raised = ((below > v) | (below != below)) ? below : v;
-  return ((above < raised) | (above != above)) ? above : raised;
+  to = ((above < raised) | (above != above)) ? above : raised;
 }
 template <class T>
 struct Add {
   T operator()(T a, T b) const noexcept { return wrap_add(a, b); }
   template <FloatVector V>
-  [[gnu::always_inline]] V operator()(const V& a, const V& b) const noexcept {
-    return a + b;
+  [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
+    to = a + b;
   }
 };
 template <class T>
 struct Subtract {
   T operator()(T a, T b) const noexcept { return wrap_sub(a, b); }
   template <FloatVector V>
-  [[gnu::always_inline]] V operator()(const V& a, const V& b) const noexcept {
-    return a - b;
+  [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
+    to = a - b;
   }
 };
 /// a + number 0 * b.
@@ -85,24 +82,24 @@ struct AddScaled {
       return wrap_add(a, wrap_mul(factor, b));
   }
   template <FloatVector V>
-  [[gnu::always_inline]] V operator()(const V& a, const V& b) const noexcept {
-    return a + factor * b;
+  [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
+    to = a + factor * b;
   }
 };
 template <class T>
 struct Multiply {
   T operator()(T a, T b) const noexcept { return wrap_mul(a, b); }
   template <FloatVector V>
-  [[gnu::always_inline]] V operator()(const V& a, const V& b) const noexcept {
-    return a * b;
+  [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
+    to = a * b;
   }
 };
 template <class T>
 struct Divide {
   T operator()(T a, T b) const noexcept { return a / b; }
   template <FloatVector V>
-  [[gnu::always_inline]] V operator()(const V& a, const V& b) const noexcept {
-    return a / b;
+  [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
+    to = a / b;
   }
 };
 
@@ -297,5 +294,3 @@ void select_loop(const void* const* in, void* out, std::int64_t n, Parameters&) 
 }
 
 }  // namespace davit::kernels
-
-#pragma GCC diagnostic pop

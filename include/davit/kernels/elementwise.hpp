@@ -14,9 +14,6 @@
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/shapes.hpp"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace davit::kernels {
 
 /// What an operator's loop takes beside its blocks, and what it reports. Numbers stand in both forms.
@@ -60,9 +57,9 @@ namespace detail {
 template <class F, std::size_t Arity>
 inline constexpr bool takes_vectors = false;
 template <class F>
-inline constexpr bool takes_vectors<F, 1> = std::is_invocable_v<const F&, const Vector<float>&>;
+inline constexpr bool takes_vectors<F, 1> = std::is_invocable_v<const F&, const Vector<float>&, Vector<float>&>;
 template <class F>
-inline constexpr bool takes_vectors<F, 2> = std::is_invocable_v<const F&, const Vector<float>&, const Vector<float>&>;
+inline constexpr bool takes_vectors<F, 2> = std::is_invocable_v<const F&, const Vector<float>&, const Vector<float>&, Vector<float>&>;
 
 /// The loop of a functor that takes vectors, over n elements; what is left of them fills a vector with others. `b` is used if
 /// there are two operands, and not moved on if it is the start of a vector of equal numbers.
@@ -85,11 +82,15 @@ struct VectorLoop {
  private:
   template <std::size_t Bytes>
   [[gnu::always_inline]] static void apply(const F& f, const float* a, [[maybe_unused]] const float* b, float* to) {
-    const Vector<float, Bytes> x = load_vector<Bytes>(a);
-    if constexpr (Arity == 1)
-      store_vector<Bytes>(to, f(x));
-    else
-      store_vector<Bytes>(to, f(x, load_vector<Bytes>(b)));
+    const Vector<float, Bytes> x = vector_at<Bytes>(a);
+    Vector<float, Bytes> result;
+    if constexpr (Arity == 1) {
+      f(x, result);
+    } else {
+      const Vector<float, Bytes> y = vector_at<Bytes>(b);
+      f(x, y, result);
+    }
+    vector_at<Bytes>(to) = result;
   }
 };
 
@@ -224,5 +225,3 @@ inline constexpr std::int64_t short_row = 64;
 }
 
 }  // namespace davit::kernels
-
-#pragma GCC diagnostic pop

@@ -10,9 +10,6 @@
 #include "davit/kernels/vector_math.hpp"
 
 /// Functors of elementwise operators with one operand.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace davit::kernels {
 
 template <class T>
@@ -24,8 +21,8 @@ struct Negate {
       return wrap_sub(T(0), v);
   }
   template <FloatVector V>
-  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
-    return -v;
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    to = -v;
   }
 };
 template <class T>
@@ -45,8 +42,8 @@ template <class T>
 struct Relu {
   T operator()(T v) const noexcept { return v < 0 ? T(0) : v; }
   template <FloatVector V>
-  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
-    return v < 0 ? V{} : v;
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    to = v < 0 ? V{} : v;
   }
 };
 template <class T>
@@ -98,8 +95,8 @@ struct Hardtanh {
   explicit Hardtanh(Parameters& p) noexcept : low(p.number<T>(0)), high(p.number<T>(1)) {}
   T operator()(T v) const noexcept { return nan_min(nan_max(v, low), high); }
   template <FloatVector V>
-  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
-    return nan_clamp(v, low, high);
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    nan_clamp(v, low, high, to);
   }
 };
 
@@ -139,16 +136,16 @@ template <class T>
 struct Erf {
   T operator()(T v) const noexcept { return std::erf(v); }
   template <FloatVector V>
-  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
-    return vector_erf(v);
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    vector_erf(v, to);
   }
 };
 template <class T>
 struct Exp {
   T operator()(T v) const noexcept { return std::exp(v); }
   template <FloatVector V>
-  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
-    return vector_exp(v);
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    vector_exp(v, to);
   }
 };
 template <class T>
@@ -187,16 +184,17 @@ template <class T>
 struct Sigmoid {
   T operator()(T v) const noexcept { return T(1) / (T(1) + std::exp(-v)); }
   template <FloatVector V>
-  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
-    return vector_sigmoid(v);
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    vector_sigmoid(v, to);
   }
 };
 template <class T>
 struct Silu {
   T operator()(T v) const noexcept { return v * Sigmoid<T>{}(v); }
   template <FloatVector V>
-  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
-    return v * vector_sigmoid(v);
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    vector_sigmoid(v, to);
+    to *= v;
   }
 };
 /// v * tanh(log(1 + exp(v))).
@@ -213,8 +211,8 @@ struct Square {
       return wrap_mul(v, v);
   }
   template <FloatVector V>
-  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
-    return v * v;
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    to = v * v;
   }
 };
 template <class T>
@@ -237,24 +235,26 @@ template <class T>
 struct Tanh {
   T operator()(T v) const noexcept { return std::tanh(v); }
   template <FloatVector V>
-  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
-    return vector_tanh(v);
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    vector_tanh(v, to);
   }
 };
 template <class T>
 struct Hardsigmoid {
   T operator()(T v) const noexcept { return nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6); }
   template <FloatVector V>
-  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
-    return nan_clamp<V>(v + 3.0f, 0, 6) / 6.0f;
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    nan_clamp<V>(v + 3.0f, 0, 6, to);
+    to /= 6.0f;
   }
 };
 template <class T>
 struct Hardswish {
   T operator()(T v) const noexcept { return v * nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6); }
   template <FloatVector V>
-  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
-    return v * nan_clamp<V>(v + 3.0f, 0, 6) / 6.0f;
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    nan_clamp<V>(v + 3.0f, 0, 6, to);
+    to = v * to / 6.0f;
   }
 };
 /// v, or v * number 0 where it is negative.
@@ -264,8 +264,8 @@ struct LeakyRelu {
   explicit LeakyRelu(Parameters& p) noexcept : slope(p.number<T>(0)) {}
   T operator()(T v) const noexcept { return v > 0 ? v : v * slope; }
   template <FloatVector V>
-  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
-    return v > 0 ? v : v * slope;
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    to = v > 0 ? v : v * slope;
   }
 };
 /// Numbers 0, 1 and 2: alpha, scale and input_scale.
@@ -284,9 +284,10 @@ struct GeluTanh {
     return T(0.5) * v * (T(1) + std::tanh(inner));
   }
   template <FloatVector V>
-  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     const V inner = 0.7978845608028654f * (v + 0.044715f * v * v * v);
-    return 0.5f * v * (1.0f + vector_tanh<V>(inner));
+    vector_tanh(inner, to);
+    to = 0.5f * v * (1.0f + to);
   }
 };
 /// Integer 0: whether the top of the range overflows, as in oneDNN's formula, through which torch runs dense float32
@@ -301,12 +302,12 @@ struct Gelu {
     return std::isinf(v) ? std::numeric_limits<T>::quiet_NaN() : T(0.5) * (v * factor);
   }
   template <FloatVector V>
-  [[gnu::always_inline]] V operator()(const V& v) const noexcept {
-    const V factor = 1.0f + vector_erf<V>(v * 0.7071067811865476f);
-    return overflows ? 0.5f * (v * factor) + (v - v) : 0.5f * v * factor;
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    V factor;
+    vector_erf<V>(v * 0.7071067811865476f, factor);
+    factor += 1.0f;
+    to = overflows ? 0.5f * (v * factor) + (v - v) : 0.5f * v * factor;
   }
 };
 
 }  // namespace davit::kernels
-
-#pragma GCC diagnostic pop

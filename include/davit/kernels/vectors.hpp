@@ -6,11 +6,9 @@
 #include <cstring>
 #include <type_traits>
 
-/// Vectors as GCC and clang provide them. Functions that take or return them are always inlined: they are then compiled for
-/// the instruction set of the function that they are used in (instruction_set.hpp), and no calling convention matters.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
+/// Vectors as GCC and clang provide them. Functions on them are always inlined: they are then compiled for the instruction set
+/// of the function that they are used in (instruction_set.hpp). They return none: what calls of such functions would do
+/// depends on the instruction set, of which g++ warns even if there are no calls.
 namespace davit::kernels {
 
 /// Bytes of a vector register of the target the translation unit is compiled for.
@@ -42,25 +40,17 @@ concept FloatVector = !std::is_class_v<V> && sizeof(V) > sizeof(float) && std::i
 template <class T, std::size_t Bytes = vector_bytes>
 inline constexpr std::int64_t lanes = static_cast<std::int64_t>(Bytes / sizeof(T));
 
-/// The vector at any address.
+/// The elements at any address as a vector, to be read or written.
+template <class T, std::size_t Bytes>
+struct VectorAt {
+  typedef T type __attribute__((vector_size(Bytes), aligned(alignof(T)), may_alias));
+};
 template <std::size_t Bytes = vector_bytes, class T>
-[[nodiscard, gnu::always_inline]] inline Vector<T, Bytes> load_vector(const T* from) noexcept {
-  Vector<T, Bytes> v;
-  std::memcpy(&v, from, sizeof v);
-  return v;
-}
-template <std::size_t Bytes = vector_bytes, class T>
-[[gnu::always_inline]] inline void store_vector(T* to, const std::type_identity_t<Vector<T, Bytes>>& v) noexcept {
-  std::memcpy(to, &v, sizeof v);
-}
-/// As many elements as a vector of double has, converted.
-template <std::size_t Bytes = vector_bytes, class T>
-[[nodiscard, gnu::always_inline]] inline Vector<double, Bytes> load_as_double(const T* from) noexcept {
-  if constexpr (sizeof(T) == sizeof(double)) {
-    return load_vector<Bytes>(from);
-  } else {
-    return __builtin_convertvector((load_vector<Bytes * sizeof(T) / sizeof(double)>(from)), Vector<double, Bytes>);
-  }
+[[nodiscard, gnu::always_inline]] inline auto& vector_at(T* elements) noexcept {
+  if constexpr (std::is_const_v<T>)
+    return *reinterpret_cast<const typename VectorAt<std::remove_const_t<T>, Bytes>::type*>(elements);
+  else
+    return *reinterpret_cast<typename VectorAt<T, Bytes>::type*>(elements);
 }
 /// The sum of the elements, in order of pairs.
 template <class T, std::size_t Bytes = vector_bytes>
@@ -80,5 +70,3 @@ template <class T, std::size_t Bytes = vector_bytes>
 }
 
 }  // namespace davit::kernels
-
-#pragma GCC diagnostic pop

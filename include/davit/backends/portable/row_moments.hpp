@@ -7,9 +7,6 @@
 
 #include "davit/kernels/vectors.hpp"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace davit::portable_kernels {
 
 /// Mean and population variance, and what normalisation multiplies with: 1 / sqrt(variance + eps).
@@ -26,18 +23,22 @@ namespace detail {
 template <int Power, std::size_t Bytes, class C>
 [[nodiscard, gnu::always_inline]] inline double sum_of_powers(const C* x, std::int64_t n, double from) noexcept {
   constexpr std::int64_t step = kernels::lanes<double, Bytes>;
-  const auto power = [](const auto& v) __attribute__((always_inline)) {
-    if constexpr (Power == 2) return v * v;
-    if constexpr (Power == 1) return v;
+  const auto add = [from](const C* elements, kernels::Vector<double, Bytes>& to) __attribute__((always_inline)) {
+    using Wide = kernels::Vector<double, Bytes>;
+    const Wide v = __builtin_convertvector((kernels::vector_at<Bytes * sizeof(C) / sizeof(double)>(elements)), Wide) - from;
+    to += Power == 2 ? v * v : v;
   };
   kernels::Vector<double, Bytes> a{}, b{};
   std::int64_t i = 0;
   for (; i + 2 * step <= n; i += 2 * step) {
-    a += power(kernels::load_as_double<Bytes>(x + i) - from);
-    b += power(kernels::load_as_double<Bytes>(x + i + step) - from);
+    add(x + i, a);
+    add(x + i + step, b);
   }
   double sum = kernels::sum_of<double, Bytes>(a + b);
-  for (; i < n; ++i) sum += power(static_cast<double>(x[i]) - from);
+  for (; i < n; ++i) {
+    const double v = static_cast<double>(x[i]) - from;
+    sum += Power == 2 ? v * v : v;
+  }
   return sum;
 }
 
@@ -56,5 +57,3 @@ template <std::size_t Bytes = kernels::vector_bytes, class C>
 }
 
 }  // namespace davit::portable_kernels
-
-#pragma GCC diagnostic pop

@@ -10,9 +10,6 @@
 #include "davit/backends/portable/run_time/multiply.hpp"
 #include "davit/backends/portable/run_time/padded_image.hpp"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace davit::portable_kernels {
 
 namespace detail {
@@ -90,16 +87,17 @@ struct SumOfTaps {
       const C* const from = image + offsets[k];
       const C factor = weight[k];
       unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
-        sums[N] += kernels::load_vector<Bytes>(from + N * step) * factor;
+        sums[N] += kernels::vector_at<Bytes>(from + N * step) * factor;
       });
     }
-    unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) { kernels::store_vector<Bytes>(out + N * step, sums[N]); });
+    unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) { kernels::vector_at<Bytes>(out + N * step) = sums[N]; });
   }
 };
 
 /// Elements of padded channels that are made at once, more only where a few rows are; columns of a product that are computed
 /// aside, and what vectors may read and write beyond the last.
 inline constexpr std::int64_t padded_elements = 1 << 17;
+inline constexpr std::int64_t channels_elements = 1 << 12;
 inline constexpr std::int64_t fewest_rows = 4;
 inline constexpr std::int64_t aside_elements = 1 << 15;
 inline constexpr std::int64_t beyond = 64;
@@ -107,7 +105,7 @@ inline constexpr std::int64_t beyond = 64;
 /// Columns of a product of that many rows that are computed aside at once.
 template <class C>
 [[nodiscard]] std::int64_t columns_aside(std::int64_t rows) noexcept {
-  const std::int64_t width = panel_width<C>();
+  const std::int64_t width = tile_width<C>();
   return std::clamp(aside_elements / std::max<std::int64_t>(rows, 1) / width, std::int64_t{1}, panels_at_once) * width;
 }
 
@@ -118,6 +116,7 @@ struct ConvolutionPlan {
   bool padded = false;     ///< columns lie evenly
   bool as_is = false;      ///< in the image itself
   std::int64_t rows = 0;   ///< of places that are computed at once
+  std::int64_t together = 1;  ///< channels that are copied at once, if depthwise
   std::int64_t chunk = 0;  ///< columns of a product that are computed at once, if aside
 
   template <class C>
@@ -136,13 +135,14 @@ struct ConvolutionPlan {
     if (!plan.depthwise && m.batch > 1 && volume(m.places) < 64) return plan;
     plan.padded = true;
     plan.as_is = unpadded && !plan.depthwise;
+    if (plan.depthwise) plan.together = std::clamp<std::int64_t>(channels_elements / std::max<std::int64_t>(image.count(), 1), 1, m.batch * m.channels);
     if (plan.as_is || m.places[0] > 1) return plan;
     const std::int64_t row = (plan.depthwise ? 1 : m.group_channels()) * volume(image.phases) * image.sizes[0] * image.sizes[2];
     const std::int64_t more = image.sizes[1] - m.places[1];
     plan.rows = std::min(plan.rows, std::max(fewest_rows, padded_elements / std::max<std::int64_t>(row, 1) - more));
     return plan;
   }
-  [[nodiscard]] std::int64_t channels(const ConvolutionMap& m) const noexcept { return depthwise ? 1 : m.group_channels(); }
+  [[nodiscard]] std::int64_t channels(const ConvolutionMap& m) const noexcept { return depthwise ? together : m.group_channels(); }
 };
 
 /// The same convolution, with all places as one row if it is pointwise.
@@ -182,16 +182,18 @@ void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, con
   for (std::int64_t first = 0; first < m.places[1]; first += plan.rows) {
     const PaddedImage padded(m, first, std::min(plan.rows, m.places[1] - first));
     tap_offsets(m, padded, m.taps(), offsets);
-    C* const aside = work + padded.count() + beyond;
-    std::fill_n(work, padded.count(), C{});
-    for (std::int64_t i = 0; i < m.batch * m.channels; ++i) {
-      padded.fill(m, image + i * volume(m.image), work);
-      for (std::int64_t f = 0; f < m.group_filters(); ++f) {
-        const std::int64_t filter = i % m.channels * m.group_filters() + f;
+    C* const aside = work + plan.channels(m) * padded.count() + beyond;
+    std::fill_n(work, plan.channels(m) * padded.count() + beyond, C{});
+    for (std::int64_t i = 0; i < m.batch * m.channels; i += plan.together) {
+      const std::int64_t channels = std::min(plan.together, m.batch * m.channels - i);
+      padded.fill(m, image + i * volume(m.image), channels, work);
+      for (std::int64_t f = 0; f < channels * m.group_filters(); ++f) {
+        const std::int64_t response = i * m.group_filters() + f;
+        const std::int64_t filter = response % m.filters;
         kernels::run_widest_for<C, SumOfTaps>(weight + filter * m.taps(), static_cast<const std::int64_t*>(offsets), m.taps(),
-                                              static_cast<const C*>(work), bias == nullptr ? C{} : bias[filter], aside, padded.columns());
-        padded.take_places(m, static_cast<const C*>(aside), 0, padded.columns(),
-                           out + (i / m.channels * m.filters + filter) * volume(m.places));
+                                              static_cast<const C*>(work + f / m.group_filters() * padded.count()),
+                                              bias == nullptr ? C{} : bias[filter], aside, padded.columns());
+        padded.take_places(m, static_cast<const C*>(aside), 0, padded.columns(), out + response * volume(m.places));
       }
     }
   }
@@ -207,22 +209,24 @@ void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const
     tap_offsets(m, padded, m.taps(), offsets);
     const C* from = channels;
     if (!plan.as_is) {
-      std::fill_n(work, m.group_channels() * padded.count(), C{});
-      for (std::int64_t c = 0; c < m.group_channels(); ++c) padded.fill(m, channels + c * volume(m.image), work + c * padded.count());
+      std::fill_n(work, m.group_channels() * padded.count() + beyond, C{});
+      padded.fill(m, channels, m.group_channels(), work);
       from = work;
     }
-    C* const aside = plan.as_is ? work : work + m.group_channels() * padded.count();
+    C* const aside = plan.as_is ? work : work + m.group_channels() * padded.count() + beyond;
     C* const panels = aside + m.group_filters() * plan.chunk;
     const bool direct = padded.dense();
     const std::int64_t step = direct ? padded.columns() : plan.chunk;
     for (std::int64_t j = 0; j < padded.columns(); j += step) {
       const std::int64_t count = std::min(step, padded.columns() - j);
+      // beyond the last place of a copy lies what may be read and computed, too
+      const std::int64_t full = direct || plan.as_is ? count : (count + tile_width<C>() / 2 - 1) / (tile_width<C>() / 2) * (tile_width<C>() / 2);
       C* const to = direct ? out + first * m.places[2] : aside;
       gemm<C>(
-          m.group_filters(), count, m.taps(), Matrix<C>{weight, m.taps(), 1}, panels,
-          [&](C*, const PanelRange& r) { return Panel<C>{from + j + r.j, offsets + r.k}; }, to, direct ? places : count, bias);
+          m.group_filters(), full, m.taps(), Matrix<C>{weight, m.taps(), 1}, panels,
+          [&](C*, const PanelRange& r) { return Panel<C>{from + j + r.j, offsets + r.k}; }, to, direct ? places : full, bias);
       for (std::int64_t f = 0; !direct && f < m.group_filters(); ++f)
-        padded.take_places(m, static_cast<const C*>(aside + f * count), j, count, out + f * places);
+        padded.take_places(m, static_cast<const C*>(aside + f * full), j, count, out + f * places);
     }
   }
 }
@@ -374,5 +378,3 @@ void convolve_weights(const ConvolutionMap& m, const C* image, const C* response
 }
 
 }  // namespace davit::portable_kernels
-
-#pragma GCC diagnostic pop

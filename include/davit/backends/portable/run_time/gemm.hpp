@@ -11,9 +11,6 @@
 #include "davit/kernels/function_ref.hpp"
 #include "davit/kernels/instruction_set.hpp"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace davit::portable_kernels {
 
 using kernels::lanes;
@@ -47,20 +44,28 @@ struct PanelRange {
 template <class C>
 using PanelSource = kernels::FunctionRef<Panel<C>(C* to, const PanelRange&)>;
 
-/// Rows of a panel, and how many columns one has; panels worked on at once, so that the left operand is read once for all
-/// of them; rows of the left operand that they are multiplied with at once.
+/// Rows and elements of a panel; panels worked on at once, so that the left operand is read once for all of them; rows of the
+/// left operand that they are multiplied with at once.
 inline constexpr std::int64_t panel_depth = 256;
-template <class C>
-[[nodiscard]] std::int64_t panel_width() noexcept {
-  return std::is_floating_point_v<C> ? 2 * kernels::widest_lanes<C>() : 16;
-}
+inline constexpr std::int64_t panel_elements = 8192;
 inline constexpr std::int64_t panels_at_once = 8;
 inline constexpr std::int64_t rows_at_once = 1024;
+
+/// Columns that registers hold the sums of, and those of a panel of `depth` rows, a multiple.
+template <class C>
+[[nodiscard]] std::int64_t tile_width() noexcept {
+  return std::is_floating_point_v<C> ? 2 * kernels::widest_lanes<C>() : 16;
+}
+template <class C>
+[[nodiscard]] std::int64_t panel_width(std::int64_t depth) noexcept {
+  const std::int64_t tile = tile_width<C>();
+  return std::clamp(panel_elements / std::clamp<std::int64_t>(depth, 1, panel_depth) / tile, std::int64_t{1}, panels_at_once) * tile;
+}
 
 /// Elements of work space that a product takes.
 template <class C>
 [[nodiscard]] std::int64_t gemm_work(std::int64_t m) noexcept {
-  return (panel_depth + std::min(m, rows_at_once)) * panel_width<C>();
+  return std::max(panel_elements, panel_depth * tile_width<C>()) + std::min(m, rows_at_once) * tile_width<C>();
 }
 
 namespace detail {
@@ -84,7 +89,7 @@ struct PanelProduct {
   bool accumulate;
 };
 
-/// The product for floats; `width` is one vector or two. Sums are in the order of k.
+/// The product for floats; `width` is one vector or an even number. Sums are in the order of k.
 struct MultiplyPanel {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(const PanelProduct<C>* p) {
@@ -99,7 +104,8 @@ struct MultiplyPanel {
   [[gnu::always_inline]] static void tiles(const PanelProduct<C>& p) {
     std::int64_t i = 0;
     const auto take = [&]<std::size_t Rows>() __attribute__((always_inline)) {
-      for (; i + static_cast<std::int64_t>(Rows) <= p.rows; i += static_cast<std::int64_t>(Rows)) tile<Bytes, Rows, Vectors>(p, i);
+      for (; i + static_cast<std::int64_t>(Rows) <= p.rows; i += static_cast<std::int64_t>(Rows))
+        for (std::int64_t j = 0; j < p.width; j += static_cast<std::int64_t>(Vectors) * lanes<C, Bytes>) tile<Bytes, Rows, Vectors>(p, i, j);
     };
     take.template operator()<Bytes == 64 ? 8 : 6>();  // as registers allow
     take.template operator()<4>();
@@ -107,28 +113,28 @@ struct MultiplyPanel {
     take.template operator()<1>();
   }
   template <std::size_t Bytes, std::size_t Rows, std::size_t Vectors, class C>
-  [[gnu::always_inline]] static void tile(const PanelProduct<C>& p, std::int64_t i) {
+  [[gnu::always_inline]] static void tile(const PanelProduct<C>& p, std::int64_t i, std::int64_t j) {
     using V = Vector<C, Bytes>;
     constexpr auto step = static_cast<std::size_t>(lanes<C, Bytes>);
-    C* const c = p.c + i * p.c_row;
+    C* const c = p.c + i * p.c_row + j;
     const std::int64_t c_row = p.c_row;
     V sums[Rows][Vectors];
     unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
       unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
         sums[R][N] = V{};
-        if (p.accumulate) sums[R][N] = kernels::load_vector<Bytes>(c + static_cast<std::int64_t>(R) * c_row + N * step);
+        if (p.accumulate) sums[R][N] = kernels::vector_at<Bytes>(c + static_cast<std::int64_t>(R) * c_row + N * step);
       });
     });
     const C* a = p.a.data + i * p.a.row;
     const std::int64_t a_row = p.a.row;
     const std::int64_t a_col = p.a.col;
-    const C* const b = p.b.data;
+    const C* const b = p.b.data + j;
     const std::int64_t* const b_rows = p.b.rows;
     const std::int64_t depth = p.depth;
     for (std::int64_t k = 0; k < depth; ++k, a += a_col) {
       const C* const from = b + b_rows[k];
       V row[Vectors];
-      unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) { row[N] = kernels::load_vector<Bytes>(from + N * step); });
+      unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) { row[N] = kernels::vector_at<Bytes>(from + N * step); });
       unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
         const C factor = a[static_cast<std::int64_t>(R) * a_row];
         unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) { sums[R][N] += row[N] * factor; });
@@ -138,7 +144,7 @@ struct MultiplyPanel {
       const C bias = p.bias == nullptr ? C{} : p.bias[i + static_cast<std::int64_t>(R)];
       unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
         if (p.bias != nullptr) sums[R][N] += bias;
-        kernels::store_vector<Bytes>(c + static_cast<std::int64_t>(R) * c_row + N * step, sums[R][N]);
+        kernels::vector_at<Bytes>(c + static_cast<std::int64_t>(R) * c_row + N * step) = sums[R][N];
       });
     });
   }
@@ -173,13 +179,14 @@ struct PanelGroup {
   bool padded = false;
 
   template <class C>
-  [[nodiscard]] static PanelGroup next(std::int64_t j, std::int64_t n) noexcept {
-    const std::int64_t width = panel_width<C>();
+  [[nodiscard]] static PanelGroup next(std::int64_t j, std::int64_t n, std::int64_t width) noexcept {
     const std::int64_t rest = n - j;
     if (rest >= width) return {j, std::min(rest / width, panels_at_once), width};
     if constexpr (!std::is_floating_point_v<C>) return {j, 1, rest};
-    const std::int64_t vector = width / 2;
-    if (rest > vector) return n >= width ? PanelGroup{n - width, 1, width} : PanelGroup{j, 1, vector};
+    const std::int64_t tile = tile_width<C>();
+    if (rest >= tile) return {j, 1, rest / tile * tile};
+    const std::int64_t vector = tile / 2;
+    if (rest > vector) return n >= tile ? PanelGroup{n - tile, 1, tile} : PanelGroup{j, 1, vector};
     return n >= vector ? PanelGroup{n - vector, 1, vector} : PanelGroup{0, 1, vector, true};
   }
 };
@@ -193,14 +200,14 @@ struct PanelGroup {
 template <class C>
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, PanelSource<C> source, C* c,
           std::int64_t c_row, const C* bias = nullptr) {
-  const std::int64_t width = panel_width<C>();
+  const std::int64_t width = panel_width<C>(k);
   std::array<std::int64_t, panel_depth> packed_rows;
   for (std::int64_t i = 0; i < panel_depth; ++i) packed_rows[static_cast<std::size_t>(i)] = i * width;
-  C* const aside = work + panel_depth * width;
+  C* const aside = work + std::max(panel_elements, panel_depth * tile_width<C>());
   for (std::int64_t i = 0; i < m; i += rows_at_once) {
     const std::int64_t rows = std::min(rows_at_once, m - i);
     for (std::int64_t j = 0; j < n;) {
-      const detail::PanelGroup group = detail::PanelGroup::next<C>(j, n);
+      const detail::PanelGroup group = detail::PanelGroup::next<C>(j, n, width);
       const std::int64_t count = group.padded ? n : group.width;
       for (std::int64_t at = 0; at == 0 || at < k; at += panel_depth) {
         const std::int64_t depth = std::min(panel_depth, k - at);
@@ -237,5 +244,3 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, 
 }
 
 }  // namespace davit::portable_kernels
-
-#pragma GCC diagnostic pop

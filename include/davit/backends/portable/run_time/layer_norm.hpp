@@ -10,9 +10,6 @@
 #include "davit/backends/portable/run_time/moments.hpp"
 #include "davit/program/operators/normalization.hpp"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace davit::portable_kernels {
 
 namespace detail {
@@ -41,10 +38,10 @@ struct NormalizeRow {
   [[gnu::always_inline]] static void run(std::int64_t n, const C* x, C mean, C inverse, const C* weight, const C* bias, C* out) {
     std::int64_t i = 0;
     for (; i + kernels::lanes<C, Bytes> <= n; i += kernels::lanes<C, Bytes>) {
-      kernels::Vector<C, Bytes> v = (kernels::load_vector<Bytes>(x + i) - mean) * inverse;
-      if (weight != nullptr) v *= kernels::load_vector<Bytes>(weight + i);
-      if (bias != nullptr) v += kernels::load_vector<Bytes>(bias + i);
-      kernels::store_vector<Bytes>(out + i, v);
+      kernels::Vector<C, Bytes> v = (kernels::vector_at<Bytes>(x + i) - mean) * inverse;
+      if (weight != nullptr) v *= kernels::vector_at<Bytes>(weight + i);
+      if (bias != nullptr) v += kernels::vector_at<Bytes>(bias + i);
+      kernels::vector_at<Bytes>(out + i) = v;
     }
     for (; i < n; ++i) {
       out[i] = (x[i] - mean) * inverse * (weight == nullptr ? C{1} : weight[i]);
@@ -198,5 +195,3 @@ inline constexpr auto layer_norm_ops = std::to_array<OpRow>({
 });
 
 }  // namespace davit::portable_kernels
-
-#pragma GCC diagnostic pop

@@ -13,9 +13,6 @@
 #include "davit/backends/portable/run_time/multiply.hpp"
 #include "davit/program/operators/matmul.hpp"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace davit::portable_kernels {
 
 namespace detail {
@@ -92,7 +89,7 @@ struct AddScaledRow {
     std::int64_t i = 0;
     if constexpr (std::is_floating_point_v<C>)
       for (; step == 1 && i + lanes<C, Bytes> <= n; i += lanes<C, Bytes>)
-        kernels::store_vector<Bytes>(to + i, kernels::load_vector<Bytes>(to + i) + factor * kernels::load_vector<Bytes>(from + i));
+        kernels::vector_at<Bytes>(to + i) = kernels::vector_at<Bytes>(to + i) + factor * kernels::vector_at<Bytes>(from + i);
     for (; i < n; ++i) to[i] += factor * from[i * step];
   }
 };
@@ -256,5 +253,3 @@ inline constexpr auto matmul_ops = std::to_array<OpRow>({
 });
 
 }  // namespace davit::portable_kernels
-
-#pragma GCC diagnostic pop

@@ -11,9 +11,6 @@
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/kernels/instruction_set.hpp"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace davit::portable_kernels {
 
 namespace detail {
@@ -51,7 +48,7 @@ struct ScaleAndShift {
   [[gnu::always_inline]] static void run(C factor, C shift, const C* x, C* y, std::int64_t n) {
     std::int64_t i = 0;
     for (; i + kernels::lanes<C, Bytes> <= n; i += kernels::lanes<C, Bytes>)
-      kernels::store_vector<Bytes>(y + i, kernels::load_vector<Bytes>(x + i) * factor + shift);
+      kernels::vector_at<Bytes>(y + i) = kernels::vector_at<Bytes>(x + i) * factor + shift;
     for (; i < n; ++i) y[i] = factor * x[i] + shift;
   }
 };
@@ -81,5 +78,3 @@ struct ScaleAndShift {
 }
 
 }  // namespace davit::portable_kernels
-
-#pragma GCC diagnostic pop

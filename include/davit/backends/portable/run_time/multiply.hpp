@@ -10,9 +10,6 @@
 #include "davit/backends/portable/run_time/gemm.hpp"
 #include "davit/kernels/multiply_add.hpp"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace davit::portable_kernels {
 
 /// Rows up to which a product is computed without packing its right operand, where its columns lie contiguous (each is
@@ -76,11 +73,11 @@ struct Transpose {
       for (; k + lanes<C, Bytes> <= columns; k += lanes<C, Bytes>) {
         Vector<C, Bytes> v[n];
         unroll<n>([&]<std::size_t I>() __attribute__((always_inline)) {
-          v[I] = kernels::load_vector<Bytes>(block + static_cast<std::int64_t>(I) * from_row + k);
+          v[I] = kernels::vector_at<Bytes>(block + static_cast<std::int64_t>(I) * from_row + k);
         });
         transpose_lanes<C, Bytes>(v);
         unroll<n>([&]<std::size_t I>() __attribute__((always_inline)) {
-          kernels::store_vector<Bytes>(to + (k + static_cast<std::int64_t>(I)) * to_row + j, v[I]);
+          kernels::vector_at<Bytes>(to + (k + static_cast<std::int64_t>(I)) * to_row + j) = v[I];
         });
       }
       for (; k < columns; ++k)
@@ -141,7 +138,7 @@ struct MultiplyByDots {
       unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
         V block[n];
         unroll<n>([&]<std::size_t J>() __attribute__((always_inline)) {
-          block[J] = kernels::load_vector<Bytes>(b + static_cast<std::int64_t>(N * n + J) * p.b_col + at);
+          block[J] = kernels::vector_at<Bytes>(b + static_cast<std::int64_t>(N * n + J) * p.b_col + at);
         });
         transpose_lanes<C, Bytes>(block);
         unroll<n>([&]<std::size_t I>() __attribute__((always_inline)) {
@@ -157,7 +154,7 @@ struct MultiplyByDots {
         column[J] = b[static_cast<std::int64_t>(J) * p.b_col + at];
       });
       unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
-        const V right = kernels::load_vector<Bytes>(column + N * n);
+        const V right = kernels::vector_at<Bytes>(column + N * n);
         unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
           sums[R][N] += right * a[static_cast<std::int64_t>(R) * p.a_row + at];
         });
@@ -165,7 +162,7 @@ struct MultiplyByDots {
     }
     unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
       unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
-        kernels::store_vector<Bytes>(p.c + (i + static_cast<std::int64_t>(R)) * p.c_row + j + static_cast<std::int64_t>(N * n), sums[R][N]);
+        kernels::vector_at<Bytes>(p.c + (i + static_cast<std::int64_t>(R)) * p.c_row + j + static_cast<std::int64_t>(N * n)) = sums[R][N];
       });
     });
   }
@@ -209,11 +206,11 @@ struct MultiplyBySums {
     for (std::size_t i = 0; i < Rows; ++i) factor[i] = factors[static_cast<std::int64_t>(i) * step];
     std::int64_t j = 0;
     for (; j + lanes<C, Bytes> <= n; j += lanes<C, Bytes>) {
-      Vector<C, Bytes> sum = kernels::load_vector<Bytes>(y + j);
+      Vector<C, Bytes> sum = kernels::vector_at<Bytes>(y + j);
       unroll<Rows>([&]<std::size_t I>() __attribute__((always_inline)) {
-        sum += kernels::load_vector<Bytes>(rows + static_cast<std::int64_t>(I) * row + j) * factor[I];
+        sum += kernels::vector_at<Bytes>(rows + static_cast<std::int64_t>(I) * row + j) * factor[I];
       });
-      kernels::store_vector<Bytes>(y + j, sum);
+      kernels::vector_at<Bytes>(y + j) = sum;
     }
     for (; j < n; ++j)
       for (std::size_t i = 0; i < Rows; ++i) y[j] += rows[static_cast<std::int64_t>(i) * row + j] * factor[i];
@@ -282,5 +279,3 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matri
 }
 
 }  // namespace davit::portable_kernels
-
-#pragma GCC diagnostic pop

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "davit/backends/portable/run_time/convolution_map.hpp"
 #include "davit/kernels/instruction_set.hpp"
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace davit::portable_kernels {
 
@@ -20,21 +18,39 @@ struct CopyRows {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(const C* from, std::int64_t from_row, std::int64_t step, C* to, std::int64_t to_row,
                                          std::int64_t rows, std::int64_t columns) {
+    if (step == 1 && columns >= kernels::lanes<C, Bytes>) return copy<Bytes>(from, from_row, to, to_row, rows, columns);
+    if constexpr (Bytes > 32)
+      if (step == 1 && columns >= kernels::lanes<C, 32>) return copy<32>(from, from_row, to, to_row, rows, columns);
+    if constexpr (Bytes > 16)
+      if (step == 1 && columns >= kernels::lanes<C, 16>) return copy<16>(from, from_row, to, to_row, rows, columns);
     for (std::int64_t r = 0; r < rows; ++r, from += from_row, to += to_row) {
       std::int64_t i = 0;
-      if (step == 1) {
-        copy<Bytes>(from, to, columns, i);
-        if constexpr (Bytes > 16) copy<16>(from, to, columns, i);
-      }
+      if (step == 2)
+        for (; i + kernels::lanes<C, Bytes> < columns; i += kernels::lanes<C, Bytes>) take_second<Bytes>(from + 2 * i, to + i);
       for (; i < columns; ++i) to[i] = from[i * step];
     }
   }
 
  private:
+  /// The last vector of a row overlaps with the one before.
   template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static void copy(const C* from, C* to, std::int64_t columns, std::int64_t& i) {
-    for (; i + kernels::lanes<C, Bytes> <= columns; i += kernels::lanes<C, Bytes>)
-      kernels::store_vector<Bytes>(to + i, kernels::load_vector<Bytes>(from + i));
+  [[gnu::always_inline]] static void copy(const C* from, std::int64_t from_row, C* to, std::int64_t to_row, std::int64_t rows,
+                                          std::int64_t columns) {
+    constexpr std::int64_t step = kernels::lanes<C, Bytes>;
+    for (std::int64_t r = 0; r < rows; ++r, from += from_row, to += to_row) {
+      for (std::int64_t i = 0; i + step < columns; i += step) kernels::vector_at<Bytes>(to + i) = kernels::vector_at<Bytes>(from + i);
+      kernels::vector_at<Bytes>(to + columns - step) = kernels::vector_at<Bytes>(from + columns - step);
+    }
+  }
+  /// Every second element of two vectors.
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void take_second(const C* from, C* to) {
+    constexpr auto n = static_cast<std::size_t>(kernels::lanes<C, Bytes>);
+    const kernels::Vector<C, Bytes> a = kernels::vector_at<Bytes>(from);
+    const kernels::Vector<C, Bytes> b = kernels::vector_at<Bytes>(from + n);
+    [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+      kernels::vector_at<Bytes>(to) = __builtin_shufflevector(a, b, 2 * I...);
+    }(std::make_index_sequence<n>{});
   }
 };
 
@@ -74,9 +90,9 @@ struct PaddedImage {
     }
     return phase * volume(sizes) + at;
   }
-  /// Copies a channel of the image; the padding is not written.
+  /// Copies `channels` of the image, which lie one after another; the padding is not written.
   template <class C>
-  void fill(const ConvolutionMap& m, const C* channel, C* to) const {
+  void fill(const ConvolutionMap& m, const C* image, std::int64_t channels, C* to) const {
     Spatial phase{};
     for (phase[0] = 0; phase[0] < phases[0]; ++phase[0]) {
       for (phase[1] = 0; phase[1] < phases[1]; ++phase[1]) {
@@ -90,9 +106,11 @@ struct PaddedImage {
             const std::int64_t plane = i * m.stride[0] + phase[0] - m.padding[0];
             const std::int64_t row = (first_row + y.begin) * m.stride[1] + phase[1] - m.padding[1];
             const std::int64_t column = x.begin * m.stride[2] + phase[2] - m.padding[2];
-            kernels::run_widest_for<C, detail::CopyRows>(
-                channel + (plane * m.image[1] + row) * m.image[2] + column, m.stride[1] * m.image[2], m.stride[2],
-                to + (i * sizes[1] + y.begin) * sizes[2] + x.begin, sizes[2], y.end - y.begin, x.end - x.begin);
+            const C* from = image + (plane * m.image[1] + row) * m.image[2] + column;
+            C* into = to + (i * sizes[1] + y.begin) * sizes[2] + x.begin;
+            for (std::int64_t c = 0; c < channels; ++c, from += volume(m.image), into += count())
+              kernels::run_widest_for<C, detail::CopyRows>(from, m.stride[1] * m.image[2], m.stride[2], into, sizes[2],
+                                                           y.end - y.begin, x.end - x.begin);
           }
         }
       }
@@ -101,6 +119,9 @@ struct PaddedImage {
   /// Copies the columns [first, first + count), which lie at `from`, to their places in a response.
   template <class C>
   void take_places(const ConvolutionMap& m, const C* from, std::int64_t first, std::int64_t count, C* response) const {
+    if (count == columns() && places[0] == 1)  // all but what follows the last row
+      return kernels::run_widest_for<C, detail::CopyRows>(from, sizes[2], std::int64_t{1}, response + first_row * m.places[2],
+                                                          m.places[2], places[1], places[2]);
     for (std::int64_t j = 0; j < count;) {
       const std::int64_t x = (first + j) % sizes[2];
       const std::int64_t row = (first + j) / sizes[2];
@@ -122,5 +143,3 @@ struct PaddedImage {
 };
 
 }  // namespace davit::portable_kernels
-
-#pragma GCC diagnostic pop

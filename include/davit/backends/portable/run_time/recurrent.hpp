@@ -12,9 +12,6 @@
 #include "davit/backends/portable/run_time/multiply.hpp"
 #include "davit/kernels/vector_math.hpp"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace davit::portable_kernels {
 
 namespace detail {
@@ -55,12 +52,15 @@ struct GruStep {
     if constexpr (std::is_same_v<C, float>) {
       using V = Vector<float, Bytes>;
       for (; h + lanes<float, Bytes> <= n; h += lanes<float, Bytes>) {
-        const V reset = kernels::vector_sigmoid<V>(kernels::load_vector<Bytes>(in + h) + kernels::load_vector<Bytes>(own + h));
-        const V update = kernels::vector_sigmoid<V>(kernels::load_vector<Bytes>(in + n + h) + kernels::load_vector<Bytes>(own + n + h));
-        const V fresh = kernels::vector_tanh<V>(kernels::load_vector<Bytes>(in + 2 * n + h) + reset * kernels::load_vector<Bytes>(own + 2 * n + h));
-        const V now = (kernels::load_vector<Bytes>(state + h) - fresh) * update + fresh;
-        kernels::store_vector<Bytes>(state + h, now);
-        kernels::store_vector<Bytes>(out + h, now);
+        V reset = kernels::vector_at<Bytes>(in + h) + kernels::vector_at<Bytes>(own + h);
+        V update = kernels::vector_at<Bytes>(in + n + h) + kernels::vector_at<Bytes>(own + n + h);
+        kernels::vector_sigmoid<V>(reset, reset);
+        kernels::vector_sigmoid<V>(update, update);
+        V fresh = kernels::vector_at<Bytes>(in + 2 * n + h) + reset * kernels::vector_at<Bytes>(own + 2 * n + h);
+        kernels::vector_tanh<V>(fresh, fresh);
+        const V now = (kernels::vector_at<Bytes>(state + h) - fresh) * update + fresh;
+        kernels::vector_at<Bytes>(state + h) = now;
+        kernels::vector_at<Bytes>(out + h) = now;
       }
     }
     const auto logistic = [](C x) __attribute__((always_inline)) { return C{1} / (C{1} + std::exp(-x)); };
@@ -204,5 +204,3 @@ inline constexpr auto recurrent_ops = std::to_array<OpRow>({
 });
 
 }  // namespace davit::portable_kernels
-
-#pragma GCC diagnostic pop

@@ -13,9 +13,6 @@
 #include "davit/kernels/vector_math.hpp"
 #include "davit/program/operators/softmax.hpp"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace davit::portable_kernels {
 
 namespace detail {
@@ -33,13 +30,13 @@ struct SoftmaxRow {
     };
     std::int64_t i = 0;
     if (n >= step) {
-      V most = kernels::load_vector<Bytes>(x);
+      V most = kernels::vector_at<Bytes>(x);
       for (i = step; i + step <= n; i += step) {
-        const V v = kernels::load_vector<Bytes>(x + i);
+        const V v = kernels::vector_at<Bytes>(x + i);
         most = ((v > most) | (v != v)) ? v : most;
       }
       C parts[static_cast<std::size_t>(step)];
-      kernels::store_vector<Bytes>(parts, most);
+      kernels::vector_at<Bytes>(parts) = most;
       for (const C part : parts) take(part);
     }
     for (; i < n; ++i) take(x[i]);
@@ -48,7 +45,7 @@ struct SoftmaxRow {
       return;
     }
     const auto factor = static_cast<C>(1.0 / kernels::exp_shifted<double, Bytes>(x, largest, out, n));
-    for (i = 0; i + step <= n; i += step) kernels::store_vector<Bytes>(out + i, kernels::load_vector<Bytes>(out + i) * factor);
+    for (i = 0; i + step <= n; i += step) kernels::vector_at<Bytes>(out + i) = kernels::vector_at<Bytes>(out + i) * factor;
     for (; i < n; ++i) out[i] *= factor;
   }
 };
@@ -156,5 +153,3 @@ inline constexpr auto softmax_ops = std::to_array<OpRow>({
 });
 
 }  // namespace davit::portable_kernels
-
-#pragma GCC diagnostic pop
