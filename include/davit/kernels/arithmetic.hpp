@@ -49,10 +49,13 @@ template <class T>
 /// The nearest in [low, high]; NaN prevails.
 template <FloatVector V>
 [[gnu::always_inline]] inline void nan_clamp(const V& v, float low, float high, V& to) noexcept {
+  // g++ takes conditions of more than one comparison apart, element by element
   const V below = V{} + low;
   const V above = V{} + high;
-  const V raised = ((below > v) | (below != below)) ? below : v;
-  to = ((above < raised) | (above != above)) ? above : raised;
+  V raised = below > v ? below : v;
+  if (low != low) raised = below;
+  to = above < raised ? above : raised;
+  if (high != high) to = above;
 }
 template <class T>
 struct Add {
