@@ -6,10 +6,51 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
+#include <vector>
 
 using namespace davit;
 using namespace davit::kernels;
 
+namespace {
+
+/// Compares a functor's loop, which runs on vectors, with the functor, for every number of elements left over.
+template <template <class> class F>
+void check_loop(Parameters parameters = {}) {
+  static_assert(kernels::detail::takes_vectors<F<float>, 1>);
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  const std::vector<float> some{inf, -inf, std::numeric_limits<float>::quiet_NaN(), 0, -0.0f, 1, -1, 2.5f, -2.9f, 3, 6, 100, -100, 1e-30f, 0.7f, -7};
+  for (std::size_t n = 1; n < 40; ++n) {
+    std::vector<float> x(n), y(n);
+    for (std::size_t i = 0; i < n; ++i) x[i] = some[(i + n) % some.size()];
+    const void* in = x.data();
+    number_loops<F, 1>.float32(&in, y.data(), static_cast<std::int64_t>(n), parameters);
+    for (std::size_t i = 0; i < n; ++i) {
+      const float expected = [&] {
+        if constexpr (std::is_constructible_v<F<float>, Parameters&>)
+          return F<float>(parameters)(x[i]);
+        else
+          return F<float>{}(x[i]);
+      }();
+      CAPTURE(x[i]);
+      CHECK((std::isnan(expected) ? std::isnan(y[i]) : y[i] == expected || std::fabs(y[i] - expected) <= 1e-6f * std::fabs(expected)));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("loops on vectors give what their functors give") {
+  check_loop<Negate>();
+  check_loop<Relu>();
+  check_loop<Square>();
+  check_loop<Hardsigmoid>();
+  check_loop<Hardswish>();
+  check_loop<Hardtanh>({.reals = {-1, 2}});
+  check_loop<Hardtanh>({.reals = {std::numeric_limits<double>::quiet_NaN(), 2}});
+  check_loop<Hardtanh>({.reals = {-1, std::numeric_limits<double>::quiet_NaN()}});
+  check_loop<LeakyRelu>({.reals = {0.1}});
+}
 TEST_CASE("functions of integers") {
   CHECK(Absolute<std::int64_t>{}(INT64_MIN) == INT64_MIN);
   CHECK(Negate<std::int64_t>{}(5) == -5);

@@ -46,13 +46,32 @@ template <class T>
     if (a != a) return a;
   return b != b || b < a ? b : a;
 }
+/// The nearest in [low, high]; NaN prevails.
+template <FloatVector V>
+[[gnu::always_inline]] inline void nan_clamp(const V& v, float low, float high, V& to) noexcept {
+  // g++ takes conditions of more than one comparison apart, element by element
+  const V below = V{} + low;
+  const V above = V{} + high;
+  V raised = below > v ? below : v;
+  if (low != low) raised = below;
+  to = above < raised ? above : raised;
+  if (high != high) to = above;
+}
 template <class T>
 struct Add {
   T operator()(T a, T b) const noexcept { return wrap_add(a, b); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
+    to = a + b;
+  }
 };
 template <class T>
 struct Subtract {
   T operator()(T a, T b) const noexcept { return wrap_sub(a, b); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
+    to = a - b;
+  }
 };
 /// a + number 0 * b.
 template <class T>
@@ -65,14 +84,26 @@ struct AddScaled {
     else
       return wrap_add(a, wrap_mul(factor, b));
   }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
+    to = a + factor * b;
+  }
 };
 template <class T>
 struct Multiply {
   T operator()(T a, T b) const noexcept { return wrap_mul(a, b); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
+    to = a * b;
+  }
 };
 template <class T>
 struct Divide {
   T operator()(T a, T b) const noexcept { return a / b; }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
+    to = a / b;
+  }
 };
 
 /// What integers do when the divisor is zero: the call fails.

@@ -11,6 +11,7 @@
 #include "davit/core/error.hpp"
 #include "davit/core/tensor_view.hpp"
 #include "davit/kernels/blocks.hpp"
+#include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/shapes.hpp"
 
 namespace davit::kernels {
@@ -52,6 +53,47 @@ struct Loops {
 };
 
 namespace detail {
+/// Whether a functor takes vectors as well.
+template <class F, std::size_t Arity>
+inline constexpr bool takes_vectors = false;
+template <class F>
+inline constexpr bool takes_vectors<F, 1> = std::is_invocable_v<const F&, const Vector<float>&, Vector<float>&>;
+template <class F>
+inline constexpr bool takes_vectors<F, 2> = std::is_invocable_v<const F&, const Vector<float>&, const Vector<float>&, Vector<float>&>;
+
+/// The loop of a functor that takes vectors, over n elements; what is left of them fills a vector with others. `b` is used if
+/// there are two operands, and not moved on if it is the start of a vector of equal numbers.
+template <class F, std::size_t Arity>
+struct VectorLoop {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static void run(const F* f, const float* a, const float* b, std::int64_t b_step, float* to, std::int64_t n) {
+    constexpr std::int64_t step = lanes<float, Bytes>;
+    std::int64_t i = 0;
+    for (; i + step <= n; i += step) apply<Bytes>(*f, a + i, b + i * b_step, to + i);
+    if (i == n) return;
+    float rest[3][static_cast<std::size_t>(step)] = {};
+    for (std::int64_t k = 0; k < n - i; ++k) rest[0][k] = a[i + k];
+    if constexpr (Arity == 2)
+      for (std::int64_t k = 0; k < n - i; ++k) rest[1][k] = b[i * b_step + k];
+    apply<Bytes>(*f, rest[0], rest[1], rest[2]);
+    for (std::int64_t k = 0; k < n - i; ++k) to[i + k] = rest[2][k];
+  }
+
+ private:
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static void apply(const F& f, const float* a, [[maybe_unused]] const float* b, float* to) {
+    const Vector<float, Bytes> x = vector_at<Bytes>(a);
+    Vector<float, Bytes> result;
+    if constexpr (Arity == 1) {
+      f(x, result);
+    } else {
+      const Vector<float, Bytes> y = vector_at<Bytes>(b);
+      f(x, y, result);
+    }
+    vector_at<Bytes>(to) = result;
+  }
+};
+
 /// The loop of a functor of `Arity` operands of type T with results of type R. A functor with parameters is made from
 /// them.
 template <class F, std::size_t Arity, class T, class R>
@@ -65,7 +107,13 @@ void block_loop(const void* const* in, void* out, std::int64_t n, Parameters& pa
   (void)parameters;
   auto* to = static_cast<R*>(out);
   const auto* a = static_cast<const T*>(in[0]);
-  if constexpr (Arity == 1) {
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<R, float> && takes_vectors<F, Arity>) {
+    const auto* b = Arity == 2 ? static_cast<const float*>(in[1]) : a;
+    std::array<float, 16> number;
+    const bool repeats = Arity == 2 && parameters.second_is_number;
+    if (repeats) number.fill(*b);
+    run_widest<VectorLoop<F, Arity>>(&f, a, repeats ? static_cast<const float*>(number.data()) : b, std::int64_t{!repeats}, to, n);
+  } else if constexpr (Arity == 1) {
     for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<R>(f(a[i]));
   } else if constexpr (Arity == 2) {
     const auto* b = static_cast<const T*>(in[1]);

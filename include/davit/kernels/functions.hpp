@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "davit/kernels/arithmetic.hpp"
+#include "davit/kernels/vector_math.hpp"
 
 /// Functors of elementwise operators with one operand.
 namespace davit::kernels {
@@ -18,6 +19,10 @@ struct Negate {
       return -v;
     else
       return wrap_sub(T(0), v);
+  }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    to = -v;
   }
 };
 template <class T>
@@ -36,6 +41,10 @@ struct Sign {
 template <class T>
 struct Relu {
   T operator()(T v) const noexcept { return v < 0 ? T(0) : v; }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    to = v < 0 ? V{} : v;
+  }
 };
 template <class T>
 struct Ceil {
@@ -85,6 +94,10 @@ struct Hardtanh {
   T high;
   explicit Hardtanh(Parameters& p) noexcept : low(p.number<T>(0)), high(p.number<T>(1)) {}
   T operator()(T v) const noexcept { return nan_min(nan_max(v, low), high); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    nan_clamp(v, low, high, to);
+  }
 };
 
 template <class T>
@@ -122,10 +135,18 @@ struct Cosh {
 template <class T>
 struct Erf {
   T operator()(T v) const noexcept { return std::erf(v); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    vector_erf(v, to);
+  }
 };
 template <class T>
 struct Exp {
   T operator()(T v) const noexcept { return std::exp(v); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    vector_exp(v, to);
+  }
 };
 template <class T>
 struct Expm1 {
@@ -162,10 +183,19 @@ struct Rsqrt {
 template <class T>
 struct Sigmoid {
   T operator()(T v) const noexcept { return T(1) / (T(1) + std::exp(-v)); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    vector_sigmoid(v, to);
+  }
 };
 template <class T>
 struct Silu {
   T operator()(T v) const noexcept { return v * Sigmoid<T>{}(v); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    vector_sigmoid(v, to);
+    to *= v;
+  }
 };
 /// v * tanh(log(1 + exp(v))).
 template <class T>
@@ -179,6 +209,10 @@ struct Square {
       return v * v;
     else
       return wrap_mul(v, v);
+  }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    to = v * v;
   }
 };
 template <class T>
@@ -200,14 +234,28 @@ struct Tan {
 template <class T>
 struct Tanh {
   T operator()(T v) const noexcept { return std::tanh(v); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    vector_tanh(v, to);
+  }
 };
 template <class T>
 struct Hardsigmoid {
   T operator()(T v) const noexcept { return nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    nan_clamp<V>(v + 3.0f, 0, 6, to);
+    to /= 6.0f;
+  }
 };
 template <class T>
 struct Hardswish {
   T operator()(T v) const noexcept { return v * nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    nan_clamp<V>(v + 3.0f, 0, 6, to);
+    to = v * to / 6.0f;
+  }
 };
 /// v, or v * number 0 where it is negative.
 template <class T>
@@ -215,6 +263,10 @@ struct LeakyRelu {
   T slope;
   explicit LeakyRelu(Parameters& p) noexcept : slope(p.number<T>(0)) {}
   T operator()(T v) const noexcept { return v > 0 ? v : v * slope; }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    to = v > 0 ? v : v * slope;
+  }
 };
 /// Numbers 0, 1 and 2: alpha, scale and input_scale.
 template <class T>
@@ -231,6 +283,12 @@ struct GeluTanh {
     const T inner = T(0.7978845608028654) * (v + T(0.044715) * v * v * v);
     return T(0.5) * v * (T(1) + std::tanh(inner));
   }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    const V inner = 0.7978845608028654f * (v + 0.044715f * v * v * v);
+    vector_tanh(inner, to);
+    to = 0.5f * v * (1.0f + to);
+  }
 };
 /// Integer 0: whether the top of the range overflows, as in oneDNN's formula, through which torch runs dense float32
 /// and bfloat16.
@@ -242,6 +300,13 @@ struct Gelu {
     const T factor = T(1) + std::erf(v * T(0.7071067811865476));
     if (!overflows) return T(0.5) * v * factor;
     return std::isinf(v) ? std::numeric_limits<T>::quiet_NaN() : T(0.5) * (v * factor);
+  }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    V factor;
+    vector_erf<V>(v * 0.7071067811865476f, factor);
+    factor += 1.0f;
+    to = overflows ? 0.5f * (v * factor) + (v - v) : 0.5f * v * factor;
   }
 };
 

@@ -21,4 +21,18 @@ template <class T>
   return a * b + c;
 }
 
+/// Keeps g++ -O3 from vectorising the loop whose sum this is: it would multiply in vectors and add one by one, and so
+/// round products that it fuses with the sum everywhere else.
+template <class T>
+[[gnu::always_inline]] inline void sum_in_order([[maybe_unused]] T& sum) noexcept {
+#if defined(__clang__)
+#elif defined(__SSE2__)
+  asm("" : "+x"(sum));
+#elif defined(__aarch64__)
+  asm("" : "+w"(sum));
+#elif defined(__ARM_FEATURE_MVE) || defined(__ARM_NEON)
+  asm("" : "+t"(sum));
+#endif
+}
+
 }  // namespace davit::kernels

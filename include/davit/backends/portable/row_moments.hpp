@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
-#include "davit/backends/portable/vector_lanes.hpp"
+#include "davit/kernels/vectors.hpp"
 
 namespace davit::portable_kernels {
 
@@ -19,34 +20,39 @@ struct Moments {
 namespace detail {
 
 /// The sum of (x[i] - from) ** Power, in double with partial sums.
-template <int Power, class C>
-[[nodiscard]] double sum_of_powers(const C* x, std::int64_t n, double from) noexcept {
-  const auto power = [](const auto& v) {
-    if constexpr (Power == 2) return v * v;
-    if constexpr (Power == 1) return v;
+template <int Power, std::size_t Bytes, class C>
+[[nodiscard, gnu::always_inline]] inline double sum_of_powers(const C* x, std::int64_t n, double from) noexcept {
+  constexpr std::int64_t step = kernels::lanes<double, Bytes>;
+  const auto add = [from](const C* elements, kernels::Vector<double, Bytes>& to) __attribute__((always_inline)) {
+    using Wide = kernels::Vector<double, Bytes>;
+    const Wide v = __builtin_convertvector((kernels::vector_at<Bytes * sizeof(C) / sizeof(double)>(elements)), Wide) - from;
+    to += Power == 2 ? v * v : v;
   };
-  Vector<double> a{}, b{};
+  kernels::Vector<double, Bytes> a{}, b{};
   std::int64_t i = 0;
-  for (; i + 2 * lanes<double> <= n; i += 2 * lanes<double>) {
-    a += power(load_as_double(x + i) - from);
-    b += power(load_as_double(x + i + lanes<double>) - from);
+  for (; i + 2 * step <= n; i += 2 * step) {
+    add(x + i, a);
+    add(x + i + step, b);
   }
-  double sum = sum_of<double>(a + b);
-  for (; i < n; ++i) sum += power(static_cast<double>(x[i]) - from);
+  double sum = kernels::sum_of<double, Bytes>(a + b);
+  for (; i < n; ++i) {
+    const double v = static_cast<double>(x[i]) - from;
+    sum += Power == 2 ? v * v : v;
+  }
   return sum;
 }
 
 }  // namespace detail
 
 /// The moments of `parts` arrays of `n` elements that lie `step` apart; mean 0 and variance NaN for no elements.
-template <class C>
-[[nodiscard]] Moments moments(const C* x, std::int64_t n, std::int64_t parts = 1, std::int64_t step = 0) {
+template <std::size_t Bytes = kernels::vector_bytes, class C>
+[[nodiscard, gnu::always_inline]] inline Moments moments(const C* x, std::int64_t n, std::int64_t parts = 1, std::int64_t step = 0) {
   const auto count = static_cast<double>(n * parts);
   double sum = 0;
-  for (std::int64_t p = 0; p < parts; ++p) sum += detail::sum_of_powers<1>(x + p * step, n, 0);
+  for (std::int64_t p = 0; p < parts; ++p) sum += detail::sum_of_powers<1, Bytes>(x + p * step, n, 0);
   const double mean = count == 0 ? 0 : sum / count;
   double squares = 0;
-  for (std::int64_t p = 0; p < parts; ++p) squares += detail::sum_of_powers<2>(x + p * step, n, mean);
+  for (std::int64_t p = 0; p < parts; ++p) squares += detail::sum_of_powers<2, Bytes>(x + p * step, n, mean);
   return {mean, squares / count};
 }
 

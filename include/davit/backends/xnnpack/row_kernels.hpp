@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "davit/backends/portable/vector_exp.hpp"
+#include "davit/kernels/vector_math.hpp"
 #include "davit/backends/xnnpack/vectors.hpp"
 
 namespace davit::xnnpack_parts {
@@ -14,7 +14,7 @@ inline void log_softmax_rows(const float* x, float* y, std::int64_t rows, std::i
   for (std::int64_t r = 0; r < rows; ++r, x += columns, y += columns) {
     float top = x[0];
     for (std::int64_t i = 1; i < columns; ++i) top = x[i] > top || x[i] != x[i] ? x[i] : top;
-    const double sum = portable_kernels::exp_shifted(x, top, y, columns);
+    const double sum = kernels::exp_shifted(x, top, y, columns);
     const float shift = top + static_cast<float>(std::log(sum));
     for (std::int64_t i = 0; i < columns; ++i) y[i] = x[i] - shift;
   }

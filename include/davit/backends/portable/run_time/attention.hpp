@@ -10,7 +10,7 @@
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/multiply.hpp"
-#include "davit/backends/portable/vector_exp.hpp"
+#include "davit/backends/portable/run_time/softmax.hpp"
 
 namespace davit::portable_kernels {
 
@@ -40,21 +40,6 @@ struct Attention {
   }
 };
 
-/// Softmax of a row of scores; a row of minus infinities gives zeros. Source: at::_safe_softmax.
-template <class C>
-void attention_softmax(C* row, std::int64_t n) noexcept {
-  C largest = -std::numeric_limits<C>::infinity();
-  for (std::int64_t i = 0; i < n; ++i)
-    if (row[i] > largest || row[i] != row[i]) largest = row[i];
-  if (largest == -std::numeric_limits<C>::infinity()) {
-    std::fill(row, row + n, C{});
-    return;
-  }
-  const double sum = exp_shifted(row, largest, row, n);
-  const auto factor = static_cast<C>(1.0 / sum);
-  for (std::int64_t i = 0; i < n; ++i) row[i] *= factor;
-}
-
 template <class C>
 [[nodiscard]] ErrorCode compute_attention(KernelCall& call, const Attention& a) {
   constexpr std::int64_t block_rows = 64;
@@ -66,7 +51,7 @@ template <class C>
   const std::int64_t rows = std::min(block_rows, a.queries);
   const auto scores_id = buffers.buffer({rows, a.keys});
   const auto work_id =
-      buffers.buffer(std::max(multiply_work<C>(rows, a.keys, a.depth), multiply_work<C>(rows, a.values, a.keys)));
+      buffers.buffer(std::max(multiply_work<C>(rows, a.keys), multiply_work<C>(rows, a.values)));
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   const std::int64_t entries = call.output(0).numel() / (a.queries * a.values);
   const auto matrix = [&](std::size_t i, std::int64_t index) {
@@ -88,12 +73,8 @@ template <class C>
     for (std::int64_t first = 0; first < a.queries; first += rows) {
       const std::int64_t count = std::min(rows, a.queries - first);
       multiply<C>(count, a.keys, a.depth, {a.depth == 0 ? q.data : q.data + first * q.row, q.row, q.col},
-                  k.transposed(), buffers.out(work_id), [&](const Block<C>& block) {
-                    for (std::int64_t r = 0; r < block.rows; ++r)
-                      for (std::int64_t c = 0; c < block.columns; ++c)
-                        scores[(block.i + r) * a.keys + block.j + c] =
-                            scale * block.data[r * block.row + c * block.col];
-                  });
+                  k.transposed(), buffers.out(work_id), scores, a.keys);
+      for (std::int64_t i = 0; i < count * a.keys; ++i) scores[i] *= scale;
       for (std::int64_t r = 0; r < count; ++r) {
         C* row = scores + r * a.keys;
         for (std::int64_t j = 0; mask.data != nullptr && j < a.keys; ++j) {
@@ -101,14 +82,10 @@ template <class C>
           row[j] = adds ? row[j] + value : value != C{} ? row[j] : -std::numeric_limits<C>::infinity();
         }
         for (std::int64_t j = first + r + 1; a.causal && j < a.keys; ++j) row[j] = -std::numeric_limits<C>::infinity();
-        attention_softmax(row, a.keys);
+        kernels::run_widest_for<C, SoftmaxRow>(static_cast<const C*>(row), a.keys, true, row);
       }
       C* out = buffers.out(out_id) + (n * a.queries + first) * a.values;
-      multiply<C>(count, a.values, a.keys, {scores, a.keys, 1}, v, buffers.out(work_id), [&](const Block<C>& block) {
-        for (std::int64_t r = 0; r < block.rows; ++r)
-          for (std::int64_t c = 0; c < block.columns; ++c)
-            out[(block.i + r) * a.values + block.j + c] = block.data[r * block.row + c * block.col];
-      });
+      multiply<C>(count, a.values, a.keys, {scores, a.keys, 1}, v, buffers.out(work_id), out, a.values);
     }
   }
   return buffers.finish();

@@ -8,7 +8,6 @@
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/moments.hpp"
-#include "davit/backends/portable/vector_lanes.hpp"
 #include "davit/program/operators/normalization.hpp"
 
 namespace davit::portable_kernels {
@@ -56,7 +55,7 @@ template <class C>
   for (std::int64_t c = 0; c < channels; ++c) {
     Moments m;
     if (view.training) {
-      m = moments(x + c * plane, plane, batch, step);
+      m = widest_moments(x + c * plane, plane, batch, step);
     } else {
       m = {static_cast<double>(buffers.in(running_mean)[c]), static_cast<double>(buffers.in(running_var)[c])};
     }
@@ -78,7 +77,7 @@ template <class C>
     for (std::int64_t n = 0; n < batch; ++n) {
       const C* from = x + n * step + c * plane;
       C* to = out + n * step + c * plane;
-      scale_and_shift(factor, shift, from, to, plane);
+      kernels::run_widest_for<C, ScaleAndShift>(factor, shift, from, to, plane);
     }
   }
   if (running && view.training && op.running == RunningStatistics::in_place) {

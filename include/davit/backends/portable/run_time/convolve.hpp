@@ -8,6 +8,7 @@
 
 #include "davit/backends/portable/run_time/convolution_map.hpp"
 #include "davit/backends/portable/run_time/multiply.hpp"
+#include "davit/backends/portable/run_time/padded_image.hpp"
 
 namespace davit::portable_kernels {
 
@@ -65,131 +66,236 @@ void gather_row(const C* row, std::int64_t width, std::int64_t x, std::int64_t s
   std::fill(to + inside.end, to + count, C{});
 }
 
-/// out[i] += the sum over `count` taps of weight[k] * row[x + i * stride + k * spacing], where that lies in the row.
-template <class C>
-void add_filtered_row(const C* row, std::int64_t width, std::int64_t x, std::int64_t stride, std::int64_t spacing,
-                      const C* weight, std::int64_t count, C* out, std::int64_t places) {
-  // Places at which every tap lies inside.
-  Inside all(places, stride, x, width);
-  all.end = std::max(all.begin, Inside(places, stride, x + (count - 1) * spacing, width).end);
-  if (stride != 1 || std::is_integral_v<C>) all.end = all.begin;
-  for (std::int64_t k = 0; k < count; ++k) {
-    const std::int64_t at = x + k * spacing;
-    const Inside inside(places, stride, at, width);
-    const C factor = weight[k];
-    for (std::int64_t i = inside.begin; i < std::min(inside.end, all.begin); ++i)
-      out[i] += factor * row[at + i * stride];
-    for (std::int64_t i = std::max(inside.begin, all.end); i < inside.end; ++i) out[i] += factor * row[at + i * stride];
+/// out[i] = bias + the sum over the taps of weight[k] * image[offsets[k] + i], for n elements rounded up to a vector.
+struct SumOfTaps {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(const C* weight, const std::int64_t* offsets, std::int64_t taps, const C* image, C bias,
+                                         C* out, std::int64_t n) {
+    std::int64_t i = 0;
+    for (; i + 4 * lanes<C, Bytes> <= n; i += 4 * lanes<C, Bytes>) block<Bytes, 4>(weight, offsets, taps, image + i, bias, out + i);
+    for (; i < n; i += lanes<C, Bytes>) block<Bytes, 1>(weight, offsets, taps, image + i, bias, out + i);
   }
-  std::int64_t i = all.begin;
-  for (; i + 2 * lanes<C> <= all.end; i += 2 * lanes<C>) {
-    Vector<C> a = load_vector(out + i);
-    Vector<C> b = load_vector(out + i + lanes<C>);
-    const C* from = row + x + i;
-    for (std::int64_t k = 0; k < count; ++k, from += spacing) {
-      a += load_vector(from) * weight[k];
-      b += load_vector(from + lanes<C>) * weight[k];
+
+ private:
+  template <std::size_t Bytes, std::size_t Vectors, class C>
+  [[gnu::always_inline]] static void block(const C* weight, const std::int64_t* offsets, std::int64_t taps, const C* image, C bias,
+                                           C* out) {
+    constexpr auto step = static_cast<std::size_t>(lanes<C, Bytes>);
+    Vector<C, Bytes> sums[Vectors];
+    unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) { sums[N] = Vector<C, Bytes>{} + bias; });
+    for (std::int64_t k = 0; k < taps; ++k) {
+      const C* const from = image + offsets[k];
+      const C factor = weight[k];
+      unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
+        sums[N] += kernels::vector_at<Bytes>(from + N * step) * factor;
+      });
     }
-    store_vector<C>(out + i, a);
-    store_vector<C>(out + i + lanes<C>, b);
+    unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) { kernels::vector_at<Bytes>(out + N * step) = sums[N]; });
   }
-  for (; i + lanes<C> <= all.end; i += lanes<C>) {
-    Vector<C> sum = load_vector(out + i);
-    for (std::int64_t k = 0; k < count; ++k) sum += load_vector(row + x + i + k * spacing) * weight[k];
-    store_vector<C>(out + i, sum);
-  }
-  for (std::int64_t k = 0; k < count; ++k)
-    for (std::int64_t rest = i; rest < all.end; ++rest) out[rest] += weight[k] * row[x + rest + k * spacing];
+};
+
+/// Elements of padded channels that are made at once, more only where a few rows are; columns of a product that are computed
+/// aside, and what vectors may read and write beyond the last.
+inline constexpr std::int64_t padded_elements = 1 << 17;
+inline constexpr std::int64_t channels_elements = 1 << 12;
+inline constexpr std::int64_t fewest_rows = 4;
+inline constexpr std::int64_t aside_elements = 1 << 15;
+inline constexpr std::int64_t beyond = 64;
+
+/// Columns of a product of that many rows that are computed aside at once.
+template <class C>
+[[nodiscard]] std::int64_t columns_aside(std::int64_t rows) noexcept {
+  const std::int64_t width = tile_width<C>();
+  return std::clamp(aside_elements / std::max<std::int64_t>(rows, 1) / width, std::int64_t{1}, panels_at_once) * width;
 }
 
-/// A filter on one channel, row by row.
-template <class C>
-void convolve_plane(const ConvolutionMap& m, const C* image, const C* weight, C bias, C* out) {
-  for (std::int64_t i = 0; i < m.places[0] * m.places[1]; ++i, out += m.places[2]) {
-    std::fill(out, out + m.places[2], bias);
-    const PlaceRun run(m, i * m.places[2], m.places[2]);
-    Tap tap(m, 0);
-    for (std::int64_t z = 0; z < m.kernel[0]; ++z) {
-      for (std::int64_t y = 0; y < m.kernel[1]; ++y) {
-        tap.k = {z, y, 0};
-        const std::int64_t row = run.row(m, tap);
-        if (row < 0) continue;
-        add_filtered_row(image + row, m.image[2], m.offset(2, 0), m.stride[2], m.dilation[2],
-                         weight + (z * m.kernel[1] + y) * m.kernel[2], m.kernel[2], out, m.places[2]);
-      }
-    }
+/// How a convolution is computed: by a padded copy of the image, or by the image itself if nothing is to be padded. Else
+/// what the taps meet is gathered for each panel of a product.
+struct ConvolutionPlan {
+  bool depthwise = false;  ///< one channel per group: no product
+  bool padded = false;     ///< columns lie evenly
+  bool as_is = false;      ///< in the image itself
+  std::int64_t rows = 0;   ///< of places that are computed at once
+  std::int64_t together = 1;  ///< channels that are copied at once, if depthwise
+  std::int64_t chunk = 0;  ///< columns of a product that are computed at once, if aside
+
+  template <class C>
+  [[nodiscard]] static ConvolutionPlan of(const ConvolutionMap& m) noexcept {
+    ConvolutionPlan plan;
+    plan.chunk = columns_aside<C>(m.group_filters());
+    plan.rows = m.places[1];
+    bool unpadded = true;
+    for (std::size_t d = 0; d < 3; ++d)
+      unpadded = unpadded && m.stride[d] == 1 && m.image[d] == m.places[d] + (m.kernel[d] - 1) * m.dilation[d] && m.padding[d] == 0;
+    plan.depthwise = std::is_floating_point_v<C> && m.group_channels() == 1 && m.group_filters() <= 2;
+    PaddedImage image(m, 0, m.places[1]);
+    for (std::size_t d = 0; d < 3; ++d)  // not where padding prevails
+      if (image.sizes[d] > 2 * m.places[d] + 16 || image.phases[d] > m.image[d]) return plan;
+    if (!plan.depthwise && 2 * image.columns() > 3 * volume(m.places) + 64) return plan;
+    if (!plan.depthwise && m.batch > 1 && volume(m.places) < 64) return plan;
+    plan.padded = true;
+    plan.as_is = unpadded && !plan.depthwise;
+    if (plan.depthwise) plan.together = std::clamp<std::int64_t>(channels_elements / std::max<std::int64_t>(image.count(), 1), 1, m.batch * m.channels);
+    if (plan.as_is || m.places[0] > 1) return plan;
+    const std::int64_t row = (plan.depthwise ? 1 : m.group_channels()) * volume(image.phases) * image.sizes[0] * image.sizes[2];
+    const std::int64_t more = image.sizes[1] - m.places[1];
+    plan.rows = std::min(plan.rows, std::max(fewest_rows, padded_elements / std::max<std::int64_t>(row, 1) - more));
+    return plan;
   }
+  [[nodiscard]] std::int64_t channels(const ConvolutionMap& m) const noexcept { return depthwise ? together : m.group_channels(); }
+};
+
+/// The same convolution, with all places as one row if it is pointwise.
+[[nodiscard]] inline ConvolutionMap in_one_row(ConvolutionMap m) noexcept {
+  if (volume(m.kernel) == 1 && m.places == m.image && volume(m.stride) == 1) m.places = m.image = {1, 1, volume(m.image)};
+  return m;
+}
+
+/// Where each tap of a filter lies in padded channels.
+inline void tap_offsets(const ConvolutionMap& m, const PaddedImage& image, std::int64_t taps, std::int64_t* offsets) {
+  Tap tap(m, 0);
+  for (std::int64_t k = 0; k < taps; ++k, tap.next(m)) offsets[k] = tap.channel * image.count() + image.offset(m, tap.k);
 }
 
 }  // namespace detail
 
 /// Elements of work space that `convolve`, `convolve_adjoint` and `convolve_weights` take.
 template <class C>
-[[nodiscard]] std::int64_t convolution_work(const ConvolutionMap& m) noexcept {
-  const std::int64_t places = volume(m.places);
-  return std::max({gemm_work<C>(m.group_filters(), m.batch * places, m.taps()),
-                   multiply_work<C>(m.taps(), places, m.group_filters()),
-                   gemm_work<C>(m.group_filters(), m.taps(), places)});
+[[nodiscard]] std::int64_t convolution_work(ConvolutionMap m) noexcept {
+  m = detail::in_one_row(m);
+  const auto plan = detail::ConvolutionPlan::of<C>(m);
+  const PaddedImage image(m, 0, plan.rows);
+  const std::int64_t padded = plan.padded && !plan.as_is ? plan.channels(m) * image.count() + detail::beyond : 0;
+  const std::int64_t aside = plan.depthwise && plan.padded ? image.columns() + detail::beyond : m.group_filters() * plan.chunk;
+  const std::int64_t offsets = m.taps() * static_cast<std::int64_t>(sizeof(std::int64_t) / sizeof(C));
+  const std::int64_t adjoint = m.taps() * detail::columns_aside<C>(m.taps());
+  return std::max(offsets + padded + aside + gemm_work<C>(m.group_filters()),
+                  adjoint + multiply_work<C>(m.taps(), detail::columns_aside<C>(m.taps())));
 }
+
+namespace detail {
+
+/// One channel per group.
+template <class C>
+void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* image, const C* weight, const C* bias,
+                       std::int64_t* offsets, C* work, C* out) {
+  for (std::int64_t first = 0; first < m.places[1]; first += plan.rows) {
+    const PaddedImage padded(m, first, std::min(plan.rows, m.places[1] - first));
+    tap_offsets(m, padded, m.taps(), offsets);
+    C* const aside = work + plan.channels(m) * padded.count() + beyond;
+    std::fill_n(work, plan.channels(m) * padded.count() + beyond, C{});
+    for (std::int64_t i = 0; i < m.batch * m.channels; i += plan.together) {
+      const std::int64_t channels = std::min(plan.together, m.batch * m.channels - i);
+      padded.fill(m, image + i * volume(m.image), channels, work);
+      for (std::int64_t f = 0; f < channels * m.group_filters(); ++f) {
+        const std::int64_t response = i * m.group_filters() + f;
+        const std::int64_t filter = response % m.filters;
+        kernels::run_widest_for<C, SumOfTaps>(weight + filter * m.taps(), static_cast<const std::int64_t*>(offsets), m.taps(),
+                                              static_cast<const C*>(work + f / m.group_filters() * padded.count()),
+                                              bias == nullptr ? C{} : bias[filter], aside, padded.columns());
+        padded.take_places(m, static_cast<const C*>(aside), 0, padded.columns(), out + response * volume(m.places));
+      }
+    }
+  }
+}
+
+/// A product whose right operand is the (padded) image: `channels` of a group, to its first filter's response.
+template <class C>
+void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight, const C* bias,
+                     std::int64_t* offsets, C* work, C* out) {
+  const std::int64_t places = volume(m.places);
+  for (std::int64_t first = 0; first < m.places[1]; first += plan.rows) {
+    const PaddedImage padded(m, first, std::min(plan.rows, m.places[1] - first));
+    tap_offsets(m, padded, m.taps(), offsets);
+    const C* from = channels;
+    if (!plan.as_is) {
+      std::fill_n(work, m.group_channels() * padded.count() + beyond, C{});
+      padded.fill(m, channels, m.group_channels(), work);
+      from = work;
+    }
+    C* const aside = plan.as_is ? work : work + m.group_channels() * padded.count() + beyond;
+    C* const panels = aside + m.group_filters() * plan.chunk;
+    const bool direct = padded.dense();
+    const std::int64_t step = direct ? padded.columns() : plan.chunk;
+    for (std::int64_t j = 0; j < padded.columns(); j += step) {
+      const std::int64_t count = std::min(step, padded.columns() - j);
+      // beyond the last place of a copy lies what may be read and computed, too
+      const std::int64_t full = direct || plan.as_is ? count : (count + tile_width<C>() / 2 - 1) / (tile_width<C>() / 2) * (tile_width<C>() / 2);
+      C* const to = direct ? out + first * m.places[2] : aside;
+      gemm<C>(
+          m.group_filters(), full, m.taps(), Matrix<C>{weight, m.taps(), 1}, panels,
+          [&](C*, const PanelRange& r) { return Panel<C>{from + j + r.j, offsets + r.k}; }, to, direct ? places : full, bias);
+      for (std::int64_t f = 0; !direct && f < m.group_filters(); ++f)
+        padded.take_places(m, static_cast<const C*>(aside + f * full), j, count, out + f * places);
+    }
+  }
+}
+
+/// A product whose right operand is gathered from the image: columns are the places of the whole batch.
+template <class C>
+void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight, const C* bias,
+                       C* work, C* out) {
+  const std::int64_t places = volume(m.places);
+  C* const panels = work + m.group_filters() * plan.chunk;
+  for (std::int64_t j = 0; j < m.batch * places; j += plan.chunk) {
+    const std::int64_t columns = std::min(plan.chunk, m.batch * places - j);
+    gemm<C>(
+        m.group_filters(), columns, m.taps(), Matrix<C>{weight, m.taps(), 1}, panels,
+        [&](C* to, const PanelRange& r) {
+          for (std::int64_t at = 0; at < r.count;) {
+            const PlaceRun run(m, j + r.j + at, r.count - at);
+            const C* base = channels + run.image * m.channels * volume(m.image);
+            const std::int64_t x = run.at[2] * m.stride[2];
+            Tap tap(m, r.k);
+            for (std::int64_t k = 0; k < r.depth; ++k, tap.next(m)) {
+              C* const row_to = to + k * r.width + at;
+              const std::int64_t row = run.row(m, tap);
+              if (row < 0) {
+                std::fill(row_to, row_to + run.count, C{});
+              } else {
+                gather_row(base + tap.channel * volume(m.image) + row, m.image[2], x + m.offset(2, tap.k[2]), m.stride[2],
+                           run.count, row_to);
+              }
+            }
+            at += run.count;
+          }
+          return Panel<C>{to, r.packed_rows};
+        },
+        work, columns, bias);
+    for (std::int64_t at = 0; at < columns;) {
+      const std::int64_t place = (j + at) % places;
+      const std::int64_t count = std::min(columns - at, places - place);
+      for (std::int64_t f = 0; f < m.group_filters(); ++f)
+        std::copy_n(work + f * columns + at, count, out + ((j + at) / places * m.filters + f) * places + place);
+      at += count;
+    }
+  }
+}
+
+}  // namespace detail
 
 /// out (batch, filters, places) = responses of the filters to the image, plus a bias per filter (may be nullptr).
 /// O(batch * places * filters * taps).
 template <class C>
 void convolve(ConvolutionMap m, const C* image, const C* weight, const C* bias, C* work, C* out) {
-  if (volume(m.kernel) == 1 && m.places == m.image && volume(m.stride) == 1)
-    m.places = m.image = {1, 1, volume(m.image)};  // pointwise: all places are one row
-  const std::int64_t places = volume(m.places);
-  const std::int64_t pixels = volume(m.image);
-  if (std::is_floating_point_v<C> && m.group_channels() == 1 && m.group_filters() <= 2) {
-    for (std::int64_t i = 0; i < m.batch * m.filters; ++i) {
-      const std::int64_t filter = i % m.filters;
-      const std::int64_t plane = i / m.filters * m.channels + filter / m.group_filters();
-      detail::convolve_plane(m, image + plane * pixels, weight + filter * m.taps(),
-                             bias == nullptr ? C{} : bias[filter], out + i * places);
-    }
-    return;
-  }
+  m = detail::in_one_row(m);
+  const auto plan = detail::ConvolutionPlan::of<C>(m);
+  auto* const offsets = reinterpret_cast<std::int64_t*>(work);
+  work += m.taps() * static_cast<std::int64_t>(sizeof(std::int64_t) / sizeof(C));
+  if (plan.depthwise && plan.padded) return detail::convolve_channels(m, plan, image, weight, bias, offsets, work, out);
   for (std::int64_t g = 0; g < m.groups; ++g) {
     const std::int64_t first = g * m.group_filters();
-    const C* channels = image + g * m.group_channels() * pixels;
-    gemm<C>(
-        m.group_filters(), m.batch * places, m.taps(), Matrix<C>{weight + first * m.taps(), m.taps(), 1}, work,
-        [&](C* to, const PanelRange& r) {
-          for (std::int64_t j = 0; j < r.count;) {
-            const detail::PlaceRun run(m, r.j + j, r.count - j);
-            const C* base = channels + run.image * m.channels * pixels;
-            const std::int64_t x = run.at[2] * m.stride[2];
-            detail::Tap tap(m, r.k);
-            for (std::int64_t k = 0; k < r.depth; ++k, tap.next(m)) {
-              C* at = to + k * r.width + j;
-              const std::int64_t row = run.row(m, tap);
-              if (row < 0) {
-                std::fill(at, at + run.count, C{});
-              } else {
-                detail::gather_row(base + tap.channel * pixels + row, m.image[2], x + m.offset(2, tap.k[2]),
-                                   m.stride[2], run.count, at);
-              }
-            }
-            j += run.count;
-          }
-          for (std::int64_t k = 0; k < r.depth; ++k) std::fill(to + k * r.width + r.count, to + (k + 1) * r.width, C{});
-          return Panel<C>{to, r.width};
-        },
-        [&](const Block<C>& block) {
-          for (std::int64_t j = 0; j < block.columns;) {
-            const std::int64_t n = (block.j + j) / places;
-            const std::int64_t place = (block.j + j) % places;
-            const std::int64_t count = std::min(block.columns - j, places - place);
-            for (std::int64_t r = 0; r < block.rows; ++r) {
-              const std::int64_t filter = first + block.i + r;
-              const C* from = block.data + r * block.row + j;
-              C* to = out + (n * m.filters + filter) * places + place;
-              const C add = bias == nullptr ? C{} : bias[filter];
-              for (std::int64_t c = 0; c < count; ++c) to[c] = from[c] + add;
-            }
-            j += count;
-          }
-        });
+    const C* const channels = image + g * m.group_channels() * volume(m.image);
+    const C* const filters = weight + first * m.taps();
+    const C* const added = bias == nullptr ? nullptr : bias + first;
+    C* const responses = out + first * volume(m.places);
+    if (!plan.padded) {
+      detail::convolve_gathered(m, plan, channels, filters, added, work, responses);
+      continue;
+    }
+    for (std::int64_t n = 0; n < m.batch; ++n)
+      detail::convolve_padded(m, plan, channels + n * m.channels * volume(m.image), filters, added, offsets, work,
+                              responses + n * m.filters * volume(m.places));
   }
 }
 
@@ -199,30 +305,34 @@ template <class C>
 void convolve_adjoint(const ConvolutionMap& m, const C* responses, const C* weight, const C* bias, C* work, C* image) {
   const std::int64_t places = volume(m.places);
   const std::int64_t pixels = volume(m.image);
+  const std::int64_t chunk = detail::columns_aside<C>(m.taps());
   for (std::int64_t n = 0; n < m.batch * m.channels; ++n)
     std::fill_n(image + n * pixels, pixels, bias == nullptr ? C{} : bias[n % m.channels]);
   for (std::int64_t i = 0; i < m.batch * m.groups; ++i) {
     const std::int64_t n = i / m.groups;
     const std::int64_t g = i % m.groups;
     const Matrix<C> filters{weight + g * m.group_filters() * m.taps(), 1, m.taps()};
-    const Matrix<C> from{responses + (n * m.filters + g * m.group_filters()) * places, places, 1};
+    const C* const from = responses + (n * m.filters + g * m.group_filters()) * places;
     C* const channels = image + (n * m.channels + g * m.group_channels()) * pixels;
-    multiply<C>(m.taps(), places, m.group_filters(), filters, from, work, [&](const Block<C>& block) {
-      detail::Tap tap(m, block.i);
-      for (std::int64_t r = 0; r < block.rows; ++r, tap.next(m)) {
-        for (std::int64_t j = 0; j < block.columns;) {
-          const detail::PlaceRun run(m, block.j + j, block.columns - j);
-          const C* values = block.data + r * block.row + j * block.col;
-          j += run.count;
+    for (std::int64_t j = 0; j < places; j += chunk) {
+      const std::int64_t columns = std::min(chunk, places - j);
+      multiply<C>(m.taps(), columns, m.group_filters(), filters, Matrix<C>{from + j, places, 1},
+                  work + m.taps() * chunk, work, columns);
+      detail::Tap tap(m, 0);
+      for (std::int64_t k = 0; k < m.taps(); ++k, tap.next(m)) {
+        for (std::int64_t at = 0; at < columns;) {
+          const detail::PlaceRun run(m, j + at, columns - at);
+          const C* const values = work + k * columns + at;
+          at += run.count;
           const std::int64_t row = run.row(m, tap);
           if (row < 0) continue;
           const std::int64_t x = run.at[2] * m.stride[2] + m.offset(2, tap.k[2]);
-          C* to = channels + tap.channel * pixels + row;
+          C* const to = channels + tap.channel * pixels + row;
           const Inside inside(run.count, m.stride[2], x, m.image[2]);
-          for (std::int64_t c = inside.begin; c < inside.end; ++c) to[x + c * m.stride[2]] += values[c * block.col];
+          for (std::int64_t c = inside.begin; c < inside.end; ++c) to[x + c * m.stride[2]] += values[c];
         }
       }
-    });
+    }
   }
 }
 
@@ -238,30 +348,32 @@ void convolve_weights(const ConvolutionMap& m, const C* image, const C* response
     const std::int64_t g = i % m.groups;
     const std::int64_t first = g * m.group_filters();
     const C* channels = image + (n * m.channels + g * m.group_channels()) * pixels;
-    gemm<C>(
-        m.group_filters(), m.taps(), places, Matrix<C>{responses + (n * m.filters + first) * places, places, 1}, work,
-        [&](C* to, const PanelRange& r) {
-          detail::Tap tap(m, r.j);
-          for (std::int64_t j = 0; j < r.width; ++j, tap.next(m)) {
-            for (std::int64_t k = 0; k < r.depth;) {
-              const detail::PlaceRun run(m, r.k + k, r.depth - k);
-              const std::int64_t row = j < r.count ? run.row(m, tap) : -1;
-              const std::int64_t x = run.at[2] * m.stride[2] + m.offset(2, tap.k[2]);
-              for (std::int64_t c = 0; c < run.count; ++c, ++k) {
-                const std::int64_t at = x + c * m.stride[2];
-                const bool meets = row >= 0 && at >= 0 && at < m.image[2];
-                to[k * r.width + j] = meets ? channels[tap.channel * pixels + row + at] : C{};
+    const std::int64_t chunk = detail::columns_aside<C>(m.group_filters());
+    for (std::int64_t j = 0; j < m.taps(); j += chunk) {
+      const std::int64_t columns = std::min(chunk, m.taps() - j);
+      gemm<C>(
+          m.group_filters(), columns, places, Matrix<C>{responses + (n * m.filters + first) * places, places, 1},
+          work + m.group_filters() * chunk,
+          [&](C* to, const PanelRange& r) {
+            detail::Tap tap(m, j + r.j);
+            for (std::int64_t c = 0; c < r.count; ++c, tap.next(m)) {
+              for (std::int64_t k = 0; k < r.depth;) {
+                const detail::PlaceRun run(m, r.k + k, r.depth - k);
+                const std::int64_t row = run.row(m, tap);
+                const std::int64_t x = run.at[2] * m.stride[2] + m.offset(2, tap.k[2]);
+                for (std::int64_t place = 0; place < run.count; ++place, ++k) {
+                  const std::int64_t at = x + place * m.stride[2];
+                  const bool meets = row >= 0 && at >= 0 && at < m.image[2];
+                  to[k * r.width + c] = meets ? channels[tap.channel * pixels + row + at] : C{};
+                }
               }
             }
-          }
-          return Panel<C>{to, r.width};
-        },
-        [&](const Block<C>& block) {
-          for (std::int64_t r = 0; r < block.rows; ++r) {
-            C* to = gradient + (first + block.i + r) * m.taps() + block.j;
-            for (std::int64_t c = 0; c < block.columns; ++c) to[c] += block.data[r * block.row + c];
-          }
-        });
+            return Panel<C>{to, r.packed_rows};
+          },
+          work, columns);
+      for (std::int64_t r = 0; r < m.group_filters(); ++r)
+        for (std::int64_t c = 0; c < columns; ++c) gradient[(first + r) * m.taps() + j + c] += work[r * columns + c];
+    }
   }
 }
 

@@ -2,15 +2,19 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 
-#include "davit/backends/portable/vector_lanes.hpp"
 #include "davit/kernels/function_ref.hpp"
+#include "davit/kernels/instruction_set.hpp"
 
 namespace davit::portable_kernels {
+
+using kernels::lanes;
+using kernels::Vector;
 
 /// A matrix anywhere in memory: element (i, j) is data[i * row + j * col].
 template <class C>
@@ -22,54 +26,46 @@ struct Matrix {
   [[nodiscard]] Matrix transposed() const noexcept { return {data, col, row}; }
 };
 
-/// Some rows of the right operand as tiles read them: element (k, j) is data[k * row + j].
+/// Some rows of the right operand as tiles read them: element (k, j) is data[rows[k] + j].
 template <class C>
 struct Panel {
   const C* data = nullptr;
-  std::int64_t row = 0;
+  const std::int64_t* rows = nullptr;
 };
 
-/// The part of a right operand that a source is asked for: rows [k, k + depth), columns [j, j + count), to be padded
-/// with anything to `width` columns.
+/// The part of a right operand that a source is asked for: rows [k, k + depth), columns [j, j + count).
 struct PanelRange {
-  std::int64_t k, depth, j, count, width;
+  std::int64_t k, depth, j, count;
+  std::int64_t width;               ///< of a packed panel
+  const std::int64_t* packed_rows;  ///< multiples of it
 };
 
-/// A finished part of a product: rows [i, i + rows), columns [j, j + columns); element (r, c) of it is
-/// data[r * row + c * col].
-template <class C>
-struct Block {
-  const C* data;
-  std::int64_t row, col;
-  std::int64_t i, rows, j, columns;
-};
-
-/// Gives a panel of a right operand: fills `to` (depth x width elements), or points elsewhere.
+/// Gives a panel of a right operand: fills `to` (depth x width elements), or points to where it lies.
 template <class C>
 using PanelSource = kernels::FunctionRef<Panel<C>(C* to, const PanelRange&)>;
-/// Takes a finished part of a product.
-template <class C>
-using BlockSink = kernels::FunctionRef<void(const Block<C>&)>;
 
-/// The blocks an m x n x k product is cut into.
-template <class C>
-struct GemmShape {
-  static constexpr std::int64_t width = 2 * lanes<C>;  ///< columns of a panel
-  std::int64_t depth;   ///< rows of a panel
-  std::int64_t rows;    ///< rows of the left operand taken at once
-  std::int64_t panels;  ///< panels worked on at once, so that the left operand is read once for all of them
+/// Rows and elements of a panel; panels worked on at once, so that the left operand is read once for all of them; rows of the
+/// left operand that they are multiplied with at once.
+inline constexpr std::int64_t panel_depth = 256;
+inline constexpr std::int64_t panel_elements = 8192;
+inline constexpr std::int64_t panels_at_once = 8;
+inline constexpr std::int64_t rows_at_once = 1024;
 
-  constexpr GemmShape(std::int64_t m, std::int64_t n, std::int64_t k) noexcept
-      : depth(std::clamp<std::int64_t>(k, 1, 256)),
-        rows(std::clamp<std::int64_t>(m, 1, 2048)),
-        panels(std::min(std::clamp<std::int64_t>(32768 / (rows * width), 1, 8), (n + width - 1) / width)) {}
-  [[nodiscard]] constexpr std::int64_t work() const noexcept { return panels * width * (depth + rows); }
-};
-
-/// Elements of work space that an m x n x k product takes.
+/// Columns that registers hold the sums of, and those of a panel of `depth` rows, a multiple.
 template <class C>
-[[nodiscard]] constexpr std::int64_t gemm_work(std::int64_t m, std::int64_t n, std::int64_t k) noexcept {
-  return GemmShape<C>(m, n, k).work();
+[[nodiscard]] std::int64_t tile_width() noexcept {
+  return std::is_floating_point_v<C> ? 2 * kernels::widest_lanes<C>() : 16;
+}
+template <class C>
+[[nodiscard]] std::int64_t panel_width(std::int64_t depth) noexcept {
+  const std::int64_t tile = tile_width<C>();
+  return std::clamp(panel_elements / std::clamp<std::int64_t>(depth, 1, panel_depth) / tile, std::int64_t{1}, panels_at_once) * tile;
+}
+
+/// Elements of work space that a product takes.
+template <class C>
+[[nodiscard]] std::int64_t gemm_work(std::int64_t m) noexcept {
+  return std::max(panel_elements, panel_depth * tile_width<C>()) + std::min(m, rows_at_once) * tile_width<C>();
 }
 
 namespace detail {
@@ -81,135 +77,170 @@ template <std::size_t N, class F>
   }(std::make_index_sequence<N>{});
 }
 
-/// c[Rows][Vectors * lanes] (+)= a[Rows][depth] * b[depth][Vectors * lanes], kept in registers.
-template <std::size_t Rows, std::size_t Vectors, class C>
-void gemm_tile(std::int64_t depth, const C* a, std::int64_t a_row, std::int64_t a_col, const C* b, std::int64_t b_row,
-               C* c, std::int64_t c_row, bool accumulate) {
-  constexpr auto step = static_cast<std::size_t>(lanes<C>);
-  Vector<C> acc[Rows][Vectors];
-  unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
-    unroll<Vectors>([&]<std::size_t V>() __attribute__((always_inline)) {
-      acc[R][V] = Vector<C>{};
-      if (accumulate) acc[R][V] = load_vector(c + static_cast<std::int64_t>(R) * c_row + V * step);
-    });
-  });
-  for (std::int64_t k = 0; k < depth; ++k) {
-    Vector<C> row[Vectors];
-    unroll<Vectors>([&]<std::size_t V>() __attribute__((always_inline)) { row[V] = load_vector(b + V * step); });
+/// c (rows x width) = a (rows x depth) * b, added to what is there if so asked, plus a number per row if there are any.
+template <class C>
+struct PanelProduct {
+  std::int64_t rows, depth, width;
+  Matrix<C> a;
+  Panel<C> b;
+  C* c;
+  std::int64_t c_row;
+  const C* bias;
+  bool accumulate;
+};
+
+/// The product for floats; `width` is one vector or an even number. Sums are in the order of k.
+struct MultiplyPanel {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(const PanelProduct<C>* p) {
+    if (p->width == lanes<C, Bytes>)
+      tiles<Bytes, 1>(*p);
+    else
+      tiles<Bytes, 2>(*p);
+  }
+
+ private:
+  template <std::size_t Bytes, std::size_t Vectors, class C>
+  [[gnu::always_inline]] static void tiles(const PanelProduct<C>& p) {
+    std::int64_t i = 0;
+    const auto take = [&]<std::size_t Rows>() __attribute__((always_inline)) {
+      for (; i + static_cast<std::int64_t>(Rows) <= p.rows; i += static_cast<std::int64_t>(Rows))
+        for (std::int64_t j = 0; j < p.width; j += static_cast<std::int64_t>(Vectors) * lanes<C, Bytes>) tile<Bytes, Rows, Vectors>(p, i, j);
+    };
+    take.template operator()<Bytes == 64 ? 8 : 6>();  // as registers allow
+    take.template operator()<4>();
+    take.template operator()<2>();
+    take.template operator()<1>();
+  }
+  template <std::size_t Bytes, std::size_t Rows, std::size_t Vectors, class C>
+  [[gnu::always_inline]] static void tile(const PanelProduct<C>& p, std::int64_t i, std::int64_t j) {
+    using V = Vector<C, Bytes>;
+    constexpr auto step = static_cast<std::size_t>(lanes<C, Bytes>);
+    C* const c = p.c + i * p.c_row + j;
+    const std::int64_t c_row = p.c_row;
+    V sums[Rows][Vectors];
     unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
-      const C factor = a[static_cast<std::int64_t>(R) * a_row];
-      unroll<Vectors>([&]<std::size_t V>() __attribute__((always_inline)) { acc[R][V] += row[V] * factor; });
+      unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
+        sums[R][N] = V{};
+        if (p.accumulate) sums[R][N] = kernels::vector_at<Bytes>(c + static_cast<std::int64_t>(R) * c_row + N * step);
+      });
     });
-    a += a_col;
-    b += b_row;
+    const C* a = p.a.data + i * p.a.row;
+    const std::int64_t a_row = p.a.row;
+    const std::int64_t a_col = p.a.col;
+    const C* const b = p.b.data + j;
+    const std::int64_t* const b_rows = p.b.rows;
+    const std::int64_t depth = p.depth;
+    for (std::int64_t k = 0; k < depth; ++k, a += a_col) {
+      const C* const from = b + b_rows[k];
+      V row[Vectors];
+      unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) { row[N] = kernels::vector_at<Bytes>(from + N * step); });
+      unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
+        const C factor = a[static_cast<std::int64_t>(R) * a_row];
+        unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) { sums[R][N] += row[N] * factor; });
+      });
+    }
+    unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
+      const C bias = p.bias == nullptr ? C{} : p.bias[i + static_cast<std::int64_t>(R)];
+      unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
+        if (p.bias != nullptr) sums[R][N] += bias;
+        kernels::vector_at<Bytes>(c + static_cast<std::int64_t>(R) * c_row + N * step) = sums[R][N];
+      });
+    });
   }
-  unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
-    unroll<Vectors>([&]<std::size_t V>() __attribute__((always_inline)) {
-      store_vector<C>(c + static_cast<std::int64_t>(R) * c_row + V * step, acc[R][V]);
-    });
-  });
-}
+};
 
-template <std::size_t Vectors, class C>
-void gemm_tiles(std::int64_t rows, std::int64_t depth, Matrix<C> a, Panel<C> b, C* c, std::int64_t c_row,
-                bool accumulate) {
-  std::int64_t i = 0;
-  const auto take = [&]<std::size_t Rows>() {
-    for (; i + static_cast<std::int64_t>(Rows) <= rows; i += static_cast<std::int64_t>(Rows))
-      gemm_tile<Rows, Vectors>(depth, a.data + i * a.row, a.row, a.col, b.data, b.row, c + i * c_row, c_row, accumulate);
+/// The product for integers: vectors do not pay, registers do.
+template <class C>
+void multiply_integers(const PanelProduct<C>& p) {
+  const auto take = [&]<std::int64_t Columns>(std::int64_t i, std::int64_t j) {
+    const C* const left = p.a.data + i * p.a.row;
+    C* const to = p.c + i * p.c_row + j;
+    C sums[Columns];
+    for (std::int64_t n = 0; n < Columns; ++n) sums[n] = p.accumulate ? to[n] : C{};
+    for (std::int64_t k = 0; k < p.depth; ++k) {
+      const C factor = left[k * p.a.col];
+      const C* const from = p.b.data + p.b.rows[k] + j;
+      for (std::int64_t n = 0; n < Columns; ++n) sums[n] += factor * from[n];
+    }
+    for (std::int64_t n = 0; n < Columns; ++n) to[n] = sums[n] + (p.bias == nullptr ? C{} : p.bias[i]);
   };
-  take.template operator()<6>();
-  take.template operator()<4>();
-  take.template operator()<2>();
-  take.template operator()<1>();
-}
-
-/// Integers: vectors do not pay, registers do.
-template <class C>
-void add_integer_rows(std::int64_t rows, std::int64_t depth, Matrix<C> a, Panel<C> b, std::int64_t width, C* c,
-                      std::int64_t c_row, bool accumulate) {
-  for (std::int64_t i = 0; i < rows; ++i) {
-    const C* const left = a.data + i * a.row;
-    C* const to = c + i * c_row;
+  for (std::int64_t i = 0; i < p.rows; ++i) {
     std::int64_t j = 0;
-    for (; j + 2 <= width; j += 2) {
-      C first = accumulate ? to[j] : C{};
-      C second = accumulate ? to[j + 1] : C{};
-      for (std::int64_t k = 0; k < depth; ++k) {
-        const C factor = left[k * a.col];
-        first += factor * b.data[k * b.row + j];
-        second += factor * b.data[k * b.row + j + 1];
-      }
-      to[j] = first;
-      to[j + 1] = second;
-    }
-    for (; j < width; ++j) {
-      C sum = accumulate ? to[j] : C{};
-      for (std::int64_t k = 0; k < depth; ++k) sum += left[k * a.col] * b.data[k * b.row + j];
-      to[j] = sum;
-    }
+    for (; j + 2 <= p.width; j += 2) take.template operator()<2>(i, j);
+    if (j < p.width) take.template operator()<1>(i, j);
   }
 }
 
-/// A panel's share of the product: `rows` x `width` elements.
-template <class C>
-void gemm_rows(std::int64_t rows, std::int64_t depth, Matrix<C> a, Panel<C> b, std::int64_t width, C* c,
-               std::int64_t c_row, bool accumulate) {
-  if constexpr (std::is_floating_point_v<C>) {
-    if (width == lanes<C>) return gemm_tiles<1>(rows, depth, a, b, c, c_row, accumulate);
-    return gemm_tiles<2>(rows, depth, a, b, c, c_row, accumulate);
-  } else {
-    add_integer_rows(rows, depth, a, b, width, c, c_row, accumulate);
+/// Columns that are computed together: some panels of `width` columns. Those that are left at the end overlap with earlier
+/// ones, so that vectors are full; if there are not even so many in all, they are `padded`.
+struct PanelGroup {
+  std::int64_t first, panels, width;
+  bool padded = false;
+
+  template <class C>
+  [[nodiscard]] static PanelGroup next(std::int64_t j, std::int64_t n, std::int64_t width) noexcept {
+    const std::int64_t rest = n - j;
+    if (rest >= width) return {j, std::min(rest / width, panels_at_once), width};
+    if constexpr (!std::is_floating_point_v<C>) return {j, 1, rest};
+    const std::int64_t tile = tile_width<C>();
+    if (rest >= tile) return {j, 1, rest / tile * tile};
+    const std::int64_t vector = tile / 2;
+    if (rest > vector) return n >= tile ? PanelGroup{n - tile, 1, tile} : PanelGroup{j, 1, vector};
+    return n >= vector ? PanelGroup{n - vector, 1, vector} : PanelGroup{0, 1, vector, true};
   }
-}
+};
 
 }  // namespace detail
 
-/// The product of `a` (m x k) and the k x n matrix that `source` gives in panels; `sink` takes its blocks.
+/// c (rows of `c_row` elements) = the product of `a` (m x k) and the k x n matrix that `source` gives in panels, plus a number
+/// per row (`bias`, may be nullptr).
 ///
-/// `sink` gets each element once. `work` holds gemm_work<C>(m, n, k) elements. Integer types must be
-/// unsigned and wrap around. O(m * n * k).
+/// `work` holds gemm_work<C>(m) elements. Integer types must be unsigned and wrap around. O(m * n * k).
 template <class C>
-void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, PanelSource<C> source,
-          BlockSink<C> sink) {
-  const GemmShape<C> shape(m, n, k);
-  constexpr std::int64_t full = GemmShape<C>::width;
-  const std::int64_t row = shape.panels * full;
-  C* const results = work + row * shape.depth;
-  for (std::int64_t j = 0; j < n; j += row) {
-    const std::int64_t columns = std::min(row, n - j);
-    for (std::int64_t i = 0; i < m; i += shape.rows) {
-      const std::int64_t rows = std::min(shape.rows, m - i);
-      if (k == 0) std::fill_n(results, rows * row, C{});
-      for (std::int64_t at = 0; at < k; at += shape.depth) {
-        const std::int64_t depth = std::min(shape.depth, k - at);
-        const Matrix<C> left{a.data + i * a.row + at * a.col, a.row, a.col};
-        for (std::int64_t p = 0; p < columns; p += full) {
-          const std::int64_t count = std::min(full, columns - p);
-          const std::int64_t width = count > lanes<C> ? full : lanes<C>;
-          const Panel<C> b = source(work + p * shape.depth, PanelRange{at, depth, j + p, count, width});
-          detail::gemm_rows(rows, depth, left, b, width, results + p, row, at > 0);
+void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, PanelSource<C> source, C* c,
+          std::int64_t c_row, const C* bias = nullptr) {
+  const std::int64_t width = panel_width<C>(k);
+  std::array<std::int64_t, panel_depth> packed_rows;
+  for (std::int64_t i = 0; i < panel_depth; ++i) packed_rows[static_cast<std::size_t>(i)] = i * width;
+  C* const aside = work + std::max(panel_elements, panel_depth * tile_width<C>());
+  for (std::int64_t i = 0; i < m; i += rows_at_once) {
+    const std::int64_t rows = std::min(rows_at_once, m - i);
+    for (std::int64_t j = 0; j < n;) {
+      const detail::PanelGroup group = detail::PanelGroup::next<C>(j, n, width);
+      const std::int64_t count = group.padded ? n : group.width;
+      for (std::int64_t at = 0; at == 0 || at < k; at += panel_depth) {
+        const std::int64_t depth = std::min(panel_depth, k - at);
+        for (std::int64_t p = 0; p < group.panels; ++p) {
+          const std::int64_t first = group.first + p * group.width;
+          detail::PanelProduct<C> product{rows, depth, group.width, a, {}, c + i * c_row + first, c_row, nullptr, at > 0};
+          if (k > 0) {
+            product.a.data += i * a.row + at * a.col;
+            product.b = source(work, PanelRange{at, depth, first, count, width, packed_rows.data()});
+          }
+          if (bias != nullptr && at + depth == k) product.bias = bias + i;
+          if constexpr (!std::is_floating_point_v<C>) {
+            detail::multiply_integers(product);
+            continue;
+          }
+          if (group.padded) {
+            for (std::int64_t d = 0; d < depth; ++d) {
+              C* const to = work + d * width;
+              if (product.b.data != work) std::copy_n(product.b.data + product.b.rows[d], count, to);
+              std::fill(to + count, to + group.width, C{});
+            }
+            product.b = {work, packed_rows.data()};
+            product.c = aside;
+            product.c_row = group.width;
+          }
+          kernels::run_widest_for<C, detail::MultiplyPanel>(static_cast<const detail::PanelProduct<C>*>(&product));
         }
       }
-      sink(Block<C>{results, row, 1, i, rows, j, columns});
+      if (group.padded)
+        for (std::int64_t r = 0; r < rows; ++r) std::copy_n(aside + r * group.width, n, c + (i + r) * c_row);
+      j = group.first + group.panels * group.width;
     }
   }
-}
-
-/// Copies a part of a matrix as a panel.
-template <class C>
-void pack_panel(const Matrix<C>& b, const PanelRange& r, C* to) {
-  const C* from = b.data + r.k * b.row + r.j * b.col;
-  if (b.col == 1) {
-    for (std::int64_t k = 0; k < r.depth; ++k, to += r.width) {
-      std::copy_n(from + k * b.row, r.count, to);
-      std::fill(to + r.count, to + r.width, C{});
-    }
-    return;
-  }
-  for (std::int64_t j = 0; j < r.width; ++j)
-    for (std::int64_t k = 0; k < r.depth; ++k)
-      to[k * r.width + j] = j < r.count ? from[k * b.row + j * b.col] : C{};
 }
 
 }  // namespace davit::portable_kernels

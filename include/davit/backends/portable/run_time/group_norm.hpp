@@ -8,7 +8,6 @@
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/moments.hpp"
-#include "davit/backends/portable/vector_lanes.hpp"
 
 namespace davit::portable_kernels {
 
@@ -50,7 +49,7 @@ template <class C>
   for (std::int64_t i = 0; i < g.batch * g.groups; ++i) {
     const C* x = buffers.in(x_id) + i * length;
     C* out = buffers.out(out_id) + i * length;
-    const Moments m = moments(x, length);
+    const Moments m = widest_moments(x, length);
     const auto mean = static_cast<C>(m.mean);
     const auto inverse = static_cast<C>(m.inverse_deviation(eps));
     if (call.wants(1)) buffers.out(mean_id)[i] = mean;
@@ -59,7 +58,7 @@ template <class C>
       const std::int64_t channel = i % g.groups * g.group_channels() + c;
       const C factor = call.is_tensor(1) ? inverse * buffers.in(weight)[channel] : inverse;
       const C shift = (call.is_tensor(2) ? buffers.in(bias)[channel] : C{}) - mean * factor;
-      scale_and_shift(factor, shift, x + c * g.size, out + c * g.size, g.size);
+      kernels::run_widest_for<C, ScaleAndShift>(factor, shift, x + c * g.size, out + c * g.size, g.size);
     }
   }
   return buffers.finish();

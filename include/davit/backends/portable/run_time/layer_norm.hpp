@@ -8,7 +8,6 @@
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/moments.hpp"
-#include "davit/backends/portable/vector_lanes.hpp"
 #include "davit/program/operators/normalization.hpp"
 
 namespace davit::portable_kernels {
@@ -34,20 +33,22 @@ struct LayerRows {
 }
 
 /// out[i] = (x[i] - mean) * inverse * weight[i] + bias[i]; weight and bias may be nullptr.
-template <class C>
-void normalize_row(std::int64_t n, const C* x, C mean, C inverse, const C* weight, const C* bias, C* out) noexcept {
-  std::int64_t i = 0;
-  for (; i + lanes<C> <= n; i += lanes<C>) {
-    Vector<C> v = (load_vector(x + i) - mean) * inverse;
-    if (weight != nullptr) v *= load_vector(weight + i);
-    if (bias != nullptr) v += load_vector(bias + i);
-    store_vector<C>(out + i, v);
+struct NormalizeRow {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(std::int64_t n, const C* x, C mean, C inverse, const C* weight, const C* bias, C* out) {
+    std::int64_t i = 0;
+    for (; i + kernels::lanes<C, Bytes> <= n; i += kernels::lanes<C, Bytes>) {
+      kernels::Vector<C, Bytes> v = (kernels::vector_at<Bytes>(x + i) - mean) * inverse;
+      if (weight != nullptr) v *= kernels::vector_at<Bytes>(weight + i);
+      if (bias != nullptr) v += kernels::vector_at<Bytes>(bias + i);
+      kernels::vector_at<Bytes>(out + i) = v;
+    }
+    for (; i < n; ++i) {
+      out[i] = (x[i] - mean) * inverse * (weight == nullptr ? C{1} : weight[i]);
+      if (bias != nullptr) out[i] += bias[i];
+    }
   }
-  for (; i < n; ++i) {
-    out[i] = (x[i] - mean) * inverse * (weight == nullptr ? C{1} : weight[i]);
-    if (bias != nullptr) out[i] += bias[i];
-  }
-}
+};
 
 template <class C>
 [[nodiscard]] ErrorCode compute_layer_norm(KernelCall& call, const LayerRows& r, double eps, bool saves) {
@@ -66,12 +67,12 @@ template <class C>
   for (std::int64_t row = 0; row < r.rows; ++row) {
     const C* x = buffers.in(x_id) + row * r.length;
     C* out = buffers.out(out_id) + row * r.length;
-    const Moments m = moments(x, r.length);
+    const Moments m = widest_moments(x, r.length);
     const auto mean = static_cast<C>(m.mean);
     const auto inverse = static_cast<C>(m.inverse_deviation(eps));
     if (saves_mean) buffers.out(mean_id)[row] = mean;
     if (saves_inverse) buffers.out(inverse_id)[row] = inverse;
-    normalize_row(r.length, x, mean, inverse, weight, bias, out);
+    kernels::run_widest_for<C, NormalizeRow>(r.length, x, mean, inverse, weight, bias, out);
   }
   return buffers.finish();
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/dispatch.hpp"
@@ -81,6 +82,18 @@ struct Product {
   Addend addend = {};
 };
 
+/// to[i] += factor * from[i * step].
+struct AddScaledRow {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(C factor, const C* from, std::int64_t step, C* to, std::int64_t n) {
+    std::int64_t i = 0;
+    if constexpr (std::is_floating_point_v<C>)
+      for (; step == 1 && i + lanes<C, Bytes> <= n; i += lanes<C, Bytes>)
+        kernels::vector_at<Bytes>(to + i) = kernels::vector_at<Bytes>(to + i) + factor * kernels::vector_at<Bytes>(from + i);
+    for (; i < n; ++i) to[i] += factor * from[i * step];
+  }
+};
+
 template <class C>
 [[nodiscard]] ErrorCode compute_product(KernelCall& call, const Product& p) {
   ComputeBuffers<C> buffers(call);
@@ -101,7 +114,7 @@ template <class C>
   const std::int64_t total = call.output(0).numel();
   if (total == 0) return ErrorCode::ok;
   const auto work_id =
-      buffers.buffer(std::max(multiply_work<C>(a.rows, n, k), multiply_work<C>(total / n, n, k)));
+      buffers.buffer(std::max(multiply_work<C>(a.rows, n), multiply_work<C>(total / n, n)));
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
 
   a = MatrixStack(p.a->sizes(), buffers.strides(a_id));
@@ -123,21 +136,13 @@ template <class C>
                  [&](std::int64_t a_offset, std::int64_t b_offset) {
                    const Matrix<C> left{k == 0 ? nullptr : buffers.in(a_id) + a_offset, a.row, a.col};
                    const Matrix<C> right{k == 0 ? nullptr : buffers.in(b_id) + b_offset, b.row, b.col};
-                   multiply<C>(m, n, k, left, right, buffers.out(work_id), [&](const Block<C>& block) {
-                     for (std::int64_t r = 0; r < block.rows; ++r) {
-                       const std::int64_t row = first_row + block.i + r;
-                       C* to = out + row * n + block.j;
-                       const C* from = block.data + r * block.row;
-                       if (!adds && alpha == C{1}) {
-                         for (std::int64_t c = 0; c < block.columns; ++c) to[c] = from[c * block.col];
-                         continue;
-                       }
-                       for (std::int64_t c = 0; c < block.columns; ++c) to[c] = alpha * from[c * block.col];
-                       if (!adds) continue;
-                       const C* add = addend + row * addend_strides[0] + block.j * addend_strides[1];
-                       for (std::int64_t c = 0; c < block.columns; ++c) to[c] += beta * add[c * addend_strides[1]];
-                     }
-                   });
+                   C* const to = out + first_row * n;
+                   multiply<C>(m, n, k, left, right, buffers.out(work_id), to, n);
+                   for (std::int64_t i = 0; i < m && alpha != C{1}; ++i)
+                     for (std::int64_t j = 0; j < n; ++j) to[i * n + j] *= alpha;
+                   for (std::int64_t i = 0; i < m && adds; ++i)
+                     kernels::run_widest_for<C, AddScaledRow>(beta, addend + (first_row + i) * addend_strides[0],
+                                                              addend_strides[1], to + i * n, n);
                    first_row += m;
                  });
   return buffers.finish();

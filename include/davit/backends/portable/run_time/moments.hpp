@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 
@@ -8,6 +9,7 @@
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/dispatch.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/kernels/instruction_set.hpp"
 
 namespace davit::portable_kernels {
 
@@ -27,6 +29,29 @@ template <class F>
   for (; i < n; ++i) a += f(i);
   return (a + b) + (c + d);
 }
+
+/// `moments` on the widest vectors.
+struct MomentsOf {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static Moments run(const C* x, std::int64_t n, std::int64_t parts, std::int64_t step) {
+    return moments<Bytes>(x, n, parts, step);
+  }
+};
+template <class C>
+[[nodiscard]] Moments widest_moments(const C* x, std::int64_t n, std::int64_t parts = 1, std::int64_t step = 0) {
+  return kernels::run_widest_for<C, MomentsOf>(x, n, parts, step);
+}
+
+/// y[i] = factor * x[i] + shift. O(n).
+struct ScaleAndShift {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(C factor, C shift, const C* x, C* y, std::int64_t n) {
+    std::int64_t i = 0;
+    for (; i + kernels::lanes<C, Bytes> <= n; i += kernels::lanes<C, Bytes>)
+      kernels::vector_at<Bytes>(y + i) = kernels::vector_at<Bytes>(x + i) * factor + shift;
+    for (; i < n; ++i) y[i] = factor * x[i] + shift;
+  }
+};
 
 }  // namespace detail
 

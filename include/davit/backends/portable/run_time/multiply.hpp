@@ -2,11 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <type_traits>
 
 #include "davit/backends/portable/run_time/gemm.hpp"
+#include "davit/kernels/multiply_add.hpp"
 
 namespace davit::portable_kernels {
 
@@ -17,13 +19,14 @@ inline constexpr std::int64_t few_rows_by_sums = 4;
 
 namespace detail {
 
-inline constexpr std::int64_t dot_columns = 64;
+/// Columns for which sums are kept in the cache, and of which results are turned at once.
 inline constexpr std::int64_t sum_columns = 1024;
+inline constexpr std::int64_t turned_columns = 256;
 
 /// The lanes x lanes matrix of these rows, transposed: blocks change places, then elements within 16 bytes.
-template <class C>
-[[gnu::always_inline]] inline void transpose_lanes(Vector<C> (&rows)[static_cast<std::size_t>(lanes<C>)]) noexcept {
-  constexpr auto n = static_cast<std::size_t>(lanes<C>);
+template <class C, std::size_t Bytes>
+[[gnu::always_inline]] inline void transpose_lanes(Vector<C, Bytes> (&rows)[static_cast<std::size_t>(lanes<C, Bytes>)]) noexcept {
+  constexpr auto n = static_cast<std::size_t>(lanes<C, Bytes>);
   constexpr std::size_t block = std::min(n, 16 / sizeof(C));
   constexpr auto all = std::make_index_sequence<n>{};
   unroll<static_cast<std::size_t>(std::countr_zero(n / block))>(
@@ -31,8 +34,8 @@ template <class C>
         constexpr std::size_t step = n >> (Round + 1);
         unroll<n>([&]<std::size_t I>() __attribute__((always_inline)) {
           if constexpr ((I & step) == 0) {
-            const Vector<C> a = rows[I];
-            const Vector<C> b = rows[I + step];
+            const Vector<C, Bytes> a = rows[I];
+            const Vector<C, Bytes> b = rows[I + step];
             [&]<std::size_t... L>(std::index_sequence<L...>) __attribute__((always_inline)) {
               rows[I] = __builtin_shufflevector(a, b, ((L & step) == 0 ? L : n + L - step)...);
               rows[I + step] = __builtin_shufflevector(a, b, ((L & step) == 0 ? L + step : n + L)...);
@@ -41,7 +44,7 @@ template <class C>
         });
       });
   unroll<static_cast<std::size_t>(std::countr_zero(block))>([&]<std::size_t>() __attribute__((always_inline)) {
-    Vector<C> next[n];
+    Vector<C, Bytes> next[n];
     unroll<n / 2>([&]<std::size_t I>() __attribute__((always_inline)) {
       constexpr std::size_t half = block / 2;
       constexpr std::size_t first = I / half * block + I % half;
@@ -57,164 +60,222 @@ template <class C>
   });
 }
 
-/// out[r * out_row + c] = sum over k, in order, of a[r * a_row + k] * b[c * b_col + k], for `Vectors` vectors of c.
-template <std::size_t Rows, std::size_t Vectors, class C>
-void dot_tile(std::int64_t k, const C* a, std::int64_t a_row, const C* b, std::int64_t b_col, C* out,
-              std::int64_t out_row) {
-  constexpr auto n = static_cast<std::size_t>(lanes<C>);
-  Vector<C> acc[Rows][Vectors];
-  unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
-    unroll<Vectors>([&]<std::size_t V>() __attribute__((always_inline)) { acc[R][V] = Vector<C>{}; });
-  });
-  std::int64_t at = 0;
-  for (; at + lanes<C> <= k; at += lanes<C>) {
-    unroll<Vectors>([&]<std::size_t V>() __attribute__((always_inline)) {
-      Vector<C> block[n];
-      unroll<n>([&]<std::size_t J>() __attribute__((always_inline)) {
-        block[J] = load_vector(b + static_cast<std::int64_t>(V * n + J) * b_col + at);
-      });
-      transpose_lanes<C>(block);
-      unroll<n>([&]<std::size_t I>() __attribute__((always_inline)) {
-        unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
-          acc[R][V] += block[I] * a[static_cast<std::int64_t>(R) * a_row + at + static_cast<std::int64_t>(I)];
+/// to[k * to_row + j] = from[j * from_row + k] for `rows` j and `columns` k.
+struct Transpose {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(std::int64_t rows, std::int64_t columns, const C* from, std::int64_t from_row, C* to,
+                                         std::int64_t to_row) {
+    constexpr auto n = static_cast<std::size_t>(lanes<C, Bytes>);
+    std::int64_t j = 0;
+    for (; j + lanes<C, Bytes> <= rows; j += lanes<C, Bytes>) {
+      const C* const block = from + j * from_row;
+      std::int64_t k = 0;
+      for (; k + lanes<C, Bytes> <= columns; k += lanes<C, Bytes>) {
+        Vector<C, Bytes> v[n];
+        unroll<n>([&]<std::size_t I>() __attribute__((always_inline)) {
+          v[I] = kernels::vector_at<Bytes>(block + static_cast<std::int64_t>(I) * from_row + k);
+        });
+        transpose_lanes<C, Bytes>(v);
+        unroll<n>([&]<std::size_t I>() __attribute__((always_inline)) {
+          kernels::vector_at<Bytes>(to + (k + static_cast<std::int64_t>(I)) * to_row + j) = v[I];
+        });
+      }
+      for (; k < columns; ++k)
+        for (std::size_t i = 0; i < n; ++i)
+          to[k * to_row + j + static_cast<std::int64_t>(i)] = block[static_cast<std::int64_t>(i) * from_row + k];
+    }
+    for (; j < rows; ++j)
+      for (std::int64_t k = 0; k < columns; ++k) to[k * to_row + j] = from[j * from_row + k];
+  }
+};
+
+/// A product of contiguous rows of `a` and contiguous columns of `b`.
+template <class C>
+struct Dots {
+  std::int64_t m, n, k;
+  const C* a;
+  std::int64_t a_row;
+  const C* b;
+  std::int64_t b_col;
+  C* c;
+  std::int64_t c_row;
+};
+
+/// Few rows of `a`: nothing to pack. Sums are in the order of k.
+struct MultiplyByDots {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(const Dots<C>* p) {
+    std::int64_t j = 0;
+    columns<Bytes, 2>(*p, j);
+    columns<Bytes, 1>(*p, j);
+    if constexpr (Bytes > 32) columns<32, 1>(*p, j);
+    if constexpr (Bytes > 16) columns<16, 1>(*p, j);
+    for (; j < p->n; ++j) column(*p, j);
+  }
+
+ private:
+  template <std::size_t Bytes, std::size_t Vectors, class C>
+  [[gnu::always_inline]] static void columns(const Dots<C>& p, std::int64_t& j) {
+    constexpr std::int64_t width = static_cast<std::int64_t>(Vectors) * lanes<C, Bytes>;
+    for (; j + width <= p.n; j += width) {
+      std::int64_t i = 0;
+      for (; i + 4 <= p.m; i += 4) tile<Bytes, 4, Vectors>(p, i, j);
+      for (; i < p.m; ++i) tile<Bytes, 1, Vectors>(p, i, j);
+    }
+  }
+  template <std::size_t Bytes, std::size_t Rows, std::size_t Vectors, class C>
+  [[gnu::always_inline]] static void tile(const Dots<C>& p, std::int64_t i, std::int64_t j) {
+    using V = Vector<C, Bytes>;
+    constexpr auto n = static_cast<std::size_t>(lanes<C, Bytes>);
+    const C* const a = p.a + i * p.a_row;
+    const C* const b = p.b + j * p.b_col;
+    V sums[Rows][Vectors];
+    unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
+      unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) { sums[R][N] = V{}; });
+    });
+    std::int64_t at = 0;
+    for (; at + lanes<C, Bytes> <= p.k; at += lanes<C, Bytes>) {
+      unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
+        V block[n];
+        unroll<n>([&]<std::size_t J>() __attribute__((always_inline)) {
+          block[J] = kernels::vector_at<Bytes>(b + static_cast<std::int64_t>(N * n + J) * p.b_col + at);
+        });
+        transpose_lanes<C, Bytes>(block);
+        unroll<n>([&]<std::size_t I>() __attribute__((always_inline)) {
+          unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
+            sums[R][N] += block[I] * a[static_cast<std::int64_t>(R) * p.a_row + at + static_cast<std::int64_t>(I)];
+          });
         });
       });
-    });
-  }
-  for (; at < k; ++at) {
-    C column[Vectors * n];
-    unroll<Vectors * n>([&]<std::size_t J>() __attribute__((always_inline)) {
-      column[J] = b[static_cast<std::int64_t>(J) * b_col + at];
-    });
-    unroll<Vectors>([&]<std::size_t V>() __attribute__((always_inline)) {
-      const Vector<C> right = load_vector(column + V * n);
-      unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
-        acc[R][V] += right * a[static_cast<std::int64_t>(R) * a_row + at];
+    }
+    for (; at < p.k; ++at) {
+      C column[Vectors * n];
+      unroll<Vectors * n>([&]<std::size_t J>() __attribute__((always_inline)) {
+        column[J] = b[static_cast<std::int64_t>(J) * p.b_col + at];
+      });
+      unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
+        const V right = kernels::vector_at<Bytes>(column + N * n);
+        unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
+          sums[R][N] += right * a[static_cast<std::int64_t>(R) * p.a_row + at];
+        });
+      });
+    }
+    unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
+      unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
+        kernels::vector_at<Bytes>(p.c + (i + static_cast<std::int64_t>(R)) * p.c_row + j + static_cast<std::int64_t>(N * n)) = sums[R][N];
       });
     });
   }
-  unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
-    unroll<Vectors>([&]<std::size_t V>() __attribute__((always_inline)) {
-      store_vector<C>(out + static_cast<std::int64_t>(R) * out_row + V * n, acc[R][V]);
-    });
-  });
-}
-
-/// The same for one c.
-template <class C>
-void dot_column(std::int64_t m, std::int64_t k, const C* a, std::int64_t a_row, const C* b, C* out,
-                std::int64_t out_row) {
-  for (std::int64_t r = 0; r < m; ++r) {
-    C sum{};
-    for (std::int64_t at = 0; at < k; ++at) {
-      sum += b[at] * a[r * a_row + at];
-      sum_in_order(sum);
-    }
-    out[r * out_row] = sum;
-  }
-}
-
-/// The product where rows of `a` and columns of `b` lie contiguous and `a` has few rows: nothing to pack.
-template <class C>
-void multiply_by_dots(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, BlockSink<C> sink) {
-  constexpr std::int64_t columns = dot_columns;
-  for (std::int64_t j = 0; j < n; j += columns) {
-    const std::int64_t count = std::min(columns, n - j);
-    std::int64_t c = 0;
-    const auto take = [&]<std::size_t Vectors>() {
-      constexpr std::int64_t width = static_cast<std::int64_t>(Vectors) * lanes<C>;
-      for (; c + width <= count; c += width) {
-        const C* right = b.data + (j + c) * b.col;
-        C* const to = work + c;
-        std::int64_t i = 0;
-        for (; i + 4 <= m; i += 4)
-          dot_tile<4, Vectors>(k, a.data + i * a.row, a.row, right, b.col, to + i * columns, columns);
-        for (; i < m; ++i) dot_tile<1, Vectors>(k, a.data + i * a.row, a.row, right, b.col, to + i * columns, columns);
+  template <class C>
+  [[gnu::always_inline]] static void column(const Dots<C>& p, std::int64_t j) {
+    const C* const b = p.b + j * p.b_col;
+    for (std::int64_t i = 0; i < p.m; ++i) {
+      C sum{};
+      for (std::int64_t at = 0; at < p.k; ++at) {
+        sum += b[at] * p.a[i * p.a_row + at];
+        kernels::sum_in_order(sum);
       }
-    };
-    take.template operator()<2>();
-    take.template operator()<1>();
-    if (c < count && count >= lanes<C>) {  // the last columns once more
-      c = count - lanes<C>;
-      take.template operator()<1>();
+      p.c[i * p.c_row + j] = sum;
     }
-    for (; c < count; ++c) dot_column(m, k, a.data, a.row, b.data + (j + c) * b.col, work + c, columns);
-    sink(Block<C>{work, columns, 1, 0, m, j, count});
   }
-}
+};
 
-/// y[j] += the sum over i of factors[i * step] * rows[i * row + j], for `Rows` rows.
-template <std::size_t Rows, class C>
-void add_scaled_rows(const C* factors, std::int64_t step, const C* rows, std::int64_t row, C* y, std::int64_t n) {
-  C factor[Rows];
-  for (std::size_t i = 0; i < Rows; ++i) factor[i] = factors[static_cast<std::int64_t>(i) * step];
-  std::int64_t j = 0;
-  for (; j + lanes<C> <= n; j += lanes<C>) {
-    Vector<C> sum = load_vector(y + j);
-    unroll<Rows>([&]<std::size_t I>() __attribute__((always_inline)) {
-      sum += load_vector(rows + static_cast<std::int64_t>(I) * row + j) * factor[I];
-    });
-    store_vector<C>(y + j, sum);
-  }
-  for (; j < n; ++j)
-    for (std::size_t i = 0; i < Rows; ++i) y[j] += rows[static_cast<std::int64_t>(i) * row + j] * factor[i];
-}
-
-/// The product where rows of `b` lie contiguous and `a` has few rows: nothing to pack.
-template <class C>
-void multiply_by_sums(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, BlockSink<C> sink) {
-  for (std::int64_t j = 0; j < n; j += sum_columns) {
-    const std::int64_t count = std::min(sum_columns, n - j);
-    std::fill_n(work, m * count, C{});
+/// c (rows of `c_row` elements, `n` of them) = a (m x k) * b, whose rows lie contiguous: each is added to all results.
+struct MultiplyBySums {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, const C* b, std::int64_t b_row,
+                                         C* c, std::int64_t c_row) {
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) c[i * c_row + j] = C{};
     std::int64_t at = 0;
-    const auto take = [&]<std::size_t Rows>() {
+    const auto take = [&]<std::size_t Rows>() __attribute__((always_inline)) {
       for (; at + static_cast<std::int64_t>(Rows) <= k; at += static_cast<std::int64_t>(Rows))
         for (std::int64_t i = 0; i < m; ++i)
-          add_scaled_rows<Rows>(a.data + i * a.row + at * a.col, a.col, b.data + at * b.row + j, b.row,
-                                work + i * count, count);
+          add_scaled_rows<Bytes, Rows>(a.data + i * a.row + at * a.col, a.col, b + at * b_row, b_row, c + i * c_row, n);
     };
     take.template operator()<8>();
     take.template operator()<1>();
-    sink(Block<C>{work, count, 1, 0, m, j, count});
   }
+
+ private:
+  /// y += the sum of rows, each times its factor.
+  template <std::size_t Bytes, std::size_t Rows, class C>
+  [[gnu::always_inline]] static void add_scaled_rows(const C* factors, std::int64_t step, const C* rows, std::int64_t row, C* y,
+                                                     std::int64_t n) {
+    C factor[Rows];
+    for (std::size_t i = 0; i < Rows; ++i) factor[i] = factors[static_cast<std::int64_t>(i) * step];
+    std::int64_t j = 0;
+    for (; j + lanes<C, Bytes> <= n; j += lanes<C, Bytes>) {
+      Vector<C, Bytes> sum = kernels::vector_at<Bytes>(y + j);
+      unroll<Rows>([&]<std::size_t I>() __attribute__((always_inline)) {
+        sum += kernels::vector_at<Bytes>(rows + static_cast<std::int64_t>(I) * row + j) * factor[I];
+      });
+      kernels::vector_at<Bytes>(y + j) = sum;
+    }
+    for (; j < n; ++j)
+      for (std::size_t i = 0; i < Rows; ++i) y[j] += rows[static_cast<std::int64_t>(i) * row + j] * factor[i];
+  }
+};
+
+/// Copies a part of a matrix as a panel.
+template <class C>
+void pack_panel(const Matrix<C>& b, const PanelRange& r, C* to) {
+  const C* from = b.data + r.k * b.row + r.j * b.col;
+  if (b.row == 1 && std::is_floating_point_v<C>)
+    return kernels::run_widest_for<C, Transpose>(r.count, r.depth, from, b.col, to, r.width);
+  for (std::int64_t j = 0; j < r.count; ++j)
+    for (std::int64_t k = 0; k < r.depth; ++k) to[k * r.width + j] = from[k * b.row + j * b.col];
 }
 
-/// `multiply` without transposing.
+/// `multiply` without turning the result.
 template <class C>
-void multiply_as_is(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, BlockSink<C> sink) {
+void multiply_as_is(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, C* c, std::int64_t c_row) {
   if constexpr (std::is_floating_point_v<C>) {
-    if (m <= few_rows_by_dots && k > 0 && a.col == 1 && b.row == 1) return multiply_by_dots(m, n, k, a, b, work, sink);
-    if (m <= few_rows_by_sums && k > 0 && b.col == 1) return multiply_by_sums(m, n, k, a, b, work, sink);
+    if (m <= few_rows_by_dots && k > 0 && a.col == 1 && b.row == 1) {
+      const Dots<C> dots{m, n, k, a.data, a.row, b.data, b.col, c, c_row};
+      return kernels::run_widest_for<C, MultiplyByDots>(&dots);
+    }
+    if (m <= few_rows_by_sums && k > 0 && b.col == 1) {
+      for (std::int64_t j = 0; j < n; j += sum_columns)
+        kernels::run_widest_for<C, MultiplyBySums>(m, std::min(sum_columns, n - j), k, a, b.data + j, b.row, c + j, c_row);
+      return;
+    }
   }
+  std::array<std::int64_t, panel_depth> rows;
+  for (std::int64_t i = 0; i < panel_depth; ++i) rows[static_cast<std::size_t>(i)] = i * b.row;
   gemm<C>(
       m, n, k, a, work,
       [&](C* to, const PanelRange& r) {
+        if (b.col == 1) return Panel<C>{b.data + r.k * b.row + r.j, rows.data()};
         pack_panel(b, r, to);
-        return Panel<C>{to, r.width};
+        return Panel<C>{to, r.packed_rows};
       },
-      sink);
+      c, c_row);
 }
 
 }  // namespace detail
 
 /// Elements of work space that `multiply` takes.
 template <class C>
-[[nodiscard]] constexpr std::int64_t multiply_work(std::int64_t m, std::int64_t n, std::int64_t k) noexcept {
-  return std::max({gemm_work<C>(m, n, k), gemm_work<C>(n, m, k), few_rows_by_dots * detail::dot_columns,
-                   few_rows_by_sums * std::min(std::max(m, n), detail::sum_columns)});
+[[nodiscard]] std::int64_t multiply_work(std::int64_t m, std::int64_t n) noexcept {
+  return std::max(gemm_work<C>(m), gemm_work<C>(n)) + few_rows_by_dots * detail::turned_columns;
 }
 
-/// The product of `a` (m x k) and `b` (k x n); `sink(const Block<C>&)` gets each element once. `work` holds
-/// multiply_work<C>(m, n, k) elements. O(m * n * k).
+/// c (rows of `c_row` elements) = the product of `a` (m x k) and `b` (k x n). `work` holds multiply_work<C>(m, n) elements.
+/// O(m * n * k).
 template <class C>
-void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, BlockSink<C> sink) {
-  if (n < m && n <= few_rows_by_dots) {  // few columns: compute the transpose
-    detail::multiply_as_is<C>(n, m, k, b.transposed(), a.transposed(), work, [&](const Block<C>& t) {
-      sink(Block<C>{t.data, t.col, t.row, t.j, t.columns, t.i, t.rows});
-    });
-    return;
+void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, C* c, std::int64_t c_row) {
+  if (n >= m || n > few_rows_by_dots) return detail::multiply_as_is<C>(m, n, k, a, b, work, c, c_row);
+  // few columns: compute the transpose
+  if (n == 1 && c_row == 1) return detail::multiply_as_is<C>(1, m, k, b.transposed(), a.transposed(), work, c, m);
+  for (std::int64_t i = 0; i < m; i += detail::turned_columns) {
+    const std::int64_t count = std::min(detail::turned_columns, m - i);
+    const Matrix<C> rows{k == 0 ? a.data : a.data + i * a.row, a.row, a.col};
+    C* const turned = work + gemm_work<C>(n);
+    detail::multiply_as_is<C>(n, count, k, b.transposed(), rows.transposed(), work, turned, count);
+    for (std::int64_t r = 0; r < count; ++r)
+      for (std::int64_t j = 0; j < n; ++j) c[(i + r) * c_row + j] = turned[j * count + r];
   }
-  detail::multiply_as_is<C>(m, n, k, a, b, work, sink);
 }
 
 }  // namespace davit::portable_kernels

@@ -5,10 +5,12 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/multiply.hpp"
+#include "davit/kernels/vector_math.hpp"
 
 namespace davit::portable_kernels {
 
@@ -37,18 +39,40 @@ struct GruCell {
 /// out (m, n) = x (m, k) * weight (n, k)^T + bias.
 template <class C>
 void affine(std::int64_t m, std::int64_t n, std::int64_t k, const C* x, const C* weight, const C* bias, C* work, C* out) {
-  multiply<C>(m, n, k, {x, k, 1}, {weight, 1, k}, work, [&](const Block<C>& block) {
-    for (std::int64_t r = 0; r < block.rows; ++r)
-      for (std::int64_t c = 0; c < block.columns; ++c)
-        out[(block.i + r) * n + block.j + c] =
-            block.data[r * block.row + c * block.col] + (bias == nullptr ? C{} : bias[block.j + c]);
-  });
+  multiply<C>(m, n, k, {x, k, 1}, {weight, 1, k}, work, out, n);
+  for (std::int64_t i = 0; bias != nullptr && i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) out[i * n + j] += bias[j];
 }
 
-template <class C>
-[[nodiscard]] C logistic(C x) noexcept {
-  return C{1} / (C{1} + std::exp(-x));
-}
+/// The new state of `n` units from what input and state give to the reset, update and new gates, `n` of each.
+struct GruStep {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(const C* in, const C* own, C* state, C* out, std::int64_t n) {
+    std::int64_t h = 0;
+    if constexpr (std::is_same_v<C, float>) {
+      using V = Vector<float, Bytes>;
+      for (; h + lanes<float, Bytes> <= n; h += lanes<float, Bytes>) {
+        V reset = kernels::vector_at<Bytes>(in + h) + kernels::vector_at<Bytes>(own + h);
+        V update = kernels::vector_at<Bytes>(in + n + h) + kernels::vector_at<Bytes>(own + n + h);
+        kernels::vector_sigmoid<V>(reset, reset);
+        kernels::vector_sigmoid<V>(update, update);
+        V fresh = kernels::vector_at<Bytes>(in + 2 * n + h) + reset * kernels::vector_at<Bytes>(own + 2 * n + h);
+        kernels::vector_tanh<V>(fresh, fresh);
+        const V now = (kernels::vector_at<Bytes>(state + h) - fresh) * update + fresh;
+        kernels::vector_at<Bytes>(state + h) = now;
+        kernels::vector_at<Bytes>(out + h) = now;
+      }
+    }
+    const auto logistic = [](C x) __attribute__((always_inline)) { return C{1} / (C{1} + std::exp(-x)); };
+    for (; h < n; ++h) {
+      const C reset = logistic(in[h] + own[h]);
+      const C update = logistic(in[n + h] + own[n + h]);
+      const C fresh = std::tanh(in[2 * n + h] + reset * own[2 * n + h]);
+      state[h] = (state[h] - fresh) * update + fresh;
+      out[h] = state[h];
+    }
+  }
+};
 
 /// Runs one layer in one direction over time: `state` (batch, hidden) is read and left at its last value; step t's
 /// states go to out + (t * batch + n) * row.
@@ -60,18 +84,10 @@ void run_gru_cell(const Recurrence& r, std::int64_t features, bool backwards, co
   for (std::int64_t s = 0; s < r.steps; ++s) {
     const std::int64_t t = backwards ? r.steps - 1 - s : s;
     affine(r.batch, gates, r.hidden, state, cell.recurrent, cell.hidden_bias, work, from_state);
-    for (std::int64_t n = 0; n < r.batch; ++n) {
-      const C* in = from_input + (t * r.batch + n) * gates;
-      const C* own = from_state + n * gates;
-      for (std::int64_t h = 0; h < r.hidden; ++h) {
-        const C reset = logistic(in[h] + own[h]);
-        const C update = logistic(in[r.hidden + h] + own[r.hidden + h]);
-        const C fresh = std::tanh(in[2 * r.hidden + h] + reset * own[2 * r.hidden + h]);
-        C& now = state[n * r.hidden + h];
-        now = (now - fresh) * update + fresh;
-        out[(t * r.batch + n) * row + h] = now;
-      }
-    }
+    for (std::int64_t n = 0; n < r.batch; ++n)
+      kernels::run_widest_for<C, GruStep>(static_cast<const C*>(from_input + (t * r.batch + n) * gates),
+                                          static_cast<const C*>(from_state + n * gates), state + n * r.hidden,
+                                          out + (t * r.batch + n) * row, r.hidden);
   }
 }
 
@@ -96,9 +112,7 @@ template <class C>
   const auto from_state = buffers.buffer({r.batch, gates});
   const std::array<std::size_t, 4> weights{buffers.buffer({gates, widest}), buffers.buffer({gates, r.hidden}),
                                            buffers.buffer(gates), buffers.buffer(gates)};
-  const auto work = buffers.buffer(std::max({multiply_work<C>(r.steps * r.batch, gates, r.features),
-                                             multiply_work<C>(r.steps * r.batch, gates, r.width()),
-                                             multiply_work<C>(r.batch, gates, r.hidden)}));
+  const auto work = buffers.buffer(std::max(multiply_work<C>(r.steps * r.batch, gates), multiply_work<C>(r.batch, gates)));
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   const std::int64_t state_size = r.batch * r.hidden;
   C* last = buffers.out(last_id);

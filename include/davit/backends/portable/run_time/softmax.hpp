@@ -5,39 +5,71 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
-#include "davit/backends/portable/vector_exp.hpp"
+#include "davit/kernels/instruction_set.hpp"
+#include "davit/kernels/vector_math.hpp"
 #include "davit/program/operators/softmax.hpp"
 
 namespace davit::portable_kernels {
 
 namespace detail {
 
+/// Softmax of contiguous elements; `out` may be `x`. A NaN makes all of them NaN; with `safe` set, minus infinities alone
+/// give zeros. Source: at::_softmax and at::_safe_softmax.
+struct SoftmaxRow {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(const C* x, std::int64_t n, bool safe, C* out) {
+    using V = kernels::Vector<C, Bytes>;
+    constexpr std::int64_t step = kernels::lanes<C, Bytes>;
+    C largest = x[0];
+    const auto take = [&](C value) __attribute__((always_inline)) {
+      if (value > largest || value != value) largest = value;
+    };
+    std::int64_t i = 0;
+    if (n >= step) {
+      V most = kernels::vector_at<Bytes>(x);
+      for (i = step; i + step <= n; i += step) {
+        const V v = kernels::vector_at<Bytes>(x + i);
+        most = v > most ? v : most;
+        most = v != v ? v : most;
+      }
+      C parts[static_cast<std::size_t>(step)];
+      kernels::vector_at<Bytes>(parts) = most;
+      for (const C part : parts) take(part);
+    }
+    for (; i < n; ++i) take(x[i]);
+    if (safe && largest == -std::numeric_limits<C>::infinity()) {
+      for (i = 0; i < n; ++i) out[i] = C{};
+      return;
+    }
+    const auto factor = static_cast<C>(1.0 / kernels::exp_shifted<double, Bytes>(x, largest, out, n));
+    for (i = 0; i + step <= n; i += step) kernels::vector_at<Bytes>(out + i) = kernels::vector_at<Bytes>(out + i) * factor;
+    for (; i < n; ++i) out[i] *= factor;
+  }
+};
+
 /// Softmax of `count` elements that lie `step` apart; `out` may be `x`. A NaN makes all of them NaN.
 template <class C>
 void softmax_line(const C* x, std::int64_t count, std::int64_t step, bool logarithm, C* out) {
+  if (step == 1 && !logarithm) return kernels::run_widest_for<C, SoftmaxRow>(x, count, false, out);
   C largest = x[0];
   for (std::int64_t i = 1; i < count; ++i) {
     const C value = x[i * step];
     if (value > largest || value != value) largest = value;
   }
+  double sum = 0;
   if (logarithm) {
-    double sum = 0;
     for (std::int64_t i = 0; i < count; ++i) sum += static_cast<double>(std::exp(x[i * step] - largest));
     const auto shift = static_cast<C>(std::log(sum));
     for (std::int64_t i = 0; i < count; ++i) out[i * step] = x[i * step] - largest - shift;
     return;
   }
-  double sum = 0;
-  if (step == 1) {
-    sum = exp_shifted(x, largest, out, count);
-  } else {
-    for (std::int64_t i = 0; i < count; ++i) {
-      out[i * step] = std::exp(x[i * step] - largest);
-      sum += static_cast<double>(out[i * step]);
-    }
+  for (std::int64_t i = 0; i < count; ++i) {
+    out[i * step] = std::exp(x[i * step] - largest);
+    sum += static_cast<double>(out[i * step]);
   }
   const auto factor = static_cast<C>(1.0 / sum);
   for (std::int64_t i = 0; i < count; ++i) out[i * step] *= factor;

@@ -96,7 +96,7 @@ struct AddScaled {
   static constexpr bool on_packs = false;
   float alpha = 1;
   [[gnu::always_inline]] constexpr float operator()(float a, float b) const noexcept {
-    return portable_kernels::multiply_add(alpha, b, a);
+    return kernels::multiply_add(alpha, b, a);
   }
 };
 /// a - alpha * b.
@@ -104,7 +104,7 @@ struct SubScaled {
   static constexpr bool on_packs = false;
   float alpha = 1;
   [[gnu::always_inline]] constexpr float operator()(float a, float b) const noexcept {
-    return portable_kernels::multiply_add(-alpha, b, a);
+    return kernels::multiply_add(-alpha, b, a);
   }
 };
 struct Mul {

@@ -8,7 +8,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "davit/backends/portable/vector_lanes.hpp"
+#include "davit/kernels/multiply_add.hpp"
+#include "davit/kernels/vectors.hpp"
 
 /// float32 kernels of static programs: plain functions on pointers and small parameter structs, without heap, errors or
 /// type erasure. They sum in the order of portable's other kernels, so that both give the same bits.
@@ -36,7 +37,7 @@ template <class P>
 }
 
 /// Floats that one instruction adds; at most 8, to which output-inner weights are padded.
-inline constexpr Index simd = portable_kernels::vector_bytes >= 32 ? 8 : portable_kernels::vector_bytes >= 16 ? 4 : 1;
+inline constexpr Index simd = kernels::vector_bytes >= 32 ? 8 : kernels::vector_bytes >= 16 ? 4 : 1;
 
 /// False where g++ (12.2) miscompiles nested selections between vectors (Helium's predicates): packs are not compared
 /// then.
@@ -131,7 +132,7 @@ template <class V>
 #endif
   sum += a * b;
   if !consteval {
-    if constexpr (std::is_same_v<V, float>) portable_kernels::sum_in_order(sum);
+    if constexpr (std::is_same_v<V, float>) kernels::sum_in_order(sum);
   }
   return sum;
 }

@@ -5,7 +5,7 @@
 
 #include "davit/backends/portable/static/math.hpp"
 #include "davit/backends/portable/static/packs.hpp"
-#include "davit/backends/portable/vector_exp.hpp"
+#include "davit/kernels/vector_math.hpp"
 
 namespace davit::static_float {
 
@@ -29,7 +29,7 @@ namespace detail {
 [[nodiscard, gnu::always_inline]] constexpr Wide exp_line(const float* x, float shift, Index count, Index step,
                                                           float* y) noexcept {
   if !consteval {
-    if (step == 1) return portable_kernels::exp_shifted<Wide>(x, shift, y, count);
+    if (step == 1) return kernels::exp_shifted<Wide>(x, shift, y, count);
   }
   Wide sum = 0;
   for (Index i = 0; i < count; ++i) {

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+
+#include "davit/kernels/vectors.hpp"
+
+/// Kernels that are compiled for several instruction sets, of which the CPU's widest is taken when they run.
+///
+/// A kernel is a type with `template <std::size_t Bytes> static R run(arguments)`, always inlined, on vectors of `Bytes` bytes.
+/// `run_widest<Kernel>(arguments)` calls it in a function that is compiled for the instruction set that has such vectors. What
+/// the kernel calls is always inlined, too, or it is compiled for the translation unit's target and may not see vectors.
+///
+/// AVX2 and AVX-512 come with fused multiply-add, so that results differ from one machine to another in their last places.
+/// With DAVIT_ONE_INSTRUCTION_SET defined, kernels run as they are compiled: the same bits on every machine.
+#if defined(__x86_64__) && __STDC_HOSTED__ && !defined(DAVIT_ONE_INSTRUCTION_SET) && !defined(__AVX512F__)
+#define DAVIT_WIDER_VECTORS 1
+#else
+#define DAVIT_WIDER_VECTORS 0
+#endif
+
+namespace davit::kernels {
+
+/// Bytes of the vectors that `run_widest` uses.
+[[nodiscard]] inline std::size_t widest_vectors() noexcept {
+#if DAVIT_WIDER_VECTORS
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    return 64;
+  if (vector_bytes < 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return 32;
+#endif
+  return vector_bytes;
+}
+
+/// Calls Kernel::run<Bytes>(arguments), which this CPU must be able to run.
+#if DAVIT_WIDER_VECTORS
+template <class Kernel, std::size_t Bytes, class... Arguments>
+  requires(Bytes == 64)
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]] auto run_on(Arguments... arguments) {
+  return Kernel::template run<64>(arguments...);
+}
+template <class Kernel, std::size_t Bytes, class... Arguments>
+  requires(Bytes == 32 && vector_bytes < 32)
+[[gnu::target("avx2,fma")]] auto run_on(Arguments... arguments) {
+  return Kernel::template run<32>(arguments...);
+}
+#endif
+template <class Kernel, std::size_t Bytes, class... Arguments>
+  requires(Bytes == vector_bytes)
+auto run_on(Arguments... arguments) {
+  return Kernel::template run<vector_bytes>(arguments...);
+}
+
+/// Calls Kernel::run on the widest vectors that the CPU has.
+template <class Kernel, class... Arguments>
+auto run_widest(Arguments... arguments) {
+#if DAVIT_WIDER_VECTORS
+  const std::size_t bytes = widest_vectors();
+  if (bytes == 64) return run_on<Kernel, 64>(arguments...);
+  if constexpr (vector_bytes < 32)
+    if (bytes == 32) return run_on<Kernel, 32>(arguments...);
+#endif
+  return run_on<Kernel, vector_bytes>(arguments...);
+}
+
+/// The same for kernels on type T, of which only those on float are compiled for other instruction sets.
+template <class T>
+inline constexpr bool has_wider_kernels = std::is_same_v<T, float>;
+template <class T, class Kernel, class... Arguments>
+auto run_widest_for(Arguments... arguments) {
+  if constexpr (has_wider_kernels<T>)
+    return run_widest<Kernel>(arguments...);
+  else
+    return run_on<Kernel, vector_bytes>(arguments...);
+}
+/// Elements of T in the vectors that `run_widest_for<T>` uses.
+template <class T>
+[[nodiscard]] inline std::int64_t widest_lanes() noexcept {
+  return static_cast<std::int64_t>((has_wider_kernels<T> ? widest_vectors() : vector_bytes) / sizeof(T));
+}
+
+}  // namespace davit::kernels

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "davit/kernels/vectors.hpp"
+
+/// Functions on vectors of float, to a few units in the last place; the result is written to `to`.
+namespace davit::kernels {
+
+namespace detail {
+template <FloatVector V>
+using IntsOf = Vector<std::int32_t, sizeof(V)>;
+
+/// The elements' magnitudes, and magnitudes with the signs of another vector.
+template <FloatVector V>
+[[gnu::always_inline]] inline void take_magnitude(const V& x, V& to) noexcept {
+  to = __builtin_bit_cast(V, __builtin_bit_cast(IntsOf<V>, x) & 0x7fffffff);
+}
+template <FloatVector V>
+[[gnu::always_inline]] inline void take_sign(const V& magnitude, const V& sign, V& to) noexcept {
+  to = __builtin_bit_cast(V, __builtin_bit_cast(IntsOf<V>, magnitude) |
+                                 (__builtin_bit_cast(IntsOf<V>, sign) & static_cast<std::int32_t>(0x80000000u)));
+}
+
+/// exp(x) = 2^n * p for x in [-104, 89].
+template <FloatVector V>
+[[gnu::always_inline]] inline void exp_parts(const V& x, IntsOf<V>& n, V& p) noexcept {
+  constexpr float round = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
+  const V shifted = x * 1.44269504f + round;
+  const V whole = shifted - round;
+  const V r = (x - whole * 0.693359375f) - whole * -2.12194440e-4f;
+  p = r * (1.0f / 5040) + 1.0f / 720;
+  p = p * r + 1.0f / 120;
+  p = p * r + 1.0f / 24;
+  p = p * r + 1.0f / 6;
+  p = p * r + 0.5f;
+  p = p * r + 1.0f;
+  p = p * r + 1.0f;
+  n = __builtin_bit_cast(IntsOf<V>, shifted) - __builtin_bit_cast(std::int32_t, round);
+}
+/// x * 2^n for n in [-126, 127].
+template <FloatVector V>
+[[gnu::always_inline]] inline void scale_by_power(V& x, const IntsOf<V>& n) noexcept {
+  x *= __builtin_bit_cast(V, (n + 127) << 23);
+}
+/// exp of elements of at most 88; below -87 it is 0. NaN stays NaN.
+template <FloatVector V>
+[[gnu::always_inline]] inline void exp_of_small(const V& x, V& to) noexcept {
+  IntsOf<V> n;
+  V e;
+  exp_parts(x, n, e);
+  scale_by_power(e, n);
+  to = __builtin_bit_cast(V, __builtin_bit_cast(IntsOf<V>, e) & ~(x < -87.0f));
+}
+}  // namespace detail
+
+/// exp of each element, also where it is infinite or subnormal. Method: 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2].
+template <FloatVector V>
+[[gnu::always_inline]] inline void vector_exp(const V& x, V& to) noexcept {
+  V bounded = x < -104.0f ? V{} - 104.0f : x;
+  bounded = bounded > 89.0f ? V{} + 89.0f : bounded;
+  detail::IntsOf<V> n;
+  V e;
+  detail::exp_parts(bounded, n, e);
+  const detail::IntsOf<V> half = n >> 1;  // the power itself may be too large or too small
+  detail::scale_by_power(e, half);
+  detail::scale_by_power<V>(e, n - half);
+  to = e;
+}
+
+/// 1 / (1 + exp(-x)).
+template <FloatVector V>
+[[gnu::always_inline]] inline void vector_sigmoid(const V& x, V& to) noexcept {
+  V e;
+  vector_exp<V>(-x, e);
+  to = 1.0f / (1.0f + e);
+}
+
+/// Method: 1 - 2 / (exp(2 |x|) + 1), and a polynomial below 0.625.
+template <FloatVector V>
+[[gnu::always_inline]] inline void vector_tanh(const V& x, V& to) noexcept {
+  V a, e;
+  detail::take_magnitude(x, a);
+  const V bounded = a > 10.0f ? V{} + 10.0f : a;
+  detail::exp_of_small<V>(bounded + bounded, e);
+  const V s = a * a;
+  V p = s * -5.717187654e-3f + 2.0650707185e-2f;
+  p = p * s + -5.374353379e-2f;
+  p = p * s + 1.3331492245e-1f;
+  p = p * s + -3.333328366e-1f;
+  detail::take_sign<V>(a < 0.625f ? a + a * s * p : 1.0f - 2.0f / (e + 1.0f), x, to);
+}
+
+/// Method: 1 - exp(h(|x|)), h and the function near 0 by polynomials, fitted to the least error.
+template <FloatVector V>
+[[gnu::always_inline]] inline void vector_erf(const V& x, V& to) noexcept {
+  V magnitude, e;
+  detail::take_magnitude(x, magnitude);
+  const V a = magnitude > 4.0f ? V{} + 4.0f : magnitude;
+  V h = a * 2.14595886e-4f + -3.2199821435e-3f;
+  h = h * a + 2.2906050086e-2f;
+  h = h * a + -1.0528687388e-1f;
+  h = h * a + -6.3569933176e-1f;
+  h = h * a + -1.2851995230e-1f;
+  detail::exp_of_small<V>(h * a - a, e);
+  const V s = a * a;
+  V p = s * -5.886773579e-4f + 4.9731167965e-3f;
+  p = p * s + -2.6753334329e-2f;
+  p = p * s + 1.1281466484e-1f;
+  p = p * s + -3.7612462044e-1f;
+  p = p * s + 1.2837915123e-1f;
+  detail::take_sign<V>(a < 0.9375f ? a + a * p : 1.0f - e, x, to);
+}
+
+/// y[i] = exp(x[i] - shift), and their sum; `y` may be `x`. For shift >= every x[i]; NaN stays NaN. O(n).
+template <class Sum = double, std::size_t Bytes = vector_bytes, class T>
+[[gnu::always_inline]] inline Sum exp_shifted(const T* x, T shift, T* y, std::int64_t n) noexcept {
+  Sum sum = 0;
+  std::int64_t i = 0;
+  if constexpr (std::is_same_v<T, float> && Bytes >= 16) {
+    constexpr std::int64_t block = 256;
+    while (i + lanes<float, Bytes> <= n) {
+      Vector<float, Bytes> partial{};
+      const std::int64_t end = i + block < n ? i + block : n;
+      for (; i + lanes<float, Bytes> <= end; i += lanes<float, Bytes>) {
+        const Vector<float, Bytes> shifted = vector_at<Bytes>(x + i) - shift;
+        Vector<float, Bytes> e;
+        detail::exp_of_small(shifted, e);
+        vector_at<Bytes>(y + i) = e;
+        partial += e;
+      }
+      sum += static_cast<Sum>(sum_of<float, Bytes>(partial));
+    }
+  }
+  for (; i < n; ++i) {
+    y[i] = std::exp(x[i] - shift);
+    sum += static_cast<Sum>(y[i]);
+  }
+  return sum;
+}
+
+}  // namespace davit::kernels

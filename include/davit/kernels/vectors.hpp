@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+/// Vectors as GCC and clang provide them. Functions on them are always inlined: they are then compiled for the instruction set
+/// of the function that they are used in (instruction_set.hpp). They return none: what calls of such functions would do
+/// depends on the instruction set, of which g++ warns even if there are no calls.
+namespace davit::kernels {
+
+/// Bytes of a vector register of the target the translation unit is compiled for.
+#if defined(__AVX512F__)
+inline constexpr std::size_t vector_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr std::size_t vector_bytes = 32;
+#elif defined(__SSE2__) || defined(__ARM_NEON) || defined(__ALTIVEC__) || defined(__riscv_vector)
+inline constexpr std::size_t vector_bytes = 16;
+#elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+inline constexpr std::size_t vector_bytes = 16;
+#else
+inline constexpr std::size_t vector_bytes = 8;
+#endif
+
+/// A vector of `Bytes` bytes of `T`; arithmetic is element by element.
+template <class T, std::size_t Bytes>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(Bytes)));
+};
+
+template <class T, std::size_t Bytes = vector_bytes>
+using Vector = typename VectorOf<T, Bytes>::type;
+
+/// Vectors of float, of any size.
+template <class V>
+concept FloatVector = !std::is_class_v<V> && sizeof(V) > sizeof(float) && std::is_same_v<V, Vector<float, sizeof(V)>>;
+
+template <class T, std::size_t Bytes = vector_bytes>
+inline constexpr std::int64_t lanes = static_cast<std::int64_t>(Bytes / sizeof(T));
+
+/// The elements at any address as a vector, to be read or written.
+template <class T, std::size_t Bytes>
+struct VectorAt {
+  typedef T type __attribute__((vector_size(Bytes), aligned(alignof(T)), may_alias));
+};
+template <std::size_t Bytes = vector_bytes, class T>
+[[nodiscard, gnu::always_inline]] inline auto& vector_at(T* elements) noexcept {
+  if constexpr (std::is_const_v<T>)
+    return *reinterpret_cast<const typename VectorAt<std::remove_const_t<T>, Bytes>::type*>(elements);
+  else
+    return *reinterpret_cast<typename VectorAt<T, Bytes>::type*>(elements);
+}
+/// The sum of the elements, in order of pairs.
+template <class T, std::size_t Bytes = vector_bytes>
+[[nodiscard, gnu::always_inline]] inline T sum_of(const Vector<T, Bytes>& v) noexcept {
+  if constexpr (Bytes > 16) {
+    Vector<T, Bytes / 2> low, high;
+    std::memcpy(&low, &v, sizeof low);
+    std::memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof low, sizeof high);
+    return sum_of<T, Bytes / 2>(low + high);
+  } else {
+    T parts[lanes<T, Bytes>];
+    std::memcpy(parts, &v, sizeof v);
+    for (std::int64_t half = lanes<T, Bytes> / 2; half > 0; half /= 2)
+      for (std::int64_t i = 0; i < half; ++i) parts[i] += parts[i + half];
+    return parts[0];
+  }
+}
+
+}  // namespace davit::kernels

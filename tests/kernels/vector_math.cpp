@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "davit/kernels/vector_math.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "davit/kernels/instruction_set.hpp"
+
+using namespace davit;
+
+namespace {
+
+enum class Function { exp, sigmoid, tanh, erf };
+
+template <Function F>
+struct Apply {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static void run(const float* x, float* y, std::int64_t n) {
+    using V = kernels::Vector<float, Bytes>;
+    for (std::int64_t i = 0; i < n; i += kernels::lanes<float, Bytes>) {
+      const V v = kernels::vector_at<Bytes>(x + i);
+      V result;
+      if constexpr (F == Function::exp) kernels::vector_exp(v, result);
+      if constexpr (F == Function::sigmoid) kernels::vector_sigmoid(v, result);
+      if constexpr (F == Function::tanh) kernels::vector_tanh(v, result);
+      if constexpr (F == Function::erf) kernels::vector_erf(v, result);
+      kernels::vector_at<Bytes>(y + i) = result;
+    }
+  }
+};
+
+double exact(Function f, double x) {
+  switch (f) {
+    case Function::exp: return std::exp(x);
+    case Function::sigmoid: return 1 / (1 + std::exp(-x));
+    case Function::tanh: return std::tanh(x);
+    case Function::erf: return std::erf(x);
+  }
+  return 0;
+}
+
+/// The largest distance from the exact values in [low, high], in units of the last place.
+template <Function F, std::size_t Bytes>
+double largest_gap(float low, float high) {
+  constexpr std::int64_t count = 1 << 14;
+  std::vector<float> x(count), y(count);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = low + (high - low) * (static_cast<float>(i) / static_cast<float>(count));
+  kernels::run_on<Apply<F>, Bytes>(static_cast<const float*>(x.data()), y.data(), count);
+  double gap = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double expected = exact(F, static_cast<double>(x[i]));
+    const float nearest = std::fabs(static_cast<float>(expected));
+    const double unit = static_cast<double>(std::nextafter(nearest, std::numeric_limits<float>::infinity()) - nearest);
+    gap = std::max(gap, std::fabs(static_cast<double>(y[i]) - expected) / unit);
+  }
+  return gap;
+}
+
+template <Function F, std::size_t Bytes>
+std::vector<float> of(std::vector<float> x) {
+  x.resize(16);
+  std::vector<float> y(16);
+  kernels::run_on<Apply<F>, Bytes>(static_cast<const float*>(x.data()), y.data(), 16);
+  return y;
+}
+
+template <std::size_t Bytes>
+void check() {
+  if (Bytes > kernels::widest_vectors()) return;
+  CAPTURE(Bytes);
+  CHECK(largest_gap<Function::exp, Bytes>(-104.0f, 88.7f) < 2);
+  CHECK(largest_gap<Function::exp, Bytes>(-1.0f, 1.0f) < 2);
+  CHECK(largest_gap<Function::sigmoid, Bytes>(-80.0f, 80.0f) < 4);
+  CHECK(largest_gap<Function::tanh, Bytes>(-12.0f, 12.0f) < 2);
+  CHECK(largest_gap<Function::tanh, Bytes>(-0.7f, 0.7f) < 2);
+  CHECK(largest_gap<Function::erf, Bytes>(-5.0f, 5.0f) < 3);
+  CHECK(largest_gap<Function::erf, Bytes>(-1.0f, 1.0f) < 3);
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> ends{infinity, -infinity, std::numeric_limits<float>::quiet_NaN(), -0.0f, 0.0f, 200.0f, -200.0f};
+  const auto exp = of<Function::exp, Bytes>(ends);
+  CHECK((exp[0] == infinity && exp[1] == 0 && std::isnan(exp[2]) && exp[3] == 1 && exp[4] == 1 && exp[5] == infinity && exp[6] == 0));
+  const auto sigmoid = of<Function::sigmoid, Bytes>(ends);
+  CHECK((sigmoid[0] == 1 && sigmoid[1] == 0 && std::isnan(sigmoid[2]) && sigmoid[4] == 0.5f && sigmoid[5] == 1 && sigmoid[6] == 0));
+  for (const auto& odd : {of<Function::tanh, Bytes>(ends), of<Function::erf, Bytes>(ends)}) {
+    CHECK((odd[0] == 1 && odd[1] == -1 && std::isnan(odd[2]) && odd[3] == 0 && std::signbit(odd[3]) && odd[5] == 1 && odd[6] == -1));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("functions on vectors are right to a few units in the last place, on every instruction set of this CPU") {
+  check<kernels::vector_bytes>();
+#if DAVIT_WIDER_VECTORS
+  if constexpr (kernels::vector_bytes < 32) check<32>();
+  check<64>();
+#endif
+}
