@@ -19,6 +19,7 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten._adaptive_avg_pool2d.default", describe_adaptive_pool},
     {"aten._adaptive_avg_pool3d.default", describe_adaptive_pool},
     {"aten._native_batch_norm_legit_no_training.default", describe_batch_norm},
+    {"aten._safe_softmax.default", describe_softmax},
     {"aten._softmax.default", describe_softmax},
     {"aten._unsafe_view.default", describe_view},
     {"aten.abs.default", describe_unary, algorithm::eltwise_abs},

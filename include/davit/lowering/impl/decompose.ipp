@@ -33,6 +33,7 @@ enum class Wish : std::uint8_t {
   go,
   go_if_gone,    ///< if nothing takes its place: it answers its argument
   go_if_gained,  ///< if backends before the last take the parts
+  go_if_as_good, ///< if backends take the parts that are as good as the one that takes the whole
 };
 /// How many backends may take a node whole.
 [[nodiscard]] DAVIT_INLINE std::size_t taker_count(const DecomposeOptions& options) noexcept {
@@ -59,6 +60,9 @@ enum class Wish : std::uint8_t {
   const std::size_t taker = first_taker(graph, n, options);
   if (taker == count) return Wish::go;
   if (identity) return Wish::go_if_gone;
+  // slices: one for each part that is used
+  for (const std::string_view name : {"aten.chunk.default", "aten.split.Tensor", "aten.split_with_sizes.default", "aten.unbind.int"})
+    if (target == name) return Wish::go_if_as_good;
   return taker != 0 && taker + 1 == count ? Wish::go_if_gained : Wish::stay;
 }
 
@@ -128,7 +132,8 @@ class Decomposer {
     trusts_ = !head.ends_with('~');
     if (emit_.fault == nullptr) bind(result, from_.outputs(old), mark, head.ends_with('^'));
     const bool empty = emit_.mark().nodes == mark.nodes;
-    if (emit_.fault != nullptr || (wish == Wish::go_if_gone && !empty) || (wish == Wish::go_if_gained && !gains(mark))) {
+    if (emit_.fault != nullptr || (wish == Wish::go_if_gone && !empty) || (wish == Wish::go_if_gained && !gains(mark, taker_count(options_) - 1)) ||
+        (wish == Wish::go_if_as_good && !gains(mark, first_taker(from_, n, options_) + 1))) {
       emit_.roll_back(mark);
       return false;
     }
@@ -136,13 +141,13 @@ class Decomposer {
     return true;
   }
 
-  /// True if a backend before the last takes each tensor operator emitted since.
-  [[nodiscard]] bool gains(const GraphEmitter::Mark& mark) {
+  /// True if one of the first `takers` backends takes each tensor operator emitted since.
+  [[nodiscard]] bool gains(const GraphEmitter::Mark& mark, std::size_t takers) {
     const GraphModuleView view = emit_.view();
     for (std::size_t n = mark.nodes; n < view.nodes.size(); ++n) {
       const std::string_view target = view.target(view.nodes[n]);
       if (target.starts_with("_operator.") || target == "aten.sym_size.int") continue;
-      if (first_taker(view, static_cast<NodeId>(n), options_) + 1 >= taker_count(options_)) return false;
+      if (first_taker(view, static_cast<NodeId>(n), options_) >= takers) return false;
     }
     return true;
   }
