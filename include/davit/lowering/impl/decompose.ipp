@@ -14,6 +14,7 @@
 #include "davit/lowering/decomposition_rules.hpp"
 #include "davit/lowering/graph_emitter.hpp"
 #include "davit/lowering/rule_evaluator.hpp"
+#include "davit/lowering/value_sources.hpp"
 
 namespace davit {
 
@@ -70,7 +71,7 @@ class Decomposer {
  public:
   Decomposer(const ExportedProgram& program, const DecomposeOptions& options)
       : options_(options), from_(program.view()), emit_(program.graph_module), rules_(emit_),
-        instead_(from_.values.size(), no_id), is_output_(from_.values.size(), 0), opened_(from_.graphs.size(), 0) {}
+        sources_(value_sources(program)), instead_(from_.values.size(), no_id), is_output_(from_.values.size(), 0), opened_(from_.graphs.size(), 0) {}
 
   [[nodiscard]] GraphModule run() {
     for (const Graph& g : from_.graphs)
@@ -107,6 +108,7 @@ class Decomposer {
     made.inputs = now(old.inputs);
     emit_.metadata = old.metadata;
     if (autocast_ != ScalarType::undefined && is_autocast(target)) made.inputs = cast(made.inputs, autocast_);
+    (void)is_constant(emit_.view(), made);
     const std::string_view rule = find_decomposition(target);
     if (rule.empty() || !replace(n, rule, made.inputs)) emit_.append(made);
   }
@@ -144,12 +146,22 @@ class Decomposer {
   /// True if one of the first `takers` backends takes each tensor operator emitted since.
   [[nodiscard]] bool gains(const GraphEmitter::Mark& mark, std::size_t takers) {
     const GraphModuleView view = emit_.view();
+    sources_.resize(mark.values);
+    sources_.resize(view.values.size(), ValueSource::passed);
     for (std::size_t n = mark.nodes; n < view.nodes.size(); ++n) {
       const std::string_view target = view.target(view.nodes[n]);
-      if (target.starts_with("_operator.") || target == "aten.sym_size.int") continue;
+      if (target.starts_with("_operator.") || target == "aten.sym_size.int" || is_constant(view, view.nodes[n])) continue;
       if (first_taker(view, static_cast<NodeId>(n), options_) >= takers) return false;
     }
     return true;
+  }
+  /// True if a node depends on constants alone: it is computed when the program is lowered.
+  [[nodiscard]] bool is_constant(GraphModuleView view, const Node& node) {
+    bool constant = true;
+    for (const Argument& input : view.inputs(node)) view.for_each_value(input, [&](ValueId v) { constant = constant && sources_[v] == ValueSource::constant; });
+    for (const Argument& output : view.outputs(node))
+      view.for_each_value(output, [&](ValueId v) { sources_[v] = constant ? ValueSource::constant : ValueSource::passed; });
+    return constant;
   }
   [[nodiscard]] TensorMeta meta(ValueId v) const {
     const Value& value = from_.values[v];
@@ -296,6 +308,7 @@ class Decomposer {
   GraphModuleView from_;
   GraphEmitter emit_;
   RuleEvaluator rules_;
+  std::vector<ValueSource> sources_;
   std::vector<ValueId> instead_;          ///< what stands for a value that has no node any more
   std::vector<std::uint8_t> is_output_;
   std::vector<std::uint8_t> opened_;

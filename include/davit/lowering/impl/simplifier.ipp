@@ -48,7 +48,7 @@ class Simplifier {
  public:
   Simplifier(const ExportedProgram& program, const DecomposeOptions* whole, bool before)
       : whole_(whole), before_(before), from_(program.view()), emit_(program.graph_module), sources_(value_sources(program)), instead_(from_.values.size(), no_id),
-        is_output_(from_.values.size(), 0), shown_(from_.values.size(), 0), laid_(from_.values.size(), 0), uses_(from_.values.size(), 0) {}
+        is_output_(from_.values.size(), 0), shown_(from_.values.size(), 0), uses_(from_.values.size(), 0) {}
 
   [[nodiscard]] GraphModule run() {
     look_at_users();
@@ -112,6 +112,9 @@ class Simplifier {
   // -- the rules (simplify.ipp): true if a node is done with -------------------------------------------------------
   [[nodiscard]] bool rewrite(std::string_view target, const Node& node, ValueId out);
   [[nodiscard]] bool reshape(std::string_view target, const Node& node, ValueId out);
+  [[nodiscard]] bool lay(const Node& node, ValueId base, ValueId out);
+  [[nodiscard]] ValueId reshaped(ValueId v, const TensorMeta& meta);
+  [[nodiscard]] bool divide(const Node& node);
   [[nodiscard]] bool fold_back(const Node& node, ValueId x, ValueId out);
   [[nodiscard]] bool select(const Node& node, ValueId x, ValueId out);
   [[nodiscard]] bool permute(const Node& node, ValueId out);
@@ -131,7 +134,7 @@ class Simplifier {
   [[nodiscard]] ValueId untransposed(ValueId v);
 
   // -- the pass -----------------------------------------------------------------------------------------------------
-  /// Which values are outputs, which of them outputs may show the storage of, and which are only laid out anew.
+  /// Which values are outputs, which of them outputs may show the storage of, and how often each is used.
   void look_at_users() {
     for (const Graph& g : from_.graphs)
       for (const Argument& output : from_.args(g.outputs)) from_.for_each_value(output, [&](ValueId v) { is_output_[v] = shown_[v] = 1; });
@@ -147,7 +150,6 @@ class Simplifier {
         from_.for_each_value(input, [&](ValueId v) {
           ++uses_[v];
           if (shows || target.starts_with("higher_order.")) shown_[v] = 1;
-          if (!reshapes(target) && (kind == ViewKind::none || kind == ViewKind::maybe_same || kind == ViewKind::other)) laid_[v] = 1;
         });
     }
   }
@@ -170,15 +172,15 @@ class Simplifier {
     emit_.fault = nullptr;
     const std::string_view target = from_.target(made);
     const std::span<const Argument> outputs = from_.outputs(made);
+    bool constant = true;
+    for (const Argument& input : view().args(made.inputs)) view().for_each_value(input, [&](ValueId v) { constant = constant && is_constant(v); });
+    if (constant)
+      for (const Argument& output : outputs) from_.for_each_value(output, [&](ValueId v) { sources_[v] = ValueSource::constant; });
     const bool pure = (target.starts_with("aten.") || target.starts_with("_operator.")) && !outputs.empty() && in_place(target) == InPlace::no && !draws(target);
     if (!pure) {
       emit_.append(made);
       return;
     }
-    bool constant = true;
-    for (const Argument& input : view().args(made.inputs)) view().for_each_value(input, [&](ValueId v) { constant = constant && is_constant(v); });
-    if (constant)
-      for (const Argument& output : outputs) from_.for_each_value(output, [&](ValueId v) { sources_[v] = ValueSource::constant; });
     const ValueId out = outputs[0].is_value() ? outputs[0].value() : no_id;
     if (out != no_id && rewrite(target, made, out)) return;
     if (out != no_id && outputs.size() == 1 && is_output_[out] == 0 && take_equal(made, out)) return;
@@ -234,14 +236,28 @@ class Simplifier {
   [[nodiscard]] std::size_t taker_of(NodeId n) { return first_taker(view(), n, *whole_); }
   /// An earlier node that computes the same stands for this one.
   [[nodiscard]] bool take_equal(const Node& made, ValueId out) {
-    std::string key(view().target(made));
-    write_key(key, made.inputs);
+    std::string key;
+    if (value(out).kind == ValueKind::sym_int && value(out).expr != no_id) {
+      write_key(key, value(out).expr);  // however it was asked for
+    } else {
+      key = view().target(made);
+      write_key(key, made.inputs);
+    }
     const auto [at, fresh] = known_.emplace(std::move(key), out);
     if (fresh) return false;
     const ValueId first = at->second;
     if (value(first).kind != value(out).kind || value(first).dtype != value(out).dtype || shown_[out] != 0 || shown_[first] != 0) return false;
     instead_[out] = first;
     return true;
+  }
+  void write_key(std::string& key, ExprId id) {
+    const Expr& e = emit_.module().exprs[id];
+    (key += '(') += std::to_string(static_cast<int>(e.op));
+    (key += ' ') += std::to_string(e.value);
+    (key += ' ') += view().str(e.name);
+    for (const ExprId each : {e.a, e.b, e.c})
+      if (each != no_id && e.op != ExprOp::rational) write_key(key, each);
+    key += ')';
   }
   void write_key(std::string& key, Range range) {
     for (const Argument& a : view().args(range)) {
@@ -269,7 +285,6 @@ class Simplifier {
   std::vector<ValueId> instead_;         ///< what stands for a value that has no node any more
   std::vector<std::uint8_t> is_output_;  ///< of a graph
   std::vector<std::uint8_t> shown_;      ///< an output may be a view of it
-  std::vector<std::uint8_t> laid_;       ///< an operator needs its elements, and does more than to lay them out anew
   std::vector<std::uint32_t> uses_;      ///< by nodes
   std::map<ValueId, ValueId> renamed_;   ///< values that are known by the name of an output now
   std::map<std::string, ValueId, std::less<>> known_;  ///< what a graph has computed

@@ -20,6 +20,7 @@ DAVIT_INLINE bool Simplifier::rewrite(std::string_view target, const Node& node,
   if (target == "aten.add.Tensor") return add_bias(node, out);
   if (target == "aten.where.self") return choose(node);
   if (target == "aten.mul.Tensor") return multiply(node);
+  if (target == "aten.div.Tensor") return divide(node);
   if (target == "aten.sum.dim_IntList") return sum(node);
   if (target == "aten._native_batch_norm_legit.no_stats") return normalize(node, out);
   if (target == "aten.slice.Tensor") return slice(node, out);
@@ -28,9 +29,7 @@ DAVIT_INLINE bool Simplifier::rewrite(std::string_view target, const Node& node,
   const std::span<const Argument> inputs = view().inputs(node);
   const ValueId x = inputs.empty() || !inputs[0].is_value() ? no_id : inputs[0].value();
   if (x == no_id || value(x).dtype != value(out).dtype || !same(sizes(x), sizes(out))) return false;
-  if (target == "aten.expand.default") return forward(out, x);
-  const bool lays = std::ranges::any_of(inputs, [](const Argument& a) { return a.kind == ArgumentKind::memory_format || a.kind == ArgumentKind::layout; });
-  return !lays && shown_[out] == 0 && forward(out, x);
+  return (target == "aten.expand.default" || shown_[out] == 0) && forward(out, x);
 }
 
 // -- how elements lie -------------------------------------------------------------------------------------------------
@@ -55,15 +54,17 @@ DAVIT_INLINE bool Simplifier::reshape(std::string_view target, const Node& node,
   const ValueId x = inputs[0].value();
   if (value(x).dtype != value(out).dtype || value(x).kind != ValueKind::tensor) return false;
   if (target == "aten.clone.default" || target == "aten.contiguous.default") {
-    const bool laid = std::ranges::any_of(inputs, [](const Argument& a) {
-      return a.kind == ArgumentKind::memory_format && a.payload != static_cast<int>(MemoryFormat::preserve);
-    });
-    return shown_[out] == 0 && (!laid || laid_[out] == 0) && forward(out, x);
+    return shown_[out] == 0 && forward(out, x);
   }
   const ValueId base = stripped(x);
   if (same(sizes(base), sizes(out))) return forward(out, base);
   if (fold_back(node, base, out) || select(node, base, out)) return true;
-  if (base == x) return false;
+  return base != x && lay(node, base, out);
+}
+
+/// The elements of `base` in the sizes of `out`.
+DAVIT_INLINE bool Simplifier::lay(const Node& node, ValueId base, ValueId out) {
+  const std::string_view target = view().target(node);
   std::vector<Argument> dims;
   for (const Dim& d : std::vector<Dim>(sizes(out).begin(), sizes(out).end())) dims.push_back(emit_.argument(emit_.item(d)));
   Item list;
@@ -84,8 +85,19 @@ DAVIT_INLINE bool Simplifier::reshape(std::string_view target, const Node& node,
 DAVIT_INLINE ValueId Simplifier::rows_of(ValueId v, std::span<const Dim> lead) {
   const ValueId base = stripped(v);
   const std::span<const Dim> own = sizes(base);
-  if (own.size() != lead.size() + 1 || own.size() < 2 || !same(own.first(lead.size()), lead)) return no_id;
-  return same(own.back(), sizes(v).back()) ? base : no_id;
+  if (own.size() == lead.size() + 1 && same(own.first(lead.size()), lead) && same(own.back(), sizes(v).back())) return base;
+  if (base == v) return no_id;
+  TensorMeta meta{.dtype = value(v).dtype, .sizes = std::vector<Dim>(lead.begin(), lead.end())};
+  meta.sizes.push_back(sizes(v).back());
+  return reshaped(base, meta);
+}
+/// A new view; no_id if no value stands for one of its sizes.
+DAVIT_INLINE ValueId Simplifier::reshaped(ValueId v, const TensorMeta& meta) {
+  std::vector<Item> to;
+  for (const Dim& d : meta.sizes) to.push_back(Item::of(emit_.argument(emit_.item(d))));
+  if (std::exchange(emit_.fault, nullptr) != nullptr) return no_id;
+  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(v))}, {"size", Item::list(std::move(to))}};
+  return emit_.call("aten.view.default", arguments, {&meta, 1}, false).value();
 }
 
 /// view(product(view(x), w)) is a product of more dimensions.
@@ -173,6 +185,17 @@ DAVIT_INLINE bool Simplifier::permute(const Node& node, ValueId out) {
     break;  // what is before is joined already
   }
   if (std::ranges::is_sorted(from)) return forward(out, x);
+  std::int64_t last = -1;
+  bool moves = false;  // more than dimensions of one
+  for (const std::int64_t d : from) {
+    if (is(sizes(x)[static_cast<std::size_t>(d)], 1)) continue;
+    moves = moves || d < last;
+    last = d;
+  }
+  if (!moves) {
+    const ValueId base = stripped(x);
+    return same(sizes(base), sizes(out)) ? forward(out, base) : fold_back(node, base, out) || lay(node, base, out);
+  }
   if (!joined) return false;
   std::vector<Item> dims;
   for (const std::int64_t d : from) dims.push_back(Item::integer(d));
@@ -233,9 +256,9 @@ DAVIT_INLINE bool Simplifier::flip(const Node& node, ValueId out) {
 
 // -- products ---------------------------------------------------------------------------------------------------------
 
-/// The constant matrix whose transpose a value is; no_id if it is none.
+/// The matrix whose transpose a value is; no_id if it is none.
 DAVIT_INLINE ValueId Simplifier::untransposed(ValueId v) {
-  if (v == no_id || !is_constant(v) || sizes(v).size() != 2) return no_id;
+  if (v == no_id || sizes(v).size() != 2) return no_id;
   const NodeId n = value(v).producer;
   if (n == no_id || n < from_.nodes.size()) return no_id;
   const Node& made = emit_.module().nodes[n];
@@ -287,7 +310,7 @@ DAVIT_INLINE bool Simplifier::batched(const Node& node, ValueId a, ValueId b, Va
 /// Source: torch's _scaled_dot_product_attention_math.
 DAVIT_INLINE bool Simplifier::attention(const Node& node, ValueId p, ValueId v) {
   const NodeId softmax = maker(p, "aten._safe_softmax.default");
-  if (softmax == no_id || !used_once(p) || sizes(p).size() != sizes(v).size()) return false;
+  if (softmax == no_id || !used_once(p) || sizes(p).size() < sizes(v).size()) return false;
   ValueId scores = argument(softmax, 0), mask = no_id;
   if (const NodeId sum = maker(scores, "aten.add.Tensor"); sum != no_id) {
     mask = argument(sum, 1);
@@ -306,7 +329,13 @@ DAVIT_INLINE bool Simplifier::attention(const Node& node, ValueId p, ValueId v) 
     return argument(by, 0);
   };
   const ValueId q = scaled(argument(n, 0)), k = scaled(argument(n, 1));
-  if (q == no_id || k == no_id || sizes(q).size() != sizes(v).size() || sizes(k).size() != sizes(v).size()) return false;
+  if (q == no_id || k == no_id || sizes(q).size() != sizes(k).size()) return false;
+  if (sizes(v).size() < sizes(p).size()) {
+    TensorMeta meta{.dtype = value(v).dtype, .sizes = std::vector<Dim>(sizes(p).size() - sizes(v).size(), Dim{1})};
+    meta.sizes.insert(meta.sizes.end(), sizes(v).begin(), sizes(v).end());
+    v = reshaped(v, meta);
+  }
+  if (v == no_id || sizes(q).size() != sizes(v).size()) return false;
   const std::size_t rank = sizes(k).size();
   std::vector<Item> dims;
   for (std::size_t d = 0; d < rank; ++d) dims.push_back(Item::integer(static_cast<std::int64_t>(d + 2 == rank ? d + 1 : d + 1 == rank ? d - 1 : d)));
@@ -358,7 +387,7 @@ DAVIT_INLINE bool Simplifier::sum(const Node& node) {
   const ValueId a = argument(n, 0), b = argument(n, 1);
   if (a == no_id || b == no_id || sizes(b).size() != 1 || !same(sizes(a), sizes(x)) || !same(sizes(b)[0], sizes(x)[1]) || value(a).dtype != value(b).dtype) return false;
   const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(a))}, {"vec", Item::of(GraphBuilder::value(b))}};
-  return compose(node, "aten.mv.default", arguments);
+  return compose(node, "aten.mv.default", arguments, true);
 }
 
 // -- functions and norms ----------------------------------------------------------------------------------------------
@@ -388,11 +417,12 @@ DAVIT_INLINE bool Simplifier::choose(const Node& node) {
   const NodeId exp = maker(argument(down, 0), "aten.expm1.default");
   const NodeId in = exp == no_id ? no_id : maker(argument(exp, 0), "aten.mul.Tensor");
   const ValueId x = argument(above, 0);
-  double alpha = 0;
-  if (in == no_id || argument(up, 0) != x || argument(in, 0) != x || !is_number(input(up, 1), 1) || !is_number(input(in, 1), 1) ||
-      !operators::NodeArguments::read_number(*input(down, 1), alpha))
+  double alpha = 0, scale = 0, in_scale = 0;
+  const auto read = operators::NodeArguments::read_number;
+  if (in == no_id || argument(up, 0) != x || argument(in, 0) != x || !read(*input(up, 1), scale) || !read(*input(in, 1), in_scale) || !read(*input(down, 1), alpha) || scale == 0)
     return false;
-  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}, {"alpha", Item::of(GraphBuilder::real(alpha))}};
+  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}, {"alpha", Item::of(GraphBuilder::real(alpha / scale))},
+                                 {"scale", Item::of(GraphBuilder::real(scale))}, {"input_scale", Item::of(GraphBuilder::real(in_scale))}};
   return compose(node, "aten.elu.default", arguments);
 }
 
@@ -407,6 +437,25 @@ DAVIT_INLINE bool Simplifier::multiply(const Node& node) {
     return compose(node, "aten.silu.default", arguments);
   }
   return false;
+}
+
+/// x * clamp(x + 3, 0, 6) / 6
+DAVIT_INLINE bool Simplifier::divide(const Node& node) {
+  const std::span<const Argument> inputs = view().inputs(node);
+  const auto by = [&](NodeId n, std::size_t i) -> const Argument* {
+    const std::span<const Argument> all = view().inputs(emit_.module().nodes[n]);
+    return i < all.size() && all[i].kind != ArgumentKind::none ? &all[i] : nullptr;
+  };
+  if (inputs.size() != 2 || !inputs[0].is_value() || !is_number(&inputs[1], 6)) return false;
+  const NodeId product = maker(inputs[0].value(), "aten.mul.Tensor");
+  const NodeId high = product == no_id ? no_id : maker(argument(product, 1), "aten.clamp.default");
+  const NodeId low = high == no_id ? no_id : maker(argument(high, 0), "aten.clamp.default");
+  const NodeId sum = low == no_id ? no_id : maker(argument(low, 0), "aten.add.Tensor");
+  if (sum == no_id || argument(sum, 0) != argument(product, 0) || !is_number(by(sum, 1), 3) || !is_number(by(low, 1), 0)) return false;
+  const Argument* const most = view().find_input(emit_.module().nodes[high], "max");
+  if (by(low, 2) != nullptr || !is_number(most, 6) || (by(high, 1) != most && by(high, 1) != nullptr)) return false;
+  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(argument(sum, 0)))}};
+  return compose(node, "aten.hardswish.default", arguments);
 }
 
 /// A batch norm over one item, each channel by its own statistics: an instance norm is written so.
