@@ -74,6 +74,13 @@ class Decomposer {
         sources_(value_sources(program)), instead_(from_.values.size(), no_id), is_output_(from_.values.size(), 0), opened_(from_.graphs.size(), 0) {}
 
   [[nodiscard]] GraphModule run() {
+    if (taker_count(options_) > 1) {
+      rules_.options = &options_;
+      rules_.keeps = [](const void* options, GraphModuleView graph, NodeId node) {
+        const auto& own = *static_cast<const DecomposeOptions*>(options);
+        return first_taker(graph, node, own) + 1 < taker_count(own);
+      };
+    }
     for (const Graph& g : from_.graphs)
       for (const Argument& output : from_.args(g.outputs)) from_.for_each_value(output, [&](ValueId v) { is_output_[v] = 1; });
     for (GraphId g = 0; g < from_.graphs.size(); ++g) {

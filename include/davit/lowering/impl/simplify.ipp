@@ -192,7 +192,7 @@ DAVIT_INLINE bool Simplifier::permute(const Node& node, ValueId out) {
     moves = moves || d < last;
     last = d;
   }
-  if (!moves) {
+  if (!moves && from.size() > 2) {
     const ValueId base = stripped(x);
     return same(sizes(base), sizes(out)) ? forward(out, base) : fold_back(node, base, out) || lay(node, base, out);
   }
