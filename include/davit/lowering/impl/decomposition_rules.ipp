@@ -305,7 +305,7 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten.smooth_l1_loss.default(self, target, reduction=1, beta=1.0)^: d = abs(self - target); $reduce(beta == 0 ? d : where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta), reduction)"sv,
       "aten.soft_margin_loss.default(self, target, reduction=1)^: $reduce(log1p(exp(-self * target)), reduction)"sv,
       "aten.softmax.int(self, dim, dtype=none): _softmax(cast(self, dtype), dim, false)"sv,
-      "aten.softplus.default(self, beta=1, threshold=20)^: t = self * beta; where(t > threshold, self, log1p(exp(t)) / beta)"sv,
+      "aten.softplus.default(self, beta=1, threshold=20)^: t = beta == 1 ? self : self * beta; l = log1p(exp(t)); where(t > threshold, self, beta == 1 ? l : l / beta)"sv,
       "aten.softshrink.default(self, lambd=0.5): where(abs(self) > lambd, self - sign(self) * lambd, self * 0)"sv,
       "aten.sort.stable(self, stable=none, dim=-1, descending=false): sort(self, dim, descending)"sv,
       "aten.special_entr.default(self)^: where(isnan(self), self, where(self > 0, -self * log(self), where(self == 0, 0, -inf)))"sv,

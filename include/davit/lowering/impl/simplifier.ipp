@@ -116,6 +116,7 @@ class Simplifier {
   [[nodiscard]] ValueId reshaped(ValueId v, const TensorMeta& meta);
   [[nodiscard]] bool divide(const Node& node);
   [[nodiscard]] bool fold_back(const Node& node, ValueId x, ValueId out);
+  [[nodiscard]] bool join(const Node& node, ValueId x, ValueId out);
   [[nodiscard]] bool select(const Node& node, ValueId x, ValueId out);
   [[nodiscard]] bool permute(const Node& node, ValueId out);
   [[nodiscard]] bool product(std::string_view target, const Node& node, ValueId out);

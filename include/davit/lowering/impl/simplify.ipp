@@ -58,7 +58,7 @@ DAVIT_INLINE bool Simplifier::reshape(std::string_view target, const Node& node,
   }
   const ValueId base = stripped(x);
   if (same(sizes(base), sizes(out))) return forward(out, base);
-  if (fold_back(node, base, out) || select(node, base, out)) return true;
+  if (fold_back(node, base, out) || select(node, base, out) || join(node, base, out)) return true;
   return base != x && lay(node, base, out);
 }
 
@@ -129,10 +129,37 @@ DAVIT_INLINE bool Simplifier::fold_back(const Node& node, ValueId x, ValueId out
         if (const Dim& whole = to[to.size() - own.size() + d]; !is(own[d], 1) && !same(own[d], whole)) return no_id;
       return base;
     };
-    const ValueId a = operand(argument(n, 0)), b = operand(argument(n, 1));
+    const ValueId a = operand(argument(n, 0));
+    ValueId b = operand(argument(n, 1));
+    if (b == no_id && maker(a, "aten._safe_softmax.default") != no_id) {  // of an attention: as the scores have it
+      TensorMeta meta{.dtype = value(a).dtype, .sizes = to};
+      std::ranges::copy(sizes(argument(n, 1)).last(2), meta.sizes.end() - 2);
+      b = reshaped(argument(n, 1), meta);
+    }
     return a != no_id && b != no_id && std::max(sizes(a).size(), sizes(b).size()) == to.size() && batched(node, a, b, out);
   }
   return false;
+}
+
+/// What was joined along the first dimension in other sizes: the elements follow each other all the same.
+DAVIT_INLINE bool Simplifier::join(const Node& node, ValueId x, ValueId out) {
+  const NodeId n = maker(x, "aten.cat.default");
+  if (n == no_id || sizes(out).empty() || !used_once(x)) return false;
+  const Node& cat = emit_.module().nodes[n];
+  const Argument* const dim = view().find_input(cat, "dim");
+  if ((dim != nullptr && dim->payload != 0) || !view().inputs(cat)[0].is_list()) return false;
+  std::vector<Item> parts;
+  std::int64_t total = 0;
+  for (const Argument& part : view().args(view().inputs(cat)[0].items)) {
+    const ValueId v = stripped(part.value());
+    const std::span<const Dim> own = sizes(v);
+    if (own.size() != sizes(out).size() || !own[0].is_static() || !same(own.subspan(1), sizes(out).subspan(1))) return false;
+    total += own[0].value;
+    parts.push_back(Item::of(GraphBuilder::value(v)));
+  }
+  if (!is(sizes(out)[0], total)) return false;
+  const NamedItem arguments[] = {{"tensors", Item::list(std::move(parts))}, {"dim", Item::integer(0)}};
+  return replace(node, "aten.cat.default", arguments);
 }
 
 /// A slice of one, without its dimension.
