@@ -11,6 +11,7 @@
 #include "davit/backends/onednn/describe_matmul.hpp"
 #include "davit/backends/onednn/describe_normalization.hpp"
 #include "davit/backends/onednn/describe_pooling.hpp"
+#include "davit/backends/onednn/specialize.hpp"
 
 namespace davit::onednn_ops {
 
@@ -112,8 +113,11 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
 
 /// Reads a node: nullptr, and `op` filled, or why the backend does not take it. Whether the library has a primitive for
 /// it is another question.
-[[nodiscard]] inline const char* describe_node(GraphModuleView graph, NodeId node, Operation& op) {
-  const NodeArguments in(graph, node);
+[[nodiscard]] inline const char* describe_node(GraphModuleView whole, NodeId node, Operation& op) {
+  const ExampleNode example(whole, node);
+  if (!example.knows_uses()) return "an argument is symbolic";
+  const GraphModuleView graph = example.view();
+  const NodeArguments in(graph, example.node());
   const OpRow* row = find_op(in.call().target);
   if (row == nullptr) return "oneDNN has no such operator";
   if (in.call().token != nullptr) return "the operator has an effect";
