@@ -34,6 +34,7 @@
 #include "davit/lowering/rule_evaluator.hpp"
 #include "davit/lowering/schedule.hpp"
 #include "davit/lowering/shared_state.hpp"
+#include "davit/lowering/simplify.hpp"
 #include "davit/lowering/text_table.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/lowering/value_sources.hpp"

@@ -17,14 +17,16 @@ namespace davit {
 struct ProgramBody;
 namespace onednn_ops {
 struct Code;
-class Workspace;
+class Shapes;
+class PartitionSession;
 }  // namespace onednn_ops
 
-/// Runs float32 programs of static shapes on x86-64 and AArch64 CPUs through oneDNN 2.6 or later (link with -ldnnl).
+/// Runs float32 programs on x86-64 and AArch64 CPUs through oneDNN 2.6 or later (link with -ldnnl).
 ///
 /// A convolution or matrix product takes batch norm, bias, activation and residual sum into one primitive. Weights are
 /// laid out once, when compiling, and shared by sessions; activations stay in the library's layouts between nodes.
-/// Execute takes no heap memory of its own. Sessions may run from several threads at once.
+/// Where sizes are symbolic, code is made at the first call with a set of sizes and kept for the next (some dozens of sets);
+/// weights are laid out once for all. Execute takes no heap memory of its own. Sessions may run from several threads at once.
 ///
 /// Debian's oneDNN runs its threads with libgomp, whose threads spin for some 15 ms for their next work, and every
 /// primitive waits for all of them. Where something else wants one of the CPUs, a run with several threads can take a
@@ -50,10 +52,11 @@ struct onednn {
     std::shared_ptr<const ProgramBody> body;
   };
   struct Handle {
-    std::shared_ptr<const onednn_ops::Code> code;
+    std::shared_ptr<const onednn_ops::Code> code;   ///< of static sizes; or
+    std::shared_ptr<onednn_ops::Shapes> shapes{};   ///< of symbolic ones
   };
   struct Workspace {
-    std::unique_ptr<onednn_ops::Workspace, void (*)(onednn_ops::Workspace*)> state{nullptr, nullptr};
+    std::unique_ptr<onednn_ops::PartitionSession, void (*)(onednn_ops::PartitionSession*)> state{nullptr, nullptr};
     Name why;  ///< what was wrong with the last run that failed
   };
 

@@ -116,6 +116,7 @@ inline constexpr auto growth_rows = std::to_array<GrowthRow>({
     {"_adaptive_avg_pool2d", Growth::largest, true},
     {"_adaptive_avg_pool3d", Growth::largest, true},
     {"_native_batch_norm_legit_no_training", Growth::batch_norm},
+    {"_safe_softmax", Growth::one},
     {"_softmax", Growth::one},
     {"_unsafe_view"},
     {"abs"},

@@ -7,3 +7,4 @@
 #include "davit/lowering/impl/rule_functions.ipp"
 #include "davit/lowering/impl/rule_language.ipp"
 #include "davit/lowering/impl/rule_metas.ipp"
+#include "davit/lowering/impl/simplify.ipp"

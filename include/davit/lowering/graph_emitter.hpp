@@ -65,8 +65,8 @@ class GraphEmitter {
 
   /// Begins a graph: nodes follow until the next begin. The graphs are begun in the order of their ids.
   void begin(GraphId id);
-  /// Appends a node as it is, in the current graph.
-  NodeId append(const Node& node);
+  /// Appends a node as it is, in the current graph. `kept`: even if nothing needs it.
+  NodeId append(const Node& node, bool kept = true);
 
   struct Mark {
     std::size_t dims, exprs, values, arguments, nodes;

@@ -29,6 +29,9 @@ class RuleEvaluator {
 
   GraphEmitter& emit;
   std::vector<TensorMeta> outputs{};  ///< of the operator that is being decomposed
+  /// Whether a composite that a rule names stays whole, asked of its node; null: it is taken apart.
+  bool (*keeps)(const void* options, GraphModuleView graph, NodeId node) = nullptr;
+  const void* options = nullptr;  ///< of `keeps`
 
   /// Evaluates a rule for these arguments.
   [[nodiscard]] Item run(std::string_view row, std::vector<NamedItem> arguments);

@@ -52,6 +52,7 @@ inline constexpr auto operator_schemas = [] {
     "aten._native_batch_norm_legit_no_training.default(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)"sv,
     "aten._pdist_forward.default(Tensor self, float p=2.) -> Tensor"sv,
     "aten._print.default(str s) -> ()"sv,
+    "aten._safe_softmax.default(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"sv,
     "aten._softmax.default(Tensor self, int dim, bool half_to_float) -> Tensor"sv,
     "aten._to_copy.default(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor"sv,
     "aten._unsafe_view.default(Tensor self, SymInt[] size) -> Tensor"sv,

@@ -14,7 +14,7 @@
 #include "davit/backends/onednn.hpp"
 #include "davit/backends/onednn/compile.hpp"
 #include "davit/backends/onednn/refusals.hpp"
-#include "davit/backends/onednn/workspace.hpp"
+#include "davit/backends/onednn/session.hpp"
 #include "davit/backends/value_checks.hpp"
 #include "davit/core/copy_tensor.hpp"
 
@@ -146,7 +146,10 @@ DAVIT_INLINE Result<onednn::Handle> onednn::compile(const Processed& processed, 
                                  .what = "oneDNN does not work on this machine",
                                  .fix = "install libdnnl 2.6 or later"});
   const int threads = spec.threads != 0 ? static_cast<int>(spec.threads) : onednn_ops::default_threads().load();
-  Result<std::shared_ptr<const onednn_ops::Code>> code = onednn_ops::Compiler(processed.body).run(threads, !spec.fast_math && !default_fast_math<onednn>);
+  const bool exact = !spec.fast_math && !default_fast_math<onednn>;
+  if (onednn_ops::has_symbols(processed.body->graph.view()))
+    return Handle{.code = nullptr, .shapes = std::make_shared<onednn_ops::Shapes>(processed.body, threads, exact)};
+  Result<std::shared_ptr<const onednn_ops::Code>> code = onednn_ops::Compiler(processed.body).run(threads, exact);
   if (!code) {
     code.error().backend = name;
     return std::unexpected(std::move(code.error()));
@@ -156,16 +159,17 @@ DAVIT_INLINE Result<onednn::Handle> onednn::compile(const Processed& processed, 
 
 DAVIT_INLINE Result<std::size_t> onednn::prepare(const Handle& handle, std::span<const EValue> inputs,
                                                  std::span<const EValue> outputs, Workspace& ws) {
-  const onednn_ops::Code& code = *handle.code;
-  if (!onednn_ops::inputs_fit(code, inputs) || outputs.size() != code.outputs.size())
+  const bool fits = handle.shapes != nullptr || (onednn_ops::inputs_fit(*handle.code, inputs) && outputs.size() == handle.code->outputs.size());
+  if (!fits)
     return std::unexpected(Error{.code = ErrorCode::invalid_shape,
                                  .stage = Stage::execute,
                                  .backend = name,
                                  .what = "the inputs or outputs are not what the partition was compiled for",
                                  .fix = "save the program again"});
   try {
-    if (ws.state == nullptr) ws.state = {new onednn_ops::Workspace, [](onednn_ops::Workspace* state) { delete state; }};
-    return ws.state->prepare(code, outputs);
+    using State = onednn_ops::PartitionSession;
+    if (ws.state == nullptr) ws.state = {new State, [](State* state) { delete state; }};
+    return handle.shapes != nullptr ? ws.state->prepare(*handle.shapes, inputs, outputs) : ws.state->prepare(handle.code, outputs);
   } catch (const dnnl::error& e) {
     return std::unexpected(Error{.code = ErrorCode::failed,
                                  .stage = Stage::execute,
@@ -176,13 +180,18 @@ DAVIT_INLINE Result<std::size_t> onednn::prepare(const Handle& handle, std::span
 
 DAVIT_INLINE Status onednn::run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
                                 Workspace& workspace, std::byte* scratch, RunEvents events) {
-  const onednn_ops::Code& code = *handle.code;
-  onednn_ops::Workspace& ws = *workspace.state;
+  onednn_ops::PartitionSession& session = *workspace.state;
+  const std::shared_ptr<const ProgramBody>& body = handle.shapes != nullptr ? handle.shapes->body() : handle.code->body;
+  const auto run_exactly = [&] { return session.exact().run(body, inputs, outputs, events, workspace.why); };
+  // sizes that the library has no primitives for, or others than were prepared for
+  if (handle.shapes != nullptr && (session.code() == nullptr || !session.fits(inputs))) [[unlikely]] return run_exactly();
+  const onednn_ops::Code& code = *session.code();
+  onednn_ops::Workspace& ws = session.workspace();
   const auto fail = [&](ErrorCode error, DebugHandle at, const auto&... parts) {
     workspace.why = concat(parts...);
     return std::unexpected(Fault(error, at));
   };
-  if (code.always_exact) [[unlikely]] return ws.exact().run(code.body, inputs, outputs, events, workspace.why);
+  if (code.always_exact) [[unlikely]] return run_exactly();
   ws.move_scratch(code, scratch);
   for (std::size_t i = 0; i < code.inputs.size(); ++i) onednn_ops::bind_input(code, ws, code.inputs[i], inputs[i]);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -201,8 +210,7 @@ DAVIT_INLINE Status onednn::run(const Handle& handle, std::span<const EValue> in
     if (status != dnnl_success) [[unlikely]]
       return fail(ErrorCode::failed, step.handle, "oneDNN answered status ", static_cast<int>(status), " for ",
                   step.name);
-    if (met) [[unlikely]]
-      return ws.exact().run(code.body, inputs, outputs, events, workspace.why);
+    if (met) [[unlikely]] return run_exactly();
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const EValue made = onednn_ops::result_of(code, ws, code.outputs[i], inputs);

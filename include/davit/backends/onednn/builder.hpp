@@ -14,6 +14,7 @@
 #include "davit/backends/onednn/descriptors.hpp"
 #include "davit/backends/onednn/fusion.hpp"
 #include "davit/backends/onednn/layout.hpp"
+#include "davit/backends/onednn/packed_constants.hpp"
 
 namespace davit::onednn_ops {
 
@@ -29,8 +30,9 @@ class Builder {
     Place place;
   };
 
-  Builder(GraphModuleView graph, Code& code, bool trial)
-      : graph_(graph), code_(code), trial_(trial), places_(graph.values.size()), uses_(graph.values.size(), 0) {
+  /// `packed`: what other codes of the partition have made of its constants; may be null.
+  Builder(GraphModuleView graph, Code& code, bool trial, std::shared_ptr<PackedConstants> packed = nullptr)
+      : graph_(graph), code_(code), packed_(std::move(packed)), trial_(trial), places_(graph.values.size()), uses_(graph.values.size(), 0) {
     attributes_.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   }
 
@@ -70,6 +72,20 @@ class Builder {
             add_storage(StorageKind::constant, code_.constants.back().size(),
                         static_cast<std::uint32_t>(code_.constants.size() - 1)),
             offset};
+  }
+  /// New constant bytes in the layout `md`, filled by `fill(bytes)`; or what another code of the partition filled so from the
+  /// same constants.
+  template <class Fill>
+  [[nodiscard]] Place derived_constant(const Place& from, const MemoryDesc& md, Fill&& fill, const std::byte* second = nullptr) {
+    const auto make = [&] {
+      SharedBytes bytes = SharedBytes::allocate(md.get_size());
+      if (bytes.size() != md.get_size()) throw dnnl::error(dnnl_out_of_memory, "no memory for a constant");
+      fill(bytes.writable());
+      return bytes;
+    };
+    if (packed_ == nullptr) return add_constant(md, make());
+    const SharedBytes& source = code_.constants[code_.storages[from.storage].index];
+    return add_constant(md, packed_->get({source, from.offset, second, from.md, md}, make));
   }
   [[nodiscard]] bool is_constant(const Place& place) const noexcept {
     return place.is_set() && code_.storages[place.storage].kind == StorageKind::constant;
@@ -212,15 +228,15 @@ class Builder {
   }
   [[nodiscard]] Place reorder_constant(const dnnl::reorder::primitive_desc& pd, const Place& from,
                                        const MemoryDesc& md) {
-    const Place to = add_constant(md);
-    const dnnl::memory source(from.md, cpu(), constant_data(from));
-    const dnnl::memory destination(md, cpu(), constant_data(to));
-    const dnnl::memory scratch(pd.scratchpad_desc(), cpu());
-    dnnl::stream stream(cpu());
-    dnnl::reorder(pd).execute(stream,
-                              {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, destination}, {DNNL_ARG_SCRATCHPAD, scratch}});
-    stream.wait();
-    return to;
+    return derived_constant(from, md, [&](std::byte* to) {
+      const dnnl::memory source(from.md, cpu(), constant_data(from));
+      const dnnl::memory destination(md, cpu(), to);
+      const dnnl::memory scratch(pd.scratchpad_desc(), cpu());
+      dnnl::stream stream(cpu());
+      dnnl::reorder(pd).execute(stream,
+                                {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, destination}, {DNNL_ARG_SCRATCHPAD, scratch}});
+      stream.wait();
+    });
   }
   [[nodiscard]] Place reorder_later(const dnnl::reorder::primitive_desc& pd, const Place& from, const MemoryDesc& md) {
     const Place to = add_scratch(md);
@@ -232,6 +248,7 @@ class Builder {
 
   GraphModuleView graph_;
   Code& code_;
+  std::shared_ptr<PackedConstants> packed_;
   bool trial_;
   dnnl::primitive_attr attributes_;
   std::vector<Place> places_;                    ///< per value

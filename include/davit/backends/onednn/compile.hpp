@@ -19,18 +19,20 @@ namespace davit::onednn_ops {
 /// Makes the code of a partition.
 class Compiler {
  public:
-  explicit Compiler(std::shared_ptr<const ProgramBody> body)
+  /// `packed`: what other codes of the partition have made of its constants; may be null.
+  explicit Compiler(std::shared_ptr<const ProgramBody> body, std::shared_ptr<PackedConstants> packed = nullptr)
       : body_(std::move(body)),
         graph_(body_->graph.view()),
         code_(std::make_shared<Code>()),
-        builder_(graph_, *code_, false),
+        builder_(graph_, *code_, false, std::move(packed)),
         defined_(graph_.values.size(), false) {
     code_->body = body_;
   }
 
-  /// `exact`: nothing that loses NaN or infinities goes unnoticed. Errors: unsupported_operator, invalid_program, failed
+  /// `exact`: nothing that loses NaN or infinities goes unnoticed; `checks`: what is to be looked at for that, if it is known.
+  /// Errors: unsupported_operator, invalid_program, failed
   /// with what the library says.
-  [[nodiscard]] Result<std::shared_ptr<const Code>> run(int threads, bool exact) {
+  [[nodiscard]] Result<std::shared_ptr<const Code>> run(int threads, bool exact, const std::vector<ValueCheck>* checks = nullptr) {
     code_->threads = threads;
     ThreadScope scope(threads);
     scope_ = &scope;
@@ -39,7 +41,7 @@ class Compiler {
       if (Result<void> placed = place_inputs(); !placed) return std::unexpected(std::move(placed.error()));
       exact_ = exact;
       if (exact) {
-        checks_ = find_value_checks(*body_, false);
+        checks_ = checks != nullptr ? *checks : find_value_checks(*body_, false);
         code_->always_exact = constants_are_lost(*body_, checks_);
       }
       emit_all();
@@ -69,6 +71,7 @@ class Compiler {
       if (input.is_value()) defined_[input.value()] = true;
     for (std::uint32_t n = 0; n < root.nodes.count; ++n) {
       const NodeId id = root.nodes.first + n;
+      if (makes_numbers(graph_, graph_.nodes[id])) continue;  // which are known
       Operation op;
       if (const char* wrong = describe_node(graph_, id, op))
         return std::unexpected(Error{.code = ErrorCode::unsupported_operator,

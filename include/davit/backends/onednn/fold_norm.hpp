@@ -35,18 +35,16 @@ namespace davit::onednn_ops {
                                            .scale = values(norm.inputs[3]),
                                            .shift = values(norm.inputs[4]),
                                            .epsilon = static_cast<double>(norm.epsilon)};
-  const Place new_weight = b.add_constant(plain(dims));
-  const Place new_bias = b.add_constant(plain({dims[0]}));
-  auto* const to = reinterpret_cast<float*>(b.constant_data(new_weight));
-  auto* const to_bias = reinterpret_cast<float*>(b.constant_data(new_bias));
-  std::copy_n(weight, channels * each, to);
-  if (bias != nullptr) {
-    std::copy_n(bias, channels, to_bias);
-  } else {
-    std::fill_n(to_bias, channels, 0.0f);
-  }
-  kernels::fold_batch_norm(channel, channels, each, to, to_bias);
-  return {new_weight, new_bias};
+  std::vector<float> folded_bias(channels, 0.0f);
+  if (bias != nullptr) std::copy_n(bias, channels, folded_bias.data());
+  std::vector<float> scratch(weight, weight + channels * each);
+  kernels::fold_batch_norm(channel, channels, each, scratch.data(), folded_bias.data());
+  const Place from = b.row_major(b.place_of(base.inputs[1]));
+  const auto* const second = reinterpret_cast<const std::byte*>(channel.mean);
+  const auto fill = [](const std::vector<float>& numbers) {
+    return [&numbers](std::byte* to) { std::copy_n(numbers.data(), numbers.size(), reinterpret_cast<float*>(to)); };
+  };
+  return {b.derived_constant(from, plain(dims), fill(scratch), second), b.derived_constant(from, plain({dims[0]}), fill(folded_bias), second)};
 }
 
 }  // namespace davit::onednn_ops

@@ -11,6 +11,7 @@
 #include "davit/backends/onednn/describe_matmul.hpp"
 #include "davit/backends/onednn/describe_normalization.hpp"
 #include "davit/backends/onednn/describe_pooling.hpp"
+#include "davit/backends/onednn/specialize.hpp"
 
 namespace davit::onednn_ops {
 
@@ -19,6 +20,7 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten._adaptive_avg_pool2d.default", describe_adaptive_pool},
     {"aten._adaptive_avg_pool3d.default", describe_adaptive_pool},
     {"aten._native_batch_norm_legit_no_training.default", describe_batch_norm},
+    {"aten._safe_softmax.default", describe_softmax},
     {"aten._softmax.default", describe_softmax},
     {"aten._unsafe_view.default", describe_view},
     {"aten.abs.default", describe_unary, algorithm::eltwise_abs},
@@ -111,8 +113,11 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
 
 /// Reads a node: nullptr, and `op` filled, or why the backend does not take it. Whether the library has a primitive for
 /// it is another question.
-[[nodiscard]] inline const char* describe_node(GraphModuleView graph, NodeId node, Operation& op) {
-  const NodeArguments in(graph, node);
+[[nodiscard]] inline const char* describe_node(GraphModuleView whole, NodeId node, Operation& op) {
+  const ExampleNode example(whole, node);
+  if (!example.knows_uses()) return "an argument is symbolic";
+  const GraphModuleView graph = example.view();
+  const NodeArguments in(graph, example.node());
   const OpRow* row = find_op(in.call().target);
   if (row == nullptr) return "oneDNN has no such operator";
   if (in.call().token != nullptr) return "the operator has an effect";

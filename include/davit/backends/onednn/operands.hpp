@@ -22,7 +22,8 @@ using operators::Refusal;
   return dims;
 }
 
-/// nullptr if the backend can hold the value, else why not.
+/// nullptr if the backend can hold the value, else why not. Of symbolic sizes the examples count: code is made for the sizes of
+/// a call.
 [[nodiscard]] inline const char* check_tensor(GraphModuleView graph, ValueId v) noexcept {
   const Value& value = graph.values[v];
   if (value.kind != ValueKind::tensor) return "an operand is no tensor";
@@ -31,7 +32,6 @@ using operators::Refusal;
   if (value.sizes.count > most_dims) return "a tensor has too many dimensions";
   std::int64_t count = 1;
   for (const Dim& d : graph.dims_of(value.sizes)) {
-    if (!d.is_static()) return "a size is symbolic";
     if (d.value <= 0) return "a tensor has no elements";
     if (__builtin_mul_overflow(count, d.value, &count) || count > (std::int64_t{1} << 40))
       return "a tensor is too large";

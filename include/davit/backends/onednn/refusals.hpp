@@ -44,9 +44,20 @@ namespace detail {
 
 }  // namespace detail
 
+/// True for arithmetic on sizes: it is done when code is made for the sizes of a call.
+[[nodiscard]] inline bool takes_numbers(GraphModuleView graph, NodeId node) noexcept {
+  const Node& n = graph.nodes[node];
+  const std::string_view target = graph.target(n);
+  if (!target.starts_with("_operator.") && target != "aten.sym_size.int") return false;
+  for (const Argument& a : graph.outputs(n))
+    if (!a.is_value() || graph.values[a.value()].expr == no_id) return false;
+  return makes_numbers(graph, n);
+}
+
 /// nullptr if the backend takes the node, else why not. Asks the library once per kind of operation and sizes. Safe
 /// from several threads.
 [[nodiscard]] inline const char* refuses(GraphModuleView graph, NodeId node) {
+  if (takes_numbers(graph, node)) return nullptr;
   Operation op;
   if (const char* wrong = describe_node(graph, node, op)) return wrong;
   static std::mutex mutex;

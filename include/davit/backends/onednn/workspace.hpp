@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "davit/backend/memory_plan.hpp"
-#include "davit/backends/exact_run.hpp"
 #include "davit/backends/onednn/code.hpp"
 #include "davit/core/evalue.hpp"
 
@@ -22,10 +21,13 @@ class Workspace {
  public:
   /// Sizes the scratch; `outputs` says which outputs will have a destination. Throws dnnl::error, std::bad_alloc.
   [[nodiscard]] std::size_t prepare(const Code& code, std::span<const EValue> outputs) {
-    if (memories_.empty()) make_objects(code);
-    given_.assign(code.outputs.size(), 0);
+    if (bases_.empty()) make_objects(code);
+    std::vector<std::uint8_t> given(code.outputs.size(), 0);
     for (std::size_t i = 0; i < code.outputs.size() && i < outputs.size(); ++i)
-      given_[i] = outputs[i].is_tensor() && outputs[i].tensor().is_contiguous() ? 1 : 0;
+      given[i] = outputs[i].is_tensor() && outputs[i].tensor().is_contiguous() ? 1 : 0;
+    scratch_ = nullptr;
+    if (planned_ && given == given_) return arena_bytes_;
+    given_ = std::move(given);
     std::vector<Lifetime> lifetimes;
     std::vector<std::uint32_t> planned;
     for (std::uint32_t s = 0; s < code.storages.size(); ++s) {
@@ -40,12 +42,10 @@ class Workspace {
     const MemoryPlan plan = plan_memory_tightly(lifetimes, 2000);
     scratch_places_.clear();
     for (std::size_t i = 0; i < planned.size(); ++i) scratch_places_.emplace_back(planned[i], plan.offsets[i]);
-    scratch_ = nullptr;
-    return plan.arena_bytes;
+    planned_ = true;
+    return arena_bytes_ = plan.arena_bytes;
   }
 
-  /// Runs the partition where the library is not exact.
-  [[nodiscard]] ExactRun& exact() noexcept { return exact_; }
   [[nodiscard]] bool is_given(std::size_t output) const noexcept { return given_[output] != 0; }
   [[nodiscard]] dnnl_stream_t stream() const noexcept { return stream_.get(); }
   [[nodiscard]] std::byte* address(std::uint32_t storage) const noexcept { return bases_[storage]; }
@@ -98,7 +98,8 @@ class Workspace {
   std::vector<std::pair<std::uint32_t, std::size_t>> scratch_places_;
   std::vector<std::uint8_t> given_;
   std::byte* scratch_ = nullptr;
-  ExactRun exact_;
+  std::size_t arena_bytes_ = 0;
+  bool planned_ = false;  ///< for the outputs that are given_
 };
 
 }  // namespace davit::onednn_ops

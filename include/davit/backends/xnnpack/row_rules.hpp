@@ -74,6 +74,7 @@ inline void emit_layer_norm(Planner& p, const Call& call) {
 /// Functions of rows: softmax and layer norm.
 inline constexpr auto row_rules = std::to_array<Rule>({
     {"aten._log_softmax.default", detail::refuses_softmax, detail::emit_softmax},
+    {"aten._safe_softmax.default", detail::refuses_softmax, detail::emit_softmax},
     {"aten._softmax.default", detail::refuses_softmax, detail::emit_softmax},
     {"aten.layer_norm.default", detail::refuses_layer_norm, detail::emit_layer_norm},
     {"aten.log_softmax.int", detail::refuses_softmax, detail::emit_softmax},

@@ -14,6 +14,7 @@
 #include "davit/lowering/decomposition_rules.hpp"
 #include "davit/lowering/graph_emitter.hpp"
 #include "davit/lowering/rule_evaluator.hpp"
+#include "davit/lowering/value_sources.hpp"
 
 namespace davit {
 
@@ -33,6 +34,7 @@ enum class Wish : std::uint8_t {
   go,
   go_if_gone,    ///< if nothing takes its place: it answers its argument
   go_if_gained,  ///< if backends before the last take the parts
+  go_if_as_good, ///< if backends take the parts that are as good as the one that takes the whole
 };
 /// How many backends may take a node whole.
 [[nodiscard]] DAVIT_INLINE std::size_t taker_count(const DecomposeOptions& options) noexcept {
@@ -59,6 +61,9 @@ enum class Wish : std::uint8_t {
   const std::size_t taker = first_taker(graph, n, options);
   if (taker == count) return Wish::go;
   if (identity) return Wish::go_if_gone;
+  // slices: one for each part that is used
+  for (const std::string_view name : {"aten.chunk.default", "aten.split.Tensor", "aten.split_with_sizes.default", "aten.unbind.int"})
+    if (target == name) return Wish::go_if_as_good;
   return taker != 0 && taker + 1 == count ? Wish::go_if_gained : Wish::stay;
 }
 
@@ -66,9 +71,16 @@ class Decomposer {
  public:
   Decomposer(const ExportedProgram& program, const DecomposeOptions& options)
       : options_(options), from_(program.view()), emit_(program.graph_module), rules_(emit_),
-        instead_(from_.values.size(), no_id), is_output_(from_.values.size(), 0), opened_(from_.graphs.size(), 0) {}
+        sources_(value_sources(program)), instead_(from_.values.size(), no_id), is_output_(from_.values.size(), 0), opened_(from_.graphs.size(), 0) {}
 
   [[nodiscard]] GraphModule run() {
+    if (taker_count(options_) > 1) {
+      rules_.options = &options_;
+      rules_.keeps = [](const void* options, GraphModuleView graph, NodeId node) {
+        const auto& own = *static_cast<const DecomposeOptions*>(options);
+        return first_taker(graph, node, own) + 1 < taker_count(own);
+      };
+    }
     for (const Graph& g : from_.graphs)
       for (const Argument& output : from_.args(g.outputs)) from_.for_each_value(output, [&](ValueId v) { is_output_[v] = 1; });
     for (GraphId g = 0; g < from_.graphs.size(); ++g) {
@@ -103,6 +115,7 @@ class Decomposer {
     made.inputs = now(old.inputs);
     emit_.metadata = old.metadata;
     if (autocast_ != ScalarType::undefined && is_autocast(target)) made.inputs = cast(made.inputs, autocast_);
+    (void)is_constant(emit_.view(), made);
     const std::string_view rule = find_decomposition(target);
     if (rule.empty() || !replace(n, rule, made.inputs)) emit_.append(made);
   }
@@ -128,7 +141,8 @@ class Decomposer {
     trusts_ = !head.ends_with('~');
     if (emit_.fault == nullptr) bind(result, from_.outputs(old), mark, head.ends_with('^'));
     const bool empty = emit_.mark().nodes == mark.nodes;
-    if (emit_.fault != nullptr || (wish == Wish::go_if_gone && !empty) || (wish == Wish::go_if_gained && !gains(mark))) {
+    if (emit_.fault != nullptr || (wish == Wish::go_if_gone && !empty) || (wish == Wish::go_if_gained && !gains(mark, taker_count(options_) - 1)) ||
+        (wish == Wish::go_if_as_good && !gains(mark, first_taker(from_, n, options_) + 1))) {
       emit_.roll_back(mark);
       return false;
     }
@@ -136,15 +150,25 @@ class Decomposer {
     return true;
   }
 
-  /// True if a backend before the last takes each tensor operator emitted since.
-  [[nodiscard]] bool gains(const GraphEmitter::Mark& mark) {
+  /// True if one of the first `takers` backends takes each tensor operator emitted since.
+  [[nodiscard]] bool gains(const GraphEmitter::Mark& mark, std::size_t takers) {
     const GraphModuleView view = emit_.view();
+    sources_.resize(mark.values);
+    sources_.resize(view.values.size(), ValueSource::passed);
     for (std::size_t n = mark.nodes; n < view.nodes.size(); ++n) {
       const std::string_view target = view.target(view.nodes[n]);
-      if (target.starts_with("_operator.") || target == "aten.sym_size.int") continue;
-      if (first_taker(view, static_cast<NodeId>(n), options_) + 1 >= taker_count(options_)) return false;
+      if (target.starts_with("_operator.") || target == "aten.sym_size.int" || is_constant(view, view.nodes[n])) continue;
+      if (first_taker(view, static_cast<NodeId>(n), options_) >= takers) return false;
     }
     return true;
+  }
+  /// True if a node depends on constants alone: it is computed when the program is lowered.
+  [[nodiscard]] bool is_constant(GraphModuleView view, const Node& node) {
+    bool constant = true;
+    for (const Argument& input : view.inputs(node)) view.for_each_value(input, [&](ValueId v) { constant = constant && sources_[v] == ValueSource::constant; });
+    for (const Argument& output : view.outputs(node))
+      view.for_each_value(output, [&](ValueId v) { sources_[v] = constant ? ValueSource::constant : ValueSource::passed; });
+    return constant;
   }
   [[nodiscard]] TensorMeta meta(ValueId v) const {
     const Value& value = from_.values[v];
@@ -291,6 +315,7 @@ class Decomposer {
   GraphModuleView from_;
   GraphEmitter emit_;
   RuleEvaluator rules_;
+  std::vector<ValueSource> sources_;
   std::vector<ValueId> instead_;          ///< what stands for a value that has no node any more
   std::vector<std::uint8_t> is_output_;
   std::vector<std::uint8_t> opened_;

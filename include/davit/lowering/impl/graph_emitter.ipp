@@ -26,14 +26,14 @@ DAVIT_INLINE void GraphEmitter::begin(GraphId id) {
   graph = id;
   module().graphs[id].nodes = {static_cast<std::uint32_t>(module().nodes.size()), 0};
 }
-DAVIT_INLINE NodeId GraphEmitter::append(const Node& node) {
+DAVIT_INLINE NodeId GraphEmitter::append(const Node& node, bool kept) {
   const auto id = static_cast<NodeId>(module().nodes.size());
   module().nodes.push_back(node);
   module().nodes.back().graph = graph;
   for (const Argument& output : view().outputs(node))
     view().for_each_value(output, [&](ValueId v) { module().values[v].producer = id; });
   ++module().graphs[graph].nodes.count;
-  kept_.push_back(1);
+  kept_.push_back(kept ? 1 : 0);
   return id;
 }
 
@@ -167,8 +167,7 @@ DAVIT_INLINE Item GraphEmitter::call(std::string_view target, std::span<const Na
         {.sizes = tables_.dims(meta.sizes), .strides = tables_.dims(strides), .device = intern("cpu"), .dtype = meta.dtype}, base)));
     results.push_back(Item::of(outs.back()));
   }
-  append({.target = intern(target), .inputs = list(arguments), .outputs = list(outs), .metadata = metadata});
-  kept_.back() = 0;
+  append({.target = intern(target), .inputs = list(arguments), .outputs = list(outs), .metadata = metadata}, false);
   return many ? Item::list(std::move(results)) : results.empty() ? Item{} : std::move(results.front());
 }
 DAVIT_INLINE Item GraphEmitter::symbolic(std::string_view target, std::span<const NamedItem> inputs, ValueKind kind, Dim result) {
@@ -178,8 +177,7 @@ DAVIT_INLINE Item GraphEmitter::symbolic(std::string_view target, std::span<cons
     arguments.back().name = intern(input.name);
   }
   const Argument out = GraphBuilder::value(declare({.constant = result.value, .expr = result.expr, .kind = kind}, "sym"));
-  append({.target = intern(target), .inputs = list(arguments), .outputs = list({&out, 1}), .metadata = metadata});
-  kept_.back() = 0;
+  append({.target = intern(target), .inputs = list(arguments), .outputs = list({&out, 1}), .metadata = metadata}, false);
   return Item::of(out);
 }
 

@@ -21,6 +21,7 @@
 #include "davit/lowering/lower_program.hpp"
 #include "davit/lowering/partitioned_graph.hpp"
 #include "davit/lowering/shared_state.hpp"
+#include "davit/lowering/simplify.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/verify.hpp"
 
@@ -315,7 +316,12 @@ class MethodLowering {
     DecomposeOptions whole{.backends = backends};
     for (const PartitionCall& call : calls)
       if (call.method == methods[m].name) whole.order = call.preference;
-    if (std::optional<ExportedProgram> apart = decomposed(*program, whole)) program = &rewritten[m].emplace(*std::move(apart));
+    const auto rewrite = [&](std::optional<ExportedProgram> made) {
+      if (made) program = &rewritten[m].emplace(*std::move(made));
+      return made.has_value();
+    };
+    rewrite(simplified(*program, &whole, true));
+    if (rewrite(decomposed(*program, whole))) rewrite(simplified(*program, &whole));
     if (program != methods[m].program && options.validate)
       if (std::vector<Error> violations = verify(*program, {.allow_unknown_operators = true}); !violations.empty())
         return std::unexpected(all_of(std::move(violations)));

@@ -131,6 +131,13 @@ DAVIT_INLINE Item RuleEvaluator::call(std::string_view name, std::vector<NamedIt
   if (const std::string_view rule = find_decomposition(full); !rule.empty()) {
     const std::size_t end = rule.find_first_of("(=");
     if (rule[end] == '=') return call(rule.substr(end + 2), std::move(arguments));
+    if (const std::string_view schema = keeps == nullptr ? std::string_view{} : find_operator(full); !schema.empty()) {
+      const GraphEmitter::Mark mark = emit.mark();
+      Item whole = call_operator(operator_name(schema), schema, arguments);
+      if (emit.fault == nullptr && keeps(options, emit.view(), static_cast<NodeId>(emit.mark().nodes - 1))) return whole;
+      emit.roll_back(mark);
+      emit.fault = nullptr;
+    }
     if (depth_ >= 32) return fail("rules are nested too deeply");
     ++depth_;
     Item result = run(rule, std::move(arguments));

@@ -171,8 +171,13 @@ class Einsum {
     for (const char c : have) (!other.contains(c) ? of_a : later.contains(c) ? batch : contracted) += c;
     for (const char c : other)
       if (!have.contains(c)) of_b += c;
-    const std::string joint = batch + of_a + of_b;
+    std::string joint = batch + of_a + of_b;
     if (contracted.empty()) {
+      if (std::string in_order; std::ranges::all_of(joint, [&](char c) { return later.contains(c); })) {  // as the result has them
+        for (const char c : later)
+          if (joint.contains(c) && !in_order.contains(c)) in_order += c;
+        joint = in_order;
+      }
       const auto aligned = [&](const Item& x, const std::string& labels) {
         std::string order;
         for (const char c : joint)

@@ -25,7 +25,7 @@ inline constexpr MetaRow meta_rows[] = {
     {"logical_and", 'b'}, {"logical_or", 'b'}, {"logical_xor", 'b'}, {"logical_not", 'b'}, {"isnan", 'b'}, {"isinf", 'b'},
     // s: like the first tensor; f: the same, a float
     {"abs", 's'}, {"neg", 's'}, {"relu", 's'}, {"sign", 's'}, {"floor", 's'}, {"ceil", 's'}, {"round", 's'}, {"trunc", 's'}, {"hardtanh", 's'},
-    {"bitwise_not", 's'}, {"leaky_relu", 's'}, {"elu", 's'}, {"gelu", 's'}, {"clone", 's'}, {"flip", 's'}, {"roll", 's'}, {"_softmax", 's'},
+    {"bitwise_not", 's'}, {"leaky_relu", 's'}, {"elu", 's'}, {"gelu", 's'}, {"clone", 's'}, {"flip", 's'}, {"roll", 's'}, {"_softmax", 's'}, {"_safe_softmax", 's'},
     {"_log_softmax", 's'}, {"softmax", 's'}, {"log_softmax", 's'}, {"scatter", 's'}, {"scatter_add", 's'}, {"scatter_reduce", 's'}, {"index_put", 's'},
     {"slice_scatter", 's'}, {"select_scatter", 's'}, {"masked_scatter", 's'}, {"copy", 's'}, {"alias", 's'}, {"layer_norm", 's'}, {"fill", 's'},
     {"_native_batch_norm_legit_no_training", 'n'}, {"native_layer_norm", 'n'}, {"cumprod", 's'}, {"logcumsumexp", 's'},

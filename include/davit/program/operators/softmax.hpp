@@ -10,6 +10,7 @@ struct SoftmaxView {
   ValueId input = no_id;
   std::size_t dim = 0;  ///< a tensor without dimensions has dimension 0
   bool logarithm = false;
+  bool masked = false;    ///< lines of nothing but -inf give zeros
   bool converts = false;  ///< the dtype may change: `half_to_float`, or a `dtype` is given
 
   friend constexpr bool operator==(const SoftmaxView&, const SoftmaxView&) = default;
@@ -20,6 +21,7 @@ struct SoftmaxOperator {
   const char* target;
   bool logarithm = false;
   bool core = false;  ///< has half_to_float
+  bool masked = false;
 };
 
 inline constexpr std::array softmax_operators{
@@ -27,6 +29,7 @@ inline constexpr std::array softmax_operators{
     SoftmaxOperator{"aten.softmax.int", false, false},
     SoftmaxOperator{"aten._log_softmax.default", true, true},
     SoftmaxOperator{"aten.log_softmax.int", true, false},
+    SoftmaxOperator{"aten._safe_softmax.default", false, false, true},
 };
 
 /// Reads a call of that softmax. Errors: invalid_argument, out_of_range.
@@ -34,6 +37,7 @@ template <CallArguments Call>
 constexpr Refusal read_softmax(const Call& call, const SoftmaxOperator& op, SoftmaxView& view) noexcept {
   view.input = call.value({"self", 0});
   view.logarithm = op.logarithm;
+  view.masked = op.masked;
   if (view.input == no_id) return {"softmax: the input is no tensor"};
   std::int64_t dim = 0;
   const auto* const given = call.find({"dim", 1});

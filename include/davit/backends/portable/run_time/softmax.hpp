@@ -88,7 +88,7 @@ void round_elements(const C* x, ScalarType type, std::int64_t count, C* out) {
 }
 
 template <class C>
-[[nodiscard]] ErrorCode compute_softmax(KernelCall& call, std::size_t dim, bool logarithm) {
+[[nodiscard]] ErrorCode compute_softmax(KernelCall& call, const operators::SoftmaxView& view) {
   const TensorView& input = call.tensor(0);
   const ScalarType type = call.output(0).dtype;
   ComputeBuffers<C> buffers(call);
@@ -97,17 +97,26 @@ template <class C>
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   const C* x = buffers.in(x_id);
   C* out = buffers.out(out_id);
-  const std::int64_t count = input.rank == 0 ? 1 : input.size(dim);
+  const std::int64_t count = input.rank == 0 ? 1 : input.size(view.dim);
   std::int64_t inner = 1;
-  for (std::size_t d = dim + 1; d < input.rank; ++d) inner *= input.size(d);
+  for (std::size_t d = view.dim + 1; d < input.rank; ++d) inner *= input.size(d);
   const std::int64_t outer = input.numel() / (count * inner);
   if (size_of(type) == 2 && input.dtype != type) {
     round_elements(x, type, input.numel(), out);
     x = out;
   }
   for (std::int64_t o = 0; o < outer; ++o)
-    for (std::int64_t i = 0; i < inner; ++i)
-      softmax_line(x + o * count * inner + i, count, inner, logarithm, out + o * count * inner + i);
+    for (std::int64_t i = 0; i < inner; ++i) {
+      const C* const from = x + o * count * inner + i;
+      C* const to = out + o * count * inner + i;
+      std::int64_t left = view.masked ? 0 : 1;
+      for (std::int64_t k = 0; k < count && left == 0; ++k) left = from[k * inner] == -std::numeric_limits<C>::infinity() ? 0 : 1;
+      if (left != 0) {
+        softmax_line(from, count, inner, view.logarithm, to);
+      } else {
+        for (std::int64_t k = 0; k < count; ++k) to[k * inner] = 0;
+      }
+    }
   return buffers.finish();
 }
 
@@ -121,7 +130,7 @@ template <class C>
   const ScalarType type = op.core ? input.dtype : call.dtype(2, input.dtype);
   if (const ErrorCode code = call.make(0, type, input.sizes()); code != ErrorCode::ok) return code;
   if (call.output(0).numel() == 0) return ErrorCode::ok;
-  return dispatch_floating(call, type, [&]<class C>() { return compute_softmax<C>(call, view.dim, view.logarithm); });
+  return dispatch_floating(call, type, [&]<class C>() { return compute_softmax<C>(call, view); });
 }
 
 }  // namespace detail
@@ -146,8 +155,14 @@ template <class C>
   return detail::run_softmax(call, operators::row_of(operators::softmax_operators, "aten.log_softmax.int"));
 }
 
+/// _safe_softmax(self, dim, dtype?): lines of nothing but -inf give zeros. Source: at::_safe_softmax.
+[[nodiscard]] inline ErrorCode masked_softmax(KernelCall& call) {
+  return detail::run_softmax(call, operators::row_of(operators::softmax_operators, "aten._safe_softmax.default"));
+}
+
 inline constexpr auto softmax_ops = std::to_array<OpRow>({
     {"aten._log_softmax.default", core_log_softmax},
+    {"aten._safe_softmax.default", masked_softmax},
     {"aten._softmax.default", core_softmax},
     {"aten.log_softmax.int", log_softmax},
     {"aten.softmax.int", softmax},

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "davit/backends/onednn/compile.hpp"
+#include "davit/backends/onednn/specialize.hpp"
+#include "davit/core/evalue.hpp"
+
+namespace davit::onednn_ops {
+
+/// The sizes and numbers of a call's inputs.
+using ShapeKey = std::vector<std::int64_t>;
+
+inline void shape_key(std::span<const EValue> inputs, ShapeKey& key) {
+  key.clear();
+  for (const EValue& input : inputs) {
+    if (input.is_int()) key.push_back(input.as_int());
+    if (const TensorView* const tensor = input.tensor_if()) key.insert(key.end(), tensor->sizes().begin(), tensor->sizes().end());
+  }
+}
+
+/// The codes of a partition whose sizes are symbolic, one for each set of sizes that it was called with; the oldest go first.
+/// Constants are laid out once for all. Safe from several threads.
+class Shapes {
+ public:
+  static constexpr std::size_t most = 32;  ///< codes that are kept
+
+  Shapes(std::shared_ptr<const ProgramBody> body, int threads, bool exact)
+      : body_(std::move(body)), packed_(std::make_shared<PackedConstants>()), threads_(threads), exact_(exact) {
+    if (exact_) checks_ = find_value_checks(*body_, false);
+  }
+
+  [[nodiscard]] const std::shared_ptr<const ProgramBody>& body() const noexcept { return body_; }
+
+  /// The code for these inputs; null if the library has none.
+  [[nodiscard]] std::shared_ptr<const Code> code_for(const ShapeKey& key, std::span<const EValue> inputs) {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [known, code] : codes_)
+      if (known == key) return code;
+    std::shared_ptr<const Code> code;
+    if (const std::shared_ptr<const ProgramBody> own = specialize(*body_, inputs)) {
+      Result<std::shared_ptr<const Code>> made = Compiler(own, packed_).run(threads_, exact_, exact_ ? &checks_ : nullptr);
+      if (made) code = *std::move(made);
+    }
+    if (codes_.size() == most) codes_.pop_front();
+    codes_.emplace_back(key, code);
+    return code;
+  }
+
+ private:
+  std::shared_ptr<const ProgramBody> body_;
+  std::shared_ptr<PackedConstants> packed_;
+  std::vector<ValueCheck> checks_;
+  int threads_;
+  bool exact_;
+  std::mutex mutex_;
+  std::deque<std::pair<ShapeKey, std::shared_ptr<const Code>>> codes_;
+};
+
+}  // namespace davit::onednn_ops

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/lowering/graph_emitter.hpp"
+#include "davit/lowering/impl/decompose.ipp"
+#include "davit/lowering/simplify.hpp"
+#include "davit/lowering/value_sources.hpp"
+#include "davit/program/operator_call.hpp"
+#include "davit/program/operators/node_arguments.hpp"
+#include "davit/program/views.hpp"
+
+namespace davit::detail {
+
+/// Operators that draw random numbers: neither moved nor left out.
+[[nodiscard]] DAVIT_INLINE bool draws(std::string_view target) noexcept {
+  for (const std::string_view name : {"aten.rand", "aten.bernoulli", "aten.normal", "aten.multinomial", "aten.native_dropout", "aten.dropout",
+                                      "aten.empty", "aten.poisson", "aten.rrelu", "aten.uniform", "aten.alpha_dropout", "aten.feature_"})
+    if (target.starts_with(name)) return true;
+  return false;
+}
+/// Operators whose output has the elements of their first argument, in row-major order.
+[[nodiscard]] DAVIT_INLINE bool reshapes(std::string_view target) noexcept {
+  for (const std::string_view name : {"aten._unsafe_view.default", "aten.alias.default", "aten.clone.default", "aten.contiguous.default",
+                                      "aten.flatten.using_ints", "aten.reshape.default", "aten.squeeze.dim", "aten.squeeze.dims",
+                                      "aten.unsqueeze.default", "aten.view.default"})
+    if (target == name) return true;
+  return false;
+}
+/// Operators that may turn out to change nothing, or that larger ones are made of.
+[[nodiscard]] DAVIT_INLINE bool is_simple(std::string_view target) noexcept {
+  for (const std::string_view name : {"aten._native_batch_norm_legit.no_stats", "aten.addmm.default", "aten.bmm.default", "aten.expand.default", "aten.flip.default",
+                                      "aten.mm.default", "aten.permute.default", "aten.t.default", "aten.transpose.int", "aten.where.self"})
+    if (target == name) return true;
+  return reshapes(target);
+}
+
+/// A pass over a program's graphs: each node is looked at once, with what its operands have become.
+class Simplifier {
+ public:
+  Simplifier(const ExportedProgram& program, const DecomposeOptions* whole, bool before)
+      : whole_(whole), before_(before), from_(program.view()), emit_(program.graph_module), sources_(value_sources(program)), instead_(from_.values.size(), no_id),
+        is_output_(from_.values.size(), 0), shown_(from_.values.size(), 0), uses_(from_.values.size(), 0) {}
+
+  [[nodiscard]] GraphModule run() {
+    look_at_users();
+    for (GraphId g = 0; g < from_.graphs.size(); ++g) {
+      emit_.begin(g);
+      known_.clear();
+      const Range nodes = from_.graphs[g].nodes;
+      for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) node(n);
+    }
+    for (Argument& a : emit_.module().arguments)
+      if (a.is_value())
+        if (const auto renamed = renamed_.find(a.value()); renamed != renamed_.end()) a.payload = renamed->second;
+    return emit_.finish();
+  }
+
+ private:
+  // -- what a rule asks ---------------------------------------------------------------------------------------------
+  [[nodiscard]] GraphModuleView view() noexcept { return emit_.view(); }
+  [[nodiscard]] const Value& value(ValueId v) { return emit_.module().values[v]; }
+  [[nodiscard]] std::span<const Dim> sizes(ValueId v) { return emit_.sizes(v); }
+  [[nodiscard]] bool same(ExprId a, ExprId b) {
+    if (a == b) return true;
+    if (a == no_id || b == no_id) return false;
+    const Expr x = emit_.module().exprs[a], y = emit_.module().exprs[b];
+    if (x.op != y.op || x.value != y.value || view().str(x.name) != view().str(y.name)) return false;
+    return x.op == ExprOp::rational || (same(x.a, y.a) && same(x.b, y.b) && same(x.c, y.c));
+  }
+  [[nodiscard]] bool same(const Dim& a, const Dim& b) { return a.is_static() == b.is_static() && (a.is_static() ? a.value == b.value : same(a.expr, b.expr)); }
+  [[nodiscard]] bool same(std::span<const Dim> a, std::span<const Dim> b) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t d = 0; d < a.size(); ++d)
+      if (!same(a[d], b[d])) return false;
+    return true;
+  }
+  [[nodiscard]] bool is(const Dim& d, std::int64_t n) const noexcept { return d.is_static() && d.value == n; }
+  /// The node that makes a value, if it is of that operator; no_id else.
+  [[nodiscard]] NodeId maker(ValueId v, std::string_view target) {
+    if (v == no_id) return no_id;
+    const NodeId n = value(v).producer;
+    if (n == no_id || n < from_.nodes.size()) return no_id;  // an input, or of an enclosing graph
+    return view().target(emit_.module().nodes[n]) == target ? n : no_id;
+  }
+  /// The operator's first argument; the value itself if another operator makes it.
+  [[nodiscard]] ValueId before(ValueId v, std::string_view target) {
+    const NodeId n = maker(v, target);
+    return n == no_id ? v : argument(n, 0);
+  }
+  [[nodiscard]] operators::NodeArguments of(NodeId n) { return {view(), n}; }
+  /// The value passed at that position; no_id if there is none.
+  [[nodiscard]] ValueId argument(NodeId n, std::size_t position) {
+    const std::span<const Argument> inputs = view().inputs(emit_.module().nodes[n]);
+    return position < inputs.size() && inputs[position].is_value() ? inputs[position].value() : no_id;
+  }
+  [[nodiscard]] bool is_constant(ValueId v) const noexcept { return v < sources_.size() && sources_[v] == ValueSource::constant; }
+  [[nodiscard]] bool used_once(ValueId v) const noexcept { return v < uses_.size() && uses_[v] == 1 && is_output_[v] == 0; }
+  [[nodiscard]] bool is_number(const Argument* a, double number) {
+    double found = 0;
+    return a != nullptr && operators::NodeArguments::read_number(*a, found) && found == number;
+  }
+
+  // -- the rules (simplify.ipp): true if a node is done with -------------------------------------------------------
+  [[nodiscard]] bool rewrite(std::string_view target, const Node& node, ValueId out);
+  [[nodiscard]] bool reshape(std::string_view target, const Node& node, ValueId out);
+  [[nodiscard]] bool lay(const Node& node, ValueId base, ValueId out);
+  [[nodiscard]] ValueId reshaped(ValueId v, const TensorMeta& meta);
+  [[nodiscard]] bool divide(const Node& node);
+  [[nodiscard]] bool fold_back(const Node& node, ValueId x, ValueId out);
+  [[nodiscard]] bool join(const Node& node, ValueId x, ValueId out);
+  [[nodiscard]] bool select(const Node& node, ValueId x, ValueId out);
+  [[nodiscard]] bool permute(const Node& node, ValueId out);
+  [[nodiscard]] bool product(std::string_view target, const Node& node, ValueId out);
+  [[nodiscard]] bool batched(const Node& node, ValueId a, ValueId b, ValueId out);
+  [[nodiscard]] bool attention(const Node& node, ValueId p, ValueId v);
+  [[nodiscard]] bool add_bias(const Node& node, ValueId out);
+  [[nodiscard]] bool choose(const Node& node);
+  [[nodiscard]] bool multiply(const Node& node);
+  [[nodiscard]] bool sum(const Node& node);
+  [[nodiscard]] bool normalize(const Node& node, ValueId out);
+  [[nodiscard]] bool slice(const Node& node, ValueId out);
+  [[nodiscard]] bool flip(const Node& node, ValueId out);
+  [[nodiscard]] std::vector<std::int64_t> permutation(std::string_view target, std::span<const Argument> inputs);
+  [[nodiscard]] ValueId stripped(ValueId v);
+  [[nodiscard]] ValueId rows_of(ValueId v, std::span<const Dim> lead);
+  [[nodiscard]] ValueId untransposed(ValueId v);
+
+  // -- the pass -----------------------------------------------------------------------------------------------------
+  /// Which values are outputs, which of them outputs may show the storage of, and how often each is used.
+  void look_at_users() {
+    for (const Graph& g : from_.graphs)
+      for (const Argument& output : from_.args(g.outputs)) from_.for_each_value(output, [&](ValueId v) { is_output_[v] = shown_[v] = 1; });
+    for (NodeId n = static_cast<NodeId>(from_.nodes.size()); n-- > 0;) {
+      const std::string_view target = from_.target(from_.nodes[n]);
+      const ViewKind kind = view_kind(target);
+      bool shows = kind != ViewKind::none;
+      if (shows) {
+        shows = false;
+        for (const Argument& output : from_.outputs(from_.nodes[n])) from_.for_each_value(output, [&](ValueId v) { shows = shows || shown_[v] != 0; });
+      }
+      for (const Argument& input : from_.inputs(from_.nodes[n]))
+        from_.for_each_value(input, [&](ValueId v) {
+          ++uses_[v];
+          if (shows || target.starts_with("higher_order.")) shown_[v] = 1;
+        });
+    }
+  }
+  [[nodiscard]] ValueId now(ValueId v) const noexcept { return v < instead_.size() && instead_[v] != no_id ? instead_[v] : v; }
+  [[nodiscard]] Range now(Range range) {
+    bool changed = false;
+    std::vector<Argument> rows(view().args(range).begin(), view().args(range).end());
+    for (Argument& row : rows) {
+      const Argument old = row;
+      if (row.is_value()) row.payload = now(row.value());
+      if (row.is_list()) row.items = now(row.items);
+      changed = changed || row.payload != old.payload || row.items != old.items;
+    }
+    return changed ? emit_.list(rows) : range;
+  }
+  void node(NodeId n) {
+    Node made = from_.nodes[n];
+    made.inputs = now(made.inputs);
+    emit_.metadata = made.metadata;
+    emit_.fault = nullptr;
+    const std::string_view target = from_.target(made);
+    const std::span<const Argument> outputs = from_.outputs(made);
+    bool constant = true;
+    for (const Argument& input : view().args(made.inputs)) view().for_each_value(input, [&](ValueId v) { constant = constant && is_constant(v); });
+    if (constant)
+      for (const Argument& output : outputs) from_.for_each_value(output, [&](ValueId v) { sources_[v] = ValueSource::constant; });
+    const bool pure = (target.starts_with("aten.") || target.starts_with("_operator.")) && !outputs.empty() && in_place(target) == InPlace::no && !draws(target);
+    if (!pure) {
+      emit_.append(made);
+      return;
+    }
+    const ValueId out = outputs[0].is_value() ? outputs[0].value() : no_id;
+    if (out != no_id && rewrite(target, made, out)) return;
+    if (out != no_id && outputs.size() == 1 && is_output_[out] == 0 && take_equal(made, out)) return;
+    emit_.append(made, false);
+  }
+  /// Lets `v` stand for `out`, if it may.
+  [[nodiscard]] bool forward(ValueId out, ValueId v) {
+    if (is_output_[out] == 0) {
+      instead_[out] = v;
+      if (v < uses_.size() && uses_[v] != 0) uses_[v] += uses_[out] - 1;
+      return true;
+    }
+    // the value itself takes the output's name
+    const NodeId n = value(v).producer;
+    if (v >= is_output_.size() || is_output_[v] != 0 || n == no_id || n < from_.nodes.size() || renamed_.contains(v)) return false;
+    if (value(v).graph != value(out).graph || view_kind(view().target(emit_.module().nodes[n])) != ViewKind::none) return false;
+    renamed_[v] = out;
+    emit_.module().values[out].producer = n;
+    return true;
+  }
+  /// Appends a call in place of a node; its output stays.
+  bool replace(const Node& node, std::string_view target, std::span<const NamedItem> inputs) {
+    std::vector<Argument> arguments;
+    for (const NamedItem& input : inputs) {
+      arguments.push_back(emit_.argument(input.item));
+      arguments.back().name = emit_.intern(input.name);
+    }
+    if (emit_.fault != nullptr) return false;
+    Node made = node;
+    made.target = emit_.intern(target);
+    made.inputs = emit_.list(arguments);
+    const std::span<const Argument> outputs = view().outputs(node);
+    const Argument first = outputs[0];
+    if (outputs.size() > 1) made.outputs = emit_.list({&first, 1});
+    if (const ValueId out = first.value(); is_output_[out] != 0 || !take_equal(made, out)) emit_.append(made, false);
+    return true;
+  }
+  /// The same with an operator that several nodes are parts of, if a backend takes it that is as good as the one that takes
+  /// the last of them; `apart`: or if it is yet to be taken apart.
+  bool compose(const Node& node, std::string_view target, std::span<const NamedItem> inputs, bool apart = false) {
+    if (whole_ == nullptr) return false;
+    apart = apart && before_;
+    const GraphEmitter::Mark mark = emit_.mark();
+    const std::size_t before = apart ? 0 : taker_of(emit_.append(node, false));
+    if (!apart) emit_.roll_back(mark);
+    if (!replace(node, target, inputs)) return false;
+    if (emit_.mark().nodes == mark.nodes) return true;
+    const auto made = static_cast<NodeId>(emit_.mark().nodes - 1);
+    if (apart ? !find_decomposition(target).empty() || taker_of(made) < taker_count(*whole_) : taker_of(made) <= before) return true;
+    emit_.roll_back(mark);
+    return false;
+  }
+  [[nodiscard]] std::size_t taker_of(NodeId n) { return first_taker(view(), n, *whole_); }
+  /// An earlier node that computes the same stands for this one.
+  [[nodiscard]] bool take_equal(const Node& made, ValueId out) {
+    std::string key;
+    if (value(out).kind == ValueKind::sym_int && value(out).expr != no_id) {
+      write_key(key, value(out).expr);  // however it was asked for
+    } else {
+      key = view().target(made);
+      write_key(key, made.inputs);
+    }
+    const auto [at, fresh] = known_.emplace(std::move(key), out);
+    if (fresh) return false;
+    const ValueId first = at->second;
+    if (value(first).kind != value(out).kind || value(first).dtype != value(out).dtype || shown_[out] != 0 || shown_[first] != 0) return false;
+    instead_[out] = first;
+    return true;
+  }
+  void write_key(std::string& key, ExprId id) {
+    const Expr& e = emit_.module().exprs[id];
+    (key += '(') += std::to_string(static_cast<int>(e.op));
+    (key += ' ') += std::to_string(e.value);
+    (key += ' ') += view().str(e.name);
+    for (const ExprId each : {e.a, e.b, e.c})
+      if (each != no_id && e.op != ExprOp::rational) write_key(key, each);
+    key += ')';
+  }
+  void write_key(std::string& key, Range range) {
+    for (const Argument& a : view().args(range)) {
+      if (a.kind == ArgumentKind::none) continue;
+      (key += ',') += view().str(a.name);
+      (key += ':') += std::to_string(static_cast<int>(a.kind));
+      (key += '=') += std::to_string(a.payload);
+      if (a.is_list()) {
+        key += '[';
+        write_key(key, a.items);
+        key += ']';
+      } else if (a.kind == ArgumentKind::complex_) {
+        key += std::to_string(a.imaginary());
+      } else if (a.kind != ArgumentKind::value) {
+        key += view().str(a.items);
+      }
+    }
+  }
+
+  const DecomposeOptions* whole_;
+  bool before_;  ///< the program is yet to be decomposed
+  GraphModuleView from_;
+  GraphEmitter emit_;
+  std::vector<ValueSource> sources_;
+  std::vector<ValueId> instead_;         ///< what stands for a value that has no node any more
+  std::vector<std::uint8_t> is_output_;  ///< of a graph
+  std::vector<std::uint8_t> shown_;      ///< an output may be a view of it
+  std::vector<std::uint32_t> uses_;      ///< by nodes
+  std::map<ValueId, ValueId> renamed_;   ///< values that are known by the name of an output now
+  std::map<std::string, ValueId, std::less<>> known_;  ///< what a graph has computed
+};
+
+}  // namespace davit::detail
