@@ -15,4 +15,5 @@
 #include "davit/kernels/reduce.hpp"
 #include "davit/kernels/running_sum.hpp"
 #include "davit/kernels/shapes.hpp"
+#include "davit/kernels/special_functions.hpp"
 #include "davit/kernels/walk.hpp"

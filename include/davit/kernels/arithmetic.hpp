@@ -208,6 +208,15 @@ struct Atan2 {
 };
 
 template <class T>
+struct Hypot {
+  T operator()(T a, T b) const noexcept { return std::hypot(a, b); }
+};
+template <class T>
+struct CopySign {
+  T operator()(T a, T b) const noexcept { return std::copysign(a, b); }
+};
+
+template <class T>
 struct Maximum {
   T operator()(T a, T b) const noexcept { return nan_max(a, b); }
 };

@@ -137,10 +137,10 @@ class BlockReader {
                                                           std::span<const std::int64_t> from_strides, void* to,
                                                           ScalarType to_type,
                                                           std::span<const std::int64_t> to_strides) noexcept {
+  const std::size_t element = size_of(to_type);
+  if (from_type == to_type && is_movable(to_type)) return move_elements(element, sizes, from, from_strides, to, to_strides), true;
   const Conversion conversion = Conversion::between(from_type, to_type);
   if (!conversion.ok) return false;
-  const std::size_t element = size_of(to_type);
-  if (conversion.count == 0) return move_elements(element, sizes, from, from_strides, to, to_strides), true;
   Walk walk(sizes);
   if (walk.count == 0) return true;
   walk.add(from_strides, size_of(from_type)).add(to_strides, element).collapse();

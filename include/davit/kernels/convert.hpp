@@ -150,6 +150,11 @@ inline constexpr std::array<ConvertBlock, no_place> storers{convert_block<float,
   return detail::place_of(type) != detail::no_place;
 }
 
+/// Whether elements are copied as they are by what moves them: those of real and of complex dtypes.
+[[nodiscard]] constexpr bool is_movable(ScalarType type) noexcept {
+  return is_real(type) || type == ScalarType::complex64 || type == ScalarType::complex128;
+}
+
 /// The steps that turn elements of one dtype into another's, or into what that dtype is computed in. No step: they are
 /// the same.
 ///

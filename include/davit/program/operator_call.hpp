@@ -43,6 +43,15 @@ enum class InPlace : std::uint8_t {
   return target.substr(last + 1) == "out" ? InPlace::out : InPlace::no;
 }
 
+/// True if a node takes or gives complex tensors. O(values of the node).
+[[nodiscard]] constexpr bool has_complex(GraphModuleView graph, const Node& node) noexcept {
+  bool found = false;
+  const auto look = [&](ValueId v) { found = found || (graph.values[v].kind == ValueKind::tensor && is_complex(graph.values[v].dtype)); };
+  for (const Argument& a : graph.inputs(node)) graph.for_each_value(a, look);
+  for (const Argument& a : graph.outputs(node)) graph.for_each_value(a, look);
+  return found;
+}
+
 /// True if an operator of the program writes to its arguments. O(nodes).
 [[nodiscard]] constexpr bool writes_in_place(GraphModuleView graph) noexcept {
   for (const Node& node : graph.nodes)

@@ -59,9 +59,12 @@ DAVIT_INLINE void move_scratch(const Code& code, RunState& ws, std::byte* scratc
 
 DAVIT_INLINE const char* portable::refuses_with(std::span<const portable_kernels::CustomOperator> own,
                                                 GraphModuleView graph, NodeId node) noexcept {
-  return portable_kernels::find_op(own, operator_call(graph, graph.nodes[node]).target).row == nullptr
-             ? "no portable kernel for this operator"
-             : nullptr;
+  const portable_kernels::OpRow* const row = portable_kernels::find_op(own, operator_call(graph, graph.nodes[node]).target).row;
+  if (row == nullptr) return "no portable kernel for this operator";
+  if (row->takes_complex) return nullptr;
+  for (const portable_kernels::CustomOperator& op : own)
+    if (&op.row == row) return nullptr;
+  return has_complex(graph, graph.nodes[node]) ? "the portable kernel of this operator takes no complex numbers" : nullptr;
 }
 
 DAVIT_INLINE Result<portable::Processed> portable::preprocess_with(

@@ -15,6 +15,7 @@
 #include "davit/lowering/graph_emitter.hpp"
 #include "davit/lowering/rule_evaluator.hpp"
 #include "davit/lowering/value_sources.hpp"
+#include "davit/program/operator_call.hpp"
 
 namespace davit {
 
@@ -116,7 +117,8 @@ class Decomposer {
     emit_.metadata = old.metadata;
     if (autocast_ != ScalarType::undefined && is_autocast(target)) made.inputs = cast(made.inputs, autocast_);
     (void)is_constant(emit_.view(), made);
-    const std::string_view rule = find_decomposition(target);
+    std::string_view rule = has_complex(from_, old) ? find_complex_rule(target) : std::string_view{};
+    if (rule.empty()) rule = find_decomposition(target);
     if (rule.empty() || !replace(n, rule, made.inputs)) emit_.append(made);
   }
 
@@ -335,7 +337,7 @@ DAVIT_INLINE std::optional<ExportedProgram> decomposed(const ExportedProgram& pr
     const Text text = graph.nodes[n].target;
     auto& [first, composite] = known[(text.first ^ (text.first >> 8)) % known.size()];
     if (first != text.first) {
-      composite = !find_decomposition(graph.str(text)).empty();
+      composite = !find_decomposition(graph.str(text)).empty() || !find_complex_rule(graph.str(text)).empty();
       first = text.first;
     }
     needed = composite ? detail::wish_for(graph, n, options) != detail::Wish::stay : detail::wraps_graph(graph.str(text));

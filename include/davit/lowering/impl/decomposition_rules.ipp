@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "davit/lowering/decomposition_rules.hpp"
+#include "davit/lowering/impl/decomposition_algebra.ipp"
 #include "davit/lowering/impl/decomposition_helpers.ipp"
 
 namespace davit {
@@ -49,7 +50,6 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten.addcmul.default(self, tensor1, tensor2, value=1)^: value == 1 ? self + tensor1 * tensor2 : self + tensor1 * tensor2 * value"sv,
       "aten.addmv.default(self, mat, vec, beta=1, alpha=1)^: $scaled(self, beta, mv(mat, vec), alpha)"sv,
       "aten.addr.default(self, vec1, vec2, beta=1, alpha=1)^: $scaled(self, beta, outer(vec1, vec2), alpha)"sv,
-      "aten.adjoint.default(self): iscomplex(self) ? fail(0) : transpose.int(self, -2, -1)"sv,
       "aten.affine_grid_generator.default(theta, size, align_corners): n = len(size) - 2; t = dtype(theta); x = [i in range(0, n): $ticks(size[i + 2], align_corners, t)]; g = reversed($grid(x)); b = stack(g + [full(size[2:], 1.0, dtype=t)], -1); m = product(size[2:]); r = bmm(expand(view(b, [1, m, n + 1]), [size[0], m, n + 1]), permute(theta, [0, 2, 1])); view(r, [size[0]] + size[2:] + [n])"sv,
       "aten.all.default(self): $truth(logical_not(any(logical_not(self))), dtype(self))"sv,
       "aten.all.dim(self, dim, keepdim=false): $truth(logical_not(any.dim(logical_not(self), dim, keepdim)), dtype(self))"sv,
@@ -86,8 +86,6 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten.clamp_min.Tensor(self, min): maximum(self, min)"sv,
       "aten.clamp_min.default(self, min): clamp(self, min)"sv,
       "aten.column_stack.default(tensors): cat([t in tensors: rank(t) < 2 ? reshape(t, [product(sizes(t)), 1]) : t], 1)"sv,
-      "aten.conj.default(self): iscomplex(self) ? fail(0) : self"sv,
-      "aten.conj_physical.default(self): iscomplex(self) ? fail(0) : self"sv,
       "aten.contiguous.default(self, memory_format=none): iscontiguous(self, memory_format) ? self : clone(self, memory_format=memory_format)"sv,
       "aten.conv1d.default(input, weight, bias=none, stride=1, padding=0, dilation=1, groups=1): $conv(1, input, weight, bias, stride, padding, dilation, false, 0, groups)"sv,
       "aten.conv1d.padding(input, weight, bias=none, stride=1, padding='valid', dilation=1, groups=1): $same(1, input, weight, bias, stride, padding, dilation, groups)"sv,
@@ -132,20 +130,6 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten.fake_quantize_per_tensor_affine.tensor_qparams(self, scale, zero_point, fake_quant_enabled, quant_min, quant_max): where(fake_quant_enabled == 1, (clamp(round(self / scale) + zero_point, quant_min, quant_max) - zero_point) * scale, self)"sv,
       "aten.feature_alpha_dropout.default(input, p, train): !train || p == 0 ? input : fail(0)"sv,
       "aten.feature_dropout.default(input, p, train): !train || p == 0 ? input : fail(0)"sv,
-      "aten.fft_fft.default(self, n=none, dim=-1, norm=none): $fft_complex($fft_sized(self, n, dim), [wrap(dim, rank(self))], norm, true)"sv,
-      "aten.fft_fft2.default(self, s=none, dim=[-2, -1], norm=none): $fft_complex(self, $fft_dims(self, s, dim), norm, true)"sv,
-      "aten.fft_fftn.default(self, s=none, dim=none, norm=none): $fft_complex(self, $fft_dims(self, s, dim), norm, true)"sv,
-      "aten.fft_fftshift.default(self, dim=none): d = $dims(self, dim); roll(self, [i in d: size(self, i) // 2], d)"sv,
-      "aten.fft_ifft.default(self, n=none, dim=-1, norm=none): $fft_complex($fft_sized(self, n, dim), [wrap(dim, rank(self))], norm, false)"sv,
-      "aten.fft_ifft2.default(self, s=none, dim=[-2, -1], norm=none): $fft_complex(self, $fft_dims(self, s, dim), norm, false)"sv,
-      "aten.fft_ifftn.default(self, s=none, dim=none, norm=none): $fft_complex(self, $fft_dims(self, s, dim), norm, false)"sv,
-      "aten.fft_ifftshift.default(self, dim=none): d = $dims(self, dim); roll(self, [i in d: -(size(self, i) // 2)], d)"sv,
-      "aten.fft_irfft.default(self, n=none, dim=-1, norm=none): k = n == none ? 2 * (size(self, dim) - 1) : n; $fft_back($fft_sized(self, k // 2 + 1, dim), [wrap(dim, rank(self))], norm, k)"sv,
-      "aten.fft_irfft2.default(self, s=none, dim=[-2, -1], norm=none): d = wrap(dim, rank(self)); s != none && isfixed(size(self, d[0])) && s[0] != size(self, d[0]) ? fail(0) : $fft_back(s == none ? self : $fft_sized(self, s[1] // 2 + 1, d[1]), d, norm, s == none ? 2 * (size(self, d[1]) - 1) : s[1])"sv,
-      "aten.fft_irfftn.default(self, s=none, dim=none, norm=none): d = $fft_dims(self, s, dim); $fft_back(self, d, norm, 2 * (size(self, d[-1]) - 1))"sv,
-      "aten.fft_rfft.default(self, n=none, dim=-1, norm=none): $fft_real($fft_sized(self, n, dim), [wrap(dim, rank(self))], norm)"sv,
-      "aten.fft_rfft2.default(self, s=none, dim=[-2, -1], norm=none): $fft_real(self, $fft_dims(self, s, dim), norm)"sv,
-      "aten.fft_rfftn.default(self, s=none, dim=none, norm=none): $fft_real(self, $fft_dims(self, s, dim), norm)"sv,
       "aten.fill.Tensor(self, value): expand(cast(value, dtype(self)), sizes(self))"sv,
       "aten.flatten.using_ints(self, start_dim=0, end_dim=-1): a = wrap(start_dim, rank(self)); b = wrap(end_dim, rank(self)); s = sizes(self); rank(self) == 0 ? reshape(self, [1]) : a == b ? self : reshape(self, s[:a] + [product(s[a:b + 1])] + s[b + 1:])"sv,
       "aten.fliplr.default(self): flip(self, [1])"sv,
@@ -160,7 +144,7 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten.frac.default(self): self - trunc(self)"sv,
       "aten.frobenius_norm.dim(self, dim, keepdim=false): linalg_vector_norm(self, 2, dim, keepdim)"sv,
       "aten.glu.default(self, dim=-1): d = wrap(dim, rank(self)); h = size(self, d) // 2; narrow(self, d, 0, h) * sigmoid(narrow(self, d, h, h))"sv,
-      "aten.grid_sampler.default(input, grid, interpolation_mode, padding_mode, align_corners): rank(input) == 4 ? grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners, sizes=out, as=outtype) : fail(0)"sv,
+      "aten.grid_sampler.default(input, grid, interpolation_mode, padding_mode, align_corners): rank(input) == 4 ? grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners, sizes=out, as=outtype) : grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners, sizes=out, as=outtype)"sv,
       "aten.group_norm.default(input, num_groups, weight=none, bias=none, eps=1e-05, cudnn_enabled=true): $group(input, weight, bias, num_groups, eps)"sv,
       "aten.gru.input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)~: $rnn('gru', input, [hx], params, has_biases, num_layers, dropout, train, bidirectional, batch_first)"sv,
       "aten.gru_cell.default(input, hx, w_ih, w_hh, b_ih=none, b_hh=none): $rnn_step('gru', [hx], linear(input, w_ih, b_ih), w_hh, b_hh, none)[0]"sv,
@@ -180,14 +164,12 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten.index_fill.int_Tensor(self, dim, index, value): rank(self) == 0 ? fail(0) : index_put(self, $at(self, dim, index), cast(value, dtype(self)))"sv,
       "aten.inner.default(self, other): rank(self) == 0 || rank(other) == 0 ? self * other : tensordot(self, other, [-1], [-1])"sv,
       "aten.instance_norm.default(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled): use_input_stats ? (running_mean == none ? $group(input, weight, bias, size(input, 1), eps) : fail(0)) : batch_norm(input, weight, bias, running_mean, running_var, false, momentum, eps, true)"sv,
-      "aten.inverse.default(self): linalg_inv.default(self)"sv,
       "aten.isclose.default(self, other, rtol=1e-05, atol=1e-08, equal_nan=false): e = self == other; n = equal_nan && isfloat(self) ? logical_or(e, logical_and(isnan(self), isnan(other))) : e; d = abs(self - other); rtol == 0 && atol == 0 ? n : logical_or(n, logical_and(isfinite(d), d <= abs(other * rtol) + atol))"sv,
       "aten.isfinite.default(self): isint(self) ? full(sizes(self), true, dtype=bool) : logical_not(logical_or(isinf(self), isnan(self)))"sv,
       "aten.isin.Tensor_Scalar(elements, test_element, assume_unique=false, invert=false): invert ? elements != test_element : elements == test_element"sv,
       "aten.isin.Tensor_Tensor(elements, test_elements, assume_unique=false, invert=false): f = any.dim(unsqueeze(elements, -1) == reshape(test_elements, [product(sizes(test_elements))]), -1); invert ? logical_not(f) : f"sv,
       "aten.isneginf.default(self): isint(self) ? full(sizes(self), false, dtype=bool) : self == -inf"sv,
       "aten.isposinf.default(self): isint(self) ? full(sizes(self), false, dtype=bool) : self == inf"sv,
-      "aten.isreal.default(self): iscomplex(self) ? fail(0) : full(sizes(self), true, dtype=bool)"sv,
       "aten.kl_div.default(self, target, reduction=1, log_target=false)^: $reduce(log_target ? exp(target) * (target - self) : where(target > 0, target * log(target), target * 0) - target * self, reduction)"sv,
       "aten.kron.default(self, other): n = max(rank(self), rank(other)); a = $lead(sizes(self), n); b = $lead(sizes(other), n); x = reshape(self, flat([i in range(0, n): [a[i], 1]])) * reshape(other, flat([i in range(0, n): [1, b[i]]])); reshape(x, [i in range(0, n): a[i] * b[i]])"sv,
       "aten.l1_loss.default(self, target, reduction=1)^: $reduce(abs(self - target), reduction)"sv,
@@ -197,17 +179,6 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten.lerp.Tensor(self, end, weight)^: d = end - self; where(abs(weight) < 0.5, self + d * weight, end - d * (1 - weight))"sv,
       "aten.lift.default(self): self"sv,
       "aten.lift_fresh.default(self): self"sv,
-      "aten.linalg_cross.default(self, other, dim=-1): d = [wrap(dim, max(rank(self), rank(other)))]; x = expand(self, joint([self, other], 0)); y = expand(other, joint([self, other], 0)); roll(x, [-1], d) * roll(y, [-2], d) - roll(x, [-2], d) * roll(y, [-1], d)"sv,
-      "aten.linalg_diagonal.default(A, offset=0, dim1=-2, dim2=-1): diagonal(A, offset, dim1, dim2)"sv,
-      "aten.linalg_inv.default(A): linalg_inv_ex(A, false, sizes=[dims(A), dims(A)[:-2]], as=[dtype(A), int32])[0]"sv,
-      "aten.linalg_matrix_norm.default(self, ord, dim=[-2, -1], keepdim=false, dtype=none)^: x = abs(cast(self, dtype)); d = wrap(dim, rank(self)); a = ord == inf || ord == -inf ? [d[1], d[0]] : [d[0], d[1]]; s = sum.dim_IntList(x, [a[0]], true); r = ord == inf || ord == 1 ? amax(s, [a[1]], true) : ord == -inf || ord == -1 ? amin(s, [a[1]], true) : fail(0); keepdim ? r : squeeze.dims(r, d)"sv,
-      "aten.linalg_matrix_norm.str_ord(self, ord='fro', dim=[-2, -1], keepdim=false, dtype=none): ord == 'fro' ? linalg_vector_norm(self, 2, dim, keepdim, dtype) : fail(0)"sv,
-      "aten.linalg_multi_dot.default(tensors): fold(a: tensors[0]; m in tensors[1:]: matmul(a, m))"sv,
-      "aten.linalg_norm.default(self, ord=none, dim=none, keepdim=false, dtype=none): ord == none ? linalg_vector_norm(self, 2, dim, keepdim, dtype) : dim != none && islist(dim) && len(dim) == 2 ? linalg_matrix_norm(self, ord, dim, keepdim, dtype) : dim == none && rank(self) == 2 ? linalg_matrix_norm(self, ord, [-2, -1], keepdim, dtype) : linalg_vector_norm(self, ord, dim, keepdim, dtype)"sv,
-      "aten.linalg_norm.ord_str(self, ord, dim=none, keepdim=false, dtype=none): ord == 'fro' ? linalg_vector_norm(self, 2, dim == none ? [-2, -1] : dim, keepdim, dtype) : fail(0)"sv,
-      "aten.linalg_vander.default(x, N=none): pow.Tensor_Tensor(unsqueeze(x, -1), arange.start_step(0, N == none ? size(x, -1) : N))"sv,
-      "aten.linalg_vecdot.default(x, y, dim=-1)^: iscomplex(x) ? fail(0) : cast(sum.dim_IntList(x * y, [dim]), promote(x, y))"sv,
-      "aten.linalg_vector_norm.default(self, ord=2, dim=none, keepdim=false, dtype=none)^: x = cast(self, dtype); d = $dims(x, dim); a = abs(x); ord == inf ? amax(a, d, keepdim) : ord == -inf ? amin(a, d, keepdim) : ord == 0 ? sum.dim_IntList(cast(x != 0, dtype(x)), d, keepdim) : ord == 1 ? sum.dim_IntList(a, d, keepdim) : ord == 2 ? sqrt(sum.dim_IntList(x * x, d, keepdim)) : pow.Tensor_Scalar(sum.dim_IntList(pow.Tensor_Scalar(a, ord), d, keepdim), 1.0 / ord)"sv,
       "aten.linear.default(input, weight, bias=none): rank(weight) == 1 ? (bias == none ? matmul(input, weight) : matmul(input, weight) + bias) : rank(input) == 1 ? squeeze.dims($affine(unsqueeze(input, 0), weight, bias), [0]) : rank(input) == 2 ? $affine(input, weight, bias) : view($affine(reshape(input, [product(sizes(input)[:-1]), size(input, -1)]), weight, bias), sizes(input)[:-1] + [size(weight, 0)])"sv,
       "aten.linspace.Scalar_Tensor(start, end, steps, dtype=none): $linspace(start, end, steps, outtype)"sv,
       "aten.linspace.Tensor_Scalar(start, end, steps, dtype=none): $linspace(start, end, steps, outtype)"sv,
@@ -223,14 +194,11 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten.logsumexp.default(self, dim, keepdim=false)^: x = isint(self) ? cast(self, float32) : self; d = $dims(self, dim); m = amax(x, d, true); s = where(abs(m) == inf, 0, m); log(sum.dim_IntList(exp(x - s), d, keepdim)) + (keepdim ? s : squeeze.dims(s, d))"sv,
       "aten.lstm.input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)~: $rnn('lstm', input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)"sv,
       "aten.lstm_cell.default(input, hx, w_ih, w_hh, b_ih=none, b_hh=none): $rnn_step('lstm', hx, linear(input, w_ih, b_ih), w_hh, b_hh, none)"sv,
-      "aten.mH.default(self): iscomplex(self) ? fail(0) : transpose.int(self, -2, -1)"sv,
       "aten.mT.default(self): transpose.int(self, -2, -1)"sv,
       "aten.margin_ranking_loss.default(input1, input2, target, margin=0.0, reduction=1)^: $reduce(clamp(-target * (input1 - input2) + margin, 0), reduction)"sv,
       "aten.masked_fill.Scalar(self, mask, value): where(mask, full([], value, dtype=dtype(self)), self)"sv,
       "aten.masked_fill.Tensor(self, mask, value): where(mask, cast(value, dtype(self)), self)"sv,
       "aten.matmul.default(self, other): a = rank(self); b = rank(other); a == 1 && b == 1 ? dot(self, other) : a == 1 && b == 2 ? squeeze.dims(mm(unsqueeze(self, 0), other), [0]) : b == 1 && a == 2 ? mv(self, other) : a == 2 && b == 2 ? mm(self, other) : a == 1 ? squeeze.dims(matmul(unsqueeze(self, 0), other), [-2]) : b == 1 ? squeeze.dims(matmul(self, unsqueeze(other, 1)), [-1]) : b == 2 ? view(mm(reshape(self, [product(sizes(self)[:-1]), size(self, -1)]), other), sizes(self)[:-1] + [size(other, 1)]) : $batched(self, other)"sv,
-      "aten.matrix_H.default(self): iscomplex(self) ? fail(0) : permute(self, [1, 0])"sv,
-      "aten.matrix_power.default(self, n): n < 0 || n > 64 ? fail(0) : n == 0 ? expand(eye(size(self, -1), dtype=dtype(self)), sizes(self)) : fold(a: self; i in range(1, n): matmul(a, self))"sv,
       "aten.max_pool1d.default(self, kernel_size, stride=[], padding=0, dilation=1, ceil_mode=false): max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]"sv,
       "aten.max_pool1d_with_indices.default(self, kernel_size, stride=[], padding=0, dilation=1, ceil_mode=false): s = out[:-1] + [1, out[-1]]; r = max_pool2d_with_indices(unsqueeze(self, -2), $row(kernel_size, 1), $row(stride, 1), $row(padding, 0), $row(dilation, 1), ceil_mode, sizes=[s, s], as=[dtype(self), int64]); [squeeze.dims(r[0], [-2]), squeeze.dims(r[1], [-2])]"sv,
       "aten.max_pool2d.default(self, kernel_size, stride=[], padding=0, dilation=1, ceil_mode=false): max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode, sizes=[out, out], as=[dtype(self), int64])[0]"sv,
@@ -277,14 +245,12 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten.put.default(self, index, source, accumulate=false): n = [product(sizes(self))]; m = [product(sizes(index))]; view(index_put(reshape(self, n), [reshape(index, m)], reshape(source, m), accumulate), sizes(self))"sv,
       "aten.rad2deg.default(self): self * 57.29577951308232"sv,
       "aten.ravel.default(self): reshape(self, [product(sizes(self))])"sv,
-      "aten.real.default(self): iscomplex(self) ? fail(0) : self"sv,
       "aten.relu6.default(self): hardtanh(self, 0, 6)"sv,
       "aten.renorm.default(self, p, dim, maxnorm)^: n = linalg_vector_norm(self, p, compact([d in range(0, rank(self)): d == wrap(dim, rank(self)) ? none : d]), true); self * where(n > maxnorm, maxnorm / (n + 1e-07), 1.0)"sv,
       "aten.repeat_interleave.self_int(self, repeats, dim=none, output_size=none): x = dim == none ? reshape(self, [product(sizes(self))]) : self; d = dim == none ? 0 : wrap(dim, rank(self)); s = sizes(x); reshape(expand(unsqueeze(x, d + 1), s[:d + 1] + [repeats] + s[d + 1:]), s[:d] + [s[d] * repeats] + s[d + 1:])"sv,
       "aten.replication_pad1d.default(self, padding): squeeze.dims(replication_pad2d(unsqueeze(self, -2), padding + [0, 0], sizes=out[:-1] + [1, out[-1]], as=outtype), [-2])"sv,
       "aten.reshape.default(self, shape): view(iscontiguous(self, none) ? self : clone(self, memory_format=contiguous_format), shape)"sv,
       "aten.reshape_as.default(self, other): reshape(self, sizes(other))"sv,
-      "aten.resolve_conj.default(self): self"sv,
       "aten.resolve_neg.default(self): self"sv,
       "aten.rms_norm.default(input, normalized_shape, weight=none, eps=none)^: d = range(rank(input) - len(normalized_shape), rank(input)); r = input * rsqrt(mean.dim(input * input, d, true) + (eps == none ? (dtype(input) == float64 ? 2.220446049250313e-16 : 1.1920928955078125e-07) : eps)); weight == none ? r : r * weight"sv,
       "aten.rnn_relu.input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)~: $rnn('relu', input, [hx], params, has_biases, num_layers, dropout, train, bidirectional, batch_first)"sv,
@@ -322,7 +288,6 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten.std_mean.correction(self, dim=none, correction=none, keepdim=false)^: v = $var_mean(self, dim, correction, keepdim); [sqrt(v[0]), v[1]]"sv,
       "aten.std_mean.default(self, unbiased=true)^: v = $var_mean(self, none, unbiased ? 1 : 0, false); [sqrt(v[0]), v[1]]"sv,
       "aten.std_mean.dim(self, dim, unbiased=true, keepdim=false)^: v = $var_mean(self, dim, unbiased ? 1 : 0, keepdim); [sqrt(v[0]), v[1]]"sv,
-      "aten.stft.default(self, n_fft, hop_length=none, win_length=none, window=none, normalized=false, onesided=none, return_complex=none): x = rank(self) == 1 ? unsqueeze(self, 0) : self; h = hop_length == none ? n_fft // 4 : hop_length; w = window == none || size(window, 0) == n_fft ? window : constant_pad_nd(window, [(n_fft - size(window, 0)) // 2, n_fft - size(window, 0) - (n_fft - size(window, 0)) // 2], 0); t = (size(x, 1) - n_fft) // h + 1; f = unfold(x, 1, n_fft, h, sizes=[size(x, 0), t, n_fft], as=dtype(x)); g = w == none ? f : f * w; o = onesided == none || onesided; c = _fft_r2c(g, [2], normalized ? 1 : 0, o, sizes=[size(x, 0), t, o ? n_fft // 2 + 1 : n_fft], as=dtype(x) == float64 ? complex128 : complex64); r = permute(c, [0, 2, 1]); v = rank(self) == 1 ? squeeze.dims(r, [0]) : r; return_complex ? v : view_as_real(v, sizes=dims(v) + [2], as=dtype(x))"sv,
       "aten.sum_to_size.default(self, size): k = rank(self) - len(size); d = compact([i in range(0, rank(self)): i < k || (size[i - k] == 1 && size(self, i) != 1) ? i : none]); len(d) == 0 ? view(self, size) : view(sum.dim_IntList(self, d, true, dtype=dtype(self)), size)"sv,
       "aten.swapaxes.default(self, axis0, axis1): transpose.int(self, axis0, axis1)"sv,
       "aten.t.default(self): rank(self) < 2 ? self : permute(self, [1, 0])"sv,
@@ -380,17 +345,26 @@ inline constexpr auto decomposition_rule_texts = [] {
 
 [[nodiscard]] constexpr std::string_view rule_name(std::string_view rule) noexcept { return rule.substr(0, rule.find_first_of("( ")); }
 
+[[nodiscard]] DAVIT_INLINE std::string_view find_rule(std::span<const std::string_view> rules, std::string_view target, std::size_t prefix) noexcept {
+  const auto name = [prefix](std::string_view rule) { return rule_name(rule).substr(prefix); };
+  const auto found = std::ranges::lower_bound(rules, target, {}, name);
+  return found != rules.end() && name(*found) == target ? *found : std::string_view{};
+}
+
 }  // namespace detail
 
 DAVIT_INLINE std::span<const std::string_view> decomposition_rules() noexcept { return detail::decomposition_rule_texts; }
+DAVIT_INLINE std::span<const std::string_view> algebra_rules() noexcept { return detail::algebra_rule_texts; }
 DAVIT_INLINE std::span<const std::string_view> decomposition_helpers() noexcept { return detail::decomposition_helper_texts; }
+DAVIT_INLINE std::span<const std::string_view> complex_rules() noexcept { return detail::complex_rule_texts; }
 
 DAVIT_INLINE std::string_view find_decomposition(std::string_view target) noexcept {
-  for (const std::span<const std::string_view> rules : {decomposition_rules(), decomposition_helpers()}) {
-    const auto found = std::ranges::lower_bound(rules, target, {}, &detail::rule_name);
-    if (found != rules.end() && detail::rule_name(*found) == target) return *found;
-  }
+  for (const std::span<const std::string_view> rules : {decomposition_rules(), algebra_rules(), decomposition_helpers()})
+    if (const std::string_view found = detail::find_rule(rules, target, 0); !found.empty()) return found;
   return {};
+}
+DAVIT_INLINE std::string_view find_complex_rule(std::string_view target) noexcept {
+  return detail::find_rule(complex_rules(), target, std::string_view("complex.").size());
 }
 
 }  // namespace davit

@@ -128,7 +128,15 @@ DAVIT_INLINE Item RuleEvaluator::call(std::string_view name, std::vector<NamedIt
   }
   Name full = name.starts_with("aten.") || name.starts_with('$') ? Name::own(name) : concat("aten.", name);
   if (!name.starts_with('$') && full.view().find('.', 5) == std::string_view::npos) full = concat(full, ".default");
-  if (const std::string_view rule = find_decomposition(full); !rule.empty()) {
+  bool complex = false;
+  const auto look = [&](const Item& item) { complex = complex || (is_tensor(item) && is_complex(dtype(item))); };
+  for (const NamedItem& each : arguments) {
+    look(each.item);
+    for (const Item& inner : each.item.items) look(inner);
+  }
+  std::string_view rule = complex ? find_complex_rule(full) : std::string_view{};
+  if (rule.empty()) rule = find_decomposition(full);
+  if (!rule.empty()) {
     const std::size_t end = rule.find_first_of("(=");
     if (rule[end] == '=') return call(rule.substr(end + 2), std::move(arguments));
     if (const std::string_view schema = keeps == nullptr ? std::string_view{} : find_operator(full); !schema.empty()) {

@@ -42,7 +42,9 @@ inline constexpr MetaRow meta_rows[] = {
     // layout, joining, indices, products
     {"permute", 't'}, {"transpose", 't'}, {"t", 't'}, {"unsqueeze", 'u'}, {"squeeze", 'q'}, {"select", 'l'}, {"slice", 'c'}, {"cat", 'j'}, {"stack", 'J'},
     {"diagonal", 'D'}, {"constant_pad_nd", 'P'}, {"gather", 'g'}, {"index_select", 'x'}, {"embedding", 'E'}, {"index", 'X'}, {"mm", 'm'}, {"bmm", 'm'}, {"matmul", 'm'}, {"addmm", 'M'},
-    {"linear", 'L'}};
+    {"linear", 'L'},
+    // complex numbers: of two parts, as pairs, of pairs
+    {"complex", 'z'}, {"polar", 'z'}, {"view_as_real", 'V'}, {"view_as_complex", 'W'}};
 
 [[nodiscard]] inline char meta_kind(std::string_view name) noexcept {
   const std::string_view base = name.substr(0, name.find('.'));
@@ -111,7 +113,7 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
   }
   const auto rank = static_cast<std::int64_t>(m.sizes.size());
   const auto index = [&](const Item& item) { return static_cast<std::size_t>(wrap(item, rank)); };
-  const bool layout = kind == 't' || kind == 'u' || kind == 'q' || kind == 'l' || kind == 'c' || kind == 'e' || kind == 'D';
+  const bool layout = kind == 'V' || kind == 't' || kind == 'u' || kind == 'q' || kind == 'l' || kind == 'c' || kind == 'e' || kind == 'D';
   const bool strided = layout && m.strides.size() == m.sizes.size();
   if (!strided) m.strides.clear();
   switch (kind) {
@@ -127,7 +129,9 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       m.dtype = type;
       break;
     }
-    case 's': break;
+    case 's':
+      if (is_complex(m.dtype) && name.starts_with("abs")) m.dtype = m.dtype == ScalarType::complex128 ? ScalarType::float64 : ScalarType::float32;
+      break;
     case 'i': if (is_integral(m.dtype)) m.dtype = ScalarType::int64; break;
     case 'f': m.dtype = as_float(m.dtype); break;
     case 'k': break;
@@ -357,6 +361,22 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       m.sizes.back() = right.sizes.back();
       break;
     }
+    case 'z':
+      m = broadcast(a);
+      m.dtype = m.dtype == ScalarType::float64 ? ScalarType::complex128 : ScalarType::complex64;
+      break;
+    case 'V':
+      for (Dim& d : m.strides) d = emit.combine(ExprOp::mul, d, {2});
+      if (strided) m.strides.push_back({1});
+      m.sizes.push_back({2});
+      m.dtype = m.dtype == ScalarType::complex128 ? ScalarType::float64 : ScalarType::float32;
+      break;
+    case 'W':
+      if (m.sizes.empty()) return false;
+      m.sizes.pop_back();
+      m.strides.clear();
+      m.dtype = m.dtype == ScalarType::float64 ? ScalarType::complex128 : ScalarType::complex64;
+      break;
     case 'L': m.sizes.back() = meta(at(1)).sizes.front(); break;
     default: return false;
   }

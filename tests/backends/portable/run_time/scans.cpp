@@ -83,14 +83,3 @@ TEST_CASE("portable: where values stand in an ascending line, before or behind e
   CHECK(test.run(scan_ops, "aten.bucketize.Scalar", {EValue(2), line, EValue(false), EValue(true)}) == ErrorCode::ok);
   CHECK(test.values() == Numbers{3});
 }
-
-TEST_CASE("portable: inverses of stacks of matrices; a singular one is numbered") {
-  KernelTest test;
-  const EValue a = test.tensor(ScalarType::float32, {2, 2, 2}, {0, 2, 4, 0, 1, 2, 2, 4});
-  CHECK(test.run(scan_ops, "aten.linalg_inv_ex.default", {a, EValue(false)}, 2) == ErrorCode::ok);
-  const Numbers inverse = test.values();
-  CHECK(Numbers(inverse.begin(), inverse.begin() + 4) == Numbers{0, 0.25, 0.5, 0});
-  CHECK(test.values(1) == Numbers{0, 2});
-  CHECK(test.run(scan_ops, "aten.linalg_inv_ex.default", {a, EValue(true)}, 2) == ErrorCode::invalid_argument);
-  CHECK(test.run(scan_ops, "aten.linalg_inv_ex.default", {test.tensor(ScalarType::float32, {2, 3}, {}), EValue(false)}, 2) == ErrorCode::invalid_shape);
-}

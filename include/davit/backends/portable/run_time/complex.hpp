@@ -20,9 +20,6 @@ namespace detail {
 [[nodiscard]] constexpr ScalarType complex_of(ScalarType type) noexcept {
   return type == ScalarType::float64 || type == ScalarType::complex128 ? ScalarType::complex128 : ScalarType::complex64;
 }
-[[nodiscard]] constexpr bool is_whole_complex(ScalarType type) noexcept {
-  return type == ScalarType::complex64 || type == ScalarType::complex128;
-}
 
 /// Pairs along the last dimension as complex numbers. Source: at::view_as_complex.
 [[nodiscard]] inline ErrorCode view_as_complex(KernelCall& call) {
@@ -55,20 +52,6 @@ namespace detail {
   return call.alias(0, x, sizes, strides);
 }
 
-/// An element of any real or complex dtype; `at` is in elements.
-[[nodiscard]] inline std::complex<double> complex_at(const TensorView& t, std::int64_t at) noexcept {
-  if (t.dtype == ScalarType::complex64) return t.as<std::complex<float>>()[at];
-  if (t.dtype == ScalarType::complex128) return t.as<std::complex<double>>()[at];
-  return element_as<double>(t, at);
-}
-inline void store_complex(const TensorView& t, std::int64_t at, std::complex<double> z) noexcept {
-  if (t.dtype == ScalarType::complex64)
-    t.as<std::complex<float>>()[at] = std::complex<float>(z);
-  else if (t.dtype == ScalarType::complex128)
-    t.as<std::complex<double>>()[at] = z;
-  else
-    (void)kernels::store_element(z.real(), t.dtype, t.element_at(at));
-}
 /// Output 0 = f(a, b) over broadcast operands, computed in double. O(elements).
 [[nodiscard]] inline ErrorCode map_complex(KernelCall& call, ScalarType type, const TensorView& a, const TensorView& b,
                                            std::complex<double> (*f)(std::complex<double>, std::complex<double>)) {

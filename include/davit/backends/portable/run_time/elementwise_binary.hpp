@@ -178,8 +178,10 @@ template <bool Minus>
 [[nodiscard]] inline ErrorCode minimum(KernelCall& call) {
   return number_op<kernels::Minimum>(call);
 }
-[[nodiscard]] inline ErrorCode atan2(KernelCall& call) {
-  return arithmetic(call, Numbers::to_float, kernels::float_loops<kernels::Atan2, 2>);
+
+template <template <class> class F>
+[[nodiscard]] ErrorCode real_pair(KernelCall& call) {
+  return arithmetic(call, Numbers::to_float, kernels::float_loops<F, 2>);
 }
 
 /// clamp with bounds that are numbers, tensors, or absent.
@@ -236,12 +238,12 @@ template <bool Minus>
 }  // namespace detail
 
 inline constexpr auto elementwise_binary_ops = std::to_array<OpRow>({
-    {"aten.add.Scalar", detail::add_scaled<false>, Aliasing::none, true},
-    {"aten.add.Tensor", detail::add_scaled<false>, Aliasing::none, true},
-    {"aten.sub.Scalar", detail::add_scaled<true>, Aliasing::none, true},
-    {"aten.sub.Tensor", detail::add_scaled<true>, Aliasing::none, true},
-    {"aten.mul.Scalar", detail::mul, Aliasing::none, true},
-    {"aten.mul.Tensor", detail::mul, Aliasing::none, true},
+    {"aten.add.Scalar", detail::add_scaled<false>, Aliasing::none, true, true},
+    {"aten.add.Tensor", detail::add_scaled<false>, Aliasing::none, true, true},
+    {"aten.sub.Scalar", detail::add_scaled<true>, Aliasing::none, true, true},
+    {"aten.sub.Tensor", detail::add_scaled<true>, Aliasing::none, true, true},
+    {"aten.mul.Scalar", detail::mul, Aliasing::none, true, true},
+    {"aten.mul.Tensor", detail::mul, Aliasing::none, true, true},
     {"aten.div.Scalar", detail::divide, Aliasing::none, true},
     {"aten.div.Scalar_mode", detail::divide, Aliasing::none, true},
     {"aten.div.Tensor", detail::divide, Aliasing::none, true},
@@ -255,7 +257,10 @@ inline constexpr auto elementwise_binary_ops = std::to_array<OpRow>({
     {"aten.pow.Tensor_Tensor", detail::pow, Aliasing::none, true},
     {"aten.maximum.default", detail::maximum, Aliasing::none, true},
     {"aten.minimum.default", detail::minimum, Aliasing::none, true},
-    {"aten.atan2.default", detail::atan2, Aliasing::none, true},
+    {"aten.atan2.default", detail::real_pair<kernels::Atan2>, Aliasing::none, true},
+    {"aten.copysign.Scalar", detail::real_pair<kernels::CopySign>, Aliasing::none, true},
+    {"aten.copysign.Tensor", detail::real_pair<kernels::CopySign>, Aliasing::none, true},
+    {"aten.hypot.default", detail::real_pair<kernels::Hypot>, Aliasing::none, true},
     {"aten.__lshift__.Scalar", detail::shift<kernels::ShiftLeft>, Aliasing::none, true},
     {"aten.__lshift__.Tensor", detail::shift<kernels::ShiftLeft>, Aliasing::none, true},
     {"aten.bitwise_left_shift.Scalar_Tensor", detail::shift<kernels::ShiftLeft>, Aliasing::none, true},

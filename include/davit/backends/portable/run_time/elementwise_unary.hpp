@@ -7,6 +7,7 @@
 
 #include "davit/backends/portable/run_time/elementwise_binary.hpp"
 #include "davit/kernels/functions.hpp"
+#include "davit/kernels/special_functions.hpp"
 
 namespace davit::portable_kernels {
 
@@ -126,7 +127,7 @@ template <template <class> class F>
 }  // namespace detail
 
 inline constexpr auto elementwise_unary_ops = std::to_array<OpRow>({
-    {"aten.abs.default", detail::absolute},
+    {"aten.abs.default", detail::absolute, Aliasing::none, false, true},
     {"aten.acos.default", detail::real_op<kernels::Acos>},
     {"aten.acosh.default", detail::real_op<kernels::Acosh>},
     {"aten.asin.default", detail::real_op<kernels::Asin>},
@@ -137,8 +138,11 @@ inline constexpr auto elementwise_unary_ops = std::to_array<OpRow>({
     {"aten.ceil.default", detail::rounding<kernels::Ceil>},
     {"aten.cos.default", detail::real_op<kernels::Cos>},
     {"aten.cosh.default", detail::real_op<kernels::Cosh>},
+    {"aten.digamma.default", detail::real_op<kernels::Digamma>},
     {"aten.elu.default", detail::elu},
     {"aten.erf.default", detail::real_op<kernels::Erf>},
+    {"aten.erfc.default", detail::real_op<kernels::Erfc>},
+    {"aten.erfinv.default", detail::real_op<kernels::InverseErf>},
     {"aten.exp.default", detail::real_op<kernels::Exp>},
     {"aten.expm1.default", detail::real_op<kernels::Expm1>},
     {"aten.floor.default", detail::rounding<kernels::Floor>},
@@ -146,9 +150,11 @@ inline constexpr auto elementwise_unary_ops = std::to_array<OpRow>({
     {"aten.hardsigmoid.default", detail::real_op<kernels::Hardsigmoid>},
     {"aten.hardswish.default", detail::real_op<kernels::Hardswish>},
     {"aten.hardtanh.default", detail::hardtanh},
+    {"aten.i0.default", detail::real_op<kernels::BesselI0>},
     {"aten.isinf.default", detail::predicate<kernels::IsInf>},
     {"aten.isnan.default", detail::predicate<kernels::IsNan>},
     {"aten.leaky_relu.default", detail::leaky_relu},
+    {"aten.lgamma.default", detail::real_op<kernels::LogGamma>},
     {"aten.log.default", detail::real_op<kernels::Log>},
     {"aten.log10.default", detail::real_op<kernels::Log10>},
     {"aten.log1p.default", detail::real_op<kernels::Log1p>},
@@ -166,6 +172,7 @@ inline constexpr auto elementwise_unary_ops = std::to_array<OpRow>({
     {"aten.silu.default", detail::real_op<kernels::Silu>},
     {"aten.sin.default", detail::real_op<kernels::Sin>},
     {"aten.sinh.default", detail::real_op<kernels::Sinh>},
+    {"aten.special_erfcx.default", detail::real_op<kernels::ScaledErfc>},
     {"aten.sqrt.default", detail::real_op<kernels::Sqrt>},
     {"aten.square.default", detail::square},
     {"aten.tan.default", detail::real_op<kernels::Tan>},

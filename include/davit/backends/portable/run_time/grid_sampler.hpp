@@ -134,6 +134,56 @@ template <class C>
 
 }  // namespace detail
 
+/// grid_sampler_3d(input (N, C, D, H, W), grid (N, D', H', W', 3), interpolation_mode, padding_mode, align_corners) -> (N, C, D',
+/// H', W'); grid holds (x, y, z) in [-1, 1]; bilinear and nearest. Source: at::grid_sampler_3d.
+[[nodiscard]] inline ErrorCode grid_sampler_3d(KernelCall& call) {
+  const TensorView& input = call.tensor(0);
+  const TensorView& grid = call.tensor(1);
+  const std::int64_t mode = call.integer(2), padding = call.integer(3);
+  if (input.rank != 5 || grid.rank != 5 || grid.size(4) != 3 || grid.size(0) != input.size(0) || input.size(1) == 0 ||
+      input.size(2) == 0 || input.size(3) == 0 || input.size(4) == 0)
+    return call.refuse(ErrorCode::invalid_shape, "grid_sampler_3d: the sizes of input and grid do not fit");
+  if (input.dtype != grid.dtype) return call.refuse(ErrorCode::invalid_dtype, "grid_sampler_3d: input and grid must have the same dtype");
+  if (mode < 0 || mode > 1 || padding < 0 || padding > 2)
+    return call.refuse(ErrorCode::out_of_range, "grid_sampler_3d: no such interpolation or padding mode");
+  const Sizes sizes(std::array{input.size(0), input.size(1), grid.size(1), grid.size(2), grid.size(3)});
+  if (const ErrorCode code = call.make(0, input.dtype, sizes); code != ErrorCode::ok) return code;
+  return dispatch_floating(call, input.dtype, [&]<class C>() {
+    ComputeBuffers<C> buffers(call);
+    const auto in_id = buffers.read(input);
+    const auto grid_id = buffers.read(grid);
+    const auto out_id = buffers.write(0);
+    if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+    std::array<detail::GridAxis<C>, 3> axes;  // z, y, x
+    for (std::size_t d = 0; d < 3; ++d) axes[d] = {input.size(2 + d), static_cast<detail::GridPadding>(padding), call.boolean(4)};
+    const std::int64_t points = grid.size(1) * grid.size(2) * grid.size(3), pixels = axes[0].size * axes[1].size * axes[2].size;
+    const std::int64_t channels = input.size(1);
+    for (std::int64_t i = 0; i < input.size(0) * channels; ++i) {
+      const C* plane = buffers.in(in_id) + i * pixels;
+      for (std::int64_t p = 0; p < points; ++p) {
+        const C* from = buffers.in(grid_id) + (i / channels * points + p) * 3;
+        std::array<C, 3> at;
+        for (std::size_t d = 0; d < 3; ++d) at[d] = axes[d].pad(axes[d].unnormalize(from[2 - d]));
+        C sum{};
+        for (unsigned corner = 0; corner < 8; ++corner) {  // of the cell around it; the nearest element is all of it
+          C share = 1;
+          std::int64_t place = 0;
+          for (std::size_t d = 0; d < 3 && share != 0; ++d) {
+            const bool far = (corner >> d & 1) != 0;
+            const C low = mode == 1 ? std::nearbyint(at[d]) : std::floor(at[d]);
+            const std::int64_t index = axes[d].index(low + static_cast<C>(far ? 1 : 0));
+            share *= index < 0 ? C{} : mode == 1 ? static_cast<C>(far ? 0 : 1) : far ? at[d] - low : 1 - (at[d] - low);
+            place = place * axes[d].size + index;
+          }
+          if (share != 0) sum += share * plane[place];
+        }
+        buffers.out(out_id)[i * points + p] = sum;
+      }
+    }
+    return buffers.finish();
+  });
+}
+
 /// grid_sampler_2d(input (N, C, H, W), grid (N, H', W', 2), interpolation_mode, padding_mode, align_corners) ->
 /// (N, C, H', W'); grid holds (x, y) in [-1, 1]. Source: at::grid_sampler_2d.
 [[nodiscard]] inline ErrorCode grid_sampler_2d(KernelCall& call) {
@@ -159,6 +209,7 @@ template <class C>
 
 inline constexpr auto grid_sampler_ops = std::to_array<OpRow>({
     {"aten.grid_sampler_2d.default", grid_sampler_2d},
+    {"aten.grid_sampler_3d.default", grid_sampler_3d},
 });
 
 }  // namespace davit::portable_kernels

@@ -164,7 +164,7 @@ inline constexpr auto in_place_ops = std::to_array<OpRow>({
     {"aten.silu_.default", in_place<detail::real_op<kernels::Silu>>, Aliasing::may_alias, true},
     {"aten.sub_.Tensor", in_place<detail::add_scaled<true>>, Aliasing::may_alias, true},
     {"aten.tanh_.default", in_place<detail::real_op<kernels::Tanh>>, Aliasing::may_alias, true},
-    {"aten.atan2.out", with_out<detail::atan2, 2>, Aliasing::none, true},
+    {"aten.atan2.out", with_out<detail::real_pair<kernels::Atan2>, 2>, Aliasing::none, true},
     {"aten.resize_.default", resize, Aliasing::may_alias},
 });
 

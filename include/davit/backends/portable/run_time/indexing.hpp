@@ -23,7 +23,7 @@ namespace detail {
   IndexPlan plan;
   if (const ErrorCode code = IndexPlanner(call, x).plan(call.list(1), plan); code != ErrorCode::ok) return code;
   if (const ErrorCode code = call.make(0, x.dtype, plan.result); code != ErrorCode::ok) return code;
-  if (!kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
+  if (!kernels::is_movable(x.dtype)) return ErrorCode::invalid_dtype;
   const TensorView& out = call.output(0);
   for_each_selected_row(plan, strides_of(out),
                         [&](const SelectedRow& row) { row.move(size_of(x.dtype), true, x.data, out.data); });
@@ -87,7 +87,7 @@ void add_converted(const IndexPlan& plan, const TensorView& values, const Tensor
   if (!broadcast(values.sizes(), plan.result, sizes) || !std::ranges::equal(sizes.span(), plan.result.span()))
     return call.refuse(ErrorCode::invalid_shape, "the values do not broadcast to what the indices select");
   if (accumulate) return add_indexed(call, plan, values);
-  if (!kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
+  if (!kernels::is_movable(x.dtype)) return ErrorCode::invalid_dtype;
   for_each_selected_row(plan, broadcast_strides(values, plan.result), [&](const SelectedRow& row) {
     row.move(size_of(x.dtype), false, call.output(0).data, values.data);
   });

@@ -108,7 +108,7 @@ namespace detail {
     (void)sizes.push(size);
   }
   if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
-  if (!kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
+  if (!kernels::is_movable(x.dtype)) return ErrorCode::invalid_dtype;
   // Each dimension walks as two: how often, and where.
   const std::size_t element = size_of(x.dtype);
   const Sizes dense = strides_of(call.output(0));
@@ -137,7 +137,7 @@ namespace detail {
     strides[d] = -x.stride(d);
   }
   if (const ErrorCode code = call.make_like(0, x); code != ErrorCode::ok) return code;
-  if (!kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
+  if (!kernels::is_movable(x.dtype)) return ErrorCode::invalid_dtype;
   kernels::move_elements(size_of(x.dtype), x.sizes(), x.element_at(start), strides, call.output(0).data, call.output(0).strides());
   return ErrorCode::ok;
 }
@@ -148,7 +148,7 @@ namespace detail {
   if (indices.dtype != ScalarType::int64 && indices.dtype != ScalarType::int32)
     return call.refuse(ErrorCode::invalid_dtype, "indices must be int64 or int32");
   if (const ErrorCode code = call.make(0, table.dtype, sizes); code != ErrorCode::ok) return code;
-  if (!kernels::is_real(table.dtype)) return ErrorCode::invalid_dtype;
+  if (!kernels::is_movable(table.dtype)) return ErrorCode::invalid_dtype;
   Sizes inner(table.sizes());
   inner[dim] = 1;
   Sizes out_sizes(table.sizes());

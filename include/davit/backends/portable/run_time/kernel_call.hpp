@@ -217,12 +217,14 @@ using Kernel = ErrorCode (*)(KernelCall&);
 /// Whether an operator's outputs may view an argument's storage instead of having their own.
 enum class Aliasing : std::uint8_t { none, may_alias };
 
-/// One row of the op table: the operator, its kernel, and whether its outputs may be views of its first tensor argument.
+/// One row of the op table: the operator, its kernel, whether its outputs may be views of its first tensor argument, and what
+/// else it takes.
 struct OpRow {
   std::string_view name;
   Kernel kernel = nullptr;
   Aliasing aliasing = Aliasing::none;
   bool takes_numbers = false;  ///< a parameter of type Tensor may be a number; the kernel asks is_tensor
+  bool takes_complex = false;  ///< complex numbers, too
 };
 
 /// An operator that a user adds: its row, and its schema as torch writes it, "ns.op.overload(Tensor x) -> Tensor". A custom

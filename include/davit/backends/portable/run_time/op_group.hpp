@@ -60,4 +60,11 @@ template <std::size_t... N>
   return sorted;
 }
 
+/// A family whose kernels take complex numbers.
+template <std::size_t N>
+[[nodiscard]] consteval std::array<OpRow, N> taking_complex(std::array<OpRow, N> family) {
+  for (OpRow& row : family) row.takes_complex = true;
+  return family;
+}
+
 }  // namespace davit::portable_kernels

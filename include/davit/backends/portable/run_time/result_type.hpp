@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 
@@ -61,13 +62,6 @@ class Operand {
   bool truth_ = false;
 };
 
-/// Writes a tensor's elements, converted to a dtype, to `to` in row-major order.
-[[nodiscard, gnu::noinline]] inline ErrorCode convert_elements(const TensorView& from, ScalarType type, void* to) {
-  Sizes strides(from.sizes());
-  contiguous_strides(from.sizes(), {strides.values.data(), strides.rank});
-  const bool real = kernels::convert_elements(from.sizes(), from.data, from.dtype, from.strides(), to, type, strides);
-  return real ? ErrorCode::ok : ErrorCode::invalid_dtype;
-}
 /// Stores a number as an element of a dtype: floats are truncated for integers, bool is whether it is not zero. False if
 /// the dtype is no real number's.
 [[nodiscard, gnu::noinline]] inline bool store_scalar(const EValue& number, ScalarType type, void* to) noexcept {
@@ -84,4 +78,38 @@ template <class T>
   return value;
 }
 
+[[nodiscard]] constexpr bool is_whole_complex(ScalarType type) noexcept {
+  return type == ScalarType::complex64 || type == ScalarType::complex128;
+}
+/// An element of any real or complex dtype; `at` is in elements.
+[[nodiscard]] inline std::complex<double> complex_at(const TensorView& t, std::int64_t at) noexcept {
+  if (t.dtype == ScalarType::complex64) return t.as<std::complex<float>>()[at];
+  if (t.dtype == ScalarType::complex128) return t.as<std::complex<double>>()[at];
+  return element_as<double>(t, at);
+}
+/// Stores an element; of a real dtype the real part.
+inline void store_complex(const TensorView& t, std::int64_t at, std::complex<double> z) noexcept {
+  if (t.dtype == ScalarType::complex64)
+    t.as<std::complex<float>>()[at] = std::complex<float>(z);
+  else if (t.dtype == ScalarType::complex128)
+    t.as<std::complex<double>>()[at] = z;
+  else
+    (void)kernels::store_element(z.real(), t.dtype, t.element_at(at));
+}
+
+/// Writes a tensor's elements, converted to a dtype, to `to` in row-major order.
+[[nodiscard, gnu::noinline]] inline ErrorCode convert_elements(const TensorView& from, ScalarType type, void* to) {
+  Sizes strides(from.sizes());
+  contiguous_strides(from.sizes(), {strides.values.data(), strides.rank});
+  if (is_whole_complex(from.dtype) || is_whole_complex(type)) {
+    for (const ScalarType each : {from.dtype, type})
+      if (!is_whole_complex(each) && !kernels::is_real(each)) return ErrorCode::invalid_dtype;
+    const TensorView out{to, from.sizes_data, strides.values.data(), from.rank, type};
+    std::int64_t i = 0;
+    if (from.numel() != 0) for_each_index<1>(from.sizes(), {strides_of(from)}, [&](std::int64_t at) { store_complex(out, i++, complex_at(from, at)); });
+    return ErrorCode::ok;
+  }
+  const bool real = kernels::convert_elements(from.sizes(), from.data, from.dtype, from.strides(), to, type, strides);
+  return real ? ErrorCode::ok : ErrorCode::invalid_dtype;
+}
 }  // namespace davit::portable_kernels

@@ -186,53 +186,6 @@ template <bool Largest>
   return search(call, call.tensor(1), call.arg(0), call.boolean(2), call.boolean(3), nullptr);
 }
 
-/// linalg_inv_ex(A, check_errors) -> (inverse, info): of square matrices, by Gauss and Jordan with the largest pivot of each
-/// column. info is the number of the first pivot that is 0, or 0. O(n^3). Source: at::linalg_inv_ex.
-[[nodiscard]] inline ErrorCode inverse(KernelCall& call) {
-  const TensorView& a = call.tensor(0);
-  if (a.rank < 2 || a.size(a.rank - 1) != a.size(a.rank - 2))
-    return call.refuse(ErrorCode::invalid_shape, "the inverse is one of square matrices");
-  if (const ErrorCode code = call.make_like(0, a); code != ErrorCode::ok) return code;
-  if (call.wants(1))
-    if (const ErrorCode code = call.make(1, ScalarType::int32, a.sizes().first(a.rank - 2)); code != ErrorCode::ok) return code;
-  const std::int64_t n = a.size(a.rank - 1);
-  return dispatch_floating(call, a.dtype, [&]<class C>() {
-    ComputeBuffers<C> buffers(call);
-    const auto from_id = buffers.read(a);
-    const auto to_id = buffers.write(0);
-    const auto work_id = buffers.template buffer_of<double>(n * n * 2);
-    if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
-    double* const work = buffers.template at<double>(work_id);  // n rows of 2 n
-    for (std::int64_t m = 0; n != 0 && m < a.numel() / (n * n); ++m) {
-      for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t j = 0; j < 2 * n; ++j)
-          work[i * 2 * n + j] = j < n ? static_cast<double>(buffers.in(from_id)[m * n * n + i * n + j]) : j - n == i;
-      std::int64_t singular = 0;
-      for (std::int64_t k = 0; k < n && singular == 0; ++k) {
-        std::int64_t pivot = k;
-        for (std::int64_t i = k + 1; i < n; ++i)
-          if (std::fabs(work[i * 2 * n + k]) > std::fabs(work[pivot * 2 * n + k])) pivot = i;
-        if (work[pivot * 2 * n + k] == 0) singular = k + 1;
-        for (std::int64_t j = 0; j < 2 * n; ++j) std::swap(work[k * 2 * n + j], work[pivot * 2 * n + j]);
-        const double factor = 1 / work[k * 2 * n + k];
-        for (std::int64_t j = 0; j < 2 * n; ++j) work[k * 2 * n + j] *= factor;
-        for (std::int64_t i = 0; i < n; ++i) {
-          const double times = work[i * 2 * n + k];
-          for (std::int64_t j = 0; i != k && j < 2 * n; ++j) work[i * 2 * n + j] -= times * work[k * 2 * n + j];
-        }
-      }
-      if (singular != 0 && call.boolean(1))
-        return call.refuse(ErrorCode::invalid_argument, "a matrix is singular");
-      for (std::int64_t i = 0; i < n * n; ++i)
-        buffers.out(to_id)[m * n * n + i] = static_cast<C>(work[i / n * 2 * n + n + i % n]);
-      if (call.wants(1)) call.output(1).template as<std::int32_t>()[m] = static_cast<std::int32_t>(singular);
-    }
-    if (n == 0 && call.wants(1))
-      for (std::int64_t m = 0; m < call.output(1).numel(); ++m) call.output(1).template as<std::int32_t>()[m] = 0;
-    return buffers.finish();
-  });
-}
-
 }  // namespace detail
 
 inline constexpr auto scan_ops = std::to_array<OpRow>({
@@ -241,7 +194,6 @@ inline constexpr auto scan_ops = std::to_array<OpRow>({
     {"aten.cummax.default", detail::cumulative_extreme<true>},
     {"aten.cummin.default", detail::cumulative_extreme<false>},
     {"aten.cumprod.default", detail::cumprod},
-    {"aten.linalg_inv_ex.default", detail::inverse},
     {"aten.logcumsumexp.default", detail::logcumsumexp},
     {"aten.searchsorted.Scalar", detail::searchsorted, Aliasing::none, true},
     {"aten.searchsorted.Tensor", detail::searchsorted},

@@ -71,7 +71,7 @@ class IndexAlong {
   }
   /// Moves elements of `self` that the indices name to `other`, or back (not `gathers`). Errors: as for_each.
   [[nodiscard]] ErrorCode move(KernelCall& call, const TensorView& self, const TensorView& other, bool gathers) const {
-    if (!kernels::is_real(self.dtype)) return ErrorCode::invalid_dtype;
+    if (!kernels::is_movable(self.dtype)) return ErrorCode::invalid_dtype;
     if (empty_) return ErrorCode::ok;
     const std::size_t element = size_of(self.dtype);
     Sizes own = dimensioned(self.strides());

@@ -21,7 +21,7 @@ namespace detail {
   if (!std::ranges::equal(source.sizes(), sizes.span()))
     return call.refuse(ErrorCode::invalid_shape, "the source must have the sizes of the part it replaces");
   const ScalarType type = call.tensor(0).dtype;
-  if (!kernels::is_real(type) || !kernels::is_real(source.dtype)) return ErrorCode::invalid_dtype;
+  if (!kernels::is_movable(type) || (type != source.dtype && !(kernels::is_real(type) && kernels::is_real(source.dtype)))) return ErrorCode::invalid_dtype;
   if (const ErrorCode code = copy_out(call, 0, call.tensor(0)); code != ErrorCode::ok) return code;
   (void)kernels::convert_elements(sizes, source.data, source.dtype, source.strides(), call.output(0).element_at(offset), type,
                                   strides);

@@ -22,9 +22,10 @@ namespace davit::portable_kernels {
 
 DAVIT_INLINE OpGroup movement_group() noexcept {
   static constexpr auto ops =
-      sorted_ops(complex_ops, embedding_backward_ops, embedding_bag_ops, indexing_ops, joining_ops, padding_ops, quantized_ops,
-                 roll_ops, scatter_ops, scatter_reduce_ops, slice_scatter_ops, slicing_ops, symbolic_ops,
-                 view_ops);
+      sorted_ops(taking_complex(complex_ops), embedding_backward_ops, embedding_bag_ops, taking_complex(indexing_ops),
+                 taking_complex(joining_ops), taking_complex(padding_ops), quantized_ops, taking_complex(roll_ops),
+                 taking_complex(scatter_ops), scatter_reduce_ops, taking_complex(slice_scatter_ops),
+                 taking_complex(slicing_ops), taking_complex(symbolic_ops), taking_complex(view_ops));
   static_assert(ops.are_distinct(), "an operator stands twice in these families");
   return ops.group();
 }

@@ -4,6 +4,7 @@
 #include "davit/backends/portable/run_time/attention.hpp"
 #include "davit/backends/portable/run_time/convolution.hpp"
 #include "davit/backends/portable/run_time/distance.hpp"
+#include "davit/backends/portable/run_time/linear_algebra.hpp"
 #include "davit/backends/portable/run_time/matmul.hpp"
 #include "davit/backends/portable/run_time/op_group.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
@@ -12,7 +13,7 @@
 namespace davit::portable_kernels {
 
 DAVIT_INLINE OpGroup product_group() noexcept {
-  static constexpr auto ops = sorted_ops(attention_ops, convolution_ops, distance_ops, matmul_ops, recurrent_ops);
+  static constexpr auto ops = sorted_ops(attention_ops, convolution_ops, distance_ops, taking_complex(linear_algebra_ops), matmul_ops, recurrent_ops);
   static_assert(ops.are_distinct(), "an operator stands twice in these families");
   return ops.group();
 }

@@ -9,12 +9,14 @@
 #include "davit/backends/portable/run_time/op_group.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
 #include "davit/backends/portable/run_time/upsample.hpp"
+#include "davit/backends/portable/run_time/vision.hpp"
 
 namespace davit::portable_kernels {
 
 DAVIT_INLINE OpGroup window_group() noexcept {
   static constexpr auto ops =
-      sorted_ops(adaptive_avg_pool_ops, avg_pool_ops, col2im_ops, grid_sampler_ops, max_pool_ops, upsample_ops);
+      sorted_ops(adaptive_avg_pool_ops, avg_pool_ops, col2im_ops, grid_sampler_ops, max_pool_ops, upsample_ops,
+                 vision_ops);
   static_assert(ops.are_distinct(), "an operator stands twice in these families");
   return ops.group();
 }
