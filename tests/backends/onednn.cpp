@@ -159,15 +159,35 @@ TEST_CASE("hardsigmoid and hardswish as they are decomposed, behind convolutions
   }
 }
 
-TEST_CASE("a convolution in channels-last order plus an input that is not") {
-  Net n;
-  const auto w = n.weight("w", {96, 576, 1, 1}, 0.05);
-  const auto w2 = n.weight("w22", {32, 96, 1, 1}, 0.1);
-  const auto x = n.input("x", {1, 576, 3, 3});
-  const auto other = n.input("other", {1, 96, 3, 3});
-  const auto sum = n.add("sum", n.conv("c", x, w, {1, 96, 3, 3}), other, {1, 96, 3, 3});
-  const ExportedProgram program = n.finish({n.conv("c2", sum, w2, {1, 32, 3, 3})});
-  CHECK(faults(program, n.sample()) == "");
+TEST_CASE("a convolution in channels-last order plus an input that is not, or that is broadcast") {
+  const auto check = [](support::Sizes operand) {
+    Net n;
+    const auto w = n.weight("w", {96, 576, 1, 1}, 0.05);
+    const auto w2 = n.weight("w22", {32, 96, 1, 1}, 0.1);
+    const auto x = n.input("x", {2, 576, 3, 3});
+    const auto other = n.input("other", operand);
+    const auto sum = n.add("sum", n.conv("c", x, w, {2, 96, 3, 3}), other, {2, 96, 3, 3});
+    const ExportedProgram program = n.finish({n.conv("c2", sum, w2, {2, 32, 3, 3})});
+    CHECK(faults(program, n.sample()) == "");
+  };
+  check({2, 96, 3, 3});
+  check({2, 96, 1, 1});
+  check({1, 96, 3, 3});
+  check({1, 1, 3, 3});
+  check({2, 1, 1, 1});
+  check({1, 96, 1, 1});
+}
+
+TEST_CASE("two sums, the second with a number per channel, of tensors that end in dimensions of size 1") {
+  const auto check = [](support::Sizes sizes, support::Sizes operand) {
+    Net n;
+    const auto sum = n.add("sum", n.input("x", sizes), n.input("y", sizes), sizes);
+    const ExportedProgram program = n.finish({n.add("again", sum, n.input("z", operand), sizes)});
+    CHECK(faults(program, n.sample()) == "");
+  };
+  check({4, 4, 1}, {1, 4, 1});
+  check({3, 2, 1, 1}, {2, 1, 1});
+  check({4, 4}, {1, 4});
 }
 
 TEST_CASE("NaN and infinities are those of exact kernels, unless they may get lost") {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "davit/backends/onednn/builder.hpp"
@@ -93,18 +94,25 @@ namespace detail {
   return out;
 }
 
-/// Whether the tail's tensors lie as the destination does, or are broadcast: oneDNN 2.6's gemm convolution and matrix
-/// products read them as if they did.
-[[nodiscard]] inline bool operands_fit(const Tail& tail, const MemoryDesc& destination) {
+/// Whether an implementation reads the tail's tensors rightly: those of the destination's sizes lie as that does, or are
+/// row-major as it is. Of those that are broadcast, oneDNN 2.6's "jit:uni" binary misreads a number per channel where the
+/// destination has no other sizes than batch and channels, but more dimensions; its gemm convolution misreads all but numbers
+/// per channel where the destination is not row-major.
+[[nodiscard]] inline bool operands_fit(const Tail& tail, const MemoryDesc& destination, std::string_view implementation) {
+  const Dims full = dims_of(destination);
   return std::ranges::all_of(tail.roles, [&](const Builder::Role& role) {
     const MemoryDesc& md = role.place.md;
-    return dims_of(md) != dims_of(destination) || md == destination || (is_row_major(md) && is_row_major(destination));
+    const Dims dims = dims_of(md);
+    if (dims == full) return md == destination || (is_row_major(md) && is_row_major(destination));
+    const bool per_channel = full.size() > 2 && dims[1] == count_of(dims);
+    if (implementation.find("gemm") != implementation.npos) return per_channel || is_row_major(destination);
+    return implementation != "jit:uni" || !per_channel || dims[1] == 1 || count_of(full) != full[0] * full[1];
   });
 }
 /// Whether the library has a primitive with this tail, that is fast and right.
 template <class PrimitiveDesc>
 [[nodiscard]] bool is_usable(const PrimitiveDesc& pd, const ChainView& chain, const Tail& tail) {
-  return pd && (chain.tail.empty() || !is_reference(pd)) && operands_fit(tail, pd.dst_desc());
+  return pd && (chain.tail.empty() || !is_reference(pd)) && operands_fit(tail, pd.dst_desc(), pd.impl_info_str());
 }
 
 /// Where the primitive writes: over the value that it is added to, or to a new place.
