@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <span>
 #include <string>
@@ -19,6 +21,7 @@
 #include "davit/embed/static_module.hpp"
 #include "davit/formats/npy.hpp"
 #include "davit/formats/pt2.hpp"
+#include "davit/kernels/instruction_set.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/program/graph_builder.hpp"
 #include "davit/runtime/session.hpp"
@@ -37,8 +40,19 @@ Result<formats::EmbeddedProgram> embed_case(const std::string& name) {
                                 {.name = name, .layout = WeightLayout::output_inner, .weights_as_array = true});
 }
 
-/// Runs the model's recorded inputs on the static module and on portable's session: true if all results have the same
-/// bits.
+/// Whether results have the same bits, or are as close as they can be where the session's kernels fuse multiplications with
+/// additions and the static module's do not.
+bool equal_results(const std::array<float, 10>& a, const float* b) {
+  if (kernels::widest_vectors() == kernels::vector_bytes) return std::memcmp(a.data(), b, sizeof a) == 0;
+  float largest = 0, gap = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    largest = std::max(largest, std::fabs(b[i]));
+    gap = std::max(gap, std::fabs(a[i] - b[i]));
+  }
+  return gap <= 1e-6f * largest;
+}
+
+/// Runs the model's recorded inputs on the static module and on portable's session: true if all results are equal.
 template <class Module>
 bool equals_session(const std::string& name) {
   const auto program = formats::read_pt2(test_data("models/" + name + "/program.pt2"));
@@ -58,7 +72,7 @@ bool equals_session(const std::string& name) {
     const TensorView& expected = (*outputs)[0]->tensor();
     std::array<float, 10> scores{};
     REQUIRE(module.forward(std::span<const float, 64>(image->view().template as<float>(), 64), scores).has_value());
-    equal = equal && std::memcmp(scores.data(), expected.data, sizeof scores) == 0;
+    equal = equal && equal_results(scores, expected.as<float>());
   }
   return equal;
 }
@@ -76,7 +90,7 @@ std::string place_of(const Result<formats::EmbeddedProgram>& result) {
 
 }  // namespace
 
-TEST_CASE("digits models give the bits of portable's session") {
+TEST_CASE("digits models give the results of portable's session, the same bits on one instruction set") {
   CHECK(equals_session<MlpBySize>("digits_mlp_b1"));
   CHECK(equals_session<MlpForSpeed>("digits_mlp_b1"));
   CHECK(equals_session<CnnBySize>("digits_cnn_b1"));

@@ -115,9 +115,10 @@ template <FloatVector V>
   detail::take_sign<V>(a < 0.9375f ? a + a * p : 1.0f - e, x, to);
 }
 
-/// y[i] = exp(x[i] - shift), and their sum; `y` may be `x`. For shift >= every x[i]; NaN stays NaN. O(n).
-template <class Sum = double, std::size_t Bytes = vector_bytes, class T>
-[[gnu::always_inline]] inline Sum exp_shifted(const T* x, T shift, T* y, std::int64_t n) noexcept {
+/// y[i] = exp(x[i] - shift), and their sum, on vectors of `Bytes` bytes; `y` may be `x`. For shift >= every x[i]; NaN stays
+/// NaN. O(n).
+template <class Sum, std::size_t Bytes, class T>
+[[gnu::always_inline]] inline Sum exp_shifted_on(const T* x, T shift, T* y, std::int64_t n) noexcept {
   Sum sum = 0;
   std::int64_t i = 0;
   if constexpr (std::is_same_v<T, float> && Bytes >= 16) {
@@ -140,6 +141,12 @@ template <class Sum = double, std::size_t Bytes = vector_bytes, class T>
     sum += static_cast<Sum>(y[i]);
   }
   return sum;
+}
+
+/// The same on the vectors of the translation unit's target.
+template <class Sum = double, class T>
+inline Sum exp_shifted(const T* x, T shift, T* y, std::int64_t n) noexcept {
+  return exp_shifted_on<Sum, vector_bytes>(x, shift, y, n);
 }
 
 }  // namespace davit::kernels

@@ -44,9 +44,10 @@ template <int Power, std::size_t Bytes, class C>
 
 }  // namespace detail
 
-/// The moments of `parts` arrays of `n` elements that lie `step` apart; mean 0 and variance NaN for no elements.
-template <std::size_t Bytes = kernels::vector_bytes, class C>
-[[nodiscard, gnu::always_inline]] inline Moments moments(const C* x, std::int64_t n, std::int64_t parts = 1, std::int64_t step = 0) {
+/// The moments of `parts` arrays of `n` elements that lie `step` apart, on vectors of `Bytes` bytes; mean 0
+/// and variance NaN for no elements.
+template <std::size_t Bytes, class C>
+[[nodiscard, gnu::always_inline]] inline Moments moments_on(const C* x, std::int64_t n, std::int64_t parts, std::int64_t step) {
   const auto count = static_cast<double>(n * parts);
   double sum = 0;
   for (std::int64_t p = 0; p < parts; ++p) sum += detail::sum_of_powers<1, Bytes>(x + p * step, n, 0);
@@ -54,6 +55,12 @@ template <std::size_t Bytes = kernels::vector_bytes, class C>
   double squares = 0;
   for (std::int64_t p = 0; p < parts; ++p) squares += detail::sum_of_powers<2, Bytes>(x + p * step, n, mean);
   return {mean, squares / count};
+}
+
+/// The same on the vectors of the translation unit's target.
+template <class C>
+[[nodiscard]] Moments moments(const C* x, std::int64_t n) {
+  return moments_on<kernels::vector_bytes>(x, n, 1, 0);
 }
 
 }  // namespace davit::portable_kernels

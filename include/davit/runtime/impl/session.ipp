@@ -2,9 +2,10 @@
 #pragma once
 
 #include "davit/core/no_memory.hpp"
-#include "davit/runtime/impl/run_graph.ipp"
 #include "davit/runtime/method_state.hpp"
 #include "davit/runtime/session.hpp"
+
+#include "davit/runtime/impl/run_graph.ipp"
 
 namespace davit {
 

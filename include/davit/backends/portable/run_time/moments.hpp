@@ -30,11 +30,11 @@ template <class F>
   return (a + b) + (c + d);
 }
 
-/// `moments` on the widest vectors.
+/// `moments_on` the widest vectors.
 struct MomentsOf {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static Moments run(const C* x, std::int64_t n, std::int64_t parts, std::int64_t step) {
-    return moments<Bytes>(x, n, parts, step);
+    return moments_on<Bytes>(x, n, parts, step);
   }
 };
 template <class C>

@@ -45,7 +45,7 @@ struct SoftmaxRow {
       for (i = 0; i < n; ++i) out[i] = C{};
       return;
     }
-    const auto factor = static_cast<C>(1.0 / kernels::exp_shifted<double, Bytes>(x, largest, out, n));
+    const auto factor = static_cast<C>(1.0 / kernels::exp_shifted_on<double, Bytes>(x, largest, out, n));
     for (i = 0; i + step <= n; i += step) kernels::vector_at<Bytes>(out + i) = kernels::vector_at<Bytes>(out + i) * factor;
     for (; i < n; ++i) out[i] *= factor;
   }
