@@ -99,6 +99,13 @@ concept SelectsNodes = RuntimeBackend<B> && requires(GraphModuleView graph, Node
   { B::refuses(graph, node) } -> std::same_as<const char*>;
 };
 
+/// A backend that says which regions of a program gain by running on it; those that do not go to the next one. Beside this no
+/// region of nothing but views, copies and arithmetic on sizes goes to any backend before the last that takes it.
+template <class B>
+concept JudgesRegions = RuntimeBackend<B> && requires(GraphModuleView graph, std::span<const NodeId> nodes) {
+  { B::is_worthwhile(graph, nodes) } -> std::same_as<bool>;
+};
+
 /// A preprocess that sees all partitions of a method at once, so that they can share weights: it answers one result per
 /// method, in order, and announces each method to the recorder before asking for its handles.
 template <class P, class B>

@@ -145,7 +145,7 @@ inline constexpr auto growth_rows = std::to_array<GrowthRow>({
     {"div", Growth::quotient},
     {"dropout"},
     {"elu", Growth::largest, true},
-    {"exp", Growth::unknown},
+    {"exp", Growth::unknown, true},
     {"expand"},
     {"flatten"},
     {"floor"},
@@ -168,6 +168,7 @@ inline constexpr auto growth_rows = std::to_array<GrowthRow>({
     {"mish"},
     {"mm", Growth::products},
     {"mul", Growth::product},
+    {"native_group_norm", Growth::layer_norm, true},
     {"native_layer_norm", Growth::layer_norm},
     {"neg"},
     {"permute"},
@@ -195,6 +196,7 @@ inline constexpr auto growth_rows = std::to_array<GrowthRow>({
     {"transpose"},
     {"trunc"},
     {"unsqueeze"},
+    {"upsample_nearest2d"},
     {"view"},
 });
 static_assert(std::ranges::is_sorted(growth_rows, {}, &GrowthRow::operator_name));

@@ -78,6 +78,8 @@ struct xnnpack {
 
   /// nullptr if the backend takes the node, else why not.
   [[nodiscard]] static const char* refuses(GraphModuleView graph, NodeId node) noexcept;
+  /// Regions of nothing but views, copies and arithmetic are left to other backends.
+  [[nodiscard]] static bool is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) noexcept;
 
   /// Errors: unsupported_operator for nodes that `refuses` refuses, not_found for constants that the program does not
   /// hold.

@@ -97,6 +97,17 @@ template <class = void>
   return ViewKind::none;
 }
 
+/// True for operators that compute nothing: views, copies, what puts tensors together or fills one, arithmetic on sizes.
+template <class = void>
+[[nodiscard]] constexpr bool only_moves(std::string_view target) noexcept {
+  if (!target.starts_with("aten.")) return target.starts_with("_operator.");
+  const std::string_view name = target.substr(5, target.rfind('.') - 5);
+  for (const std::string_view one : {"_to_copy", "_unsafe_view", "arange", "cat", "clone", "constant_pad_nd", "copy", "empty", "full", "full_like", "repeat",
+                                     "sym_size", "zeros", "ones"})
+    if (name == one) return true;
+  return view_kind(target) != ViewKind::none;
+}
+
 /// The argument that an operator calls `self`, or its first one; nullptr if that is no value.
 template <class = void>
 [[nodiscard]] constexpr const Argument* self_argument(GraphModuleView graph, const OperatorCall& call) noexcept {

@@ -45,7 +45,7 @@ TEST_CASE("transposed convolutions, and biases of another size") {
         .why;
   };
   CHECK(general(false, {4}) == "");
-  CHECK(general(true, {2}) == "the convolution is transposed");
+  CHECK(general(true, {2}) == "");
   CHECK(general(false, {2}) == "convolution: the bias needs one element per output channel");
 }
 

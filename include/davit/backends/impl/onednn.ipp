@@ -16,6 +16,7 @@
 #include "davit/backends/onednn/refusals.hpp"
 #include "davit/backends/onednn/session.hpp"
 #include "davit/backends/value_checks.hpp"
+#include "davit/backends/region_worth.hpp"
 #include "davit/core/copy_tensor.hpp"
 
 namespace davit {
@@ -52,6 +53,14 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
   const Place& place = code.places[code.arguments[step.arguments.first].place];
   const auto [root, offset] = code.root_of(place);
   std::byte* const at = ws.address(root) + offset;
+  if (step.kind == StepKind::broadcast) {
+    const auto [to_root, to_offset] = code.root_of(code.places[code.arguments[step.arguments.first + 1].place]);
+    const std::int64_t* const sizes = code.dims.data() + step.length;
+    const auto rank = static_cast<std::uint8_t>(step.inner);
+    copy_tensor(TensorView{at, sizes, sizes + rank, rank, ScalarType::float32},
+                TensorView{ws.address(to_root) + to_offset, sizes, sizes + 2 * rank, rank, ScalarType::float32});
+    return dnnl_success;
+  }
   const std::size_t bytes = place.md.get_size();
   if (step.kind == StepKind::zeros) {
     std::memset(at, 0, bytes);
@@ -116,6 +125,9 @@ DAVIT_INLINE bool onednn::is_available() noexcept {
   return works;
 }
 
+DAVIT_INLINE bool onednn::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) noexcept {
+  return computes_more_than_moves(graph, nodes);
+}
 DAVIT_INLINE const char* onednn::refuses(GraphModuleView graph, NodeId node) {
   return is_available() ? onednn_ops::refuses(graph, node) : "oneDNN does not work on this machine";
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
+#include "davit/backends/region_worth.hpp"
 #include "davit/backends/xnnpack.hpp"
 #include "davit/backends/xnnpack/engine_pool.hpp"
 #include "davit/backends/xnnpack/op_table.hpp"
@@ -54,6 +55,9 @@ DAVIT_INLINE bool xnnpack::is_available() noexcept {
   return available;
 }
 
+DAVIT_INLINE bool xnnpack::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) noexcept {
+  return computes_more_than_moves(graph, nodes);
+}
 DAVIT_INLINE const char* xnnpack::refuses(GraphModuleView graph, NodeId node) noexcept {
   return xnnpack_parts::refuses(graph, node);
 }

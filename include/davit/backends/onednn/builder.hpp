@@ -166,6 +166,19 @@ class Builder {
     add_argument({0, to});
     code_.steps.push_back({{}, {first, 1}, handle_, name_, threads_, StepKind::zeros});
   }
+  /// Copies a place in row-major order to another, repeating dimensions of one.
+  void add_broadcast(const Place& from, const Place& to) {
+    const auto first = static_cast<std::uint32_t>(code_.arguments.size());
+    add_argument({0, from});
+    add_argument({1, to});
+    const Dims sizes = dims_of(to.md), own = dims_of(from.md);
+    Dims strides = row_major_strides(own);
+    for (std::size_t d = 0; d < own.size(); ++d)
+      if (own[d] != sizes[d]) strides[d] = 0;
+    const auto at = static_cast<std::int64_t>(code_.dims.size());
+    for (const Dims& list : {sizes, strides, row_major_strides(sizes)}) code_.dims.insert(code_.dims.end(), list.begin(), list.end());
+    code_.steps.push_back({{}, {first, 2}, handle_, name_, threads_, StepKind::broadcast, at, static_cast<std::int64_t>(sizes.size())});
+  }
   /// Looks at what lies in a place, which must have no gaps.
   void add_check(const Place& at, StepKind kind, std::int64_t length = 0, std::int64_t inner = 1) {
     const auto first = static_cast<std::uint32_t>(code_.arguments.size());

@@ -48,6 +48,7 @@ struct StepArgument {
 enum class StepKind : std::uint8_t {
   primitive,
   zeros,             ///< written to the place of the only argument
+  broadcast,         ///< the first argument repeated in the second
   check_values,      ///< of the only argument: all are ordinary, or the partition runs on exact kernels
   check_for_softmax  ///< the same along the lines that softmax takes
 };
@@ -59,8 +60,8 @@ struct Step {
   std::string_view name;
   int threads = 0;  ///< that the primitive was made for
   StepKind kind = StepKind::primitive;
-  std::int64_t length = 0;  ///< check_for_softmax: of a line
-  std::int64_t inner = 1;   ///< check_for_softmax: elements from one of a line to the next
+  std::int64_t length = 0;  ///< check_for_softmax: of a line; broadcast: into Code::dims, sizes, then strides of both
+  std::int64_t inner = 1;   ///< check_for_softmax: elements from one of a line to the next; broadcast: rank
 };
 
 /// What an output of the delegate is.

@@ -7,18 +7,19 @@
 
 namespace davit::onednn_ops {
 
-/// Convolutions of inputs with a batch dimension, none of them transposed.
+/// Convolutions of inputs with a batch dimension.
 [[nodiscard]] inline const char* describe_convolution(const NodeArguments& in, const OpRow&, Operation& op) {
   operators::ConvolutionView view;
   if (const Refusal wrong = operators::read_convolution(in, view)) return wrong.what;
   if (!view.batched) return "the input has no batch dimension";
-  if (view.transposed) return "the convolution is transposed";
-  op.kind = OpKind::convolution;
+  op.kind = view.transposed ? OpKind::deconvolution : OpKind::convolution;
   op.kernel = spatial_dims(view.kernel, view.dims);
   op.strides = spatial_dims(view.stride, view.dims);
   op.dilates = dilation_dims(view.dilation, view.dims);
   op.pad_left = spatial_dims(view.padding, view.dims);
   op.pad_right = spatial_dims(view.padding_end, view.dims);
+  if (view.transposed)
+    for (std::size_t d = 3 - view.dims; d < 3; ++d) op.pad_right[d + view.dims - 3] = view.padding[d] - view.output_padding[d];
   op.groups = view.groups;
   op.inputs = {view.input, view.weight, view.bias};
   return nullptr;

@@ -92,12 +92,23 @@ inline constexpr float minus_zero = -0.0f;
   return "the exponent is neither 1 nor 2";
 }
 
-/// add, sub, mul, div, maximum and minimum of two tensors, or of a tensor and a number.
+[[nodiscard]] inline const char* describe_reciprocal_root(const NodeArguments& in, const OpRow&, Operation& op) {
+  return detail::unary(in, op, {{algorithm::eltwise_sqrt, 0, 0}, {algorithm::eltwise_pow, 1, -1}});
+}
+
+/// add, sub, mul, div, maximum and minimum of two tensors, or of a tensor and a number; a number less a tensor.
 [[nodiscard]] inline const char* describe_binary(const NodeArguments& in, const OpRow&, Operation& op) {
   operators::BinaryView view;
   if (const Refusal wrong = operators::read_binary(in, view)) return wrong.what;
   if (view.alpha != 1) return "alpha is not 1";
-  if (view.left == no_id) return "the first operand is no tensor";
+  if (view.left == no_id) {
+    if (view.function != operators::BinaryFunction::subtract || view.right == no_id) return "the first operand is no tensor";
+    if (sizes_of(in.graph(), view.right) != sizes_of(in.graph(), in.output())) return "the sizes of input and output differ";
+    op.kind = OpKind::eltwise;
+    op.inputs = {view.right};
+    op.functions = {{algorithm::eltwise_linear, -1.0f, static_cast<float>(view.left_number)}};
+    return nullptr;
+  }
   if (view.right == no_id) {
     const double c = view.right_number;
     switch (view.function) {
@@ -127,7 +138,6 @@ inline constexpr float minus_zero = -0.0f;
   op.inputs = {view.left, view.right};
   const bool commutes = op.algorithm != algorithm::binary_sub && op.algorithm != algorithm::binary_div;
   if (count_of(a) != count_of(out) && commutes && count_of(b) == count_of(out)) std::swap(op.inputs[0], op.inputs[1]);
-  if (count_of(sizes_of(in.graph(), op.inputs[0])) != count_of(out)) return "the first operand is broadcast";
   return nullptr;
 }
 

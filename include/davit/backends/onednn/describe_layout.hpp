@@ -21,6 +21,20 @@ namespace davit::onednn_ops {
   return nullptr;
 }
 
+/// aten.expand.
+[[nodiscard]] inline const char* describe_expand(const NodeArguments& in, const OpRow& row, Operation& op) {
+  const ValueId x = in.value({"self", 0});
+  if (x == no_id) return "an operand is no tensor";
+  const Dims from = sizes_of(in.graph(), x), to = sizes_of(in.graph(), in.output());
+  if (count_of(from) == count_of(to)) return describe_view(in, row, op);
+  if (from.size() > to.size()) return "the output does not fit";
+  for (std::size_t d = 0; d < from.size(); ++d)
+    if (const std::int64_t whole = to[to.size() - from.size() + d]; from[d] != 1 && from[d] != whole) return "the output does not fit";
+  op.kind = OpKind::expand;
+  op.inputs = {x};
+  return nullptr;
+}
+
 /// aten.full: a constant that is made when compiling.
 [[nodiscard]] inline const char* describe_fill(const NodeArguments& in, const OpRow&, Operation& op) {
   const std::optional<double> number =

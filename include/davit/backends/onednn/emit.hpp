@@ -18,6 +18,7 @@ namespace detail {
   const Operation& op = *chain.base;
   switch (op.kind) {
     case OpKind::convolution: return emit_convolution(b, chain);
+    case OpKind::deconvolution: emit_deconvolution(b, op); return true;
     case OpKind::linear: return emit_linear(b, chain);
     case OpKind::matmul: return emit_matmul(b, chain);
     case OpKind::binary: return emit_binary(b, chain);
@@ -25,6 +26,9 @@ namespace detail {
     case OpKind::eltwise: emit_eltwise(b, op); return true;
     case OpKind::batch_norm: emit_batch_norm(b, op); return true;
     case OpKind::layer_norm: emit_layer_norm(b, op); return true;
+    case OpKind::group_norm: emit_group_norm(b, op); return true;
+    case OpKind::expand: emit_expand(b, op); return true;
+    case OpKind::resample: emit_resample(b, op); return true;
     case OpKind::softmax: emit_softmax(b, op); return true;
     case OpKind::reduce: emit_reduce(b, op); return true;
     case OpKind::concat: emit_concat(b, op); return true;

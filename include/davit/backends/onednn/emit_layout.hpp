@@ -15,6 +15,18 @@ inline void emit_view(Builder& b, const Operation& op) {
   b.place(op.outputs[0], b.viewed(b.place_of(op.inputs[0]), b.sizes(op.outputs[0])));
 }
 
+/// Repeats what broadcasts: the operand in the sizes `dims`.
+[[nodiscard]] inline Place expanded(Builder& b, const Place& from, Dims own, const Dims& dims) {
+  own.insert(own.begin(), dims.size() - own.size(), 1);
+  const Place source = b.viewed(b.row_major(from), own);
+  const Place to = b.add_scratch(plain(dims));
+  b.add_broadcast(source, to);
+  return to;
+}
+inline void emit_expand(Builder& b, const Operation& op) {
+  b.place(op.outputs[0], expanded(b, b.place_of(op.inputs[0]), b.sizes(op.inputs[0]), b.sizes(op.outputs[0])));
+}
+
 inline void emit_fill(Builder& b, const Operation& op) {
   const MemoryDesc md = plain(b.sizes(op.outputs[0]));
   if (b.trial()) return b.place(op.outputs[0], b.add_scratch(md));

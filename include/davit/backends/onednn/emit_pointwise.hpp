@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "davit/backends/onednn/emit_layout.hpp"
 #include "davit/backends/onednn/tail.hpp"
 
 /// Steps of operations whose layout is that of their source: elementwise, pooling, normalization, softmax, reductions.
@@ -42,7 +43,7 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
   b.place(op.outputs[0], b.viewed(from, b.sizes(op.outputs[0])));
 }
 
-/// With functions as tail. The second operand may be broadcast.
+/// With functions as tail. The second operand may be broadcast; the first is repeated if it is.
 [[nodiscard]] inline bool emit_binary(Builder& b, const ChainView& chain) {
   const Operation& op = *chain.base;
   const Dims dims = b.sizes(op.outputs[0]);
@@ -50,7 +51,9 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
   if (!tail) return false;
   Dims other_dims = b.sizes(op.inputs[1]);
   other_dims.insert(other_dims.begin(), dims.size() - other_dims.size(), 1);
-  const std::optional<Place> first = attempt([&] { return reshaped(b.place_of(op.inputs[0]), dims); });
+  const bool repeats = count_of(b.sizes(op.inputs[0])) != count_of(dims);
+  const std::optional<Place> first =
+      repeats ? std::optional(expanded(b, b.place_of(op.inputs[0]), b.sizes(op.inputs[0]), dims)) : attempt([&] { return reshaped(b.place_of(op.inputs[0]), dims); });
   const std::optional<Place> second = attempt([&] { return reshaped(b.place_of(op.inputs[1]), other_dims); });
   MemoryDesc md = first ? first->md : plain(dims);
   MemoryDesc other_md = second ? second->md : plain(other_dims);
@@ -72,7 +75,7 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
   if (!is_usable(pd, chain, *tail)) return false;
   // over padded blocks oneDNN 2.6 carries post-operations out twice if it writes where it reads
   const bool padded = md.get_size() != plain(dims).get_size();
-  const bool in_place = pd.dst_desc() == md && op.inputs[0] != op.inputs[1] && b.is_last_use(op.inputs[0]) &&
+  const bool in_place = pd.dst_desc() == md && op.inputs[0] != op.inputs[1] && (repeats || b.is_last_use(op.inputs[0])) &&
                         (chain.tail.empty() || !padded);
   const Place source = b.reordered(first ? *first : b.viewed(b.place_of(op.inputs[0]), dims), md);
   const Place other = b.reordered(second ? *second : b.viewed(b.place_of(op.inputs[1]), other_dims), other_md);
@@ -135,6 +138,36 @@ inline void emit_layer_norm(Builder& b, const Operation& op) {
   const Place to = b.add_scratch(plain(dims));
   b.add_step<dnnl::layer_normalization_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}}, roles);
   b.place(op.outputs[0], b.viewed(to, b.sizes(op.outputs[0])));
+}
+
+/// A layer norm of each group, then weight and bias of each channel.
+inline void emit_group_norm(Builder& b, const Operation& op) {
+  const Dims dims = b.sizes(op.inputs[0]);
+  const std::int64_t rows = dims[0] * op.groups, width = count_of(dims) / rows;
+  const auto pd = describe_norm<dnnl::layer_normalization_forward>(b.attributes(), plain({rows, width}), op.epsilon, dnnl::normalization_flags::none);
+  if (!pd) throw dnnl::error(dnnl_unimplemented, "no layer normalization");
+  Place at = b.add_scratch(plain({rows, width}));
+  b.add_step<dnnl::layer_normalization_forward>(pd, {{DNNL_ARG_SRC, b.viewed(b.row_major(b.place_of(op.inputs[0])), {rows, width})}, {DNNL_ARG_DST, at}});
+  const Dims whole{dims[0], dims[1], count_of(dims) / (dims[0] * dims[1])}, channels{1, dims[1], 1};
+  at = b.viewed(at, whole);
+  for (const auto& [v, what] : {std::pair(op.inputs[1], algorithm::binary_mul), std::pair(op.inputs[2], algorithm::binary_add)}) {
+    if (v == no_id) continue;
+    const auto scale = describe<dnnl::binary>(b.attributes(), what, plain(whole), plain(channels), plain(whole));
+    if (!scale) throw dnnl::error(dnnl_unimplemented, "no product by channels");
+    b.add_step<dnnl::binary>(scale, {{DNNL_ARG_SRC_0, at}, {DNNL_ARG_SRC_1, b.parameter(v, channels)}, {DNNL_ARG_DST, at}});
+  }
+  b.place(op.outputs[0], b.viewed(at, dims));
+}
+
+inline void emit_resample(Builder& b, const Operation& op) {
+  const Place& from = b.place_of(op.inputs[0]);
+  auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md)), [&](const MemoryDesc& tried) {
+    return describe<dnnl::resampling_forward>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm, tried, any(b.sizes(op.outputs[0])));
+  });
+  const Place source = b.reordered(from, md);
+  const Place to = b.add_scratch(pd.dst_desc());
+  b.add_step<dnnl::resampling_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}});
+  b.place(op.outputs[0], to);
 }
 
 inline void emit_softmax(Builder& b, const Operation& op) {

@@ -12,6 +12,7 @@ namespace davit::onednn_ops {
 
 enum class OpKind : std::uint8_t {
   convolution,  ///< inputs: source, weight, bias or no_id
+  deconvolution,  ///< a transposed convolution; the same
   linear,       ///< inputs: source, weight, bias or no_id
   matmul,       ///< inputs: a, b
   pool,
@@ -19,11 +20,14 @@ enum class OpKind : std::uint8_t {
   binary,
   batch_norm,  ///< inputs: source, mean, variance, weight or no_id, bias or no_id
   layer_norm,  ///< inputs: source, weight or no_id, bias or no_id
+  group_norm,  ///< the same, in `groups` groups of channels
   softmax,
   reduce,  ///< over the dimensions that are 1 in `kernel`
   concat,
   view,  ///< the same elements, in row-major order, in other sizes
   permute,
+  expand,  ///< dimensions of one, or new ones, repeated
+  resample,  ///< the spatial dimensions in other sizes
   slice,  ///< every output a part of the input along `axis`; `first` and `step` tell which
   pad,    ///< zeros around the input
   fill,   ///< a constant: all elements `epsilon`

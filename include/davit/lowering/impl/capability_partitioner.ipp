@@ -5,6 +5,7 @@
 
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/group_nodes.hpp"
+#include "davit/program/views.hpp"
 
 namespace davit {
 
@@ -66,7 +67,6 @@ class PartitionByCapability {
   /// Sends groups that are too small, too many or not worthwhile on to the next backend; true if there were any.
   [[nodiscard]] bool reject(GraphModuleView graph, const NodeGroups& groups, std::span<const std::uint32_t> order,
                             std::vector<std::uint32_t>& choice, std::vector<NodeRefusal>& refusals) const {
-    if (options_.min_nodes <= 1 && options_.max_partitions == SIZE_MAX && options_.worthwhile == nullptr) return false;
     std::vector<std::vector<NodeId>> members(groups.count());
     for (NodeId n = 0; n < graph.nodes.size(); ++n)
       if (groups.group_of_node[n] != no_id) members[groups.group_of_node[n]].push_back(n);
@@ -77,6 +77,8 @@ class PartitionByCapability {
       if (members[g].size() < options_.min_nodes) verdict[g] = "its group has fewer nodes than the partitioner asks for";
       else if (options_.worthwhile != nullptr && !options_.worthwhile(graph, members[g], order[at]))
         verdict[g] = "its group is not worth a delegate call";
+      else if (!is_worthwhile(graph, members[g], order[at]) && others_take(graph, members[g], order.subspan(at + 1)))
+        verdict[g] = "its group gains nothing by this backend";
     }
     if (options_.max_partitions != SIZE_MAX)
       for (std::uint32_t at = 0; at + 1 < order.size(); ++at) {
@@ -100,6 +102,18 @@ class PartitionByCapability {
       }
     }
     return any;
+  }
+
+  [[nodiscard]] bool is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) const {
+    const auto moves = [&](NodeId n) { return only_moves(graph.target(graph.nodes[n])); };
+    if (std::ranges::all_of(nodes, moves)) return false;
+    return backends_[backend].is_worthwhile == nullptr || backends_[backend].is_worthwhile(graph, nodes);
+  }
+  /// True if each of the nodes has a backend among the later ones.
+  [[nodiscard]] bool others_take(GraphModuleView graph, std::span<const NodeId> nodes, std::span<const std::uint32_t> later) const {
+    return std::ranges::all_of(nodes, [&](NodeId n) {
+      return std::ranges::any_of(later, [&](std::uint32_t b) { return backends_.refuses(b, graph, n) == nullptr; });
+    });
   }
 
   void add_groups(const NodeGroups& groups, std::span<const std::uint32_t> order, PartitionResult& out) const {
