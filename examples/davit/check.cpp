@@ -129,14 +129,18 @@ class Comparison {
   if (!recorded) return failed(recorded.error());
   const Result<SharedBytes> bytes = files.read(recorded->program);
   if (!bytes) return failed(bytes.error());
-  const Result<ExportedProgram> program = formats::read_pt2(*bytes);
+  Result<ExportedProgram> program = formats::read_pt2(*bytes);
   if (!program) return failed(program.error());
   Result<Runner> runner = Runner::lower(*program, lowering);
   if (!runner) return failed(runner.error());
+  program = std::unexpected(Error{});  // what of it nobody needs any more need not stay in memory
   if (lowering.saved) {
-    const Result<std::vector<std::byte>> package = runner->save();
-    if (!package) return failed(package.error());
-    runner = Runner::load(SharedBytes::copy_of(*package), lowering);
+    const fs::path file = fs::temp_directory_path() / ("davit-check-" + std::to_string(getpid()) + ".davit");
+    const Result<void> saved = runner->save(file.string());
+    runner = std::unexpected(Error{});
+    if (saved) runner = Runner::load(file.string(), lowering);
+    fs::remove(file);
+    if (!saved) return failed(saved.error());
     if (!runner) return failed(runner.error());
   }
   std::vector<std::string> failures;

@@ -113,9 +113,6 @@ Result<Runner> Runner::load(const std::string& file, const LoweringChoice& choic
   set_threads(choice.threads);
   return Sessions::start(formats::load_program<Backends>(std::filesystem::path(file)), choice.limits, trace);
 }
-Result<Runner> Runner::load(const SharedBytes& bytes, const LoweringChoice& choice, bool trace) {
-  return Sessions::start(formats::load_program<Backends>(bytes), choice.limits, trace);
-}
 
 Runner::Runner(std::unique_ptr<Sessions> sessions) noexcept : sessions_(std::move(sessions)) {}
 Runner::Runner(Runner&&) noexcept = default;
@@ -129,7 +126,6 @@ Name Runner::plan() const { return sessions_->session.plan(sessions_->index()).r
 Result<void> Runner::save(const std::string& file, bool debug_map) const {
   return formats::save_program(sessions_->session.program(), std::filesystem::path(file), {.debug_map = debug_map});
 }
-Result<std::vector<std::byte>> Runner::save() const { return formats::save_program(sessions_->session.program()); }
 void Runner::record_calls() {
   if (sessions_->tracer != nullptr) sessions_->tracer->record_calls();
 }

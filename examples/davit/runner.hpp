@@ -47,7 +47,6 @@ class Runner {
                                                    bool trace = false, davit::Diagnostics* diagnostics = nullptr);
   /// Loads what save() wrote. Errors: what loading reports.
   [[nodiscard]] static davit::Result<Runner> load(const std::string& file, const LoweringChoice& choice, bool trace = false);
-  [[nodiscard]] static davit::Result<Runner> load(const davit::SharedBytes& bytes, const LoweringChoice& choice, bool trace = false);
   Runner(Runner&&) noexcept;
   Runner& operator=(Runner&&) noexcept;
   ~Runner();
@@ -58,7 +57,6 @@ class Runner {
   /// The memory plan of the last run, in words.
   [[nodiscard]] davit::Name plan() const;
   [[nodiscard]] davit::Result<void> save(const std::string& file, bool debug_map = true) const;
-  [[nodiscard]] davit::Result<std::vector<std::byte>> save() const;
   /// Keeps copies of what the partitions answer from now on; only with `trace`.
   void record_calls();
   /// What they answered since, in order.

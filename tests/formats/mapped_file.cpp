@@ -141,3 +141,23 @@ TEST_CASE("a file is written whole, or what was there stays") {
   CHECK(!formats::write_file("/dev/full", "x"));
   std::filesystem::remove_all(folder);
 }
+
+TEST_CASE("parts are written one behind the other; what is forgotten of a mapping is read again") {
+  const auto file = (std::filesystem::temp_directory_path() / ("davit_parts_" + std::to_string(::getpid()))).string();
+  const std::string text(20'000, 'a');
+  const std::span<const std::byte> parts[] = {std::as_bytes(std::span(text)), {}, std::as_bytes(std::span(std::string_view("end")))};
+  REQUIRE(formats::write_file(file, parts));
+  const auto mapped = formats::map_file(file);
+  REQUIRE(mapped);
+  CHECK(mapped->size() == 20'003);
+  const_cast<std::byte&>(mapped->bytes()[5000]) = std::byte{'x'};  // shows that its page goes
+  formats::forget(mapped->part(0, 4096));
+  CHECK(mapped->bytes()[5000] == std::byte{'x'});
+  formats::forget(*mapped);
+  CHECK(mapped->bytes()[5000] == std::byte{'a'});
+  CHECK(mapped->bytes()[20'002] == std::byte{'d'});
+  const SharedBytes own = SharedBytes::copy_of(mapped->bytes());
+  formats::forget(own);
+  CHECK(own.bytes()[5000] == std::byte{'a'});
+  std::filesystem::remove(file);
+}

@@ -192,3 +192,12 @@ TEST_CASE("what is no package, and sections that do not fit the file, are errors
   moved[1].hash ^= 1;
   CHECK(error_of(with(bytes, header_of(bytes), moved)).what == "its bytes are damaged");
 }
+
+TEST_CASE("the parts of a package are its bytes") {
+  const std::span<const std::byte> segments[] = {first, {}, second};
+  const PackageParts package = package_parts(table, segments, map);
+  Bytes joined;
+  for (const std::span<const std::byte> part : package.parts) joined.insert(joined.end(), part.begin(), part.end());
+  CHECK(joined == sample());
+  CHECK(package.parts[3].data() == first.data());
+}

@@ -45,3 +45,27 @@ TEST_CASE("what was emitted can be taken back, and what nothing needs is left ou
   CHECK(done.nodes.empty());
   CHECK(done.values.size() == program.view().values.size());
 }
+
+TEST_CASE("a size is asked once in a graph, unless what asked was taken back") {
+  const ExportedProgram program = programs::identity({2});
+  GraphEmitter emit(program.graph_module);
+  emit.begin(root_graph);
+  const Item x = Item::of(program.view().args(program.view().root().inputs)[0]);
+  emit.module().exprs.push_back({.op = ExprOp::symbol});
+  const Dim size{2, static_cast<ExprId>(emit.module().exprs.size() - 1)};
+  const auto ask = [&](std::int64_t d) {
+    const NamedItem inputs[] = {{"self", x}, {"dim", Item::integer(d)}};
+    return emit.symbolic("aten.sym_size.int", inputs, ValueKind::sym_int, size).value();
+  };
+  const GraphEmitter::Mark mark = emit.mark();
+  const ValueId first = ask(0);
+  CHECK(ask(0) == first);
+  CHECK(ask(1) != first);
+  CHECK(emit.view().nodes.size() == 2);
+  emit.roll_back(mark);
+  (void)ask(1);
+  CHECK(emit.view().nodes.size() == 1);
+  const ValueId again = ask(0);
+  CHECK(emit.view().nodes.size() == 2);
+  CHECK(ask(0) == again);
+}

@@ -46,6 +46,8 @@ class SharedBytes {
   [[nodiscard]] constexpr std::span<const std::byte> bytes() const noexcept { return bytes_; }
   [[nodiscard]] constexpr const std::byte* data() const noexcept { return bytes_.data(); }
   [[nodiscard]] constexpr std::size_t size() const noexcept { return bytes_.size(); }
+  /// nullptr for static bytes.
+  [[nodiscard]] constexpr const Owner* owner() const noexcept { return owner_; }
   [[nodiscard]] constexpr bool empty() const noexcept { return bytes_.empty(); }
   /// True if the address is that of one of the bytes.
   [[nodiscard]] bool holds(const void* address) const noexcept {

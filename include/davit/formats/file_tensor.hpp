@@ -13,6 +13,7 @@
 #include "davit/core/shared_bytes.hpp"
 #include "davit/core/tensor.hpp"
 #include "davit/formats/load_error.hpp"
+#include "davit/formats/mapped_file.hpp"
 
 namespace davit::formats {
 
@@ -81,6 +82,7 @@ class FileStorages {
   [[nodiscard]] static bool copy(Storage& storage) {
     SharedBytes copied = SharedBytes::copy_of(storage.bytes.bytes());
     if (copied.size() != storage.bytes.size()) return false;
+    forget(storage.bytes);
     storage.bytes = std::move(copied);
     return true;
   }

@@ -16,10 +16,6 @@
 
 namespace davit::formats {
 
-[[nodiscard]] inline std::uint32_t crc32_of(std::span<const std::byte> bytes) noexcept {
-  return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
-
 /// Inflates a raw deflate stream that must give exactly `size` bytes.
 ///
 /// Memory: `size`, which the caller has found plausible. O(size). Errors: corrupt_data, out_of_memory.

@@ -49,7 +49,15 @@ namespace detail {
 [[nodiscard]] std::uint64_t package_hash(std::span<const PackageSection> sections, bool has_debug_map) noexcept;
 }  // namespace detail
 
+/// A package as parts that follow one another; they view what it was made of, and its own head.
+struct PackageParts {
+  std::vector<std::byte> head{};
+  std::vector<std::span<const std::byte>> parts{};
+};
 /// Lays a package out: header, section table, program table, segments, and last the debug map (empty: none). O(size).
+[[nodiscard]] PackageParts package_parts(std::span<const std::byte> table, std::span<const std::span<const std::byte>> segments,
+                                         std::span<const std::byte> debug_map);
+/// The same as one copy.
 [[nodiscard]] std::vector<std::byte> write_package(std::span<const std::byte> table,
                                                    std::span<const std::span<const std::byte>> segments,
                                                    std::span<const std::byte> debug_map);

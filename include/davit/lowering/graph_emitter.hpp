@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -96,7 +98,7 @@ class GraphEmitter {
 
   /// Appends a call of an operator; answers its result, or the list of its results.
   [[nodiscard]] Item call(std::string_view target, std::span<const NamedItem> inputs, std::span<const TensorMeta> outputs, bool many);
-  /// Appends arithmetic on symbolic numbers: "add" of `_operator`, or a full target.
+  /// Appends arithmetic on symbolic numbers, a size for one; answers what the same has answered before in this graph.
   [[nodiscard]] Item symbolic(std::string_view target, std::span<const NamedItem> inputs, ValueKind kind, Dim result);
 
   /// The tables with the nodes appended since the constructor in place of the old ones, without emitted nodes that nothing
@@ -105,10 +107,13 @@ class GraphEmitter {
 
  private:
   [[nodiscard]] Text new_name(std::string_view base) { return tables_.text(concat("d", prefix_, "_", base, "_", names_++)); }
+  /// What tells arithmetic on symbolic numbers apart; empty for other nodes.
+  [[nodiscard]] std::string symbolic_key(const Node& node);
   [[nodiscard]] bool is_original(NodeId n) const noexcept { return kept_[n - old_nodes_] != 0; }
 
   GraphBuilder tables_;
   std::vector<ValueId> ints_;  ///< symbolic ones, in the order of their ids
+  std::map<std::string, ValueId> symbols_;  ///< of the current graph, by their keys
   std::size_t old_nodes_ = 0;
   std::uint64_t prefix_ = 0;   ///< new names begin with "d<prefix>_"
   std::uint64_t names_ = 0;

@@ -8,9 +8,11 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <new>
+#include <span>
 #include <string>
 #include <system_error>
 
@@ -77,22 +79,35 @@ DAVIT_INLINE Result<SharedBytes> map_file(const std::string& path) {
   return SharedBytes({static_cast<const std::byte*>(address), size}, mapping);
 }
 
+DAVIT_INLINE void forget(const SharedBytes& bytes) noexcept {
+  if (bytes.owner() == nullptr || bytes.owner()->release != &detail::Mapping::destroy) return;
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto first = (reinterpret_cast<std::uintptr_t>(bytes.data()) + page - 1) / page * page;
+  const auto last = (reinterpret_cast<std::uintptr_t>(bytes.data()) + bytes.size()) / page * page;
+  if (first < last) (void)::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
 namespace detail {
 
 /// Writes all of the bytes; false with errno set if the system does not take them.
-[[nodiscard]] DAVIT_INLINE bool write_all(int file, std::span<const std::byte> bytes) noexcept {
-  while (!bytes.empty()) {
-    const ::ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
+[[nodiscard]] DAVIT_INLINE bool write_all(int file, std::span<const std::span<const std::byte>> parts) noexcept {
+  for (std::span<const std::byte> bytes : parts)
+    while (!bytes.empty()) {
+      const ::ssize_t written = ::write(file, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return false;
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
   return true;
 }
 
 }  // namespace detail
 
 DAVIT_INLINE Result<void> write_file(const std::string& path, std::span<const std::byte> bytes) {
+  return write_file(path, std::span(&bytes, 1));
+}
+
+DAVIT_INLINE Result<void> write_file(const std::string& path, std::span<const std::span<const std::byte>> parts) {
   const auto fail = [&] {
     return std::unexpected(Error{.code = ErrorCode::io_error, .stage = Stage::save, .where = Name(path),
                                  .what = concat("it cannot be written: ", std::generic_category().message(errno)),
@@ -103,7 +118,7 @@ DAVIT_INLINE Result<void> write_file(const std::string& path, std::span<const st
   if (is_there && S_ISDIR(old.st_mode)) return (errno = EISDIR), fail();
   if (is_there && !S_ISREG(old.st_mode)) {
     const detail::Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (file.number() < 0 || !detail::write_all(file.number(), bytes)) return fail();
+    if (file.number() < 0 || !detail::write_all(file.number(), parts)) return fail();
     return {};
   }
   std::error_code ignored;
@@ -121,7 +136,7 @@ DAVIT_INLINE Result<void> write_file(const std::string& path, std::span<const st
   {
     const detail::Descriptor file(number);
     if (is_there) good = ::fchmod(number, old.st_mode & 07777) == 0 || errno == EPERM;
-    good = good && detail::write_all(number, bytes) && ::fsync(number) == 0;
+    good = good && detail::write_all(number, parts) && ::fsync(number) == 0;
   }
   if (good && std::rename(fresh.c_str(), target.c_str()) == 0) return {};
   const int why = errno;

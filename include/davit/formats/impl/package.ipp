@@ -182,8 +182,12 @@ class PackageReader {
 
 }  // namespace detail
 
-DAVIT_INLINE Result<std::vector<std::byte>> save_program(const LoweredProgram& program, SaveOptions options) {
-  return davit::detail::or_no_memory(Stage::save, [&]() -> Result<std::vector<std::byte>> {
+namespace detail {
+
+/// Calls use(table, segments, debug map) with what a package of the program is made of.
+template <class Use>
+[[nodiscard]] auto with_package(const LoweredProgram& program, SaveOptions options, Use&& use) {
+  return davit::detail::or_no_memory(Stage::save, [&]() -> decltype(use(std::span<const std::byte>(), std::span<const std::span<const std::byte>>(), std::span<const std::byte>())) {
     SegmentWriter segments;
     ByteWriter table;
     table.number(static_cast<std::uint64_t>(program.methods().size()));
@@ -194,20 +198,29 @@ DAVIT_INLINE Result<std::vector<std::byte>> save_program(const LoweredProgram& p
       write_program(table, method.parent, segments);
       table.number(static_cast<std::uint64_t>(method.delegates.size()));
       for (const LoweredDelegate& entry : method.delegates)
-        if (Result<void> written = detail::write_delegate(table, program.backends(), method, entry, segments); !written)
+        if (Result<void> written = write_delegate(table, program.backends(), method, entry, segments); !written)
           return std::unexpected(std::move(written.error()));
     }
     davit::detail::write_tensors(table, program.state(), segments);
-    return write_package(table.written(), segments.segments(),
-                         options.debug_map ? detail::debug_bytes(program.debug_map()) : std::vector<std::byte>{});
+    const std::vector<std::byte> map = options.debug_map ? debug_bytes(program.debug_map()) : std::vector<std::byte>{};
+    return use(table.written(), segments.segments(), std::span<const std::byte>(map));
+  });
+}
+
+}  // namespace detail
+
+DAVIT_INLINE Result<std::vector<std::byte>> save_program(const LoweredProgram& program, SaveOptions options) {
+  return detail::with_package(program, options, [](auto table, auto segments, auto map) -> Result<std::vector<std::byte>> {
+    return write_package(table, segments, map);
   });
 }
 
 DAVIT_INLINE Result<void> save_program(const LoweredProgram& program, const std::string& path, SaveOptions options) {
   return davit::detail::or_no_memory(Stage::save, [&]() -> Result<void> {
-    Result<std::vector<std::byte>> bytes = save_program(program, options);
-    if (!bytes) return std::unexpected(std::move(bytes.error()));
-    return write_file(path, std::span<const std::byte>(*bytes));
+    return detail::with_package(program, options, [&](auto table, auto segments, auto map) -> Result<void> {
+      const PackageParts package = package_parts(table, segments, map);
+      return write_file(path, std::span(package.parts));
+    });
   });
 }
 

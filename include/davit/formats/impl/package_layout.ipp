@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <array>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -29,9 +30,9 @@ DAVIT_INLINE std::uint64_t package_hash(std::span<const PackageSection> sections
 
 }  // namespace detail
 
-DAVIT_INLINE std::vector<std::byte> write_package(std::span<const std::byte> table,
-                                                  std::span<const std::span<const std::byte>> segments,
-                                                  std::span<const std::byte> debug_map) {
+DAVIT_INLINE PackageParts package_parts(std::span<const std::byte> table, std::span<const std::span<const std::byte>> segments,
+                                        std::span<const std::byte> debug_map) {
+  static constexpr std::array<std::byte, package_alignment> zeros{};
   std::vector<std::span<const std::byte>> parts{table};
   parts.insert(parts.end(), segments.begin(), segments.end());
   if (!debug_map.empty()) parts.push_back(debug_map);
@@ -41,10 +42,15 @@ DAVIT_INLINE std::vector<std::byte> write_package(std::span<const std::byte> tab
   std::vector<PackageSection> sections;
   const std::size_t rows =
       segments.size() + 2;  // room for the debug map's row, too: nothing moves where it is stripped
+  PackageParts out;
   std::size_t at = aligned(sizeof(PackageHeader) + rows * sizeof(PackageSection));
+  out.head.resize(at);
+  out.parts.emplace_back();  // the head, once it lies where it stays
   for (const std::span<const std::byte> part : parts) {
     sections.push_back({at, part.size(), content_hash(part)});
-    at = aligned(at + part.size());
+    out.parts.push_back(part);
+    out.parts.push_back(std::span(zeros).first(aligned(part.size()) - part.size()));
+    at += aligned(part.size());
   }
   PackageHeader header{.magic = {},
                        .major = package_major,
@@ -53,11 +59,21 @@ DAVIT_INLINE std::vector<std::byte> write_package(std::span<const std::byte> tab
                        .sections = static_cast<std::uint32_t>(parts.size()),
                        .has_debug_map = debug_map.empty() ? 0u : 1u};
   std::memcpy(header.magic, package_magic, sizeof package_magic);
-  std::vector<std::byte> out(at, std::byte{0});
-  std::memcpy(out.data(), &header, sizeof header);
-  std::memcpy(out.data() + sizeof header, sections.data(), sections.size() * sizeof(PackageSection));
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    if (!parts[i].empty()) std::memcpy(out.data() + sections[i].offset, parts[i].data(), parts[i].size());
+  std::memcpy(out.head.data(), &header, sizeof header);
+  std::memcpy(out.head.data() + sizeof header, sections.data(), sections.size() * sizeof(PackageSection));
+  out.parts.front() = out.head;
+  return out;
+}
+
+DAVIT_INLINE std::vector<std::byte> write_package(std::span<const std::byte> table,
+                                                  std::span<const std::span<const std::byte>> segments,
+                                                  std::span<const std::byte> debug_map) {
+  const PackageParts package = package_parts(table, segments, debug_map);
+  std::size_t size = 0;
+  for (const std::span<const std::byte> part : package.parts) size += part.size();
+  std::vector<std::byte> out;
+  out.reserve(size);
+  for (const std::span<const std::byte> part : package.parts) out.insert(out.end(), part.begin(), part.end());
   return out;
 }
 

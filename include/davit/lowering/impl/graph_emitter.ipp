@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
+#include <utility>
 
 #include "davit/lowering/graph_emitter.hpp"
 
@@ -24,6 +26,7 @@ DAVIT_INLINE GraphEmitter::GraphEmitter(const GraphModule& from) : old_nodes_(fr
 
 DAVIT_INLINE void GraphEmitter::begin(GraphId id) {
   graph = id;
+  symbols_.clear();
   module().graphs[id].nodes = {static_cast<std::uint32_t>(module().nodes.size()), 0};
 }
 DAVIT_INLINE NodeId GraphEmitter::append(const Node& node, bool kept) {
@@ -34,6 +37,7 @@ DAVIT_INLINE NodeId GraphEmitter::append(const Node& node, bool kept) {
     view().for_each_value(output, [&](ValueId v) { module().values[v].producer = id; });
   ++module().graphs[graph].nodes.count;
   kept_.push_back(kept ? 1 : 0);
+  if (std::string key = symbolic_key(node); !key.empty() && node.outputs.count == 1) symbols_.emplace(std::move(key), view().outputs(node)[0].value());
   return id;
 }
 
@@ -51,6 +55,7 @@ DAVIT_INLINE void GraphEmitter::roll_back(const Mark& to) {
   m.nodes.resize(to.nodes);
   kept_.resize(to.nodes - old_nodes_);
   while (!ints_.empty() && ints_.back() >= to.values) ints_.pop_back();
+  std::erase_if(symbols_, [&](const auto& each) { return each.second >= to.values; });
 }
 
 DAVIT_INLINE Dim GraphEmitter::combine(ExprOp op, Dim a, Dim b) {
@@ -176,9 +181,28 @@ DAVIT_INLINE Item GraphEmitter::symbolic(std::string_view target, std::span<cons
     arguments.push_back(argument(input.item));
     arguments.back().name = intern(input.name);
   }
+  Node node{.target = intern(target), .inputs = list(arguments), .outputs = {}, .metadata = metadata};
+  if (const auto known = symbols_.find(symbolic_key(node)); known != symbols_.end()) {
+    const Value& value = module().values[known->second];  // unless it has become another value of the program
+    if (value.kind == kind && value.producer < module().nodes.size() && view().outputs(module().nodes[value.producer])[0].value() == known->second)
+      return Item::of(GraphBuilder::value(known->second));
+  }
   const Argument out = GraphBuilder::value(declare({.constant = result.value, .expr = result.expr, .kind = kind}, "sym"));
-  append({.target = intern(target), .inputs = list(arguments), .outputs = list({&out, 1}), .metadata = metadata}, false);
+  node.outputs = list({&out, 1});
+  append(node, false);
   return Item::of(out);
+}
+
+DAVIT_INLINE std::string GraphEmitter::symbolic_key(const Node& node) {
+  const std::string_view target = view().target(node);
+  if (target != "aten.sym_size.int" && !target.starts_with("_operator.")) return {};
+  std::string key(target);
+  for (const Argument& a : view().inputs(node)) {
+    if (a.is_list()) return {};
+    key += ' ';
+    key += std::to_string(static_cast<int>(a.kind)) + ':' + std::to_string(a.payload);
+  }
+  return key;
 }
 
 DAVIT_INLINE GraphModule GraphEmitter::finish() {

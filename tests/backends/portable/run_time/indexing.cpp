@@ -159,3 +159,18 @@ TEST_CASE("masked_scatter: the source's elements in order") {
   CHECK(scatter(t.grid, t.ints({4}, {1, 0, 0, 0}), source) == ErrorCode::invalid_dtype);
   CHECK(scatter(t.ints({1}, {1}), t.mask({1}, {1}), source) == ErrorCode::invalid_dtype);
 }
+
+TEST_CASE("portable: elements where a mask is true, both broadcast") {
+  Indexing test;
+  const EValue x = test.tensor(f32, {2, 3}, {1, 2, 3, 4, 5, 6});
+  const EValue row = test.tensor(b8, {3}, {1, 0, 1});
+  CHECK(test.run(indexing_ops, "aten.masked_select.default", {x, row}) == ErrorCode::ok);
+  CHECK(test.values() == Numbers{1, 3, 4, 6});
+  const EValue column = test.tensor(b8, {2, 1}, {0, 1});
+  CHECK(test.run(indexing_ops, "aten.masked_select.default", {test.view(x, {3}, {2}), column}) == ErrorCode::ok);
+  CHECK(test.values() == Numbers{1, 3, 5});
+  CHECK(test.run(indexing_ops, "aten.masked_select.default", {x, test.tensor(b8, {1}, {0})}) == ErrorCode::ok);
+  CHECK(test.sizes() == Integers{0});
+  CHECK(test.run(indexing_ops, "aten.masked_select.default", {x, test.tensor(ScalarType::uint8, {3}, {1, 0, 1})}) == ErrorCode::invalid_dtype);
+  CHECK(test.run(indexing_ops, "aten.masked_select.default", {x, test.tensor(b8, {4}, {})}) == ErrorCode::invalid_shape);
+}

@@ -50,3 +50,23 @@ TEST_CASE("portable: what a kernel takes beside the plan has a limit") {
   CHECK(memory.block(700) != nullptr);
   CHECK(memory.block(SIZE_MAX - 64) == nullptr);
 }
+
+TEST_CASE("portable: windows of a dimension are views that overlap") {
+  KernelTest test;
+  const EValue x = test.tensor(ScalarType::float32, {2, 4}, {0, 1, 2, 3, 4, 5, 6, 7});
+  const auto unfold = [&](std::int64_t dim, std::int64_t size, std::int64_t step) {
+    return test.run(view_ops, "aten.unfold.default", {x, EValue(dim), EValue(size), EValue(step)});
+  };
+  CHECK(unfold(-1, 2, 1) == ErrorCode::ok);
+  CHECK(test.sizes(0) == Integers{2, 3, 2});
+  CHECK(test.values(0) == Numbers{0, 1, 1, 2, 2, 3, 4, 5, 5, 6, 6, 7});
+  CHECK(test.outputs[0].tensor().data == x.tensor().data);
+  CHECK(unfold(0, 2, 5) == ErrorCode::ok);
+  CHECK(test.sizes(0) == Integers{1, 4, 2});
+  CHECK(test.values(0) == Numbers{0, 4, 1, 5, 2, 6, 3, 7});
+  CHECK(unfold(1, 0, INT64_MAX) == ErrorCode::ok);
+  CHECK(test.sizes(0) == Integers{2, 1, 0});
+  CHECK(unfold(1, 5, 1) == ErrorCode::invalid_argument);
+  CHECK(unfold(1, 1, 0) == ErrorCode::invalid_argument);
+  CHECK(unfold(2, 1, 1) == ErrorCode::out_of_range);
+}

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
-#include <limits>
 #include <utility>
 
 /// Factors of one dense matrix, row by row, of doubles or complex doubles.
