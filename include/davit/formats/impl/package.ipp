@@ -216,11 +216,9 @@ DAVIT_INLINE Result<std::vector<std::byte>> save_program(const LoweredProgram& p
 }
 
 DAVIT_INLINE Result<void> save_program(const LoweredProgram& program, const std::string& path, SaveOptions options) {
-  return davit::detail::or_no_memory(Stage::save, [&]() -> Result<void> {
-    return detail::with_package(program, options, [&](auto table, auto segments, auto map) -> Result<void> {
-      const PackageParts package = package_parts(table, segments, map);
-      return write_file(path, std::span(package.parts));
-    });
+  return detail::with_package(program, options, [&](auto table, auto segments, auto map) -> Result<void> {
+    const PackageParts package = package_parts(table, segments, map);
+    return write_file(path, std::span(package.parts));
   });
 }
 
