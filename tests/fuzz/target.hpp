@@ -35,7 +35,9 @@ inline void check(const Error& error) {
 inline struct Slowest {
   double milliseconds = 0;
   std::size_t bytes = 0;
-  ~Slowest() { std::fprintf(stderr, "stat::slowest_ms: %.0f\nstat::slowest_bytes: %zu\n", milliseconds, bytes); }
+  ~Slowest() {
+    if (bytes != 0) std::fprintf(stderr, "stat::slowest_ms: %.0f\nstat::slowest_bytes: %zu\n", milliseconds, bytes);
+  }
 } slowest;
 
 /// A libFuzzer target; a program has several, and its name says which.
@@ -60,7 +62,7 @@ inline int run_chosen(const std::uint8_t* data, std::size_t size) {
   const std::clock_t start = std::clock();
   chosen->run(bytes);
   const double took = 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-  if (took > slowest.milliseconds) slowest.milliseconds = took, slowest.bytes = size;
+  if (took >= slowest.milliseconds) slowest.milliseconds = took, slowest.bytes = size;
   require(took <= (size > 100'000 ? static_cast<double>(size) / 100 : 1000));
   return 0;
 }
