@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
 
 #include "davit/kernels/vectors.hpp"
 
@@ -12,7 +14,8 @@
 /// the kernel calls is always inlined, too, or it is compiled for the translation unit's target and may not see vectors.
 ///
 /// AVX2 and AVX-512 come with fused multiply-add, so that results differ from one machine to another in their last places.
-/// With DAVIT_ONE_INSTRUCTION_SET defined, kernels run as they are compiled: the same bits on every machine.
+/// With DAVIT_ONE_INSTRUCTION_SET defined in every file, kernels run as they are compiled: the same bits on every machine, where
+/// the C library's functions give them.
 #if defined(__x86_64__) && __STDC_HOSTED__ && !defined(DAVIT_ONE_INSTRUCTION_SET) && !defined(__AVX512F__)
 #define DAVIT_WIDER_VECTORS 1
 #else

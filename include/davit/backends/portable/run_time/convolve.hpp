@@ -129,8 +129,7 @@ struct ConvolutionPlan {
       unpadded = unpadded && m.stride[d] == 1 && m.image[d] == m.places[d] + (m.kernel[d] - 1) * m.dilation[d] && m.padding[d] == 0;
     plan.depthwise = std::is_floating_point_v<C> && m.group_channels() == 1 && m.group_filters() <= 2;
     PaddedImage image(m, 0, m.places[1]);
-    for (std::size_t d = 0; d < 3; ++d)  // not where padding prevails
-      if (image.sizes[d] > 2 * m.places[d] + 16 || image.phases[d] > m.image[d]) return plan;
+    if (!image.pays(m)) return plan;
     if (!plan.depthwise && 2 * image.columns() > 3 * volume(m.places) + 64) return plan;
     if (!plan.depthwise && m.batch > 1 && volume(m.places) < 64) return plan;
     plan.padded = true;

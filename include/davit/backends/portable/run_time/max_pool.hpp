@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
+#include "davit/backends/portable/run_time/convolve.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/pool_window.hpp"
 
@@ -46,8 +48,58 @@ void max_pool_plane(const PoolWindow& w, const C* plane, C lowest, C* out, std::
   });
 }
 
+/// out[i] = the largest of image[offsets[k] + i], for n elements rounded up to a vector; a NaN wins.
+struct LargestOfTaps {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(const std::int64_t* offsets, std::int64_t taps, const C* image, C* out, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; i += kernels::lanes<C, Bytes>) {
+      kernels::Vector<C, Bytes> largest = kernels::vector_at<Bytes>(image + offsets[0] + i);
+      for (std::int64_t k = 1; k < taps; ++k) {
+        const kernels::Vector<C, Bytes> v = kernels::vector_at<Bytes>(image + offsets[k] + i);
+        largest = v > largest ? v : largest;
+        largest = v != v ? v : largest;
+      }
+      kernels::vector_at<Bytes>(out + i) = largest;
+    }
+  }
+};
+
+/// A window as a filter of one channel.
+[[nodiscard]] inline ConvolutionMap as_filter(const PoolWindow& w) noexcept {
+  return {.batch = 1, .channels = 1, .filters = 1, .image = w.in, .places = w.out, .kernel = w.kernel, .stride = w.stride,
+          .padding = w.padding, .dilation = w.dilation};
+}
+
+/// The largest elements alone, plane after plane in a padded copy.
+template <class C>
+[[nodiscard]] ErrorCode compute_max_pool_padded(KernelCall& call, const PoolWindow& w) {
+  const ConvolutionMap map = as_filter(w);
+  const PaddedImage padded(map, 0, w.out[1]);
+  ComputeBuffers<C> buffers(call);
+  const auto input = buffers.read(call.tensor(0));
+  const auto out = buffers.write(0);
+  const auto offsets_id = buffers.template buffer_of<std::int64_t>(map.taps());
+  const auto image_id = buffers.buffer(padded.count() + beyond);
+  const auto aside_id = buffers.buffer(padded.columns() + beyond);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  auto* const offsets = buffers.template at<std::int64_t>(offsets_id);
+  C* const image = buffers.out(image_id);
+  C* const aside = buffers.out(aside_id);
+  tap_offsets(map, padded, map.taps(), offsets);
+  std::fill_n(image, padded.count() + beyond, -std::numeric_limits<C>::infinity());
+  for (std::int64_t p = 0; p < w.planes; ++p) {
+    padded.fill(map, buffers.in(input) + p * volume(w.in), 1, image);
+    kernels::run_widest_for<C, LargestOfTaps>(static_cast<const std::int64_t*>(offsets), map.taps(), static_cast<const C*>(image), aside,
+                                              padded.columns());
+    padded.take_places(map, static_cast<const C*>(aside), 0, padded.columns(), buffers.out(out) + p * volume(w.out));
+  }
+  return buffers.finish();
+}
+
 template <class C>
 [[nodiscard]] ErrorCode compute_max_pool(KernelCall& call, const PoolWindow& w, bool with_indices) {
+  if constexpr (std::is_floating_point_v<C>)
+    if (!with_indices && volume(w.out) > 0 && PaddedImage(as_filter(w), 0, w.out[1]).pays(as_filter(w))) return compute_max_pool_padded<C>(call, w);
   ComputeBuffers<C> buffers(call);
   const auto input = buffers.read(call.tensor(0));
   const auto out = buffers.write(0);

@@ -80,6 +80,12 @@ struct PaddedImage {
   [[nodiscard]] bool dense() const noexcept {
     return sizes[2] == places[2] && (sizes[1] == places[1] || places[0] == 1);
   }
+  /// False where padding or what lies between the places prevails.
+  [[nodiscard]] bool pays(const ConvolutionMap& m) const noexcept {
+    for (std::size_t d = 0; d < 3; ++d)
+      if (sizes[d] > 2 * places[d] + 16 || phases[d] > m.image[d]) return false;
+    return true;
+  }
   [[nodiscard]] std::int64_t offset(const ConvolutionMap& m, const Spatial& tap) const noexcept {
     std::int64_t phase = 0;
     std::int64_t at = 0;
