@@ -30,7 +30,7 @@ Texts left(const ExportedProgram& program) {
   const DecomposeOptions portable_takes{.backends = BackendList<portable>::tables()};
   const std::optional<ExportedProgram> made = simplified(program, &portable_takes, true);
   if (!made) return targets(program);
-  CHECK(verify(*made).empty());
+  CHECK(verify(*made, {.allow_unknown_operators = true}).empty());
   CHECK(!made->view().graphs.empty());
   return targets(*made);
 }
@@ -47,7 +47,7 @@ TEST_CASE("a chain of views is one, and none if it ends in the sizes that it beg
   const auto other = n.op("aten.view.default", "other", {6, 4}, {{"self", n.v(copy)}, {"size", n.ints({6, 4})}});
   const auto a = n.relu("a", back, {2, 3, 4});
   const auto b = n.relu("b", other, {6, 4});
-  CHECK(left(n.finish({a, b})) == Texts{"aten.relu.default", "aten.view.default", "aten.relu.default"});
+  CHECK(left(n.finish({a, b})) == Texts{"aten.view.default", "aten.relu.default", "aten.relu.default"});
 }
 
 TEST_CASE("transposes are joined; what moves only dimensions of one is a view") {
@@ -58,7 +58,7 @@ TEST_CASE("transposes are joined; what moves only dimensions of one is a view") 
   const auto r = n.op("aten.permute.default", "r", {2, 1, 3}, {{"self", n.v(q)}, {"dims", n.ints({0, 2, 1})}});
   const auto y = n.relu("y", q, {2, 3, 1});
   const auto z = n.relu("z", r, {2, 1, 3});
-  CHECK(left(n.finish({y, z})) == Texts{"aten.relu.default", "aten.view.default", "aten.relu.default"});
+  CHECK(left(n.finish({y, z})) == Texts{"aten.view.default", "aten.relu.default", "aten.relu.default"});
 }
 
 TEST_CASE("outputs keep their storage: a copy of an input stays a copy, a view of the copy too") {

@@ -36,9 +36,9 @@ class PartitionSession;
 /// NaN and infinities are torch's. oneDNN's relu, clamp, maximum, pooling, softmax and Winograd convolutions lose some; so
 /// inputs are looked at before they reach one, and results in between that may have overflowed. A run that meets a NaN, an
 /// infinity or a magnitude above 1e9 there is done again by the portable backend's kernels: slower, and with heap memory the
-/// first time. Infinities that masks put into softmax are ordinary. Looking costs about 0.2 % of a convolutional network;
-/// `fast_math` gives it up. Sums are taken in another order than torch's. Left to other backends: log and log_softmax, for oneDNN's are off by 1e-6 where the exact result is near 0, and exp, for its
-/// exp of a NaN is infinite.
+/// first time. Infinities that masks put into softmax are ordinary. `fast_math` gives the looking up; benchmarks/forms.cpp
+/// measures what it costs a model. Sums are taken in another order than torch's. Left to other backends: log and log_softmax,
+/// for oneDNN's are off by 1e-6 where the exact result is near 0.
 struct onednn {
   static constexpr std::string_view name = "onednn";
   static constexpr bool never_views_inputs = true;  ///< where an output has a destination

@@ -8,3 +8,4 @@
 #include "davit/lowering/impl/rule_language.ipp"
 #include "davit/lowering/impl/rule_metas.ipp"
 #include "davit/lowering/impl/simplify.ipp"
+#include "davit/lowering/impl/simplify_composites.ipp"

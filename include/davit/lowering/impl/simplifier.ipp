@@ -23,7 +23,7 @@ namespace davit::detail {
 /// Operators that draw random numbers: neither moved nor left out.
 [[nodiscard]] DAVIT_INLINE bool draws(std::string_view target) noexcept {
   for (const std::string_view name : {"aten.rand", "aten.bernoulli", "aten.normal", "aten.multinomial", "aten.native_dropout", "aten.dropout",
-                                      "aten.empty", "aten.poisson", "aten.rrelu", "aten.uniform", "aten.alpha_dropout", "aten.feature_"})
+                                      "aten.cauchy", "aten.empty", "aten.exponential", "aten.geometric", "aten.log_normal", "aten.poisson", "aten.rrelu", "aten.uniform", "aten.alpha_dropout", "aten.feature_"})
     if (target.starts_with(name)) return true;
   return false;
 }

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "davit/lowering/impl/simplifier.ipp"
+
+/// The rules of operators that are whole again.
+namespace davit::detail {
+
+// -- products ---------------------------------------------------------------------------------------------------------
+
+/// The matrix whose transpose a value is; no_id if it is none.
+DAVIT_INLINE ValueId Simplifier::untransposed(ValueId v) {
+  if (v == no_id || sizes(v).size() != 2) return no_id;
+  const NodeId n = value(v).producer;
+  if (n == no_id || n < from_.nodes.size()) return no_id;
+  const Node& made = emit_.module().nodes[n];
+  const ViewKind kind = view_kind(view().target(made));
+  if (kind != ViewKind::permute && kind != ViewKind::transpose) return no_id;
+  const std::vector<std::int64_t> from = permutation(view().target(made), view().inputs(made));
+  return from == std::vector<std::int64_t>{1, 0} ? argument(n, 0) : no_id;
+}
+
+DAVIT_INLINE bool Simplifier::product(std::string_view target, const Node& node, ValueId out) {
+  const auto tensor = [](ValueId v) { return Item::of(GraphBuilder::value(v)); };
+  const std::span<const Argument> inputs = view().inputs(node);
+  const auto value_at = [&](std::size_t i) { return i < inputs.size() && inputs[i].is_value() ? inputs[i].value() : no_id; };
+  if (target == "aten.addmm.default") {
+    const ValueId bias = value_at(0), x = value_at(1), weight = untransposed(value_at(2));
+    if (inputs.size() != 3 || weight == no_id || x == no_id || bias == no_id || sizes(bias).size() != 1 || !same(sizes(bias)[0], sizes(out)[1])) return false;
+    const NamedItem arguments[] = {{"input", tensor(x)}, {"weight", tensor(weight)}, {"bias", tensor(bias)}};
+    return compose(node, "aten.linear.default", arguments);
+  }
+  const ValueId a = value_at(0), b = value_at(1);
+  if (a == no_id || b == no_id) return false;
+  if (target == "aten.bmm.default") {
+    const ValueId one = before(stripped(b), "aten.expand.default");  // one matrix for all
+    return batched(node, a, one != b && sizes(one).size() == 2 && same(sizes(one), sizes(b).last(2)) ? one : b, out);
+  }
+  if (target == "aten.matmul.default") return batched(node, a, b, out);
+  const ValueId weight = untransposed(b);
+  if (weight == no_id) return false;
+  const NamedItem arguments[] = {{"input", tensor(a)}, {"weight", tensor(weight)}};
+  return compose(node, "aten.linear.default", arguments);
+}
+
+/// A product of any ranks: by a constant, an attention's last, or as it is.
+DAVIT_INLINE bool Simplifier::batched(const Node& node, ValueId a, ValueId b, ValueId out) {
+  const auto tensor = [](ValueId v) { return Item::of(GraphBuilder::value(v)); };
+  if (const ValueId weight = untransposed(b); weight != no_id && sizes(a).size() == sizes(out).size() && sizes(a).size() > 1) {
+    const NamedItem arguments[] = {{"input", tensor(a)}, {"weight", tensor(weight)}};
+    return compose(node, "aten.linear.default", arguments);
+  }
+  if (attention(node, a, b)) return true;
+  const std::span<const Argument> inputs = view().inputs(node);
+  const std::string_view target = view().target(node);
+  if ((target == "aten.bmm.default" || target == "aten.matmul.default") && inputs[0].value() == a && inputs[1].value() == b) return false;
+  const NamedItem arguments[] = {{"self", tensor(a)}, {"other", tensor(b)}};
+  return compose(node, "aten.matmul.default", arguments);
+}
+
+/// softmax(q f (k f)^T + mask) v, where rows of which nothing is left are zero.
+/// Source: torch's _scaled_dot_product_attention_math.
+DAVIT_INLINE bool Simplifier::attention(const Node& node, ValueId p, ValueId v) {
+  const NodeId softmax = maker(p, "aten._safe_softmax.default");
+  if (softmax == no_id || !used_once(p) || sizes(p).size() < sizes(v).size()) return false;
+  ValueId scores = argument(softmax, 0), mask = no_id;
+  if (const NodeId sum = maker(scores, "aten.add.Tensor"); sum != no_id) {
+    mask = argument(sum, 1);
+    scores = argument(sum, 0);
+    if (mask == no_id || value(mask).dtype != value(scores).dtype || view().inputs(emit_.module().nodes[sum]).size() != 2) return false;
+  }
+  NodeId n = maker(scores, "aten.matmul.default");
+  if (n == no_id) n = maker(scores, "aten.bmm.default");
+  if (n == no_id) return false;
+  double factor = 1;
+  const auto scaled = [&](ValueId x) {
+    const NodeId by = maker(x, "aten.mul.Scalar");
+    double f = 0;
+    if (by == no_id || !operators::NodeArguments::read_number(view().inputs(emit_.module().nodes[by])[1], f)) return no_id;
+    factor *= f;
+    return argument(by, 0);
+  };
+  const ValueId q = scaled(argument(n, 0)), k = scaled(argument(n, 1));
+  if (q == no_id || k == no_id || sizes(q).size() != sizes(k).size()) return false;
+  if (sizes(v).size() < sizes(p).size()) {
+    TensorMeta meta{.dtype = value(v).dtype, .sizes = std::vector<Dim>(sizes(p).size() - sizes(v).size(), Dim{1})};
+    meta.sizes.insert(meta.sizes.end(), sizes(v).begin(), sizes(v).end());
+    v = reshaped(v, meta);
+  }
+  if (v == no_id || sizes(q).size() != sizes(v).size()) return false;
+  const std::size_t rank = sizes(k).size();
+  std::vector<Item> dims;
+  for (std::size_t d = 0; d < rank; ++d) dims.push_back(Item::integer(static_cast<std::int64_t>(d + 2 == rank ? d + 1 : d + 1 == rank ? d - 1 : d)));
+  std::vector<std::int64_t> turn;
+  for (const Item& d : dims) turn.push_back(d.argument.payload);
+  TensorMeta meta{.dtype = value(k).dtype, .sizes = std::vector<Dim>(sizes(k).begin(), sizes(k).end())};
+  std::swap(meta.sizes[rank - 2], meta.sizes[rank - 1]);
+  // the keys as they were before they were transposed
+  ValueId base = k;
+  if (const NodeId before = maker(k, "aten.permute.default"); before != no_id) {
+    const Node& made = emit_.module().nodes[before];
+    const std::vector<std::int64_t> first = permutation("aten.permute.default", view().inputs(made));
+    for (std::int64_t& d : turn) d = first[static_cast<std::size_t>(d)];
+    base = argument(before, 0);
+  }
+  if (!std::ranges::is_sorted(turn)) {
+    dims.clear();
+    for (const std::int64_t d : turn) dims.push_back(Item::integer(d));
+    const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(base))}, {"dims", Item::list(std::move(dims))}};
+    base = emit_.call("aten.permute.default", arguments, {&meta, 1}, false).value();
+  }
+  const Dim width = sizes(q).back();
+  const bool usual = width.is_static() && std::fabs(factor * std::sqrt(static_cast<double>(width.value)) - 1) < 1e-9;
+  std::vector<NamedItem> arguments{{"query", Item::of(GraphBuilder::value(q))}, {"key", Item::of(GraphBuilder::value(base))}, {"value", Item::of(GraphBuilder::value(v))}};
+  if (mask != no_id) arguments.push_back({"attn_mask", Item::of(GraphBuilder::value(mask))});
+  if (!usual) arguments.push_back({"scale", Item::of(GraphBuilder::real(factor))});
+  return compose(node, "aten.scaled_dot_product_attention.default", arguments, true);
+}
+
+DAVIT_INLINE bool Simplifier::add_bias(const Node& node, ValueId out) {
+  const std::span<const Argument> inputs = view().inputs(node);
+  if (inputs.size() != 2 || !inputs[0].is_value() || !inputs[1].is_value()) return false;
+  const ValueId x = inputs[0].value(), bias = inputs[1].value();
+  const NodeId n = maker(x, "aten.linear.default");
+  if (n == no_id || !used_once(x) || argument(n, 2) != no_id || !is_constant(bias) || value(bias).dtype != value(x).dtype) return false;
+  if (sizes(bias).size() != 1 || !same(sizes(bias)[0], sizes(x).back()) || !same(sizes(x), sizes(out))) return false;
+  const NamedItem arguments[] = {{"input", Item::of(GraphBuilder::value(argument(n, 0)))}, {"weight", Item::of(GraphBuilder::value(argument(n, 1)))}, {"bias", Item::of(GraphBuilder::value(bias))}};
+  return compose(node, "aten.linear.default", arguments);
+}
+
+/// A matrix times a vector.
+DAVIT_INLINE bool Simplifier::sum(const Node& node) {
+  const std::span<const Argument> inputs = view().inputs(node);
+  if (inputs.size() != 2 || !inputs[0].is_value() || !inputs[1].is_list() || inputs[1].items.count != 1) return false;
+  const ValueId x = inputs[0].value();
+  const NodeId n = maker(x, "aten.mul.Tensor");
+  const std::int64_t dim = view().args(inputs[1].items)[0].payload;
+  if (n == no_id || !used_once(x) || sizes(x).size() != 2 || (dim != 1 && dim != -1) || value(x).dtype != ScalarType::float32) return false;
+  const ValueId a = argument(n, 0), b = argument(n, 1);
+  if (a == no_id || b == no_id || sizes(b).size() != 1 || !same(sizes(a), sizes(x)) || !same(sizes(b)[0], sizes(x)[1]) || value(a).dtype != value(b).dtype) return false;
+  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(a))}, {"vec", Item::of(GraphBuilder::value(b))}};
+  return compose(node, "aten.mv.default", arguments, true);
+}
+
+// -- functions and norms ----------------------------------------------------------------------------------------------
+
+/// where(): a softmax whose lines may have nothing left, or an elu.
+DAVIT_INLINE bool Simplifier::choose(const Node& node) {
+  const std::span<const Argument> inputs = view().inputs(node);
+  if (inputs.size() != 3) return false;
+  const ValueId condition = inputs[0].value(), yes = inputs[1].value(), no = inputs[2].value();
+  const auto input = [&](NodeId n, std::size_t i) { return i < emit_.module().nodes[n].inputs.count ? &view().inputs(emit_.module().nodes[n])[i] : nullptr; };
+  if (const NodeId softmax = maker(no, "aten._softmax.default"); softmax != no_id) {
+    NodeId n = maker(condition, "aten.logical_not.default");
+    const NodeId any = n == no_id ? no_id : maker(argument(n, 0), "aten.any.dim");
+    n = any == no_id ? no_id : maker(argument(any, 0), "aten.logical_not.default");
+    n = n == no_id ? no_id : maker(argument(n, 0), "aten.eq.Scalar");
+    const NodeId zero = maker(yes, "aten.full_like.default");
+    const ValueId x = argument(softmax, 0);
+    if (n == no_id || zero == no_id || argument(n, 0) != x || !is_number(input(n, 1), -std::numeric_limits<double>::infinity()) || !is_number(input(zero, 1), 0)) return false;
+    const std::int64_t dim = input(softmax, 1)->payload, rank = static_cast<std::int64_t>(sizes(x).size());
+    if ((input(any, 1)->payload + rank) % rank != (dim + rank) % rank || !same(sizes(argument(any, 0)), sizes(x)) || !is(sizes(condition)[static_cast<std::size_t>((dim + rank) % rank)], 1)) return false;
+    const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}, {"dim", Item::integer(dim)}};
+    return compose(node, "aten._safe_softmax.default", arguments, true);
+  }
+  // x > 0 ? x * scale : expm1(x * input_scale) * (alpha * scale)
+  const NodeId above = maker(condition, "aten.gt.Scalar"), up = maker(yes, "aten.mul.Tensor"), down = maker(no, "aten.mul.Tensor");
+  if (above == no_id || up == no_id || down == no_id || !is_number(input(above, 1), 0)) return false;
+  const NodeId exp = maker(argument(down, 0), "aten.expm1.default");
+  const NodeId in = exp == no_id ? no_id : maker(argument(exp, 0), "aten.mul.Tensor");
+  const ValueId x = argument(above, 0);
+  double alpha = 0, scale = 0, in_scale = 0;
+  const auto read = operators::NodeArguments::read_number;
+  if (in == no_id || argument(up, 0) != x || argument(in, 0) != x || !read(*input(up, 1), scale) || !read(*input(in, 1), in_scale) || !read(*input(down, 1), alpha) || scale == 0)
+    return false;
+  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}, {"alpha", Item::of(GraphBuilder::real(alpha / scale))},
+                                 {"scale", Item::of(GraphBuilder::real(scale))}, {"input_scale", Item::of(GraphBuilder::real(in_scale))}};
+  return compose(node, "aten.elu.default", arguments);
+}
+
+DAVIT_INLINE bool Simplifier::multiply(const Node& node) {
+  const std::span<const Argument> inputs = view().inputs(node);
+  if (inputs.size() != 2 || !inputs[0].is_value() || !inputs[1].is_value()) return false;
+  const ValueId a = inputs[0].value(), b = inputs[1].value();
+  for (const auto& [x, gate] : {std::pair(a, b), std::pair(b, a)}) {
+    const NodeId n = maker(gate, "aten.sigmoid.default");
+    if (n == no_id || argument(n, 0) != x || !used_once(gate)) continue;
+    const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}};
+    return compose(node, "aten.silu.default", arguments);
+  }
+  return false;
+}
+
+/// x * clamp(x + 3, 0, 6) / 6
+DAVIT_INLINE bool Simplifier::divide(const Node& node) {
+  const std::span<const Argument> inputs = view().inputs(node);
+  const auto by = [&](NodeId n, std::size_t i) -> const Argument* {
+    const std::span<const Argument> all = view().inputs(emit_.module().nodes[n]);
+    return i < all.size() && all[i].kind != ArgumentKind::none ? &all[i] : nullptr;
+  };
+  if (inputs.size() != 2 || !inputs[0].is_value() || !is_number(&inputs[1], 6)) return false;
+  const NodeId product = maker(inputs[0].value(), "aten.mul.Tensor");
+  const NodeId high = product == no_id ? no_id : maker(argument(product, 1), "aten.clamp.default");
+  const NodeId low = high == no_id ? no_id : maker(argument(high, 0), "aten.clamp.default");
+  const NodeId sum = low == no_id ? no_id : maker(argument(low, 0), "aten.add.Tensor");
+  if (sum == no_id || argument(sum, 0) != argument(product, 0) || !is_number(by(sum, 1), 3) || !is_number(by(low, 1), 0)) return false;
+  const Argument* const most = view().find_input(emit_.module().nodes[high], "max");
+  if (by(low, 2) != nullptr || !is_number(most, 6) || (by(high, 1) != most && by(high, 1) != nullptr)) return false;
+  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(argument(sum, 0)))}};
+  return compose(node, "aten.hardswish.default", arguments);
+}
+
+/// A batch norm over one item, each channel by its own statistics: an instance norm is written so.
+DAVIT_INLINE bool Simplifier::normalize(const Node& node, ValueId out) {
+  const std::span<const Argument> inputs = view().inputs(node), outputs = view().outputs(node);
+  if (whole_ == nullptr || inputs.size() != 6 || !inputs[0].is_value()) return false;
+  for (std::size_t i = 1; i < outputs.size(); ++i)
+    if (outputs[i].is_value() && (uses_[outputs[i].value()] != 0 || is_output_[outputs[i].value()] != 0)) return false;
+  const ValueId x = inputs[0].value();
+  const std::span<const Dim> dims = sizes(x);
+  std::int64_t inner = 1;
+  for (const Dim& d : dims) {
+    if (!d.is_static()) return false;
+    inner *= &d - dims.data() < 2 ? 1 : d.value;
+  }
+  if (dims.size() < 3 || dims[0].value != 1 || inputs[5].kind != ArgumentKind::float_) return false;
+  const std::int64_t channels = dims[1].value;
+  std::vector<NamedItem> arguments{{"input", Item::of(inputs[0])}, {"weight", Item::of(inputs[1])}, {"bias", Item::of(inputs[2])}, {"N", Item::integer(1)},
+                                   {"C", Item::integer(channels)}, {"HxW", Item::integer(inner)}, {"group", Item::integer(channels)}, {"eps", Item::of(inputs[5])}};
+  std::vector<TensorMeta> metas{{.dtype = value(out).dtype, .sizes = std::vector<Dim>(dims.begin(), dims.end())}};
+  metas.resize(3, {.dtype = value(out).dtype, .sizes = {Dim{1}, Dim{channels}}});
+  const GraphEmitter::Mark mark = emit_.mark();
+  const ValueId made = emit_.call("aten.native_group_norm.default", arguments, metas, true).items[0].value();
+  if (taker_of(static_cast<NodeId>(emit_.mark().nodes - 1)) < taker_count(*whole_)) return forward(out, made);
+  emit_.roll_back(mark);
+  return false;
+}
+
+}  // namespace davit::detail
