@@ -116,7 +116,7 @@ class Decomposer {
     made.inputs = now(old.inputs);
     emit_.metadata = old.metadata;
     if (autocast_ != ScalarType::undefined && is_autocast(target)) made.inputs = cast(made.inputs, autocast_);
-    (void)is_constant(emit_.view(), made);
+    (void)note_source(emit_.view(), made);
     std::string_view rule = has_complex(from_, old) ? find_complex_rule(target) : std::string_view{};
     if (rule.empty()) rule = find_decomposition(target);
     if (rule.empty() || !replace(n, rule, made.inputs)) emit_.append(made);
@@ -159,13 +159,13 @@ class Decomposer {
     sources_.resize(view.values.size(), ValueSource::passed);
     for (std::size_t n = mark.nodes; n < view.nodes.size(); ++n) {
       const std::string_view target = view.target(view.nodes[n]);
-      if (target.starts_with("_operator.") || target == "aten.sym_size.int" || is_constant(view, view.nodes[n])) continue;
+      if (target.starts_with("_operator.") || target == "aten.sym_size.int" || note_source(view, view.nodes[n])) continue;
       if (first_taker(view, static_cast<NodeId>(n), options_) >= takers) return false;
     }
     return true;
   }
-  /// True if a node depends on constants alone: it is computed when the program is lowered.
-  [[nodiscard]] bool is_constant(GraphModuleView view, const Node& node) {
+  /// Notes where the values of a node come from; true if from constants alone, so that it is computed when the program is lowered.
+  [[nodiscard]] bool note_source(GraphModuleView view, const Node& node) {
     bool constant = true;
     for (const Argument& input : view.inputs(node)) view.for_each_value(input, [&](ValueId v) { constant = constant && sources_[v] == ValueSource::constant; });
     for (const Argument& output : view.outputs(node))
