@@ -106,7 +106,7 @@ struct MultiplyByDots {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(const Dots<C>* p) {
     std::int64_t j = 0;
-    columns<Bytes, 2>(*p, j);
+    if constexpr (Bytes <= 16) columns<Bytes, 2>(*p, j);  // turning blocks takes wider ones long enough
     columns<Bytes, 1>(*p, j);
     if constexpr (Bytes > 32) columns<32, 1>(*p, j);
     if constexpr (Bytes > 16) columns<16, 1>(*p, j);
