@@ -108,6 +108,17 @@ TEST_CASE("a composite stays where a backend takes it whole") {
   CHECK(targets(run_decompositions(program)) == Texts{"aten._softmax.default"});
 }
 
+TEST_CASE("operators on complex numbers are computed by their parts; real ones stay") {
+  CHECK(!decomposed(one_operator("aten.exp.default", {}, {2, 3})));
+  const ExportedProgram made = run_decompositions(one_operator("aten.exp.default", {}, {2, 3}, F::complex64, F::complex64));
+  REQUIRE(is_sound(made));
+  const Texts names = targets(made);
+  CHECK(names.back() == "aten.polar.default");
+  CHECK(std::ranges::count(names, "aten.view_as_real.default") == 2);
+  CHECK(run_decompositions(one_operator("aten.real.default", {}, {2, 3}, F::float64, F::complex128)).view().nodes.size() == 2);
+  CHECK(!decomposed(run_decompositions(one_operator("aten.tanh.default", {}, {2, 3}, F::complex64, F::complex64))));
+}
+
 TEST_CASE("an operator whose rule does not fit its arguments stays as it is") {
   const auto trained = {Arg{"p", GraphBuilder::real(0.5)}, Arg{"train", GraphBuilder::boolean(true)}};
   CHECK(targets(run_decompositions(one_operator("aten.alpha_dropout.default", trained, {2, 3}))) == Texts{"aten.alpha_dropout.default"});

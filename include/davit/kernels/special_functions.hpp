@@ -42,7 +42,7 @@ inline constexpr double pi = 3.14159265358979323846;
 }
 /// The sum of its series, whose terms are positive.
 [[nodiscard]] inline double bessel_i0(double x) noexcept {
-  if (std::fabs(x) > 714) return x != x ? x : std::numeric_limits<double>::infinity();
+  if (std::fabs(x) > 714) return std::numeric_limits<double>::infinity();
   double sum = 1, term = 1;
   for (double k = 1; term > 1e-17 * sum; ++k) sum += term *= x * x / (4 * k * k);
   return sum;

@@ -61,9 +61,8 @@ DAVIT_INLINE const char* portable::refuses_with(std::span<const portable_kernels
                                                 GraphModuleView graph, NodeId node) noexcept {
   const portable_kernels::OpRow* const row = portable_kernels::find_op(own, operator_call(graph, graph.nodes[node]).target).row;
   if (row == nullptr) return "no portable kernel for this operator";
-  if (row->takes_complex) return nullptr;
-  for (const portable_kernels::CustomOperator& op : own)
-    if (&op.row == row) return nullptr;
+  const bool is_own = std::ranges::any_of(own, [row](const portable_kernels::CustomOperator& op) { return &op.row == row; });
+  if (row->takes_complex || is_own) return nullptr;
   return has_complex(graph, graph.nodes[node]) ? "the portable kernel of this operator takes no complex numbers" : nullptr;
 }
 

@@ -330,16 +330,18 @@ class Decomposer {
 
 DAVIT_INLINE std::optional<ExportedProgram> decomposed(const ExportedProgram& program, const DecomposeOptions& options) {
   const GraphModuleView graph = program.view();
-  std::array<std::pair<std::uint32_t, bool>, 256> known{};  // targets are stored once: their place tells them apart
-  for (auto& each : known) each.first = no_id;
+  struct Known {
+    std::uint32_t target = no_id;
+    bool composite = false, if_complex = false;
+  };
+  std::array<Known, 256> known{};  // targets are stored once: their place tells them apart
   bool needed = false;
   for (NodeId n = 0; n < graph.nodes.size() && !needed; ++n) {
     const Text text = graph.nodes[n].target;
-    auto& [first, composite] = known[(text.first ^ (text.first >> 8)) % known.size()];
-    if (first != text.first) {
-      composite = !find_decomposition(graph.str(text)).empty() || !find_complex_rule(graph.str(text)).empty();
-      first = text.first;
-    }
+    Known& of = known[(text.first ^ (text.first >> 8)) % known.size()];
+    if (of.target != text.first)
+      of = {text.first, !find_decomposition(graph.str(text)).empty(), !find_complex_rule(graph.str(text)).empty()};
+    const bool composite = of.composite || (of.if_complex && has_complex(graph, graph.nodes[n]));
     needed = composite ? detail::wish_for(graph, n, options) != detail::Wish::stay : detail::wraps_graph(graph.str(text));
   }
   if (!needed) return std::nullopt;
