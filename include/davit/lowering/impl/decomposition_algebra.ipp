@@ -83,10 +83,8 @@ inline constexpr auto algebra_rule_texts = [] {
       "aten.repeat_interleave.self_Tensor(self, repeats, dim=none, output_size=none): x = dim == none ? reshape(self, [product(sizes(self))]) : self; d = dim == none ? 0 : wrap(dim, rank(self)); index_select(x, d, repeat_interleave.Tensor(rank(repeats) == 0 || size(repeats, 0) == 1 ? expand(reshape(repeats, [1]), [size(x, d)]) : repeats, sizes=[out[d]], as=int64), sizes=out, as=outtype)"sv,
       "aten.resolve_conj.default(self): self"sv,
       "aten.rrelu_with_noise_functional.default(self, noise, lower=0.125, upper=0.3333333333333333, training=false, generator=none): training ? fail(0) : [leaky_relu(self, (lower + upper) / 2.0), noise]"sv,
-      "aten.sgn.default = aten.sign.default"sv,
       "aten.slogdet.default(self): $slogdet(self)"sv,
       "aten.special_digamma.default = aten.digamma.default"sv,
-      "aten.special_entr.default(self)^: where(isnan(self), self, where(self > 0, -self * log(self), where(self == 0, 0.0, -inf)))"sv,
       "aten.special_erfc.default = aten.erfc.default"sv,
       "aten.special_erfinv.default = aten.erfinv.default"sv,
       "aten.special_gammaln.default = aten.lgamma.default"sv,
@@ -100,7 +98,6 @@ inline constexpr auto algebra_rule_texts = [] {
       "aten.triangular_solve.default(self, A, upper=true, transpose=false, unitriangular=false): [linalg_solve_triangular(transpose ? transpose.int(A, -2, -1) : A, self, upper=upper != transpose, unitriangular=unitriangular, sizes=out, as=dtype(A)), A]"sv,
       "aten.upsample_bicubic2d.default(self, output_size, align_corners, scales_h=none, scales_w=none): $cubic_resize(self, output_size, align_corners, [scales_h, scales_w])"sv,
       "aten.upsample_bicubic2d.vec(input, output_size, align_corners, scale_factors): $cubic_resize(input, $sized(input, output_size, scale_factors, 2), align_corners, scale_factors == none ? [none, none] : scale_factors)"sv,
-      "aten.vdot.default(self, other): sum(conj(self) * other)"sv,
       "quantized_decomposed.choose_qparams_per_token.default(input, dtype): s = amax(abs(input), [-1], true); t = dtype(s) == float16 ? cast(s, float32) : s; r = dtype == int8 ? clamp(t, 1e-05) / 127 : fail(0); [cast(r, outtype), full(sizes(r), 0, dtype=int64)]"sv,
       "quantized_decomposed.choose_qparams_per_token_asymmetric.default(input, dtype): l = clamp(amin(input, [-1], true), none, 0); h = clamp(amax(input, [-1], true), 0); s = clamp((h - l) / 255.0, 1.1920928955078125e-07); a = l / s; b = h / s; z = where((a - 128) + (b + 127) > 0, -128 - a, 127 - b); [cast(s, float64), cast(round(clamp(z, -128, 127)), int64)]"sv,
       "quantized_decomposed.dequantize_per_channel_group.default(input, scales, zero_points, quant_min, quant_max, dtype, group_size=128, output_dtype=float32): g = group_size > size(input, -1) && size(scales, -1) == 1 ? size(input, -1) : group_size; x = reshape(input, [product(sizes(input)) // g, g]); n = product(sizes(scales)); c = zero_points == none ? x : x - reshape(zero_points, [n, 1]); cast(reshape(c * reshape(scales, [n, 1]), sizes(input)), output_dtype)"sv,
@@ -160,6 +157,7 @@ inline constexpr auto complex_rule_texts = [] {
       "complex.aten.sum.default(self, dtype=none): sum.dim_IntList(self, range(0, rank(self)))"sv,
       "complex.aten.sum.dim_IntList(self, dim=none, keepdim=false, dtype=none): view_as_complex(sum.dim_IntList(view_as_real(self), wrap($dims(self, dim), rank(self)), keepdim))"sv,
       "complex.aten.tanh.default(self): sinh(self) / cosh(self)"sv,
+      "complex.aten.vdot.default(self, other): sum(conj(self) * other)"sv,
       "complex.aten.where.self(condition, self, other): $z(where(condition, $re(self), $re(other)), where(condition, $im(self), $im(other)))"sv,
       // clang-format on
   });
