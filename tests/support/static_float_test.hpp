@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -32,6 +33,18 @@ struct StaticFloatTest : KernelTest {
     std::size_t count = 0;
     for (std::size_t i = 0; i < values.size(); ++i)
       if (std::bit_cast<std::uint32_t>(t.as<float>()[i]) != std::bit_cast<std::uint32_t>(values[i])) ++count;
+    return count;
+  }
+  /// How many elements of output 0 are further from these than functions on wide vectors may be, all if there are other many.
+  [[nodiscard]] std::size_t far(std::span<const float> values) const {
+    const davit::TensorView& t = outputs[0].tensor();
+    if (static_cast<std::size_t>(t.numel()) != values.size()) return values.size() + 1;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const float a = t.as<float>()[i];
+      const float b = values[i];
+      if (!(a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= 1e-6f * std::abs(b) + 2e-7f)) ++count;
+    }
     return count;
   }
   [[nodiscard]] std::vector<float> room() const { return room_for(outputs[0]); }

@@ -40,6 +40,15 @@ inline constexpr double pi = 3.14159265358979323846;
   const double r = 1 / (x * x);
   return sum + std::log(x) - 0.5 / x - r * (1.0 / 12 - r * (1.0 / 120 - r * (1.0 / 252 - r * (1.0 / 240 - r / 132))));
 }
+/// std::lgamma, which in glibc writes to a variable that all threads share.
+[[nodiscard]] inline double log_gamma(double x) noexcept {
+#if defined(__GLIBC__)
+  int sign = 0;
+  return ::lgamma_r(x, &sign);
+#else
+  return std::lgamma(x);
+#endif
+}
 /// The sum of its series, whose terms are positive.
 [[nodiscard]] inline double bessel_i0(double x) noexcept {
   if (std::fabs(x) > 714) return std::numeric_limits<double>::infinity();
@@ -70,7 +79,7 @@ struct ScaledErfc {
 };
 template <class T>
 struct LogGamma {
-  T operator()(T v) const noexcept { return std::lgamma(v); }
+  T operator()(T v) const noexcept { return static_cast<T>(detail::log_gamma(static_cast<double>(v))); }
 };
 template <class T>
 struct Digamma {

@@ -32,7 +32,8 @@ EValue special_elements(StaticFloatTest& test) {
   return test.tensor(davit::ScalarType::float32, {77}, values);
 }
 
-template <auto Op>
+/// With the bits of portable's, or `close` to it.
+template <auto Op, bool close = false>
 void check_unary(std::string_view name, std::initializer_list<EValue> arguments = {}) {
   StaticFloatTest test;
   const EValue x = special_elements(test);
@@ -44,10 +45,10 @@ void check_unary(std::string_view name, std::initializer_list<EValue> arguments 
   std::vector<float> y = test.room();
   sf::unary(Params{77, Op}, floats(x), y.data());
   CAPTURE(name);
-  CHECK(test.differences(y) == 0);
+  CHECK((close ? test.far(y) : test.differences(y)) == 0);
   std::copy_n(floats(x), 77, y.data());
   sf::unary(davit::Constant<Params{77, Op}>{}, y.data(), y.data());
-  CHECK(test.differences(y) == 0);
+  CHECK((close ? test.far(y) : test.differences(y)) == 0);
 }
 
 template <auto Op>
@@ -127,18 +128,18 @@ TEST_CASE("static elementwise functions: small ones, also in constant evaluation
   CHECK(check_functions());
 }
 
-TEST_CASE("static elementwise functions of one element: the bits of portable's") {
+TEST_CASE("static elementwise functions of one element: the bits of portable's, or nearly where that computes on wide vectors") {
   check_unary<sf::Relu{}>("aten.relu.default");
   check_unary<sf::Neg{}>("aten.neg.default");
   check_unary<sf::Abs{}>("aten.abs.default");
-  check_unary<sf::Exp{}>("aten.exp.default");
+  check_unary<sf::Exp{}, true>("aten.exp.default");
   check_unary<sf::Sqrt{}>("aten.sqrt.default");
   check_unary<sf::Rsqrt{}>("aten.rsqrt.default");
-  check_unary<sf::Tanh{}>("aten.tanh.default");
-  check_unary<sf::Sigmoid{}>("aten.sigmoid.default");
-  check_unary<sf::Silu{}>("aten.silu.default");
-  check_unary<sf::Gelu{}>("aten.gelu.default", {EValue(std::string_view("none"))});
-  check_unary<sf::GeluTanh{}>("aten.gelu.default", {EValue(std::string_view("tanh"))});
+  check_unary<sf::Tanh{}, true>("aten.tanh.default");
+  check_unary<sf::Sigmoid{}, true>("aten.sigmoid.default");
+  check_unary<sf::Silu{}, true>("aten.silu.default");
+  check_unary<sf::Gelu{}, true>("aten.gelu.default", {EValue(std::string_view("none"))});
+  check_unary<sf::GeluTanh{}, true>("aten.gelu.default", {EValue(std::string_view("tanh"))});
   check_unary<sf::Hardsigmoid{}>("aten.hardsigmoid.default");
   check_unary<sf::Hardswish{}>("aten.hardswish.default");
   check_unary<sf::Clamp{0, 6}>("aten.hardtanh.default", {EValue(0.0), EValue(6.0)});
