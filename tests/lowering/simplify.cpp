@@ -123,3 +123,25 @@ TEST_CASE("what it leaves of a masked softmax and of an elu is that again") {
   const auto p = n.op("aten.where.self", "p", {2, 3}, {{"condition", n.v(empty)}, {"self", n.v(zeros)}, {"other", n.v(soft)}});
   CHECK(left(n.finish({p})) == Texts{"aten._safe_softmax.default"});
 }
+
+TEST_CASE("sizes of any depth are not compared to their ends") {
+  Net n;
+  const auto x = n.input("x", {4});
+  const auto y = n.op("aten.view.default", "y", {4}, {{"self", n.v(x)}, {"size", n.ints({4})}});
+  const auto size = n.op("aten.sym_size.int", "size", {}, {{"self", n.v(y)}, {"dim", n.i(0)}});
+  ExportedProgram program = n.finish({n.op("aten.relu.default", "z", {4}, {{"self", n.v(y)}}), size});
+  GraphModule& m = program.graph_module;
+  const auto deep = [&] {  // as Add(1, 1, ...) is read, and as no file says it: each level twice the one before
+    m.exprs.push_back({.op = ExprOp::integer, .value = 1});
+    for (int i = 0; i < 300'000; ++i) {
+      const auto last = static_cast<ExprId>(m.exprs.size() - 1);
+      m.exprs.push_back({.op = ExprOp::add, .a = last, .b = last});
+    }
+    return static_cast<ExprId>(m.exprs.size() - 1);
+  };
+  m.dims[m.values[x].sizes.first] = {.value = 4, .expr = deep()};
+  m.dims[m.values[y].sizes.first] = {.value = 4, .expr = deep()};
+  m.values[size].kind = ValueKind::sym_int;
+  m.values[size].expr = deep();
+  (void)simplified(program);
+}

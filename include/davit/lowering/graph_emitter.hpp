@@ -114,6 +114,7 @@ class GraphEmitter {
   GraphBuilder tables_;
   std::vector<ValueId> ints_;  ///< symbolic ones, in the order of their ids
   std::map<std::string, ValueId> symbols_;  ///< of the current graph, by their keys
+  std::vector<std::map<std::string, ValueId>::iterator> newest_symbols_;  ///< in the order they were emitted
   std::size_t old_nodes_ = 0;
   std::uint64_t prefix_ = 0;   ///< new names begin with "d<prefix>_"
   std::uint64_t names_ = 0;

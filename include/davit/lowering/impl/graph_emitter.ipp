@@ -27,6 +27,7 @@ DAVIT_INLINE GraphEmitter::GraphEmitter(const GraphModule& from) : old_nodes_(fr
 DAVIT_INLINE void GraphEmitter::begin(GraphId id) {
   graph = id;
   symbols_.clear();
+  newest_symbols_.clear();
   module().graphs[id].nodes = {static_cast<std::uint32_t>(module().nodes.size()), 0};
 }
 DAVIT_INLINE NodeId GraphEmitter::append(const Node& node, bool kept) {
@@ -37,7 +38,8 @@ DAVIT_INLINE NodeId GraphEmitter::append(const Node& node, bool kept) {
     view().for_each_value(output, [&](ValueId v) { module().values[v].producer = id; });
   ++module().graphs[graph].nodes.count;
   kept_.push_back(kept ? 1 : 0);
-  if (std::string key = symbolic_key(node); !key.empty() && node.outputs.count == 1) symbols_.emplace(std::move(key), view().outputs(node)[0].value());
+  if (std::string key = symbolic_key(node); !key.empty() && node.outputs.count == 1)
+    if (const auto [at, fresh] = symbols_.emplace(std::move(key), view().outputs(node)[0].value()); fresh) newest_symbols_.push_back(at);
   return id;
 }
 
@@ -55,7 +57,7 @@ DAVIT_INLINE void GraphEmitter::roll_back(const Mark& to) {
   m.nodes.resize(to.nodes);
   kept_.resize(to.nodes - old_nodes_);
   while (!ints_.empty() && ints_.back() >= to.values) ints_.pop_back();
-  std::erase_if(symbols_, [&](const auto& each) { return each.second >= to.values; });
+  for (; !newest_symbols_.empty() && newest_symbols_.back()->second >= to.values; newest_symbols_.pop_back()) symbols_.erase(newest_symbols_.back());
 }
 
 DAVIT_INLINE Dim GraphEmitter::combine(ExprOp op, Dim a, Dim b) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -69,12 +70,22 @@ class Simplifier {
   [[nodiscard]] GraphModuleView view() noexcept { return emit_.view(); }
   [[nodiscard]] const Value& value(ValueId v) { return emit_.module().values[v]; }
   [[nodiscard]] std::span<const Dim> sizes(ValueId v) { return emit_.sizes(v); }
+  /// False for different expressions, and for those that are too large to tell.
   [[nodiscard]] bool same(ExprId a, ExprId b) {
-    if (a == b) return true;
-    if (a == no_id || b == no_id) return false;
-    const Expr x = emit_.module().exprs[a], y = emit_.module().exprs[b];
-    if (x.op != y.op || x.value != y.value || view().str(x.name) != view().str(y.name)) return false;
-    return x.op == ExprOp::rational || (same(x.a, y.a) && same(x.b, y.b) && same(x.c, y.c));
+    std::array<std::pair<ExprId, ExprId>, 64> open{{{a, b}}};
+    std::size_t count = 1;
+    for (std::size_t looked_at = 0; count != 0; ++looked_at) {
+      const auto [left, right] = open[--count];
+      if (left == right) continue;
+      if (left == no_id || right == no_id || looked_at == open.size()) return false;
+      const Expr x = emit_.module().exprs[left], y = emit_.module().exprs[right];
+      if (x.op != y.op || x.value != y.value || view().str(x.name) != view().str(y.name) || count + 3 > open.size()) return false;
+      if (x.op == ExprOp::rational) continue;
+      open[count++] = {x.a, y.a};
+      open[count++] = {x.b, y.b};
+      open[count++] = {x.c, y.c};
+    }
+    return true;
   }
   [[nodiscard]] bool same(const Dim& a, const Dim& b) { return a.is_static() == b.is_static() && (a.is_static() ? a.value == b.value : same(a.expr, b.expr)); }
   [[nodiscard]] bool same(std::span<const Dim> a, std::span<const Dim> b) {
@@ -251,14 +262,29 @@ class Simplifier {
     instead_[out] = first;
     return true;
   }
+  /// An expression as a text; one that is large by its number.
   void write_key(std::string& key, ExprId id) {
-    const Expr& e = emit_.module().exprs[id];
-    (key += '(') += std::to_string(static_cast<int>(e.op));
-    (key += ' ') += std::to_string(e.value);
-    (key += ' ') += view().str(e.name);
-    for (const ExprId each : {e.a, e.b, e.c})
-      if (each != no_id && e.op != ExprOp::rational) write_key(key, each);
-    key += ')';
+    const std::size_t begin = key.size();
+    std::vector<ExprId> open{id};
+    for (std::size_t looked_at = 0; !open.empty(); ++looked_at) {
+      if (looked_at == 64) {
+        key.resize(begin);
+        (key += '#') += std::to_string(id);
+        return;
+      }
+      const ExprId next = open.back();
+      open.pop_back();
+      const Expr& e = emit_.module().exprs[next];
+      (key += '(') += std::to_string(static_cast<int>(e.op));
+      (key += ' ') += std::to_string(e.value);
+      (key += ' ') += view().str(e.name);
+      if (e.op == ExprOp::rational) continue;
+      for (const ExprId each : {e.a, e.b, e.c})
+        if (each == no_id)
+          key += '-';
+        else
+          open.push_back(each);
+    }
   }
   void write_key(std::string& key, Range range) {
     for (const Argument& a : view().args(range)) {
