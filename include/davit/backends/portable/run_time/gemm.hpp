@@ -213,7 +213,7 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, 
         const std::int64_t depth = std::min(panel_depth, k - at);
         for (std::int64_t p = 0; p < group.panels; ++p) {
           const std::int64_t first = group.first + p * group.width;
-          detail::PanelProduct<C> product{rows, depth, group.width, a, {}, c + i * c_row + first, c_row, nullptr, at > 0};
+          detail::PanelProduct<C> product{rows, depth, group.width, a, {work, packed_rows.data()}, c + i * c_row + first, c_row, nullptr, at > 0};
           if (k > 0) {
             product.a.data += i * a.row + at * a.col;
             product.b = source(work, PanelRange{at, depth, first, count, width, packed_rows.data()});

@@ -265,12 +265,15 @@ template <class C>
 /// O(m * n * k).
 template <class C>
 void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, C* c, std::int64_t c_row) {
+  static constexpr C none{};  // matrices without elements have an address, too
+  if (a.data == nullptr) a.data = &none;
+  if (b.data == nullptr) b.data = &none;
   if (n >= m || n > few_rows_by_dots) return detail::multiply_as_is<C>(m, n, k, a, b, work, c, c_row);
   // few columns: compute the transpose
   if (n == 1 && c_row == 1) return detail::multiply_as_is<C>(1, m, k, b.transposed(), a.transposed(), work, c, m);
   for (std::int64_t i = 0; i < m; i += detail::turned_columns) {
     const std::int64_t count = std::min(detail::turned_columns, m - i);
-    const Matrix<C> rows{k == 0 ? a.data : a.data + i * a.row, a.row, a.col};
+    const Matrix<C> rows{a.data + i * a.row, a.row, a.col};
     C* const turned = work + gemm_work<C>(n);
     detail::multiply_as_is<C>(n, count, k, b.transposed(), rows.transposed(), work, turned, count);
     for (std::int64_t r = 0; r < count; ++r)
