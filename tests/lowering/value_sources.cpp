@@ -31,6 +31,26 @@ TEST_CASE("what a program holds, what it changes, and what is passed") {
   CHECK(sources[s] == ValueSource::passed);
 }
 
+TEST_CASE("what nodes make of constants alone is constant; values that came later are known, too") {
+  Draft d;
+  const ValueId w = d.parameter("w", 2);
+  const ValueId x = d.user("x");
+  const ValueId c = d.neg("c", w);
+  const ValueId m = d.mul("m", x, c);
+  d.output(m);
+  const ExportedProgram program = d.finish();
+  const GraphModuleView graph = program.view();
+  std::vector<ValueSource> sources = value_sources(program);
+  sources.resize(2);  // of w and x: the others are new
+  CHECK(sources[w] == ValueSource::constant);
+  CHECK_FALSE(note_source(graph, graph.nodes[1], sources));
+  CHECK(sources.size() == graph.values.size());
+  CHECK(note_source(graph, graph.nodes[0], sources));
+  CHECK(sources[c] == ValueSource::constant);
+  CHECK(sources[m] == ValueSource::passed);
+  CHECK(sources[x] == ValueSource::passed);
+}
+
 TEST_CASE("a program without held values, in constant evaluation too") {
   constexpr auto check = [] {
     Draft d;

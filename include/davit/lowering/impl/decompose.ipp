@@ -116,7 +116,7 @@ class Decomposer {
     made.inputs = now(old.inputs);
     emit_.metadata = old.metadata;
     if (autocast_ != ScalarType::undefined && is_autocast(target)) made.inputs = cast(made.inputs, autocast_);
-    (void)note_source(emit_.view(), made);
+    (void)note_source(emit_.view(), made, sources_);
     std::string_view rule = has_complex(from_, old) ? find_complex_rule(target) : std::string_view{};
     if (rule.empty()) rule = find_decomposition(target);
     if (rule.empty() || !replace(n, rule, made.inputs)) emit_.append(made);
@@ -146,6 +146,7 @@ class Decomposer {
     if (emit_.fault != nullptr || (wish == Wish::go_if_gone && !empty) || (wish == Wish::go_if_gained && !gains(mark, taker_count(options_) - 1)) ||
         (wish == Wish::go_if_as_good && !gains(mark, first_taker(from_, n, options_) + 1))) {
       emit_.roll_back(mark);
+      sources_.resize(std::min(sources_.size(), mark.values));
       return false;
     }
     rewire(mark);
@@ -155,22 +156,12 @@ class Decomposer {
   /// True if one of the first `takers` backends takes each tensor operator emitted since.
   [[nodiscard]] bool gains(const GraphEmitter::Mark& mark, std::size_t takers) {
     const GraphModuleView view = emit_.view();
-    sources_.resize(mark.values);
-    sources_.resize(view.values.size(), ValueSource::passed);
     for (std::size_t n = mark.nodes; n < view.nodes.size(); ++n) {
       const std::string_view target = view.target(view.nodes[n]);
-      if (target.starts_with("_operator.") || target == "aten.sym_size.int" || note_source(view, view.nodes[n])) continue;
+      if (target.starts_with("_operator.") || target == "aten.sym_size.int" || note_source(view, view.nodes[n], sources_)) continue;
       if (first_taker(view, static_cast<NodeId>(n), options_) >= takers) return false;
     }
     return true;
-  }
-  /// Notes where the values of a node come from; true if from constants alone, so that it is computed when the program is lowered.
-  [[nodiscard]] bool note_source(GraphModuleView view, const Node& node) {
-    bool constant = true;
-    for (const Argument& input : view.inputs(node)) view.for_each_value(input, [&](ValueId v) { constant = constant && sources_[v] == ValueSource::constant; });
-    for (const Argument& output : view.outputs(node))
-      view.for_each_value(output, [&](ValueId v) { sources_[v] = constant ? ValueSource::constant : ValueSource::passed; });
-    return constant;
   }
   [[nodiscard]] TensorMeta meta(ValueId v) const {
     const Value& value = from_.values[v];

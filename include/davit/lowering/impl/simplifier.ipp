@@ -184,10 +184,7 @@ class Simplifier {
     emit_.fault = nullptr;
     const std::string_view target = from_.target(made);
     const std::span<const Argument> outputs = from_.outputs(made);
-    bool constant = true;
-    for (const Argument& input : view().args(made.inputs)) view().for_each_value(input, [&](ValueId v) { constant = constant && is_constant(v); });
-    if (constant)
-      for (const Argument& output : outputs) from_.for_each_value(output, [&](ValueId v) { sources_[v] = ValueSource::constant; });
+    (void)note_source(view(), made, sources_);
     const bool pure = (target.starts_with("aten.") || target.starts_with("_operator.")) && !outputs.empty() && in_place(target) == InPlace::no && !draws(target);
     if (!pure) {
       emit_.append(made);
