@@ -76,7 +76,7 @@ class Builder {
   /// New constant bytes in the layout `md`, filled by `fill(bytes)`; or what another code of the partition filled so from the
   /// same constants.
   template <class Fill>
-  [[nodiscard]] Place derived_constant(const Place& from, const MemoryDesc& md, Fill&& fill, const std::byte* second = nullptr) {
+  [[nodiscard]] Place derived_constant(const Place& from, const MemoryDesc& md, Fill&& fill, const PackedConstants::Others& others = {}) {
     const auto make = [&] {
       SharedBytes bytes = SharedBytes::allocate(md.get_size());
       if (bytes.size() != md.get_size()) throw dnnl::error(dnnl_out_of_memory, "no memory for a constant");
@@ -85,7 +85,7 @@ class Builder {
     };
     if (packed_ == nullptr) return add_constant(md, make());
     const SharedBytes& source = code_.constants[code_.storages[from.storage].index];
-    return add_constant(md, packed_->get({source, from.offset, second, from.md, md}, make));
+    return add_constant(md, packed_->get({source, from.offset, others, from.md, md}, make));
   }
   [[nodiscard]] bool is_constant(const Place& place) const noexcept {
     return place.is_set() && code_.storages[place.storage].kind == StorageKind::constant;

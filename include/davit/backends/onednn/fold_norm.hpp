@@ -35,16 +35,23 @@ namespace davit::onednn_ops {
                                            .scale = values(norm.inputs[3]),
                                            .shift = values(norm.inputs[4]),
                                            .epsilon = static_cast<double>(norm.epsilon)};
-  std::vector<float> folded_bias(channels, 0.0f);
-  if (bias != nullptr) std::copy_n(bias, channels, folded_bias.data());
-  std::vector<float> scratch(weight, weight + channels * each);
-  kernels::fold_batch_norm(channel, channels, each, scratch.data(), folded_bias.data());
-  const Place from = b.row_major(b.place_of(base.inputs[1]));
-  const auto* const second = reinterpret_cast<const std::byte*>(channel.mean);
-  const auto fill = [](const std::vector<float>& numbers) {
-    return [&numbers](std::byte* to) { std::copy_n(numbers.data(), numbers.size(), reinterpret_cast<float*>(to)); };
+  std::vector<float> folded_weight, folded_bias;
+  const auto fold = [&] {  // once, and not if another code of the partition has done it
+    if (!folded_bias.empty()) return;
+    folded_weight.assign(weight, weight + channels * each);
+    folded_bias.assign(channels, 0.0f);
+    if (bias != nullptr) std::copy_n(bias, channels, folded_bias.data());
+    kernels::fold_batch_norm(channel, channels, each, folded_weight.data(), folded_bias.data());
   };
-  return {b.derived_constant(from, plain(dims), fill(scratch), second), b.derived_constant(from, plain({dims[0]}), fill(folded_bias), second)};
+  const auto fill_with = [&fold](std::vector<float>& numbers) {
+    return [&fold, &numbers](std::byte* to) {
+      fold();
+      std::copy_n(numbers.data(), numbers.size(), reinterpret_cast<float*>(to));
+    };
+  };
+  const Place from = b.row_major(b.place_of(base.inputs[1]));
+  const PackedConstants::Others others{{bias, channel.mean, channel.variance, channel.scale, channel.shift}, norm.epsilon};
+  return {b.derived_constant(from, plain(dims), fill_with(folded_weight), others), b.derived_constant(from, plain({dims[0]}), fill_with(folded_bias), others)};
 }
 
 }  // namespace davit::onednn_ops

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <unordered_map>
 #include <utility>
@@ -14,11 +15,17 @@ namespace davit::onednn_ops {
 /// codes of a partition. Not safe from several threads.
 class PackedConstants {
  public:
-  /// What something was made of and how it lies. `second`: what else it was made of; it lives as long as `source`.
+  /// What else something was made of: other constants, which live as long as `source`, and a number.
+  struct Others {
+    std::array<const float*, 5> constants{};
+    float number = 0;
+    [[nodiscard]] bool operator==(const Others&) const noexcept = default;
+  };
+  /// What something was made of and how it lies.
   struct Key {
     SharedBytes source;
     std::size_t offset = 0;
-    const std::byte* second = nullptr;
+    Others others{};
     MemoryDesc from;
     MemoryDesc to;
   };
@@ -30,7 +37,7 @@ class PackedConstants {
     const auto [first, last] = made_.equal_range(at);
     for (auto entry = first; entry != last; ++entry) {
       const Key& known = entry->second.first;
-      if (known.second == key.second && known.from == key.from && known.to == key.to) return entry->second.second;
+      if (known.others == key.others && known.from == key.from && known.to == key.to) return entry->second.second;
     }
     SharedBytes bytes = make();
     made_.emplace(at, std::pair(std::move(key), bytes));  // the source is kept, so that its address stays its own
