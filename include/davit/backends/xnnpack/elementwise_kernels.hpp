@@ -9,6 +9,7 @@
 #include "davit/backends/xnnpack/copy_kernel.hpp"
 #include "davit/backends/xnnpack/plan.hpp"
 #include "davit/backends/xnnpack/vectors.hpp"
+#include "davit/kernels/vector_math.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -22,28 +23,28 @@ DAVIT_CLONES inline void map_elements(Op op, float low, float high, const float*
         v = v < low ? Floats{} + low : v;
         v = v > high ? Floats{} + high : v;
       });
-    case Op::sigmoid: return map(x, y, n, [](Floats& v) __attribute__((always_inline)) { to_sigmoid(v); });
-    case Op::tanh: return map(x, y, n, [](Floats& v) __attribute__((always_inline)) { to_tanh(v); });
+    case Op::sigmoid: return map(x, y, n, [](Floats& v) __attribute__((always_inline)) { kernels::vector_sigmoid(v, v); });
+    case Op::tanh: return map(x, y, n, [](Floats& v) __attribute__((always_inline)) { kernels::vector_tanh(v, v); });
     case Op::silu:
       return map(x, y, n, [](Floats& v) __attribute__((always_inline)) {
-        Floats s = v;
-        to_sigmoid(s);
+        Floats s;
+        kernels::vector_sigmoid(v, s);
         v = v * s;
       });
     case Op::gelu:  // torch runs it through oneDNN, whose formula overflows at the end of the range and has no value at
                     // infinity
       return map(x, y, n, [](Floats& v) __attribute__((always_inline)) {
         Floats e = v * 0.70710678f;
-        to_erf(e);
+        kernels::vector_erf(e, e);
         v = 0.5f * (v * (1.0f + e)) + (v - v);
       });
     case Op::gelu_tanh:
       return map(x, y, n, [](Floats& v) __attribute__((always_inline)) {
         Floats t = 0.79788456f * (v + 0.044715f * v * v * v);
-        to_tanh(t);
+        kernels::vector_tanh(t, t);
         v = 0.5f * v * (1.0f + t);
       });
-    case Op::exp: return map(x, y, n, [](Floats& v) __attribute__((always_inline)) { to_exp(v); });
+    case Op::exp: return map(x, y, n, [](Floats& v) __attribute__((always_inline)) { kernels::vector_exp(v, v); });
     case Op::reciprocal: return map(x, y, n, [](Floats& v) __attribute__((always_inline)) { v = 1.0f / v; });
     case Op::hardsigmoid:
       return map(x, y, n, [](Floats& v) __attribute__((always_inline)) {

@@ -27,7 +27,6 @@
 namespace davit::xnnpack_parts::vectors {
 
 typedef float Floats __attribute__((vector_size(64)));
-typedef std::int32_t Ints __attribute__((vector_size(64)));
 inline constexpr std::int64_t lanes = 16;
 
 [[gnu::always_inline]] inline void load(Floats& v, const float* from) noexcept {
@@ -35,64 +34,6 @@ inline constexpr std::int64_t lanes = 16;
 }
 [[gnu::always_inline]] inline void store(float* to, const Floats& v) noexcept {
   std::memcpy(to, &v, sizeof v);
-}
-
-/// exp, to about two units in the last place; infinite above 88.7, 0 below -87.3, NaN for NaN.
-/// Method: the square of 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2], for half the argument.
-[[gnu::always_inline]] inline void to_exp(Floats& x) noexcept {
-  constexpr float round = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
-  const Floats low = Floats{} - 176.0f;
-  const Floats high = Floats{} + 176.0f;
-  Floats h = x < low ? low : x;
-  h = (h > high ? high : h) * 0.5f;
-  const Floats shifted = h * 1.44269504f + round;
-  const Floats n = shifted - round;
-  const Floats r = (h - n * 0.693359375f) - n * -2.12194440e-4f;
-  Floats p = r * (1.0f / 5040) + 1.0f / 720;
-  p = p * r + 1.0f / 120;
-  p = p * r + 1.0f / 24;
-  p = p * r + 1.0f / 6;
-  p = p * r + 0.5f;
-  p = p * r + 1.0f;
-  p = p * r + 1.0f;
-  Ints exponent;
-  std::memcpy(&exponent, &shifted, sizeof exponent);
-  exponent = (exponent - 0x4b400000 + 127) << 23;
-  Floats scale;
-  std::memcpy(&scale, &exponent, sizeof scale);
-  p *= scale;
-  x = x < -87.33f ? Floats{} : p * p;
-}
-[[gnu::always_inline]] inline void to_sigmoid(Floats& x) noexcept {
-  x = -x;
-  to_exp(x);
-  x = 1.0f / (1.0f + x);
-}
-/// Near 0 a series, elsewhere from exp.
-[[gnu::always_inline]] inline void to_tanh(Floats& x) noexcept {
-  const Floats a = x < 0.0f ? -x : x;
-  Floats e = 2.0f * a;
-  to_exp(e);
-  const Floats far = 1.0f - 2.0f / (e + 1.0f);
-  const Floats s = x * x;
-  const Floats near = x + x * s * (-1.0f / 3 + s * (2.0f / 15 + s * (-17.0f / 315 + s * (62.0f / 2835))));
-  x = a < 0.25f ? near : (x < 0.0f ? -far : far);
-}
-/// To 2e-7. Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26; near 0 the series 7.1.5.
-[[gnu::always_inline]] inline void to_erf(Floats& x) noexcept {
-  const Floats a = x < 0.0f ? -x : x;
-  const Floats t = 1.0f / (1.0f + 0.3275911f * a);
-  const Floats p =
-      t * (0.254829592f + t * (-0.284496736f + t * (1.421413741f + t * (-1.453152027f + t * 1.061405429f))));
-  Floats e = -(a * a);
-  to_exp(e);
-  const Floats far = 1.0f - p * e;
-  const Floats s = x * x;
-  const Floats near =
-      x *
-      (1.128379167f +
-       s * (-0.3761263890f + s * (0.1128379167f + s * (-0.02686617064f + s * (0.005223977626f - s * 0.0008548327f)))));
-  x = a < 0.5f ? near : (x < 0.0f ? -far : far);
 }
 
 /// y[i] = f(x[i]); `f` changes a vector. What is left goes through one more vector.
