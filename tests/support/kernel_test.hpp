@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -20,6 +21,10 @@ struct KernelTest {
   using Integers = std::vector<std::int64_t>;
   using Numbers = std::vector<double>;
 
+  [[nodiscard]] static bool near(const Numbers& a, const Numbers& b, double tolerance) {
+    return std::ranges::equal(a, b, [&](double x, double y) { return std::fabs(x - y) < tolerance; });
+  }
+
   /// A contiguous tensor with these elements, converted to its dtype.
   davit::EValue tensor(davit::ScalarType type, const Integers& sizes, const Numbers& values) {
     const davit::Tensor& tensor = tensors.emplace_back(davit::Tensor::zeros(type, sizes));
@@ -32,9 +37,7 @@ struct KernelTest {
   davit::EValue view(davit::EValue of, const Integers& sizes, const Integers& strides, std::int64_t offset = 0) {
     const Integers& kept_sizes = integers.emplace_back(sizes);
     const Integers& kept_strides = integers.emplace_back(strides);
-    auto* data = static_cast<std::byte*>(of.tensor().data);
-    if (data != nullptr) data += offset * static_cast<std::int64_t>(davit::size_of(of.tensor().dtype));
-    return davit::TensorView{data, kept_sizes.data(), kept_strides.data(), static_cast<std::uint8_t>(sizes.size()),
+    return davit::TensorView{of.tensor().element_at(offset), kept_sizes.data(), kept_strides.data(), static_cast<std::uint8_t>(sizes.size()),
                              of.tensor().dtype};
   }
   davit::EValue list(std::initializer_list<davit::EValue> items) {

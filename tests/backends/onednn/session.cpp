@@ -11,19 +11,12 @@
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
-#include "support/draft.hpp"
+#include "support/any_size.hpp"
 
 using namespace davit;
 
 TEST_CASE("sizes may change from run to run, to none and back, beyond what is kept") {
-  support::Draft d;
-  const ExprId s0 = d.b.symbol("s0");
-  const ValueId x = d.user("x", s0);
-  const ValueId y = d.sized("y", s0);
-  const Argument in = GraphBuilder::value(x), out = GraphBuilder::value(y);
-  d.b.node("aten.tanh.default", {&in, 1}, {&out, 1}, d.metadata);
-  d.output(y);
-  const auto lowered = to_backend(d.finish(), CapabilityPartitioner<BackendList<onednn, portable>>());
+  const auto lowered = to_backend(support::tanh_of_any_size(), CapabilityPartitioner<BackendList<onednn, portable>>());
   REQUIRE(lowered);
   REQUIRE(lowered->methods()[0].delegates.size() == 1);
   CHECK(lowered->methods()[0].delegates[0].backend == 0);

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "support/draft.hpp"
+#include "support/any_size.hpp"
 
 using namespace davit;
 using onednn_ops::ShapeKey;
@@ -14,17 +14,9 @@ using onednn_ops::Shapes;
 
 namespace {
 
-/// tanh(x) of s0 elements.
 [[nodiscard]] std::shared_ptr<const ProgramBody> function_of_any_size() {
-  support::Draft d;
-  const ExprId s0 = d.b.symbol("s0");
-  const ValueId x = d.user("x", s0);
-  const ValueId y = d.sized("y", s0);
-  const Argument in = GraphBuilder::value(x), out = GraphBuilder::value(y);
-  d.b.node("aten.tanh.default", {&in, 1}, {&out, 1}, d.metadata);
-  d.output(y);
   auto body = std::make_shared<ProgramBody>();
-  body->graph = d.finish().graph_module;
+  body->graph = support::tanh_of_any_size().graph_module;
   body->roles = {InputRole::user};
   body->handles.resize(1);
   return body;

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <complex>
 
 #include "davit/backends/portable/run_time/copies.hpp"
@@ -37,9 +36,7 @@ Numbers pairs(const KernelTest& test) {
   return out;
 }
 bool near(const Numbers& a, const Numbers& b) {
-  bool same = a.size() == b.size();
-  for (std::size_t i = 0; same && i < a.size(); ++i) same = std::fabs(a[i] - b[i]) < 1e-5;
-  return same;
+  return KernelTest::near(a, b, 1e-5);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
 
 #include "support/kernel_test.hpp"
 
@@ -23,9 +22,7 @@ Numbers product(const Numbers& a, const Numbers& b, std::size_t n, std::size_t k
   return out;
 }
 bool near(const Numbers& a, const Numbers& b) {
-  bool same = a.size() == b.size();
-  for (std::size_t i = 0; same && i < a.size(); ++i) same = std::fabs(a[i] - b[i]) < 1e-6;
-  return same;
+  return KernelTest::near(a, b, 1e-6);
 }
 
 }  // namespace

@@ -13,49 +13,16 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-template <class C>
-[[nodiscard]] ErrorCode compute_adaptive_avg_pool(KernelCall& call, const PoolWindow& w) {
-  ComputeBuffers<C> buffers(call);
-  const auto input = buffers.read(call.tensor(0));
-  const auto out_id = buffers.write(0);
-  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
-  for (std::int64_t p = 0; p < w.planes; ++p) {
-    const C* plane = buffers.in(input) + p * volume(w.in);
-    C* out = buffers.out(out_id) + p * volume(w.out);
-    for_each_window(w, adaptive_span, [&](std::int64_t i, const Box& box) {
-      out[i] = static_cast<C>(sum_box<double>(plane, w.in, box) / static_cast<double>(box.count()));
-    });
-  }
-  return buffers.finish();
-}
-
-template <class C>
-[[nodiscard]] ErrorCode compute_adaptive_avg_pool_backward(KernelCall& call, const PoolWindow& w) {
-  ComputeBuffers<C> buffers(call);
-  const auto grad_id = buffers.read(call.tensor(0));
-  const auto out_id = buffers.write(0);
-  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
-  std::fill_n(buffers.out(out_id), w.planes * volume(w.in), C{});
-  for (std::int64_t p = 0; p < w.planes; ++p) {
-    const C* grad = buffers.in(grad_id) + p * volume(w.out);
-    C* plane = buffers.out(out_id) + p * volume(w.in);
-    for_each_window(w, adaptive_span, [&](std::int64_t i, const Box& box) {
-      add_to_box(plane, w.in, box, grad[i] / static_cast<C>(box.count()));
-    });
-  }
-  return buffers.finish();
-}
-
 [[nodiscard]] inline ErrorCode run_adaptive_avg_pool(KernelCall& call, const operators::AdaptivePoolOperator& op) {
   const TensorView& input = call.tensor(0);
-  operators::AdaptivePoolView view;
-  if (const operators::Refusal wrong = operators::read_adaptive_pool(KernelArguments(call), op, view))
-    return call.refuse(wrong.code, wrong.what);
   PoolWindow w;
-  w.out = view.out;
-  if (const ErrorCode code = read_planes(call, input, view.dims, 1, w); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = read_adaptive_pool(call, op, w); code != ErrorCode::ok) return code;
   if (const ErrorCode code = call.make(0, input.dtype, w.out_sizes(input)); code != ErrorCode::ok) return code;
-  return dispatch_floating(call, input.dtype, [&]<class C>() { return compute_adaptive_avg_pool<C>(call, w); });
+  return dispatch_floating(call, input.dtype, [&]<class C>() {
+    return pool_planes<C>(call, w, adaptive_span, [&](const C* plane, std::int64_t, const Box& box) {
+      return static_cast<C>(sum_box<double>(plane, w.in, box) / static_cast<double>(box.count()));
+    });
+  });
 }
 
 }  // namespace detail
@@ -92,8 +59,9 @@ template <class C>
   if (grad.dtype != input.dtype)
     return call.refuse(ErrorCode::invalid_dtype, "adaptive_avg_pool2d backward: the operands must have the same dtype");
   if (const ErrorCode code = call.make_like(0, input); code != ErrorCode::ok) return code;
-  return dispatch_floating(call, input.dtype,
-                         [&]<class C>() { return detail::compute_adaptive_avg_pool_backward<C>(call, w); });
+  return dispatch_floating(call, input.dtype, [&]<class C>() {
+    return spread_over_planes<C>(call, w, adaptive_span, [](C of_one, const Box& box) { return of_one / static_cast<C>(box.count()); });
+  });
 }
 
 inline constexpr auto adaptive_avg_pool_ops = std::to_array<OpRow>({

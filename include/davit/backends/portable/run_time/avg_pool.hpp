@@ -32,48 +32,23 @@ struct AverageRule {
 
 template <class C>
 [[nodiscard]] ErrorCode compute_avg_pool(KernelCall& call, const PoolWindow& w, const AverageRule& rule) {
-  ComputeBuffers<C> buffers(call);
-  const auto input = buffers.read(call.tensor(0));
-  const auto out_id = buffers.write(0);
-  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
-  for (std::int64_t p = 0; p < w.planes; ++p) {
-    const C* plane = buffers.in(input) + p * volume(w.in);
-    C* out = buffers.out(out_id) + p * volume(w.out);
-    for_each_window(w, sliding_span, [&](std::int64_t i, const Box& box) {
-      const std::int64_t divisor = rule.divisor_of(box);
-      if (box.empty()) {
-        out[i] = C{};
-      } else if constexpr (std::is_integral_v<C>) {
-        out[i] = divide_wrapping(sum_box<C>(plane, w.in, box), divisor);
-      } else {
-        out[i] = static_cast<C>(sum_box<double>(plane, w.in, box) / static_cast<double>(divisor));
-      }
-    });
-  }
-  return buffers.finish();
+  return pool_planes<C>(call, w, sliding_span, [&](const C* plane, std::int64_t, const Box& box) {
+    if (box.empty()) return C{};
+    if constexpr (std::is_integral_v<C>)
+      return divide_wrapping(sum_box<C>(plane, w.in, box), rule.divisor_of(box));
+    else
+      return static_cast<C>(sum_box<double>(plane, w.in, box) / static_cast<double>(rule.divisor_of(box)));
+  });
 }
 
 template <class C>
 [[nodiscard]] ErrorCode compute_avg_pool_backward(KernelCall& call, const PoolWindow& w, const AverageRule& rule) {
-  ComputeBuffers<C> buffers(call);
-  const auto grad_id = buffers.read(call.tensor(0));
-  const auto out_id = buffers.write(0);
-  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
-  std::fill_n(buffers.out(out_id), w.planes * volume(w.in), C{});
-  for (std::int64_t p = 0; p < w.planes; ++p) {
-    const C* grad = buffers.in(grad_id) + p * volume(w.out);
-    C* plane = buffers.out(out_id) + p * volume(w.in);
-    for_each_window(w, sliding_span, [&](std::int64_t i, const Box& box) {
-      const std::int64_t divisor = rule.divisor_of(box);
-      if (box.empty()) return;
-      if constexpr (std::is_integral_v<C>) {
-        add_to_box(plane, w.in, box, divide_wrapping(grad[i], divisor));
-      } else {
-        add_to_box(plane, w.in, box, grad[i] / static_cast<C>(divisor));
-      }
-    });
-  }
-  return buffers.finish();
+  return spread_over_planes<C>(call, w, sliding_span, [&](C grad, const Box& box) {
+    if constexpr (std::is_integral_v<C>)
+      return divide_wrapping(grad, rule.divisor_of(box));
+    else
+      return grad / static_cast<C>(rule.divisor_of(box));
+  });
 }
 
 /// int64 in its unsigned counterpart, which wraps around; floats as usual.

@@ -157,6 +157,23 @@ void exponential(T* a, std::int64_t n, T* work) noexcept {
 
 inline constexpr int most_sweeps = 60;
 
+/// Jacobi's rotation, of two rows or columns; what `p`, `q` and `pq` say of them is what they are with themselves and each other.
+struct Rotation {
+  double c, s;
+
+  Rotation(double p, double q, double pq) noexcept {
+    const double theta = (q - p) / (2 * pq);
+    const double t = (theta >= 0 ? 1.0 : -1.0) / (std::fabs(theta) + std::sqrt(theta * theta + 1));
+    c = 1 / std::sqrt(t * t + 1);
+    s = t * c;
+  }
+  void operator()(double& x, double& y) const noexcept {
+    const double old = x;
+    x = c * old - s * y;
+    y = s * old + c * y;
+  }
+};
+
 /// Eigenvalues of a symmetric matrix, ascending, and its eigenvectors as columns of v, by Jacobi's rotations; a is lost.
 inline void eigen(double* a, std::int64_t n, double* v, double* values) noexcept {
   for (std::int64_t i = 0; i < n * n; ++i) v[i] = i / n == i % n;
@@ -167,14 +184,7 @@ inline void eigen(double* a, std::int64_t n, double* v, double* values) noexcept
     for (std::int64_t p = 0; p < n; ++p)
       for (std::int64_t q = p + 1; q < n; ++q) {
         if (a[p * n + q] == 0) continue;
-        const double theta = (a[q * n + q] - a[p * n + p]) / (2 * a[p * n + q]);
-        const double t = (theta >= 0 ? 1.0 : -1.0) / (std::fabs(theta) + std::sqrt(theta * theta + 1));
-        const double c = 1 / std::sqrt(t * t + 1), s = t * c;
-        const auto rotate = [c, s](double& x, double& y) {
-          const double old = x;
-          x = c * old - s * y;
-          y = s * old + c * y;
-        };
+        const Rotation rotate(a[p * n + p], a[q * n + q], a[p * n + q]);
         for (std::int64_t k = 0; k < n; ++k) rotate(a[k * n + p], a[k * n + q]);
         for (std::int64_t k = 0; k < n; ++k) rotate(a[p * n + k], a[q * n + k]);
         for (std::int64_t k = 0; k < n; ++k) rotate(v[k * n + p], v[k * n + q]);
@@ -204,14 +214,7 @@ inline void singular_values(double* a, std::int64_t n, std::int64_t m, double* u
         }
         if (!(std::fabs(pq) > 1e-15 * std::sqrt(pp * qq))) continue;
         turned = true;
-        const double theta = (qq - pp) / (2 * pq);
-        const double t = (theta >= 0 ? 1.0 : -1.0) / (std::fabs(theta) + std::sqrt(theta * theta + 1));
-        const double c = 1 / std::sqrt(t * t + 1), sn = t * c;
-        const auto rotate = [c, sn](double& x, double& y) {
-          const double old = x;
-          x = c * old - sn * y;
-          y = sn * old + c * y;
-        };
+        const Rotation rotate(pp, qq, pq);
         for (std::int64_t i = 0; i < n; ++i) rotate(a[i * m + p], a[i * m + q]);
         for (std::int64_t i = 0; i < m; ++i) rotate(v[i * m + p], v[i * m + q]);
       }

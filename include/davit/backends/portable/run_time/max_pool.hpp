@@ -164,37 +164,26 @@ template <class C>
 /// The largest of each window and its place in the plane; NaN is larger than all.
 template <class C>
 [[nodiscard]] ErrorCode compute_adaptive_max_pool(KernelCall& call, const PoolWindow& w) {
-  ComputeBuffers<C> buffers(call);
-  const auto input = buffers.read(call.tensor(0));
-  const auto out_id = buffers.write(0);
-  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
-  for (std::int64_t p = 0; p < w.planes; ++p) {
-    const C* plane = buffers.in(input) + p * volume(w.in);
-    for_each_window(w, adaptive_span, [&](std::int64_t i, const Box& box) {
-      std::int64_t best = -1;
-      for (std::int64_t z = box.begin[0]; z < box.end[0]; ++z)
-        for (std::int64_t y = box.begin[1]; y < box.end[1]; ++y)
-          for (std::int64_t x = box.begin[2]; x < box.end[2]; ++x) {
-            const std::int64_t at = (z * w.in[1] + y) * w.in[2] + x;
-            if (best < 0 || plane[at] > plane[best] || (plane[at] != plane[at] && plane[best] == plane[best])) best = at;
-          }
-      buffers.out(out_id)[p * volume(w.out) + i] = plane[best];
-      if (call.wants(1)) call.output(1).template as<std::int64_t>()[p * volume(w.out) + i] = best;
-    });
-  }
-  return buffers.finish();
+  return pool_planes<C>(call, w, adaptive_span, [&](const C* plane, std::int64_t i, const Box& box) {
+    std::int64_t best = -1;
+    for (std::int64_t z = box.begin[0]; z < box.end[0]; ++z)
+      for (std::int64_t y = box.begin[1]; y < box.end[1]; ++y)
+        for (std::int64_t x = box.begin[2]; x < box.end[2]; ++x) {
+          const std::int64_t at = (z * w.in[1] + y) * w.in[2] + x;
+          if (best < 0 || plane[at] > plane[best] || (plane[at] != plane[at] && plane[best] == plane[best])) best = at;
+        }
+    if (call.wants(1)) call.output(1).template as<std::int64_t>()[i] = best;
+    return plane[best];
+  });
 }
 /// adaptive_max_pool2d(self (N?, C, H, W), output_size) -> (values, indices), and over (N?, C, D, H, W).
 /// Source: at::adaptive_max_pool2d, at::adaptive_max_pool3d.
 template <std::size_t dims>
 [[nodiscard]] ErrorCode adaptive_max_pool(KernelCall& call) {
   const TensorView& input = call.tensor(0);
-  operators::AdaptivePoolView view;
   const auto& op = operators::row_of(operators::adaptive_pool_operators, dims == 2 ? "aten.adaptive_avg_pool2d.default" : "aten._adaptive_avg_pool3d.default");
-  if (const operators::Refusal wrong = operators::read_adaptive_pool(KernelArguments(call), op, view)) return call.refuse(wrong.code, wrong.what);
   PoolWindow w;
-  w.out = view.out;
-  if (const ErrorCode code = read_planes(call, input, view.dims, 1, w); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = read_adaptive_pool(call, op, w); code != ErrorCode::ok) return code;
   for (std::size_t d = 3 - dims; d < 3; ++d)
     if (w.in[d] < 1 && volume(w.out) != 0) return call.refuse(ErrorCode::invalid_shape, "adaptive_max_pool: the planes are empty");
   if (const ErrorCode code = call.make(0, input.dtype, w.out_sizes(input)); code != ErrorCode::ok) return code;

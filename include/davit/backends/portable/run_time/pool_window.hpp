@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/window.hpp"
 #include "davit/program/operators/pooling.hpp"
 
@@ -38,6 +39,15 @@ struct PoolWindow {
   for (std::size_t d = 0; d < 3 - dims; ++d) w.in[d] = 1;
   for (std::size_t d = 0; d + dims < input.rank; ++d) w.planes *= input.size(d);
   return ErrorCode::ok;
+}
+
+/// Reads an adaptive pooling operator's call.
+[[nodiscard]] inline ErrorCode read_adaptive_pool(KernelCall& call, const operators::AdaptivePoolOperator& op, PoolWindow& w) {
+  operators::AdaptivePoolView view;
+  if (const operators::Refusal wrong = operators::read_adaptive_pool(KernelArguments(call), op, view))
+    return call.refuse(wrong.code, wrong.what);
+  w.out = view.out;
+  return read_planes(call, call.tensor(0), view.dims, 1, w);
 }
 
 /// Reads a pooling operator's call and works out the output's spatial sizes.
@@ -114,6 +124,22 @@ void for_each_window(const PoolWindow& w, Span&& span, F&& f) {
   }
 }
 
+/// Makes output 0 of tensor 0, plane by plane: an element is f(plane of the input, its number among all outputs, box of its window).
+template <class C, class Span, class F>
+[[nodiscard]] ErrorCode pool_planes(KernelCall& call, const PoolWindow& w, Span&& span, F&& f) {
+  ComputeBuffers<C> buffers(call);
+  const auto input = buffers.read(call.tensor(0));
+  const auto out_id = buffers.write(0);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  for (std::int64_t p = 0; p < w.planes; ++p) {
+    const C* plane = buffers.in(input) + p * volume(w.in);
+    const std::int64_t first = p * volume(w.out);
+    C* out = buffers.out(out_id) + first;
+    for_each_window(w, span, [&](std::int64_t i, const Box& box) { out[i] = f(plane, first + i, box); });
+  }
+  return buffers.finish();
+}
+
 /// The sum of a box of a plane of spatial sizes `in`: exactly rounded once for float (summed in double).
 template <class Sum, class C>
 [[nodiscard]] Sum sum_box(const C* plane, const Spatial& in, const Box& box) {
@@ -134,6 +160,23 @@ void add_to_box(C* plane, const Spatial& in, const Box& box, C value) {
       C* row = plane + (z * in[1] + y) * in[2];
       for (std::int64_t x = box.begin[2]; x < box.end[2]; ++x) row[x] += value;
     }
+}
+/// Makes output 0 of the gradients in tensor 0: share(gradient, box) is added to each element of a window that is not empty.
+template <class C, class Span, class F>
+[[nodiscard]] ErrorCode spread_over_planes(KernelCall& call, const PoolWindow& w, Span&& span, F&& share) {
+  ComputeBuffers<C> buffers(call);
+  const auto grad_id = buffers.read(call.tensor(0));
+  const auto out_id = buffers.write(0);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  std::fill_n(buffers.out(out_id), w.planes * volume(w.in), C{});
+  for (std::int64_t p = 0; p < w.planes; ++p) {
+    const C* grad = buffers.in(grad_id) + p * volume(w.out);
+    C* plane = buffers.out(out_id) + p * volume(w.in);
+    for_each_window(w, span, [&](std::int64_t i, const Box& box) {
+      if (!box.empty()) add_to_box(plane, w.in, box, share(grad[i], box));
+    });
+  }
+  return buffers.finish();
 }
 
 }  // namespace davit::portable_kernels
