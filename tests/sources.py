@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Prints the test sources of the mirrored folders, relative to tests/, one a line. With --formats those of formats/
-instead, with --backend NAME those of an optional backend.
+"""sources.py FOLDER [--formats | --backend NAME]: writes files to FOLDER that hold several test sources each, and prints their paths:
+headers are then parsed, and what they define compiled, once for all of a file's sources, which is half of the time. A source lies in a
+namespace of its own, behind what all of the file's sources include; those that cannot are printed themselves.
 
-With --grouped FOLDER it writes files there that hold several sources each, and prints their paths: headers are then parsed,
-and what they define compiled, once for all of a file's sources, which is half of the time. A source lies in a namespace of its
-own, behind what all of the file's sources include."""
+The sources are those of the mirrored folders, with --formats those of formats/ and testing/ instead, with --backend those of an
+optional backend."""
 
 import pathlib
 import re
@@ -64,7 +64,4 @@ def write_groups(sources: list[pathlib.Path], folder: pathlib.Path) -> list[path
 found = []
 for folder in WITH_FORMATS if "--formats" in sys.argv else FOLDERS:
     found += [source for source in sorted((here / folder).rglob("*.cpp")) if backend_of(source) == wanted]
-if "--grouped" in sys.argv:
-    print(*write_groups(found, pathlib.Path(sys.argv[sys.argv.index("--grouped") + 1])), sep="\n")
-else:
-    print(*(source.relative_to(here) for source in found), sep="\n")
+print(*write_groups(found, pathlib.Path(sys.argv[1])), sep="\n")

@@ -143,7 +143,7 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 
 }  // namespace
 
-TEST_CASE("10,000 random programs, cut at random into acyclic partitions, give the same bits as uncut") {
+TEST_CASE("1,000 random programs, cut at random into acyclic partitions, give the same bits as uncut") {
   const Toys toys;
   Filling::reset();
   Other::reset();
@@ -153,7 +153,7 @@ TEST_CASE("10,000 random programs, cut at random into acyclic partitions, give t
   Random random{0x9e3779b97f4a7c15u};
   std::size_t partitions = 0;
   int wrong = 0;
-  for (int graph = 0; graph < 10000 && wrong < 5; ++graph) {
+  for (int graph = 0; graph < 1000 && wrong < 5; ++graph) {
     RandomProgram writer(random);
     const ExportedProgram program = writer.make();
     A::state = B::state = C::state = {};
@@ -176,9 +176,9 @@ TEST_CASE("10,000 random programs, cut at random into acyclic partitions, give t
         "program " << graph << ": "
                    << (lowered ? std::string(acyclic ? "other results" : "a cycle") : to_string(lowered.error())));
   }
-  CHECK(partitions > 30000);
-  CHECK(Filling::destinations > 10000);
-  CHECK(Filling::over_inputs > 1000);
+  CHECK(partitions > 3000);
+  CHECK(Filling::destinations > 1000);
+  CHECK(Filling::over_inputs > 100);
   Filling::reset();
   Other::reset();
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "davit/core/config.hpp"
