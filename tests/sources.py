@@ -1,22 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""sources.py FOLDER [--formats | --backend NAME]: writes files to FOLDER that hold several test sources each, and prints their paths:
+"""sources.py FOLDER [--kernels | --formats | --backend NAME]: writes files to FOLDER that hold several test sources each, and prints their paths:
 headers are then parsed, and what they define compiled, once for all of a file's sources, which is half of the time. A source lies in a
 namespace of its own, behind what all of the file's sources include; those that cannot are printed themselves.
 
-The sources are those of the mirrored folders, with --formats those of formats/ and testing/ instead, with --backend those of an
-optional backend."""
+The sources are those of the mirrored folders without kernels; with --kernels those of kernels/ and backends/ instead, with --formats
+those of formats/ and testing/, with --backend those of an optional backend."""
 
 import pathlib
 import re
 import sys
 
-FOLDERS = ["core", "kernels", "program", "backend", "backends", "lowering", "runtime", "choosing", "embed"]
+FOLDERS = {
+    "": ["core", "program", "backend", "lowering", "runtime", "choosing", "embed"],
+    "--kernels": ["kernels", "backends"],
+    "--formats": ["formats", "testing"],
+    "--backend": ["backends"],
+}
 OPTIONAL = ["onednn", "xnnpack"]  # backends with executables of their own, where their library is there
-WITH_FORMATS = ["formats", "testing"]
 
 here = pathlib.Path(__file__).resolve().parent
-wanted = sys.argv[sys.argv.index("--backend") + 1] if "--backend" in sys.argv else ""
+target, kind, wanted = pathlib.Path(sys.argv[1]), *[*sys.argv[2:], "", ""][:2]
 
 
 def backend_of(source: pathlib.Path) -> str:
@@ -62,6 +66,6 @@ def write_groups(sources: list[pathlib.Path], folder: pathlib.Path) -> list[path
 
 
 found = []
-for folder in WITH_FORMATS if "--formats" in sys.argv else FOLDERS:
+for folder in FOLDERS[kind]:
     found += [source for source in sorted((here / folder).rglob("*.cpp")) if backend_of(source) == wanted]
-print(*write_groups(found, pathlib.Path(sys.argv[1])), sep="\n")
+print(*write_groups(found, target), sep="\n")
