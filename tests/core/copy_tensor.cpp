@@ -66,3 +66,16 @@ TEST_CASE("footprints overlap exactly if they share a byte") {
   CHECK(!overlap(part(0, 0, 1), part(0, 8, 1)));
   CHECK(part(0, 4, 2).end - part(0, 4, 2).begin == 28);
 }
+
+TEST_CASE("a tensor repeats elements if it was expanded, and has any") {
+  float values[6]{};
+  const std::int64_t sizes[]{2, 3}, none[]{0, 3}, one[]{1, 3};
+  const std::int64_t rows[]{3, 1}, expanded[]{0, 1};
+  const auto view = [&](const std::int64_t* of_size, const std::int64_t* strides) {
+    return TensorView{values, of_size, strides, 2, ScalarType::float32};
+  };
+  CHECK(!repeats_elements(view(sizes, rows)));
+  CHECK(repeats_elements(view(sizes, expanded)));
+  CHECK(!repeats_elements(view(none, expanded)));
+  CHECK(!repeats_elements(view(one, expanded)));
+}

@@ -67,6 +67,8 @@ namespace detail {
       const std::size_t k = random.below(last.size());  // an output is fed back where it lies
       if (!last[k].tensor || !detail::same_type(last[k].tensor->view(), own[i].view())) continue;
       // an input that another input or the state shares memory with would change while the program runs, as in torch
+      // what was expanded cannot be written, or is written everywhere at once; whether an answer still is depends on the backend
+      if (repeats_elements(answered[k].tensor()) || repeats_elements(last[k].tensor->view())) continue;
       const Footprint fed = footprint(answered[k].tensor());
       if (std::ranges::any_of(std::span(inputs).first(i), [&](const EValue& other) { return overlap(fed, footprint(other.tensor())); })) continue;
       if (std::ranges::any_of(session->state(), [&](const NamedTensor& entry) { return overlap(fed, footprint(entry.tensor.view())); })) continue;

@@ -42,3 +42,14 @@ TEST_CASE("portable: hypotenuses and signs of others") {
   CHECK(test.dtype() == ScalarType::float32);
   CHECK(test.values() == Numbers{-3, -5});
 }
+
+TEST_CASE("portable: a number that the tensor's integers cannot hold wraps before it is compared, as in PyTorch 2.6") {
+  KernelTest test;
+  const EValue x = test.tensor(ScalarType::int8, {3}, {44, -1, 5});
+  CHECK(test.run(elementwise_binary_ops, "aten.eq.Scalar", {x, EValue(300)}) == ErrorCode::ok);
+  CHECK(test.values() == Numbers{1, 0, 0});
+  CHECK(test.run(elementwise_binary_ops, "aten.lt.Scalar", {x, EValue(300)}) == ErrorCode::ok);
+  CHECK(test.values() == Numbers{0, 1, 1});
+  CHECK(test.run(elementwise_binary_ops, "aten.eq.Scalar", {x, EValue(255)}) == ErrorCode::ok);
+  CHECK(test.values() == Numbers{0, 1, 0});
+}

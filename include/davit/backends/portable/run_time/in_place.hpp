@@ -11,6 +11,7 @@
 #include "davit/backends/portable/run_time/elementwise_binary.hpp"
 #include "davit/backends/portable/run_time/elementwise_unary.hpp"
 #include "davit/backends/portable/run_time/views.hpp"
+#include "davit/core/copy_tensor.hpp"
 #include "davit/program/graph.hpp"
 
 namespace davit::portable_kernels {
@@ -22,14 +23,6 @@ namespace detail {
   if (is_complex(from) && !is_complex(to)) return false;
   if (is_floating(from) && is_integral(to)) return false;
   return to != ScalarType::bool_ || from == ScalarType::bool_;
-}
-
-/// True if two indices may name the same element because a stride is 0.
-[[nodiscard]] inline bool repeats_elements(const TensorView& t) noexcept {
-  if (t.numel() == 0) return false;
-  for (std::size_t d = 0; d < t.rank; ++d)
-    if (t.size(d) > 1 && t.stride(d) == 0) return true;
-  return false;
 }
 
 /// Writes output 0 over the elements of `to`, which must have its sizes.
