@@ -84,6 +84,20 @@ std::uint64_t number(const char* text) {
   return out;
 }
 
+/// The graph, and the sizes of the values in it.
+std::string described(const ProgramRecipe& recipe) {
+  const testing::RandomProgram program(recipe);
+  const GraphModuleView graph = program.program().view();
+  std::string text = print_graph(graph) + "sizes:";
+  for (const Value& value : graph.values) {
+    if (value.kind != ValueKind::tensor) continue;
+    text += ' ' + std::string(graph.str(value.name)) + "[";
+    for (const Dim& dim : graph.dims_of(value.sizes)) text += (text.back() == '[' ? "" : ",") + (dim.is_static() ? std::to_string(dim.value) : "?");
+    text += ']';
+  }
+  return text;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -101,7 +115,7 @@ int main(int argc, char** argv) {
       if (++wrong > 3) continue;
       const ProgramRecipe small = recipe.shrunk([&](const ProgramRecipe& r) { return !way.difference(r).empty(); });
       std::printf("%.*s, seed %llu: %s\n%s\n", static_cast<int>(way.name.size()), way.name.data(), static_cast<unsigned long long>(seed),
-                  way.difference(small).c_str(), print_graph(testing::RandomProgram(small).program().view()).c_str());
+                  way.difference(small).c_str(), described(small).c_str());
     }
     std::printf("RANDOM_PROGRAMS way=\"%.*s\" first=%llu count=%llu differ=%llu%s\n", static_cast<int>(way.name.size()), way.name.data(),
                 static_cast<unsigned long long>(first), static_cast<unsigned long long>(count), static_cast<unsigned long long>(wrong),

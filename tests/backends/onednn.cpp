@@ -190,6 +190,16 @@ TEST_CASE("two sums, the second with a number per channel, of tensors that end i
   check({4, 4}, {1, 4});
 }
 
+TEST_CASE("a product, and a sum and a product with numbers per channel that do not lie side by side") {
+  Net n;
+  const auto y = n.relu("y", n.input("in", {1, 4, 2}), {1, 4, 2});
+  const auto part = n.op("aten.slice.Tensor", "part", {1, 4, 1}, {{"self", n.v(y)}, {"dim", n.i(2)}, {"start", n.i(1)}, {"end", n.i(2)}});
+  const auto product = n.op("aten.mul.Tensor", "product", {3, 4, 2}, {{"self", n.v(n.input("x", {3, 4, 2}))}, {"other", n.v(n.input("z", {3, 4, 2}))}});
+  const auto scaled = n.op("aten.mul.Tensor", "scaled", {3, 4, 2}, {{"self", n.v(n.input("w", {3, 4, 2}))}, {"other", n.v(part)}});
+  const ExportedProgram program = n.finish({n.add("sum", product, part, {3, 4, 2}), scaled});
+  CHECK(faults(program, n.sample()) == "");
+}
+
 TEST_CASE("NaN and infinities are those of exact kernels, unless they may get lost") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const auto results = [](const ExportedProgram& program, std::span<const EValue> inputs, bool fast) {
