@@ -153,23 +153,34 @@ struct MultiplyPanel {
 /// The product for integers: vectors do not pay, registers do.
 template <class C>
 void multiply_integers(const PanelProduct<C>& p) {
-  const auto take = [&]<std::int64_t Columns>(std::int64_t i, std::int64_t j) {
+  const auto take = [&]<std::size_t Rows, std::size_t Columns>(std::int64_t i, std::int64_t j) {
     const C* const left = p.a.data + i * p.a.row;
     C* const to = p.c + i * p.c_row + j;
-    C sums[Columns];
-    for (std::int64_t n = 0; n < Columns; ++n) sums[n] = p.accumulate ? to[n] : C{};
+    C sums[Rows][Columns];
+    unroll<Rows * Columns>([&]<std::size_t I>() __attribute__((always_inline)) {
+      constexpr std::size_t r = I / Columns, n = I % Columns;
+      sums[r][n] = p.accumulate ? to[static_cast<std::int64_t>(r) * p.c_row + static_cast<std::int64_t>(n)] : C{};
+    });
     for (std::int64_t k = 0; k < p.depth; ++k) {
-      const C factor = left[k * p.a.col];
       const C* const from = p.b.data + p.b.rows[k] + j;
-      for (std::int64_t n = 0; n < Columns; ++n) sums[n] += factor * from[n];
+      unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
+        const C factor = left[static_cast<std::int64_t>(R) * p.a.row + k * p.a.col];
+        unroll<Columns>([&]<std::size_t N>() __attribute__((always_inline)) { sums[R][N] += factor * from[N]; });
+      });
     }
-    for (std::int64_t n = 0; n < Columns; ++n) to[n] = sums[n] + (p.bias == nullptr ? C{} : p.bias[i]);
+    unroll<Rows * Columns>([&]<std::size_t I>() __attribute__((always_inline)) {
+      constexpr auto r = static_cast<std::int64_t>(I / Columns), n = static_cast<std::int64_t>(I % Columns);
+      to[r * p.c_row + n] = sums[r][n] + (p.bias == nullptr ? C{} : p.bias[i + r]);
+    });
   };
-  for (std::int64_t i = 0; i < p.rows; ++i) {
+  const auto rows = [&]<std::size_t Rows>(std::int64_t i) {
     std::int64_t j = 0;
-    for (; j + 2 <= p.width; j += 2) take.template operator()<2>(i, j);
-    if (j < p.width) take.template operator()<1>(i, j);
-  }
+    for (; j + 2 <= p.width; j += 2) take.template operator()<Rows, 2>(i, j);
+    if (j < p.width) take.template operator()<Rows, 1>(i, j);
+  };
+  std::int64_t i = 0;
+  for (; i + 2 <= p.rows; i += 2) rows.template operator()<2>(i);
+  if (i < p.rows) rows.template operator()<1>(i);
 }
 
 /// Columns that are computed together: some panels of `width` columns. Those that are left at the end overlap with earlier
