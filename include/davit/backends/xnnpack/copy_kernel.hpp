@@ -10,6 +10,7 @@
 
 #include "davit/backends/xnnpack/call.hpp"
 #include "davit/backends/xnnpack/vectors.hpp"
+#include "davit/kernels/instruction_set.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -53,18 +54,23 @@ inline void simplify(Walk& w) noexcept {
 
 namespace detail {
 
+struct InterleaveThree {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static void run(const std::uint32_t* from, std::int64_t from_step, std::uint32_t* to, std::int64_t as) noexcept {
+    const auto* x = reinterpret_cast<const float*>(from);
+    const float* y = x + from_step;
+    const float* z = y + from_step;
+    auto* out = reinterpret_cast<float*>(to);
+    std::int64_t a = 0;
+    for (; a + vectors::lanes <= as; a += vectors::lanes, out += 3 * vectors::lanes)
+      vectors::store_interleaved(out, x + a, y + a, z + a);
+    for (; a < as; ++a, out += 3)
+      std::memcpy(out, x + a, 4), std::memcpy(out + 1, y + a, 4), std::memcpy(out + 2, z + a, 4);
+  }
+};
 /// to[3 a + b] = from[b * from_step + a] for three b: the colours of an image come together.
-DAVIT_CLONES inline void interleave_three(const std::uint32_t* from, std::int64_t from_step, std::uint32_t* to,
-                                          std::int64_t as) noexcept {
-  const auto* x = reinterpret_cast<const float*>(from);
-  const float* y = x + from_step;
-  const float* z = y + from_step;
-  auto* out = reinterpret_cast<float*>(to);
-  std::int64_t a = 0;
-  for (; a + vectors::lanes <= as; a += vectors::lanes, out += 3 * vectors::lanes)
-    vectors::store_interleaved(out, x + a, y + a, z + a);
-  for (; a < as; ++a, out += 3)
-    std::memcpy(out, x + a, 4), std::memcpy(out + 1, y + a, 4), std::memcpy(out + 2, z + a, 4);
+inline void interleave_three(const std::uint32_t* from, std::int64_t from_step, std::uint32_t* to, std::int64_t as) noexcept {
+  kernels::run_widest<InterleaveThree>(from, from_step, to, as);
 }
 
 /// to[a * to_step + b] = from[b * from_step + a], in blocks that stay in the cache.

@@ -9,85 +9,97 @@
 #include "davit/backends/xnnpack/copy_kernel.hpp"
 #include "davit/backends/xnnpack/plan.hpp"
 #include "davit/backends/xnnpack/vectors.hpp"
+#include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/vector_math.hpp"
 
 namespace davit::xnnpack_parts {
 
+struct MapElements {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static void run(Op op, float low, float high, const float* x, float* y, std::int64_t n) noexcept {
+    using namespace vectors;
+    switch (op) {
+      case Op::clamp:
+        return map(x, y, n, [=](Floats& v) __attribute__((always_inline)) {
+          v = v < low ? Floats{} + low : v;
+          v = v > high ? Floats{} + high : v;
+        });
+      case Op::sigmoid: return map(x, y, n, [](Floats& v) __attribute__((always_inline)) { kernels::vector_sigmoid(v, v); });
+      case Op::tanh: return map(x, y, n, [](Floats& v) __attribute__((always_inline)) { kernels::vector_tanh(v, v); });
+      case Op::silu:
+        return map(x, y, n, [](Floats& v) __attribute__((always_inline)) {
+          Floats s;
+          kernels::vector_sigmoid(v, s);
+          v = v * s;
+        });
+      case Op::gelu:  // torch runs it through oneDNN, whose formula overflows at the end of the range and has no value at
+                      // infinity
+        return map(x, y, n, [](Floats& v) __attribute__((always_inline)) {
+          Floats e = v * 0.70710678f;
+          kernels::vector_erf(e, e);
+          v = 0.5f * (v * (1.0f + e)) + (v - v);
+        });
+      case Op::gelu_tanh:
+        return map(x, y, n, [](Floats& v) __attribute__((always_inline)) {
+          Floats t = 0.79788456f * (v + 0.044715f * v * v * v);
+          kernels::vector_tanh(t, t);
+          v = 0.5f * v * (1.0f + t);
+        });
+      case Op::exp: return map(x, y, n, [](Floats& v) __attribute__((always_inline)) { kernels::vector_exp(v, v); });
+      case Op::reciprocal: return map(x, y, n, [](Floats& v) __attribute__((always_inline)) { v = 1.0f / v; });
+      case Op::hardsigmoid:
+        return map(x, y, n, [](Floats& v) __attribute__((always_inline)) {
+          v = v + 3.0f;
+          v = v < 0.0f ? Floats{} : v;
+          v = (v > 6.0f ? Floats{} + 6.0f : v) / 6.0f;
+        });
+      case Op::rsqrt:
+        for (std::int64_t i = 0; i < n; ++i) y[i] = 1.0f / std::sqrt(x[i]);
+        return;
+      default: return;
+    }
+  }
+};
 /// The functions of one number that XNNPACK does not have, or that lose NaN there: clamp, sigmoid. `y` may be `x`.
 /// O(n).
-DAVIT_CLONES inline void map_elements(Op op, float low, float high, const float* x, float* y, std::int64_t n) noexcept {
-  using namespace vectors;
-  switch (op) {
-    case Op::clamp:
-      return map(x, y, n, [=](Floats& v) __attribute__((always_inline)) {
-        v = v < low ? Floats{} + low : v;
-        v = v > high ? Floats{} + high : v;
-      });
-    case Op::sigmoid: return map(x, y, n, [](Floats& v) __attribute__((always_inline)) { kernels::vector_sigmoid(v, v); });
-    case Op::tanh: return map(x, y, n, [](Floats& v) __attribute__((always_inline)) { kernels::vector_tanh(v, v); });
-    case Op::silu:
-      return map(x, y, n, [](Floats& v) __attribute__((always_inline)) {
-        Floats s;
-        kernels::vector_sigmoid(v, s);
-        v = v * s;
-      });
-    case Op::gelu:  // torch runs it through oneDNN, whose formula overflows at the end of the range and has no value at
-                    // infinity
-      return map(x, y, n, [](Floats& v) __attribute__((always_inline)) {
-        Floats e = v * 0.70710678f;
-        kernels::vector_erf(e, e);
-        v = 0.5f * (v * (1.0f + e)) + (v - v);
-      });
-    case Op::gelu_tanh:
-      return map(x, y, n, [](Floats& v) __attribute__((always_inline)) {
-        Floats t = 0.79788456f * (v + 0.044715f * v * v * v);
-        kernels::vector_tanh(t, t);
-        v = 0.5f * v * (1.0f + t);
-      });
-    case Op::exp: return map(x, y, n, [](Floats& v) __attribute__((always_inline)) { kernels::vector_exp(v, v); });
-    case Op::reciprocal: return map(x, y, n, [](Floats& v) __attribute__((always_inline)) { v = 1.0f / v; });
-    case Op::hardsigmoid:
-      return map(x, y, n, [](Floats& v) __attribute__((always_inline)) {
-        v = v + 3.0f;
-        v = v < 0.0f ? Floats{} : v;
-        v = (v > 6.0f ? Floats{} + 6.0f : v) / 6.0f;
-      });
-    case Op::rsqrt:
-      for (std::int64_t i = 0; i < n; ++i) y[i] = 1.0f / std::sqrt(x[i]);
-      return;
-    default: return;
-  }
+inline void map_elements(Op op, float low, float high, const float* x, float* y, std::int64_t n) noexcept {
+  kernels::run_widest<MapElements>(op, low, high, x, y, n);
 }
 
-/// A function of two numbers along a row; a step of 0 repeats the first one. NaN on either side gives NaN. O(n).
-DAVIT_CLONES inline void binary_row(Op op, const float* a, bool a_steps, const float* b, bool b_steps, float* y,
-                                     std::int64_t n) noexcept {
-  using namespace vectors;
-  switch (op) {
-    case Op::add:
-      return binary(a, a_steps, b, b_steps, y, n,
-                     [](Floats& v, const Floats& w) __attribute__((always_inline)) { v += w; });
-    case Op::subtract:
-      return binary(a, a_steps, b, b_steps, y, n,
-                     [](Floats& v, const Floats& w) __attribute__((always_inline)) { v -= w; });
-    case Op::multiply:
-      return binary(a, a_steps, b, b_steps, y, n,
-                     [](Floats& v, const Floats& w) __attribute__((always_inline)) { v *= w; });
-    case Op::divide:
-      return binary(a, a_steps, b, b_steps, y, n,
-                     [](Floats& v, const Floats& w) __attribute__((always_inline)) { v /= w; });
-    case Op::maximum:
-      return binary(a, a_steps, b, b_steps, y, n, [](Floats& v, const Floats& w) __attribute__((always_inline)) {
-        const Floats larger = v > w ? v : w;
-        v = v != v ? v : larger;
-      });
-    case Op::minimum:
-      return binary(a, a_steps, b, b_steps, y, n, [](Floats& v, const Floats& w) __attribute__((always_inline)) {
-        const Floats smaller = v < w ? v : w;
-        v = v != v ? v : smaller;
-      });
-    default: return;
+struct BinaryRow {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static void run(Op op, const float* a, bool a_steps, const float* b, bool b_steps, float* y, std::int64_t n) noexcept {
+    using namespace vectors;
+    switch (op) {
+      case Op::add:
+        return binary(a, a_steps, b, b_steps, y, n,
+                       [](Floats& v, const Floats& w) __attribute__((always_inline)) { v += w; });
+      case Op::subtract:
+        return binary(a, a_steps, b, b_steps, y, n,
+                       [](Floats& v, const Floats& w) __attribute__((always_inline)) { v -= w; });
+      case Op::multiply:
+        return binary(a, a_steps, b, b_steps, y, n,
+                       [](Floats& v, const Floats& w) __attribute__((always_inline)) { v *= w; });
+      case Op::divide:
+        return binary(a, a_steps, b, b_steps, y, n,
+                       [](Floats& v, const Floats& w) __attribute__((always_inline)) { v /= w; });
+      case Op::maximum:
+        return binary(a, a_steps, b, b_steps, y, n, [](Floats& v, const Floats& w) __attribute__((always_inline)) {
+          const Floats larger = v > w ? v : w;
+          v = v != v ? v : larger;
+        });
+      case Op::minimum:
+        return binary(a, a_steps, b, b_steps, y, n, [](Floats& v, const Floats& w) __attribute__((always_inline)) {
+          const Floats smaller = v < w ? v : w;
+          v = v != v ? v : smaller;
+        });
+      default: return;
+    }
   }
+};
+/// A function of two numbers along a row; a step of 0 repeats the first one. NaN on either side gives NaN. O(n).
+inline void binary_row(Op op, const float* a, bool a_steps, const float* b, bool b_steps, float* y, std::int64_t n) noexcept {
+  kernels::run_widest<BinaryRow>(op, a, a_steps, b, b_steps, y, n);
 }
 
 /// y = op(a, b) for operands that repeat along dimensions where their stride is 0. O(elements).

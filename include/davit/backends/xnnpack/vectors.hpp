@@ -7,23 +7,8 @@
 #include <type_traits>
 #include <utility>
 
-// Marks a function that is compiled for several instruction sets; the machine's is chosen when the program is loaded.
-// Loaders do this with indirect functions, which sanitizers do not get along with.
-#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
-#define DAVIT_CLONES
-#endif
-#endif
-#ifndef DAVIT_CLONES
-#define DAVIT_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
-#else
-#define DAVIT_CLONES
-#endif
-
-/// Arithmetic on sixteen floats at a time, for the functions that XNNPACK does not have or that lose NaN there. They go
-/// in and out by reference: how such a vector is returned depends on the instruction set.
+/// Arithmetic on sixteen floats at a time, for the functions that XNNPACK does not have or that lose NaN there: in kernels for
+/// kernels::run_widest. They go in and out by reference: how such a vector is returned depends on the instruction set.
 namespace davit::xnnpack_parts::vectors {
 
 typedef float Floats __attribute__((vector_size(64)));
