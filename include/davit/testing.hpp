@@ -15,6 +15,7 @@
 #include "davit/testing/numeric_gap.hpp"
 #include "davit/testing/one_node.hpp"
 #include "davit/testing/program_recipe.hpp"
+#include "davit/testing/random_layers.hpp"
 #include "davit/testing/random_program.hpp"
 #include "davit/testing/random_steps.hpp"
 #include "davit/testing/random_values.hpp"

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "davit/backends/xnnpack.hpp"
+#include "davit/backends/portable.hpp"
+#include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
 
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -59,6 +62,36 @@ TEST_CASE("NaN and infinities are those of exact kernels") {
   }
   for (std::size_t i = 36; i < 42; ++i) image[i] = -std::numeric_limits<float>::infinity();
   CHECK(xnnpack_check::faults(program, {EValue(pixels.view())}, {1e-4, 1e-5}) == "");
+}
+
+TEST_CASE("a batch norm that follows nothing keeps NaN, too") {
+  support::Net n;
+  const auto x = n.input("x", {2, 3, 2, 2});
+  const ExportedProgram program = n.finish({n.norm("n", x, {2, 3, 2, 2})});
+  std::vector<float> image(24, 0.5f);
+  image[5] = std::numeric_limits<float>::quiet_NaN();
+  image[18] = -std::numeric_limits<float>::infinity();
+  const Tensor pixels = *tensor(image, {2, 3, 2, 2});
+  CHECK(xnnpack_check::faults(program, {EValue(pixels.view())}, {1e-4, 1e-5}) == "");
+}
+
+TEST_CASE("NaN in a view of a constant is seen") {
+  support::Net n;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto w = n.draft.parameter("w", programs::tensor({2, 2, 2}, {1, 2, 3, nan, 5, 6, 7, 8}));
+  const auto view = n.op("aten.unsqueeze.default", "view", {1, 2, 2, 2}, {{"self", n.v(w)}, {"dim", n.i(0)}});
+  const auto pooled = n.op("aten.max_pool2d.default", "p", {1, 2, 1, 1}, {{"self", n.v(view)}, {"kernel_size", n.ints({2, 2})}});
+  // what is written through as_strided keeps the program from being simplified: the view stays
+  const auto strided = n.op("aten.as_strided.default", "strided", {2}, {{"self", n.v(n.input("x", {4}))}, {"size", n.ints({2})}, {"stride", n.ints({2})}});
+  (void)n.op("aten.relu_.default", "r", {2}, {{"self", n.v(strided)}});
+  const ExportedProgram program = n.finish({pooled});
+  const auto lowered = to_backend(program, CapabilityPartitioner<BackendList<xnnpack, portable>>());
+  REQUIRE(lowered);
+  Session session = *Session::make(*lowered);
+  const auto out = session.run(0, n.sample());
+  REQUIRE(out);
+  CHECK(std::isnan((*out)[0].as<float>()->front()));
+  CHECK((*out)[0].as<float>()->back() == 8);
 }
 
 TEST_CASE("XNNPACK runs here") {

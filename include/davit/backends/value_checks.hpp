@@ -226,7 +226,7 @@ static_assert(std::ranges::is_sorted(growth_rows, {}, &GrowthRow::operator_name)
 }  // namespace detail
 
 /// Which values of a graph are to be looked at, so that no operator that loses NaN or infinities meets any; what softmax
-/// takes is to be looked at besides, by softmax_is_ordinary. `products_lose`: products of matrices lose them, too.
+/// takes is to be looked at besides, by softmax_is_ordinary. `products_lose`: products of matrices and batch norms lose them, too.
 /// O(nodes + elements of constants).
 [[nodiscard]] inline std::vector<ValueCheck> find_value_checks(const ProgramBody& body, bool products_lose) {
   using detail::Growth;
@@ -360,7 +360,8 @@ static_assert(std::ranges::is_sorted(growth_rows, {}, &GrowthRow::operator_name)
     const Node& node = g.nodes[n];
     const detail::GrowthRow row = detail::growth_of(g.target(node));
     const bool softmax = row.operator_name.ends_with("softmax") && row.growth == Growth::one;
-    bool needs = row.loses || (products_lose && (row.growth == Growth::products || row.growth == Growth::bias_first));
+    const bool product = row.growth == Growth::products || row.growth == Growth::bias_first || row.growth == Growth::batch_norm;
+    bool needs = row.loses || (products_lose && product);
     for (const Argument& a : g.outputs(node))
       g.for_each_value(a, [&](ValueId v) {
         if (needed[v] == 0) return;
@@ -379,6 +380,16 @@ static_assert(std::ranges::is_sorted(growth_rows, {}, &GrowthRow::operator_name)
   for (ValueId v = 0; v < g.values.size(); ++v)
     if (g.values[v].kind != ValueKind::tensor || g.values[v].dtype != ScalarType::float32) checks[v] = ValueCheck::none;
   return checks;
+}
+
+/// True if the numbers of a constant float32 tensor are ordinary. One that is not contiguous is copied for it; if there is
+/// no memory for that it counts as not.
+[[nodiscard]] inline bool is_ordinary(const Tensor& constant) {
+  if (constant.view().is_contiguous()) return all_ordinary(constant.view().as<float>(), constant.numel());
+  const Tensor copy = Tensor::zeros(constant.dtype, constant.sizes);
+  if (copy.storage.empty()) return constant.numel() == 0;
+  copy_tensor(constant.view(), copy.view());
+  return all_ordinary(copy.view().as<float>(), copy.numel());
 }
 
 /// True if a constant that is to be looked at is not ordinary: then no run is.

@@ -10,16 +10,16 @@
 
 #include "davit/program/exported_program.hpp"
 #include "davit/program/graph_builder.hpp"
-#include "davit/testing/random_steps.hpp"
+#include "davit/testing/random_layers.hpp"
 
 namespace davit::testing {
 
 /// A verified program made at random, of the kinds that torch.export writes: views, in-place writes of intermediates, buffers
 /// and inputs (training IR) or mutations in the signature (core IR), several outputs, lists, symbolic sizes, control flow, NaN
-/// and infinities in the data, tensors without elements, integers and bools, effects.
-class RandomProgram : RandomSteps {
+/// and infinities in the data, tensors without elements, integers and bools, effects, layers of networks.
+class RandomProgram : RandomLayers {
  public:
-  explicit RandomProgram(const ProgramRecipe& recipe) : RandomSteps(recipe) {
+  explicit RandomProgram(const ProgramRecipe& recipe) : RandomLayers(recipe) {
     training_ = random_.one_in(2);
     symbolic_ = random_.one_in(3);
     strange_ = random_.one_in(4);
@@ -64,6 +64,7 @@ class RandomProgram : RandomSteps {
       b_.input(b_.value(token_));
       tables_.signature.input_specs.push_back(InputTokenSpec{TokenArgument{"token"}});
     }
+    layer_weights(tables_);
     for (std::size_t i = 1 + random_.below(2); i > 0; --i) {
       const Name name = concat("w", i);
       Known w{.sizes = sizes(false), .fixed = true};
@@ -126,7 +127,7 @@ class RandomProgram : RandomSteps {
     return made ? *made : some_value();
   }
   void add_step() {
-    switch (random_.below(training_ ? 24 : 18)) {
+    switch (random_.below(training_ ? 27 : 21)) {
       case 0: return keep(unary(some_float()));
       case 1: return effect() ? void() : keep(unary(some_float()));
       case 2: case 3: return binary();
@@ -139,6 +140,7 @@ class RandomProgram : RandomSteps {
       case 11: return product() ? void() : binary();
       case 12: return control_flow();
       case 13: return several();
+      case 18: case 19: case 20: return layer() ? void() : binary();
       default: return write();
     }
   }

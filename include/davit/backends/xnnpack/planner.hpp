@@ -97,11 +97,13 @@ class Planner : public PlanBuilder {
       plan.checked_inputs.push_back(v != no_id && checks_[v] != ValueCheck::none ? 1 : 0);
   }
   [[nodiscard]] bool is_checked(ValueId v) const noexcept { return !checks_.empty() && checks_[v] != ValueCheck::none; }
-  /// Looks at the results of a node whose steps have been added.
+  /// Looks at the results of a node whose steps have been added; at those that are constants, as views of some are, now.
   void check_results(NodeId n) {
     for (const Argument& a : g_.outputs(g_.nodes[n]))
       g_.for_each_value(a, [&](ValueId v) {
-        if (!is_checked(v) || states_[v].slots.empty()) return;
+        if (!is_checked(v)) return;
+        if (const Tensor* made = constant(v)) plan.always_exact = plan.always_exact || !is_ordinary(*made);
+        if (states_[v].constant || states_[v].slots.empty()) return;
         const std::uint32_t s = need_dense(v);
         add({.op = Op::check_values, .in = {s, no_id, no_id}, .out = s}, n);
       });

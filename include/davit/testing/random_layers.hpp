@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/testing/random_steps.hpp"
+
+namespace davit::testing {
+
+/// Steps of a random program that are layers of networks: convolutions with a norm and a function behind them, pooling,
+/// normalizations, attention, resizing. Their weights are parts of one parameter.
+class RandomLayers : protected RandomSteps {
+ protected:
+  using RandomSteps::RandomSteps;
+
+  /// Declares the parameter; weights are finite, and are added up without rounding.
+  void layer_weights(ProgramTables& tables) {
+    const std::int64_t count = 256;
+    weights_ = {.id = declare("p_layers", {dim(count)}), .sizes = {dim(count)}, .fixed = true};
+    b_.input(b_.value(weights_.id));
+    tables.signature.input_specs.push_back(InputToParameterSpec({"p_layers"}, "layers"));
+    Tensor values = Tensor::zeros(ScalarType::float32, std::span(&count, 1));
+    for (std::int64_t k = 0; k < count; ++k) values.view().as<float>()[k] = static_cast<float>((k * 37 + 5) % 17 - 8) / 8;
+    tables.state_dict.push_back({"layers", std::move(values)});
+  }
+
+  /// A layer of some value; false if none fits.
+  bool layer() {
+    const std::size_t kind = random_.below(12);
+    if (kind < 7) {
+      const auto x = image();
+      if (!x) return false;
+      switch (kind) {
+        case 0: case 1: case 2: keep(behind_convolution(convolution(*x, random_.one_in(5)))); break;
+        case 3: keep(pooling(*x)); break;
+        case 4: keep(resized(*x)); break;
+        case 5: keep(emit("aten.adaptive_avg_pool2d.default", {{"self", v(*x)}, {"output_size", b_.ints({1, 1})}}, {x->sizes[0], x->sizes[1], dim(1), dim(1)})); break;
+        default: keep(x->sizes[0].is_static() ? group_norm(*x) : function(*x)); break;
+      }
+      return true;
+    }
+    const auto x = some([](const Known& k) { return !k.sizes.empty() && is_full(k.sizes) && k.sizes.back().is_static(); });
+    if (!x) return false;
+    switch (kind) {
+      case 7: keep(layer_norm(*x)); break;
+      case 8: keep(linear(*x)); break;
+      case 9: keep(function(*x)); break;
+      default: return attention();
+    }
+    return true;
+  }
+
+ private:
+  [[nodiscard]] static bool is_full(const std::vector<Dim>& sizes) {
+    return std::ranges::all_of(sizes, [](const Dim& d) { return d.value > 0; });
+  }
+  [[nodiscard]] std::int64_t up_to(std::int64_t most) { return 1 + static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(most))); }
+
+  /// A part of the parameter, of these sizes.
+  [[nodiscard]] Known weight(std::initializer_list<std::int64_t> sizes) {
+    std::int64_t count = 1;
+    std::vector<Dim> dims;
+    for (const std::int64_t size : sizes) {
+      count *= size;
+      dims.push_back(dim(size));
+    }
+    const std::int64_t start = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(weights_.sizes[0].value - count + 1)));
+    const Known part = emit("aten.slice.Tensor", {{"self", v(weights_)}, {"dim", i(0)}, {"start", i(start)}, {"end", i(start + count)}, {"step", i(1)}}, {dim(count)});
+    if (sizes.size() == 1) return part;
+    return emit("aten.view.default", {{"self", v(part)}, {"size", b_.ints(sizes)}}, std::move(dims));
+  }
+  [[nodiscard]] Known unsqueezed(const Known& x, std::size_t at) {
+    std::vector<Dim> sizes = x.sizes;
+    sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), dim(1));
+    return emit("aten.unsqueeze.default", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(at))}}, std::move(sizes));
+  }
+  /// A value of four dimensions with elements, of which at most the first is symbolic.
+  [[nodiscard]] std::optional<Known> image() {
+    auto x = some([](const Known& k) {
+      return k.sizes.size() >= 2 && k.sizes.size() <= 4 && is_full(k.sizes) && std::all_of(k.sizes.begin() + 1, k.sizes.end(), [](const Dim& d) { return d.is_static(); });
+    });
+    if (!x) return x;
+    while (x->sizes.size() < 4) {
+      const bool first = x->sizes[0].is_static() && random_.one_in(2);
+      x = unsqueezed(*x, first ? 0 : x->sizes.size());
+    }
+    return x;
+  }
+
+  [[nodiscard]] Known convolution(const Known& x, bool transposed) {
+    const std::int64_t channels = x.sizes[1].value;
+    const std::int64_t groups = channels > 1 && random_.one_in(3) ? channels : 1;
+    const std::int64_t each = up_to(groups > 1 ? 2 : 5);
+    const std::int64_t filters = groups * each;
+    std::int64_t kernel[2], stride[2], pad[2];
+    std::vector<Dim> sizes{x.sizes[0], dim(filters)};
+    for (std::size_t d = 0; d < 2; ++d) {
+      const std::int64_t in = x.sizes[d + 2].value;
+      pad[d] = transposed ? 0 : static_cast<std::int64_t>(random_.below(2));
+      kernel[d] = up_to(std::min<std::int64_t>(3, transposed ? 3 : in + 2 * pad[d]));
+      stride[d] = up_to(2);
+      sizes.push_back(dim(transposed ? (in - 1) * stride[d] + kernel[d] : (in + 2 * pad[d] - kernel[d]) / stride[d] + 1));
+    }
+    const Known w = transposed ? weight({channels, each, kernel[0], kernel[1]}) : weight({filters, channels / groups, kernel[0], kernel[1]});
+    const Argument bias = random_.one_in(2) ? b_.none() : v(weight({filters}));
+    return emit("aten.convolution.default",
+                {{"input", v(x)}, {"weight", v(w)}, {"bias", bias}, {"stride", b_.ints({stride[0], stride[1]})}, {"padding", b_.ints({pad[0], pad[1]})},
+                 {"dilation", b_.ints({1, 1})}, {"transposed", b_.boolean(transposed)}, {"output_padding", b_.ints({0, 0})}, {"groups", i(groups)}},
+                std::move(sizes));
+  }
+  /// Perhaps a batch norm, perhaps a function.
+  [[nodiscard]] Known behind_convolution(Known x) {
+    const std::int64_t channels = x.sizes[1].value;
+    if (random_.one_in(2)) {
+      const Known scale = weight({channels}), shift = weight({channels}), mean = weight({channels}), any = weight({channels});
+      const Known variance = emit("aten.abs.default", {{"self", v(any)}}, any.sizes);
+      const Known out{.id = declare(fresh("norm"), x.sizes), .sizes = x.sizes};
+      const Known saved{.id = declare(fresh("norm"), {dim(0)}), .sizes = {dim(0)}};
+      const Known saved_too{.id = declare(fresh("norm"), {dim(0)}), .sizes = {dim(0)}};
+      const Argument made[] = {v(out), v(saved), v(saved_too)};
+      node("aten._native_batch_norm_legit_no_training.default",
+           {{"input", v(x)}, {"weight", v(scale)}, {"bias", v(shift)}, {"running_mean", v(mean)}, {"running_var", v(variance)},
+            {"momentum", b_.real(0.1)}, {"eps", b_.real(0.125)}},
+           made);
+      x = out;
+    }
+    return random_.one_in(2) ? function(x) : x;
+  }
+  [[nodiscard]] Known pooling(const Known& x) {
+    std::vector<Dim> sizes = x.sizes;
+    std::int64_t kernel[2], stride[2], pad[2];
+    for (std::size_t d = 0; d < 2; ++d) {
+      const std::int64_t in = x.sizes[d + 2].value;
+      kernel[d] = up_to(std::min<std::int64_t>(3, in));
+      pad[d] = kernel[d] > 1 ? static_cast<std::int64_t>(random_.below(2)) : 0;
+      stride[d] = up_to(2);
+      sizes[d + 2] = dim((in + 2 * pad[d] - kernel[d]) / stride[d] + 1);
+    }
+    return emit(random_.one_in(2) ? "aten.max_pool2d.default" : "aten.avg_pool2d.default",
+                {{"self", v(x)}, {"kernel_size", b_.ints({kernel[0], kernel[1]})}, {"stride", b_.ints({stride[0], stride[1]})}, {"padding", b_.ints({pad[0], pad[1]})}},
+                std::move(sizes));
+  }
+  [[nodiscard]] Known resized(const Known& x) {
+    const std::int64_t height = 2 * x.sizes[2].value, width = 2 * x.sizes[3].value;
+    std::vector<Dim> sizes{x.sizes[0], x.sizes[1], dim(height), dim(width)};
+    const Argument size = b_.ints({height, width});
+    if (random_.one_in(2)) return emit("aten.upsample_nearest2d.vec", {{"input", v(x)}, {"output_size", size}, {"scale_factors", b_.none()}}, std::move(sizes));
+    return emit("aten.upsample_bilinear2d.vec", {{"input", v(x)}, {"output_size", size}, {"align_corners", b_.boolean(random_.one_in(2))}, {"scale_factors", b_.none()}}, std::move(sizes));
+  }
+  /// The batch must not be symbolic.
+  [[nodiscard]] Known group_norm(const Known& x) {
+    const std::int64_t batch = x.sizes[0].value, channels = x.sizes[1].value;
+    const std::int64_t groups = random_.one_in(2) ? channels : 1;
+    const Known scale = weight({channels}), shift = weight({channels});
+    const Known out{.id = declare(fresh("norm"), x.sizes), .sizes = x.sizes};
+    const Known mean{.id = declare(fresh("norm"), {dim(batch), dim(groups)}), .sizes = {dim(batch), dim(groups)}};
+    const Known inverse{.id = declare(fresh("norm"), mean.sizes), .sizes = mean.sizes};
+    const Argument made[] = {v(out), v(mean), v(inverse)};
+    node("aten.native_group_norm.default",
+         {{"input", v(x)}, {"weight", v(scale)}, {"bias", v(shift)}, {"N", i(batch)}, {"C", i(channels)}, {"HxW", i(x.sizes[2].value * x.sizes[3].value)},
+          {"group", i(groups)}, {"eps", b_.real(0.125)}},
+         made);
+    return out;
+  }
+  [[nodiscard]] Known layer_norm(const Known& x) {
+    const std::int64_t last = x.sizes.back().value;
+    const Known scale = weight({last}), shift = weight({last});
+    return emit("aten.layer_norm.default", {{"input", v(x)}, {"normalized_shape", b_.ints({last})}, {"weight", v(scale)}, {"bias", v(shift)}, {"eps", b_.real(0.125)}}, x.sizes);
+  }
+  [[nodiscard]] Known linear(const Known& x) {
+    const std::int64_t in = x.sizes.back().value, out = up_to(6);
+    std::vector<Dim> sizes = x.sizes;
+    sizes.back() = dim(out);
+    const Known w = weight({out, in});
+    const Argument bias = random_.one_in(3) ? b_.none() : v(weight({out}));
+    return emit("aten.linear.default", {{"input", v(x)}, {"weight", v(w)}, {"bias", bias}}, std::move(sizes));
+  }
+  [[nodiscard]] Known function(const Known& x) {
+    constexpr std::string_view targets[] = {"aten.relu.default", "aten.gelu.default", "aten.sigmoid.default", "aten.leaky_relu.default",
+                                            "aten.elu.default", "aten.hardswish.default", "aten.square.default", "aten.erf.default"};
+    const std::size_t at = random_.below(std::size(targets) + 2);
+    const Argument d = i(static_cast<std::int64_t>(random_.below(x.sizes.size())));
+    if (at == std::size(targets)) return emit("aten.softmax.int", {{"self", v(x)}, {"dim", d}}, x.sizes);
+    if (at > std::size(targets)) return emit("aten.log_softmax.int", {{"self", v(x)}, {"dim", d}}, x.sizes);
+    return emit(targets[at], {{"self", v(x)}}, x.sizes);
+  }
+  /// A value with itself: a product of its rows, or attention; false if there is none of three or four dimensions.
+  bool attention() {
+    const auto x = some([](const Known& k) {
+      return (k.sizes.size() == 3 || k.sizes.size() == 4) && is_full(k.sizes) && std::all_of(k.sizes.begin() + 1, k.sizes.end(), [](const Dim& d) { return d.is_static(); });
+    });
+    if (!x) return false;
+    if (x->sizes.size() == 3 && random_.one_in(2)) {
+      const Known turned = emit("aten.permute.default", {{"self", v(*x)}, {"dims", b_.ints({0, 2, 1})}}, {x->sizes[0], x->sizes[2], x->sizes[1]});
+      keep(emit("aten.bmm.default", {{"self", v(*x)}, {"mat2", v(turned)}}, {x->sizes[0], x->sizes[1], x->sizes[1]}));
+      return true;
+    }
+    if (strange_) return false;  // torch's own kernels differ in what they make of a score that is none and masked
+    keep(emit("aten.scaled_dot_product_attention.default",
+              {{"query", v(*x)}, {"key", v(*x)}, {"value", v(*x)}, {"attn_mask", b_.none()}, {"dropout_p", b_.real(0)}, {"is_causal", b_.boolean(random_.one_in(2))}}, x->sizes));
+    return true;
+  }
+
+  Known weights_{};
+};
+
+}  // namespace davit::testing
