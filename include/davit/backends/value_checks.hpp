@@ -382,14 +382,10 @@ static_assert(std::ranges::is_sorted(growth_rows, {}, &GrowthRow::operator_name)
   return checks;
 }
 
-/// True if the numbers of a constant float32 tensor are ordinary. One that is not contiguous is copied for it; if there is
-/// no memory for that it counts as not.
+/// True if the numbers of a constant float32 tensor are ordinary, and those that lie between them.
 [[nodiscard]] inline bool is_ordinary(const Tensor& constant) {
-  if (constant.view().is_contiguous()) return all_ordinary(constant.view().as<float>(), constant.numel());
-  const Tensor copy = Tensor::zeros(constant.dtype, constant.sizes);
-  if (copy.storage.empty()) return constant.numel() == 0;
-  copy_tensor(constant.view(), copy.view());
-  return all_ordinary(copy.view().as<float>(), copy.numel());
+  const Footprint all = footprint(constant.view());
+  return all_ordinary(reinterpret_cast<const float*>(all.begin), (all.end - all.begin) / static_cast<std::ptrdiff_t>(sizeof(float)));
 }
 
 /// True if a constant that is to be looked at is not ordinary: then no run is.

@@ -20,7 +20,7 @@ namespace davit::testing {
 /// How a lowered program is judged.
 struct JudgeOptions {
   std::uint64_t runs = 3;
-  Tolerance tolerance{1e-4, 1e-5};
+  Tolerance tolerance{1e-3, 1e-4};  ///< sums of hundreds cancel out
   bool feed_back = true;   ///< outputs of a run are passed to the next one
   std::uint64_t seed = 0;  ///< of what is fed back
   /// Makes a backend of the list fail at its call number `call` from now; 0: never. Then every run is made to fail at each call

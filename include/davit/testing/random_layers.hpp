@@ -24,7 +24,7 @@ class RandomLayers : protected RandomSteps {
 
   /// Declares the parameter; weights are finite, and are added up without rounding.
   void layer_weights(ProgramTables& tables) {
-    const std::int64_t count = 256;
+    const std::int64_t count = 512;
     weights_ = {.id = declare("p_layers", {dim(count)}), .sizes = {dim(count)}, .fixed = true};
     b_.input(b_.value(weights_.id));
     tables.signature.input_specs.push_back(InputToParameterSpec({"p_layers"}, "layers"));
@@ -48,7 +48,7 @@ class RandomLayers : protected RandomSteps {
       }
       return true;
     }
-    const auto x = some([](const Known& k) { return !k.sizes.empty() && is_full(k.sizes) && k.sizes.back().is_static(); });
+    const auto x = some([](const Known& k) { return !k.sizes.empty() && is_full(k.sizes) && k.sizes.back().is_static() && k.sizes.back().value <= 32; });
     if (!x) return false;
     switch (kind) {
       case 7: keep(layer_norm(*x)); break;
@@ -83,10 +83,10 @@ class RandomLayers : protected RandomSteps {
     sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), dim(1));
     return emit("aten.unsqueeze.default", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(at))}}, std::move(sizes));
   }
-  /// A value of four dimensions with elements, of which at most the first is symbolic.
+  /// A value of four dimensions with elements, of which at most the first is symbolic, and none large.
   [[nodiscard]] std::optional<Known> image() {
     auto x = some([](const Known& k) {
-      return k.sizes.size() >= 2 && k.sizes.size() <= 4 && is_full(k.sizes) && std::all_of(k.sizes.begin() + 1, k.sizes.end(), [](const Dim& d) { return d.is_static(); });
+      return k.sizes.size() >= 2 && k.sizes.size() <= 4 && is_full(k.sizes) && std::all_of(k.sizes.begin() + 1, k.sizes.end(), [](const Dim& d) { return d.is_static() && d.value <= 8; });
     });
     if (!x) return x;
     while (x->sizes.size() < 4) {
