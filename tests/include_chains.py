@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes sources that together prove of every header, and of every implementation behind its header, that it compiles alone.
+
+A file that compiles behind nothing but what it would include itself compiles alone too. So one source can hold a chain of headers
+of which each includes all that stands before it, and at its end an implementation; as few chains as can be are found by matching
+(Dilworth's theorem). Usage: include_chains.py INCLUDE FOLDER <HEADERS, which are read below INCLUDE/davit and named from there.
+"""
+
+import pathlib
+import re
+import sys
+
+
+def included(text, kind):
+    """The files of davit's of a kind (hpp, ipp) that a text includes."""
+    return re.findall(rf'^[ \t]*#[ \t]*include "davit/([^"]*\.{kind})"', text, re.M)
+
+
+def contexts(texts):
+    """Each header and implementation with all headers of davit's that are before it where it alone is included."""
+    seen = {}
+
+    def behind(name):
+        if name not in seen:
+            seen[name] = set()  # a circle ends here; tests/checks/layers forbids it
+            for other in included(texts.get(name, ""), "hpp"):
+                seen[name] |= {other} | behind(other)
+        return seen[name]
+
+    found = {name: behind(name) for name in texts if name.endswith(".hpp")}
+    for name in list(found):
+        for implementation in included(texts[name], "ipp"):
+            found[implementation] = found[name] | {name} | behind(implementation)
+    return found
+
+
+def chains(before):
+    """Lists of names, of which each has all that stand before it in its context; each name is in one."""
+    following = {name: [other for other in before if name in before[other]] for name in before}
+    previous = {}
+
+    def match(name, tried):
+        for other in following[name]:
+            if other not in tried:
+                tried.add(other)
+                if other not in previous or match(previous[other], tried):
+                    previous[other] = name
+                    return True
+        return False
+
+    for name in before:
+        match(name, set())
+    for last in set(before) - set(previous.values()):
+        chain = [last]
+        while chain[0] in previous:
+            chain.insert(0, previous[chain[0]])
+        yield chain
+
+
+assert sorted(chains({"a": set(), "b": {"a"}, "c": {"a"}, "d": {"a", "b"}})) in ([["a", "b", "d"], ["c"]], [["a", "c"], ["b", "d"]])
+
+if __name__ == "__main__":
+    top, folder = pathlib.Path(sys.argv[1]) / "davit", pathlib.Path(sys.argv[2])
+    names = sys.stdin.read().split()
+    texts = {name: (top / name).read_text(encoding="utf-8") for name in names}
+    for name in names:
+        texts |= {file: (top / file).read_text(encoding="utf-8") for file in included(texts[name], "ipp")}
+    folder.mkdir()
+    for number, chain in enumerate(sorted(chains(contexts(texts)))):
+        lines = "".join(f'#include "davit/{name}"\n' for name in chain)
+        twice = "".join(f'#include "davit/{name}"\n' for name in chain if name.endswith(".hpp"))
+        (folder / f"{number}.cpp").write_text(lines + twice, encoding="utf-8")
