@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,11 +17,13 @@
 
 #include "davit/backend/backend_table.hpp"
 #include "davit/core/copy_tensor.hpp"
+#include "davit/core/shared_bytes.hpp"
 #include "davit/lowering/partitioning.hpp"
 #include "davit/program/exported_program.hpp"
 #include "davit/runtime/prepare_delegate.hpp"
 #include "davit/testing/eager_value.hpp"
 #include "davit/testing/one_node.hpp"
+#include "davit/testing/program_recipe.hpp"
 
 namespace davit::testing {
 
@@ -44,6 +48,9 @@ class EagerProgram {
   };
   /// Keeps copies of all that nodes make from now on, in the order of the run; null: no longer.
   void record(std::vector<Made>* made) noexcept { record_ = made; }
+  /// From now on all float32 and float64 that runs are given and that nodes make are off by a few units of the last place of a
+  /// float32: another run tells how far rounding alone carries. Small integers stay what they are.
+  void round_at_random(std::uint64_t seed) { rounding_.emplace(seed); }
 
   /// All outputs of the program in its own order. Inputs that the export fixed may be left out, all of them. Inputs that the program changes are changed after a successful run; a failed
   /// one leaves them and the state alone. Errors: unsupported_operator; what the kernels report; out_of_range.
@@ -56,6 +63,9 @@ class EagerProgram {
     const std::span<const Argument> inputs = graph_.args(graph_.root().inputs);
     const auto wanted = static_cast<std::size_t>(
         std::ranges::count_if(program_.signature.input_specs, [](const InputSpec& spec) { return kind(spec) == InputKind::user_input; }));
+    for (const NamedTensor& entry : state) round(entry.tensor);
+    for (const EagerValue& each : users)
+      if (each.tensor) round(*each.tensor);
     std::size_t user = 0;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const InputSpec& spec = program_.signature.input_specs[i];
@@ -169,6 +179,7 @@ class EagerProgram {
     return {};
   }
   void define(ValueId v, const EagerValue& value) {
+    if (value.tensor) round(*value.tensor);
     values_[v] = value;
     if (record_ != nullptr) record_->push_back({v, copy_of(value)});
   }
@@ -248,6 +259,21 @@ class EagerProgram {
     }
     carried.insert(carried.end(), stacked.begin(), stacked.end());
     return answer(n, carried);
+  }
+
+  void round(const Tensor& tensor) {
+    if (!rounding_) return;
+    if (tensor.dtype == ScalarType::float32) round(tensor.storage, float());
+    if (tensor.dtype == ScalarType::float64) round(tensor.storage, double());
+  }
+  /// All elements of a storage; views of it see them.
+  template <class T>
+  void round(const SharedBytes& storage, T) {
+    T* const at = reinterpret_cast<T*>(storage.writable());
+    const std::size_t count = at == nullptr ? 0 : storage.size() / sizeof(T);
+    for (std::size_t i = 0; i < count; ++i)
+      if (std::isfinite(at[i]) && (std::trunc(at[i]) != at[i] || std::fabs(at[i]) > T(1 << 20)))
+        at[i] *= 1 + (static_cast<T>(rounding_->below(9)) - 4) * std::numeric_limits<float>::epsilon();
   }
 
   [[nodiscard]] bool is_token(ValueId v) const noexcept { return graph_.values[v].kind == ValueKind::token; }
@@ -343,6 +369,7 @@ class EagerProgram {
   std::vector<EagerValue> values_;
   std::map<NodeId, std::unique_ptr<Step>> steps_;
   std::vector<Made>* record_ = nullptr;
+  std::optional<Random> rounding_;
 };
 
 }  // namespace davit::testing

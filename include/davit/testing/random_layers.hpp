@@ -44,14 +44,14 @@ class RandomLayers : protected RandomSteps {
         case 3: keep(pooling(*x)); break;
         case 4: keep(resized(*x)); break;
         case 5: keep(emit("aten.adaptive_avg_pool2d.default", {{"self", v(*x)}, {"output_size", b_.ints({1, 1})}}, {x->sizes[0], x->sizes[1], dim(1), dim(1)})); break;
-        default: keep(x->sizes[0].is_static() ? group_norm(*x) : function(*x)); break;
+        default: keep(x->sizes[0].is_static() && has_planes(*x) ? group_norm(*x) : function(*x)); break;
       }
       return true;
     }
     const auto x = some([](const Known& k) { return !k.sizes.empty() && is_full(k.sizes) && k.sizes.back().is_static() && k.sizes.back().value <= 32; });
     if (!x) return false;
     switch (kind) {
-      case 7: keep(layer_norm(*x)); break;
+      case 7: keep(x->sizes.back().value > 1 ? layer_norm(*x) : function(*x)); break;
       case 8: keep(linear(*x)); break;
       case 9: keep(function(*x)); break;
       default: return attention();
@@ -63,6 +63,8 @@ class RandomLayers : protected RandomSteps {
   [[nodiscard]] static bool is_full(const std::vector<Dim>& sizes) {
     return std::ranges::all_of(sizes, [](const Dim& d) { return d.value > 0; });
   }
+  /// A number that is normalized with itself alone is 0, and what rounding makes of it: there is nothing to compare with.
+  [[nodiscard]] static bool has_planes(const Known& x) { return x.sizes[2].value * x.sizes[3].value > 1; }
   [[nodiscard]] std::int64_t up_to(std::int64_t most) { return 1 + static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(most))); }
 
   /// A part of the parameter, of these sizes.
