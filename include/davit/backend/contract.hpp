@@ -143,24 +143,27 @@ concept OverwritesInputs = FillsDestinations<B> && requires(const typename B::Ha
   { B::may_overwrite(handle, input, output) } -> std::same_as<bool>;
 };
 
-/// A backend whose Processed and CompileSpec can be saved to bytes and loaded back.
+/// A backend that saves its Processed to bytes, and loads it back.
 template <class B>
-concept SavesProcessed =
-    RuntimeBackend<B> && requires(const typename B::Processed& processed, const typename B::CompileSpec& spec,
-                                  std::span<const std::byte> bytes) {
-      { B::save(processed) } -> std::same_as<std::vector<std::byte>>;
-      { B::load(bytes) } -> std::same_as<Result<typename B::Processed>>;
-      { B::save_spec(spec) } -> std::same_as<std::vector<std::byte>>;
-      { B::load_spec(bytes) } -> std::same_as<Result<typename B::CompileSpec>>;
-    };
+concept SavesBytes = RuntimeBackend<B> && requires(const typename B::Processed& processed, std::span<const std::byte> bytes) {
+  { B::save(processed) } -> std::same_as<std::vector<std::byte>>;
+  { B::load(bytes) } -> std::same_as<Result<typename B::Processed>>;
+};
 
 /// A backend that saves large tensors as segments of the file, apart from its own bytes: equal ones are kept once, and a
 /// loaded Processed may view the mapped file.
 template <class B>
-concept SavesSegments = SavesProcessed<B> && requires(const typename B::Processed& processed, SegmentWriter& writer,
+concept SavesSegments = RuntimeBackend<B> && requires(const typename B::Processed& processed, SegmentWriter& writer,
                                                       const SegmentReader& reader, std::span<const std::byte> bytes) {
   { B::save(processed, writer) } -> std::same_as<std::vector<std::byte>>;
   { B::load(bytes, reader) } -> std::same_as<Result<typename B::Processed>>;
+};
+
+/// A backend whose Processed, in one of the two ways, and CompileSpec can be saved and loaded back.
+template <class B>
+concept SavesProcessed = (SavesSegments<B> || SavesBytes<B>) && requires(const typename B::CompileSpec& spec, std::span<const std::byte> bytes) {
+  { B::save_spec(spec) } -> std::same_as<std::vector<std::byte>>;
+  { B::load_spec(bytes) } -> std::same_as<Result<typename B::CompileSpec>>;
 };
 
 }  // namespace davit

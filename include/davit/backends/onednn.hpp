@@ -92,9 +92,7 @@ struct onednn {
     return done;
   }
 
-  [[nodiscard]] static std::vector<std::byte> save(const Processed& processed);
   [[nodiscard]] static std::vector<std::byte> save(const Processed& processed, SegmentWriter& segments);
-  [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes);
   [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes, const SegmentReader& segments);
   [[nodiscard]] static std::vector<std::byte> save_spec(const CompileSpec& spec);
   /// Errors: corrupt_data.

@@ -77,9 +77,7 @@ struct portable {
     return done;
   }
 
-  [[nodiscard]] static std::vector<std::byte> save(const Processed& processed);
   [[nodiscard]] static std::vector<std::byte> save(const Processed& processed, SegmentWriter& segments);
-  [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes);
   [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes, const SegmentReader& segments);
   [[nodiscard]] static std::vector<std::byte> save_spec(const CompileSpec&) { return {}; }
   [[nodiscard]] static Result<CompileSpec> load_spec(std::span<const std::byte>) { return CompileSpec{}; }

@@ -101,9 +101,7 @@ struct xnnpack {
     return done;
   }
 
-  [[nodiscard]] static std::vector<std::byte> save(const Processed& processed);
   [[nodiscard]] static std::vector<std::byte> save(const Processed& processed, SegmentWriter& segments);
-  [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes);
   [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes, const SegmentReader& segments);
   [[nodiscard]] static std::vector<std::byte> save_spec(const CompileSpec& spec);
   [[nodiscard]] static Result<CompileSpec> load_spec(std::span<const std::byte> bytes);

@@ -3,7 +3,6 @@
 
 #include "davit/core/bytes.hpp"
 #include "davit/core/error.hpp"
-#include "davit/core/tensor.hpp"
 #include "davit/program/graph.hpp"
 
 namespace davit {
@@ -13,12 +12,6 @@ void write_graph(ByteWriter& out, GraphModuleView g);
 
 /// Reads what write_graph wrote and checks every reference in it. Errors: corrupt_data with the place.
 [[nodiscard]] Result<GraphModule> read_graph(ByteReader& in);
-
-/// Appends a tensor with its storage (only the bytes that it can see).
-void write_tensor(ByteWriter& out, const Tensor& t);
-
-/// Reads what write_tensor wrote into a heap block. Errors: corrupt_data, out_of_memory.
-[[nodiscard]] Result<Tensor> read_tensor(ByteReader& in);
 
 }  // namespace davit
 

@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
+#include <utility>
 #include <vector>
 
+#include "davit/backend/backend_table.hpp"
+#include "davit/core/segments.hpp"
 #include "davit/formats/package.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/testing/law_case.hpp"
@@ -16,7 +20,12 @@ template <Backend B>
   requires SavesProcessed<B>
 void check_damaged(LawCase<B>& c, const LoweredProgram& program) {
   if (program.methods()[0].delegates.empty()) return;
-  const std::vector<std::byte> blob = B::save(processed_of<B>(program.methods()[0].delegates[0]));
+  constexpr const BackendTable& table = backend_table<B>;
+  SegmentWriter writer;
+  const std::vector<std::byte> blob = table.save(&processed_of<B>(program.methods()[0].delegates[0]), writer);
+  std::vector<SharedBytes> segments;
+  for (const std::span<const std::byte> each : writer.segments()) segments.push_back(SharedBytes::copy_of(each));
+  const SegmentReader reader(std::move(segments));
   const auto explained = [&](const Error& error, std::size_t size) {
     if (error.code == ErrorCode::ok || error.what.empty())
       c.broken("damaged", "the error for ", size, " of ", blob.size(),
@@ -25,12 +34,12 @@ void check_damaged(LawCase<B>& c, const LoweredProgram& program) {
   const std::size_t step = std::max<std::size_t>(1, blob.size() / 64);
   for (std::size_t size = 0; size < blob.size(); size += step) {
     const std::vector<std::byte> part(blob.begin(), blob.begin() + static_cast<std::ptrdiff_t>(size));
-    const Result<typename B::Processed> processed = B::load(part);
+    const Result<BackendObject> processed = table.load(part, reader);
     if (!processed) {
       explained(processed.error(), size);
       continue;
     }
-    const Result<typename B::Handle> handle = B::compile(*processed, c.spec);
+    const Result<BackendObject> handle = table.compile(processed->get(), &c.spec);
     if (!handle) explained(handle.error(), size);
   }
 }

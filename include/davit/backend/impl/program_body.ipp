@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "davit/backend/program_body.hpp"
+#include "davit/core/bytes.hpp"
 #include "davit/program/strip_metadata.hpp"
 
 namespace davit {
@@ -24,33 +25,37 @@ DAVIT_INLINE std::string_view input_name(GraphModuleView graph, std::size_t inpu
   return a.is_value() ? graph.name(a.value()) : std::string_view("constant");
 }
 
-DAVIT_INLINE std::vector<std::byte> save_program_body(const ProgramBody& body, const void* callable,
-                                                      WriteTensorCall write) {
+}  // namespace detail
+
+DAVIT_INLINE std::vector<std::byte> save_program_body(const ProgramBody& body, SegmentWriter& segments) {
   ByteWriter out;
   write_graph(out, body.graph.view());
   out.array(std::span<const InputRole>(body.roles));
   out.array(std::span<const DebugHandle>(body.handles));
   out.number(static_cast<std::uint64_t>(body.constants.size()));
-  for (const Tensor& tensor : body.constants) write(callable, out, tensor);
+  for (const Tensor& tensor : body.constants) write_tensor(out, tensor, segments);
   out.number(static_cast<std::uint64_t>(body.objects.size()));
   for (const SharedBytes& object : body.objects) out.bytes(object.bytes());
   return std::move(out).take();
 }
 
-DAVIT_INLINE Result<std::shared_ptr<const ProgramBody>> load_program_body(std::span<const std::byte> bytes,
-                                                                          std::string_view backend,
-                                                                          const void* callable, ReadTensorCall read) {
+DAVIT_INLINE Result<std::shared_ptr<const ProgramBody>> load_program_body(std::span<const std::byte> bytes, const SegmentReader& segments,
+                                                                          std::string_view backend) {
   ByteReader in(bytes);
   auto body = std::make_shared<ProgramBody>();
+  const auto failed = [&](Error error) {
+    error.backend = Name(backend);
+    return std::unexpected(std::move(error));
+  };
   Result<GraphModule> graph = read_graph(in);
-  if (!graph) return std::unexpected(std::move(graph.error()));
+  if (!graph) return failed(std::move(graph.error()));
   body->graph = std::move(*graph);
   body->roles = in.array<InputRole>();
   body->handles = in.array<DebugHandle>();
   const std::size_t constants = in.count(16);
   for (std::size_t i = 0; i < constants && in.ok(); ++i) {
-    Result<Tensor> tensor = read(callable, in);
-    if (!tensor) return std::unexpected(std::move(tensor.error()));
+    Result<Tensor> tensor = read_tensor(in, segments);
+    if (!tensor) return failed(std::move(tensor.error()));
     body->constants.push_back(std::move(*tensor));
   }
   const std::size_t objects = in.count(8);
@@ -59,15 +64,12 @@ DAVIT_INLINE Result<std::shared_ptr<const ProgramBody>> load_program_body(std::s
   if (!in.ok() || body->graph.graphs.empty() || body->roles.size() != body->graph.graphs[root_graph].inputs.count ||
       body->handles.size() != body->graph.nodes.size() || wanted(InputRole::constant) != body->constants.size() ||
       wanted(InputRole::object) != body->objects.size())
-    return std::unexpected(Error{.code = ErrorCode::corrupt_data,
-                                 .backend = Name(backend),
-                                 .where = concat("processed blob, byte ", in.position()),
-                                 .what = "its tables do not agree with each other",
-                                 .fix = "save the module again"});
+    return failed({.code = ErrorCode::corrupt_data,
+                   .where = concat("processed blob, byte ", in.position()),
+                   .what = "its tables do not agree with each other",
+                   .fix = "save the program again"});
   return body;
 }
-
-}  // namespace detail
 
 DAVIT_INLINE Result<std::shared_ptr<const ProgramBody>> make_program_body(const Method& method,
                                                                           std::string_view backend,

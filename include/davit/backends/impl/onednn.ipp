@@ -102,14 +102,6 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
   }
 }
 
-template <class ReadTensor>
-[[nodiscard]] Result<onednn::Processed> load_with(std::span<const std::byte> bytes, ReadTensor&& read) {
-  Result<std::shared_ptr<const ProgramBody>> body = load_program_body(bytes, onednn::name, read);
-  if (body) return onednn::Processed{*std::move(body)};
-  body.error().backend = onednn::name;
-  return std::unexpected(std::move(body.error()));
-}
-
 }  // namespace onednn_ops
 
 DAVIT_INLINE void onednn::set_threads(std::uint32_t threads) noexcept {
@@ -236,18 +228,13 @@ DAVIT_INLINE Status onednn::run(const Handle& handle, std::span<const EValue> in
   return {};
 }
 
-DAVIT_INLINE std::vector<std::byte> onednn::save(const Processed& processed) {
-  return save_program_body(*processed.body, [](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor); });
-}
 DAVIT_INLINE std::vector<std::byte> onednn::save(const Processed& processed, SegmentWriter& segments) {
-  return save_program_body(*processed.body,
-                           [&](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor, segments); });
-}
-DAVIT_INLINE Result<onednn::Processed> onednn::load(std::span<const std::byte> bytes) {
-  return onednn_ops::load_with(bytes, [](ByteReader& in) { return read_tensor(in); });
+  return save_program_body(*processed.body, segments);
 }
 DAVIT_INLINE Result<onednn::Processed> onednn::load(std::span<const std::byte> bytes, const SegmentReader& segments) {
-  return onednn_ops::load_with(bytes, [&](ByteReader& in) { return read_tensor(in, segments); });
+  Result<std::shared_ptr<const ProgramBody>> body = load_program_body(bytes, segments, name);
+  if (!body) return std::unexpected(std::move(body.error()));
+  return Processed{*std::move(body)};
 }
 
 DAVIT_INLINE std::vector<std::byte> onednn::save_spec(const CompileSpec& spec) {

@@ -253,21 +253,11 @@ DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> 
   return {};
 }
 
-DAVIT_INLINE std::vector<std::byte> portable::save(const Processed& processed) {
-  return save_program_body(*processed.body, [](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor); });
-}
 DAVIT_INLINE std::vector<std::byte> portable::save(const Processed& processed, SegmentWriter& segments) {
-  return save_program_body(*processed.body,
-                           [&](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor, segments); });
+  return save_program_body(*processed.body, segments);
 }
-DAVIT_INLINE Result<portable::Processed> portable::load(std::span<const std::byte> bytes) {
-  auto body = load_program_body(bytes, name, [](ByteReader& in) { return read_tensor(in); });
-  if (!body) return std::unexpected(std::move(body.error()));
-  return Processed{*std::move(body)};
-}
-DAVIT_INLINE Result<portable::Processed> portable::load(std::span<const std::byte> bytes,
-                                                        const SegmentReader& segments) {
-  auto body = load_program_body(bytes, name, [&](ByteReader& in) { return read_tensor(in, segments); });
+DAVIT_INLINE Result<portable::Processed> portable::load(std::span<const std::byte> bytes, const SegmentReader& segments) {
+  Result<std::shared_ptr<const ProgramBody>> body = load_program_body(bytes, segments, name);
   if (!body) return std::unexpected(std::move(body.error()));
   return Processed{*std::move(body)};
 }

@@ -169,20 +169,11 @@ DAVIT_INLINE Status xnnpack::run(const Handle& handle, std::span<const EValue> i
   return {};
 }
 
-DAVIT_INLINE std::vector<std::byte> xnnpack::save(const Processed& processed) {
-  return save_program_body(*processed.body, [](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor); });
-}
 DAVIT_INLINE std::vector<std::byte> xnnpack::save(const Processed& processed, SegmentWriter& segments) {
-  return save_program_body(*processed.body,
-                           [&](ByteWriter& out, const Tensor& tensor) { write_tensor(out, tensor, segments); });
-}
-DAVIT_INLINE Result<xnnpack::Processed> xnnpack::load(std::span<const std::byte> bytes) {
-  auto body = load_program_body(bytes, name, [](ByteReader& in) { return read_tensor(in); });
-  if (!body) return std::unexpected(std::move(body.error()));
-  return Processed{*std::move(body)};
+  return save_program_body(*processed.body, segments);
 }
 DAVIT_INLINE Result<xnnpack::Processed> xnnpack::load(std::span<const std::byte> bytes, const SegmentReader& segments) {
-  auto body = load_program_body(bytes, name, [&](ByteReader& in) { return read_tensor(in, segments); });
+  Result<std::shared_ptr<const ProgramBody>> body = load_program_body(bytes, segments, name);
   if (!body) return std::unexpected(std::move(body.error()));
   return Processed{*std::move(body)};
 }
