@@ -195,15 +195,28 @@ class RandomLayers : protected RandomSteps {
     if (at > std::size(targets)) return emit("aten.log_softmax.int", {{"self", v(x)}, {"dim", d}}, x.sizes);
     return emit(targets[at], {{"self", v(x)}}, x.sizes);
   }
+  /// Its dimensions in another order, as three.
+  [[nodiscard]] Known turned_matrices(const Known& x) {
+    std::vector<std::int64_t> order;
+    for (std::size_t d = 0; d < x.sizes.size(); ++d) order.insert(order.begin() + static_cast<std::ptrdiff_t>(random_.below(d + 1)), static_cast<std::int64_t>(d));
+    std::vector<Dim> sizes;
+    for (const std::int64_t d : order) sizes.push_back(x.sizes[static_cast<std::size_t>(d)]);
+    const Known turned = emit("aten.permute.default", {{"self", v(x)}, {"dims", b_.ints({order[0], order[1], order[2], order[3]})}}, sizes);
+    const std::size_t cut = 1 + random_.below(2);  // the first dimensions are one, or the last ones but one
+    const std::int64_t merged = cut == 1 ? sizes[0].value * sizes[1].value : sizes[1].value * sizes[2].value;
+    const std::vector<Dim> three = cut == 1 ? std::vector<Dim>{dim(merged), sizes[2], sizes[3]} : std::vector<Dim>{sizes[0], dim(merged), sizes[3]};
+    return emit("aten.reshape.default", {{"self", v(turned)}, {"shape", b_.ints({three[0].value, three[1].value, three[2].value})}}, three);
+  }
   /// A value with itself: a product of its rows, or attention; false if there is none of three or four dimensions.
   bool attention() {
     const auto x = some([](const Known& k) {
       return (k.sizes.size() == 3 || k.sizes.size() == 4) && is_full(k.sizes) && std::all_of(k.sizes.begin() + 1, k.sizes.end(), [](const Dim& d) { return d.is_static(); });
     });
     if (!x) return false;
-    if (x->sizes.size() == 3 && random_.one_in(2)) {
-      const Known turned = emit("aten.permute.default", {{"self", v(*x)}, {"dims", b_.ints({0, 2, 1})}}, {x->sizes[0], x->sizes[2], x->sizes[1]});
-      keep(emit("aten.bmm.default", {{"self", v(*x)}, {"mat2", v(turned)}}, {x->sizes[0], x->sizes[1], x->sizes[1]}));
+    if ((x->sizes.size() == 3 || x->sizes[0].is_static()) && random_.one_in(2)) {
+      const Known a = x->sizes.size() == 3 ? *x : turned_matrices(*x);
+      const Known turned = emit("aten.permute.default", {{"self", v(a)}, {"dims", b_.ints({0, 2, 1})}}, {a.sizes[0], a.sizes[2], a.sizes[1]});
+      keep(emit("aten.bmm.default", {{"self", v(a)}, {"mat2", v(turned)}}, {a.sizes[0], a.sizes[1], a.sizes[1]}));
       return true;
     }
     if (strange_) return false;  // torch's own kernels differ in what they make of a score that is none and masked

@@ -95,12 +95,14 @@ class Builder {
     return code_.constants[code_.storages[place.storage].index].writable() + place.offset;
   }
 
-  /// Says where a value lies. Throws dnnl::error if it has another number of elements than the graph says.
+  /// Says where a value lies, and views it there in the sizes that the graph says. Throws dnnl::error if it has another number of
+  /// elements.
   void place(ValueId v, const Place& where) {
-    if (count_of(dims_of(where.md)) != count_of(sizes(v)))
+    const Dims dims = sizes(v);
+    if (count_of(dims_of(where.md)) != count_of(dims))
       throw dnnl::error(dnnl_invalid_arguments, "a result has other sizes than the graph says");
-    places_[v] = where;
-    residents_[where.storage].push_back(v);
+    places_[v] = dims_of(where.md) == dims ? where : viewed(where, dims);
+    residents_[places_[v].storage].push_back(v);
   }
   [[nodiscard]] const Place& place_of(ValueId v) const {
     if (!places_[v].is_set()) throw dnnl::error(dnnl_invalid_arguments, "a value is used before it is made");

@@ -12,7 +12,7 @@
 namespace davit::onednn_ops {
 
 inline void emit_view(Builder& b, const Operation& op) {
-  b.place(op.outputs[0], b.viewed(b.place_of(op.inputs[0]), b.sizes(op.outputs[0])));
+  b.place(op.outputs[0], b.place_of(op.inputs[0]));
 }
 
 /// Repeats what broadcasts: the operand in the sizes `dims`.

@@ -40,7 +40,7 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
     from = to;
     in_place = true;
   }
-  b.place(op.outputs[0], b.viewed(from, b.sizes(op.outputs[0])));
+  b.place(op.outputs[0], from);
 }
 
 /// With functions as tail. The second operand may be broadcast; the first is repeated if it is.
@@ -100,7 +100,7 @@ inline void emit_pool(Builder& b, const Operation& op) {
   const Place source = b.reordered(from, md);
   const Place to = b.add_scratch(pd.dst_desc());
   b.add_step<Pooling>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}});
-  b.place(op.outputs[0], b.viewed(to, b.sizes(op.outputs[0])));
+  b.place(op.outputs[0], to);
 }
 
 inline void emit_batch_norm(Builder& b, const Operation& op) {
@@ -137,7 +137,7 @@ inline void emit_layer_norm(Builder& b, const Operation& op) {
   if (op.inputs[2] != no_id) roles.push_back({DNNL_ARG_SHIFT, b.parameter(op.inputs[2], {width})});
   const Place to = b.add_scratch(plain(dims));
   b.add_step<dnnl::layer_normalization_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}}, roles);
-  b.place(op.outputs[0], b.viewed(to, b.sizes(op.outputs[0])));
+  b.place(op.outputs[0], to);
 }
 
 /// A layer norm of each group, then weight and bias of each channel.
@@ -178,7 +178,7 @@ inline void emit_softmax(Builder& b, const Operation& op) {
   const Place source = b.reordered(from, md);
   const Place to = b.is_last_use(op.inputs[0]) ? source : b.add_scratch(md);
   b.add_step<Softmax>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}});
-  b.place(op.outputs[0], b.viewed(to, b.sizes(op.outputs[0])));
+  b.place(op.outputs[0], to);
 }
 
 inline void emit_reduce(Builder& b, const Operation& op) {
@@ -192,7 +192,7 @@ inline void emit_reduce(Builder& b, const Operation& op) {
   const Place source = b.reordered(from, md);
   const Place to = b.add_scratch(pd.dst_desc());
   b.add_step<dnnl::reduction>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}});
-  b.place(op.outputs[0], b.viewed(to, b.sizes(op.outputs[0])));
+  b.place(op.outputs[0], to);
 }
 
 }  // namespace davit::onednn_ops

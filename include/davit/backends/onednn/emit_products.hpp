@@ -178,7 +178,7 @@ namespace detail {
     to = destination(b, *tail, pd.dst_desc());
     b.add_step<dnnl::matmul>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);
   }
-  b.place(chain.result(), b.viewed(to, b.sizes(chain.result())));
+  b.place(chain.result(), to);
   return true;
 }
 
@@ -188,11 +188,6 @@ namespace detail {
   const Dims dims = b.sizes(op.outputs[0]);
   std::optional<Tail> tail = make_tail(b, chain, dims);
   if (!tail) return false;
-  const auto ranked = [&](const Place& place) {
-    Dims own = dims_of(place.md);
-    own.insert(own.begin(), dims.size() - own.size(), 1);
-    return b.viewed(place, own);
-  };
   const auto direct = [](const Place& place) {
     const Blocking blocking = blocking_of(place.md);
     return blocking.is_plain() && (blocking.strides.back() == 1 || blocking.strides[blocking.strides.size() - 2] == 1);
@@ -203,18 +198,17 @@ namespace detail {
   dims_b.insert(dims_b.begin(), dims.size() - dims_b.size(), 1);
   const Place& first = b.place_of(op.inputs[0]);
   const Place& second = b.place_of(op.inputs[1]);
-  const bool lies_well = direct(first) && direct(second) && dims_of(first.md).size() == dims.size() &&
-                         dims_of(second.md).size() == dims.size();
+  const bool lies_well = direct(first) && direct(second) && dims_of(first.md) == dims_a && dims_of(second.md) == dims_b;
   auto pd = lies_well ? describe<dnnl::matmul>(tail->attributes, first.md, second.md, MemoryDesc(), plain(dims))
                       : dnnl::matmul::primitive_desc();
   const bool as_is = pd && !is_reference(pd);
   if (!as_is) pd = describe<dnnl::matmul>(tail->attributes, plain(dims_a), plain(dims_b), MemoryDesc(), plain(dims));
   if (!is_usable(pd, chain, *tail)) return false;
-  const Place source = as_is ? first : ranked(b.row_major(first));
-  const Place weight = as_is ? second : ranked(b.row_major(second));
+  const Place source = as_is ? first : b.viewed(b.row_major(first), dims_a);
+  const Place weight = as_is ? second : b.viewed(b.row_major(second), dims_b);
   const Place to = destination(b, *tail, pd.dst_desc());
   b.add_step<dnnl::matmul>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);
-  b.place(chain.result(), b.viewed(to, b.sizes(chain.result())));
+  b.place(chain.result(), to);
   return true;
 }
 
