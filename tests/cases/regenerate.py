@@ -230,6 +230,27 @@ class TrainingIr(nn.Module):
         return d, e, n, c.min(), c.max()
 
 
+class TorchKernels(nn.Module):
+    """Operators that run_decompositions leaves although they are not core; what is random is multiplied by 0."""
+
+    def forward(self, x, y, i, j):
+        windows = [torch.hann_window(7), torch.hann_window(6, periodic=False), torch.hann_window(1), torch.hamming_window(5), torch.hamming_window(5, True, 0.6, 0.3),
+                   torch.blackman_window(9, dtype=torch.float64), torch.bartlett_window(7), torch.kaiser_window(8, True, 5.0)]  # fmt: skip
+        integers = [torch.gcd(i, j), torch.lcm(i, j), torch.bitwise_and(5, i), torch.bitwise_xor(3, i), torch.remainder(5, j), torch._int_mm(i.to(torch.int8).repeat(8, 2), i.to(torch.int8).repeat(8, 2).T)]
+        order = [torch.histc(x, 6, -1, 1), torch.histc(x, 5), torch.nonzero_static(x > 0, size=5), torch.nonzero_static(x > 0, size=14), torch.nanmedian(torch.where(x > 0.5, torch.nan, x)),
+                 torch.nanmedian(torch.where(x > 0.5, torch.nan, x), 1)[0], torch.range(0, 3), torch.range(1, 2, 0.25)]  # fmt: skip
+        parts = [torch.diagonal_scatter(x, y[0, :3], 1), torch.as_strided_scatter(x, y[:2, :2], (2, 2), (4, 1), 1), torch.gradient(x, dim=1)[0], torch.gradient(x, spacing=0.5)[0],
+                 nn.utils.rnn.pad_sequence([x[0], y[1, :2]]), torch.conv_tbc(x.unsqueeze(1), torch.ones(2, 4, 3), torch.zeros(3), 1), torch._is_all_true(y > 0)]  # fmt: skip
+        numbers = [torch.round(x * 10, decimals=1), torch.round(x * 100, decimals=-1), torch.signbit(torch.copysign(y, x)), torch.signbit(-torch.zeros(2)), torch.linalg.pinv(x), torch.linalg.matrix_rank(x),
+                   torch.linalg.tensorinv((x @ x.T + 3 * torch.eye(3)).reshape(3, 3, 1), ind=1), torch.linalg.matrix_power(x @ x.T + 3 * torch.eye(3), -2),
+                   torch.fake_quantize_per_tensor_affine(x, 0.05, 3, -128, 127), torch.fft.hfft(x)]  # fmt: skip
+        random = [torch.rand_like(x), torch.randn_like(x), torch.randint(3, 9, (3, 4)), torch.randint_like(x, 5), torch.normal(0.0, 1.0, (3, 4)), torch.normal(x, y), torch.bernoulli(y.clamp(0, 1)), x.clone().uniform_(-1, 1),
+                  x.clone().normal_(), x.clone().exponential_(), x.clone().bernoulli_(0.3), x.clone().geometric_(0.5), torch.multinomial(torch.eye(4)[:3], 1), torch.multinomial(y, 4, replacement=True)]  # fmt: skip
+        spread = torch.rand_like(torch.zeros(1000))
+        drawn = [torch.multinomial(torch.eye(4), 1), (spread.mean() - 0.5).abs() < 0.1, spread.amin() >= 0, spread.amax() < 1, (torch.randint(3, 5, (64,)) < 5).all()]
+        return windows, integers, order, parts, numbers, [each.double() * 0 for each in random], drawn
+
+
 class Chosen(nn.Module):
     """Sizes that depend on data."""
 
@@ -341,6 +362,7 @@ CASES = {
     "changes_input": lambda n: record(n, ChangesInput(), [((t(3), t(3)), {}) for _ in range(2)]),
     "tagger": lambda n: record(n, Tagger(), [((torch.randint(0, 20, (2, 4)),), {})]),
     "training_ir": lambda n: record(n, TrainingIr().eval(), [((t(1, 2, 5), t(1, 1, 3, 3, 3)), {})], decompose=False),
+    "torch_kernels": lambda n: record(n, TorchKernels(), [((t(3, 4), t(3, 4).abs() + 0.1, torch.randint(-20, 20, (3, 4)), torch.randint(1, 9, (3, 4))), {})]),
     "chosen": lambda n: record(n, Chosen(), [((t(6),), {}) for _ in range(3)]),
 }
 

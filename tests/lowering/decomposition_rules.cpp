@@ -39,7 +39,7 @@ const std::vector<LeftOut>& left_out() {
       {"of a library or a device of PyTorch's own: cuDNN, FBGEMM, quantized modules", {"cudnn_", "_cufft_", "fbgemm_", "quantized_", "_wrapped_", "choose_qparams_optimized",
         "_choose_qparams_per_tensor", "_rowwise_prune", "_saturate_weight_to_fp16", "fused_moving_avg_obs_fake_quant"}},
       {"is PyTorch's own test", {"_test_"}},
-      {"random: it needs the generator's order", {"bernoulli", "_sobol_engine_draw"}},
+      {"random: it needs the generator's order", {"_sobol_engine_draw"}},
       {"its result's size depends on data, or needs a kernel of its own",
        {"ctc_loss", "histogramdd", "narrow.Tensor", "tensor_split.tensor_indices_or_sections", "unfold_copy", "special_gamma", "special_polygamma", "quantile", "nanquantile", "nonzero_numpy"}},
       {"complex numbers: Hermitian transforms, the inverse short-time transform", {"fft_hfft", "fft_ihfft", "stft.center", "imag", "chalf"}},
@@ -47,7 +47,7 @@ const std::vector<LeftOut>& left_out() {
       {"seldom in a model: nobody asked for it yet",
        {"_batch_norm_impl_index", "_convolution.deprecated", "_convolution_mode", "_dim_arange", "_reshape_from_tensor", "_shape_as_tensor", "_scaled_dot_product_attention_math",
         "_scaled_dot_product_flash_attention_for_cpu", "_unsafe_masked_index", "_upsample_nearest_exact", "combinations", "corrcoef", "cov", "cumulative_trapezoid.x", "gradient",
-        "isin.Scalar_Tensor", "logspace.", "multilabel_margin_loss", "nll_loss2d_forward", "nll_loss_forward", "log_sigmoid_forward.output", "pad_sequence",
+        "isin.Scalar_Tensor", "logspace.", "multilabel_margin_loss", "nll_loss2d_forward", "nll_loss_forward", "log_sigmoid_forward.output",
         "slow_conv3d", "special_xlog1py.", "thnn_conv2d", "trapezoid.x", "trapz.x", "upsample_nearest3d.default", "xlogy.Out"}}};
   return rows;
 }
@@ -55,18 +55,23 @@ const std::vector<LeftOut>& left_out() {
 }  // namespace
 
 TEST_CASE("rules are sorted by name, and no name stands twice") {
-  for (const auto rules : {decomposition_rules(), algebra_rules(), decomposition_helpers(), complex_rules()})
+  for (const auto rules : {decomposition_rules(), algebra_rules(), primitive_rules(), decomposition_helpers(), primitive_helpers(), complex_rules()})
     for (std::size_t i = 1; i < rules.size(); ++i) {
       CAPTURE(rules[i]);
       CHECK(name_of_rule(rules[i - 1]) < name_of_rule(rules[i]));
     }
-  for (const std::string_view rule : decomposition_rules()) CHECK(find_decomposition(name_of_rule(rule)) == rule);
-  for (const std::string_view rule : decomposition_helpers()) CHECK(find_decomposition(name_of_rule(rule)) == rule);
-  for (const std::string_view rule : algebra_rules()) CHECK(find_decomposition(name_of_rule(rule)) == rule);
+  for (const auto rules : {decomposition_rules(), algebra_rules(), primitive_rules(), decomposition_helpers(), primitive_helpers()})
+    for (const std::string_view rule : rules) CHECK(find_decomposition(name_of_rule(rule)) == rule);
   for (const std::string_view rule : complex_rules()) CHECK(find_complex_rule(name_of_rule(rule).substr(std::string_view("complex.").size())) == rule);
   CHECK(find_complex_rule("aten.relu.default").empty());
   CHECK(find_decomposition("aten.add.Tensor").empty());
   CHECK(find_decomposition("").empty());
+}
+
+TEST_CASE("what draws random numbers is known by its name") {
+  for (const std::string_view target : {"aten.rand.default", "aten.randint_like.low_dtype", "aten.multinomial.default", "aten.exponential.default", "aten.normal_functional.default"})
+    CHECK(is_random(target));
+  for (const std::string_view target : {"aten.range.step", "aten.norm.Scalar", "aten.hann_window.default"}) CHECK(!is_random(target));
 }
 
 TEST_CASE("another name is that of an operator or of a rule") {

@@ -242,6 +242,22 @@ struct BitXor {
   T operator()(T a, T b) const noexcept { return a ^ b; }
 };
 
+/// The greatest common divisor, which is not negative; that of the most negative number and itself or 0 wraps.
+template <class T>
+struct Gcd {
+  T operator()(T a, T b) const noexcept {
+    if constexpr (!std::is_same_v<T, bool>) {
+      while (b != 0) {
+        const T rest = b == static_cast<T>(-1) ? T(0) : static_cast<T>(a % b);
+        a = b;
+        b = rest;
+      }
+      return a < 0 ? wrap_sub(T(0), a) : a;
+    }
+    return a || b;
+  }
+};
+
 /// Shifts as torch's: nothing is left of what is shifted by a negative number or by all bits. Number 0: the bits.
 template <class T>
 struct ShiftLeft {

@@ -13,6 +13,9 @@ namespace davit {
 [[nodiscard]] std::span<const std::string_view> decomposition_rules() noexcept;
 /// The same: of linear algebra, Fourier transforms, resizing and quantization; sorted by name.
 [[nodiscard]] std::span<const std::string_view> algebra_rules() noexcept;
+/// The same: of operators for which PyTorch has kernels: windows, random numbers, order and indices; and the parts that they share.
+[[nodiscard]] std::span<const std::string_view> primitive_rules() noexcept;
+[[nodiscard]] std::span<const std::string_view> primitive_helpers() noexcept;
 /// Operators that are another name of one ("aten.concat.default = aten.cat.default"), and, with names that begin with '$',
 /// parts that rules share; sorted by name.
 [[nodiscard]] std::span<const std::string_view> decomposition_helpers() noexcept;
@@ -25,6 +28,9 @@ namespace davit {
 [[nodiscard]] std::string_view find_decomposition(std::string_view target) noexcept;
 /// The same, for complex tensors.
 [[nodiscard]] std::string_view find_complex_rule(std::string_view target) noexcept;
+
+/// Operators that draw random numbers, or answer what memory happens to hold: neither computed beforehand, moved nor left out.
+[[nodiscard]] bool is_random(std::string_view target) noexcept;
 
 }  // namespace davit
 

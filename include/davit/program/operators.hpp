@@ -175,6 +175,7 @@ inline constexpr auto operator_schemas = [] {
     "aten.full.default(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"sv,
     "aten.full_like.default(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"sv,
     "aten.gather.default(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor"sv,
+    "aten.gcd.default(Tensor self, Tensor other) -> Tensor"sv,
     "aten.ge.Scalar(Tensor self, Scalar other) -> Tensor"sv,
     "aten.ge.Tensor(Tensor self, Tensor other) -> Tensor"sv,
     "aten.gelu.default(Tensor self, *, str approximate=\"none\") -> Tensor"sv,

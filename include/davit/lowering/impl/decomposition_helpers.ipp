@@ -24,7 +24,7 @@ inline constexpr auto decomposition_helper_texts = [] {
       "$cuts(x, d, ends): [i in range(0, len(ends) - 1): slice.Tensor(x, d, ends[i], ends[i + 1])]"sv,
       "$depth(y, x, o): view(y, [size(x, 0) * size(x, 1), 1, size(x, 2), product(o[1:])])"sv,
       "$dims(x, dim): dim == none || (islist(dim) && len(dim) == 0) ? range(0, rank(x)) : islist(dim) ? dim : [dim]"sv,
-      "$fft_back(x, dims, norm, n): _fft_c2r(x, dims, $fft_mode(norm, false), n, sizes=out, as=outtype)"sv,
+      "$fft_back(x, dims, norm, n): _fft_c2r(iscomplex(x) ? x : complex(x, zeros_like(x)), dims, $fft_mode(norm, false), n, sizes=out, as=outtype)"sv,
       "$fft_complex(x, dims, norm, forward): iscomplex(x) ? _fft_c2c(x, dims, $fft_mode(norm, forward), forward, sizes=out, as=outtype) : forward ? _fft_r2c(isint(x) ? cast(x, float32) : x, dims, $fft_mode(norm, true), false, sizes=out, as=outtype) : _fft_c2c(complex(x, zeros_like(x)), dims, $fft_mode(norm, false), false, sizes=out, as=outtype)"sv,
       "$fft_dims(x, s, dim): s != none ? fail(0) : wrap($dims(x, dim), rank(x))"sv,
       "$fft_mode(norm, forward): norm == 'ortho' ? 1 : (norm == 'forward') == forward ? 2 : 0"sv,

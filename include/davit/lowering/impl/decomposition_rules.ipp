@@ -9,6 +9,7 @@
 #include "davit/lowering/decomposition_rules.hpp"
 #include "davit/lowering/impl/decomposition_algebra.ipp"
 #include "davit/lowering/impl/decomposition_helpers.ipp"
+#include "davit/lowering/impl/decomposition_primitives.ipp"
 
 namespace davit {
 
@@ -356,16 +357,26 @@ inline constexpr auto decomposition_rule_texts = [] {
 
 DAVIT_INLINE std::span<const std::string_view> decomposition_rules() noexcept { return detail::decomposition_rule_texts; }
 DAVIT_INLINE std::span<const std::string_view> algebra_rules() noexcept { return detail::algebra_rule_texts; }
+DAVIT_INLINE std::span<const std::string_view> primitive_rules() noexcept { return detail::primitive_rule_texts; }
+DAVIT_INLINE std::span<const std::string_view> primitive_helpers() noexcept { return detail::primitive_helper_texts; }
 DAVIT_INLINE std::span<const std::string_view> decomposition_helpers() noexcept { return detail::decomposition_helper_texts; }
 DAVIT_INLINE std::span<const std::string_view> complex_rules() noexcept { return detail::complex_rule_texts; }
 
 DAVIT_INLINE std::string_view find_decomposition(std::string_view target) noexcept {
-  for (const std::span<const std::string_view> rules : {decomposition_rules(), algebra_rules(), decomposition_helpers()})
+  for (const std::span<const std::string_view> rules : {decomposition_rules(), algebra_rules(), primitive_rules(), decomposition_helpers(), primitive_helpers()})
     if (const std::string_view found = detail::find_rule(rules, target, 0); !found.empty()) return found;
   return {};
 }
 DAVIT_INLINE std::string_view find_complex_rule(std::string_view target) noexcept {
   return detail::find_rule(complex_rules(), target, std::string_view("complex.").size());
+}
+
+DAVIT_INLINE bool is_random(std::string_view target) noexcept {
+  for (const std::string_view name : {"aten.rand", "aten.bernoulli", "aten.normal", "aten.multinomial", "aten.native_dropout", "aten.dropout",
+                                      "aten.cauchy", "aten.empty", "aten.exponential", "aten.geometric", "aten.log_normal", "aten.poisson", "aten.rrelu",
+                                      "aten.uniform", "aten.alpha_dropout", "aten.feature_"})
+    if (target.starts_with(name)) return true;
+  return false;
 }
 
 }  // namespace davit

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "davit/backend/delegate_io.hpp"
+#include "davit/lowering/decomposition_rules.hpp"
 #include "davit/lowering/fold_constants.hpp"
 #include "davit/program/operator_call.hpp"
 
@@ -179,7 +180,7 @@ class ConstantFolder {
     const auto is_one_of = [&](std::initializer_list<std::string_view> beginnings) {
       return std::ranges::any_of(beginnings, [&](std::string_view beginning) { return target.starts_with(beginning); });
     };
-    if (is_one_of({"aten.rand", "aten.empty", "aten.bernoulli", "aten.normal", "aten.multinomial", "aten.native_dropout"})) return false;
+    if (is_random(target)) return false;
     if (target.starts_with("aten._") && !is_one_of({"aten._to_copy", "aten._unsafe", "aten._reshape"})) return false;
     bool good = true;
     for (const Argument& input : graph_.inputs(node)) graph_.for_each_value(input, [&](ValueId v) { good = good && known_[v] != 0; });

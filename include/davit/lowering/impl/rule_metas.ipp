@@ -20,8 +20,8 @@ struct MetaRow {
 inline constexpr MetaRow meta_rows[] = {
     // p: dtype promoted and sizes broadcast; d: the same, a float; b: the same, a bool
     {"add", 'p'}, {"sub", 'p'}, {"mul", 'p'}, {"maximum", 'p'}, {"minimum", 'p'}, {"fmod", 'p'}, {"remainder", 'p'}, {"pow", 'p'},
-    {"bitwise_and", 'p'}, {"bitwise_or", 'p'}, {"bitwise_xor", 'p'}, {"div.Tensor_mode", 'p'}, {"div.Scalar_mode", 'p'}, {"clamp", 'p'}, {"where", 'w'},
-    {"div", 'd'}, {"atan2", 'd'}, {"eq", 'b'}, {"ne", 'b'}, {"lt", 'b'}, {"le", 'b'}, {"gt", 'b'}, {"ge", 'b'},
+    {"bitwise_and", 'p'}, {"bitwise_or", 'p'}, {"bitwise_xor", 'p'}, {"gcd", 'p'}, {"div.Tensor_mode", 'p'}, {"div.Scalar_mode", 'p'}, {"clamp", 'p'}, {"where", 'w'},
+    {"div", 'd'}, {"atan2", 'd'}, {"copysign", 'd'}, {"eq", 'b'}, {"ne", 'b'}, {"lt", 'b'}, {"le", 'b'}, {"gt", 'b'}, {"ge", 'b'},
     {"logical_and", 'b'}, {"logical_or", 'b'}, {"logical_xor", 'b'}, {"logical_not", 'b'}, {"isnan", 'b'}, {"isinf", 'b'},
     // s: like the first tensor; f: the same, a float
     {"abs", 's'}, {"neg", 's'}, {"relu", 's'}, {"sign", 's'}, {"floor", 's'}, {"ceil", 's'}, {"round", 's'}, {"trunc", 's'}, {"hardtanh", 's'},

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "davit/lowering/decomposition_rules.hpp"
 #include "davit/lowering/graph_emitter.hpp"
 #include "davit/lowering/impl/decompose.ipp"
 #include "davit/lowering/simplify.hpp"
@@ -22,13 +23,6 @@
 
 namespace davit::detail {
 
-/// Operators that draw random numbers: neither moved nor left out.
-[[nodiscard]] DAVIT_INLINE bool draws(std::string_view target) noexcept {
-  for (const std::string_view name : {"aten.rand", "aten.bernoulli", "aten.normal", "aten.multinomial", "aten.native_dropout", "aten.dropout",
-                                      "aten.cauchy", "aten.empty", "aten.exponential", "aten.geometric", "aten.log_normal", "aten.poisson", "aten.rrelu", "aten.uniform", "aten.alpha_dropout", "aten.feature_"})
-    if (target.starts_with(name)) return true;
-  return false;
-}
 /// Operators whose output has the elements of their first argument, in row-major order.
 [[nodiscard]] DAVIT_INLINE bool reshapes(std::string_view target) noexcept {
   for (const std::string_view name : {"aten._unsafe_view.default", "aten.alias.default", "aten.clone.default", "aten.contiguous.default",
@@ -186,7 +180,7 @@ class Simplifier {
     const std::string_view target = from_.target(made);
     const std::span<const Argument> outputs = from_.outputs(made);
     (void)note_source(view(), made, sources_);
-    const bool pure = (target.starts_with("aten.") || target.starts_with("_operator.")) && !outputs.empty() && in_place(target) == InPlace::no && !draws(target);
+    const bool pure = (target.starts_with("aten.") || target.starts_with("_operator.")) && !outputs.empty() && in_place(target) == InPlace::no && !is_random(target);
     if (!pure) {
       emit_.append(made);
       return;

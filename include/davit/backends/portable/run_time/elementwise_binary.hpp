@@ -277,6 +277,7 @@ inline constexpr auto elementwise_binary_ops = std::to_array<OpRow>({
     {"aten.bitwise_or.Tensor", detail::bitwise<kernels::BitOr>, Aliasing::none, true},
     {"aten.bitwise_xor.Scalar", detail::bitwise<kernels::BitXor>, Aliasing::none, true},
     {"aten.bitwise_xor.Tensor", detail::bitwise<kernels::BitXor>, Aliasing::none, true},
+    {"aten.gcd.default", detail::bitwise<kernels::Gcd>, Aliasing::none, true},
     {"aten.eq.Scalar", detail::compare<kernels::Equal>, Aliasing::none, true},
     {"aten.eq.Tensor", detail::compare<kernels::Equal>, Aliasing::none, true},
     {"aten.ne.Scalar", detail::compare<kernels::NotEqual>, Aliasing::none, true},
