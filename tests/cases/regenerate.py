@@ -238,12 +238,13 @@ class TorchKernels(nn.Module):
                    torch.blackman_window(9, dtype=torch.float64), torch.bartlett_window(7), torch.kaiser_window(8, True, 5.0)]  # fmt: skip
         integers = [torch.gcd(i, j), torch.lcm(i, j), torch.bitwise_and(5, i), torch.bitwise_xor(3, i), torch.remainder(5, j), torch._int_mm(i.to(torch.int8).repeat(8, 2), i.to(torch.int8).repeat(8, 2).T)]
         order = [torch.histc(x, 6, -1, 1), torch.histc(x, 5), torch.nonzero_static(x > 0, size=5), torch.nonzero_static(x > 0, size=14), torch.nanmedian(torch.where(x > 0.5, torch.nan, x)),
-                 torch.nanmedian(torch.where(x > 0.5, torch.nan, x), 1)[0], torch.range(0, 3), torch.range(1, 2, 0.25)]  # fmt: skip
+                 torch.nanmedian(torch.where(x > 0.5, torch.nan, x), 1)[0], torch.range(0, 3), torch.range(1, 2, 0.25), *torch.mode(i // 9, 1),
+                 *nn.functional.adaptive_max_pool1d(x, 3, return_indices=True)]  # fmt: skip
         parts = [torch.diagonal_scatter(x, y[0, :3], 1), torch.as_strided_scatter(x, y[:2, :2], (2, 2), (4, 1), 1), torch.gradient(x, dim=1)[0], torch.gradient(x, spacing=0.5)[0],
                  nn.utils.rnn.pad_sequence([x[0], y[1, :2]]), torch.conv_tbc(x.unsqueeze(1), torch.ones(2, 4, 3), torch.zeros(3), 1), torch._is_all_true(y > 0)]  # fmt: skip
         numbers = [torch.round(x * 10, decimals=1), torch.round(x * 100, decimals=-1), torch.signbit(torch.copysign(y, x)), torch.signbit(-torch.zeros(2)), torch.linalg.pinv(x), torch.linalg.matrix_rank(x),
                    torch.linalg.tensorinv((x @ x.T + 3 * torch.eye(3)).reshape(3, 3, 1), ind=1), torch.linalg.matrix_power(x @ x.T + 3 * torch.eye(3), -2),
-                   torch.fake_quantize_per_tensor_affine(x, 0.05, 3, -128, 127), torch.fft.hfft(x)]  # fmt: skip
+                   torch.fake_quantize_per_tensor_affine(x, 0.05, 3, -128, 127), torch.fft.hfft(x), torch.special.xlog1py(x.abs(), 2), torch.linalg.norm(x, "nuc"), torch.linalg.norm(x, 2), torch.linalg.matrix_norm(x, -2)]  # fmt: skip
         random = [torch.rand_like(x), torch.randn_like(x), torch.randint(3, 9, (3, 4)), torch.randint_like(x, 5), torch.normal(0.0, 1.0, (3, 4)), torch.normal(x, y), torch.bernoulli(y.clamp(0, 1)), x.clone().uniform_(-1, 1),
                   x.clone().normal_(), x.clone().exponential_(), x.clone().bernoulli_(0.3), x.clone().geometric_(0.5), torch.multinomial(torch.eye(4)[:3], 1), torch.multinomial(y, 4, replacement=True)]  # fmt: skip
         spread = torch.rand_like(torch.zeros(1000))

@@ -48,7 +48,7 @@ const std::vector<LeftOut>& left_out() {
        {"_batch_norm_impl_index", "_convolution.deprecated", "_convolution_mode", "_dim_arange", "_reshape_from_tensor", "_shape_as_tensor", "_scaled_dot_product_attention_math",
         "_scaled_dot_product_flash_attention_for_cpu", "_unsafe_masked_index", "_upsample_nearest_exact", "combinations", "corrcoef", "cov", "cumulative_trapezoid.x", "gradient",
         "isin.Scalar_Tensor", "logspace.", "multilabel_margin_loss", "nll_loss2d_forward", "nll_loss_forward", "log_sigmoid_forward.output",
-        "slow_conv3d", "special_xlog1py.", "thnn_conv2d", "trapezoid.x", "trapz.x", "upsample_nearest3d.default", "xlogy.Out"}}};
+        "slow_conv3d", "thnn_conv2d", "trapezoid.x", "trapz.x", "upsample_nearest3d.default", "xlogy.Out"}}};
   return rows;
 }
 

@@ -52,6 +52,7 @@ inline constexpr auto primitive_rule_texts = [] {
       "aten.linalg_pinv.atol_rtol_tensor(self, atol=none, rtol=none, hermitian=false): r = $svd(self, false); i = where(r[1] > $cutoff(self, r[1], atol, rtol), reciprocal(r[1]), 0.0); matmul(transpose.int(r[2], -2, -1) * unsqueeze(i, -2), transpose.int(r[0], -2, -1))"sv,
       "aten.linalg_tensorinv.default(self, ind=2): s = sizes(self); n = product(s[:ind]); reshape(linalg_inv(reshape(self, [n, n])), s[ind:] + s[:ind])"sv,
       "aten.log_normal.default(self, mean=1, std=2): exp(randn(sizes(self), dtype=dtype(self)) * std + mean)"sv,
+      "aten.mode.default(self, dim=-1, keepdim=false): rank(self) == 0 ? [self, full([], 0, dtype=int64)] : $mode(self, wrap(dim, rank(self)), keepdim)"sv,
       "aten.multinomial.default(self, num_samples, replacement=false): replacement ? $drawn(self, num_samples) : topk(self / -log1p(-rand(sizes(self), dtype=dtype(self))), num_samples, -1)[1]"sv,
       "aten.nanmedian.default(self): n = product(sizes(self)); $nanmiddle(reshape(self, [n]), 0, false)[0]"sv,
       "aten.nanmedian.dim(self, dim, keepdim=false): rank(self) == 0 ? [self, full([], 0, dtype=int64)] : $nanmiddle(self, wrap(dim, rank(self)), keepdim)"sv,
@@ -76,7 +77,10 @@ inline constexpr auto primitive_rule_texts = [] {
       "aten.remainder.Scalar_Tensor(self, other): remainder.Tensor(full(sizes(other), self, dtype=outtype), cast(other, outtype))"sv,
       "aten.round.decimals(self, decimals): p = fold(a: 1.0; i in range(0, max(decimals, -decimals)): a * 10); decimals < 0 ? round(self / p) * p : round(self * p) / p"sv,
       "aten.signbit.default(self): isfloat(self) ? copysign.Tensor(ones_like(self), self) < 0 : self < 0"sv,
+      "aten.special_xlog1py.other_scalar(self, other): special_xlog1py.default(self, full([], other, dtype=isfloat(self) ? dtype(self) : float32))"sv,
+      "aten.special_xlog1py.self_scalar(self, other): special_xlog1py.default(full([], self, dtype=isfloat(other) ? dtype(other) : float32), other)"sv,
       "aten.uniform.default(self, from=0, to=1): rand(out, dtype=outtype) * (to - from) + from"sv,
+      "prims.scalar_tensor.default(s, dtype=none): full([], s, dtype=outtype)"sv,
       // clang-format on
   });
 }();
@@ -87,6 +91,7 @@ inline constexpr auto primitive_helper_texts = [] {
   return std::to_array<std::string_view>({
       // clang-format off
       "$bartlett(n, periodic, type): m = periodic ? n : max(n - 1, 1); n == 1 ? full([1], 1.0, dtype=type) : 1 - abs(arange.start_step(0, n, 1, dtype=type) * (2.0 / m) - 1)"sv,
+      "$cells(x, n, o): r = [i in range(0, o): topk(slice.Tensor(x, -1, i * n // o, ((i + 1) * n + o - 1) // o), 1, -1)]; [cat([p in r: p[0]], -1), cat([i in range(0, o): r[i][1] + i * n // o], -1)]"sv,
       "$chance(x, p): cast(rand(sizes(x), dtype=float32) < p, dtype(x))"sv,
       "$cosines(n, periodic, a, b, c, type): m = periodic ? n : max(n - 1, 1); k = arange.start_step(0, n, 1, dtype=type) * (6.283185307179586 / m); w = cos(k) * -b + a; n == 1 ? full([1], 1.0, dtype=type) : c == 0 ? w : w + cos(k * 2) * c"sv,
       "$cutoff(a, s, atol, rtol): e = rtol == none ? (atol == none ? float(max(size(a, -1), size(a, -2))) * (dtype(a) == float64 ? 2.220446049250313e-16 : 1.1920928955078125e-07) : 0.0) : rtol; l = amax(s, [-1], true) * e; atol == none ? l : maximum(l, cast(atol, dtype(s)))"sv,
@@ -96,6 +101,7 @@ inline constexpr auto primitive_helper_texts = [] {
       "$integers(low, high, s, type): cast(clamp(floor(rand(s, dtype=float64) * (high - low)) + low, low, high - 1), type)"sv,
       "$kaiser(n, periodic, beta, type): m = periodic ? n : max(n - 1, 1); k = arange.start_step(0, n, 1, dtype=type) * (2.0 / m) - 1; n == 1 ? full([1], 1.0, dtype=type) : i0(sqrt(clamp(1 - k * k, 0)) * beta, sizes=out, as=type) / i0(full([], beta, dtype=type), sizes=[], as=type)"sv,
       "$lengthened(x, n, left, value): constant_pad_nd(x, [i in range(0, 2 * (rank(x) - 1)): 0] + (left ? [n, 0] : [0, n]), value)"sv,
+      "$mode(x, d, keep): n = size(x, d); c = sum.dim_IntList(unsqueeze(x, d) == unsqueeze(x, d + 1), [d + 1]); v = amin(where(c == amax(c, [d], true), x, amax(x, [d], true)), [d], true); p = view(arange.start_step(0, n), [i in range(0, rank(x)): i == d ? n : 1]); i = amax(where(x == v, p, -1), [d], true); keep ? [v, i] : [squeeze.dims(v, [d]), squeeze.dims(i, [d])]"sv,
       "$nanmiddle(x, d, keep): c = sum.dim_IntList(logical_not(isnan(x)), [d], true); k = clamp((c - 1) // 2, 0); s = sort(x, d, false); r = [gather(s[0], d, k), gather(s[1], d, k)]; keep ? r : [squeeze.dims(r[0], [d]), squeeze.dims(r[1], [d])]"sv,
       "$widened(x, low, high, bins): e = cast(low == high, dtype(x)); $histogram(x, low - e, high + e, bins)"sv,
       // clang-format on
