@@ -47,7 +47,10 @@ struct LowerCommand {
   std::string output;
   bool strip_debug_map = false;
   bool report = false;
+  bool profile = false;
+  std::vector<std::string> inputs;
   std::string dot;
+  std::string json;
   std::string html;
 };
 struct CompareOptions {

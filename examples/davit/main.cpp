@@ -74,7 +74,10 @@ int main(int argc, char** argv) try {
       ->check(CLI::IsMember({"share", "duplicate", "refuse"}));
   lower_command->add_flag("--report", lower.report, "print partitions, constants and why nodes were not taken");
   lower_command->add_option("--dot", lower.dot, "write the partitioned graph for Graphviz");
-  lower_command->add_option("--html", lower.html, "write a page with the report and the partitioned graph");
+  lower_command->add_flag("--profile", lower.profile, "run it some times: then report, JSON and page have times and the plan of the memory");
+  lower_command->add_option("--input", lower.inputs, "inputs of --profile in order, as for run; without any, random ones");
+  lower_command->add_option("--json", lower.json, "write all that the report knows as JSON: partitions, nodes, edges, memory");
+  lower_command->add_option("--html", lower.html, "write a page that shows it, one file for any browser");
 
   tool::EmbedCommand embed;
   CLI::App* embed_command = app.add_subcommand("embed", "writes a program as a C++ header for static_module");
