@@ -4,6 +4,7 @@
 
 (() => {
   const MOST_BOXES = 300, MOST_EDGES = 700; // of one drawing; beyond, a list stands in its place
+  const MOST_DRAWN = 1500; // boxes of all graphs together, which hold one another
   const MOST_ROWS = 200; // of a list at a time
 
   // ---- elements and words
@@ -77,14 +78,12 @@
       refusals.get(refusal.node).push(refusal);
     }
     const flowOf = new Map(method.graph.boxes.map((box, b) => [box.label, b]).filter(([, b]) => method.graph.boxes[b].kind === "control_flow"));
-    const outer = new Map(); // the control flow that runs a graph
-    method.graph.boxes.forEach((box, b) => box.graphs.forEach((g) => g > box.graph && outer.set(g, b)));
     const nodeNamed = new Map(method.nodes.map((node, n) => [node.name, n]));
     const words = method.nodes.map((node) => {
       const place = method.places[node.place];
       return `${node.name}\n${node.target}\n${node.type}\n${place ? `${place.modules}\n${place.source}` : ""}`.toLowerCase();
     });
-    return { ...method, members, users, boxOf, flowOf, outer, refusalsOf: refusals, nodeNamed, words, time: method.partitions.reduce((sum, p) => sum + (p.ns ?? 0), 0) };
+    return { ...method, members, users, boxOf, flowOf, refusalsOf: refusals, nodeNamed, words, time: method.partitions.reduce((sum, p) => sum + (p.ns ?? 0), 0) };
   };
 
   let now; // the method that is shown
@@ -118,7 +117,7 @@
     const members = now.members[partition];
     const row = new Map(members.map((n, i) => [n, i]));
     const edges = merged(members.flatMap((n) => now.nodes[n].inputs.filter((from) => row.has(from)).map((from) => ({ from: row.get(from), to: row.get(n), value: now.nodes[from].name, type: now.nodes[from].type, bytes: 0 }))));
-    if (members.length > MOST_BOXES || edges.length > MOST_EDGES) return null;
+    if (members.length > MOST_BOXES || edges.length > MOST_EDGES || (drawn += members.length) > MOST_DRAWN) return null;
     const boxes = members.map(nodeBox);
     return { boxes, edges, ...withPlaces(layOut(boxes, edges), boxes, edges) };
   };
@@ -170,7 +169,7 @@
     const block = now.graph.graphs[g];
     const row = new Map(block.boxes.map((b, i) => [b, i]));
     const edges = merged(block.edges.map((e) => now.graph.edges[e]).map((e) => ({ ...e, from: row.get(e.from), to: row.get(e.to) })));
-    if (block.boxes.length > MOST_BOXES || edges.length > MOST_EDGES) return { boxes: [], edges: [], width: 240, height: 40, tooMany: block.boxes.length };
+    if (block.boxes.length > MOST_BOXES || edges.length > MOST_EDGES || (drawn += block.boxes.length) > MOST_DRAWN) return { boxes: [], edges: [], width: 240, height: 40, tooMany: block.boxes.length };
     const boxes = block.boxes.map(layBox);
     for (const edge of edges) {
       const sum = edge.values.reduce((bytes, value) => bytes + value.bytes, 0);
@@ -219,6 +218,7 @@
   };
   const drawParts = (layout) => [...layout.edges.map((edge) => drawEdge(edge, layout.boxes)), ...layout.boxes.map(drawBox)];
 
+  let drawn; // boxes so far
   let size; // of the drawing, unscaled
   const zoom = (to) => {
     const pane = by("graph");
@@ -254,6 +254,7 @@
     const pane = by("graph");
     const block = now.graph.graphs[0];
     size = null;
+    drawn = 0;
     if (!block) return pane.replaceChildren(make("p", { class: "note quiet" }, "There is nothing to draw."));
     const layout = layGraph(0);
     for (const id of ["open_all", "close_all", "smaller", "larger", "fit"]) by(id).hidden = Boolean(layout.tooMany);
@@ -403,16 +404,17 @@
     const groups = new Map();
     for (const refusal of now.refusals) {
       const key = JSON.stringify([refusal.target, refusal.backend, refusal.reason]);
-      if (!groups.has(key)) groups.set(key, { ...refusal, nodes: [] });
+      if (!groups.has(key)) groups.set(key, { ...refusal, count: 0, nodes: [] });
+      ++groups.get(key).count;
       if (now.nodeNamed.has(refusal.node)) groups.get(key).nodes.push(now.nodeNamed.get(refusal.node));
     }
-    return [...groups.values()].sort((a, b) => b.nodes.length - a.nodes.length);
+    return [...groups.values()].sort((a, b) => b.count - a.count);
   };
   const refused = () => [
     make("p", { class: "quiet" }, "Nodes that a backend did not take, and what it says. Another backend may have taken them."),
     rows(refusalGroups(), (group) => {
       const details = make("details", { toggle: () => { if (details.open && details.childElementCount === 1) details.append(rows(group.nodes, nodeRow)); } },
-        make("summary", {}, swatch(colourOf(group.backend)), ` ${operatorOf(group.target)}: ${count(group.nodes.length, "node")}, not by ${group.backend}: `, make("span", { class: "quiet" }, group.reason)));
+        make("summary", {}, swatch(colourOf(group.backend)), ` ${operatorOf(group.target)}: ${count(group.count, "node")}, not by ${group.backend}: `, make("span", { class: "quiet" }, group.reason)));
       return details;
     }),
   ];
@@ -438,7 +440,7 @@
     const box = make("div", { class: "scroll" });
     pane.replaceChildren(make("h2", {}, `Memory over time: ${bytesText(memory.arena_bytes)}${memory.total_bytes > memory.arena_bytes ? `, ${bytesText(memory.total_bytes)} without reuse` : ""}`), box);
     const left = 62, bottom = 20, width = Math.max(200, box.clientWidth - 4), height = Math.max(90, box.clientHeight - 6);
-    const first = Math.min(...memory.blocks.map((b) => b.first)), last = memory.blocks.reduce((max, b) => Math.max(max, b.last), first) + 1;
+    const first = memory.blocks.reduce((min, b) => Math.min(min, b.first), Infinity), last = memory.blocks.reduce((max, b) => Math.max(max, b.last), first) + 1;
     const x = (tick) => left + ((tick - first) / (last - first)) * (width - left - 6);
     const y = (bytes) => 6 + (1 - bytes / memory.arena_bytes) * (height - bottom - 6);
     const most = 10000;
@@ -472,7 +474,7 @@
 
   const show = (m) => {
     now = indexed(report.methods[m]);
-    open = new Set();
+    open = new Set(now.partitions.length === 1 && now.members[0].length <= MOST_BOXES ? [now.boxOf.get(0)] : []); // alone it says little
     selected = marked = null;
     tab = "Partitions";
     scale = 1;
