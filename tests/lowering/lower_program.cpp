@@ -294,7 +294,7 @@ TEST_CASE("the report has a row per node: what it is, where it went, what it rea
     graph.text.insert(graph.text.end(), what.begin(), what.end());
     return at;
   };
-  graph.nodes[0].metadata = static_cast<std::uint32_t>(graph.metadata.size());
+  graph.nodes[graph.values[a].producer].metadata = static_cast<std::uint32_t>(graph.metadata.size());
   graph.metadata.push_back({.stack_trace = text("trace"), .nn_module_stack = text("stack")});
   Diagnostics diagnostics;
   REQUIRE(to_backend(program, CapabilityPartitioner<Two>(), {}, &diagnostics));
