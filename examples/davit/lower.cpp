@@ -7,12 +7,12 @@
 
 #include "commands.hpp"
 #include "davit/formats/mapped_file.hpp"
-#include "davit/formats/pt2.hpp"
 #include "davit/formats/report_json.hpp"
 #include "davit/lowering/print_report.hpp"
 #include "davit/lowering/write_dot.hpp"
 #include "inputs.hpp"
 #include "page_text.hpp"
+#include "read_program.hpp"
 #include "runner.hpp"
 
 namespace tool {
@@ -29,7 +29,7 @@ using namespace davit;
 }
 
 [[nodiscard]] Result<void> lower_program(const LowerCommand& options) {
-  const Result<ExportedProgram> program = formats::read_pt2(options.model, {.limits = options.lowering.limits});
+  const Result<ExportedProgram> program = read_program(options.model, {.limits = options.lowering.limits});
   if (!program) return std::unexpected(program.error());
   Diagnostics diagnostics;
   Result<Runner> runner = Runner::lower(*program, options.lowering, options.profile, &diagnostics);

@@ -35,6 +35,7 @@ void add_lowering(CLI::App& command, tool::LoweringChoice& choice) {
 int main(int argc, char** argv) try {
   CLI::App app("davit: looks at, lowers, runs, checks, compares and embeds programs exported by torch.export");
   app.require_subcommand(1);
+  app.set_version_flag("--version", tool::version());
 
   tool::InspectOptions inspect;
   CLI::App* inspect_command = app.add_subcommand("inspect", "prints a program's graph, sizes, operators and signature");
@@ -97,6 +98,10 @@ int main(int argc, char** argv) try {
   explain_command->add_option("--model", explain.model, "the .pt2 file that was embedded")->required();
   add_lowering(*explain_command, explain.lowering);
 
+  tool::OperatorsCommand operators;
+  CLI::App* operators_command = app.add_subcommand("operators", "lists the operators, and which backend has them: at run time, in static modules, in int8");
+  operators_command->add_option("part", operators.part, "only those whose name holds this");
+
   tool::CompareOptions compare;
   CLI::App* compare_command =
       app.add_subcommand("compare", "runs a program as lowered and, cut the same way, on a reference backend; exit status 1 if they differ");
@@ -119,6 +124,7 @@ int main(int argc, char** argv) try {
   if (compare_command->parsed()) return tool::compare(compare);
   if (embed_command->parsed()) return tool::embed(embed);
   if (explain_command->parsed()) return tool::explain(explain);
+  if (operators_command->parsed()) return tool::operators(operators);
   return tool::check(check);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "davit: %s\n", error.what());

@@ -20,6 +20,7 @@
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/testing/redirected_partitioner.hpp"
+#include "read_program.hpp"
 #include "tool_tracer.hpp"
 
 namespace tool {
@@ -113,7 +114,9 @@ Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoic
 }
 Result<Runner> Runner::load(const std::string& file, const LoweringChoice& choice, bool trace) {
   set_threads(choice.threads);
-  return Sessions::start(formats::load_program<Backends>(std::filesystem::path(file)), choice.limits, trace);
+  Result<LoweredProgram> program = formats::load_program<Backends>(std::filesystem::path(file));
+  if (!program) return std::unexpected(guessed(std::move(program.error()), file, true));
+  return Sessions::start(std::move(program), choice.limits, trace);
 }
 
 Runner::Runner(std::unique_ptr<Sessions> sessions) noexcept : sessions_(std::move(sessions)) {}
