@@ -9,7 +9,7 @@
 
   // ---- elements and words
 
-  const svgNames = new Set(["svg", "g", "rect", "path", "text", "title", "line", "marker", "defs"]);
+  const svgNames = new Set(["svg", "g", "rect", "path", "text", "line", "marker", "defs"]);
   const make = (name, attributes = {}, ...children) => {
     const element = svgNames.has(name) ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
     for (const [key, value] of Object.entries(attributes)) {
