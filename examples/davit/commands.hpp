@@ -47,7 +47,10 @@ struct LowerCommand {
   std::string output;
   bool strip_debug_map = false;
   bool report = false;
+  bool profile = false;
+  std::vector<std::string> inputs;
   std::string dot;
+  std::string json;
   std::string html;
 };
 struct CompareOptions {
@@ -73,6 +76,9 @@ struct ExplainCommand {
   std::string model;
   LoweringChoice lowering;
 };
+struct OperatorsCommand {
+  std::string part;  ///< only those whose name holds it
+};
 struct CheckOptions {
   std::vector<std::string> cases;
   LoweringChoice lowering;
@@ -85,6 +91,9 @@ int check(const CheckOptions& options);
 int lower(const LowerCommand& options);
 int embed(const EmbedCommand& options);
 int explain(const ExplainCommand& options);
+int operators(const OperatorsCommand& options);
+/// The version of this program, and what it was compiled with.
+std::string version();
 /// 1 if a partition diverges from the reference.
 int compare(const CompareOptions& options);
 

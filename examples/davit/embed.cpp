@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "read_program.hpp"
 #include "core_ir.hpp"
 #include "davit/backends/portable/embed.hpp"
 #include "davit/formats/embed_program.hpp"
 #include "davit/formats/mapped_file.hpp"
-#include "davit/formats/pt2.hpp"
 
 namespace tool {
 
@@ -45,7 +45,7 @@ using namespace davit;
 }
 
 [[nodiscard]] Result<void> embed_model(const EmbedCommand& options) {
-  Result<ExportedProgram> program = formats::read_pt2(options.model);
+  Result<ExportedProgram> program = read_program(options.model);
   if (!program) return std::unexpected(program.error());
   program = core_ir(*program, {.keeps = &embeds_whole});
   if (!program) return std::unexpected(program.error());

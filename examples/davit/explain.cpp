@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "read_program.hpp"
 #include "davit/backend/debug_handles.hpp"
 #include "davit/backends/portable/embed.hpp"
 #include "davit/embed/number_partitions.hpp"
 #include "davit/embed/select_steps.hpp"
-#include "davit/formats/pt2.hpp"
 
 namespace tool {
 
@@ -54,7 +54,7 @@ using namespace davit;
   if (options.lowering.backends != "portable")
     return refuse(ErrorCode::not_found, concat("--backends ", options.lowering.backends),
                   "only portable has a static face in this program", "leave the option out");
-  const Result<ExportedProgram> program = formats::read_pt2(options.model);
+  const Result<ExportedProgram> program = read_program(options.model);
   if (!program) return std::unexpected(program.error());
   const GraphModuleView graph = program->view();
   const std::string code(name_of(fault->code()));

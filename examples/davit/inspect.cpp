@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "read_program.hpp"
 #include "core_ir.hpp"
-#include "davit/formats/pt2.hpp"
 #include "davit/formats/signature_queries.hpp"
 #include "davit/program/printer.hpp"
 #include "davit/program/verify.hpp"
@@ -34,7 +34,7 @@ void print_size(const char* what, const davit::ExportedProgram& program, const s
 }  // namespace
 
 int inspect(const InspectOptions& options) {
-  auto program = davit::formats::read_pt2(options.model, {.model = options.name});
+  auto program = read_program(options.model, {.model = options.name});
   if (!program) {
     std::fprintf(stderr, "davit: %s\n", davit::to_string(program.error()).c_str());
     return 2;

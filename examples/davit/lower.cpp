@@ -6,11 +6,13 @@
 #include <utility>
 
 #include "commands.hpp"
-#include "davit/formats/partition_html.hpp"
 #include "davit/formats/mapped_file.hpp"
-#include "davit/formats/pt2.hpp"
+#include "davit/formats/report_json.hpp"
 #include "davit/lowering/print_report.hpp"
 #include "davit/lowering/write_dot.hpp"
+#include "inputs.hpp"
+#include "page_text.hpp"
+#include "read_program.hpp"
 #include "runner.hpp"
 
 namespace tool {
@@ -19,26 +21,46 @@ namespace {
 
 using namespace davit;
 
+/// The page that shows a report. It carries the JSON in an element of its own, which only a "<" could end.
+[[nodiscard]] std::string page_of(std::string_view json) {
+  std::string page(page_before_data);
+  for (const char c : json) c == '<' ? page += "\\u003c" : page += c;
+  return page += page_after_data;
+}
+
 [[nodiscard]] Result<void> lower_program(const LowerCommand& options) {
-  const Result<ExportedProgram> program = formats::read_pt2(options.model, {.limits = options.lowering.limits});
+  const Result<ExportedProgram> program = read_program(options.model, {.limits = options.lowering.limits});
   if (!program) return std::unexpected(program.error());
   Diagnostics diagnostics;
-  const Result<Runner> runner = Runner::lower(*program, options.lowering, false, &diagnostics);
+  Result<Runner> runner = Runner::lower(*program, options.lowering, options.profile, &diagnostics);
   if (!runner) return std::unexpected(runner.error());
   for (const Name& warning : diagnostics.warnings) std::fprintf(stderr, "davit: warning: %s\n", printable(warning).c_str());
+  if (options.profile) {
+    const Result<std::vector<Input>> inputs = options.inputs.empty() ? random_inputs(*program, 0) : parse_inputs(options.inputs);
+    if (!inputs) return std::unexpected(inputs.error());
+    if (Result<void> measured = runner->profile(values_of(*inputs), diagnostics.reports); !measured) return measured;
+  }
+  const auto write = [&](const std::string& file, const std::string& text) -> Result<void> {
+    if (file.empty()) return {};
+    if (Result<void> written = formats::write_file(file, text); !written) return written;
+    print("wrote %s\n", file.c_str());
+    return {};
+  };
   if (options.report)
     for (const PartitionReport& report : diagnostics.reports) print("%s", print_report(report).c_str());
-  if (!options.dot.empty()) {
-    std::string dot;
+  std::string dot;
+  if (!options.dot.empty())
     for (const PartitionReport& report : diagnostics.reports) dot += write_dot(report);
-    if (Result<void> written = formats::write_file(options.dot, dot); !written) return written;
-  }
-  if (!options.html.empty()) {
-    const std::string title = std::filesystem::path(options.model).filename().string() + ", lowered";
-    if (Result<void> written = formats::write_file(options.html, formats::partition_html(title, diagnostics.reports)); !written)
-      return written;
-  }
-  return options.output.empty() ? Result<void>() : runner->save(options.output, !options.strip_debug_map);
+  if (Result<void> written = write(options.dot, dot); !written) return written;
+  std::string json;
+  if (!options.json.empty() || !options.html.empty())
+    json = formats::report_json(std::filesystem::path(options.model).filename().string(), diagnostics.reports);
+  if (Result<void> written = write(options.json, json); !written) return written;
+  if (Result<void> written = write(options.html, page_of(json)); !written) return written;
+  if (options.output.empty()) return {};
+  if (Result<void> saved = runner->save(options.output, !options.strip_debug_map); !saved) return saved;
+  print("wrote %s\n", options.output.c_str());
+  return {};
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ void add_lowering(CLI::App& command, tool::LoweringChoice& choice) {
 int main(int argc, char** argv) try {
   CLI::App app("davit: looks at, lowers, runs, checks, compares and embeds programs exported by torch.export");
   app.require_subcommand(1);
+  app.set_version_flag("--version", tool::version());
 
   tool::InspectOptions inspect;
   CLI::App* inspect_command = app.add_subcommand("inspect", "prints a program's graph, sizes, operators and signature");
@@ -74,7 +75,10 @@ int main(int argc, char** argv) try {
       ->check(CLI::IsMember({"share", "duplicate", "refuse"}));
   lower_command->add_flag("--report", lower.report, "print partitions, constants and why nodes were not taken");
   lower_command->add_option("--dot", lower.dot, "write the partitioned graph for Graphviz");
-  lower_command->add_option("--html", lower.html, "write a page with the report and the partitioned graph");
+  lower_command->add_flag("--profile", lower.profile, "run it some times: then report, JSON and page have times and the plan of the memory");
+  lower_command->add_option("--input", lower.inputs, "inputs of --profile in order, as for run; without any, random ones");
+  lower_command->add_option("--json", lower.json, "write all that the report knows as JSON: partitions, nodes, edges, memory");
+  lower_command->add_option("--html", lower.html, "write a page that shows it, one file for any browser");
 
   tool::EmbedCommand embed;
   CLI::App* embed_command = app.add_subcommand("embed", "writes a program as a C++ header for static_module");
@@ -93,6 +97,10 @@ int main(int argc, char** argv) try {
   explain_command->add_option("code", explain.code, "the four bytes as a number: 4242 or 0x1092")->required();
   explain_command->add_option("--model", explain.model, "the .pt2 file that was embedded")->required();
   add_lowering(*explain_command, explain.lowering);
+
+  tool::OperatorsCommand operators;
+  CLI::App* operators_command = app.add_subcommand("operators", "lists the operators, and which backend has them: at run time, in static modules, in int8");
+  operators_command->add_option("part", operators.part, "only those whose name holds this");
 
   tool::CompareOptions compare;
   CLI::App* compare_command =
@@ -116,6 +124,7 @@ int main(int argc, char** argv) try {
   if (compare_command->parsed()) return tool::compare(compare);
   if (embed_command->parsed()) return tool::embed(embed);
   if (explain_command->parsed()) return tool::explain(explain);
+  if (operators_command->parsed()) return tool::operators(operators);
   return tool::check(check);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "davit: %s\n", error.what());

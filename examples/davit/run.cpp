@@ -10,8 +10,8 @@
 
 #include "commands.hpp"
 #include "davit/formats/npy.hpp"
-#include "davit/formats/pt2.hpp"
 #include "inputs.hpp"
+#include "read_program.hpp"
 #include "runner.hpp"
 
 namespace tool {
@@ -56,8 +56,8 @@ void print_output(std::size_t i, const OutputPort& port, const EValue& value) {
 /// Lowers a .pt2 file, or loads what was lowered before.
 [[nodiscard]] Result<Runner> start(const RunOptions& options) {
   const bool trace = !options.trace.empty();
-  if (options.model.ends_with(".davit")) return Runner::load(options.model, options.lowering, trace);
-  const Result<ExportedProgram> program = formats::read_pt2(options.model, {.limits = options.lowering.limits});
+  if (is_package(options.model) || options.model.ends_with(".davit")) return Runner::load(options.model, options.lowering, trace);
+  const Result<ExportedProgram> program = read_program(options.model, {.limits = options.lowering.limits});
   if (!program) return std::unexpected(program.error());
   return Runner::lower(*program, options.lowering, trace);
 }

@@ -2,8 +2,10 @@
 #include "runner.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -18,6 +20,7 @@
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/testing/redirected_partitioner.hpp"
+#include "read_program.hpp"
 #include "tool_tracer.hpp"
 
 namespace tool {
@@ -111,7 +114,9 @@ Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoic
 }
 Result<Runner> Runner::load(const std::string& file, const LoweringChoice& choice, bool trace) {
   set_threads(choice.threads);
-  return Sessions::start(formats::load_program<Backends>(std::filesystem::path(file)), choice.limits, trace);
+  Result<LoweredProgram> program = formats::load_program<Backends>(std::filesystem::path(file));
+  if (!program) return std::unexpected(guessed(std::move(program.error()), file, true));
+  return Sessions::start(std::move(program), choice.limits, trace);
 }
 
 Runner::Runner(std::unique_ptr<Sessions> sessions) noexcept : sessions_(std::move(sessions)) {}
@@ -125,6 +130,46 @@ std::span<const NamedTensor> Runner::state() const { return sessions_->session.s
 Name Runner::plan() const { return sessions_->session.plan(sessions_->index()).report(sessions_->method().parent.view()); }
 Result<void> Runner::save(const std::string& file, bool debug_map) const {
   return formats::save_program(sessions_->session.program(), std::filesystem::path(file), {.debug_map = debug_map});
+}
+Result<void> Runner::profile(std::span<const EValue> inputs, std::span<PartitionReport> reports) {
+  using Clock = std::chrono::steady_clock;
+  PartitionReport& report = reports[sessions_->index()];
+  std::unordered_map<std::string, std::vector<double>> times;  // in microseconds: per run, by tag, or tag, newline and node
+  const auto end = Clock::now() + std::chrono::seconds(2);
+  for (int i = 0; i < 2 || (i < 30 && Clock::now() < end); ++i) {
+    clear_trace();
+    if (const Result<Outputs> outputs = run(inputs); !outputs) {
+      if (i > 1) break;  // such as state that is full
+      return std::unexpected(outputs.error());
+    }
+    std::unordered_map<std::string, double> sums;
+    std::vector<const formats::ChromeTracer::Event*> operators;  // of the call that ends next
+    for (const formats::ChromeTracer::Event& event : sessions_->tracer->events()) {
+      if (event.backend.empty()) {
+        operators.push_back(&event);
+        continue;
+      }
+      sums[event.name] += event.duration;
+      DebugInfo info;
+      for (const auto* each : std::exchange(operators, {}))
+        if (sessions_->session.program().debug_map().find(each->handle, info)) sums[event.name + "\n" + std::string(info.node)] += each->duration;
+    }
+    for (const auto& [what, sum] : sums)
+      if (i > 0) times[what].push_back(sum);
+  }
+  const auto median_ns = [&](const std::string& what) {
+    const auto at = times.find(what);
+    if (at == times.end()) return UINT64_MAX;
+    std::ranges::sort(at->second);
+    return static_cast<std::uint64_t>(at->second[at->second.size() / 2] * 1000);
+  };
+  for (PartitionReport::Partition& partition : report.partitions) partition.ns = median_ns(std::string(partition.tag));
+  for (PartitionReport::Node& node : report.nodes)
+    if (node.partition < report.partitions.size())
+      node.ns = median_ns(std::string(report.partitions[node.partition].tag) + "\n" + std::string(node.name));
+  const LoweredMethod& method = sessions_->method();
+  report.memory = sessions_->session.plan(sessions_->index()).memory(method.schedule, method.parent.view());
+  return {};
 }
 void Runner::record_calls() {
   if (sessions_->tracer != nullptr) sessions_->tracer->record_calls();

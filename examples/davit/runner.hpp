@@ -57,6 +57,10 @@ class Runner {
   /// The memory plan of the last run, in words.
   [[nodiscard]] davit::Name plan() const;
   [[nodiscard]] davit::Result<void> save(const std::string& file, bool debug_map = true) const;
+  /// Runs some times and writes into the report of the method that it runs how long partitions and nodes took, as the median
+  /// of runs after the first up to one that fails, and where its memory lies; only with `trace`. Errors: what the first two
+  /// runs report.
+  [[nodiscard]] davit::Result<void> profile(std::span<const davit::EValue> inputs, std::span<davit::PartitionReport> reports);
   /// Keeps copies of what the partitions answer from now on; only with `trace`.
   void record_calls();
   /// What they answered since, in order.

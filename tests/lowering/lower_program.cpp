@@ -281,6 +281,44 @@ TEST_CASE("refusals are reported by node, operator, backend and reason") {
   CHECK(refusal.reason == "it was told not to take this operator");
 }
 
+TEST_CASE("the report has a row per node: what it is, where it went, what it reads, where it came from") {
+  const Toys toys;
+  Draft d;
+  const ValueId x = d.user("x", {2});
+  const ValueId a = d.add("a", x, x);
+  d.output(d.cond("c", d.gt("p", x, 0.0), {a}, [&](auto in) { return d.add("y", in[0], in[0]); }, [](auto in) { return in[0]; }));
+  ExportedProgram program = d.finish();
+  GraphModule& graph = program.graph_module;
+  const auto text = [&](std::string_view what) {
+    const Text at{static_cast<std::uint32_t>(graph.text.size()), static_cast<std::uint32_t>(what.size())};
+    graph.text.insert(graph.text.end(), what.begin(), what.end());
+    return at;
+  };
+  graph.nodes[graph.values[a].producer].metadata = static_cast<std::uint32_t>(graph.metadata.size());
+  graph.metadata.push_back({.stack_trace = text("trace"), .nn_module_stack = text("stack")});
+  Diagnostics diagnostics;
+  REQUIRE(to_backend(program, CapabilityPartitioner<Two>(), {}, &diagnostics));
+  const PartitionReport& report = diagnostics.reports[0];
+  const auto row = [&](std::string_view name) {
+    const auto at = std::ranges::find_if(report.nodes, [&](const PartitionReport::Node& node) { return node.name == name; });
+    REQUIRE(at != report.nodes.end());
+    return static_cast<NodeId>(at - report.nodes.begin());
+  };
+  CHECK(report.nodes.size() == graph.nodes.size());
+  const PartitionReport::Node& sum = report.nodes[row("a")];
+  CHECK((sum.target == "aten.add.Tensor" && sum.type == "float32[2]" && sum.inputs.empty() && sum.ns == UINT64_MAX));
+  REQUIRE(sum.place < report.places.size());
+  CHECK((report.places[sum.place].stack_trace == "trace" && report.places[sum.place].nn_module_stack == "stack"));
+  REQUIRE(sum.partition < report.partitions.size());
+  CHECK(report.partitions[sum.partition].backend == "toy0");
+  const PartitionReport::Node& flow = report.nodes[row("c")];
+  CHECK((flow.partition == no_id && flow.place == no_id));
+  CHECK((std::ranges::find(flow.inputs, row("a")) != flow.inputs.end() && std::ranges::find(flow.inputs, row("p")) != flow.inputs.end()));
+  CHECK(report.nodes[row("y")].partition < report.partitions.size());
+  for (const PartitionedGraph::Box& box : report.graph.boxes)
+    if (box.kind == PartitionedGraph::BoxKind::partition) CHECK(report.partitions.at(box.partition).tag == box.label);
+}
+
 TEST_CASE("one partitioner lowers every method; each runs under its own name") {
   const Toys toys;
   const ExportedProgram add = simple("aten.add.Tensor");

@@ -55,6 +55,16 @@ TEST_CASE("the report says what lowering did, in aligned tables") {
         "  aten.relu.default  toy0         1  it was told not to take this operator\n");
 }
 
+TEST_CASE("times have a column where there are any") {
+  const Toys toys;
+  PartitionReport report = report_of();
+  report.partitions[1].ns = 12345;
+  const TextTable table = report_tables(report).partitions;
+  CHECK(table.headline.back() == "us");
+  CHECK(table.numeric.size() == table.headline.size());
+  CHECK((table.rows[0].back() == "?" && table.rows[1].back() == "12.345"));
+}
+
 TEST_CASE("copies count as often as they are made") {
   const Toys toys;
   const ConstantBytes bytes = constant_bytes(report_of({.shared_constants = SharedConstants::duplicate}));

@@ -274,6 +274,15 @@ TEST_CASE("the report has a line per block, in order of offsets, and names value
         "  at 1024, 10 bytes, ticks 1 to 2: 'sum'\n"
         "  at 1088, 10 bytes, ticks 1 to 1: new value of a buffer, slot 2\n");
   CHECK(ProgramPlan().report(program.view()) == "arena 0 bytes for 0 bytes in 0 blocks\n");
+
+  plan.blocks.push_back({.slot = 1, .step = 0});  // without bytes: told of in neither
+  steps.schedule.steps[0].delegate = 7;
+  const PartitionReport::Memory memory = plan.memory(steps.schedule, program.view());
+  CHECK((memory.arena_bytes == 1152 && memory.total_bytes == 1020 && memory.ticks == 2));
+  REQUIRE(memory.blocks.size() == 3);
+  CHECK((memory.blocks[0].scratch && memory.blocks[0].what == "scratch of step 0" && memory.blocks[0].bytes == 1000));
+  const PartitionReport::Block& sum = memory.blocks[1];
+  CHECK((!sum.scratch && sum.what == "'sum'" && sum.partition == 7 && sum.offset == 1024 && sum.first == 1 && sum.last == 2));
 }
 
 TEST_CASE("random plans, some with more blocks than are sorted by size, are sound and no larger than all blocks") {

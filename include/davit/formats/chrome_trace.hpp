@@ -23,6 +23,14 @@ namespace davit::formats {
 class ChromeTracer {
  public:
   static constexpr bool enabled = true;
+  struct Event {
+    DebugHandle handle;
+    std::string name;     ///< the operator, or the partition's tag
+    std::string backend;  ///< of a delegate call; empty: an operator
+    double begin;         ///< microseconds
+    double duration;
+    std::uint64_t bytes;
+  };
 
   explicit ChromeTracer(bool active = true) : active_(active) {}
 
@@ -41,6 +49,8 @@ class ChromeTracer {
   void memory(DebugHandle, std::size_t bytes) {
     if (active_ && !events_.empty()) events_.back().bytes += bytes;
   }
+  /// What has ended, in that order: a delegate call after its operators.
+  [[nodiscard]] const std::vector<Event>& events() const noexcept { return events_; }
   /// Forgets the events so far.
   void clear();
 
@@ -50,14 +60,6 @@ class ChromeTracer {
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct Event {
-    DebugHandle handle;
-    std::string name;
-    std::string backend;  ///< of a delegate call; empty: an operator
-    double begin;
-    double duration;
-    std::uint64_t bytes;
-  };
   struct Open {
     Clock::time_point begin;
     bool delegate;

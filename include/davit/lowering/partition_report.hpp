@@ -27,6 +27,7 @@ struct PartitionedGraph {
     GraphId graph = no_id;
     Name label;                      ///< a partition's tag, a control-flow node's name, "inputs" or "outputs"
     Name detail{};                   ///< the backend's name, or the operator
+    std::uint32_t partition = no_id; ///< row of the report's partitions
     std::uint32_t backend = no_id;   ///< of a partition
     std::size_t nodes = 0;           ///< of a partition; 0: not known
     std::vector<GraphId> graphs{};   ///< of control flow: what it runs
@@ -48,7 +49,7 @@ struct PartitionedGraph {
   std::vector<Block> graphs;  ///< by GraphId; 0 is the method itself
 };
 
-/// What lowering did with one method of a program: print_report, write_dot and formats::partition_html show it.
+/// What lowering did with one method of a program: print_report, write_dot and formats::report_json show it.
 /// Source: executorch.devtools.backend_debug.DelegationInfo.
 struct PartitionReport {
   struct Partition {
@@ -58,6 +59,39 @@ struct PartitionReport {
     std::size_t inputs = 0;      ///< values passed at each call
     std::size_t outputs = 0;
     std::size_t constant_bytes = 0;  ///< of the constants it holds
+    std::uint64_t ns = UINT64_MAX;   ///< in one run; UINT64_MAX: not measured
+  };
+  /// A node of the program as it was partitioned.
+  struct Node {
+    Name name;                        ///< its first output
+    Name target;                      ///< the operator
+    Name type;                        ///< of its outputs, such as "float32[1, 8]"
+    std::uint32_t partition = no_id;  ///< no_id: control flow
+    std::uint32_t place = no_id;      ///< row of places
+    std::vector<NodeId> inputs;       ///< the nodes whose outputs it reads, each once
+    std::uint64_t ns = UINT64_MAX;    ///< in one run; UINT64_MAX: not measured
+  };
+  /// Where nodes came from, as torch.export says it.
+  struct Place {
+    Name stack_trace;
+    Name nn_module_stack;
+  };
+  /// Memory of the arena that a partition's output or scratch takes, by the ticks of the schedule that need it.
+  struct Block {
+    Name what;
+    std::uint32_t partition = no_id;
+    bool scratch = false;
+    std::size_t offset = 0;
+    std::size_t bytes = 0;
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+  };
+  /// The plan of the arena; without blocks before a run, as sizes may depend on inputs.
+  struct Memory {
+    std::size_t arena_bytes = 0;
+    std::size_t total_bytes = 0;  ///< if nothing shared its place
+    std::uint32_t ticks = 0;
+    std::vector<Block> blocks;
   };
   struct Constant {
     Name target;
@@ -77,6 +111,9 @@ struct PartitionReport {
   std::vector<Refusal> refusals;
   std::vector<CostCandidate> candidates;
   PartitionedGraph graph;
+  std::vector<Node> nodes;  ///< by NodeId
+  std::vector<Place> places;
+  Memory memory;
 };
 
 /// What lowering has to say that is no error.

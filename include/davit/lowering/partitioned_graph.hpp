@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "davit/core/config.hpp"
 #include "davit/lowering/lowered_program.hpp"
@@ -15,6 +17,8 @@ namespace detail {
 [[nodiscard]] Name type_text(GraphModuleView graph, const Value& v);
 /// Bytes of a tensor of the recorded sizes; 0 for other values, and if there are too many.
 [[nodiscard]] std::size_t value_bytes(GraphModuleView graph, const Value& v) noexcept;
+/// A report's rows of the nodes of a program that was partitioned so. O(nodes + arguments).
+[[nodiscard]] std::vector<PartitionReport::Node> node_rows(GraphModuleView graph, std::span<const std::uint32_t> partition_of_node);
 }  // namespace detail
 
 /// The picture of a lowered method, whose partitions are these rows of its report. O(size of the parent).

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "davit/backend/memory_plan.hpp"
+#include "davit/lowering/partition_report.hpp"
 #include "davit/lowering/schedule.hpp"
 
 namespace davit {
@@ -42,6 +43,8 @@ struct ProgramPlan {
 
   /// A line per block, in order of offsets: what it is, when it is needed, where it lies. `graph` is the parent program.
   [[nodiscard]] Name report(GraphModuleView graph) const;
+  /// The same for the report of the method that was planned.
+  [[nodiscard]] PartitionReport::Memory memory(const Schedule& schedule, GraphModuleView graph) const;
 
   /// The block that a block shares its place with, or itself: what may be computed over one another counts as one.
   [[nodiscard]] constexpr const PlannedBlock* place_of(const PlannedBlock& block) const noexcept {

@@ -282,6 +282,9 @@ class MethodLowering {
     for (const NodeRefusal& refusal : partitioning_.refusals)
       report_->refusals.push_back({node_label(graph_, refusal.node), Name::own(graph_.target(graph_.nodes[refusal.node])),
                                    Name(backends_.name(refusal.backend)), Name::own(refusal.reason)});
+    report_->nodes = node_rows(graph_, partitioning_.tags.nodes);
+    for (const NodeMetadata& place : graph_.metadata)
+      report_->places.push_back({Name::own(graph_.str(place.stack_trace)), Name::own(graph_.str(place.nn_module_stack))});
   }
 
   BackendTables backends_;

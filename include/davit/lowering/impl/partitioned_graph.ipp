@@ -41,6 +41,28 @@ DAVIT_INLINE std::size_t value_bytes(GraphModuleView graph, const Value& v) noex
   return bytes;
 }
 
+DAVIT_INLINE std::vector<PartitionReport::Node> node_rows(GraphModuleView graph, std::span<const std::uint32_t> partition_of_node) {
+  std::vector<PartitionReport::Node> rows;
+  rows.reserve(graph.nodes.size());
+  for (NodeId n = 0; n < graph.nodes.size(); ++n) {
+    const Node& node = graph.nodes[n];
+    PartitionReport::Node& row = rows.emplace_back();
+    row.name = node_label(graph, n);
+    row.target = Name::own(graph.target(node));
+    row.partition = partition_of_node[n];
+    row.place = node.metadata;
+    for (const Argument& output : graph.outputs(node))
+      graph.for_each_value(output, [&](ValueId v) { row.type = concat(row.type, row.type.empty() ? "" : ", ", type_text(graph, graph.values[v])); });
+    for (const Argument& input : graph.inputs(node))
+      graph.for_each_value(input, [&](ValueId v) {
+        if (graph.values[v].producer != no_id) row.inputs.push_back(graph.values[v].producer);
+      });
+    std::ranges::sort(row.inputs);
+    row.inputs.erase(std::ranges::unique(row.inputs).begin(), row.inputs.end());
+  }
+  return rows;
+}
+
 class PartitionedGraphBuilder {
  public:
   PartitionedGraphBuilder(GraphModuleView graph, PartitionedGraph& out) : graph_(graph), out_(out), box_of_value_(graph.values.size(), no_id) {}
@@ -113,6 +135,7 @@ DAVIT_INLINE PartitionedGraph partitioned_graph(const LoweredMethod& method, std
     const auto d = in.empty() ? partitions.size() : static_cast<std::size_t>(in[0].payload);
     if (d >= partitions.size()) return;
     box.label = partitions[d].tag;
+    box.partition = static_cast<std::uint32_t>(d);
     box.backend = method.delegates[d].backend;
     box.detail = partitions[d].backend;
     box.nodes = partitions[d].nodes;

@@ -62,8 +62,15 @@ DAVIT_INLINE ReportTables report_tables(const PartitionReport& report) {
   out.candidates = {{"of", "candidate", "partitions", "us", ""}, {false, false, true, true, false}, {}};
   out.constants = {{"constant", "fate", "partitions", "bytes"}, {false, false, true, true}, {}};
   out.refusals = {{"operator", "backend", "nodes", "reason"}, {false, false, true, false}, {}};
-  for (const PartitionReport::Partition& p : report.partitions)
+  const bool timed = std::ranges::any_of(report.partitions, [](const PartitionReport::Partition& p) { return p.ns != UINT64_MAX; });
+  if (timed) {
+    out.partitions.headline.push_back("us");
+    out.partitions.numeric.push_back(true);
+  }
+  for (const PartitionReport::Partition& p : report.partitions) {
     out.partitions.rows.push_back({cell(p.tag), cell(p.backend), cell(p.nodes), cell(p.inputs), cell(p.outputs), cell(p.constant_bytes)});
+    if (timed) out.partitions.rows.back().push_back(detail::microseconds(p.ns));
+  }
   for (const CostCandidate& c : report.candidates)
     out.candidates.rows.push_back({cell(c.what), cell(c.candidate), cell(c.partitions), detail::microseconds(c.ns), c.chosen ? "chosen" : ""});
   for (const PartitionReport::Constant& c : report.constants)

@@ -8,6 +8,13 @@
 
 namespace davit {
 
+namespace detail {
+[[nodiscard]] DAVIT_INLINE Name block_name(const PlannedBlock& block, GraphModuleView graph) {
+  if (block.kind == PlannedBlock::Kind::scratch) return concat("scratch of step ", block.step);
+  return block.slot < graph.values.size() ? concat("'", graph.name(block.slot), "'") : concat("new value of a buffer, slot ", block.slot);
+}
+}  // namespace detail
+
 DAVIT_INLINE Name ProgramPlan::report(GraphModuleView graph) const {
   std::vector<const PlannedBlock*> sorted;
   for (const PlannedBlock& block : blocks)
@@ -16,14 +23,20 @@ DAVIT_INLINE Name ProgramPlan::report(GraphModuleView graph) const {
     return a->offset != b->offset ? a->offset < b->offset : a->life.first < b->life.first;
   });
   Name text = concat("arena ", arena_bytes, " bytes for ", total_bytes(), " bytes in ", sorted.size(), " blocks\n");
-  for (const PlannedBlock* block : sorted) {
-    const Name what = block->kind == PlannedBlock::Kind::scratch     ? concat("scratch of step ", block->step)
-                      : block->slot < graph.values.size() ? concat("'", graph.name(block->slot), "'")
-                                                          : concat("new value of a buffer, slot ", block->slot);
-    text = concat(text, "  at ", block->offset, ", ", block->life.bytes, " bytes, ticks ", block->life.first, " to ",
-                  block->life.last, ": ", what, "\n");
-  }
+  for (const PlannedBlock* block : sorted)
+    text = concat(text, "  at ", block->offset, ", ", block->life.bytes, " bytes, ticks ", block->life.first, " to ", block->life.last, ": ",
+                  detail::block_name(*block, graph), "\n");
   return text;
+}
+
+DAVIT_INLINE PartitionReport::Memory ProgramPlan::memory(const Schedule& schedule, GraphModuleView graph) const {
+  PartitionReport::Memory out{.arena_bytes = arena_bytes, .total_bytes = total_bytes(), .ticks = ticks, .blocks = {}};
+  for (const PlannedBlock& block : blocks)
+    if (block.life.bytes != 0)
+      out.blocks.push_back({.what = detail::block_name(block, graph), .partition = schedule.steps[block.step].delegate,
+                            .scratch = block.kind == PlannedBlock::Kind::scratch, .offset = block.offset, .bytes = block.life.bytes,
+                            .first = block.life.first, .last = block.life.last});
+  return out;
 }
 
 DAVIT_INLINE bool ProgramPlan::is_sound() const {

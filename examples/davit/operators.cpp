@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "davit/program/operators.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "backends.hpp"
+#include "commands.hpp"
+#include "davit/backends/portable/embed.hpp"
+#include "davit/backends/portable/run_time/op_table.hpp"
+#include "davit/lowering/decomposition_rules.hpp"
+#include "davit/lowering/text_table.hpp"
+#ifdef DAVIT_WITH_ONEDNN
+#include "davit/backends/onednn/op_table.hpp"
+#endif
+#ifdef DAVIT_WITH_XNNPACK
+#include "davit/backends/xnnpack/op_table.hpp"
+#endif
+
+namespace tool {
+
+namespace {
+
+using namespace davit;
+
+/// Whether one of the rows is of that operator.
+[[nodiscard]] bool has(const auto& rows, std::string_view name) {
+  return std::ranges::any_of(rows, [&](const auto& row) { return row.name == name; });
+}
+
+}  // namespace
+
+std::string version() { return std::string("davit ") + DAVIT_VERSION + ", backends: " + std::string(Backends::names()); }
+
+int operators(const OperatorsCommand& options) {
+  std::set<std::string> names;
+  const auto add = [&](const auto& texts) {
+    for (const std::string_view text : texts)
+      if (const std::string_view name = text.substr(0, text.find_first_of("( ")); !name.starts_with('$')) names.emplace(name);
+  };
+  add(operator_schemas);
+  add(decomposition_rules());
+  add(algebra_rules());
+  add(decomposition_helpers());
+  TextTable table{{"operator", "portable", "static", "int8"}, {false, false, false, false}, {}};
+#ifdef DAVIT_WITH_ONEDNN
+  table.headline.push_back("onednn");
+#endif
+#ifdef DAVIT_WITH_XNNPACK
+  table.headline.push_back("xnnpack");
+#endif
+  table.numeric.resize(table.headline.size(), false);
+  for (const std::string& name : names) {
+    if (!name.contains(options.part)) continue;
+    const bool whole = portable_kernels::find_op(name) != nullptr;
+    const bool fixed = has(embed_float::elementwise_rows, name) || has(embed_float::layer_rows, name) || has(embed_float::move_rows, name);
+    std::vector<std::string> row{name, whole ? "yes" : find_decomposition(name).empty() ? "" : "parts", fixed ? "yes" : "", has(int8_fold::int8_rows, name) ? "yes" : ""};
+#ifdef DAVIT_WITH_ONEDNN
+    row.push_back(has(onednn_ops::op_table, name) ? "yes" : "");
+#endif
+#ifdef DAVIT_WITH_XNNPACK
+    row.push_back(xnnpack_parts::find_rule(name) != nullptr ? "yes" : "");
+#endif
+    table.rows.push_back(std::move(row));
+  }
+  print("%s%zu operators; parts: it is taken apart into others\n", table.print().c_str(), table.rows.size());
+  return 0;
+}
+
+}  // namespace tool
