@@ -26,4 +26,5 @@ namespace davit {
 #if !defined(DAVIT_COMPILED)
 #include "davit/lowering/impl/simplify.ipp"
 #include "davit/lowering/impl/simplify_composites.ipp"
+#include "davit/lowering/impl/simplify_values.ipp"
 #endif
