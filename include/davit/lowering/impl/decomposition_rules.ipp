@@ -35,7 +35,7 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten._prelu_kernel.default(self, weight): where(self > 0, self, self * weight)"sv,
       "aten._reshape_alias.default(self, size, stride): view(self, size)"sv,
       "aten._safe_softmax.default(self, dim, dtype=none): x = cast(self, dtype); where(all.dim(x == -inf, dim, true), 0, _softmax(x, dim, false))"sv,
-      "aten._trilinear.default(i1, i2, i3, expand1, expand2, expand3, sumdim, unroll_dim=1): n = rank(i1) + len(expand1); sum.dim_IntList($spread(i1, wrap(expand1, n)) * $spread(i3, wrap(expand3, n)) * $spread(i2, wrap(expand2, n)), sumdim)"sv,
+      "aten._trilinear.default(i1, i2, i3, expand1, expand2, expand3, sumdim, unroll_dim=1): n = rank(i1) + len(expand1); expand1 == [1, 3] && expand2 == [0] && expand3 == [1, 2] && sumdim == [2, 3] ? bilinear(i1, i3, i2) : sum.dim_IntList($spread(i1, wrap(expand1, n)) * $spread(i3, wrap(expand3, n)) * $spread(i2, wrap(expand2, n)), sumdim)"sv,
       "aten._upsample_nearest_exact1d.vec(input, output_size, scale_factors): o = $sized(input, output_size, scale_factors, 1); $nearest(input, 2, o[0], true)"sv,
       "aten._upsample_nearest_exact2d.vec(input, output_size, scale_factors): o = $sized(input, output_size, scale_factors, 2); $nearest($nearest(input, 2, o[0], true), 3, o[1], true)"sv,
       "aten._upsample_nearest_exact3d.vec(input, output_size, scale_factors): o = $sized(input, output_size, scale_factors, 3); $nearest($nearest($nearest(input, 2, o[0], true), 3, o[1], true), 4, o[2], true)"sv,

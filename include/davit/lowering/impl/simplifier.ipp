@@ -153,7 +153,7 @@ class Simplifier {
   [[nodiscard]] bool add_bias(const Node& node, ValueId out);
   [[nodiscard]] bool choose(const Node& node);
   [[nodiscard]] bool multiply(const Node& node);
-  [[nodiscard]] bool sum(const Node& node, ValueId out);
+  [[nodiscard]] bool sum(const Node& node);
   [[nodiscard]] bool normalize(const Node& node, ValueId out);
   [[nodiscard]] bool slice(const Node& node, ValueId out);
   [[nodiscard]] bool flip(const Node& node, ValueId out);
@@ -182,7 +182,7 @@ class Simplifier {
         });
     }
   }
-  /// Notes where the sizes of an input that are symbols can be asked for.
+  /// Notes where the sizes of a value that are symbols can be asked for: of the first that has them.
   void look_at_sizes(ValueId v) {
     const std::span<const Dim> dims = from_.dims_of(from_.values[v].sizes);
     for (std::size_t d = 0; d < dims.size(); ++d)
@@ -209,6 +209,8 @@ class Simplifier {
     const std::string_view target = from_.target(made);
     const std::span<const Argument> outputs = from_.outputs(made);
     (void)note_source(view(), made, sources_);
+    for (const Argument& output : outputs)
+      if (output.is_value()) look_at_sizes(output.value());
     const bool pure = (target.starts_with("aten.") || target.starts_with("_operator.")) && !outputs.empty() && in_place(target) == InPlace::no && !draws(target);
     if (!pure) {
       emit_.append(made);
@@ -365,7 +367,7 @@ class Simplifier {
   std::vector<std::uint32_t> uses_;      ///< by nodes
   std::map<ValueId, ValueId> renamed_;   ///< values that are known by the name of an output now
   std::map<std::string, ValueId, std::less<>> known_;  ///< what a graph has computed
-  std::map<std::string, std::pair<ValueId, std::int64_t>, std::less<>> symbols_;  ///< the dimensions of a graph's inputs that are symbols
+  std::map<std::string, std::pair<ValueId, std::int64_t>, std::less<>> symbols_;  ///< the dimensions of a graph's values that are symbols
   std::map<ValueId, Node> gathered_;     ///< what was taken by index before it had another name
   std::int64_t most_numbers_ = 1 << 22;  ///< that may yet be worked out
 };

@@ -21,7 +21,7 @@ DAVIT_INLINE bool Simplifier::rewrite(std::string_view target, const Node& node,
   if (target == "aten.mul.Tensor") return neutral(target, node, out) || multiply(node);
   if (target == "aten.div.Tensor") return neutral(target, node, out) || divide(node);
   if (target == "aten.sub.Tensor" || target == "aten.sub.Scalar") return neutral(target, node, out);
-  if (target == "aten.sum.dim_IntList") return sum(node, out);
+  if (target == "aten.sum.dim_IntList") return sum(node);
   if (target == "aten.index.Tensor" || target == "aten._unsafe_index.Tensor") return gather(node, out);
   if (target == "aten.copy.default" || target == "aten.slice_scatter.default") return overwrite(target, node, out);
   if (target == "aten.sym_size.int") return size(node, out);

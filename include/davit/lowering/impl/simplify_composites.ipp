@@ -133,8 +133,8 @@ DAVIT_INLINE bool Simplifier::add_bias(const Node& node, ValueId out) {
   return compose(node, "aten.linear.default", arguments);
 }
 
-/// A sum of products: of a matrix and a vector, of matrices, or of a matrix and two vectors.
-DAVIT_INLINE bool Simplifier::sum(const Node& node, ValueId out) {
+/// A sum of products: of a matrix and a vector, or of matrices.
+DAVIT_INLINE bool Simplifier::sum(const Node& node) {
   const std::span<const Argument> inputs = view().inputs(node);
   if (inputs.size() != 2 || !inputs[0].is_value() || !inputs[1].is_list() || inputs[1].items.count == 0) return false;
   const ValueId x = inputs[0].value();
@@ -163,20 +163,11 @@ DAVIT_INLINE bool Simplifier::sum(const Node& node, ValueId out) {
     }
     return reshaped(v, meta);
   };
-  if (rank != 4) return false;
-  if (dims == std::vector<std::int64_t>{2}) {
-    const ValueId left = with(a, {0, 1, 2}), right = with(b, {0, 2, 3});
-    if (left == no_id || right == no_id || !same(sizes(left)[2], sizes(right)[1])) return false;
-    const NamedItem arguments[] = {{"self", tensor(left)}, {"other", tensor(right)}};
-    return compose(node, "aten.matmul.default", arguments, true);
-  }
-  const NodeId vectors = maker(a, "aten.mul.Tensor");
-  if (dims != std::vector<std::int64_t>{2, 3} || vectors == no_id || !used_once(a)) return false;
-  const ValueId first = with(argument(vectors, 0), {0, 2}), second = with(argument(vectors, 1), {0, 3}), weight = with(b, {1, 2, 3});
-  if (first == no_id || second == no_id || weight == no_id || sizes(out).size() != 2 || !same(sizes(first)[0], sizes(second)[0]) || !same(sizes(first)[0], sizes(out)[0])) return false;
-  if (!same(sizes(weight)[0], sizes(out)[1]) || !same(sizes(weight)[1], sizes(first)[1]) || !same(sizes(weight)[2], sizes(second)[1])) return false;
-  const NamedItem arguments[] = {{"input1", tensor(first)}, {"input2", tensor(second)}, {"weight", tensor(weight)}};
-  return compose(node, "aten.bilinear.default", arguments, true);
+  if (rank != 4 || dims != std::vector<std::int64_t>{2}) return false;
+  const ValueId left = with(a, {0, 1, 2}), right = with(b, {0, 2, 3});
+  if (left == no_id || right == no_id || !same(sizes(left)[2], sizes(right)[1])) return false;
+  const NamedItem arguments[] = {{"self", tensor(left)}, {"other", tensor(right)}};
+  return compose(node, "aten.matmul.default", arguments, true);
 }
 
 // -- functions and norms ----------------------------------------------------------------------------------------------

@@ -64,14 +64,14 @@ DAVIT_INLINE bool Simplifier::neutral(std::string_view target, const Node& node,
   return value(x).kind == ValueKind::tensor && value(x).dtype == value(out).dtype && same(sizes(x), sizes(out)) && forward(out, x);
 }
 
-/// A size that an input has too is the input's.
+/// A size that an input, or an earlier value, has too is asked of that.
 DAVIT_INLINE bool Simplifier::size(const Node& node, ValueId out) {
   const ExprId id = value(out).expr;
   if (id == no_id || emit_.module().exprs[id].op != ExprOp::symbol) return false;
   const auto at = symbols_.find(view().str(emit_.module().exprs[id].name));
   if (at == symbols_.end()) return false;
-  const auto [input, dim] = at->second;
-  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(input))}, {"dim", Item::integer(dim)}};
+  const auto [first, dim] = at->second;
+  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(now(first)))}, {"dim", Item::integer(dim)}};
   return replace(node, "aten.sym_size.int", arguments);
 }
 
