@@ -139,7 +139,9 @@ class Simplifier {
   [[nodiscard]] bool select(const Node& node, ValueId x, ValueId out);
   [[nodiscard]] bool permute(const Node& node, ValueId out);
   [[nodiscard]] bool reordered(const Node& node, ValueId x, ValueId out);
+  [[nodiscard]] std::vector<ValueId> owned(ValueId v);
   [[nodiscard]] bool copied(const Node& node, ValueId x, ValueId out);
+  [[nodiscard]] bool joined(const Node& node, ValueId out);
   [[nodiscard]] bool fill(const Node& node, ValueId out);
   [[nodiscard]] bool overwrite(std::string_view target, const Node& node, ValueId out);
   [[nodiscard]] bool neutral(std::string_view target, const Node& node, ValueId out);

@@ -18,6 +18,7 @@ DAVIT_INLINE bool Simplifier::rewrite(std::string_view target, const Node& node,
   if (target == "aten.mm.default" || target == "aten.addmm.default" || target == "aten.bmm.default" || target == "aten.matmul.default") return product(target, node, out);
   if (target == "aten.add.Tensor") return add_bias(node, out) || interpolate(node, out);
   if (target == "aten.where.self") return choose(node);
+  if (target == "aten.cat.default") return joined(node, out);
   if (target == "aten.mul.Tensor") return neutral(target, node, out) || multiply(node);
   if (target == "aten.div.Tensor") return neutral(target, node, out) || divide(node);
   if (target == "aten.sub.Tensor" || target == "aten.sub.Scalar") return neutral(target, node, out);
@@ -66,32 +67,48 @@ DAVIT_INLINE bool Simplifier::reshape(std::string_view target, const Node& node,
   return (base != x || (asks && (shown_[out] == 0 || target == "aten.view.default"))) && lay(node, base, out);
 }
 
-/// A copy of what is the program's own and what no output shows: the program may show the value itself.
+/// A value and those that it is a view of, to the one that has the storage; none if that is not the program's own, or outputs show it.
+DAVIT_INLINE std::vector<ValueId> Simplifier::owned(ValueId v) {
+  std::vector<ValueId> chain;
+  for (const GraphId graph = value(v).graph; v != no_id; v = argument(value(v).producer, 0)) {
+    const NodeId n = value(v).producer;
+    if (n == no_id || n < from_.nodes.size() || value(v).graph != graph || v >= shown_.size() || shown_[v] != 0 || is_constant(v)) return {};
+    chain.push_back(v);
+    const std::string_view target = view().target(emit_.module().nodes[n]);
+    if (view_kind(target) != ViewKind::none) continue;
+    const bool makes = target.starts_with("aten.") && in_place(target) == InPlace::no && view().outputs(emit_.module().nodes[n]).size() == 1;
+    return makes ? chain : std::vector<ValueId>{};
+  }
+  return {};
+}
+
+/// An output that copies a view of what is the program's own is the view.
 DAVIT_INLINE bool Simplifier::copied(const Node& node, ValueId x, ValueId out) {
   if (view().inputs(node).size() > 1 && view().find_input(node, "memory_format") == nullptr) return false;
-  std::vector<ValueId> chain{x};
-  while (true) {
-    const ValueId v = chain.back();
-    const NodeId n = value(v).producer;
-    if (n == no_id || n < from_.nodes.size() || value(v).graph != value(out).graph || v >= shown_.size() || shown_[v] != 0 || is_constant(v)) return false;
-    const std::string_view target = view().target(emit_.module().nodes[n]);
-    if (view_kind(target) == ViewKind::none) {
-      if (!target.starts_with("aten.") || in_place(target) != InPlace::no || view().outputs(emit_.module().nodes[n]).size() != 1) return false;
-      break;
-    }
-    if (argument(n, 0) == no_id) return false;
-    chain.push_back(argument(n, 0));
-  }
-  if (chain.size() == 1) return false;
-  const NodeId n = value(x).producer;
-  if (view_kind(view().target(emit_.module().nodes[n])) != ViewKind::shape || is_output_[out] == 0 || !used_once(x)) return false;
+  const std::vector<ValueId> chain = owned(x);
+  if (chain.size() < 2 || is_output_[out] == 0 || !used_once(x)) return false;
+  const Node shape = emit_.module().nodes[value(x).producer];
+  if (view_kind(view().target(shape)) != ViewKind::shape) return false;
   for (const ValueId v : chain) shown_[v] = 1;
-  const Node shape = emit_.module().nodes[n];
   Node made = node;
   made.target = shape.target;
   made.inputs = shape.inputs;
   emit_.append(made, false);
   return true;
+}
+
+/// What was joined of one part is that.
+DAVIT_INLINE bool Simplifier::joined(const Node& node, ValueId out) {
+  const std::span<const Argument> inputs = view().inputs(node);
+  if (inputs.empty() || inputs[0].items.count != 1 || !inputs[0].is_list() || is_output_[out] != 0) return false;
+  const ValueId v = view().args(inputs[0].items)[0].value();
+  if (value(v).dtype != value(out).dtype || !same(sizes(v), sizes(out))) return false;
+  if (shown_[out] != 0) {
+    const std::vector<ValueId> chain = owned(v);
+    if (chain.empty()) return false;
+    for (const ValueId each : chain) shown_[each] = 1;
+  }
+  return forward(out, v);
 }
 
 /// Dimensions of one that come and go around a permutation do not matter to it.

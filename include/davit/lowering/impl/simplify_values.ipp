@@ -51,7 +51,7 @@ DAVIT_INLINE bool Simplifier::overwrite(std::string_view target, const Node& nod
   const ValueId source = inputs[1].value();
   if (target == "aten.slice_scatter.default") {
     const Argument* const step = view().find_input(node, "step");
-    if (step != nullptr && step->payload != 1) return false;
+    if (step != nullptr && !is_number(step, 1)) return false;
   }
   return value(source).dtype == value(out).dtype && same(sizes(source), sizes(out)) && forward(out, source);
 }
@@ -192,9 +192,10 @@ DAVIT_INLINE bool Simplifier::gather(const Node& node, ValueId out) {
   const std::size_t place = 2 * (rank - 1 - first);
   if (const NodeId before = maker(x, target); before != no_id && used_once(x)) {  // another dimension's
     const std::span<const Argument> old = view().args(view().inputs(emit_.module().nodes[before])[1].items);
-    for (std::size_t i = 0; i < pads.size() && i < old.size(); ++i) pads[i] = old[i].payload;
-    if (pads[place] == 0 && pads[place + 1] == 0) x = argument(before, 0);
-    else std::ranges::fill(pads, 0);
+    const bool joins = old.size() == pads.size() && std::ranges::all_of(old, [](const Argument& a) { return a.kind == ArgumentKind::int_; }) &&
+                       old[place].payload == 0 && old[place + 1].payload == 0;
+    for (std::size_t i = 0; joins && i < pads.size(); ++i) pads[i] = old[i].payload;
+    if (joins) x = argument(before, 0);
   }
   pads[place] = left;
   pads[place + 1] = m - n - left;
