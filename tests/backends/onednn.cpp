@@ -257,6 +257,29 @@ TEST_CASE("NaN and infinities are those of exact kernels, unless they may get lo
   CHECK(onednn::load_spec(onednn::save_spec({.threads = 2, .fast_math = true}))->fast_math);
 }
 
+TEST_CASE("what the library lacks runs on portable's kernels between its primitives") {
+  Net n;
+  const auto w = n.weight("w", {16, 16, 3, 3}, 0.1);
+  const auto x = n.input("x", {1, 16, 6, 5}), place = n.input("place", {1, 4, 4, 2});
+  const auto c = n.conv("c", x, w, {1, 16, 4, 3});
+  const auto padded = n.op("aten.reflection_pad2d.default", "padded", {1, 16, 6, 5}, {{"self", n.v(c)}, {"padding", n.ints({1, 1, 1, 1})}});
+  const auto wave = n.op("aten.sin.default", "wave", {1, 16, 4, 3}, {{"self", n.v(n.conv("d", padded, w, {1, 16, 4, 3}))}});
+  const auto large = n.op("aten.upsample_bilinear2d.vec", "large", {1, 16, 8, 6},
+                          {{"input", n.v(wave)}, {"output_size", n.ints({8, 6})}, {"align_corners", GraphBuilder::boolean(false)}, {"scale_factors", {}}});
+  const auto taken = n.op("aten.grid_sampler_2d.default", "taken", {1, 16, 4, 4},
+                          {{"input", n.v(large)}, {"grid", n.v(place)}, {"interpolation_mode", n.i(0)}, {"padding_mode", n.i(0)}, {"align_corners", GraphBuilder::boolean(false)}});
+  const auto last = n.op("aten.log_softmax.int", "last", {1, 16, 4, 4}, {{"self", n.v(taken)}, {"dim", n.i(1)}});
+  const ExportedProgram program = n.finish({n.relu("y", last, {1, 16, 4, 4}), wave});
+  CHECK(faults(program, n.sample()) == "");
+  for (const std::string_view name : {"reflection_pad2d", "sin", "upsample_bilinear2d", "grid_sampler_2d", "log_softmax"}) CHECK(steps(program).find(name) != std::string::npos);
+
+  Net m;  // nothing is gained by them alone
+  const auto v = m.op("aten.cos.default", "v", {2, 3}, {{"self", m.v(m.input("x", {2, 3}))}});
+  const ExportedProgram alone = m.finish({m.op("aten.mul.Tensor", "y", {2, 3}, {{"self", m.v(v)}, {"other", m.v(v)}})});
+  const NodeId nodes[] = {0, 1};
+  CHECK_FALSE(onednn::is_worthwhile(alone.view(), nodes));
+}
+
 TEST_CASE("a padding that others use too stays") {
   Net n;
   const auto w = n.weight("w", {16, 16, 3, 3});

@@ -124,6 +124,201 @@ TEST_CASE("what it leaves of a masked softmax and of an elu is that again") {
   CHECK(left(n.finish({p})) == Texts{"aten._safe_softmax.default"});
 }
 
+TEST_CASE("what fills a tensor is one operator, a constant where the sizes are known") {
+  Net n;
+  const auto x = n.input("x", {2, 3});
+  const auto zeros = n.op("aten.zeros_like.default", "zeros", {2, 3}, {{"self", n.v(x)}});
+  const auto ones = n.op("aten.ones.default", "ones", {2, 3}, {{"size", n.ints({2, 3})}});
+  const auto twos = n.op("aten.full_like.default", "twos", {2, 3}, {{"self", n.v(x)}, {"fill_value", n.i(2)}});
+  const auto again = n.op("aten.zeros.default", "again", {2, 3}, {{"size", n.ints({2, 3})}});
+  const auto sum = n.add("sum", n.add("a", zeros, ones, {2, 3}), n.add("b", twos, again, {2, 3}), {2, 3});
+  CHECK(left(n.finish({sum})) == Texts{"aten.full.default", "aten.full.default", "aten.full.default", "aten.add.Tensor", "aten.add.Tensor", "aten.add.Tensor"});
+}
+
+TEST_CASE("what changes nothing goes: factors of one, copies over the whole of a tensor") {
+  Net n;
+  const auto x = n.input("x", {2, 3}), y = n.input("y", {2, 3});
+  const auto a = n.op("aten.mul.Tensor", "a", {2, 3}, {{"self", n.v(x)}, {"other", GraphBuilder::real(1)}});
+  const auto b = n.op("aten.div.Tensor", "b", {2, 3}, {{"self", n.v(a)}, {"other", n.i(1)}});
+  const auto c = n.op("aten.sub.Tensor", "c", {2, 3}, {{"self", n.v(b)}, {"other", n.i(0)}});
+  const auto copy = n.op("aten.copy.default", "copy", {2, 3}, {{"self", n.v(y)}, {"src", n.v(c)}});
+  const auto whole = n.op("aten.slice_scatter.default", "whole", {2, 3}, {{"self", n.v(y)}, {"src", n.v(copy)}, {"dim", n.i(1)}, {"start", n.i(0)}, {"end", n.i(3)}});
+  const auto half = n.op("aten.mul.Tensor", "half", {2, 3}, {{"self", n.v(whole)}, {"other", GraphBuilder::real(0.5)}});
+  const auto none = n.op("aten.sub.Tensor", "none", {2, 3}, {{"self", n.v(x)}, {"other", n.i(1)}});
+  CHECK(left(n.finish({half, none})) == Texts{"aten.mul.Tensor", "aten.sub.Tensor"});
+}
+
+TEST_CASE("a permutation is one, whatever dimensions of one come and go around it") {
+  Net n;
+  const auto x = n.input("x", {2, 3, 4});
+  const auto wide = n.op("aten.view.default", "wide", {2, 3, 1, 4}, {{"self", n.v(x)}, {"size", n.ints({2, 3, 1, 4})}});
+  const auto turned = n.op("aten.permute.default", "turned", {3, 2, 4, 1}, {{"self", n.v(wide)}, {"dims", n.ints({1, 0, 3, 2})}});
+  const auto y = n.op("aten.view.default", "y", {3, 2, 4}, {{"self", n.v(turned)}, {"size", n.ints({3, 2, 4})}});
+  const auto z = n.relu("z", y, {3, 2, 4});
+  const ExportedProgram program = n.finish({z});
+  CHECK(left(program) == Texts{"aten.permute.default", "aten.relu.default"});
+  const ExportedProgram made = simplified(program).value();
+  const GraphModuleView graph = made.view();
+  std::vector<std::int64_t> dims;
+  for (const Argument& d : graph.args(graph.inputs(graph.nodes[0])[1].items)) dims.push_back(d.payload);
+  CHECK(dims == std::vector<std::int64_t>{1, 0, 2});
+}
+
+TEST_CASE("an output that copies a view of what is the program's own is the view") {
+  Net n;
+  const auto x = n.input("x", {2, 3});
+  const auto view = [&](const char* name, ValueId v) { return n.op("aten.view.default", name, {6}, {{"self", n.v(v)}, {"size", n.ints({6})}}); };
+  const auto copy = [&](const char* name, ValueId v) { return n.op("aten.clone.default", name, {6}, {{"self", n.v(v)}}); };
+  const auto a = n.relu("a", x, {2, 3});
+  const auto own = copy("own", view("line", a));
+  const auto second = copy("second", view("other", a));  // may not share storage with the first
+  const auto input = copy("input", view("passed", x));
+  CHECK(left(n.finish({own, second, input})) ==
+        Texts{"aten.relu.default", "aten.view.default", "aten.view.default", "aten.clone.default", "aten.view.default", "aten.clone.default"});
+}
+
+TEST_CASE("a size is asked of the input that has it, and not where the other sizes tell it") {
+  Net n;
+  const auto x = n.input("x", {4, 6});
+  const auto y = n.relu("y", x, {4, 6});
+  const auto rows = n.op("aten.sym_size.int", "rows", {}, {{"self", n.v(y)}, {"dim", n.i(0)}});
+  const Argument to[] = {n.v(rows), n.i(2), n.i(3)};
+  const auto z = n.op("aten.view.default", "z", {4, 2, 3}, {{"self", n.v(y)}, {"size", n.draft.b.list(to, ArgumentKind::value)}});
+  ExportedProgram program = n.finish({n.relu("w", z, {4, 2, 3}), rows});
+  GraphModule& m = program.graph_module;
+  m.exprs.push_back({.op = ExprOp::symbol, .name = m.values[x].name});
+  const auto symbol = static_cast<ExprId>(m.exprs.size() - 1);
+  for (const ValueId v : {x, y, z}) m.dims[m.values[v].sizes.first] = {.value = 4, .expr = symbol};
+  m.values[rows].kind = ValueKind::sym_int;
+  m.values[rows].expr = symbol;
+  const ExportedProgram made = simplified(program).value();
+  const GraphModuleView graph = made.view();
+  REQUIRE(targets(made) == Texts{"aten.relu.default", "aten.sym_size.int", "aten.view.default", "aten.relu.default"});
+  CHECK(graph.name(graph.inputs(graph.nodes[1])[0].value()) == "x");
+  CHECK(graph.args(graph.inputs(graph.nodes[2])[1].items)[0].payload == -1);
+}
+
+TEST_CASE("what is taken by computed indices is padded or resized, if the indices say so") {
+  Net n;
+  // a vector, or a tensor of such a dimension, of any dtype
+  const auto make = [&](ScalarType type, std::string_view target, std::string_view name, support::Sizes sizes, std::initializer_list<Net::Named> arguments) {
+    std::vector<Argument> in;
+    for (const auto& [parameter, argument] : arguments) {
+      in.push_back(argument);
+      in.back().name = n.draft.b.text(parameter);
+    }
+    const ValueId made = n.draft.b.tensor(name, type, sizes);
+    const Argument out = GraphBuilder::value(made);
+    n.draft.b.node(target, in, {&out, 1}, n.draft.metadata);
+    return made;
+  };
+  const auto take = [&](std::string_view name, ValueId x, std::initializer_list<Argument> indices, support::Sizes sizes) {
+    const Argument list = n.draft.b.list(std::span(indices.begin(), indices.size()), ArgumentKind::value);
+    return n.op("aten.index.Tensor", name, sizes, {{"self", n.v(x)}, {"indices", list}});
+  };
+  const auto whole = ScalarType::int64;
+  const auto real = [](double d) { return GraphBuilder::real(d); };
+  const Argument all{};
+
+  SUBCASE("edges mirrored and repeated, dimension by dimension") {
+    const auto x = n.input("x", {1, 2, 4, 5});
+    const auto mirrored = [&](const char* name, std::int64_t size, std::int64_t before, std::int64_t after) {
+      const std::string base(name);
+      const std::int64_t count = size + before + after;
+      const auto range = make(whole, "aten.arange.start_step", base + "_range", {count}, {{"start", n.i(-before)}, {"end", n.i(size + after)}});
+      const auto up = make(whole, "aten.abs.default", base + "_up", {count}, {{"self", n.v(range)}});
+      const auto down = make(whole, "aten.sub.Tensor", base + "_down", {count}, {{"self", n.i(size - 1)}, {"other", n.v(up)}});
+      const auto back = make(whole, "aten.abs.default", base + "_back", {count}, {{"self", n.v(down)}});
+      return make(whole, "aten.sub.Tensor", name, {count}, {{"self", n.i(size - 1)}, {"other", n.v(back)}});
+    };
+    const auto a = take("a", x, {all, all, n.v(mirrored("rows", 4, 1, 2))}, {1, 2, 7, 5});
+    const auto b = take("b", a, {all, all, all, n.v(mirrored("columns", 5, 3, 0))}, {1, 2, 7, 8});
+    const auto range = make(whole, "aten.arange.start_step", "range", {11}, {{"start", n.i(-2)}, {"end", n.i(9)}});
+    const auto edges = make(whole, "aten.clamp.default", "edges", {11}, {{"self", n.v(range)}, {"min", n.i(0)}, {"max", n.i(7)}});
+    const auto c = take("c", b, {all, all, all, n.v(edges)}, {1, 2, 7, 11});
+    const ExportedProgram program = n.finish({n.relu("d", c, {1, 2, 7, 11})});
+    CHECK(left(program) == Texts{"aten.reflection_pad2d.default", "aten.replication_pad2d.default", "aten.relu.default"});
+    const DecomposeOptions takes{.backends = BackendList<portable>::tables()};
+    const ExportedProgram made = simplified(program, &takes, true).value();
+    std::vector<std::int64_t> pads;
+    for (const NodeId node : {0u, 1u})
+      for (const Argument& p : made.view().args(made.view().inputs(made.view().nodes[node])[1].items)) pads.push_back(p.payload);
+    CHECK(pads == std::vector<std::int64_t>{3, 0, 1, 2, 2, 1, 0, 0});
+  }
+  SUBCASE("rows in another order stay") {
+    const auto x = n.input("x", {1, 2, 4, 5});
+    const auto range = make(whole, "aten.arange.start_step", "range", {4}, {{"start", n.i(0)}, {"end", n.i(4)}});
+    const auto back = make(whole, "aten.sub.Tensor", "back", {4}, {{"self", n.i(3)}, {"other", n.v(range)}});
+    const auto a = take("a", x, {all, all, n.v(back)}, {1, 2, 4, 5});
+    CHECK(left(n.finish({n.relu("b", a, {1, 2, 4, 5})})) == Texts{"aten.arange.start_step", "aten.sub.Tensor", "aten.index.Tensor", "aten.relu.default"});
+  }
+  SUBCASE("resizing, to the nearest element and linearly") {
+    const auto x = n.input("x", {1, 2, 4, 6});
+    const auto scaled = [&](const std::string& base, std::int64_t count, double scale, double shift, support::Sizes sizes) {
+      const auto range = make(ScalarType::float32, "aten.arange.start_step", base + "_range", {count}, {{"start", n.i(0)}, {"end", n.i(count)}});
+      const auto moved = make(ScalarType::float32, "aten.add.Tensor", base + "_moved", {count}, {{"self", n.v(range)}, {"other", real(shift)}});
+      const auto there = make(ScalarType::float32, "aten.mul.Tensor", base + "_there", {count}, {{"self", n.v(moved)}, {"other", real(scale)}});
+      const auto centre = make(ScalarType::float32, "aten.sub.Tensor", base + "_centre", {count}, {{"self", n.v(there)}, {"other", real(shift)}});
+      const auto from = make(ScalarType::float32, "aten.clamp.default", base + "_from", {count}, {{"self", n.v(centre)}, {"min", real(0)}});
+      return make(ScalarType::float32, "aten.view.default", base + "_place", sizes, {{"self", n.v(from)}, {"size", all}});
+    };
+    const auto low = [&](const std::string& base, ValueId place, support::Sizes sizes) {
+      return make(whole, "aten._to_copy.default", base + "_low", sizes, {{"self", n.v(place)}});
+    };
+    const auto high = [&](const std::string& base, ValueId index, std::int64_t size, support::Sizes sizes) {
+      const auto next = make(whole, "aten.add.Tensor", base + "_next", sizes, {{"self", n.v(index)}, {"other", n.i(1)}});
+      return make(whole, "aten.clamp.default", base + "_high", sizes, {{"self", n.v(next)}, {"max", n.i(size - 1)}});
+    };
+    const auto weight = [&](const std::string& base, ValueId place, ValueId index, support::Sizes sizes) {
+      return make(ScalarType::float32, "aten.sub.Tensor", base + "_weight", sizes, {{"self", n.v(place)}, {"other", n.v(index)}});
+    };
+    const auto between = [&](const std::string& base, ValueId a, ValueId b, ValueId w) {
+      const auto difference = n.op("aten.sub.Tensor", base + "_difference", {1, 2, 8, 9}, {{"self", n.v(b)}, {"other", n.v(a)}});
+      const auto part = n.op("aten.mul.Tensor", base + "_part", {1, 2, 8, 9}, {{"self", n.v(difference)}, {"other", n.v(w)}});
+      return n.add(base, a, part, {1, 2, 8, 9});
+    };
+    const auto near = take("near", x, {all, all, n.v(low("r", scaled("r", 8, 0.5, 0, {8, 1}), {8, 1})), n.v(low("c", scaled("c", 9, 6.0 / 9, 0, {9}), {9}))}, {1, 2, 8, 9});
+    const auto rows = scaled("rows", 8, 0.5, 0.5, {8, 1}), columns = scaled("columns", 9, 6.0 / 9, 0.5, {9});
+    const auto top = low("top", rows, {8, 1}), left_one = low("left", columns, {9});
+    const auto bottom = high("bottom", top, 4, {8, 1}), right = high("right", left_one, 6, {9});
+    const auto corner = [&](const char* name, ValueId r, ValueId c) { return take(name, x, {all, all, n.v(r), n.v(c)}, {1, 2, 8, 9}); };
+    const auto w = weight("w", columns, left_one, {9}), h = weight("h", rows, top, {8, 1});
+    const auto above = between("above", corner("tl", top, left_one), corner("tr", top, right), w);
+    const auto below = between("below", corner("bl", bottom, left_one), corner("br", bottom, right), w);
+    const auto smooth = between("smooth", above, below, h);
+    const auto sum = n.add("sum", near, smooth, {1, 2, 8, 9});
+    CHECK(left(n.finish({sum})) == Texts{"aten.upsample_nearest2d.vec", "aten.upsample_bilinear2d.vec", "aten.add.Tensor"});
+  }
+}
+
+TEST_CASE("what it leaves of mish, of elu and of a product is that again") {
+  Net n;
+  const auto x = n.input("x", {2, 3});
+  const auto number = [](double d) { return GraphBuilder::real(d); };
+  const auto above = [&](const char* name, double limit) {
+    const ValueId made = n.draft.b.tensor(name, ScalarType::bool_, {2, 3});
+    Argument in[] = {n.v(x), number(limit)};
+    in[0].name = n.draft.b.text("self");
+    in[1].name = n.draft.b.text("other");
+    const Argument out = GraphBuilder::value(made);
+    n.draft.b.node("aten.gt.Scalar", in, {&out, 1}, n.draft.metadata);
+    return made;
+  };
+  const auto unary = [&](std::string_view target, const char* name, ValueId v) { return n.op(target, name, {2, 3}, {{"self", n.v(v)}}); };
+  const auto choose = [&](const char* name, ValueId c, ValueId a, ValueId b) { return n.op("aten.where.self", name, {2, 3}, {{"condition", n.v(c)}, {"self", n.v(a)}, {"other", n.v(b)}}); };
+  const auto times = [&](const char* name, ValueId v, Argument by) { return n.op("aten.mul.Tensor", name, {2, 3}, {{"self", n.v(v)}, {"other", by}}); };
+  const auto plus = choose("plus", above("large", 20), x, unary("aten.log1p.default", "log", unary("aten.exp.default", "exp", x)));
+  const auto mish = times("mish", x, n.v(unary("aten.tanh.default", "tanh", plus)));
+  const auto below = unary("aten.expm1.default", "below", times("in", x, number(1)));
+  const auto elu = choose("elu", above("positive", 0), times("up", x, number(1)), times("down", below, number(1)));
+  const auto a = n.op("aten.view.default", "a", {2, 3, 1}, {{"self", n.v(mish)}, {"size", n.ints({2, 3, 1})}});
+  const auto m = n.input("m", {1, 1, 3, 4});
+  const auto product = n.op("aten.mul.Tensor", "product", {1, 2, 3, 4}, {{"self", n.v(a)}, {"other", n.v(m)}});
+  const auto sum = n.op("aten.sum.dim_IntList", "sum", {1, 2, 4}, {{"self", n.v(product)}, {"dim", n.ints({-2})}});
+  CHECK(left(n.finish({n.relu("y", sum, {1, 2, 4}), n.relu("z", elu, {2, 3})})) ==
+        Texts{"aten.mish.default", "aten.elu.default", "aten.view.default", "aten.view.default", "aten.matmul.default", "aten.relu.default", "aten.relu.default"});
+}
+
 TEST_CASE("sizes of any depth are not compared to their ends") {
   Net n;
   const auto x = n.input("x", {4});

@@ -37,8 +37,9 @@ class PartitionSession;
 /// inputs are looked at before they reach one, and results in between that may have overflowed. A run that meets a NaN, an
 /// infinity or a magnitude above 1e9 there is done again by the portable backend's kernels: slower, and with heap memory the
 /// first time. Infinities that masks put into softmax are ordinary. `fast_math` gives the looking up; benchmarks/forms.cpp
-/// measures what it costs a model. Sums are taken in another order than torch's. Left to other backends: log and log_softmax,
-/// for oneDNN's are off by 1e-6 where the exact result is near 0.
+/// measures what it costs a model. Sums are taken in another order than torch's. log and log_softmax, of which oneDNN's are
+/// off by 1e-6 where the exact result is near 0, and some operators that it lacks (sin, cos, bilinear resizing, mirrored and
+/// repeated edges, grid_sampler) run on portable's kernels inside the partition; regions of nothing else are left to portable.
 struct onednn {
   static constexpr std::string_view name = "onednn";
   static constexpr bool never_views_inputs = true;  ///< where an output has a destination

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
+#include "davit/backends/growth_rows.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/program/operators/bounds.hpp"
 #include "davit/program/operators/node_arguments.hpp"
@@ -88,118 +89,6 @@ inline constexpr float largest_checked = 1e9f;
 }
 
 namespace detail {
-
-/// How large an operator's results are, by its operands' magnitudes.
-enum class Growth : std::uint8_t {
-  unknown,     ///< it may make infinities or NaN of ordinary numbers
-  largest,     ///< no larger than the largest operand, or than a number that is an argument
-  sum,         ///< of its operands
-  product,     ///< of its operands
-  power,       ///< of its operand: squares; unknown for other exponents
-  quotient,    ///< by a number; unknown by a tensor
-  total,       ///< a sum over dimensions
-  one,         ///< at most 1
-  products,    ///< sums of products of the first two operands of three
-  bias_first,  ///< the same, the bias first
-  layer_norm,
-  batch_norm,
-};
-
-struct GrowthRow {
-  std::string_view operator_name;  ///< without namespace and overload
-  Growth growth = Growth::largest;
-  bool loses = false;  ///< a library may turn NaN or an infinity in its operands into something else
-};
-
-/// Sorted by name. Operators that are not here are unknown.
-inline constexpr auto growth_rows = std::to_array<GrowthRow>({
-    {"_adaptive_avg_pool2d", Growth::largest, true},
-    {"_adaptive_avg_pool3d", Growth::largest, true},
-    {"_native_batch_norm_legit_no_training", Growth::batch_norm},
-    {"_safe_softmax", Growth::one},
-    {"_softmax", Growth::one},
-    {"_unsafe_view"},
-    {"abs"},
-    {"adaptive_avg_pool1d", Growth::largest, true},
-    {"adaptive_avg_pool2d", Growth::largest, true},
-    {"add", Growth::sum},
-    {"addmm", Growth::bias_first},
-    {"alias"},
-    {"amax", Growth::largest, true},
-    {"amin", Growth::largest, true},
-    {"avg_pool1d", Growth::largest, true},
-    {"avg_pool2d", Growth::largest, true},
-    {"avg_pool3d", Growth::largest, true},
-    {"batch_norm", Growth::batch_norm},
-    {"bmm", Growth::products},
-    {"cat"},
-    {"ceil"},
-    {"clamp", Growth::largest, true},
-    {"clone"},
-    {"constant_pad_nd"},
-    {"contiguous"},
-    {"conv1d", Growth::products, true},
-    {"conv2d", Growth::products, true},
-    {"conv3d", Growth::products, true},
-    {"convolution", Growth::products, true},
-    {"div", Growth::quotient},
-    {"dropout"},
-    {"elu", Growth::largest, true},
-    {"exp", Growth::unknown, true},
-    {"expand"},
-    {"flatten"},
-    {"floor"},
-    {"full"},
-    {"gelu", Growth::largest, true},
-    {"hardsigmoid", Growth::one, true},
-    {"hardswish", Growth::largest, true},
-    {"hardtanh", Growth::largest, true},
-    {"layer_norm", Growth::layer_norm},
-    {"leaky_relu", Growth::largest, true},
-    {"linear", Growth::products},
-    {"matmul", Growth::products},
-    {"max_pool1d", Growth::largest, true},
-    {"max_pool2d", Growth::largest, true},
-    {"max_pool2d_with_indices", Growth::largest, true},
-    {"max_pool3d_with_indices", Growth::largest, true},
-    {"maximum", Growth::largest, true},
-    {"mean", Growth::largest, true},
-    {"minimum", Growth::largest, true},
-    {"mish"},
-    {"mm", Growth::products},
-    {"mul", Growth::product},
-    {"native_group_norm", Growth::layer_norm, true},
-    {"native_layer_norm", Growth::layer_norm},
-    {"neg"},
-    {"permute"},
-    {"pow", Growth::power},
-    {"reciprocal", Growth::unknown},
-    {"relu", Growth::largest, true},
-    {"relu6", Growth::largest, true},
-    {"reshape"},
-    {"round"},
-    {"rsqrt", Growth::unknown},
-    {"select"},
-    {"sigmoid", Growth::one},
-    {"silu"},
-    {"slice"},
-    {"softmax", Growth::one},
-    {"split"},
-    {"split_with_sizes"},
-    {"sqrt", Growth::unknown},
-    {"square", Growth::power},
-    {"squeeze"},
-    {"sub", Growth::sum},
-    {"sum", Growth::total},
-    {"t"},
-    {"tanh", Growth::one},
-    {"transpose"},
-    {"trunc"},
-    {"unsqueeze"},
-    {"upsample_nearest2d"},
-    {"view"},
-});
-static_assert(std::ranges::is_sorted(growth_rows, {}, &GrowthRow::operator_name));
 
 /// The largest sum of magnitudes of a row; rows are along all dimensions but the first. O(elements).
 [[nodiscard]] inline double largest_row(const Tensor& weight) noexcept {

@@ -9,3 +9,4 @@
 #include "davit/lowering/impl/rule_metas.ipp"
 #include "davit/lowering/impl/simplify.ipp"
 #include "davit/lowering/impl/simplify_composites.ipp"
+#include "davit/lowering/impl/simplify_values.ipp"

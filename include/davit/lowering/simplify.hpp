@@ -12,8 +12,8 @@ namespace davit {
 /// Writes a functional program the shortest way it knows: operators that only say how elements lie are one for a chain of
 /// them, or none; equal nodes become one; what nothing needs goes.
 ///
-/// With `whole`, what is left of a linear, a matmul, a silu, an elu, a masked softmax or an instance norm that was taken apart
-/// becomes that operator again where a backend takes it that is as good as the one that takes its last part. With `before`, for
+/// With `whole`, what is left of a linear, a matmul, a silu, an elu, a mish, a masked softmax, an instance norm, a padding or a
+/// resizing (by indices that only numbers go into) that was taken apart becomes that operator again where a backend takes it that is as good as the one that takes its last part. With `before`, for
 /// programs that are yet to be decomposed, so does an attention: the training IR of a model and its core IR become the same
 /// graph but for names. The signature, the outputs' names and which outputs share storage
 /// stay. A merged node has the metadata of the last of its parts. Nothing if there is nothing to do, or if storage_matters.
@@ -26,4 +26,5 @@ namespace davit {
 #if !defined(DAVIT_COMPILED)
 #include "davit/lowering/impl/simplify.ipp"
 #include "davit/lowering/impl/simplify_composites.ipp"
+#include "davit/lowering/impl/simplify_values.ipp"
 #endif

@@ -48,8 +48,15 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
   ws.set_address(code, port.storage, copy);
 }
 
-/// What is no primitive. `met`: something that is not ordinary was met.
-[[nodiscard]] DAVIT_INLINE dnnl_status_t run_own_step(const Code& code, const Workspace& ws, const Step& step, bool& met) noexcept {
+/// What is no primitive. `met`: something that is not ordinary was met, or a kernel refuses: portable says what is wrong.
+[[nodiscard]] DAVIT_INLINE dnnl_status_t run_own_step(const Code& code, Workspace& ws, const Step& step, bool& met) noexcept {
+  if (step.kind == StepKind::kernel) {
+    met = !ws.kernel(step).run(code.kernels[static_cast<std::size_t>(step.length)], [&](std::size_t i) -> void* {
+      const auto [root, offset] = code.root_of(code.places[code.arguments[step.arguments.first + i].place]);
+      return ws.address(root) + offset;
+    });
+    return dnnl_success;
+  }
   const Place& place = code.places[code.arguments[step.arguments.first].place];
   const auto [root, offset] = code.root_of(place);
   std::byte* const at = ws.address(root) + offset;
@@ -74,7 +81,7 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
   return dnnl_success;
 }
 
-[[nodiscard]] DAVIT_INLINE dnnl_status_t run_step(const Code& code, const Workspace& ws, const Step& step, bool& met) noexcept {
+[[nodiscard]] DAVIT_INLINE dnnl_status_t run_step(const Code& code, Workspace& ws, const Step& step, bool& met) noexcept {
   const std::span<const dnnl_exec_arg_t> arguments = ws.arguments(step);
   if (step.kind != StepKind::primitive) return run_own_step(code, ws, step, met);
   return dnnl_primitive_execute(step.primitive.get(), ws.stream(), static_cast<int>(arguments.size()), arguments.data());
@@ -118,7 +125,10 @@ DAVIT_INLINE bool onednn::is_available() noexcept {
 }
 
 DAVIT_INLINE bool onednn::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) noexcept {
-  return computes_more_than_moves(graph, nodes);
+  return std::ranges::any_of(nodes, [&](const NodeId& n) {
+    const onednn_ops::OpRow* const row = onednn_ops::find_op(graph.target(graph.nodes[n]));
+    return (row == nullptr || row->describe != onednn_ops::describe_kernel) && computes_more_than_moves(graph, {&n, 1});
+  });
 }
 DAVIT_INLINE const char* onednn::refuses(GraphModuleView graph, NodeId node) {
   return is_available() ? onednn_ops::refuses(graph, node) : "oneDNN does not work on this machine";

@@ -181,6 +181,21 @@ class Builder {
     for (const Dims& list : {sizes, strides, row_major_strides(sizes)}) code_.dims.insert(code_.dims.end(), list.begin(), list.end());
     code_.steps.push_back({{}, {first, 2}, handle_, name_, threads_, StepKind::broadcast, at, static_cast<std::int64_t>(sizes.size())});
   }
+  /// A call of one of portable's kernels; all places are in row-major order.
+  void add_kernel(KernelStep step, std::span<const Place> operands, const Place& to) {
+    const auto first = static_cast<std::uint32_t>(code_.arguments.size());
+    for (const Place& operand : operands) add_argument({0, operand});
+    add_argument({0, to});
+    code_.steps.push_back({{}, {first, static_cast<std::uint32_t>(operands.size()) + 1}, handle_, name_, threads_, StepKind::kernel,
+                           static_cast<std::int64_t>(code_.kernels.size())});
+    code_.kernels.push_back(std::move(step));
+  }
+  /// Per value of the graph its number in the list, until the next call; of others whatever it was before.
+  [[nodiscard]] std::span<const std::uint32_t> numbered(std::span<const ValueId> list) {
+    numbers_.resize(graph_.values.size());
+    for (std::uint32_t i = 0; i < list.size(); ++i) numbers_[list[i]] = i;
+    return numbers_;
+  }
   /// Looks at what lies in a place, which must have no gaps.
   void add_check(const Place& at, StepKind kind, std::int64_t length = 0, std::int64_t inner = 1) {
     const auto first = static_cast<std::uint32_t>(code_.arguments.size());
@@ -271,6 +286,7 @@ class Builder {
   std::vector<std::vector<ValueId>> residents_;  ///< per storage: the values that lie there
   std::vector<std::uint32_t> wholes_;            ///< storages that have parts
   std::vector<Reorder> reorders_;
+  std::vector<std::uint32_t> numbers_;           ///< of numbered
   DebugHandle handle_ = no_debug_handle;
   std::string_view name_;
   int threads_ = 0;

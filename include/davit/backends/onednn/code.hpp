@@ -10,6 +10,7 @@
 
 #include "davit/backend/memory_plan.hpp"
 #include "davit/backend/program_body.hpp"
+#include "davit/backends/onednn/kernel_step.hpp"
 #include "davit/backends/onednn/library.hpp"
 
 namespace davit::onednn_ops {
@@ -49,6 +50,7 @@ enum class StepKind : std::uint8_t {
   primitive,
   zeros,             ///< written to the place of the only argument
   broadcast,         ///< the first argument repeated in the second
+  kernel,            ///< one of portable's: operands, then the result
   check_values,      ///< of the only argument: all are ordinary, or the partition runs on exact kernels
   check_for_softmax  ///< the same along the lines that softmax takes
 };
@@ -60,7 +62,7 @@ struct Step {
   std::string_view name;
   int threads = 0;  ///< that the primitive was made for
   StepKind kind = StepKind::primitive;
-  std::int64_t length = 0;  ///< check_for_softmax: of a line; broadcast: into Code::dims, sizes, then strides of both
+  std::int64_t length = 0;  ///< check_for_softmax: of a line; broadcast: into Code::dims, sizes, then strides of both; kernel: which
   std::int64_t inner = 1;   ///< check_for_softmax: elements from one of a line to the next; broadcast: rank
 };
 
@@ -91,6 +93,7 @@ struct Code {
   std::vector<InputPort> inputs;
   std::vector<Output> outputs;
   std::vector<std::int64_t> dims;
+  std::vector<KernelStep> kernels;
   std::vector<std::uint32_t> roots;                   ///< per place: the storage it lies in that has no parent
   std::vector<std::vector<std::uint32_t>> places_of;  ///< per storage
   int threads = 0;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "davit/backends/onednn/emit_kernel.hpp"
 #include "davit/backends/onednn/emit_layout.hpp"
 #include "davit/backends/onednn/emit_pointwise.hpp"
 #include "davit/backends/onednn/emit_products.hpp"
@@ -37,6 +38,7 @@ namespace detail {
     case OpKind::slice: emit_slice(b, op); return true;
     case OpKind::pad: emit_pad(b, op); return true;
     case OpKind::fill: emit_fill(b, op); return true;
+    case OpKind::kernel: emit_kernel(b, op); return true;
   }
   return false;
 }

@@ -11,6 +11,7 @@
 #include "davit/backends/onednn/describe_matmul.hpp"
 #include "davit/backends/onednn/describe_normalization.hpp"
 #include "davit/backends/onednn/describe_pooling.hpp"
+#include "davit/backends/onednn/emit_kernel.hpp"
 #include "davit/backends/onednn/specialize.hpp"
 
 namespace davit::onednn_ops {
@@ -19,6 +20,7 @@ namespace davit::onednn_ops {
 inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten._adaptive_avg_pool2d.default", describe_adaptive_pool},
     {"aten._adaptive_avg_pool3d.default", describe_adaptive_pool},
+    {"aten._log_softmax.default", describe_kernel},
     {"aten._native_batch_norm_legit_no_training.default", describe_batch_norm},
     {"aten._safe_softmax.default", describe_softmax},
     {"aten._softmax.default", describe_softmax},
@@ -48,21 +50,28 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.conv2d.padding", describe_convolution},
     {"aten.conv3d.default", describe_convolution},
     {"aten.convolution.default", describe_convolution},
+    {"aten.cos.default", describe_kernel},
     {"aten.div.Scalar", describe_binary},
     {"aten.div.Tensor", describe_binary},
     {"aten.dropout.default", describe_view},
     {"aten.elu.default", describe_elu},
+    {"aten.erf.default", describe_kernel},
     {"aten.exp.default", describe_unary, algorithm::eltwise_exp},
     {"aten.expand.default", describe_expand},
+    {"aten.expm1.default", describe_kernel},
     {"aten.flatten.using_ints", describe_view},
     {"aten.full.default", describe_fill},
     {"aten.gelu.default", describe_gelu},
+    {"aten.grid_sampler_2d.default", describe_kernel},
     {"aten.hardsigmoid.default", describe_hardsigmoid},
     {"aten.hardswish.default", describe_unary, algorithm::eltwise_hardswish, hardswish_alpha, hardswish_beta},
     {"aten.hardtanh.default", describe_bounds},
     {"aten.layer_norm.default", describe_layer_norm},
     {"aten.leaky_relu.default", describe_leaky_relu},
     {"aten.linear.default", describe_matmul},
+    {"aten.log.default", describe_kernel},
+    {"aten.log1p.default", describe_kernel},
+    {"aten.log_softmax.int", describe_kernel},
     {"aten.matmul.default", describe_matmul},
     {"aten.max_pool1d.default", describe_pool},
     {"aten.max_pool2d.default", describe_pool},
@@ -82,14 +91,17 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.permute.default", describe_permute},
     {"aten.pow.Tensor_Scalar", describe_power},
     {"aten.reciprocal.default", describe_unary, algorithm::eltwise_pow, 1.0f, -1.0f},
+    {"aten.reflection_pad2d.default", describe_kernel},
     {"aten.relu.default", describe_bounds},
     {"aten.relu6.default", describe_bounds},
+    {"aten.replication_pad2d.default", describe_kernel},
     {"aten.reshape.default", describe_view},
     {"aten.round.default", describe_unary, algorithm::eltwise_round},
     {"aten.rsqrt.default", describe_reciprocal_root},
     {"aten.select.int", describe_slice},
     {"aten.sigmoid.default", describe_unary, algorithm::eltwise_logistic},
     {"aten.silu.default", describe_unary, algorithm::eltwise_swish, 1.0f},
+    {"aten.sin.default", describe_kernel},
     {"aten.slice.Tensor", describe_slice},
     {"aten.softmax.int", describe_softmax},
     {"aten.split_with_sizes.default", describe_split},
@@ -105,6 +117,7 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.tanh.default", describe_unary, algorithm::eltwise_tanh},
     {"aten.transpose.int", describe_permute},
     {"aten.unsqueeze.default", describe_view},
+    {"aten.upsample_bilinear2d.vec", describe_kernel},
     {"aten.upsample_nearest2d.vec", describe_nearest},
     {"aten.view.default", describe_view},
 });

@@ -31,6 +31,7 @@ enum class OpKind : std::uint8_t {
   slice,  ///< every output a part of the input along `axis`; `first` and `step` tell which
   pad,    ///< zeros around the input
   fill,   ///< a constant: all elements `epsilon`
+  kernel,  ///< one of portable's, by the node's arguments
 };
 
 struct Function {

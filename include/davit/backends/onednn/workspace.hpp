@@ -53,6 +53,8 @@ class Workspace {
     return {arguments_.data() + step.arguments.first, step.arguments.count};
   }
 
+  [[nodiscard]] KernelState& kernel(const Step& step) noexcept { return kernels_[static_cast<std::size_t>(step.length)]; }
+
   /// Points everything that lies in scratch there; nothing is done if it was there already.
   void move_scratch(const Code& code, std::byte* scratch) noexcept {
     if (scratch == scratch_) return;
@@ -84,6 +86,9 @@ class Workspace {
       offsets_.push_back(code.root_of(code.places[p]).second);
       memories_.push_back(real[p] != 0 ? dnnl::memory(code.places[p].md, cpu(), DNNL_MEMORY_NONE) : dnnl::memory());
     }
+    kernels_.clear();
+    kernels_.reserve(code.kernels.size());
+    for (const KernelStep& step : code.kernels) kernels_.emplace_back(step);
     for (const StepArgument& a : code.arguments) arguments_.push_back({a.role, memories_[a.place].get(true)});
     for (std::uint32_t s = 0; s < code.storages.size(); ++s)
       if (code.storages[s].kind == StorageKind::constant)
@@ -92,6 +97,7 @@ class Workspace {
 
   dnnl::stream stream_;
   std::vector<dnnl::memory> memories_;      ///< per place
+  std::vector<KernelState> kernels_;        ///< per kernel of the code
   std::vector<std::size_t> offsets_;        ///< per place: from the start of its root storage
   std::vector<dnnl_exec_arg_t> arguments_;  ///< per argument of the code
   std::vector<std::byte*> bases_;           ///< per storage

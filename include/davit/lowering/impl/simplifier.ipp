@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,10 +32,12 @@ namespace davit::detail {
     if (target == name) return true;
   return false;
 }
-/// Operators that may turn out to change nothing, or that larger ones are made of.
+/// Operators that may turn out to change nothing, that larger ones are made of, or that have another name.
 [[nodiscard]] DAVIT_INLINE bool is_simple(std::string_view target) noexcept {
-  for (const std::string_view name : {"aten._native_batch_norm_legit.no_stats", "aten.addmm.default", "aten.bmm.default", "aten.expand.default", "aten.flip.default",
-                                      "aten.mm.default", "aten.permute.default", "aten.t.default", "aten.transpose.int", "aten.where.self"})
+  for (const std::string_view name : {"aten._native_batch_norm_legit.no_stats", "aten._unsafe_index.Tensor", "aten.addmm.default", "aten.bmm.default", "aten.copy.default",
+                                      "aten.expand.default", "aten.flip.default", "aten.full_like.default", "aten.index.Tensor", "aten.mm.default", "aten.ones.default",
+                                      "aten.ones_like.default", "aten.permute.default", "aten.slice_scatter.default", "aten.t.default", "aten.transpose.int",
+                                      "aten.where.self", "aten.zeros.default", "aten.zeros_like.default"})
     if (target == name) return true;
   return reshapes(target);
 }
@@ -51,6 +54,9 @@ class Simplifier {
     for (GraphId g = 0; g < from_.graphs.size(); ++g) {
       emit_.begin(g);
       known_.clear();
+      symbols_.clear();
+      for (const Argument& input : from_.args(from_.graphs[g].inputs))
+        if (input.is_value()) look_at_sizes(input.value());
       const Range nodes = from_.graphs[g].nodes;
       for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) node(n);
     }
@@ -120,11 +126,23 @@ class Simplifier {
   [[nodiscard]] bool reshape(std::string_view target, const Node& node, ValueId out);
   [[nodiscard]] bool lay(const Node& node, ValueId base, ValueId out);
   [[nodiscard]] ValueId reshaped(ValueId v, const TensorMeta& meta);
+  [[nodiscard]] std::optional<Item> shape_of(std::vector<Dim> dims);
   [[nodiscard]] bool divide(const Node& node);
   [[nodiscard]] bool fold_back(const Node& node, ValueId x, ValueId out);
   [[nodiscard]] bool join(const Node& node, ValueId x, ValueId out);
   [[nodiscard]] bool select(const Node& node, ValueId x, ValueId out);
   [[nodiscard]] bool permute(const Node& node, ValueId out);
+  [[nodiscard]] bool reordered(const Node& node, ValueId x, ValueId out);
+  [[nodiscard]] std::vector<ValueId> owned(ValueId v);
+  [[nodiscard]] bool copied(const Node& node, ValueId x, ValueId out);
+  [[nodiscard]] bool joined(const Node& node, ValueId out);
+  [[nodiscard]] bool fill(const Node& node, ValueId out);
+  [[nodiscard]] bool overwrite(std::string_view target, const Node& node, ValueId out);
+  [[nodiscard]] bool neutral(std::string_view target, const Node& node, ValueId out);
+  [[nodiscard]] bool size(const Node& node, ValueId out);
+  [[nodiscard]] bool numbers(ValueId v, std::vector<double>& out, int depth);
+  [[nodiscard]] bool gather(const Node& node, ValueId out);
+  [[nodiscard]] bool interpolate(const Node& node, ValueId out);
   [[nodiscard]] bool product(std::string_view target, const Node& node, ValueId out);
   [[nodiscard]] bool batched(const Node& node, ValueId a, ValueId b, ValueId out);
   [[nodiscard]] bool attention(const Node& node, ValueId p, ValueId v);
@@ -160,6 +178,13 @@ class Simplifier {
         });
     }
   }
+  /// Notes where the sizes of a value that are symbols can be asked for: of the first that has them.
+  void look_at_sizes(ValueId v) {
+    const std::span<const Dim> dims = from_.dims_of(from_.values[v].sizes);
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      if (!dims[d].is_static() && from_.exprs[dims[d].expr].op == ExprOp::symbol)
+        symbols_.try_emplace(std::string(from_.str(from_.exprs[dims[d].expr].name)), v, static_cast<std::int64_t>(d));
+  }
   [[nodiscard]] ValueId now(ValueId v) const noexcept { return v < instead_.size() && instead_[v] != no_id ? instead_[v] : v; }
   [[nodiscard]] Range now(Range range) {
     bool changed = false;
@@ -180,6 +205,8 @@ class Simplifier {
     const std::string_view target = from_.target(made);
     const std::span<const Argument> outputs = from_.outputs(made);
     (void)note_source(view(), made, sources_);
+    for (const Argument& output : outputs)
+      if (output.is_value()) look_at_sizes(output.value());
     const bool pure = (target.starts_with("aten.") || target.starts_with("_operator.")) && !outputs.empty() && in_place(target) == InPlace::no && !is_random(target);
     if (!pure) {
       emit_.append(made);
@@ -245,14 +272,29 @@ class Simplifier {
       write_key(key, value(out).expr);  // however it was asked for
     } else {
       key = view().target(made);
-      write_key(key, made.inputs);
+      key += std::to_string(static_cast<int>(value(out).dtype));
+      write_key(key, made.inputs, counts_dims(key) ? rank_of_first(made) : 0);
     }
     const auto [at, fresh] = known_.emplace(std::move(key), out);
     if (fresh) return false;
     const ValueId first = at->second;
-    if (value(first).kind != value(out).kind || value(first).dtype != value(out).dtype || shown_[out] != 0 || shown_[first] != 0) return false;
-    instead_[out] = first;
+    const auto shown = [&](ValueId v) { return v < shown_.size() && shown_[v] != 0; };
+    if (value(first).kind != value(out).kind || value(first).dtype != value(out).dtype || shown(out) || shown(first)) return false;
+    if (out < instead_.size()) instead_[out] = first;
     return true;
+  }
+  /// Emits a call, or answers what the same has answered before.
+  [[nodiscard]] ValueId called(std::string_view target, std::span<const NamedItem> inputs, const TensorMeta& meta) {
+    const GraphEmitter::Mark mark = emit_.mark();
+    const ValueId out = emit_.call(target, inputs, {&meta, 1}, false).value();
+    const Node made = emit_.module().nodes.back();
+    std::string key(target);
+    key += std::to_string(static_cast<int>(meta.dtype));
+    write_key(key, made.inputs, 0);
+    const auto [at, fresh] = known_.emplace(std::move(key), out);
+    if (fresh || (at->second < shown_.size() && shown_[at->second] != 0)) return out;
+    emit_.roll_back(mark);
+    return at->second;
   }
   /// An expression as a text; one that is large by its number.
   void write_key(std::string& key, ExprId id) {
@@ -278,15 +320,29 @@ class Simplifier {
           open.push_back(each);
     }
   }
-  void write_key(std::string& key, Range range) {
+  /// Operators whose `dim` counts the dimensions of their first argument.
+  [[nodiscard]] static bool counts_dims(std::string_view key) noexcept {
+    for (const std::string_view name : {"aten._softmax", "aten.amax", "aten.amin", "aten.mean.dim", "aten.select.int", "aten.slice.Tensor", "aten.sum.dim_IntList"})
+      if (key.starts_with(name)) return true;
+    return false;
+  }
+  [[nodiscard]] std::int64_t rank_of_first(const Node& made) {
+    const std::span<const Argument> inputs = view().inputs(made);
+    return inputs.empty() || !inputs[0].is_value() ? 0 : static_cast<std::int64_t>(sizes(inputs[0].value()).size());
+  }
+  /// What arguments say, but for what the output's dtype says too. `rank`: of what `dim` counts the dimensions; 0: as it is.
+  void write_key(std::string& key, Range range, std::int64_t rank, bool of_dim = false) {
     for (const Argument& a : view().args(range)) {
-      if (a.kind == ArgumentKind::none) continue;
-      (key += ',') += view().str(a.name);
+      const std::string_view name = view().str(a.name);
+      if (a.kind == ArgumentKind::none || name == "dtype" || name == "layout" || name == "device" || name == "pin_memory") continue;
+      if (name == "step" && a.kind == ArgumentKind::int_ && a.payload == 1) continue;
+      const bool counted = of_dim || name == "dim";
+      (key += ',') += name;
       (key += ':') += std::to_string(static_cast<int>(a.kind));
-      (key += '=') += std::to_string(a.payload);
+      (key += '=') += std::to_string(counted && a.kind == ArgumentKind::int_ && a.payload < 0 ? a.payload + rank : a.payload);
       if (a.is_list()) {
         key += '[';
-        write_key(key, a.items);
+        write_key(key, a.items, rank, counted);
         key += ']';
       } else if (a.kind == ArgumentKind::complex_) {
         key += std::to_string(a.imaginary());
@@ -307,6 +363,9 @@ class Simplifier {
   std::vector<std::uint32_t> uses_;      ///< by nodes
   std::map<ValueId, ValueId> renamed_;   ///< values that are known by the name of an output now
   std::map<std::string, ValueId, std::less<>> known_;  ///< what a graph has computed
+  std::map<std::string, std::pair<ValueId, std::int64_t>, std::less<>> symbols_;  ///< the dimensions of a graph's values that are symbols
+  std::map<ValueId, Node> gathered_;     ///< what was taken by index before it had another name
+  std::int64_t most_numbers_ = 1 << 22;  ///< that may yet be worked out
 };
 
 }  // namespace davit::detail

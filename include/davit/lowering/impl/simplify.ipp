@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "davit/lowering/impl/simplifier.ipp"
@@ -15,11 +16,17 @@ DAVIT_INLINE bool Simplifier::rewrite(std::string_view target, const Node& node,
   if (reshapes(target)) return reshape(target, node, out);
   if (target == "aten.permute.default" || target == "aten.transpose.int" || target == "aten.t.default") return permute(node, out);
   if (target == "aten.mm.default" || target == "aten.addmm.default" || target == "aten.bmm.default" || target == "aten.matmul.default") return product(target, node, out);
-  if (target == "aten.add.Tensor") return add_bias(node, out);
+  if (target == "aten.add.Tensor") return add_bias(node, out) || interpolate(node, out);
   if (target == "aten.where.self") return choose(node);
-  if (target == "aten.mul.Tensor") return multiply(node);
-  if (target == "aten.div.Tensor") return divide(node);
+  if (target == "aten.cat.default") return joined(node, out);
+  if (target == "aten.mul.Tensor") return neutral(target, node, out) || multiply(node);
+  if (target == "aten.div.Tensor") return neutral(target, node, out) || divide(node);
+  if (target == "aten.sub.Tensor" || target == "aten.sub.Scalar") return neutral(target, node, out);
   if (target == "aten.sum.dim_IntList") return sum(node);
+  if (target == "aten.index.Tensor" || target == "aten._unsafe_index.Tensor") return gather(node, out);
+  if (target == "aten.copy.default" || target == "aten.slice_scatter.default") return overwrite(target, node, out);
+  if (target == "aten.sym_size.int") return size(node, out);
+  if (target == "aten.full_like.default" || target.starts_with("aten.ones") || target.starts_with("aten.zeros")) return fill(node, out);
   if (target == "aten._native_batch_norm_legit.no_stats") return normalize(node, out);
   if (target == "aten.slice.Tensor") return slice(node, out);
   if (target == "aten.flip.default") return flip(node, out);
@@ -51,32 +58,115 @@ DAVIT_INLINE bool Simplifier::reshape(std::string_view target, const Node& node,
   if (inputs.empty() || !inputs[0].is_value()) return false;
   const ValueId x = inputs[0].value();
   if (value(x).dtype != value(out).dtype || value(x).kind != ValueKind::tensor) return false;
-  if (target == "aten.clone.default" || target == "aten.contiguous.default") {
-    return shown_[out] == 0 && forward(out, x);
-  }
+  if (target == "aten.clone.default" || target == "aten.contiguous.default") return shown_[out] == 0 ? forward(out, x) : target == "aten.clone.default" && copied(node, x, out);
   const ValueId base = stripped(x);
   if (same(sizes(base), sizes(out))) return forward(out, base);
-  if (fold_back(node, base, out) || select(node, base, out) || join(node, base, out)) return true;
-  return base != x && lay(node, base, out);
+  if (fold_back(node, base, out) || select(node, base, out) || join(node, base, out) || reordered(node, base, out)) return true;
+  // a size that the others tell is not asked for
+  const bool asks = target == "aten.flatten.using_ints" || (inputs.size() > 1 && inputs[1].is_list() && std::ranges::any_of(view().args(inputs[1].items), &Argument::is_value));
+  return (base != x || (asks && (shown_[out] == 0 || target == "aten.view.default"))) && lay(node, base, out);
+}
+
+/// A value and those that it is a view of, to the one that has the storage; none if that is not the program's own, or outputs show it.
+DAVIT_INLINE std::vector<ValueId> Simplifier::owned(ValueId v) {
+  std::vector<ValueId> chain;
+  for (const GraphId graph = value(v).graph; v != no_id; v = argument(value(v).producer, 0)) {
+    const NodeId n = value(v).producer;
+    if (n == no_id || n < from_.nodes.size() || value(v).graph != graph || v >= shown_.size() || shown_[v] != 0 || is_constant(v)) return {};
+    chain.push_back(v);
+    const std::string_view target = view().target(emit_.module().nodes[n]);
+    if (view_kind(target) != ViewKind::none) continue;
+    const bool makes = target.starts_with("aten.") && in_place(target) == InPlace::no && view().outputs(emit_.module().nodes[n]).size() == 1;
+    return makes ? chain : std::vector<ValueId>{};
+  }
+  return {};
+}
+
+/// An output that copies a view of what is the program's own is the view.
+DAVIT_INLINE bool Simplifier::copied(const Node& node, ValueId x, ValueId out) {
+  if (view().inputs(node).size() > 1 && view().find_input(node, "memory_format") == nullptr) return false;
+  const std::vector<ValueId> chain = owned(x);
+  if (chain.size() < 2 || is_output_[out] == 0 || !used_once(x)) return false;
+  const Node shape = emit_.module().nodes[value(x).producer];
+  if (view_kind(view().target(shape)) != ViewKind::shape) return false;
+  for (const ValueId v : chain) shown_[v] = 1;
+  Node made = node;
+  made.target = shape.target;
+  made.inputs = shape.inputs;
+  emit_.append(made, false);
+  return true;
+}
+
+/// What was joined of one part is that.
+DAVIT_INLINE bool Simplifier::joined(const Node& node, ValueId out) {
+  const std::span<const Argument> inputs = view().inputs(node);
+  if (inputs.empty() || inputs[0].items.count != 1 || !inputs[0].is_list() || is_output_[out] != 0) return false;
+  const ValueId v = view().args(inputs[0].items)[0].value();
+  if (value(v).dtype != value(out).dtype || !same(sizes(v), sizes(out))) return false;
+  if (shown_[out] != 0) {
+    const std::vector<ValueId> chain = owned(v);
+    if (chain.empty()) return false;
+    for (const ValueId each : chain) shown_[each] = 1;
+  }
+  return forward(out, v);
+}
+
+/// Dimensions of one that come and go around a permutation do not matter to it.
+DAVIT_INLINE bool Simplifier::reordered(const Node& node, ValueId x, ValueId out) {
+  const NodeId n = maker(x, "aten.permute.default");
+  if (n == no_id) return false;
+  const std::vector<std::int64_t> from = permutation("aten.permute.default", view().inputs(emit_.module().nodes[n]));
+  const ValueId inner = argument(n, 0), base = stripped(inner);
+  if (from.empty() || (base == inner && sizes(base).size() != sizes(out).size())) return false;
+  const auto wide = [&](std::span<const Dim> all) {
+    std::vector<std::size_t> at;
+    for (std::size_t d = 0; d < all.size(); ++d)
+      if (!is(all[d], 1)) at.push_back(d);
+    return at;
+  };
+  const auto equal = [&](ValueId a, ValueId b) {
+    const std::vector<std::size_t> left = wide(sizes(a)), right = wide(sizes(b));
+    return std::ranges::equal(left, right, [&](std::size_t l, std::size_t r) { return same(sizes(a)[l], sizes(b)[r]); });
+  };
+  if (sizes(base).size() != sizes(out).size() || !equal(base, inner) || !equal(x, out)) return false;
+  // the wide dimensions of the result, by which of the base's they are; those of one take what is left, in order
+  const std::vector<std::size_t> of_base = wide(sizes(base)), of_inner = wide(sizes(inner)), of_x = wide(sizes(x)), of_out = wide(sizes(out));
+  std::vector<std::size_t> ones;
+  for (std::size_t d = 0; d < sizes(base).size(); ++d)
+    if (is(sizes(base)[d], 1)) ones.push_back(d);
+  std::vector<Item> dims;
+  for (std::size_t d = 0, wides = 0, units = 0; d < sizes(out).size(); ++d) {
+    if (wides == of_out.size() || of_out[wides] != d) {
+      dims.push_back(Item::integer(static_cast<std::int64_t>(ones[units++])));
+      continue;
+    }
+    const auto source = static_cast<std::size_t>(from[of_x[wides++]]);
+    const auto at = static_cast<std::size_t>(std::ranges::find(of_inner, source) - of_inner.begin());
+    dims.push_back(Item::integer(static_cast<std::int64_t>(of_base[at])));
+  }
+  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(base))}, {"dims", Item::list(std::move(dims))}};
+  return replace(node, "aten.permute.default", arguments);
 }
 
 /// The elements of `base` in the sizes of `out`.
 DAVIT_INLINE bool Simplifier::lay(const Node& node, ValueId base, ValueId out) {
   const std::string_view target = view().target(node);
-  std::vector<Argument> dims;
-  for (const Dim& d : std::vector<Dim>(sizes(out).begin(), sizes(out).end())) dims.push_back(emit_.argument(emit_.item(d)));
-  Item list;
-  if (emit_.fault == nullptr) {
-    std::vector<Item> items;
-    for (const Argument& d : dims) items.push_back(Item::of(d));
-    list = Item::list(std::move(items));
-  } else {
-    emit_.fault = nullptr;
+  std::optional<Item> list = shape_of(std::vector<Dim>(sizes(out).begin(), sizes(out).end()));
+  if (!list) {
     if (target != "aten.view.default" && target != "aten.reshape.default" && target != "aten._unsafe_view.default") return false;
     list = emit_.read(view().inputs(node)[1]);
   }
-  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(base))}, {"size", std::move(list)}};
+  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(base))}, {"size", *std::move(list)}};
   return replace(node, "aten.view.default", arguments);
+}
+/// Sizes as a view takes them; a single symbolic one is told by the others. Nothing if no value stands for one.
+DAVIT_INLINE std::optional<Item> Simplifier::shape_of(std::vector<Dim> dims) {
+  const bool told = std::ranges::count_if(dims, [](const Dim& d) { return !d.is_static(); }) == 1 &&
+                    std::ranges::none_of(dims, [](const Dim& d) { return d.is_static() && d.value == 0; });
+  std::vector<Item> items;
+  for (const Dim& d : dims) items.push_back(told && !d.is_static() ? Item::integer(-1) : Item::of(emit_.argument(emit_.item(d))));
+  if (std::exchange(emit_.fault, nullptr) != nullptr) return std::nullopt;
+  return Item::list(std::move(items));
 }
 
 /// The value of which `v` has the rows as one dimension: (lead..., n) for v of (rows, n).
@@ -91,11 +181,12 @@ DAVIT_INLINE ValueId Simplifier::rows_of(ValueId v, std::span<const Dim> lead) {
 }
 /// A new view; no_id if no value stands for one of its sizes.
 DAVIT_INLINE ValueId Simplifier::reshaped(ValueId v, const TensorMeta& meta) {
-  std::vector<Item> to;
-  for (const Dim& d : meta.sizes) to.push_back(Item::of(emit_.argument(emit_.item(d))));
-  if (std::exchange(emit_.fault, nullptr) != nullptr) return no_id;
-  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(v))}, {"size", Item::list(std::move(to))}};
-  return emit_.call("aten.view.default", arguments, {&meta, 1}, false).value();
+  v = stripped(v);
+  if (same(sizes(v), meta.sizes)) return v;
+  std::optional<Item> to = shape_of(meta.sizes);
+  if (!to) return no_id;
+  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(v))}, {"size", *std::move(to)}};
+  return called("aten.view.default", arguments, meta);
 }
 
 /// view(product(view(x), w)) is a product of more dimensions.

@@ -133,18 +133,41 @@ DAVIT_INLINE bool Simplifier::add_bias(const Node& node, ValueId out) {
   return compose(node, "aten.linear.default", arguments);
 }
 
-/// A matrix times a vector.
+/// A sum of products: of a matrix and a vector, or of matrices.
 DAVIT_INLINE bool Simplifier::sum(const Node& node) {
   const std::span<const Argument> inputs = view().inputs(node);
-  if (inputs.size() != 2 || !inputs[0].is_value() || !inputs[1].is_list() || inputs[1].items.count != 1) return false;
+  if (inputs.size() != 2 || !inputs[0].is_value() || !inputs[1].is_list() || inputs[1].items.count == 0) return false;
   const ValueId x = inputs[0].value();
   const NodeId n = maker(x, "aten.mul.Tensor");
-  const std::int64_t dim = view().args(inputs[1].items)[0].payload;
-  if (n == no_id || !used_once(x) || sizes(x).size() != 2 || (dim != 1 && dim != -1) || value(x).dtype != ScalarType::float32) return false;
+  const std::size_t rank = sizes(x).size();
+  if (n == no_id || !used_once(x) || value(x).dtype != ScalarType::float32) return false;
+  std::vector<std::int64_t> dims;
+  for (const Argument& d : view().args(inputs[1].items)) dims.push_back(d.payload < 0 ? d.payload + static_cast<std::int64_t>(rank) : d.payload);
   const ValueId a = argument(n, 0), b = argument(n, 1);
-  if (a == no_id || b == no_id || sizes(b).size() != 1 || !same(sizes(a), sizes(x)) || !same(sizes(b)[0], sizes(x)[1]) || value(a).dtype != value(b).dtype) return false;
-  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(a))}, {"vec", Item::of(GraphBuilder::value(b))}};
-  return compose(node, "aten.mv.default", arguments, true);
+  if (a == no_id || b == no_id || value(a).dtype != value(b).dtype || value(a).dtype != value(x).dtype) return false;
+  const auto tensor = [](ValueId v) { return Item::of(GraphBuilder::value(v)); };
+  if (rank == 2) {
+    if (dims != std::vector<std::int64_t>{1} || sizes(b).size() != 1 || !same(sizes(a), sizes(x)) || !same(sizes(b)[0], sizes(x)[1])) return false;
+    const NamedItem arguments[] = {{"self", tensor(a)}, {"vec", tensor(b)}};
+    return compose(node, "aten.mv.default", arguments, true);
+  }
+  // the value with those of its dimensions; no_id if another is not of size one
+  const auto with = [&](ValueId v, std::initializer_list<std::size_t> kept) {
+    if (v == no_id || value(v).dtype != value(x).dtype) return no_id;
+    TensorMeta meta{.dtype = value(v).dtype, .sizes = {}};
+    const std::span<const Dim> own = sizes(v);
+    for (std::size_t d = 0; d < rank; ++d) {
+      const Dim size = d + own.size() < rank ? Dim{1} : own[d + own.size() - rank];
+      if (std::ranges::find(kept, d) != kept.end()) meta.sizes.push_back(size);
+      else if (!is(size, 1)) return no_id;
+    }
+    return reshaped(v, meta);
+  };
+  if (rank != 4 || dims != std::vector<std::int64_t>{2}) return false;
+  const ValueId left = with(a, {0, 1, 2}), right = with(b, {0, 2, 3});
+  if (left == no_id || right == no_id || !same(sizes(left)[2], sizes(right)[1])) return false;
+  const NamedItem arguments[] = {{"self", tensor(left)}, {"other", tensor(right)}};
+  return compose(node, "aten.matmul.default", arguments, true);
 }
 
 // -- functions and norms ----------------------------------------------------------------------------------------------
@@ -160,7 +183,8 @@ DAVIT_INLINE bool Simplifier::choose(const Node& node) {
     const NodeId any = n == no_id ? no_id : maker(argument(n, 0), "aten.any.dim");
     n = any == no_id ? no_id : maker(argument(any, 0), "aten.logical_not.default");
     n = n == no_id ? no_id : maker(argument(n, 0), "aten.eq.Scalar");
-    const NodeId zero = maker(yes, "aten.full_like.default");
+    NodeId zero = maker(yes, "aten.full.default");
+    if (zero == no_id) zero = maker(yes, "aten.full_like.default");
     const ValueId x = argument(softmax, 0);
     if (n == no_id || zero == no_id || argument(n, 0) != x || !is_number(input(n, 1), -std::numeric_limits<double>::infinity()) || !is_number(input(zero, 1), 0)) return false;
     const std::int64_t dim = input(softmax, 1)->payload, rank = static_cast<std::int64_t>(sizes(x).size());
@@ -169,15 +193,18 @@ DAVIT_INLINE bool Simplifier::choose(const Node& node) {
     return compose(node, "aten._safe_softmax.default", arguments, true);
   }
   // x > 0 ? x * scale : expm1(x * input_scale) * (alpha * scale)
-  const NodeId above = maker(condition, "aten.gt.Scalar"), up = maker(yes, "aten.mul.Tensor"), down = maker(no, "aten.mul.Tensor");
-  if (above == no_id || up == no_id || down == no_id || !is_number(input(above, 1), 0)) return false;
-  const NodeId exp = maker(argument(down, 0), "aten.expm1.default");
-  const NodeId in = exp == no_id ? no_id : maker(argument(exp, 0), "aten.mul.Tensor");
+  const NodeId above = maker(condition, "aten.gt.Scalar");
+  if (above == no_id || !is_number(input(above, 1), 0)) return false;
+  // a value without its factor
+  const auto without = [&](ValueId v, double& factor) {
+    factor = 1;
+    const NodeId n = maker(v, "aten.mul.Tensor");
+    return n != no_id && operators::NodeArguments::read_number(*input(n, 1), factor) ? argument(n, 0) : v;
+  };
+  double alpha = 1, scale = 1, in_scale = 1;
   const ValueId x = argument(above, 0);
-  double alpha = 0, scale = 0, in_scale = 0;
-  const auto read = operators::NodeArguments::read_number;
-  if (in == no_id || argument(up, 0) != x || argument(in, 0) != x || !read(*input(up, 1), scale) || !read(*input(in, 1), in_scale) || !read(*input(down, 1), alpha) || scale == 0)
-    return false;
+  const NodeId exp = maker(without(no, alpha), "aten.expm1.default");
+  if (exp == no_id || without(yes, scale) != x || without(argument(exp, 0), in_scale) != x || scale == 0) return false;
   const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}, {"alpha", Item::of(GraphBuilder::real(alpha / scale))},
                                  {"scale", Item::of(GraphBuilder::real(scale))}, {"input_scale", Item::of(GraphBuilder::real(in_scale))}};
   return compose(node, "aten.elu.default", arguments);
@@ -193,7 +220,15 @@ DAVIT_INLINE bool Simplifier::multiply(const Node& node) {
     const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}};
     return compose(node, "aten.silu.default", arguments);
   }
-  return false;
+  // x * tanh(x > 20 ? x : log1p(exp(x)))
+  const NodeId tanh = maker(b, "aten.tanh.default");
+  const NodeId plus = tanh == no_id ? no_id : maker(argument(tanh, 0), "aten.where.self");
+  const NodeId above = plus == no_id ? no_id : maker(argument(plus, 0), "aten.gt.Scalar");
+  const NodeId log = plus == no_id ? no_id : maker(argument(plus, 2), "aten.log1p.default");
+  const NodeId exp = log == no_id ? no_id : maker(argument(log, 0), "aten.exp.default");
+  if (above == no_id || exp == no_id || argument(exp, 0) != a || argument(plus, 1) != a || argument(above, 0) != a || !is_number(&view().inputs(emit_.module().nodes[above])[1], 20)) return false;
+  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(a))}};
+  return compose(node, "aten.mish.default", arguments);
 }
 
 /// x * clamp(x + 3, 0, 6) / 6

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "davit/lowering/impl/simplifier.ipp"
+
+/// The rules of operators that fill, copy and ask for sizes, and of resizing by tables of indices.
+namespace davit::detail {
+
+/// zeros, ones and what is filled like another tensor: a constant where the sizes are known.
+DAVIT_INLINE bool Simplifier::fill(const Node& node, ValueId out) {
+  const std::string_view target = view().target(node);
+  const std::span<const Argument> inputs = view().inputs(node);
+  const bool like = target.ends_with("_like.default"), full = target == "aten.full_like.default";
+  if (inputs.empty() || (!full && target != "aten.ones.default" && target != "aten.zeros.default" && target != "aten.ones_like.default" && target != "aten.zeros_like.default")) return false;
+  if (full && (inputs.size() < 2 || inputs[1].is_value())) return false;
+  const Item number = full ? Item::of(inputs[1]) : Item::integer(target.starts_with("aten.ones") ? 1 : 0);
+  const Item dtype = Item::of(GraphBuilder::scalar_type(value(out).dtype));
+  const std::span<const Dim> dims = sizes(out), strides = view().dims_of(value(out).strides);
+  bool known = strides.size() == dims.size();
+  std::int64_t stride = 1;
+  for (std::size_t d = dims.size(); known && d-- > 0;) {
+    known = dims[d].is_static() && strides[d].is_static() && (dims[d].value <= 1 || strides[d].value == stride);
+    known = known && !__builtin_mul_overflow(stride, std::max<std::int64_t>(dims[d].value, 1), &stride);
+  }
+  if (like && !known) {
+    if (full) return false;
+    std::vector<NamedItem> arguments{{"self", Item::of(inputs[0])}, {"fill_value", number}};
+    if (!inputs[0].is_value() || value(inputs[0].value()).dtype != value(out).dtype) arguments.push_back({"dtype", dtype});
+    return replace(node, "aten.full_like.default", arguments);
+  }
+  Item size;
+  if (known) {
+    std::vector<Item> items;
+    for (const Dim& d : dims) items.push_back(Item::integer(d.value));
+    size = Item::list(std::move(items));
+  } else {
+    size = emit_.read(inputs[0]);
+  }
+  const NamedItem arguments[] = {{"size", std::move(size)}, {"fill_value", number}, {"dtype", dtype}};
+  return replace(node, "aten.full.default", arguments);
+}
+
+/// What is written over the whole of a tensor stands for it.
+DAVIT_INLINE bool Simplifier::overwrite(std::string_view target, const Node& node, ValueId out) {
+  const std::span<const Argument> inputs = view().inputs(node);
+  if (inputs.size() < 2 || !inputs[1].is_value() || shown_[out] != 0) return false;
+  const ValueId source = inputs[1].value();
+  if (target == "aten.slice_scatter.default") {
+    const Argument* const step = view().find_input(node, "step");
+    if (step != nullptr && !is_number(step, 1)) return false;
+  }
+  return value(source).dtype == value(out).dtype && same(sizes(source), sizes(out)) && forward(out, source);
+}
+
+/// x * 1, x / 1, x - 0
+DAVIT_INLINE bool Simplifier::neutral(std::string_view target, const Node& node, ValueId out) {
+  const std::span<const Argument> inputs = view().inputs(node);
+  if (inputs.size() != 2 || !inputs[0].is_value() || !is_number(&inputs[1], target.starts_with("aten.sub") ? 0 : 1) || shown_[out] != 0) return false;
+  const ValueId x = inputs[0].value();
+  return value(x).kind == ValueKind::tensor && value(x).dtype == value(out).dtype && same(sizes(x), sizes(out)) && forward(out, x);
+}
+
+/// A size that an input, or an earlier value, has too is asked of that.
+DAVIT_INLINE bool Simplifier::size(const Node& node, ValueId out) {
+  const ExprId id = value(out).expr;
+  if (id == no_id || emit_.module().exprs[id].op != ExprOp::symbol) return false;
+  const auto at = symbols_.find(view().str(emit_.module().exprs[id].name));
+  if (at == symbols_.end()) return false;
+  const auto [first, dim] = at->second;
+  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(now(first)))}, {"dim", Item::integer(dim)}};
+  return replace(node, "aten.sym_size.int", arguments);
+}
+
+// -- resizing ---------------------------------------------------------------------------------------------------------
+
+/// The elements of a tensor with at most one dimension that is not of size one, if nothing but numbers goes into them.
+DAVIT_INLINE bool Simplifier::numbers(ValueId v, std::vector<double>& out, int depth) {
+  std::int64_t count = 1;
+  for (const Dim& d : sizes(v)) {
+    if (!d.is_static() || (d.value != 1 && count != 1)) return false;
+    count *= d.value;
+  }
+  const NodeId n = value(v).producer;
+  if (depth == 0 || n == no_id || n < from_.nodes.size() || count < 1 || count > most_numbers_) return false;
+  most_numbers_ -= count;
+  const std::string_view target = view().target(emit_.module().nodes[n]), name = target.substr(0, target.rfind('.'));
+  const std::span<const Argument> inputs = view().inputs(emit_.module().nodes[n]);
+  const auto read = operators::NodeArguments::read_number;
+  const ScalarType type = value(v).dtype;
+  if (name == "aten.arange") {
+    double start = 0, step = 1;
+    const Argument* const by = view().find_input(emit_.module().nodes[n], "step");
+    if ((target != "aten.arange.default" && !read(inputs[0], start)) || (by != nullptr && !read(*by, step))) return false;
+    for (std::int64_t i = 0; i < count; ++i) out.push_back(start + static_cast<double>(i) * step);
+  } else if (name == "aten.add" || name == "aten.sub" || name == "aten.mul" || name == "aten.div") {
+    if (inputs.size() != 2) return false;
+    std::vector<double> sides[2];
+    for (const std::size_t i : {0u, 1u}) {
+      double number = 0;
+      if (inputs[i].is_value() ? !numbers(inputs[i].value(), sides[i], depth - 1) : !read(inputs[i], number)) return false;
+      if (!inputs[i].is_value()) sides[i] = {number};
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const double a = sides[0][sides[0].size() == 1 ? 0 : at], b = sides[1][sides[1].size() == 1 ? 0 : at];
+      out.push_back(name == "aten.add" ? a + b : name == "aten.sub" ? a - b : name == "aten.mul" ? a * b : a / b);
+    }
+  } else {
+    const bool copies = reshapes(target) || target == "aten._to_copy.default" || target == "aten.to.dtype";
+    double low = -INFINITY, high = INFINITY;
+    if (target == "aten.clamp.default") {
+      const Argument *const min = view().find_input(emit_.module().nodes[n], "min"), *const max = view().find_input(emit_.module().nodes[n], "max");
+      for (const auto& [bound, to] : {std::pair(min, &low), std::pair(max, &high)})
+        if (bound != nullptr && bound->kind != ArgumentKind::none && !read(*bound, *to)) return false;
+    } else if (!copies && target != "aten.abs.default" && target != "aten.floor.default") {
+      return false;
+    }
+    if (inputs.empty() || !inputs[0].is_value() || !numbers(inputs[0].value(), out, depth - 1)) return false;
+    for (double& x : out) {
+      if (target == "aten.abs.default") x = std::fabs(x);
+      if (target == "aten.floor.default") x = std::floor(x);
+      x = std::min(std::max(x, low), high);
+    }
+  }
+  if (out.size() != static_cast<std::size_t>(count)) return false;
+  for (double& x : out) {
+    if (!(std::fabs(x) < 1e15)) return false;
+    x = type == ScalarType::float32 ? static_cast<double>(static_cast<float>(x)) : is_floating(type) ? x : std::trunc(x);
+  }
+  return type == ScalarType::float32 || type == ScalarType::float64 || type == ScalarType::int32 || type == ScalarType::int64;
+}
+
+/// Rows, columns, ... by index, each dimension by its own: the nearest ones, or with the edges mirrored or repeated.
+DAVIT_INLINE bool Simplifier::gather(const Node& node, ValueId out) {
+  const std::span<const Argument> inputs = view().inputs(node);
+  if (whole_ == nullptr || inputs.size() != 2 || !inputs[0].is_value() || !inputs[1].is_list()) return false;
+  ValueId x = inputs[0].value();
+  const std::size_t rank = sizes(x).size();
+  const std::vector<Argument> given(view().args(inputs[1].items).begin(), view().args(inputs[1].items).end());
+  std::size_t first = 0;
+  while (first < given.size() && !given[first].is_value()) ++first;
+  std::size_t last = first;
+  while (last < given.size() && given[last].is_value()) ++last;
+  const std::size_t count = last - first;
+  if (given.size() > rank || count == 0 || count > 3 || std::any_of(given.begin() + static_cast<std::ptrdiff_t>(last), given.end(), [](const Argument& a) { return a.is_value(); }) ||
+      sizes(out).size() != rank)
+    return false;
+  std::vector<std::vector<double>> at(count);
+  bool nearest = rank == count + 2 && last == rank;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::span<const Dim> own = sizes(given[first + i].value());
+    for (std::size_t d = 0; d < own.size(); ++d)
+      if (!is(own[d], 1) && own.size() - d != count - i) return false;
+    if (!sizes(x)[first + i].is_static() || !numbers(given[first + i].value(), at[i], 12)) return false;
+    const auto from = static_cast<float>(sizes(x)[first + i].value);
+    const float scale = from / static_cast<float>(at[i].size());
+    for (std::size_t j = 0; j < at[i].size(); ++j)
+      nearest = nearest && at[i][j] == static_cast<double>(std::min(std::floor(static_cast<float>(j) * scale), from - 1));
+  }
+  if (nearest) {
+    static constexpr std::string_view names[] = {"aten.upsample_nearest1d.vec", "aten.upsample_nearest2d.vec", "aten.upsample_nearest3d.vec"};
+    std::vector<Item> to;
+    for (const std::vector<double>& each : at) to.push_back(Item::integer(static_cast<std::int64_t>(each.size())));
+    const NamedItem arguments[] = {{"input", Item::of(GraphBuilder::value(x))}, {"output_size", Item::list(std::move(to))}, {"scale_factors", {}}};
+    gathered_[out] = node;
+    return compose(node, names[count - 1], arguments, true);
+  }
+  const std::size_t padded = std::max<std::size_t>(rank, 3) - 2;
+  if (count != 1 || padded > 3 || first + padded < rank) return false;
+  const auto n = sizes(x)[first].value, m = static_cast<std::int64_t>(at[0].size());
+  const auto fits = [&](bool mirrors, std::int64_t before) {
+    if (before < 0 || m - n < before || (mirrors && (before >= n || m - n - before >= n))) return false;
+    for (std::int64_t j = 0; j < m; ++j) {
+      std::int64_t p = j - before;
+      p = mirrors ? (p < 0 ? -p : p >= n ? 2 * (n - 1) - p : p) : std::clamp<std::int64_t>(p, 0, n - 1);
+      if (at[0][static_cast<std::size_t>(j)] != static_cast<double>(p)) return false;
+    }
+    return true;
+  };
+  const auto zeros = static_cast<std::int64_t>(std::ranges::find_if(at[0], [](double i) { return i != 0; }) - at[0].begin());
+  const bool mirrors = fits(true, static_cast<std::int64_t>(at[0][0]));
+  if (!mirrors && !fits(false, zeros - 1)) return false;
+  const std::int64_t left = mirrors ? static_cast<std::int64_t>(at[0][0]) : zeros - 1;
+  static constexpr std::string_view names[2][3] = {{"aten.replication_pad1d.default", "aten.replication_pad2d.default", "aten.replication_pad3d.default"},
+                                                   {"aten.reflection_pad1d.default", "aten.reflection_pad2d.default", "aten.reflection_pad3d.default"}};
+  const std::string_view target = names[mirrors ? 1 : 0][padded - 1];
+  std::vector<std::int64_t> pads(2 * padded, 0);
+  const std::size_t place = 2 * (rank - 1 - first);
+  if (const NodeId before = maker(x, target); before != no_id && used_once(x)) {  // another dimension's
+    const std::span<const Argument> old = view().args(view().inputs(emit_.module().nodes[before])[1].items);
+    const bool joins = old.size() == pads.size() && std::ranges::all_of(old, [](const Argument& a) { return a.kind == ArgumentKind::int_; }) &&
+                       old[place].payload == 0 && old[place + 1].payload == 0;
+    for (std::size_t i = 0; joins && i < pads.size(); ++i) pads[i] = old[i].payload;
+    if (joins) x = argument(before, 0);
+  }
+  pads[place] = left;
+  pads[place + 1] = m - n - left;
+  std::vector<Item> padding;
+  for (const std::int64_t p : pads) padding.push_back(Item::integer(p));
+  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}, {"padding", Item::list(std::move(padding))}};
+  return compose(node, target, arguments, true);
+}
+
+/// a + (b - a) * w, of what was taken by index on both sides, dimension by dimension: linear resizing.
+/// Source: torch._decomp.decompositions._upsample_linear.
+DAVIT_INLINE bool Simplifier::interpolate(const Node& node, ValueId) {
+  if (whole_ == nullptr || view().inputs(node).size() != 2) return false;
+  std::vector<ValueId> leaves, weights;
+  const auto taken = [&](ValueId v) -> const Node* {
+    if (const auto at = gathered_.find(v); at != gathered_.end()) return &at->second;
+    NodeId n = maker(v, "aten.index.Tensor");
+    if (n == no_id) n = maker(v, "aten._unsafe_index.Tensor");
+    return n == no_id ? nullptr : &emit_.module().nodes[n];
+  };
+  const auto source = [&](ValueId v) {
+    const Argument& a = view().inputs(*taken(v))[0];
+    return a.is_value() ? a.value() : no_id;
+  };
+  const auto take_apart = [&](auto& self, const Node& add, std::size_t depth) -> bool {
+    const std::span<const Argument> inputs = view().inputs(add);
+    if (depth == 3 || inputs.size() != 2 || !inputs[0].is_value() || !inputs[1].is_value()) return false;
+    const ValueId a = inputs[0].value();
+    const NodeId product = maker(inputs[1].value(), "aten.mul.Tensor");
+    const NodeId difference = product == no_id ? no_id : maker(argument(product, 0), "aten.sub.Tensor");
+    if (difference == no_id || argument(product, 1) == no_id || argument(difference, 1) != a || argument(difference, 0) == no_id) return false;
+    const ValueId b = argument(difference, 0), weight = argument(product, 1);
+    if (depth == weights.size()) weights.push_back(weight);
+    if (weights[depth] != weight) return false;
+    for (const ValueId side : {a, b}) {
+      const NodeId n = maker(side, "aten.add.Tensor");
+      if (n != no_id && !self(self, emit_.module().nodes[n], depth + 1)) return false;
+      if (n == no_id && taken(side) == nullptr) return false;
+      if (n == no_id) leaves.push_back(side);
+    }
+    return true;
+  };
+  if (!take_apart(take_apart, node, 0) || leaves.size() != std::size_t{1} << weights.size()) return false;
+  const std::size_t count = weights.size();
+  const auto index = [&](std::size_t leaf, std::size_t i) -> ValueId {
+    const std::span<const Argument> inputs = view().inputs(*taken(leaves[leaf]));
+    if (inputs.size() != 2 || inputs[1].items.count != count + 2) return no_id;
+    const Argument& a = view().args(inputs[1].items)[i];
+    return a.is_value() ? a.value() : no_id;
+  };
+  const ValueId x = source(leaves[0]);
+  if (x == no_id || sizes(x).size() != count + 2) return false;
+  bool aligned = true, centred = true;
+  std::vector<Item> to;
+  for (std::size_t i = 0; i < count; ++i) {
+    const ValueId low = index(0, i + 2), high = index(leaves.size() - 1, i + 2);
+    for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf)
+      if (index(leaf, i + 2) != ((leaf >> (count - 1 - i) & 1u) != 0 ? high : low) || source(leaves[leaf]) != x || index(leaf, 0) != no_id || index(leaf, 1) != no_id) return false;
+    std::vector<double> l, h, w;
+    if (low == no_id || high == no_id || !sizes(x)[i + 2].is_static() || !numbers(low, l, 12) || !numbers(high, h, 12) || !numbers(weights[i], w, 12)) return false;
+    if (l.size() != h.size() || l.size() != w.size()) return false;
+    const auto n = static_cast<double>(sizes(x)[i + 2].value), m = static_cast<double>(l.size());
+    for (std::size_t j = 0; j < l.size(); ++j) {
+      const auto fits = [&](double place) {
+        return std::fabs(l[j] + w[j] - std::max(place, 0.0)) < 1e-4 && w[j] >= 0 && w[j] <= 1 && h[j] == std::min(l[j] + 1, n - 1);
+      };
+      aligned = aligned && fits(m == 1 ? 0 : static_cast<double>(j) * (n - 1) / (m - 1));
+      centred = centred && fits((static_cast<double>(j) + 0.5) * n / m - 0.5);
+    }
+    to.push_back(Item::integer(static_cast<std::int64_t>(l.size())));
+  }
+  if (!aligned && !centred) return false;
+  static constexpr std::string_view names[] = {"aten.upsample_linear1d.vec", "aten.upsample_bilinear2d.vec", "aten.upsample_trilinear3d.vec"};
+  const NamedItem arguments[] = {{"input", Item::of(GraphBuilder::value(x))}, {"output_size", Item::list(std::move(to))}, {"align_corners", Item::boolean(!centred)}, {"scale_factors", {}}};
+  return compose(node, names[count - 1], arguments, true);
+}
+
+}  // namespace davit::detail
