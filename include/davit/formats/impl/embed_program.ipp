@@ -43,6 +43,7 @@ class ProgramEmbedder {
     const EmbedGraphText text(graph_, dims_, symbols_);
     if (Result<void> listed = list_inputs(text); !listed) return std::unexpected(listed.error());
     if (Result<void> listed = list_outputs(); !listed) return std::unexpected(listed.error());
+    if (Result<void> taken = check_nodes(text.rows()); !taken) return std::unexpected(taken.error());
     const std::string tables = text.write(options_.source_lines);
     if (!options_.weights_as_array && !constants_.blob().empty() && embed_text::escaped(options_.name) != options_.name)
       return refuse(concat("the name '", options_.name, "'"), "no file of that name can be named in a header", "use letters, digits, - and _");
@@ -211,6 +212,7 @@ class ProgramEmbedder {
     const auto& specs = program_.signature.input_specs;
     if (specs.size() != arguments.size()) return refuse("the program", "its signature does not fit its graph", "");
     for (std::size_t i = 0; i < specs.size(); ++i) {
+      inputs_.push_back({.role = StaticRole::unused});
       if (!arguments[i].is_value()) {
         rows_ += "      davit::StaticInput{.role = davit::StaticRole::unused},\n";
         continue;
@@ -224,15 +226,18 @@ class ProgramEmbedder {
     }
     return {};
   }
+  /// The text of the input's row; the row itself is the last of inputs_.
   [[nodiscard]] Result<std::string> input_row(const InputSpec& spec, ValueId v, const std::string& name,
                                               std::uint32_t users) {
     const Value& value = graph_.values[v];
+    StaticInput& made = inputs_.back();
     const bool mutated = is_mutated(spec);
     if (kind(spec) == InputKind::user_input) {
       if (value.kind != ValueKind::tensor)
         return users == 0 ? Result<std::string>(".role = davit::StaticRole::unused")
                           : refuse(concat("input ", graph_.name(v)), "it is no tensor",
                                    "export the model with a number there");
+      made.role = StaticRole::user;
       return ".role = davit::StaticRole::user";
     }
     if (users == 0 && !mutated) return ".role = davit::StaticRole::unused";
@@ -243,19 +248,20 @@ class ProgramEmbedder {
     if (mutated) {
       if (embed_text::element_type(tensor->dtype).empty())
         return refuse(concat("input ", graph_.name(v)), "state of this element type cannot be embedded", "");
-      const std::string data = constants_.add_state(name, *tensor);
-      return ".role = davit::StaticRole::state" + (data.empty() ? std::string() : ", .data = " + data);
+      const EmbeddedConstant initial = constants_.add_state(name, *tensor);
+      made = {.role = StaticRole::state, .data = initial.data};
+      return ".role = davit::StaticRole::state" + (initial.text.empty() ? std::string() : ", .data = " + initial.text);
     }
     const bool inner = options_.layout == WeightLayout::output_inner && tensor->dtype == ScalarType::float32 &&
                        tensor->sizes.size() >= 2 && weighs_[v] != 0 && is_product_[v] == 0;
-    const std::string data =
-        constants_.add(name, *tensor, inner ? WeightLayout::output_inner : WeightLayout::contiguous);
-    const std::string sums = constants_.add_sums(name, *tensor);
+    const WeightLayout layout = inner ? WeightLayout::output_inner : WeightLayout::contiguous;
+    const EmbeddedConstant data = constants_.add(name, *tensor, layout), sums = constants_.add_sums(name, *tensor);
+    made = {.role = StaticRole::constant, .layout = layout, .sum_count = sums.data.count, .data = data.data, .sums = sums.data.as<std::int32_t>()};
     std::string row = ".role = davit::StaticRole::constant";
     if (inner) row += ", .layout = davit::WeightLayout::output_inner";
-    if (!sums.empty()) row += ", .sum_count = " + std::to_string(tensor->sizes[0]);
-    row += ", .data = " + data;
-    if (!sums.empty()) row += ", .sums = " + sums + ".data()";
+    if (made.sum_count != 0) row += ", .sum_count = " + std::to_string(made.sum_count);
+    row += ", .data = " + data.text;
+    if (made.sum_count != 0) row += ", .sums = " + sums.text;
     return row;
   }
 
@@ -276,6 +282,7 @@ class ProgramEmbedder {
     const auto& specs = program_.signature.output_specs;
     if (specs.size() != arguments.size()) return refuse("the program", "its signature does not fit its graph", "");
     for (std::size_t i = 0; i < specs.size(); ++i) {
+      outputs_.push_back({.role = StaticOutputRole::unused});
       if (!arguments[i].is_value() || kind(specs[i]) == OutputKind::token) {
         output_rows_ += "      davit::StaticOutput{.role = davit::StaticOutputRole::unused},\n";
         continue;
@@ -287,16 +294,42 @@ class ProgramEmbedder {
       const bool mutation = k == OutputKind::buffer_mutation || k == OutputKind::parameter_mutation ||
                             k == OutputKind::user_input_mutation;
       std::string row;
+      outputs_.back().role = StaticOutputRole::user;
       if (mutation) {
         const std::optional<std::size_t> input = mutated_input(specs[i]);
         if (!input)
           return refuse(concat("output ", graph_.name(v)), "the program has no input that it is the new value of", "");
+        outputs_.back() = mutation_of(static_cast<std::uint32_t>(*input));
         row = ".role = davit::StaticOutputRole::mutation, .target = " + std::to_string(*input);
       }
       output_rows_ += "      davit::StaticOutput{" + row + "},  // " + std::to_string(i) + ": " +
                       embed_text::comment(graph_.name(v)) + "\n";
     }
     return {};
+  }
+
+  /// Every node that is needed has a backend; the error lists all that have none.
+  [[nodiscard]] Result<void> check_nodes(const StaticGraph& rows) const {
+    if (options_.select == nullptr) return {};
+    const SelectedSteps selected = options_.select(rows, inputs_.data(), outputs_.data());
+    const std::size_t count = selected.orphans.size() + selected.unwritten.size();
+    if (count == 0) return {};
+    Name list;
+    const auto add = [&](NodeId n, std::string_view reason) {
+      const ValueId v = rows.first_output(n);
+      list = concat(list, list.empty() ? "" : "\n", "  node ", n, ": ", v == no_id ? std::string_view() : rows.name(v), " = ", rows.target(n), ": ", reason);
+    };
+    for (std::size_t i = selected.orphans.size(); i-- > 0;) {
+      const OrphanNode& orphan = selected.orphans[i];
+      add(orphan.node, orphan.reasons.empty() || orphan.reasons[0] == nullptr ? "refused" : orphan.reasons[0]);
+    }
+    for (std::size_t i = selected.unwritten.size(); i-- > 0;) add(selected.unwritten[i], "an output of it is not computed");
+    return std::unexpected(Error{.code = ErrorCode::unsupported_operator,
+                                 .stage = Stage::save,
+                                 .where = "the program",
+                                 .what = concat("static programs have no kernel for ", count, count == 1 ? " node" : " nodes"),
+                                 .fix = "take these operators out of the model, or name a backend of your own that has them (--any-backend)",
+                                 .source = std::move(list)});
   }
 
   [[nodiscard]] std::string header(const EmbedGraphText& text, const std::string& tables) const {
@@ -376,6 +409,8 @@ class ProgramEmbedder {
   std::vector<std::uint8_t> weighs_, is_product_;  ///< per value
   std::vector<std::string> unchecked_;
   std::string rows_, output_rows_;
+  std::vector<StaticInput> inputs_;
+  std::vector<StaticOutput> outputs_;
 };
 
 }  // namespace detail
