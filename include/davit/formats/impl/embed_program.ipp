@@ -17,6 +17,7 @@
 #include "davit/formats/embed_constants.hpp"
 #include "davit/formats/embed_graph_text.hpp"
 #include "davit/formats/embed_program.hpp"
+#include "davit/formats/embed_refusals.hpp"
 #include "davit/program/exported_program.hpp"
 #include "davit/program/symbols.hpp"
 
@@ -43,7 +44,8 @@ class ProgramEmbedder {
     const EmbedGraphText text(graph_, dims_, symbols_);
     if (Result<void> listed = list_inputs(text); !listed) return std::unexpected(listed.error());
     if (Result<void> listed = list_outputs(); !listed) return std::unexpected(listed.error());
-    if (Result<void> taken = check_nodes(text.rows()); !taken) return std::unexpected(taken.error());
+    if (options_.select != nullptr)
+      if (Result<void> taken = check_taken(text.rows(), options_.select(text.rows(), inputs_.data(), outputs_.data())); !taken) return std::unexpected(taken.error());
     const std::string tables = text.write(options_.source_lines);
     if (!options_.weights_as_array && !constants_.blob().empty() && embed_text::escaped(options_.name) != options_.name)
       return refuse(concat("the name '", options_.name, "'"), "no file of that name can be named in a header", "use letters, digits, - and _");
@@ -233,10 +235,9 @@ class ProgramEmbedder {
     StaticInput& made = inputs_.back();
     const bool mutated = is_mutated(spec);
     if (kind(spec) == InputKind::user_input) {
+      if (value.kind != ValueKind::tensor && users == 0) return ".role = davit::StaticRole::unused";
       if (value.kind != ValueKind::tensor)
-        return users == 0 ? Result<std::string>(".role = davit::StaticRole::unused")
-                          : refuse(concat("input ", graph_.name(v)), "it is no tensor",
-                                   "export the model with a number there");
+        return refuse(concat("input ", graph_.name(v)), "it is no tensor", "export the model with a number there");
       made.role = StaticRole::user;
       return ".role = davit::StaticRole::user";
     }
@@ -254,9 +255,9 @@ class ProgramEmbedder {
     }
     const bool inner = options_.layout == WeightLayout::output_inner && tensor->dtype == ScalarType::float32 &&
                        tensor->sizes.size() >= 2 && weighs_[v] != 0 && is_product_[v] == 0;
-    const WeightLayout layout = inner ? WeightLayout::output_inner : WeightLayout::contiguous;
-    const EmbeddedConstant data = constants_.add(name, *tensor, layout), sums = constants_.add_sums(name, *tensor);
-    made = {.role = StaticRole::constant, .layout = layout, .sum_count = sums.data.count, .data = data.data, .sums = sums.data.as<std::int32_t>()};
+    made.layout = inner ? WeightLayout::output_inner : WeightLayout::contiguous;
+    const EmbeddedConstant data = constants_.add(name, *tensor, made.layout), sums = constants_.add_sums(name, *tensor);
+    made = {StaticRole::constant, made.layout, sums.data.count, data.data, sums.data.as<std::int32_t>()};
     std::string row = ".role = davit::StaticRole::constant";
     if (inner) row += ", .layout = davit::WeightLayout::output_inner";
     if (made.sum_count != 0) row += ", .sum_count = " + std::to_string(made.sum_count);
@@ -306,30 +307,6 @@ class ProgramEmbedder {
                       embed_text::comment(graph_.name(v)) + "\n";
     }
     return {};
-  }
-
-  /// Every node that is needed has a backend; the error lists all that have none.
-  [[nodiscard]] Result<void> check_nodes(const StaticGraph& rows) const {
-    if (options_.select == nullptr) return {};
-    const SelectedSteps selected = options_.select(rows, inputs_.data(), outputs_.data());
-    const std::size_t count = selected.orphans.size() + selected.unwritten.size();
-    if (count == 0) return {};
-    Name list;
-    const auto add = [&](NodeId n, std::string_view reason) {
-      const ValueId v = rows.first_output(n);
-      list = concat(list, list.empty() ? "" : "\n", "  node ", n, ": ", v == no_id ? std::string_view() : rows.name(v), " = ", rows.target(n), ": ", reason);
-    };
-    for (std::size_t i = selected.orphans.size(); i-- > 0;) {
-      const OrphanNode& orphan = selected.orphans[i];
-      add(orphan.node, orphan.reasons.empty() || orphan.reasons[0] == nullptr ? "refused" : orphan.reasons[0]);
-    }
-    for (std::size_t i = selected.unwritten.size(); i-- > 0;) add(selected.unwritten[i], "an output of it is not computed");
-    return std::unexpected(Error{.code = ErrorCode::unsupported_operator,
-                                 .stage = Stage::save,
-                                 .where = "the program",
-                                 .what = concat("static programs have no kernel for ", count, count == 1 ? " node" : " nodes"),
-                                 .fix = "take these operators out of the model, or name a backend of your own that has them (--any-backend)",
-                                 .source = std::move(list)});
   }
 
   [[nodiscard]] std::string header(const EmbedGraphText& text, const std::string& tables) const {
@@ -409,7 +386,7 @@ class ProgramEmbedder {
   std::vector<std::uint8_t> weighs_, is_product_;  ///< per value
   std::vector<std::string> unchecked_;
   std::string rows_, output_rows_;
-  std::vector<StaticInput> inputs_;
+  std::vector<StaticInput> inputs_;  ///< what rows_ say
   std::vector<StaticOutput> outputs_;
 };
 
