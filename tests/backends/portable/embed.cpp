@@ -127,7 +127,7 @@ constexpr GraphModule make_layers() {
   b.begin_graph();
   const ValueId x = b.input("x", f32, {1, 2, 5}), w = b.input("w", f32, {2, 3, 3}), c = b.input("c", f32, {3}), cube = b.input("cube", f32, {1, 1, 2, 3, 3}),
                 k = b.input("k", f32, {1, 1, 2, 2, 2}), s = b.input("s", f32, {2}), d = b.input("d", ScalarType::float64, {2, 3}),
-                e = b.input("e", ScalarType::float64, {3, 2});
+                e = b.input("e", ScalarType::float64, {3, 2}), m = b.input("m", ScalarType::float64, {3}), image = b.input("image", f32, {1, 2, 2, 2});
   const auto v = [&](ValueId id) { return b.value(id); };
   Outputs out(b);
   out.add("aten.convolution.default", f32, {1, 3, 10},
@@ -139,6 +139,10 @@ constexpr GraphModule make_layers() {
   out.add("aten.avg_pool1d.default", f32, {1, 2, 3}, {{"self", v(x)}, {"kernel_size", b.ints({2})}, {"stride", b.ints({2})}, {"padding", b.ints({1})}});
   out.add("aten.native_group_norm.default", f32, {1, 2, 5},
           {{"input", v(x)}, {"weight", v(s)}, {"bias", v(s)}, {"N", b.integer(1)}, {"C", b.integer(2)}, {"HxW", b.integer(5)}, {"group", b.integer(1)}, {"eps", b.real(1e-5)}});
+  out.add("aten._native_batch_norm_legit_no_training.default", ScalarType::float64, {2, 3},
+          {{"input", v(d)}, {"weight", v(m)}, {"bias", b.none()}, {"running_mean", v(m)}, {"running_var", v(m)}, {"momentum", b.real(0.1)}, {"eps", b.real(1e-5)}});
+  out.add("aten.upsample_bilinear2d.vec", f32, {1, 2, 5, 3}, {{"input", v(image)}, {"output_size", b.ints({5, 3})}, {"align_corners", b.boolean(false)}, {"scale_factors", b.none()}});
+  out.add("aten.upsample_nearest2d.vec", f32, {1, 2, 5, 3}, {{"input", v(image)}, {"output_size", b.ints({5, 3})}, {"scale_factors", b.none()}});
   out.add("aten.mm.default", ScalarType::float64, {2, 2}, {{"self", v(d)}, {"mat2", v(e)}});
   out.end();
   return std::move(b).finish();
@@ -150,7 +154,9 @@ constexpr BothWays<make_layers>::Inputs layer_inputs{{1, -2, 3, 0.5f, 2, -1, 4, 
                                                      {1, -1, 2, 0.5f, 1, 1, -2, 3},
                                                      {2, -1},
                                                      {1, 2, 3, 4, 5, 6},
-                                                     {1, -1, 0.5, 2, 3, -2}};
+                                                     {1, -1, 0.5, 2, 3, -2},
+                                                     {0.5, 1, 2},
+                                                     {1, -2, 3, 4, 0.5f, 6, -7, 8}};
 
 /// Runs in constant evaluation.
 template <class Both>

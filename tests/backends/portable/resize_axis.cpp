@@ -16,3 +16,10 @@ TEST_CASE("the nearest input element of an output element") {
   CHECK(by_factor.step<double>(true) == 3.0 / 6);
   CHECK(ResizeAxis{4, 1}.step<float>(true) == 0);
 }
+
+TEST_CASE("the two elements that an output element lies between") {
+  constexpr ResizeAxis grows{2, 4};
+  constexpr davit::portable_kernels::detail::LinearTap<float> second(grows, grows.step<float>(false), 1, false);
+  static_assert(second.first == 0 && second.second == 1 && second.of_second == 0.25f);
+  CHECK(second.of_first == 0.75f);
+}

@@ -45,6 +45,16 @@ constexpr bool check_table_copy() {
 }
 static_assert(check_table_copy());
 
+constexpr bool check_linear_resize() {
+  const std::array<float, 2> x{1, 3};  // one row
+  const std::array<std::int32_t, 8> taps{0, 0, 0, 0, 1, 1, 1, 1};
+  const std::array<float, 4> shares{0, 0, 0.25f, 1};
+  std::array<float, 3> y{};
+  sf::linear_resize(sf::LinearResize{1, 1, 2, 1, 3}, x.data(), taps.data(), shares.data(), y.data());
+  return y == std::array<float, 3>{1, 1.5f, 3};
+}
+static_assert(check_linear_resize());
+
 }  // namespace
 
 TEST_CASE("static programs pick and put elements by index; an index outside its dimension is an error") {
@@ -52,4 +62,7 @@ TEST_CASE("static programs pick and put elements by index; an index outside its 
 }
 TEST_CASE("static copies by tables of offsets") {
   CHECK(check_table_copy());
+}
+TEST_CASE("static images are resized between two elements of each axis") {
+  CHECK(check_linear_resize());
 }

@@ -49,28 +49,6 @@ struct Resize {
   return call.make(0, input.dtype, Sizes(std::array{input.size(0), input.size(1), r.y.out, r.x.out}));
 }
 
-/// The two input elements an output element lies between, and their weights.
-template <class C>
-struct LinearTap {
-  std::int64_t first, second;
-  C of_first, of_second;
-
-  /// Source: compute_source_index_and_lambda of ATen's UpSample.h.
-  LinearTap(const ResizeAxis& axis, C step, std::int64_t at, bool align_corners) noexcept {
-    const C middle = (static_cast<C>(at) + C(0.5)) * step - C(0.5);
-    const C source = align_corners ? static_cast<C>(at) * step : std::max(middle, C{});
-    first = source < static_cast<C>(axis.in) ? std::min(static_cast<std::int64_t>(source), axis.in - 1) : axis.in - 1;
-    second = std::min(first + 1, axis.in - 1);
-    of_second = std::clamp(source - static_cast<C>(first), C{}, C{1});
-    of_first = C{1} - of_second;
-    if (axis.in == axis.out) *this = LinearTap(at, axis.in);
-  }
-
- private:
-  LinearTap(std::int64_t at, std::int64_t size) noexcept
-      : first(at), second(std::min(at + 1, size - 1)), of_first(1), of_second(0) {}
-};
-
 /// The weights of one axis in fixed point, as torch resizes bytes: the largest takes 15 bits.
 class FixedPointAxis {
  public:

@@ -182,6 +182,33 @@ constexpr const char* embed_instance_norm(const EmbedNode& n, StepWriter& steps)
   return write_affine(n, steps, n.value({"weight", 1}), n.value({"bias", 2}), 1, n.g.size(x, 1));
 }
 
+/// A batch norm of any floating-point type, with the running statistics: ((x - mean) * (variance + eps)^-1/2) * weight + bias.
+constexpr const char* embed_batch_norm_any(const EmbedNode& n, StepWriter& steps) {
+  operators::BatchNormView v;
+  if (const operators::Refusal wrong = operators::read_batch_norm(n, v)) return wrong.what;
+  if (v.training) return "it trains";
+  if (const char* why = not_of_one_type(n, v.input, v.mean)) return why;
+  if (n.uses_output(1) || n.uses_output(2)) return "its batch statistics are used";
+  const ScalarType type = n.g.dtype(v.input);
+  if (!is_floating(type)) return "it is of integers";
+  const std::int64_t channels = n.g.size(v.input, 1), batch = n.g.size(v.input, 0), plane = n.g.numel(v.input) / (batch * channels);
+  for (const ValueId each : {v.weight, v.bias, v.variance})
+    if (each != no_id && (n.g.dtype(each) != type || n.g.numel(each) != channels)) return "its factors are not one number per channel";
+  sf::MapTwo<0> p;
+  if (!p.walk.push(batch, {channels * plane, 0}) || !p.walk.push(channels, {plane, 1}) || !p.walk.push(plane, {1, 0})) return too_many_dims;
+  MappedOperand eps;
+  eps.real = v.eps;
+  const std::uint32_t shifted = steps.temporary(type, channels), factor = steps.temporary(type, channels);
+  const ValueId y = n.output();
+  steps.step<map_with_number<kernels::Add, 0>>({int32(channels), 0, eps.words(type)}).scratch(shifted).in(v.variance);
+  steps.step<map_one<kernels::Rsqrt, 0>>({int32(channels)}).scratch(factor).scratch(shifted);
+  steps.step<map_two<kernels::Subtract, 0>>(p).out(y).in(v.input).in(v.mean);
+  steps.step<map_two<kernels::Multiply, 0>>(p).out(y).out(y).scratch(factor);
+  if (v.weight != no_id) steps.step<map_two<kernels::Multiply, 0>>(p).out(y).out(y).in(v.weight);
+  if (v.bias != no_id) steps.step<map_two<kernels::Add, 0>>(p).out(y).out(y).in(v.bias);
+  return nullptr;
+}
+
 using layer_any_kernels = kernel_list<convolve<true>, convolve<false>, max_pool_any, max_pool_places, avg_pool_any, product_any>;
 
 inline constexpr std::array layer_any_rows{
@@ -203,6 +230,8 @@ inline constexpr std::array layer_any_rows{
     EmbedRow{"aten.matmul.default", embed_product_any},
     EmbedRow{"aten.addmm.default", embed_product_any},
     EmbedRow{"aten.native_group_norm.default", embed_group_norm},
+    EmbedRow{"aten._native_batch_norm_legit_no_training.default", embed_batch_norm_any},
+    EmbedRow{"aten.batch_norm.default", embed_batch_norm_any},
     EmbedRow{"aten._native_batch_norm_legit.no_stats", embed_instance_norm},
 };
 

@@ -12,6 +12,13 @@
 /// What writes a part of a tensor, pads it, or reads it in another order, of portable's static face.
 namespace davit::embed_float {
 
+struct linear_resize {
+  using Params = sf::LinearResize;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x, const std::int32_t* taps, const float* shares) noexcept {
+    sf::linear_resize(p, x, taps, shares, y);
+  }
+};
 struct table_copy {
   using Params = sf::TableCopy;
   template <class P, class T>
@@ -162,20 +169,49 @@ constexpr const char* embed_edge_pad(const EmbedNode& n, StepWriter& steps) {
     return at < 0 ? 0 : at > last ? last : at;
   });
 }
-constexpr const char* embed_upsample_nearest(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value({"input", 0});
-  if (const char* why = not_movable(n, x)) return why;
+/// The axes along which images (N, C, H, W) are resized.
+constexpr const char* read_axes(const EmbedNode& n, ValueId x, std::array<portable_kernels::ResizeAxis, 2>& axes) {
   if (n.g.rank(x) != 4 || n.g.rank(n.output()) != 4) return "its input has other than four dimensions";
   const std::span<const StaticArgument> factors = n.items("scale_factors");
-  std::array<portable_kernels::ResizeAxis, 2> axes{};
   for (std::size_t d = 0; d < 2; ++d) {
     axes[d] = {n.size(x, d + 2), n.size(n.output(), d + 2), 0};
     if (d < factors.size() && !EmbedNode::read_number(factors[d], axes[d].factor)) return "a factor is not known";
   }
+  return nullptr;
+}
+constexpr const char* embed_upsample_nearest(const EmbedNode& n, StepWriter& steps) {
+  const ValueId x = n.value({"input", 0});
+  if (const char* why = not_movable(n, x)) return why;
+  std::array<portable_kernels::ResizeAxis, 2> axes{};
+  if (const char* why = read_axes(n, x, axes)) return why;
   return write_table_copy(n, steps, x, [&](std::size_t d, std::int64_t i) { return d < 2 ? i : axes[d - 2].nearest<float>(i); });
 }
+constexpr const char* embed_upsample_bilinear(const EmbedNode& n, StepWriter& steps) {
+  const ValueId x = n.value({"input", 0});
+  if (const char* why = not_movable(n, x)) return why;
+  if (const char* why = not_float(n, x)) return why;
+  std::array<portable_kernels::ResizeAxis, 2> axes{};
+  bool aligned = false;
+  if (const char* why = read_axes(n, x, axes)) return why;
+  if (!operators::read_flag(n, {"align_corners", 2}, false, aligned)) return "an argument is not known";
+  std::vector<std::int32_t> taps;
+  std::vector<float> shares;
+  for (const portable_kernels::ResizeAxis& axis : axes) {
+    std::vector<std::int32_t> seconds;
+    for (std::int64_t i = 0; i < axis.out; ++i) {
+      const portable_kernels::detail::LinearTap<float> tap(axis, axis.step<float>(aligned), i, aligned);
+      taps.push_back(int32(tap.first));
+      seconds.push_back(int32(tap.second));
+      shares.push_back(tap.of_second);
+    }
+    taps.insert(taps.end(), seconds.begin(), seconds.end());
+  }
+  const sf::LinearResize p{int32(n.g.size(x, 0) * n.g.size(x, 1)), int32(axes[0].in), int32(axes[1].in), int32(axes[0].out), int32(axes[1].out)};
+  steps.step<linear_resize>(p).out(n.output()).in(x).table<std::int32_t>(taps).table<float>(shares);
+  return nullptr;
+}
 
-using part_kernels = kernel_list<table_copy>;
+using part_kernels = kernel_list<table_copy, linear_resize>;
 
 inline constexpr std::array part_rows{
     EmbedRow{"aten.slice_scatter.default", embed_slice_scatter},
@@ -188,6 +224,7 @@ inline constexpr std::array part_rows{
     EmbedRow{"aten.reflection_pad2d.default", embed_edge_pad<true>},
     EmbedRow{"aten.replication_pad2d.default", embed_edge_pad<false>},
     EmbedRow{"aten.upsample_nearest2d.vec", embed_upsample_nearest},
+    EmbedRow{"aten.upsample_bilinear2d.vec", embed_upsample_bilinear},
 };
 
 }  // namespace davit::embed_float

@@ -90,4 +90,27 @@ template <class P, class T>
   }
 }
 
+/// Planes resized: output row i lies between input rows taps[i] and taps[out_h + i], its share of the second is shares[i]; columns
+/// stand behind the rows.
+struct LinearResize {
+  std::int32_t planes = 1, in_h = 1, in_w = 1, out_h = 1, out_w = 1;
+};
+/// O(elements of y). Source: at::upsample_bilinear2d.
+template <class P>
+[[gnu::always_inline]] constexpr void linear_resize(const P& params, const float* x, const std::int32_t* taps, const float* shares, float* y) noexcept {
+  const LinearResize& p = numbers_of(params);
+  const std::int32_t* const columns = taps + 2 * p.out_h;
+  for (Index plane = 0; plane < p.planes; ++plane, x += Index{p.in_h} * p.in_w)
+    for (Index row = 0; row < p.out_h; ++row) {
+      const float* const above = x + Index{taps[row]} * p.in_w;
+      const float* const below = x + Index{taps[p.out_h + row]} * p.in_w;
+      const float down = shares[row];
+      for (Index column = 0; column < p.out_w; ++column) {
+        const Index first = columns[column], second = columns[p.out_w + column];
+        const float across = shares[p.out_h + column];
+        *y++ = (1 - down) * ((1 - across) * above[first] + across * above[second]) + down * ((1 - across) * below[first] + across * below[second]);
+      }
+    }
+}
+
 }  // namespace davit::static_float
