@@ -287,6 +287,7 @@ constexpr const char* embed_any_embedding(const EmbedNode& n, StepWriter& steps)
   if (const char* why = not_indices(n, call)) return why;
   return write_index<1>(n, steps, call);
 }
+
 using index_kernels = kernel_list<pick<1>, pick<2>, pick<3>, put<false, 1>, put<false, 2>, put<false, 3>, put<true, 1>, put<true, 2>, put<true, 3>>;
 
 inline constexpr std::array index_rows{
