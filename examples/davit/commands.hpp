@@ -70,6 +70,7 @@ struct EmbedCommand {
   std::string weights = "incbin";
   std::vector<std::string> dims;  ///< "s0=1"
   bool source_lines = false;
+  bool any_backend = false;  ///< nodes that static portable refuses are another backend's
 };
 struct ExplainCommand {
   std::string code;

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: MIT
-#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <cstddef>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "commands.hpp"
-#include "read_program.hpp"
-#include "core_ir.hpp"
 #include "davit/backends/portable/embed.hpp"
 #include "davit/formats/embed_program.hpp"
 #include "davit/formats/mapped_file.hpp"
+#include "read_program.hpp"
+#include "static_ir.hpp"
 
 namespace tool {
 
@@ -38,22 +36,17 @@ using namespace davit;
                                .fix = "write, say, --dim s0=1"});
 }
 
-/// True if static programs have a kernel for the node's operator, as it is.
-[[nodiscard]] bool embeds_whole(GraphModuleView graph, NodeId node) {
-  const std::string_view target = graph.target(graph.nodes[node]);
-  return std::ranges::any_of(detail::portable_rows, [&](const EmbedRow& row) { return target == row.name; });
-}
-
 [[nodiscard]] Result<void> embed_model(const EmbedCommand& options) {
   Result<ExportedProgram> program = read_program(options.model);
   if (!program) return std::unexpected(program.error());
-  program = core_ir(*program, {.keeps = &embeds_whole});
+  program = static_ir(*program);
   if (!program) return std::unexpected(program.error());
   formats::EmbedOptions how;
   how.name = options.name.empty() ? std::filesystem::path(options.model).stem().string() : options.name;
   how.layout = options.layout == "output_inner" ? WeightLayout::output_inner : WeightLayout::contiguous;
   how.weights_as_array = options.weights == "array";
   how.source_lines = options.source_lines;
+  if (!options.any_backend) how.select = &select_steps<portable_static>;
   for (const std::string& dim : options.dims) {
     auto bound = symbol(dim);
     if (!bound) return std::unexpected(bound.error());

@@ -12,6 +12,7 @@
 #include "davit/backends/portable/embed.hpp"
 #include "davit/embed/number_partitions.hpp"
 #include "davit/embed/select_steps.hpp"
+#include "static_ir.hpp"
 
 namespace tool {
 
@@ -54,7 +55,8 @@ using namespace davit;
   if (options.lowering.backends != "portable")
     return refuse(ErrorCode::not_found, concat("--backends ", options.lowering.backends),
                   "only portable has a static face in this program", "leave the option out");
-  const Result<ExportedProgram> program = read_program(options.model);
+  Result<ExportedProgram> program = read_program(options.model);
+  if (program) program = static_ir(*program);
   if (!program) return std::unexpected(program.error());
   const GraphModuleView graph = program->view();
   const std::string code(name_of(fault->code()));

@@ -90,6 +90,7 @@ int main(int argc, char** argv) try {
   embed_command->add_option("--weights", embed.weights, "incbin: NAME.bin, which the assembler includes; array: in the header (incbin)")
       ->check(CLI::IsMember({"incbin", "array"}));
   embed_command->add_option("--dim", embed.dims, "SYMBOL=N: a number for a symbolic size");
+  embed_command->add_flag("--any-backend", embed.any_backend, "writes the program even if portable refuses nodes of it: other backends of static_module take them");
   embed_command->add_flag("--source-lines", embed.source_lines, "the model's source lines as comments");
 
   tool::ExplainCommand explain;

@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "davit/kernels/elementwise.hpp"
+
 using namespace davit;
 using namespace davit::kernels;
 

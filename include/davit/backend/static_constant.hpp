@@ -35,6 +35,8 @@ struct ConstantData {
     const std::int32_t* i32;
     const std::int64_t* i64;
     const bool* b8;
+    const Half* f16;
+    const BFloat16* bf16;
     constexpr Pointer() noexcept : f32(nullptr) {}
     constexpr Pointer(const float* p) noexcept : f32(p) {}
     constexpr Pointer(const double* p) noexcept : f64(p) {}
@@ -44,6 +46,8 @@ struct ConstantData {
     constexpr Pointer(const std::int32_t* p) noexcept : i32(p) {}
     constexpr Pointer(const std::int64_t* p) noexcept : i64(p) {}
     constexpr Pointer(const bool* p) noexcept : b8(p) {}
+    constexpr Pointer(const Half* p) noexcept : f16(p) {}
+    constexpr Pointer(const BFloat16* p) noexcept : bf16(p) {}
 
     template <class T>
     [[nodiscard]] constexpr const T* as() const noexcept {
@@ -61,6 +65,10 @@ struct ConstantData {
         return i32;
       else if constexpr (scalar_type_of<T> == ScalarType::int64)
         return i64;
+      else if constexpr (scalar_type_of<T> == ScalarType::float16)
+        return f16;
+      else if constexpr (scalar_type_of<T> == ScalarType::bfloat16)
+        return bf16;
       else
         return b8;
     }

@@ -28,8 +28,13 @@ template <class... Ks>
 struct TableOf<kernel_list<Ks...>> {
   using type = KernelTable<std::index_sequence_for<Ks...>, Ks...>;
 };
+/// A class, so that the compiler looks through the table once per kernel.
 template <class List, std::size_t I>
-using kernel_at = typename decltype(kernel_of<I>(std::declval<const typename TableOf<List>::type&>()))::type;
+struct KernelAt {
+  using type = typename decltype(kernel_of<I>(std::declval<const typename TableOf<List>::type&>()))::type;
+};
+template <class List, std::size_t I>
+using kernel_at = typename KernelAt<List, I>::type;
 
 /// What a kernel's run answers: void or ErrorCode.
 template <class K, class... Ts>

@@ -19,6 +19,12 @@
 
 namespace davit::formats {
 
+/// A constant as it stands in the header, and as what reads the header finds it: `data` points into the EmbedConstants.
+struct EmbeddedConstant {
+  std::string text;  ///< the initialiser of a ConstantData
+  ConstantData data{};
+};
+
 /// The constants of an embedded program: what backends may read while they plan (biases, scales) as arrays in the
 /// header, the others as a blob, which costs the compiler next to nothing; equal ones are kept once.
 class EmbedConstants {
@@ -29,23 +35,23 @@ class EmbedConstants {
 
   explicit EmbedConstants(std::string space) : space_(std::move(space)) {}
 
-  /// The initialiser of a ConstantData for the tensor; `name` is what an array is called.
-  [[nodiscard]] std::string add(std::string_view name, const Tensor& tensor, WeightLayout layout) {
+  /// The tensor's elements; `name` is what an array is called.
+  [[nodiscard]] EmbeddedConstant add(std::string_view name, const Tensor& tensor, WeightLayout layout) {
     std::vector<std::byte> bytes = contiguous(tensor);
     if (layout == WeightLayout::output_inner) bytes = output_inner(bytes, tensor);
     const bool in_array =
         tensor.sizes.size() < 2 && bytes.size() <= small_bytes && !embed_text::element_type(tensor.dtype).empty();
     return in_array ? array(name, tensor.dtype, bytes) : blob(tensor.dtype, bytes);
   }
-  /// The same for a state's initial value, always an array; empty if all of it is zero.
-  [[nodiscard]] std::string add_state(std::string_view name, const Tensor& tensor) {
+  /// The same for a state's initial value, always an array; without text if all of it is zero.
+  [[nodiscard]] EmbeddedConstant add_state(std::string_view name, const Tensor& tensor) {
     const std::vector<std::byte> bytes = contiguous(tensor);
     for (const std::byte b : bytes)
       if (b != std::byte{}) return array(name, tensor.dtype, bytes);
     return {};
   }
-  /// The name of an array with the sum of each output channel of an int8 tensor; empty for any other.
-  [[nodiscard]] std::string add_sums(std::string_view name, const Tensor& tensor) {
+  /// An array with the sum of each output channel of an int8 tensor; without text for any other.
+  [[nodiscard]] EmbeddedConstant add_sums(std::string_view name, const Tensor& tensor) {
     if (tensor.dtype != ScalarType::int8 || tensor.sizes.size() < 2 || tensor.sizes[0] == 0) return {};
     const std::vector<std::byte> bytes = contiguous(tensor);
     const auto channels = static_cast<std::size_t>(tensor.sizes[0]);
@@ -56,7 +62,8 @@ class EmbedConstants {
         sum += static_cast<std::int8_t>(bytes[c * (bytes.size() / channels) + i]);
       std::memcpy(sums.data() + c * 4, &sum, 4);
     }
-    return array_name(std::string(name) + "_sums", ScalarType::int32, sums);
+    const Array& kept = kept_array(std::string(name) + "_sums", ScalarType::int32, sums);
+    return {kept.second + ".data()", data_of(kept)};
   }
 
   [[nodiscard]] const std::string& arrays() const noexcept { return arrays_; }
@@ -85,26 +92,52 @@ class EmbedConstants {
   }
 
  private:
-  [[nodiscard]] std::string array_name(std::string_view name, ScalarType dtype, const std::vector<std::byte>& bytes) {
-    const std::string key(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (const auto at = known_arrays_.find({dtype, key}); at != known_arrays_.end()) return at->second;
+  /// An array's name and elements.
+  using Array = std::map<std::pair<ScalarType, std::string>, std::string>::value_type;
+
+  [[nodiscard]] const Array& kept_array(std::string_view name, ScalarType dtype, const std::vector<std::byte>& bytes) {
+    std::string key(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (const auto at = known_arrays_.find({dtype, key}); at != known_arrays_.end()) return *at;
     std::string own(name);
     for (int i = 2; !names_.insert(own).second; ++i) own = std::string(name) + "_" + std::to_string(i);  // names that differed in the model
     embed_text::append_array(arrays_, own, dtype, bytes);
-    return known_arrays_.emplace(std::pair(dtype, key), space_ + "::" + own).first->second;
+    return *known_arrays_.emplace(std::pair(dtype, std::move(key)), space_ + "::" + own).first;
   }
-  [[nodiscard]] std::string array(std::string_view name, ScalarType dtype, const std::vector<std::byte>& bytes) {
-    return "davit::ConstantData::in_array(" + array_name(name, dtype, bytes) + ")";
+  [[nodiscard]] static ConstantData::Pointer pointer_to(ScalarType dtype, const void* elements) noexcept {
+    switch (dtype) {
+      case ScalarType::float64: return static_cast<const double*>(elements);
+      case ScalarType::int8: return static_cast<const std::int8_t*>(elements);
+      case ScalarType::uint8: return static_cast<const std::uint8_t*>(elements);
+      case ScalarType::int16: return static_cast<const std::int16_t*>(elements);
+      case ScalarType::int32: return static_cast<const std::int32_t*>(elements);
+      case ScalarType::int64: return static_cast<const std::int64_t*>(elements);
+      case ScalarType::bool_: return static_cast<const bool*>(elements);
+      default: return static_cast<const float*>(elements);
+    }
   }
-  [[nodiscard]] std::string blob(ScalarType dtype, const std::vector<std::byte>& bytes) {
+  [[nodiscard]] static ConstantData data_of(const Array& kept) noexcept {
+    const auto& [dtype, bytes] = kept.first;
+    ConstantData data;
+    data.place = ConstantData::Place::array;
+    data.dtype = dtype;
+    data.count = static_cast<std::uint32_t>(bytes.size() / size_of(dtype));
+    data.pointer = pointer_to(dtype, bytes.data());
+    return data;
+  }
+  [[nodiscard]] EmbeddedConstant array(std::string_view name, ScalarType dtype, const std::vector<std::byte>& bytes) {
+    const Array& kept = kept_array(name, dtype, bytes);
+    return {"davit::ConstantData::in_array(" + kept.second + ")", data_of(kept)};
+  }
+  [[nodiscard]] EmbeddedConstant blob(ScalarType dtype, const std::vector<std::byte>& bytes) {
     const std::string key(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     const auto [at, is_new] = known_blobs_.try_emplace(key, blob_.size());
     if (is_new) {
       blob_.insert(blob_.end(), bytes.begin(), bytes.end());
       while (blob_.size() % alignment != 0) blob_.push_back(std::byte{0});
     }
-    return "davit::ConstantData::in_blob(" + embed_text::scalar_type(dtype) + ", " +
-           std::to_string(bytes.size() / size_of(dtype)) + ", " + std::to_string(at->second) + ")";
+    const std::size_t count = bytes.size() / size_of(dtype);
+    return {"davit::ConstantData::in_blob(" + embed_text::scalar_type(dtype) + ", " + std::to_string(count) + ", " + std::to_string(at->second) + ")",
+            ConstantData::in_blob(dtype, static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(at->second))};
   }
 
   std::string space_;

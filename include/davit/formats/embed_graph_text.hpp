@@ -21,6 +21,7 @@ class EmbedGraphText {
   EmbedGraphText(GraphModuleView graph, const std::vector<std::int64_t>& dims, const std::vector<std::int64_t>& symbols)
       : graph_(graph), rows_(graph, dims, symbols) {}
 
+  [[nodiscard]] StaticGraph rows() const noexcept { return rows_.view(); }
   /// How often nodes that are not dead, and graph outputs, read the value.
   [[nodiscard]] std::uint32_t users(ValueId v) const { return rows_.values[v].users; }
 

@@ -10,6 +10,7 @@
 #include "davit/backend/static_constant.hpp"
 #include "davit/core/config.hpp"
 #include "davit/core/error.hpp"
+#include "davit/embed/select_steps.hpp"
 #include "davit/program/exported_program.hpp"
 
 namespace davit::formats {
@@ -21,6 +22,8 @@ struct EmbedOptions {
   bool weights_as_array = false;  ///< the blob as a literal in the header, not as a file that the assembler includes
   bool source_lines = false;      ///< the model's source lines as comments
   std::vector<std::pair<std::string, std::int64_t>> symbols;  ///< numbers for symbolic sizes
+  /// select_steps<Backends...>: the nodes that these refuse are an error. Null: nobody looks.
+  SelectedSteps (*select)(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs) = nullptr;
 };
 
 /// A program as C++: the header, and the blob that it includes as `NAME.bin` (empty if it needs none).

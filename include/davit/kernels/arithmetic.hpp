@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "davit/kernels/elementwise.hpp"
 #include "davit/kernels/multiply_add.hpp"
+#include "davit/kernels/parameters.hpp"
+#include "davit/kernels/vectors.hpp"
 
 /// Functors of elementwise operators with two operands or more, over float, double and int64. Integers are modulo 2^64,
 /// and what is stored of them is what the operator gives in fewer bits.
@@ -59,7 +60,7 @@ template <FloatVector V>
 }
 template <class T>
 struct Add {
-  T operator()(T a, T b) const noexcept { return wrap_add(a, b); }
+  constexpr T operator()(T a, T b) const noexcept { return wrap_add(a, b); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
     to = a + b;
@@ -67,7 +68,7 @@ struct Add {
 };
 template <class T>
 struct Subtract {
-  T operator()(T a, T b) const noexcept { return wrap_sub(a, b); }
+  constexpr T operator()(T a, T b) const noexcept { return wrap_sub(a, b); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
     to = a - b;
@@ -77,8 +78,8 @@ struct Subtract {
 template <class T>
 struct AddScaled {
   T factor;
-  explicit AddScaled(Parameters& p) noexcept : factor(p.number<T>(0)) {}
-  T operator()(T a, T b) const noexcept {
+  constexpr explicit AddScaled(Parameters& p) noexcept : factor(p.number<T>(0)) {}
+  constexpr T operator()(T a, T b) const noexcept {
     if constexpr (std::is_floating_point_v<T>)
       return multiply_add(factor, b, a);
     else
@@ -91,7 +92,7 @@ struct AddScaled {
 };
 template <class T>
 struct Multiply {
-  T operator()(T a, T b) const noexcept { return wrap_mul(a, b); }
+  constexpr T operator()(T a, T b) const noexcept { return wrap_mul(a, b); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
     to = a * b;
@@ -99,7 +100,7 @@ struct Multiply {
 };
 template <class T>
 struct Divide {
-  T operator()(T a, T b) const noexcept { return a / b; }
+  constexpr T operator()(T a, T b) const noexcept { return a / b; }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
     to = a / b;
@@ -109,10 +110,10 @@ struct Divide {
 /// What integers do when the divisor is zero: the call fails.
 class Divisor {
  public:
-  explicit Divisor(Parameters& p) noexcept : code_(&p.code) {}
+  constexpr explicit Divisor(Parameters& p) noexcept : code_(&p.code) {}
 
  protected:
-  [[nodiscard]] bool is_zero(std::int64_t b) const noexcept {
+  [[nodiscard]] constexpr bool is_zero(std::int64_t b) const noexcept {
     if (b == 0) [[unlikely]]
       *code_ = ErrorCode::out_of_range;
     return b == 0;
@@ -126,7 +127,7 @@ class Divisor {
 template <class T>
 struct FloorDivide : Divisor {
   using Divisor::Divisor;
-  T operator()(T a, T b) const noexcept {
+  constexpr T operator()(T a, T b) const noexcept {
     if constexpr (std::is_floating_point_v<T>) {
       if (b == 0) return a / b;
       const T mod = std::fmod(a, b);
@@ -147,7 +148,7 @@ struct FloorDivide : Divisor {
 template <class T>
 struct TruncDivide : Divisor {
   using Divisor::Divisor;
-  T operator()(T a, T b) const noexcept {
+  constexpr T operator()(T a, T b) const noexcept {
     if constexpr (std::is_floating_point_v<T>) {
       return std::trunc(a / b);
     } else {
@@ -160,7 +161,7 @@ struct TruncDivide : Divisor {
 template <class T>
 struct Fmod : Divisor {
   using Divisor::Divisor;
-  T operator()(T a, T b) const noexcept {
+  constexpr T operator()(T a, T b) const noexcept {
     if constexpr (std::is_floating_point_v<T>)
       return std::fmod(a, b);
     else
@@ -171,7 +172,7 @@ struct Fmod : Divisor {
 template <class T>
 struct Remainder : Fmod<T> {
   using Fmod<T>::Fmod;
-  T operator()(T a, T b) const noexcept {
+  constexpr T operator()(T a, T b) const noexcept {
     const T mod = Fmod<T>::operator()(a, b);
     return mod != 0 && (b < 0) != (mod < 0) ? mod + b : mod;
   }
@@ -179,7 +180,7 @@ struct Remainder : Fmod<T> {
 
 template <class T>
 struct Power {
-  T operator()(T a, T b) const noexcept {
+  constexpr T operator()(T a, T b) const noexcept {
     if constexpr (std::is_floating_point_v<T>) {
       return std::pow(a, b);
     } else {
@@ -196,50 +197,50 @@ struct Power {
 /// The first operand to the powers 0.5 and -0.5.
 template <class T>
 struct Root {
-  T operator()(T a, T) const noexcept { return std::sqrt(a); }
+  constexpr T operator()(T a, T) const noexcept { return std::sqrt(a); }
 };
 template <class T>
 struct InverseRoot {
-  T operator()(T a, T) const noexcept { return T(1) / std::sqrt(a); }
+  constexpr T operator()(T a, T) const noexcept { return T(1) / std::sqrt(a); }
 };
 template <class T>
 struct Atan2 {
-  T operator()(T a, T b) const noexcept { return std::atan2(a, b); }
+  constexpr T operator()(T a, T b) const noexcept { return std::atan2(a, b); }
 };
 
 template <class T>
 struct Hypot {
-  T operator()(T a, T b) const noexcept { return std::hypot(a, b); }
+  constexpr T operator()(T a, T b) const noexcept { return std::hypot(a, b); }
 };
 template <class T>
 struct CopySign {
-  T operator()(T a, T b) const noexcept { return std::copysign(a, b); }
+  constexpr T operator()(T a, T b) const noexcept { return std::copysign(a, b); }
 };
 
 template <class T>
 struct Maximum {
-  T operator()(T a, T b) const noexcept { return nan_max(a, b); }
+  constexpr T operator()(T a, T b) const noexcept { return nan_max(a, b); }
 };
 template <class T>
 struct Minimum {
-  T operator()(T a, T b) const noexcept { return nan_min(a, b); }
+  constexpr T operator()(T a, T b) const noexcept { return nan_min(a, b); }
 };
 template <class T>
 struct Clamp {
-  T operator()(T v, T low, T high) const noexcept { return nan_min(nan_max(v, low), high); }
+  constexpr T operator()(T v, T low, T high) const noexcept { return nan_min(nan_max(v, low), high); }
 };
 
 template <class T>
 struct BitAnd {
-  T operator()(T a, T b) const noexcept { return a & b; }
+  constexpr T operator()(T a, T b) const noexcept { return a & b; }
 };
 template <class T>
 struct BitOr {
-  T operator()(T a, T b) const noexcept { return a | b; }
+  constexpr T operator()(T a, T b) const noexcept { return a | b; }
 };
 template <class T>
 struct BitXor {
-  T operator()(T a, T b) const noexcept { return a ^ b; }
+  constexpr T operator()(T a, T b) const noexcept { return a ^ b; }
 };
 
 /// The greatest common divisor, which is not negative; that of the most negative number and itself or 0 wraps.
@@ -262,53 +263,53 @@ struct Gcd {
 template <class T>
 struct ShiftLeft {
   T bits;
-  explicit ShiftLeft(Parameters& p) noexcept : bits(p.integers[0]) {}
-  T operator()(T a, T b) const noexcept {
+  constexpr explicit ShiftLeft(Parameters& p) noexcept : bits(p.integers[0]) {}
+  constexpr T operator()(T a, T b) const noexcept {
     return b < 0 || b >= bits ? 0 : static_cast<T>(static_cast<std::uint64_t>(a) << b);
   }
 };
 template <class T>
 struct ShiftRight {
   T bits;
-  explicit ShiftRight(Parameters& p) noexcept : bits(p.integers[0]) {}
-  T operator()(T a, T b) const noexcept { return b < 0 || b >= bits ? (a < 0 ? -1 : 0) : a >> b; }
+  constexpr explicit ShiftRight(Parameters& p) noexcept : bits(p.integers[0]) {}
+  constexpr T operator()(T a, T b) const noexcept { return b < 0 || b >= bits ? (a < 0 ? -1 : 0) : a >> b; }
 };
 
 template <class T>
 struct Equal {
-  bool operator()(T a, T b) const noexcept { return a == b; }
+  constexpr bool operator()(T a, T b) const noexcept { return a == b; }
 };
 template <class T>
 struct NotEqual {
-  bool operator()(T a, T b) const noexcept { return a != b; }
+  constexpr bool operator()(T a, T b) const noexcept { return a != b; }
 };
 template <class T>
 struct Less {
-  bool operator()(T a, T b) const noexcept { return a < b; }
+  constexpr bool operator()(T a, T b) const noexcept { return a < b; }
 };
 template <class T>
 struct LessEqual {
-  bool operator()(T a, T b) const noexcept { return a <= b; }
+  constexpr bool operator()(T a, T b) const noexcept { return a <= b; }
 };
 template <class T>
 struct Greater {
-  bool operator()(T a, T b) const noexcept { return a > b; }
+  constexpr bool operator()(T a, T b) const noexcept { return a > b; }
 };
 template <class T>
 struct GreaterEqual {
-  bool operator()(T a, T b) const noexcept { return a >= b; }
+  constexpr bool operator()(T a, T b) const noexcept { return a >= b; }
 };
 template <class T>
 struct LogicalAnd {
-  bool operator()(T a, T b) const noexcept { return (a != 0) & (b != 0); }
+  constexpr bool operator()(T a, T b) const noexcept { return (a != 0) & (b != 0); }
 };
 template <class T>
 struct LogicalOr {
-  bool operator()(T a, T b) const noexcept { return (a != 0) | (b != 0); }
+  constexpr bool operator()(T a, T b) const noexcept { return (a != 0) | (b != 0); }
 };
 template <class T>
 struct LogicalXor {
-  bool operator()(T a, T b) const noexcept { return (a != 0) != (b != 0); }
+  constexpr bool operator()(T a, T b) const noexcept { return (a != 0) != (b != 0); }
 };
 
 /// condition ? a : b of elements of one width; the condition's bytes are the first operand.

@@ -12,25 +12,10 @@
 #include "davit/core/tensor_view.hpp"
 #include "davit/kernels/blocks.hpp"
 #include "davit/kernels/instruction_set.hpp"
+#include "davit/kernels/parameters.hpp"
 #include "davit/kernels/shapes.hpp"
 
 namespace davit::kernels {
-
-/// What an operator's loop takes beside its blocks, and what it reports. Numbers stand in both forms.
-struct Parameters {
-  std::array<double, 4> reals{};
-  std::array<std::int64_t, 4> integers{};
-  ErrorCode code = ErrorCode::ok;
-  bool second_is_number = false;  ///< of two operands the second is one element, for all of the first
-
-  template <class T>
-  [[nodiscard]] T number(std::size_t i) const noexcept {
-    if constexpr (std::is_integral_v<T>)
-      return integers[i];
-    else
-      return static_cast<T>(reals[i]);
-  }
-};
 
 /// An operator's loop over n elements of its operands, which are contiguous; `out` is no operand's memory.
 using BlockLoop = void (*)(const void* const* in, void* out, std::int64_t n, Parameters& parameters);

@@ -14,7 +14,7 @@ namespace davit::kernels {
 
 template <class T>
 struct Negate {
-  T operator()(T v) const noexcept {
+  constexpr T operator()(T v) const noexcept {
     if constexpr (std::is_floating_point_v<T>)
       return -v;
     else
@@ -27,7 +27,7 @@ struct Negate {
 };
 template <class T>
 struct Absolute {
-  T operator()(T v) const noexcept {
+  constexpr T operator()(T v) const noexcept {
     if constexpr (std::is_floating_point_v<T>)
       return std::fabs(v);
     else
@@ -36,11 +36,11 @@ struct Absolute {
 };
 template <class T>
 struct Sign {
-  T operator()(T v) const noexcept { return v != v ? T(0) : static_cast<T>((v > 0) - (v < 0)); }
+  constexpr T operator()(T v) const noexcept { return v != v ? T(0) : static_cast<T>((v > 0) - (v < 0)); }
 };
 template <class T>
 struct Relu {
-  T operator()(T v) const noexcept { return v < 0 ? T(0) : v; }
+  constexpr T operator()(T v) const noexcept { return v < 0 ? T(0) : v; }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     to = v < 0 ? V{} : v;
@@ -48,39 +48,39 @@ struct Relu {
 };
 template <class T>
 struct Ceil {
-  T operator()(T v) const noexcept { return std::ceil(v); }
+  constexpr T operator()(T v) const noexcept { return std::ceil(v); }
 };
 template <class T>
 struct Floor {
-  T operator()(T v) const noexcept { return std::floor(v); }
+  constexpr T operator()(T v) const noexcept { return std::floor(v); }
 };
 /// To the nearest integer, halves to even.
 template <class T>
 struct Round {
-  T operator()(T v) const noexcept { return std::nearbyint(v); }
+  constexpr T operator()(T v) const noexcept { return std::nearbyint(v); }
 };
 template <class T>
 struct Trunc {
-  T operator()(T v) const noexcept { return std::trunc(v); }
+  constexpr T operator()(T v) const noexcept { return std::trunc(v); }
 };
 /// The bits of integer 0 flipped: 1 for bools, all for others.
 template <class T>
 struct BitNot {
   T mask;
-  explicit BitNot(Parameters& p) noexcept : mask(p.integers[0]) {}
-  T operator()(T v) const noexcept { return v ^ mask; }
+  constexpr explicit BitNot(Parameters& p) noexcept : mask(p.integers[0]) {}
+  constexpr T operator()(T v) const noexcept { return v ^ mask; }
 };
 template <class T>
 struct LogicalNot {
-  bool operator()(T v) const noexcept { return v == 0; }
+  constexpr bool operator()(T v) const noexcept { return v == 0; }
 };
 template <class T>
 struct IsNan {
-  bool operator()(T v) const noexcept { return v != v; }
+  constexpr bool operator()(T v) const noexcept { return v != v; }
 };
 template <class T>
 struct IsInf {
-  bool operator()(T v) const noexcept {
+  constexpr bool operator()(T v) const noexcept {
     if constexpr (std::is_floating_point_v<T>)
       return std::isinf(v);
     else
@@ -92,8 +92,8 @@ template <class T>
 struct Hardtanh {
   T low;
   T high;
-  explicit Hardtanh(Parameters& p) noexcept : low(p.number<T>(0)), high(p.number<T>(1)) {}
-  T operator()(T v) const noexcept { return nan_min(nan_max(v, low), high); }
+  constexpr explicit Hardtanh(Parameters& p) noexcept : low(p.number<T>(0)), high(p.number<T>(1)) {}
+  constexpr T operator()(T v) const noexcept { return nan_min(nan_max(v, low), high); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     nan_clamp(v, low, high, to);
@@ -102,39 +102,39 @@ struct Hardtanh {
 
 template <class T>
 struct Acos {
-  T operator()(T v) const noexcept { return std::acos(v); }
+  constexpr T operator()(T v) const noexcept { return std::acos(v); }
 };
 template <class T>
 struct Acosh {
-  T operator()(T v) const noexcept { return std::acosh(v); }
+  constexpr T operator()(T v) const noexcept { return std::acosh(v); }
 };
 template <class T>
 struct Asin {
-  T operator()(T v) const noexcept { return std::asin(v); }
+  constexpr T operator()(T v) const noexcept { return std::asin(v); }
 };
 template <class T>
 struct Asinh {
-  T operator()(T v) const noexcept { return std::asinh(v); }
+  constexpr T operator()(T v) const noexcept { return std::asinh(v); }
 };
 template <class T>
 struct Atan {
-  T operator()(T v) const noexcept { return std::atan(v); }
+  constexpr T operator()(T v) const noexcept { return std::atan(v); }
 };
 template <class T>
 struct Atanh {
-  T operator()(T v) const noexcept { return std::atanh(v); }
+  constexpr T operator()(T v) const noexcept { return std::atanh(v); }
 };
 template <class T>
 struct Cos {
-  T operator()(T v) const noexcept { return std::cos(v); }
+  constexpr T operator()(T v) const noexcept { return std::cos(v); }
 };
 template <class T>
 struct Cosh {
-  T operator()(T v) const noexcept { return std::cosh(v); }
+  constexpr T operator()(T v) const noexcept { return std::cosh(v); }
 };
 template <class T>
 struct Erf {
-  T operator()(T v) const noexcept { return std::erf(v); }
+  constexpr T operator()(T v) const noexcept { return std::erf(v); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     vector_erf(v, to);
@@ -142,7 +142,7 @@ struct Erf {
 };
 template <class T>
 struct Exp {
-  T operator()(T v) const noexcept { return std::exp(v); }
+  constexpr T operator()(T v) const noexcept { return std::exp(v); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     vector_exp(v, to);
@@ -150,39 +150,39 @@ struct Exp {
 };
 template <class T>
 struct Expm1 {
-  T operator()(T v) const noexcept { return std::expm1(v); }
+  constexpr T operator()(T v) const noexcept { return std::expm1(v); }
 };
 template <class T>
 struct Log {
-  T operator()(T v) const noexcept { return std::log(v); }
+  constexpr T operator()(T v) const noexcept { return std::log(v); }
 };
 template <class T>
 struct Log10 {
-  T operator()(T v) const noexcept { return std::log10(v); }
+  constexpr T operator()(T v) const noexcept { return std::log10(v); }
 };
 /// As torch's vector code has it: infinite near the end of the range. Source: Sleef_log1p.
 template <class T>
 struct Log1p {
-  T operator()(T v) const noexcept {
+  constexpr T operator()(T v) const noexcept {
     constexpr T limit = sizeof(T) == sizeof(float) ? T(1e38) : static_cast<T>(1e307);
     return v > limit ? std::numeric_limits<T>::infinity() : std::log1p(v);
   }
 };
 template <class T>
 struct Log2 {
-  T operator()(T v) const noexcept { return std::log2(v); }
+  constexpr T operator()(T v) const noexcept { return std::log2(v); }
 };
 template <class T>
 struct Reciprocal {
-  T operator()(T v) const noexcept { return T(1) / v; }
+  constexpr T operator()(T v) const noexcept { return T(1) / v; }
 };
 template <class T>
 struct Rsqrt {
-  T operator()(T v) const noexcept { return T(1) / std::sqrt(v); }
+  constexpr T operator()(T v) const noexcept { return T(1) / std::sqrt(v); }
 };
 template <class T>
 struct Sigmoid {
-  T operator()(T v) const noexcept { return T(1) / (T(1) + std::exp(-v)); }
+  constexpr T operator()(T v) const noexcept { return T(1) / (T(1) + std::exp(-v)); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     vector_sigmoid(v, to);
@@ -190,7 +190,7 @@ struct Sigmoid {
 };
 template <class T>
 struct Silu {
-  T operator()(T v) const noexcept { return v * Sigmoid<T>{}(v); }
+  constexpr T operator()(T v) const noexcept { return v * Sigmoid<T>{}(v); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     vector_sigmoid(v, to);
@@ -200,11 +200,11 @@ struct Silu {
 /// v * tanh(log(1 + exp(v))).
 template <class T>
 struct Mish {
-  T operator()(T v) const noexcept { return v * std::tanh(v > T(20) ? v : std::log1p(std::exp(v))); }
+  constexpr T operator()(T v) const noexcept { return v * std::tanh(v > T(20) ? v : std::log1p(std::exp(v))); }
 };
 template <class T>
 struct Square {
-  T operator()(T v) const noexcept {
+  constexpr T operator()(T v) const noexcept {
     if constexpr (std::is_floating_point_v<T>)
       return v * v;
     else
@@ -217,23 +217,23 @@ struct Square {
 };
 template <class T>
 struct Sin {
-  T operator()(T v) const noexcept { return std::sin(v); }
+  constexpr T operator()(T v) const noexcept { return std::sin(v); }
 };
 template <class T>
 struct Sinh {
-  T operator()(T v) const noexcept { return std::sinh(v); }
+  constexpr T operator()(T v) const noexcept { return std::sinh(v); }
 };
 template <class T>
 struct Sqrt {
-  T operator()(T v) const noexcept { return std::sqrt(v); }
+  constexpr T operator()(T v) const noexcept { return std::sqrt(v); }
 };
 template <class T>
 struct Tan {
-  T operator()(T v) const noexcept { return std::tan(v); }
+  constexpr T operator()(T v) const noexcept { return std::tan(v); }
 };
 template <class T>
 struct Tanh {
-  T operator()(T v) const noexcept { return std::tanh(v); }
+  constexpr T operator()(T v) const noexcept { return std::tanh(v); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     vector_tanh(v, to);
@@ -241,7 +241,7 @@ struct Tanh {
 };
 template <class T>
 struct Hardsigmoid {
-  T operator()(T v) const noexcept { return nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6); }
+  constexpr T operator()(T v) const noexcept { return nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     nan_clamp<V>(v + 3.0f, 0, 6, to);
@@ -250,7 +250,7 @@ struct Hardsigmoid {
 };
 template <class T>
 struct Hardswish {
-  T operator()(T v) const noexcept { return v * nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6); }
+  constexpr T operator()(T v) const noexcept { return v * nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     nan_clamp<V>(v + 3.0f, 0, 6, to);
@@ -261,8 +261,8 @@ struct Hardswish {
 template <class T>
 struct LeakyRelu {
   T slope;
-  explicit LeakyRelu(Parameters& p) noexcept : slope(p.number<T>(0)) {}
-  T operator()(T v) const noexcept { return v > 0 ? v : v * slope; }
+  constexpr explicit LeakyRelu(Parameters& p) noexcept : slope(p.number<T>(0)) {}
+  constexpr T operator()(T v) const noexcept { return v > 0 ? v : v * slope; }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     to = v > 0 ? v : v * slope;
@@ -274,12 +274,12 @@ struct Elu {
   T alpha;
   T scale;
   T input_scale;
-  explicit Elu(Parameters& p) noexcept : alpha(p.number<T>(0)), scale(p.number<T>(1)), input_scale(p.number<T>(2)) {}
-  T operator()(T v) const noexcept { return v <= 0 ? std::expm1(v * input_scale) * alpha * scale : v * scale; }
+  constexpr explicit Elu(Parameters& p) noexcept : alpha(p.number<T>(0)), scale(p.number<T>(1)), input_scale(p.number<T>(2)) {}
+  constexpr T operator()(T v) const noexcept { return v <= 0 ? std::expm1(v * input_scale) * alpha * scale : v * scale; }
 };
 template <class T>
 struct GeluTanh {
-  T operator()(T v) const noexcept {
+  constexpr T operator()(T v) const noexcept {
     const T inner = T(0.7978845608028654) * (v + T(0.044715) * v * v * v);
     return T(0.5) * v * (T(1) + std::tanh(inner));
   }
@@ -295,8 +295,8 @@ struct GeluTanh {
 template <class T>
 struct Gelu {
   bool overflows;
-  explicit Gelu(Parameters& p) noexcept : overflows(p.integers[0] != 0) {}
-  T operator()(T v) const noexcept {
+  constexpr explicit Gelu(Parameters& p) noexcept : overflows(p.integers[0] != 0) {}
+  constexpr T operator()(T v) const noexcept {
     const T factor = T(1) + std::erf(v * T(0.7071067811865476));
     if (!overflows) return T(0.5) * v * factor;
     return std::isinf(v) ? std::numeric_limits<T>::quiet_NaN() : T(0.5) * (v * factor);

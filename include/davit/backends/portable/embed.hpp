@@ -10,8 +10,13 @@
 #include "davit/backend/embed_contract.hpp"
 #include "davit/backends/portable/int8/fold.hpp"
 #include "davit/backends/portable/static/embed_elementwise.hpp"
+#include "davit/backends/portable/static/embed_fold.hpp"
+#include "davit/backends/portable/static/embed_index.hpp"
 #include "davit/backends/portable/static/embed_layers.hpp"
+#include "davit/backends/portable/static/embed_layers_any.hpp"
+#include "davit/backends/portable/static/embed_mapped.hpp"
 #include "davit/backends/portable/static/embed_moves.hpp"
+#include "davit/backends/portable/static/embed_parts.hpp"
 
 namespace davit {
 
@@ -31,27 +36,33 @@ template <std::size_t... N>
     for (const EmbedRow& row : family) joined[at++] = row;
   };
   (append(families), ...);
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::array<std::size_t, rows.size()> lengths{};  // counted once, and names compared by a builtin: both cost the compiler much
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    order[i] = i;
+    lengths[i] = __builtin_strlen(joined[i].name);
+  }
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const std::string_view x = joined[a].name, y = joined[b].name;
-    return x.size() != y.size() ? x.size() < y.size() : x != y ? x < y : a < b;
+    if (lengths[a] != lengths[b]) return lengths[a] < lengths[b];
+    const int names = __builtin_strcmp(joined[a].name, joined[b].name);
+    return names != 0 ? names < 0 : a < b;
   });
   for (std::size_t i = 0; i < order.size(); ++i) {
     rows[i] = joined[order[i]];
-    rows[i].last = i + 1 == order.size() || std::string_view(joined[order[i + 1]].name) != rows[i].name;
+    rows[i].last = i + 1 == order.size() || lengths[order[i + 1]] != lengths[order[i]] || __builtin_strcmp(joined[order[i + 1]].name, rows[i].name) != 0;
   }
   return rows;
 }
 
 inline constexpr auto portable_rows = sorted_embed_rows(int8_fold::int8_rows, embed_float::elementwise_rows,
-                                                        embed_float::layer_rows, embed_float::move_rows);
+                                                        embed_float::layer_rows, embed_float::move_rows, embed_float::mapped_rows, embed_float::index_rows,
+                                                        embed_float::part_rows, embed_float::fold_rows, embed_float::layer_any_rows);
 
 /// The first row whose operator's name has that length or a greater one, per length.
 inline constexpr auto portable_row_of_length = [] {
   std::array<std::uint16_t, std::string_view(portable_rows.back().name).size() + 2> first{};
   std::size_t row = 0;
   for (std::size_t length = 0; length < first.size(); ++length) {
-    while (row < portable_rows.size() && std::string_view(portable_rows[row].name).size() < length) ++row;
+    while (row < portable_rows.size() && __builtin_strlen(portable_rows[row].name) < length) ++row;
     first[length] = static_cast<std::uint16_t>(row);
   }
   return first;
@@ -63,7 +74,9 @@ inline constexpr auto portable_row_of_length = [] {
 struct portable_static {
   static constexpr std::string_view name = "portable";
   using Kernels = joined_kernels<int8_fold::int8_kernels_list, embed_float::elementwise_kernels,
-                                 embed_float::layer_kernels, embed_float::move_kernels>;
+                                 embed_float::layer_kernels, embed_float::move_kernels, embed_float::mapped_kernels, embed_float::index_kernels,
+                                 embed_float::part_kernels, embed_float::fold_kernels,
+                                 embed_float::layer_any_kernels>;
 
   static constexpr const char* embed(const EmbedNode& node, StepWriter& steps) {
     const char* const target = node.node().target;

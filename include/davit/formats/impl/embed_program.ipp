@@ -17,6 +17,7 @@
 #include "davit/formats/embed_constants.hpp"
 #include "davit/formats/embed_graph_text.hpp"
 #include "davit/formats/embed_program.hpp"
+#include "davit/formats/embed_refusals.hpp"
 #include "davit/program/exported_program.hpp"
 #include "davit/program/symbols.hpp"
 
@@ -43,6 +44,8 @@ class ProgramEmbedder {
     const EmbedGraphText text(graph_, dims_, symbols_);
     if (Result<void> listed = list_inputs(text); !listed) return std::unexpected(listed.error());
     if (Result<void> listed = list_outputs(); !listed) return std::unexpected(listed.error());
+    if (options_.select != nullptr)
+      if (Result<void> taken = check_taken(text.rows(), options_.select(text.rows(), inputs_.data(), outputs_.data())); !taken) return std::unexpected(taken.error());
     const std::string tables = text.write(options_.source_lines);
     if (!options_.weights_as_array && !constants_.blob().empty() && embed_text::escaped(options_.name) != options_.name)
       return refuse(concat("the name '", options_.name, "'"), "no file of that name can be named in a header", "use letters, digits, - and _");
@@ -211,6 +214,7 @@ class ProgramEmbedder {
     const auto& specs = program_.signature.input_specs;
     if (specs.size() != arguments.size()) return refuse("the program", "its signature does not fit its graph", "");
     for (std::size_t i = 0; i < specs.size(); ++i) {
+      inputs_.push_back({.role = StaticRole::unused});
       if (!arguments[i].is_value()) {
         rows_ += "      davit::StaticInput{.role = davit::StaticRole::unused},\n";
         continue;
@@ -224,15 +228,17 @@ class ProgramEmbedder {
     }
     return {};
   }
+  /// The text of the input's row; the row itself is the last of inputs_.
   [[nodiscard]] Result<std::string> input_row(const InputSpec& spec, ValueId v, const std::string& name,
                                               std::uint32_t users) {
     const Value& value = graph_.values[v];
+    StaticInput& made = inputs_.back();
     const bool mutated = is_mutated(spec);
     if (kind(spec) == InputKind::user_input) {
+      if (value.kind != ValueKind::tensor && users == 0) return ".role = davit::StaticRole::unused";
       if (value.kind != ValueKind::tensor)
-        return users == 0 ? Result<std::string>(".role = davit::StaticRole::unused")
-                          : refuse(concat("input ", graph_.name(v)), "it is no tensor",
-                                   "export the model with a number there");
+        return refuse(concat("input ", graph_.name(v)), "it is no tensor", "export the model with a number there");
+      made.role = StaticRole::user;
       return ".role = davit::StaticRole::user";
     }
     if (users == 0 && !mutated) return ".role = davit::StaticRole::unused";
@@ -243,19 +249,20 @@ class ProgramEmbedder {
     if (mutated) {
       if (embed_text::element_type(tensor->dtype).empty())
         return refuse(concat("input ", graph_.name(v)), "state of this element type cannot be embedded", "");
-      const std::string data = constants_.add_state(name, *tensor);
-      return ".role = davit::StaticRole::state" + (data.empty() ? std::string() : ", .data = " + data);
+      const EmbeddedConstant initial = constants_.add_state(name, *tensor);
+      made = {.role = StaticRole::state, .data = initial.data};
+      return ".role = davit::StaticRole::state" + (initial.text.empty() ? std::string() : ", .data = " + initial.text);
     }
     const bool inner = options_.layout == WeightLayout::output_inner && tensor->dtype == ScalarType::float32 &&
                        tensor->sizes.size() >= 2 && weighs_[v] != 0 && is_product_[v] == 0;
-    const std::string data =
-        constants_.add(name, *tensor, inner ? WeightLayout::output_inner : WeightLayout::contiguous);
-    const std::string sums = constants_.add_sums(name, *tensor);
+    made.layout = inner ? WeightLayout::output_inner : WeightLayout::contiguous;
+    const EmbeddedConstant data = constants_.add(name, *tensor, made.layout), sums = constants_.add_sums(name, *tensor);
+    made = {StaticRole::constant, made.layout, sums.data.count, data.data, sums.data.as<std::int32_t>()};
     std::string row = ".role = davit::StaticRole::constant";
     if (inner) row += ", .layout = davit::WeightLayout::output_inner";
-    if (!sums.empty()) row += ", .sum_count = " + std::to_string(tensor->sizes[0]);
-    row += ", .data = " + data;
-    if (!sums.empty()) row += ", .sums = " + sums + ".data()";
+    if (made.sum_count != 0) row += ", .sum_count = " + std::to_string(made.sum_count);
+    row += ", .data = " + data.text;
+    if (made.sum_count != 0) row += ", .sums = " + sums.text;
     return row;
   }
 
@@ -276,6 +283,7 @@ class ProgramEmbedder {
     const auto& specs = program_.signature.output_specs;
     if (specs.size() != arguments.size()) return refuse("the program", "its signature does not fit its graph", "");
     for (std::size_t i = 0; i < specs.size(); ++i) {
+      outputs_.push_back({.role = StaticOutputRole::unused});
       if (!arguments[i].is_value() || kind(specs[i]) == OutputKind::token) {
         output_rows_ += "      davit::StaticOutput{.role = davit::StaticOutputRole::unused},\n";
         continue;
@@ -287,10 +295,12 @@ class ProgramEmbedder {
       const bool mutation = k == OutputKind::buffer_mutation || k == OutputKind::parameter_mutation ||
                             k == OutputKind::user_input_mutation;
       std::string row;
+      outputs_.back().role = StaticOutputRole::user;
       if (mutation) {
         const std::optional<std::size_t> input = mutated_input(specs[i]);
         if (!input)
           return refuse(concat("output ", graph_.name(v)), "the program has no input that it is the new value of", "");
+        outputs_.back() = mutation_of(static_cast<std::uint32_t>(*input));
         row = ".role = davit::StaticOutputRole::mutation, .target = " + std::to_string(*input);
       }
       output_rows_ += "      davit::StaticOutput{" + row + "},  // " + std::to_string(i) + ": " +
@@ -376,6 +386,8 @@ class ProgramEmbedder {
   std::vector<std::uint8_t> weighs_, is_product_;  ///< per value
   std::vector<std::string> unchecked_;
   std::string rows_, output_rows_;
+  std::vector<StaticInput> inputs_;  ///< what rows_ say
+  std::vector<StaticOutput> outputs_;
 };
 
 }  // namespace detail

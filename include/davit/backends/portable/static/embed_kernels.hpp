@@ -204,16 +204,16 @@ struct mean {
 template <bool Largest>
 struct extreme {
   using Params = sf::Reduce;
-  template <class P>
-  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x) noexcept {
+  template <class P, class T>
+  [[gnu::always_inline]] static constexpr void run(const P& p, T* y, const T* x) noexcept {
     sf::extreme<Largest>(p, x, y);
   }
 };
 template <bool Largest>
 struct arg_extreme {
   using Params = sf::Reduce;
-  template <class P>
-  [[gnu::always_inline]] static constexpr void run(const P& p, std::int64_t* y, const float* x) noexcept {
+  template <class P, class T>
+  [[gnu::always_inline]] static constexpr void run(const P& p, std::int64_t* y, const T* x) noexcept {
     sf::arg_extreme<Largest>(p, x, y);
   }
 };

@@ -95,13 +95,13 @@ template <class P>
 namespace detail {
 
 /// Calls put(largest or smallest element of a group, its place in the group); the first of equals, and NaN wins.
-template <bool Largest, class Put>
-[[gnu::always_inline]] constexpr void each_extreme(const Reduce& p, const float* x, Put&& put) noexcept {
+template <bool Largest, class T, class Put>
+[[gnu::always_inline]] constexpr void each_extreme(const Reduce& p, const T* x, Put&& put) noexcept {
   walk_each(p.kept, [&](Index base) __attribute__((always_inline)) {
-    float best = 0;
+    T best{};
     Index best_at = -1, at = 0;
     walk_each(p.group, [&](Index i) __attribute__((always_inline)) {
-      const float v = x[base + i];
+      const T v = x[base + i];
       if (best_at < 0 || (best == best && (v != v || (Largest ? v > best : v < best)))) {
         best = v;
         best_at = at;
@@ -115,14 +115,14 @@ template <bool Largest, class Put>
 }  // namespace detail
 
 /// y = the largest (or smallest) element of each group. O(numel). Source: at::amax, at::amin.
-template <bool Largest, class P>
-[[gnu::always_inline]] constexpr void extreme(const P& params, const float* x, float* y) noexcept {
-  detail::each_extreme<Largest>(numbers_of(params), x, [&](float v, Index) { *y++ = v; });
+template <bool Largest, class P, class T>
+[[gnu::always_inline]] constexpr void extreme(const P& params, const T* x, T* y) noexcept {
+  detail::each_extreme<Largest>(numbers_of(params), x, [&](T v, Index) { *y++ = v; });
 }
 /// y = where it lies in its group. O(numel). Source: at::argmax, at::argmin.
-template <bool Largest, class P>
-[[gnu::always_inline]] constexpr void arg_extreme(const P& params, const float* x, std::int64_t* y) noexcept {
-  detail::each_extreme<Largest>(numbers_of(params), x, [&](float, Index at) { *y++ = at; });
+template <bool Largest, class P, class T>
+[[gnu::always_inline]] constexpr void arg_extreme(const P& params, const T* x, std::int64_t* y) noexcept {
+  detail::each_extreme<Largest>(numbers_of(params), x, [&](T, Index at) { *y++ = at; });
 }
 
 }  // namespace davit::static_float

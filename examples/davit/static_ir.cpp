@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "static_ir.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "backends.hpp"
+#include "davit/backends/portable/embed.hpp"
+#include "davit/embed/select_steps.hpp"
+#include "davit/lowering/decompose.hpp"
+#include "davit/lowering/fold_constants.hpp"
+#include "davit/lowering/functionalize.hpp"
+#include "davit/lowering/simplify.hpp"
+#include "davit/program/verify.hpp"
+
+namespace tool {
+
+namespace {
+
+using namespace davit;
+
+/// Why static portable does not take the node by itself, whatever its operands are; nullptr if it does.
+[[nodiscard]] const char* refuses(GraphModuleView graph, NodeId node) {
+  std::vector<Value> values(graph.values.begin(), graph.values.end());
+  for (Value& value : values) value.producer = no_id;
+  for (const Argument& output : graph.outputs(graph.nodes[node])) graph.for_each_value(output, [&](ValueId v) { values[v].producer = 0; });
+  const std::array<Graph, 1> alone{{{.nodes = {0, 1}}}};
+  graph.values = values;
+  graph.nodes = graph.nodes.subspan(node, 1);
+  graph.graphs = alone;
+  const StaticGraphRows rows(graph);
+  const StaticInput any;
+  const std::vector<std::uint8_t> no_outputs(values.size(), 0);
+  const std::uint8_t nobody = EmbedGraph::nobody;
+  const EmbedGraph seen{rows.view(), &any, no_outputs.data(), &nobody, EmbedGraph::on_trial};
+  StepTables trial;
+  return davit::detail::refusal<portable_static>(EmbedNode{seen, 0}, trial);
+}
+
+constexpr BackendTable static_table{.name = "portable", .refuses = &refuses};
+constexpr const BackendTable* static_tables[]{&static_table};
+
+}  // namespace
+
+Result<ExportedProgram> static_ir(const ExportedProgram& program) {
+  if (std::vector<Error> violations = verify(program, {.allow_unknown_operators = true}); !violations.empty())
+    return std::unexpected(std::move(violations.front()));
+  ExportedProgram made = program;
+  const auto rewrite = [&](std::optional<ExportedProgram> to) {
+    if (to) made = *std::move(to);
+    return to.has_value();
+  };
+  rewrite(functionalize(made));
+  const DecomposeOptions whole{.backends = BackendTables(static_tables)};
+  rewrite(simplified(made, &whole, true));
+  if (rewrite(decomposed(made, whole))) rewrite(simplified(made, &whole));
+  rewrite(fold_constants(made, Backends::tables()[Backends::size - 1]));
+  return made;
+}
+
+}  // namespace tool

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "davit/backends/portable/static/embed_mapped.hpp"
+#include "davit/backends/portable/static/embed_moves.hpp"
+#include "davit/backends/portable/static/index.hpp"
+
+/// What moves elements to and from places that tensors or tables name, of portable's static face.
+namespace davit::embed_float {
+
+template <std::size_t N>
+struct pick {
+  using Params = sf::Indexed<N>;
+  template <class P, class T, class... I>
+  [[gnu::always_inline]] static constexpr ErrorCode run(const P& p, T* y, const T* x, const I*... indices) noexcept {
+    return sf::pick<N>(p, x, y, indices...);
+  }
+};
+template <bool Adds, std::size_t N>
+struct put {
+  using Params = sf::Indexed<N>;
+  template <class P, class T, class X, class... I>
+  [[gnu::always_inline]] static constexpr ErrorCode run(const P& p, T* y, X* x, const I*... indices) noexcept {
+    return sf::put<Adds, N>(p, static_cast<const T*>(x), y, indices...);
+  }
+};
+inline constexpr std::size_t most_indices = 3;
+
+/// The index tensors of a call, the dimensions that they index, and how all is walked.
+struct IndexCall {
+  ValueId indexed = no_id;
+  std::array<ValueId, most_indices> indices{};
+  std::array<std::size_t, most_indices> dims{};
+  std::size_t count = 0;
+  bool wraps = true;
+};
+template <std::size_t N>
+constexpr const char* fill_indexed(const EmbedNode& n, const IndexCall& call, sf::Indexed<N>& p) {
+  const std::vector<std::int64_t> strides = strides_of(n.g, call.indexed);
+  for (std::size_t k = 0; k < N; ++k) {
+    p.sizes[k] = int32(n.size(call.indexed, call.dims[k]));
+    p.steps[k] = int32(strides[call.dims[k]]);
+  }
+  p.wraps = call.wraps ? 1 : 0;
+  return nullptr;
+}
+[[nodiscard]] constexpr const char* not_indices(const EmbedNode& n, const IndexCall& call) noexcept {
+  const ScalarType type = n.g.dtype(call.indices[0]);
+  if (type != ScalarType::int64 && type != ScalarType::int32) return "its indices are no int64 or int32";
+  for (std::size_t k = 1; k < call.count; ++k)
+    if (n.g.dtype(call.indices[k]) != type) return "its indices have different element types";
+  return nullptr;
+}
+
+/// Reads index.Tensor's and index_put's list.
+constexpr const char* read_indices(const EmbedNode& n, IndexCall& call) {
+  call.indexed = n.value({"self", 0});
+  if (call.indexed == no_id || n.output() == no_id) return "an operand is missing";
+  std::size_t dim = 0;
+  for (const StaticArgument& item : n.items("indices")) {
+    if (item.is_value()) {
+      if (call.count == most_indices) return "it has more than 3 index tensors";
+      call.indices[call.count] = item.value();
+      call.dims[call.count++] = dim;
+    } else if (item.kind != ArgumentKind::none) {
+      return "an index is no tensor";
+    }
+    ++dim;
+  }
+  if (call.count == 0 || dim > n.g.rank(call.indexed)) return "it has no index tensors, or too many";
+  return not_indices(n, call);
+}
+/// Where the dimensions of what is picked stand: `before` of the indexed tensor, those that the indices broadcast to, the others.
+struct PickedShape {
+  std::uint32_t before = 0, picked = 0;
+};
+constexpr PickedShape picked_shape(const EmbedNode& n, const IndexCall& call) noexcept {
+  PickedShape shape;
+  bool adjacent = true;
+  for (std::size_t k = 0; k < call.count; ++k) {
+    adjacent = adjacent && call.dims[k] == call.dims[0] + k;
+    if (n.g.rank(call.indices[k]) > shape.picked) shape.picked = n.g.rank(call.indices[k]);
+  }
+  shape.before = adjacent ? static_cast<std::uint32_t>(call.dims[0]) : 0;
+  return shape;
+}
+/// The walk of index.Tensor and index_put over the picked sizes; `other` broadcasts to them.
+template <std::size_t N>
+constexpr const char* walk_picked(const EmbedNode& n, const IndexCall& call, std::span<const std::int64_t> sizes, ValueId other, sf::Indexed<N>& p) {
+  const PickedShape shape = picked_shape(n, call);
+  const std::vector<std::int64_t> own = strides_of(n.g, call.indexed);
+  std::vector<std::int64_t> kept;  // strides of the dimensions that are not indexed
+  for (std::size_t d = 0; d < own.size(); ++d) {
+    bool indexed = false;
+    for (std::size_t k = 0; k < N; ++k) indexed = indexed || call.dims[k] == d;
+    if (!indexed) kept.push_back(own[d]);
+  }
+  const auto rank = static_cast<std::uint32_t>(sizes.size());
+  if (rank != kept.size() + shape.picked) return "its sizes do not fit";
+  for (std::uint32_t d = 0; d < rank; ++d) {
+    std::array<std::int64_t, N + 2> strides{};
+    const bool picks = d >= shape.before && d < shape.before + shape.picked;
+    if (!picks) strides[0] = kept[d < shape.before ? d : d - shape.picked];
+    strides[1] = walked_stride(n.g, other, d, rank);
+    if (picks)
+      for (std::size_t k = 0; k < N; ++k) strides[k + 2] = walked_stride(n.g, call.indices[k], d - shape.before, shape.picked);
+    if (!p.walk.push(sizes[d], strides)) return too_many_dims;
+  }
+  return fill_indexed(n, call, p);
+}
+[[nodiscard]] constexpr std::vector<std::int64_t> sizes_of(const EmbedGraph& g, ValueId v) {
+  std::vector<std::int64_t> sizes;
+  for (std::uint32_t d = 0; d < g.rank(v); ++d) sizes.push_back(g.size(v, d));
+  return sizes;
+}
+
+template <std::size_t N>
+constexpr const char* write_pick(const EmbedNode& n, StepWriter& steps, const IndexCall& call, const sf::Indexed<N>& p) {
+  StepOperands step = steps.step<pick<N>>(p);
+  step.out(n.output()).in(call.indexed);
+  for (std::size_t k = 0; k < N; ++k) step.in(call.indices[k]);
+  return nullptr;
+}
+template <std::size_t N>
+constexpr const char* write_index(const EmbedNode& n, StepWriter& steps, const IndexCall& call) {
+  sf::Indexed<N> p;
+  if (const char* why = walk_picked<N>(n, call, sizes_of(n.g, n.output()), n.output(), p)) return why;
+  return write_pick<N>(n, steps, call, p);
+}
+constexpr const char* embed_index(const EmbedNode& n, StepWriter& steps) {
+  IndexCall call;
+  if (const char* why = read_indices(n, call)) return why;
+  if (const char* why = not_movable(n, call.indexed)) return why;
+  return call.count == 1 ? write_index<1>(n, steps, call) : call.count == 2 ? write_index<2>(n, steps, call) : write_index<3>(n, steps, call);
+}
+
+/// Reads self, dim and index of gather, scatter and index_select.
+constexpr const char* read_along(const EmbedNode& n, IndexCall& call, std::size_t& dim) {
+  call = {.indexed = n.value({"self", 0}), .indices = {n.value({"index", 2})}, .count = 1, .wraps = false};
+  if (call.indexed == no_id || call.indices[0] == no_id || n.output() == no_id) return "an operand is missing";
+  std::int64_t number = 0;
+  const StaticArgument* const a = n.find({"dim", 1});
+  if (a == nullptr || !EmbedNode::read_integer(*a, number) || !operators::wrap(number, n.g.rank(call.indexed))) return "its dimension is not known";
+  dim = static_cast<std::size_t>(number);
+  call.dims[0] = dim;
+  if (n.g.rank(call.indexed) == 0) return "it indexes a number";
+  return not_indices(n, call);
+}
+constexpr const char* embed_index_select(const EmbedNode& n, StepWriter& steps) {
+  IndexCall call;
+  std::size_t dim = 0;
+  if (const char* why = read_along(n, call, dim)) return why;
+  if (const char* why = not_movable(n, call.indexed)) return why;
+  if (n.g.rank(call.indices[0]) > 1) return "its index has more than one dimension";
+  sf::Indexed<1> p;
+  const std::vector<std::int64_t> own = strides_of(n.g, call.indexed), to = strides_of(n.g, n.output());
+  for (std::size_t d = 0; d < to.size(); ++d)
+    if (!p.walk.push(n.size(n.output(), d), {d == dim ? 0 : own[d], to[d], d == dim ? 1 : 0})) return too_many_dims;
+  if (const char* why = fill_indexed<1>(n, call, p)) return why;
+  return write_pick<1>(n, steps, call, p);
+}
+/// The walk of gather and scatter over the index tensor; `other` has at least its sizes.
+constexpr const char* walk_along(const EmbedNode& n, const IndexCall& call, std::size_t dim, ValueId other, sf::Indexed<1>& p) {
+  const ValueId index = call.indices[0];
+  const std::uint32_t rank = n.g.rank(call.indexed);
+  if (n.g.rank(index) != rank || (n.g.numel(other) != 1 && n.g.rank(other) != rank)) return "its index has another number of dimensions";
+  if (n.g.numel(index) == 0) return "a tensor has no elements";
+  const std::vector<std::int64_t> own = strides_of(n.g, call.indexed), steps = strides_of(n.g, index);
+  for (std::uint32_t d = 0; d < rank; ++d) {
+    std::int64_t step = 0;
+    if (n.g.numel(other) != 1) {
+      step = 1;
+      for (std::uint32_t i = d + 1; i < rank; ++i) step *= n.g.size(other, i);
+    }
+    if (!p.walk.push(n.g.size(index, d), {d == dim ? 0 : own[d], step, steps[d]})) return too_many_dims;
+  }
+  return fill_indexed<1>(n, call, p);
+}
+constexpr const char* embed_gather(const EmbedNode& n, StepWriter& steps) {
+  IndexCall call;
+  std::size_t dim = 0;
+  sf::Indexed<1> p;
+  if (const char* why = read_along(n, call, dim)) return why;
+  if (const char* why = not_movable(n, call.indexed)) return why;
+  if (const char* why = walk_along(n, call, dim, n.output(), p)) return why;
+  return write_pick<1>(n, steps, call, p);
+}
+
+/// The output as a copy of `self`, in its place if nobody reads it later.
+constexpr void write_whole(const EmbedNode& n, StepWriter& steps, ValueId self) {
+  steps.step<convert>({int32(n.g.numel(self))}).out(n.output()).in(self).overwrites(self);
+}
+template <bool Adds, std::size_t N>
+constexpr const char* write_put(const EmbedNode& n, StepWriter& steps, const IndexCall& call, const sf::Indexed<N>& p, ValueId values) {
+  write_whole(n, steps, call.indexed);
+  StepOperands step = steps.step<put<Adds, N>>(p);
+  step.out(n.output()).in(values);
+  for (std::size_t k = 0; k < N; ++k) step.in(call.indices[k]);
+  return nullptr;
+}
+template <std::size_t N>
+constexpr const char* write_index_put(const EmbedNode& n, StepWriter& steps, const IndexCall& call, ValueId values, bool adds) {
+  const PickedShape shape = picked_shape(n, call);
+  std::vector<std::int64_t> sizes;
+  const auto kept = [&](std::size_t d) {
+    for (std::size_t k = 0; k < N; ++k)
+      if (call.dims[k] == d) return false;
+    return true;
+  };
+  const auto push_picked = [&] {
+    for (std::uint32_t d = 0; d < shape.picked; ++d) {
+      std::int64_t size = 1;
+      for (std::size_t k = 0; k < N; ++k) {
+        const std::uint32_t rank = n.g.rank(call.indices[k]);
+        if (d + rank >= shape.picked && n.g.size(call.indices[k], d + rank - shape.picked) != 1) size = n.g.size(call.indices[k], d + rank - shape.picked);
+      }
+      sizes.push_back(size);
+    }
+  };
+  for (std::size_t d = 0; d < n.g.rank(call.indexed); ++d) {
+    if (sizes.size() == shape.before && d >= shape.before && shape.picked != 0 && sizes.size() < shape.before + shape.picked) push_picked();
+    if (kept(d)) sizes.push_back(n.size(call.indexed, d));
+  }
+  if (n.g.rank(values) > sizes.size()) return "its values have too many dimensions";
+  for (const std::int64_t size : sizes)
+    if (size == 0) return "a tensor has no elements";
+  sf::Indexed<N> p;
+  if (const char* why = walk_picked<N>(n, call, sizes, values, p)) return why;
+  return adds ? write_put<true, N>(n, steps, call, p, values) : write_put<false, N>(n, steps, call, p, values);
+}
+constexpr const char* embed_index_put(const EmbedNode& n, StepWriter& steps) {
+  IndexCall call;
+  if (const char* why = read_indices(n, call)) return why;
+  const ValueId values = n.value({"values", 2});
+  if (const char* why = not_movable(n, call.indexed)) return why;
+  if (values == no_id || n.g.dtype(values) != n.g.dtype(call.indexed)) return "its values have another element type";
+  const bool adds = n.flag("accumulate");
+  return call.count == 1   ? write_index_put<1>(n, steps, call, values, adds)
+         : call.count == 2 ? write_index_put<2>(n, steps, call, values, adds)
+                           : write_index_put<3>(n, steps, call, values, adds);
+}
+/// scatter.src and scatter_add.
+template <bool Adds>
+constexpr const char* embed_scatter(const EmbedNode& n, StepWriter& steps) {
+  IndexCall call;
+  std::size_t dim = 0;
+  sf::Indexed<1> p;
+  if (const char* why = read_along(n, call, dim)) return why;
+  if (const char* why = not_movable(n, call.indexed)) return why;
+  const ValueId source = n.value({"src", 3});
+  if (source == no_id || n.g.dtype(source) != n.g.dtype(call.indexed)) return "its source has another element type";
+  if (const char* why = walk_along(n, call, dim, source, p)) return why;
+  return write_put<Adds, 1>(n, steps, call, p, source);
+}
+constexpr const char* embed_scatter_value(const EmbedNode& n, StepWriter& steps) {
+  IndexCall call;
+  std::size_t dim = 0;
+  if (const char* why = read_along(n, call, dim)) return why;
+  if (const char* why = not_movable(n, call.indexed)) return why;
+  MappedOperand number;
+  const ScalarType type = n.g.dtype(call.indexed);
+  if (!read_operand(n, {"value", 3}, number) || number.value != no_id || !is_computed(type)) return "its value is no number";
+  const ValueId index = call.indices[0];
+  if (n.g.rank(index) != n.g.rank(call.indexed) || n.g.numel(index) == 0) return "its index has another number of dimensions";
+  sf::Indexed<1> p;
+  const std::vector<std::int64_t> own = strides_of(n.g, call.indexed), walked = strides_of(n.g, index);
+  for (std::size_t d = 0; d < own.size(); ++d)
+    if (!p.walk.push(n.size(index, d), {d == dim ? 0 : own[d], 0, walked[d]})) return too_many_dims;
+  if (const char* why = fill_indexed<1>(n, call, p)) return why;
+  const std::uint32_t one = steps.temporary(type, 1);
+  steps.step<sequence>({1, number.words(type), {}}).scratch(one);
+  write_whole(n, steps, call.indexed);
+  steps.step<put<false, 1>>(p).out(n.output()).scratch(one).in(index);
+  return nullptr;
+}
+
+/// Rows of a table of any type.
+constexpr const char* embed_any_embedding(const EmbedNode& n, StepWriter& steps) {
+  const IndexCall call{.indexed = n.value({"weight", 0}), .indices = {n.value({"indices", 1})}, .count = 1, .wraps = false};
+  if (call.indexed == no_id || call.indices[0] == no_id) return "an operand is missing";
+  if (const char* why = not_movable(n, call.indexed)) return why;
+  if (const char* why = not_indices(n, call)) return why;
+  return write_index<1>(n, steps, call);
+}
+
+using index_kernels = kernel_list<pick<1>, pick<2>, pick<3>, put<false, 1>, put<false, 2>, put<false, 3>, put<true, 1>, put<true, 2>, put<true, 3>>;
+
+inline constexpr std::array index_rows{
+    EmbedRow{"aten.index.Tensor", embed_index},
+    EmbedRow{"aten.index_select.default", embed_index_select},
+    EmbedRow{"aten.gather.default", embed_gather},
+    EmbedRow{"aten.index_put.default", embed_index_put},
+    EmbedRow{"aten.scatter.src", embed_scatter<false>},
+    EmbedRow{"aten.scatter.value", embed_scatter_value},
+    EmbedRow{"aten.scatter_add.default", embed_scatter<true>},
+    EmbedRow{"aten.embedding.default", embed_any_embedding},
+};
+
+}  // namespace davit::embed_float

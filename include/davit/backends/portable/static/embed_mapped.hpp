@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <string_view>
+
+#include "davit/backends/portable/static/embed_operands.hpp"
+#include "davit/kernels/functions.hpp"
+
+/// Elementwise operators on elements of any type, of portable's static face: what embed_elementwise.hpp has no float32 kernel
+/// for.
+namespace davit::embed_float {
+
+template <template <class> class F, std::size_t Numbers>
+struct map_one {
+  using Params = sf::MapOne<Numbers>;
+  template <class P, class R, class T>
+  [[gnu::always_inline]] static constexpr ErrorCode run(const P& p, R* y, const T* x) noexcept {
+    return sf::map_one<F>(p, x, y);
+  }
+};
+template <template <class> class F, std::size_t Numbers>
+struct map_with_number {
+  using Params = sf::MapWithNumber<Numbers>;
+  template <class P, class R, class T>
+  [[gnu::always_inline]] static constexpr ErrorCode run(const P& p, R* y, const T* x) noexcept {
+    return sf::map_with_number<F>(p, x, y);
+  }
+};
+template <template <class> class F, std::size_t Numbers>
+struct map_two {
+  using Params = sf::MapTwo<Numbers>;
+  template <class P, class R, class T>
+  [[gnu::always_inline]] static constexpr ErrorCode run(const P& p, R* y, const T* a, const T* b) noexcept {
+    return sf::map_two<F>(p, a, b, y);
+  }
+};
+struct choose {
+  using Params = sf::Choose;
+  template <class P, class T, class C>
+  [[gnu::always_inline]] static constexpr void run(const P& p, T* y, const C* condition, const T* a, const T* b) noexcept {
+    sf::choose(p, condition, a, b, y);
+  }
+};
+struct sequence {
+  using Params = sf::Sequence;
+  template <class P, class R>
+  [[gnu::always_inline]] static constexpr void run(const P& p, R* y) noexcept {
+    sf::sequence(p, y);
+  }
+};
+
+template <template <class> class F, std::size_t Numbers>
+constexpr const char* write_map_one(const EmbedNode& n, StepWriter& steps, ValueId x, MapRule rule, const std::array<sf::NumberWords, Numbers>& numbers) {
+  if (x == no_id) return "an operand is missing";
+  if (const char* why = not_walkable(n, {x})) return why;
+  ScalarType type = n.g.dtype(x);
+  if (const char* why = mapped_type(rule, type, n.g.dtype(n.output()))) return why;
+  typename map_one<F, Numbers>::Params p{};
+  p.count = int32(n.g.numel(x));
+  if constexpr (Numbers != 0) p.numbers = numbers;
+  const ReadAs read = read_as(n, steps, x, type);
+  StepOperands step = steps.step<map_one<F, Numbers>>(p);
+  step.out(n.output());
+  read.to(step);
+  if (!read.converted && size_of(n.g.dtype(n.output())) == size_of(type)) step.overwrites(x);
+  return nullptr;
+}
+template <template <class> class F, MapRule rule>
+constexpr const char* embed_map_one(const EmbedNode& n, StepWriter& steps) {
+  return write_map_one<F, 0>(n, steps, n.value({"self", 0}), rule, {});
+}
+/// With numbers from arguments 1 on, which may be left out.
+template <template <class> class F, std::size_t Numbers>
+constexpr const char* embed_activation(const EmbedNode& n, StepWriter& steps, const std::array<operators::Parameter, Numbers>& parameters,
+                                       const std::array<double, Numbers>& otherwise) {
+  std::array<sf::NumberWords, Numbers> numbers{};
+  for (std::size_t i = 0; i < Numbers; ++i) {
+    double number = 0;
+    if (!operators::read_number(n, parameters[i], otherwise[i], number)) return "a factor is no number";
+    numbers[i] = std::bit_cast<sf::NumberWords>(number);
+  }
+  return write_map_one<F, Numbers>(n, steps, n.value({"self", 0}), MapRule::real, numbers);
+}
+constexpr const char* embed_leaky_relu(const EmbedNode& n, StepWriter& steps) {
+  return embed_activation<kernels::LeakyRelu, 1>(n, steps, {{{"negative_slope", 1}}}, {0.01});
+}
+constexpr const char* embed_elu(const EmbedNode& n, StepWriter& steps) {
+  return embed_activation<kernels::Elu, 3>(n, steps, {{{"alpha", 1}, {"scale", 2}, {"input_scale", 3}}}, {1, 1, 1});
+}
+constexpr const char* embed_mapped_gelu(const EmbedNode& n, StepWriter& steps) {
+  if (n.string("approximate") == "tanh") return embed_map_one<kernels::GeluTanh, MapRule::real>(n, steps);
+  const ValueId x = n.value({"self", 0});
+  const std::int64_t overflows = x != no_id && n.g.dtype(x) == ScalarType::bfloat16 && n.g.numel(x) > 1 ? 1 : 0;
+  return write_map_one<kernels::Gelu, 1>(n, steps, x, MapRule::real, {std::bit_cast<sf::NumberWords>(overflows)});
+}
+constexpr const char* embed_bitwise_not(const EmbedNode& n, StepWriter& steps) {
+  const ValueId x = n.value({"self", 0});
+  const std::int64_t mask = x != no_id && n.g.dtype(x) == ScalarType::bool_ ? 1 : -1;
+  return write_map_one<kernels::BitNot, 1>(n, steps, x, MapRule::integral, {std::bit_cast<sf::NumberWords>(mask)});
+}
+/// clamp, hardtanh and relu6 whose bounds leave the type as it is.
+constexpr const char* embed_mapped_bounds(const EmbedNode& n, StepWriter& steps) {
+  operators::BoundsView v;
+  if (const operators::Refusal wrong = operators::read_bounds(n, v)) return wrong.what;
+  if (v.input == no_id) return "an operand is missing";
+  const auto bound = [&](double number) {
+    if (is_floating(n.g.dtype(v.input))) return std::bit_cast<sf::NumberWords>(number);
+    return std::bit_cast<sf::NumberWords>(number >= 0x1p63 ? INT64_MAX : number <= -0x1p63 ? INT64_MIN : static_cast<std::int64_t>(number));
+  };
+  return write_map_one<kernels::Hardtanh, 2>(n, steps, v.input, MapRule::same, {bound(v.low), bound(v.high)});
+}
+/// Integers stay as they are.
+template <template <class> class F>
+constexpr const char* embed_rounding(const EmbedNode& n, StepWriter& steps) {
+  const ValueId x = n.value({"self", 0});
+  if (x != no_id && n.output() != no_id && is_integral(n.g.dtype(x)) && n.g.dtype(x) == n.g.dtype(n.output())) {
+    steps.alias(n.output(), x);
+    return nullptr;
+  }
+  return embed_map_one<F, MapRule::same>(n, steps);
+}
+
+template <template <class> class F, std::size_t Numbers>
+constexpr const char* write_map_two(const EmbedNode& n, StepWriter& steps, const MappedOperand& a, const MappedOperand& b, MapRule rule,
+                                    const std::array<MappedOperand, Numbers>& numbers) {
+  if (a.value == no_id && b.value == no_id) return "no operand is a tensor";
+  if (const char* why = not_walkable(n, {a.value, b.value})) return why;
+  PromotedType promoted;
+  add_type(n, a, promoted);
+  add_type(n, b, promoted);
+  ScalarType type = promoted.get();
+  if (const char* why = mapped_type(rule, type, n.g.dtype(n.output()))) return why;
+  const ValueId y = n.output();
+  const auto fill = [&](auto& p) {
+    if constexpr (Numbers != 0)
+      for (std::size_t i = 0; i < Numbers; ++i) p.numbers[i] = numbers[i].words(type);
+  };
+  if (a.value == no_id || b.value == no_id) {
+    const ValueId x = a.value == no_id ? b.value : a.value;
+    typename map_with_number<F, Numbers>::Params p{};
+    p.count = int32(n.g.numel(x));
+    p.first = a.value == no_id ? 1 : 0;
+    p.number = (a.value == no_id ? a : b).words(type);
+    fill(p);
+    const ReadAs read = read_as(n, steps, x, type);
+    StepOperands step = steps.step<map_with_number<F, Numbers>>(p);
+    step.out(y);
+    read.to(step);
+    if (!read.converted && size_of(n.g.dtype(y)) == size_of(type)) step.overwrites(x);
+    return nullptr;
+  }
+  typename map_two<F, Numbers>::Params p{};
+  if (const char* why = walk_over<2>(n, {a.value, b.value}, p.walk)) return why;
+  fill(p);
+  const ReadAs left = read_as(n, steps, a.value, type), right = read_as(n, steps, b.value, type);
+  StepOperands step = steps.step<map_two<F, Numbers>>(p);
+  step.out(y);
+  left.to(step);
+  right.to(step);
+  if (size_of(n.g.dtype(y)) == size_of(type))
+    for (const ReadAs& read : {left, right})
+      if (!read.converted && n.g.same_sizes(read.value, y)) step.overwrites(read.value);
+  return nullptr;
+}
+template <template <class> class F, MapRule rule>
+constexpr const char* embed_map_two(const EmbedNode& n, StepWriter& steps) {
+  MappedOperand a, b;
+  if (!read_operand(n, {"self", 0}, a) || !read_operand(n, {"other", 1}, b)) return "an operand is neither a tensor nor a number";
+  return write_map_two<F, 0>(n, steps, a, b, rule, {});
+}
+constexpr const char* embed_mapped_sum(const EmbedNode& n, StepWriter& steps) {
+  MappedOperand a, b, alpha;
+  if (!read_operand(n, {"self", 0}, a) || !read_operand(n, {"other", 1}, b)) return "an operand is neither a tensor nor a number";
+  const bool scaled = n.find({"alpha", 2}) != nullptr;
+  if (scaled && (!read_operand(n, {"alpha", 2}, alpha) || alpha.value != no_id)) return "alpha is no number";
+  const bool minus = n.is("aten.sub.Tensor") || n.is("aten.sub.Scalar");
+  if (!scaled || alpha.real == 1)
+    return minus ? write_map_two<kernels::Subtract, 0>(n, steps, a, b, MapRule::same, {}) : write_map_two<kernels::Add, 0>(n, steps, a, b, MapRule::same, {});
+  if (minus) {
+    alpha.real = -alpha.real;
+    alpha.integer = kernels::wrap_sub<std::int64_t>(0, alpha.integer);
+  }
+  return write_map_two<kernels::AddScaled, 1>(n, steps, a, b, MapRule::same, {alpha});
+}
+constexpr const char* embed_mapped_quotient(const EmbedNode& n, StepWriter& steps) {
+  const std::string_view mode = n.string("rounding_mode");
+  if (mode == "floor") return embed_map_two<kernels::FloorDivide, MapRule::same>(n, steps);
+  if (mode == "trunc") return embed_map_two<kernels::TruncDivide, MapRule::same>(n, steps);
+  return embed_map_two<kernels::Divide, MapRule::real>(n, steps);
+}
+/// The powers 0.5 and -0.5 are roots, which differ at -0 and -inf.
+constexpr const char* embed_power(const EmbedNode& n, StepWriter& steps) {
+  MappedOperand a, b;
+  if (!read_operand(n, {"self", 0}, a) || !read_operand(n, {"exponent", 1}, b)) return "an operand is neither a tensor nor a number";
+  const bool is_number = b.value == no_id;
+  const bool half = a.value != no_id && n.g.dtype(a.value) == ScalarType::float16;
+  if (is_number && b.number != ScalarType::float32 && b.integer < 0 && a.value != no_id && is_integral(n.g.dtype(a.value)))
+    return "integers have no negative powers";
+  if (is_number && !half && b.real == 0.5) return write_map_two<kernels::Root, 0>(n, steps, a, b, MapRule::same, {});
+  if (is_number && !half && b.real == -0.5) return write_map_two<kernels::InverseRoot, 0>(n, steps, a, b, MapRule::same, {});
+  if (is_number && b.real == 2 && a.value != no_id && is_floating(n.g.dtype(a.value)))
+    return write_map_one<kernels::Square, 0>(n, steps, a.value, MapRule::same, {});
+  return write_map_two<kernels::Power, 0>(n, steps, a, b, MapRule::same, {});
+}
+
+constexpr const char* embed_where(const EmbedNode& n, StepWriter& steps) {
+  const ValueId condition = n.value({"condition", 0}), a = n.value({"self", 1}), b = n.value({"other", 2}), y = n.output();
+  if (condition == no_id || a == no_id || b == no_id) return "an operand is no tensor";
+  if (const char* why = not_walkable(n, {condition, a, b})) return why;
+  if (n.g.dtype(condition) != ScalarType::bool_ && n.g.dtype(condition) != ScalarType::uint8) return "its condition is no bool";
+  const ScalarType type = n.g.dtype(y);
+  PromotedType promoted;
+  add_type(n, {.value = a}, promoted);
+  add_type(n, {.value = b}, promoted);
+  if (promoted.get() != type || !is_computed(type)) return "its result is of an unexpected element type";
+  sf::Choose p;
+  if (const char* why = walk_over<3>(n, {condition, a, b}, p.walk)) return why;
+  const ReadAs left = read_as(n, steps, a, type), right = read_as(n, steps, b, type);
+  StepOperands step = steps.step<choose>(p);
+  step.out(y).in(condition);
+  left.to(step);
+  right.to(step);
+  for (const ReadAs& read : {left, right})
+    if (!read.converted && n.g.same_sizes(read.value, y)) step.overwrites(read.value);
+  return nullptr;
+}
+
+/// Another element type.
+constexpr const char* embed_convert(const EmbedNode& n, StepWriter& steps) {
+  const ValueId x = n.value({"self", 0}), y = n.output();
+  if (x == no_id || y == no_id) return "an operand is missing";
+  if (const char* why = not_walkable(n, {x})) return why;
+  if (n.g.dtype(x) == n.g.dtype(y)) {
+    steps.alias(y, x);
+    return nullptr;
+  }
+  if (!is_computed(n.g.dtype(x)) || !is_computed(n.g.dtype(y))) return "elements of this type are not converted";
+  steps.step<convert>({int32(n.g.numel(x))}).out(y).in(x);
+  return nullptr;
+}
+
+/// A tensor of one number, or of numbers at even distances.
+constexpr const char* write_sequence(const EmbedNode& n, StepWriter& steps, const MappedOperand& first, const MappedOperand& step) {
+  const ValueId y = n.output();
+  if (y == no_id || n.g.numel(y) == 0) return "a tensor has no elements";
+  if (first.value != no_id || step.value != no_id) return "a number is not known";
+  const ScalarType type = n.g.dtype(y);
+  if (!is_computed(type)) return "elements of this type are not computed with";
+  steps.step<sequence>({int32(n.g.numel(y)), first.words(type), step.words(type)}).out(y);
+  return nullptr;
+}
+constexpr const char* embed_full(const EmbedNode& n, StepWriter& steps) {
+  MappedOperand number;
+  for (const char* name : {"fill_value", "value", "s"})
+    if (n.argument(name) != nullptr && !read_operand(n, {name, 1}, number)) return "its number is not known";
+  if (number.number == ScalarType::undefined) return "its number is not known";
+  return write_sequence(n, steps, number, {});
+}
+template <int number>
+constexpr const char* embed_all_alike(const EmbedNode& n, StepWriter& steps) {
+  return write_sequence(n, steps, {.number = ScalarType::int64, .real = number, .integer = number}, {});
+}
+constexpr const char* embed_arange(const EmbedNode& n, StepWriter& steps) {
+  MappedOperand start, step{.number = ScalarType::int64, .real = 1, .integer = 1};
+  if (!read_operand(n, {"start", 0}, start)) return "its start is not known";
+  if (n.find({"step", 2}) != nullptr && !read_operand(n, {"step", 2}, step)) return "its step is not known";
+  return write_sequence(n, steps, start, step);
+}
+
+template <template <class> class... Fs>
+using mapped_ones = kernel_list<map_one<Fs, 0>...>;
+template <template <class> class... Fs>
+using mapped_twos = kernel_list<map_two<Fs, 0>..., map_with_number<Fs, 0>...>;
+
+using mapped_kernels = joined_kernels<
+    kernel_list<choose, convert, sequence, map_one<kernels::LeakyRelu, 1>, map_one<kernels::Elu, 3>, map_one<kernels::Gelu, 1>, map_one<kernels::BitNot, 1>,
+                map_one<kernels::Hardtanh, 2>, map_two<kernels::AddScaled, 1>, map_with_number<kernels::AddScaled, 1>>,
+    mapped_twos<kernels::Add, kernels::Subtract, kernels::Multiply, kernels::Divide, kernels::FloorDivide, kernels::TruncDivide, kernels::Fmod,
+                kernels::Remainder, kernels::Power, kernels::Maximum, kernels::Minimum, kernels::Atan2, kernels::BitAnd, kernels::BitOr, kernels::BitXor,
+                kernels::Equal, kernels::NotEqual, kernels::Less, kernels::LessEqual, kernels::Greater, kernels::GreaterEqual, kernels::LogicalAnd,
+                kernels::LogicalOr, kernels::LogicalXor>,
+    kernel_list<map_with_number<kernels::Root, 0>, map_with_number<kernels::InverseRoot, 0>, map_two<kernels::Root, 0>, map_two<kernels::InverseRoot, 0>>,
+    mapped_ones<kernels::Absolute, kernels::Negate, kernels::Relu, kernels::Sign, kernels::Square, kernels::Ceil, kernels::Floor, kernels::Round, kernels::Trunc,
+                kernels::LogicalNot, kernels::IsNan, kernels::IsInf, kernels::Acos, kernels::Acosh, kernels::Asin, kernels::Asinh, kernels::Atan, kernels::Atanh,
+                kernels::Cos, kernels::Cosh, kernels::Erf, kernels::Exp, kernels::Expm1, kernels::GeluTanh, kernels::Hardsigmoid, kernels::Hardswish,
+                kernels::Log, kernels::Log10, kernels::Log1p, kernels::Log2, kernels::Mish, kernels::Reciprocal, kernels::Rsqrt, kernels::Sigmoid, kernels::Silu,
+                kernels::Sin, kernels::Sinh, kernels::Sqrt, kernels::Tan, kernels::Tanh>>;
+
+inline constexpr std::array mapped_rows{
+    EmbedRow{"aten.abs.default", embed_map_one<kernels::Absolute, MapRule::same>},
+    EmbedRow{"aten.acos.default", embed_map_one<kernels::Acos, MapRule::real>},
+    EmbedRow{"aten.acosh.default", embed_map_one<kernels::Acosh, MapRule::real>},
+    EmbedRow{"aten.asin.default", embed_map_one<kernels::Asin, MapRule::real>},
+    EmbedRow{"aten.asinh.default", embed_map_one<kernels::Asinh, MapRule::real>},
+    EmbedRow{"aten.atan.default", embed_map_one<kernels::Atan, MapRule::real>},
+    EmbedRow{"aten.atanh.default", embed_map_one<kernels::Atanh, MapRule::real>},
+    EmbedRow{"aten.bitwise_not.default", embed_bitwise_not},
+    EmbedRow{"aten.ceil.default", embed_rounding<kernels::Ceil>},
+    EmbedRow{"aten.clamp.default", embed_mapped_bounds},
+    EmbedRow{"aten.cos.default", embed_map_one<kernels::Cos, MapRule::real>},
+    EmbedRow{"aten.cosh.default", embed_map_one<kernels::Cosh, MapRule::real>},
+    EmbedRow{"aten.elu.default", embed_elu},
+    EmbedRow{"aten.erf.default", embed_map_one<kernels::Erf, MapRule::real>},
+    EmbedRow{"aten.exp.default", embed_map_one<kernels::Exp, MapRule::real>},
+    EmbedRow{"aten.expm1.default", embed_map_one<kernels::Expm1, MapRule::real>},
+    EmbedRow{"aten.floor.default", embed_rounding<kernels::Floor>},
+    EmbedRow{"aten.gelu.default", embed_mapped_gelu},
+    EmbedRow{"aten.hardsigmoid.default", embed_map_one<kernels::Hardsigmoid, MapRule::real>},
+    EmbedRow{"aten.hardswish.default", embed_map_one<kernels::Hardswish, MapRule::real>},
+    EmbedRow{"aten.hardtanh.default", embed_mapped_bounds},
+    EmbedRow{"aten.isinf.default", embed_map_one<kernels::IsInf, MapRule::truth>},
+    EmbedRow{"aten.isnan.default", embed_map_one<kernels::IsNan, MapRule::truth>},
+    EmbedRow{"aten.leaky_relu.default", embed_leaky_relu},
+    EmbedRow{"aten.log.default", embed_map_one<kernels::Log, MapRule::real>},
+    EmbedRow{"aten.log10.default", embed_map_one<kernels::Log10, MapRule::real>},
+    EmbedRow{"aten.log1p.default", embed_map_one<kernels::Log1p, MapRule::real>},
+    EmbedRow{"aten.log2.default", embed_map_one<kernels::Log2, MapRule::real>},
+    EmbedRow{"aten.logical_not.default", embed_map_one<kernels::LogicalNot, MapRule::truth>},
+    EmbedRow{"aten.mish.default", embed_map_one<kernels::Mish, MapRule::real>},
+    EmbedRow{"aten.neg.default", embed_map_one<kernels::Negate, MapRule::same>},
+    EmbedRow{"aten.reciprocal.default", embed_map_one<kernels::Reciprocal, MapRule::real>},
+    EmbedRow{"aten.relu.default", embed_map_one<kernels::Relu, MapRule::same>},
+    EmbedRow{"aten.round.default", embed_rounding<kernels::Round>},
+    EmbedRow{"aten.rsqrt.default", embed_map_one<kernels::Rsqrt, MapRule::real>},
+    EmbedRow{"aten.sigmoid.default", embed_map_one<kernels::Sigmoid, MapRule::real>},
+    EmbedRow{"aten.sign.default", embed_map_one<kernels::Sign, MapRule::same>},
+    EmbedRow{"aten.silu.default", embed_map_one<kernels::Silu, MapRule::real>},
+    EmbedRow{"aten.sin.default", embed_map_one<kernels::Sin, MapRule::real>},
+    EmbedRow{"aten.sinh.default", embed_map_one<kernels::Sinh, MapRule::real>},
+    EmbedRow{"aten.sqrt.default", embed_map_one<kernels::Sqrt, MapRule::real>},
+    EmbedRow{"aten.tan.default", embed_map_one<kernels::Tan, MapRule::real>},
+    EmbedRow{"aten.tanh.default", embed_map_one<kernels::Tanh, MapRule::real>},
+    EmbedRow{"aten.trunc.default", embed_rounding<kernels::Trunc>},
+    EmbedRow{"aten.add.Scalar", embed_mapped_sum},
+    EmbedRow{"aten.add.Tensor", embed_mapped_sum},
+    EmbedRow{"aten.sub.Scalar", embed_mapped_sum},
+    EmbedRow{"aten.sub.Tensor", embed_mapped_sum},
+    EmbedRow{"aten.mul.Scalar", embed_map_two<kernels::Multiply, MapRule::same>},
+    EmbedRow{"aten.mul.Tensor", embed_map_two<kernels::Multiply, MapRule::same>},
+    EmbedRow{"aten.div.Scalar", embed_mapped_quotient},
+    EmbedRow{"aten.div.Scalar_mode", embed_mapped_quotient},
+    EmbedRow{"aten.div.Tensor", embed_mapped_quotient},
+    EmbedRow{"aten.div.Tensor_mode", embed_mapped_quotient},
+    EmbedRow{"aten.remainder.Scalar", embed_map_two<kernels::Remainder, MapRule::same>},
+    EmbedRow{"aten.remainder.Tensor", embed_map_two<kernels::Remainder, MapRule::same>},
+    EmbedRow{"aten.fmod.Scalar", embed_map_two<kernels::Fmod, MapRule::same>},
+    EmbedRow{"aten.fmod.Tensor", embed_map_two<kernels::Fmod, MapRule::same>},
+    EmbedRow{"aten.pow.Scalar", embed_power},
+    EmbedRow{"aten.pow.Tensor_Scalar", embed_power},
+    EmbedRow{"aten.pow.Tensor_Tensor", embed_power},
+    EmbedRow{"aten.maximum.default", embed_map_two<kernels::Maximum, MapRule::same>},
+    EmbedRow{"aten.minimum.default", embed_map_two<kernels::Minimum, MapRule::same>},
+    EmbedRow{"aten.atan2.default", embed_map_two<kernels::Atan2, MapRule::real>},
+    EmbedRow{"aten.bitwise_and.Scalar", embed_map_two<kernels::BitAnd, MapRule::integral>},
+    EmbedRow{"aten.bitwise_and.Tensor", embed_map_two<kernels::BitAnd, MapRule::integral>},
+    EmbedRow{"aten.bitwise_or.Scalar", embed_map_two<kernels::BitOr, MapRule::integral>},
+    EmbedRow{"aten.bitwise_or.Tensor", embed_map_two<kernels::BitOr, MapRule::integral>},
+    EmbedRow{"aten.bitwise_xor.Scalar", embed_map_two<kernels::BitXor, MapRule::integral>},
+    EmbedRow{"aten.bitwise_xor.Tensor", embed_map_two<kernels::BitXor, MapRule::integral>},
+    EmbedRow{"aten.eq.Scalar", embed_map_two<kernels::Equal, MapRule::truth>},
+    EmbedRow{"aten.eq.Tensor", embed_map_two<kernels::Equal, MapRule::truth>},
+    EmbedRow{"aten.ne.Scalar", embed_map_two<kernels::NotEqual, MapRule::truth>},
+    EmbedRow{"aten.ne.Tensor", embed_map_two<kernels::NotEqual, MapRule::truth>},
+    EmbedRow{"aten.lt.Scalar", embed_map_two<kernels::Less, MapRule::truth>},
+    EmbedRow{"aten.lt.Tensor", embed_map_two<kernels::Less, MapRule::truth>},
+    EmbedRow{"aten.le.Scalar", embed_map_two<kernels::LessEqual, MapRule::truth>},
+    EmbedRow{"aten.le.Tensor", embed_map_two<kernels::LessEqual, MapRule::truth>},
+    EmbedRow{"aten.gt.Scalar", embed_map_two<kernels::Greater, MapRule::truth>},
+    EmbedRow{"aten.gt.Tensor", embed_map_two<kernels::Greater, MapRule::truth>},
+    EmbedRow{"aten.ge.Scalar", embed_map_two<kernels::GreaterEqual, MapRule::truth>},
+    EmbedRow{"aten.ge.Tensor", embed_map_two<kernels::GreaterEqual, MapRule::truth>},
+    EmbedRow{"aten.logical_and.default", embed_map_two<kernels::LogicalAnd, MapRule::truth>},
+    EmbedRow{"aten.logical_or.default", embed_map_two<kernels::LogicalOr, MapRule::truth>},
+    EmbedRow{"aten.logical_xor.default", embed_map_two<kernels::LogicalXor, MapRule::truth>},
+    EmbedRow{"aten.where.self", embed_where},
+    EmbedRow{"aten._to_copy.default", embed_convert},
+    EmbedRow{"aten.full.default", embed_full},
+    EmbedRow{"aten.full_like.default", embed_full},
+    EmbedRow{"aten.scalar_tensor.default", embed_full},
+    EmbedRow{"aten.fill.Scalar", embed_full},
+    EmbedRow{"aten.zeros.default", embed_all_alike<0>},
+    EmbedRow{"aten.zeros_like.default", embed_all_alike<0>},
+    EmbedRow{"aten.new_zeros.default", embed_all_alike<0>},
+    EmbedRow{"aten.ones.default", embed_all_alike<1>},
+    EmbedRow{"aten.ones_like.default", embed_all_alike<1>},
+    EmbedRow{"aten.new_ones.default", embed_all_alike<1>},
+    EmbedRow{"aten.arange.start_step", embed_arange},
+};
+
+}  // namespace davit::embed_float

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "davit/backends/portable/resize_axis.hpp"
+#include "davit/backends/portable/static/embed_index.hpp"
+
+/// What writes a part of a tensor, pads it, or reads it in another order, of portable's static face.
+namespace davit::embed_float {
+
+struct linear_resize {
+  using Params = sf::LinearResize;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x, const std::int32_t* taps, const float* shares) noexcept {
+    sf::linear_resize(p, x, taps, shares, y);
+  }
+};
+struct table_copy {
+  using Params = sf::TableCopy;
+  template <class P, class T>
+  [[gnu::always_inline]] static constexpr void run(const P& p, T* y, const T* x, const std::int32_t* offsets) noexcept {
+    sf::table_copy(p, x, offsets, y);
+  }
+};
+
+/// slice_scatter and select_scatter.
+constexpr const char* embed_slice_scatter(const EmbedNode& n, StepWriter& steps) {
+  const ValueId self = n.value({"self", 0}), source = n.value({"src", 1});
+  if (const char* why = not_movable(n, self)) return why;
+  if (source == no_id || n.g.dtype(source) != n.g.dtype(self)) return "its source has another element type";
+  const bool selects = n.is("aten.select_scatter.default");
+  std::int64_t dim = 0, start = 0, step = 1;
+  if (!operators::read_integer(n, {"dim", 2}, 0, dim) || !operators::read_integer(n, {selects ? "index" : "start", 3}, 0, start) ||
+      (!selects && !operators::read_integer(n, {"step", 5}, 1, step)))
+    return "a number is not known";
+  const std::uint32_t rank = n.g.rank(self);
+  if (rank == 0 || !operators::wrap(dim, rank)) return "its dimension is out of range";
+  const std::int64_t size = n.g.size(self, dim);
+  if (start < 0) start += size;
+  if (start < 0) start = 0;
+  if (start > size) start = size;
+  if (n.g.rank(source) + (selects ? 1 : 0) != rank) return "its source has another number of dimensions";
+  const std::vector<std::int64_t> from = strides_of(n.g, source), to = strides_of(n.g, self);
+  sf::StridedCopy copy;
+  copy.to = int32(start * to[static_cast<std::size_t>(dim)]);
+  for (std::size_t d = 0, s = 0; d < rank; ++d) {
+    const bool here = static_cast<std::int64_t>(d) == dim;
+    if (selects && here) continue;
+    if (!copy.push(n.size(source, s), from[s], to[d] * (here ? step : 1))) return too_many_dims;
+    ++s;
+  }
+  write_whole(n, steps, self);
+  if (n.g.numel(source) != 0) steps.step<strided_copy>(copy).out(n.output()).in(source);
+  return nullptr;
+}
+/// constant_pad_nd of any type; negative padding cuts off.
+constexpr const char* embed_any_pad(const EmbedNode& n, StepWriter& steps) {
+  operators::PadView v;
+  if (const operators::Refusal wrong = operators::read_pad(n, v)) return wrong.what;
+  const ValueId x = v.input;
+  if (const char* why = not_movable(n, x)) return why;
+  const ScalarType type = n.g.dtype(x);
+  if (!is_computed(type)) return "elements of this type are not computed with";
+  const std::vector<std::int64_t> from = strides_of(n.g, x), to = strides_of(n.g, n.output());
+  sf::StridedCopy copy;
+  bool pads = false, moves = true;
+  for (std::size_t d = 0; d < v.rank; ++d) {
+    const std::int64_t before = v.before[d], after = v.after[d];
+    const std::int64_t kept = n.size(x, d) + (before < 0 ? before : 0) + (after < 0 ? after : 0);
+    moves = moves && kept > 0;
+    pads = pads || before > 0 || after > 0;
+    copy.from += int32(before < 0 ? -before * from[d] : 0);
+    copy.to += int32(before > 0 ? before * to[d] : 0);
+    if (moves && !copy.push(kept, from[d], to[d])) return too_many_dims;
+  }
+  if (!pads) return write_copy(n, steps, x, copy);
+  MappedOperand number;
+  number.real = v.value;
+  number.integer = static_cast<std::int64_t>(v.value > -0x1p62 && v.value < 0x1p62 ? v.value : 0);
+  steps.step<sequence>({int32(n.g.numel(n.output())), number.words(type), {}}).out(n.output());
+  if (moves) steps.step<strided_copy>(copy).out(n.output()).in(x);
+  return nullptr;
+}
+/// copy: the source as elements of the output's type and sizes.
+constexpr const char* embed_copy(const EmbedNode& n, StepWriter& steps) {
+  const ValueId source = n.value({"src", 1}), y = n.output();
+  if (source == no_id || y == no_id) return "an operand is missing";
+  if (const char* why = not_walkable(n, {source})) return why;
+  if (!is_computed(n.g.dtype(source)) || !is_computed(n.g.dtype(y))) return "elements of this type are not converted";
+  const ReadAs read = read_as(n, steps, source, n.g.dtype(y));
+  sf::StridedCopy copy;
+  const std::vector<std::int64_t> to = strides_of(n.g, y);
+  for (std::uint32_t d = 0; d < to.size(); ++d)
+    if (!copy.push(n.g.size(y, d), walked_stride(n.g, source, d, n.g.rank(y)), to[d])) return too_many_dims;
+  StepOperands step = steps.step<strided_copy>(copy);
+  step.out(y);
+  read.to(step);
+  return nullptr;
+}
+/// unfold: windows of a dimension, as a last one.
+constexpr const char* embed_unfold(const EmbedNode& n, StepWriter& steps) {
+  const ValueId x = n.value({"self", 0});
+  if (const char* why = not_movable(n, x)) return why;
+  std::int64_t dim = 0, step = 1;
+  if (!operators::read_integer(n, {"dimension", 1}, 0, dim) || !operators::read_integer(n, {"step", 3}, 1, step)) return "a number is not known";
+  const std::uint32_t rank = n.g.rank(x);
+  if (rank == 0 || !operators::wrap(dim, rank)) return "its dimension is out of range";
+  std::vector<std::int64_t> from = strides_of(n.g, x);
+  from.push_back(from[static_cast<std::size_t>(dim)]);
+  from[static_cast<std::size_t>(dim)] *= step;
+  const std::vector<std::int64_t> to = strides_of(n.g, n.output());
+  sf::StridedCopy copy;
+  for (std::size_t d = 0; d < to.size(); ++d)
+    if (!copy.push(n.size(n.output(), d), from[d], to[d])) return too_many_dims;
+  return write_copy(n, steps, x, copy);
+}
+
+/// A copy of which dimension d of the output reads place(d, i) of the input.
+template <class Place>
+constexpr const char* write_table_copy(const EmbedNode& n, StepWriter& steps, ValueId x, Place&& place) {
+  const std::vector<std::int64_t> from = strides_of(n.g, x);
+  sf::TableCopy p;
+  std::vector<std::int32_t> offsets;
+  for (std::size_t d = 0; d < from.size(); ++d) {
+    const std::int64_t size = n.size(n.output(), d);
+    if (size == 1 && n.size(x, d) == 1) continue;
+    if (p.rank == sf::TableCopy::max_rank) return too_many_dims;
+    p.sizes[static_cast<std::size_t>(p.rank++)] = int32(size);
+    for (std::int64_t i = 0; i < size; ++i) {
+      const std::int64_t at = place(d, i);
+      if (at < 0 || at >= n.size(x, d)) return "it reads outside its input";
+      offsets.push_back(int32(at * from[d]));
+    }
+  }
+  if (p.rank == 0) {
+    steps.alias(n.output(), x);
+    return nullptr;
+  }
+  steps.step<table_copy>(p).out(n.output()).in(x).table<std::int32_t>(offsets);
+  return nullptr;
+}
+constexpr const char* embed_flip(const EmbedNode& n, StepWriter& steps) {
+  const ValueId x = n.value({"self", 0});
+  if (const char* why = not_movable(n, x)) return why;
+  std::uint32_t dims = 0;
+  if (n.count("dims") == 0) return embed_view(n, steps);
+  if (const operators::Refusal wrong = operators::read_dims(n, {"dims", 1}, n.g.rank(x), dims)) return wrong.what;
+  return write_table_copy(n, steps, x, [&](std::size_t d, std::int64_t i) { return (dims >> d & 1u) != 0 ? n.size(x, d) - 1 - i : i; });
+}
+/// reflection_pad and replication_pad.
+template <bool Reflects>
+constexpr const char* embed_edge_pad(const EmbedNode& n, StepWriter& steps) {
+  const ValueId x = n.value({"self", 0});
+  if (const char* why = not_movable(n, x)) return why;
+  const std::span<const StaticArgument> padding = n.items("padding");
+  const std::uint32_t rank = n.g.rank(x);
+  if (padding.size() % 2 != 0 || padding.size() / 2 > rank || rank != n.g.rank(n.output())) return "its padding does not fit";
+  for (const StaticArgument& a : padding)
+    if (a.kind != ArgumentKind::int_) return "its padding is not known";
+  return write_table_copy(n, steps, x, [&](std::size_t d, std::int64_t i) {
+    const std::size_t from_end = rank - 1 - d;
+    std::int64_t at = i - (2 * from_end < padding.size() ? padding[2 * from_end].payload : 0);
+    const std::int64_t last = n.size(x, d) - 1;
+    if (Reflects) return at < 0 ? -at : at > last ? 2 * last - at : at;
+    return at < 0 ? 0 : at > last ? last : at;
+  });
+}
+/// The axes along which images (N, C, H, W) are resized.
+constexpr const char* read_axes(const EmbedNode& n, ValueId x, std::array<portable_kernels::ResizeAxis, 2>& axes) {
+  if (n.g.rank(x) != 4 || n.g.rank(n.output()) != 4) return "its input has other than four dimensions";
+  const std::span<const StaticArgument> factors = n.items("scale_factors");
+  for (std::size_t d = 0; d < 2; ++d) {
+    axes[d] = {n.size(x, d + 2), n.size(n.output(), d + 2), 0};
+    if (d < factors.size() && !EmbedNode::read_number(factors[d], axes[d].factor)) return "a factor is not known";
+  }
+  return nullptr;
+}
+constexpr const char* embed_upsample_nearest(const EmbedNode& n, StepWriter& steps) {
+  const ValueId x = n.value({"input", 0});
+  if (const char* why = not_movable(n, x)) return why;
+  std::array<portable_kernels::ResizeAxis, 2> axes{};
+  if (const char* why = read_axes(n, x, axes)) return why;
+  return write_table_copy(n, steps, x, [&](std::size_t d, std::int64_t i) { return d < 2 ? i : axes[d - 2].nearest<float>(i); });
+}
+constexpr const char* embed_upsample_bilinear(const EmbedNode& n, StepWriter& steps) {
+  const ValueId x = n.value({"input", 0});
+  if (const char* why = not_movable(n, x)) return why;
+  if (const char* why = not_float(n, x)) return why;
+  std::array<portable_kernels::ResizeAxis, 2> axes{};
+  bool aligned = false;
+  if (const char* why = read_axes(n, x, axes)) return why;
+  if (!operators::read_flag(n, {"align_corners", 2}, false, aligned)) return "an argument is not known";
+  std::vector<std::int32_t> taps;
+  std::vector<float> shares;
+  for (const portable_kernels::ResizeAxis& axis : axes) {
+    std::vector<std::int32_t> seconds;
+    for (std::int64_t i = 0; i < axis.out; ++i) {
+      const portable_kernels::detail::LinearTap<float> tap(axis, axis.step<float>(aligned), i, aligned);
+      taps.push_back(int32(tap.first));
+      seconds.push_back(int32(tap.second));
+      shares.push_back(tap.of_second);
+    }
+    taps.insert(taps.end(), seconds.begin(), seconds.end());
+  }
+  const sf::LinearResize p{int32(n.g.size(x, 0) * n.g.size(x, 1)), int32(axes[0].in), int32(axes[1].in), int32(axes[0].out), int32(axes[1].out)};
+  steps.step<linear_resize>(p).out(n.output()).in(x).table<std::int32_t>(taps).table<float>(shares);
+  return nullptr;
+}
+
+using part_kernels = kernel_list<table_copy, linear_resize>;
+
+inline constexpr std::array part_rows{
+    EmbedRow{"aten.slice_scatter.default", embed_slice_scatter},
+    EmbedRow{"aten.select_scatter.default", embed_slice_scatter},
+    EmbedRow{"aten.constant_pad_nd.default", embed_any_pad},
+    EmbedRow{"aten.copy.default", embed_copy},
+    EmbedRow{"aten.unfold.default", embed_unfold},
+    EmbedRow{"aten.flip.default", embed_flip},
+    EmbedRow{"aten.reflection_pad1d.default", embed_edge_pad<true>},
+    EmbedRow{"aten.reflection_pad2d.default", embed_edge_pad<true>},
+    EmbedRow{"aten.replication_pad2d.default", embed_edge_pad<false>},
+    EmbedRow{"aten.upsample_nearest2d.vec", embed_upsample_nearest},
+    EmbedRow{"aten.upsample_bilinear2d.vec", embed_upsample_bilinear},
+};
+
+}  // namespace davit::embed_float

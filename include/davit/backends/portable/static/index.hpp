@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "davit/backends/portable/static/mapped.hpp"
+
+/// What moves elements to and from places that tensors or tables name, of any type.
+namespace davit::static_float {
+
+/// A walk over a tensor that is indexed, another that is contiguous or walked too, and N index tensors. Index k counts steps[k]
+/// elements of the indexed tensor, of `sizes[k]`; where `wraps`, negative ones count from the end.
+template <std::size_t N>
+struct Indexed {
+  OperandWalk<N + 2> walk{};  ///< indexed, other, indices
+  std::array<std::int32_t, N> sizes{}, steps{};
+  std::int32_t wraps = 0;
+};
+
+namespace detail {
+
+/// Calls f(offset in the indexed tensor, offset in the other) for each place. Errors: out_of_range.
+template <std::size_t N, class I, class F>
+[[nodiscard, gnu::always_inline]] constexpr ErrorCode walk_indexed(const Indexed<N>& p, const std::array<const I*, N>& indices, F&& f) noexcept {
+  ErrorCode code = ErrorCode::ok;
+  walk_operands(p.walk, [&](const std::array<Index, N + 2>& at) __attribute__((always_inline)) {
+    Index indexed = at[0];
+    for (std::size_t k = 0; k < N; ++k) {
+      auto index = static_cast<std::int64_t>(indices[k][at[k + 2]]);
+      if (index < 0 && p.wraps != 0) index += p.sizes[k];
+      if (index < 0 || index >= p.sizes[k]) {
+        code = ErrorCode::out_of_range;
+        return;
+      }
+      indexed += static_cast<Index>(index) * p.steps[k];
+    }
+    f(indexed, at[1]);
+  });
+  return code;
+}
+
+}  // namespace detail
+
+/// y[place] = x[indexed place]. Errors: out_of_range for an index outside its dimension. O(places).
+/// Source: at::index, at::gather, at::index_select.
+template <std::size_t N, class P, class T, class I, class... More>
+[[nodiscard, gnu::always_inline]] constexpr ErrorCode pick(const P& params, const T* x, T* y, const I* first, const More*... more) noexcept {
+  return detail::walk_indexed<N, I>(numbers_of(params), {first, more...}, [&](Index from, Index to) __attribute__((always_inline)) { y[to] = x[from]; });
+}
+/// y[indexed place] = x[place], or += where `Adds`; y holds what is not written. Of places that are written twice the last counts.
+/// Errors: out_of_range for an index outside its dimension. O(places). Source: at::index_put, at::scatter, at::scatter_add.
+template <bool Adds, std::size_t N, class P, class T, class I, class... More>
+[[nodiscard, gnu::always_inline]] constexpr ErrorCode put(const P& params, const T* x, T* y, const I* first, const More*... more) noexcept {
+  return detail::walk_indexed<N, I>(numbers_of(params), {first, more...}, [&](Index to, Index from) __attribute__((always_inline)) {
+    if constexpr (Adds)
+      y[to] = kernels::convert<T>(static_cast<Computed<T>>(detail::loaded(y[to]) + detail::loaded(x[from])));
+    else
+      y[to] = x[from];
+  });
+}
+
+/// A copy in which each dimension has a table of offsets: `sizes[d]` of them, one table after another.
+struct TableCopy {
+  static constexpr std::int32_t max_rank = 6;
+  std::int32_t rank = 0;
+  std::array<std::int32_t, max_rank> sizes{};
+};
+/// y[i, j, ...] = x[offsets_0[i] + offsets_1[j] + ...]. O(elements of y). Source: at::flip, at::reflection_pad2d.
+template <class P, class T>
+[[gnu::always_inline]] constexpr void table_copy(const P& params, const T* x, const std::int32_t* offsets, T* y) noexcept {
+  const TableCopy& p = numbers_of(params);
+  std::array<std::int32_t, TableCopy::max_rank> index{};
+  const auto inner = static_cast<std::size_t>(p.rank - 1);
+  for (bool more = true; more;) {
+    Index at = 0;
+    const std::int32_t* table = offsets;
+    for (std::size_t d = 0; d < inner; table += p.sizes[d++]) at += table[index[d]];
+    for (Index i = 0; i < p.sizes[inner]; ++i) *y++ = x[at + table[i]];
+    more = false;
+    for (std::size_t d = inner; d-- > 0;) {
+      if (++index[d] < p.sizes[d]) {
+        more = true;
+        break;
+      }
+      index[d] = 0;
+    }
+  }
+}
+
+/// Planes resized: output row i lies between input rows taps[i] and taps[out_h + i], its share of the second is shares[i]; columns
+/// stand behind the rows.
+struct LinearResize {
+  std::int32_t planes = 1, in_h = 1, in_w = 1, out_h = 1, out_w = 1;
+};
+/// O(elements of y). Source: at::upsample_bilinear2d.
+template <class P>
+[[gnu::always_inline]] constexpr void linear_resize(const P& params, const float* x, const std::int32_t* taps, const float* shares, float* y) noexcept {
+  const LinearResize& p = numbers_of(params);
+  const std::int32_t* const columns = taps + 2 * p.out_h;
+  for (Index plane = 0; plane < p.planes; ++plane, x += Index{p.in_h} * p.in_w)
+    for (Index row = 0; row < p.out_h; ++row) {
+      const float* const above = x + Index{taps[row]} * p.in_w;
+      const float* const below = x + Index{taps[p.out_h + row]} * p.in_w;
+      const float down = shares[row];
+      for (Index column = 0; column < p.out_w; ++column) {
+        const Index first = columns[column], second = columns[p.out_w + column];
+        const float across = shares[p.out_h + column];
+        *y++ = (1 - down) * ((1 - across) * above[first] + across * above[second]) + down * ((1 - across) * below[first] + across * below[second]);
+      }
+    }
+}
+
+}  // namespace davit::static_float

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "davit/backends/portable/static/packs.hpp"
+#include "davit/core/error.hpp"
+#include "davit/kernels/convert.hpp"
+#include "davit/kernels/parameters.hpp"
+
+/// Elementwise functions of kernels/ on elements of any type: they are loaded into what the type is computed in, and what comes
+/// out is stored as the result's type.
+namespace davit::static_float {
+
+/// What elements of T are computed in: float, double or, for all integers and bools, int64.
+template <class T>
+using Computed = std::conditional_t<std::is_same_v<T, double>, double,
+                                    std::conditional_t<std::is_same_v<T, float> || kernels::is_reduced_float<T>, float, std::int64_t>>;
+
+/// A double or an int64, whichever the elements are computed in, in words that parameters may hold.
+using NumberWords = std::array<std::int32_t, 2>;
+
+template <class C>
+[[nodiscard]] constexpr C number_from(const NumberWords& words) noexcept {
+  if constexpr (std::is_integral_v<C>)
+    return std::bit_cast<std::int64_t>(words);
+  else
+    return static_cast<C>(std::bit_cast<double>(words));
+}
+
+/// A walk in row-major order of `sizes` over N tensors; strides are 0 in dimensions that repeat.
+template <std::size_t N>
+struct OperandWalk {
+  static constexpr std::int32_t max_rank = 6;
+  std::int32_t rank = 0;
+  std::array<std::int32_t, max_rank> sizes{};
+  std::array<std::array<std::int32_t, max_rank>, N> strides{};
+
+  /// Adds an innermost dimension, as part of the last where all tensors continue that; false if there are too many.
+  constexpr bool push(std::int64_t size, const std::array<std::int64_t, N>& steps) noexcept {
+    if (size == 1) return true;
+    const auto s = static_cast<std::int32_t>(size);
+    bool continues = rank > 0;
+    std::size_t at = static_cast<std::size_t>(continues ? rank - 1 : 0);
+    for (std::size_t n = 0; n < N; ++n) continues = continues && strides[n][at] == s * static_cast<std::int32_t>(steps[n]);
+    if (!continues) {
+      if (rank == max_rank) return false;
+      at = static_cast<std::size_t>(rank++);
+      sizes[at] = 1;
+    }
+    sizes[at] *= s;
+    for (std::size_t n = 0; n < N; ++n) strides[n][at] = static_cast<std::int32_t>(steps[n]);
+    return true;
+  }
+};
+
+namespace detail {
+
+/// Calls f(where each tensor's element lies) for each place of the walk, in order; the sizes must not be 0.
+template <std::size_t N, class F>
+[[gnu::always_inline]] constexpr void walk_operands(const OperandWalk<N>& w, F&& f) noexcept {
+  std::array<Index, N> at{};
+  if (w.rank == 0) return f(at);
+  const auto inner = static_cast<std::size_t>(w.rank - 1);
+  std::array<std::int32_t, OperandWalk<N>::max_rank> index{};
+  for (bool more = true; more;) {
+    std::array<Index, N> here = at;
+    for (Index i = 0; i < w.sizes[inner]; ++i) {
+      f(here);
+      for (std::size_t n = 0; n < N; ++n) here[n] += w.strides[n][inner];
+    }
+    more = false;
+    for (std::size_t d = inner; d-- > 0;) {
+      for (std::size_t n = 0; n < N; ++n) at[n] += w.strides[n][d];
+      if (++index[d] < w.sizes[d]) {
+        more = true;
+        break;
+      }
+      for (std::size_t n = 0; n < N; ++n) at[n] -= Index{w.strides[n][d]} * w.sizes[d];
+      index[d] = 0;
+    }
+  }
+}
+
+/// A functor of kernels/ on the type that it computes in, with its numbers.
+template <template <class> class F, class C>
+[[nodiscard, gnu::always_inline]] constexpr F<C> function_of([[maybe_unused]] kernels::Parameters& parameters,
+                                                             [[maybe_unused]] std::span<const NumberWords> numbers) noexcept {
+  if constexpr (std::is_constructible_v<F<C>, kernels::Parameters&>) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      parameters.integers[i] = std::bit_cast<std::int64_t>(numbers[i]);
+      parameters.reals[i] = std::bit_cast<double>(numbers[i]);
+    }
+    return F<C>(parameters);
+  } else {
+    return {};
+  }
+}
+template <class T>
+[[nodiscard, gnu::always_inline]] constexpr Computed<T> loaded(T v) noexcept {
+  return kernels::convert<Computed<T>>(v);
+}
+
+}  // namespace detail
+
+/// y[i] = f(x[i]).
+template <std::size_t Numbers>
+struct MapOne {
+  std::int32_t count = 0;
+  std::array<NumberWords, Numbers> numbers{};
+};
+template <>
+struct MapOne<0> {
+  std::int32_t count = 0;
+  static constexpr std::array<NumberWords, 0> numbers{};
+};
+/// Errors: those of F. O(count). `y` may be `x` if their elements have the same width.
+template <template <class> class F, class P, class T, class R>
+[[gnu::always_inline]] constexpr ErrorCode map_one(const P& params, const T* x, R* y) noexcept {
+  const auto& p = numbers_of(params);
+  kernels::Parameters parameters;
+  const auto f = detail::function_of<F, Computed<T>>(parameters, p.numbers);
+  for (Index i = 0; i < p.count; ++i) y[i] = kernels::convert<R>(f(detail::loaded(x[i])));
+  return parameters.code;
+}
+
+/// y[i] = f(x[i], number), or f(number, x[i]).
+template <std::size_t Numbers>
+struct MapWithNumber {
+  std::int32_t count = 0;
+  std::int32_t first = 0;  ///< not 0: the number stands first
+  NumberWords number{};
+  std::array<NumberWords, Numbers> numbers{};
+};
+template <>
+struct MapWithNumber<0> {
+  std::int32_t count = 0;
+  std::int32_t first = 0;
+  NumberWords number{};
+  static constexpr std::array<NumberWords, 0> numbers{};
+};
+/// Errors: those of F. O(count). `y` may be `x` if their elements have the same width.
+template <template <class> class F, class P, class T, class R>
+[[gnu::always_inline]] constexpr ErrorCode map_with_number(const P& params, const T* x, R* y) noexcept {
+  const auto& p = numbers_of(params);
+  kernels::Parameters parameters;
+  const auto f = detail::function_of<F, Computed<T>>(parameters, p.numbers);
+  const auto number = number_from<Computed<T>>(p.number);
+  if (p.first != 0) {
+    for (Index i = 0; i < p.count; ++i) y[i] = kernels::convert<R>(f(number, detail::loaded(x[i])));
+  } else {
+    for (Index i = 0; i < p.count; ++i) y[i] = kernels::convert<R>(f(detail::loaded(x[i]), number));
+  }
+  return parameters.code;
+}
+
+/// y = f(a, b), broadcast.
+template <std::size_t Numbers>
+struct MapTwo {
+  OperandWalk<2> walk{};
+  std::array<NumberWords, Numbers> numbers{};
+};
+template <>
+struct MapTwo<0> {
+  OperandWalk<2> walk{};
+  static constexpr std::array<NumberWords, 0> numbers{};
+};
+/// Errors: those of F. O(elements of y).
+template <template <class> class F, class P, class T, class R>
+[[gnu::always_inline]] constexpr ErrorCode map_two(const P& params, const T* a, const T* b, R* y) noexcept {
+  const auto& p = numbers_of(params);
+  kernels::Parameters parameters;
+  const auto f = detail::function_of<F, Computed<T>>(parameters, p.numbers);
+  detail::walk_operands(p.walk, [&](const std::array<Index, 2>& at) __attribute__((always_inline)) {
+    *y++ = kernels::convert<R>(f(detail::loaded(a[at[0]]), detail::loaded(b[at[1]])));
+  });
+  return parameters.code;
+}
+
+/// y = condition ? a : b, broadcast.
+struct Choose {
+  OperandWalk<3> walk{};
+};
+/// O(elements of y). Source: at::where.
+template <class P, class C, class T>
+[[gnu::always_inline]] constexpr void choose(const P& params, const C* condition, const T* a, const T* b, T* y) noexcept {
+  detail::walk_operands(numbers_of(params).walk, [&](const std::array<Index, 3>& at) __attribute__((always_inline)) {
+    *y++ = condition[at[0]] != C{} ? a[at[1]] : b[at[2]];
+  });
+}
+
+/// y[i] = x[i] as y's type.
+struct Convert {
+  std::int32_t count = 0;
+};
+/// O(count). Source: at::to.
+template <class P, class T, class R>
+[[gnu::always_inline]] constexpr void convert(const P& params, const T* x, R* y) noexcept {
+  const Convert& p = numbers_of(params);
+  for (Index i = 0; i < p.count; ++i) y[i] = kernels::convert<R>(x[i]);
+}
+
+/// y[i] = first + i * step, in double or int64.
+struct Sequence {
+  std::int32_t count = 0;
+  NumberWords first{}, step{};
+};
+/// O(count). Source: at::arange, at::full.
+template <class P, class R>
+[[gnu::always_inline]] constexpr void sequence(const P& params, R* y) noexcept {
+  using C = std::conditional_t<std::is_same_v<Computed<R>, std::int64_t>, std::int64_t, double>;
+  const Sequence& p = numbers_of(params);
+  const C first = number_from<C>(p.first), step = number_from<C>(p.step);
+  for (Index i = 0; i < p.count; ++i) y[i] = kernels::convert<R>(static_cast<Computed<R>>(first + static_cast<C>(i) * step));
+}
+
+}  // namespace davit::static_float

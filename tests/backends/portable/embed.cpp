@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "davit/backends/portable/embed.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "support/static_both.hpp"
+
+namespace {
+
+using namespace davit;
+using static_both::BothWays;
+using static_both::Outputs;
+constexpr auto f32 = ScalarType::float32;
+constexpr auto i64 = ScalarType::int64;
+constexpr auto i32 = ScalarType::int32;
+constexpr auto b8 = ScalarType::bool_;
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+/// Elementwise operators that promote, broadcast, compare and choose.
+constexpr GraphModule make_mapped() {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", f32, {2, 3}), i = b.input("i", i64, {3}), j = b.input("j", i32, {2, 1}), t = b.input("t", b8, {2, 3});
+  const auto v = [&](ValueId id) { return b.value(id); };
+  Outputs out(b);
+  const ValueId greater = out.add("aten.gt.Scalar", b8, {2, 3}, {{"self", v(x)}, {"other", b.real(0.25)}});
+  out.add("aten.where.self", f32, {2, 3}, {{"condition", v(greater)}, {"self", v(x)}, {"other", v(x)}});
+  out.add("aten.add.Tensor", i64, {2, 3}, {{"self", v(i)}, {"other", v(j)}, {"alpha", b.integer(-3)}});
+  out.add("aten.add.Tensor", f32, {2, 3}, {{"self", v(x)}, {"other", v(i)}});
+  out.add("aten.mul.Scalar", i32, {2, 1}, {{"self", v(j)}, {"other", b.integer(1 << 30)}});
+  out.add("aten.div.Tensor", f32, {2, 3}, {{"self", v(i)}, {"other", v(j)}});
+  out.add("aten.div.Tensor_mode", i64, {2, 3}, {{"self", v(i)}, {"other", v(j)}, {"rounding_mode", b.string("floor")}});
+  out.add("aten.remainder.Scalar", i64, {3}, {{"self", v(i)}, {"other", b.integer(3)}});
+  out.add("aten.eq.Tensor", b8, {2, 3}, {{"self", v(i)}, {"other", v(j)}});
+  out.add("aten.logical_not.default", b8, {2, 3}, {{"self", v(x)}});
+  out.add("aten.bitwise_not.default", b8, {2, 3}, {{"self", v(t)}});
+  out.add("aten.bitwise_and.Tensor", i64, {2, 3}, {{"self", v(i)}, {"other", v(j)}});
+  out.add("aten.logical_or.default", b8, {2, 3}, {{"self", v(x)}, {"other", v(t)}});
+  out.add("aten._to_copy.default", i64, {2, 3}, {{"self", v(x)}, {"dtype", b.scalar_type(i64)}});
+  out.add("aten._to_copy.default", f32, {2, 3}, {{"self", v(t)}, {"dtype", b.scalar_type(f32)}});
+  out.add("aten.clamp.default", i64, {3}, {{"self", v(i)}, {"min", b.integer(-1)}, {"max", b.integer(2)}});
+  out.add("aten.full_like.default", i64, {3}, {{"self", v(i)}, {"fill_value", b.integer(7)}});
+  out.add("aten.arange.start_step", f32, {4}, {{"start", b.real(1)}, {"end", b.real(3)}, {"step", b.real(0.5)}});
+  out.add("aten.pow.Tensor_Scalar", f32, {2, 3}, {{"self", v(x)}, {"exponent", b.integer(2)}});
+  out.add("aten.isnan.default", b8, {2, 3}, {{"self", v(x)}});
+  out.end();
+  return std::move(b).finish();
+}
+constexpr BothWays<make_mapped>::Inputs mapped_inputs{{0.5f, -1, nan, 0, 3, -0.125f}, {-4, 7, 2}, {3, -2}, {true, false, true, true, false, false}};
+
+/// Functions of <cmath>, which are near.
+constexpr GraphModule make_functions() {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", f32, {8});
+  Outputs out(b);
+  for (const std::string_view target : {"aten.sin.default", "aten.cos.default", "aten.log.default", "aten.log1p.default", "aten.expm1.default",
+                                        "aten.erf.default", "aten.floor.default", "aten.round.default", "aten.sign.default", "aten.mish.default",
+                                        "aten.reciprocal.default", "aten.leaky_relu.default", "aten.elu.default"})
+    out.add(target, f32, {8}, {{"self", b.value(x)}});
+  out.add("aten.pow.Tensor_Scalar", f32, {8}, {{"self", b.value(x)}, {"exponent", b.real(1.7)}});
+  out.add("aten.pow.Tensor_Scalar", f32, {8}, {{"self", b.value(x)}, {"exponent", b.real(-0.5)}});
+  out.add("aten.pow.Scalar", f32, {8}, {{"self", b.real(2)}, {"exponent", b.value(x)}});
+  out.end();
+  return std::move(b).finish();
+}
+constexpr BothWays<make_functions>::Inputs function_inputs{{-2.5f, -0.5f, 0, 0.25f, 1, 1.5f, 3.75f, nan}};
+
+/// What picks and puts elements by index tensors, and writes parts.
+constexpr GraphModule make_index() {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", f32, {3, 4}), rows = b.input("rows", i64, {2}), columns = b.input("columns", i64, {2}), at = b.input("at", i64, {2, 4}),
+                y = b.input("y", f32, {2, 4});
+  const auto v = [&](ValueId id) { return b.value(id); };
+  const auto indices = [&](std::initializer_list<Argument> list) { return b.list(std::vector<Argument>(list), ArgumentKind::value); };
+  Outputs out(b);
+  out.add("aten.index.Tensor", f32, {2, 4}, {{"self", v(x)}, {"indices", indices({v(rows)})}});
+  out.add("aten.index.Tensor", f32, {3, 2}, {{"self", v(x)}, {"indices", indices({b.none(), v(columns)})}});
+  out.add("aten.index.Tensor", f32, {2}, {{"self", v(x)}, {"indices", indices({v(rows), v(columns)})}});
+  out.add("aten.index_select.default", f32, {3, 2}, {{"self", v(x)}, {"dim", b.integer(-1)}, {"index", v(columns)}});
+  out.add("aten.gather.default", f32, {2, 4}, {{"self", v(x)}, {"dim", b.integer(0)}, {"index", v(at)}});
+  out.add("aten.index_put.default", f32, {3, 4}, {{"self", v(x)}, {"indices", indices({v(rows)})}, {"values", v(y)}});
+  out.add("aten.index_put.default", f32, {3, 4}, {{"self", v(x)}, {"indices", indices({v(rows)})}, {"values", v(y)}, {"accumulate", b.boolean(true)}});
+  out.add("aten.scatter.src", f32, {3, 4}, {{"self", v(x)}, {"dim", b.integer(0)}, {"index", v(at)}, {"src", v(y)}});
+  out.add("aten.scatter.value", f32, {3, 4}, {{"self", v(x)}, {"dim", b.integer(0)}, {"index", v(at)}, {"value", b.real(9)}});
+  out.add("aten.scatter_add.default", f32, {3, 4}, {{"self", v(x)}, {"dim", b.integer(0)}, {"index", v(at)}, {"src", v(y)}});
+  out.add("aten.slice_scatter.default", f32, {3, 4}, {{"self", v(x)}, {"src", v(y)}, {"dim", b.integer(0)}, {"start", b.integer(1)}, {"end", b.integer(3)}});
+  out.add("aten.flip.default", f32, {3, 4}, {{"self", v(x)}, {"dims", b.ints({1})}});
+  out.add("aten.reflection_pad1d.default", f32, {3, 8}, {{"self", v(x)}, {"padding", b.ints({3, 1})}});
+  out.add("aten.constant_pad_nd.default", f32, {3, 4}, {{"self", v(x)}, {"pad", b.ints({-1, 1})}, {"value", b.real(2.5)}});
+  out.add("aten.unfold.default", f32, {3, 2, 2}, {{"self", v(x)}, {"dimension", b.integer(1)}, {"size", b.integer(2)}, {"step", b.integer(2)}});
+  out.end();
+  return std::move(b).finish();
+}
+constexpr BothWays<make_index>::Inputs index_inputs{{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {2, 0}, {3, 1}, {0, 1, 2, 0, 2, 0, 1, 1}, {-1, -2, -3, -4, -5, -6, -7, -8}};
+
+/// Reductions, scans and orders.
+constexpr GraphModule make_fold() {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", f32, {2, 5}), i = b.input("i", i64, {2, 5}), t = b.input("t", b8, {2, 5});
+  const auto v = [&](ValueId id) { return b.value(id); };
+  Outputs out(b);
+  out.add("aten.sum.dim_IntList", i64, {2}, {{"self", v(t)}, {"dim", b.ints({1})}});
+  out.add("aten.sum.default", i64, {}, {{"self", v(i)}});
+  out.add("aten.prod.dim_int", i64, {5}, {{"self", v(i)}, {"dim", b.integer(0)}});
+  out.add("aten.any.dim", b8, {2}, {{"self", v(t)}, {"dim", b.integer(-1)}});
+  out.add("aten.any.default", b8, {}, {{"self", v(x)}});
+  out.add("aten.amax.default", i64, {2}, {{"self", v(i)}, {"dim", b.ints({1})}});
+  out.add("aten.max.default", f32, {}, {{"self", v(x)}});
+  out.add("aten.cumsum.default", i64, {2, 5}, {{"self", v(t)}, {"dim", b.integer(1)}});
+  out.add("aten.cumprod.default", f32, {2, 5}, {{"self", v(x)}, {"dim", b.integer(0)}});
+  out.end();
+  return std::move(b).finish();
+}
+constexpr BothWays<make_fold>::Inputs fold_inputs{{0.5f, -1, 2, 0.5f, 3, 1, 4, -2, 0, 2}, {5, -3, 2, 2, 9, 1, 8, -7, 3, 9},
+                                                  {true, false, true, true, false, false, false, false, false, false}};
+
+/// Layers over other than two dimensions, transposed, and norms.
+constexpr GraphModule make_layers() {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", f32, {1, 2, 5}), w = b.input("w", f32, {2, 3, 3}), c = b.input("c", f32, {3}), cube = b.input("cube", f32, {1, 1, 2, 3, 3}),
+                k = b.input("k", f32, {1, 1, 2, 2, 2}), s = b.input("s", f32, {2}), d = b.input("d", ScalarType::float64, {2, 3}),
+                e = b.input("e", ScalarType::float64, {3, 2}), m = b.input("m", ScalarType::float64, {3}), image = b.input("image", f32, {1, 2, 2, 2});
+  const auto v = [&](ValueId id) { return b.value(id); };
+  Outputs out(b);
+  out.add("aten.convolution.default", f32, {1, 3, 10},
+          {{"input", v(x)}, {"weight", v(w)}, {"bias", v(c)}, {"stride", b.ints({2})}, {"padding", b.ints({1})}, {"dilation", b.ints({1})},
+           {"transposed", b.boolean(true)}, {"output_padding", b.ints({1})}, {"groups", b.integer(1)}});
+  out.add("aten.convolution.default", f32, {1, 1, 1, 2, 2},
+          {{"input", v(cube)}, {"weight", v(k)}, {"bias", b.none()}, {"stride", b.ints({1, 1, 1})}, {"padding", b.ints({0, 0, 0})}, {"dilation", b.ints({1, 1, 1})},
+           {"transposed", b.boolean(false)}, {"output_padding", b.ints({0, 0, 0})}, {"groups", b.integer(1)}});
+  out.add("aten.avg_pool1d.default", f32, {1, 2, 3}, {{"self", v(x)}, {"kernel_size", b.ints({2})}, {"stride", b.ints({2})}, {"padding", b.ints({1})}});
+  out.add("aten.native_group_norm.default", f32, {1, 2, 5},
+          {{"input", v(x)}, {"weight", v(s)}, {"bias", v(s)}, {"N", b.integer(1)}, {"C", b.integer(2)}, {"HxW", b.integer(5)}, {"group", b.integer(1)}, {"eps", b.real(1e-5)}});
+  out.add("aten._native_batch_norm_legit_no_training.default", ScalarType::float64, {2, 3},
+          {{"input", v(d)}, {"weight", v(m)}, {"bias", b.none()}, {"running_mean", v(m)}, {"running_var", v(m)}, {"momentum", b.real(0.1)}, {"eps", b.real(1e-5)}});
+  out.add("aten.upsample_bilinear2d.vec", f32, {1, 2, 5, 3}, {{"input", v(image)}, {"output_size", b.ints({5, 3})}, {"align_corners", b.boolean(false)}, {"scale_factors", b.none()}});
+  out.add("aten.upsample_nearest2d.vec", f32, {1, 2, 5, 3}, {{"input", v(image)}, {"output_size", b.ints({5, 3})}, {"scale_factors", b.none()}});
+  out.add("aten.mm.default", ScalarType::float64, {2, 2}, {{"self", v(d)}, {"mat2", v(e)}});
+  out.end();
+  return std::move(b).finish();
+}
+constexpr BothWays<make_layers>::Inputs layer_inputs{{1, -2, 3, 0.5f, 2, -1, 4, 0.25f, -3, 1},
+                                                     {1, 2, 3, -1, 0.5f, 2, 1, 1, -2, 0.5f, 3, 1, 2, -1, 1, 0, 1, 2},
+                                                     {0.5f, -1, 2},
+                                                     {1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 8, 7, 6, 5, 4, 3, 2, 1},
+                                                     {1, -1, 2, 0.5f, 1, 1, -2, 3},
+                                                     {2, -1},
+                                                     {1, 2, 3, 4, 5, 6},
+                                                     {1, -1, 0.5, 2, 3, -2},
+                                                     {0.5, 1, 2},
+                                                     {1, -2, 3, 4, 0.5f, 6, -7, 8}};
+
+/// Runs in constant evaluation.
+template <class Both>
+constexpr bool runs_when_compiled(const typename Both::Inputs& inputs) {
+  bool ok = false;
+  (void)Both::run_static(inputs, ok);
+  return ok;
+}
+static_assert(runs_when_compiled<BothWays<make_index>>(index_inputs));
+static_assert(runs_when_compiled<BothWays<make_fold>>(fold_inputs));
+
+}  // namespace
+
+TEST_CASE("static programs give what portable gives at run time: elementwise operators on any type") {
+  CHECK(BothWays<make_mapped>::differences(mapped_inputs) == "");
+  CHECK(BothWays<make_functions>::differences(function_inputs, 1e-6) == "");
+}
+TEST_CASE("static programs give what portable gives at run time: elements by index, parts, padding") {
+  CHECK(BothWays<make_index>::differences(index_inputs) == "");
+}
+TEST_CASE("static programs give what portable gives at run time: reductions and scans") {
+  CHECK(BothWays<make_fold>::differences(fold_inputs, 1e-6) == "");
+}
+TEST_CASE("static programs give what portable gives at run time: layers of any number of dimensions") {
+  CHECK(BothWays<make_layers>::differences(layer_inputs, 1e-6) == "");
+}
