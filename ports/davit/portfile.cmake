@@ -2,7 +2,7 @@
 vcpkg_from_git(
     OUT_SOURCE_PATH SOURCE_PATH
     URL "https://davit.invalid/davit.git"
-    REF 66004d3b8c5452be4ad963e984da4a6fba7fc5cb
+    REF 945cb8cc3c213b88fc94de16a6e5eef3653188c3
     HEAD_REF main
 )
 
