@@ -3,10 +3,10 @@
 // when it is done with the last.
 //   mpicxx -std=c++23 -O2 batch_mpi.cpp -o batch_mpi $(pkg-config --cflags --libs davit-formats-compiled)
 //   mpirun -n 4 batch_mpi MODEL.davit INPUT OUTPUT.npy [ROWS-OF-A-CHUNK]
-// MODEL.davit is what `davit lower` or save_program wrote for the backend `portable`, with one input and an output of as many rows;
-// its weights are mapped, so that the ranks of one node share them. Chunks do not depend on the number of ranks, nor does OUTPUT.npy,
-// whose rows lie in the order of the input's (of a folder, in the order of names). A finished chunk is a file in OUTPUT.npy.parts
-// until all are: where a job ended early, the next one of the same files computes only the chunks that are missing.
+// MODEL.davit is what `davit lower` or save_program wrote for the backend `portable`, of a program that answers a row for each of its
+// input's; its weights are mapped, so that the ranks of one node share them. Chunks do not depend on the number of ranks, nor does
+// OUTPUT.npy, whose rows lie in the order of the input's (of a folder, in the order of names). A finished chunk is a file in
+// OUTPUT.npy.parts until all are: where a job ended early, the next one of the same files computes only the chunks that are missing.
 
 #include <mpi.h>
 #include <unistd.h>
@@ -135,28 +135,41 @@ Tensor rows_of(const Tensor& tensor, std::int64_t first, std::int64_t rows) {
   return part;
 }
 
-/// Scores the rows of a chunk: at once, or where the program has a fixed number of rows, as many at a time; the last ones with zeros
-/// below them.
-Tensor score(Session& session, std::int64_t fixed_rows, const Tensor& input, const Chunk& chunk, std::string_view name) {
-  const std::int64_t step = fixed_rows > 0 ? fixed_rows : chunk.rows;
+/// How many rows a program takes at once.
+struct Batch {
+  std::int64_t most = INT64_MAX;
+  bool fixed = false;  ///< no fewer either
+};
+Batch batch_of(const MethodInterface& interface, std::string_view model) {
+  const auto input = std::ranges::find(interface.inputs, InputRole::user, &InputPort::role);
+  if (input == interface.inputs.end() || input->type.dims.empty()) fail(std::string(model) + ": the program takes no rows");
+  const Dim& rows = input->type.dims[0];
+  if (rows.is_static()) return {std::max<std::int64_t>(rows.value, 1), true};
+  const auto range = std::ranges::find(interface.ranges, rows.expr, &MethodInterface::SymbolRange::symbol);
+  return {range == interface.ranges.end() ? INT64_MAX : std::max<std::int64_t>(range->max, 1), false};
+}
+
+/// Scores the rows of a chunk, as many at a time as the program takes; where it takes no fewer, the last ones with zeros below them.
+Tensor score(Session& session, const Batch& batch, const Tensor& input, const Chunk& chunk, std::string_view name) {
   Tensor scores;
-  for (std::int64_t done = 0; done < chunk.rows; done += step) {
-    const std::int64_t rows = std::min(step, chunk.rows - done);
-    Tensor batch = rows_of(input, chunk.first + done, rows);
-    if (rows < step) {
+  for (std::int64_t done = 0, rows = 0; done < chunk.rows; done += rows) {
+    rows = std::min(batch.most, chunk.rows - done);
+    Tensor part = rows_of(input, chunk.first + done, rows);
+    if (batch.fixed && rows < batch.most) {
       std::vector<std::int64_t> sizes = input.sizes;
-      sizes[0] = step;
+      sizes[0] = batch.most;
       const Tensor filled = Tensor::zeros(input.dtype, sizes);
-      copy_tensor(batch.view(), rows_of(filled, 0, rows).view());
-      batch = filled;
+      copy_tensor(part.view(), rows_of(filled, 0, rows).view());
+      part = filled;
     }
-    const Outputs outputs = value(session.run("forward", batch), name);
+    const Outputs outputs = value(session.run("forward", part), name);
     const Tensor answer = value(outputs[0].clone(), name);
-    if (answer.sizes.empty() || answer.sizes[0] != step) fail(std::string(name) + ": the program answers no row for each of its input");
+    if (answer.sizes.empty() || answer.sizes[0] != part.sizes[0])
+      fail(std::string(name) + ": the program answers no row for each of its input");
     if (scores.sizes.empty()) {
-      scores.sizes = answer.sizes;
-      scores.sizes[0] = chunk.rows;
-      scores = Tensor::zeros(answer.dtype, scores.sizes);
+      std::vector<std::int64_t> sizes = answer.sizes;
+      sizes[0] = chunk.rows;
+      scores = Tensor::zeros(answer.dtype, sizes);
     }
     copy_tensor(rows_of(answer, 0, rows).view(), rows_of(scores, done, rows).view());
   }
@@ -234,8 +247,7 @@ int main(int argc, char** argv) {
   const Job job = find_job(argv[1], argv[2], argv[3], rows);
   const LoweredProgram program = value(formats::load_program<BackendList<portable>>(job.model), job.model);
   Session session = value(Session::make(program), job.model);
-  const std::vector<Dim> dims = program.methods()[value(program.find_method("forward"), job.model)].interface.inputs[0].type.dims;
-  const std::int64_t fixed_rows = !dims.empty() && dims[0].is_static() ? dims[0].value : 0;
+  const Batch batch = batch_of(program.methods()[value(program.find_method("forward"), job.model)].interface, job.model);
   std::vector<std::int64_t> missing;
   if (rank == 0) missing = missing_chunks(job, rows);
   if (rank == 0) MPI_Barrier(MPI_COMM_WORLD);
@@ -250,7 +262,7 @@ int main(int argc, char** argv) {
     for (std::size_t next = counter.next(); next < missing.size(); next = counter.next(), ++computed) {
       const auto c = static_cast<std::size_t>(missing[next]);
       const Chunk& chunk = job.chunks[c];
-      const Tensor scores = score(session, fixed_rows, job.inputs[chunk.file], chunk, job.name(c));
+      const Tensor scores = score(session, batch, job.inputs[chunk.file], chunk, job.name(c));
       value(formats::write_npy(job.part(c), scores.view()), job.name(c));
     }
   }
