@@ -94,7 +94,7 @@ class BothWays {
         const auto b = static_cast<double>(t.as<davit::element_of<v.dtype>>()[i]);
         same = a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= tolerance * (1 + std::abs(b));
       }
-      if (!same) differing += std::string(v.name) + " ";
+      if (!same) differing += "output " + std::to_string(I) + " ";
     };
     [&]<std::size_t... I>(std::index_sequence<I...>) { (compare.template operator()<I>(), ...); }(std::make_index_sequence<output_count>{});
     return differing;
