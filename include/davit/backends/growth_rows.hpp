@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "davit/core/config.hpp"
+
 namespace davit::detail {
 
 /// How large an operator's results are, by its operands' magnitudes.
