@@ -63,7 +63,7 @@ TEST_CASE("output_inner puts the output channel inside and pads it to 8") {
 TEST_CASE("sums of int8 weights and states of zeros") {
   EmbedConstants constants("model");
   const Tensor weight = numbers<std::int8_t>(ScalarType::int8, {2, 3});
-  CHECK(constants.add_sums("w", weight).text == "model::w_sums");
+  CHECK(constants.add_sums("w", weight).text == "model::w_sums.data()");
   CHECK(constants.arrays().find("w_sums{\n    6, 15,}") != std::string::npos);
   CHECK(constants.add_sums("f", numbers<float>(ScalarType::float32, {2, 3})).text.empty());
   CHECK(constants.add_state("s", Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{4})).text.empty());
