@@ -416,6 +416,18 @@ TEST_CASE("slices, parts of a split, views of inputs, outputs that are inputs or
   CHECK(faults(program, n.sample()) == "");
 }
 
+TEST_CASE("slices that end before the step after their last element") {
+  Net n;
+  const auto x = n.input("x", {2, 5, 3});
+  const auto y = n.relu("y", x, {2, 5, 3});
+  const auto slice = [&](const char* name, support::Sizes sizes, std::int64_t dim, std::int64_t start, std::int64_t step) {
+    const auto part = n.op("aten.slice.Tensor", name, sizes, {{"self", n.v(y)}, {"dim", n.i(dim)}, {"start", n.i(start)}, {"end", n.i(100)}, {"step", n.i(step)}});
+    return n.op("aten.neg.default", std::string("neg_") + name, sizes, {{"self", n.v(part)}});
+  };
+  const ExportedProgram program = n.finish({slice("s1", {2, 3, 3}, 1, 0, 2), slice("s2", {2, 2, 3}, 1, 1, 3), slice("s3", {1, 5, 3}, 0, 1, 7), slice("s4", {2, 5, 2}, 2, 0, 2)});
+  CHECK(faults(program, n.sample()) == "");
+}
+
 TEST_CASE("operations on two tensors, one after the other, are one step; so is a cell of a GRU's end") {
   Net n;
   const auto x = n.input("x", {2, 48});

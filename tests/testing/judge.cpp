@@ -45,3 +45,21 @@ TEST_CASE("judge: a backend that is off by one is seen") {
     if (!difference(ProgramRecipe::of(seed), CapabilityPartitioner<BackendList<OffByOne>>(), {.seed = seed}).empty()) ++seen;
   CHECK(seen > 10);
 }
+TEST_CASE("judge: what is left out for numbers near the end of their range is little") {
+  const auto met = [](bool with_large) {
+    int programs = 0;
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+      const testing::RandomProgram program(ProgramRecipe::of(seed));
+      testing::EagerProgram eager(program.program(), BackendList<portable>::tables());
+      eager.round_at_random(seed);
+      const std::vector<Tensor> own = program.user_inputs(0);
+      if (with_large && own[0].dtype == ScalarType::float32 && own[0].numel() != 0) own[0].view().as<float>()[0] = 1e20f;
+      const std::vector<EValue> inputs(own.begin(), own.end());
+      REQUIRE(eager.run(inputs));
+      if (eager.met_large_numbers()) ++programs;
+    }
+    return programs;
+  };
+  CHECK(met(false) < 3);
+  CHECK(met(true) > 100);
+}

@@ -8,7 +8,8 @@
 #include <span>
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include <smmintrin.h>
+#include <wmmintrin.h>
 #endif
 
 namespace davit::formats {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -51,6 +52,9 @@ class EagerProgram {
   /// From now on all float32 and float64 that runs are given and that nodes make are off by a few units of the last place of a
   /// float32: another run tells how far rounding alone carries. Small integers stay what they are.
   void round_at_random(std::uint64_t seed) { rounding_.emplace(seed); }
+  /// Whether a run that rounded at random met finite numbers so large that a sum of a few of their products is infinite, NaN or
+  /// finite by the order of its terms: above 2^60 in float32, 2^508 in float64.
+  [[nodiscard]] bool met_large_numbers() const noexcept { return large_; }
 
   /// All outputs of the program in its own order. Inputs that the export fixed may be left out, all of them. Inputs that the program changes are changed after a successful run; a failed
   /// one leaves them and the state alone. Errors: unsupported_operator; what the kernels report; out_of_range.
@@ -271,9 +275,12 @@ class EagerProgram {
   void round(const SharedBytes& storage, T) {
     T* const at = reinterpret_cast<T*>(storage.writable());
     const std::size_t count = at == nullptr ? 0 : storage.size() / sizeof(T);
-    for (std::size_t i = 0; i < count; ++i)
-      if (std::isfinite(at[i]) && (std::trunc(at[i]) != at[i] || std::fabs(at[i]) > T(1 << 20)))
-        at[i] *= 1 + (static_cast<T>(rounding_->below(9)) - 4) * std::numeric_limits<float>::epsilon();
+    constexpr T large = std::is_same_v<T, float> ? T(0x1p60) : static_cast<T>(0x1p508);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!std::isfinite(at[i])) continue;
+      if (std::trunc(at[i]) != at[i] || std::fabs(at[i]) > T(1 << 20)) at[i] *= 1 + (static_cast<T>(rounding_->below(9)) - 4) * std::numeric_limits<float>::epsilon();
+      large_ = large_ || std::fabs(at[i]) > large;
+    }
   }
 
   [[nodiscard]] bool is_token(ValueId v) const noexcept { return graph_.values[v].kind == ValueKind::token; }
@@ -370,6 +377,7 @@ class EagerProgram {
   std::map<NodeId, std::unique_ptr<Step>> steps_;
   std::vector<Made>* record_ = nullptr;
   std::optional<Random> rounding_;
+  bool large_ = false;
 };
 
 }  // namespace davit::testing

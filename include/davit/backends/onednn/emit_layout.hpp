@@ -46,7 +46,15 @@ inline void emit_slice(Builder& b, const Operation& op) {
   for (std::size_t i = 0; i < op.outputs.size(); ++i) {
     const Dims dims = b.sizes(op.outputs[i]);
     const bool select = dims.size() < dims_of(whole.md).size() || b.graph().values[op.outputs[i]].sizes.count == 0;
-    const Place part = sliced(whole, axis, op.first[i], select ? 1 : dims[axis], op.step);
+    const std::int64_t count = select ? 1 : dims[axis];
+    if (count > 1 && count * op.step > dims_of(whole.md)[axis]) {  // the last element has no whole step behind it: it is copied by itself
+      const Place to = b.add_scratch(plain(dims));
+      b.copy(sliced(whole, axis, op.first[i], count - 1, op.step), sliced(to, axis, 0, count - 1, 1));
+      b.copy(sliced(whole, axis, op.first[i] + (count - 1) * op.step, 1, 1), sliced(to, axis, count - 1, 1, 1));
+      b.place(op.outputs[i], to);
+      continue;
+    }
+    const Place part = sliced(whole, axis, op.first[i], count, op.step);
     b.place(op.outputs[i], select ? without_dimension(part, axis) : part);
   }
 }

@@ -33,14 +33,15 @@ namespace davit::onednn_ops {
   return {place.md.permute_axes(inverse), place.storage, place.offset};
 }
 
-/// Elements first, first + step... of one dimension of a place without blocks.
+/// Elements first, first + step... of one dimension of a place without blocks. For oneDNN a dimension ends a whole step after
+/// its last element: of several elements, count * step must be no more than the dimension has.
 [[nodiscard]] inline Place sliced(const Place& place, std::size_t axis, std::int64_t first, std::int64_t count,
                                   std::int64_t step) {
   Dims dims = dims_of(place.md);
   Dims strides = blocking_of(place.md).strides;
   const auto offset = static_cast<std::size_t>(first * strides[axis]) * sizeof(float);
   dims[axis] = count;
-  strides[axis] *= step;
+  if (count > 1) strides[axis] *= step;
   return {strided(dims, strides), place.storage, place.offset + offset};
 }
 /// Without a dimension of size 1, of a place without blocks.
