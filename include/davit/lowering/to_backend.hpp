@@ -73,7 +73,7 @@ template <Partitioner P>
 
 }  // namespace detail
 
-/// Lowers the methods named in `specs` onto backend B: the partitioning of everything onto BackendList<B>. The programs stay
+/// Lowers the methods named in `specs` onto backend B: the partitioning of everything onto `BackendList<B>`. The programs stay
 /// untouched. Control flow is carried out by the lowered program.
 ///
 /// If B is not available here, lowering succeeds with a warning: the program can be saved, and runs where it is loaded with

@@ -83,7 +83,8 @@ struct SessionOptions {
 /// program are independent of each other. No heap memory is taken in steady state if all shapes are static.
 class Session {
  public:
-  /// Errors: out_of_memory for the state, or if it is more than the limits allow.
+  /// A session of `program`, its state as the program was saved or exported with. Errors: out_of_memory for the state, or if it
+  /// is more than the limits allow.
   [[nodiscard]] static Result<Session> make(LoweredProgram program, SessionOptions options = {});
 
   [[nodiscard]] const LoweredProgram& program() const noexcept;

@@ -138,14 +138,14 @@ template <class V>
   return sum;
 }
 
-/// Calls f.template operator()<I>() for I from 0 to N - 1, written out.
+/// Calls `f.template operator()<I>()` for I from 0 to N - 1, written out.
 template <Index N, class F>
 [[gnu::always_inline]] constexpr void unroll(F&& f) {
   [&]<Index... I>(std::integer_sequence<Index, I...>)
       __attribute__((always_inline)) { (f.template operator()<I>(), ...); }(std::make_integer_sequence<Index, N>{});
 }
 
-/// Calls f.template operator()<N>(i) so that the ranges [i, i + N) are [0, count) in order; N is `simd` where it fits.
+/// Calls `f.template operator()<N>(i)` so that the ranges [i, i + N) are [0, count) in order; N is `simd` where it fits.
 /// With `Unrolled` four such ranges are taken at once.
 template <bool Unrolled, class F>
 [[gnu::always_inline]] constexpr void for_packs(Index count, F&& f) {
