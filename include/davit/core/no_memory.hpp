@@ -11,7 +11,7 @@ namespace davit::detail {
 
 /// What `make` answers; memory that it cannot have is an Error of this stage. Without exceptions operator new ends the program.
 template <class Make>
-[[nodiscard]] auto or_no_memory([[maybe_unused]] Stage stage, Make&& make) -> decltype(make()) {
+[[nodiscard, gnu::always_inline]] inline auto or_no_memory([[maybe_unused]] Stage stage, Make&& make) -> decltype(make()) {
 #if defined(__cpp_exceptions)
   try {
     return make();

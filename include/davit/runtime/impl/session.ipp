@@ -119,7 +119,7 @@ namespace detail {
 }  // namespace detail
 
 DAVIT_INLINE Result<Outputs> Session::run(std::size_t index, std::span<const EValue> user_inputs) {
-  return davit::detail::or_no_memory(Stage::execute, [&]() -> Result<Outputs> {
+  return davit::detail::or_no_memory(Stage::execute, [&]() __attribute__((always_inline)) -> Result<Outputs> {
     detail::MethodState& m = state_->methods[index];
     detail::DelegateState* const ready = m.ready_call;
     const PortChecks& checks = m.frame.input_checks();
