@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Start-up of a bare Cortex-M with an FPU: vectors, memory, main, exit. No static constructors (link.ld refuses them).
+// A program that lets SysTick interrupt it defines firmware_tick.
 #include <cstdint>
 
 #include "semihosting.hpp"
@@ -10,6 +11,7 @@ extern std::uint32_t firmware_bss_begin[], firmware_bss_end[];
 extern std::uint32_t firmware_stack_top[];
 [[noreturn]] void firmware_reset();
 [[noreturn]] void firmware_fault();
+void firmware_tick();
 }
 int main();
 
@@ -29,10 +31,13 @@ volatile std::uint32_t& device_register(std::uintptr_t address) {
 [[gnu::section(".vectors"), gnu::used]] constinit const Vectors firmware_vectors{
     firmware_stack_top,
     {firmware_reset, firmware_fault, firmware_fault, firmware_fault, firmware_fault, firmware_fault, firmware_fault,
-     nullptr, nullptr, nullptr, firmware_fault, firmware_fault, nullptr, firmware_fault, firmware_fault}};
+     nullptr, nullptr, nullptr, firmware_fault, firmware_fault, nullptr, firmware_fault, firmware_tick}};
 
 extern "C" void firmware_fault() {
   firmware::exit(99);
+}
+extern "C" [[gnu::weak]] void firmware_tick() {
+  firmware_fault();
 }
 extern "C" void abort() {
   firmware::exit(98);
