@@ -94,7 +94,8 @@ int main(int argc, char** argv) {
   if (kind == "parameters") {
     const auto lowered = to_backend<compiler_demo>(program);
     if (!lowered) return std::puts(to_string(lowered.error()).c_str()), 2;
-    return method_interface(program).inputs.size() == 2 * n + 1 ? 0 : 2;
+    if (method_interface(program).inputs.size() != n + 1) return std::puts("its interface is not the buffers and the input"), 2;
+    return 0;
   }
   using Backends = BackendList<asking>;
   const auto partitioned = CapabilityPartitioner<Backends>().partition({"forward", &program});
