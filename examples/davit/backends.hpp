@@ -15,6 +15,11 @@
 #ifdef DAVIT_WITH_XNNPACK
 #include "davit/backends/xnnpack.hpp"
 #endif
+#ifdef DAVIT_USER_BACKENDS
+#include DAVIT_USER_BACKENDS
+#else
+using user_backends = std::tuple<>;
+#endif
 
 namespace tool {
 
@@ -38,11 +43,12 @@ struct ListOf<std::tuple<Bs...>> {
   using type = davit::BackendList<Bs...>;
 };
 
-/// The backends this program is compiled with. Add yours in front: `portable` takes what the others leave. The second
-/// instance of it is there to try out borders between partitions.
+/// The backends this program is compiled with: first those of the header that the build option user_backends names, which says
+/// `using user_backends = std::tuple<...>`. `portable` takes what the others leave. The second instance of it is there to try out
+/// borders between partitions.
 using Always = std::tuple<Portable, davit::testing::renamed_backend<Portable, "portable_2">>;
 using Backends =
-    ListOf<decltype(std::tuple_cat(std::declval<OneDnn>(), std::declval<XnnPack>(), std::declval<Always>()))>::type;
+    ListOf<decltype(std::tuple_cat(std::declval<user_backends>(), std::declval<OneDnn>(), std::declval<XnnPack>(), std::declval<Always>()))>::type;
 
 /// How many threads programs lowered or loaded from now on may use, where a backend has threads.
 inline void set_threads([[maybe_unused]] std::uint32_t threads) {

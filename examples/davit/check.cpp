@@ -17,6 +17,7 @@
 #include "davit/formats/recorded_case.hpp"
 #include "davit/formats/zip.hpp"
 #include "davit/testing/compare.hpp"
+#include "progress.hpp"
 #include "runner.hpp"
 
 namespace tool {
@@ -42,13 +43,13 @@ namespace fs = std::filesystem;
 struct Tally {
   int passed = 0;
   int failed = 0;
-  bool progress = isatty(STDERR_FILENO) != 0;
+  Progress progress;
 
   void count(const std::string& name, const std::vector<std::string>& failures) {
-    if (progress && !failures.empty()) std::fprintf(stderr, "\r\x1b[K");
+    if (!failures.empty()) progress.show({});
     for (const std::string& failure : failures) print("%s: %s\n", name.c_str(), one_line(failure).c_str());
     ++(failures.empty() ? passed : failed);
-    if (progress) std::fprintf(stderr, "\r%d passed, %d failed ", passed, failed);
+    progress.show(std::to_string(passed) + " passed, " + std::to_string(failed) + " failed");
   }
 };
 
@@ -201,33 +202,33 @@ class Comparison {
   return {};
 }
 
-[[nodiscard]] Result<Tally> check_all(const CheckOptions& options) {
-  if (Result<void> known = check_choice(options.lowering); !known) return std::unexpected(std::move(known.error()));
-  Tally tally;
+[[nodiscard]] Result<void> check_all(const CheckOptions& options, Tally& tally) {
+  if (Result<void> known = check_choice(options.lowering); !known) return known;
   for (const std::string& path : options.cases) {
     if (!fs::exists(path))
       return std::unexpected(
           Error{.code = ErrorCode::io_error, .where = Name(path), .what = "there is no such file or folder"});
     const int before = tally.passed + tally.failed;
-    if (Result<void> checked = check_path(path, options.lowering, tally); !checked) return std::unexpected(std::move(checked.error()));
+    if (Result<void> checked = check_path(path, options.lowering, tally); !checked) return checked;
     if (tally.passed + tally.failed == before)
       return std::unexpected(
           Error{.code = ErrorCode::not_found, .where = Name(path), .what = "there is no case below this folder"});
   }
-  return tally;
+  return {};
 }
 
 }  // namespace
 
 int check(const CheckOptions& options) {
-  const Result<Tally> tally = check_all(options);
-  if (!tally) {
-    std::fprintf(stderr, "davit: %s\n", to_string(tally.error()).c_str());
+  Tally tally;
+  const Result<void> checked = check_all(options, tally);
+  tally.progress.show({});
+  if (!checked) {
+    std::fprintf(stderr, "davit: %s\n", to_string(checked.error()).c_str());
     return 2;
   }
-  if (tally->progress) std::fprintf(stderr, "\r\x1b[K");
-  print("%d passed, %d failed\n", tally->passed, tally->failed);
-  return tally->failed == 0 ? 0 : 1;
+  print("%d passed, %d failed\n", tally.passed, tally.failed);
+  return tally.failed == 0 ? 0 : 1;
 }
 
 }  // namespace tool

@@ -16,6 +16,7 @@
 #include "davit/lowering/module_partitioner.hpp"
 #include "davit/lowering/pattern_partitioner.hpp"
 #include "davit/testing/alternating_partitioner.hpp"
+#include "partitioner_help.hpp"
 
 namespace tool {
 
@@ -52,8 +53,6 @@ template <class List, class Add>
 }
 
 }  // namespace detail
-
-inline constexpr std::string_view partitioner_names = "capability, choose, alternate, all, config:FILE, module:PATH=BACKEND,... or pattern:OP+OP=BACKEND,...";
 
 /// Calls `lower(partitioner)` with the partitioner of that name, which may begin with "config:", "module:" or "pattern:".
 /// `order` holds the backends by preference. Errors: not_found; what the partitioner's text gives; what `lower` answers.
@@ -92,7 +91,7 @@ template <class List, class Lower>
     return lower(patterns);
   }
   return std::unexpected(Error{.code = ErrorCode::not_found, .stage = Stage::partition, .where = "--partitioner",
-                               .what = concat("there is no partitioner '", name, "'"), .fix = concat("name ", partitioner_names)});
+                               .what = concat("there is no partitioner '", name, "'"), .fix = concat("name ", partitioner_names(), "; davit help partitioner says what they do")});
 }
 
 }  // namespace tool

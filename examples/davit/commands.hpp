@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdarg>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -25,6 +26,9 @@ namespace tool {
   std::fputs(davit::printable(text).c_str(), stdout);
 }
 
+/// Says that a file was written.
+inline void print_written(const std::string& file) { print("wrote %s\n", file.c_str()); }
+
 struct InspectOptions {
   std::string model;
   std::string name;  ///< which model of an archive of several; empty: the only one
@@ -40,6 +44,10 @@ struct RunOptions {
   int repeat = 1;
   bool plan = false;
   std::string trace;
+  bool random = false;  ///< made-up inputs
+  std::uint64_t seed = 0;
+  std::size_t top = 5;  ///< of a row of floats
+  bool profile = false;
 };
 struct LowerCommand {
   std::string model;
@@ -61,6 +69,17 @@ struct CompareOptions {
   std::uint64_t seed = 0;
   double rtol = 1e-4;
   double atol = 1e-5;
+};
+struct BenchOptions {
+  std::vector<std::string> models;  ///< .pt2 files, which are lowered, and packages
+  std::vector<std::string> backends{"portable"};  ///< lists, each a row
+  std::vector<std::uint32_t> threads{1};          ///< numbers, each a row
+  LoweringChoice lowering;
+  std::vector<std::string> inputs;  ///< none: random ones
+  std::uint64_t seed = 0;
+  double seconds = 1;  ///< of each row
+  std::string json;
+  std::string html;
 };
 struct EmbedCommand {
   std::string model;
@@ -93,8 +112,12 @@ int lower(const LowerCommand& options);
 int embed(const EmbedCommand& options);
 int explain(const ExplainCommand& options);
 int operators(const OperatorsCommand& options);
+/// Runs programs by turns and compares how long they take; 2 if one of them does not run.
+int bench(const BenchOptions& options);
 /// The version of this program, and what it was compiled with.
 std::string version();
+/// The backends that this program is compiled with, separated by ", ".
+std::string backend_names();
 /// 1 if a partition diverges from the reference.
 int compare(const CompareOptions& options);
 

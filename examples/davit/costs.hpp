@@ -46,14 +46,19 @@ class Costs {
     return &table_;
   }
   /// Writes the table, if that was asked for. Errors: io_error.
-  [[nodiscard]] davit::Result<void> write() const {
-    return save.empty() || !loaded_ ? davit::Result<void>()
-                                    : davit::formats::write_cost_table(table_, std::filesystem::path(save));
+  [[nodiscard]] davit::Result<void> write() {
+    if (save.empty() || !loaded_) return {};
+    davit::Result<void> status = davit::formats::write_cost_table(table_, std::filesystem::path(save));
+    written_ = status.has_value();
+    return status;
   }
+  /// Whether `save` was written.
+  [[nodiscard]] bool written() const noexcept { return written_; }
 
  private:
   davit::CostTable table_;
   bool loaded_ = false;
+  bool written_ = false;
 };
 
 }  // namespace tool

@@ -58,10 +58,14 @@ using namespace davit;
     std::fprintf(stderr, "davit: warning: the embedded program does not check %s\n", printable(assertion).c_str());
   const std::filesystem::path folder(options.output);
   std::filesystem::create_directories(folder);
-  if (Result<void> written = formats::write_file((folder / (how.name + ".hpp")).string(), embedded->header); !written) return written;
+  const std::string header = folder / (how.name + ".hpp"), blob = folder / (how.name + ".bin");
+  if (Result<void> written = formats::write_file(header, embedded->header); !written) return written;
+  print_written(header);
   if (how.weights_as_array) return {};
   // written even if it is empty, so that build systems know what comes out
-  return formats::write_file((folder / (how.name + ".bin")).string(), std::span<const std::byte>(embedded->blob));
+  if (Result<void> written = formats::write_file(blob, std::span<const std::byte>(embedded->blob)); !written) return written;
+  print_written(blob);
+  return {};
 }
 
 }  // namespace

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "inputs.hpp"
 
-#include <bit>
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
-#include <cstring>
-#include <random>
+#include <filesystem>
 #include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <variant>
 
+#include "davit/formats/mapped_file.hpp"
 #include "davit/formats/npy.hpp"
-#include "davit/runtime/call_frame.hpp"
+#include "davit/formats/zip.hpp"
+#include "print_value.hpp"
+#include "read_program.hpp"
 
 namespace tool {
 
@@ -29,120 +30,107 @@ template <class T>
   return error == std::errc{} && at == end;
 }
 
-[[nodiscard]] Result<void> read_input(const std::string& file, Input& out) {
-  Result<Tensor> tensor = formats::read_npy(file);
-  if (!tensor) return std::unexpected(std::move(tensor.error()));
-  out.tensor = *std::move(tensor);
+[[nodiscard]] std::unexpected<Error> refuse(ErrorCode code, Name where, Name what, Name fix) {
+  return std::unexpected(Error{.code = code, .stage = Stage::load, .where = std::move(where), .what = std::move(what), .fix = std::move(fix)});
+}
+
+void add_tensor(Tensor tensor, std::vector<Input>& inputs) {
+  Input& out = inputs.emplace_back();
+  out.tensor = std::move(tensor);
   out.tensor.storage = SharedBytes::copy_of(out.tensor.storage.bytes());  // the program may change its inputs
   out.value = EValue(out.tensor.view());
+}
+
+[[nodiscard]] Result<void> read_array(const std::string& file, std::vector<Input>& inputs) {
+  Result<Tensor> tensor = formats::read_npy(file);
+  if (!tensor) return std::unexpected(guessed(std::move(tensor.error()), file, Wanted::array));
+  add_tensor(*std::move(tensor), inputs);
   return {};
 }
 
-/// Random numbers that are the same everywhere.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : engine_(seed) {}
-  [[nodiscard]] float real() { return static_cast<float>(engine_() >> 40) * 0x1p-23f - 1.0f; }
-  [[nodiscard]] bool bit() { return (engine_() >> 63) != 0; }
-
- private:
-  std::mt19937_64 engine_;
-};
-
-template <class T>
-void put(std::byte*& at, T value) {
-  std::memcpy(at, &value, sizeof value);
-  at += sizeof value;
-}
-
-void fill(Tensor& tensor, Random& random) {
-  std::byte* at = tensor.storage.writable();
-  std::byte* const end = at + tensor.storage.size();
-  while (at < end) switch (tensor.dtype) {
-      case ScalarType::float32:
-      case ScalarType::complex64: put(at, random.real()); break;
-      case ScalarType::float64:
-      case ScalarType::complex128: put(at, static_cast<double>(random.real())); break;
-      case ScalarType::float16:
-      case ScalarType::complex32: put(at, Half(random.real())); break;
-      case ScalarType::bfloat16: put(at, BFloat16(random.real())); break;
-      case ScalarType::int64:
-      case ScalarType::uint64: put(at, std::int64_t{random.bit()}); break;
-      case ScalarType::int32:
-      case ScalarType::uint32: put(at, std::int32_t{random.bit()}); break;
-      case ScalarType::int16:
-      case ScalarType::uint16: put(at, static_cast<std::int16_t>(random.bit())); break;
-      default: put(at, static_cast<std::uint8_t>(random.bit())); break;
-    }
-}
-
-[[nodiscard]] Result<void> random_input(GraphModuleView graph, const Value& value, Random& random, Input& out) {
-  const auto fail = [&](ErrorCode code, Name what) {
-    return std::unexpected(Error{.code = code, .stage = Stage::execute, .where = concat("input '", graph.str(value.name), "'"),
-                                 .what = std::move(what), .fix = "give the inputs with --input"});
-  };
-  switch (value.kind) {
-    case ValueKind::tensor: {
-      std::vector<std::int64_t> sizes;
-      for (const Dim& dim : graph.dims_of(value.sizes)) sizes.push_back(dim.value);
-      if (size_of(value.dtype) == 0) return fail(ErrorCode::unsupported_argument, "its dtype is not known");
-      for (const std::int64_t size : sizes)
-        if (size < 0) return fail(ErrorCode::invalid_shape, "a size is negative");
-      if (!reuse_tensor(out.tensor, value.dtype, sizes)) return fail(ErrorCode::out_of_memory, "there is no memory for it");
-      fill(out.tensor, random);
-      out.value = EValue(out.tensor.view());
-      return {};
-    }
-    case ValueKind::sym_int: out.value = EValue(value.constant); return {};
-    case ValueKind::sym_float: out.value = EValue(std::bit_cast<double>(value.constant)); return {};
-    case ValueKind::sym_bool: out.value = EValue(value.constant != 0); return {};
-    default: return fail(ErrorCode::unsupported_argument, "no such value can be made up");
+/// The arrays of an archive that numpy.savez wrote, in its order; if `name` is not empty, only that one.
+[[nodiscard]] Result<void> read_arrays(const std::string& file, std::string_view name, std::vector<Input>& inputs) {
+  const Result<SharedBytes> bytes = formats::map_file(file);
+  if (!bytes) return std::unexpected(bytes.error());
+  Result<formats::ZipArchive> archive = formats::ZipArchive::open(*bytes, file);
+  if (!archive) return std::unexpected(guessed(std::move(archive.error()), file, Wanted::array));
+  std::vector<const formats::ZipMember*> arrays;
+  for (const formats::ZipMember& member : archive->members())
+    if (member.name.ends_with(".npy")) arrays.push_back(&member);
+  std::ranges::sort(arrays, {}, &formats::ZipMember::offset);
+  std::string names;
+  bool found = false;
+  for (const formats::ZipMember* member : arrays) {
+    const std::string_view own = std::string_view(member->name).substr(0, member->name.size() - 4);
+    names.append(names.empty() ? "" : ", ").append(own);
+    if (!name.empty() && name != own) continue;
+    found = true;
+    const Result<SharedBytes> content = archive->read(*member);
+    if (!content) return std::unexpected(content.error());
+    Result<Tensor> tensor = formats::read_npy(*content, archive->place(member->name).view());
+    if (!tensor) return std::unexpected(std::move(tensor.error()));
+    add_tensor(*std::move(tensor), inputs);
   }
+  if (found) return {};
+  if (arrays.empty()) return refuse(ErrorCode::not_found, Name::own(file), "the archive holds no array", "save arrays by numpy.savez");
+  return refuse(ErrorCode::not_found, Name::own(file), concat("the archive has no array '", name, "'"), concat("it has: ", names));
+}
+
+/// Appends what `text` says. Texts are viewed once all inputs are there.
+[[nodiscard]] Result<void> parse_input(const std::string& text, std::vector<Input>& inputs) {
+  std::int64_t integer = 0;
+  double real = 0;
+  EValue value;
+  if (text.empty())
+    return refuse(ErrorCode::invalid_argument, "--input", "an input is empty", "pass FILE.npy, FILE.npz, a number, true, false, none or str:TEXT");
+  const std::size_t colon = text.rfind(".npz:");
+  if (colon != std::string::npos && !std::filesystem::exists(text))
+    return read_arrays(text.substr(0, colon + 4), std::string_view(text).substr(colon + 5), inputs);
+  if (text.ends_with(".npz")) return read_arrays(text, {}, inputs);
+  if (text == "true" || text == "false") {
+    value = EValue(text == "true");
+  } else if (parse_number(text, integer)) {
+    value = EValue(integer);
+  } else if (parse_number(text, real)) {
+    value = EValue(real);
+  } else if (text != "none" && !text.starts_with("str:")) {
+    return read_array(text, inputs);
+  }
+  inputs.push_back({.tensor = {}, .text = text, .value = value});
+  return {};
 }
 
 }  // namespace
 
-Result<void> parse_input(const std::string& text, Input& out) {
-  out.text = text;
-  std::int64_t integer = 0;
-  double real = 0;
-  if (text == "none") return {};
-  if (text.empty())
-    return std::unexpected(Error{.code = ErrorCode::invalid_argument,
-                                 .what = "an input is empty",
-                                 .fix = "pass FILE.npy, a number, true, false, none or str:TEXT"});
-  if (text.starts_with("str:")) {
-    out.value = EValue(std::string_view(out.text).substr(4));
-  } else if (text == "true" || text == "false") {
-    out.value = EValue(text == "true");
-  } else if (parse_number(text, integer)) {
-    out.value = EValue(integer);
-  } else if (parse_number(text, real)) {
-    out.value = EValue(real);
-  } else {
-    return read_input(text, out);
-  }
-  return {};
-}
-
 Result<std::vector<Input>> parse_inputs(const std::vector<std::string>& texts) {
-  std::vector<Input> inputs(texts.size());
-  for (std::size_t i = 0; i < texts.size(); ++i)
-    if (Result<void> parsed = parse_input(texts[i], inputs[i]); !parsed) return std::unexpected(std::move(parsed.error()));
+  std::vector<Input> inputs;
+  for (const std::string& text : texts)
+    if (Result<void> parsed = parse_input(text, inputs); !parsed) return std::unexpected(std::move(parsed.error()));
+  for (Input& input : inputs)
+    if (input.text.starts_with("str:")) input.value = EValue(std::string_view(input.text).substr(4));
   return inputs;
 }
 
-Result<std::vector<Input>> random_inputs(const ExportedProgram& program, std::uint64_t seed) {
-  const GraphModuleView graph = program.view();
-  const std::span<const Argument> arguments = graph.args(graph.root().inputs);
-  std::vector<Input> inputs;
-  Random random(seed);
-  for (std::size_t i = 0; i < arguments.size() && i < program.signature.input_specs.size(); ++i) {
-    if (kind(program.signature.input_specs[i]) != InputKind::user_input || !arguments[i].is_value()) continue;
-    if (Result<void> made = random_input(graph, graph.values[arguments[i].value()], random, inputs.emplace_back()); !made)
-      return std::unexpected(std::move(made.error()));
+void take_bits(std::vector<Input>& inputs, std::span<const InputPort> ports) {
+  std::vector<const InputPort*> takers;
+  for (const InputPort& port : ports)
+    if (port.role == InputRole::user) takers.push_back(&port);
+  if (takers.size() != inputs.size()) std::erase_if(takers, [](const InputPort* port) { return port->constant.has_value(); });
+  for (std::size_t i = 0; i < std::min(inputs.size(), takers.size()); ++i) {
+    Tensor& tensor = inputs[i].tensor;
+    if (!inputs[i].value.is_tensor() || tensor.dtype != ScalarType::uint16 || takers[i]->type.dtype != ScalarType::bfloat16) continue;
+    tensor.dtype = ScalarType::bfloat16;
+    inputs[i].value = EValue(tensor.view());
   }
-  return inputs;
+}
+
+std::string describe_inputs(std::span<const InputPort> ports) {
+  std::string text;
+  for (const InputPort& port : ports) {
+    if (port.role != InputRole::user || port.constant) continue;
+    text.append(text.empty() ? "'" : ", '").append(port.name.view()).append("' ").append(describe(port.type));
+  }
+  return text;
 }
 
 std::vector<Input> copy_inputs(const std::vector<Input>& inputs) {

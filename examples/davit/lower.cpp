@@ -2,7 +2,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "commands.hpp"
@@ -11,7 +10,9 @@
 #include "davit/lowering/print_report.hpp"
 #include "davit/lowering/write_dot.hpp"
 #include "inputs.hpp"
+#include "page.hpp"
 #include "page_text.hpp"
+#include "progress.hpp"
 #include "read_program.hpp"
 #include "runner.hpp"
 
@@ -21,29 +22,27 @@ namespace {
 
 using namespace davit;
 
-/// The page that shows a report. It carries the JSON in an element of its own, which only a "<" could end.
-[[nodiscard]] std::string page_of(std::string_view json) {
-  std::string page(page_before_data);
-  for (const char c : json) c == '<' ? page += "\\u003c" : page += c;
-  return page += page_after_data;
-}
-
 [[nodiscard]] Result<void> lower_program(const LowerCommand& options) {
+  Progress progress("reading " + options.model);
   const Result<ExportedProgram> program = read_program(options.model, {.limits = options.lowering.limits});
   if (!program) return std::unexpected(program.error());
+  progress.show("lowering " + options.model);
   Diagnostics diagnostics;
   Result<Runner> runner = Runner::lower(*program, options.lowering, options.profile, &diagnostics);
   if (!runner) return std::unexpected(runner.error());
   for (const Name& warning : diagnostics.warnings) std::fprintf(stderr, "davit: warning: %s\n", printable(warning).c_str());
   if (options.profile) {
-    const Result<std::vector<Input>> inputs = options.inputs.empty() ? random_inputs(*program, 0) : parse_inputs(options.inputs);
+    const LoweredMethod& method = runner->method();
+    const Result<std::vector<Input>> inputs = inputs_or_random(options.inputs, method.parent, method.interface.inputs, 0);
     if (!inputs) return std::unexpected(inputs.error());
+    progress.show("measuring partitions and operators");
     if (Result<void> measured = runner->profile(values_of(*inputs), diagnostics.reports); !measured) return measured;
   }
+  progress.show({});
   const auto write = [&](const std::string& file, const std::string& text) -> Result<void> {
     if (file.empty()) return {};
     if (Result<void> written = formats::write_file(file, text); !written) return written;
-    print("wrote %s\n", file.c_str());
+    print_written(file);
     return {};
   };
   if (options.report)
@@ -56,10 +55,10 @@ using namespace davit;
   if (!options.json.empty() || !options.html.empty())
     json = formats::report_json(std::filesystem::path(options.model).filename().string(), diagnostics.reports);
   if (Result<void> written = write(options.json, json); !written) return written;
-  if (Result<void> written = write(options.html, page_of(json)); !written) return written;
+  if (Result<void> written = write(options.html, page_of(page_before_data, json, page_after_data)); !written) return written;
   if (options.output.empty()) return {};
   if (Result<void> saved = runner->save(options.output, !options.strip_debug_map); !saved) return saved;
-  print("wrote %s\n", options.output.c_str());
+  print_written(options.output);
   return {};
 }
 

@@ -1,27 +1,41 @@
 // SPDX-License-Identifier: MIT
-// davit: looks at, lowers, runs, checks, compares and embeds programs exported by torch.export.
+// davit: looks at, lowers, runs, measures, checks, compares and embeds programs exported by torch.export.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <string>
 
+#include "command_line.hpp"
 #include "commands.hpp"
+#include "partitioner_help.hpp"
 
 namespace {
 
-void add_lowering(CLI::App& command, tool::LoweringChoice& choice) {
-  command.add_option("--backends", choice.backends, "backends by preference, separated by commas (portable)");
-  command.add_option("--partitioner", choice.partitioner,
-                     "capability: large groups, each on the first backend that takes it; choose: each region on the backend that is "
-                     "fastest for it, see --costs; alternate: every other node on the next "
-                     "backend, to exercise borders; all: every node on the first; config:FILE with lines PATTERN = BACKEND; "
-                     "module:PATH=BACKEND,...; pattern:OP+OP=BACKEND,...; what these leave goes to the last backend compiled in");
+/// The names of a set as help shows them, from which completions takes them.
+[[nodiscard]] std::string any_of(std::string names) {
+  std::erase(names, ' ');
+  return "{" + names + "}";
+}
+[[nodiscard]] std::string partitioners() {
+  std::string names;
+  for (const tool::PartitionerHelp& each : tool::partitioner_help)
+    names.append(names.empty() ? "" : ",").append(each.form.substr(0, each.form.find(':'))).append(each.form.contains(':') ? ":" : "");
+  return any_of(names);
+}
+
+/// `one`: a list of backends and a number of threads.
+void add_lowering(CLI::App& command, tool::LoweringChoice& choice, bool one = true) {
+  if (one) {
+    command.add_option("--backends", choice.backends, "backends by preference, separated by commas (portable)")->type_name(any_of(tool::backend_names()));
+    command.add_option("--threads", choice.threads, "threads of one run, for backends that have them (1)")->check(CLI::Range(1, 1024));
+  }
+  command.add_option("--partitioner", choice.partitioner, "which backend gets which nodes (capability); see davit help partitioner")->type_name(partitioners());
   CLI::Option* costs = command.add_option("--costs", choice.costs->file, "for choose: decide by this table of costs, and measure nothing");
   command
       .add_option("--save-costs", choice.costs->save,
                   "for choose: measure what this table lacks, if it is there, and write it; without --costs and this, measure and forget")
       ->excludes(costs);
-  command.add_option("--threads", choice.threads, "threads of one run, for backends that have them (1)")->check(CLI::Range(1, 1024));
   command.add_option("--max-memory", choice.limits.max_memory, "bytes that state, arena and a partition's own memory may have, each (64G)")
       ->transform(CLI::AsSizeValue(false));
   command.add_option("--max-loop-iterations", choice.limits.max_loop_iterations, "of one loop (2^32)")->check(CLI::NonNegativeNumber);
@@ -30,30 +44,42 @@ void add_lowering(CLI::App& command, tool::LoweringChoice& choice) {
   command.add_flag("--full-delegation", choice.full_delegation, "fail if the partitioner leaves a node");
 }
 
+/// The exit status of a command, after which the table of costs is named if it was written.
+[[nodiscard]] int and_costs(int status, const tool::LoweringChoice& choice) {
+  if (choice.costs->written()) tool::print_written(choice.costs->save);
+  return status;
+}
+
+const std::string input_help = "inputs in order: FILE.npy, FILE.npz (all its arrays), FILE.npz:NAME, a number, true, false, none, or str:TEXT";
+
 }  // namespace
 
 int main(int argc, char** argv) try {
-  CLI::App app("davit: looks at, lowers, runs, checks, compares and embeds programs exported by torch.export");
+  CLI::App app("davit: looks at, lowers, runs, measures, checks, compares and embeds programs exported by torch.export");
   app.require_subcommand(1);
   app.set_version_flag("--version", tool::version());
 
   tool::InspectOptions inspect;
-  CLI::App* inspect_command = app.add_subcommand("inspect", "prints a program's graph, sizes, operators and signature");
-  inspect_command->add_option("model", inspect.model, "a .pt2 file")->required();
+  CLI::App* inspect_command = app.add_subcommand("inspect", "prints a program's graph, sizes, operators and signature; of a lowered one methods, partitions, backends and bytes");
+  inspect_command->add_option("model", inspect.model, "a .pt2 file, or a .davit file that `davit lower` wrote")->required();
   inspect_command->add_option("--model", inspect.name, "which model of an archive of several");
   inspect_command->add_flag("--json", inspect.json, "the signature's queries as JSON");
   inspect_command->add_flag("--graph", inspect.graph, "the graph, in fx style");
   inspect_command->add_option("--ir", inspect.ir, "core: the graph with its composite operators taken apart")->check(CLI::IsMember({"core"}));
 
   tool::RunOptions run;
-  CLI::App* run_command = app.add_subcommand("run", "runs a program on inputs from .npy files");
+  CLI::App* run_command = app.add_subcommand("run", "runs a program, and says what its outputs are like");
   run_command->add_option("model", run.model, "a .pt2 file, or a .davit file that `davit lower` wrote")->required();
-  run_command->add_option("--input", run.inputs, "inputs in order: FILE.npy, a number, true, false, none, or str:TEXT");
-  run_command->add_option("--output-dir", run.output_dir, "where output_<i>.npy are written");
+  CLI::Option* run_inputs = run_command->add_option("--input", run.inputs, input_help);
+  run_command->add_flag("--random", run.random, "made-up inputs: floats in [-1, 1), integers 0 or 1")->excludes(run_inputs);
+  run_command->add_option("--seed", run.seed, "of random inputs (0)");
+  run_command->add_option("--output-dir", run.output_dir, "where output_<i>.npy are written; bfloat16 as ml_dtypes does, to be read by numpy.load(FILE).view(ml_dtypes.bfloat16)");
+  run_command->add_option("--top", run.top, "how many of the largest elements to print of an output that is one row of floats (5)")->check(CLI::Range(0, 1000));
   add_lowering(*run_command, run.lowering);
   run_command->add_option("--repeat", run.repeat, "run this often, state carried over, and print the median time")
       ->check(CLI::Range(1, 1000000));
   run_command->add_flag("--plan", run.plan, "print where values and scratch lie in the arena, and when they are needed");
+  run_command->add_flag("--profile", run.profile, "run it some more times and print how long partitions and operators take");
   run_command->add_option("--trace", run.trace, "write events of the last run in Chrome's trace format");
 
   tool::CheckOptions check;
@@ -79,6 +105,18 @@ int main(int argc, char** argv) try {
   lower_command->add_option("--input", lower.inputs, "inputs of --profile in order, as for run; without any, random ones");
   lower_command->add_option("--json", lower.json, "write all that the report knows as JSON: partitions, nodes, edges, memory");
   lower_command->add_option("--html", lower.html, "write a page that shows it, one file for any browser");
+
+  tool::BenchOptions bench;
+  CLI::App* bench_command = app.add_subcommand("bench", "compares how long programs take, run by turns: a row per model, list of backends and number of threads");
+  bench_command->add_option("models", bench.models, ".pt2 files, and .davit files that `davit lower` wrote, which know their backends")->required();
+  bench_command->add_option("--backends", bench.backends, "a list as for run, each time a row (portable)")->type_name(any_of(tool::backend_names()))->allow_extra_args(false);
+  bench_command->add_option("--threads", bench.threads, "numbers, separated by commas, each a row (1)")->delimiter(',')->allow_extra_args(false)->check(CLI::Range(1, 1024));
+  add_lowering(*bench_command, bench.lowering, false);
+  bench_command->add_option("--input", bench.inputs, input_help + "; without any, random ones")->allow_extra_args(false);
+  bench_command->add_option("--seed", bench.seed, "of random inputs (0)");
+  bench_command->add_option("--seconds", bench.seconds, "how long each row runs (1)")->check(CLI::Range(0.0, 3600.0));
+  bench_command->add_option("--json", bench.json, "write the table as JSON");
+  bench_command->add_option("--html", bench.html, "write the table as a page with bars, one file for any browser");
 
   tool::EmbedCommand embed;
   CLI::App* embed_command = app.add_subcommand("embed", "writes a program as a C++ header for static_module");
@@ -108,25 +146,38 @@ int main(int argc, char** argv) try {
       app.add_subcommand("compare", "runs a program as lowered and, cut the same way, on a reference backend; exit status 1 if they differ");
   compare_command->add_option("model", compare.model, "a .pt2 file")->required();
   add_lowering(*compare_command, compare.lowering);
-  compare_command->add_option("--reference", compare.reference, "the backend to compare with (portable), or eager: the program as it is written, node by node, uncut");
+  compare_command->add_option("--reference", compare.reference, "the backend to compare with (portable), or eager: the program as it is written, node by node, uncut")->type_name(any_of(tool::backend_names() + ",eager"));
   compare_command->add_option("--input", compare.inputs, "inputs in order, as for run; without any, random ones");
   compare_command->add_option("--seed", compare.seed, "of random inputs (0)");
   compare_command->add_option("--rtol", compare.rtol, "relative tolerance (1e-4)")->check(CLI::NonNegativeNumber);
   compare_command->add_option("--atol", compare.atol, "absolute tolerance (1e-5)")->check(CLI::NonNegativeNumber);
+
+  std::string shell;
+  CLI::App* completions_command = app.add_subcommand("completions", "prints a script that completes davit's commands and options in a shell");
+  completions_command->add_option("shell", shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+
+  std::string topic;
+  CLI::App* help_command = app.add_subcommand("help", "prints the help of a command, or of `partitioner`: how programs are cut");
+  std::string topics = "partitioner";
+  for (const CLI::App* command : app.get_subcommands({})) topics += "," + command->get_name();
+  help_command->add_option("topic", topic, "a command, or partitioner")->type_name(any_of(topics));
 
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
+  if (completions_command->parsed()) return std::fputs(tool::completions(app, shell).c_str(), stdout) < 0 ? 2 : 0;
+  if (help_command->parsed()) return tool::help(app, topic);
   if (inspect_command->parsed()) return tool::inspect(inspect);
-  if (run_command->parsed()) return tool::run(run);
-  if (lower_command->parsed()) return tool::lower(lower);
-  if (compare_command->parsed()) return tool::compare(compare);
   if (embed_command->parsed()) return tool::embed(embed);
   if (explain_command->parsed()) return tool::explain(explain);
   if (operators_command->parsed()) return tool::operators(operators);
-  return tool::check(check);
+  if (bench_command->parsed()) return tool::bench(bench);
+  if (run_command->parsed()) return and_costs(tool::run(run), run.lowering);
+  if (lower_command->parsed()) return and_costs(tool::lower(lower), lower.lowering);
+  if (compare_command->parsed()) return and_costs(tool::compare(compare), compare.lowering);
+  return and_costs(tool::check(check), check.lowering);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "davit: %s\n", error.what());
   return 2;

@@ -34,7 +34,8 @@ using namespace davit;
 
 }  // namespace
 
-std::string version() { return std::string("davit ") + DAVIT_VERSION + ", backends: " + std::string(Backends::names()); }
+std::string backend_names() { return std::string(Backends::names()); }
+std::string version() { return std::string("davit ") + DAVIT_VERSION + ", backends: " + backend_names(); }
 
 int operators(const OperatorsCommand& options) {
   std::set<std::string> names;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "read_program.hpp"
 
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace tool {
@@ -13,41 +15,76 @@ namespace {
 
 using namespace davit;
 
-[[nodiscard]] bool begins(const std::string& file, std::string_view with) {
-  std::string bytes(with.size(), '\0');
+/// The first bytes of a file; fewer or none where it has no more, or is none.
+[[nodiscard]] std::string head_of(const std::string& file) {
+  std::string bytes(600, '\0');
   std::ifstream in(file, std::ios::binary);
-  return in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) && bytes == with;
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  return bytes;
 }
+
 constexpr std::string_view package = "DAVITPK\n", archive = "PK\x03\x04";
+
+/// The name of the first file of a ZIP archive, from its local header.
+[[nodiscard]] std::string_view first_member(std::string_view head) {
+  if (!head.starts_with(archive) || head.size() < 30) return {};
+  const std::size_t size = static_cast<unsigned char>(head[26]) + 256u * static_cast<unsigned char>(head[27]);
+  return head.substr(30, size);
+}
+
+/// What a file is, and what to do with it for those who want something else.
+struct Kind {
+  std::string_view what;
+  std::string_view fix[3];  ///< by Wanted; empty: this is what was wanted
+};
+constexpr std::string_view export_it = "davit reads what torch.export.save(torch.export.export(model, inputs), FILE) wrote",
+                           to_input = "name the model here, and arrays by --input", to_array = "name arrays that numpy.save or numpy.savez wrote",
+                           no_package = "name a .pt2 file, or the .davit file that davit lower made of one";
+constexpr Kind folder{"a folder", {"name a file in it; davit check takes folders of recorded cases", "name a file in it", to_array}},
+    lowered{"a program that was lowered already", {"davit run takes it; name the .pt2 file that it was made from", {}, "name it as the model"}},
+    array{"an array", {to_input, to_input, {}}},
+    arrays{"an archive of arrays, as numpy.savez writes", {to_input, to_input, "give its file the ending .npz"}},
+    weights{"what torch.save wrote: weights, or a module of TorchScript, without a program", {export_it, no_package, "save a tensor by numpy.save(FILE, tensor.numpy())"}},
+    pickled{"a pickle of Python", {export_it, no_package, "save a tensor by numpy.save(FILE, tensor.numpy())"}},
+    onnx{"an ONNX model", {export_it, no_package, to_array}},
+    zip{"a ZIP archive, as .pt2 files are", {{}, "lower it first: davit lower MODEL.pt2 -o OUT.davit", "name it as the model"}},
+    json{"JSON", {"name a .pt2 file", no_package, to_array}};
+
+[[nodiscard]] const Kind* kind_of(const std::string& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored)) return &folder;
+  const std::string head = head_of(file);
+  const std::string_view member = first_member(head);
+  if (head.starts_with(package)) return &lowered;
+  if (head.starts_with("\x93NUMPY")) return &array;
+  if (member.ends_with(".npy")) return &arrays;
+  if (member.ends_with("/data.pkl")) return &weights;
+  if (head.starts_with("\x80\x02") || head.starts_with("\x80\x04")) return &pickled;
+  if (head.starts_with(archive)) return &zip;
+  if (head.starts_with("{")) return &json;
+  return file.ends_with(".onnx") && !head.empty() ? &onnx : nullptr;
+}
 
 }  // namespace
 
-bool is_package(const std::string& file) { return begins(file, package); }
+bool is_package(const std::string& file) { return head_of(file).starts_with(package); }
 
-Error guessed(Error error, const std::string& file, bool wanted_package) {
-  struct Kind {
-    std::string_view begin, what, fix;
-  };
-  static constexpr Kind kinds[] = {
-      {package, "a program that was lowered already", "davit run takes it; name the .pt2 file that it was made from"},
-      {archive, "a ZIP archive, as .pt2 files are", "lower it first: davit lower MODEL.pt2 -o OUT.davit"},
-      {"\x93NUMPY", "an array", "name the model here, and arrays by --input"},
-      {"{", "JSON", "name a .pt2 file"},
-  };
+Error guessed(Error error, const std::string& file, Wanted wanted) {
   const std::string name = std::filesystem::path(file).filename().string();
   if (error.where.view().find(name) == std::string_view::npos) error.where = concat(name, error.where.empty() ? "" : ", ", error.where);
-  for (const Kind& kind : kinds) {
-    if (kind.begin == (wanted_package ? package : archive) || !begins(file, kind.begin)) continue;
-    error.what = concat("this is ", kind.what);
-    error.fix = Name(kind.fix);
-    break;
-  }
+  const Kind* kind = kind_of(file);
+  if (kind == nullptr) return error;
+  const std::string_view fix = kind->fix[static_cast<std::size_t>(wanted)];
+  if (fix.empty()) return error;
+  error.what = concat("this is ", kind->what);
+  error.fix = Name(fix);
   return error;
 }
 
 Result<ExportedProgram> read_program(const std::string& file, const formats::Pt2Options& options) {
   Result<ExportedProgram> program = formats::read_pt2(file, options);
-  if (!program) return std::unexpected(guessed(std::move(program.error()), file, false));
+  if (!program) return std::unexpected(guessed(std::move(program.error()), file, Wanted::program));
   return program;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "davit/core/error.hpp"
@@ -9,11 +10,14 @@
 
 namespace tool {
 
+/// What a file is read as: a .pt2 file, what `davit lower` wrote, a .npy or .npz file.
+enum class Wanted : std::uint8_t { program, package, array };
+
 /// Whether a file begins as a lowered program does.
 [[nodiscard]] bool is_package(const std::string& file);
 
-/// The error of reading `file`, with its name; if it is a file of another kind, with what it is and who takes that.
-[[nodiscard]] davit::Error guessed(davit::Error error, const std::string& file, bool wanted_package);
+/// The error of reading `file`, with its name; if it is something else than what was wanted, with what it is and who takes that.
+[[nodiscard]] davit::Error guessed(davit::Error error, const std::string& file, Wanted wanted);
 
 /// Reads a .pt2 file. Errors: what reading gives, guessed.
 [[nodiscard]] davit::Result<davit::ExportedProgram> read_program(const std::string& file, const davit::formats::Pt2Options& options = {});

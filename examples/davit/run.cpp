@@ -5,13 +5,15 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "commands.hpp"
 #include "davit/formats/npy.hpp"
+#include "davit/lowering/print_report.hpp"
 #include "inputs.hpp"
-#include "read_program.hpp"
+#include "print_value.hpp"
+#include "progress.hpp"
 #include "runner.hpp"
 
 namespace tool {
@@ -20,54 +22,44 @@ namespace {
 
 using namespace davit;
 
-void print_output(std::size_t i, const OutputPort& port, const EValue& value) {
-  tool::print("output %zu '%s': ", i, std::string(port.name.view()).c_str());
-  if (const TensorView* tensor = value.tensor_if()) {
-    tool::print("%s[", std::string(name_of(tensor->dtype)).c_str());
-    for (std::size_t d = 0; d < tensor->rank; ++d)
-      tool::print("%s%lld", d == 0 ? "" : ", ", static_cast<long long>(tensor->size(d)));
-    tool::print("]\n");
-  } else if (value.is_string()) {
-    tool::print("'%s'\n", std::string(value.as_string()).c_str());
-  } else if (value.is_bool()) {
-    tool::print("%s\n", value.as_bool() ? "true" : "false");
-  } else if (value.is_int()) {
-    tool::print("%lld\n", static_cast<long long>(value.as_int()));
-  } else if (value.is_float()) {
-    tool::print("%.17g\n", value.as_float());
-  } else {
-    tool::print("none\n");
-  }
-}
-
 /// Prints the outputs; tensors also go to output_<i>.npy in the folder, if one is named.
-[[nodiscard]] Result<void> show(std::span<const EValue> outputs, std::span<const OutputPort> ports,
-                                const std::filesystem::path& folder) {
+[[nodiscard]] Result<void> show(std::span<const EValue> outputs, std::span<const OutputPort> ports, const RunOptions& options) {
+  const std::filesystem::path folder = options.output_dir;
   if (!folder.empty()) std::filesystem::create_directories(folder);
+  for (std::size_t i = 0; i < outputs.size(); ++i) print_output(i, ports[i], outputs[i], options.top);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    print_output(i, ports[i], outputs[i]);
     if (folder.empty() || !outputs[i].is_tensor()) continue;
-    const auto file = folder / ("output_" + std::to_string(i) + ".npy");
+    const std::string file = folder / ("output_" + std::to_string(i) + ".npy");
     if (Result<void> written = formats::write_npy(file, outputs[i].tensor()); !written) return written;
+    print_written(file);
   }
   return {};
 }
 
-/// Lowers a .pt2 file, or loads what was lowered before.
-[[nodiscard]] Result<Runner> start(const RunOptions& options) {
-  const bool trace = !options.trace.empty();
-  if (is_package(options.model) || options.model.ends_with(".davit")) return Runner::load(options.model, options.lowering, trace);
-  const Result<ExportedProgram> program = read_program(options.model, {.limits = options.lowering.limits});
-  if (!program) return std::unexpected(program.error());
-  return Runner::lower(*program, options.lowering, trace);
+/// What stands for inputs where none were named. Errors: what random ones give; where the program takes some, and none were asked for.
+[[nodiscard]] Result<std::vector<Input>> no_inputs(const RunOptions& options, const LoweredMethod& method) {
+  if (options.random) return random_inputs(method.parent, options.seed);
+  const std::string wanted = describe_inputs(method.interface.inputs);
+  if (wanted.empty()) return std::vector<Input>();
+  return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                               .stage = Stage::execute,
+                               .where = concat("method '", method.name, "'"),
+                               .what = concat("it takes ", wanted),
+                               .fix = "give each by --input, in this order; --random makes some up"});
 }
 
 [[nodiscard]] Result<void> run_program(const RunOptions& options) {
-  const Result<std::vector<Input>> inputs = parse_inputs(options.inputs);
+  Result<std::vector<Input>> inputs = parse_inputs(options.inputs);
   if (!inputs) return std::unexpected(inputs.error());
-  const std::vector<EValue> values = values_of(*inputs);
-  Result<Runner> runner = start(options);
+  Progress progress("lowering " + options.model);
+  Diagnostics diagnostics;
+  Result<Runner> runner = Runner::open(options.model, options.lowering, !options.trace.empty() || options.profile, &diagnostics);
+  progress.show({});
   if (!runner) return std::unexpected(std::move(runner.error()));
+  if (options.inputs.empty()) inputs = no_inputs(options, runner->method());
+  if (!inputs) return std::unexpected(inputs.error());
+  take_bits(*inputs, runner->method().interface.inputs);
+  const std::vector<EValue> values = values_of(*inputs);
   using Clock = std::chrono::steady_clock;
   std::vector<double> times;
   Result<Outputs> outputs = std::unexpected(Error{});
@@ -78,11 +70,21 @@ void print_output(std::size_t i, const OutputPort& port, const EValue& value) {
     times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
     if (!outputs) return std::unexpected(std::move(outputs.error()));
   }
-  if (Result<void> shown = show(outputs->all(), runner->outputs(), options.output_dir); !shown) return shown;
+  if (Result<void> shown = show(outputs->all(), runner->outputs(), options); !shown) return shown;
   std::ranges::sort(times);
-  tool::print("%d run(s), median %.3f ms\n", options.repeat, times[times.size() / 2]);
-  if (options.plan) tool::print("%s", std::string(runner->plan().view()).c_str());
-  return options.trace.empty() ? Result<void>() : runner->write_trace(options.trace);
+  print("%d run(s), median %.3f ms\n", options.repeat, times[times.size() / 2]);
+  if (options.plan) print("%s", std::string(runner->plan().view()).c_str());
+  if (!options.trace.empty()) {
+    if (Result<void> written = runner->write_trace(options.trace); !written) return written;
+    print_written(options.trace);
+  }
+  if (!options.profile) return {};
+  std::vector<PartitionReport> reports = diagnostics.reports.empty() ? runner->reports() : std::move(diagnostics.reports);
+  progress.show("measuring partitions and operators");
+  if (Result<void> measured = runner->profile(values, reports); !measured) return measured;
+  progress.show({});
+  for (const PartitionReport& report : reports) print("%s", print_times(report).c_str());
+  return {};
 }
 
 }  // namespace

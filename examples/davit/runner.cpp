@@ -115,8 +115,15 @@ Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoic
 Result<Runner> Runner::load(const std::string& file, const LoweringChoice& choice, bool trace) {
   set_threads(choice.threads);
   Result<LoweredProgram> program = formats::load_program<Backends>(std::filesystem::path(file));
-  if (!program) return std::unexpected(guessed(std::move(program.error()), file, true));
+  if (!program) return std::unexpected(guessed(std::move(program.error()), file, Wanted::package));
   return Sessions::start(std::move(program), choice.limits, trace);
+}
+
+Result<Runner> Runner::open(const std::string& file, const LoweringChoice& choice, bool trace, Diagnostics* diagnostics) {
+  if (is_package(file) || file.ends_with(".davit")) return load(file, choice, trace);
+  const Result<ExportedProgram> program = read_program(file, {.limits = choice.limits});
+  if (!program) return std::unexpected(program.error());
+  return lower(*program, choice, trace, diagnostics);
 }
 
 Runner::Runner(std::unique_ptr<Sessions> sessions) noexcept : sessions_(std::move(sessions)) {}
@@ -125,9 +132,25 @@ Runner& Runner::operator=(Runner&&) noexcept = default;
 Runner::~Runner() = default;
 
 Result<Outputs> Runner::run(std::span<const EValue> inputs) { return sessions_->session.run("forward", inputs); }
+const LoweredProgram& Runner::program() const { return sessions_->session.program(); }
+const LoweredMethod& Runner::method() const { return sessions_->method(); }
 std::span<const OutputPort> Runner::outputs() const { return sessions_->method().interface.outputs; }
 std::span<const NamedTensor> Runner::state() const { return sessions_->session.state(); }
 Name Runner::plan() const { return sessions_->session.plan(sessions_->index()).report(sessions_->method().parent.view()); }
+std::size_t Runner::arena_bytes() const { return sessions_->session.plan(sessions_->index()).arena_bytes; }
+std::vector<PartitionReport> Runner::reports() const {
+  std::vector<PartitionReport> reports;
+  for (const LoweredMethod& method : program().methods()) {
+    PartitionReport& report = reports.emplace_back();
+    report.method = method.name;
+    for (const LoweredDelegate& delegate : method.delegates)
+      report.partitions.push_back({.tag = delegate.tag,
+                                   .backend = Name(program().backends().name(delegate.backend)),
+                                   .inputs = delegate.interface.inputs.size(),
+                                   .outputs = delegate.interface.outputs.size()});
+  }
+  return reports;
+}
 Result<void> Runner::save(const std::string& file, bool debug_map) const {
   return formats::save_program(sessions_->session.program(), std::filesystem::path(file), {.debug_map = debug_map});
 }
@@ -135,6 +158,7 @@ Result<void> Runner::profile(std::span<const EValue> inputs, std::span<Partition
   using Clock = std::chrono::steady_clock;
   PartitionReport& report = reports[sessions_->index()];
   std::unordered_map<std::string, std::vector<double>> times;  // in microseconds: per run, by tag, or tag, newline and node
+  const bool nodes_known = !report.nodes.empty();
   const auto end = Clock::now() + std::chrono::seconds(2);
   for (int i = 0; i < 2 || (i < 30 && Clock::now() < end); ++i) {
     clear_trace();
@@ -150,9 +174,17 @@ Result<void> Runner::profile(std::span<const EValue> inputs, std::span<Partition
         continue;
       }
       sums[event.name] += event.duration;
-      DebugInfo info;
-      for (const auto* each : std::exchange(operators, {}))
-        if (sessions_->session.program().debug_map().find(each->handle, info)) sums[event.name + "\n" + std::string(info.node)] += each->duration;
+      const auto partition = std::ranges::find(report.partitions, event.name, [](const auto& p) { return p.tag.view(); });
+      for (const auto* each : std::exchange(operators, {})) {
+        DebugInfo info;
+        const bool found = program().debug_map().find(each->handle, info);
+        const std::string node = found ? std::string(info.node) : "debug handle " + std::to_string(each->handle);
+        const auto [sum, fresh] = sums.try_emplace(event.name + "\n" + node, 0.0);
+        sum->second += each->duration;
+        if (i == 0 && fresh && !nodes_known && partition != report.partitions.end())
+          report.nodes.push_back({.name = Name::own(node), .target = Name::own(found ? info.target : std::string_view(each->name)),
+                                  .partition = static_cast<std::uint32_t>(partition - report.partitions.begin())});
+      }
     }
     for (const auto& [what, sum] : sums)
       if (i > 0) times[what].push_back(sum);

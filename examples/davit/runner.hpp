@@ -11,6 +11,7 @@
 
 #include "davit/core/evalue.hpp"
 #include "davit/core/limits.hpp"
+#include "davit/lowering/lowered_program.hpp"
 #include "davit/lowering/method_interface.hpp"
 #include "davit/lowering/partition_report.hpp"
 #include "davit/program/exported_program.hpp"
@@ -47,19 +48,29 @@ class Runner {
                                                    bool trace = false, davit::Diagnostics* diagnostics = nullptr);
   /// Loads what save() wrote. Errors: what loading reports.
   [[nodiscard]] static davit::Result<Runner> load(const std::string& file, const LoweringChoice& choice, bool trace = false);
+  /// Loads a package, or reads and lowers a .pt2 file. Errors: those of both, guessed what the file is.
+  [[nodiscard]] static davit::Result<Runner> open(const std::string& file, const LoweringChoice& choice, bool trace = false,
+                                                  davit::Diagnostics* diagnostics = nullptr);
   Runner(Runner&&) noexcept;
   Runner& operator=(Runner&&) noexcept;
   ~Runner();
 
   [[nodiscard]] davit::Result<davit::Outputs> run(std::span<const davit::EValue> inputs);
+  [[nodiscard]] const davit::LoweredProgram& program() const;
+  /// The method that is run: "forward", or the first if there is none of that name.
+  [[nodiscard]] const davit::LoweredMethod& method() const;
   [[nodiscard]] std::span<const davit::OutputPort> outputs() const;
   [[nodiscard]] std::span<const davit::NamedTensor> state() const;
   /// The memory plan of the last run, in words.
   [[nodiscard]] davit::Name plan() const;
+  /// Bytes of the arena, known after a run.
+  [[nodiscard]] std::size_t arena_bytes() const;
+  /// What is known of the partitions of a program that was loaded: reports for profile().
+  [[nodiscard]] std::vector<davit::PartitionReport> reports() const;
   [[nodiscard]] davit::Result<void> save(const std::string& file, bool debug_map = true) const;
   /// Runs some times and writes into the report of the method that it runs how long partitions and nodes took, as the median
-  /// of runs after the first up to one that fails, and where its memory lies; only with `trace`. Errors: what the first two
-  /// runs report.
+  /// of runs after the first up to one that fails, and where its memory lies; a report without nodes gets those that ran. Only with
+  /// `trace`. Errors: what the first two runs report.
   [[nodiscard]] davit::Result<void> profile(std::span<const davit::EValue> inputs, std::span<davit::PartitionReport> reports);
   /// Keeps copies of what the partitions answer from now on; only with `trace`.
   void record_calls();

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "davit/formats/mapped_file.hpp"
 #include "support/data.hpp"
 #include "support/zip_file.hpp"
 
@@ -117,7 +118,7 @@ TEST_CASE("write_npy writes what read_npy reads") {
   for (const ScalarType type :
        {ScalarType::float32, ScalarType::float64, ScalarType::float16, ScalarType::int64, ScalarType::int32,
         ScalarType::int16, ScalarType::int8, ScalarType::uint8, ScalarType::bool_, ScalarType::uint16,
-        ScalarType::uint32, ScalarType::uint64, ScalarType::complex64, ScalarType::complex128}) {
+        ScalarType::uint32, ScalarType::uint64, ScalarType::complex64, ScalarType::complex128, ScalarType::bfloat16}) {
     for (const std::vector<std::int64_t>& sizes : {std::vector<std::int64_t>{}, {3}, {2, 3}, {0, 2}, {1, 2, 1, 3}}) {
       Tensor tensor = Tensor::zeros(type, sizes);
       if (!tensor.storage.empty()) tensor.storage.writable()[0] = std::byte{1};
@@ -131,15 +132,29 @@ TEST_CASE("write_npy writes what read_npy reads") {
   }
 }
 
-TEST_CASE("write_npy writes strided tensors in C order, and bfloat16 as its bits") {
+TEST_CASE("read_npy takes what numpy writes of ml_dtypes' bfloat16, and what it makes of that when it saves it again") {
+  for (const char* descr : {"<V2", "|V2"}) {
+    const auto tensor = read(std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (2,), }\n", std::string_view("\x80\x3f\x20\xc1", 4));
+    REQUIRE(tensor);
+    CHECK(tensor->dtype == ScalarType::bfloat16);
+    CHECK(static_cast<float>(tensor->view().as<BFloat16>()[0]) == 1.0f);
+    CHECK(static_cast<float>(tensor->view().as<BFloat16>()[1]) == -10.0f);
+  }
+  CHECK(code_of(read("{'descr': '|V4', 'shape': (1,)}", "1234")) == ErrorCode::invalid_dtype);
+}
+
+TEST_CASE("write_npy writes strided tensors in C order, and bfloat16 as numpy does") {
   const TemporaryFile file;
   std::array<std::int16_t, 6> data{1, 2, 3, 4, 5, 6};
   const std::array<std::int64_t, 2> sizes{3, 2};
   const std::array<std::int64_t, 2> strides{1, 3};
   REQUIRE(formats::write_npy(file.path, {data.data(), sizes.data(), strides.data(), 2, ScalarType::bfloat16}));
+  const auto text = formats::map_file(file.path);
+  REQUIRE(text);
+  CHECK(std::string_view(reinterpret_cast<const char*>(text->data()), text->size()).contains("'descr': '<V2'"));
   const auto back = formats::read_npy(file.path);
   REQUIRE(back);
-  CHECK(back->dtype == ScalarType::uint16);
+  CHECK(back->dtype == ScalarType::bfloat16);
   const std::array<std::uint16_t, 6> expected{1, 4, 2, 5, 3, 6};
   CHECK(std::ranges::equal(std::span(back->view().as<std::uint16_t>(), 6), expected));
 }

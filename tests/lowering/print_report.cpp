@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <string>
 
 #include "../support/toy_backend.hpp"
@@ -60,9 +61,38 @@ TEST_CASE("times have a column where there are any") {
   PartitionReport report = report_of();
   report.partitions[1].ns = 12345;
   const TextTable table = report_tables(report).partitions;
-  CHECK(table.headline.back() == "us");
+  CHECK(table.headline[6] == "us");
   CHECK(table.numeric.size() == table.headline.size());
-  CHECK((table.rows[0].back() == "?" && table.rows[1].back() == "12.345"));
+  CHECK((table.rows[0][6] == "?" && table.rows[1][6] == "12.345"));
+  CHECK((table.rows[0][7].empty() && table.rows[1][7] == "100.0%"));
+}
+
+TEST_CASE("times are summed per operator and backend, with what a backend does not tell apart") {
+  PartitionReport report;
+  report.partitions = {{.tag = "p0", .backend = "fast", .ns = 6000}, {.tag = "p1", .backend = "slow", .ns = 2000}, {.tag = "p2", .backend = "fast"}};
+  const auto node = [&](const char* target, std::uint32_t partition, std::uint64_t ns) {
+    report.nodes.push_back({.name = "n", .target = Name::own(target), .partition = partition, .ns = ns});
+  };
+  node("op.a", 0, 1000);
+  node("op.b", 0, 3000);
+  node("op.a", 0, 700);
+  node("op.a", 1, 2000);
+  node("op.a", 2, UINT64_MAX);
+  node("op.cond", no_id, UINT64_MAX);
+  CHECK(print_times(report) ==
+        "partitions\n"
+        "  partition  backend     us  share\n"
+        "  p0         fast     6.000  75.0%\n"
+        "  p1         slow     2.000  25.0%\n"
+        "  p2         fast         ?\n"
+        "operators\n"
+        "  operator    backend  nodes     us  share\n"
+        "  op.b        fast         1  3.000  37.5%\n"
+        "  op.a        slow         1  2.000  25.0%\n"
+        "  op.a        fast         2  1.700  21.3%\n"
+        "  (the rest)  fast            1.300  16.3%\n");
+  CHECK(print_report(report).contains("operators\n"));
+  CHECK_FALSE(print_report(report_of()).contains("operators\n"));
 }
 
 TEST_CASE("copies count as often as they are made") {

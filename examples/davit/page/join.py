@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """join.py OUT PAGE NAME=FILE...: writes a C++ header with the page as text in two halves: what goes before the data and what after.
 
-PAGE names each file as {{NAME}} and the data as {{data}}."""
+PAGE names each file as {{NAME}} and the data as {{data}}; of page.html the halves are page_before_data and page_after_data."""
 
 import pathlib
 import re
@@ -14,6 +14,7 @@ for name, text in texts.items():
     if re.search(r"</(script|style)|-->", text, re.I):
         sys.exit(f"{name} would end the element that it lies in")
 whole = re.sub(r"\{\{(\w+)\}\}", lambda at: at[0] if at[1] == "data" else texts[at[1]], pathlib.Path(page).read_text(encoding="utf-8"))
+name = pathlib.Path(page).stem
 before, after = whole.split("{{data}}")
 
 
@@ -25,7 +26,7 @@ def literal(text):
 
 pathlib.Path(out).write_text(
     "#pragma once\n\n#include <string_view>\n\nnamespace tool {\n\n"
-    f"inline constexpr std::string_view page_before_data = {literal(before)};\n"
-    f"inline constexpr std::string_view page_after_data = {literal(after)};\n\n}}  // namespace tool\n",
+    f"inline constexpr std::string_view {name}_before_data = {literal(before)};\n"
+    f"inline constexpr std::string_view {name}_after_data = {literal(after)};\n\n}}  // namespace tool\n",
     encoding="utf-8",
 )

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,21 @@ struct ConstantBytes {
 };
 [[nodiscard]] ConstantBytes constant_bytes(const PartitionReport& report) noexcept;
 
-/// The partitions, the candidates by cost, the constants and the refusals of a report, as tables.
+/// What the nodes of one operator on one backend took in one run.
+struct OperatorTime {
+  std::string target;     ///< empty: what a backend's partitions took beyond the nodes that it tells apart
+  std::string backend;
+  std::size_t nodes = 0;  ///< that were measured
+  std::uint64_t ns = 0;   ///< all of them together
+};
+
+/// The operators of a report that was measured, the longest first. O(n log n).
+[[nodiscard]] std::vector<OperatorTime> operator_times(const PartitionReport& report);
+
+/// The partitions, the operators by time, the candidates by cost, the constants and the refusals of a report, as tables.
 struct ReportTables {
   TextTable partitions;
+  TextTable operators;
   TextTable candidates;
   TextTable constants;
   TextTable refusals;
@@ -42,9 +55,11 @@ struct ReportTables {
 /// One sentence with the totals of nodes, partitions and bytes.
 [[nodiscard]] std::string report_totals(const PartitionReport& report);
 
-/// The report as text: totals, then the tables of partitions, costs, constants and refusals. Control characters in names are
+/// The report as text: totals, then the tables of partitions, operators, costs, constants and refusals. Control characters in names are
 /// printed as '?'. O(n log n).
 [[nodiscard]] std::string print_report(const PartitionReport& report);
+/// Of a report that was measured, only the times of partitions and operators.
+[[nodiscard]] std::string print_times(const PartitionReport& report);
 
 }  // namespace davit
 

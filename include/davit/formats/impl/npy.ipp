@@ -29,7 +29,7 @@ struct NpyType {
   std::string_view descr;
   ScalarType type;
 };
-inline constexpr std::array<NpyType, 15> npy_types{{
+inline constexpr std::array<NpyType, 16> npy_types{{
     {"<f4", ScalarType::float32},
     {"<f8", ScalarType::float64},
     {"<f2", ScalarType::float16},
@@ -44,7 +44,8 @@ inline constexpr std::array<NpyType, 15> npy_types{{
     {"<u8", ScalarType::uint64},
     {"<c8", ScalarType::complex64},
     {"<c16", ScalarType::complex128},
-    {"<u2", ScalarType::bfloat16},
+    {"|V2", ScalarType::bfloat16},
+    {"<V2", ScalarType::bfloat16},
 }};
 
 /// The text after `'key':` in a header dictionary, without leading blanks; empty if the key is not there.

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -44,6 +47,29 @@ DAVIT_INLINE ConstantBytes constant_bytes(const PartitionReport& report) noexcep
   return out;
 }
 
+DAVIT_INLINE std::vector<OperatorTime> operator_times(const PartitionReport& report) {
+  std::map<std::pair<std::string_view, std::string_view>, OperatorTime> rows;  // by backend and operator
+  const auto row = [&](std::string_view backend, std::string_view target) -> OperatorTime& {
+    return rows.try_emplace({backend, target}, OperatorTime{std::string(target), std::string(backend)}).first->second;
+  };
+  for (const PartitionReport::Partition& p : report.partitions)
+    if (p.ns != UINT64_MAX) row(p.backend.view(), {}).ns += p.ns;
+  for (const PartitionReport::Node& node : report.nodes) {
+    if (node.ns == UINT64_MAX || node.partition >= report.partitions.size()) continue;
+    const std::string_view backend = report.partitions[node.partition].backend.view();
+    OperatorTime& time = row(backend, node.target.view());
+    ++time.nodes;
+    time.ns += node.ns;
+    OperatorTime& rest = row(backend, {});
+    rest.ns -= std::min(rest.ns, node.ns);
+  }
+  std::vector<OperatorTime> out;
+  for (auto& [key, time] : rows)
+    if (time.nodes > 0 || time.ns > 0) out.push_back(std::move(time));
+  std::ranges::stable_sort(out, [](const OperatorTime& a, const OperatorTime& b) { return a.ns > b.ns; });
+  return out;
+}
+
 namespace detail {
 [[nodiscard]] DAVIT_INLINE std::string cell(const Name& name) { return std::string(name.view()); }
 [[nodiscard]] DAVIT_INLINE std::string cell(std::size_t number) { return std::to_string(number); }
@@ -52,6 +78,30 @@ namespace detail {
   if (ns == UINT64_MAX) return "?";
   const std::string decimals = std::to_string(1000 + ns % 1000);
   return std::to_string(ns / 1000) + "." + decimals.substr(1);
+}
+/// As percent with one decimal; nothing if it is not known.
+[[nodiscard]] DAVIT_INLINE std::string share(std::uint64_t ns, std::uint64_t total) {
+  if (ns == UINT64_MAX || total == 0) return {};
+  const auto tenths = static_cast<std::uint64_t>(static_cast<double>(ns) / static_cast<double>(total) * 1000 + 0.5);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "%";
+}
+[[nodiscard]] DAVIT_INLINE std::uint64_t total_ns(const PartitionReport& report) noexcept {
+  std::uint64_t total = 0;
+  for (const PartitionReport::Partition& p : report.partitions)
+    if (p.ns != UINT64_MAX) total += p.ns;
+  return total;
+}
+/// The tables one behind the other, each with its title.
+[[nodiscard]] DAVIT_INLINE std::string sections(std::initializer_list<std::pair<const char*, const TextTable*>> tables) {
+  std::string out;
+  for (const auto& [title, table] : tables)
+    if (!table->rows.empty()) ((out += title) += '\n') += table->print();
+  return out;
+}
+[[nodiscard]] DAVIT_INLINE std::string without_control(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 32 && c != '\n') c = '?';
+  return text;
 }
 }  // namespace detail
 
@@ -62,15 +112,20 @@ DAVIT_INLINE ReportTables report_tables(const PartitionReport& report) {
   out.candidates = {{"of", "candidate", "partitions", "us", ""}, {false, false, true, true, false}, {}};
   out.constants = {{"constant", "fate", "partitions", "bytes"}, {false, false, true, true}, {}};
   out.refusals = {{"operator", "backend", "nodes", "reason"}, {false, false, true, false}, {}};
+  out.operators = {{"operator", "backend", "nodes", "us", "share"}, {false, false, true, true, true}, {}};
   const bool timed = std::ranges::any_of(report.partitions, [](const PartitionReport::Partition& p) { return p.ns != UINT64_MAX; });
+  const std::uint64_t total = detail::total_ns(report);
   if (timed) {
-    out.partitions.headline.push_back("us");
-    out.partitions.numeric.push_back(true);
+    out.partitions.headline.insert(out.partitions.headline.end(), {"us", "share"});
+    out.partitions.numeric.insert(out.partitions.numeric.end(), {true, true});
   }
   for (const PartitionReport::Partition& p : report.partitions) {
     out.partitions.rows.push_back({cell(p.tag), cell(p.backend), cell(p.nodes), cell(p.inputs), cell(p.outputs), cell(p.constant_bytes)});
-    if (timed) out.partitions.rows.back().push_back(detail::microseconds(p.ns));
+    if (timed) out.partitions.rows.back().insert(out.partitions.rows.back().end(), {detail::microseconds(p.ns), detail::share(p.ns, total)});
   }
+  for (OperatorTime& time : operator_times(report))
+    out.operators.rows.push_back({time.target.empty() ? "(the rest)" : std::move(time.target), std::move(time.backend),
+                                  time.nodes == 0 ? "" : cell(time.nodes), detail::microseconds(time.ns), detail::share(time.ns, total)});
   for (const CostCandidate& c : report.candidates)
     out.candidates.rows.push_back({cell(c.what), cell(c.candidate), cell(c.partitions), detail::microseconds(c.ns), c.chosen ? "chosen" : ""});
   for (const PartitionReport::Constant& c : report.constants)
@@ -90,17 +145,24 @@ DAVIT_INLINE std::string report_totals(const PartitionReport& report) {
 
 DAVIT_INLINE std::string print_report(const PartitionReport& report) {
   const ReportTables tables = report_tables(report);
-  std::string out = "method '" + detail::cell(report.method) + "': " + report_totals(report) + "\n";
-  const auto section = [&](const char* title, const TextTable& table) {
-    if (!table.rows.empty()) (out += title) += table.print();
+  return detail::without_control("method '" + detail::cell(report.method) + "': " + report_totals(report) + "\n" +
+                                 detail::sections({{"partitions", &tables.partitions},
+                                                   {"operators", &tables.operators},
+                                                   {"costs", &tables.candidates},
+                                                   {"constants", &tables.constants},
+                                                   {"not taken", &tables.refusals}}));
+}
+
+DAVIT_INLINE std::string print_times(const PartitionReport& report) {
+  ReportTables tables = report_tables(report);
+  TextTable& partitions = tables.partitions;  // without what lowering alone knows
+  const auto only_times = [](auto& cells) {
+    if (cells.size() > 6) cells.erase(cells.begin() + 2, cells.begin() + 6);
   };
-  section("partitions\n", tables.partitions);
-  section("costs\n", tables.candidates);
-  section("constants\n", tables.constants);
-  section("not taken\n", tables.refusals);
-  for (char& c : out)
-    if (static_cast<unsigned char>(c) < 32 && c != '\n') c = '?';
-  return out;
+  only_times(partitions.headline);
+  only_times(partitions.numeric);
+  for (std::vector<std::string>& row : partitions.rows) only_times(row);
+  return detail::without_control(detail::sections({{"partitions", &partitions}, {"operators", &tables.operators}}));
 }
 
 }  // namespace davit

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "bench_process.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "davit/formats/mapped_file.hpp"
+#include "davit/formats/package_layout.hpp"
+#include "davit/lowering/print_report.hpp"
+#include "inputs.hpp"
+#include "inspect_package.hpp"
+#include "runner.hpp"
+
+namespace tool {
+
+using namespace davit;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+[[nodiscard]] double ms_since(Clock::time_point begin) { return std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); }
+
+/// The peak of this process' memory, or 0.
+[[nodiscard]] std::size_t peak_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:")) return std::strtoull(line.c_str() + 6, nullptr, 10) * 1024;
+  return 0;
+}
+
+/// A model that is being measured: what the process of a row holds.
+struct Measured {
+  Runner runner;
+  std::vector<Input> inputs;
+  std::vector<EValue> values;
+  bool spent = false;  ///< a run failed after others did not: such as state that is full
+
+  [[nodiscard]] static Result<Measured> prepare(BenchRow& row, const BenchOptions& options) {
+    const auto begin = Clock::now();
+    LoweringChoice choice = options.lowering;
+    choice.backends = row.backends;
+    choice.threads = row.threads;
+    Diagnostics diagnostics;
+    Result<Runner> runner = Runner::open(row.model, choice, false, &diagnostics);
+    if (!runner) return std::unexpected(std::move(runner.error()));
+    row.prepare_ms = ms_since(begin);
+    row.partitions = runner->method().delegates.size();
+    for (const PartitionReport& report : diagnostics.reports) {
+      const ConstantBytes bytes = davit::constant_bytes(report);
+      row.constant_bytes += bytes.kept + bytes.moved + bytes.shared + bytes.duplicated;
+    }
+    for (const NamedTensor& buffer : runner->program().state()) row.state_bytes += buffer.tensor.view().nbytes();
+    Result<std::vector<Input>> inputs = inputs_or_random(options.inputs, runner->method().parent, runner->method().interface.inputs, options.seed);
+    if (!inputs) return std::unexpected(std::move(inputs.error()));
+    Measured out{*std::move(runner), *std::move(inputs), {}};
+    out.values = values_of(out.inputs);
+    for (int i = 0; i < 2; ++i)
+      if (const Result<Outputs> outputs = out.runner.run(out.values); !outputs) return std::unexpected(outputs.error());
+    row.arena_bytes = out.runner.arena_bytes();
+    return out;
+  }
+  /// Times of runs, each as a number and a blank. The first of several is not counted: others ran on this processor before it.
+  [[nodiscard]] std::string run(double seconds) {
+    std::string times;
+    const auto begin = Clock::now();
+    for (bool first = true; !spent; first = false) {
+      const auto start = Clock::now();
+      spent = !runner.run(values).has_value();
+      const double ms = ms_since(start);
+      const bool last = ms_since(begin) >= seconds * 1000;
+      if (!spent && (!first || last)) times += std::to_string(ms) + " ";
+      if (last) break;
+    }
+    return times;
+  }
+};
+
+/// The names of the backends that a program's partitions are on.
+[[nodiscard]] std::string backends_of(const LoweredProgram& program, const LoweredMethod& method) {
+  std::string names;
+  for (const LoweredDelegate& delegate : method.delegates) {
+    const std::string name(program.backends().name(delegate.backend));
+    if ((names + ",").find(name + ",") == std::string::npos) names += (names.empty() ? "" : ",") + name;
+  }
+  return names;
+}
+
+void answer(std::FILE* answers, const std::string& text) {
+  std::fwrite(text.c_str(), 1, text.size() + 1, answers);
+  std::fflush(answers);
+}
+[[nodiscard]] bool next(std::FILE* from, std::string& text) {
+  text.clear();
+  for (int c = std::fgetc(from); c != EOF; c = std::fgetc(from)) {
+    if (c == 0) return true;
+    text += static_cast<char>(c);
+  }
+  return false;
+}
+
+/// What the process of a row does: prepares, then answers commands until one is empty.
+void serve(BenchRow row, const BenchOptions& options, std::FILE* commands, std::FILE* answers) {
+  Result<Measured> measured = Measured::prepare(row, options);
+  if (!measured) return answer(answers, to_string(measured.error()));
+  if (row.package) row.backends = backends_of(measured->runner.program(), measured->runner.method());
+  if (row.package)
+    if (const Result<SharedBytes> bytes = formats::map_file(row.model); bytes)
+      if (const Result<formats::Package> package = formats::read_package(*bytes); package) row.constant_bytes = segment_bytes(*package);
+  if (options.lowering.costs->written()) print_written(options.lowering.costs->save);
+  std::fflush(stdout);
+  std::ostringstream out;
+  out << "\n" << row.backends << "\n" << row.partitions << " " << row.prepare_ms << " " << row.arena_bytes << " " << row.state_bytes << " " << row.constant_bytes;
+  answer(answers, out.str());
+  std::string command;
+  while (next(commands, command) && !command.empty()) answer(answers, measured->run(std::strtod(command.c_str(), nullptr)));
+  answer(answers, std::to_string(peak_bytes()));
+}
+
+}  // namespace
+
+BenchProcess::BenchProcess(BenchRow row, const BenchOptions& options) : row_(std::move(row)) {
+  int to[2], from[2];
+  if (pipe(to) != 0) {
+    row_.failed = "there is no pipe to a process of its own";
+    return;
+  }
+  if (pipe(from) != 0) {
+    close(to[0]), close(to[1]);
+    row_.failed = "there is no pipe to a process of its own";
+    return;
+  }
+  std::fflush(stdout);
+  pid_ = fork();
+  if (pid_ == 0) {
+    close(to[1]), close(from[0]);
+    std::FILE* const answers = fdopen(from[1], "w");
+    try {
+      serve(row_, options, fdopen(to[0], "r"), answers);
+    } catch (const std::exception& error) {
+      answer(answers, error.what());
+    }
+    _exit(0);
+  }
+  close(to[0]), close(from[1]);
+  commands_ = fdopen(to[1], "w");
+  answers_ = fdopen(from[0], "r");
+  std::string text;
+  if (pid_ < 0 || !next(answers_, text)) text = "its process ended";
+  if (!text.starts_with('\n')) {
+    row_.failed = text;
+    return;
+  }
+  std::istringstream in(text.substr(1));
+  std::getline(in, row_.backends);
+  in >> row_.partitions >> row_.prepare_ms >> row_.arena_bytes >> row_.state_bytes >> row_.constant_bytes;
+}
+
+BenchProcess::~BenchProcess() {
+  if (commands_ != nullptr) std::fclose(commands_);
+  if (answers_ != nullptr) std::fclose(answers_);
+  if (pid_ > 0) waitpid(pid_, nullptr, 0);
+}
+
+std::string BenchProcess::ask(std::string_view command) {
+  std::string text;
+  if (!row_.failed.empty()) return text;
+  answer(commands_, std::string(command));
+  if (!next(answers_, text)) row_.failed = "its process ended";
+  return text;
+}
+
+void BenchProcess::run(double seconds) {
+  std::istringstream times(ask(std::to_string(seconds)));
+  for (double ms = 0; times >> ms;) row_.ms.push_back(ms);
+}
+void BenchProcess::end() { row_.peak_bytes = std::strtoull(ask({}).c_str(), nullptr, 10); }
+
+}  // namespace tool

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <string_view>
+
+#include "command_line.hpp"
+#include "partitioner_help.hpp"
+
+namespace tool {
+
+namespace {
+
+/// The text in lines of at most 78 characters, each indented by four.
+[[nodiscard]] std::string paragraph(std::string_view text) {
+  constexpr std::size_t width = 74;
+  std::string out;
+  while (!text.empty()) {
+    std::size_t end = text.size() <= width ? text.size() : text.rfind(' ', width);
+    if (end == std::string_view::npos) end = std::min(text.find(' '), text.size());
+    out.append("    ").append(text.substr(0, end)).append("\n");
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+}  // namespace
+
+int help(const CLI::App& app, const std::string& topic) {
+  if (topic.empty()) {
+    std::fputs(app.help().c_str(), stdout);
+    return 0;
+  }
+  if (topic == "partitioner") {
+    std::fputs("--partitioner NAME: which backend gets which nodes. What it leaves goes to the last backend compiled in.\n", stdout);
+    for (const PartitionerHelp& each : partitioner_help) std::printf("\n  %s\n%s", std::string(each.form).c_str(), paragraph(each.text).c_str());
+    return 0;
+  }
+  for (const CLI::App* command : app.get_subcommands({}))
+    if (command->get_name() == topic) {
+      std::fputs(command->help(app.get_name()).c_str(), stdout);
+      return 0;
+    }
+  std::fprintf(stderr, "davit: there is no help on '%s'; davit help lists the commands, davit help partitioner says how programs are cut\n", topic.c_str());
+  return 2;
+}
+
+}  // namespace tool

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "inspect_package.hpp"
+
+#include <cstdint>
+#include <string>
+
+#include "davit/formats/mapped_file.hpp"
+#include "davit/formats/package_layout.hpp"
+#include "davit/formats/signature_queries.hpp"
+#include "davit/lowering/text_table.hpp"
+#include "davit/program/printer.hpp"
+#include "print_value.hpp"
+#include "runner.hpp"
+
+namespace tool {
+
+using namespace davit;
+
+namespace {
+
+void print_method(const LoweredProgram& program, const LoweredMethod& method) {
+  print("method '%s': %zu partitions, %zu graphs\n", std::string(method.name.view()).c_str(), method.delegates.size(), method.parent.view().graphs.size());
+  for (const InputPort& port : method.interface.inputs)
+    print("  %s '%s': %s\n", port.role == InputRole::state ? "state" : "takes", std::string(port.name.view()).c_str(),
+          port.constant ? "fixed by the export" : describe(port.type).c_str());
+  for (const OutputPort& port : method.interface.outputs)
+    if (port.kind == OutputKind::user_output) print("  gives '%s': %s\n", std::string(port.name.view()).c_str(), describe(port.type).c_str());
+  TextTable table{{"partition", "backend", "inputs", "outputs"}, {false, false, true, true}, {}};
+  for (const LoweredDelegate& delegate : method.delegates)
+    table.rows.push_back({std::string(delegate.tag.view()), std::string(program.backends().name(delegate.backend)),
+                          std::to_string(delegate.interface.inputs.size()), std::to_string(delegate.interface.outputs.size())});
+  print("%s", table.print().c_str());
+}
+
+}  // namespace
+
+Result<void> inspect_package(const InspectOptions& options) {
+  if (!options.ir.empty() || !options.name.empty())
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::load, .where = Name(options.model),
+                                 .what = "a lowered program has one model in one form", .fix = "leave out --ir and --model, or name a .pt2 file"});
+  const Result<Runner> runner = Runner::load(options.model, {});
+  if (!runner) return std::unexpected(runner.error());
+  const LoweredProgram& program = runner->program();
+  if (options.json) {
+    const Result<std::string> queries = formats::signature_queries_json(runner->method().parent.signature);
+    if (!queries) return std::unexpected(queries.error());
+    print("%s\n", queries->c_str());
+    return {};
+  }
+  if (options.graph) {
+    for (const LoweredMethod& method : program.methods()) print("%s", print_graph(method.parent.view()).c_str());
+    return {};
+  }
+  const Result<SharedBytes> bytes = formats::map_file(options.model);
+  if (!bytes) return std::unexpected(bytes.error());
+  const Result<formats::Package> package = formats::read_package(*bytes);
+  if (!package) return std::unexpected(package.error());
+  std::size_t state = 0;
+  for (const NamedTensor& buffer : program.state()) state += buffer.tensor.view().nbytes();
+  print("%s: a lowered program of %zu bytes\n", options.model.c_str(), bytes->size());
+  print("program table: %zu bytes; weights and what backends made of them: %zu bytes in %zu segments; debug map: %s\n", package->table.size(),
+        segment_bytes(*package), package->segments.size(),
+        package->debug_map.empty() ? "stripped" : (std::to_string(package->debug_map.size()) + " bytes").c_str());
+  print("state: %zu buffers, %zu bytes\n", program.state().size(), state);
+  for (const LoweredMethod& method : program.methods()) print_method(program, method);
+  return {};
+}
+
+std::size_t segment_bytes(const formats::Package& package) {
+  std::size_t bytes = 0;
+  for (std::uint32_t i = 0; i < package.segments.size(); ++i) bytes += package.segments.find(i)->size();
+  return bytes;
+}
+
+}  // namespace tool

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+
+#include "commands.hpp"
+#include "davit/core/error.hpp"
+#include "davit/formats/package_layout.hpp"
+
+namespace tool {
+
+/// Prints what a package holds: methods, partitions, backends, bytes. Errors: what loading it gives.
+[[nodiscard]] davit::Result<void> inspect_package(const InspectOptions& options);
+
+/// Bytes of weights and of what backends made of them.
+[[nodiscard]] std::size_t segment_bytes(const davit::formats::Package& package);
+
+}  // namespace tool

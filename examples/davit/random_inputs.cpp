@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "davit/runtime/call_frame.hpp"
+#include "inputs.hpp"
+
+namespace tool {
+
+using namespace davit;
+
+namespace {
+
+/// Random numbers that are the same everywhere.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+  [[nodiscard]] float real() { return static_cast<float>(engine_() >> 40) * 0x1p-23f - 1.0f; }
+  [[nodiscard]] bool bit() { return (engine_() >> 63) != 0; }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+template <class T>
+void put(std::byte*& at, T value) {
+  std::memcpy(at, &value, sizeof value);
+  at += sizeof value;
+}
+
+void fill(Tensor& tensor, Random& random) {
+  std::byte* at = tensor.storage.writable();
+  std::byte* const end = at + tensor.storage.size();
+  while (at < end) switch (tensor.dtype) {
+      case ScalarType::float32:
+      case ScalarType::complex64: put(at, random.real()); break;
+      case ScalarType::float64:
+      case ScalarType::complex128: put(at, static_cast<double>(random.real())); break;
+      case ScalarType::float16:
+      case ScalarType::complex32: put(at, Half(random.real())); break;
+      case ScalarType::bfloat16: put(at, BFloat16(random.real())); break;
+      case ScalarType::int64:
+      case ScalarType::uint64: put(at, std::int64_t{random.bit()}); break;
+      case ScalarType::int32:
+      case ScalarType::uint32: put(at, std::int32_t{random.bit()}); break;
+      case ScalarType::int16:
+      case ScalarType::uint16: put(at, static_cast<std::int16_t>(random.bit())); break;
+      default: put(at, static_cast<std::uint8_t>(random.bit())); break;
+    }
+}
+
+[[nodiscard]] Result<void> random_input(GraphModuleView graph, const Value& value, Random& random, Input& out) {
+  const auto fail = [&](ErrorCode code, Name what) {
+    return std::unexpected(Error{.code = code, .stage = Stage::execute, .where = concat("input '", graph.str(value.name), "'"),
+                                 .what = std::move(what), .fix = "give the inputs with --input"});
+  };
+  switch (value.kind) {
+    case ValueKind::tensor: {
+      std::vector<std::int64_t> sizes;
+      for (const Dim& dim : graph.dims_of(value.sizes)) sizes.push_back(dim.value);
+      if (size_of(value.dtype) == 0) return fail(ErrorCode::unsupported_argument, "its dtype is not known");
+      for (const std::int64_t size : sizes)
+        if (size < 0) return fail(ErrorCode::invalid_shape, "a size is negative");
+      if (!reuse_tensor(out.tensor, value.dtype, sizes)) return fail(ErrorCode::out_of_memory, "there is no memory for it");
+      fill(out.tensor, random);
+      out.value = EValue(out.tensor.view());
+      return {};
+    }
+    case ValueKind::sym_int: out.value = EValue(value.constant); return {};
+    case ValueKind::sym_float: out.value = EValue(std::bit_cast<double>(value.constant)); return {};
+    case ValueKind::sym_bool: out.value = EValue(value.constant != 0); return {};
+    default: return fail(ErrorCode::unsupported_argument, "no such value can be made up");
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Input>> random_inputs(const ExportedProgram& program, std::uint64_t seed) {
+  const GraphModuleView graph = program.view();
+  const std::span<const Argument> arguments = graph.args(graph.root().inputs);
+  std::vector<Input> inputs;
+  Random random(seed);
+  for (std::size_t i = 0; i < arguments.size() && i < program.signature.input_specs.size(); ++i) {
+    if (kind(program.signature.input_specs[i]) != InputKind::user_input || !arguments[i].is_value()) continue;
+    if (Result<void> made = random_input(graph, graph.values[arguments[i].value()], random, inputs.emplace_back()); !made)
+      return std::unexpected(std::move(made.error()));
+  }
+  return inputs;
+}
+
+Result<std::vector<Input>> inputs_or_random(const std::vector<std::string>& texts, const ExportedProgram& program, std::span<const InputPort> ports,
+                                            std::uint64_t seed) {
+  if (texts.empty()) return random_inputs(program, seed);
+  Result<std::vector<Input>> inputs = parse_inputs(texts);
+  if (inputs) take_bits(*inputs, ports);
+  return inputs;
+}
+
+}  // namespace tool
