@@ -26,7 +26,7 @@
     ["model", "", (row) => row.model],
     ["backends", "", (row) => row.backends],
     ["threads", "number", (row) => row.threads],
-    ["median and p90", "bar", bar],
+    ["median and p90", "latency", bar],
     ["median ms", "number", (row) => number(row.median_ms)],
     ["p90 ms", "number", (row) => number(row.p90_ms)],
     ["ratio", "number", (row) => row.ratio.toFixed(3)],
