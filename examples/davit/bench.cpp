@@ -41,7 +41,7 @@ constexpr int rounds = 20;  // each row runs in each: noise comes to all alike
 
 [[nodiscard]] std::string file_name(const BenchRow& row) { return std::filesystem::path(row.model).filename().string(); }
 
-/// The rows as a table; the file's names only if there are several.
+/// The rows as a table.
 [[nodiscard]] std::string table_of(const std::vector<BenchRow>& rows) {
   TextTable table{{"model", "backends", "threads", "median ms", "p90 ms", "ratio", "runs", "prepare ms", "memory MiB", "peak MiB"},
                   {false, false, true, true, true, true, true, true, true, true}, {}};
@@ -145,7 +145,8 @@ int bench(const BenchOptions& options) {
   bool failed = false;
   const std::vector<BenchRow> rows = measure(options, failed);
   if (rows.empty()) return 2;
-  print("%s", table_of(rows).c_str());
+  print("%sratio: of medians, to the first row; memory: arena, state and weights, of a package with what backends made of them; peak: of the row's process\n",
+        table_of(rows).c_str());
   const std::string json = json_of(rows);
   for (const auto& [file, text] : {std::pair(options.json, json), std::pair(options.html, page_of(bench_before_data, json, bench_after_data))}) {
     if (file.empty()) continue;

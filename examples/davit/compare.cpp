@@ -106,9 +106,10 @@ class CallComparison {
 
 /// Lowers the program, runs it once and answers what every partition answered.
 [[nodiscard]] Result<std::vector<DelegateCall>> calls_of(const ExportedProgram& program, const LoweringChoice& choice,
-                                                         const std::vector<Input>& inputs) {
+                                                         std::vector<Input>& inputs) {
   Result<Runner> runner = Runner::lower(program, choice, true);
   if (!runner) return std::unexpected(std::move(runner.error()));
+  take_bits(inputs, runner->method().interface.inputs);
   runner->record_calls();
   const std::vector<Input> own = copy_inputs(inputs);
   const Result<Outputs> outputs = runner->run(values_of(own));
@@ -157,7 +158,7 @@ class CallComparison {
 [[nodiscard]] Result<bool> compare_program(const CompareOptions& options) {
   const Result<ExportedProgram> program = read_program(options.model, {.limits = options.lowering.limits});
   if (!program) return std::unexpected(program.error());
-  const Result<std::vector<Input>> inputs = options.inputs.empty() ? random_inputs(*program, options.seed) : parse_inputs(options.inputs);
+  Result<std::vector<Input>> inputs = options.inputs.empty() ? random_inputs(*program, options.seed) : parse_inputs(options.inputs);
   if (!inputs) return std::unexpected(inputs.error());
   LoweringChoice reference = options.lowering;
   reference.redirect = options.reference;
