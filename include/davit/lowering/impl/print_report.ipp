@@ -66,7 +66,9 @@ DAVIT_INLINE std::vector<OperatorTime> operator_times(const PartitionReport& rep
   std::vector<OperatorTime> out;
   for (auto& [key, time] : rows)
     if (time.nodes > 0 || time.ns > 0) out.push_back(std::move(time));
-  std::ranges::stable_sort(out, [](const OperatorTime& a, const OperatorTime& b) { return a.ns > b.ns; });
+  std::ranges::sort(out, [](const OperatorTime& a, const OperatorTime& b) {
+    return a.ns != b.ns ? a.ns > b.ns : std::tie(a.backend, a.target) < std::tie(b.backend, b.target);
+  });
   return out;
 }
 
