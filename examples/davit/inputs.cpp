@@ -51,7 +51,7 @@ void add_tensor(Tensor tensor, std::vector<Input>& inputs) {
 /// The arrays of an archive that numpy.savez wrote, in its order; if `name` is not empty, only that one.
 [[nodiscard]] Result<void> read_arrays(const std::string& file, std::string_view name, std::vector<Input>& inputs) {
   const Result<SharedBytes> bytes = formats::map_file(file);
-  if (!bytes) return std::unexpected(bytes.error());
+  if (!bytes) return std::unexpected(guessed(bytes.error(), file, Wanted::array));
   Result<formats::ZipArchive> archive = formats::ZipArchive::open(*bytes, file);
   if (!archive) return std::unexpected(guessed(std::move(archive.error()), file, Wanted::array));
   std::vector<const formats::ZipMember*> arrays;

@@ -66,6 +66,15 @@ constexpr Kind folder{"a folder", {"name a file in it; davit check takes folders
   return file.ends_with(".onnx") && !head.empty() ? &onnx : nullptr;
 }
 
+/// A file beside one that is not there, with its name but for the ending; empty: none.
+[[nodiscard]] std::string neighbour(const std::filesystem::path& file) {
+  std::error_code error;
+  std::string found;
+  for (std::filesystem::directory_iterator at(file.has_parent_path() ? file.parent_path() : ".", error), end; !error && at != end; at.increment(error))
+    if (at->path().stem() == file.stem() && (found.empty() || at->path().string() < found)) found = at->path().string();
+  return found;
+}
+
 }  // namespace
 
 bool is_package(const std::string& file) { return head_of(file).starts_with(package); }
@@ -73,6 +82,8 @@ bool is_package(const std::string& file) { return head_of(file).starts_with(pack
 Error guessed(Error error, const std::string& file, Wanted wanted) {
   const std::string name = std::filesystem::path(file).filename().string();
   if (error.where.view().find(name) == std::string_view::npos) error.where = concat(name, error.where.empty() ? "" : ", ", error.where);
+  if (std::error_code ignored; !std::filesystem::exists(file, ignored))
+    if (const std::string other = neighbour(file); !other.empty()) error.fix = concat("there is ", other);
   const Kind* kind = kind_of(file);
   if (kind == nullptr) return error;
   const std::string_view fix = kind->fix[static_cast<std::size_t>(wanted)];

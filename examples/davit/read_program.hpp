@@ -16,7 +16,8 @@ enum class Wanted : std::uint8_t { program, package, array };
 /// Whether a file begins as a lowered program does.
 [[nodiscard]] bool is_package(const std::string& file);
 
-/// The error of reading `file`, with its name; if it is something else than what was wanted, with what it is and who takes that.
+/// The error of reading `file`, with its name; if it is something else than what was wanted, with what it is and who takes that; if it is
+/// not there, with a file beside it that has another ending.
 [[nodiscard]] davit::Error guessed(davit::Error error, const std::string& file, Wanted wanted);
 
 /// Reads a .pt2 file. Errors: what reading gives, guessed.
