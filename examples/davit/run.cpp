@@ -53,7 +53,7 @@ using namespace davit;
   if (!inputs) return std::unexpected(inputs.error());
   Progress progress("lowering " + options.model);
   Diagnostics diagnostics;
-  Result<Runner> runner = Runner::open(options.model, options.lowering, !options.trace.empty() || options.profile, &diagnostics);
+  Result<Runner> runner = Runner::open(options.model, options.lowering, !options.trace.empty() || options.profile, options.profile ? &diagnostics : nullptr);
   progress.show({});
   if (!runner) return std::unexpected(std::move(runner.error()));
   if (options.inputs.empty()) inputs = no_inputs(options, runner->method());
