@@ -34,6 +34,8 @@ template <class T>
   return std::unexpected(Error{.code = code, .stage = Stage::load, .where = std::move(where), .what = std::move(what), .fix = std::move(fix)});
 }
 
+constexpr Name input_forms = "pass FILE.npy, FILE.npz, FILE.npz:NAME, a number, true, false, none or str:TEXT";
+
 void add_tensor(Tensor tensor, std::vector<Input>& inputs) {
   Input& out = inputs.emplace_back();
   out.tensor = std::move(tensor);
@@ -43,6 +45,7 @@ void add_tensor(Tensor tensor, std::vector<Input>& inputs) {
 
 [[nodiscard]] Result<void> read_array(const std::string& file, std::vector<Input>& inputs) {
   Result<Tensor> tensor = formats::read_npy(file);
+  if (std::error_code ignored; !tensor && !std::filesystem::exists(file, ignored)) tensor.error().fix = input_forms;
   if (!tensor) return std::unexpected(guessed(std::move(tensor.error()), file, Wanted::array));
   add_tensor(*std::move(tensor), inputs);
   return {};
@@ -82,7 +85,7 @@ void add_tensor(Tensor tensor, std::vector<Input>& inputs) {
   double real = 0;
   EValue value;
   if (text.empty())
-    return refuse(ErrorCode::invalid_argument, "--input", "an input is empty", "pass FILE.npy, FILE.npz, a number, true, false, none or str:TEXT");
+    return refuse(ErrorCode::invalid_argument, "--input", "an input is empty", input_forms);
   const std::size_t colon = text.rfind(".npz:");
   if (colon != std::string::npos && !std::filesystem::exists(text))
     return read_arrays(text.substr(0, colon + 4), std::string_view(text).substr(colon + 5), inputs);
