@@ -4,6 +4,8 @@
 /// Static programs: what a compiler needs to turn a model into firmware.
 #include "davit/embed/freeze_plan.hpp"
 #include "davit/embed/number_partitions.hpp"
+#include "davit/embed/place_planner.hpp"
+#include "davit/embed/planned_program.hpp"
 #include "davit/embed/report_text.hpp"
 #include "davit/embed/run_step.hpp"
 #include "davit/embed/select_steps.hpp"
@@ -13,3 +15,4 @@
 #include "davit/embed/static_module.hpp"
 #include "davit/embed/static_plan.hpp"
 #include "davit/embed/static_program.hpp"
+#include "davit/embed/static_settings.hpp"

@@ -170,15 +170,15 @@ constexpr std::uint16_t kernel_index(std::uint8_t backend, KernelId id) noexcept
 
 }  // namespace detail
 
-/// The plan of a program on these backends (their static faces). Planning runs once if the plan fits the room that the
-/// program's size suggests, else twice.
-template <class P, class... Bs>
-struct planned {
+/// The plan of a program on these backends (their static faces), with inputs and outputs in the arena or not. Planning runs
+/// once if the plan fits the room that the program's size suggests, else twice.
+template <class P, bool InArena, class... Bs>
+struct planned_for {
   static constexpr StaticGraph graph = P::tables.view();
   static constexpr std::size_t node_count = P::tables.nodes.size();
   static constexpr std::size_t input_count = P::inputs.size();
 
-  static constexpr PlannedProgram make() { return plan_static<Bs...>(graph, P::inputs.data(), P::outputs.data()); }
+  static constexpr PlannedProgram make() { return plan_static<Bs...>(graph, P::inputs.data(), P::outputs.data(), InArena); }
 
   [[nodiscard]] static constexpr PlanSizes sizes_of(const PlannedProgram& p) {
     const StepTables& t = p.selected.tables;
@@ -310,5 +310,7 @@ struct planned {
   alignas(16) static constexpr auto i32_table = table_of<std::int32_t, sizes.i32>(frozen.i32);
   alignas(16) static constexpr auto f32_table = table_of<float, sizes.f32>(frozen.f32);
 };
+template <class P, class... Bs>
+using planned = planned_for<P, false, Bs...>;
 
 }  // namespace davit

@@ -9,6 +9,7 @@
 
 #include "davit/core/error.hpp"
 #include "davit/embed/freeze_plan.hpp"
+#include "davit/embed/static_settings.hpp"
 
 namespace davit::detail {
 
@@ -76,7 +77,7 @@ template <class K, auto params, class... Ts>
 ///
 /// Compile time per node: what a step is stands in plain arrays of numbers, a step is one function (equal steps share
 /// it), what does not depend on the program stands outside, and calls are generated in chunks.
-template <class P, class Planned, class Faces, class Policies, class Memory>
+template <class P, class Planned, class Faces, class Policies, class Memory, class Hook = void>
 struct StepCode {
   using Rows = decltype(Planned::rows);
   static constexpr std::size_t chunk = 32;
@@ -158,10 +159,26 @@ struct StepCode {
     else
       return call<K>(params, pointer_of<r.codes[I * Rows::width + O]>(memory)...);
   }
+  /// Step I, between the hook's functions.
+  template <std::uint32_t I>
+  [[gnu::always_inline]] static constexpr bool step(Memory& memory, Fault& fault) {
+    constexpr auto& r = Planned::rows;
+    constexpr StepInfo info{I, r.nodes[I], P::tables.nodes[r.nodes[I]].target};
+    if constexpr (requires { Hook::before(info); })
+      if !consteval { Hook::before(info); }
+    const bool ok = passed(run_row<r.like[I]>(memory), fault, r.nodes[I]);
+    if constexpr (requires { Hook::after(info); })
+      if !consteval { Hook::after(info); }
+    return ok;
+  }
   template <std::size_t First, std::size_t... I>
   [[gnu::always_inline]] static constexpr bool steps(Memory& memory, Fault& fault, std::index_sequence<I...>) {
-    constexpr auto& r = Planned::rows;
-    return (passed(run_row<r.like[First + I]>(memory), fault, r.nodes[First + I]) && ...);
+    if constexpr (std::is_void_v<Hook>) {
+      constexpr auto& r = Planned::rows;
+      return (passed(run_row<r.like[First + I]>(memory), fault, r.nodes[First + I]) && ...);
+    } else {
+      return (step<First + I>(memory, fault) && ...);
+    }
   }
   /// Up to `chunk` steps as one function, so that the compiler's time per step stays the same.
   template <std::size_t First, std::size_t Count>

@@ -16,6 +16,7 @@
 #include "davit/embed/run_step.hpp"
 #include "davit/embed/static_argument.hpp"
 #include "davit/embed/static_assignment.hpp"
+#include "davit/embed/static_settings.hpp"
 
 namespace davit {
 
@@ -33,15 +34,17 @@ struct these_nodes_have_no_backend {
 /// A program lowered by the compiler onto the first of `Backends` that takes each node.
 ///
 /// Partitioning, the backends' preprocess and memory planning run in constant evaluation; forward is straight code over
-/// one arena. No heap, no registry. Runs on a device, on a host, and in static_assert.
+/// one arena. No heap, no registry. Runs on a device, on a host, and in static_assert. Before the backends may stand
+/// `external_arena`, `tensors_in_arena` and `step_hook<H>`.
 template <class P, class... Backends>
 class static_module {
+  using Settings = detail::StaticSettings<Backends...>;
   static_assert(StaticProgram<P>,
                 "davit: static_module<Program, ...> needs a StaticProgram: name, tables, inputs, outputs; `davit "
                 "embed` writes one");
-  static_assert(sizeof...(Backends) > 0,
+  static_assert(Settings::backend_count > 0,
                 "davit: static_module<Program, Backends...> needs at least one backend, such as davit::portable");
-  static_assert((StaticBackend<typename static_face<Backends>::type> && ...),
+  static_assert(Settings::are_backends,
                 "davit: a backend of static_module is no StaticBackend: it needs name, Kernels and embed(node, steps), "
                 "see davit/backend/embed_contract.hpp "
                 "(for davit::portable, include davit/backends/portable/embed.hpp)");
@@ -51,25 +54,24 @@ class static_module {
                 "davit: the value of this number has sizes that are not its number of elements, or more than a static program can have");
   static_assert(detail::misfit_input<P>() == no_id,
                 "davit: the constant or state of this number does not have the elements that the program's graph says; embed the model again");
-  using Planned = planned<P, typename static_face<Backends>::type...>;
+  using Planned = typename Settings::template with_backends<planned_for, P, Settings::has_tensors>;
   static constexpr auto problem_ = Planned::problem();
   static_assert(decltype(detail::in_parts<these_nodes_have_no_backend, problem_>())::none);
   using State = StaticState<Planned::sizes.state>;
-  static constexpr std::size_t port_count = Planned::sizes.ports;
+  /// Tensors that forward takes.
+  static constexpr std::size_t port_count = Settings::has_tensors ? 0 : Planned::sizes.ports;
   using Memory = RunMemory<State, port_count>;
-  using Code = detail::StepCode<P, Planned, std::tuple<typename static_face<Backends>::type...>,
-                                std::tuple<typename static_face<Backends>::policy...>, Memory>;
+  using Code = detail::StepCode<P, Planned, typename Settings::Faces, typename Settings::Policies, Memory, typename Settings::Hook>;
 
  public:
   /// The program's name, and those of the backends, in order.
   static constexpr std::string_view name = P::name;
-  static constexpr std::array<std::string_view, sizeof...(Backends)> backends{
-      std::string_view(static_face<Backends>::type::name)...};
-  /// Bytes of the arena: what intermediate values and scratch need at most.
+  static constexpr std::array<std::string_view, Settings::backend_count> backends = Settings::names();
+  /// Bytes of the arena: what intermediate values and scratch need at most (and with tensors_in_arena, inputs and outputs).
   static constexpr std::size_t arena_bytes = Planned::sizes.arena_bytes;
   /// Bytes of mutable state (buffers).
   static constexpr std::size_t state_bytes = Planned::sizes.state.bytes();
-  /// All the memory that a module writes: arena and state.
+  /// All the memory that a module writes: arena (its own or the caller's) and state.
   static constexpr std::size_t ram_bytes = arena_bytes + state_bytes;
   /// Bytes of what the backends computed from constants (folded biases, multipliers).
   static constexpr std::size_t table_bytes =
@@ -88,30 +90,22 @@ class static_module {
 
   constexpr static_module() noexcept = default;
 
-  /// Runs the program: user inputs in order, then user outputs in order, each a std::span of fixed extent, an array,
-  /// nested arrays of the tensor's sizes or a StaticTensor. Another dtype, rank or extent does not compile. Arguments
-  /// must not overlap. Errors: the code of the kernel that failed and its node's number as debug handle; state is then
-  /// unchanged.
+  /// Runs the program: with external_arena the arena, then user inputs in order, then user outputs in order, each a
+  /// std::span of fixed extent, an array, nested arrays of the tensor's sizes or a StaticTensor. Another dtype, rank or
+  /// extent does not compile. Arguments must not overlap. An arena is a static_arena, or std::bytes whose number is checked
+  /// when compiling if it is known then. Errors: the code of the kernel that failed and its node's number as debug handle;
+  /// state is then unchanged. out_of_memory, invalid_argument: the arena is too small, or not aligned to static_alignment.
   template <class... Arguments>
   constexpr Status forward(Arguments&&... arguments) noexcept {
-    static_assert(sizeof...(Arguments) == port_count,
-                  "davit: forward takes the program's user inputs and then its user outputs, one argument each");
-    if constexpr (sizeof...(Arguments) == port_count) {
-      check<std::remove_reference_t<Arguments>...>(std::make_index_sequence<port_count>{});
-      start();
-      Fault fault;
-      bool ok = false;
-      if consteval {
-        TypedArena arena(arena_bytes);
-        Memory memory{&arena, &state_, {detail::first_element(arguments)...}};
-        ok = Code::run(memory, fault);
-      } else {
-        Memory memory{arena_.data(), &state_, {detail::first_element(arguments)...}};
-        ok = Code::run(memory, fault);
-      }
-      if (!ok) return std::unexpected(fault);
-    }
-    return {};
+    static_assert(sizeof...(Arguments) == port_count + (Settings::owns_arena ? 0 : 1),
+                  "davit: forward takes the program's user inputs and then its user outputs, one argument each (with "
+                  "external_arena behind the arena; with tensors_in_arena none)");
+    if constexpr (sizeof...(Arguments) != port_count + (Settings::owns_arena ? 0 : 1))
+      return {};
+    else if constexpr (Settings::owns_arena)
+      return run(arena_.bytes.data(), arguments...);
+    else
+      return run_in(arguments...);
   }
 
   /// Gives the state its initial value.
@@ -122,8 +116,22 @@ class static_module {
   }
   /// The arena, for those who want to look at its use.
   [[nodiscard]] std::span<std::byte, arena_bytes> arena() noexcept {
-    return std::span<std::byte, arena_bytes>(arena_.data(), arena_bytes);
+    static_assert(Settings::owns_arena, "davit: the arena is the caller's");
+    return std::span<std::byte, arena_bytes>(arena_.bytes.data(), arena_bytes);
   }
+
+  /// @name With tensors_in_arena: where user input or output I lies, as a std::span of its elements. See tensors_in_arena for
+  /// when they may be written and read. With external_arena, in that arena.
+  /// @{
+  template <std::size_t I, class... Arena>
+  [[nodiscard]] auto input(Arena&&... arena) noexcept {
+    return tensor<port_of(I, 0)>(arena...);
+  }
+  template <std::size_t I, class... Arena>
+  [[nodiscard]] auto output(Arena&&... arena) noexcept {
+    return tensor<port_of(I, 1)>(arena...);
+  }
+  /// @}
 
  private:
   static constexpr bool has_initial_state = [] {
@@ -131,7 +139,72 @@ class static_module {
       if (input.role == StaticRole::state && input.data.place != ConstantData::Place::none) return true;
     return false;
   }();
+  template <int>
   struct Nothing {};
+  struct OwnArena {
+    alignas(static_alignment) std::array<std::byte, arena_bytes> bytes;
+  };
+
+  template <class... Arguments>
+  constexpr Status run(std::byte* arena, Arguments&... arguments) noexcept {
+    check<Arguments...>(std::make_index_sequence<port_count>{});
+    start();
+    Fault fault;
+    bool ok = false;
+    if consteval {
+      TypedArena typed(arena_bytes);
+      Memory memory{&typed, &state_, {detail::first_element(arguments)...}};
+      ok = Code::run(memory, fault);
+    } else {
+      Memory memory{arena, &state_, {detail::first_element(arguments)...}};
+      ok = Code::run(memory, fault);
+    }
+    if (!ok) return std::unexpected(fault);
+    return {};
+  }
+  template <class Arena>
+  static consteval void check_arena() {
+    static_assert(detail::ArenaMemory<Arena>,
+                  "davit: with external_arena the first argument is the arena: a davit::static_arena<N>, a std::span or an "
+                  "array of std::byte");
+    if constexpr (detail::ArenaMemory<Arena>)
+      static_assert(decltype(detail::given_arena(std::declval<Arena&>()))::extent >= arena_bytes,
+                    "davit: the arena has less bytes than the module's arena_bytes");
+  }
+  template <class Arena, class... Arguments>
+  constexpr Status run_in(Arena& arena, Arguments&... arguments) noexcept {
+    check_arena<Arena>();
+    if constexpr (detail::ArenaMemory<Arena>) {
+      const auto given = detail::given_arena(arena);
+      if !consteval {
+        if (const ErrorCode wrong = given.check(arena_bytes); wrong != ErrorCode::ok) return std::unexpected(Fault(wrong));
+      }
+      return run(given.bytes.data(), arguments...);
+    }
+    return {};
+  }
+
+  /// The port of the I-th input or output; the number of ports if there is none.
+  static consteval std::size_t port_of(std::size_t i, std::uint8_t is_output) {
+    std::size_t port = 0;
+    while (port < Planned::sizes.ports && (Planned::frozen.ports[port].is_output != is_output || i-- != 0)) ++port;
+    return port;
+  }
+  template <std::size_t Port, class... Arena>
+  [[nodiscard]] auto tensor(Arena&... arena) noexcept {
+    static_assert(Settings::has_tensors, "davit: inputs and outputs are arguments of forward; name tensors_in_arena before the backends");
+    static_assert(Port < Planned::sizes.ports, "davit: the program has no user input or output of that number");
+    static_assert(sizeof...(Arena) == (Settings::owns_arena ? 0 : 1), "davit: the arena is given if it is the caller's, and only then");
+    constexpr StaticPort port = Planned::frozen.ports[Port];
+    constexpr StaticValue value = Planned::graph.values[port.value];
+    using T = element_of<value.dtype>;
+    std::byte* base = nullptr;
+    if constexpr (Settings::owns_arena)
+      base = arena_.bytes.data();
+    else
+      (..., (check_arena<Arena>(), base = detail::given_arena(arena).bytes.data()));
+    return std::span<T, static_cast<std::size_t>(value.numel)>(reinterpret_cast<T*>(base + port.offset), value.numel);
+  }
 
   constexpr void start() noexcept {
     if constexpr (has_initial_state) {
@@ -188,9 +261,9 @@ class static_module {
     (check_one<I, As>(), ...);
   }
 
-  alignas(static_alignment) std::array<std::byte, arena_bytes> arena_;
+  [[no_unique_address]] std::conditional_t<Settings::owns_arena, OwnArena, Nothing<0>> arena_;
   [[no_unique_address]] State state_{};
-  [[no_unique_address]] std::conditional_t<has_initial_state, bool, Nothing> started_{};
+  [[no_unique_address]] std::conditional_t<has_initial_state, bool, Nothing<1>> started_{};
 };
 
 }  // namespace davit

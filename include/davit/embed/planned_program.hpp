@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "davit/backend/memory_plan.hpp"
+#include "davit/core/table.hpp"
+#include "davit/embed/select_steps.hpp"
+
+namespace davit {
+
+/// Blocks of a static program's arena lie at multiples of this many bytes.
+inline constexpr std::size_t static_alignment = 16;
+
+/// Where a value of a static program lies when the program runs.
+enum class StaticPlace : std::uint8_t {
+  nowhere,
+  arena,     ///< `offset` bytes into the arena
+  argument,  ///< the caller's tensor number `offset` (inputs, then outputs)
+  state,     ///< element `offset` of the module's state of that element type
+  blob,      ///< `offset` bytes into the program's weight blob
+  array,     ///< the array of graph input `offset`
+  table,     ///< element `offset` of the plan's table of that element type
+};
+
+/// A typed address.
+struct StaticOperand {
+  StaticPlace place = StaticPlace::nowhere;
+  ScalarType dtype = ScalarType::undefined;
+  std::uint8_t writable = 0;
+  std::uint8_t reserved = 0;
+  std::uint32_t offset = 0;
+  friend constexpr bool operator==(const StaticOperand&, const StaticOperand&) = default;
+};
+
+/// One tensor of forward's call.
+struct StaticPort {
+  ValueId value = no_id;
+  std::uint8_t is_output = 0;
+  std::uint8_t is_mutated = 0;  ///< an input that forward writes back
+  std::uint32_t offset = 0;     ///< bytes into the arena, if tensors lie there
+};
+
+/// Elements that move when all steps have run.
+struct StaticCopy {
+  StaticOperand from;
+  StaticOperand to;
+  std::uint32_t count = 0;
+};
+
+/// How many elements of each type the state has.
+struct StatePools {
+  std::array<std::uint32_t, 8> counts{};  ///< by state_pool
+
+  [[nodiscard]] constexpr std::uint32_t bytes() const noexcept {
+    constexpr std::array<std::uint32_t, 8> widths{4, 8, 1, 1, 2, 4, 8, 1};
+    std::uint32_t sum = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) sum += counts[i] * widths[i];
+    return sum;
+  }
+};
+/// The pool of that type; 8 if state cannot have it.
+[[nodiscard]] constexpr std::size_t state_pool(ScalarType type) noexcept {
+  constexpr std::array types{ScalarType::float32, ScalarType::float64, ScalarType::int8,  ScalarType::uint8,
+                             ScalarType::int16,   ScalarType::int32,   ScalarType::int64, ScalarType::bool_};
+  std::size_t i = 0;
+  while (i < types.size() && types[i] != type) ++i;
+  return i;
+}
+
+/// Everything about a static program that its code is generated from. Source of all offsets: one run of the planner.
+struct PlannedProgram {
+  SelectedSteps selected;
+  Table<StaticOperand> operands;      ///< per row of the steps' operand table
+  Table<StaticPort> ports;            ///< forward's arguments
+  Table<StaticCopy> copies;           ///< user outputs first, then mutations
+  Table<Lifetime> lifetimes;          ///< of the arena's blocks
+  Table<std::uint32_t> offsets;       ///< of the arena's blocks
+  Table<std::uint32_t> state_offset;  ///< per graph input: element in the state of its type; no_id if it is no state
+  StatePools state;
+  std::uint32_t arena_bytes = 0;
+  std::uint32_t constant_bytes = 0;  ///< of constants that steps read
+};
+
+}  // namespace davit

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+#include "davit/backend/embed_contract.hpp"
+#include "davit/core/error.hpp"
+#include "davit/embed/planned_program.hpp"
+
+namespace davit {
+
+/// @name Options of a static_module. They stand before the backends: static_module<P, external_arena, portable>.
+/// @{
+
+/// The arena is the caller's: `forward(arena, inputs..., outputs...)`. The module itself holds the state alone.
+///
+/// Several modules may be given the same arena, of `max_arena<A, B, ...>` bytes, if none of them runs while another does.
+struct external_arena {};
+
+/// Inputs and outputs lie in the arena: `module.input<0>()`, `module.output<0>()` say where, and forward takes none.
+///
+/// An input is valid from when the caller has written it until forward begins, which lets intermediate values have its
+/// memory: write every input before every run. Outputs are valid from the end of a run until an input is written, or
+/// whatever else uses the arena. Inputs that the program mutates hold their new value after the run. Not for constant
+/// evaluation.
+struct tensors_in_arena {};
+
+/// `Hook::before(step)` and `Hook::after(step)`, static functions, are called around each step with a `StepInfo`; the
+/// functions that it does not have cost nothing. Not called in constant evaluation, nor for what is copied after the steps.
+///
+///     struct cycles {                                                    // of each step, by a Cortex-M's cycle counter
+///       static inline std::uint32_t begin, of[Model::step_count];       // count them with a module that has no hook
+///       static void before(const davit::StepInfo&) { begin = DWT->CYCCNT; }
+///       static void after(const davit::StepInfo& step) { of[step.index] += DWT->CYCCNT - begin; }
+///     };
+///     davit::static_module<digits_cnn, davit::step_hook<cycles>, davit::portable> module;
+template <class Hook>
+struct step_hook {};
+/// @}
+
+/// What a step_hook is told of a step.
+struct StepInfo {
+  std::uint32_t index = 0;  ///< from 0, in the order of execution
+  NodeId node = no_id;      ///< whose outputs it computes: the debug handle of its errors
+  const char* target = "";  ///< the node's operator
+};
+
+/// Memory for a static_module's arena, aligned as it must be.
+template <std::size_t Bytes>
+struct alignas(static_alignment) static_arena {
+  std::array<std::byte, Bytes> bytes;
+};
+
+/// The arena that is enough for each of these static modules.
+template <class... Modules>
+inline constexpr std::size_t max_arena = std::max({std::size_t{0}, Modules::arena_bytes...});
+
+namespace detail {
+
+/// Options and backends of a static_module, told apart.
+template <class... Backends>
+struct StaticSettings {
+  static constexpr bool owns_arena = true;
+  static constexpr bool has_tensors = false;  ///< inputs and outputs lie in the arena
+  using Hook = void;
+
+  static constexpr std::size_t backend_count = sizeof...(Backends);
+  static constexpr bool are_backends = (StaticBackend<typename static_face<Backends>::type> && ...);
+  using Faces = std::tuple<typename static_face<Backends>::type...>;
+  using Policies = std::tuple<typename static_face<Backends>::policy...>;
+  /// Made<P, InArena, backends' faces...>.
+  template <template <class, bool, class...> class Made, class P, bool InArena>
+  using with_backends = Made<P, InArena, typename static_face<Backends>::type...>;
+  static constexpr auto names() {
+    return std::array<std::string_view, sizeof...(Backends)>{std::string_view(static_face<Backends>::type::name)...};
+  }
+};
+template <class... Rest>
+struct StaticSettings<external_arena, Rest...> : StaticSettings<Rest...> {
+  static constexpr bool owns_arena = false;
+};
+template <class... Rest>
+struct StaticSettings<tensors_in_arena, Rest...> : StaticSettings<Rest...> {
+  static constexpr bool has_tensors = true;
+};
+template <class H, class... Rest>
+struct StaticSettings<step_hook<H>, Rest...> : StaticSettings<Rest...> {
+  using Hook = H;
+};
+
+/// The bytes of an arena that a caller gives; `is_aligned` if its type says so.
+template <std::size_t Extent, bool is_aligned>
+struct GivenArena {
+  static constexpr std::size_t extent = Extent;
+  std::span<std::byte, Extent> bytes;
+  /// What is wrong with it, if not everything is known when compiling.
+  [[nodiscard]] ErrorCode check(std::size_t needed) const noexcept {
+    if (Extent == std::dynamic_extent && bytes.size() < needed) return ErrorCode::out_of_memory;
+    if (!is_aligned && reinterpret_cast<std::uintptr_t>(bytes.data()) % static_alignment != 0) return ErrorCode::invalid_argument;
+    return ErrorCode::ok;
+  }
+};
+template <std::size_t N>
+[[nodiscard]] constexpr GivenArena<N, true> given_arena(static_arena<N>& arena) noexcept {
+  return {std::span<std::byte, N>(arena.bytes)};
+}
+template <class Bytes>
+  requires requires(Bytes& bytes) { std::span(bytes); }
+[[nodiscard]] constexpr auto given_arena(Bytes& bytes) noexcept {
+  const std::span memory(bytes);
+  static_assert(std::is_same_v<typename decltype(memory)::element_type, std::byte>,
+                "davit: an arena is a davit::static_arena<N>, or a std::span, an array of std::byte that can be written");
+  return GivenArena<decltype(memory)::extent, false>{memory};
+}
+template <class T>
+concept ArenaMemory = requires(T& arena) { given_arena(arena); };
+
+}  // namespace detail
+
+}  // namespace davit
