@@ -87,8 +87,10 @@ struct EmbedCommand {
   std::string name;  ///< empty: the file's
   std::string layout = "contiguous";
   std::string weights = "incbin";
+  std::string section;            ///< of the weights; empty: .rodata.davit.weights.NAME
   std::vector<std::string> dims;  ///< "s0=1"
   bool source_lines = false;
+  bool c = false;            ///< C functions too
   bool any_backend = false;  ///< nodes that static portable refuses are another backend's
 };
 struct ExplainCommand {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,7 +46,9 @@ using namespace davit;
   how.name = options.name.empty() ? std::filesystem::path(options.model).stem().string() : options.name;
   how.layout = options.layout == "output_inner" ? WeightLayout::output_inner : WeightLayout::contiguous;
   how.weights_as_array = options.weights == "array";
+  how.section = options.section;
   how.source_lines = options.source_lines;
+  if (options.c) how.plan = &plan_static<portable_static>;
   if (!options.any_backend) how.select = &select_steps<portable_static>;
   for (const std::string& dim : options.dims) {
     auto bound = symbol(dim);
@@ -58,14 +61,21 @@ using namespace davit;
     std::fprintf(stderr, "davit: warning: the embedded program does not check %s\n", printable(assertion).c_str());
   const std::filesystem::path folder(options.output);
   std::filesystem::create_directories(folder);
-  const std::string header = folder / (how.name + ".hpp"), blob = folder / (how.name + ".bin");
-  if (Result<void> written = formats::write_file(header, embedded->header); !written) return written;
-  print_written(header);
+  const auto write = [&](const char* ending, auto contents) -> Result<void> {
+    const std::string file = folder / (how.name + ending);
+    Result<void> written = formats::write_file(file, contents);
+    if (written) print_written(file);
+    return written;
+  };
+  using Text = std::string_view;
+  if (Result<void> written = write(".hpp", Text(embedded->header)); !written) return written;
+  if (options.c) {
+    if (Result<void> written = write(".h", Text(embedded->c_header)); !written) return written;
+    if (Result<void> written = write("_c.cpp", Text(embedded->c_source)); !written) return written;
+  }
   if (how.weights_as_array) return {};
   // written even if it is empty, so that build systems know what comes out
-  if (Result<void> written = formats::write_file(blob, std::span<const std::byte>(embedded->blob)); !written) return written;
-  print_written(blob);
-  return {};
+  return write(".bin", std::span<const std::byte>(embedded->blob));
 }
 
 }  // namespace

@@ -127,8 +127,13 @@ int main(int argc, char** argv) try {
       ->check(CLI::IsMember({"contiguous", "output_inner"}));
   embed_command->add_option("--weights", embed.weights, "incbin: NAME.bin, which the assembler includes; array: in the header (incbin)")
       ->check(CLI::IsMember({"incbin", "array"}));
+  embed_command->add_option("--section", embed.section,
+                            "of the image, for the weights: the linker's script puts it into flash, or external flash that is mapped while "
+                            "forward runs (.rodata.davit.weights.NAME)");
   embed_command->add_option("--dim", embed.dims, "SYMBOL=N: a number for a symbolic size");
-  embed_command->add_flag("--any-backend", embed.any_backend, "writes the program even if portable refuses nodes of it: other backends of static_module take them");
+  CLI::Option* any_backend = embed_command->add_flag(
+      "--any-backend", embed.any_backend, "writes the program even if portable refuses nodes of it: other backends of static_module take them");
+  embed_command->add_flag("--c", embed.c, "also NAME.h and NAME_c.cpp: C functions that run the program on portable")->excludes(any_backend);
   embed_command->add_flag("--source-lines", embed.source_lines, "the model's source lines as comments");
 
   tool::ExplainCommand explain;

@@ -15,10 +15,12 @@ namespace digits {
 
 using Image = std::array<float, 64>;  ///< 8x8, one channel
 using Scores = std::array<float, 10>;
-using Float = davit::static_module<digits_cnn, davit::portable>;
-using Int8 = davit::static_module<digits_cnn_int8, davit::portable>;
+using Float = davit::static_module<digits_cnn, davit::external_arena, davit::portable>;
+using Int8 = davit::static_module<digits_cnn_int8, davit::external_arena, davit::portable>;
+using Arena = davit::static_arena<davit::max_arena<Float, Int8>>;  ///< for both: they take turns
 
 static_assert(Float::ram_bytes <= 8 * 1024 && Int8::ram_bytes <= 4 * 1024);
+static_assert(sizeof(Arena) < Float::arena_bytes + Int8::arena_bytes);
 
 inline std::size_t best(const Scores& scores) {
   std::size_t best = 0;

@@ -15,10 +15,11 @@ constexpr std::size_t count = 40;
 template <class Module>
 void write_scores(const char* name, const std::array<digits::Image, count>& images) {
   static Module module;
+  static digits::Arena arena;
   std::printf("inline constexpr digits::Scores %s[] = {\n", name);
   for (const digits::Image& image : images) {
     digits::Scores scores{};
-    (void)module.forward(image, scores);
+    (void)module.forward(arena, image, scores);
     std::printf("  {");
     for (const float score : scores) std::printf("%aF, ", static_cast<double>(score));
     std::printf("},\n");

@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::size_t count = std::size(images);
 
+digits::Arena arena;
+
 /// How many images come out otherwise than on the host: another digit, or a score further off than `tolerance`.
 template <class Module>
 int classify(const char* name, Module& module, std::span<const digits::Scores> expected, float tolerance) {
@@ -15,7 +17,7 @@ int classify(const char* name, Module& module, std::span<const digits::Scores> e
   firmware::write(name);
   for (std::size_t i = 0; i < count; ++i) {
     digits::Scores scores;
-    (void)module.forward(images[i], scores);
+    (void)module.forward(arena, images[i], scores);
     const std::size_t digit = digits::best(scores);
     bool same = digit == digits::best(expected[i]);
     for (std::size_t k = 0; k < scores.size(); ++k) {

@@ -2,6 +2,7 @@
 #pragma once
 
 /// Static programs: what a compiler needs to turn a model into firmware.
+#include "davit/embed/c_model.hpp"
 #include "davit/embed/freeze_plan.hpp"
 #include "davit/embed/number_partitions.hpp"
 #include "davit/embed/place_planner.hpp"

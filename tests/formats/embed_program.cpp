@@ -122,6 +122,21 @@ TEST_CASE("large weights go to a blob that the assembler includes") {
   CHECK(with_lines->header.find("// File \"") != std::string::npos);
 }
 
+TEST_CASE("weights go to the section that is asked for") {
+  const auto program = formats::read_pt2(test_data("models/digits_mlp_b1/program.pt2"));
+  REQUIRE(program.has_value());
+  const auto plain = formats::embed_program(*program, {.name = "mlp"});
+  REQUIRE(plain.has_value());
+  CHECK(plain->header.find(".pushsection .rodata.davit.weights.mlp, ") != std::string::npos);
+  for (const bool as_array : {false, true}) {
+    const auto embedded = formats::embed_program(*program, {.name = "mlp", .weights_as_array = as_array, .section = ".xip_flash.mlp-1"});
+    REQUIRE(embedded.has_value());
+    CHECK(embedded->header.find(as_array ? "[[gnu::section(\".xip_flash.mlp-1\")]]" : ".pushsection .xip_flash.mlp-1, ") != std::string::npos);
+    CHECK(embedded->header.find(".rodata") == std::string::npos);
+  }
+  CHECK(place_of(formats::embed_program(*program, {.section = ".x, \"ax\""})) == "the section '.x, \"ax\"'");
+}
+
 TEST_CASE("a long literal of weights does not warn under -Wpedantic") {
   GraphBuilder b;
   b.begin_graph();

@@ -10,7 +10,7 @@
 #include "davit/backend/static_constant.hpp"
 #include "davit/core/config.hpp"
 #include "davit/core/error.hpp"
-#include "davit/embed/select_steps.hpp"
+#include "davit/embed/static_plan.hpp"
 #include "davit/program/exported_program.hpp"
 
 namespace davit::formats {
@@ -20,15 +20,21 @@ struct EmbedOptions {
   std::string name = "program";  ///< of the type and the files
   WeightLayout layout = WeightLayout::contiguous;
   bool weights_as_array = false;  ///< the blob as a literal in the header, not as a file that the assembler includes
+  /// Of the image, for the blob: where the linker puts it (flash, or what is mapped while forward runs). Empty:
+  /// .rodata.davit.weights.NAME. Arrays that the compiler reads stay in .rodata.
+  std::string section{};
   bool source_lines = false;      ///< the model's source lines as comments
-  std::vector<std::pair<std::string, std::int64_t>> symbols;  ///< numbers for symbolic sizes
+  std::vector<std::pair<std::string, std::int64_t>> symbols{};  ///< numbers for symbolic sizes
   /// select_steps<Backends...>: the nodes that these refuse are an error. Null: nobody looks.
   SelectedSteps (*select)(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs) = nullptr;
+  /// plan_static<portable_static>: C functions are written too, for portable, with the sizes that this plans.
+  PlannedProgram (*plan)(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs, bool tensors_in_arena) = nullptr;
 };
 
 /// A program as C++: the header, and the blob that it includes as `NAME.bin` (empty if it needs none).
 struct EmbeddedProgram {
   std::string header;
+  std::string c_header, c_source;  ///< NAME.h and NAME_c.cpp, if they were asked for
   std::vector<std::byte> blob;
   std::vector<std::string> unchecked;  ///< what the model asserts of its data: static programs do not check it
 };

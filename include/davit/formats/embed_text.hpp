@@ -19,6 +19,10 @@
 /// How `davit embed` writes C++.
 namespace davit::formats::embed_text {
 
+[[nodiscard]] constexpr bool is_alphanumeric(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
 /// A C++ identifier from a model's name: other characters become '_'; keywords, and the names that embedded programs
 /// have themselves, get one behind them.
 [[nodiscard]] inline std::string identifier(std::string_view name) {
@@ -38,8 +42,7 @@ namespace davit::formats::embed_text {
   static constexpr std::array endings = std::to_array<std::string_view>({"_t", "_MIN", "_MAX"});  // of the standard headers' names
   std::string out;
   for (const char c : name) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (letter)
+    if (is_alphanumeric(c))
       out += c;
     else if (out.empty() || out.back() != '_')
       out += '_';  // no two: such names are reserved

@@ -14,10 +14,12 @@
 
 #include "davit/core/error.hpp"
 #include "davit/formats/embed_assertions.hpp"
+#include "davit/formats/embed_c_text.hpp"
 #include "davit/formats/embed_constants.hpp"
 #include "davit/formats/embed_graph_text.hpp"
 #include "davit/formats/embed_program.hpp"
 #include "davit/formats/embed_refusals.hpp"
+#include "davit/formats/embed_weights.hpp"
 #include "davit/program/exported_program.hpp"
 #include "davit/program/symbols.hpp"
 
@@ -32,7 +34,8 @@ class ProgramEmbedder {
         graph_(program.view()),
         options_(options),
         type_(embed_text::identifier(options.name)),
-        constants_(type_ + "_constants") {}
+        constants_(type_ + "_constants"),
+        weights_(graph_) {}
 
   [[nodiscard]] Result<EmbeddedProgram> run() {
     if (graph_.graphs.size() != 1)
@@ -40,7 +43,6 @@ class ProgramEmbedder {
                     "export the model without it");
     if (Result<void> bound = bind_symbols(); !bound) return std::unexpected(bound.error());
     if (Result<void> checked = check_assertions(); !checked) return std::unexpected(checked.error());
-    find_weights();
     const EmbedGraphText text(graph_, dims_, symbols_);
     if (Result<void> listed = list_inputs(text); !listed) return std::unexpected(listed.error());
     if (Result<void> listed = list_outputs(); !listed) return std::unexpected(listed.error());
@@ -49,9 +51,14 @@ class ProgramEmbedder {
     const std::string tables = text.write(options_.source_lines);
     if (!options_.weights_as_array && !constants_.blob().empty() && embed_text::escaped(options_.name) != options_.name)
       return refuse(concat("the name '", options_.name, "'"), "no file of that name can be named in a header", "use letters, digits, - and _");
+    if (!std::ranges::all_of(options_.section, [](char c) { return c == '.' || c == '_' || c == '-' || c == '$' || embed_text::is_alphanumeric(c); }))
+      return refuse(concat("the section '", options_.section, "'"), "no section has such a name", "use letters, digits, '.', '_', '-' and '$'");
     if (constants_.blob().size() > INT32_MAX) return refuse("the program", "its weights do not fit 31 bits", "");
-    return EmbeddedProgram{header(text, tables),
-                           options_.weights_as_array ? std::vector<std::byte>{} : constants_.blob(), std::move(unchecked_)};
+    EmbeddedProgram out{.header = header(text, tables), .blob = options_.weights_as_array ? std::vector<std::byte>{} : constants_.blob()};
+    if (options_.plan != nullptr)
+      if (Result<void> written = write_c(text.rows(), out); !written) return std::unexpected(written.error());
+    out.unchecked = std::move(unchecked_);
+    return out;
   }
 
  private:
@@ -161,39 +168,6 @@ class ProgramEmbedder {
                   concat("give numbers by --dim SYMBOL=N; ", symbol_list()));
   }
 
-  /// Finds the values that every node that reads them takes as weights, perhaps through a transpose; and of these what mm and
-  /// addmm take as it is, [in, out]: only the transpose of a weight is one. Quantized weights stay as they are: how integer
-  /// kernels want them is up to the backend. From the last node to the first: what becomes of an output is known then.
-  void find_weights() {
-    std::vector<std::uint8_t> is_read(graph_.values.size(), 0);
-    weighs_.assign(graph_.values.size(), 1);
-    is_product_.assign(graph_.values.size(), 0);
-    for (const Argument& a : graph_.args(graph_.root().outputs))
-      if (a.is_value()) weighs_[a.value()] = 0;
-    for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;) {
-      const Node& node = graph_.nodes[n];
-      const std::string_view target = graph_.target(node);
-      const bool is_product = target == "aten.addmm.default" || target == "aten.mm.default";
-      const std::span<const Argument> out = graph_.outputs(node);
-      const bool passes = (target == "aten.t.default" || target == "aten.permute.default") && out.size() == 1 &&
-                          out[0].is_value() && is_weight_only(out[0].value(), is_read);
-      for (const Argument& a : graph_.inputs(node)) {
-        const std::string_view as = graph_.str(a.name);
-        const bool weighs = (as == "weight" && (target.starts_with("aten.conv") || target == "aten.linear.default")) ||
-                            (as == "mat2" && is_product);
-        graph_.for_each_value(a, [&](ValueId read) {
-          is_read[read] = 1;
-          if (!weighs && !passes) weighs_[read] = 0;
-          if (as == "mat2" && is_product) is_product_[read] = 1;
-        });
-      }
-    }
-    for (ValueId v = 0; v < graph_.values.size(); ++v) weighs_[v] = is_weight_only(v, is_read) ? 1 : 0;
-  }
-  [[nodiscard]] bool is_weight_only(ValueId v, const std::vector<std::uint8_t>& is_read) const noexcept {
-    return weighs_[v] != 0 && is_read[v] != 0;
-  }
-
   [[nodiscard]] static const Tensor* tensor_of(const ExportedProgram& program, const InputSpec& spec) {
     const Name* name = target(spec);
     return name == nullptr ? nullptr : program.tensor_named(*name);
@@ -254,7 +228,7 @@ class ProgramEmbedder {
       return ".role = davit::StaticRole::state" + (initial.text.empty() ? std::string() : ", .data = " + initial.text);
     }
     const bool inner = options_.layout == WeightLayout::output_inner && tensor->dtype == ScalarType::float32 &&
-                       tensor->sizes.size() >= 2 && weighs_[v] != 0 && is_product_[v] == 0;
+                       tensor->sizes.size() >= 2 && weights_.allows_output_inner(v);
     made.layout = inner ? WeightLayout::output_inner : WeightLayout::contiguous;
     const EmbeddedConstant data = constants_.add(name, *tensor, made.layout), sums = constants_.add_sums(name, *tensor);
     made = {StaticRole::constant, made.layout, sums.data.count, data.data, sums.data.as<std::int32_t>()};
@@ -309,6 +283,26 @@ class ProgramEmbedder {
     return {};
   }
 
+  /// C functions around the program on portable. Its plan is what the compiler will make.
+  [[nodiscard]] Result<void> write_c(const StaticGraph& graph, EmbeddedProgram& out) const {
+    if (embed_text::escaped(options_.name) != options_.name)
+      return refuse(concat("the name '", options_.name, "'"), "no file of that name can be named in a header", "use letters, digits, - and _");
+    const PlannedProgram plan = options_.plan(graph, inputs_.data(), outputs_.data(), false);
+    if (Result<void> taken = check_taken(graph, plan.selected); !taken) return taken;
+    std::vector<CTensor> tensors;
+    for (std::size_t i = 0; i < plan.ports.size(); ++i) {
+      const StaticPort& port = plan.ports[i];
+      const StaticValue& value = graph.values[port.value];
+      if (EmbedCText::element_type(value.dtype) == nullptr)
+        return refuse(concat("value ", graph.name(port.value)), "C has no such element type", "");
+      tensors.push_back({std::string(graph.name(port.value)), value.dtype, {graph.sizes + value.first_size, graph.sizes + value.first_size + value.rank},
+                         port.is_output != 0 || port.is_mutated != 0});
+    }
+    const EmbedCText text(type_, options_.name, std::move(tensors), plan.arena_bytes);
+    out.c_header = text.header();
+    out.c_source = text.source();
+    return {};
+  }
   [[nodiscard]] std::string header(const EmbedGraphText& text, const std::string& tables) const {
     const bool has_blob = !constants_.blob().empty();
     std::string out = "// Written by `davit embed`: " + embed_text::comment(options_.name);
@@ -340,6 +334,7 @@ class ProgramEmbedder {
     return options_.weights_as_array ? "reinterpret_cast<const std::byte*>(" + type_ + "_constants::weights)"
                                      : "davit_weights_" + type_;
   }
+  [[nodiscard]] std::string section() const { return options_.section.empty() ? ".rodata.davit.weights." + type_ : options_.section; }
   [[nodiscard]] std::string blob_text() const {
     const std::vector<std::byte>& blob = constants_.blob();
     std::string out;
@@ -347,7 +342,7 @@ class ProgramEmbedder {
       const bool is_long = blob.size() >= 65536;  // clang warns of such literals
       out += "namespace " + type_ + "_constants {\n";
       if (is_long) out += "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n";
-      out += "[[gnu::section(\".rodata.davit.weights." + type_ + "\")]] alignas(16) inline constexpr char weights[] =";
+      out += "[[gnu::section(\"" + section() + "\")]] alignas(16) inline constexpr char weights[] =";
       embed_text::append_bytes(out, blob, "    ");
       out += ";\n";
       if (is_long) out += "#pragma GCC diagnostic pop\n";
@@ -355,7 +350,7 @@ class ProgramEmbedder {
     }
     const std::string symbol = "davit_weights_" + type_;
     out += "// The weights, from " + embed_text::comment(options_.name) + ".bin: its folder must be among the include paths.\n";
-    out += "asm(R\"(\n  .pushsection .rodata.davit.weights." + type_ + ", \"aG\", %progbits, " + symbol +
+    out += "asm(R\"(\n  .pushsection " + section() + ", \"aG\", %progbits, " + symbol +
            ", comdat\n  .balign 16\n  .weak " + symbol + "\n  .hidden " + symbol + "\n  .type " + symbol +
            ", %object\n" + symbol + ":\n  .incbin \"" + options_.name + ".bin\", 0, " + std::to_string(blob.size()) + "\n  .size " + symbol + ", " +
            std::to_string(blob.size()) +
@@ -383,7 +378,7 @@ class ProgramEmbedder {
   EmbedConstants constants_;
   std::vector<std::int64_t> dims_;
   std::vector<std::int64_t> symbols_;
-  std::vector<std::uint8_t> weighs_, is_product_;  ///< per value
+  EmbedWeights weights_;
   std::vector<std::string> unchecked_;
   std::string rows_, output_rows_;
   std::vector<StaticInput> inputs_;  ///< what rows_ say

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "davit/core/error.hpp"
+#include "davit/embed/static_module.hpp"
+
+namespace davit {
+
+/// A static module behind C functions, as `davit embed --c` writes them: statuses are ints, 0 or a Fault's bits, which
+/// `davit explain` takes. `Module` has an external_arena; a model must be given one before it runs.
+template <class Module>
+class c_model {
+ public:
+  constexpr c_model() noexcept = default;
+
+  /// Gives the model the memory of its runs, and its state the initial value. Errors: out_of_memory, invalid_argument: the
+  /// memory is less than arena_bytes, or not aligned to static_alignment.
+  [[nodiscard]] int init(void* arena, std::size_t bytes) noexcept {
+    arena_ = {static_cast<std::byte*>(arena), arena == nullptr ? 0 : bytes};
+    module_.reset();
+    return status(detail::given_arena(arena_).check(Module::arena_bytes));
+  }
+  /// Runs the program on spans of its tensors. Errors: those of forward; invalid_argument: a null pointer.
+  template <class... Tensors>
+  [[nodiscard]] int forward(Tensors... tensors) noexcept {
+    if (((tensors.data() == nullptr && !tensors.empty()) || ...)) return status(ErrorCode::invalid_argument);
+    const Status done = module_.forward(arena_, tensors...);
+    return done ? 0 : static_cast<int>(done.error().bits());
+  }
+
+ private:
+  [[nodiscard]] static int status(ErrorCode code) noexcept {
+    return code == ErrorCode::ok ? 0 : static_cast<int>(Fault(code).bits());
+  }
+
+  Module module_;
+  std::span<std::byte> arena_;
+};
+
+}  // namespace davit

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/core/scalar_type.hpp"
+#include "davit/formats/embed_text.hpp"
+
+namespace davit::formats {
+
+/// A tensor of a C function's call.
+struct CTensor {
+  std::string name;  ///< the model's
+  ScalarType dtype = ScalarType::undefined;
+  std::vector<std::int64_t> sizes;
+  bool is_written = false;
+
+  [[nodiscard]] std::string count() const {
+    std::int64_t count = 1;
+    for (const std::int64_t size : sizes) count *= size;
+    return std::to_string(count);
+  }
+};
+
+/// What `davit embed --c` writes beside a program's C++ header: C functions around a static_module on portable.
+class EmbedCText {
+ public:
+  /// `type` is the program's C++ type, `file` the files' name; tensors are in the order of forward.
+  EmbedCText(std::string type, std::string file, std::vector<CTensor> tensors, std::size_t arena_bytes)
+      : type_(std::move(type)), file_(std::move(file)), tensors_(std::move(tensors)), arena_bytes_(arena_bytes) {
+    std::set<std::string, std::less<>> taken;
+    for (const CTensor& tensor : tensors_) {
+      const std::string name = embed_text::identifier(tensor.name);
+      std::string own = name;
+      for (int i = 2; !taken.insert(upper(own)).second; ++i) own = name + "_" + std::to_string(i);
+      names_.push_back(own + (own == "restrict" ? "_" : ""));
+    }
+  }
+
+  /// The C type of elements; nullptr if C has none of them.
+  [[nodiscard]] static constexpr const char* element_type(ScalarType type) noexcept {
+    switch (type) {
+      case ScalarType::float32: return "float";
+      case ScalarType::float64: return "double";
+      case ScalarType::int8: return "int8_t";
+      case ScalarType::uint8: return "uint8_t";
+      case ScalarType::int16: return "int16_t";
+      case ScalarType::int32: return "int32_t";
+      case ScalarType::int64: return "int64_t";
+      case ScalarType::bool_: return "bool";
+      case ScalarType::float16:
+      case ScalarType::bfloat16: return "uint16_t";  // their bits
+      default: return nullptr;
+    }
+  }
+
+  /// NAME.h.
+  [[nodiscard]] std::string header() const {
+    const std::string prefix = upper(type_);
+    std::string out = "/* Written by `davit embed --c`. Compile " + file_ + "_c.cpp as C++23 and link it. */\n";
+    out += "#ifndef DAVIT_" + prefix + "_H\n#define DAVIT_" + prefix + "_H\n\n";
+    out += "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n";
+    out += "/* The memory of a run. Models that take turns may be given the same. */\n";
+    out += "#define " + prefix + "_ARENA_BYTES " + std::to_string(arena_bytes_) + "\n";
+    out += "#define " + prefix + "_ARENA_ALIGNMENT 16\n\n";
+    for (std::size_t i = 0; i < tensors_.size(); ++i) tensor_macros(out, prefix + "_" + upper(names_[i]), tensors_[i]);
+    out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+    out +=
+        "/* To be called before the first run: gives the model its memory, and its state (buffers that it changes) the initial\n"
+        "   values. Returns 0, or what `davit explain` explains. */\n";
+    out += "int " + type_ + "_init(void* arena, size_t arena_bytes);\n\n";
+    out +=
+        "/* Runs the model on contiguous row-major tensors, which must not overlap. Returns 0, or what `davit explain` explains:\n"
+        "   the state is then unchanged. */\n";
+    out += "int " + type_ + "_forward(";
+    for (std::size_t i = 0; i < tensors_.size(); ++i)
+      out += std::string(i == 0 ? "" : ", ") + (tensors_[i].is_written ? "" : "const ") + element_type(tensors_[i].dtype) + "* " + names_[i];
+    out += std::string(tensors_.empty() ? "void" : "") + ");\n\n#ifdef __cplusplus\n}\n#endif\n\n";
+    return out + "#endif\n";
+  }
+
+  /// NAME_c.cpp.
+  [[nodiscard]] std::string source() const {
+    std::string out = "// Written by `davit embed --c`.\n#include \"" + file_ + ".h\"\n\n#include <cstddef>\n#include <span>\n\n";
+    out += "#include \"" + file_ + ".hpp\"\n#include \"davit/backends/portable/embed.hpp\"\n#include \"davit/embed/c_model.hpp\"\n\n";
+    out += "namespace {\n\nusing davit_module = davit::static_module<" + type_ + ", davit::external_arena, davit::portable>;\n";
+    out += "static_assert(davit_module::arena_bytes == " + upper(type_) + "_ARENA_BYTES && davit::static_alignment == " + upper(type_) +
+           "_ARENA_ALIGNMENT,\n              \"davit: these files are of another version of davit; embed the model again\");\n";
+    out += "constinit davit::c_model<davit_module> davit_model;\n\n}  // namespace\n\n";
+    out += "int " + type_ + "_init(void* arena, std::size_t arena_bytes) { return davit_model.init(arena, arena_bytes); }\n\n";
+    std::string parameters, arguments;
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      const CTensor& tensor = tensors_[i];
+      const std::string comma = i == 0 ? "" : ", ", constant = tensor.is_written ? "" : "const ", name = "t" + std::to_string(i);
+      parameters += comma + constant + element_type(tensor.dtype) + "* " + name;
+      const char* half = tensor.dtype == ScalarType::float16 ? "davit::Half" : tensor.dtype == ScalarType::bfloat16 ? "davit::BFloat16" : nullptr;
+      const std::string element = constant + (half != nullptr ? half : element_type(tensor.dtype));
+      arguments += comma + "std::span<" + element + ", " + tensor.count() + ">(" +
+                   (half != nullptr ? "reinterpret_cast<" + element + "*>(" + name + ")" : name) + ", " + tensor.count() + ")";
+    }
+    return out + "int " + type_ + "_forward(" + parameters + ") {\n  return davit_model.forward(" + arguments + ");\n}\n";
+  }
+
+ private:
+  [[nodiscard]] static std::string upper(std::string_view text) {
+    std::string out(text);
+    for (char& c : out)
+      if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    return out;
+  }
+  static void tensor_macros(std::string& out, const std::string& prefix, const CTensor& tensor) {
+    out += std::string("/* ") + (tensor.is_written ? "forward writes it" : "forward reads it") + " */\n";
+    out += "#define " + prefix + "_TYPE " + element_type(tensor.dtype) + "\n";
+    out += "#define " + prefix + "_DTYPE \"" + std::string(name_of(tensor.dtype)) + "\"\n";
+    out += "#define " + prefix + "_COUNT " + tensor.count() + "\n#define " + prefix + "_RANK " + std::to_string(tensor.sizes.size()) + "\n";
+    if (!tensor.sizes.empty()) {
+      out += "#define " + prefix + "_SIZES {";
+      for (std::size_t d = 0; d < tensor.sizes.size(); ++d) out += (d == 0 ? "" : ", ") + std::to_string(tensor.sizes[d]);
+      out += "}\n";
+    }
+    out += "\n";
+  }
+
+  std::string type_, file_;
+  std::vector<CTensor> tensors_;
+  std::vector<std::string> names_;
+  std::size_t arena_bytes_;
+};
+
+}  // namespace davit::formats

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "davit/embed/c_model.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <span>
+
+#include "support/static_toy.hpp"
+
+namespace {
+
+using namespace davit;
+using namespace static_toy;
+using Four = std::array<float, 4>;
+using Module = static_module<running_total, external_arena, calculator>;
+
+constinit c_model<Module> model;
+
+int code(ErrorCode code, DebugHandle handle = no_debug_handle) { return static_cast<int>(Fault(code, handle).bits()); }
+
+}  // namespace
+
+TEST_CASE("statuses of C functions are the bits of faults") {
+  static static_arena<Module::arena_bytes + 1> arena;
+  std::byte* const memory = arena.bytes.data();
+  const Four x{1, 3, 1, 6};
+  Four y{};
+  const auto run = [&](const float* from) { return model.forward(std::span<const float, 4>(from, 4), std::span<float, 4>(y)); };
+  CHECK(run(x.data()) == code(ErrorCode::out_of_memory));  // it has none
+  CHECK(model.init(nullptr, Module::arena_bytes) == code(ErrorCode::out_of_memory));
+  CHECK(model.init(memory, Module::arena_bytes - 1) == code(ErrorCode::out_of_memory));
+  CHECK(model.init(memory + 1, Module::arena_bytes) == code(ErrorCode::invalid_argument));
+  REQUIRE(model.init(memory, Module::arena_bytes) == 0);
+  CHECK(run(nullptr) == code(ErrorCode::invalid_argument));
+  CHECK(run(x.data()) == 0);
+  CHECK(y == Four{0.5f, 1, 0.25f, 0.5f});
+  CHECK(run(x.data()) == 0);
+  CHECK(y != Four{0.5f, 1, 0.25f, 0.5f});
+  const Four zero{-3, -4, -5, -8};
+  CHECK(run(zero.data()) == code(ErrorCode::out_of_range, 1));
+  CHECK(model.init(memory, Module::arena_bytes) == 0);
+  CHECK(run(x.data()) == 0);
+  CHECK(y == Four{0.5f, 1, 0.25f, 0.5f});  // from the state's initial value again
+}
