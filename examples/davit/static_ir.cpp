@@ -11,11 +11,8 @@
 #include "backends.hpp"
 #include "davit/backends/portable/embed.hpp"
 #include "davit/embed/select_steps.hpp"
-#include "davit/lowering/decompose.hpp"
 #include "davit/lowering/fold_constants.hpp"
-#include "davit/lowering/functionalize.hpp"
-#include "davit/lowering/simplify.hpp"
-#include "davit/program/verify.hpp"
+#include "davit/lowering/prepare_program.hpp"
 
 namespace tool {
 
@@ -47,18 +44,11 @@ constexpr const BackendTable* static_tables[]{&static_table};
 }  // namespace
 
 Result<ExportedProgram> static_ir(const ExportedProgram& program) {
-  if (std::vector<Error> violations = verify(program, {.allow_unknown_operators = true}); !violations.empty())
-    return std::unexpected(std::move(violations.front()));
-  ExportedProgram made = program;
-  const auto rewrite = [&](std::optional<ExportedProgram> to) {
-    if (to) made = *std::move(to);
-    return to.has_value();
-  };
-  rewrite(functionalize(made));
   const DecomposeOptions whole{.backends = BackendTables(static_tables)};
-  rewrite(simplified(made, &whole, true));
-  if (rewrite(decomposed(made, whole))) rewrite(simplified(made, &whole));
-  rewrite(fold_constants(made, Backends::tables()[Backends::size - 1]));
+  Result<std::optional<ExportedProgram>> prepared = prepare_program(program, whole);
+  if (!prepared) return std::unexpected(std::move(prepared.error()));
+  ExportedProgram made = *prepared ? **std::move(prepared) : program;
+  if (std::optional<ExportedProgram> folded = fold_constants(made, Backends::tables()[Backends::size - 1])) made = *std::move(folded);
   return made;
 }
 

@@ -13,6 +13,7 @@
 #include "davit/lowering/impl/module_partitioner.ipp"
 #include "davit/lowering/impl/partitioned_graph.ipp"
 #include "davit/lowering/impl/pattern_partitioner.ipp"
+#include "davit/lowering/impl/prepare_program.ipp"
 #include "davit/lowering/impl/print_report.ipp"
 #include "davit/lowering/impl/schedule.ipp"
 #include "davit/lowering/impl/text_table.ipp"

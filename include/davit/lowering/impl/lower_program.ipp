@@ -15,29 +15,18 @@
 #include "davit/lowering/cut_program.hpp"
 #include "davit/lowering/decompose.hpp"
 #include "davit/lowering/fold_constants.hpp"
-#include "davit/lowering/functionalize.hpp"
 #include "davit/lowering/group_nodes.hpp"
 #include "davit/lowering/impl/written_views.ipp"
 #include "davit/lowering/lower_program.hpp"
 #include "davit/lowering/partitioned_graph.hpp"
+#include "davit/lowering/prepare_program.hpp"
 #include "davit/lowering/shared_state.hpp"
-#include "davit/lowering/simplify.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/verify.hpp"
 
 namespace davit {
 
 namespace detail {
-
-[[nodiscard]] DAVIT_INLINE Error all_of(std::vector<Error> violations) {
-  Error first = std::move(violations.front());
-  if (violations.size() > 1) {
-    first.what = concat(first.what, " (and ", violations.size() - 1, " more)");
-    for (std::size_t i = 1; i < violations.size() && i < 20; ++i)
-      first.source = concat(first.source, first.source.empty() ? "" : "\n", "  ", violations[i].where, ": ", violations[i].what);
-  }
-  return first;
-}
 
 DAVIT_INLINE Result<const ExportedProgram*> find_program(std::span<const ProgramMethod> methods, std::string_view name) {
   Name known;
@@ -97,7 +86,7 @@ class MethodLowering {
       if (Result<void> lowered = lower(tag, cutter.submodule(tag)); !lowered) return std::unexpected(std::move(lowered.error()));
     if (Result<void> together = preprocess_together(); !together) return std::unexpected(std::move(together.error()));
     out_.parent = cutter.parent();
-    if (Result<void> sound = validate(out_.parent); !sound) return std::unexpected(std::move(sound.error()));
+    if (Result<void> good = sound(out_.parent, options_.validate); !good) return std::unexpected(std::move(good.error()));
     out_.interface = method_interface(program_);
     keep_interface(out_.interface, original_);
     out_.storage_matters = storage_matters(graph_);
@@ -199,15 +188,8 @@ class MethodLowering {
     return std::unexpected(all_of(std::move(faults)));
   }
 
-  [[nodiscard]] Result<void> validate(const ExportedProgram& program) const {
-    if (!options_.validate) return {};
-    if (std::vector<Error> violations = verify(program, {.allow_unknown_operators = true}); !violations.empty())
-      return std::unexpected(all_of(std::move(violations)));
-    return {};
-  }
-
   [[nodiscard]] Result<void> lower(TagId tag, ExportedProgram submodule) {
-    if (Result<void> sound = validate(submodule); !sound) return sound;
+    if (Result<void> good = sound(submodule, options_.validate); !good) return good;
     Delegation& delegation = partitioning_.delegations[tag];
     LoweredDelegate out{.tag = partitioning_.tags.names[tag], .backend = delegation.backend, .fallbacks = std::move(delegation.fallbacks)};
     if (out.backend >= backends_.size())
@@ -311,24 +293,13 @@ class MethodLowering {
   std::vector<const ExportedProgram*> programs;
   std::vector<std::optional<ExportedProgram>> rewritten(methods.size());
   for (std::size_t m = 0; m < methods.size(); ++m) {
-    const ExportedProgram* program = methods[m].program;
-    if (options.validate)
-      if (std::vector<Error> violations = verify(*program, {.allow_unknown_operators = true}); !violations.empty())
-        return std::unexpected(all_of(std::move(violations)));
-    if ((rewritten[m] = functionalize(*program))) program = &*rewritten[m];
     DecomposeOptions whole{.backends = backends};
     for (const PartitionCall& call : calls)
       if (call.method == methods[m].name) whole.order = call.preference;
-    const auto rewrite = [&](std::optional<ExportedProgram> made) {
-      if (made) program = &rewritten[m].emplace(*std::move(made));
-      return made.has_value();
-    };
-    rewrite(simplified(*program, &whole, true));
-    if (rewrite(decomposed(*program, whole))) rewrite(simplified(*program, &whole));
-    if (program != methods[m].program && options.validate)
-      if (std::vector<Error> violations = verify(*program, {.allow_unknown_operators = true}); !violations.empty())
-        return std::unexpected(all_of(std::move(violations)));
-    programs.push_back(program);
+    Result<std::optional<ExportedProgram>> prepared = prepare_program(*methods[m].program, whole, options.validate);
+    if (!prepared) return std::unexpected(std::move(prepared.error()));
+    rewritten[m] = *std::move(prepared);
+    programs.push_back(rewritten[m] ? &*rewritten[m] : methods[m].program);
   }
   const detail::SharedState state(programs);
   for (std::size_t m = 0; m < methods.size(); ++m) {
