@@ -16,5 +16,6 @@
 #include "davit/backend/program_body.hpp"
 #include "davit/backend/run_events.hpp"
 #include "davit/backend/static_constant.hpp"
+#include "davit/backend/static_control_sources.hpp"
 #include "davit/backend/static_rows.hpp"
 #include "davit/backend/step_writer.hpp"

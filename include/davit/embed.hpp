@@ -3,6 +3,9 @@
 
 /// Static programs: what a compiler needs to turn a model into firmware.
 #include "davit/embed/c_model.hpp"
+#include "davit/embed/control_flow.hpp"
+#include "davit/embed/control_places.hpp"
+#include "davit/embed/control_steps.hpp"
 #include "davit/embed/freeze_plan.hpp"
 #include "davit/embed/number_partitions.hpp"
 #include "davit/embed/place_planner.hpp"

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "davit/backend/static_control_sources.hpp"
 #include "davit/program/graph.hpp"
 
 /// The graph of a static program, in the form of which a compiler reads most per second: short rows, names as literals
@@ -50,6 +51,15 @@ struct StaticNode {
   std::uint32_t first_output, outputs;  ///< the same
 };
 
+/// A graph of a static program with control flow: its nodes, and rows of the arguments. The first is the root, of which the
+/// nodes alone count. Inputs of sub-graphs that are operands of their node are not values of their own: those who read them
+/// read the operand, or of what a loop carries, the loop's output.
+struct StaticSubgraph {
+  std::uint32_t first_node, nodes;
+  std::uint32_t first_input, inputs;
+  std::uint32_t first_output, outputs;
+};
+
 /// True if the names are the same. O(size).
 [[nodiscard]] constexpr bool same_characters(const char* a, const char* b) noexcept {
   while (*a != '\0' && *a == *b) ++a, ++b;
@@ -68,6 +78,8 @@ struct StaticGraph {
   const char* const* strings = nullptr;
   std::uint32_t value_count = 0, input_count = 0, output_count = 0, node_count = 0;
   bool has_literals = false;  ///< names are literals, which constant evaluation compares in one step
+  std::uint32_t graph_count = 0;  ///< 0: all nodes are the root's
+  const StaticSubgraph* graphs = nullptr;
 
   [[nodiscard]] constexpr std::string_view name(ValueId v) const noexcept { return values[v].name; }
   [[nodiscard]] constexpr std::string_view target(NodeId n) const noexcept { return nodes[n].target; }
@@ -94,7 +106,7 @@ struct StaticGraph {
 
 /// The rows of a static program's graph as arrays: what `davit embed` writes.
 template <std::size_t Sizes, std::size_t Values, std::size_t Inputs, std::size_t Outputs, std::size_t Arguments,
-          std::size_t Nodes, std::size_t Strings>
+          std::size_t Nodes, std::size_t Strings, std::size_t Graphs = 0>
 struct StaticGraphTables {
   std::array<std::int64_t, Sizes> sizes;
   std::array<StaticValue, Values> values;
@@ -103,15 +115,16 @@ struct StaticGraphTables {
   std::array<StaticArgument, Arguments> arguments;
   std::array<StaticNode, Nodes> nodes;
   std::array<const char*, Strings> strings;
+  std::array<StaticSubgraph, Graphs> graphs{};
   bool has_literals = true;
 
   [[nodiscard]] constexpr StaticGraph view() const noexcept {
     return {sizes.data(), values.data(), inputs.data(), outputs.data(), arguments.data(), nodes.data(), strings.data(),
-            Values,       Inputs,        Outputs,       Nodes,          has_literals};
+            Values,       Inputs,        Outputs,       Nodes,          has_literals,     Graphs,       graphs.data()};
   }
 };
 
-/// The rows of a program's root graph, made and owned here. Node and value numbers are those of the program; what a
+/// The rows of a program's graphs, made and owned here. Node and value numbers are those of the program; what a
 /// static program does not need (strides, devices, symbols, traces) is left out, and symbolic numbers are numbers.
 template <class = void>
 class BasicStaticGraphRows {
@@ -123,6 +136,7 @@ class BasicStaticGraphRows {
   std::vector<StaticArgument> arguments;
   std::vector<StaticNode> nodes;
   std::vector<const char*> strings;
+  std::vector<StaticSubgraph> graphs;  ///< none if the program has no control flow
 
   /// Sizes and symbolic numbers are the program's examples.
   constexpr explicit BasicStaticGraphRows(GraphModuleView graph) : graph_(graph) {
@@ -151,7 +165,9 @@ class BasicStaticGraphRows {
             static_cast<std::uint32_t>(inputs.size()),
             static_cast<std::uint32_t>(outputs.size()),
             static_cast<std::uint32_t>(nodes.size()),
-            false};
+            false,
+            static_cast<std::uint32_t>(graphs.size()),
+            graphs.data()};
   }
 
  private:
@@ -164,14 +180,27 @@ class BasicStaticGraphRows {
       inputs.push_back(value_of(a));
     }
     for (const Argument& a : graph_.args(graph_.root().outputs)) outputs.push_back(value_of(a));
+    if (graph_.graphs.size() > 1) {
+      sources_ = static_control_sources(graph_);
+      for (ValueId v = 0; v < values.size(); ++v)
+        if (sources_.node_of[v] != no_id) values[v].source = static_cast<std::int32_t>(sources_.node_of[v]);
+    }
     for (const Node& n : graph_.nodes) node(n);
-    count_users();
+    for (const Graph& g : graph_.graphs) {
+      if (graph_.graphs.size() == 1) break;
+      const std::uint32_t first_input = rows(g.inputs), first_output = rows(g.outputs);
+      graphs.push_back({g.nodes.first, g.nodes.count, first_input, g.inputs.count, first_output, g.outputs.count});
+    }
+    for (const ValueId v : outputs)
+      if (v != no_id) ++values[v].users;
+    count_users(root_graph);
   }
   /// The room that the names need, so that they stay where they are.
   [[nodiscard]] constexpr std::size_t text_bound() const {
     std::size_t bound = 0;
     for (const Value& v : graph_.values) bound += v.name.size + 1;
     for (const Node& n : graph_.nodes) bound += n.target.size + 1 + text_bound(n.inputs) + text_bound(n.outputs);
+    for (const Graph& g : graph_.graphs) bound += text_bound(g.inputs) + text_bound(g.outputs);
     return bound;
   }
   [[nodiscard]] constexpr std::size_t text_bound(Range list) const {
@@ -216,12 +245,18 @@ class BasicStaticGraphRows {
     StaticArgument r{keep(graph_.str(a.name)), a.kind, a.payload};
     switch (a.kind) {
       case ArgumentKind::value: {
-        const Value& v = graph_.values[a.value()];
+        const ValueId own = sources_.same.empty() ? a.value() : sources_.same[a.value()];
+        const Value& v = graph_.values[own];
+        r.payload = own;
         if (v.kind != ValueKind::sym_int && v.kind != ValueKind::sym_bool) break;
         r.kind = ArgumentKind::int_;
-        r.payload = symbols_[a.value()];
+        r.payload = symbols_[own];
         break;
       }
+      case ArgumentKind::graph:
+        if (a.graph() < sources_.is_bound.size() && sources_.is_bound[a.graph()] != 0) break;
+        r = {r.name, ArgumentKind::none, 0};
+        break;
       case ArgumentKind::list: {
         std::vector<StaticArgument> items;
         for (const Argument& item : graph_.args(a.items)) items.push_back(row(item));
@@ -240,7 +275,7 @@ class BasicStaticGraphRows {
       case ArgumentKind::scalar_type:
       case ArgumentKind::memory_format:
       case ArgumentKind::layout: break;
-      default: r = {r.name, ArgumentKind::none, 0};  // graphs, complex numbers, devices: no static backend takes them
+      default: r = {r.name, ArgumentKind::none, 0};  // complex numbers, devices: no static backend takes them
     }
     return r;
   }
@@ -270,22 +305,29 @@ class BasicStaticGraphRows {
     arguments.insert(arguments.end(), made.begin(), made.end());
     return first;
   }
-  /// Counts reads by graph outputs, and by nodes some output of which is read.
-  constexpr void count_users() {
-    for (const ValueId v : outputs)
-      if (v != no_id) ++values[v].users;
-    const Range root = graph_.root().nodes;
-    for (NodeId n = root.first + root.count; n-- > root.first;) {
-      bool live = false;
+  /// Counts reads by graph outputs, and by nodes some output of which is read, or which assert something.
+  constexpr void count_users(GraphId graph) {
+    const Range own = graph_.graphs[graph].nodes;
+    const auto read = [&](const StaticArgument& a) { view().for_each_value(a, [&](ValueId v) { ++values[v].users; }); };
+    for (NodeId n = own.first + own.count; n-- > own.first;) {
+      const StaticNode& node = nodes[n];
+      bool live = node.outputs == 0 && is_static_assertion(node.target);
       view().for_each_output(n, [&](ValueId v) { live = live || values[v].users != 0; });
-      for (std::uint32_t i = 0; live && i < nodes[n].inputs; ++i)
-        view().for_each_value(arguments[nodes[n].first_input + i], [&](ValueId v) { ++values[v].users; });
+      for (std::uint32_t i = 0; live && i < node.inputs; ++i) {
+        const StaticArgument& a = arguments[node.first_input + i];
+        read(a);
+        if (a.kind != ArgumentKind::graph) continue;
+        const StaticSubgraph& body = graphs[static_cast<std::size_t>(a.payload)];
+        for (std::uint32_t k = 0; k < body.outputs; ++k) read(arguments[body.first_output + k]);
+        count_users(static_cast<GraphId>(a.payload));
+      }
     }
   }
 
   GraphModuleView graph_;
   std::vector<std::int64_t> dims_, symbols_;
   std::vector<Range> known_sizes_, known_lists_;
+  StaticControlSources sources_;
 };
 
 using StaticGraphRows = BasicStaticGraphRows<>;

@@ -64,7 +64,20 @@ struct StepOperand {
   std::uint32_t id = 0;  ///< value, temporary, or first element of a table
 };
 
-/// A call of a kernel.
+/// What a row of a static program's steps is, if it is no call of a kernel.
+enum class StaticControl : std::uint8_t {
+  none,       ///< a call
+  nothing,    ///< a call that turned out to be needless
+  branch,     ///< reads a bool: if it is false, goes on behind the `otherwise`
+  otherwise,  ///< ends the first side of a branch
+  join,       ///< ends the second
+  loop,       ///< begins a while loop
+  test,       ///< reads a bool: if it is false, goes on behind the `repeat`
+  count,      ///< begins a loop of a known number of rounds, which it counts
+  repeat,     ///< ends a loop: goes on behind its `loop` or `count`
+};
+
+/// A call of a kernel, or where control flow goes.
 struct StaticStep {
   KernelId kernel = nullptr;
   NodeId node = no_id;
@@ -72,6 +85,7 @@ struct StaticStep {
   Range params{};                                     ///< words
   std::array<ValueId, 2> overwrites{no_id, no_id};  ///< inputs that the first output may be written over
   std::uint8_t backend = 0;
+  StaticControl control = StaticControl::none;
 };
 
 /// Values that live for one node's steps only.

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "davit/embed/control_flow.hpp"
 #include "davit/embed/report_text.hpp"
 #include "davit/embed/static_memory.hpp"
 #include "davit/embed/static_plan.hpp"
@@ -20,7 +21,8 @@ namespace davit {
 /// How long the tables of a frozen plan are.
 struct PlanSizes {
   std::size_t steps, operands, params, ports, copies, i8, i16, i32, f32, blocks, problem;
-  std::size_t width;  ///< operands a step has at most
+  std::size_t width;     ///< operands a step has at most
+  std::size_t controls;  ///< steps that are no calls
   std::uint32_t arena_bytes, constant_bytes;
   StatePools state;
 
@@ -38,9 +40,12 @@ struct PlanSizes {
          static_cast<std::uint64_t>(o.dtype) << 8 | 2u | o.writable;
 }
 
+/// Kernel numbers from here on are StaticControl.
+inline constexpr std::uint32_t control_kernels = std::uint32_t{detail::control_flow::marker} << 16;
+
 /// A step of a frozen plan.
 struct FrozenStep {
-  std::uint32_t kernel = 0;  ///< backend << 16 | index in its Kernels
+  std::uint32_t kernel = 0;  ///< backend << 16 | index in its Kernels; StaticControl, above control_kernels: no call
   std::uint32_t first_operand = 0;
   std::uint32_t operand_count = 0;
   std::uint32_t first_param = 0;
@@ -67,7 +72,7 @@ struct FrozenPlan {
 };
 
 /// What the code of the steps is generated from: per step, the numbers that are its template arguments.
-template <std::size_t Steps, std::size_t Width>
+template <std::size_t Steps, std::size_t Width, std::size_t Jumps>
 struct StepRows {
   static constexpr std::size_t width = Width;
 
@@ -77,7 +82,27 @@ struct StepRows {
   NodeId nodes[Steps + 1];
   std::uint32_t like[Steps + 1];  ///< the first step, among itself and those shortly before, that does just the same
   std::uint64_t codes[Steps * Width + 1];  ///< of step i from i * Width; 0 behind the last
+  std::uint32_t jumps[Jumps + 1];          ///< per step, if there is control flow: of a branch's and a loop's parts the next
 
+  [[nodiscard]] constexpr StaticControl control(std::size_t step) const noexcept {
+    return kernels[step] < control_kernels ? StaticControl::none : static_cast<StaticControl>(kernels[step] - control_kernels);
+  }
+  /// Finds `jumps`.
+  constexpr void join() {
+    std::vector<std::uint32_t> open;
+    for (std::uint32_t i = 0; i < Jumps; ++i) {
+      const StaticControl c = control(i);
+      const bool begins = c == StaticControl::branch || c == StaticControl::loop || c == StaticControl::count;
+      if (c == StaticControl::none || c == StaticControl::nothing) continue;
+      if (!begins) jumps[open.back()] = i;
+      if (c == StaticControl::join || c == StaticControl::repeat)
+        open.pop_back();
+      else if (begins)
+        open.push_back(i);
+      else
+        open.back() = i;
+    }
+  }
   /// Finds `like[step]`; the steps before have theirs.
   constexpr void compare(std::size_t step) noexcept {
     like[step] = static_cast<std::uint32_t>(step);
@@ -196,7 +221,10 @@ struct planned_for {
     n.i32 = t.tables.i32.size();
     n.f32 = t.tables.f32.size();
     n.blocks = p.offsets.size();
-    for (const StaticStep& s : t.steps) n.width = std::max<std::size_t>(n.width, s.operands.count);
+    for (const StaticStep& s : t.steps) {
+      n.width = std::max<std::size_t>(n.width, s.operands.count);
+      n.controls += s.control != StaticControl::none ? 1 : 0;
+    }
     n.arena_bytes = p.arena_bytes;
     n.constant_bytes = p.constant_bytes;
     n.state = p.state;
@@ -227,7 +255,9 @@ struct planned_for {
     const StepTables& t = p.selected.tables;
     for (std::size_t i = 0; i < all.sizes.steps; ++i) {
       const StaticStep& s = t.steps[i];
-      all.steps[i] = {static_cast<std::uint32_t>(s.backend) << 16 | detail::kernel_index<Bs...>(s.backend, s.kernel),
+      all.steps[i] = {s.control != StaticControl::none
+                          ? control_kernels + static_cast<std::uint32_t>(s.control)
+                          : static_cast<std::uint32_t>(s.backend) << 16 | detail::kernel_index<Bs..., detail::control_flow>(s.backend, s.kernel),
                       s.operands.first, s.operands.count, s.params.first, s.node};
     }
     for (std::size_t i = 0; i < all.sizes.operands; ++i) all.codes[i] = operand_code(p.operands[i]);
@@ -268,7 +298,7 @@ struct planned_for {
 
   static_assert(sizes.width <= 12, "davit: a backend wrote a step with more than 12 operands");
   static constexpr auto rows = [] {
-    StepRows<sizes.steps, (sizes.width <= 4 ? 4 : 12)> r{};
+    StepRows<sizes.steps, (sizes.width <= 4 ? 4 : 12), (sizes.controls != 0 ? sizes.steps : 0)> r{};
     for (std::size_t i = 0; i < sizes.steps; ++i) {
       const FrozenStep& s = frozen.steps[i];
       r.kernels[i] = s.kernel;
@@ -278,6 +308,7 @@ struct planned_for {
       for (std::size_t k = 0; k < s.operand_count; ++k) r.codes[i * r.width + k] = frozen.codes[s.first_operand + k];
       r.compare(i);
     }
+    r.join();
     return r;
   }();
 

@@ -8,6 +8,7 @@
 
 #include "davit/backend/memory_plan.hpp"
 #include "davit/core/table.hpp"
+#include "davit/embed/control_places.hpp"
 #include "davit/embed/planned_program.hpp"
 
 namespace davit::detail {
@@ -17,13 +18,14 @@ class PlacePlanner {
  public:
   /// With `in_arena` user inputs and outputs are blocks of the arena, else the caller's.
   constexpr PlacePlanner(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs,
-                         bool in_arena, PlannedProgram& plan)
+                         bool in_arena, std::uint8_t control_backend, PlannedProgram& plan)
       : graph_(graph),
         inputs_(inputs),
         outputs_(outputs),
         values_(graph.values),
         value_count_(graph.value_count),
         tensors_in_arena_(in_arena),
+        control_backend_(control_backend),
         plan_(plan) {}
 
   constexpr void run() {
@@ -36,13 +38,20 @@ class PlacePlanner {
     place_ = Table<StaticOperand>(root_.size());
     life_ = Table<Lifetime>(root_.size(), Lifetime{no_id, 0, 0});
     place_inputs();
+    ControlPlaces control(*this);
+    if (graph_.graph_count != 0) control.drop_detours();
     const StaticStep* step = t.steps.data();
     const StepOperand* const operands = t.operands.data();
     for (std::uint32_t s = 0; s < steps; ++s, ++step) {
+      if (step->control == StaticControl::nothing) continue;
       const StepOperand* const end = operands + step->operands.first + step->operands.count;
       for (const StepOperand* o = operands + step->operands.first; o != end; ++o) touch(block_of(*o), s);
     }
     find_outputs(steps);
+    if (graph_.graph_count != 0) {
+      control.stretch();
+      control.merge();
+    }
     reuse_inputs();
     place_blocks();
     plan_.operands.reserve(t.operands.size());
@@ -54,6 +63,8 @@ class PlacePlanner {
   }
 
  private:
+  friend ControlPlaces<PlacePlanner>;
+
   [[nodiscard]] constexpr std::uint32_t root(std::uint32_t block) noexcept {
     std::uint32_t* const up = root_.begin();
     std::uint32_t r = up[block];
@@ -302,6 +313,7 @@ class PlacePlanner {
   const StaticValue* values_;
   std::uint32_t value_count_;
   bool tensors_in_arena_;
+  std::uint8_t control_backend_;  ///< of the steps that are no backend's
   PlannedProgram& plan_;
   Table<std::uint32_t> root_;
   Table<StaticOperand> place_;

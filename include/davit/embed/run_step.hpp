@@ -159,11 +159,17 @@ struct StepCode {
     else
       return call<K>(params, pointer_of<r.codes[I * Rows::width + O]>(memory)...);
   }
+  template <std::uint32_t I>
+  static consteval std::uint32_t calls_before() {
+    std::uint32_t calls = 0;
+    for (std::uint32_t i = 0; i < I; ++i) calls += Planned::rows.control(i) == StaticControl::none ? 1 : 0;
+    return calls;
+  }
   /// Step I, between the hook's functions.
   template <std::uint32_t I>
   [[gnu::always_inline]] static constexpr bool step(Memory& memory, Fault& fault) {
     constexpr auto& r = Planned::rows;
-    constexpr StepInfo info{I, r.nodes[I], P::tables.nodes[r.nodes[I]].target};
+    constexpr StepInfo info{calls_before<I>(), r.nodes[I], P::tables.nodes[r.nodes[I]].target};
     if constexpr (requires { Hook::before(info); })
       if !consteval { Hook::before(info); }
     const bool ok = passed(run_row<r.like[I]>(memory), fault, r.nodes[I]);
@@ -198,17 +204,71 @@ struct StepCode {
     }
   }
 
+  /// Steps that are all calls.
+  template <std::size_t First, std::size_t Count>
+  [[gnu::always_inline]] static constexpr bool run_calls(Memory& memory, Fault& fault) {
+    if constexpr (Count <= chunk)
+      return steps<First>(memory, fault, std::make_index_sequence<Count>{});
+    else
+      return [&]<std::size_t... C>(std::index_sequence<C...>) {
+        return (run_chunk<First + C * chunk, (Count - C * chunk < chunk ? Count - C * chunk : chunk)>(memory, fault) && ...);
+      }(std::make_index_sequence<(Count + chunk - 1) / chunk>{});
+  }
+
+  /// The first step from `First` on that is no call; `Last` if all are.
+  template <std::uint32_t First, std::uint32_t Last>
+  static consteval std::uint32_t next_control() {
+    std::uint32_t i = First;
+    while (i < Last && Planned::rows.control(i) == StaticControl::none) ++i;
+    return i;
+  }
+  /// The bool that the step reads.
+  template <std::uint32_t I>
+  [[nodiscard, gnu::always_inline]] static constexpr bool truth(Memory& memory) {
+    return *pointer_of<Planned::rows.codes[I * Rows::width]>(memory) != 0;
+  }
+  /// Steps with control flow among them.
+  template <std::uint32_t First, std::uint32_t Last>
+  static constexpr bool run_region(Memory& memory, Fault& fault) {
+    constexpr auto& r = Planned::rows;
+    constexpr std::uint32_t at = next_control<First, Last>();
+    if constexpr (at > First)
+      if (!run_calls<First, at - First>(memory, fault)) return false;
+    if constexpr (at < Last) {
+      constexpr StaticControl control = r.control(at);
+      constexpr std::uint32_t next = r.jumps[at];
+      if constexpr (control == StaticControl::nothing) {
+        return run_region<at + 1, Last>(memory, fault);
+      } else if constexpr (control == StaticControl::branch) {
+        if (!(truth<at>(memory) ? run_region<at + 1, next>(memory, fault) : run_region<next + 1, r.jumps[next]>(memory, fault))) return false;
+        return run_region<r.jumps[next] + 1, Last>(memory, fault);
+      } else if constexpr (control == StaticControl::loop) {
+        while (true) {
+          if (!run_region<at + 1, next>(memory, fault)) return false;
+          if (!truth<next>(memory)) break;
+          if (!run_region<next + 1, r.jumps[next]>(memory, fault)) return false;
+        }
+        return run_region<r.jumps[next] + 1, Last>(memory, fault);
+      } else {
+        static_assert(control == StaticControl::count);
+        std::int32_t* const round = pointer_of<r.codes[at * Rows::width]>(memory);
+        constexpr std::int32_t rounds = Planned::frozen.params[r.params[at]];
+        for (*round = 0; *round < rounds; ++*round)
+          if (!run_region<at + 1, next>(memory, fault)) return false;
+        return run_region<next + 1, Last>(memory, fault);
+      }
+    }
+    return true;
+  }
+
   /// Runs all steps, then the copies.
   static constexpr bool run(Memory& memory, Fault& fault) {
     constexpr std::size_t count = Planned::sizes.steps;
     bool ok = true;
-    if constexpr (count <= chunk) {
-      ok = steps<0>(memory, fault, std::make_index_sequence<count>{});
-    } else {
-      ok = [&]<std::size_t... C>(std::index_sequence<C...>) {
-        return (run_chunk<C * chunk, (count - C * chunk < chunk ? count - C * chunk : chunk)>(memory, fault) && ...);
-      }(std::make_index_sequence<(count + chunk - 1) / chunk>{});
-    }
+    if constexpr (Planned::sizes.controls == 0)
+      ok = run_calls<0, count>(memory, fault);
+    else
+      ok = run_region<0, count>(memory, fault);
     if (!ok) return false;
     if constexpr (Planned::sizes.copies != 0) {
       [&]<std::size_t... I>(std::index_sequence<I...>) {

@@ -9,6 +9,7 @@
 
 #include "davit/backend/embed_contract.hpp"
 #include "davit/core/table.hpp"
+#include "davit/embed/control_steps.hpp"
 
 namespace davit {
 
@@ -73,6 +74,7 @@ class StepSelector {
     }
     selected_.backend_of = Table<std::uint8_t>(graph.node_count);
     for (std::size_t b = 0; b < sizeof...(Bs); ++b) own_[b] = seen(selected_.backend_of, static_cast<std::uint8_t>(b));
+    ControlSteps<StepSelector>::pin(graph, is_output_);
     if constexpr (sizeof...(Bs) > 1) {
       nobody_ = Table<std::uint8_t>(graph.node_count, EmbedGraph::nobody);
       tried_ = seen(nobody_, EmbedGraph::on_trial);
@@ -87,17 +89,43 @@ class StepSelector {
     tables.groups.reserve(nodes);
     tables.operands.reserve(std::size_t{4} * nodes);
     tables.params.reserve(std::size_t{16} * nodes);
-    for (NodeId n = nodes; n-- > 0;) {
-      if (has_output(n, StepTables::needed_by_some))
-        write(n);
-      else if (sizeof...(Bs) == 1 && is_dead(n))
-        selected_.backend_of[n] = EmbedGraph::nobody;
-    }
+    if (graph_.graph_count == 0)
+      visit(0, nodes);
+    else
+      visit(graph_.graphs[0].first_node, graph_.graphs[0].nodes);
     put_in_order();
     return std::move(selected_);
   }
 
  private:
+  friend ControlSteps<StepSelector>;
+
+  /// Writes what is needed of these nodes, from the last to the first.
+  constexpr void visit(NodeId first, std::uint32_t count) {
+    for (NodeId n = first + count; n-- > first;) {
+      if (nodes_[n].outputs == 0 && is_static_assertion(nodes_[n].target))
+        control_of(n, true);
+      else if (graph_.graph_count != 0 && ControlSteps<StepSelector>::calls_graph(graph_, n))
+        control_of(n, has_output(n, StepTables::needed_by_some));
+      else if (has_output(n, StepTables::needed_by_some))
+        write(n);
+      else if (sizeof...(Bs) == 1 && is_dead(n))
+        selected_.backend_of[n] = EmbedGraph::nobody;
+    }
+  }
+  /// Control flow and assertions are nobody's.
+  constexpr void control_of(NodeId n, bool needed) {
+    selected_.backend_of[n] = EmbedGraph::nobody;
+    ControlSteps<StepSelector> control(*this, n);
+    if (!needed) return control.leave_out();
+    const char* refused = control.write();
+    if (refused == nullptr) return;
+    OrphanNode orphan{.node = n, .reasons = {}};
+    for (std::size_t b = 0; b < sizeof...(Bs); ++b) orphan.reasons.push_back(refused);
+    selected_.orphans.push_back(std::move(orphan));
+    for (std::uint32_t i = 0; i < nodes_[n].inputs; ++i)
+      graph_.for_each_value(arguments_[nodes_[n].first_input + i], [&](ValueId v) { selected_.tables.need(v); });
+  }
   [[nodiscard]] constexpr EmbedGraph seen(const Table<std::uint8_t>& backend_of, std::uint8_t self) noexcept {
     return {graph_, inputs_, is_output_.data(), backend_of.data(), self};
   }

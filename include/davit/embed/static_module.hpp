@@ -78,8 +78,8 @@ class static_module {
       Planned::sizes.i8 + 2 * Planned::sizes.i16 + 4 * (Planned::sizes.i32 + Planned::sizes.f32);
   /// Bytes of constants that forward reads: the program's, and the backends' tables.
   static constexpr std::size_t weight_bytes = Planned::sizes.constant_bytes + table_bytes;
-  /// How many kernel calls a forward makes.
-  static constexpr std::size_t step_count = Planned::sizes.steps;
+  /// How many kernel calls a forward makes, if all of them are made once.
+  static constexpr std::size_t step_count = Planned::sizes.steps - Planned::sizes.controls;
   // Functions, so that programs that do not ask do not wait for the answers.
   /// Per node (its debug handle), the index of the backend that it was given to; 255 if it is never computed.
   [[nodiscard]] static consteval const auto& backend_of() { return detail::StaticAssignment<Planned>::backend_of; }

@@ -68,16 +68,14 @@ template <class P>
 template <auto make>
 struct FrozenRows {
   struct Counts {
-    std::size_t graphs, text, sizes, values, inputs, outputs, arguments, nodes, strings;
+    std::size_t text, sizes, values, inputs, outputs, arguments, nodes, strings, graphs;
   };
   static constexpr Counts n = [] {
     const GraphModule module = make();
     const StaticGraphRows rows(module.view());
-    return Counts{module.graphs.size(),  rows.text.size(),   rows.sizes.size(),
-                  rows.values.size(),    rows.inputs.size(), rows.outputs.size(),
-                  rows.arguments.size(), rows.nodes.size(),  rows.strings.size()};
+    return Counts{rows.text.size(),      rows.sizes.size(), rows.values.size(),  rows.inputs.size(), rows.outputs.size(),
+                  rows.arguments.size(), rows.nodes.size(), rows.strings.size(), rows.graphs.size()};
   }();
-  static_assert(n.graphs == 1, "davit: a static program has no control flow");
   static constexpr auto text = [] {
     std::array<char, n.text + 1> all{};
     const GraphModule module = make();
@@ -88,7 +86,7 @@ struct FrozenRows {
   static constexpr auto tables = [] {
     const GraphModule module = make();
     const StaticGraphRows rows(module.view());
-    StaticGraphTables<n.sizes, n.values, n.inputs, n.outputs, n.arguments, n.nodes, n.strings> all{};
+    StaticGraphTables<n.sizes, n.values, n.inputs, n.outputs, n.arguments, n.nodes, n.strings, n.graphs> all{};
     const auto kept = [&](const char* name) { return text.data() + (name - rows.text.data()); };
     std::copy_n(rows.sizes.data(), n.sizes, all.sizes.data());
     std::copy_n(rows.values.data(), n.values, all.values.data());
@@ -96,6 +94,7 @@ struct FrozenRows {
     std::copy_n(rows.outputs.data(), n.outputs, all.outputs.data());
     std::copy_n(rows.arguments.data(), n.arguments, all.arguments.data());
     std::copy_n(rows.nodes.data(), n.nodes, all.nodes.data());
+    std::copy_n(rows.graphs.data(), n.graphs, all.graphs.data());
     for (StaticValue& value : all.values) value.name = kept(value.name);
     for (StaticArgument& argument : all.arguments) argument.name = kept(argument.name);
     for (StaticNode& node : all.nodes) node.target = kept(node.target);

@@ -12,6 +12,7 @@
 
 #include "davit/backend/embed_contract.hpp"
 #include "davit/core/error.hpp"
+#include "davit/embed/control_flow.hpp"
 #include "davit/embed/planned_program.hpp"
 
 namespace davit {
@@ -47,7 +48,7 @@ struct step_hook {};
 
 /// What a step_hook is told of a step.
 struct StepInfo {
-  std::uint32_t index = 0;  ///< from 0, in the order of execution
+  std::uint32_t index = 0;  ///< below step_count, in the order of execution but for loops and branches
   NodeId node = no_id;      ///< whose outputs it computes: the debug handle of its errors
   const char* target = "";  ///< the node's operator
 };
@@ -73,8 +74,8 @@ struct StaticSettings {
 
   static constexpr std::size_t backend_count = sizeof...(Backends);
   static constexpr bool are_backends = (StaticBackend<typename static_face<Backends>::type> && ...);
-  using Faces = std::tuple<typename static_face<Backends>::type...>;
-  using Policies = std::tuple<typename static_face<Backends>::policy...>;
+  using Faces = std::tuple<typename static_face<Backends>::type..., control_flow>;  // the last is no backend's
+  using Policies = std::tuple<typename static_face<Backends>::policy..., for_size>;
   /// Made<P, InArena, backends' faces...>.
   template <template <class, bool, class...> class Made, class P, bool InArena>
   using with_backends = Made<P, InArena, typename static_face<Backends>::type...>;

@@ -32,7 +32,7 @@ class EmbedGraphText {
     out += "  static constexpr davit::StaticGraphTables<" + count(rows_.sizes.size()) + ", " +
            count(rows_.values.size()) + ", " + count(rows_.inputs.size()) + ", " + count(rows_.outputs.size()) + ", " +
            count(rows_.arguments.size()) + ", " + count(rows_.nodes.size()) + ", " + count(rows_.strings.size()) +
-           "> tables{\n";
+           (rows_.graphs.empty() ? "" : ", " + count(rows_.graphs.size())) + "> tables{\n";
     out += "      .sizes = {";
     list(out, rows_.sizes);
     out += "},\n      // name, sizes (first, rank), elements, node (-1 - i: graph input i), users, element type\n";
@@ -48,7 +48,13 @@ class EmbedGraphText {
     for (NodeId n = 0; n < rows_.nodes.size(); ++n) node(out, n, source_lines);
     out += "      }},\n      .strings = {";
     for (const char* text : rows_.strings) out += quoted(text) + ", ";
-    return out + "}};\n";
+    if (rows_.graphs.empty()) return out + "}};\n";
+    out += "},\n      // nodes, inputs, outputs (each first, count)\n      .graphs = {{\n";
+    for (const StaticSubgraph& g : rows_.graphs) {
+      out += "          {" + count(g.first_node) + ", " + count(g.nodes) + ", " + count(g.first_input) + ", " + count(g.inputs) + ", " +
+             count(g.first_output) + ", " + count(g.outputs) + "},\n";
+    }
+    return out + "      }}};\n";
   }
 
   /// "relu float32 [1, 8]".
@@ -120,6 +126,7 @@ class EmbedGraphText {
       case ArgumentKind::memory_format: return "memory_format";
       case ArgumentKind::layout: return "layout";
       case ArgumentKind::list: return "list";
+      case ArgumentKind::graph: return "graph";
       default: return "none";
     }
   }

@@ -38,9 +38,6 @@ class ProgramEmbedder {
         weights_(graph_) {}
 
   [[nodiscard]] Result<EmbeddedProgram> run() {
-    if (graph_.graphs.size() != 1)
-      return refuse("the program", "it has control flow, which static programs do not have",
-                    "export the model without it");
     if (Result<void> bound = bind_symbols(); !bound) return std::unexpected(bound.error());
     if (Result<void> checked = check_assertions(); !checked) return std::unexpected(checked.error());
     const EmbedGraphText text(graph_, dims_, symbols_);
