@@ -88,6 +88,17 @@ std::string place_of(const Result<formats::EmbeddedProgram>& result) {
   return result ? std::string() : std::string(result.error().where.view());
 }
 
+/// A program that asserts that x, or `holds`, holds.
+Result<formats::EmbeddedProgram> embed_assertion(std::string_view target, bool of_data, bool holds) {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", ScalarType::bool_, {});
+  const Argument in[] = {of_data ? b.value(x) : b.boolean(holds), b.string("x must hold")};
+  b.node(target, in, {});
+  b.end_graph({x});
+  return formats::embed_program(programs::user_program(std::move(b).finish()));
+}
+
 }  // namespace
 
 TEST_CASE("digits models give the results of portable's session, the same bits on one instruction set") {
@@ -165,10 +176,13 @@ TEST_CASE("symbolic sizes need numbers") {
   CHECK(place_of(formats::embed_program(*program, {.symbols = {{"s0", 2}, {"s9", 3}}})) == "symbol s9");
 }
 
-TEST_CASE("what static programs do not have is refused") {
+TEST_CASE("sub-graphs of control flow are written with the program, and judged by static portable") {
   const auto cond = formats::read_pt2(test_data("pt2/cond_nested.pt2"));
   REQUIRE(cond.has_value());
-  CHECK(place_of(formats::embed_program(*cond)) == "the program");
+  const auto embedded = formats::embed_program(*cond, {.select = &select_steps<portable_static>});
+  REQUIRE_MESSAGE(embedded.has_value(), (embedded ? std::string() : to_string(embedded.error())));
+  CHECK(embedded->header.find("      .graphs = {{\n") != std::string::npos);
+  CHECK(embedded->header.find(", kind::graph, 1},") != std::string::npos);
 }
 
 TEST_CASE("a program with hostile names is a header of its own names") {
@@ -241,22 +255,21 @@ TEST_CASE("no number stands for a size that depends on data") {
 }
 
 TEST_CASE("what the model asserts of numbers is checked, what it asserts of data is told") {
-  const auto embed = [](std::string_view target, bool of_data, bool holds) {
-    GraphBuilder b;
-    b.begin_graph();
-    const ValueId x = b.input("x", ScalarType::bool_, {});
-    const Argument in[] = {of_data ? b.value(x) : b.boolean(holds), b.string("x must hold")};
-    b.node(target, in, {});
-    b.end_graph({x});
-    return formats::embed_program(programs::user_program(std::move(b).finish()));
-  };
+  const auto embed = embed_assertion;
   CHECK(embed("aten._assert_scalar.default", false, true)->unchecked.empty());
   CHECK(place_of(embed("aten._assert_scalar.default", false, false)) == "node 0 (aten._assert_scalar.default)");
-  const auto told = embed("aten._assert_async.msg", true, true);
+  const auto told = embed("aten._assert_scalar.default", true, true);
   REQUIRE(told.has_value());
   REQUIRE(told->unchecked.size() == 1);
-  CHECK(told->unchecked[0] == "node 0 (aten._assert_async.msg): x must hold");
-  CHECK(told->header.find("// Not checked: node 0 (aten._assert_async.msg): x must hold\n") != std::string::npos);
+  CHECK(told->unchecked[0] == "node 0 (aten._assert_scalar.default): x must hold");
+  CHECK(told->header.find("// Not checked: node 0 (aten._assert_scalar.default): x must hold\n") != std::string::npos);
+}
+
+TEST_CASE("what the model asserts of a tensor is a step") {
+  const auto stepped = embed_assertion("aten._assert_async.msg", true, true);
+  REQUIRE(stepped.has_value());
+  CHECK(stepped->unchecked.empty());
+  CHECK(stepped->header.find("{\"aten._assert_async.msg\", ") != std::string::npos);
 }
 
 TEST_CASE("weights are found in one pass, however often they are transposed") {

@@ -19,7 +19,8 @@ namespace davit {
 
 /// What the inputs of a static program's sub-graphs are.
 struct StaticControlSources {
-  std::vector<std::uint8_t> is_bound;  ///< per graph: a control flow operator that static programs know calls it, and no other
+  enum Use : std::uint8_t { unused, called, shared };
+  std::vector<std::uint8_t> uses;      ///< per graph: a Use; one is called if its inputs fit the node, and no other calls it
   std::vector<ValueId> same;           ///< per value: itself, or of a sub-graph's input the operand or the loop's output it is
   std::vector<NodeId> node_of;         ///< per value that is a sub-graph's input: the node that calls it; else no_id
 };
@@ -30,12 +31,12 @@ namespace detail {
 class ControlSourceFinder {
  public:
   constexpr explicit ControlSourceFinder(GraphModuleView graph) : graph_(graph) {
-    found_.is_bound.assign(graph.graphs.size(), 0);
+    found_.uses.assign(graph.graphs.size(), StaticControlSources::unused);
     found_.node_of.assign(graph.values.size(), no_id);
     for (ValueId v = 0; v < graph.values.size(); ++v) found_.same.push_back(v);
   }
   constexpr StaticControlSources run() {
-    found_.is_bound[root_graph] = 1;
+    found_.uses[root_graph] = StaticControlSources::shared;
     walk(root_graph, 0);
     return std::move(found_);
   }
@@ -69,7 +70,12 @@ class ControlSourceFinder {
 
   /// The inputs of a body: what a loop carries, `slices` values of its own, and operands as they are.
   constexpr void bind(NodeId n, const Argument& body, List carried, List operands, std::size_t slices, int depth) {
-    if (body.kind != ArgumentKind::graph || body.graph() >= graph_.graphs.size() || found_.is_bound[body.graph()] != 0) return;
+    if (body.kind != ArgumentKind::graph || body.graph() >= graph_.graphs.size()) return;
+    std::uint8_t& use = found_.uses[body.graph()];
+    if (use != StaticControlSources::unused) {
+      use = StaticControlSources::shared;
+      return;
+    }
     const List in = graph_.args(graph_.graphs[body.graph()].inputs);
     std::vector<ValueId> outputs;
     for (const Argument& a : graph_.outputs(graph_.nodes[n])) graph_.for_each_value(a, [&](ValueId v) { outputs.push_back(v); });
@@ -84,7 +90,7 @@ class ControlSourceFinder {
       else if (i >= carried.size() + slices)
         found_.same[v] = found_.same[operands[i - carried.size() - slices].value()];
     }
-    found_.is_bound[body.graph()] = 1;
+    use = StaticControlSources::called;
     walk(body.graph(), depth + 1);
   }
 
@@ -94,8 +100,8 @@ class ControlSourceFinder {
 
 }  // namespace detail
 
-/// What the inputs of a program's sub-graphs are in its static form. A graph that two nodes call, or whose inputs do not fit
-/// its node, stays unbound: its node has no graph in the static program. O(size of the program).
+/// What the inputs of a program's sub-graphs are in its static form. A node has no graph in the static program that other nodes
+/// call too, or whose inputs do not fit. O(size of the program).
 template <class = void>
 [[nodiscard]] constexpr StaticControlSources static_control_sources(GraphModuleView graph) {
   return detail::ControlSourceFinder(graph).run();

@@ -254,7 +254,7 @@ class BasicStaticGraphRows {
         break;
       }
       case ArgumentKind::graph:
-        if (a.graph() < sources_.is_bound.size() && sources_.is_bound[a.graph()] != 0) break;
+        if (a.graph() < sources_.uses.size() && sources_.uses[a.graph()] == StaticControlSources::called) break;
         r = {r.name, ArgumentKind::none, 0};
         break;
       case ArgumentKind::list: {

@@ -63,11 +63,6 @@ class ControlPlaces {
 
   /// A value that dies as it moves into another one's place is computed there, if nothing else is there before.
   constexpr void merge() {
-    Table<std::uint8_t> is_assigned(planner_.root_.size());
-    for (StaticStep& step : tables_.steps)
-      if (step.backend == planner_.control_backend_ && step.control == StaticControl::none && step.operands.count > 1 &&
-          to(step).kind == StepOperand::Kind::output)
-        is_assigned[planner_.block_of(to(step))] = 1;
     Table<std::uint32_t> sides;  // where the sides of the branches that are open begin
     for (std::uint32_t s = 0; s < tables_.steps.size(); ++s) {
       StaticStep& step = tables_.steps[s];
@@ -76,7 +71,7 @@ class ControlPlaces {
       if (step.control == StaticControl::join) sides.shrink(sides.size() - 1);
       if (!is_move(step) || to(step).kind != StepOperand::Kind::output || from(step).kind != StepOperand::Kind::input) continue;
       const std::uint32_t place = planner_.block_of(to(step)), made = planner_.block_of(from(step));
-      if (place == made || is_assigned[made] != 0 || !planner_.in_arena(made) || planner_.values_[made].source < 0) continue;
+      if (place == made || !planner_.in_arena(made) || planner_.values_[made].source < 0) continue;
       Lifetime& whole = planner_.life_[place];
       Lifetime& part = planner_.life_[made];
       const bool is_first = whole.first == s, is_within = !sides.empty() && part.first > sides.back() && ends_side(s);

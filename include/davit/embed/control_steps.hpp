@@ -28,12 +28,9 @@ class ControlSteps {
         id_(node),
         seen_{.graph = graph_, .self = static_cast<std::uint8_t>(selector.own_.size())} {}
 
-  /// True if the node has a sub-graph.
-  [[nodiscard]] static constexpr bool calls_graph(const StaticGraph& graph, NodeId n) noexcept {
-    const StaticNode& node = graph.nodes[n];
-    for (std::uint32_t i = 0; i < node.inputs && i < 3; ++i)
-      if (graph.arguments[node.first_input + i].kind == ArgumentKind::graph) return true;
-    return false;
+  /// True if the node is control flow.
+  [[nodiscard]] static constexpr bool is_control_flow(const StaticGraph& graph, NodeId n) noexcept {
+    return graph.target(n).starts_with("higher_order.");
   }
   /// Marks what control flow reads: backends may not keep it in a form of their own.
   static constexpr void pin(const StaticGraph& graph, Table<std::uint8_t>& is_output) {
@@ -41,7 +38,7 @@ class ControlSteps {
       for (std::uint32_t i = 0; i < graph.graphs[g].outputs; ++i)
         graph.for_each_value(graph.arguments[graph.graphs[g].first_output + i], [&](ValueId v) { is_output[v] = 1; });
     for (NodeId n = 0; n < graph.node_count && graph.graph_count != 0; ++n)
-      for (std::uint32_t i = 0; calls_graph(graph, n) && i < graph.nodes[n].inputs; ++i)
+      for (std::uint32_t i = 0; is_control_flow(graph, n) && i < graph.nodes[n].inputs; ++i)
         graph.for_each_value(graph.arguments[graph.nodes[n].first_input + i], [&](ValueId v) { is_output[v] = 1; });
   }
 
@@ -93,7 +90,7 @@ class ControlSteps {
   constexpr void leave_out(Body body) {
     for (NodeId n = body->first_node; n < body->first_node + body->nodes; ++n) {
       selector_.selected_.backend_of[n] = EmbedGraph::nobody;
-      if (calls_graph(graph_, n)) ControlSteps(selector_, n).leave_out();
+      if (is_control_flow(graph_, n)) ControlSteps(selector_, n).leave_out();
     }
   }
 

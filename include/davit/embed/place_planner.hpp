@@ -18,14 +18,13 @@ class PlacePlanner {
  public:
   /// With `in_arena` user inputs and outputs are blocks of the arena, else the caller's.
   constexpr PlacePlanner(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs,
-                         bool in_arena, std::uint8_t control_backend, PlannedProgram& plan)
+                         bool in_arena, PlannedProgram& plan)
       : graph_(graph),
         inputs_(inputs),
         outputs_(outputs),
         values_(graph.values),
         value_count_(graph.value_count),
         tensors_in_arena_(in_arena),
-        control_backend_(control_backend),
         plan_(plan) {}
 
   constexpr void run() {
@@ -313,7 +312,6 @@ class PlacePlanner {
   const StaticValue* values_;
   std::uint32_t value_count_;
   bool tensors_in_arena_;
-  std::uint8_t control_backend_;  ///< of the steps that are no backend's
   PlannedProgram& plan_;
   Table<std::uint32_t> root_;
   Table<StaticOperand> place_;

@@ -105,7 +105,7 @@ class StepSelector {
     for (NodeId n = first + count; n-- > first;) {
       if (nodes_[n].outputs == 0 && is_static_assertion(nodes_[n].target))
         control_of(n, true);
-      else if (graph_.graph_count != 0 && ControlSteps<StepSelector>::calls_graph(graph_, n))
+      else if (graph_.graph_count != 0 && ControlSteps<StepSelector>::is_control_flow(graph_, n))
         control_of(n, has_output(n, StepTables::needed_by_some));
       else if (has_output(n, StepTables::needed_by_some))
         write(n);

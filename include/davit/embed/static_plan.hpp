@@ -15,7 +15,7 @@ template <class... Bs>
   PlannedProgram plan;
   plan.selected = select_steps<Bs...>(graph, inputs, outputs);
   if (plan.selected.orphans.empty() && plan.selected.unwritten.empty())
-    detail::PlacePlanner(graph, inputs, outputs, tensors_in_arena, sizeof...(Bs), plan).run();
+    detail::PlacePlanner(graph, inputs, outputs, tensors_in_arena, plan).run();
   return plan;
 }
 
