@@ -65,6 +65,21 @@ constexpr bool swaps() {
 }
 static_assert(swaps());
 
+/// A predicate that is known takes one branch: the other costs nothing.
+constexpr GraphModule make_known() {
+  GraphModule module = make_branches();
+  for (Argument& a : module.arguments)
+    if (a.is_value() && module.view().name(a.value()) == "if_p") a = GraphBuilder::boolean(true);
+  return module;
+}
+constexpr bool takes_the_known_branch() {
+  using Module = module_of<make_known>;
+  Module module;
+  Two y{}, z{};
+  return Module::step_count < module_of<make_branches>::step_count && module.forward(One{0}, One{1}, Two{1, 2}, y, z).has_value() && y == Two{4, 7} &&
+         z == Two{1, 2};
+}
+
 constexpr bool maps() {
   module_of<make_map> module;
   Six y{};
@@ -124,6 +139,7 @@ TEST_CASE("control flow runs as it does in constant evaluation") {
   CHECK(loops());
   CHECK(scans());
   CHECK(swaps());
+  CHECK(takes_the_known_branch());
   CHECK(maps());
   CHECK(asserts());
 }

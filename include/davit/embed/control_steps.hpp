@@ -47,7 +47,8 @@ class ControlSteps {
     if (is("higher_order.cond") && node_.inputs >= 4) return cond();
     if (is("higher_order.while_loop") && node_.inputs >= 3) return while_loop();
     if (is("higher_order.map_impl") && node_.inputs >= 2) return rounds(0, 1, 0, false);
-    if (is("higher_order.scan") && node_.inputs >= 5) return rounds(1, 2, argument(3).payload, argument(4).payload != 0);
+    if (is("higher_order.scan") && node_.inputs >= 5 && is_number(argument(3)) && is_number(argument(4)))
+      return rounds(1, 2, argument(3).payload, argument(4).payload != 0);
     if (is_static_assertion(node_.target)) return assertion();
     return "static programs do not run this control flow";
   }
@@ -81,6 +82,7 @@ class ControlSteps {
     return a.is_value() && value(a.value()).dtype == value(b).dtype && value(b).dtype != ScalarType::undefined &&
            value(a.value()).numel == value(b).numel;
   }
+  [[nodiscard]] static constexpr bool is_number(const StaticArgument& a) noexcept { return a.kind == ArgumentKind::int_ || a.kind == ArgumentKind::bool_; }
   [[nodiscard]] constexpr bool is_truth(const StaticArgument& a) const noexcept {
     return a.is_value() && value(a.value()).dtype == ScalarType::bool_ && value(a.value()).numel == 1;
   }
@@ -137,7 +139,7 @@ class ControlSteps {
         if (is_needed(out[k])) move(out[k], result(side, k).value());
     };
     const StaticArgument& predicate = argument(0);
-    if (predicate.kind == ArgumentKind::int_ || predicate.kind == ArgumentKind::bool_) {  // known now
+    if (is_number(predicate)) {  // known now
       const int chosen = predicate.payload != 0 ? 0 : 1;
       group([&] { moves(sides[chosen]); });
       visit(sides[chosen]);

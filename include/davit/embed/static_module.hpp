@@ -35,7 +35,8 @@ struct these_nodes_have_no_backend {
 ///
 /// Partitioning, the backends' preprocess and memory planning run in constant evaluation; forward is straight code over
 /// one arena. No heap, no registry. Runs on a device, on a host, and in static_assert. Before the backends may stand
-/// `external_arena`, `tensors_in_arena` and `step_hook<H>`.
+/// `external_arena`, `tensors_in_arena` and `step_hook<H>`. Control flow (cond, while_loop, scan, map) is code of the same
+/// kind, its values are in the same arena; a loop that depends on data runs as long as its condition says.
 template <class P, class... Backends>
 class static_module {
   using Settings = detail::StaticSettings<Backends...>;

@@ -74,7 +74,7 @@ class EmbedCText {
     out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     out +=
         "/* To be called before the first run: gives the model its memory, and its state (buffers that it changes) the initial\n"
-        "   values. Returns 0, or what `davit explain` explains. */\n";
+        "   values. Returns 0, or what `davit explain` explains (print it as unsigned). */\n";
     out += "int " + type_ + "_init(void* arena, size_t arena_bytes);\n\n";
     out +=
         "/* Runs the model on contiguous row-major tensors, which must not overlap. Returns 0, or what `davit explain` explains:\n"
