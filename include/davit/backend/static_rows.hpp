@@ -200,7 +200,8 @@ class BasicStaticGraphRows {
     std::size_t bound = 0;
     for (const Value& v : graph_.values) bound += v.name.size + 1;
     for (const Node& n : graph_.nodes) bound += n.target.size + 1 + text_bound(n.inputs) + text_bound(n.outputs);
-    for (const Graph& g : graph_.graphs) bound += text_bound(g.inputs) + text_bound(g.outputs);
+    for (const Graph& g : graph_.graphs)
+      if (graph_.graphs.size() > 1) bound += text_bound(g.inputs) + text_bound(g.outputs);
     return bound;
   }
   [[nodiscard]] constexpr std::size_t text_bound(Range list) const {
