@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "davit/backends/portable/embed.hpp"
 #include "davit/formats/embed_program.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "read_program.hpp"
@@ -48,8 +47,8 @@ using namespace davit;
   how.weights_as_array = options.weights == "array";
   how.section = options.section;
   how.source_lines = options.source_lines;
-  if (options.c) how.plan = &plan_static<portable_static>;
-  if (!options.any_backend) how.select = &select_steps<portable_static>;
+  if (options.c) how.plan = &plan_static_portable;
+  if (!options.any_backend) how.select = &select_static;
   for (const std::string& dim : options.dims) {
     auto bound = symbol(dim);
     if (!bound) return std::unexpected(bound.error());

@@ -9,9 +9,7 @@
 #include "commands.hpp"
 #include "read_program.hpp"
 #include "davit/backend/debug_handles.hpp"
-#include "davit/backends/portable/embed.hpp"
 #include "davit/embed/number_partitions.hpp"
-#include "davit/embed/select_steps.hpp"
 #include "static_ir.hpp"
 
 namespace tool {
@@ -34,19 +32,6 @@ using namespace davit;
   if (!digits.empty() && error == std::errc{} && end == digits.data() + digits.size()) return Fault::from_bits(bits);
   return refuse(ErrorCode::invalid_argument, concat("code ", text), "it is no number of four bytes",
                 "give it as 4242 or 0x1092");
-}
-
-/// Who computes each node, as static_module decides it for the backends that have a static face here.
-[[nodiscard]] std::vector<std::uint8_t> assign(const ExportedProgram& program) {
-  std::vector<StaticInput> inputs;
-  for (const InputSpec& spec : program.signature.input_specs)
-    inputs.push_back({.role = kind(spec) == InputKind::user_input ? StaticRole::user : StaticRole::constant});
-  const std::vector<StaticOutput> outputs(program.signature.output_specs.size());
-  const StaticGraphRows rows(program.view());
-  const SelectedSteps selected = select_steps<portable_static>(rows.view(), inputs.data(), outputs.data());
-  std::vector<std::uint8_t> backend_of(selected.backend_of.begin(), selected.backend_of.end());
-  for (const OrphanNode& orphan : selected.orphans) backend_of[orphan.node] = EmbedGraph::nobody;
-  return backend_of;
 }
 
 [[nodiscard]] Result<void> explain_fault(const ExplainCommand& options) {
@@ -76,7 +61,7 @@ using namespace davit;
   for (const Argument& a : graph.outputs(node))
     graph.for_each_value(a, [&](ValueId v) { name += (name.empty() ? "" : ", ") + std::string(graph.name(v)); });
   print("node %d: %s = %s\n", handle, name.c_str(), std::string(graph.target(node)).c_str());
-  const std::vector<std::uint8_t> backend_of = assign(*program);
+  const std::vector<std::uint8_t> backend_of = static_backend_of(*program);
   if (backend_of[n] == EmbedGraph::nobody)
     print("no partition: the node is not computed, or its backend is not in this program\n");
   else

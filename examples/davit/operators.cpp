@@ -10,10 +10,10 @@
 
 #include "backends.hpp"
 #include "commands.hpp"
-#include "davit/backends/portable/embed.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
 #include "davit/lowering/decomposition_rules.hpp"
 #include "davit/lowering/text_table.hpp"
+#include "static_ir.hpp"
 #ifdef DAVIT_WITH_ONEDNN
 #include "davit/backends/onednn/op_table.hpp"
 #endif
@@ -58,8 +58,8 @@ int operators(const OperatorsCommand& options) {
   for (const std::string& name : names) {
     if (!name.contains(options.part)) continue;
     const bool whole = portable_kernels::find_op(name) != nullptr;
-    const bool fixed = has(embed_float::elementwise_rows, name) || has(embed_float::layer_rows, name) || has(embed_float::move_rows, name);
-    std::vector<std::string> row{name, whole ? "yes" : find_decomposition(name).empty() ? "" : "parts", fixed ? "yes" : "", has(int8_fold::int8_rows, name) ? "yes" : ""};
+    const StaticOperator fixed = static_operator(name);
+    std::vector<std::string> row{name, whole ? "yes" : find_decomposition(name).empty() ? "" : "parts", fixed.any ? "yes" : "", fixed.int8 ? "yes" : ""};
 #ifdef DAVIT_WITH_ONEDNN
     row.push_back(has(onednn_ops::op_table, name) ? "yes" : "");
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "static_ir.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -50,6 +51,31 @@ Result<ExportedProgram> static_ir(const ExportedProgram& program) {
   ExportedProgram made = *prepared ? **std::move(prepared) : program;
   if (std::optional<ExportedProgram> folded = fold_constants(made, Backends::tables()[Backends::size - 1])) made = *std::move(folded);
   return made;
+}
+
+SelectedSteps select_static(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs) {
+  return select_steps<portable_static>(graph, inputs, outputs);
+}
+PlannedProgram plan_static_portable(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs, bool tensors_in_arena) {
+  return plan_static<portable_static>(graph, inputs, outputs, tensors_in_arena);
+}
+
+std::vector<std::uint8_t> static_backend_of(const ExportedProgram& program) {
+  std::vector<StaticInput> inputs;
+  for (const InputSpec& spec : program.signature.input_specs)
+    inputs.push_back({.role = kind(spec) == InputKind::user_input ? StaticRole::user : StaticRole::constant});
+  const std::vector<StaticOutput> outputs(program.signature.output_specs.size());
+  const StaticGraphRows rows(program.view());
+  const SelectedSteps selected = select_static(rows.view(), inputs.data(), outputs.data());
+  std::vector<std::uint8_t> backend_of(selected.backend_of.begin(), selected.backend_of.end());
+  for (const OrphanNode& orphan : selected.orphans) backend_of[orphan.node] = EmbedGraph::nobody;
+  return backend_of;
+}
+
+StaticOperator static_operator(std::string_view name) {
+  const auto count = [&](const auto& rows) { return std::ranges::count_if(rows, [&](const EmbedRow& row) { return row.name == name; }); };
+  const auto int8 = count(int8_fold::int8_rows);
+  return {.any = count(davit::detail::portable_rows) > int8, .int8 = int8 != 0};
 }
 
 }  // namespace tool

@@ -116,6 +116,9 @@ constexpr bool runs_chunks() {
 }
 static_assert(runs_chunks());
 
+/// A global one needs no static constructor.
+constinit static_module<running_total, calculator> global_total;
+
 }  // namespace
 
 TEST_CASE("a static module runs as it does in constant evaluation") {
@@ -130,6 +133,11 @@ TEST_CASE("a static module runs as it does in constant evaluation") {
   CHECK(runs_chunks());
 }
 
+TEST_CASE("a global module has its state before main") {
+  Four y{};
+  CHECK(global_total.forward(Four{1, 3, 1, 6}, y));
+  CHECK(y == Four{0.5f, 1, 0.25f, 0.5f});
+}
 TEST_CASE("forward takes spans, arrays, nested arrays and static tensors") {
   TwoOutputs module;
   Four x{-1, 2, -3, 4}, z{};

@@ -104,7 +104,7 @@ class static_module {
     if constexpr (sizeof...(Arguments) != port_count + (Settings::owns_arena ? 0 : 1))
       return {};
     else if constexpr (Settings::owns_arena)
-      return run(arena_.bytes.data(), arguments...);
+      return run(arena_.bytes, arguments...);
     else
       return run_in(arguments...);
   }
@@ -118,7 +118,7 @@ class static_module {
   /// The arena, for those who want to look at its use.
   [[nodiscard]] std::span<std::byte, arena_bytes> arena() noexcept {
     static_assert(Settings::owns_arena, "davit: the arena is the caller's");
-    return std::span<std::byte, arena_bytes>(arena_.bytes.data(), arena_bytes);
+    return std::span<std::byte, arena_bytes>(arena_.bytes, arena_bytes);
   }
 
   /// @name With tensors_in_arena: where user input or output I lies, as a std::span of its elements. See tensors_in_arena for
@@ -142,8 +142,11 @@ class static_module {
   }();
   template <int>
   struct Nothing {};
-  struct OwnArena {
-    alignas(static_alignment) std::array<std::byte, arena_bytes> bytes;
+  /// The bytes have no value before a run, and a module can still be constinit: a global one needs no static constructor.
+  union OwnArena {
+    constexpr OwnArena() noexcept : none() {}
+    std::byte none;
+    alignas(static_alignment) std::byte bytes[arena_bytes == 0 ? 1 : arena_bytes];
   };
 
   template <class... Arguments>
@@ -201,7 +204,7 @@ class static_module {
     using T = element_of<value.dtype>;
     std::byte* base = nullptr;
     if constexpr (Settings::owns_arena)
-      base = arena_.bytes.data();
+      base = arena_.bytes;
     else
       (..., (check_arena<Arena>(), base = detail::given_arena(arena).bytes.data()));
     return std::span<T, static_cast<std::size_t>(value.numel)>(reinterpret_cast<T*>(base + port.offset), value.numel);
