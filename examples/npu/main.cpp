@@ -26,22 +26,18 @@ constexpr std::array<float, 24> weight2 = [] {
 }();
 constexpr std::array<float, 3> bias2{0, 0.5F, -0.5F};
 
-/// softmax(relu(x w1 + b1) w2 + b2)
+/// softmax(linear(relu(x w1 + b1), w2, b2))
 constexpr GraphModule make_classifier() {
   constexpr auto f = ScalarType::float32;
   const auto value = [](ValueId v) { return GraphBuilder::value(v); };
   GraphBuilder b;
   b.begin_graph();
   const ValueId w1 = b.input("w1", f, {4, 8}), b1 = b.input("b1", f, {8});
-  const ValueId w2 = b.input("w2", f, {8, 3}), b2 = b.input("b2", f, {3});
+  const ValueId w2 = b.input("w2", f, {3, 8}), b2 = b.input("b2", f, {3});
   const ValueId x = b.input("x", f, {1, 4});
-  const auto addmm = [&](ValueId bias, ValueId in, ValueId weight, const char* name, std::int64_t columns) {
-    return b.call("aten.addmm.default", {{"self", value(bias)}, {"mat1", value(in)}, {"mat2", value(weight)}}, name, f,
-                  {1, columns});
-  };
-  const ValueId hidden =
-      b.call("aten.relu.default", {{"self", value(addmm(b1, x, w1, "addmm", 8))}}, "relu", f, {1, 8});
-  const ValueId scores = addmm(b2, hidden, w2, "addmm_1", 3);
+  const ValueId product = b.call("aten.addmm.default", {{"self", value(b1)}, {"mat1", value(x)}, {"mat2", value(w1)}}, "addmm", f, {1, 8});
+  const ValueId hidden = b.call("aten.relu.default", {{"self", value(product)}}, "relu", f, {1, 8});
+  const ValueId scores = b.call("aten.linear.default", {{"input", value(hidden)}, {"weight", value(w2)}, {"bias", value(b2)}}, "linear", f, {1, 3});
   const ValueId out = b.call(
       "aten._softmax.default",
       {{"self", value(scores)}, {"dim", GraphBuilder::integer(1)}, {"half_to_float", GraphBuilder::boolean(false)}},
