@@ -34,9 +34,9 @@ struct EmbedOptions {
 /// A program as C++: the header, and the blob that it includes as `NAME.bin` (empty if it needs none).
 struct EmbeddedProgram {
   std::string header;
-  std::string c_header, c_source;  ///< NAME.h and NAME_c.cpp, if they were asked for
+  std::string c_header{}, c_source{};  ///< NAME.h and NAME_c.cpp, if they were asked for
   std::vector<std::byte> blob;
-  std::vector<std::string> unchecked;  ///< what the model asserts of its data: static programs do not check it
+  std::vector<std::string> unchecked{};  ///< what the model asserts of its data: static programs do not check it
 };
 
 /// Writes a program as a C++ header with a StaticProgram, and its larger constants as a blob. Sizes must be numbers, or

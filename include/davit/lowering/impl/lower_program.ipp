@@ -15,6 +15,7 @@
 #include "davit/lowering/cut_program.hpp"
 #include "davit/lowering/decompose.hpp"
 #include "davit/lowering/fold_constants.hpp"
+#include "davit/lowering/functionalize.hpp"
 #include "davit/lowering/group_nodes.hpp"
 #include "davit/lowering/impl/written_views.ipp"
 #include "davit/lowering/lower_program.hpp"
