@@ -16,7 +16,7 @@ using benchmark::Model;
 /// The model's arena, and behind it bytes that it must not touch.
 struct Guarded {
   Model model;
-  std::byte guard[256];
+  std::byte guard[256] = {};
 } memory;
 static_assert(Model::state_bytes == 0, "painting would overwrite the state");
 
