@@ -20,10 +20,7 @@ namespace {
 
 using namespace davit;
 
-int fail(const Error& error) {
-  std::fprintf(stderr, "digits: %s\n", to_string(error).c_str());
-  return 2;
-}
+int fail(const Error& error) { return std::fprintf(stderr, "digits: %s\n", to_string(error).c_str()), 2; }
 
 void draw(const float* image, std::int64_t predicted, std::int64_t label) {
   constexpr const char* shades[] = {"  ", "░░", "▒▒", "▓▓", "██"};
