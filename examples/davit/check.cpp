@@ -153,7 +153,7 @@ class Comparison {
       failures.push_back("run " + std::to_string(i) + ": " + to_string(outputs.error()));
       break;  // the state is not what it would be
     }
-    comparison.outputs(i, outputs->all(), runner->outputs());
+    comparison.outputs(i, outputs->all(), runner->method().interface.outputs);
     comparison.inputs_after(i, inputs.values);
     comparison.state_after(i, runner->state());
   }

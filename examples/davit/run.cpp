@@ -70,7 +70,7 @@ using namespace davit;
     times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
     if (!outputs) return std::unexpected(std::move(outputs.error()));
   }
-  if (Result<void> shown = show(outputs->all(), runner->outputs(), options); !shown) return shown;
+  if (Result<void> shown = show(outputs->all(), runner->method().interface.outputs, options); !shown) return shown;
   std::ranges::sort(times);
   print("%d run(s), median %.3f ms\n", options.repeat, times[times.size() / 2]);
   if (options.plan) print("%s", std::string(runner->plan().view()).c_str());

@@ -134,7 +134,6 @@ Runner::~Runner() = default;
 Result<Outputs> Runner::run(std::span<const EValue> inputs) { return sessions_->session.run("forward", inputs); }
 const LoweredProgram& Runner::program() const { return sessions_->session.program(); }
 const LoweredMethod& Runner::method() const { return sessions_->method(); }
-std::span<const OutputPort> Runner::outputs() const { return sessions_->method().interface.outputs; }
 std::span<const NamedTensor> Runner::state() const { return sessions_->session.state(); }
 Name Runner::plan() const { return sessions_->session.plan(sessions_->index()).report(sessions_->method().parent.view()); }
 std::size_t Runner::arena_bytes() const { return sessions_->session.plan(sessions_->index()).arena_bytes; }

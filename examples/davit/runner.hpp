@@ -59,7 +59,6 @@ class Runner {
   [[nodiscard]] const davit::LoweredProgram& program() const;
   /// The method that is run: "forward", or the first if there is none of that name.
   [[nodiscard]] const davit::LoweredMethod& method() const;
-  [[nodiscard]] std::span<const davit::OutputPort> outputs() const;
   [[nodiscard]] std::span<const davit::NamedTensor> state() const;
   /// The memory plan of the last run, in words.
   [[nodiscard]] davit::Name plan() const;
