@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Judges COUNT random programs (default 10,000) from seed FIRST (default 0) against an eager run, on every list of backends that
-# this machine has, in one process per core. Exit status 1 if a program differs; the smallest form of the first ones is printed.
-#   benchmarks/random_programs.sh [COUNT [FIRST]]
+# this machine has, in one process per core; with WAYS, each program in so many of the ten ways to lower and run it, in turn. Exit
+# status 1 if a program differs; the smallest form of the first ones is printed.
+#   benchmarks/random_programs.sh [COUNT [FIRST [WAYS]]]
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=$here/build/random_programs
@@ -12,7 +13,7 @@ ninja -C "$build" tests/random_programs > /dev/null
 share=$(((count + cores - 1) / cores))
 pids=()
 for ((core = 0; core < cores; ++core)); do
-  "$build/tests/random_programs" $((first + core * share)) "$share" & pids+=($!)
+  "$build/tests/random_programs" $((first + core * share)) "$share" ${3:+"$3"} & pids+=($!)
 done
 failed=0
 for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
