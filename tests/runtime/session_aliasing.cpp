@@ -102,6 +102,39 @@ TEST_CASE("an output that is fed back into a method of several partitions, one o
   }
 }
 
+TEST_CASE("an output that is fed back keeps its sizes while the run makes others, also if it has no elements") {
+  Draft d;
+  const ExprId s0 = d.b.symbol("s0");
+  const ValueId x = d.user("x", s0, 3);
+  const auto row = [&](std::string_view name, std::int64_t rows, ExprId size) {
+    return d.b.declare({.name = d.b.text(name), .sizes = d.b.dims(std::vector<Dim>{{.value = rows}, {.value = 3, .expr = size}}), .dtype = ScalarType::float32});
+  };
+  const ValueId k = row("k", 1, d.b.symbol("s1"));
+  d.b.input(d.b.value(k));
+  d.program.signature.input_specs.push_back(UserInputSpec{TensorArgument{"k"}});
+  const ValueId e = d.user("e", {0, 1});
+  const ValueId seen_row = row("seen", 1, s0), wide = row("wide", 0, s0);
+  d.node("aten.unsqueeze.default", {d.b.value(x), d.b.integer(0)}, {seen_row});
+  d.node("aten.add.Tensor", {d.b.value(e), d.b.value(x)}, {wide});
+  d.output(seen_row);
+  d.output(d.mul("twice", k, 2.0));
+  d.output(wide);
+  d.output(e);
+  Session session = session_of(to_backend<portable>(d.finish()));
+  const Tensor one = programs::tensor({1}, {1}), two = programs::tensor({1, 2}, {1, 2}), five = programs::tensor({5}, {1, 2, 3, 4, 5}), none = programs::tensor({0, 1}, {});
+  const auto first = session.run("forward", one, two, none);
+  REQUIRE_MESSAGE(first, (first ? std::string() : to_string(first.error())));
+  const EValue seen = (*first)[0].value(), empty = (*first)[2].value();
+  for (int run = 0; run < 2; ++run) {
+    const auto again = session.run("forward", five, seen, empty);
+    REQUIRE_MESSAGE(again, (again ? std::string() : to_string(again.error())));
+    CHECK(support::elements((*again)[1]) == Floats{2});
+    CHECK((*again)[2].value().tensor().size(1) == 5);
+    CHECK((*again)[3].value().tensor().size(1) == 1);
+    if (run == 0) REQUIRE(session.run("forward", one, two, none));
+  }
+}
+
 TEST_CASE("the memory of an input that a backend answers a view of is not used again while that is needed") {
   Draft d;
   const ValueId x = d.user("x", {2});

@@ -25,9 +25,9 @@ inline constinit std::atomic<bool> default_fast_math{false};
 /// where it has met some (value_checks.hpp). Compiled when it is first needed, kept by a session; takes heap memory then.
 class ExactRun {
  public:
-  /// Writes the outputs as the backend's own execute does. `why` is what went wrong.
-  [[nodiscard]] Status run(const std::shared_ptr<const ProgramBody>& body, std::span<const EValue> inputs,
-                           std::span<EValue> outputs, RunEvents events, Name& why) {
+  /// Writes the outputs as the backend's own execute does. Its scratch is at most `max_memory` bytes; `why` is what went wrong.
+  [[nodiscard]] Status run(const std::shared_ptr<const ProgramBody>& body, std::span<const EValue> inputs, std::span<EValue> outputs,
+                           std::uint64_t max_memory, RunEvents events, Name& why) {
     const auto fail = [&](Error&& error) {
       why = std::move(error.what);
       return std::unexpected(Fault(error.code, error.debug_handle));
@@ -40,12 +40,12 @@ class ExactRun {
     results_.assign(outputs.size(), {});
     Result<std::size_t> bytes = portable::prepare(*handle_, inputs, results_, workspace_);
     if (!bytes) return fail(std::move(bytes.error()));
-    if (scratch_.size() < *bytes) scratch_ = SharedBytes::allocate(*bytes);
+    if (scratch_.size() < *bytes && *bytes <= max_memory) scratch_ = SharedBytes::allocate(*bytes);
     if (scratch_.size() < *bytes) {
       why = "no memory for exact kernels";
       return std::unexpected(Fault(ErrorCode::out_of_memory, no_debug_handle));
     }
-    Context context{workspace_, {scratch_.writable(), *bytes}, events};
+    Context context{workspace_, {scratch_.writable(), *bytes}, max_memory, events};
     if (Status done = portable::execute(*handle_, inputs, results_, context); !done) {
       why = std::move(workspace_.why);
       return done;
@@ -66,10 +66,11 @@ class ExactRun {
   struct Context {
     portable::Workspace& own;
     std::span<std::byte> memory_block;
+    std::uint64_t limit;
     RunEvents events;
     [[nodiscard]] portable::Workspace& workspace() const noexcept { return own; }
     [[nodiscard]] std::span<std::byte> scratch() const noexcept { return memory_block; }
-    [[nodiscard]] static constexpr std::uint64_t max_memory() noexcept { return UINT64_MAX; }
+    [[nodiscard]] std::uint64_t max_memory() const noexcept { return limit; }
     void begin_op(DebugHandle at, std::string_view name) const { events.begin_op(at, name); }
     void end_op(DebugHandle at, std::string_view name) const { events.end_op(at, name); }
     void memory(DebugHandle at, std::size_t bytes) const { events.memory(at, bytes); }

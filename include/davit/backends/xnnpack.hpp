@@ -95,7 +95,7 @@ struct xnnpack {
   [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
                                       Context& context) {
     Workspace& ws = context.workspace();
-    const Status done = run(handle, inputs, outputs, ws, context.scratch().data(), RunEvents(context));
+    const Status done = run(handle, inputs, outputs, ws, context.scratch().data(), context.max_memory(), RunEvents(context));
     if (!done) [[unlikely]]
       return context.fail(done.error().code(), done.error().debug_handle(), ws.why);
     return done;
@@ -108,7 +108,7 @@ struct xnnpack {
 
  private:
   [[nodiscard]] static Status run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
-                                  Workspace& ws, std::byte* scratch, RunEvents events);
+                                  Workspace& ws, std::byte* scratch, std::uint64_t max_memory, RunEvents events);
 };
 
 static_assert(Backend<xnnpack> && SelectsNodes<xnnpack> && FillsDestinations<xnnpack> && SavesSegments<xnnpack>);

@@ -20,13 +20,14 @@
 /// What a session keeps for each of its methods, and the functions that run them.
 namespace davit::detail {
 
-/// Where the outputs of a method's last run lie, but for those in memory of the caller's: the next run overwrites it.
+/// Where the outputs of a method's last run lie, and their sizes where those may change, but for those in memory of the
+/// caller's: the next run overwrites it.
 class LastOutputs {
  public:
-  /// True if one of the values may begin there. O(values).
+  /// True if one of the values may begin there, or has its sizes there. O(values), times outputs where sizes may change.
   [[nodiscard, gnu::always_inline]] bool may_hold(std::span<const EValue> values) const noexcept {
     for (const EValue& value : values)
-      if (value.is_tensor() && !is_apart(value.tensor())) return true;
+      if (value.is_tensor() && (!is_apart(value.tensor()) || holds_sizes(value.tensor()))) return true;
     return false;
   }
   /// True for a tensor that begins elsewhere.
@@ -37,20 +38,36 @@ class LastOutputs {
   [[nodiscard]] const void* const* places() const noexcept { return at_.data(); }
   /// Remembers the outputs of a run that was passed `passed` and used `inputs`: the same, or copies of some.
   void note(std::span<const EValue> passed, std::span<const EValue> inputs, std::span<const EValue> outputs);
-  /// Answers the values with copies of those that lie there; nothing if there is no memory. The copies hold until the call
-  /// after the next one: an output may view one and be fed back itself.
+  /// Answers the values with copies of those that lie there, or of their sizes; nothing if there is no memory. The copies hold
+  /// until the call after the next one: an output may view one and be fed back itself.
   [[nodiscard]] std::optional<std::span<const EValue>> replace(std::span<const EValue> values);
 
-  /// Takes all the memory that note() needs: noting comes after state has been written, and must not fail.
-  explicit LastOutputs(std::size_t outputs) : at_(outputs, nullptr) { own_.reserve(outputs); }
+  /// Takes all the memory that note() needs: noting comes after state has been written, and must not fail. `dynamic`: sizes
+  /// may change from run to run.
+  LastOutputs(std::size_t outputs, bool dynamic) : at_(outputs, nullptr), dynamic_(dynamic) {
+    own_.reserve(outputs);
+    sizes_.reserve(outputs);
+  }
 
  private:
+  [[nodiscard]] bool holds_sizes(const TensorView& tensor) const noexcept {
+    for (const std::int64_t* const sizes : sizes_)
+      if (sizes == tensor.sizes_data) return true;
+    return false;
+  }
+  struct Copy {
+    Tensor tensor;
+    std::vector<std::int64_t> dims;  ///< sizes and strides of what lies in memory of the caller's
+  };
+
   std::uintptr_t first_ = 0;
   std::uintptr_t size_ = 0;
   std::vector<const void*> at_;
+  bool dynamic_;
   std::vector<Footprint> own_;   ///< of the outputs that are not the caller's
+  std::vector<const std::int64_t*> sizes_;  ///< of the outputs, but for the caller's
   std::vector<EValue> values_;
-  std::vector<Tensor> copies_[2];  ///< written in turn
+  std::vector<Copy> copies_[2];  ///< written in turn
 };
 
 /// What a step calls: a partition, or nothing if it is control flow, which is not direct.

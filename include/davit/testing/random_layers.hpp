@@ -92,7 +92,7 @@ class RandomLayers : protected RandomSteps {
     });
     if (!x) return x;
     while (x->sizes.size() < 4) {
-      const bool first = x->sizes[0].is_static() && random_.one_in(2);
+      const bool first = x->sizes[0].is_static() && x->sizes[0].value <= 8 && random_.one_in(2);
       x = unsqueezed(*x, first ? 0 : x->sizes.size());
     }
     return x;

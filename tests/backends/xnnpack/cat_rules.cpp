@@ -43,3 +43,13 @@ TEST_CASE("concatenations of anything else: constants, inputs, the same value tw
       n.op("aten.cat.default", "rows", {2, 3, 8, 4}, {{"tensors", n.draft.b.tensors({c, c})}, {"dim", n.i(-2)}});
   CHECK(faults(n.finish({channels, rows}), n.sample()) == "");
 }
+
+TEST_CASE("a part whose sizes of one lie inside, as a softmax along them leaves it") {
+  Net n;
+  const auto x = n.input("x", {4, 4, 1, 1});
+  const auto p = n.op("aten._softmax.default", "p", {4, 4, 1, 1},
+                      {{"self", n.v(x)}, {"dim", n.i(2)}, {"half_to_float", GraphBuilder::boolean(false)}});
+  const auto h = n.op("aten.hardswish.default", "h", {4, 4, 1, 1}, {{"self", n.v(p)}});
+  const auto cat = n.op("aten.cat.default", "cat", {4, 8, 1, 1}, {{"tensors", n.draft.b.tensors({h, h})}, {"dim", n.i(1)}});
+  CHECK(faults(n.finish({n.op("aten.neg.default", "neg", {4, 4, 1, 1}, {{"self", n.v(x)}}), cat}), n.sample()) == "");
+}

@@ -193,10 +193,10 @@ DAVIT_INLINE Result<std::size_t> onednn::prepare(const Handle& handle, std::span
 }
 
 DAVIT_INLINE Status onednn::run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
-                                Workspace& workspace, std::byte* scratch, RunEvents events) {
+                                Workspace& workspace, std::byte* scratch, std::uint64_t max_memory, RunEvents events) {
   onednn_ops::PartitionSession& session = *workspace.state;
   const std::shared_ptr<const ProgramBody>& body = handle.shapes != nullptr ? handle.shapes->body() : handle.code->body;
-  const auto run_exactly = [&] { return session.exact().run(body, inputs, outputs, events, workspace.why); };
+  const auto run_exactly = [&] { return session.exact().run(body, inputs, outputs, max_memory, events, workspace.why); };
   // sizes that the library has no primitives for, or others than were prepared for
   if (handle.shapes != nullptr && (session.code() == nullptr || !session.fits(inputs))) [[unlikely]] return run_exactly();
   const onednn_ops::Code& code = *session.code();

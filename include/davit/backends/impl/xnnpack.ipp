@@ -133,7 +133,7 @@ namespace xnnpack_parts {
 }  // namespace xnnpack_parts
 
 DAVIT_INLINE Status xnnpack::run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
-                                 Workspace& workspace, std::byte* scratch, RunEvents events) {
+                                 Workspace& workspace, std::byte* scratch, std::uint64_t max_memory, RunEvents events) {
   xnnpack_parts::Code& code = *handle.code;
   const xnnpack_parts::Plan& plan = code.plan;
   xnnpack_parts::Workspace& ws = *workspace.state;
@@ -145,7 +145,7 @@ DAVIT_INLINE Status xnnpack::run(const Handle& handle, std::span<const EValue> i
     return fail(ErrorCode::invalid_argument, no_debug_handle, "the method takes ", plan.input_values.size(),
                 " inputs and returns ", plan.output_slots.size(), " values");
   if (plan.always_exact || !xnnpack_parts::inputs_are_ordinary(plan, inputs)) [[unlikely]]
-    return ws.exact.run(code.body, inputs, outputs, events, workspace.why);
+    return ws.exact.run(code.body, inputs, outputs, max_memory, events, workspace.why);
   set_addresses(plan, ws, inputs, outputs, scratch);
   const xnnpack_parts::EnginePool::Turn turn = code.turns.take([&] {
     Result<std::unique_ptr<xnnpack_parts::Engine>> made =
@@ -157,7 +157,7 @@ DAVIT_INLINE Status xnnpack::run(const Handle& handle, std::span<const EValue> i
     const NodeId node = plan.steps[i].node;
     const DebugHandle at = node < code.body->handles.size() ? code.body->handles[node] : no_debug_handle;
     if (plan.exact && !xnnpack_parts::is_ordinary(plan, ws, plan.steps[i])) [[unlikely]]
-      return ws.exact.run(code.body, inputs, outputs, events, workspace.why);
+      return ws.exact.run(code.body, inputs, outputs, max_memory, events, workspace.why);
     if (plan.steps[i].op == xnnpack_parts::Op::check_values) continue;
     const bool traced = events.are_traced() && at != no_debug_handle;
     if (traced) events.begin_op(at, graph.target(graph.nodes[node]));

@@ -155,10 +155,10 @@ class Planner : public PlanBuilder {
     return copy_to(v, order);
   }
 
-  /// A new slot for a value that the next step writes. With `pitched` it may be a slice of a concatenation.
+  /// A new slot of that order for a value that the next step writes. With `pitched` it may be a slice of a concatenation.
   [[nodiscard]] std::uint32_t define(ValueId v, const DimOrder& order, bool pitched = false) {
     const ConcatPart& slice = concat_part_[v];
-    if (pitched && slice.whole != no_id && same_order(dims(v), order, DimOrder::channels_last(rank(v)))) {
+    if (pitched && slice.whole != no_id && order == DimOrder::channels_last(rank(v))) {
       const std::uint32_t whole = whole_of(slice.whole);
       Slot part = plan.slots[whole];
       part.dims = add_dims(dims(v));

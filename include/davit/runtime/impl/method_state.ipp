@@ -43,7 +43,7 @@ DAVIT_INLINE void DelegateState::connect(std::span<EValue> values, std::span<con
 }
 
 DAVIT_INLINE MethodState::MethodState(BackendTables backends, const LoweredMethod& lowered, std::span<NamedTensor> state, RunContext& shared)
-    : method(&lowered), schedule(&lowered.schedule), context(&shared), frame(lowered.name, {}, lowered.interface, state), last(lowered.interface.outputs.size()) {
+    : method(&lowered), schedule(&lowered.schedule), context(&shared), frame(lowered.name, {}, lowered.interface, state), last(lowered.interface.outputs.size(), !lowered.interface.is_static()) {
   delegates.reserve(lowered.delegates.size());
   for (const LoweredDelegate& delegate : lowered.delegates)
     delegates.emplace_back(backends[delegate.backend], delegate, shared.report, shared.tracer.get()).call.max_memory = shared.limits.max_memory;
@@ -102,11 +102,14 @@ DAVIT_INLINE void MethodState::fill_slots() {
 
 DAVIT_INLINE void LastOutputs::note(std::span<const EValue> passed, std::span<const EValue> inputs, std::span<const EValue> outputs) {
   own_.clear();
+  sizes_.clear();
   Footprint all;
   std::size_t tensors = 0;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].is_tensor()) continue;
     at_[tensors++] = outputs[i].tensor().data;
+    if (dynamic_ && std::ranges::none_of(passed, [sizes = outputs[i].tensor().sizes_data](const EValue& value) { return value.is_tensor() && value.tensor().sizes_data == sizes; }))
+      sizes_.push_back(outputs[i].tensor().sizes_data);
     const Footprint made = footprint(outputs[i].tensor());
     bool is_callers = made.begin == made.end;
     for (std::size_t k = 0; k < inputs.size() && !is_callers; ++k)
@@ -122,15 +125,21 @@ DAVIT_INLINE void LastOutputs::note(std::span<const EValue> passed, std::span<co
 DAVIT_INLINE std::optional<std::span<const EValue>> LastOutputs::replace(std::span<const EValue> values) {
   values_.assign(values.begin(), values.end());
   std::swap(copies_[0], copies_[1]);
-  std::vector<Tensor>& copies = copies_[0];
+  std::vector<Copy>& copies = copies_[0];
   copies.resize(std::max(copies.size(), values.size()));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto holds = [&](const Footprint& made) { return overlap(footprint(values[i].tensor()), made); };
-    if (!values[i].is_tensor() || std::ranges::none_of(own_, holds)) continue;
+    if (!values[i].is_tensor()) continue;
     const TensorView& from = values[i].tensor();
-    if (!reuse_tensor(copies[i], from.dtype, from.sizes())) return std::nullopt;
-    copy_tensor(from, copies[i].view());
-    values_[i] = EValue(copies[i].view());
+    if (std::ranges::any_of(own_, [&](const Footprint& made) { return overlap(footprint(from), made); })) {
+      if (!reuse_tensor(copies[i].tensor, from.dtype, from.sizes())) return std::nullopt;
+      copy_tensor(from, copies[i].tensor.view());
+      values_[i] = EValue(copies[i].tensor.view());
+    } else if (holds_sizes(from)) {
+      std::vector<std::int64_t>& dims = copies[i].dims;
+      dims.assign(from.sizes().begin(), from.sizes().end());
+      dims.insert(dims.end(), from.strides().begin(), from.strides().end());
+      values_[i] = EValue(TensorView{from.data, dims.data(), dims.data() + from.rank, from.rank, from.dtype});
+    }
   }
   return values_;
 }
