@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -317,6 +319,32 @@ TEST_CASE("what it leaves of mish, of elu and of a product is that again") {
   const auto sum = n.op("aten.sum.dim_IntList", "sum", {1, 2, 4}, {{"self", n.v(product)}, {"dim", n.ints({-2})}});
   CHECK(left(n.finish({n.relu("y", sum, {1, 2, 4}), n.relu("z", elu, {2, 3})})) ==
         Texts{"aten.mish.default", "aten.elu.default", "aten.view.default", "aten.view.default", "aten.matmul.default", "aten.relu.default", "aten.relu.default"});
+}
+
+TEST_CASE("a product of stacks under other sizes is one of more dimensions only where its rows, columns and stacks are as large") {
+  const auto texts = [](std::initializer_list<std::int64_t> to, bool expanded) {
+    Net n;
+    const auto a = n.input("a", {1, 1, 2, 3}), b = n.input("b", {1, 1, 3, 2});
+    const std::int64_t stacks = expanded ? 4 : 1;
+    const auto stacked = [&](std::string name, ValueId v, std::int64_t rows, std::int64_t columns) {
+      if (expanded)
+        v = n.op("aten.expand.default", name + "_wide", {4, 1, rows, columns}, {{"self", n.v(v)}, {"size", n.ints({4, 1, rows, columns})}});
+      return n.op("aten.view.default", name, {stacks, rows, columns}, {{"self", n.v(v)}, {"size", n.ints({stacks, rows, columns})}});
+    };
+    const auto product = n.op("aten.bmm.default", "p", {stacks, 2, 2}, {{"self", n.v(stacked("x", a, 2, 3))}, {"mat2", n.v(stacked("y", b, 3, 2))}});
+    const ValueId y = n.draft.b.tensor("out", ScalarType::float32, to);
+    Argument in[] = {n.v(product), n.draft.b.ints(to)};
+    in[0].name = n.draft.b.text("self");
+    in[1].name = n.draft.b.text("size");
+    const Argument out = GraphBuilder::value(y);
+    n.draft.b.node("aten.view.default", in, {&out, 1}, n.draft.metadata);
+    return left(n.finish({y}));
+  };
+  CHECK(texts({1, 1, 2, 2}, false) == Texts{"aten.matmul.default"});
+  const auto stays = [](const Texts& all) { return std::ranges::count(all, "aten.bmm.default") == 1; };
+  CHECK(stays(texts({1, 2, 1, 2}, false)));
+  CHECK(stays(texts({2, 1, 1, 2}, false)));
+  CHECK(stays(texts({4, 1, 2, 2}, true)));
 }
 
 TEST_CASE("sizes of any depth are not compared to their ends") {

@@ -34,6 +34,12 @@ TEST_CASE("other sizes without moving anything") {
   CHECK(split->offset == 48);
 }
 
+TEST_CASE("a block of which one element is used is no place for other sizes") {
+  const Place image{MemoryDesc({2, 1, 10, 5}, dnnl::memory::data_type::f32, Tag::nChw16c), 0};
+  CHECK_FALSE(reshaped(image, {20, 5}));
+  CHECK(reshaped(image, {2, 1, 10, 5}));
+}
+
 TEST_CASE("sizes that contradict the place's throw") {
   CHECK_THROWS_AS((void)reshaped({plain({2, 6}), 0}, {2, 5}), dnnl::error);
   CHECK_THROWS_AS((void)reshaped({strided({6, 2}, {1, 6}), 0}, {13}), dnnl::error);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -20,6 +21,9 @@ namespace davit::onednn_ops {
     throw dnnl::error(dnnl_invalid_arguments, "a result has other sizes than the graph says");
   if (is_row_major(place.md)) return Place{plain(dims), place.storage, place.offset};
   if (own == dims) return place;
+  const Blocking blocking = blocking_of(place.md);
+  for (std::size_t d = 0; d < own.size(); ++d)
+    if (own[d] == 1 && blocking.block_of(static_cast<std::int64_t>(d)) > 1) return std::nullopt;  // 2.6 forgets that it is padded
   const MemoryDesc md = place.md.reshape(dims, true);
   if (!md) return std::nullopt;
   return Place{md, place.storage, place.offset};

@@ -208,7 +208,7 @@ DAVIT_INLINE bool Simplifier::fold_back(const Node& node, ValueId x, ValueId out
     const NamedItem arguments[] = {{"self", tensor(rows)}, {"other", tensor(argument(n, 1))}};
     return compose(node, "aten.matmul.default", arguments);
   }
-  if (const NodeId n = maker(x, "aten.bmm.default"); n != no_id && to.size() > 3) {
+  if (const NodeId n = maker(x, "aten.bmm.default"); n != no_id && to.size() > 3 && same(std::span(to).last(2), sizes(x).last(2))) {
     // the batch dimensions were made one; an operand may have been expanded before
     const auto operand = [&](ValueId v) {
       const ValueId base = before(stripped(v), "aten.expand.default");
@@ -225,7 +225,12 @@ DAVIT_INLINE bool Simplifier::fold_back(const Node& node, ValueId x, ValueId out
       std::ranges::copy(sizes(argument(n, 1)).last(2), meta.sizes.end() - 2);
       b = reshaped(argument(n, 1), meta);
     }
-    return a != no_id && b != no_id && std::max(sizes(a).size(), sizes(b).size()) == to.size() && batched(node, a, b, out);
+    if (a == no_id || b == no_id || std::max(sizes(a).size(), sizes(b).size()) != to.size()) return false;
+    for (std::size_t d = 0; d + 2 < to.size(); ++d) {  // both may have been expanded along it
+      const auto has = [&](std::span<const Dim> own) { return d + own.size() >= to.size() && same(own[d + own.size() - to.size()], to[d]); };
+      if (!has(sizes(a)) && !has(sizes(b))) return false;
+    }
+    return batched(node, a, b, out);
   }
   return false;
 }
