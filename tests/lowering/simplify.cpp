@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-
 #include <cmath>
 #include <string>
 #include <string_view>
