@@ -12,15 +12,15 @@
 #include <utility>
 #include <vector>
 
-#include "davit/testing/random_steps.hpp"
+#include "davit/testing/random_moves.hpp"
 
 namespace davit::testing {
 
 /// Steps of a random program that are layers of networks: convolutions with a norm and a function behind them, pooling,
 /// normalizations, attention, resizing. Their weights are parts of one parameter.
-class RandomLayers : protected RandomSteps {
+class RandomLayers : protected RandomMoves {
  protected:
-  using RandomSteps::RandomSteps;
+  using RandomMoves::RandomMoves;
 
   /// Declares the parameter; weights are finite, and are added up without rounding.
   void layer_weights(ProgramTables& tables) {

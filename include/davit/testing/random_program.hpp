@@ -119,14 +119,15 @@ class RandomProgram : RandomLayers {
   }
   /// A value of that type and those sizes that is no input.
   [[nodiscard]] std::optional<Known> like(const Known& other) {
-    return some_of_all([&](const Known& k) { return k.id >= given_ && k.dtype == other.dtype && same(k.sizes, other.sizes); });
+    return some_of_all([&](const Known& k) { return !is_given(k) && k.dtype == other.dtype && same(k.sizes, other.sizes); });
   }
   /// A value that a node made, if there is one.
   [[nodiscard]] Known like_any() {
-    const auto made = some_of_all([&](const Known& k) { return k.id >= given_; });
+    const auto made = some_of_all([&](const Known& k) { return !is_given(k); });
     return made ? *made : some_value();
   }
   void add_step() {
+    if (random_.one_in(4)) return move() ? void() : binary();
     switch (random_.below(training_ ? 27 : 21)) {
       case 0: return keep(unary(some_float()));
       case 1: return effect() ? void() : keep(unary(some_float()));
@@ -290,10 +291,13 @@ class RandomProgram : RandomLayers {
       const auto all = broadcast(x->sizes, k.sizes);
       return all && same(*all, x->sizes);
     });
-    switch (random_.below(x->dtype == ScalarType::bool_ ? 2 : 4)) {
+    switch (random_.below(x->dtype == ScalarType::bool_ ? 2 : x->dtype == ScalarType::float32 ? 7 : 4)) {
       case 0: out = emit("aten.add_.Tensor", {{"self", v(*x)}, {"other", v(y ? *y : *x)}}, x->sizes, x->dtype); break;
       case 2: out = emit("aten.mul_.Tensor", {{"self", v(*x)}, {"other", v(y ? *y : *x)}}, x->sizes, x->dtype); break;
       case 3: out = emit("aten.relu_.default", {{"self", v(*x)}}, x->sizes, x->dtype); break;
+      case 4: out = emit("aten.sub_.Tensor", {{"self", v(*x)}, {"other", v(y ? *y : *x)}}, x->sizes); break;
+      case 5: out = emit("aten.fill_.Scalar", {{"self", v(*x)}, {"value", b_.real(0.375)}}, x->sizes); break;
+      case 6: out = emit("aten.clamp_.default", {{"self", v(*x)}, {"min", b_.real(-1)}, {"max", b_.real(1)}}, x->sizes); break;
       default: out = emit("aten.copy_.default", {{"self", v(*x)}, {"src", v(y ? *y : *x)}}, x->sizes, x->dtype); break;
     }
     keep(std::move(out));
@@ -372,7 +376,6 @@ class RandomProgram : RandomLayers {
   std::vector<std::pair<Name, Known>> buffers_;
   std::vector<Known> users_;
   std::vector<Name> user_names_;
-  std::size_t given_ = 0;
 };
 
 }  // namespace davit::testing
