@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Judges COUNT random programs (default 10,000) from seed FIRST (default 0) against an eager run, on every list of backends that
-# this machine has, in one process per core; with WAYS, each program in so many of the ten ways to lower and run it, in turn. Exit
+# this machine has, in one process per core; with WAYS, each program in so many of the ways to lower and run it, in turn. Exit
 # status 1 if a program differs; the smallest form of the first ones is printed.
 #   benchmarks/random_programs.sh [COUNT [FIRST [WAYS]]]
 set -euo pipefail

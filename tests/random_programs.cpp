@@ -14,6 +14,7 @@
 
 #include "davit/formats/package.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/decompose.hpp"
 #include "davit/program/printer.hpp"
 #include "davit/testing/alternating_partitioner.hpp"
 #if defined(DAVIT_WITH_ONEDNN)
@@ -55,6 +56,13 @@ std::string saved(const ProgramRecipe& recipe) {
   if (!loaded) return to_string(loaded.error());
   return testing::judge(program, *loaded, BackendList<portable>::tables(), {.seed = recipe.seed});
 }
+/// With every composite operator taken apart, as after torch's run_decompositions.
+std::string core_ir(const ProgramRecipe& recipe) {
+  const testing::RandomProgram program(recipe);
+  const auto lowered = to_backend<portable>(run_decompositions(program.program()));
+  if (!lowered) return to_string(lowered.error());
+  return testing::judge(program, *lowered, BackendList<portable>::tables(), {.seed = recipe.seed});
+}
 std::string failing(const ProgramRecipe& recipe) {
   return difference(recipe, AlternatingPartitioner<BackendList<Failing, portable>>{.seed = recipe.seed | 1}, {.seed = recipe.seed, .fail_at = &Failing::fail_at});
 }
@@ -65,6 +73,7 @@ using Three = BackendList<Viewer, Second, portable>;
 
 constexpr Way ways[] = {
     {"portable", &whole<One>},
+    {"portable, core ir", &core_ir},
     {"second,portable cut", &cut<Two>},
     {"viewer,second,portable", &whole<Three>},
     {"viewer,second,portable cut", &cut<Three>},

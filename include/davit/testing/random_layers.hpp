@@ -17,7 +17,7 @@
 namespace davit::testing {
 
 /// Steps of a random program that are layers of networks: convolutions with a norm and a function behind them, pooling,
-/// normalizations, attention, resizing. Their weights are parts of one parameter.
+/// normalizations, attention, recurrent layers, resizing. Their weights are parts of one parameter.
 class RandomLayers : protected RandomMoves {
  protected:
   using RandomMoves::RandomMoves;
@@ -35,7 +35,7 @@ class RandomLayers : protected RandomMoves {
 
   /// A layer of some value; false if none fits.
   bool layer() {
-    const std::size_t kind = random_.below(12);
+    const std::size_t kind = random_.below(13);
     if (kind < 7) {
       const auto x = image();
       if (!x) return false;
@@ -54,6 +54,7 @@ class RandomLayers : protected RandomMoves {
       case 7: keep(x->sizes.back().value > 1 ? layer_norm(*x) : function(*x)); break;
       case 8: keep(linear(*x)); break;
       case 9: keep(function(*x)); break;
+      case 10: return recurrent();
       default: return attention();
     }
     return true;
@@ -84,6 +85,30 @@ class RandomLayers : protected RandomMoves {
     std::vector<Dim> sizes = x.sizes;
     sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), dim(1));
     return emit("aten.unsqueeze.default", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(at))}}, std::move(sizes));
+  }
+  /// A GRU over steps of small rows; false if no value has such.
+  bool recurrent() {
+    const auto x = some([](const Known& k) {
+      return k.sizes.size() == 3 && is_full(k.sizes) && std::ranges::all_of(k.sizes, [](const Dim& d) { return d.is_static() && d.value <= 8; });
+    });
+    if (!x) return false;
+    const std::int64_t hidden = 2;
+    const bool batch_first = random_.one_in(2), biased = random_.one_in(2);
+    const Dim batch = x->sizes[batch_first ? 0 : 1];
+    const Known start = emit("aten.full.default", {{"size", b_.ints({1, batch.value, hidden})}, {"fill_value", b_.real(0.25)}}, {dim(1), batch, dim(hidden)});
+    std::vector<Argument> weights{v(weight({3 * hidden, x->sizes[2].value})), v(weight({3 * hidden, hidden}))};
+    for (int k = 0; k < 2 && biased; ++k) weights.push_back(v(weight({3 * hidden})));
+    const std::vector<Dim> sizes{x->sizes[0], x->sizes[1], dim(hidden)}, last{dim(1), batch, dim(hidden)};
+    const Known all{.id = declare(fresh("gru"), sizes), .sizes = sizes};
+    const Known end{.id = declare(fresh("gru"), last), .sizes = last};
+    const Argument made[] = {v(all), v(end)};
+    node("aten.gru.input",
+         {{"input", v(*x)}, {"hx", v(start)}, {"params", b_.list(weights, ArgumentKind::value)}, {"has_biases", b_.boolean(biased)}, {"num_layers", i(1)},
+          {"dropout", b_.real(0)}, {"train", b_.boolean(false)}, {"bidirectional", b_.boolean(false)}, {"batch_first", b_.boolean(batch_first)}},
+         made);
+    keep(all);
+    keep(end);
+    return true;
   }
   /// A value of four dimensions with elements, of which at most the first is symbolic, and none large.
   [[nodiscard]] std::optional<Known> image() {
