@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -283,8 +284,18 @@ class RandomProgram : RandomLayers {
   }
   /// In-place operators, on whatever may be written.
   void write() {
-    const auto x = some_of_all([](const Known& k) { return !k.overlaps && !k.fixed; });
+    auto x = some_of_all([](const Known& k) { return !k.overlaps && !k.fixed; });
     if (!x) return binary();
+    if (is_given(*x) && random_.one_in(2) && std::ranges::all_of(x->sizes, [](const Dim& d) { return d.is_static() && d.value > 0; })) {
+      // a write that stays one: functionalization leaves those through as_strided
+      std::vector<Argument> sizes, strides(x->sizes.size());
+      std::int64_t stride = 1;
+      for (std::size_t d = x->sizes.size(); d-- > 0; stride *= x->sizes[d].value) strides[d] = i(stride);
+      for (const Dim& d : x->sizes) sizes.push_back(i(d.value));
+      const Argument size = b_.list(sizes, ArgumentKind::int_), step = b_.list(strides, ArgumentKind::int_);
+      x = emit("aten.as_strided.default", {{"self", v(*x)}, {"size", size}, {"stride", step}}, x->sizes, x->dtype);
+      keep(*x);
+    }
     Known out;
     const auto y = some_of_all([&](const Known& k) {
       if (k.dtype != x->dtype) return false;
