@@ -16,14 +16,14 @@ namespace davit::int8_kernels {
   return static_cast<std::size_t>(s.out_channels) * sizeof(Channel) + columns_bytes(s);
 }
 
-/// The numbers of `n` output channels. With `Correct`, `initial` also takes the input's zero point out of the sums.
-template <bool Correct>
-[[gnu::always_inline]] inline void make_channels(Channel* to, std::int32_t n, const std::int8_t* weights,
+/// The numbers of `n` output channels. But for DSP, `initial` also takes the input's zero point out of the sums.
+template <class Isa>
+[[gnu::always_inline]] inline void make_channels(Isa, Channel* to, std::int32_t n, const std::int8_t* weights,
                                                  std::int32_t k, const float* scales, float scale, const float* bias,
                                                  const Requantize& q) noexcept {
   for (std::int32_t o = 0; o < n; ++o) {
     Channel c = channel_of(q, scales != nullptr ? scales[o] : scale, bias != nullptr ? bias[o] : 0.0f);
-    if constexpr (Correct) {
+    if constexpr (!std::is_same_v<Isa, dsp>) {
       std::int32_t sum = 0;
       for (std::int32_t i = 0; i < k; ++i) sum += *weights++;
       c.initial -= (sum * q.input_zero_point) << q.shift;
@@ -93,9 +93,8 @@ template <class Isa = native, class T>
     for (std::int32_t g = 0; g < s.groups; ++g) {
       const std::int32_t channel = g * s.out_channels;
       const std::int8_t* const w = weights + channel * k;
-      make_channels<!std::is_same_v<Isa, dsp>>(channels, s.out_channels, w, k,
-                                               scales != nullptr ? scales + channel : nullptr, p.weight_scale,
-                                               bias != nullptr ? bias + channel : nullptr, p.q);
+      make_channels(Isa{}, channels, s.out_channels, w, k, scales != nullptr ? scales + channel : nullptr,
+                    p.weight_scale, bias != nullptr ? bias + channel : nullptr, p.q);
       for (std::int32_t pixel = 0; pixel < plane; pixel += Isa::pixels) {
         const std::int32_t count = plane - pixel < Isa::pixels ? plane - pixel : Isa::pixels;
         if (p.pointwise != 0)

@@ -2,85 +2,163 @@
 #pragma once
 
 #include "davit/backends/portable/int8/columns.hpp"
+#include "davit/backends/portable/int8/helium.hpp"
 
 #if defined(DAVIT_INT8_HELIUM)
 
 namespace davit::int8_kernels {
 
-/// The first `count` of four sums as bytes: two narrowing steps leave each in the lowest byte of its lane.
+// Columns here are four pixels' in turn, 16 bytes of each: one pointer reads them all. The first 16 hold what k leaves
+// over, so that all other loads are whole.
+
+/// How many of `k` bytes stand in the first 16.
+[[nodiscard, gnu::always_inline]] constexpr std::int32_t head_of(std::int32_t k) noexcept {
+  return ((k - 1) & 15) + 1;
+}
+
+/// One pixel's window as a column, in the order of the weights: a row of the kernel is one load and one store.
 template <class T>
-[[gnu::always_inline]] inline void store_sums(T* y, int32x4_t sums, const Channel& c, std::int32_t shift,
-                                              std::int32_t count) noexcept {
-  const int32x4_t v = vrmulhq_s32(vaddq_n_s32(vshlq_r_s32(sums, shift), c.initial), vdupq_n_s32(c.multiplier));
-  const int16x8_t halves = vqmovnbq_s32(vreinterpretq_s16_s32(v), v);
-  int32x4_t bytes = vreinterpretq_s32_s8(vqmovnbq_s16(vreinterpretq_s8_s16(halves), halves));
-  if constexpr (flip<T> != 0) bytes = veorq_s32(bytes, vdupq_n_s32(flip<T>));
-  auto* const to = reinterpret_cast<std::int8_t*>(y);
-  if (count >= 4)
-    vstrbq_s32(to, bytes);
-  else
-    vstrbq_p_s32(to, bytes, vctp32q(static_cast<std::uint32_t>(count)));
+[[gnu::always_inline]] inline void fill_column(helium, std::int8_t* column, const T* x, const Conv2dShape& s,
+                                               std::int32_t pixel, std::int32_t zero) noexcept {
+  if (s.kernel_w > 16 || s.dilation_w != 1) return fill_column(column, x, s, pixel, zero);
+  const std::int32_t oy = pixel / s.out_w;
+  const std::int32_t y0 = oy * s.stride_h - s.pad_h;
+  const std::int32_t x0 = (pixel - oy * s.out_w) * s.stride_w - s.pad_w;
+  const std::uint32_t row = (1u << s.kernel_w) - 1;
+  const std::uint32_t past = x0 + s.kernel_w > s.in_w ? static_cast<std::uint32_t>(x0 + s.kernel_w - s.in_w) : 0;
+  const std::uint32_t inside = row >> (past < 16 ? past : 16) & row << (x0 < -15 ? 16 : x0 < 0 ? -x0 : 0);
+  const int8x16_t padding = vdupq_n_s8(static_cast<std::int8_t>(zero));
+  for (std::int32_t c = 0; c < s.in_channels; ++c, x += s.in_h * s.in_w)
+    for (std::int32_t ky = 0, iy = y0; ky < s.kernel_h; ++ky, iy += s.dilation_h, column += s.kernel_w) {
+      const bool empty = static_cast<std::uint32_t>(iy) >= static_cast<std::uint32_t>(s.in_h);
+      const auto lanes = static_cast<mve_pred16_t>(empty ? 0 : inside);
+      int8x16_t v = vldrbq_z_s8(reinterpret_cast<const std::int8_t*>(x) + (iy * s.in_w + x0), lanes);
+      if constexpr (flip<T> != 0) v = vaddq_n_s8(v, static_cast<std::int8_t>(flip<T>));
+      vstrbq_p_s8(column, vpselq_s8(v, padding, lanes), static_cast<mve_pred16_t>(row));
+    }
 }
 
-/// Four sums in one vector.
-[[nodiscard, gnu::always_inline]] inline int32x4_t vector_of(std::int32_t a, std::int32_t b, std::int32_t c,
-                                                             std::int32_t d) noexcept {
-  int32x4_t v = vdupq_n_s32(a);
-  v = vsetq_lane_s32(b, v, 1);
-  v = vsetq_lane_s32(c, v, 2);
-  return vsetq_lane_s32(d, v, 3);
+template <class T>
+[[gnu::always_inline]] inline void fill_columns(helium, std::int8_t* columns, const T* x, const Conv2dShape& s,
+                                                std::int32_t pixel, std::int32_t count, std::int32_t zero) noexcept {
+  const std::int32_t k = s.in_channels * s.kernel_h * s.kernel_w;
+  std::int8_t* const bytes = columns + 4 * padded(k);
+  for (std::int32_t p = 0; p < count; ++p) {
+    fill_column(helium{}, bytes, x, s, pixel + p, zero);
+    const std::int8_t* from = bytes;
+    std::int8_t* to = columns + 16 * p;
+    vstrbq_s8(to, vldrbq_s8(from));
+    from += head_of(k);
+    for (std::int32_t i = head_of(k); i < k; i += 16, from += 16) vstrbq_s8(to += 64, vldrbq_s8(from));
+  }
 }
 
-/// Gathers eight channels of a pixel in one load. The last load of a pixel reads only what is left.
+/// Gathers eight channels of a pixel in one load. The first loads read only what k leaves over.
 template <class T>
 [[gnu::always_inline]] inline void fill_pointwise(helium, std::int8_t* columns, const T* x, const Conv2dShape& s,
                                                   std::int32_t count, std::int32_t /*zero*/) noexcept {
   const std::int32_t plane = s.in_h * s.in_w;
-  const std::int32_t stride = padded(s.in_channels);
+  const std::int32_t head = head_of(s.in_channels);
   if (plane > 9362) {  // the eighth offset would not fit 16 bits
-    for (std::int32_t c = 0; c < s.in_channels; ++c, x += plane)
-      for (std::int32_t p = 0; p < count; ++p) columns[p * stride + c] = to_int8(x[p]);
+    for (std::int32_t c = 0, at = 0; c < s.in_channels; ++c, ++at, x += plane) {
+      if (c == head) at = 16;
+      for (std::int32_t p = 0; p < count; ++p) columns[(at & ~15) * 4 + p * 16 + (at & 15)] = to_int8(x[p]);
+    }
     return;
   }
   const uint16x8_t offsets = vmulq_n_u16(vidupq_n_u16(0, 1), static_cast<std::uint16_t>(plane));
-  for (std::int32_t p = 0; p < count; ++p, columns += stride) {
-    const T* from = x + p;
-    for (std::int32_t c = 0; c < s.in_channels; c += 8, from += 8 * plane) {
-      const mve_pred16_t lanes = vctp16q(static_cast<std::uint32_t>(s.in_channels - c));
-      uint16x8_t v = vldrbq_gather_offset_z_u16(reinterpret_cast<const std::uint8_t*>(from), offsets, lanes);
-      if constexpr (flip<T> != 0) v = veorq_u16(v, vdupq_n_u16(flip<T>));
-      vstrbq_u16(reinterpret_cast<std::uint8_t*>(columns + c), v);
+  const std::int32_t blocks = (s.in_channels - head) / 16;
+  for (std::int32_t p = 0; p < count; ++p) {
+    const T* low = x + p;
+    const T* high = low + 8 * plane;
+    std::int8_t* to = columns + 16 * p;
+    const auto gather = [&](const T* from, std::int32_t n) {
+      const mve_pred16_t lanes = vctp16q(static_cast<std::uint32_t>(n));
+      return vldrbq_gather_offset_z_u16(reinterpret_cast<const std::uint8_t*>(from), offsets, lanes);
+    };
+    uint16x8_t a = gather(low, head);
+    uint16x8_t b = gather(high, head > 8 ? head - 8 : 0);
+    const auto flipped = [](uint16x8_t v) { return flip<T> != 0 ? vaddq_n_u16(v, flip<T>) : v; };
+    vstrbq_u16(reinterpret_cast<std::uint8_t*>(to), flipped(a));
+    vstrbq_u16(reinterpret_cast<std::uint8_t*>(to + 8), flipped(b));
+    low += head * plane;
+    high = low + 8 * plane;
+    for (std::int32_t i = 0; i < blocks; ++i, low += 16 * plane, high += 16 * plane) {
+      to += 64;
+      vstrbq_u16(reinterpret_cast<std::uint8_t*>(to),
+                 flipped(vldrbq_gather_offset_u16(reinterpret_cast<const std::uint8_t*>(low), offsets)));
+      vstrbq_u16(reinterpret_cast<std::uint8_t*>(to + 8),
+                 flipped(vldrbq_gather_offset_u16(reinterpret_cast<const std::uint8_t*>(high), offsets)));
     }
   }
 }
 
-/// One output channel by four pixels: 64 products in 9 instructions and the loop's own.
+/// Two output channels by four pixels: 128 products in 14 instructions and two for the loop.
 template <class T>
-[[gnu::always_inline]] inline void multiply_columns(helium, const std::int8_t* columns, std::int32_t stride,
+[[gnu::always_inline]] inline void multiply_columns(helium, const std::int8_t* columns, std::int32_t /*stride*/,
                                                     const std::int8_t* weights, std::int32_t k, const Channel* channels,
                                                     std::int32_t out_channels, T* y, std::int32_t plane,
                                                     std::int32_t count, const Requantize& q) noexcept {
-  const std::int32_t shift = q.shift;
-  for (; out_channels > 0; --out_channels, ++channels, y += plane) {
-    std::int32_t a = 0;
-    std::int32_t b = 0;
-    std::int32_t c = 0;
-    std::int32_t d = 0;
-    const std::int8_t* x = columns;
-    const std::int8_t* const third = columns + 2 * stride;
-    const auto add = [&](int8x16_t w) {
-      const std::int8_t* const z = x + (third - columns);
-      a = vmladavaq_s8(a, w, vldrbq_s8(x));
-      b = vmladavaq_s8(b, w, vldrbq_s8(x + stride));
-      c = vmladavaq_s8(c, w, vldrbq_s8(z));
-      d = vmladavaq_s8(d, w, vldrbq_s8(z + stride));
-    };
-    for (const std::int8_t* end = weights + (k & ~15); weights != end; weights += 16, x += 16) add(vldrbq_s8(weights));
-    if ((k & 15) != 0) {
-      add(vldrbq_z_s8(weights, vctp8q(static_cast<std::uint32_t>(k & 15))));
-      weights += k & 15;
-    }
-    store_sums(y, vector_of(a, b, c, d), *channels, shift, count);
+  const std::int32_t head = head_of(k);
+  const int32x4_t unit = vdupq_n_s32(1 << q.shift);
+  for (; out_channels > 0; out_channels -= 2) {
+    const std::int32_t next = out_channels > 1 ? 1 : 0;  // without a next channel, the last is computed twice
+    register const std::int8_t* a asm("r1") = weights;  // odd ones: the sums take all even registers
+    register const std::int8_t* b asm("r3") = weights + next * k;
+    register const std::int8_t* x asm("r5") = columns;
+    register const std::int8_t* const end asm("r9") = weights + k;
+    register const std::int32_t first asm("r11") = head;
+    std::int32_t a0, a1, a2, a3, b0, b1, b2, b3;
+    int8x16_t wa, wb, v, z;
+    asm volatile(
+        "vctp.8 %[head]\n\t"
+        "vpstt\n\t"
+        "vldrbt.8 %q[wa], [%[a]]\n\t"
+        "vldrbt.8 %q[wb], [%[b]]\n\t"
+        "vldrb.8 %q[v], [%[x], #16]\n\t"
+        "add %[a], %[head]\n\t"
+        "add %[b], %[head]\n\t"
+        "vmladav.s8 %[a1], %q[wa], %q[v]\n\t"
+        "vldrb.8 %q[z], [%[x], #32]\n\t"
+        "vmladav.s8 %[b1], %q[wb], %q[v]\n\t"
+        "vldrb.8 %q[v], [%[x], #48]\n\t"
+        "vmladav.s8 %[a2], %q[wa], %q[z]\n\t"
+        "vmladav.s8 %[b2], %q[wb], %q[z]\n\t"
+        "vldrb.8 %q[z], [%[x]], #64\n\t"
+        "vmladav.s8 %[a3], %q[wa], %q[v]\n\t"
+        "vmladav.s8 %[b3], %q[wb], %q[v]\n\t"
+        "cmp %[a], %[end]\n\t"
+        "vmladav.s8 %[a0], %q[wa], %q[z]\n\t"
+        "vmladav.s8 %[b0], %q[wb], %q[z]\n\t"
+        "beq 2f\n"
+        "1:\n\t"
+        "vldrb.8 %q[wa], [%[a]], #16\n\t"
+        "vldrb.8 %q[v], [%[x], #16]\n\t"
+        "vmladava.s8 %[a1], %q[wa], %q[v]\n\t"
+        "vldrb.8 %q[wb], [%[b]], #16\n\t"
+        "vmladava.s8 %[b1], %q[wb], %q[v]\n\t"
+        "vldrb.8 %q[z], [%[x], #32]\n\t"
+        "vmladava.s8 %[a2], %q[wa], %q[z]\n\t"
+        "vldrb.8 %q[v], [%[x], #48]\n\t"
+        "vmladava.s8 %[b2], %q[wb], %q[z]\n\t"
+        "vldrb.8 %q[z], [%[x]], #64\n\t"
+        "vmladava.s8 %[a3], %q[wa], %q[v]\n\t"
+        "vmladava.s8 %[b3], %q[wb], %q[v]\n\t"
+        "vmladava.s8 %[a0], %q[wa], %q[z]\n\t"
+        "vmladava.s8 %[b0], %q[wb], %q[z]\n\t"
+        "cmp %[a], %[end]\n\t"
+        "bne 1b\n"
+        "2:"
+        : [a0] "=&Te"(a0), [a1] "=&Te"(a1), [a2] "=&Te"(a2), [a3] "=&Te"(a3), [b0] "=&Te"(b0), [b1] "=&Te"(b1),
+          [b2] "=&Te"(b2), [b3] "=&Te"(b3), [a] "+r"(a), [b] "+r"(b), [x] "+r"(x), [wa] "=&w"(wa), [wb] "=&w"(wb),
+          [v] "=&w"(v), [z] "=&w"(z)
+        : [head] "r"(first), [end] "r"(end)
+        : "memory", "cc", "p0");
+    store_sums(y, vector_of(a0, a1, a2, a3), unit, channels[0], count);
+    store_sums(y + next * plane, vector_of(b0, b1, b2, b3), unit, channels[next], count);
+    weights += 2 * k;
+    channels += 2;
+    y += 2 * plane;
   }
 }
 

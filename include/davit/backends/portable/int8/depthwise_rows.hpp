@@ -132,7 +132,7 @@ class DepthwiseWeights<helium> {
     sum = vmlaq_n_s32(sum, load(c), w_[6]);
     sum = vmlaq_n_s32(sum, load(c + 1), w_[7]);
     sum = vmlaq_n_s32(sum, load(c + 2), w_[8]);
-    store_sums(y, sum, channel, shift, n);
+    store_sums(y, sum, vdupq_n_s32(1 << shift), channel, n);
   }
 
   std::int32_t w_[9] = {};
