@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "davit/backends/portable/int8/conv2d_helium.hpp"
 #include "davit/backends/portable/int8/dsp.hpp"
 #include "davit/backends/portable/int8/requantize.hpp"
 
@@ -92,50 +91,6 @@ class DepthwiseWeights<dsp> {
   }
 
   std::int32_t outer_a_ = 0, outer_b_ = 0, outer_c_ = 0, middle_ab_ = 0, middle_c_ = 0;
-};
-
-#elif defined(DAVIT_INT8_HELIUM)
-
-/// Nine taps by four outputs at a time: a widening load and VMLA by a scalar for each tap.
-template <>
-class DepthwiseWeights<helium> {
- public:
-  DepthwiseWeights() = default;
-  [[gnu::always_inline]] explicit DepthwiseWeights(const std::int8_t* w) noexcept
-      : w_{w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]} {}
-
-  template <class T>
-  [[gnu::always_inline]] void row(const std::int8_t* a, const std::int8_t* b, const std::int8_t* c, T* y,
-                                  std::int32_t n, std::int32_t stride, const Channel& channel,
-                                  std::int32_t shift) const noexcept {
-    if (stride == 1) {
-      for (; n > 0; n -= 4, a += 4, b += 4, c += 4, y += 4)
-        four(a, b, c, y, n, channel, shift, [](const std::int8_t* x) { return vldrbq_s32(x); });
-      return;
-    }
-    const uint32x4_t offsets = vmulq_n_u32(vidupq_n_u32(0, 1), static_cast<std::uint32_t>(stride));
-    for (; n > 0; n -= 4, a += 4 * stride, b += 4 * stride, c += 4 * stride, y += 4)
-      four(a, b, c, y, n, channel, shift, [&](const std::int8_t* x) { return vldrbq_gather_offset_s32(x, offsets); });
-  }
-
- private:
-  template <class T, class Load>
-  [[gnu::always_inline]] void four(const std::int8_t* a, const std::int8_t* b, const std::int8_t* c, T* y,
-                                   std::int32_t n, const Channel& channel, std::int32_t shift,
-                                   Load&& load) const noexcept {
-    int32x4_t sum = vmulq_n_s32(load(a), w_[0]);
-    sum = vmlaq_n_s32(sum, load(a + 1), w_[1]);
-    sum = vmlaq_n_s32(sum, load(a + 2), w_[2]);
-    sum = vmlaq_n_s32(sum, load(b), w_[3]);
-    sum = vmlaq_n_s32(sum, load(b + 1), w_[4]);
-    sum = vmlaq_n_s32(sum, load(b + 2), w_[5]);
-    sum = vmlaq_n_s32(sum, load(c), w_[6]);
-    sum = vmlaq_n_s32(sum, load(c + 1), w_[7]);
-    sum = vmlaq_n_s32(sum, load(c + 2), w_[8]);
-    store_sums(y, sum, vdupq_n_s32(1 << shift), channel, n);
-  }
-
-  std::int32_t w_[9] = {};
 };
 
 #endif

@@ -49,6 +49,22 @@ template <class T>
   return sum;
 }
 
+/// Results of int8 become uint8.
+[[gnu::always_inline]] inline void flip_bytes(std::int8_t* p, std::int32_t n) noexcept {
+  int8x16_t v;
+  asm volatile(
+      "wlstp.8 lr, %2, 2f\n"
+      "1:\n\t"
+      "vldrb.8 %q1, [%0]\n\t"
+      "vadd.i8 %q1, %q1, %3\n\t"
+      "vstrb.8 %q1, [%0], #16\n\t"
+      "letp lr, 1b\n"
+      "2:"
+      : "+r"(p), "=&w"(v)
+      : "r"(n), "r"(128)
+      : "lr", "memory");
+}
+
 /// `channel_of` of four channels.
 struct FourChannels {
   int32x4_t initial;
