@@ -150,7 +150,7 @@ template <class T>
         "bne 1b\n"
         "2:"
         : [a0] "=&Te"(a0), [a1] "=&Te"(a1), [a2] "=&Te"(a2), [a3] "=&Te"(a3), [b0] "=&Te"(b0), [b1] "=&Te"(b1),
-          [b2] "=&Te"(b2), [b3] "=&Te"(b3), [a] "+r"(a), [b] "+r"(b), [x] "+r"(x), [wa] "=&w"(wa), [wb] "=&w"(wb),
+          [b2] "=&Te"(b2), [b3] "=&Te"(b3), [a] "+&r"(a), [b] "+&r"(b), [x] "+&r"(x), [wa] "=&w"(wa), [wb] "=&w"(wb),
           [v] "=&w"(v), [z] "=&w"(z)
         : [head] "r"(first), [end] "r"(end)
         : "memory", "cc", "p0");

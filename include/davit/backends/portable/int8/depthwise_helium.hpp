@@ -56,7 +56,7 @@ template <class T>
         "vldrbt.8 %q1, [%5], #16\n\t"
         "vldrbt.8 %q2, [%6], #16\n\t"
         "vldrbt.8 %q3, [%7], #16"
-        : "=w"(va), "=w"(vb), "=w"(vc), "=w"(vd), "+r"(a), "+r"(b), "+r"(c), "+r"(d)
+        : "=w"(va), "=w"(vb), "=w"(vc), "=w"(vd), "+&r"(a), "+&r"(b), "+&r"(c), "+&r"(d)
         : "r"(n)
         : "memory", "p0");
     if constexpr (flip<T> != 0) {
@@ -70,7 +70,7 @@ template <class T>
         "vst41.8 {%q1, %q2, %q3, %q4}, [%0]\n\t"
         "vst42.8 {%q1, %q2, %q3, %q4}, [%0]\n\t"
         "vst43.8 {%q1, %q2, %q3, %q4}, [%0]!"
-        : "+r"(to)
+        : "+&r"(to)
         : "w"(va), "w"(vb), "w"(vc), "w"(vd)
         : "memory");
   }
@@ -104,7 +104,7 @@ template <class T>
       "add %[y], #2\n\t"
       "le lr, 1b\n"
       "2:"
-      : [words] "+r"(words), [y] "+r"(y), [a] "=&Te"(a), [b] "=&Te"(b), [c] "=&Te"(c), [d] "=&Te"(d), [v] "=&w"(v)
+      : [words] "+&r"(words), [y] "+&r"(y), [a] "=&Te"(a), [b] "=&Te"(b), [c] "=&Te"(c), [d] "=&Te"(d), [v] "=&w"(v)
       : [left] "w"(left), [right] "w"(right), [lower_left] "w"(lower_left), [lower_right] "w"(lower_right),
         [unit] "w"(unit), [multiplier] "w"(vdupq_n_s32(channel.multiplier)), [places] "w"(places),
         [initial] "r"(channel.initial), [pairs] "r"(pairs), [lanes] "r"(lanes)
@@ -142,7 +142,7 @@ template <class T>
       "vstrbt.32 %q[v], [%[y]], #4\n\t"
       "subs %[n], #4\n\t"
       "bgt 1b"
-      : [words] "+r"(words), [y] "+l"(y), [n] "+r"(n), [a] "=&Te"(a), [b] "=&Te"(b), [c] "=&Te"(c), [d] "=&Te"(d),
+      : [words] "+&r"(words), [y] "+&l"(y), [n] "+&r"(n), [a] "=&Te"(a), [b] "=&Te"(b), [c] "=&Te"(c), [d] "=&Te"(d),
         [v] "=&w"(v), [z] "=&w"(z)
       : [taps] "w"(taps), [unit] "w"(unit), [multiplier] "w"(vdupq_n_s32(channel.multiplier)),
         [initial] "r"(channel.initial), [step] "r"(step)

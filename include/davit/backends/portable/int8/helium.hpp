@@ -43,7 +43,7 @@ template <class T>
       "vaddva.s8 %0, %q2\n\t"
       "letp lr, 1b\n"
       "2:"
-      : "+Te"(sum), "+r"(p), "=&w"(v)
+      : "+&Te"(sum), "+&r"(p), "=&w"(v)
       : "r"(n), "m"(*reinterpret_cast<const std::int8_t(*)[]>(p))
       : "lr");
   return sum;
@@ -60,10 +60,20 @@ template <class T>
       "vstrb.8 %q1, [%0], #16\n\t"
       "letp lr, 1b\n"
       "2:"
-      : "+r"(p), "=&w"(v)
+      : "+&r"(p), "=&w"(v)
       : "r"(n), "r"(128)
       : "lr", "memory");
 }
+
+#if __ARM_FEATURE_MVE & 2
+/// There is no division of vectors.
+[[nodiscard, gnu::always_inline]] inline float32x4_t divide(float32x4_t a, float32x4_t b) noexcept {
+  register float32x4_t x asm("q0") = a;
+  register float32x4_t y asm("q1") = b;
+  asm("vdiv.f32 s0, s0, s4\n\tvdiv.f32 s1, s1, s5\n\tvdiv.f32 s2, s2, s6\n\tvdiv.f32 s3, s3, s7" : "+w"(x) : "w"(y));
+  return x;
+}
+#endif
 
 /// `channel_of` of four channels.
 struct FourChannels {
@@ -80,8 +90,8 @@ struct FourChannels {
   const float32x4_t multiplier =
       vmulq_n_f32(scales != nullptr ? vldrwq_z_f32(scales, lanes) : vdupq_n_f32(scale), q.ratio);
   const float32x4_t offset = bias != nullptr ? vldrwq_z_f32(bias, lanes) : vdupq_n_f32(0.0f);
-  const float32x4_t at_zero = vaddq_n_f32(offset / vdupq_n_f32(q.output_scale), q.output_zero_point);
-  const float32x4_t doubled = vmulq_n_f32(at_zero, 8589934592.0f) / multiplier;
+  const float32x4_t at_zero = vaddq_n_f32(divide(offset, vdupq_n_f32(q.output_scale)), q.output_zero_point);
+  const float32x4_t doubled = divide(vmulq_n_f32(at_zero, 8589934592.0f), multiplier);
   const float32x4_t limit = vdupq_n_f32(2147483520.0f);
   const int32x4_t bounded = vcvtq_s32_f32(vmaxnmq_f32(vminnmq_f32(doubled, limit), vnegq_f32(limit)));
   return {vshrq_n_s32(vaddq_n_s32(bounded, 1), 1), vcvtq_s32_f32(multiplier)};

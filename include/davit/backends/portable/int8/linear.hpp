@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "davit/backends/portable/int8/conv2d_dsp.hpp"
-#include "davit/backends/portable/int8/conv2d_helium.hpp"
+#include "davit/backends/portable/int8/helium.hpp"
 #include "davit/backends/portable/int8/requantize.hpp"
 
 namespace davit::int8_kernels {
@@ -57,22 +57,43 @@ template <class T>
                                                           const std::int8_t* b, std::int32_t n,
                                                           std::int32_t zero) noexcept {
   TwoSums sums;
-  std::int32_t total_a = 0;
-  std::int32_t total_b = 0;
-  for (; n > 0; n -= 16, x += 16, a += 16, b += 16) {
-    const mve_pred16_t lanes = vctp8q(static_cast<std::uint32_t>(n));
-    int8x16_t v = vldrbq_z_s8(reinterpret_cast<const std::int8_t*>(x), lanes);
-    if constexpr (flip<T> != 0) v = veorq_s8(v, vdupq_n_s8(-128));
-    const int8x16_t wa = vldrbq_z_s8(a, lanes);
-    const int8x16_t wb = vldrbq_z_s8(b, lanes);
-    sums.a = vmladavaq_s8(sums.a, v, wa);
-    sums.b = vmladavaq_s8(sums.b, v, wb);
-    total_a = vaddvaq_s8(total_a, wa);
-    total_b = vaddvaq_s8(total_b, wb);
+  TwoSums totals;
+  int8x16_t v, w;
+  asm volatile(
+      "wlstp.8 lr, %[n], 2f\n"
+      "1:\n\t"
+      "vldrb.8 %q[v], [%[x]], #16\n\t"
+      "vadd.i8 %q[v], %q[v], %[flip]\n\t"
+      "vldrb.8 %q[w], [%[a]], #16\n\t"
+      "vmladava.s8 %[sum_a], %q[v], %q[w]\n\t"
+      "vaddva.s8 %[total_a], %q[w]\n\t"
+      "vldrb.8 %q[w], [%[b]], #16\n\t"
+      "vmladava.s8 %[sum_b], %q[v], %q[w]\n\t"
+      "vaddva.s8 %[total_b], %q[w]\n\t"
+      "letp lr, 1b\n"
+      "2:"
+      : [sum_a] "+&Te"(sums.a), [sum_b] "+&Te"(sums.b), [total_a] "+&Te"(totals.a), [total_b] "+&Te"(totals.b),
+        [x] "+&r"(x), [a] "+&r"(a), [b] "+&r"(b), [v] "=&w"(v), [w] "=&w"(w)
+      : [n] "r"(n), [flip] "r"(flip<T>)
+      : "lr", "memory");
+  return {sums.a - totals.a * zero, sums.b - totals.b * zero};
+}
+
+/// One row of results as bytes, four at a time.
+template <class T>
+[[gnu::always_inline]] inline void linear_row(helium, const T* x, const std::int8_t* w, const float* scales,
+                                              const float* bias, T* y, const Linear& p) noexcept {
+  const std::int32_t n = p.in_features;
+  for (std::int32_t left = p.out_features; left > 0; left -= 4, w += 4 * n, y += 4) {
+    const TwoSums ab = dot_rows(helium{}, x, w, w + (left > 1 ? n : 0), n, p.q.input_zero_point);
+    TwoSums cd;
+    if (left > 2) cd = dot_rows(helium{}, x, w + 2 * n, w + (left > 3 ? 3 : 2) * n, n, p.q.input_zero_point);
+    const FourChannels four = four_channels(p.q, scales, p.weight_scale, bias, left);
+    const int32x4_t sums = vaddq_s32(vshlq_r_s32(vector_of(ab.a, ab.b, cd.a, cd.b), p.q.shift), four.initial);
+    store_bytes(y, vrmulhq_s32(sums, four.multiplier), left);
+    if (scales != nullptr) scales += 4;
+    if (bias != nullptr) bias += 4;
   }
-  sums.a -= total_a * zero;
-  sums.b -= total_b * zero;
-  return sums;
 }
 #endif
 
@@ -95,6 +116,14 @@ template <class Isa = native, class T, class Y>
   };
   Y* const first = y;
   for (std::int32_t row = 0; row < p.rows; ++row, x += n) {
+#if defined(DAVIT_INT8_HELIUM)
+    if constexpr (std::is_same_v<Isa, helium> && std::is_same_v<Y, T>)
+      if (!std::is_constant_evaluated()) {
+        linear_row(Isa{}, x, weights, scales, bias, y, p);
+        y += p.out_features;
+        continue;
+      }
+#endif
     const std::int8_t* w = weights;
     for (std::int32_t o = 0; o < p.out_features; o += 2, w += 2 * n) {
       const bool both = o + 1 < p.out_features;
