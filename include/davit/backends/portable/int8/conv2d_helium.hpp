@@ -20,22 +20,34 @@ namespace davit::int8_kernels {
 template <class T>
 [[gnu::always_inline]] inline void fill_column(helium, std::int8_t* column, const T* x, const Conv2dShape& s,
                                                std::int32_t pixel, std::int32_t zero) noexcept {
-  if (s.kernel_w > 16 || s.dilation_w != 1) return fill_column(column, x, s, pixel, zero);
+  const std::int32_t in_h = s.in_h;
+  const std::int32_t in_w = s.in_w;
+  const std::int32_t kernel_h = s.kernel_h;
+  const std::int32_t kernel_w = s.kernel_w;
+  const std::int32_t dilation_h = s.dilation_h;
+  if (kernel_w > 16 || s.dilation_w != 1) return fill_column(column, x, s, pixel, zero);
   const std::int32_t oy = pixel / s.out_w;
   const std::int32_t y0 = oy * s.stride_h - s.pad_h;
   const std::int32_t x0 = (pixel - oy * s.out_w) * s.stride_w - s.pad_w;
-  const std::uint32_t row = (1u << s.kernel_w) - 1;
-  const std::uint32_t past = x0 + s.kernel_w > s.in_w ? static_cast<std::uint32_t>(x0 + s.kernel_w - s.in_w) : 0;
-  const std::uint32_t inside = row >> (past < 16 ? past : 16) & row << (x0 < -15 ? 16 : x0 < 0 ? -x0 : 0);
-  const int8x16_t padding = vdupq_n_s8(static_cast<std::int8_t>(zero));
-  for (std::int32_t c = 0; c < s.in_channels; ++c, x += s.in_h * s.in_w)
-    for (std::int32_t ky = 0, iy = y0; ky < s.kernel_h; ++ky, iy += s.dilation_h, column += s.kernel_w) {
-      const bool empty = static_cast<std::uint32_t>(iy) >= static_cast<std::uint32_t>(s.in_h);
-      const auto lanes = static_cast<mve_pred16_t>(empty ? 0 : inside);
-      int8x16_t v = vldrbq_z_s8(reinterpret_cast<const std::int8_t*>(x) + (iy * s.in_w + x0), lanes);
+  const std::uint32_t row = (1u << kernel_w) - 1;
+  const auto lanes_out = [](std::int32_t n) { return n < 0 ? 0 : n < 16 ? n : 16; };
+  const std::uint32_t inside = row >> lanes_out(x0 + kernel_w - in_w) & row << lanes_out(-x0);
+  const int8x16_t padding = vdupq_n_s8(static_cast<std::int8_t>(zero ^ flip<T>));
+  const T* const end = x + s.in_channels * in_h * in_w;
+  for (; x != end; x += in_h * in_w) {
+    const T* from = x + (y0 * in_w + x0);
+    for (std::int32_t ky = 0, iy = y0; ky < kernel_h; ++ky, iy += dilation_h, from += dilation_h * in_w) {
+      const std::uint32_t lanes = static_cast<std::uint32_t>(iy) < static_cast<std::uint32_t>(in_h) ? inside : 0;
+      int8x16_t v;
+      asm("vmsr p0, %1\n\tvpst\n\tvldrbt.8 %q0, [%2]\n\tvpsel %q0, %q0, %q3"
+          : "=&w"(v)
+          : "r"(lanes), "r"(from), "w"(padding)
+          : "memory", "p0");
       if constexpr (flip<T> != 0) v = vaddq_n_s8(v, static_cast<std::int8_t>(flip<T>));
-      vstrbq_p_s8(column, vpselq_s8(v, padding, lanes), static_cast<mve_pred16_t>(row));
+      asm volatile("vmsr p0, %0\n\tvpst\n\tvstrbt.8 %q1, [%2]" : : "r"(row), "w"(v), "r"(column) : "memory", "p0");
+      column += kernel_w;
     }
+  }
 }
 
 template <class T>
@@ -103,7 +115,7 @@ template <class T>
   const int32x4_t unit = vdupq_n_s32(1 << q.shift);
   for (; out_channels > 0; out_channels -= 2) {
     const std::int32_t next = out_channels > 1 ? 1 : 0;  // without a next channel, the last is computed twice
-    register const std::int8_t* a asm("r1") = weights;  // odd ones: the sums take all even registers
+    register const std::int8_t* a asm("r1") = weights;   // odd ones: the sums take all even registers
     register const std::int8_t* b asm("r3") = weights + next * k;
     register const std::int8_t* x asm("r5") = columns;
     register const std::int8_t* const end asm("r9") = weights + k;

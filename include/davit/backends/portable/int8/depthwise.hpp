@@ -31,11 +31,18 @@ namespace davit::int8_kernels {
 #endif
 }
 
-/// The outputs before they are clamped to narrower bounds.
-template <class Isa, class T>
-[[gnu::always_inline]] inline void depthwise_planes(Isa, const T* x, const std::int8_t* weights, const float* scales,
-                                                    const float* bias, T* y, std::int32_t* scratch,
-                                                    const Conv2d& p) noexcept {
+/// y = conv2d(x) with 3x3 filters of one input channel, any stride, at most two columns of padding.
+///
+/// x: [batch, groups, in_h, in_w], weights: [groups * out_channels, 1, 3, 3]. Source: torch.nn.functional.conv2d with
+/// groups = channels between quantized_decomposed.dequantize and quantize.
+template <class Isa = native, class T>
+[[gnu::always_inline]] constexpr void depthwise3x3(const T* x, const std::int8_t* weights, const float* scales,
+                                                   const float* bias, T* y, std::int32_t* scratch,
+                                                   const Conv2d& p) noexcept {
+  if (std::is_constant_evaluated()) return conv2d_direct(x, weights, scales, bias, y, p);
+#if defined(DAVIT_INT8_HELIUM)
+  if constexpr (std::is_same_v<Isa, helium>) return depthwise_planes(x, weights, scales, bias, y, scratch, p);
+#endif
   const std::int32_t zero = p.q.input_zero_point;
   const std::int32_t shift = p.q.shift;
   const std::int32_t in_h = p.shape.in_h;
@@ -48,6 +55,7 @@ template <class Isa, class T>
   const std::int32_t needed = (out_w - 1) * stride + 3;
   const std::int32_t inner = needed - pad < in_w ? needed - pad : in_w;
   const std::int32_t channels = p.shape.groups * p.shape.out_channels;
+  T* const first = y;
   fill_row(reinterpret_cast<std::int8_t*>(scratch), zero, 3 * row_bytes);  // the padding beside the rows stays
   for (std::int32_t n = 0; n < p.shape.batch; ++n)
     for (std::int32_t o = 0; o < channels; ++o) {
@@ -78,20 +86,7 @@ template <class Isa, class T>
         taps.row(a, b, c, y, out_w, stride, channel, shift);
       }
     }
-}
-
-/// y = conv2d(x) with 3x3 filters of one input channel, any stride, at most two columns of padding.
-///
-/// x: [batch, groups, in_h, in_w], weights: [groups * out_channels, 1, 3, 3]. Source: torch.nn.functional.conv2d with
-/// groups = channels between quantized_decomposed.dequantize and quantize.
-template <class Isa = native, class T>
-[[gnu::always_inline]] constexpr void depthwise3x3(const T* x, const std::int8_t* weights, const float* scales,
-                                                   const float* bias, T* y, std::int32_t* scratch,
-                                                   const Conv2d& p) noexcept {
-  if (std::is_constant_evaluated()) return conv2d_direct(x, weights, scales, bias, y, p);
-  depthwise_planes(Isa{}, x, weights, scales, bias, y, scratch, p);
-  const Conv2dShape& s = p.shape;
-  clamp_outputs(y, s.batch * s.groups * s.out_channels * s.out_h * s.out_w, p.q);
+  clamp_outputs(first, static_cast<std::int32_t>(y - first), p.q);
 }
 
 }  // namespace davit::int8_kernels

@@ -149,9 +149,9 @@ template <class T>
       : "memory", "cc", "p0");
 }
 
-/// Two rows of outputs at a time if the stride is 1.
+/// `depthwise3x3`: two rows of outputs at a time if the stride is 1.
 template <class T>
-[[gnu::always_inline]] inline void depthwise_planes(helium, const T* x, const std::int8_t* weights, const float* scales,
+[[gnu::always_inline]] inline void depthwise_planes(const T* x, const std::int8_t* weights, const float* scales,
                                                     const float* bias, T* y, std::int32_t* scratch,
                                                     const Conv2d& p) noexcept {
   const Conv2dShape& s = p.shape;
@@ -195,7 +195,9 @@ template <class T>
         to += oy + 1 < s.out_h ? rows * s.out_w : s.out_w;
       }
     }
-  if constexpr (flip<T> != 0) flip_bytes(reinterpret_cast<std::int8_t*>(y), s.batch * channels * s.out_h * s.out_w);
+  const std::int32_t count = s.batch * channels * s.out_h * s.out_w;
+  if constexpr (flip<T> != 0) flip_bytes(reinterpret_cast<std::int8_t*>(y), count);
+  clamp_outputs(y, count, p.q);
 }
 
 }  // namespace davit::int8_kernels

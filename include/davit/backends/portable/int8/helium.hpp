@@ -8,7 +8,8 @@
 namespace davit::int8_kernels {
 
 // g++ 12 moves predicates through general registers before each use, copies vectors around narrowing moves and spills
-// where accumulators, which have to be even registers, are many. So inner loops are assembly; what is around them is not.
+// where accumulators, which have to be even registers, are many. So inner loops are assembly; what is around them is
+// not.
 
 /// Four sums in one vector.
 [[nodiscard, gnu::always_inline]] inline int32x4_t vector_of(std::int32_t a, std::int32_t b, std::int32_t c,
