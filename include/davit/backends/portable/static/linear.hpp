@@ -50,11 +50,12 @@ template <bool Unrolled, Index N, Index Rows, Index Vectors>
                                                    Index y_row) noexcept {
   Pack<N> sum[Rows][Vectors]{};
   const auto add = [&](Index k) __attribute__((always_inline)) {
+    float factors[Rows];
+    unroll<Rows>([&]<Index R>() __attribute__((always_inline)) { factors[R] = load_once(x + R * x_row + k); });
     unroll<Vectors>([&]<Index V>() __attribute__((always_inline)) {
       const Pack<N> column = load<N>(b + k * b_row + V * N);
-      unroll<Rows>([&]<Index R>() __attribute__((always_inline)) {
-        sum[R][V] = add_product(sum[R][V], column, x[R * x_row + k]);
-      });
+      unroll<Rows>([&]<Index R>()
+                       __attribute__((always_inline)) { sum[R][V] = add_product(sum[R][V], column, factors[R]); });
     });
   };
   constexpr Index step = Unrolled && simd > 1 ? 4 : 1;
@@ -74,7 +75,14 @@ template <bool Unrolled, Index N, Index Rows, Index Vectors>
 /// Packs that a tile has, so that its sums fit the registers.
 inline constexpr Index tile_packs = simd == 8 ? 4 : 8;
 
-/// `Rows` rows times all columns. Shared code (not `Fixed`) has one tile, of the 8 columns to which weights are padded.
+/// Packs of the first tiles of shared code, 0 without such: Helium's loops gain a quarter where there are 16 columns.
+#if defined(__ARM_FEATURE_MVE)
+inline constexpr Index wide_packs = simd == 4 ? 4 : 0;
+#else
+inline constexpr Index wide_packs = 0;
+#endif
+
+/// `Rows` rows times all columns. Shared code (not `Fixed`) has a tile of the 8 columns to which weights are padded.
 template <bool Fixed, Index Rows>
 [[gnu::always_inline]] constexpr void product_rows(Index depth, const float* x, Index x_row, const Columns& b,
                                                    const float* bias, float* y, Index y_row) noexcept {
@@ -83,25 +91,31 @@ template <bool Fixed, Index Rows>
                                           b.count - j, y + j, y_row);
   };
   Index done = 0;
-  if !consteval {
-    constexpr Index most = Fixed ? tile_packs / Rows : 8 / simd;
-    const Index packs = b.padded ? (b.count + simd - 1) / simd : b.count / simd;
-    const Index tiles = !Fixed && b.padded ? (packs + most - 1) / most : packs / most;
-    for (Index i = 0; i < tiles; ++i) tile.template operator()<simd, most>(i * most * simd);
-    done = tiles * most * simd;
-    if constexpr (Fixed) {
-      unroll<most>([&]<Index Rest>() __attribute__((always_inline)) {
-        if constexpr (Rest > 0)
-          if (packs % most == Rest) tile.template operator()<simd, Rest>(tiles * most * simd);
-      });
-      done = packs * simd;
-      if constexpr (simd > 4)
-        if (b.count - done >= 4) {
-          tile.template operator()<4, 1>(done);
-          done += 4;
-        }
+  if
+    !consteval {
+      if constexpr (!Fixed && wide_packs > 0)
+        for (; b.count - done >= wide_packs * simd; done += wide_packs * simd)
+          tile.template operator()<simd, wide_packs>(done);
+      const Index start = done;
+      constexpr Index most = Fixed ? tile_packs / Rows : 8 / simd;
+      const Index left = b.count - start;
+      const Index packs = b.padded ? (left + simd - 1) / simd : left / simd;
+      const Index tiles = !Fixed && b.padded ? (packs + most - 1) / most : packs / most;
+      for (Index i = 0; i < tiles; ++i) tile.template operator()<simd, most>(start + i * most * simd);
+      done = start + tiles * most * simd;
+      if constexpr (Fixed) {
+        unroll<most>([&]<Index Rest>() __attribute__((always_inline)) {
+          if constexpr (Rest > 0)
+            if (packs % most == Rest) tile.template operator()<simd, Rest>(start + tiles * most * simd);
+        });
+        done = start + packs * simd;
+        if constexpr (simd > 4)
+          if (b.count - done >= 4) {
+            tile.template operator()<4, 1>(done);
+            done += 4;
+          }
+      }
     }
-  }
   const Index rest = b.count - done;
   for (Index i = 0; i < rest; ++i) tile.template operator()<1, 1>(done + i);
 }

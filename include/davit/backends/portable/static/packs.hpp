@@ -95,6 +95,12 @@ template <Index N>
   } else {
     if (count >= N) return load<N>(from);
     Pack<N> v{};
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && !defined(__clang__)
+    if !consteval {
+      asm("vctp.32 %2\n\tvpst\n\tvldrwt.32 %q0, [%1]" : "=w"(v) : "r"(from), "r"(count) : "memory", "p0");
+      return v;
+    }
+#endif
     if constexpr (calls_memcpy) {
       for (Index i = 0; i < count; ++i) v[i] = from[i];
     } else {
@@ -119,7 +125,12 @@ template <Index N>
   } else if (count >= N) {
     store<N>(to, v);
   } else if constexpr (calls_memcpy) {
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && !defined(__clang__)
+    // an element by a number that is not constant would keep the vector in memory
+    asm volatile("vctp.32 %2\n\tvpst\n\tvstrwt.32 %q0, [%1]" : : "w"(v), "r"(to), "r"(count) : "memory", "p0");
+#else
     for (Index i = 0; i < count; ++i) to[i] = v[i];
+#endif
   } else {
     std::memcpy(to, &v, static_cast<std::size_t>(count) * sizeof(float));
   }
@@ -136,6 +147,15 @@ template <class V>
     if constexpr (std::is_same_v<V, float>) kernels::sum_in_order(sum);
   }
   return sum;
+}
+
+/// A float that several packs are multiplied with: g++ 12 would load it for each.
+[[nodiscard, gnu::always_inline]] constexpr float load_once(const float* from) noexcept {
+  float v = *from;
+#if defined(__ARM_FEATURE_MVE)
+  if !consteval { asm("" : "+r"(v)); }
+#endif
+  return v;
 }
 
 /// Calls `f.template operator()<I>()` for I from 0 to N - 1, written out.
