@@ -9,6 +9,7 @@
 
 #include "davit/backends/portable/int8/conv2d.hpp"
 #include "davit/backends/portable/int8/depthwise.hpp"
+#include "davit/backends/portable/int8/elementwise.hpp"
 #include "davit/backends/portable/int8/linear.hpp"
 
 /// Random cases of the int8 kernels that have versions per instruction set. Runs on a host and on a board: no heap, no
@@ -102,7 +103,7 @@ enum class ConvKind { general, pointwise, depthwise };
   s.in_channels = kind == ConvKind::depthwise ? 1 : kind == ConvKind::pointwise ? random.in(1, 40) : random.in(1, 5);
   s.out_channels = kind == ConvKind::depthwise ? random.in(1, 3) : random.in(1, 9);
   s.in_h = random.in(1, 11);
-  s.in_w = random.in(1, 13);
+  s.in_w = random.in(1, kind == ConvKind::depthwise ? 19 : 13);
   if (kind == ConvKind::pointwise) {
     s.out_h = s.in_h;
     s.out_w = s.in_w;
@@ -211,12 +212,67 @@ template <class Isa, class T>
   return std::memcmp(b.y.data(), b.expected.data(), i) == 0 && b.y[i] == T(55);
 }
 
+/// Sums, products, function values and copies of random bytes; an operand may be one element.
+template <class Isa, class T>
+[[nodiscard]] bool elementwise_case(Buffers<T>& b, std::uint32_t seed) noexcept {
+  Random random(seed);
+  fill_random(b, random);
+  const std::int32_t n = random.in(1, 90);
+  const auto count = static_cast<std::size_t>(n);
+  const T* const left = b.x.data();
+  const T* const right = left + n;
+  const auto signed_of = [](T v) {
+    return std::int64_t{static_cast<std::int8_t>(static_cast<std::uint8_t>(v) ^ flip<T>)};
+  };
+  const auto is_expected = [&](auto&& of) {
+    for (std::int32_t i = 0; i < n; ++i) b.expected[static_cast<std::size_t>(i)] = of(i);
+    const bool good = std::memcmp(b.y.data(), b.expected.data(), count) == 0 && b.y[count] == T(55);
+    b.y.fill(T(55));
+    return good;
+  };
+  const auto clamped = [](std::int64_t v, const auto& p) {
+    return static_cast<T>(static_cast<std::uint8_t>(v < p.low ? p.low : v > p.high ? p.high : v) ^ flip<T>);
+  };
+  Mul m{.count = n, .a_step = random.in(0, 1), .b_step = random.in(0, 1)};
+  m.a_zero_point = random.in(-128, 127), m.b_zero_point = random.in(-128, 127);
+  m.output_zero_point = random.in(-128, 127);
+  m.multiplier = random.in(1 << 20, 1 << 30), m.shift = random.in(0, 8);
+  m.low = random.in(-128, 0), m.high = random.in(1, 127);
+  mul<Isa>(left, right, b.y.data(), m);
+  if (!is_expected([&](std::int32_t i) {
+        const std::int64_t product = (signed_of(left[i * m.a_step]) - m.a_zero_point) *
+                                     (signed_of(right[i * m.b_step]) - m.b_zero_point) * (std::int64_t{1} << m.shift);
+        return clamped(((product * m.multiplier + (std::int64_t{1} << 31)) >> 32) + m.output_zero_point, m);
+      }))
+    return false;
+  Add s{.count = n, .a_step = m.a_step, .b_step = m.b_step};
+  s.a_multiplier = random.in(0, 1 << 20), s.b_multiplier = random.in(0, 1 << 20);
+  s.initial = random.in(-(1 << 28), 1 << 28), s.shift = random.in(8, 23);
+  s.low = m.low, s.high = m.high;
+  add<Isa>(left, right, b.y.data(), s);
+  if (!is_expected([&](std::int32_t i) {
+        return clamped((s.initial + signed_of(left[i * s.a_step]) * s.a_multiplier +
+                        signed_of(right[i * s.b_step]) * s.b_multiplier) >>
+                           s.shift,
+                       s);
+      }))
+    return false;
+  lookup(left, b.weights.data(), b.y.data(), n);
+  if (!is_expected([&](std::int32_t i) {
+        return static_cast<T>(b.weights[static_cast<std::size_t>(static_cast<std::uint8_t>(left[i]))]);
+      }))
+    return false;
+  copy_blocks(left, b.y.data(), {.count = 1, .block = n});
+  return is_expected([&](std::int32_t i) { return left[i]; });
+}
+
 /// The seed of the first case that fails, or 0.
 template <class Isa, class T>
 [[nodiscard]] std::uint32_t first_failure(Buffers<T>& b, std::uint32_t count) noexcept {
   for (std::uint32_t seed = 1; seed <= count; ++seed) {
     const bool good = conv_case<Isa>(b, seed, ConvKind::general) && conv_case<Isa>(b, seed, ConvKind::pointwise) &&
-                      conv_case<Isa>(b, seed, ConvKind::depthwise) && linear_case<Isa>(b, seed);
+                      conv_case<Isa>(b, seed, ConvKind::depthwise) && linear_case<Isa>(b, seed) &&
+                      elementwise_case<Isa>(b, seed);
     if (!good) return seed;
   }
   return 0;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "davit/backends/portable/int8/elementwise_helium.hpp"
 #include "davit/backends/portable/int8/requantize.hpp"
 
 namespace davit::int8_kernels {
@@ -36,6 +37,12 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] constexpr void copy_blocks(const T* x, T* y, const Blocks& p) noexcept {
   y += p.offset;
+#if defined(DAVIT_INT8_HELIUM)
+  if (!std::is_constant_evaluated()) {
+    for (std::int32_t b = 0; b < p.count; ++b, x += p.block, y += p.stride) copy_bytes(y, x, p.block);
+    return;
+  }
+#endif
   for (std::int32_t b = 0; b < p.count; ++b, x += p.block, y += p.stride)
     for (std::int32_t i = 0; i < p.block; ++i) y[i] = x[i];
 }
@@ -50,8 +57,15 @@ struct Add {
 };
 
 /// y = a + b at their own scales. Source: torch.add with alpha 1 between dequantize and quantize.
-template <class T>
+template <class Isa = native, class T>
 [[gnu::always_inline]] constexpr void add(const T* a, const T* b, T* y, const Add& p) noexcept {
+#if defined(DAVIT_INT8_HELIUM)
+  if (std::is_same_v<Isa, helium> && !std::is_constant_evaluated())
+    return combine_fours(a, b, y, p, 0, 0, [&](int32x4_t u, int32x4_t v) {
+      const int32x4_t sum = vmlaq_n_s32(vmlaq_n_s32(vdupq_n_s32(p.initial), u, p.a_multiplier), v, p.b_multiplier);
+      return vshlq_r_s32(sum, -p.shift);
+    });
+#endif
   for (std::int32_t i = 0; i < p.count; ++i, a += p.a_step, b += p.b_step) {
     const std::int32_t v = (p.initial + to_int8(*a) * p.a_multiplier + to_int8(*b) * p.b_multiplier) >> p.shift;
     y[i] = from_int8<T>(v < p.low ? p.low : v > p.high ? p.high : v);
@@ -66,8 +80,15 @@ struct Mul {
 };
 
 /// y = a * b at their own scales. Source: torch.mul between dequantize and quantize.
-template <class T>
+template <class Isa = native, class T>
 [[gnu::always_inline]] constexpr void mul(const T* a, const T* b, T* y, const Mul& p) noexcept {
+#if defined(DAVIT_INT8_HELIUM)
+  if (std::is_same_v<Isa, helium> && !std::is_constant_evaluated())
+    return combine_fours(a, b, y, p, p.a_zero_point, p.b_zero_point, [&](int32x4_t u, int32x4_t v) {
+      const int32x4_t scaled = vrmulhq_s32(vshlq_r_s32(vmulq_s32(u, v), p.shift), vdupq_n_s32(p.multiplier));
+      return vaddq_n_s32(scaled, p.output_zero_point);
+    });
+#endif
   for (std::int32_t i = 0; i < p.count; ++i, a += p.a_step, b += p.b_step) {
     const std::int32_t product = (to_int8(*a) - p.a_zero_point) * (to_int8(*b) - p.b_zero_point);
     const std::int32_t v = multiply_high(product << p.shift, p.multiplier) + p.output_zero_point;
@@ -78,6 +99,9 @@ template <class T>
 /// y[i] = table[x[i]], the table in the order of x's bytes taken as unsigned: any function of one quantized value.
 template <class T>
 [[gnu::always_inline]] constexpr void lookup(const T* x, const std::int8_t* table, T* y, std::int32_t n) noexcept {
+#if defined(DAVIT_INT8_HELIUM)
+  if (!std::is_constant_evaluated()) return lookup_bytes(x, table, y, n);
+#endif
   for (std::int32_t i = 0; i < n; ++i) y[i] = static_cast<T>(table[static_cast<std::uint8_t>(x[i])]);
 }
 
