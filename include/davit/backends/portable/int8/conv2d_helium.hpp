@@ -113,12 +113,12 @@ template <class T>
                                                     std::int32_t count, const Requantize& q) noexcept {
   const std::int32_t head = head_of(k);
   const int32x4_t unit = vdupq_n_s32(1 << q.shift);
-  for (; out_channels > 0; out_channels -= 2) {
-    const std::int32_t next = out_channels > 1 ? 1 : 0;  // without a next channel, the last is computed twice
-    register const std::int8_t* a asm("r1") = weights;   // odd ones: the sums take all even registers
-    register const std::int8_t* b asm("r3") = weights + next * k;
-    register const std::int8_t* x asm("r5") = columns;
+  for (const Channel* const end_channel = channels + out_channels; channels < end_channel; channels += 2) {
+    const bool both = channels + 1 != end_channel;      // else the last channel is computed twice
+    register const std::int8_t* a asm("r1") = weights;  // odd ones: the sums take all even registers
     register const std::int8_t* const end asm("r9") = weights + k;
+    register const std::int8_t* b asm("r3") = both ? end : weights;
+    register const std::int8_t* x asm("r5") = columns;
     register const std::int32_t first asm("r11") = head;
     std::int32_t a0, a1, a2, a3, b0, b1, b2, b3;
     int8x16_t wa, wb, v, z;
@@ -166,11 +166,11 @@ template <class T>
           [v] "=&w"(v), [z] "=&w"(z)
         : [head] "r"(first), [end] "r"(end)
         : "memory", "cc", "p0");
+    weights = b;
     store_sums(y, vector_of(a0, a1, a2, a3), unit, channels[0], count);
-    store_sums(y + next * plane, vector_of(b0, b1, b2, b3), unit, channels[next], count);
-    weights += 2 * k;
-    channels += 2;
-    y += 2 * plane;
+    if (both) y += plane;
+    store_sums(y, vector_of(b0, b1, b2, b3), unit, channels[both ? 1 : 0], count);
+    y += plane;
   }
 }
 
