@@ -16,6 +16,7 @@
 #include "davit/testing/one_node.hpp"
 #include "davit/testing/program_recipe.hpp"
 #include "davit/testing/random_layers.hpp"
+#include "davit/testing/random_moves.hpp"
 #include "davit/testing/random_program.hpp"
 #include "davit/testing/random_steps.hpp"
 #include "davit/testing/random_values.hpp"
