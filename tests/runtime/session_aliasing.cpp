@@ -135,6 +135,34 @@ TEST_CASE("an output that is fed back keeps its sizes while the run makes others
   }
 }
 
+TEST_CASE("an output that views what the caller passed, and is fed back, keeps its strides while the run makes others") {
+  Draft d;
+  const ValueId total = d.buffer("total", 1);
+  const ValueId x = d.user("x", {2, 2});
+  const ValueId shown = d.b.tensor("shown", ScalarType::float32, {});
+  d.node("aten.as_strided.default", {d.b.value(total), d.b.ints({}), d.b.ints({})}, {shown});  // storage matters: views stay views
+  d.op("aten.add_.Tensor", "add_", shown, {1.0});
+  const ValueId turned = d.b.tensor("turned", ScalarType::float32, {2, 2});
+  d.node("aten.transpose.int", {d.b.value(x), d.b.integer(0), d.b.integer(1)}, {turned});
+  d.output(turned);
+  d.output(d.sub("difference", turned, x));
+  const ExportedProgram program = d.finish();
+  using List = BackendList<portable, other>;
+  const auto check = [](Session session) {
+    const Tensor first = programs::tensor({2, 2}, {1, 2, 5, 9});
+    EValue value = first;
+    for (const float sign : {1.f, -1.f, 1.f, -1.f}) {
+      const auto out = session.run("forward", value);
+      REQUIRE(out);
+      value = EValue((*out)[0].value());
+      CHECK(value.tensor().data == first.view().data);
+      CHECK(support::elements((*out)[1]) == Floats{0, 3 * sign, -3 * sign, 0});
+    }
+  };
+  check(session_of(to_backend<portable>(program)));
+  check(session_of(to_backend(program, ByHand<List>(program.view(), {{0, {"shown", "add_"}}, {1, {"turned"}}, {0, {"difference"}}}))));
+}
+
 TEST_CASE("the memory of an input that a backend answers a view of is not used again while that is needed") {
   Draft d;
   const ValueId x = d.user("x", {2});

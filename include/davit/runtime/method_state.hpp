@@ -20,14 +20,14 @@
 /// What a session keeps for each of its methods, and the functions that run them.
 namespace davit::detail {
 
-/// Where the outputs of a method's last run lie, and their sizes where those may change, but for those in memory of the
-/// caller's: the next run overwrites it.
+/// Where the outputs of a method's last run lie, but for those in memory of the caller's, and where the sizes and strides of
+/// these lie: the next run overwrites it.
 class LastOutputs {
  public:
-  /// True if one of the values may begin there, or has its sizes there. O(values), times outputs where sizes may change.
+  /// True if one of the values may begin there, or has its sizes there. O(values), times outputs that view the caller's memory.
   [[nodiscard, gnu::always_inline]] bool may_hold(std::span<const EValue> values) const noexcept {
     for (const EValue& value : values)
-      if (value.is_tensor() && (!is_apart(value.tensor()) || holds_sizes(value.tensor()))) return true;
+      if (value.is_tensor() && (!is_apart(value.tensor()) || holds_dims(value.tensor()))) return true;
     return false;
   }
   /// True for a tensor that begins elsewhere.
@@ -42,17 +42,19 @@ class LastOutputs {
   /// until the call after the next one: an output may view one and be fed back itself.
   [[nodiscard]] std::optional<std::span<const EValue>> replace(std::span<const EValue> values);
 
-  /// Takes all the memory that note() needs: noting comes after state has been written, and must not fail. `dynamic`: sizes
-  /// may change from run to run.
-  LastOutputs(std::size_t outputs, bool dynamic) : at_(outputs, nullptr), dynamic_(dynamic) {
+  /// True if an output views memory of the caller's in other sizes or strides.
+  [[nodiscard]] bool views_callers() const noexcept { return !dims_.empty(); }
+
+  /// Takes all the memory that note() needs: noting comes after state has been written, and must not fail.
+  explicit LastOutputs(std::size_t outputs) : at_(outputs, nullptr) {
     own_.reserve(outputs);
-    sizes_.reserve(outputs);
+    dims_.reserve(2 * outputs);
   }
 
  private:
-  [[nodiscard]] bool holds_sizes(const TensorView& tensor) const noexcept {
-    for (const std::int64_t* const sizes : sizes_)
-      if (sizes == tensor.sizes_data) return true;
+  [[nodiscard]] bool holds_dims(const TensorView& tensor) const noexcept {
+    for (const std::int64_t* const dims : dims_)
+      if (tensor.rank != 0 && (dims == tensor.sizes_data || dims == tensor.strides_data)) return true;
     return false;
   }
   struct Copy {
@@ -63,9 +65,8 @@ class LastOutputs {
   std::uintptr_t first_ = 0;
   std::uintptr_t size_ = 0;
   std::vector<const void*> at_;
-  bool dynamic_;
   std::vector<Footprint> own_;   ///< of the outputs that are not the caller's
-  std::vector<const std::int64_t*> sizes_;  ///< of the outputs, but for the caller's
+  std::vector<const std::int64_t*> dims_;  ///< sizes and strides of the others, where they are not the caller's
   std::vector<EValue> values_;
   std::vector<Copy> copies_[2];  ///< written in turn
 };
@@ -150,7 +151,7 @@ struct MethodState {
 
   /// True if a call of `only` with inputs that fit is a whole run.
   [[nodiscard]] bool can_be_ready() const noexcept {
-    return only != nullptr && only->direct && planned && !frame.keeps_state() && only->backend->asks_availability == nullptr &&
+    return only != nullptr && only->direct && planned && !frame.keeps_state() && !last.views_callers() && only->backend->asks_availability == nullptr &&
            frame.input_checks().is_whole();
   }
 

@@ -43,7 +43,7 @@ DAVIT_INLINE void DelegateState::connect(std::span<EValue> values, std::span<con
 }
 
 DAVIT_INLINE MethodState::MethodState(BackendTables backends, const LoweredMethod& lowered, std::span<NamedTensor> state, RunContext& shared)
-    : method(&lowered), schedule(&lowered.schedule), context(&shared), frame(lowered.name, {}, lowered.interface, state), last(lowered.interface.outputs.size(), !lowered.interface.is_static()) {
+    : method(&lowered), schedule(&lowered.schedule), context(&shared), frame(lowered.name, {}, lowered.interface, state), last(lowered.interface.outputs.size()) {
   delegates.reserve(lowered.delegates.size());
   for (const LoweredDelegate& delegate : lowered.delegates)
     delegates.emplace_back(backends[delegate.backend], delegate, shared.report, shared.tracer.get()).call.max_memory = shared.limits.max_memory;
@@ -102,19 +102,27 @@ DAVIT_INLINE void MethodState::fill_slots() {
 
 DAVIT_INLINE void LastOutputs::note(std::span<const EValue> passed, std::span<const EValue> inputs, std::span<const EValue> outputs) {
   own_.clear();
-  sizes_.clear();
+  dims_.clear();
   Footprint all;
   std::size_t tensors = 0;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].is_tensor()) continue;
     at_[tensors++] = outputs[i].tensor().data;
-    if (dynamic_ && std::ranges::none_of(passed, [sizes = outputs[i].tensor().sizes_data](const EValue& value) { return value.is_tensor() && value.tensor().sizes_data == sizes; }))
-      sizes_.push_back(outputs[i].tensor().sizes_data);
     const Footprint made = footprint(outputs[i].tensor());
     bool is_callers = made.begin == made.end;
     for (std::size_t k = 0; k < inputs.size() && !is_callers; ++k)
       is_callers = inputs[k].is_tensor() && inputs[k].tensor().data == passed[k].tensor().data && overlap(footprint(inputs[k].tensor()), made);
-    if (is_callers) continue;
+    if (is_callers) {
+      const TensorView& view = outputs[i].tensor();
+      for (const std::int64_t* const dims : {view.sizes_data, view.strides_data}) {
+        bool is_own = view.rank != 0;
+        for (std::size_t k = 0; k < inputs.size() && is_own; ++k)
+          is_own = !inputs[k].is_tensor() || inputs[k].tensor().sizes_data != passed[k].tensor().sizes_data ||
+                   (inputs[k].tensor().sizes_data != dims && inputs[k].tensor().strides_data != dims);
+        if (is_own) dims_.push_back(dims);
+      }
+      continue;
+    }
     all = own_.empty() ? made : Footprint{std::min(all.begin, made.begin), std::max(all.end, made.end)};
     own_.push_back(made);
   }
@@ -134,7 +142,7 @@ DAVIT_INLINE std::optional<std::span<const EValue>> LastOutputs::replace(std::sp
       if (!reuse_tensor(copies[i].tensor, from.dtype, from.sizes())) return std::nullopt;
       copy_tensor(from, copies[i].tensor.view());
       values_[i] = EValue(copies[i].tensor.view());
-    } else if (holds_sizes(from)) {
+    } else if (holds_dims(from)) {
       std::vector<std::int64_t>& dims = copies[i].dims;
       dims.assign(from.sizes().begin(), from.sizes().end());
       dims.insert(dims.end(), from.strides().begin(), from.strides().end());
