@@ -142,6 +142,22 @@ TEST_CASE("a step within a step does nothing, as of an interrupt's handler while
   CHECK(y == Four{1, 1, 7, 3});
 }
 
+TEST_CASE("a command that is done before the run waits for it is not waited for: its interrupt may be over") {
+  device = Device();
+  device.is_quick = true;
+  Model module;
+  Four y{};
+  REQUIRE(module.forward_start(Four{0, 1, 2, 3}, y).has_value());
+  CHECK(module.done());
+  CHECK(y == Four{1, 1, 7, 3});
+  device.is_quick = false;
+  REQUIRE(module.forward_start(Four{0, 1, 2, 3}, y).has_value());
+  device.finish();
+  device.is_quick = true;
+  CHECK(module.step() == RunState::done);
+  CHECK(device.commands == 4);
+}
+
 TEST_CASE("the device's errors are told by the node") {
   device = Device();
   Model module;

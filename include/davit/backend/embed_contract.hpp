@@ -75,7 +75,7 @@
 ///  - Interrupts: the device's handler acknowledges the interrupt and leaves what `done` reads (a volatile or an atomic), or
 ///    calls the module's `step`, which then runs the kernels up to the next command in the handler. `step` and `done` may be
 ///    called from handlers and from threads of one CPU at once: a `step` that meets another one answers `running` and does
-///    nothing. `forward`, `forward_start` and `reset` belong to one of them, and are not for handlers. A `wait` that sleeps
+///    nothing, and the other looks again whether the device is done before it returns. `forward`, `forward_start` and `reset` belong to one of them, and are not for handlers. A `wait` that sleeps
 ///    must not miss an interrupt between `done` and the sleep: on a Cortex-M `cpsid i; if not done: wfi; cpsie i` (a
 ///    masked interrupt wakes the CPU too), or wfe.
 ///

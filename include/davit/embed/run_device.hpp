@@ -88,6 +88,12 @@ struct DeviceCode : StepCode<P, Planned, Faces, Policies, Memory, Hook> {
         if (!Kernel<I>::done()) Face<I>::wait();
     });
   }
+  /// True if the device has carried out the command that a waiting run is at.
+  static constexpr bool is_done(const RunProgress& p) {
+    bool done = false;
+    at_device(p.at, [&]<std::uint32_t I>() { done = Kernel<I>::done(); });
+    return done;
+  }
 
  private:
   using Device = DeviceRows<Planned, Faces>;

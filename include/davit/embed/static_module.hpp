@@ -122,14 +122,12 @@ class static_module {
     if constexpr (has_device) return call<true>(arguments...);
     return {};
   }
-  /// Goes on with the run if the device is done: to its next command, or the end. O(1) if it is not.
+  /// Goes on with the run if the device is done: until it has a command and is not done with it, or the end. O(1) if it is not.
   RunState step() noexcept {
     static_assert(has_device, "davit: no step of this static_module is a device's: call forward");
     if constexpr (has_device) {
-      auto seen = static_cast<std::uint8_t>(RunState::waiting);
-      if (!__atomic_compare_exchange_n(&run_.state, &seen, static_cast<std::uint8_t>(RunState::running), false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
-        return static_cast<RunState>(seen);
-      return advance();
+      const RunState state = take();
+      return state == RunState::waiting ? advance() : state;
     }
     return RunState::idle;
   }
@@ -250,12 +248,22 @@ class static_module {
     const auto state = static_cast<RunState>(__atomic_load_n(&run_.state, __ATOMIC_ACQUIRE));
     return state == RunState::running || state == RunState::waiting;
   }
-  /// Goes on with a run whose `state` says that somebody does.
+  /// Goes on with a run whose `state` says that somebody does. A device that is done before `state` says that the run waits may
+  /// have had its interrupt already: its step has met this one.
   RunState advance() noexcept {
-    DeviceCode::advance(run_.memory, run_.progress);
-    const RunState state = run_.progress.state;  // another step may come at once
-    __atomic_store_n(&run_.state, static_cast<std::uint8_t>(state), __ATOMIC_RELEASE);
-    return state;
+    while (true) {
+      DeviceCode::advance(run_.memory, run_.progress);
+      const RunState state = run_.progress.state;  // another step may come at once
+      __atomic_store_n(&run_.state, static_cast<std::uint8_t>(state), __ATOMIC_RELEASE);
+      if (state != RunState::waiting || !DeviceCode::is_done(run_.progress)) return state;
+      if (const RunState other = take(); other != RunState::waiting) return other;
+    }
+  }
+  /// Makes a waiting run a running one; answers what it was.
+  RunState take() noexcept {
+    auto seen = static_cast<std::uint8_t>(RunState::waiting);
+    (void)__atomic_compare_exchange_n(&run_.state, &seen, static_cast<std::uint8_t>(RunState::running), false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
+    return static_cast<RunState>(seen);
   }
   template <class Arena>
   static consteval void check_arena() {
