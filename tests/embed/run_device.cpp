@@ -79,6 +79,20 @@ int same_as_portable(const Inputs&... inputs) {
 
 }  // namespace
 
+TEST_CASE("state is written back when a run ends, and only then") {
+  device = Device();
+  static_module<running_total, asynchronous_adder, calculator> module;  // y = 1 / (state + x), which becomes the state
+  Four y{};
+  REQUIRE(module.forward_start(Four{1, 3, 1, 6}, y).has_value());
+  CHECK(go_through(module) == 1);
+  CHECK(y == Four{0.5f, 1, 0.25f, 0.5f});
+  device.fails = true;
+  CHECK_FALSE(module.forward(Four{9, 9, 9, 9}, y).has_value());
+  device.fails = false;
+  REQUIRE(module.forward(Four{2, 1, 4, 2}, y).has_value());
+  CHECK(y == Four{0.25f, 0.5f, 0.125f, 0.25f});
+}
+
 TEST_CASE("commands in branches and loops") {
   using namespace static_control;
   for (const float p : {0.0f, 1.0f})
