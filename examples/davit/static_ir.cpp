@@ -60,6 +60,7 @@ struct delegates {
     return nullptr;
   }
 };
+static_assert(StaticBackend<delegates> && delegates::name == "delegates");
 
 }  // namespace
 
