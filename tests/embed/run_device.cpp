@@ -28,6 +28,8 @@ using Model = static_module<residual, asynchronous_adder, portable>;  // relu(x 
 static_assert(Model::has_device && !static_module<residual, adder, portable>::has_device);
 static_assert(static_module<residual, adder, portable>::ram_bytes == Model::arena_bytes);
 static_assert(detail::device_kernels<asynchronous_adder::Kernels>[0] && !detail::device_kernels<calculator::Kernels>[0]);
+// what a cache loses with the arena's lines is nothing else's
+static_assert(Model::arena_bytes % 64 != 0 && alignof(Model) == 64 && sizeof(Model) >= 128 && alignof(static_module<residual, adder, portable>) == 16);
 constinit Model global;  // no static constructor
 
 struct Trace {

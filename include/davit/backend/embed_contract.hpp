@@ -70,14 +70,14 @@
 ///    state or the caller's tensors (inputs, so that the device sees them; outputs and scratch, so that no dirty line is
 ///    written over them later); after `done` and before `finish`, invalidate of what the device may have written. Constants
 ///    and tables are never written: if start-up code copies them to RAM, it cleans them. Blocks of the arena may share a
-///    line: that is safe, as nobody writes between clean and invalidate. So must it be with the caller's outputs: while the
-///    run is under way, write nothing that lies in their cache lines.
+///    line: that is safe, as nobody writes them between clean and invalidate. A module's own arena shares none with anything
+///    else (lines of up to 64 bytes); the caller sees to it for an external arena and for the outputs that it passes.
 ///  - Interrupts: the device's handler acknowledges the interrupt and leaves what `done` reads (a volatile or an atomic), or
 ///    calls the module's `step`, which then runs the kernels up to the next command in the handler. `step` and `done` may be
 ///    called from handlers and from threads of one CPU at once: a `step` that meets another one answers `running` and does
-///    nothing, and the other looks again whether the device is done before it returns. `forward`, `forward_start` and `reset` belong to one of them, and are not for handlers. A `wait` that sleeps
-///    must not miss an interrupt between `done` and the sleep: on a Cortex-M `cpsid i; if not done: wfi; cpsie i` (a
-///    masked interrupt wakes the CPU too), or wfe.
+///    nothing, and the other looks again whether the device is done before it returns. `forward`, `forward_start` and `reset`
+///    belong to one of them, and are not for handlers. A `wait` that sleeps must not miss an interrupt between `done` and the
+///    sleep: on a Cortex-M `cpsid i; if not done: wfi; cpsie i` (a masked interrupt wakes the CPU too), or wfe.
 ///
 /// A backend's compiler. What needs a heap or all of a weight (re-encoding, a command stream) is done on the host when the model
 /// is embedded, by the `preprocess` of a run-time backend (backend/contract.hpp) of the same name: formats::embed_delegates, or

@@ -183,7 +183,8 @@ class static_module {
   union OwnArena {
     constexpr OwnArena() noexcept : none() {}
     std::byte none;
-    alignas(static_alignment) std::byte bytes[arena_bytes == 0 ? 1 : arena_bytes];
+    static constexpr std::size_t line = Planned::has_bytes ? static_cache_line : 1;
+    alignas(Planned::has_bytes ? static_cache_line : static_alignment) std::byte bytes[arena_bytes == 0 ? 1 : (arena_bytes + line - 1) / line * line];
   };
 
   /// A run that is under way.
