@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "custom_operators.hpp"
 #include "davit/backends/portable.hpp"
@@ -49,6 +53,26 @@ struct ListOf<std::tuple<Bs...>> {
 using Always = std::tuple<Portable, davit::testing::renamed_backend<Portable, "portable_2">>;
 using Backends =
     ListOf<decltype(std::tuple_cat(std::declval<user_backends>(), std::declval<OneDnn>(), std::declval<XnnPack>(), std::declval<Always>()))>::type;
+
+/// The backends that a list of names asks for, by index.
+[[nodiscard]] inline davit::Result<std::vector<std::uint32_t>> parse_backends(std::string_view list) {
+  std::vector<std::uint32_t> order;
+  while (true) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    const std::string_view name = list.substr(0, comma);
+    const std::size_t index = Backends::find(name);
+    const auto fail = [&](davit::ErrorCode code, davit::Name what) {
+      return std::unexpected(davit::Error{.code = code, .stage = davit::Stage::partition, .where = "--backends", .what = std::move(what),
+                                   .fix = davit::concat("this program was compiled with: ", Backends::names())});
+    };
+    if (index == Backends::size) return fail(davit::ErrorCode::not_found, davit::concat("there is no backend '", name, "'"));
+    if (std::ranges::find(order, index) != order.end())
+      return fail(davit::ErrorCode::invalid_argument, davit::concat("backend '", name, "' is named twice"));
+    order.push_back(static_cast<std::uint32_t>(index));
+    if (comma == list.size()) return order;
+    list.remove_prefix(comma + 1);
+  }
+}
 
 /// How many threads programs lowered or loaded from now on may use, where a backend has threads.
 inline void set_threads([[maybe_unused]] std::uint32_t threads) {

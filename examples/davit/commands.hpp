@@ -92,11 +92,12 @@ struct EmbedCommand {
   bool source_lines = false;
   bool c = false;            ///< C functions too
   bool any_backend = false;  ///< nodes that static portable refuses are another backend's
+  std::string backends;      ///< that compile what they take of the program now
 };
 struct ExplainCommand {
   std::string code;
   std::string model;
-  LoweringChoice lowering;
+  std::string backends;  ///< that the model was embedded with
 };
 struct OperatorsCommand {
   std::string part;  ///< only those whose name holds it

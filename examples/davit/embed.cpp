@@ -39,7 +39,7 @@ using namespace davit;
 [[nodiscard]] Result<void> embed_model(const EmbedCommand& options) {
   Result<ExportedProgram> program = read_program(options.model);
   if (!program) return std::unexpected(program.error());
-  program = static_ir(*program);
+  program = static_ir(*program, options.backends);
   if (!program) return std::unexpected(program.error());
   formats::EmbedOptions how;
   how.name = options.name.empty() ? std::filesystem::path(options.model).stem().string() : options.name;
@@ -48,7 +48,7 @@ using namespace davit;
   how.section = options.section;
   how.source_lines = options.source_lines;
   if (options.c) how.plan = &plan_static_portable;
-  if (!options.any_backend) how.select = &select_static;
+  if (!options.any_backend) how.select = options.backends.empty() ? &select_static : &select_beside_delegates;
   for (const std::string& dim : options.dims) {
     auto bound = symbol(dim);
     if (!bound) return std::unexpected(bound.error());

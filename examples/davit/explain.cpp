@@ -34,14 +34,17 @@ using namespace davit;
                 "give it as 4242 or 0x1092");
 }
 
+/// The backend that computes the node: portable, or the one whose delegate it calls.
+[[nodiscard]] std::string backend_name(GraphModuleView graph, const Node& node) {
+  const Argument* const name = graph.target(node) == call_delegate_target ? graph.find_input(node, "backend") : nullptr;
+  return name == nullptr ? "portable" : std::string(graph.string(*name));
+}
+
 [[nodiscard]] Result<void> explain_fault(const ExplainCommand& options) {
   const Result<Fault> fault = fault_of(options.code);
   if (!fault) return std::unexpected(fault.error());
-  if (options.lowering.backends != "portable")
-    return refuse(ErrorCode::not_found, concat("--backends ", options.lowering.backends),
-                  "only portable has a static face in this program", "leave the option out");
   Result<ExportedProgram> program = read_program(options.model);
-  if (program) program = static_ir(*program);
+  if (program) program = static_ir(*program, options.backends);
   if (!program) return std::unexpected(program.error());
   const GraphModuleView graph = program->view();
   const std::string code(name_of(fault->code()));
@@ -65,7 +68,7 @@ using namespace davit;
   if (backend_of[n] == EmbedGraph::nobody)
     print("no partition: the node is not computed, or its backend is not in this program\n");
   else
-    print("partition %u on portable\n", number_partitions(backend_of)[n]);
+    print("partition %u on %s\n", number_partitions(backend_of)[n], backend_name(graph, node).c_str());
   if (node.metadata == no_id || node.metadata >= graph.metadata.size()) return {};
   const NodeMetadata& metadata = graph.metadata[node.metadata];
   if (const Name modules = module_hierarchy(graph.str(metadata.nn_module_stack)); !modules.empty())

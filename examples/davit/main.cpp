@@ -133,14 +133,16 @@ int main(int argc, char** argv) try {
   embed_command->add_option("--dim", embed.dims, "SYMBOL=N: a number for a symbolic size");
   CLI::Option* any_backend = embed_command->add_flag(
       "--any-backend", embed.any_backend, "writes the program even if portable refuses nodes of it: other backends of static_module take them");
-  embed_command->add_flag("--c", embed.c, "also NAME.h and NAME_c.cpp: C functions that run the program on portable")->excludes(any_backend);
+  CLI::Option* embed_backends =
+      embed_command->add_option("--backends", embed.backends, "these compile now what they take, by preference; their static backends run it (none)")->type_name(any_of(tool::backend_names()));
+  embed_command->add_flag("--c", embed.c, "also NAME.h and NAME_c.cpp: C functions that run the program on portable")->excludes(any_backend)->excludes(embed_backends);
   embed_command->add_flag("--source-lines", embed.source_lines, "the model's source lines as comments");
 
   tool::ExplainCommand explain;
   CLI::App* explain_command = app.add_subcommand("explain", "says what an error code from a device means");
   explain_command->add_option("code", explain.code, "the four bytes as a number: 4242 or 0x1092")->required();
   explain_command->add_option("--model", explain.model, "the .pt2 file that was embedded")->required();
-  add_lowering(*explain_command, explain.lowering);
+  explain_command->add_option("--backends", explain.backends, "those that davit embed was given (none)")->type_name(any_of(tool::backend_names()));
 
   tool::OperatorsCommand operators;
   CLI::App* operators_command = app.add_subcommand("operators", "lists the operators, and which backend has them: at run time, in static modules, in int8");

@@ -47,26 +47,6 @@ struct Runner::Sessions {
 
 namespace {
 
-/// The backends that a list of names asks for, by index.
-[[nodiscard]] Result<std::vector<std::uint32_t>> parse_backends(std::string_view list) {
-  std::vector<std::uint32_t> order;
-  while (true) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    const std::string_view name = list.substr(0, comma);
-    const std::size_t index = Backends::find(name);
-    const auto fail = [&](ErrorCode code, Name what) {
-      return std::unexpected(Error{.code = code, .stage = Stage::partition, .where = "--backends", .what = std::move(what),
-                                   .fix = concat("this program was compiled with: ", Backends::names())});
-    };
-    if (index == Backends::size) return fail(ErrorCode::not_found, concat("there is no backend '", name, "'"));
-    if (std::ranges::find(order, index) != order.end())
-      return fail(ErrorCode::invalid_argument, concat("backend '", name, "' is named twice"));
-    order.push_back(static_cast<std::uint32_t>(index));
-    if (comma == list.size()) return order;
-    list.remove_prefix(comma + 1);
-  }
-}
-
 /// Calls `use(partitioner)` with the partitioner that was chosen. Errors: what does not exist; what `use` answers.
 template <class Use>
 [[nodiscard]] auto with_partitioner(const LoweringChoice& choice, Use&& use) -> decltype(use(CapabilityPartitioner<Backends>())) {

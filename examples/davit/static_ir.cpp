@@ -12,6 +12,8 @@
 #include "backends.hpp"
 #include "davit/backends/portable/embed.hpp"
 #include "davit/embed/select_steps.hpp"
+#include "davit/formats/embed_delegates.hpp"
+#include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/fold_constants.hpp"
 #include "davit/lowering/prepare_program.hpp"
 
@@ -40,21 +42,49 @@ using namespace davit;
 }
 
 constexpr BackendTable static_table{.name = "portable", .refuses = &refuses};
-constexpr const BackendTable* static_tables[]{&static_table};
+
+/// The calls of delegates: static backends that this program does not know take them.
+struct delegates {
+  static constexpr std::string_view name = "delegates";
+  struct call {
+    struct Params {};
+  };
+  using Kernels = kernel_list<call>;
+  static constexpr const char* embed(const EmbedNode& n, StepWriter& steps) {
+    if (!n.is(call_delegate_target.data())) return "no call of a delegate";
+    StepOperands step = steps.step<call>({});
+    n.g.graph.for_each_output(n.id, [&](ValueId v) { step.out(v); });
+    for (const StaticArgument& input : n.items("inputs"))
+      if (input.is_value()) step.in(input.value());
+    step.in(n.value("blob"));
+    return nullptr;
+  }
+};
+static_assert(StaticBackend<delegates> && delegates::name == "delegates");
 
 }  // namespace
 
-Result<ExportedProgram> static_ir(const ExportedProgram& program) {
-  const DecomposeOptions whole{.backends = BackendTables(static_tables)};
+Result<ExportedProgram> static_ir(const ExportedProgram& program, std::string_view backends) {
+  Result<std::vector<std::uint32_t>> order;
+  if (!backends.empty()) order = parse_backends(backends);
+  if (!order) return std::unexpected(std::move(order.error()));
+  std::vector<const BackendTable*> tables;
+  for (const std::uint32_t b : *order) tables.push_back(&Backends::tables()[b]);
+  tables.push_back(&static_table);
+  const DecomposeOptions whole{.backends = BackendTables(tables)};
   Result<std::optional<ExportedProgram>> prepared = prepare_program(program, whole);
   if (!prepared) return std::unexpected(std::move(prepared.error()));
   ExportedProgram made = *prepared ? **std::move(prepared) : program;
   if (std::optional<ExportedProgram> folded = fold_constants(made, Backends::tables()[Backends::size - 1])) made = *std::move(folded);
-  return made;
+  if (order->empty()) return made;
+  return formats::embed_delegates(made, CapabilityPartitioner<Backends>(CapabilityOptions{.order = *std::move(order)}));
 }
 
 SelectedSteps select_static(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs) {
   return select_steps<portable_static>(graph, inputs, outputs);
+}
+SelectedSteps select_beside_delegates(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs) {
+  return select_steps<portable_static, delegates>(graph, inputs, outputs);
 }
 PlannedProgram plan_static_portable(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs, bool tensors_in_arena) {
   return plan_static<portable_static>(graph, inputs, outputs, tensors_in_arena);
@@ -66,7 +96,8 @@ std::vector<std::uint8_t> static_backend_of(const ExportedProgram& program) {
     inputs.push_back({.role = kind(spec) == InputKind::user_input ? StaticRole::user : StaticRole::constant});
   const std::vector<StaticOutput> outputs(program.signature.output_specs.size());
   const StaticGraphRows rows(program.view());
-  const SelectedSteps selected = select_static(rows.view(), inputs.data(), outputs.data());
+  const bool has_delegates = std::ranges::any_of(rows.nodes, [](const StaticNode& node) { return node.target == call_delegate_target; });
+  const SelectedSteps selected = (has_delegates ? select_beside_delegates : select_static)(rows.view(), inputs.data(), outputs.data());
   std::vector<std::uint8_t> backend_of(selected.backend_of.begin(), selected.backend_of.end());
   for (const OrphanNode& orphan : selected.orphans) backend_of[orphan.node] = EmbedGraph::nobody;
   return backend_of;

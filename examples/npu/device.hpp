@@ -1,31 +1,95 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 
-/// An imaginary accelerator's registers, played by a struct. On a chip they would lie at a fixed address, and a write
-/// to `command` would start the work that `start` does here.
-struct NpuDevice {
-  const float* x = nullptr;
-  const float* weight = nullptr;  ///< (in, out); transposed: (out, in)
-  const float* bias = nullptr;
-  float* y = nullptr;
+/// Where a command finds a tensor: bytes behind one of the accelerator's base registers.
+struct NpuAddress {
+  std::int32_t base = 0;
+  std::int32_t offset = 0;
+};
+
+/// A command in the accelerator's memory, all float32: rows of y are rows of x times the weight, and the bias.
+struct NpuCommand {
+  enum Layout : std::int32_t {
+    in_out,  ///< the weight is (in, out)
+    out_in,  ///< (out, in)
+    tiles,   ///< (out / 4, in, 4), padded with zeros: what the accelerator reads fastest
+    none,    ///< no product: y is x
+  };
   std::int32_t rows = 0, in = 0, out = 0;
-  bool transposed = false;
-  bool clamp = false;  ///< negative results become zero
-  bool busy = false;
-  int commands = 0;  ///< so far
+  std::int32_t layout = none;
+  std::int32_t clamp = 0;  ///< negative results become zero
+  NpuAddress y{}, x{}, weight{}, bias{};
+};
+
+/// What a command stream begins with; then come the commands, and the weights that they refer to.
+struct NpuProgram {
+  std::int32_t commands = 0;
+  std::int32_t scratch_bytes = 0;
+  std::int32_t inputs = 0, outputs = 0;
+};
+
+/// An imaginary accelerator's registers, played by a struct. On a chip they would lie at a fixed address, and the work would go
+/// on by itself; here `tick` does a row of a command, called by a timer's interrupt, a thread or whoever waits.
+struct NpuDevice {
+  static constexpr std::int32_t tile = 4;
+
+  std::array<const void*, 12> base{};
+  const NpuCommand* commands = nullptr;
+  std::int32_t count = 0;
+  std::atomic<bool> busy{false};  ///< cleared with the interrupt that says that all commands are carried out
+  int executed = 0;               ///< commands so far
 
   void start() noexcept {
-    for (std::int32_t r = 0; r < rows; ++r)
-      for (std::int32_t j = 0; j < out; ++j) {
-        float sum = 0;
-        for (std::int32_t k = 0; k < in; ++k) sum += x[r * in + k] * weight[transposed ? j * in + k : k * out + j];
-        sum += bias[j];
-        y[r * out + j] = clamp && sum < 0 ? 0 : sum;
-      }
-    ++commands;
+    command_ = row_ = 0;
+    busy.store(count != 0, std::memory_order_release);
   }
+  void tick() noexcept {
+    if (!busy.load(std::memory_order_acquire)) return;
+    const NpuCommand& c = commands[command_];
+    for (std::int32_t j = 0; j < c.out; ++j) element(c, row_, j);
+    if (++row_ < c.rows) return;
+    row_ = 0;
+    ++executed;
+    if (++command_ == count) busy.store(false, std::memory_order_release);
+  }
+
+ private:
+  [[nodiscard]] const float* at(NpuAddress a) const noexcept {
+    return reinterpret_cast<const float*>(static_cast<const char*>(base[static_cast<std::size_t>(a.base)]) + a.offset);
+  }
+  void element(const NpuCommand& c, std::int32_t r, std::int32_t j) const noexcept {
+    const float* const x = at(c.x) + r * c.in;
+    float sum = 0;
+    if (c.layout == NpuCommand::none) {
+      sum = x[j];
+    } else {
+      const float* const weight = at(c.weight);
+      for (std::int32_t k = 0; k < c.in; ++k)
+        sum += x[k] * weight[c.layout == NpuCommand::in_out   ? k * c.out + j
+                             : c.layout == NpuCommand::out_in ? j * c.in + k
+                                                              : (j / tile * c.in + k) * tile + j % tile];
+      sum += at(c.bias)[j];
+    }
+    const_cast<float*>(at(c.y))[r * c.out + j] = c.clamp != 0 && sum < 0 ? 0 : sum;
+  }
+
+  std::int32_t command_ = 0, row_ = 0;
 };
 
 inline constinit NpuDevice npu_device;
+
+/// Waits for an interrupt, if the device is not done. It may come just before the CPU sleeps: masked, it wakes the CPU still.
+inline void npu_sleep() noexcept {
+#ifdef __arm__
+  asm volatile("cpsid i" ::: "memory");
+  if (npu_device.busy.load(std::memory_order_acquire)) asm volatile("wfi" ::: "memory");
+  asm volatile("cpsie i" ::: "memory");
+#else
+  npu_device.tick();
+#endif
+}

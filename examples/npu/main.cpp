@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program lowered by the compiler onto an accelerator of one's own, and onto portable for what that does not take.
+// A program lowered by the compiler onto an accelerator of one's own, and onto portable for what that does not take; the CPU goes on
+// while the accelerator works.
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -58,13 +59,21 @@ int main() {
   static static_module<classifier, npu, portable> accelerated;
   static static_module<classifier, portable> plain;
   const std::array<float, 4> x{1, -0.5F, 0.25F, 2};
-  std::array<float, 3> on_npu{}, on_portable{};
-  accelerated.forward(x, on_npu);
+  std::array<float, 3> on_npu{}, on_portable{}, meanwhile{};
   plain.forward(x, on_portable);
-  std::printf("%d commands for the accelerator, %zu bytes of RAM\n", npu_device.commands, accelerated.ram_bytes);
+  accelerated.forward(x, on_npu);  // starts the accelerator, and sleeps while it works
+
+  int others = 0;  // what the CPU does meanwhile
+  if (!accelerated.forward_start(x, meanwhile)) return 1;
+  while (!accelerated.done()) {
+    ++others;
+    npu_device.tick();  // on a chip, the accelerator's own business
+    accelerated.step();
+  }
+  std::printf("%d commands for the accelerator, %zu bytes of RAM; the CPU was free %d times in a run\n", npu_device.executed, accelerated.ram_bytes, others);
   for (std::size_t i = 0; i < 3; ++i) {
     std::printf("class %zu: %.6f\n", i, static_cast<double>(on_npu[i]));
-    if (std::fabs(on_npu[i] - on_portable[i]) > 1e-6F) return 1;
+    if (std::fabs(on_npu[i] - on_portable[i]) > 1e-6F || meanwhile[i] != on_npu[i]) return 1;
   }
-  return npu_device.commands == 2 ? 0 : 1;
+  return npu_device.executed == 4 && others == 2 && accelerated.status() ? 0 : 1;
 }

@@ -10,6 +10,7 @@
 #include "davit/backend/debug_handles.hpp"
 #include "davit/backend/delegate_io.hpp"
 #include "davit/backend/embed_contract.hpp"
+#include "davit/backend/embed_delegate.hpp"
 #include "davit/backend/embed_graph.hpp"
 #include "davit/backend/execute_context.hpp"
 #include "davit/backend/memory_plan.hpp"

@@ -11,6 +11,7 @@
 #include "davit/embed/place_planner.hpp"
 #include "davit/embed/planned_program.hpp"
 #include "davit/embed/report_text.hpp"
+#include "davit/embed/run_device.hpp"
 #include "davit/embed/run_step.hpp"
 #include "davit/embed/select_steps.hpp"
 #include "davit/embed/static_argument.hpp"

@@ -4,6 +4,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -57,6 +58,8 @@ struct BackendTable {
   Result<BackendObject> (*load)(std::span<const std::byte> bytes, const SegmentReader& segments) = nullptr;
   std::vector<std::byte> (*save_spec)(const void* spec) = nullptr;
   Result<BackendObject> (*load_spec)(std::span<const std::byte> bytes) = nullptr;
+  std::int32_t blob_version = 0;  ///< of what it saves for static programs
+  std::size_t (*scratch_bytes)(const void* processed) = nullptr;
 
   [[nodiscard]] constexpr bool is_available() const { return asks_availability == nullptr || asks_availability(); }
 };
@@ -158,6 +161,8 @@ struct BackendCalls {
       t.save_spec = [](const void* spec) { return B::save_spec(as<Spec>(spec)); };
       t.load_spec = [](std::span<const std::byte> bytes) { return erase(B::load_spec(bytes)); };
     }
+    if constexpr (requires { B::blob_version; }) t.blob_version = B::blob_version;
+    if constexpr (SizesStaticScratch<B>) t.scratch_bytes = [](const void* processed) -> std::size_t { return B::scratch_bytes(as<Processed>(processed)); };
     return t;
   }
 };

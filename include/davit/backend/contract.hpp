@@ -166,4 +166,12 @@ concept SavesProcessed = (SavesSegments<B> || SavesBytes<B>) && requires(const t
   { B::load_spec(bytes) } -> std::same_as<Result<typename B::CompileSpec>>;
 };
 
+/// A backend whose Processed ships in static programs too (backend/embed_delegate.hpp) says how much memory a run of it needs
+/// there beside inputs and outputs. `static constexpr std::int32_t blob_version` beside it is raised when what `save` writes
+/// changes: the static backend of that name has the same, or does not compile with the blob.
+template <class B>
+concept SizesStaticScratch = RuntimeBackend<B> && requires(const typename B::Processed& processed) {
+  { B::scratch_bytes(processed) } -> std::convertible_to<std::size_t>;
+};
+
 }  // namespace davit

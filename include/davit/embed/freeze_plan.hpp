@@ -53,11 +53,12 @@ struct FrozenStep {
 };
 
 /// A plan as arrays. Those of a first run have more room than they need.
-template <PlanSizes n, std::size_t Nodes, std::size_t Inputs>
+template <PlanSizes n, std::size_t Nodes, std::size_t Inputs, bool HasBytes = false>
 struct FrozenPlan {
   PlanSizes sizes;
   FrozenStep steps[n.steps + 1];
   std::uint64_t codes[n.operands + 1];
+  std::uint32_t bytes[HasBytes ? n.operands + 1 : 1];  ///< per operand, for backends that maintain a cache
   std::int32_t params[n.params + 1];
   StaticPort ports[n.ports + 1];
   StaticCopy copies[n.copies + 1];
@@ -180,6 +181,14 @@ constexpr void copy_to(T* to, const Table<T>& from) noexcept {
   for (const T* const end = source + from.size(); source != end; ++source) *to++ = *source;
 }
 
+/// The bytes of an operand that is a value or a temporary; 0 of others.
+constexpr std::uint32_t operand_bytes(const StepTables& t, const StaticGraph& graph, const StepOperand& o) noexcept {
+  std::int64_t count = 0;
+  if (o.kind == StepOperand::Kind::output || o.kind == StepOperand::Kind::input) count = graph.values[o.id].numel;
+  if (o.kind == StepOperand::Kind::temporary) count = t.temporaries[o.id].count;
+  return static_cast<std::uint32_t>(count) * static_cast<std::uint32_t>(size_of(o.dtype));
+}
+
 /// The index of a kernel in its backend's list; `Kernels::size` if it is not there.
 template <class... Bs>
 constexpr std::uint16_t kernel_index(std::uint8_t backend, KernelId id) noexcept {
@@ -246,9 +255,10 @@ struct planned_for {
     return n;
   }();
 
+  static constexpr bool has_bytes = (MaintainsCache<Bs> || ...);
   template <PlanSizes n>
-  static consteval FrozenPlan<n, node_count, input_count> freeze_into() {
-    FrozenPlan<n, node_count, input_count> all{};
+  static consteval FrozenPlan<n, node_count, input_count, has_bytes> freeze_into() {
+    FrozenPlan<n, node_count, input_count, has_bytes> all{};
     const PlannedProgram p = make();
     all.sizes = sizes_of(p);
     if (!all.sizes.fits(n)) return all;
@@ -261,6 +271,7 @@ struct planned_for {
                       s.operands.first, s.operands.count, s.params.first, s.node};
     }
     for (std::size_t i = 0; i < all.sizes.operands; ++i) all.codes[i] = operand_code(p.operands[i]);
+    for (std::size_t i = 0; has_bytes && i < all.sizes.operands; ++i) all.bytes[i] = detail::operand_bytes(t, graph, t.operands[i]);
     detail::copy_to(all.params, t.params);
     detail::copy_to(all.ports, p.ports);
     detail::copy_to(all.copies, p.copies);

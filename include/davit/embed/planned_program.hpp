@@ -13,6 +13,8 @@ namespace davit {
 
 /// Blocks of a static program's arena lie at multiples of this many bytes.
 inline constexpr std::size_t static_alignment = 16;
+/// Where a backend maintains a cache, nothing else lies within so many bytes' blocks of a module's own arena.
+inline constexpr std::size_t static_cache_line = 64;
 
 /// Where a value of a static program lies when the program runs.
 enum class StaticPlace : std::uint8_t {

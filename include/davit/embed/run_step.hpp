@@ -270,12 +270,15 @@ struct StepCode {
     else
       ok = run_region<0, count>(memory, fault);
     if (!ok) return false;
+    run_copies(memory);
+    return true;
+  }
+  [[gnu::always_inline]] static constexpr void run_copies(Memory& memory) {
     if constexpr (Planned::sizes.copies != 0) {
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         (copy<I>(memory), ...);
       }(std::make_index_sequence<Planned::sizes.copies>{});
     }
-    return true;
   }
 };
 

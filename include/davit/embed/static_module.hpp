@@ -13,6 +13,7 @@
 #include "davit/core/error.hpp"
 #include "davit/embed/freeze_plan.hpp"
 #include "davit/embed/report_text.hpp"
+#include "davit/embed/run_device.hpp"
 #include "davit/embed/run_step.hpp"
 #include "davit/embed/static_argument.hpp"
 #include "davit/embed/static_assignment.hpp"
@@ -63,6 +64,7 @@ class static_module {
   static constexpr std::size_t port_count = Settings::has_tensors ? 0 : Planned::sizes.ports;
   using Memory = RunMemory<State, port_count>;
   using Code = detail::StepCode<P, Planned, typename Settings::Faces, typename Settings::Policies, Memory, typename Settings::Hook>;
+  using DeviceCode = detail::DeviceCode<P, Planned, typename Settings::Faces, typename Settings::Policies, Memory, typename Settings::Hook>;
 
  public:
   /// The program's name, and those of the backends, in order.
@@ -70,10 +72,12 @@ class static_module {
   static constexpr std::array<std::string_view, Settings::backend_count> backends = Settings::names();
   /// Bytes of the arena: what intermediate values and scratch need at most (and with tensors_in_arena, inputs and outputs).
   static constexpr std::size_t arena_bytes = Planned::sizes.arena_bytes;
+  /// True if a device carries out a step of the program: then there are forward_start, step and done.
+  static constexpr bool has_device = detail::DeviceRows<Planned, typename Settings::Faces>::any;
   /// Bytes of mutable state (buffers).
   static constexpr std::size_t state_bytes = Planned::sizes.state.bytes();
-  /// All the memory that a module writes: arena (its own or the caller's) and state.
-  static constexpr std::size_t ram_bytes = arena_bytes + state_bytes;
+  /// All the memory that a module writes: arena (its own or the caller's) and state (and, with a device, where a run is).
+  static constexpr std::size_t ram_bytes = arena_bytes + state_bytes + (has_device ? sizeof(detail::RunProgress) + sizeof(Memory) : 0);
   /// Bytes of what the backends computed from constants (folded biases, multipliers).
   static constexpr std::size_t table_bytes =
       Planned::sizes.i8 + 2 * Planned::sizes.i16 + 4 * (Planned::sizes.i32 + Planned::sizes.f32);
@@ -101,15 +105,48 @@ class static_module {
     static_assert(sizeof...(Arguments) == port_count + (Settings::owns_arena ? 0 : 1),
                   "davit: forward takes the program's user inputs and then its user outputs, one argument each (with "
                   "external_arena behind the arena; with tensors_in_arena none)");
-    if constexpr (sizeof...(Arguments) != port_count + (Settings::owns_arena ? 0 : 1))
-      return {};
-    else if constexpr (Settings::owns_arena)
-      return run(arena_.bytes, arguments...);
-    else
-      return run_in(arguments...);
+    return call<false>(arguments...);
   }
 
-  /// Gives the state its initial value.
+  /// @name Runs during which the CPU may do something else: of modules with a device. See "Devices" in
+  /// davit/backend/embed_contract.hpp for what interrupts may call.
+  /// @{
+  /// Begins a run with the arguments of forward, which must stay until it has ended, and returns when the device has its first
+  /// command (or the run has ended). The module must not be moved meanwhile. Errors: those of forward; not_available: a run
+  /// is under way.
+  template <class... Arguments>
+  constexpr Status forward_start(Arguments&&... arguments) noexcept {
+    static_assert(has_device, "davit: no step of this static_module is a device's: call forward");
+    static_assert(sizeof...(Arguments) == port_count + (Settings::owns_arena ? 0 : 1),
+                  "davit: forward_start takes the arguments of forward");
+    if constexpr (has_device) return call<true>(arguments...);
+    return {};
+  }
+  /// Goes on with the run if the device is done: until it has a command and is not done with it, or the end. O(1) if it is not.
+  RunState step() noexcept {
+    static_assert(has_device, "davit: no step of this static_module is a device's: call forward");
+    if constexpr (has_device) {
+      const RunState state = take();
+      return state == RunState::waiting ? advance() : state;
+    }
+    return RunState::idle;
+  }
+  /// True if no run is under way: none was started, or it has ended.
+  [[nodiscard]] bool done() const noexcept {
+    static_assert(has_device, "davit: no step of this static_module is a device's: call forward");
+    if constexpr (has_device) return !is_busy();
+    return true;
+  }
+  /// How the last run ended, if it has: a failed one's error, with its node's number as debug handle.
+  [[nodiscard]] Status status() const noexcept {
+    static_assert(has_device, "davit: no step of this static_module is a device's: call forward");
+    if constexpr (has_device)
+      if (__atomic_load_n(&run_.state, __ATOMIC_ACQUIRE) == static_cast<std::uint8_t>(RunState::failed)) return std::unexpected(run_.progress.fault);
+    return {};
+  }
+  /// @}
+
+  /// Gives the state its initial value; not while a run is under way.
   constexpr void reset() noexcept {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (reset_input<I>(), ...);
@@ -146,25 +183,88 @@ class static_module {
   union OwnArena {
     constexpr OwnArena() noexcept : none() {}
     std::byte none;
-    alignas(static_alignment) std::byte bytes[arena_bytes == 0 ? 1 : arena_bytes];
+    static constexpr std::size_t line = Planned::has_bytes ? static_cache_line : 1;
+    alignas(Planned::has_bytes ? static_cache_line : static_alignment) std::byte bytes[arena_bytes == 0 ? 1 : (arena_bytes + line - 1) / line * line];
   };
 
-  template <class... Arguments>
+  /// A run that is under way.
+  template <int>
+  struct Run {
+    std::uint8_t state = static_cast<std::uint8_t>(RunState::idle);  ///< what others may see
+    detail::RunProgress progress{};
+    Memory memory{static_cast<std::byte*>(nullptr), nullptr, {}};
+  };
+
+  template <bool Starts, class... Arguments>
+  constexpr Status call(Arguments&... arguments) noexcept {
+    if constexpr (sizeof...(Arguments) != port_count + (Settings::owns_arena ? 0 : 1))
+      return {};
+    else if constexpr (Settings::owns_arena)
+      return run<Starts>(arena_.bytes, arguments...);
+    else
+      return run_in<Starts>(arguments...);
+  }
+  template <bool Starts, class... Arguments>
   constexpr Status run(std::byte* arena, Arguments&... arguments) noexcept {
     check<Arguments...>(std::make_index_sequence<port_count>{});
+    if constexpr (has_device)
+      if !consteval {
+        if (is_busy()) return std::unexpected(Fault(ErrorCode::not_available));
+      }
     start();
     Fault fault;
     bool ok = false;
-    if consteval {
+    if constexpr (Starts) {
+      run_.memory = Memory{arena, &state_, {detail::first_element(arguments)...}};
+      run_.progress = {.state = RunState::running};
+      __atomic_store_n(&run_.state, static_cast<std::uint8_t>(RunState::running), __ATOMIC_RELEASE);
+      advance();
+      return status();
+    } else if consteval {
       TypedArena typed(arena_bytes);
       Memory memory{&typed, &state_, {detail::first_element(arguments)...}};
-      ok = Code::run(memory, fault);
+      ok = run_all(memory, fault);
     } else {
       Memory memory{arena, &state_, {detail::first_element(arguments)...}};
-      ok = Code::run(memory, fault);
+      ok = run_all(memory, fault);
     }
     if (!ok) return std::unexpected(fault);
     return {};
+  }
+  [[gnu::always_inline]] static constexpr bool run_all(Memory& memory, Fault& fault) {
+    if constexpr (!has_device) {
+      return Code::run(memory, fault);
+    } else {
+      detail::RunProgress progress{.state = RunState::running};
+      while (true) {
+        DeviceCode::advance(memory, progress);
+        if (progress.state != RunState::waiting) break;
+        DeviceCode::wait(progress);
+      }
+      fault = progress.fault;
+      return progress.state == RunState::done;
+    }
+  }
+  [[nodiscard]] bool is_busy() const noexcept {
+    const auto state = static_cast<RunState>(__atomic_load_n(&run_.state, __ATOMIC_ACQUIRE));
+    return state == RunState::running || state == RunState::waiting;
+  }
+  /// Goes on with a run whose `state` says that somebody does. A device that is done before `state` says that the run waits may
+  /// have had its interrupt already: its step has met this one.
+  RunState advance() noexcept {
+    while (true) {
+      DeviceCode::advance(run_.memory, run_.progress);
+      const RunState state = run_.progress.state;  // another step may come at once
+      __atomic_store_n(&run_.state, static_cast<std::uint8_t>(state), __ATOMIC_RELEASE);
+      if (state != RunState::waiting || !DeviceCode::is_done(run_.progress)) return state;
+      if (const RunState other = take(); other != RunState::waiting) return other;
+    }
+  }
+  /// Makes a waiting run a running one; answers what it was.
+  RunState take() noexcept {
+    auto seen = static_cast<std::uint8_t>(RunState::waiting);
+    (void)__atomic_compare_exchange_n(&run_.state, &seen, static_cast<std::uint8_t>(RunState::running), false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
+    return static_cast<RunState>(seen);
   }
   template <class Arena>
   static consteval void check_arena() {
@@ -175,7 +275,7 @@ class static_module {
       static_assert(decltype(detail::given_arena(std::declval<Arena&>()))::extent >= arena_bytes,
                     "davit: the arena has less bytes than the module's arena_bytes");
   }
-  template <class Arena, class... Arguments>
+  template <bool Starts, class Arena, class... Arguments>
   constexpr Status run_in(Arena& arena, Arguments&... arguments) noexcept {
     check_arena<Arena>();
     if constexpr (detail::ArenaMemory<Arena>) {
@@ -183,7 +283,7 @@ class static_module {
       if !consteval {
         if (const ErrorCode wrong = given.check(arena_bytes); wrong != ErrorCode::ok) return std::unexpected(Fault(wrong));
       }
-      return run(given.bytes.data(), arguments...);
+      return run<Starts>(given.bytes.data(), arguments...);
     }
     return {};
   }
@@ -268,6 +368,7 @@ class static_module {
   [[no_unique_address]] std::conditional_t<Settings::owns_arena, OwnArena, Nothing<0>> arena_;
   [[no_unique_address]] State state_{};
   [[no_unique_address]] std::conditional_t<has_initial_state, bool, Nothing<1>> started_{};
+  [[no_unique_address]] std::conditional_t<has_device, Run<0>, Nothing<2>> run_{};
 };
 
 }  // namespace davit

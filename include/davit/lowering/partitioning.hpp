@@ -115,9 +115,6 @@ concept Partitioner = requires(const P& partitioner, const Method& method) {
   { partitioner.partition(method) } -> std::same_as<Result<Partitioning<typename P::Backends>>>;
 };
 
-/// The operator that calls a partition; its first argument is the partition's number.
-inline constexpr std::string_view call_delegate_target = "higher_order.executorch_call_delegate";
-
 /// True for the operators that a lowered program carries out itself: they run sub-graphs.
 [[nodiscard]] constexpr bool is_control_flow(GraphModuleView graph, const Node& node) noexcept {
   for (const Argument& input : graph.inputs(node))

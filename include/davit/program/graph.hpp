@@ -20,6 +20,9 @@ using ExprId = std::uint32_t;
 inline constexpr std::uint32_t no_id = 0xffffffffu;
 /// The graph a program starts with.
 inline constexpr GraphId root_graph = 0;
+/// The operator that calls a partition; its first argument is the partition's number. What it has in static programs: see
+/// davit/backend/embed_delegate.hpp.
+inline constexpr std::string_view call_delegate_target = "higher_order.executorch_call_delegate";
 
 /// A stretch of a table.
 struct Range {
