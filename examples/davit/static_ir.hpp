@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,15 @@ namespace tool {
 /// A program as it is embedded: verified, functional, composite operators taken apart but for those that static portable takes
 /// whole, and what depends on constants alone computed. Node numbers of static programs are this program's.
 [[nodiscard]] davit::Result<davit::ExportedProgram> static_ir(const davit::ExportedProgram& program);
+
+/// A method and its program.
+struct NamedProgram {
+  std::string method;
+  davit::ExportedProgram program;
+};
+/// Reads "FILE", or methods "NAME=FILE" (of an archive of several models that of the method's name) each as static_ir: what one of them
+/// changes is no constant of the others. `are_methods` is set if they have names. Errors: what reading gives; files without a method.
+[[nodiscard]] davit::Result<std::vector<NamedProgram>> read_methods(const std::vector<std::string>& models, bool& are_methods);
 
 /// select_steps and plan_static with static portable alone.
 [[nodiscard]] davit::SelectedSteps select_static(const davit::StaticGraph& graph, const davit::StaticInput* inputs, const davit::StaticOutput* outputs);
