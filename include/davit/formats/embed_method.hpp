@@ -16,7 +16,7 @@
 #include "davit/formats/embed_constants.hpp"
 #include "davit/formats/embed_graph_text.hpp"
 #include "davit/formats/embed_numbers.hpp"
-#include "davit/formats/embed_program.hpp"
+#include "davit/formats/embed_options.hpp"
 #include "davit/formats/embed_refusals.hpp"
 #include "davit/formats/embed_state.hpp"
 #include "davit/formats/embed_weights.hpp"
