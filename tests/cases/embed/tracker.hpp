@@ -8,6 +8,7 @@
 #include <limits>
 #include <string_view>
 
+#include "davit/core/error.hpp"
 #include "davit/embed/static_program.hpp"
 
 /// The constants that constant evaluation reads.

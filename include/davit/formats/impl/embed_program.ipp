@@ -154,8 +154,9 @@ class ProgramEmbedder {
     for (const std::string& assertion : unchecked()) out += "// Not checked: " + embed_text::comment(assertion) + "\n";
     out +=
         "#pragma once\n\n#include <array>\n#include <bit>\n#include <cstddef>\n#include <cstdint>\n#include "
-        "<limits>\n#include <string_view>\n\n"
-        "#include \"davit/embed/static_program.hpp\"\n\n";
+        "<limits>\n#include <string_view>\n\n";
+    if (!is_one_) out += "#include \"davit/core/error.hpp\"\n";
+    out += "#include \"davit/embed/static_program.hpp\"\n\n";
     if (!constants_.arrays().empty())
       out += "/// The constants that constant evaluation reads.\nnamespace " + type_ + "_constants {\n" +
              constants_.arrays() + "}  // namespace " + type_ + "_constants\n\n";
