@@ -17,7 +17,7 @@ using Settings = detail::StaticSettings<external_arena, calculator>;
 using Method = static_method<running_total, Settings>;
 using Residual = static_method<residual, Settings>;
 
-static_assert(Method::argument_count == 2 && Method::state_count == 1 && Method::state.bytes() == 16);
+static_assert(Method::argument_count == 2 && Method::state_count == 1 && Method::state_pools.bytes() == 16);
 static_assert(Method::state_rows[0].input == 0 && Method::state_rows[0].count == 4 && Method::state_rows[0].data.as<float>() == bias.data());
 static_assert(Residual::state_count == 0 && Residual::weight_bytes == 16 && Residual::step_count == 2);
 static_assert([] {

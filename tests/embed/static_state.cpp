@@ -26,7 +26,7 @@ static_assert(!detail::same_data(ConstantData::in_blob(ScalarType::int8, 4, 16),
 template <StatePools pools, std::size_t count>
 struct Rows {
   static constexpr std::size_t state_count = count;
-  static constexpr StatePools state = pools;
+  static constexpr StatePools state_pools = pools;
 };
 struct Two : Rows<StatePools{{2, 0, 0, 0, 0, 0, 1, 0}}, 2> {
   static constexpr std::array<StaticStateRow, 2> state_rows{row(0, 2, ScalarType::float32, one), row(0, 1, ScalarType::int64)};

@@ -45,7 +45,7 @@ std::string place_of(const Result<formats::EmbeddedProgram>& result) { return re
 using Module = static_module<tracker, portable>;
 static_assert(Module::state_bytes == 4 * 4 + 8, "the level and the number of steps, once");
 static_assert(Module::arena_bytes == std::max(Module::method<tracker::stream>::arena_bytes, Module::method<tracker::read>::arena_bytes));
-static_assert(Module::method<tracker::stream>::state.bytes() == Module::state_bytes);
+static_assert(Module::method<tracker::stream>::state_pools.bytes() == Module::state_bytes);
 static_assert(Module::weight_bytes < Module::method<tracker::stream>::weight_bytes + Module::method<tracker::read>::weight_bytes);
 static_assert(Module::step_count == Module::method<tracker::stream>::step_count + Module::method<tracker::read>::step_count);
 static_assert(std::ranges::find(Module::method<tracker::stream>::operators(), "aten.relu.default") != Module::method<tracker::stream>::operators().end());

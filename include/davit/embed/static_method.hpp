@@ -59,7 +59,7 @@ class static_method {
   /// How many kernel calls a run makes, if all of them are made once.
   static constexpr std::size_t step_count = Planned::sizes.steps - Planned::sizes.controls;
   /// The state that it uses, its own or the module's first elements.
-  static constexpr StatePools state = Planned::sizes.state;
+  static constexpr StatePools state_pools = Planned::sizes.state;
   // Functions, so that programs that do not ask do not wait for the answers.
   [[nodiscard]] static consteval const auto& backend_of() { return detail::StaticAssignment<Planned>::backend_of; }
   [[nodiscard]] static consteval const auto& partition_of() { return detail::StaticAssignment<Planned>::partition_of; }

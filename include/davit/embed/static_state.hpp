@@ -49,7 +49,7 @@ struct SharedStaticState {
     const auto add = [&](const StatePools& own) {
       for (std::size_t i = 0; i < all.counts.size(); ++i) all.counts[i] = std::max(all.counts[i], own.counts[i]);
     };
-    (add(Methods::state), ...);
+    (add(Methods::state_pools), ...);
     return all;
   }();
   static constexpr auto rows = [] {
