@@ -20,7 +20,7 @@
 
 namespace {
 
-constexpr const char* letters = " .abcdefghijklmnopqrstuvwxyz";
+[[maybe_unused]] constexpr const char* letters = " .abcdefghijklmnopqrstuvwxyz";
 constexpr std::array<std::int64_t, 16> beginning{21, 24, 10, 15, 12, 13, 6, 0, 21, 24, 10, 15, 12, 13, 6, 0};  // "twinkle twinkle "
 constexpr std::size_t steps = 54;
 using Scores = std::array<float, 28>;

@@ -148,6 +148,7 @@ struct counter {
 using Counter = static_module<counter, calculator>;
 static_assert(Counter::state_bytes == 32 && Counter::arena_bytes == std::max(Counter::method<counter::count>::arena_bytes, Counter::method<counter::look>::arena_bytes));
 static_assert(Counter::method<counter::look>::state_pools.bytes() == 16);
+static_assert(Counter::name == "counter");
 constexpr bool shares_state() {
   Counter module;
   Four y{};
