@@ -19,11 +19,7 @@ namespace davit::detail {
 /// The call of a program of one method.
 template <class Module, class P>
 struct ForwardCall {
-  /// Runs the program: with external_arena the arena, then user inputs in order, then user outputs in order, each a
-  /// std::span of fixed extent, an array, nested arrays of the tensor's sizes or a StaticTensor. Another dtype, rank or
-  /// extent does not compile. Arguments must not overlap. An arena is a static_arena, or std::bytes whose number is checked
-  /// when compiling if it is known then. Errors: the code of the kernel that failed and its node's number as debug handle;
-  /// state is then unchanged. out_of_memory, invalid_argument: the arena is too small, or not aligned to static_alignment.
+  /// Runs the program: static_module::call.
   template <class... Arguments>
   constexpr Status forward(Arguments&&... arguments) noexcept {
     return static_cast<Module&>(*this).template call<P>(arguments...);

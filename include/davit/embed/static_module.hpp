@@ -18,7 +18,7 @@ namespace davit {
 
 /// A program lowered by the compiler onto the first of `Backends` that takes each node.
 ///
-/// Partitioning, the backends' preprocess and memory planning run in constant evaluation; forward is straight code over
+/// Partitioning, the backends' preprocess and memory planning run in constant evaluation; `forward` (see call) is straight code over
 /// one arena. No heap, no registry. Runs on a device, on a host, and in static_assert. Before the backends may stand
 /// `external_arena`, `tensors_in_arena` and `step_hook<H>`. Control flow (cond, while_loop, scan, map) is code of the same
 /// kind, its values are in the same arena; a loop that depends on data runs as long as its condition says.
@@ -73,7 +73,12 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
 
   constexpr static_module() noexcept = default;
 
-  /// Runs method M, one of P::methods, as its own function does: see forward.
+  /// Runs method M, one of P::methods or P itself, as `module.forward(...)` or the method's own function does: with external_arena
+  /// the arena, then user inputs in order, then user outputs in order, each a std::span of fixed extent, an array, nested arrays
+  /// of the tensor's sizes or a StaticTensor. Another dtype, rank or extent does not compile. Arguments must not overlap. An
+  /// arena is a static_arena, or std::bytes whose number is checked when compiling if it is known then. Errors: the code of the
+  /// kernel that failed and its node's number as debug handle; state is then unchanged. out_of_memory, invalid_argument: the
+  /// arena is too small, or not aligned to static_alignment.
   template <class M, class... Arguments>
   constexpr Status call(Arguments&&... arguments) noexcept {
     static_assert(Methods::template has<M>, "davit: the program has no such method; its methods are the types in P::methods");
@@ -89,7 +94,7 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
       return run_in<M>(arguments...);
   }
 
-  /// Gives the state its initial value.
+  /// Gives the state of all methods its initial value.
   constexpr void reset() noexcept { Methods::reset(state_); }
   /// The arena, for those who want to look at its use.
   [[nodiscard]] std::span<std::byte, arena_bytes> arena() noexcept {
