@@ -21,7 +21,6 @@
 #include "davit/formats/embed_program.hpp"
 #include "davit/formats/embed_refusals.hpp"
 #include "davit/formats/embed_state.hpp"
-#include "davit/lowering/shared_state.hpp"
 #include "davit/program/exported_program.hpp"
 
 namespace davit::formats {
@@ -36,7 +35,6 @@ class ProgramEmbedder {
 
   [[nodiscard]] Result<EmbeddedProgram> run() {
     if (Result<void> named = name_methods(); !named) return std::unexpected(named.error());
-    mark_state();
     Result<EmbedState> state = EmbedState::make(methods_);
     if (!state) return std::unexpected(state.error());
     if (Result<void> bound = bind_symbols(); !bound) return std::unexpected(bound.error());
@@ -81,15 +79,6 @@ class ProgramEmbedder {
       names_.push_back(name);
     }
     return {};
-  }
-  /// What one of several methods changes is state of all.
-  void mark_state() {
-    if (methods_.size() < 2) return;
-    std::vector<const ExportedProgram*> programs;
-    for (const ProgramMethod& method : methods_) programs.push_back(method.program);
-    const davit::detail::SharedState shared(programs);
-    marked_.resize(methods_.size());
-    for (std::size_t m = 0; m < methods_.size(); ++m) methods_[m].program = shared.mark(*methods_[m].program, marked_[m]);
   }
   [[nodiscard]] Result<void> bind_symbols() {
     for (const ProgramMethod& method : methods_) {
@@ -226,7 +215,6 @@ class ProgramEmbedder {
   bool is_one_;
   std::string type_;
   EmbedConstants constants_;
-  std::vector<ExportedProgram> marked_;
   std::vector<std::string> names_;  ///< in C++, per method
   std::vector<EmbedNumbers> numbers_;
   std::vector<std::unique_ptr<EmbedMethod>> texts_;
