@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the programs of the gallery: anomaly.pt2 (state), rhyme.pt2 (a KV cache), swish.pt2 (an operator of one's own).
+"""Writes the programs of the gallery: anomaly.pt2 (state), rhyme.pt2 (a KV cache) and rhyme_prefill.pt2 (the same for a beginning at
+once: of the same cache), swish.pt2 (an operator of one's own).
 
     python3 export_gallery.py [FOLDER]
 
@@ -61,6 +62,18 @@ class Rhyme(nn.Module):
         return self.attend(x, q, self.keys, self.values, torch.arange(self.length) <= place)
 
 
+class Prefill(Rhyme):
+    """All letters of a beginning at once, into the same keys and values; what comes after the last of them."""
+
+    def forward(self, letters):
+        places = torch.arange(len(letters))
+        x = self.letters(letters) + self.places(places)
+        q, k, v = self.qkv(x).chunk(3, 1)
+        self.keys.index_copy_(0, places, k)
+        self.values.index_copy_(0, places, v)
+        return self.attend(x, q, k, v, torch.ones(len(letters), len(letters)).tril().bool())[-1:]
+
+
 @torch.library.custom_op("gallery::swish_by", mutates_args=())
 def swish_by(x: torch.Tensor, beta: float) -> torch.Tensor:
     return x * torch.sigmoid(beta * x)
@@ -97,5 +110,8 @@ def trained():
 
 
 save("anomaly.pt2", Anomaly(), (torch.zeros(4),))
-save("rhyme.pt2", trained(), (torch.tensor([0]), torch.tensor([0])))
+rhyme, prefill = trained(), Prefill()
+prefill.load_state_dict(rhyme.state_dict())
+save("rhyme.pt2", rhyme, (torch.tensor([0]), torch.tensor([0])))
+save("rhyme_prefill.pt2", prefill.requires_grad_(False), (torch.zeros(16, dtype=torch.int64),))
 save("swish.pt2", Swish(), (torch.randn(4),))

@@ -82,7 +82,7 @@ struct BenchOptions {
   std::string html;
 };
 struct EmbedCommand {
-  std::string model;
+  std::vector<std::string> models;  ///< a file, or METHOD=FILE each
   std::string output;
   std::string name;  ///< empty: the file's
   std::string layout = "contiguous";
@@ -96,8 +96,9 @@ struct EmbedCommand {
 };
 struct ExplainCommand {
   std::string code;
-  std::string model;
-  std::string backends;  ///< that the model was embedded with
+  std::vector<std::string> models;  ///< as they were embedded
+  std::string method;               ///< which of them; empty: the first
+  std::string backends;             ///< that they were embedded with
 };
 struct OperatorsCommand {
   std::string part;  ///< only those whose name holds it

@@ -12,7 +12,6 @@
 #include "commands.hpp"
 #include "davit/formats/embed_program.hpp"
 #include "davit/formats/mapped_file.hpp"
-#include "read_program.hpp"
 #include "static_ir.hpp"
 
 namespace tool {
@@ -37,12 +36,15 @@ using namespace davit;
 }
 
 [[nodiscard]] Result<void> embed_model(const EmbedCommand& options) {
-  Result<ExportedProgram> program = read_program(options.model);
-  if (!program) return std::unexpected(program.error());
-  program = static_ir(*program, options.backends);
-  if (!program) return std::unexpected(program.error());
+  bool are_methods = false;
+  const Result<std::vector<NamedProgram>> programs = read_methods(options.models, options.backends, are_methods);
+  if (!programs) return std::unexpected(programs.error());
+  if (are_methods && options.name.empty())
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::save, .where = "the program", .what = "its methods have names, and it has none", .fix = "add --name NAME"});
+  std::vector<ProgramMethod> methods;
+  for (const NamedProgram& each : *programs) methods.push_back({Name::own(each.method), &each.program});
   formats::EmbedOptions how;
-  how.name = options.name.empty() ? std::filesystem::path(options.model).stem().string() : options.name;
+  how.name = options.name.empty() ? std::filesystem::path(options.models[0]).stem().string() : options.name;
   how.layout = options.layout == "output_inner" ? WeightLayout::output_inner : WeightLayout::contiguous;
   how.weights_as_array = options.weights == "array";
   how.section = options.section;
@@ -54,7 +56,7 @@ using namespace davit;
     if (!bound) return std::unexpected(bound.error());
     how.symbols.push_back(*std::move(bound));
   }
-  const Result<formats::EmbeddedProgram> embedded = formats::embed_program(*program, how);
+  const Result<formats::EmbeddedProgram> embedded = are_methods ? formats::embed_program(methods, how) : formats::embed_program((*programs)[0].program, how);
   if (!embedded) return std::unexpected(embedded.error());
   for (const std::string& assertion : embedded->unchecked)
     std::fprintf(stderr, "davit: warning: the embedded program does not check %s\n", printable(assertion).c_str());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -7,7 +8,6 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "read_program.hpp"
 #include "davit/backend/debug_handles.hpp"
 #include "davit/embed/number_partitions.hpp"
 #include "static_ir.hpp"
@@ -43,9 +43,13 @@ using namespace davit;
 [[nodiscard]] Result<void> explain_fault(const ExplainCommand& options) {
   const Result<Fault> fault = fault_of(options.code);
   if (!fault) return std::unexpected(fault.error());
-  Result<ExportedProgram> program = read_program(options.model);
-  if (program) program = static_ir(*program, options.backends);
-  if (!program) return std::unexpected(program.error());
+  bool are_methods = false;
+  Result<std::vector<NamedProgram>> programs = read_methods(options.models, options.backends, are_methods);
+  if (!programs) return std::unexpected(programs.error());
+  const auto found = options.method.empty() ? programs->begin() : std::ranges::find(*programs, options.method, &NamedProgram::method);
+  if (found == programs->end())
+    return refuse(ErrorCode::not_found, concat("--method ", options.method), "no model is that method", "give it as --model METHOD=FILE");
+  const ExportedProgram* const program = &found->program;
   const GraphModuleView graph = program->view();
   const std::string code(name_of(fault->code()));
   print("%s (code %u)\n", code.c_str(), static_cast<unsigned>(fault->code()));

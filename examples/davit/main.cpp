@@ -120,7 +120,11 @@ int main(int argc, char** argv) try {
 
   tool::EmbedCommand embed;
   CLI::App* embed_command = app.add_subcommand("embed", "writes a program as a C++ header for static_module");
-  embed_command->add_option("model", embed.model, "a .pt2 file")->required();
+  embed_command
+      ->add_option("model", embed.models,
+                   "a .pt2 file; or METHOD=FILE each, say prefill=a.pt2 decode=b.pt2 --name N: one program with these methods, over one state (what "
+                   "they change of the model's buffers, by name), one arena and one file of weights. In C++ module.decode(...), in C N_decode(...)")
+      ->required();
   embed_command->add_option("-o,--output", embed.output, "the folder to write NAME.hpp and NAME.bin to")->required();
   embed_command->add_option("--name", embed.name, "of the type and the files (the model's file name)");
   embed_command->add_option("--layout", embed.layout, "of the weights of linear layers and convolutions (contiguous)")
@@ -130,7 +134,7 @@ int main(int argc, char** argv) try {
   embed_command->add_option("--section", embed.section,
                             "of the image, for the weights: the linker's script puts it into flash, or external flash that is mapped while "
                             "forward runs (.rodata.davit.weights.NAME)");
-  embed_command->add_option("--dim", embed.dims, "SYMBOL=N: a number for a symbolic size");
+  embed_command->add_option("--dim", embed.dims, "SYMBOL=N: a number for a symbolic size; METHOD.SYMBOL=N: of that method");
   CLI::Option* any_backend = embed_command->add_flag(
       "--any-backend", embed.any_backend, "writes the program even if portable refuses nodes of it: other backends of static_module take them");
   CLI::Option* embed_backends =
@@ -141,7 +145,8 @@ int main(int argc, char** argv) try {
   tool::ExplainCommand explain;
   CLI::App* explain_command = app.add_subcommand("explain", "says what an error code from a device means");
   explain_command->add_option("code", explain.code, "the four bytes as a number: 4242 or 0x1092")->required();
-  explain_command->add_option("--model", explain.model, "the .pt2 file that was embedded")->required();
+  explain_command->add_option("--model", explain.models, "the .pt2 file that was embedded, or METHOD=FILE each")->required();
+  explain_command->add_option("--method", explain.method, "which of several answered the code (the first)");
   explain_command->add_option("--backends", explain.backends, "those that davit embed was given (none)")->type_name(any_of(tool::backend_names()));
 
   tool::OperatorsCommand operators;

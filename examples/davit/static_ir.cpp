@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -16,6 +20,8 @@
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/fold_constants.hpp"
 #include "davit/lowering/prepare_program.hpp"
+#include "davit/lowering/shared_state.hpp"
+#include "read_program.hpp"
 
 namespace tool {
 
@@ -78,6 +84,39 @@ Result<ExportedProgram> static_ir(const ExportedProgram& program, std::string_vi
   if (std::optional<ExportedProgram> folded = fold_constants(made, Backends::tables()[Backends::size - 1])) made = *std::move(folded);
   if (order->empty()) return made;
   return formats::embed_delegates(made, CapabilityPartitioner<Backends>(CapabilityOptions{.order = *std::move(order)}));
+}
+
+Result<std::vector<NamedProgram>> read_methods(const std::vector<std::string>& models, std::string_view backends, bool& are_methods) {
+  std::vector<NamedProgram> all;
+  for (const std::string& model : models) {
+    const std::size_t equals = model.find('=');
+    std::error_code ignored;
+    const bool is_file = equals == std::string::npos || equals == 0 || std::filesystem::exists(model, ignored);
+    if (is_file && models.size() > 1)
+      return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::load, .where = concat("model ", model), .what = "several files are the methods of one program, and this one is not said to be a method", .fix = "write, say, prefill=FILE decode=FILE"});
+    are_methods = !is_file;
+    std::string method = is_file ? "forward" : model.substr(0, equals);
+    const std::string file = is_file ? model : model.substr(equals + 1);
+    Result<ExportedProgram> program = is_file ? read_program(file) : formats::read_pt2(file, {.model = method});
+    if (!program && !is_file) program = read_program(file);
+    if (!program) return std::unexpected(std::move(program.error()));
+    all.push_back({std::move(method), *std::move(program)});
+  }
+  std::vector<const ExportedProgram*> programs;
+  for (const NamedProgram& each : all) programs.push_back(&each.program);
+  const davit::detail::SharedState shared(programs);
+  std::vector<ExportedProgram> marked(all.size());
+  for (std::size_t m = 0; m < all.size(); ++m) {
+    const ExportedProgram& seen = all.size() > 1 ? *shared.mark(all[m].program, marked[m]) : all[m].program;
+    Result<ExportedProgram> made = static_ir(seen, backends);
+    if (!made) {
+      if (are_methods) made.error().where = concat("method '", all[m].method, "'", made.error().where.empty() ? "" : ", ", made.error().where);
+      return std::unexpected(std::move(made.error()));
+    }
+    marked[m] = *std::move(made);
+  }
+  for (std::size_t m = 0; m < all.size(); ++m) all[m].program = std::move(marked[m]);
+  return all;
 }
 
 SelectedSteps select_static(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,15 @@ namespace tool {
 /// whole, and what depends on constants alone computed. Node numbers of static programs are this program's.
 /// Those of `backends` (names by preference, separated by commas; may be empty) compile what they take.
 [[nodiscard]] davit::Result<davit::ExportedProgram> static_ir(const davit::ExportedProgram& program, std::string_view backends);
+
+/// A method and its program.
+struct NamedProgram {
+  std::string method;
+  davit::ExportedProgram program;
+};
+/// Reads "FILE", or methods "NAME=FILE" (of an archive of several models that of the method's name) each as static_ir: what one of them
+/// changes is no constant of the others. `are_methods` is set if they have names. Errors: what reading gives; files without a method.
+[[nodiscard]] davit::Result<std::vector<NamedProgram>> read_methods(const std::vector<std::string>& models, std::string_view backends, bool& are_methods);
 
 /// select_steps with static portable, alone or with what takes calls of delegates behind it; plan_static with static portable alone.
 [[nodiscard]] davit::SelectedSteps select_static(const davit::StaticGraph& graph, const davit::StaticInput* inputs, const davit::StaticOutput* outputs);

@@ -333,6 +333,35 @@ def digits_case(name, make, batch):
         np.save(DATA / "logits.npy", logits.numpy())
 
 
+class Tracker(nn.Module):
+    """A level that follows a projection of what it is given; `Read` looks at it and changes nothing."""
+
+    def __init__(self):
+        super().__init__()
+        self.project = nn.Linear(4, 4)
+        self.register_buffer("level", torch.tensor([0.5, -1.0, 2.0, 0.0]))
+        self.register_buffer("steps", torch.zeros(1, dtype=torch.int64))
+
+    def forward(self, x):
+        self.level.mul_(0.5).add_(self.project(x))
+        self.steps.add_(1)
+        return torch.relu(self.level)
+
+
+class Read(Tracker):
+    def forward(self, gain):
+        return self.project(gain) * self.level, self.steps * 1
+
+
+def tracker():
+    """The methods of embed/tracker.hpp, which is what embed_program makes of them, with its weights as an array."""
+    for name, make, args in [("stream", Tracker, (torch.zeros(4),)), ("read", Read, (torch.zeros(4),))]:
+        torch.manual_seed(0)
+        program = torch.export.export_for_training(make().requires_grad_(False), args).run_decompositions()
+        program._example_inputs = None
+        torch.export.save(program, HERE / "embed" / f"tracker_{name}.pt2")
+
+
 def t(*shape):
     return torch.randn(*shape)
 
@@ -365,6 +394,7 @@ CASES = {
     "training_ir": lambda n: record(n, TrainingIr().eval(), [((t(1, 2, 5), t(1, 1, 3, 3, 3)), {})], decompose=False),
     "torch_kernels": lambda n: record(n, TorchKernels(), [((t(3, 4), t(3, 4).abs() + 0.1, torch.randint(-20, 20, (3, 4)), torch.randint(1, 9, (3, 4))), {})]),
     "chosen": lambda n: record(n, Chosen(), [((t(6),), {}) for _ in range(3)]),
+    "tracker": lambda n: tracker(),
 }
 
 if __name__ == "__main__":

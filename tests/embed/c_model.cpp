@@ -26,7 +26,7 @@ TEST_CASE("statuses of C functions are the bits of faults") {
   std::byte* const memory = arena.bytes.data();
   const Four x{1, 3, 1, 6};
   Four y{};
-  const auto run = [&](const float* from) { return model.forward(std::span<const float, 4>(from, 4), std::span<float, 4>(y)); };
+  const auto run = [&](const float* from) { return model.call<running_total>(std::span<const float, 4>(from, 4), std::span<float, 4>(y)); };
   CHECK(run(x.data()) == code(ErrorCode::out_of_memory));  // it has none
   CHECK(model.init(nullptr, Module::arena_bytes) == code(ErrorCode::out_of_memory));
   CHECK(model.init(memory, Module::arena_bytes - 1) == code(ErrorCode::out_of_memory));

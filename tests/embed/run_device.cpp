@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -59,6 +60,11 @@ int go_through(Module& module) {
   }
   return waits;
 }
+
+struct Both {
+  static constexpr std::string_view name = "both";
+  using methods = static_methods<residual, running_total>;
+};
 
 using One = std::array<float, 1>;
 using Two = std::array<float, 2>;
@@ -231,4 +237,30 @@ TEST_CASE("the caller's tensors are cleaned too, and a hook sees commands") {
   CHECK(device.cleaned[1] == static_device::Range{x.data(), 16});
   CHECK(device.invalidated.back() == static_device::Range{y.data(), 16});
   CHECK(Trace::seen == std::vector<int>{0, 0, 2, -2, 3, -3});
+}
+
+TEST_CASE("methods over one state wait for one device, one at a time") {
+  using Module = static_module<Both, asynchronous_adder, portable>;
+  static_assert(Module::has_device && Module::method<residual>::has_device);
+  static Module module;
+  static static_module<running_total, portable> plain;
+  device = Device();
+  const Four x{1, -2, 3, -4};
+  Four first{}, second{}, expected{};
+  REQUIRE(module.start<residual>(x, first).has_value());
+  CHECK(module.call<running_total>(x, second).error().code() == ErrorCode::not_available);
+  CHECK(go_through(module) == 2);
+  CHECK(module.status().has_value());
+  for (std::size_t i = 0; i < x.size(); ++i) CHECK(first[i] == std::max(x[i] + bias[i], 0.0F) + x[i]);
+  for (int run = 0; run < 2; ++run) {
+    REQUIRE(plain.forward(x, expected).has_value());
+    REQUIRE(module.start<running_total>(x, second).has_value());
+    CHECK(go_through(module) > 0);
+    CHECK(second == expected);
+  }
+  module.reset();
+  plain.reset();
+  REQUIRE(plain.forward(x, expected).has_value());
+  REQUIRE(module.call<running_total>(x, second).has_value());
+  CHECK(second == expected);
 }

@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <span>
 #include <string_view>
 
@@ -116,6 +118,49 @@ constexpr bool runs_chunks() {
 }
 static_assert(runs_chunks());
 
+/// A counter of two methods, the second of which changes nothing: s += x; y = relu(s) + t. `apart` is the first's alone.
+constexpr GraphModule make_count() {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId apart = b.input("apart", f32, {4}), s = b.input("s", f32, {4}), x = b.input("x", f32, {4});
+  const ValueId sum = add(b, "sum", s, x);
+  b.end_graph({sum, add(b, "more", apart, x), call(b, "aten.relu.default", "y", add(b, "both", apart, sum))});
+  return std::move(b).finish();
+}
+constexpr GraphModule make_look() {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId s = b.input("s", f32, {4}), t = b.input("t", f32, {4});
+  b.end_graph({add(b, "y", call(b, "aten.relu.default", "active", s), t)});
+  return std::move(b).finish();
+}
+struct counter {
+  static constexpr std::string_view name = "counter";
+  struct count : static_program_of<make_count> {
+    static constexpr std::array inputs{shared_state(4), shared_state(0, state_input(ones)), user_input()};
+    static constexpr std::array outputs{mutation_of(1), mutation_of(0), user_output()};
+  };
+  struct look : static_program_of<make_look> {
+    static constexpr std::array inputs{shared_state(0, state_input(ones)), user_input()};
+  };
+  using methods = static_methods<count, look>;
+};
+using Counter = static_module<counter, calculator>;
+static_assert(Counter::state_bytes == 32 && Counter::arena_bytes == std::max(Counter::method<counter::count>::arena_bytes, Counter::method<counter::look>::arena_bytes));
+static_assert(Counter::method<counter::look>::state_pools.bytes() == 16);
+static_assert(Counter::name == "counter");
+constexpr bool shares_state() {
+  Counter module;
+  Four y{};
+  const auto looks_like = [&](float value) { return module.call<counter::look>(Four{1, 1, 1, 1}, y).has_value() && y == Four{value + 1, value + 1, value + 1, value + 1}; };
+  bool ok = looks_like(1);
+  ok = ok && module.call<counter::count>(Four{2, 2, 2, 2}, y).has_value() && y == Four{3, 3, 3, 3} && looks_like(3);
+  ok = ok && module.call<counter::count>(Four{1, 1, 1, 1}, y).has_value() && y == Four{6, 6, 6, 6} && looks_like(4);
+  module.reset();
+  return ok && looks_like(1) && module.call<counter::count>(Four{2, 2, 2, 2}, y).has_value() && y == Four{3, 3, 3, 3};
+}
+static_assert(shares_state());
+
 /// A global one needs no static constructor.
 constinit static_module<running_total, calculator> global_total;
 
@@ -131,6 +176,31 @@ TEST_CASE("a static module runs as it does in constant evaluation") {
   CHECK(gives_all_outputs());
   CHECK(swaps_states());
   CHECK(runs_chunks());
+  CHECK(shares_state());
+}
+
+TEST_CASE("tensors of several methods lie in one arena") {
+  static static_module<counter, tensors_in_arena, calculator> module;
+  const auto x = module.input<counter::count, 0>();
+  std::ranges::fill(x, 2.0f);
+  REQUIRE(module.call<counter::count>().has_value());
+  CHECK(module.output<counter::count, 0>()[3] == 3);
+  std::ranges::fill(module.input<counter::look, 0>(), 5.0f);
+  REQUIRE(module.call<counter::look>().has_value());
+  CHECK(module.output<counter::look, 0>()[3] == 8);
+}
+
+TEST_CASE("a hook counts the steps of all methods, method by method") {
+  static std::array<int, Counter::step_count> calls{};
+  struct Hook {
+    static void before(const StepInfo& step) { ++calls[step.index]; }
+  };
+  static_module<counter, step_hook<Hook>, calculator> module;
+  Four y{};
+  REQUIRE(module.call<counter::look>(ones, y).has_value());
+  constexpr std::size_t first = Counter::method<counter::count>::step_count;
+  static_assert(first > 0 && first < Counter::step_count);
+  for (std::size_t i = 0; i < calls.size(); ++i) CHECK(calls[i] == (i < first ? 0 : 1));
 }
 
 TEST_CASE("a global module has its state before main") {

@@ -16,7 +16,7 @@ using testing::RandomProgram;
 TEST_CASE("RandomProgram: every program verifies, a recipe always gives the same, and all kinds of nodes appear") {
   std::set<std::string> targets;
   int empty = 0;
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     const RandomProgram program(ProgramRecipe::of(seed));
     const auto violations = verify(program.program());
     CHECK_MESSAGE(violations.empty(), "seed " << seed << ": " << (violations.empty() ? "" : to_string(violations[0])));

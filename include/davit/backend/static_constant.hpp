@@ -121,6 +121,8 @@ struct StaticInput {
   ConstantData data{};
   /// Of an int8 constant of rank 2 or more, if known: per index of dimension 0, the sum of its elements.
   const std::int32_t* sums = nullptr;
+  /// Of a state that methods share: the element of the state of its type at which it begins. The next one if it is not given.
+  std::uint32_t state_at = 0xffffffffu;
 };
 
 enum class StaticOutputRole : std::uint8_t {
@@ -151,6 +153,11 @@ template <class T, std::size_t N>
 template <class T, std::size_t N>
 [[nodiscard]] constexpr StaticInput state_input(const std::array<T, N>& initial) noexcept {
   return {.role = StaticRole::state, .data = ConstantData::in_array(initial)};
+}
+/// A state that methods share, from that element of the state of its type on.
+[[nodiscard]] constexpr StaticInput shared_state(std::uint32_t at, StaticInput state = state_input()) noexcept {
+  state.state_at = at;
+  return state;
 }
 [[nodiscard]] constexpr StaticOutput user_output() noexcept {
   return {};

@@ -24,11 +24,13 @@ class c_model {
     module_.reset();
     return status(detail::given_arena(arena_).check(Module::arena_bytes));
   }
-  /// Runs the program on spans of its tensors. Errors: those of forward; invalid_argument: a null pointer.
-  template <class... Tensors>
-  [[nodiscard]] int forward(Tensors... tensors) noexcept {
+  /// Gives the state its initial value.
+  void reset() noexcept { module_.reset(); }
+  /// Runs method M, or the program itself, on spans of its tensors. Errors: those of forward; invalid_argument: a null pointer.
+  template <class M, class... Tensors>
+  [[nodiscard]] int call(Tensors... tensors) noexcept {
     if (((tensors.data() == nullptr && !tensors.empty()) || ...)) return status(ErrorCode::invalid_argument);
-    const Status done = module_.forward(arena_, tensors...);
+    const Status done = module_.template call<M>(arena_, tensors...);
     return done ? 0 : static_cast<int>(done.error().bits());
   }
 

@@ -70,6 +70,7 @@ struct FrozenPlan {
   float f32[n.f32 + 1];
   std::uint8_t backend_of[Nodes + 1];  ///< per node of the program
   std::uint32_t state_offset[Inputs + 1];
+  std::uint8_t is_read[Inputs + 1];
 };
 
 /// What the code of the steps is generated from: per step, the numbers that are its template arguments.
@@ -279,6 +280,7 @@ struct planned_for {
     detail::copy_to(all.offsets, p.offsets);
     detail::copy_to(all.backend_of, p.selected.backend_of);
     detail::copy_to(all.state_offset, p.state_offset);
+    detail::copy_to(all.is_read, p.is_read);
     detail::copy_to(all.i8, t.tables.i8);
     detail::copy_to(all.i16, t.tables.i16);
     detail::copy_to(all.i32, t.tables.i32);

@@ -127,9 +127,10 @@ class PlacePlanner {
         }
         case StaticRole::state: {
           std::uint32_t& count = plan_.state.counts[state_pool(dtype)];
-          at = {StaticPlace::state, dtype, 1, 0, count};
-          plan_.state_offset[i] = count;
-          count += numel(v);
+          const std::uint32_t first = input->state_at == no_id ? count : input->state_at;
+          at = {StaticPlace::state, dtype, 1, 0, first};
+          plan_.state_offset[i] = first;
+          if (first + numel(v) > count) count = first + numel(v);
           break;
         }
       }
@@ -293,10 +294,13 @@ class PlacePlanner {
 
   /// Adds up the constants that a step or a copy reads.
   constexpr void count_constants() {
-    for (std::uint32_t i = 0; i < graph_.input_count; ++i)
-      if (inputs_[i].role == StaticRole::constant && graph_.inputs[i] != no_id &&
-          life_[graph_.inputs[i]].first != no_id)
-        plan_.constant_bytes += static_cast<std::uint32_t>(inputs_[i].data.bytes());
+    plan_.is_read = Table<std::uint8_t>(graph_.input_count);
+    for (std::uint32_t i = 0; i < graph_.input_count; ++i) {
+      const ValueId v = graph_.inputs[i];
+      if (inputs_[i].role != StaticRole::constant || v == no_id || life_[v].first == no_id) continue;
+      plan_.is_read[i] = 1;
+      plan_.constant_bytes += static_cast<std::uint32_t>(inputs_[i].data.bytes());
+    }
   }
 
   struct Pending {

@@ -81,9 +81,10 @@ struct PlannedProgram {
   Table<Lifetime> lifetimes;          ///< of the arena's blocks
   Table<std::uint32_t> offsets;       ///< of the arena's blocks
   Table<std::uint32_t> state_offset;  ///< per graph input: element in the state of its type; no_id if it is no state
+  Table<std::uint8_t> is_read;        ///< per graph input: whether it is a constant that steps or copies read
   StatePools state;
   std::uint32_t arena_bytes = 0;
-  std::uint32_t constant_bytes = 0;  ///< of constants that steps read
+  std::uint32_t constant_bytes = 0;  ///< of these constants
 };
 
 }  // namespace davit

@@ -63,9 +63,9 @@ struct DeviceRows {
 
 /// The code of a program's steps as one that stops at commands for a device and goes on when they are done. What it must know
 /// to go on is a row's number: all else, loops' counters too, is in memory.
-template <class P, class Planned, class Faces, class Policies, class Memory, class Hook>
-struct DeviceCode : StepCode<P, Planned, Faces, Policies, Memory, Hook> {
-  using Code = StepCode<P, Planned, Faces, Policies, Memory, Hook>;
+template <class P, class Planned, class Faces, class Policies, class Memory, class Hook, std::uint32_t first_call = 0>
+struct DeviceCode : StepCode<P, Planned, Faces, Policies, Memory, Hook, first_call> {
+  using Code = StepCode<P, Planned, Faces, Policies, Memory, Hook, first_call>;
   using Rows = typename Code::Rows;
   static constexpr std::uint32_t count = Planned::sizes.steps;
 

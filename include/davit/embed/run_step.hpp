@@ -73,11 +73,12 @@ template <class K, auto params, class... Ts>
   return false;
 }
 
-/// The code of a program's steps. Faces are the backends' static faces, Policies their policies.
+/// The code of a program's steps. Faces are the backends' static faces, Policies their policies; a hook counts calls from
+/// `first_call` on.
 ///
 /// Compile time per node: what a step is stands in plain arrays of numbers, a step is one function (equal steps share
 /// it), what does not depend on the program stands outside, and calls are generated in chunks.
-template <class P, class Planned, class Faces, class Policies, class Memory, class Hook = void>
+template <class P, class Planned, class Faces, class Policies, class Memory, class Hook = void, std::uint32_t first_call = 0>
 struct StepCode {
   using Rows = decltype(Planned::rows);
   static constexpr std::size_t chunk = 32;
@@ -161,7 +162,7 @@ struct StepCode {
   }
   template <std::uint32_t I>
   static consteval std::uint32_t calls_before() {
-    std::uint32_t calls = 0;
+    std::uint32_t calls = first_call;
     for (std::uint32_t i = 0; i < I; ++i) calls += Planned::rows.control(i) == StaticControl::none ? 1 : 0;
     return calls;
   }

@@ -28,6 +28,24 @@ concept StaticProgram = requires {
   { P::outputs[0] } -> std::convertible_to<StaticOutput>;
 };
 
+/// The methods of a program of several: each a StaticProgram, over one state and one blob of weights.
+///
+///     struct counter {
+///       static constexpr std::string_view name = "counter";
+///       using methods = davit::static_methods<add, read>;  // shared_state(0, ...) stands for the same state in both
+///     };
+///
+/// Their calls are `module.call<add>(...)`; davit embed also writes `template <class Module> struct calls`, which a module
+/// derives from, with a function for each.
+template <class... Methods>
+struct static_methods {
+  static constexpr std::size_t count = sizeof...(Methods);
+};
+
+/// A program of several methods.
+template <class P>
+concept HasStaticMethods = requires { typename P::methods; };
+
 namespace detail {
 
 /// True if the data of a constant or a state has just the elements that the graph's value has, padded as its layout says.

@@ -48,7 +48,7 @@ struct step_hook {};
 
 /// What a step_hook is told of a step.
 struct StepInfo {
-  std::uint32_t index = 0;  ///< below step_count, in the order of execution but for loops and branches
+  std::uint32_t index = 0;  ///< below step_count, in the order of execution but for loops and branches; method by method
   NodeId node = no_id;      ///< whose outputs it computes: the debug handle of its errors
   const char* target = "";  ///< the node's operator
 };

@@ -29,18 +29,29 @@ struct CTensor {
   }
 };
 
+/// A method that C calls.
+struct CMethod {
+  std::string name{};  ///< in C++; empty: the program's only one, forward
+  std::vector<CTensor> tensors{};  ///< in the order of the call
+  std::vector<std::string> names{};  ///< of the tensors in C; EmbedCText finds them
+
+  [[nodiscard]] std::string function() const { return name.empty() ? "forward" : name; }
+};
+
 /// What `davit embed --c` writes beside a program's C++ header: C functions around a static_module on portable.
 class EmbedCText {
  public:
-  /// `type` is the program's C++ type, `file` the files' name; tensors are in the order of forward.
-  EmbedCText(std::string type, std::string file, std::vector<CTensor> tensors, std::size_t arena_bytes)
-      : type_(std::move(type)), file_(std::move(file)), tensors_(std::move(tensors)), arena_bytes_(arena_bytes) {
+  /// `type` is the program's C++ type, `file` the files' name.
+  EmbedCText(std::string type, std::string file, std::vector<CMethod> methods, std::size_t arena_bytes, bool has_state)
+      : type_(std::move(type)), file_(std::move(file)), methods_(std::move(methods)), arena_bytes_(arena_bytes), has_state_(has_state) {
     std::set<std::string, std::less<>> taken;
-    for (const CTensor& tensor : tensors_) {
-      const std::string name = embed_text::identifier(tensor.name);
-      std::string own = name;
-      for (int i = 2; !taken.insert(upper(own)).second; ++i) own = name + "_" + std::to_string(i);
-      names_.push_back(own + (own == "restrict" ? "_" : ""));
+    for (CMethod& method : methods_) {
+      for (const CTensor& tensor : method.tensors) {
+        const std::string name = embed_text::identifier(tensor.name);
+        std::string own = name;
+        for (int i = 2; !taken.insert(prefix(method) + upper(own)).second; ++i) own = name + "_" + std::to_string(i);
+        method.names.push_back(own + (own == "restrict" ? "_" : ""));
+      }
     }
   }
 
@@ -63,26 +74,31 @@ class EmbedCText {
 
   /// NAME.h.
   [[nodiscard]] std::string header() const {
-    const std::string prefix = upper(type_);
+    const std::string own = upper(type_);
     std::string out = "/* Written by `davit embed --c`. Compile " + file_ + "_c.cpp as C++23 and link it. */\n";
-    out += "#ifndef DAVIT_" + prefix + "_H\n#define DAVIT_" + prefix + "_H\n\n";
+    out += "#ifndef DAVIT_" + own + "_H\n#define DAVIT_" + own + "_H\n\n";
     out += "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n";
     out += "/* The memory of a run. Models that take turns may be given the same. */\n";
-    out += "#define " + prefix + "_ARENA_BYTES " + std::to_string(arena_bytes_) + "\n";
-    out += "#define " + prefix + "_ARENA_ALIGNMENT 16\n\n";
-    for (std::size_t i = 0; i < tensors_.size(); ++i) tensor_macros(out, prefix + "_" + upper(names_[i]), tensors_[i]);
+    out += "#define " + own + "_ARENA_BYTES " + std::to_string(arena_bytes_) + "\n";
+    out += "#define " + own + "_ARENA_ALIGNMENT 16\n\n";
+    for (const CMethod& method : methods_)
+      for (std::size_t i = 0; i < method.tensors.size(); ++i) tensor_macros(out, prefix(method) + upper(method.names[i]), method.function(), method.tensors[i]);
     out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     out +=
         "/* To be called before the first run: gives the model its memory, and its state (buffers that it changes) the initial\n"
         "   values. Returns 0, or what `davit explain` explains (print it as unsigned). */\n";
     out += "int " + type_ + "_init(void* arena, size_t arena_bytes);\n\n";
+    if (has_state_) out += "/* Gives the state its initial values again. */\nvoid " + type_ + "_reset(void);\n\n";
     out +=
         "/* Runs the model on contiguous row-major tensors, which must not overlap. Returns 0, or what `davit explain` explains:\n"
         "   the state is then unchanged. */\n";
-    out += "int " + type_ + "_forward(";
-    for (std::size_t i = 0; i < tensors_.size(); ++i)
-      out += std::string(i == 0 ? "" : ", ") + (tensors_[i].is_written ? "" : "const ") + element_type(tensors_[i].dtype) + "* " + names_[i];
-    out += std::string(tensors_.empty() ? "void" : "") + ");\n\n#ifdef __cplusplus\n}\n#endif\n\n";
+    for (const CMethod& method : methods_) {
+      out += "int " + type_ + "_" + method.function() + "(";
+      for (std::size_t i = 0; i < method.tensors.size(); ++i)
+        out += std::string(i == 0 ? "" : ", ") + (method.tensors[i].is_written ? "" : "const ") + element_type(method.tensors[i].dtype) + "* " + method.names[i];
+      out += std::string(method.tensors.empty() ? "void" : "") + ");\n";
+    }
+    out += "\n#ifdef __cplusplus\n}\n#endif\n\n";
     return out + "#endif\n";
   }
 
@@ -95,17 +111,22 @@ class EmbedCText {
            "_ARENA_ALIGNMENT,\n              \"davit: these files are of another version of davit; embed the model again\");\n";
     out += "constinit davit::c_model<davit_module> davit_model;\n\n}  // namespace\n\n";
     out += "int " + type_ + "_init(void* arena, std::size_t arena_bytes) { return davit_model.init(arena, arena_bytes); }\n\n";
-    std::string parameters, arguments;
-    for (std::size_t i = 0; i < tensors_.size(); ++i) {
-      const CTensor& tensor = tensors_[i];
-      const std::string comma = i == 0 ? "" : ", ", constant = tensor.is_written ? "" : "const ", name = "t" + std::to_string(i);
-      parameters += comma + constant + element_type(tensor.dtype) + "* " + name;
-      const char* half = tensor.dtype == ScalarType::float16 ? "davit::Half" : tensor.dtype == ScalarType::bfloat16 ? "davit::BFloat16" : nullptr;
-      const std::string element = constant + (half != nullptr ? half : element_type(tensor.dtype));
-      arguments += comma + "std::span<" + element + ", " + tensor.count() + ">(" +
-                   (half != nullptr ? "reinterpret_cast<" + element + "*>(" + name + ")" : name) + ", " + tensor.count() + ")";
+    if (has_state_) out += "void " + type_ + "_reset(void) { davit_model.reset(); }\n\n";
+    for (const CMethod& method : methods_) {
+      std::string parameters, arguments;
+      for (std::size_t i = 0; i < method.tensors.size(); ++i) {
+        const CTensor& tensor = method.tensors[i];
+        const std::string comma = i == 0 ? "" : ", ", constant = tensor.is_written ? "" : "const ", name = "t" + std::to_string(i);
+        parameters += comma + constant + element_type(tensor.dtype) + "* " + name;
+        const char* half = tensor.dtype == ScalarType::float16 ? "davit::Half" : tensor.dtype == ScalarType::bfloat16 ? "davit::BFloat16" : nullptr;
+        const std::string element = constant + (half != nullptr ? half : element_type(tensor.dtype));
+        arguments += comma + "std::span<" + element + ", " + tensor.count() + ">(" +
+                     (half != nullptr ? "reinterpret_cast<" + element + "*>(" + name + ")" : name) + ", " + tensor.count() + ")";
+      }
+      out += "int " + type_ + "_" + method.function() + "(" + parameters + ") {\n  return davit_model.call<" + type_ +
+             (method.name.empty() ? "" : "::" + method.name) + ">(" + arguments + ");\n}\n";
     }
-    return out + "int " + type_ + "_forward(" + parameters + ") {\n  return davit_model.forward(" + arguments + ");\n}\n";
+    return out;
   }
 
  private:
@@ -115,8 +136,10 @@ class EmbedCText {
       if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
     return out;
   }
-  static void tensor_macros(std::string& out, const std::string& prefix, const CTensor& tensor) {
-    out += std::string("/* ") + (tensor.is_written ? "forward writes it" : "forward reads it") + " */\n";
+  /// Of a method's macros.
+  [[nodiscard]] std::string prefix(const CMethod& method) const { return upper(type_ + "_") + (method.name.empty() ? "" : upper(method.name + "_")); }
+  static void tensor_macros(std::string& out, const std::string& prefix, const std::string& function, const CTensor& tensor) {
+    out += "/* " + function + (tensor.is_written ? " writes it" : " reads it") + " */\n";
     out += "#define " + prefix + "_TYPE " + element_type(tensor.dtype) + "\n";
     out += "#define " + prefix + "_DTYPE \"" + std::string(name_of(tensor.dtype)) + "\"\n";
     out += "#define " + prefix + "_COUNT " + tensor.count() + "\n#define " + prefix + "_RANK " + std::to_string(tensor.sizes.size()) + "\n";
@@ -129,9 +152,9 @@ class EmbedCText {
   }
 
   std::string type_, file_;
-  std::vector<CTensor> tensors_;
-  std::vector<std::string> names_;
+  std::vector<CMethod> methods_;
   std::size_t arena_bytes_;
+  bool has_state_;
 };
 
 }  // namespace davit::formats

@@ -10,6 +10,12 @@
 
 namespace davit::formats {
 
+/// An error of `davit embed` about what the program has at `where`.
+[[nodiscard]] inline std::unexpected<Error> refuse_embedding(std::string_view where, std::string_view what, std::string_view fix) {
+  return std::unexpected(
+      Error{.code = ErrorCode::unsupported_argument, .stage = Stage::save, .where = Name(where), .what = Name(what), .fix = Name(fix)});
+}
+
 /// Every node that is needed has a backend; the error lists all that have none, and the first backend's reason. O(nodes).
 [[nodiscard]] inline Result<void> check_taken(const StaticGraph& graph, const SelectedSteps& selected) {
   const std::size_t count = selected.orphans.size() + selected.unwritten.size();
