@@ -91,7 +91,8 @@ TEST_CASE("state is written back when a run ends, and only then") {
   device = Device();
   static_module<running_total, asynchronous_adder, calculator> module;  // y = 1 / (state + x), which becomes the state
   Four y{};
-  REQUIRE(module.forward_start(Four{1, 3, 1, 6}, y).has_value());
+  const Four given{1, 3, 1, 6};
+  REQUIRE(module.forward_start(given, y).has_value());
   CHECK(go_through(module) == 1);
   CHECK(y == Four{0.5f, 1, 0.25f, 0.5f});
   device.fails = true;
@@ -147,7 +148,8 @@ TEST_CASE("a run goes on from command to command") {
   CHECK(global.status().has_value());
   CHECK(global.step() == RunState::done);
   CHECK(device.sleeps == 0);
-  REQUIRE(global.forward_start(Four{4, 3, 2, 1}, y).has_value());  // and again
+  const Four given{4, 3, 2, 1};
+  REQUIRE(global.forward_start(given, y).has_value());  // and again
   CHECK(go_through(global) == 2);
   CHECK(y == Four{9, 4, 7, 1});
 }
@@ -157,7 +159,8 @@ TEST_CASE("a step within a step does nothing, as of an interrupt's handler while
   Interrupted module;
   Interrupt::module = &module;
   Four y{};
-  REQUIRE(module.forward_start(Four{0, 1, 2, 3}, y).has_value());
+  const Four given{0, 1, 2, 3};
+  REQUIRE(module.forward_start(given, y).has_value());
   CHECK(Interrupt::seen == std::vector<RunState>{RunState::running});  // before the first command
   CHECK(go_through(module) == 2);
   CHECK(Interrupt::seen == std::vector<RunState>(3, RunState::running));
@@ -169,11 +172,12 @@ TEST_CASE("a command that is done before the run waits for it is not waited for:
   device.is_quick = true;
   Model module;
   Four y{};
-  REQUIRE(module.forward_start(Four{0, 1, 2, 3}, y).has_value());
+  const Four given{0, 1, 2, 3};
+  REQUIRE(module.forward_start(given, y).has_value());
   CHECK(module.done());
   CHECK(y == Four{1, 1, 7, 3});
   device.is_quick = false;
-  REQUIRE(module.forward_start(Four{0, 1, 2, 3}, y).has_value());
+  REQUIRE(module.forward_start(given, y).has_value());
   device.finish();
   device.is_quick = true;
   CHECK(module.step() == RunState::done);

@@ -27,7 +27,7 @@ struct ForwardCall {
   /// Begins a run on a device: static_module::start.
   template <class... Arguments>
   constexpr Status forward_start(Arguments&&... arguments) noexcept {
-    return static_cast<Module&>(*this).template start<P>(arguments...);
+    return static_cast<Module&>(*this).template start<P>(std::forward<Arguments>(arguments)...);
   }
 };
 template <class Module>

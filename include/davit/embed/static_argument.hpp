@@ -30,6 +30,12 @@ namespace detail {
 template <class T>
 concept HasScalarType = requires { ScalarTypeOf<std::remove_const_t<T>>::value; };
 
+/// True for a type whose elements lie elsewhere: they stay when it ends.
+template <class A>
+inline constexpr bool is_view = false;
+template <class T, std::size_t N>
+inline constexpr bool is_view<std::span<T, N>> = true;
+
 /// Walks nested arrays down to the elements.
 template <class T>
 struct ArrayShape {

@@ -12,6 +12,7 @@
 #include "davit/core/error.hpp"
 #include "davit/embed/method_table.hpp"
 #include "davit/embed/run_device.hpp"
+#include "davit/embed/static_argument.hpp"
 #include "davit/embed/static_method.hpp"
 #include "davit/embed/static_settings.hpp"
 
@@ -111,6 +112,8 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
     static_assert(has_device, "davit: no step of this static_module is a device's: call forward");
     static_assert(Methods::template has<M>, "davit: the program has no such method; its methods are the types in P::methods");
     static_assert(sizeof...(Arguments) == expected<M>, "davit: forward_start takes the arguments of forward");
+    static_assert(((std::is_lvalue_reference_v<Arguments> || detail::is_view<std::remove_cvref_t<Arguments>>) && ...),
+                  "davit: forward_start needs its arguments until the run has ended, and this one is a temporary that ends before");
     if constexpr (has_device) return dispatch<M, true>(arguments...);
     return {};
   }
