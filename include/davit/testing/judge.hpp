@@ -55,6 +55,8 @@ namespace detail {
     if (rounds) tolerance.atol += 8 * numeric_gap(rounded, expected).absolute;
     return compare(actual, expected, tolerance, rounding.met_large_numbers() ? Check::shape_dtype : Check::close);
   };
+  const GraphModuleView graph = program.view();
+  const bool sees_storage = std::ranges::any_of(graph.nodes, [&](const Node& n) { return graph.target(n) == "aten.as_strided.default"; });
   Result<Session> session = Session::make(lowered);
   if (!session) return "no session: " + to_string(session.error());
   std::vector<EagerValue> last;
@@ -81,6 +83,7 @@ namespace detail {
       // an input that another input or the state shares memory with would change while the program runs, as in torch
       // what was expanded cannot be written, or is written everywhere at once; whether an answer still is depends on the backend
       if (repeats_elements(answered[k].tensor()) || repeats_elements(last[k].tensor->view())) continue;
+      if (sees_storage && !answered[k].tensor().is_contiguous()) continue;  // the evaluator has it without gaps
       const Footprint fed = footprint(answered[k].tensor());
       if (std::ranges::any_of(std::span(inputs).first(i), [&](const EValue& other) { return overlap(fed, footprint(other.tensor())); })) continue;
       if (std::ranges::any_of(session->state(), [&](const NamedTensor& entry) { return overlap(fed, footprint(entry.tensor.view())); })) continue;
