@@ -40,14 +40,15 @@ struct Failing : testing::renamed_backend<portable, "failing"> {
   }
 };
 
-/// What differs from an eager run; empty if nothing.
+/// What a lowered form of the program gives that differs from an eager run; empty if nothing.
+inline std::string difference(const testing::RandomProgram& program, const Result<LoweredProgram>& lowered, const testing::JudgeOptions& options) {
+  return lowered ? testing::judge(program, *lowered, BackendList<portable>::tables(), options) : to_string(lowered.error());
+}
 template <class P>
 std::string difference(const testing::ProgramRecipe& recipe, const P& partitioner, const testing::JudgeOptions& options = {}) {
   const testing::RandomProgram program(recipe);
   if (const auto violations = verify(program.program()); !violations.empty()) return "not verified: " + to_string(violations[0]);
-  const Result<LoweredProgram> lowered = to_backend(program.program(), partitioner);
-  if (!lowered) return to_string(lowered.error());
-  return testing::judge(program, *lowered, BackendList<portable>::tables(), options);
+  return difference(program, to_backend(program.program(), partitioner), options);
 }
 
 }  // namespace judged
