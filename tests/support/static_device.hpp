@@ -13,10 +13,7 @@
 /// A backend for additions whose device works when it is told to, and writes down what it is asked.
 namespace static_device {
 
-using davit::EmbedNode;
 using davit::ErrorCode;
-using davit::StepWriter;
-using davit::ValueId;
 
 /// One range that a cache was told of.
 struct Range {
@@ -66,15 +63,8 @@ struct add_kernel {
 };
 
 /// Additions on the device; sleeping, it finishes them.
-struct asynchronous_adder {
+struct asynchronous_adder : static_toy::adder_on<add_kernel> {
   static constexpr std::string_view name = "asynchronous_adder";
-  using Kernels = davit::kernel_list<add_kernel>;
-  static constexpr const char* embed(const EmbedNode& n, StepWriter& steps) {
-    if (!n.is("aten.add.Tensor")) return "no addition";
-    const ValueId a = n.value("self"), b = n.value("other");
-    steps.step<add_kernel>(static_toy::count_of(n)).out(n.output()).in(a).in(b).overwrites(a).overwrites(b);
-    return nullptr;
-  }
   static void wait() {
     ++device.sleeps;
     device.finish();

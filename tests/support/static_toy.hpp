@@ -67,16 +67,19 @@ struct scale_kernel {
   }
 };
 
-/// Takes additions alone.
-struct adder {
-  static constexpr std::string_view name = "adder";
-  using Kernels = davit::kernel_list<add_kernel>;
+/// Takes additions alone, for this kernel.
+template <class Kernel>
+struct adder_on {
+  using Kernels = davit::kernel_list<Kernel>;
   static constexpr const char* embed(const EmbedNode& n, StepWriter& steps) {
     if (!n.is("aten.add.Tensor")) return "no addition";
     const ValueId a = n.value("self"), b = n.value("other");
-    steps.step<add_kernel>(count_of(n)).out(n.output()).in(a).in(b).overwrites(a).overwrites(b);
+    steps.step<Kernel>(count_of(n)).out(n.output()).in(a).in(b).overwrites(a).overwrites(b);
     return nullptr;
   }
+};
+struct adder : adder_on<add_kernel> {
+  static constexpr std::string_view name = "adder";
 };
 
 /// Takes additions, relu, reciprocal, views and mul by a constant; relu(add) becomes one step.
