@@ -62,7 +62,7 @@
 ///
 /// `start` may return ErrorCode too: then a command that it refuses was not started. `static void wait() noexcept` of the
 /// backend, if there is one, is called between two `done()` that answer false, and may sleep. The module has
-/// `forward_start`, `step` and `done`; `forward` starts and waits.
+/// `forward_start` (of several methods `start<M>`), `step` and `done`; `forward` starts and waits.
 ///  - Order: one command at a time. Nothing of the module runs between `start` and `done`, so no memory that the device
 ///    reads or writes is used for anything else meanwhile: the plan is that of a CPU. Commands may stand in control flow.
 ///  - Cache: a backend with `static void clean(const void* first, std::size_t bytes)` and `static void invalidate(void*
