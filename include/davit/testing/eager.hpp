@@ -270,6 +270,19 @@ class EagerProgram {
     if (tensor.dtype == ScalarType::float32) round(tensor.storage, float());
     if (tensor.dtype == ScalarType::float64) round(tensor.storage, double());
   }
+  /// Which of 0 and -0 these give depends on the machine: PyTorch's vectors and what is left of them differ too.
+  [[nodiscard]] static bool chooses_a_zero(std::string_view target) noexcept {
+    constexpr std::string_view names[] = {"amax", "amin", "clamp", "clamp_max", "clamp_min", "hardtanh", "maximum", "minimum", "relu", "relu6"};
+    if (!target.starts_with("aten.")) return false;
+    std::string_view name = target.substr(5, target.find('.', 5) - 5);
+    if (name.ends_with('_')) name.remove_suffix(1);
+    return std::ranges::find(names, name) != std::end(names);
+  }
+  void round_zeros(const Tensor& made) {
+    if (made.dtype != ScalarType::float32 || !made.view().is_contiguous()) return;
+    for (float& element : std::span(made.view().as<float>(), static_cast<std::size_t>(made.numel())))
+      if (element == 0 && rounding_->one_in(2)) element = -element;
+  }
   /// All elements of a storage; views of it see them.
   template <class T>
   void round(const SharedBytes& storage, T) {
@@ -358,6 +371,7 @@ class EagerProgram {
     }
     std::vector<EagerValue> made;
     for (const EValue& output : outputs) made.push_back(kept(output, step));
+    if (rounding_ && chooses_a_zero(graph_.target(graph_.nodes[n])) && made[0].tensor) round_zeros(*made[0].tensor);
     if (step.writes_self) {
       const std::optional<Tensor>& self = values_[step.inputs[0]].tensor;
       if (made.empty() || !made[0].tensor || !self || self->dtype != made[0].tensor->dtype || self->sizes != made[0].tensor->sizes)

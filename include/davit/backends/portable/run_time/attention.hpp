@@ -22,6 +22,7 @@ struct Attention {
   std::int64_t queries = 0, keys = 0, depth = 0, values = 0;
   double scale = 1;
   bool causal = false;
+  bool leaves_out = false;    ///< what causality masks is not read, where a sum with -infinity keeps its NaN
   bool shares_heads = false;  ///< enable_gqa: key and value heads serve several query heads each
 
   /// Where an operand's matrix of batch entry `index` begins.
@@ -64,6 +65,7 @@ template <class C>
   };
   C* scores = buffers.out(scores_id);
   const auto scale = static_cast<C>(a.scale);
+  constexpr C masked = -std::numeric_limits<C>::infinity();
   const bool adds = call.is_tensor(3) && call.tensor(3).dtype != ScalarType::bool_;
   for (std::int64_t n = 0; n < entries; ++n) {
     const Matrix<C> q = matrix(0, n);
@@ -79,9 +81,10 @@ template <class C>
         C* row = scores + r * a.keys;
         for (std::int64_t j = 0; mask.data != nullptr && j < a.keys; ++j) {
           const C value = mask.data[(first + r) * mask.row + j * mask.col];
-          row[j] = adds ? row[j] + value : value != C{} ? row[j] : -std::numeric_limits<C>::infinity();
+          if (adds) row[j] += value;
+          else if (value == C{}) row[j] += masked;
         }
-        for (std::int64_t j = first + r + 1; a.causal && j < a.keys; ++j) row[j] = -std::numeric_limits<C>::infinity();
+        for (std::int64_t j = first + r + 1; a.causal && j < a.keys; ++j) row[j] = a.leaves_out ? masked : row[j] + masked;
         kernels::run_widest_for<C, SoftmaxRow>(static_cast<const C*>(row), a.keys, true, row);
       }
       C* out = buffers.out(out_id) + (n * a.queries + first) * a.values;
@@ -112,7 +115,8 @@ template <class C>
 }  // namespace detail
 
 /// scaled_dot_product_attention(query (*, L, E), key (*, S, E), value (*, S, V), attn_mask?, dropout_p, is_causal,
-/// scale?, enable_gqa) -> (*, L, V) = softmax(query key^T * scale + mask) value. Dropout is not supported. Source:
+/// scale?, enable_gqa) -> (*, L, V) = softmax(query key^T * scale + mask) value. Dropout is not supported. A mask adds
+/// -infinity, which NaN survives; only causality over four dimensions leaves out, as torch's flash kernel does. Source:
 /// at::scaled_dot_product_attention.
 [[nodiscard]] inline ErrorCode scaled_dot_product_attention(KernelCall& call) {
   const TensorView& q = call.tensor(0);
@@ -132,6 +136,7 @@ template <class C>
   a.keys = k.size(k.rank - 2u);
   a.values = v.size(v.rank - 1u);
   a.causal = call.boolean(5);
+  a.leaves_out = q.rank == 4;
   a.scale = call.number(6, 1 / std::sqrt(static_cast<double>(a.depth)));
   Sizes scores = a.batch;
   if (!scores.push(a.queries) || !scores.push(a.keys))
