@@ -108,6 +108,19 @@ TEST_CASE("a composite stays where a backend takes it whole") {
   CHECK(targets(run_decompositions(program)) == Texts{"aten._softmax.default"});
 }
 
+TEST_CASE("an operator of core ATen stays, but where no backend takes it") {
+  const ExportedProgram program = one_operator("aten.bucketize.Tensor", {{"boundaries", GraphBuilder::value(0)}}, {2, 3}, F::int64);
+  CHECK(!decomposed(program));
+  CHECK(!decomposed(program, {.backends = BackendList<portable>::tables()}));
+  static constexpr BackendTable table{.name = "small", .refuses = [](GraphModuleView graph, NodeId node) -> const char* {
+    return graph.target(graph.nodes[node]) == "aten.bucketize.Tensor" ? "too large" : nullptr;
+  }};
+  const BackendTable* const small[] = {&table};
+  const ExportedProgram made = run_decompositions(program, {.backends = BackendTables(small)});
+  CHECK(is_sound(made));
+  CHECK(targets(made).back() == "aten.sum.dim_IntList");
+}
+
 TEST_CASE("operators on complex numbers are computed by their parts; real ones stay") {
   CHECK(!decomposed(one_operator("aten.exp.default", {}, {2, 3})));
   const ExportedProgram made = run_decompositions(one_operator("aten.exp.default", {}, {2, 3}, F::complex64, F::complex64));

@@ -51,8 +51,8 @@ template <class T>
 template <FloatVector V>
 [[gnu::always_inline]] inline void nan_clamp(const V& v, float low, float high, V& to) noexcept {
   // g++ takes conditions of more than one comparison apart, element by element
-  const V below = V{} + low;
-  const V above = V{} + high;
+  const V below = low - V{};  // not V{} + low: a zero keeps its sign
+  const V above = high - V{};
   V raised = below > v ? below : v;
   if (low != low) raised = below;
   to = above < raised ? above : raised;

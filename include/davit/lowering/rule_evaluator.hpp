@@ -22,15 +22,17 @@ namespace davit {
 /// the sizes of the operator's output. f(x, name=y) is a function of the language (rule_functions.ipp), another rule, or an operator of aten
 /// ("sum.dim_IntList", ".default" is implied), whose output's dtype and sizes follow from its arguments or are given: `sizes=`, `as=`.
 /// Behind the parameters: '^' float16 and bfloat16 are computed in float32; '~' the sizes of the results are the rule's, not those
-/// that the program says (PyTorch's own are wrong there). Unknown names are faults of the emitter.
+/// that the program says (PyTorch's own are wrong there); '!', after them, the operator is one of core ATen, and stays where
+/// nobody says what backends take. Unknown names are faults of the emitter.
 class RuleEvaluator {
  public:
   explicit RuleEvaluator(GraphEmitter& emitter) noexcept : emit(emitter) {}
 
   GraphEmitter& emit;
   std::vector<TensorMeta> outputs{};  ///< of the operator that is being decomposed
-  /// Whether a composite that a rule names stays whole, asked of its node; null: it is taken apart.
-  bool (*keeps)(const void* options, GraphModuleView graph, NodeId node) = nullptr;
+  /// Whether an operator that a rule names and that has a rule itself stays whole, asked of its node, and whether it is one of core
+  /// ATen ('!'); null: only those of core do.
+  bool (*keeps)(const void* options, GraphModuleView graph, NodeId node, bool is_core) = nullptr;
   const void* options = nullptr;  ///< of `keeps`
 
   /// Evaluates a rule for these arguments.

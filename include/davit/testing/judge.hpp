@@ -85,7 +85,7 @@ namespace detail {
       // an input that another input or the state shares memory with would change while the program runs, as in torch
       // what was expanded cannot be written, or is written everywhere at once; whether an answer still is depends on the backend
       if (repeats_elements(answered[k].tensor()) || repeats_elements(last[k].tensor->view())) continue;
-      if (sees_storage && !answered[k].tensor().is_contiguous()) continue;  // the evaluator has it without gaps
+      if (sees_storage && !(answered[k].tensor().is_contiguous() && last[k].tensor->view().is_contiguous())) continue;  // only one may have gaps
       const Footprint fed = footprint(answered[k].tensor());
       if (std::ranges::any_of(std::span(inputs).first(i), [&](const EValue& other) { return overlap(fed, footprint(other.tensor())); })) continue;
       if (std::ranges::any_of(session->state(), [&](const NamedTensor& entry) { return overlap(fed, footprint(entry.tensor.view())); })) continue;

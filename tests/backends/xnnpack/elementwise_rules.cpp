@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/xnnpack/check.hpp"
+#include "davit/backends/xnnpack/elementwise_kernels.hpp"
 
 using namespace davit;
 using support::Net;
@@ -103,4 +104,15 @@ TEST_CASE("NaN stays NaN through functions of one and two arguments") {
   CHECK(outputs_of("aten.exp.default", {infinity, -infinity, 100, -200}) ==
         std::vector<float>{infinity, 0, infinity, 0});
   CHECK(outputs_of("aten.sigmoid.default", {infinity, -infinity, 3e38f, -3e38f}) == std::vector<float>{1, 0, 1, 0});
+}
+
+TEST_CASE("a number that is repeated keeps the sign of its zero") {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> ones(3, 1);
+  const float minus_zero = -0.0f;
+  std::vector<float> y(3);
+  xnnpack_parts::binary_row(xnnpack_parts::Op::divide, ones.data(), true, &minus_zero, false, y.data(), 3);
+  CHECK(y == std::vector<float>(3, -infinity));
+  xnnpack_parts::binary_row(xnnpack_parts::Op::divide, &minus_zero, false, ones.data(), true, y.data(), 3);
+  CHECK(std::signbit(y[1]));
 }

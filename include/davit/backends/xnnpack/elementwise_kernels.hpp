@@ -21,8 +21,8 @@ struct MapElements {
     switch (op) {
       case Op::clamp:
         return map(x, y, n, [=](Floats& v) __attribute__((always_inline)) {
-          v = v < low ? Floats{} + low : v;
-          v = v > high ? Floats{} + high : v;
+          v = v < low ? low - Floats{} : v;
+          v = v > high ? high - Floats{} : v;
         });
       case Op::sigmoid: return map(x, y, n, [](Floats& v) __attribute__((always_inline)) { kernels::vector_sigmoid(v, v); });
       case Op::tanh: return map(x, y, n, [](Floats& v) __attribute__((always_inline)) { kernels::vector_tanh(v, v); });

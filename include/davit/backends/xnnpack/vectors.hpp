@@ -41,13 +41,13 @@ template <class F>
 template <class F>
 [[gnu::always_inline]] inline void binary(const float* a, bool a_steps, const float* b, bool b_steps, float* y,
                                            std::int64_t n, F f) noexcept {
-  Floats v = Floats{} + a[0];
-  Floats w = Floats{} + b[0];
+  Floats v = a[0] - Floats{};  // which keeps the sign of a zero
+  Floats w = b[0] - Floats{};
   const auto part = [&](std::int64_t i, std::size_t bytes) __attribute__((always_inline)) {
     if (a_steps)
       std::memcpy(&v, a + i, bytes);
     else
-      v = Floats{} + a[0];
+      v = a[0] - Floats{};
     if (b_steps) std::memcpy(&w, b + i, bytes);
     f(v, w);
     std::memcpy(y + i, &v, bytes);

@@ -75,11 +75,11 @@ class Decomposer {
         sources_(value_sources(program)), instead_(from_.values.size(), no_id), is_output_(from_.values.size(), 0), opened_(from_.graphs.size(), 0) {}
 
   [[nodiscard]] GraphModule run() {
-    if (taker_count(options_) > 1) {
+    if (taker_count(options_) != 0) {
       rules_.options = &options_;
-      rules_.keeps = [](const void* options, GraphModuleView graph, NodeId node) {
+      rules_.keeps = [](const void* options, GraphModuleView graph, NodeId node, bool is_core) {
         const auto& own = *static_cast<const DecomposeOptions*>(options);
-        return first_taker(graph, node, own) + 1 < taker_count(own);
+        return first_taker(graph, node, own) + (is_core ? 0 : 1) < taker_count(own);
       };
     }
     for (const Graph& g : from_.graphs)
@@ -125,7 +125,7 @@ class Decomposer {
   /// Replaces a node by what its rule emits; false if it stays.
   [[nodiscard]] bool replace(NodeId n, std::string_view rule, Range inputs) {
     const Wish wish = wish_for(from_, n, options_);
-    if (wish == Wish::stay) return false;
+    if (wish == Wish::stay || (is_rule_of_core(rule) && taker_count(options_) == 0)) return false;
     const Node& old = from_.nodes[n];
     const GraphEmitter::Mark mark = emit_.mark();
     std::vector<NamedItem> arguments;
@@ -139,7 +139,8 @@ class Decomposer {
     const std::size_t end = rule.find_first_of("(=");
     const Item result = rule[end] == '=' ? rules_.call(rule.substr(end + 2), std::move(arguments)) : rules_.run(rule, std::move(arguments));
     bindings_.clear();
-    const std::string_view head = rule.substr(0, rule.find(':'));
+    std::string_view head = rule.substr(0, rule.find(':'));
+    if (is_rule_of_core(rule)) head.remove_suffix(1);
     trusts_ = !head.ends_with('~');
     if (emit_.fault == nullptr) bind(result, from_.outputs(old), mark, head.ends_with('^'));
     const bool empty = emit_.mark().nodes == mark.nodes;
@@ -330,8 +331,10 @@ DAVIT_INLINE std::optional<ExportedProgram> decomposed(const ExportedProgram& pr
   for (NodeId n = 0; n < graph.nodes.size() && !needed; ++n) {
     const Text text = graph.nodes[n].target;
     Known& of = known[(text.first ^ (text.first >> 8)) % known.size()];
-    if (of.target != text.first)
-      of = {text.first, !find_decomposition(graph.str(text)).empty(), !find_complex_rule(graph.str(text)).empty()};
+    if (of.target != text.first) {
+      const std::string_view rule = find_decomposition(graph.str(text));
+      of = {text.first, !rule.empty() && !(is_rule_of_core(rule) && detail::taker_count(options) == 0), !find_complex_rule(graph.str(text)).empty()};
+    }
     const bool composite = of.composite || (of.if_complex && has_complex(graph, graph.nodes[n]));
     needed = composite ? detail::wish_for(graph, n, options) != detail::Wish::stay : detail::wraps_graph(graph.str(text));
   }

@@ -139,14 +139,16 @@ DAVIT_INLINE Item RuleEvaluator::call(std::string_view name, std::vector<NamedIt
   if (!rule.empty()) {
     const std::size_t end = rule.find_first_of("(=");
     if (rule[end] == '=') return call(rule.substr(end + 2), std::move(arguments));
-    if (const std::string_view schema = keeps == nullptr ? std::string_view{} : find_operator(full); !schema.empty()) {
+    const bool is_core = is_rule_of_core(rule);
+    if (const std::string_view schema = keeps == nullptr && !is_core ? std::string_view{} : find_operator(full); !schema.empty()) {
       const GraphEmitter::Mark mark = emit.mark();
       Item whole = call_operator(operator_name(schema), schema, arguments);
-      if (emit.fault == nullptr && keeps(options, emit.view(), static_cast<NodeId>(emit.mark().nodes - 1))) return whole;
+      if (emit.fault == nullptr && (keeps == nullptr || keeps(options, emit.view(), static_cast<NodeId>(emit.mark().nodes - 1), is_core))) return whole;
       emit.roll_back(mark);
       emit.fault = nullptr;
     }
     if (depth_ >= 32) return fail("rules are nested too deeply");
+    if (is_core) std::erase_if(arguments, [](const NamedItem& each) { return each.name == "sizes" || each.name == "as"; });
     ++depth_;
     Item result = run(rule, std::move(arguments));
     --depth_;
@@ -195,6 +197,7 @@ DAVIT_INLINE Item RuleEvaluator::run(std::string_view row, std::vector<NamedItem
       for (Item& each : v.value.items) widen(each);
     }
   (void)take(s, "~");
+  (void)take(s, "!");
   if (!take(s, ":")) return fail("a rule cannot be read");
   return body(s);
 }

@@ -46,8 +46,28 @@ constexpr bool check_orders() {
 }
 static_assert(check_orders());
 
+constexpr bool check_running() {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::array<float, 5> x{2, 1, 2, nan, 5};
+  std::array<float, 5> values{};
+  std::array<std::int64_t, 5> places{};
+  sf::running_extreme<true>(sf::Rows{1, 5, 1}, x.data(), values.data(), places.data());
+  if (places != std::array<std::int64_t, 5>{0, 0, 2, 3, 3} || values[2] != 2 || values[4] >= 0) return false;
+  sf::running_extreme<false>(sf::Rows{1, 3, 1}, x.data(), values.data(), places.data());
+  if (places[1] != 1 || places[2] != 1 || values[2] != 1) return false;
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const std::array<float, 4> y{-infinity, 0, 0, infinity};
+  std::array<float, 4> logs{};
+  sf::scan<sf::LogSumOf>(sf::Rows{1, 4, 1}, y.data(), logs.data());
+  return logs[0] == -infinity && logs[1] == 0 && logs[2] > 0.693147f && logs[2] < 0.693148f && logs[3] == infinity;
+}
+static_assert(check_running());
+
 }  // namespace
 
+TEST_CASE("static running extremes: the last of equal ones, NaN prevails; sums of exponentials with infinities") {
+  CHECK(check_running());
+}
 TEST_CASE("static reductions and scans of any type") {
   CHECK(check_folds());
 }

@@ -31,6 +31,8 @@ constexpr bool check_index() {
   if (sf::put<true, 1>(rows(true), y.data(), to.data(), twice.data()) != ErrorCode::ok) return false;
   if (to[2] != 3 + y[0] + y[2] || to[3] != 4 + y[1] + y[3] || to[0] != 1) return false;
   to = x;
+  if (sf::put_folded<sf::ExtremeOf<true>>(rows(true), y.data(), to.data(), twice.data()) != ErrorCode::ok || to[2] != 5 || to[3] != 6 || to[5] != 6) return false;
+  to = x;
   if (sf::put<false, 1>(rows(true), y.data(), to.data(), twice.data()) != ErrorCode::ok || to[2] != y[2]) return false;
   return sf::put<false, 1>(rows(true), y.data(), to.data(), outside.data()) == ErrorCode::out_of_range;
 }

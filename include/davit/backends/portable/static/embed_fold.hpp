@@ -28,6 +28,14 @@ struct scan {
     sf::scan<Op>(p, x, y);
   }
 };
+template <bool Largest>
+struct running_extreme {
+  using Params = sf::Rows;
+  template <class P, class T>
+  [[gnu::always_inline]] static constexpr void run(const P& p, T* values, std::int64_t* indices, const T* x) noexcept {
+    sf::running_extreme<Largest>(p, x, values, indices);
+  }
+};
 struct ranked {
   using Params = sf::Ranked;
   template <class P, class T>
@@ -106,6 +114,21 @@ constexpr const char* embed_scan(const EmbedNode& n, StepWriter& steps) {
   read.to(step);
   return nullptr;
 }
+constexpr const char* embed_log_scan(const EmbedNode& n, StepWriter& steps) {
+  const ValueId x = n.value({"self", 0});
+  const bool is_float = x != no_id && is_floating(n.g.dtype(x)) && n.g.dtype(x) != ScalarType::float64;
+  return is_float ? embed_scan<sf::LogSumOf>(n, steps) : "it is of integers or float64";
+}
+/// cummax and cummin.
+template <bool Largest>
+constexpr const char* embed_running_extreme(const EmbedNode& n, StepWriter& steps) {
+  const ValueId x = n.value({"self", 0});
+  sf::Rows rows;
+  if (const char* why = read_rows(n, x, {"dim", 1}, 0, rows)) return why;
+  if (n.output(1) == no_id) return "it has no second output";
+  steps.step<running_extreme<Largest>>(rows).out(n.output()).out(n.output(1)).in(x);
+  return nullptr;
+}
 /// sort and topk.
 constexpr const char* embed_ranked(const EmbedNode& n, StepWriter& steps) {
   const ValueId x = n.value({"self", 0});
@@ -126,7 +149,8 @@ constexpr const char* embed_ranked(const EmbedNode& n, StepWriter& steps) {
   return nullptr;
 }
 
-using fold_kernels = kernel_list<fold<sf::SumOf>, fold<sf::SumOf, true>, fold<sf::ProductOf>, fold<sf::AnyOf>, scan<sf::SumOf>, scan<sf::ProductOf>, ranked>;
+using fold_kernels = kernel_list<fold<sf::SumOf>, fold<sf::SumOf, true>, fold<sf::ProductOf>, fold<sf::AnyOf>, scan<sf::SumOf>, scan<sf::ProductOf>,
+                                 scan<sf::LogSumOf>, running_extreme<true>, running_extreme<false>, ranked>;
 
 inline constexpr std::array fold_rows{
     EmbedRow{"aten.sum.default", embed_fold<sf::SumOf, false, false>},
@@ -148,6 +172,9 @@ inline constexpr std::array fold_rows{
     EmbedRow{"aten.min.dim", embed_extreme<false, true, true>},
     EmbedRow{"aten.cumsum.default", embed_scan<sf::SumOf>},
     EmbedRow{"aten.cumprod.default", embed_scan<sf::ProductOf>},
+    EmbedRow{"aten.logcumsumexp.default", embed_log_scan},
+    EmbedRow{"aten.cummax.default", embed_running_extreme<true>},
+    EmbedRow{"aten.cummin.default", embed_running_extreme<false>},
     EmbedRow{"aten.sort.default", embed_ranked},
     EmbedRow{"aten.topk.default", embed_ranked},
 };

@@ -4,8 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
+#include "davit/backends/portable/static/embed_fold.hpp"
 #include "davit/backends/portable/static/embed_mapped.hpp"
 #include "davit/backends/portable/static/embed_moves.hpp"
 #include "davit/backends/portable/static/index.hpp"
@@ -27,6 +29,14 @@ struct put {
   template <class P, class T, class X, class... I>
   [[gnu::always_inline]] static constexpr ErrorCode run(const P& p, T* y, X* x, const I*... indices) noexcept {
     return sf::put<Adds, N>(p, static_cast<const T*>(x), y, indices...);
+  }
+};
+template <class Op>
+struct put_folded {
+  using Params = sf::Indexed<1>;
+  template <class P, class T, class X, class I>
+  [[gnu::always_inline]] static constexpr ErrorCode run(const P& p, T* y, X* x, const I* index) noexcept {
+    return sf::put_folded<Op>(p, static_cast<const T*>(x), y, index);
   }
 };
 inline constexpr std::size_t most_indices = 3;
@@ -257,14 +267,9 @@ constexpr const char* embed_scatter(const EmbedNode& n, StepWriter& steps) {
   if (const char* why = walk_along(n, call, dim, source, p)) return why;
   return write_put<Adds, 1>(n, steps, call, p, source);
 }
-constexpr const char* embed_scatter_value(const EmbedNode& n, StepWriter& steps) {
-  IndexCall call;
-  std::size_t dim = 0;
-  if (const char* why = read_along(n, call, dim)) return why;
-  if (const char* why = not_movable(n, call.indexed)) return why;
-  MappedOperand number;
+/// The output as a copy of what is indexed, but for the number where the index points.
+constexpr const char* write_number(const EmbedNode& n, StepWriter& steps, const IndexCall& call, std::size_t dim, const sf::NumberWords& number) {
   const ScalarType type = n.g.dtype(call.indexed);
-  if (!read_operand(n, {"value", 3}, number) || number.value != no_id || !is_computed(type)) return "its value is no number";
   const ValueId index = call.indices[0];
   if (n.g.rank(index) != n.g.rank(call.indexed) || n.g.numel(index) == 0) return "its index has another number of dimensions";
   sf::Indexed<1> p;
@@ -273,10 +278,53 @@ constexpr const char* embed_scatter_value(const EmbedNode& n, StepWriter& steps)
     if (!p.walk.push(n.size(index, d), {d == dim ? 0 : own[d], 0, walked[d]})) return too_many_dims;
   if (const char* why = fill_indexed<1>(n, call, p)) return why;
   const std::uint32_t one = steps.temporary(type, 1);
-  steps.step<sequence>({1, number.words(type), {}}).scratch(one);
+  steps.step<sequence>({1, number, {}}).scratch(one);
   write_whole(n, steps, call.indexed);
   steps.step<put<false, 1>>(p).out(n.output()).scratch(one).in(index);
   return nullptr;
+}
+constexpr const char* embed_scatter_value(const EmbedNode& n, StepWriter& steps) {
+  IndexCall call;
+  std::size_t dim = 0;
+  if (const char* why = read_along(n, call, dim)) return why;
+  if (const char* why = not_movable(n, call.indexed)) return why;
+  MappedOperand number;
+  const ScalarType type = n.g.dtype(call.indexed);
+  if (!read_operand(n, {"value", 3}, number) || number.value != no_id || !is_computed(type)) return "its value is no number";
+  return write_number(n, steps, call, dim, number.words(type));
+}
+template <class Op>
+constexpr const char* write_folded(const EmbedNode& n, StepWriter& steps, const IndexCall& call, std::size_t dim, const sf::Indexed<1>& p, ValueId source) {
+  const ScalarType type = n.g.dtype(call.indexed);
+  bool all = true;
+  if (!operators::read_flag(n, {"include_self", 5}, true, all)) return "an argument is not known";
+  MappedOperand start;  // what a fold begins with, where the output itself does not count
+  start.real = Op::template start<double>;
+  start.integer = Op::template start<std::int64_t>;
+  if (!all && !is_floating(type) && type != ScalarType::int64 && start.integer != 1) return "it leaves out integers that are no int64";
+  if (all)
+    write_whole(n, steps, call.indexed);
+  else if (const char* why = write_number(n, steps, call, dim, start.words(type)))
+    return why;
+  steps.step<put_folded<Op>>(p).out(n.output()).in(source).in(call.indices[0]);
+  return nullptr;
+}
+/// scatter_reduce that multiplies or takes the extreme; sums and means are made of scatter_add.
+constexpr const char* embed_scatter_reduce(const EmbedNode& n, StepWriter& steps) {
+  IndexCall call;
+  std::size_t dim = 0;
+  sf::Indexed<1> p;
+  const std::string_view reduce = n.string("reduce");
+  if (reduce != "amax" && reduce != "amin" && reduce != "prod") return "it sums";
+  if (const char* why = read_along(n, call, dim)) return why;
+  if (const char* why = not_movable(n, call.indexed)) return why;
+  const ValueId source = n.value({"src", 3});
+  if (source == no_id || n.g.dtype(source) != n.g.dtype(call.indexed)) return "its source has another element type";
+  if (!is_computed(n.g.dtype(source))) return "elements of this type are not computed with";
+  if (const char* why = walk_along(n, call, dim, source, p)) return why;
+  return reduce == "prod" ? write_folded<sf::ProductOf>(n, steps, call, dim, p, source)
+         : reduce == "amax" ? write_folded<sf::ExtremeOf<true>>(n, steps, call, dim, p, source)
+                            : write_folded<sf::ExtremeOf<false>>(n, steps, call, dim, p, source);
 }
 
 /// Rows of a table of any type.
@@ -288,7 +336,8 @@ constexpr const char* embed_any_embedding(const EmbedNode& n, StepWriter& steps)
   return write_index<1>(n, steps, call);
 }
 
-using index_kernels = kernel_list<pick<1>, pick<2>, pick<3>, put<false, 1>, put<false, 2>, put<false, 3>, put<true, 1>, put<true, 2>, put<true, 3>>;
+using index_kernels = kernel_list<pick<1>, pick<2>, pick<3>, put<false, 1>, put<false, 2>, put<false, 3>, put<true, 1>, put<true, 2>, put<true, 3>,
+                                  put_folded<sf::ProductOf>, put_folded<sf::ExtremeOf<true>>, put_folded<sf::ExtremeOf<false>>>;
 
 inline constexpr std::array index_rows{
     EmbedRow{"aten.index.Tensor", embed_index},
@@ -298,6 +347,7 @@ inline constexpr std::array index_rows{
     EmbedRow{"aten.scatter.src", embed_scatter<false>},
     EmbedRow{"aten.scatter.value", embed_scatter_value},
     EmbedRow{"aten.scatter_add.default", embed_scatter<true>},
+    EmbedRow{"aten.scatter_reduce.two", embed_scatter_reduce},
     EmbedRow{"aten.embedding.default", embed_any_embedding},
 };
 

@@ -6,6 +6,7 @@
 
 #include "davit/backends/portable/static/embed_fold.hpp"
 #include "davit/backends/portable/static/embed_layers.hpp"
+#include "davit/backends/portable/static/inverse.hpp"
 #include "davit/backends/portable/static/layers_any.hpp"
 
 /// Layers that embed_layers.hpp has no float32 kernel for, of portable's static face.
@@ -209,7 +210,30 @@ constexpr const char* embed_batch_norm_any(const EmbedNode& n, StepWriter& steps
   return nullptr;
 }
 
-using layer_any_kernels = kernel_list<convolve<true>, convolve<false>, max_pool_any, max_pool_places, avg_pool_any, product_any>;
+struct inverse {
+  using Params = sf::Inverse;
+  template <class P, class T>
+  [[gnu::always_inline]] static constexpr ErrorCode run(const P& p, T* y, std::int32_t* info, T* work, const T* x) noexcept {
+    return sf::inverse(p, x, y, info, work);
+  }
+};
+constexpr const char* embed_inverse(const EmbedNode& n, StepWriter& steps) {
+  const ValueId x = n.value({"A", 0});
+  if (x == no_id || n.output() == no_id || n.output(1) == no_id) return "an operand is missing";
+  const ScalarType type = n.g.dtype(x);
+  if (type != ScalarType::float32 && type != ScalarType::float64) return "its matrices are of neither float32 nor float64";
+  const std::uint32_t rank = n.g.rank(x);
+  if (rank < 2 || n.g.size(x, rank - 1) != n.g.size(x, rank - 2)) return "its matrices are not square";
+  if (n.g.numel(x) == 0) return "a tensor has no elements";
+  bool checks = false;
+  if (!operators::read_flag(n, {"check_errors", 1}, false, checks)) return "an argument is not known";
+  const std::int64_t size = n.g.size(x, rank - 1);
+  const std::uint32_t work = steps.temporary(type, size * size);
+  steps.step<inverse>({int32(n.g.numel(x) / (size * size)), int32(size), checks ? 1 : 0}).out(n.output()).out(n.output(1)).scratch(work).in(x);
+  return nullptr;
+}
+
+using layer_any_kernels = kernel_list<inverse, convolve<true>, convolve<false>, max_pool_any, max_pool_places, avg_pool_any, product_any>;
 
 inline constexpr std::array layer_any_rows{
     EmbedRow{"aten.convolution.default", embed_convolve},
@@ -229,6 +253,7 @@ inline constexpr std::array layer_any_rows{
     EmbedRow{"aten.bmm.default", embed_product_any},
     EmbedRow{"aten.matmul.default", embed_product_any},
     EmbedRow{"aten.addmm.default", embed_product_any},
+    EmbedRow{"aten.linalg_inv_ex.default", embed_inverse},
     EmbedRow{"aten.native_group_norm.default", embed_group_norm},
     EmbedRow{"aten._native_batch_norm_legit_no_training.default", embed_batch_norm_any},
     EmbedRow{"aten.batch_norm.default", embed_batch_norm_any},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "davit/backends/portable/static/mapped.hpp"
@@ -47,6 +48,30 @@ struct AnyOf {
   }
 };
 
+/// The greater (or lesser) one; NaN prevails.
+template <bool Largest>
+struct ExtremeOf {
+  template <class C>
+  static constexpr C start = std::numeric_limits<C>::has_infinity ? (Largest ? -std::numeric_limits<C>::infinity() : std::numeric_limits<C>::infinity())
+                                                                  : (Largest ? std::numeric_limits<C>::lowest() : std::numeric_limits<C>::max());
+  template <class C>
+  [[gnu::always_inline]] constexpr C operator()(C a, C b) const noexcept {
+    return a != a || (Largest ? a > b : a < b) ? a : b;
+  }
+};
+/// log(e^a + e^b), as exactly as a float tells. Source: at::native::_log_add_exp_helper.
+struct LogSumOf {
+  template <class C>
+  static constexpr C start = -std::numeric_limits<C>::infinity();
+  template <class C>
+  [[gnu::always_inline]] constexpr C operator()(C a, C b) const noexcept {
+    if (a != a || b != b) return a + b;
+    const C most = a > b ? a : b, least = a > b ? b : a;
+    constexpr C infinity = std::numeric_limits<C>::infinity();
+    return most == infinity || least == -infinity ? most : most + static_cast<C>(log(1 + exp(static_cast<float>(least - most))));
+  }
+};
+
 /// y = each group folded, in order; divided by the group's size where `Mean`. O(numel).
 /// Source: at::sum, at::prod, at::any, at::mean.
 template <class Op, bool Mean, class P, class T, class R>
@@ -85,6 +110,23 @@ template <class Op, class P, class T>
       const Index at = base + i * p.inner;
       folded = Op{}(folded, kernels::convert<C>(x[at]));
       y[at] = kernels::convert<T>(folded);
+    }
+  });
+}
+
+/// values and indices: the greatest (or least) element of the row so far, the last of equal ones; NaN prevails. O(numel).
+/// Source: at::cummax, at::cummin.
+template <bool Largest, class P, class T>
+[[gnu::always_inline]] constexpr void running_extreme(const P& params, const T* x, T* values, std::int64_t* indices) noexcept {
+  const Rows& p = numbers_of(params);
+  detail::each_row(p, [&](Index base, Index, Index) __attribute__((always_inline)) {
+    Index best = 0;
+    for (Index i = 0; i < p.count; ++i) {
+      const Index at = base + i * p.inner;
+      const T v = x[at], found = x[base + best * p.inner];
+      if (v != v || (found == found && (Largest ? v >= found : v <= found))) best = i;
+      values[at] = x[base + best * p.inner];
+      indices[at] = best;
     }
   });
 }

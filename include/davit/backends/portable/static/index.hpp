@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "davit/backends/portable/static/fold.hpp"
 #include "davit/backends/portable/static/mapped.hpp"
 
 /// What moves elements to and from places that tensors or tables name, of any type.
@@ -59,6 +60,15 @@ template <bool Adds, std::size_t N, class P, class T, class I, class... More>
       y[to] = kernels::convert<T>(static_cast<Computed<T>>(detail::loaded(y[to]) + detail::loaded(x[from])));
     else
       y[to] = x[from];
+  });
+}
+
+/// y[indexed place] = Op(y[indexed place], x[place]). Errors: out_of_range for an index outside its dimension. O(places).
+/// Source: at::scatter_reduce.
+template <class Op, class P, class T, class I>
+[[nodiscard, gnu::always_inline]] constexpr ErrorCode put_folded(const P& params, const T* x, T* y, const I* index) noexcept {
+  return detail::walk_indexed<1, I>(numbers_of(params), {index}, [&](Index to, Index from) __attribute__((always_inline)) {
+    y[to] = kernels::convert<T>(Op{}(detail::loaded(y[to]), detail::loaded(x[from])));
   });
 }
 
