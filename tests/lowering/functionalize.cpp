@@ -77,6 +77,23 @@ TEST_CASE("an in-place operator on a value of the program becomes the operator w
   CHECK(run(program, programs::tensor({2}, {2, -1})) == std::vector<Floats>{{12, 0}, {2, -1}});
 }
 
+TEST_CASE("what lets a tensor show its storage in another form is a view: writes through it reach what shows the same") {
+  Draft d;
+  const ValueId a = d.add("a", d.user("x", {2}), 1.0);
+  const ValueId u = view(d, "aten.unsqueeze_.default", {d.b.value(a), d.b.integer(0)}, "unsqueeze_", {1, 2});
+  const ValueId t = view(d, "aten.transpose_.default", {d.b.value(u), d.b.integer(0), d.b.integer(1)}, "transpose_", {2, 1});
+  view(d, "aten.mul_.Tensor", {d.b.value(t), d.b.real(3)}, "mul_", {2, 1});
+  d.output(d.add("out", a, 1.0));
+  d.output(view(d, "aten.squeeze_.dim", {d.b.value(t), d.b.integer(1)}, "squeeze_", {2}));
+  CHECK(run(d.finish(), programs::tensor({2}, {2, -1})).front() == Floats{10, 1});
+}
+TEST_CASE("views of that kind alone: nothing is written") {
+  Draft d;
+  const ValueId a = d.add("a", d.user("x", {2}), 1.0);
+  d.output(view(d, "aten.unsqueeze_.default", {d.b.value(a), d.b.integer(-1)}, "unsqueeze_", {2, 1}));
+  CHECK(targets(*functionalize(d.finish())) == "add.Tensor unsqueeze.default");
+}
+
 TEST_CASE("dropout_ calls its tensor self, dropout calls it input") {
   Draft d;
   const ValueId x = d.user("x", {2});

@@ -62,14 +62,8 @@ class Functionalizer : FunctionalWriter {
     for (const Argument& input : graph_.inputs(node))
       if (!refresh(input)) return false;
     const ViewKind kind = view_kind(call.target);
-    if (in_place(call.target) != InPlace::no && kind != ViewKind::same) return call.token == nullptr && write(n, call);
-    if (call.target == "aten.detach_.default") {
-      std::vector<Argument> inputs = copied(call.inputs);
-      std::vector<Argument> outputs = copied(call.outputs);
-      copier_.builder.node("aten.detach.default", inputs, outputs, copier_.metadata(node.metadata));
-    } else {
-      copier_.node(n);
-    }
+    if (in_place(call.target) != InPlace::no) return call.token == nullptr && write(n, call);
+    copier_.node(n);
     note_control_flow(call);
     const Argument* self = kind == ViewKind::none ? nullptr : self_argument(graph_, call);
     if (self == nullptr || !is_tensor(self->value())) return true;
@@ -189,9 +183,8 @@ class Functionalizer : FunctionalWriter {
     if (!same_sizes(to, made)) return false;  // resize_ and others that change what self is
     const std::size_t dot = call.target.rfind('.');
     const std::string_view name = call.target.substr(5, dot - 6);  // without "aten." and "_"
-    constexpr std::string_view changes_form[] = {"resize", "resize_as", "set", "as_strided", "squeeze", "unsqueeze", "transpose", "t",
-                                                 "swapaxes", "swapdims", "requires_grad", "rename"};
-    if (!to_out && std::ranges::find(changes_form, name) != std::end(changes_form)) return false;
+    for (const std::string_view changes : {"resize", "resize_as", "set", "requires_grad", "rename"})
+      if (!to_out && name == changes) return false;
     const Argument* source = argument(call, name == "copy" ? "src" : "value", 1);
     const bool is_fill = name == "zero" || name == "fill";
     if (name == "copy" || (name == "fill" && source != nullptr && source->is_value() && is_tensor(source->value()))) {
@@ -379,11 +372,42 @@ DAVIT_INLINE void keep_interface(MethodInterface& interface, const ExportedProgr
   for (std::size_t i = 0; i < specs.size(); ++i) interface.outputs[i].name = arg_name(specs[i]);
 }
 
+/// Operators that let a tensor show its own storage in another form: who reads it later reads what they answer, a view.
+struct FormChange {
+  std::string_view target, view;
+};
+inline constexpr FormChange form_changes[] = {
+    {"aten.as_strided_.default", "aten.as_strided.default"}, {"aten.detach_.default", "aten.detach.default"},
+    {"aten.squeeze_.default", "aten.squeeze.default"},       {"aten.squeeze_.dim", "aten.squeeze.dim"},
+    {"aten.squeeze_.dims", "aten.squeeze.dims"},             {"aten.swapaxes_.default", "aten.swapaxes.default"},
+    {"aten.swapdims_.default", "aten.swapdims.default"},     {"aten.t_.default", "aten.t.default"},
+    {"aten.transpose_.default", "aten.transpose.int"},       {"aten.unsqueeze_.default", "aten.unsqueeze.default"},
+};
+/// The program with those views under their names; nothing if it has none. O(nodes).
+[[nodiscard]] DAVIT_INLINE std::optional<ExportedProgram> with_named_views(const ExportedProgram& program) {
+  const GraphModuleView graph = program.view();
+  std::optional<ExportedProgram> made;
+  for (NodeId n = 0; n < graph.nodes.size(); ++n) {
+    const std::string_view target = graph.target(graph.nodes[n]);
+    const auto* const found = std::ranges::find(form_changes, target, &FormChange::target);
+    if (found == std::end(form_changes)) continue;
+    if (!made) made = program;
+    std::vector<char>& text = made->graph_module.text;
+    made->graph_module.nodes[n].target = {static_cast<std::uint32_t>(text.size()), static_cast<std::uint32_t>(found->view.size())};
+    text.insert(text.end(), found->view.begin(), found->view.end());
+  }
+  return made;
+}
+
 }  // namespace detail
 
 DAVIT_INLINE std::optional<ExportedProgram> functionalize(const ExportedProgram& program) {
   if (!writes_in_place(program.view())) return std::nullopt;
-  return detail::Functionalizer(program).run();
+  std::optional<ExportedProgram> named = detail::with_named_views(program);
+  const ExportedProgram& seen = named ? *named : program;
+  if (!writes_in_place(seen.view())) return named;
+  std::optional<ExportedProgram> made = detail::Functionalizer(seen).run();
+  return made ? std::move(made) : std::move(named);
 }
 
 }  // namespace davit
