@@ -55,8 +55,9 @@ class ExactRun {
       const TensorView* const made = results_[i].tensor_if();
       if (to == nullptr || made == nullptr) {
         outputs[i] = results_[i];
-      } else {
-        copy_tensor(*made, *to);
+      } else if (!copy_if_same(*made, *to)) {
+        why = concat("output ", i, " does not have the sizes or the dtype that the program declares");
+        return std::unexpected(Fault(ErrorCode::invalid_shape, no_debug_handle));
       }
     }
     return {};

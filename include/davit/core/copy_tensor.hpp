@@ -10,6 +10,8 @@ namespace davit {
 /// Copies the elements of `from` to `to`, whatever their strides. Both must have the same dtype and sizes and must not
 /// overlap. O(elements); contiguous tensors are one memcpy.
 void copy_tensor(const TensorView& from, const TensorView& to) noexcept;
+/// The same where dtype and sizes are not known to agree: false, and nothing is copied, if they do not.
+[[nodiscard]] bool copy_if_same(const TensorView& from, const TensorView& to) noexcept;
 
 /// The bytes a tensor's elements lie in: [begin, end), empty for a tensor without elements.
 struct Footprint {

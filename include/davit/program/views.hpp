@@ -97,6 +97,29 @@ template <class = void>
   return ViewKind::none;
 }
 
+/// Operators that let a tensor show its own storage in another form: who reads it later reads what they answer, which is a view.
+struct FormChange {
+  std::string_view target, view;
+};
+inline constexpr auto form_changes = std::to_array<FormChange>({
+    {"aten.as_strided_.default", "aten.as_strided.default"},
+    {"aten.detach_.default", "aten.detach.default"},
+    {"aten.squeeze_.default", "aten.squeeze.default"},
+    {"aten.squeeze_.dim", "aten.squeeze.dim"},
+    {"aten.squeeze_.dims", "aten.squeeze.dims"},
+    {"aten.swapaxes_.default", "aten.swapaxes.default"},
+    {"aten.swapdims_.default", "aten.swapdims.default"},
+    {"aten.t_.default", "aten.t.default"},
+    {"aten.transpose_.default", "aten.transpose.int"},
+    {"aten.unsqueeze_.default", "aten.unsqueeze.default"},
+});
+/// The view that such an operator answers; empty for others. O(rows).
+[[nodiscard]] constexpr std::string_view view_of_form_change(std::string_view target) noexcept {
+  for (const FormChange& row : form_changes)
+    if (row.target == target) return row.view;
+  return {};
+}
+
 /// True for operators that compute nothing: views, copies, what puts tensors together or fills one, arithmetic on sizes.
 template <class = void>
 [[nodiscard]] constexpr bool only_moves(std::string_view target) noexcept {

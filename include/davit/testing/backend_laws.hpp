@@ -23,7 +23,8 @@
 //  functional   execute is a function of handle and inputs: the same inputs give the same outputs, now and later.
 //  inputs       execute leaves its inputs as they were (mutations are outputs; the session writes them back).
 //  outputs      as many outputs as the program declares, of its kinds, dtypes and sizes.
-//  destination  an output that comes with a destination is filled or replaced; the result is the same.
+//  destination  an output that comes with a destination is filled or replaced; the result is the same. Nothing is written
+//               behind a destination that is smaller than the output (a damaged file may say so).
 //  checked      inputs of wrong number, kind, dtype or rank are an Error before execute, and do no harm.
 //  sessions     sessions of one program do not see each other.
 //  saved        load(save(processed)) gives the same results and the same bytes; the debug map is not needed.

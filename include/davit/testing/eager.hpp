@@ -2,16 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -24,7 +21,7 @@
 #include "davit/runtime/prepare_delegate.hpp"
 #include "davit/testing/eager_value.hpp"
 #include "davit/testing/one_node.hpp"
-#include "davit/testing/program_recipe.hpp"
+#include "davit/testing/random_rounding.hpp"
 
 namespace davit::testing {
 
@@ -54,7 +51,7 @@ class EagerProgram {
   void round_at_random(std::uint64_t seed) { rounding_.emplace(seed); }
   /// Whether a run that rounded at random met finite numbers so large that a sum of a few of their products is infinite, NaN or
   /// finite by the order of its terms: above 2^60 in float32, 2^508 in float64.
-  [[nodiscard]] bool met_large_numbers() const noexcept { return large_; }
+  [[nodiscard]] bool met_large_numbers() const noexcept { return rounding_ && rounding_->met_large_numbers(); }
 
   /// All outputs of the program in its own order. Inputs that the export fixed may be left out, all of them. Inputs that the program changes are changed after a successful run; a failed
   /// one leaves them and the state alone. Errors: unsupported_operator; what the kernels report; out_of_range.
@@ -266,34 +263,7 @@ class EagerProgram {
   }
 
   void round(const Tensor& tensor) {
-    if (!rounding_) return;
-    if (tensor.dtype == ScalarType::float32) round(tensor.storage, float());
-    if (tensor.dtype == ScalarType::float64) round(tensor.storage, double());
-  }
-  /// Which of 0 and -0 these give depends on the machine: PyTorch's vectors and what is left of them differ too.
-  [[nodiscard]] static bool chooses_a_zero(std::string_view target) noexcept {
-    constexpr std::string_view names[] = {"amax", "amin", "clamp", "clamp_max", "clamp_min", "hardtanh", "maximum", "minimum", "relu", "relu6"};
-    if (!target.starts_with("aten.")) return false;
-    std::string_view name = target.substr(5, target.find('.', 5) - 5);
-    if (name.ends_with('_')) name.remove_suffix(1);
-    return std::ranges::find(names, name) != std::end(names);
-  }
-  void round_zeros(const Tensor& made) {
-    if (made.dtype != ScalarType::float32 || !made.view().is_contiguous()) return;
-    for (float& element : std::span(made.view().as<float>(), static_cast<std::size_t>(made.numel())))
-      if (element == 0 && rounding_->one_in(2)) element = -element;
-  }
-  /// All elements of a storage; views of it see them.
-  template <class T>
-  void round(const SharedBytes& storage, T) {
-    T* const at = reinterpret_cast<T*>(storage.writable());
-    const std::size_t count = at == nullptr ? 0 : storage.size() / sizeof(T);
-    constexpr T large = std::is_same_v<T, float> ? T(0x1p60) : static_cast<T>(0x1p508);
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!std::isfinite(at[i])) continue;
-      if (std::trunc(at[i]) != at[i] || std::fabs(at[i]) > T(1 << 20)) at[i] *= 1 + (static_cast<T>(rounding_->below(9)) - 4) * std::numeric_limits<float>::epsilon();
-      large_ = large_ || std::fabs(at[i]) > large;
-    }
+    if (rounding_) rounding_->round(tensor);
   }
 
   [[nodiscard]] bool is_token(ValueId v) const noexcept { return graph_.values[v].kind == ValueKind::token; }
@@ -371,7 +341,7 @@ class EagerProgram {
     }
     std::vector<EagerValue> made;
     for (const EValue& output : outputs) made.push_back(kept(output, step));
-    if (rounding_ && chooses_a_zero(graph_.target(graph_.nodes[n])) && made[0].tensor) round_zeros(*made[0].tensor);
+    if (rounding_ && !made.empty() && made[0].tensor) rounding_->after(graph_.target(graph_.nodes[n]), *made[0].tensor, inputs);
     if (step.writes_self) {
       const std::optional<Tensor>& self = values_[step.inputs[0]].tensor;
       if (made.empty() || !made[0].tensor || !self || self->dtype != made[0].tensor->dtype || self->sizes != made[0].tensor->sizes)
@@ -390,8 +360,7 @@ class EagerProgram {
   std::vector<EagerValue> values_;
   std::map<NodeId, std::unique_ptr<Step>> steps_;
   std::vector<Made>* record_ = nullptr;
-  std::optional<Random> rounding_;
-  bool large_ = false;
+  std::optional<RandomRounding> rounding_;
 };
 
 }  // namespace davit::testing

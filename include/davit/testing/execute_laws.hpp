@@ -14,6 +14,33 @@
 
 namespace davit::testing::detail {
 
+enum class Destinations : std::uint8_t { none, fitting, small };
+
+/// Memory for an output; of one that is made `small`, the first dimension is said to be shorter by one than what lies there.
+class Destination {
+ public:
+  Destination(const PortType& type, bool small) : dtype_(type.dtype) {
+    for (const Dim& d : type.dims) sizes_.push_back(d.value);
+    whole_ = Tensor::zeros(dtype_, sizes_);
+    if (small && !sizes_.empty() && sizes_[0] > 0) --sizes_[0];
+    strides_.resize(sizes_.size());
+    contiguous_strides(sizes_, strides_);
+  }
+  [[nodiscard]] TensorView view() const noexcept {
+    return {whole_.view().data, sizes_.data(), strides_.data(), static_cast<std::uint8_t>(sizes_.size()), dtype_};
+  }
+  [[nodiscard]] bool is_smaller() const noexcept { return view().nbytes() < whole_.storage.size(); }
+  /// True if nothing was written behind it.
+  [[nodiscard]] bool is_clean() const noexcept {
+    return std::ranges::all_of(whole_.storage.bytes().subspan(view().nbytes()), [](std::byte b) { return b == std::byte{}; });
+  }
+
+ private:
+  ScalarType dtype_;
+  std::vector<std::int64_t> sizes_, strides_;
+  Tensor whole_;
+};
+
 /// functional, inputs, destination: calls execute itself, with and without destinations, for methods that are one partition
 /// without state.
 template <Backend B>
@@ -36,27 +63,34 @@ void check_execute(LawCase<B>& c, const LoweredProgram& program) {
       if (at == method.interface.inputs.size()) return;
       inputs.push_back(c.samples[i][at]);
     }
-    for (const bool with_destinations : {false, true}) {
+    for (const Destinations given : {Destinations::none, Destinations::fitting, Destinations::small}) {
       workspace_of<B> workspace{};
       Scratch scratch;
       const Snapshot before(inputs);
       std::vector<EValue> outputs(delegate.interface.outputs.size());
-      std::vector<Tensor> destinations;
+      std::vector<Destination> destinations;
       destinations.reserve(outputs.size());
-      for (std::size_t k = 0; with_destinations && k < outputs.size(); ++k) {
+      for (std::size_t k = 0; given != Destinations::none && k < outputs.size(); ++k) {
         const PortType& type = delegate.interface.outputs[k].type;
         if (type.tag != EValue::Tag::tensor || !std::ranges::all_of(type.dims, &Dim::is_static)) continue;
-        std::vector<std::int64_t> sizes;
-        for (const Dim& d : type.dims) sizes.push_back(d.value);
-        destinations.push_back(Tensor::zeros(type.dtype, sizes));
+        destinations.emplace_back(type, given == Destinations::small);
         outputs[k] = destinations.back().view();
       }
-      if (Result<void> prepared = prepare_delegate(backend_table<B>, &handle, inputs, outputs, &workspace, scratch); !prepared)
+      if (given == Destinations::small && std::ranges::none_of(destinations, &Destination::is_smaller)) continue;
+      if (Result<void> prepared = prepare_delegate(backend_table<B>, &handle, inputs, outputs, &workspace, scratch); !prepared) {
+        if (given == Destinations::small) continue;
         return c.broken("outputs", "prepare: ", to_name(prepared.error()));
+      }
       NullTracer tracer;
       NoReport report;
       ExecuteContext<NullTracer, NoReport, workspace_of<B>> context(tracer, report, workspace, scratch.span());
       const Status status = B::execute(handle, inputs, std::span<EValue>(outputs), context);
+      for (const Destination& each : destinations)
+        if (!each.is_clean()) return c.broken("destination", "execute wrote behind a destination that is smaller than the output");
+      const auto is_destination = [&](const EValue& output) {
+        return output.is_tensor() && std::ranges::any_of(destinations, [&](const Destination& each) { return each.view().data == output.tensor().data; });
+      };
+      if (given == Destinations::small && (!status || std::ranges::any_of(outputs, is_destination))) continue;
       if (!status) return c.broken("functional", "execute without a session failed: ", name_of(status.error().code()));
       if (Snapshot(inputs) != before) c.broken("inputs", "execute changed its inputs");
       std::vector<EValue> answered;  // as the method answers them
@@ -66,7 +100,7 @@ void check_execute(LawCase<B>& c, const LoweredProgram& program) {
         answered.push_back(outputs[at]);
       }
       if (!c.mutates_inputs() && Snapshot(answered) != c.expected[i])
-        c.broken(with_destinations ? "destination" : "functional", "execute without a session gave another result");
+        c.broken(given == Destinations::none ? "functional" : "destination", "execute without a session gave another result");
     }
   }
 }

@@ -10,6 +10,7 @@
 
 using namespace davit;
 using onednn_ops::Code;
+using onednn_ops::Output;
 using onednn_ops::StorageKind;
 using onednn_ops::Workspace;
 
@@ -27,7 +28,8 @@ namespace {
                    {.kind = StorageKind::constant, .bytes = 8, .first = 0, .last = 3}};
   code.constants.push_back(SharedBytes::allocate(8));
   code.places_of.resize(code.storages.size());
-  code.outputs.resize(1);
+  code.dims = {1024, 1};  // sizes and strides of the output
+  code.outputs.push_back({.kind = Output::Kind::made, .index = 2, .dims = {0, 1}});
   return code;
 }
 
@@ -65,6 +67,15 @@ TEST_CASE("blocks of scratch share memory where their lives allow it; a given ou
   ws.set_address(code, 2, static_cast<std::byte*>(destination.view().data));
   ws.move_scratch(code, scratch.data());
   CHECK(ws.address(2) == static_cast<std::byte*>(destination.view().data));
+}
+
+TEST_CASE("a destination of other sizes is not given") {
+  const Code code = chain_of_blocks();
+  Workspace ws;
+  const Tensor small = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{1023});
+  const EValue given[] = {small};
+  CHECK(ws.prepare(code, given) >= 2 * 4096);
+  CHECK_FALSE(ws.is_given(0));
 }
 
 TEST_CASE("a destination that is not contiguous is not given") {

@@ -230,7 +230,8 @@ DAVIT_INLINE Status onednn::run(const Handle& handle, std::span<const EValue> in
     const EValue made = onednn_ops::result_of(code, ws, code.outputs[i], inputs);
     const TensorView* const to = outputs[i].tensor_if();
     if (to != nullptr && made.is_tensor() && made.tensor().data != to->data) {
-      copy_tensor(made.tensor(), *to);
+      if (!copy_if_same(made.tensor(), *to))
+        return fail(ErrorCode::invalid_shape, no_debug_handle, "output ", i, " does not have the sizes or the dtype that the program declares");
     } else {
       outputs[i] = made;
     }

@@ -36,15 +36,6 @@ namespace portable_kernels {
     default: return {};
   }
 }
-/// Copies an output that was made elsewhere to its destination; false if it does not fit.
-[[nodiscard]] DAVIT_INLINE bool fill(const TensorView& destination, const EValue& made) noexcept {
-  const TensorView* tensor = made.tensor_if();
-  if (tensor == nullptr || tensor->dtype != destination.dtype ||
-      !std::ranges::equal(tensor->sizes(), destination.sizes()))
-    return false;
-  copy_tensor(*tensor, destination);
-  return true;
-}
 /// Scratch lies elsewhere than in the last run.
 DAVIT_INLINE void move_scratch(const Code& code, RunState& ws, std::byte* scratch) noexcept {
   ws.scratch = scratch;
@@ -192,6 +183,11 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
     lifetimes[i].bytes = ws.given[h.planned_slots[i]] != 0 ? 0 : bytes;
     ws.places[h.planned_slots[i]].capacity = bytes;
   }
+  for (std::size_t i = 0; i < outputs.size() && i < h.made_slots.size(); ++i) {  // a destination may be smaller than the graph says
+    if (!outputs[i].is_tensor() || h.made_slots[i] == no_id) continue;
+    std::size_t& capacity = ws.places[h.made_slots[i]].capacity;
+    capacity = std::min(capacity, outputs[i].tensor().nbytes());
+  }
   MemoryPlan plan = plan_memory(lifetimes);
   ws.offsets = std::move(plan.offsets);
   ws.scratch = nullptr;
@@ -245,7 +241,7 @@ DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> 
     const EValue made = portable_kernels::result_of(h, ws, results[i]);
     if (!outputs[i].is_tensor() || (made.is_tensor() && made.tensor().data == outputs[i].tensor().data)) {
       outputs[i] = made;
-    } else if (!portable_kernels::fill(outputs[i].tensor(), made)) {
+    } else if (!made.is_tensor() || !copy_if_same(made.tensor(), outputs[i].tensor())) {
       return fail(ErrorCode::invalid_shape, no_debug_handle, "output ", i,
                   " does not have the sizes or the dtype that the program declares");
     }

@@ -107,7 +107,7 @@ inline void find_given(const Plan& plan, Workspace& ws, std::span<const EValue> 
   for (std::size_t i = 0; i < outputs.size() && i < ws.given.size(); ++i) {
     const TensorView* const t = outputs[i].tensor_if();
     if (t == nullptr || plan.output_slots[i] == no_id) continue;
-    ws.given[i] = t->is_contiguous() && has_sizes(ws, *t, plan.slots[plan.output_slots[i]].dims) ? 1 : 0;
+    ws.given[i] = t->is_contiguous() && t->dtype == plan.slots[plan.output_slots[i]].dtype && has_sizes(ws, *t, plan.slots[plan.output_slots[i]].dims) ? 1 : 0;
   }
 }
 

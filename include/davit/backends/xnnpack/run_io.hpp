@@ -44,10 +44,7 @@ inline void return_outputs(GraphModuleView graph, const Plan& plan, Workspace& w
       const TensorView made{ws.base[slot.buffer], ws.sizes.data() + slot.dims.first,
                             ws.strides.data() + slot.dims.first, static_cast<std::uint8_t>(slot.dims.count),
                             slot.dtype};
-      if (outputs[i].is_tensor() && std::ranges::equal(outputs[i].tensor().sizes(), made.sizes()))
-        copy_tensor(made, outputs[i].tensor());
-      else
-        outputs[i] = EValue(made);
+      if (!outputs[i].is_tensor() || !copy_if_same(made, outputs[i].tensor())) outputs[i] = EValue(made);
     } else if (a.kind == ArgumentKind::value) {
       const Value& v = graph.values[a.value()];
       const std::optional<std::int64_t> number = v.expr == no_id ? std::optional(v.constant) : ws.symbols.value(v.expr);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -31,6 +32,12 @@ DAVIT_INLINE void copy_tensor(const TensorView& from, const TensorView& to) noex
       index[d] = 0;
     }
   }
+}
+
+DAVIT_INLINE bool copy_if_same(const TensorView& from, const TensorView& to) noexcept {
+  if (from.dtype != to.dtype || !std::ranges::equal(from.sizes(), to.sizes())) return false;
+  copy_tensor(from, to);
+  return true;
 }
 
 DAVIT_INLINE Footprint footprint(const TensorView& t) noexcept {

@@ -183,8 +183,7 @@ class Functionalizer : FunctionalWriter {
     if (!same_sizes(to, made)) return false;  // resize_ and others that change what self is
     const std::size_t dot = call.target.rfind('.');
     const std::string_view name = call.target.substr(5, dot - 6);  // without "aten." and "_"
-    for (const std::string_view changes : {"resize", "resize_as", "set", "requires_grad", "rename"})
-      if (!to_out && name == changes) return false;
+    if (!to_out && (name == "resize" || name == "resize_as" || name == "set" || name == "requires_grad" || name == "rename")) return false;
     const Argument* source = argument(call, name == "copy" ? "src" : "value", 1);
     const bool is_fill = name == "zero" || name == "fill";
     if (name == "copy" || (name == "fill" && source != nullptr && source->is_value() && is_tensor(source->value()))) {
@@ -372,29 +371,17 @@ DAVIT_INLINE void keep_interface(MethodInterface& interface, const ExportedProgr
   for (std::size_t i = 0; i < specs.size(); ++i) interface.outputs[i].name = arg_name(specs[i]);
 }
 
-/// Operators that let a tensor show its own storage in another form: who reads it later reads what they answer, a view.
-struct FormChange {
-  std::string_view target, view;
-};
-inline constexpr FormChange form_changes[] = {
-    {"aten.as_strided_.default", "aten.as_strided.default"}, {"aten.detach_.default", "aten.detach.default"},
-    {"aten.squeeze_.default", "aten.squeeze.default"},       {"aten.squeeze_.dim", "aten.squeeze.dim"},
-    {"aten.squeeze_.dims", "aten.squeeze.dims"},             {"aten.swapaxes_.default", "aten.swapaxes.default"},
-    {"aten.swapdims_.default", "aten.swapdims.default"},     {"aten.t_.default", "aten.t.default"},
-    {"aten.transpose_.default", "aten.transpose.int"},       {"aten.unsqueeze_.default", "aten.unsqueeze.default"},
-};
-/// The program with those views under their names; nothing if it has none. O(nodes).
+/// The program with views for what changes a tensor's form in place; nothing if it has none. O(nodes).
 [[nodiscard]] DAVIT_INLINE std::optional<ExportedProgram> with_named_views(const ExportedProgram& program) {
   const GraphModuleView graph = program.view();
   std::optional<ExportedProgram> made;
   for (NodeId n = 0; n < graph.nodes.size(); ++n) {
-    const std::string_view target = graph.target(graph.nodes[n]);
-    const auto* const found = std::ranges::find(form_changes, target, &FormChange::target);
-    if (found == std::end(form_changes)) continue;
+    const std::string_view view = view_of_form_change(graph.target(graph.nodes[n]));
+    if (view.empty()) continue;
     if (!made) made = program;
     std::vector<char>& text = made->graph_module.text;
-    made->graph_module.nodes[n].target = {static_cast<std::uint32_t>(text.size()), static_cast<std::uint32_t>(found->view.size())};
-    text.insert(text.end(), found->view.begin(), found->view.end());
+    made->graph_module.nodes[n].target = {static_cast<std::uint32_t>(text.size()), static_cast<std::uint32_t>(view.size())};
+    text.insert(text.end(), view.begin(), view.end());
   }
   return made;
 }
@@ -406,8 +393,8 @@ DAVIT_INLINE std::optional<ExportedProgram> functionalize(const ExportedProgram&
   std::optional<ExportedProgram> named = detail::with_named_views(program);
   const ExportedProgram& seen = named ? *named : program;
   if (!writes_in_place(seen.view())) return named;
-  std::optional<ExportedProgram> made = detail::Functionalizer(seen).run();
-  return made ? std::move(made) : std::move(named);
+  if (std::optional<ExportedProgram> made = detail::Functionalizer(seen).run()) return made;
+  return named;
 }
 
 }  // namespace davit

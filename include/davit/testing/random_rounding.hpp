@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "davit/core/evalue.hpp"
+#include "davit/core/tensor.hpp"
+#include "davit/testing/eager_value.hpp"
+#include "davit/testing/program_recipe.hpp"
+
+namespace davit::testing {
+
+/// Rounds float32 and float64 otherwise than a machine does, by a seed: a few units of the last place of a float32 up or down.
+/// Small integers stay what they are. What a run makes of that tells how far rounding alone carries.
+class RandomRounding {
+ public:
+  explicit RandomRounding(std::uint64_t seed) : random_(seed) {}
+
+  /// All elements of the tensor's storage; views of it see them.
+  void round(const Tensor& tensor) {
+    if (tensor.dtype == ScalarType::float32) round_as<float>(tensor.storage);
+    if (tensor.dtype == ScalarType::float64) round_as<double>(tensor.storage);
+  }
+  /// What else an operator may have made of its inputs.
+  void after(std::string_view target, const Tensor& made, std::span<const EValue> inputs) {
+    if (made.dtype != ScalarType::float32 || !made.view().is_contiguous()) return;
+    const std::span<float> elements(made.view().as<float>(), static_cast<std::size_t>(made.numel()));
+    const std::string_view name = base_name(target);
+    if (chooses_a_zero(name))
+      for (float& element : elements)
+        if (element == 0 && random_.one_in(2)) element = -element;
+    if (name != "gelu" || inputs.empty() || !inputs[0].is_tensor()) return;
+    const Tensor x = copy_of(inputs[0].tensor());  // far below 0, gelu is its input times what is left of 1 - 1
+    if (x.dtype != made.dtype || x.numel() != made.numel() || !x.view().is_contiguous()) return;
+    for (std::size_t i = 0; i < elements.size(); ++i)
+      if (const float input = x.view().as<float>()[i]; std::isfinite(input)) elements[i] += input * off<float>();
+  }
+  /// Whether it met finite numbers so large that a sum of a few of their products is infinite, NaN or finite by the order of its
+  /// terms: above 2^60 in float32, 2^508 in float64.
+  [[nodiscard]] bool met_large_numbers() const noexcept { return large_; }
+
+ private:
+  /// The name without "aten.", the overload and the mark of what writes in place.
+  [[nodiscard]] static std::string_view base_name(std::string_view target) noexcept {
+    if (target.starts_with("aten.")) target.remove_prefix(5);
+    target = target.substr(0, target.find('.'));
+    if (target.ends_with('_')) target.remove_suffix(1);
+    return target;
+  }
+  /// Which of 0 and -0 these give depends on the machine: PyTorch's vectors and what is left of them differ too.
+  [[nodiscard]] static bool chooses_a_zero(std::string_view name) noexcept {
+    constexpr std::string_view names[] = {"amax", "amin", "clamp", "clamp_max", "clamp_min", "hardtanh", "maximum", "minimum", "relu", "relu6"};
+    return std::ranges::find(names, name) != std::end(names);
+  }
+  /// At most four units of the last place of 1.
+  template <class T>
+  [[nodiscard]] T off() {
+    return (static_cast<T>(random_.below(9)) - 4) * std::numeric_limits<float>::epsilon();
+  }
+  template <class T>
+  void round_as(const SharedBytes& storage) {
+    T* const at = reinterpret_cast<T*>(storage.writable());
+    const std::size_t count = at == nullptr ? 0 : storage.size() / sizeof(T);
+    constexpr T large = std::is_same_v<T, float> ? T(0x1p60) : static_cast<T>(0x1p508);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!std::isfinite(at[i])) continue;
+      if (std::trunc(at[i]) != at[i] || std::fabs(at[i]) > T(1 << 20)) at[i] *= 1 + off<T>();
+      large_ = large_ || std::fabs(at[i]) > large;
+    }
+  }
+
+  Random random_;
+  bool large_ = false;
+};
+
+}  // namespace davit::testing
