@@ -45,7 +45,7 @@ struct Measured {
   [[nodiscard]] static Result<Measured> prepare(BenchRow& row, const BenchOptions& options) {
     const auto begin = Clock::now();
     LoweringChoice choice = options.lowering;
-    choice.backends = row.backends;
+    if (!row.package) choice.backends = row.backends;
     choice.threads = row.threads;
     Diagnostics diagnostics;
     Result<Runner> runner = Runner::open(row.model, choice, false, &diagnostics);

@@ -50,7 +50,7 @@ namespace {
 /// Calls `use(partitioner)` with the partitioner that was chosen. Errors: what does not exist; what `use` answers.
 template <class Use>
 [[nodiscard]] auto with_partitioner(const LoweringChoice& choice, Use&& use) -> decltype(use(CapabilityPartitioner<Backends>())) {
-  Result<std::vector<std::uint32_t>> order = parse_backends(choice.backends);
+  Result<std::vector<std::uint32_t>> order = parse_backends(choice.backends.empty() ? "portable" : choice.backends);
   if (!order) return std::unexpected(std::move(order.error()));
   const std::size_t redirect = Backends::find(choice.redirect);
   if (!choice.redirect.empty() && redirect == Backends::size)
@@ -100,7 +100,12 @@ Result<Runner> Runner::load(const std::string& file, const LoweringChoice& choic
 }
 
 Result<Runner> Runner::open(const std::string& file, const LoweringChoice& choice, bool trace, Diagnostics* diagnostics) {
-  if (is_package(file) || file.ends_with(".davit")) return load(file, choice, trace);
+  if (is_package(file) || file.ends_with(".davit")) {
+    if (choice.backends.empty()) return load(file, choice, trace);
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::load, .where = "--backends",
+                                 .what = concat(file, " is lowered already, for the backends that davit inspect names"),
+                                 .fix = "leave the option out, or give the .pt2 file"});
+  }
   const Result<ExportedProgram> program = read_program(file, {.limits = choice.limits});
   if (!program) return std::unexpected(program.error());
   return lower(*program, choice, trace, diagnostics);

@@ -23,7 +23,7 @@ namespace tool {
 
 /// How a program is lowered.
 struct LoweringChoice {
-  std::string backends = "portable";       ///< names by preference, separated by commas
+  std::string backends{};                  ///< names by preference, separated by commas; empty: portable
   std::string partitioner = "capability";  ///< see choose_partitioner
   std::shared_ptr<Costs> costs = std::make_shared<Costs>();  ///< of the partitioner "choose"; copies share what was measured
   std::string redirect{};                  ///< not empty: cut as the partitioner says, but run it all on this backend
