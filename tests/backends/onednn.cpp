@@ -200,6 +200,15 @@ TEST_CASE("a product, and a sum and a product with numbers per channel that do n
   CHECK(faults(program, n.sample()) == "");
 }
 
+TEST_CASE("a product of transposed matrices plus a number per column") {
+  Net n;
+  const auto x = n.relu("y", n.input("in", {5, 4}), {5, 4});
+  const auto turned = n.op("aten.permute.default", "turned", {4, 5}, {{"self", n.v(x)}, {"dims", n.draft.b.ints({1, 0})}});
+  const auto product = n.op("aten.mul.Tensor", "product", {4, 5}, {{"self", n.v(turned)}, {"other", n.v(turned)}});
+  const ExportedProgram program = n.finish({n.add("sum", product, n.input("z", {5}), {4, 5}), turned});
+  CHECK(faults(program, n.sample()) == "");
+}
+
 TEST_CASE("NaN and infinities are those of exact kernels, unless they may get lost") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const auto results = [](const ExportedProgram& program, std::span<const EValue> inputs, bool fast) {

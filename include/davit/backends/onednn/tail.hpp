@@ -96,10 +96,13 @@ namespace detail {
 
 /// Whether an implementation reads the tail's tensors rightly: those of the destination's sizes lie as that does, or are
 /// row-major as it is. Those that are broadcast are row-major: oneDNN 2.6 reads them so. Of these its "jit:uni" binary misreads a
-/// number per channel where the destination has no other sizes than batch and channels, but more dimensions; its gemm convolution
-/// misreads all but numbers per channel where the destination is not row-major.
+/// number per channel where the destination has no other sizes than batch and channels, but more dimensions, and writes nothing
+/// where the batch is the innermost dimension; its gemm convolution misreads all but numbers per channel where the destination is
+/// not row-major.
 [[nodiscard]] inline bool operands_fit(const Tail& tail, const MemoryDesc& destination, std::string_view implementation) {
   const Dims full = dims_of(destination);
+  const dnnl_blocking_desc_t& layout = destination.data.format_desc.blocking;
+  const bool channels_last = layout.inner_nblks != 0 || (full.size() > 1 && layout.strides[1] == 1);
   return std::ranges::all_of(tail.roles, [&](const Builder::Role& role) {
     const MemoryDesc& md = role.place.md;
     const Dims dims = dims_of(md);
@@ -107,6 +110,7 @@ namespace detail {
     if (!is_row_major(md)) return false;
     const bool per_channel = full.size() > 2 && dims[1] == count_of(dims);
     if (implementation.find("gemm") != implementation.npos) return per_channel || is_row_major(destination);
+    if (implementation == "jit:uni" && !is_row_major(destination) && !channels_last) return false;
     return implementation != "jit:uni" || !per_channel || dims[1] == 1 || count_of(full) != full[0] * full[1];
   });
 }

@@ -86,7 +86,7 @@ class Workspace {
     std::vector<std::uint8_t> real(code.places.size(), 0);  // zeros are written without a memory object
     for (const Step& step : code.steps)
       for (std::uint32_t i = 0; i < step.arguments.count; ++i)
-        real[code.arguments[step.arguments.first + i].place] = step.primitive ? 1 : 0;
+        if (step.primitive) real[code.arguments[step.arguments.first + i].place] = 1;
     for (std::uint32_t p = 0; p < code.places.size(); ++p) {
       offsets_.push_back(code.root_of(code.places[p]).second);
       memories_.push_back(real[p] != 0 ? dnnl::memory(code.places[p].md, cpu(), DNNL_MEMORY_NONE) : dnnl::memory());
