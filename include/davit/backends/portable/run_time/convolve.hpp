@@ -82,7 +82,7 @@ struct SumOfTaps {
                                            C* out) {
     constexpr auto step = static_cast<std::size_t>(lanes<C, Bytes>);
     Vector<C, Bytes> sums[Vectors];
-    unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) { sums[N] = bias - Vector<C, Bytes>{}; });
+    unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) { sums[N] = Vector<C, Bytes>{} + bias; });
     for (std::int64_t k = 0; k < taps; ++k) {
       const C* const from = image + offsets[k];
       const C factor = weight[k];
