@@ -110,8 +110,9 @@ namespace detail {
     if (!is_row_major(md)) return false;
     const bool per_channel = full.size() > 2 && dims[1] == count_of(dims);
     if (implementation.find("gemm") != implementation.npos) return per_channel || is_row_major(destination);
-    if (implementation == "jit:uni" && !is_row_major(destination) && !channels_last) return false;
-    return implementation != "jit:uni" || !per_channel || dims[1] == 1 || count_of(full) != full[0] * full[1];
+    if (implementation != "jit:uni") return true;
+    if (!is_row_major(destination) && !channels_last) return false;
+    return !per_channel || dims[1] == 1 || count_of(full) != full[0] * full[1];
   });
 }
 /// Whether the library has a primitive with this tail, that is fast and right.

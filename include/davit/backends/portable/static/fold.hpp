@@ -7,6 +7,7 @@
 
 #include "davit/backends/portable/static/mapped.hpp"
 #include "davit/backends/portable/static/reduce.hpp"
+#include "davit/kernels/arithmetic.hpp"
 
 /// Reductions, scans and orders of elements of any type.
 namespace davit::static_float {
@@ -56,7 +57,7 @@ struct ExtremeOf {
                                                                   : (Largest ? std::numeric_limits<C>::lowest() : std::numeric_limits<C>::max());
   template <class C>
   [[gnu::always_inline]] constexpr C operator()(C a, C b) const noexcept {
-    return a != a || (Largest ? a > b : a < b) ? a : b;
+    return Largest ? kernels::nan_max(a, b) : kernels::nan_min(a, b);
   }
 };
 /// log(e^a + e^b), as exactly as a float tells. Source: at::native::_log_add_exp_helper.
