@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Writes the benchmark models to a folder: NAME_bBATCH.pt2 (core ATen), NAME_bBATCH.onnx, and input/output samples as .npy.
+"""Writes the benchmark models to a folder: NAME_bBATCH.pt2, NAME_bBATCH.onnx, and input/output samples as .npy.
 
+Programs are what torch.export.export returns (training IR); with --core they have gone through run_decompositions().
 Weights are seeded, not trained: latency does not depend on them. Batch norm statistics come from a few seeded batches, so that
 activations stay in the range that trained models have. Needs torch 2.6, torchvision and (for .onnx) onnx.
 
-  export.py DIR [--batch 1 8] [--only NAME ...] [--no-onnx]
+  export.py DIR [--batch 1 8] [--only NAME ...] [--core] [--no-onnx]
 """
 import argparse
 import pathlib
@@ -27,16 +28,16 @@ class Digits(nn.Module):
         return self.classifier(torch.flatten(self.features(x), 1))
 
 
-class GruTagger(nn.Module):
-    """Labels each step of a sequence of 16 features."""
+class Tagger(nn.Module):
+    """Labels each step of a sequence of 16 features by a recurrent layer."""
 
-    def __init__(self):
+    def __init__(self, layer):
         super().__init__()
-        self.gru = nn.GRU(16, 64, batch_first=True)
+        self.recurrent = layer(16, 64, batch_first=True)
         self.head = nn.Linear(64, 8)
 
     def forward(self, x):
-        return self.head(self.gru(x)[0])
+        return self.head(self.recurrent(x)[0])
 
 
 class Block(nn.Module):
@@ -75,6 +76,71 @@ class VitSmall(nn.Module):
         return self.head(self.norm(self.blocks(x)).mean(1))
 
 
+class TokenBlock(nn.Module):
+    """A transformer block by scaled_dot_product_attention: norms before (GPT-2) or after (BERT) what they belong to."""
+
+    def __init__(self, width, heads, causal):
+        super().__init__()
+        self.heads, self.causal = heads, causal
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.proj = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU("tanh" if causal else "none"), nn.Linear(4 * width, width))
+
+    def attend(self, x):
+        b, n, c = x.shape
+        q, k, v = (t.view(b, n, self.heads, c // self.heads).transpose(1, 2) for t in self.qkv(x).chunk(3, -1))
+        mixed = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
+        return self.proj(mixed.transpose(1, 2).reshape(b, n, c))
+
+    def forward(self, x):
+        if self.causal:
+            x = x + self.attend(self.norm1(x))
+            return x + self.mlp(self.norm2(x))
+        x = self.norm1(x + self.attend(x))
+        return self.norm2(x + self.mlp(x))
+
+
+class Tokens(nn.Module):
+    """Six blocks over 64 tokens: a small BERT's encoder, or a small GPT-2's prefill."""
+
+    def __init__(self, causal, width=384, heads=6, words=4096, length=64):
+        super().__init__()
+        self.words = words
+        self.word, self.position = nn.Embedding(words, width), nn.Embedding(length, width)
+        self.blocks = nn.Sequential(*[TokenBlock(width, heads, causal) for _ in range(6)])
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, words if causal else 16, bias=not causal)
+
+    def forward(self, tokens):
+        x = self.word(tokens) + self.position(torch.arange(tokens.shape[1]))
+        return self.head(self.blocks(x if self.head.bias is None else self.norm(x)))
+
+
+class DoubleConv(nn.Sequential):
+    def __init__(self, a, b):
+        super().__init__(nn.Conv2d(a, b, 3, padding=1, bias=False), nn.BatchNorm2d(b), nn.ReLU(inplace=True),
+                         nn.Conv2d(b, b, 3, padding=1, bias=False), nn.BatchNorm2d(b), nn.ReLU(inplace=True))
+
+
+class UNet(nn.Module):
+    """Three levels down and up, by transposed convolutions."""
+
+    def __init__(self, widths=(16, 32, 64, 128)):
+        super().__init__()
+        self.down = nn.ModuleList(DoubleConv(a, b) for a, b in zip((3, *widths), widths))
+        self.up = nn.ModuleList(nn.ConvTranspose2d(b, a, 2, 2) for a, b in zip(widths, widths[1:]))
+        self.merge = nn.ModuleList(DoubleConv(2 * a, a) for a in widths[:-1])
+        self.head = nn.Conv2d(widths[0], 4, 1)
+
+    def forward(self, x):
+        kept = []
+        for i, down in enumerate(self.down):
+            x = down(nn.functional.max_pool2d(x, 2) if i else x)
+            kept.append(x)
+        for i in reversed(range(len(self.up))):
+            x = self.merge[i](torch.cat([kept[i], self.up[i](x)], 1))
+        return self.head(x)
+
+
 def torchvision_model(name):
     def make():
         import torchvision
@@ -86,11 +152,15 @@ def torchvision_model(name):
 
 IMAGE = (3, 224, 224)
 MODELS = {
-    "mobilenet_v2": (torchvision_model("mobilenet_v2"), IMAGE),
-    "resnet18": (torchvision_model("resnet18"), IMAGE),
-    "squeezenet1_1": (torchvision_model("squeezenet1_1"), IMAGE),
+    **{name: (torchvision_model(name), IMAGE) for name in [
+        "mobilenet_v2", "mobilenet_v3_small", "efficientnet_b0", "resnet18", "resnet50", "squeezenet1_1", "shufflenet_v2_x1_0",
+        "convnext_tiny", "densenet121", "swin_t"]},
     "vit_small": (VitSmall, (3, 64, 64)),
-    "gru_tagger": (GruTagger, (64, 16)),
+    "bert_small": (lambda: Tokens(causal=False), (64,)),
+    "gpt2_small": (lambda: Tokens(causal=True), (64,)),
+    "lstm_tagger": (lambda: Tagger(nn.LSTM), (64, 16)),
+    "gru_tagger": (lambda: Tagger(nn.GRU), (64, 16)),
+    "unet": (UNet, (3, 128, 128)),
     "digits": (Digits, (1, 8, 8)),
 }
 
@@ -112,14 +182,16 @@ def settled(make, shape):
     return model.eval()
 
 
-def export(name, batch, folder, onnx):
+def export(name, batch, folder, core, onnx):
     make, shape = MODELS[name]
     model = settled(make, shape)
     torch.manual_seed(1)
-    x = torch.randn(batch, *shape)
+    x = torch.randint(model.words, (batch, *shape)) if isinstance(model, Tokens) else torch.randn(batch, *shape)
     stem = folder / f"{name}_b{batch}"
     with torch.no_grad():
-        program = torch.export.export(model, (x,), strict=False).run_decompositions()
+        program = torch.export.export(model, (x,), strict=False)
+        if core:
+            program = program.run_decompositions()
         torch.export.save(program, str(stem) + ".pt2")
         numpy.save(str(stem) + "_in.npy", x.numpy())
         numpy.save(str(stem) + "_out.npy", model(x).numpy())
@@ -133,13 +205,14 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--batch", type=int, nargs="+", default=[1])
     parser.add_argument("--only", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--core", action="store_true")
     parser.add_argument("--no-onnx", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
     options.folder.mkdir(parents=True, exist_ok=True)
     for batch in options.batch:
         for name in options.only:
-            export(name, batch, options.folder, not options.no_onnx)
+            export(name, batch, options.folder, options.core, not options.no_onnx)
 
 
 if __name__ == "__main__":

@@ -289,6 +289,26 @@ TEST_CASE("what the library lacks runs on portable's kernels between its primiti
   CHECK_FALSE(onednn::is_worthwhile(alone.view(), nodes));
 }
 
+TEST_CASE("recurrent layers, and what the library has in its reference implementation only, run on portable's kernels") {
+  Net n;
+  const auto x = n.input("x", {5, 1, 6}), h = n.input("h", {1, 1, 4});
+  const auto zero = n.op("aten.mul.Scalar", "zero", {1, 1, 4}, {{"self", n.v(h)}, {"other", n.i(0)}});
+  const auto w = n.weight("w", {16, 6}), wx = n.weight("wx", {16, 4});
+  const auto made = n.many("aten.lstm.input", {{"all", {5, 1, 4}}, {"end", {1, 1, 4}}, {"cell", {1, 1, 4}}},
+                           {{"input", n.v(x)}, {"hx", n.draft.b.tensors({h, zero})}, {"params", n.draft.b.tensors({w, wx})}, {"has_biases", GraphBuilder::boolean(false)},
+                            {"num_layers", n.i(1)}, {"dropout", GraphBuilder::real(0)}, {"train", GraphBuilder::boolean(false)}, {"bidirectional", GraphBuilder::boolean(false)},
+                            {"batch_first", GraphBuilder::boolean(false)}});
+  const auto scores = n.input("scores", {1, 8, 3, 7, 7}), mask = n.input("mask", {1, 8, 1, 7, 7});
+  const auto masked = n.op("aten.add.Tensor", "masked", {1, 8, 3, 7, 7}, {{"self", n.v(scores)}, {"other", n.v(mask)}});
+  const ExportedProgram program = n.finish({n.relu("y", made[0], {5, 1, 4}), made[1], made[2], n.relu("m", masked, {1, 8, 3, 7, 7})});
+  CHECK(faults(program, n.sample()) == "");
+  CHECK(steps(program).find("aten.lstm.input") != std::string::npos);
+  CHECK(steps(program).find("aten.add.Tensor") != std::string::npos);
+  const auto lowered = to_backend<onednn>(program, {});
+  REQUIRE(lowered);
+  CHECK(handle_of<onednn>(lowered->methods()[0].delegates[0]).code->kernels.size() == 2);
+}
+
 TEST_CASE("a padding that others use too stays") {
   Net n;
   const auto w = n.weight("w", {16, 16, 3, 3});
@@ -329,6 +349,29 @@ TEST_CASE("parts of a concatenation, at batch 1 made in their places") {
     const ExportedProgram program =
         n.finish({pool, n.op("aten.neg.default", "neg", {batch, 16, 6, 6}, {{"self", n.v(a)}})});
     CHECK(faults(program, n.sample()) == "");
+  }
+}
+
+TEST_CASE("concatenations that go on: what was concatenated before lies in the next one") {
+  for (const std::int64_t channels : {16, 6}) {  // in whole blocks, and not
+    CAPTURE(channels);
+    Net n;
+    auto x = n.input("x", {1, 16, 6, 6});
+    std::vector<ValueId> parts{n.relu("first", n.conv("c", x, n.weight("w", {channels, 16, 1, 1}), {1, channels, 6, 6}), {1, channels, 6, 6})};
+    ValueId whole = parts[0];
+    for (std::int64_t i = 1; i < 4; ++i) {
+      const std::string number = std::to_string(i);
+      const auto own = n.op("aten.mul.Tensor", "own" + number, {1, i * channels, 6, 6}, {{"self", n.v(whole)}, {"other", n.v(whole)}});
+      const auto w = n.weight(std::string("w").append(static_cast<std::size_t>(i), 'x'), {channels, i * channels, 3, 3}, 0.1);
+      parts.push_back(n.relu("part" + number, n.conv("c" + number, own, w, {1, channels, 6, 6}, 1, 1), {1, channels, 6, 6}));
+      std::vector<Argument> items;
+      for (const ValueId part : parts) items.push_back(n.v(part));
+      whole = n.op("aten.cat.default", "cat" + number, {1, (i + 1) * channels, 6, 6}, {{"tensors", n.draft.b.list(items, ArgumentKind::value)}, {"dim", n.i(1)}});
+    }
+    const auto some = n.op("aten.cat.default", "some", {1, 3 * channels, 6, 6}, {{"tensors", n.draft.b.tensors({parts[3], parts[1], parts[1]})}, {"dim", n.i(1)}});
+    const ExportedProgram program = n.finish({n.op("aten.neg.default", "neg", {1, 4 * channels, 6, 6}, {{"self", n.v(whole)}}), some});
+    CHECK(faults(program, n.sample()) == "");
+    if (channels == 16) CHECK(steps(program).find("aten.cat.default") == steps(program).rfind("aten.cat.default") - 2 * std::string("aten.cat.default ").size());  // the parts of `some` alone
   }
 }
 

@@ -5,7 +5,7 @@
     operators.py include/davit/program/operators.hpp [NAME...]
 
 The operators are those that the header lists, and the NAMEs given ("aten.add.Tensor"). Paste the rows into the header;
-`--check` instead of names compares the header with torch and exits with 1 if a row differs. Needs PyTorch 2.6.
+`--check` instead of names compares the header with torch and exits with 1 if a row differs. Needs PyTorch 2.6 and torchvision.
 """
 
 import ast
@@ -14,6 +14,7 @@ import sys
 
 import torch
 import torch.ao.quantization.fx._decomposed  # registers quantized_decomposed
+import torchvision  # registers its own
 
 # How many operands arithmetic on symbolic numbers takes, where it is not two.
 UNARY = ("_operator.neg", "_operator.pos", "torch.sym_float", "torch.sym_int", "torch.sym_not", "torch.sym_sqrt")

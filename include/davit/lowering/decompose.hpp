@@ -15,7 +15,7 @@ namespace davit {
 /// What a decomposition leaves whole.
 struct DecomposeOptions {
   /// Composites that one of these takes stay. One that the last of several takes alone is taken apart nevertheless if the
-  /// others take the parts. None: everything is taken apart.
+  /// others take the parts, but for recurrent layers, which would be a dozen nodes per step. None: everything is taken apart.
   BackendTables backends{};
   std::vector<std::uint32_t> order{};  ///< those of them that count, by preference; empty: all, in their order
   /// Beside these: composites for which it answers true stay.

@@ -222,6 +222,7 @@ inline constexpr auto operator_schemas = [] {
     "aten.logical_not.default(Tensor self) -> Tensor"sv,
     "aten.logical_or.default(Tensor self, Tensor other) -> Tensor"sv,
     "aten.logical_xor.default(Tensor self, Tensor other) -> Tensor"sv,
+    "aten.lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)"sv,
     "aten.lt.Scalar(Tensor self, Scalar other) -> Tensor"sv,
     "aten.lt.Tensor(Tensor self, Tensor other) -> Tensor"sv,
     "aten.masked_scatter.default(Tensor self, Tensor mask, Tensor source) -> Tensor"sv,
@@ -283,6 +284,8 @@ inline constexpr auto operator_schemas = [] {
     "aten.replication_pad3d.default(Tensor self, SymInt[6] padding) -> Tensor"sv,
     "aten.reshape.default(Tensor(a) self, SymInt[] shape) -> Tensor(a)"sv,
     "aten.resize_.default(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)"sv,
+    "aten.rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"sv,
+    "aten.rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"sv,
     "aten.roll.default(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor"sv,
     "aten.round.default(Tensor self) -> Tensor"sv,
     "aten.rsqrt.default(Tensor self) -> Tensor"sv,
@@ -386,11 +389,7 @@ inline constexpr auto operator_schemas = [] {
     const std::size_t middle = (low + high) / 2;
     const std::string_view found = operator_name(operator_schemas[middle]);
     if (found == name) return operator_schemas[middle];
-    if (found < name) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
+    (found < name ? low : high) = found < name ? middle + 1 : middle;
   }
   return {};
 }

@@ -86,7 +86,7 @@ class RandomLayers : protected RandomMoves {
     sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), dim(1));
     return emit("aten.unsqueeze.default", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(at))}}, std::move(sizes));
   }
-  /// A GRU over steps of small rows; false if no value has such.
+  /// A recurrent layer over steps of small rows; false if no value has such.
   bool recurrent() {
     const auto x = some([](const Known& k) {
       return k.sizes.size() == 3 && is_full(k.sizes) && std::ranges::all_of(k.sizes, [](const Dim& d) { return d.is_static() && d.value <= 8; });
@@ -96,18 +96,22 @@ class RandomLayers : protected RandomMoves {
     const bool batch_first = random_.one_in(2), biased = random_.one_in(2);
     const Dim batch = x->sizes[batch_first ? 0 : 1];
     const Known start = emit("aten.full.default", {{"size", b_.ints({1, batch.value, hidden})}, {"fill_value", b_.real(0.25)}}, {dim(1), batch, dim(hidden)});
-    std::vector<Argument> weights{v(weight({3 * hidden, x->sizes[2].value})), v(weight({3 * hidden, hidden}))};
-    for (int k = 0; k < 2 && biased; ++k) weights.push_back(v(weight({3 * hidden})));
+    const std::string_view kinds[] = {"aten.gru.input", "aten.lstm.input", "aten.rnn_tanh.input"};
+    const std::size_t kind = random_.below(3);
+    const std::int64_t gates = (kind == 0 ? 3 : kind == 1 ? 4 : 1) * hidden;
+    std::vector<Argument> weights{v(weight({gates, x->sizes[2].value})), v(weight({gates, hidden}))};
+    for (int k = 0; k < 2 && biased; ++k) weights.push_back(v(weight({gates})));
     const std::vector<Dim> sizes{x->sizes[0], x->sizes[1], dim(hidden)}, last{dim(1), batch, dim(hidden)};
-    const Known all{.id = declare(fresh("gru"), sizes), .sizes = sizes};
-    const Known end{.id = declare(fresh("gru"), last), .sizes = last};
-    const Argument made[] = {v(all), v(end)};
-    node("aten.gru.input",
-         {{"input", v(*x)}, {"hx", v(start)}, {"params", b_.list(weights, ArgumentKind::value)}, {"has_biases", b_.boolean(biased)}, {"num_layers", i(1)},
-          {"dropout", b_.real(0)}, {"train", b_.boolean(false)}, {"bidirectional", b_.boolean(false)}, {"batch_first", b_.boolean(batch_first)}},
-         made);
-    keep(all);
-    keep(end);
+    std::vector<Known> made{{.id = declare(fresh("layer"), sizes), .sizes = sizes}};
+    for (std::size_t k = 0; k < (kind == 1 ? 2 : 1); ++k) made.push_back({.id = declare(fresh("layer"), last), .sizes = last});
+    std::vector<Argument> outputs;
+    for (const Known& each : made) outputs.push_back(v(each));
+    const Argument states[] = {v(start), v(start)};
+    node(kinds[kind],
+         {{"input", v(*x)}, {"hx", kind == 1 ? b_.list(states, ArgumentKind::value) : v(start)}, {"params", b_.list(weights, ArgumentKind::value)}, {"has_biases", b_.boolean(biased)},
+          {"num_layers", i(1)}, {"dropout", b_.real(0)}, {"train", b_.boolean(false)}, {"bidirectional", b_.boolean(false)}, {"batch_first", b_.boolean(batch_first)}},
+         outputs);
+    for (const Known& each : made) keep(each);
     return true;
   }
   /// A value of four dimensions with elements, of which at most the first is symbolic, and none large.

@@ -182,11 +182,11 @@ class Builder {
     code_.steps.push_back({{}, {first, 2}, handle_, name_, threads_, StepKind::broadcast, at, static_cast<std::int64_t>(sizes.size())});
   }
   /// A call of one of portable's kernels; all places are in row-major order.
-  void add_kernel(KernelStep step, std::span<const Place> operands, const Place& to) {
+  void add_kernel(KernelStep step, std::span<const Place> operands, std::span<const Place> results) {
     const auto first = static_cast<std::uint32_t>(code_.arguments.size());
     for (const Place& operand : operands) add_argument({0, operand});
-    add_argument({0, to});
-    code_.steps.push_back({{}, {first, static_cast<std::uint32_t>(operands.size()) + 1}, handle_, name_, threads_, StepKind::kernel,
+    for (const Place& result : results) add_argument({0, result});
+    code_.steps.push_back({{}, {first, static_cast<std::uint32_t>(operands.size() + results.size())}, handle_, name_, threads_, StepKind::kernel,
                            static_cast<std::int64_t>(code_.kernels.size())});
     code_.kernels.push_back(std::move(step));
   }
@@ -203,12 +203,15 @@ class Builder {
     code_.steps.push_back({{}, {first, 1}, handle_, "check", threads_, kind, length, inner});
   }
 
-  /// Makes a storage part of another, if that is possible: what lies there is then made in its place.
-  [[nodiscard]] bool can_join(const Place& part) const {
-    const Storage& s = code_.storages[part.storage];
-    return s.kind == StorageKind::scratch && s.parent == no_id && s.output == no_id && !has_parts(part.storage) &&
-           part.offset == 0 && part.md.get_size() == s.bytes;
+  /// The block without parent that a place lies in, and how far from its start.
+  [[nodiscard]] std::pair<std::uint32_t, std::size_t> block_of(const Place& place) const noexcept { return code_.root_of(place); }
+  [[nodiscard]] std::size_t bytes_of(std::uint32_t storage) const noexcept { return code_.storages[storage].bytes; }
+  /// True for memory of the partition's own that lies in no larger block.
+  [[nodiscard]] bool is_free_scratch(std::uint32_t storage) const noexcept {
+    const Storage& s = code_.storages[storage];
+    return s.kind == StorageKind::scratch && s.parent == no_id && s.output == no_id;
   }
+  /// Makes a block part of another: what lies there is then made in its place.
   void join(std::uint32_t part, std::uint32_t whole, std::size_t offset) {
     code_.storages[part].parent = whole;
     code_.storages[part].parent_offset = offset;

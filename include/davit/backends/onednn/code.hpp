@@ -50,7 +50,7 @@ enum class StepKind : std::uint8_t {
   primitive,
   zeros,             ///< written to the place of the only argument
   broadcast,         ///< the first argument repeated in the second
-  kernel,            ///< one of portable's: operands, then the result
+  kernel,            ///< one of portable's: operands, then the results
   check_values,      ///< of the only argument: all are ordinary, or the partition runs on exact kernels
   check_for_softmax  ///< the same along the lines that softmax takes
 };

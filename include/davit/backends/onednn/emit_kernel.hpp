@@ -13,10 +13,15 @@
 
 namespace davit::onednn_ops {
 
-/// Operators that portable's kernels carry out: of float32 tensors, with one result.
+/// Operators that portable's kernels carry out: of float32 tensors, with float32 results.
 [[nodiscard]] inline const char* describe_kernel(const NodeArguments& in, const OpRow&, Operation& op) {
-  if (in.call().outputs.size() != 1) return "it has several outputs";
   op.kind = OpKind::kernel;
+  op.outputs.clear();
+  for (const Argument& output : in.call().outputs) {
+    if (!output.is_value()) return "an output is no tensor";
+    if (const char* const wrong = check_tensor(in.graph(), output.value())) return wrong;
+    op.outputs.push_back(output.value());
+  }
   bool all_tensors = true;
   for (const Argument& a : in.call().inputs)
     in.graph().for_each_value(a, [&](ValueId v) {
@@ -26,6 +31,7 @@ namespace davit::onednn_ops {
   return op.inputs.empty() || !all_tensors ? "an operand is no tensor" : nullptr;
 }
 
+/// Of the operation's tensors in row-major order.
 inline void emit_kernel(Builder& b, const Operation& op) {
   const auto [row, text] = portable_kernels::find_op({}, op.name);
   if (row == nullptr) throw dnnl::error(dnnl_unimplemented, "there is no kernel for this operation");
@@ -47,10 +53,27 @@ inline void emit_kernel(Builder& b, const Operation& op) {
     operands.push_back(b.row_major(b.place_of(v)));
     add(v);
   }
-  add(op.outputs[0]);
-  const Place to = b.add_scratch(plain(b.sizes(op.outputs[0])));
-  b.add_kernel(std::move(step), operands, to);
-  b.place(op.outputs[0], to);
+  std::vector<Place> results;
+  for (const ValueId v : op.outputs) {
+    add(v);
+    results.push_back(b.add_scratch(plain(b.sizes(v))));
+  }
+  step.results = results.size();
+  b.add_kernel(std::move(step), operands, results);
+  for (std::size_t i = 0; i < results.size(); ++i) b.place(op.outputs[i], results[i]);
+}
+
+/// Where the library has nothing but its reference implementation, one of portable's kernels is far faster. False if it has, or if
+/// the operation is more or less than its node: then nothing was emitted.
+template <class PrimitiveDesc>
+[[nodiscard]] bool emit_instead_of_reference(Builder& b, const Operation& op, const PrimitiveDesc& pd) {
+  if (pd && !is_reference(pd)) return false;
+  bool same = true;
+  for (const Argument& a : operator_call(b.graph(), b.graph().nodes[op.node]).inputs)
+    b.graph().for_each_value(a, [&](ValueId v) { same = same && std::ranges::find(op.inputs, v) != op.inputs.end(); });
+  if (!same || std::ranges::find(op.inputs, no_id) != op.inputs.end() || portable_kernels::find_op({}, op.name).row == nullptr) return false;
+  emit_kernel(b, op);
+  return true;
 }
 
 }  // namespace davit::onednn_ops

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "davit/backends/onednn/builder.hpp"
@@ -70,36 +72,52 @@ inline void emit_pad(Builder& b, const Operation& op) {
   b.place(op.outputs[0], to);
 }
 
-/// Parts that lie in one piece of the whole are made in their places, so that nothing is left to do; else a primitive.
+/// A block whose parts are all parts of a concatenation, which it can become a piece of.
+struct JoinedBlock {
+  std::uint32_t storage = no_id;
+  std::size_t offset = 0;  ///< in the whole
+  std::size_t bytes = 0;   ///< of the parts in it
+};
+/// The blocks of parts that can be made in their places of a concatenation along `axis`. A part may lie in an earlier
+/// concatenation, of which all parts are parts of this one, as in a DenseNet.
+[[nodiscard]] inline std::vector<JoinedBlock> joined_blocks(const Builder& b, std::span<const Place> parts, const MemoryDesc& whole, std::size_t axis) {
+  std::vector<JoinedBlock> blocks;
+  std::int64_t first = 0;
+  for (const Place& part : parts) {
+    const std::optional<std::size_t> offset = part_offset(whole, part.md, axis, first);
+    first += dims_of(part.md)[axis];
+    const auto [block, inside] = b.block_of(part);
+    auto at = std::ranges::find(blocks, block, &JoinedBlock::storage);
+    if (at == blocks.end()) at = blocks.insert(at, {block, offset ? *offset - inside : 0});
+    const bool fits = offset && *offset >= inside && at->offset == *offset - inside;
+    at->bytes += fits ? part.md.get_size() : b.bytes_of(block) + 1;  // more than there are: it stays apart
+  }
+  std::erase_if(blocks, [&](const JoinedBlock& block) { return !b.is_free_scratch(block.storage) || block.bytes != b.bytes_of(block.storage); });
+  return blocks;
+}
+
+/// Parts that lie in one piece of the whole are made in their places; the others are copied there, which the library's
+/// concatenation does far slower than its reorders.
 inline void emit_concat(Builder& b, const Operation& op) {
   const auto axis = static_cast<std::size_t>(op.axis);
+  std::vector<Place> parts;
   std::vector<MemoryDesc> layouts;
-  for (const ValueId v : op.inputs) layouts.push_back(b.place_of(v).md);
-  auto pd = describe_concat(b.attributes(), op.axis, layouts);
-  const bool as_is = pd && !is_reference(pd);
-  if (!as_is) {
-    for (std::size_t i = 0; i < layouts.size(); ++i) layouts[i] = plain(b.sizes(op.inputs[i]));
-    pd = describe_concat(b.attributes(), op.axis, layouts);
+  for (const ValueId v : op.inputs) {
+    parts.push_back(b.place_of(v));
+    layouts.push_back(parts.back().md);
   }
-  if (!pd) throw dnnl::error(dnnl_unimplemented, "no concatenation");
-  const Place to = b.add_scratch(pd.dst_desc());
-  std::vector<std::size_t> offsets;
-  std::int64_t first = 0;
-  for (std::size_t i = 0; i < op.inputs.size() && offsets.size() == i; ++i) {
-    const Place& part = b.place_of(op.inputs[i]);
-    const std::optional<std::size_t> offset = part_offset(to.md, part.md, axis, first);
-    const bool twice = std::ranges::any_of(op.inputs.begin(), op.inputs.begin() + static_cast<std::ptrdiff_t>(i),
-                                           [&](ValueId v) { return b.place_of(v).storage == part.storage; });
-    if (offset && !twice && b.can_join(part)) offsets.push_back(*offset);
-    first += dims_of(part.md)[axis];
+  MemoryDesc whole = plain(b.sizes(op.outputs[0]));
+  if (const auto pd = describe_concat(b.attributes(), op.axis, layouts); pd && !is_reference(pd)) {
+    const std::int64_t block = blocking_of(pd.dst_desc()).block_of(op.axis);
+    if (std::ranges::all_of(parts, [&](const Place& part) { return dims_of(part.md)[axis] % block == 0; })) whole = pd.dst_desc();
   }
-  if (offsets.size() == op.inputs.size()) {
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) b.join(b.place_of(op.inputs[i]).storage, to.storage, offsets[i]);
-  } else {
-    std::vector<Builder::Role> roles;
-    for (std::size_t i = 0; i < op.inputs.size(); ++i)
-      roles.push_back({DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), b.reordered(b.place_of(op.inputs[i]), layouts[i])});
-    b.add_step<dnnl::concat>(pd, {{DNNL_ARG_DST, to}}, roles);
+  const Place to = b.add_scratch(whole);
+  for (const JoinedBlock& block : joined_blocks(b, parts, whole, axis)) b.join(block.storage, to.storage, block.offset);
+  Dims first(dims_of(whole).size(), 0);
+  for (const Place& part : parts) {
+    if (b.block_of(part).first != to.storage)
+      b.copy(part, {whole.submemory_desc(dims_of(part.md), first), to.storage, to.offset});
+    first[axis] += dims_of(part.md)[axis];
   }
   b.place(op.outputs[0], to);
 }

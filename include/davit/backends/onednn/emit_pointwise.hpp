@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "davit/backends/onednn/emit_kernel.hpp"
 #include "davit/backends/onednn/emit_layout.hpp"
 #include "davit/backends/onednn/tail.hpp"
 
@@ -72,6 +73,7 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
       pd = row_major;
     }
   }
+  if (chain.tail.empty() && emit_instead_of_reference(b, op, pd)) return true;
   if (!is_usable(pd, chain, *tail)) return false;
   // over padded blocks oneDNN 2.6 carries post-operations out twice if it writes where it reads
   const bool padded = md.get_size() != plain(dims).get_size();
@@ -97,6 +99,7 @@ inline void emit_pool(Builder& b, const Operation& op) {
     return describe<Pooling>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm, tried, any(dims),
                              op.strides, op.kernel, op.dilates, op.pad_left, op.pad_right);
   });
+  if (emit_instead_of_reference(b, op, pd)) return;
   const Place source = b.reordered(from, md);
   const Place to = b.add_scratch(pd.dst_desc());
   b.add_step<Pooling>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}});
@@ -164,6 +167,7 @@ inline void emit_resample(Builder& b, const Operation& op) {
   auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md)), [&](const MemoryDesc& tried) {
     return describe<dnnl::resampling_forward>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm, tried, any(b.sizes(op.outputs[0])));
   });
+  if (emit_instead_of_reference(b, op, pd)) return;
   const Place source = b.reordered(from, md);
   const Place to = b.add_scratch(pd.dst_desc());
   b.add_step<dnnl::resampling_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}});
@@ -175,6 +179,7 @@ inline void emit_softmax(Builder& b, const Operation& op) {
   auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md)), [&](const MemoryDesc& tried) {
     return describe<Softmax>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm, tried, tried, op.axis);
   });
+  if (emit_instead_of_reference(b, op, pd)) return;
   const Place source = b.reordered(from, md);
   const Place to = b.is_last_use(op.inputs[0]) ? source : b.add_scratch(md);
   b.add_step<Softmax>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}});
@@ -189,6 +194,7 @@ inline void emit_reduce(Builder& b, const Operation& op) {
   auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md)), [&](const MemoryDesc& tried) {
     return describe<dnnl::reduction>(b.attributes(), op.algorithm, tried, any(dims), 0.0f, 0.0f);
   });
+  if (emit_instead_of_reference(b, op, pd)) return;
   const Place source = b.reordered(from, md);
   const Place to = b.add_scratch(pd.dst_desc());
   b.add_step<dnnl::reduction>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}});

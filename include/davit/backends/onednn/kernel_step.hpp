@@ -19,10 +19,12 @@ struct KernelStep {
   portable_kernels::Kernel kernel = nullptr;
   std::uint32_t parameters = 0;            ///< the first of the arguments; the others are items of lists
   portable_kernels::ArgumentTable arguments;  ///< a slot is an operand of the step
-  std::vector<std::int64_t> dims;          ///< of each operand, then of the result: sizes, then strides
+  std::vector<std::int64_t> dims;          ///< of each operand, then of each result: sizes, then strides
   std::vector<std::uint8_t> ranks;
+  std::size_t results = 1;
 
-  /// Operand i, or the result after the last; it lies nowhere yet.
+  [[nodiscard]] std::size_t operands() const noexcept { return ranks.size() - results; }
+  /// Operand i, or a result after the last; it lies nowhere yet.
   [[nodiscard]] TensorView tensor(std::size_t i) const noexcept {
     std::size_t first = 0;
     for (std::size_t k = 0; k < i; ++k) first += 2 * ranks[k];
@@ -33,31 +35,38 @@ struct KernelStep {
 /// What a session keeps for a kernel step: the arguments of its calls. Outlived by the step.
 class KernelState {
  public:
-  explicit KernelState(const KernelStep& step) : arguments_(step.arguments.arguments), result_(step.tensor(step.ranks.size() - 1)) {
+  explicit KernelState(const KernelStep& step) : arguments_(step.arguments.arguments), made_(step.results) {
     for (const auto& [argument, first, count] : step.arguments.lists)
       arguments_[argument] = EValue(std::span<const EValue>(arguments_.data() + first, count));
     for (const portable_kernels::ArgumentTable::Slot& slot : step.arguments.slots) arguments_[slot.argument] = EValue(step.tensor(slot.slot));
-    sizes_.resize(max_rank);
-    strides_.resize(max_rank);
+    dims_.resize(2 * max_rank * step.results);
+    for (std::size_t i = 0; i < step.results; ++i) {
+      const TensorView result = step.tensor(step.operands() + i);
+      results_.push_back(result);
+      places_.push_back({dims_.data() + 2 * max_rank * i, dims_.data() + 2 * max_rank * i + max_rank, max_rank, nullptr, result.nbytes()});
+    }
   }
 
-  /// Calls the kernel; operand i lies at address(i), the result at the address behind the last. False if it refuses, or has not
-  /// made what the program says. Source: portable::execute.
+  /// Calls the kernel; operand i lies at address(i), the results at the addresses behind the last. False if it refuses, or has
+  /// not made what the program says. Source: portable::execute.
   template <class Address>
   [[nodiscard]] bool run(const KernelStep& step, Address&& address) {
     for (const portable_kernels::ArgumentTable::Slot& slot : step.arguments.slots) arguments_[slot.argument].tensor().data = address(slot.slot);
-    auto* const to = static_cast<std::byte*>(address(step.ranks.size() - 1));
-    EValue made;
-    const portable_kernels::OutputPlace place{sizes_.data(), strides_.data(), max_rank, to, result_.nbytes()};
-    portable_kernels::KernelCall call({arguments_.data(), step.parameters}, {&made, 1}, {&place, 1}, memory_);
-    if (step.kernel(call) != ErrorCode::ok || !made.is_tensor() || made.tensor().data != to || made.tensor().dtype != ScalarType::float32) return false;
-    return std::ranges::equal(made.tensor().sizes(), result_.sizes());
+    for (std::size_t i = 0; i < places_.size(); ++i) places_[i].data = static_cast<std::byte*>(address(step.operands() + i));
+    portable_kernels::KernelCall call({arguments_.data(), step.parameters}, made_, places_, memory_);
+    if (step.kernel(call) != ErrorCode::ok) return false;
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (!made_[i].is_tensor() || made_[i].tensor().data != places_[i].data || made_[i].tensor().dtype != ScalarType::float32) return false;
+      if (!std::ranges::equal(made_[i].tensor().sizes(), results_[i].sizes())) return false;
+    }
+    return true;
   }
 
  private:
-  std::vector<EValue> arguments_;
-  TensorView result_;
-  std::vector<std::int64_t> sizes_, strides_;  ///< of the result, as the kernel makes them
+  std::vector<EValue> arguments_, made_;
+  std::vector<TensorView> results_;
+  std::vector<std::int64_t> dims_;  ///< of each result, as the kernel makes them
+  std::vector<portable_kernels::OutputPlace> places_;
   portable_kernels::KernelMemory memory_;
 };
 

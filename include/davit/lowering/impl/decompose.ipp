@@ -52,6 +52,10 @@ enum class Wish : std::uint8_t {
   while (taker < count && refuses(taker)) ++taker;
   return taker;
 }
+/// True if the outputs of a recurrent layer have the rank that they should: torch 2.6 says another of an LSTM's that projects.
+[[nodiscard]] DAVIT_INLINE bool says_ranks(GraphModuleView graph, NodeId n) noexcept {
+  return std::ranges::all_of(graph.outputs(graph.nodes[n]), [&](const Argument& a) { return a.is_value() && graph.values[a.value()].sizes.count == 3; });
+}
 [[nodiscard]] DAVIT_INLINE Wish wish_for(GraphModuleView graph, NodeId n, const DecomposeOptions& options) {
   const std::string_view target = graph.target(graph.nodes[n]);
   bool identity = false;
@@ -65,6 +69,9 @@ enum class Wish : std::uint8_t {
   // slices: one for each part that is used
   for (const std::string_view name : {"aten.chunk.default", "aten.split.Tensor", "aten.split_with_sizes.default", "aten.unbind.int"})
     if (target == name) return Wish::go_if_as_good;
+  // recurrences: steps by the hundred, each a dozen nodes
+  for (const std::string_view name : {"aten.gru.input", "aten.lstm.input", "aten.rnn_relu.input", "aten.rnn_tanh.input"})
+    if (target == name) return says_ranks(graph, n) ? Wish::stay : Wish::go;
   return taker != 0 && taker + 1 == count ? Wish::go_if_gained : Wish::stay;
 }
 
