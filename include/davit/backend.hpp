@@ -20,3 +20,4 @@
 #include "davit/backend/static_control_sources.hpp"
 #include "davit/backend/static_rows.hpp"
 #include "davit/backend/step_writer.hpp"
+#include "davit/backend/undo_log.hpp"

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -252,12 +253,35 @@ TEST_CASE("what cannot be undone stays as it is: resize_, writes through as_stri
   CHECK(refused([](Draft& d, ValueId x) { d.op("mine.add_.Tensor", "v", x, {1.0}); }));
 }
 
+TEST_CASE("a write through a slice that shows all of its base is one of the base") {
+  Draft d;
+  const ValueId x = d.user("x", {3});
+  const ValueId all = view(d, "aten.slice.Tensor", {d.b.value(x), d.b.integer(0), d.b.integer(0), d.b.integer(INT64_MAX)}, "all", {3});
+  d.op("aten.add_.Tensor", "add_", all, {1.0});
+  d.output(d.relu("y", x));
+  const ExportedProgram made = functional(d.finish());
+  CHECK(targets(made).find("slice_scatter") == std::string::npos);
+  CHECK(run(made, programs::tensor({3}, {-3, 0, 4})) == std::vector<Floats>{{-2, 1, 5}, {0, 1, 5}, {-2, 1, 5}});
+
+  Draft e;  // two symbols that had the same value when the program was exported
+  const ExprId s0 = e.b.symbol("s0"), s1 = e.b.symbol("s1");
+  const ValueId y = e.user("y", s0), n = e.user("n", s1);
+  const ValueId size = e.b.declare({.name = e.b.text("size"), .expr = s1, .kind = ValueKind::sym_int});
+  e.node("aten.sym_size.int", {e.b.value(n), e.b.integer(0)}, {size});
+  const ValueId part = e.sized("part", s1);
+  e.node("aten.slice.Tensor", {e.b.value(y), e.b.integer(0), e.b.integer(0), e.b.value(size)}, {part});
+  e.op("aten.add_.Tensor", "add_", part, {1.0});
+  e.output(e.relu("r", y));
+  CHECK(targets(functional(e.finish())).find("slice_scatter") != std::string::npos);
+}
+
 TEST_CASE("what is made again is bounded: a program that would grow without end stays as it is") {
   Draft d;
-  const ValueId x = d.user("x", {2});
+  const ValueId x = d.user("x", {302});
   std::vector<ValueId> views;
   ValueId last = x;
-  for (int i = 0; i < 300; ++i) last = view(d, "aten.slice.Tensor", {d.b.value(last), d.b.integer(0)}, concat("v", i).view(), {2});
+  for (int i = 0; i < 300; ++i)
+    last = view(d, "aten.slice.Tensor", {d.b.value(last), d.b.integer(0), d.b.integer(1)}, concat("v", i).view(), {301 - i});
   for (int i = 0; i < 300; ++i) {
     d.op("aten.add_.Tensor", concat("add_", i).view(), x, {1.0});
     d.op("aten.neg.default", concat("use", i).view(), last);

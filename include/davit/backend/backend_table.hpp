@@ -30,6 +30,7 @@ struct DelegateCall {
   std::uint64_t max_memory = UINT64_MAX;
   TextReport* report = nullptr;
   TracerRef* tracer = nullptr;  ///< of execute_traced
+  UndoLog* undo = nullptr;
 };
 
 /// A backend type's functions as constant pointers: the one border between code that knows the type and code that is
@@ -52,6 +53,7 @@ struct BackendTable {
   Result<std::size_t> (*prepare)(const void* handle, std::span<const EValue> inputs, std::span<const EValue> outputs,
                                  void* workspace) = nullptr;
   bool (*may_overwrite)(const void* handle, std::size_t input, std::size_t output) = nullptr;
+  bool (*updates_input)(const void* handle, std::size_t input, std::size_t output) = nullptr;
   Status (*execute)(const DelegateCall& call) = nullptr;
   Status (*execute_traced)(const DelegateCall& call) = nullptr;
   std::vector<std::byte> (*save)(const void* processed, SegmentWriter& segments) = nullptr;
@@ -91,7 +93,7 @@ struct BackendCalls {
 
   template <class Tracing>
   static Status execute(const DelegateCall& call, Tracing& tracer) {
-    ExecuteContext<Tracing, TextReport, Workspace> context(tracer, *call.report, *static_cast<Workspace*>(call.workspace), call.scratch, call.max_memory);
+    ExecuteContext<Tracing, TextReport, Workspace> context(tracer, *call.report, *static_cast<Workspace*>(call.workspace), call.scratch, call.max_memory, call.undo);
     return B::execute(as<Handle>(call.handle), call.inputs, call.outputs, context);
   }
   static Status execute_quietly(const DelegateCall& call) {
@@ -154,6 +156,10 @@ struct BackendCalls {
     if constexpr (OverwritesInputs<B>)
       t.may_overwrite = [](const void* handle, std::size_t input, std::size_t output) {
         return B::may_overwrite(as<Handle>(handle), input, output);
+      };
+    if constexpr (UpdatesInputs<B>)
+      t.updates_input = [](const void* handle, std::size_t input, std::size_t output) {
+        return B::updates_input(as<Handle>(handle), input, output);
       };
     if constexpr (SavesProcessed<B>) {
       t.save = &save;

@@ -143,6 +143,14 @@ concept OverwritesInputs = FillsDestinations<B> && requires(const typename B::Ha
   { B::may_overwrite(handle, input, output) } -> std::same_as<bool>;
 };
 
+/// A backend of which an output may be an input with new numbers in some places (a row of a cache). Where nobody needs the input
+/// after the call and the output is its new value, the destination is the input's own memory: execute then writes what is new,
+/// after context.undo() has kept what was there.
+template <class B>
+concept UpdatesInputs = FillsDestinations<B> && requires(const typename B::Handle& handle, std::size_t input, std::size_t output) {
+  { B::updates_input(handle, input, output) } -> std::same_as<bool>;
+};
+
 /// A backend that saves its Processed to bytes, and loads it back.
 template <class B>
 concept SavesBytes = RuntimeBackend<B> && requires(const typename B::Processed& processed, std::span<const std::byte> bytes) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <variant>
 
+#include "davit/backend/undo_log.hpp"
 #include "davit/core/error.hpp"
 #include "davit/core/evalue.hpp"
 
@@ -90,8 +91,8 @@ template <Tracer T = NullTracer, class Report = NoReport, class Workspace = std:
 class ExecuteContext {
  public:
   constexpr ExecuteContext(T& tracer, Report& report, Workspace& workspace, std::span<std::byte> scratch = {},
-                           std::uint64_t max_memory = UINT64_MAX) noexcept
-      : tracer_(&tracer), report_(&report), workspace_(&workspace), scratch_(scratch), max_memory_(max_memory) {}
+                           std::uint64_t max_memory = UINT64_MAX, UndoLog* undo = nullptr) noexcept
+      : tracer_(&tracer), report_(&report), workspace_(&workspace), scratch_(scratch), max_memory_(max_memory), undo_(undo) {}
 
   [[nodiscard]] constexpr Workspace& workspace() const noexcept { return *workspace_; }
   /// As many bytes as the backend's prepare asked for, aligned to 64.
@@ -99,6 +100,8 @@ class ExecuteContext {
 
   /// How many bytes the backend may take besides: for outputs whose sizes depend on data, and the like.
   [[nodiscard]] constexpr std::uint64_t max_memory() const noexcept { return max_memory_; }
+  /// Where a backend that updates inputs (UpdatesInputs) keeps what it writes over; null where it is not asked to.
+  [[nodiscard]] constexpr UndoLog* undo() const noexcept { return undo_; }
 
   /// A fault to return, with a sentence made of `parts` (strings and integers) where a report is kept.
   template <class... Parts>
@@ -123,6 +126,7 @@ class ExecuteContext {
   Workspace* workspace_;
   std::span<std::byte> scratch_;
   std::uint64_t max_memory_;
+  UndoLog* undo_;
 };
 
 }  // namespace davit

@@ -67,11 +67,13 @@ struct portable {
 
   [[nodiscard]] static Result<std::size_t> prepare(const Handle& handle, std::span<const EValue> inputs,
                                                    std::span<const EValue> outputs, Workspace& ws);
+  /// True for index_put, slice_scatter and select_scatter on an input that nothing in the partition reads after them.
+  [[nodiscard]] static bool updates_input(const Handle& handle, std::size_t input, std::size_t output) noexcept;
   template <class Context>
   [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
                                       Context& context) {
     Workspace& ws = context.workspace();
-    const Status done = run(handle, inputs, outputs, ws, context.scratch().data(), context.max_memory(), RunEvents(context));
+    const Status done = run(handle, inputs, outputs, ws, context.scratch().data(), context.max_memory(), context.undo(), RunEvents(context));
     if (!done) [[unlikely]]
       return context.fail(done.error().code(), done.error().debug_handle(), ws.why);
     return done;
@@ -84,7 +86,7 @@ struct portable {
 
  private:
   [[nodiscard]] static Status run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
-                                  Workspace& ws, std::byte* scratch, std::uint64_t max_memory, RunEvents events);
+                                  Workspace& ws, std::byte* scratch, std::uint64_t max_memory, UndoLog* undo, RunEvents events);
 };
 
 /// portable with operators of your own. `Custom::operators` is an array of CustomOperator; its names must be new ones.

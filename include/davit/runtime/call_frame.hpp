@@ -62,6 +62,16 @@ class CallFrame {
 
   [[nodiscard]] Error wrong_count(std::size_t given) const;
 
+  /// A buffer and its new value: the method's input and output of that number.
+  struct Update {
+    std::uint32_t input;
+    std::uint32_t output;
+  };
+  /// Those of which both are there. O(inputs * outputs).
+  [[nodiscard]] std::vector<Update> updates() const;
+  /// Where the buffers lie that outputs replace.
+  [[nodiscard]] std::vector<Footprint> changed_state(std::span<const NamedTensor> state) const;
+
  private:
   struct Write {
     EValue* value;
@@ -88,6 +98,8 @@ class CallFrame {
 
   /// Where output i is written back to, or none.
   [[nodiscard]] EValue destination(std::size_t i, std::span<const EValue> inputs, std::span<const NamedTensor> state) const noexcept;
+  /// True if a new value lies where it belongs: it was made there.
+  [[nodiscard]] static bool is_there(const EValue& value, const TensorView& to) noexcept;
   /// Turns a value that views `changed` into a view of a copy; false if there is no memory.
   [[nodiscard]] bool keep(EValue& value, const Footprint& changed);
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "davit/core/config.hpp"
@@ -20,14 +21,15 @@
 /// What a session keeps for each of its methods, and the functions that run them.
 namespace davit::detail {
 
-/// Where the outputs of a method's last run lie, but for those in memory of the caller's, and where the sizes and strides of
-/// these lie: the next run overwrites it.
+/// Where the outputs of a method's last run lie, but for those in memory of the caller's, where the sizes and strides of these lie,
+/// and the buffers that the method changes: the next run overwrites it.
 class LastOutputs {
  public:
-  /// True if one of the values may begin there, or has its sizes there. O(values), times outputs that view the caller's memory.
+  /// True if one of the values may begin there, or has its sizes there. O(values), times outputs that view the caller's memory and
+  /// buffers.
   [[nodiscard, gnu::always_inline]] bool may_hold(std::span<const EValue> values) const noexcept {
     for (const EValue& value : values)
-      if (value.is_tensor() && (!is_apart(value.tensor()) || holds_dims(value.tensor()))) return true;
+      if (value.is_tensor() && (!is_apart(value.tensor()) || holds_dims(value.tensor()) || is_state(value.tensor()))) return true;
     return false;
   }
   /// True for a tensor that begins elsewhere.
@@ -46,12 +48,17 @@ class LastOutputs {
   [[nodiscard]] bool views_callers() const noexcept { return !dims_.empty(); }
 
   /// Takes all the memory that note() needs: noting comes after state has been written, and must not fail.
-  explicit LastOutputs(std::size_t outputs) : at_(outputs, nullptr) {
+  LastOutputs(std::size_t outputs, std::vector<Footprint> state) : at_(outputs, nullptr), state_(std::move(state)) {
     own_.reserve(outputs);
     dims_.reserve(2 * outputs);
   }
 
  private:
+  [[nodiscard]] bool is_state(const TensorView& tensor) const noexcept {
+    for (const Footprint& buffer : state_)
+      if (overlap(footprint(tensor), buffer)) return true;
+    return false;
+  }
   [[nodiscard]] bool holds_dims(const TensorView& tensor) const noexcept {
     for (const std::int64_t* const dims : dims_)
       if (tensor.rank != 0 && (dims == tensor.sizes_data || dims == tensor.strides_data)) return true;
@@ -66,6 +73,7 @@ class LastOutputs {
   std::uintptr_t size_ = 0;
   std::vector<const void*> at_;
   std::vector<Footprint> own_;   ///< of the outputs that are not the caller's
+  std::vector<Footprint> state_;
   std::vector<const std::int64_t*> dims_;  ///< sizes and strides of the others, where they are not the caller's
   std::vector<EValue> values_;
   std::vector<Copy> copies_[2];  ///< written in turn
@@ -126,6 +134,7 @@ struct RunContext {
   TextReport report{};
   Limits limits{};
   std::unique_ptr<TracerRef> tracer{};
+  UndoLog undo{};
 };
 
 /// What a session keeps for one method.
@@ -165,6 +174,10 @@ struct MethodState {
 
 /// Sizes every value and every scratch that can be known before the run, places them, and tells the partitions.
 [[nodiscard]] bool plan_run(MethodState& m, Error& error);
+
+/// Lets the new value of a buffer be made in the buffer's own memory, where a partition can and nobody needs the old one after it.
+/// O(mutated buffers * (steps + blocks)).
+void update_state(MethodState& m);
 
 /// Runs the steps of a graph over the slots; `depth` counts control flow in control flow.
 [[nodiscard]] bool run_graph(MethodState& m, GraphId graph, int depth, Error& error);

@@ -21,6 +21,7 @@ struct PlannedBlock {
   std::uint32_t slot = no_id;  ///< of a value
   std::uint32_t step = no_id;  ///< of the schedule: the one that makes the value or uses the scratch
   std::uint32_t shares = no_id;  ///< the earlier block in whose place this one lies
+  std::uint32_t in_state = no_id;  ///< the slot of the buffer in whose memory it is made: it takes none of the arena
   Lifetime life{};             ///< in ticks: every step has its own, control flow one at each end
   std::size_t offset = 0;
 };

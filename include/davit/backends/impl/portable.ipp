@@ -195,7 +195,7 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
 }
 
 DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
-                                  Workspace& workspace, std::byte* scratch, std::uint64_t max_memory, RunEvents events) {
+                                  Workspace& workspace, std::byte* scratch, std::uint64_t max_memory, UndoLog* undo, RunEvents events) {
   const portable_kernels::Code& h = *handle.code;
   portable_kernels::RunState& ws = *workspace.state;
   const auto fail = [&](ErrorCode code, DebugHandle at, const auto&... parts) {
@@ -226,6 +226,7 @@ DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> 
     const std::span<EValue> out(ws.slots.data() + step.slots_out.first, step.slots_out.count);
     portable_kernels::KernelCall call({ws.arguments.data() + step.arguments.first, step.arguments.count}, out,
                                       {ws.places.data() + step.slots_out.first, step.slots_out.count}, ws.memory);
+    call.undo = undo;
     events.begin_op(step.handle, step.op);
     const ErrorCode code = step.kernel(call);
     events.end_op(step.handle, step.op);
@@ -247,6 +248,10 @@ DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> 
     }
   }
   return {};
+}
+
+DAVIT_INLINE bool portable::updates_input(const Handle& handle, std::size_t input, std::size_t output) noexcept {
+  return output < handle.code->updated_inputs.size() && handle.code->updated_inputs[output] == input;
 }
 
 DAVIT_INLINE std::vector<std::byte> portable::save(const Processed& processed, SegmentWriter& segments) {

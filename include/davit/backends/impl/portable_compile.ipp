@@ -188,12 +188,23 @@ DAVIT_INLINE Result<portable::Handle> portable::compile_with(std::span<const por
                                    .what = "an output is not defined by any node or input",
                                    .fix = "export the program again"});
   }
+  // the input whose memory the step may write its output into: the last that reads it, and nothing else that it reads lies there
+  const auto updated_input = [&](std::uint32_t n) {
+    const portable_kernels::Step& step = h.steps[n];
+    const std::uint32_t self = portable_kernels::find_op(own, step.op).row->updates ? portable_kernels::first_tensor(h, step) : no_id;
+    if (self == no_id || storage[self] != self || last_use[self] != n) return no_id;
+    std::uint32_t reads = 0;
+    for (std::uint32_t k = 0; k < step.slots_in.count; ++k) reads += storage[h.arguments.slots[step.slots_in.first + k].slot] == self ? 1 : 0;
+    const auto input = std::ranges::find(h.input_slots, self);
+    return reads == 1 && input != h.input_slots.end() ? static_cast<std::uint32_t>(input - h.input_slots.begin()) : no_id;
+  };
   std::vector<std::uint8_t> returned(h.value_of_slot.size(), 0);
   for (const Argument& output : graph.args(root.outputs)) {
     const std::uint32_t slot = output.is_value() ? h.slot_of_value[output.value()] : no_id;
     const bool made = slot != no_id && first_def[slot] != no_id && storage[slot] == slot && returned[slot]++ == 0;
     h.made_slots.push_back(made ? slot : no_id);
   }
+  for (const std::uint32_t slot : h.made_slots) h.updated_inputs.push_back(slot == no_id ? no_id : updated_input(first_def[slot]));
   for (std::uint32_t s = 0; s < h.value_of_slot.size(); ++s) {
     if (first_def[s] == no_id) continue;
     const std::uint32_t last = std::max(last_use[s], last_use[storage[s]]);

@@ -110,6 +110,11 @@ class FunctionalWriter {
   }
   [[nodiscard]] bool same_sizes(ValueId a, ValueId b) const noexcept { return same_dims(graph_.values[a].sizes, graph_.values[b].sizes); }
   [[nodiscard]] bool same_strides(ValueId a, ValueId b) const noexcept { return same_dims(graph_.values[a].strides, graph_.values[b].strides); }
+  /// True if two values have the same sizes whatever the symbols are.
+  [[nodiscard]] bool always_same_sizes(ValueId a, ValueId b) const noexcept {
+    return std::ranges::equal(graph_.dims_of(graph_.values[a].sizes), graph_.dims_of(graph_.values[b].sizes),
+                              [](const Dim& x, const Dim& y) { return x.is_static() ? y.is_static() && x.value == y.value : x.expr == y.expr; });
+  }
   /// As far as the export saw: by the example values of sizes and strides.
   [[nodiscard]] bool is_contiguous(ValueId v) const noexcept {
     const std::span<const Dim> sizes = graph_.dims_of(graph_.values[v].sizes);

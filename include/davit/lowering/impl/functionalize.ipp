@@ -99,6 +99,7 @@ class Functionalizer : FunctionalWriter {
         return;
       kind = ViewKind::same;
     }
+    if (kind == ViewKind::slice && always_same_sizes(v, of)) kind = ViewKind::same;  // all of it
     of_[v] = {.base = of_[of].base, .parent = of, .via = n, .kind = kind, .item = item, .version = of_[of_[of].base].version};
   }
 
@@ -392,8 +393,7 @@ DAVIT_INLINE std::optional<ExportedProgram> functionalize(const ExportedProgram&
   if (!writes_in_place(program.view())) return std::nullopt;
   std::optional<ExportedProgram> named = detail::with_named_views(program);
   const ExportedProgram& seen = named ? *named : program;
-  if (!writes_in_place(seen.view())) return named;
-  if (std::optional<ExportedProgram> made = detail::Functionalizer(seen).run()) return made;
+  if (std::optional<ExportedProgram> made = writes_in_place(seen.view()) ? detail::Functionalizer(seen).run() : std::nullopt) return made;
   return named;
 }
 

@@ -148,7 +148,7 @@ DAVIT_INLINE Result<void> CallFrame::check_outputs() const {
 DAVIT_INLINE Result<void> CallFrame::write_back(std::span<const EValue> inputs, std::span<NamedTensor> state) {
   writes_.clear();
   for (std::size_t i = 0; i < outputs_.size(); ++i)
-    if (const EValue to = destination(i, inputs, state); to.is_tensor())
+    if (const EValue to = destination(i, inputs, state); to.is_tensor() && !is_there(outputs_[i], to.tensor()))
       writes_.push_back({&outputs_[i], to.tensor(), &interface_->outputs[i].target});
   for (const Write& write : writes_)
     if (!write.value->is_tensor() || write.value->tensor().dtype != write.to.dtype ||
@@ -165,6 +165,26 @@ DAVIT_INLINE Result<void> CallFrame::write_back(std::span<const EValue> inputs, 
   for (const Write& write : writes_) copy_tensor(write.value->tensor(), write.to);
   for (const Written& written : written_) give_back(written);
   return {};
+}
+
+DAVIT_INLINE bool CallFrame::is_there(const EValue& value, const TensorView& to) noexcept {
+  return value.is_tensor() && value.tensor().data == to.data && value.tensor().dtype == to.dtype && std::ranges::equal(value.tensor().sizes(), to.sizes()) &&
+         std::ranges::equal(value.tensor().strides(), to.strides());
+}
+
+DAVIT_INLINE std::vector<CallFrame::Update> CallFrame::updates() const {
+  std::vector<Update> all;
+  for (std::uint32_t o = 0; o < state_of_output_.size(); ++o)
+    for (std::uint32_t i = 0; state_of_output_[o] != no_id && i < state_of_input_.size(); ++i)
+      if (state_of_input_[i] == state_of_output_[o]) all.push_back({i, o});
+  return all;
+}
+
+DAVIT_INLINE std::vector<Footprint> CallFrame::changed_state(std::span<const NamedTensor> state) const {
+  std::vector<Footprint> all;
+  for (const std::uint32_t index : state_of_output_)
+    if (index != no_id) all.push_back(footprint(state[index].tensor.view()));
+  return all;
 }
 
 DAVIT_INLINE bool CallFrame::borrow(Written& written) {

@@ -43,10 +43,13 @@ DAVIT_INLINE void DelegateState::connect(std::span<EValue> values, std::span<con
 }
 
 DAVIT_INLINE MethodState::MethodState(BackendTables backends, const LoweredMethod& lowered, std::span<NamedTensor> state, RunContext& shared)
-    : method(&lowered), schedule(&lowered.schedule), context(&shared), frame(lowered.name, {}, lowered.interface, state), last(lowered.interface.outputs.size()) {
+    : method(&lowered), schedule(&lowered.schedule), context(&shared), frame(lowered.name, {}, lowered.interface, state), last(lowered.interface.outputs.size(), frame.changed_state(state)) {
   delegates.reserve(lowered.delegates.size());
-  for (const LoweredDelegate& delegate : lowered.delegates)
-    delegates.emplace_back(backends[delegate.backend], delegate, shared.report, shared.tracer.get()).call.max_memory = shared.limits.max_memory;
+  for (const LoweredDelegate& delegate : lowered.delegates) {
+    DelegateCall& call = delegates.emplace_back(backends[delegate.backend], delegate, shared.report, shared.tracer.get()).call;
+    call.max_memory = shared.limits.max_memory;
+    call.undo = &shared.undo;
+  }
   loops.resize(schedule->steps.size());
   slots.resize(schedule->slot_count);
   views.assign(delegates.size(), 0);
@@ -138,7 +141,7 @@ DAVIT_INLINE std::optional<std::span<const EValue>> LastOutputs::replace(std::sp
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!values[i].is_tensor()) continue;
     const TensorView& from = values[i].tensor();
-    if (std::ranges::any_of(own_, [&](const Footprint& made) { return overlap(footprint(from), made); })) {
+    if (is_state(from) || std::ranges::any_of(own_, [&](const Footprint& made) { return overlap(footprint(from), made); })) {
       if (!reuse_tensor(copies[i].tensor, from.dtype, from.sizes())) return std::nullopt;
       copy_tensor(from, copies[i].tensor.view());
       values_[i] = EValue(copies[i].tensor.view());

@@ -145,6 +145,44 @@ DAVIT_INLINE void reuse_inputs(MethodState& m) {
   }
 }
 
+/// The step that uses a slot last, if only calls of partitions in the root graph use it, and nothing views it; else no_id.
+[[nodiscard]] DAVIT_INLINE std::uint32_t last_plain_use(const MethodState& m, std::uint32_t slot) {
+  const Range root = m.schedule->graphs[root_graph].steps;
+  const auto holds = [&](std::span<const std::uint32_t> slots) { return std::ranges::find(slots, slot) != slots.end(); };
+  std::uint32_t last = no_id;
+  for (std::uint32_t i = 0; i < m.schedule->steps.size(); ++i) {
+    const ScheduleStep& step = m.schedule->steps[i];
+    if (!holds(m.schedule->at(step.inputs))) continue;
+    if (step.kind != StepKind::call_delegate || i < root.first || i >= root.first + root.count || m.views[step.delegate] != 0) return no_id;
+    last = i;
+  }
+  for (const ScheduleGraph& graph : m.schedule->graphs)
+    if (holds(m.schedule->at(graph.outputs)) || (&graph != m.schedule->graphs.data() && holds(m.schedule->at(graph.inputs)))) return no_id;
+  return holds(m.schedule->output_slots) ? no_id : last;
+}
+
+DAVIT_INLINE void update_state(MethodState& m) {
+  for (const auto& [in, out] : m.frame.updates()) {
+    const std::uint32_t old = m.schedule->input_slots[in], made = m.schedule->output_slots[out], last = last_plain_use(m, old);
+    if (last == no_id || std::ranges::count(m.schedule->input_slots, old) != 1) continue;
+    const auto& d = static_cast<const DelegateState&>(*m.calls[last]);
+    const std::span<const std::uint32_t> inputs = m.schedule->at(m.schedule->steps[last].inputs), outputs = m.schedule->at(m.schedule->steps[last].outputs);
+    const auto to = std::ranges::find(outputs, made);
+    if (!d.planned || d.backend->updates_input == nullptr || to == outputs.end() || std::ranges::count(inputs, old) != 1) continue;
+    const auto k = static_cast<std::size_t>(to - outputs.begin());
+    if (!d.backend->updates_input(d.call.handle, static_cast<std::size_t>(std::ranges::find(inputs, old) - inputs.begin()), k)) continue;
+    const TensorView* const state = m.slots[old].tensor_if();
+    const TensorView* const destination = d.destinations[k].tensor_if();
+    if (state == nullptr || destination == nullptr || state->dtype != destination->dtype || !state->is_contiguous() || !std::ranges::equal(state->sizes(), destination->sizes()))
+      continue;
+    for (PlannedBlock& block : m.plan.blocks) {
+      if (block.kind != PlannedBlock::Kind::value || block.slot != made || block.step != last || block.shares != no_id) continue;
+      block.in_state = old;
+      block.life.bytes = 0;
+    }
+  }
+}
+
 /// Tells a partition where a block of its lies.
 DAVIT_INLINE void place_block(const MethodState& m, DelegateState& d, const PlannedBlock& block, std::byte* at) {
   if (!d.planned) return;
@@ -164,7 +202,7 @@ DAVIT_INLINE bool plan_run(MethodState& m, Error& error) {
     return true;
   }
   const GraphModuleView graph = m.method->parent.view();
-  for (PlannedBlock& block : m.plan.blocks) block.shares = no_id;
+  for (PlannedBlock& block : m.plan.blocks) block.shares = block.in_state = no_id;
   // first as large as they may get, so that the arena need not grow; if that is too much, as large as they are
   std::vector<std::size_t> most(m.plan.blocks.size(), 0);
   if (const SymbolValues bounds = upper_bounds(m.method->parent); bounds_known(graph, bounds)) {
@@ -177,6 +215,7 @@ DAVIT_INLINE bool plan_run(MethodState& m, Error& error) {
   for (std::size_t b = 0; b < most.size(); ++b) m.plan.blocks[b].life.bytes = std::max(m.plan.blocks[b].life.bytes, most[b]);
   follow_views(m);
   reuse_inputs(m);
+  update_state(m);
   const bool fits = m.plan.total_bytes() <= max_plan_bytes;
   if (fits) place_blocks(m.plan);
   if (!fits || m.plan.arena_bytes > m.context->limits.max_memory || !m.arena.reserve(m.plan.arena_bytes)) {
@@ -185,7 +224,8 @@ DAVIT_INLINE bool plan_run(MethodState& m, Error& error) {
     return false;
   }
   for (const PlannedBlock& block : m.plan.blocks)
-    place_block(m, static_cast<DelegateState&>(*m.calls[block.step]), block, m.arena.span().data() + block.offset);
+    place_block(m, static_cast<DelegateState&>(*m.calls[block.step]), block,
+                block.in_state == no_id ? m.arena.span().data() + block.offset : static_cast<std::byte*>(m.slots[block.in_state].tensor().data));
   m.planned = true;
   return true;
 }

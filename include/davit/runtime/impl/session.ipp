@@ -81,6 +81,11 @@ namespace detail {
 [[nodiscard, gnu::noinline]] DAVIT_INLINE Result<Outputs> run_method(MethodState& m, std::span<NamedTensor> state,
                                                                      std::span<const EValue> passed) {
   m.ready_call = nullptr;
+  struct Undo {  // unless the run comes to its end
+    ~Undo() { log.restore(); }
+    UndoLog& log;
+  };
+  const Undo undo{m.context->undo};
   std::span<const EValue> user_inputs = passed;
   if (m.last.may_hold(passed)) {
     const std::optional<std::span<const EValue>> own = m.last.replace(passed);
@@ -111,6 +116,7 @@ namespace detail {
     if (Result<void> checked = m.frame.check_outputs(); !checked) return std::unexpected(std::move(checked.error()));
   if (m.frame.writes_back())
     if (Result<void> written = m.frame.write_back(inputs, state); !written) return std::unexpected(std::move(written.error()));
+  m.context->undo.clear();
   m.last.note(passed, user_inputs, m.frame.outputs());
   if (m.can_be_ready()) m.ready_call = m.only;
   return Outputs(m.frame.outputs().data(), m.frame.interface());

@@ -43,7 +43,7 @@ struct Attention {
 
 template <class C>
 [[nodiscard]] ErrorCode compute_attention(KernelCall& call, const Attention& a) {
-  constexpr std::int64_t block_rows = 64;
+  constexpr std::int64_t block_rows = 64, longest_key = 256;
   if (call.output(0).numel() == 0) return ErrorCode::ok;
   ComputeBuffers<C> buffers(call);
   std::array<std::size_t, 4> ids{};
@@ -74,8 +74,13 @@ template <class C>
     const Matrix<C> mask = call.is_tensor(3) ? matrix(3, n) : Matrix<C>{};
     for (std::int64_t first = 0; first < a.queries; first += rows) {
       const std::int64_t count = std::min(rows, a.queries - first);
-      multiply<C>(count, a.keys, a.depth, {a.depth == 0 ? q.data : q.data + first * q.row, q.row, q.col},
-                  k.transposed(), buffers.out(work_id), scores, a.keys);
+      if (a.queries == 1 && q.col == 1 && k.col == 1 && a.depth <= longest_key) {  // of a cache that comes from memory
+        const Dots<C> dots{1, a.keys, a.depth, q.data, q.row, k.data, k.row, scores, a.keys};
+        kernels::run_widest_for<C, MultiplyRow>(&dots);
+      } else {
+        multiply<C>(count, a.keys, a.depth, {a.depth == 0 ? q.data : q.data + first * q.row, q.row, q.col},
+                    k.transposed(), buffers.out(work_id), scores, a.keys);
+      }
       for (std::int64_t i = 0; i < count * a.keys; ++i) scores[i] *= scale;
       for (std::int64_t r = 0; r < count; ++r) {
         C* row = scores + r * a.keys;

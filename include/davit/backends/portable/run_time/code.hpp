@@ -39,6 +39,7 @@ struct Code {
   std::vector<std::uint32_t> planned_slots;
   std::vector<std::uint32_t>
       made_slots;  ///< per graph output: the slot, if a step makes it there and it is no view; else no_id
+  std::vector<std::uint32_t> updated_inputs;  ///< per graph output: the delegate input that it may be made in, or no_id
 };
 
 /// What a session keeps from run to run.

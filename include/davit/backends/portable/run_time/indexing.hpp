@@ -67,6 +67,21 @@ void add_converted(const IndexPlan& plan, const TensorView& values, const Tensor
   return ErrorCode::ok;
 }
 
+/// Keeps what is in the selected places of output 0, should it lie where argument 0 lies.
+inline void keep_selected(KernelCall& call, const IndexPlan& plan) {
+  if (call.undo == nullptr || !call.is_in_place()) return;
+  const TensorView& out = call.output(0);
+  const auto element = static_cast<std::int64_t>(size_of(out.dtype));
+  const std::int64_t count = davit::checked_numel(plan.result.span(), max_numel);
+  if (count < 0 || count > out.numel() / 8) return call.keep(out.data, out.nbytes());
+  Sizes strides(plan.result.span());
+  contiguous_strides(plan.result.span(), {strides.values.data(), strides.rank});
+  for_each_selected_row(plan, strides, [&](const SelectedRow& row) {
+    if (row.offsets == nullptr && row.own_step == 1) return call.keep(out.as<std::byte>() + row.own * element, static_cast<std::size_t>(row.n * element));
+    row.for_each([&](std::int64_t own, std::int64_t) { call.keep(out.as<std::byte>() + own * element, static_cast<std::size_t>(element)); });
+  });
+}
+
 /// index_put: a copy of the tensor with other values in the selected places; of two values for one place the later
 /// stays. A single value under a mask is converted, all others must have the tensor's dtype.
 [[nodiscard]] inline ErrorCode index_put(KernelCall& call) {
@@ -86,8 +101,9 @@ void add_converted(const IndexPlan& plan, const TensorView& values, const Tensor
   Sizes sizes;
   if (!broadcast(values.sizes(), plan.result, sizes) || !std::ranges::equal(sizes.span(), plan.result.span()))
     return call.refuse(ErrorCode::invalid_shape, "the values do not broadcast to what the indices select");
-  if (accumulate) return add_indexed(call, plan, values);
   if (!kernels::is_movable(x.dtype)) return ErrorCode::invalid_dtype;
+  keep_selected(call, plan);
+  if (accumulate) return add_indexed(call, plan, values);
   for_each_selected_row(plan, broadcast_strides(values, plan.result), [&](const SelectedRow& row) {
     row.move(size_of(x.dtype), false, call.output(0).data, values.data);
   });
@@ -255,7 +271,7 @@ class ElementCursor {
 
 inline constexpr auto indexing_ops = std::to_array<OpRow>({
     {"aten.index.Tensor", detail::index},
-    {"aten.index_put.default", detail::index_put},
+    {"aten.index_put.default", detail::index_put, Aliasing::none, false, false, true},
     {"aten.masked_scatter.default", detail::masked_scatter},
     {"aten.masked_select.default", detail::masked_select},
     {"aten.nonzero.default", detail::nonzero},

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "davit/backend/undo_log.hpp"
 #include "davit/core/error.hpp"
 #include "davit/core/evalue.hpp"
 
@@ -114,6 +115,14 @@ class KernelCall {
       : args_(args), outputs_(outputs), places_(places), memory_(&memory) {}
 
   const char* why = nullptr;  ///< a sentence for the error, if the code alone does not say enough
+  UndoLog* undo = nullptr;    ///< of a call that may be made where argument 0 lies
+
+  /// Keeps what is about to be written over in output 0, which lies where argument 0 lies.
+  void keep(void* at, std::size_t bytes) const {
+    if (undo != nullptr && is_in_place()) undo->keep(at, bytes);
+  }
+  /// True if output 0 was made where argument 0 lies.
+  [[nodiscard]] bool is_in_place() const noexcept { return outputs_[0].tensor().data == args_[0].tensor().data; }
 
   [[nodiscard]] std::size_t arg_count() const noexcept { return args_.size(); }
   [[nodiscard]] const EValue& arg(std::size_t i) const noexcept { return args_[i]; }
@@ -225,6 +234,7 @@ struct OpRow {
   Aliasing aliasing = Aliasing::none;
   bool takes_numbers = false;  ///< a parameter of type Tensor may be a number; the kernel asks is_tensor
   bool takes_complex = false;  ///< complex numbers, too
+  bool updates = false;        ///< output 0 is argument 0 with other numbers in some places, and may be made in its place
 };
 
 /// An operator that a user adds: its row, and its schema as torch writes it, "ns.op.overload(Tensor x) -> Tensor". A custom

@@ -180,6 +180,58 @@ struct MultiplyByDots {
   }
 };
 
+/// One row times contiguous columns, one pair after the other: they come from memory in the order in which they lie there, which is
+/// faster if they are short. Sums are in no order.
+struct MultiplyRow {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(const Dots<C>* p) {
+    std::int64_t j = 0;
+    for (; j + lanes<C, Bytes> <= p->n; j += lanes<C, Bytes>) columns<Bytes>(*p, j);
+    for (; j < p->n; ++j) {
+      C sum{};
+      for (std::int64_t at = 0; at < p->k; ++at) sum += p->b[j * p->b_col + at] * p->a[at];
+      p->c[j] = sum;
+    }
+  }
+
+ private:
+  /// As many columns as a vector has lanes, from `j` on.
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void columns(const Dots<C>& p, std::int64_t j) {
+    using V = Vector<C, Bytes>;
+    constexpr auto n = static_cast<std::size_t>(lanes<C, Bytes>);
+    constexpr std::int64_t step = lanes<C, Bytes>;
+    const C* const a = p.a;
+    const C* const b = p.b + j * p.b_col;
+    V sums[n];
+    unroll<n / 2>([&]<std::size_t Pair>() __attribute__((always_inline)) {
+      const C* const first = b + static_cast<std::int64_t>(2 * Pair) * p.b_col;
+      V even[2]{}, odd[2]{};
+      std::int64_t at = 0;
+      for (; at + 2 * step <= p.k; at += 2 * step)
+        unroll<2>([&]<std::size_t J>() __attribute__((always_inline)) {
+          const C* const column = first + static_cast<std::int64_t>(J) * p.b_col + at;
+          even[J] += kernels::vector_at<Bytes>(column) * kernels::vector_at<Bytes>(a + at);
+          odd[J] += kernels::vector_at<Bytes>(column + step) * kernels::vector_at<Bytes>(a + at + step);
+        });
+      for (; at + step <= p.k; at += step)
+        unroll<2>([&]<std::size_t J>() __attribute__((always_inline)) {
+          even[J] += kernels::vector_at<Bytes>(first + static_cast<std::int64_t>(J) * p.b_col + at) * kernels::vector_at<Bytes>(a + at);
+        });
+      unroll<2>([&]<std::size_t J>() __attribute__((always_inline)) { sums[2 * Pair + J] = even[J] + odd[J]; });
+    });
+    transpose_lanes<C, Bytes>(sums);
+    V total = sums[0];
+    unroll<n - 1>([&]<std::size_t L>() __attribute__((always_inline)) { total += sums[L + 1]; });
+    for (std::int64_t at = p.k / lanes<C, Bytes> * lanes<C, Bytes>; at < p.k; ++at) {
+      C column[n];
+      unroll<n>([&]<std::size_t J>() __attribute__((always_inline)) { column[J] = b[static_cast<std::int64_t>(J) * p.b_col + at]; });
+      total += kernels::vector_at<Bytes>(column) * a[at];
+    }
+    kernels::vector_at<Bytes>(p.c + j) = total;
+  }
+};
+
 /// c (rows of `c_row` elements, `n` of them) = a (m x k) * b, whose rows lie contiguous: each is added to all results.
 struct MultiplyBySums {
   template <std::size_t Bytes, class C>

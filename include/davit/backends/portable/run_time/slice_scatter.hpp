@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "davit/backends/portable/run_time/result_type.hpp"
 #include "davit/backends/portable/run_time/slicing.hpp"
@@ -12,6 +13,17 @@
 namespace davit::portable_kernels {
 
 namespace detail {
+
+/// Keeps the part of output 0 that begins `offset` elements in, should it lie where argument 0 lies.
+inline void keep_part(KernelCall& call, std::int64_t offset, Sizes sizes, const Sizes& strides) {
+  if (call.undo == nullptr || !call.is_in_place()) return;
+  const auto element = static_cast<std::int64_t>(size_of(call.output(0).dtype));
+  std::int64_t run = 1;
+  for (std::size_t d = sizes.rank; d-- > 0 && strides[d] == run;) run *= std::exchange(sizes[d], 1);
+  for_each_index<1>(sizes, {strides}, [&](std::int64_t at) {
+    call.keep(call.output(0).as<std::byte>() + (offset + at) * element, static_cast<std::size_t>(run * element));
+  });
+}
 
 /// A copy of argument 0 with argument 1, converted to its dtype, in the part that begins `offset` elements in and has
 /// these sizes and (contiguous) strides.
@@ -23,6 +35,7 @@ namespace detail {
   const ScalarType type = call.tensor(0).dtype;
   if (!kernels::is_movable(type) || (type != source.dtype && !(kernels::is_real(type) && kernels::is_real(source.dtype)))) return ErrorCode::invalid_dtype;
   if (const ErrorCode code = copy_out(call, 0, call.tensor(0)); code != ErrorCode::ok) return code;
+  keep_part(call, offset, sizes, strides);
   (void)kernels::convert_elements(sizes, source.data, source.dtype, source.strides(), call.output(0).element_at(offset), type,
                                   strides);
   return ErrorCode::ok;
@@ -65,8 +78,8 @@ namespace detail {
 }  // namespace detail
 
 inline constexpr auto slice_scatter_ops = std::to_array<OpRow>({
-    {"aten.select_scatter.default", detail::select_scatter},
-    {"aten.slice_scatter.default", detail::slice_scatter},
+    {"aten.select_scatter.default", detail::select_scatter, Aliasing::none, false, false, true},
+    {"aten.slice_scatter.default", detail::slice_scatter, Aliasing::none, false, false, true},
 });
 
 }  // namespace davit::portable_kernels

@@ -25,7 +25,7 @@ namespace detail {
 /// Makes output i a contiguous copy of `from`.
 [[nodiscard, gnu::noinline]] inline ErrorCode copy_out(KernelCall& call, std::size_t i, const TensorView& from) {
   if (const ErrorCode code = call.make(i, from.dtype, from.sizes()); code != ErrorCode::ok) return code;
-  kernels::move_elements(from, call.output(i));
+  if (call.output(i).data != from.data) kernels::move_elements(from, call.output(i));
   return ErrorCode::ok;
 }
 
