@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "commands.hpp"
@@ -128,9 +129,9 @@ class Comparison {
   const auto failed = [](const Error& error) { return std::vector{to_string(error)}; };
   const Result<formats::RecordedCase> recorded = formats::read_case(files);
   if (!recorded) return failed(recorded.error());
-  const Result<SharedBytes> bytes = files.read(recorded->program);
+  Result<SharedBytes> bytes = files.read(recorded->program);
   if (!bytes) return failed(bytes.error());
-  Result<ExportedProgram> program = formats::read_pt2(*bytes);
+  Result<ExportedProgram> program = formats::read_pt2(*std::exchange(bytes, {}));
   if (!program) return failed(program.error());
   Result<Runner> runner = Runner::lower(*program, lowering);
   if (!runner) return failed(runner.error());

@@ -5,6 +5,9 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 #include "command_line.hpp"
 #include "commands.hpp"
@@ -55,6 +58,9 @@ const std::string input_help = "inputs in order: FILE.npy, FILE.npz (all its arr
 }  // namespace
 
 int main(int argc, char** argv) try {
+#if defined(__GLIBC__)
+  mallopt(M_MMAP_THRESHOLD, 1 << 19);  // weights that are no longer needed go back to the system at once
+#endif
   CLI::App app("davit: looks at, lowers, runs, measures, checks, compares and embeds programs exported by torch.export");
   app.require_subcommand(1);
   app.set_version_flag("--version", tool::version());

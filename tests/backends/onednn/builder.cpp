@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -63,6 +64,29 @@ TEST_CASE("constants are reordered at once, in a trial not at all") {
   (void)trial.builder.row_major(trial.builder.place_of(trial.x));
   REQUIRE(trial.code.steps.size() == 1);
   CHECK_FALSE(trial.code.steps[0].primitive);
+}
+
+TEST_CASE("a lazy constant is made where it is needed, and not at all where it is needed in another layout only") {
+  Building on;
+  place_constant(on.builder, on.x, {1, 2, 3, 4, 5, 6});
+  int made = 0;
+  const auto twice = [&made, from = reinterpret_cast<const float*>(on.builder.constant_data(on.builder.place_of(on.x)))](std::byte* to) {
+    ++made;
+    for (int i = 0; i < 6; ++i) reinterpret_cast<float*>(to)[i] = 2 * from[i];
+  };
+  const Place lazy = on.builder.lazy_constant(on.builder.place_of(on.x), on.rows, twice, {});
+  CHECK(made == 0);
+  const Place turned = on.builder.reordered(lazy, on.columns);
+  CHECK(made == 1);
+  CHECK(numbers_at(on.builder, turned) == std::vector<float>{2, 8, 4, 10, 6, 12});
+  CHECK(on.code.constants[on.code.storages[lazy.storage].index].size() == 0);  // nobody needs it so
+  CHECK(numbers_at(on.builder, lazy) == std::vector<float>{2, 4, 6, 8, 10, 12});
+  CHECK(made == 2);
+  on.builder.place(on.y, on.builder.lazy_constant(on.builder.place_of(on.x), on.rows, twice, {}));
+  on.builder.begin_step(no_debug_handle, "aten.relu.default", 1);
+  on.builder.copy(on.builder.place_of(on.y), on.builder.add_scratch(on.rows));
+  CHECK(made == 3);
+  CHECK(on.code.constants[on.code.storages[on.builder.place_of(on.y).storage].index].size() == 24);
 }
 
 TEST_CASE("inputs are reordered by a step, once; scratch each time, for it may have changed") {

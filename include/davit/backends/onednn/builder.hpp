@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -87,11 +89,19 @@ class Builder {
     const SharedBytes& source = code_.constants[code_.storages[from.storage].index];
     return add_constant(md, packed_->get({source, from.offset, others, from.md, md}, make));
   }
+  /// A constant that `fill(bytes)` makes of another one, in the layout `md`; only if it is needed so, and not in another layout.
+  [[nodiscard]] Place lazy_constant(const Place& from, const MemoryDesc& md, std::function<void(std::byte*)> fill, const PackedConstants::Others& others) {
+    const Place made = add_constant(md, {});
+    code_.storages[made.storage].bytes = md.get_size();
+    lazy_.emplace(made.storage, Lazy{from, md, std::move(fill), others});
+    return made;
+  }
   [[nodiscard]] bool is_constant(const Place& place) const noexcept {
     return place.is_set() && code_.storages[place.storage].kind == StorageKind::constant;
   }
   [[nodiscard]] bool is_constant(ValueId v) const noexcept { return is_constant(places_[v]); }
-  [[nodiscard]] std::byte* constant_data(const Place& place) const noexcept {
+  [[nodiscard]] std::byte* constant_data(const Place& place) {
+    make(place.storage);
     return code_.constants[code_.storages[place.storage].index].writable() + place.offset;
   }
 
@@ -242,6 +252,23 @@ class Builder {
   }
 
  private:
+  /// How a constant is made that may not be needed as it is.
+  struct Lazy {
+    Place from;
+    MemoryDesc md;
+    std::function<void(std::byte*)> fill;
+    PackedConstants::Others others;
+  };
+  /// Makes a constant now.
+  void make(std::uint32_t storage) {
+    const auto at = lazy_.find(storage);
+    if (at == lazy_.end()) return;
+    const Lazy lazy = std::move(at->second);
+    lazy_.erase(at);
+    const Place made = derived_constant(lazy.from, lazy.md, lazy.fill, lazy.others);
+    code_.constants[code_.storages[storage].index] = code_.constants[code_.storages[made.storage].index];
+  }
+
   struct Reorder {
     Place from;
     Place to;
@@ -252,6 +279,7 @@ class Builder {
   }
 
   void add_argument(const Role& role) {
+    make(role.place.storage);
     const auto step = static_cast<std::uint32_t>(code_.steps.size());
     Storage& s = code_.storages[role.place.storage];
     s.first = std::min(s.first, step);
@@ -261,15 +289,21 @@ class Builder {
   }
   [[nodiscard]] Place reorder_constant(const dnnl::reorder::primitive_desc& pd, const Place& from,
                                        const MemoryDesc& md) {
-    return derived_constant(from, md, [&](std::byte* to) {
-      const dnnl::memory source(from.md, cpu(), constant_data(from));
+    const auto lazy = lazy_.find(from.storage);
+    const bool direct = lazy != lazy_.end() && from.offset == 0 && from.md.get_size() == lazy->second.md.get_size() && is_row_major(from.md);
+    if (!direct) make(from.storage);
+    return derived_constant(direct ? lazy->second.from : from, md, [&](std::byte* to) {
+      const SharedBytes own = direct ? SharedBytes::allocate(from.md.get_size()) : SharedBytes();
+      if (direct && own.writable() == nullptr) throw dnnl::error(dnnl_out_of_memory, "no memory for a constant");
+      if (direct) lazy->second.fill(own.writable());
+      const dnnl::memory source(from.md, cpu(), direct ? own.writable() : constant_data(from));
       const dnnl::memory destination(md, cpu(), to);
       const dnnl::memory scratch(pd.scratchpad_desc(), cpu());
       dnnl::stream stream(cpu());
       dnnl::reorder(pd).execute(stream,
                                 {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, destination}, {DNNL_ARG_SCRATCHPAD, scratch}});
       stream.wait();
-    });
+    }, direct ? lazy->second.others : PackedConstants::Others{});
   }
   [[nodiscard]] Place reorder_later(const dnnl::reorder::primitive_desc& pd, const Place& from, const MemoryDesc& md) {
     const Place to = add_scratch(md);
@@ -288,6 +322,7 @@ class Builder {
   std::vector<std::uint32_t> uses_;              ///< per value: uses to come
   std::vector<std::vector<ValueId>> residents_;  ///< per storage: the values that lie there
   std::vector<std::uint32_t> wholes_;            ///< storages that have parts
+  std::unordered_map<std::uint32_t, Lazy> lazy_;  ///< by storage
   std::vector<Reorder> reorders_;
   std::vector<std::uint32_t> numbers_;           ///< of numbered
   DebugHandle handle_ = no_debug_handle;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 #include "davit/backends/onednn/builder.hpp"
 #include "davit/kernels/fold_batch_norm.hpp"
@@ -35,23 +36,19 @@ namespace davit::onednn_ops {
                                            .scale = values(norm.inputs[3]),
                                            .shift = values(norm.inputs[4]),
                                            .epsilon = static_cast<double>(norm.epsilon)};
-  std::vector<float> folded_weight, folded_bias;
-  const auto fold = [&] {  // once, and not if another code of the partition has done it
-    if (!folded_bias.empty()) return;
-    folded_weight.assign(weight, weight + channels * each);
-    folded_bias.assign(channels, 0.0f);
-    if (bias != nullptr) std::copy_n(bias, channels, folded_bias.data());
-    kernels::fold_batch_norm(channel, channels, each, folded_weight.data(), folded_bias.data());
+  const auto fold = [=](std::size_t numbers, float* new_weight, float* new_bias) {
+    bias != nullptr ? std::copy_n(bias, channels, new_bias) : std::fill_n(new_bias, channels, 0.0f);
+    kernels::fold_batch_norm(channel, channels, numbers, new_weight, new_bias);
   };
-  const auto fill_with = [&fold](std::vector<float>& numbers) {
-    return [&fold, &numbers](std::byte* to) {
-      fold();
-      std::copy_n(numbers.data(), numbers.size(), reinterpret_cast<float*>(to));
-    };
+  const auto fill_weight = [=](std::byte* to) {
+    std::vector<float> ignored(channels);
+    std::copy_n(weight, channels * each, reinterpret_cast<float*>(to));
+    fold(each, reinterpret_cast<float*>(to), ignored.data());
   };
+  const auto fill_bias = [=](std::byte* to) { fold(0, nullptr, reinterpret_cast<float*>(to)); };
   const Place from = b.row_major(b.place_of(base.inputs[1]));
   const PackedConstants::Others others{{bias, channel.mean, channel.variance, channel.scale, channel.shift}, norm.epsilon};
-  return {b.derived_constant(from, plain(dims), fill_with(folded_weight), others), b.derived_constant(from, plain({dims[0]}), fill_with(folded_bias), others)};
+  return {b.lazy_constant(from, plain(dims), fill_weight, others), b.lazy_constant(from, plain({dims[0]}), fill_bias, others)};
 }
 
 }  // namespace davit::onednn_ops
