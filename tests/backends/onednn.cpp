@@ -508,19 +508,26 @@ TEST_CASE("a constant that is made when compiling") {
 }
 
 TEST_CASE("one row times a large matrix, alone and with what one primitive cannot take") {
-  Net n;
-  const auto x = n.input("x", {1, 520});
-  const auto shortcut = n.input("shortcut", {1, 600});
-  const auto w = n.weight("w", {600, 520}, 0.1);
-  const auto bias = n.weight("bias", {600});
-  const auto linear = [&](std::string_view name) {
-    return n.op("aten.linear.default", name, {1, 600}, {{"input", n.v(x)}, {"weight", n.v(w)}, {"bias", n.v(bias)}});
-  };
-  const auto wide =
-      n.op("aten.linear.default", "l3", {2, 600}, {{"input", n.v(n.input("x2", {2, 520}))}, {"weight", n.v(w)}});
-  const ExportedProgram program =
-      n.finish({n.relu("r", linear("l"), {1, 600}), n.add("sum", linear("l2"), shortcut, {1, 600}), wide});
-  CHECK(faults(program, n.sample()) == "");
+  for (const std::uint32_t threads : {1, 2}) {  // a kernel that reads the matrix as it is; a convolution of one pixel
+    CAPTURE(threads);
+    onednn::set_threads(threads);
+    Net n;
+    const auto x = n.input("x", {1, 523});
+    const auto shortcut = n.input("shortcut", {1, 607});
+    const auto w = n.weight("w", {607, 523}, 0.1), turned = n.weight("wx", {523, 607}, 0.1);
+    const auto bias = n.weight("bias", {607});
+    const auto linear = [&](std::string_view name) {
+      return n.op("aten.linear.default", name, {1, 607}, {{"input", n.v(x)}, {"weight", n.v(w)}, {"bias", n.v(bias)}});
+    };
+    const auto wide = n.op("aten.linear.default", "l3", {2, 607}, {{"input", n.v(n.input("x2", {2, 523}))}, {"weight", n.v(w)}});
+    const auto product = n.op("aten.mm.default", "mm", {1, 607}, {{"self", n.v(x)}, {"mat2", n.v(turned)}});
+    const ExportedProgram program = n.finish({n.relu("r", linear("l"), {1, 607}), n.add("sum", linear("l2"), shortcut, {1, 607}), wide, product});
+    CHECK(faults(program, n.sample()) == "");
+    const auto lowered = to_backend<onednn>(program, {});
+    REQUIRE(lowered);
+    CHECK(handle_of<onednn>(lowered->methods()[0].delegates[0]).code->kernels.size() == (threads == 1 ? 2 : 0));
+    onednn::set_threads(1);
+  }
 }
 
 TEST_CASE("3 x 3 on large and on small images; a step with little to do takes one thread") {

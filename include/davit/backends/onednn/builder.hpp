@@ -52,6 +52,8 @@ class Builder {
     threads_ = threads;
   }
 
+  [[nodiscard]] int threads() const noexcept { return threads_; }  ///< of the step
+
   // -- places ------------------------------------------------------------------------------------------------------
 
   [[nodiscard]] std::uint32_t add_storage(StorageKind kind, std::size_t bytes, std::uint32_t index = 0) {

@@ -42,12 +42,9 @@ inline void emit_kernel(Builder& b, const Operation& op) {
   if (!wrong.empty() || !step.arguments.strings.empty()) throw dnnl::error(dnnl_invalid_arguments, "the arguments do not fit the kernel");
   std::vector<Place> operands;
   const auto add = [&](ValueId v) {
-    const std::span<const Dim> sizes = b.graph().dims_of(b.graph().values[v].sizes);
-    const std::size_t first = step.dims.size(), rank = sizes.size();
-    for (const Dim& d : sizes) step.dims.push_back(d.value);
-    step.dims.resize(first + 2 * rank);
-    contiguous_strides({step.dims.data() + first, rank}, {step.dims.data() + first + rank, rank});
-    step.ranks.push_back(static_cast<std::uint8_t>(rank));
+    Dims sizes;
+    for (const Dim& d : b.graph().dims_of(b.graph().values[v].sizes)) sizes.push_back(d.value);
+    add_tensor(step, sizes);
   };
   for (const ValueId v : op.inputs) {
     operands.push_back(b.row_major(b.place_of(v)));

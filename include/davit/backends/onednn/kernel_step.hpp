@@ -32,6 +32,15 @@ struct KernelStep {
   }
 };
 
+/// Appends the sizes of an operand or a result, which lies in row-major order.
+inline void add_tensor(KernelStep& step, std::span<const std::int64_t> sizes) {
+  const std::size_t first = step.dims.size(), rank = sizes.size();
+  step.dims.insert(step.dims.end(), sizes.begin(), sizes.end());
+  step.dims.resize(first + 2 * rank);
+  contiguous_strides(sizes, {step.dims.data() + first + rank, rank});
+  step.ranks.push_back(static_cast<std::uint8_t>(rank));
+}
+
 /// What a session keeps for a kernel step: the arguments of its calls. Outlived by the step.
 class KernelState {
  public:
