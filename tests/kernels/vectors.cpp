@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cmath>
+#include <limits>
 
 using namespace davit;
 
@@ -18,4 +20,12 @@ TEST_CASE("vectors are read and written at any address, and summed up") {
   CHECK(x == std::array<float, 9>{0, 1, 2, 3, 4, 2, 4, 6, 8});
   const kernels::Vector<float, 16> v = kernels::vector_at<16>(x.data());
   CHECK(kernels::sum_of<float, 16>(v) == 6);
+}
+
+TEST_CASE("what is NaN stays so, the rest is of the other") {
+  const kernels::Vector<double, 16> v{std::numeric_limits<double>::quiet_NaN(), 1}, other{2, 3};
+  kernels::Vector<double, 16> to{};
+  kernels::take_nan<kernels::Vector<double, 16>>(v, other, to);
+  CHECK(std::isnan(to[0]));
+  CHECK(to[1] == 3);
 }

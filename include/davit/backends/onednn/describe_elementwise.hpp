@@ -71,13 +71,6 @@ inline constexpr float minus_zero = -0.0f;
   return detail::unary(in, op, approximate == "tanh" ? algorithm::eltwise_gelu_tanh : algorithm::eltwise_gelu_erf);
 }
 
-[[nodiscard]] inline const char* describe_elu(const NodeArguments& in, const OpRow&, Operation& op) {
-  const std::optional<double> alpha = in.number({"alpha", 1}, 1);
-  if (!alpha || in.number({"scale", 2}, 1) != 1.0 || in.number({"input_scale", 3}, 1) != 1.0)
-    return "it scales its input or output";
-  return detail::unary(in, op, algorithm::eltwise_elu, *alpha);
-}
-
 [[nodiscard]] inline const char* describe_leaky_relu(const NodeArguments& in, const OpRow&, Operation& op) {
   const std::optional<double> slope = in.number({"negative_slope", 1}, 0.01);
   if (!slope) return "the slope is no number";

@@ -54,7 +54,7 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.div.Scalar", describe_binary},
     {"aten.div.Tensor", describe_binary},
     {"aten.dropout.default", describe_view},
-    {"aten.elu.default", describe_elu},
+    {"aten.elu.default", describe_kernel},  // the library's is exp(x) - 1: it makes 0 of -0, and loses what is small
     {"aten.erf.default", describe_kernel},
     {"aten.exp.default", describe_unary, algorithm::eltwise_exp},
     {"aten.expand.default", describe_expand},

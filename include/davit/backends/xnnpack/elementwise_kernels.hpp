@@ -86,12 +86,12 @@ struct BinaryRow {
       case Op::maximum:
         return binary(a, a_steps, b, b_steps, y, n, [](Floats& v, const Floats& w) __attribute__((always_inline)) {
           const Floats larger = v > w ? v : w;
-          v = v != v ? v : larger;
+          kernels::take_nan<Floats>(v, larger, v);
         });
       case Op::minimum:
         return binary(a, a_steps, b, b_steps, y, n, [](Floats& v, const Floats& w) __attribute__((always_inline)) {
           const Floats smaller = v < w ? v : w;
-          v = v != v ? v : smaller;
+          kernels::take_nan<Floats>(v, smaller, v);
         });
       default: return;
     }

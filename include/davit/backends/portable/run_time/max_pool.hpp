@@ -55,51 +55,96 @@ struct LargestOfTaps {
     for (std::int64_t i = 0; i < n; i += kernels::lanes<C, Bytes>) {
       kernels::Vector<C, Bytes> largest = kernels::vector_at<Bytes>(image + offsets[0] + i);
       for (std::int64_t k = 1; k < taps; ++k) {
-        const kernels::Vector<C, Bytes> v = kernels::vector_at<Bytes>(image + offsets[k] + i);
-        largest = v > largest ? v : largest;
-        largest = v != v ? v : largest;
+        const kernels::Vector<C, Bytes> v = kernels::vector_at<Bytes>(image + offsets[k] + i), larger = v > largest ? v : largest;
+        kernels::take_nan<kernels::Vector<C, Bytes>>(v, larger, largest);
       }
       kernels::vector_at<Bytes>(out + i) = largest;
     }
   }
 };
 
-/// A window as a filter of one channel.
-[[nodiscard]] inline ConvolutionMap as_filter(const PoolWindow& w) noexcept {
-  return {.batch = 1, .channels = 1, .filters = 1, .image = w.in, .places = w.out, .kernel = w.kernel, .stride = w.stride,
-          .padding = w.padding, .dilation = w.dilation};
+/// rows[i] = the larger of rows[i] and more[i], n of them; a NaN wins.
+struct LargerOfRows {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(const C* more, C* rows, std::int64_t n) {
+    std::int64_t i = 0;
+    for (; i + kernels::lanes<C, Bytes> <= n; i += kernels::lanes<C, Bytes>) {
+      const kernels::Vector<C, Bytes> v = kernels::vector_at<Bytes>(more + i), other = kernels::vector_at<Bytes>(rows + i);
+      kernels::Vector<C, Bytes> largest = v > other ? v : other;
+      kernels::take_nan<kernels::Vector<C, Bytes>>(v, largest, largest);
+      kernels::vector_at<Bytes>(rows + i) = largest;
+    }
+    for (; i < n; ++i)
+      if (more[i] > rows[i] || more[i] != more[i]) rows[i] = more[i];
+  }
+};
+
+/// A row of the input with its padding, apart by stride: what one tap of the windows reads lies side by side.
+struct PoolRow {
+  std::int64_t stride, phase_size;
+
+  explicit PoolRow(const PoolWindow& w) noexcept
+      : stride(w.stride[2]),
+        phase_size((std::max(w.padding[2] + w.in[2], (w.out[2] - 1) * stride + (w.kernel[2] - 1) * w.dilation[2] + 1) + stride - 1) / stride) {}
+  /// False where what a file says of windows is far larger than the input: such rows are not made.
+  [[nodiscard]] static bool pays(const PoolWindow& w) noexcept {
+    const std::int64_t most = 2 * w.in[2] + 64;
+    return w.kernel[2] <= most && w.padding[2] <= most && w.stride[2] <= most && w.kernel[2] - 1 <= most / w.dilation[2];
+  }
+  /// With room for the vectors of the last places.
+  [[nodiscard]] std::int64_t count() const noexcept { return stride * phase_size + beyond; }
+  [[nodiscard]] std::int64_t offset(std::int64_t index) const noexcept { return index % stride * phase_size + index / stride; }
+};
+
+/// Where max_pool_by_rows works.
+template <class C>
+struct PoolRowBuffers {
+  std::int64_t* offsets;  ///< per tap along the row
+  C* largest;             ///< a row of the input
+  C* apart;               ///< the same as PoolRow says
+  C* places;              ///< a row of the output, and `beyond`
+};
+
+/// The largest elements of a plane: of the rows of a window first, then of the taps along the row.
+template <class C>
+void max_pool_by_rows(const PoolWindow& w, const PoolRow& row, const C* plane, const PoolRowBuffers<C>& b, C* out) {
+  for (std::int64_t z = 0; z < w.out[0]; ++z)
+    for (std::int64_t y = 0; y < w.out[1]; ++y, out += w.out[2]) {
+      const PoolSpan depth = sliding_span(w, 0, z), height = sliding_span(w, 1, y);
+      std::fill_n(b.largest, w.in[2], -std::numeric_limits<C>::infinity());
+      for (std::int64_t i = depth.begin; i < depth.end; i += w.dilation[0])
+        for (std::int64_t j = height.begin; j < height.end; j += w.dilation[1])
+          kernels::run_widest_for<C, LargerOfRows>(plane + (i * w.in[1] + j) * w.in[2], b.largest, w.in[2]);
+      for (std::int64_t first = 0; first < std::min(row.stride, w.in[2]); ++first) {
+        C* to = b.apart + row.offset(first + w.padding[2]);
+        for (std::int64_t x = first; x < w.in[2]; x += row.stride) *to++ = b.largest[x];
+      }
+      kernels::run_widest_for<C, LargestOfTaps>(static_cast<const std::int64_t*>(b.offsets), w.kernel[2], static_cast<const C*>(b.apart), b.places, w.out[2]);
+      std::copy_n(b.places, w.out[2], out);
+    }
 }
 
-/// The largest elements alone, plane after plane in a padded copy.
+/// The largest elements alone.
 template <class C>
-[[nodiscard]] ErrorCode compute_max_pool_padded(KernelCall& call, const PoolWindow& w) {
-  const ConvolutionMap map = as_filter(w);
-  const PaddedImage padded(map, 0, w.out[1]);
+[[nodiscard]] ErrorCode compute_largest(KernelCall& call, const PoolWindow& w) {
+  const PoolRow row(w);
   ComputeBuffers<C> buffers(call);
   const auto input = buffers.read(call.tensor(0));
   const auto out = buffers.write(0);
-  const auto offsets_id = buffers.template buffer_of<std::int64_t>(map.taps());
-  const auto image_id = buffers.buffer(padded.count() + beyond);
-  const auto aside_id = buffers.buffer(padded.columns() + beyond);
+  const auto offsets = buffers.template buffer_of<std::int64_t>(w.kernel[2]);
+  const std::array<std::size_t, 3> rows{buffers.buffer(w.in[2]), buffers.buffer(row.count()), buffers.buffer(w.out[2] + beyond)};
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
-  auto* const offsets = buffers.template at<std::int64_t>(offsets_id);
-  C* const image = buffers.out(image_id);
-  C* const aside = buffers.out(aside_id);
-  tap_offsets(map, padded, map.taps(), offsets);
-  std::fill_n(image, padded.count() + beyond, -std::numeric_limits<C>::infinity());
-  for (std::int64_t p = 0; p < w.planes; ++p) {
-    padded.fill(map, buffers.in(input) + p * volume(w.in), 1, image);
-    kernels::run_widest_for<C, LargestOfTaps>(static_cast<const std::int64_t*>(offsets), map.taps(), static_cast<const C*>(image), aside,
-                                              padded.columns());
-    padded.take_places(map, static_cast<const C*>(aside), 0, padded.columns(), buffers.out(out) + p * volume(w.out));
-  }
+  const PoolRowBuffers<C> b{buffers.template at<std::int64_t>(offsets), buffers.out(rows[0]), buffers.out(rows[1]), buffers.out(rows[2])};
+  for (std::int64_t k = 0; k < w.kernel[2]; ++k) b.offsets[k] = row.offset(k * w.dilation[2]);
+  std::fill_n(b.apart, row.count(), -std::numeric_limits<C>::infinity());
+  for (std::int64_t p = 0; p < w.planes; ++p) max_pool_by_rows(w, row, buffers.in(input) + p * volume(w.in), b, buffers.out(out) + p * volume(w.out));
   return buffers.finish();
 }
 
 template <class C>
 [[nodiscard]] ErrorCode compute_max_pool(KernelCall& call, const PoolWindow& w, bool with_indices) {
   if constexpr (std::is_floating_point_v<C>)
-    if (!with_indices && volume(w.out) > 0 && PaddedImage(as_filter(w), 0, w.out[1]).pays(as_filter(w))) return compute_max_pool_padded<C>(call, w);
+    if (!with_indices && volume(w.out) > 0 && PoolRow::pays(w)) return compute_largest<C>(call, w);
   ComputeBuffers<C> buffers(call);
   const auto input = buffers.read(call.tensor(0));
   const auto out = buffers.write(0);
@@ -109,8 +154,7 @@ template <class C>
   const std::int64_t pixels = volume(w.in);
   const C lowest = lowest_of<C>(call.tensor(0).dtype);
   for (std::int64_t p = 0; p < w.planes; ++p)
-    max_pool_plane(w, buffers.in(input) + p * pixels, lowest, buffers.out(out) + p * places,
-                   with_indices ? indices + p * places : nullptr);
+    max_pool_plane(w, buffers.in(input) + p * pixels, lowest, buffers.out(out) + p * places, with_indices ? indices + p * places : nullptr);
   return buffers.finish();
 }
 

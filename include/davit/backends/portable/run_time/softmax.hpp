@@ -33,8 +33,8 @@ struct SoftmaxRow {
       V most = kernels::vector_at<Bytes>(x);
       for (i = step; i + step <= n; i += step) {
         const V v = kernels::vector_at<Bytes>(x + i);
-        most = v > most ? v : most;
-        most = v != v ? v : most;
+        const V more = v > most ? v : most;
+        kernels::take_nan<V>(v, more, most);
       }
       C parts[static_cast<std::size_t>(step)];
       kernels::vector_at<Bytes>(parts) = most;
