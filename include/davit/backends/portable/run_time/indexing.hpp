@@ -69,16 +69,16 @@ void add_converted(const IndexPlan& plan, const TensorView& values, const Tensor
 
 /// Keeps what is in the selected places of output 0, should it lie where argument 0 lies.
 inline void keep_selected(KernelCall& call, const IndexPlan& plan) {
-  if (call.undo == nullptr || !call.is_in_place()) return;
+  if (!call.is_in_place()) return;
   const TensorView& out = call.output(0);
   const auto element = static_cast<std::int64_t>(size_of(out.dtype));
   const std::int64_t count = davit::checked_numel(plan.result.span(), max_numel);
-  if (count < 0 || count > out.numel() / 8) return call.keep(out.data, out.nbytes());
+  if (count < 0 || count > out.numel() / 8) return call.undo->keep(out.data, out.nbytes());
   Sizes strides(plan.result.span());
   contiguous_strides(plan.result.span(), {strides.values.data(), strides.rank});
   for_each_selected_row(plan, strides, [&](const SelectedRow& row) {
-    if (row.offsets == nullptr && row.own_step == 1) return call.keep(out.as<std::byte>() + row.own * element, static_cast<std::size_t>(row.n * element));
-    row.for_each([&](std::int64_t own, std::int64_t) { call.keep(out.as<std::byte>() + own * element, static_cast<std::size_t>(element)); });
+    if (row.offsets == nullptr && row.own_step == 1) return call.undo->keep(out.as<std::byte>() + row.own * element, static_cast<std::size_t>(row.n * element));
+    row.for_each([&](std::int64_t own, std::int64_t) { call.undo->keep(out.as<std::byte>() + own * element, static_cast<std::size_t>(element)); });
   });
 }
 

@@ -117,12 +117,8 @@ class KernelCall {
   const char* why = nullptr;  ///< a sentence for the error, if the code alone does not say enough
   UndoLog* undo = nullptr;    ///< of a call that may be made where argument 0 lies
 
-  /// Keeps what is about to be written over in output 0, which lies where argument 0 lies.
-  void keep(void* at, std::size_t bytes) const {
-    if (undo != nullptr && is_in_place()) undo->keep(at, bytes);
-  }
-  /// True if output 0 was made where argument 0 lies.
-  [[nodiscard]] bool is_in_place() const noexcept { return outputs_[0].tensor().data == args_[0].tensor().data; }
+  /// True if output 0 was made where argument 0 lies: `undo` is to keep what is written over.
+  [[nodiscard]] bool is_in_place() const noexcept { return undo != nullptr && outputs_[0].tensor().data == args_[0].tensor().data; }
 
   [[nodiscard]] std::size_t arg_count() const noexcept { return args_.size(); }
   [[nodiscard]] const EValue& arg(std::size_t i) const noexcept { return args_[i]; }

@@ -210,9 +210,10 @@ template <class C>
       std::array<const C*, 5> loaded{};
       C* own = buffers.out(weights);
       for (std::size_t kind = 0, i = 0; kind < 5; own += counts[kind++]) {
-        if ((kind == 2 || kind == 3) && !r.has_biases) std::fill_n(own, gates, C{});
+        const bool no_bias = (kind == 2 || kind == 3) && !r.has_biases;
+        if (no_bias) std::fill_n(own, gates, C{});
         loaded[kind] = own;
-        if (((kind == 2 || kind == 3) && !r.has_biases) || (kind == 4 && !r.projects())) continue;
+        if (no_bias || (kind == 4 && !r.projects())) continue;
         const TensorView& t = parameters[static_cast<std::size_t>(index) * r.tensors_per_cell() + i++].tensor();
         if (t.dtype == scalar_type_of<C> && t.is_contiguous()) loaded[kind] = t.as<C>();
         else if (kernels::compute_of(t.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;

@@ -16,12 +16,12 @@ namespace detail {
 
 /// Keeps the part of output 0 that begins `offset` elements in, should it lie where argument 0 lies.
 inline void keep_part(KernelCall& call, std::int64_t offset, Sizes sizes, const Sizes& strides) {
-  if (call.undo == nullptr || !call.is_in_place()) return;
+  if (!call.is_in_place()) return;
   const auto element = static_cast<std::int64_t>(size_of(call.output(0).dtype));
   std::int64_t run = 1;
   for (std::size_t d = sizes.rank; d-- > 0 && strides[d] == run;) run *= std::exchange(sizes[d], 1);
   for_each_index<1>(sizes, {strides}, [&](std::int64_t at) {
-    call.keep(call.output(0).as<std::byte>() + (offset + at) * element, static_cast<std::size_t>(run * element));
+    call.undo->keep(call.output(0).as<std::byte>() + (offset + at) * element, static_cast<std::size_t>(run * element));
   });
 }
 
