@@ -90,6 +90,27 @@ void check() {
   }
 }
 
+struct ExpShifted {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static void run(const float* x, float* y, std::int64_t n) {
+    static_cast<void>(kernels::exp_shifted_on<double, Bytes>(x, 0.0f, y, n));
+  }
+};
+
+/// Whether a row's elements are zero does not depend on where they lie in it.
+template <std::size_t Bytes>
+void check_floor() {
+  if (Bytes > kernels::widest_vectors()) return;
+  CAPTURE(Bytes);
+  for (const float v : {kernels::exp_floor, std::nextafter(kernels::exp_floor, -100.0f), -87.2f, -87.5f, -95.0f, -1000.0f}) {
+    CAPTURE(v);
+    const std::vector<float> x(19, v);  // vectors and what is left
+    std::vector<float> y(19);
+    kernels::run_on<ExpShifted, Bytes>(x.data(), y.data(), std::int64_t{19});
+    for (const float e : y) CHECK((e == 0) == (v < kernels::exp_floor));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("functions on vectors are right to a few units in the last place, on every instruction set of this CPU") {
@@ -97,5 +118,13 @@ TEST_CASE("functions on vectors are right to a few units in the last place, on e
 #if DAVIT_WIDER_VECTORS
   if constexpr (kernels::vector_bytes < 32) check<32>();
   check<64>();
+#endif
+}
+
+TEST_CASE("exponentials of a softmax are zero below one floor, in vectors and in what is left of a row") {
+  check_floor<kernels::vector_bytes>();
+#if DAVIT_WIDER_VECTORS
+  if constexpr (kernels::vector_bytes < 32) check_floor<32>();
+  check_floor<64>();
 #endif
 }

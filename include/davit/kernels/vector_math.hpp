@@ -10,6 +10,9 @@
 /// Functions on vectors of float, to a few units in the last place; the result is written to `to`.
 namespace davit::kernels {
 
+/// Below it exp is subnormal, and 0 in a softmax, as in those of oneDNN and XNNPACK.
+inline constexpr float exp_floor = -87.33654f;
+
 namespace detail {
 template <FloatVector V>
 using IntsOf = Vector<std::int32_t, sizeof(V)>;
@@ -46,14 +49,21 @@ template <FloatVector V>
 [[gnu::always_inline]] inline void scale_by_power(V& x, const IntsOf<V>& n) noexcept {
   x *= __builtin_bit_cast(V, (n + 127) << 23);
 }
-/// exp of elements of at most 88; below -87 it is 0. NaN stays NaN.
+/// exp of elements of at most 88; below exp_floor it is 0. NaN stays NaN.
 template <FloatVector V>
 [[gnu::always_inline]] inline void exp_of_small(const V& x, V& to) noexcept {
   IntsOf<V> n;
   V e;
   exp_parts(x, n, e);
   scale_by_power(e, n);
-  to = __builtin_bit_cast(V, __builtin_bit_cast(IntsOf<V>, e) & ~(x < -87.0f));
+  to = __builtin_bit_cast(V, __builtin_bit_cast(IntsOf<V>, e) & ~(x < exp_floor));
+}
+template <class T>
+[[gnu::always_inline]] inline T exp_of_small(T x) noexcept {
+  if constexpr (std::is_same_v<T, float>) {
+    if (x < exp_floor) return 0;
+  }
+  return std::exp(x);
 }
 }  // namespace detail
 
@@ -115,8 +125,8 @@ template <FloatVector V>
   detail::take_sign<V>(a < 0.9375f ? a + a * p : 1.0f - e, x, to);
 }
 
-/// y[i] = exp(x[i] - shift), and their sum, on vectors of `Bytes` bytes; `y` may be `x`. For shift >= every x[i]; NaN stays
-/// NaN. O(n).
+/// y[i] = exp(x[i] - shift), of float 0 where that is subnormal, and their sum, on vectors of `Bytes` bytes; `y` may be `x`.
+/// For shift >= every x[i]; NaN stays NaN. O(n).
 template <class Sum, std::size_t Bytes, class T>
 [[gnu::always_inline]] inline Sum exp_shifted_on(const T* x, T shift, T* y, std::int64_t n) noexcept {
   Sum sum = 0;
@@ -137,7 +147,7 @@ template <class Sum, std::size_t Bytes, class T>
     }
   }
   for (; i < n; ++i) {
-    y[i] = std::exp(x[i] - shift);
+    y[i] = detail::exp_of_small(x[i] - shift);
     sum += static_cast<Sum>(y[i]);
   }
   return sum;

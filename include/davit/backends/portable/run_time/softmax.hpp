@@ -68,7 +68,7 @@ void softmax_line(const C* x, std::int64_t count, std::int64_t step, bool logari
     return;
   }
   for (std::int64_t i = 0; i < count; ++i) {
-    out[i * step] = std::exp(x[i * step] - largest);
+    out[i * step] = kernels::detail::exp_of_small(x[i * step] - largest);
     sum += static_cast<double>(out[i * step]);
   }
   const auto factor = static_cast<C>(1.0 / sum);

@@ -25,7 +25,7 @@ namespace detail {
   return largest;
 }
 
-/// y[i * step] = exp(x[i * step] - shift), and their sum.
+/// y[i * step] = exp(x[i * step] - shift), 0 where that is subnormal, and their sum.
 [[nodiscard, gnu::always_inline]] constexpr Wide exp_line(const float* x, float shift, Index count, Index step,
                                                           float* y) noexcept {
   if !consteval {
@@ -33,7 +33,8 @@ namespace detail {
   }
   Wide sum = 0;
   for (Index i = 0; i < count; ++i) {
-    y[i * step] = exp(x[i * step] - shift);
+    const float v = x[i * step] - shift;
+    y[i * step] = v < kernels::exp_floor ? 0 : exp(v);
     sum += static_cast<Wide>(y[i * step]);
   }
   return sum;
