@@ -42,7 +42,7 @@ def includes_of(source: pathlib.Path) -> list[str] | None:
 
 
 def write_groups(sources: list[pathlib.Path], folder: pathlib.Path) -> list[pathlib.Path]:
-    """Files of at most six sources of one folder, and the sources that stand alone."""
+    """Files of the sources of one folder, each of at most 40 KB of them, and the sources that stand alone."""
     written = []
     members: dict[pathlib.Path, list[pathlib.Path]] = {}
     for source in sources:
@@ -52,13 +52,20 @@ def write_groups(sources: list[pathlib.Path], folder: pathlib.Path) -> list[path
             members.setdefault(source.parent, []).append(source)
     folder.mkdir(parents=True, exist_ok=True)
     for parent, all_of_them in members.items():
-        for first in range(0, len(all_of_them), 6):
-            group = all_of_them[first : first + 6]
+        groups: list[list[pathlib.Path]] = []
+        size = 0
+        for source in all_of_them:
+            size += source.stat().st_size
+            if not groups or size > 40_000:
+                groups.append([])
+                size = source.stat().st_size
+            groups[-1].append(source)
+        for i, group in enumerate(groups):
             lines = dict.fromkeys(include for source in group for include in includes_of(source) or [])
             text = "".join(f"#include {line}\n" for line in lines)
             for source in group:
                 text += f'namespace test_{source.stem} {{\n#include "{source}"\n}}\n'
-            file = folder / ("_".join([*parent.relative_to(here).parts, str(first // 6)]) + ".cpp")
+            file = folder / ("_".join([*parent.relative_to(here).parts, str(i)]) + ".cpp")
             if not file.exists() or file.read_text() != text:
                 file.write_text(text)
             written.append(file)

@@ -33,7 +33,7 @@ struct Row {
   bool diverges = false;
 };
 
-[[nodiscard]] std::string number(double value) {
+[[nodiscard]] std::string three_digits(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g", value);
   return text;
@@ -60,11 +60,11 @@ class CallComparison {
                     {false, false, true, true, true, true, false, false},
                     {}};
     for (const Row& row : rows_)
-      table.rows.push_back({row.tag, row.backend, std::to_string(row.calls), std::to_string(row.outputs), number(row.gap.absolute),
-                            number(row.gap.relative), row.worst, row.diverges ? "diverges" : "ok"});
+      table.rows.push_back({row.tag, row.backend, std::to_string(row.calls), std::to_string(row.outputs), three_digits(row.gap.absolute),
+                            three_digits(row.gap.relative), row.worst, row.diverges ? "diverges" : "ok"});
     tool::print("%s", table.print().c_str());
     if (first_.empty()) {
-      tool::print("no partition diverges beyond rtol %s, atol %s\n", number(tolerance_.rtol).c_str(), number(tolerance_.atol).c_str());
+      tool::print("no partition diverges beyond rtol %s, atol %s\n", three_digits(tolerance_.rtol).c_str(), three_digits(tolerance_.atol).c_str());
     } else {
       tool::print("first divergent partition: %s\n", first_.c_str());
     }

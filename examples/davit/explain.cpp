@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "davit/backend/debug_handles.hpp"
 #include "davit/embed/number_partitions.hpp"
+#include "inputs.hpp"
 #include "static_ir.hpp"
 
 namespace tool {
@@ -17,11 +18,6 @@ namespace tool {
 namespace {
 
 using namespace davit;
-
-[[nodiscard]] std::unexpected<Error> refuse(ErrorCode code, Name where, Name what, Name fix) {
-  return std::unexpected(Error{
-      .code = code, .stage = Stage::load, .where = std::move(where), .what = std::move(what), .fix = std::move(fix)});
-}
 
 /// The four bytes, from decimal or hexadecimal digits.
 [[nodiscard]] Result<Fault> fault_of(std::string_view text) {

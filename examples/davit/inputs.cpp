@@ -30,10 +30,6 @@ template <class T>
   return error == std::errc{} && at == end;
 }
 
-[[nodiscard]] std::unexpected<Error> refuse(ErrorCode code, Name where, Name what, Name fix) {
-  return std::unexpected(Error{.code = code, .stage = Stage::load, .where = std::move(where), .what = std::move(what), .fix = std::move(fix)});
-}
-
 constexpr Name input_forms = "pass FILE.npy, FILE.npz, FILE.npz:NAME, a number, true, false, none or str:TEXT";
 
 void add_tensor(Tensor tensor, std::vector<Input>& inputs) {

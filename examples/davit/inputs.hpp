@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "davit/core/error.hpp"
@@ -13,6 +15,12 @@
 #include "davit/program/exported_program.hpp"
 
 namespace tool {
+
+/// What is wrong with the command line.
+[[nodiscard]] inline std::unexpected<davit::Error> refuse(davit::ErrorCode code, davit::Name where, davit::Name what, davit::Name fix) {
+  return std::unexpected(davit::Error{
+      .code = code, .stage = davit::Stage::load, .where = std::move(where), .what = std::move(what), .fix = std::move(fix)});
+}
 
 /// An input of a program, and what it views.
 struct Input {
