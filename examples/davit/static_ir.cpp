@@ -32,7 +32,8 @@ using namespace davit;
 /// Why static portable does not take the node by itself, whatever its operands are; nullptr if it does.
 [[nodiscard]] const char* refuses(GraphModuleView graph, NodeId node) {
   std::vector<Value> values(graph.values.begin(), graph.values.end());
-  for (Value& value : values) value.producer = no_id;
+  for (Value& value : values)
+    if (value.kind != ValueKind::sym_float) value.producer = no_id;  // a float stays one that the program computes
   for (const Argument& output : graph.outputs(graph.nodes[node])) graph.for_each_value(output, [&](ValueId v) { values[v].producer = 0; });
   const std::array<Graph, 1> alone{{{.nodes = {0, 1}}}};
   graph.values = values;

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <string_view>
@@ -85,6 +86,32 @@ TEST_CASE("names stay where they are when nodes share their arguments") {
   CHECK(rows.text.size() == rows.text.capacity());
   CHECK(std::string_view(rows.values[0].name) == "x");
   for (const StaticNode& node : rows.nodes) CHECK(std::string_view(rows.arguments[node.first_input].name) == "self");
+}
+
+TEST_CASE("floats that the program computes become numbers where they are known; those that it is given do not") {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", ScalarType::float32, {2});
+  const ValueId given = b.declare({.name = b.intern("given"), .kind = ValueKind::sym_float});
+  b.input(b.value(given));
+  const ValueId quotient = b.declare({.name = b.intern("quotient"), .kind = ValueKind::sym_float});
+  const Argument out = GraphBuilder::value(quotient);
+  const Argument ins[] = {GraphBuilder::integer(3), GraphBuilder::integer(2)};
+  b.node("_operator.truediv", ins, {&out, 1});
+  const ValueId y = b.call("aten.mul.Scalar", {{"self", b.value(x)}, {"other", b.value(quotient)}}, "y", ScalarType::float32, {2});
+  b.end_graph({b.call("aten.mul.Scalar", {{"self", b.value(y)}, {"other", b.value(given)}}, "z", ScalarType::float32, {2})});
+  const GraphModule module = std::move(b).finish();
+  const std::vector<std::int64_t> dims(module.dims.size(), 2);
+  std::vector<std::int64_t> symbols(module.values.size(), std::bit_cast<std::int64_t>(1.5));
+  const auto other = [&](std::size_t node) {
+    const StaticGraphRows rows(module.view(), dims, symbols);
+    return rows.arguments[rows.nodes[node].first_input + 1];
+  };
+  CHECK(other(1).kind == ArgumentKind::float_);
+  CHECK(other(1).float_value() == 1.5);
+  CHECK(other(2).kind == ArgumentKind::value);
+  symbols[quotient] = std::bit_cast<std::int64_t>(std::numeric_limits<double>::quiet_NaN());
+  CHECK(other(1).kind == ArgumentKind::value);
 }
 
 TEST_CASE("symbolic numbers become numbers") {

@@ -144,7 +144,7 @@ class BasicStaticGraphRows {
     for (const Value& v : graph.values) symbols_.push_back(v.constant);
     make();
   }
-  /// `dims` are the numbers of the graph's dims, `symbols` those of its symbolic values.
+  /// `dims` are the numbers of the graph's dims, `symbols` those of its symbolic values; a float's bits, NaN if it is not known.
   constexpr BasicStaticGraphRows(GraphModuleView graph, std::span<const std::int64_t> dims,
                             std::span<const std::int64_t> symbols)
       : graph_(graph), dims_(dims.begin(), dims.end()), symbols_(symbols.begin(), symbols.end()) {
@@ -242,6 +242,10 @@ class BasicStaticGraphRows {
     sizes.insert(sizes.end(), list.begin(), list.end());
     return first;
   }
+  [[nodiscard]] static constexpr bool is_nan(std::int64_t bits) noexcept {
+    const double number = std::bit_cast<double>(bits);
+    return number != number;
+  }
   [[nodiscard]] constexpr StaticArgument row(const Argument& a) {
     StaticArgument r{keep(graph_.str(a.name)), a.kind, a.payload};
     switch (a.kind) {
@@ -249,8 +253,9 @@ class BasicStaticGraphRows {
         const ValueId own = sources_.same.empty() ? a.value() : sources_.same[a.value()];
         const Value& v = graph_.values[own];
         r.payload = own;
-        if (v.kind != ValueKind::sym_int && v.kind != ValueKind::sym_bool) break;
-        r.kind = ArgumentKind::int_;
+        const bool is_real = v.kind == ValueKind::sym_float && v.producer != no_id && !is_nan(symbols_[own]);
+        if (v.kind != ValueKind::sym_int && v.kind != ValueKind::sym_bool && !is_real) break;
+        r.kind = is_real ? ArgumentKind::float_ : ArgumentKind::int_;
         r.payload = symbols_[own];
         break;
       }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,7 +47,8 @@ class EmbedNumbers {
     return check_assertions();
   }
   [[nodiscard]] const std::vector<std::int64_t>& dims() const noexcept { return dims_; }        ///< per dim of the graph
-  [[nodiscard]] const std::vector<std::int64_t>& symbols() const noexcept { return symbols_; }  ///< per value
+  /// Per value; a float's bits, NaN if it is not known.
+  [[nodiscard]] const std::vector<std::int64_t>& symbols() const noexcept { return symbols_; }
   /// What the model asserts of its data, and no step checks.
   [[nodiscard]] const std::vector<std::string>& unchecked() const noexcept { return unchecked_; }
   [[nodiscard]] std::span<const std::int64_t> sizes_of(const Value& value) const noexcept {
@@ -73,6 +76,7 @@ class EmbedNumbers {
         if (!number) return unbound(v);
         symbols_[v] = *number;
       }
+      if (value.kind == ValueKind::sym_float) symbols_[v] = std::bit_cast<std::int64_t>(unknown);
       for (std::uint32_t d = value.sizes.first; d < value.sizes.first + value.sizes.count; ++d) {
         const std::optional<std::int64_t> number = values.value(graph_.dims[d]);
         if (!number) return unbound(v);
@@ -83,7 +87,32 @@ class EmbedNumbers {
       if (const std::int64_t count = checked_numel(sizes_of(value), INT32_MAX / 16); count < 0)
         return refuse_embedding(concat("value ", graph_.name(v)), "its elements are more than a static program can have", "");
     }
+    for (const Node& node : graph_.nodes)
+      for (const Argument& output : graph_.outputs(node))
+        if (output.is_value() && graph_.values[output.value()].kind == ValueKind::sym_float)
+          symbols_[output.value()] = std::bit_cast<std::int64_t>(computed(node));
     return {};
+  }
+  /// A number that arithmetic on known ones makes, as Python has it; NaN: it is not known.
+  [[nodiscard]] double computed(const Node& node) const {
+    const std::string_view target = graph_.target(node);
+    const std::span<const Argument> arguments = graph_.inputs(node);
+    const double a = arguments.empty() ? unknown : known(arguments[0]);
+    if (arguments.size() == 1) return target == "torch.sym_float" ? a : target == "_operator.neg" ? -a : unknown;
+    const double b = arguments.size() == 2 ? known(arguments[1]) : unknown;
+    if (target == "_operator.truediv") return b == 0 ? unknown : a / b;
+    if (target == "_operator.mul") return a * b;
+    if (target == "_operator.add") return a + b;
+    return target == "_operator.sub" ? a - b : unknown;
+  }
+  [[nodiscard]] double known(const Argument& a) const {
+    if (a.kind == ArgumentKind::int_) return static_cast<double>(a.payload);
+    if (a.kind == ArgumentKind::float_) return a.float_value();
+    if (!a.is_value()) return unknown;
+    const ValueKind kind = graph_.values[a.value()].kind;
+    return kind == ValueKind::sym_int     ? static_cast<double>(symbols_[a.value()])
+           : kind == ValueKind::sym_float ? std::bit_cast<double>(symbols_[a.value()])
+                                          : unknown;
   }
   /// A symbol that no input has depends on data: every run may give it another number.
   [[nodiscard]] Result<void> check_sources() const {
@@ -136,6 +165,7 @@ class EmbedNumbers {
                   concat("give numbers by --dim SYMBOL=N; ", symbol_list()));
   }
 
+  static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   const ExportedProgram& program_;
   GraphModuleView graph_;
   Symbols given_;

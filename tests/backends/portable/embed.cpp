@@ -39,6 +39,12 @@ constexpr GraphModule make_mapped() {
   out.add("aten.logical_not.default", b8, {2, 3}, {{"self", v(x)}});
   out.add("aten.bitwise_not.default", b8, {2, 3}, {{"self", v(t)}});
   out.add("aten.bitwise_and.Tensor", i64, {2, 3}, {{"self", v(i)}, {"other", v(j)}});
+  out.add("aten.bitwise_left_shift.Tensor_Scalar", i32, {2, 1}, {{"self", v(j)}, {"other", b.integer(31)}});
+  out.add("aten.__rshift__.Scalar", i64, {3}, {{"self", v(i)}, {"other", b.integer(1)}});
+  out.add("aten.bitwise_right_shift.Tensor", i64, {2, 3}, {{"self", v(i)}, {"other", v(j)}});
+  out.add("aten.copysign.Tensor", f32, {2, 3}, {{"self", v(i)}, {"other", v(x)}});
+  out.add("aten.gcd.default", i64, {2, 3}, {{"self", v(i)}, {"other", v(j)}});
+  out.add("aten.empty.memory_format", f32, {2}, {{"size", b.ints({2})}});
   out.add("aten.logical_or.default", b8, {2, 3}, {{"self", v(x)}, {"other", v(t)}});
   out.add("aten._to_copy.default", i64, {2, 3}, {{"self", v(x)}, {"dtype", b.scalar_type(i64)}});
   out.add("aten._to_copy.default", f32, {2, 3}, {{"self", v(t)}, {"dtype", b.scalar_type(f32)}});
@@ -60,10 +66,12 @@ constexpr GraphModule make_functions() {
   Outputs out(b);
   for (const std::string_view target : {"aten.sin.default", "aten.cos.default", "aten.log.default", "aten.log1p.default", "aten.expm1.default",
                                         "aten.erf.default", "aten.floor.default", "aten.round.default", "aten.sign.default", "aten.mish.default",
-                                        "aten.reciprocal.default", "aten.leaky_relu.default", "aten.elu.default"})
+                                        "aten.reciprocal.default", "aten.leaky_relu.default", "aten.elu.default", "aten.erfc.default",
+                                        "aten.erfinv.default", "aten.special_erfcx.default", "aten.lgamma.default", "aten.digamma.default", "aten.i0.default"})
     out.add(target, f32, {8}, {{"self", b.value(x)}});
   out.add("aten.pow.Tensor_Scalar", f32, {8}, {{"self", b.value(x)}, {"exponent", b.real(1.7)}});
   out.add("aten.pow.Tensor_Scalar", f32, {8}, {{"self", b.value(x)}, {"exponent", b.real(-0.5)}});
+  out.add("aten.hypot.default", f32, {8}, {{"self", b.value(x)}, {"other", b.value(x)}});
   out.add("aten.pow.Scalar", f32, {8}, {{"self", b.real(2)}, {"exponent", b.value(x)}});
   out.end();
   return std::move(b).finish();

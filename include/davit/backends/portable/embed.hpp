@@ -10,6 +10,7 @@
 #include "davit/backend/embed_contract.hpp"
 #include "davit/backends/portable/int8/fold.hpp"
 #include "davit/backends/portable/static/embed_elementwise.hpp"
+#include "davit/backends/portable/static/embed_fill.hpp"
 #include "davit/backends/portable/static/embed_fold.hpp"
 #include "davit/backends/portable/static/embed_index.hpp"
 #include "davit/backends/portable/static/embed_layers.hpp"
@@ -55,7 +56,7 @@ template <std::size_t... N>
 
 inline constexpr auto portable_rows = sorted_embed_rows(int8_fold::int8_rows, embed_float::elementwise_rows,
                                                         embed_float::layer_rows, embed_float::move_rows, embed_float::mapped_rows, embed_float::index_rows,
-                                                        embed_float::part_rows, embed_float::fold_rows, embed_float::layer_any_rows);
+                                                        embed_float::part_rows, embed_float::fill_rows, embed_float::fold_rows, embed_float::layer_any_rows);
 
 /// The first row whose operator's name has that length or a greater one, per length.
 inline constexpr auto portable_row_of_length = [] {
@@ -75,7 +76,7 @@ struct portable_static {
   static constexpr std::string_view name = "portable";
   using Kernels = joined_kernels<int8_fold::int8_kernels_list, embed_float::elementwise_kernels,
                                  embed_float::layer_kernels, embed_float::move_kernels, embed_float::mapped_kernels, embed_float::index_kernels,
-                                 embed_float::part_kernels, embed_float::fold_kernels,
+                                 embed_float::part_kernels, embed_float::fill_kernels, embed_float::fold_kernels,
                                  embed_float::layer_any_kernels>;
 
   static constexpr const char* embed(const EmbedNode& node, StepWriter& steps) {

@@ -8,6 +8,7 @@
 
 #include "davit/backends/portable/static/embed_operands.hpp"
 #include "davit/kernels/functions.hpp"
+#include "davit/kernels/special_functions.hpp"
 
 /// Elementwise operators on elements of any type, of portable's static face: what embed_elementwise.hpp has no float32 kernel
 /// for.
@@ -42,13 +43,6 @@ struct choose {
   template <class P, class T, class C>
   [[gnu::always_inline]] static constexpr void run(const P& p, T* y, const C* condition, const T* a, const T* b) noexcept {
     sf::choose(p, condition, a, b, y);
-  }
-};
-struct sequence {
-  using Params = sf::Sequence;
-  template <class P, class R>
-  [[gnu::always_inline]] static constexpr void run(const P& p, R* y) noexcept {
-    sf::sequence(p, y);
   }
 };
 
@@ -171,6 +165,15 @@ constexpr const char* embed_map_two(const EmbedNode& n, StepWriter& steps) {
   if (!read_operand(n, {"self", 0}, a) || !read_operand(n, {"other", 1}, b)) return "an operand is neither a tensor nor a number";
   return write_map_two<F, 0>(n, steps, a, b, rule, {});
 }
+/// Bits are those of the result's type.
+template <template <class> class F>
+constexpr const char* embed_shift(const EmbedNode& n, StepWriter& steps) {
+  MappedOperand a, b;
+  if (!read_operand(n, {"self", 0}, a) || !read_operand(n, {"other", 1}, b)) return "an operand is neither a tensor nor a number";
+  if (n.output() == no_id || n.g.dtype(n.output()) == ScalarType::bool_) return "bools have no bits to shift";
+  const auto bits = static_cast<std::int64_t>(size_of(n.g.dtype(n.output()))) * 8;
+  return write_map_two<F, 1>(n, steps, a, b, MapRule::integral, {MappedOperand{.number = ScalarType::int64, .real = 0, .integer = bits}});
+}
 constexpr const char* embed_mapped_sum(const EmbedNode& n, StepWriter& steps) {
   MappedOperand a, b, alpha;
   if (!read_operand(n, {"self", 0}, a) || !read_operand(n, {"other", 1}, b)) return "an operand is neither a tensor nor a number";
@@ -242,52 +245,27 @@ constexpr const char* embed_convert(const EmbedNode& n, StepWriter& steps) {
   return nullptr;
 }
 
-/// A tensor of one number, or of numbers at even distances.
-constexpr const char* write_sequence(const EmbedNode& n, StepWriter& steps, const MappedOperand& first, const MappedOperand& step) {
-  const ValueId y = n.output();
-  if (y == no_id || n.g.numel(y) == 0) return "a tensor has no elements";
-  if (first.value != no_id || step.value != no_id) return "a number is not known";
-  const ScalarType type = n.g.dtype(y);
-  if (!is_computed(type)) return "elements of this type are not computed with";
-  steps.step<sequence>({int32(n.g.numel(y)), first.words(type), step.words(type)}).out(y);
-  return nullptr;
-}
-constexpr const char* embed_full(const EmbedNode& n, StepWriter& steps) {
-  MappedOperand number;
-  for (const char* name : {"fill_value", "value", "s"})
-    if (n.argument(name) != nullptr && !read_operand(n, {name, 1}, number)) return "its number is not known";
-  if (number.number == ScalarType::undefined) return "its number is not known";
-  return write_sequence(n, steps, number, {});
-}
-template <int number>
-constexpr const char* embed_all_alike(const EmbedNode& n, StepWriter& steps) {
-  return write_sequence(n, steps, {.number = ScalarType::int64, .real = number, .integer = number}, {});
-}
-constexpr const char* embed_arange(const EmbedNode& n, StepWriter& steps) {
-  MappedOperand start, step{.number = ScalarType::int64, .real = 1, .integer = 1};
-  if (!read_operand(n, {"start", 0}, start)) return "its start is not known";
-  if (n.find({"step", 2}) != nullptr && !read_operand(n, {"step", 2}, step)) return "its step is not known";
-  return write_sequence(n, steps, start, step);
-}
-
 template <template <class> class... Fs>
 using mapped_ones = kernel_list<map_one<Fs, 0>...>;
 template <template <class> class... Fs>
 using mapped_twos = kernel_list<map_two<Fs, 0>..., map_with_number<Fs, 0>...>;
 
 using mapped_kernels = joined_kernels<
-    kernel_list<choose, convert, sequence, map_one<kernels::LeakyRelu, 1>, map_one<kernels::Elu, 3>, map_one<kernels::Gelu, 1>, map_one<kernels::BitNot, 1>,
-                map_one<kernels::Hardtanh, 2>, map_two<kernels::AddScaled, 1>, map_with_number<kernels::AddScaled, 1>>,
+    kernel_list<choose, convert, map_one<kernels::LeakyRelu, 1>, map_one<kernels::Elu, 3>, map_one<kernels::Gelu, 1>, map_one<kernels::BitNot, 1>,
+                map_one<kernels::Hardtanh, 2>, map_two<kernels::AddScaled, 1>, map_with_number<kernels::AddScaled, 1>,
+                map_two<kernels::ShiftLeft, 1>, map_with_number<kernels::ShiftLeft, 1>, map_two<kernels::ShiftRight, 1>,
+                map_with_number<kernels::ShiftRight, 1>>,
     mapped_twos<kernels::Add, kernels::Subtract, kernels::Multiply, kernels::Divide, kernels::FloorDivide, kernels::TruncDivide, kernels::Fmod,
-                kernels::Remainder, kernels::Power, kernels::Maximum, kernels::Minimum, kernels::Atan2, kernels::BitAnd, kernels::BitOr, kernels::BitXor,
-                kernels::Equal, kernels::NotEqual, kernels::Less, kernels::LessEqual, kernels::Greater, kernels::GreaterEqual, kernels::LogicalAnd,
-                kernels::LogicalOr, kernels::LogicalXor>,
+                kernels::Remainder, kernels::Power, kernels::Maximum, kernels::Minimum, kernels::Atan2, kernels::Hypot, kernels::CopySign,
+                kernels::Gcd, kernels::BitAnd, kernels::BitOr, kernels::BitXor, kernels::Equal, kernels::NotEqual, kernels::Less,
+                kernels::LessEqual, kernels::Greater, kernels::GreaterEqual, kernels::LogicalAnd, kernels::LogicalOr, kernels::LogicalXor>,
     kernel_list<map_with_number<kernels::Root, 0>, map_with_number<kernels::InverseRoot, 0>, map_two<kernels::Root, 0>, map_two<kernels::InverseRoot, 0>>,
     mapped_ones<kernels::Absolute, kernels::Negate, kernels::Relu, kernels::Sign, kernels::Square, kernels::Ceil, kernels::Floor, kernels::Round, kernels::Trunc,
                 kernels::LogicalNot, kernels::IsNan, kernels::IsInf, kernels::Acos, kernels::Acosh, kernels::Asin, kernels::Asinh, kernels::Atan, kernels::Atanh,
-                kernels::Cos, kernels::Cosh, kernels::Erf, kernels::Exp, kernels::Expm1, kernels::GeluTanh, kernels::Hardsigmoid, kernels::Hardswish,
-                kernels::Log, kernels::Log10, kernels::Log1p, kernels::Log2, kernels::Mish, kernels::Reciprocal, kernels::Rsqrt, kernels::Sigmoid, kernels::Silu,
-                kernels::Sin, kernels::Sinh, kernels::Sqrt, kernels::Tan, kernels::Tanh>>;
+                kernels::BesselI0, kernels::Cos, kernels::Cosh, kernels::Digamma, kernels::Erf, kernels::Erfc, kernels::Exp, kernels::Expm1, kernels::GeluTanh,
+                kernels::Hardsigmoid, kernels::Hardswish, kernels::InverseErf, kernels::Log, kernels::Log10, kernels::Log1p, kernels::Log2, kernels::LogGamma,
+                kernels::Mish, kernels::Reciprocal, kernels::Rsqrt, kernels::ScaledErfc, kernels::Sigmoid, kernels::Silu, kernels::Sin, kernels::Sinh,
+                kernels::Sqrt, kernels::Tan, kernels::Tanh>>;
 
 inline constexpr std::array mapped_rows{
     EmbedRow{"aten.abs.default", embed_map_one<kernels::Absolute, MapRule::same>},
@@ -302,8 +280,11 @@ inline constexpr std::array mapped_rows{
     EmbedRow{"aten.clamp.default", embed_mapped_bounds},
     EmbedRow{"aten.cos.default", embed_map_one<kernels::Cos, MapRule::real>},
     EmbedRow{"aten.cosh.default", embed_map_one<kernels::Cosh, MapRule::real>},
+    EmbedRow{"aten.digamma.default", embed_map_one<kernels::Digamma, MapRule::real>},
     EmbedRow{"aten.elu.default", embed_elu},
     EmbedRow{"aten.erf.default", embed_map_one<kernels::Erf, MapRule::real>},
+    EmbedRow{"aten.erfc.default", embed_map_one<kernels::Erfc, MapRule::real>},
+    EmbedRow{"aten.erfinv.default", embed_map_one<kernels::InverseErf, MapRule::real>},
     EmbedRow{"aten.exp.default", embed_map_one<kernels::Exp, MapRule::real>},
     EmbedRow{"aten.expm1.default", embed_map_one<kernels::Expm1, MapRule::real>},
     EmbedRow{"aten.floor.default", embed_rounding<kernels::Floor>},
@@ -311,9 +292,11 @@ inline constexpr std::array mapped_rows{
     EmbedRow{"aten.hardsigmoid.default", embed_map_one<kernels::Hardsigmoid, MapRule::real>},
     EmbedRow{"aten.hardswish.default", embed_map_one<kernels::Hardswish, MapRule::real>},
     EmbedRow{"aten.hardtanh.default", embed_mapped_bounds},
+    EmbedRow{"aten.i0.default", embed_map_one<kernels::BesselI0, MapRule::real>},
     EmbedRow{"aten.isinf.default", embed_map_one<kernels::IsInf, MapRule::truth>},
     EmbedRow{"aten.isnan.default", embed_map_one<kernels::IsNan, MapRule::truth>},
     EmbedRow{"aten.leaky_relu.default", embed_leaky_relu},
+    EmbedRow{"aten.lgamma.default", embed_map_one<kernels::LogGamma, MapRule::real>},
     EmbedRow{"aten.log.default", embed_map_one<kernels::Log, MapRule::real>},
     EmbedRow{"aten.log10.default", embed_map_one<kernels::Log10, MapRule::real>},
     EmbedRow{"aten.log1p.default", embed_map_one<kernels::Log1p, MapRule::real>},
@@ -330,6 +313,7 @@ inline constexpr std::array mapped_rows{
     EmbedRow{"aten.silu.default", embed_map_one<kernels::Silu, MapRule::real>},
     EmbedRow{"aten.sin.default", embed_map_one<kernels::Sin, MapRule::real>},
     EmbedRow{"aten.sinh.default", embed_map_one<kernels::Sinh, MapRule::real>},
+    EmbedRow{"aten.special_erfcx.default", embed_map_one<kernels::ScaledErfc, MapRule::real>},
     EmbedRow{"aten.sqrt.default", embed_map_one<kernels::Sqrt, MapRule::real>},
     EmbedRow{"aten.tan.default", embed_map_one<kernels::Tan, MapRule::real>},
     EmbedRow{"aten.tanh.default", embed_map_one<kernels::Tanh, MapRule::real>},
@@ -360,6 +344,20 @@ inline constexpr std::array mapped_rows{
     EmbedRow{"aten.bitwise_or.Tensor", embed_map_two<kernels::BitOr, MapRule::integral>},
     EmbedRow{"aten.bitwise_xor.Scalar", embed_map_two<kernels::BitXor, MapRule::integral>},
     EmbedRow{"aten.bitwise_xor.Tensor", embed_map_two<kernels::BitXor, MapRule::integral>},
+    EmbedRow{"aten.__lshift__.Scalar", embed_shift<kernels::ShiftLeft>},
+    EmbedRow{"aten.__lshift__.Tensor", embed_shift<kernels::ShiftLeft>},
+    EmbedRow{"aten.bitwise_left_shift.Scalar_Tensor", embed_shift<kernels::ShiftLeft>},
+    EmbedRow{"aten.bitwise_left_shift.Tensor", embed_shift<kernels::ShiftLeft>},
+    EmbedRow{"aten.bitwise_left_shift.Tensor_Scalar", embed_shift<kernels::ShiftLeft>},
+    EmbedRow{"aten.__rshift__.Scalar", embed_shift<kernels::ShiftRight>},
+    EmbedRow{"aten.__rshift__.Tensor", embed_shift<kernels::ShiftRight>},
+    EmbedRow{"aten.bitwise_right_shift.Scalar_Tensor", embed_shift<kernels::ShiftRight>},
+    EmbedRow{"aten.bitwise_right_shift.Tensor", embed_shift<kernels::ShiftRight>},
+    EmbedRow{"aten.bitwise_right_shift.Tensor_Scalar", embed_shift<kernels::ShiftRight>},
+    EmbedRow{"aten.copysign.Scalar", embed_map_two<kernels::CopySign, MapRule::real>},
+    EmbedRow{"aten.copysign.Tensor", embed_map_two<kernels::CopySign, MapRule::real>},
+    EmbedRow{"aten.gcd.default", embed_map_two<kernels::Gcd, MapRule::integral>},
+    EmbedRow{"aten.hypot.default", embed_map_two<kernels::Hypot, MapRule::real>},
     EmbedRow{"aten.eq.Scalar", embed_map_two<kernels::Equal, MapRule::truth>},
     EmbedRow{"aten.eq.Tensor", embed_map_two<kernels::Equal, MapRule::truth>},
     EmbedRow{"aten.ne.Scalar", embed_map_two<kernels::NotEqual, MapRule::truth>},
@@ -377,17 +375,6 @@ inline constexpr std::array mapped_rows{
     EmbedRow{"aten.logical_xor.default", embed_map_two<kernels::LogicalXor, MapRule::truth>},
     EmbedRow{"aten.where.self", embed_where},
     EmbedRow{"aten._to_copy.default", embed_convert},
-    EmbedRow{"aten.full.default", embed_full},
-    EmbedRow{"aten.full_like.default", embed_full},
-    EmbedRow{"aten.scalar_tensor.default", embed_full},
-    EmbedRow{"aten.fill.Scalar", embed_full},
-    EmbedRow{"aten.zeros.default", embed_all_alike<0>},
-    EmbedRow{"aten.zeros_like.default", embed_all_alike<0>},
-    EmbedRow{"aten.new_zeros.default", embed_all_alike<0>},
-    EmbedRow{"aten.ones.default", embed_all_alike<1>},
-    EmbedRow{"aten.ones_like.default", embed_all_alike<1>},
-    EmbedRow{"aten.new_ones.default", embed_all_alike<1>},
-    EmbedRow{"aten.arange.start_step", embed_arange},
 };
 
 }  // namespace davit::embed_float
