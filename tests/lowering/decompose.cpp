@@ -121,6 +121,42 @@ TEST_CASE("an operator of core ATen stays, but where no backend takes it") {
   CHECK(targets(made).back() == "aten.sum.dim_IntList");
 }
 
+TEST_CASE("a recurrent layer of several layers and directions becomes those of one, where a backend takes these") {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", F::float32, {4, 1, 3}), h = b.input("h", F::float32, {4, 1, 2});
+  std::vector<Argument> weights;
+  for (int i = 0; i < 4; ++i) {
+    const std::string n = std::to_string(i);
+    weights.push_back(GraphBuilder::value(b.input("w" + n, F::float32, {6, i < 2 ? 3 : 4})));
+    weights.push_back(GraphBuilder::value(b.input("u" + n, F::float32, {6, 2})));
+  }
+  const ValueId y = b.tensor("y", F::float32, {4, 1, 4}), last = b.tensor("last", F::float32, {4, 1, 2});
+  std::vector<Argument> inputs;
+  const Argument arguments[] = {GraphBuilder::value(x), GraphBuilder::value(h), b.list(weights, ArgumentKind::value), b.boolean(false), b.integer(2), b.real(0), b.boolean(false), b.boolean(true), b.boolean(false)};
+  const std::string_view names[] = {"input", "hx", "params", "has_biases", "num_layers", "dropout", "train", "bidirectional", "batch_first"};
+  for (std::size_t i = 0; i < std::size(names); ++i) {
+    inputs.push_back(arguments[i]);
+    inputs.back().name = b.intern(names[i]);
+  }
+  const Argument results[] = {GraphBuilder::value(y), GraphBuilder::value(last)};
+  b.node("aten.gru.input", inputs, results);
+  b.end_graph({y, last});
+  const ExportedProgram program = programs::user_program(std::move(b).finish());
+  static constexpr BackendTable table{.name = "small", .refuses = [](GraphModuleView graph, NodeId node) -> const char* {
+    const Argument* const layers = graph.find_input(graph.nodes[node], "num_layers");
+    return layers != nullptr && layers->payload != 1 ? "several layers" : nullptr;
+  }};
+  const BackendTable* const small[] = {&table};
+  const ExportedProgram made = run_decompositions(program, {.backends = BackendTables(small)});
+  CHECK(is_sound(made));
+  const Texts all = targets(made);
+  CHECK(std::ranges::count(all, "aten.gru.input") == 4);
+  CHECK(std::ranges::count(all, "aten.flip.default") == 4);
+  CHECK(std::ranges::count(all, "aten.tanh.default") == 0);
+  CHECK(std::ranges::count(targets(run_decompositions(program)), "aten.tanh.default") == 16);  // four steps each
+}
+
 TEST_CASE("operators on complex numbers are computed by their parts; real ones stay") {
   CHECK(!decomposed(one_operator("aten.exp.default", {}, {2, 3})));
   const ExportedProgram made = run_decompositions(one_operator("aten.exp.default", {}, {2, 3}, F::complex64, F::complex64));

@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "backends/xnnpack/check.hpp"
+#include "davit/backends/portable.hpp"
+#include "davit/backends/xnnpack.hpp"
+#include "davit/lowering/backend_list.hpp"
 
 using namespace davit;
 using support::Net;
@@ -37,6 +40,16 @@ TEST_CASE("groups, depthwise, dilation, padding by hand") {
   const ExportedProgram program = n.finish({c2});
   CHECK(faults(program, n.sample()) == "");
   CHECK(std::ranges::count(steps(program), Op::pad) == 0);
+}
+
+TEST_CASE("a depthwise convolution of more taps than XNNPACK has kernels for is left to others") {
+  for (const std::int64_t size : {5, 7}) {
+    Net n;
+    const auto w = n.weight("w", {8, 1, size, size});
+    const auto x = n.input("x", {1, 8, 9, 9});
+    const ExportedProgram program = n.finish({n.conv("c", x, w, {1, 8, 9, 9}, 1, size / 2, 8)});
+    CHECK((BackendList<xnnpack, portable>::tables()[0].refuses(program.view(), 0) != nullptr) == (size == 7));
+  }
 }
 
 TEST_CASE("a batch norm of volumes") {

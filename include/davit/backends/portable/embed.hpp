@@ -18,6 +18,7 @@
 #include "davit/backends/portable/static/embed_mapped.hpp"
 #include "davit/backends/portable/static/embed_moves.hpp"
 #include "davit/backends/portable/static/embed_parts.hpp"
+#include "davit/backends/portable/static/embed_recurrent.hpp"
 
 namespace davit {
 
@@ -56,7 +57,7 @@ template <std::size_t... N>
 
 inline constexpr auto portable_rows = sorted_embed_rows(int8_fold::int8_rows, embed_float::elementwise_rows,
                                                         embed_float::layer_rows, embed_float::move_rows, embed_float::mapped_rows, embed_float::index_rows,
-                                                        embed_float::part_rows, embed_float::fill_rows, embed_float::fold_rows, embed_float::layer_any_rows);
+                                                        embed_float::part_rows, embed_float::fill_rows, embed_float::fold_rows, embed_float::layer_any_rows, embed_float::recurrent_rows);
 
 /// The first row whose operator's name has that length or a greater one, per length.
 inline constexpr auto portable_row_of_length = [] {
@@ -77,7 +78,7 @@ struct portable_static {
   using Kernels = joined_kernels<int8_fold::int8_kernels_list, embed_float::elementwise_kernels,
                                  embed_float::layer_kernels, embed_float::move_kernels, embed_float::mapped_kernels, embed_float::index_kernels,
                                  embed_float::part_kernels, embed_float::fill_kernels, embed_float::fold_kernels,
-                                 embed_float::layer_any_kernels>;
+                                 embed_float::layer_any_kernels, embed_float::recurrent_kernels>;
 
   static constexpr const char* embed(const EmbedNode& node, StepWriter& steps) {
     const char* const target = node.node().target;

@@ -37,6 +37,9 @@ namespace detail {
   return w;
 }
 
+/// Up to them XNNPACK has kernels for depthwise convolutions.
+inline constexpr std::int64_t most_depthwise_taps = 25;
+
 [[nodiscard]] constexpr const char* refuses_convolution(const Call& call) noexcept {
   operators::ConvolutionView view;
   if (const operators::Refusal wrong = operators::read_convolution(call.arguments(), view)) return wrong.what;
@@ -48,6 +51,8 @@ namespace detail {
   if (!call.all_fixed(view.weight)) return "weights of symbolic size";
   if (!window_of(view)) return "a kernel, stride, padding, dilation or groups beyond 2^16";
   const std::int64_t out = call.fixed(view.weight, 0);
+  if (view.groups == out && view.groups == call.fixed(view.input, 1) && view.groups > 1 && view.kernel[1] * view.kernel[2] > most_depthwise_taps)
+    return "a depthwise convolution of more than 25 taps, which XNNPACK carries out as a product of matrices per channel";
   if (call.fixed(view.input, 1) < 0 || call.fixed(call.output(), 1) != out)
     return "channels that are symbolic or do not fit the groups";
   if (view.bias == no_id) return nullptr;

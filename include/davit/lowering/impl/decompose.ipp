@@ -52,6 +52,10 @@ enum class Wish : std::uint8_t {
   while (taker < count && refuses(taker)) ++taker;
   return taker;
 }
+/// Recurrent layers, which stay whole where any backend takes them: their parts are steps by the hundred, each a dozen nodes.
+[[nodiscard]] DAVIT_INLINE bool is_recurrent(std::string_view target) noexcept {
+  return target == "aten.gru.input" || target == "aten.lstm.input" || target == "aten.rnn_relu.input" || target == "aten.rnn_tanh.input";
+}
 /// True if the outputs of a recurrent layer have the rank that they should: torch 2.6 says another of an LSTM's that projects.
 [[nodiscard]] DAVIT_INLINE bool says_ranks(GraphModuleView graph, NodeId n) noexcept {
   return std::ranges::all_of(graph.outputs(graph.nodes[n]), [&](const Argument& a) { return a.is_value() && graph.values[a.value()].sizes.count == 3; });
@@ -69,9 +73,8 @@ enum class Wish : std::uint8_t {
   // slices: one for each part that is used
   for (const std::string_view name : {"aten.chunk.default", "aten.split.Tensor", "aten.split_with_sizes.default", "aten.unbind.int"})
     if (target == name) return Wish::go_if_as_good;
-  // recurrences: steps by the hundred, each a dozen nodes
-  for (const std::string_view name : {"aten.gru.input", "aten.lstm.input", "aten.rnn_relu.input", "aten.rnn_tanh.input"})
-    if (target == name) return says_ranks(graph, n) ? Wish::stay : Wish::go;
+  if (is_recurrent(target)) return says_ranks(graph, n) ? Wish::stay : Wish::go;
+  if (is_rule_of_core(find_decomposition(target))) return Wish::stay;
   return taker != 0 && taker + 1 == count ? Wish::go_if_gained : Wish::stay;
 }
 
@@ -86,7 +89,8 @@ class Decomposer {
       rules_.options = &options_;
       rules_.keeps = [](const void* options, GraphModuleView graph, NodeId node, bool is_core) {
         const auto& own = *static_cast<const DecomposeOptions*>(options);
-        return first_taker(graph, node, own) + (is_core ? 0 : 1) < taker_count(own);
+        const bool by_the_last = is_core || is_recurrent(graph.target(graph.nodes[node]));
+        return first_taker(graph, node, own) + (by_the_last ? 0 : 1) < taker_count(own);
       };
     }
     for (const Graph& g : from_.graphs)

@@ -148,7 +148,7 @@ DAVIT_INLINE Item RuleEvaluator::call(std::string_view name, std::vector<NamedIt
       emit.fault = nullptr;
     }
     if (depth_ >= 32) return fail("rules are nested too deeply");
-    if (is_core) std::erase_if(arguments, [](const NamedItem& each) { return each.name == "sizes" || each.name == "as"; });
+    if (!name.starts_with('$')) std::erase_if(arguments, [](const NamedItem& each) { return each.name == "sizes" || each.name == "as"; });
     ++depth_;
     Item result = run(rule, std::move(arguments));
     --depth_;
