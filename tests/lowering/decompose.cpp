@@ -121,6 +121,23 @@ TEST_CASE("an operator of core ATen stays, but where no backend takes it") {
   CHECK(targets(made).back() == "aten.sum.dim_IntList");
 }
 
+TEST_CASE("a view that the program writes through is not made of copies") {
+  static constexpr BackendTable table{.name = "small", .refuses = [](GraphModuleView graph, NodeId node) -> const char* {
+    return graph.target(graph.nodes[node]) == "aten.as_strided.default" ? "not in its table" : nullptr;
+  }};
+  const BackendTable* const small[] = {&table};
+  for (const bool writes : {false, true}) {
+    GraphBuilder b;
+    b.begin_graph();
+    const ValueId x = b.input("x", F::float32, {2, 3});
+    const ValueId y = b.call("aten.as_strided.default", {{"self", b.value(x)}, {"size", b.ints({2})}, {"stride", b.ints({3})}}, "y", F::float32, {2});
+    const ValueId z = b.call(writes ? "aten.add_.Tensor" : "aten.add.Tensor", {{"self", b.value(y)}, {"other", b.real(1)}}, "z", F::float32, {2});
+    b.end_graph({z});
+    const Texts all = targets(run_decompositions(programs::user_program(std::move(b).finish()), {.backends = BackendTables(small)}));
+    CHECK((all.front() == "aten.as_strided.default") == writes);
+  }
+}
+
 TEST_CASE("a recurrent layer of several layers and directions becomes those of one, where a backend takes these") {
   GraphBuilder b;
   b.begin_graph();

@@ -16,6 +16,7 @@
 #include "davit/lowering/rule_evaluator.hpp"
 #include "davit/lowering/value_sources.hpp"
 #include "davit/program/operator_call.hpp"
+#include "davit/program/views.hpp"
 
 namespace davit {
 
@@ -82,7 +83,8 @@ class Decomposer {
  public:
   Decomposer(const ExportedProgram& program, const DecomposeOptions& options)
       : options_(options), from_(program.view()), emit_(program.graph_module), rules_(emit_),
-        sources_(value_sources(program)), instead_(from_.values.size(), no_id), is_output_(from_.values.size(), 0), opened_(from_.graphs.size(), 0) {}
+        sources_(value_sources(program)), instead_(from_.values.size(), no_id), is_output_(from_.values.size(), 0), opened_(from_.graphs.size(), 0),
+        writes_(writes_in_place(from_)) {}
 
   [[nodiscard]] GraphModule run() {
     if (taker_count(options_) != 0) {
@@ -136,8 +138,10 @@ class Decomposer {
   /// Replaces a node by what its rule emits; false if it stays.
   [[nodiscard]] bool replace(NodeId n, std::string_view rule, Range inputs) {
     const Wish wish = wish_for(from_, n, options_);
-    if (wish == Wish::stay || (is_rule_of_core(rule) && taker_count(options_) == 0)) return false;
     const Node& old = from_.nodes[n];
+    // of a view that is written, the parts would be a copy
+    const bool is_written = writes_ && view_kind(from_.target(old)) != ViewKind::none;
+    if (wish == Wish::stay || (is_rule_of_core(rule) && (is_written || taker_count(options_) == 0))) return false;
     const GraphEmitter::Mark mark = emit_.mark();
     std::vector<NamedItem> arguments;
     for (std::uint32_t i = 0; i < inputs.count; ++i) {
@@ -324,6 +328,7 @@ class Decomposer {
   std::vector<ValueId> instead_;          ///< what stands for a value that has no node any more
   std::vector<std::uint8_t> is_output_;
   std::vector<std::uint8_t> opened_;
+  const bool writes_;  ///< the program writes in place what functionalize could not make values of
   std::vector<Binding> bindings_;
   bool trusts_ = true;                     ///< a rule's results have the sizes that the program says
   ScalarType autocast_ = ScalarType::undefined;  ///< in a graph wrapped by autocast: what it computes in
