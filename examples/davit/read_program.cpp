@@ -41,6 +41,7 @@ struct Kind {
 constexpr std::string_view export_it = "davit reads what torch.export.save(torch.export.export(model, inputs), FILE) wrote",
                            to_input = "name the model here, and arrays by --input", to_array = "name arrays that numpy.save or numpy.savez wrote",
                            no_package = "name a .pt2 file, or the .davit file that davit lower made of one";
+namespace kinds {
 constexpr Kind folder{"a folder", {"name a file in it; davit check takes folders of recorded cases", "name a file in it", to_array}},
     lowered{"a program that was lowered already", {"davit run takes it; name the .pt2 file that it was made from", {}, "name it as the model"}},
     array{"an array", {to_input, to_input, {}}},
@@ -50,20 +51,21 @@ constexpr Kind folder{"a folder", {"name a file in it; davit check takes folders
     onnx{"an ONNX model", {export_it, no_package, to_array}},
     zip{"a ZIP archive, as .pt2 files are", {{}, "lower it first: davit lower MODEL.pt2 -o OUT.davit", "name it as the model"}},
     json{"JSON", {"name a .pt2 file", no_package, to_array}};
+}  // namespace kinds
 
 [[nodiscard]] const Kind* kind_of(const std::string& file) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored)) return &folder;
+  if (std::filesystem::is_directory(file, ignored)) return &kinds::folder;
   const std::string head = head_of(file);
   const std::string_view member = first_member(head);
-  if (head.starts_with(package)) return &lowered;
-  if (head.starts_with("\x93NUMPY")) return &array;
-  if (member.ends_with(".npy")) return &arrays;
-  if (member.ends_with("/data.pkl")) return &weights;
-  if (head.starts_with("\x80\x02") || head.starts_with("\x80\x04")) return &pickled;
-  if (head.starts_with(archive)) return &zip;
-  if (head.starts_with("{")) return &json;
-  return file.ends_with(".onnx") && !head.empty() ? &onnx : nullptr;
+  if (head.starts_with(package)) return &kinds::lowered;
+  if (head.starts_with("\x93NUMPY")) return &kinds::array;
+  if (member.ends_with(".npy")) return &kinds::arrays;
+  if (member.ends_with("/data.pkl")) return &kinds::weights;
+  if (head.starts_with("\x80\x02") || head.starts_with("\x80\x04")) return &kinds::pickled;
+  if (head.starts_with(archive)) return &kinds::zip;
+  if (head.starts_with("{")) return &kinds::json;
+  return file.ends_with(".onnx") && !head.empty() ? &kinds::onnx : nullptr;
 }
 
 /// A file beside one that is not there, with its name but for the ending; empty: none.

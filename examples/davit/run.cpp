@@ -24,12 +24,12 @@ using namespace davit;
 
 /// Prints the outputs; tensors also go to output_<i>.npy in the folder, if one is named.
 [[nodiscard]] Result<void> show(std::span<const EValue> outputs, std::span<const OutputPort> ports, const RunOptions& options) {
-  const std::filesystem::path output_folder = options.output_dir;
-  if (!output_folder.empty()) std::filesystem::create_directories(output_folder);
+  const std::filesystem::path folder = options.output_dir;
+  if (!folder.empty()) std::filesystem::create_directories(folder);
   for (std::size_t i = 0; i < outputs.size(); ++i) print_output(i, ports[i], outputs[i], options.top);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (output_folder.empty() || !outputs[i].is_tensor()) continue;
-    const std::string file = output_folder / ("output_" + std::to_string(i) + ".npy");
+    if (folder.empty() || !outputs[i].is_tensor()) continue;
+    const std::string file = folder / ("output_" + std::to_string(i) + ".npy");
     if (Result<void> written = formats::write_npy(file, outputs[i].tensor()); !written) return written;
     print_written(file);
   }
