@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "davit/backends/portable/static/embed_fill.hpp"
 #include "davit/backends/portable/static/embed_fold.hpp"
 #include "davit/backends/portable/static/embed_mapped.hpp"
 #include "davit/backends/portable/static/embed_moves.hpp"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "davit/backends/portable/resize_axis.hpp"
+#include "davit/backends/portable/static/embed_fill.hpp"
 #include "davit/backends/portable/static/embed_index.hpp"
 
 /// What writes a part of a tensor, pads it, or reads it in another order, of portable's static face.
