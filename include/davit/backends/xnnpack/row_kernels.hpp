@@ -16,8 +16,8 @@ inline void log_softmax_rows(const float* x, float* y, std::int64_t rows, std::i
     float top = x[0];
     for (std::int64_t i = 1; i < columns; ++i) top = x[i] > top || x[i] != x[i] ? x[i] : top;
     const double sum = kernels::exp_shifted(x, top, y, columns);
-    const float shift = top + static_cast<float>(std::log(sum));
-    for (std::int64_t i = 0; i < columns; ++i) y[i] = x[i] - shift;
+    const auto shift = static_cast<float>(std::log(sum));
+    for (std::int64_t i = 0; i < columns; ++i) y[i] = x[i] - top - shift;  // in this order, or -0 stays -0
   }
 }
 
