@@ -111,20 +111,22 @@ void check_floor() {
   }
 }
 
-}  // namespace
-
-TEST_CASE("functions on vectors are right to a few units in the last place, on every instruction set of this CPU") {
-  check<kernels::vector_bytes>();
+/// Calls f.operator()<Bytes>() for the vectors of the build and the wider ones; f leaves out those that this CPU lacks.
+template <class F>
+void for_each_width(F f) {
+  f.template operator()<kernels::vector_bytes>();
 #if DAVIT_WIDER_VECTORS
-  if constexpr (kernels::vector_bytes < 32) check<32>();
-  check<64>();
+  if constexpr (kernels::vector_bytes < 32) f.template operator()<32>();
+  f.template operator()<64>();
 #endif
 }
 
+}  // namespace
+
+TEST_CASE("functions on vectors are right to a few units in the last place, on every instruction set of this CPU") {
+  for_each_width([]<std::size_t Bytes>() { check<Bytes>(); });
+}
+
 TEST_CASE("exponentials of a softmax are zero below one floor, in vectors and in what is left of a row") {
-  check_floor<kernels::vector_bytes>();
-#if DAVIT_WIDER_VECTORS
-  if constexpr (kernels::vector_bytes < 32) check_floor<32>();
-  check_floor<64>();
-#endif
+  for_each_width([]<std::size_t Bytes>() { check_floor<Bytes>(); });
 }
