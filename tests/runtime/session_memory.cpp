@@ -2,6 +2,7 @@
 // The memory of a Session: plans, heap allocations, and programs that write in place.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "../support/filling_backend.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
+#include "davit/runtime/method_state.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/testing/alternating_partitioner.hpp"
@@ -326,6 +328,31 @@ TEST_CASE("no heap memory in steady state: partitions, state, mutations, cond, l
   const EValue inputs[] = {a, b};
   CHECK(steady(session, inputs) == 0);
   CHECK(session.plan(0).is_sound());
+}
+
+TEST_CASE("an input that lies between two outputs of the run before is passed on as it is, without heap memory") {
+  const Tensor memory = filled({6}, 0);
+  float* const data = memory.view().as<float>();
+  static constexpr std::int64_t two[] = {2}, one[] = {1};
+  const auto at = [&](std::size_t first) { return EValue(TensorView{data + first, two, one, 1, ScalarType::float32}); };
+  detail::LastOutputs last(2, {});
+  const std::array outputs = {at(0), at(4)};
+  last.note({}, {}, outputs);
+
+  const std::array between = {at(2)};
+  CHECK(last.may_hold(between));
+  const support::AllocationCount counted;
+  const std::optional<std::span<const EValue>> same = last.replace(between);
+  CHECK(counted.count() == 0);
+  REQUIRE(same);
+  CHECK(same->data() == between.data());
+
+  const std::array fed_back = {at(2), at(4), at(3)};
+  const std::optional<std::span<const EValue>> copied = last.replace(fed_back);
+  REQUIRE(copied);
+  CHECK((*copied)[0].tensor().data == data + 2);
+  CHECK((*copied)[1].tensor().data != data + 4);
+  CHECK((*copied)[2].tensor().data != data + 3);
 }
 
 TEST_CASE("no heap memory in steady state for dynamic sizes that stay the same either") {

@@ -40,8 +40,9 @@ class LastOutputs {
   [[nodiscard]] const void* const* places() const noexcept { return at_.data(); }
   /// Remembers the outputs of a run that was passed `passed` and used `inputs`: the same, or copies of some.
   void note(std::span<const EValue> passed, std::span<const EValue> inputs, std::span<const EValue> outputs);
-  /// Answers the values with copies of those that lie there, or of their sizes; nothing if there is no memory. The copies hold
-  /// until the call after the next one: an output may view one and be fed back itself.
+  /// Answers the values with copies of those that lie there, or of their sizes; nothing if there is no memory. Values of which
+  /// none does, such as one between two outputs, are answered as they are. The copies hold until the call after the next one: an
+  /// output may view one and be fed back itself.
   [[nodiscard]] std::optional<std::span<const EValue>> replace(std::span<const EValue> values);
 
   /// True if an output views memory of the caller's in other sizes or strides.

@@ -134,6 +134,13 @@ DAVIT_INLINE void LastOutputs::note(std::span<const EValue> passed, std::span<co
 }
 
 DAVIT_INLINE std::optional<std::span<const EValue>> LastOutputs::replace(std::span<const EValue> values) {
+  const auto lies_there = [&](const TensorView& tensor) {
+    return is_state(tensor) || std::ranges::any_of(own_, [&](const Footprint& made) { return overlap(footprint(tensor), made); });
+  };
+  const auto is_kept = [&](const EValue& value) {
+    return !value.is_tensor() || (!lies_there(value.tensor()) && !holds_dims(value.tensor()));
+  };
+  if (std::ranges::all_of(values, is_kept)) return values;
   values_.assign(values.begin(), values.end());
   std::swap(copies_[0], copies_[1]);
   std::vector<Copy>& copies = copies_[0];
@@ -141,7 +148,7 @@ DAVIT_INLINE std::optional<std::span<const EValue>> LastOutputs::replace(std::sp
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!values[i].is_tensor()) continue;
     const TensorView& from = values[i].tensor();
-    if (is_state(from) || std::ranges::any_of(own_, [&](const Footprint& made) { return overlap(footprint(from), made); })) {
+    if (lies_there(from)) {
       if (!reuse_tensor(copies[i].tensor, from.dtype, from.sizes())) return std::nullopt;
       copy_tensor(from, copies[i].tensor.view());
       values_[i] = EValue(copies[i].tensor.view());
