@@ -9,6 +9,8 @@
 
 #include "davit/backends/portable/run_time/elementwise_binary.hpp"
 #include "davit/backends/portable/run_time/views.hpp"
+#include "davit/kernels/instruction_set.hpp"
+#include "davit/kernels/quantize.hpp"
 
 namespace davit::portable_kernels {
 
@@ -109,6 +111,16 @@ inline void dequantize_loop(const void* const* in, void* out, std::int64_t n, Pa
   return is_floating(type) && kernels::is_real(type);
 }
 
+/// Calls f(a pointer) with the elements of a tensor that holds bytes, one after the other; false for others.
+template <class F>
+[[nodiscard]] bool with_bytes(const TensorView& t, F&& f) {
+  if (!t.is_contiguous()) return false;
+  if (t.dtype == ScalarType::int8) f(t.as<std::int8_t>());
+  else if (t.dtype == ScalarType::uint8) f(t.as<std::uint8_t>());
+  else return false;
+  return true;
+}
+
 /// `at` is the index of quant_min among the arguments.
 [[nodiscard]] inline ErrorCode quantize(KernelCall& call, const QuantizationParameters& p, std::size_t at) {
   const TensorView& x = call.tensor(0);
@@ -116,14 +128,47 @@ inline void dequantize_loop(const void* const* in, void* out, std::int64_t n, Pa
                                   1.0 / p.scale, p.zero_point}};
   if (const ErrorCode code = call.make(0, call.dtype(at + 2, ScalarType::int8), x.sizes()); code != ErrorCode::ok) return code;
   if (!is_real_float(x.dtype) || !is_integer(call.output(0).dtype)) return ErrorCode::invalid_dtype;
+  const std::int64_t zero_point = std::fabs(p.zero_point) < 0x1p30 ? static_cast<std::int64_t>(p.zero_point) : INT64_MAX;
+  if (p.scales == nullptr && x.dtype == ScalarType::float32 && x.is_contiguous() && static_cast<double>(zero_point) == p.zero_point &&
+      kernels::is_exact(call.integer(at), call.integer(at + 1), zero_point)) {
+    const kernels::ByteRange range{static_cast<float>(1.0 / p.scale), static_cast<std::int32_t>(zero_point),
+                                   static_cast<std::int32_t>(call.integer(at)), static_cast<std::int32_t>(call.integer(at + 1))};
+    if (with_bytes(call.output(0), [&](auto* out) { kernels::run_widest<kernels::Quantize>(x.as<float>(), out, x.numel(), &range); }))
+      return ErrorCode::ok;
+  }
   return run_quantized(call, p, p.scales == nullptr ? quantize_loop<false> : quantize_loop<true>, parameters);
 }
+/// Bytes with a scale per channel, a row of each channel at a time; false for what lies otherwise.
+[[nodiscard]] inline bool dequantize_rows(const TensorView& x, const QuantizationParameters& p, float* out) {
+  std::int64_t inner = 1;
+  for (std::size_t d = p.axis + 1; d < x.rank; ++d) inner *= x.size(d);
+  const std::int64_t channels = x.size(p.axis);
+  const auto number = [](const TensorView* t, std::int64_t c, float otherwise) {
+    double value = static_cast<double>(otherwise);
+    if (t != nullptr) (void)kernels::load_element(static_cast<const std::byte*>(t->data) + c * t->stride(0) * static_cast<std::int64_t>(size_of(t->dtype)), t->dtype, value);
+    return static_cast<float>(value);
+  };
+  return with_bytes(x, [&](const auto* from) {
+    for (std::int64_t row = 0; row < x.numel() / std::max<std::int64_t>(inner, 1); ++row) {
+      const std::int64_t c = row % channels;
+      const kernels::ByteScale scale{number(p.scales, c, 1), number(p.zero_points, c, 0)};
+      kernels::run_widest<kernels::Dequantize>(from + row * inner, out + row * inner, inner, &scale);
+    }
+  });
+}
+
 /// `at` is the index of quant_min among the arguments.
 [[nodiscard]] inline ErrorCode dequantize(KernelCall& call, const QuantizationParameters& p, std::size_t at) {
   const TensorView& x = call.tensor(0);
   const ScalarType type = call.arg_count() > at + 3 ? call.dtype(at + 3, ScalarType::float32) : ScalarType::float32;
   if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
   if (!is_real_float(type) || !is_integer(x.dtype)) return ErrorCode::invalid_dtype;
+  if (const kernels::ByteScale scale{static_cast<float>(p.scale), static_cast<float>(p.zero_point)};
+      p.scales == nullptr && type == ScalarType::float32 && with_bytes(x, [&](const auto* from) {
+        kernels::run_widest<kernels::Dequantize>(from, call.output(0).as<float>(), x.numel(), &scale);
+      }))
+    return ErrorCode::ok;
+  if (p.scales != nullptr && type == ScalarType::float32 && dequantize_rows(x, p, call.output(0).as<float>())) return ErrorCode::ok;
   Parameters none;
   return run_quantized(call, p, dequantize_loop, none);
 }

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "davit/kernels/convert.hpp"
+#include "davit/kernels/vectors.hpp"
+
+/// Floats to bytes and back by one scale and one zero point. Byte: std::int8_t or std::uint8_t.
+namespace davit::kernels {
+
+/// Steps of 1 / inverse from the zero point, and the bytes that may be made.
+struct ByteRange {
+  float inverse = 1;
+  std::int32_t zero_point = 0;
+  std::int32_t low = -128;
+  std::int32_t high = 127;
+};
+
+/// True for numbers that a float holds, with all between them and all their differences.
+[[nodiscard]] constexpr bool is_exact(std::int64_t low, std::int64_t high, std::int64_t zero_point) noexcept {
+  constexpr std::int64_t most = 1 << 20;
+  return low >= -most && high <= most && low <= high && zero_point >= -most && zero_point <= most;
+}
+
+/// round(x * inverse) + zero point, between low and high; a NaN is 0, as its conversion is.
+/// Source: quantized_decomposed.quantize_per_tensor.
+template <class Byte>
+[[nodiscard, gnu::always_inline]] inline Byte quantized(float x, const ByteRange& range) noexcept {
+  const float v = std::nearbyint(x * range.inverse) + static_cast<float>(range.zero_point);
+  const auto low = static_cast<float>(range.low), high = static_cast<float>(range.high);
+  return convert<Byte>(v < low ? low : v > high ? high : v);
+}
+
+/// The same of a vector. The bounds come before the rounding, which they do not change: they are whole numbers; and no
+/// compiler makes one operation of the product and what is added to it, which would round once less.
+template <std::size_t Bytes, class Byte>
+[[gnu::always_inline]] inline void quantize_vector(const Vector<float, Bytes>& x, Byte* out, const ByteRange& range) noexcept {
+  using Ints = Vector<std::int32_t, Bytes>;
+  using Narrow = Vector<Byte, Bytes / sizeof(float)>;
+  constexpr float round = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
+  const Vector<float, Bytes> low = static_cast<float>(range.low - range.zero_point) + Vector<float, Bytes>{};
+  const Vector<float, Bytes> high = static_cast<float>(range.high - range.zero_point) + Vector<float, Bytes>{};
+  Vector<float, Bytes> v = x * range.inverse;
+  v = v < low ? low : v;
+  v = v > high ? high : v;
+  const Ints whole = __builtin_bit_cast(Ints, v + round) - (std::bit_cast<std::int32_t>(round) - range.zero_point);
+  vector_at<Bytes / sizeof(float)>(out) = __builtin_convertvector(whole & (v == v), Narrow);
+}
+
+/// out[i] = quantized(x[i]).
+struct Quantize {
+  template <std::size_t Bytes, class Byte>
+  [[gnu::always_inline]] static void run(const float* x, Byte* out, std::int64_t n, const ByteRange* range) noexcept {
+    std::int64_t i = 0;
+    for (; i + lanes<float, Bytes> <= n; i += lanes<float, Bytes>) {
+      const Vector<float, Bytes> v = vector_at<Bytes>(x + i);
+      quantize_vector<Bytes>(v, out + i, *range);
+    }
+    for (; i < n; ++i) out[i] = quantized<Byte>(x[i], *range);
+  }
+};
+
+/// Bytes as floats: (x - zero point) * scale.
+/// Source: quantized_decomposed.dequantize_per_tensor.
+struct ByteScale {
+  float scale = 1;
+  float zero_point = 0;
+};
+template <std::size_t Bytes, class Byte>
+[[gnu::always_inline]] inline void dequantize_vector(const Byte* x, const ByteScale& s, Vector<float, Bytes>& out) noexcept {
+  using Narrow = Vector<Byte, Bytes / sizeof(float)>;
+  using Ints = Vector<std::int32_t, Bytes>;
+  Narrow bytes;
+  std::memcpy(&bytes, x, sizeof bytes);
+  out = (__builtin_convertvector(__builtin_convertvector(bytes, Ints), Vector<float, Bytes>) - s.zero_point) * s.scale;
+}
+template <class Byte>
+[[nodiscard, gnu::always_inline]] inline float dequantized(Byte x, const ByteScale& s) noexcept {
+  return (static_cast<float>(x) - s.zero_point) * s.scale;
+}
+
+/// out[i] = dequantized(x[i]).
+struct Dequantize {
+  template <std::size_t Bytes, class Byte>
+  [[gnu::always_inline]] static void run(const Byte* x, float* out, std::int64_t n, const ByteScale* s) noexcept {
+    std::int64_t i = 0;
+    for (; i + lanes<float, Bytes> <= n; i += lanes<float, Bytes>) {
+      Vector<float, Bytes> v;
+      dequantize_vector<Bytes>(x + i, *s, v);
+      vector_at<Bytes>(out + i) = v;
+    }
+    for (; i < n; ++i) out[i] = dequantized(x[i], *s);
+  }
+};
+
+/// out[i] = quantized(dequantized(a[i]) + dequantized(b[i])): a sum of two quantized tensors. Block by block through memory, or
+/// compilers make one operation of a product and the sum, which rounds once less than PyTorch.
+struct AddQuantized {
+  template <std::size_t Bytes, class Byte>
+  [[gnu::always_inline]] static void run(const Byte* a, const Byte* b, Byte* out, std::int64_t n, const ByteScale* sa, const ByteScale* sb,
+                                         const ByteRange* range) noexcept {
+    constexpr std::int64_t block = 1024;
+    float x[block], y[block];
+    for (std::int64_t first = 0; first < n; first += block) {
+      const std::int64_t count = n - first < block ? n - first : block;
+      Dequantize::run<Bytes>(a + first, x, count, sa);
+      Dequantize::run<Bytes>(b + first, y, count, sb);
+      for (std::int64_t i = 0; i < count; ++i) x[i] += y[i];
+      Quantize::run<Bytes>(x, out + first, count, range);
+    }
+  }
+};
+
+}  // namespace davit::kernels
