@@ -24,6 +24,7 @@ enum class Growth : std::uint8_t {
   bias_first,  ///< the same, the bias first
   layer_norm,
   batch_norm,
+  scaled,      ///< bytes less a zero point, times a scale that is a number or the second operand
 };
 
 struct GrowthRow {
@@ -65,6 +66,8 @@ inline constexpr auto growth_rows = std::to_array<GrowthRow>({
     {"conv3d", Growth::products, true},
     {"convolution", Growth::products, true},
     {"cos", Growth::one},
+    {"dequantize_per_channel", Growth::scaled},
+    {"dequantize_per_tensor", Growth::scaled},
     {"div", Growth::quotient},
     {"dropout"},
     {"elu", Growth::largest, true},
@@ -102,6 +105,7 @@ inline constexpr auto growth_rows = std::to_array<GrowthRow>({
     {"neg"},
     {"permute"},
     {"pow", Growth::power},
+    {"quantize_per_tensor"},
     {"reciprocal", Growth::unknown},
     {"reflection_pad2d"},
     {"relu", Growth::largest, true},

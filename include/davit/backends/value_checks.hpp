@@ -127,6 +127,8 @@ namespace detail {
   std::vector<std::uint8_t> grown(g.values.size(), 0);
   std::vector<std::uint8_t> not_negative(g.values.size(), 0);
   std::deque<Tensor> dense;  // of constants that are not
+  constexpr double largest_byte = 256;
+  const auto is_byte = [&](ValueId v) { return g.values[v].dtype == ScalarType::int8 || g.values[v].dtype == ScalarType::uint8; };
   std::size_t i = 0;
   std::size_t constants = 0;
   for (const Argument& input : g.args(g.root().inputs)) {
@@ -143,8 +145,11 @@ namespace detail {
     constant_of[input.value()] = tensor;
     double& most = limit[input.value()] = 0;
     const TensorView view = tensor->view();
-    if (tensor->dtype != ScalarType::float32 || !view.is_contiguous()) {
-      most = infinity;
+    if (tensor->dtype == ScalarType::int64 && view.is_contiguous()) {
+      for (const std::int64_t* x = view.as<std::int64_t>(), *end = x + tensor->numel(); x != end; ++x) most = std::max(most, std::fabs(static_cast<double>(*x)));
+      constant_of[input.value()] = nullptr;
+    } else if (tensor->dtype != ScalarType::float32 || !view.is_contiguous()) {
+      most = is_byte(input.value()) ? largest_byte : infinity;
       constant_of[input.value()] = nullptr;
     } else {
       for (const float* x = view.as<float>(), *end = x + tensor->numel(); x != end; ++x)
@@ -202,6 +207,7 @@ namespace detail {
       case Growth::quotient: made = operands.size() == 1 && exponent > 0 ? of(0) / exponent : infinity; break;
       case Growth::total: made = of(0) * std::max(1.0, count(operands[0]) / std::max(1.0, count(out))); break;
       case Growth::one: made = 1; break;
+      case Growth::scaled: made = (largest_byte + (operands.size() > 2 ? of(2) : largest_byte)) * (operands.size() > 1 ? of(1) : numbers); break;
       case Growth::products:
       case Growth::bias_first: {
         const std::size_t first = row.growth == Growth::bias_first ? 1 : 0;
@@ -239,6 +245,10 @@ namespace detail {
     for (const Argument& a : g.outputs(node))
       g.for_each_value(a, [&](ValueId v) {
         not_negative[v] = positive;
+        if (is_byte(v)) {
+          limit[v] = largest_byte;
+          return;
+        }
         grown[v] = !(made <= largest);
         limit[v] = grown[v] != 0 ? largest_checked : made;
       });

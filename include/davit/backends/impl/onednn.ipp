@@ -30,7 +30,7 @@ namespace onednn_ops {
     if (code.inputs[i].storage == no_id) continue;
     const TensorView* tensor = inputs[i].tensor_if();
     const std::span<const Dim> dims = graph.dims_of(graph.values[code.inputs[i].value].sizes);
-    if (tensor == nullptr || tensor->dtype != ScalarType::float32 || tensor->rank != dims.size()) return false;
+    if (tensor == nullptr || tensor->dtype != graph.values[code.inputs[i].value].dtype || tensor->rank != dims.size()) return false;
     for (std::size_t d = 0; d < dims.size(); ++d)
       if (tensor->size(d) != dims[d].value) return false;
   }
@@ -94,7 +94,7 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
     case Output::Kind::made: {
       const std::int64_t* const sizes = code.dims.data() + output.dims.first;
       return TensorView{ws.address(output.index), sizes, sizes + output.dims.count,
-                        static_cast<std::uint8_t>(output.dims.count), ScalarType::float32};
+                        static_cast<std::uint8_t>(output.dims.count), output.dtype};
     }
     case Output::Kind::input: return inputs[output.index];
     case Output::Kind::constant: return code.body->constants[output.index].view();

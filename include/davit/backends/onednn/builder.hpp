@@ -111,6 +111,11 @@ class Builder {
   /// elements.
   void place(ValueId v, const Place& where) {
     const Dims dims = sizes(v);
+    if (data_type_of(graph_.values[v].dtype) == DataType::undef) {  // bytes, for a kernel
+      places_[v] = where;
+      residents_[where.storage].push_back(v);
+      return;
+    }
     if (count_of(dims_of(where.md)) != count_of(dims))
       throw dnnl::error(dnnl_invalid_arguments, "a result has other sizes than the graph says");
     places_[v] = dims_of(where.md) == dims ? where : viewed(where, dims);
@@ -152,7 +157,7 @@ class Builder {
   }
   /// The place in row-major order.
   [[nodiscard]] Place row_major(const Place& from) {
-    return is_row_major(from.md) ? from : reordered(from, plain(dims_of(from.md)));
+    return is_row_major(from.md) ? from : reordered(from, plain(dims_of(from.md), type_of(from.md)));
   }
   /// In these sizes, which hold as many elements; a reorder first if that cannot be said otherwise.
   [[nodiscard]] Place viewed(const Place& from, const Dims& dims) {
@@ -238,7 +243,7 @@ class Builder {
     const bool own = s.kind == StorageKind::scratch && s.parent == no_id && s.output == no_id && p.offset == 0 &&
                      p.md.get_size() == s.bytes;
     if (!own || !is_row_major(p.md)) {
-      const Place to = add_scratch(plain(dims));
+      const Place to = add_scratch(plain(dims, type_of(p.md)));
       p = viewed(p, dims);
       copy(p, to);
       p = to;

@@ -73,6 +73,7 @@ struct Output {
   std::uint32_t index = 0;  ///< made: storage; input: delegate input; constant: of the body
   Argument literal{};
   Range dims{};  ///< made: sizes, then strides
+  ScalarType dtype = ScalarType::float32;  ///< made
 };
 
 /// What a delegate input has to be.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "davit/backends/onednn/emit.hpp"
+#include "davit/backends/onednn/int8_fusion.hpp"
 #include "davit/backends/onednn/op_table.hpp"
 #include "davit/backends/onednn/threads.hpp"
 #include "davit/core/copy_tensor.hpp"
@@ -116,7 +117,7 @@ class Compiler {
         if (v == no_id) continue;
         source_[v] = {Output::Kind::input, index};
         if (!needed[v]) continue;
-        const MemoryDesc md = plain(builder_.sizes(v));
+        const MemoryDesc md = plain_of(graph_, v);
         const std::uint32_t storage = builder_.add_storage(StorageKind::input, md.get_size(), index);
         builder_.place(v, {md, storage});
         code_->inputs[index].storage = storage;
@@ -127,19 +128,20 @@ class Compiler {
   [[nodiscard]] Result<void> place_constant(ValueId v, const Tensor& tensor) {
     const Dims sizes = builder_.sizes(v);
     const TensorView view = tensor.view();
-    bool fits = tensor.dtype == ScalarType::float32 && tensor.sizes.size() == graph_.values[v].sizes.count;
+    const MemoryDesc md = plain_of(graph_, v);
+    const std::size_t element = size_of(tensor.dtype);
+    bool fits = tensor.dtype == graph_.values[v].dtype && tensor.sizes.size() == graph_.values[v].sizes.count;
     for (std::size_t d = 0; fits && d < tensor.sizes.size(); ++d) fits = tensor.sizes[d] == sizes[d];
-    const std::int64_t extent = storage_extent(tensor.sizes, tensor.strides, tensor.storage_offset, sizeof(float));
+    const std::int64_t extent = storage_extent(tensor.sizes, tensor.strides, tensor.storage_offset, element);
     if (!fits || tensor.strides.size() != tensor.sizes.size() || extent < 0 ||
         static_cast<std::size_t>(extent) > tensor.storage.size())
       return std::unexpected(invalid(concat("constant '", graph_.name(v), "'"),
                                      "it does not have the sizes or the dtype that the graph declares"));
     if (view.is_contiguous()) {
-      builder_.place(v, builder_.add_constant(plain(sizes), tensor.storage,
-                                              static_cast<std::size_t>(tensor.storage_offset) * sizeof(float)));
+      builder_.place(v, builder_.add_constant(md, tensor.storage, static_cast<std::size_t>(tensor.storage_offset) * element));
       return {};
     }
-    const Place copy = builder_.add_constant(plain(sizes));
+    const Place copy = builder_.add_constant(md);
     const Dims strides = row_major_strides(sizes);
     TensorView to = view;
     to.data = builder_.constant_data(copy);
@@ -150,6 +152,8 @@ class Compiler {
   }
 
   void emit_all() {
+    const auto constant_of = [&](ValueId v) { return source_[v].kind == Output::Kind::constant ? &body_->constants[source_[v].index] : nullptr; };
+    Int8Fusion(graph_, operations_, constant_of, checks_).run();
     const std::vector<Chain> chains = make_chains(
         graph_, operations_, [&](const Operation& base, const Operation& norm) { return folds(builder_, base, norm); },
         checks_);
@@ -223,10 +227,10 @@ class Compiler {
   /// True if several threads would need longer to begin and end than one for the work: some microseconds.
   [[nodiscard]] bool is_small(const Operation& op) const {
     const std::int64_t elements = op.outputs.empty() ? 0 : count_of(builder_.sizes(op.outputs[0]));
-    const bool product = op.kind == OpKind::convolution || op.kind == OpKind::linear || op.kind == OpKind::matmul;
+    const bool product = op.kind == OpKind::convolution || op.kind == OpKind::int8_product || op.kind == OpKind::linear || op.kind == OpKind::matmul;
     if (!product) return elements < 1 << 14 && (op.inputs.empty() || count_of(builder_.sizes(op.inputs[0])) < 1 << 14);
     const Dims weight = builder_.sizes(op.inputs[1]);
-    const std::int64_t terms = op.kind == OpKind::convolution ? count_of(weight) / weight[0]
+    const std::int64_t terms = op.kind == OpKind::convolution || op.kind == OpKind::int8_product ? count_of(weight) / weight[0]
                                : op.kind == OpKind::linear    ? weight[op.transposed ? 1 : 0]
                                                               : weight[weight.size() - 2];
     return elements < 1 << 17 && elements * terms < 1 << 17;
@@ -244,6 +248,7 @@ class Compiler {
       } else if (a.is_value() && graph_.values[a.value()].kind == ValueKind::tensor && defined_[a.value()]) {
         output = {.kind = Output::Kind::made,
                   .index = builder_.claim_output(a.value(), static_cast<std::uint32_t>(code_->outputs.size()))};
+        output.dtype = graph_.values[a.value()].dtype;
         output.dims = {static_cast<std::uint32_t>(code_->dims.size()), graph_.values[a.value()].sizes.count};
         Dims sizes = builder_.sizes(a.value());
         sizes.resize(output.dims.count);
@@ -306,7 +311,7 @@ class Compiler {
     for (const ValueId v : op.inputs) {
       if (v == no_id) continue;
       builder.expect_use(v);
-      const MemoryDesc md = plain(builder.sizes(v));
+      const MemoryDesc md = plain_of(graph, v);
       builder.place(v, {md, builder.add_storage(StorageKind::input, md.get_size())});
     }
     for (const ValueId v : op.outputs) builder.expect_use(v, 2);

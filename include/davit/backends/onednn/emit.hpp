@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "davit/backends/onednn/emit_int8.hpp"
 #include "davit/backends/onednn/emit_kernel.hpp"
 #include "davit/backends/onednn/emit_layout.hpp"
 #include "davit/backends/onednn/emit_pointwise.hpp"
@@ -39,6 +40,9 @@ namespace detail {
     case OpKind::pad: emit_pad(b, op); return true;
     case OpKind::fill: emit_fill(b, op); return true;
     case OpKind::kernel: emit_kernel(b, op); return true;
+    case OpKind::convert: emit_convert(b, op); return true;
+    case OpKind::int8_product: emit_int8_product(b, op); return true;
+    case OpKind::int8_sum: emit_int8_sum(b, op); return true;
   }
   return false;
 }

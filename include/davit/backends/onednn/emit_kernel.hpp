@@ -31,31 +31,46 @@ namespace davit::onednn_ops {
   return op.inputs.empty() || !all_tensors ? "an operand is no tensor" : nullptr;
 }
 
-/// Of the operation's tensors in row-major order.
-inline void emit_kernel(Builder& b, const Operation& op) {
+/// The step of an operation, its tensors in row-major order, or in one dimension (`sizes`).
+[[nodiscard]] inline KernelStep kernel_step(Builder& b, const Operation& op, const Dims* all_sizes = nullptr) {
   const auto [row, text] = portable_kernels::find_op({}, op.name);
   if (row == nullptr) throw dnnl::error(dnnl_unimplemented, "there is no kernel for this operation");
   const OperatorSchema schema = parse_schema(text);
-  KernelStep step{.kernel = row->kernel, .parameters = static_cast<std::uint32_t>(schema.parameters.size()), .arguments = {}, .dims = {}, .ranks = {}};
+  KernelStep step{.kernel = row->kernel, .parameters = static_cast<std::uint32_t>(schema.parameters.size()), .arguments = {}, .dims = {}, .ranks = {}, .dtypes = {}};
   portable_kernels::ArgumentBinder binder(b.graph(), b.numbered(op.inputs), step.arguments);
   const Name wrong = binder.bind(operator_call(b.graph(), b.graph().nodes[op.node]).inputs, schema, row->takes_numbers);
   if (!wrong.empty() || !step.arguments.strings.empty()) throw dnnl::error(dnnl_invalid_arguments, "the arguments do not fit the kernel");
+  for (const std::vector<ValueId>* values : {&op.inputs, &op.outputs})
+    for (const ValueId v : *values) {
+      Dims sizes;
+      for (const Dim& d : b.graph().dims_of(b.graph().values[v].sizes)) sizes.push_back(d.value);
+      add_tensor(step, all_sizes == nullptr ? sizes : *all_sizes, b.graph().values[v].dtype);
+    }
+  step.results = op.outputs.size();
+  return step;
+}
+
+/// Of the operation's tensors in row-major order. What depends on constants only is made when compiling.
+inline void emit_kernel(Builder& b, const Operation& op) {
+  KernelStep step = kernel_step(b, op);
   std::vector<Place> operands;
-  const auto add = [&](ValueId v) {
-    Dims sizes;
-    for (const Dim& d : b.graph().dims_of(b.graph().values[v].sizes)) sizes.push_back(d.value);
-    add_tensor(step, sizes);
-  };
+  bool constant = op.outputs.size() == 1 && !b.trial();
   for (const ValueId v : op.inputs) {
-    operands.push_back(b.row_major(b.place_of(v)));
-    add(v);
+    const Place& place = b.place_of(v);
+    operands.push_back(data_type_of(b.graph().values[v].dtype) == DataType::undef ? place : b.row_major(place));
+    constant = constant && b.is_constant(operands.back());
+  }
+  if (constant) {
+    const auto run = [&](std::byte* to) {
+      KernelState state(step);
+      const auto address = [&](std::size_t i) -> void* { return i < operands.size() ? b.constant_data(operands[i]) : to; };
+      if (!state.run(step, address)) throw dnnl::error(dnnl_invalid_arguments, "the kernel refuses its operands");
+    };
+    const Place made = b.derived_constant(operands[0], plain_of(b.graph(), op.outputs[0]), run, {.constants = {}, .number = static_cast<float>(op.node)});
+    return b.place(op.outputs[0], made);
   }
   std::vector<Place> results;
-  for (const ValueId v : op.outputs) {
-    add(v);
-    results.push_back(b.add_scratch(plain(b.sizes(v))));
-  }
-  step.results = results.size();
+  for (const ValueId v : op.outputs) results.push_back(b.add_scratch(plain_of(b.graph(), v)));
   b.add_kernel(std::move(step), operands, results);
   for (std::size_t i = 0; i < results.size(); ++i) b.place(op.outputs[i], results[i]);
 }

@@ -95,8 +95,9 @@ inline void emit_pool(Builder& b, const Operation& op) {
         (dims[d] + op.pad_left[d - 2] + op.pad_right[d - 2] - (op.kernel[d - 2] - 1) * (op.dilates[d - 2] + 1) - 1) /
             op.strides[d - 2] +
         1;
-  auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md)), [&](const MemoryDesc& tried) {
-    return describe<Pooling>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm, tried, any(dims),
+  const DataType type = type_of(from.md);
+  auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md), type), [&](const MemoryDesc& tried) {
+    return describe<Pooling>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm, tried, any(dims, type),
                              op.strides, op.kernel, op.dilates, op.pad_left, op.pad_right);
   });
   if (emit_instead_of_reference(b, op, pd)) return;

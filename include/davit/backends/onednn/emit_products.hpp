@@ -131,7 +131,7 @@ namespace detail {
 }
 /// A step of that: of one thread, 1.2 times as fast as the library's kernels on packed weights, and there are none to keep.
 [[nodiscard]] inline Place emit_row_kernel(Builder& b, const Place& from, const Place& weight, const Place& bias) {
-  KernelStep step{.kernel = row_kernel, .parameters = 3, .arguments = {}, .dims = {}, .ranks = {}};
+  KernelStep step{.kernel = row_kernel, .parameters = 3, .arguments = {}, .dims = {}, .ranks = {}, .dtypes = {}};
   step.arguments.arguments.resize(3);
   const Dims dims = dims_of(weight.md);
   std::vector<Place> operands{b.viewed(b.row_major(from), {1, dims[1]}), b.row_major(weight)};

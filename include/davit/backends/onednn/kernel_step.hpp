@@ -13,7 +13,7 @@
 
 namespace davit::onednn_ops {
 
-/// A call of one of portable's kernels on float32 tensors in row-major order: what the library lacks, so that a partition need
+/// A call of one of portable's kernels on tensors in row-major order: what the library lacks, so that a partition need
 /// not end there.
 struct KernelStep {
   portable_kernels::Kernel kernel = nullptr;
@@ -21,6 +21,7 @@ struct KernelStep {
   portable_kernels::ArgumentTable arguments;  ///< a slot is an operand of the step
   std::vector<std::int64_t> dims;          ///< of each operand, then of each result: sizes, then strides
   std::vector<std::uint8_t> ranks;
+  std::vector<ScalarType> dtypes;
   std::size_t results = 1;
 
   [[nodiscard]] std::size_t operands() const noexcept { return ranks.size() - results; }
@@ -28,17 +29,18 @@ struct KernelStep {
   [[nodiscard]] TensorView tensor(std::size_t i) const noexcept {
     std::size_t first = 0;
     for (std::size_t k = 0; k < i; ++k) first += 2 * ranks[k];
-    return {nullptr, dims.data() + first, dims.data() + first + ranks[i], ranks[i], ScalarType::float32};
+    return {nullptr, dims.data() + first, dims.data() + first + ranks[i], ranks[i], dtypes[i]};
   }
 };
 
 /// Appends the sizes of an operand or a result, which lies in row-major order.
-inline void add_tensor(KernelStep& step, std::span<const std::int64_t> sizes) {
+inline void add_tensor(KernelStep& step, std::span<const std::int64_t> sizes, ScalarType dtype = ScalarType::float32) {
   const std::size_t first = step.dims.size(), rank = sizes.size();
   step.dims.insert(step.dims.end(), sizes.begin(), sizes.end());
   step.dims.resize(first + 2 * rank);
   contiguous_strides(sizes, {step.dims.data() + first + rank, rank});
   step.ranks.push_back(static_cast<std::uint8_t>(rank));
+  step.dtypes.push_back(dtype);
 }
 
 /// What a session keeps for a kernel step: the arguments of its calls. Outlived by the step.
@@ -65,7 +67,7 @@ class KernelState {
     portable_kernels::KernelCall call({arguments_.data(), step.parameters}, made_, places_, memory_);
     if (step.kernel(call) != ErrorCode::ok) return false;
     for (std::size_t i = 0; i < places_.size(); ++i) {
-      if (!made_[i].is_tensor() || made_[i].tensor().data != places_[i].data || made_[i].tensor().dtype != ScalarType::float32) return false;
+      if (!made_[i].is_tensor() || made_[i].tensor().data != places_[i].data || made_[i].tensor().dtype != results_[i].dtype) return false;
       if (!std::ranges::equal(made_[i].tensor().sizes(), results_[i].sizes())) return false;
     }
     return true;

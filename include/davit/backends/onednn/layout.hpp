@@ -19,7 +19,7 @@ namespace davit::onednn_ops {
   const Dims own = dims_of(place.md);
   if (count_of(own) != count_of(dims))
     throw dnnl::error(dnnl_invalid_arguments, "a result has other sizes than the graph says");
-  if (is_row_major(place.md)) return Place{plain(dims), place.storage, place.offset};
+  if (is_row_major(place.md)) return Place{plain(dims, type_of(place.md)), place.storage, place.offset};
   if (own == dims) return place;
   const Blocking blocking = blocking_of(place.md);
   for (std::size_t d = 0; d < own.size(); ++d)

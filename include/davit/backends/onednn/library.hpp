@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "davit/core/scalar_type.hpp"
+
 namespace davit::onednn_ops {
 
 using MemoryDesc = dnnl::memory::desc;
@@ -37,14 +39,26 @@ inline constexpr std::size_t most_dims = DNNL_MAX_NDIMS;
                          [](std::int64_t a, std::int64_t b) { return a * b; });
 }
 
-/// float32 of these sizes, in whatever layout the primitive likes best.
-[[nodiscard]] inline MemoryDesc any(const Dims& dims) {
-  return {dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
+using DataType = dnnl::memory::data_type;
+
+/// The library's name of a dtype; undef if it has none.
+[[nodiscard]] constexpr DataType data_type_of(ScalarType type) noexcept {
+  switch (type) {
+    case ScalarType::float32: return DataType::f32;
+    case ScalarType::int8: return DataType::s8;
+    case ScalarType::uint8: return DataType::u8;
+    default: return DataType::undef;
+  }
 }
 
-/// float32 with these strides, in elements.
-[[nodiscard]] inline MemoryDesc strided(const Dims& dims, const Dims& strides) {
-  return {dims, dnnl::memory::data_type::f32, strides};
+/// Of these sizes, in whatever layout the primitive likes best.
+[[nodiscard]] inline MemoryDesc any(const Dims& dims, DataType type = DataType::f32) {
+  return {dims, type, dnnl::memory::format_tag::any};
+}
+
+/// With these strides, in elements.
+[[nodiscard]] inline MemoryDesc strided(const Dims& dims, const Dims& strides, DataType type = DataType::f32) {
+  return {dims, type, strides};
 }
 
 [[nodiscard]] inline Dims row_major_strides(const Dims& dims) {
@@ -52,9 +66,17 @@ inline constexpr std::size_t most_dims = DNNL_MAX_NDIMS;
   for (std::size_t d = dims.size(); d-- > 1;) strides[d - 1] = strides[d] * std::max<std::int64_t>(dims[d], 1);
   return strides;
 }
-/// float32 in row-major order.
-[[nodiscard]] inline MemoryDesc plain(const Dims& dims) {
-  return strided(dims, row_major_strides(dims));
+/// In row-major order.
+[[nodiscard]] inline MemoryDesc plain(const Dims& dims, DataType type = DataType::f32) {
+  return strided(dims, row_major_strides(dims), type);
+}
+/// With the channels, dimension 1, innermost.
+[[nodiscard]] inline MemoryDesc channels_last(const Dims& dims, DataType type) {
+  Dims strides(dims.size(), 1);
+  std::int64_t stride = dims.size() > 1 ? dims[1] : 1;
+  for (std::size_t d = dims.size(); d-- > 2; stride *= dims[d]) strides[d] = stride;
+  strides[0] = stride;
+  return strided(dims, strides, type);
 }
 
 /// How elements lie: strides of the outer dimensions, and blocks of some of them inside.
@@ -83,6 +105,13 @@ struct Blocking {
   const dnnl_blocking_desc_t& b = md.data.format_desc.blocking;
   return {true, Dims(b.strides, b.strides + md.data.ndims), Dims(b.inner_blks, b.inner_blks + b.inner_nblks),
           Dims(b.inner_idxs, b.inner_idxs + b.inner_nblks)};
+#endif
+}
+[[nodiscard]] inline DataType type_of(const MemoryDesc& md) {
+#if DNNL_VERSION_MAJOR >= 3
+  return md.get_data_type();
+#else
+  return md.data_type();
 #endif
 }
 [[nodiscard]] inline Dims dims_of(const MemoryDesc& md) {

@@ -11,6 +11,7 @@
 #include "davit/backends/onednn/describe_matmul.hpp"
 #include "davit/backends/onednn/describe_normalization.hpp"
 #include "davit/backends/onednn/describe_pooling.hpp"
+#include "davit/backends/onednn/describe_quantization.hpp"
 #include "davit/backends/onednn/emit_kernel.hpp"
 #include "davit/backends/onednn/specialize.hpp"
 
@@ -125,6 +126,9 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.upsample_bilinear2d.vec", describe_kernel},
     {"aten.upsample_nearest2d.vec", describe_nearest},
     {"aten.view.default", describe_view},
+    {"quantized_decomposed.dequantize_per_channel.default", describe_quantization},
+    {"quantized_decomposed.dequantize_per_tensor.default", describe_quantization},
+    {"quantized_decomposed.quantize_per_tensor.default", describe_quantization},
 });
 static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
 
@@ -150,9 +154,12 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
       if (wrong == nullptr) wrong = check_tensor(graph, v);
     });
   };
-  for (const Argument& a : in.call().inputs) check(a);
+  const bool converts = row->describe == describe_quantization;  // which takes other dtypes
   if (in.call().outputs.empty()) return "it has no output";
-  check(in.call().outputs[0]);  // the others must be unused, which is the row's affair
+  if (!converts) {
+    for (const Argument& a : in.call().inputs) check(a);
+    check(in.call().outputs[0]);  // the others must be unused, which is the row's affair
+  }
   if (wrong != nullptr) return wrong;
   op.name = row->name;
   op.node = node;

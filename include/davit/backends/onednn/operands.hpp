@@ -22,12 +22,19 @@ using operators::Refusal;
   return dims;
 }
 
+/// How a value lies in row-major order. What is of a dtype that the library does not know is bytes: only kernels take it.
+[[nodiscard]] inline MemoryDesc plain_of(GraphModuleView graph, ValueId v) {
+  const Dims dims = sizes_of(graph, v);
+  const ScalarType dtype = graph.values[v].dtype;
+  const DataType type = data_type_of(dtype);
+  return type == DataType::undef ? plain({count_of(dims) * static_cast<std::int64_t>(size_of(dtype))}, DataType::u8) : plain(dims, type);
+}
+
 /// nullptr if the backend can hold the value, else why not. Of symbolic sizes the examples count: code is made for the sizes of
 /// a call.
-[[nodiscard]] inline const char* check_tensor(GraphModuleView graph, ValueId v) noexcept {
+[[nodiscard]] inline const char* check_held(GraphModuleView graph, ValueId v) noexcept {
   const Value& value = graph.values[v];
   if (value.kind != ValueKind::tensor) return "an operand is no tensor";
-  if (value.dtype != ScalarType::float32) return "a tensor is not float32";
   if (value.layout != Layout::strided && value.layout != Layout::unknown) return "a tensor is not strided";
   if (value.sizes.count > most_dims) return "a tensor has too many dimensions";
   std::int64_t count = 1;
@@ -37,6 +44,11 @@ using operators::Refusal;
       return "a tensor is too large";
   }
   return nullptr;
+}
+/// The same of a float32 tensor.
+[[nodiscard]] inline const char* check_tensor(GraphModuleView graph, ValueId v) noexcept {
+  if (graph.values[v].kind == ValueKind::tensor && graph.values[v].dtype != ScalarType::float32) return "a tensor is not float32";
+  return check_held(graph, v);
 }
 
 /// A dimension number, negative ones counted from the end; nothing outside the rank.

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "davit/backends/onednn/library.hpp"
+#include "davit/kernels/quantize.hpp"
 #include "davit/program/graph.hpp"
 
 namespace davit::onednn_ops {
@@ -32,6 +34,9 @@ enum class OpKind : std::uint8_t {
   pad,    ///< zeros around the input
   fill,   ///< a constant: all elements `epsilon`
   kernel,  ///< one of portable's, by the node's arguments
+  convert,  ///< the same, element by element: floats to bytes or back
+  int8_product,  ///< a convolution, or linear if `transposed`, of bytes; inputs: source, weight, bias or no_id
+  int8_sum,
 };
 
 struct Function {
@@ -41,7 +46,15 @@ struct Function {
   friend constexpr bool operator==(const Function&, const Function&) = default;
 };
 
-/// What a node does, in oneDNN's terms. All tensors are float32 of known sizes.
+/// What the bytes of an int8 product or sum stand for.
+struct Int8Parameters {
+  kernels::ByteScale source{};
+  kernels::ByteScale other{};        ///< of a sum: the second operand
+  std::vector<float> weight_scales;  ///< of a product: one, or one per channel of the result
+  kernels::ByteRange range{};        ///< of the result
+};
+
+/// What a node does, in oneDNN's terms. Tensors are of known sizes, and float32 where the kind says nothing else.
 struct Operation {
   OpKind kind = OpKind::view;
   std::string_view name;  ///< of the operator, for traces: a view of the table
@@ -62,6 +75,7 @@ struct Operation {
   int axis = 0;
   float epsilon = 0;        ///< normalization: added to the variance; fill: the number
   bool transposed = false;  ///< linear: the weight is [out, in]
+  std::shared_ptr<const Int8Parameters> int8{};
 };
 
 }  // namespace davit::onednn_ops

@@ -73,7 +73,7 @@ class Workspace {
   /// True if what is made can be made there: a destination may be smaller than the graph says.
   [[nodiscard]] static bool fits(const Code& code, const Output& output, const TensorView& to) noexcept {
     const auto sizes = std::span(code.dims).subspan(output.dims.first, output.dims.count);
-    return output.kind == Output::Kind::made && to.dtype == ScalarType::float32 && to.is_contiguous() && std::ranges::equal(to.sizes(), sizes);
+    return output.kind == Output::Kind::made && to.dtype == output.dtype && to.is_contiguous() && std::ranges::equal(to.sizes(), sizes);
   }
   /// Images are often a multiple of a page, and a load waits for a store to the same place of another page: tensors
   /// that follow each other are moved apart by some cache lines (mobilenet_v2 1.5 % faster).

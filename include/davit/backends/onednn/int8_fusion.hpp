@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "davit/backends/onednn/describe_int8.hpp"
+#include "davit/backends/onednn/fusion.hpp"
+#include "davit/core/copy_tensor.hpp"
+#include "davit/kernels/function_ref.hpp"
+#include "davit/program/operators/quantization.hpp"
+
+/// What PT2E writes around an operator, dequantize before it and quantize after it, as one operation on int8.
+namespace davit::onednn_ops {
+
+/// The tensor of a value that is a constant of the partition, or nullptr.
+using ConstantOf = kernels::FunctionRef<const Tensor*(ValueId)>;
+
+class Int8Fusion {
+ public:
+  /// Values that are looked at (`checks`) stay as they are.
+  Int8Fusion(GraphModuleView graph, std::vector<Operation>& operations, ConstantOf constant_of, std::span<const ValueCheck> checks)
+      : graph_(graph), operations_(operations), constant_of_(constant_of), uses_(graph, operations, checks), producer_(graph.values.size(), no_id) {
+    for (std::uint32_t i = 0; i < operations.size(); ++i)
+      for (const ValueId v : operations[i].outputs) producer_[v] = i;
+  }
+
+  /// Puts int8 operations where the library has fast ones; what nobody needs any more is gone. O(operations).
+  void run() {
+    bool joined = false;
+    for (Operation& op : operations_) joined = join(op) || joined;
+    if (joined) remove_unused();
+  }
+
+ private:
+  using View = operators::QuantizationView;
+
+  /// How an operation converts between floats and int8 by numbers; nothing for others.
+  [[nodiscard]] std::optional<View> conversion(const Operation& op, bool quantizes) const {
+    View view;
+    if (op.kind != OpKind::convert || operators::read_quantization(NodeArguments(graph_, op.node), view) || view.quantizes != quantizes) return {};
+    const ValueId bytes = quantizes ? op.outputs[0] : op.inputs[0];
+    const bool fits = graph_.values[bytes].dtype == ScalarType::int8 && view.scale > 1e-30 && view.scale < 1e30 && view.zero_point >= -128 && view.zero_point <= 127;
+    return fits ? std::optional(view) : std::nullopt;
+  }
+  [[nodiscard]] Operation* maker(ValueId v) const { return v == no_id || producer_[v] == no_id ? nullptr : &operations_[producer_[v]]; }
+  /// How a value was dequantized.
+  [[nodiscard]] std::optional<View> bytes_of(ValueId v) const {
+    const Operation* const op = maker(v);
+    return op == nullptr ? std::nullopt : conversion(*op, false);
+  }
+  [[nodiscard]] static kernels::ByteScale scale_of(const View& view) {
+    return {static_cast<float>(view.scale), static_cast<float>(view.zero_point)};
+  }
+
+  /// Makes a quantize the operation before it, on int8.
+  [[nodiscard]] bool join(Operation& quantize) {
+    const std::optional<View> to = conversion(quantize, true);
+    if (!to || to->low < -128 || to->high > 127) return false;
+    Int8Parameters made{.range = {static_cast<float>(1.0 / to->scale), static_cast<std::int32_t>(to->zero_point),
+                                  static_cast<std::int32_t>(to->low), static_cast<std::int32_t>(to->high)}};
+    const Operation* op = maker(quantize.inputs[0]);
+    if (op == nullptr || uses_.count[op->outputs[0]] != 1) return false;
+    if (op->kind == OpKind::eltwise) {
+      if (!bound(*op, made.range)) return false;
+      if (std::optional<Operation> bounded = narrower(*op, *to, made.range)) return replace(quantize, *std::move(bounded));
+      op = maker(op->inputs[0]);
+      if (op == nullptr || uses_.count[op->outputs[0]] != 1) return false;
+    }
+    const bool moves = op->kind == OpKind::view || (op->kind == OpKind::pool && op->algorithm == algorithm::pooling_max);
+    std::optional<Operation> joined = moves ? on_bytes(*op, *to) : op->kind == OpKind::binary ? sum(*op, std::move(made)) : product(*op, std::move(made));
+    return joined && replace(quantize, *std::move(joined));
+  }
+  static bool replace(Operation& quantize, Operation&& by) {
+    by.outputs = quantize.outputs;
+    quantize = std::move(by);
+    return true;
+  }
+  /// True if both sides mean the same by a byte, so that nothing is rounded between them.
+  [[nodiscard]] static bool is_same(const View& from, const View& to) noexcept {
+    return from.scale == to.scale && from.zero_point == to.zero_point && to.low == -128 && to.high == 127;
+  }
+  /// The int8 operation whose bytes alone are bounded, with these bounds as its own.
+  [[nodiscard]] std::optional<Operation> narrower(const Operation& bounds, const View& to, const kernels::ByteRange& range) const {
+    const std::optional<View> x = bytes_of(bounds.inputs[0]);
+    if (!x || !is_same(*x, to) || uses_.count[bounds.inputs[0]] != 1 || uses_.count[x->input] != 1) return {};
+    const Operation* const made = maker(x->input);
+    if (made == nullptr || made->int8 == nullptr) return {};
+    Int8Parameters own = *made->int8;
+    own.range.low = std::max(own.range.low, range.low);
+    own.range.high = std::min(own.range.high, range.high);
+    if (own.range.low > own.range.high) return {};
+    Operation out = *made;
+    out.int8 = std::make_shared<const Int8Parameters>(std::move(own));
+    return out;
+  }
+  /// relu and clamps before the rounding are bounds after it: both keep the order.
+  [[nodiscard]] static bool bound(const Operation& op, kernels::ByteRange& range) {
+    if (op.functions.size() != 1) return false;
+    const Function& f = op.functions[0];
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    if (f.algorithm == algorithm::eltwise_relu && f.alpha == 0)
+      return narrow(range, 0, infinity);
+    return f.algorithm == algorithm::eltwise_clip && narrow(range, f.alpha, f.beta);
+  }
+  [[nodiscard]] static bool narrow(kernels::ByteRange& range, float low, float high) {
+    const auto byte = [&](float bound) { return std::nearbyint(bound * range.inverse) + static_cast<float>(range.zero_point); };
+    const float least = byte(low), most = byte(high);
+    if (!(least <= 127 && most >= -128)) return false;
+    range.low = std::max(range.low, static_cast<std::int32_t>(std::max(least, -128.0f)));
+    range.high = std::min(range.high, static_cast<std::int32_t>(std::min(most, 127.0f)));
+    return range.low <= range.high;
+  }
+
+  [[nodiscard]] std::optional<Operation> sum(const Operation& op, Int8Parameters made) const {
+    if (op.algorithm != algorithm::binary_add) return {};
+    const std::optional<View> a = bytes_of(op.inputs[0]), b = bytes_of(op.inputs[1]);
+    if (!a || !b || sizes_of(graph_, a->input) != sizes_of(graph_, b->input) || sizes_of(graph_, a->input) != sizes_of(graph_, op.outputs[0])) return {};
+    made.source = scale_of(*a);
+    made.other = scale_of(*b);
+    Operation out = op;
+    out.kind = OpKind::int8_sum;
+    out.inputs = {a->input, b->input};
+    out.int8 = std::make_shared<const Int8Parameters>(std::move(made));
+    return out;
+  }
+  /// The same operation on the bytes: the largest are those of the largest numbers.
+  [[nodiscard]] std::optional<Operation> on_bytes(const Operation& op, const View& to) const {
+    const std::optional<View> x = bytes_of(op.inputs[0]);
+    if (!x || !is_same(*x, to)) return {};
+    Operation out = op;
+    out.inputs = {x->input};
+    return out;
+  }
+  [[nodiscard]] std::optional<Operation> product(const Operation& op, Int8Parameters made) const {
+    if (op.kind != OpKind::convolution && op.kind != OpKind::linear) return {};
+    const std::optional<View> x = bytes_of(op.inputs[0]);
+    bool transposed = op.kind == OpKind::convolution || op.transposed;
+    const Operation* weights = maker(op.inputs[1]);
+    if (weights != nullptr && !transposed && weights->kind == OpKind::permute && weights->permutation == std::vector{1, 0}) {
+      weights = maker(weights->inputs[0]);
+      transposed = true;
+    }
+    if (!x || !transposed || weights == nullptr || !read_weights(*weights, made.weight_scales)) return {};
+    made.source = scale_of(*x);
+    const ValueId bias = op.inputs[2];
+    const Tensor* const b = bias == no_id ? nullptr : constant_of_(bias);
+    if (bias != no_id && (b == nullptr || !is_ordinary(*b))) return {};
+    for (const float scale : made.weight_scales)
+      if (const float unit = made.source.scale * scale; !(unit > 1e-20f && unit * made.range.inverse > 1e-9f && unit * made.range.inverse < 256.0f)) return {};
+    Operation out = op;
+    out.kind = OpKind::int8_product;
+    out.transposed = op.kind == OpKind::linear;
+    out.inputs = {x->input, weights->inputs[0], bias};
+    out.int8 = std::make_shared<const Int8Parameters>(std::move(made));
+    return describe_int8_product(graph_, out) ? std::optional(std::move(out)) : std::nullopt;
+  }
+  /// int8 constants that stand for numbers around zero, with one scale or one for each index of the first dimension.
+  [[nodiscard]] bool read_weights(const Operation& op, std::vector<float>& scales) const {
+    View view;
+    if ((op.kind != OpKind::convert && op.kind != OpKind::kernel) || operators::read_quantization(NodeArguments(graph_, op.node), view) || view.quantizes) return false;
+    const Tensor* const w = constant_of_(view.input);
+    if (w == nullptr || w->dtype != ScalarType::int8 || w->sizes.empty()) return false;
+    if (view.scales == no_id) {
+      scales = {static_cast<float>(view.scale)};
+      return view.zero_point == 0;
+    }
+    const Tensor* const s = constant_of_(view.scales);
+    const Tensor* const z = view.zero_points == no_id ? nullptr : constant_of_(view.zero_points);
+    const auto is_list = [&](const Tensor* t) { return t != nullptr && t->sizes.size() == 1 && t->sizes[0] == w->sizes[0]; };
+    if (view.axis != 0 || !is_list(s) || s->dtype != ScalarType::float32 || (view.zero_points != no_id && !is_list(z))) return false;
+    for (std::int64_t c = 0; c < w->sizes[0]; ++c) {
+      std::int64_t zero = 0;
+      if (z != nullptr && (!kernels::load_element(element(*z, c), z->dtype, zero) || zero != 0)) return false;
+      scales.push_back(*static_cast<const float*>(element(*s, c)));
+    }
+    return true;
+  }
+  [[nodiscard]] static const void* element(const Tensor& t, std::int64_t i) {
+    const TensorView view = t.view();
+    return static_cast<const std::byte*>(view.data) + static_cast<std::size_t>(i * view.stride(0)) * size_of(view.dtype);
+  }
+
+  void remove_unused() {
+    std::vector<std::uint8_t> needed(graph_.values.size(), 0);
+    for (const Argument& a : graph_.args(graph_.root().outputs)) graph_.for_each_value(a, [&](ValueId v) { needed[v] = 1; });
+    std::vector<Operation> kept;
+    for (std::size_t i = operations_.size(); i-- > 0;) {
+      Operation& op = operations_[i];
+      if (std::ranges::none_of(op.outputs, [&](ValueId v) { return needed[v] != 0; })) continue;
+      for (const ValueId v : op.inputs)
+        if (v != no_id) needed[v] = 1;
+      kept.push_back(std::move(op));
+    }
+    std::ranges::reverse(kept);
+    operations_ = std::move(kept);
+  }
+
+  GraphModuleView graph_;
+  std::vector<Operation>& operations_;
+  ConstantOf constant_of_;
+  Uses uses_;
+  std::vector<std::uint32_t> producer_;
+};
+
+}  // namespace davit::onednn_ops

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "davit/program/operators/arguments.hpp"
+
+namespace davit::operators {
+
+/// A quantize or dequantize of quantized_decomposed, as its call says it.
+struct QuantizationView {
+  ValueId input = no_id;
+  ValueId scales = no_id;       ///< per channel, of dimension `axis`; else no_id
+  ValueId zero_points = no_id;  ///< per channel; no_id for zeros
+  double scale = 1;             ///< of all elements
+  std::int64_t zero_point = 0;
+  std::int64_t low = 0;  ///< quant_min
+  std::int64_t high = 0;
+  std::size_t axis = 0;
+  bool quantizes = false;
+};
+
+/// Reads a call of quantize or dequantize whose parameters are numbers, or one per channel. Errors: invalid_argument.
+template <CallArguments Call>
+constexpr Refusal read_quantization(const Call& call, QuantizationView& view) noexcept {
+  const bool to_channels = call.is("quantized_decomposed.quantize_per_channel.default");
+  const bool of_channels = call.is("quantized_decomposed.dequantize_per_channel.default");
+  view.quantizes = to_channels || call.is("quantized_decomposed.quantize_per_tensor.default");
+  if (!view.quantizes && !of_channels && !call.is("quantized_decomposed.dequantize_per_tensor.default"))
+    return {"the operator neither quantizes nor dequantizes"};
+  view.input = call.value({"input", 0});
+  if (view.input == no_id) return {"an operand is no tensor"};
+  const bool channels = to_channels || of_channels;
+  const std::uint32_t more = channels ? 1 : 0;
+  if (!read_integer(call, {"quant_min", 3 + more}, 0, view.low) || !read_integer(call, {"quant_max", 4 + more}, 0, view.high) || view.low > view.high)
+    return {"the least and the largest integer are no numbers, or cross"};
+  if (!channels)
+    return read_number(call, {"scale", 1}, 1, view.scale) && read_integer(call, {"zero_point", 2}, 0, view.zero_point)
+               ? Refusal{}
+               : Refusal{"the scale or the zero point is no number"};
+  view.scales = call.value({"scales", 1});
+  view.zero_points = call.value({"zero_points", 2});
+  std::int64_t axis = 0;
+  if (view.scales == no_id || !read_integer(call, {"axis", 3}, 0, axis) || !wrap(axis, call.rank(view.input)))
+    return {"the scales are no tensor, or their dimension is not one of the input's"};
+  view.axis = static_cast<std::size_t>(axis);
+  return {};
+}
+
+}  // namespace davit::operators
