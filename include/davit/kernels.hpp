@@ -14,6 +14,7 @@
 #include "davit/kernels/move.hpp"
 #include "davit/kernels/multiply_add.hpp"
 #include "davit/kernels/parameters.hpp"
+#include "davit/kernels/quantize.hpp"
 #include "davit/kernels/reduce.hpp"
 #include "davit/kernels/running_sum.hpp"
 #include "davit/kernels/shapes.hpp"

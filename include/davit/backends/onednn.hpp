@@ -40,6 +40,11 @@ class PartitionSession;
 /// measures what it costs a model. Sums are taken in another order than torch's. log and log_softmax, of which oneDNN's are
 /// off by 1e-6 where the exact result is near 0, and some operators that it lacks (sin, cos, bilinear resizing, mirrored and
 /// repeated edges, grid_sampler) run on portable's kernels inside the partition; regions of nothing else are left to portable.
+///
+/// Int8 programs (PT2E: dequantize, compute, quantize) keep their bytes: convolutions of images and products with a constant
+/// matrix, with relu and clamps, sums and maxima. That needs a CPU with VNNI and oneDNN 2; elsewhere, and with `int8_kernels`
+/// off, they are computed in float, as by portable. Products are added without rounding, the bias and the scales are floats:
+/// a result is one step off PyTorch's where float rounding decides, as often as those of two float convolutions differ.
 struct onednn {
   static constexpr std::string_view name = "onednn";
   static constexpr bool never_views_inputs = true;  ///< where an output has a destination
@@ -47,6 +52,7 @@ struct onednn {
   struct CompileSpec {
     std::uint32_t threads = 0;  ///< of one run; 0: what set_threads said when the program is compiled
     bool fast_math = false;     ///< NaN and infinities may get lost; so they may where set_fast_math said so
+    bool int8_kernels = true;   ///< int8 programs in int8 arithmetic: see above
     friend constexpr bool operator==(const CompileSpec&, const CompileSpec&) = default;
   };
   struct Processed {

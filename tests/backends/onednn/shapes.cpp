@@ -33,7 +33,7 @@ struct Call {
 }  // namespace
 
 TEST_CASE("a code is made once for each size; the oldest go") {
-  Shapes shapes(function_of_any_size(), 1, true);
+  Shapes shapes(function_of_any_size(), {});
   const Call five(5), six(6), none(0);
   CHECK(five.key == ShapeKey{5});
   const auto first = shapes.code_for(five.key, {&five.input, 1});

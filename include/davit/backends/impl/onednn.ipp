@@ -160,10 +160,10 @@ DAVIT_INLINE Result<onednn::Handle> onednn::compile(const Processed& processed, 
                                  .what = "oneDNN does not work on this machine",
                                  .fix = "install libdnnl 2.6 or later"});
   const int threads = spec.threads != 0 ? static_cast<int>(spec.threads) : onednn_ops::default_threads().load();
-  const bool exact = !spec.fast_math && !default_fast_math<onednn>;
+  const onednn_ops::CodeOptions options{.threads = threads, .exact = !spec.fast_math && !default_fast_math<onednn>, .int8_kernels = spec.int8_kernels};
   if (onednn_ops::has_symbols(processed.body->graph.view()))
-    return Handle{.code = nullptr, .shapes = std::make_shared<onednn_ops::Shapes>(processed.body, threads, exact)};
-  Result<std::shared_ptr<const onednn_ops::Code>> code = onednn_ops::Compiler(processed.body).run(threads, exact);
+    return Handle{.code = nullptr, .shapes = std::make_shared<onednn_ops::Shapes>(processed.body, options)};
+  Result<std::shared_ptr<const onednn_ops::Code>> code = onednn_ops::Compiler(processed.body).run(options);
   if (!code) {
     code.error().backend = name;
     return std::unexpected(std::move(code.error()));
@@ -251,20 +251,21 @@ DAVIT_INLINE Result<onednn::Processed> onednn::load(std::span<const std::byte> b
 DAVIT_INLINE std::vector<std::byte> onednn::save_spec(const CompileSpec& spec) {
   ByteWriter out;
   out.number(spec.threads);
-  out.number(static_cast<std::uint8_t>(spec.fast_math ? 1 : 0));
+  out.number(static_cast<std::uint8_t>((spec.fast_math ? 1 : 0) | (spec.int8_kernels ? 0 : 2)));
   return std::move(out).take();
 }
 
 DAVIT_INLINE Result<onednn::CompileSpec> onednn::load_spec(std::span<const std::byte> bytes) {
   ByteReader in(bytes);
   CompileSpec spec{.threads = in.number<std::uint32_t>()};
-  const auto fast = in.number<std::uint8_t>();
-  spec.fast_math = fast != 0;
-  if (!in.ok() || spec.threads > 1024 || fast > 1)
+  const auto flags = in.number<std::uint8_t>();
+  spec.fast_math = (flags & 1) != 0;
+  spec.int8_kernels = (flags & 2) == 0;
+  if (!in.ok() || spec.threads > 1024 || flags > 3)
     return std::unexpected(Error{.code = ErrorCode::corrupt_data,
                                  .backend = name,
                                  .where = "compile spec",
-                                 .what = "it holds no number of threads, or not whether results may be inexact",
+                                 .what = "it holds no number of threads, or not what arithmetic may be used",
                                  .fix = "save the program again"});
   return spec;
 }

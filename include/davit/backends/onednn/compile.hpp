@@ -17,6 +17,13 @@
 
 namespace davit::onednn_ops {
 
+/// How a partition's code is made.
+struct CodeOptions {
+  int threads = 1;
+  bool exact = true;         ///< nothing that loses NaN or infinities goes unnoticed
+  bool int8_kernels = true;  ///< int8 programs in int8 arithmetic, where the library has fast primitives for it
+};
+
 /// Makes the code of a partition.
 class Compiler {
  public:
@@ -30,18 +37,18 @@ class Compiler {
     code_->body = body_;
   }
 
-  /// `exact`: nothing that loses NaN or infinities goes unnoticed; `checks`: what is to be looked at for that, if it is known.
+  /// `checks`: what is to be looked at where the code is exact, if it is known.
   /// Errors: unsupported_operator, invalid_program, failed
   /// with what the library says.
-  [[nodiscard]] Result<std::shared_ptr<const Code>> run(int threads, bool exact, const std::vector<ValueCheck>* checks = nullptr) {
-    code_->threads = threads;
-    ThreadScope scope(threads);
+  [[nodiscard]] Result<std::shared_ptr<const Code>> run(const CodeOptions& options, const std::vector<ValueCheck>* checks = nullptr) {
+    options_ = options;
+    code_->threads = options.threads;
+    ThreadScope scope(options.threads);
     scope_ = &scope;
     try {
       if (Result<void> read = read_nodes(); !read) return std::unexpected(std::move(read.error()));
       if (Result<void> placed = place_inputs(); !placed) return std::unexpected(std::move(placed.error()));
-      exact_ = exact;
-      if (exact) {
+      if (options.exact) {
         checks_ = checks != nullptr ? *checks : find_value_checks(*body_, false);
         code_->always_exact = constants_are_lost(*body_, checks_);
       }
@@ -153,7 +160,7 @@ class Compiler {
 
   void emit_all() {
     const auto constant_of = [&](ValueId v) { return source_[v].kind == Output::Kind::constant ? &body_->constants[source_[v].index] : nullptr; };
-    Int8Fusion(graph_, operations_, constant_of, checks_).run();
+    if (options_.int8_kernels) Int8Fusion(graph_, operations_, constant_of, checks_).run();
     const std::vector<Chain> chains = make_chains(
         graph_, operations_, [&](const Operation& base, const Operation& norm) { return folds(builder_, base, norm); },
         checks_);
@@ -172,9 +179,9 @@ class Compiler {
       tail.clear();
       for (const std::uint32_t i : chain.tail) tail.push_back(&operations_[i]);
       const Operation& base = operations_[chain.base];
-      if (exact_) check_operands(base, tail);
+      if (options_.exact) check_operands(base, tail);
       emit(&base, tail);
-      if (exact_) check_results(tail.empty() ? base : *tail.back());
+      if (options_.exact) check_results(tail.empty() ? base : *tail.back());
     }
   }
   /// Before the first use of inputs that are to be looked at, and before softmax.
@@ -298,7 +305,7 @@ class Compiler {
   std::vector<Operation> operations_;
   std::vector<Output> source_;  ///< per value that is a graph input
   std::vector<ValueCheck> checks_;  ///< per value: what is still to be looked at
-  bool exact_ = false;
+  CodeOptions options_;
   DebugHandle at_ = no_debug_handle;
   ThreadScope* scope_ = nullptr;
 };

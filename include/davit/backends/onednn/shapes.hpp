@@ -34,9 +34,9 @@ class Shapes {
  public:
   static constexpr std::size_t most = 32;  ///< codes that are kept
 
-  Shapes(std::shared_ptr<const ProgramBody> body, int threads, bool exact)
-      : body_(std::move(body)), packed_(std::make_shared<PackedConstants>()), threads_(threads), exact_(exact) {
-    if (exact_) checks_ = find_value_checks(*body_, false);
+  Shapes(std::shared_ptr<const ProgramBody> body, const CodeOptions& options)
+      : body_(std::move(body)), packed_(std::make_shared<PackedConstants>()), options_(options) {
+    if (options_.exact) checks_ = find_value_checks(*body_, false);
   }
 
   [[nodiscard]] const std::shared_ptr<const ProgramBody>& body() const noexcept { return body_; }
@@ -48,7 +48,7 @@ class Shapes {
       if (known == key) return code;
     std::shared_ptr<const Code> code;
     if (const std::shared_ptr<const ProgramBody> own = specialize(*body_, inputs)) {
-      Result<std::shared_ptr<const Code>> made = Compiler(own, packed_).run(threads_, exact_, exact_ ? &checks_ : nullptr);
+      Result<std::shared_ptr<const Code>> made = Compiler(own, packed_).run(options_, options_.exact ? &checks_ : nullptr);
       if (made) code = *std::move(made);
     }
     if (codes_.size() == most) codes_.pop_front();
@@ -60,8 +60,7 @@ class Shapes {
   std::shared_ptr<const ProgramBody> body_;
   std::shared_ptr<PackedConstants> packed_;
   std::vector<ValueCheck> checks_;
-  int threads_;
-  bool exact_;
+  CodeOptions options_;
   std::mutex mutex_;
   std::deque<std::pair<ShapeKey, std::shared_ptr<const Code>>> codes_;
 };

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+#include "davit/backends/onednn/int8_fusion.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/onednn/check.hpp"
+#include "davit/backends/onednn.hpp"
+#include "davit/backends/portable.hpp"
+#include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
+#include "davit/runtime/session.hpp"
+#include "support/quantized_net.hpp"
+
+using namespace davit;
+using onednn_ops::Operation;
+using onednn_ops::OpKind;
+using support::QuantizedNet;
+using support::Sizes;
+using Steps = QuantizedNet::Steps;
+
+namespace {
+
+/// True if this CPU's primitives add products of bytes in 32 bits.
+[[nodiscard]] bool has_int8_products() {
+  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & static_cast<unsigned>(dnnl::cpu_isa::avx512_core_vnni)) ==
+             static_cast<unsigned>(dnnl::cpu_isa::avx512_core_vnni) ||
+         dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx2_vnni;
+}
+
+/// The kinds of a program's operations once they are joined: c(onvert), k(ernel), P(roduct), S(um), p(ool), v(iew), e(ltwise), o(ther).
+[[nodiscard]] std::string joined(const ExportedProgram& program) {
+  std::vector<Operation> operations = onednn_check::operations(program.view());
+  REQUIRE(!operations.empty());
+  const GraphModuleView g = program.view();
+  std::vector<const Tensor*> constants(g.values.size(), nullptr);
+  const auto inputs = g.args(g.root().inputs);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (const auto name = target(program.signature.input_specs[i])) constants[inputs[i].value()] = program.tensor_named(*name);
+  const auto constant_of = [&](ValueId v) { return constants[v]; };
+  onednn_ops::Int8Fusion(g, operations, constant_of, {}).run();
+  std::string text;
+  for (const Operation& op : operations)
+    text += op.kind == OpKind::convert        ? 'c'
+            : op.kind == OpKind::kernel       ? 'k'
+            : op.kind == OpKind::int8_product ? 'P'
+            : op.kind == OpKind::int8_sum     ? 'S'
+            : op.kind == OpKind::pool         ? 'p'
+            : op.kind == OpKind::view         ? 'v'
+            : op.kind == OpKind::eltwise      ? 'e'
+                                              : 'o';
+  return text;
+}
+
+/// Outputs of a run with the net's inputs, bytes and floats as numbers.
+template <class List>
+[[nodiscard]] std::vector<std::vector<float>> outputs(const ExportedProgram& program, const std::vector<EValue>& inputs) {
+  const auto lowered = to_backend(program, CapabilityPartitioner<List>());
+  REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
+  auto session = Session::make(*lowered);
+  REQUIRE(session);
+  const auto made = session->run(0, inputs);
+  REQUIRE_MESSAGE(made, (made ? std::string() : to_string(made.error())));
+  std::vector<std::vector<float>> out;
+  for (const EValue& v : made->all()) {
+    const TensorView t = v.tensor();
+    REQUIRE(t.is_contiguous());
+    std::vector<float>& list = out.emplace_back();
+    for (std::int64_t i = 0; i < t.numel(); ++i)
+      list.push_back(t.dtype == ScalarType::float32 ? t.as<float>()[i] : t.dtype == ScalarType::int8 ? t.as<std::int8_t>()[i] : t.as<std::uint8_t>()[i]);
+  }
+  return out;
+}
+/// Outputs that are bytes are portable's; one in a hundred may be a step off, where rounding decides.
+void check_close(const ExportedProgram& program, const std::vector<EValue>& inputs) {
+  const auto expected = outputs<BackendList<portable>>(program, inputs);
+  const auto made = outputs<BackendList<onednn, portable>>(program, inputs);
+  REQUIRE(made.size() == expected.size());
+  for (std::size_t o = 0; o < made.size(); ++o) {
+    REQUIRE(made[o].size() == expected[o].size());
+    std::size_t off = 0;
+    for (std::size_t i = 0; i < made[o].size(); ++i) {
+      CHECK(std::fabs(made[o][i] - expected[o][i]) <= 1);
+      off += made[o][i] != expected[o][i] ? 1 : 0;
+    }
+    CHECK(off * 100 <= made[o].size() + 100);
+  }
+}
+
+/// A convolution between bytes; `after` is put between it and the last quantize.
+using After = std::function<ValueId(QuantizedNet&, ValueId, Sizes)>;
+[[nodiscard]] ExportedProgram convolution(QuantizedNet& n, const After& after, Steps to = {0.05, 7}) {
+  const Sizes sizes{2, 16, 9, 9};
+  const auto weights = n.weights("w", {16, 16, 3, 3});
+  const auto bias = n.weight("bias", {16});
+  const auto x = n.input("x", sizes);
+  const auto in = n.through_bytes("in", x, sizes, {0.01, 3});
+  const auto c = n.conv("c", in, n.dequantize("wf", weights, {16, 16, 3, 3}), bias, sizes, 1, 1, 1);
+  return n.finish({n.quantize("out", after ? after(n, c, sizes) : c, sizes, to)});
+}
+[[nodiscard]] ValueId clamp(QuantizedNet& n, std::string_view name, ValueId x, Sizes sizes, double low, double high) {
+  return n.op("aten.hardtanh.default", name, sizes,
+              {{"self", n.v(x)}, {"min_val", GraphBuilder::real(low)}, {"max_val", GraphBuilder::real(high)}});
+}
+
+}  // namespace
+
+TEST_CASE("a convolution between bytes is one operation, with the activation after it") {
+  if (!has_int8_products()) return;
+  const After relu = [](QuantizedNet& n, ValueId c, Sizes sizes) { return n.relu("r", c, sizes); };
+  const After relu6 = [](QuantizedNet& n, ValueId c, Sizes sizes) { return clamp(n, "r", c, sizes, 0, 2.9); };
+  // clamped as bytes, which stand for the same before and after
+  const After later = [](QuantizedNet& n, ValueId c, Sizes sizes) { return clamp(n, "r", n.through_bytes("b", c, sizes, {0.05, 7}), sizes, -1, 2.9); };
+  for (const After& after : {After(), relu, relu6, later}) {
+    QuantizedNet n;
+    const ExportedProgram program = convolution(n, after);
+    CHECK(joined(program) == "cP");
+    check_close(program, n.sample());
+  }
+  // in other steps before than after
+  const After other = [](QuantizedNet& n, ValueId c, Sizes sizes) { return clamp(n, "r", n.through_bytes("b", c, sizes, {0.04, 7}), sizes, -1, 2.9); };
+  QuantizedNet n;
+  const ExportedProgram program = convolution(n, other);
+  CHECK(joined(program) == "cPcec");
+  check_close(program, n.sample());
+}
+
+TEST_CASE("what would be another result stays in float") {
+  const After tanh = [](QuantizedNet& n, ValueId c, Sizes sizes) { return n.op("aten.tanh.default", "t", sizes, {{"self", n.v(c)}}); };
+  const After twice = [](QuantizedNet& n, ValueId c, Sizes sizes) { return n.add("twice", n.relu("r", c, sizes), c, sizes); };
+  for (const auto& [after, to] : {std::pair(tanh, Steps{0.01, 0}), std::pair(twice, Steps{0.05, 7}), std::pair(After(), Steps{0.05, 130, ScalarType::uint8}),
+                                  std::pair(After(), Steps{1e-35, 0})}) {
+    QuantizedNet n;
+    const ExportedProgram program = convolution(n, after, to);
+    CHECK(joined(program).find('P') == std::string::npos);
+    if (to.scale > 1e-30) check_close(program, n.sample());
+  }
+}
+
+TEST_CASE("without int8 kernels a program of bytes is computed in float, as portable does it") {
+  QuantizedNet n;
+  const ExportedProgram program = convolution(n, {});
+  const auto lowered = to_backend<onednn>(program, {.int8_kernels = false});
+  REQUIRE(lowered);
+  auto session = Session::make(*lowered);
+  REQUIRE(session);
+  const auto made = session->run(0, n.sample());
+  REQUIRE(made);
+  const auto expected = outputs<BackendList<portable>>(program, n.sample());
+  for (std::size_t i = 0; i < expected[0].size(); ++i) CHECK(std::abs(made->all()[0].tensor().as<std::int8_t>()[i] - static_cast<int>(expected[0][i])) <= 1);
+  CHECK_FALSE(onednn::load_spec(onednn::save_spec({.int8_kernels = false}))->int8_kernels);
+  CHECK(onednn::load_spec(onednn::save_spec({.fast_math = true}))->int8_kernels);
+}
+
+TEST_CASE("sums, maxima, views and products of matrices keep their bytes") {
+  QuantizedNet n;
+  const auto weights = n.weights("w", {12, 24});
+  const auto bias = n.weight("bias", {12});
+  const auto x = n.input("x", {3, 6, 8});
+  const auto y = n.input("y", {3, 6, 8});
+  const Steps same{0.013, -5};
+  const auto a = n.through_bytes("a", x, {3, 6, 8}, {0.01, 3});
+  const auto b = n.through_bytes("b", y, {3, 6, 8}, {0.02, -128});
+  const auto sum = n.through_bytes("sum", n.relu("r", n.add("s", a, b, {3, 6, 8}), {3, 6, 8}), {3, 6, 8}, same);
+  const auto view = n.through_bytes("view", n.op("aten.view.default", "v", {3, 1, 6, 8}, {{"self", n.v(sum)}, {"size", n.ints({3, 1, 6, 8})}}), {3, 1, 6, 8}, same);
+  const auto pool = n.op("aten.max_pool2d.default", "p", {3, 1, 3, 4}, {{"self", n.v(view)}, {"kernel_size", n.ints({2, 2})}});
+  const auto pooled = n.through_bytes("pooled", pool, {3, 1, 3, 4}, same);
+  const auto wide = n.op("aten.cat.default", "two", {3, 2, 3, 4}, {{"tensors", n.draft.b.tensors({pooled, pooled})}, {"dim", n.i(1)}});
+  const auto rows = n.op("aten.view.default", "rows", {3, 24}, {{"self", n.v(wide)}, {"size", n.ints({3, 24})}});
+  const auto in = n.through_bytes("in", rows, {3, 24}, same);
+  const auto out = n.op("aten.linear.default", "l", {3, 12}, {{"input", n.v(in)}, {"weight", n.v(n.dequantize("wf", weights, {12, 24}))}, {"bias", n.v(bias)}});
+  const ExportedProgram program = n.finish({n.quantize("out", out, {3, 12}, {0.03, 11}), pooled});
+  if (has_int8_products()) CHECK(joined(program) == "ccSvpcovcP");
+  check_close(program, n.sample());
+}
+
+TEST_CASE("random nets of bytes: padding, strides, groups, zero points, values with several uses") {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    std::mt19937 random(seed);
+    const auto pick = [&](std::initializer_list<std::int64_t> list) { return list.begin()[random() % list.size()]; };
+    QuantizedNet n;
+    struct Layer {
+      std::int64_t out, kernel, stride, groups;
+      QuantizedNet::Weights weights;
+      ValueId bias = no_id;
+    };
+    std::vector<Layer> layers;
+    std::int64_t channels = pick({3, 8, 16});
+    const std::int64_t first = channels;
+    for (int l = 0; l < 3; ++l) {
+      Layer layer{.out = pick({8, 16, 24}), .kernel = pick({1, 3, 5}), .stride = pick({1, 1, 2}), .groups = 1, .weights = {}};
+      if (random() % 3 == 0) layer.groups = layer.out = channels;
+      layer.weights = n.weights(concat("w", l), {layer.out, channels / layer.groups, layer.kernel, layer.kernel});
+      if (random() % 3 != 0) layer.bias = n.weight(concat("bias", l), {layer.out});
+      channels = layer.out;
+      layers.push_back(std::move(layer));
+    }
+    std::int64_t size = pick({7, 12});
+    const auto steps = [&] { return Steps{0.003 * static_cast<double>(1 + random() % 20), static_cast<std::int64_t>(random() % 256) - 128}; };
+    std::int64_t in = first;
+    const auto x = n.input("x", {1, in, size, size});
+    ValueId bytes = n.quantize("q", x, {1, in, size, size}, {0.009, 11});
+    Steps of{0.009, 11};
+    std::vector<ValueId> results;
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+      const Layer& layer = layers[l];
+      const auto name = [&](std::string_view what) { return concat(what, static_cast<int>(l)); };
+      const ValueId from = n.dequantize(name("from"), bytes, {1, in, size, size}, of);
+      const ValueId w = n.dequantize(name("wf"), layer.weights, {layer.out, in / layer.groups, layer.kernel, layer.kernel});
+      const std::int64_t made = (size + layer.kernel / 2 * 2 - layer.kernel) / layer.stride + 1;
+      ValueId c = n.conv(name("c"), from, w, layer.bias, {1, layer.out, made, made}, layer.stride, layer.kernel / 2, layer.groups);
+      const bool adds = made == size && layer.out == in && random() % 2 == 0;
+      in = layer.out;
+      size = made;
+      const Sizes sizes{1, in, size, size};
+      if (random() % 2 == 0) c = n.relu(name("r"), c, sizes);
+      of = steps();
+      bytes = n.quantize(name("q"), c, sizes, of);
+      if (adds) {
+        const ValueId more = n.add(name("s"), from, n.dequantize(name("d"), bytes, sizes, of), sizes);
+        of = steps();
+        bytes = n.quantize(name("t"), more, sizes, of);
+      }
+      if (random() % 3 == 0) results.push_back(bytes);
+    }
+    if (results.empty() || results.back() != bytes) results.push_back(bytes);
+    // only the first result is compared: later ones carry a step further
+    const ExportedProgram program = n.finish({results.front()});
+    INFO("seed " << seed);
+    check_close(program, n.sample());
+  }
+}
