@@ -125,6 +125,12 @@ TEST_CASE("a convolution between bytes is one operation, with the activation aft
     CHECK(joined(program) == "cP");
     check_close(program, n.sample());
   }
+  for (const After& after : {After(), relu, relu6}) {  // to bytes without a sign
+    QuantizedNet n;
+    const ExportedProgram program = convolution(n, after, {0.05, 130, ScalarType::uint8});
+    CHECK(joined(program) == "cP");
+    check_close(program, n.sample());
+  }
   // in other steps before than after
   const After other = [](QuantizedNet& n, ValueId c, Sizes sizes) { return clamp(n, "r", n.through_bytes("b", c, sizes, {0.04, 7}), sizes, -1, 2.9); };
   QuantizedNet n;
@@ -136,8 +142,7 @@ TEST_CASE("a convolution between bytes is one operation, with the activation aft
 TEST_CASE("what would be another result stays in float") {
   const After tanh = [](QuantizedNet& n, ValueId c, Sizes sizes) { return n.op("aten.tanh.default", "t", sizes, {{"self", n.v(c)}}); };
   const After twice = [](QuantizedNet& n, ValueId c, Sizes sizes) { return n.add("twice", n.relu("r", c, sizes), c, sizes); };
-  for (const auto& [after, to] : {std::pair(tanh, Steps{0.01, 0}), std::pair(twice, Steps{0.05, 7}), std::pair(After(), Steps{0.05, 130, ScalarType::uint8}),
-                                  std::pair(After(), Steps{1e-35, 0})}) {
+  for (const auto& [after, to] : {std::pair(tanh, Steps{0.01, 0}), std::pair(twice, Steps{0.05, 7}), std::pair(After(), Steps{1e-35, 0})}) {
     QuantizedNet n;
     const ExportedProgram program = convolution(n, after, to);
     CHECK(joined(program).find('P') == std::string::npos);
@@ -204,7 +209,11 @@ TEST_CASE("random nets of bytes: padding, strides, groups, zero points, values w
       layers.push_back(std::move(layer));
     }
     std::int64_t size = pick({7, 12});
-    const auto steps = [&] { return Steps{0.003 * static_cast<double>(1 + random() % 20), static_cast<std::int64_t>(random() % 256) - 128}; };
+    const auto steps = [&] {
+      const bool is_signed = random() % 3 != 0;
+      return Steps{0.003 * static_cast<double>(1 + random() % 20), static_cast<std::int64_t>(random() % 256) - (is_signed ? 128 : 0),
+                   is_signed ? ScalarType::int8 : ScalarType::uint8};
+    };
     std::int64_t in = first;
     const auto x = n.input("x", {1, in, size, size});
     ValueId bytes = n.quantize("q", x, {1, in, size, size}, {0.009, 11});
@@ -222,11 +231,13 @@ TEST_CASE("random nets of bytes: padding, strides, groups, zero points, values w
       size = made;
       const Sizes sizes{1, in, size, size};
       if (random() % 2 == 0) c = n.relu(name("r"), c, sizes);
+      const ScalarType before = of.type;
       of = steps();
       bytes = n.quantize(name("q"), c, sizes, of);
       if (adds) {
         const ValueId more = n.add(name("s"), from, n.dequantize(name("d"), bytes, sizes, of), sizes);
         of = steps();
+        if (random() % 2 == 0) of = {0.02, 3, before};
         bytes = n.quantize(name("t"), more, sizes, of);
       }
       if (random() % 3 == 0) results.push_back(bytes);
@@ -237,4 +248,29 @@ TEST_CASE("random nets of bytes: padding, strides, groups, zero points, values w
     INFO("seed " << seed);
     check_close(program, n.sample());
   }
+}
+
+TEST_CASE("lines and volumes of bytes are convolved as images are") {
+  const auto check = [](Sizes sizes, Sizes kernel, Sizes made) {
+    QuantizedNet n;
+    const bool line = sizes.size() == 3;
+    const auto weights = n.weights("w", kernel);
+    const auto bias = n.weight("bias", {16});
+    const auto x = n.input("x", sizes);
+    const auto in = n.through_bytes("in", x, sizes, {0.01, 3});
+    const auto all = [&](std::int64_t number) { return line ? n.ints({number}) : n.ints({number, number, number}); };
+    const auto c = n.op(line ? "aten.conv1d.default" : "aten.conv3d.default", "c", made,
+                        {{"input", n.v(in)},
+                         {"weight", n.v(n.dequantize("wf", weights, kernel))},
+                         {"bias", n.v(bias)},
+                         {"stride", all(2)},
+                         {"padding", all(1)},
+                         {"dilation", all(1)},
+                         {"groups", n.i(1)}});
+    const ExportedProgram program = n.finish({n.quantize("out", c, made, {0.05, -3})});
+    if (has_int8_products()) CHECK(joined(program) == "cP");
+    check_close(program, n.sample());
+  };
+  check({2, 8, 15}, {16, 8, 3}, {2, 16, 8});
+  check({1, 8, 5, 6, 7}, {16, 8, 3, 3, 3}, {1, 16, 3, 3, 4});
 }

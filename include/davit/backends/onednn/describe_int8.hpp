@@ -10,23 +10,33 @@
 
 namespace davit::onednn_ops {
 
-/// An int8 convolution or product with a matrix, as a convolution of images whose channels are innermost: rows of a matrix are the
-/// pixels of an image one pixel high.
+/// A convolution of bytes, or a product with a matrix, as a convolution of images whose channels are innermost: rows of a matrix, and
+/// lines, are images one pixel high.
 struct Int8Product {
-  Dims source, weight, destination;
+  Dims source, weight, destination, strides, dilates, pad_left, pad_right;
 };
 [[nodiscard]] inline Int8Product int8_product_of(GraphModuleView graph, const Operation& op) {
-  const Dims x = sizes_of(graph, op.inputs[0]), y = sizes_of(graph, op.outputs[0]);
-  Dims w = sizes_of(graph, op.inputs[1]);
+  Int8Product p{sizes_of(graph, op.inputs[0]), sizes_of(graph, op.inputs[1]), sizes_of(graph, op.outputs[0]), op.strides, op.dilates, op.pad_left, op.pad_right};
   if (op.transposed) {
-    const std::int64_t rows = count_of(x) / x.back();
-    return {{1, w[1], 1, rows}, {w[0], w[1], 1, 1}, {1, w[0], 1, rows}};
+    const std::int64_t rows = count_of(p.source) / p.source.back();
+    const Dims w = p.weight;
+    return {{1, w[1], 1, rows}, {w[0], w[1], 1, 1}, {1, w[0], 1, rows}, {1, 1}, {0, 0}, {0, 0}, {0, 0}};
+  }
+  if (p.source.size() == 3) {
+    for (Dims* dims : {&p.source, &p.weight, &p.destination}) dims->insert(dims->begin() + 2, 1);
+    p.strides.insert(p.strides.begin(), 1);
+    for (Dims* dims : {&p.dilates, &p.pad_left, &p.pad_right}) dims->insert(dims->begin(), 0);
   }
   if (op.groups > 1) {
-    w[0] /= op.groups;
-    w.insert(w.begin(), op.groups);
+    p.weight[0] /= op.groups;
+    p.weight.insert(p.weight.begin(), op.groups);
   }
-  return {x, w, y};
+  return p;
+}
+/// How bytes lie that it takes and makes, in the sizes that the graph says.
+[[nodiscard]] inline MemoryDesc int8_layout(GraphModuleView graph, const Operation& op, ValueId v) {
+  const DataType type = data_type_of(graph.values[v].dtype);
+  return op.transposed ? plain(sizes_of(graph, v), type) : channels_last(sizes_of(graph, v), type);
 }
 
 /// The primitive for it; empty where the library has none that adds products of bytes in 32 bits: without VNNI it adds pairs of
@@ -36,8 +46,8 @@ struct Int8Product {
   (void)graph, (void)op;
   return {};
 #else
-  const auto [source, weight, destination] = int8_product_of(graph, op);
-  if (source.size() != 4) return {};
+  const Int8Product p = int8_product_of(graph, op);
+  const DataType from = data_type_of(graph.values[op.inputs[0]].dtype), to = data_type_of(graph.values[op.outputs[0]].dtype);
   const Int8Parameters& q = *op.int8;
   std::vector<float> scales;
   for (const float scale : q.weight_scales) scales.push_back(q.source.scale * scale * q.range.inverse);
@@ -46,16 +56,15 @@ struct Int8Product {
   attributes.set_output_scales(scales.size() == 1 ? 0 : 2, scales);
   if (q.source.zero_point != 0) attributes.set_zero_points(DNNL_ARG_SRC, 0, {static_cast<std::int32_t>(q.source.zero_point)});
   if (q.range.zero_point != 0) attributes.set_zero_points(DNNL_ARG_DST, 0, {q.range.zero_point});
-  if (q.range.low > -128 || q.range.high < 127) {
+  const std::int32_t least = to == DataType::s8 ? -128 : 0;
+  if (q.range.low > least || q.range.high < least + 255) {
     dnnl::post_ops ops;
     append_eltwise(ops, algorithm::eltwise_clip, static_cast<float>(q.range.low - q.range.zero_point), static_cast<float>(q.range.high - q.range.zero_point));
     attributes.set_post_ops(ops);
   }
-  const Dims one{1, 1}, zero{0, 0};
   const auto pd = describe<dnnl::convolution_forward>(
-      attributes, dnnl::prop_kind::forward_inference, algorithm::convolution_direct, channels_last(source, DataType::s8), any(weight, DataType::s8),
-      op.inputs[2] == no_id ? MemoryDesc() : plain({destination[1]}), channels_last(destination, DataType::s8), op.transposed ? one : op.strides,
-      op.transposed ? zero : op.dilates, op.transposed ? zero : op.pad_left, op.transposed ? zero : op.pad_right);
+      attributes, dnnl::prop_kind::forward_inference, algorithm::convolution_direct, channels_last(p.source, from), any(p.weight, DataType::s8),
+      op.inputs[2] == no_id ? MemoryDesc() : plain({p.destination[1]}), channels_last(p.destination, to), p.strides, p.dilates, p.pad_left, p.pad_right);
   const std::string_view name = pd ? pd.impl_info_str() : "";
   return name.find("vnni") != std::string_view::npos || name.find("amx") != std::string_view::npos ? pd : dnnl::convolution_forward::primitive_desc();
 #endif

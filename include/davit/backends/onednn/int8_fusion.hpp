@@ -42,12 +42,15 @@ class Int8Fusion {
  private:
   using View = operators::QuantizationView;
 
-  /// How an operation converts between floats and int8 by numbers; nothing for others.
+  /// The least of a dtype of bytes; the largest is 255 above.
+  [[nodiscard]] std::int64_t least_of(ValueId v) const { return graph_.values[v].dtype == ScalarType::int8 ? -128 : 0; }
+  /// How an operation converts between floats and bytes by numbers; nothing for others.
   [[nodiscard]] std::optional<View> conversion(const Operation& op, bool quantizes) const {
     View view;
     if (op.kind != OpKind::convert || operators::read_quantization(NodeArguments(graph_, op.node), view) || view.quantizes != quantizes) return {};
     const ValueId bytes = quantizes ? op.outputs[0] : op.inputs[0];
-    const bool fits = graph_.values[bytes].dtype == ScalarType::int8 && view.scale > 1e-30 && view.scale < 1e30 && view.zero_point >= -128 && view.zero_point <= 127;
+    const std::int64_t least = least_of(bytes);
+    const bool fits = view.scale > 1e-30 && view.scale < 1e30 && view.zero_point >= least && view.zero_point <= least + 255;
     return fits ? std::optional(view) : std::nullopt;
   }
   [[nodiscard]] Operation* maker(ValueId v) const { return v == no_id || producer_[v] == no_id ? nullptr : &operations_[producer_[v]]; }
@@ -63,7 +66,8 @@ class Int8Fusion {
   /// Makes a quantize the operation before it, on int8.
   [[nodiscard]] bool join(Operation& quantize) {
     const std::optional<View> to = conversion(quantize, true);
-    if (!to || to->low < -128 || to->high > 127) return false;
+    least_ = static_cast<std::int32_t>(least_of(quantize.outputs[0]));
+    if (!to || to->low < least_ || to->high > least_ + 255) return false;
     Int8Parameters made{.range = {static_cast<float>(1.0 / to->scale), static_cast<std::int32_t>(to->zero_point),
                                   static_cast<std::int32_t>(to->low), static_cast<std::int32_t>(to->high)}};
     const Operation* op = maker(quantize.inputs[0]);
@@ -84,8 +88,8 @@ class Int8Fusion {
     return true;
   }
   /// True if both sides mean the same by a byte, so that nothing is rounded between them.
-  [[nodiscard]] static bool is_same(const View& from, const View& to) noexcept {
-    return from.scale == to.scale && from.zero_point == to.zero_point && to.low == -128 && to.high == 127;
+  [[nodiscard]] bool is_same(const View& from, const View& to) const noexcept {
+    return from.scale == to.scale && from.zero_point == to.zero_point && least_of(from.input) == least_ && to.low == least_ && to.high == least_ + 255;
   }
   /// The int8 operation whose bytes alone are bounded, with these bounds as its own.
   [[nodiscard]] std::optional<Operation> narrower(const Operation& bounds, const View& to, const kernels::ByteRange& range) const {
@@ -102,7 +106,7 @@ class Int8Fusion {
     return out;
   }
   /// relu and clamps before the rounding are bounds after it: both keep the order.
-  [[nodiscard]] static bool bound(const Operation& op, kernels::ByteRange& range) {
+  [[nodiscard]] bool bound(const Operation& op, kernels::ByteRange& range) const {
     if (op.functions.size() != 1) return false;
     const Function& f = op.functions[0];
     constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -110,19 +114,20 @@ class Int8Fusion {
       return narrow(range, 0, infinity);
     return f.algorithm == algorithm::eltwise_clip && narrow(range, f.alpha, f.beta);
   }
-  [[nodiscard]] static bool narrow(kernels::ByteRange& range, float low, float high) {
+  [[nodiscard]] bool narrow(kernels::ByteRange& range, float low, float high) const {
+    const auto lowest = static_cast<float>(least_), highest = static_cast<float>(least_ + 255);
     const auto byte = [&](float bound) { return std::nearbyint(bound * range.inverse) + static_cast<float>(range.zero_point); };
     const float least = byte(low), most = byte(high);
-    if (!(least <= 127 && most >= -128)) return false;
-    range.low = std::max(range.low, static_cast<std::int32_t>(std::max(least, -128.0f)));
-    range.high = std::min(range.high, static_cast<std::int32_t>(std::min(most, 127.0f)));
+    if (!(least <= highest && most >= lowest)) return false;
+    range.low = std::max(range.low, static_cast<std::int32_t>(std::max(least, lowest)));
+    range.high = std::min(range.high, static_cast<std::int32_t>(std::min(most, highest)));
     return range.low <= range.high;
   }
 
   [[nodiscard]] std::optional<Operation> sum(const Operation& op, Int8Parameters made) const {
     if (op.algorithm != algorithm::binary_add) return {};
     const std::optional<View> a = bytes_of(op.inputs[0]), b = bytes_of(op.inputs[1]);
-    if (!a || !b || sizes_of(graph_, a->input) != sizes_of(graph_, b->input) || sizes_of(graph_, a->input) != sizes_of(graph_, op.outputs[0])) return {};
+    if (!a || !b || least_of(a->input) != least_ || least_of(b->input) != least_ || sizes_of(graph_, a->input) != sizes_of(graph_, b->input) || sizes_of(graph_, a->input) != sizes_of(graph_, op.outputs[0])) return {};
     made.source = scale_of(*a);
     made.other = scale_of(*b);
     Operation out = op;
@@ -208,6 +213,7 @@ class Int8Fusion {
   ConstantOf constant_of_;
   Uses uses_;
   std::vector<std::uint32_t> producer_;
+  std::int32_t least_ = -128;  ///< of the bytes that are made
 };
 
 }  // namespace davit::onednn_ops
