@@ -15,6 +15,7 @@
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/package.hpp"
 #include "davit/formats/package_layout.hpp"
+#include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/testing/alternating_partitioner.hpp"
@@ -26,6 +27,7 @@
 #if defined(DAVIT_WITH_XNNPACK)
 #include "davit/backends/xnnpack.hpp"
 #endif
+#include "support/quantized_net.hpp"
 #include "target.hpp"
 
 namespace {
@@ -96,6 +98,24 @@ void package(const SharedBytes& given) {
   require(saved.has_value() && load_program<Backends>(SharedBytes::copy_of(*saved)).has_value());
 }
 
+/// A convolution, a sum, maxima and a product with a matrix of bytes, as PT2E writes them.
+[[nodiscard]] ExportedProgram program_of_bytes() {
+  support::QuantizedNet n;
+  const auto kernel = n.weights("kernel", {8, 8, 3, 3});
+  const auto matrix = n.weights("matrix", {5, 32});
+  const auto bias = n.weight("bias", {8});
+  const auto x = n.input("x", {1, 8, 4, 4});
+  const auto in = n.through_bytes("in", x, {1, 8, 4, 4}, {0.01, 3});
+  const auto c = n.conv("c", in, n.dequantize("kernel_floats", kernel, {8, 8, 3, 3}), bias, {1, 8, 4, 4}, 1, 1, 1);
+  const auto made = n.through_bytes("made", n.relu("r", c, {1, 8, 4, 4}), {1, 8, 4, 4}, {0.03, -128});
+  const auto sum = n.through_bytes("sum", n.add("s", in, made, {1, 8, 4, 4}), {1, 8, 4, 4}, {0.04, 7});
+  const auto pool = n.op("aten.max_pool2d.default", "p", {1, 8, 2, 2}, {{"self", n.v(sum)}, {"kernel_size", n.ints({2, 2})}});
+  const auto row = n.op("aten.view.default", "v", {1, 32}, {{"self", n.v(n.through_bytes("pooled", pool, {1, 8, 2, 2}, {0.04, 7}))}, {"size", n.ints({1, 32})}});
+  const auto out = n.op("aten.linear.default", "l", {1, 5}, {{"input", n.v(n.through_bytes("row", row, {1, 32}, {0.04, 7}))},
+                                                             {"weight", n.v(n.dequantize("matrix_floats", matrix, {5, 32}))}});
+  return n.finish({n.quantize("out", out, {1, 5}, {0.05, 0})});
+}
+
 /// Writes packages of small random programs to a folder, to begin from.
 void write_packages(const std::string& folder) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -106,6 +126,8 @@ void write_packages(const std::string& folder) {
     require(lowered.has_value());
     require(save_program(*lowered, folder + "/" + std::to_string(seed) + ".davit", {.debug_map = seed % 3 == 0}).has_value());
   }
+  const auto lowered = to_backend(program_of_bytes(), CapabilityPartitioner<Backends>());
+  require(lowered.has_value() && save_program(*lowered, folder + "/bytes.davit").has_value());
 }
 
 constexpr Target targets[] = {{"package", package}};

@@ -20,7 +20,9 @@ namespace detail {
   if (const ErrorCode code = call.make(0, input.dtype, w.out_sizes(input)); code != ErrorCode::ok) return code;
   return dispatch_floating(call, input.dtype, [&]<class C>() {
     return pool_planes<C>(call, w, adaptive_span, [&](const C* plane, std::int64_t, const Box& box) {
-      return static_cast<C>(sum_box<double>(plane, w.in, box) / static_cast<double>(box.count()));
+      C sum = sum_box(plane, w.in, box);
+      for (std::size_t d = 0; d < 3; ++d) sum /= static_cast<C>(box.end[d] - box.begin[d]);  // one after the other, as ATen does
+      return sum;
     });
   });
 }

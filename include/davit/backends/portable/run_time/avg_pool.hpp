@@ -35,9 +35,9 @@ template <class C>
   return pool_planes<C>(call, w, sliding_span, [&](const C* plane, std::int64_t, const Box& box) {
     if (box.empty()) return C{};
     if constexpr (std::is_integral_v<C>)
-      return divide_wrapping(sum_box<C>(plane, w.in, box), rule.divisor_of(box));
+      return divide_wrapping(sum_box(plane, w.in, box), rule.divisor_of(box));
     else
-      return static_cast<C>(sum_box<double>(plane, w.in, box) / static_cast<double>(rule.divisor_of(box)));
+      return sum_box(plane, w.in, box) / static_cast<C>(rule.divisor_of(box));
   });
 }
 

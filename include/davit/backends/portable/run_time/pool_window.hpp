@@ -140,14 +140,15 @@ template <class C, class Span, class F>
   return buffers.finish();
 }
 
-/// The sum of a box of a plane of spatial sizes `in`: exactly rounded once for float (summed in double).
-template <class Sum, class C>
-[[nodiscard]] Sum sum_box(const C* plane, const Spatial& in, const Box& box) {
-  Sum sum{};
+/// The sum of a box of a plane of spatial sizes `in`, in row-major order as ATen takes it: averages that a program rounds to
+/// integers are often halves, where the last bit decides.
+template <class C>
+[[nodiscard]] C sum_box(const C* plane, const Spatial& in, const Box& box) {
+  C sum{};
   for (std::int64_t z = box.begin[0]; z < box.end[0]; ++z)
     for (std::int64_t y = box.begin[1]; y < box.end[1]; ++y) {
       const C* row = plane + (z * in[1] + y) * in[2];
-      for (std::int64_t x = box.begin[2]; x < box.end[2]; ++x) sum += static_cast<Sum>(row[x]);
+      for (std::int64_t x = box.begin[2]; x < box.end[2]; ++x) sum += row[x];
     }
   return sum;
 }

@@ -123,11 +123,11 @@ template <class P>
 namespace detail {
 
 /// The sum of a box of a plane, in row-major order.
-[[nodiscard, gnu::always_inline]] constexpr Wide sum_box(const float* x, Index width, Index top, Index bottom,
-                                                         Index left, Index right) noexcept {
-  Wide sum = 0;
+[[nodiscard, gnu::always_inline]] constexpr float sum_box(const float* x, Index width, Index top, Index bottom,
+                                                          Index left, Index right) noexcept {
+  float sum = 0;
   for (Index r = top; r < bottom; ++r)
-    for (Index c = left; c < right; ++c) sum += static_cast<Wide>(x[r * width + c]);
+    for (Index c = left; c < right; ++c) sum += x[r * width + c];
   return sum;
 }
 
@@ -145,8 +145,8 @@ template <class P>
       const Index divisor = p.divisor != 0             ? p.divisor
                             : p.count_include_pad != 0 ? rows.padded * columns.padded
                                                        : elements;
-      const Wide sum = detail::sum_box(x, p.in_w, rows.begin, rows.end, columns.begin, columns.end);
-      y[place] = elements == 0 ? 0.0f : static_cast<float>(sum / static_cast<Wide>(divisor));
+      const float sum = detail::sum_box(x, p.in_w, rows.begin, rows.end, columns.begin, columns.end);
+      y[place] = elements == 0 ? 0.0f : sum / static_cast<float>(divisor);
     });
     x += Index{p.in_h} * p.in_w;
     y += Index{p.out_h} * p.out_w;
@@ -169,8 +169,8 @@ template <class P>
       for (Index c = 0; c < p.out_w; ++c) {
         const Index top = begin(r, p.in_h, p.out_h), bottom = end(r, p.in_h, p.out_h);
         const Index left = begin(c, p.in_w, p.out_w), right = end(c, p.in_w, p.out_w);
-        const Wide sum = detail::sum_box(x, p.in_w, top, bottom, left, right);
-        *y++ = static_cast<float>(sum / static_cast<Wide>((bottom - top) * (right - left)));
+        const float sum = detail::sum_box(x, p.in_w, top, bottom, left, right);
+        *y++ = sum / static_cast<float>(bottom - top) / static_cast<float>(right - left);
       }
     }
   }
