@@ -63,3 +63,11 @@ TEST_CASE("judge: what is left out for numbers near the end of their range is li
   CHECK(met(false) < 3);
   CHECK(met(true) > 100);
 }
+TEST_CASE("judge: windows that overlap are not fed to a program that writes in place") {
+  CHECK(difference(ProgramRecipe::of(104474811), CapabilityPartitioner<BackendList<portable>>(), {.seed = 104474811}) == "");
+  constexpr std::int64_t sizes[] = {3, 2}, overlapping[] = {1, 1}, apart[] = {2, 1}, expanded[] = {0, 1};
+  const auto view = [&](const std::int64_t* strides) { return TensorView{nullptr, sizes, strides, 2, ScalarType::float32}; };
+  CHECK(testing::detail::may_overlap_itself(view(overlapping)));
+  CHECK(testing::detail::may_overlap_itself(view(expanded)));
+  CHECK_FALSE(testing::detail::may_overlap_itself(view(apart)));
+}

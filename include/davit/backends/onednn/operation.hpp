@@ -50,7 +50,7 @@ struct Function {
 struct Int8Parameters {
   kernels::ByteScale source{};
   kernels::ByteScale other{};        ///< of a sum: the second operand
-  std::vector<float> weight_scales;  ///< of a product: one, or one per channel of the result
+  std::vector<float> weight_scales{};  ///< of a product: one, or one per channel of the result
   kernels::ByteRange range{};        ///< of the result
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "davit/backends/xnnpack/rule.hpp"
+#include "davit/program/operators/quantization.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -19,19 +20,19 @@ struct Quantizer {
   std::int32_t high = 127;
 };
 
+/// Scale and zero point as XNNPACK has them; nothing for what it cannot have.
+[[nodiscard]] constexpr std::optional<Quantization> steps_of(const operators::QuantizationView& view) noexcept {
+  const bool fits = view.scale >= 1e-30 && view.scale <= 1e30 && view.zero_point >= -128 && view.zero_point <= 127;
+  return fits ? std::optional(Quantization{static_cast<float>(view.scale), static_cast<std::int32_t>(view.zero_point)}) : std::nullopt;
+}
+
 /// The quantizer of a quantize_per_tensor node to int8; nothing for other nodes and what XNNPACK cannot have.
 [[nodiscard]] constexpr std::optional<Quantizer> quantizer_of(const Call& call) noexcept {
-  if (call.target() != "quantized_decomposed.quantize_per_tensor.default") return std::nullopt;
-  const std::optional<double> scale = call.number("scale");
-  const std::int64_t zero = call.integer("zero_point", INT64_MIN);
-  const std::int64_t low = call.integer("quant_min", INT64_MIN);
-  const std::int64_t high = call.integer("quant_max", INT64_MIN);
-  if (!scale || !(*scale >= 1e-30 && *scale <= 1e30) || zero < -128 || zero > 127 || low < -128 || high > 127 ||
-      low >= high)
-    return std::nullopt;
-  return Quantizer{{static_cast<float>(*scale), static_cast<std::int32_t>(zero)},
-                   static_cast<std::int32_t>(low),
-                   static_cast<std::int32_t>(high)};
+  operators::QuantizationView view;
+  if (operators::read_quantization(call.arguments(), view) || !view.quantizes || view.scales != no_id) return std::nullopt;
+  const std::optional<Quantization> steps = steps_of(view);
+  if (!steps || view.low < -128 || view.high > 127 || view.low >= view.high) return std::nullopt;
+  return Quantizer{*steps, static_cast<std::int32_t>(view.low), static_cast<std::int32_t>(view.high)};
 }
 
 /// The quantize node that alone uses `value`, perhaps behind a clamp; it and the clamp are taken in with

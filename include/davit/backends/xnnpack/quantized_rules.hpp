@@ -34,17 +34,15 @@ inline void emit_quantize(Planner& p, const Call& call) {
 [[nodiscard]] constexpr const char* refuses_dequantize(const Call& call) noexcept {
   if (const char* reason = refuses_tensor(call, call.value("input"), ScalarType::int8)) return reason;
   if (const char* reason = refuses_tensor(call, call.output())) return reason;
-  const std::optional<double> scale = call.number("scale");
-  const std::int64_t zero = call.integer("zero_point", INT64_MIN);
-  return scale && *scale >= 1e-30 && *scale <= 1e30 && zero >= -128 && zero <= 127
-             ? nullptr
-             : "a scale or zero point that is not a literal number of int8";
+  operators::QuantizationView view;
+  return !operators::read_quantization(call.arguments(), view) && steps_of(view) ? nullptr : "a scale or zero point that is not a literal number of int8";
 }
 /// Makes nothing yet: those who need floats ask for them.
 inline void emit_dequantize(Planner& p, const Call& call) {
-  const ValueId x = call.value("input");
-  const Quantization q{static_cast<float>(*call.number("scale")),
-                       static_cast<std::int32_t>(call.integer("zero_point", 0))};
+  operators::QuantizationView view;
+  (void)operators::read_quantization(call.arguments(), view);
+  const ValueId x = view.input;
+  const Quantization q = *steps_of(view);
   ValueState& state = p.state(call.output());
   if (const Tensor* t = p.constant(x)) {
     state.constant = state.packed = true;
@@ -59,31 +57,28 @@ inline void emit_dequantize(Planner& p, const Call& call) {
 }
 
 [[nodiscard]] constexpr const char* refuses_dequantize_channels(const Call& call) noexcept {
-  const ValueId x = call.value("input");
-  if (const char* reason = refuses_tensor(call, x, ScalarType::int8)) return reason;
+  operators::QuantizationView view;
+  if (const operators::Refusal wrong = operators::read_quantization(call.arguments(), view)) return wrong.what;
+  if (const char* reason = refuses_tensor(call, view.input, ScalarType::int8)) return reason;
   if (const char* reason = refuses_tensor(call, call.output())) return reason;
-  if (call.axis(call.integer("axis", INT64_MIN), call.rank(x)) < 0) return "an axis that is not a literal number";
-  const auto axis = static_cast<std::size_t>(call.axis(call.integer("axis", 0), call.rank(x)));
-  const ValueId scales = call.value("scales");
-  const ValueId zeros = call.value("zero_points");
-  if (const char* reason = refuses_tensor(call, scales)) return reason;
-  if (!call.is_tensor(zeros) || call.dtype(zeros) != ScalarType::int64) return "zero points that are not int64";
-  for (const ValueId v : {scales, zeros})
-    if (call.rank(v) != 1 || call.fixed(v, 0) < 1 || call.fixed(v, 0) != call.fixed(x, axis))
+  if (const char* reason = refuses_tensor(call, view.scales)) return reason;
+  if (!call.is_tensor(view.zero_points) || call.dtype(view.zero_points) != ScalarType::int64) return "zero points that are not int64";
+  for (const ValueId v : {view.scales, view.zero_points})
+    if (call.rank(v) != 1 || call.fixed(v, 0) < 1 || call.fixed(v, 0) != call.fixed(view.input, view.axis))
       return "parameters that are not one number per channel";
   return nullptr;
 }
 /// Constant weights stay int8 for those who can use them so.
 inline void emit_dequantize_channels(Planner& p, const Call& call) {
-  const ValueId x = call.value("input");
-  const auto axis = static_cast<std::size_t>(call.axis(call.integer("axis", 0), p.rank(x)));
-  const Tensor* integers = p.constant(x);
-  const Tensor* scales = p.constant(call.value("scales"));
-  const Tensor* zeros = p.constant(call.value("zero_points"));
+  operators::QuantizationView view;
+  (void)operators::read_quantization(call.arguments(), view);
+  const Tensor* integers = p.constant(view.input);
+  const Tensor* scales = p.constant(view.scales);
+  const Tensor* zeros = p.constant(view.zero_points);
   ValueState& state = p.state(call.output());
   if (integers != nullptr && scales != nullptr && zeros != nullptr) {
     state.constant = state.packed = true;
-    state.weights = {*integers, {}, {}, axis};
+    state.weights = {*integers, {}, {}, view.axis};
     const Tensor s = padded_copy(*scales);
     const Tensor z = padded_copy(*zeros);
     for (std::int64_t c = 0; c < s.numel(); ++c) {
@@ -93,10 +88,10 @@ inline void emit_dequantize_channels(Planner& p, const Call& call) {
     }
     return;
   }
-  const DimOrder order = DimOrder::row_major(p.rank(x));
+  const DimOrder order = DimOrder::row_major(p.rank(view.input));
   const DimOrder vector = DimOrder::row_major(1);
-  Step step{.op = Op::dequantize_channels, .axis = static_cast<std::uint32_t>(axis)};
-  step.in = {p.need_raw(x, order), p.need(call.value("scales"), vector), p.need(call.value("zero_points"), vector)};
+  Step step{.op = Op::dequantize_channels, .axis = static_cast<std::uint32_t>(view.axis)};
+  step.in = {p.need_raw(view.input, order), p.need(view.scales, vector), p.need(view.zero_points, vector)};
   step.out = p.define(call.output(), order);
   p.add(step, call.id());
 }

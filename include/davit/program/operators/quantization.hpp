@@ -19,6 +19,8 @@ struct QuantizationView {
   std::int64_t high = 0;
   std::size_t axis = 0;
   bool quantizes = false;
+
+  friend constexpr bool operator==(const QuantizationView&, const QuantizationView&) = default;
 };
 
 /// Reads a call of quantize or dequantize whose parameters are numbers, or one per channel. Errors: invalid_argument.
