@@ -80,7 +80,7 @@ template <class List>
   return out;
 }
 /// Outputs that are bytes are portable's; one in a hundred may be a step off, where rounding decides.
-void check_close(const ExportedProgram& program, const std::vector<EValue>& inputs) {
+void check_close(const ExportedProgram& program, const std::vector<EValue>& inputs, float most = 1) {
   const auto expected = outputs<BackendList<portable>>(program, inputs);
   const auto made = outputs<BackendList<onednn, portable>>(program, inputs);
   REQUIRE(made.size() == expected.size());
@@ -88,7 +88,7 @@ void check_close(const ExportedProgram& program, const std::vector<EValue>& inpu
     REQUIRE(made[o].size() == expected[o].size());
     std::size_t off = 0;
     for (std::size_t i = 0; i < made[o].size(); ++i) {
-      CHECK(std::fabs(made[o][i] - expected[o][i]) <= 1);
+      CHECK(std::fabs(made[o][i] - expected[o][i]) <= most);
       off += made[o][i] != expected[o][i] ? 1 : 0;
     }
     CHECK(off * 100 <= made[o].size() + 100);
@@ -187,8 +187,67 @@ TEST_CASE("sums, maxima, views and products of matrices keep their bytes") {
   check_close(program, n.sample());
 }
 
+TEST_CASE("an activation between what moves bytes and the next bytes is not lost") {
+  QuantizedNet n;
+  const Steps same{0.013, -5};
+  const auto in = n.through_bytes("in", n.input("x", {1, 4, 6, 6}), {1, 4, 6, 6}, same);
+  const auto pool = n.op("aten.max_pool2d.default", "p", {1, 4, 3, 3}, {{"self", n.v(in)}, {"kernel_size", n.ints({2, 2})}});
+  const auto view = n.op("aten.view.default", "v", {4, 36}, {{"self", n.v(in)}, {"size", n.ints({4, 36})}});
+  const ExportedProgram program =
+      n.finish({n.quantize("a", n.relu("r", pool, {1, 4, 3, 3}), {1, 4, 3, 3}, same), n.quantize("b", clamp(n, "c", view, {4, 36}, -0.2, 0.3), {4, 36}, same)});
+  check_close(program, n.sample());
+}
+
+TEST_CASE("random chains of bytes without products are portable's to the last byte") {
+  std::size_t joined_ones = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    QuantizedNet n;
+    const Steps usual{0.013, static_cast<std::int64_t>(random() % 256) - 128};
+    const auto steps = [&]() -> Steps {
+      if (random() % 3 != 0) return usual;
+      if (random() % 3 == 0) return {0.02, static_cast<std::int64_t>(random() % 256), ScalarType::uint8};
+      return {0.004 * static_cast<double>(1 + random() % 5), static_cast<std::int64_t>(random() % 256) - 128};
+    };
+    constexpr std::int64_t channels = 8;
+    std::int64_t size = 8;
+    ValueId v = n.input("x", {1, channels, size, size});
+    std::vector<ValueId> seen{v}, outputs_too;
+    for (int k = 0; k < 7; ++k) {
+      const auto name = [&](std::string_view what) { return concat(what, k); };
+      const Sizes sizes{1, channels, size, size};
+      if (random() % 4 != 0) {
+        const Steps q = steps();
+        const ValueId bytes = n.quantize(name("q"), v, sizes, q);
+        v = n.dequantize(name("d"), bytes, sizes, q);
+        if (random() % 6 == 0) outputs_too.push_back(bytes);
+      }
+      const std::size_t what = random() % 5;
+      if (what == 0) v = n.relu(name("r"), v, sizes);
+      if (what == 1) v = clamp(n, name("c"), v, sizes, -0.4, 0.7);
+      if (what == 2) v = n.add(name("a"), v, seen.back(), sizes);
+      if (what == 3 && size % 2 == 0) {
+        size /= 2;
+        v = n.op("aten.max_pool2d.default", name("p"), {1, channels, size, size}, {{"self", n.v(v)}, {"kernel_size", n.ints({2, 2})}});
+        seen.clear();
+      }
+      seen.push_back(v);
+      if (random() % 8 == 0) outputs_too.push_back(v);
+    }
+    outputs_too.push_back(n.quantize("last", v, {1, channels, size, size}, usual));
+    for (const ValueId output : outputs_too) n.draft.output(output);
+    const ExportedProgram program = n.draft.finish();
+    const std::string text = joined(program);
+    joined_ones += text.find_first_of("Sp") != std::string::npos ? 1 : 0;
+    INFO("seed " << seed << " " << text);
+    CHECK(outputs<BackendList<onednn, portable>>(program, n.sample()) == outputs<BackendList<portable>>(program, n.sample()));
+  }
+  CHECK(joined_ones > 50);
+}
+
 TEST_CASE("random nets of bytes: padding, strides, groups, zero points, values with several uses") {
-  for (unsigned seed = 0; seed < 40; ++seed) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    std::vector<ValueId> bytes_of;
     std::mt19937 random(seed);
     const auto pick = [&](std::initializer_list<std::int64_t> list) { return list.begin()[random() % list.size()]; };
     QuantizedNet n;
@@ -218,7 +277,6 @@ TEST_CASE("random nets of bytes: padding, strides, groups, zero points, values w
     const auto x = n.input("x", {1, in, size, size});
     ValueId bytes = n.quantize("q", x, {1, in, size, size}, {0.009, 11});
     Steps of{0.009, 11};
-    std::vector<ValueId> results;
     for (std::size_t l = 0; l < layers.size(); ++l) {
       const Layer& layer = layers[l];
       const auto name = [&](std::string_view what) { return concat(what, static_cast<int>(l)); };
@@ -240,13 +298,12 @@ TEST_CASE("random nets of bytes: padding, strides, groups, zero points, values w
         if (random() % 2 == 0) of = {0.02, 3, before};
         bytes = n.quantize(name("t"), more, sizes, of);
       }
-      if (random() % 3 == 0) results.push_back(bytes);
+      bytes_of.push_back(bytes);
     }
-    if (results.empty() || results.back() != bytes) results.push_back(bytes);
-    // only the first result is compared: later ones carry a step further
-    const ExportedProgram program = n.finish({results.front()});
+    const std::size_t layer = seed % bytes_of.size();  // a step is carried further by the layers after it
+    const ExportedProgram program = n.finish({bytes_of[layer]});
     INFO("seed " << seed);
-    check_close(program, n.sample());
+    check_close(program, n.sample(), layer == 0 ? 1 : 8);
   }
 }
 

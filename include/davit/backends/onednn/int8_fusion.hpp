@@ -72,14 +72,17 @@ class Int8Fusion {
                                   static_cast<std::int32_t>(to->low), static_cast<std::int32_t>(to->high)}};
     const Operation* op = maker(quantize.inputs[0]);
     if (op == nullptr || uses_.count[op->outputs[0]] != 1) return false;
-    if (op->kind == OpKind::eltwise) {
+    const bool bounded_first = op->kind == OpKind::eltwise;
+    if (bounded_first) {
       if (!bound(*op, made.range)) return false;
       if (std::optional<Operation> bounded = narrower(*op, *to, made.range)) return replace(quantize, *std::move(bounded));
       op = maker(op->inputs[0]);
       if (op == nullptr || uses_.count[op->outputs[0]] != 1) return false;
     }
-    const bool moves = op->kind == OpKind::view || (op->kind == OpKind::pool && op->algorithm == algorithm::pooling_max);
-    std::optional<Operation> joined = moves ? on_bytes(*op, *to) : op->kind == OpKind::binary ? sum(*op, std::move(made)) : product(*op, std::move(made));
+    std::optional<Operation> joined;
+    if (op->kind == OpKind::binary) joined = sum(*op, std::move(made));
+    else if (op->kind == OpKind::convolution || op->kind == OpKind::linear) joined = product(*op, std::move(made));
+    else if (!bounded_first) joined = on_bytes(*op, *to);
     return joined && replace(quantize, *std::move(joined));
   }
   static bool replace(Operation& quantize, Operation&& by) {
@@ -127,7 +130,9 @@ class Int8Fusion {
   [[nodiscard]] std::optional<Operation> sum(const Operation& op, Int8Parameters made) const {
     if (op.algorithm != algorithm::binary_add) return {};
     const std::optional<View> a = bytes_of(op.inputs[0]), b = bytes_of(op.inputs[1]);
-    if (!a || !b || least_of(a->input) != least_ || least_of(b->input) != least_ || sizes_of(graph_, a->input) != sizes_of(graph_, b->input) || sizes_of(graph_, a->input) != sizes_of(graph_, op.outputs[0])) return {};
+    const Dims sizes = sizes_of(graph_, op.outputs[0]);
+    for (const std::optional<View>* x : {&a, &b})
+      if (!*x || least_of((*x)->input) != least_ || sizes_of(graph_, (*x)->input) != sizes) return {};
     made.source = scale_of(*a);
     made.other = scale_of(*b);
     Operation out = op;
@@ -136,8 +141,9 @@ class Int8Fusion {
     out.int8 = std::make_shared<const Int8Parameters>(std::move(made));
     return out;
   }
-  /// The same operation on the bytes: the largest are those of the largest numbers.
+  /// What only moves numbers, or takes the largest, on the bytes that stand for them.
   [[nodiscard]] std::optional<Operation> on_bytes(const Operation& op, const View& to) const {
+    if (op.kind != OpKind::view && (op.kind != OpKind::pool || op.algorithm != algorithm::pooling_max)) return {};
     const std::optional<View> x = bytes_of(op.inputs[0]);
     if (!x || !is_same(*x, to)) return {};
     Operation out = op;
@@ -145,7 +151,6 @@ class Int8Fusion {
     return out;
   }
   [[nodiscard]] std::optional<Operation> product(const Operation& op, Int8Parameters made) const {
-    if (op.kind != OpKind::convolution && op.kind != OpKind::linear) return {};
     const std::optional<View> x = bytes_of(op.inputs[0]);
     bool transposed = op.kind == OpKind::convolution || op.transposed;
     const Operation* weights = maker(op.inputs[1]);
