@@ -121,6 +121,21 @@ TEST_CASE("an operator of core ATen stays, but where no backend takes it") {
   CHECK(targets(made).back() == "aten.sum.dim_IntList");
 }
 
+TEST_CASE("a part that is of core ATen stays where its own rule does not fit and no backend takes it") {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", F::float32, {2, 3});
+  const ValueId index = b.input("index", F::int64, {2});
+  const ValueId source = b.input("source", F::float32, {2, 3});
+  b.end_graph({b.call("aten.index_add.default", {{"self", b.value(x)}, {"dim", b.integer(0)}, {"index", b.value(index)}, {"source", b.value(source)}}, "y",
+                      F::float32, {2, 3})});
+  static constexpr BackendTable nothing{.name = "nothing", .refuses = [](GraphModuleView, NodeId) -> const char* { return "it takes nothing"; }};
+  const BackendTable* const list[] = {&nothing};
+  const ExportedProgram made = run_decompositions(programs::user_program(std::move(b).finish()), {.backends = BackendTables(list)});
+  CHECK(is_sound(made));
+  CHECK(targets(made) == Texts{"aten.index_put.default"});
+}
+
 TEST_CASE("a view that the program writes through is not made of copies") {
   static constexpr BackendTable table{.name = "small", .refuses = [](GraphModuleView graph, NodeId node) -> const char* {
     return graph.target(graph.nodes[node]) == "aten.as_strided.default" ? "not in its table" : nullptr;

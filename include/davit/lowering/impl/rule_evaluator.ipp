@@ -148,11 +148,15 @@ DAVIT_INLINE Item RuleEvaluator::call(std::string_view name, std::vector<NamedIt
       emit.fault = nullptr;
     }
     if (depth_ >= 32) return fail("rules are nested too deeply");
-    if (!name.starts_with('$')) std::erase_if(arguments, [](const NamedItem& each) { return each.name == "sizes" || each.name == "as"; });
+    const GraphEmitter::Mark mark = emit.mark();
+    std::vector<NamedItem> parts = arguments;
+    if (!name.starts_with('$')) std::erase_if(parts, [](const NamedItem& each) { return each.name == "sizes" || each.name == "as"; });
     ++depth_;
-    Item result = run(rule, std::move(arguments));
+    Item result = run(rule, std::move(parts));
     --depth_;
-    return result;
+    if (emit.fault == nullptr || !is_core) return result;
+    emit.roll_back(mark);  // an operator of core ATen whose rule does not fit stays
+    emit.fault = nullptr;
   }
   const std::string_view schema = find_operator(full);
   if (schema.empty()) return fail("a rule names an operator that davit does not know");
