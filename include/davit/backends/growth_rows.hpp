@@ -71,6 +71,7 @@ inline constexpr auto growth_rows = std::to_array<GrowthRow>({
     {"div", Growth::quotient},
     {"dropout"},
     {"elu", Growth::largest, true},
+    {"embedding"},
     {"erf", Growth::one},
     {"exp", Growth::unknown, true},
     {"expand"},
@@ -78,11 +79,13 @@ inline constexpr auto growth_rows = std::to_array<GrowthRow>({
     {"flatten"},
     {"floor"},
     {"full"},
+    {"gather"},
     {"gelu", Growth::largest, true},
     {"grid_sampler_2d", Growth::unknown},
     {"hardsigmoid", Growth::one, true},
     {"hardswish", Growth::largest, true},
     {"hardtanh", Growth::largest, true},
+    {"index_select"},
     {"layer_norm", Growth::layer_norm},
     {"leaky_relu", Growth::largest, true},
     {"linear", Growth::products},
@@ -135,6 +138,7 @@ inline constexpr auto growth_rows = std::to_array<GrowthRow>({
     {"upsample_bilinear2d"},
     {"upsample_nearest2d"},
     {"view"},
+    {"where"},
 });
 static_assert(std::ranges::is_sorted(growth_rows, {}, &GrowthRow::operator_name));
 

@@ -243,8 +243,8 @@ class Builder {
     const bool own = s.kind == StorageKind::scratch && s.parent == no_id && s.output == no_id && p.offset == 0 &&
                      p.md.get_size() == s.bytes;
     if (!own || !is_row_major(p.md)) {
-      const Place to = add_scratch(plain(dims, type_of(p.md)));
-      p = viewed(p, dims);
+      const Place to = add_scratch(plain_of(graph_, v));
+      if (dims_of(p.md) != dims_of(to.md)) p = viewed(p, dims);
       copy(p, to);
       p = to;
     }

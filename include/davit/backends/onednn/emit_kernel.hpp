@@ -13,13 +13,13 @@
 
 namespace davit::onednn_ops {
 
-/// Operators that portable's kernels carry out: of float32 tensors, with float32 results.
-[[nodiscard]] inline const char* describe_kernel(const NodeArguments& in, const OpRow&, Operation& op) {
+/// Operators that portable's kernels carry out; of which dtypes is the row's affair.
+[[nodiscard]] inline const char* describe_kernel(const NodeArguments& in, const OpRow& row, Operation& op) {
   op.kind = OpKind::kernel;
   op.outputs.clear();
   for (const Argument& output : in.call().outputs) {
     if (!output.is_value()) return "an output is no tensor";
-    if (const char* const wrong = check_tensor(in.graph(), output.value())) return wrong;
+    if (const char* const wrong = row.any_dtype ? check_held(in.graph(), output.value()) : check_tensor(in.graph(), output.value())) return wrong;
     op.outputs.push_back(output.value());
   }
   bool all_tensors = true;

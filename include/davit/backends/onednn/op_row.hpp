@@ -15,6 +15,7 @@ struct OpRow {
   dnnl::algorithm algorithm = dnnl::algorithm::undef;
   float alpha = 0;
   float beta = 0;
+  bool any_dtype = false;  ///< of tensors; else they are float32
 };
 
 }  // namespace davit::onednn_ops

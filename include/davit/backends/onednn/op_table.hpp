@@ -56,25 +56,41 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.div.Tensor", describe_binary},
     {"aten.dropout.default", describe_view},
     {"aten.elu.default", describe_kernel},  // the library's is exp(x) - 1: it makes 0 of -0, and loses what is small
+    {.name = "aten.embedding.default", .describe = describe_kernel, .any_dtype = true},
+    {.name = "aten.eq.Scalar", .describe = describe_kernel, .any_dtype = true},
+    {.name = "aten.eq.Tensor", .describe = describe_kernel, .any_dtype = true},
     {"aten.erf.default", describe_kernel},
     {"aten.exp.default", describe_unary, algorithm::eltwise_exp},
     {"aten.expand.default", describe_expand},
     {"aten.expm1.default", describe_kernel},
     {"aten.flatten.using_ints", describe_view},
     {"aten.full.default", describe_fill},
+    {.name = "aten.gather.default", .describe = describe_kernel, .any_dtype = true},
+    {.name = "aten.ge.Scalar", .describe = describe_kernel, .any_dtype = true},
+    {.name = "aten.ge.Tensor", .describe = describe_kernel, .any_dtype = true},
     {"aten.gelu.default", describe_gelu},
     {"aten.grid_sampler_2d.default", describe_kernel},
     {"aten.gru.input", describe_kernel},
+    {.name = "aten.gt.Scalar", .describe = describe_kernel, .any_dtype = true},
+    {.name = "aten.gt.Tensor", .describe = describe_kernel, .any_dtype = true},
     {"aten.hardsigmoid.default", describe_hardsigmoid},
     {"aten.hardswish.default", describe_unary, algorithm::eltwise_hardswish, hardswish_alpha, hardswish_beta},
     {"aten.hardtanh.default", describe_bounds},
+    {.name = "aten.index_select.default", .describe = describe_kernel, .any_dtype = true},
     {"aten.layer_norm.default", describe_layer_norm},
+    {.name = "aten.le.Scalar", .describe = describe_kernel, .any_dtype = true},
+    {.name = "aten.le.Tensor", .describe = describe_kernel, .any_dtype = true},
     {"aten.leaky_relu.default", describe_leaky_relu},
     {"aten.linear.default", describe_matmul},
     {"aten.log.default", describe_kernel},
     {"aten.log1p.default", describe_kernel},
     {"aten.log_softmax.int", describe_kernel},
+    {.name = "aten.logical_and.default", .describe = describe_kernel, .any_dtype = true},
+    {.name = "aten.logical_not.default", .describe = describe_kernel, .any_dtype = true},
+    {.name = "aten.logical_or.default", .describe = describe_kernel, .any_dtype = true},
     {"aten.lstm.input", describe_kernel},
+    {.name = "aten.lt.Scalar", .describe = describe_kernel, .any_dtype = true},
+    {.name = "aten.lt.Tensor", .describe = describe_kernel, .any_dtype = true},
     {"aten.matmul.default", describe_matmul},
     {"aten.max_pool1d.default", describe_pool},
     {"aten.max_pool2d.default", describe_pool},
@@ -90,6 +106,8 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.mul.Tensor", describe_binary},
     {"aten.native_group_norm.default", describe_group_norm},
     {"aten.native_layer_norm.default", describe_layer_norm},
+    {.name = "aten.ne.Scalar", .describe = describe_kernel, .any_dtype = true},
+    {.name = "aten.ne.Tensor", .describe = describe_kernel, .any_dtype = true},
     {"aten.neg.default", describe_unary, algorithm::eltwise_linear, -1.0f, minus_zero},
     {"aten.permute.default", describe_permute},
     {"aten.pow.Tensor_Scalar", describe_power},
@@ -126,9 +144,10 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.upsample_bilinear2d.vec", describe_kernel},
     {"aten.upsample_nearest2d.vec", describe_nearest},
     {"aten.view.default", describe_view},
-    {"quantized_decomposed.dequantize_per_channel.default", describe_quantization},
-    {"quantized_decomposed.dequantize_per_tensor.default", describe_quantization},
-    {"quantized_decomposed.quantize_per_tensor.default", describe_quantization},
+    {.name = "aten.where.self", .describe = describe_kernel, .any_dtype = true},
+    {.name = "quantized_decomposed.dequantize_per_channel.default", .describe = describe_quantization, .any_dtype = true},
+    {.name = "quantized_decomposed.dequantize_per_tensor.default", .describe = describe_quantization, .any_dtype = true},
+    {.name = "quantized_decomposed.quantize_per_tensor.default", .describe = describe_quantization, .any_dtype = true},
 });
 static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
 
@@ -151,15 +170,12 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
   const char* wrong = nullptr;
   const auto check = [&](const Argument& a) {
     graph.for_each_value(a, [&](ValueId v) {
-      if (wrong == nullptr) wrong = check_tensor(graph, v);
+      if (wrong == nullptr) wrong = row->any_dtype ? check_held(graph, v) : check_tensor(graph, v);
     });
   };
-  const bool converts = row->describe == describe_quantization;  // which takes other dtypes
   if (in.call().outputs.empty()) return "it has no output";
-  if (!converts) {
-    for (const Argument& a : in.call().inputs) check(a);
-    check(in.call().outputs[0]);  // the others must be unused, which is the row's affair
-  }
+  for (const Argument& a : in.call().inputs) check(a);
+  check(in.call().outputs[0]);  // the others must be unused, which is the row's affair
   if (wrong != nullptr) return wrong;
   op.name = row->name;
   op.node = node;

@@ -27,6 +27,7 @@ namespace detail {
   };
   for (const Dims* dims : {&op.kernel, &op.strides, &op.dilates, &op.pad_left, &op.pad_right, &op.first}) add(*dims);
   add(op.permutation);
+  if (op.kind == OpKind::kernel) add(op.name);
   for (const Function& f : op.functions) key.push_back(static_cast<std::int64_t>(f.algorithm));
   for (const std::vector<ValueId>* values : {&op.inputs, &op.outputs}) {
     key.push_back(-1);
