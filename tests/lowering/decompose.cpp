@@ -108,6 +108,23 @@ TEST_CASE("a composite stays where a backend takes it whole") {
   CHECK(targets(run_decompositions(program)) == Texts{"aten._softmax.default"});
 }
 
+TEST_CASE("attention of one query stays where a backend takes it whole; of several it is taken apart where others take the parts") {
+  static constexpr BackendTable parts{.name = "parts", .refuses = [](GraphModuleView graph, NodeId node) -> const char* {
+    return graph.target(graph.nodes[node]).starts_with("aten.scaled_dot") ? "it takes parts" : nullptr;
+  }};
+  const BackendTable* const list[] = {&parts, &BackendList<portable>::tables()[0]};
+  for (const std::int64_t queries : {1, 5}) {
+    GraphBuilder b;
+    b.begin_graph();
+    const ValueId q = b.input("q", F::float32, {2, queries, 8});
+    const ValueId k = b.input("k", F::float32, {2, 5, 8});
+    b.end_graph({b.call("aten.scaled_dot_product_attention.default", {{"query", b.value(q)}, {"key", b.value(k)}, {"value", b.value(k)}}, "y", F::float32,
+                        {2, queries, 8})});
+    const ExportedProgram made = run_decompositions(programs::user_program(std::move(b).finish()), {.backends = BackendTables(list)});
+    CHECK((targets(made) == Texts{"aten.scaled_dot_product_attention.default"}) == (queries == 1));
+  }
+}
+
 TEST_CASE("an operator of core ATen stays, but where no backend takes it") {
   const ExportedProgram program = one_operator("aten.bucketize.Tensor", {{"boundaries", GraphBuilder::value(0)}}, {2, 3}, F::int64);
   CHECK(!decomposed(program));

@@ -21,7 +21,7 @@ class Shapes;
 class PartitionSession;
 }  // namespace onednn_ops
 
-/// Runs float32 programs on x86-64 and AArch64 CPUs through oneDNN 2.6 or later (link with -ldnnl).
+/// Runs float32 and int8 programs on x86-64 and AArch64 CPUs through oneDNN 2.6 or later (link with -ldnnl).
 ///
 /// A convolution or matrix product takes batch norm, bias, activation and residual sum into one primitive. Weights are
 /// laid out once, when compiling, and shared by sessions; activations stay in the library's layouts between nodes.
@@ -39,7 +39,8 @@ class PartitionSession;
 /// first time. Infinities that masks put into softmax are ordinary. `fast_math` gives the looking up; benchmarks/forms.cpp
 /// measures what it costs a model. Sums are taken in another order than torch's. log and log_softmax, of which oneDNN's are
 /// off by 1e-6 where the exact result is near 0, and some operators that it lacks (sin, cos, bilinear resizing, mirrored and
-/// repeated edges, grid_sampler) run on portable's kernels inside the partition; regions of nothing else are left to portable.
+/// repeated edges, grid_sampler, embedding, where, comparisons) run on portable's kernels inside the partition; regions of nothing
+/// else are left to portable.
 ///
 /// Int8 programs (PT2E: dequantize, compute, quantize) keep their bytes: convolutions of images and products with a constant
 /// matrix, with relu and clamps, sums and maxima. That needs a CPU with VNNI and oneDNN 2; elsewhere, and with `int8_kernels`

@@ -57,6 +57,13 @@ enum class Wish : std::uint8_t {
 [[nodiscard]] DAVIT_INLINE bool is_recurrent(std::string_view target) noexcept {
   return target == "aten.gru.input" || target == "aten.lstm.input" || target == "aten.rnn_relu.input" || target == "aten.rnn_tanh.input";
 }
+/// Attention of one query: a kernel that takes it whole reads keys and values once, its parts twice and more.
+[[nodiscard]] DAVIT_INLINE bool is_of_one_query(GraphModuleView graph, NodeId n) noexcept {
+  if (graph.target(graph.nodes[n]) != "aten.scaled_dot_product_attention.default" || graph.inputs(graph.nodes[n]).empty()) return false;
+  const Argument& query = graph.inputs(graph.nodes[n])[0];
+  const std::span<const Dim> dims = query.is_value() ? graph.dims_of(graph.values[query.value()].sizes) : std::span<const Dim>();
+  return dims.size() >= 2 && dims[dims.size() - 2].is_static() && dims[dims.size() - 2].value == 1;
+}
 /// True if the outputs of a recurrent layer have the rank that they should: torch 2.6 says another of an LSTM's that projects.
 [[nodiscard]] DAVIT_INLINE bool says_ranks(GraphModuleView graph, NodeId n) noexcept {
   return std::ranges::all_of(graph.outputs(graph.nodes[n]), [&](const Argument& a) { return a.is_value() && graph.values[a.value()].sizes.count == 3; });
@@ -75,7 +82,7 @@ enum class Wish : std::uint8_t {
   for (const std::string_view name : {"aten.chunk.default", "aten.split.Tensor", "aten.split_with_sizes.default", "aten.unbind.int"})
     if (target == name) return Wish::go_if_as_good;
   if (is_recurrent(target)) return says_ranks(graph, n) ? Wish::stay : Wish::go;
-  if (is_rule_of_core(find_decomposition(target))) return Wish::stay;
+  if (is_of_one_query(graph, n) || is_rule_of_core(find_decomposition(target))) return Wish::stay;
   return taker != 0 && taker + 1 == count ? Wish::go_if_gained : Wish::stay;
 }
 

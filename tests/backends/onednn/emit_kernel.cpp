@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "davit/backends/onednn/emit_kernel.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "davit/backends/onednn.hpp"
+#include "davit/backends/portable.hpp"
+#include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
+#include "davit/runtime/session.hpp"
+#include "support/net.hpp"
+
+using namespace davit;
+using support::Net;
+
+TEST_CASE("lookups, comparisons and choices run inside a partition: integers go in, bools come out") {
+  Net n;
+  const ValueId table = n.weight("table", {7, 16});
+  const ValueId w = n.weight("w", {8, 16});
+  n.draft.program.signature.input_specs.push_back(UserInputSpec{TensorArgument{Name::own("tokens")}});
+  const ValueId tokens = n.draft.b.input("tokens", ScalarType::int64, {5});
+  const ValueId rows = n.op("aten.embedding.default", "rows", {5, 16}, {{"weight", n.v(table)}, {"indices", n.v(tokens)}});
+  const ValueId y = n.op("aten.linear.default", "y", {5, 8}, {{"input", n.v(rows)}, {"weight", n.v(w)}});
+  const ValueId positive = n.draft.b.tensor("positive", ScalarType::bool_, {5, 8});
+  const Argument compared[] = {n.v(y), GraphBuilder::real(0)}, made[] = {n.v(positive)};
+  n.draft.b.node("aten.gt.Scalar", compared, made, n.draft.metadata);
+  const ValueId t = n.op("aten.tanh.default", "t", {5, 8}, {{"self", n.v(y)}});
+  const ValueId chosen = n.op("aten.where.self", "chosen", {5, 8}, {{"condition", n.v(positive)}, {"self", n.v(t)}, {"other", n.v(y)}});
+  const ExportedProgram program = n.finish({chosen, positive});
+
+  const auto lowered = to_backend(program, CapabilityPartitioner<BackendList<onednn, portable>>());
+  REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
+  REQUIRE(lowered->methods()[0].delegates.size() == 1);
+  CHECK(lowered->methods()[0].delegates[0].backend == 0);
+  auto session = Session::make(*lowered);
+  auto expected = Session::make(*to_backend(program, CapabilityPartitioner<BackendList<portable>>()));
+  REQUIRE(session);
+  REQUIRE(expected);
+  const auto run = [](Session& s, std::vector<std::int64_t> numbers) {
+    const std::int64_t sizes[] = {5}, strides[] = {1};
+    return s.run(0, std::vector<EValue>{TensorView{numbers.data(), sizes, strides, 1, ScalarType::int64}});
+  };
+  const auto is = run(*session, {0, 6, 3, 3, 1}), should = run(*expected, {0, 6, 3, 3, 1});
+  REQUIRE(is);
+  REQUIRE(should);
+  for (std::int64_t i = 0; i < 40; ++i) {
+    CHECK(is->all()[0].tensor().as<float>()[i] == doctest::Approx(should->all()[0].tensor().as<float>()[i]).epsilon(1e-5));
+    CHECK(is->all()[1].tensor().as<bool>()[i] == should->all()[1].tensor().as<bool>()[i]);
+  }
+  const auto outside = run(*session, {0, 7, 3, 3, 1});  // the kernel refuses it, and portable says what is wrong
+  REQUIRE_FALSE(outside);
+  CHECK(outside.error().code == run(*expected, {0, 7, 3, 3, 1}).error().code);
+}
