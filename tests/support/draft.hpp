@@ -204,7 +204,7 @@ class Draft {
 
  private:
   davit::ValueId attribute(std::string_view name, std::vector<davit::NamedTensor>& entries, davit::Tensor tensor) {
-    const davit::ValueId v = b.tensor(name, davit::ScalarType::float32, std::span<const std::int64_t>(tensor.sizes));
+    const davit::ValueId v = b.tensor(name, tensor.dtype, std::span<const std::int64_t>(tensor.sizes));
     b.input(davit::GraphBuilder::value(v));
     entries.push_back({davit::Name::own(name), std::move(tensor)});
     return v;

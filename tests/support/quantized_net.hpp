@@ -31,14 +31,6 @@ class QuantizedNet : public Net {
   [[nodiscard]] Value through_bytes(std::string_view name, Value x, Sizes sizes, Steps q) {
     return dequantize(name, quantize(davit::concat(name, "_q"), x, sizes, q), sizes, q);
   }
-  /// A parameter of any dtype.
-  [[nodiscard]] Value held(std::string_view name, const davit::Tensor& tensor) {
-    draft.program.signature.input_specs.push_back(davit::InputToParameterSpec({davit::Name::own(name)}, davit::Name::own(name)));
-    draft.program.state_dict.push_back({davit::Name::own(name), tensor});
-    const Value value = draft.b.tensor(name, tensor.dtype, std::span<const std::int64_t>(tensor.sizes));
-    draft.b.input(v(value));
-    return value;
-  }
   /// Bytes of a formula, a scale for each index of the first dimension, and zeros: a parameter each. Made before the inputs.
   struct Weights {
     Value bytes = davit::no_id, scales = davit::no_id, zero_points = davit::no_id;
@@ -50,9 +42,9 @@ class QuantizedNet : public Net {
     const std::int64_t channels = *sizes.begin();
     Weights made;
     made.scale_numbers = numbers({channels}, 0.001, 0.004);
-    made.bytes = held(davit::concat(name, "_bytes"), kernel);
-    made.scales = held(davit::concat(name, "_scales"), made.scale_numbers);
-    made.zero_points = held(davit::concat(name, "_zeros"), davit::Tensor::zeros(davit::ScalarType::int64, std::span(&channels, 1)));
+    made.bytes = draft.parameter(davit::concat(name, "_bytes"), kernel);
+    made.scales = draft.parameter(davit::concat(name, "_scales"), made.scale_numbers);
+    made.zero_points = draft.parameter(davit::concat(name, "_zeros"), davit::Tensor::zeros(davit::ScalarType::int64, std::span(&channels, 1)));
     return made;
   }
   [[nodiscard]] Value dequantize(std::string_view name, const Weights& w, Sizes sizes) {

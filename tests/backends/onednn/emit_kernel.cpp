@@ -51,7 +51,24 @@ TEST_CASE("lookups, comparisons and choices run inside a partition: integers go 
     CHECK(is->all()[0].tensor().as<float>()[i] == doctest::Approx(should->all()[0].tensor().as<float>()[i]).epsilon(1e-5));
     CHECK(is->all()[1].tensor().as<bool>()[i] == should->all()[1].tensor().as<bool>()[i]);
   }
-  const auto outside = run(*session, {0, 7, 3, 3, 1});  // the kernel refuses it, and portable says what is wrong
+  // what the kernel refuses is portable's to tell
+  const auto outside = run(*session, {0, 7, 3, 3, 1});
   REQUIRE_FALSE(outside);
   CHECK(outside.error().code == run(*expected, {0, 7, 3, 3, 1}).error().code);
+}
+
+TEST_CASE("a lookup of constants that the kernel refuses is an error of the run, not of the compiler") {
+  Net n;
+  const ValueId table = n.weight("table", {7, 16});
+  Tensor beyond = Tensor::zeros(ScalarType::int64, std::vector<std::int64_t>{2});
+  beyond.view().as<std::int64_t>()[1] = 7;
+  const ValueId tokens = n.draft.parameter("tokens", beyond);
+  const ValueId x = n.input("x", {2, 16});
+  const ValueId rows = n.op("aten.embedding.default", "rows", {2, 16}, {{"weight", n.v(table)}, {"indices", n.v(tokens)}});
+  const ExportedProgram program = n.finish({n.op("aten.tanh.default", "t", {2, 16}, {{"self", n.v(n.add("sum", rows, x, {2, 16}))}})});
+  const auto lowered = to_backend<onednn>(program);
+  REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
+  auto session = Session::make(*lowered);
+  REQUIRE(session);
+  CHECK_FALSE(session->run(0, n.sample()));
 }

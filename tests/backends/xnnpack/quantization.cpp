@@ -22,7 +22,7 @@ namespace {
 template <class BiasOf>
 [[nodiscard]] ExportedProgram quantized_block(QuantizedNet& n, BiasOf&& bias_of) {
   const auto weights = n.weights("w", {8, 3, 3, 3});
-  const auto bias = n.held("bias", bias_of(weights.scale_numbers));
+  const auto bias = n.draft.parameter("bias", bias_of(weights.scale_numbers));
   const auto x = n.input("x", {2, 3, 8, 8});
   const auto w = n.dequantize("w", weights, {8, 3, 3, 3});
   const auto in = n.through_bytes("in", x, {2, 3, 8, 8}, {0.01, 3});

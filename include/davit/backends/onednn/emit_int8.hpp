@@ -56,7 +56,8 @@ inline void emit_int8_sum(Builder& b, const Operation& op) {
   const Place to = b.add_scratch(first.md);
   const Int8Parameters& q = *op.int8;
   const ScalarType type = b.graph().values[op.outputs[0]].dtype;
-  KernelStep step{.kernel = type == ScalarType::int8 ? detail::int8_sum<std::int8_t> : detail::int8_sum<std::uint8_t>, .parameters = 10, .arguments = {}, .dims = {}, .ranks = {}, .dtypes = {}};
+  KernelStep step{.parameters = 10, .arguments = {}, .dims = {}, .ranks = {}, .dtypes = {}};
+  step.kernel = type == ScalarType::int8 ? detail::int8_sum<std::int8_t> : detail::int8_sum<std::uint8_t>;
   const auto number = [](float x) { return EValue(static_cast<double>(x)); };
   const auto integer = [](std::int32_t x) { return EValue(static_cast<std::int64_t>(x)); };
   step.arguments.arguments = {EValue(), EValue(), number(q.source.scale), number(q.source.zero_point), number(q.other.scale), number(q.other.zero_point),

@@ -31,7 +31,7 @@ namespace davit::onednn_ops {
   return op.inputs.empty() || !all_tensors ? "an operand is no tensor" : nullptr;
 }
 
-/// The step of an operation, its tensors in row-major order, or in one dimension (`sizes`).
+/// The step of an operation, its tensors in row-major order, or in one dimension (`all_sizes`).
 [[nodiscard]] inline KernelStep kernel_step(Builder& b, const Operation& op, const Dims* all_sizes = nullptr) {
   const auto [row, text] = portable_kernels::find_op({}, op.name);
   if (row == nullptr) throw dnnl::error(dnnl_unimplemented, "there is no kernel for this operation");
@@ -50,7 +50,8 @@ namespace davit::onednn_ops {
   return step;
 }
 
-/// Of the operation's tensors in row-major order. What depends on constants only is made when compiling.
+/// Of the operation's tensors in row-major order. What depends on constants only is made when compiling, unless the kernel refuses it:
+/// then the run says what is wrong.
 inline void emit_kernel(Builder& b, const Operation& op) {
   KernelStep step = kernel_step(b, op);
   std::vector<Place> operands;
@@ -66,8 +67,10 @@ inline void emit_kernel(Builder& b, const Operation& op) {
       const auto address = [&](std::size_t i) -> void* { return i < operands.size() ? b.constant_data(operands[i]) : to; };
       if (!state.run(step, address)) throw dnnl::error(dnnl_invalid_arguments, "the kernel refuses its operands");
     };
-    const Place made = b.derived_constant(operands[0], plain_of(b.graph(), op.outputs[0]), run, {.constants = {}, .number = static_cast<float>(op.node)});
-    return b.place(op.outputs[0], made);
+    const Place made = attempt([&] {
+      return b.derived_constant(operands[0], plain_of(b.graph(), op.outputs[0]), run, {.constants = {}, .number = static_cast<float>(op.node)});
+    });
+    if (made.is_set()) return b.place(op.outputs[0], made);
   }
   std::vector<Place> results;
   for (const ValueId v : op.outputs) results.push_back(b.add_scratch(plain_of(b.graph(), v)));
