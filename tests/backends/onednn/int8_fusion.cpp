@@ -29,11 +29,10 @@ using Steps = QuantizedNet::Steps;
 
 namespace {
 
-/// True if this CPU's primitives add products of bytes in 32 bits.
+/// True if this CPU's primitives add products of bytes in 32 bits, for certain.
 [[nodiscard]] bool has_int8_products() {
-  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & static_cast<unsigned>(dnnl::cpu_isa::avx512_core_vnni)) ==
-             static_cast<unsigned>(dnnl::cpu_isa::avx512_core_vnni) ||
-         dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx2_vnni;
+  constexpr auto vnni = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_vnni);  // one bit per extension
+  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & vnni) == vnni;
 }
 
 /// The kinds of a program's operations once they are joined: c(onvert), k(ernel), P(roduct), S(um), p(ool), v(iew), e(ltwise), o(ther).
