@@ -53,3 +53,14 @@ TEST_CASE("a part whose sizes of one lie inside, as a softmax along them leaves 
   const auto cat = n.op("aten.cat.default", "cat", {4, 8, 1, 1}, {{"tensors", n.draft.b.tensors({h, h})}, {"dim", n.i(1)}});
   CHECK(faults(n.finish({n.op("aten.neg.default", "neg", {4, 4, 1, 1}, {{"self", n.v(x)}}), cat}), n.sample()) == "");
 }
+
+TEST_CASE("a part of one channel whose average asks for an order in which channels lie outside") {
+  Net n;
+  const auto w = n.weight("w", {1, 2, 1, 1});
+  const auto x = n.input("x", {1, 2, 3, 2});
+  const auto c = n.conv("c", x, w, {1, 1, 3, 2});
+  const auto e = n.op("aten.elu.default", "e", {1, 1, 3, 2}, {{"self", n.v(c)}});
+  const auto cat = n.op("aten.cat.default", "cat", {1, 2, 3, 2}, {{"tensors", n.draft.b.tensors({e, e})}, {"dim", n.i(1)}});
+  const auto mean = n.op("aten.mean.dim", "mean", {1, 3, 2}, {{"self", n.v(e)}, {"dim", n.ints({1})}});
+  CHECK(faults(n.finish({e, cat, mean}), n.sample()) == "");
+}

@@ -149,9 +149,12 @@ class Planner : public PlanBuilder {
   /// The same, of int8 for a dequantized value.
   [[nodiscard]] std::uint32_t need_raw(ValueId v, const DimOrder& order, bool pitched = false) {
     (void)raw(v);
-    for (const std::uint32_t s : states_[v].slots)
-      if (!is_input(s) && (pitched || plan.slots[s].pitch == 0) && same_order(dims(v), plan.slots[s].order, order))
-        return plan.slots[s].order == order ? s : renamed(v, s, order);
+    for (const std::uint32_t s : states_[v].slots) {
+      const Slot& slot = plan.slots[s];
+      if (!is_input(s) && slot.pitch == 0 && same_order(dims(v), slot.order, order))
+        return slot.order == order ? s : renamed(v, s, order);
+      if (pitched && slot.pitch != 0 && slot.order == order) return s;  // a pitch is of that innermost dimension
+    }
     return copy_to(v, order);
   }
 
