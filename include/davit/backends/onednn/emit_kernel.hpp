@@ -61,7 +61,10 @@ inline void emit_kernel(Builder& b, const Operation& op) {
     operands.push_back(data_type_of(b.graph().values[v].dtype) == DataType::undef ? place : b.row_major(place));
     constant = constant && b.is_constant(operands.back());
   }
-  if (constant) {
+  // a result that a hostile program calls huge is no constant: scratch has its limit
+  std::size_t bytes = std::size_t{4} << 20;
+  for (const Place& operand : operands) bytes += operand.md.get_size();
+  if (constant && plain_of(b.graph(), op.outputs[0]).get_size() <= bytes) {
     const auto run = [&](std::byte* to) {
       KernelState state(step);
       const auto address = [&](std::size_t i) -> void* { return i < operands.size() ? b.constant_data(operands[i]) : to; };
