@@ -25,7 +25,7 @@ struct Call {
   Tensor tensor;
   EValue input;
   ShapeKey key;
-  explicit Call(std::int64_t n) : tensor(Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{n})), input(tensor.view()) {
+  explicit Call(std::int64_t n, ScalarType dtype = ScalarType::float32) : tensor(Tensor::zeros(dtype, std::vector<std::int64_t>{n})), input(tensor.view()) {
     onednn_ops::shape_key({&input, 1}, key);
   }
 };
@@ -46,4 +46,10 @@ TEST_CASE("a code is made once for each size; the oldest go") {
     CHECK(shapes.code_for(call.key, {&call.input, 1}) != nullptr);
   }
   CHECK(shapes.code_for(five.key, {&five.input, 1}) != first);
+}
+
+TEST_CASE("a file may lie about its inputs") {
+  Shapes shapes(function_of_any_size(), {});
+  const Call bytes(5, ScalarType::int8);
+  CHECK(shapes.code_for(bytes.key, {&bytes.input, 1}) == nullptr);
 }

@@ -23,20 +23,6 @@ namespace davit {
 
 namespace onednn_ops {
 
-[[nodiscard]] DAVIT_INLINE bool inputs_fit(const Code& code, std::span<const EValue> inputs) noexcept {
-  if (inputs.size() != code.inputs.size()) return false;
-  const GraphModuleView graph = code.body->graph.view();
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (code.inputs[i].storage == no_id) continue;
-    const TensorView* tensor = inputs[i].tensor_if();
-    const std::span<const Dim> dims = graph.dims_of(graph.values[code.inputs[i].value].sizes);
-    if (tensor == nullptr || tensor->dtype != graph.values[code.inputs[i].value].dtype || tensor->rank != dims.size()) return false;
-    for (std::size_t d = 0; d < dims.size(); ++d)
-      if (tensor->size(d) != dims[d].value) return false;
-  }
-  return true;
-}
-
 DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& port, const EValue& value) noexcept {
   if (port.storage == no_id || port.copy == no_id) return;
   const TensorView& tensor = value.tensor();

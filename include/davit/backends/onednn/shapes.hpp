@@ -28,6 +28,21 @@ inline void shape_key(std::span<const EValue> inputs, ShapeKey& key) {
   }
 }
 
+/// True if the inputs are what the code reads: of its element types, ranks and sizes.
+[[nodiscard]] inline bool inputs_fit(const Code& code, std::span<const EValue> inputs) noexcept {
+  if (inputs.size() != code.inputs.size()) return false;
+  const GraphModuleView graph = code.body->graph.view();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (code.inputs[i].storage == no_id) continue;
+    const TensorView* tensor = inputs[i].tensor_if();
+    const std::span<const Dim> dims = graph.dims_of(graph.values[code.inputs[i].value].sizes);
+    if (tensor == nullptr || tensor->dtype != graph.values[code.inputs[i].value].dtype || tensor->rank != dims.size()) return false;
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      if (tensor->size(d) != dims[d].value) return false;
+  }
+  return true;
+}
+
 /// The codes of a partition whose sizes are symbolic, one for each set of sizes that it was called with; the oldest go first.
 /// Constants are laid out once for all. Safe from several threads.
 class Shapes {
@@ -41,7 +56,7 @@ class Shapes {
 
   [[nodiscard]] const std::shared_ptr<const ProgramBody>& body() const noexcept { return body_; }
 
-  /// The code for these inputs; null if the library has none.
+  /// The code for these inputs; null if the library has none, or the inputs are not what the partition's graph says.
   [[nodiscard]] std::shared_ptr<const Code> code_for(const ShapeKey& key, std::span<const EValue> inputs) {
     const std::scoped_lock lock(mutex_);
     for (const auto& [known, code] : codes_)
@@ -49,7 +64,7 @@ class Shapes {
     std::shared_ptr<const Code> code;
     if (const std::shared_ptr<const ProgramBody> own = specialize(*body_, inputs)) {
       Result<std::shared_ptr<const Code>> made = Compiler(own, packed_).run(options_, options_.exact ? &checks_ : nullptr);
-      if (made) code = *std::move(made);
+      if (made && inputs_fit(**made, inputs)) code = *std::move(made);
     }
     if (codes_.size() == most) codes_.pop_front();
     codes_.emplace_back(key, code);
