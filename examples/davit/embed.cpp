@@ -3,9 +3,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -20,19 +22,33 @@ namespace {
 
 using namespace davit;
 
-/// "s0=1" as a symbol and a number.
-[[nodiscard]] Result<std::pair<std::string, std::int64_t>> symbol(const std::string& text) {
+/// "s0=1", "s0=1..32" or "s0=8..64:8" as what a symbol is.
+[[nodiscard]] Result<formats::EmbedSymbol> symbol(const std::string& text) {
   const std::size_t equals = text.find('=');
-  std::int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const bool ok = equals != std::string::npos && equals != 0 &&
-                  std::from_chars(text.data() + equals + 1, end, number).ptr == end && equals + 1 != text.size();
-  if (ok) return std::pair(text.substr(0, equals), number);
+  const char *at = text.data() + equals + 1, *const end = text.data() + text.size();
+  const auto number = [&](std::int64_t& to) {
+    const auto [next, wrong] = std::from_chars(at, end, to);
+    at = next;
+    return wrong == std::errc();
+  };
+  const auto skip = [&](std::string_view what) {
+    if (!std::string_view(at, end).starts_with(what)) return false;
+    at += what.size();
+    return true;
+  };
+  formats::EmbedSymbol made;
+  bool ok = equals != std::string::npos && equals != 0 && number(made.first);
+  made.last = made.first;
+  if (ok && skip("..")) ok = number(made.last) && (!skip(":") || number(made.step));
+  if (ok && at == end) {
+    made.name = text.substr(0, equals);
+    return made;
+  }
   return std::unexpected(Error{.code = ErrorCode::invalid_argument,
                                .stage = Stage::save,
                                .where = concat("--dim ", text),
-                               .what = "it is not SYMBOL=NUMBER",
-                               .fix = "write, say, --dim s0=1"});
+                               .what = "it is not SYMBOL=NUMBER, SYMBOL=FIRST..LAST or SYMBOL=FIRST..LAST:STEP",
+                               .fix = "write, say, --dim s0=1, or --dim s0=1..32"});
 }
 
 [[nodiscard]] Result<void> embed_model(const EmbedCommand& options) {

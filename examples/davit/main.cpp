@@ -140,7 +140,7 @@ int main(int argc, char** argv) try {
   embed_command->add_option("--section", embed.section,
                             "of the image, for the weights: the linker's script puts it into flash, or external flash that is mapped while "
                             "forward runs (.rodata.davit.weights.NAME)");
-  embed_command->add_option("--dim", embed.dims, "SYMBOL=N: a number for a symbolic size; METHOD.SYMBOL=N: of that method");
+  embed_command->add_option("--dim", embed.dims, "SYMBOL=N: a number for a symbolic size; SYMBOL=FIRST..LAST or FIRST..LAST:STEP: it comes with the call; METHOD.SYMBOL=...: of that method");
   CLI::Option* any_backend = embed_command->add_flag(
       "--any-backend", embed.any_backend, "writes the program even if portable refuses nodes of it: other backends of static_module take them");
   CLI::Option* embed_backends =

@@ -15,6 +15,8 @@
 #include "davit/embed/run_device.hpp"
 #include "davit/embed/run_step.hpp"
 #include "davit/embed/select_steps.hpp"
+#include "davit/embed/sized_method.hpp"
+#include "davit/embed/sized_plan.hpp"
 #include "davit/embed/static_argument.hpp"
 #include "davit/embed/static_assignment.hpp"
 #include "davit/embed/static_memory.hpp"

@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "support/static_toy.hpp"
 
@@ -16,6 +18,14 @@ using Four = std::array<float, 4>;
 using Module = static_module<running_total, external_arena, calculator>;
 
 constinit c_model<Module> model;
+
+struct one_size {
+  struct of_four : residual {
+    static constexpr std::array<std::int64_t, 1> symbols{4};
+  };
+  static constexpr std::string_view name = "one_size";
+  using sizes = static_sizes<of_four>;
+};
 
 int code(ErrorCode code, DebugHandle handle = no_debug_handle) { return static_cast<int>(Fault(code, handle).bits()); }
 
@@ -42,4 +52,17 @@ TEST_CASE("statuses of C functions are the bits of faults") {
   CHECK(model.init(memory, Module::arena_bytes) == 0);
   CHECK(run(x.data()) == 0);
   CHECK(y == Four{0.5f, 1, 0.25f, 0.5f});  // from the state's initial value again
+}
+
+TEST_CASE("sizes come with the call") {
+  using Sized = static_module<one_size, external_arena, calculator>;
+  static constinit c_model<Sized> sized;
+  static static_arena<Sized::arena_bytes> arena;
+  REQUIRE(sized.init(arena.bytes.data(), arena.bytes.size()) == 0);
+  const Four x{0, 1, 2, 3};
+  Four y{};
+  const auto run = [&](std::int64_t n) { return sized.call<one_size>(with_dims(n), std::span<const float, 4>(x), std::span<float, 4>(y)); };
+  CHECK(run(4) == 0);
+  CHECK(y == Four{1, 1, 7, 3});
+  CHECK(run(5) == code(ErrorCode::invalid_shape));
 }

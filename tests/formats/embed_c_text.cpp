@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "davit/backends/portable/embed.hpp"
 #include "davit/formats/embed_program.hpp"
@@ -48,6 +50,16 @@ TEST_CASE("methods are functions, with macros of their own, over one state") {
   CHECK(has(header, "void m_reset(void);"));
   CHECK(has(source, "void m_reset(void) { davit_model.reset(); }"));
   CHECK(has(source, "int m_go_x(int8_t* t0) {\n  return davit_model.call<m::go_x>(std::span<int8_t, 2>(t0, 2));\n}\n"));
+}
+
+TEST_CASE("sizes that come with the call are the first arguments, and macros say the largest") {
+  CTensor x{"s0", ScalarType::float32, {2, 4}, false};
+  x.join({"s0", ScalarType::float32, {7, 3}, false});
+  CHECK(x.sizes == std::vector<std::int64_t>{7, 4});
+  const formats::EmbedCText text("m", "m", {{.tensors = {x}, .dims = {{.symbol = "s0", .first = 2, .last = 7}}}}, 0, false);
+  CHECK(has(text.header(), "#define M_S0_2_MIN 2\n#define M_S0_2_MAX 7\n"));
+  CHECK(has(text.header(), "int m_forward(int64_t s0_2, const float* s0);"));
+  CHECK(has(text.source(), "int m_forward(std::int64_t d0, const float* t0) {\n  return davit_model.call<m>(davit::with_dims(d0), std::span<const float, 28>(t0, 28));"));
 }
 
 TEST_CASE("C functions are written with the arena that the compiler will plan") {

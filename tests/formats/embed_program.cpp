@@ -176,6 +176,29 @@ TEST_CASE("symbolic sizes need numbers") {
   CHECK(place_of(formats::embed_program(*program, {.symbols = {{"s0", 2}, {"s9", 3}}})) == "symbol s9");
 }
 
+TEST_CASE("a symbolic size of several numbers is a program for each") {
+  const auto program = formats::read_pt2(test_data("models/digits_mlp/program.pt2"));
+  REQUIRE(program.has_value());
+  const auto embed = [&](std::vector<formats::EmbedSymbol> symbols) {
+    return formats::embed_program(*program, {.name = "any", .symbols = std::move(symbols), .plan = &plan_static<portable_static>});
+  };
+  const auto embedded = embed({{"s0", 2, 8, 3}});
+  REQUIRE(embedded.has_value());
+  const auto has = [&](const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; };
+  CHECK(has(embedded->header, "/// forward: with_dims(s0), input float32 [2, 1, 8, 8]"));
+  CHECK(has(embedded->header, "/// to input float32 [8, 1, 8, 8]"));
+  CHECK(has(embedded->header, "static constexpr std::array<std::int64_t, 1> symbols{5};"));
+  CHECK(has(embedded->header, "using sizes = davit::static_sizes<at_2, at_5, at_8>;"));
+  CHECK(embedded->blob == embed({{"s0", 1}})->blob);
+  CHECK(has(embedded->c_header, "(int64_t s0, const float* input, "));
+  CHECK(place_of(embed({{"s0", 3, 2}})) == "symbol s0");
+  CHECK(place_of(embed({{"s0", 1, 9, 0}})) == "symbol s0");
+  CHECK(embed({{"s0", 1, 1000}}).error().fix == "give a narrower range, or every Nth number of it: --dim s0=FIRST..LAST:N");
+  CHECK(place_of(embed({{"s0", INT64_MIN, INT64_MAX}})) == "symbol s0");
+  CHECK(place_of(embed({{"s0", -1, 2}})) == "with s0=-1, symbol s0");
+  CHECK(has(embed({{"forward.s0", 1, 2}, {"s0", 4}})->header, "static_sizes<at_1, at_2>"));
+}
+
 TEST_CASE("sub-graphs of control flow are written with the program, and judged by static portable") {
   const auto cond = formats::read_pt2(test_data("pt2/cond_nested.pt2"));
   REQUIRE(cond.has_value());

@@ -134,7 +134,7 @@ Result<EmbeddedProgram> embedded(const SharedBytes& bytes, std::string name) {
   if (!program) return std::unexpected(program.error());
   EmbedOptions options{.name = std::move(name), .weights_as_array = true, .source_lines = true};
   for (const Expr& e : program->view().exprs)
-    if (e.op == ExprOp::symbol) options.symbols.emplace_back(std::string(program->view().str(e.name)), 3);
+    if (e.op == ExprOp::symbol) options.symbols.push_back({.name = std::string(program->view().str(e.name)), .first = 2, .last = 3});
   return embed_program(*program, options);
 }
 void embed(const SharedBytes& bytes) {

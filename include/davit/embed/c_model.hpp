@@ -7,6 +7,7 @@
 
 #include "davit/core/error.hpp"
 #include "davit/embed/static_module.hpp"
+#include "davit/embed/static_program.hpp"
 
 namespace davit {
 
@@ -26,15 +27,24 @@ class c_model {
   }
   /// Gives the state its initial value.
   void reset() noexcept { module_.reset(); }
-  /// Runs method M, or the program itself, on spans of its tensors. Errors: those of forward; invalid_argument: a null pointer.
+  /// Runs method M, or the program itself, on its dims, if it has any, and spans of its tensors. Errors: those of forward;
+  /// invalid_argument: a null pointer.
   template <class M, class... Tensors>
   [[nodiscard]] int call(Tensors... tensors) noexcept {
-    if (((tensors.data() == nullptr && !tensors.empty()) || ...)) return status(ErrorCode::invalid_argument);
+    if ((is_null(tensors) || ...)) return status(ErrorCode::invalid_argument);
     const Status done = module_.template call<M>(arena_, tensors...);
     return done ? 0 : static_cast<int>(done.error().bits());
   }
 
  private:
+  template <class T, std::size_t N>
+  [[nodiscard]] static bool is_null(std::span<T, N> tensor) noexcept {
+    return tensor.data() == nullptr && !tensor.empty();
+  }
+  template <std::size_t N>
+  [[nodiscard]] static bool is_null(const StaticDims<N>&) noexcept {
+    return false;
+  }
   [[nodiscard]] static int status(ErrorCode code) noexcept {
     return code == ErrorCode::ok ? 0 : static_cast<int>(Fault(code).bits());
   }

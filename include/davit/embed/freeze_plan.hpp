@@ -49,6 +49,7 @@ struct FrozenStep {
   std::uint32_t first_operand = 0;
   std::uint32_t operand_count = 0;
   std::uint32_t first_param = 0;
+  std::uint32_t param_count = 0;
   NodeId node = no_id;
 };
 
@@ -269,7 +270,7 @@ struct planned_for {
       all.steps[i] = {s.control != StaticControl::none
                           ? control_kernels + static_cast<std::uint32_t>(s.control)
                           : static_cast<std::uint32_t>(s.backend) << 16 | detail::kernel_index<Bs..., detail::control_flow>(s.backend, s.kernel),
-                      s.operands.first, s.operands.count, s.params.first, s.node};
+                      s.operands.first, s.operands.count, s.params.first, s.params.count, s.node};
     }
     for (std::size_t i = 0; i < all.sizes.operands; ++i) all.codes[i] = operand_code(p.operands[i]);
     for (std::size_t i = 0; has_bytes && i < all.sizes.operands; ++i) all.bytes[i] = detail::operand_bytes(t, graph, t.operands[i]);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "davit/core/error.hpp"
+#include "davit/embed/sized_method.hpp"
 #include "davit/embed/static_method.hpp"
 #include "davit/embed/static_program.hpp"
 #include "davit/embed/static_state.hpp"

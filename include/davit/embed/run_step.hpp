@@ -109,6 +109,18 @@ struct StepCode {
     return pointer<static_cast<std::uint32_t>(Code)>(memory, static_cast<std::uint32_t>(Code >> 32));
   }
 
+  /// Plans of several sizes as one (SizedPlan): what differs is looked up by `memory.size`.
+  static constexpr bool has_sizes = requires { Planned::template offset<0, 0>(0); };
+  /// Operand O of step I.
+  template <std::uint32_t I, std::size_t O>
+  [[nodiscard, gnu::always_inline]] static constexpr auto operand(Memory& memory) noexcept {
+    constexpr std::uint64_t code = Planned::rows.codes[I * Rows::width + O];
+    if constexpr (has_sizes)
+      return pointer<static_cast<std::uint32_t>(code)>(memory, Planned::template offset<I, O>(memory.size));
+    else
+      return pointer_of<code>(memory);
+  }
+
   /// The step of that row; steps that do the same share one. Operands are written out, which costs less compile time
   /// than a pack.
   template <std::uint32_t I>
@@ -121,7 +133,7 @@ struct StepCode {
                   "davit: a backend wrote a step of a kernel that is not in its Kernels; add it to the kernel_list");
     using K = kernel_at<typename Face::Kernels, (kernel & 0xffff)>;
     constexpr auto& params = Planned::template params<K, r.params[I]>;
-    if constexpr (std::tuple_element_t<(kernel >> 16), Policies>::template specialise<K> || count == 0 || count > 6)
+    if constexpr (has_sizes || std::tuple_element_t<(kernel >> 16), Policies>::template specialise<K> || count == 0 || count > 6)
       return run_any<K, I>(memory, std::make_index_sequence<count>{});
     else if constexpr (count == 1)
       return call<K>(params, pointer<std::uint32_t(r.codes[at])>(memory, r.codes[at] >> 32));
@@ -155,10 +167,12 @@ struct StepCode {
   [[gnu::always_inline]] static constexpr ErrorCode run_any(Memory& memory, std::index_sequence<O...>) {
     constexpr auto& r = Planned::rows;
     constexpr auto& params = Planned::template params<K, r.params[I]>;
-    if constexpr (std::tuple_element_t<(r.kernels[I] >> 16), Policies>::template specialise<K>)
-      return call_special<K, params>(pointer_of<r.codes[I * Rows::width + O]>(memory)...);
+    if constexpr (has_sizes)
+      return call<K>(Planned::template params_in<K, I>(memory.size), operand<I, O>(memory)...);
+    else if constexpr (std::tuple_element_t<(r.kernels[I] >> 16), Policies>::template specialise<K>)
+      return call_special<K, params>(operand<I, O>(memory)...);
     else
-      return call<K>(params, pointer_of<r.codes[I * Rows::width + O]>(memory)...);
+      return call<K>(params, operand<I, O>(memory)...);
   }
   template <std::uint32_t I>
   static consteval std::uint32_t calls_before() {
@@ -196,12 +210,18 @@ struct StepCode {
   template <std::size_t I>
   [[gnu::always_inline]] static constexpr void copy(Memory& memory) {
     constexpr StaticCopy c = Planned::frozen.copies[I];
-    const auto* from = pointer_of<operand_code(c.from)>(memory);
-    auto* to = pointer_of<operand_code(c.to)>(memory);
+    std::uint32_t from_offset = c.from.offset, to_offset = c.to.offset, count = c.count;
+    if constexpr (has_sizes) {
+      from_offset = Planned::template copy_number<I, 0>(memory.size);
+      to_offset = Planned::template copy_number<I, 1>(memory.size);
+      count = Planned::template copy_number<I, 2>(memory.size);
+    }
+    const auto* from = pointer<static_cast<std::uint32_t>(operand_code(c.from))>(memory, from_offset);
+    auto* to = pointer<static_cast<std::uint32_t>(operand_code(c.to))>(memory, to_offset);
     if consteval {
-      for (std::uint32_t i = 0; i < c.count; ++i) to[i] = from[i];
+      for (std::uint32_t i = 0; i < count; ++i) to[i] = from[i];
     } else {
-      __builtin_memcpy(to, from, c.count * sizeof *to);
+      __builtin_memcpy(to, from, count * sizeof *to);
     }
   }
 
@@ -226,7 +246,7 @@ struct StepCode {
   /// The bool that the step reads.
   template <std::uint32_t I>
   [[nodiscard, gnu::always_inline]] static constexpr bool truth(Memory& memory) {
-    return *pointer_of<Planned::rows.codes[I * Rows::width]>(memory) != 0;
+    return *operand<I, 0>(memory) != 0;
   }
   /// Steps with control flow among them.
   template <std::uint32_t First, std::uint32_t Last>
@@ -252,8 +272,10 @@ struct StepCode {
         return run_region<r.jumps[next] + 1, Last>(memory, fault);
       } else {
         static_assert(control == StaticControl::count);
-        std::int32_t* const round = pointer_of<r.codes[at * Rows::width]>(memory);
-        constexpr std::int32_t rounds = Planned::frozen.params[r.params[at]];
+        std::int32_t* const round = operand<at, 0>(memory);
+        constexpr std::int32_t same_rounds = Planned::frozen.params[r.params[at]];
+        std::int32_t rounds = same_rounds;
+        if constexpr (has_sizes) rounds = Planned::template first_word<at>(memory.size);
         for (*round = 0; *round < rounds; ++*round)
           if (!run_region<at + 1, next>(memory, fault)) return false;
         return run_region<next + 1, Last>(memory, fault);

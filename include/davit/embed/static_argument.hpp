@@ -19,7 +19,7 @@ inline constexpr std::size_t max_static_rank = 8;
 struct ArgumentShape {
   ScalarType dtype = ScalarType::undefined;
   bool writable = false;
-  bool known = false;   ///< the type is one that can be passed, and its extents are fixed
+  bool known = false;   ///< the type is one that can be passed, and its extents are fixed (a span's may not be: a flat one, not known)
   bool is_flat = true;  ///< only the number of elements is known: a span or a plain array
   std::size_t rank = 0;
   std::array<std::int64_t, max_static_rank> sizes{};
@@ -71,8 +71,11 @@ struct ArrayShape<const std::array<T, N>> {
 };
 template <class T, std::size_t N>
 struct ArrayShape<std::span<T, N>> {
-  static constexpr ArgumentShape shape =
-      N == std::dynamic_extent ? ArgumentShape{} : with_extent(ArrayShape<T>::shape, N);
+  static constexpr ArgumentShape shape = [] {
+    ArgumentShape s = with_extent(ArrayShape<T>::shape, N == std::dynamic_extent ? 0 : N);
+    s.known = s.known && N != std::dynamic_extent;
+    return s;
+  }();
 };
 template <class T, std::size_t N>
 struct ArrayShape<const std::span<T, N>> : ArrayShape<std::span<T, N>> {};

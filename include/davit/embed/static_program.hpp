@@ -46,6 +46,34 @@ struct static_methods {
 template <class P>
 concept HasStaticMethods = requires { typename P::methods; };
 
+/// A method whose sizes come with the call: the StaticProgram of each size that there may be, over one state and one blob. Each has
+/// `static constexpr std::array<std::int64_t, N> symbols`, the numbers of the symbols that its sizes follow from.
+///
+///     struct tagger {
+///       static constexpr std::string_view name = "tagger";
+///       using sizes = davit::static_sizes<tagger_of<1>, tagger_of<2>, tagger_of<3>>;
+///     };
+///
+/// A call says which one is meant: `module.forward(davit::with_dims(2), x, y)`. `davit embed --dim s0=1..3` writes such a type.
+template <class... Programs>
+struct static_sizes {
+  static constexpr std::size_t count = sizeof...(Programs);
+};
+
+/// The numbers of a method's symbols, in the order of the --dim options that gave each of them several.
+template <std::size_t N>
+struct StaticDims {
+  std::array<std::int64_t, N> numbers;
+};
+template <std::convertible_to<std::int64_t>... Numbers>
+[[nodiscard]] constexpr StaticDims<sizeof...(Numbers)> with_dims(Numbers... numbers) noexcept {
+  return {{static_cast<std::int64_t>(numbers)...}};
+}
+
+/// A method of several sizes.
+template <class P>
+concept HasStaticSizes = requires { typename P::sizes; };
+
 namespace detail {
 
 /// True if the data of a constant or a state has just the elements that the graph's value has, padded as its layout says.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -19,9 +20,13 @@ namespace davit::formats {
 struct CTensor {
   std::string name;  ///< the model's
   ScalarType dtype = ScalarType::undefined;
-  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> sizes;  ///< the largest
   bool is_written = false;
 
+  /// What it is at most, with other numbers for the program's symbols too.
+  void join(const CTensor& other) {
+    for (std::size_t d = 0; d < sizes.size(); ++d) sizes[d] = std::max(sizes[d], other.sizes[d]);
+  }
   [[nodiscard]] std::string count() const {
     std::int64_t count = 1;
     for (const std::int64_t size : sizes) count *= size;
@@ -29,11 +34,19 @@ struct CTensor {
   }
 };
 
+/// A symbol of several numbers, which come with the call.
+struct CDim {
+  std::string symbol{};  ///< the model's
+  std::int64_t first = 0, last = 0;
+  std::string name{};  ///< in C; EmbedCText finds it
+};
+
 /// A method that C calls.
 struct CMethod {
   std::string name{};  ///< in C++; empty: the program's only one, forward
   std::vector<CTensor> tensors{};  ///< in the order of the call
   std::vector<std::string> names{};  ///< of the tensors in C; EmbedCText finds them
+  std::vector<CDim> dims{};
 
   [[nodiscard]] std::string function() const { return name.empty() ? "forward" : name; }
 };
@@ -46,12 +59,14 @@ class EmbedCText {
       : type_(std::move(type)), file_(std::move(file)), methods_(std::move(methods)), arena_bytes_(arena_bytes), has_state_(has_state) {
     std::set<std::string, std::less<>> taken;
     for (CMethod& method : methods_) {
-      for (const CTensor& tensor : method.tensors) {
-        const std::string name = embed_text::identifier(tensor.name);
+      const auto free_name = [&](std::string_view of) {
+        const std::string name = embed_text::identifier(of);
         std::string own = name;
         for (int i = 2; !taken.insert(prefix(method) + upper(own)).second; ++i) own = name + "_" + std::to_string(i);
-        method.names.push_back(own + (own == "restrict" ? "_" : ""));
-      }
+        return own + (own == "restrict" ? "_" : "");
+      };
+      for (const CTensor& tensor : method.tensors) method.names.push_back(free_name(tensor.name));
+      for (CDim& dim : method.dims) dim.name = free_name(dim.symbol);
     }
   }
 
@@ -81,8 +96,14 @@ class EmbedCText {
     out += "/* The memory of a run. Models that take turns may be given the same. */\n";
     out += "#define " + own + "_ARENA_BYTES " + std::to_string(arena_bytes_) + "\n";
     out += "#define " + own + "_ARENA_ALIGNMENT 16\n\n";
-    for (const CMethod& method : methods_)
+    for (const CMethod& method : methods_) {
+      for (const CDim& dim : method.dims) {
+        const std::string name = prefix(method) + upper(dim.name);
+        out += "/* " + method.function() + " takes it: what sizes follow from; those of tensors are the largest */\n";
+        out += "#define " + name + "_MIN " + std::to_string(dim.first) + "\n#define " + name + "_MAX " + std::to_string(dim.last) + "\n\n";
+      }
       for (std::size_t i = 0; i < method.tensors.size(); ++i) tensor_macros(out, prefix(method) + upper(method.names[i]), method.function(), method.tensors[i]);
+    }
     out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     out +=
         "/* To be called before the first run: gives the model its memory, and its state (buffers that it changes) the initial\n"
@@ -93,10 +114,11 @@ class EmbedCText {
         "/* Runs the model on contiguous row-major tensors, which must not overlap. Returns 0, or what `davit explain` explains:\n"
         "   the state is then unchanged. */\n";
     for (const CMethod& method : methods_) {
-      out += "int " + type_ + "_" + method.function() + "(";
+      std::string parameters;
+      for (const CDim& dim : method.dims) parameters += (parameters.empty() ? "" : ", ") + ("int64_t " + dim.name);
       for (std::size_t i = 0; i < method.tensors.size(); ++i)
-        out += std::string(i == 0 ? "" : ", ") + (method.tensors[i].is_written ? "" : "const ") + element_type(method.tensors[i].dtype) + "* " + method.names[i];
-      out += std::string(method.tensors.empty() ? "void" : "") + ");\n";
+        parameters += std::string(parameters.empty() ? "" : ", ") + (method.tensors[i].is_written ? "" : "const ") + element_type(method.tensors[i].dtype) + "* " + method.names[i];
+      out += "int " + type_ + "_" + method.function() + "(" + (parameters.empty() ? "void" : parameters) + ");\n";
     }
     out += "\n#ifdef __cplusplus\n}\n#endif\n\n";
     return out + "#endif\n";
@@ -104,7 +126,7 @@ class EmbedCText {
 
   /// NAME_c.cpp.
   [[nodiscard]] std::string source() const {
-    std::string out = "// Written by `davit embed --c`.\n#include \"" + file_ + ".h\"\n\n#include <cstddef>\n#include <span>\n\n";
+    std::string out = "// Written by `davit embed --c`.\n#include \"" + file_ + ".h\"\n\n#include <cstddef>\n#include <cstdint>\n#include <span>\n\n";
     out += "#include \"" + file_ + ".hpp\"\n#include \"davit/backends/portable/embed.hpp\"\n#include \"davit/embed/c_model.hpp\"\n\n";
     out += "namespace {\n\nusing davit_module = davit::static_module<" + type_ + ", davit::external_arena, davit::portable>;\n";
     out += "static_assert(davit_module::arena_bytes == " + upper(type_) + "_ARENA_BYTES && davit::static_alignment == " + upper(type_) +
@@ -114,9 +136,14 @@ class EmbedCText {
     if (has_state_) out += "void " + type_ + "_reset(void) { davit_model.reset(); }\n\n";
     for (const CMethod& method : methods_) {
       std::string parameters, arguments;
+      for (std::size_t i = 0; i < method.dims.size(); ++i) {
+        parameters += (i == 0 ? "" : ", ") + ("std::int64_t d" + std::to_string(i));
+        arguments += (i == 0 ? "davit::with_dims(d" : ", d") + std::to_string(i);
+      }
+      if (!arguments.empty()) arguments += ")";
       for (std::size_t i = 0; i < method.tensors.size(); ++i) {
         const CTensor& tensor = method.tensors[i];
-        const std::string comma = i == 0 ? "" : ", ", constant = tensor.is_written ? "" : "const ", name = "t" + std::to_string(i);
+        const std::string comma = parameters.empty() ? "" : ", ", constant = tensor.is_written ? "" : "const ", name = "t" + std::to_string(i);
         parameters += comma + constant + element_type(tensor.dtype) + "* " + name;
         const char* half = tensor.dtype == ScalarType::float16 ? "davit::Half" : tensor.dtype == ScalarType::bfloat16 ? "davit::BFloat16" : nullptr;
         const std::string element = constant + (half != nullptr ? half : element_type(tensor.dtype));

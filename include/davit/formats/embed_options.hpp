@@ -3,13 +3,20 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "davit/backend/static_constant.hpp"
 #include "davit/embed/static_plan.hpp"
 
 namespace davit::formats {
+
+/// What a symbolic size is: a number, or one of first, first + step, ... up to last, which comes with the call.
+struct EmbedSymbol {
+  std::string name;  ///< "s0" of every method that has it, "decode.s0" of that method
+  std::int64_t first = 0;
+  std::int64_t last = first;
+  std::int64_t step = 1;
+};
 
 /// How `embed_program` writes a program.
 struct EmbedOptions {
@@ -20,8 +27,7 @@ struct EmbedOptions {
   /// .rodata.davit.weights.NAME. Arrays that the compiler reads stay in .rodata.
   std::string section{};
   bool source_lines = false;      ///< the model's source lines as comments
-  /// Numbers for symbolic sizes: "s0" of every method that has it, "decode.s0" of that method.
-  std::vector<std::pair<std::string, std::int64_t>> symbols{};
+  std::vector<EmbedSymbol> symbols{};
   /// select_steps<Backends...>: the nodes that these refuse are an error. Null: nobody looks.
   SelectedSteps (*select)(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs) = nullptr;
   /// plan_static<portable_static>: C functions are written too, for portable, with the sizes that this plans.

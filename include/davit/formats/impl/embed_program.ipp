@@ -39,8 +39,10 @@ class ProgramEmbedder {
     if (!state) return std::unexpected(state.error());
     if (Result<void> bound = bind_symbols(); !bound) return std::unexpected(bound.error());
     for (std::size_t m = 0; m < methods_.size(); ++m) {
-      texts_.push_back(std::make_unique<EmbedMethod>(*methods_[m].program, options_, numbers_[m], *state, !is_one_, constants_));
-      if (Result<void> listed = texts_[m]->run(); !listed) return of_method(m, std::move(listed.error()));
+      for (Size& size : sizes_[m]) {
+        size.text = std::make_unique<EmbedMethod>(*methods_[m].program, options_, *size.numbers, *state, !is_one_, constants_);
+        if (Result<void> listed = size.text->run(); !listed) return of_size(m, size, std::move(listed.error()));
+      }
     }
     if (!options_.weights_as_array && !constants_.blob().empty() && embed_text::escaped(options_.name) != options_.name)
       return refuse_embedding(concat("the name '", options_.name, "'"), "no file of that name can be named in a header", "use letters, digits, - and _");
@@ -54,6 +56,23 @@ class ProgramEmbedder {
   }
 
  private:
+  /// A method with numbers for its symbols.
+  struct Size {
+    EmbedNumbers::Symbols symbols{};  ///< those that have several numbers
+    std::unique_ptr<EmbedNumbers> numbers{};
+    std::unique_ptr<EmbedMethod> text{};
+  };
+
+  /// "s0=4, s1=2".
+  [[nodiscard]] static std::string listed(const Size& size) {
+    std::string out;
+    for (const auto& [name, number] : size.symbols) out += (out.empty() ? "" : ", ") + name + "=" + std::to_string(number);
+    return out;
+  }
+  [[nodiscard]] std::unexpected<Error> of_size(std::size_t m, const Size& size, Error error) const {
+    if (!size.symbols.empty()) error.where = concat("with ", listed(size), error.where.empty() ? "" : ", ", error.where);
+    return of_method(m, std::move(error));
+  }
   /// An error that says which method it is of.
   [[nodiscard]] std::unexpected<Error> of_method(std::size_t m, Error error) const {
     if (!is_one_) error.where = concat("method '", methods_[m].name, "'", error.where.empty() ? "" : ", ", error.where);
@@ -83,37 +102,74 @@ class ProgramEmbedder {
   [[nodiscard]] Result<void> bind_symbols() {
     for (const ProgramMethod& method : methods_) {
       const std::string prefix = std::string(method.name.view()) + ".";
-      EmbedNumbers::Symbols own;
-      for (const auto& each : options_.symbols)
-        if (each.first.starts_with(prefix)) own.emplace_back(each.first.substr(prefix.size()), each.second);
-      for (const auto& each : options_.symbols)
-        if (std::ranges::find(own, each.first, [](const auto& known) { return known.first; }) == own.end()) own.push_back(each);
-      numbers_.emplace_back(*method.program, std::move(own));
+      std::vector<EmbedSymbol> own;
+      for (const EmbedSymbol& each : options_.symbols)
+        if (each.name.starts_with(prefix)) own.push_back({each.name.substr(prefix.size()), each.first, each.last, each.step});
+      for (const EmbedSymbol& each : options_.symbols)
+        if (std::ranges::find(own, each.name, &EmbedSymbol::name) == own.end()) own.push_back(each);
+      Result<std::vector<Size>> sizes = sizes_of(*method.program, own);
+      if (!sizes) return of_method(sizes_.size(), std::move(sizes.error()));
+      sizes_.push_back(*std::move(sizes));
     }
-    for (const auto& each : options_.symbols)
-      if (!is_symbol(each.first)) return refuse_embedding(concat("symbol ", each.first), "the program has no such symbol", symbol_lists());
+    for (const EmbedSymbol& each : options_.symbols)
+      if (!is_symbol(each.name)) return refuse_embedding(concat("symbol ", each.name), "the program has no such symbol", symbol_lists());
     for (std::size_t m = 0; m < methods_.size(); ++m)
-      if (Result<void> bound = numbers_[m].bind(); !bound) return of_method(m, std::move(bound.error()));
+      for (const Size& size : sizes_[m])
+        if (Result<void> bound = size.numbers->bind(); !bound) return of_size(m, size, std::move(bound.error()));
     return {};
   }
+  static constexpr std::size_t most_sizes = 256;
+  /// Every combination of what the symbols of a program may be.
+  [[nodiscard]] static Result<std::vector<Size>> sizes_of(const ExportedProgram& program, const std::vector<EmbedSymbol>& symbols) {
+    const EmbedNumbers any(program, {});
+    EmbedNumbers::Symbols fixed;
+    std::vector<Size> sizes(1);
+    for (const EmbedSymbol& symbol : symbols) {
+      if (symbol.step < 1 || symbol.last < symbol.first)
+        return refuse_embedding(concat("symbol ", symbol.name), "its range has no numbers", "write, say, --dim s0=1..32, or s0=8..64:8 for each eighth");
+      const std::uint64_t more_than_one = (static_cast<std::uint64_t>(symbol.last) - static_cast<std::uint64_t>(symbol.first)) / static_cast<std::uint64_t>(symbol.step);
+      if (more_than_one == 0 || !any.has(symbol.name)) {
+        fixed.emplace_back(symbol.name, symbol.first);
+        continue;
+      }
+      if (more_than_one >= most_sizes || (more_than_one + 1) * sizes.size() > most_sizes)
+        return refuse_embedding(concat("symbol ", symbol.name), concat("the program would be of more than ", most_sizes, " sizes, each of which is planned"),
+                                "give a narrower range, or every Nth number of it: --dim s0=FIRST..LAST:N");
+      std::vector<Size> more;
+      for (const Size& size : sizes) {
+        for (std::uint64_t k = 0; k <= more_than_one; ++k) {
+          more.push_back({.symbols = size.symbols});
+          more.back().symbols.emplace_back(symbol.name, symbol.first + static_cast<std::int64_t>(k) * symbol.step);
+        }
+      }
+      sizes = std::move(more);
+    }
+    for (Size& size : sizes) {
+      EmbedNumbers::Symbols all = size.symbols;
+      all.insert(all.end(), fixed.begin(), fixed.end());
+      size.numbers = std::make_unique<EmbedNumbers>(program, std::move(all));
+    }
+    return sizes;
+  }
+  [[nodiscard]] const EmbedNumbers& numbers_of(std::size_t m) const { return *sizes_[m][0].numbers; }
   [[nodiscard]] bool is_symbol(std::string_view symbol) const {
     for (std::size_t m = 0; m < methods_.size(); ++m) {
       const std::string_view method = methods_[m].name.view();
       const bool is_own = symbol.starts_with(method) && symbol.substr(method.size()).starts_with('.');
-      if (numbers_[m].has(symbol) || (is_own && numbers_[m].has(symbol.substr(method.size() + 1)))) return true;
+      if (numbers_of(m).has(symbol) || (is_own && numbers_of(m).has(symbol.substr(method.size() + 1)))) return true;
     }
     return false;
   }
   [[nodiscard]] Name symbol_lists() const {
-    if (is_one_) return numbers_[0].symbol_list();
+    if (is_one_) return numbers_of(0).symbol_list();
     Name list;
-    for (std::size_t m = 0; m < methods_.size(); ++m) list = concat(list, m == 0 ? "" : "; ", "of '", methods_[m].name, "' ", numbers_[m].symbol_list());
+    for (std::size_t m = 0; m < methods_.size(); ++m) list = concat(list, m == 0 ? "" : "; ", "of '", methods_[m].name, "' ", numbers_of(m).symbol_list());
     return list;
   }
   [[nodiscard]] std::vector<std::string> unchecked() const {
     std::vector<std::string> all;
     for (std::size_t m = 0; m < methods_.size(); ++m)
-      for (const std::string& assertion : numbers_[m].unchecked()) all.push_back((is_one_ ? "" : std::string(methods_[m].name.view()) + ": ") + assertion);
+      for (const std::string& assertion : numbers_of(m).unchecked()) all.push_back((is_one_ ? "" : std::string(methods_[m].name.view()) + ": ") + assertion);
     return all;
   }
 
@@ -124,10 +180,17 @@ class ProgramEmbedder {
     std::vector<CMethod> methods;
     std::size_t arena_bytes = 0;
     for (std::size_t m = 0; m < methods_.size(); ++m) {
-      auto tensors = texts_[m]->c_tensors();
-      if (!tensors) return of_method(m, std::move(tensors.error()));
-      methods.push_back({.name = is_one_ ? "" : names_[m], .tensors = std::move(tensors->first)});
-      arena_bytes = std::max(arena_bytes, tensors->second);
+      std::vector<CTensor> all;
+      for (const Size& size : sizes_[m]) {
+        auto tensors = size.text->c_tensors();
+        if (!tensors) return of_size(m, size, std::move(tensors.error()));
+        arena_bytes = std::max(arena_bytes, tensors->second);
+        if (all.empty()) all = std::move(tensors->first);
+        else for (std::size_t i = 0; i < all.size(); ++i) all[i].join(tensors->first[i]);
+      }
+      methods.push_back({.name = is_one_ ? "" : names_[m], .tensors = std::move(all)});
+      for (const auto& [symbol, number] : sizes_[m].front().symbols) methods.back().dims.push_back({symbol, number, number});
+      for (std::size_t i = 0; i < methods.back().dims.size(); ++i) methods.back().dims[i].last = sizes_[m].back().symbols[i].second;
     }
     const EmbedCText text(type_, options_.name, std::move(methods), arena_bytes, has_state);
     out.c_header = text.header();
@@ -153,12 +216,12 @@ class ProgramEmbedder {
       out +=
           "static_assert(std::endian::native == std::endian::little, \"davit: these weights are little-endian\");\n" +
           blob_text();
-    if (is_one_) return out + program("forward", type_, options_.name, *texts_[0]);
+    if (is_one_) return out + program("forward", type_, options_.name, sizes_[0]);
     std::string list, calls;
     out += "/// " + std::to_string(methods_.size()) + " methods over one state.\nstruct " + type_ + " {\n  static constexpr std::string_view name = \"" +
            embed_text::escaped(options_.name) + "\";\n\n";
     for (std::size_t m = 0; m < methods_.size(); ++m) {
-      out += indented(program(embed_text::comment(methods_[m].name.view()), names_[m], methods_[m].name.view(), *texts_[m])) + "\n";
+      out += indented(program(embed_text::comment(methods_[m].name.view()), names_[m], methods_[m].name.view(), sizes_[m])) + "\n";
       list += (m == 0 ? "" : ", ") + names_[m];
       calls += "    template <class... Tensors>\n    constexpr davit::Status " + names_[m] +
                "(Tensors&&... tensors) noexcept {\n      return static_cast<Module&>(*this).template call<struct " + type_ + "::" + names_[m] +
@@ -167,12 +230,28 @@ class ProgramEmbedder {
     return out + "  using methods = davit::static_methods<" + list + ">;\n" +
            "  /// What a static_module of the program derives from.\n  template <class Module>\n  struct calls {\n" + calls + "  };\n};\n";
   }
-  /// A method as a StaticProgram.
-  [[nodiscard]] std::string program(std::string_view called, std::string_view type, std::string_view name, const EmbedMethod& method) const {
-    std::string out = "/// " + std::string(called) + ": " + method.arguments() + "\nstruct " + std::string(type) +
-                      " {\n  static constexpr std::string_view name = \"" + embed_text::escaped(name) + "\";\n" + method.members();
-    if (!constants_.blob().empty()) out += "  static const std::byte* weights() noexcept { return " + blob_name() + "; }\n";
-    return out + "};\n";
+  /// A method as a StaticProgram, or as several.
+  [[nodiscard]] std::string program(std::string_view called, std::string_view type, std::string_view name, const std::vector<Size>& sizes) const {
+    const std::string head = "struct " + std::string(type) + " {\n  static constexpr std::string_view name = \"" + embed_text::escaped(name) + "\";\n";
+    const std::string weights = constants_.blob().empty() ? "" : "  static const std::byte* weights() noexcept { return " + blob_name() + "; }\n";
+    const std::string about = "/// " + std::string(called) + ": ";
+    if (sizes.size() == 1) return about + sizes[0].text->arguments() + "\n" + head + sizes[0].text->members() + weights + "};\n";
+    std::string out = about, list, dims;
+    for (const auto& [symbol, number] : sizes[0].symbols) dims += (dims.empty() ? "" : ", ") + embed_text::comment(symbol);
+    out += "with_dims(" + dims + "), " + sizes.front().text->arguments() + "\n/// to " + sizes.back().text->arguments() + "\n" + head;
+    const std::string prefix = type.starts_with("at_") ? "size" : "at";
+    for (const Size& size : sizes) {
+      std::string own = prefix, numbers;
+      for (const auto& [symbol, number] : size.symbols) {
+        own += "_" + (number < 0 ? "m" + std::to_string(-number) : std::to_string(number));
+        numbers += (numbers.empty() ? "" : ", ") + std::to_string(number);
+      }
+      out += "\n" + indented("/// With " + embed_text::comment(listed(size)) + ".\nstruct " + own + " {\n  static constexpr std::string_view name = \"" +
+                             embed_text::escaped(name) + "\";\n  static constexpr std::array<std::int64_t, " + std::to_string(size.symbols.size()) + "> symbols{" +
+                             numbers + "};\n" + size.text->members() + weights + "};\n");
+      list += (list.empty() ? "" : ", ") + own;
+    }
+    return out + "\n  using sizes = davit::static_sizes<" + list + ">;\n};\n";
   }
   [[nodiscard]] static std::string indented(std::string_view text) {
     std::string out;
@@ -216,8 +295,7 @@ class ProgramEmbedder {
   std::string type_;
   EmbedConstants constants_;
   std::vector<std::string> names_;  ///< in C++, per method
-  std::vector<EmbedNumbers> numbers_;
-  std::vector<std::unique_ptr<EmbedMethod>> texts_;
+  std::vector<std::vector<Size>> sizes_;  ///< per method
 };
 
 }  // namespace detail
