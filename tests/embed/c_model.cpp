@@ -56,6 +56,7 @@ TEST_CASE("statuses of C functions are the bits of faults") {
 
 TEST_CASE("sizes come with the call") {
   using Sized = static_module<one_size, external_arena, calculator>;
+  CHECK(Sized::name == "one_size");
   static constinit c_model<Sized> sized;
   static static_arena<Sized::arena_bytes> arena;
   REQUIRE(sized.init(arena.bytes.data(), arena.bytes.size()) == 0);

@@ -65,7 +65,7 @@ constexpr bool runs_each_size() {
 }
 static_assert(runs_each_size());
 static_assert(Rows::arena_bytes == static_module<rows_of<5>, portable>::arena_bytes, "what the largest size needs");
-static_assert(Rows::state_bytes == 8);
+static_assert(Rows::state_bytes == 8 && Rows::name == "rows");
 
 /// Over the N rows of x: s = s + x_i.
 template <std::int64_t N>
@@ -103,7 +103,7 @@ constexpr bool scans_each_size() {
   ok = ok && module.forward(with_dims(2), s, x, last, sums).has_value() && last == std::array<float, 2>{104, 206};
   return ok && sums == std::array<float, 8>{101, 202, 104, 206};
 }
-static_assert(scans_each_size());
+static_assert(scans_each_size() && static_module<scan, portable>::name == "scan");
 
 }  // namespace
 

@@ -78,9 +78,10 @@ struct PlanDifferences {
       return static_cast<std::int32_t>(code >> 32) +
              (is_table ? static_cast<std::int32_t>(table_bases[plan][table_number(static_cast<ScalarType>(code >> 8 & 0xff))]) : 0);
     };
-    std::vector<std::int32_t> numbers(plans.size());
+    std::vector<std::int32_t> numbers;
     const auto each = [&](const auto& number) {
-      for (std::size_t p = 0; p < plans.size(); ++p) numbers[p] = number(p);
+      numbers.clear();
+      for (std::size_t p = 0; p < plans.size(); ++p) numbers.push_back(number(p));
       return column_of(numbers);
     };
     for (std::size_t i = 0; i < one.step_count; ++i) {
