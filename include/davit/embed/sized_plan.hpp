@@ -69,26 +69,35 @@ struct PlanDifferences {
   std::vector<SizedNumber> words;
   std::vector<std::uint32_t> offsets;           ///< per step and operand, of `width` each: the column
   std::vector<std::uint32_t> copies;            ///< per copy: from, to, count
-  std::vector<std::vector<std::int32_t>> columns;
+  std::vector<std::int32_t> columns;            ///< one after the other, a number per plan each
 
   constexpr PlanDifferences(const std::vector<PlanView>& plans, const std::vector<std::array<std::uint32_t, 4>>& table_bases, std::size_t width) {
+    // constant evaluation pays for every call: plain loops, and numbers that are all the same make no list
     const PlanView& one = plans[0];
+    const std::size_t count = plans.size();
+    std::vector<std::int32_t> numbers;
+    const auto each = [&](const auto& number) {
+      const std::int32_t first = number(0);
+      std::size_t p = 1;
+      while (p < count && number(p) == first) ++p;
+      if (p == count) return none;
+      numbers.clear();
+      for (p = 0; p < count; ++p) numbers.push_back(number(p));
+      return column_of(numbers.data(), count);
+    };
     const auto offset = [&](std::size_t plan, std::uint64_t code) {
       const bool is_table = static_cast<StaticPlace>(code >> 16 & 0xff) == StaticPlace::table;
       return static_cast<std::int32_t>(code >> 32) +
              (is_table ? static_cast<std::int32_t>(table_bases[plan][table_number(static_cast<ScalarType>(code >> 8 & 0xff))]) : 0);
     };
-    std::vector<std::int32_t> numbers;
-    const auto each = [&](const auto& number) {
-      numbers.clear();
-      for (std::size_t p = 0; p < plans.size(); ++p) numbers.push_back(number(p));
-      return column_of(numbers);
-    };
+    std::vector<const std::int32_t*> params;
     for (std::size_t i = 0; i < one.step_count; ++i) {
+      params.clear();
+      for (std::size_t p = 0; p < count; ++p) params.push_back(plans[p].params + plans[p].steps[i].first_param);
+      const std::int32_t* const* const from = params.data();
       words_of.push_back({static_cast<std::uint32_t>(words.size()), 0});
-      for (std::size_t w = 0; w < one.steps[i].param_count; ++w)
-        if (const std::uint32_t column = each([&](std::size_t p) { return plans[p].word(i, w); }); column != none)
-          words.push_back({static_cast<std::uint32_t>(w), column});
+      for (std::uint32_t w = 0; w < one.steps[i].param_count; ++w)
+        if (const std::uint32_t column = each([&](std::size_t p) { return from[p][w]; }); column != none) words.push_back({w, column});
       words_of.back().count = static_cast<std::uint32_t>(words.size()) - words_of.back().first;
       for (std::size_t o = 0; o < width; ++o)
         offsets.push_back(o < one.steps[i].operand_count ? each([&](std::size_t p) { return offset(p, plans[p].code(i, o)); }) : none);
@@ -105,12 +114,16 @@ struct PlanDifferences {
 
  private:
   /// The column of these numbers, which others may have too.
-  [[nodiscard]] constexpr std::uint32_t column_of(const std::vector<std::int32_t>& numbers) {
-    if (std::all_of(numbers.begin(), numbers.end(), [&](std::int32_t n) { return n == numbers[0]; })) return none;
-    for (std::size_t c = 0; c < columns.size(); ++c)
-      if (columns[c] == numbers) return static_cast<std::uint32_t>(c);
-    columns.push_back(numbers);
-    return static_cast<std::uint32_t>(columns.size() - 1);
+  [[nodiscard]] constexpr std::uint32_t column_of(const std::int32_t* numbers, std::size_t count) {
+    const std::int32_t* known = columns.data();
+    const std::size_t columns_count = columns.size() / count;
+    for (std::uint32_t c = 0; c < columns_count; ++c, known += count) {
+      std::size_t i = 0;
+      while (i < count && known[i] == numbers[i]) ++i;
+      if (i == count) return c;
+    }
+    columns.insert(columns.end(), numbers, numbers + count);
+    return static_cast<std::uint32_t>(columns_count);
   }
 };
 
@@ -121,11 +134,10 @@ struct JoinedTable {
   std::vector<std::uint32_t> bases;  ///< per plan, where its own begins
 
   constexpr void add(const T* own, std::size_t count) {
-    std::size_t at = 0;
-    while (at + count <= all.size() && !std::equal(own, own + count, all.begin() + static_cast<std::ptrdiff_t>(at), same_bits)) ++at;
-    if (at + count > all.size()) at = all.size();
-    bases.push_back(static_cast<std::uint32_t>(at));
-    if (at == all.size()) all.insert(all.end(), own, own + count);
+    for (const std::uint32_t base : bases)
+      if (base + count <= all.size() && std::equal(own, own + count, all.data() + base, same_bits)) return bases.push_back(base);
+    bases.push_back(static_cast<std::uint32_t>(all.size()));
+    all.insert(all.end(), own, own + count);
   }
   [[nodiscard]] static constexpr bool same_bits(T a, T b) noexcept {
     if constexpr (std::is_floating_point_v<T>)
@@ -155,19 +167,32 @@ struct SizedPlan<std::tuple<Ps...>, std::tuple<Planned...>> {
   static constexpr typename K::Params params = One::template params<K, First>;
 
  private:
-  static constexpr auto join_tables() {
-    std::tuple<JoinedTable<std::int8_t>, JoinedTable<std::int16_t>, JoinedTable<std::int32_t>, JoinedTable<float>> tables;
-    (std::get<0>(tables).add(Planned::frozen.i8, Planned::sizes.i8), ...);
-    (std::get<1>(tables).add(Planned::frozen.i16, Planned::sizes.i16), ...);
-    (std::get<2>(tables).add(Planned::frozen.i32, Planned::sizes.i32), ...);
-    (std::get<3>(tables).add(Planned::frozen.f32, Planned::sizes.f32), ...);
-    return tables;
+  using TableTypes = std::tuple<std::int8_t, std::int16_t, std::int32_t, float>;
+  template <std::size_t T>
+  static constexpr auto join() {
+    JoinedTable<std::tuple_element_t<T, TableTypes>> table;
+    const auto add = [&]<class One>() {
+      if constexpr (T == 0) table.add(One::frozen.i8, One::sizes.i8);
+      if constexpr (T == 1) table.add(One::frozen.i16, One::sizes.i16);
+      if constexpr (T == 2) table.add(One::frozen.i32, One::sizes.i32);
+      if constexpr (T == 3) table.add(One::frozen.f32, One::sizes.f32);
+    };
+    (add.template operator()<Planned>(), ...);
+    return table;
   }
+  template <std::size_t T>
+  static constexpr std::size_t joined_size = join<T>().all.size();
+  /// Per plan, where its tables begin in the joined ones.
+  template <std::size_t T>
+  static constexpr std::array<std::uint32_t, count> bases_of = [] {
+    const auto table = join<T>();
+    std::array<std::uint32_t, count> all{};
+    std::copy(table.bases.begin(), table.bases.end(), all.begin());
+    return all;
+  }();
   static constexpr PlanDifferences differences() {
-    const auto tables = join_tables();
     std::vector<std::array<std::uint32_t, 4>> bases;
-    for (std::size_t p = 0; p < count; ++p)
-      bases.push_back({std::get<0>(tables).bases[p], std::get<1>(tables).bases[p], std::get<2>(tables).bases[p], std::get<3>(tables).bases[p]});
+    for (std::size_t p = 0; p < count; ++p) bases.push_back({bases_of<0>[p], bases_of<1>[p], bases_of<2>[p], bases_of<3>[p]});
     return PlanDifferences({view_of_plan<Ps, Planned>()...}, bases, One::rows.width);
   }
   struct Counts {
@@ -175,7 +200,7 @@ struct SizedPlan<std::tuple<Ps...>, std::tuple<Planned...>> {
   };
   static constexpr Counts counts = [] {
     const PlanDifferences d = differences();
-    return Counts{d.words.size(), d.columns.size()};
+    return Counts{d.words.size(), d.columns.size() / count};
   }();
   struct Numbers {
     std::array<Range, sizes.steps + 1> words_of{};
@@ -191,20 +216,16 @@ struct SizedPlan<std::tuple<Ps...>, std::tuple<Planned...>> {
     std::copy(d.words.begin(), d.words.end(), all.words.begin());
     std::copy(d.offsets.begin(), d.offsets.end(), all.offsets.begin());
     std::copy(d.copies.begin(), d.copies.end(), all.copies.begin());
-    for (std::size_t c = 0; c < counts.columns; ++c) std::copy(d.columns[c].begin(), d.columns[c].end(), all.columns[c].begin());
+    for (std::size_t i = 0; i < d.columns.size(); ++i) all.columns[i / count][i % count] = d.columns[i];
     return all;
   }();
   template <std::size_t T>
-  static consteval auto joined() {
-    using Element = std::tuple_element_t<T, std::tuple<std::int8_t, std::int16_t, std::int32_t, float>>;
-    constexpr std::size_t n = std::get<T>(join_tables()).all.size();
-    std::array<Element, n + 1> out{};
-    const auto tables = join_tables();
-    std::copy(std::get<T>(tables).all.begin(), std::get<T>(tables).all.end(), out.begin());
+  alignas(16) static constexpr auto joined_table = [] {
+    std::array<std::tuple_element_t<T, TableTypes>, joined_size<T> + 1> out{};
+    const auto table = join<T>();
+    std::copy(table.all.begin(), table.all.end(), out.begin());
     return out;
-  }
-  template <std::size_t T>
-  alignas(16) static constexpr auto joined_table = joined<T>();
+  }();
   template <std::uint32_t Column>
   static constexpr std::array<std::int32_t, count> column = numbers.columns[Column];  // an image holds those that are read
   template <std::uint32_t I>
@@ -217,7 +238,7 @@ struct SizedPlan<std::tuple<Ps...>, std::tuple<Planned...>> {
  public:
   /// Bytes of tables and columns.
   static constexpr std::size_t table_bytes =
-      joined<0>().size() - 1 + 2 * (joined<1>().size() - 1) + 4 * (joined<2>().size() - 1 + joined<3>().size() - 1 + counts.columns * count);
+      joined_size<0> + 2 * joined_size<1> + 4 * (joined_size<2> + joined_size<3> + counts.columns * count);
   template <class T>
   [[nodiscard]] static constexpr const T* table() noexcept {
     return joined_table<PlanDifferences::table_number(scalar_type_of<T>)>.data();
