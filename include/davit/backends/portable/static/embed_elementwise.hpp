@@ -66,12 +66,13 @@ constexpr const char* write_binary(const EmbedNode& n, StepWriter& steps, const 
     steps.step<unary<sf::WithNumber<Op>>>({int32(n.g.numel(x)), with}).out(y).in(x).overwrites(x);
     return nullptr;
   }
-  if (n.g.same_sizes(a, b)) {
+  if (n.g.numel(a) == n.g.numel(y) && n.g.numel(b) == n.g.numel(y)) {  // their sizes differ in ones at most
     steps.step<pairwise<Op>>({int32(n.g.numel(y)), op}).out(y).in(a).in(b).overwrites(a).overwrites(b);
     return nullptr;
   }
   const auto sizes_of = [&](ValueId v) {
     std::vector<std::int64_t> sizes;
+    sizes.reserve(n.g.rank(v));
     for (std::uint32_t d = 0; d < n.g.rank(v); ++d) sizes.push_back(n.g.size(v, d));
     return sizes;
   };
