@@ -137,3 +137,15 @@ TEST_CASE("a method's errors say which it is") {
   const std::array<ProgramMethod, 2> methods{{{"one", &one}, {"number", &number}}};
   CHECK(place_of(formats::embed_program(methods, {.name = "p"})) == "method 'number', output n");
 }
+
+TEST_CASE("outputs that are numbers, which sizes make, are members of the program") {
+  const auto program = formats::read_pt2(test_data("pt2/dyn_two_dims_arith.pt2"));
+  REQUIRE(program.has_value());
+  const auto embedded = formats::embed_program(*program, {.symbols = {{"s0", 4, 5}, {"s1", 3}}});
+  REQUIRE_MESSAGE(embedded.has_value(), to_string(embedded ? Error{} : embedded.error()));
+  const auto has = [&](std::string_view part) { return embedded->header.find(part) != std::string::npos; };
+  CHECK(has("static constexpr std::int64_t output_3 = 7;  // add_3\n"));
+  CHECK(has("static constexpr std::int64_t output_3 = 8;  // add_3\n"));
+  CHECK(has("static constexpr std::int64_t output_4 = 2;  // floordiv\n"));
+  CHECK(has("static constexpr std::int64_t output_4 = 3;  // floordiv\n"));
+}

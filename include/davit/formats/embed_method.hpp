@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -46,11 +48,11 @@ class EmbedMethod {
     if (options_.select == nullptr) return {};
     return check_taken(text_.rows(), options_.select(text_.rows(), inputs_.data(), outputs_.data()));
   }
-  /// The members inputs, outputs and tables.
+  /// The members inputs, outputs and tables; and `output_N` for an output that is a number which follows from sizes.
   [[nodiscard]] std::string members() const {
     return "  static constexpr std::array<davit::StaticInput, " + std::to_string(program_.signature.input_specs.size()) + "> inputs{\n" + rows_ +
            "  };\n  static constexpr std::array<davit::StaticOutput, " + std::to_string(program_.signature.output_specs.size()) + "> outputs{\n" +
-           output_rows_ + "  };\n" + text_.write(options_.source_lines);
+           output_rows_ + "  };\n" + numbers_text_ + text_.write(options_.source_lines);
   }
   /// "x float32 [1, 64] -> y float32 [1, 10]".
   [[nodiscard]] std::string arguments() const {
@@ -174,8 +176,13 @@ class EmbedMethod {
         continue;
       }
       const ValueId v = arguments[i].value();
-      if (graph_.values[v].kind != ValueKind::tensor)
-        return refuse_embedding(concat("output ", graph_.name(v)), "it is no tensor", "export the model without it");
+      if (graph_.values[v].kind != ValueKind::tensor) {
+        const std::string number = number_of(v);
+        if (number.empty()) return refuse_embedding(concat("output ", graph_.name(v)), "it is no tensor, and no number that follows from sizes", "export the model without it");
+        numbers_text_ += "  static constexpr " + number + " output_" + std::to_string(i) + " = " + value_of(v) + ";  // " + embed_text::comment(graph_.name(v)) + "\n";
+        output_rows_ += "      davit::StaticOutput{.role = davit::StaticOutputRole::unused},\n";
+        continue;
+      }
       const OutputKind k = kind(specs[i]);
       const bool mutation = k == OutputKind::buffer_mutation || k == OutputKind::parameter_mutation ||
                             k == OutputKind::user_input_mutation;
@@ -194,6 +201,22 @@ class EmbedMethod {
     return {};
   }
 
+  /// The C++ type of a number that follows from sizes; empty if the value is none, or is not known.
+  [[nodiscard]] std::string number_of(ValueId v) const {
+    const ValueKind kind = graph_.values[v].kind;
+    if (kind == ValueKind::sym_float) return std::isnan(std::bit_cast<double>(numbers_.symbols()[v])) ? "" : "double";
+    return kind == ValueKind::sym_int ? "std::int64_t" : kind == ValueKind::sym_bool ? "bool" : "";
+  }
+  [[nodiscard]] std::string value_of(ValueId v) const {
+    const std::int64_t number = numbers_.symbols()[v];
+    const ValueKind kind = graph_.values[v].kind;
+    if (kind == ValueKind::sym_bool) return number != 0 ? "true" : "false";
+    if (kind == ValueKind::sym_int) return number == INT64_MIN ? "INT64_MIN" : std::to_string(number);
+    std::string out;
+    embed_text::append_float(out, std::bit_cast<double>(number), "");
+    return out;
+  }
+
   const ExportedProgram& program_;
   GraphModuleView graph_;
   const EmbedOptions& options_;
@@ -203,7 +226,7 @@ class EmbedMethod {
   EmbedConstants& constants_;
   EmbedWeights weights_;
   EmbedGraphText text_;
-  std::string rows_, output_rows_;
+  std::string rows_, output_rows_, numbers_text_;
   std::vector<StaticInput> inputs_;  ///< what rows_ say
   std::vector<StaticOutput> outputs_;
 };
