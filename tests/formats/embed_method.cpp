@@ -129,7 +129,7 @@ TEST_CASE("a method's errors say which it is") {
   const ExportedProgram one = programs::identity({2});
   GraphBuilder b;
   b.begin_graph();
-  const ValueId x = b.declare({.name = b.text("n"), .kind = ValueKind::sym_int});
+  const ValueId x = b.declare({.name = b.text("n"), .kind = ValueKind::sym_float});
   b.end_graph({x});
   ExportedProgram number;
   number.graph_module = std::move(b).finish();
