@@ -272,6 +272,7 @@ TEST_CASE("no number stands for a size that depends on data") {
   b.end_graph({y});
   const ExportedProgram program = programs::user_program(std::move(b).finish());
   CHECK(place_of(formats::embed_program(program)) == "value y");
+  CHECK(formats::embed_program(program).error().what == "its size depends on data, so that no number stands for it");
   const auto refused = formats::embed_program(program, {.symbols = {{"u0", 2}}});
   CHECK(place_of(refused) == "symbol u0");
   CHECK(refused.error().what == "it depends on data, so that no number stands for it");

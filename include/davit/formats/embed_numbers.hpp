@@ -116,6 +116,17 @@ class EmbedNumbers {
   }
   /// A symbol that no input has depends on data: every run may give it another number.
   [[nodiscard]] Result<void> check_sources() const {
+    const std::vector<std::uint8_t> is_given = given_by_inputs();
+    for (ExprId e = 0; e < graph_.exprs.size(); ++e)
+      for (const auto& [symbol, number] : given_)
+        if (graph_.exprs[e].op == ExprOp::symbol && is_given[e] == 0 && graph_.str(graph_.exprs[e].name) == symbol) return depends_on_data(concat("symbol ", symbol));
+    return {};
+  }
+  [[nodiscard]] static std::unexpected<Error> depends_on_data(Name where, std::string_view it = "it") {
+    return refuse_embedding(std::move(where), concat(it, " depends on data, so that no number stands for it"), "export the model without operators whose sizes depend on data");
+  }
+  /// Per expression, whether inputs tell what it is.
+  [[nodiscard]] std::vector<std::uint8_t> given_by_inputs() const {
     std::vector<std::uint8_t> is_given(graph_.exprs.size(), 0);
     for (const Argument& a : graph_.args(graph_.root().inputs)) {
       if (!a.is_value()) continue;
@@ -129,12 +140,7 @@ class EmbedNumbers {
       for (const ExprId operand : {expr.a, expr.b, expr.op == ExprOp::rational ? no_id : expr.c})
         if (operand != no_id && is_given[e] != 0) is_given[operand] = 1;
     }
-    for (ExprId e = 0; e < graph_.exprs.size(); ++e)
-      for (const auto& [symbol, number] : given_)
-        if (graph_.exprs[e].op == ExprOp::symbol && is_given[e] == 0 && graph_.str(graph_.exprs[e].name) == symbol)
-          return refuse_embedding(concat("symbol ", symbol), "it depends on data, so that no number stands for it",
-                        "export the model without operators whose sizes depend on data");
-    return {};
+    return is_given;
   }
 
   /// What the model asserts of numbers holds, now that they are numbers; what it asserts of data and no step
@@ -161,6 +167,12 @@ class EmbedNumbers {
     return {};
   }
   [[nodiscard]] std::unexpected<Error> unbound(ValueId v) const {
+    const std::vector<std::uint8_t> is_given = given_by_inputs();
+    const Value& value = graph_.values[v];
+    const auto is_data = [&](ExprId e) { return e != no_id && graph_.exprs[e].op == ExprOp::symbol && is_given[e] == 0; };
+    bool data = is_data(value.expr);
+    for (const Dim& dim : graph_.dims_of(value.sizes)) data = data || (!dim.is_static() && is_data(dim.expr));
+    if (data) return depends_on_data(concat("value ", graph_.name(v)), value.kind == ValueKind::tensor ? "its size" : "it");
     return refuse_embedding(concat("value ", graph_.name(v)), "its size is a symbol",
                   concat("give numbers by --dim SYMBOL=N; ", symbol_list()));
   }
