@@ -29,7 +29,8 @@ static_assert(check_extent());
 constexpr bool check_hostile() {
   return extent({-1}, {1}) == -1 && extent({2}, {-1}) == -1 && extent({2}, {1}, -1) == -1 &&
          extent({INT64_MAX}, {INT64_MAX}) == -1 && extent({INT64_MAX, INT64_MAX}, {1, 1}) == -1 &&
-         extent({2}, {1}, INT64_MAX) == -1 && extent({2, 2}, {INT64_MAX / 2, INT64_MAX / 2}) == -1;
+         extent({2}, {1}, INT64_MAX) == -1 && extent({2, 2}, {INT64_MAX / 2, INT64_MAX / 2}) == -1 &&
+         extent({1}, {INT64_MAX / 2}) == -1;
 }
 static_assert(check_hostile());
 

@@ -127,7 +127,7 @@ template <class T>
   std::int64_t last = storage_offset;
   bool empty = false;
   for (std::size_t d = 0; d < sizes.size(); ++d) {
-    if (sizes[d] < 0 || strides[d] < 0) return -1;
+    if (sizes[d] < 0 || strides[d] < 0 || strides[d] > limit) return -1;
     if (sizes[d] == 0) empty = true;
     if (sizes[d] <= 1 || strides[d] == 0) continue;
     if (strides[d] > (limit - last) / (sizes[d] - 1)) return -1;

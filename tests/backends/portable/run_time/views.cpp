@@ -64,6 +64,8 @@ TEST_CASE("portable: windows of a dimension are views that overlap") {
   CHECK(unfold(0, 2, 5) == ErrorCode::ok);
   CHECK(test.sizes(0) == Integers{1, 4, 2});
   CHECK(test.values(0) == Numbers{0, 4, 1, 5, 2, 6, 3, 7});
+  CHECK(unfold(1, 4, (std::int64_t{1} << 62) + 3) == ErrorCode::ok);  // one window: no step to be multiplied by an element's bytes
+  CHECK(test.outputs[0].tensor().stride(1) == 1);
   CHECK(unfold(1, 0, INT64_MAX) == ErrorCode::ok);
   CHECK(test.sizes(0) == Integers{2, 1, 0});
   CHECK(unfold(1, 5, 1) == ErrorCode::invalid_argument);

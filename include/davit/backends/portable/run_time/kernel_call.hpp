@@ -178,7 +178,8 @@ class KernelCall {
                                 std::span<const std::int64_t> strides, std::int64_t offset = 0) {
     if (i >= outputs_.size()) return refuse(ErrorCode::invalid_program, "the node has fewer outputs than the operator");
     if (const ErrorCode code = place(i, base.dtype, sizes); code != ErrorCode::ok) return code;
-    for (std::size_t d = 0; d < strides.size(); ++d) places_[i].strides[d] = strides[d];
+    for (std::size_t d = 0; d < strides.size(); ++d)  // nobody steps along one element: a step that cannot be multiplied is none
+      places_[i].strides[d] = sizes[d] <= 1 && strides[d] > max_numel ? 1 : strides[d];
     outputs_[i].tensor().data = base.element_at(offset);
     outputs_[i].tensor().storage_offset = static_cast<std::uint32_t>(base.storage_offset + offset);
     return ErrorCode::ok;
