@@ -72,4 +72,5 @@ for image in calibration:
 program = torch.export.export(convert_pt2e(prepared), example).run_decompositions()
 save(program, data / "digits_cnn_int8.pt2")
 print(program.graph) if "--graph" in sys.argv else None
+numpy.save(data / "digits_cnn_int8_logits.npy", torch.cat([program.module()(image[None]) for image in images[:3]]).numpy())
 print("digits_cnn_int8 accuracy", accuracy(program.module(), images, labels), "calibrated on", len(calibration))

@@ -61,10 +61,13 @@ struct Bias {
   if (w.scales != no_id && (scales == nullptr || g.numel(w.scales) != channels)) return false;
   if (!bias.is_readable()) return false;
   const auto scale_of = [&](std::int64_t c) { return scales != nullptr ? scales[c] : static_cast<float>(w.scale); };
-  double largest = 0;
+  double largest = 0, sum = 0, sum_of_inverses = 0;
   for (std::int64_t c = 0; c < channels; ++c) {
-    if (!(scale_of(c) > 0)) return false;
-    largest = scale_of(c) > largest ? scale_of(c) : largest;
+    const double scale = scale_of(c);
+    if (!(scale > 0)) return false;
+    largest = scale > largest ? scale : largest;
+    sum += scale;
+    sum_of_inverses += 1 / scale;
   }
   q.output_scale = static_cast<float>(out.scale);
   q.output_zero_point = static_cast<float>(out.zero_point);
@@ -76,12 +79,14 @@ struct Bias {
     const std::int64_t reach = ((taps * 128 * 256) << q.shift) + (initial < 0 ? -initial : initial);
     return reach <= 2147483647 && initial < 1073741000 && initial > -1073741000;
   };
-  // multipliers of at most 2^24 leave 8 bits of every step's fraction in `initial`; fewer only where sums would not fit
+  // A multiplier m rounds off up to m / 2^33 of a step in `initial`, and itself: some 64 / m of a result that is 64 steps from 0.
+  // The shift with the least of both is tried first; fewer bits only where sums would not fit.
   const double factor = in.scale / out.scale;
-  const auto multiplier = [&](std::int32_t shift) { return factor * largest * int8_kernels::power_of_two(32 - shift); };
-  while (q.shift < 14 && multiplier(q.shift) > 16777216.0) ++q.shift;
-  for (; q.shift >= 0 && multiplier(q.shift) < 2147483000.0; --q.shift) {
-    q.ratio = static_cast<float>(factor * int8_kernels::power_of_two(32 - q.shift));
+  const auto unit = [&](std::int32_t shift) { return factor * int8_kernels::power_of_two(32 - shift); };
+  const auto rounded_off = [&](std::int32_t shift) { return unit(shift) * sum / 8589934592.0 + 64.0 * sum_of_inverses / unit(shift); };
+  while (q.shift < 14 && rounded_off(q.shift + 1) < rounded_off(q.shift)) ++q.shift;
+  for (; q.shift >= 0 && unit(q.shift) * largest < 2147483000.0; --q.shift) {
+    q.ratio = static_cast<float>(unit(q.shift));
     std::int64_t c = 0;
     while (c < channels && fits(c)) ++c;
     if (c == channels) return true;

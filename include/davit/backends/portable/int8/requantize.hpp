@@ -11,8 +11,7 @@ namespace davit::int8_kernels {
 /// How 32-bit sums become 8-bit results: y = (((sum << shift) + initial) * multiplier + 2^31) >> 32, clamped to int8.
 ///
 /// One multiplication that keeps the high half, rounded once, half up: SMMULR on Cortex-M4, VRMULH on Helium. `initial`
-/// is the bias and the output's zero point, with `shift` bits after the point, so that it rounds off less than 1/256 of
-/// a step.
+/// is the bias and the output's zero point, with `shift` bits after the point: find_requantize chooses how many.
 struct Requantize {
   float ratio = 0;  ///< input scale / output scale * 2^(32 - shift)
   float output_scale = 1;
