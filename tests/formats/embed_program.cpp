@@ -195,7 +195,8 @@ TEST_CASE("a symbolic size of several numbers is a program for each") {
   CHECK(place_of(embed({{"s0", 1, 9, 0}})) == "symbol s0");
   CHECK(embed({{"s0", 1, 1000}}).error().fix == "give a narrower range, or every Nth number of it: --dim s0=FIRST..LAST:N");
   CHECK(place_of(embed({{"s0", INT64_MIN, INT64_MAX}})) == "symbol s0");
-  CHECK(place_of(embed({{"s0", -1, 2}})) == "with s0=-1, symbol s0");
+  CHECK(place_of(embed({{"s0", -1, 2}})) == "symbol s0");
+  CHECK(place_of(embed({{"s0", 0, 2}})) == "with s0=0, symbol s0");
   CHECK(has(embed({{"forward.s0", 1, 2}, {"s0", 4}})->header, "static_sizes<at_1, at_2>"));
 }
 

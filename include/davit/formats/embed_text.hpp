@@ -38,7 +38,7 @@ namespace davit::formats::embed_text {
        "dtype",    "tables",  "weights",  "alignof",   "and_eq",   "bitand",   "bitor",     "char8_t",   "compl",
        "co_await", "co_return", "co_yield", "consteval", "constinit", "const_cast", "dynamic_cast", "not_eq", "or_eq",
        "reinterpret_cast", "static_assert", "static_cast", "thread_local", "typeid", "xor_eq", "std",   "davit",
-       "linux",    "unix",    "i386",     "assert",    "NULL",     "EOF",      "FILE",      "tm",        "timespec"});
+       "linux",    "unix",    "i386",     "sizes",     "symbols",  "assert",    "NULL",     "EOF",      "FILE",      "tm",        "timespec"});
   static constexpr std::array endings = std::to_array<std::string_view>({"_t", "_MIN", "_MAX"});  // of the standard headers' names
   std::string out;
   for (const char c : name) {

@@ -125,8 +125,8 @@ class ProgramEmbedder {
     EmbedNumbers::Symbols fixed;
     std::vector<Size> sizes(1);
     for (const EmbedSymbol& symbol : symbols) {
-      if (symbol.step < 1 || symbol.last < symbol.first)
-        return refuse_embedding(concat("symbol ", symbol.name), "its range has no numbers", "write, say, --dim s0=1..32, or s0=8..64:8 for each eighth");
+      if (symbol.step < 1 || symbol.last < symbol.first || (symbol.last > symbol.first && symbol.first < 0))
+        return refuse_embedding(concat("symbol ", symbol.name), "its range has no numbers, or negative ones", "write, say, --dim s0=1..32, or s0=8..64:8 for each eighth");
       const std::uint64_t more_than_one = (static_cast<std::uint64_t>(symbol.last) - static_cast<std::uint64_t>(symbol.first)) / static_cast<std::uint64_t>(symbol.step);
       if (more_than_one == 0 || !any.has(symbol.name)) {
         fixed.emplace_back(symbol.name, symbol.first);
@@ -243,7 +243,7 @@ class ProgramEmbedder {
     for (const Size& size : sizes) {
       std::string own = prefix, numbers;
       for (const auto& [symbol, number] : size.symbols) {
-        own += "_" + (number < 0 ? "m" + std::to_string(-number) : std::to_string(number));
+        own += "_" + std::to_string(number);
         numbers += (numbers.empty() ? "" : ", ") + std::to_string(number);
       }
       out += "\n" + indented("/// With " + embed_text::comment(listed(size)) + ".\nstruct " + own + " {\n  static constexpr std::string_view name = \"" +
