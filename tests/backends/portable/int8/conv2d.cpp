@@ -33,7 +33,7 @@ namespace {
 constexpr std::array<std::int8_t, 4> weights{1, 2, 3, 4};
 constexpr Conv2d small{
     .shape = {.in_channels = 1, .in_h = 3, .in_w = 3, .out_h = 2, .out_w = 2, .kernel_h = 2, .kernel_w = 2},
-    .q = {.ratio = 429496729.6f, .input_zero_point = -1}};
+    .q = {.ratio = 429496729.6f, .shift = fraction_bits, .input_zero_point = -1}};
 constexpr std::array<std::int8_t, 9> image{0, 1, 2, 3, 4, 5, 6, 7, 8};
 constexpr auto in_constant_evaluation = [] {
   std::array<std::int8_t, 4> y{};

@@ -16,13 +16,13 @@ TEST_CASE("products keep their rounded high half, half up") {
 
 TEST_CASE("a channel's numbers give the rounded result of its scales") {
   constexpr Requantize q{
-      .ratio = 0.02f / 0.05f * 67108864.0f, .output_scale = 0.05f, .output_zero_point = -20, .shift = 6};
+      .ratio = 0.02f / 0.05f * 4294967296.0f, .output_scale = 0.05f, .output_offset = -19.5f, .shift = fraction_bits};
   for (const float scale : {0.0011f, 0.0123f, 0.4f})
     for (const float bias : {-1.5f, 0.0f, 0.7f}) {
       const Channel c = channel_of(q, scale, bias);
       for (std::int32_t sum = -4000; sum < 4000; sum += 77) {
         const double exact = (sum * 0.02 * scale + bias) / 0.05 - 20;
-        if (std::fabs(exact - std::floor(exact) - 0.5) < 0.01) continue;
+        if (std::fabs(exact - std::floor(exact) - 0.5) < 0.0001) continue;
         const double rounded = std::floor(exact + 0.5);
         CHECK(requantize(sum, c, q.shift) == static_cast<int>(rounded < -128 ? -128 : rounded > 127 ? 127 : rounded));
       }
@@ -33,7 +33,7 @@ TEST_CASE("scales and biases out of range leave the numbers in range") {
   constexpr Requantize q{.ratio = 1e6f};
   static_assert(channel_of(q, 1e-30f, 100.0f).initial == 1073741760);
   static_assert(channel_of(q, 1e-30f, -100.0f).initial == -1073741760);
-  static_assert(channel_of(q, 0.001f, 0.0f).initial == 0);
+  static_assert(channel_of({.ratio = 1e6f, .output_offset = 0}, 0.001f, 0.0f).initial == 0);
   CHECK(channel_of(q, 0.001f, 1.0f).multiplier == 1000);
 }
 

@@ -96,7 +96,8 @@ template <class T>
       "vmov %q[v][2], %q[v][0], %[a], %[c]\n\t"
       "vmov %q[v][3], %q[v][1], %[b], %[d]\n\t"
       "vmlas.s32 %q[v], %q[unit], %[initial]\n\t"
-      "vrmulh.s32 %q[v], %q[v], %q[multiplier]\n\t"
+      "vmulh.s32 %q[v], %q[v], %q[multiplier]\n\t"
+      "vshr.s32 %q[v], %q[v], %[fraction]\n\t"
       "vqmovnb.s32 %q[v], %q[v]\n\t"
       "vqmovnb.s16 %q[v], %q[v]\n\t"
       "vpst\n\t"
@@ -107,11 +108,11 @@ template <class T>
       : [words] "+&r"(words), [y] "+&r"(y), [a] "=&Te"(a), [b] "=&Te"(b), [c] "=&Te"(c), [d] "=&Te"(d), [v] "=&w"(v)
       : [left] "w"(left), [right] "w"(right), [lower_left] "w"(lower_left), [lower_right] "w"(lower_right),
         [unit] "w"(unit), [multiplier] "w"(vdupq_n_s32(channel.multiplier)), [places] "w"(places),
-        [initial] "r"(channel.initial), [pairs] "r"(pairs), [lanes] "r"(lanes)
+        [initial] "r"(channel.initial), [fraction] "i"(fraction_bits), [pairs] "r"(pairs), [lanes] "r"(lanes)
       : "lr", "memory", "cc", "p0");
 }
 
-/// `n` columns of one row of outputs, `step` bytes of words apart: four outputs in 22 instructions.
+/// `n` columns of one row of outputs, `step` bytes of words apart: four outputs in 23 instructions.
 [[gnu::always_inline]] inline void depthwise_row(const std::int8_t* words, std::int32_t step, int8x16_t taps,
                                                  int32x4_t unit, const Channel& channel, std::int8_t* y,
                                                  std::int32_t n) noexcept {
@@ -134,8 +135,9 @@ template <class T>
       "vmov %q[v][2], %q[v][0], %[a], %[c]\n\t"
       "vmov %q[v][3], %q[v][1], %[b], %[d]\n\t"
       "vmlas.s32 %q[v], %q[unit], %[initial]\n\t"
-      "vrmulh.s32 %q[v], %q[v], %q[multiplier]\n\t"
+      "vmulh.s32 %q[v], %q[v], %q[multiplier]\n\t"
       "vctp.32 %[n]\n\t"
+      "vshr.s32 %q[v], %q[v], %[fraction]\n\t"
       "vqmovnb.s32 %q[v], %q[v]\n\t"
       "vqmovnb.s16 %q[v], %q[v]\n\t"
       "vpst\n\t"
@@ -145,7 +147,7 @@ template <class T>
       : [words] "+&r"(words), [y] "+&l"(y), [n] "+&r"(n), [a] "=&Te"(a), [b] "=&Te"(b), [c] "=&Te"(c), [d] "=&Te"(d),
         [v] "=&w"(v), [z] "=&w"(z)
       : [taps] "w"(taps), [unit] "w"(unit), [multiplier] "w"(vdupq_n_s32(channel.multiplier)),
-        [initial] "r"(channel.initial), [step] "r"(step)
+        [initial] "r"(channel.initial), [fraction] "i"(fraction_bits), [step] "r"(step)
       : "memory", "cc", "p0");
 }
 

@@ -70,7 +70,7 @@ struct Bias {
     sum_of_inverses += 1 / scale;
   }
   q.output_scale = static_cast<float>(out.scale);
-  q.output_zero_point = static_cast<float>(out.zero_point);
+  q.output_offset = static_cast<float>(out.zero_point) + 0.5f;
   q.input_zero_point = in.zero_point;
   q.low = out.low;
   q.high = out.high;
@@ -79,12 +79,14 @@ struct Bias {
     const std::int64_t reach = ((taps * 128 * 256) << q.shift) + (initial < 0 ? -initial : initial);
     return reach <= 2147483647 && initial < 1073741000 && initial > -1073741000;
   };
-  // A multiplier m rounds off up to m / 2^33 of a step in `initial`, and itself: some 64 / m of a result that is 64 steps from 0.
-  // The shift with the least of both is tried first; fewer bits only where sums would not fit.
+  // A multiplier m rounds off up to m / 2^(33 + fraction_bits) of a step in `initial`, and itself: some 64 / m of a result that is
+  // 64 steps from 0. The shift with the least of both is tried first; fewer bits only where sums would not fit.
   const double factor = in.scale / out.scale;
-  const auto unit = [&](std::int32_t shift) { return factor * int8_kernels::power_of_two(32 - shift); };
-  const auto rounded_off = [&](std::int32_t shift) { return unit(shift) * sum / 8589934592.0 + 64.0 * sum_of_inverses / unit(shift); };
-  while (q.shift < 14 && rounded_off(q.shift + 1) < rounded_off(q.shift)) ++q.shift;
+  const auto unit = [&](std::int32_t shift) { return factor * int8_kernels::power_of_two(32 + int8_kernels::fraction_bits - shift); };
+  const auto rounded_off = [&](std::int32_t shift) {
+    return unit(shift) * sum / static_cast<double>(int8_kernels::twice_one) + 64.0 * sum_of_inverses / unit(shift);
+  };
+  while (q.shift < 22 && rounded_off(q.shift + 1) < rounded_off(q.shift)) ++q.shift;
   for (; q.shift >= 0 && unit(q.shift) * largest < 2147483000.0; --q.shift) {
     q.ratio = static_cast<float>(unit(q.shift));
     std::int64_t c = 0;

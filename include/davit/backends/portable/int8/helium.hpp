@@ -19,10 +19,14 @@ namespace davit::int8_kernels {
   return v;
 }
 
-/// Stores the first `count` of four results, clamped to int8: two narrowing moves leave each in its lane's lowest byte.
-template <class T>
+/// Stores the first `count` of four numbers of `Fraction` bits after the point, rounded down and clamped to int8: two narrowing
+/// moves leave each in its lane's lowest byte.
+template <std::int32_t Fraction = 0, class T>
 [[gnu::always_inline]] inline void store_bytes(T* y, int32x4_t v, std::int32_t count) noexcept {
-  asm("vqmovnb.s32 %q0, %q0\n\tvqmovnb.s16 %q0, %q0" : "+w"(v));
+  if constexpr (Fraction == 0)
+    asm("vqmovnb.s32 %q0, %q0\n\tvqmovnb.s16 %q0, %q0" : "+w"(v));
+  else
+    asm("vshr.s32 %q0, %q0, %1\n\tvqmovnb.s32 %q0, %q0\n\tvqmovnb.s16 %q0, %q0" : "+w"(v) : "i"(Fraction));
   if constexpr (flip<T> != 0) v = vaddq_n_s32(v, flip<T>);
   asm volatile("vctp.32 %2\n\tvpst\n\tvstrbt.32 %q0, [%1]" : : "w"(v), "l"(y), "r"(count) : "memory", "p0");
 }
@@ -31,7 +35,7 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline void store_sums(T* y, int32x4_t sums, int32x4_t unit, const Channel& c,
                                               std::int32_t count) noexcept {
-  store_bytes(y, vrmulhq_s32(vmlasq_n_s32(sums, unit, c.initial), vdupq_n_s32(c.multiplier)), count);
+  store_bytes<fraction_bits>(y, vmulhq_s32(vmlasq_n_s32(sums, unit, c.initial), vdupq_n_s32(c.multiplier)), count);
 }
 
 /// Sum of `n` bytes.
@@ -91,8 +95,8 @@ struct FourChannels {
   const float32x4_t multiplier =
       vmulq_n_f32(scales != nullptr ? vldrwq_z_f32(scales, lanes) : vdupq_n_f32(scale), q.ratio);
   const float32x4_t offset = bias != nullptr ? vldrwq_z_f32(bias, lanes) : vdupq_n_f32(0.0f);
-  const float32x4_t at_zero = vaddq_n_f32(divide(offset, vdupq_n_f32(q.output_scale)), q.output_zero_point);
-  const float32x4_t doubled = divide(vmulq_n_f32(at_zero, 8589934592.0f), multiplier);
+  const float32x4_t at_zero = vaddq_n_f32(divide(offset, vdupq_n_f32(q.output_scale)), q.output_offset);
+  const float32x4_t doubled = divide(vmulq_n_f32(at_zero, twice_one), multiplier);
   const float32x4_t limit = vdupq_n_f32(2147483520.0f);
   const int32x4_t bounded = vcvtq_s32_f32(vmaxnmq_f32(vminnmq_f32(doubled, limit), vnegq_f32(limit)));
   return {vshrq_n_s32(vaddq_n_s32(bounded, 1), 1), vcvtq_s32_f32(multiplier)};

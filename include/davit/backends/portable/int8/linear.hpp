@@ -90,7 +90,7 @@ template <class T>
     if (left > 2) cd = dot_rows(helium{}, x, w + 2 * n, w + (left > 3 ? 3 : 2) * n, n, p.q.input_zero_point);
     const FourChannels four = four_channels(p.q, scales, p.weight_scale, bias, left);
     const int32x4_t sums = vaddq_s32(vshlq_r_s32(vector_of(ab.a, ab.b, cd.a, cd.b), p.q.shift), four.initial);
-    store_bytes(y, vrmulhq_s32(sums, four.multiplier), left);
+    store_bytes<fraction_bits>(y, vmulhq_s32(sums, four.multiplier), left);
     if (scales != nullptr) scales += 4;
     if (bias != nullptr) bias += 4;
   }

@@ -8,14 +8,18 @@
 
 namespace davit::int8_kernels {
 
-/// How 32-bit sums become 8-bit results: y = (((sum << shift) + initial) * multiplier + 2^31) >> 32, clamped to int8.
+/// Bits after the point of the products' high halves. A constant: SSAT and VSHR have it in the instruction.
+inline constexpr std::int32_t fraction_bits = 8;
+
+/// How 32-bit sums become 8-bit results: y = ((sum << shift) + initial) * multiplier >> 32 >> fraction_bits, clamped to int8.
 ///
-/// One multiplication that keeps the high half, rounded once, half up: SMMULR on Cortex-M4, VRMULH on Helium. `initial`
-/// is the bias and the output's zero point, with `shift` bits after the point: find_requantize chooses how many.
+/// One multiplication that keeps the high half, then a shift that rounds down: SMMUL, and SSAT which shifts and clamps, on
+/// Cortex-M4, VMULH and VSHR on Helium. `initial` is the bias, the output's zero point and half a step, with bits after the
+/// point: find_requantize chooses how many.
 struct Requantize {
-  float ratio = 0;  ///< input scale / output scale * 2^(32 - shift)
+  float ratio = 0;  ///< input scale / output scale * 2^(32 + fraction_bits - shift)
   float output_scale = 1;
-  float output_zero_point = 0;
+  float output_offset = 0.5f;  ///< the zero point and half a step, so that rounding down is rounding half up
   std::int32_t shift = 0;
   std::int32_t input_zero_point = 0;
   std::int32_t low = -128;  ///< a folded relu, relu6 or clamp
@@ -28,6 +32,9 @@ struct Channel {
   std::int32_t multiplier = 0;
 };
 
+/// Twice a step, in units of products.
+inline constexpr float twice_one = 8589934592.0f * (1 << fraction_bits);
+
 /// The channel's numbers from its weight scale and bias, as they lie in the model: about 20 instructions where a table
 /// from constant evaluation would cost 8 bytes of flash a channel beside them (25 KB for a MobileNet of 3,200 channels,
 /// to save 0.3 % of its instructions). No product is added to anything, so contraction to fused operations cannot
@@ -36,8 +43,8 @@ struct Channel {
                                                                float bias) noexcept {
   constexpr float limit = 2147483520.0f;
   const float multiplier = weight_scale * q.ratio;
-  const float at_zero = bias / q.output_scale + q.output_zero_point;
-  const float doubled = at_zero * 8589934592.0f / multiplier;
+  const float at_zero = bias / q.output_scale + q.output_offset;
+  const float doubled = at_zero * twice_one / multiplier;
   const float bounded = doubled < limit ? (doubled > -limit ? doubled : -limit) : limit;
   return {(static_cast<std::int32_t>(bounded) + 1) >> 1, static_cast<std::int32_t>(multiplier)};
 }
@@ -66,7 +73,16 @@ struct Channel {
 
 [[nodiscard, gnu::always_inline]] constexpr std::int32_t requantize(std::int32_t sum, const Channel& c,
                                                                     std::int32_t shift) noexcept {
-  return saturate(multiply_high((sum << shift) + c.initial, c.multiplier));
+  const std::int32_t v = (sum << shift) + c.initial;
+#if defined(__ARM_FEATURE_DSP) && __ARM_FEATURE_DSP && defined(__ARM_FEATURE_SAT) && __ARM_FEATURE_SAT
+  if (!std::is_constant_evaluated()) {
+    std::int32_t y;
+    asm("smmul %0, %1, %2" : "=r"(y) : "r"(v), "r"(c.multiplier));
+    asm("ssat %0, #8, %1, asr %2" : "=r"(y) : "r"(y), "i"(fraction_bits));
+    return y;
+  }
+#endif
+  return saturate(static_cast<std::int32_t>(static_cast<std::int64_t>(v) * c.multiplier >> (32 + fraction_bits)));
 }
 
 /// Clamps what a kernel wrote to narrower bounds than int8's; apart from the kernels because bounds mostly are int8's
