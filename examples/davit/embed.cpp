@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
@@ -24,8 +25,8 @@ using namespace davit;
 
 /// "s0=1", "s0=1..32" or "s0=8..64:8" as what a symbol is.
 [[nodiscard]] Result<formats::EmbedSymbol> symbol(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  const char *at = text.data() + equals + 1, *const end = text.data() + text.size();
+  const std::size_t equals = std::min(text.find('='), text.size());
+  const char *at = text.data() + std::min(equals + 1, text.size()), *const end = text.data() + text.size();
   const auto number = [&](std::int64_t& to) {
     const auto [next, wrong] = std::from_chars(at, end, to);
     at = next;
@@ -37,7 +38,7 @@ using namespace davit;
     return true;
   };
   formats::EmbedSymbol made;
-  bool ok = equals != std::string::npos && equals != 0 && number(made.first);
+  bool ok = equals != text.size() && equals != 0 && number(made.first);
   made.last = made.first;
   if (ok && skip("..")) ok = number(made.last) && (!skip(":") || number(made.step));
   if (ok && at == end) {
