@@ -31,7 +31,6 @@ struct PlanView {
   [[nodiscard]] constexpr std::uint64_t code(std::size_t step, std::size_t operand) const noexcept {
     return codes[steps[step].first_operand + operand];
   }
-  [[nodiscard]] constexpr std::int32_t word(std::size_t step, std::size_t at) const noexcept { return params[steps[step].first_param + at]; }
 };
 template <class P, class Planned>
 [[nodiscard]] consteval PlanView view_of_plan() noexcept {
