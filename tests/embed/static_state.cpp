@@ -17,6 +17,10 @@ constexpr StaticStateRow row(std::uint32_t first, std::uint32_t count, ScalarTyp
 }
 template <class... Methods>
 using Shared = detail::SharedStaticState<Methods...>;
+template <class... Methods>
+constexpr bool agree = detail::agree(Shared<Methods...>::rows.data(), Shared<Methods...>::rows.size());
+template <class... Methods>
+constexpr bool has_initial = detail::have_initial_value(Shared<Methods...>::rows.data(), Shared<Methods...>::rows.size());
 
 constexpr auto one = ConstantData::in_array(ones), two = ConstantData::in_array(twos);
 static_assert(detail::same_data(one, one) && !detail::same_data(one, two) && !detail::same_data(one, {}) && detail::same_data({}, {}));
@@ -48,15 +52,27 @@ struct Empty : Rows<StatePools{{1, 0, 0, 0, 0, 0, 0, 0}}, 1> {
 
 TEST_CASE("state of methods is one where it begins at one element, and as large as the largest end") {
   using Both = Shared<Two, Behind>;
-  static_assert(Both::agrees && Both::has_initial && !Shared<Empty>::has_initial);
+  static_assert(agree<Two, Behind> && has_initial<Two, Behind> && !has_initial<Empty>);
   static_assert(Both::pools.bytes() == 5 * 4 + 8);
-  static_assert(!Both::is_repeated(0) && !Both::is_repeated(1) && !Both::is_repeated(2) && Both::is_repeated(3));
+  static_assert(!detail::is_repeated(Both::rows.data(), 0) && !detail::is_repeated(Both::rows.data(), 1) && !detail::is_repeated(Both::rows.data(), 2) && detail::is_repeated(Both::rows.data(), 3));
   CHECK(Both::rows.size() == 4);
 }
 
 TEST_CASE("state that overlaps, or begins with other values, does not agree") {
-  CHECK(Shared<Two, Two>::agrees);
-  CHECK(Shared<Two, Empty>::agrees);
-  CHECK_FALSE(Shared<Two, Overlapping>::agrees);
-  CHECK_FALSE(Shared<Two, OfTwos>::agrees);
+  CHECK(agree<Two, Two>);
+  CHECK(agree<Two, Empty>);
+  CHECK_FALSE(agree<Two, Overlapping>);
+  CHECK_FALSE(agree<Two, OfTwos>);
+}
+
+TEST_CASE("constants count once, however often they are added") {
+  constexpr auto bytes = [] {
+    detail::DistinctConstants seen;
+    std::array<std::size_t, 4> added{};
+    std::size_t at = 0;
+    for (const ConstantData& data : {one, two, one, ConstantData::in_blob(ScalarType::int8, 5, 16)}) added[at++] = seen.add(data);
+    return added;
+  };
+  static_assert(bytes() == std::array<std::size_t, 4>{8, 8, 0, 5});
+  CHECK(bytes() == std::array<std::size_t, 4>{8, 8, 0, 5});
 }

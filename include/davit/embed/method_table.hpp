@@ -73,13 +73,9 @@ struct MethodTable<static_methods<Ms...>, Settings> {
   /// Of the constants that a method reads, those of the program once. O(constants^2) if there are several methods.
   static constexpr std::size_t weight_bytes = [] {
     if constexpr (count == 1) return static_method<First, Settings>::weight_bytes;
-    std::vector<ConstantData> seen;
+    DistinctConstants seen;
     std::size_t bytes = table_bytes;
-    const auto add = [&](const ConstantData& data) {
-      if (std::any_of(seen.begin(), seen.end(), [&](const ConstantData& other) { return same_data(data, other); })) return;
-      seen.push_back(data);
-      bytes += data.bytes();
-    };
+    const auto add = [&](const ConstantData& data) { bytes += seen.add(data); };
     (static_method<Ms, Settings>::for_each_constant(add), ...);
     return bytes;
   }();
@@ -128,7 +124,7 @@ struct MethodTable<static_methods<Ms...>, Settings> {
   }
   template <class Method, std::size_t Row, std::size_t I, class Memory>
   static constexpr void reset_row(Memory& state) noexcept {
-    if constexpr (!State::is_repeated(Row)) Method::template reset<I>(state);
+    if constexpr (!is_repeated(State::rows.data(), Row)) Method::template reset<I>(state);
   }
 };
 

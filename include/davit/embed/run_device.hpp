@@ -37,9 +37,26 @@ inline constexpr std::array<bool, 1> device_kernels{};
 template <class... Ks>
 inline constexpr std::array<bool, sizeof...(Ks) + 1> device_kernels<kernel_list<Ks...>>{DeviceKernel<Ks>..., false};
 
+/// Whether a kernel of these faces is a device's.
+template <class Faces>
+inline constexpr bool have_devices = false;
+template <class... Faces>
+inline constexpr bool have_devices<std::tuple<Faces...>> = [] {
+  bool any = false;
+  const auto search = [&](const auto& kernels) {
+    for (const bool is_device : kernels) any |= is_device;
+  };
+  (search(device_kernels<typename Faces::Kernels>), ...);
+  return any;
+}();
+
 /// Whether each row of a plan is a command for a device.
-template <class Planned, class Faces>
+template <class Planned, class Faces, bool = have_devices<Faces>>
 struct DeviceRows {
+  static constexpr bool any = false;
+};
+template <class Planned, class Faces>
+struct DeviceRows<Planned, Faces, true> {
   static constexpr auto flags = [] {
     std::array<bool, Planned::sizes.steps + 1> all{};
     const auto mark = [&]<std::size_t B>() {

@@ -135,7 +135,7 @@ class static_method<P, Settings> {
     using State = detail::SharedStaticState<static_method<Ps, Settings>...>;
     static_assert((!static_method<Ps, Settings>::has_device && ...), "davit: a device's steps are of one size: embed the model with numbers for its symbols");
     static_assert((Sizes::template has_same_ports<Ps>() && ...), "davit: the sizes of a method take other tensors; embed the model again");
-    static_assert(State::agrees && ((static_method<Ps, Settings>::state_pools.counts == State::pools.counts) && ...),
+    static_assert(detail::agree(State::rows.data(), State::rows.size()) && ((static_method<Ps, Settings>::state_pools.counts == State::pools.counts) && ...),
                   "davit: state has other sizes, or other initial values, in one size of a method than in another; embed the model again");
     static constexpr std::size_t arena_bytes = std::max({static_method<Ps, Settings>::arena_bytes...});
     static constexpr std::size_t step_count = std::max({static_method<Ps, Settings>::step_count...});
@@ -157,13 +157,9 @@ class static_method<P, Settings> {
   /// Bytes of what the backends computed from constants, and of the numbers that differ from size to size.
   static constexpr std::size_t table_bytes = Sizes::table_bytes();
   static constexpr std::size_t weight_bytes = [] {
-    std::vector<ConstantData> seen;
+    detail::DistinctConstants seen;
     std::size_t bytes = table_bytes;
-    for_each_constant([&](const ConstantData& data) {
-      if (std::any_of(seen.begin(), seen.end(), [&](const ConstantData& other) { return detail::same_data(data, other); })) return;
-      seen.push_back(data);
-      bytes += data.bytes();
-    });
+    for_each_constant([&](const ConstantData& data) { bytes += seen.add(data); });
     return bytes;
   }();
   static constexpr StatePools state_pools = Largest::state_pools;

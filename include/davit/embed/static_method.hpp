@@ -75,8 +75,8 @@ class static_method {
   static constexpr bool maintains_cache = Planned::has_bytes;
 
   /// The memory of a run in `arena`, on tensors whose types are checked.
-  template <class Memory, class Arena, class State, class... Arguments>
-  [[nodiscard, gnu::always_inline]] static constexpr Memory memory_of(Arena* arena, State& state, Arguments&... arguments) {
+  template <class Memory, class State, class... Arguments>
+  [[nodiscard, gnu::always_inline]] static constexpr Memory memory_of(typename Memory::Arena arena, State& state, Arguments&... arguments) {
     check<Arguments...>(std::make_index_sequence<argument_count>{});
     return Memory{arena, &state, {detail::first_element(arguments)...}};
   }

@@ -38,11 +38,11 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
                 "see davit/backend/embed_contract.hpp "
                 "(for davit::portable, include davit/backends/portable/embed.hpp)");
   using Methods = detail::MethodTable<typename detail::MethodsOf<P>::methods, Settings>;
-  static_assert(Methods::count == 1 || Methods::State::agrees,
+  static_assert(Methods::count == 1 || detail::agree(Methods::State::rows.data(), Methods::State::rows.size()),
                 "davit: methods of the program have other sizes or another initial value for the same state, or state that overlaps; "
                 "embed the models again");
   using State = StaticState<Methods::State::pools>;
-  static constexpr bool has_initial_state = Methods::State::has_initial;
+  static constexpr bool has_initial_state = detail::have_initial_value(Methods::State::rows.data(), Methods::State::rows.size());
   /// Of method M's runs; with a device of all methods' runs.
   template <class M>
   using Memory = RunMemory<State, Methods::has_device ? Methods::most_arguments : static_method<M, Settings>::argument_count>;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "davit/backend/static_constant.hpp"
 #include "davit/embed/planned_program.hpp"
@@ -41,47 +42,67 @@ namespace detail {
   }
 }
 
-/// The state of static methods (static_method<...>) that share it.
+/// Constants, each once.
+class DistinctConstants {
+ public:
+  /// The bytes that it adds: 0 if it was there. O(constants).
+  constexpr std::size_t add(const ConstantData& data) {
+    for (const ConstantData& other : seen_)
+      if (same_data(data, other)) return 0;
+    seen_.push_back(data);
+    return data.bytes();
+  }
+
+ private:
+  std::vector<ConstantData> seen_;
+};
+
+/// True if the two rows are the same state or have no element in common.
+[[nodiscard]] constexpr bool agree(const StaticStateRow& a, const StaticStateRow& b) noexcept {
+  if (a.dtype != b.dtype || a.count == 0 || b.count == 0 || a.first + a.count <= b.first || b.first + b.count <= a.first) return true;
+  return a.first == b.first && a.count == b.count && same_data(a.data, b.data);
+}
+/// True if all rows do. O(rows^2).
+[[nodiscard]] constexpr bool agree(const StaticStateRow* rows, std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (!agree(rows[i], rows[j])) return false;
+  return true;
+}
+[[nodiscard]] constexpr bool have_initial_value(const StaticStateRow* rows, std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i)
+    if (rows[i].data.place != ConstantData::Place::none) return true;
+  return false;
+}
+
+/// True if an earlier row is the same state as this one.
+[[nodiscard]] constexpr bool is_repeated(const StaticStateRow* rows, std::size_t row) noexcept {
+  for (std::size_t i = 0; i < row; ++i)
+    if (rows[i].dtype == rows[row].dtype && rows[i].first == rows[row].first && rows[i].count != 0) return true;
+  return false;
+}
+
+/// The state of static methods (static_method<...>) that share it, and its rows in their order. What does not depend on the
+/// methods stands outside, which the compiler is quicker with.
 template <class... Methods>
 struct SharedStaticState {
   static constexpr StatePools pools = [] {
     StatePools all{};
-    const auto add = [&](const StatePools& own) {
+    for (const StatePools& own : {Methods::state_pools...})
       for (std::size_t i = 0; i < all.counts.size(); ++i) all.counts[i] = std::max(all.counts[i], own.counts[i]);
-    };
-    (add(Methods::state_pools), ...);
     return all;
   }();
   static constexpr auto rows = [] {
     std::array<StaticStateRow, (std::size_t{0} + ... + Methods::state_count)> all{};
-    std::size_t n = 0;
-    const auto add = [&](const auto& own) {
-      for (const StaticStateRow& row : own) all[n++] = row;
-    };
-    (add(Methods::state_rows), ...);
+    StaticStateRow* to = all.data();
+    ((to = std::copy_n(Methods::state_rows.data(), Methods::state_count, to)), ...);
     return all;
   }();
-  /// Whether rows are the same state or have no element in common. O(rows^2).
-  static constexpr bool agrees = [] {
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      for (std::size_t j = 0; j < i; ++j) {
-        const StaticStateRow &a = rows[i], &b = rows[j];
-        const bool apart = a.dtype != b.dtype || a.count == 0 || b.count == 0 || a.first + a.count <= b.first || b.first + b.count <= a.first;
-        if (!apart && (a.first != b.first || a.count != b.count || !same_data(a.data, b.data))) return false;
-      }
-    return true;
-  }();
-  /// Whether an earlier row is the same state.
-  [[nodiscard]] static consteval bool is_repeated(std::size_t row) {
-    for (std::size_t i = 0; i < row; ++i)
-      if (rows[i].dtype == rows[row].dtype && rows[i].first == rows[row].first && rows[i].count != 0) return true;
-    return false;
-  }
-  static constexpr bool has_initial = [] {
-    for (const StaticStateRow& row : rows)
-      if (row.data.place != ConstantData::Place::none) return true;
-    return false;
-  }();
+};
+template <class Method>
+struct SharedStaticState<Method> {
+  static constexpr const StatePools& pools = Method::state_pools;
+  static constexpr const auto& rows = Method::state_rows;
 };
 
 }  // namespace detail

@@ -81,19 +81,28 @@ struct portable_static {
                                  embed_float::layer_any_kernels, embed_float::recurrent_kernels>;
 
   static constexpr const char* embed(const EmbedNode& node, StepWriter& steps) {
+    constexpr const char* missing = "not in its table of static operators";
     const char* const target = node.node().target;
     const std::size_t length = node.g.has_literals ? __builtin_strlen(target) : node.target().size();
     if (length + 1 < detail::portable_row_of_length.size()) {
-      const EmbedRow* const rows = detail::portable_rows.data();
-      const EmbedRow* row = rows + detail::portable_row_of_length[length];
-      const EmbedRow* const end = rows + detail::portable_row_of_length[length + 1];
-      while (row != end && !node.is(row->name)) ++row;
-      for (; row != end; ++row) {
+      const EmbedRow* row = detail::portable_rows.data() + detail::portable_row_of_length[length];
+      const EmbedRow* end = detail::portable_rows.data() + detail::portable_row_of_length[length + 1];
+      while (row != end) {  // the operator's first row, written out: constant evaluation pays for every call
+        const EmbedRow* const middle = row + (end - row) / 2;
+        const int order = node.g.has_literals ? __builtin_strcmp(middle->name, target) : std::string_view(middle->name).compare(target);
+        if (order < 0)
+          row = middle + 1;
+        else
+          end = middle;
+      }
+      if (row == detail::portable_rows.data() + detail::portable_rows.size() || !node.is(row->name)) return missing;
+      while (true) {
         const char* const why = row->embed(node, steps);
         if (why == nullptr || row->last) return why;
+        ++row;
       }
     }
-    return "not in its table of static operators";
+    return missing;
   }
 };
 
