@@ -44,7 +44,39 @@ std::vector<T> run(std::int64_t rows, std::vector<T> b, const std::vector<std::i
   return out;
 }
 
+/// The element; 777 is an error.
+template <class T>
+struct Refusing {
+  kernels::Parameters* p;
+  explicit Refusing(kernels::Parameters& parameters) noexcept : p(&parameters) {}
+  T operator()(T a) const noexcept {
+    if (a == 777) p->code = ErrorCode::out_of_range;
+    return a;
+  }
+};
+
 }  // namespace
+
+TEST_CASE("threads share elements that lie side by side; an error of one is an error") {
+  std::vector<float> b(15000);
+  std::iota(b.begin(), b.end(), 0.5F);
+  const std::vector<float> alone = run<float>(5000, b, {5000, 3}), number = run<float>(5000, {7}, {});
+  kernels::ThreadTeam team(3, 1);
+  const kernels::TeamScope scope(&team);
+  CHECK(run<float>(5000, b, {5000, 3}) == alone);
+  CHECK(run<float>(5000, {7}, {}) == number);
+  for (const std::int64_t count : {700, 5000}) {
+    std::vector<std::int64_t> x(static_cast<std::size_t>(count)), out(x.size());
+    std::iota(x.begin(), x.end(), 0);
+    const std::int64_t one = 1;
+    const TensorView from{x.data(), &count, &one, 1, ScalarType::int64}, to{out.data(), &count, &one, 1, ScalarType::int64};
+    const std::array<kernels::Operand, 1> operands{{{&from, Conversion::into_compute(ScalarType::int64, ScalarType::int64)}}};
+    kernels::Parameters parameters;
+    kernels::map_blocks(operands, to, Conversion::between(ScalarType::int64, ScalarType::int64), kernels::number_loops<Refusing, 1>.int64, parameters);
+    CHECK(out == x);
+    CHECK((parameters.code == ErrorCode::ok) == (count < 777));
+  }
+}
 
 TEST_CASE("operands broadcast; those of a narrow dtype are converted by blocks") {
   CHECK(run<float>(2, {1, 2, 3}, {3}) == std::vector<float>{-1, 0, 1, 5, 6, 7});

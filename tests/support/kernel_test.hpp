@@ -15,6 +15,7 @@
 #include "davit/backends/portable/run_time/dispatch.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/core/tensor.hpp"
+#include "davit/kernels/thread_team.hpp"
 
 /// Runs kernels of the portable backend on values that it owns, without a program.
 struct KernelTest {
@@ -67,6 +68,21 @@ struct KernelTest {
   davit::ErrorCode run(std::span<const davit::portable_kernels::OpRow> family, std::string_view name,
                        std::initializer_list<davit::EValue> arguments, std::size_t output_count = 1) {
     return run(family, name, std::span<const davit::EValue>(arguments.begin(), arguments.size()), output_count);
+  }
+
+  /// True if the kernel makes the same bits on a team of three threads, which share whatever can be shared.
+  [[nodiscard]] bool is_same_on_threads(std::span<const davit::portable_kernels::OpRow> family, std::string_view name,
+                                        std::initializer_list<davit::EValue> arguments) {
+    const auto bits = [&] {
+      const davit::ErrorCode code = run(family, name, arguments);
+      const davit::TensorView& t = outputs[0].tensor();
+      const auto* const first = static_cast<const std::byte*>(t.data);
+      return code == davit::ErrorCode::ok ? std::vector<std::byte>(first, first + t.nbytes()) : std::vector<std::byte>{};
+    };
+    const std::vector<std::byte> alone = bits();
+    davit::kernels::ThreadTeam team(3, 1);
+    const davit::kernels::TeamScope scope(&team);
+    return !alone.empty() && bits() == alone;
   }
 
   [[nodiscard]] davit::ScalarType dtype(std::size_t i = 0) const { return outputs[i].tensor().dtype; }

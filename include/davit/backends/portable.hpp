@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -24,11 +25,15 @@ struct RunState;
 ///
 /// Execute takes no heap memory for programs of static shape; outputs whose sizes depend on data do. Outputs may view
 /// inputs, constants and the session's scratch: they hold until the next run.
+///
+/// With `threads` above 1 each session has so many (as many as the machine has CPUs, at most 64): large products, convolutions,
+/// attention, normalizations, softmax and elementwise operators are shared among them. Results are the same bits.
 struct portable {
   static constexpr std::string_view name = "portable";
   static constexpr bool never_views_inputs = true;  ///< where an output has a destination
 
   struct CompileSpec {
+    std::uint32_t threads = 0;  ///< of one run; 0: what set_threads said when the program is compiled
     friend constexpr bool operator==(const CompileSpec&, const CompileSpec&) = default;
   };
   struct Processed {
@@ -42,6 +47,9 @@ struct portable {
     Name why;  ///< what was wrong with the last run that failed
   };
 
+  /// Threads of one run of programs compiled from now on, unless their spec says another number; 1 if never called.
+  static void set_threads(std::uint32_t threads) noexcept;
+
   [[nodiscard]] static constexpr bool is_available() noexcept { return true; }
 
   /// nullptr if portable takes the node, else why not.
@@ -53,8 +61,8 @@ struct portable {
                                                     DebugHandleRecorder& debug_handles) {
     return preprocess_with({}, method, debug_handles);
   }
-  [[nodiscard]] static Result<Handle> compile(const Processed& processed, const CompileSpec&) {
-    return compile_with({}, processed);
+  [[nodiscard]] static Result<Handle> compile(const Processed& processed, const CompileSpec& spec) {
+    return compile_with({}, processed, spec);
   }
 
   /// @name The same with operators of your own beside portable's.
@@ -63,7 +71,7 @@ struct portable {
   [[nodiscard]] static Result<Processed> preprocess_with(std::span<const portable_kernels::CustomOperator> own,
                                                          const Method& method, DebugHandleRecorder& debug_handles);
   [[nodiscard]] static Result<Handle> compile_with(std::span<const portable_kernels::CustomOperator> own,
-                                                   const Processed& processed);
+                                                   const Processed& processed, const CompileSpec& spec);
 
   [[nodiscard]] static Result<std::size_t> prepare(const Handle& handle, std::span<const EValue> inputs,
                                                    std::span<const EValue> outputs, Workspace& ws);
@@ -81,8 +89,9 @@ struct portable {
 
   [[nodiscard]] static std::vector<std::byte> save(const Processed& processed, SegmentWriter& segments);
   [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes, const SegmentReader& segments);
-  [[nodiscard]] static std::vector<std::byte> save_spec(const CompileSpec&) { return {}; }
-  [[nodiscard]] static Result<CompileSpec> load_spec(std::span<const std::byte>) { return CompileSpec{}; }
+  [[nodiscard]] static std::vector<std::byte> save_spec(const CompileSpec& spec);
+  /// Errors: corrupt_data.
+  [[nodiscard]] static Result<CompileSpec> load_spec(std::span<const std::byte> bytes);
 
  private:
   [[nodiscard]] static Status run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
@@ -99,8 +108,8 @@ struct portable_with : portable {
                                                     DebugHandleRecorder& debug_handles) {
     return preprocess_with(Custom::operators, method, debug_handles);
   }
-  [[nodiscard]] static Result<Handle> compile(const Processed& processed, const CompileSpec&) {
-    return compile_with(Custom::operators, processed);
+  [[nodiscard]] static Result<Handle> compile(const Processed& processed, const CompileSpec& spec) {
+    return compile_with(Custom::operators, processed, spec);
   }
 };
 

@@ -14,6 +14,7 @@
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/parameters.hpp"
 #include "davit/kernels/shapes.hpp"
+#include "davit/kernels/thread_team.hpp"
 
 namespace davit::kernels {
 
@@ -139,6 +140,9 @@ struct Operand {
   Conversion conversion;
 };
 
+/// What the elements that a thread computes are a multiple of.
+inline constexpr std::int64_t elements_of_thread = 1024;
+
 namespace detail {
 /// Whether the loop can run over all elements at once, where the operands lie. Notes whether the second is one element.
 [[nodiscard, gnu::noinline]] inline bool lie_as_needed(std::span<const Operand> operands, std::int64_t count,
@@ -153,6 +157,23 @@ namespace detail {
   }
   return ready;
 }
+/// Runs the loop over all elements, on the threads of the team where that is worth it.
+[[gnu::noinline]] inline void run_on_team(std::span<const Operand> operands, const TensorView& out, BlockLoop loop, Parameters& parameters) noexcept {
+  const std::int64_t count = out.numel();
+  std::array<ErrorCode, ThreadTeam::most> codes{};
+  in_parallel(count, elements_of_thread, operations(count, 8), [&](std::size_t part, std::int64_t first, std::int64_t end) {
+    std::array<const void*, Walk::max_operands> in;
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      const bool number = parameters.second_is_number && k == 1;
+      in[k] = static_cast<const std::byte*>(operands[k].tensor->data) + (number ? 0 : static_cast<std::size_t>(first) * size_of(operands[k].tensor->dtype));
+    }
+    Parameters own = parameters;
+    loop(in.data(), static_cast<std::byte*>(out.data) + static_cast<std::size_t>(first) * size_of(out.dtype), end - first, own);
+    codes[part] = own.code;
+  });
+  for (const ErrorCode code : codes)
+    if (code != ErrorCode::ok) parameters.code = code;
+}
 }  // namespace detail
 
 /// Rows shorter than this are not worth a call of the loop each: blocks are gathered from several.
@@ -165,6 +186,7 @@ inline constexpr std::int64_t short_row = 64;
   const std::int64_t count = out.numel();
   if (count == 0) return;
   if (detail::lie_as_needed(operands, count, store, parameters)) {
+    if (current_team != nullptr) return detail::run_on_team(operands, out, loop, parameters);
     std::array<const void*, Walk::max_operands> in;
     for (std::size_t k = 0; k < operands.size(); ++k) in[k] = operands[k].tensor->data;
     return loop(in.data(), out.data, count, parameters);

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -16,8 +18,10 @@
 #include "davit/backends/portable.hpp"
 #include "davit/backends/portable/run_time/code.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
+#include "davit/core/bytes.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/kernels/shapes.hpp"
+#include "davit/kernels/thread_team.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/symbols.hpp"
 
@@ -46,7 +50,16 @@ DAVIT_INLINE void move_scratch(const Code& code, RunState& ws, std::byte* scratc
   }
 }
 
+[[nodiscard]] DAVIT_INLINE std::atomic<std::uint32_t>& default_threads() noexcept {
+  static constinit std::atomic<std::uint32_t> threads{1};
+  return threads;
+}
+
 }  // namespace portable_kernels
+
+DAVIT_INLINE void portable::set_threads(std::uint32_t threads) noexcept {
+  portable_kernels::default_threads().store(std::max(threads, 1u));
+}
 
 DAVIT_INLINE const char* portable::refuses_with(std::span<const portable_kernels::CustomOperator> own,
                                                 GraphModuleView graph, NodeId node) noexcept {
@@ -140,6 +153,8 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
       at += 2 * rank;
     }
     ws.symbols = SymbolValues(graph.exprs);
+    const std::uint32_t threads = std::min(h.threads, std::max(std::thread::hardware_concurrency(), 1u));
+    if (threads > 1) ws.team = std::make_unique<kernels::ThreadTeam>(threads);
     workspace.state = std::move(made);  // whole, or not at all
   }
   portable_kernels::RunState& ws = *workspace.state;
@@ -214,6 +229,7 @@ DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> 
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (h.input_slots[i] != no_id) ws.slots[h.input_slots[i]] = portable_kernels::with_address(inputs[i]);
   const portable_kernels::ArgumentTable& table = h.arguments;
+  const kernels::TeamScope team(ws.team.get());
   for (const portable_kernels::Step& step : h.steps) {
     for (std::uint32_t k = 0; k < step.slots_in.count; ++k) {
       const portable_kernels::ArgumentTable::Slot& from = table.slots[step.slots_in.first + k];
@@ -261,6 +277,24 @@ DAVIT_INLINE Result<portable::Processed> portable::load(std::span<const std::byt
   Result<std::shared_ptr<const ProgramBody>> body = load_program_body(bytes, segments, name);
   if (!body) return std::unexpected(std::move(body.error()));
   return Processed{*std::move(body)};
+}
+
+DAVIT_INLINE std::vector<std::byte> portable::save_spec(const CompileSpec& spec) {
+  ByteWriter out;
+  if (spec.threads != 0) out.number(spec.threads);
+  return std::move(out).take();
+}
+DAVIT_INLINE Result<portable::CompileSpec> portable::load_spec(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return CompileSpec{};
+  ByteReader in(bytes);
+  const CompileSpec spec{.threads = in.number<std::uint32_t>()};
+  if (!in.ok() || spec.threads > 1024)
+    return std::unexpected(Error{.code = ErrorCode::corrupt_data,
+                                 .backend = name,
+                                 .where = "compile spec",
+                                 .what = "it holds no number of threads",
+                                 .fix = "save the program again"});
+  return spec;
 }
 
 #if defined(DAVIT_COMPILED)

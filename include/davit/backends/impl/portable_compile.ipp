@@ -70,13 +70,14 @@ namespace portable_kernels {
 }  // namespace portable_kernels
 
 DAVIT_INLINE Result<portable::Handle> portable::compile_with(std::span<const portable_kernels::CustomOperator> own,
-                                                             const Processed& processed) {
+                                                             const Processed& processed, const CompileSpec& spec) {
   const ProgramBody& body = *processed.body;
   const GraphModuleView graph = body.graph.view();
   const Graph& root = graph.root();
   auto code = std::make_shared<portable_kernels::Code>();
   portable_kernels::Code& h = *code;
   h.body = processed.body;
+  h.threads = spec.threads != 0 ? spec.threads : portable_kernels::default_threads().load();
   h.slot_of_value.assign(graph.values.size(), no_id);
   const auto define = [&](ValueId value) {
     const auto slot = static_cast<std::uint32_t>(h.value_of_slot.size());

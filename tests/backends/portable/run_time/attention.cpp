@@ -37,3 +37,20 @@ TEST_CASE("portable: a masked score that is NaN") {
   CHECK(attend(q, q, k, EValue(), true) == Numbers{1, 1});  // 0 times NaN
   CHECK(attend(q, q, q, taken, false) == Numbers{0, 0});
 }
+
+TEST_CASE("portable: threads share attention, its heads or the products of one") {
+  using davit::EValue;
+  using davit::ScalarType;
+  KernelTest test;
+  const auto fractions = [&](const KernelTest::Integers& sizes, int seed) {
+    KernelTest::Numbers values(static_cast<std::size_t>(sizes[0] * sizes[1] * sizes[2]));
+    for (double& x : values) x = (seed = (seed * 7919 + 13) % 1009) / 777.0 - 0.6;
+    return test.tensor(ScalarType::float32, sizes, values);
+  };
+  for (const std::int64_t heads : {1, 2, 7})
+    for (const std::int64_t queries : {1, 100}) {
+      const EValue q = fractions({heads, queries, 20}, 1), k = fractions({heads, 90, 20}, 2), v = fractions({heads, 90, 70}, 3);
+      CHECK(test.is_same_on_threads(davit::portable_kernels::attention_ops, "aten.scaled_dot_product_attention.default",
+                                    {q, k, v, EValue(), EValue(0.0), EValue(queries > 1), EValue(), EValue(false)}));
+    }
+}

@@ -113,3 +113,10 @@ TEST_CASE("convolutions, their adjoints and gradients are the sums of products t
   for (std::uint32_t seed = 1000; seed < 1030; ++seed) check_random<double>(seed);
   for (std::uint32_t seed = 2000; seed < 2030; ++seed) check_random<std::uint64_t>(seed);
 }
+
+TEST_CASE("threads share convolutions") {
+  kernels::ThreadTeam team(3, 1);
+  const kernels::TeamScope scope(&team);
+  for (std::uint32_t seed = 0; seed < 150; ++seed) check_random<float>(seed);
+  for (std::uint32_t seed = 2000; seed < 2030; ++seed) check_random<std::uint64_t>(seed);
+}

@@ -36,6 +36,20 @@ void check_product(std::mt19937& random, std::int64_t m, std::int64_t n, std::in
   CHECK(c == expected);
 }
 
+/// The bits of a product of fractions, which depend on the order of sums.
+std::vector<float> fractions(std::uint32_t seed, std::int64_t m, std::int64_t n, std::int64_t k, bool turn_b) {
+  std::mt19937 random(seed);
+  const auto numbers = [&](std::int64_t count) {
+    std::vector<float> result(static_cast<std::size_t>(count));
+    for (float& x : result) x = static_cast<float>(random() % 1000) / 777 - 0.6F;
+    return result;
+  };
+  const std::vector<float> a = numbers(m * k), b = numbers(k * n);
+  std::vector<float> c(static_cast<std::size_t>(m * n)), work(static_cast<std::size_t>(multiply_work<float>(m, n)));
+  multiply<float>(m, n, k, {a.data(), k, 1}, turn_b ? Matrix<float>{b.data(), 1, k} : Matrix<float>{b.data(), n, 1}, work.data(), c.data(), n);
+  return c;
+}
+
 template <class C>
 void check_random(std::uint32_t seed, int rounds) {
   std::mt19937 random(seed);
@@ -64,6 +78,22 @@ void check_transpose() {
 }
 
 }  // namespace
+
+TEST_CASE("threads share products: the sums are the same bits") {
+  kernels::ThreadTeam team(3, 1);
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    std::mt19937 random(seed);
+    const auto size = [&] { return static_cast<std::int64_t>(1 + random() % (random() % 3 == 0 ? 400 : 40)); };
+    const std::int64_t m = size(), n = size(), k = size();
+    INFO("m " << m << " n " << n << " k " << k << " turned " << seed % 2);
+    const std::vector<float> alone = fractions(seed, m, n, k, seed % 2 != 0);
+    const kernels::TeamScope scope(&team);
+    CHECK(fractions(seed, m, n, k, seed % 2 != 0) == alone);
+  }
+  const kernels::TeamScope scope(&team);
+  check_random<float>(5, 100);
+  check_random<std::uint64_t>(6, 40);
+}
 
 TEST_CASE("products are the sums that define them, whatever the sizes and strides") {
   check_random<float>(1, 200);

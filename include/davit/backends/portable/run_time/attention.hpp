@@ -11,6 +11,7 @@
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/multiply.hpp"
 #include "davit/backends/portable/run_time/softmax.hpp"
+#include "davit/kernels/thread_team.hpp"
 
 namespace davit::portable_kernels {
 
@@ -50,11 +51,18 @@ template <class C>
   for (std::size_t i = 0; i < 4; ++i) ids[i] = call.is_tensor(i) ? buffers.read_strided(call.tensor(i)) : 0;
   const auto out_id = buffers.write(0);
   const std::int64_t rows = std::min(block_rows, a.queries);
-  const auto scores_id = buffers.buffer({rows, a.keys});
-  const auto work_id =
-      buffers.buffer(std::max(multiply_work<C>(rows, a.keys), multiply_work<C>(rows, a.values)));
-  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   const std::int64_t entries = call.output(0).numel() / (a.queries * a.values);
+  // threads share the entries, each with its own work space, or else the products of each entry
+  const bool share_entries = entries >= kernels::team_size();
+  const std::int64_t threads = share_entries ? kernels::team_size() : 1;
+  const auto team_of_products = [share_entries] { return kernels::TeamScope(share_entries ? nullptr : kernels::current_team); };
+  const std::int64_t work = [&] {
+    const kernels::TeamScope team = team_of_products();
+    return std::max(multiply_work<C>(rows, a.keys), multiply_work<C>(rows, a.values));
+  }();
+  const auto scores_id = buffers.buffer({threads, rows, a.keys});
+  const auto work_id = buffers.buffer({threads, work});
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   const auto matrix = [&](std::size_t i, std::int64_t index) {
     const TensorView& t = call.tensor(i);
     const Sizes strides = buffers.strides(ids[i]);
@@ -63,11 +71,10 @@ template <class C>
     const C* data = buffers.in(ids[i]);
     return Matrix<C>{checked_numel(t) == 0 ? data : data + a.offset(t, strides, index), row, col};
   };
-  C* scores = buffers.out(scores_id);
   const auto scale = static_cast<C>(a.scale);
   constexpr C masked = -std::numeric_limits<C>::infinity();
   const bool adds = call.is_tensor(3) && call.tensor(3).dtype != ScalarType::bool_;
-  for (std::int64_t n = 0; n < entries; ++n) {
+  const auto compute_entry = [&](std::int64_t n, C* scores, C* products) {
     const Matrix<C> q = matrix(0, n);
     const Matrix<C> k = matrix(1, n);
     const Matrix<C> v = matrix(2, n);
@@ -79,7 +86,7 @@ template <class C>
         kernels::run_widest_for<C, MultiplyRow>(&dots);
       } else {
         multiply<C>(count, a.keys, a.depth, {a.depth == 0 ? q.data : q.data + first * q.row, q.row, q.col},
-                    k.transposed(), buffers.out(work_id), scores, a.keys);
+                    k.transposed(), products, scores, a.keys);
       }
       for (std::int64_t i = 0; i < count * a.keys; ++i) scores[i] *= scale;
       for (std::int64_t r = 0; r < count; ++r) {
@@ -93,9 +100,15 @@ template <class C>
         kernels::run_widest_for<C, SoftmaxRow>(static_cast<const C*>(row), a.keys, true, row);
       }
       C* out = buffers.out(out_id) + (n * a.queries + first) * a.values;
-      multiply<C>(count, a.values, a.keys, {scores, a.keys, 1}, v, buffers.out(work_id), out, a.values);
+      multiply<C>(count, a.values, a.keys, {scores, a.keys, 1}, v, products, out, a.values);
     }
-  }
+  };
+  const double operations = kernels::operations(entries, a.queries, a.keys, a.depth + a.values);
+  kernels::in_parallel(entries, 1, share_entries ? operations : 0, [&](std::size_t part, std::int64_t first, std::int64_t end) {
+    const kernels::TeamScope team = team_of_products();
+    const auto at = static_cast<std::int64_t>(part);
+    for (std::int64_t n = first; n < end; ++n) compute_entry(n, buffers.out(scores_id) + at * rows * a.keys, buffers.out(work_id) + at * work);
+  });
   return buffers.finish();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "davit/backend/program_body.hpp"
 #include "davit/backends/portable/run_time/argument_table.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/kernels/thread_team.hpp"
 #include "davit/program/symbols.hpp"
 
 namespace davit::portable_kernels {
@@ -28,6 +30,7 @@ struct Step {
 /// A method as steps over slots, which its sessions share.
 struct Code {
   std::shared_ptr<const ProgramBody> body;
+  std::uint32_t threads = 1;
   std::vector<Step> steps;
   ArgumentTable arguments;
   std::vector<ValueId> value_of_slot;  ///< no_id for an output that the graph does not name
@@ -42,6 +45,9 @@ struct Code {
   std::vector<std::uint32_t> updated_inputs;  ///< per graph output: the delegate input that it may be made in, or no_id
 };
 
+/// What set_threads said last.
+[[nodiscard]] std::atomic<std::uint32_t>& default_threads() noexcept;
+
 /// What a session keeps from run to run.
 struct RunState {
   std::vector<EValue> slots;
@@ -53,6 +59,7 @@ struct RunState {
   std::vector<std::uint8_t> given;  ///< per slot: 1 if it lies at the destination of an output
   SymbolValues symbols;
   KernelMemory memory;
+  std::unique_ptr<kernels::ThreadTeam> team;  ///< nullptr for one thread
 };
 
 }  // namespace davit::portable_kernels

@@ -9,6 +9,7 @@
 #include "davit/backends/portable/run_time/convolution_map.hpp"
 #include "davit/backends/portable/run_time/multiply.hpp"
 #include "davit/backends/portable/run_time/padded_image.hpp"
+#include "davit/kernels/thread_team.hpp"
 
 namespace davit::portable_kernels {
 
@@ -156,6 +157,34 @@ inline void tap_offsets(const ConvolutionMap& m, const PaddedImage& image, std::
   for (std::int64_t k = 0; k < taps; ++k, tap.next(m)) offsets[k] = tap.channel * image.count() + image.offset(m, tap.k);
 }
 
+/// The columns of a product that are computed aside, a chunk after the other, and where each thread does that.
+template <class C>
+class ThreadColumns {
+ public:
+  ThreadColumns(const ConvolutionMap& m, const ConvolutionPlan& plan, C* work) noexcept
+      : rows_(m.group_filters()), taps_(m.taps()), chunk_(plan.chunk), work_(work), threads_(kernels::team_size()) {}
+  /// Elements that it takes of `work`.
+  [[nodiscard]] static std::int64_t work_of(const ConvolutionMap& m, const ConvolutionPlan& plan) noexcept {
+    return kernels::team_size() * m.group_filters() * plan.chunk + gemm_work<C>(m.group_filters());
+  }
+  [[nodiscard]] C* aside(std::size_t part) const noexcept { return work_ + static_cast<std::int64_t>(part) * rows_ * chunk_; }
+  [[nodiscard]] C* panels(std::size_t part) const noexcept {
+    return work_ + threads_ * rows_ * chunk_ + static_cast<std::int64_t>(part) * gemm_work_of_thread<C>(rows_);
+  }
+  /// Calls compute(part, first, columns) for every chunk of so many columns.
+  template <class F>
+  void share(std::int64_t columns, F&& compute) const {
+    kernels::in_parallel(columns, chunk_, kernels::operations(rows_, taps_, columns), [&](std::size_t part, std::int64_t begin, std::int64_t end) {
+      for (std::int64_t j = begin; j < end; j += chunk_) compute(part, j, std::min(chunk_, end - j));
+    });
+  }
+
+ private:
+  std::int64_t rows_, taps_, chunk_;
+  C* work_;
+  std::int64_t threads_;
+};
+
 }  // namespace detail
 
 /// Elements of work space that `convolve`, `convolve_adjoint` and `convolve_weights` take.
@@ -165,10 +194,11 @@ template <class C>
   const auto plan = detail::ConvolutionPlan::of<C>(m);
   const PaddedImage image(m, 0, plan.rows);
   const std::int64_t padded = plan.padded && !plan.as_is ? plan.channels(m) * image.count() + detail::beyond : 0;
-  const std::int64_t aside = plan.depthwise && plan.padded ? image.columns() + detail::beyond : m.group_filters() * plan.chunk;
+  const std::int64_t forward = plan.depthwise && plan.padded ? kernels::team_size() * (padded + image.columns() + detail::beyond)
+                                                              : padded + detail::ThreadColumns<C>::work_of(m, plan);
   const std::int64_t offsets = m.taps() * static_cast<std::int64_t>(sizeof(std::int64_t) / sizeof(C));
   const std::int64_t adjoint = m.taps() * detail::columns_aside<C>(m.taps());
-  return std::max(offsets + padded + aside + gemm_work<C>(m.group_filters()),
+  return std::max(offsets + forward,
                   adjoint + multiply_work<C>(m.taps(), detail::columns_aside<C>(m.taps())));
 }
 
@@ -181,20 +211,25 @@ void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, con
   for (std::int64_t first = 0; first < m.places[1]; first += plan.rows) {
     const PaddedImage padded(m, first, std::min(plan.rows, m.places[1] - first));
     tap_offsets(m, padded, m.taps(), offsets);
-    C* const aside = work + plan.channels(m) * padded.count() + beyond;
-    std::fill_n(work, plan.channels(m) * padded.count() + beyond, C{});
-    for (std::int64_t i = 0; i < m.batch * m.channels; i += plan.together) {
-      const std::int64_t channels = std::min(plan.together, m.batch * m.channels - i);
-      padded.fill(m, image + i * volume(m.image), channels, work);
-      for (std::int64_t f = 0; f < channels * m.group_filters(); ++f) {
-        const std::int64_t response = i * m.group_filters() + f;
-        const std::int64_t filter = response % m.filters;
-        kernels::run_widest_for<C, SumOfTaps>(weight + filter * m.taps(), static_cast<const std::int64_t*>(offsets), m.taps(),
-                                              static_cast<const C*>(work + f / m.group_filters() * padded.count()),
-                                              bias == nullptr ? C{} : bias[filter], aside, padded.columns());
-        padded.take_places(m, static_cast<const C*>(aside), 0, padded.columns(), out + response * volume(m.places));
+    const std::int64_t copy = plan.channels(m) * padded.count() + beyond;
+    const double operations = kernels::operations(m.batch, m.channels, m.group_filters(), m.taps(), padded.columns());
+    kernels::in_parallel(m.batch * m.channels, plan.together, operations, [&](std::size_t part, std::int64_t begin, std::int64_t end) {
+      C* const copied = work + static_cast<std::int64_t>(part) * (copy + padded.columns() + beyond);
+      C* const aside = copied + copy;
+      std::fill_n(copied, copy, C{});
+      for (std::int64_t i = begin; i < end; i += plan.together) {
+        const std::int64_t channels = std::min(plan.together, end - i);
+        padded.fill(m, image + i * volume(m.image), channels, copied);
+        for (std::int64_t f = 0; f < channels * m.group_filters(); ++f) {
+          const std::int64_t response = i * m.group_filters() + f;
+          const std::int64_t filter = response % m.filters;
+          kernels::run_widest_for<C, SumOfTaps>(weight + filter * m.taps(), static_cast<const std::int64_t*>(offsets), m.taps(),
+                                                static_cast<const C*>(copied + f / m.group_filters() * padded.count()),
+                                                bias == nullptr ? C{} : bias[filter], aside, padded.columns());
+          padded.take_places(m, static_cast<const C*>(aside), 0, padded.columns(), out + response * volume(m.places));
+        }
       }
-    }
+    });
   }
 }
 
@@ -208,25 +243,29 @@ void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const
     tap_offsets(m, padded, m.taps(), offsets);
     const C* from = channels;
     if (!plan.as_is) {
-      std::fill_n(work, m.group_channels() * padded.count() + beyond, C{});
-      padded.fill(m, channels, m.group_channels(), work);
+      kernels::in_parallel(m.group_channels(), 1, kernels::operations(m.group_channels(), padded.count(), 2), [&](std::size_t, std::int64_t begin, std::int64_t end) {
+        C* const to = work + begin * padded.count();
+        std::fill_n(to, (end - begin) * padded.count(), C{});
+        padded.fill(m, channels + begin * volume(m.image), end - begin, to);
+      });
+      std::fill_n(work + m.group_channels() * padded.count(), beyond, C{});
       from = work;
     }
-    C* const aside = plan.as_is ? work : work + m.group_channels() * padded.count() + beyond;
-    C* const panels = aside + m.group_filters() * plan.chunk;
-    const bool direct = padded.dense();
-    const std::int64_t step = direct ? padded.columns() : plan.chunk;
-    for (std::int64_t j = 0; j < padded.columns(); j += step) {
-      const std::int64_t count = std::min(step, padded.columns() - j);
-      // beyond the last place of a copy lies what may be read and computed, too
-      const std::int64_t full = direct || plan.as_is ? count : (count + tile_width<C>() / 2 - 1) / (tile_width<C>() / 2) * (tile_width<C>() / 2);
-      C* const to = direct ? out + first * m.places[2] : aside;
-      gemm<C>(
-          m.group_filters(), full, m.taps(), Matrix<C>{weight, m.taps(), 1}, panels,
-          [&](C*, const PanelRange& r) { return Panel<C>{from + j + r.j, offsets + r.k}; }, to, direct ? places : full, bias);
-      for (std::int64_t f = 0; !direct && f < m.group_filters(); ++f)
-        padded.take_places(m, static_cast<const C*>(aside + f * full), j, count, out + f * places);
+    const ThreadColumns<C> own(m, plan, plan.as_is ? work : work + m.group_channels() * padded.count() + beyond);
+    const Matrix<C> filters{weight, m.taps(), 1};
+    const auto source_at = [&](std::int64_t j) { return [&, j](C*, const PanelRange& r) { return Panel<C>{from + j + r.j, offsets + r.k}; }; };
+    if (padded.dense()) {
+      gemm<C>(m.group_filters(), padded.columns(), m.taps(), filters, own.panels(0), source_at(0), out + first * m.places[2], places, bias);
+      continue;
     }
+    own.share(padded.columns(), [&](std::size_t part, std::int64_t j, std::int64_t count) {
+      // beyond the last place of a copy lies what may be read and computed, too
+      const std::int64_t full = plan.as_is ? count : (count + tile_width<C>() / 2 - 1) / (tile_width<C>() / 2) * (tile_width<C>() / 2);
+      C* const aside = own.aside(part);
+      gemm<C>(m.group_filters(), full, m.taps(), filters, own.panels(part), source_at(j), aside, full, bias);
+      for (std::int64_t f = 0; f < m.group_filters(); ++f)
+        padded.take_places(m, static_cast<const C*>(aside + f * full), j, count, out + f * places);
+    });
   }
 }
 
@@ -235,11 +274,11 @@ template <class C>
 void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight, const C* bias,
                        C* work, C* out) {
   const std::int64_t places = volume(m.places);
-  C* const panels = work + m.group_filters() * plan.chunk;
-  for (std::int64_t j = 0; j < m.batch * places; j += plan.chunk) {
-    const std::int64_t columns = std::min(plan.chunk, m.batch * places - j);
+  const ThreadColumns<C> own(m, plan, work);
+  own.share(m.batch * places, [&](std::size_t part, std::int64_t j, std::int64_t columns) {
+    C* const aside = own.aside(part);
     gemm<C>(
-        m.group_filters(), columns, m.taps(), Matrix<C>{weight, m.taps(), 1}, panels,
+        m.group_filters(), columns, m.taps(), Matrix<C>{weight, m.taps(), 1}, own.panels(part),
         [&](C* to, const PanelRange& r) {
           for (std::int64_t at = 0; at < r.count;) {
             const PlaceRun run(m, j + r.j + at, r.count - at);
@@ -260,15 +299,15 @@ void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, con
           }
           return Panel<C>{to, r.packed_rows};
         },
-        work, columns, bias);
+        aside, columns, bias);
     for (std::int64_t at = 0; at < columns;) {
       const std::int64_t place = (j + at) % places;
       const std::int64_t count = std::min(columns - at, places - place);
       for (std::int64_t f = 0; f < m.group_filters(); ++f)
-        std::copy_n(work + f * columns + at, count, out + ((j + at) / places * m.filters + f) * places + place);
+        std::copy_n(aside + f * columns + at, count, out + ((j + at) / places * m.filters + f) * places + place);
       at += count;
     }
-  }
+  });
 }
 
 }  // namespace detail

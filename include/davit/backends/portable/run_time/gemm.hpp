@@ -10,6 +10,7 @@
 
 #include "davit/kernels/function_ref.hpp"
 #include "davit/kernels/instruction_set.hpp"
+#include "davit/kernels/thread_team.hpp"
 
 namespace davit::portable_kernels {
 
@@ -40,7 +41,7 @@ struct PanelRange {
   const std::int64_t* packed_rows;  ///< multiples of it
 };
 
-/// Gives a panel of a right operand: fills `to` (depth x width elements), or points to where it lies.
+/// Gives a panel of a right operand: fills `to` (depth x width elements), or points to where it lies. From several threads at once.
 template <class C>
 using PanelSource = kernels::FunctionRef<Panel<C>(C* to, const PanelRange&)>;
 
@@ -62,10 +63,14 @@ template <class C>
   return std::clamp(panel_elements / std::clamp<std::int64_t>(depth, 1, panel_depth) / tile, std::int64_t{1}, panels_at_once) * tile;
 }
 
-/// Elements of work space that a product takes.
+/// Elements of work space that a product takes on one thread, and on all.
+template <class C>
+[[nodiscard]] std::int64_t gemm_work_of_thread(std::int64_t m) noexcept {
+  return std::max(panel_elements, panel_depth * tile_width<C>()) + std::min(m, rows_at_once) * tile_width<C>();
+}
 template <class C>
 [[nodiscard]] std::int64_t gemm_work(std::int64_t m) noexcept {
-  return std::max(panel_elements, panel_depth * tile_width<C>()) + std::min(m, rows_at_once) * tile_width<C>();
+  return gemm_work_of_thread<C>(m) * kernels::team_size();
 }
 
 namespace detail {
@@ -202,15 +207,10 @@ struct PanelGroup {
   }
 };
 
-}  // namespace detail
-
-/// c (rows of `c_row` elements) = the product of `a` (m x k) and the k x n matrix that `source` gives in panels, plus a number
-/// per row (`bias`, may be nullptr).
-///
-/// `work` holds gemm_work<C>(m) elements. Integer types must be unsigned and wrap around. O(m * n * k).
+/// `gemm` on the calling thread.
 template <class C>
-void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, PanelSource<C> source, C* c,
-          std::int64_t c_row, const C* bias = nullptr) {
+void gemm_on_thread(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, PanelSource<C> source, C* c,
+                    std::int64_t c_row, const C* bias) {
   const std::int64_t width = panel_width<C>(k);
   std::array<std::int64_t, panel_depth> packed_rows;
   for (std::int64_t i = 0; i < panel_depth; ++i) packed_rows[static_cast<std::size_t>(i)] = i * width;
@@ -218,20 +218,20 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, 
   for (std::int64_t i = 0; i < m; i += rows_at_once) {
     const std::int64_t rows = std::min(rows_at_once, m - i);
     for (std::int64_t j = 0; j < n;) {
-      const detail::PanelGroup group = detail::PanelGroup::next<C>(j, n, width);
+      const PanelGroup group = PanelGroup::next<C>(j, n, width);
       const std::int64_t count = group.padded ? n : group.width;
       for (std::int64_t at = 0; at == 0 || at < k; at += panel_depth) {
         const std::int64_t depth = std::min(panel_depth, k - at);
         for (std::int64_t p = 0; p < group.panels; ++p) {
           const std::int64_t first = group.first + p * group.width;
-          detail::PanelProduct<C> product{rows, depth, group.width, a, {work, packed_rows.data()}, c + i * c_row + first, c_row, nullptr, at > 0};
+          PanelProduct<C> product{rows, depth, group.width, a, {work, packed_rows.data()}, c + i * c_row + first, c_row, nullptr, at > 0};
           if (k > 0) {
             product.a.data += i * a.row + at * a.col;
             product.b = source(work, PanelRange{at, depth, first, count, width, packed_rows.data()});
           }
           if (bias != nullptr && at + depth == k) product.bias = bias + i;
           if constexpr (!std::is_floating_point_v<C>) {
-            detail::multiply_integers(product);
+            multiply_integers(product);
             continue;
           }
           if (group.padded) {
@@ -244,7 +244,7 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, 
             product.c = aside;
             product.c_row = group.width;
           }
-          kernels::run_widest_for<C, detail::MultiplyPanel>(static_cast<const detail::PanelProduct<C>*>(&product));
+          kernels::run_widest_for<C, MultiplyPanel>(static_cast<const PanelProduct<C>*>(&product));
         }
       }
       if (group.padded)
@@ -252,6 +252,36 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, 
       j = group.first + group.panels * group.width;
     }
   }
+}
+
+}  // namespace detail
+
+/// c (rows of `c_row` elements) = the product of `a` (m x k) and the k x n matrix that `source` gives in panels, plus a number
+/// per row (`bias`, may be nullptr).
+///
+/// `work` holds gemm_work<C>(m) elements. Integer types must be unsigned and wrap around. Sums are in the order of k, however many
+/// threads there are. O(m * n * k).
+template <class C>
+void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, PanelSource<C> source, C* c,
+          std::int64_t c_row, const C* bias = nullptr) {
+  const std::int64_t threads = kernels::team_size();
+  const std::int64_t width = panel_width<C>(k);
+  const auto work_of = [=](std::size_t part) { return work + static_cast<std::int64_t>(part) * gemm_work_of_thread<C>(m); };
+  if (threads == 1) return detail::gemm_on_thread<C>(m, n, k, a, work, source, c, c_row, bias);
+  if (n < 2 * threads * width && m >= 16 * threads)  // rows: what a panel is made from is then made by each thread
+    return kernels::in_parallel(m, 8, kernels::operations(m, n, k), [&](std::size_t part, std::int64_t first, std::int64_t end) {
+      const Matrix<C> rows{a.data == nullptr ? nullptr : a.data + first * a.row, a.row, a.col};
+      detail::gemm_on_thread<C>(end - first, n, k, rows, work_of(part), source, c + first * c_row, c_row, bias == nullptr ? nullptr : bias + first);
+    });
+  kernels::in_parallel(n, width, kernels::operations(m, n, k), [&](std::size_t part, std::int64_t first, std::int64_t end) {
+    detail::gemm_on_thread<C>(
+        m, end - first, k, a, work_of(part),
+        [&](C* to, PanelRange r) {
+          r.j += first;
+          return source(to, r);
+        },
+        c + first, c_row, bias);
+  });
 }
 
 }  // namespace davit::portable_kernels

@@ -8,6 +8,7 @@
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/moments.hpp"
+#include "davit/kernels/thread_team.hpp"
 #include "davit/program/operators/normalization.hpp"
 
 namespace davit::portable_kernels {
@@ -64,16 +65,18 @@ template <class C>
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   const C* weight = call.is_tensor(2) ? buffers.in(weight_id) : nullptr;
   const C* bias = call.is_tensor(3) ? buffers.in(bias_id) : nullptr;
-  for (std::int64_t row = 0; row < r.rows; ++row) {
-    const C* x = buffers.in(x_id) + row * r.length;
-    C* out = buffers.out(out_id) + row * r.length;
-    const Moments m = widest_moments(x, r.length);
-    const auto mean = static_cast<C>(m.mean);
-    const auto inverse = static_cast<C>(m.inverse_deviation(eps));
-    if (saves_mean) buffers.out(mean_id)[row] = mean;
-    if (saves_inverse) buffers.out(inverse_id)[row] = inverse;
-    kernels::run_widest_for<C, NormalizeRow>(r.length, x, mean, inverse, weight, bias, out);
-  }
+  kernels::in_parallel(r.rows, 1, kernels::operations(r.rows, r.length, 4), [&](std::size_t, std::int64_t first, std::int64_t end) {
+    for (std::int64_t row = first; row < end; ++row) {
+      const C* x = buffers.in(x_id) + row * r.length;
+      C* out = buffers.out(out_id) + row * r.length;
+      const Moments m = widest_moments(x, r.length);
+      const auto mean = static_cast<C>(m.mean);
+      const auto inverse = static_cast<C>(m.inverse_deviation(eps));
+      if (saves_mean) buffers.out(mean_id)[row] = mean;
+      if (saves_inverse) buffers.out(inverse_id)[row] = inverse;
+      kernels::run_widest_for<C, NormalizeRow>(r.length, x, mean, inverse, weight, bias, out);
+    }
+  });
   return buffers.finish();
 }
 

@@ -9,6 +9,7 @@
 
 #include "davit/backends/portable/run_time/gemm.hpp"
 #include "davit/kernels/multiply_add.hpp"
+#include "davit/kernels/thread_team.hpp"
 
 namespace davit::portable_kernels {
 
@@ -22,6 +23,8 @@ namespace detail {
 /// Columns for which sums are kept in the cache, and of which results are turned at once.
 inline constexpr std::int64_t sum_columns = 1024;
 inline constexpr std::int64_t turned_columns = 256;
+/// What the columns that a thread computes are a multiple of: those of every kernel's vectors, so that sums are the same.
+inline constexpr std::int64_t columns_of_thread = 64;
 
 /// The lanes x lanes matrix of these rows, transposed: blocks change places, then elements within 16 bytes.
 template <class C, std::size_t Bytes>
@@ -294,13 +297,16 @@ template <class C>
 void multiply_as_is(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, C* c, std::int64_t c_row) {
   if constexpr (std::is_floating_point_v<C>) {
     if (m <= few_rows_by_dots && k > 0 && a.col == 1 && b.row == 1) {
-      const Dots<C> dots{m, n, k, a.data, a.row, b.data, b.col, c, c_row};
-      return kernels::run_widest_for<C, MultiplyByDots>(&dots);
+      return kernels::in_parallel(n, columns_of_thread, kernels::operations(m, n, k), [&](std::size_t, std::int64_t first, std::int64_t end) {
+        const Dots<C> dots{m, end - first, k, a.data, a.row, b.data + first * b.col, b.col, c + first, c_row};
+        kernels::run_widest_for<C, MultiplyByDots>(&dots);
+      });
     }
     if (m <= few_rows_by_sums && k > 0 && b.col == 1) {
-      for (std::int64_t j = 0; j < n; j += sum_columns)
-        kernels::run_widest_for<C, MultiplyBySums>(m, std::min(sum_columns, n - j), k, a, b.data + j, b.row, c + j, c_row);
-      return;
+      return kernels::in_parallel(n, columns_of_thread, kernels::operations(m, n, k), [&](std::size_t, std::int64_t first, std::int64_t end) {
+        for (std::int64_t j = first; j < end; j += sum_columns)
+          kernels::run_widest_for<C, MultiplyBySums>(m, std::min(sum_columns, end - j), k, a, b.data + j, b.row, c + j, c_row);
+      });
     }
   }
   std::array<std::int64_t, panel_depth> rows;

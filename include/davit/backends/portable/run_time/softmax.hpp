@@ -10,6 +10,7 @@
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/kernels/instruction_set.hpp"
+#include "davit/kernels/thread_team.hpp"
 #include "davit/kernels/vector_math.hpp"
 #include "davit/program/operators/softmax.hpp"
 
@@ -105,18 +106,21 @@ template <class C>
     round_elements(x, type, input.numel(), out);
     x = out;
   }
-  for (std::int64_t o = 0; o < outer; ++o)
-    for (std::int64_t i = 0; i < inner; ++i) {
-      const C* const from = x + o * count * inner + i;
-      C* const to = out + o * count * inner + i;
-      std::int64_t left = view.masked ? 0 : 1;
-      for (std::int64_t k = 0; k < count && left == 0; ++k) left = from[k * inner] == -std::numeric_limits<C>::infinity() ? 0 : 1;
-      if (left != 0) {
-        softmax_line(from, count, inner, view.logarithm, to);
-      } else {
-        for (std::int64_t k = 0; k < count; ++k) to[k * inner] = 0;
-      }
+  const auto compute_line = [&](std::int64_t at) {
+    const C* const from = x + at;
+    C* const to = out + at;
+    std::int64_t left = view.masked ? 0 : 1;
+    for (std::int64_t k = 0; k < count && left == 0; ++k) left = from[k * inner] == -std::numeric_limits<C>::infinity() ? 0 : 1;
+    if (left != 0) {
+      softmax_line(from, count, inner, view.logarithm, to);
+    } else {
+      for (std::int64_t k = 0; k < count; ++k) to[k * inner] = 0;
     }
+  };
+  kernels::in_parallel(outer, 1, kernels::operations(outer, count, inner, 8), [&](std::size_t, std::int64_t first, std::int64_t end) {
+    for (std::int64_t o = first; o < end; ++o)
+      for (std::int64_t i = 0; i < inner; ++i) compute_line(o * count * inner + i);
+  });
   return buffers.finish();
 }
 

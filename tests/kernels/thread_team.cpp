@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include "davit/kernels/thread_team.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <set>
+#include <thread>
+#include <vector>
+
+using namespace davit::kernels;
+
+TEST_CASE("every part runs once, on a thread of its own, round after round") {
+  ThreadTeam team(4);
+  REQUIRE(team.size() == 4);
+  std::array<std::atomic<int>, 4> calls{};
+  std::array<std::thread::id, 4> ids;
+  for (int round = 0; round < 1000; ++round)
+    team.run([&](std::size_t part) {
+      calls[part].fetch_add(1);
+      ids[part] = std::this_thread::get_id();
+    });
+  for (const std::atomic<int>& each : calls) CHECK(each.load() == 1000);
+  CHECK(ids[0] == std::this_thread::get_id());
+  CHECK(std::set<std::thread::id>(ids.begin(), ids.end()).size() == 4);
+}
+
+TEST_CASE("a team that slept works on; one without work ends; one of one thread is its owner") {
+  ThreadTeam team(2);
+  for (int round = 0; round < 3; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::array<int, 2> done{};
+    team.run([&](std::size_t part) { done[part] = 1; });
+    CHECK(done == std::array<int, 2>{1, 1});
+  }
+  const ThreadTeam idle(3);
+  ThreadTeam alone(1);
+  CHECK(alone.size() == 1);
+  std::thread::id id;
+  alone.run([&](std::size_t) { id = std::this_thread::get_id(); });
+  CHECK(id == std::this_thread::get_id());
+  CHECK(ThreadTeam(1000).size() == ThreadTeam::most);
+}
+
+TEST_CASE("stretches cover all, begin at multiples of the step, and are not more than the work is worth") {
+  const auto stretches = [](std::int64_t count, std::int64_t step, double work) {
+    std::array<std::array<std::int64_t, 2>, 3> of_part{};
+    std::array<bool, 3> is_alone{};
+    std::atomic<int> parts = 0;
+    in_parallel(count, step, work, [&](std::size_t part, std::int64_t first, std::int64_t end) {
+      of_part[part] = {first, end};
+      is_alone[part] = current_team == nullptr;  // what a part calls is not shared again
+      ++parts;
+    });
+    for (int p = 0; parts > 1 && p < parts; ++p) CHECK(is_alone[static_cast<std::size_t>(p)]);
+    std::vector<std::int64_t> all{0};
+    for (int p = 0; p < parts; ++p) {
+      CHECK(of_part[static_cast<std::size_t>(p)][0] == all.back());
+      CHECK(all.back() % step == 0);
+      all.push_back(of_part[static_cast<std::size_t>(p)][1]);
+    }
+    return all;
+  };
+  using Ends = std::vector<std::int64_t>;
+  CHECK(stretches(100, 8, 1e9) == Ends{0, 100});
+  ThreadTeam team(3, 10);
+  const TeamScope scope(&team);
+  CHECK(team_size() == 3);
+  CHECK(stretches(100, 8, 30) == Ends{0, 32, 64, 100});
+  CHECK(stretches(100, 8, 29) == Ends{0, 48, 100});
+  CHECK(stretches(100, 8, 19) == Ends{0, 100});
+  CHECK(stretches(20, 8, operations(1e12, 1e12)) == Ends{0, 8, 20});
+  CHECK(stretches(7, 8, 1e9) == Ends{0, 7});
+  CHECK(stretches(0, 8, 1e9) == Ends{0, 0});
+  {
+    const TeamScope none(nullptr);
+    CHECK(team_size() == 1);
+  }
+  CHECK(current_team == &team);
+}
