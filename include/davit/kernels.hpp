@@ -19,6 +19,7 @@
 #include "davit/kernels/running_sum.hpp"
 #include "davit/kernels/shapes.hpp"
 #include "davit/kernels/special_functions.hpp"
+#include "davit/kernels/thread_team.hpp"
 #include "davit/kernels/vector_math.hpp"
 #include "davit/kernels/vectors.hpp"
 #include "davit/kernels/walk.hpp"

@@ -69,6 +69,16 @@ TEST_CASE("fold_constants: what depends on inputs, what is returned, what is ran
     return d.b.call("aten.add_.Tensor", {{"self", d.b.value(negative)}, {"other", d.b.value(x)}}, "add_", ScalarType::float32, {2, 3});
   }));
 }
+TEST_CASE("fold_constants: what is larger than the file says is not folded, and takes no memory") {
+  for (const std::int64_t size : {std::int64_t{8}, std::int64_t{1} << 33}) {
+    Draft d;
+    const ValueId x = d.user("x", {4});
+    const ValueId full = d.b.call("aten.full.default", {{"size", d.b.ints({size})}, {"fill_value", d.b.real(1)}}, "full", ScalarType::float32, {4});
+    const ValueId view = d.b.call("aten.neg.default", {{"self", d.b.value(full)}}, "neg", ScalarType::float32, {4});
+    d.output(d.b.call("aten.add.Tensor", {{"self", d.b.value(x)}, {"other", d.b.value(view)}}, "sum", ScalarType::float32, {4}));
+    CHECK(!fold_constants(d.finish(), backend_table<portable>));
+  }
+}
 TEST_CASE("fold_constants: a backend that refuses a node, or cannot run, folds nothing") {
   Draft d;
   const ValueId weight = d.parameter("w", programs::tensor({2, 3}, {1, 2, 3, 4, 5, 6}));

@@ -100,3 +100,29 @@ TEST_CASE("what a rule cannot say is a fault, not a crash") {
     CHECK(r.emit.fault != nullptr);
   }
 }
+
+TEST_CASE("a dimension of a file that no tensor has is a fault, whatever operator is given it") {
+  for (const std::string_view body :
+       {"any.dim(x, 1000000000000)", "any.dim(x, -1000000000000)", "sum.dim_IntList(x, [7])", "var.correction(x, [0, 64])", "index_select(x, 9, x)", "squeeze.dims(x, [3000])",
+        "squeeze.dim(x, 3000)", "select.int(x, 1000000000000, 0)", "unsqueeze(x, 99)", "unsqueeze(x, -99)", "topk(x, 1, 99)", "slice.Tensor(x, 9, 0, 1)", "cat([x, x], 9)",
+        "transpose.int(x, 1000000000000, 0)", "permute(x, [0, 9])", "linear(sum(x), x)", "linear(x, sum(x))",
+        "embedding(sum(x), x)", "flip(x, range(-9223372036854775807, 9223372036854775807))", "range(0, int(inf))", "[1][int(nan)]"}) {
+    CAPTURE(body);
+    Rules r;
+    (void)r.eval(body);
+    CHECK(r.emit.fault != nullptr);
+  }
+  Rules r;  // of a tensor without dimensions, 0 is one
+  CHECK(r.integer("rank(topk(sum(x), 1, 0)[0])") == 0);
+  CHECK(r.integer("rank(sum.dim_IntList(sum(x), [0]))") == 0);
+  CHECK(r.integer("rank(linear(x, select.int(x, 0, 0)))") == 1);
+}
+
+TEST_CASE("a rule emits no more nodes than a program may have") {
+  Rules r;
+  r.emit.most_nodes = 1000;
+  (void)r.eval("fold(a: x; i in range(0, 1000): a + 1)");
+  CHECK(r.emit.fault == nullptr);
+  (void)r.eval("fold(a: x; i in range(0, 1000): a + 1)");
+  CHECK(r.emit.fault != nullptr);
+}

@@ -95,6 +95,12 @@ constexpr bool check_sizes() {
   };
   return refused(too_large, [&](GraphModule& m) { sizes(m, {3, 6148914691236517206}); }) &&
          refused(too_large, [&](GraphModule& m) { sizes(m, {2, -1}); }) &&
+         refused(too_large,
+                 [&](GraphModule& m) {  // what a symbolic size was when it was exported
+                   m.exprs.push_back({.op = ExprOp::symbol});
+                   sizes(m, {3, 6148914691236517206});
+                   m.dims.back().expr = static_cast<ExprId>(m.exprs.size() - 1);
+                 }) &&
          refused("it has 17 dimensions; at most 16 are supported",
                  [&](GraphModule& m) { sizes(m, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}); });
 }

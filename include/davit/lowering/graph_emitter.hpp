@@ -96,6 +96,9 @@ class GraphEmitter {
   /// A value of the current graph, under a new name.
   [[nodiscard]] ValueId declare(Value value, std::string_view base);
 
+  /// Nodes that may be emitted, and 256 for each that there was: a few bytes of a file may ask for any number. More are a fault.
+  std::size_t most_nodes = std::size_t{1} << 20;
+
   /// Appends a call of an operator; answers its result, or the list of its results.
   [[nodiscard]] Item call(std::string_view target, std::span<const NamedItem> inputs, std::span<const TensorMeta> outputs, bool many);
   /// Appends arithmetic on symbolic numbers, a size for one; answers what the same has answered before in this graph.
@@ -116,6 +119,7 @@ class GraphEmitter {
   std::map<std::string, ValueId> symbols_;  ///< of the current graph, by their keys
   std::vector<std::map<std::string, ValueId>::iterator> newest_symbols_;  ///< in the order they were emitted
   std::size_t old_nodes_ = 0;
+  std::size_t made_ = 0;  ///< nodes emitted, also those that were taken back
   std::uint64_t prefix_ = 0;   ///< new names begin with "d<prefix>_"
   std::uint64_t names_ = 0;
   std::vector<std::uint8_t> kept_;  ///< per new node: it is needed even if nothing uses its outputs

@@ -68,8 +68,7 @@ constexpr void verify_sizes(const GraphModuleView& g, Violations& report) {
       continue;
     }
     for (std::size_t d = 0; d < dims.count; ++d) {
-      const Dim& dim = g.dims[dims.first + d];
-      sizes[d] = dim.is_static() ? dim.value : 1;
+      sizes[d] = g.dims[dims.first + d].value;  // of a symbolic one its example
     }
     if (checked_numel({sizes.data(), dims.count}) < 0)
       report.violation(concat("value '", g.name(v), "'"), "its sizes are negative, or multiply to more elements than a tensor can have");

@@ -77,13 +77,13 @@ class ConstantFolder {
     }
     TextReport report;
     const Status done = backend_.execute({.handle = handle->get(), .workspace = workspace.get(), .outputs = outputs,
-                                          .scratch = {scratch.writable(), scratch.size()}, .report = &report});
+                                          .scratch = {scratch.writable(), scratch.size()}, .max_memory = max_memory(), .report = &report});
     if (!done) return false;
     for (const auto* tensors : {&program_.state_dict, &program_.constants})
       for (const NamedTensor& entry : *tensors) storages_.push_back(entry.tensor.storage);
     std::ranges::sort(storages_, {}, &SharedBytes::data);
-    for (const EValue& output : outputs)
-      if (!output.is_tensor() || !keep(output.tensor())) return false;
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      if (!outputs[i].is_tensor() || !is_as_declared(outputs[i].tensor(), graph_.values[needed_[i]]) || !keep(outputs[i].tensor())) return false;
     return true;
   }
 
@@ -199,6 +199,12 @@ class ConstantFolder {
     for (const Dim& dim : graph_.dims_of(value.sizes))
       if (!dim.is_static() || dim.value < 0 || __builtin_mul_overflow(bytes, static_cast<std::size_t>(dim.value), &bytes)) return false;
     return bytes <= std::max<std::size_t>(most_, 1u << 20);
+  }
+
+  /// Bytes that a kernel may take beside what the graph declares, which a file may say as it likes.
+  [[nodiscard]] std::uint64_t max_memory() const noexcept { return (std::uint64_t{64} << 20) + 16 * std::uint64_t{most_}; }
+  [[nodiscard]] bool is_as_declared(const TensorView& made, const Value& value) const {
+    return made.dtype == value.dtype && std::ranges::equal(made.sizes(), graph_.dims_of(value.sizes), {}, {}, &Dim::value);
   }
 
   /// Keeps a tensor that the backend made: as a view of the constant that it lies in, else as a copy. O(log constants).

@@ -122,7 +122,7 @@ class FunctionalWriter {
     std::int64_t step = 1;
     for (std::size_t d = strides.size() == sizes.size() ? sizes.size() : 0; d-- > 0;) {
       if (sizes[d].value != 1 && strides[d].value != step) return false;
-      step *= std::max<std::int64_t>(sizes[d].value, 1);
+      if (__builtin_mul_overflow(step, std::max<std::int64_t>(sizes[d].value, 1), &step)) return false;
     }
     return true;
   }

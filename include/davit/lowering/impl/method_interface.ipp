@@ -164,6 +164,7 @@ DAVIT_INLINE MethodInterface read_interface(ByteReader& in) {
     OutputPort port;
     port.name = Name::own(in.text());
     port.kind = in.number<OutputKind>();
+    if (port.kind < OutputKind::user_output || port.kind > OutputKind::parameter_mutation) in.fail();
     port.target = Name::own(in.text());
     port.type = detail::read_port_type(in, out.exprs.size());
     out.outputs.push_back(std::move(port));

@@ -61,7 +61,10 @@ DAVIT_INLINE std::vector<Dim> RuleEvaluator::dims(const Item& list) {
 DAVIT_INLINE std::int64_t RuleEvaluator::wrap(const Item& dim, std::int64_t rank) {
   const std::int64_t d = integer(dim);
   const std::int64_t of = std::max<std::int64_t>(rank, 1);
-  if (d < -of || d >= of) (void)fail("a dimension out of range");
+  if (d < -of || d >= of) {
+    (void)fail("a dimension out of range");
+    return 0;
+  }
   return d < 0 ? d + of : d;
 }
 

@@ -249,7 +249,12 @@ inline constexpr RuleFunctionRow rule_functions[] = {
     {"islist", 1, [](RuleEvaluator&, const Items& a) { return Item::boolean(a[0].is_list()); }},
     {"isfixed", 1, [](RuleEvaluator& r, const Items& a) { return Item::boolean(r.is_static(a[0])); }},
     {"len", 1, [](RuleEvaluator&, const Items& a) { return Item::integer(static_cast<std::int64_t>(a[0].items.size())); }},
-    {"int", 1, [](RuleEvaluator& r, const Items& a) { return a[0].is(ArgumentKind::float_) ? Item::integer(static_cast<std::int64_t>(r.number(a[0]))) : a[0]; }},
+    {"int", 1, [](RuleEvaluator& r, const Items& a) {
+       if (!a[0].is(ArgumentKind::float_)) return a[0];
+       const double x = r.number(a[0]);
+       if (!(x > -0x1p62 && x < 0x1p62)) return r.fail("a number that is no size");
+       return Item::integer(static_cast<std::int64_t>(x));
+     }},
     {"float", 1, [](RuleEvaluator& r, const Items& a) { return a[0].is_value() ? a[0] : Item::of(GraphBuilder::real(r.number(a[0]))); }},
     {"sqrt_of", 1, [](RuleEvaluator& r, const Items& a) { return Item::of(GraphBuilder::real(std::sqrt(r.number(a[0])))); }},
     {"log_of", 1, [](RuleEvaluator& r, const Items& a) { return Item::of(GraphBuilder::real(std::log(r.number(a[0])))); }},
@@ -257,7 +262,8 @@ inline constexpr RuleFunctionRow rule_functions[] = {
        Items out;
        const std::int64_t first = r.integer(a[0]), last = r.integer(a[1]);
        if (!r.is_static(a[0]) || !r.is_static(a[1])) return r.fail("a decomposition goes over a dimension whose size is symbolic");
-       if (last - first > 65536) return r.fail("a decomposition into more than 65536 steps");
+       std::int64_t count = 0;
+       if (__builtin_sub_overflow(last, first, &count) || count > 65536) return r.fail("a decomposition into more than 65536 steps");
        for (std::int64_t i = first; i < last; ++i) out.push_back(Item::integer(i));
        return Item::list(std::move(out));
      }},

@@ -112,7 +112,15 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
     m = meta(a[first].item);
   }
   const auto rank = static_cast<std::int64_t>(m.sizes.size());
-  const auto index = [&](const Item& item) { return static_cast<std::size_t>(wrap(item, rank)); };
+  // a dimension; `rank` where it is none, which a tensor without dimensions has at 0
+  const auto index = [&](const Item& item) {
+    const std::int64_t d = wrap(item, rank);
+    return static_cast<std::size_t>(emit.fault == nullptr ? d : rank);
+  };
+  const auto mark = [&](std::vector<bool>& dimensions, const Item& item) {
+    for (const Item& dim : item.is_list() ? std::span<const Item>(item.items) : std::span(&item, 1))
+      if (const std::size_t d = index(dim); d < dimensions.size()) dimensions[d] = true;
+  };
   const bool layout = kind == 'V' || kind == 't' || kind == 'u' || kind == 'q' || kind == 'l' || kind == 'c' || kind == 'e' || kind == 'D';
   const bool strided = layout && m.strides.size() == m.sizes.size();
   if (!strided) m.strides.clear();
@@ -140,6 +148,7 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       TensorMeta stats{.dtype = m.dtype};
       if (name.starts_with("native_layer_norm")) {
         stats.sizes = m.sizes;
+        if (at(1).items.size() > m.sizes.size()) return false;
         for (std::size_t d = 0; d < at(1).items.size(); ++d) stats.sizes[stats.sizes.size() - 1 - d] = {1};
       } else {
         stats.sizes = {Dim{0}};
@@ -151,7 +160,8 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
     case 'o': {
       if (name.starts_with("topk")) {
         const Item* dim = argument("dim");
-        m.sizes[dim == nullptr ? m.sizes.size() - 1 : index(*dim)] = emit.dim(at(1));
+        const std::size_t d = m.sizes.empty() ? 0 : dim == nullptr ? m.sizes.size() - 1 : index(*dim);
+        if (d < m.sizes.size()) m.sizes[d] = emit.dim(at(1));
       }
       result.push_back(m);
       m.dtype = ScalarType::int64;
@@ -162,13 +172,7 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       const Item* dim = argument("dim");
       const bool kept = keep != nullptr && truth(*keep);
       std::vector<bool> gone(m.sizes.size(), dim == nullptr || (dim->is_list() && dim->items.empty()));
-      if (dim != nullptr && !m.sizes.empty()) {
-        if (dim->is_list()) {
-          for (const Item& each : dim->items) gone[index(each)] = true;
-        } else {
-          gone[index(*dim)] = true;
-        }
-      }
+      if (dim != nullptr && !m.sizes.empty()) mark(gone, *dim);
       std::vector<Dim> sizes;
       for (std::size_t d = 0; d < m.sizes.size(); ++d)
         if (!gone[d] || kept) sizes.push_back(gone[d] ? Dim{1} : m.sizes[d]);
@@ -234,7 +238,9 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
         for (std::size_t d = 0; d < order.size(); ++d) order[d] = index(at(1).items[d]);
       } else if (order.size() > 1) {
         const bool t = name.starts_with("t.");
-        std::swap(order[t ? 0 : index(at(1))], order[t ? 1 : index(at(2))]);
+        const std::size_t one = t ? 0 : index(at(1)), other = t ? 1 : index(at(2));
+        if (emit.fault != nullptr) return false;
+        std::swap(order[one], order[other]);
       }
       const TensorMeta old = m;
       if (emit.fault != nullptr) return false;
@@ -246,6 +252,7 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
     }
     case 'u': {
       const auto d = static_cast<std::ptrdiff_t>(wrap(at(1), rank + 1));
+      if (emit.fault != nullptr) return false;
       if (strided) m.strides.insert(m.strides.begin() + d, d < rank ? emit.combine(ExprOp::mul, m.strides[static_cast<std::size_t>(d)], m.sizes[static_cast<std::size_t>(d)]) : Dim{1});
       m.sizes.insert(m.sizes.begin() + d, Dim{1});
       break;
@@ -253,11 +260,7 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
     case 'q': case 'l': {
       std::vector<bool> gone(m.sizes.size(), false);
       if (m.sizes.empty()) break;
-      if (at(1).is_list()) {
-        for (const Item& each : at(1).items) gone[index(each)] = true;
-      } else {
-        gone[index(at(1))] = true;
-      }
+      mark(gone, at(1));
       for (std::size_t d = m.sizes.size(); d-- > 0;) {
         if (!gone[d] || (kind == 'q' && !(m.sizes[d].is_static() && m.sizes[d].value == 1))) continue;
         m.sizes.erase(m.sizes.begin() + static_cast<std::ptrdiff_t>(d));
@@ -301,6 +304,7 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       m.dtype = type;
       const Item* dim = argument("dim");
       const auto d = static_cast<std::size_t>(dim == nullptr ? 0 : wrap(*dim, static_cast<std::int64_t>(m.sizes.size()) + (kind == 'J' ? 1 : 0)));
+      if (emit.fault != nullptr) return false;
       if (kind == 'J') {
         m.sizes.insert(m.sizes.begin() + static_cast<std::ptrdiff_t>(d), Dim{static_cast<std::int64_t>(parts.size())});
         break;
@@ -322,12 +326,12 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
     case 'D': return false;
     case 'g': m.sizes = meta(at(2)).sizes; break;
     case 'x':
-      if (!m.sizes.empty()) m.sizes[index(at(1))] = emit.product(meta(at(2)).sizes);
+      if (const std::size_t d = index(at(1)); d < m.sizes.size()) m.sizes[d] = emit.product(meta(at(2)).sizes);
       break;
     case 'E': {
-      std::vector<Dim> sizes = meta(at(1)).sizes;
-      sizes.push_back(m.sizes.back());
-      m.sizes = std::move(sizes);
+      if (m.sizes.empty()) return false;
+      const Dim width = m.sizes.back();
+      (m.sizes = meta(at(1)).sizes).push_back(width);
       break;
     }
     case 'X': {
@@ -377,7 +381,13 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       m.strides.clear();
       m.dtype = m.dtype == ScalarType::float64 ? ScalarType::complex128 : ScalarType::complex64;
       break;
-    case 'L': m.sizes.back() = meta(at(1)).sizes.front(); break;
+    case 'L': {
+      const std::vector<Dim> weight = meta(at(1)).sizes;
+      if (m.sizes.empty() || weight.empty()) return false;
+      m.sizes.pop_back();
+      if (weight.size() > 1) m.sizes.push_back(weight.front());
+      break;
+    }
     default: return false;
   }
   if (const Item* type = argument("dtype")) m.dtype = dtype(*type);

@@ -55,3 +55,24 @@ TEST_CASE("portable: floors and remainders of floats are Python's") {
   CHECK(of("floordiv", -7, 2).as_int() == -4);
   CHECK(of("mod", -7, 2).as_int() == 1);
 }
+
+TEST_CASE("portable: ints and floats compare and divide exactly, as Python's; what overflows is an error") {
+  const std::int64_t big = (std::int64_t{1} << 53) + 1, most = std::numeric_limits<std::int64_t>::max();
+  CHECK_FALSE(of("eq", big, 9007199254740992.0).as_bool());
+  CHECK(of("gt", big, 9007199254740992.0).as_bool());
+  CHECK(of("lt", 9007199254740992.0, big).as_bool());
+  CHECK(of("eq", 3, 3.0).as_bool());
+  CHECK(of("lt", 3, 3.5).as_bool());
+  CHECK(of("gt", -3, -3.5).as_bool());
+  CHECK(of("lt", most, 9223372036854775808.0).as_bool());
+  CHECK(of("lt", most, inf).as_bool());
+  CHECK(of("gt", 0, -inf).as_bool());
+  CHECK(of("ne", 0, std::nan("")).as_bool());
+  CHECK_FALSE(of("ge", 0, std::nan("")).as_bool());
+  CHECK(of("truediv", big, 1).as_float() == 9007199254740992.0);
+  CHECK(of("truediv", most, most - 1).as_float() == 1.0);
+  KernelTest test;
+  CHECK(test.run(symbolic_ops, "_operator.neg", {EValue(std::numeric_limits<std::int64_t>::min())}) == ErrorCode::out_of_range);
+  REQUIRE(test.run(symbolic_ops, "_operator.neg", {EValue(most)}) == ErrorCode::ok);
+  CHECK(test.outputs[0].as_int() == -most);
+}

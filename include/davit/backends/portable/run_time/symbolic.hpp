@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cmath>
+#include <compare>
 #include <cstdint>
 #include <cstdio>
-#include <string_view>
+#include <string>
 
 #include "davit/backends/portable/run_time/result_type.hpp"
+#include "davit/core/error.hpp"
 #include "davit/kernels/arithmetic.hpp"
 
 namespace davit::portable_kernels {
@@ -51,9 +53,9 @@ namespace detail {
     default: call.set(0, EValue(element_as<double>(x, 0))); return ErrorCode::ok;
   }
 }
-/// Prints a line to the standard output. Source: at::native::_print.
+/// Prints a line to the standard output, without what commands a terminal. Source: at::native::_print.
 [[nodiscard]] inline ErrorCode print(KernelCall& call) {
-  const std::string_view text = call.string(0);
+  const std::string text = printable(call.string(0));
   (void)std::fwrite(text.data(), 1, text.size(), stdout);
   (void)std::fputc('\n', stdout);
   return ErrorCode::ok;
@@ -66,6 +68,14 @@ namespace detail {
   const std::int64_t v = call.integer(0);
   const bool inside = (!call.has(1) || v >= call.integer(1)) && (!call.has(2) || v <= call.integer(2));
   return inside ? ErrorCode::ok : call.refuse(ErrorCode::assertion_failed, "a number of the model is outside its range");
+}
+
+/// How an int and a float compare, exactly. Source: CPython's float_richcompare.
+[[nodiscard]] constexpr std::partial_ordering compare(std::int64_t i, double y) noexcept {
+  if (!(y >= -0x1p63 && y < 0x1p63)) return 0.0 <=> y;  // of that sign, or NaN
+  const auto whole = static_cast<std::int64_t>(y);
+  if (i != whole) return i <=> whole;
+  return 0.0 <=> y - static_cast<double>(whole);
 }
 
 /// Arithmetic on numbers as Python's: ints stay ints unless divided truly. Source: CPython's float_divmod.
@@ -81,8 +91,10 @@ enum class Sym : std::uint8_t { add, sub, mul, floordiv, mod, truediv, pow, eq, 
   const std::int64_t i = a.integer();
   const std::int64_t k = b.integer();
   const auto order = [&]() -> std::partial_ordering {
-    if (real) return x <=> y;
-    return i <=> k;
+    if (!real) return i <=> k;
+    if (!a.is_float()) return compare(i, y);
+    if (!b.is_float()) return 0 <=> compare(k, x);
+    return x <=> y;
   }();
   const auto overflow = [&] { return call.refuse(ErrorCode::out_of_range, "arithmetic on sizes overflows"); };
   std::int64_t r = 0;
@@ -110,7 +122,7 @@ enum class Sym : std::uint8_t { add, sub, mul, floordiv, mod, truediv, pow, eq, 
   } else {
     if (y == 0 && op != Sym::pow) return call.refuse(ErrorCode::out_of_range, "division by zero");
     if (op == Sym::truediv) {
-      call.set(0, EValue(x / y));
+      call.set(0, EValue(real ? x / y : static_cast<double>(static_cast<long double>(i) / static_cast<long double>(k))));
     } else if (op == Sym::pow) {
       if (real || k < 0) {
         call.set(0, EValue(std::pow(x, y)));
@@ -147,7 +159,9 @@ template <Sym S>
 [[nodiscard]] inline ErrorCode sym_neg(KernelCall& call) {
   const EValue a = call.arg(0);
   if (!a.is_number()) return call.refuse(ErrorCode::invalid_argument, "the operand must be a number");
-  call.set(0, a.is_float() ? EValue(-a.as_float()) : EValue(static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(a.integer()))));
+  std::int64_t negative = 0;
+  if (!a.is_float() && __builtin_sub_overflow(std::int64_t{0}, a.integer(), &negative)) return call.refuse(ErrorCode::out_of_range, "arithmetic on sizes overflows");
+  call.set(0, a.is_float() ? EValue(-a.as_float()) : EValue(negative));
   return ErrorCode::ok;
 }
 [[nodiscard]] inline ErrorCode sym_pos(KernelCall& call) {
