@@ -30,10 +30,8 @@ namespace davit {
 /// `backend` is for messages, and may be empty. The interface and the state must outlive the frame.
 class CallFrame {
  public:
+  /// O(n log n) for n inputs, outputs and buffers.
   CallFrame(const Name& method, std::string_view backend, const MethodInterface& interface, std::span<NamedTensor> state);
-
-  /// The state of that name, or no_id. O(entries).
-  [[nodiscard]] static std::uint32_t find_state(std::span<const NamedTensor> state, std::string_view name) noexcept;
 
   [[nodiscard]] const MethodInterface& interface() const noexcept { return *interface_; }
   [[nodiscard]] std::span<const EValue> inputs() const noexcept { return inputs_; }
@@ -67,7 +65,7 @@ class CallFrame {
     std::uint32_t input;
     std::uint32_t output;
   };
-  /// Those of which both are there. O(inputs * outputs).
+  /// Those of which both are there, by output. O(n log n) for n inputs and outputs.
   [[nodiscard]] std::vector<Update> updates() const;
   /// Where the buffers lie that outputs replace.
   [[nodiscard]] std::vector<Footprint> changed_state(std::span<const NamedTensor> state) const;
