@@ -177,7 +177,7 @@ struct MethodState {
 [[nodiscard]] bool plan_run(MethodState& m, Error& error);
 
 /// Lets the new value of a buffer be made in the buffer's own memory, where a partition can and nobody needs the old one after it.
-/// O(mutated buffers * (steps + blocks)).
+/// O(size of the schedule).
 void update_state(MethodState& m);
 
 /// Runs the steps of a graph over the slots; `depth` counts control flow in control flow.
