@@ -148,6 +148,8 @@ TEST_CASE("arguments by name are put in place; unknown, double and missing ones 
   const EValue positional[] = {x};
   CHECK(f.frame.arrange(positional, {})->size() == 2);
   CHECK(f.frame.arrange(positional, named).error().what == "forward() got two values for argument 'x'");
+  const NamedValue twice[] = {{"x", x.view()}, {"times", 3}, {"x", x.view()}};
+  CHECK(f.frame.arrange({}, twice).error().what == "forward() got two values for argument 'x'");
   const NamedValue unknown[] = {{"x", x.view()}, {"y", 1}};
   CHECK(f.frame.arrange({}, unknown).error().what == "forward() has no argument 'y'");
   CHECK(f.frame.arrange({}, std::span(named, 1)).error().what == "forward() is missing value for argument 'x'");
@@ -191,6 +193,35 @@ TEST_CASE("write_back changes state and user inputs; outputs that viewed them ke
   run();
   REQUIRE(f.frame.write_back(f.frame.inputs(), f.state));
   CHECK(support::items(f.frame.outputs().first(4)) == std::vector<float>{12, 14, 12, 14});
+}
+
+TEST_CASE("of many new values and many outputs, just the outputs that view what is about to change keep their values") {
+  Draft d;
+  constexpr std::size_t count = 10;
+  std::vector<ValueId> buffers, made;
+  for (std::size_t i = 0; i < count; ++i) buffers.push_back(d.buffer("b" + std::to_string(i), static_cast<float>(i)));
+  const ValueId x = d.user("x");
+  for (std::size_t i = 0; i < count; ++i) d.mutate_buffer("b" + std::to_string(i), made.emplace_back(d.add("n" + std::to_string(i), buffers[i], x)));
+  for (const ValueId buffer : buffers) d.output(buffer);
+  d.output(x);
+  for (const ValueId value : made) d.output(value);
+  Frame f(d.finish());
+  const Tensor one = programs::scalar(1);
+  const EValue user[] = {one};
+  REQUIRE(f.frame.gather(user, f.state));
+  std::vector<Tensor> values;
+  for (std::size_t i = 0; i < count; ++i) {
+    f.frame.outputs()[i] = f.frame.outputs()[2 * count + 1 + i] = values.emplace_back(programs::scalar(50 + static_cast<float>(i))).view();
+    f.frame.outputs()[count + i] = f.state[i].tensor.view();
+  }
+  f.frame.outputs()[2 * count] = one.view();
+  REQUIRE(f.frame.write_back(f.frame.inputs(), f.state));
+  for (std::size_t i = 0; i < count; ++i) {
+    CHECK(*f.state[i].tensor.view().as<float>() == 50 + static_cast<float>(i));
+    CHECK(programs::item(f.frame.outputs()[count + i]) == static_cast<float>(i));
+    CHECK(f.frame.outputs()[2 * count + 1 + i].tensor().data == values[i].view().data);
+  }
+  CHECK(f.frame.outputs()[2 * count].tensor().data == one.view().data);
 }
 
 TEST_CASE("two buffers that take each other's value are swapped") {
@@ -297,4 +328,33 @@ TEST_CASE("state that no output replaces is written in place: a run works on a c
   CHECK(run(false) == 11);
   CHECK(run(true) == 12);
   CHECK(programs::item(f.frame.outputs()[0]) == 12);
+}
+
+TEST_CASE("of many inputs that operators write in place, each takes what was written, and outputs view it") {
+  Draft d;
+  constexpr std::size_t count = 10;
+  std::vector<ValueId> buffers;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string name = "b" + std::to_string(i);
+    buffers.push_back(d.buffer(name, static_cast<float>(i)));
+    d.program.signature.unlisted_state.push_back(Name::own(name));
+  }
+  const ValueId x = d.user("x");
+  for (std::size_t i = 0; i < count; ++i) d.output(d.op("aten.add_.Tensor", "s" + std::to_string(i), buffers[i], {x}));
+  d.output(x);
+  Frame f(d.finish());
+  const Tensor one = programs::scalar(1);
+  const EValue user[] = {one};
+  for (int run = 1; run < 3; ++run) {
+    REQUIRE(f.frame.gather(user, f.state));
+    for (std::size_t i = 0; i < count; ++i) *f.frame.inputs()[i].tensor().as<float>() += 1;
+    for (std::size_t i = 0; i < count; ++i) f.frame.outputs()[i] = f.frame.inputs()[count - 1 - i];
+    f.frame.outputs()[count] = one.view();
+    REQUIRE(f.frame.write_back(f.frame.inputs(), f.state));
+    for (std::size_t i = 0; i < count; ++i) {
+      CHECK(*f.state[i].tensor.view().as<float>() == static_cast<float>(i) + static_cast<float>(run));
+      CHECK(f.frame.outputs()[count - 1 - i].tensor().data == f.state[i].tensor.view().data);
+    }
+    CHECK(f.frame.outputs()[count].tensor().data == one.view().data);
+  }
 }

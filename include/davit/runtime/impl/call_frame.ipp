@@ -122,6 +122,7 @@ DAVIT_INLINE Result<void> CallFrame::gather(std::span<const EValue> user, std::s
 DAVIT_INLINE Result<std::vector<EValue>> CallFrame::arrange(std::span<const EValue> args, std::span<const NamedValue> kwargs) const {
   std::vector<EValue> all;
   std::vector<bool> taken(kwargs.size(), false);
+  const NameIndex names(kwargs, [](const NamedValue& kwarg) { return std::string_view(kwarg.name); });
   const auto bad = [&](Name what) {
     return std::unexpected(error(ErrorCode::invalid_argument, {}, std::move(what), call_it_as()));
   };
@@ -129,9 +130,8 @@ DAVIT_INLINE Result<std::vector<EValue>> CallFrame::arrange(std::span<const EVal
     if (port.role != InputRole::user) continue;
     const bool positional = all.size() < args.size();
     const EValue* given = positional ? &args[all.size()] : nullptr;
-    for (std::size_t k = 0; k < kwargs.size(); ++k) {
-      if (kwargs[k].name != port.name) continue;
-      if (given != nullptr) return bad(concat(*method_, "() got two values for argument '", port.name, "'"));
+    if (const std::size_t k = names.first(port.name); k != NameIndex::not_found) {
+      if (given != nullptr || names.last(port.name) != k) return bad(concat(*method_, "() got two values for argument '", port.name, "'"));
       given = &kwargs[k].value;
       taken[k] = true;
     }
@@ -178,13 +178,13 @@ DAVIT_INLINE Result<void> CallFrame::write_back(std::span<const EValue> inputs, 
                                    concat("the new value of '", *write.target, "' has other sizes or another dtype than it"),
                                    "export the program again"));
   used_copies_ = 0;
-  for (const Write& write : writes_) {
-    const Footprint changed = footprint(write.to);
-    for (EValue& output : outputs_)
-      if (!keep(output, changed)) return std::unexpected(no_memory());
-  }
+  memory_.clear();
+  for (const Write& write : writes_) memory_.add(footprint(write.to));
+  memory_.expect(outputs_.size());
+  for (std::size_t i = 0; i < outputs_.size() && !memory_.empty(); ++i)
+    if (!keep(outputs_[i], memory_)) return std::unexpected(no_memory());
   for (const Write& write : writes_) copy_tensor(write.value->tensor(), write.to);
-  for (const Written& written : written_) give_back(written);
+  give_back();
   return {};
 }
 
@@ -225,16 +225,25 @@ DAVIT_INLINE bool CallFrame::borrow(Written& written) {
   return true;
 }
 
-DAVIT_INLINE void CallFrame::give_back(const Written& written) {
-  const Footprint to = footprint(written.to);
-  TensorView own = written.to;
-  own.data = written.own.span().data();
-  if (to.begin == to.end || own.data == nullptr) return;
-  copy_tensor(own, written.to);
-  const Footprint made = footprint(own);
-  for (EValue& output : outputs_)
-    if (output.is_tensor() && overlap(footprint(output.tensor()), made))
-      output.tensor().data = static_cast<std::byte*>(written.to.data) + (static_cast<std::byte*>(output.tensor().data) - made.begin);
+DAVIT_INLINE void CallFrame::give_back() {
+  lent_.clear();
+  for (const Written& written : written_) {
+    const Footprint to = footprint(written.to);
+    TensorView own = written.to;
+    own.data = written.own.span().data();
+    if (to.begin == to.end || own.data == nullptr) continue;
+    copy_tensor(own, written.to);
+    lent_.push_back({footprint(own), static_cast<std::byte*>(written.to.data)});
+  }
+  if (lent_.empty()) return;
+  std::ranges::sort(lent_, {}, [](const Lent& lent) { return lent.own.begin; });  // no two of them overlap
+  for (EValue& output : outputs_) {
+    if (!output.is_tensor()) continue;
+    const Footprint made = footprint(output.tensor());
+    const auto after = std::ranges::partition_point(lent_, [&](const Lent& lent) { return lent.own.begin < made.end; });
+    if (after == lent_.begin() || !overlap((after - 1)->own, made)) continue;
+    output.tensor().data = (after - 1)->to + (static_cast<std::byte*>(output.tensor().data) - (after - 1)->own.begin);
+  }
 }
 
 DAVIT_INLINE Error CallFrame::wrong_count(std::size_t given) const {
@@ -261,6 +270,7 @@ DAVIT_INLINE void CallFrame::find_written() {
     written_.push_back({i, {}, {}});
     writes_back_ = true;
   }
+  lent_.reserve(written_.size());
 }
 
 DAVIT_INLINE Error CallFrame::error(ErrorCode code, Name where, Name what, Name fix) const {
@@ -278,8 +288,8 @@ DAVIT_INLINE EValue CallFrame::destination(std::size_t i, std::span<const EValue
   return {};
 }
 
-DAVIT_INLINE bool CallFrame::keep(EValue& value, const Footprint& changed) {
-  if (!value.is_tensor() || !overlap(footprint(value.tensor()), changed)) return true;
+DAVIT_INLINE bool CallFrame::keep(EValue& value, const Footprints& changed) {
+  if (!value.is_tensor() || !changed.meet(footprint(value.tensor()))) return true;
   if (used_copies_ == copies_.size()) copies_.emplace_back();
   Tensor& copy = copies_[used_copies_];
   if (!reuse_tensor(copy, value.tensor().dtype, value.tensor().sizes())) return false;
