@@ -3,8 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -53,7 +56,39 @@ constexpr bool check_gap() {  // the small block fits between two that are alive
 }
 static_assert(check_gap());
 
+/// Each block at the lowest offset where none lies that is alive when it comes, by a look at all of them.
+std::vector<std::size_t> lowest_offsets(std::span<const Lifetime> lifetimes) {
+  std::vector<std::size_t> offsets;
+  for (std::size_t i = 0; i < lifetimes.size(); ++i) {
+    std::vector<std::pair<std::size_t, std::size_t>> alive;
+    for (std::size_t k = 0; k < i; ++k)
+      if (lifetimes[k].bytes != 0 && lifetimes[k].last >= lifetimes[i].first) alive.emplace_back(offsets[k], offsets[k] + (lifetimes[k].bytes + 63) / 64 * 64);
+    std::ranges::sort(alive);
+    std::size_t at = 0;
+    for (const auto& [begin, end] : alive)
+      if (begin < at + lifetimes[i].bytes) at = end;
+    offsets.push_back(lifetimes[i].bytes == 0 ? 0 : at);
+  }
+  return offsets;
+}
+
 }  // namespace
+
+TEST_CASE("in order of time each block takes the lowest place that is free, among many that live for short or for long") {
+  std::uint32_t seed = 3;
+  const auto random = [&](std::uint32_t below) { return ((seed = seed * 1664525u + 1013904223u) >> 9) % below; };
+  for (int round = 0; round < 60; ++round) {
+    std::vector<Lifetime> lifetimes;
+    std::uint32_t step = 0;
+    for (int i = 0; i < 150; ++i) {
+      step += random(3) == 0 ? 1 : 0;
+      lifetimes.push_back({step, step + random(random(4) == 0 ? 60 : 6), random(9) == 0 ? 0 : 64 * random(8) + random(64)});
+    }
+    const MemoryPlan plan = plan_memory(lifetimes);
+    CHECK(plan.offsets == lowest_offsets(lifetimes));
+    CHECK(is_sound(plan, lifetimes));
+  }
+}
 
 TEST_CASE("blocks by size: the largest first, the rest where there is room; also in a gap") {
   CHECK(check_by_size());

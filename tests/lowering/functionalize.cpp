@@ -7,6 +7,8 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "../support/toy_backend.hpp"
@@ -203,6 +205,25 @@ TEST_CASE("a buffer that is written in place is mutated by the signature") {
     CHECK(programs::item((*out)[0].value()) == wanted);
   }
   CHECK(programs::item(session.state()[0].tensor.view()) == 16);
+}
+
+TEST_CASE("mutations are added in the order of the inputs, after those of the program, one for each name of its kind; tied buffers stay") {
+  const auto draft = [](std::string_view tied) {
+    Draft d;
+    const ValueId a = d.buffer("a", 1), b = d.buffer("b", 2), own = d.buffer("own", 3), x = d.user("x"), y = d.user("y");
+    std::get<InputToBufferSpec>(d.program.signature.input_specs[1]).target = Name::own(tied);
+    d.program.state_dict[1].name = Name::own(tied);
+    for (const ValueId v : {y, x, b, a}) d.op("aten.add_.Tensor", "w" + std::to_string(v), v, {1.0});
+    d.mutate_buffer("own", d.add("next", own, x));
+    d.output(d.mul("out", a, b));
+    return d.finish();
+  };
+  const ExportedProgram made = functional(draft("x"));  // the buffer is called like an input
+  std::vector<std::pair<OutputKind, std::string>> all;
+  for (const OutputSpec& spec : made.signature.output_specs) all.emplace_back(kind(spec), target(spec) != nullptr ? std::string(target(spec)->view()) : std::string());
+  const auto buffer = OutputKind::buffer_mutation, input = OutputKind::user_input_mutation;
+  CHECK(all == std::vector<std::pair<OutputKind, std::string>>{{buffer, "own"}, {buffer, "a"}, {buffer, "x"}, {input, "x"}, {input, "y"}, {OutputKind::user_output, ""}});
+  CHECK(!functionalize(draft("a")));
 }
 
 TEST_CASE("in sub-graphs of control flow, what they make is written as values; a write to an operand is left as it is") {

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+#include <variant>
 #include <vector>
 
 #include "../support/draft.hpp"
@@ -101,8 +103,6 @@ TEST_CASE("copy_state copies: the program's own tensors stay as they are") {
   REQUIRE(state.size() == 1);
   *state[0].tensor.view().as<float>() = 99;
   CHECK(*program.state_dict[0].tensor.view().as<float>() == 10);
-  CHECK(CallFrame::find_state(state, "total") == 0);
-  CHECK(CallFrame::find_state(state, "other") == no_id);
 }
 
 TEST_CASE("state comes before what the caller passes; too few and too many arguments are told") {
@@ -148,6 +148,8 @@ TEST_CASE("arguments by name are put in place; unknown, double and missing ones 
   const EValue positional[] = {x};
   CHECK(f.frame.arrange(positional, {})->size() == 2);
   CHECK(f.frame.arrange(positional, named).error().what == "forward() got two values for argument 'x'");
+  const NamedValue twice[] = {{"x", x.view()}, {"times", 3}, {"x", x.view()}};
+  CHECK(f.frame.arrange({}, twice).error().what == "forward() got two values for argument 'x'");
   const NamedValue unknown[] = {{"x", x.view()}, {"y", 1}};
   CHECK(f.frame.arrange({}, unknown).error().what == "forward() has no argument 'y'");
   CHECK(f.frame.arrange({}, std::span(named, 1)).error().what == "forward() is missing value for argument 'x'");
@@ -193,6 +195,35 @@ TEST_CASE("write_back changes state and user inputs; outputs that viewed them ke
   CHECK(support::items(f.frame.outputs().first(4)) == std::vector<float>{12, 14, 12, 14});
 }
 
+TEST_CASE("of many new values and many outputs, just the outputs that view what is about to change keep their values") {
+  Draft d;
+  constexpr std::size_t count = 10;
+  std::vector<ValueId> buffers, made;
+  for (std::size_t i = 0; i < count; ++i) buffers.push_back(d.buffer("b" + std::to_string(i), static_cast<float>(i)));
+  const ValueId x = d.user("x");
+  for (std::size_t i = 0; i < count; ++i) d.mutate_buffer("b" + std::to_string(i), made.emplace_back(d.add("n" + std::to_string(i), buffers[i], x)));
+  for (const ValueId buffer : buffers) d.output(buffer);
+  d.output(x);
+  for (const ValueId value : made) d.output(value);
+  Frame f(d.finish());
+  const Tensor one = programs::scalar(1);
+  const EValue user[] = {one};
+  REQUIRE(f.frame.gather(user, f.state));
+  std::vector<Tensor> values;
+  for (std::size_t i = 0; i < count; ++i) {
+    f.frame.outputs()[i] = f.frame.outputs()[2 * count + 1 + i] = values.emplace_back(programs::scalar(50 + static_cast<float>(i))).view();
+    f.frame.outputs()[count + i] = f.state[i].tensor.view();
+  }
+  f.frame.outputs()[2 * count] = one.view();
+  REQUIRE(f.frame.write_back(f.frame.inputs(), f.state));
+  for (std::size_t i = 0; i < count; ++i) {
+    CHECK(*f.state[i].tensor.view().as<float>() == 50 + static_cast<float>(i));
+    CHECK(programs::item(f.frame.outputs()[count + i]) == static_cast<float>(i));
+    CHECK(f.frame.outputs()[2 * count + 1 + i].tensor().data == values[i].view().data);
+  }
+  CHECK(f.frame.outputs()[2 * count].tensor().data == one.view().data);
+}
+
 TEST_CASE("two buffers that take each other's value are swapped") {
   Draft d;
   const ValueId m = d.buffer("m", 1);
@@ -206,6 +237,40 @@ TEST_CASE("two buffers that take each other's value are swapped") {
   REQUIRE(f.frame.write_back(f.frame.inputs(), f.state));
   CHECK(*f.state[0].tensor.view().as<float>() == 2);
   CHECK(*f.state[1].tensor.view().as<float>() == 1);
+}
+
+TEST_CASE("of many buffers and inputs each takes its own new value; two inputs of one buffer are both its update") {
+  Draft d;
+  constexpr std::size_t count = 12;
+  std::vector<ValueId> buffers;
+  for (std::size_t i = 0; i < count; ++i) buffers.push_back(d.buffer("b" + std::to_string(i), static_cast<float>(i)));
+  const ValueId x = d.user("x"), y = d.user("y");
+  for (std::size_t i = count; i-- > 1;) d.mutate_buffer("b" + std::to_string(i), d.add("n" + std::to_string(i), buffers[i], x));
+  d.mutate_input("y", d.add("next", y, x));
+  d.program.signature.unlisted_state = {"b0"};
+  std::get<InputToBufferSpec>(d.program.signature.input_specs[2]).target = "b1";
+  Frame f(d.finish());
+  const std::vector<CallFrame::Update> updates = f.frame.updates();
+  REQUIRE(updates.size() == count - 1);  // of b2, nothing: its input is b1's
+  for (std::size_t k = 0; k + 1 < updates.size(); ++k) {
+    CHECK(updates[k].output == (k < count - 3 ? k : count - 2));
+    CHECK(updates[k].input == (k < count - 3 ? count - 1 - k : 1));
+  }
+  CHECK(updates.back().input == 2);
+  CHECK(updates.back().output == count - 2);
+
+  const Tensor one = programs::scalar(1), two = programs::scalar(2);
+  const EValue user[] = {one, two};
+  REQUIRE(f.frame.gather(user, f.state));
+  CHECK(f.frame.inputs()[0].tensor().data != f.state[0].tensor.view().data);  // written in place: a copy
+  CHECK(f.frame.inputs()[1].tensor().data == f.state[1].tensor.view().data);
+  std::vector<Tensor> made;
+  for (std::size_t o = 0; o < count; ++o) f.frame.outputs()[o] = made.emplace_back(programs::scalar(100 + static_cast<float>(o))).view();
+  REQUIRE(f.frame.write_back(f.frame.inputs(), f.state));
+  for (std::size_t i = 3; i < count; ++i) CHECK(*f.state[i].tensor.view().as<float>() == 100 + static_cast<float>(count - 1 - i));
+  CHECK(*f.state[1].tensor.view().as<float>() == 100 + static_cast<float>(count - 2));
+  CHECK(*one.view().as<float>() == 1);
+  CHECK(*two.view().as<float>() == 100 + static_cast<float>(count - 1));
 }
 
 TEST_CASE("a new value of other sizes is an error before anything has changed") {
@@ -263,4 +328,33 @@ TEST_CASE("state that no output replaces is written in place: a run works on a c
   CHECK(run(false) == 11);
   CHECK(run(true) == 12);
   CHECK(programs::item(f.frame.outputs()[0]) == 12);
+}
+
+TEST_CASE("of many inputs that operators write in place, each takes what was written, and outputs view it") {
+  Draft d;
+  constexpr std::size_t count = 10;
+  std::vector<ValueId> buffers;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string name = "b" + std::to_string(i);
+    buffers.push_back(d.buffer(name, static_cast<float>(i)));
+    d.program.signature.unlisted_state.push_back(Name::own(name));
+  }
+  const ValueId x = d.user("x");
+  for (std::size_t i = 0; i < count; ++i) d.output(d.op("aten.add_.Tensor", "s" + std::to_string(i), buffers[i], {x}));
+  d.output(x);
+  Frame f(d.finish());
+  const Tensor one = programs::scalar(1);
+  const EValue user[] = {one};
+  for (int run = 1; run < 3; ++run) {
+    REQUIRE(f.frame.gather(user, f.state));
+    for (std::size_t i = 0; i < count; ++i) *f.frame.inputs()[i].tensor().as<float>() += 1;
+    for (std::size_t i = 0; i < count; ++i) f.frame.outputs()[i] = f.frame.inputs()[count - 1 - i];
+    f.frame.outputs()[count] = one.view();
+    REQUIRE(f.frame.write_back(f.frame.inputs(), f.state));
+    for (std::size_t i = 0; i < count; ++i) {
+      CHECK(*f.state[i].tensor.view().as<float>() == static_cast<float>(i) + static_cast<float>(run));
+      CHECK(f.frame.outputs()[count - 1 - i].tensor().data == f.state[i].tensor.view().data);
+    }
+    CHECK(f.frame.outputs()[count].tensor().data == one.view().data);
+  }
 }

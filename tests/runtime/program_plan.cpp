@@ -192,7 +192,7 @@ TEST_CASE("an output takes the place of an input that is not needed after the st
   std::vector<std::size_t> asked;
   const auto overwrite = [&](std::size_t scratch, std::initializer_list<std::uint32_t> in, std::size_t outputs,
                              bool may) {
-    overwrite_inputs(plan, scratch, std::vector<std::uint32_t>(in), outputs, [&](std::size_t i, std::size_t) {
+    overwrite_inputs(plan, BlocksOfSlots(plan, steps.schedule.slot_count), scratch, std::vector<std::uint32_t>(in), outputs, [&](std::size_t i, std::size_t) {
       asked.push_back(i);
       return may;
     });
@@ -221,7 +221,7 @@ TEST_CASE("an output of another size does not take the place of an input") {
   ProgramPlan plan = plan_lifetimes(steps.schedule);
   plan.blocks[1].life.bytes = 100;
   plan.blocks[3].life.bytes = 101;
-  overwrite_inputs(plan, 2, std::vector<std::uint32_t>{1}, 1, [](std::size_t, std::size_t) { return true; });
+  overwrite_inputs(plan, BlocksOfSlots(plan, steps.schedule.slot_count), 2, std::vector<std::uint32_t>{1}, 1, [](std::size_t, std::size_t) { return true; });
   CHECK(plan.blocks[3].shares == no_id);
 }
 
@@ -310,10 +310,11 @@ TEST_CASE("random plans, some with more blocks than are sorted by size, are soun
       for (int k = 0; k < 3; ++k) schedule.output_slots.push_back(random(schedule.slot_count));
       ProgramPlan plan = plan_lifetimes(schedule);
       for (PlannedBlock& block : plan.blocks) block.life.bytes = random(3) == 0 ? 0 : 64 * random(30);
+      const BlocksOfSlots made(plan, schedule.slot_count);
       for (std::size_t b = 0; b < plan.blocks.size(); ++b) {
         if (plan.blocks[b].kind != Kind::scratch) continue;
         const ScheduleStep& step = schedule.steps[plan.blocks[b].step];
-        overwrite_inputs(plan, b, schedule.at(step.inputs), step.outputs.count,
+        overwrite_inputs(plan, made, b, schedule.at(step.inputs), step.outputs.count,
                          [&](std::size_t, std::size_t) { return random(2) == 0; });
       }
       place_blocks(plan);

@@ -30,38 +30,115 @@ inline constexpr std::size_t plan_alignment = 64;
 /// The most bytes that the blocks of a plan may have together: no machine has them, and sums of them cannot wrap.
 inline constexpr std::size_t max_plan_bytes = std::size_t{1} << (sizeof(std::size_t) == 8 ? 56 : 30);
 
+namespace detail {
+
+/// The memory of an arena while blocks come and go: the gaps between those that are alive, and where the last of them ends.
+template <class = void>
+class ArenaGaps {
+ public:
+  /// The lowest room for that many bytes, taken. O(gaps).
+  [[nodiscard]] constexpr std::size_t take(std::size_t bytes) {
+    Gap* const end = gaps_.end();
+    Gap* gap = gaps_.begin();
+    while (gap != end && gap->end - gap->begin < bytes) ++gap;
+    if (gap == end) {
+      top_ += bytes;
+      return top_ - bytes;
+    }
+    const std::size_t at = gap->begin;
+    gap->begin += bytes;
+    if (gap->begin == gap->end) remove(gap);
+    return at;
+  }
+  /// Gives back [begin, end). O(gaps).
+  constexpr void give(std::size_t begin, std::size_t end) {
+    if (end == top_) {
+      top_ = begin;
+      if (!gaps_.empty() && gaps_.back().end == top_) {
+        top_ = gaps_.back().begin;
+        gaps_.shrink(gaps_.size() - 1);
+      }
+      return;
+    }
+    std::size_t after = gaps_.size();  // the first gap above it
+    while (after != 0 && gaps_[after - 1].begin > begin) --after;
+    const bool joins_next = after != gaps_.size() && gaps_[after].begin == end;
+    if (after != 0 && gaps_[after - 1].end == begin) {
+      gaps_[after - 1].end = joins_next ? gaps_[after].end : end;
+      if (joins_next) remove(gaps_.begin() + after);
+    } else if (joins_next) {
+      gaps_[after].begin = begin;
+    } else {
+      gaps_.push_back({});
+      for (std::size_t i = gaps_.size() - 1; i > after; --i) gaps_[i] = gaps_[i - 1];
+      gaps_[after] = {begin, end};
+    }
+  }
+
+ private:
+  struct Gap {
+    std::size_t begin, end;
+  };
+  constexpr void remove(Gap* gap) {
+    for (; gap + 1 != gaps_.end(); ++gap) *gap = gap[1];
+    gaps_.shrink(gaps_.size() - 1);
+  }
+  Table<Gap> gaps_;  ///< by offset; between two of them lies a block
+  std::size_t top_ = 0;
+};
+
+/// A block that is alive, and a heap of them: the one that ends first is the first.
+struct AliveBlock {
+  std::uint32_t last;
+  std::size_t begin, end;
+};
+template <class = void>
+constexpr void push_alive(Table<AliveBlock>& heap, AliveBlock block) {
+  heap.push_back(block);
+  std::size_t at = heap.size() - 1;
+  for (; at != 0 && heap[(at - 1) / 2].last > block.last; at = (at - 1) / 2) heap[at] = heap[(at - 1) / 2];
+  heap[at] = block;
+}
+template <class = void>
+constexpr void pop_alive(Table<AliveBlock>& heap) {
+  const AliveBlock moved = heap.back();
+  const std::size_t size = heap.size() - 1;
+  heap.shrink(size);
+  std::size_t at = 0;
+  for (std::size_t child = 1; child < size; child = 2 * at + 1) {
+    if (child + 1 < size && heap[child + 1].last < heap[child].last) ++child;
+    if (heap[child].last >= moved.last) break;
+    heap[at] = heap[child];
+    at = child;
+  }
+  if (size != 0) heap[at] = moved;
+}
+
+}  // namespace detail
+
 /// Places blocks in one arena so that blocks alive at the same step never overlap: in order of their first step, each
 /// at the lowest free offset, a multiple of `alignment`, that fits. Lifetimes must be sorted by `first`; blocks of 0
-/// bytes take no room. Deterministic. O(n * blocks alive at once).
+/// bytes take no room. Deterministic. O(n * (log n + gaps between blocks alive at once)).
 template <class = void>
 [[nodiscard]] constexpr MemoryPlan plan_memory(std::span<const Lifetime> lifetimes,
                                                std::size_t alignment = plan_alignment) {
-  struct Block {
-    std::size_t begin, end;
-    std::uint32_t last;
-  };
   MemoryPlan plan{.offsets = std::vector<std::size_t>(lifetimes.size(), 0)};
   std::size_t* offset = plan.offsets.data();
   const Lifetime* const end = lifetimes.data() + lifetimes.size();
-  Table<Block> alive;  // sorted by begin
+  Table<detail::AliveBlock> alive;
+  detail::ArenaGaps<> gaps;
+  std::size_t live = 0;
   for (const Lifetime* life = lifetimes.data(); life != end; ++life, ++offset) {
     if (life->bytes == 0) continue;
-    const std::size_t bytes = (life->bytes + alignment - 1) / alignment * alignment;
-    std::size_t live = bytes;
-    Block* kept = alive.begin();
-    for (const Block& block : alive) {
-      if (block.last < life->first) continue;
-      live += block.end - block.begin;
-      *kept++ = block;
+    for (; !alive.empty() && alive[0].last < life->first; detail::pop_alive(alive)) {
+      gaps.give(alive[0].begin, alive[0].end);
+      live -= alive[0].end - alive[0].begin;
     }
-    alive.shrink(static_cast<std::size_t>(kept - alive.begin()));
+    const std::size_t bytes = (life->bytes + alignment - 1) / alignment * alignment;
+    live += bytes;
     if (live > plan.live_bytes) plan.live_bytes = live;
-    std::size_t at = 0;
-    std::size_t position = 0;
-    while (position < alive.size() && alive[position].begin - at < bytes) at = alive[position++].end;
-    alive.push_back({});
-    for (std::size_t i = alive.size() - 1; i > position; --i) alive[i] = alive[i - 1];
-    alive[position] = {at, at + bytes, life->last};
+    const std::size_t at = gaps.take(bytes);
+    detail::push_alive(alive, {life->last, at, at + bytes});
     *offset = at;
     if (at + bytes > plan.arena_bytes) plan.arena_bytes = at + bytes;
   }

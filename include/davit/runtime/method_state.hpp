@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "davit/core/config.hpp"
+#include "davit/core/footprints.hpp"
 #include "davit/lowering/lowered_program.hpp"
 #include "davit/runtime/check_values.hpp"
 #include "davit/runtime/call_frame.hpp"
@@ -25,8 +27,7 @@ namespace davit::detail {
 /// and the buffers that the method changes: the next run overwrites it.
 class LastOutputs {
  public:
-  /// True if one of the values may begin there, or has its sizes there. O(values), times outputs that view the caller's memory and
-  /// buffers.
+  /// True if one of the values may begin there, or has its sizes there. O(values * log(outputs + buffers)).
   [[nodiscard, gnu::always_inline]] bool may_hold(std::span<const EValue> values) const noexcept {
     for (const EValue& value : values)
       if (value.is_tensor() && (!is_apart(value.tensor()) || holds_dims(value.tensor()) || is_state(value.tensor()))) return true;
@@ -38,7 +39,8 @@ class LastOutputs {
   }
   /// Where each output that is a tensor lay.
   [[nodiscard]] const void* const* places() const noexcept { return at_.data(); }
-  /// Remembers the outputs of a run that was passed `passed` and used `inputs`: the same, or copies of some.
+  /// Remembers the outputs of a run that was passed `passed` and used `inputs`: the same, or copies of some. O(n log n) for n inputs
+  /// and outputs.
   void note(std::span<const EValue> passed, std::span<const EValue> inputs, std::span<const EValue> outputs);
   /// Answers the values with copies of those that lie there, or of their sizes; nothing if there is no memory. Values of which
   /// none does, such as one between two outputs, are answered as they are. The copies hold until the call after the next one: an
@@ -49,22 +51,23 @@ class LastOutputs {
   [[nodiscard]] bool views_callers() const noexcept { return !dims_.empty(); }
 
   /// Takes all the memory that note() needs: noting comes after state has been written, and must not fail.
-  LastOutputs(std::size_t outputs, std::vector<Footprint> state) : at_(outputs, nullptr), state_(std::move(state)) {
+  LastOutputs(std::size_t inputs, std::size_t outputs, std::vector<Footprint> state) : at_(outputs, nullptr), state_(std::move(state)) {
     own_.reserve(outputs);
     dims_.reserve(2 * outputs);
+    callers_.reserve(inputs);
+    callers_dims_.reserve(2 * inputs);
   }
 
  private:
   [[nodiscard]] bool is_state(const TensorView& tensor) const noexcept {
-    for (const Footprint& buffer : state_)
-      if (overlap(footprint(tensor), buffer)) return true;
-    return false;
+    return !state_.empty() && state_.meet(footprint(tensor));
   }
   [[nodiscard]] bool holds_dims(const TensorView& tensor) const noexcept {
-    for (const std::int64_t* const dims : dims_)
-      if (tensor.rank != 0 && (dims == tensor.sizes_data || dims == tensor.strides_data)) return true;
-    return false;
+    return !dims_.empty() && tensor.rank != 0 &&
+           (std::ranges::binary_search(dims_, tensor.sizes_data) || std::ranges::binary_search(dims_, tensor.strides_data));
   }
+  /// Finds callers_dims_; `passed` and `inputs` as note().
+  void note_callers_dims(std::span<const EValue> passed, std::span<const EValue> inputs);
   struct Copy {
     Tensor tensor;
     std::vector<std::int64_t> dims;  ///< sizes and strides of what lies in memory of the caller's
@@ -73,9 +76,11 @@ class LastOutputs {
   std::uintptr_t first_ = 0;
   std::uintptr_t size_ = 0;
   std::vector<const void*> at_;
-  std::vector<Footprint> own_;   ///< of the outputs that are not the caller's
-  std::vector<Footprint> state_;
-  std::vector<const std::int64_t*> dims_;  ///< sizes and strides of the others, where they are not the caller's
+  Footprints own_;      ///< of the outputs that are not the caller's
+  Footprints state_;
+  Footprints callers_;  ///< of the inputs that are the caller's
+  std::vector<const std::int64_t*> dims_;          ///< sizes and strides of the others, where they are not the caller's; sorted
+  std::vector<const std::int64_t*> callers_dims_;  ///< sizes and strides of inputs; sorted
   std::vector<EValue> values_;
   std::vector<Copy> copies_[2];  ///< written in turn
 };
@@ -177,7 +182,7 @@ struct MethodState {
 [[nodiscard]] bool plan_run(MethodState& m, Error& error);
 
 /// Lets the new value of a buffer be made in the buffer's own memory, where a partition can and nobody needs the old one after it.
-/// O(mutated buffers * (steps + blocks)).
+/// O(size of the schedule).
 void update_state(MethodState& m);
 
 /// Runs the steps of a graph over the slots; `depth` counts control flow in control flow.

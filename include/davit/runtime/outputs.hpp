@@ -65,6 +65,10 @@ namespace detail {
 [[nodiscard]] Output find_output(const EValue* values, const MethodInterface& interface, bool mutations, std::size_t index) noexcept;
 [[nodiscard]] Output find_output(const EValue* values, const MethodInterface& interface, bool mutations, std::string_view name) noexcept;
 /// @}
+/// The first port at or after `port` that is one of them, or the number of ports.
+[[nodiscard]] std::size_t next_output(const MethodInterface& interface, bool mutations, std::size_t port) noexcept;
+/// The output of that port, which is one of them.
+[[nodiscard]] Output output_at(const EValue* values, const MethodInterface& interface, bool mutations, std::size_t port) noexcept;
 
 /// Outputs of one sort, by number and by name.
 template <bool is_mutations>
@@ -80,30 +84,31 @@ class OutputList {
   /// The output of that name: of the value in the exported graph, or of the buffer, parameter or input that a mutation changes.
   [[nodiscard]] Output operator[](std::string_view name) const noexcept { return find_output(values_, *interface_, is_mutations, name); }
 
+  /// Visits each in turn: all of them in O(outputs).
   class Iterator {
    public:
     using difference_type = std::ptrdiff_t;
     using value_type = Output;
     Iterator() = default;
-    Iterator(const OutputList& list, std::size_t index) noexcept : list_(&list), index_(index) {}
-    [[nodiscard]] Output operator*() const noexcept { return (*list_)[index_]; }
+    Iterator(const OutputList& list, std::size_t port) noexcept : list_(&list), port_(next_output(*list.interface_, is_mutations, port)) {}
+    [[nodiscard]] Output operator*() const noexcept { return output_at(list_->values_, *list_->interface_, is_mutations, port_); }
     Iterator& operator++() noexcept {
-      ++index_;
+      port_ = next_output(*list_->interface_, is_mutations, port_ + 1);
       return *this;
     }
     Iterator operator++(int) noexcept {
       Iterator before = *this;
-      ++index_;
+      ++*this;
       return before;
     }
-    friend bool operator==(const Iterator& a, const Iterator& b) noexcept { return a.index_ == b.index_; }
+    friend bool operator==(const Iterator& a, const Iterator& b) noexcept { return a.port_ == b.port_; }
 
    private:
     const OutputList* list_ = nullptr;
-    std::size_t index_ = 0;
+    std::size_t port_ = 0;
   };
   [[nodiscard]] Iterator begin() const noexcept { return {*this, 0}; }
-  [[nodiscard]] Iterator end() const noexcept { return {*this, size()}; }
+  [[nodiscard]] Iterator end() const noexcept { return {*this, interface_->outputs.size()}; }
 
  protected:
   const EValue* values_;

@@ -65,20 +65,34 @@ struct ProgramPlan {
 /// its outputs may view its inputs, which then live as long; a missing entry is a no. O(size of the schedule).
 [[nodiscard]] ProgramPlan plan_lifetimes(const Schedule& schedule, std::span<const std::uint8_t> views = {});
 
+/// Where the blocks of each value stand in a plan. Built in O(blocks + slots).
+class BlocksOfSlots {
+ public:
+  BlocksOfSlots(const ProgramPlan& plan, std::uint32_t slots);
+  /// In order.
+  [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t slot) const noexcept {
+    return std::span(blocks_).subspan(first_[slot], first_[slot + 1] - first_[slot]);
+  }
+
+ private:
+  std::vector<std::uint32_t> first_;  ///< per slot, and one more
+  std::vector<std::uint32_t> blocks_;
+};
+
 /// Gives an output the place of an input that is not needed after the step, if both have the same size and `may(in, out)`
-/// allows it. `scratch` is the block of the step's scratch; those of its outputs follow. O(inputs * (outputs + blocks)).
+/// allows it. `scratch` is the block of the step's scratch; those of its outputs follow. O(inputs, and outputs for each of those
+/// inputs).
 template <class May>
-void overwrite_inputs(ProgramPlan& plan, std::size_t scratch, std::span<const std::uint32_t> inputs, std::size_t outputs, May&& may) {
+void overwrite_inputs(ProgramPlan& plan, const BlocksOfSlots& made, std::size_t scratch, std::span<const std::uint32_t> inputs, std::size_t outputs, May&& may) {
   std::vector<PlannedBlock>& blocks = plan.blocks;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    for (std::size_t b = 0; b < scratch; ++b) {
+    for (const std::uint32_t b : made.of(inputs[i])) {
       const PlannedBlock& input = blocks[b];
-      if (input.kind != PlannedBlock::Kind::value || input.slot != inputs[i] || input.life.bytes == 0) continue;
-      if (input.life.last != blocks[scratch].life.first) continue;
+      if (b >= scratch || input.life.bytes == 0 || input.life.last != blocks[scratch].life.first) continue;
       for (std::size_t k = 0; k < outputs; ++k) {
         PlannedBlock& output = blocks[scratch + 1 + k];
         if (output.shares != no_id || output.life.bytes != input.life.bytes || !may(i, k)) continue;
-        output.shares = input.shares != no_id ? input.shares : static_cast<std::uint32_t>(b);
+        output.shares = input.shares != no_id ? input.shares : b;
         break;
       }
     }

@@ -190,14 +190,16 @@ DAVIT_INLINE Result<portable::Handle> portable::compile_with(std::span<const por
                                    .fix = "export the program again"});
   }
   // the input whose memory the step may write its output into: the last that reads it, and nothing else that it reads lies there
+  std::vector<std::uint32_t> input_of(h.value_of_slot.size(), no_id);
+  for (std::uint32_t k = 0; k < h.input_slots.size(); ++k)
+    if (h.input_slots[k] != no_id) input_of[h.input_slots[k]] = k;
   const auto updated_input = [&](std::uint32_t n) {
     const portable_kernels::Step& step = h.steps[n];
     const std::uint32_t self = portable_kernels::find_op(own, step.op).row->updates ? portable_kernels::first_tensor(h, step) : no_id;
     if (self == no_id || storage[self] != self || last_use[self] != n) return no_id;
     std::uint32_t reads = 0;
     for (std::uint32_t k = 0; k < step.slots_in.count; ++k) reads += storage[h.arguments.slots[step.slots_in.first + k].slot] == self ? 1 : 0;
-    const auto input = std::ranges::find(h.input_slots, self);
-    return reads == 1 && input != h.input_slots.end() ? static_cast<std::uint32_t>(input - h.input_slots.begin()) : no_id;
+    return reads == 1 ? input_of[self] : no_id;
   };
   std::vector<std::uint8_t> returned(h.value_of_slot.size(), 0);
   for (const Argument& output : graph.args(root.outputs)) {

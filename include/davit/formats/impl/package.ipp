@@ -13,6 +13,7 @@
 #include "davit/formats/package.hpp"
 #include "davit/formats/package_layout.hpp"
 #include "davit/lowering/check_schedule.hpp"
+#include "davit/program/name_map.hpp"
 #include "davit/program/program_bytes.hpp"
 #include "davit/program/verify.hpp"
 
@@ -73,9 +74,10 @@ class PackageReader {
     if (!state) return std::unexpected(std::move(state.error()));
     parts->state = std::move(*state);
     if (!in_.ok() || !in_.at_end()) return std::unexpected(corrupt("the bytes end early, late, or a size is wrong"));
+    const NameIndex names(parts->state, [](const NamedTensor& entry) { return entry.name.view(); });
     for (const LoweredMethod& method : parts->methods)
       for (const InputPort& port : method.interface.inputs)
-        if (port.role == InputRole::state && !fits(parts->state, port))
+        if (port.role == InputRole::state && !fits(parts->state, names, port))
           return std::unexpected(corrupt(concat("no initial value fits the buffer '", port.target, "'")));
     if (Result<void> compiled = davit::detail::compile_delegates(backends_, parts->methods, true, debug_map_, diagnostics_); !compiled)
       return std::unexpected(std::move(compiled.error()));
@@ -86,15 +88,14 @@ class PackageReader {
   [[nodiscard]] Error corrupt(Name what) const {
     return package_error(concat("program table, byte ", in_.position()), std::move(what));
   }
-  [[nodiscard]] static bool fits(std::span<const NamedTensor> state, const InputPort& port) {
-    for (const NamedTensor& entry : state) {
-      if (entry.name != port.target) continue;
-      if (entry.tensor.dtype != port.type.dtype || entry.tensor.sizes.size() != port.type.dims.size()) return false;
-      for (std::size_t d = 0; d < entry.tensor.sizes.size(); ++d)
-        if (port.type.dims[d].is_static() && port.type.dims[d].value != entry.tensor.sizes[d]) return false;
-      return true;
-    }
-    return false;
+  [[nodiscard]] static bool fits(std::span<const NamedTensor> state, const NameIndex& names, const InputPort& port) {
+    const std::size_t at = names.first(port.target);
+    if (at == NameIndex::not_found) return false;
+    const Tensor& tensor = state[at].tensor;
+    if (tensor.dtype != port.type.dtype || tensor.sizes.size() != port.type.dims.size()) return false;
+    for (std::size_t d = 0; d < tensor.sizes.size(); ++d)
+      if (port.type.dims[d].is_static() && port.type.dims[d].value != tensor.sizes[d]) return false;
+    return true;
   }
 
   [[nodiscard]] Result<LoweredMethod> read_method() {

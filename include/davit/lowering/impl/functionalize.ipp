@@ -316,31 +316,31 @@ class Functionalizer : FunctionalWriter {
   /// Adds what the root graph wrote to its inputs to outputs and signature; false if one cannot be written to so.
   [[nodiscard]] bool add_mutations(std::vector<Argument>& outputs) {
     signature_ = program_.signature;
-    std::size_t at = 0;
+    std::ptrdiff_t at = 0, own = static_cast<std::ptrdiff_t>(outputs.size());  // its tokens and mutations; all of its outputs
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       OutputSpec& spec = signature_.output_specs[i];
-      if (output_rank(kind(spec)) <= 1) at = i + 1;
+      if (output_rank(kind(spec)) <= 1) at = static_cast<std::ptrdiff_t>(i) + 1;
       if (outputs[i].is_value()) rename(spec, Name::own(copier_.builder.module().view().name(outputs[i].value())));
     }
+    const auto target_of = [](const auto& spec) { return target(spec) != nullptr ? target(spec)->view() : std::string_view(); };
+    const NameIndex listed(program_.signature.output_specs, target_of), attributes(program_.signature.input_specs, target_of);
     const std::span<const Argument> inputs = graph_.args(graph_.root().inputs);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (!inputs[i].is_value() || of_[inputs[i].value()].version == 0) continue;
       const InputSpec& spec = signature_.input_specs[i];
-      const Argument value = GraphBuilder::value(copier_.new_value(inputs[i].value()));
-      const TensorArgument arg{Name::own(copier_.builder.module().view().name(value.value()))};
+      const TensorArgument arg{Name::own(copier_.builder.module().view().name(copier_.new_value(inputs[i].value())))};
       const Name& name = target(spec) != nullptr ? *target(spec) : arg_name(spec);
-      const auto is_same = [&](const auto& other) { return target(other) != nullptr && *target(other) == name; };
-      if (std::ranges::any_of(signature_.output_specs, is_same)) continue;  // the program says itself what it becomes
+      if (listed.contains(name)) continue;  // the program says itself what it becomes
       OutputSpec mutation = UserInputMutationSpec(arg, name);
       if (kind(spec) == InputKind::buffer) mutation = BufferMutationSpec(arg, name);
       if (kind(spec) == InputKind::parameter) mutation = ParameterMutationSpec(arg, name);
-      if (kind(spec) != InputKind::buffer && kind(spec) != InputKind::parameter && kind(spec) != InputKind::user_input) return false;
-      if (target(spec) != nullptr && std::ranges::count_if(signature_.input_specs, is_same) != 1) return false;  // tied
-      signature_.output_specs.insert(signature_.output_specs.begin() + static_cast<std::ptrdiff_t>(at), std::move(mutation));
-      outputs.insert(outputs.begin() + static_cast<std::ptrdiff_t>(at), value);
-      ++at;
+      const bool tied = target(spec) != nullptr && attributes.first(name) != attributes.last(name);
+      if (tied || (kind(spec) != InputKind::buffer && kind(spec) != InputKind::parameter && kind(spec) != InputKind::user_input)) return false;
+      signature_.output_specs.push_back(std::move(mutation));
+      outputs.push_back(GraphBuilder::value(copier_.new_value(inputs[i].value())));
     }
-    return true;
+    const auto rotate = [&](auto& list) { std::rotate(list.begin() + at, list.begin() + own, list.end()); };
+    return rotate(signature_.output_specs), rotate(outputs), true;
   }
   static void rename(OutputSpec& spec, Name name) {
     std::visit([&](auto& s) {

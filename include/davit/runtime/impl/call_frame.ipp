@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "davit/program/name_map.hpp"
 #include "davit/runtime/call_frame.hpp"
 
 namespace davit {
@@ -38,35 +39,55 @@ DAVIT_INLINE Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTe
   return state;
 }
 
+namespace detail {
+
+[[nodiscard]] DAVIT_INLINE bool replaces_state(OutputKind kind) noexcept {
+  return kind == OutputKind::buffer_mutation || kind == OutputKind::parameter_mutation;
+}
+/// Where a list's entries of some name stand; built when first asked.
+template <class List, class NameOf>
+class LateIndex {
+ public:
+  LateIndex(const List& list, NameOf name_of) : list_(list), name_of_(name_of) {}
+  /// The first entry of that name, or no_id.
+  [[nodiscard]] std::uint32_t first(std::string_view name) { return id(index().first(name)); }
+  [[nodiscard]] std::uint32_t last(std::string_view name) { return id(index().last(name)); }
+
+ private:
+  [[nodiscard]] static std::uint32_t id(std::size_t at) noexcept { return at == NameIndex::not_found ? no_id : static_cast<std::uint32_t>(at); }
+  [[nodiscard]] const NameIndex& index() {
+    if (!std::exchange(built_, true)) index_ = NameIndex(list_, name_of_);
+    return index_;
+  }
+  const List& list_;
+  NameOf name_of_;
+  NameIndex index_;
+  bool built_ = false;
+};
+
+}  // namespace detail
+
 DAVIT_INLINE CallFrame::CallFrame(const Name& method, std::string_view backend, const MethodInterface& interface, std::span<NamedTensor> state)  : method_(&method), backend_(backend), interface_(&interface), symbols_(interface.exprs) {
   inputs_.resize(interface.inputs.size());
   outputs_.resize(interface.outputs.size());
+  detail::LateIndex states(state, [](const NamedTensor& entry) { return entry.name.view(); });
+  detail::LateIndex users(interface.inputs, [](const InputPort& port) { return port.role == InputRole::user ? port.name.view() : std::string_view(); });
   for (const InputPort& port : interface.inputs) {
-    state_of_input_.push_back(port.role == InputRole::state ? find_state(state, port.target) : no_id);
+    state_of_input_.push_back(port.role == InputRole::state ? states.first(port.target) : no_id);
     gathers_ = gathers_ || port.role == InputRole::state || port.constant.has_value() || port.written;
     input_checks_.add(port.type, port.constant.has_value());
     if (port.type.expr != no_id) input_checks_.leave();
   }
   find_written();
   for (const OutputPort& port : interface.outputs) {
-    std::uint32_t of_state = no_id;
-    std::uint32_t of_input = no_id;
-    if (port.kind == OutputKind::buffer_mutation || port.kind == OutputKind::parameter_mutation)
-      of_state = find_state(state, port.target);
-    if (port.kind == OutputKind::user_input_mutation)
-      for (std::uint32_t i = 0; i < interface.inputs.size(); ++i)
-        if (interface.inputs[i].role == InputRole::user && interface.inputs[i].name == port.target) of_input = i;
+    const std::uint32_t of_state = detail::replaces_state(port.kind) ? states.first(port.target) : no_id;
+    std::uint32_t of_input = port.kind == OutputKind::user_input_mutation ? users.last(port.target) : no_id;
+    if (of_input != no_id && interface.inputs[of_input].role != InputRole::user) of_input = no_id;
     state_of_output_.push_back(of_state);
     input_of_output_.push_back(of_input);
     writes_back_ = writes_back_ || of_state != no_id || of_input != no_id;
     output_checks_.add(port.type, false);
   }
-}
-
-DAVIT_INLINE std::uint32_t CallFrame::find_state(std::span<const NamedTensor> state, std::string_view name) noexcept {
-  for (std::uint32_t i = 0; i < state.size(); ++i)
-    if (state[i].name == name) return i;
-  return no_id;
 }
 
 DAVIT_INLINE Result<void> CallFrame::gather(std::span<const EValue> user, std::span<const NamedTensor> state) {
@@ -101,6 +122,7 @@ DAVIT_INLINE Result<void> CallFrame::gather(std::span<const EValue> user, std::s
 DAVIT_INLINE Result<std::vector<EValue>> CallFrame::arrange(std::span<const EValue> args, std::span<const NamedValue> kwargs) const {
   std::vector<EValue> all;
   std::vector<bool> taken(kwargs.size(), false);
+  const NameIndex names(kwargs, [](const NamedValue& kwarg) { return std::string_view(kwarg.name); });
   const auto bad = [&](Name what) {
     return std::unexpected(error(ErrorCode::invalid_argument, {}, std::move(what), call_it_as()));
   };
@@ -108,9 +130,8 @@ DAVIT_INLINE Result<std::vector<EValue>> CallFrame::arrange(std::span<const EVal
     if (port.role != InputRole::user) continue;
     const bool positional = all.size() < args.size();
     const EValue* given = positional ? &args[all.size()] : nullptr;
-    for (std::size_t k = 0; k < kwargs.size(); ++k) {
-      if (kwargs[k].name != port.name) continue;
-      if (given != nullptr) return bad(concat(*method_, "() got two values for argument '", port.name, "'"));
+    if (const std::size_t k = names.first(port.name); k != NameIndex::not_found) {
+      if (given != nullptr || names.last(port.name) != k) return bad(concat(*method_, "() got two values for argument '", port.name, "'"));
       given = &kwargs[k].value;
       taken[k] = true;
     }
@@ -157,13 +178,13 @@ DAVIT_INLINE Result<void> CallFrame::write_back(std::span<const EValue> inputs, 
                                    concat("the new value of '", *write.target, "' has other sizes or another dtype than it"),
                                    "export the program again"));
   used_copies_ = 0;
-  for (const Write& write : writes_) {
-    const Footprint changed = footprint(write.to);
-    for (EValue& output : outputs_)
-      if (!keep(output, changed)) return std::unexpected(no_memory());
-  }
+  memory_.clear();
+  for (const Write& write : writes_) memory_.add(footprint(write.to));
+  memory_.expect(outputs_.size());
+  for (std::size_t i = 0; i < outputs_.size() && !memory_.empty(); ++i)
+    if (!keep(outputs_[i], memory_)) return std::unexpected(no_memory());
   for (const Write& write : writes_) copy_tensor(write.value->tensor(), write.to);
-  for (const Written& written : written_) give_back(written);
+  give_back();
   return {};
 }
 
@@ -173,10 +194,14 @@ DAVIT_INLINE bool CallFrame::is_there(const EValue& value, const TensorView& to)
 }
 
 DAVIT_INLINE std::vector<CallFrame::Update> CallFrame::updates() const {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> inputs;  // by state
+  for (std::uint32_t i = 0; i < state_of_input_.size(); ++i)
+    if (state_of_input_[i] != no_id) inputs.emplace_back(state_of_input_[i], i);
+  std::ranges::sort(inputs);
   std::vector<Update> all;
   for (std::uint32_t o = 0; o < state_of_output_.size(); ++o)
-    for (std::uint32_t i = 0; state_of_output_[o] != no_id && i < state_of_input_.size(); ++i)
-      if (state_of_input_[i] == state_of_output_[o]) all.push_back({i, o});
+    for (const auto& [state, input] : std::ranges::equal_range(inputs, state_of_output_[o], {}, &std::pair<std::uint32_t, std::uint32_t>::first))
+      all.push_back({input, o});
   return all;
 }
 
@@ -200,16 +225,25 @@ DAVIT_INLINE bool CallFrame::borrow(Written& written) {
   return true;
 }
 
-DAVIT_INLINE void CallFrame::give_back(const Written& written) {
-  const Footprint to = footprint(written.to);
-  TensorView own = written.to;
-  own.data = written.own.span().data();
-  if (to.begin == to.end || own.data == nullptr) return;
-  copy_tensor(own, written.to);
-  const Footprint made = footprint(own);
-  for (EValue& output : outputs_)
-    if (output.is_tensor() && overlap(footprint(output.tensor()), made))
-      output.tensor().data = static_cast<std::byte*>(written.to.data) + (static_cast<std::byte*>(output.tensor().data) - made.begin);
+DAVIT_INLINE void CallFrame::give_back() {
+  lent_.clear();
+  for (const Written& written : written_) {
+    const Footprint to = footprint(written.to);
+    TensorView own = written.to;
+    own.data = written.own.span().data();
+    if (to.begin == to.end || own.data == nullptr) continue;
+    copy_tensor(own, written.to);
+    lent_.push_back({footprint(own), static_cast<std::byte*>(written.to.data)});
+  }
+  if (lent_.empty()) return;
+  std::ranges::sort(lent_, {}, [](const Lent& lent) { return lent.own.begin; });  // no two of them overlap
+  for (EValue& output : outputs_) {
+    if (!output.is_tensor()) continue;
+    const Footprint made = footprint(output.tensor());
+    const auto after = std::ranges::partition_point(lent_, [&](const Lent& lent) { return lent.own.begin < made.end; });
+    if (after == lent_.begin() || !overlap((after - 1)->own, made)) continue;
+    output.tensor().data = (after - 1)->to + (static_cast<std::byte*>(output.tensor().data) - (after - 1)->own.begin);
+  }
 }
 
 DAVIT_INLINE Error CallFrame::wrong_count(std::size_t given) const {
@@ -226,14 +260,17 @@ DAVIT_INLINE Error CallFrame::wrong_count(std::size_t given) const {
 }
 
 DAVIT_INLINE void CallFrame::find_written() {
-  for (std::size_t i = 0; i < interface_->inputs.size(); ++i) {
-    const auto replaces = [&](const OutputPort& port) {
-      return (port.kind == OutputKind::buffer_mutation || port.kind == OutputKind::parameter_mutation) && port.target == interface_->inputs[i].target;
-    };
-    if (!interface_->inputs[i].written && (state_of_input_[i] == no_id || std::ranges::any_of(interface_->outputs, replaces))) continue;
+  const std::vector<InputPort>& ports = interface_->inputs;
+  std::vector<std::string_view> replaced;
+  for (const OutputPort& port : interface_->outputs)
+    if (detail::replaces_state(port.kind)) replaced.push_back(port.target);
+  std::ranges::sort(replaced);
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    if (!ports[i].written && (state_of_input_[i] == no_id || std::ranges::binary_search(replaced, ports[i].target.view()))) continue;
     written_.push_back({i, {}, {}});
     writes_back_ = true;
   }
+  lent_.reserve(written_.size());
 }
 
 DAVIT_INLINE Error CallFrame::error(ErrorCode code, Name where, Name what, Name fix) const {
@@ -251,8 +288,8 @@ DAVIT_INLINE EValue CallFrame::destination(std::size_t i, std::span<const EValue
   return {};
 }
 
-DAVIT_INLINE bool CallFrame::keep(EValue& value, const Footprint& changed) {
-  if (!value.is_tensor() || !overlap(footprint(value.tensor()), changed)) return true;
+DAVIT_INLINE bool CallFrame::keep(EValue& value, const Footprints& changed) {
+  if (!value.is_tensor() || !changed.meet(footprint(value.tensor()))) return true;
   if (used_copies_ == copies_.size()) copies_.emplace_back();
   Tensor& copy = copies_[used_copies_];
   if (!reuse_tensor(copy, value.tensor().dtype, value.tensor().sizes())) return false;

@@ -43,7 +43,7 @@ DAVIT_INLINE void DelegateState::connect(std::span<EValue> values, std::span<con
 }
 
 DAVIT_INLINE MethodState::MethodState(BackendTables backends, const LoweredMethod& lowered, std::span<NamedTensor> state, RunContext& shared)
-    : method(&lowered), schedule(&lowered.schedule), context(&shared), frame(lowered.name, {}, lowered.interface, state), last(lowered.interface.outputs.size(), frame.changed_state(state)) {
+    : method(&lowered), schedule(&lowered.schedule), context(&shared), frame(lowered.name, {}, lowered.interface, state), last(lowered.interface.inputs.size(), lowered.interface.outputs.size(), frame.changed_state(state)) {
   delegates.reserve(lowered.delegates.size());
   for (const LoweredDelegate& delegate : lowered.delegates) {
     DelegateCall& call = delegates.emplace_back(backends[delegate.backend], delegate, shared.report, shared.tracer.get()).call;
@@ -103,40 +103,46 @@ DAVIT_INLINE void MethodState::fill_slots() {
   for (const Schedule::Literal& literal : schedule->literals) slots[literal.slot] = literal_value(parent.view(), literal.argument);
 }
 
+DAVIT_INLINE void LastOutputs::note_callers_dims(std::span<const EValue> passed, std::span<const EValue> inputs) {
+  callers_dims_.clear();
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    if (inputs[k].is_tensor() && inputs[k].tensor().sizes_data == passed[k].tensor().sizes_data)
+      callers_dims_.insert(callers_dims_.end(), {inputs[k].tensor().sizes_data, inputs[k].tensor().strides_data});
+  std::ranges::sort(callers_dims_);
+}
+
 DAVIT_INLINE void LastOutputs::note(std::span<const EValue> passed, std::span<const EValue> inputs, std::span<const EValue> outputs) {
   own_.clear();
   dims_.clear();
+  callers_.clear();
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    if (inputs[k].is_tensor() && inputs[k].tensor().data == passed[k].tensor().data) callers_.add(footprint(inputs[k].tensor()));
+  callers_.expect(outputs.size());
   Footprint all;
   std::size_t tensors = 0;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (!outputs[i].is_tensor()) continue;
-    at_[tensors++] = outputs[i].tensor().data;
-    const Footprint made = footprint(outputs[i].tensor());
-    bool is_callers = made.begin == made.end;
-    for (std::size_t k = 0; k < inputs.size() && !is_callers; ++k)
-      is_callers = inputs[k].is_tensor() && inputs[k].tensor().data == passed[k].tensor().data && overlap(footprint(inputs[k].tensor()), made);
-    if (is_callers) {
-      const TensorView& view = outputs[i].tensor();
-      for (const std::int64_t* const dims : {view.sizes_data, view.strides_data}) {
-        bool is_own = view.rank != 0;
-        for (std::size_t k = 0; k < inputs.size() && is_own; ++k)
-          is_own = !inputs[k].is_tensor() || inputs[k].tensor().sizes_data != passed[k].tensor().sizes_data ||
-                   (inputs[k].tensor().sizes_data != dims && inputs[k].tensor().strides_data != dims);
-        if (is_own) dims_.push_back(dims);
-      }
+  bool dims_known = false;
+  for (const EValue& output : outputs) {
+    if (!output.is_tensor()) continue;
+    at_[tensors++] = output.tensor().data;
+    const Footprint made = footprint(output.tensor());
+    if (made.begin == made.end || callers_.meet(made)) {
+      if (output.tensor().rank == 0) continue;
+      if (!std::exchange(dims_known, true)) note_callers_dims(passed, inputs);
+      for (const std::int64_t* const dims : {output.tensor().sizes_data, output.tensor().strides_data})
+        if (!std::ranges::binary_search(callers_dims_, dims)) dims_.push_back(dims);
       continue;
     }
     all = own_.empty() ? made : Footprint{std::min(all.begin, made.begin), std::max(all.end, made.end)};
-    own_.push_back(made);
+    own_.add(made);
   }
+  own_.expect(outputs.size());
+  std::ranges::sort(dims_);
   first_ = reinterpret_cast<std::uintptr_t>(all.begin);
   size_ = static_cast<std::uintptr_t>(all.end - all.begin);
 }
 
 DAVIT_INLINE std::optional<std::span<const EValue>> LastOutputs::replace(std::span<const EValue> values) {
-  const auto lies_there = [&](const TensorView& tensor) {
-    return is_state(tensor) || std::ranges::any_of(own_, [&](const Footprint& made) { return overlap(footprint(tensor), made); });
-  };
+  const auto lies_there = [&](const TensorView& tensor) { return is_state(tensor) || own_.meet(footprint(tensor)); };
   const auto is_kept = [&](const EValue& value) {
     return !value.is_tensor() || (!lies_there(value.tensor()) && !holds_dims(value.tensor()));
   };

@@ -62,6 +62,14 @@ DAVIT_INLINE std::size_t count_outputs(const MethodInterface& interface, bool mu
   return count;
 }
 
+DAVIT_INLINE std::size_t next_output(const MethodInterface& interface, bool mutations, std::size_t port) noexcept {
+  while (port < interface.outputs.size() && !is_listed(interface.outputs[port].kind, mutations)) ++port;
+  return port;
+}
+DAVIT_INLINE Output output_at(const EValue* values, const MethodInterface& interface, bool mutations, std::size_t port) noexcept {
+  return {values[port], output_name(interface.outputs[port], mutations)};
+}
+
 DAVIT_INLINE Output find_output(const EValue* values, const MethodInterface& interface, bool mutations, std::size_t index) noexcept {
   std::size_t left = index;
   for (std::size_t i = 0; i < interface.outputs.size(); ++i) {

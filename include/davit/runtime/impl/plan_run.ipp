@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "davit/program/name_map.hpp"
 #include "davit/program/symbols.hpp"
 #include "davit/runtime/method_state.hpp"
 #include "davit/runtime/prepare_delegate.hpp"
@@ -18,9 +20,13 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1} << 30;  ///< for 
   constexpr std::int64_t large = std::int64_t{1} << 32;  // torch's "no bound" is larger
   const GraphModuleView graph = parent.view();
   SymbolValues symbols(graph.exprs);
+  std::vector<const RangeConstraint*> bounded;
   for (const RangeConstraint& range : parent.range_constraints)
-    for (ExprId e = 0; range.max && *range.max >= 0 && *range.max < large && e < graph.exprs.size(); ++e)
-      if (graph.exprs[e].op == ExprOp::symbol && graph.str(graph.exprs[e].name) == range.symbol) (void)symbols.bind(e, *range.max);
+    if (range.max && *range.max >= 0 && *range.max < large) bounded.push_back(&range);
+  const NameIndex names(bounded, [](const RangeConstraint* range) { return range->symbol.view(); });
+  for (ExprId e = 0; e < graph.exprs.size() && !bounded.empty(); ++e)
+    if (graph.exprs[e].op == ExprOp::symbol)
+      if (const std::size_t at = names.first(graph.str(graph.exprs[e].name)); at != NameIndex::not_found) (void)symbols.bind(e, *bounded[at]->max);
   symbols.settle();
   return symbols;
 }
@@ -134,65 +140,104 @@ DAVIT_INLINE void follow_views(MethodState& m) {
 
 /// Lets an output lie where an input lay that nobody needs any more, if the backend can compute it there.
 DAVIT_INLINE void reuse_inputs(MethodState& m) {
+  std::optional<BlocksOfSlots> made;  // where a backend may do so
   for (std::size_t b = 0; b < m.plan.blocks.size(); ++b) {
     const PlannedBlock& scratch = m.plan.blocks[b];
     if (scratch.kind != PlannedBlock::Kind::scratch) continue;
     const ScheduleStep& step = m.schedule->steps[scratch.step];
     const auto& d = static_cast<const DelegateState&>(*m.calls[scratch.step]);
     if (d.backend->may_overwrite == nullptr || !d.planned) continue;
-    overwrite_inputs(m.plan, b, m.schedule->at(step.inputs), m.schedule->at(step.outputs).size(),
+    if (!made) made.emplace(m.plan, m.schedule->slot_count);
+    overwrite_inputs(m.plan, *made, b, m.schedule->at(step.inputs), m.schedule->at(step.outputs).size(),
                      [&](std::size_t in, std::size_t out) { return d.backend->may_overwrite(d.call.handle, in, out); });
   }
 }
 
-/// The step that uses a slot last, if only calls of partitions in the root graph use it, and nothing views it; else no_id.
-[[nodiscard]] DAVIT_INLINE std::uint32_t last_plain_use(const MethodState& m, std::uint32_t slot) {
-  const Range root = m.schedule->graphs[root_graph].steps;
-  const auto holds = [&](std::span<const std::uint32_t> slots) { return std::ranges::find(slots, slot) != slots.end(); };
-  std::uint32_t last = no_id;
-  for (std::uint32_t i = 0; i < m.schedule->steps.size(); ++i) {
-    const ScheduleStep& step = m.schedule->steps[i];
-    if (!holds(m.schedule->at(step.inputs))) continue;
-    if (step.kind != StepKind::call_delegate || i < root.first || i >= root.first + root.count || m.views[step.delegate] != 0) return no_id;
-    last = i;
+/// Which step uses each slot last and which makes it, and at which places of its inputs and outputs.
+class SlotUses {
+ public:
+  struct Use {
+    std::uint32_t step = no_id;
+    std::uint32_t place = 0;  ///< the first
+    std::uint32_t count = 0;  ///< among the step's inputs
+  };
+  /// O(size of the schedule).
+  explicit SlotUses(const MethodState& m) : last_(m.schedule->slot_count), made_(m.schedule->slot_count), inputs_(m.schedule->slot_count, 0), plain_(m.schedule->slot_count, 1) {
+    const Schedule& schedule = *m.schedule;
+    const Range root = schedule.graphs[root_graph].steps;
+    for (std::uint32_t i = 0; i < schedule.steps.size(); ++i) {
+      const ScheduleStep& step = schedule.steps[i];
+      const std::span<const std::uint32_t> in = schedule.at(step.inputs), out = schedule.at(step.outputs);
+      const bool plain = step.kind == StepKind::call_delegate && i >= root.first && i < root.first + root.count && m.views[step.delegate] == 0;
+      for (std::uint32_t k = 0; k < in.size(); ++k) {
+        Use& use = last_[in[k]];
+        if (use.step != i) use = {i, k, 0};
+        ++use.count;
+        if (!plain) plain_[in[k]] = 0;
+      }
+      for (std::uint32_t k = 0; k < out.size(); ++k)
+        if (made_[out[k]].step != i) made_[out[k]] = {i, k, 1};
+    }
+    const auto forget = [&](std::span<const std::uint32_t> slots) {
+      for (const std::uint32_t slot : slots) plain_[slot] = 0;
+    };
+    for (const ScheduleGraph& graph : schedule.graphs) {
+      forget(schedule.at(graph.outputs));
+      if (&graph != schedule.graphs.data()) forget(schedule.at(graph.inputs));
+    }
+    forget(schedule.output_slots);
+    for (const std::uint32_t slot : schedule.input_slots) ++inputs_[slot];
   }
-  for (const ScheduleGraph& graph : m.schedule->graphs)
-    if (holds(m.schedule->at(graph.outputs)) || (&graph != m.schedule->graphs.data() && holds(m.schedule->at(graph.inputs)))) return no_id;
-  return holds(m.schedule->output_slots) ? no_id : last;
-}
+  /// The last use of a slot that is one input of the method's, if only calls of partitions in the root graph use it, and nothing
+  /// views it; else one without a step.
+  [[nodiscard]] Use last_plain(std::uint32_t slot) const noexcept { return plain_[slot] != 0 && inputs_[slot] == 1 ? last_[slot] : Use{}; }
+  [[nodiscard]] Use made(std::uint32_t slot) const noexcept { return made_[slot]; }
+
+ private:
+  std::vector<Use> last_, made_;       ///< per slot
+  std::vector<std::uint32_t> inputs_;  ///< per slot: how many inputs of the method it is
+  std::vector<std::uint8_t> plain_;
+};
 
 DAVIT_INLINE void update_state(MethodState& m) {
-  for (const auto& [in, out] : m.frame.updates()) {
-    const std::uint32_t old = m.schedule->input_slots[in], made = m.schedule->output_slots[out], last = last_plain_use(m, old);
-    if (last == no_id || std::ranges::count(m.schedule->input_slots, old) != 1) continue;
-    const auto& d = static_cast<const DelegateState&>(*m.calls[last]);
-    const std::span<const std::uint32_t> inputs = m.schedule->at(m.schedule->steps[last].inputs), outputs = m.schedule->at(m.schedule->steps[last].outputs);
-    const auto to = std::ranges::find(outputs, made);
-    if (!d.planned || d.backend->updates_input == nullptr || to == outputs.end() || std::ranges::count(inputs, old) != 1) continue;
-    const auto k = static_cast<std::size_t>(to - outputs.begin());
-    if (!d.backend->updates_input(d.call.handle, static_cast<std::size_t>(std::ranges::find(inputs, old) - inputs.begin()), k)) continue;
+  const std::vector<CallFrame::Update> updates = m.frame.updates();
+  if (updates.empty()) return;
+  const SlotUses uses(m);
+  std::vector<std::uint32_t> scratch(m.schedule->steps.size(), no_id);  // per step: its block; those of its outputs follow
+  for (std::uint32_t b = 0; b < m.plan.blocks.size(); ++b)
+    if (m.plan.blocks[b].kind == PlannedBlock::Kind::scratch) scratch[m.plan.blocks[b].step] = b;
+  for (const auto& [in, out] : updates) {
+    const std::uint32_t old = m.schedule->input_slots[in], slot = m.schedule->output_slots[out];
+    const SlotUses::Use last = uses.last_plain(old), made = uses.made(slot);
+    if (last.step == no_id || last.count != 1 || made.step != last.step || scratch[last.step] == no_id) continue;
+    const auto& d = static_cast<const DelegateState&>(*m.calls[last.step]);
+    if (!d.planned || d.backend->updates_input == nullptr || !d.backend->updates_input(d.call.handle, last.place, made.place)) continue;
     const TensorView* const state = m.slots[old].tensor_if();
-    const TensorView* const destination = d.destinations[k].tensor_if();
+    const TensorView* const destination = d.destinations[made.place].tensor_if();
     if (state == nullptr || destination == nullptr || state->dtype != destination->dtype || !state->is_contiguous() || !std::ranges::equal(state->sizes(), destination->sizes()))
       continue;
-    for (PlannedBlock& block : m.plan.blocks) {
-      if (block.kind != PlannedBlock::Kind::value || block.slot != made || block.step != last || block.shares != no_id) continue;
-      block.in_state = old;
-      block.life.bytes = 0;
-    }
+    PlannedBlock& block = m.plan.blocks[scratch[last.step] + 1 + made.place];
+    if (block.shares != no_id) continue;
+    block.in_state = old;
+    block.life.bytes = 0;
   }
 }
 
-/// Tells a partition where a block of its lies.
-DAVIT_INLINE void place_block(const MethodState& m, DelegateState& d, const PlannedBlock& block, std::byte* at) {
-  if (!d.planned) return;
-  if (block.kind == PlannedBlock::Kind::scratch) {
-    d.call.scratch = std::span(at, block.life.bytes);
-    return;
+/// Tells partitions where their blocks lie.
+DAVIT_INLINE void tell_places(const MethodState& m) {
+  std::size_t scratch = 0;  // the last one's, which its outputs' follow
+  for (std::size_t b = 0; b < m.plan.blocks.size(); ++b) {
+    const PlannedBlock& block = m.plan.blocks[b];
+    std::byte* const at = block.in_state == no_id ? m.arena.span().data() + block.offset : static_cast<std::byte*>(m.slots[block.in_state].tensor().data);
+    if (block.kind == PlannedBlock::Kind::scratch) scratch = b;
+    auto& d = static_cast<DelegateState&>(*m.calls[block.step]);
+    if (!d.planned) continue;
+    if (b == scratch) {
+      d.call.scratch = std::span(at, block.life.bytes);
+    } else if (EValue& to = d.destinations[b - scratch - 1]; to.is_tensor()) {
+      to.tensor().data = at;
+    }
   }
-  const std::span<const std::uint32_t> out = m.schedule->at(m.schedule->steps[block.step].outputs);
-  for (std::size_t k = 0; k < out.size(); ++k)
-    if (out[k] == block.slot && d.destinations[k].is_tensor()) d.destinations[k].tensor().data = at;
 }
 
 DAVIT_INLINE bool plan_run(MethodState& m, Error& error) {
@@ -223,9 +268,7 @@ DAVIT_INLINE bool plan_run(MethodState& m, Error& error) {
                   .what = concat("no memory for an arena of ", fits ? m.plan.arena_bytes : m.plan.total_bytes(), " bytes"), .fix = "run with smaller inputs"};
     return false;
   }
-  for (const PlannedBlock& block : m.plan.blocks)
-    place_block(m, static_cast<DelegateState&>(*m.calls[block.step]), block,
-                block.in_state == no_id ? m.arena.span().data() + block.offset : static_cast<std::byte*>(m.slots[block.in_state].tensor().data));
+  tell_places(m);
   m.planned = true;
   return true;
 }

@@ -104,9 +104,9 @@ class LifetimeWalker {
     ++tick_;
     if (s.kind == StepKind::call_delegate) {
       for (const std::uint32_t slot : in) use(slot);
-      if (s.delegate < views_.size() && views_[s.delegate] != 0)
-        for (const std::uint32_t from : in)
-          for (const std::uint32_t to : out) class_[root(to)] = root(from);
+      if (s.delegate < views_.size() && views_[s.delegate] != 0 && !in.empty() && !out.empty())
+        for (const std::span<const std::uint32_t> slots : {in, out})  // each output may view any input
+          for (const std::uint32_t slot : slots) class_[root(slot)] = root(in[0]);
       plan_.blocks.push_back({.kind = PlannedBlock::Kind::scratch, .step = index, .life = {tick_, tick_, 0}});
       for (const std::uint32_t slot : out) plan_.blocks.push_back({.slot = slot, .step = index, .life = {tick_, tick_, 0}});
       return;
@@ -166,6 +166,18 @@ DAVIT_INLINE ProgramPlan plan_lifetimes(const Schedule& schedule, std::span<cons
   return detail::LifetimeWalker(schedule, views).run();
 }
 
+DAVIT_INLINE BlocksOfSlots::BlocksOfSlots(const ProgramPlan& plan, std::uint32_t slots) : first_(slots + std::size_t{1}, 0) {
+  const auto for_each = [&](auto&& visit) {
+    for (std::uint32_t b = 0; b < plan.blocks.size(); ++b)
+      if (plan.blocks[b].kind == PlannedBlock::Kind::value) visit(plan.blocks[b].slot, b);
+  };
+  for_each([&](std::uint32_t slot, std::uint32_t) { ++first_[slot + 1]; });
+  for (std::size_t s = 0; s < slots; ++s) first_[s + 1] += first_[s];
+  blocks_.resize(first_.back());
+  std::vector<std::uint32_t> next(first_);
+  for_each([&](std::uint32_t slot, std::uint32_t b) { blocks_[next[slot]++] = b; });
+}
+
 DAVIT_INLINE void place_blocks(ProgramPlan& plan) {
   constexpr std::size_t many = 2000;
   std::vector<PlannedBlock>& blocks = plan.blocks;
@@ -182,7 +194,7 @@ DAVIT_INLINE void place_blocks(ProgramPlan& plan) {
   std::vector<Lifetime> sorted;
   for (const std::uint32_t i : order) sorted.push_back(life[i]);
   MemoryPlan placed = plan_memory(sorted);
-  if (blocks.size() <= many)
+  if (blocks.size() <= many && placed.arena_bytes != placed.live_bytes)
     if (MemoryPlan by_size = plan_memory_by_size(sorted); by_size.arena_bytes < placed.arena_bytes) placed = std::move(by_size);
   for (std::size_t i = 0; i < order.size(); ++i) blocks[order[i]].offset = placed.offsets[i];
   for (PlannedBlock& block : blocks)
