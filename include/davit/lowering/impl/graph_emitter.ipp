@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "davit/core/floor_divide.hpp"
 #include "davit/lowering/graph_emitter.hpp"
 
 namespace davit {
@@ -69,14 +70,9 @@ DAVIT_INLINE Dim GraphEmitter::combine(ExprOp op, Dim a, Dim b) {
     case ExprOp::max: value = std::max(a.value, b.value); break;
     case ExprOp::min: value = std::min(a.value, b.value); break;
     default: {  // floor_div, python_mod
-      wrong = b.value == 0 || b.value == -1;
-      if (wrong && b.value == -1) {
-        wrong = __builtin_sub_overflow(std::int64_t{0}, a.value, &value);
-        if (op != ExprOp::floor_div) value = 0;
-        break;
-      }
+      wrong = !has_quotient(a.value, b.value);
       if (wrong) break;
-      value = a.value / b.value - (a.value % b.value != 0 && (a.value < 0) != (b.value < 0) ? 1 : 0);
+      value = floor_divide(a.value, b.value);
       if (op != ExprOp::floor_div) value = a.value - value * b.value;
     }
   }

@@ -53,17 +53,4 @@ template <class T>
   }
 }
 
-/// The quotient rounded towards minus infinity, modulo 2^n. b must not be zero.
-template <class T>
-[[nodiscard]] constexpr T divide_down(T a, T b) noexcept {
-  static_assert(std::is_integral_v<T>);
-  if constexpr (std::is_signed_v<T>) {
-    if (b == T(-1)) return static_cast<T>(0 - static_cast<std::uint64_t>(a));
-    const bool inexact = a % b != 0 && (a < 0) != (b < 0);
-    return static_cast<T>(a / b - (inexact ? 1 : 0));
-  } else {
-    return static_cast<T>(a / b);
-  }
-}
-
 }  // namespace davit::portable_kernels
