@@ -61,7 +61,7 @@ DAVIT_INLINE void GraphEmitter::roll_back(const Mark& to) {
   for (; !newest_symbols_.empty() && newest_symbols_.back()->second >= to.values; newest_symbols_.pop_back()) symbols_.erase(newest_symbols_.back());
 }
 
-DAVIT_INLINE Dim GraphEmitter::combine(ExprOp op, Dim a, Dim b) {
+DAVIT_INLINE Dim GraphEmitter::arithmetic(ExprOp op, Dim a, Dim b) {
   std::int64_t value = 0;
   bool wrong = false;
   switch (op) {
@@ -105,7 +105,7 @@ DAVIT_INLINE Item GraphEmitter::item(Dim dim) {
 }
 DAVIT_INLINE Dim GraphEmitter::product(std::span<const Dim> dims) {
   Dim all{1};
-  for (const Dim& d : dims) all = combine(ExprOp::mul, all, d);
+  for (const Dim& d : dims) all = arithmetic(ExprOp::mul, all, d);
   return all;
 }
 
@@ -163,7 +163,7 @@ DAVIT_INLINE Item GraphEmitter::call(std::string_view target, std::span<const Na
       strides.assign(meta.sizes.size(), Dim{1});
       for (std::size_t d = meta.sizes.size(); d-- > 1;) {
         const Dim size = meta.sizes[d].is_static() && meta.sizes[d].value == 0 ? Dim{1} : meta.sizes[d];
-        strides[d - 1] = combine(ExprOp::mul, strides[d], size);
+        strides[d - 1] = arithmetic(ExprOp::mul, strides[d], size);
       }
     }
     outs.push_back(GraphBuilder::value(declare(

@@ -82,7 +82,7 @@ constexpr const char* embed_any_pad(const EmbedNode& n, StepWriter& steps) {
   MappedOperand number;
   number.real = v.value;
   number.integer = static_cast<std::int64_t>(v.value > -0x1p62 && v.value < 0x1p62 ? v.value : 0);
-  steps.step<sequence>({int32(n.g.numel(n.output())), number.words(type), {}}).out(n.output());
+  steps.step<sequence>({int32(n.g.numel(n.output())), number.param(type), {}}).out(n.output());
   if (moves) steps.step<strided_copy>(copy).out(n.output()).in(x);
   return nullptr;
 }
