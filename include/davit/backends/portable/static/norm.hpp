@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "davit/backends/portable/row_moments.hpp"
 #include "davit/backends/portable/static/math.hpp"
 #include "davit/backends/portable/static/packs.hpp"
+#include "davit/kernels/row_moments.hpp"
 
 namespace davit::static_float {
 
@@ -47,7 +47,7 @@ template <class W>
 [[nodiscard, gnu::always_inline]] constexpr RowMoments<W> moments(const float* x, Index n) noexcept {
   if !consteval {
     if constexpr (std::is_same_v<W, double>) {
-      const portable_kernels::Moments m = portable_kernels::moments(x, n);
+      const kernels::Moments m = kernels::moments(x, n);
       return {m.mean, m.variance};
     }
   }
