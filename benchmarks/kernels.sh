@@ -6,14 +6,19 @@
 #   benchmarks/kernels.sh OTHER_CHECKOUT [CXX [FLAGS...]]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+source "$here/compiled.bash"
 other=${1:?the checkout to compare with}
 cxx=${2:-g++}
 flags=("${@:3}")
 [ ${#flags[@]} -ne 0 ] || flags=(-O2)
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-"$cxx" -std=c++23 "${flags[@]}" -DNDEBUG -I"$other/include" "$here/kernels.cpp" -o "$out/before"
-"$cxx" -std=c++23 "${flags[@]}" -DNDEBUG -I"$here/../include" "$here/kernels.cpp" -o "$out/after"
+before=$(compiled_davit "$other" "$cxx" "${flags[@]}" -DNDEBUG)
+after=$(compiled_davit "$here/.." "$cxx" "${flags[@]}" -DNDEBUG)
+# shellcheck disable=SC2086
+"$cxx" "$here/kernels.cpp" -o "$out/before" $before
+# shellcheck disable=SC2086
+"$cxx" "$here/kernels.cpp" -o "$out/after" $after
 for ((round = 0; round < ${ROUNDS:-5}; ++round)); do
   for which in before after; do "$out/$which" >> "$out/$which.times"; done
 done

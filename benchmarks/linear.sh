@@ -6,10 +6,13 @@
 #   benchmarks/linear.sh [CXX]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+source "$here/compiled.bash"
 cxx=${1:-g++}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-"$cxx" -std=c++23 -O2 -DNDEBUG -I"$here/../include" "$here/linear.cpp" -o "$out/linear"
+flags=$(compiled_davit "$here/.." "$cxx" -O2 -DNDEBUG)
+# shellcheck disable=SC2086
+"$cxx" "$here/linear.cpp" -o "$out/linear" $flags
 count() {
   valgrind --tool=callgrind --callgrind-out-file=/dev/null "$out/linear" "$1" "$2" 2>&1 | sed -n 's/.*Collected : //p'
 }

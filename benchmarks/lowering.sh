@@ -5,10 +5,13 @@
 #   benchmarks/lowering.sh [CXX]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+source "$here/compiled.bash"
 cxx=${1:-g++}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-"$cxx" -std=c++23 -O2 -DNDEBUG -I"$here/../include" "$here/lowering.cpp" -o "$out/lowering"
+flags=$(compiled_davit "$here/.." "$cxx" -O2 -DNDEBUG)
+# shellcheck disable=SC2086
+"$cxx" "$here/lowering.cpp" -o "$out/lowering" $flags
 count() {
   valgrind --tool=callgrind --callgrind-out-file=/dev/null "$out/lowering" "$1" "$2" 2>&1 | sed -n 's/.*Collected : //p'
 }

@@ -10,6 +10,7 @@
 #include "davit/core/error.hpp"
 #include "davit/core/evalue.hpp"
 #include "davit/core/fixed_string.hpp"
+#include "davit/core/floor_divide.hpp"
 #include "davit/core/footprints.hpp"
 #include "davit/core/freeze.hpp"
 #include "davit/core/limits.hpp"

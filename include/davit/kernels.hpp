@@ -16,6 +16,8 @@
 #include "davit/kernels/parameters.hpp"
 #include "davit/kernels/quantize.hpp"
 #include "davit/kernels/reduce.hpp"
+#include "davit/kernels/resize_axis.hpp"
+#include "davit/kernels/row_moments.hpp"
 #include "davit/kernels/running_sum.hpp"
 #include "davit/kernels/shapes.hpp"
 #include "davit/kernels/special_functions.hpp"

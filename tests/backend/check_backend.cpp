@@ -54,6 +54,46 @@ struct vague_prepare : Archetype {
 struct saves_alone : Archetype {
   static std::vector<std::byte> save(const Processed&);
 };
+struct loads_alone : Archetype {
+  static Result<Processed> load(std::span<const std::byte>);
+};
+struct vague_worth : Archetype {
+  static int is_worthwhile(GraphModuleView, std::span<const NodeId>);
+};
+struct variable_views : Archetype {
+  inline static bool never_views_inputs = true;
+};
+struct may_view : Archetype {
+  static constexpr bool never_views_inputs = false;
+};
+struct filling : Archetype {
+  static Result<std::size_t> prepare(const Handle&, std::span<const EValue>, std::span<const EValue>, std::monostate&);
+};
+struct overwrites_alone : Archetype {
+  static bool may_overwrite(const Handle&, std::size_t, std::size_t);
+};
+struct overwrites : filling {
+  static bool may_overwrite(const Handle&, std::size_t, std::size_t);
+};
+struct updates_alone : Archetype {
+  static bool updates_input(const Handle&, std::size_t, std::size_t);
+};
+struct vague_updates : filling {
+  static bool updates_input(std::size_t, std::size_t);
+};
+struct vague_scratch : Archetype {
+  static std::size_t scratch_bytes(const Handle&);
+};
+struct preprocesses_alone : Archetype {
+  static std::vector<Processed> preprocess_all(std::span<const Method>, std::span<const CompileSpec>, DebugHandleRecorder&);
+};
+struct preprocesses_together : Archetype {
+  static Result<std::vector<Processed>> preprocess_all(std::span<const Method>, std::span<const CompileSpec>, DebugHandleRecorder&);
+};
+/// Its Preprocessor is the one that is asked.
+struct preprocesses_elsewhere : archetype::split_backend {
+  static Result<std::vector<Processed>> preprocess_all(std::span<const Method>, std::span<const CompileSpec>, DebugHandleRecorder&);
+};
 
 template <class B>
 constexpr BackendRule broken = detail::broken_rule<B>();
@@ -66,6 +106,10 @@ static_assert(broken<no_compile> == compile && broken<compiles_to_nothing> == co
 static_assert(broken<no_execute> == execute && broken<executes_to_nothing> == execute_result);
 static_assert(broken<archetype::runtime_backend> == preprocess && broken<preprocesses_to_nothing> == preprocess_result);
 static_assert(broken<vague_refuses> == refuses && broken<vague_prepare> == prepare && broken<saves_alone> == save);
+static_assert(broken<loads_alone> == load && broken<vague_worth> == is_worthwhile && broken<variable_views> == never_views_inputs);
+static_assert(broken<overwrites_alone> == may_overwrite && broken<updates_alone> == updates_input && broken<vague_updates> == updates_input);
+static_assert(broken<vague_scratch> == scratch_bytes && broken<preprocesses_alone> == preprocess_all && broken<preprocesses_elsewhere> == preprocess_all);
+static_assert(broken<may_view> == none && broken<overwrites> == none && broken<preprocesses_together> == none);
 static_assert(broken<archetype::split_backend> == none && broken<archetype::selecting_backend> == none && broken<archetype::saving_backend> == none);
 static_assert(detail::broken_runtime_rule<archetype::runtime_backend>() == none);
 

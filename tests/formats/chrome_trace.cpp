@@ -4,12 +4,14 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -49,17 +51,22 @@ std::vector<formats::Json> events_of(const formats::JsonDocument& document) {
 }  // namespace
 
 TEST_CASE("each operator is one complete event, with its handle and bytes") {
+  using namespace std::chrono;
+  const auto start = steady_clock::now();
   ChromeTracer tracer;
   tracer.begin_op(7, "aten.add.Tensor");
+  std::this_thread::sleep_for(milliseconds(2));
   tracer.end_op(7, "aten.add.Tensor");
+  const double elapsed = duration<double, std::micro>(steady_clock::now() - start).count();
   tracer.memory(7, 48);
   const auto document = written(tracer);
   const auto events = events_of(document);
   REQUIRE(events.size() == 1);
   CHECK(events[0].string("name").value() == "aten.add.Tensor");
   CHECK(events[0].string("ph").value() == "X");
-  CHECK(events[0].number("ts").value() >= 0);
-  CHECK(events[0].number("dur").value() >= 0);
+  const double duration_us = events[0].number("dur").value();
+  CHECK(duration_us >= 2000);
+  CHECK(events[0].number("ts").value() + duration_us <= elapsed);  // from when the tracer was made
   const auto args = events[0].at("args");
   REQUIRE(args);
   CHECK(args->integer("debug_handle").value() == 7);

@@ -13,18 +13,18 @@ TEST_CASE("numbers of sizes are folded, symbols become expressions, and overflow
   GraphEmitter emit(programs::identity({2}).graph_module);
   const Dim s{5, emit.module().exprs.empty() ? ExprId{0} : ExprId{0}};
   emit.module().exprs.push_back({.op = ExprOp::symbol});
-  CHECK(emit.combine(ExprOp::floor_div, {-7}, {2}).value == -4);
-  CHECK(emit.combine(ExprOp::python_mod, {-7}, {2}).value == 1);
-  CHECK(emit.combine(ExprOp::mul, s, {1}).expr == s.expr);
-  CHECK(emit.combine(ExprOp::mul, s, {0}).is_static());
-  const Dim sum = emit.combine(ExprOp::add, s, {2});
+  CHECK(emit.arithmetic(ExprOp::floor_div, {-7}, {2}).value == -4);
+  CHECK(emit.arithmetic(ExprOp::python_mod, {-7}, {2}).value == 1);
+  CHECK(emit.arithmetic(ExprOp::mul, s, {1}).expr == s.expr);
+  CHECK(emit.arithmetic(ExprOp::mul, s, {0}).is_static());
+  const Dim sum = emit.arithmetic(ExprOp::add, s, {2});
   CHECK(sum.value == 7);
   CHECK(emit.module().exprs[sum.expr].op == ExprOp::add);
   CHECK(emit.fault == nullptr);
-  (void)emit.combine(ExprOp::mul, {std::numeric_limits<std::int64_t>::max()}, {2});
+  (void)emit.arithmetic(ExprOp::mul, {std::numeric_limits<std::int64_t>::max()}, {2});
   CHECK(emit.fault != nullptr);
   emit.fault = nullptr;
-  (void)emit.combine(ExprOp::floor_div, {3}, {0});
+  (void)emit.arithmetic(ExprOp::floor_div, {3}, {0});
   CHECK(emit.fault != nullptr);
 }
 

@@ -171,7 +171,7 @@ TEST_CASE("a chain of partitions takes turns in two places, or in one if they ma
 TEST_CASE("scratch is lent only while its partition runs") {
   const Toys toys;
   const Fillings fillings;
-  Filling::scratch_bytes = 1000;
+  Filling::scratch_size = 1000;
   Session session = *Session::make(chain<4>({16}));
   const Tensor x = filled({16}, 1);
   const EValue inputs[] = {x};
@@ -295,7 +295,7 @@ TEST_CASE("sizes that only the run can tell: those partitions have memory of the
 TEST_CASE("no heap memory in steady state: partitions, state, mutations, cond, loops") {
   const Toys toys;
   const Fillings fillings;
-  Filling::scratch_bytes = 128;
+  Filling::scratch_size = 128;
   Draft d;
   const ValueId total = d.buffer("total", 1);
   const ValueId x = d.user("x");

@@ -147,8 +147,8 @@ TEST_CASE("1,000 random programs, cut at random into acyclic partitions, give th
   const Toys toys;
   Filling::reset();
   Other::reset();
-  Filling::scratch_bytes = 40;
-  Other::scratch_bytes = 200;
+  Filling::scratch_size = 40;
+  Other::scratch_size = 200;
   Filling::overwrites = Other::overwrites = true;
   Random random{0x9e3779b97f4a7c15u};
   std::size_t partitions = 0;

@@ -22,12 +22,12 @@ struct filling_backend : toy_backend<N> {
   static constexpr std::string_view name = N == 0 ? "filling0" : N == 1 ? "filling1" : N == 2 ? "filling2" : "filling3";
   static constexpr bool never_views_inputs = true;
   static constexpr std::size_t most_outputs = 64;
-  static inline std::size_t scratch_bytes = 0;
+  static inline std::size_t scratch_size = 0;
   static inline bool overwrites = false;
   static inline int destinations = 0;  ///< outputs that had one when they were executed
   static inline int over_inputs = 0;   ///< those that lay where an input lies
   static void reset() {
-    scratch_bytes = 0;
+    scratch_size = 0;
     overwrites = false;
     destinations = over_inputs = 0;
   }
@@ -37,14 +37,14 @@ struct filling_backend : toy_backend<N> {
   [[nodiscard]] static davit::Result<std::size_t> prepare(const Handle& handle, std::span<const davit::EValue> inputs,
                                                           std::span<const davit::EValue>, Workspace& workspace) {
     const davit::Result<std::size_t> none = Base::prepare(handle, inputs, workspace);
-    return none ? davit::Result<std::size_t>(scratch_bytes) : none;
+    return none ? davit::Result<std::size_t>(scratch_size) : none;
   }
 
   template <davit::Tracer T, class Report>
   [[nodiscard]] static davit::Status execute(const Handle& handle, std::span<const davit::EValue> inputs,
                                              std::span<davit::EValue> outputs,
                                              davit::ExecuteContext<T, Report, Workspace>& context) {
-    if (context.scratch().size() < scratch_bytes || outputs.size() > most_outputs)
+    if (context.scratch().size() < scratch_size || outputs.size() > most_outputs)
       return context.fail(davit::ErrorCode::failed, davit::no_debug_handle, "not the scratch that it asked for");
     if (!context.scratch().empty()) std::memset(context.scratch().data(), 0xa5, context.scratch().size());
     davit::EValue places[most_outputs];

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "davit/backend/contract.hpp"
 
@@ -24,8 +25,15 @@ enum class BackendRule : std::uint8_t {
   preprocess,
   preprocess_result,
   refuses,
+  is_worthwhile,
   prepare,
+  never_views_inputs,
+  may_overwrite,
+  updates_input,
   save,
+  load,
+  scratch_bytes,
+  preprocess_all,
   none,
 };
 
@@ -39,6 +47,8 @@ template <class P, class B>
 concept CanPreprocess = requires(const Method& method, const typename B::CompileSpec& spec, DebugHandleRecorder& debug_handles) {
   P::preprocess(method, spec, debug_handles);
 };
+template <class B>
+concept SaysWhetherItViewsInputs = requires { typename std::bool_constant<bool{B::never_views_inputs}>; };
 
 /// The first rule of the part that ships to the target which B breaks, optional parts among them if B has a member of the name.
 template <class B>
@@ -65,10 +75,22 @@ template <class B>
     return BackendRule::execute_result;
   } else if constexpr (requires { &B::refuses; } && !SelectsNodes<B>) {
     return BackendRule::refuses;
+  } else if constexpr (requires { &B::is_worthwhile; } && !JudgesRegions<B>) {
+    return BackendRule::is_worthwhile;
   } else if constexpr (requires { &B::prepare; } && !Prepares<B>) {
     return BackendRule::prepare;
+  } else if constexpr (requires { &B::never_views_inputs; } && !SaysWhetherItViewsInputs<B>) {
+    return BackendRule::never_views_inputs;
+  } else if constexpr (requires { &B::may_overwrite; } && !OverwritesInputs<B>) {
+    return BackendRule::may_overwrite;
+  } else if constexpr (requires { &B::updates_input; } && !UpdatesInputs<B>) {
+    return BackendRule::updates_input;
   } else if constexpr (requires { &B::save; } && !SavesProcessed<B>) {
     return BackendRule::save;
+  } else if constexpr (requires { &B::load; } && !SavesProcessed<B>) {
+    return BackendRule::load;
+  } else if constexpr (requires { &B::scratch_bytes; } && !SizesStaticScratch<B>) {
+    return BackendRule::scratch_bytes;
   } else {
     return BackendRule::none;
   }
@@ -83,6 +105,9 @@ template <class B>
     return BackendRule::preprocess;
   } else if constexpr (!Backend<B>) {
     return BackendRule::preprocess_result;
+  } else if constexpr ((requires { &B::preprocess_all; } || requires { &preprocessor_of<B>::preprocess_all; }) &&
+                       !PreprocessesTogether<preprocessor_of<B>, B>) {
+    return BackendRule::preprocess_all;
   } else {
     return BackendRule::none;
   }
@@ -111,11 +136,28 @@ consteval void assert_rules() {
                 "davit: a backend's preprocess(method, spec, debug_handles) must return davit::Result<Processed>");
   static_assert(broken != refuses, "davit: this backend's refuses would not be called; it must be "
                                    "static const char* refuses(davit::GraphModuleView, davit::NodeId)");
+  static_assert(broken != is_worthwhile, "davit: this backend's is_worthwhile would not be called; it must be "
+                                         "static bool is_worthwhile(davit::GraphModuleView, std::span<const davit::NodeId>)");
   static_assert(broken != prepare, "davit: this backend's prepare would not be called; it must be "
                                    "static davit::Result<std::size_t> prepare(const Handle&, std::span<const davit::EValue> inputs, "
                                    "std::span<const davit::EValue> outputs, Workspace&), or that without outputs");
+  static_assert(broken != never_views_inputs, "davit: this backend's never_views_inputs would not be read; it must be "
+                                              "static constexpr bool never_views_inputs = true;");
+  static_assert(broken != may_overwrite,
+                "davit: this backend's may_overwrite would not be called; it must be static bool may_overwrite(const Handle&, std::size_t "
+                "input, std::size_t output), beside a prepare with outputs");
+  static_assert(broken != updates_input,
+                "davit: this backend's updates_input would not be called; it must be static bool updates_input(const Handle&, std::size_t "
+                "input, std::size_t output), beside a prepare with outputs");
   static_assert(broken != save, "davit: this backend's save would not be called; it needs save, load, save_spec and load_spec, as "
                                 "davit::SavesProcessed says");
+  static_assert(broken != load, "davit: this backend's load would not be called; it needs save, load, save_spec and load_spec, as "
+                                "davit::SavesProcessed says");
+  static_assert(broken != scratch_bytes, "davit: this backend's scratch_bytes would not be called; it must be "
+                                         "static std::size_t scratch_bytes(const Processed&)");
+  static_assert(broken != preprocess_all,
+                "davit: this backend's preprocess_all would not be called; it must be static davit::Result<std::vector<Processed>> "
+                "preprocess_all(std::span<const davit::Method>, std::span<const CompileSpec>, davit::DebugHandleRecorder&), beside preprocess");
 }
 
 }  // namespace detail

@@ -46,8 +46,8 @@
 /// to contiguous row-major elements (unless the backend gave the value a tag, see StepWriter::tag). A constant of
 /// layout `output_inner` comes in that layout: ask `n.g.constant(v)->layout`. Under for_speed `run` gets
 /// davit::Constant<Params{...}>, which converts to `const Params&`: a `run` that is a template on the type of its
-/// parameters can use `P::value` in constant expressions. If g++ 12 cannot bit_cast words to Params (an empty member),
-/// the kernel has `static constexpr Params decode(const std::array<std::int32_t, N>& words)`.
+/// parameters can use `P::value` in constant expressions. If g++ 12 cannot bit_cast int32 to Params (an empty member),
+/// the kernel has `static constexpr Params decode(const std::array<std::int32_t, N>& encoded)`.
 /// `run` may be a template, is best [[gnu::always_inline]], returns void, or ErrorCode if it can fail, and never lets
 /// pointers escape. It is constexpr if programs with it shall run in static_assert. Constants of rank 0 or 1 (biases,
 /// scales) of up to 4 KiB can be read while planning: `n.g.elements<float>(v)`; of int8 weights `n.g.constant(v)->sums`

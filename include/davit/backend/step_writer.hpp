@@ -82,7 +82,7 @@ struct StaticStep {
   KernelId kernel = nullptr;
   NodeId node = no_id;
   Range operands{};
-  Range params{};                                     ///< words
+  Range params{};                                     ///< of int32
   std::array<ValueId, 2> overwrites{no_id, no_id};  ///< inputs that the first output may be written over
   std::uint8_t backend = 0;
   StaticControl control = StaticControl::none;
@@ -205,8 +205,8 @@ class StepWriter {
     if constexpr (!std::is_empty_v<Params>) {
       static_assert(std::is_trivially_copyable_v<Params> && sizeof(Params) % 4 == 0,
                     "davit: a kernel's Params are a struct of int32 and float members");
-      const auto words = std::bit_cast<std::array<std::int32_t, sizeof(Params) / 4>>(params);
-      s.params = {params_like(s.kernel, words.data(), words.size()), words.size()};
+      const auto encoded = std::bit_cast<std::array<std::int32_t, sizeof(Params) / 4>>(params);
+      s.params = {params_like(s.kernel, encoded.data(), encoded.size()), encoded.size()};
     }
     tables_->steps.push_back(s);
     return {*tables_, tables_->steps.size() - 1, *graph_};
@@ -232,19 +232,19 @@ class StepWriter {
   }
 
  private:
-  /// Where these words lie in the table: those of one of the last calls of the kernel if they are the same.
-  constexpr std::uint32_t params_like(KernelId kernel, const std::int32_t* words, std::uint32_t count) {
+  /// Where these parameters lie in the table: those of one of the last calls of the kernel if they are the same.
+  constexpr std::uint32_t params_like(KernelId kernel, const std::int32_t* encoded, std::uint32_t count) {
     const StaticStep* const steps = tables_->steps.data();
     const std::size_t size = tables_->steps.size();
     for (std::size_t i = size; i-- > 0 && i + 8 >= size;) {
       if (steps[i].kernel != kernel) continue;
       const std::int32_t* const known = tables_->params.data() + steps[i].params.first;
       std::uint32_t same = 0;
-      while (same < count && known[same] == words[same]) ++same;
+      while (same < count && known[same] == encoded[same]) ++same;
       if (same == count) return steps[i].params.first;
     }
     const auto first = static_cast<std::uint32_t>(tables_->params.size());
-    tables_->params.append(words, count);
+    tables_->params.append(encoded, count);
     return first;
   }
 

@@ -124,7 +124,7 @@ struct compiler_demo {
         case Op::return_: return deliver(handle, instruction, inputs, outputs, context);
         default: {
           context.begin_op(instruction.debug_handle, instruction.instruction);
-          const Status status = combine(handle, i, inputs, context);
+          const Status status = execute_arithmetic(handle, i, inputs, context);
           context.end_op(instruction.debug_handle, instruction.instruction);
           if (!status) return status;
           context.memory(instruction.debug_handle, workspace.results[i].view().nbytes());
@@ -156,7 +156,7 @@ struct compiler_demo {
                                    const Workspace& workspace) noexcept;
 
   template <class Context>
-  [[nodiscard]] static Status combine(const Handle& handle, std::size_t index, std::span<const EValue> inputs,
+  [[nodiscard]] static Status execute_arithmetic(const Handle& handle, std::size_t index, std::span<const EValue> inputs,
                                       Context& context) {
     const Instruction& instruction = handle.instructions[index];
     const std::span<const demo::Operand> operands = handle.operands_of(instruction);

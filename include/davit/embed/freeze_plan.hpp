@@ -160,20 +160,20 @@ constexpr std::vector<char> problems_of(const PlannedProgram& plan, const Static
   return out;
 }
 
-/// The parameters of kernel K from their words.
+/// The parameters of kernel K from how they are encoded, as int32.
 template <class K>
 constexpr typename K::Params params_from(const std::int32_t* from) {
   using Params = typename K::Params;
   if constexpr (std::is_empty_v<Params>) {
     return Params{};
   } else {
-    std::array<std::int32_t, sizeof(Params) / 4> words{};
-    std::int32_t* const to = words.data();
+    std::array<std::int32_t, sizeof(Params) / 4> encoded{};
+    std::int32_t* const to = encoded.data();
     for (std::size_t i = 0; i < sizeof(Params) / 4; ++i) to[i] = from[i];
-    if constexpr (requires { K::decode(words); })
-      return K::decode(words);
+    if constexpr (requires { K::decode(encoded); })
+      return K::decode(encoded);
     else
-      return std::bit_cast<Params>(words);
+      return std::bit_cast<Params>(encoded);
   }
 }
 

@@ -275,7 +275,7 @@ struct StepCode {
         std::int32_t* const round = operand<at, 0>(memory);
         constexpr std::int32_t same_rounds = Planned::frozen.params[r.params[at]];
         std::int32_t rounds = same_rounds;
-        if constexpr (has_sizes) rounds = Planned::template first_word<at>(memory.size);
+        if constexpr (has_sizes) rounds = Planned::template first_param_in<at>(memory.size);
         for (*round = 0; *round < rounds; ++*round)
           if (!run_region<at + 1, next>(memory, fault)) return false;
         return run_region<next + 1, Last>(memory, fault);

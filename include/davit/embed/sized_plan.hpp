@@ -58,14 +58,14 @@ template <class P, class Planned>
 
 /// A number of a plan that differs from size to size, and its column: what it is for each.
 struct SizedNumber {
-  std::uint32_t at = 0;  ///< word of the step's parameters
+  std::uint32_t at = 0;  ///< which int32 of the step's parameters
   std::uint32_t column = 0;
 };
 /// What plans of the same code differ in.
 struct PlanDifferences {
   static constexpr std::uint32_t none = no_id;  ///< no column: the same for all
-  std::vector<Range> words_of;                  ///< per step, into `words`
-  std::vector<SizedNumber> words;
+  std::vector<Range> params_of;                 ///< per step, into `sized_params`
+  std::vector<SizedNumber> sized_params;
   std::vector<std::uint32_t> offsets;           ///< per step and operand, of `width` each: the column
   std::vector<std::uint32_t> copies;            ///< per copy: from, to, count
   std::vector<std::int32_t> columns;            ///< one after the other, a number per plan each
@@ -94,10 +94,10 @@ struct PlanDifferences {
       params.clear();
       for (std::size_t p = 0; p < count; ++p) params.push_back(plans[p].params + plans[p].steps[i].first_param);
       const std::int32_t* const* const from = params.data();
-      words_of.push_back({static_cast<std::uint32_t>(words.size()), 0});
-      for (std::uint32_t w = 0; w < one.steps[i].param_count; ++w)
-        if (const std::uint32_t column = each([&](std::size_t p) { return from[p][w]; }); column != none) words.push_back({w, column});
-      words_of.back().count = static_cast<std::uint32_t>(words.size()) - words_of.back().first;
+      params_of.push_back({static_cast<std::uint32_t>(sized_params.size()), 0});
+      for (std::uint32_t k = 0; k < one.steps[i].param_count; ++k)
+        if (const std::uint32_t column = each([&](std::size_t p) { return from[p][k]; }); column != none) sized_params.push_back({k, column});
+      params_of.back().count = static_cast<std::uint32_t>(sized_params.size()) - params_of.back().first;
       for (std::size_t o = 0; o < width; ++o)
         offsets.push_back(o < one.steps[i].operand_count ? each([&](std::size_t p) { return offset(p, plans[p].code(i, o)); }) : none);
     }
@@ -195,15 +195,15 @@ struct SizedPlan<std::tuple<Ps...>, std::tuple<Planned...>> {
     return PlanDifferences({view_of_plan<Ps, Planned>()...}, bases, One::rows.width);
   }
   struct Counts {
-    std::size_t words, columns;
+    std::size_t params, columns;
   };
   static constexpr Counts counts = [] {
     const PlanDifferences d = differences();
-    return Counts{d.words.size(), d.columns.size() / count};
+    return Counts{d.sized_params.size(), d.columns.size() / count};
   }();
   struct Numbers {
-    std::array<Range, sizes.steps + 1> words_of{};
-    std::array<SizedNumber, counts.words + 1> words{};
+    std::array<Range, sizes.steps + 1> params_of{};
+    std::array<SizedNumber, counts.params + 1> sized_params{};
     std::array<std::uint32_t, sizes.steps * One::rows.width + 1> offsets{};
     std::array<std::uint32_t, sizes.copies * 3 + 1> copies{};
     std::array<std::array<std::int32_t, count>, counts.columns + 1> columns{};
@@ -211,8 +211,8 @@ struct SizedPlan<std::tuple<Ps...>, std::tuple<Planned...>> {
   static constexpr Numbers numbers = [] {
     const PlanDifferences d = differences();
     Numbers all{};
-    std::copy(d.words_of.begin(), d.words_of.end(), all.words_of.begin());
-    std::copy(d.words.begin(), d.words.end(), all.words.begin());
+    std::copy(d.params_of.begin(), d.params_of.end(), all.params_of.begin());
+    std::copy(d.sized_params.begin(), d.sized_params.end(), all.sized_params.begin());
     std::copy(d.offsets.begin(), d.offsets.end(), all.offsets.begin());
     std::copy(d.copies.begin(), d.copies.end(), all.copies.begin());
     for (std::size_t i = 0; i < d.columns.size(); ++i) all.columns[i / count][i % count] = d.columns[i];
@@ -228,10 +228,10 @@ struct SizedPlan<std::tuple<Ps...>, std::tuple<Planned...>> {
   template <std::uint32_t Column>
   static constexpr std::array<std::int32_t, count> column = numbers.columns[Column];  // an image holds those that are read
   template <std::uint32_t I>
-  static constexpr auto words_of_one = [] {
-    std::array<std::int32_t, frozen.steps[I].param_count> words{};
-    for (std::size_t w = 0; w < words.size(); ++w) words[w] = frozen.params[frozen.steps[I].first_param + w];
-    return words;
+  static constexpr auto params_of_first = [] {
+    std::array<std::int32_t, frozen.steps[I].param_count> encoded{};
+    for (std::size_t i = 0; i < encoded.size(); ++i) encoded[i] = frozen.params[frozen.steps[I].first_param + i];
+    return encoded;
   }();
 
  public:
@@ -256,17 +256,17 @@ struct SizedPlan<std::tuple<Ps...>, std::tuple<Planned...>> {
   /// The parameters of step I, whose kernel is K, in that size.
   template <class K, std::uint32_t I>
   [[nodiscard, gnu::always_inline]] static constexpr decltype(auto) params_in(std::uint32_t size) noexcept {
-    if constexpr (numbers.words_of[I].count == 0) {
+    if constexpr (numbers.params_of[I].count == 0) {
       return (params<K, frozen.steps[I].first_param>);
     } else {
-      const auto words = words_in<I>(size);
-      return params_from<K>(words.data());
+      const auto encoded = encoded_params_in<I>(size);
+      return params_from<K>(encoded.data());
     }
   }
   /// The first parameter of step I in that size: the rounds of a loop.
   template <std::uint32_t I>
-  [[nodiscard, gnu::always_inline]] static constexpr std::int32_t first_word(std::uint32_t size) noexcept {
-    return words_in<I>(size)[0];
+  [[nodiscard, gnu::always_inline]] static constexpr std::int32_t first_param_in(std::uint32_t size) noexcept {
+    return encoded_params_in<I>(size)[0];
   }
 
  private:
@@ -276,13 +276,13 @@ struct SizedPlan<std::tuple<Ps...>, std::tuple<Planned...>> {
     else return static_cast<std::uint32_t>(column<Column>.data()[size]);
   }
   template <std::uint32_t I>
-  [[nodiscard, gnu::always_inline]] static constexpr auto words_in(std::uint32_t size) noexcept {
-    constexpr Range range = numbers.words_of[I];
-    auto words = words_of_one<I>;
+  [[nodiscard, gnu::always_inline]] static constexpr auto encoded_params_in(std::uint32_t size) noexcept {
+    constexpr Range range = numbers.params_of[I];
+    auto encoded = params_of_first<I>;
     [&]<std::size_t... N>(std::index_sequence<N...>) {
-      ((words[numbers.words[range.first + N].at] = column<numbers.words[range.first + N].column>.data()[size]), ...);
+      ((encoded[numbers.sized_params[range.first + N].at] = column<numbers.sized_params[range.first + N].column>.data()[size]), ...);
     }(std::make_index_sequence<range.count>{});
-    return words;
+    return encoded;
   }
 };
 

@@ -41,9 +41,9 @@ class static_method {
                 "embed` writes one");
   static_assert(P::inputs.size() == P::tables.inputs.size() && P::outputs.size() == P::tables.outputs.size(),
                 "davit: a static program lists one StaticInput and one StaticOutput for each input and output of its graph");
-  static_assert(detail::misfit_value<P>() == no_id,
+  static_assert(detail::value_with_wrong_sizes<P>() == no_id,
                 "davit: the value of this number has sizes that are not its number of elements, or more than a static program can have");
-  static_assert(detail::misfit_input<P>() == no_id,
+  static_assert(detail::input_with_wrong_data<P>() == no_id,
                 "davit: the constant or state of this number does not have the elements that the program's graph says; embed the model again");
   using Planned = typename Settings::template with_backends<planned_for, P, Settings::has_tensors>;
   static constexpr auto problem_ = Planned::problem();

@@ -96,14 +96,14 @@ namespace detail {
 
 /// The first graph input of a static program whose data does not fit it, the first value whose sizes do not; no_id if all do.
 template <class P>
-[[nodiscard]] consteval std::uint32_t misfit_input() {
+[[nodiscard]] consteval std::uint32_t input_with_wrong_data() {
   constexpr StaticGraph graph = P::tables.view();
   for (std::uint32_t i = 0; i < P::inputs.size(); ++i)
     if (!data_fits(graph, P::inputs[i], graph.inputs[i])) return i;
   return no_id;
 }
 template <class P>
-[[nodiscard]] consteval ValueId misfit_value() {
+[[nodiscard]] consteval ValueId value_with_wrong_sizes() {
   constexpr StaticGraph graph = P::tables.view();
   for (ValueId v = 0; v < graph.value_count; ++v)
     if (!sizes_fit(graph, graph.values[v])) return v;

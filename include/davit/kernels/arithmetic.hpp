@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "davit/core/floor_divide.hpp"
 #include "davit/kernels/multiply_add.hpp"
 #include "davit/kernels/parameters.hpp"
 #include "davit/kernels/vectors.hpp"
@@ -138,10 +139,7 @@ struct FloorDivide : Divisor {
       if (div - floored > T(0.5)) floored += 1;
       return floored;
     } else {
-      if (is_zero(b)) return 0;
-      if (b == -1) return wrap_sub(T(0), a);
-      const T q = a / b;
-      return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+      return is_zero(b) ? T(0) : floor_divide(a, b);
     }
   }
 };

@@ -78,7 +78,7 @@ class GraphEmitter {
   void roll_back(const Mark& mark);
 
   /// @name Sizes. Numbers are folded; the rest becomes expressions with examples. Overflow is a fault.
-  [[nodiscard]] Dim combine(ExprOp op, Dim a, Dim b);
+  [[nodiscard]] Dim arithmetic(ExprOp op, Dim a, Dim b);
   [[nodiscard]] Dim dim(const Item& item);
   [[nodiscard]] Item item(Dim dim);
   [[nodiscard]] Dim product(std::span<const Dim> dims);

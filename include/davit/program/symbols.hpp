@@ -3,11 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "davit/core/floor_divide.hpp"
 #include "davit/program/graph.hpp"
 
 namespace davit {
@@ -47,7 +47,7 @@ class SymbolValues {
         continue;
       }
       if (other == 0) return value == 0;
-      if (!divides(value, other) || value % other != 0) return false;
+      if (!has_quotient(value, other) || value % other != 0) return false;
       value /= other;
     }
   }
@@ -90,15 +90,15 @@ class SymbolValues {
     switch (e.op) {
       case ExprOp::add: if (!__builtin_add_overflow(a, b, &r)) set(id, r); return;
       case ExprOp::mul: if (!__builtin_mul_overflow(a, b, &r)) set(id, r); return;
-      case ExprOp::floor_div: if (divides(a, b)) set(id, floor_div(a, b)); return;
+      case ExprOp::floor_div: if (has_quotient(a, b)) set(id, floor_divide(a, b)); return;
       case ExprOp::int_true_div:
-      case ExprOp::true_div: if (divides(a, b) && a % b == 0) set(id, a / b); return;
+      case ExprOp::true_div: if (has_quotient(a, b) && a % b == 0) set(id, a / b); return;
       case ExprOp::mod:
-      case ExprOp::python_mod: if (divides(a, b)) set(id, a - floor_div(a, b) * b); return;
+      case ExprOp::python_mod: if (has_quotient(a, b)) set(id, a - floor_divide(a, b) * b); return;
       case ExprOp::modular_indexing:
-        if (divides(a, b) && divides(floor_div(a, b), c)) {
-          const std::int64_t q = floor_div(a, b);
-          set(id, q - floor_div(q, c) * c);
+        if (has_quotient(a, b) && has_quotient(floor_divide(a, b), c)) {
+          const std::int64_t q = floor_divide(a, b);
+          set(id, q - floor_divide(q, c) * c);
         }
         return;
       case ExprOp::pow: {
@@ -132,12 +132,6 @@ class SymbolValues {
   constexpr void set(ExprId id, std::int64_t value) noexcept {
     values_[id] = value;
     known_[id] = 1;
-  }
-  static constexpr bool divides(std::int64_t a, std::int64_t b) noexcept {
-    return b != 0 && !(a == std::numeric_limits<std::int64_t>::min() && b == -1);
-  }
-  static constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) noexcept {
-    return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
   }
 
   std::span<const Expr> exprs_;

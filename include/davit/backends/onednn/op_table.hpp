@@ -168,7 +168,7 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
   const char* wrong = nullptr;
   const auto check = [&](const Argument& a) {
     graph.for_each_value(a, [&](ValueId v) {
-      if (wrong == nullptr) wrong = row->any_dtype ? check_held(graph, v) : check_tensor(graph, v);
+      if (wrong == nullptr) wrong = row->any_dtype ? check_any_tensor(graph, v) : check_tensor(graph, v);
     });
   };
   if (in.call().outputs.empty()) return "it has no output";

@@ -30,9 +30,9 @@ using operators::Refusal;
   return type == DataType::undef ? plain({count_of(dims) * static_cast<std::int64_t>(size_of(dtype))}, DataType::u8) : plain(dims, type);
 }
 
-/// nullptr if the backend can hold the value, else why not. Of symbolic sizes the examples count: code is made for the sizes of
+/// nullptr if the value is a tensor, of any dtype, that the backend can have in memory, else why not. Of symbolic sizes the examples count: code is made for the sizes of
 /// a call.
-[[nodiscard]] inline const char* check_held(GraphModuleView graph, ValueId v) noexcept {
+[[nodiscard]] inline const char* check_any_tensor(GraphModuleView graph, ValueId v) noexcept {
   const Value& value = graph.values[v];
   if (value.kind != ValueKind::tensor) return "an operand is no tensor";
   if (value.layout != Layout::strided && value.layout != Layout::unknown) return "a tensor is not strided";
@@ -48,7 +48,7 @@ using operators::Refusal;
 /// The same of a float32 tensor.
 [[nodiscard]] inline const char* check_tensor(GraphModuleView graph, ValueId v) noexcept {
   if (graph.values[v].kind == ValueKind::tensor && graph.values[v].dtype != ScalarType::float32) return "a tensor is not float32";
-  return check_held(graph, v);
+  return check_any_tensor(graph, v);
 }
 
 /// A dimension number, negative ones counted from the end; nothing outside the rank.

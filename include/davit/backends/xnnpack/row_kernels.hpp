@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "davit/kernels/arithmetic.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/vector_math.hpp"
 #include "davit/backends/xnnpack/vectors.hpp"
@@ -14,7 +15,7 @@ namespace davit::xnnpack_parts {
 inline void log_softmax_rows(const float* x, float* y, std::int64_t rows, std::int64_t columns) noexcept {
   for (std::int64_t r = 0; r < rows; ++r, x += columns, y += columns) {
     float top = x[0];
-    for (std::int64_t i = 1; i < columns; ++i) top = x[i] > top || x[i] != x[i] ? x[i] : top;
+    for (std::int64_t i = 1; i < columns; ++i) top = kernels::nan_max(top, x[i]);
     const double sum = kernels::exp_shifted(x, top, y, columns);
     const auto shift = static_cast<float>(std::log(sum));
     for (std::int64_t i = 0; i < columns; ++i) y[i] = x[i] - top - shift;  // in this order, or -0 stays -0

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "davit/core/floor_divide.hpp"
 #include "davit/program/symbols.hpp"
 
 namespace davit::xnnpack_parts {
@@ -72,7 +73,7 @@ class SymbolSizes {
     std::int64_t r = 0;
     if (e.op == ExprOp::add && !__builtin_add_overflow(a, b, &r)) set(id, r);
     if (e.op == ExprOp::mul && !__builtin_mul_overflow(a, b, &r)) set(id, r);
-    if (e.op == ExprOp::floor_div && b > 0) set(id, a / b - (a % b < 0 ? 1 : 0));
+    if (e.op == ExprOp::floor_div && b > 0) set(id, floor_divide(a, b));
     if (e.op == ExprOp::max) set(id, std::max(a, b));
     if (e.op == ExprOp::min) set(id, std::min(a, b));
   }

@@ -92,7 +92,7 @@ class CostTableReader {
     table_.border_ns = *border;
     return {};
   }
-  [[nodiscard]] static Result<Name> words(Json entry) {
+  [[nodiscard]] static Result<Name> what_member(Json entry) {
     const Result<std::optional<Json>> what = entry.find("what");
     if (!what) return error_of(what);
     if (!*what) return Name();
@@ -105,7 +105,7 @@ class CostTableReader {
     if (!key) return error_of(key);
     const Result<std::string_view> backend = entry.string("backend");
     if (!backend) return error_of(backend);
-    Result<Name> what = words(entry);
+    Result<Name> what = what_member(entry);
     if (!what) return error_of(std::move(what));
     RegionCost cost{.region = *key, .backend = Name::own(*backend), .what = *std::move(what)};
     const Result<std::optional<Json>> result = entry.find("result");
@@ -129,7 +129,7 @@ class CostTableReader {
     if (!key) return error_of(key);
     const Result<std::uint64_t> ns = ns_member(entry, "ns");
     if (!ns) return error_of(ns);
-    Result<Name> what = words(entry);
+    Result<Name> what = what_member(entry);
     if (!what) return error_of(std::move(what));
     plans_.push_back({.plan = *key, .ns = *ns, .what = *std::move(what)});
     return {};

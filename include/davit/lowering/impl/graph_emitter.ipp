@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "davit/core/floor_divide.hpp"
 #include "davit/lowering/graph_emitter.hpp"
 
 namespace davit {
@@ -61,7 +62,7 @@ DAVIT_INLINE void GraphEmitter::roll_back(const Mark& to) {
   for (; !newest_symbols_.empty() && newest_symbols_.back()->second >= to.values; newest_symbols_.pop_back()) symbols_.erase(newest_symbols_.back());
 }
 
-DAVIT_INLINE Dim GraphEmitter::combine(ExprOp op, Dim a, Dim b) {
+DAVIT_INLINE Dim GraphEmitter::arithmetic(ExprOp op, Dim a, Dim b) {
   std::int64_t value = 0;
   bool wrong = false;
   switch (op) {
@@ -70,14 +71,9 @@ DAVIT_INLINE Dim GraphEmitter::combine(ExprOp op, Dim a, Dim b) {
     case ExprOp::max: value = std::max(a.value, b.value); break;
     case ExprOp::min: value = std::min(a.value, b.value); break;
     default: {  // floor_div, python_mod
-      wrong = b.value == 0 || b.value == -1;
-      if (wrong && b.value == -1) {
-        wrong = __builtin_sub_overflow(std::int64_t{0}, a.value, &value);
-        if (op != ExprOp::floor_div) value = 0;
-        break;
-      }
+      wrong = !has_quotient(a.value, b.value);
       if (wrong) break;
-      value = a.value / b.value - (a.value % b.value != 0 && (a.value < 0) != (b.value < 0) ? 1 : 0);
+      value = floor_divide(a.value, b.value);
       if (op != ExprOp::floor_div) value = a.value - value * b.value;
     }
   }
@@ -110,7 +106,7 @@ DAVIT_INLINE Item GraphEmitter::item(Dim dim) {
 }
 DAVIT_INLINE Dim GraphEmitter::product(std::span<const Dim> dims) {
   Dim all{1};
-  for (const Dim& d : dims) all = combine(ExprOp::mul, all, d);
+  for (const Dim& d : dims) all = arithmetic(ExprOp::mul, all, d);
   return all;
 }
 
@@ -168,7 +164,7 @@ DAVIT_INLINE Item GraphEmitter::call(std::string_view target, std::span<const Na
       strides.assign(meta.sizes.size(), Dim{1});
       for (std::size_t d = meta.sizes.size(); d-- > 1;) {
         const Dim size = meta.sizes[d].is_static() && meta.sizes[d].value == 0 ? Dim{1} : meta.sizes[d];
-        strides[d - 1] = combine(ExprOp::mul, strides[d], size);
+        strides[d - 1] = arithmetic(ExprOp::mul, strides[d], size);
       }
     }
     outs.push_back(GraphBuilder::value(declare(

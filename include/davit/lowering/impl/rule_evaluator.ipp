@@ -111,7 +111,7 @@ DAVIT_INLINE Item RuleEvaluator::binary(std::string_view op, const Item& a, cons
   if (reals) return emit.symbolic(concat("_operator.", row.numbers), inputs, ValueKind::sym_float, {});
   const Dim x = emit.dim(a), y = emit.dim(b);
   const ExprOp as = op == "*" ? ExprOp::mul : op == "//" ? ExprOp::floor_div : op == "%" ? ExprOp::python_mod : ExprOp::add;
-  const Dim result = emit.combine(as, x, op == "-" ? emit.combine(ExprOp::mul, {-1}, y) : y);
+  const Dim result = emit.arithmetic(as, x, op == "-" ? emit.arithmetic(ExprOp::mul, {-1}, y) : y);
   if (result.is_static()) return Item::integer(result.value);
   if (result.expr == x.expr && result.value == x.value) return a;
   if (result.expr == y.expr && result.value == y.value) return b;

@@ -197,8 +197,8 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
           if (!to[d].is_static() || to[d].value != -1) continue;
           Dim rest{1};
           for (std::size_t other = 0; other < to.size(); ++other)
-            if (other != d) rest = emit.combine(ExprOp::mul, rest, to[other]);
-          m.sizes[d] = emit.combine(ExprOp::floor_div, emit.product(from), rest.value == 0 ? Dim{1} : rest);
+            if (other != d) rest = emit.arithmetic(ExprOp::mul, rest, to[other]);
+          m.sizes[d] = emit.arithmetic(ExprOp::floor_div, emit.product(from), rest.value == 0 ? Dim{1} : rest);
         }
         break;
       }
@@ -208,7 +208,7 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       for (std::size_t d = 0; d < to.size(); ++d) {
         const bool old = d + from.size() >= to.size();
         const Dim size = old ? from[d + from.size() - to.size()] : Dim{1};
-        if (kind == 'R') m.sizes[d] = emit.combine(ExprOp::mul, size, to[d]);
+        if (kind == 'R') m.sizes[d] = emit.arithmetic(ExprOp::mul, size, to[d]);
         if (kind == 'e' && to[d].is_static() && to[d].value == -1) m.sizes[d] = size;
         if (kind == 'e' && strided)
           m.strides.push_back(!old || (size.is_static() && size.value == 1 && m.sizes[d].value != 1) ? Dim{0} : from_strides[d + from.size() - to.size()]);
@@ -224,8 +224,8 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
     case 'A': {  // start, end, step
       const Item* step = argument("step");
       const std::vector<Dim> d = {emit.dim(at(0)), emit.dim(at(1)), step == nullptr ? Dim{1} : emit.dim(*step)};
-      const Dim span = emit.combine(ExprOp::add, d[1], emit.combine(ExprOp::mul, {-1}, d[0]));
-      const Dim ends = emit.combine(ExprOp::mul, {-1}, emit.combine(ExprOp::floor_div, emit.combine(ExprOp::mul, {-1}, span), d[2]));
+      const Dim span = emit.arithmetic(ExprOp::add, d[1], emit.arithmetic(ExprOp::mul, {-1}, d[0]));
+      const Dim ends = emit.arithmetic(ExprOp::mul, {-1}, emit.arithmetic(ExprOp::floor_div, emit.arithmetic(ExprOp::mul, {-1}, span), d[2]));
       m = {.dtype = ScalarType::int64, .sizes = {d[2].value == 1 && d[2].is_static() ? span : ends}};
       if (emit.fault != nullptr) return false;
       break;
@@ -253,7 +253,7 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
     case 'u': {
       const auto d = static_cast<std::ptrdiff_t>(wrap(at(1), rank + 1));
       if (emit.fault != nullptr) return false;
-      if (strided) m.strides.insert(m.strides.begin() + d, d < rank ? emit.combine(ExprOp::mul, m.strides[static_cast<std::size_t>(d)], m.sizes[static_cast<std::size_t>(d)]) : Dim{1});
+      if (strided) m.strides.insert(m.strides.begin() + d, d < rank ? emit.arithmetic(ExprOp::mul, m.strides[static_cast<std::size_t>(d)], m.sizes[static_cast<std::size_t>(d)]) : Dim{1});
       m.sizes.insert(m.sizes.begin() + d, Dim{1});
       break;
     }
@@ -277,17 +277,17 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
         const Item* given = argument(n);
         if (given == nullptr) return otherwise;
         Dim b = emit.dim(*given);
-        if (b.value < 0) b = emit.combine(ExprOp::add, size, b);
+        if (b.value < 0) b = emit.arithmetic(ExprOp::add, size, b);
         if (b.value < 0) return Dim{0};
         return b.value > size.value ? size : b;
       };
       const Dim begin = bound("start", {0}), end = bound("end", size);
-      Dim span = emit.combine(ExprOp::add, end, emit.combine(ExprOp::mul, {-1}, begin));
+      Dim span = emit.arithmetic(ExprOp::add, end, emit.arithmetic(ExprOp::mul, {-1}, begin));
       if (span.value < 0) span = {0};
       if (const Item* step = argument("step")) {
         const Dim by = emit.dim(*step);
-        if (!by.is_static() || by.value != 1) span = emit.combine(ExprOp::floor_div, emit.combine(ExprOp::add, span, emit.combine(ExprOp::add, by, {-1})), by);
-        if (strided) m.strides[d] = emit.combine(ExprOp::mul, m.strides[d], by);
+        if (!by.is_static() || by.value != 1) span = emit.arithmetic(ExprOp::floor_div, emit.arithmetic(ExprOp::add, span, emit.arithmetic(ExprOp::add, by, {-1})), by);
+        if (strided) m.strides[d] = emit.arithmetic(ExprOp::mul, m.strides[d], by);
       }
       m.sizes[d] = span;
       break;
@@ -312,14 +312,14 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       if (d >= m.sizes.size()) return false;
       m.sizes[d] = {0};
       for (const NamedItem& each : parts)
-        if (this->rank(each.item) == static_cast<std::int64_t>(m.sizes.size())) m.sizes[d] = emit.combine(ExprOp::add, m.sizes[d], emit.sizes(each.item.value())[d]);
+        if (this->rank(each.item) == static_cast<std::int64_t>(m.sizes.size())) m.sizes[d] = emit.arithmetic(ExprOp::add, m.sizes[d], emit.sizes(each.item.value())[d]);
       break;
     }
     case 'P': {
       const std::vector<Dim> pads = dims(at(1));
       for (std::size_t i = 0; i + 1 < pads.size() && i / 2 < m.sizes.size(); i += 2) {
         Dim& size = m.sizes[m.sizes.size() - 1 - i / 2];
-        size = emit.combine(ExprOp::add, size, emit.combine(ExprOp::add, pads[i], pads[i + 1]));
+        size = emit.arithmetic(ExprOp::add, size, emit.arithmetic(ExprOp::add, pads[i], pads[i + 1]));
       }
       break;
     }
@@ -370,7 +370,7 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       m.dtype = m.dtype == ScalarType::float64 ? ScalarType::complex128 : ScalarType::complex64;
       break;
     case 'V':
-      for (Dim& d : m.strides) d = emit.combine(ExprOp::mul, d, {2});
+      for (Dim& d : m.strides) d = emit.arithmetic(ExprOp::mul, d, {2});
       if (strided) m.strides.push_back({1});
       m.sizes.push_back({2});
       m.dtype = m.dtype == ScalarType::complex128 ? ScalarType::float64 : ScalarType::float32;

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 
 using namespace davit::int8_kernels;
 
@@ -10,7 +12,11 @@ TEST_CASE("bytes and their int8 form") {
   static_assert(to_int8(std::uint8_t{0}) == -128 && to_int8(std::uint8_t{128}) == 0 && to_int8(std::int8_t{-7}) == -7);
   static_assert(from_int8<std::uint8_t>(-128) == 0 && from_int8<std::uint8_t>(127) == 255 &&
                 from_int8<std::int8_t>(-7) == -7);
-  CHECK(true);
+  for (int v = 0; v < 256; ++v) {
+    const auto byte = static_cast<std::uint8_t>(v);
+    CHECK(to_int8(byte) == v - 128);
+    CHECK(from_int8<std::uint8_t>(to_int8(byte)) == byte);
+  }
 }
 
 TEST_CASE("rows of any length are copied and nothing else") {

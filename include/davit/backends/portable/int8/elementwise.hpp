@@ -61,7 +61,7 @@ template <class Isa = native, class T>
 [[gnu::always_inline]] constexpr void add(const T* a, const T* b, T* y, const Add& p) noexcept {
 #if defined(DAVIT_INT8_HELIUM)
   if (std::is_same_v<Isa, helium> && !std::is_constant_evaluated())
-    return combine_fours(a, b, y, p, 0, 0, [&](int32x4_t u, int32x4_t v) {
+    return map_binary_fours(a, b, y, p, 0, 0, [&](int32x4_t u, int32x4_t v) {
       const int32x4_t sum = vmlaq_n_s32(vmlaq_n_s32(vdupq_n_s32(p.initial), u, p.a_multiplier), v, p.b_multiplier);
       return vshlq_r_s32(sum, -p.shift);
     });
@@ -84,7 +84,7 @@ template <class Isa = native, class T>
 [[gnu::always_inline]] constexpr void mul(const T* a, const T* b, T* y, const Mul& p) noexcept {
 #if defined(DAVIT_INT8_HELIUM)
   if (std::is_same_v<Isa, helium> && !std::is_constant_evaluated())
-    return combine_fours(a, b, y, p, p.a_zero_point, p.b_zero_point, [&](int32x4_t u, int32x4_t v) {
+    return map_binary_fours(a, b, y, p, p.a_zero_point, p.b_zero_point, [&](int32x4_t u, int32x4_t v) {
       const int32x4_t scaled = vrmulhq_s32(vshlq_r_s32(vmulq_s32(u, v), p.shift), vdupq_n_s32(p.multiplier));
       return vaddq_n_s32(scaled, p.output_zero_point);
     });

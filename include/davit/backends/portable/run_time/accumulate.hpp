@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
-#include <type_traits>
 
 #include "davit/core/scalar_type.hpp"
+#include "davit/kernels/arithmetic.hpp"
 
 namespace davit::portable_kernels {
 
@@ -22,22 +22,14 @@ enum class Reduction : std::uint8_t { sum, prod, mean, amax, amin, unknown };
   return name == "amin" ? Reduction::amin : Reduction::unknown;
 }
 
-/// a and b combined: integers modulo 2^n, NaN prevails; a mean adds up. `T` is a type C++ computes in.
+/// a and b combined: integers modulo 2^n, NaN prevails, the first of equals counts; a mean adds up. `T` is a type C++ computes in.
 template <class T>
 [[nodiscard]] constexpr T accumulate(Reduction how, T a, T b) noexcept {
   switch (how) {
-    case Reduction::prod:
-      if constexpr (std::is_integral_v<T>)
-        return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-      else
-        return a * b;
-    case Reduction::amax: return a != a || a > b ? a : b;
-    case Reduction::amin: return a != a || a < b ? a : b;
-    default:
-      if constexpr (std::is_integral_v<T>)
-        return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-      else
-        return a + b;
+    case Reduction::prod: return kernels::wrap_mul(a, b);
+    case Reduction::amax: return kernels::nan_max(a, b);
+    case Reduction::amin: return kernels::nan_min(a, b);
+    default: return kernels::wrap_add(a, b);
   }
 }
 
@@ -50,19 +42,6 @@ template <class T>
     case Reduction::amax: return Limits::has_infinity ? static_cast<T>(-Limits::infinity()) : Limits::lowest();
     case Reduction::amin: return Limits::has_infinity ? Limits::infinity() : Limits::max();
     default: return T(0);
-  }
-}
-
-/// The quotient rounded towards minus infinity, modulo 2^n. b must not be zero.
-template <class T>
-[[nodiscard]] constexpr T divide_down(T a, T b) noexcept {
-  static_assert(std::is_integral_v<T>);
-  if constexpr (std::is_signed_v<T>) {
-    if (b == T(-1)) return static_cast<T>(0 - static_cast<std::uint64_t>(a));
-    const bool inexact = a % b != 0 && (a < 0) != (b < 0);
-    return static_cast<T>(a / b - (inexact ? 1 : 0));
-  } else {
-    return static_cast<T>(a / b);
   }
 }
 

@@ -5,13 +5,15 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "davit/backends/portable/row_moments.hpp"
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/dispatch.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/kernels/instruction_set.hpp"
+#include "davit/kernels/row_moments.hpp"
 
 namespace davit::portable_kernels {
+
+using kernels::Moments;
 
 namespace detail {
 
@@ -34,7 +36,7 @@ template <class F>
 struct MomentsOf {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static Moments run(const C* x, std::int64_t n, std::int64_t parts, std::int64_t step) {
-    return moments_on<Bytes>(x, n, parts, step);
+    return kernels::moments_on<Bytes>(x, n, parts, step);
   }
 };
 template <class C>

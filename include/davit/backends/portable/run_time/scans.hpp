@@ -70,10 +70,7 @@ template <class Step>
 [[nodiscard]] inline ErrorCode cumprod(KernelCall& call) {
   const ScalarType own = call.tensor(0).dtype;
   return run_scan(call, call.dtype(2, is_integral(own) ? ScalarType::int64 : own), 1, []<class T>(T a, T b) -> T {
-    if constexpr (std::is_integral_v<T>)
-      return kernels::wrap_mul(a, b);
-    else
-      return a * b;
+    return kernels::wrap_mul(a, b);
   });
 }
 /// Source: _log_add_exp_helper of ATen's LogAddExp.h.
@@ -84,8 +81,8 @@ template <class Step>
     if constexpr (std::is_integral_v<T>) {
       return b;
     } else {
-      const T low = b != b || b < a ? b : a;
-      const T high = b != b || b > a ? b : a;
+      const T low = kernels::nan_min(a, b);
+      const T high = kernels::nan_max(a, b);
       return low != high || std::isfinite(low) ? std::log1p(std::exp(low - high)) + high : b;
     }
   });

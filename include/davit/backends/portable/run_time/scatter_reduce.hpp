@@ -11,6 +11,7 @@
 #include "davit/backends/portable/run_time/dispatch.hpp"
 #include "davit/backends/portable/run_time/scatter.hpp"
 #include "davit/backends/portable/run_time/views.hpp"
+#include "davit/core/floor_divide.hpp"
 
 namespace davit::portable_kernels {
 
@@ -39,7 +40,7 @@ void divide_by_counts(const TensorView& sums, const std::int64_t* counts) noexce
     for (std::int64_t k = 0; k < n; ++k) {
       if (divisor[k] == C{}) continue;
       if constexpr (std::is_integral_v<C>)
-        sum[k] = divide_down(sum[k], divisor[k]);
+        sum[k] = floor_divide(sum[k], divisor[k]);
       else
         sum[k] = sum[k] / divisor[k];
     }

@@ -9,6 +9,7 @@
 
 #include "davit/backends/portable/run_time/result_type.hpp"
 #include "davit/core/error.hpp"
+#include "davit/core/floor_divide.hpp"
 #include "davit/kernels/arithmetic.hpp"
 
 namespace davit::portable_kernels {
@@ -139,13 +140,9 @@ enum class Sym : std::uint8_t { add, sub, mul, floordiv, mod, truediv, pow, eq, 
                          : mod == 0          ? std::copysign(mod, y)
                                              : mod));
     } else {
-      if (k == -1) {
-        if (__builtin_sub_overflow(std::int64_t{0}, i, &r)) return overflow();
-        call.set(0, EValue(op == Sym::floordiv ? r : std::int64_t{0}));
-      } else {
-        const std::int64_t q = i / k - (i % k != 0 && (i < 0) != (k < 0) ? 1 : 0);
-        call.set(0, EValue(op == Sym::floordiv ? q : i - q * k));
-      }
+      if (!has_quotient(i, k)) return overflow();
+      const std::int64_t q = floor_divide(i, k);
+      call.set(0, EValue(op == Sym::floordiv ? q : i - q * k));
     }
   }
   return ErrorCode::ok;

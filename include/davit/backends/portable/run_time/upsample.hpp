@@ -8,17 +8,17 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "davit/backends/portable/resize_axis.hpp"
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/mapped_copy.hpp"
+#include "davit/kernels/resize_axis.hpp"
 
 namespace davit::portable_kernels {
 
 namespace detail {
 
 struct Resize {
-  ResizeAxis y, x;
+  kernels::ResizeAxis y, x;
   std::int64_t planes = 0;
 };
 
@@ -33,7 +33,7 @@ struct Resize {
   if (list.size() != 2)
     return call.refuse(ErrorCode::invalid_argument, "upsample: output_size or scale_factors needs two elements");
   for (std::size_t d = 0; d < 2; ++d) {
-    ResizeAxis& axis = d == 0 ? r.y : r.x;
+    kernels::ResizeAxis& axis = d == 0 ? r.y : r.x;
     axis.in = input.size(2 + d);
     if (!list[d].is_number()) return call.refuse(ErrorCode::invalid_argument, "upsample: a size is not a number");
     if (call.has(factors_at)) axis.factor = list[d].number();
@@ -52,17 +52,17 @@ struct Resize {
 /// The weights of one axis in fixed point, as torch resizes bytes: the largest takes 15 bits.
 class FixedPointAxis {
  public:
-  FixedPointAxis(const ResizeAxis& axis, bool align_corners) noexcept
+  FixedPointAxis(const kernels::ResizeAxis& axis, bool align_corners) noexcept
       : axis_(axis), step_(axis.step<double>(align_corners)), align_corners_(align_corners) {
     double largest = 0;
     for (std::int64_t i = 0; i < axis.out; ++i) {
-      const LinearTap<double> t = tap(i);
+      const kernels::LinearTap<double> t = tap(i);
       largest = std::max({largest, t.of_first, t.of_second, t.first == t.second ? t.of_first + t.of_second : 0.0});
     }
     while (bits_ < 22 && 0.5 + largest * static_cast<double>(std::int64_t{1} << (bits_ + 1)) < 32768.0) ++bits_;
   }
-  [[nodiscard]] LinearTap<double> tap(std::int64_t i) const noexcept { return {axis_, step_, i, align_corners_}; }
-  [[nodiscard]] std::uint8_t mix(const LinearTap<double>& t, std::uint8_t first, std::uint8_t second) const noexcept {
+  [[nodiscard]] kernels::LinearTap<double> tap(std::int64_t i) const noexcept { return {axis_, step_, i, align_corners_}; }
+  [[nodiscard]] std::uint8_t mix(const kernels::LinearTap<double>& t, std::uint8_t first, std::uint8_t second) const noexcept {
     const std::int64_t half = std::int64_t{1} << (bits_ - 1);
     std::int64_t sum = half;
     if (t.first == t.second) {
@@ -77,7 +77,7 @@ class FixedPointAxis {
   [[nodiscard]] std::int64_t fixed(double weight) const noexcept {
     return static_cast<std::int64_t>(0.5 + weight * static_cast<double>(std::int64_t{1} << bits_));
   }
-  ResizeAxis axis_;
+  kernels::ResizeAxis axis_;
   double step_;
   bool align_corners_;
   int bits_ = 0;
@@ -97,12 +97,12 @@ class FixedPointAxis {
     const std::uint8_t* plane = buffers.in(in_id) + p * r.y.in * r.x.in;
     std::uint8_t* out = buffers.out(out_id) + p * r.y.out * r.x.out;
     for (std::int64_t x = 0; x < r.x.out; ++x) {
-      const LinearTap<double> t = across.tap(x);
+      const kernels::LinearTap<double> t = across.tap(x);
       for (std::int64_t y = 0; y < r.y.in; ++y)
         rows[y * r.x.out + x] = across.mix(t, plane[y * r.x.in + t.first], plane[y * r.x.in + t.second]);
     }
     for (std::int64_t y = 0; y < r.y.out; ++y) {
-      const LinearTap<double> t = down.tap(y);
+      const kernels::LinearTap<double> t = down.tap(y);
       for (std::int64_t x = 0; x < r.x.out; ++x)
         out[y * r.x.out + x] = down.mix(t, rows[t.first * r.x.out + x], rows[t.second * r.x.out + x]);
     }
@@ -115,21 +115,21 @@ template <class C>
   ComputeBuffers<C> buffers(call);
   const auto in_id = buffers.read(call.tensor(0));
   const auto out_id = buffers.write(0);
-  const auto taps_id = buffers.template buffer_of<LinearTap<C>>(r.x.out);
+  const auto taps_id = buffers.template buffer_of<kernels::LinearTap<C>>(r.x.out);
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
-  LinearTap<C>* taps = buffers.template at<LinearTap<C>>(taps_id);
+  kernels::LinearTap<C>* taps = buffers.template at<kernels::LinearTap<C>>(taps_id);
   const C step_x = r.x.step<C>(align_corners);
   const C step_y = r.y.step<C>(align_corners);
-  for (std::int64_t x = 0; x < r.x.out; ++x) taps[x] = LinearTap<C>(r.x, step_x, x, align_corners);
+  for (std::int64_t x = 0; x < r.x.out; ++x) taps[x] = kernels::LinearTap<C>(r.x, step_x, x, align_corners);
   C* out = buffers.out(out_id);
   for (std::int64_t p = 0; p < r.planes; ++p) {
     const C* plane = buffers.in(in_id) + p * r.y.in * r.x.in;
     for (std::int64_t y = 0; y < r.y.out; ++y, out += r.x.out) {
-      const LinearTap<C> row(r.y, step_y, y, align_corners);
+      const kernels::LinearTap<C> row(r.y, step_y, y, align_corners);
       const C* above = plane + row.first * r.x.in;
       const C* below = plane + row.second * r.x.in;
       for (std::int64_t x = 0; x < r.x.out; ++x) {
-        const LinearTap<C>& t = taps[x];
+        const kernels::LinearTap<C>& t = taps[x];
         out[x] = row.of_first * (t.of_first * above[t.first] + t.of_second * above[t.second]) +
                  row.of_second * (t.of_first * below[t.first] + t.of_second * below[t.second]);
       }

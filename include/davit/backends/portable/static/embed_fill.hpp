@@ -23,7 +23,7 @@ constexpr const char* write_sequence(const EmbedNode& n, StepWriter& steps, cons
   if (first.value != no_id || step.value != no_id) return "a number is not known";
   const ScalarType type = n.g.dtype(y);
   if (!is_computed(type)) return "elements of this type are not computed with";
-  steps.step<sequence>({int32(n.g.numel(y)), first.words(type), step.words(type)}).out(y);
+  steps.step<sequence>({int32(n.g.numel(y)), first.param(type), step.param(type)}).out(y);
   return nullptr;
 }
 constexpr const char* embed_full(const EmbedNode& n, StepWriter& steps) {

@@ -269,7 +269,7 @@ constexpr const char* embed_scatter(const EmbedNode& n, StepWriter& steps) {
   return write_put<Adds, 1>(n, steps, call, p, source);
 }
 /// The output as a copy of what is indexed, but for the number where the index points.
-constexpr const char* write_number(const EmbedNode& n, StepWriter& steps, const IndexCall& call, std::size_t dim, const sf::NumberWords& number) {
+constexpr const char* write_number(const EmbedNode& n, StepWriter& steps, const IndexCall& call, std::size_t dim, const sf::NumberParam& number) {
   const ScalarType type = n.g.dtype(call.indexed);
   const ValueId index = call.indices[0];
   if (n.g.rank(index) != n.g.rank(call.indexed) || n.g.numel(index) == 0) return "its index has another number of dimensions";
@@ -292,7 +292,7 @@ constexpr const char* embed_scatter_value(const EmbedNode& n, StepWriter& steps)
   MappedOperand number;
   const ScalarType type = n.g.dtype(call.indexed);
   if (!read_operand(n, {"value", 3}, number) || number.value != no_id || !is_computed(type)) return "its value is no number";
-  return write_number(n, steps, call, dim, number.words(type));
+  return write_number(n, steps, call, dim, number.param(type));
 }
 template <class Op>
 constexpr const char* write_folded(const EmbedNode& n, StepWriter& steps, const IndexCall& call, std::size_t dim, const sf::Indexed<1>& p, ValueId source) {
@@ -305,7 +305,7 @@ constexpr const char* write_folded(const EmbedNode& n, StepWriter& steps, const 
   if (!all && !is_floating(type) && type != ScalarType::int64 && start.integer != 1) return "it leaves out integers that are no int64";
   if (all)
     write_whole(n, steps, call.indexed);
-  else if (const char* why = write_number(n, steps, call, dim, start.words(type)))
+  else if (const char* why = write_number(n, steps, call, dim, start.param(type)))
     return why;
   steps.step<put_folded<Op>>(p).out(n.output()).in(source).in(call.indices[0]);
   return nullptr;

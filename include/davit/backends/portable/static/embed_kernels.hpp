@@ -22,26 +22,26 @@ namespace davit::embed_float {
 
 namespace sf = static_float;
 
-/// An elementwise function from the words of its parameters. g++ 12 cannot bit_cast to a struct with an empty member.
+/// An elementwise function from its parameters as they are encoded. g++ 12 cannot bit_cast to a struct with an empty member.
 template <class Op>
-struct OpFromWords {
+struct DecodeOp {
   template <std::size_t N>
-  [[nodiscard]] static constexpr Op make(const std::array<std::int32_t, N>& words, std::size_t first) noexcept {
+  [[nodiscard]] static constexpr Op run(const std::array<std::int32_t, N>& encoded, std::size_t first) noexcept {
     if constexpr (std::is_empty_v<Op>) {
       return {};
     } else {
       std::array<std::int32_t, sizeof(Op) / 4> own{};
-      for (std::size_t i = 0; i < own.size(); ++i) own[i] = words[first + i];
+      for (std::size_t i = 0; i < own.size(); ++i) own[i] = encoded[first + i];
       return std::bit_cast<Op>(own);
     }
   }
 };
 template <class Op>
-struct OpFromWords<sf::WithNumber<Op>> {
+struct DecodeOp<sf::WithNumber<Op>> {
   template <std::size_t N>
-  [[nodiscard]] static constexpr sf::WithNumber<Op> make(const std::array<std::int32_t, N>& words,
+  [[nodiscard]] static constexpr sf::WithNumber<Op> run(const std::array<std::int32_t, N>& encoded,
                                                          std::size_t first) noexcept {
-    return {OpFromWords<Op>::make(words, first), std::bit_cast<float>(words[N - 2]), words[N - 1]};
+    return {DecodeOp<Op>::run(encoded, first), std::bit_cast<float>(encoded[N - 2]), encoded[N - 1]};
   }
 };
 
@@ -49,8 +49,8 @@ template <class Op>
 struct unary {
   using Params = sf::Unary<Op>;
   template <std::size_t N>
-  [[nodiscard]] static constexpr Params decode(const std::array<std::int32_t, N>& words) noexcept {
-    return {words[0], OpFromWords<Op>::make(words, 1)};
+  [[nodiscard]] static constexpr Params decode(const std::array<std::int32_t, N>& encoded) noexcept {
+    return {encoded[0], DecodeOp<Op>::run(encoded, 1)};
   }
   template <class P>
   [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x) noexcept {
@@ -62,8 +62,8 @@ template <class Op>
 struct pairwise {
   using Params = sf::Pairwise<Op>;
   template <std::size_t N>
-  [[nodiscard]] static constexpr Params decode(const std::array<std::int32_t, N>& words) noexcept {
-    return {words[0], OpFromWords<Op>::make(words, 1)};
+  [[nodiscard]] static constexpr Params decode(const std::array<std::int32_t, N>& encoded) noexcept {
+    return {encoded[0], DecodeOp<Op>::run(encoded, 1)};
   }
   template <class P>
   [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* a, const float* b) noexcept {
@@ -74,11 +74,11 @@ template <class Op>
 struct binary {
   using Params = sf::Binary<Op>;
   template <std::size_t N>
-  [[nodiscard]] static constexpr Params decode(const std::array<std::int32_t, N>& words) noexcept {
-    constexpr std::size_t walk_words = sizeof(sf::Broadcast) / 4;
-    std::array<std::int32_t, walk_words> walk{};
-    for (std::size_t i = 0; i < walk_words; ++i) walk[i] = words[i];
-    return {std::bit_cast<sf::Broadcast>(walk), OpFromWords<Op>::make(words, walk_words)};
+  [[nodiscard]] static constexpr Params decode(const std::array<std::int32_t, N>& encoded) noexcept {
+    constexpr std::size_t walk_length = sizeof(sf::Broadcast) / 4;
+    std::array<std::int32_t, walk_length> walk{};
+    for (std::size_t i = 0; i < walk_length; ++i) walk[i] = encoded[i];
+    return {std::bit_cast<sf::Broadcast>(walk), DecodeOp<Op>::run(encoded, walk_length)};
   }
   template <class P>
   [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* a, const float* b) noexcept {

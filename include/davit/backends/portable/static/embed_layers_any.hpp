@@ -201,7 +201,7 @@ constexpr const char* embed_batch_norm_any(const EmbedNode& n, StepWriter& steps
   eps.real = v.eps;
   const std::uint32_t shifted = steps.temporary(type, channels), factor = steps.temporary(type, channels);
   const ValueId y = n.output();
-  steps.step<map_with_number<kernels::Add, 0>>({int32(channels), 0, eps.words(type)}).scratch(shifted).in(v.variance);
+  steps.step<map_with_number<kernels::Add, 0>>({int32(channels), 0, eps.param(type)}).scratch(shifted).in(v.variance);
   steps.step<map_one<kernels::Rsqrt, 0>>({int32(channels)}).scratch(factor).scratch(shifted);
   steps.step<map_two<kernels::Subtract, 0>>(p).out(y).in(v.input).in(v.mean);
   steps.step<map_two<kernels::Multiply, 0>>(p).out(y).out(y).scratch(factor);

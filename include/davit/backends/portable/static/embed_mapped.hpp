@@ -47,7 +47,7 @@ struct choose {
 };
 
 template <template <class> class F, std::size_t Numbers>
-constexpr const char* write_map_one(const EmbedNode& n, StepWriter& steps, ValueId x, MapRule rule, const std::array<sf::NumberWords, Numbers>& numbers) {
+constexpr const char* write_map_one(const EmbedNode& n, StepWriter& steps, ValueId x, MapRule rule, const std::array<sf::NumberParam, Numbers>& numbers) {
   if (x == no_id) return "an operand is missing";
   if (const char* why = not_walkable(n, {x})) return why;
   ScalarType type = n.g.dtype(x);
@@ -70,11 +70,11 @@ constexpr const char* embed_map_one(const EmbedNode& n, StepWriter& steps) {
 template <template <class> class F, std::size_t Numbers>
 constexpr const char* embed_activation(const EmbedNode& n, StepWriter& steps, const std::array<operators::Parameter, Numbers>& parameters,
                                        const std::array<double, Numbers>& otherwise) {
-  std::array<sf::NumberWords, Numbers> numbers{};
+  std::array<sf::NumberParam, Numbers> numbers{};
   for (std::size_t i = 0; i < Numbers; ++i) {
     double number = 0;
     if (!operators::read_number(n, parameters[i], otherwise[i], number)) return "a factor is no number";
-    numbers[i] = std::bit_cast<sf::NumberWords>(number);
+    numbers[i] = std::bit_cast<sf::NumberParam>(number);
   }
   return write_map_one<F, Numbers>(n, steps, n.value({"self", 0}), MapRule::real, numbers);
 }
@@ -88,12 +88,12 @@ constexpr const char* embed_mapped_gelu(const EmbedNode& n, StepWriter& steps) {
   if (n.string("approximate") == "tanh") return embed_map_one<kernels::GeluTanh, MapRule::real>(n, steps);
   const ValueId x = n.value({"self", 0});
   const std::int64_t overflows = x != no_id && n.g.dtype(x) == ScalarType::bfloat16 && n.g.numel(x) > 1 ? 1 : 0;
-  return write_map_one<kernels::Gelu, 1>(n, steps, x, MapRule::real, {std::bit_cast<sf::NumberWords>(overflows)});
+  return write_map_one<kernels::Gelu, 1>(n, steps, x, MapRule::real, {std::bit_cast<sf::NumberParam>(overflows)});
 }
 constexpr const char* embed_bitwise_not(const EmbedNode& n, StepWriter& steps) {
   const ValueId x = n.value({"self", 0});
   const std::int64_t mask = x != no_id && n.g.dtype(x) == ScalarType::bool_ ? 1 : -1;
-  return write_map_one<kernels::BitNot, 1>(n, steps, x, MapRule::integral, {std::bit_cast<sf::NumberWords>(mask)});
+  return write_map_one<kernels::BitNot, 1>(n, steps, x, MapRule::integral, {std::bit_cast<sf::NumberParam>(mask)});
 }
 /// clamp, hardtanh and relu6 whose bounds leave the type as it is.
 constexpr const char* embed_mapped_bounds(const EmbedNode& n, StepWriter& steps) {
@@ -101,8 +101,8 @@ constexpr const char* embed_mapped_bounds(const EmbedNode& n, StepWriter& steps)
   if (const operators::Refusal wrong = operators::read_bounds(n, v)) return wrong.what;
   if (v.input == no_id) return "an operand is missing";
   const auto bound = [&](double number) {
-    if (is_floating(n.g.dtype(v.input))) return std::bit_cast<sf::NumberWords>(number);
-    return std::bit_cast<sf::NumberWords>(number >= 0x1p63 ? INT64_MAX : number <= -0x1p63 ? INT64_MIN : static_cast<std::int64_t>(number));
+    if (is_floating(n.g.dtype(v.input))) return std::bit_cast<sf::NumberParam>(number);
+    return std::bit_cast<sf::NumberParam>(number >= 0x1p63 ? INT64_MAX : number <= -0x1p63 ? INT64_MIN : static_cast<std::int64_t>(number));
   };
   return write_map_one<kernels::Hardtanh, 2>(n, steps, v.input, MapRule::same, {bound(v.low), bound(v.high)});
 }
@@ -130,14 +130,14 @@ constexpr const char* write_map_two(const EmbedNode& n, StepWriter& steps, const
   const ValueId y = n.output();
   const auto fill = [&](auto& p) {
     if constexpr (Numbers != 0)
-      for (std::size_t i = 0; i < Numbers; ++i) p.numbers[i] = numbers[i].words(type);
+      for (std::size_t i = 0; i < Numbers; ++i) p.numbers[i] = numbers[i].param(type);
   };
   if (a.value == no_id || b.value == no_id) {
     const ValueId x = a.value == no_id ? b.value : a.value;
     typename map_with_number<F, Numbers>::Params p{};
     p.count = int32(n.g.numel(x));
     p.first = a.value == no_id ? 1 : 0;
-    p.number = (a.value == no_id ? a : b).words(type);
+    p.number = (a.value == no_id ? a : b).param(type);
     fill(p);
     const ReadAs read = read_as(n, steps, x, type);
     StepOperands step = steps.step<map_with_number<F, Numbers>>(p);

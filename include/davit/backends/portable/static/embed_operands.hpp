@@ -28,9 +28,9 @@ struct MappedOperand {
   std::int64_t integer = 0;
 
   /// As elements of that type are computed in.
-  [[nodiscard]] constexpr sf::NumberWords words(ScalarType type) const noexcept {
-    if (is_floating(type)) return std::bit_cast<sf::NumberWords>(real);
-    return std::bit_cast<sf::NumberWords>(type == ScalarType::bool_ ? std::int64_t{real != 0} : integer);
+  [[nodiscard]] constexpr sf::NumberParam param(ScalarType type) const noexcept {
+    if (is_floating(type)) return std::bit_cast<sf::NumberParam>(real);
+    return std::bit_cast<sf::NumberParam>(type == ScalarType::bool_ ? std::int64_t{real != 0} : integer);
   }
 };
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "davit/backends/portable/resize_axis.hpp"
 #include "davit/backends/portable/static/embed_fill.hpp"
 #include "davit/backends/portable/static/embed_index.hpp"
+#include "davit/kernels/resize_axis.hpp"
 
 /// What writes a part of a tensor, pads it, or reads it in another order, of portable's static face.
 namespace davit::embed_float {
@@ -82,7 +82,7 @@ constexpr const char* embed_any_pad(const EmbedNode& n, StepWriter& steps) {
   MappedOperand number;
   number.real = v.value;
   number.integer = static_cast<std::int64_t>(v.value > -0x1p62 && v.value < 0x1p62 ? v.value : 0);
-  steps.step<sequence>({int32(n.g.numel(n.output())), number.words(type), {}}).out(n.output());
+  steps.step<sequence>({int32(n.g.numel(n.output())), number.param(type), {}}).out(n.output());
   if (moves) steps.step<strided_copy>(copy).out(n.output()).in(x);
   return nullptr;
 }
@@ -171,7 +171,7 @@ constexpr const char* embed_edge_pad(const EmbedNode& n, StepWriter& steps) {
   });
 }
 /// The axes along which images (N, C, H, W) are resized.
-constexpr const char* read_axes(const EmbedNode& n, ValueId x, std::array<portable_kernels::ResizeAxis, 2>& axes) {
+constexpr const char* read_axes(const EmbedNode& n, ValueId x, std::array<kernels::ResizeAxis, 2>& axes) {
   if (n.g.rank(x) != 4 || n.g.rank(n.output()) != 4) return "its input has other than four dimensions";
   const std::span<const StaticArgument> factors = n.items("scale_factors");
   for (std::size_t d = 0; d < 2; ++d) {
@@ -183,7 +183,7 @@ constexpr const char* read_axes(const EmbedNode& n, ValueId x, std::array<portab
 constexpr const char* embed_upsample_nearest(const EmbedNode& n, StepWriter& steps) {
   const ValueId x = n.value({"input", 0});
   if (const char* why = not_movable(n, x)) return why;
-  std::array<portable_kernels::ResizeAxis, 2> axes{};
+  std::array<kernels::ResizeAxis, 2> axes{};
   if (const char* why = read_axes(n, x, axes)) return why;
   return write_table_copy(n, steps, x, [&](std::size_t d, std::int64_t i) { return d < 2 ? i : axes[d - 2].nearest<float>(i); });
 }
@@ -191,16 +191,16 @@ constexpr const char* embed_upsample_bilinear(const EmbedNode& n, StepWriter& st
   const ValueId x = n.value({"input", 0});
   if (const char* why = not_movable(n, x)) return why;
   if (const char* why = not_float(n, x)) return why;
-  std::array<portable_kernels::ResizeAxis, 2> axes{};
+  std::array<kernels::ResizeAxis, 2> axes{};
   bool aligned = false;
   if (const char* why = read_axes(n, x, axes)) return why;
   if (!operators::read_flag(n, {"align_corners", 2}, false, aligned)) return "an argument is not known";
   std::vector<std::int32_t> taps;
   std::vector<float> shares;
-  for (const portable_kernels::ResizeAxis& axis : axes) {
+  for (const kernels::ResizeAxis& axis : axes) {
     std::vector<std::int32_t> seconds;
     for (std::int64_t i = 0; i < axis.out; ++i) {
-      const portable_kernels::detail::LinearTap<float> tap(axis, axis.step<float>(aligned), i, aligned);
+      const kernels::LinearTap<float> tap(axis, axis.step<float>(aligned), i, aligned);
       taps.push_back(int32(tap.first));
       seconds.push_back(int32(tap.second));
       shares.push_back(tap.of_second);

@@ -22,15 +22,15 @@ template <class T>
 using Computed = std::conditional_t<std::is_same_v<T, double>, double,
                                     std::conditional_t<std::is_same_v<T, float> || kernels::is_reduced_float<T>, float, std::int64_t>>;
 
-/// A double or an int64, whichever the elements are computed in, in words that parameters may hold.
-using NumberWords = std::array<std::int32_t, 2>;
+/// A double or an int64, whichever the elements are computed in, as parameters may hold it, in int32.
+using NumberParam = std::array<std::int32_t, 2>;
 
 template <class C>
-[[nodiscard]] constexpr C number_from(const NumberWords& words) noexcept {
+[[nodiscard]] constexpr C number_from(const NumberParam& encoded) noexcept {
   if constexpr (std::is_integral_v<C>)
-    return std::bit_cast<std::int64_t>(words);
+    return std::bit_cast<std::int64_t>(encoded);
   else
-    return static_cast<C>(std::bit_cast<double>(words));
+    return static_cast<C>(std::bit_cast<double>(encoded));
 }
 
 /// A walk in row-major order of `sizes` over N tensors; strides are 0 in dimensions that repeat.
@@ -90,7 +90,7 @@ template <std::size_t N, class F>
 /// A functor of kernels/ on the type that it computes in, with its numbers.
 template <template <class> class F, class C>
 [[nodiscard, gnu::always_inline]] constexpr F<C> function_of([[maybe_unused]] kernels::Parameters& parameters,
-                                                             [[maybe_unused]] std::span<const NumberWords> numbers) noexcept {
+                                                             [[maybe_unused]] std::span<const NumberParam> numbers) noexcept {
   if constexpr (std::is_constructible_v<F<C>, kernels::Parameters&>) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       parameters.integers[i] = std::bit_cast<std::int64_t>(numbers[i]);
@@ -112,12 +112,12 @@ template <class T>
 template <std::size_t Numbers>
 struct MapOne {
   std::int32_t count = 0;
-  std::array<NumberWords, Numbers> numbers{};
+  std::array<NumberParam, Numbers> numbers{};
 };
 template <>
 struct MapOne<0> {
   std::int32_t count = 0;
-  static constexpr std::array<NumberWords, 0> numbers{};
+  static constexpr std::array<NumberParam, 0> numbers{};
 };
 /// Errors: those of F. O(count). `y` may be `x` if their elements have the same width.
 template <template <class> class F, class P, class T, class R>
@@ -134,15 +134,15 @@ template <std::size_t Numbers>
 struct MapWithNumber {
   std::int32_t count = 0;
   std::int32_t first = 0;  ///< not 0: the number stands first
-  NumberWords number{};
-  std::array<NumberWords, Numbers> numbers{};
+  NumberParam number{};
+  std::array<NumberParam, Numbers> numbers{};
 };
 template <>
 struct MapWithNumber<0> {
   std::int32_t count = 0;
   std::int32_t first = 0;
-  NumberWords number{};
-  static constexpr std::array<NumberWords, 0> numbers{};
+  NumberParam number{};
+  static constexpr std::array<NumberParam, 0> numbers{};
 };
 /// Errors: those of F. O(count). `y` may be `x` if their elements have the same width.
 template <template <class> class F, class P, class T, class R>
@@ -163,12 +163,12 @@ template <template <class> class F, class P, class T, class R>
 template <std::size_t Numbers>
 struct MapTwo {
   OperandWalk<2> walk{};
-  std::array<NumberWords, Numbers> numbers{};
+  std::array<NumberParam, Numbers> numbers{};
 };
 template <>
 struct MapTwo<0> {
   OperandWalk<2> walk{};
-  static constexpr std::array<NumberWords, 0> numbers{};
+  static constexpr std::array<NumberParam, 0> numbers{};
 };
 /// Errors: those of F. O(elements of y).
 template <template <class> class F, class P, class T, class R>
@@ -208,7 +208,7 @@ template <class P, class T, class R>
 /// y[i] = first + i * step, in double or int64.
 struct Sequence {
   std::int32_t count = 0;
-  NumberWords first{}, step{};
+  NumberParam first{}, step{};
 };
 /// O(count). Source: at::arange, at::full.
 template <class P, class R>

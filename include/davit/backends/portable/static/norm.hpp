@@ -6,31 +6,31 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "davit/backends/portable/row_moments.hpp"
 #include "davit/backends/portable/static/math.hpp"
 #include "davit/backends/portable/static/packs.hpp"
+#include "davit/kernels/row_moments.hpp"
 
 namespace davit::static_float {
 
-/// A double in words that parameters may hold; a float where sums are floats.
+/// A double as parameters may hold it, in int32; a float where sums are floats.
 template <class W>
-struct Words {
-  std::array<std::int32_t, sizeof(W) / 4> words{};
-  constexpr Words(double v) noexcept
-      : words(std::bit_cast<std::array<std::int32_t, sizeof(W) / 4>>(static_cast<W>(v))) {}
-  constexpr operator W() const noexcept { return std::bit_cast<W>(words); }
+struct RealParam {
+  std::array<std::int32_t, sizeof(W) / 4> encoded{};
+  constexpr RealParam(double v) noexcept
+      : encoded(std::bit_cast<std::array<std::int32_t, sizeof(W) / 4>>(static_cast<W>(v))) {}
+  constexpr operator W() const noexcept { return std::bit_cast<W>(encoded); }
 };
 
 /// Rows that are normalised one by one; weight and bias have `length` elements.
 struct LayerNorm {
   std::int32_t rows = 1, length = 1;
-  Words<Wide> eps = 1e-5;
+  RealParam<Wide> eps = 1e-5;
 };
 
 /// Inference over (batch, channels, plane); weight, bias and the running statistics have one element per channel.
 struct BatchNorm {
   std::int32_t batch = 1, channels = 1, plane = 1;
-  Words<Wide> eps = 1e-5;
+  RealParam<Wide> eps = 1e-5;
 };
 
 namespace detail {
@@ -47,7 +47,7 @@ template <class W>
 [[nodiscard, gnu::always_inline]] constexpr RowMoments<W> moments(const float* x, Index n) noexcept {
   if !consteval {
     if constexpr (std::is_same_v<W, double>) {
-      const portable_kernels::Moments m = portable_kernels::moments(x, n);
+      const kernels::Moments m = kernels::moments(x, n);
       return {m.mean, m.variance};
     }
   }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace davit::portable_kernels {
+namespace davit::kernels {
 
 /// One of the axes an image is resized along.
 struct ResizeAxis {
@@ -28,8 +28,6 @@ struct ResizeAxis {
   }
 };
 
-namespace detail {
-
 /// The two input elements an output element lies between, and their weights.
 template <class C>
 struct LinearTap {
@@ -52,6 +50,4 @@ struct LinearTap {
       : first(at), second(std::min(at + 1, size - 1)), of_first(1), of_second(0) {}
 };
 
-}  // namespace detail
-
-}  // namespace davit::portable_kernels
+}  // namespace davit::kernels

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/portable/resize_axis.hpp"
+#include "davit/kernels/resize_axis.hpp"
 
 #include <doctest/doctest.h>
 
-using davit::portable_kernels::ResizeAxis;
+using davit::kernels::ResizeAxis;
 
 static_assert(ResizeAxis{3, 6}.nearest<float>(5) == 2 && ResizeAxis{4, 4, 7}.nearest<float>(3) == 3);
 
@@ -19,7 +19,7 @@ TEST_CASE("the nearest input element of an output element") {
 
 TEST_CASE("the two elements that an output element lies between") {
   constexpr ResizeAxis grows{2, 4};
-  constexpr davit::portable_kernels::detail::LinearTap<float> second(grows, grows.step<float>(false), 1, false);
+  constexpr davit::kernels::LinearTap<float> second(grows, grows.step<float>(false), 1, false);
   static_assert(second.first == 0 && second.second == 1 && second.of_second == 0.25f);
   CHECK(second.of_first == 0.75f);
 }

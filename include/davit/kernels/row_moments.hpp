@@ -7,7 +7,7 @@
 
 #include "davit/kernels/vectors.hpp"
 
-namespace davit::portable_kernels {
+namespace davit::kernels {
 
 /// Mean and population variance, and what normalisation multiplies with: 1 / sqrt(variance + eps).
 struct Moments {
@@ -22,19 +22,19 @@ namespace detail {
 /// The sum of (x[i] - from) ** Power, in double with partial sums.
 template <int Power, std::size_t Bytes, class C>
 [[nodiscard, gnu::always_inline]] inline double sum_of_powers(const C* x, std::int64_t n, double from) noexcept {
-  constexpr std::int64_t step = kernels::lanes<double, Bytes>;
-  const auto add = [from](const C* elements, kernels::Vector<double, Bytes>& to) __attribute__((always_inline)) {
-    using Wide = kernels::Vector<double, Bytes>;
-    const Wide v = __builtin_convertvector((kernels::vector_at<Bytes * sizeof(C) / sizeof(double)>(elements)), Wide) - from;
+  constexpr std::int64_t step = lanes<double, Bytes>;
+  const auto add = [from](const C* elements, Vector<double, Bytes>& to) __attribute__((always_inline)) {
+    using Wide = Vector<double, Bytes>;
+    const Wide v = __builtin_convertvector((vector_at<Bytes * sizeof(C) / sizeof(double)>(elements)), Wide) - from;
     to += Power == 2 ? v * v : v;
   };
-  kernels::Vector<double, Bytes> a{}, b{};
+  Vector<double, Bytes> a{}, b{};
   std::int64_t i = 0;
   for (; i + 2 * step <= n; i += 2 * step) {
     add(x + i, a);
     add(x + i + step, b);
   }
-  double sum = kernels::sum_of<double, Bytes>(a + b);
+  double sum = sum_of<double, Bytes>(a + b);
   for (; i < n; ++i) {
     const double v = static_cast<double>(x[i]) - from;
     sum += Power == 2 ? v * v : v;
@@ -60,7 +60,7 @@ template <std::size_t Bytes, class C>
 /// The same on the vectors of the translation unit's target.
 template <class C>
 [[nodiscard]] Moments moments(const C* x, std::int64_t n) {
-  return moments_on<kernels::vector_bytes>(x, n, 1, 0);
+  return moments_on<vector_bytes>(x, n, 1, 0);
 }
 
-}  // namespace davit::portable_kernels
+}  // namespace davit::kernels
