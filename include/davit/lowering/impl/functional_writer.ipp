@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "davit/core/promote.hpp"
@@ -89,11 +90,20 @@ class FunctionalWriter {
     return type;
   }
 
+  /// "bitwise_and" for "aten.__iand__.Tensor"; empty for what is no such operator.
+  [[nodiscard]] static std::string_view bitwise(std::string_view target) noexcept {
+    constexpr std::pair<std::string_view, std::string_view> rows[] = {{"aten.__iand__.", "bitwise_and"},
+                                                                      {"aten.__ior__.", "bitwise_or"},
+                                                                      {"aten.__ixor__.", "bitwise_xor"},
+                                                                      {"aten.__ilshift__.", "__lshift__"},
+                                                                      {"aten.__irshift__.", "__rshift__"}};
+    for (const auto& [in_place, functional] : rows)
+      if (target.starts_with(in_place)) return functional;
+    return {};
+  }
   /// The argument of that name, or the one without a name at that place; nullptr if there is none.
   [[nodiscard]] const Argument* argument(const OperatorCall& call, std::string_view name, std::uint32_t place) const {
-    for (const Argument& input : call.inputs)
-      if (graph_.str(input.name) == name) return &input;
-    return place < call.inputs.size() && call.inputs[place].name.size == 0 ? &call.inputs[place] : nullptr;
+    return find_argument(graph_, call, name, place);
   }
   [[nodiscard]] Argument named(std::string_view name, Argument a) {
     a.name = copier_.builder.intern(name);
