@@ -17,7 +17,7 @@ enum class ViewKind : std::uint8_t {
   maybe_same,   ///< as it is, or a copy
   shape,        ///< the elements in their order, with other sizes
   maybe_shape,  ///< the same, or a copy
-  transpose,    ///< doing it again undoes it
+  transpose,    ///< doing it again undoes it; conj too
   permute,
   movedim,
   select,
@@ -46,10 +46,10 @@ inline constexpr auto view_operators = std::to_array<ViewOperator>({
     {"aten._cast_Int", ViewKind::maybe_same},
     {"aten._cast_Long", ViewKind::maybe_same},
     {"aten._cast_Short", ViewKind::maybe_same},
-    {"aten._conj", ViewKind::other},
-    {"aten._neg_view", ViewKind::other},
+    {"aten._conj", ViewKind::transpose},
+    {"aten._neg_view", ViewKind::transpose},
     {"aten._reshape_alias", ViewKind::shape},
-    {"aten.adjoint", ViewKind::other, true},
+    {"aten.adjoint", ViewKind::transpose, true},
     {"aten.alias", ViewKind::same},
     {"aten.alpha_dropout", ViewKind::unknown, true},
     {"aten.as_strided", ViewKind::other},
@@ -61,7 +61,7 @@ inline constexpr auto view_operators = std::to_array<ViewOperator>({
     {"aten.broadcast_to", ViewKind::other},
     {"aten.cartesian_prod", ViewKind::unknown, true},
     {"aten.chunk", ViewKind::split},
-    {"aten.conj", ViewKind::other, true},
+    {"aten.conj", ViewKind::transpose, true},
     {"aten.conj_physical", ViewKind::unknown, true},
     {"aten.contiguous", ViewKind::maybe_same},
     {"aten.data", ViewKind::same},
@@ -81,9 +81,9 @@ inline constexpr auto view_operators = std::to_array<ViewOperator>({
     {"aten.lift", ViewKind::same},
     {"aten.lift_fresh", ViewKind::same},
     {"aten.linalg_diagonal", ViewKind::other},
-    {"aten.mH", ViewKind::other, true},
+    {"aten.mH", ViewKind::transpose, true},
     {"aten.mT", ViewKind::transpose},
-    {"aten.matrix_H", ViewKind::other, true},
+    {"aten.matrix_H", ViewKind::transpose, true},
     {"aten.meshgrid", ViewKind::unknown, true},
     {"aten.moveaxis", ViewKind::movedim},
     {"aten.movedim", ViewKind::movedim},

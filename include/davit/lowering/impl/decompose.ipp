@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "davit/lowering/graph_emitter.hpp"
 #include "davit/lowering/rule_evaluator.hpp"
 #include "davit/lowering/value_sources.hpp"
+#include "davit/program/in_place_writes.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/views.hpp"
 
@@ -92,7 +94,7 @@ class Decomposer {
   Decomposer(const ExportedProgram& program, const DecomposeOptions& options)
       : options_(options), from_(program.view()), emit_(program.graph_module), rules_(emit_),
         sources_(value_sources(program)), instead_(from_.values.size(), no_id), is_output_(from_.values.size(), 0), opened_(from_.graphs.size(), 0),
-        writes_(writes_in_place(from_)) {}
+        writes_(writes_in_place(from_)), memory_(writes_ ? std::optional<InPlaceWrites<>>(from_) : std::nullopt) {}
 
   [[nodiscard]] GraphModule run() {
     if (taker_count(options_) != 0) {
@@ -167,6 +169,7 @@ class Decomposer {
     if (is_rule_of_core(rule)) head.remove_suffix(1);
     trusts_ = !head.ends_with('~');
     copies_ = writes_ && shows == ViewKind::none;
+    shows_ = writes_ && viewed(from_, operator_call(from_, old)) != nullptr;
     if (emit_.fault == nullptr) bind(result, from_.outputs(old), mark, head.ends_with('^'));
     const bool empty = emit_.mark().nodes == mark.nodes;
     if (emit_.fault != nullptr || (wish == Wish::go_if_gone && !empty) || (wish == Wish::go_if_gained && !gains(mark, taker_count(options_) - 1)) ||
@@ -216,6 +219,7 @@ class Decomposer {
     const ValueId old = output.value();
     if (narrows && size_of(from_.values[old].dtype) == 2 && emit_.module().values[result.value()].dtype == ScalarType::float32)
       result = rules_.call("aten._to_copy.default", {{"", result}, {"dtype", Item::of(GraphBuilder::scalar_type(from_.values[old].dtype))}});
+    if (shows_ && memory_->is_written(old) && !is_view(result.value(), mark)) return fault("a rule answers a copy of what is written in place");
     if (emit_.fault == nullptr && copies_ && is_view(result.value(), mark)) result = rules_.call("aten.clone.default", {{"", result}});
     if (emit_.fault != nullptr) return;
     const Value made = emit_.module().values[result.value()];
@@ -353,8 +357,10 @@ class Decomposer {
   std::vector<std::uint8_t> is_output_;
   std::vector<std::uint8_t> opened_;
   const bool writes_;  ///< the program writes in place what functionalize could not make values of
+  std::optional<InPlaceWrites<>> memory_;  ///< if it writes
   std::vector<Binding> bindings_;
   bool copies_ = false;                    ///< the operator answers values of its own, and something is written in place
+  bool shows_ = false;                     ///< it answers views, and something is written in place
   bool trusts_ = true;                     ///< a rule's results have the sizes that the program says
   ScalarType autocast_ = ScalarType::undefined;  ///< in a graph wrapped by autocast: what it computes in
 };

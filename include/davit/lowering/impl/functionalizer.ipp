@@ -191,12 +191,13 @@ class Functionalizer : FunctionalWriter {
     if (!same_sizes(to, made)) return false;  // resize_ and others that change what self is
     const std::size_t dot = call.target.rfind('.');
     const bool is_python = call.target.substr(0, dot).ends_with("__");  // "__iand__"
-    const std::string_view name = is_python ? bitwise(call.target) : call.target.substr(5, dot - 6);  // without "aten." and "_"
-    if (name.empty()) return false;
+    // without "aten." and "_"
+    const std::string_view name = is_python ? bitwise(call.target) : call.target.substr(5, dot - (to_out ? 5 : 6));
+    if (name.empty() || (to_out && !fits_out(name, call, *written))) return false;
     if (!to_out && (name == "resize" || name == "resize_as" || name == "set" || name == "requires_grad" || name == "rename")) return false;
     const Argument* source = argument(call, name == "copy" ? "src" : "value", 1);
-    const bool is_fill = name == "zero" || name == "fill";
-    if (name == "copy" || (name == "fill" && source != nullptr && source->is_value() && is_tensor(source->value()))) {
+    const bool is_fill = !to_out && (name == "zero" || name == "fill");
+    if (!to_out && (name == "copy" || (name == "fill" && source != nullptr && source->is_value() && is_tensor(source->value())))) {
       if (source == nullptr || !source->is_value() || !is_tensor(source->value())) return false;
       store_copy(source->value(), to, made, node.metadata);
     } else if (is_fill) {
