@@ -61,6 +61,10 @@ class Draft {
     return attribute(name, program.state_dict, std::move(tensor));
   }
   davit::ValueId parameter(std::string_view name, float value) { return parameter(name, programs::scalar(value)); }
+  davit::ValueId buffer(std::string_view name, davit::Tensor tensor) {
+    program.signature.input_specs.push_back(davit::InputToBufferSpec({davit::Name::own(name)}, davit::Name::own(name), true));
+    return attribute(name, program.state_dict, std::move(tensor));
+  }
   davit::ValueId buffer(std::string_view name, float value, bool persistent = true) {
     program.signature.input_specs.push_back(
         davit::InputToBufferSpec({davit::Name::own(name)}, davit::Name::own(name), persistent));

@@ -20,6 +20,8 @@ struct DecomposeOptions {
   std::vector<std::uint32_t> order{};  ///< those of them that count, by preference; empty: all, in their order
   /// Beside these: composites for which it answers true stay.
   bool (*keeps)(GraphModuleView graph, NodeId node) = nullptr;
+  /// Nothing but the composites for which it answers true is taken apart, whoever takes them whole; null: there is no such choice.
+  bool (*only)(GraphModuleView graph, NodeId node) = nullptr;
 };
 
 /// Replaces composite operators by what they are made of (decomposition_rules), and opens the operators that only wrap a

@@ -13,8 +13,11 @@ namespace davit {
 /// (select_scatter, slice_scatter, ...), later uses of other views of it are made again from that, and what the program writes
 /// to buffers, parameters and user inputs is a mutation in the signature, after the mutations that were there.
 ///
-/// Nothing if there is no such operator (a scan of the nodes), or if the program cannot be written so: then it runs as it is,
-/// in the order of its nodes. Such are resize_ and others that change a tensor's sizes in place, writes through as_strided,
+/// Before, graphs that are only wrapped are opened, and operators taken apart of which only the parts tell what they show or
+/// write (dropout, atleast_2d, hsplit; batch_norm, which becomes its functional form and two copies into the statistics).
+///
+/// Nothing if there is no such operator (a scan of the nodes). A program that cannot be written so is only taken apart, and
+/// runs in the order of its nodes. Such are resize_ and others that change a tensor's sizes in place, writes through as_strided,
 /// expand, diagonal and other views that are not undone by an operator, writes of a sub-graph of control flow to its operands,
 /// or to what passes through it, writes to constants, and operators outside aten. Names and metadata of values and nodes stay; what is new is called after
 /// the value that it replaces. O(nodes + edges + what is made again, which is bounded by a multiple of the nodes).

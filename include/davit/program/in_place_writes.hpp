@@ -23,7 +23,7 @@ class InPlaceWrites {
       : graph_(graph), class_(graph.values.size()), written_(graph.values.size(), 0), writes_(graph.graphs.size(), 0) {
     for (ValueId v = 0; v < class_.size(); ++v) class_[v] = v;
     for (const Node& node : graph.nodes)
-      if (in_place(operator_call(graph, node).target) != InPlace::no) writes_[node.graph] = 1;
+      if (writes_arguments(graph, operator_call(graph, node))) writes_[node.graph] = 1;
     for (std::size_t g = graph.graphs.size(); g-- > 0;)  // a sub-graph's id is larger than that of the graph it is in
       for (const Node& node : graph.nodes_of(graph.graphs[g]))
         for (const Argument& input : graph.inputs(node))
@@ -44,34 +44,35 @@ class InPlaceWrites {
     for (const Argument& input : graph_.inputs(node))
       if (input.kind == ArgumentKind::graph && writes_[input.graph()] != 0)
         for (const Argument& operand : graph_.inputs(node)) graph_.for_each_value(operand, visit);
-    const OperatorCall call = operator_call(graph_, node);
-    if (in_place(call.target) != InPlace::no) for_each_shown(call, visit);
+    davit::for_each_written(graph_, operator_call(graph_, node), [&](const Argument& written) { graph_.for_each_value(written, visit); });
   }
 
  private:
   constexpr void follow(const Node& node) {
     for_each_written(node, [&](ValueId v) { written_[v] = 1; });
     const OperatorCall call = operator_call(graph_, node);
+    const ViewKind kind = view_kind(graph_, call);
+    if (in_place(call.target) == InPlace::no && kind == ViewKind::none && !may_answer_operands(call)) return;
     const auto join = [&](ValueId of) {
+      if (graph_.values[of].kind != ValueKind::tensor) return;
       for (const Argument& output : call.outputs)
         graph_.for_each_value(output, [&](ValueId v) { class_[root(v)] = root(of); });
     };
-    if (in_place(call.target) != InPlace::no || view_kind(call.target) != ViewKind::none) for_each_shown(call, join);
-    if (call.target == "higher_order.cond" || call.target == "higher_order.while_loop")  // may answer what it was given
+    const Argument* self = kind == ViewKind::none || kind == ViewKind::unknown ? nullptr : self_argument(graph_, call);
+    if (in_place(call.target) != InPlace::no) {
+      davit::for_each_written(graph_, call, [&](const Argument& written) { graph_.for_each_value(written, join); });
+    } else if (self != nullptr) {
+      join(self->value());
+    } else {
       for (const Argument& input : call.inputs) graph_.for_each_value(input, join);
-  }
-  /// The values that a call writes to or shows the storage of.
-  template <class Visit>
-  constexpr void for_each_shown(const OperatorCall& call, Visit&& visit) const {
-    if (call.inputs.empty()) return;
-    const Argument* base = self_argument(graph_, call);
-    if (base == nullptr) base = &call.inputs.front();
-    if (in_place(call.target) == InPlace::out) {
-      base = &call.inputs.back();
-      for (const Argument& input : call.inputs)
-        if (graph_.str(input.name) == "out") base = &input;
     }
-    graph_.for_each_value(*base, visit);
+  }
+  /// True for operators that run graphs and may answer what they were given: all but those that stack what their bodies make.
+  [[nodiscard]] constexpr bool may_answer_operands(const OperatorCall& call) const noexcept {
+    if (call.target == "higher_order.map_impl") return false;
+    for (const Argument& input : call.inputs)
+      if (input.kind == ArgumentKind::graph) return true;
+    return false;
   }
 
   GraphModuleView graph_;

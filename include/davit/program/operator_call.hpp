@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -32,15 +34,98 @@ struct OperatorCall {
 /// How an operator's name says that it writes: aten's convention for in-place and out= forms. O(size of the name).
 enum class InPlace : std::uint8_t {
   no,
-  self,  ///< "add_": the first argument
-  out,   ///< "atan2.out": the argument `out`
+  self,  ///< "add_" and "__iand__": the first argument
+  out,   ///< "atan2.out", "max.dim_max": the last arguments, one for each output
 };
 [[nodiscard]] constexpr InPlace in_place(std::string_view target) noexcept {
   const std::size_t last = target.rfind('.');
   if (last == std::string_view::npos || last == 0) return InPlace::no;
   const std::string_view base = target.substr(0, last);
-  if (base.ends_with('_') && !base.ends_with("__")) return InPlace::self;
-  return target.substr(last + 1) == "out" ? InPlace::out : InPlace::no;
+  const std::string_view overload = target.substr(last + 1);
+  if (base.ends_with("__") ? base.starts_with("aten.__i") : base.ends_with('_')) return InPlace::self;
+  if (overload == "out" || overload.starts_with("out_") || overload.ends_with("_out")) return InPlace::out;
+  if (!target.starts_with("aten.")) return InPlace::no;
+  // what out= forms that have no "out" in their names are called
+  for (const std::string_view name :
+       {"L", "Q", "U", "X", "dim_max", "dim_min", "dim_values", "eigenvalues", "eigvals", "grad_input", "inverse", "output", "result", "sign", "values",
+        "values_stable"})
+    if (overload == name) return InPlace::out;
+  return InPlace::no;
+}
+
+/// The argument of that name, or the one without a name at that place; nullptr if there is none.
+[[nodiscard]] constexpr const Argument* find_argument(GraphModuleView graph, const OperatorCall& call, std::string_view name,
+                                                      std::uint32_t place) noexcept {
+  for (const Argument& input : call.inputs)
+    if (graph.str(input.name) == name) return &input;
+  return place < call.inputs.size() && call.inputs[place].name.size == 0 ? &call.inputs[place] : nullptr;
+}
+
+/// The argument that an operator calls `self`, or its first one; nullptr if that is no value.
+template <class = void>
+[[nodiscard]] constexpr const Argument* self_argument(GraphModuleView graph, const OperatorCall& call) noexcept {
+  const Argument* self = call.inputs.empty() ? nullptr : &call.inputs.front();
+  for (const Argument& input : call.inputs)
+    if (graph.str(input.name) == "self") self = &input;
+  return self != nullptr && self->is_value() ? self : nullptr;
+}
+
+/// An operator that keeps statistics in some of its arguments, which neither its name nor, for some, its schema says.
+struct StatisticsOperator {
+  std::string_view target;
+  std::uint32_t first = 0;                  ///< the place of the first of them
+  std::array<std::string_view, 4> names{};
+  std::string_view flag = {};               ///< the argument that says whether it does so; none: always
+  std::uint32_t flag_place = 0;
+};
+/// Source: ATen's native_functions.yaml, and for batch_norm, native_batch_norm and instance_norm their kernels.
+inline constexpr auto statistics_operators = std::to_array<StatisticsOperator>({
+    {"aten._batch_norm_with_update.default", 3, {"running_mean", "running_var"}},
+    {"aten._fused_moving_avg_obs_fq_helper.default", 3, {"running_min", "running_max", "scale", "zero_point"}},
+    {"aten._native_batch_norm_legit.default", 3, {"running_mean", "running_var"}, "training", 5},
+    {"aten.batch_norm.default", 3, {"running_mean", "running_var"}, "training", 5},
+    {"aten.fused_moving_avg_obs_fake_quant.default", 3, {"running_min", "running_max", "scale", "zero_point"}},
+    {"aten.instance_norm.default", 3, {"running_mean", "running_var"}, "use_input_stats", 5},
+    {"aten.native_batch_norm.default", 3, {"running_mean", "running_var"}, "training", 5},
+    {"aten.rrelu_with_noise.default", 1, {"noise"}, "training", 4},
+});
+
+/// Calls `visit(const Argument&)` for each argument whose statistics a call keeps up to date. O(rows + arguments).
+template <class Visit>
+constexpr void for_each_statistic(GraphModuleView graph, const OperatorCall& call, Visit&& visit) {
+  for (const StatisticsOperator& row : statistics_operators) {
+    if (row.target != call.target) continue;
+    const Argument* flag = row.flag.empty() ? nullptr : find_argument(graph, call, row.flag, row.flag_place);
+    if (!row.flag.empty() && (flag == nullptr || (flag->kind == ArgumentKind::bool_ && flag->payload == 0))) return;
+    for (std::uint32_t i = 0; i < row.names.size() && !row.names[i].empty(); ++i)
+      if (const Argument* kept = find_argument(graph, call, row.names[i], row.first + i); kept != nullptr && kept->is_value()) visit(*kept);
+  }
+}
+[[nodiscard]] constexpr bool keeps_statistics(GraphModuleView graph, const OperatorCall& call) noexcept {
+  bool any = false;
+  for_each_statistic(graph, call, [&](const Argument&) { any = true; });
+  return any;
+}
+
+/// True if a call writes to its arguments.
+[[nodiscard]] constexpr bool writes_arguments(GraphModuleView graph, const OperatorCall& call) noexcept {
+  return in_place(call.target) != InPlace::no || keeps_statistics(graph, call);
+}
+/// Calls `visit(const Argument&)` for each argument that a call writes to.
+template <class Visit>
+constexpr void for_each_written(GraphModuleView graph, const OperatorCall& call, Visit&& visit) {
+  const InPlace kind = in_place(call.target);
+  if (call.inputs.empty()) return;
+  if (kind == InPlace::self) {
+    const Argument* self = self_argument(graph, call);
+    visit(self == nullptr ? call.inputs.front() : *self);
+  }
+  if (kind == InPlace::out) {
+    const Argument* out = find_argument(graph, call, "out", no_id);
+    const std::size_t count = out != nullptr || call.outputs.empty() ? 1 : std::min(call.outputs.size(), call.inputs.size());
+    for (const Argument& last : out != nullptr ? std::span(out, 1) : call.inputs.last(count)) visit(last);
+  }
+  for_each_statistic(graph, call, visit);
 }
 
 /// True if a node takes or gives complex tensors. O(values of the node).
@@ -55,7 +140,7 @@ enum class InPlace : std::uint8_t {
 /// True if an operator of the program writes to its arguments. O(nodes).
 [[nodiscard]] constexpr bool writes_in_place(GraphModuleView graph) noexcept {
   for (const Node& node : graph.nodes)
-    if (in_place(operator_call(graph, node).target) != InPlace::no) return true;
+    if (writes_arguments(graph, operator_call(graph, node))) return true;
   return false;
 }
 
@@ -63,8 +148,9 @@ enum class InPlace : std::uint8_t {
 /// not as good as the value itself. O(nodes).
 [[nodiscard]] constexpr bool storage_matters(GraphModuleView graph) noexcept {
   for (const Node& node : graph.nodes) {
-    const std::string_view target = operator_call(graph, node).target;
-    if (in_place(target) != InPlace::no) return true;
+    const OperatorCall call = operator_call(graph, node);
+    if (writes_arguments(graph, call)) return true;
+    const std::string_view target = call.target;
     const std::string_view base = target.substr(0, target.rfind('.'));
     for (const std::string_view asks : {"aten.as_strided", "aten.sym_stride", "aten.sym_storage_offset", "aten.is_contiguous"})
       if (base == asks) return true;

@@ -17,7 +17,7 @@ enum class ViewKind : std::uint8_t {
   maybe_same,   ///< as it is, or a copy
   shape,        ///< the elements in their order, with other sizes
   maybe_shape,  ///< the same, or a copy
-  transpose,    ///< doing it again undoes it
+  transpose,    ///< doing it again undoes it; conj too
   permute,
   movedim,
   select,
@@ -25,47 +25,85 @@ enum class ViewKind : std::uint8_t {
   unbind,       ///< a list of selections
   split,        ///< a list of slices
   other,        ///< in another way
+  unknown,      ///< all of them, parts, or a copy, and not of the first argument alone: its parts tell
 };
 
 struct ViewOperator {
   std::string_view name;  ///< without overload
   ViewKind kind = ViewKind::none;
+  bool apart = false;  ///< its parts say more: functionalize takes it apart first
 };
-/// Sorted by name. Source: the alias annotations of torch's operator schemas; dropout answers its input when not training.
+/// Sorted by name. Source: the alias annotations of torch's operator schemas, and what the kernels of those without answer in
+/// torch 2.6 (data_ptr): dropout its input when not training, einsum of one tensor a view.
 inline constexpr auto view_operators = std::to_array<ViewOperator>({
-    {"aten._conj", ViewKind::other},
+    {"aten._autocast_to_full_precision", ViewKind::maybe_same},
+    {"aten._autocast_to_reduced_precision", ViewKind::maybe_same},
+    {"aten._cast_Byte", ViewKind::maybe_same},
+    {"aten._cast_Char", ViewKind::maybe_same},
+    {"aten._cast_Double", ViewKind::maybe_same},
+    {"aten._cast_Float", ViewKind::maybe_same},
+    {"aten._cast_Half", ViewKind::maybe_same},
+    {"aten._cast_Int", ViewKind::maybe_same},
+    {"aten._cast_Long", ViewKind::maybe_same},
+    {"aten._cast_Short", ViewKind::maybe_same},
+    {"aten._conj", ViewKind::transpose},
+    {"aten._neg_view", ViewKind::transpose},
     {"aten._reshape_alias", ViewKind::shape},
-    {"aten.adjoint", ViewKind::other},
+    {"aten.adjoint", ViewKind::transpose, true},
     {"aten.alias", ViewKind::same},
+    {"aten.alpha_dropout", ViewKind::unknown, true},
     {"aten.as_strided", ViewKind::other},
     {"aten.as_strided_", ViewKind::other},
+    {"aten.atleast_1d", ViewKind::unknown, true},
+    {"aten.atleast_2d", ViewKind::unknown, true},
+    {"aten.atleast_3d", ViewKind::unknown, true},
+    {"aten.broadcast_tensors", ViewKind::unknown, true},
     {"aten.broadcast_to", ViewKind::other},
+    {"aten.cartesian_prod", ViewKind::unknown, true},
     {"aten.chunk", ViewKind::split},
+    {"aten.conj", ViewKind::transpose, true},
+    {"aten.conj_physical", ViewKind::unknown, true},
     {"aten.contiguous", ViewKind::maybe_same},
+    {"aten.data", ViewKind::same},
     {"aten.detach", ViewKind::same},
     {"aten.detach_", ViewKind::same},
     {"aten.diagonal", ViewKind::other},
-    {"aten.dropout", ViewKind::maybe_same},
+    {"aten.dropout", ViewKind::unknown, true},
+    {"aten.dsplit", ViewKind::other, true},
+    {"aten.einsum", ViewKind::unknown, true},
     {"aten.expand", ViewKind::other},
     {"aten.expand_as", ViewKind::other},
+    {"aten.feature_alpha_dropout", ViewKind::unknown, true},
+    {"aten.feature_dropout", ViewKind::unknown, true},
     {"aten.flatten", ViewKind::maybe_shape},
+    {"aten.hsplit", ViewKind::other, true},
     {"aten.imag", ViewKind::other},
+    {"aten.lift", ViewKind::same},
     {"aten.lift_fresh", ViewKind::same},
+    {"aten.linalg_diagonal", ViewKind::other},
+    {"aten.mH", ViewKind::transpose, true},
     {"aten.mT", ViewKind::transpose},
+    {"aten.matrix_H", ViewKind::transpose, true},
+    {"aten.meshgrid", ViewKind::unknown, true},
     {"aten.moveaxis", ViewKind::movedim},
     {"aten.movedim", ViewKind::movedim},
-    {"aten.narrow", ViewKind::other},
+    {"aten.narrow", ViewKind::other, true},
     {"aten.numpy_T", ViewKind::transpose},
     {"aten.permute", ViewKind::permute},
+    {"aten.pin_memory", ViewKind::same},
+    {"aten.positive", ViewKind::same},
     {"aten.ravel", ViewKind::maybe_shape},
     {"aten.real", ViewKind::other},
     {"aten.reshape", ViewKind::maybe_shape},
     {"aten.reshape_as", ViewKind::maybe_shape},
+    {"aten.resolve_conj", ViewKind::maybe_same},
+    {"aten.resolve_neg", ViewKind::maybe_same},
     {"aten.select", ViewKind::select},
     {"aten.slice", ViewKind::slice},
     {"aten.split", ViewKind::split},
     {"aten.split_with_sizes", ViewKind::split},
     {"aten.squeeze", ViewKind::shape},
+    {"aten.sum_to_size", ViewKind::unknown, true},
     {"aten.swapaxes", ViewKind::transpose},
     {"aten.swapdims", ViewKind::transpose},
     {"aten.t", ViewKind::transpose},
@@ -81,20 +119,36 @@ inline constexpr auto view_operators = std::to_array<ViewOperator>({
     {"aten.view_as", ViewKind::shape},
     {"aten.view_as_complex", ViewKind::other},
     {"aten.view_as_real", ViewKind::other},
+    {"aten.vsplit", ViewKind::other, true},
 });
 
-/// How the operator of that name ("aten.select.int") shows its first argument. O(log rows).
+/// The row of the operator of that name ("aten.select.int"); nullptr if it answers values of its own. O(log rows).
 template <class = void>
-[[nodiscard]] constexpr ViewKind view_kind(std::string_view target) noexcept {
+[[nodiscard]] constexpr const ViewOperator* find_view(std::string_view target) noexcept {
   const std::string_view name = target.substr(0, target.rfind('.'));
   std::size_t low = 0;
   std::size_t high = view_operators.size();
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
-    if (view_operators[middle].name == name) return target == "aten.view.dtype" ? ViewKind::other : view_operators[middle].kind;
+    if (view_operators[middle].name == name) return &view_operators[middle];
     (view_operators[middle].name < name ? low : high) = view_operators[middle].name < name ? middle + 1 : middle;
   }
-  return ViewKind::none;
+  return nullptr;
+}
+/// How it shows its first argument.
+template <class = void>
+[[nodiscard]] constexpr ViewKind view_kind(std::string_view target) noexcept {
+  const ViewOperator* row = find_view(target);
+  return row == nullptr ? ViewKind::none : target == "aten.view.dtype" ? ViewKind::other : row->kind;
+}
+/// How a call's outputs show its arguments: of several tensors, einsum and cartesian_prod make a new one.
+template <class = void>
+[[nodiscard]] constexpr ViewKind view_kind(GraphModuleView graph, const OperatorCall& call) noexcept {
+  const ViewKind kind = view_kind(call.target);
+  if (!call.target.starts_with("aten.einsum.") && !call.target.starts_with("aten.cartesian_prod.")) return kind;
+  for (const Argument& input : call.inputs)
+    if (input.is_list() && input.items.count > 1 && graph.args(input.items)[0].is_value()) return ViewKind::none;
+  return kind;
 }
 
 /// Operators that let a tensor show its own storage in another form: who reads it later reads what they answer, which is a view.
@@ -128,23 +182,15 @@ template <class = void>
   for (const std::string_view one : {"_to_copy", "_unsafe_view", "arange", "cat", "clone", "constant_pad_nd", "copy", "empty", "full", "full_like", "repeat",
                                      "sym_size", "zeros", "ones"})
     if (name == one) return true;
-  return view_kind(target) != ViewKind::none;
-}
-
-/// The argument that an operator calls `self`, or its first one; nullptr if that is no value.
-template <class = void>
-[[nodiscard]] constexpr const Argument* self_argument(GraphModuleView graph, const OperatorCall& call) noexcept {
-  const Argument* self = call.inputs.empty() ? nullptr : &call.inputs.front();
-  for (const Argument& input : call.inputs)
-    if (graph.str(input.name) == "self") self = &input;
-  return self != nullptr && self->is_value() ? self : nullptr;
+  return view_kind(target) != ViewKind::none && name != "conj_physical" && name != "einsum" && name != "sum_to_size";
 }
 
 /// The argument whose storage the call's outputs show for certain; nullptr if there is none.
 template <class = void>
 [[nodiscard]] constexpr const Argument* viewed(GraphModuleView graph, const OperatorCall& call) noexcept {
   const ViewKind kind = view_kind(call.target);
-  if (kind == ViewKind::none || kind == ViewKind::maybe_same || kind == ViewKind::maybe_shape) return nullptr;
+  for (const ViewKind open : {ViewKind::none, ViewKind::maybe_same, ViewKind::maybe_shape, ViewKind::unknown})
+    if (kind == open) return nullptr;
   return self_argument(graph, call);
 }
 

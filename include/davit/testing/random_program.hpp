@@ -242,11 +242,19 @@ class RandomProgram : RandomLayers {
         out.overlaps = true;
         break;
       }
-      default: out = emit("aten.alias.default", {{"self", v(x)}}, x.sizes, x.dtype); break;
+      default: out = itself(x); break;
     }
     out.overlaps = out.overlaps || x.overlaps;
     out.fixed = x.fixed;
     keep(std::move(out));
+  }
+  /// What answers x as it is.
+  Known itself(const Known& x) {
+    const std::size_t which = x.key % (identities.size() + 1);
+    if (which == identities.size()) return emit("aten.alias.default", {{"self", v(x)}}, x.sizes, x.dtype);
+    if (identities[which] == "aten.feature_dropout.default")
+      return emit(identities[which], {{"input", v(x)}, {"p", b_.real(0.5)}, {"train", b_.boolean(false)}}, x.sizes, x.dtype);
+    return emit(identities[which], {{"self", v(x)}}, x.sizes, x.dtype);
   }
   void join() {
     const auto x = some_of_all([](const Known& k) { return !k.sizes.empty(); });

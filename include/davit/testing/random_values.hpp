@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -16,6 +17,10 @@
 #include "davit/testing/program_recipe.hpp"
 
 namespace davit::testing {
+
+/// Operators that answer their first argument itself, as random programs call them; there need be no kernel for them.
+inline constexpr std::array<std::string_view, 4> identities{"aten.conj.default", "aten.feature_dropout.default", "aten.lift.default",
+                                                            "aten.positive.default"};
 
 /// The values of a random program so far, and what makes more of them.
 class RandomValues {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "davit/lowering/graph_emitter.hpp"
 #include "davit/lowering/rule_evaluator.hpp"
 #include "davit/lowering/value_sources.hpp"
+#include "davit/program/in_place_writes.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/views.hpp"
 
@@ -70,6 +72,7 @@ enum class Wish : std::uint8_t {
 }
 [[nodiscard]] DAVIT_INLINE Wish wish_for(GraphModuleView graph, NodeId n, const DecomposeOptions& options) {
   const std::string_view target = graph.target(graph.nodes[n]);
+  if (options.only != nullptr) return options.only(graph, n) ? Wish::go : Wish::stay;
   bool identity = false;
   for (const std::string_view name : {"aten.contiguous.default", "aten.detach.default", "aten.dropout.default", "aten.to.dtype"})
     identity = identity || target == name;
@@ -91,7 +94,7 @@ class Decomposer {
   Decomposer(const ExportedProgram& program, const DecomposeOptions& options)
       : options_(options), from_(program.view()), emit_(program.graph_module), rules_(emit_),
         sources_(value_sources(program)), instead_(from_.values.size(), no_id), is_output_(from_.values.size(), 0), opened_(from_.graphs.size(), 0),
-        writes_(writes_in_place(from_)) {}
+        writes_(writes_in_place(from_)), memory_(writes_ ? std::optional<InPlaceWrites<>>(from_) : std::nullopt) {}
 
   [[nodiscard]] GraphModule run() {
     if (taker_count(options_) != 0) {
@@ -147,7 +150,8 @@ class Decomposer {
     const Wish wish = wish_for(from_, n, options_);
     const Node& old = from_.nodes[n];
     // of a view that is written, the parts would be a copy
-    const bool is_written = writes_ && view_kind(from_.target(old)) != ViewKind::none;
+    const ViewKind shows = view_kind(from_, operator_call(from_, old));
+    const bool is_written = writes_ && shows != ViewKind::none;
     if (wish == Wish::stay || (is_rule_of_core(rule) && (is_written || taker_count(options_) == 0))) return false;
     const GraphEmitter::Mark mark = emit_.mark();
     std::vector<NamedItem> arguments;
@@ -164,6 +168,8 @@ class Decomposer {
     std::string_view head = rule.substr(0, rule.find(':'));
     if (is_rule_of_core(rule)) head.remove_suffix(1);
     trusts_ = !head.ends_with('~');
+    copies_ = writes_ && shows == ViewKind::none;
+    shows_ = writes_ && viewed(from_, operator_call(from_, old)) != nullptr;
     if (emit_.fault == nullptr) bind(result, from_.outputs(old), mark, head.ends_with('^'));
     const bool empty = emit_.mark().nodes == mark.nodes;
     if (emit_.fault != nullptr || (wish == Wish::go_if_gone && !empty) || (wish == Wish::go_if_gained && !gains(mark, taker_count(options_) - 1)) ||
@@ -213,6 +219,8 @@ class Decomposer {
     const ValueId old = output.value();
     if (narrows && size_of(from_.values[old].dtype) == 2 && emit_.module().values[result.value()].dtype == ScalarType::float32)
       result = rules_.call("aten._to_copy.default", {{"", result}, {"dtype", Item::of(GraphBuilder::scalar_type(from_.values[old].dtype))}});
+    if (shows_ && memory_->is_written(old) && !is_view(result.value(), mark)) return fault("a rule answers a copy of what is written in place");
+    if (emit_.fault == nullptr && copies_ && is_view(result.value(), mark)) result = rules_.call("aten.clone.default", {{"", result}});
     if (emit_.fault != nullptr) return;
     const Value made = emit_.module().values[result.value()];
     const Value& meant = from_.values[old];
@@ -227,6 +235,19 @@ class Decomposer {
     bindings_.push_back({result.value(), old});
   }
   void fault(const char* why) noexcept { emit_.fault = why; }
+  /// True if a result of a rule shows what was there before.
+  [[nodiscard]] bool is_view(ValueId v, const GraphEmitter::Mark& mark) {
+    const GraphModuleView view = emit_.view();
+    if (view.values[v].kind != ValueKind::tensor) return false;
+    while (v >= mark.values && view.values[v].producer != no_id) {
+      const OperatorCall call = operator_call(view, view.nodes[view.values[v].producer]);
+      if (view_kind(view, call) == ViewKind::none) return false;
+      const Argument* self = self_argument(view, call);
+      if (self == nullptr) return true;
+      v = self->value();
+    }
+    return true;
+  }
 
   /// Lets the values of the program be the results of what was emitted.
   void rewire(const GraphEmitter::Mark& mark) {
@@ -336,7 +357,10 @@ class Decomposer {
   std::vector<std::uint8_t> is_output_;
   std::vector<std::uint8_t> opened_;
   const bool writes_;  ///< the program writes in place what functionalize could not make values of
+  std::optional<InPlaceWrites<>> memory_;  ///< if it writes
   std::vector<Binding> bindings_;
+  bool copies_ = false;                    ///< the operator answers values of its own, and something is written in place
+  bool shows_ = false;                     ///< it answers views, and something is written in place
   bool trusts_ = true;                     ///< a rule's results have the sizes that the program says
   ScalarType autocast_ = ScalarType::undefined;  ///< in a graph wrapped by autocast: what it computes in
 };

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "davit/core/promote.hpp"
@@ -72,15 +73,26 @@ class FunctionalWriter {
   [[nodiscard]] Name fresh(ValueId v) { return concat(graph_.name(v), ".", ++names_); }
   [[nodiscard]] bool within_budget() const noexcept { return made_ <= budget_; }
 
+  [[nodiscard]] static bool answers_bool(std::string_view name) noexcept {
+    constexpr std::string_view names[] = {"eq", "ne", "lt", "le", "gt", "ge", "less", "less_equal", "greater", "greater_equal",
+                                          "not_equal", "logical_and", "logical_or", "logical_xor", "logical_not"};
+    return std::ranges::find(names, name) != std::end(names);
+  }
+  /// True if what an operator stores in its argument `out` has the dtype of that for certain.
+  [[nodiscard]] bool fits_out(std::string_view name, const OperatorCall& call, const Argument& out) const {
+    const ScalarType type = graph_.values[out.value()].dtype;
+    bool same = true;
+    for (const Argument& input : call.inputs)
+      if (&input != &out) graph_.for_each_value(input, [&](ValueId v) { same = same && (!is_tensor(v) || graph_.values[v].dtype == type); });
+    return same || (type == ScalarType::bool_ && answers_bool(name));
+  }
   /// The dtype of an operator's result before it is stored in `to`. Source: torch's type promotion.
   [[nodiscard]] ScalarType result_type(std::string_view name, ValueId to, const OperatorCall& call) const {
-    constexpr std::string_view answers_bool[] = {"eq", "ne", "lt", "le", "gt", "ge", "less", "less_equal", "greater", "greater_equal",
-                                                 "not_equal", "logical_and", "logical_or", "logical_xor", "logical_not"};
     constexpr std::string_view promotes[] = {"add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "pow", "remainder",
                                              "fmod", "floor_divide", "atan2", "addcmul", "addcdiv", "hypot", "bitwise_and", "bitwise_or",
                                              "bitwise_xor", "clamp", "clamp_min", "clamp_max", "xlogy", "copysign"};
     const Value& self = graph_.values[to];
-    if (std::ranges::find(answers_bool, name) != std::end(answers_bool)) return ScalarType::bool_;
+    if (answers_bool(name)) return ScalarType::bool_;
     if (std::ranges::find(promotes, name) == std::end(promotes)) return self.dtype;
     ScalarType type = self.dtype;
     for (const Argument& input : call.inputs)
@@ -89,11 +101,20 @@ class FunctionalWriter {
     return type;
   }
 
+  /// "bitwise_and" for "aten.__iand__.Tensor"; empty for what is no such operator.
+  [[nodiscard]] static std::string_view bitwise(std::string_view target) noexcept {
+    constexpr std::pair<std::string_view, std::string_view> rows[] = {{"aten.__iand__.", "bitwise_and"},
+                                                                      {"aten.__ior__.", "bitwise_or"},
+                                                                      {"aten.__ixor__.", "bitwise_xor"},
+                                                                      {"aten.__ilshift__.", "__lshift__"},
+                                                                      {"aten.__irshift__.", "__rshift__"}};
+    for (const auto& [in_place, functional] : rows)
+      if (target.starts_with(in_place)) return functional;
+    return {};
+  }
   /// The argument of that name, or the one without a name at that place; nullptr if there is none.
   [[nodiscard]] const Argument* argument(const OperatorCall& call, std::string_view name, std::uint32_t place) const {
-    for (const Argument& input : call.inputs)
-      if (graph_.str(input.name) == name) return &input;
-    return place < call.inputs.size() && call.inputs[place].name.size == 0 ? &call.inputs[place] : nullptr;
+    return find_argument(graph_, call, name, place);
   }
   [[nodiscard]] Argument named(std::string_view name, Argument a) {
     a.name = copier_.builder.intern(name);

@@ -8,6 +8,7 @@
 
 #include "davit/core/floor_divide.hpp"
 #include "davit/lowering/graph_emitter.hpp"
+#include "davit/program/operator_call.hpp"
 
 namespace davit {
 
@@ -171,7 +172,7 @@ DAVIT_INLINE Item GraphEmitter::call(std::string_view target, std::span<const Na
         {.sizes = tables_.dims(meta.sizes), .strides = tables_.dims(strides), .device = intern("cpu"), .dtype = meta.dtype}, base)));
     results.push_back(Item::of(outs.back()));
   }
-  append({.target = intern(target), .inputs = list(arguments), .outputs = list(outs), .metadata = metadata}, false);
+  append({.target = intern(target), .inputs = list(arguments), .outputs = list(outs), .metadata = metadata}, in_place(target) != InPlace::no);
   return many ? Item::list(std::move(results)) : results.empty() ? Item{} : std::move(results.front());
 }
 DAVIT_INLINE Item GraphEmitter::symbolic(std::string_view target, std::span<const NamedItem> inputs, ValueKind kind, Dim result) {

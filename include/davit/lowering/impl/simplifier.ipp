@@ -165,7 +165,7 @@ class Simplifier {
       for (const Argument& output : from_.args(g.outputs)) from_.for_each_value(output, [&](ValueId v) { is_output_[v] = shown_[v] = 1; });
     for (NodeId n = static_cast<NodeId>(from_.nodes.size()); n-- > 0;) {
       const std::string_view target = from_.target(from_.nodes[n]);
-      const ViewKind kind = view_kind(target);
+      const ViewKind kind = view_kind(from_, operator_call(from_, from_.nodes[n]));
       bool shows = kind != ViewKind::none;
       if (shows) {
         shows = false;
@@ -207,7 +207,7 @@ class Simplifier {
     (void)note_source(view(), made, sources_);
     for (const Argument& output : outputs)
       if (output.is_value()) look_at_sizes(output.value());
-    const bool pure = (target.starts_with("aten.") || target.starts_with("_operator.")) && !outputs.empty() && in_place(target) == InPlace::no && !is_random(target);
+    const bool pure = (target.starts_with("aten.") || target.starts_with("_operator.")) && !outputs.empty() && !writes_arguments(from_, operator_call(from_, from_.nodes[n])) && !is_random(target);
     if (!pure) {
       emit_.append(made);
       return;

@@ -75,7 +75,7 @@ DAVIT_INLINE std::vector<ValueId> Simplifier::owned(ValueId v) {
     if (n == no_id || n < from_.nodes.size() || value(v).graph != graph || v >= shown_.size() || shown_[v] != 0 || is_constant(v)) return {};
     chain.push_back(v);
     const std::string_view target = view().target(emit_.module().nodes[n]);
-    if (view_kind(target) != ViewKind::none) continue;
+    if (view_kind(view(), operator_call(view(), emit_.module().nodes[n])) != ViewKind::none) continue;
     const bool makes = target.starts_with("aten.") && in_place(target) == InPlace::no && view().outputs(emit_.module().nodes[n]).size() == 1;
     return makes ? chain : std::vector<ValueId>{};
   }

@@ -18,7 +18,7 @@ namespace davit::detail {
   const auto tag_of = [&](NodeId n) { return partitioning.tags.nodes[n]; };
   std::vector<TagId> writers;
   for (NodeId n = 0; n < graph.nodes.size(); ++n)
-    if (in_place(operator_call(graph, graph.nodes[n]).target) != InPlace::no && std::ranges::find(writers, tag_of(n)) == writers.end())
+    if (writes_arguments(graph, operator_call(graph, graph.nodes[n])) && std::ranges::find(writers, tag_of(n)) == writers.end())
       writers.push_back(tag_of(n));
   if (writers.empty()) return false;
   for (NodeId n = 0; n < graph.nodes.size(); ++n)
@@ -28,7 +28,7 @@ namespace davit::detail {
     const TagId tag = tag_of(n);
     if (tag >= partitioning.delegations.size() || partitioning.delegations[tag].backend + 1 >= backends.size()) continue;
     const OperatorCall call = operator_call(graph, graph.nodes[n]);
-    if (view_kind(call.target) == ViewKind::none || (writers.size() == 1 && writers[0] == tag)) continue;
+    if (view_kind(graph, call) == ViewKind::none || (writers.size() == 1 && writers[0] == tag)) continue;
     bool written = false;
     for (const Argument& output : call.outputs) graph.for_each_value(output, [&](ValueId v) { written = written || writes.is_written(v); });
     if (written) return true;

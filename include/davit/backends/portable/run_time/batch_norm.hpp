@@ -16,15 +16,6 @@ namespace detail {
 
 using operators::RunningStatistics;
 
-/// Writes `count` values into a tensor of rank 1 that an argument names.
-template <class C>
-[[nodiscard]] ErrorCode overwrite(const TensorView& t, const C* values) {
-  if (!is_floating(t.dtype)) return ErrorCode::invalid_dtype;
-  const std::int64_t one = 1;
-  const bool real = kernels::convert_elements(t.sizes(), values, scalar_type_of<C>, {&one, 1}, t.data, t.dtype, t.strides());
-  return real ? ErrorCode::ok : ErrorCode::invalid_dtype;
-}
-
 template <class C>
 [[nodiscard]] ErrorCode compute_batch_norm(KernelCall& call, const operators::BatchNormOperator& op,
                                            const operators::BatchNormView& view) {
@@ -80,10 +71,6 @@ template <class C>
       kernels::run_widest_for<C, ScaleAndShift>(factor, shift, from, to, plane);
     }
   }
-  if (running && view.training && op.running == RunningStatistics::in_place) {
-    if (const ErrorCode code = overwrite(call.tensor(view.mean), buffers.in(new_mean)); code != ErrorCode::ok) return code;
-    if (const ErrorCode code = overwrite(call.tensor(view.variance), buffers.in(new_var)); code != ErrorCode::ok) return code;
-  }
   return buffers.finish();
 }
 
@@ -91,6 +78,8 @@ template <class C>
   operators::BatchNormView view;
   if (const operators::Refusal wrong = operators::read_batch_norm(KernelArguments(call), op, view))
     return call.refuse(wrong.code, wrong.what);
+  if (view.training && view.mean != no_id && op.running == RunningStatistics::in_place)
+    return call.refuse(ErrorCode::unsupported_operator, "batch_norm: running statistics are not written in place; lower the program with to_backend");
   const TensorView& input = call.tensor(view.input);
   const std::int64_t count = checked_numel(input);
   if (count < 0) return call.refuse(ErrorCode::out_of_memory, "batch_norm: the input is too large");
@@ -117,7 +106,8 @@ template <class C>
 }  // namespace detail
 
 /// _native_batch_norm_legit(input (N, C, *), weight?, bias?, running_mean, running_var, training, momentum, eps) ->
-/// (out, mean, 1 / deviation); in training the running statistics are updated in place.
+/// (out, mean, 1 / deviation); in training only without running statistics, whose update functionalize()
+/// writes as copies.
 /// Source: at::_native_batch_norm_legit.
 [[nodiscard]] inline ErrorCode native_batch_norm(KernelCall& call) {
   return detail::run_batch_norm(
@@ -142,8 +132,8 @@ template <class C>
       call, operators::row_of(operators::batch_norm_operators, "aten._native_batch_norm_legit_no_training.default"));
 }
 
-/// batch_norm(input, weight?, bias?, running_mean?, running_var?, training, momentum, eps, ...) -> out; in training the
-/// running statistics are updated in place. Source: at::batch_norm.
+/// batch_norm(input, weight?, bias?, running_mean?, running_var?, training, momentum, eps, ...) -> out; training as
+/// above. Source: at::batch_norm.
 [[nodiscard]] inline ErrorCode batch_norm(KernelCall& call) {
   return detail::run_batch_norm(
       call, operators::row_of(operators::batch_norm_operators, "aten.batch_norm.default"));
