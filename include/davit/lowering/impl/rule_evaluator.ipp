@@ -61,7 +61,10 @@ DAVIT_INLINE std::vector<Dim> RuleEvaluator::dims(const Item& list) {
 DAVIT_INLINE std::int64_t RuleEvaluator::wrap(const Item& dim, std::int64_t rank) {
   const std::int64_t d = integer(dim);
   const std::int64_t of = std::max<std::int64_t>(rank, 1);
-  if (d < -of || d >= of) (void)fail("a dimension out of range");
+  if (d < -of || d >= of) {
+    (void)fail("a dimension out of range");
+    return 0;
+  }
   return d < 0 ? d + of : d;
 }
 
@@ -140,7 +143,8 @@ DAVIT_INLINE Item RuleEvaluator::call(std::string_view name, std::vector<NamedIt
     const std::size_t end = rule.find_first_of("(=");
     if (rule[end] == '=') return call(rule.substr(end + 2), std::move(arguments));
     const bool is_core = is_rule_of_core(rule);
-    if (const std::string_view schema = keeps == nullptr && !is_core ? std::string_view{} : find_operator(full); !schema.empty()) {
+    if (const std::string_view schema = keeps == nullptr && !is_core ? std::string_view{} : find_operator(full);
+        !schema.empty() && !schema.ends_with("[]")) {  // a list of tensors is what its rule makes
       const GraphEmitter::Mark mark = emit.mark();
       Item whole = call_operator(operator_name(schema), schema, arguments);
       if (emit.fault == nullptr && (keeps == nullptr || keeps(options, emit.view(), static_cast<NodeId>(emit.mark().nodes - 1), is_core))) return whole;

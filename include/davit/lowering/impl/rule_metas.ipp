@@ -140,6 +140,7 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       TensorMeta stats{.dtype = m.dtype};
       if (name.starts_with("native_layer_norm")) {
         stats.sizes = m.sizes;
+        if (at(1).items.size() > m.sizes.size()) return false;
         for (std::size_t d = 0; d < at(1).items.size(); ++d) stats.sizes[stats.sizes.size() - 1 - d] = {1};
       } else {
         stats.sizes = {Dim{0}};
@@ -149,7 +150,7 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       return true;
     }
     case 'o': {
-      if (name.starts_with("topk")) {
+      if (name.starts_with("topk") && !m.sizes.empty()) {
         const Item* dim = argument("dim");
         m.sizes[dim == nullptr ? m.sizes.size() - 1 : index(*dim)] = emit.dim(at(1));
       }
@@ -326,6 +327,7 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       break;
     case 'E': {
       std::vector<Dim> sizes = meta(at(1)).sizes;
+      if (m.sizes.empty()) return false;
       sizes.push_back(m.sizes.back());
       m.sizes = std::move(sizes);
       break;
@@ -377,7 +379,12 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       m.strides.clear();
       m.dtype = m.dtype == ScalarType::float64 ? ScalarType::complex128 : ScalarType::complex64;
       break;
-    case 'L': m.sizes.back() = meta(at(1)).sizes.front(); break;
+    case 'L': {
+      const std::vector<Dim> weight = meta(at(1)).sizes;
+      if (m.sizes.empty() || weight.empty()) return false;
+      m.sizes.back() = weight.front();
+      break;
+    }
     default: return false;
   }
   if (const Item* type = argument("dtype")) m.dtype = dtype(*type);
