@@ -262,7 +262,7 @@ class TorchComposites(nn.Module):
                  *nn.functional.fractional_max_pool3d(x[None, None].repeat(1, 2, 5, 2, 1), 2, (3, 2, 2), return_indices=True, _random_samples=torch.cat([u, u[..., :1]], 2))]  # fmt: skip
         sizes = [nn.functional.interpolate(x[None], scale_factor=0.6, mode="nearest-exact"), nn.functional.interpolate(x[None, None], scale_factor=(1.7, 2.3), mode="nearest-exact"),
                  nn.functional.interpolate(x.double()[None, None], (2, 6), mode="bilinear", antialias=True)]  # fmt: skip
-        areas = [torch.trapezoid(x, y, dim=1), torch.cumulative_trapezoid(x, y[0]), *torch.gradient(x, edge_order=2), *torch.gradient(x, spacing=[0.5, 2.0]),
+        areas = [torch.diff(x, 0, append=y), torch.trapezoid(x, y, dim=1), torch.cumulative_trapezoid(x, y[0]), *torch.gradient(x, edge_order=2), *torch.gradient(x, spacing=[0.5, 2.0]),
                  *torch.gradient(x, spacing=(torch.arange(3) ** 2, y[0].cumsum(0)), edge_order=2), torch.logspace(x[0, 0], y[0, 0], 5)]  # fmt: skip
         places = [nn.functional.pad(x[None, None], (-1, 1, -2, 1), mode="circular"), torch.as_strided_copy(x, (2, 2), (4, 1), 1), torch.unfold_copy(x, 1, 2, 1), torch.narrow_copy(x, 1, 1, 2),
                   *torch.split_with_sizes_copy(x, [1, 3], 1), x[0, 0].index_add(0, i[0, :1] * 0, y[0, :1].sum()), x[0, 0].index_fill(0, i[0, :1] * 0, 2.0), x[0, 0].index_copy(0, i[0, :1] * 0, y[0, :1].sum()),
@@ -273,7 +273,11 @@ class TorchComposites(nn.Module):
                   torch.linalg.pinv(s + torch.ones(3, 3).triu(1), hermitian=True), torch.linalg.matrix_norm(x[None].repeat(2, 1, 1), 2, dim=(-1, 0), keepdim=True), torch.linalg.matrix_norm(x, "nuc", keepdim=True)]  # fmt: skip
         waves = [torch.view_as_real(torch.fft.fft2(x, s=(5, 3))), torch.view_as_real(torch.fft.ifftn(i, s=(6,))), torch.fft.irfft2(i, s=(4, 6)), torch.view_as_real(torch.fft.rfftn(x, s=(2, -1))), torch.fft.hfft2(x, s=(3, 5)),
                  torch.view_as_real(torch.fft.ihfftn(i)), torch.fft.hfft(i), nn.functional.pad(torch.view_as_complex(x.reshape(3, 2, 2)), (1, 0)).abs()]  # fmt: skip
-        return losses, pools, sizes, areas, places, linear, waves
+        f = nn.functional
+        d, a, r = f.dropout2d(y[None, :, :, None], 0.5, True), f.alpha_dropout(y, 0.5, True), f.rrelu(-y, 0.2, 0.4, True)
+        drawn = [((d == 0) | ((d[0, :, :, 0] - 2 * y).abs() < 1e-5)[None, :, :, None]).all(), (d.amax(2) > 0) == (d.amin(2) > 0), f.dropout3d(y[None, None], 1.0, True), (a * 0).sum(), (r <= -0.2 * y) & (r >= -0.4 * y),
+                 f.feature_alpha_dropout(y[None], 1.0, True)]  # fmt: skip
+        return losses, pools, sizes, areas, places, linear, waves, drawn
 
 
 class Chosen(nn.Module):

@@ -144,6 +144,7 @@ inline constexpr auto primitive_helper_texts = [] {
   using namespace std::string_view_literals;
   return std::to_array<std::string_view>({
       // clang-format off
+      "$alpha_dropped(x, p, keep): s = 1.7580993408473766; a = 1.0 / sqrt_of((s * s * p + 1) * (1 - p)); x * (keep * a) + ((keep - 1) * (s * a) + s * a * p)"sv,
       "$areas(y, x, dim): d = wrap(dim, rank(y)); v = rank(x) == 1 ? view(x, [i in range(0, rank(y)): i == d ? size(x, 0) : 1]) : x; e = d - rank(y) + rank(v); n = size(y, d); k = size(v, e); (slice.Tensor(v, e, 1, k) - slice.Tensor(v, e, 0, k - 1)) * (slice.Tensor(y, d, 1, n) + slice.Tensor(y, d, 0, n - 1)) / 2"sv,
       "$bartlett(n, periodic, type): m = periodic ? n : max(n - 1, 1); n == 1 ? full([1], 1.0, dtype=type) : 1 - abs(arange.start_step(0, n, 1, dtype=type) * (2.0 / m) - 1)"sv,
       "$cells(x, n, o): r = [i in range(0, o): topk(slice.Tensor(x, -1, i * n // o, ((i + 1) * n + o - 1) // o), 1, -1)]; [cat([p in r: p[0]], -1), cat([i in range(0, o): r[i][1] + i * n // o], -1)]"sv,
@@ -152,6 +153,7 @@ inline constexpr auto primitive_helper_texts = [] {
       "$cutoff(a, s, atol, rtol): e = rtol == none ? (atol == none ? float(max(size(a, -1), size(a, -2))) * (dtype(a) == float64 ? 2.220446049250313e-16 : 1.1920928955078125e-07) : 0.0) : rtol; l = amax(s, [-1], true) * e; atol == none ? l : maximum(l, cast(atol, dtype(s)))"sv,
       "$drawn(p, n): c = cumsum(p, -1); u = rand(sizes(p)[:-1] + [n], dtype=dtype(p)) * slice.Tensor(c, -1, size(c, -1) - 1, size(c, -1)); clamp(searchsorted.Tensor(c, u, right=true, sizes=out, as=int64), 0, size(p, -1) - 1)"sv,
       "$exchanged(q, i, j): a = arange.start_step(0, size(q, -1)); where(a == i, gather(q, -1, j), where(a == j, narrow(q, -1, i, 1), q))"sv,
+      "$features(x): full(sizes(x)[:2] + [i in range(2, rank(x)): 1], 0, dtype=dtype(x))"sv,
       "$fraction(x, k, o, u, order): m = len(k); r = rank(x); z = sizes(x)[r - m:]; b = product(sizes(x)[:r - m]); v = slice.Tensor(reshape(u, [product(sizes(u)) // m, m]), 0, 0, b); p = fold(a: full([b, 1, 1], 0, dtype=int64); i in range(0, m): $fraction_cells(a, $fraction_starts(select.int(v, 1, order[i]), z[i], o[i], k[i]), z[i], o[i], k[i])); c = [b, product(o), product(k)]; y = view(gather(reshape(x, [b, product(z)]), 1, view(p, [b, c[1] * c[2]])), c); w = max.dim(y, 2); [reshape(w[0], out), reshape(gather(p, 2, unsqueeze(w[1], 2)), out)]"sv,
       "$fraction_cells(p, s, n, o, k): c = unsqueeze(s, -1) + arange.start_step(0, k); reshape(unsqueeze(unsqueeze(p * n, 2), -1) + unsqueeze(unsqueeze(c, 1), 3), [size(p, 0), size(p, 1) * o, size(p, 2) * k])"sv,
       "$fraction_starts(u, n, o, k): i = arange.start_step(0, o, 1, dtype=dtype(u)); v = unsqueeze(u, 1); a = o == 1 ? 0.0 : float(n - k) / float(o - 1); cast(where(i == o - 1, n - k, trunc((i + v) * a) - trunc(v * a)), int64)"sv,
