@@ -257,6 +257,10 @@ TEST_CASE("half precision is computed in float32 where PyTorch's kernels do so")
   CHECK(targets(made).back() == "aten._to_copy.default");
   const GraphModuleView graph = made.view();
   CHECK(graph.values[graph.outputs(graph.nodes[1])[0].value()].dtype == F::float32);
+  // also where it is a part that does so
+  const ExportedProgram distance = run_decompositions(one_operator("aten.dist.default", {{"other", GraphBuilder::value(0)}}, {}, F::bfloat16, F::bfloat16));
+  CHECK(is_sound(distance));
+  CHECK(targets(distance).back() == "aten._to_copy.default");
 }
 
 TEST_CASE("symbolic sizes become arguments by nodes that ask for them, and expressions of new sizes") {

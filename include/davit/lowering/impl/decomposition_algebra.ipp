@@ -17,7 +17,7 @@ inline constexpr auto algebra_rule_texts = [] {
       "aten._upsample_bilinear2d_aa.default(self, output_size, align_corners, scales_h=none, scales_w=none): $smooth_resize(self, output_size, align_corners, [scales_h, scales_w], 2)"sv,
       "aten._upsample_bilinear2d_aa.vec(input, output_size, align_corners, scale_factors): $smooth_resize(input, $sized(input, output_size, scale_factors, 2), align_corners, scale_factors == none ? [none, none] : scale_factors, 2)"sv,
       "aten.adjoint.default(self): transpose.int(self, -2, -1)"sv,
-      "aten.angle.default(self): x = isint(self) ? cast(self, float32) : self; where(isnan(x), x, where(x < 0, 3.141592653589793, 0.0))"sv,
+      "aten.angle.default(self): x = $of_floats(self); where(isnan(x), x, where(x < 0, full([], 3.141592653589793, dtype=dtype(x)), full([], 0.0, dtype=dtype(x))))"sv,
       "aten.cholesky.default = aten.linalg_cholesky.default"sv,
       "aten.cholesky_inverse.default(self, upper=false): cholesky_solve(expand(eye(size(self, -1), dtype=dtype(self)), sizes(self)), self, upper)"sv,
       "aten.cholesky_solve.default(self, input2, upper=false): a = upper ? $adjoint(input2) : input2; y = linalg_solve_triangular(a, self, upper=false, sizes=out, as=dtype(self)); linalg_solve_triangular($adjoint(a), y, upper=true, sizes=out, as=dtype(self))"sv,

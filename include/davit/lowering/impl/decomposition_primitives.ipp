@@ -129,6 +129,7 @@ inline constexpr auto primitive_rule_texts = [] {
       "aten.trapz.x(y, x, dim=-1): trapezoid.x(y, x, dim)"sv,
       "aten.uniform.default(self, from=0, to=1): rand(out, dtype=outtype) * (to - from) + from"sv,
       "aten.var.correction(self, dim=none, correction=none, keepdim=false)!: d = wrap($dims(self, dim), rank(self)); n = fold(a: 1; i in d: a * size(self, i)); x = self - mean.dim(self, d, true); sum.dim_IntList(x * x, d, keepdim) / max(float(n) - (correction == none ? 1.0 : correction), 0.0)"sv,
+      "prims.convert_element_type.default(a, dtype): cast(a, dtype)"sv,
       "prims.scalar_tensor.default(s, dtype=none): full([], s, dtype=outtype)"sv,
       "quantized_decomposed.choose_qparams.tensor(input, quant_min, quant_max, eps, dtype)!: x = cast(input, float32); d = range(0, rank(x)); l = clamp(amin(x, d), none, 0.0); h = clamp(amax(x, d), 0.0); s = clamp((h - l) / float(quant_max - quant_min), eps); z = clamp(quant_min - round(l / s), quant_min, quant_max); [view(cast(s, float64), [1]), view(cast(z, int64), [1])]"sv,
       "quantized_decomposed.choose_qparams_symmetric.tensor(input, quant_min, quant_max, eps, dtype)!: x = cast(input, float32); s = clamp(amax(abs(x), range(0, rank(x))) / ((quant_max - quant_min) / 2.0), eps); [view(cast(s, float64), [1]), full([1], dtype == uint8 ? 128 : 0, dtype=int64)]"sv,

@@ -172,7 +172,7 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten.kron.default(self, other): n = max(rank(self), rank(other)); a = $lead(sizes(self), n); b = $lead(sizes(other), n); x = reshape(self, flat([i in range(0, n): [a[i], 1]])) * reshape(other, flat([i in range(0, n): [1, b[i]]])); reshape(x, [i in range(0, n): a[i] * b[i]])"sv,
       "aten.l1_loss.default(self, target, reduction=1)^: $reduce(abs(self - target), reduction)"sv,
       "aten.layer_norm.default(input, normalized_shape, weight=none, bias=none, eps=1e-05, cudnn_enable=true): native_layer_norm(input, normalized_shape, weight, bias, eps)[0]"sv,
-      "aten.ldexp.Tensor(self, other): self * pow.Scalar(2.0, other, as=float32)"sv,
+      "aten.ldexp.Tensor(self, other): self * pow.Scalar(2.0, other, as=isint(other) ? float32 : dtype(other))"sv,
       "aten.lerp.Scalar(self, end, weight)^: weight < 0.5 ? self + (end - self) * weight : end - (end - self) * (1 - weight)"sv,
       "aten.lerp.Tensor(self, end, weight)^: d = end - self; where(abs(weight) < 0.5, self + d * weight, end - d * (1 - weight))"sv,
       "aten.lift.default(self): self"sv,

@@ -198,8 +198,9 @@ DAVIT_INLINE Item RuleEvaluator::run(std::string_view row, std::vector<NamedItem
   if (take(s, "^"))
     for (Variable& v : s.variables) {
       const auto widen = [&](Item& item) {
-        if (is_tensor(item) && (dtype(item) == ScalarType::float16 || dtype(item) == ScalarType::bfloat16))
-          item = call("aten._to_copy.default", {{"", item}, {"dtype", Item::of(GraphBuilder::scalar_type(ScalarType::float32))}});
+        if (!is_tensor(item) || (dtype(item) != ScalarType::float16 && dtype(item) != ScalarType::bfloat16)) return;
+        has_widened = true;
+        item = call("aten._to_copy.default", {{"", item}, {"dtype", Item::of(GraphBuilder::scalar_type(ScalarType::float32))}});
       };
       widen(v.value);
       for (Item& each : v.value.items) widen(each);
