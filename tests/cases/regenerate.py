@@ -277,7 +277,8 @@ class TorchComposites(nn.Module):
         d, a, r = f.dropout2d(y[None, :, :, None], 0.5, True), f.alpha_dropout(y, 0.5, True), f.rrelu(-y, 0.2, 0.4, True)
         drawn = [((d == 0) | ((d[0, :, :, 0] - 2 * y).abs() < 1e-5)[None, :, :, None]).all(), (d.amax(2) > 0) == (d.amin(2) > 0), f.dropout3d(y[None, None], 1.0, True), (a * 0).sum(), (r <= -0.2 * y) & (r >= -0.4 * y),
                  f.feature_alpha_dropout(y[None], 1.0, True)]  # fmt: skip
-        halves = [torch.dist(x.bfloat16(), y.bfloat16()).float(), f.pairwise_distance(x.half(), y.half()), torch.ldexp(x.half(), torch.full((4,), 2.0).half()), torch.angle(x.double())]
+        halves = [torch.ops.aten._softmax_backward_data(x, y.softmax(1), 1, torch.float32), torch.ops.aten._log_softmax_backward_data(x, y.log_softmax(1), 1, torch.float32),
+                  torch.dist(x.bfloat16(), y.bfloat16()).float(), f.pairwise_distance(x.half(), y.half()), torch.ldexp(x.half(), torch.full((4,), 2.0).half()), torch.angle(x.double())]  # fmt: skip
         return losses, halves, pools, sizes, areas, places, linear, waves, drawn
 
 
