@@ -205,25 +205,6 @@ TEST_CASE("a buffer that is written in place is mutated by the signature") {
   CHECK(programs::item(session.state()[0].tensor.view()) == 16);
 }
 
-TEST_CASE("batch_norm in training counts what it saw into the running statistics") {
-  Draft d;
-  const ValueId mean = d.user("mean", {1}), variance = d.user("variance", {1}), x = d.user("x", {2, 1});
-  d.output(view(d, "aten.batch_norm.default", {d.b.value(x), d.b.none(), d.b.none(), d.b.value(mean), d.b.value(variance), d.b.boolean(true), d.b.real(0.5), d.b.real(0),
-                                               d.b.boolean(false)}, "y", {2, 1}));
-  const ExportedProgram program = d.finish();
-  CHECK(targets(functional(program)) == "_native_batch_norm_legit_functional.default");
-  auto lowered = to_backend<portable>(program);
-  REQUIRE(lowered);
-  Session session = *Session::make(*lowered);
-  const Tensor first = programs::tensor({1}, {1}), second = programs::tensor({1}, {2}), batch = programs::tensor({2, 1}, {3, 7});
-  const auto out = session.run("forward", first, second, batch);
-  REQUIRE(out);
-  CHECK(out->all().size() == 1);
-  CHECK(support::elements((*out)[0].value()) == Floats{-1, 1});
-  CHECK(programs::item(first.view()) == 3);   // (1 + 5) / 2
-  CHECK(programs::item(second.view()) == 5);  // (2 + 8) / 2
-}
-
 TEST_CASE("in sub-graphs of control flow, what they make is written as values; a write to an operand is left as it is") {
   for (const bool to_operand : {false, true}) {
     Draft d;

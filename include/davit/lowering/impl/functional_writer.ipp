@@ -16,21 +16,6 @@
 
 namespace davit::detail {
 
-/// @name What batch_norm in training counts its statistics into, which its schema does not say that it writes.
-[[nodiscard]] inline ValueId mean_of(const OperatorCall& call) noexcept { return call.inputs[3].value(); }
-[[nodiscard]] inline ValueId variance_of(const OperatorCall& call) noexcept { return call.inputs[4].value(); }
-[[nodiscard]] inline bool counts_statistics(GraphModuleView graph, const OperatorCall& call) noexcept {
-  if (call.target != "aten.batch_norm.default" || call.token != nullptr || call.inputs.size() != 9 || call.outputs.size() != 1) return false;
-  const auto is_tensor = [&](const Argument& a) { return a.is_value() && graph.values[a.value()].kind == ValueKind::tensor; };
-  for (const Argument& a : {call.inputs[0], call.inputs[3], call.inputs[4], call.outputs[0]})
-    if (!is_tensor(a) || std::ranges::count(graph.dims_of(graph.values[a.value()].sizes), 0, &Dim::value) != 0) return false;
-  return call.inputs[5].kind == ArgumentKind::bool_ && call.inputs[5].payload != 0;
-}
-[[nodiscard]] inline bool counts_statistics(GraphModuleView graph) noexcept {
-  return std::ranges::any_of(graph.nodes, [&](const Node& node) { return counts_statistics(graph, operator_call(graph, node)); });
-}
-/// @}
-
 /// What functionalization knows of the values of a program, and how it writes nodes of the new one.
 class FunctionalWriter {
  protected:
@@ -83,16 +68,6 @@ class FunctionalWriter {
     copier_.builder.node(target, inputs, outputs, copier_.metadata(metadata));
     ++made_;
   }
-  /// Adds batch_norm in training as an operator that answers the new statistics too.
-  [[nodiscard]] bool emit_statistics(const OperatorCall& call, std::uint32_t metadata) {
-    std::vector<Argument> inputs = copied(call.inputs.first(8));  // without cudnn_enabled
-    std::vector<Argument> outputs{GraphBuilder::value(copier_.copy_value(call.outputs[0].value(), graph_.name(call.outputs[0].value())))};
-    for (const ValueId like : {mean_of(call), variance_of(call), mean_of(call), variance_of(call)})  // those of the batch first
-      outputs.push_back(GraphBuilder::value(copier_.copy_value(like, fresh(like))));
-    copier_.builder.node("aten._native_batch_norm_legit_functional.default", inputs, outputs, copier_.metadata(metadata));
-    ++made_;
-    return within_budget();
-  }
   /// A name that no exported value has: torch's are Python's, without a point.
   [[nodiscard]] Name fresh(ValueId v) { return concat(graph_.name(v), ".", ++names_); }
   [[nodiscard]] bool within_budget() const noexcept { return made_ <= budget_; }
@@ -123,12 +98,6 @@ class FunctionalWriter {
   [[nodiscard]] Argument named(std::string_view name, Argument a) {
     a.name = copier_.builder.intern(name);
     return a;
-  }
-  /// The name of argument `place` of select or slice, which may have been given without one.
-  [[nodiscard]] Argument name_like(ViewKind kind, Argument a, std::ptrdiff_t place) {
-    constexpr std::string_view names[] = {"self", "dim", "start", "end", "step"};
-    if (a.name.size != 0 || place >= 5) return a;
-    return named(kind == ViewKind::select && place == 2 ? "index" : names[place], a);
   }
   [[nodiscard]] std::vector<Argument> copied(std::span<const Argument> arguments) {
     std::vector<Argument> out;

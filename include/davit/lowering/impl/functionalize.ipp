@@ -63,7 +63,6 @@ class Functionalizer : FunctionalWriter {
       if (!refresh(input)) return false;
     const ViewKind kind = view_kind(call.target);
     if (in_place(call.target) != InPlace::no) return call.token == nullptr && write(n, call);
-    if (counts_statistics(graph_, call)) return emit_statistics(call, node.metadata) && assign(mean_of(call), mean_of(call)) && assign(variance_of(call), variance_of(call));
     copier_.node(n);
     note_control_flow(call);
     const Argument* self = kind == ViewKind::none ? nullptr : self_argument(graph_, call);
@@ -307,6 +306,12 @@ class Functionalizer : FunctionalWriter {
     emit(target, inputs, whole, node.metadata, fresh(whole).view(), graph_.values[whole].dtype);
     return true;
   }
+  /// The name of argument `place` of select or slice, which may have been given without one.
+  [[nodiscard]] Argument name_like(ViewKind kind, Argument a, std::ptrdiff_t place) {
+    constexpr std::string_view names[] = {"self", "dim", "start", "end", "step"};
+    if (a.name.size != 0 || place >= 5) return a;
+    return named(kind == ViewKind::select && place == 2 ? "index" : names[place], a);
+  }
 
   /// Adds what the root graph wrote to its inputs to outputs and signature; false if one cannot be written to so.
   [[nodiscard]] bool add_mutations(std::vector<Argument>& outputs) {
@@ -385,11 +390,10 @@ DAVIT_INLINE void keep_interface(MethodInterface& interface, const ExportedProgr
 }  // namespace detail
 
 DAVIT_INLINE std::optional<ExportedProgram> functionalize(const ExportedProgram& program) {
-  const auto writes = [](GraphModuleView graph) { return writes_in_place(graph) || detail::counts_statistics(graph); };
-  if (!writes(program.view())) return std::nullopt;
+  if (!writes_in_place(program.view())) return std::nullopt;
   std::optional<ExportedProgram> named = detail::with_named_views(program);
   const ExportedProgram& seen = named ? *named : program;
-  if (std::optional<ExportedProgram> made = writes(seen.view()) ? detail::Functionalizer(seen).run() : std::nullopt) return made;
+  if (std::optional<ExportedProgram> made = writes_in_place(seen.view()) ? detail::Functionalizer(seen).run() : std::nullopt) return made;
   return named;
 }
 
