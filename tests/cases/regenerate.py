@@ -252,6 +252,36 @@ class TorchKernels(nn.Module):
         return windows, integers, order, parts, numbers, [each.double() * 0 for each in random], drawn
 
 
+class TorchComposites(nn.Module):
+    """Operators of training IR that few models have: found with PyTorch's operator database."""
+
+    def forward(self, x, y, i, u):
+        losses = [torch.isin(3, i), nn.functional.multi_margin_loss(x, i[:, 0] % 4, p=2, weight=y[0]), nn.functional.multi_margin_loss(x[0, 0], i[0, 0] * 0), nn.functional.multi_margin_loss(x[0], i[0, :1] * 0, p=2), nn.functional.multilabel_margin_loss(x, i % 4 - 1),
+                  nn.functional.multilabel_margin_loss(x, i % 4 - 1, reduction="none"), nn.functional.cosine_similarity(x[None], y[:, None], dim=-2)]  # fmt: skip
+        pools = [*nn.functional.fractional_max_pool2d(x[None, None].repeat(1, 2, 2, 1), 2, (3, 2), return_indices=True, _random_samples=u),
+                 *nn.functional.fractional_max_pool3d(x[None, None].repeat(1, 2, 5, 2, 1), 2, (3, 2, 2), return_indices=True, _random_samples=torch.cat([u, u[..., :1]], 2))]  # fmt: skip
+        sizes = [nn.functional.interpolate(x[None], scale_factor=0.6, mode="nearest-exact"), nn.functional.interpolate(x[None, None], scale_factor=(1.7, 2.3), mode="nearest-exact"),
+                 nn.functional.interpolate(x.double()[None, None], (2, 6), mode="bilinear", antialias=True)]  # fmt: skip
+        areas = [torch.diff(x, 0, append=y), torch.trapezoid(x, y, dim=1), torch.cumulative_trapezoid(x, y[0]), *torch.gradient(x, edge_order=2), *torch.gradient(x, spacing=[0.5, 2.0]),
+                 *torch.gradient(x, spacing=(torch.arange(3) ** 2, y[0].cumsum(0)), edge_order=2), torch.logspace(x[0, 0], y[0, 0], 5)]  # fmt: skip
+        places = [nn.functional.pad(x[None, None], (-1, 1, -2, 1), mode="circular"), torch.as_strided_copy(x, (2, 2), (4, 1), 1), torch.unfold_copy(x, 1, 2, 1), torch.narrow_copy(x, 1, 1, 2),
+                  *torch.split_with_sizes_copy(x, [1, 3], 1), x[0, 0].index_add(0, i[0, :1] * 0, y[0, :1].sum()), x[0, 0].index_fill(0, i[0, :1] * 0, 2.0), x[0, 0].index_copy(0, i[0, :1] * 0, y[0, :1].sum()),
+                  *torch.nonzero(x > 0, as_tuple=True), torch.nonzero_static(x[:0], size=2), torch.diag_embed(x > 0), x.clone().pow_(i), y.clone().floor_divide_(x), x.clone().ldexp_(i)]  # fmt: skip
+        s = x @ x.T + 3 * torch.eye(3)
+        lu, pivots = torch.linalg.lu_factor(torch.stack([s.flip(0), s]))
+        linear = [*torch.linalg.lu(x), *torch.lu_unpack(lu, pivots), torch.linalg.lu_solve(lu, pivots, x), torch.linalg.cond(s), torch.linalg.tensorsolve(s.reshape(3, 1, 3), x[:, :1]), torch.qr(s)[1].abs(),
+                  torch.linalg.pinv(s + torch.ones(3, 3).triu(1), hermitian=True), torch.linalg.matrix_norm(x[None].repeat(2, 1, 1), 2, dim=(-1, 0), keepdim=True), torch.linalg.matrix_norm(x, "nuc", keepdim=True)]  # fmt: skip
+        waves = [torch.view_as_real(torch.fft.fft2(x, s=(5, 3))), torch.view_as_real(torch.fft.ifftn(i, s=(6,))), torch.fft.irfft2(i, s=(4, 6)), torch.view_as_real(torch.fft.rfftn(x, s=(2, -1))), torch.fft.hfft2(x, s=(3, 5)),
+                 torch.view_as_real(torch.fft.ihfftn(i)), torch.fft.hfft(i), nn.functional.pad(torch.view_as_complex(x.reshape(3, 2, 2)), (1, 0)).abs()]  # fmt: skip
+        f = nn.functional
+        d, a, r = f.dropout2d(y[None, :, :, None], 0.5, True), f.alpha_dropout(y, 0.5, True), f.rrelu(-y, 0.2, 0.4, True)
+        drawn = [((d == 0) | ((d[0, :, :, 0] - 2 * y).abs() < 1e-5)[None, :, :, None]).all(), (d.amax(2) > 0) == (d.amin(2) > 0), f.dropout3d(y[None, None], 1.0, True), (a * 0).sum(), (r <= -0.2 * y) & (r >= -0.4 * y),
+                 f.feature_alpha_dropout(y[None], 1.0, True)]  # fmt: skip
+        halves = [torch.ops.aten._softmax_backward_data(x, y.softmax(1), 1, torch.float32), torch.ops.aten._log_softmax_backward_data(x, y.log_softmax(1), 1, torch.float32),
+                  torch.dist(x.bfloat16(), y.bfloat16()).float(), f.pairwise_distance(x.half(), y.half()), torch.ldexp(x.half(), torch.full((4,), 2.0).half()), torch.angle(x.double())]  # fmt: skip
+        return losses, halves, pools, sizes, areas, places, linear, waves, drawn
+
+
 class Chosen(nn.Module):
     """Sizes that depend on data."""
 
@@ -393,6 +423,7 @@ CASES = {
     "tagger": lambda n: record(n, Tagger(), [((torch.randint(0, 20, (2, 4)),), {})]),
     "training_ir": lambda n: record(n, TrainingIr().eval(), [((t(1, 2, 5), t(1, 1, 3, 3, 3)), {})], decompose=False),
     "torch_kernels": lambda n: record(n, TorchKernels(), [((t(3, 4), t(3, 4).abs() + 0.1, torch.randint(-20, 20, (3, 4)), torch.randint(1, 9, (3, 4))), {})]),
+    "torch_composites": lambda n: record(n, TorchComposites(), [((t(3, 4), t(3, 4).abs() + 0.1, torch.randint(0, 5, (3, 4)), torch.rand(1, 2, 2)), {})], decompose=False),
     "chosen": lambda n: record(n, Chosen(), [((t(6),), {}) for _ in range(3)]),
     "tracker": lambda n: tracker(),
 }

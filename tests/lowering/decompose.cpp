@@ -153,6 +153,28 @@ TEST_CASE("a part that is of core ATen stays where its own rule does not fit and
   CHECK(targets(made) == Texts{"aten.index_put.default"});
 }
 
+TEST_CASE("a part that answers a list of tensors is taken apart, also where a backend takes it whole") {
+  static constexpr BackendTable splits{.name = "splits", .refuses = [](GraphModuleView graph, NodeId node) -> const char* {
+    return graph.target(graph.nodes[node]) == "aten.split_with_sizes.default" ? nullptr : "it splits";
+  }};
+  const BackendTable* const list[] = {&splits, &BackendList<portable>::tables()[0]};
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", F::float32, {2, 3});
+  const ValueId parts[] = {b.tensor("one", F::float32, {2, 1}), b.tensor("two", F::float32, {2, 2})};
+  Argument self = GraphBuilder::value(x), sizes = b.ints({1, 2}), dim = GraphBuilder::integer(1);
+  self.name = b.intern("self");
+  sizes.name = b.intern("split_sizes");
+  dim.name = b.intern("dim");
+  const Argument inputs[] = {self, sizes, dim}, both[] = {GraphBuilder::value(parts[0]), GraphBuilder::value(parts[1])};
+  const Argument out = b.list(both, ArgumentKind::value);
+  b.node("aten.split_with_sizes_copy.default", inputs, {&out, 1}, no_id);
+  b.end_graph({parts[0], parts[1]});
+  const ExportedProgram made = run_decompositions(programs::user_program(std::move(b).finish()), {.backends = BackendTables(list)});
+  CHECK(is_sound(made));
+  CHECK(targets(made) == Texts{"aten.slice.Tensor", "aten.slice.Tensor"});
+}
+
 TEST_CASE("a view that the program writes through is not made of copies") {
   static constexpr BackendTable table{.name = "small", .refuses = [](GraphModuleView graph, NodeId node) -> const char* {
     return graph.target(graph.nodes[node]) == "aten.as_strided.default" ? "not in its table" : nullptr;
@@ -235,6 +257,10 @@ TEST_CASE("half precision is computed in float32 where PyTorch's kernels do so")
   CHECK(targets(made).back() == "aten._to_copy.default");
   const GraphModuleView graph = made.view();
   CHECK(graph.values[graph.outputs(graph.nodes[1])[0].value()].dtype == F::float32);
+  // also where it is a part that does so
+  const ExportedProgram distance = run_decompositions(one_operator("aten.dist.default", {{"other", GraphBuilder::value(0)}}, {}, F::bfloat16, F::bfloat16));
+  CHECK(is_sound(distance));
+  CHECK(targets(distance).back() == "aten._to_copy.default");
 }
 
 TEST_CASE("symbolic sizes become arguments by nodes that ask for them, and expressions of new sizes") {

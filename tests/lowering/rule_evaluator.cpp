@@ -87,13 +87,16 @@ TEST_CASE("dtype, sizes and strides of what is emitted") {
   CHECK(shape("index.Tensor(x, [none, argmax(x, 1)])") == Is{2, 2, 2, 1, f32});
   CHECK(shape("where(x > 0, x, 1)") == Is{2, 3, 3, 1, f32});
   CHECK(shape("einsum('ij,kj->ik', [x, x])") == Is{2, 2, 2, 1, f32});
+  CHECK(shape("topk(mean(x), 1, -1)[1]") == Is{i64});
   CHECK(shape("repeat(x, [2, 2, 2])") == Is{2, 4, 6, 24, 6, 1, f32});
 }
 
 TEST_CASE("what a rule cannot say is a fault, not a crash") {
   for (const std::string_view body :
        {"", "(", "[", "[1", "f(", "x[", "x[5]", "[1][1]", "1 ? 2", "a = 1", "y", "nosuch(x)", "size(x)", "size(x, 7)", "range(0, 1000000000)", "mm(x, x, x, x)", "fold(",
-        "fold(a: 1", "'a", "1 2", "x + 'a'", "view(x, [0 - 5 // 0])", "permute(x, [0])", "moved(2, [0], [])", "einsum('ij', [x, x])", "einsum('ijk', [x])"}) {
+        "fold(a: 1", "'a", "1 2", "x + 'a'", "view(x, [0 - 5 // 0])", "permute(x, [0])", "moved(2, [0], [])", "einsum('ij', [x, x])", "einsum('ijk', [x])",
+        "unsqueeze(x, 5)", "unsqueeze(mean(x), 1)", "stack([x], 9)", "transpose.int(x, 0, 9)", "squeeze.dim(x, 7)", "embedding(mean(x), argmax(x, 1))", "linear(mean(x), x)",
+        "linear(x, mean(x))"}) {
     CAPTURE(body);
     Rules r;
     (void)r.eval(body);

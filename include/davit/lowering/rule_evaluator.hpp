@@ -34,6 +34,7 @@ class RuleEvaluator {
   /// ATen ('!'); null: only those of core do.
   bool (*keeps)(const void* options, GraphModuleView graph, NodeId node, bool is_core) = nullptr;
   const void* options = nullptr;  ///< of `keeps`
+  bool has_widened = false;       ///< a rule with '^' made float32 of an argument since this was set to false
 
   /// Evaluates a rule for these arguments.
   [[nodiscard]] Item run(std::string_view row, std::vector<NamedItem> arguments);

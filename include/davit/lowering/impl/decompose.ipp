@@ -162,6 +162,7 @@ class Decomposer {
     rules_.outputs.clear();
     for (const Argument& output : from_.outputs(old)) from_.for_each_value(output, [&](ValueId v) { rules_.outputs.push_back(meta(v)); });
     emit_.fault = nullptr;
+    rules_.has_widened = false;
     const std::size_t end = rule.find_first_of("(=");
     const Item result = rule[end] == '=' ? rules_.call(rule.substr(end + 2), std::move(arguments)) : rules_.run(rule, std::move(arguments));
     bindings_.clear();
@@ -170,7 +171,7 @@ class Decomposer {
     trusts_ = !head.ends_with('~');
     copies_ = writes_ && shows == ViewKind::none;
     shows_ = writes_ && viewed(from_, operator_call(from_, old)) != nullptr;
-    if (emit_.fault == nullptr) bind(result, from_.outputs(old), mark, head.ends_with('^'));
+    if (emit_.fault == nullptr) bind(result, from_.outputs(old), mark, head.ends_with('^') || rules_.has_widened);
     const bool empty = emit_.mark().nodes == mark.nodes;
     if (emit_.fault != nullptr || (wish == Wish::go_if_gone && !empty) || (wish == Wish::go_if_gained && !gains(mark, taker_count(options_) - 1)) ||
         (wish == Wish::go_if_as_good && !gains(mark, first_taker(from_, n, options_) + 1))) {

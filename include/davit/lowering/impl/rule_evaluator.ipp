@@ -143,7 +143,8 @@ DAVIT_INLINE Item RuleEvaluator::call(std::string_view name, std::vector<NamedIt
     const std::size_t end = rule.find_first_of("(=");
     if (rule[end] == '=') return call(rule.substr(end + 2), std::move(arguments));
     const bool is_core = is_rule_of_core(rule);
-    if (const std::string_view schema = keeps == nullptr && !is_core ? std::string_view{} : find_operator(full); !schema.empty()) {
+    if (const std::string_view schema = keeps == nullptr && !is_core ? std::string_view{} : find_operator(full);
+        !schema.empty() && !schema.ends_with("[]")) {  // a list of tensors is what its rule makes
       const GraphEmitter::Mark mark = emit.mark();
       Item whole = call_operator(operator_name(schema), schema, arguments);
       if (emit.fault == nullptr && (keeps == nullptr || keeps(options, emit.view(), static_cast<NodeId>(emit.mark().nodes - 1), is_core))) return whole;
@@ -197,8 +198,9 @@ DAVIT_INLINE Item RuleEvaluator::run(std::string_view row, std::vector<NamedItem
   if (take(s, "^"))
     for (Variable& v : s.variables) {
       const auto widen = [&](Item& item) {
-        if (is_tensor(item) && (dtype(item) == ScalarType::float16 || dtype(item) == ScalarType::bfloat16))
-          item = call("aten._to_copy.default", {{"", item}, {"dtype", Item::of(GraphBuilder::scalar_type(ScalarType::float32))}});
+        if (!is_tensor(item) || (dtype(item) != ScalarType::float16 && dtype(item) != ScalarType::bfloat16)) return;
+        has_widened = true;
+        item = call("aten._to_copy.default", {{"", item}, {"dtype", Item::of(GraphBuilder::scalar_type(ScalarType::float32))}});
       };
       widen(v.value);
       for (Item& each : v.value.items) widen(each);

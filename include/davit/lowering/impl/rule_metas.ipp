@@ -32,7 +32,7 @@ inline constexpr MetaRow meta_rows[] = {
     {"hardswish", 's'}, {"hardsigmoid", 's'}, {"silu", 's'}, {"triu", 's'}, {"tril", 's'}, {"empty_like", 'k'}, {"zeros_like", 'k'}, {"ones_like", 'k'}, {"full_like", 'k'}, {"_to_copy", 'k'},
     {"cumsum", 'i'}, {"exp", 'f'}, {"expm1", 'f'}, {"log", 'f'}, {"log1p", 'f'}, {"log2", 'f'}, {"log10", 'f'}, {"sqrt", 'f'}, {"rsqrt", 'f'}, {"sin", 'f'},
     {"cos", 'f'}, {"tan", 'f'}, {"tanh", 'f'}, {"sigmoid", 'f'}, {"erf", 'f'}, {"reciprocal", 'f'}, {"sinh", 'f'}, {"cosh", 'f'}, {"asin", 'f'}, {"acos", 'f'},
-    {"atan", 'f'}, {"asinh", 'f'}, {"acosh", 'f'}, {"atanh", 'f'},
+    {"atan", 'f'}, {"asinh", 'f'}, {"acosh", 'f'}, {"atanh", 'f'}, {"erfc", 'f'}, {"erfinv", 'f'}, {"lgamma", 'f'}, {"digamma", 'f'}, {"special_erfcx", 'f'},
     // r: reduced over dims
     {"sum", 'r'}, {"mean", 'r'}, {"amax", 'r'}, {"amin", 'r'}, {"prod", 'r'}, {"any", 'r'}, {"argmax", 'r'}, {"argmin", 'r'}, {"var", 'r'}, {"max", 'r'}, {"min", 'r'},
     {"sort", 'o'}, {"topk", 'o'},
@@ -158,9 +158,9 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       return true;
     }
     case 'o': {
-      if (name.starts_with("topk")) {
+      if (name.starts_with("topk") && !m.sizes.empty()) {
         const Item* dim = argument("dim");
-        const std::size_t d = m.sizes.empty() ? 0 : dim == nullptr ? m.sizes.size() - 1 : index(*dim);
+        const std::size_t d = dim == nullptr ? m.sizes.size() - 1 : index(*dim);
         if (d < m.sizes.size()) m.sizes[d] = emit.dim(at(1));
       }
       result.push_back(m);

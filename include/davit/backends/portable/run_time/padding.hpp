@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "davit/backends/portable/run_time/copies.hpp"
 #include "davit/backends/portable/run_time/mapped_copy.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
 #include "davit/backends/portable/run_time/views.hpp"
@@ -83,12 +84,9 @@ struct Padding {
     (void)target_start.push(std::max<std::int64_t>(pad.before[d], 0));
   }
   if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
-  const TensorView& out = call.output(0);
-  std::uint64_t element = 0;
-  if (!store_scalar(value, x.dtype, &element)) return ErrorCode::invalid_dtype;
-  kernels::fill_row(size_of(x.dtype), &element, out.data, out.numel());
+  if (const ErrorCode code = detail::fill_with(call, value); code != ErrorCode::ok) return code;
   if (any_kept)
-    kernels::move_elements(detail::region(x, source_start, kept), detail::region(out, target_start, kept));
+    kernels::move_elements(detail::region(x, source_start, kept), detail::region(call.output(0), target_start, kept));
   return ErrorCode::ok;
 }
 
