@@ -11,7 +11,8 @@ namespace davit {
 
 /// A verified program without in-place operators: what they write is a value of its own, writes to a view make its base anew
 /// (select_scatter, slice_scatter, ...), later uses of other views of it are made again from that, and what the program writes
-/// to buffers, parameters and user inputs is a mutation in the signature, after the mutations that were there.
+/// to buffers, parameters and user inputs is a mutation in the signature, after the mutations that were there. So are the running
+/// statistics of batch_norm in training, although its schema does not say that it writes them.
 ///
 /// Nothing if there is no such operator (a scan of the nodes), or if the program cannot be written so: then it runs as it is,
 /// in the order of its nodes. Such are resize_ and others that change a tensor's sizes in place, writes through as_strided,
