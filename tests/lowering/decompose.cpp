@@ -290,6 +290,18 @@ TEST_CASE("symbolic sizes become arguments by nodes that ask for them, and expre
   CHECK(graph.dims_of(slice.sizes)[1].is_static());
 }
 
+TEST_CASE("the middle of a dimension whose size is symbolic is one of its elements") {
+  GraphBuilder b;
+  b.begin_graph();
+  const Dim sizes[] = {{4, b.symbol("s0")}};
+  const ValueId x = b.declare({.name = b.text("x"), .sizes = b.dims(sizes), .dtype = F::float32});
+  b.input(b.value(x));
+  b.end_graph({b.call("aten.median.default", {{"self", b.value(x)}}, "y", F::float32, {})});
+  const ExportedProgram made = run_decompositions(programs::user_program(std::move(b).finish()));
+  CHECK(is_sound(made));
+  CHECK(std::ranges::count(targets(made), "aten.select.int") != 0);
+}
+
 TEST_CASE("a wrapped graph is put where it was called, in the precision of its autocast") {
   GraphBuilder b;
   b.begin_graph();

@@ -11,7 +11,8 @@ namespace davit {
 
 /// A verified program without in-place operators: what they write is a value of its own, writes to a view make its base anew
 /// (select_scatter, slice_scatter, ...), later uses of other views of it are made again from that, and what the program writes
-/// to buffers, parameters and user inputs is a mutation in the signature, after the mutations that were there.
+/// to buffers, parameters and user inputs is a mutation in the signature, after the mutations that were there. So are the running
+/// statistics of batch_norm in training, although its schema does not say that it writes them.
 ///
 /// Before, graphs that are only wrapped are opened, and operators taken apart of which only the parts tell what they show or
 /// write (dropout, atleast_2d, hsplit; batch_norm, which becomes its functional form and two copies into the statistics).

@@ -39,7 +39,7 @@ inline constexpr auto decomposition_helper_texts = [] {
       "$hermitian(x, s, dim, norm): d = $fft_dims(x, s, dim); k = s == none || s[-1] < 0 ? 2 * (size(x, d[-1]) - 1) : s[-1]; c = $of_complex($fft_cut(x, s == none ? none : s[:-1] + [k // 2 + 1], d)); m = $fft_mode(norm, true); t = len(d) == 1 ? c : _fft_c2c(c, d[:-1], m, true, sizes=dims(c), as=dtype(c)); _fft_c2r(conj(t), [d[-1]], m, k, sizes=out, as=outtype)"sv,
       "$im(x): iscomplex(x) ? select.int(view_as_real(x), -1, 1) : zeros_like(x)"sv,
       "$kept(x, dims, keepdim): keepdim ? $spread(x, dims) : x"sv,
-      "$kth(x, k, d, keep): s = sort(x, d, false); i = [narrow(s[0], d, k - 1, 1), narrow(s[1], d, k - 1, 1)]; keep ? i : [squeeze.dims(i[0], [d]), squeeze.dims(i[1], [d])]"sv,
+      "$kth(x, k, d, keep): s = sort(x, d, false); i = [select.int(s[0], d, k - 1), select.int(s[1], d, k - 1)]; keep ? [unsqueeze(i[0], d), unsqueeze(i[1], d)] : i"sv,
       "$lead(s, n): [i in range(len(s), n): 1] + s"sv,
       "$linspace(start, end, steps, type): t = type == float64 ? float64 : float32; i = arange.start_step(0, steps, 1, dtype=t); d = (end - start) / (float(steps) - 1); steps == 1 ? cast(i + start, type) : cast(where(i < steps // 2, i * d + start, end - ((steps - 1) - i) * d), type)"sv,
       "$lower(x, k): unsqueeze(arange.start_step(0, size(x, -1)), -2) - unsqueeze(arange.start_step(0, size(x, -2)), -1) <= k"sv,
