@@ -172,8 +172,7 @@ class Decomposer {
     copies_ = writes_ && shows == ViewKind::none;
     shows_ = writes_ && viewed(from_, operator_call(from_, old)) != nullptr;
     if (emit_.fault == nullptr) bind(result, from_.outputs(old), mark, head.ends_with('^') || rules_.has_widened);
-    const bool empty = emit_.mark().nodes == mark.nodes;
-    if (emit_.fault != nullptr || (wish == Wish::go_if_gone && !empty) || (wish == Wish::go_if_gained && !gains(mark, taker_count(options_) - 1)) ||
+    if (emit_.fault != nullptr || (wish == Wish::go_if_gone && emit_.mark().nodes != mark.nodes) || (wish == Wish::go_if_gained && !gains(mark, taker_count(options_) - 1)) ||
         (wish == Wish::go_if_as_good && !gains(mark, first_taker(from_, n, options_) + 1))) {
       emit_.roll_back(mark);
       sources_.resize(std::min(sources_.size(), mark.values));
