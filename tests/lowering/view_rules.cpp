@@ -219,10 +219,15 @@ class Answers {
 /// Operators whose rules may answer what shows an argument, where torch's kernels always answer a copy (torch 2.6, by
 /// data_ptr), or where nobody may write to what they answer (unsafe_*).
 constexpr std::string_view copies[] = {
+    "aten._conj_physical.default",
     "aten._pad_circular.default",
     "aten._pad_enum.default",
     "aten._trilinear.default",
     "aten._unsafe_view.default",
+    "aten._upsample_nearest_exact1d.vec",
+    "aten._upsample_nearest_exact2d.vec",
+    "aten._upsample_nearest_exact3d.vec",
+    "aten.as_strided_copy.default",
     "aten.bilinear.default",
     "aten.chain_matmul.default",
     "aten.channel_shuffle.default",
@@ -244,6 +249,7 @@ constexpr std::string_view copies[] = {
     "aten.median.dim",
     "aten.mode.default",
     "aten.nanmedian.dim",
+    "aten.narrow_copy.default",
     "aten.native_channel_shuffle.default",
     "aten.pad.default",
     "aten.permute_copy.default",
@@ -267,11 +273,13 @@ constexpr std::string_view copies[] = {
     "aten.transpose_copy.int",
     "aten.triangular_solve.default",
     "aten.unbind_copy.int",
+    "aten.unfold_copy.default",
     "aten.unsafe_chunk.default",
     "aten.unsafe_split.Tensor",
     "aten.unsafe_split_with_sizes.default",
     "aten.unsqueeze_copy.default",
     "aten.view_copy.default",
+    "prims.convert_element_type.default",
 };
 
 }  // namespace
