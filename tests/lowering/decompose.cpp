@@ -108,6 +108,14 @@ TEST_CASE("a composite stays where a backend takes it whole") {
   CHECK(targets(run_decompositions(program)) == Texts{"aten._softmax.default"});
 }
 
+TEST_CASE("nothing is taken apart but what is asked for, whoever takes that whole") {
+  const ExportedProgram program = one_operator("aten.softmax.int", {{"dim", GraphBuilder::integer(1)}}, {2, 3});
+  const BackendTables backends = BackendList<portable>::tables();
+  CHECK(!decomposed(program, {.only = [](GraphModuleView, NodeId) { return false; }}));
+  const auto softmax = [](GraphModuleView graph, NodeId n) { return graph.target(graph.nodes[n]) == "aten.softmax.int"; };
+  CHECK(targets(run_decompositions(program, {.backends = backends, .only = softmax})) == Texts{"aten._softmax.default"});
+}
+
 TEST_CASE("attention of one query stays where a backend takes it whole; of several it is taken apart where others take the parts") {
   static constexpr BackendTable parts{.name = "parts", .refuses = [](GraphModuleView graph, NodeId node) -> const char* {
     return graph.target(graph.nodes[node]).starts_with("aten.scaled_dot") ? "it takes parts" : nullptr;

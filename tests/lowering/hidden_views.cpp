@@ -166,6 +166,42 @@ TEST_CASE("a view that a wrapped graph makes is one of what the graph was given"
   CHECK(support::elements(x0.view()) == Floats{3, 4});
 }
 
+TEST_CASE(
+    "a write through conj of a complex tensor reaches it; where it cannot be written as a value, it is an error") {
+  for (const bool functional : {true, false}) {
+    Draft d;
+    const ValueId x = d.user("x", {2});
+    const ValueId z = d.like(x, "z", ScalarType::complex64), c = d.like(x, "c", ScalarType::complex64);
+    d.node("aten.complex.default", {d.b.value(x), d.b.value(x)}, {z});
+    d.node("aten._conj.default", {d.b.value(z)}, {c});
+    if (!functional) {
+      const ValueId strided = d.b.tensor("strided", ScalarType::float32, {1});
+      d.node("aten.as_strided.default", {d.b.value(d.add("b", x, 0.0)), d.b.ints({1}), d.b.ints({1})}, {strided});
+      d.op("aten.add_.Tensor", "strided_", strided, {1.0});
+    }
+    d.op("aten.mul_.Tensor", "mul_", c, {c}, ScalarType::complex64);
+    const ValueId pairs = d.b.tensor("pairs", ScalarType::float32, {2, 2});
+    d.node("aten.view_as_real.default", {d.b.value(z)}, {pairs});
+    d.output(pairs);
+    const ExportedProgram program = d.finish();
+    if (functional) CHECK(run(program, programs::tensor({2}, {1, 2})) == Floats{0, 2, 0, 8});
+    if (!functional) CHECK(to_backend<portable>(program).error().code == ErrorCode::unsupported_operator);
+  }
+}
+
+TEST_CASE("an out= form whose result has another dtype for all that is known stays as it is") {
+  Draft d;
+  const ValueId x = d.user("x", {2});
+  const ValueId z = d.like(x, "z", ScalarType::float64);
+  d.node("aten.empty.memory_format", {d.b.ints({2})}, {z});
+  Argument out = d.b.value(z);
+  out.name = d.b.text("out");
+  const ValueId p = d.like(x, "p", ScalarType::float64);
+  d.node("aten.pow.Tensor_Scalar_out", {d.b.value(x), d.b.integer(2), out}, {p});
+  d.output(p);
+  CHECK(!functionalize(d.finish()));
+}
+
 TEST_CASE("in-place operators of Python and out= forms with names of their own are written as values") {
   Draft d;
   const ValueId x = d.user("x", {2});

@@ -322,11 +322,11 @@ class EagerProgram {
     return {.tensor = copy_of(*tensor)};
   }
 
-  /// True for what answers its first argument itself: dropout only where it does not train, conj only of real numbers.
+  /// True for what answers its first argument itself: dropout only where it does not train.
   [[nodiscard]] bool is_identity(NodeId n) const {
     const std::span<const Argument> given = graph_.inputs(graph_.nodes[n]);
     if (std::ranges::find(identities, graph_.target(graph_.nodes[n])) == identities.end() || given.empty()) return false;
-    return !(given.back().kind == ArgumentKind::bool_ && given.back().payload != 0) && !has_complex(graph_, graph_.nodes[n]);
+    return !(given.back().kind == ArgumentKind::bool_ && given.back().payload != 0);
   }
 
   [[nodiscard]] Result<void> run_node(NodeId n) {
