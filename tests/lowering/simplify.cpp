@@ -51,6 +51,33 @@ TEST_CASE("a chain of views is one, and none if it ends in the sizes that it beg
   CHECK(left(n.finish({a, b})) == Texts{"aten.view.default", "aten.relu.default", "aten.relu.default"});
 }
 
+TEST_CASE("a program with a call that is not as its operator's schema says is left as it is") {
+  const auto is_left = [](auto&& call) {
+    Net n;
+    const auto x = n.input("x", {2, 3});
+    const auto v = n.op("aten.view.default", "v", {6}, {{"self", n.v(x)}, {"size", n.ints({6})}});
+    const auto w = n.op("aten.view.default", "w", {2, 3}, {{"self", n.v(v)}, {"size", n.ints({2, 3})}});  // else one
+    return left(n.finish({call(n, w)})).size() == 3;
+  };
+  const auto transposed = [&](std::int64_t dim) {
+    return is_left([dim](Net& n, auto w) { return n.op("aten.transpose.int", "y", {3, 2}, {{"self", n.v(w)}, {"dim0", n.i(dim)}, {"dim1", n.i(0)}}); });
+  };
+  CHECK_FALSE(transposed(1));
+  CHECK_FALSE(transposed(-1));
+  for (const std::int64_t dim : {std::int64_t{2}, std::int64_t{-3}, std::int64_t{1} << 40}) {
+    CAPTURE(dim);
+    CHECK(transposed(dim));
+    CHECK(is_left([dim](Net& n, auto w) { return n.op("aten.permute.default", "y", {3, 2}, {{"self", n.v(w)}, {"dims", n.ints({0, dim})}}); }));
+    CHECK(is_left([dim](Net& n, auto w) { return n.op("aten.slice.Tensor", "y", {1, 3}, {{"self", n.v(w)}, {"dim", n.i(dim)}, {"start", n.i(0)}, {"end", n.i(1)}}); }));
+  }
+  // an argument is missing, stands elsewhere, or is of another type; a product has a rank that it cannot have
+  CHECK(is_left([](Net& n, auto w) { return n.op("aten.transpose.int", "y", {3, 2}, {{"self", n.v(w)}, {"dim0", n.i(0)}}); }));
+  CHECK(is_left([](Net& n, auto w) { return n.op("aten.transpose.int", "y", {3, 2}, {{"dim0", n.i(0)}, {"self", n.v(w)}, {"dim1", n.i(1)}}); }));
+  CHECK(is_left([](Net& n, auto w) { return n.op("aten.transpose.int", "y", {3, 2}, {{"self", n.v(w)}, {"dim0", n.v(w)}, {"dim1", n.i(1)}}); }));
+  CHECK(is_left([](Net& n, auto w) { return n.op("aten.where.self", "y", {2, 3}, {{"condition", n.v(w)}, {"self", n.i(1)}, {"other", n.ints({2})}}); }));
+  CHECK(is_left([](Net& n, auto w) { return n.op("aten.mm.default", "y", {}, {{"self", n.v(w)}, {"mat2", n.v(w)}}); }));
+}
+
 TEST_CASE("transposes are joined; what moves only dimensions of one is a view") {
   Net n;
   const auto x = n.input("x", {2, 3, 1});
@@ -261,7 +288,7 @@ TEST_CASE("what is taken by computed indices is padded or resized, if the indice
       const auto there = make(ScalarType::float32, "aten.mul.Tensor", base + "_there", {count}, {{"self", n.v(moved)}, {"other", real(scale)}});
       const auto centre = make(ScalarType::float32, "aten.sub.Tensor", base + "_centre", {count}, {{"self", n.v(there)}, {"other", real(shift)}});
       const auto from = make(ScalarType::float32, "aten.clamp.default", base + "_from", {count}, {{"self", n.v(centre)}, {"min", real(0)}});
-      return make(ScalarType::float32, "aten.view.default", base + "_place", sizes, {{"self", n.v(from)}, {"size", all}});
+      return make(ScalarType::float32, "aten.view.default", base + "_place", sizes, {{"self", n.v(from)}, {"size", n.ints(sizes)}});
     };
     const auto low = [&](const std::string& base, ValueId place, support::Sizes sizes) {
       return make(whole, "aten._to_copy.default", base + "_low", sizes, {{"self", n.v(place)}});

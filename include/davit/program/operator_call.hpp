@@ -47,8 +47,8 @@ enum class InPlace : std::uint8_t {
   if (!target.starts_with("aten.")) return InPlace::no;
   // what out= forms that have no "out" in their names are called
   for (const std::string_view name :
-       {"L", "Q", "U", "X", "dim_max", "dim_min", "dim_values", "eigenvalues", "eigvals", "grad_input", "inverse", "output", "result", "sign", "values",
-        "values_stable"})
+       {"L", "Q", "U", "X", "dim_max", "dim_min", "dim_values", "eigenvalues", "eigvals", "grad_input", "inverse", "output", "result", "sign",
+        "values", "values_stable"})
     if (overload == name) return InPlace::out;
   return InPlace::no;
 }

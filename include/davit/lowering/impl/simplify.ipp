@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "davit/lowering/impl/simplifier.ipp"
+#include "davit/lowering/impl/well_formed.ipp"
 #include "davit/program/operators/movement.hpp"
 
 namespace davit {
@@ -59,11 +60,11 @@ DAVIT_INLINE bool Simplifier::reshape(std::string_view target, const Node& node,
   const ValueId x = inputs[0].value();
   if (value(x).dtype != value(out).dtype || value(x).kind != ValueKind::tensor) return false;
   if (target == "aten.clone.default" || target == "aten.contiguous.default") return shown_[out] == 0 ? forward(out, x) : target == "aten.clone.default" && copied(node, x, out);
-  const ValueId base = stripped(x);
-  if (same(sizes(base), sizes(out))) return forward(out, base);
-  if (fold_back(node, base, out) || select(node, base, out) || join(node, base, out) || reordered(node, base, out)) return true;
   // a size that the others tell is not asked for
   const bool asks = target == "aten.flatten.using_ints" || (inputs.size() > 1 && inputs[1].is_list() && std::ranges::any_of(view().args(inputs[1].items), &Argument::is_value));
+  const ValueId base = stripped(x);
+  if (same(sizes(base), sizes(out))) return forward(out, base);
+  if (fold_back(node, base, out) || select(node, base, out) || join(node, base, out) || reordered(node, base, out)) return true;  // `inputs` may have moved
   return (base != x || (asks && (shown_[out] == 0 || target == "aten.view.default"))) && lay(node, base, out);
 }
 
@@ -173,6 +174,7 @@ DAVIT_INLINE std::optional<Item> Simplifier::shape_of(std::vector<Dim> dims) {
 DAVIT_INLINE ValueId Simplifier::rows_of(ValueId v, std::span<const Dim> lead) {
   const ValueId base = stripped(v);
   const std::span<const Dim> own = sizes(base);
+  if (own.empty() || sizes(v).empty()) return no_id;
   if (own.size() == lead.size() + 1 && same(own.first(lead.size()), lead) && same(own.back(), sizes(v).back())) return base;
   if (base == v) return no_id;
   TensorMeta meta{.dtype = value(v).dtype, .sizes = std::vector<Dim>(lead.begin(), lead.end())};
@@ -192,7 +194,7 @@ DAVIT_INLINE ValueId Simplifier::reshaped(ValueId v, const TensorMeta& meta) {
 /// view(product(view(x), w)) is a product of more dimensions.
 DAVIT_INLINE bool Simplifier::fold_back(const Node& node, ValueId x, ValueId out) {
   const std::vector<Dim> to(sizes(out).begin(), sizes(out).end());
-  if (to.size() < 3 || sizes(x).empty() || !same(to.back(), sizes(x).back())) return false;
+  if (to.size() < 3 || sizes(x).size() < 2 || !same(to.back(), sizes(x).back())) return false;
   const std::span<const Dim> lead(to.data(), to.size() - 1);
   const auto tensor = [](ValueId v) { return Item::of(GraphBuilder::value(v)); };
   if (const NodeId n = maker(x, "aten.linear.default"); n != no_id && sizes(x).size() == 2) {
@@ -213,7 +215,7 @@ DAVIT_INLINE bool Simplifier::fold_back(const Node& node, ValueId x, ValueId out
     const auto operand = [&](ValueId v) {
       const ValueId base = before(stripped(v), "aten.expand.default");
       const std::span<const Dim> own = sizes(base);
-      if (own.size() > to.size() || own.size() < 2 || !same(own.last(2), sizes(v).last(2))) return no_id;
+      if (own.size() > to.size() || own.size() < 2 || sizes(v).size() < 2 || !same(own.last(2), sizes(v).last(2))) return no_id;
       for (std::size_t d = 0; d + 2 < own.size(); ++d)
         if (const Dim& whole = to[to.size() - own.size() + d]; !is(own[d], 1) && !same(own[d], whole)) return no_id;
       return base;
@@ -379,7 +381,7 @@ DAVIT_INLINE bool Simplifier::flip(const Node& node, ValueId out) {
 
 DAVIT_INLINE std::optional<ExportedProgram> simplified(const ExportedProgram& program, const DecomposeOptions* whole, bool before) {
   const GraphModuleView graph = program.view();
-  if (std::ranges::none_of(graph.nodes, [&](const Node& n) { return detail::is_simple(graph.target(n)); }) || storage_matters(graph)) return std::nullopt;
+  if (std::ranges::none_of(graph.nodes, [&](const Node& n) { return detail::is_simple(graph.target(n)); }) || storage_matters(graph) || !detail::are_well_formed(graph)) return std::nullopt;
   ExportedProgram out = program;
   out.graph_module = detail::Simplifier(program, whole, before).run();
   return out;

@@ -39,7 +39,7 @@ DAVIT_INLINE bool Simplifier::product(std::string_view target, const Node& node,
   if (a == no_id || b == no_id) return false;
   if (target == "aten.bmm.default") {
     const ValueId one = before(stripped(b), "aten.expand.default");  // one matrix for all
-    return batched(node, a, one != b && sizes(one).size() == 2 && same(sizes(one), sizes(b).last(2)) ? one : b, out);
+    return batched(node, a, one != b && sizes(one).size() == 2 && sizes(b).size() > 1 && same(sizes(one), sizes(b).last(2)) ? one : b, out);
   }
   if (target == "aten.matmul.default") return batched(node, a, b, out);
   const ValueId weight = untransposed(b);
@@ -72,7 +72,7 @@ DAVIT_INLINE bool Simplifier::attention(const Node& node, ValueId p, ValueId v) 
   if (const NodeId sum = maker(scores, "aten.add.Tensor"); sum != no_id) {
     mask = argument(sum, 1);
     scores = argument(sum, 0);
-    if (mask == no_id || value(mask).dtype != value(scores).dtype || view().inputs(emit_.module().nodes[sum]).size() != 2) return false;
+    if (mask == no_id || scores == no_id || value(mask).dtype != value(scores).dtype || view().inputs(emit_.module().nodes[sum]).size() != 2) return false;
   }
   NodeId n = maker(scores, "aten.matmul.default");
   if (n == no_id) n = maker(scores, "aten.bmm.default");
@@ -94,6 +94,7 @@ DAVIT_INLINE bool Simplifier::attention(const Node& node, ValueId p, ValueId v) 
   }
   if (v == no_id || sizes(q).size() != sizes(v).size()) return false;
   const std::size_t rank = sizes(k).size();
+  if (rank < 2) return false;
   std::vector<Item> dims;
   for (std::size_t d = 0; d < rank; ++d) dims.push_back(Item::integer(static_cast<std::int64_t>(d + 2 == rank ? d + 1 : d + 1 == rank ? d - 1 : d)));
   std::vector<std::int64_t> turn;
@@ -127,7 +128,7 @@ DAVIT_INLINE bool Simplifier::add_bias(const Node& node, ValueId out) {
   if (inputs.size() != 2 || !inputs[0].is_value() || !inputs[1].is_value()) return false;
   const ValueId x = inputs[0].value(), bias = inputs[1].value();
   const NodeId n = maker(x, "aten.linear.default");
-  if (n == no_id || !used_once(x) || argument(n, 2) != no_id || !is_constant(bias) || value(bias).dtype != value(x).dtype) return false;
+  if (n == no_id || sizes(x).empty() || !used_once(x) || argument(n, 2) != no_id || !is_constant(bias) || value(bias).dtype != value(x).dtype) return false;
   if (sizes(bias).size() != 1 || !same(sizes(bias)[0], sizes(x).back()) || !same(sizes(x), sizes(out))) return false;
   const NamedItem arguments[] = {{"input", Item::of(GraphBuilder::value(argument(n, 0)))}, {"weight", Item::of(GraphBuilder::value(argument(n, 1)))}, {"bias", Item::of(GraphBuilder::value(bias))}};
   return compose(node, "aten.linear.default", arguments);
@@ -175,7 +176,7 @@ DAVIT_INLINE bool Simplifier::sum(const Node& node) {
 /// where(): a softmax whose lines may have nothing left, or an elu.
 DAVIT_INLINE bool Simplifier::choose(const Node& node) {
   const std::span<const Argument> inputs = view().inputs(node);
-  if (inputs.size() != 3) return false;
+  if (inputs.size() != 3 || !std::ranges::all_of(inputs, &Argument::is_value)) return false;
   const ValueId condition = inputs[0].value(), yes = inputs[1].value(), no = inputs[2].value();
   const auto input = [&](NodeId n, std::size_t i) { return i < emit_.module().nodes[n].inputs.count ? &view().inputs(emit_.module().nodes[n])[i] : nullptr; };
   if (const NodeId softmax = maker(no, "aten._softmax.default"); softmax != no_id) {
@@ -188,6 +189,7 @@ DAVIT_INLINE bool Simplifier::choose(const Node& node) {
     const ValueId x = argument(softmax, 0);
     if (n == no_id || zero == no_id || argument(n, 0) != x || !is_number(input(n, 1), -std::numeric_limits<double>::infinity()) || !is_number(input(zero, 1), 0)) return false;
     const std::int64_t dim = input(softmax, 1)->payload, rank = static_cast<std::int64_t>(sizes(x).size());
+    if (rank == 0 || sizes(condition).size() != sizes(x).size()) return false;
     if ((input(any, 1)->payload + rank) % rank != (dim + rank) % rank || !same(sizes(argument(any, 0)), sizes(x)) || !is(sizes(condition)[static_cast<std::size_t>((dim + rank) % rank)], 1)) return false;
     const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}, {"dim", Item::integer(dim)}};
     return compose(node, "aten._safe_softmax.default", arguments, true);
@@ -243,7 +245,7 @@ DAVIT_INLINE bool Simplifier::divide(const Node& node) {
   const NodeId high = product == no_id ? no_id : maker(argument(product, 1), "aten.clamp.default");
   const NodeId low = high == no_id ? no_id : maker(argument(high, 0), "aten.clamp.default");
   const NodeId sum = low == no_id ? no_id : maker(argument(low, 0), "aten.add.Tensor");
-  if (sum == no_id || argument(sum, 0) != argument(product, 0) || !is_number(by(sum, 1), 3) || !is_number(by(low, 1), 0)) return false;
+  if (sum == no_id || argument(sum, 0) == no_id || argument(sum, 0) != argument(product, 0) || !is_number(by(sum, 1), 3) || !is_number(by(low, 1), 0)) return false;
   const Argument* const most = view().find_input(emit_.module().nodes[high], "max");
   if (by(low, 2) != nullptr || !is_number(most, 6) || (by(high, 1) != most && by(high, 1) != nullptr)) return false;
   const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(argument(sum, 0)))}};
