@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -43,6 +44,19 @@ TEST_CASE("a team that slept works on; one without work ends; one of one thread 
   alone.run([&](std::size_t) { id = std::this_thread::get_id(); });
   CHECK(id == std::this_thread::get_id());
   CHECK(ThreadTeam(1000).size() == ThreadTeam::most);
+}
+
+TEST_CASE("a thread has one team of a size, and another thread another") {
+  CHECK(team_of_this_thread(1) == nullptr);
+  ThreadTeam* const team = team_of_this_thread(2);
+  if (std::thread::hardware_concurrency() < 2) return CHECK(team == nullptr);
+  REQUIRE(team != nullptr);
+  CHECK(team->size() == 2);
+  CHECK(team_of_this_thread(2) == team);
+  CHECK(team_of_this_thread(1000)->size() == std::min<std::size_t>(std::thread::hardware_concurrency(), ThreadTeam::most));
+  bool is_another = false;
+  std::thread([&] { is_another = team_of_this_thread(2) != team; }).join();
+  CHECK(is_another);
 }
 
 TEST_CASE("stretches cover all, begin at multiples of the step, and are not more than the work is worth") {

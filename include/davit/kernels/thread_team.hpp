@@ -20,7 +20,7 @@ class ThreadTeam {
   /// Elements' operations that are worth waking a thread for.
   static constexpr double worth_a_thread = 1 << 17;
 
-  /// Of `count` threads, the owner's included, `most` at most; of fewer if the system gives no more.
+  /// Of `count` threads, the owner's included, `most` at most; of fewer if the system gives no more, of one where C++ has no threads.
   explicit ThreadTeam(std::size_t count, double work_for_a_thread = worth_a_thread);
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
@@ -41,6 +41,10 @@ class ThreadTeam {
 
 /// The team of the kernels that this thread runs now; nullptr: they run on this thread alone.
 inline constinit thread_local ThreadTeam* current_team = nullptr;
+
+/// The team of so many threads, or as many as the machine has CPUs, that this thread owns until it ends, one for all who ask; nullptr
+/// for one thread, or where C++ has no threads.
+[[nodiscard]] ThreadTeam* team_of_this_thread(std::size_t count);
 
 /// Lets this thread's kernels use a team (nullptr: none) as long as it lives.
 class TeamScope {

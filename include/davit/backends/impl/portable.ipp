@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -58,7 +57,7 @@ DAVIT_INLINE void move_scratch(const Code& code, RunState& ws, std::byte* scratc
 }  // namespace portable_kernels
 
 DAVIT_INLINE void portable::set_threads(std::uint32_t threads) noexcept {
-  portable_kernels::default_threads().store(std::max(threads, 1u));
+  portable_kernels::default_threads().store(std::max<std::uint32_t>(threads, 1));
 }
 
 DAVIT_INLINE const char* portable::refuses_with(std::span<const portable_kernels::CustomOperator> own,
@@ -153,8 +152,7 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
       at += 2 * rank;
     }
     ws.symbols = SymbolValues(graph.exprs);
-    const std::uint32_t threads = std::min(h.threads, std::max(std::thread::hardware_concurrency(), 1u));
-    if (threads > 1) ws.team = std::make_unique<kernels::ThreadTeam>(threads);
+    (void)kernels::team_of_this_thread(h.threads);  // now, rather than in the first run
     workspace.state = std::move(made);  // whole, or not at all
   }
   portable_kernels::RunState& ws = *workspace.state;
@@ -229,7 +227,7 @@ DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> 
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (h.input_slots[i] != no_id) ws.slots[h.input_slots[i]] = portable_kernels::with_address(inputs[i]);
   const portable_kernels::ArgumentTable& table = h.arguments;
-  const kernels::TeamScope team(ws.team.get());
+  const kernels::TeamScope team(h.threads > 1 ? kernels::team_of_this_thread(h.threads) : nullptr);
   for (const portable_kernels::Step& step : h.steps) {
     for (std::uint32_t k = 0; k < step.slots_in.count; ++k) {
       const portable_kernels::ArgumentTable::Slot& from = table.slots[step.slots_in.first + k];

@@ -7,11 +7,31 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <thread>
 
 #include "davit/kernels/thread_team.hpp"
 
+#if defined(__cpp_lib_atomic_wait)  // a C++ library for boards without an operating system lacks this, and threads
+#include <thread>
+#define DAVIT_HAS_THREADS 1
+#else
+#define DAVIT_HAS_THREADS 0
+#endif
+
 namespace davit::kernels {
+
+#if !DAVIT_HAS_THREADS
+
+struct ThreadTeam::Shared {};
+DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t, double work_for_a_thread) : work_for_a_thread_(work_for_a_thread) {}
+DAVIT_INLINE ThreadTeam::~ThreadTeam() = default;
+DAVIT_INLINE ThreadTeam* team_of_this_thread(std::size_t) {
+  return nullptr;
+}
+DAVIT_INLINE void ThreadTeam::run(FunctionRef<void(std::size_t part)> work) noexcept {
+  work(0);
+}
+
+#else
 
 /// What the threads of a team share.
 struct ThreadTeam::Shared {
@@ -63,6 +83,14 @@ DAVIT_INLINE ThreadTeam::~ThreadTeam() {
   for (std::size_t i = 1; i < size_; ++i) shared_->threads[i].join();
 }
 
+DAVIT_INLINE ThreadTeam* team_of_this_thread(std::size_t count) {
+  thread_local std::unique_ptr<ThreadTeam> teams[ThreadTeam::most + 1];  // by what was asked for: few are
+  count = std::min({count, ThreadTeam::most, std::size_t{std::thread::hardware_concurrency()}});
+  if (count < 2) return nullptr;
+  if (teams[count] == nullptr) teams[count] = std::make_unique<ThreadTeam>(count);
+  return teams[count].get();
+}
+
 DAVIT_INLINE void ThreadTeam::run(FunctionRef<void(std::size_t part)> work) noexcept {
   if (size_ == 1) return work(0);
   shared_->work = &work;
@@ -72,5 +100,7 @@ DAVIT_INLINE void ThreadTeam::run(FunctionRef<void(std::size_t part)> work) noex
   work(0);
   for (std::uint32_t left = shared_->left.load(std::memory_order_acquire); left != 0;) left = Shared::wait(shared_->left, left);
 }
+
+#endif
 
 }  // namespace davit::kernels

@@ -12,7 +12,6 @@
 #include "davit/backend/program_body.hpp"
 #include "davit/backends/portable/run_time/argument_table.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
-#include "davit/kernels/thread_team.hpp"
 #include "davit/program/symbols.hpp"
 
 namespace davit::portable_kernels {
@@ -30,7 +29,7 @@ struct Step {
 /// A method as steps over slots, which its sessions share.
 struct Code {
   std::shared_ptr<const ProgramBody> body;
-  std::uint32_t threads = 1;
+  std::uint32_t threads = 1;  ///< of one run
   std::vector<Step> steps;
   ArgumentTable arguments;
   std::vector<ValueId> value_of_slot;  ///< no_id for an output that the graph does not name
@@ -59,7 +58,6 @@ struct RunState {
   std::vector<std::uint8_t> given;  ///< per slot: 1 if it lies at the destination of an output
   SymbolValues symbols;
   KernelMemory memory;
-  std::unique_ptr<kernels::ThreadTeam> team;  ///< nullptr for one thread
 };
 
 }  // namespace davit::portable_kernels
