@@ -31,7 +31,7 @@ Name complaint(const ExportedProgram& program, Change&& change) {
   for (const LoweredDelegate& entry : method.delegates) interfaces.push_back(&entry.interface);
   const auto schedule = make_schedule(method.parent, method.interface, interfaces);
   if (!schedule) return concat("no schedule: ", schedule.error().what);
-  const auto checked = check_schedule(method.parent, method.interface, interfaces, *schedule);
+  const auto checked = check_schedule(method.parent, method.interface, interfaces, *schedule, Stage::load);
   if (checked) return {};
   CHECK(checked.error().code == ErrorCode::corrupt_data);
   return checked.error().where;
@@ -156,4 +156,30 @@ TEST_CASE("inputs and outputs of a graph are no lists, and a loop carries no mor
                   })
             .view()
             .starts_with("no schedule: "));
+}
+
+TEST_CASE("a size that a reader knows is known where it comes from, also the number of rows that a loop stacks") {
+  const auto forget = [](LoweredMethod& m, std::string_view name) { m.parent.graph_module.dims[value_named(m, name).sizes.first] = {.value = 3, .expr = 0}; };
+  CHECK(complaint(with_map(), [&](auto& m) {
+          m.parent.graph_module.exprs.push_back({.op = ExprOp::symbol, .name = value_named(m, "x").name});
+          forget(m, "x");
+        }) == "node 'y' (higher_order.map_impl)");
+  CHECK(complaint(with_map(), [](auto& m) {
+          m.parent.graph_module.dims[value_named(m, "y").sizes.first].value = 4;
+          m.interface.outputs[0].type.dims[0].value = 4;
+        }) == "node 'y' (higher_order.map_impl)");
+}
+
+TEST_CASE("a program whose branch takes another size than it is handed does not lower") {
+  Draft d;
+  const ValueId x = d.user("x", {3});
+  const ValueId p = d.user("p");
+  d.output(d.cond(
+      "out", d.gt("positive", p, 0.0), {x}, [&](auto in) { return d.neg("m", in[0]); }, [&](auto in) { return d.neg("n", in[0]); }));
+  const Toys toys;
+  const auto lowered = to_backend(d.finish(), CapabilityPartitioner<Two>());
+  REQUIRE(!lowered);
+  CHECK(lowered.error().stage == Stage::verify);
+  CHECK(lowered.error().code == ErrorCode::invalid_program);
+  CHECK(lowered.error().where == "node 'out' (higher_order.cond)");
 }

@@ -286,7 +286,7 @@ TEST_CASE("the report has a row per node: what it is, where it went, what it rea
   Draft d;
   const ValueId x = d.user("x", {2});
   const ValueId a = d.add("a", x, x);
-  d.output(d.cond("c", d.gt("p", x, 0.0), {a}, [&](auto in) { return d.add("y", in[0], in[0]); }, [](auto in) { return in[0]; }));
+  d.output(d.cond("c", d.gt("p", x, 0.0), {a}, [&](auto in) { return d.add("y", in[0], in[0]); }, [](auto in) { return in[0]; }, {2}));
   ExportedProgram program = d.finish();
   GraphModule& graph = program.graph_module;
   const auto text = [&](std::string_view what) {

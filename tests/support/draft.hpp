@@ -162,13 +162,13 @@ class Draft {
     b.end_graph(std::span<const davit::Argument>(outputs));
     return id;
   }
-  /// A cond over operands that all branches take; answers its one output.
+  /// A cond over operands of these sizes that all branches take; answers its one output.
   template <class Yes, class No>
   constexpr davit::ValueId cond(std::string_view name, davit::ValueId predicate, std::initializer_list<davit::ValueId> operands,
-                                Yes&& yes, No&& no) {
-    const davit::GraphId first = branch(davit::concat(name, "_true"), operands.size(), yes);
-    const davit::GraphId second = branch(davit::concat(name, "_false"), operands.size(), no);
-    const davit::ValueId out = b.tensor(name, davit::ScalarType::float32, {});
+                                Yes&& yes, No&& no, Sizes sizes = {}) {
+    const davit::GraphId first = branch(davit::concat(name, "_true"), operands.size(), yes, sizes);
+    const davit::GraphId second = branch(davit::concat(name, "_false"), operands.size(), no, sizes);
+    const davit::ValueId out = b.tensor(name, davit::ScalarType::float32, sizes);
     node("higher_order.cond", {b.value(predicate), b.subgraph(first), b.subgraph(second), b.tensors(operands)}, {out});
     return out;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,17 +23,17 @@ namespace detail {
 class ScheduleChecker {
  public:
   ScheduleChecker(const ExportedProgram& parent, const MethodInterface& interface,
-                  std::span<const MethodInterface* const> delegates, const Schedule& schedule)
-      : parent_(parent), graph_(parent.view()), interface_(interface), delegates_(delegates), schedule_(schedule) {}
+                  std::span<const MethodInterface* const> delegates, const Schedule& schedule, Stage stage)
+      : parent_(parent), graph_(parent.view()), interface_(interface), delegates_(delegates), schedule_(schedule), stage_(stage) {}
 
   [[nodiscard]] Result<void> run() {
     find_types();
     for (std::size_t i = 0; i < interface_.inputs.size(); ++i)
-      if (!agree(interface_.inputs[i].type, types_[schedule_.input_slots[i]]) ||
+      if (!passes(interface_.inputs[i].type, types_[schedule_.input_slots[i]]) ||
           (interface_.inputs[i].constant && interface_.inputs[i].type.tag == EValue::Tag::tensor))
         return mismatch(concat("input '", interface_.inputs[i].name, "'"));
     for (std::size_t i = 0; i < interface_.outputs.size(); ++i)
-      if (!agree(interface_.outputs[i].type, types_[schedule_.output_slots[i]]))
+      if (!passes(types_[schedule_.output_slots[i]], interface_.outputs[i].type))
         return mismatch(concat("output '", interface_.outputs[i].name, "'"));
     if (std::optional<Name> wrong = constants()) return mismatch(concat("constant '", *wrong, "'"));
     for (const ScheduleStep& step : schedule_.steps)
@@ -43,12 +44,13 @@ class ScheduleChecker {
   }
 
  private:
-  [[nodiscard]] static std::unexpected<Error> mismatch(Name where) {
-    return std::unexpected(Error{.code = ErrorCode::corrupt_data,
-                                 .stage = Stage::load,
+  [[nodiscard]] std::unexpected<Error> mismatch(Name where) const {
+    const bool loads = stage_ == Stage::load;
+    return std::unexpected(Error{.code = loads ? ErrorCode::corrupt_data : ErrorCode::invalid_program,
+                                 .stage = stage_,
                                  .where = std::move(where),
                                  .what = "its type is not the one that it is passed on with",
-                                 .fix = "lower and save the program again"});
+                                 .fix = loads ? "lower and save the program again" : "export the program again"});
   }
   /// The type of every slot: of a value, a literal, or a buffer that a partition took along.
   void find_types() {
@@ -73,7 +75,7 @@ class ScheduleChecker {
       if (roles[i] != InputRole::constant) continue;
       const Tensor* tensor = tensors.find(*target(spec));
       if (tensor == nullptr ||
-          !agree({.tag = EValue::Tag::tensor, .dtype = tensor->dtype, .dims = dims_of(*tensor)}, types_[in[i]]))
+          !passes({.tag = EValue::Tag::tensor, .dtype = tensor->dtype, .dims = dims_of(*tensor)}, types_[in[i]]))
         return *target(spec);
     }
     return std::nullopt;
@@ -84,44 +86,29 @@ class ScheduleChecker {
     return dims;
   }
 
-  /// Sizes that are both known must be equal.
-  [[nodiscard]] static bool agree(const PortType& a, const PortType& b) noexcept {
-    return a.tag == b.tag && a.dtype == b.dtype && a.dims.size() == b.dims.size() && sizes_agree(a.dims, b.dims);
+  /// True if what has the type `from` may be taken for a `to`: a size that `to` knows is known to be the same in `from`.
+  [[nodiscard]] static bool passes(const PortType& from, const PortType& to) noexcept {
+    return from.tag == to.tag && from.dtype == to.dtype && sizes_pass(from.dims, to.dims);
   }
-  [[nodiscard]] static bool sizes_agree(std::span<const Dim> a, std::span<const Dim> b) noexcept {
-    for (std::size_t d = 0; d < a.size(); ++d)
-      if (a[d].is_static() && b[d].is_static() && a[d].value != b[d].value) return false;
-    return true;
+  [[nodiscard]] static bool sizes_pass(std::span<const Dim> from, std::span<const Dim> to) noexcept {
+    return std::ranges::equal(from, to, [](const Dim& f, const Dim& t) { return !t.is_static() || (f.is_static() && f.value == t.value); });
   }
-  [[nodiscard]] bool agree(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b) const {
-    if (a.size() != b.size()) return false;
-    for (std::size_t i = 0; i < a.size(); ++i)
-      if (!agree(types_[a[i]], types_[b[i]])) return false;
-    return true;
+  [[nodiscard]] bool pass(std::span<const std::uint32_t> from, std::span<const std::uint32_t> to) const {
+    return std::ranges::equal(from, to, [&](std::uint32_t f, std::uint32_t t) { return passes(types_[f], types_[t]); });
   }
   /// What goes out of a sub-graph to the outputs of its node; one that nobody wants has no value.
-  [[nodiscard]] bool agree_wanted(std::span<const std::uint32_t> made, std::span<const std::uint32_t> wanted) const {
-    if (made.size() != wanted.size()) return false;
-    for (std::size_t i = 0; i < made.size(); ++i)
-      if (wanted[i] < graph_.values.size() && !agree(types_[made[i]], types_[wanted[i]])) return false;
-    return true;
+  [[nodiscard]] bool pass_wanted(std::span<const std::uint32_t> made, std::span<const std::uint32_t> wanted) const {
+    return std::ranges::equal(made, wanted, [&](std::uint32_t m, std::uint32_t w) { return w >= graph_.values.size() || passes(types_[m], types_[w]); });
   }
-  template <class Port>
-  [[nodiscard]] bool agree_ports(const std::vector<Port>& ports, std::span<const std::uint32_t> slots) const {
-    if (ports.size() != slots.size()) return false;
-    for (std::size_t i = 0; i < ports.size(); ++i)
-      if (!agree(ports[i].type, types_[slots[i]])) return false;
-    return true;
-  }
-  /// True if `row` is a slice of `whole` along `dim`.
-  [[nodiscard]] static bool is_row(const PortType& row, const PortType& whole, std::int64_t dim) {
-    const auto rank = static_cast<std::int64_t>(whole.dims.size());
+  /// Takes the dimension `dim` out of the type of a tensor and answers it; nothing if there is none.
+  [[nodiscard]] static std::optional<Dim> take_dim(PortType& type, std::int64_t dim) {
+    const auto rank = static_cast<std::int64_t>(type.dims.size());
     if (dim < 0) dim += rank;
-    if (row.tag != EValue::Tag::tensor || whole.tag != row.tag || row.dtype != whole.dtype || dim < 0 || dim >= rank)
-      return false;
-    std::vector<Dim> rest = whole.dims;
-    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(dim));
-    return rest.size() == row.dims.size() && sizes_agree(rest, row.dims);
+    if (type.tag != EValue::Tag::tensor || dim < 0 || dim >= rank) return std::nullopt;
+    const auto at = type.dims.begin() + static_cast<std::ptrdiff_t>(dim);
+    const Dim taken = *at;
+    type.dims.erase(at);
+    return taken;
   }
 
   [[nodiscard]] bool fits(const ScheduleStep& step) const {
@@ -132,15 +119,19 @@ class ScheduleChecker {
     switch (step.kind) {
       case StepKind::call_delegate: {
         const MethodInterface& interface = *delegates_[step.delegate];
-        return agree_ports(interface.inputs, in) && agree_ports(interface.outputs, out);
+        const auto takes = [&](std::uint32_t slot, const InputPort& port) { return passes(types_[slot], port.type); };
+        const auto gives = [&](const OutputPort& port, std::uint32_t slot) { return passes(port.type, types_[slot]); };
+        return std::ranges::equal(in, interface.inputs, takes) && std::ranges::equal(interface.outputs, out, gives);
       }
       case StepKind::cond:
         for (const GraphId branch : {step.graph, step.other})
-          if (!agree(in.subspan(1), inputs_of(branch)) || !agree_wanted(outputs_of(branch), out)) return false;
+          if (!pass(in.subspan(1), inputs_of(branch)) || !pass_wanted(outputs_of(branch), out)) return false;
         return true;
       case StepKind::while_loop:
-        return step.carried <= in.size() && agree(in, inputs_of(step.graph)) && agree(in, inputs_of(step.other)) &&
-               agree(outputs_of(step.other), in.first(step.carried)) && agree_wanted(in.first(step.carried), out);
+        if (step.carried > in.size() || !pass(in, inputs_of(step.graph)) || !pass(in, inputs_of(step.other))) return false;
+        for (const GraphId next : {step.graph, step.other})
+          if (!pass(outputs_of(step.other), inputs_of(next).first(step.carried))) return false;
+        return pass_wanted(in.first(step.carried), out) && pass_wanted(outputs_of(step.other), out);
       case StepKind::map:
       case StepKind::scan: return fits_scan(step, in, out, inputs_of(step.graph), outputs_of(step.graph));
     }
@@ -151,14 +142,23 @@ class ScheduleChecker {
                                std::span<const std::uint32_t> body_out) const {
     const std::size_t first = step.carried;
     const std::size_t last = first + step.sliced;
-    if (last > in.size() || in.size() != body_in.size() || out.size() != body_out.size() || first > out.size())
-      return false;
-    for (std::size_t i = first; i < last; ++i)
-      if (!is_row(types_[body_in[i]], types_[in[i]], step.dim)) return false;
-    for (std::size_t i = first; i < out.size(); ++i)
-      if (out[i] < graph_.values.size() && !is_row(types_[body_out[i]], types_[out[i]], 0)) return false;
-    return agree(in.first(first), body_in.first(first)) && agree(in.subspan(last), body_in.subspan(last)) &&
-           agree(body_out.first(first), body_in.first(first)) && agree_wanted(body_out.first(first), out.first(first));
+    if (last > in.size() || in.size() != body_in.size() || out.size() != body_out.size() || first > out.size() || first == last) return false;
+    Dim count{};
+    for (std::size_t i = last; i-- > first;) {
+      PortType slice = types_[in[i]];
+      const std::optional<Dim> length = take_dim(slice, step.dim);
+      if (!length || !passes(slice, types_[body_in[i]])) return false;
+      count = *length;
+    }
+    for (std::size_t i = first; i < out.size(); ++i) {
+      if (out[i] >= graph_.values.size()) continue;
+      PortType stacked = types_[body_out[i]];
+      stacked.dims.insert(stacked.dims.begin(), count);
+      if (stacked.tag != EValue::Tag::tensor || !passes(stacked, types_[out[i]])) return false;
+    }
+    const auto next = body_in.first(first);
+    return pass(in.first(first), next) && pass(in.subspan(last), body_in.subspan(last)) && pass(body_out.first(first), next) &&
+           pass_wanted(body_out.first(first), out.first(first));
   }
 
   const ExportedProgram& parent_;
@@ -166,18 +166,18 @@ class ScheduleChecker {
   const MethodInterface& interface_;
   std::span<const MethodInterface* const> delegates_;
   const Schedule& schedule_;
+  Stage stage_;
   std::vector<PortType> types_;
 };
 
 }  // namespace detail
 
-/// Checks that whatever a lowered program passes on arrives with the kind, dtype, rank and known sizes that it left
-/// with: between caller, partitions, control flow and its sub-graphs. For programs from a file; one that was lowered
-/// here agrees. Errors: corrupt_data with the place. O(n log n) for a parent and an interface of size n.
+/// Checks that whatever a lowered program passes on arrives with the kind, dtype, rank and known sizes that it left with: between
+/// caller, partitions, control flow and its sub-graphs. Kernels trust the sizes that their graph knows. Errors: of that stage,
+/// corrupt_data if it is load and invalid_program else, with the place. O(n log n) for a parent and an interface of size n.
 [[nodiscard]] inline Result<void> check_schedule(const ExportedProgram& parent, const MethodInterface& interface,
-                                                 std::span<const MethodInterface* const> delegates,
-                                                 const Schedule& schedule) {
-  return detail::ScheduleChecker(parent, interface, delegates, schedule).run();
+                                                 std::span<const MethodInterface* const> delegates, const Schedule& schedule, Stage stage) {
+  return detail::ScheduleChecker(parent, interface, delegates, schedule, stage).run();
 }
 
 }  // namespace davit

@@ -119,7 +119,7 @@ class PackageReader {
       return std::unexpected(std::move(schedule.error()));
     }
     method.schedule = std::move(*schedule);
-    if (Result<void> fits = check_schedule(method.parent, method.interface, interfaces, method.schedule); !fits)
+    if (Result<void> fits = check_schedule(method.parent, method.interface, interfaces, method.schedule, Stage::load); !fits)
       return std::unexpected(std::move(fits.error()));
     return method;
   }

@@ -12,6 +12,7 @@
 
 #include "davit/core/no_memory.hpp"
 #include "davit/lowering/check_partitioning.hpp"
+#include "davit/lowering/check_schedule.hpp"
 #include "davit/lowering/cut_program.hpp"
 #include "davit/lowering/decompose.hpp"
 #include "davit/lowering/fold_constants.hpp"
@@ -97,6 +98,8 @@ class MethodLowering {
     Result<Schedule> schedule = make_schedule(out_.parent, out_.interface, interfaces);
     if (!schedule) return std::unexpected(std::move(schedule.error()));
     out_.schedule = std::move(*schedule);
+    if (Result<void> fits = check_schedule(out_.parent, out_.interface, interfaces, out_.schedule, Stage::verify); !fits)
+      return std::unexpected(std::move(fits.error()));
     if (report_ != nullptr) fill_report(cutter);
     return std::move(out_);
   }
