@@ -3,27 +3,71 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
+
 using namespace davit;
 using onednn_ops::PackedConstants;
 using onednn_ops::plain;
 
-TEST_CASE("what is made of the same bytes in the same layout is made once; its source is kept") {
+namespace {
+
+SharedBytes bytes_of(unsigned char value) {
+  SharedBytes bytes = SharedBytes::allocate(80);
+  std::fill_n(bytes.writable(), bytes.size(), static_cast<std::byte>(value));
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("what is made of equal bytes in the same layout is made once, wherever they lie") {
   PackedConstants packed;
   int made = 0;
   const auto make = [&] {
     ++made;
     return SharedBytes::allocate(64);
   };
-  const SharedBytes source = SharedBytes::allocate(64), other = SharedBytes::allocate(64);
+  const SharedBytes source = bytes_of(1), equal = bytes_of(1), other = bytes_of(2);
   const SharedBytes first = packed.get({source, 0, {}, plain({4, 4}), plain({4, 4})}, make);
   CHECK(packed.get({source, 0, {}, plain({4, 4}), plain({4, 4})}, make).data() == first.data());
+  CHECK(packed.get({source, 16, {}, plain({4, 4}), plain({4, 4})}, make).data() == first.data());
+  CHECK(packed.get({equal, 0, {}, plain({4, 4}), plain({4, 4})}, make).data() == first.data());
   CHECK(made == 1);
-  CHECK(packed.get({source, 16, {}, plain({4, 4}), plain({4, 4})}, make).data() != first.data());
-  const auto* const mean = reinterpret_cast<const float*>(other.data());
-  const PackedConstants::Others with_mean{{nullptr, mean}, 0}, with_bias_too{{mean, mean}, 0}, with_a_number{{nullptr, mean}, 1};
-  for (const PackedConstants::Others& others : {with_mean, with_bias_too, with_a_number})
-    CHECK(packed.get({source, 0, others, plain({4, 4}), plain({4, 4})}, make).data() != first.data());
-  CHECK(packed.get({source, 0, {}, plain({4, 4}), plain({2, 8})}, make).data() != first.data());
-  CHECK(packed.get({other, 0, {}, plain({4, 4}), plain({4, 4})}, make).data() != first.data());
-  CHECK(made == 7);
+  const float numbers[] = {1, 2, 3};
+  const PackedConstants::Others others[] = {{.constants = {nullptr, numbers}, .count = 2},
+                                            {.constants = {numbers, numbers}, .count = 2},
+                                            {.constants = {nullptr, numbers + 1}, .count = 2},
+                                            {.constants = {nullptr, numbers}, .count = 2, .number = 1},
+                                            {.partition = PackedConstants::new_partition()},
+                                            {.partition = PackedConstants::new_partition()}};
+  std::vector<SharedBytes> kept;
+  for (const PackedConstants::Others& each : others) kept.push_back(packed.get({source, 0, each, plain({4, 4}), plain({4, 4})}, make));
+  kept.push_back(packed.get({source, 0, {}, plain({4, 4}), plain({2, 8})}, make));
+  kept.push_back(packed.get({source, 0, {}, plain({2, 8}), plain({4, 4})}, make));
+  kept.push_back(packed.get({other, 0, {}, plain({4, 4}), plain({4, 4})}, make));
+  CHECK(made == 10);
+  for (std::size_t i = 0; i < std::size(others); ++i) CHECK(packed.get({equal, 0, others[i], plain({4, 4}), plain({4, 4})}, make).data() == kept[i].data());
+  CHECK(made == 10);
+}
+
+TEST_CASE("what was made goes with the last that has it, and may outlive who made it") {
+  std::optional<PackedConstants> packed(std::in_place);
+  int made = 0;
+  const auto make = [&] {
+    ++made;
+    return SharedBytes::allocate(64);
+  };
+  SharedBytes source = bytes_of(1);
+  const PackedConstants::Key key{source, 0, {}, plain({4, 4}), plain({4, 4})};
+  (void)packed->get(key, make);
+  (void)packed->get(key, make);
+  CHECK(made == 2);
+  const SharedBytes kept = packed->get(key, make);
+  CHECK(packed->get(key, make).data() == kept.data());
+  CHECK(made == 3);
+  packed.reset();
+  CHECK(kept.size() == 64);
 }

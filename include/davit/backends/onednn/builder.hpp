@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
-#include <memory>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -32,9 +31,9 @@ class Builder {
     Place place;
   };
 
-  /// `packed`: what other codes of the partition have made of its constants; may be null.
-  Builder(GraphModuleView graph, Code& code, bool trial, std::shared_ptr<PackedConstants> packed = nullptr)
-      : graph_(graph), code_(code), packed_(std::move(packed)), trial_(trial), places_(graph.values.size()), uses_(graph.values.size(), 0) {
+  /// `partition`: of PackedConstants, if other codes are made of the same partition; else 0.
+  Builder(GraphModuleView graph, Code& code, bool trial, std::uint64_t partition = 0)
+      : graph_(graph), code_(code), partition_(partition), trial_(trial), places_(graph.values.size()), uses_(graph.values.size(), 0) {
     attributes_.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   }
 
@@ -66,9 +65,7 @@ class Builder {
   }
   /// New constant bytes, zeroed. Throws dnnl::error if there is no memory.
   [[nodiscard]] Place add_constant(const MemoryDesc& md) {
-    SharedBytes bytes = SharedBytes::allocate(md.get_size());
-    if (bytes.size() != md.get_size()) throw dnnl::error(dnnl_out_of_memory, "no memory for a constant");
-    return add_constant(md, std::move(bytes));
+    return add_constant(md, filled(md, [](std::byte*) {}));
   }
   [[nodiscard]] Place add_constant(const MemoryDesc& md, SharedBytes bytes, std::size_t offset = 0) {
     code_.constants.push_back(std::move(bytes));
@@ -77,21 +74,20 @@ class Builder {
                         static_cast<std::uint32_t>(code_.constants.size() - 1)),
             offset};
   }
-  /// New constant bytes in the layout `md`, filled by `fill(bytes)`; or what another code of the partition filled so from the
-  /// same constants.
+  /// New constant bytes in the layout `md`, filled by `fill(bytes)`; or what another code filled so from the same constants.
   template <class Fill>
   [[nodiscard]] Place derived_constant(const Place& from, const MemoryDesc& md, Fill&& fill, const PackedConstants::Others& others = {}) {
-    const auto make = [&] {
-      SharedBytes bytes = SharedBytes::allocate(md.get_size());
-      if (bytes.size() != md.get_size()) throw dnnl::error(dnnl_out_of_memory, "no memory for a constant");
-      fill(bytes.writable());
-      return bytes;
-    };
-    if (packed_ == nullptr) return add_constant(md, make());
-    const SharedBytes& source = code_.constants[code_.storages[from.storage].index];
-    return add_constant(md, packed_->get({source, from.offset, others, from.md, md}, make));
+    const SharedBytes source = code_.constants[code_.storages[from.storage].index];
+    return add_constant(md, PackedConstants::of_process().get({source, from.offset, others, from.md, md}, [&] { return filled(md, fill); }));
   }
-  /// A constant that `fill(bytes)` makes of another one, in the layout `md`; only if it is needed so, and not in another layout.
+  /// The same for what the node says too, which other partitions do not know.
+  template <class Fill>
+  [[nodiscard]] Place node_constant(const Place& from, const MemoryDesc& md, NodeId node, Fill&& fill) {
+    if (partition_ == 0) return add_constant(md, filled(md, fill));
+    return derived_constant(from, md, fill, {.number = static_cast<float>(node), .partition = partition_});
+  }
+  /// A constant that `fill(bytes)` makes of another one, in the layout `md`; only if it is needed so, and not in another layout. What
+  /// `fill` does is told by `others`: nothing there means a copy.
   [[nodiscard]] Place lazy_constant(const Place& from, const MemoryDesc& md, std::function<void(std::byte*)> fill, const PackedConstants::Others& others) {
     const Place made = add_constant(md, {});
     code_.storages[made.storage].bytes = md.get_size();
@@ -259,6 +255,13 @@ class Builder {
   }
 
  private:
+  template <class Fill>
+  [[nodiscard]] static SharedBytes filled(const MemoryDesc& md, Fill&& fill) {
+    SharedBytes bytes = SharedBytes::allocate(md.get_size());
+    if (bytes.size() != md.get_size()) throw dnnl::error(dnnl_out_of_memory, "no memory for a constant");
+    fill(bytes.writable());
+    return bytes;
+  }
   /// How a constant is made that may not be needed as it is.
   struct Lazy {
     Place from;
@@ -322,7 +325,7 @@ class Builder {
 
   GraphModuleView graph_;
   Code& code_;
-  std::shared_ptr<PackedConstants> packed_;
+  std::uint64_t partition_;
   bool trial_;
   dnnl::primitive_attr attributes_;
   std::vector<Place> places_;                    ///< per value

@@ -27,12 +27,12 @@ struct CodeOptions {
 /// Makes the code of a partition.
 class Compiler {
  public:
-  /// `packed`: what other codes of the partition have made of its constants; may be null.
-  explicit Compiler(std::shared_ptr<const ProgramBody> body, std::shared_ptr<PackedConstants> packed = nullptr)
+  /// `partition`: of PackedConstants, if other codes are made of the same partition; else 0.
+  explicit Compiler(std::shared_ptr<const ProgramBody> body, std::uint64_t partition = 0)
       : body_(std::move(body)),
         graph_(body_->graph.view()),
         code_(std::make_shared<Code>()),
-        builder_(graph_, *code_, false, std::move(packed)),
+        builder_(graph_, *code_, false, partition),
         defined_(graph_.values.size(), false) {
     code_->body = body_;
   }

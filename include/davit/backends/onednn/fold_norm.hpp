@@ -47,7 +47,7 @@ namespace davit::onednn_ops {
   };
   const auto fill_bias = [=](std::byte* to) { fold(0, nullptr, reinterpret_cast<float*>(to)); };
   const Place from = b.row_major(b.place_of(base.inputs[1]));
-  const PackedConstants::Others others{{bias, channel.mean, channel.variance, channel.scale, channel.shift}, norm.epsilon};
+  const PackedConstants::Others others{{bias, channel.mean, channel.variance, channel.scale, channel.shift}, channels, norm.epsilon};
   return {b.lazy_constant(from, plain(dims), fill_weight, others), b.lazy_constant(from, plain({dims[0]}), fill_bias, others)};
 }
 

@@ -1,25 +1,35 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "davit/backends/onednn/library.hpp"
+#include "davit/core/content_hash.hpp"
 #include "davit/core/shared_bytes.hpp"
 
 namespace davit::onednn_ops {
 
-/// Constants made of constants when compiling (in a primitive's layout, with a batch norm in them): made once for all the
-/// codes of a partition. Not safe from several threads.
+/// Constants made of constants when compiling (in a primitive's layout, with a batch norm in them): made once for all codes, methods
+/// and programs that have the same numbers, and kept as long as one of them is there. Safe from several threads.
 class PackedConstants {
  public:
-  /// What else something was made of: other constants, which live as long as `source`, and a number.
+  /// What else something was made of: lists of as many numbers each, which live as long as `source` or are empty, and a number; or
+  /// something that only the codes of one partition know.
   struct Others {
     std::array<const float*, 5> constants{};
+    std::size_t count = 0;
     float number = 0;
-    [[nodiscard]] bool operator==(const Others&) const noexcept = default;
+    std::uint64_t partition = 0;
   };
   /// What something was made of and how it lies.
   struct Key {
@@ -30,22 +40,120 @@ class PackedConstants {
     MemoryDesc to;
   };
 
-  /// The bytes that `make()` answers, or answered before. O(1) on average beside `make`.
+  PackedConstants() : table_(new Table) {}
+  PackedConstants(const PackedConstants&) = delete;
+  PackedConstants& operator=(const PackedConstants&) = delete;
+  ~PackedConstants() { table_->leave(); }
+
+  /// The one of this process. Never destroyed: what it made may outlive it.
+  [[nodiscard]] static PackedConstants& of_process() {
+    static PackedConstants& all = *new PackedConstants;
+    return all;
+  }
+
+  /// A number that no other partition of this process has.
+  [[nodiscard]] static std::uint64_t new_partition() noexcept {
+    static std::atomic<std::uint64_t> last{0};
+    return last.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
+
+  /// The bytes that `make()` answers, or answered before. O(bytes that they are made of) beside `make`.
   template <class Make>
-  [[nodiscard]] SharedBytes get(Key key, Make&& make) {
-    const std::byte* const at = key.source.data() + key.offset;
-    const auto [first, last] = made_.equal_range(at);
-    for (auto entry = first; entry != last; ++entry) {
-      const Key& known = entry->second.first;
-      if (known.others == key.others && known.from == key.from && known.to == key.to) return entry->second.second;
-    }
-    SharedBytes bytes = make();
-    made_.emplace(at, std::pair(std::move(key), bytes));  // the source is kept, so that its address stays its own
-    return bytes;
+  [[nodiscard]] SharedBytes get(const Key& key, Make&& make) {
+    const std::uint64_t hash = hash_of(key);
+    if (SharedBytes known = table_->find(hash, key); !known.empty()) return known;
+    return table_->add(hash, key, make());
   }
 
  private:
-  std::unordered_multimap<const std::byte*, std::pair<Key, SharedBytes>> made_;
+  [[nodiscard]] static std::span<const std::byte> source_of(const Key& key) noexcept {
+    const std::size_t size = key.source.size();
+    const std::size_t offset = std::min(key.offset, size);
+    return key.source.bytes().subspan(offset, std::min(key.from.get_size(), size - offset));
+  }
+  [[nodiscard]] static std::span<const std::byte> list_of(const Others& others, std::size_t i) noexcept {
+    return others.constants[i] == nullptr ? std::span<const std::byte>() : std::as_bytes(std::span(others.constants[i], others.count));
+  }
+  [[nodiscard]] static std::uint64_t hash_of(const Key& key) noexcept {
+    std::uint64_t hash = content_hash(source_of(key), key.to.get_size() + key.others.partition);
+    for (std::size_t i = 0; i < key.others.constants.size(); ++i) hash = content_hash(list_of(key.others, i), hash);
+    return hash;
+  }
+  [[nodiscard]] static bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> b) noexcept {
+    return a.size() == b.size() && (a.data() == b.data() || a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+  }
+  [[nodiscard]] static bool is_same(const Key& a, const Key& b) noexcept {
+    if (a.from != b.from || a.to != b.to || a.others.number != b.others.number || a.others.partition != b.others.partition) return false;
+    for (std::size_t i = 0; i < a.others.constants.size(); ++i)
+      if (!same_bytes(list_of(a.others, i), list_of(b.others, i))) return false;
+    return same_bytes(source_of(a), source_of(b));
+  }
+
+  struct Table;
+  /// Owns what was made and a share of what it was made of, so that the two can be compared.
+  struct Entry : SharedBytes::Owner {
+    Entry(Table& table_, std::uint64_t hash_, const Key& key_, SharedBytes bytes_)
+        : Owner(&Entry::destroy), table(table_), hash(hash_), key(key_), bytes(std::move(bytes_)) {}
+    static void destroy(Owner* self) noexcept {
+      auto* const entry = static_cast<Entry*>(self);
+      Table& table = entry->table;
+      table.remove(*entry);
+      delete entry;
+      table.leave();
+    }
+    /// Takes a share, unless the last one has gone.
+    [[nodiscard]] bool take() noexcept {
+      std::size_t shares_now = shares.load(std::memory_order_relaxed);
+      while (shares_now != 0)
+        if (shares.compare_exchange_weak(shares_now, shares_now + 1, std::memory_order_relaxed)) return true;
+      return false;
+    }
+    [[nodiscard]] SharedBytes share() noexcept { return SharedBytes(bytes.bytes(), this); }
+
+    Table& table;
+    std::uint64_t hash;
+    Key key;
+    SharedBytes bytes;
+  };
+  /// The entries by hash; destroyed when neither they nor the object that made it are there.
+  struct Table {
+    [[nodiscard]] SharedBytes find(std::uint64_t hash, const Key& key) {
+      const std::scoped_lock lock(mutex);
+      return find_locked(hash, key);
+    }
+    /// What another thread has added meanwhile, or the new entry.
+    [[nodiscard]] SharedBytes add(std::uint64_t hash, const Key& key, SharedBytes bytes) {
+      const std::scoped_lock lock(mutex);
+      if (SharedBytes known = find_locked(hash, key); !known.empty()) return known;
+      auto entry = std::make_unique<Entry>(*this, hash, key, std::move(bytes));
+      entries.emplace(hash, entry.get());
+      users.fetch_add(1, std::memory_order_relaxed);
+      return entry.release()->share();
+    }
+    void remove(const Entry& entry) noexcept {
+      const std::scoped_lock lock(mutex);
+      const auto [first, last] = entries.equal_range(entry.hash);
+      const auto at = std::find_if(first, last, [&](const auto& each) { return each.second == &entry; });
+      if (at != last) entries.erase(at);
+    }
+    void leave() noexcept {
+      if (users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    }
+
+   private:
+    [[nodiscard]] SharedBytes find_locked(std::uint64_t hash, const Key& key) {
+      const auto [first, last] = entries.equal_range(hash);
+      for (auto each = first; each != last; ++each)
+        if (is_same(each->second->key, key) && each->second->take()) return each->second->share();
+      return {};
+    }
+
+    std::mutex mutex;
+    std::unordered_multimap<std::uint64_t, Entry*> entries;
+    std::atomic<std::size_t> users{1};
+  };
+
+  Table* table_;
 };
 
 }  // namespace davit::onednn_ops

@@ -44,13 +44,13 @@ inline void shape_key(std::span<const EValue> inputs, ShapeKey& key) {
 }
 
 /// The codes of a partition whose sizes are symbolic, one for each set of sizes that it was called with; the oldest go first.
-/// Constants are laid out once for all. Safe from several threads.
+/// Safe from several threads.
 class Shapes {
  public:
   static constexpr std::size_t most = 32;  ///< codes that are kept
 
   Shapes(std::shared_ptr<const ProgramBody> body, const CodeOptions& options)
-      : body_(std::move(body)), packed_(std::make_shared<PackedConstants>()), options_(options) {
+      : body_(std::move(body)), options_(options), partition_(PackedConstants::new_partition()) {
     if (options_.exact) checks_ = find_value_checks(*body_, false);
   }
 
@@ -63,7 +63,7 @@ class Shapes {
       if (known == key) return code;
     std::shared_ptr<const Code> code;
     if (const std::shared_ptr<const ProgramBody> own = specialize(*body_, inputs)) {
-      Result<std::shared_ptr<const Code>> made = Compiler(own, packed_).run(options_, options_.exact ? &checks_ : nullptr);
+      Result<std::shared_ptr<const Code>> made = Compiler(own, partition_).run(options_, options_.exact ? &checks_ : nullptr);
       if (made && inputs_fit(**made, inputs)) code = *std::move(made);
     }
     if (codes_.size() == most) codes_.pop_front();
@@ -73,9 +73,9 @@ class Shapes {
 
  private:
   std::shared_ptr<const ProgramBody> body_;
-  std::shared_ptr<PackedConstants> packed_;
   std::vector<ValueCheck> checks_;
   CodeOptions options_;
+  std::uint64_t partition_;
   std::mutex mutex_;
   std::deque<std::pair<ShapeKey, std::shared_ptr<const Code>>> codes_;
 };
