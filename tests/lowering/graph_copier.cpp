@@ -58,16 +58,19 @@ TEST_CASE("an expression of any depth is copied, its operands first and once") {
   CHECK(copier.used_symbols == std::vector<ExprId>{0});
 }
 
-TEST_CASE("all metadata of a node comes along, custom metadata too") {
+TEST_CASE("all metadata of a node comes along, custom metadata and the list of what was merged too") {
   Draft d;
-  d.metadata = d.b.metadata("trace", "stack", "source", "torch", "{\"quantize\": 1}");
+  d.metadata = d.b.metadata("other trace");
+  d.metadata = d.b.metadata("trace", "stack", "source", "torch", "{\"quantize\": 1}", d.metadata);
   d.output(d.neg("n", d.user("x")));
   const ExportedProgram program = d.finish();
   GraphCopier copier(program.view());
   copier.begin();
-  (void)copier.metadata(0);
+  const std::uint32_t row = copier.metadata(1);
   const GraphModuleView made = copier.builder.module().view();
-  REQUIRE(made.metadata.size() == 1);
-  CHECK(made.str(made.metadata[0].torch_fn) == "torch");
-  CHECK(made.str(made.metadata[0].custom) == "{\"quantize\": 1}");
+  REQUIRE(made.metadata.size() == 2);
+  CHECK(made.str(made.metadata[row].torch_fn) == "torch");
+  CHECK(made.str(made.metadata[row].custom) == "{\"quantize\": 1}");
+  REQUIRE(made.metadata[row].merged == 0);
+  CHECK(made.str(made.metadata[0].stack_trace) == "other trace");
 }

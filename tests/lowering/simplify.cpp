@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "davit/backend/debug_handles.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/lowering/backend_list.hpp"
 #include "davit/program/verify.hpp"
@@ -393,4 +396,48 @@ TEST_CASE("sizes of any depth are not compared to their ends") {
   m.values[size].kind = ValueKind::sym_int;
   m.values[size].expr = deep();
   CHECK(targets(simplified(program).value_or(program)) == Texts{"aten.view.default", "aten.sym_size.int", "aten.relu.default"});
+}
+
+TEST_CASE("what becomes one operator has the places of all its parts, each once") {
+  Net n;
+  const auto line = [&](int number) {
+    n.draft.metadata = n.draft.b.metadata(concat("File \"m.py\", line ", number, ", in forward\n    code\n").view());
+  };
+  const auto x = n.input("x", {2, 3, 4});
+  const auto w = n.weight("w", {5, 4});
+  const auto bias = n.weight("bias", {5});
+  line(1);
+  const auto rows = n.op("aten.view.default", "rows", {6, 4}, {{"self", n.v(x)}, {"size", n.ints({6, 4})}});
+  const auto turned = n.op("aten.permute.default", "turned", {4, 5}, {{"self", n.v(w)}, {"dims", n.ints({1, 0})}});
+  line(2);
+  const auto product = n.op("aten.addmm.default", "product", {6, 5}, {{"self", n.v(bias)}, {"mat1", n.v(rows)}, {"mat2", n.v(turned)}});
+  line(3);
+  const auto y = n.op("aten.view.default", "y", {2, 3, 5}, {{"self", n.v(product)}, {"size", n.ints({2, 3, 5})}});
+  line(4);
+  const ExportedProgram program = n.finish({n.relu("z", y, {2, 3, 5})});
+  const DecomposeOptions portable_takes{.backends = BackendList<portable>::tables()};
+  const std::optional<ExportedProgram> made = simplified(program, &portable_takes, true);
+  REQUIRE(made);
+  REQUIRE(verify(*made).empty());
+  const auto places = [&](const ExportedProgram& of, NodeId node) {
+    Texts out;
+    for (std::uint32_t row = of.view().nodes[node].metadata; row != no_id; row = of.view().metadata[row].merged) {
+      const std::string_view trace = of.view().str(of.view().metadata[row].stack_trace);
+      out.emplace_back(trace.substr(trace.find("line"), 6));
+    }
+    return out;
+  };
+  CHECK(targets(*made) == Texts{"aten.linear.default", "aten.relu.default"});
+  CHECK(places(*made, 0) == Texts{"line 3", "line 2", "line 1"});
+  CHECK(places(*made, 1) == Texts{"line 4"});
+  CHECK(places(program, 1) == Texts{"line 1"});
+  DebugMap map;
+  DebugHandleRecorder recorder(map);
+  recorder.begin_method("forward", made->view());
+  const std::string source(map.explain({.debug_handle = recorder.handle(0)}).source.view());
+  CHECK(source.find("line 3") < source.find("line 2"));
+  CHECK(source.find("line 2") < source.find("line 1"));
+  CHECK(source.find("line 1") != std::string::npos);
+  DebugInfo info;
+  CHECK((map.find(recorder.handle(1), info) && info.target == "aten.relu.default"));
 }

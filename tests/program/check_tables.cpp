@@ -56,7 +56,11 @@ constexpr bool check_references() {
                    m.arguments.clear();
                  }) &&
          refused("table 'metadata', row 0", "text outside the table",
-                 [](GraphModule& m) { m.metadata[0].custom.size = 1u << 30; });
+                 [](GraphModule& m) { m.metadata[0].custom.size = 1u << 30; }) &&
+         refused("table 'metadata', row 0", "what was merged into a node is no earlier row, or too many", [](GraphModule& m) { m.metadata[0].merged = 0; }) &&
+         refused("table 'metadata', row 16", "what was merged into a node is no earlier row, or too many", [](GraphModule& m) {
+           for (std::uint32_t row = 0; row < 16; ++row) m.metadata.push_back({.merged = row});
+         });
 }
 static_assert(check_references());
 

@@ -18,6 +18,7 @@ struct DebugInfo {
   std::string_view target;           ///< operator
   std::string_view stack_trace;      ///< Python traceback, outermost frame first
   std::string_view nn_module_stack;  ///< "key,path,type" joined by ';', outermost first
+  DebugHandle handle = no_debug_handle;
 };
 
 /// The place of a traceback's innermost frame, its source line, and a caret line under it; empty if there is none.
@@ -79,6 +80,7 @@ class DebugMap {
     Text target;
     Text stack_trace;
     Text nn_module_stack;
+    DebugHandle merged = no_debug_handle;  ///< of the place of another node that was merged into this one; a later one
   };
 
   [[nodiscard]] constexpr std::size_t size() const noexcept { return entries_.size(); }
@@ -93,11 +95,12 @@ class DebugMap {
   [[nodiscard]] constexpr bool find(DebugHandle handle, DebugInfo& info) const noexcept {
     if (handle < 0 || static_cast<std::size_t>(handle) >= entries_.size()) return false;
     const Entry& e = entries_[static_cast<std::size_t>(handle)];
-    info = {str(e.method), str(e.node), str(e.target), str(e.stack_trace), str(e.nn_module_stack)};
+    info = {str(e.method), str(e.node), str(e.target), str(e.stack_trace), str(e.nn_module_stack), handle};
     return true;
   }
 
-  /// Fills the place and source of `error` from its debug handle; says so if the handle is unknown.
+  /// Fills the place and source of `error` from its debug handle, and the sources of what was merged into the node; says so if the
+  /// handle is unknown.
   template <class = void>
   constexpr Error explain(Error error) const {
     if (error.debug_handle == no_debug_handle) return error;
@@ -110,6 +113,9 @@ class DebugMap {
     error.where = concat("method '", info.method, "', node '", info.node, "' (", info.target, ")",
                          hierarchy.empty() ? "" : ", module hierarchy ", hierarchy);
     error.source = source_with_caret(info.stack_trace);
+    while (find(entries_[static_cast<std::size_t>(info.handle)].merged, info))
+      if (const Name more = source_with_caret(info.stack_trace); !more.empty())
+        error.source = error.source.empty() ? more : concat(error.source, "\n", more);
     return error;
   }
 
@@ -157,17 +163,22 @@ class DebugHandleRecorder {
         if (first) entry.node = map_->add(graph_.name(v));
         first = false;
       });
-    if (node.metadata < shared_.size()) {
-      Shared& texts = shared_[node.metadata];
+    const DebugHandle made = entry.handle;
+    for (std::uint32_t row = node.metadata; row < shared_.size(); row = graph_.metadata[row].merged) {
+      Shared& texts = shared_[row];
       if (!texts.known) {
-        const NodeMetadata& row = graph_.metadata[node.metadata];
-        texts = {true, map_->add(graph_.str(row.stack_trace)), map_->add(graph_.str(row.nn_module_stack))};
+        const NodeMetadata& place = graph_.metadata[row];
+        texts = {true, map_->add(graph_.str(place.stack_trace)), map_->add(graph_.str(place.nn_module_stack))};
       }
       entry.stack_trace = texts.stack_trace;
       entry.nn_module_stack = texts.nn_module_stack;
+      if (graph_.metadata[row].merged >= shared_.size()) break;
+      entry.merged = entry.handle + 1;
+      map_->entries_.push_back(entry);
+      entry = {.handle = entry.merged, .method = method_, .node = entry.node, .target = entry.target, .stack_trace = {}, .nn_module_stack = {}};
     }
     map_->entries_.push_back(entry);
-    return entry.handle;
+    return made;
   }
 
   /// A handle for every node of the current method, sub-graphs of control flow included: the nodes of a graph in order,

@@ -105,13 +105,17 @@ class GraphEmitter {
   [[nodiscard]] Item symbolic(std::string_view target, std::span<const NamedItem> inputs, ValueKind kind, Dim result);
 
   /// The tables with the nodes appended since the constructor in place of the old ones, without emitted nodes that nothing
-  /// needs, values that nothing defines, and graphs that nothing calls. O(size of the tables).
+  /// needs, values that nothing defines, and graphs that nothing calls. A node in place of an old one also has the metadata of the
+  /// old nodes before it that went with it, up to max_merged. O(size of the tables).
   [[nodiscard]] GraphModule finish();
 
  private:
   [[nodiscard]] Text new_name(std::string_view base) { return tables_.text(concat("d", prefix_, "_", base, "_", names_++)); }
   /// What tells arithmetic on symbolic numbers apart; empty for other nodes.
   [[nodiscard]] std::string symbolic_key(const Node& node);
+  /// Says which old nodes went into each new one: `out` gets rows of metadata, and the new nodes' rows. `used`: per value, if what
+  /// is left uses it.
+  void merge_metadata(std::span<const std::uint8_t> used, std::span<const std::uint8_t> needed, GraphModule& out);
   [[nodiscard]] bool is_original(NodeId n) const noexcept { return kept_[n - old_nodes_] != 0; }
 
   GraphBuilder tables_;

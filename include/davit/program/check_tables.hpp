@@ -131,10 +131,14 @@ template <class = void>
     for (const Argument& a : g.inputs(n))
       if (a.kind == ArgumentKind::graph && a.graph() <= n.graph) return bad("nodes", i, "a sub-graph must follow its graph");
   }
+  std::vector<std::uint8_t> listed(g.metadata.size(), 1);  // rows of each list
   for (std::size_t i = 0; i < g.metadata.size(); ++i) {
     const NodeMetadata& m = g.metadata[i];
     if (!text(m.stack_trace) || !text(m.nn_module_stack) || !text(m.source_fn_stack) || !text(m.torch_fn) || !text(m.custom))
       return bad("metadata", i, "text outside the table");
+    if (m.merged == no_id) continue;
+    if (m.merged >= i || listed[m.merged] == max_merged) return bad("metadata", i, "what was merged into a node is no earlier row, or too many");
+    listed[i] += listed[m.merged];
   }
   return {};
 }

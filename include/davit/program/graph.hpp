@@ -161,7 +161,11 @@ struct NodeMetadata {
   Text source_fn_stack{};
   Text torch_fn{};
   Text custom{};
+  std::uint32_t merged = no_id;  ///< row of a node that was merged into this one, an earlier one; no_id ends the list
 };
+
+/// The most rows of metadata that a node has: its own, and of what was merged into it.
+inline constexpr std::size_t max_merged = 16;
 
 /// One graph: the root, or the body of a control-flow operator. Its nodes are in execution order.
 struct Graph {

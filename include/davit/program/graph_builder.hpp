@@ -178,10 +178,11 @@ class BasicGraphBuilder {
     node(target, arguments, outputs, metadata);
     return out;
   }
-  /// Adds a row of node metadata.
+  /// Adds a row of node metadata. `merged`: an earlier row, of what was merged into the node.
   constexpr std::uint32_t metadata(std::string_view stack_trace, std::string_view nn_module_stack = {},
-                                   std::string_view source_fn_stack = {}, std::string_view torch_fn = {}, std::string_view custom = {}) {
-    module_.metadata.push_back({text(stack_trace), text(nn_module_stack), text(source_fn_stack), text(torch_fn), text(custom)});
+                                   std::string_view source_fn_stack = {}, std::string_view torch_fn = {}, std::string_view custom = {},
+                                   std::uint32_t merged = no_id) {
+    module_.metadata.push_back({text(stack_trace), text(nn_module_stack), text(source_fn_stack), text(torch_fn), text(custom), merged});
     return static_cast<std::uint32_t>(module_.metadata.size() - 1);
   }
 

@@ -111,7 +111,7 @@ class GraphComparer {
       if (a_.target(nodes[i]) != b_.target(others[i])) return void(differ("the other is ", b_.target(others[i])));
       if (!arguments(a_.inputs(nodes[i]), b_.inputs(others[i]))) return;
       if (!definitions(a_.outputs(nodes[i]), b_.outputs(others[i]))) return;
-      if (options_.metadata && !metadata(nodes[i], others[i])) return;
+      if (options_.metadata && !metadata(nodes[i].metadata, others[i].metadata)) return;
     }
     where_ = graph;
     if (nodes.size() != others.size()) return void(differ(nodes.size(), " nodes and ", others.size()));
@@ -184,16 +184,17 @@ class GraphComparer {
     return true;
   }
 
-  constexpr bool metadata(const Node& x, const Node& y) {
-    if ((x.metadata == no_id) != (y.metadata == no_id)) return differ("only one has metadata");
-    if (x.metadata == no_id) return true;
-    const NodeMetadata& a = a_.metadata[x.metadata];
-    const NodeMetadata& b = b_.metadata[y.metadata];
+  constexpr bool metadata(std::uint32_t x, std::uint32_t y) {
+    if ((x == no_id) != (y == no_id)) return differ("only one has metadata");
+    if (x == no_id) return true;
+    const NodeMetadata& a = a_.metadata[x];
+    const NodeMetadata& b = b_.metadata[y];
     if (a_.str(a.stack_trace) != b_.str(b.stack_trace)) return differ("another stack trace");
     if (a_.str(a.nn_module_stack) != b_.str(b.nn_module_stack)) return differ("another module stack");
     if (a_.str(a.source_fn_stack) != b_.str(b.source_fn_stack)) return differ("another source function");
     if (a_.str(a.torch_fn) != b_.str(b.torch_fn)) return differ("another torch function");
-    return a_.str(a.custom) == b_.str(b.custom) || differ("other custom metadata");
+    if (a_.str(a.custom) != b_.str(b.custom)) return differ("other custom metadata");
+    return metadata(a.merged, b.merged);
   }
 
   GraphModuleView a_;

@@ -15,11 +15,11 @@ DAVIT_INLINE Result<DebugMap> DebugMap::make(std::vector<Entry> entries, std::ve
   for (std::size_t i = 0; i < map.entries_.size(); ++i) {
     const Entry& e = map.entries_[i];
     if (e.handle != static_cast<DebugHandle>(i) || !inside(e.method) || !inside(e.node) || !inside(e.target) ||
-        !inside(e.stack_trace) || !inside(e.nn_module_stack))
+        !inside(e.stack_trace) || !inside(e.nn_module_stack) || (e.merged != no_debug_handle && e.merged <= e.handle))
       return std::unexpected(Error{.code = ErrorCode::corrupt_data,
                                    .stage = Stage::load,
                                    .where = concat("debug map, row ", i),
-                                   .what = "its text lies outside the map, or its handle is not its number",
+                                   .what = "its text lies outside the map, or its handles are not those of a map",
                                    .fix = "save the program again, or strip its debug map"});
   }
   return map;

@@ -64,8 +64,9 @@ DAVIT_INLINE std::uint32_t GraphCopier::metadata(std::uint32_t row) {
   if (row == no_id) return no_id;
   if (metadata_stamp_[row] == stamp_) return new_metadata_[row];
   const NodeMetadata& m = graph_.metadata[row];
+  const std::uint32_t merged = metadata(m.merged);
   new_metadata_[row] = builder.metadata(graph_.str(m.stack_trace), graph_.str(m.nn_module_stack),
-                                         graph_.str(m.source_fn_stack), graph_.str(m.torch_fn), graph_.str(m.custom));
+                                         graph_.str(m.source_fn_stack), graph_.str(m.torch_fn), graph_.str(m.custom), merged);
   metadata_stamp_[row] = stamp_;
   return new_metadata_[row];
 }

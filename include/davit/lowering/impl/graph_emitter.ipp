@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "davit/core/floor_divide.hpp"
 #include "davit/lowering/graph_emitter.hpp"
@@ -205,6 +208,48 @@ DAVIT_INLINE std::string GraphEmitter::symbolic_key(const Node& node) {
   return key;
 }
 
+DAVIT_INLINE void GraphEmitter::merge_metadata(std::span<const std::uint8_t> used, std::span<const std::uint8_t> needed, GraphModule& out) {
+  const GraphModuleView from = view();
+  std::vector<NodeId> old_producer(from.values.size(), no_id);
+  for (NodeId n = 0; n < old_nodes_; ++n)
+    for (const Argument& output : from.outputs(from.nodes[n])) from.for_each_value(output, [&](ValueId v) { old_producer[v] = n; });
+  std::vector<std::uint8_t> taken(old_nodes_, 0);
+  std::vector<NodeId> pending;
+  std::vector<std::uint32_t> rows;  // of what goes into a node, its own first
+  const auto trace = [&](std::uint32_t row) { return from.str(from.metadata[row].stack_trace); };
+  for (NodeId n = static_cast<NodeId>(old_nodes_); n < from.nodes.size(); ++n) {
+    const std::uint32_t own = from.nodes[n].metadata;
+    if (needed[n] == 0 || own == no_id) continue;
+    rows.clear();
+    for (std::uint32_t row = own; row != no_id; row = from.metadata[row].merged) rows.push_back(row);
+    const std::size_t known = rows.size();
+    for (const Argument& output : from.outputs(from.nodes[n]))
+      from.for_each_value(output, [&](ValueId v) {
+        if (old_producer[v] != no_id) pending.push_back(old_producer[v]);
+      });
+    while (!pending.empty()) {
+      const Node& node = from.nodes[pending.back()];
+      pending.pop_back();
+      for (const Argument& input : from.inputs(node))
+        from.for_each_value(input, [&](ValueId v) {
+          const NodeId gone = used[v] == 0 ? old_producer[v] : no_id;
+          if (gone == no_id || taken[gone]++ != 0) return;
+          pending.push_back(gone);
+          for (std::uint32_t row = from.nodes[gone].metadata; row != no_id && rows.size() < max_merged; row = from.metadata[row].merged)
+            if (std::ranges::none_of(rows, [&](std::uint32_t each) { return trace(each) == trace(row); })) rows.push_back(row);
+        });
+    }
+    if (rows.size() == known) continue;
+    std::uint32_t next = no_id;
+    for (std::size_t i = rows.size(); i-- > 0;) {
+      NodeMetadata row = from.metadata[rows[i]];
+      row.merged = std::exchange(next, static_cast<std::uint32_t>(out.metadata.size()));
+      out.metadata.push_back(row);
+    }
+    module().nodes[n].metadata = next;
+  }
+}
+
 DAVIT_INLINE GraphModule GraphEmitter::finish() {
   const GraphModule& old = module();
   const GraphModuleView from = view();
@@ -235,6 +280,7 @@ DAVIT_INLINE GraphModule GraphEmitter::finish() {
   out.dims = old.dims;
   out.exprs = old.exprs;
   out.metadata = old.metadata;
+  merge_metadata(used, needed, out);
   std::vector<ValueId> new_value(old.values.size(), no_id);
   std::vector<GraphId> new_graph(old.graphs.size(), no_id);
   for (GraphId g = 0, count = 0; g < old.graphs.size(); ++g)
