@@ -226,7 +226,7 @@ enum class Aliasing : std::uint8_t { none, may_alias };
 /// One row of the op table: the operator, its kernel, whether its outputs may be views of its first tensor argument, and what
 /// else it takes.
 struct OpRow {
-  std::string_view name;
+  std::string_view name{};
   Kernel kernel = nullptr;
   Aliasing aliasing = Aliasing::none;
   bool takes_numbers = false;  ///< a parameter of type Tensor may be a number; the kernel asks is_tensor
