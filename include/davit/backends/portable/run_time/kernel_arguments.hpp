@@ -20,10 +20,10 @@ class KernelArguments {
 
   /// A kernel is found by its operator before it is called.
   [[nodiscard]] static constexpr bool is(const char*) noexcept { return false; }
-  [[nodiscard, gnu::noinline]] const EValue* find(operators::Parameter p) const noexcept {
+  [[nodiscard]] const EValue* find(operators::Parameter p) const noexcept {
     return p.position < call_->arg_count() && call_->has(p.position) ? &call_->arg(p.position) : nullptr;
   }
-  [[nodiscard, gnu::noinline]] ValueId value(operators::Parameter p) const noexcept {
+  [[nodiscard]] ValueId value(operators::Parameter p) const noexcept {
     return p.position < call_->arg_count() && call_->is_tensor(p.position) ? p.position : no_id;
   }
   [[nodiscard]] static std::span<const EValue> items(const EValue& a) noexcept {

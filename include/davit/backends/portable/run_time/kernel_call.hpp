@@ -107,7 +107,7 @@ alignas(64) inline std::byte no_elements[64];
 /// fills it. Tensors have an address, also those without elements. It returns ErrorCode::ok or what is wrong; `why` may say
 /// it in words (a literal). Kernels are the only place that trusts nothing: any dtype, rank, size, stride (0 and, for no
 /// tensor, negative) and index may come in.
-/// What reads arguments and makes outputs stays out of line: it runs once a call, and stands in every kernel.
+/// What makes outputs and converts arguments stays out of line: it runs once a call, and stands in every kernel.
 class KernelCall {
  public:
   constexpr KernelCall(std::span<const EValue> args, std::span<EValue> outputs, std::span<const OutputPlace> places,

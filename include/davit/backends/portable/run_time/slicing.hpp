@@ -2,7 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
@@ -15,27 +18,35 @@ namespace detail {
 
 /// Where a slice or selection lies in a tensor of some strides.
 struct TensorPart {
-  Sizes sizes;
-  Sizes strides;
-  std::int64_t offset = 0;
+  std::array<std::int64_t, max_rank> all_sizes, all_strides;  // nothing is read that was not written: zeros would cost a third of a slice
+  std::size_t rank;
+  std::int64_t offset;
+
+  [[nodiscard]] std::span<const std::int64_t> sizes() const noexcept { return {all_sizes.data(), rank}; }
+  [[nodiscard]] std::span<const std::int64_t> strides() const noexcept { return {all_strides.data(), rank}; }
 };
 /// Reads a call of a slice or selection of a tensor that has its sizes and those strides.
-[[nodiscard, gnu::noinline]] inline ErrorCode read_part(KernelCall& call, const operators::SliceOperator& op, const Sizes& strides, TensorPart& part) {
+[[nodiscard, gnu::noinline]] inline ErrorCode read_part(KernelCall& call, const operators::SliceOperator& op, std::span<const std::int64_t> strides,
+                                                        TensorPart& part) {
   operators::SliceView view;
   if (const ErrorCode code = answer(call, operators::read_slice(KernelArguments(call), op, view)); code != ErrorCode::ok) return code;
   const TensorView& x = call.tensor(0);
-  for (std::size_t d = 0; d < x.rank; ++d) {
-    if (d == view.dim && view.selects) continue;
-    (void)part.sizes.push(d == view.dim ? view.length : x.size(d));
-    (void)part.strides.push(d == view.dim && view.length > 1 ? strides[d] * view.step : strides[d]);
+  part.rank = x.rank - (view.selects ? 1u : 0u);
+  for (std::size_t d = 0; d < part.rank; ++d) {
+    const std::size_t from = view.selects && d >= view.dim ? d + 1 : d;
+    part.all_sizes[d] = x.size(from);
+    part.all_strides[d] = strides[from];
   }
   part.offset = view.length == 0 ? 0 : view.start * strides[view.dim];
+  if (view.selects) return ErrorCode::ok;
+  part.all_sizes[view.dim] = view.length;
+  if (view.length > 1) part.all_strides[view.dim] *= view.step;
   return ErrorCode::ok;
 }
 [[nodiscard]] inline ErrorCode slice(KernelCall& call, const operators::SliceOperator& op) {
   TensorPart part;
-  if (const ErrorCode code = read_part(call, op, strides_of(call.tensor(0)), part); code != ErrorCode::ok) return code;
-  return call.alias(0, call.tensor(0), part.sizes, part.strides, part.offset);
+  if (const ErrorCode code = read_part(call, op, call.tensor(0).strides(), part); code != ErrorCode::ok) return code;
+  return call.alias(0, call.tensor(0), part.sizes(), part.strides(), part.offset);
 }
 /// slice_copy becomes slice in lowering.
 [[nodiscard]] constexpr bool is_part_alone(const operators::SliceOperator& op) noexcept {
