@@ -10,6 +10,7 @@
 #include "davit/backends/portable/static/embed_index.hpp"
 #include "davit/kernels/resize_axis.hpp"
 #include "davit/program/operators/movement.hpp"
+#include "davit/program/operators/resize.hpp"
 
 /// What writes a part of a tensor, pads it, or reads it in another order, of portable's static face.
 namespace davit::embed_float {
@@ -159,45 +160,39 @@ constexpr const char* embed_edge_pad(const EmbedNode& n, StepWriter& steps) {
     return at < 0 ? 0 : at > last ? last : at;
   });
 }
-/// The axes along which images (N, C, H, W) are resized.
-constexpr const char* read_axes(const EmbedNode& n, ValueId x, std::array<kernels::ResizeAxis, 2>& axes) {
-  if (n.g.rank(x) != 4 || n.g.rank(n.output()) != 4) return "its input has other than four dimensions";
-  const std::span<const StaticArgument> factors = n.items("scale_factors");
-  for (std::size_t d = 0; d < 2; ++d) {
-    axes[d] = {n.size(x, d + 2), n.size(n.output(), d + 2), 0};
-    if (d < factors.size() && !EmbedNode::read_number(factors[d], axes[d].factor)) return "a factor is not known";
-  }
+/// The axes along which images are resized.
+constexpr const char* read_axes(const EmbedNode& n, operators::ResizeView& v, std::array<kernels::ResizeAxis, 2>& axes) {
+  if (const operators::Refusal wrong = operators::read_resize(n, v)) return wrong.what;
+  if (const char* why = not_movable(n, v.input)) return why;
+  if (n.g.rank(n.output()) != 4) return "its result has other than four dimensions";
+  for (std::size_t d = 0; d < 2; ++d) axes[d] = {n.size(v.input, d + 2), n.size(n.output(), d + 2), v.factor[d]};
   return nullptr;
 }
 constexpr const char* embed_upsample_nearest(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value({"input", 0});
-  if (const char* why = not_movable(n, x)) return why;
+  operators::ResizeView v;
   std::array<kernels::ResizeAxis, 2> axes{};
-  if (const char* why = read_axes(n, x, axes)) return why;
-  return write_table_copy(n, steps, x, [&](std::size_t d, std::int64_t i) { return d < 2 ? i : axes[d - 2].nearest<float>(i); });
+  if (const char* why = read_axes(n, v, axes)) return why;
+  return write_table_copy(n, steps, v.input, [&](std::size_t d, std::int64_t i) { return d < 2 ? i : axes[d - 2].nearest<float>(i); });
 }
 constexpr const char* embed_upsample_bilinear(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value({"input", 0});
-  if (const char* why = not_movable(n, x)) return why;
-  if (const char* why = not_float(n, x)) return why;
+  operators::ResizeView v;
   std::array<kernels::ResizeAxis, 2> axes{};
-  bool aligned = false;
-  if (const char* why = read_axes(n, x, axes)) return why;
-  if (!operators::read_flag(n, {"align_corners", 2}, false, aligned)) return "an argument is not known";
+  if (const char* why = read_axes(n, v, axes)) return why;
+  if (const char* why = not_float(n, v.input)) return why;
   std::vector<std::int32_t> taps;
   std::vector<float> shares;
   for (const kernels::ResizeAxis& axis : axes) {
     std::vector<std::int32_t> seconds;
     for (std::int64_t i = 0; i < axis.out; ++i) {
-      const kernels::LinearTap<float> tap(axis, axis.step<float>(aligned), i, aligned);
+      const kernels::LinearTap<float> tap(axis, axis.step<float>(v.aligned), i, v.aligned);
       taps.push_back(int32(tap.first));
       seconds.push_back(int32(tap.second));
       shares.push_back(tap.of_second);
     }
     taps.insert(taps.end(), seconds.begin(), seconds.end());
   }
-  const sf::LinearResize p{int32(n.g.size(x, 0) * n.g.size(x, 1)), int32(axes[0].in), int32(axes[1].in), int32(axes[0].out), int32(axes[1].out)};
-  steps.step<linear_resize>(p).out(n.output()).in(x).table<std::int32_t>(taps).table<float>(shares);
+  const sf::LinearResize p{int32(n.g.size(v.input, 0) * n.g.size(v.input, 1)), int32(axes[0].in), int32(axes[1].in), int32(axes[0].out), int32(axes[1].out)};
+  steps.step<linear_resize>(p).out(n.output()).in(v.input).table<std::int32_t>(taps).table<float>(shares);
   return nullptr;
 }
 
