@@ -54,13 +54,13 @@ struct TensorView {
   }
   /// True if the elements lie in row-major order without gaps (dimensions of size 1 do not matter).
   [[nodiscard]] constexpr bool is_contiguous() const noexcept {
-    if (numel() == 0) return true;
     std::int64_t expected = 1;
+    bool gaps = false;
     for (std::size_t d = rank; d-- > 0;) {
-      if (sizes_data[d] != 1 && strides_data[d] != expected) return false;
+      gaps = gaps || (sizes_data[d] != 1 && strides_data[d] != expected);
       expected *= sizes_data[d];
     }
-    return true;
+    return !gaps || expected == 0;
   }
   /// The element that lies `elements` behind the first one (a sum of indices times strides); null where a tensor without
   /// elements has no memory.

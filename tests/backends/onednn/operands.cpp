@@ -38,17 +38,6 @@ TEST_CASE("no dimensions are one of size 1 to the library, and none to the progr
   CHECK(onednn_ops::sizes_of(program.view(), x) == onednn_ops::Dims{1});
 }
 
-TEST_CASE("dimension numbers count from either end") {
-  CHECK(onednn_ops::dimension(0, 3) == 0);
-  CHECK(onednn_ops::dimension(2, 3) == 2);
-  CHECK(onednn_ops::dimension(-1, 3) == 2);
-  CHECK(onednn_ops::dimension(-3, 3) == 0);
-  CHECK_FALSE(onednn_ops::dimension(3, 3));
-  CHECK_FALSE(onednn_ops::dimension(-4, 3));
-  CHECK_FALSE(onednn_ops::dimension(0, 0));
-  CHECK_FALSE(onednn_ops::dimension(INT64_MIN, 3));
-}
-
 TEST_CASE("spatial numbers are listed without the dimensions that are not there, dilations from 0") {
   using onednn_ops::Dims;
   CHECK(onednn_ops::spatial_dims({1, 2, 3}, 2) == Dims{2, 3});

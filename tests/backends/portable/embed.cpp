@@ -3,10 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <utility>
 
+#include "davit/embed/select_steps.hpp"
 #include "support/static_both.hpp"
 
 namespace {
@@ -176,6 +179,30 @@ constexpr bool runs_when_compiled(const typename Both::Inputs& inputs) {
 static_assert(runs_when_compiled<BothWays<make_index>>(index_inputs));
 static_assert(runs_when_compiled<BothWays<make_fold>>(fold_inputs));
 
+/// Why y, (4) for an index and else (2, 4), is not put into x (3, 4); "" if it is.
+constexpr std::string_view refusal(std::string_view target, std::string_view number, std::int64_t dim, std::int64_t start, std::int64_t end) {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", f32, {3, 4});
+  const ValueId y = number == "index" ? b.input("y", f32, {4}) : b.input("y", f32, {2, 4});
+  b.end_graph({b.call(target, {{"self", b.value(x)}, {"src", b.value(y)}, {"dim", b.integer(dim)}, {number, b.integer(start)}, {"end", b.integer(end)}}, "z", f32, {3, 4})});
+  const GraphModule module = std::move(b).finish();
+  const StaticGraphRows rows(module.view());
+  constexpr std::array<StaticInput, 2> inputs{};
+  const std::uint8_t owner = EmbedGraph::nobody;
+  const EmbedGraph graph{.graph = rows.view(), .inputs = inputs.data(), .backend_of = &owner, .self = EmbedGraph::on_trial};
+  StepTables trial;
+  const char* const why = davit::detail::refusal<portable_static>(EmbedNode{graph, 0}, trial);
+  return why == nullptr ? "" : why;
+}
+constexpr bool refuses_parts_outside() {
+  const auto slice = [](std::int64_t dim, std::int64_t end) { return refusal("aten.slice_scatter.default", "start", dim, 1, end); };
+  const auto select = [](std::int64_t index) { return refusal("aten.select_scatter.default", "index", 0, index, 0); };
+  return slice(0, 3).empty() && slice(0, 2) == "its source does not have the sizes of the part" && slice(2, 3) == "the dimension is out of range" &&
+         select(3) == "the index is outside the dimension" && select(-4) == "the index is outside the dimension";
+}
+static_assert(refuses_parts_outside());
+
 }  // namespace
 
 TEST_CASE("static programs give what portable gives at run time: elementwise operators on any type") {
@@ -191,3 +218,5 @@ TEST_CASE("static programs give what portable gives at run time: reductions and 
 TEST_CASE("static programs give what portable gives at run time: layers of any number of dimensions") {
   CHECK(BothWays<make_layers>::differences(layer_inputs, 1e-6) == "");
 }
+
+TEST_CASE("a part that is put where the tensor is not is refused") { CHECK(refuses_parts_outside()); }

@@ -42,28 +42,35 @@ constexpr bool check_hostile_permutations() {
          permutation("aten.permute.default", three, {0, 1, -2}).why == "a dimension is named twice" &&
          permutation("aten.transpose.int", three, {0, INT64_MAX}).why == rank &&
          permutation("aten.t.default", three, {}).why == "t takes at most two dimensions" &&
-         permutation("aten.permute.default", {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {}).why == "a tensor has too many dimensions" &&
+         permutation("aten.permute.default", {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {}).why == "a tensor has too many dimensions" &&
          permutation("aten.relu.default", three, {}).why == "the operator is no permutation";
 }
 static_assert(check_hostile_permutations());
 
-constexpr one_call::Reading<SliceView> slice(std::string_view target, Argument dim, Argument start, Argument step = B::none()) {
+constexpr one_call::Reading<SliceView> slice(std::string_view target, Argument dim, Argument start, Argument step = B::none(), Argument end = B::none()) {
   return one_call::reading<SliceView>(
       [&](GraphBuilder& b) {
-        const std::string_view name = target == "aten.select.int" ? "index" : "start";
-        return one_call::call(b, target,
-                              {{"self", b.value(one_call::tensor(b, {2, 3, 4}))}, {"dim", dim}, {name, start}, {"step", step}});
+        const std::string_view name = target.find(".select") != std::string_view::npos ? "index" : "start";
+        const Argument x = b.value(one_call::tensor(b, {2, 3, 4}));
+        return one_call::call(b, target, {{"self", x}, {"src", x}, {"dim", dim}, {name, start}, {"end", end}, {"step", step}});
       },
       [](const auto& call, SliceView& view) { return operators::read_slice(call, view); });
 }
 constexpr bool check_slices() {
   const auto none = B::none();
-  return slice("aten.slice.Tensor", none, none).view == SliceView{.input = 0} &&
+  return slice("aten.slice.Tensor", none, none).view == SliceView{.input = 0, .length = 2} &&
          slice("aten.slice.Tensor", B::integer(-1), B::integer(-3), B::integer(2)).view ==
-             SliceView{.input = 0, .dim = 2, .start = 1, .step = 2} &&
+             SliceView{.input = 0, .dim = 2, .start = 1, .step = 2, .length = 2} &&
+         slice("aten.slice.Tensor", B::integer(2), none, B::integer(3), B::integer(-1)).view.length == 1 &&
+         slice("aten.slice.Tensor", B::integer(2), B::integer(3), none, B::integer(1)).view.length == 0 &&
+         slice("aten.slice.Tensor", B::integer(2), none, none, B::integer(INT64_MIN)).view.length == 0 &&
+         slice("aten.slice.Tensor", B::integer(2), none, none, B::integer(INT64_MAX)).view.length == 4 &&
+         slice("aten.slice.Tensor", B::integer(2), none, none, B::value(0)).view.length == -1 &&
+         slice("aten.slice_scatter.default", B::integer(1), B::integer(1)).view == SliceView{.input = 0, .dim = 1, .start = 1, .length = 2, .source = 0} &&
+         slice("aten.select_scatter.default", B::integer(1), B::integer(3)).why == "the index is outside the dimension" &&
          slice("aten.slice.Tensor", B::integer(1), B::integer(INT64_MIN)).view.start == 0 &&
          slice("aten.slice.Tensor", B::integer(1), B::integer(INT64_MAX)).view.start == 3 &&
-         slice("aten.select.int", B::integer(1), B::integer(-1)).view == SliceView{.input = 0, .dim = 1, .start = 2, .selects = true} &&
+         slice("aten.select.int", B::integer(1), B::integer(-1)).view == SliceView{.input = 0, .dim = 1, .start = 2, .length = 1, .selects = true} &&
          slice("aten.select.int", B::integer(1), B::integer(3)).why == "the index is outside the dimension" &&
          slice("aten.select.int", B::integer(1), B::integer(INT64_MIN)).why == "the index is outside the dimension" &&
          slice("aten.slice.Tensor", B::integer(3), none).why == "the dimension is out of range" &&
@@ -81,10 +88,19 @@ constexpr one_call::Reading<PadView> pad(Sizes amounts, Argument value = B::none
       },
       [](const auto& call, PadView& view) { return operators::read_pad(call, view); });
 }
+constexpr one_call::Reading<PadView> pad_of_edges(Argument amounts) {
+  return one_call::reading<PadView>(
+      [&](GraphBuilder& b) {
+        return one_call::call(b, "aten.reflection_pad1d.default", {{"self", b.value(one_call::tensor(b, {2, 3, 4}))}, {"padding", amounts}});
+      },
+      [](const auto& call, PadView& view) { return operators::read_pads(call, "padding", view); });
+}
 constexpr bool check_pads() {
   return pad({1, 2, 0, -1}, B::integer(5)).view ==
              PadView{.input = 0, .rank = 3, .before = {0, 0, 1}, .after = {0, -1, 2}, .value = 5} &&
          pad({}).view == PadView{.input = 0, .rank = 3} &&
+         pad_of_edges(B::integer(1)).why == "padding takes two numbers for each dimension, and no more dimensions than the tensor has" &&
+         pad_of_edges(B::none()).why == "the padding is missing" &&
          pad({1}).why == "padding takes two numbers for each dimension, and no more dimensions than the tensor has" &&
          pad({1, 1, 1, 1, 1, 1, 1, 1}).why == "padding takes two numbers for each dimension, and no more dimensions than the tensor has" &&
          pad({INT64_MAX, 0}).why == "the padding is too large" && pad({0, INT64_MIN}).why == "the padding is too large" &&
@@ -135,10 +151,17 @@ TEST_CASE("what moves elements has its arguments where the schemas say") {
     if (op.form == operators::PermutationForm::pair) CHECK(one_call::stands_there(op.target, {"dim1", 2}));
   }
   for (const operators::SliceOperator& op : operators::slice_operators) {
-    CHECK(one_call::stands_there(op.target, {op.selects ? "index" : "start", 2}));
-    if (!op.selects) CHECK(one_call::stands_there(op.target, {"step", 4}));
+    CHECK(one_call::stands_there(op.target, op.at("dim", 1)));
+    CHECK(one_call::stands_there(op.target, op.at(op.selects ? "index" : "start", 2)));
+    if (!op.selects) CHECK(one_call::stands_there(op.target, op.at("end", 3)));
+    if (!op.selects) CHECK(one_call::stands_there(op.target, op.at("step", 4)));
+    if (op.puts) CHECK(one_call::stands_there(op.target, {"src", 1}));
   }
   CHECK(one_call::stands_there("aten.constant_pad_nd.default", {"pad", 1}));
   CHECK(one_call::stands_there("aten.constant_pad_nd.default", {"value", 2}));
   CHECK(one_call::stands_there("aten.cat.default", {"dim", 1}));
+  for (const char* target : {"aten.reflection_pad1d.default", "aten.reflection_pad2d.default", "aten.reflection_pad3d.default", "aten.replication_pad2d.default",
+                             "aten.replication_pad3d.default"})
+    CHECK(one_call::stands_there(target, {"padding", 1}));
+  for (const char* target : {"aten.split_with_sizes.default", "aten.split.Tensor", "aten.chunk.default"}) CHECK(one_call::stands_there(target, {"dim", 2}));
 }

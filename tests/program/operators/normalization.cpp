@@ -7,6 +7,7 @@
 
 using namespace davit;
 using operators::BatchNormView;
+using operators::GroupNormView;
 using operators::LayerNormView;
 
 namespace {
@@ -83,6 +84,27 @@ constexpr bool check_layer_norm() {
 }
 static_assert(check_layer_norm());
 
+constexpr one_call::Reading<GroupNormView> group_norm(Argument channels, std::int64_t groups, Argument eps = GraphBuilder::none()) {
+  return one_call::reading<GroupNormView>(
+      [&](GraphBuilder& b) {
+        const Argument x = b.value(one_call::tensor(b, {2, 6, 4}));
+        return one_call::call(b, "aten.native_group_norm.default",
+                              {{"input", x}, {"weight", x}, {"bias", b.none()}, {"N", b.integer(2)}, {"C", channels}, {"HxW", b.integer(4)},
+                               {"group", b.integer(groups)}, {"eps", eps}});
+      },
+      [](const auto& call, GroupNormView& view) { return operators::read_group_norm(call, view); });
+}
+constexpr bool check_group_norm() {
+  using B = GraphBuilder;
+  const std::string_view groups = "group_norm: the channels do not divide into the groups";
+  return group_norm(B::integer(6), 3, B::real(0.5)).view ==
+             GroupNormView{.input = 0, .weight = 0, .batch = 2, .channels = 6, .plane = 4, .groups = 3, .eps = 0.5} &&
+         group_norm(B::integer(6), 3).view.group_channels() == 2 && group_norm(B::value(0), 4).view.channels == -1 &&
+         group_norm(B::integer(6), 4).why == groups && group_norm(B::integer(6), 0).why == groups &&
+         group_norm(B::integer(6), 2, B::value(0)).why == "group_norm: epsilon is no number";
+}
+static_assert(check_group_norm());
+
 }  // namespace
 
 TEST_CASE("batch norms and their variants") {
@@ -95,6 +117,10 @@ TEST_CASE("batch norms that cannot be are told why") {
 
 TEST_CASE("layer norms: the last sizes, which the parameters have") {
   CHECK(check_layer_norm());
+}
+
+TEST_CASE("group norms: the groups divide the channels") {
+  CHECK(check_group_norm());
 }
 
 TEST_CASE("normalizations have their arguments where their schemas say") {
@@ -110,4 +136,7 @@ TEST_CASE("normalizations have their arguments where their schemas say") {
     CHECK(one_call::stands_there(op.target, {"normalized_shape", 1}));
     CHECK(one_call::stands_there(op.target, {"eps", 4}));
   }
+  CHECK(one_call::stands_there("aten.native_group_norm.default", {"group", 6}));
+  CHECK(one_call::stands_there("aten.native_group_norm.default", {"eps", 7}));
+  CHECK(one_call::stands_there("aten.native_group_norm_backward.default", {"N", 5}));
 }

@@ -47,9 +47,22 @@ constexpr bool check_numbers() {
 }
 static_assert(check_numbers());
 
+constexpr bool check_tensors() {
+  const auto q = one_call::reading<QuantizationView>(
+      [&](GraphBuilder& b) {
+        const Argument one = b.value(one_call::tensor(b, {1}));
+        return one_call::call(b, "quantized_decomposed.quantize_per_tensor.tensor",
+                              {{"input", one}, {"scale", one}, {"zero_point", one}, {"quant_min", b.integer(0)}, {"quant_max", b.integer(255)}});
+      },
+      [](const auto& call, QuantizationView& view) { return operators::read_quantization(call, view); });
+  return q.why.empty() && q.view.quantizes && !q.view.per_channel && q.view.scales == 0 && q.view.zero_points == 0 && q.view.high == 255 &&
+         read_one("quantized_decomposed.dequantize_per_tensor.tensor", GraphBuilder::real(1)).why == "the scale or the zero point is no tensor";
+}
+static_assert(check_tensors());
+
 constexpr bool check_channels() {
   const auto last = read_channels(-1);
-  return last.why.empty() && last.view.axis == 1 && last.view.scales != no_id && last.view.zero_points == no_id && !last.view.quantizes;
+  return last.why.empty() && last.view.per_channel && last.view.axis == 1 && last.view.scales != no_id && last.view.zero_points == no_id && !last.view.quantizes;
 }
 static_assert(check_channels());
 
@@ -65,9 +78,21 @@ static_assert(check_hostile());
 
 TEST_CASE("quantize and dequantize by numbers, and by a tensor of scales") {
   CHECK(check_numbers());
+  CHECK(check_tensors());
   CHECK(check_channels());
 }
 
 TEST_CASE("scales and dimensions that are none are refused") {
   CHECK(check_hostile());
+}
+
+TEST_CASE("quantize and dequantize have their arguments where their schemas say") {
+  for (const operators::QuantizationOperator& op : operators::quantization_operators) {
+    CHECK(one_call::stands_there(op.target, {op.per_channel ? "scales" : "scale", 1}));
+    CHECK(one_call::stands_there(op.target, {op.per_channel ? "zero_points" : "zero_point", 2}));
+    if (op.per_channel) CHECK(one_call::stands_there(op.target, {"axis", 3}));
+    CHECK(one_call::stands_there(op.target, op.at("quant_max", 4)));
+    CHECK(one_call::stands_there(op.target, op.dtype()));
+    if (!op.quantizes) CHECK(one_call::stands_there(op.target, op.out_dtype()));
+  }
 }

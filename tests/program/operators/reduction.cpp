@@ -40,7 +40,11 @@ constexpr bool check() {
          read("aten.sum.dim_IntList", {.none = true}).view.dims == 7 &&
          read("aten.sum.dim_IntList", {{0}}, {"dtype", B::scalar_type(ScalarType::float32)}).view.converts &&
          read("aten.mean.default", {}).view.dims == 7 && one("aten.argmax.default", B::integer(-3)).view.dims == 1 &&
-         one("aten.argmin.default", B::none()).view.dims == 7;
+         one("aten.argmin.default", B::none()).view.dims == 7 &&
+         one("aten.max.dim", B::integer(-1)).view == ReductionView{.function = ReductionFunction::maximum, .input = 0, .dims = 4} &&
+         read("aten.any.dims", {{0, 2}}).view == ReductionView{.function = ReductionFunction::any, .input = 0, .dims = 5} &&
+         read("aten.prod.default", {}, {"dtype", B::scalar_type(ScalarType::float32)}).view ==
+             ReductionView{.function = ReductionFunction::product, .input = 0, .dims = 7, .converts = true};
 }
 static_assert(check());
 
@@ -65,7 +69,7 @@ TEST_CASE("reductions that cannot be are told why") {
 
 TEST_CASE("reductions have their arguments where their schemas say") {
   for (const operators::ReductionOperator& op : operators::reduction_operators) {
-    if (op.typed) CHECK(one_call::stands_there(op.target, {"dtype", op.all ? 1u : 3u}));
+    if (op.typed) CHECK(one_call::stands_there(op.target, op.dtype()));
     if (op.all) continue;
     CHECK(one_call::stands_there(op.target, {"dim", 1}));
     CHECK(one_call::stands_there(op.target, {"keepdim", 2}));

@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
-#include <string_view>
 
 #include "davit/backends/onednn/descriptors.hpp"
 #include "davit/backends/onednn/op_row.hpp"
 #include "davit/backends/onednn/operands.hpp"
+#include "davit/program/operators/activation.hpp"
 #include "davit/program/operators/binary.hpp"
 #include "davit/program/operators/bounds.hpp"
 
@@ -64,25 +63,21 @@ inline constexpr float minus_zero = -0.0f;
   return detail::unary(in, op, algorithm::eltwise_clip, view.low, view.high);
 }
 
-[[nodiscard]] inline const char* describe_gelu(const NodeArguments& in, const OpRow&, Operation& op) {
-  const Argument* how = in.find({"approximate", 1});
-  const std::string_view approximate = how == nullptr ? "none" : in.text(*how);
-  if (approximate != "none" && approximate != "tanh") return "the approximation is unknown";
-  return detail::unary(in, op, approximate == "tanh" ? algorithm::eltwise_gelu_tanh : algorithm::eltwise_gelu_erf);
-}
-
-[[nodiscard]] inline const char* describe_leaky_relu(const NodeArguments& in, const OpRow&, Operation& op) {
-  const std::optional<double> slope = in.number({"negative_slope", 1}, 0.01);
-  if (!slope) return "the slope is no number";
-  return detail::unary(in, op, algorithm::eltwise_relu, *slope);
-}
-
-/// aten.pow.Tensor_Scalar for the exponents that have a primitive of their own.
-[[nodiscard]] inline const char* describe_power(const NodeArguments& in, const OpRow&, Operation& op) {
-  const std::optional<double> exponent = in.number({"exponent", 1}, 0);
-  if (exponent == 2.0) return detail::unary(in, op, algorithm::eltwise_square);
-  if (exponent == 1.0) return detail::unary(in, op, algorithm::eltwise_linear, 1, 0);
-  return "the exponent is neither 1 nor 2";
+/// gelu, leaky_relu, and pow for the exponents that have a primitive of their own.
+[[nodiscard]] inline const char* describe_activation(const NodeArguments& in, const OpRow&, Operation& op) {
+  operators::ActivationView view;
+  if (const Refusal wrong = operators::read_activation(in, view)) return wrong.what;
+  switch (view.function) {
+    case operators::ActivationFunction::gelu: return detail::unary(in, op, algorithm::eltwise_gelu_erf);
+    case operators::ActivationFunction::gelu_tanh: return detail::unary(in, op, algorithm::eltwise_gelu_tanh);
+    case operators::ActivationFunction::leaky_relu: return detail::unary(in, op, algorithm::eltwise_relu, view.numbers[0]);
+    case operators::ActivationFunction::power:
+      if (view.numbers[0] == 2) return detail::unary(in, op, algorithm::eltwise_square);
+      if (view.numbers[0] == 1) return detail::unary(in, op, algorithm::eltwise_linear, 1, 0);
+      return "the exponent is neither 1 nor 2";
+    case operators::ActivationFunction::elu: break;
+  }
+  return "the library computes it otherwise";
 }
 
 [[nodiscard]] inline const char* describe_reciprocal_root(const NodeArguments& in, const OpRow&, Operation& op) {

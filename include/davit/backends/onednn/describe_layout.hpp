@@ -89,13 +89,11 @@ namespace davit::onednn_ops {
   const ValueId x = in.value({"self", 0});
   if (x == no_id || in.rank(x) == 0) return "an operand is no tensor";
   Dims part = sizes_of(in.graph(), x);
-  const std::optional<std::int64_t> dim = in.integer({"dim", 2}, 0);
-  const std::optional<int> axis = dim ? dimension(*dim, part.size()) : std::nullopt;
-  if (!axis) return "the dimension is out of range";
+  std::size_t d = 0;
+  if (const Refusal wrong = operators::read_dim(in, {"dim", 2}, in.rank(x), d)) return wrong.what;
   op.kind = OpKind::slice;
   op.inputs = {x};
-  op.axis = *axis;
-  const auto d = static_cast<std::size_t>(*axis);
+  op.axis = static_cast<int>(d);
   const std::int64_t size = part[d];
   op.outputs.clear();
   if (in.call().outputs.size() != 1 || !in.call().outputs[0].is_list()) return "its outputs are no list";

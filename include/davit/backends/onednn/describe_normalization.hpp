@@ -37,19 +37,17 @@ namespace davit::onednn_ops {
 
 /// aten.native_group_norm whose statistics nobody uses.
 [[nodiscard]] inline const char* describe_group_norm(const NodeArguments& in, const OpRow&, Operation& op) {
-  const ValueId x = in.value({"input", 0});
-  const std::optional<std::int64_t> groups = in.integer({"group", 6}, 0);
-  const std::optional<double> eps = in.number({"eps", 7}, 1e-5);
-  if (x == no_id || in.rank(x) < 2 || !groups || !eps) return "an argument is not known";
+  operators::GroupNormView view;
+  if (const Refusal wrong = operators::read_group_norm(in, view)) return wrong.what;
   if (!in.uses_first_output_only()) return "the statistics are used";
-  const std::int64_t channels = in.size(x, 1);
-  if (*groups < 1 || channels < 1 || channels % *groups != 0) return "the channels do not divide into the groups";
+  const std::int64_t channels = in.rank(view.input) < 2 ? -1 : in.size(view.input, 1);
+  if (channels < 1 || channels % view.groups != 0) return "the channels do not divide into the groups";
   op.kind = OpKind::group_norm;
-  op.inputs = {x, in.value({"weight", 1}), in.value({"bias", 2})};
+  op.inputs = {view.input, view.weight, view.bias};
   for (std::size_t i = 1; i < 3; ++i)
     if (op.inputs[i] != no_id && sizes_of(in.graph(), op.inputs[i]) != Dims{channels}) return "weight or bias is not one number per channel";
-  op.groups = *groups;
-  op.epsilon = static_cast<float>(*eps);
+  op.groups = view.groups;
+  op.epsilon = static_cast<float>(view.eps);
   return nullptr;
 }
 

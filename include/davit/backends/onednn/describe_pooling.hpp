@@ -7,6 +7,7 @@
 #include "davit/backends/onednn/op_row.hpp"
 #include "davit/backends/onednn/operands.hpp"
 #include "davit/program/operators/pooling.hpp"
+#include "davit/program/operators/resize.hpp"
 
 namespace davit::onednn_ops {
 
@@ -60,18 +61,16 @@ namespace davit::onednn_ops {
 
 /// The nearest element, to sizes that are multiples of the input's: there oneDNN's rule and torch's are the same.
 [[nodiscard]] inline const char* describe_nearest(const NodeArguments& in, const OpRow&, Operation& op) {
-  const ValueId x = in.value({"input", 0});
-  if (x == no_id || in.rank(x) != 4 || in.rank(in.output()) != 4) return "an operand is no tensor of rank 4";
-  const Dims from = sizes_of(in.graph(), x), to = sizes_of(in.graph(), in.output());
+  operators::ResizeView view;
+  if (const Refusal wrong = operators::read_resize(in, view)) return wrong.what;
+  if (in.rank(in.output()) != 4) return "the output has other than four dimensions";
+  const Dims from = sizes_of(in.graph(), view.input), to = sizes_of(in.graph(), in.output());
   if (from[0] != to[0] || from[1] != to[1] || to[2] % from[2] != 0 || to[3] % from[3] != 0) return "the new sizes are no multiples";
-  if (const Argument* const scales = in.find({"scale_factors", 2}); scales != nullptr) {
-    const std::span<const Argument> list = in.items(*scales);
-    for (std::size_t d = 0; d < 2; ++d)
-      if (double scale = 0; list.size() != 2 || !NodeArguments::read_number(list[d], scale) || scale * static_cast<double>(from[d + 2]) != static_cast<double>(to[d + 2]))
-        return "the scale is not that of the sizes";
-  }
+  for (std::size_t d = 0; d < 2; ++d)
+    if (view.factor[d] != 0 && view.factor[d] * static_cast<double>(from[d + 2]) != static_cast<double>(to[d + 2]))
+      return "the scale is not that of the sizes";
   op.kind = OpKind::resample;
-  op.inputs = {x};
+  op.inputs = {view.input};
   op.algorithm = algorithm::resampling_nearest;
   return nullptr;
 }

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "davit/backends/onednn/library.hpp"
 #include "davit/program/operators/node_arguments.hpp"
@@ -49,12 +48,6 @@ using operators::Refusal;
 [[nodiscard]] inline const char* check_tensor(GraphModuleView graph, ValueId v) noexcept {
   if (graph.values[v].kind == ValueKind::tensor && graph.values[v].dtype != ScalarType::float32) return "a tensor is not float32";
   return check_any_tensor(graph, v);
-}
-
-/// A dimension number, negative ones counted from the end; nothing outside the rank.
-[[nodiscard]] inline std::optional<int> dimension(std::int64_t d, std::size_t rank) noexcept {
-  if (rank == 0 || !operators::wrap(d, rank)) return std::nullopt;
-  return static_cast<int>(d);
 }
 
 /// The spatial numbers of a problem of `dims` spatial dimensions, as oneDNN lists them.

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -36,36 +35,9 @@ class Call {
     const Argument* a = arg(name);
     return a != nullptr && a->is_value() ? a->value() : no_id;
   }
-  [[nodiscard]] constexpr std::optional<double> number(std::string_view name) const noexcept {
-    const Argument* a = arg(name);
-    return a == nullptr ? std::nullopt : number_of(*a);
-  }
-  [[nodiscard]] constexpr double number(std::string_view name, double otherwise) const noexcept {
-    return number(name).value_or(otherwise);
-  }
-  /// True if the argument is not given, or a literal number.
-  [[nodiscard]] constexpr bool is_literal(std::string_view name) const noexcept {
-    return !has(name) || number(name).has_value();
-  }
-  [[nodiscard]] constexpr std::int64_t integer(std::string_view name, std::int64_t otherwise) const noexcept {
-    const Argument* a = arg(name);
-    return a != nullptr && (a->kind == ArgumentKind::int_ || a->kind == ArgumentKind::bool_) ? a->payload : otherwise;
-  }
-  [[nodiscard]] constexpr bool flag(std::string_view name, bool otherwise) const noexcept {
-    return integer(name, otherwise ? 1 : 0) != 0;
-  }
   [[nodiscard]] constexpr std::span<const Argument> list(std::string_view name) const noexcept {
     const Argument* a = arg(name);
     return a != nullptr && a->is_list() ? g_.args(a->items) : std::span<const Argument>{};
-  }
-  [[nodiscard]] constexpr std::string_view string(std::string_view name) const noexcept {
-    const Argument* a = arg(name);
-    return a != nullptr && a->kind == ArgumentKind::string ? g_.string(*a) : std::string_view{};
-  }
-  [[nodiscard]] static constexpr std::optional<double> number_of(const Argument& a) noexcept {
-    if (a.kind == ArgumentKind::float_) return a.float_value();
-    if (a.kind == ArgumentKind::int_ || a.kind == ArgumentKind::bool_) return static_cast<double>(a.payload);
-    return std::nullopt;
   }
 
   /// The value of output `i` (lists counted by their items); no_id if there is none.
@@ -88,12 +60,6 @@ class Call {
   [[nodiscard]] constexpr ScalarType dtype(ValueId v) const noexcept { return g_.values[v].dtype; }
   [[nodiscard]] constexpr bool is_tensor(ValueId v) const noexcept {
     return v != no_id && g_.values[v].kind == ValueKind::tensor;
-  }
-  /// A dimension argument counted from the front; -1 if it is not a literal in range.
-  [[nodiscard]] constexpr std::int64_t axis(std::int64_t dim, std::size_t rank) const noexcept {
-    const auto n = static_cast<std::int64_t>(rank);
-    if (dim < 0) dim += n;
-    return dim >= 0 && dim < n ? dim : -1;
   }
   /// The size of dimension `d`, or -1 if it is symbolic.
   [[nodiscard]] constexpr std::int64_t fixed(ValueId v, std::size_t d) const noexcept {

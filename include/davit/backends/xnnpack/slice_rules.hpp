@@ -67,26 +67,27 @@ inline void emit_slice(Planner& p, const Call& call) {
 [[nodiscard]] constexpr const char* refuses_split(const Call& call) noexcept {
   if (const char* reason = refuses_data_movement(call)) return reason;
   const ValueId x = call.value("self");
-  const std::int64_t axis = call.rank(x) == 0 ? -1 : call.axis(call.integer("dim", 0), call.rank(x));
-  if (axis < 0) return "a dimension that is not a literal number";
+  std::size_t axis = 0;
+  if (const operators::Refusal wrong = operators::read_dim(call.arguments(), {"dim", 2}, call.rank(x), axis)) return wrong.what;
   std::int64_t total = 0;
   for (std::size_t i = 0; i < call.outputs(); ++i) {
     const ValueId y = call.output(i);
     if (call.rank(y) != call.rank(x)) return "another rank";
     for (std::size_t d = 0; d < call.rank(x); ++d) {
-      if (static_cast<std::int64_t>(d) != axis && !same_dim(call.dims(x)[d], call.dims(y)[d]))
+      if (d != axis && !same_dim(call.dims(x)[d], call.dims(y)[d]))
         return "sizes that do not fit";
     }
-    const std::int64_t size = call.fixed(y, static_cast<std::size_t>(axis));
+    const std::int64_t size = call.fixed(y, axis);
     if (size < 0) return "parts of symbolic size";
     total += size;
   }
-  const std::int64_t all = call.fixed(x, static_cast<std::size_t>(axis));
+  const std::int64_t all = call.fixed(x, axis);
   return all >= 0 && total > all ? "parts outside the tensor" : nullptr;
 }
 inline void emit_split(Planner& p, const Call& call) {
   const ValueId x = call.value("self");
-  operators::SliceView part{.input = x, .dim = static_cast<std::size_t>(call.axis(call.integer("dim", 0), p.rank(x)))};
+  operators::SliceView part{.input = x};
+  if (operators::read_dim(call.arguments(), {"dim", 2}, p.rank(x), part.dim)) return;  // which refuses_split has asked
   for (std::size_t i = 0; i < call.outputs(); ++i) {
     const ValueId y = call.output(i);
     if (p.used(y)) emit_slice_to(p, call, y, part);

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <array>
-#include <string_view>
 
 #include "davit/backends/xnnpack/rule.hpp"
+#include "davit/program/operators/activation.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -37,43 +37,33 @@ inline void emit_clamp(Planner& p, const Call& call) {
   emit_unary(p, call, {.op = Op::clamp, .min = bounds.low, .max = bounds.high});
 }
 
-[[nodiscard]] constexpr const char* refuses_leaky_relu(const Call& call) noexcept {
+[[nodiscard]] constexpr const char* refuses_activation(const Call& call) noexcept {
   if (const char* reason = refuses_unary(call)) return reason;
-  const double slope = call.number("negative_slope", 0.01);
-  return call.is_literal("negative_slope") && slope > -1e30 && slope < 1e30 ? nullptr
-                                                                            : "the slope is not a literal number";
+  operators::ActivationView view;
+  if (const operators::Refusal wrong = operators::read_activation(call.arguments(), view)) return wrong.what;
+  const auto& [number, scale, input_scale] = view.numbers;
+  switch (view.function) {
+    case operators::ActivationFunction::gelu:
+    case operators::ActivationFunction::gelu_tanh: return nullptr;
+    case operators::ActivationFunction::leaky_relu: return number > -1e30 && number < 1e30 ? nullptr : "the slope is not a literal number";
+    case operators::ActivationFunction::elu:
+      if (scale != 1 || input_scale != 1) return "an elu with scales";
+      return number > 1e-30 && number < 1e30 ? nullptr : "alpha is not a positive number";
+    case operators::ActivationFunction::power: return number == 2 || number == 0.5 ? nullptr : "an exponent other than 2 and 0.5";
+  }
+  return nullptr;
 }
-inline void emit_leaky_relu(Planner& p, const Call& call) {
-  emit_unary(p, call, {.op = Op::leaky_relu, .alpha = static_cast<float>(call.number("negative_slope", 0.01))});
-}
-
-[[nodiscard]] constexpr const char* refuses_elu(const Call& call) noexcept {
-  if (const char* reason = refuses_unary(call)) return reason;
-  if (call.number("scale", 1) != 1 || call.number("input_scale", 1) != 1) return "an elu with scales";
-  const double alpha = call.number("alpha", 1);
-  return call.is_literal("alpha") && alpha > 1e-30 && alpha < 1e30 ? nullptr : "alpha is not a positive number";
-}
-inline void emit_elu(Planner& p, const Call& call) {
-  emit_unary(p, call, {.op = Op::elu, .alpha = static_cast<float>(call.number("alpha", 1))});
-}
-
-[[nodiscard]] constexpr const char* refuses_gelu(const Call& call) noexcept {
-  if (const char* reason = refuses_unary(call)) return reason;
-  const std::string_view form = call.string("approximate");
-  return form.empty() || form == "none" || form == "tanh" ? nullptr : "an unknown approximation";
-}
-inline void emit_gelu(Planner& p, const Call& call) {
-  emit_unary(p, call, {.op = call.string("approximate") == "tanh" ? Op::gelu_tanh : Op::gelu});
-}
-
-[[nodiscard]] constexpr const char* refuses_power(const Call& call) noexcept {
-  if (const char* reason = refuses_unary(call)) return reason;
-  const double exponent = call.number("exponent", 0);
-  return call.is_literal("exponent") && (exponent == 2 || exponent == 0.5) ? nullptr
-                                                                           : "an exponent other than 2 and 0.5";
-}
-inline void emit_power(Planner& p, const Call& call) {
-  emit_unary(p, call, {.op = call.number("exponent", 2) == 2 ? Op::square : Op::square_root});
+inline void emit_activation(Planner& p, const Call& call) {
+  operators::ActivationView view;
+  if (operators::read_activation(call.arguments(), view)) return;  // which refuses_activation has asked
+  const auto number = static_cast<float>(view.numbers[0]);
+  switch (view.function) {
+    case operators::ActivationFunction::gelu: return emit_unary(p, call, {.op = Op::gelu});
+    case operators::ActivationFunction::gelu_tanh: return emit_unary(p, call, {.op = Op::gelu_tanh});
+    case operators::ActivationFunction::leaky_relu: return emit_unary(p, call, {.op = Op::leaky_relu, .alpha = number});
+    case operators::ActivationFunction::elu: return emit_unary(p, call, {.op = Op::elu, .alpha = number});
+    case operators::ActivationFunction::power: return emit_unary(p, call, {.op = number == 2 ? Op::square : Op::square_root});
+  }
 }
 
 }  // namespace detail
@@ -82,16 +72,16 @@ inline constexpr auto unary_rules = std::to_array<Rule>({
     {"aten.abs.default", detail::refuses_unary, detail::emit_simple<Op::abs>},
     {"aten.ceil.default", detail::refuses_unary, detail::emit_simple<Op::ceil>},
     {"aten.clamp.default", detail::refuses_clamp, detail::emit_clamp},
-    {"aten.elu.default", detail::refuses_elu, detail::emit_elu},
+    {"aten.elu.default", detail::refuses_activation, detail::emit_activation},
     {"aten.exp.default", detail::refuses_unary, detail::emit_simple<Op::exp>},
     {"aten.floor.default", detail::refuses_unary, detail::emit_simple<Op::floor>},
-    {"aten.gelu.default", detail::refuses_gelu, detail::emit_gelu},
+    {"aten.gelu.default", detail::refuses_activation, detail::emit_activation},
     {"aten.hardsigmoid.default", detail::refuses_unary, detail::emit_simple<Op::hardsigmoid>},
     {"aten.hardswish.default", detail::refuses_unary, detail::emit_simple<Op::hardswish>},
     {"aten.hardtanh.default", detail::refuses_clamp, detail::emit_clamp},
-    {"aten.leaky_relu.default", detail::refuses_leaky_relu, detail::emit_leaky_relu},
+    {"aten.leaky_relu.default", detail::refuses_activation, detail::emit_activation},
     {"aten.neg.default", detail::refuses_unary, detail::emit_simple<Op::negate>},
-    {"aten.pow.Tensor_Scalar", detail::refuses_power, detail::emit_power},
+    {"aten.pow.Tensor_Scalar", detail::refuses_activation, detail::emit_activation},
     {"aten.reciprocal.default", detail::refuses_unary, detail::emit_simple<Op::reciprocal>},
     {"aten.relu.default", detail::refuses_clamp, detail::emit_clamp},
     {"aten.relu6.default", detail::refuses_clamp, detail::emit_clamp},

@@ -11,6 +11,7 @@
 #include "davit/backends/xnnpack/call.hpp"
 #include "davit/backends/xnnpack/dim_order.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
+#include "davit/program/operators/movement.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -88,9 +89,9 @@ inline void emit_expand(Planner& p, const Call& call) {
   if (!call.is_tensor(call.value("self"))) return "an operand is not a tensor";
   const ValueId out = call.output();
   if (out == no_id || call.graph().values[out].kind != ValueKind::sym_int) return "not a symbolic number";
-  const std::int64_t axis = call.axis(call.integer("dim", INT64_MIN), call.rank(call.value("self")));
-  if (axis < 0) return "a dimension that is not a literal number";
-  const Dim& dim = call.dims(call.value("self"))[static_cast<std::size_t>(axis)];
+  std::size_t axis = 0;
+  if (const operators::Refusal wrong = operators::read_dim(call.arguments(), {"dim", 1}, call.rank(call.value("self")), axis)) return wrong.what;
+  const Dim& dim = call.dims(call.value("self"))[axis];
   const Value& value = call.graph().values[out];
   return dim.is_static() || (value.expr != no_id && value.expr == dim.expr)
              ? nullptr

@@ -3,12 +3,13 @@
 
 #include <limits>
 
+#include "davit/core/tensor_view.hpp"
 #include "davit/program/operators/arguments.hpp"
 
 namespace davit::operators {
 
 /// Operators that move elements are read for tensors of at most this many dimensions.
-inline constexpr std::size_t most_moved_dims = 12;
+inline constexpr std::size_t most_moved_dims = max_rank;
 
 /// An order of dimensions as its call says it.
 struct PermutationView {
@@ -30,17 +31,15 @@ inline constexpr std::array permutation_operators{
     PermutationOperator{"aten.t.default", PermutationForm::matrix},
 };
 
-/// Reads a call of any permutation. Errors: invalid_argument, invalid_shape, out_of_range.
+/// Reads a call of that permutation. Errors: invalid_argument, invalid_shape, out_of_range.
 template <CallArguments Call>
-constexpr Refusal read_permutation(const Call& call, PermutationView& view) noexcept {
-  const PermutationOperator* const op = find_row(permutation_operators, call);
-  if (op == nullptr) return {"the operator is no permutation"};
+constexpr Refusal read_permutation(const Call& call, const PermutationOperator& op, PermutationView& view) noexcept {
   view.input = call.value({"self", 0});
   if (view.input == no_id) return {"an operand is no tensor"};
   view.rank = call.rank(view.input);
   if (view.rank > most_moved_dims) return {"a tensor has too many dimensions", ErrorCode::invalid_shape};
   for (std::size_t d = 0; d < view.rank; ++d) view.from[d] = static_cast<std::uint8_t>(d);
-  if (op->form == PermutationForm::list) {
+  if (op.form == PermutationForm::list) {
     const auto* const list = call.find({"dims", 1});
     if (list == nullptr) return {"as many dimensions as the tensor has are needed"};
     const auto items = call.items(*list);
@@ -59,7 +58,7 @@ constexpr Refusal read_permutation(const Call& call, PermutationView& view) noex
   }
   std::int64_t a = 0;
   std::int64_t b = 1;
-  if (op->form == PermutationForm::pair) {
+  if (op.form == PermutationForm::pair) {
     const auto* const first = call.find({"dim0", 1});
     const auto* const second = call.find({"dim1", 2});
     if (first == nullptr || second == nullptr || !call.read_integer(*first, a) || !call.read_integer(*second, b))
@@ -75,6 +74,23 @@ constexpr Refusal read_permutation(const Call& call, PermutationView& view) noex
   view.from[static_cast<std::size_t>(b)] = static_cast<std::uint8_t>(a);
   return {};
 }
+/// Reads a call of any permutation.
+template <CallArguments Call>
+constexpr Refusal read_permutation(const Call& call, PermutationView& view) noexcept {
+  const PermutationOperator* const op = find_row(permutation_operators, call);
+  return op == nullptr ? Refusal{"the operator is no permutation"} : read_permutation(call, *op, view);
+}
+
+/// Reads a dimension of a tensor that has `rank` of them, as one that counts from the front; 0 if it is left out.
+/// Errors: invalid_argument, out_of_range.
+template <CallArguments Call>
+constexpr Refusal read_dim(const Call& call, Parameter p, std::size_t rank, std::size_t& dim) noexcept {
+  std::int64_t number = 0;
+  if (!read_integer(call, p, 0, number)) return {"the dimension is not known"};
+  if (rank == 0 || !wrap(number, rank)) return {"the dimension is out of range", ErrorCode::out_of_range};
+  dim = static_cast<std::size_t>(number);
+  return {};
+}
 
 /// A part of a tensor along one dimension as its call says it.
 struct SliceView {
@@ -82,71 +98,85 @@ struct SliceView {
   std::size_t dim = 0;
   std::int64_t start = 0;  ///< within the dimension; as given where its size is not known
   std::int64_t step = 1;
-  bool selects = false;  ///< one index, without the dimension
+  std::int64_t length = -1;  ///< how many elements it takes; -1 where that is in the sizes of the result alone
+  bool selects = false;      ///< one index, without the dimension
+  ValueId source = no_id;    ///< what is put there
 
   friend constexpr bool operator==(const SliceView&, const SliceView&) = default;
 };
 
+/// One of ATen's: self, the source if it puts one there, dim, and an index, or start, end and step.
 struct SliceOperator {
   const char* target;
-  bool selects;
+  bool selects = false;
+  bool puts = false;
+  [[nodiscard]] constexpr Parameter at(const char* name, std::uint32_t position) const noexcept { return {name, position + (puts ? 1 : 0)}; }
 };
 inline constexpr std::array slice_operators{
-    SliceOperator{"aten.slice.Tensor", false},
+    SliceOperator{"aten.slice.Tensor"},
     SliceOperator{"aten.select.int", true},
-    SliceOperator{"aten.slice_copy.Tensor", false},
+    SliceOperator{"aten.slice_copy.Tensor"},
+    SliceOperator{"aten.slice_scatter.default", false, true},
+    SliceOperator{"aten.select_scatter.default", true, true},
 };
 
-/// Reads a call of any slice or selection; the end is in the sizes of the result.
-/// Errors: invalid_argument, invalid_shape, out_of_range.
+/// Reads a call of that slice or selection. Errors: invalid_argument, invalid_shape, out_of_range.
 template <CallArguments Call>
-constexpr Refusal read_slice(const Call& call, SliceView& view) noexcept {
-  const SliceOperator* const op = find_row(slice_operators, call);
-  if (op == nullptr) return {"the operator is no slice"};
+constexpr Refusal read_slice(const Call& call, const SliceOperator& op, SliceView& view) noexcept {
   view.input = call.value({"self", 0});
-  view.selects = op->selects;
-  if (view.input == no_id) return {"an operand is no tensor"};
-  const std::size_t rank = call.rank(view.input);
-  std::int64_t dim = 0;
-  if (!read_integer(call, {"dim", 1}, 0, dim)) return {"the dimension is not known"};
-  if (rank == 0 || !wrap(dim, rank)) return {"the dimension is out of range", ErrorCode::out_of_range};
-  view.dim = static_cast<std::size_t>(dim);
-  if (!read_integer(call, {view.selects ? "index" : "start", 2}, 0, view.start)) return {"an index is not known"};
-  if (!view.selects && !read_integer(call, {"step", 4}, 1, view.step)) return {"the step is not known"};
+  view.selects = op.selects;
+  if (op.puts) view.source = call.value({"src", 1});
+  if (view.input == no_id || (op.puts && view.source == no_id)) return {"an operand is no tensor"};
+  if (const Refusal wrong = read_dim(call, op.at("dim", 1), call.rank(view.input), view.dim)) return wrong;
+  if (!read_integer(call, op.at(view.selects ? "index" : "start", 2), 0, view.start)) return {"an index is not known"};
+  if (!view.selects && !read_integer(call, op.at("step", 4), 1, view.step)) return {"the step is not known"};
   if (view.step < 1) return {"the step must be positive"};
   const std::int64_t size = call.size(view.input, view.dim);
   if (size < 0) return view.start < 0 ? Refusal{"an index counts from an end that is not known"} : Refusal{};
   if (view.selects && (view.start < -size || view.start >= size))
     return {"the index is outside the dimension", ErrorCode::out_of_range};
-  if (view.start < 0) view.start = view.start < -size ? 0 : view.start + size;
-  if (view.start > size) view.start = size;
+  const auto clamped = [size](std::int64_t at) { return at < -size ? 0 : at < 0 ? at + size : at > size ? size : at; };
+  view.start = clamped(view.start);
+  view.length = 1;
+  if (view.selects) return {};
+  std::int64_t end = size;
+  view.length = -1;
+  if (!read_integer(call, op.at("end", 3), size, end)) return {};
+  end = clamped(end);
+  view.length = end <= view.start ? 0 : (end - view.start - 1) / view.step + 1;
   return {};
 }
+/// Reads a call of any slice or selection.
+template <CallArguments Call>
+constexpr Refusal read_slice(const Call& call, SliceView& view) noexcept {
+  const SliceOperator* const op = find_row(slice_operators, call);
+  return op == nullptr ? Refusal{"the operator is no slice"} : read_slice(call, *op, view);
+}
 
-/// A constant around a tensor as its call says it.
+/// What is put around a tensor as its call says it.
 struct PadView {
   ValueId input = no_id;
   std::size_t rank = 0;
   std::array<std::int64_t, most_moved_dims> before{};  ///< per dimension; negative cuts off
   std::array<std::int64_t, most_moved_dims> after{};
-  double value = 0;
+  double value = 0;  ///< of a constant
 
   friend constexpr bool operator==(const PadView&, const PadView&) = default;
 };
 
-/// Reads a call of constant_pad_nd: two numbers a dimension, the last dimension first.
+/// Reads the tensor of any padding, and from the list of that name two numbers a dimension, the last dimension first.
 /// Errors: invalid_argument, invalid_shape, out_of_range.
 template <CallArguments Call>
-constexpr Refusal read_pad(const Call& call, PadView& view) noexcept {
-  if (!call.is("aten.constant_pad_nd.default")) return {"the operator is no padding with a constant"};
+constexpr Refusal read_pads(const Call& call, const char* name, PadView& view) noexcept {
   view.input = call.value({"self", 0});
   if (view.input == no_id) return {"an operand is no tensor"};
   view.rank = call.rank(view.input);
   if (view.rank > most_moved_dims) return {"a tensor has too many dimensions", ErrorCode::invalid_shape};
-  const auto* const list = call.find({"pad", 1});
+  const auto* const list = call.find({name, 1});
   if (list == nullptr) return {"the padding is missing"};
   const auto items = call.items(*list);
-  if (items.size() % 2 != 0 || items.size() / 2 > view.rank)
+  std::int64_t alone = 0;
+  if (items.size() % 2 != 0 || items.size() / 2 > view.rank || (items.size() == 0 && call.read_integer(*list, alone)))
     return {"padding takes two numbers for each dimension, and no more dimensions than the tensor has"};
   const auto* const numbers = items.data();
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -156,6 +186,13 @@ constexpr Refusal read_pad(const Call& call, PadView& view) noexcept {
       return {"the padding is too large", ErrorCode::out_of_range};
     (i % 2 == 0 ? view.before : view.after)[view.rank - 1 - i / 2] = number;
   }
+  return {};
+}
+/// Reads a call of constant_pad_nd. Errors: as above.
+template <CallArguments Call>
+constexpr Refusal read_pad(const Call& call, PadView& view) noexcept {
+  if (!call.is("aten.constant_pad_nd.default")) return {"the operator is no padding with a constant"};
+  if (const Refusal wrong = read_pads(call, "pad", view)) return wrong;
   return read_number(call, {"value", 2}, 0, view.value) ? Refusal{} : Refusal{"the value is no number"};
 }
 
@@ -166,11 +203,7 @@ constexpr Refusal read_cat(const Call& call, std::size_t rank, std::size_t& dim)
   if (!call.is("aten.cat.default")) return {"the operator joins no tensors"};
   const auto* const list = call.find({"tensors", 0});
   if (list == nullptr || call.items(*list).size() == 0) return {"its operands are no list"};
-  std::int64_t number = 0;
-  if (!read_integer(call, {"dim", 1}, 0, number)) return {"the dimension is not known"};
-  if (rank == 0 || !wrap(number, rank)) return {"the dimension is out of range", ErrorCode::out_of_range};
-  dim = static_cast<std::size_t>(number);
-  return {};
+  return read_dim(call, {"dim", 1}, rank, dim);
 }
 
 }  // namespace davit::operators

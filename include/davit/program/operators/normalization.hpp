@@ -143,4 +143,40 @@ constexpr Refusal read_layer_norm(const Call& call, LayerNormView& view) noexcep
   return read_normalized(call, {"normalized_shape", 1}, view);
 }
 
+/// A normalization of groups of channels as its call says it.
+struct GroupNormView {
+  ValueId input = no_id;   ///< batch * channels * plane elements
+  ValueId weight = no_id;  ///< one number per channel
+  ValueId bias = no_id;    ///< likewise
+  std::int64_t batch = -1, channels = -1, plane = -1;  ///< -1: not known
+  std::int64_t groups = 1;
+  double eps = 0;
+
+  [[nodiscard]] constexpr std::int64_t group_channels() const noexcept { return channels / groups; }
+
+  friend constexpr bool operator==(const GroupNormView&, const GroupNormView&) = default;
+};
+
+/// Reads N, C, HxW and group, which stand from position `first` on. Errors: invalid_argument, invalid_shape.
+template <CallArguments Call>
+constexpr Refusal read_groups(const Call& call, std::uint32_t first, GroupNormView& view) noexcept {
+  if (!read_integer(call, {"N", first}, -1, view.batch)) view.batch = -1;
+  if (!read_integer(call, {"C", first + 1}, -1, view.channels)) view.channels = -1;
+  if (!read_integer(call, {"HxW", first + 2}, -1, view.plane)) view.plane = -1;
+  if (!read_integer(call, {"group", first + 3}, 0, view.groups)) return {"group_norm: the number of groups is not known"};
+  if (view.groups < 1 || (view.channels >= 0 && view.channels % view.groups != 0))
+    return {"group_norm: the channels do not divide into the groups", ErrorCode::invalid_shape};
+  return {};
+}
+/// Reads a call of native_group_norm. Errors: invalid_argument, invalid_shape.
+template <CallArguments Call>
+constexpr Refusal read_group_norm(const Call& call, GroupNormView& view) noexcept {
+  view.input = call.value({"input", 0});
+  view.weight = call.value({"weight", 1});
+  view.bias = call.value({"bias", 2});
+  if (view.input == no_id) return {"group_norm: the input is no tensor"};
+  if (!read_number(call, {"eps", 7}, 1e-5, view.eps)) return {"group_norm: epsilon is no number"};
+  return read_groups(call, 3, view);
+}
+
 }  // namespace davit::operators

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdint>
-#include <optional>
-
 #include "davit/program/operators/arguments.hpp"
 
 namespace davit::operators {
@@ -11,43 +8,70 @@ namespace davit::operators {
 /// A quantize or dequantize of quantized_decomposed, as its call says it.
 struct QuantizationView {
   ValueId input = no_id;
-  ValueId scales = no_id;       ///< per channel, of dimension `axis`; else no_id
-  ValueId zero_points = no_id;  ///< per channel; no_id for zeros
+  ValueId scales = no_id;       ///< of one element, or per channel of dimension `axis`; no_id: `scale`
+  ValueId zero_points = no_id;  ///< likewise; no_id per channel: zeros
   double scale = 1;             ///< of all elements
   std::int64_t zero_point = 0;
   std::int64_t low = 0;  ///< quant_min
   std::int64_t high = 0;
   std::size_t axis = 0;
   bool quantizes = false;
+  bool per_channel = false;
 
   friend constexpr bool operator==(const QuantizationView&, const QuantizationView&) = default;
 };
 
-/// Reads a call of quantize or dequantize whose parameters are numbers, or one per channel. Errors: invalid_argument.
+/// One of quantized_decomposed's: input, scale and zero point or scales, zero points and axis, quant_min, quant_max, dtype, out_dtype.
+struct QuantizationOperator {
+  const char* target;
+  bool quantizes = false;
+  bool per_channel = false;
+  bool by_tensors = false;  ///< scale and zero point of all elements are tensors
+  [[nodiscard]] constexpr Parameter at(const char* name, std::uint32_t position) const noexcept { return {name, position + (per_channel ? 1 : 0)}; }
+  [[nodiscard]] constexpr Parameter dtype() const noexcept { return at("dtype", 5); }
+  [[nodiscard]] constexpr Parameter out_dtype() const noexcept { return at("out_dtype", 6); }
+};
+
+inline constexpr std::array quantization_operators{
+    QuantizationOperator{"quantized_decomposed.dequantize_per_tensor.default"},
+    QuantizationOperator{"quantized_decomposed.quantize_per_tensor.default", true},
+    QuantizationOperator{"quantized_decomposed.dequantize_per_channel.default", false, true},
+    QuantizationOperator{"quantized_decomposed.quantize_per_channel.default", true, true},
+    QuantizationOperator{"quantized_decomposed.dequantize_per_tensor.tensor", false, false, true},
+    QuantizationOperator{"quantized_decomposed.quantize_per_tensor.tensor", true, false, true},
+};
+
+/// Reads a call of that quantize or dequantize. Errors: invalid_argument.
 template <CallArguments Call>
-constexpr Refusal read_quantization(const Call& call, QuantizationView& view) noexcept {
-  const bool to_channels = call.is("quantized_decomposed.quantize_per_channel.default");
-  const bool of_channels = call.is("quantized_decomposed.dequantize_per_channel.default");
-  view.quantizes = to_channels || call.is("quantized_decomposed.quantize_per_tensor.default");
-  if (!view.quantizes && !of_channels && !call.is("quantized_decomposed.dequantize_per_tensor.default"))
-    return {"the operator neither quantizes nor dequantizes"};
+constexpr Refusal read_quantization(const Call& call, const QuantizationOperator& op, QuantizationView& view) noexcept {
+  view.quantizes = op.quantizes;
+  view.per_channel = op.per_channel;
   view.input = call.value({"input", 0});
   if (view.input == no_id) return {"an operand is no tensor"};
-  const bool channels = to_channels || of_channels;
-  const std::uint32_t more = channels ? 1 : 0;
-  if (!read_integer(call, {"quant_min", 3 + more}, 0, view.low) || !read_integer(call, {"quant_max", 4 + more}, 0, view.high) || view.low > view.high)
+  if (!read_integer(call, op.at("quant_min", 3), 0, view.low) || !read_integer(call, op.at("quant_max", 4), 0, view.high) || view.low > view.high)
     return {"the least and the largest integer are no numbers, or cross"};
-  if (!channels)
+  if (op.by_tensors) {
+    view.scales = call.value({"scale", 1});
+    view.zero_points = call.value({"zero_point", 2});
+    return view.scales != no_id && view.zero_points != no_id ? Refusal{} : Refusal{"the scale or the zero point is no tensor"};
+  }
+  if (!op.per_channel)
     return read_number(call, {"scale", 1}, 1, view.scale) && read_integer(call, {"zero_point", 2}, 0, view.zero_point)
                ? Refusal{}
                : Refusal{"the scale or the zero point is no number"};
   view.scales = call.value({"scales", 1});
   view.zero_points = call.value({"zero_points", 2});
   std::int64_t axis = 0;
-  if (view.scales == no_id || !read_integer(call, {"axis", 3}, 0, axis) || !wrap(axis, call.rank(view.input)))
+  if (view.scales == no_id || !read_integer(call, {"axis", 3}, 0, axis) || call.rank(view.input) == 0 || !wrap(axis, call.rank(view.input)))
     return {"the scales are no tensor, or their dimension is not one of the input's"};
   view.axis = static_cast<std::size_t>(axis);
   return {};
+}
+/// Reads a call of any quantize or dequantize.
+template <CallArguments Call>
+constexpr Refusal read_quantization(const Call& call, QuantizationView& view) noexcept {
+  const QuantizationOperator* const op = find_row(quantization_operators, call);
+  return op == nullptr ? Refusal{"the operator neither quantizes nor dequantizes"} : read_quantization(call, *op, view);
 }
 
 }  // namespace davit::operators

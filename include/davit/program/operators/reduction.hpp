@@ -5,7 +5,7 @@
 
 namespace davit::operators {
 
-enum class ReductionFunction : std::uint8_t { sum, mean, maximum, minimum, argument_of_maximum, argument_of_minimum };
+enum class ReductionFunction : std::uint8_t { sum, mean, product, any, maximum, minimum, argument_of_maximum, argument_of_minimum };
 
 /// A reduction over dimensions as its call says it.
 struct ReductionView {
@@ -26,6 +26,7 @@ struct ReductionOperator {
   ReductionFunction function;
   bool all = false;    ///< has neither dim nor keepdim
   bool typed = false;  ///< has dtype
+  [[nodiscard]] constexpr Parameter dtype() const noexcept { return {"dtype", all ? 1u : 3u}; }
 };
 
 inline constexpr std::array reduction_operators{
@@ -37,6 +38,15 @@ inline constexpr std::array reduction_operators{
     ReductionOperator{"aten.argmin.default", ReductionFunction::argument_of_minimum},
     ReductionOperator{"aten.mean.default", ReductionFunction::mean, true, true},
     ReductionOperator{"aten.sum.default", ReductionFunction::sum, true, true},
+    ReductionOperator{"aten.max.dim", ReductionFunction::maximum},
+    ReductionOperator{"aten.min.dim", ReductionFunction::minimum},
+    ReductionOperator{"aten.max.default", ReductionFunction::maximum, true},
+    ReductionOperator{"aten.min.default", ReductionFunction::minimum, true},
+    ReductionOperator{"aten.any.dim", ReductionFunction::any},
+    ReductionOperator{"aten.any.dims", ReductionFunction::any},
+    ReductionOperator{"aten.any.default", ReductionFunction::any, true},
+    ReductionOperator{"aten.prod.dim_int", ReductionFunction::product, false, true},
+    ReductionOperator{"aten.prod.default", ReductionFunction::product, true, true},
 };
 
 /// Reads a list of dimensions, or one, as bits; no list, or an empty one, means all. Errors: invalid_argument, out_of_range.
@@ -72,7 +82,7 @@ constexpr Refusal read_reduction(const Call& call, const ReductionOperator& op, 
   view.function = op.function;
   view.input = call.value({"self", 0});
   if (view.input == no_id) return {"an operand is no tensor"};
-  view.converts = op.typed && call.find({"dtype", op.all ? 1u : 3u}) != nullptr;
+  view.converts = op.typed && call.find(op.dtype()) != nullptr;
   const std::size_t rank = call.rank(view.input);
   if (op.all) {
     if (rank > 31) return {"a tensor has too many dimensions", ErrorCode::invalid_shape};

@@ -10,6 +10,7 @@
 #include "davit/backends/portable/int8/fold_elementwise.hpp"
 #include "davit/backends/portable/int8/fold_pool.hpp"
 #include "davit/backends/portable/int8/softmax.hpp"
+#include "davit/program/operators/quantization.hpp"
 #include "davit/program/operators/softmax.hpp"
 
 /// Portable's int8 part for static programs: quantize nodes look back for the pattern they end, and write one integer
@@ -70,10 +71,12 @@ namespace detail {
 /// quantize_per_tensor: the end of a pattern, or a conversion from float.
 [[nodiscard]] constexpr const char* embed_quantize(const EmbedNode& n, StepWriter& steps) {
   const EmbedGraph& g = n.g;
-  const ValueId x = n.value("input");
-  if (x == no_id || g.dtype(x) != ScalarType::float32) return "the quantized tensor is not float32";
+  operators::QuantizationView q;
+  if (const operators::Refusal wrong = operators::read_quantization(n, q)) return wrong.what;
+  const ValueId x = q.input;
+  if (g.dtype(x) != ScalarType::float32) return "the quantized tensor is not float32";
   if (!is_byte(g.dtype(n.output()))) return "the result is neither int8 nor uint8";
-  const Quantized whole = quantized(n, n.output());
+  const Quantized whole = quantized(g, q, n.output());
   if (!(whole.scale > 0)) return "the scale is not positive";
   Quantized out = whole;
   const ValueId inner = through_bounds(g, x, out);
@@ -101,33 +104,30 @@ namespace detail {
 /// dequantize_per_tensor and dequantize_per_channel whose float values are needed.
 [[nodiscard]] constexpr const char* embed_dequantize(const EmbedNode& n, StepWriter& steps) {
   const EmbedGraph& g = n.g;
-  const ValueId x = n.value("input");
-  if (x == no_id || (!is_byte(g.dtype(x)) && g.dtype(x) != ScalarType::int16 && g.dtype(x) != ScalarType::int32))
+  operators::QuantizationView q;
+  if (const operators::Refusal wrong = operators::read_quantization(n, q)) return wrong.what;
+  const ValueId x = q.input;
+  if (!is_byte(g.dtype(x)) && g.dtype(x) != ScalarType::int16 && g.dtype(x) != ScalarType::int32)
     return "the input is neither int8, uint8, int16 nor int32";
   if (g.dtype(n.output()) != ScalarType::float32) return "the result is not float32";
   int8_kernels::Dequantize p;
   p.inner = static_cast<std::int32_t>(g.numel(x));
-  ValueId scales = no_id;
+  p.scale = static_cast<float>(q.scale);
+  p.zero_point = static_cast<float>(q.zero_point);
   ValueId zero_points = no_id;
-  if (n.is("quantized_decomposed.dequantize_per_tensor.default")) {
-    p.scale = static_cast<float>(n.number("scale"));
-    p.zero_point = static_cast<float>(n.integer("zero_point"));
-  } else {
-    scales = n.value("scales");
-    if (scales == no_id || g.dtype(scales) != ScalarType::float32) return "the scales are not a float32 tensor";
-    if (!is_zero(g, n.value("zero_points"))) zero_points = n.value("zero_points");
+  if (q.per_channel) {
+    if (g.dtype(q.scales) != ScalarType::float32) return "the scales are not a float32 tensor";
+    if (!is_zero(g, q.zero_points)) zero_points = q.zero_points;
     if (zero_points != no_id && g.dtype(zero_points) != ScalarType::int64)
       return "the zero points are not an int64 tensor";
-    const auto axis =
-        static_cast<std::uint32_t>(n.integer("axis") < 0 ? n.integer("axis") + g.rank(x) : n.integer("axis"));
-    for (std::uint32_t d = 0; d < axis; ++d) p.outer *= static_cast<std::int32_t>(g.size(x, d));
-    p.channels = static_cast<std::int32_t>(g.size(x, axis));
+    for (std::size_t d = 0; d < q.axis; ++d) p.outer *= static_cast<std::int32_t>(n.size(x, d));
+    p.channels = static_cast<std::int32_t>(n.size(x, q.axis));
     if (p.outer * p.channels != 0) p.inner /= p.outer * p.channels;
   }
   StepOperands operands = steps.step<int8_dequantize>(p);
   operands.out(n.output()).in(x);
-  if (scales != no_id)
-    operands.in(scales);
+  if (q.scales != no_id)
+    operands.in(q.scales);
   else
     operands.none(ScalarType::float32);
   if (zero_points != no_id)

@@ -33,20 +33,15 @@ struct Bias {
   }
   if (!g.mine(g.producer(v))) return {};
   const EmbedNode n{g, g.producer(v)};
-  const bool per_tensor = n.is("quantized_decomposed.dequantize_per_tensor.default");
-  if (!per_tensor && !n.is("quantized_decomposed.dequantize_per_channel.default")) return {};
-  const ValueId integers = n.value("input");
-  const std::int32_t* const numbers = integers != no_id ? g.elements<std::int32_t>(integers) : nullptr;
-  const ValueId scales = per_tensor ? no_id : n.value("scales");
-  const float* const scale_of = scales != no_id ? g.elements<float>(scales) : nullptr;
-  if (numbers == nullptr ||
-      (!per_tensor && (scale_of == nullptr || g.numel(scales) != channels || !is_zero(g, n.value("zero_points")))))
-    return {};
+  operators::QuantizationView q;
+  if (operators::read_quantization(n, q) || q.quantizes) return {};
+  const std::int32_t* const numbers = g.elements<std::int32_t>(q.input);
+  const float* const scale_of = q.per_channel ? g.elements<float>(q.scales) : nullptr;
+  if (numbers == nullptr || (q.scales != no_id && (scale_of == nullptr || g.numel(q.scales) != channels || !is_zero(g, q.zero_points)))) return {};
   Bias bias{.good = true};
   for (std::int64_t c = 0; c < channels; ++c) {
-    const double zero_point = per_tensor ? static_cast<double>(n.integer("zero_point")) : 0.0;
-    const double scale = per_tensor ? n.number("scale") : static_cast<double>(scale_of[c]);
-    bias.dequantized.push_back(static_cast<float>((numbers[c] - zero_point) * scale));
+    const double scale = scale_of == nullptr ? q.scale : static_cast<double>(scale_of[c]);
+    bias.dequantized.push_back(static_cast<float>((numbers[c] - static_cast<double>(q.zero_point)) * scale));
   }
   return bias;
 }

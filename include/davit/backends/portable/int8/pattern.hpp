@@ -8,6 +8,7 @@
 #include "davit/backends/portable/int8/multiplier.hpp"
 #include "davit/backends/portable/int8/requantize.hpp"
 #include "davit/program/operators/bounds.hpp"
+#include "davit/program/operators/quantization.hpp"
 
 /// What PT2E writes around an operator: dequantize before, quantize after it.
 namespace davit::int8_fold {
@@ -45,12 +46,11 @@ struct Quantized {
   return type == ScalarType::uint8 ? 128 : 0;
 }
 
-/// Scale, zero point and bounds from the arguments of a per-tensor quantize or dequantize.
-[[nodiscard]] constexpr Quantized quantized(const EmbedNode& n, ValueId bytes) noexcept {
-  const std::int32_t flip = flip_of(n.g.dtype(bytes));
-  const auto number = [&](const char* name) { return static_cast<std::int32_t>(n.integer(name)) - flip; };
-  Quantized q{
-      bytes, n.g.dtype(bytes), n.number("scale"), number("zero_point"), number("quant_min"), number("quant_max")};
+/// Scale, zero point and bounds of a per-tensor quantize or dequantize, for the int8 form of those bytes.
+[[nodiscard]] constexpr Quantized quantized(const EmbedGraph& g, const operators::QuantizationView& view, ValueId bytes) noexcept {
+  const std::int32_t flip = flip_of(g.dtype(bytes));
+  const auto number = [&](std::int64_t n) { return static_cast<std::int32_t>(n) - flip; };
+  Quantized q{bytes, g.dtype(bytes), view.scale, number(view.zero_point), number(view.low), number(view.high)};
   q.low = q.low < -128 ? -128 : q.low;
   q.high = q.high > 127 ? 127 : q.high;
   return q;
@@ -73,9 +73,9 @@ struct Quantized {
   while (v != no_id && g.mine(g.producer(v))) {
     const EmbedNode n{g, g.producer(v)};
     if (n.is("quantized_decomposed.dequantize_per_tensor.default")) {
-      const ValueId bytes = n.value("input");
-      if (bytes == no_id || !is_byte(g.dtype(bytes)) || g.dtype(n.output()) != ScalarType::float32) return {};
-      return quantized(n, bytes);
+      operators::QuantizationView q;
+      if (operators::read_quantization(n, q) || !is_byte(g.dtype(q.input)) || g.dtype(n.output()) != ScalarType::float32) return {};
+      return quantized(g, q, q.input);
     }
     if (!keeps_order(n)) return {};
     v = n.is("aten.dropout.default") ? n.value("input") : n.value("self");
@@ -140,16 +140,13 @@ struct Weights {
     if (v == no_id || g.rank(v) != 2 || !g.mine(g.producer(v))) return {};
     n.id = g.producer(v);
   }
-  const ValueId bytes = n.value("input");
-  const StaticInput* const constant = bytes != no_id ? g.constant(bytes) : nullptr;
-  if (constant == nullptr || g.dtype(bytes) != ScalarType::int8 || constant->layout != WeightLayout::contiguous)
-    return {};
-  if (n.is("quantized_decomposed.dequantize_per_tensor.default"))
-    return n.integer("zero_point") == 0 ? Weights{bytes, no_id, n.number("scale")} : Weights{};
-  if (!n.is("quantized_decomposed.dequantize_per_channel.default") || n.integer("axis") != 0) return {};
-  const ValueId scales = n.value("scales");
-  if (!is_zero(g, n.value("zero_points")) || scales == no_id || g.elements<float>(scales) == nullptr) return {};
-  return {bytes, scales, 0};
+  operators::QuantizationView q;
+  if (operators::read_quantization(n, q) || q.quantizes) return {};
+  const StaticInput* const constant = g.constant(q.input);
+  if (constant == nullptr || g.dtype(q.input) != ScalarType::int8 || constant->layout != WeightLayout::contiguous) return {};
+  if (q.scales == no_id) return q.zero_point == 0 ? Weights{q.input, no_id, q.scale} : Weights{};
+  if (!q.per_channel || q.axis != 0 || !is_zero(g, q.zero_points) || g.elements<float>(q.scales) == nullptr) return {};
+  return {q.input, q.scales, 0};
 }
 
 }  // namespace davit::int8_fold

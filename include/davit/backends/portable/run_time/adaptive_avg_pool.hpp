@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/pool_window.hpp"
+#include "davit/program/operators/pooling.hpp"
 
 namespace davit::portable_kernels {
 
@@ -27,25 +30,12 @@ namespace detail {
   });
 }
 
+/// adaptive_avg_pool3d becomes _adaptive_avg_pool3d in lowering.
+[[nodiscard]] constexpr bool is_primitive(const operators::AdaptivePoolOperator& op) noexcept {
+  return std::string_view(op.target) != "aten.adaptive_avg_pool3d.default";
+}
+
 }  // namespace detail
-
-/// adaptive_avg_pool1d(self (N?, C, L), output_size). Source: at::adaptive_avg_pool1d.
-[[nodiscard]] inline ErrorCode adaptive_avg_pool1d(KernelCall& call) {
-  return detail::run_adaptive_avg_pool(
-      call, operators::row_of(operators::adaptive_pool_operators, "aten.adaptive_avg_pool1d.default"));
-}
-
-/// adaptive_avg_pool2d(self (N?, C, H, W), output_size). Source: at::adaptive_avg_pool2d.
-[[nodiscard]] inline ErrorCode adaptive_avg_pool2d(KernelCall& call) {
-  return detail::run_adaptive_avg_pool(
-      call, operators::row_of(operators::adaptive_pool_operators, "aten.adaptive_avg_pool2d.default"));
-}
-
-/// adaptive_avg_pool3d(self (N?, C, D, H, W), output_size). Source: at::adaptive_avg_pool3d.
-[[nodiscard]] inline ErrorCode adaptive_avg_pool3d(KernelCall& call) {
-  return detail::run_adaptive_avg_pool(
-      call, operators::row_of(operators::adaptive_pool_operators, "aten._adaptive_avg_pool3d.default"));
-}
 
 /// The gradient of adaptive_avg_pool2d's input. Source: at::_adaptive_avg_pool2d_backward.
 [[nodiscard]] inline ErrorCode adaptive_avg_pool2d_backward(KernelCall& call) {
@@ -66,12 +56,9 @@ namespace detail {
   });
 }
 
-inline constexpr auto adaptive_avg_pool_ops = std::to_array<OpRow>({
-    {"aten._adaptive_avg_pool2d.default", adaptive_avg_pool2d},
-    {"aten._adaptive_avg_pool2d_backward.default", adaptive_avg_pool2d_backward},
-    {"aten._adaptive_avg_pool3d.default", adaptive_avg_pool3d},
-    {"aten.adaptive_avg_pool1d.default", adaptive_avg_pool1d},
-    {"aten.adaptive_avg_pool2d.default", adaptive_avg_pool2d},
-});
+/// Adaptive averages: (self (N?, C, spatial), output_size), and the gradient. Source: at::adaptive_avg_pool1d, 2d and 3d.
+inline constexpr auto adaptive_avg_pool_ops =
+    joined_rows(rows_of<operators::adaptive_pool_operators, detail::run_adaptive_avg_pool, detail::is_primitive>(),
+                std::to_array<OpRow>({{"aten._adaptive_avg_pool2d_backward.default", adaptive_avg_pool2d_backward}}));
 
 }  // namespace davit::portable_kernels

@@ -7,8 +7,10 @@
 #include <type_traits>
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/pool_window.hpp"
+#include "davit/program/operators/pooling.hpp"
 
 namespace davit::portable_kernels {
 
@@ -68,23 +70,9 @@ template <class F>
   return dispatch_average(call, input.dtype, [&]<class C>() { return compute_avg_pool<C>(call, w, rule); });
 }
 
+[[nodiscard]] constexpr bool is_average(const operators::PoolOperator& op) noexcept { return !op.maximum && !op.gradient; }
+
 }  // namespace detail
-
-/// avg_pool1d(self (N?, C, L), kernel_size, stride=[] (the kernel size), padding, ceil_mode, count_include_pad).
-/// Source: at::avg_pool1d.
-[[nodiscard]] inline ErrorCode avg_pool1d(KernelCall& call) {
-  return detail::run_avg_pool(call, operators::row_of(operators::pool_operators, "aten.avg_pool1d.default"));
-}
-
-/// avg_pool2d over (N?, C, H, W), with divisor_override. Source: at::avg_pool2d.
-[[nodiscard]] inline ErrorCode avg_pool2d(KernelCall& call) {
-  return detail::run_avg_pool(call, operators::row_of(operators::pool_operators, "aten.avg_pool2d.default"));
-}
-
-/// avg_pool3d over (N?, C, D, H, W), with divisor_override. Source: at::avg_pool3d.
-[[nodiscard]] inline ErrorCode avg_pool3d(KernelCall& call) {
-  return detail::run_avg_pool(call, operators::row_of(operators::pool_operators, "aten.avg_pool3d.default"));
-}
 
 /// The gradient of avg_pool2d's input. Source: at::avg_pool2d_backward.
 [[nodiscard]] inline ErrorCode avg_pool2d_backward(KernelCall& call) {
@@ -105,11 +93,9 @@ template <class F>
                                   [&]<class C>() { return detail::compute_avg_pool_backward<C>(call, w, rule); });
 }
 
-inline constexpr auto avg_pool_ops = std::to_array<OpRow>({
-    {"aten.avg_pool1d.default", avg_pool1d},
-    {"aten.avg_pool2d.default", avg_pool2d},
-    {"aten.avg_pool2d_backward.default", avg_pool2d_backward},
-    {"aten.avg_pool3d.default", avg_pool3d},
-});
+/// Averages: (self (N?, C, spatial), kernel_size, stride=[] (the kernel size), padding, ceil_mode, count_include_pad, over two and
+/// three dimensions divisor_override), and the gradient. Source: at::avg_pool1d, at::avg_pool2d, at::avg_pool3d.
+inline constexpr auto avg_pool_ops = joined_rows(rows_of<operators::pool_operators, detail::run_avg_pool, detail::is_average>(),
+                                                 std::to_array<OpRow>({{"aten.avg_pool2d_backward.default", avg_pool2d_backward}}));
 
 }  // namespace davit::portable_kernels

@@ -76,8 +76,7 @@ template <class C>
 
 [[nodiscard]] inline ErrorCode run_batch_norm(KernelCall& call, const operators::BatchNormOperator& op) {
   operators::BatchNormView view;
-  if (const operators::Refusal wrong = operators::read_batch_norm(KernelArguments(call), op, view))
-    return call.refuse(wrong.code, wrong.what);
+  if (const ErrorCode code = answer(call, operators::read_batch_norm(KernelArguments(call), op, view)); code != ErrorCode::ok) return code;
   if (view.training && view.mean != no_id && op.running == RunningStatistics::in_place)
     return call.refuse(ErrorCode::unsupported_operator, "batch_norm: running statistics are not written in place; lower the program with to_backend");
   const TensorView& input = call.tensor(view.input);
@@ -105,46 +104,9 @@ template <class C>
 
 }  // namespace detail
 
-/// _native_batch_norm_legit(input (N, C, *), weight?, bias?, running_mean, running_var, training, momentum, eps) ->
-/// (out, mean, 1 / deviation); in training only without running statistics, whose update functionalize()
-/// writes as copies.
-/// Source: at::_native_batch_norm_legit.
-[[nodiscard]] inline ErrorCode native_batch_norm(KernelCall& call) {
-  return detail::run_batch_norm(
-      call, operators::row_of(operators::batch_norm_operators, "aten._native_batch_norm_legit.default"));
-}
-
-/// The same without running statistics: training only. Source: at::_native_batch_norm_legit.no_stats.
-[[nodiscard]] inline ErrorCode native_batch_norm_no_stats(KernelCall& call) {
-  return detail::run_batch_norm(
-      call, operators::row_of(operators::batch_norm_operators, "aten._native_batch_norm_legit.no_stats"));
-}
-
-/// The same with the new running statistics as outputs 3 and 4. Source: at::_native_batch_norm_legit_functional.
-[[nodiscard]] inline ErrorCode native_batch_norm_functional(KernelCall& call) {
-  return detail::run_batch_norm(
-      call, operators::row_of(operators::batch_norm_operators, "aten._native_batch_norm_legit_functional.default"));
-}
-
-/// Evaluation only; the saved statistics are empty. Source: at::_native_batch_norm_legit_no_training.
-[[nodiscard]] inline ErrorCode native_batch_norm_no_training(KernelCall& call) {
-  return detail::run_batch_norm(
-      call, operators::row_of(operators::batch_norm_operators, "aten._native_batch_norm_legit_no_training.default"));
-}
-
-/// batch_norm(input, weight?, bias?, running_mean?, running_var?, training, momentum, eps, ...) -> out; training as
-/// above. Source: at::batch_norm.
-[[nodiscard]] inline ErrorCode batch_norm(KernelCall& call) {
-  return detail::run_batch_norm(
-      call, operators::row_of(operators::batch_norm_operators, "aten.batch_norm.default"));
-}
-
-inline constexpr auto batch_norm_ops = std::to_array<OpRow>({
-    {"aten._native_batch_norm_legit.default", native_batch_norm},
-    {"aten._native_batch_norm_legit.no_stats", native_batch_norm_no_stats},
-    {"aten._native_batch_norm_legit_functional.default", native_batch_norm_functional},
-    {"aten._native_batch_norm_legit_no_training.default", native_batch_norm_no_training},
-    {"aten.batch_norm.default", batch_norm},
-});
+/// Batch norms: (input (N, C, *), weight?, bias?, running_mean, running_var, training, momentum, eps) -> (out, mean, 1 / deviation), as
+/// far as they have them. In training only without running statistics, whose update functionalize() writes as copies, or with the
+/// new ones as outputs 3 and 4. In evaluation the saved statistics are empty. Source: at::batch_norm, at::_native_batch_norm_legit.
+inline constexpr auto batch_norm_ops = rows_of<operators::batch_norm_operators, detail::run_batch_norm>();
 
 }  // namespace davit::portable_kernels

@@ -6,7 +6,9 @@
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/convolve.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/program/operators/convolution.hpp"
 
 namespace davit::portable_kernels {
 
@@ -38,6 +40,8 @@ template <class C>
   if (const ErrorCode code = call.make(0, dtype, c.out_sizes()); code != ErrorCode::ok) return code;
   return dispatch_product(call, dtype, [&]<class C>() { return compute_convolution<C>(call, c); });
 }
+
+[[nodiscard]] constexpr bool is_no_gradient(const operators::ConvolutionOperator& op) noexcept { return !op.gradient; }
 
 /// grad_bias: the sum of grad_output over the batch and space.
 template <class C>
@@ -77,25 +81,6 @@ template <class C>
 
 }  // namespace detail
 
-/// convolution(input (N, C, *), weight, bias?, stride, padding, dilation, transposed, output_padding, groups) with one
-/// to three spatial dimensions. Source: at::convolution.
-[[nodiscard]] inline ErrorCode convolution(KernelCall& call) {
-  return detail::run_convolution(call, operators::row_of(operators::convolution_operators, "aten.convolution.default"));
-}
-
-/// conv1d, conv2d and conv3d(input (N, C, *) or (C, *), weight, bias?, stride, padding, dilation, groups); the padding is
-/// numbers or a word.
-/// Source: at::conv2d.
-[[nodiscard]] inline ErrorCode conv1d(KernelCall& call) {
-  return detail::run_convolution(call, operators::row_of(operators::convolution_operators, "aten.conv1d.default"));
-}
-[[nodiscard]] inline ErrorCode conv2d(KernelCall& call) {
-  return detail::run_convolution(call, operators::row_of(operators::convolution_operators, "aten.conv2d.default"));
-}
-[[nodiscard]] inline ErrorCode conv3d(KernelCall& call) {
-  return detail::run_convolution(call, operators::row_of(operators::convolution_operators, "aten.conv3d.default"));
-}
-
 /// convolution_backward(grad_output, input, weight, bias_sizes?, ..., output_mask) -> (grad_input, grad_weight,
 /// grad_bias); what output_mask leaves out is none. Source: at::convolution_backward.
 [[nodiscard]] inline ErrorCode convolution_backward(KernelCall& call) {
@@ -127,15 +112,9 @@ template <class C>
                          [&]<class C>() { return detail::compute_convolution_backward<C>(call, c, wanted); });
 }
 
-inline constexpr auto convolution_ops = std::to_array<OpRow>({
-    {"aten.conv1d.default", conv1d},
-    {"aten.conv1d.padding", conv1d},
-    {"aten.conv2d.default", conv2d},
-    {"aten.conv2d.padding", conv2d},
-    {"aten.conv3d.default", conv3d},
-    {"aten.conv3d.padding", conv3d},
-    {"aten.convolution.default", convolution},
-    {"aten.convolution_backward.default", convolution_backward},
-});
+/// convolution(input (N, C, *), weight, bias?, stride, padding, dilation, transposed, output_padding, groups); conv1d, conv2d and
+/// conv3d, whose input may lack the batch and whose padding may be a word; the gradient. Source: at::convolution, at::conv2d.
+inline constexpr auto convolution_ops = joined_rows(rows_of<operators::convolution_operators, detail::run_convolution, detail::is_no_gradient>(),
+                                                    std::to_array<OpRow>({{"aten.convolution_backward.default", convolution_backward}}));
 
 }  // namespace davit::portable_kernels

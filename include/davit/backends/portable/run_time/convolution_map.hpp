@@ -80,8 +80,7 @@ namespace detail {
                                                 ConvolutionCall& c) {
   operators::ConvolutionView view;
   const KernelArguments arguments(call);
-  if (const operators::Refusal wrong = operators::read_convolution(arguments, op, view))
-    return call.refuse(wrong.code, wrong.what);
+  if (const ErrorCode code = answer(call, operators::read_convolution(arguments, op, view)); code != ErrorCode::ok) return code;
   const TensorView& input = call.tensor(view.input);
   const TensorView& weight = call.tensor(view.weight);
   if (input.dtype != weight.dtype)

@@ -6,8 +6,10 @@
 #include <cstdint>
 
 #include "davit/backends/portable/run_time/elementwise_binary.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/kernels/functions.hpp"
 #include "davit/kernels/special_functions.hpp"
+#include "davit/program/operators/activation.hpp"
 
 namespace davit::portable_kernels {
 
@@ -87,20 +89,23 @@ template <template <class> class F>
   return same_type_function(call, kernels::integer_loops<kernels::BitNot, 1>,
                             {.integers = {type == ScalarType::bool_ ? 1 : -1}});
 }
-[[nodiscard]] inline ErrorCode gelu(KernelCall& call) {
+/// gelu, leaky_relu and elu.
+[[nodiscard]] inline ErrorCode activation(KernelCall& call, const operators::ActivationOperator& op) {
+  operators::ActivationView view;
+  if (const ErrorCode code = answer(call, operators::read_activation(KernelArguments(call), op, view)); code != ErrorCode::ok) return code;
+  const auto& [first, second, third] = view.numbers;
+  if (op.function == operators::ActivationFunction::leaky_relu) return real_function(call, kernels::float_loops<kernels::LeakyRelu, 1>, {.reals = {first}});
+  if (op.function == operators::ActivationFunction::elu) return real_function(call, kernels::float_loops<kernels::Elu, 1>, {.reals = {first, second, third}});
   const TensorView& x = call.tensor(0);
   if (!is_floating(x.dtype)) return call.refuse(ErrorCode::invalid_dtype, "gelu takes floats only");
-  if (call.string(1) == "tanh") return real_op<kernels::GeluTanh>(call);
+  if (view.function == operators::ActivationFunction::gelu_tanh) return real_op<kernels::GeluTanh>(call);
   // torch also asks whether x is dense; strides here are what the partitions around made them
   const bool overflows = (x.dtype == ScalarType::float32 || x.dtype == ScalarType::bfloat16) && x.numel() > 1;
   return real_function(call, kernels::float_loops<kernels::Gelu, 1>, {.integers = {overflows}});
 }
+[[nodiscard]] constexpr bool is_no_power(const operators::ActivationOperator& op) noexcept { return op.function != operators::ActivationFunction::power; }
 [[nodiscard]] inline ErrorCode leaky_relu(KernelCall& call) {
-  return real_function(call, kernels::float_loops<kernels::LeakyRelu, 1>, {.reals = {call.number(1, 0.01)}});
-}
-[[nodiscard]] inline ErrorCode elu(KernelCall& call) {
-  return real_function(call, kernels::float_loops<kernels::Elu, 1>,
-                       {.reals = {call.number(1, 1), call.number(2, 1), call.number(3, 1)}});
+  return activation(call, operators::row_of(operators::activation_operators, "aten.leaky_relu.default"));
 }
 /// The nearest in [low, high], which are rounded to the tensor's dtype, but not to a float of 16 bits.
 [[nodiscard, gnu::noinline]] inline ErrorCode clamp_between(KernelCall& call, const EValue& low, const EValue& high) {
@@ -126,7 +131,7 @@ template <template <class> class F>
 
 }  // namespace detail
 
-inline constexpr auto elementwise_unary_ops = std::to_array<OpRow>({
+inline constexpr auto elementwise_unary_ops = joined_rows(rows_of<operators::activation_operators, detail::activation, detail::is_no_power>(), std::to_array<OpRow>({
     {"aten.abs.default", detail::absolute, Aliasing::none, false, true},
     {"aten.acos.default", detail::real_op<kernels::Acos>},
     {"aten.acosh.default", detail::real_op<kernels::Acosh>},
@@ -139,21 +144,18 @@ inline constexpr auto elementwise_unary_ops = std::to_array<OpRow>({
     {"aten.cos.default", detail::real_op<kernels::Cos>},
     {"aten.cosh.default", detail::real_op<kernels::Cosh>},
     {"aten.digamma.default", detail::real_op<kernels::Digamma>},
-    {"aten.elu.default", detail::elu},
     {"aten.erf.default", detail::real_op<kernels::Erf>},
     {"aten.erfc.default", detail::real_op<kernels::Erfc>},
     {"aten.erfinv.default", detail::real_op<kernels::InverseErf>},
     {"aten.exp.default", detail::real_op<kernels::Exp>},
     {"aten.expm1.default", detail::real_op<kernels::Expm1>},
     {"aten.floor.default", detail::rounding<kernels::Floor>},
-    {"aten.gelu.default", detail::gelu},
     {"aten.hardsigmoid.default", detail::real_op<kernels::Hardsigmoid>},
     {"aten.hardswish.default", detail::real_op<kernels::Hardswish>},
     {"aten.hardtanh.default", detail::hardtanh},
     {"aten.i0.default", detail::real_op<kernels::BesselI0>},
     {"aten.isinf.default", detail::predicate<kernels::IsInf>},
     {"aten.isnan.default", detail::predicate<kernels::IsNan>},
-    {"aten.leaky_relu.default", detail::leaky_relu},
     {"aten.lgamma.default", detail::real_op<kernels::LogGamma>},
     {"aten.log.default", detail::real_op<kernels::Log>},
     {"aten.log10.default", detail::real_op<kernels::Log10>},
@@ -178,6 +180,6 @@ inline constexpr auto elementwise_unary_ops = std::to_array<OpRow>({
     {"aten.tan.default", detail::real_op<kernels::Tan>},
     {"aten.tanh.default", detail::real_op<kernels::Tanh>},
     {"aten.trunc.default", detail::rounding<kernels::Trunc>},
-});
+}));
 
 }  // namespace davit::portable_kernels

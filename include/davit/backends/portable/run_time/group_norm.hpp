@@ -6,37 +6,31 @@
 #include <cstdint>
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/moments.hpp"
+#include "davit/program/operators/normalization.hpp"
 
 namespace davit::portable_kernels {
 
 namespace detail {
 
-struct GroupShape {
-  std::int64_t batch = 0, channels = 0, size = 0, groups = 1;
+using operators::GroupNormView;
 
-  [[nodiscard]] std::int64_t group_channels() const noexcept { return channels / groups; }
-};
-
-/// Reads N, C, HxW and group from argument `first` on. Source: check_group_norm_inputs of ATen.
-[[nodiscard]] inline ErrorCode read_groups(KernelCall& call, const TensorView& input, std::size_t first,
-                                           GroupShape& g) {
-  g = {call.integer(first), call.integer(first + 1), call.integer(first + 2), call.integer(first + 3)};
+/// Checks the sizes that a call says. Source: check_group_norm_inputs of ATen.
+[[nodiscard]] inline ErrorCode check_groups(KernelCall& call, const TensorView& input, const GroupNormView& g) {
   const std::int64_t count = checked_numel(input);
-  const std::array<std::int64_t, 3> sizes{g.batch, g.channels, g.size};
+  const std::array<std::int64_t, 3> sizes{g.batch, g.channels, g.plane};
   const TensorView claimed{nullptr, sizes.data(), nullptr, 3, input.dtype};
   if (std::ranges::min(sizes) < 0 || count < 0 || checked_numel(claimed) != count)
     return call.refuse(ErrorCode::invalid_shape, "group_norm: the input does not have N * C * HxW elements");
-  if (g.groups < 1 || g.channels % g.groups != 0)
-    return call.refuse(ErrorCode::invalid_shape, "group_norm: the channels do not divide into the groups");
   if (g.channels > max_numel || g.batch > max_numel / g.groups)
     return call.refuse(ErrorCode::out_of_memory, "group_norm: the input is too large");
   return ErrorCode::ok;
 }
 
 template <class C>
-[[nodiscard]] ErrorCode compute_group_norm(KernelCall& call, const GroupShape& g, double eps) {
+[[nodiscard]] ErrorCode compute_group_norm(KernelCall& call, const GroupNormView& g) {
   ComputeBuffers<C> buffers(call);
   const auto x_id = buffers.read(call.tensor(0));
   const auto weight = call.is_tensor(1) ? buffers.read(call.tensor(1)) : x_id;
@@ -45,27 +39,27 @@ template <class C>
   const auto mean_id = call.wants(1) ? buffers.write(1) : x_id;
   const auto inverse_id = call.wants(2) ? buffers.write(2) : x_id;
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
-  const std::int64_t length = g.group_channels() * g.size;
+  const std::int64_t length = g.group_channels() * g.plane;
   for (std::int64_t i = 0; i < g.batch * g.groups; ++i) {
     const C* x = buffers.in(x_id) + i * length;
     C* out = buffers.out(out_id) + i * length;
     const Moments m = widest_moments(x, length);
     const auto mean = static_cast<C>(m.mean);
-    const auto inverse = static_cast<C>(m.inverse_deviation(eps));
+    const auto inverse = static_cast<C>(m.inverse_deviation(g.eps));
     if (call.wants(1)) buffers.out(mean_id)[i] = mean;
     if (call.wants(2)) buffers.out(inverse_id)[i] = inverse;
-    for (std::int64_t c = 0; g.size > 0 && c < g.group_channels(); ++c) {
+    for (std::int64_t c = 0; g.plane > 0 && c < g.group_channels(); ++c) {
       const std::int64_t channel = i % g.groups * g.group_channels() + c;
       const C factor = call.is_tensor(1) ? inverse * buffers.in(weight)[channel] : inverse;
       const C shift = (call.is_tensor(2) ? buffers.in(bias)[channel] : C{}) - mean * factor;
-      kernels::run_widest_for<C, ScaleAndShift>(factor, shift, x + c * g.size, out + c * g.size, g.size);
+      kernels::run_widest_for<C, ScaleAndShift>(factor, shift, x + c * g.plane, out + c * g.plane, g.plane);
     }
   }
   return buffers.finish();
 }
 
 template <class C>
-[[nodiscard]] ErrorCode compute_group_norm_backward(KernelCall& call, const GroupShape& g,
+[[nodiscard]] ErrorCode compute_group_norm_backward(KernelCall& call, const GroupNormView& g,
                                                     const std::array<bool, 3>& wanted) {
   ComputeBuffers<C> buffers(call);
   const auto grad_id = buffers.read(call.tensor(0));
@@ -87,7 +81,7 @@ template <class C>
   const auto weight = [&](std::int64_t c) {
     return call.is_tensor(4) ? static_cast<double>(buffers.in(weight_id)[c]) : 1.0;
   };
-  const double share = 1.0 / static_cast<double>(g.group_channels() * g.size);
+  const double share = 1.0 / static_cast<double>(g.group_channels() * g.plane);
   for (std::int64_t i = 0; i < g.batch * g.groups; ++i) {
     const std::int64_t first = i % g.groups * g.group_channels();
     const auto mean = static_cast<double>(buffers.in(mean_id)[i]);
@@ -95,13 +89,13 @@ template <class C>
     double product = 0;
     double sum = 0;
     for (std::int64_t k = 0; k < g.group_channels(); ++k) {
-      const std::int64_t at = (i * g.group_channels() + k) * g.size;
+      const std::int64_t at = (i * g.group_channels() + k) * g.plane;
       const C* grad = buffers.in(grad_id) + at;
       const C* x = buffers.in(x_id) + at;
       const std::int64_t c = first + k;
       products[c] =
-          sum_over(g.size, [&](std::int64_t j) { return static_cast<double>(grad[j]) * static_cast<double>(x[j]); });
-      grads[c] = sum_over(g.size, [&](std::int64_t j) { return static_cast<double>(grad[j]); });
+          sum_over(g.plane, [&](std::int64_t j) { return static_cast<double>(grad[j]) * static_cast<double>(x[j]); });
+      grads[c] = sum_over(g.plane, [&](std::int64_t j) { return static_cast<double>(grad[j]); });
       d_weight[c] += (products[c] - grads[c] * mean) * inverse;
       d_bias[c] += grads[c];
       product += products[c] * weight(c);
@@ -112,11 +106,11 @@ template <class C>
     const double constant = -of_x * mean - sum * inverse * share;
     for (std::int64_t k = 0; k < g.group_channels(); ++k) {
       const double of_grad = inverse * weight(first + k);
-      const std::int64_t at = (i * g.group_channels() + k) * g.size;
+      const std::int64_t at = (i * g.group_channels() + k) * g.plane;
       const C* grad = buffers.in(grad_id) + at;
       const C* x = buffers.in(x_id) + at;
       C* to = buffers.out(out[0]) + at;
-      for (std::int64_t j = 0; j < g.size; ++j)
+      for (std::int64_t j = 0; j < g.plane; ++j)
         to[j] = static_cast<C>(of_grad * static_cast<double>(grad[j]) + of_x * static_cast<double>(x[j]) + constant);
     }
   }
@@ -133,8 +127,9 @@ template <class C>
 /// Source: at::native_group_norm.
 [[nodiscard]] inline ErrorCode native_group_norm(KernelCall& call) {
   const TensorView& input = call.tensor(0);
-  detail::GroupShape g;
-  if (const ErrorCode code = detail::read_groups(call, input, 3, g); code != ErrorCode::ok) return code;
+  operators::GroupNormView g;
+  if (const ErrorCode code = answer(call, operators::read_group_norm(KernelArguments(call), g)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = detail::check_groups(call, input, g); code != ErrorCode::ok) return code;
   const ScalarType dtype = statistics_dtype(input.dtype, {&call.arg(1), &call.arg(2)});
   if (const ErrorCode code = check_norm_parameters(call, dtype, g.channels, {&call.arg(1), &call.arg(2)});
       code != ErrorCode::ok)
@@ -144,7 +139,7 @@ template <class C>
   for (std::size_t i = 1; i < 3 && call.wants(i); ++i)
     if (const ErrorCode code = call.make(i, dtype, statistics); code != ErrorCode::ok) return code;
   return dispatch_floating(call, input.dtype,
-                         [&]<class C>() { return detail::compute_group_norm<C>(call, g, call.number(7)); });
+                         [&]<class C>() { return detail::compute_group_norm<C>(call, g); });
 }
 
 /// native_group_norm_backward(grad_out, input, mean, rstd, weight?, N, C, HxW, group, output_mask) -> gradients of
@@ -152,8 +147,9 @@ template <class C>
 [[nodiscard]] inline ErrorCode native_group_norm_backward(KernelCall& call) {
   const TensorView& grad = call.tensor(0);
   const TensorView& input = call.tensor(1);
-  detail::GroupShape g;
-  if (const ErrorCode code = detail::read_groups(call, input, 5, g); code != ErrorCode::ok) return code;
+  operators::GroupNormView g;
+  if (const ErrorCode code = answer(call, operators::read_groups(KernelArguments(call), 5, g)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = detail::check_groups(call, input, g); code != ErrorCode::ok) return code;
   const std::span<const EValue> mask = call.list(9);
   if (mask.size() != 3)
     return call.refuse(ErrorCode::invalid_argument, "group_norm backward: output_mask needs three elements");

@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
 #include "davit/backends/portable/run_time/views.hpp"
+#include "davit/program/operators/movement.hpp"
 
 namespace davit::portable_kernels {
 
@@ -24,7 +26,7 @@ namespace detail {
 /// cat; a 1-dimensional tensor without elements among others is passed over, as torch does.
 [[nodiscard]] inline ErrorCode cat(KernelCall& call) {
   const std::span<const EValue> list = call.list(0);
-  std::int64_t dim = call.integer(1);
+  std::size_t d = 0;
   ResultType type;
   const TensorView* shape = nullptr;
   const auto skipped = [](const TensorView& t) { return t.rank == 1 && t.size(0) == 0; };
@@ -34,8 +36,7 @@ namespace detail {
     if (shape == nullptr || (skipped(*shape) && !skipped(v.tensor()))) shape = &v.tensor();
   }
   if (shape == nullptr) return call.refuse(ErrorCode::invalid_argument, "cat needs at least one tensor");
-  if (shape->rank == 0 || !wrap_dim(dim, shape->rank)) return bad_dim(call);
-  const auto d = static_cast<std::size_t>(dim);
+  if (const ErrorCode code = answer(call, operators::read_dim(KernelArguments(call), {"dim", 1}, shape->rank, d)); code != ErrorCode::ok) return code;
   Sizes sizes(shape->sizes());
   sizes[d] = 0;
   for (const EValue& v : list) {

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/program/operators/arguments.hpp"
 
@@ -13,10 +20,10 @@ class KernelArguments {
 
   /// A kernel is found by its operator before it is called.
   [[nodiscard]] static constexpr bool is(const char*) noexcept { return false; }
-  [[nodiscard, gnu::noinline]] const EValue* find(operators::Parameter p) const noexcept {
+  [[nodiscard]] const EValue* find(operators::Parameter p) const noexcept {
     return p.position < call_->arg_count() && call_->has(p.position) ? &call_->arg(p.position) : nullptr;
   }
-  [[nodiscard, gnu::noinline]] ValueId value(operators::Parameter p) const noexcept {
+  [[nodiscard]] ValueId value(operators::Parameter p) const noexcept {
     return p.position < call_->arg_count() && call_->is_tensor(p.position) ? p.position : no_id;
   }
   [[nodiscard]] static std::span<const EValue> items(const EValue& a) noexcept {
@@ -46,6 +53,47 @@ static_assert(operators::CallArguments<KernelArguments>);
 /// Notes why an operator cannot be read; ok if it can.
 [[nodiscard]] inline ErrorCode answer(KernelCall& call, const operators::Refusal& wrong) noexcept {
   return wrong ? call.refuse(wrong.code, wrong.what) : ErrorCode::ok;
+}
+
+namespace detail {
+template <auto& table, std::size_t i, auto kernel>
+[[nodiscard]] ErrorCode call_row(KernelCall& call) {
+  return kernel(call, table[i]);
+}
+/// Takes all operators of a table.
+inline constexpr auto takes_all = [](const auto&) { return true; };
+}  // namespace detail
+
+/// A row for each operator of a table that is taken: the kernel is told which of them is called. The rest is as in `like`.
+template <auto& table, auto kernel, auto takes = detail::takes_all>
+[[nodiscard]] consteval auto rows_of(const OpRow& like = {}) {
+  constexpr std::size_t count = [] {
+    std::size_t taken = 0;
+    for (const auto& op : table) taken += takes(op) ? 1 : 0;
+    return taken;
+  }();
+  std::array<OpRow, count> rows{};
+  std::size_t at = 0;
+  const auto add = [&]<std::size_t i>() {
+    if constexpr (takes(table[i])) {
+      rows[at] = like;
+      rows[at].name = table[i].target;
+      rows[at++].kernel = detail::call_row<table, i, kernel>;
+    }
+  };
+  [&]<std::size_t... i>(std::index_sequence<i...>) { (add.template operator()<i>(), ...); }(std::make_index_sequence<table.size()>{});
+  return rows;
+}
+/// The rows of a family that is made of several.
+template <std::size_t... N>
+[[nodiscard]] consteval auto joined_rows(const std::array<OpRow, N>&... parts) {
+  std::array<OpRow, (std::size_t{0} + ... + N)> rows{};
+  std::size_t at = 0;
+  const auto add = [&](const auto& part) {
+    for (const OpRow& row : part) rows[at++] = row;
+  };
+  (add(parts), ...);
+  return rows;
 }
 
 }  // namespace davit::portable_kernels

@@ -107,7 +107,7 @@ alignas(64) inline std::byte no_elements[64];
 /// fills it. Tensors have an address, also those without elements. It returns ErrorCode::ok or what is wrong; `why` may say
 /// it in words (a literal). Kernels are the only place that trusts nothing: any dtype, rank, size, stride (0 and, for no
 /// tensor, negative) and index may come in.
-/// What reads arguments and makes outputs stays out of line: it runs once a call, and stands in every kernel.
+/// What makes outputs and converts arguments stays out of line: it runs once a call, and stands in every kernel.
 class KernelCall {
  public:
   constexpr KernelCall(std::span<const EValue> args, std::span<EValue> outputs, std::span<const OutputPlace> places,
@@ -226,7 +226,7 @@ enum class Aliasing : std::uint8_t { none, may_alias };
 /// One row of the op table: the operator, its kernel, whether its outputs may be views of its first tensor argument, and what
 /// else it takes.
 struct OpRow {
-  std::string_view name;
+  std::string_view name{};
   Kernel kernel = nullptr;
   Aliasing aliasing = Aliasing::none;
   bool takes_numbers = false;  ///< a parameter of type Tensor may be a number; the kernel asks is_tensor

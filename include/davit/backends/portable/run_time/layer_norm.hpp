@@ -80,10 +80,9 @@ template <class C>
   return buffers.finish();
 }
 
-[[nodiscard]] inline ErrorCode run_layer_norm(KernelCall& call, bool saves) {
+[[nodiscard]] inline ErrorCode run_layer_norm(KernelCall& call, const operators::LayerNormOperator& op) {
   operators::LayerNormView view;
-  if (const operators::Refusal wrong = operators::read_layer_norm(KernelArguments(call), view))
-    return call.refuse(wrong.code, wrong.what);
+  if (const ErrorCode code = answer(call, operators::read_layer_norm(KernelArguments(call), view)); code != ErrorCode::ok) return code;
   const TensorView& input = call.tensor(view.input);
   LayerRows r;
   if (const ErrorCode code = cut_rows(call, input, view.dims, r); code != ErrorCode::ok) return code;
@@ -92,10 +91,10 @@ template <class C>
       code != ErrorCode::ok)
     return code;
   if (const ErrorCode code = call.make_like(0, input); code != ErrorCode::ok) return code;
-  for (std::size_t i = 1; saves && i < 3 && call.wants(i); ++i)
+  for (std::size_t i = 1; op.saves && i < 3 && call.wants(i); ++i)
     if (const ErrorCode code = call.make(i, dtype, r.statistics); code != ErrorCode::ok) return code;
   return dispatch_floating(call, input.dtype,
-                         [&]<class C>() { return compute_layer_norm<C>(call, r, view.eps, saves); });
+                         [&]<class C>() { return compute_layer_norm<C>(call, r, view.eps, op.saves); });
 }
 
 /// Gradients of one row; d_weight and d_bias (may be nullptr) are added to.
@@ -147,17 +146,6 @@ template <class C>
 
 }  // namespace detail
 
-/// native_layer_norm(input, normalized_shape, weight?, bias?, eps) -> (out, mean, 1 / deviation) over the last
-/// dimensions. Source: at::native_layer_norm.
-[[nodiscard]] inline ErrorCode native_layer_norm(KernelCall& call) {
-  return detail::run_layer_norm(call, true);
-}
-
-/// The first output alone. Source: at::layer_norm.
-[[nodiscard]] inline ErrorCode layer_norm(KernelCall& call) {
-  return detail::run_layer_norm(call, false);
-}
-
 /// native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight?, bias?, output_mask) -> gradients
 /// of input, weight and bias; what output_mask leaves out is none. Source: at::native_layer_norm_backward.
 [[nodiscard]] inline ErrorCode native_layer_norm_backward(KernelCall& call) {
@@ -167,8 +155,8 @@ template <class C>
   const KernelArguments arguments(call);
   operators::LayerNormView view{
       .input = 1, .weight = arguments.value({"weight", 5}), .bias = arguments.value({"bias", 6})};
-  if (const operators::Refusal wrong = operators::read_normalized(arguments, {"normalized_shape", 2}, view))
-    return call.refuse(wrong.code, wrong.what);
+  if (const ErrorCode code = answer(call, operators::read_normalized(arguments, {"normalized_shape", 2}, view)); code != ErrorCode::ok)
+    return code;
   if (const ErrorCode code = detail::cut_rows(call, input, view.dims, r); code != ErrorCode::ok) return code;
   const std::span<const EValue> mask = call.list(7);
   if (mask.size() != 3)
@@ -191,10 +179,9 @@ template <class C>
                          [&]<class C>() { return detail::compute_layer_norm_backward<C>(call, r, wanted); });
 }
 
-inline constexpr auto layer_norm_ops = std::to_array<OpRow>({
-    {"aten.layer_norm.default", layer_norm},
-    {"aten.native_layer_norm.default", native_layer_norm},
-    {"aten.native_layer_norm_backward.default", native_layer_norm_backward},
-});
+/// native_layer_norm(input, normalized_shape, weight?, bias?, eps) -> (out, mean, 1 / deviation) over the last dimensions, layer_norm
+/// its first output alone, and the gradient. Source: at::native_layer_norm, at::layer_norm.
+inline constexpr auto layer_norm_ops = joined_rows(rows_of<operators::layer_norm_operators, detail::run_layer_norm>(),
+                                                   std::to_array<OpRow>({{"aten.native_layer_norm_backward.default", native_layer_norm_backward}}));
 
 }  // namespace davit::portable_kernels

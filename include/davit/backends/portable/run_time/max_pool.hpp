@@ -6,12 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <type_traits>
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/convolve.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/pool_window.hpp"
+#include "davit/program/operators/pooling.hpp"
 
 namespace davit::portable_kernels {
 
@@ -158,12 +161,12 @@ template <class C>
   return buffers.finish();
 }
 
-[[nodiscard]] inline ErrorCode run_max_pool(KernelCall& call, const operators::PoolOperator& op, bool with_indices) {
+[[nodiscard]] inline ErrorCode run_max_pool(KernelCall& call, const operators::PoolOperator& op) {
   const TensorView& input = call.tensor(0);
   operators::PoolView view;
   PoolWindow w;
   if (const ErrorCode code = read_pool(call, op, view, w); code != ErrorCode::ok) return code;
-  with_indices = with_indices && call.wants(1);
+  const bool with_indices = call.wants(1);
   if (const ErrorCode code = call.make(0, input.dtype, w.out_sizes(input)); code != ErrorCode::ok) return code;
   if (with_indices)
     if (const ErrorCode code = call.make(1, ScalarType::int64, w.out_sizes(input)); code != ErrorCode::ok) return code;
@@ -236,26 +239,12 @@ template <std::size_t dims>
   return dispatch_floating(call, input.dtype, [&]<class C>() { return compute_adaptive_max_pool<C>(call, w); });
 }
 
+/// max_pool3d becomes max_pool3d_with_indices in lowering.
+[[nodiscard]] constexpr bool is_maximum(const operators::PoolOperator& op) noexcept {
+  return op.maximum && !op.gradient && std::string_view(op.target) != "aten.max_pool3d.default";
+}
+
 }  // namespace detail
-
-/// max_pool2d_with_indices(self (N?, C, H, W), kernel_size, stride=[] (the kernel size), padding, dilation, ceil_mode)
-/// -> (values, int64 indices into each plane). Source: at::max_pool2d_with_indices.
-[[nodiscard]] inline ErrorCode max_pool2d_with_indices(KernelCall& call) {
-  return detail::run_max_pool(call, operators::row_of(operators::pool_operators, "aten.max_pool2d_with_indices.default"), true);
-}
-
-/// The same over (N?, C, D, H, W). Source: at::max_pool3d_with_indices.
-[[nodiscard]] inline ErrorCode max_pool3d_with_indices(KernelCall& call) {
-  return detail::run_max_pool(call, operators::row_of(operators::pool_operators, "aten.max_pool3d_with_indices.default"), true);
-}
-
-/// The values alone. Source: at::max_pool1d, at::max_pool2d.
-[[nodiscard]] inline ErrorCode max_pool1d(KernelCall& call) {
-  return detail::run_max_pool(call, operators::row_of(operators::pool_operators, "aten.max_pool1d.default"), false);
-}
-[[nodiscard]] inline ErrorCode max_pool2d(KernelCall& call) {
-  return detail::run_max_pool(call, operators::row_of(operators::pool_operators, "aten.max_pool2d.default"), false);
-}
 
 /// The gradient of max_pool2d's input: grad_output added up at the indices. Errors: out_of_range.
 /// Source: at::max_pool2d_with_indices_backward.
@@ -277,14 +266,12 @@ template <std::size_t dims>
   return dispatch_floating(call, input.dtype, [&]<class C>() { return detail::compute_max_pool_backward<C>(call, w); });
 }
 
-inline constexpr auto max_pool_ops = std::to_array<OpRow>({
+/// Maxima: (self (N?, C, spatial), kernel_size, stride=[] (the kernel size), padding, dilation, ceil_mode) -> (values, int64 indices
+/// into each plane), or the values alone; the gradient; adaptive maxima. Source: at::max_pool2d_with_indices and its like.
+inline constexpr auto max_pool_ops = joined_rows(rows_of<operators::pool_operators, detail::run_max_pool, detail::is_maximum>(), std::to_array<OpRow>({
     {"aten.adaptive_max_pool2d.default", detail::adaptive_max_pool<2>},
     {"aten.adaptive_max_pool3d.default", detail::adaptive_max_pool<3>},
-    {"aten.max_pool1d.default", max_pool1d},
-    {"aten.max_pool2d.default", max_pool2d},
-    {"aten.max_pool2d_with_indices.default", max_pool2d_with_indices},
     {"aten.max_pool2d_with_indices_backward.default", max_pool2d_with_indices_backward},
-    {"aten.max_pool3d_with_indices.default", max_pool3d_with_indices},
-});
+}));
 
 }  // namespace davit::portable_kernels

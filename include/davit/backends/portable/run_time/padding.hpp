@@ -7,44 +7,21 @@
 #include <cstdint>
 
 #include "davit/backends/portable/run_time/copies.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/mapped_copy.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
 #include "davit/backends/portable/run_time/views.hpp"
+#include "davit/program/operators/movement.hpp"
 
 namespace davit::portable_kernels {
 
 namespace detail {
 
-/// What is put before and after each dimension; negative amounts cut off.
-struct Padding {
-  Sizes before;
-  Sizes after;
-};
-
-/// Reads argument 1 as padding of x: two numbers a dimension, the last dimension first; sizes become those of the
-/// output.
-[[nodiscard]] inline ErrorCode read_padding(KernelCall& call, const TensorView& x, Padding& out, Sizes& sizes) {
-  const std::span<const EValue> list = call.list(1);
-  if (list.size() % 2 != 0 || list.size() / 2 > x.rank)
-    return call.refuse(ErrorCode::invalid_argument,
-                       "padding takes two numbers for each dimension, and no more dimensions than the tensor has");
-  sizes = Sizes(x.sizes());
-  for (std::size_t d = 0; d < x.rank; ++d) {
-    const std::size_t at = 2 * (x.rank - 1u - d);
-    std::int64_t before = 0;
-    std::int64_t after = 0;
-    if (at < list.size()) {
-      if (!list[at].is_number() || !list[at + 1].is_number())
-        return call.refuse(ErrorCode::invalid_argument, "padding must be integers");
-      before = list[at].integer();
-      after = list[at + 1].integer();
-    }
-    if (before < -max_numel || before > max_numel || after < -max_numel || after > max_numel)
-      return call.refuse(ErrorCode::out_of_range, "the padding is too large");
-    (void)out.before.push(before);
-    (void)out.after.push(after);
-    sizes[d] += before + after;
-  }
+/// Reads a call of any padding; sizes become those of the output.
+[[nodiscard]] inline ErrorCode read_padding(KernelCall& call, operators::PadView& view, Sizes& sizes) {
+  if (const ErrorCode code = answer(call, operators::read_pads(KernelArguments(call), "padding", view)); code != ErrorCode::ok) return code;
+  sizes = Sizes(call.tensor(0).sizes());
+  for (std::size_t d = 0; d < view.rank; ++d) sizes[d] += view.before[d] + view.after[d];
   return ErrorCode::ok;
 }
 
@@ -67,9 +44,9 @@ struct Padding {
   const TensorView& x = call.tensor(0);
   const EValue value = call.has(2) ? call.arg(2) : EValue(0);
   if (!value.is_number()) return call.refuse(ErrorCode::invalid_argument, "the padding value must be a number");
-  detail::Padding pad;
+  operators::PadView pad;
   Sizes sizes;
-  if (const ErrorCode code = detail::read_padding(call, x, pad, sizes); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = detail::read_padding(call, pad, sizes); code != ErrorCode::ok) return code;
   Sizes kept;
   Sizes source_start;
   Sizes target_start;
@@ -104,9 +81,9 @@ template <std::size_t Dims, class Source>
                        "the tensor must have the padded dimensions, channels and at most a batch");
   for (std::size_t d = x.rank == Dims + 2 ? 1 : 0; d < x.rank; ++d)
     if (x.size(d) == 0) return call.refuse(ErrorCode::invalid_shape, "only the batch may be empty");
-  Padding pad;
+  operators::PadView pad;
   Sizes sizes;
-  if (const ErrorCode code = read_padding(call, x, pad, sizes); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = read_padding(call, pad, sizes); code != ErrorCode::ok) return code;
   bool some_left = false;
   for (std::size_t d = x.rank - Dims; d < x.rank; ++d) {
     if (smaller_than_size && (pad.before[d] >= x.size(d) || pad.after[d] >= x.size(d)))

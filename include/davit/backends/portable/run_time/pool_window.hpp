@@ -44,8 +44,8 @@ struct PoolWindow {
 /// Reads an adaptive pooling operator's call.
 [[nodiscard]] inline ErrorCode read_adaptive_pool(KernelCall& call, const operators::AdaptivePoolOperator& op, PoolWindow& w) {
   operators::AdaptivePoolView view;
-  if (const operators::Refusal wrong = operators::read_adaptive_pool(KernelArguments(call), op, view))
-    return call.refuse(wrong.code, wrong.what);
+  if (const ErrorCode code = answer(call, operators::read_adaptive_pool(KernelArguments(call), op, view)); code != ErrorCode::ok)
+    return code;
   w.out = view.out;
   return read_planes(call, call.tensor(0), view.dims, 1, w);
 }
@@ -54,8 +54,7 @@ struct PoolWindow {
 /// Source: pool2d_shape_check of ATen's Pool.h.
 [[nodiscard]] inline ErrorCode read_pool(KernelCall& call, const operators::PoolOperator& op, operators::PoolView& view,
                                          PoolWindow& w) {
-  if (const operators::Refusal wrong = operators::read_pool(KernelArguments(call), op, view))
-    return call.refuse(wrong.code, wrong.what);
+  if (const ErrorCode code = answer(call, operators::read_pool(KernelArguments(call), op, view)); code != ErrorCode::ok) return code;
   const ErrorCode code = read_planes(call, call.tensor(view.input), view.dims, view.batched ? 1 : 0, w);
   if (code != ErrorCode::ok) return code;
   w.kernel = view.kernel;

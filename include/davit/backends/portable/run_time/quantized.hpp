@@ -8,44 +8,39 @@
 #include <cstdint>
 
 #include "davit/backends/portable/run_time/elementwise_binary.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/views.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/quantize.hpp"
+#include "davit/program/operators/quantization.hpp"
 
 namespace davit::portable_kernels {
 
 namespace detail {
 
-/// Scale and zero point of each element: one for all, or one per index of a dimension.
-struct QuantizationParameters {
-  double scale = 1;
-  double zero_point = 0;
-  const TensorView* scales = nullptr;       ///< per channel
-  const TensorView* zero_points = nullptr;  ///< per channel, or absent (zeros)
-  std::size_t axis = 0;
+/// What a call says, and where its scales and zero points lie.
+struct QuantizationParameters : operators::QuantizationView {
+  double zero = 0;                       ///< the zero point of all elements
+  const TensorView* scale_of = nullptr;  ///< per channel
+  const TensorView* zero_of = nullptr;   ///< per channel, or absent (zeros)
 };
 
-[[nodiscard]] inline ErrorCode read_number(KernelCall& call, const EValue& v, double& out) {
-  if (v.is_number()) {
-    out = v.number();
-    return ErrorCode::ok;
+[[nodiscard]] inline ErrorCode read_element(KernelCall& call, const TensorView& t, double& out) {
+  if (t.numel() != 1) return call.refuse(ErrorCode::invalid_argument, "scale and zero point must be single numbers");
+  return kernels::load_element(t.data, t.dtype, out) ? ErrorCode::ok : ErrorCode::invalid_dtype;
+}
+[[nodiscard]] inline ErrorCode read_parameters(KernelCall& call, const operators::QuantizationOperator& op, QuantizationParameters& out) {
+  if (const ErrorCode code = answer(call, operators::read_quantization(KernelArguments(call), op, out)); code != ErrorCode::ok) return code;
+  out.zero = static_cast<double>(out.zero_point);
+  if (out.scales == no_id) return ErrorCode::ok;
+  if (op.by_tensors) {
+    const ErrorCode code = read_element(call, call.tensor(out.scales), out.scale);
+    return code == ErrorCode::ok ? read_element(call, call.tensor(out.zero_points), out.zero) : code;
   }
-  if (!v.is_tensor() || v.tensor().numel() != 1) return call.refuse(ErrorCode::invalid_argument, "scale and zero point must be single numbers");
-  return kernels::load_element(v.tensor().data, v.tensor().dtype, out) ? ErrorCode::ok : ErrorCode::invalid_dtype;
-}
-[[nodiscard]] inline ErrorCode read_per_tensor(KernelCall& call, QuantizationParameters& out) {
-  if (const ErrorCode code = read_number(call, call.arg(1), out.scale); code != ErrorCode::ok) return code;
-  return read_number(call, call.arg(2), out.zero_point);
-}
-[[nodiscard]] inline ErrorCode read_per_channel(KernelCall& call, QuantizationParameters& out) {
-  const TensorView& x = call.tensor(0);
-  std::int64_t axis = call.integer(3);
-  if (x.rank == 0 || !wrap_dim(axis, x.rank)) return bad_dim(call);
-  out.axis = static_cast<std::size_t>(axis);
-  out.scales = &call.tensor(1);
-  if (call.is_tensor(2)) out.zero_points = &call.tensor(2);
-  for (const TensorView* t : {out.scales, out.zero_points})
-    if (t != nullptr && (t->rank != 1 || t->size(0) != x.size(out.axis)))
+  out.scale_of = &call.tensor(out.scales);
+  if (out.zero_points != no_id) out.zero_of = &call.tensor(out.zero_points);
+  for (const TensorView* t : {out.scale_of, out.zero_of})
+    if (t != nullptr && (t->rank != 1 || t->size(0) != call.tensor(0).size(out.axis)))
       return call.refuse(ErrorCode::invalid_shape, "one scale and one zero point per channel are needed");
   return ErrorCode::ok;
 }
@@ -84,10 +79,10 @@ inline void dequantize_loop(const void* const* in, void* out, std::int64_t n, Pa
   std::array<std::int64_t, max_rank> sizes;
   sizes.fill(1);
   std::array<std::array<std::int64_t, max_rank>, 2> strides{};
-  std::array<double, 2> single{p.scale, p.zero_point};
+  std::array<double, 2> single{p.scale, p.zero};
   std::array<TensorView, 2> of;
   for (std::size_t i = 0; i < 2; ++i) {
-    const TensorView* channels = i == 0 ? p.scales : p.zero_points;
+    const TensorView* channels = i == 0 ? p.scale_of : p.zero_of;
     of[i] = {&single[i], sizes.data(), strides[i].data(), 0, ScalarType::float64};
     if (channels == nullptr) continue;
     sizes[0] = channels->size(0);
@@ -114,29 +109,26 @@ inline void dequantize_loop(const void* const* in, void* out, std::int64_t n, Pa
 /// Calls f(a pointer) with the elements of a tensor that holds bytes, one after the other; false for others.
 template <class F>
 [[nodiscard]] bool with_bytes(const TensorView& t, F&& f) {
-  if (!t.is_contiguous()) return false;
+  if ((t.dtype != ScalarType::int8 && t.dtype != ScalarType::uint8) || !t.is_contiguous()) return false;
   if (t.dtype == ScalarType::int8) f(t.as<std::int8_t>());
-  else if (t.dtype == ScalarType::uint8) f(t.as<std::uint8_t>());
-  else return false;
+  else f(t.as<std::uint8_t>());
   return true;
 }
 
-/// `at` is the index of quant_min among the arguments.
-[[nodiscard]] inline ErrorCode quantize(KernelCall& call, const QuantizationParameters& p, std::size_t at) {
+[[nodiscard]] inline ErrorCode quantize(KernelCall& call, const operators::QuantizationOperator& op, const QuantizationParameters& p) {
   const TensorView& x = call.tensor(0);
-  Parameters parameters{.reals = {static_cast<double>(call.integer(at)), static_cast<double>(call.integer(at + 1)),
-                                  1.0 / p.scale, p.zero_point}};
-  if (const ErrorCode code = call.make(0, call.dtype(at + 2, ScalarType::int8), x.sizes()); code != ErrorCode::ok) return code;
+  Parameters parameters{.reals = {static_cast<double>(p.low), static_cast<double>(p.high), 1.0 / p.scale, p.zero}};
+  if (const ErrorCode code = call.make(0, call.dtype(op.dtype().position, ScalarType::int8), x.sizes()); code != ErrorCode::ok) return code;
   if (!is_real_float(x.dtype) || !is_integer(call.output(0).dtype)) return ErrorCode::invalid_dtype;
-  const std::int64_t zero_point = std::fabs(p.zero_point) < 0x1p30 ? static_cast<std::int64_t>(p.zero_point) : INT64_MAX;
-  if (p.scales == nullptr && x.dtype == ScalarType::float32 && x.is_contiguous() && static_cast<double>(zero_point) == p.zero_point &&
-      kernels::is_exact(call.integer(at), call.integer(at + 1), zero_point)) {
+  const std::int64_t zero_point = std::fabs(p.zero) < 0x1p30 ? static_cast<std::int64_t>(p.zero) : INT64_MAX;
+  if (p.scale_of == nullptr && x.dtype == ScalarType::float32 && x.is_contiguous() && static_cast<double>(zero_point) == p.zero &&
+      kernels::is_exact(p.low, p.high, zero_point)) {
     const kernels::ByteRange range{static_cast<float>(1.0 / p.scale), static_cast<std::int32_t>(zero_point),
-                                   static_cast<std::int32_t>(call.integer(at)), static_cast<std::int32_t>(call.integer(at + 1))};
+                                   static_cast<std::int32_t>(p.low), static_cast<std::int32_t>(p.high)};
     if (with_bytes(call.output(0), [&](auto* out) { kernels::run_widest<kernels::Quantize>(x.as<float>(), out, x.numel(), &range); }))
       return ErrorCode::ok;
   }
-  return run_quantized(call, p, p.scales == nullptr ? quantize_loop<false> : quantize_loop<true>, parameters);
+  return run_quantized(call, p, p.scale_of == nullptr ? quantize_loop<false> : quantize_loop<true>, parameters);
 }
 /// Bytes with a scale per channel, a row of each channel at a time; false for what lies otherwise.
 [[nodiscard]] inline bool dequantize_rows(const TensorView& x, const QuantizationParameters& p, float* out) {
@@ -151,24 +143,23 @@ template <class F>
   return with_bytes(x, [&](const auto* from) {
     for (std::int64_t row = 0; row < x.numel() / std::max<std::int64_t>(inner, 1); ++row) {
       const std::int64_t c = row % channels;
-      const kernels::ByteScale scale{number(p.scales, c, 1), number(p.zero_points, c, 0)};
+      const kernels::ByteScale scale{number(p.scale_of, c, 1), number(p.zero_of, c, 0)};
       kernels::run_widest<kernels::Dequantize>(from + row * inner, out + row * inner, inner, &scale);
     }
   });
 }
 
-/// `at` is the index of quant_min among the arguments.
-[[nodiscard]] inline ErrorCode dequantize(KernelCall& call, const QuantizationParameters& p, std::size_t at) {
+[[nodiscard]] inline ErrorCode dequantize(KernelCall& call, const operators::QuantizationOperator& op, const QuantizationParameters& p) {
   const TensorView& x = call.tensor(0);
-  const ScalarType type = call.arg_count() > at + 3 ? call.dtype(at + 3, ScalarType::float32) : ScalarType::float32;
+  const ScalarType type = call.dtype(op.out_dtype().position, ScalarType::float32);
   if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
-  if (!is_real_float(type) || !is_integer(x.dtype)) return ErrorCode::invalid_dtype;
-  if (const kernels::ByteScale scale{static_cast<float>(p.scale), static_cast<float>(p.zero_point)};
-      p.scales == nullptr && type == ScalarType::float32 && with_bytes(x, [&](const auto* from) {
+  if (const kernels::ByteScale scale{static_cast<float>(p.scale), static_cast<float>(p.zero)};
+      p.scale_of == nullptr && type == ScalarType::float32 && with_bytes(x, [&](const auto* from) {
         kernels::run_widest<kernels::Dequantize>(from, call.output(0).as<float>(), x.numel(), &scale);
       }))
     return ErrorCode::ok;
-  if (p.scales != nullptr && type == ScalarType::float32 && dequantize_rows(x, p, call.output(0).as<float>())) return ErrorCode::ok;
+  if (!is_real_float(type) || !is_integer(x.dtype)) return ErrorCode::invalid_dtype;
+  if (p.scale_of != nullptr && type == ScalarType::float32 && dequantize_rows(x, p, call.output(0).as<float>())) return ErrorCode::ok;
   Parameters none;
   return run_quantized(call, p, dequantize_loop, none);
 }
@@ -208,24 +199,17 @@ template <bool Symmetric>
   return ErrorCode::ok;
 }
 
-template <auto read, auto compute, std::size_t At>
-[[nodiscard]] ErrorCode quantized_op(KernelCall& call) {
+[[nodiscard]] inline ErrorCode convert_quantized(KernelCall& call, const operators::QuantizationOperator& op) {
   QuantizationParameters p;
-  if (const ErrorCode code = read(call, p); code != ErrorCode::ok) return code;
-  return compute(call, p, At);
+  if (const ErrorCode code = read_parameters(call, op, p); code != ErrorCode::ok) return code;
+  return op.quantizes ? quantize(call, op, p) : dequantize(call, op, p);
 }
 
 }  // namespace detail
 
-inline constexpr auto quantized_ops = std::to_array<OpRow>({
+inline constexpr auto quantized_ops = joined_rows(rows_of<operators::quantization_operators, detail::convert_quantized>(), std::to_array<OpRow>({
     {"quantized_decomposed.choose_qparams.tensor", detail::choose_parameters<false>},
     {"quantized_decomposed.choose_qparams_symmetric.tensor", detail::choose_parameters<true>},
-    {"quantized_decomposed.dequantize_per_channel.default", detail::quantized_op<detail::read_per_channel, detail::dequantize, 4>},
-    {"quantized_decomposed.dequantize_per_tensor.default", detail::quantized_op<detail::read_per_tensor, detail::dequantize, 3>},
-    {"quantized_decomposed.dequantize_per_tensor.tensor", detail::quantized_op<detail::read_per_tensor, detail::dequantize, 3>},
-    {"quantized_decomposed.quantize_per_channel.default", detail::quantized_op<detail::read_per_channel, detail::quantize, 4>},
-    {"quantized_decomposed.quantize_per_tensor.default", detail::quantized_op<detail::read_per_tensor, detail::quantize, 3>},
-    {"quantized_decomposed.quantize_per_tensor.tensor", detail::quantized_op<detail::read_per_tensor, detail::quantize, 3>},
-});
+}));
 
 }  // namespace davit::portable_kernels

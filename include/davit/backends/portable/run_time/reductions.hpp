@@ -5,13 +5,14 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "davit/backends/portable/run_time/element_bits.hpp"
 #include "davit/backends/portable/run_time/elementwise_binary.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/views.hpp"
 #include "davit/kernels/reduce.hpp"
 #include "davit/kernels/running_sum.hpp"
+#include "davit/program/operators/reduction.hpp"
 
 namespace davit::portable_kernels {
 
@@ -30,24 +31,16 @@ struct Reduction {
   }
 };
 
-/// Splits x by a list of dimensions; an empty list means all.
-[[nodiscard, gnu::noinline]] inline ErrorCode reduce_over(KernelCall& call, const TensorView& x, std::span<const EValue> dims, bool keepdim,
-                                           Reduction& out) {
-  std::uint32_t mask = 0;
-  for (const EValue& v : dims) {
-    std::int64_t dim = v.is_number() ? v.integer() : max_rank;
-    if (!wrap_dim(dim, x.rank)) return bad_dim(call);
-    if ((mask >> dim & 1u) != 0) return call.refuse(ErrorCode::invalid_argument, "a dimension is named twice");
-    mask |= 1u << dim;
-  }
-  if (dims.empty()) mask = ~0u;
+/// Splits x by the dimensions that are reduced, a bit for each.
+[[nodiscard, gnu::noinline]] inline Reduction split(const TensorView& x, std::uint32_t dims, bool keepdim) noexcept {
+  Reduction out;
   for (std::size_t d = 0; d < x.rank; ++d) {
-    const bool reduced = (mask >> d & 1u) != 0;
+    const bool reduced = (dims >> d & 1u) != 0;
     (void)(reduced ? out.reduced_sizes : out.kept_sizes).push(x.size(d));
     (void)(reduced ? out.reduced_strides : out.kept_strides).push(x.stride(d));
     if (!reduced || keepdim) (void)out.out_sizes.push(reduced ? 1 : x.size(d));
   }
-  return ErrorCode::ok;
+  return out;
 }
 
 [[nodiscard]] inline kernels::Groups groups_of(const TensorView& x, const Reduction& r) noexcept {
@@ -85,42 +78,7 @@ struct Reduction {
 
 [[nodiscard]] inline ScalarType sum_type(ScalarType type) noexcept { return is_integral(type) ? ScalarType::int64 : type; }
 
-[[nodiscard]] inline ErrorCode sum(KernelCall& call) {
-  Reduction r;
-  const TensorView& x = call.tensor(0);
-  if (const ErrorCode code = reduce_over(call, x, call.list(1), call.boolean(2), r); code != ErrorCode::ok) return code;
-  return accumulate(call, x, r, call.dtype(3, sum_type(x.dtype)), 0, kernels::fold_loops<kernels::Add>);
-}
-[[nodiscard]] inline ErrorCode sum_all(KernelCall& call) {
-  Reduction r;
-  const TensorView& x = call.tensor(0);
-  if (const ErrorCode code = reduce_over(call, x, {}, false, r); code != ErrorCode::ok) return code;
-  return accumulate(call, x, r, call.dtype(1, sum_type(x.dtype)), 0, kernels::fold_loops<kernels::Add>);
-}
-[[nodiscard, gnu::noinline]] inline ErrorCode mean_over(KernelCall& call, std::span<const EValue> dims, bool keepdim, ScalarType type) {
-  Reduction r;
-  const TensorView& x = call.tensor(0);
-  if (!is_floating(type)) return call.refuse(ErrorCode::invalid_dtype, "mean takes floats only");
-  if (const ErrorCode code = reduce_over(call, x, dims, keepdim, r); code != ErrorCode::ok) return code;
-  return accumulate(call, x, r, type, 0, kernels::fold_loops<kernels::Add>, true);
-}
-[[nodiscard]] inline ErrorCode mean(KernelCall& call) { return mean_over(call, {}, false, call.dtype(1, call.tensor(0).dtype)); }
-[[nodiscard]] inline ErrorCode mean_dim(KernelCall& call) {
-  return mean_over(call, call.list(1), call.boolean(2), call.dtype(3, call.tensor(0).dtype));
-}
-[[nodiscard, gnu::noinline]] inline ErrorCode prod_over(KernelCall& call, std::span<const EValue> dims, bool keepdim, ScalarType type) {
-  Reduction r;
-  if (const ErrorCode code = reduce_over(call, call.tensor(0), dims, keepdim, r); code != ErrorCode::ok) return code;
-  return accumulate(call, call.tensor(0), r, type, 1, kernels::fold_loops<kernels::Multiply>);
-}
-[[nodiscard]] inline ErrorCode prod(KernelCall& call) { return prod_over(call, {}, false, call.dtype(1, sum_type(call.tensor(0).dtype))); }
-[[nodiscard]] inline ErrorCode prod_dim(KernelCall& call) {
-  return prod_over(call, call.list(1), call.boolean(2), call.dtype(3, sum_type(call.tensor(0).dtype)));
-}
-[[nodiscard, gnu::noinline]] inline ErrorCode any_over(KernelCall& call, std::span<const EValue> dims, bool keepdim) {
-  Reduction r;
-  const TensorView& x = call.tensor(0);
-  if (const ErrorCode code = reduce_over(call, x, dims, keepdim, r); code != ErrorCode::ok) return code;
+[[nodiscard, gnu::noinline]] inline ErrorCode any(KernelCall& call, const TensorView& x, const Reduction& r) {
   if (const ErrorCode code = call.make(0, x.dtype == ScalarType::uint8 ? ScalarType::uint8 : ScalarType::bool_, r.out_sizes); code != ErrorCode::ok) return code;
   if (kernels::compute_of(x.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
   constexpr std::array<kernels::ReduceLoop, 4> by_width{
@@ -136,8 +94,6 @@ struct Reduction {
   });
   return ErrorCode::ok;
 }
-[[nodiscard]] inline ErrorCode any(KernelCall& call) { return any_over(call, {}, false); }
-[[nodiscard]] inline ErrorCode any_dim(KernelCall& call) { return any_over(call, call.list(1), call.boolean(2)); }
 
 /// The largest (or smallest) element of each group into `values`, if that is given, and where it is into `indices`; NaN
 /// wins, the first of equals counts.
@@ -164,51 +120,49 @@ struct Reduction {
   });
   return ErrorCode::ok;
 }
-[[nodiscard, gnu::noinline]] inline ErrorCode extreme_over(KernelCall& call, std::span<const EValue> dims, bool keepdim,
-                                            const kernels::ReduceLoops& loops) {
-  Reduction r;
-  const TensorView& x = call.tensor(0);
-  if (const ErrorCode code = reduce_over(call, x, dims, keepdim, r); code != ErrorCode::ok) return code;
-  if (const ErrorCode code = call.make(0, x.dtype, r.out_sizes); code != ErrorCode::ok) return code;
-  return extremes(call, x, r, loops, &call.output(0), nullptr);
-}
-template <bool Largest>
-[[nodiscard]] ErrorCode extreme(KernelCall& call) {
-  return extreme_over(call, call.list(1), call.boolean(2), kernels::extreme_loops<Largest>);
-}
-template <bool Largest>
-[[nodiscard]] ErrorCode extreme_all(KernelCall& call) {
-  return extreme_over(call, {}, false, kernels::extreme_loops<Largest>);
-}
-
-/// max.dim and min.dim: values and indices.
-template <bool Largest>
-[[nodiscard]] ErrorCode extreme_dim(KernelCall& call) {
-  Reduction r;
-  const TensorView& x = call.tensor(0);
-  if (const ErrorCode code = reduce_over(call, x, call.list(1), call.boolean(2), r); code != ErrorCode::ok) return code;
+/// Of an operator with one result the extremes, with two their places, too.
+[[nodiscard, gnu::noinline]] inline ErrorCode extreme(KernelCall& call, const TensorView& x, const Reduction& r, const kernels::ReduceLoops& loops) {
   if (const ErrorCode code = call.make(0, x.dtype, r.out_sizes); code != ErrorCode::ok) return code;
   const bool wants_indices = call.wants(1);
   if (wants_indices)
     if (const ErrorCode code = call.make(1, ScalarType::int64, r.out_sizes); code != ErrorCode::ok) return code;
-  return extremes(call, x, r, kernels::extreme_loops<Largest>, &call.output(0),
-                  wants_indices ? call.output(1).as<std::int64_t>() : nullptr);
+  return extremes(call, x, r, loops, &call.output(0), wants_indices ? call.output(1).as<std::int64_t>() : nullptr);
 }
-template <bool Largest>
-[[nodiscard]] ErrorCode arg_extreme(KernelCall& call) {
-  Reduction r;
-  const TensorView& x = call.tensor(0);
-  if (const ErrorCode code = reduce_over(call, x, call.list(1), call.boolean(2), r); code != ErrorCode::ok) return code;
+[[nodiscard, gnu::noinline]] inline ErrorCode arg_extreme(KernelCall& call, const TensorView& x, const Reduction& r, const kernels::ReduceLoops& loops) {
   if (const ErrorCode code = call.make(0, ScalarType::int64, r.out_sizes); code != ErrorCode::ok) return code;
-  return extremes(call, x, r, kernels::extreme_loops<Largest>, nullptr, call.output(0).as<std::int64_t>());
+  return extremes(call, x, r, loops, nullptr, call.output(0).as<std::int64_t>());
+}
+
+[[nodiscard]] inline ErrorCode reduce(KernelCall& call, const operators::ReductionOperator& op) {
+  using operators::ReductionFunction;
+  operators::ReductionView view;
+  if (const ErrorCode code = answer(call, operators::read_reduction(KernelArguments(call), op, view)); code != ErrorCode::ok) return code;
+  const TensorView& x = call.tensor(view.input);
+  const Reduction r = split(x, view.dims, view.keepdim);
+  const auto type = [&](ScalarType otherwise) { return view.converts ? call.dtype(op.dtype().position, otherwise) : otherwise; };
+  const ScalarType sum_type = is_integral(x.dtype) ? ScalarType::int64 : x.dtype;
+  switch (op.function) {
+    case ReductionFunction::sum: return accumulate(call, x, r, type(sum_type), 0, kernels::fold_loops<kernels::Add>);
+    case ReductionFunction::product: return accumulate(call, x, r, type(sum_type), 1, kernels::fold_loops<kernels::Multiply>);
+    case ReductionFunction::mean:
+      if (!is_floating(type(x.dtype))) return call.refuse(ErrorCode::invalid_dtype, "mean takes floats only");
+      return accumulate(call, x, r, type(x.dtype), 0, kernels::fold_loops<kernels::Add>, true);
+    case ReductionFunction::any: return any(call, x, r);
+    case ReductionFunction::maximum: return extreme(call, x, r, kernels::extreme_loops<true>);
+    case ReductionFunction::minimum: return extreme(call, x, r, kernels::extreme_loops<false>);
+    case ReductionFunction::argument_of_maximum: return arg_extreme(call, x, r, kernels::extreme_loops<true>);
+    case ReductionFunction::argument_of_minimum: return arg_extreme(call, x, r, kernels::extreme_loops<false>);
+  }
+  return ErrorCode::unsupported_operator;
 }
 
 /// Variance in two passes.
-[[nodiscard, gnu::noinline]] inline ErrorCode variance(KernelCall& call, std::span<const EValue> dims, double correction, bool keepdim) {
-  Reduction r;
+[[nodiscard, gnu::noinline]] inline ErrorCode variance(KernelCall& call, double correction) {
   const TensorView& x = call.tensor(0);
+  std::uint32_t dims = 0;
   if (!is_floating(x.dtype)) return call.refuse(ErrorCode::invalid_dtype, "var takes floats only");
-  if (const ErrorCode code = reduce_over(call, x, dims, keepdim, r); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = answer(call, operators::read_dims(KernelArguments(call), {"dim", 1}, x.rank, dims)); code != ErrorCode::ok) return code;
+  const Reduction r = split(x, dims, call.boolean(3));
   if (const ErrorCode code = call.make(0, x.dtype, r.out_sizes); code != ErrorCode::ok) return code;
   if (!kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
   const auto count = static_cast<double>(r.count());
@@ -228,17 +182,17 @@ template <bool Largest>
   });
   return ErrorCode::ok;
 }
-[[nodiscard]] inline ErrorCode var_correction(KernelCall& call) { return variance(call, call.list(1), call.number(2, 1), call.boolean(3)); }
-[[nodiscard]] inline ErrorCode var_dim(KernelCall& call) { return variance(call, call.list(1), call.boolean(2, true) ? 1 : 0, call.boolean(3)); }
+[[nodiscard]] inline ErrorCode var_correction(KernelCall& call) { return variance(call, call.number(2, 1)); }
+[[nodiscard]] inline ErrorCode var_dim(KernelCall& call) { return variance(call, call.boolean(2, true) ? 1 : 0); }
 
 [[nodiscard]] inline ErrorCode cumsum(KernelCall& call) {
   const TensorView& x = call.tensor(0);
-  const ScalarType type = call.dtype(2, sum_type(x.dtype));
-  Reduction r;
-  if (const ErrorCode code = reduce_over(call, x, call.list(1), true, r); code != ErrorCode::ok) return code;
+  const ScalarType type = call.dtype(2, is_integral(x.dtype) ? ScalarType::int64 : x.dtype);
+  std::uint32_t dims = 0;
+  if (const ErrorCode code = answer(call, operators::read_dims(KernelArguments(call), {"dim", 1}, x.rank, dims)); code != ErrorCode::ok) return code;
   if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
-  Reduction o;
-  if (const ErrorCode code = reduce_over(call, call.output(0), call.list(1), true, o); code != ErrorCode::ok) return code;
+  const Reduction r = split(x, dims, true);
+  const Reduction o = split(call.output(0), dims, true);
   if (kernels::compute_of(x.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
   kernels::Walk lines(r.kept_sizes);
   lines.add(r.kept_strides, size_of(x.dtype)).add(o.kept_strides, size_of(type)).collapse();
@@ -250,27 +204,10 @@ template <bool Largest>
 
 }  // namespace detail
 
-inline constexpr auto reduction_ops = std::to_array<OpRow>({
-    {"aten.amax.default", detail::extreme<true>},
-    {"aten.amin.default", detail::extreme<false>},
-    {"aten.any.default", detail::any},
-    {"aten.any.dim", detail::any_dim},
-    {"aten.any.dims", detail::any_dim},
-    {"aten.argmax.default", detail::arg_extreme<true>},
-    {"aten.argmin.default", detail::arg_extreme<false>},
+inline constexpr auto reduction_ops = joined_rows(rows_of<operators::reduction_operators, detail::reduce>(), std::to_array<OpRow>({
     {"aten.cumsum.default", detail::cumsum},
-    {"aten.max.default", detail::extreme_all<true>},
-    {"aten.max.dim", detail::extreme_dim<true>},
-    {"aten.mean.default", detail::mean},
-    {"aten.mean.dim", detail::mean_dim},
-    {"aten.min.default", detail::extreme_all<false>},
-    {"aten.min.dim", detail::extreme_dim<false>},
-    {"aten.prod.default", detail::prod},
-    {"aten.prod.dim_int", detail::prod_dim},
-    {"aten.sum.default", detail::sum_all},
-    {"aten.sum.dim_IntList", detail::sum},
     {"aten.var.correction", detail::var_correction},
     {"aten.var.dim", detail::var_dim},
-});
+}));
 
 }  // namespace davit::portable_kernels

@@ -2,64 +2,55 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
+#include <string_view>
 
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/views.hpp"
+#include "davit/program/operators/movement.hpp"
 
 namespace davit::portable_kernels {
 
 namespace detail {
 
-[[nodiscard]] inline ErrorCode select(KernelCall& call) {
-  const TensorView& x = call.tensor(0);
-  std::int64_t dim = call.integer(1);
-  std::int64_t index = call.integer(2);
-  if (x.rank == 0 || !wrap_dim(dim, x.rank)) return bad_dim(call);
-  const auto d = static_cast<std::size_t>(dim);
-  if (index < -x.size(d) || index >= x.size(d)) return call.refuse(ErrorCode::out_of_range, "the index is outside the dimension");
-  if (index < 0) index += x.size(d);
-  Sizes sizes;
-  Sizes strides;
-  for (std::size_t k = 0; k < x.rank; ++k) {
-    if (k == d) continue;
-    (void)sizes.push(x.size(k));
-    (void)strides.push(x.stride(k));
-  }
-  return call.alias(0, x, sizes, strides, index * x.stride(d));
-}
+/// Where a slice or selection lies in a tensor of some strides.
+struct TensorPart {
+  std::array<std::int64_t, max_rank> all_sizes, all_strides;  // nothing is read that was not written: zeros would cost a third of a slice
+  std::size_t rank;
+  std::int64_t offset;
 
-/// A slice of a dimension: first index and number of steps, clamped as Python does.
-struct Slice {
-  std::size_t dim = 0;
-  std::int64_t start = 0;
-  std::int64_t step = 1;
-  std::int64_t length = 0;
+  [[nodiscard]] std::span<const std::int64_t> sizes() const noexcept { return {all_sizes.data(), rank}; }
+  [[nodiscard]] std::span<const std::int64_t> strides() const noexcept { return {all_strides.data(), rank}; }
 };
-/// Reads dim, start, end, step from arguments `at`...; the tensor is `x`.
-[[nodiscard]] inline ErrorCode read_slice(KernelCall& call, const TensorView& x, std::size_t at, Slice& out) {
-  std::int64_t dim = call.integer(at);
-  if (x.rank == 0 || !wrap_dim(dim, x.rank)) return bad_dim(call);
-  out.dim = static_cast<std::size_t>(dim);
-  const std::int64_t size = x.size(out.dim);
-  out.step = call.integer(at + 3, 1);
-  if (out.step <= 0) return call.refuse(ErrorCode::invalid_argument, "the step must be positive");
-  const auto clamped = [&](std::int64_t v) { return std::clamp<std::int64_t>(v < 0 ? std::max<std::int64_t>(v, -size) + size : v, 0, size); };
-  out.start = clamped(call.integer(at + 1, 0));
-  const std::int64_t end = std::max(out.start, clamped(call.integer(at + 2, std::numeric_limits<std::int64_t>::max())));
-  out.length = (end - out.start) / out.step + ((end - out.start) % out.step != 0 ? 1 : 0);
+/// Reads a call of a slice or selection of a tensor that has its sizes and those strides.
+[[nodiscard, gnu::noinline]] inline ErrorCode read_part(KernelCall& call, const operators::SliceOperator& op, std::span<const std::int64_t> strides,
+                                                        TensorPart& part) {
+  operators::SliceView view;
+  if (const ErrorCode code = answer(call, operators::read_slice(KernelArguments(call), op, view)); code != ErrorCode::ok) return code;
+  const TensorView& x = call.tensor(0);
+  part.rank = x.rank - (view.selects ? 1u : 0u);
+  for (std::size_t d = 0; d < part.rank; ++d) {
+    const std::size_t from = view.selects && d >= view.dim ? d + 1 : d;
+    part.all_sizes[d] = x.size(from);
+    part.all_strides[d] = strides[from];
+  }
+  part.offset = view.length == 0 ? 0 : view.start * strides[view.dim];
+  if (view.selects) return ErrorCode::ok;
+  part.all_sizes[view.dim] = view.length;
+  if (view.length > 1) part.all_strides[view.dim] *= view.step;
   return ErrorCode::ok;
 }
-[[nodiscard]] inline ErrorCode slice(KernelCall& call) {
-  const TensorView& x = call.tensor(0);
-  Slice s;
-  if (const ErrorCode code = read_slice(call, x, 1, s); code != ErrorCode::ok) return code;
-  Sizes sizes(x.sizes());
-  Sizes strides(x.strides());
-  sizes[s.dim] = s.length;
-  strides[s.dim] *= s.length > 1 ? s.step : 1;
-  return call.alias(0, x, sizes, strides, s.length == 0 ? 0 : s.start * x.stride(s.dim));
+[[nodiscard]] inline ErrorCode slice(KernelCall& call, const operators::SliceOperator& op) {
+  TensorPart part;
+  if (const ErrorCode code = read_part(call, op, call.tensor(0).strides(), part); code != ErrorCode::ok) return code;
+  return call.alias(0, call.tensor(0), part.sizes(), part.strides(), part.offset);
+}
+/// slice_copy becomes slice in lowering.
+[[nodiscard]] constexpr bool is_part_alone(const operators::SliceOperator& op) noexcept {
+  return !op.puts && std::string_view(op.target) != "aten.slice_copy.Tensor";
 }
 
 [[nodiscard]] inline ErrorCode part(KernelCall& call, std::size_t i, std::size_t dim, std::int64_t start, std::int64_t length) {
@@ -70,9 +61,8 @@ struct Slice {
 }
 [[nodiscard]] inline ErrorCode split_with_sizes(KernelCall& call) {
   const TensorView& x = call.tensor(0);
-  std::int64_t dim = call.integer(2);
-  if (x.rank == 0 || !wrap_dim(dim, x.rank)) return bad_dim(call);
-  const auto d = static_cast<std::size_t>(dim);
+  std::size_t d = 0;
+  if (const ErrorCode code = answer(call, operators::read_dim(KernelArguments(call), {"dim", 2}, x.rank, d)); code != ErrorCode::ok) return code;
   std::int64_t at = 0;
   std::size_t i = 0;
   for (const EValue& v : call.list(1)) {
@@ -91,10 +81,9 @@ template <bool ByLength>
 [[nodiscard]] ErrorCode equal_parts(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   const std::int64_t number = call.integer(1);
-  std::int64_t dim = call.integer(2);
-  if (x.rank == 0 || !wrap_dim(dim, x.rank)) return bad_dim(call);
+  std::size_t d = 0;
+  if (const ErrorCode code = answer(call, operators::read_dim(KernelArguments(call), {"dim", 2}, x.rank, d)); code != ErrorCode::ok) return code;
   if (number <= 0) return call.refuse(ErrorCode::invalid_argument, "the number or the length of the parts must be positive");
-  const auto d = static_cast<std::size_t>(dim);
   const std::int64_t share = ByLength ? number : x.size(d) / number + (x.size(d) % number != 0 ? 1 : 0);
   const std::int64_t length = std::max<std::int64_t>(1, share);
   for (std::size_t i = 0; i < call.output_count(); ++i) {
@@ -107,9 +96,8 @@ template <bool ByLength>
 /// unbind(self, dim): a view per index, without that dimension.
 [[nodiscard]] inline ErrorCode unbind(KernelCall& call) {
   const TensorView& x = call.tensor(0);
-  std::int64_t dim = call.integer(1);
-  if (x.rank == 0 || !wrap_dim(dim, x.rank)) return bad_dim(call);
-  const auto d = static_cast<std::size_t>(dim);
+  std::size_t d = 0;
+  if (const ErrorCode code = answer(call, operators::read_dim(KernelArguments(call), {"dim", 1}, x.rank, d)); code != ErrorCode::ok) return code;
   if (x.size(d) < static_cast<std::int64_t>(call.output_count()))
     return call.refuse(ErrorCode::invalid_shape, "the dimension is shorter than the number of results");
   Sizes sizes;
@@ -151,14 +139,12 @@ template <bool ByLength>
 
 }  // namespace detail
 
-inline constexpr auto slicing_ops = std::to_array<OpRow>({
+inline constexpr auto slicing_ops = joined_rows(rows_of<operators::slice_operators, detail::slice, detail::is_part_alone>({.aliasing = Aliasing::may_alias}), std::to_array<OpRow>({
     {"aten.chunk.default", detail::equal_parts<false>, Aliasing::may_alias},
     {"aten.diagonal.default", detail::diagonal, Aliasing::may_alias},
-    {"aten.select.int", detail::select, Aliasing::may_alias},
-    {"aten.slice.Tensor", detail::slice, Aliasing::may_alias},
     {"aten.split_with_sizes.default", detail::split_with_sizes, Aliasing::may_alias},
     {"aten.split.Tensor", detail::equal_parts<true>, Aliasing::may_alias},
     {"aten.unbind.int", detail::unbind, Aliasing::may_alias},
-});
+}));
 
 }  // namespace davit::portable_kernels

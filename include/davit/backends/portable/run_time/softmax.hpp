@@ -126,8 +126,7 @@ template <class C>
 
 [[nodiscard]] inline ErrorCode run_softmax(KernelCall& call, const operators::SoftmaxOperator& op) {
   operators::SoftmaxView view;
-  if (const operators::Refusal wrong = operators::read_softmax(KernelArguments(call), op, view))
-    return call.refuse(wrong.code, wrong.what);
+  if (const ErrorCode code = answer(call, operators::read_softmax(KernelArguments(call), op, view)); code != ErrorCode::ok) return code;
   const TensorView& input = call.tensor(view.input);
   if (op.core && view.converts)
     return call.refuse(ErrorCode::unsupported_argument, "softmax: half_to_float is not supported on the CPU");
@@ -139,37 +138,8 @@ template <class C>
 
 }  // namespace detail
 
-/// _softmax(self, dim, half_to_float), which CPUs do not have. Source: at::_softmax.
-[[nodiscard]] inline ErrorCode core_softmax(KernelCall& call) {
-  return detail::run_softmax(call, operators::row_of(operators::softmax_operators, "aten._softmax.default"));
-}
-
-/// _log_softmax(self, dim, half_to_float). Source: at::_log_softmax.
-[[nodiscard]] inline ErrorCode core_log_softmax(KernelCall& call) {
-  return detail::run_softmax(call, operators::row_of(operators::softmax_operators, "aten._log_softmax.default"));
-}
-
-/// softmax(self, dim, dtype?): the input is converted to dtype first. Source: at::softmax.
-[[nodiscard]] inline ErrorCode softmax(KernelCall& call) {
-  return detail::run_softmax(call, operators::row_of(operators::softmax_operators, "aten.softmax.int"));
-}
-
-/// log_softmax(self, dim, dtype?). Source: at::log_softmax.
-[[nodiscard]] inline ErrorCode log_softmax(KernelCall& call) {
-  return detail::run_softmax(call, operators::row_of(operators::softmax_operators, "aten.log_softmax.int"));
-}
-
-/// _safe_softmax(self, dim, dtype?): lines of nothing but -inf give zeros. Source: at::_safe_softmax.
-[[nodiscard]] inline ErrorCode masked_softmax(KernelCall& call) {
-  return detail::run_softmax(call, operators::row_of(operators::softmax_operators, "aten._safe_softmax.default"));
-}
-
-inline constexpr auto softmax_ops = std::to_array<OpRow>({
-    {"aten._log_softmax.default", core_log_softmax},
-    {"aten._safe_softmax.default", masked_softmax},
-    {"aten._softmax.default", core_softmax},
-    {"aten.log_softmax.int", log_softmax},
-    {"aten.softmax.int", softmax},
-});
+/// _softmax and _log_softmax(self, dim, half_to_float), which CPUs do not have; softmax, log_softmax and _safe_softmax(self, dim,
+/// dtype?) convert the input first, and the last gives zeros for lines of nothing but -inf. Source: at::softmax and its like.
+inline constexpr auto softmax_ops = rows_of<operators::softmax_operators, detail::run_softmax>();
 
 }  // namespace davit::portable_kernels

@@ -9,9 +9,11 @@
 #include <type_traits>
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/mapped_copy.hpp"
 #include "davit/kernels/resize_axis.hpp"
+#include "davit/program/operators/resize.hpp"
 
 namespace davit::portable_kernels {
 
@@ -22,26 +24,12 @@ struct Resize {
   std::int64_t planes = 0;
 };
 
-/// Reads `input` (N, C, H, W) and either output_size or scale_factors, and makes output 0.
-/// Source: upsample::compute_output_size and upsample_2d_common_check of ATen.
-[[nodiscard]] inline ErrorCode read_resize(KernelCall& call, std::size_t size_at, std::size_t factors_at, Resize& r) {
+/// Reads a call and makes output 0.
+[[nodiscard]] inline ErrorCode read_resize(KernelCall& call, const operators::ResizeOperator& op, operators::ResizeView& view, Resize& r) {
+  if (const ErrorCode code = answer(call, operators::read_resize(KernelArguments(call), op, view)); code != ErrorCode::ok) return code;
   const TensorView& input = call.tensor(0);
-  if (input.rank != 4) return call.refuse(ErrorCode::invalid_shape, "upsample: the input must have four dimensions");
-  if (call.has(size_at) == call.has(factors_at))
-    return call.refuse(ErrorCode::invalid_argument, "upsample: give either output_size or scale_factors");
-  const std::span<const EValue> list = call.list(call.has(size_at) ? size_at : factors_at);
-  if (list.size() != 2)
-    return call.refuse(ErrorCode::invalid_argument, "upsample: output_size or scale_factors needs two elements");
-  for (std::size_t d = 0; d < 2; ++d) {
-    kernels::ResizeAxis& axis = d == 0 ? r.y : r.x;
-    axis.in = input.size(2 + d);
-    if (!list[d].is_number()) return call.refuse(ErrorCode::invalid_argument, "upsample: a size is not a number");
-    if (call.has(factors_at)) axis.factor = list[d].number();
-    const double size = call.has(size_at) ? list[d].number() : static_cast<double>(axis.in) * axis.factor;
-    if (!(size >= 1 && size <= static_cast<double>(max_numel)))
-      return call.refuse(ErrorCode::invalid_shape, "upsample: an output size is less than one or too large");
-    axis.out = static_cast<std::int64_t>(size);
-  }
+  r.y = {input.size(2), view.out[0], view.factor[0]};
+  r.x = {input.size(3), view.out[1], view.factor[1]};
   if (input.size(1) == 0 || r.y.in == 0 || r.x.in == 0)
     return call.refuse(ErrorCode::invalid_shape, "upsample: only the batch dimension may be empty");
   if (checked_numel(input) < 0) return call.refuse(ErrorCode::out_of_memory, "upsample: the input is too large");
@@ -138,25 +126,13 @@ template <class C>
   return buffers.finish();
 }
 
-}  // namespace detail
-
-/// upsample_bilinear2d(input (N, C, H, W), output_size?, align_corners, scale_factors?): exactly one of the two is given.
-/// Source: at::upsample_bilinear2d.vec.
-[[nodiscard]] inline ErrorCode upsample_bilinear2d(KernelCall& call) {
-  detail::Resize r;
-  if (const ErrorCode code = detail::read_resize(call, 1, 3, r); code != ErrorCode::ok) return code;
-  const bool align_corners = call.boolean(2);
-  if (call.tensor(0).dtype == ScalarType::uint8) return detail::compute_bilinear_bytes(call, r, align_corners);
-  return dispatch_floating(call, call.tensor(0).dtype,
-                         [&]<class C>() { return detail::compute_bilinear<C>(call, r, align_corners); });
-}
-
-/// upsample_nearest2d(input (N, C, H, W), output_size?, scale_factors?): exactly one of the two is given.
-/// Source: at::upsample_nearest2d.vec.
-[[nodiscard]] inline ErrorCode upsample_nearest2d(KernelCall& call) {
-  detail::Resize r;
-  if (const ErrorCode code = detail::read_resize(call, 1, 2, r); code != ErrorCode::ok) return code;
+[[nodiscard]] inline ErrorCode resize_images(KernelCall& call, const operators::ResizeOperator& op) {
+  operators::ResizeView view;
+  Resize r;
+  if (const ErrorCode code = read_resize(call, op, view, r); code != ErrorCode::ok) return code;
   const TensorView& input = call.tensor(0);
+  if (op.linear && input.dtype == ScalarType::uint8) return compute_bilinear_bytes(call, r, view.aligned);
+  if (op.linear) return dispatch_floating(call, input.dtype, [&]<class C>() { return compute_bilinear<C>(call, r, view.aligned); });
   if (!(is_floating(input.dtype) && kernels::is_real(input.dtype)) && input.dtype != ScalarType::uint8)
     return ErrorCode::invalid_dtype;
   const bool wide = input.dtype == ScalarType::float64;
@@ -167,9 +143,10 @@ template <class C>
   });
 }
 
-inline constexpr auto upsample_ops = std::to_array<OpRow>({
-    {"aten.upsample_bilinear2d.vec", upsample_bilinear2d},
-    {"aten.upsample_nearest2d.vec", upsample_nearest2d},
-});
+}  // namespace detail
+
+/// upsample_bilinear2d(input (N, C, H, W), output_size?, align_corners, scale_factors?) and upsample_nearest2d, which has no
+/// align_corners: exactly one of the two is given. Source: at::upsample_bilinear2d.vec, at::upsample_nearest2d.vec.
+inline constexpr auto upsample_ops = rows_of<operators::resize_operators, detail::resize_images>();
 
 }  // namespace davit::portable_kernels

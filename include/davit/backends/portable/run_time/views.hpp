@@ -5,8 +5,10 @@
 #include <span>
 
 #include "davit/backends/portable/run_time/dispatch.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/kernels/move.hpp"
+#include "davit/program/operators/movement.hpp"
 
 namespace davit::portable_kernels {
 
@@ -124,40 +126,17 @@ namespace detail {
   return with_sizes(call, x, sizes);
 }
 
-[[nodiscard]] inline ErrorCode permuted(KernelCall& call, const Sizes& order) {
+[[nodiscard]] inline ErrorCode permute(KernelCall& call, const operators::PermutationOperator& op) {
+  operators::PermutationView view;
+  if (const ErrorCode code = answer(call, operators::read_permutation(KernelArguments(call), op, view)); code != ErrorCode::ok) return code;
   const TensorView& x = call.tensor(0);
   Sizes sizes;
   Sizes strides;
-  std::uint32_t seen = 0;
-  if (order.rank != x.rank) return call.refuse(ErrorCode::invalid_argument, "as many dimensions as the tensor has are needed");
-  for (std::size_t d = 0; d < order.rank; ++d) {
-    std::int64_t dim = order[d];
-    if (!wrap_dim(dim, x.rank)) return bad_dim(call);
-    if ((seen >> dim & 1u) != 0) return call.refuse(ErrorCode::invalid_argument, "a dimension is named twice");
-    seen |= 1u << dim;
-    (void)sizes.push(x.size(static_cast<std::size_t>(dim)));
-    (void)strides.push(x.stride(static_cast<std::size_t>(dim)));
+  for (std::size_t d = 0; d < view.rank; ++d) {
+    (void)sizes.push(x.size(view.from[d]));
+    (void)strides.push(x.stride(view.from[d]));
   }
   return call.alias(0, x, sizes, strides);
-}
-[[nodiscard]] inline ErrorCode permute(KernelCall& call) {
-  Sizes order;
-  if (!ints_of(call.list(1), order)) return call.refuse(ErrorCode::invalid_argument, "dims must be integers");
-  return permuted(call, order);
-}
-[[nodiscard]] inline ErrorCode transposed(KernelCall& call, std::int64_t a, std::int64_t b) {
-  const TensorView& x = call.tensor(0);
-  if (!wrap_dim(a, x.rank) || !wrap_dim(b, x.rank)) return bad_dim(call);
-  if (x.rank == 0) return identity(call);
-  Sizes order;
-  for (std::size_t d = 0; d < x.rank; ++d) (void)order.push(static_cast<std::int64_t>(d));
-  std::swap(order[static_cast<std::size_t>(a)], order[static_cast<std::size_t>(b)]);
-  return permuted(call, order);
-}
-[[nodiscard]] inline ErrorCode transpose(KernelCall& call) { return transposed(call, call.integer(1), call.integer(2)); }
-[[nodiscard]] inline ErrorCode t(KernelCall& call) {
-  if (call.tensor(0).rank > 2) return call.refuse(ErrorCode::invalid_shape, "t takes at most two dimensions");
-  return call.tensor(0).rank < 2 ? identity(call) : transposed(call, 0, 1);
 }
 
 [[nodiscard]] inline ErrorCode expand(KernelCall& call) {
@@ -269,7 +248,7 @@ namespace detail {
 
 }  // namespace detail
 
-inline constexpr auto view_ops = std::to_array<OpRow>({
+inline constexpr auto view_ops = joined_rows(rows_of<operators::permutation_operators, detail::permute>({.aliasing = Aliasing::may_alias}), std::to_array<OpRow>({
     {"aten._unsafe_view.default", detail::view, Aliasing::may_alias},
     {"aten.alias.default", detail::identity, Aliasing::may_alias},
     {"aten.as_strided.default", detail::as_strided, Aliasing::may_alias},
@@ -278,15 +257,12 @@ inline constexpr auto view_ops = std::to_array<OpRow>({
     {"aten.detach_.default", detail::identity, Aliasing::may_alias},
     {"aten.expand.default", detail::expand, Aliasing::may_alias},
     {"aten.flatten.using_ints", detail::flatten, Aliasing::may_alias},
-    {"aten.permute.default", detail::permute, Aliasing::may_alias},
     {"aten.reshape.default", detail::view, Aliasing::may_alias},
     {"aten.squeeze.dim", detail::squeeze, Aliasing::may_alias},
     {"aten.squeeze.dims", detail::squeeze, Aliasing::may_alias},
-    {"aten.t.default", detail::t, Aliasing::may_alias},
-    {"aten.transpose.int", detail::transpose, Aliasing::may_alias},
     {"aten.unfold.default", detail::unfold, Aliasing::may_alias},
     {"aten.unsqueeze.default", detail::unsqueeze, Aliasing::may_alias},
     {"aten.view.default", detail::view, Aliasing::may_alias},
-});
+}));
 
 }  // namespace davit::portable_kernels

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "davit/backends/portable/static/embed_kernels.hpp"
+#include "davit/program/operators/activation.hpp"
 #include "davit/program/operators/binary.hpp"
 #include "davit/program/operators/bounds.hpp"
 
@@ -50,9 +51,10 @@ constexpr const char* embed_bounds(const EmbedNode& n, StepWriter& steps) {
   return write_unary(n, steps, sf::Clamp{static_cast<float>(v.low), static_cast<float>(v.high)});
 }
 constexpr const char* embed_gelu(const EmbedNode& n, StepWriter& steps) {
-  if (n.string("approximate") == "tanh") return write_unary(n, steps, sf::GeluTanh{});
-  const ValueId x = n.value("self");
-  return write_unary(n, steps, sf::Gelu{x != no_id && n.g.numel(x) > 1 ? 1 : 0});
+  operators::ActivationView v;
+  if (const operators::Refusal wrong = operators::read_activation(n, v)) return wrong.what;
+  if (v.function == operators::ActivationFunction::gelu_tanh) return write_unary(n, steps, sf::GeluTanh{});
+  return write_unary(n, steps, sf::Gelu{n.g.numel(v.input) > 1 ? 1 : 0});
 }
 
 template <class Op>

@@ -8,6 +8,7 @@
 #include "davit/backends/portable/static/embed_mapped.hpp"
 #include "davit/backends/portable/static/embed_moves.hpp"
 #include "davit/backends/portable/static/fold.hpp"
+#include "davit/program/operators/reduction.hpp"
 
 /// Reductions, scans and orders of elements of any type, of portable's static face.
 namespace davit::embed_float {
@@ -56,10 +57,8 @@ constexpr const char* reduced(const EmbedNode& n, const operators::ReductionView
 /// What a reduction answers: elements of the result's type, in which it computes; a bool.
 template <class Op, bool Mean, bool Truth>
 constexpr const char* embed_fold(const EmbedNode& n, StepWriter& steps) {
-  // self, dim, keepdim, dtype; the default overloads have no dim
-  const bool all = n.is("aten.any.default") || n.is("aten.sum.default") || n.is("aten.prod.default") || n.is("aten.mean.default");
   operators::ReductionView v;
-  if (const operators::Refusal wrong = operators::read_reduction(n, {"", operators::ReductionFunction::sum, all, false}, v)) return wrong.what;
+  if (const operators::Refusal wrong = operators::read_reduction(n, v)) return wrong.what;
   sf::Reduce p;
   if (const char* why = reduced(n, v, p)) return why;
   const ScalarType type = n.g.dtype(n.output());
@@ -78,9 +77,8 @@ constexpr const char* embed_fold(const EmbedNode& n, StepWriter& steps) {
 /// amax, argmax, and the two outputs of max.dim; max and min over all.
 template <bool Largest, bool Values, bool Places>
 constexpr const char* embed_extreme(const EmbedNode& n, StepWriter& steps) {
-  const bool all = n.is("aten.max.default") || n.is("aten.min.default");
   operators::ReductionView v;
-  if (const operators::Refusal wrong = operators::read_reduction(n, {"", operators::ReductionFunction::maximum, all, false}, v)) return wrong.what;
+  if (const operators::Refusal wrong = operators::read_reduction(n, v)) return wrong.what;
   sf::Reduce p;
   if (const char* why = reduced(n, v, p)) return why;
   if (!is_computed(n.g.dtype(v.input))) return "elements of this type are not computed with";

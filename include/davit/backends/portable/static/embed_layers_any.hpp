@@ -164,23 +164,19 @@ constexpr const char* write_normalized(const EmbedNode& n, StepWriter& steps, Va
   return nullptr;
 }
 constexpr const char* embed_group_norm(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value({"input", 0});
-  std::int64_t batch = 0, channels = 0, groups = 0;
-  double eps = 0;
-  if (!operators::read_integer(n, {"N", 3}, 0, batch) || !operators::read_integer(n, {"C", 4}, 0, channels) ||
-      !operators::read_integer(n, {"group", 6}, 0, groups) || !operators::read_number(n, {"eps", 7}, 0, eps))
-    return "a number is not known";
-  if (batch < 1 || channels < 1 || groups < 1 || channels % groups != 0) return "its sizes do not fit";
-  if (const char* why = write_normalized(n, steps, x, batch * groups, eps)) return why;
-  return write_affine(n, steps, n.value({"weight", 1}), n.value({"bias", 2}), batch, channels);
+  operators::GroupNormView v;
+  if (const operators::Refusal wrong = operators::read_group_norm(n, v)) return wrong.what;
+  if (v.batch < 1 || v.channels < 1) return "its sizes do not fit";
+  if (const char* why = write_normalized(n, steps, v.input, v.batch * v.groups, v.eps)) return why;
+  return write_affine(n, steps, v.weight, v.bias, v.batch, v.channels);
 }
 /// An instance norm, as a batch norm of one batch by its own statistics.
 constexpr const char* embed_instance_norm(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value({"input", 0});
-  double eps = 0;
-  if (x == no_id || n.g.rank(x) < 2 || n.g.size(x, 0) != 1 || !operators::read_number(n, {"eps", 5}, 0, eps)) return "it is of several batches";
-  if (const char* why = write_normalized(n, steps, x, n.g.size(x, 1), eps)) return why;
-  return write_affine(n, steps, n.value({"weight", 1}), n.value({"bias", 2}), 1, n.g.size(x, 1));
+  operators::BatchNormView v;
+  if (const operators::Refusal wrong = operators::read_batch_norm(n, v)) return wrong.what;
+  if (n.g.size(v.input, 0) != 1) return "it is of several batches";
+  if (const char* why = write_normalized(n, steps, v.input, n.g.size(v.input, 1), v.eps)) return why;
+  return write_affine(n, steps, v.weight, v.bias, 1, n.g.size(v.input, 1));
 }
 
 /// A batch norm of any floating-point type, with the running statistics: ((x - mean) * (variance + eps)^-1/2) * weight + bias.

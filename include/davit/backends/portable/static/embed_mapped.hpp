@@ -66,29 +66,21 @@ template <template <class> class F, MapRule rule>
 constexpr const char* embed_map_one(const EmbedNode& n, StepWriter& steps) {
   return write_map_one<F, 0>(n, steps, n.value({"self", 0}), rule, {});
 }
-/// With numbers from arguments 1 on, which may be left out.
+/// leaky_relu and elu.
 template <template <class> class F, std::size_t Numbers>
-constexpr const char* embed_activation(const EmbedNode& n, StepWriter& steps, const std::array<operators::Parameter, Numbers>& parameters,
-                                       const std::array<double, Numbers>& otherwise) {
+constexpr const char* embed_activation(const EmbedNode& n, StepWriter& steps) {
+  operators::ActivationView v;
+  if (const operators::Refusal wrong = operators::read_activation(n, v)) return wrong.what;
   std::array<sf::NumberParam, Numbers> numbers{};
-  for (std::size_t i = 0; i < Numbers; ++i) {
-    double number = 0;
-    if (!operators::read_number(n, parameters[i], otherwise[i], number)) return "a factor is no number";
-    numbers[i] = std::bit_cast<sf::NumberParam>(number);
-  }
-  return write_map_one<F, Numbers>(n, steps, n.value({"self", 0}), MapRule::real, numbers);
-}
-constexpr const char* embed_leaky_relu(const EmbedNode& n, StepWriter& steps) {
-  return embed_activation<kernels::LeakyRelu, 1>(n, steps, {{{"negative_slope", 1}}}, {0.01});
-}
-constexpr const char* embed_elu(const EmbedNode& n, StepWriter& steps) {
-  return embed_activation<kernels::Elu, 3>(n, steps, {{{"alpha", 1}, {"scale", 2}, {"input_scale", 3}}}, {1, 1, 1});
+  for (std::size_t i = 0; i < Numbers; ++i) numbers[i] = std::bit_cast<sf::NumberParam>(v.numbers[i]);
+  return write_map_one<F, Numbers>(n, steps, v.input, MapRule::real, numbers);
 }
 constexpr const char* embed_mapped_gelu(const EmbedNode& n, StepWriter& steps) {
-  if (n.string("approximate") == "tanh") return embed_map_one<kernels::GeluTanh, MapRule::real>(n, steps);
-  const ValueId x = n.value({"self", 0});
-  const std::int64_t overflows = x != no_id && n.g.dtype(x) == ScalarType::bfloat16 && n.g.numel(x) > 1 ? 1 : 0;
-  return write_map_one<kernels::Gelu, 1>(n, steps, x, MapRule::real, {std::bit_cast<sf::NumberParam>(overflows)});
+  operators::ActivationView v;
+  if (const operators::Refusal wrong = operators::read_activation(n, v)) return wrong.what;
+  if (v.function == operators::ActivationFunction::gelu_tanh) return write_map_one<kernels::GeluTanh, 0>(n, steps, v.input, MapRule::real, {});
+  const std::int64_t overflows = n.g.dtype(v.input) == ScalarType::bfloat16 && n.g.numel(v.input) > 1 ? 1 : 0;
+  return write_map_one<kernels::Gelu, 1>(n, steps, v.input, MapRule::real, {std::bit_cast<sf::NumberParam>(overflows)});
 }
 constexpr const char* embed_bitwise_not(const EmbedNode& n, StepWriter& steps) {
   const ValueId x = n.value({"self", 0});
@@ -281,7 +273,7 @@ inline constexpr std::array mapped_rows{
     EmbedRow{"aten.cos.default", embed_map_one<kernels::Cos, MapRule::real>},
     EmbedRow{"aten.cosh.default", embed_map_one<kernels::Cosh, MapRule::real>},
     EmbedRow{"aten.digamma.default", embed_map_one<kernels::Digamma, MapRule::real>},
-    EmbedRow{"aten.elu.default", embed_elu},
+    EmbedRow{"aten.elu.default", embed_activation<kernels::Elu, 3>},
     EmbedRow{"aten.erf.default", embed_map_one<kernels::Erf, MapRule::real>},
     EmbedRow{"aten.erfc.default", embed_map_one<kernels::Erfc, MapRule::real>},
     EmbedRow{"aten.erfinv.default", embed_map_one<kernels::InverseErf, MapRule::real>},
@@ -295,7 +287,7 @@ inline constexpr std::array mapped_rows{
     EmbedRow{"aten.i0.default", embed_map_one<kernels::BesselI0, MapRule::real>},
     EmbedRow{"aten.isinf.default", embed_map_one<kernels::IsInf, MapRule::truth>},
     EmbedRow{"aten.isnan.default", embed_map_one<kernels::IsNan, MapRule::truth>},
-    EmbedRow{"aten.leaky_relu.default", embed_leaky_relu},
+    EmbedRow{"aten.leaky_relu.default", embed_activation<kernels::LeakyRelu, 1>},
     EmbedRow{"aten.lgamma.default", embed_map_one<kernels::LogGamma, MapRule::real>},
     EmbedRow{"aten.log.default", embed_map_one<kernels::Log, MapRule::real>},
     EmbedRow{"aten.log10.default", embed_map_one<kernels::Log10, MapRule::real>},

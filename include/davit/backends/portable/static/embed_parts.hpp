@@ -9,6 +9,8 @@
 #include "davit/backends/portable/static/embed_fill.hpp"
 #include "davit/backends/portable/static/embed_index.hpp"
 #include "davit/kernels/resize_axis.hpp"
+#include "davit/program/operators/movement.hpp"
+#include "davit/program/operators/resize.hpp"
 
 /// What writes a part of a tensor, pads it, or reads it in another order, of portable's static face.
 namespace davit::embed_float {
@@ -30,32 +32,24 @@ struct table_copy {
 
 /// slice_scatter and select_scatter.
 constexpr const char* embed_slice_scatter(const EmbedNode& n, StepWriter& steps) {
-  const ValueId self = n.value({"self", 0}), source = n.value({"src", 1});
-  if (const char* why = not_movable(n, self)) return why;
-  if (source == no_id || n.g.dtype(source) != n.g.dtype(self)) return "its source has another element type";
-  const bool selects = n.is("aten.select_scatter.default");
-  std::int64_t dim = 0, start = 0, step = 1;
-  if (!operators::read_integer(n, {"dim", 2}, 0, dim) || !operators::read_integer(n, {selects ? "index" : "start", 3}, 0, start) ||
-      (!selects && !operators::read_integer(n, {"step", 5}, 1, step)))
-    return "a number is not known";
-  const std::uint32_t rank = n.g.rank(self);
-  if (rank == 0 || !operators::wrap(dim, rank)) return "its dimension is out of range";
-  const std::int64_t size = n.g.size(self, dim);
-  if (start < 0) start += size;
-  if (start < 0) start = 0;
-  if (start > size) start = size;
-  if (n.g.rank(source) + (selects ? 1 : 0) != rank) return "its source has another number of dimensions";
-  const std::vector<std::int64_t> from = strides_of(n.g, source), to = strides_of(n.g, self);
+  operators::SliceView v;
+  if (const operators::Refusal wrong = operators::read_slice(n, v)) return wrong.what;
+  if (const char* why = not_movable(n, v.input)) return why;
+  if (n.g.dtype(v.source) != n.g.dtype(v.input)) return "its source has another element type";
+  const std::uint32_t rank = n.g.rank(v.input);
+  if (n.g.rank(v.source) + (v.selects ? 1 : 0) != rank) return "its source has another number of dimensions";
+  const std::vector<std::int64_t> from = strides_of(n.g, v.source), to = strides_of(n.g, v.input);
   sf::StridedCopy copy;
-  copy.to = int32(start * to[static_cast<std::size_t>(dim)]);
+  copy.to = int32(v.start * to[v.dim]);
   for (std::size_t d = 0, s = 0; d < rank; ++d) {
-    const bool here = static_cast<std::int64_t>(d) == dim;
-    if (selects && here) continue;
-    if (!copy.push(n.size(source, s), from[s], to[d] * (here ? step : 1))) return too_many_dims;
+    if (v.selects && d == v.dim) continue;
+    if (const std::int64_t size = d == v.dim ? v.length : n.size(v.input, d); size >= 0 && n.size(v.source, s) != size)
+      return "its source does not have the sizes of the part";
+    if (!copy.push(n.size(v.source, s), from[s], to[d] * (d == v.dim ? v.step : 1))) return too_many_dims;
     ++s;
   }
-  write_whole(n, steps, self);
-  if (n.g.numel(source) != 0) steps.step<strided_copy>(copy).out(n.output()).in(source);
+  write_whole(n, steps, v.input);
+  if (n.g.numel(v.source) != 0) steps.step<strided_copy>(copy).out(n.output()).in(v.source);
   return nullptr;
 }
 /// constant_pad_nd of any type; negative padding cuts off.
@@ -106,13 +100,13 @@ constexpr const char* embed_copy(const EmbedNode& n, StepWriter& steps) {
 constexpr const char* embed_unfold(const EmbedNode& n, StepWriter& steps) {
   const ValueId x = n.value({"self", 0});
   if (const char* why = not_movable(n, x)) return why;
-  std::int64_t dim = 0, step = 1;
-  if (!operators::read_integer(n, {"dimension", 1}, 0, dim) || !operators::read_integer(n, {"step", 3}, 1, step)) return "a number is not known";
-  const std::uint32_t rank = n.g.rank(x);
-  if (rank == 0 || !operators::wrap(dim, rank)) return "its dimension is out of range";
+  std::size_t dim = 0;
+  std::int64_t step = 1;
+  if (const operators::Refusal wrong = operators::read_dim(n, {"dimension", 1}, n.g.rank(x), dim)) return wrong.what;
+  if (!operators::read_integer(n, {"step", 3}, 1, step)) return "a number is not known";
   std::vector<std::int64_t> from = strides_of(n.g, x);
-  from.push_back(from[static_cast<std::size_t>(dim)]);
-  from[static_cast<std::size_t>(dim)] *= step;
+  from.push_back(from[dim]);
+  from[dim] *= step;
   const std::vector<std::int64_t> to = strides_of(n.g, n.output());
   sf::StridedCopy copy;
   for (std::size_t d = 0; d < to.size(); ++d)
@@ -155,60 +149,50 @@ constexpr const char* embed_flip(const EmbedNode& n, StepWriter& steps) {
 /// reflection_pad and replication_pad.
 template <bool Reflects>
 constexpr const char* embed_edge_pad(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value({"self", 0});
-  if (const char* why = not_movable(n, x)) return why;
-  const std::span<const StaticArgument> padding = n.items("padding");
-  const std::uint32_t rank = n.g.rank(x);
-  if (padding.size() % 2 != 0 || padding.size() / 2 > rank || rank != n.g.rank(n.output())) return "its padding does not fit";
-  for (const StaticArgument& a : padding)
-    if (a.kind != ArgumentKind::int_) return "its padding is not known";
-  return write_table_copy(n, steps, x, [&](std::size_t d, std::int64_t i) {
-    const std::size_t from_end = rank - 1 - d;
-    std::int64_t at = i - (2 * from_end < padding.size() ? padding[2 * from_end].payload : 0);
-    const std::int64_t last = n.size(x, d) - 1;
+  operators::PadView v;
+  if (const operators::Refusal wrong = operators::read_pads(n, "padding", v)) return wrong.what;
+  if (const char* why = not_movable(n, v.input)) return why;
+  if (v.rank != n.g.rank(n.output())) return "its padding does not fit";
+  return write_table_copy(n, steps, v.input, [&](std::size_t d, std::int64_t i) {
+    const std::int64_t at = i - v.before[d];
+    const std::int64_t last = n.size(v.input, d) - 1;
     if (Reflects) return at < 0 ? -at : at > last ? 2 * last - at : at;
     return at < 0 ? 0 : at > last ? last : at;
   });
 }
-/// The axes along which images (N, C, H, W) are resized.
-constexpr const char* read_axes(const EmbedNode& n, ValueId x, std::array<kernels::ResizeAxis, 2>& axes) {
-  if (n.g.rank(x) != 4 || n.g.rank(n.output()) != 4) return "its input has other than four dimensions";
-  const std::span<const StaticArgument> factors = n.items("scale_factors");
-  for (std::size_t d = 0; d < 2; ++d) {
-    axes[d] = {n.size(x, d + 2), n.size(n.output(), d + 2), 0};
-    if (d < factors.size() && !EmbedNode::read_number(factors[d], axes[d].factor)) return "a factor is not known";
-  }
+/// The axes along which images are resized.
+constexpr const char* read_axes(const EmbedNode& n, operators::ResizeView& v, std::array<kernels::ResizeAxis, 2>& axes) {
+  if (const operators::Refusal wrong = operators::read_resize(n, v)) return wrong.what;
+  if (const char* why = not_movable(n, v.input)) return why;
+  if (n.g.rank(n.output()) != 4) return "its result has other than four dimensions";
+  for (std::size_t d = 0; d < 2; ++d) axes[d] = {n.size(v.input, d + 2), n.size(n.output(), d + 2), v.factor[d]};
   return nullptr;
 }
 constexpr const char* embed_upsample_nearest(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value({"input", 0});
-  if (const char* why = not_movable(n, x)) return why;
+  operators::ResizeView v;
   std::array<kernels::ResizeAxis, 2> axes{};
-  if (const char* why = read_axes(n, x, axes)) return why;
-  return write_table_copy(n, steps, x, [&](std::size_t d, std::int64_t i) { return d < 2 ? i : axes[d - 2].nearest<float>(i); });
+  if (const char* why = read_axes(n, v, axes)) return why;
+  return write_table_copy(n, steps, v.input, [&](std::size_t d, std::int64_t i) { return d < 2 ? i : axes[d - 2].nearest<float>(i); });
 }
 constexpr const char* embed_upsample_bilinear(const EmbedNode& n, StepWriter& steps) {
-  const ValueId x = n.value({"input", 0});
-  if (const char* why = not_movable(n, x)) return why;
-  if (const char* why = not_float(n, x)) return why;
+  operators::ResizeView v;
   std::array<kernels::ResizeAxis, 2> axes{};
-  bool aligned = false;
-  if (const char* why = read_axes(n, x, axes)) return why;
-  if (!operators::read_flag(n, {"align_corners", 2}, false, aligned)) return "an argument is not known";
+  if (const char* why = read_axes(n, v, axes)) return why;
+  if (const char* why = not_float(n, v.input)) return why;
   std::vector<std::int32_t> taps;
   std::vector<float> shares;
   for (const kernels::ResizeAxis& axis : axes) {
     std::vector<std::int32_t> seconds;
     for (std::int64_t i = 0; i < axis.out; ++i) {
-      const kernels::LinearTap<float> tap(axis, axis.step<float>(aligned), i, aligned);
+      const kernels::LinearTap<float> tap(axis, axis.step<float>(v.aligned), i, v.aligned);
       taps.push_back(int32(tap.first));
       seconds.push_back(int32(tap.second));
       shares.push_back(tap.of_second);
     }
     taps.insert(taps.end(), seconds.begin(), seconds.end());
   }
-  const sf::LinearResize p{int32(n.g.size(x, 0) * n.g.size(x, 1)), int32(axes[0].in), int32(axes[1].in), int32(axes[0].out), int32(axes[1].out)};
-  steps.step<linear_resize>(p).out(n.output()).in(x).table<std::int32_t>(taps).table<float>(shares);
+  const sf::LinearResize p{int32(n.g.size(v.input, 0) * n.g.size(v.input, 1)), int32(axes[0].in), int32(axes[1].in), int32(axes[0].out), int32(axes[1].out)};
+  steps.step<linear_resize>(p).out(n.output()).in(v.input).table<std::int32_t>(taps).table<float>(shares);
   return nullptr;
 }
 
