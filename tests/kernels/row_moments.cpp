@@ -18,7 +18,8 @@ TEST_CASE("mean and variance of rows of every length, on vectors of every width"
     for (const float v : x) sum += static_cast<double>(v);
     const double mean = sum / static_cast<double>(n);
     for (const float v : x) squares += (static_cast<double>(v) - mean) * (static_cast<double>(v) - mean);
-    for (const Moments& m : {moments(x.data(), n), moments_on<16>(x.data(), n, 1, 0)}) {
+    constexpr std::int64_t one = 1, none = 0;
+    for (const Moments<>& m : {moments_on<vector_bytes>(x.data(), n, one, none), moments_on<16>(x.data(), n, one, none)}) {
       CAPTURE(n);
       CHECK(m.mean == doctest::Approx(mean));
       CHECK(m.variance == doctest::Approx(squares / static_cast<double>(n)));
@@ -28,11 +29,11 @@ TEST_CASE("mean and variance of rows of every length, on vectors of every width"
 
 TEST_CASE("parts that lie apart count as one row; no elements have no variance") {
   const double x[] = {1, 2, -100, 3, 6};
-  const Moments m = moments_on<16>(x, 2, 2, 3);
+  const Moments<> m = moments_on<16>(x, 2, 2, 3);
   CHECK(m.mean == 3);
   CHECK(m.variance == 3.5);
   CHECK(m.inverse_deviation(0.5) == 0.5);
-  const Moments none = moments(x, 0);
+  const Moments<> none = moments_on<16>(x, 0, 1, 0);
   CHECK(none.mean == 0);
   CHECK(std::isnan(none.variance));
 }

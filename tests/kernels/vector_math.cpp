@@ -93,7 +93,7 @@ void check() {
 struct ExpShifted {
   template <std::size_t Bytes>
   [[gnu::always_inline]] static void run(const float* x, float* y, std::int64_t n) {
-    static_cast<void>(kernels::exp_shifted_on<double, Bytes>(x, 0.0f, y, n));
+    static_cast<void>(kernels::exp_shifted_on<double, Bytes>(x, 0.0f, y, n, std::int64_t{1}));
   }
 };
 

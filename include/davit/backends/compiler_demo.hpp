@@ -11,6 +11,7 @@
 #include "davit/backend/backend_table.hpp"
 #include "davit/backends/compiler_demo/tokens.hpp"
 #include "davit/core/copy_tensor.hpp"
+#include "davit/core/next_index.hpp"
 
 namespace davit {
 
@@ -200,12 +201,7 @@ struct compiler_demo {
     Walk(const Walk&) = delete;
     float next() noexcept {
       const float value = *at_;
-      for (std::size_t d = tensor_.rank; d-- > 0;) {
-        at_ += tensor_.stride(d);
-        if (++index_[d] < tensor_.size(d)) break;
-        at_ -= tensor_.stride(d) * tensor_.size(d);
-        index_[d] = 0;
-      }
+      next_index(tensor_.rank, index_, tensor_.sizes(), [&](std::size_t d, std::ptrdiff_t steps) { at_ += tensor_.stride(d) * steps; });
       return value;
     }
 

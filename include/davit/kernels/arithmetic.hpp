@@ -15,21 +15,21 @@
 namespace davit::kernels {
 
 template <class T>
-[[nodiscard]] constexpr T wrap_add(T a, T b) noexcept {
+[[nodiscard, gnu::always_inline]] constexpr T wrap_add(T a, T b) noexcept {
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
   else
     return a + b;
 }
 template <class T>
-[[nodiscard]] constexpr T wrap_sub(T a, T b) noexcept {
+[[nodiscard, gnu::always_inline]] constexpr T wrap_sub(T a, T b) noexcept {
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
   else
     return a - b;
 }
 template <class T>
-[[nodiscard]] constexpr T wrap_mul(T a, T b) noexcept {
+[[nodiscard, gnu::always_inline]] constexpr T wrap_mul(T a, T b) noexcept {
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
   else
@@ -37,13 +37,13 @@ template <class T>
 }
 /// The larger of two; NaN prevails, the first of equals counts.
 template <class T>
-[[nodiscard]] constexpr T nan_max(T a, T b) noexcept {
+[[nodiscard, gnu::always_inline]] constexpr T nan_max(T a, T b) noexcept {
   if constexpr (std::is_floating_point_v<T>)
     if (a != a) return a;
   return b != b || b > a ? b : a;
 }
 template <class T>
-[[nodiscard]] constexpr T nan_min(T a, T b) noexcept {
+[[nodiscard, gnu::always_inline]] constexpr T nan_min(T a, T b) noexcept {
   if constexpr (std::is_floating_point_v<T>)
     if (a != a) return a;
   return b != b || b < a ? b : a;
@@ -61,7 +61,7 @@ template <FloatVector V>
 }
 template <class T>
 struct Add {
-  constexpr T operator()(T a, T b) const noexcept { return wrap_add(a, b); }
+  [[gnu::always_inline]] constexpr T operator()(T a, T b) const noexcept { return wrap_add(a, b); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
     to = a + b;
@@ -69,7 +69,7 @@ struct Add {
 };
 template <class T>
 struct Subtract {
-  constexpr T operator()(T a, T b) const noexcept { return wrap_sub(a, b); }
+  [[gnu::always_inline]] constexpr T operator()(T a, T b) const noexcept { return wrap_sub(a, b); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
     to = a - b;
@@ -79,8 +79,9 @@ struct Subtract {
 template <class T>
 struct AddScaled {
   T factor;
+  constexpr explicit AddScaled(T alpha) noexcept : factor(alpha) {}
   constexpr explicit AddScaled(Parameters& p) noexcept : factor(p.number<T>(0)) {}
-  constexpr T operator()(T a, T b) const noexcept {
+  [[gnu::always_inline]] constexpr T operator()(T a, T b) const noexcept {
     if constexpr (std::is_floating_point_v<T>)
       return multiply_add(factor, b, a);
     else
@@ -93,7 +94,7 @@ struct AddScaled {
 };
 template <class T>
 struct Multiply {
-  constexpr T operator()(T a, T b) const noexcept { return wrap_mul(a, b); }
+  [[gnu::always_inline]] constexpr T operator()(T a, T b) const noexcept { return wrap_mul(a, b); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
     to = a * b;
@@ -101,7 +102,7 @@ struct Multiply {
 };
 template <class T>
 struct Divide {
-  constexpr T operator()(T a, T b) const noexcept { return a / b; }
+  [[gnu::always_inline]] constexpr T operator()(T a, T b) const noexcept { return a / b; }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
     to = a / b;
@@ -217,11 +218,21 @@ struct CopySign {
 
 template <class T>
 struct Maximum {
-  constexpr T operator()(T a, T b) const noexcept { return nan_max(a, b); }
+  [[gnu::always_inline]] constexpr T operator()(T a, T b) const noexcept { return nan_max(a, b); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
+    const V larger = b <= a ? a : b;
+    take_nan<V>(a, larger, to);
+  }
 };
 template <class T>
 struct Minimum {
-  constexpr T operator()(T a, T b) const noexcept { return nan_min(a, b); }
+  [[gnu::always_inline]] constexpr T operator()(T a, T b) const noexcept { return nan_min(a, b); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
+    const V smaller = b >= a ? a : b;
+    take_nan<V>(a, smaller, to);
+  }
 };
 template <class T>
 struct Clamp {

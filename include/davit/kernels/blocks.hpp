@@ -104,12 +104,7 @@ class BlockReader {
   }
   void next_row() noexcept {
     at_ = 0;
-    for (std::size_t d = 1; d < walk_->rank; ++d) {
-      row_ += strides_[d];
-      if (++index_[d] < walk_->sizes[d]) return;
-      row_ -= strides_[d] * walk_->sizes[d];
-      index_[d] = 0;
-    }
+    walk_->next(index_, 1, [this](std::size_t d, std::int64_t steps) { row_ += strides_[d] * steps; });
   }
   /// Where to gather, so that no conversion reads what it writes and the last one writes the own block.
   [[nodiscard]] std::byte* gather_block(Block& own, Block& scratch) const noexcept {

@@ -18,7 +18,8 @@
 
 namespace davit::kernels {
 
-/// An operator's loop over n elements of its operands, which are contiguous; `out` is no operand's memory.
+/// An operator's loop over n elements of its operands, which are contiguous; `out` is no operand's memory, unless that operand's
+/// elements are as wide.
 using BlockLoop = void (*)(const void* const* in, void* out, std::int64_t n, Parameters& parameters);
 
 /// The loops of an operator for the types it computes in; nullptr where it has none.
@@ -48,17 +49,22 @@ template <class F>
 inline constexpr bool takes_vectors<F, 2> = std::is_invocable_v<const F&, const Vector<float>&, const Vector<float>&, Vector<float>&>;
 
 /// The loop of a functor that takes vectors, over n elements; what is left of them fills a vector with others. `b` is used if
-/// there are two operands, and not moved on if it is the start of a vector of equal numbers.
+/// there are two operands. An operand whose step is 0, not 1, is the start of a vector of equal numbers.
 template <class F, std::size_t Arity>
 struct VectorLoop {
   template <std::size_t Bytes>
-  [[gnu::always_inline]] static void run(const F* f, const float* a, const float* b, std::int64_t b_step, float* to, std::int64_t n) {
+  [[gnu::always_inline]] static void run(const F* f, const float* a, std::int64_t a_step, const float* b, std::int64_t b_step, float* to, std::int64_t n) {
     constexpr std::int64_t step = lanes<float, Bytes>;
     std::int64_t i = 0;
-    for (; i + step <= n; i += step) apply<Bytes>(*f, a + i, b + i * b_step, to + i);
+    if constexpr (Arity == 2)
+      for (; i + 2 * step <= n; i += 2 * step) {
+        apply<Bytes>(*f, a + i * a_step, b + i * b_step, to + i);
+        apply<Bytes>(*f, a + (i + step) * a_step, b + (i + step) * b_step, to + i + step);
+      }
+    for (; i + step <= n; i += step) apply<Bytes>(*f, a + i * a_step, b + i * b_step, to + i);
     if (i == n) return;
     float rest[3][static_cast<std::size_t>(step)] = {};
-    for (std::int64_t k = 0; k < n - i; ++k) rest[0][k] = a[i + k];
+    for (std::int64_t k = 0; k < n - i; ++k) rest[0][k] = a[i * a_step + k];
     if constexpr (Arity == 2)
       for (std::int64_t k = 0; k < n - i; ++k) rest[1][k] = b[i * b_step + k];
     apply<Bytes>(*f, rest[0], rest[1], rest[2]);
@@ -80,6 +86,22 @@ struct VectorLoop {
   }
 };
 
+}  // namespace detail
+
+/// to[i] = f(a[i], b[i]) for a functor that takes vectors; an operand that does not step is one number. O(n).
+template <class F>
+void map_pairs(const F& f, const float* a, bool a_steps, const float* b, bool b_steps, float* to, std::int64_t n) {
+  std::array<float, 16> a_number, b_number;
+  const auto repeat = [](const float*& operand, std::array<float, 16>& number) {
+    number.fill(*operand);
+    operand = number.data();
+  };
+  if (!a_steps) repeat(a, a_number);
+  if (!b_steps) repeat(b, b_number);
+  run_widest<detail::VectorLoop<F, 2>>(&f, a, std::int64_t{a_steps}, b, std::int64_t{b_steps}, to, n);
+}
+
+namespace detail {
 /// The loop of a functor of `Arity` operands of type T with results of type R. A functor with parameters is made from
 /// them.
 template <class F, std::size_t Arity, class T, class R>
@@ -94,11 +116,10 @@ void block_loop(const void* const* in, void* out, std::int64_t n, Parameters& pa
   auto* to = static_cast<R*>(out);
   const auto* a = static_cast<const T*>(in[0]);
   if constexpr (std::is_same_v<T, float> && std::is_same_v<R, float> && takes_vectors<F, Arity>) {
-    const auto* b = Arity == 2 ? static_cast<const float*>(in[1]) : a;
-    std::array<float, 16> number;
-    const bool repeats = Arity == 2 && parameters.second_is_number;
-    if (repeats) number.fill(*b);
-    run_widest<VectorLoop<F, Arity>>(&f, a, repeats ? static_cast<const float*>(number.data()) : b, std::int64_t{!repeats}, to, n);
+    if constexpr (Arity == 1)
+      run_widest<VectorLoop<F, 1>>(&f, a, std::int64_t{1}, a, std::int64_t{1}, to, n);
+    else
+      map_pairs(f, a, true, static_cast<const float*>(in[1]), !parameters.second_is_number, to, n);
   } else if constexpr (Arity == 1) {
     for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<R>(f(a[i]));
   } else if constexpr (Arity == 2) {
@@ -117,13 +138,15 @@ void block_loop(const void* const* in, void* out, std::int64_t n, Parameters& pa
 }
 }  // namespace detail
 
+template <template <class> class F, std::size_t Arity>
+inline constexpr BlockLoop float32_loop = detail::block_loop<F<float>, Arity, float, float>;
 /// The loops of a functor template over the compute types, with results of the same type.
 template <template <class> class F, std::size_t Arity>
-inline constexpr Loops number_loops{detail::block_loop<F<float>, Arity, float, float>,
+inline constexpr Loops number_loops{float32_loop<F, Arity>,
                                     detail::block_loop<F<double>, Arity, double, double>,
                                     detail::block_loop<F<std::int64_t>, Arity, std::int64_t, std::int64_t>};
 template <template <class> class F, std::size_t Arity>
-inline constexpr Loops float_loops{detail::block_loop<F<float>, Arity, float, float>,
+inline constexpr Loops float_loops{float32_loop<F, Arity>,
                                    detail::block_loop<F<double>, Arity, double, double>, nullptr};
 template <template <class> class F, std::size_t Arity>
 inline constexpr Loops integer_loops{nullptr, nullptr,
@@ -157,18 +180,22 @@ namespace detail {
   }
   return ready;
 }
-/// Runs the loop over all elements, on the threads of the team where that is worth it.
-[[gnu::noinline]] inline void run_on_team(std::span<const Operand> operands, const TensorView& out, BlockLoop loop, Parameters& parameters) noexcept {
-  const std::int64_t count = out.numel();
-  std::array<ErrorCode, ThreadTeam::most> codes{};
-  in_parallel(count, elements_of_thread, operations(count, 8), [&](std::size_t part, std::int64_t first, std::int64_t end) {
+/// Runs the loop over all elements where they lie, on the threads of the team where that is worth it.
+[[gnu::noinline]] inline void run_in_place(std::span<const Operand> operands, const TensorView& out, std::int64_t count, BlockLoop loop,
+                                           Parameters& parameters) noexcept {
+  const auto run = [&](std::int64_t first, std::int64_t end, Parameters& own) {
     std::array<const void*, Walk::max_operands> in;
     for (std::size_t k = 0; k < operands.size(); ++k) {
       const bool number = parameters.second_is_number && k == 1;
       in[k] = static_cast<const std::byte*>(operands[k].tensor->data) + (number ? 0 : static_cast<std::size_t>(first) * size_of(operands[k].tensor->dtype));
     }
-    Parameters own = parameters;
     loop(in.data(), static_cast<std::byte*>(out.data) + static_cast<std::size_t>(first) * size_of(out.dtype), end - first, own);
+  };
+  if (current_team == nullptr) return run(0, count, parameters);
+  std::array<ErrorCode, ThreadTeam::most> codes{};
+  in_parallel(count, elements_of_thread, operations(count, 8), [&](std::size_t part, std::int64_t first, std::int64_t end) {
+    Parameters own = parameters;
+    run(first, end, own);
     codes[part] = own.code;
   });
   for (const ErrorCode code : codes)
@@ -185,12 +212,7 @@ inline constexpr std::int64_t short_row = 64;
                                          const Conversion& store, BlockLoop loop, Parameters& parameters) noexcept {
   const std::int64_t count = out.numel();
   if (count == 0) return;
-  if (detail::lie_as_needed(operands, count, store, parameters)) {
-    if (current_team != nullptr) return detail::run_on_team(operands, out, loop, parameters);
-    std::array<const void*, Walk::max_operands> in;
-    for (std::size_t k = 0; k < operands.size(); ++k) in[k] = operands[k].tensor->data;
-    return loop(in.data(), out.data, count, parameters);
-  }
+  if (detail::lie_as_needed(operands, count, store, parameters)) return detail::run_in_place(operands, out, count, loop, parameters);
   Walk walk(out.sizes());
   for (const Operand& operand : operands)
     walk.add(broadcast_strides(*operand.tensor, out.sizes()), size_of(operand.tensor->dtype));

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "davit/kernels/arithmetic.hpp"
+#include "davit/kernels/constant_math.hpp"
 #include "davit/kernels/vector_math.hpp"
 
 /// Functors of elementwise operators with one operand.
@@ -14,7 +15,7 @@ namespace davit::kernels {
 
 template <class T>
 struct Negate {
-  constexpr T operator()(T v) const noexcept {
+  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept {
     if constexpr (std::is_floating_point_v<T>)
       return -v;
     else
@@ -27,7 +28,7 @@ struct Negate {
 };
 template <class T>
 struct Absolute {
-  constexpr T operator()(T v) const noexcept {
+  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept {
     if constexpr (std::is_floating_point_v<T>)
       return std::fabs(v);
     else
@@ -40,7 +41,7 @@ struct Sign {
 };
 template <class T>
 struct Relu {
-  constexpr T operator()(T v) const noexcept { return v < 0 ? T(0) : v; }
+  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept { return v < 0 ? T(0) : v; }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     to = v < 0 ? V{} : v;
@@ -92,8 +93,9 @@ template <class T>
 struct Hardtanh {
   T low;
   T high;
-  constexpr explicit Hardtanh(Parameters& p) noexcept : low(p.number<T>(0)), high(p.number<T>(1)) {}
-  constexpr T operator()(T v) const noexcept { return nan_min(nan_max(v, low), high); }
+  constexpr Hardtanh(T lowest, T highest) noexcept : low(lowest), high(highest) {}
+  constexpr explicit Hardtanh(Parameters& p) noexcept : Hardtanh(p.number<T>(0), p.number<T>(1)) {}
+  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept { return nan_min(nan_max(v, low), high); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     nan_clamp(v, low, high, to);
@@ -134,7 +136,7 @@ struct Cosh {
 };
 template <class T>
 struct Erf {
-  constexpr T operator()(T v) const noexcept { return std::erf(v); }
+  constexpr T operator()(T v) const noexcept { return erf(v); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     vector_erf(v, to);
@@ -142,7 +144,7 @@ struct Erf {
 };
 template <class T>
 struct Exp {
-  constexpr T operator()(T v) const noexcept { return std::exp(v); }
+  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept { return exp(v); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     vector_exp(v, to);
@@ -154,7 +156,7 @@ struct Expm1 {
 };
 template <class T>
 struct Log {
-  constexpr T operator()(T v) const noexcept { return std::log(v); }
+  constexpr T operator()(T v) const noexcept { return log(v); }
 };
 template <class T>
 struct Log10 {
@@ -175,14 +177,18 @@ struct Log2 {
 template <class T>
 struct Reciprocal {
   constexpr T operator()(T v) const noexcept { return T(1) / v; }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    to = 1.0f / v;
+  }
 };
 template <class T>
 struct Rsqrt {
-  constexpr T operator()(T v) const noexcept { return T(1) / std::sqrt(v); }
+  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept { return T(1) / sqrt(v); }
 };
 template <class T>
 struct Sigmoid {
-  constexpr T operator()(T v) const noexcept { return T(1) / (T(1) + std::exp(-v)); }
+  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept { return T(1) / (T(1) + exp(-v)); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     vector_sigmoid(v, to);
@@ -190,7 +196,7 @@ struct Sigmoid {
 };
 template <class T>
 struct Silu {
-  constexpr T operator()(T v) const noexcept { return v * Sigmoid<T>{}(v); }
+  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept { return v * Sigmoid<T>{}(v); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     vector_sigmoid(v, to);
@@ -225,7 +231,7 @@ struct Sinh {
 };
 template <class T>
 struct Sqrt {
-  constexpr T operator()(T v) const noexcept { return std::sqrt(v); }
+  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept { return sqrt(v); }
 };
 template <class T>
 struct Tan {
@@ -233,7 +239,7 @@ struct Tan {
 };
 template <class T>
 struct Tanh {
-  constexpr T operator()(T v) const noexcept { return std::tanh(v); }
+  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept { return tanh(v); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     vector_tanh(v, to);
@@ -241,7 +247,7 @@ struct Tanh {
 };
 template <class T>
 struct Hardsigmoid {
-  constexpr T operator()(T v) const noexcept { return nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6); }
+  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept { return nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     nan_clamp<V>(v + 3.0f, 0, 6, to);
@@ -250,7 +256,7 @@ struct Hardsigmoid {
 };
 template <class T>
 struct Hardswish {
-  constexpr T operator()(T v) const noexcept { return v * nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6); }
+  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept { return v * nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6); }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     nan_clamp<V>(v + 3.0f, 0, 6, to);
@@ -279,9 +285,9 @@ struct Elu {
 };
 template <class T>
 struct GeluTanh {
-  constexpr T operator()(T v) const noexcept {
+  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept {
     const T inner = T(0.7978845608028654) * (v + T(0.044715) * v * v * v);
-    return T(0.5) * v * (T(1) + std::tanh(inner));
+    return T(0.5) * v * (T(1) + tanh(inner));
   }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
@@ -294,19 +300,21 @@ struct GeluTanh {
 /// and bfloat16.
 template <class T>
 struct Gelu {
-  bool overflows;
-  constexpr explicit Gelu(Parameters& p) noexcept : overflows(p.integers[0] != 0) {}
-  constexpr T operator()(T v) const noexcept {
-    const T factor = T(1) + std::erf(v * T(0.7071067811865476));
-    if (!overflows) return T(0.5) * v * factor;
-    return std::isinf(v) ? std::numeric_limits<T>::quiet_NaN() : T(0.5) * (v * factor);
+  std::int32_t overflows;
+  constexpr explicit Gelu(bool may) noexcept : overflows(may ? 1 : 0) {}
+  constexpr explicit Gelu(Parameters& p) noexcept : Gelu(p.integers[0] != 0) {}
+  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept {
+    const T factor = T(1) + erf(v * T(0.7071067811865476));
+    if (overflows == 0) return T(0.5) * v * factor;
+    const bool infinite = v - v != 0 && v == v;
+    return infinite ? std::numeric_limits<T>::quiet_NaN() : T(0.5) * (v * factor);
   }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     V factor;
     vector_erf<V>(v * 0.7071067811865476f, factor);
     factor += 1.0f;
-    to = overflows ? 0.5f * (v * factor) + (v - v) : 0.5f * v * factor;
+    to = overflows != 0 ? 0.5f * (v * factor) + (v - v) : 0.5f * v * factor;
   }
 };
 

@@ -1,42 +1,48 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cmath>
 #include <cstddef>
-#include <cstdint>
+#include <type_traits>
 
+#include "davit/kernels/constant_math.hpp"
 #include "davit/kernels/vectors.hpp"
 
 namespace davit::kernels {
 
 /// Mean and population variance, and what normalisation multiplies with: 1 / sqrt(variance + eps).
+template <class Sum = double>
 struct Moments {
-  double mean = 0;
-  double variance = 0;
+  Sum mean = 0;
+  Sum variance = 0;
 
-  [[nodiscard]] double inverse_deviation(double eps) const noexcept { return 1.0 / std::sqrt(variance + eps); }
+  [[nodiscard, gnu::always_inline]] constexpr Sum inverse_deviation(Sum eps) const noexcept { return Sum{1} / sqrt(variance + eps); }
 };
 
 namespace detail {
 
-/// The sum of (x[i] - from) ** Power, in double with partial sums.
-template <int Power, std::size_t Bytes, class C>
-[[nodiscard, gnu::always_inline]] inline double sum_of_powers(const C* x, std::int64_t n, double from) noexcept {
-  constexpr std::int64_t step = lanes<double, Bytes>;
-  const auto add = [from](const C* elements, Vector<double, Bytes>& to) __attribute__((always_inline)) {
-    using Wide = Vector<double, Bytes>;
-    const Wide v = __builtin_convertvector((vector_at<Bytes * sizeof(C) / sizeof(double)>(elements)), Wide) - from;
-    to += Power == 2 ? v * v : v;
-  };
-  Vector<double, Bytes> a{}, b{};
-  std::int64_t i = 0;
-  for (; i + 2 * step <= n; i += 2 * step) {
-    add(x + i, a);
-    add(x + i + step, b);
+/// The sum of (x[i] - from) ** Power, in type Sum with partial sums; in float in order where vectors are short.
+template <int Power, std::size_t Bytes, class Sum, class C, class N>
+[[nodiscard, gnu::always_inline]] constexpr Sum sum_of_powers(const C* x, N n, Sum from) noexcept {
+  Sum sum = 0;
+  N i = 0;
+  if !consteval {
+    if constexpr (std::is_same_v<Sum, double> || Bytes >= 16) {
+      constexpr auto step = static_cast<N>(lanes<Sum, Bytes>);
+      const auto add = [from](const C* elements, Vector<Sum, Bytes>& to) __attribute__((always_inline)) {
+        using Wide = Vector<Sum, Bytes>;
+        const Wide v = __builtin_convertvector((vector_at<Bytes * sizeof(C) / sizeof(Sum)>(elements)), Wide) - from;
+        to += Power == 2 ? v * v : v;
+      };
+      Vector<Sum, Bytes> a{}, b{};
+      for (; i + 2 * step <= n; i += 2 * step) {
+        add(x + i, a);
+        add(x + i + step, b);
+      }
+      sum = sum_of<Sum, Bytes>(a + b);
+    }
   }
-  double sum = sum_of<double, Bytes>(a + b);
   for (; i < n; ++i) {
-    const double v = static_cast<double>(x[i]) - from;
+    const Sum v = static_cast<Sum>(x[i]) - from;
     sum += Power == 2 ? v * v : v;
   }
   return sum;
@@ -44,23 +50,17 @@ template <int Power, std::size_t Bytes, class C>
 
 }  // namespace detail
 
-/// The moments of `parts` arrays of `n` elements that lie `step` apart, on vectors of `Bytes` bytes; mean 0
+/// The moments of `parts` arrays of `n` elements that lie `step` apart, summed in type Sum on vectors of `Bytes` bytes; mean 0
 /// and variance NaN for no elements.
-template <std::size_t Bytes, class C>
-[[nodiscard, gnu::always_inline]] inline Moments moments_on(const C* x, std::int64_t n, std::int64_t parts, std::int64_t step) {
-  const auto count = static_cast<double>(n * parts);
-  double sum = 0;
-  for (std::int64_t p = 0; p < parts; ++p) sum += detail::sum_of_powers<1, Bytes>(x + p * step, n, 0);
-  const double mean = count == 0 ? 0 : sum / count;
-  double squares = 0;
-  for (std::int64_t p = 0; p < parts; ++p) squares += detail::sum_of_powers<2, Bytes>(x + p * step, n, mean);
+template <std::size_t Bytes, class Sum = double, class C, class N>
+[[nodiscard, gnu::always_inline]] constexpr Moments<Sum> moments_on(const C* x, N n, N parts, N step) noexcept {
+  const auto count = static_cast<Sum>(n * parts);
+  Sum sum = 0;
+  for (N p = 0; p < parts; ++p) sum += detail::sum_of_powers<1, Bytes, Sum>(x + p * step, n, Sum{});
+  const Sum mean = count == 0 ? 0 : sum / count;
+  Sum squares = 0;
+  for (N p = 0; p < parts; ++p) squares += detail::sum_of_powers<2, Bytes, Sum>(x + p * step, n, mean);
   return {mean, squares / count};
-}
-
-/// The same on the vectors of the translation unit's target.
-template <class C>
-[[nodiscard]] Moments moments(const C* x, std::int64_t n) {
-  return moments_on<vector_bytes>(x, n, 1, 0);
 }
 
 }  // namespace davit::kernels

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "davit/core/tensor_view.hpp"
+#include "davit/kernels/walk.hpp"
 
 namespace davit::kernels {
 
@@ -73,41 +74,34 @@ struct Sizes {
   return Sizes(t.strides());
 }
 
-/// Calls f(offset_0, ..., offset_{N-1}) (element offsets) for each index of `sizes` in row-major order.
+/// The walk over `sizes` of operands with these strides, in elements.
+[[nodiscard]] inline Walk walk_over(std::span<const std::int64_t> sizes, std::span<const Sizes> strides) noexcept {
+  Walk walk(sizes);
+  for (const Sizes& of : strides) walk.add({of.values.data(), sizes.size()}, 1);
+  walk.collapse();
+  return walk;
+}
+/// Calls f(offset_0, ..., offset_{N-1}) for each place of a walk in order.
 ///
 /// Every `f` is a loop nest of its own: for what is asked of each element once, such as positions. Elements that are
 /// moved, converted or computed go in blocks (walk.hpp).
 template <std::size_t N, class F>
-void for_each_index(std::span<const std::int64_t> sizes, const std::array<Sizes, N>& strides, F&& f) {
-  const std::size_t rank = sizes.size();
-  for (const std::int64_t size : sizes)
-    if (size == 0) return;
-  std::array<std::int64_t, N> offset{};
-  const std::int64_t inner = rank == 0 ? 1 : sizes[rank - 1];
-  std::array<std::int64_t, N> step{};
-  if (rank != 0)
-    for (std::size_t n = 0; n < N; ++n) step[n] = strides[n][rank - 1];
-  std::array<std::int64_t, max_rank> index{};
-  while (true) {
-    std::array<std::int64_t, N> at = offset;
-    for (std::int64_t i = 0; i < inner; ++i) {
+void for_each_index(const Walk& walk, F&& f) {
+  if (walk.count == 0) return;
+  walk.for_each_row([&](std::array<std::int64_t, Walk::max_operands> at) {
+    for (std::int64_t i = 0; i < walk.sizes[0]; ++i) {
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         f(at[I]...);
+        ((at[I] += walk.strides[I][0]), ...);
       }
       (std::make_index_sequence<N>{});
-      for (std::size_t n = 0; n < N; ++n) at[n] += step[n];
     }
-    std::size_t d = rank < 2 ? 0 : rank - 1;
-    while (d > 0) {
-      --d;
-      for (std::size_t n = 0; n < N; ++n) offset[n] += strides[n][d];
-      if (++index[d] < sizes[d]) break;
-      for (std::size_t n = 0; n < N; ++n) offset[n] -= strides[n][d] * sizes[d];
-      index[d] = 0;
-      if (d == 0) return;
-    }
-    if (rank < 2) return;
-  }
+  });
+}
+/// The same for each index of `sizes` in row-major order; strides are in elements.
+template <std::size_t N, class F>
+void for_each_index(std::span<const std::int64_t> sizes, const std::array<Sizes, N>& strides, F&& f) {
+  for_each_index<N>(walk_over(sizes, strides), f);
 }
 
 }  // namespace davit::kernels

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
+#include "davit/kernels/constant_math.hpp"
 #include "davit/kernels/vectors.hpp"
 
 /// Functions on vectors of float, to a few units in the last place; the result is written to `to`.
@@ -59,11 +59,11 @@ template <FloatVector V>
   to = __builtin_bit_cast(V, __builtin_bit_cast(IntsOf<V>, e) & ~(x < exp_floor));
 }
 template <class T>
-[[gnu::always_inline]] inline T exp_of_small(T x) noexcept {
+[[gnu::always_inline]] constexpr T exp_of_small(T x) noexcept {
   if constexpr (std::is_same_v<T, float>) {
     if (x < exp_floor) return 0;
   }
-  return std::exp(x);
+  return exp(x);
 }
 }  // namespace detail
 
@@ -125,38 +125,35 @@ template <FloatVector V>
   detail::take_sign<V>(a < 0.9375f ? a + a * p : 1.0f - e, x, to);
 }
 
-/// y[i] = exp(x[i] - shift), of float 0 where that is subnormal, and their sum, on vectors of `Bytes` bytes; `y` may be `x`.
-/// For shift >= every x[i]; NaN stays NaN. O(n).
-template <class Sum, std::size_t Bytes, class T>
-[[gnu::always_inline]] inline Sum exp_shifted_on(const T* x, T shift, T* y, std::int64_t n) noexcept {
+/// y[i * step] = exp(x[i * step] - shift), of float 0 where that is subnormal, and their sum; on vectors of `Bytes` bytes where the
+/// elements lie side by side. `y` may be `x`. For shift >= every x; NaN stays NaN. O(n).
+template <class Sum, std::size_t Bytes, class T, class N>
+[[gnu::always_inline]] constexpr Sum exp_shifted_on(const T* x, T shift, T* y, N n, N step) noexcept {
   Sum sum = 0;
-  std::int64_t i = 0;
-  if constexpr (std::is_same_v<T, float> && Bytes >= 16) {
-    constexpr std::int64_t block = 256;
-    while (i + lanes<float, Bytes> <= n) {
-      Vector<float, Bytes> partial{};
-      const std::int64_t end = i + block < n ? i + block : n;
-      for (; i + lanes<float, Bytes> <= end; i += lanes<float, Bytes>) {
-        const Vector<float, Bytes> shifted = vector_at<Bytes>(x + i) - shift;
-        Vector<float, Bytes> e;
-        detail::exp_of_small(shifted, e);
-        vector_at<Bytes>(y + i) = e;
-        partial += e;
+  N i = 0;
+  if !consteval {
+    if constexpr (std::is_same_v<T, float> && Bytes >= 16) {
+      constexpr N block = 256;
+      constexpr auto lane = static_cast<N>(lanes<float, Bytes>);
+      while (step == 1 && i + lane <= n) {
+        Vector<float, Bytes> partial{};
+        const N end = i + block < n ? i + block : n;
+        for (; i + lane <= end; i += lane) {
+          const Vector<float, Bytes> shifted = vector_at<Bytes>(x + i) - shift;
+          Vector<float, Bytes> e;
+          detail::exp_of_small(shifted, e);
+          vector_at<Bytes>(y + i) = e;
+          partial += e;
+        }
+        sum += static_cast<Sum>(sum_of<float, Bytes>(partial));
       }
-      sum += static_cast<Sum>(sum_of<float, Bytes>(partial));
     }
   }
   for (; i < n; ++i) {
-    y[i] = detail::exp_of_small(x[i] - shift);
-    sum += static_cast<Sum>(y[i]);
+    y[i * step] = detail::exp_of_small(x[i * step] - shift);
+    sum += static_cast<Sum>(y[i * step]);
   }
   return sum;
-}
-
-/// The same on the vectors of the translation unit's target.
-template <class Sum = double, class T>
-inline Sum exp_shifted(const T* x, T shift, T* y, std::int64_t n) noexcept {
-  return exp_shifted_on<Sum, vector_bytes>(x, shift, y, n);
 }
 
 }  // namespace davit::kernels

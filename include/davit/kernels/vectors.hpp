@@ -24,6 +24,13 @@ inline constexpr std::size_t vector_bytes = 16;
 inline constexpr std::size_t vector_bytes = 8;
 #endif
 
+/// False where g++ (12.2) miscompiles nested selections between vectors (Helium's predicates).
+#if defined(__ARM_FEATURE_MVE)
+inline constexpr bool compares_vectors = false;
+#else
+inline constexpr bool compares_vectors = true;
+#endif
+
 /// A vector of `Bytes` bytes of `T`; arithmetic is element by element.
 template <class T, std::size_t Bytes>
 struct VectorOf {

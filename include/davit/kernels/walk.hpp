@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "davit/core/tensor_view.hpp"
 
@@ -48,6 +49,14 @@ class Walk {
     ++rank;
     return *this;
   }
+  /// Makes the dimensions along which operand n moves least the innermost; of equals the inner stays so.
+  void sort_by(std::size_t n) noexcept {
+    for (std::size_t i = 1; i < rank; ++i)
+      for (std::size_t d = i; d > 0 && strides[n][d] < strides[n][d - 1]; --d) {
+        std::swap(sizes[d], sizes[d - 1]);
+        for (std::size_t k = 0; k < operands_; ++k) std::swap(strides[k][d], strides[k][d - 1]);
+      }
+  }
   [[gnu::noinline]] void collapse() noexcept {
     std::size_t kept = 0;
     for (std::size_t d = 0; d < rank; ++d) {
@@ -89,22 +98,29 @@ class Walk {
     std::array<std::int64_t, max_operands> at{};
     std::array<std::int64_t, max_dims> index{};
   };
-  /// Goes on to the next row; false after the last.
-  [[nodiscard, gnu::noinline]] bool next(Row& row) const noexcept {
-    for (std::size_t d = 1; d < rank; ++d) {
-      for (std::size_t n = 0; n < operands_; ++n) row.at[n] += strides[n][d];
-      if (++row.index[d] < sizes[d]) return true;
-      for (std::size_t n = 0; n < operands_; ++n) row.at[n] -= strides[n][d] * sizes[d];
-      row.index[d] = 0;
+  /// Goes on to the next row, or the next of what the `first` innermost dimensions make up; false after the last.
+  [[nodiscard, gnu::noinline]] bool next(Row& row, std::size_t first = 1) const noexcept {
+    return next(row.index, first, [&](std::size_t d, std::int64_t steps) {
+      for (std::size_t n = 0; n < operands_; ++n) row.at[n] += strides[n][d] * steps;
+    });
+  }
+  /// The same for an index alone; move(d, steps) is called for each dimension that it moves along.
+  template <class Move>
+  [[gnu::always_inline]] bool next(std::array<std::int64_t, max_dims>& index, std::size_t first, Move&& move) const noexcept {
+    for (std::size_t d = first; d < rank; ++d) {
+      move(d, std::int64_t{1});
+      if (++index[d] < sizes[d]) return true;
+      move(d, -sizes[d]);
+      index[d] = 0;
     }
     return false;
   }
-  /// Calls f(offsets) for each innermost row. The sizes must not be 0.
+  /// Calls f(offsets) for each innermost row, or what the `first` innermost dimensions make up. The sizes must not be 0.
   template <class F>
-  void for_each_row(F&& f) const {
+  void for_each_row(F&& f, std::size_t first = 1) const {
     Row row;
     do f(row.at);
-    while (next(row));
+    while (next(row, first));
   }
 
  private:

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
+#include "davit/backends/default_threads.hpp"
 #include "davit/backends/onednn.hpp"
 #include "davit/backends/onednn/compile.hpp"
 #include "davit/backends/onednn/refusals.hpp"
@@ -98,7 +99,7 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
 }  // namespace onednn_ops
 
 DAVIT_INLINE void onednn::set_threads(std::uint32_t threads) noexcept {
-  onednn_ops::default_threads() = static_cast<int>(threads < 1024 ? threads : 1024);
+  set_default_threads<onednn>(threads);
 }
 
 DAVIT_INLINE void onednn::set_fast_math(bool may) noexcept {
@@ -146,8 +147,7 @@ DAVIT_INLINE Result<onednn::Handle> onednn::compile(const Processed& processed, 
                                  .backend = name,
                                  .what = "oneDNN does not work on this machine",
                                  .fix = "install libdnnl 2.6 or later"});
-  const int threads = spec.threads != 0 ? static_cast<int>(spec.threads) : onednn_ops::default_threads().load();
-  const onednn_ops::CodeOptions options{.threads = threads, .exact = !spec.fast_math && !default_fast_math<onednn>, .int8_kernels = spec.int8_kernels};
+  const onednn_ops::CodeOptions options{.threads = static_cast<int>(threads_of<onednn>(spec)), .exact = !spec.fast_math && !default_fast_math<onednn>, .int8_kernels = spec.int8_kernels};
   if (onednn_ops::has_symbols(processed.body->graph.view()))
     return Handle{.code = nullptr, .shapes = std::make_shared<onednn_ops::Shapes>(processed.body, options)};
   Result<std::shared_ptr<const onednn_ops::Code>> code = onednn_ops::Compiler(processed.body).run(options);

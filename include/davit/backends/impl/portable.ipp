@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,6 +13,7 @@
 
 #include "davit/backend/memory_plan.hpp"
 #include "davit/backend/program_body.hpp"
+#include "davit/backends/default_threads.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/backends/portable/run_time/code.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
@@ -49,15 +49,10 @@ DAVIT_INLINE void move_scratch(const Code& code, RunState& ws, std::byte* scratc
   }
 }
 
-[[nodiscard]] DAVIT_INLINE std::atomic<std::uint32_t>& default_threads() noexcept {
-  static constinit std::atomic<std::uint32_t> threads{1};
-  return threads;
-}
-
 }  // namespace portable_kernels
 
 DAVIT_INLINE void portable::set_threads(std::uint32_t threads) noexcept {
-  portable_kernels::default_threads().store(std::max<std::uint32_t>(threads, 1));
+  set_default_threads<portable>(threads);
 }
 
 DAVIT_INLINE const char* portable::refuses_with(std::span<const portable_kernels::CustomOperator> own,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
+#include "davit/backends/default_threads.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/backends/portable/run_time/bind_arguments.hpp"
 #include "davit/backends/portable/run_time/code.hpp"
@@ -77,7 +78,7 @@ DAVIT_INLINE Result<portable::Handle> portable::compile_with(std::span<const por
   auto code = std::make_shared<portable_kernels::Code>();
   portable_kernels::Code& h = *code;
   h.body = processed.body;
-  h.threads = spec.threads != 0 ? spec.threads : portable_kernels::default_threads().load();
+  h.threads = threads_of<portable>(spec);
   h.slot_of_value.assign(graph.values.size(), no_id);
   const auto define = [&](ValueId value) {
     const auto slot = static_cast<std::uint32_t>(h.value_of_slot.size());

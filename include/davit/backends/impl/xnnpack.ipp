@@ -4,7 +4,6 @@
 #include <xnnpack.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
+#include "davit/backends/default_threads.hpp"
 #include "davit/backends/region_worth.hpp"
 #include "davit/backends/xnnpack.hpp"
 #include "davit/backends/xnnpack/engine_pool.hpp"
@@ -35,15 +35,10 @@ struct Code {
   EnginePool turns;
 };
 
-[[nodiscard]] DAVIT_INLINE std::atomic<std::uint32_t>& default_threads() noexcept {
-  static std::atomic<std::uint32_t> threads{1};
-  return threads;
-}
-
 }  // namespace xnnpack_parts
 
 DAVIT_INLINE void xnnpack::set_threads(std::uint32_t threads) noexcept {
-  xnnpack_parts::default_threads().store(std::max(threads, 1u));
+  set_default_threads<xnnpack>(threads);
 }
 
 DAVIT_INLINE void xnnpack::set_fast_math(bool may) noexcept {
@@ -83,7 +78,7 @@ DAVIT_INLINE Result<xnnpack::Handle> xnnpack::compile(const Processed& processed
   if (!plan) return std::unexpected(std::move(plan.error()));
   const auto code = std::make_shared<xnnpack_parts::Code>(
       processed.body, *std::move(plan),
-      xnnpack_parts::thread_pool(spec.threads != 0 ? spec.threads : xnnpack_parts::default_threads().load()),
+      xnnpack_parts::thread_pool(threads_of<xnnpack>(spec)),
       std::max(spec.concurrent_runs, 1u));
   Result<std::unique_ptr<xnnpack_parts::Engine>> engine =
       xnnpack_parts::Engine::make(code->plan, code->body->handles, code->pool);

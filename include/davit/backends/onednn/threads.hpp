@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <atomic>
 #include <thread>
 
 namespace davit::onednn_ops {
@@ -54,11 +53,5 @@ class ThreadScope {
   int before_ = 0;  ///< 0: nothing can be set
   int now_ = 0;
 };
-
-/// The number of threads of programs whose compile spec does not say one; 1 until set otherwise.
-[[nodiscard]] inline std::atomic<int>& default_threads() noexcept {
-  static std::atomic<int> threads{1};
-  return threads;
-}
 
 }  // namespace davit::onednn_ops

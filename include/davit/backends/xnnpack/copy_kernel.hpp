@@ -2,57 +2,37 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
-#include "davit/backends/xnnpack/call.hpp"
-#include "davit/backends/xnnpack/vectors.hpp"
 #include "davit/kernels/instruction_set.hpp"
+#include "davit/kernels/vectors.hpp"
+#include "davit/kernels/walk.hpp"
 
 namespace davit::xnnpack_parts {
 
-/// Sizes and element strides of a tensor that kernels walk through.
-struct Walk {
-  std::array<std::int64_t, max_dims> size{};
-  std::array<std::int64_t, max_dims> from{};
-  std::array<std::int64_t, max_dims> to{};
-  std::size_t rank = 0;
-};
-
-/// Sorts the dimensions by the destination's strides, the largest first, and joins those that both sides step through
-/// alike.
-inline void simplify(Walk& w) noexcept {
-  std::size_t kept = 0;
-  for (std::size_t d = 0; d < w.rank; ++d) {
-    if (w.size[d] == 1) continue;
-    w.size[kept] = w.size[d], w.from[kept] = w.from[d], w.to[kept] = w.to[d];
-    ++kept;
-  }
-  w.rank = kept;
-  for (std::size_t i = 1; i < w.rank; ++i)
-    for (std::size_t k = i; k > 0 && w.to[k] > w.to[k - 1]; --k) {
-      std::swap(w.size[k], w.size[k - 1]);
-      std::swap(w.from[k], w.from[k - 1]);
-      std::swap(w.to[k], w.to[k - 1]);
-    }
-  for (std::size_t d = 0; d + 1 < w.rank;) {
-    if (w.to[d] == w.to[d + 1] * w.size[d + 1] && w.from[d] == w.from[d + 1] * w.size[d + 1]) {
-      w.size[d] *= w.size[d + 1];
-      w.from[d] = w.from[d + 1];
-      w.to[d] = w.to[d + 1];
-      for (std::size_t k = d + 1; k + 1 < w.rank; ++k)
-        w.size[k] = w.size[k + 1], w.from[k] = w.from[k + 1], w.to[k] = w.to[k + 1];
-      --w.rank;
-    } else {
-      ++d;
-    }
-  }
-}
-
 namespace detail {
+
+/// out[3 i + k] = the i-th of x, y and z.
+[[gnu::always_inline]] inline void store_interleaved(float* out, const float* x, const float* y,
+                                                     const float* z) noexcept {
+  using Floats = kernels::Vector<float, 64>;
+  const Floats a = kernels::vector_at<64>(x), b = kernels::vector_at<64>(y), c = kernels::vector_at<64>(z);
+  const auto part = [&]<int First, std::size_t... I>(std::integral_constant<int, First>,
+                                                     std::index_sequence<I...>) __attribute__((always_inline)) {
+    constexpr auto at = [](std::size_t i) { return First + static_cast<int>(i); };
+    // first x and y at their places, then z into the gaps
+    const Floats ab = __builtin_shufflevector(a, b, (at(I) % 3 == 2 ? 0 : at(I) / 3 + 16 * (at(I) % 3))...);
+    const Floats all = __builtin_shufflevector(ab, c, (at(I) % 3 == 2 ? at(I) / 3 + 16 : static_cast<int>(I))...);
+    kernels::vector_at<64>(out + First) = all;
+  };
+  part(std::integral_constant<int, 0>{}, std::make_index_sequence<16>{});
+  part(std::integral_constant<int, 16>{}, std::make_index_sequence<16>{});
+  part(std::integral_constant<int, 32>{}, std::make_index_sequence<16>{});
+}
 
 struct InterleaveThree {
   template <std::size_t Bytes>
@@ -61,9 +41,10 @@ struct InterleaveThree {
     const float* y = x + from_step;
     const float* z = y + from_step;
     auto* out = reinterpret_cast<float*>(to);
+    constexpr std::int64_t lanes = kernels::lanes<float, 64>;
     std::int64_t a = 0;
-    for (; a + vectors::lanes <= as; a += vectors::lanes, out += 3 * vectors::lanes)
-      vectors::store_interleaved(out, x + a, y + a, z + a);
+    for (; a + lanes <= as; a += lanes, out += 3 * lanes)
+      store_interleaved(out, x + a, y + a, z + a);
     for (; a < as; ++a, out += 3)
       std::memcpy(out, x + a, 4), std::memcpy(out + 1, y + a, 4), std::memcpy(out + 2, z + a, 4);
   }
@@ -90,49 +71,34 @@ void transpose(const T* from, std::int64_t from_step, T* to, std::int64_t to_ste
 }
 
 template <class T>
-void copy_walk(const T* from, T* to, const Walk& w) noexcept {
+void copy_walk(const T* from, T* to, const kernels::Walk& w) noexcept {
   // the two innermost dimensions by hand, the others by counting
-  const std::size_t outer = w.rank > 2 ? w.rank - 2 : 0;
-  const std::size_t in = w.rank - 1;
-  const std::int64_t rows = w.rank > 1 ? w.size[in - 1] : 1;
-  const std::int64_t row_from = w.rank > 1 ? w.from[in - 1] : 0;
-  const std::int64_t row_to = w.rank > 1 ? w.to[in - 1] : 0;
-  std::array<std::int64_t, max_dims> index{};
-  while (true) {
-    if (w.from[in] == 1 && w.to[in] == 1) {
-      for (std::int64_t r = 0; r < rows; ++r)
-        std::memcpy(to + r * row_to, from + r * row_from, static_cast<std::size_t>(w.size[in]) * sizeof(T));
-    } else if (row_from == 1 && w.to[in] == 1) {
-      transpose(from, w.from[in], to, row_to, rows, w.size[in]);
+  const std::int64_t count = w.sizes[0], from_step = w.strides[0][0], to_step = w.strides[1][0];
+  const std::int64_t rows = w.rank > 1 ? w.sizes[1] : 1;
+  const std::int64_t row_from = w.rank > 1 ? w.strides[0][1] : 0;
+  const std::int64_t row_to = w.rank > 1 ? w.strides[1][1] : 0;
+  w.for_each_row([&](const auto& at) {
+    const T* const x = from + at[0];
+    T* const y = to + at[1];
+    if (from_step == 1 && to_step == 1) {
+      for (std::int64_t r = 0; r < rows; ++r) std::memcpy(y + r * row_to, x + r * row_from, static_cast<std::size_t>(count) * sizeof(T));
+    } else if (row_from == 1 && to_step == 1) {
+      transpose(x, from_step, y, row_to, rows, count);
     } else {
       for (std::int64_t r = 0; r < rows; ++r)
-        for (std::int64_t i = 0; i < w.size[in]; ++i)
-          to[r * row_to + i * w.to[in]] = from[r * row_from + i * w.from[in]];
+        for (std::int64_t i = 0; i < count; ++i) y[r * row_to + i * to_step] = x[r * row_from + i * from_step];
     }
-    std::size_t d = outer;
-    for (; d-- > 0;) {
-      from += w.from[d];
-      to += w.to[d];
-      if (++index[d] < w.size[d]) break;
-      from -= w.from[d] * w.size[d];
-      to -= w.to[d] * w.size[d];
-      index[d] = 0;
-    }
-    if (d == static_cast<std::size_t>(-1)) return;
-  }
+  }, 2);
 }
 
 }  // namespace detail
 
-/// Copies elements of `element` bytes. O(elements).
-inline void copy_elements(const std::byte* from, std::byte* to, std::size_t element, Walk w) noexcept {
-  for (std::size_t d = 0; d < w.rank; ++d)
-    if (w.size[d] <= 0) return;
-  simplify(w);
-  if (w.rank == 0) {
-    std::memcpy(to, from, element);
-    return;
-  }
+/// Copies elements of `element` bytes along a walk of two operands, source and target, whose strides are in elements.
+/// O(elements).
+inline void copy_elements(const std::byte* from, std::byte* to, std::size_t element, kernels::Walk w) noexcept {
+  if (w.count <= 0) return;
+  w.sort_by(1);
+  w.collapse();
   const auto run = [&]<class T>(T) {
     detail::copy_walk(reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to), w);
   };

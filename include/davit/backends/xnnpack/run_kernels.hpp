@@ -8,32 +8,40 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "davit/backends/xnnpack/copy_kernel.hpp"
 #include "davit/backends/xnnpack/create_operator.hpp"
 #include "davit/backends/xnnpack/elementwise_kernels.hpp"
-#include "davit/backends/xnnpack/row_kernels.hpp"
 #include "davit/backends/xnnpack/setup_operator.hpp"
 #include "davit/backends/xnnpack/thread_pool.hpp"
 #include "davit/backends/xnnpack/workspace.hpp"
+#include "davit/kernels/instruction_set.hpp"
+#include "davit/kernels/layer_norm.hpp"
+#include "davit/kernels/softmax.hpp"
+#include "davit/kernels/walk.hpp"
 
 namespace davit::xnnpack_parts {
+
+/// The walk over a tensor's sizes with element strides for each operand.
+[[nodiscard]] inline kernels::Walk walk_of(const Extent& sizes, const auto&... strides) noexcept {
+  kernels::Walk walk(std::span(sizes.sizes).first(sizes.rank));
+  (walk.add(std::span(strides).first(sizes.rank), 1), ...);
+  return walk;
+}
 
 inline void run_binary(const Plan& plan, const Workspace& ws, const Step& step, pthreadpool_t pool) {
   const Extent out = extent_of(plan, ws, step.out);
   const std::array<std::int64_t, max_dims> strides = strides_of(plan, ws, step.out);
-  std::array<Walk, 2> walk{};  // to: the result's strides; from: the operand's, 0 where it repeats
+  std::array<std::array<std::int64_t, max_dims>, 2> own;  // strides, 0 where an operand repeats
   const float* at[2]{};
   for (std::size_t i = 0; i < 2; ++i) {
     const Extent e = extent_of(plan, ws, step.in[i]);
-    const std::array<std::int64_t, max_dims> own = strides_of(plan, ws, step.in[i]);
+    const std::array<std::int64_t, max_dims> from = strides_of(plan, ws, step.in[i]);
     const std::size_t shift = step.axis != 0 && e.rank == 1 ? step.axis : out.rank - e.rank;
-    walk[i].rank = out.rank;
     for (std::size_t d = 0; d < out.rank; ++d) {
-      walk[i].size[d] = out.sizes[d];
-      walk[i].to[d] = strides[d];
       const bool has = d >= shift && d < shift + e.rank;
-      walk[i].from[d] = has && e.sizes[d - shift] != 1 ? own[d - shift] : 0;
+      own[i][d] = has && e.sizes[d - shift] != 1 ? from[d - shift] : 0;
     }
     at[i] = reinterpret_cast<const float*>(address(plan, ws, step.in[i]));
   }
@@ -42,7 +50,7 @@ inline void run_binary(const Plan& plan, const Workspace& ws, const Step& step, 
                      plan.slots[step.in[1]].order == plan.slots[step.out].order &&
                      std::ranges::equal(extent_of(plan, ws, step.in[0]).sizes, out.sizes) &&
                      std::ranges::equal(extent_of(plan, ws, step.in[1]).sizes, out.sizes);
-  if (!alike) return binary_elements(step.op, at[0], at[1], to, walk[0], walk[1]);
+  if (!alike) return binary_elements(step.op, at[0], at[1], to, walk_of(out, strides, own[0], own[1]));
   parallel_for(pool, static_cast<std::size_t>(out.count), 4096, [&](std::size_t first, std::size_t count) {
     binary_row(step.op, at[0] + first, true, at[1] + first, true, to + first, static_cast<std::int64_t>(count));
   });
@@ -56,38 +64,35 @@ inline void run_copy(const Plan& plan, const Workspace& ws, const Step& step) {
   if (const Buffer& b = plan.buffers[from.buffer]; b.place == Place::input && ws.input_strides.size() > b.number)
     for (std::size_t d = 0; d < x.rank; ++d) from_strides[d] = ws.input_strides[b.number][d];
   std::array<std::int64_t, max_dims> to_strides = strides_of(plan, ws, step.out);
-  Walk w{.size = {}, .from = {}, .to = {}, .rank = step.into ? x.rank : out.rank};
+  const Extent& walked = step.into ? x : out;
+  std::array<std::int64_t, max_dims> walked_strides{};
   std::int64_t from_at = 0;
   std::int64_t to_at = 0;
   const std::size_t shift = out.rank - x.rank;  // an operand with fewer dimensions is repeated along the others
-  for (std::size_t d = 0; d < w.rank; ++d) {
-    w.to[d] = to_strides[d];
-    w.size[d] = step.into ? x.sizes[d] : out.sizes[d];
+  for (std::size_t d = 0; d < walked.rank; ++d) {
     if (step.into) {
-      w.from[d] = from_strides[d];
+      walked_strides[d] = from_strides[d];
       continue;
     }
     if (d < shift) continue;
     const bool axis = d - shift == step.axis;
-    w.from[d] = x.sizes[d - shift] == 1 ? 0 : from_strides[d - shift] * (axis ? step.step : 1);
+    walked_strides[d] = x.sizes[d - shift] == 1 ? 0 : from_strides[d - shift] * (axis ? step.step : 1);
     if (axis) from_at += from_strides[d - shift] * step.start;
   }
   if (step.into) to_at = to_strides[step.axis] * step.start;
   const std::size_t element = size_of(from.dtype);
   copy_elements(address(plan, ws, step.in[0]) + from_at * static_cast<std::int64_t>(element),
-                address(plan, ws, step.out) + to_at * static_cast<std::int64_t>(element), element, w);
+                address(plan, ws, step.out) + to_at * static_cast<std::int64_t>(element), element,
+                walk_of(walked, walked_strides, to_strides));
 }
 inline void run_pad(const Plan& plan, const Workspace& ws, const Step& step) {
   const Extent x = extent_of(plan, ws, step.in[0]);
   const Extent out = extent_of(plan, ws, step.out);
   auto* to = reinterpret_cast<float*>(address(plan, ws, step.out));
   std::fill_n(to, out.count, step.alpha);
-  Walk w{.size = {}, .from = strides_of(plan, ws, step.in[0]), .to = strides_of(plan, ws, step.out), .rank = x.rank};
-  for (std::size_t d = 0; d < x.rank; ++d) {
-    w.size[d] = x.sizes[d];
-    to += w.to[d] * step.pads[2 * d];
-  }
-  copy_elements(address(plan, ws, step.in[0]), reinterpret_cast<std::byte*>(to), sizeof(float), w);
+  const std::array<std::int64_t, max_dims> strides = strides_of(plan, ws, step.out);
+  for (std::size_t d = 0; d < x.rank; ++d) to += strides[d] * step.pads[2 * d];
+  copy_elements(address(plan, ws, step.in[0]), reinterpret_cast<std::byte*>(to), sizeof(float), walk_of(x, strides_of(plan, ws, step.in[0]), strides));
 }
 
 /// Products with a matrix that is not constant: it is packed at every call.
@@ -163,7 +168,10 @@ inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const
     case Op::batch_matmul:
     case Op::dynamic_fully_connected: return run_product(plan, ws, step, pool);
     case Op::dynamic_convolution: return run_convolution(plan, ws, step, pool);
-    case Op::log_softmax: log_softmax_rows(from, to, x.rows(), x.last()); return true;
+    case Op::log_softmax:
+      for (std::int64_t r = 0; r < x.rows(); ++r)
+        kernels::run_widest<kernels::LogSoftmaxLine<double>>(from + r * x.last(), x.last(), std::int64_t{1}, to + r * x.last());
+      return true;
     case Op::layer_norm: {
       std::int64_t columns = 1;
       for (std::size_t d = x.rank - step.axes; d < x.rank; ++d) columns *= x.sizes[d];
@@ -172,8 +180,8 @@ inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const
       parallel_for(pool, static_cast<std::size_t>(x.count / columns), static_cast<std::size_t>(4096 / columns + 1),
                     [&](std::size_t first, std::size_t count) {
                       const std::int64_t at = static_cast<std::int64_t>(first) * columns;
-                      layer_norm_rows(from + at, weight, bias, step.alpha, to + at, static_cast<std::int64_t>(count),
-                                      columns);
+                      kernels::run_widest<kernels::LayerNormRows<float>>(static_cast<std::int64_t>(count), columns, step.alpha, from + at, weight, bias,
+                                                                         to + at, static_cast<float*>(nullptr), static_cast<float*>(nullptr));
                     });
       return true;
     }

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "davit/core/copy_tensor.hpp"
+#include "davit/core/next_index.hpp"
 
 namespace davit {
 
@@ -23,14 +25,10 @@ DAVIT_INLINE void copy_tensor(const TensorView& from, const TensorView& to) noex
   std::array<std::int64_t, max_rank> index{};
   for (std::int64_t done = 0; done < count; ++done) {
     std::memcpy(destination, source, element);
-    for (std::size_t d = from.rank; d-- > 0;) {
-      source += from.stride(d) * static_cast<std::int64_t>(element);
-      destination += to.stride(d) * static_cast<std::int64_t>(element);
-      if (++index[d] < from.size(d)) break;
-      source -= from.stride(d) * from.size(d) * static_cast<std::int64_t>(element);
-      destination -= to.stride(d) * to.size(d) * static_cast<std::int64_t>(element);
-      index[d] = 0;
-    }
+    next_index(from.rank, index, from.sizes(), [&](std::size_t d, std::ptrdiff_t steps) {
+      source += from.stride(d) * steps * static_cast<std::ptrdiff_t>(element);
+      destination += to.stride(d) * steps * static_cast<std::ptrdiff_t>(element);
+    });
   }
 }
 

@@ -13,7 +13,7 @@ namespace sf = davit::static_float;
 
 constexpr sf::Reduce rows_of_three() {
   sf::Reduce p;
-  (void)(p.kept.push(2, 3) && p.group.push(3, 1));
+  (void)(p.kept.push(2, {3}) && p.group.push(3, {1}));
   return p;
 }
 constexpr bool check_folds() {

@@ -14,8 +14,8 @@ namespace {
 namespace sf = davit::static_float;
 using davit::ErrorCode;
 
-constexpr sf::OperandWalk<2> column_and_row() {
-  sf::OperandWalk<2> walk;
+constexpr sf::Walk<2> column_and_row() {
+  sf::Walk<2> walk;
   (void)(walk.push(2, {1, 0}) && walk.push(3, {0, 1}));
   return walk;
 }
@@ -42,7 +42,7 @@ constexpr bool check_maps() {
 static_assert(check_maps());
 
 constexpr bool check_others() {
-  sf::OperandWalk<3> walk;
+  sf::Walk<3> walk;
   if (!walk.push(3, {1, 1, 0})) return false;
   const std::array<bool, 3> condition{true, false, true};
   const std::array<std::int8_t, 3> a{1, 2, 3};
@@ -69,7 +69,7 @@ TEST_CASE("static elementwise functions on any type") {
   CHECK(check_others());
 }
 TEST_CASE("a walk has at most six dimensions, of which those that follow one another are one") {
-  sf::OperandWalk<2> walk;
+  sf::Walk<2> walk;
   CHECK(walk.push(4, {6, 6}));
   CHECK(walk.push(6, {1, 1}));
   CHECK(walk.rank == 1);

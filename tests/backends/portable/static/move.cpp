@@ -24,7 +24,7 @@ constexpr bool check_copies() {
   sf::StridedCopy whole;
   for (const auto& [size, stride] : {std::pair{1, 6}, {2, 3}, {3, 1}})
     if (!whole.push(size, stride, stride)) return false;
-  if (whole.rank != 1 || whole.sizes[0] != 6) return false;  // one run
+  if (whole.walk.rank != 1 || whole.walk.sizes[0] != 6) return false;  // one run
 
   sf::StridedCopy column{.from = 1, .to = 3};  // the second column, to the end
   if (!column.push(2, 3, 1)) return false;

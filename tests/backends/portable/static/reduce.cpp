@@ -22,7 +22,7 @@ constexpr sf::Reduce reduction(const std::array<std::int32_t, 4>& sizes, unsigne
   for (std::size_t d = 0; d < 4; ++d) {
     std::int32_t stride = 1;
     for (std::size_t e = d + 1; e < 4; ++e) stride *= sizes[e];
-    (void)((mask >> d & 1) != 0 ? r.group : r.kept).push(sizes[d], stride);
+    (void)((mask >> d & 1) != 0 ? r.group : r.kept).push(sizes[d], {stride});
   }
   return r;
 }

@@ -44,7 +44,7 @@ template <class C>
   C* out = buffers.out(out_id);
   const auto elements = static_cast<double>(batch * plane);
   for (std::int64_t c = 0; c < channels; ++c) {
-    Moments m;
+    kernels::Moments<> m;
     if (view.training) {
       m = widest_moments(x + c * plane, plane, batch, step);
     } else {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,9 +42,6 @@ struct Code {
       made_slots;  ///< per graph output: the slot, if a step makes it there and it is no view; else no_id
   std::vector<std::uint32_t> updated_inputs;  ///< per graph output: the delegate input that it may be made in, or no_id
 };
-
-/// What set_threads said last.
-[[nodiscard]] std::atomic<std::uint32_t>& default_threads() noexcept;
 
 /// What a session keeps from run to run.
 struct RunState {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -10,6 +11,7 @@
 #include "davit/backends/portable/run_time/convolution_plan.hpp"
 #include "davit/backends/portable/run_time/multiply.hpp"
 #include "davit/backends/portable/run_time/padded_image.hpp"
+#include "davit/core/next_index.hpp"
 #include "davit/kernels/thread_team.hpp"
 
 namespace davit::portable_kernels {
@@ -26,11 +28,7 @@ struct Tap {
     channel = index;
   }
   void next(const ConvolutionMap& m) noexcept {
-    for (std::size_t d = 3; d-- > 0;) {
-      if (++k[d] < m.kernel[d]) return;
-      k[d] = 0;
-    }
-    ++channel;
+    if (!next_index(3, k, m.kernel)) ++channel;
   }
 };
 

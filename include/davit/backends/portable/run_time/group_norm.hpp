@@ -43,7 +43,7 @@ template <class C>
   for (std::int64_t i = 0; i < g.batch * g.groups; ++i) {
     const C* x = buffers.in(x_id) + i * length;
     C* out = buffers.out(out_id) + i * length;
-    const Moments m = widest_moments(x, length);
+    const kernels::Moments<> m = widest_moments(x, length);
     const auto mean = static_cast<C>(m.mean);
     const auto inverse = static_cast<C>(m.inverse_deviation(g.eps));
     if (call.wants(1)) buffers.out(mean_id)[i] = mean;

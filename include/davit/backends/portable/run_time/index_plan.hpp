@@ -87,7 +87,8 @@ inline void for_each_selected_row(const IndexPlan& plan, const Sizes& strides,
     }
     run *= size;
   }
-  const std::array<Sizes, 2> after{plan.after_strides, Sizes(strides.span().subspan(tail))};
+  const kernels::Walk after =
+      kernels::walk_over(plan.after.span().first(rest), std::array{plan.after_strides, Sizes(strides.span().subspan(tail))});
   Sizes picked(plan.picked);
   const std::array<Sizes, 1> picked_strides{Sizes(strides.span().subspan(plan.before.rank, plan.picked.rank))};
   std::int64_t row = 1;  // positions that are a row of their own
@@ -104,7 +105,7 @@ inline void for_each_selected_row(const IndexPlan& plan, const Sizes& strides,
                         const std::int64_t* first = offset;
                         offset += row;
                         if (row != 1) return f({own, 0, first, other + at, row_step, row});
-                        for_each_index<2>(plan.after.span().first(rest), after, [&](std::int64_t a, std::int64_t b) {
+                        for_each_index<2>(after, [&](std::int64_t a, std::int64_t b) {
                           f({own + *first + a, own_step, nullptr, other + at + b, other_step, run});
                         });
                       });

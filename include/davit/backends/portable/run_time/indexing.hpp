@@ -12,6 +12,7 @@
 #include "davit/backends/portable/run_time/index_plan.hpp"
 #include "davit/backends/portable/run_time/plan_indices.hpp"
 #include "davit/backends/portable/run_time/views.hpp"
+#include "davit/core/next_index.hpp"
 
 namespace davit::portable_kernels {
 
@@ -110,35 +111,6 @@ inline void keep_selected(KernelCall& call, const IndexPlan& plan) {
   return ErrorCode::ok;
 }
 
-/// Walks a tensor's elements in row-major order, one at a time.
-class ElementCursor {
- public:
-  explicit ElementCursor(const TensorView& t) noexcept : sizes_(t.sizes()), strides_(t.strides()) {}
-  [[nodiscard]] std::int64_t offset() const noexcept { return offset_; }
-  [[nodiscard]] std::span<const std::int64_t> index() const noexcept { return index_.span(); }
-  /// After the last element it stands at the first again.
-  void next() noexcept {
-    for (std::size_t d = sizes_.rank; d-- > 0;) {
-      offset_ += strides_[d];
-      if (++index_[d] < sizes_[d]) return;
-      offset_ -= strides_[d] * sizes_[d];
-      index_[d] = 0;
-    }
-  }
-
- private:
-  Sizes sizes_;
-  Sizes strides_;
-  Sizes index_ = zeros(sizes_.rank);
-  std::int64_t offset_ = 0;
-
-  [[nodiscard]] static Sizes zeros(std::size_t rank) noexcept {
-    Sizes all;
-    all.rank = rank;
-    return all;
-  }
-};
-
 /// nonzero: the indices of the elements that are not zero, in row-major order, one row each. NaN is not zero.
 [[nodiscard]] inline ErrorCode nonzero(KernelCall& call) {
   const TensorView& x = call.tensor(0);
@@ -166,10 +138,10 @@ class ElementCursor {
   const std::array<std::int64_t, 2> sizes{hits, static_cast<std::int64_t>(x.rank)};
   if (const ErrorCode code = call.make(0, ScalarType::int64, sizes); code != ErrorCode::ok) return code;
   auto* to = call.output(0).as<std::int64_t>();
-  ElementCursor at(x);
+  std::array<std::int64_t, max_rank> index{};
   for_each_truth([&](bool hit) {
-    if (hit) to = std::ranges::copy(at.index(), to).out;
-    at.next();
+    if (hit) to = std::copy_n(index.data(), x.rank, to);
+    next_index(x.rank, index, x.sizes());
   });
   return ErrorCode::ok;
 }

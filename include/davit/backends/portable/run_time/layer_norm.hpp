@@ -8,6 +8,8 @@
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/moments.hpp"
+#include "davit/kernels/instruction_set.hpp"
+#include "davit/kernels/layer_norm.hpp"
 #include "davit/kernels/thread_team.hpp"
 #include "davit/program/operators/normalization.hpp"
 
@@ -33,24 +35,6 @@ struct LayerRows {
   return ErrorCode::ok;
 }
 
-/// out[i] = (x[i] - mean) * inverse * weight[i] + bias[i]; weight and bias may be nullptr.
-struct NormalizeRow {
-  template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static void run(std::int64_t n, const C* x, C mean, C inverse, const C* weight, const C* bias, C* out) {
-    std::int64_t i = 0;
-    for (; i + kernels::lanes<C, Bytes> <= n; i += kernels::lanes<C, Bytes>) {
-      kernels::Vector<C, Bytes> v = (kernels::vector_at<Bytes>(x + i) - mean) * inverse;
-      if (weight != nullptr) v *= kernels::vector_at<Bytes>(weight + i);
-      if (bias != nullptr) v += kernels::vector_at<Bytes>(bias + i);
-      kernels::vector_at<Bytes>(out + i) = v;
-    }
-    for (; i < n; ++i) {
-      out[i] = (x[i] - mean) * inverse * (weight == nullptr ? C{1} : weight[i]);
-      if (bias != nullptr) out[i] += bias[i];
-    }
-  }
-};
-
 template <class C>
 [[nodiscard]] ErrorCode compute_layer_norm(KernelCall& call, const LayerRows& r, double eps, bool saves) {
   ComputeBuffers<C> buffers(call);
@@ -66,16 +50,9 @@ template <class C>
   const C* weight = call.is_tensor(2) ? buffers.in(weight_id) : nullptr;
   const C* bias = call.is_tensor(3) ? buffers.in(bias_id) : nullptr;
   kernels::in_parallel(r.rows, 1, kernels::operations(r.rows, r.length, 4), [&](std::size_t, std::int64_t first, std::int64_t end) {
-    for (std::int64_t row = first; row < end; ++row) {
-      const C* x = buffers.in(x_id) + row * r.length;
-      C* out = buffers.out(out_id) + row * r.length;
-      const Moments m = widest_moments(x, r.length);
-      const auto mean = static_cast<C>(m.mean);
-      const auto inverse = static_cast<C>(m.inverse_deviation(eps));
-      if (saves_mean) buffers.out(mean_id)[row] = mean;
-      if (saves_inverse) buffers.out(inverse_id)[row] = inverse;
-      kernels::run_widest_for<C, NormalizeRow>(r.length, x, mean, inverse, weight, bias, out);
-    }
+    kernels::run_widest_for<C, kernels::LayerNormRows<double>>(
+        end - first, r.length, eps, buffers.in(x_id) + first * r.length, weight, bias, buffers.out(out_id) + first * r.length,
+        saves_mean ? buffers.out(mean_id) + first : nullptr, saves_inverse ? buffers.out(inverse_id) + first : nullptr);
   });
   return buffers.finish();
 }

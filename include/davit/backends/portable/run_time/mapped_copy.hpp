@@ -7,6 +7,7 @@
 
 #include "davit/backends/portable/run_time/dispatch.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/core/next_index.hpp"
 #include "davit/kernels/function_ref.hpp"
 #include "davit/kernels/move.hpp"
 
@@ -42,10 +43,7 @@ namespace davit::portable_kernels {
     std::byte* from = x.as<std::byte>();
     for (std::size_t d = 0; d < last; ++d) from += tables[d][index[d]];
     (void)kernels::move_indexed(element, true, row, from, to, static_cast<std::int64_t>(element), inner);
-    for (std::size_t d = last; d-- > 0;) {
-      if (++index[d] < out.size(d)) break;
-      index[d] = 0;
-    }
+    next_index(last, index, out.sizes());
   }
   return ErrorCode::ok;
 }

@@ -13,8 +13,6 @@
 
 namespace davit::portable_kernels {
 
-using kernels::Moments;
-
 namespace detail {
 
 /// The sum of f(i) for i in [0, n), in double with four partial sums.
@@ -35,12 +33,12 @@ template <class F>
 /// `moments_on` the widest vectors.
 struct MomentsOf {
   template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static Moments run(const C* x, std::int64_t n, std::int64_t parts, std::int64_t step) {
+  [[gnu::always_inline]] static kernels::Moments<> run(const C* x, std::int64_t n, std::int64_t parts, std::int64_t step) {
     return kernels::moments_on<Bytes>(x, n, parts, step);
   }
 };
 template <class C>
-[[nodiscard]] Moments widest_moments(const C* x, std::int64_t n, std::int64_t parts = 1, std::int64_t step = 0) {
+[[nodiscard]] kernels::Moments<> widest_moments(const C* x, std::int64_t n, std::int64_t parts = 1, std::int64_t step = 0) {
   return kernels::run_widest_for<C, MomentsOf>(x, n, parts, step);
 }
 

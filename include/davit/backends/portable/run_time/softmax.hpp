@@ -3,78 +3,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/kernels/instruction_set.hpp"
+#include "davit/kernels/softmax.hpp"
 #include "davit/kernels/thread_team.hpp"
-#include "davit/kernels/vector_math.hpp"
 #include "davit/program/operators/softmax.hpp"
 
 namespace davit::portable_kernels {
 
 namespace detail {
-
-/// Softmax of contiguous elements; `out` may be `x`. A NaN makes all of them NaN; with `safe` set, minus infinities alone
-/// give zeros. Source: at::_softmax and at::_safe_softmax.
-struct SoftmaxRow {
-  template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static void run(const C* x, std::int64_t n, bool safe, C* out) {
-    using V = kernels::Vector<C, Bytes>;
-    constexpr std::int64_t step = kernels::lanes<C, Bytes>;
-    C largest = x[0];
-    const auto take = [&](C value) __attribute__((always_inline)) {
-      if (value > largest || value != value) largest = value;
-    };
-    std::int64_t i = 0;
-    if (n >= step) {
-      V most = kernels::vector_at<Bytes>(x);
-      for (i = step; i + step <= n; i += step) {
-        const V v = kernels::vector_at<Bytes>(x + i);
-        const V more = v > most ? v : most;
-        kernels::take_nan<V>(v, more, most);
-      }
-      C parts[static_cast<std::size_t>(step)];
-      kernels::vector_at<Bytes>(parts) = most;
-      for (const C part : parts) take(part);
-    }
-    for (; i < n; ++i) take(x[i]);
-    if (safe && largest == -std::numeric_limits<C>::infinity()) {
-      for (i = 0; i < n; ++i) out[i] = C{};
-      return;
-    }
-    const auto factor = static_cast<C>(1.0 / kernels::exp_shifted_on<double, Bytes>(x, largest, out, n));
-    for (i = 0; i + step <= n; i += step) kernels::vector_at<Bytes>(out + i) = kernels::vector_at<Bytes>(out + i) * factor;
-    for (; i < n; ++i) out[i] *= factor;
-  }
-};
-
-/// Softmax of `count` elements that lie `step` apart; `out` may be `x`. A NaN makes all of them NaN.
-template <class C>
-void softmax_line(const C* x, std::int64_t count, std::int64_t step, bool logarithm, C* out) {
-  if (step == 1 && !logarithm) return kernels::run_widest_for<C, SoftmaxRow>(x, count, false, out);
-  C largest = x[0];
-  for (std::int64_t i = 1; i < count; ++i) {
-    const C value = x[i * step];
-    if (value > largest || value != value) largest = value;
-  }
-  double sum = 0;
-  if (logarithm) {
-    for (std::int64_t i = 0; i < count; ++i) sum += static_cast<double>(std::exp(x[i * step] - largest));
-    const auto shift = static_cast<C>(std::log(sum));
-    for (std::int64_t i = 0; i < count; ++i) out[i * step] = x[i * step] - largest - shift;
-    return;
-  }
-  for (std::int64_t i = 0; i < count; ++i) {
-    out[i * step] = kernels::detail::exp_of_small(x[i * step] - largest);
-    sum += static_cast<double>(out[i * step]);
-  }
-  const auto factor = static_cast<C>(1.0 / sum);
-  for (std::int64_t i = 0; i < count; ++i) out[i * step] *= factor;
-}
 
 /// The input as the operator's dtype would hold it: elements rounded to 16 bits if that is the output's dtype.
 template <class C>
@@ -107,15 +47,10 @@ template <class C>
     x = out;
   }
   const auto compute_line = [&](std::int64_t at) {
-    const C* const from = x + at;
-    C* const to = out + at;
-    std::int64_t left = view.masked ? 0 : 1;
-    for (std::int64_t k = 0; k < count && left == 0; ++k) left = from[k * inner] == -std::numeric_limits<C>::infinity() ? 0 : 1;
-    if (left != 0) {
-      softmax_line(from, count, inner, view.logarithm, to);
-    } else {
-      for (std::int64_t k = 0; k < count; ++k) to[k * inner] = 0;
-    }
+    if (view.logarithm)
+      kernels::run_widest_for<C, kernels::LogSoftmaxLine<double>>(x + at, count, inner, out + at);
+    else
+      kernels::run_widest_for<C, kernels::SoftmaxLine<double>>(x + at, count, inner, view.masked, out + at);
   };
   kernels::in_parallel(outer, 1, kernels::operations(outer, count, inner, 8), [&](std::size_t, std::int64_t first, std::int64_t end) {
     for (std::int64_t o = first; o < end; ++o)

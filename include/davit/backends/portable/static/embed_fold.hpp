@@ -45,15 +45,6 @@ struct ranked {
   }
 };
 
-/// The walks of a reduction.
-constexpr const char* reduced(const EmbedNode& n, const operators::ReductionView& v, sf::Reduce& p) {
-  if (n.output() == no_id) return "it has no output";
-  if (n.g.numel(v.input) == 0) return "a tensor has no elements";
-  const std::vector<std::int64_t> strides = strides_of(n.g, v.input);
-  for (std::size_t d = 0; d < strides.size(); ++d)
-    if (!(v.reduces(d) ? p.group : p.kept).push(n.size(v.input, d), strides[d])) return too_many_dims;
-  return nullptr;
-}
 /// What a reduction answers: elements of the result's type, in which it computes; a bool.
 template <class Op, bool Mean, bool Truth>
 constexpr const char* embed_fold(const EmbedNode& n, StepWriter& steps) {

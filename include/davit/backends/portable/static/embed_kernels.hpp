@@ -75,10 +75,10 @@ struct binary {
   using Params = sf::Binary<Op>;
   template <std::size_t N>
   [[nodiscard]] static constexpr Params decode(const std::array<std::int32_t, N>& encoded) noexcept {
-    constexpr std::size_t walk_length = sizeof(sf::Broadcast) / 4;
+    constexpr std::size_t walk_length = sizeof(sf::Walk<2>) / 4;
     std::array<std::int32_t, walk_length> walk{};
     for (std::size_t i = 0; i < walk_length; ++i) walk[i] = encoded[i];
-    return {std::bit_cast<sf::Broadcast>(walk), DecodeOp<Op>::run(encoded, walk_length)};
+    return {std::bit_cast<sf::Walk<2>>(walk), DecodeOp<Op>::run(encoded, walk_length)};
   }
   template <class P>
   [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* a, const float* b) noexcept {

@@ -35,7 +35,7 @@ constexpr const char* embed_dropout(const EmbedNode& n, StepWriter& steps) {
 
 /// Writes the step of a walk over `x`, or an alias if the walk meets every element in order.
 constexpr const char* write_copy(const EmbedNode& n, StepWriter& steps, ValueId x, const sf::StridedCopy& copy) {
-  const bool in_order = copy.from == 0 && (copy.rank == 0 || (copy.rank == 1 && copy.from_strides[0] == 1));
+  const bool in_order = copy.from == 0 && (copy.walk.rank == 0 || (copy.walk.rank == 1 && copy.walk.strides[0][0] == 1));
   if (in_order && n.g.numel(x) == n.g.numel(n.output())) {
     steps.alias(n.output(), x);
   } else {
@@ -132,6 +132,15 @@ constexpr const char* embed_pad(const EmbedNode& n, StepWriter& steps) {
   return nullptr;
 }
 
+/// The walks of a reduction.
+constexpr const char* reduced(const EmbedNode& n, const operators::ReductionView& v, sf::Reduce& p) {
+  if (n.output() == no_id) return "it has no output";
+  if (n.g.numel(v.input) == 0) return "a tensor has no elements";
+  const std::vector<std::int64_t> strides = strides_of(n.g, v.input);
+  for (std::size_t d = 0; d < strides.size(); ++d)
+    if (!(v.reduces(d) ? p.group : p.kept).push(n.size(v.input, d), {strides[d]})) return too_many_dims;
+  return nullptr;
+}
 /// Reductions over `dim`: all dimensions if it is absent or empty.
 template <class Kernel>
 constexpr const char* embed_reduce(const EmbedNode& n, StepWriter& steps) {
@@ -139,11 +148,8 @@ constexpr const char* embed_reduce(const EmbedNode& n, StepWriter& steps) {
   if (const operators::Refusal wrong = operators::read_reduction(n, v)) return wrong.what;
   const ValueId x = v.input;
   if (n.output() == no_id || n.g.dtype(x) != ScalarType::float32) return "not all of it is float32";
-  if (n.g.numel(x) == 0) return "a tensor has no elements";
-  const std::vector<std::int64_t> strides = strides_of(n.g, x);
   sf::Reduce p;
-  for (std::size_t d = 0; d < strides.size(); ++d)
-    if (!(v.reduces(d) ? p.group : p.kept).push(n.g.size(x, static_cast<std::int64_t>(d)), strides[d])) return too_many_dims;
+  if (const char* why = reduced(n, v, p)) return why;
   steps.step<Kernel>(p).out(n.output()).in(x);
   return nullptr;
 }

@@ -87,26 +87,5 @@ constexpr ReadAs read_as(const EmbedNode& n, StepWriter& steps, ValueId v, Scala
   steps.step<convert>({int32(n.g.numel(v))}).scratch(made.temporary).in(v);
   return made;
 }
-/// Strides of a value for a walk over sizes that it broadcasts to, from the dimension `d` of these.
-[[nodiscard]] constexpr std::int64_t walked_stride(const EmbedGraph& g, ValueId v, std::uint32_t d, std::uint32_t rank) noexcept {
-  const std::uint32_t added = rank - g.rank(v);
-  if (d < added || g.size(v, d - added) == 1) return 0;
-  std::int64_t stride = 1;
-  for (std::uint32_t i = d - added + 1; i < g.rank(v); ++i) stride *= g.size(v, i);
-  return stride;
-}
-template <std::size_t N>
-[[nodiscard]] constexpr const char* walk_over(const EmbedNode& n, const std::array<ValueId, N>& values, sf::OperandWalk<N>& walk) noexcept {
-  const ValueId y = n.output();
-  const std::uint32_t rank = n.g.rank(y);
-  for (const ValueId v : values)
-    if (n.g.rank(v) > rank) return "an operand has more dimensions than the result";
-  for (std::uint32_t d = 0; d < rank; ++d) {
-    std::array<std::int64_t, N> strides{};
-    for (std::size_t i = 0; i < N; ++i) strides[i] = walked_stride(n.g, values[i], d, rank);
-    if (!walk.push(n.g.size(y, d), strides)) return "it broadcasts more than 6 dimensions";
-  }
-  return nullptr;
-}
 
 }  // namespace davit::embed_float

@@ -8,6 +8,7 @@
 #include "davit/backends/portable/static/mapped.hpp"
 #include "davit/backends/portable/static/reduce.hpp"
 #include "davit/kernels/arithmetic.hpp"
+#include "davit/kernels/constant_math.hpp"
 
 /// Reductions, scans and orders of elements of any type.
 namespace davit::static_float {
@@ -69,7 +70,7 @@ struct LogSumOf {
     if (a != a || b != b) return a + b;
     const C most = a > b ? a : b, least = a > b ? b : a;
     constexpr C infinity = std::numeric_limits<C>::infinity();
-    return most == infinity || least == -infinity ? most : most + static_cast<C>(log(1 + exp(static_cast<float>(least - most))));
+    return most == infinity || least == -infinity ? most : most + static_cast<C>(kernels::log(1 + kernels::exp(static_cast<float>(least - most))));
   }
 };
 

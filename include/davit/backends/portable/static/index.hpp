@@ -8,6 +8,8 @@
 
 #include "davit/backends/portable/static/fold.hpp"
 #include "davit/backends/portable/static/mapped.hpp"
+#include "davit/backends/portable/static/walk.hpp"
+#include "davit/core/next_index.hpp"
 
 /// What moves elements to and from places that tensors or tables name, of any type.
 namespace davit::static_float {
@@ -16,7 +18,7 @@ namespace davit::static_float {
 /// elements of the indexed tensor, of `sizes[k]`; where `wraps`, negative ones count from the end.
 template <std::size_t N>
 struct Indexed {
-  OperandWalk<N + 2> walk{};  ///< indexed, other, indices
+  Walk<N + 2> walk{};  ///< indexed, other, indices
   std::array<std::int32_t, N> sizes{}, steps{};
   std::int32_t wraps = 0;
 };
@@ -27,7 +29,7 @@ namespace detail {
 template <std::size_t N, class I, class F>
 [[nodiscard, gnu::always_inline]] constexpr ErrorCode walk_indexed(const Indexed<N>& p, const std::array<const I*, N>& indices, F&& f) noexcept {
   ErrorCode code = ErrorCode::ok;
-  walk_operands(p.walk, [&](const std::array<Index, N + 2>& at) __attribute__((always_inline)) {
+  walk_each(p.walk, [&](const std::array<Index, N + 2>& at) __attribute__((always_inline)) {
     Index indexed = at[0];
     for (std::size_t k = 0; k < N; ++k) {
       auto index = static_cast<std::int64_t>(indices[k][at[k + 2]]);
@@ -84,20 +86,12 @@ template <class P, class T>
   const TableCopy& p = numbers_of(params);
   std::array<std::int32_t, TableCopy::max_rank> index{};
   const auto inner = static_cast<std::size_t>(p.rank - 1);
-  for (bool more = true; more;) {
+  do {
     Index at = 0;
     const std::int32_t* table = offsets;
     for (std::size_t d = 0; d < inner; table += p.sizes[d++]) at += table[index[d]];
     for (Index i = 0; i < p.sizes[inner]; ++i) *y++ = x[at + table[i]];
-    more = false;
-    for (std::size_t d = inner; d-- > 0;) {
-      if (++index[d] < p.sizes[d]) {
-        more = true;
-        break;
-      }
-      index[d] = 0;
-    }
-  }
+  } while (next_index(inner, index, p.sizes));
 }
 
 /// Planes resized: output row i lies between input rows taps[i] and taps[out_h + i], its share of the second is shares[i]; columns

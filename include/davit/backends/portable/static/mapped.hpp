@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "davit/backends/portable/static/packs.hpp"
+#include "davit/backends/portable/static/walk.hpp"
 #include "davit/core/error.hpp"
 #include "davit/kernels/convert.hpp"
 #include "davit/kernels/parameters.hpp"
@@ -33,59 +34,7 @@ template <class C>
     return static_cast<C>(std::bit_cast<double>(encoded));
 }
 
-/// A walk in row-major order of `sizes` over N tensors; strides are 0 in dimensions that repeat.
-template <std::size_t N>
-struct OperandWalk {
-  static constexpr std::int32_t max_rank = 6;
-  std::int32_t rank = 0;
-  std::array<std::int32_t, max_rank> sizes{};
-  std::array<std::array<std::int32_t, max_rank>, N> strides{};
-
-  /// Adds an innermost dimension, as part of the last where all tensors continue that; false if there are too many.
-  constexpr bool push(std::int64_t size, const std::array<std::int64_t, N>& steps) noexcept {
-    if (size == 1) return true;
-    const auto s = static_cast<std::int32_t>(size);
-    bool continues = rank > 0;
-    std::size_t at = static_cast<std::size_t>(continues ? rank - 1 : 0);
-    for (std::size_t n = 0; n < N; ++n) continues = continues && strides[n][at] == s * static_cast<std::int32_t>(steps[n]);
-    if (!continues) {
-      if (rank == max_rank) return false;
-      at = static_cast<std::size_t>(rank++);
-      sizes[at] = 1;
-    }
-    sizes[at] *= s;
-    for (std::size_t n = 0; n < N; ++n) strides[n][at] = static_cast<std::int32_t>(steps[n]);
-    return true;
-  }
-};
-
 namespace detail {
-
-/// Calls f(where each tensor's element lies) for each place of the walk, in order; the sizes must not be 0.
-template <std::size_t N, class F>
-[[gnu::always_inline]] constexpr void walk_operands(const OperandWalk<N>& w, F&& f) noexcept {
-  std::array<Index, N> at{};
-  if (w.rank == 0) return f(at);
-  const auto inner = static_cast<std::size_t>(w.rank - 1);
-  std::array<std::int32_t, OperandWalk<N>::max_rank> index{};
-  for (bool more = true; more;) {
-    std::array<Index, N> here = at;
-    for (Index i = 0; i < w.sizes[inner]; ++i) {
-      f(here);
-      for (std::size_t n = 0; n < N; ++n) here[n] += w.strides[n][inner];
-    }
-    more = false;
-    for (std::size_t d = inner; d-- > 0;) {
-      for (std::size_t n = 0; n < N; ++n) at[n] += w.strides[n][d];
-      if (++index[d] < w.sizes[d]) {
-        more = true;
-        break;
-      }
-      for (std::size_t n = 0; n < N; ++n) at[n] -= Index{w.strides[n][d]} * w.sizes[d];
-      index[d] = 0;
-    }
-  }
-}
 
 /// A functor of kernels/ on the type that it computes in, with its numbers.
 template <template <class> class F, class C>
@@ -162,12 +111,12 @@ template <template <class> class F, class P, class T, class R>
 /// y = f(a, b), broadcast.
 template <std::size_t Numbers>
 struct MapTwo {
-  OperandWalk<2> walk{};
+  Walk<2> walk{};
   std::array<NumberParam, Numbers> numbers{};
 };
 template <>
 struct MapTwo<0> {
-  OperandWalk<2> walk{};
+  Walk<2> walk{};
   static constexpr std::array<NumberParam, 0> numbers{};
 };
 /// Errors: those of F. O(elements of y).
@@ -176,7 +125,7 @@ template <template <class> class F, class P, class T, class R>
   const auto& p = numbers_of(params);
   kernels::Parameters parameters;
   const auto f = detail::function_of<F, Computed<T>>(parameters, p.numbers);
-  detail::walk_operands(p.walk, [&](const std::array<Index, 2>& at) __attribute__((always_inline)) {
+  detail::walk_each(p.walk, [&](const std::array<Index, 2>& at) __attribute__((always_inline)) {
     *y++ = kernels::convert<R>(f(detail::loaded(a[at[0]]), detail::loaded(b[at[1]])));
   });
   return parameters.code;
@@ -184,12 +133,12 @@ template <template <class> class F, class P, class T, class R>
 
 /// y = condition ? a : b, broadcast.
 struct Choose {
-  OperandWalk<3> walk{};
+  Walk<3> walk{};
 };
 /// O(elements of y). Source: at::where.
 template <class P, class C, class T>
 [[gnu::always_inline]] constexpr void choose(const P& params, const C* condition, const T* a, const T* b, T* y) noexcept {
-  detail::walk_operands(numbers_of(params).walk, [&](const std::array<Index, 3>& at) __attribute__((always_inline)) {
+  detail::walk_each(numbers_of(params).walk, [&](const std::array<Index, 3>& at) __attribute__((always_inline)) {
     *y++ = condition[at[0]] != C{} ? a[at[1]] : b[at[2]];
   });
 }

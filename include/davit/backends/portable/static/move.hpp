@@ -2,9 +2,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "davit/backends/portable/static/packs.hpp"
+#include "davit/backends/portable/static/walk.hpp"
 #include "davit/core/error.hpp"
 
 /// What only moves elements, of any type.
@@ -12,31 +15,12 @@ namespace davit::static_float {
 
 /// Elements copied from places with strides to places with strides: permute, slice, select, expand, one operand of cat.
 struct StridedCopy {
-  static constexpr std::int32_t max_rank = 6;
-  std::int32_t rank = 0, from = 0, to = 0;  ///< `from`, `to`: the first element
-  std::array<std::int32_t, max_rank> sizes{}, from_strides{}, to_strides{};
+  std::int32_t from = 0, to = 0;  ///< the first element
+  Walk<2> walk{};
 
-  /// Adds an innermost dimension, as part of the last where it continues that; false if there are too many.
+  /// Adds an innermost dimension; false if there are too many.
   constexpr bool push(std::int64_t size, std::int64_t from_stride, std::int64_t to_stride) noexcept {
-    if (size == 1) return true;
-    const auto s = static_cast<std::int32_t>(size);
-    const auto f = static_cast<std::int32_t>(from_stride);
-    const auto t = static_cast<std::int32_t>(to_stride);
-    if (rank > 0) {
-      const auto last = static_cast<std::size_t>(rank - 1);
-      if (from_strides[last] == s * f && to_strides[last] == s * t) {
-        sizes[last] *= s;
-        from_strides[last] = f;
-        to_strides[last] = t;
-        return true;
-      }
-    }
-    if (rank == max_rank) return false;
-    const auto at = static_cast<std::size_t>(rank++);
-    sizes[at] = s;
-    from_strides[at] = f;
-    to_strides[at] = t;
-    return true;
+    return walk.push(size, {from_stride, to_stride});
   }
 };
 
@@ -46,37 +30,16 @@ template <class P, class T>
   const StridedCopy& p = numbers_of(params);
   x += p.from;
   y += p.to;
-  if (p.rank == 0) {
-    *y = *x;
-    return;
-  }
-  const auto inner = static_cast<std::size_t>(p.rank - 1);
-  const bool dense = p.from_strides[inner] == 1 && p.to_strides[inner] == 1;
-  std::array<std::int32_t, StridedCopy::max_rank> index{};
-  for (bool more = true; more;) {
-    const auto copy_row = [&] __attribute__((always_inline)) {
-      if !consteval {
-        if (dense) {
-          std::memcpy(y, x, static_cast<std::size_t>(p.sizes[inner]) * sizeof(T));
-          return;
-        }
+  detail::walk_rows(p.walk, [&](const std::array<Index, 2>& at, Index count, std::size_t inner) __attribute__((always_inline)) {
+    const Index from_stride = p.walk.strides[0][inner], to_stride = p.walk.strides[1][inner];
+    if !consteval {
+      if (from_stride == 1 && to_stride == 1) {
+        std::memcpy(y + at[1], x + at[0], static_cast<std::size_t>(count) * sizeof(T));
+        return;
       }
-      for (Index i = 0; i < p.sizes[inner]; ++i) y[i * p.to_strides[inner]] = x[i * p.from_strides[inner]];
-    };
-    copy_row();
-    more = false;
-    for (std::size_t d = inner; d-- > 0;) {
-      if (++index[d] < p.sizes[d]) {
-        x += p.from_strides[d];
-        y += p.to_strides[d];
-        more = true;
-        break;
-      }
-      x -= Index{p.from_strides[d]} * (p.sizes[d] - 1);
-      y -= Index{p.to_strides[d]} * (p.sizes[d] - 1);
-      index[d] = 0;
     }
-  }
+    for (Index i = 0; i < count; ++i) y[at[1] + i * to_stride] = x[at[0] + i * from_stride];
+  });
 }
 
 /// y[i] = number.

@@ -40,14 +40,6 @@ template <class P>
 /// Floats that one instruction adds; at most 8, to which output-inner weights are padded.
 inline constexpr Index simd = kernels::vector_bytes >= 32 ? 8 : kernels::vector_bytes >= 16 ? 4 : 1;
 
-/// False where g++ (12.2) miscompiles nested selections between vectors (Helium's predicates): packs are not compared
-/// then.
-#if defined(__ARM_FEATURE_MVE)
-inline constexpr bool compares_packs = false;
-#else
-inline constexpr bool compares_packs = true;
-#endif
-
 /// True where memcpy of a few bytes is a call that would bring the function into the image.
 #if defined(__arm__)
 inline constexpr bool calls_memcpy = true;

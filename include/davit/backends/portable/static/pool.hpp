@@ -98,7 +98,7 @@ template <class P>
                      p.in_w >= 2 * p.out_w;
   for (Index plane = 0; plane < p.planes; ++plane) {
     if !consteval {
-      if constexpr (simd > 1 && compares_packs) {
+      if constexpr (simd > 1 && kernels::compares_vectors) {
         if (pairs) {
           detail::max_pool_pairs<simd>(p, x, y);
           x += Index{p.in_h} * p.in_w;

@@ -3,8 +3,9 @@
 
 #include <cstdint>
 
-#include "davit/backends/portable/static/math.hpp"
 #include "davit/backends/portable/static/packs.hpp"
+#include "davit/kernels/constant_math.hpp"
+#include "davit/kernels/functions.hpp"
 
 /// Recurrent layers of one direction.
 namespace davit::static_float {
@@ -53,22 +54,22 @@ namespace detail {
     y[j] = a + (bias == nullptr ? 0 : bias[j]);
   }
 }
-[[nodiscard, gnu::always_inline]] constexpr float sigmoid_of(float v) noexcept { return 1.0f / (1.0f + exp(-v)); }
+[[nodiscard, gnu::always_inline]] constexpr float sigmoid_of(float v) noexcept { return kernels::Sigmoid<float>{}(v); }
 
 /// The new state of unit i; `in` and `own` are what the input and the state give to the gates.
 template <Cell cell>
 [[nodiscard, gnu::always_inline]] constexpr float next_state(const float* in, const float* own, Index units, Index i, float h, float* c) noexcept {
   if constexpr (cell == Cell::gru) {
     const float reset = sigmoid_of(in[i] + own[i]), update = sigmoid_of(in[units + i] + own[units + i]);
-    const float fresh = tanh(in[2 * units + i] + reset * own[2 * units + i]);
+    const float fresh = kernels::tanh(in[2 * units + i] + reset * own[2 * units + i]);
     return (h - fresh) * update + fresh;
   } else if constexpr (cell == Cell::lstm) {
     const auto gate = [&](Index k) __attribute__((always_inline)) { return in[k * units + i] + own[k * units + i]; };
-    c[i] = sigmoid_of(gate(1)) * c[i] + sigmoid_of(gate(0)) * tanh(gate(2));
-    return sigmoid_of(gate(3)) * tanh(c[i]);
+    c[i] = sigmoid_of(gate(1)) * c[i] + sigmoid_of(gate(0)) * kernels::tanh(gate(2));
+    return sigmoid_of(gate(3)) * kernels::tanh(c[i]);
   } else {
     const float v = in[i] + own[i];
-    if constexpr (cell == Cell::tanh) return tanh(v);
+    if constexpr (cell == Cell::tanh) return kernels::tanh(v);
     return v < 0 ? 0 : v;
   }
 }

@@ -4,67 +4,13 @@
 #include <array>
 #include <cstdint>
 
-#include "davit/backends/portable/static/packs.hpp"
+#include "davit/backends/portable/static/walk.hpp"
 
 namespace davit::static_float {
 
-/// A walk over a tensor in row-major order of `sizes`.
-struct Walk {
-  static constexpr std::int32_t max_rank = 6;
-  std::int32_t rank = 0;
-  std::array<std::int32_t, max_rank> sizes{}, strides{};
-
-  [[nodiscard]] constexpr Index count() const noexcept {
-    Index n = 1;
-    for (std::int32_t d = 0; d < rank; ++d) n *= sizes[static_cast<std::size_t>(d)];
-    return n;
-  }
-  /// Adds an innermost dimension, as part of the last where it continues that; false if there are too many.
-  constexpr bool push(std::int64_t size, std::int64_t stride) noexcept {
-    if (size == 1) return true;
-    const auto s = static_cast<std::int32_t>(size);
-    const auto step = static_cast<std::int32_t>(stride);
-    if (rank > 0 && strides[static_cast<std::size_t>(rank - 1)] == s * step) {
-      sizes[static_cast<std::size_t>(rank - 1)] *= s;
-      strides[static_cast<std::size_t>(rank - 1)] = step;
-      return true;
-    }
-    if (rank == max_rank) return false;
-    sizes[static_cast<std::size_t>(rank)] = s;
-    strides[static_cast<std::size_t>(rank++)] = step;
-    return true;
-  }
-};
-
-namespace detail {
-
-/// Calls f(offset) for each element of a walk, in order; the sizes must not be 0.
-template <class F>
-[[gnu::always_inline]] constexpr void walk_each(const Walk& w, F&& f) noexcept {
-  if (w.rank == 0) return f(Index{0});
-  const auto inner = static_cast<std::size_t>(w.rank - 1);
-  std::array<std::int32_t, Walk::max_rank> index{};
-  Index at = 0;
-  for (bool more = true; more;) {
-    for (Index i = 0; i < w.sizes[inner]; ++i) f(at + i * w.strides[inner]);
-    more = false;
-    for (std::size_t d = inner; d-- > 0;) {
-      at += w.strides[d];
-      if (++index[d] < w.sizes[d]) {
-        more = true;
-        break;
-      }
-      at -= Index{w.strides[d]} * w.sizes[d];
-      index[d] = 0;
-    }
-  }
-}
-
-}  // namespace detail
-
 /// Each group of elements (a `group` walk from each place of `kept`) becomes one.
 struct Reduce {
-  Walk kept{}, group{};
+  Walk<1> kept{}, group{};
 };
 
 /// y = the sum of each group, in order. O(numel). Source: at::sum.

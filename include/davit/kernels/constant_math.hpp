@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-/// The functions of <cmath> that kernels need, in constant evaluation too.
-namespace davit::static_float {
+/// Functions of <cmath> for float and double, in constant evaluation too.
+namespace davit::kernels {
 
 namespace detail {
 
@@ -68,9 +68,10 @@ inline constexpr double ln2 = 0.693147180559945309417232121458;
 
 }  // namespace detail
 
-[[nodiscard, gnu::always_inline]] constexpr float exp(float v) noexcept {
+template <class T>
+[[nodiscard, gnu::always_inline]] constexpr T exp(T v) noexcept {
   if consteval {
-    return static_cast<float>(detail::constant_exp(static_cast<double>(v)));
+    return static_cast<T>(detail::constant_exp(static_cast<double>(v)));
   } else {
     return std::exp(v);
   }
@@ -101,19 +102,21 @@ template <class T>
     return std::sqrt(v);
   }
 }
-[[nodiscard, gnu::always_inline]] constexpr float tanh(float v) noexcept {
+template <class T>
+[[nodiscard, gnu::always_inline]] constexpr T tanh(T v) noexcept {
   if consteval {
-    return static_cast<float>(detail::constant_tanh(static_cast<double>(v)));
+    return static_cast<T>(detail::constant_tanh(static_cast<double>(v)));
   } else {
     return std::tanh(v);
   }
 }
-[[nodiscard, gnu::always_inline]] constexpr float erf(float v) noexcept {
+template <class T>
+[[nodiscard, gnu::always_inline]] constexpr T erf(T v) noexcept {
   if consteval {
-    return static_cast<float>(detail::constant_erf(static_cast<double>(v)));
+    return static_cast<T>(detail::constant_erf(static_cast<double>(v)));
   } else {
     return std::erf(v);
   }
 }
 
-}  // namespace davit::static_float
+}  // namespace davit::kernels

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+namespace davit {
+
+/// Threads of one run of programs of backend B that are compiled from now on, where their compile spec does not say.
+template <class B>
+inline constinit std::atomic<std::uint32_t> default_threads{1};
+
+/// What B::set_threads does: at least 1, at most as many as a compile spec may say.
+template <class B>
+void set_default_threads(std::uint32_t threads) noexcept {
+  default_threads<B> = std::clamp<std::uint32_t>(threads, 1, 1024);
+}
+
+/// The threads of a run by its compile spec, in which 0 stands for the default.
+template <class B>
+[[nodiscard]] std::uint32_t threads_of(const typename B::CompileSpec& spec) noexcept {
+  return spec.threads != 0 ? spec.threads : default_threads<B>.load();
+}
+
+}  // namespace davit

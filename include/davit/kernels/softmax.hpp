@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "davit/kernels/constant_math.hpp"
+#include "davit/kernels/row_moments.hpp"
+#include "davit/kernels/vector_math.hpp"
+#include "davit/kernels/vectors.hpp"
+
+namespace davit::kernels {
+
+namespace detail {
+
+/// Whether lines are walked on vectors of `Bytes` bytes.
+template <std::size_t Bytes>
+inline constexpr bool walks_vectors = compares_vectors && Bytes >= 16;
+
+template <std::size_t Bytes, class C, class N>
+[[nodiscard, gnu::always_inline]] constexpr C largest_of(const C* x, N count, N step) noexcept {
+  C largest = x[0];
+  const auto take = [&](C v) __attribute__((always_inline)) {
+    if (v > largest || v != v) largest = v;
+  };
+  N i = 1;
+  if !consteval {
+    if constexpr (walks_vectors<Bytes>) {
+      using V = Vector<C, Bytes>;
+      constexpr auto lane = static_cast<N>(lanes<C, Bytes>);
+      if (step == 1 && count >= lane) {
+        V most = vector_at<Bytes>(x);
+        for (i = lane; i + lane <= count; i += lane) {
+          const V v = vector_at<Bytes>(x + i);
+          const V more = v > most ? v : most;
+          take_nan<V>(v, more, most);
+        }
+        C parts[static_cast<std::size_t>(lane)];
+        vector_at<Bytes>(parts) = most;
+        for (const C part : parts) take(part);
+      }
+    }
+  }
+  for (; i < count; ++i) take(x[i * step]);
+  return largest;
+}
+
+/// y[i * step] = f(x[i * step]), where f(v, to) takes vectors as well.
+template <std::size_t Bytes, class C, class N, class F>
+[[gnu::always_inline]] constexpr void map_line(const C* x, N count, N step, C* y, F f) noexcept {
+  N i = 0;
+  if !consteval {
+    if constexpr (walks_vectors<Bytes>)
+      if (step == 1)
+        for (constexpr auto lane = static_cast<N>(lanes<C, Bytes>); i + lane <= count; i += lane) {
+          Vector<C, Bytes> v = vector_at<Bytes>(x + i);
+          f(v);
+          vector_at<Bytes>(y + i) = v;
+        }
+  }
+  for (; i < count; ++i) {
+    C v = x[i * step];
+    f(v);
+    y[i * step] = v;
+  }
+}
+
+}  // namespace detail
+
+/// y = softmax(x) of `count` elements that lie `step` apart, summed in type Sum; `y` may be `x`. A NaN makes all of them NaN; with
+/// `safe` set, minus infinities alone give zeros. O(count). Source: at::_softmax and at::_safe_softmax.
+template <class Sum>
+struct SoftmaxLine {
+  template <std::size_t Bytes, class C, class N>
+  [[gnu::always_inline]] static constexpr void run(const C* x, N count, N step, bool safe, C* y) noexcept {
+    const C largest = detail::largest_of<Bytes>(x, count, step);
+    if (safe && largest == -std::numeric_limits<C>::infinity()) {
+      for (N i = 0; i < count; ++i) y[i * step] = C{};
+      return;
+    }
+    const auto factor = static_cast<C>(Sum{1} / exp_shifted_on<Sum, Bytes>(x, largest, y, count, step));
+    detail::map_line<Bytes>(static_cast<const C*>(y), count, step, y, [=](auto& v) __attribute__((always_inline)) { v *= factor; });
+  }
+};
+
+/// y = log(softmax(x)), likewise: x - largest - log(the sum of exp(x - largest)). Source: at::_log_softmax.
+template <class Sum>
+struct LogSoftmaxLine {
+  template <std::size_t Bytes, class C, class N>
+  [[gnu::always_inline]] static constexpr void run(const C* x, N count, N step, C* y) noexcept {
+    const C largest = detail::largest_of<Bytes>(x, count, step);
+    Sum sum = 0;
+    N i = 0;
+    if !consteval {
+      if constexpr (detail::walks_vectors<Bytes> && std::is_same_v<C, float>)
+        if (step == 1) {
+          C part[256];
+          for (N n; i < count; i += n) {
+            n = std::min<N>(256, count - i);
+            exp_shifted_on<Sum, Bytes>(x + i, largest, part, n, N{1});
+            sum += detail::sum_of_powers<1, Bytes, Sum>(part, n, Sum{});  // the small ones beside a 1 count if the sum is in double
+          }
+        }
+    }
+    for (; i < count; ++i) sum += static_cast<Sum>(exp(x[i * step] - largest));
+    const auto shift = static_cast<C>(log(sum));
+    detail::map_line<Bytes>(x, count, step, y, [=](auto& v) __attribute__((always_inline)) { v = v - largest - shift; });  // in this order, or -0 stays -0
+  }
+};
+
+}  // namespace davit::kernels

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "davit/kernels/softmax.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "davit/kernels/instruction_set.hpp"
+
+using namespace davit::kernels;
+
+namespace {
+
+/// Of elements that lie `step` apart.
+template <class Line, class... More>
+std::vector<float> line(const std::vector<float>& x, std::int64_t step, More... more) {
+  std::vector<float> y = x;
+  run_widest<Line>(static_cast<const float*>(y.data()), static_cast<std::int64_t>(x.size()) / step, step, more..., y.data());
+  return y;
+}
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+}  // namespace
+
+TEST_CASE("softmax and its logarithm of lines of every length, in place") {
+  for (const std::int64_t step : {1, 3})
+    for (const std::int64_t count : {1, 2, 7, 16, 37, 256, 300, 1025}) {
+      CAPTURE(count);
+      std::vector<float> x(static_cast<std::size_t>(count * step), 5);
+      double sum = 0;
+      for (std::int64_t i = 0; i < count; ++i) {
+        x[static_cast<std::size_t>(i * step)] = static_cast<float>((i * 7919) % 1009) / 100 - 3;
+        sum += std::exp(static_cast<double>(x[static_cast<std::size_t>(i * step)]));
+      }
+      const std::vector<float> y = line<SoftmaxLine<double>>(x, step, false), logs = line<LogSoftmaxLine<double>>(x, step);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const double v = static_cast<double>(x[i]);
+        const bool walked = i % static_cast<std::size_t>(step) == 0;
+        CHECK(std::fabs(static_cast<double>(y[i]) - (walked ? std::exp(v) / sum : v)) < 1e-6);
+        CHECK(std::fabs(static_cast<double>(logs[i]) - (walked ? v - std::log(sum) : v)) < 3e-6);
+      }
+    }
+}
+TEST_CASE("log_softmax of a row of one is 0, of -0 too; what is small beside the largest counts") {
+  for (const float x : {-0.0f, 0.0f, 2.5f, -1e30f}) {
+    const float y = line<LogSoftmaxLine<double>>({x}, 1)[0];
+    CHECK(y == 0);
+    CHECK_FALSE(std::signbit(y));
+  }
+  const float nearly_0 = line<LogSoftmaxLine<double>>({0, -20}, 1)[0];
+  CHECK(std::fabs(static_cast<double>(nearly_0) + std::exp(-20.0)) < 1e-14);
+  std::vector<float> many(64, -25);
+  many[0] = 0;
+  CHECK(std::fabs(static_cast<double>(line<LogSoftmaxLine<double>>(many, 1)[0]) + 63 * std::exp(-25.0)) < 1e-14);
+}
+TEST_CASE("NaN makes a line NaN; a line of minus infinity is zeros if it is to be safe") {
+  for (const std::int64_t step : {1, 2})
+    for (std::size_t at = 0; at < 40; at += 2) {
+      std::vector<float> x(40, 1);
+      x[at] = std::nanf("");
+      for (const std::vector<float>& y : {line<SoftmaxLine<double>>(x, step, false), line<LogSoftmaxLine<double>>(x, step)})
+        for (std::size_t i = 0; i < x.size(); i += static_cast<std::size_t>(step)) CHECK(std::isnan(y[i]));
+    }
+  const std::vector<float> masked(37, -infinity);
+  CHECK(line<SoftmaxLine<double>>(masked, 1, true) == std::vector<float>(37, 0));
+  CHECK(std::isnan(line<SoftmaxLine<double>>(masked, 1, false)[36]));
+}
