@@ -179,13 +179,8 @@ constexpr bool runs_when_compiled(const typename Both::Inputs& inputs) {
 static_assert(runs_when_compiled<BothWays<make_index>>(index_inputs));
 static_assert(runs_when_compiled<BothWays<make_fold>>(fold_inputs));
 
-/// Why y, (4) for an index and else (2, 4), is not put into x (3, 4); "" if it is.
-constexpr std::string_view refusal(std::string_view target, std::string_view number, std::int64_t dim, std::int64_t start, std::int64_t end) {
-  GraphBuilder b;
-  b.begin_graph();
-  const ValueId x = b.input("x", f32, {3, 4});
-  const ValueId y = number == "index" ? b.input("y", f32, {4}) : b.input("y", f32, {2, 4});
-  b.end_graph({b.call(target, {{"self", b.value(x)}, {"src", b.value(y)}, {"dim", b.integer(dim)}, {number, b.integer(start)}, {"end", b.integer(end)}}, "z", f32, {3, 4})});
+/// Why the only call of a graph of two inputs is not taken; "" if it is.
+constexpr std::string_view refusal(GraphBuilder&& b) {
   const GraphModule module = std::move(b).finish();
   const StaticGraphRows rows(module.view());
   constexpr std::array<StaticInput, 2> inputs{};
@@ -195,6 +190,30 @@ constexpr std::string_view refusal(std::string_view target, std::string_view num
   const char* const why = davit::detail::refusal<portable_static>(EmbedNode{graph, 0}, trial);
   return why == nullptr ? "" : why;
 }
+/// Why y, (4) for an index and else (2, 4), is not put into x (3, 4).
+constexpr std::string_view refusal(std::string_view target, std::string_view number, std::int64_t dim, std::int64_t start, std::int64_t end) {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", f32, {3, 4});
+  const ValueId y = number == "index" ? b.input("y", f32, {4}) : b.input("y", f32, {2, 4});
+  b.end_graph({b.call(target, {{"self", b.value(x)}, {"src", b.value(y)}, {"dim", b.integer(dim)}, {number, b.integer(start)}, {"end", b.integer(end)}}, "z", f32, {3, 4})});
+  return refusal(std::move(b));
+}
+/// Why bytes (3, 4) are not dequantized by 4 scales along a dimension.
+constexpr std::string_view scales_refusal(std::int64_t axis) {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", ScalarType::int8, {3, 4}), scales = b.input("scales", f32, {4});
+  b.end_graph({b.call("quantized_decomposed.dequantize_per_channel.default",
+                      {{"input", b.value(x)}, {"scales", b.value(scales)}, {"zero_points", b.none()}, {"axis", b.integer(axis)},
+                       {"quant_min", b.integer(-128)}, {"quant_max", b.integer(127)}}, "z", f32, {3, 4})});
+  return refusal(std::move(b));
+}
+constexpr bool refuses_scales_outside() {
+  const std::string_view outside = "the scales are no tensor, or their dimension is not one of the input's";
+  return scales_refusal(1).empty() && scales_refusal(-1).empty() && scales_refusal(2) == outside && scales_refusal(-3) == outside;
+}
+static_assert(refuses_scales_outside());
 constexpr bool refuses_parts_outside() {
   const auto slice = [](std::int64_t dim, std::int64_t end) { return refusal("aten.slice_scatter.default", "start", dim, 1, end); };
   const auto select = [](std::int64_t index) { return refusal("aten.select_scatter.default", "index", 0, index, 0); };
@@ -220,3 +239,4 @@ TEST_CASE("static programs give what portable gives at run time: layers of any n
 }
 
 TEST_CASE("a part that is put where the tensor is not is refused") { CHECK(refuses_parts_outside()); }
+TEST_CASE("scales along a dimension that is not there are refused") { CHECK(refuses_scales_outside()); }

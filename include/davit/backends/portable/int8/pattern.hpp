@@ -8,6 +8,7 @@
 #include "davit/backends/portable/int8/multiplier.hpp"
 #include "davit/backends/portable/int8/requantize.hpp"
 #include "davit/program/operators/bounds.hpp"
+#include "davit/program/operators/movement.hpp"
 #include "davit/program/operators/quantization.hpp"
 
 /// What PT2E writes around an operator: dequantize before, quantize after it.
@@ -134,10 +135,10 @@ struct Weights {
   if (v == no_id || !g.mine(g.producer(v))) return {};
   EmbedNode n{g, g.producer(v)};
   if (transposed) {
-    if (!n.is("aten.permute.default") && !n.is("aten.t.default") && !n.is("aten.transpose.int")) return {};
-    if (n.is("aten.permute.default") && n.integers<2>("dims", 0)[0] % 2 == 0) return {};
-    v = n.value("self");
-    if (v == no_id || g.rank(v) != 2 || !g.mine(g.producer(v))) return {};
+    operators::PermutationView order;
+    if (operators::read_permutation(n, order) || order.rank != 2 || order.from[0] != 1) return {};
+    v = order.input;
+    if (!g.mine(g.producer(v))) return {};
     n.id = g.producer(v);
   }
   operators::QuantizationView q;

@@ -106,12 +106,15 @@ inline void dequantize_loop(const void* const* in, void* out, std::int64_t n, Pa
   return is_floating(type) && kernels::is_real(type);
 }
 
-/// Calls f(a pointer) with the elements of a tensor that holds bytes, one after the other; false for others.
+/// Calls f(a pointer, how many) with the elements of a tensor that holds bytes, one after the other; false for others.
 template <class F>
 [[nodiscard]] bool with_bytes(const TensorView& t, F&& f) {
-  if ((t.dtype != ScalarType::int8 && t.dtype != ScalarType::uint8) || !t.is_contiguous()) return false;
-  if (t.dtype == ScalarType::int8) f(t.as<std::int8_t>());
-  else f(t.as<std::uint8_t>());
+  if (t.dtype != ScalarType::int8 && t.dtype != ScalarType::uint8) return false;
+  std::int64_t count = 1;
+  for (std::size_t d = t.rank; d-- > 0; count *= t.size(d))
+    if (t.size(d) != 1 && t.stride(d) != count) return false;
+  if (t.dtype == ScalarType::int8) f(t.as<std::int8_t>(), count);
+  else f(t.as<std::uint8_t>(), count);
   return true;
 }
 
@@ -125,7 +128,7 @@ template <class F>
       kernels::is_exact(p.low, p.high, zero_point)) {
     const kernels::ByteRange range{static_cast<float>(1.0 / p.scale), static_cast<std::int32_t>(zero_point),
                                    static_cast<std::int32_t>(p.low), static_cast<std::int32_t>(p.high)};
-    if (with_bytes(call.output(0), [&](auto* out) { kernels::run_widest<kernels::Quantize>(x.as<float>(), out, x.numel(), &range); }))
+    if (with_bytes(call.output(0), [&](auto* out, std::int64_t count) { kernels::run_widest<kernels::Quantize>(x.as<float>(), out, count, &range); }))
       return ErrorCode::ok;
   }
   return run_quantized(call, p, p.scale_of == nullptr ? quantize_loop<false> : quantize_loop<true>, parameters);
@@ -140,8 +143,8 @@ template <class F>
     if (t != nullptr) (void)kernels::load_element(static_cast<const std::byte*>(t->data) + c * t->stride(0) * static_cast<std::int64_t>(size_of(t->dtype)), t->dtype, value);
     return static_cast<float>(value);
   };
-  return with_bytes(x, [&](const auto* from) {
-    for (std::int64_t row = 0; row < x.numel() / std::max<std::int64_t>(inner, 1); ++row) {
+  return with_bytes(x, [&](const auto* from, std::int64_t count) {
+    for (std::int64_t row = 0; row < count / std::max<std::int64_t>(inner, 1); ++row) {
       const std::int64_t c = row % channels;
       const kernels::ByteScale scale{number(p.scale_of, c, 1), number(p.zero_of, c, 0)};
       kernels::run_widest<kernels::Dequantize>(from + row * inner, out + row * inner, inner, &scale);
@@ -154,8 +157,8 @@ template <class F>
   const ScalarType type = call.dtype(op.out_dtype().position, ScalarType::float32);
   if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
   if (const kernels::ByteScale scale{static_cast<float>(p.scale), static_cast<float>(p.zero)};
-      p.scale_of == nullptr && type == ScalarType::float32 && with_bytes(x, [&](const auto* from) {
-        kernels::run_widest<kernels::Dequantize>(from, call.output(0).as<float>(), x.numel(), &scale);
+      p.scale_of == nullptr && type == ScalarType::float32 && with_bytes(x, [&](const auto* from, std::int64_t count) {
+        kernels::run_widest<kernels::Dequantize>(from, call.output(0).as<float>(), count, &scale);
       }))
     return ErrorCode::ok;
   if (!is_real_float(type) || !is_integer(x.dtype)) return ErrorCode::invalid_dtype;

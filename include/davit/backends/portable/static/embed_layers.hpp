@@ -7,6 +7,7 @@
 #include "davit/backends/portable/static/embed_elementwise.hpp"
 #include "davit/program/operators/convolution.hpp"
 #include "davit/program/operators/matmul.hpp"
+#include "davit/program/operators/movement.hpp"
 #include "davit/program/operators/normalization.hpp"
 #include "davit/program/operators/pooling.hpp"
 #include "davit/program/operators/softmax.hpp"
@@ -27,10 +28,9 @@ namespace davit::embed_float {
   const NodeId producer = n.g.producer(v);
   if (!n.g.mine(producer)) return no_id;
   const EmbedNode p{n.g, producer};
-  if (p.is("aten.t.default")) return p.value("self");
-  if (!p.is("aten.permute.default") || p.count("dims") != 2) return no_id;
-  const auto dims = p.integers<2>("dims", 0);
-  return (dims[0] + 2) % 2 == 1 && (dims[1] + 2) % 2 == 0 ? p.value("self") : no_id;
+  operators::PermutationView order;
+  if (p.is("aten.transpose.int") || operators::read_permutation(p, order)) return no_id;  // sums of a product with it keep their order
+  return order.rank == 2 && order.from[0] == 1 ? order.input : no_id;
 }
 
 constexpr const char* write_linear(const EmbedNode& n, StepWriter& steps, ValueId x, ValueId weight, ValueId bias) {
