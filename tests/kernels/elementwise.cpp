@@ -4,9 +4,16 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <vector>
+
+#include "davit/kernels/arithmetic.hpp"
+#include "davit/kernels/walk.hpp"
 
 using namespace davit;
 using kernels::Conversion;
@@ -87,4 +94,45 @@ TEST_CASE("operands broadcast; those of a narrow dtype are converted by blocks")
   CHECK(many.back() == 2 * 2999 - 3);
   CHECK(run<double>(1000, {0}, {1, 1})[2500] == 5000);
   CHECK(run<float>(0, {0}, {1, 1}).empty());
+}
+
+TEST_CASE("pairs of operands of any length, of which one may be a number: vectors give what single elements do, NaN and zeros too") {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> a, b;
+  const auto check = [&](const auto& f) {
+    for (const bool a_steps : {true, false})
+      for (const bool b_steps : {true, false})
+        for (std::size_t n = 0; n <= a.size(); ++n) {
+          std::vector<float> y(a.size(), 7);
+          kernels::map_pairs(f, a.data() + a.size() - n, a_steps, b.data() + a.size() - n, b_steps, y.data(), static_cast<std::int64_t>(n));
+          for (std::size_t i = 0; i < n; ++i) {
+            const float expected = f(a[a.size() - n + (a_steps ? i : 0)], b[a.size() - n + (b_steps ? i : 0)]);
+            if (std::isnan(expected) ? std::isnan(y[i]) : std::bit_cast<std::uint32_t>(y[i]) == std::bit_cast<std::uint32_t>(expected)) continue;
+            CAPTURE(i);
+            FAIL_CHECK("another result than of one element: " << y[i] << " for " << expected);
+          }
+          if (n < y.size()) CHECK(y[n] == 7);
+        }
+  };
+  const float values[] = {0.0f, -0.0f, nan, 1, -1, infinity, -infinity, 2.5f};
+  for (const float x : values)
+    for (const float y : values) a.push_back(x), b.push_back(y);
+  a.push_back(3), b.push_back(4);
+  check(kernels::Maximum<float>{});
+  check(kernels::Minimum<float>{});
+  check(kernels::Divide<float>{});
+  check(kernels::Subtract<float>{});
+}
+
+TEST_CASE("pairs along a walk, whose rows are even or not") {
+  const std::vector<float> a{1, 2, 3, 4, 5, 6}, b{10, 20};
+  std::vector<float> y(6);
+  kernels::Walk even;
+  even.push(3, std::array<std::int64_t, 3>{1, 1, 0}).push(2, std::array<std::int64_t, 3>{3, 3, 1});
+  kernels::map_pairs(kernels::Add<float>{}, even, a.data(), b.data(), y.data());
+  CHECK(y == std::vector<float>{11, 12, 13, 24, 25, 26});
+  kernels::Walk turned;
+  turned.push(3, std::array<std::int64_t, 3>{1, 2, 0}).push(2, std::array<std::int64_t, 3>{3, 1, 1});
+  kernels::map_pairs(kernels::Add<float>{}, turned, a.data(), b.data(), y.data());
+  CHECK(y == std::vector<float>{11, 13, 15, 22, 24, 26});
 }

@@ -19,7 +19,7 @@ namespace {
 template <class Line, class... More>
 std::vector<float> line(const std::vector<float>& x, std::int64_t step, More... more) {
   std::vector<float> y = x;
-  run_widest<Line>(static_cast<const float*>(y.data()), static_cast<std::int64_t>(x.size()) / step, step, more..., y.data());
+  run_widest<Line>(static_cast<const float*>(y.data()), static_cast<std::int64_t>(x.size()) / step, step, y.data(), more...);
   return y;
 }
 constexpr float infinity = std::numeric_limits<float>::infinity();

@@ -47,3 +47,18 @@ TEST_CASE("dimensions can be pushed from the innermost on") {
   CHECK(walk.count == 6);
   CHECK(walk.rank == 2);
 }
+TEST_CASE("dimensions are sorted by an operand's strides, and counted from the second or the third on") {
+  Walk walk(Integers{2, 3, 4});
+  walk.add(Integers{1, 2, 6}, 1).add(Integers{12, 4, 1}, 1);
+  walk.sort_by(0);
+  CHECK(walk.sizes[0] == 2);
+  CHECK(walk.sizes[2] == 4);
+  CHECK(walk.strides[1][0] == 12);
+  Integers places;
+  walk.for_each_row([&](const auto& at) { places.push_back(at[1]); }, 2);
+  CHECK(places == Integers{0, 1, 2, 3});
+  places.clear();
+  walk.for_each_row([&](const auto& at) { places.push_back(at[1]); });
+  CHECK(places.size() == 12);
+  CHECK(places[3] == 1);
+}

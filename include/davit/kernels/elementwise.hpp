@@ -48,27 +48,32 @@ inline constexpr bool takes_vectors<F, 1> = std::is_invocable_v<const F&, const 
 template <class F>
 inline constexpr bool takes_vectors<F, 2> = std::is_invocable_v<const F&, const Vector<float>&, const Vector<float>&, Vector<float>&>;
 
-/// The loop of a functor that takes vectors, over n elements; what is left of them fills a vector with others. `b` is used if
-/// there are two operands. An operand whose step is 0, not 1, is the start of a vector of equal numbers.
+/// The loop of a functor that takes vectors, over n elements; what is left of them fills a vector with others, or of two operands goes through
+/// shorter vectors and one by one. An operand whose step is 0, not 1, is the start of a vector of equal numbers.
 template <class F, std::size_t Arity>
 struct VectorLoop {
   template <std::size_t Bytes>
   [[gnu::always_inline]] static void run(const F* f, const float* a, std::int64_t a_step, const float* b, std::int64_t b_step, float* to, std::int64_t n) {
     constexpr std::int64_t step = lanes<float, Bytes>;
     std::int64_t i = 0;
-    if constexpr (Arity == 2)
+    if constexpr (Arity == 1)
+      a_step = 1;
+    else
       for (; i + 2 * step <= n; i += 2 * step) {
         apply<Bytes>(*f, a + i * a_step, b + i * b_step, to + i);
         apply<Bytes>(*f, a + (i + step) * a_step, b + (i + step) * b_step, to + i + step);
       }
     for (; i + step <= n; i += step) apply<Bytes>(*f, a + i * a_step, b + i * b_step, to + i);
     if (i == n) return;
-    float rest[3][static_cast<std::size_t>(step)] = {};
-    for (std::int64_t k = 0; k < n - i; ++k) rest[0][k] = a[i * a_step + k];
-    if constexpr (Arity == 2)
-      for (std::int64_t k = 0; k < n - i; ++k) rest[1][k] = b[i * b_step + k];
-    apply<Bytes>(*f, rest[0], rest[1], rest[2]);
-    for (std::int64_t k = 0; k < n - i; ++k) to[i + k] = rest[2][k];
+    if constexpr (Arity == 2) {
+      if constexpr (Bytes > 16) return run<Bytes / 2>(f, a + i * a_step, a_step, b + i * b_step, b_step, to + i, n - i);
+      for (; i < n; ++i) to[i] = (*f)(a[i * a_step], b[i * b_step]);
+    } else {
+      float rest[2][static_cast<std::size_t>(step)] = {};
+      for (std::int64_t k = 0; k < n - i; ++k) rest[0][k] = a[i + k];
+      apply<Bytes>(*f, rest[0], rest[0], rest[1]);
+      for (std::int64_t k = 0; k < n - i; ++k) to[i + k] = rest[1][k];
+    }
   }
 
  private:
@@ -86,19 +91,52 @@ struct VectorLoop {
   }
 };
 
+/// The loop of two operands, of which one that does not step is one number.
+template <class F>
+struct PairLoop {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static void run(const F* f, const float* a, bool a_steps, const float* b, bool b_steps, float* to, std::int64_t n) {
+    constexpr Vector<float, Bytes> zeros{};
+    const Vector<float, Bytes> numbers[2]{(a_steps ? 0 : *a) - zeros, (b_steps ? 0 : *b) - zeros};  // which keeps the sign of a zero
+    if (!a_steps) a = reinterpret_cast<const float*>(&numbers[0]);
+    if (!b_steps) b = reinterpret_cast<const float*>(&numbers[1]);
+    VectorLoop<F, 2>::template run<Bytes>(f, a, std::int64_t{a_steps}, b, std::int64_t{b_steps}, to, n);
+  }
+};
 }  // namespace detail
 
 /// to[i] = f(a[i], b[i]) for a functor that takes vectors; an operand that does not step is one number. O(n).
 template <class F>
 void map_pairs(const F& f, const float* a, bool a_steps, const float* b, bool b_steps, float* to, std::int64_t n) {
-  std::array<float, 16> a_number, b_number;
-  const auto repeat = [](const float*& operand, std::array<float, 16>& number) {
-    number.fill(*operand);
-    operand = number.data();
-  };
-  if (!a_steps) repeat(a, a_number);
-  if (!b_steps) repeat(b, b_number);
-  run_widest<detail::VectorLoop<F, 2>>(&f, a, std::int64_t{a_steps}, b, std::int64_t{b_steps}, to, n);
+  run_widest<detail::PairLoop<F>>(&f, a, a_steps, b, b_steps, to, n);
+}
+
+namespace detail {
+template <class F>
+struct PairWalk {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static void run(const F* f, const Walk* walk, const float* a, const float* b, float* to) {
+    const auto& strides = walk->strides;
+    const std::int64_t step = strides[0][0], a_step = strides[1][0], b_step = strides[2][0];
+    const bool row = step == 1 && (a_step == 0 || a_step == 1) && (b_step == 0 || b_step == 1);
+    Walk::Row at;
+    do {
+      const float* const from = a + at.at[1];
+      const float* const other = b + at.at[2];
+      float* const first = to + at.at[0];
+      if (row)
+        PairLoop<F>::template run<Bytes>(f, from, a_step == 1, other, b_step == 1, first, walk->sizes[0]);
+      else
+        for (std::int64_t i = 0; i < walk->sizes[0]; ++i) first[i * step] = (*f)(from[i * a_step], other[i * b_step]);
+    } while (walk->next(at));
+  }
+};
+}  // namespace detail
+
+/// The same along a collapsed walk of `to`, a and b, whose strides are in elements. O(elements).
+template <class F>
+void map_pairs(const F& f, const Walk& walk, const float* a, const float* b, float* to) {
+  run_widest<detail::PairWalk<F>>(&f, &walk, a, b, to);
 }
 
 namespace detail {

@@ -41,7 +41,8 @@ template <std::size_t Bytes, class C, class N>
 template <class Sum>
 struct LayerNormRows {
   template <std::size_t Bytes, class C, class N>
-  [[gnu::always_inline]] static constexpr void run(N rows, N length, Sum eps, const C* x, const C* weight, const C* bias, C* y, C* means, C* inverses) noexcept {
+  [[gnu::always_inline]] static constexpr void run(N rows, N length, Sum eps, const C* x, const C* weight, const C* bias, C* y, C* means,
+                                                          C* inverses) noexcept {
     for (; rows > 0; --rows, x += length, y += length) {
       const Moments<Sum> m = moments_on<Bytes, Sum>(x, length, N{1}, N{0});
       const auto mean = static_cast<C>(m.mean);

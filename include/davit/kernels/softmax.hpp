@@ -75,7 +75,7 @@ template <std::size_t Bytes, class C, class N, class F>
 template <class Sum>
 struct SoftmaxLine {
   template <std::size_t Bytes, class C, class N>
-  [[gnu::always_inline]] static constexpr void run(const C* x, N count, N step, bool safe, C* y) noexcept {
+  [[gnu::always_inline]] static constexpr void run(const C* x, N count, N step, C* y, bool safe) noexcept {
     const C largest = detail::largest_of<Bytes>(x, count, step);
     if (safe && largest == -std::numeric_limits<C>::infinity()) {
       for (N i = 0; i < count; ++i) y[i * step] = C{};
@@ -101,13 +101,24 @@ struct LogSoftmaxLine {
           for (N n; i < count; i += n) {
             n = std::min<N>(256, count - i);
             exp_shifted_on<Sum, Bytes>(x + i, largest, part, n, N{1});
-            sum += detail::sum_of_powers<1, Bytes, Sum>(part, n, Sum{});  // the small ones beside a 1 count if the sum is in double
+            sum += detail::sum_of_powers<1, Bytes, Sum>(part, n, Sum{});  // where Sum is double, small ones count beside a 1
           }
         }
     }
     for (; i < count; ++i) sum += static_cast<Sum>(exp(x[i * step] - largest));
     const auto shift = static_cast<C>(log(sum));
-    detail::map_line<Bytes>(x, count, step, y, [=](auto& v) __attribute__((always_inline)) { v = v - largest - shift; });  // in this order, or -0 stays -0
+    // in this order, or -0 stays -0
+    detail::map_line<Bytes>(x, count, step, y, [=](auto& v) __attribute__((always_inline)) { v = v - largest - shift; });
+  }
+};
+
+/// A line's kernel along the middle of (outer, count, inner).
+template <class Line>
+struct MiddleLines {
+  template <std::size_t Bytes, class C, class N, class... More>
+  [[gnu::always_inline]] static constexpr void run(const C* x, N outer, N count, N inner, C* y, More... more) noexcept {
+    for (; outer > 0; --outer, x += count * inner, y += count * inner)
+      for (N i = 0; i < inner; ++i) Line::template run<Bytes>(x + i, count, inner, y + i, more...);
   }
 };
 

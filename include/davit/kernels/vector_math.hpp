@@ -147,6 +147,8 @@ template <class Sum, std::size_t Bytes, class T, class N>
         }
         sum += static_cast<Sum>(sum_of<float, Bytes>(partial));
       }
+      if constexpr (Bytes > 16)
+        if (step == 1) return sum + exp_shifted_on<Sum, Bytes / 2>(x + i, shift, y + i, n - i, step);
     }
   }
   for (; i < n; ++i) {

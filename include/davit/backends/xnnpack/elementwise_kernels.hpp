@@ -41,9 +41,11 @@ inline void map_elements(Op op, float low, float high, const float* x, float* y,
   if (const kernels::BlockLoop loop = detail::loop_of(op)) loop(&in, y, n, parameters);
 }
 
-/// A function of two numbers along a row; an operand that does not step is one number. NaN on either side gives NaN. O(n).
-inline void binary_row(Op op, const float* a, bool a_steps, const float* b, bool b_steps, float* y, std::int64_t n) noexcept {
-  const auto run = [&](const auto& f) { kernels::map_pairs(f, a, a_steps, b, b_steps, y, n); };
+namespace detail {
+
+/// Calls run(functor) for a function of two numbers.
+template <class Run>
+void with_function(Op op, Run&& run) {
   switch (op) {
     case Op::add: return run(kernels::Add<float>{});
     case Op::subtract: return run(kernels::Subtract<float>{});
@@ -55,19 +57,19 @@ inline void binary_row(Op op, const float* a, bool a_steps, const float* b, bool
   }
 }
 
+}  // namespace detail
+
+/// A function of two numbers along a row; an operand that does not step is one number. NaN on either side gives NaN. O(n).
+inline void binary_row(Op op, const float* a, bool a_steps, const float* b, bool b_steps, float* y, std::int64_t n) noexcept {
+  detail::with_function(op, [&](const auto& f) { kernels::map_pairs(f, a, a_steps, b, b_steps, y, n); });
+}
+
 /// y = op(a, b) along a walk of y, a and b, whose strides are in elements, 0 where an operand repeats. O(elements).
-inline void binary_elements(Op op, const float* a, const float* b, float* y, kernels::Walk w) noexcept {
-  if (w.count <= 0) return;
-  w.sort_by(0);
-  w.collapse();
-  const std::int64_t step = w.strides[0][0], a_step = w.strides[1][0], b_step = w.strides[2][0];
-  const auto is_row = [](std::int64_t of) { return of == 0 || of == 1; };
-  const bool row = step == 1 && is_row(a_step) && is_row(b_step);
-  w.for_each_row([&](const auto& at) {
-    if (row) return binary_row(op, a + at[1], a_step == 1, b + at[2], b_step == 1, y + at[0], w.sizes[0]);
-    for (std::int64_t i = 0; i < w.sizes[0]; ++i)
-      binary_row(op, a + at[1] + i * a_step, false, b + at[2] + i * b_step, false, y + at[0] + i * step, 1);
-  });
+inline void binary_elements(Op op, const float* a, const float* b, float* y, kernels::Walk walk) noexcept {
+  if (walk.count <= 0) return;
+  walk.sort_by(0);
+  walk.collapse();
+  detail::with_function(op, [&](const auto& f) { kernels::map_pairs(f, walk, a, b, y); });
 }
 
 }  // namespace davit::xnnpack_parts

@@ -169,8 +169,7 @@ inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const
     case Op::dynamic_fully_connected: return run_product(plan, ws, step, pool);
     case Op::dynamic_convolution: return run_convolution(plan, ws, step, pool);
     case Op::log_softmax:
-      for (std::int64_t r = 0; r < x.rows(); ++r)
-        kernels::run_widest<kernels::LogSoftmaxLine<double>>(from + r * x.last(), x.last(), std::int64_t{1}, to + r * x.last());
+      kernels::run_widest<kernels::MiddleLines<kernels::LogSoftmaxLine<double>>>(from, x.rows(), x.last(), std::int64_t{1}, to);
       return true;
     case Op::layer_norm: {
       std::int64_t columns = 1;

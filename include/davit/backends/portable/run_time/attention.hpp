@@ -97,7 +97,7 @@ template <class C>
           else if (value == C{}) row[j] += masked;
         }
         for (std::int64_t j = first + r + 1; a.causal && j < a.keys; ++j) row[j] = a.leaves_out ? masked : row[j] + masked;
-        kernels::run_widest_for<C, kernels::SoftmaxLine<double>>(static_cast<const C*>(row), a.keys, std::int64_t{1}, true, row);
+        kernels::run_widest_for<C, kernels::SoftmaxLine<double>>(static_cast<const C*>(row), a.keys, std::int64_t{1}, row, true);
       }
       C* out = buffers.out(out_id) + (n * a.queries + first) * a.values;
       multiply<C>(count, a.values, a.keys, {scores, a.keys, 1}, v, products, out, a.values);

@@ -46,15 +46,13 @@ template <class C>
     round_elements(x, type, input.numel(), out);
     x = out;
   }
-  const auto compute_line = [&](std::int64_t at) {
-    if (view.logarithm)
-      kernels::run_widest_for<C, kernels::LogSoftmaxLine<double>>(x + at, count, inner, out + at);
-    else
-      kernels::run_widest_for<C, kernels::SoftmaxLine<double>>(x + at, count, inner, view.masked, out + at);
-  };
   kernels::in_parallel(outer, 1, kernels::operations(outer, count, inner, 8), [&](std::size_t, std::int64_t first, std::int64_t end) {
-    for (std::int64_t o = first; o < end; ++o)
-      for (std::int64_t i = 0; i < inner; ++i) compute_line(o * count * inner + i);
+    const C* const from = x + first * count * inner;
+    C* const to = out + first * count * inner;
+    if (view.logarithm)
+      kernels::run_widest_for<C, kernels::MiddleLines<kernels::LogSoftmaxLine<double>>>(from, end - first, count, inner, to);
+    else
+      kernels::run_widest_for<C, kernels::MiddleLines<kernels::SoftmaxLine<double>>>(from, end - first, count, inner, to, view.masked);
   });
   return buffers.finish();
 }

@@ -24,8 +24,10 @@ inline constexpr bool is_any = (std::is_same_v<Op, Of<float>> || ...);
 
 /// Whether a function of kernels/ on float is applied to packs: where that takes few instructions.
 template <class Op>
-inline constexpr bool on_packs = detail::is_any<Op, kernels::Negate, kernels::Add, kernels::Subtract, kernels::Multiply, kernels::Divide> ||
-    (kernels::compares_vectors && detail::is_any<Op, kernels::Relu, kernels::Maximum, kernels::Minimum, kernels::Hardtanh, kernels::Hardsigmoid, kernels::Hardswish>);
+inline constexpr bool on_packs =
+    detail::is_any<Op, kernels::Negate, kernels::Add, kernels::Subtract, kernels::Multiply, kernels::Divide> ||
+    (kernels::compares_vectors && detail::is_any<Op, kernels::Relu, kernels::Maximum, kernels::Minimum, kernels::Hardtanh,
+                                                 kernels::Hardsigmoid, kernels::Hardswish>);
 
 /// The function of one pack of each operand.
 template <Index N, class Op, class... V>
