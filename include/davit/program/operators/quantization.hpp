@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 
+#include "davit/core/nearest_even.hpp"
 #include "davit/program/operators/arguments.hpp"
+#include "davit/program/operators/bounds.hpp"
 
 namespace davit::operators {
 
@@ -48,6 +51,25 @@ constexpr Refusal read_quantization(const Call& call, QuantizationView& view) no
     return {"the scales are no tensor, or their dimension is not one of the input's"};
   view.axis = static_cast<std::size_t>(axis);
   return {};
+}
+
+/// The integer that a quantize of scale and zero point makes of a number which is not NaN, before it is cut to low and high; beyond
+/// 2^40 steps the outermost. The scale is positive. Rounds where floats do. Source: quantized_decomposed.quantize_per_tensor.
+[[nodiscard]] constexpr std::int64_t integer_of(const QuantizationView& view, double number) noexcept {
+  constexpr double largest = 3.4e38, most = 0x1p40;  // a float's, and the steps
+  const auto single = [=](double x) { return static_cast<float>(std::clamp(x, -largest, largest)); };
+  const double steps = double{single(number)} * double{single(1 / view.scale)};  // exact
+  const auto whole = static_cast<std::int64_t>(nearest_even(double{single(std::clamp(steps, -most, most))}));
+  return whole + std::clamp(view.zero_point, -(std::int64_t{1} << 40), std::int64_t{1} << 40);
+}
+
+/// Narrows low and high of a quantize to what bounds before it leave: both keep the order. They cross if that is nothing. False
+/// for bounds that are NaN, or cross themselves.
+[[nodiscard]] constexpr bool narrow(QuantizationView& view, const BoundsView& bounds) noexcept {
+  if (!(bounds.low <= bounds.high)) return false;
+  view.low = std::max(view.low, integer_of(view, bounds.low));
+  view.high = std::min(view.high, integer_of(view, bounds.high));
+  return true;
 }
 
 }  // namespace davit::operators

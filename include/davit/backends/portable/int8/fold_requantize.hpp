@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "davit/backends/portable/int8/pattern.hpp"
+#include "davit/program/operators/quantization.hpp"
 
 namespace davit::int8_fold {
 
@@ -31,22 +32,17 @@ struct Bias {
     if (constant->layout != WeightLayout::contiguous) return {};
     return {.good = true, .value = v, .constant = g.elements<float>(v)};
   }
-  if (!g.mine(g.producer(v))) return {};
-  const EmbedNode n{g, g.producer(v)};
-  const bool per_tensor = n.is("quantized_decomposed.dequantize_per_tensor.default");
-  if (!per_tensor && !n.is("quantized_decomposed.dequantize_per_channel.default")) return {};
-  const ValueId integers = n.value("input");
-  const std::int32_t* const numbers = integers != no_id ? g.elements<std::int32_t>(integers) : nullptr;
-  const ValueId scales = per_tensor ? no_id : n.value("scales");
-  const float* const scale_of = scales != no_id ? g.elements<float>(scales) : nullptr;
+  operators::QuantizationView view;
+  if (g.maker(v) == no_id || operators::read_quantization(g.call(g.maker(v)), view) || view.quantizes) return {};
+  const std::int32_t* const numbers = g.elements<std::int32_t>(view.input);
+  const float* const scale_of = view.scales != no_id ? g.elements<float>(view.scales) : nullptr;
   if (numbers == nullptr ||
-      (!per_tensor && (scale_of == nullptr || g.numel(scales) != channels || !is_zero(g, n.value("zero_points")))))
+      (view.scales != no_id && (scale_of == nullptr || g.numel(view.scales) != channels || !is_zero(g, view.zero_points))))
     return {};
   Bias bias{.good = true};
   for (std::int64_t c = 0; c < channels; ++c) {
-    const double zero_point = per_tensor ? static_cast<double>(n.integer("zero_point")) : 0.0;
-    const double scale = per_tensor ? n.number("scale") : static_cast<double>(scale_of[c]);
-    bias.dequantized.push_back(static_cast<float>((numbers[c] - zero_point) * scale));
+    const double scale = scale_of != nullptr ? static_cast<double>(scale_of[c]) : view.scale;
+    bias.dequantized.push_back(static_cast<float>((numbers[c] - static_cast<double>(view.zero_point)) * scale));
   }
   return bias;
 }

@@ -7,7 +7,8 @@
 #include "davit/backend/embed_graph.hpp"
 #include "davit/backends/portable/int8/multiplier.hpp"
 #include "davit/backends/portable/int8/requantize.hpp"
-#include "davit/program/operators/bounds.hpp"
+#include "davit/program/operators/folds.hpp"
+#include "davit/program/operators/quantization.hpp"
 
 /// What PT2E writes around an operator: dequantize before, quantize after it.
 namespace davit::int8_fold {
@@ -45,65 +46,23 @@ struct Quantized {
   return type == ScalarType::uint8 ? 128 : 0;
 }
 
-/// Scale, zero point and bounds from the arguments of a per-tensor quantize or dequantize.
-[[nodiscard]] constexpr Quantized quantized(const EmbedNode& n, ValueId bytes) noexcept {
-  const std::int32_t flip = flip_of(n.g.dtype(bytes));
-  const auto number = [&](const char* name) { return static_cast<std::int32_t>(n.integer(name)) - flip; };
-  Quantized q{
-      bytes, n.g.dtype(bytes), n.number("scale"), number("zero_point"), number("quant_min"), number("quant_max")};
-  q.low = q.low < -128 ? -128 : q.low;
-  q.high = q.high > 127 ? 127 : q.high;
-  return q;
-}
-
-/// True if the operator's result is its `self` in the same order of elements.
-[[nodiscard]] constexpr bool keeps_order(const EmbedNode& n) noexcept {
-  constexpr const char* names[]{"aten.view.default",       "aten.reshape.default",    "aten._unsafe_view.default",
-                            "aten.clone.default",      "aten.flatten.using_ints", "aten.squeeze.dims",
-                            "aten.squeeze.dim",        "aten.squeeze.default",    "aten.unsqueeze.default",
-                            "aten.alias.default",      "aten.detach.default",     "aten.contiguous.default",
-                            "aten.alias_copy.default", "aten.view_copy.default",  "aten.dropout.default"};
-  for (const char* name : names)
-    if (n.is(name)) return true;
-  return false;
+/// What a quantize or dequantize by numbers says of its bytes.
+[[nodiscard]] constexpr Quantized quantized(const EmbedGraph& g, ValueId bytes, const operators::QuantizationView& view) noexcept {
+  const std::int64_t flip = flip_of(g.dtype(bytes));
+  const std::int64_t low = view.low - flip, high = view.high - flip;
+  return {.value = bytes,
+          .dtype = g.dtype(bytes),
+          .scale = view.scale,
+          .zero_point = static_cast<std::int32_t>(view.zero_point - flip),
+          .low = low < -128 ? -128 : low > 128 ? 128 : static_cast<std::int32_t>(low),
+          .high = high > 127 ? 127 : high < -129 ? -129 : static_cast<std::int32_t>(high)};
 }
 
 /// The bytes that a float value is dequantized from, through views. Sizes are to be read from the float value.
 [[nodiscard]] constexpr Quantized source_of(const EmbedGraph& g, ValueId v) noexcept {
-  while (v != no_id && g.mine(g.producer(v))) {
-    const EmbedNode n{g, g.producer(v)};
-    if (n.is("quantized_decomposed.dequantize_per_tensor.default")) {
-      const ValueId bytes = n.value("input");
-      if (bytes == no_id || !is_byte(g.dtype(bytes)) || g.dtype(n.output()) != ScalarType::float32) return {};
-      return quantized(n, bytes);
-    }
-    if (!keeps_order(n)) return {};
-    v = n.is("aten.dropout.default") ? n.value("input") : n.value("self");
-  }
-  return {};
-}
-
-/// True if the value is computed for one reader alone, by a node of this backend.
-[[nodiscard]] constexpr bool is_inner(const EmbedGraph& g, ValueId v) noexcept {
-  return v != no_id && g.users(v) == 1 && g.mine(g.producer(v));
-}
-
-/// Follows relu, relu6, hardtanh and clamp backwards from `v` and narrows the bounds of `out` to theirs.
-[[nodiscard]] constexpr ValueId through_bounds(const EmbedGraph& g, ValueId v, Quantized& out) noexcept {
-  while (is_inner(g, v)) {
-    const EmbedNode n{g, g.producer(v)};
-    const Quantized wide = out;
-    const auto narrow = [&](double low, double high) {
-      if (const std::int32_t b = wide.byte_of(low); b > out.low) out.low = b;
-      if (const std::int32_t b = wide.byte_of(high); b < out.high) out.high = b;
-    };
-    operators::BoundsView bounds;
-    if (operators::read_bounds(n, bounds)) return v;
-    constexpr double unbounded = 1e30;
-    narrow(bounds.low < -unbounded ? -unbounded : bounds.low, bounds.high > unbounded ? unbounded : bounds.high);
-    v = bounds.input;
-  }
-  return v;
+  operators::QuantizationView view;
+  if (!operators::read_dequantized(g, v, true, view) || !is_byte(g.dtype(view.input)) || g.dtype(v) != ScalarType::float32) return {};
+  return quantized(g, view.input, view);
 }
 
 /// int8 weights: bytes of zero point 0 with one scale, or one per output channel (dimension 0).
@@ -131,25 +90,12 @@ struct Weights {
 /// The weights that a float value is dequantized from. With `transposed`, through a permutation or a transposition
 /// first.
 [[nodiscard]] constexpr Weights weights_of(const EmbedGraph& g, ValueId v, bool transposed) noexcept {
-  if (v == no_id || !g.mine(g.producer(v))) return {};
-  EmbedNode n{g, g.producer(v)};
-  if (transposed) {
-    if (!n.is("aten.permute.default") && !n.is("aten.t.default") && !n.is("aten.transpose.int")) return {};
-    if (n.is("aten.permute.default") && n.integers<2>("dims", 0)[0] % 2 == 0) return {};
-    v = n.value("self");
-    if (v == no_id || g.rank(v) != 2 || !g.mine(g.producer(v))) return {};
-    n.id = g.producer(v);
-  }
-  const ValueId bytes = n.value("input");
-  const StaticInput* const constant = bytes != no_id ? g.constant(bytes) : nullptr;
-  if (constant == nullptr || g.dtype(bytes) != ScalarType::int8 || constant->layout != WeightLayout::contiguous)
-    return {};
-  if (n.is("quantized_decomposed.dequantize_per_tensor.default"))
-    return n.integer("zero_point") == 0 ? Weights{bytes, no_id, n.number("scale")} : Weights{};
-  if (!n.is("quantized_decomposed.dequantize_per_channel.default") || n.integer("axis") != 0) return {};
-  const ValueId scales = n.value("scales");
-  if (!is_zero(g, n.value("zero_points")) || scales == no_id || g.elements<float>(scales) == nullptr) return {};
-  return {bytes, scales, 0};
+  operators::QuantizationView view;
+  if (!operators::read_weights(g, v, transposed, view)) return {};
+  const StaticInput* const constant = g.constant(view.input);
+  if (constant == nullptr || g.dtype(view.input) != ScalarType::int8 || constant->layout != WeightLayout::contiguous) return {};
+  if (view.scales == no_id) return view.zero_point == 0 ? Weights{view.input, no_id, view.scale} : Weights{};
+  return is_zero(g, view.zero_points) && g.elements<float>(view.scales) != nullptr ? Weights{view.input, view.scales} : Weights{};
 }
 
 }  // namespace davit::int8_fold
