@@ -27,14 +27,14 @@ struct Quantized {
   [[nodiscard]] constexpr bool same_numbers(const Quantized& other) const noexcept {
     return dtype == other.dtype && scale == other.scale && zero_point == other.zero_point;
   }
-  /// The byte, in its int8 form, that stands for a number. Source: quantized_decomposed.quantize_per_tensor.
+  /// The byte, in its int8 form, that stands for a number.
   [[nodiscard]] constexpr std::int32_t byte_of(double number) const noexcept {
-    const double scaled = number / scale;
-    const double v = int8_kernels::nearest_even(scaled > 65536    ? 65536
-                                                : scaled < -65536 ? -65536
-                                                                  : scaled) +
-                     zero_point;
-    return static_cast<std::int32_t>(v < low ? low : v > high ? high : v);
+    const std::int64_t v = operators::integer_of(scale, zero_point, number);
+    return v < low ? low : v > high ? high : static_cast<std::int32_t>(v);
+  }
+  /// The float that a byte in its int8 form stands for.
+  [[nodiscard]] constexpr float number_of(std::int32_t byte) const noexcept {
+    return static_cast<float>(byte - zero_point) * static_cast<float>(scale);
   }
 };
 
