@@ -13,6 +13,7 @@
 #include "davit/backend/embed_graph.hpp"
 #include "davit/backend/static_rows.hpp"
 #include "davit/program/graph_builder.hpp"
+#include "davit/program/operators/node_arguments.hpp"
 
 using namespace davit;
 using operators::PadView;
@@ -23,6 +24,7 @@ namespace {
 
 using B = GraphBuilder;
 using Sizes = std::initializer_list<std::int64_t>;
+static_assert(operators::CallGraph<ProgramCalls> && operators::CallGraph<EmbedGraph>);
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 /// What `ask(graph)` answers of the graph that `make(builder)` adds, a program's and a static program's; nothing if they differ.

@@ -10,6 +10,7 @@
 #include "davit/backends/value_checks.hpp"
 #include "davit/program/operators/folds.hpp"
 #include "davit/program/operators/movement.hpp"
+#include "davit/program/operators/node_arguments.hpp"
 #include "davit/program/uses.hpp"
 
 namespace davit::onednn_ops {

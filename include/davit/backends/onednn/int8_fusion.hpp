@@ -14,6 +14,7 @@
 #include "davit/core/copy_tensor.hpp"
 #include "davit/kernels/function_ref.hpp"
 #include "davit/program/operators/folds.hpp"
+#include "davit/program/operators/node_arguments.hpp"
 #include "davit/program/operators/quantization.hpp"
 
 /// What PT2E writes around an operator, dequantize before it and quantize after it, as one operation on int8.
@@ -48,9 +49,8 @@ class Int8Fusion {
     const std::int64_t least = least_of(bytes);
     return view.scale > 1e-30 && view.scale < 1e30 && view.zero_point >= least && view.zero_point <= least + 255;
   }
-  [[nodiscard]] Operation* maker(ValueId v) const { return v == no_id || producer_[v] == no_id ? nullptr : &operations_[producer_[v]]; }
   /// The operation that makes a value for one use alone.
-  [[nodiscard]] Operation* inner_maker(ValueId v) const { return calls_.uses.is_single(v) ? maker(v) : nullptr; }
+  [[nodiscard]] Operation* inner_maker(ValueId v) const { return calls_.is_single(v) && producer_[v] != no_id ? &operations_[producer_[v]] : nullptr; }
   /// How a value was dequantized.
   [[nodiscard]] std::optional<View> bytes_of(ValueId v) const {
     View view;

@@ -14,7 +14,7 @@
 #include "davit/backends/xnnpack/plan.hpp"
 #include "davit/backends/xnnpack/plan_builder.hpp"
 #include "davit/program/graph.hpp"
-#include "davit/program/operators/folds.hpp"
+#include "davit/program/operators/node_arguments.hpp"
 #include "davit/program/uses.hpp"
 
 namespace davit::xnnpack_parts {

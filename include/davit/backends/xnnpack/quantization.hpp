@@ -8,7 +8,6 @@
 
 #include "davit/backends/xnnpack/rule.hpp"
 #include "davit/program/operators/bounds.hpp"
-#include "davit/program/operators/folds.hpp"
 #include "davit/program/operators/quantization.hpp"
 
 namespace davit::xnnpack_parts {

@@ -8,9 +8,7 @@
 
 #include "davit/program/operators/bounds.hpp"
 #include "davit/program/operators/movement.hpp"
-#include "davit/program/operators/node_arguments.hpp"
 #include "davit/program/operators/quantization.hpp"
-#include "davit/program/uses.hpp"
 
 /// Nodes that may become part of their neighbours, whoever computes these. O(1) each, for who knows the uses of a graph's values.
 namespace davit::operators {
@@ -25,17 +23,6 @@ concept CallGraph = requires(const G& g, NodeId n, ValueId v) {
   { g.maker(v) } -> std::same_as<NodeId>;
   { g.is_single(v) } -> std::same_as<bool>;
 };
-
-/// The calls of a program, and the uses of its values.
-struct ProgramCalls {
-  GraphModuleView graph;
-  Uses uses;
-
-  [[nodiscard]] constexpr NodeArguments call(NodeId n) const noexcept { return {graph, n}; }
-  [[nodiscard]] constexpr NodeId maker(ValueId v) const noexcept { return graph.values[v].producer; }
-  [[nodiscard]] constexpr bool is_single(ValueId v) const noexcept { return uses.is_single(v); }
-};
-static_assert(CallGraph<ProgramCalls>);
 
 /// The node that computes a value for one use alone; no_id if there is none.
 template <CallGraph G>
