@@ -15,6 +15,7 @@
 #include "davit/core/freeze.hpp"
 #include "davit/core/limits.hpp"
 #include "davit/core/name.hpp"
+#include "davit/core/nearest_even.hpp"
 #include "davit/core/next_index.hpp"
 #include "davit/core/no_memory.hpp"
 #include "davit/core/promote.hpp"

@@ -13,6 +13,8 @@
 
 namespace davit {
 
+struct EmbedNode;
+
 /// What a backend sees of a static program in constant evaluation: its graph, its constants, and which nodes are its
 /// own. Sizes are numbers: symbols were bound before. Trivially copyable.
 struct EmbedGraph {
@@ -79,6 +81,12 @@ struct EmbedGraph {
     const char* const name = nodes[node].target;
     return has_literals ? __builtin_strcmp(name, target) == 0 : same_characters(name, target);
   }
+  /// @name What operators/folds.hpp asks of a graph.
+  /// @{
+  [[nodiscard]] constexpr EmbedNode call(NodeId node) const noexcept;
+  [[nodiscard]] constexpr NodeId maker(ValueId v) const noexcept { return mine(producer(v)) ? producer(v) : no_id; }
+  [[nodiscard]] constexpr bool is_single(ValueId v) const noexcept { return users(v) == 1; }
+  /// @}
 };
 
 /// One node of an EmbedGraph, with its arguments by their names in the operator's schema.
@@ -214,5 +222,7 @@ struct EmbedNode {
 };
 
 static_assert(operators::CallArguments<EmbedNode>);
+
+constexpr EmbedNode EmbedGraph::call(NodeId node) const noexcept { return {*this, node}; }
 
 }  // namespace davit

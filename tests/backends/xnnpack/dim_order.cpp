@@ -6,9 +6,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "davit/backends/xnnpack/dim_order.hpp"
-#include "davit/backends/xnnpack/planner.hpp"
-#include "support/draft.hpp"
+#include "davit/program/graph.hpp"
 
 using namespace davit;
 using xnnpack_parts::DimOrder;
@@ -41,27 +39,10 @@ static_assert(view_of_image({2, 8, 3, 4}, {2, 24, 4}).rank == 0);
 static_assert(view_of_image({2, 8, 3, 4}, {2, 2, 4, 3, 4}) == DimOrder{.dim = {0, 3, 4, 1, 2}, .rank = 5});
 static_assert(view_of_image({2, 8, 1, 1}, {2, 8}) == DimOrder::row_major(2));
 
-/// The only user of x, then of the sum, which is also an output.
-[[nodiscard]] constexpr bool counts_uses() {
-  support::Draft d;
-  const ValueId x = d.user("x");
-  const ValueId sum = d.add("sum", x, 1.0);
-  const ValueId unused = d.neg("unused", sum);
-  d.output(sum);
-  const ProgramTables program = d.finish();
-  const xnnpack_parts::Uses uses(program.view());
-  return uses.only_user(x) == 0 && uses.only_user(sum) == no_id && uses.any(sum) && !uses.any(unused);
-}
-
 }  // namespace
 
 TEST_CASE("orders of views, at run time too") {
   CHECK(view_of_image({2, 8, 3, 4}, {2, 8, 12}) == DimOrder{.dim = {0, 2, 1}, .rank = 3});
   CHECK(view_of_image({2, 8, 3, 4}, {2, 24, 4}).rank == 0);
   CHECK(view_of_image({6, 4, 1, 1}, {24}) == DimOrder::row_major(1));
-}
-
-TEST_CASE("a value that leaves the graph has no only user") {
-  static_assert(counts_uses());
-  CHECK(counts_uses());
 }

@@ -72,3 +72,17 @@ TEST_CASE("the bias alone makes the difference") {
   const ExportedProgram program = quantized_block(n, whole_bias);
   CHECK(faults(program, n.sample(), {0, 0}, true) == "");
 }
+
+TEST_CASE("a bound is rounded to its byte as the float that it is") {
+  QuantizedNet n;  // 0.3f is 12.500001 steps of 0.024, where 0.3f / 0.024f is a tie
+  const auto a = n.through_bytes("a", n.input("x", {1, 8}), {1, 8}, {0.1, 0});
+  const auto b = n.through_bytes("b", n.input("y", {1, 8}), {1, 8}, {0.1, 0});
+  const auto bounded = n.op("aten.hardtanh.default", "r", {1, 8},
+                            {{"self", n.v(n.add("s", a, b, {1, 8}))}, {"min_val", xnnpack_check::real(-0.3)}, {"max_val", xnnpack_check::real(0.3)}});
+  const ExportedProgram program = n.finish({n.quantize("out", bounded, {1, 8}, {0.024, 0})});
+  CHECK(std::ranges::count(steps(program, true), Op::add_s8) == 1);
+  const Tensor ones = Net::numbers({1, 8}, 0, 1);
+  const std::vector<Tensor> out = xnnpack_check::outputs(program, {ones.view(), ones.view()}, true);
+  REQUIRE(out.size() == 1);
+  CHECK(out[0].view().as<std::int8_t>()[0] == 13);
+}

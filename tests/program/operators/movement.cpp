@@ -144,6 +144,20 @@ TEST_CASE("concatenations") {
   CHECK(check_cats());
 }
 
+TEST_CASE("operators that keep the order of the elements") {
+  const auto keeps = [](std::string_view target) {
+    return one_call::reading<bool>([&](GraphBuilder& b) { return one_call::call(b, target, {{"self", b.value(one_call::tensor(b, {4}))}}); },
+                                   [](const auto& call, bool& answer) {
+                                     answer = operators::keeps_order(call);
+                                     return operators::Refusal{};
+                                   })
+        .view;
+  };
+  static_assert(keeps("aten.view.default") && keeps("aten.clone.default") && !keeps("aten.permute.default"));
+  CHECK(!keeps("aten.relu.default"));
+  CHECK(keeps("aten.dropout.default"));
+}
+
 TEST_CASE("what moves elements has its arguments where the schemas say") {
   for (const operators::PermutationOperator& op : operators::permutation_operators) {
     CHECK(one_call::stands_there(op.target, {"self", 0}));

@@ -8,6 +8,10 @@
 #include "davit/backends/onednn/operands.hpp"
 #include "davit/backends/onednn/operation.hpp"
 #include "davit/backends/value_checks.hpp"
+#include "davit/program/operators/folds.hpp"
+#include "davit/program/operators/movement.hpp"
+#include "davit/program/operators/node_arguments.hpp"
+#include "davit/program/uses.hpp"
 
 namespace davit::onednn_ops {
 
@@ -17,27 +21,17 @@ struct Chain {
   std::vector<std::uint32_t> tail;
 };
 
-/// How often each value is used by operations and graph outputs, and by which operation last. An output counts twice,
-/// so that nothing takes it for a value with a single use.
-struct Uses {
-  std::vector<std::uint32_t> count;
-  std::vector<std::uint32_t> last_user;
-
-  /// Values that are looked at count as outputs do.
-  Uses(GraphModuleView graph, std::span<const Operation> operations, std::span<const ValueCheck> checks = {})
-      : count(graph.values.size(), 0), last_user(graph.values.size(), no_id) {
-    for (std::uint32_t i = 0; i < operations.size(); ++i)
-      for (const ValueId v : operations[i].inputs)
-        if (v != no_id) {
-          ++count[v];
-          last_user[v] = i;
-        }
-    for (const Argument& a : graph.args(graph.root().outputs))
-      graph.for_each_value(a, [&](ValueId v) { count[v] += 2; });
-    for (std::size_t v = 0; v < checks.size(); ++v)
-      if (checks[v] != ValueCheck::none) count[v] += 2;
-  }
-};
+/// The uses of values by operations, as numbers in the list, by graph outputs, and by what is looked at.
+[[nodiscard]] inline Uses uses_of(GraphModuleView graph, std::span<const Operation> operations, std::span<const ValueCheck> checks) {
+  Uses uses(graph.values.size());
+  for (std::uint32_t i = 0; i < operations.size(); ++i)
+    for (const ValueId v : operations[i].inputs)
+      if (v != no_id) uses.add(v, i);
+  uses.keep_outputs(graph);
+  for (ValueId v = 0; v < checks.size(); ++v)
+    if (checks[v] != ValueCheck::none) uses.keep(v);
+  return uses;
+}
 
 [[nodiscard]] inline bool takes_tail(const Operation& op) noexcept {
   return op.kind == OpKind::convolution || op.kind == OpKind::linear || op.kind == OpKind::matmul ||
@@ -73,20 +67,18 @@ struct Uses {
 }
 
 /// Moves a padding with zeros into the convolution that alone uses it. Answers which operations are no longer needed.
-[[nodiscard]] inline std::vector<bool> fold_pads(std::span<Operation> operations, const Uses& uses,
+[[nodiscard]] inline std::vector<bool> fold_pads(std::span<Operation> operations, const operators::ProgramCalls& calls,
                                                  std::span<const std::uint32_t> producer) {
   std::vector<bool> gone(operations.size(), false);
   for (Operation& op : operations) {
-    if (op.kind != OpKind::convolution || producer[op.inputs[0]] == no_id) continue;
-    const Operation& pad = operations[producer[op.inputs[0]]];
-    if (pad.kind != OpKind::pad || uses.count[op.inputs[0]] != 1) continue;
-    if (pad.pad_left[0] + pad.pad_left[1] + pad.pad_right[0] + pad.pad_right[1] != 0) continue;
+    operators::PadView pad;
+    if (op.kind != OpKind::convolution || !operators::read_inner_padding(calls, op.inputs[0], pad)) continue;
     for (std::size_t d = 0; d < op.pad_left.size(); ++d) {
-      op.pad_left[d] += pad.pad_left[d + 2];
-      op.pad_right[d] += pad.pad_right[d + 2];
+      op.pad_left[d] += pad.before[d + 2];
+      op.pad_right[d] += pad.after[d + 2];
     }
     gone[producer[op.inputs[0]]] = true;
-    op.inputs[0] = pad.inputs[0];
+    op.inputs[0] = pad.input;
   }
   return gone;
 }
@@ -96,11 +88,11 @@ struct Uses {
 template <class Folds>
 [[nodiscard]] std::vector<Chain> make_chains(GraphModuleView graph, std::span<Operation> operations, Folds&& folds,
                                              std::span<const ValueCheck> checks = {}) {
-  const Uses uses(graph, operations, checks);
+  const operators::ProgramCalls calls{graph, uses_of(graph, operations, checks)};
   std::vector<std::uint32_t> producer(graph.values.size(), no_id);
   for (std::uint32_t i = 0; i < operations.size(); ++i)
     for (const ValueId v : operations[i].outputs) producer[v] = i;
-  std::vector<bool> gone = fold_pads(operations, uses, producer);
+  std::vector<bool> gone = fold_pads(operations, calls, producer);
   std::vector<Chain> at(operations.size());  // chains by the place of their last operation
   std::vector<bool> used(operations.size(), false);
   for (std::uint32_t i = 0; i < operations.size(); ++i) {
@@ -109,9 +101,9 @@ template <class Folds>
     ValueId v = operations[i].outputs[0];
     const Operation* convolution = &operations[i];  // the last one of the chain, which a batch norm may follow at once
     bool depthwise = false;
-    while (takes_tail(operations[i]) && uses.count[v] == 1) {
-      const std::uint32_t next = uses.last_user[v];
-      if (gone[next]) break;
+    while (takes_tail(operations[i])) {
+      const std::uint32_t next = calls.uses.only_user(v);
+      if (next == no_id || gone[next]) break;
       const Operation& op = operations[next];
       const bool norm =
           op.kind == OpKind::batch_norm && convolution != nullptr && op.inputs[0] == v && folds(*convolution, op);

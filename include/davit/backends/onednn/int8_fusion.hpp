@@ -2,9 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +13,8 @@
 #include "davit/backends/onednn/fusion.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/kernels/function_ref.hpp"
+#include "davit/program/operators/folds.hpp"
+#include "davit/program/operators/node_arguments.hpp"
 #include "davit/program/operators/quantization.hpp"
 
 /// What PT2E writes around an operator, dequantize before it and quantize after it, as one operation on int8.
@@ -27,7 +27,7 @@ class Int8Fusion {
  public:
   /// Values that are looked at (`checks`) stay as they are.
   Int8Fusion(GraphModuleView graph, std::vector<Operation>& operations, ConstantOf constant_of, std::span<const ValueCheck> checks)
-      : graph_(graph), operations_(operations), constant_of_(constant_of), uses_(graph, operations, checks), producer_(graph.values.size(), no_id) {
+      : graph_(graph), operations_(operations), constant_of_(constant_of), calls_{graph, uses_of(graph, operations, checks)}, producer_(graph.values.size(), no_id) {
     for (std::uint32_t i = 0; i < operations.size(); ++i)
       for (const ValueId v : operations[i].outputs) producer_[v] = i;
   }
@@ -44,20 +44,17 @@ class Int8Fusion {
 
   /// The least of a dtype of bytes; the largest is 255 above.
   [[nodiscard]] std::int64_t least_of(ValueId v) const { return graph_.values[v].dtype == ScalarType::int8 ? -128 : 0; }
-  /// How an operation converts between floats and bytes by numbers; nothing for others.
-  [[nodiscard]] std::optional<View> conversion(const Operation& op, bool quantizes) const {
-    View view;
-    if (op.kind != OpKind::convert || operators::read_quantization(NodeArguments(graph_, op.node), view) || view.quantizes != quantizes) return {};
-    const ValueId bytes = quantizes ? op.outputs[0] : op.inputs[0];
+  /// True for numbers that float arithmetic can have.
+  [[nodiscard]] bool fits(const View& view, ValueId bytes) const {
     const std::int64_t least = least_of(bytes);
-    const bool fits = view.scale > 1e-30 && view.scale < 1e30 && view.zero_point >= least && view.zero_point <= least + 255;
-    return fits ? std::optional(view) : std::nullopt;
+    return view.scale > 1e-30 && view.scale < 1e30 && view.zero_point >= least && view.zero_point <= least + 255;
   }
-  [[nodiscard]] Operation* maker(ValueId v) const { return v == no_id || producer_[v] == no_id ? nullptr : &operations_[producer_[v]]; }
+  /// The operation that makes a value for one use alone.
+  [[nodiscard]] Operation* inner_maker(ValueId v) const { return calls_.is_single(v) && producer_[v] != no_id ? &operations_[producer_[v]] : nullptr; }
   /// How a value was dequantized.
   [[nodiscard]] std::optional<View> bytes_of(ValueId v) const {
-    const Operation* const op = maker(v);
-    return op == nullptr ? std::nullopt : conversion(*op, false);
+    View view;
+    return operators::read_dequantized(calls_, v, false, view) && fits(view, view.input) ? std::optional(view) : std::nullopt;
   }
   [[nodiscard]] static kernels::ByteScale scale_of(const View& view) {
     return {static_cast<float>(view.scale), static_cast<float>(view.zero_point)};
@@ -65,24 +62,24 @@ class Int8Fusion {
 
   /// Makes a quantize the operation before it, on int8.
   [[nodiscard]] bool join(Operation& quantize) {
-    const std::optional<View> to = conversion(quantize, true);
+    View to;
+    if (quantize.kind != OpKind::convert || operators::read_quantization(calls_.call(quantize.node), to) || !to.quantizes) return false;
     least_ = static_cast<std::int32_t>(least_of(quantize.outputs[0]));
-    if (!to || to->low < least_ || to->high > least_ + 255) return false;
-    Int8Parameters made{.range = {static_cast<float>(1.0 / to->scale), static_cast<std::int32_t>(to->zero_point),
-                                  static_cast<std::int32_t>(to->low), static_cast<std::int32_t>(to->high)}};
-    const Operation* op = maker(quantize.inputs[0]);
-    if (op == nullptr || uses_.count[op->outputs[0]] != 1) return false;
-    const bool bounded_first = op->kind == OpKind::eltwise;
-    if (bounded_first) {
-      if (!bound(*op, made.range)) return false;
-      if (std::optional<Operation> bounded = narrower(*op, *to, made.range)) return replace(quantize, *std::move(bounded));
-      op = maker(op->inputs[0]);
-      if (op == nullptr || uses_.count[op->outputs[0]] != 1) return false;
-    }
+    if (!fits(to, quantize.outputs[0]) || to.low < least_ || to.high > least_ + 255) return false;
+    View bounded = to;
+    const ValueId inner = operators::through_bounds(calls_, to.input, bounded, 1);
+    if (bounded.low > bounded.high) return false;
+    const Int8Parameters made{.range = {static_cast<float>(1.0 / to.scale), static_cast<std::int32_t>(to.zero_point),
+                                        static_cast<std::int32_t>(bounded.low), static_cast<std::int32_t>(bounded.high)}};
+    const bool bounded_first = inner != to.input;
+    if (bounded_first)
+      if (std::optional<Operation> by = narrower(inner, to, made.range)) return replace(quantize, *std::move(by));
+    const Operation* const op = inner_maker(inner);
+    if (op == nullptr) return false;
     std::optional<Operation> joined;
-    if (op->kind == OpKind::binary) joined = sum(*op, std::move(made));
-    else if (op->kind == OpKind::convolution || op->kind == OpKind::linear) joined = product(*op, std::move(made));
-    else if (!bounded_first) joined = on_bytes(*op, *to);
+    if (op->kind == OpKind::binary) joined = sum(*op, made);
+    else if (op->kind == OpKind::convolution || op->kind == OpKind::linear) joined = product(*op, made);
+    else if (!bounded_first) joined = on_bytes(*op, to);
     return joined && replace(quantize, *std::move(joined));
   }
   static bool replace(Operation& quantize, Operation&& by) {
@@ -94,11 +91,11 @@ class Int8Fusion {
   [[nodiscard]] bool is_same(const View& from, const View& to) const noexcept {
     return from.scale == to.scale && from.zero_point == to.zero_point && least_of(from.input) == least_ && to.low == least_ && to.high == least_ + 255;
   }
-  /// The int8 operation whose bytes alone are bounded, with these bounds as its own.
-  [[nodiscard]] std::optional<Operation> narrower(const Operation& bounds, const View& to, const kernels::ByteRange& range) const {
-    const std::optional<View> x = bytes_of(bounds.inputs[0]);
-    if (!x || !is_same(*x, to) || uses_.count[bounds.inputs[0]] != 1 || uses_.count[x->input] != 1) return {};
-    const Operation* const made = maker(x->input);
+  /// The int8 operation whose bytes alone are bounded, as floats `v`, with these bounds as its own.
+  [[nodiscard]] std::optional<Operation> narrower(ValueId v, const View& to, const kernels::ByteRange& range) const {
+    const std::optional<View> x = bytes_of(v);
+    if (!x || !is_same(*x, to) || !calls_.is_single(v)) return {};
+    const Operation* const made = inner_maker(x->input);
     if (made == nullptr || made->int8 == nullptr) return {};
     Int8Parameters own = *made->int8;
     own.range.low = std::max(own.range.low, range.low);
@@ -108,25 +105,6 @@ class Int8Fusion {
     out.int8 = std::make_shared<const Int8Parameters>(std::move(own));
     return out;
   }
-  /// relu and clamps before the rounding are bounds after it: both keep the order.
-  [[nodiscard]] bool bound(const Operation& op, kernels::ByteRange& range) const {
-    if (op.functions.size() != 1) return false;
-    const Function& f = op.functions[0];
-    constexpr float infinity = std::numeric_limits<float>::infinity();
-    if (f.algorithm == algorithm::eltwise_relu && f.alpha == 0)
-      return narrow(range, 0, infinity);
-    return f.algorithm == algorithm::eltwise_clip && narrow(range, f.alpha, f.beta);
-  }
-  [[nodiscard]] bool narrow(kernels::ByteRange& range, float low, float high) const {
-    const auto lowest = static_cast<float>(least_), highest = static_cast<float>(least_ + 255);
-    const auto byte = [&](float bound) { return std::nearbyint(bound * range.inverse) + static_cast<float>(range.zero_point); };
-    const float least = byte(low), most = byte(high);
-    if (!(least <= highest && most >= lowest)) return false;
-    range.low = std::max(range.low, static_cast<std::int32_t>(std::max(least, lowest)));
-    range.high = std::min(range.high, static_cast<std::int32_t>(std::min(most, highest)));
-    return range.low <= range.high;
-  }
-
   [[nodiscard]] std::optional<Operation> sum(const Operation& op, Int8Parameters made) const {
     if (op.algorithm != algorithm::binary_add) return {};
     const std::optional<View> a = bytes_of(op.inputs[0]), b = bytes_of(op.inputs[1]);
@@ -152,13 +130,10 @@ class Int8Fusion {
   }
   [[nodiscard]] std::optional<Operation> product(const Operation& op, Int8Parameters made) const {
     const std::optional<View> x = bytes_of(op.inputs[0]);
-    bool transposed = op.kind == OpKind::convolution || op.transposed;
-    const Operation* weights = maker(op.inputs[1]);
-    if (weights != nullptr && !transposed && weights->kind == OpKind::permute && weights->permutation == std::vector{1, 0}) {
-      weights = maker(weights->inputs[0]);
-      transposed = true;
-    }
-    if (!x || !transposed || weights == nullptr || !read_weights(*weights, made.weight_scales)) return {};
+    View weights;
+    if (!x || !operators::read_weights(calls_, op.inputs[1], op.kind == OpKind::linear && !op.transposed, weights) ||
+        !read_scales(weights, made.weight_scales))
+      return {};
     made.source = scale_of(*x);
     const ValueId bias = op.inputs[2];
     const Tensor* const b = bias == no_id ? nullptr : constant_of_(bias);
@@ -168,14 +143,12 @@ class Int8Fusion {
     Operation out = op;
     out.kind = OpKind::int8_product;
     out.transposed = op.kind == OpKind::linear;
-    out.inputs = {x->input, weights->inputs[0], bias};
+    out.inputs = {x->input, weights.input, bias};
     out.int8 = std::make_shared<const Int8Parameters>(std::move(made));
     return describe_int8_product(graph_, out) ? std::optional(std::move(out)) : std::nullopt;
   }
   /// int8 constants that stand for numbers around zero, with one scale or one for each index of the first dimension.
-  [[nodiscard]] bool read_weights(const Operation& op, std::vector<float>& scales) const {
-    View view;
-    if ((op.kind != OpKind::convert && op.kind != OpKind::kernel) || operators::read_quantization(NodeArguments(graph_, op.node), view) || view.quantizes) return false;
+  [[nodiscard]] bool read_scales(const View& view, std::vector<float>& scales) const {
     const Tensor* const w = constant_of_(view.input);
     if (w == nullptr || w->dtype != ScalarType::int8 || w->sizes.empty()) return false;
     if (view.scales == no_id) {
@@ -185,7 +158,7 @@ class Int8Fusion {
     const Tensor* const s = constant_of_(view.scales);
     const Tensor* const z = view.zero_points == no_id ? nullptr : constant_of_(view.zero_points);
     const auto is_list = [&](const Tensor* t) { return t != nullptr && t->sizes.size() == 1 && t->sizes[0] == w->sizes[0]; };
-    if (view.axis != 0 || !is_list(s) || s->dtype != ScalarType::float32 || (view.zero_points != no_id && !is_list(z))) return false;
+    if (!is_list(s) || s->dtype != ScalarType::float32 || (view.zero_points != no_id && !is_list(z))) return false;
     for (std::int64_t c = 0; c < w->sizes[0]; ++c) {
       std::int64_t zero = 0;
       if (z != nullptr && (!kernels::load_element(element(*z, c), z->dtype, zero) || zero != 0)) return false;
@@ -216,7 +189,7 @@ class Int8Fusion {
   GraphModuleView graph_;
   std::vector<Operation>& operations_;
   ConstantOf constant_of_;
-  Uses uses_;
+  operators::ProgramCalls calls_;
   std::vector<std::uint32_t> producer_;
   std::int32_t least_ = -128;  ///< of the bytes that are made
 };

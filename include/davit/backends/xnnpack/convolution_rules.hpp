@@ -12,6 +12,9 @@
 #include "davit/backends/xnnpack/quantization.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
 #include "davit/program/operators/convolution.hpp"
+#include "davit/program/operators/folds.hpp"
+#include "davit/program/operators/movement.hpp"
+#include "davit/program/operators/normalization.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -70,17 +73,12 @@ inline void emit_convolution(Planner& p, const Call& call) {
   const DimOrder order = DimOrder::channels_last(rank);
   Step step{.op = Op::convolution, .window = *window_of(view)};
   Window& window = step.window;
-  if (const Padded& padded = p.padded(x); padded.source != no_id) {
-    x = padded.source;
-    const auto pad = [&](std::size_t d, std::size_t side) {
-      return static_cast<std::uint32_t>(padded.pads[2 * d + side]);
-    };
-    const std::size_t last = rank - 1;
-    window.padding[1] += pad(last, 1);
-    window.padding[3] += pad(last, 0);
-    if (rank == 4) {
-      window.padding[0] += pad(2, 0);
-      window.padding[2] += pad(2, 1);
+  if (operators::PadView pad; operators::read_inner_padding(p.calls(), x, pad)) {
+    x = pad.input;
+    for (std::size_t d = 2; d < rank; ++d) {
+      const bool is_width = d + 1 == rank;
+      window.padding[is_width ? 3 : 0] += static_cast<std::uint32_t>(pad.before[d]);
+      window.padding[is_width ? 1 : 2] += static_cast<std::uint32_t>(pad.after[d]);
     }
   }
   if (emit_quantized_weights(p, call, x, w, bias, step, order, false)) return;
@@ -101,14 +99,11 @@ inline void emit_convolution(Planner& p, const Call& call) {
     return;
   }
   Weights weights{.kernel = *kernel_tensor, .bias = bias_tensor == nullptr ? Tensor{} : *bias_tensor};
-  if (const NodeId user = p.only_user(result); user != no_id) {
-    const Call norm(p.graph(), user);
-    operators::BatchNormView view_of_norm;
-    if (!operators::read_batch_norm(norm.arguments(), view_of_norm) && view_of_norm.input == result &&
-        refuses_batch_norm(norm) == nullptr && set_norm(p, view_of_norm, weights)) {
-      p.absorb(user);
-      result = norm.output();
-    }
+  operators::BatchNormView norm;
+  if (const NodeId user = p.only_user(result); user != no_id && !operators::read_batch_norm(p.calls().call(user), norm) &&
+                                               norm.input == result && set_norm(p, norm, weights)) {
+    p.absorb(user);
+    result = p.calls().call(user).output();
   }
   const Clamped out = take_clamp(p, result);
   step.min = out.bounds.low;

@@ -7,8 +7,9 @@
 #include <optional>
 
 #include "davit/backends/xnnpack/call.hpp"
-#include "davit/backends/xnnpack/convolution_rules.hpp"
 #include "davit/backends/xnnpack/unary_rules.hpp"
+#include "davit/program/operators/convolution.hpp"
+#include "davit/program/operators/folds.hpp"
 #include "davit/program/operators/movement.hpp"
 
 namespace davit::xnnpack_parts {
@@ -46,19 +47,13 @@ inline void emit_pad(Planner& p, const Call& call) {
   if (operators::read_pad(call.arguments(), view)) return;  // which refuses_pad has asked
   const ValueId x = view.input;
   const ValueId y = call.output();
-  const auto pads = *pads_of(view);
-  const NodeId user = p.only_user(y);
-  if (user != no_id && view.value == 0 && p.rank(x) >= 3 && pads[0] + pads[1] + pads[2] + pads[3] == 0) {
-    const Call next(p.graph(), user);
-    operators::ConvolutionView convolution;
-    if (!operators::read_convolution(next.arguments(), convolution) && convolution.input == y && convolution.weight != y &&
-        refuses_convolution(next) == nullptr) {
-      p.padded(y) = {x, pads};
-      return;
-    }
-  }
+  operators::ConvolutionView convolution;
+  operators::PadView inner;
+  if (const NodeId user = p.only_user(y); user != no_id && !operators::read_convolution(p.calls().call(user), convolution) &&
+                                          convolution.input == y && operators::read_inner_padding(p.calls(), y, inner))
+    return;  // the convolution does it
   const std::uint32_t from = p.need_dense(x);
-  Step step{.op = Op::pad, .alpha = static_cast<float>(view.value), .pads = pads};
+  Step step{.op = Op::pad, .alpha = static_cast<float>(view.value), .pads = *pads_of(view)};
   step.in[0] = from;
   step.out = p.define(y, p.plan.slots[from].order);
   p.add(step, call.id());

@@ -14,6 +14,8 @@
 #include "davit/backends/xnnpack/plan.hpp"
 #include "davit/backends/xnnpack/plan_builder.hpp"
 #include "davit/program/graph.hpp"
+#include "davit/program/operators/node_arguments.hpp"
+#include "davit/program/uses.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -34,60 +36,30 @@ struct ConcatPart {
   std::int64_t offset = 0;
 };
 
-/// Zeros around a value that a convolution takes into its own padding.
-struct Padded {
-  ValueId source = no_id;
-  std::array<std::int32_t, 2 * max_dims> pads{};
-};
-
-/// How often the values of a graph are used, and by whom.
-class Uses {
- public:
-  /// O(arguments).
-  constexpr explicit Uses(GraphModuleView g) : count_(g.values.size(), 0), user_(g.values.size(), no_id) {
-    for (NodeId n = 0; n < g.nodes.size(); ++n)
-      for (const Argument& a : g.inputs(g.nodes[n]))
-        g.for_each_value(a, [&](ValueId v) {
-          ++count_[v];
-          user_[v] = n;
-        });
-    for (const Argument& a : g.args(g.root().outputs)) g.for_each_value(a, [&](ValueId v) { count_[v] += 2; });
-  }
-
-  /// The node that alone uses the value; no_id if there are more uses or it leaves the graph.
-  [[nodiscard]] constexpr NodeId only_user(ValueId v) const noexcept { return count_[v] == 1 ? user_[v] : no_id; }
-  [[nodiscard]] constexpr bool any(ValueId v) const noexcept { return count_[v] != 0; }
-
- private:
-  std::vector<std::uint32_t> count_;  ///< an output of the graph counts as two
-  std::vector<NodeId> user_;          ///< the last one
-};
-
 /// Makes the steps of a plan, node by node; the rules of the op table use it.
 class Planner : public PlanBuilder {
  public:
   /// Without `int8_kernels` what computes with int8 numbers does so in float: only moves and maxima stay int8.
   Planner(const ProgramBody& body, bool int8_kernels)
-      : g_(body.graph.view()), body_(body), uses_(g_), int8_kernels_(int8_kernels) {
+      : g_(body.graph.view()), body_(body), calls_{g_, Uses(g_)}, int8_kernels_(int8_kernels) {
     states_.resize(g_.values.size());
     concat_part_.resize(g_.values.size());
-    padded_.resize(g_.values.size());
     done_.assign(g_.nodes.size(), 0);
     take_inputs();
   }
 
   [[nodiscard]] GraphModuleView graph() const noexcept { return g_; }
+  [[nodiscard]] const operators::ProgramCalls& calls() const noexcept { return calls_; }
   [[nodiscard]] std::span<const Dim> dims(ValueId v) const noexcept { return g_.dims_of(g_.values[v].sizes); }
   [[nodiscard]] std::size_t rank(ValueId v) const noexcept { return g_.values[v].sizes.count; }
   [[nodiscard]] ValueState& state(ValueId v) noexcept { return states_[v]; }
   [[nodiscard]] ConcatPart& concat_part(ValueId v) noexcept { return concat_part_[v]; }
-  [[nodiscard]] Padded& padded(ValueId v) noexcept { return padded_[v]; }
   [[nodiscard]] bool is_done(NodeId n) const noexcept { return done_[n] != 0; }
   /// Says that another node's steps do what this node says.
   void absorb(NodeId n) noexcept { done_[n] = 1; }
 
   /// The node that alone uses the value; no_id if there are more uses or it leaves the graph.
-  [[nodiscard]] NodeId only_user(ValueId v) const noexcept { return uses_.only_user(v); }
+  [[nodiscard]] NodeId only_user(ValueId v) const noexcept { return calls_.uses.only_user(v); }
   /// Says which values are to be looked at.
   void check_values(std::vector<ValueCheck> checks) {
     checks_ = std::move(checks);
@@ -111,7 +83,7 @@ class Planner : public PlanBuilder {
   [[nodiscard]] bool int8_kernels() const noexcept { return int8_kernels_; }
   /// False if a constant is not what the graph says it is.
   [[nodiscard]] bool constants_fit() const noexcept { return fits_; }
-  [[nodiscard]] bool used(ValueId v) const noexcept { return uses_.any(v); }
+  [[nodiscard]] bool used(ValueId v) const noexcept { return calls_.uses.any(v); }
 
   /// The value as a constant float tensor; nullptr if it is none.
   [[nodiscard]] const Tensor* constant(ValueId v) {
@@ -280,9 +252,8 @@ class Planner : public PlanBuilder {
   const ProgramBody& body_;
   std::vector<ValueState> states_;
   std::vector<ConcatPart> concat_part_;
-  std::vector<Padded> padded_;
   std::vector<std::uint8_t> done_;
-  Uses uses_;
+  operators::ProgramCalls calls_;
   std::vector<ValueCheck> checks_;  ///< per value; empty: none
   bool int8_kernels_;
   bool fits_ = true;

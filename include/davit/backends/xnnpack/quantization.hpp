@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "davit/backends/xnnpack/rule.hpp"
+#include "davit/program/operators/bounds.hpp"
 #include "davit/program/operators/quantization.hpp"
 
 namespace davit::xnnpack_parts {
@@ -26,12 +25,12 @@ struct Quantizer {
   return fits ? std::optional(Quantization{static_cast<float>(view.scale), static_cast<std::int32_t>(view.zero_point)}) : std::nullopt;
 }
 
-/// The quantizer of a quantize_per_tensor node to int8; nothing for other nodes and what XNNPACK cannot have.
-[[nodiscard]] constexpr std::optional<Quantizer> quantizer_of(const Call& call) noexcept {
+/// The quantizer of a quantize_per_tensor node to int8, and bounds before it; nothing for other nodes and what XNNPACK cannot have.
+[[nodiscard]] constexpr std::optional<Quantizer> quantizer_of(const Call& call, const operators::BoundsView& bounds = {}) noexcept {
   operators::QuantizationView view;
   if (operators::read_quantization(call.arguments(), view) || !view.quantizes || view.scales != no_id) return std::nullopt;
   const std::optional<Quantization> steps = steps_of(view);
-  if (!steps || view.low < -128 || view.high > 127 || view.low >= view.high) return std::nullopt;
+  if (!steps || view.low < -128 || view.high > 127 || !operators::narrow(view, bounds) || view.low >= view.high) return std::nullopt;
   return Quantizer{*steps, static_cast<std::int32_t>(view.low), static_cast<std::int32_t>(view.high)};
 }
 
@@ -45,29 +44,18 @@ struct QuantizedResult {
 };
 [[nodiscard]] inline std::optional<QuantizedResult> find_quantizer(const Planner& planner, ValueId value) {
   QuantizedResult out;
-  NodeId user = planner.only_user(value);
-  if (user == no_id) return std::nullopt;
-  Bounds bounds;
-  if (const std::optional<Bounds> found = bounds_of(Call(planner.graph(), user))) {
-    bounds = *found;
-    out.clamp = user;
-    user = planner.only_user(Call(planner.graph(), user).output());
-    if (user == no_id) return std::nullopt;
+  out.node = planner.only_user(value);
+  operators::BoundsView bounds;
+  if (out.node != no_id && !operators::read_bounds(planner.calls().call(out.node), bounds)) {
+    out.clamp = out.node;
+    out.node = planner.only_user(Call(planner.graph(), out.clamp).output());
   }
-  const Call call(planner.graph(), user);
-  const std::optional<Quantizer> quantizer = quantizer_of(call);
-  if (!quantizer || refuses_tensor(call, call.output(), ScalarType::int8) != nullptr) return std::nullopt;
-  out.node = user;
+  if (out.node == no_id) return std::nullopt;
+  const Call call(planner.graph(), out.node);
+  const std::optional<Quantizer> quantizer = quantizer_of(call, bounds);
+  if (!quantizer) return std::nullopt;
   out.value = call.output();
   out.quantizer = *quantizer;
-  const auto limit = [&](float bound, std::int32_t otherwise) {
-    const float q =
-        std::nearbyint(bound / quantizer->quantization.scale) + static_cast<float>(quantizer->quantization.zero_point);
-    return !(q >= -128 && q <= 127) ? otherwise : static_cast<std::int32_t>(q);
-  };
-  out.quantizer.low = std::max(out.quantizer.low, limit(bounds.low, bounds.low > 0 ? 127 : -128));
-  out.quantizer.high = std::min(out.quantizer.high, limit(bounds.high, bounds.high < 0 ? -128 : 127));
-  if (out.quantizer.low >= out.quantizer.high) return std::nullopt;
   return out;
 }
 inline void absorb_quantizer(Planner& planner, const QuantizedResult& result) {

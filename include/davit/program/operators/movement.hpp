@@ -92,6 +92,19 @@ constexpr Refusal read_dim(const Call& call, Parameter p, std::size_t rank, std:
   return {};
 }
 
+/// True if the result of the operator is its `self`, of dropout its `input`, in the same order of elements.
+template <CallArguments Call>
+[[nodiscard]] constexpr bool keeps_order(const Call& call) noexcept {
+  constexpr const char* names[]{"aten.view.default",       "aten.reshape.default",    "aten._unsafe_view.default",
+                                "aten.clone.default",      "aten.flatten.using_ints", "aten.squeeze.dims",
+                                "aten.squeeze.dim",        "aten.squeeze.default",    "aten.unsqueeze.default",
+                                "aten.alias.default",      "aten.detach.default",     "aten.contiguous.default",
+                                "aten.alias_copy.default", "aten.view_copy.default",  "aten.dropout.default"};
+  for (const char* name : names)
+    if (call.is(name)) return true;
+  return false;
+}
+
 /// A part of a tensor along one dimension as its call says it.
 struct SliceView {
   ValueId input = no_id;

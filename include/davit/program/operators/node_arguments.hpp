@@ -6,6 +6,7 @@
 
 #include "davit/program/operator_call.hpp"
 #include "davit/program/operators/arguments.hpp"
+#include "davit/program/uses.hpp"
 
 namespace davit::operators {
 
@@ -118,5 +119,15 @@ class NodeArguments {
   OperatorCall call_;
 };
 static_assert(CallArguments<NodeArguments>);
+
+/// The calls of a program, and the uses of its values.
+struct ProgramCalls {
+  GraphModuleView graph;
+  Uses uses;
+
+  [[nodiscard]] constexpr NodeArguments call(NodeId n) const noexcept { return {graph, n}; }
+  [[nodiscard]] constexpr NodeId maker(ValueId v) const noexcept { return graph.values[v].producer; }
+  [[nodiscard]] constexpr bool is_single(ValueId v) const noexcept { return uses.is_single(v); }
+};
 
 }  // namespace davit::operators

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
+#include "davit/core/nearest_even.hpp"
 #include "davit/program/operators/arguments.hpp"
+#include "davit/program/operators/bounds.hpp"
 
 namespace davit::operators {
 
@@ -72,6 +77,30 @@ template <CallArguments Call>
 constexpr Refusal read_quantization(const Call& call, QuantizationView& view) noexcept {
   const QuantizationOperator* const op = find_row(quantization_operators, call);
   return op == nullptr ? Refusal{"the operator neither quantizes nor dequantizes"} : read_quantization(call, *op, view);
+}
+
+/// The integer that a quantize makes of a number which is not NaN, before it is cut to low and high; beyond 2^40 steps the
+/// outermost. The scale is positive. Rounds where floats do. Source: quantized_decomposed.quantize_per_tensor.
+[[nodiscard]] constexpr std::int64_t integer_of(double scale, std::int64_t zero_point, double number) noexcept {
+  constexpr float largest = 3.4e38f, most = 0x1p40f;
+  const double inverse = 1 / scale;
+  const float x = number > double{largest} ? largest : number < -double{largest} ? -largest : static_cast<float>(number);
+  const double steps = double{x} * double{inverse > double{largest} ? largest : static_cast<float>(inverse)};  // exact
+  const float rounded = steps > double{most} ? most : steps < -double{most} ? -most : static_cast<float>(steps);
+  constexpr std::int64_t furthest = std::int64_t{1} << 40;
+  const std::int64_t zero = zero_point > furthest ? furthest : zero_point < -furthest ? -furthest : zero_point;
+  return static_cast<std::int64_t>(nearest_even(double{rounded})) + zero;
+}
+
+/// Narrows low and high of a quantize to what bounds before it leave: both keep the order. They cross if that is nothing. False
+/// for bounds that are NaN, or cross themselves.
+[[nodiscard]] constexpr bool narrow(QuantizationView& view, const BoundsView& bounds) noexcept {
+  if (!(bounds.low <= bounds.high)) return false;
+  const std::int64_t low = integer_of(view.scale, view.zero_point, bounds.low);
+  const std::int64_t high = integer_of(view.scale, view.zero_point, bounds.high);
+  if (low > view.low) view.low = low;
+  if (high < view.high) view.high = high;
+  return true;
 }
 
 }  // namespace davit::operators

@@ -46,6 +46,17 @@ constexpr ValueId clamp_and_rescale(GraphBuilder& b, ValueId x) {
                        {{"min_val", b.real(-1)}, {"max_val", b.real(2)}}),
                   {0.017, 5}, {2, 3, 4});
 }
+/// From steps of 0.3 to steps of 0.2: every other byte lies between two.
+constexpr ValueId negation(GraphBuilder& b, ValueId x) {
+  return quantize(b, call(b, "aten.neg.default", dequantize(b, x, {0.3, 3}, {2, 3, 4}), {2, 3, 4}), {0.2, -1}, {2, 3, 4});
+}
+/// 0.3f is 12.500001 steps: floats make 13 of it, where 0.3 / 0.024 is a tie.
+constexpr ValueId clamp_between_steps(GraphBuilder& b, ValueId x) {
+  return quantize(b,
+                  call(b, "aten.hardtanh.default", dequantize(b, x, {0.04, 3}, {2, 3, 4}), {2, 3, 4},
+                       {{"min_val", b.real(-0.3)}, {"max_val", b.real(0.3)}}),
+                  {0.024, 0}, {2, 3, 4});
+}
 constexpr ValueId view(GraphBuilder& b, ValueId x) {
   return quantize(
       b, call(b, "aten.view.default", dequantize(b, x, {0.04, 3}, {2, 3, 4}), {6, 4}, {{"size", b.ints({6, 4})}}),
@@ -98,4 +109,19 @@ TEST_CASE("views cost nothing, permutations and concatenations move bytes") {
 TEST_CASE("what has another reader is not folded") {
   CHECK(static_module<program<read_twice>, portable>::step_count == 4);
   CHECK(difference<program<read_twice>, Block, Block>().largest == 0);
+}
+
+TEST_CASE("a table holds the bytes that floats give, between two steps too") {
+  static_assert(static_module<program<negation>, portable>::step_count == 1);
+  CHECK(difference<program<negation>, Block, Block>().largest == 0);
+}
+
+TEST_CASE("a bound is rounded to its byte as the float that it is") {
+  static static_module<program<clamp_between_steps>, portable> module;
+  Block x, y{};
+  x.fill(127);
+  x[0] = -128;
+  CHECK(module.forward(x, y).has_value());
+  CHECK(y[0] == -13);
+  CHECK(y[1] == 13);
 }

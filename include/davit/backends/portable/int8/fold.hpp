@@ -10,6 +10,7 @@
 #include "davit/backends/portable/int8/fold_elementwise.hpp"
 #include "davit/backends/portable/int8/fold_pool.hpp"
 #include "davit/backends/portable/int8/softmax.hpp"
+#include "davit/program/operators/folds.hpp"
 #include "davit/program/operators/quantization.hpp"
 #include "davit/program/operators/softmax.hpp"
 
@@ -71,19 +72,19 @@ namespace detail {
 /// quantize_per_tensor: the end of a pattern, or a conversion from float.
 [[nodiscard]] constexpr const char* embed_quantize(const EmbedNode& n, StepWriter& steps) {
   const EmbedGraph& g = n.g;
-  operators::QuantizationView q;
-  if (const operators::Refusal wrong = operators::read_quantization(n, q)) return wrong.what;
-  const ValueId x = q.input;
+  operators::QuantizationView v;
+  if (const operators::Refusal wrong = operators::read_quantization(n, v)) return wrong.what;
+  const ValueId x = v.input;
   if (g.dtype(x) != ScalarType::float32) return "the quantized tensor is not float32";
   if (!is_byte(g.dtype(n.output()))) return "the result is neither int8 nor uint8";
-  const Quantized whole = quantized(g, q, n.output());
-  if (!(whole.scale > 0)) return "the scale is not positive";
-  Quantized out = whole;
-  const ValueId inner = through_bounds(g, x, out);
+  if (!(v.scale > 0)) return "the scale is not positive";
+  const Quantized whole = quantized(g, n.output(), v);
+  const ValueId inner = operators::through_bounds(g, x, v, no_id);
+  const Quantized out = quantized(g, n.output(), v);
   if (out.low <= out.high) {
     if (fold_copy(g, inner, out, steps)) return nullptr;
-    if (is_inner(g, inner)) {
-      const EmbedNode op{g, g.producer(inner)};
+    if (const NodeId maker = operators::inner_maker(g, inner); maker != no_id) {
+      const EmbedNode op{g, maker};
       if (fold_convolution(op, out, steps) || fold_linear(op, out, steps) || fold_pool(op, out, steps) ||
           fold_binary(op, out, steps) || fold_unary(op, out, steps) || fold_softmax(op, out, steps) ||
           fold_cat(op, out, steps) || fold_permute(op, out, steps))
@@ -104,30 +105,29 @@ namespace detail {
 /// dequantize_per_tensor and dequantize_per_channel whose float values are needed.
 [[nodiscard]] constexpr const char* embed_dequantize(const EmbedNode& n, StepWriter& steps) {
   const EmbedGraph& g = n.g;
-  operators::QuantizationView q;
-  if (const operators::Refusal wrong = operators::read_quantization(n, q)) return wrong.what;
-  const ValueId x = q.input;
+  operators::QuantizationView v;
+  if (const operators::Refusal wrong = operators::read_quantization(n, v)) return wrong.what;
+  const ValueId x = v.input;
   if (!is_byte(g.dtype(x)) && g.dtype(x) != ScalarType::int16 && g.dtype(x) != ScalarType::int32)
     return "the input is neither int8, uint8, int16 nor int32";
   if (g.dtype(n.output()) != ScalarType::float32) return "the result is not float32";
-  int8_kernels::Dequantize p;
-  p.inner = static_cast<std::int32_t>(g.numel(x));
-  p.scale = static_cast<float>(q.scale);
-  p.zero_point = static_cast<float>(q.zero_point);
-  ValueId zero_points = no_id;
-  if (q.per_channel) {
-    if (g.dtype(q.scales) != ScalarType::float32) return "the scales are not a float32 tensor";
-    if (!is_zero(g, q.zero_points)) zero_points = q.zero_points;
+  int8_kernels::Dequantize p{.inner = static_cast<std::int32_t>(g.numel(x)),
+                             .scale = static_cast<float>(v.scale),
+                             .zero_point = static_cast<float>(v.zero_point)};
+  const ValueId scales = v.scales;
+  const ValueId zero_points = is_zero(g, v.zero_points) ? no_id : v.zero_points;
+  if (scales != no_id) {
+    if (g.dtype(scales) != ScalarType::float32) return "the scales are not a float32 tensor";
     if (zero_points != no_id && g.dtype(zero_points) != ScalarType::int64)
       return "the zero points are not an int64 tensor";
-    for (std::size_t d = 0; d < q.axis; ++d) p.outer *= static_cast<std::int32_t>(n.size(x, d));
-    p.channels = static_cast<std::int32_t>(n.size(x, q.axis));
+    for (std::uint32_t d = 0; d < v.axis; ++d) p.outer *= static_cast<std::int32_t>(g.size(x, d));
+    p.channels = static_cast<std::int32_t>(g.size(x, static_cast<std::int64_t>(v.axis)));
     if (p.outer * p.channels != 0) p.inner /= p.outer * p.channels;
   }
   StepOperands operands = steps.step<int8_dequantize>(p);
   operands.out(n.output()).in(x);
-  if (q.scales != no_id)
-    operands.in(q.scales);
+  if (scales != no_id)
+    operands.in(scales);
   else
     operands.none(ScalarType::float32);
   if (zero_points != no_id)

@@ -195,12 +195,12 @@ enum class Unary : std::uint8_t { unknown, sigmoid, tanh, silu, hardsigmoid, har
   const detail::Unary function = detail::unary_of(n);
   if (function == detail::Unary::unknown || !(out.scale > 0)) return false;
   const Quantized in = source_of(n.g, n.value("self"));
-  if (!in.found() || in.dtype != out.dtype) return false;
+  if (!in.found() || in.dtype != out.dtype || !(in.scale < 1e30)) return false;
   const std::int32_t flip = flip_of(in.dtype);
   std::array<std::int8_t, 256> table{};
   for (std::int32_t i = 0; i < 256; ++i) {
     const std::int32_t byte = flip != 0 ? i - 128 : i < 128 ? i : i - 256;
-    const std::int32_t result = out.byte_of(detail::unary(function, (byte - in.zero_point) * in.scale));
+    const std::int32_t result = out.byte_of(detail::unary(function, double{in.number_of(byte)}));
     table[static_cast<std::size_t>(i)] = static_cast<std::int8_t>(result ^ (flip != 0 ? -128 : 0));
   }
   steps.step<int8_lookup>({static_cast<std::int32_t>(n.g.numel(n.output()))})

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "davit/backends/portable/int8/pattern.hpp"
+#include "davit/program/operators/quantization.hpp"
 
 namespace davit::int8_fold {
 
@@ -31,17 +32,17 @@ struct Bias {
     if (constant->layout != WeightLayout::contiguous) return {};
     return {.good = true, .value = v, .constant = g.elements<float>(v)};
   }
-  if (!g.mine(g.producer(v))) return {};
-  const EmbedNode n{g, g.producer(v)};
-  operators::QuantizationView q;
-  if (operators::read_quantization(n, q) || q.quantizes) return {};
-  const std::int32_t* const numbers = g.elements<std::int32_t>(q.input);
-  const float* const scale_of = q.per_channel ? g.elements<float>(q.scales) : nullptr;
-  if (numbers == nullptr || (q.scales != no_id && (scale_of == nullptr || g.numel(q.scales) != channels || !is_zero(g, q.zero_points)))) return {};
+  operators::QuantizationView view;
+  if (g.maker(v) == no_id || operators::read_quantization(g.call(g.maker(v)), view) || view.quantizes || (view.scales != no_id && !view.per_channel)) return {};
+  const std::int32_t* const numbers = g.elements<std::int32_t>(view.input);
+  const float* const scale_of = view.scales != no_id ? g.elements<float>(view.scales) : nullptr;
+  if (numbers == nullptr ||
+      (view.scales != no_id && (scale_of == nullptr || g.numel(view.scales) != channels || !is_zero(g, view.zero_points))))
+    return {};
   Bias bias{.good = true};
   for (std::int64_t c = 0; c < channels; ++c) {
-    const double scale = scale_of == nullptr ? q.scale : static_cast<double>(scale_of[c]);
-    bias.dequantized.push_back(static_cast<float>((numbers[c] - static_cast<double>(q.zero_point)) * scale));
+    const double scale = scale_of != nullptr ? static_cast<double>(scale_of[c]) : view.scale;
+    bias.dequantized.push_back(static_cast<float>((numbers[c] - static_cast<double>(view.zero_point)) * scale));
   }
   return bias;
 }

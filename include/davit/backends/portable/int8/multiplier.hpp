@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "davit/core/nearest_even.hpp"
+
 namespace davit::int8_kernels {
 
 /// A real factor as (v << shift) * multiplier / 2^32.
@@ -11,11 +13,7 @@ struct Multiplier {
   std::int32_t shift = -1;  ///< -1: the factor has none
 };
 
-/// The nearest integer, ties to even. For magnitudes below 2^51.
-[[nodiscard]] constexpr double nearest_even(double v) noexcept {
-  constexpr double magic = 6755399441055744.0;
-  return (v + magic) - magic;
-}
+using davit::nearest_even;
 
 /// 2^e.
 [[nodiscard]] constexpr double power_of_two(int e) noexcept {

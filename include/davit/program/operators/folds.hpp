@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "davit/program/operators/bounds.hpp"
+#include "davit/program/operators/movement.hpp"
+#include "davit/program/operators/quantization.hpp"
+
+/// Nodes that may become part of their neighbours, whoever computes these. O(1) each, for who knows the uses of a graph's values.
+namespace davit::operators {
+
+/// A graph of calls: a program's (ProgramCalls), or a static program's (EmbedGraph).
+///  - `call(node)`: its arguments.
+///  - `maker(value)`: the node that computes it, if the one who asks may compute it as part of another; else no_id.
+///  - `is_single(value)`: true if there is one use of it alone.
+template <class G>
+concept CallGraph = requires(const G& g, NodeId n, ValueId v) {
+  requires CallArguments<std::remove_cvref_t<decltype(g.call(n))>>;
+  { g.maker(v) } -> std::same_as<NodeId>;
+  { g.is_single(v) } -> std::same_as<bool>;
+};
+
+/// The node that computes a value for one use alone; no_id if there is none.
+template <CallGraph G>
+[[nodiscard]] constexpr NodeId inner_maker(const G& g, ValueId v) noexcept {
+  return v != no_id && g.is_single(v) ? g.maker(v) : no_id;
+}
+
+/// Reads the padding with zeros that a convolution of `v` can do itself: of spatial dimensions, for it alone.
+template <CallGraph G>
+[[nodiscard]] constexpr bool read_inner_padding(const G& g, ValueId v, PadView& view) noexcept {
+  const NodeId n = inner_maker(g, v);
+  if (n == no_id || read_pad(g.call(n), view) || view.value != 0 || view.rank < 3) return false;
+  for (std::size_t d = 0; d < view.rank; ++d)
+    if (view.before[d] < 0 || view.after[d] < 0 || (d < 2 && (view.before[d] != 0 || view.after[d] != 0))) return false;
+  return true;
+}
+
+/// Follows relu, clamp and the like back from `v`, which a quantize reads, `most` of them at most, each for one use alone, and
+/// narrows the quantize's low and high to theirs. Answers the value before them.
+template <CallGraph G>
+[[nodiscard]] constexpr ValueId through_bounds(const G& g, ValueId v, QuantizationView& quantize, std::uint32_t most) noexcept {
+  for (; most > 0; --most) {
+    const NodeId n = inner_maker(g, v);
+    BoundsView bounds;
+    if (n == no_id || read_bounds(g.call(n), bounds) || !narrow(quantize, bounds)) break;
+    v = bounds.input;
+  }
+  return v;
+}
+
+/// Reads the dequantize by one scale that makes `v`, through operators that keep the order of the elements if `through_views`.
+/// Sizes are to be read from `v`.
+template <CallGraph G>
+[[nodiscard]] constexpr bool read_dequantized(const G& g, ValueId v, bool through_views, QuantizationView& view) noexcept {
+  while (v != no_id) {
+    const NodeId n = g.maker(v);
+    if (n == no_id) return false;
+    const auto call = g.call(n);
+    if (!read_quantization(call, view)) return !view.quantizes && view.scales == no_id;
+    if (!through_views || !keeps_order(call)) return false;
+    v = call.value({call.is("aten.dropout.default") ? "input" : "self", 0});
+  }
+  return false;
+}
+
+/// Reads the dequantize that makes the weights `v` of a product, by one scale or by one per index of their first dimension; if
+/// `transposed`, before a matrix of them is transposed.
+template <CallGraph G>
+[[nodiscard]] constexpr bool read_weights(const G& g, ValueId v, bool transposed, QuantizationView& view) noexcept {
+  if (transposed) {
+    const NodeId n = v == no_id ? no_id : g.maker(v);
+    PermutationView moved;
+    if (n == no_id || read_permutation(g.call(n), moved) || moved.rank != 2 || moved.from[0] != 1) return false;
+    v = moved.input;
+  }
+  const NodeId n = v == no_id ? no_id : g.maker(v);
+  return n != no_id && !read_quantization(g.call(n), view) && !view.quantizes && view.axis == 0 && (view.scales == no_id || view.per_channel);
+}
+
+}  // namespace davit::operators
