@@ -126,7 +126,7 @@ namespace detail {
   std::vector<double> limit(g.values.size(), largest_checked);
   std::vector<std::uint8_t> grown(g.values.size(), 0);
   std::vector<std::uint8_t> not_negative(g.values.size(), 0);
-  std::deque<Tensor> dense;  // of constants that are not
+  std::deque<Tensor> dense;  // of constants that are not, and show no element twice
   constexpr double largest_byte = 256;
   const auto is_byte = [&](ValueId v) { return g.values[v].dtype == ScalarType::int8 || g.values[v].dtype == ScalarType::uint8; };
   std::size_t i = 0;
@@ -135,7 +135,7 @@ namespace detail {
     const bool constant = body.roles[i++] == InputRole::constant;
     const Tensor* tensor = constant ? &body.constants[constants++] : nullptr;
     if (tensor == nullptr || !input.is_value()) continue;
-    if (tensor->dtype == ScalarType::float32 && !tensor->view().is_contiguous()) {
+    if (tensor->dtype == ScalarType::float32 && !tensor->view().is_contiguous() && tensor->view().nbytes() <= tensor->storage.size()) {
       Tensor copy = Tensor::zeros(tensor->dtype, tensor->sizes);
       if (!copy.storage.empty()) {
         copy_tensor(tensor->view(), copy.view());
