@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "davit/core/config.hpp"
+
 namespace davit {
 
 /// Threads of one run of programs of backend B that are compiled from now on, where their compile spec does not say.
