@@ -28,13 +28,17 @@ namespace {
 
 using namespace davit;
 
-/// conv, norm, relu, pool, linear.
+/// conv, norm, relu, a norm in training (its statistics are state), pool, linear.
 [[nodiscard]] ExportedProgram network(support::Net& n) {
   const auto w = n.weight("w", {16, 8, 3, 3}, 0.2);
   const auto m = n.weight("mm", {4, 16}, 0.2);
   const auto x = n.input("x", {1, 8, 16, 16});  // as much as two threads share
   const auto c = n.relu("r", n.norm("n", n.conv("c", x, w, {1, 16, 16, 16}, 1, 1), {1, 16, 16, 16}), {1, 16, 16, 16});
-  const auto mean = n.op("aten.mean.dim", "mean", {1, 16}, {{"self", n.v(c)}, {"dim", n.ints({-1, -2})}});
+  const auto average = n.draft.buffer("average", support::Net::numbers({16})), variance = n.draft.buffer("variance", support::Net::numbers({16}, 0.5, 1));
+  const auto trained = n.op("aten.batch_norm.default", "trained", {1, 16, 16, 16},
+                            {{"input", n.v(c)}, {"weight", {}}, {"bias", {}}, {"running_mean", n.v(average)}, {"running_var", n.v(variance)},
+                             {"training", GraphBuilder::boolean(true)}, {"momentum", GraphBuilder::real(0.1)}, {"eps", GraphBuilder::real(1e-5)}, {"cudnn_enabled", GraphBuilder::boolean(false)}});
+  const auto mean = n.op("aten.mean.dim", "mean", {1, 16}, {{"self", n.v(n.add("sum", c, trained, {1, 16, 16, 16}))}, {"dim", n.ints({-1, -2})}});
   return n.finish({n.op("aten.linear.default", "l", {1, 4}, {{"input", n.v(mean)}, {"weight", n.v(m)}})});
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// The libFuzzer targets `package`: packages of lowered programs, of all backends that are there, are loaded and run; and `lower`:
-// .pt2 files are lowered, as they are and with every composite operator taken apart, and run. As write_packages FOLDER it writes some
-// packages to begin from. See tests/checks/fuzz.
+// The libFuzzer targets `package`: packages of lowered programs, of all backends that are there, are loaded and run; `lower`: .pt2
+// files are lowered, as they are and with every composite operator taken apart, and run; and `graph`: so are random programs, changed
+// (edited_program.hpp). As write_packages FOLDER it writes some packages to begin from. See tests/checks/fuzz.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +32,7 @@
 #include "davit/backends/xnnpack.hpp"
 #endif
 #include "support/quantized_net.hpp"
+#include "edited_program.hpp"
 #include "target.hpp"
 
 namespace {
@@ -100,17 +101,23 @@ void run_all(const LoweredProgram& program) {
   }
 }
 
-void lower(const SharedBytes& given) {
-  const Result<ExportedProgram> program = read_pt2(given, {.verify_checksums = false});
-  if (!program) return check(program.error());
+/// Lowers a program as it is and with every composite operator taken apart, and runs both.
+void lower_and_run(const ExportedProgram& program) {
   const auto lower_one = [](const ExportedProgram& one) {
     const auto lowered = to_backend(one, CapabilityPartitioner<Backends>());
     if (!lowered) return check(lowered.error());
     run_all(*lowered);
   };
-  lower_one(*program);
-  if (verify(*program).empty()) lower_one(run_decompositions(*program));
+  lower_one(program);
+  if (verify(program).empty()) lower_one(run_decompositions(program));
 }
+
+void lower(const SharedBytes& given) {
+  const Result<ExportedProgram> program = read_pt2(given, {.verify_checksums = false});
+  program ? lower_and_run(*program) : check(program.error());
+}
+
+void graph(const SharedBytes& given) { lower_and_run(EditedProgram(given.bytes()).program()); }
 
 void package(const SharedBytes& given) {
   std::vector<std::byte> bytes(given.bytes().begin(), given.bytes().end());
@@ -154,7 +161,7 @@ void write_packages(const std::string& folder) {
   require(lowered.has_value() && save_program(*lowered, folder + "/bytes.davit").has_value());
 }
 
-constexpr Target targets[] = {{"package", package}, {"lower", lower}};
+constexpr Target targets[] = {{"package", package}, {"lower", lower}, {"graph", graph}};
 
 }  // namespace
 

@@ -30,6 +30,7 @@ constexpr bool check_references() {
                  [](GraphModule& m) { m.values[1].sizes = {0xffffffffu, 2}; }) &&
          refused("table 'values', row 1", "as many strides as sizes are needed",
                  [](GraphModule& m) { m.values[1].strides.count = 1; }) &&
+         refused("table 'values', row 1", "sizes of what is no tensor", [](GraphModule& m) { m.values[1].kind = ValueKind::sym_int; }) &&
          refused("table 'values', row 0", "unknown graph", [](GraphModule& m) { m.values[0].graph = 1; }) &&
          refused("table 'values', row 2", "unknown producer", [](GraphModule& m) { m.values[2].producer = 1; }) &&
          refused("table 'values', row 2", "unknown expression", [](GraphModule& m) { m.values[2].expr = 0; }) &&

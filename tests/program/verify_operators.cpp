@@ -38,7 +38,7 @@ static_assert(check_operators());
 // -- sub-graphs ---------------------------------------------------------------------------------------------------
 
 /// cond whose true graph takes `inputs` values and gives `outputs`.
-constexpr ProgramTables conditional(int inputs, int outputs, bool has_graph = true) {
+constexpr ProgramTables conditional(int inputs, int outputs, bool has_graph = true, std::string_view target = "higher_order.cond") {
   GraphBuilder b;
   b.begin_graph();
   const ValueId p = b.input("p", ScalarType::bool_, {});
@@ -55,7 +55,7 @@ constexpr ProgramTables conditional(int inputs, int outputs, bool has_graph = tr
   const GraphId yes = has_graph ? branch("true_graph", inputs, outputs) : no_id;
   const GraphId no = branch("false_graph", 1, 1);
   b.end_graph({b.call(
-      "higher_order.cond",
+      target,
       {{"", b.value(p)}, {"", has_graph ? b.subgraph(yes) : b.none()}, {"", b.subgraph(no)}, {"", b.tensors({x})}},
       "cond", f32, {})});
   return programs::user_program(std::move(b).finish());
@@ -65,7 +65,8 @@ constexpr bool check_arity() {
   return verify(conditional(1, 1)).empty() &&
          only(conditional(2, 1), place, "sub-graph 'true_graph' takes 2 values, but the operator passes 1") &&
          only(conditional(1, 2), place, "sub-graph 'true_graph' returns 2 values, but the operator returns 1") &&
-         only(conditional(1, 1, false), place, "argument 1 must be a sub-graph");
+         only(conditional(1, 1, false), place, "argument 1 must be a sub-graph") &&
+         verify(conditional(1, 1, false, "aten.where.self")).front().what == "it takes no sub-graph";
 }
 static_assert(check_arity());
 

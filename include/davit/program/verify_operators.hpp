@@ -47,13 +47,26 @@ constexpr void verify_operator(const GraphModuleView& graph, NodeId id, VerifyOp
                      "decompose it with run_decompositions(), or allow unknown operators if a backend takes it");
 }
 
+/// True for a sub-graph, or a list with one in it.
+template <class = void>
+[[nodiscard]] constexpr bool holds_graph(const GraphModuleView& g, const Argument& a) {
+  if (a.is_list())
+    for (const Argument& item : g.args(a.items))
+      if (holds_graph(g, item)) return true;
+  return a.kind == ArgumentKind::graph;
+}
+
 /// Sub-graphs take and give as many values as their operator passes and returns.
 template <class = void>
 constexpr void verify_subgraphs(const GraphModuleView& g, NodeId id, Violations& report) {
   const Node& node = g.nodes[id];
   const std::string_view target = g.target(node);
-  if (!target.starts_with("higher_order.")) return;
   const std::span<const Argument> in = g.inputs(node);
+  if (!target.starts_with("higher_order.")) {
+    for (const Argument& a : in)
+      if (holds_graph(g, a)) report.violation(report.place(id), "it takes no sub-graph");
+    return;
+  }
   const auto count = [&](std::size_t i) -> std::size_t {
     return i < in.size() && in[i].is_list() ? in[i].items.count : 0;
   };

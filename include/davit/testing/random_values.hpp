@@ -18,8 +18,11 @@
 
 namespace davit::testing {
 
-/// Operators that answer their first argument itself, as random programs call them; there need be no kernel for them.
-inline constexpr std::array<std::string_view, 2> identities{"aten.detach.default", "aten.dropout.default"};
+/// Operators that answer their first argument itself, as random programs call them; there need be no kernel for them. The last
+/// ones drop elements when they train.
+inline constexpr auto identities = std::to_array<std::string_view>({"aten.detach.default", "aten.positive.default", "aten.lift_fresh.default", "aten.resolve_conj.default",
+                                                                     "aten.resolve_neg.default", "aten.conj.default", "aten.real.default", "aten.dropout.default",
+                                                                     "aten.feature_dropout.default", "aten.alpha_dropout.default", "aten.feature_alpha_dropout.default"});
 
 /// The values of a random program so far, and what makes more of them.
 class RandomValues {

@@ -27,6 +27,8 @@ TEST_CASE("convolutions in the terms of oneDNN, and one that cannot be read") {
   CHECK(made.op.strides == Dims{2, 2});
   CHECK(made.op.pad_right == Dims{1, 1});
   CHECK(made.op.dilates == Dims{2, 2});  // 0 is none
+  CHECK(drafted([](Net& n) { return n.conv("y", n.input("x", {1, 4, 5, 5}), n.weight("w", {4, 4, 3, 3}), {4}); }).why ==
+        "the sizes of input, weight and output differ in number");
   CHECK(conv({4, 5, 5}, {4, 4, 3, 3}, 1).why == "the input has no batch dimension");
   CHECK(conv({1, 4, 5, 5}, {4, 4, 3, 3}, 0).why == "convolution: the weight's filters do not divide into the groups");
 }

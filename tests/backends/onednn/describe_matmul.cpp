@@ -43,6 +43,7 @@ TEST_CASE("linear: the weight is [out, in]; addmm: [in, out], with a row as bias
   };
   CHECK(linear({2, 3}, {4, 3}, {4}).op.transposed);
   CHECK(linear({2, 3}, {3, 4}, {4}).why == "the sizes of the operands do not fit a matrix product");
+  CHECK(linear({5, 3}, {4, 3}, {4}).why == "the output's sizes do not fit");
   CHECK(linear({}, {4, 1}, {4}).why == "the operands are no matrices");
   CHECK(linear({2, 3}, {4, 3}, {3}).why == "the bias is not one row");
   const auto addmm = [](support::Sizes bias, double beta, support::Sizes weight) {

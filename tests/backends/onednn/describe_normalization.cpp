@@ -39,6 +39,22 @@ TEST_CASE("batch norms with running statistics only") {
   CHECK(norm(GraphBuilder::boolean(false), {3}, false).why == "batch_norm: the running statistics must be given");
 }
 
+TEST_CASE("what normalizes has the sizes of its input, whatever a program says") {
+  const auto why = [](std::string_view target, support::Sizes sizes) {
+    return drafted([&](Net& n) {
+             const auto x = n.input("x", {2, 4});
+             if (target == "aten.layer_norm.default") return n.op(target, "y", sizes, {{"input", n.v(x)}, {"normalized_shape", n.ints({4})}});
+             return n.op(target, "y", sizes, {{"self", n.v(x)}, {"dim", n.i(1)}, {"half_to_float", GraphBuilder::boolean(false)}});
+           })
+        .why;
+  };
+  for (const std::string_view target : {"aten.layer_norm.default", "aten._softmax.default"}) {
+    CHECK(why(target, {2, 4}) == "");
+    CHECK(why(target, {2, 5}) == "the sizes of input and output differ");
+    CHECK(why(target, {2, 4, 1}) == "the sizes of input and output differ");
+  }
+}
+
 TEST_CASE("layer norms: sizes from the end, statistics that nobody uses") {
   const auto norm = [](std::initializer_list<std::int64_t> normalized, support::Sizes weight) {
     return drafted([&](Net& n) {

@@ -17,6 +17,17 @@ TEST_CASE("what XNNPACK takes portable takes too: there is always a backend to f
   }
 }
 
+TEST_CASE("what says that a clamp changes sizes is refused, though it would be done with the node before") {
+  const auto why = [](support::Sizes sizes) {
+    Net n;
+    const auto x = n.input("x", {2, 3});
+    return reason(n.finish({n.relu("y", n.add("sum", x, x, {2, 3}), sizes)}));
+  };
+  CHECK(why({6}) == "a result of other sizes");
+  CHECK(why({2, 4}) == "a result of other sizes");
+  CHECK(why({2, 3}) == "");
+}
+
 TEST_CASE("what is refused, and why") {
   {
     Net n;

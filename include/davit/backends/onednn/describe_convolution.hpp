@@ -12,6 +12,8 @@ namespace davit::onednn_ops {
   operators::ConvolutionView view;
   if (const Refusal wrong = operators::read_convolution(in, view)) return wrong.what;
   if (!view.batched) return "the input has no batch dimension";
+  for (const ValueId v : {view.input, view.weight, in.output()})
+    if (in.rank(v) != view.dims + 2) return "the sizes of input, weight and output differ in number";
   op.kind = view.transposed ? OpKind::deconvolution : OpKind::convolution;
   op.kernel = spatial_dims(view.kernel, view.dims);
   op.strides = spatial_dims(view.stride, view.dims);

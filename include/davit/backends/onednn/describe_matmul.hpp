@@ -24,8 +24,13 @@ namespace davit::onednn_ops {
   if (op.kind == OpKind::linear) op.inputs.push_back(view.addend);
   const std::int64_t columns = view.transposed ? b[0] : b.back();
   if (view.addend != no_id && sizes_of(in.graph(), view.addend) != Dims{columns}) return "the bias is not one row";
-  if (view.rank != 0 || view.transposed) return nullptr;
   const Dims out = sizes_of(in.graph(), in.output());
+  if (view.transposed) {
+    Dims made = a;
+    made.back() = columns;
+    if (in.rank(view.right) != 2 || out != made) return "the output's sizes do not fit";
+  }
+  if (view.rank != 0 || view.transposed) return in.rank(view.left) == in.rank(in.output()) ? nullptr : "the output's sizes do not fit";
   return out.size() == std::max(a.size(), b.size()) && a[a.size() - 2] == out[out.size() - 2] && columns == out.back()
              ? nullptr
              : "the matrices do not fit";

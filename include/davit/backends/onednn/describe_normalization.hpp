@@ -10,11 +10,19 @@
 
 namespace davit::onednn_ops {
 
+namespace detail {
+/// True if the output has the sizes of that operand, as what normalizes it has.
+[[nodiscard]] inline bool keeps_sizes(const NodeArguments& in, ValueId v) {
+  return in.output() != no_id && sizes_of(in.graph(), v) == sizes_of(in.graph(), in.output());
+}
+}  // namespace detail
+
 /// Batch norms with the running statistics.
 [[nodiscard]] inline const char* describe_batch_norm(const NodeArguments& in, const OpRow&, Operation& op) {
   operators::BatchNormView view;
   if (const Refusal wrong = operators::read_batch_norm(in, view)) return wrong.what;
   if (view.training) return "it computes the statistics of its input";
+  if (!detail::keeps_sizes(in, view.input)) return "the sizes of input and output differ";
   if (!in.uses_first_output_only()) return "the saved statistics are used";
   op.kind = OpKind::batch_norm;
   op.inputs = {view.input, view.mean, view.variance, view.weight, view.bias};
@@ -27,6 +35,7 @@ namespace davit::onednn_ops {
   operators::LayerNormView view;
   if (const Refusal wrong = operators::read_layer_norm(in, view)) return wrong.what;
   if (!in.uses_first_output_only()) return "the statistics are used";
+  if (!detail::keeps_sizes(in, view.input)) return "the sizes of input and output differ";
   op.kind = OpKind::layer_norm;
   op.inputs = {view.input, view.weight, view.bias};
   const Dims source = sizes_of(in.graph(), view.input);
@@ -42,6 +51,7 @@ namespace davit::onednn_ops {
   if (!in.uses_first_output_only()) return "the statistics are used";
   const std::int64_t channels = in.rank(view.input) < 2 ? -1 : in.size(view.input, 1);
   if (channels < 1 || channels % view.groups != 0) return "the channels do not divide into the groups";
+  if (!detail::keeps_sizes(in, view.input)) return "the sizes of input and output differ";
   op.kind = OpKind::group_norm;
   op.inputs = {view.input, view.weight, view.bias};
   for (std::size_t i = 1; i < 3; ++i)
@@ -56,6 +66,7 @@ namespace davit::onednn_ops {
   operators::SoftmaxView view;
   if (const Refusal wrong = operators::read_softmax(in, view)) return wrong.what;
   if (view.converts) return "it changes the dtype";
+  if (!detail::keeps_sizes(in, view.input)) return "the sizes of input and output differ";
   op.kind = OpKind::softmax;
   op.inputs = {view.input};
   op.algorithm = algorithm::softmax_accurate;

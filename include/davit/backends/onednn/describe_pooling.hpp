@@ -45,7 +45,7 @@ namespace davit::onednn_ops {
 [[nodiscard]] inline const char* describe_adaptive_pool(const NodeArguments& in, const OpRow&, Operation& op) {
   operators::AdaptivePoolView view;
   if (const Refusal wrong = operators::read_adaptive_pool(in, view)) return wrong.what;
-  if (!view.batched) return "the input has no batch dimension";
+  if (!view.batched || in.rank(in.output()) != view.dims + 2) return "the input has no batch dimension";
   op.kind = OpKind::pool;
   op.inputs = {view.input};
   for (std::size_t d = 3 - view.dims; d < 3; ++d) {
@@ -63,7 +63,7 @@ namespace davit::onednn_ops {
 [[nodiscard]] inline const char* describe_nearest(const NodeArguments& in, const OpRow&, Operation& op) {
   operators::ResizeView view;
   if (const Refusal wrong = operators::read_resize(in, view)) return wrong.what;
-  if (in.rank(in.output()) != 4) return "the output has other than four dimensions";
+  if (in.rank(view.input) != 4 || in.rank(in.output()) != 4) return "input and output have other than four dimensions";
   const Dims from = sizes_of(in.graph(), view.input), to = sizes_of(in.graph(), in.output());
   if (from[0] != to[0] || from[1] != to[1] || to[2] % from[2] != 0 || to[3] % from[3] != 0) return "the new sizes are no multiples";
   for (std::size_t d = 0; d < 2; ++d)

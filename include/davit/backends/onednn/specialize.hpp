@@ -50,9 +50,10 @@ namespace davit::onednn_ops {
       if (!argument.is_value()) continue;
       const Value& v = from.values[argument.value()];
       if (v.kind == ValueKind::sym_int && v.expr != no_id && (!input.is_int() || !symbols.bind(v.expr, input.as_int()))) return nullptr;
+      if (v.kind != ValueKind::tensor) continue;
       const TensorView* const tensor = input.tensor_if();
       const std::span<const Dim> dims = from.dims_of(v.sizes);
-      if (v.kind == ValueKind::tensor && (tensor == nullptr || tensor->rank != dims.size())) return nullptr;
+      if (tensor == nullptr || tensor->rank != dims.size()) return nullptr;
       for (std::size_t d = 0; d < dims.size(); ++d)
         if (!dims[d].is_static() && (pass == 1 || from.exprs[dims[d].expr].op == ExprOp::symbol) && !symbols.bind(dims[d].expr, tensor->size(d)))
           return nullptr;

@@ -70,7 +70,7 @@ inline void emit_adaptive(Planner& p, const Call& call) {
 }
 
 [[nodiscard]] constexpr const char* refuses_mean(const Call& call) noexcept {
-  if (const char* reason = refuses_unary(call)) return reason;
+  if (const char* reason = refuses_floats(call)) return reason;
   operators::ReductionView view;
   if (const operators::Refusal wrong = operators::read_reduction(call.arguments(), view)) return wrong.what;
   if (view.converts) return "a change of dtype";

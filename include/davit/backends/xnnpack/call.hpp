@@ -100,5 +100,12 @@ class Call {
     if (!same_dim(a[d], b[d])) return false;
   return true;
 }
+/// False if sizes are known to differ: of a symbolic one a run tells.
+[[nodiscard]] constexpr bool may_be_same(std::span<const Dim> a, std::span<const Dim> b) noexcept {
+  if (a.size() != b.size()) return false;
+  for (std::size_t d = 0; d < a.size(); ++d)
+    if (a[d].is_static() && b[d].is_static() && a[d].value != b[d].value) return false;
+  return true;
+}
 
 }  // namespace davit::xnnpack_parts

@@ -32,6 +32,7 @@ struct DimOrder {
 
 /// True if the two orders put the elements at the same places: dimensions of size 1 do not matter.
 [[nodiscard]] constexpr bool same_order(std::span<const Dim> dims, const DimOrder& a, const DimOrder& b) noexcept {
+  if (a.rank != dims.size() || b.rank != dims.size()) return false;
   std::size_t i = 0;
   std::size_t k = 0;
   const auto is_one = [&](std::uint8_t d) { return dims[d].is_static() && dims[d].value == 1; };
@@ -49,6 +50,7 @@ namespace detail {
 /// one after another in memory. Nothing if that cannot be told.
 [[nodiscard]] constexpr std::optional<DimOrder> order_of_view(std::span<const Dim> from, const DimOrder& order,
                                                            std::span<const Dim> to) noexcept {
+  if (order.rank != from.size()) return std::nullopt;
   const auto is_one = [](const Dim& d) { return d.is_static() && d.value == 1; };
   std::array<std::uint8_t, max_dims> position{};  // of an old dimension in memory, those of size 1 left out
   std::uint8_t count = 0;

@@ -28,7 +28,7 @@ namespace detail {
   return out;
 }
 [[nodiscard]] constexpr const char* refuses_pad(const Call& call) noexcept {
-  if (const char* reason = refuses_unary(call)) return reason;
+  if (const char* reason = refuses_floats(call)) return reason;
   operators::PadView view;
   if (const operators::Refusal wrong = operators::read_pad(call.arguments(), view)) return wrong.what;
   const auto pads = pads_of(view);

@@ -45,7 +45,7 @@ struct Clamped {
   if (user == no_id || planner.is_done(user) || planner.is_checked(value)) return out;
   const Call call(planner.graph(), user);
   const std::optional<Bounds> bounds = bounds_of(call);
-  if (!bounds) return out;
+  if (!bounds || !may_be_same(planner.dims(value), planner.dims(call.output()))) return out;
   planner.absorb(user);
   return {call.output(), *bounds};
 }

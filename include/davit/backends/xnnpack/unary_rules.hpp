@@ -10,10 +10,15 @@ namespace davit::xnnpack_parts {
 
 namespace detail {
 
-/// Why a function of one float tensor cannot be taken, or nullptr.
-[[nodiscard]] constexpr const char* refuses_unary(const Call& call) noexcept {
+/// Why what makes floats of one float tensor cannot be taken, or nullptr.
+[[nodiscard]] constexpr const char* refuses_floats(const Call& call) noexcept {
   if (const char* reason = refuses_tensor(call, call.value("self"))) return reason;
   return refuses_tensor(call, call.output());
+}
+/// The same of a function of each element.
+[[nodiscard]] constexpr const char* refuses_unary(const Call& call) noexcept {
+  if (const char* reason = refuses_floats(call)) return reason;
+  return may_be_same(call.dims(call.value("self")), call.dims(call.output())) ? nullptr : "a result of other sizes";
 }
 
 inline void emit_unary(Planner& p, const Call& call, Step step) {

@@ -123,6 +123,7 @@ template <template <class> class F>
   return same_type_function(call, kernels::number_loops<kernels::Hardtanh, 1>, parameters);
 }
 [[nodiscard]] inline ErrorCode hardtanh(KernelCall& call) {
+  if (!call.arg(1).is_number() || !call.arg(2).is_number()) return call.refuse(ErrorCode::invalid_argument, "the bounds must be numbers");
   return clamp_between(call, call.arg(1), call.arg(2));
 }
 [[nodiscard]] inline ErrorCode relu6(KernelCall& call) {

@@ -63,8 +63,9 @@ class Operand {
 };
 
 /// Stores a number as an element of a dtype: floats are truncated for integers, bool is whether it is not zero. False if
-/// the dtype is no real number's.
+/// the dtype is no real number's, or the value no number.
 [[nodiscard, gnu::noinline]] inline bool store_scalar(const EValue& number, ScalarType type, void* to) noexcept {
+  if (!number.is_number()) return false;
   if (is_floating(type)) return kernels::store_element(number.number(), type, to);
   const std::int64_t integer = type == ScalarType::bool_ ? number.number() != 0 : number.integer();
   return kernels::store_element(integer, type, to);
