@@ -121,6 +121,12 @@ class Simplifier {
     return a != nullptr && operators::NodeArguments::read_number(*a, found) && found == number;
   }
 
+  /// True if a node's output is of floats, as `x` is: functions are not made of what integers become.
+  [[nodiscard]] bool keeps_dtype(ValueId x, const Node& node) {
+    const ValueId out = view().outputs(node)[0].value();
+    return is_floating(value(x).dtype) && value(x).dtype == value(out).dtype;
+  }
+
   // -- the rules (simplify.ipp): true if a node is done with -------------------------------------------------------
   [[nodiscard]] bool rewrite(std::string_view target, const Node& node, ValueId out);
   [[nodiscard]] bool reshape(std::string_view target, const Node& node, ValueId out);
@@ -279,7 +285,7 @@ class Simplifier {
     if (fresh) return false;
     const ValueId first = at->second;
     const auto shown = [&](ValueId v) { return v < shown_.size() && shown_[v] != 0; };
-    if (value(first).kind != value(out).kind || value(first).dtype != value(out).dtype || shown(out) || shown(first)) return false;
+    if (value(first).kind != value(out).kind || value(first).dtype != value(out).dtype || !same(sizes(first), sizes(out)) || shown(out) || shown(first)) return false;
     if (out < instead_.size()) instead_[out] = first;
     return true;
   }
@@ -292,7 +298,7 @@ class Simplifier {
     key += std::to_string(static_cast<int>(meta.dtype));
     write_key(key, made.inputs, 0);
     const auto [at, fresh] = known_.emplace(std::move(key), out);
-    if (fresh || (at->second < shown_.size() && shown_[at->second] != 0)) return out;
+    if (fresh || !same(sizes(at->second), sizes(out)) || (at->second < shown_.size() && shown_[at->second] != 0)) return out;
     emit_.roll_back(mark);
     return at->second;
   }
@@ -331,10 +337,10 @@ class Simplifier {
     return inputs.empty() || !inputs[0].is_value() ? 0 : static_cast<std::int64_t>(sizes(inputs[0].value()).size());
   }
   /// What arguments say, but for what the output's dtype says too. `rank`: of what `dim` counts the dimensions; 0: as it is.
-  void write_key(std::string& key, Range range, std::int64_t rank, bool of_dim = false) {
+  void write_key(std::string& key, Range range, std::int64_t rank, bool of_dim = false, bool of_list = false) {
     for (const Argument& a : view().args(range)) {
       const std::string_view name = view().str(a.name);
-      if (a.kind == ArgumentKind::none || name == "dtype" || name == "layout" || name == "device" || name == "pin_memory") continue;
+      if ((a.kind == ArgumentKind::none && !of_list) || name == "dtype" || name == "layout" || name == "device" || name == "pin_memory") continue;
       if (name == "step" && a.kind == ArgumentKind::int_ && a.payload == 1) continue;
       const bool counted = of_dim || name == "dim";
       (key += ',') += name;
@@ -342,7 +348,7 @@ class Simplifier {
       (key += '=') += std::to_string(counted && a.kind == ArgumentKind::int_ && a.payload < 0 ? a.payload + rank : a.payload);
       if (a.is_list()) {
         key += '[';
-        write_key(key, a.items, rank, counted);
+        write_key(key, a.items, rank, counted, true);
         key += ']';
       } else if (a.kind == ArgumentKind::complex_) {
         key += std::to_string(a.imaginary());
