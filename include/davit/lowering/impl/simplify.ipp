@@ -213,9 +213,13 @@ DAVIT_INLINE bool Simplifier::fold_back(const Node& node, ValueId x, ValueId out
   if (const NodeId n = maker(x, "aten.bmm.default"); n != no_id && to.size() > 3 && same(std::span(to).last(2), sizes(x).last(2))) {
     // the batch dimensions were made one; an operand may have been expanded before
     const auto operand = [&](ValueId v) {
-      const ValueId base = before(stripped(v), "aten.expand.default");
-      const std::span<const Dim> own = sizes(base);
+      const ValueId expanded = stripped(v), base = before(expanded, "aten.expand.default");
+      const std::span<const Dim> own = sizes(base), wide = sizes(expanded);
       if (own.size() > to.size() || own.size() < 2 || sizes(v).size() < 2 || !same(own.last(2), sizes(v).last(2))) return no_id;
+      // what it was expanded to is a part of the result
+      if (base != expanded && (wide.size() > to.size() || wide.size() < 2 || !same(wide.last(2), own.last(2)) ||
+                            !same(wide.first(wide.size() - 2), std::span(to).subspan(to.size() - wide.size(), wide.size() - 2))))
+        return no_id;
       for (std::size_t d = 0; d + 2 < own.size(); ++d)
         if (const Dim& whole = to[to.size() - own.size() + d]; !is(own[d], 1) && !same(own[d], whole)) return no_id;
       return base;

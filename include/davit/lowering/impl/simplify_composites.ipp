@@ -38,8 +38,9 @@ DAVIT_INLINE bool Simplifier::product(std::string_view target, const Node& node,
   const ValueId a = value_at(0), b = value_at(1);
   if (a == no_id || b == no_id) return false;
   if (target == "aten.bmm.default") {
-    const ValueId one = before(stripped(b), "aten.expand.default");  // one matrix for all
-    return batched(node, a, one != b && sizes(one).size() == 2 && sizes(b).size() > 1 && same(sizes(one), sizes(b).last(2)) ? one : b, out);
+    const ValueId whole = stripped(b), one = before(whole, "aten.expand.default");  // one matrix for all
+    const auto ends_in_it = [&](ValueId v) { return sizes(v).size() > 1 && same(sizes(one), sizes(v).last(2)); };
+    return batched(node, a, one != b && sizes(one).size() == 2 && ends_in_it(whole) && ends_in_it(b) ? one : b, out);
   }
   if (target == "aten.matmul.default") return batched(node, a, b, out);
   const ValueId weight = untransposed(b);
@@ -68,7 +69,11 @@ DAVIT_INLINE bool Simplifier::batched(const Node& node, ValueId a, ValueId b, Va
 DAVIT_INLINE bool Simplifier::attention(const Node& node, ValueId p, ValueId v) {
   const NodeId softmax = maker(p, "aten._safe_softmax.default");
   if (softmax == no_id || !used_once(p) || sizes(p).size() < sizes(v).size()) return false;
+  const std::span<const Argument> softened = view().inputs(emit_.module().nodes[softmax]);
+  const auto last = static_cast<std::int64_t>(sizes(p).size()) - 1;
+  if (softened.size() < 2 || softened[1].kind != ArgumentKind::int_ || (softened[1].payload != last && softened[1].payload != -1)) return false;
   ValueId scores = argument(softmax, 0), mask = no_id;
+  if (scores == no_id || value(scores).dtype != value(p).dtype) return false;
   if (const NodeId sum = maker(scores, "aten.add.Tensor"); sum != no_id) {
     mask = argument(sum, 1);
     scores = argument(sum, 0);
@@ -189,7 +194,8 @@ DAVIT_INLINE bool Simplifier::choose(const Node& node) {
     const ValueId x = argument(softmax, 0);
     if (n == no_id || zero == no_id || argument(n, 0) != x || !is_number(input(n, 1), -std::numeric_limits<double>::infinity()) || !is_number(input(zero, 1), 0)) return false;
     const std::int64_t dim = input(softmax, 1)->payload, rank = static_cast<std::int64_t>(sizes(x).size());
-    if (rank == 0 || sizes(condition).size() != sizes(x).size()) return false;
+    const ValueId out = view().outputs(node)[0].value();
+    if (rank == 0 || sizes(condition).size() != sizes(x).size() || !same(sizes(out), sizes(x)) || value(out).dtype != value(x).dtype) return false;
     if ((input(any, 1)->payload + rank) % rank != (dim + rank) % rank || !same(sizes(argument(any, 0)), sizes(x)) || !is(sizes(condition)[static_cast<std::size_t>((dim + rank) % rank)], 1)) return false;
     const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}, {"dim", Item::integer(dim)}};
     return compose(node, "aten._safe_softmax.default", arguments, true);
@@ -206,7 +212,7 @@ DAVIT_INLINE bool Simplifier::choose(const Node& node) {
   double alpha = 1, scale = 1, in_scale = 1;
   const ValueId x = argument(above, 0);
   const NodeId exp = maker(without(no, alpha), "aten.expm1.default");
-  if (exp == no_id || without(yes, scale) != x || without(argument(exp, 0), in_scale) != x || scale == 0) return false;
+  if (exp == no_id || without(yes, scale) != x || without(argument(exp, 0), in_scale) != x || scale == 0 || !keeps_dtype(x, node)) return false;
   const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}, {"alpha", Item::of(GraphBuilder::real(alpha / scale))},
                                  {"scale", Item::of(GraphBuilder::real(scale))}, {"input_scale", Item::of(GraphBuilder::real(in_scale))}};
   return compose(node, "aten.elu.default", arguments);
@@ -218,7 +224,7 @@ DAVIT_INLINE bool Simplifier::multiply(const Node& node) {
   const ValueId a = inputs[0].value(), b = inputs[1].value();
   for (const auto& [x, gate] : {std::pair(a, b), std::pair(b, a)}) {
     const NodeId n = maker(gate, "aten.sigmoid.default");
-    if (n == no_id || argument(n, 0) != x || !used_once(gate)) continue;
+    if (n == no_id || argument(n, 0) != x || !used_once(gate) || !keeps_dtype(x, node)) continue;
     const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}};
     return compose(node, "aten.silu.default", arguments);
   }
@@ -228,7 +234,7 @@ DAVIT_INLINE bool Simplifier::multiply(const Node& node) {
   const NodeId above = plus == no_id ? no_id : maker(argument(plus, 0), "aten.gt.Scalar");
   const NodeId log = plus == no_id ? no_id : maker(argument(plus, 2), "aten.log1p.default");
   const NodeId exp = log == no_id ? no_id : maker(argument(log, 0), "aten.exp.default");
-  if (above == no_id || exp == no_id || argument(exp, 0) != a || argument(plus, 1) != a || argument(above, 0) != a || !is_number(&view().inputs(emit_.module().nodes[above])[1], 20)) return false;
+  if (above == no_id || exp == no_id || !keeps_dtype(a, node) || argument(exp, 0) != a || argument(plus, 1) != a || argument(above, 0) != a || !is_number(&view().inputs(emit_.module().nodes[above])[1], 20)) return false;
   const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(a))}};
   return compose(node, "aten.mish.default", arguments);
 }
@@ -245,9 +251,9 @@ DAVIT_INLINE bool Simplifier::divide(const Node& node) {
   const NodeId high = product == no_id ? no_id : maker(argument(product, 1), "aten.clamp.default");
   const NodeId low = high == no_id ? no_id : maker(argument(high, 0), "aten.clamp.default");
   const NodeId sum = low == no_id ? no_id : maker(argument(low, 0), "aten.add.Tensor");
-  if (sum == no_id || argument(sum, 0) == no_id || argument(sum, 0) != argument(product, 0) || !is_number(by(sum, 1), 3) || !is_number(by(low, 1), 0)) return false;
+  if (sum == no_id || view().inputs(emit_.module().nodes[sum]).size() != 2 || argument(sum, 0) == no_id || argument(sum, 0) != argument(product, 0) || !is_number(by(sum, 1), 3) || !is_number(by(low, 1), 0)) return false;
   const Argument* const most = view().find_input(emit_.module().nodes[high], "max");
-  if (by(low, 2) != nullptr || !is_number(most, 6) || (by(high, 1) != most && by(high, 1) != nullptr)) return false;
+  if (!keeps_dtype(argument(sum, 0), node) || by(low, 2) != nullptr || !is_number(most, 6) || (by(high, 1) != most && by(high, 1) != nullptr)) return false;
   const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(argument(sum, 0)))}};
   return compose(node, "aten.hardswish.default", arguments);
 }
