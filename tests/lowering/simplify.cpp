@@ -441,3 +441,133 @@ TEST_CASE("what becomes one operator has the places of all its parts, each once"
   DebugInfo info;
   CHECK((map.find(recorder.handle(1), info) && info.target == "aten.relu.default"));
 }
+
+namespace {
+
+/// Programs of tensors of any dtype.
+struct Typed : Net {
+  ValueId of(ScalarType type, std::string_view target, std::string_view name, support::Sizes sizes, std::initializer_list<Named> arguments) {
+    std::vector<Argument> in;
+    for (const auto& [parameter, argument] : arguments) {
+      in.push_back(argument);
+      in.back().name = draft.b.text(parameter);
+    }
+    const ValueId made = draft.b.tensor(name, type, sizes);
+    const Argument out = GraphBuilder::value(made);
+    draft.b.node(target, in, {&out, 1}, draft.metadata);
+    return made;
+  }
+  ValueId user(ScalarType type, std::string_view name, support::Sizes sizes) {
+    const ValueId made = draft.user(name, sizes);
+    draft.b.module().values[made].dtype = type;
+    return made;
+  }
+  Argument values(std::initializer_list<Argument> list) { return draft.b.list(std::span(list.begin(), list.size()), ArgumentKind::value); }
+  ValueId expand(std::string_view name, ValueId x, support::Sizes sizes) { return op("aten.expand.default", name, sizes, {{"self", v(x)}, {"size", ints(sizes)}}); }
+  ValueId view(std::string_view name, ValueId x, support::Sizes sizes) { return op("aten.view.default", name, sizes, {{"self", v(x)}, {"size", ints(sizes)}}); }
+};
+
+std::size_t count(const Texts& all, std::string_view target) { return static_cast<std::size_t>(std::ranges::count(all, target)); }
+
+}  // namespace
+
+TEST_CASE("an index of rows is not the same index of columns") {
+  Typed n;
+  const auto x = n.input("x", {4, 4});
+  const auto i = n.user(ScalarType::int64, "i", {4});
+  const Argument all{};
+  const auto rows = n.op("aten.index.Tensor", "rows", {4, 4}, {{"self", n.v(x)}, {"indices", n.values({n.v(i)})}});
+  const auto columns = n.op("aten.index.Tensor", "columns", {4, 4}, {{"self", n.v(x)}, {"indices", n.values({all, n.v(i)})}});
+  const auto again = n.op("aten.index.Tensor", "again", {4, 4}, {{"self", n.v(x)}, {"indices", n.values({all, n.v(i)})}});
+  CHECK(left(n.finish({n.add("a", rows, columns, {4, 4}), n.add("b", rows, again, {4, 4})})) ==
+        Texts{"aten.index.Tensor", "aten.index.Tensor", "aten.add.Tensor", "aten.add.Tensor"});
+}
+
+TEST_CASE("equal calls whose results have other sizes are two") {
+  Typed n;
+  const auto x = n.input("x", {1, 3});
+  const auto a = n.op("aten.expand.default", "a", {2, 3}, {{"self", n.v(x)}, {"size", n.ints({-1, 3})}});
+  const auto b = n.op("aten.expand.default", "b", {4, 3}, {{"self", n.v(x)}, {"size", n.ints({-1, 3})}});
+  CHECK(count(left(n.finish({n.relu("c", a, {2, 3}), n.relu("d", b, {4, 3})})), "aten.expand.default") == 2);
+}
+
+TEST_CASE("what is nearly a hardswish, an attention or a product of more dimensions stays as it is") {
+  Typed n;
+  const auto number = [](double d) { return GraphBuilder::real(d); };
+  SUBCASE("a sum with another factor, or of integers, is before no hardswish") {
+    const auto swish = [&](ScalarType type, std::optional<std::int64_t> alpha) {
+      Typed t;
+      const auto x = t.user(type, "x", {2, 3});
+      const auto sum = alpha ? t.of(type, "aten.add.Tensor", "sum", {2, 3}, {{"self", t.v(x)}, {"other", t.i(3)}, {"alpha", t.i(*alpha)}})
+                             : t.of(type, "aten.add.Tensor", "sum", {2, 3}, {{"self", t.v(x)}, {"other", t.i(3)}});
+      const auto low = t.of(type, "aten.clamp.default", "low", {2, 3}, {{"self", t.v(sum)}, {"min", t.i(0)}});
+      const auto high = t.of(type, "aten.clamp.default", "high", {2, 3}, {{"self", t.v(low)}, {"min", {}}, {"max", t.i(6)}});
+      const auto product = t.of(type, "aten.mul.Tensor", "product", {2, 3}, {{"self", t.v(x)}, {"other", t.v(high)}});
+      const auto y = t.op("aten.div.Tensor", "y", {2, 3}, {{"self", t.v(product)}, {"other", t.i(6)}});
+      return count(left(t.finish({t.relu("z", t.view("flat", y, {6}), {6})})), "aten.hardswish.default");
+    };
+    CHECK(swish(ScalarType::float32, {}) == 1);
+    CHECK(swish(ScalarType::float32, 2) == 0);
+    CHECK(swish(ScalarType::int64, {}) == 0);
+  }
+  SUBCASE("a softmax of columns is in no attention") {
+    for (const std::int64_t dim : {-1, 2, -2, 1}) {
+      CAPTURE(dim);
+      Typed t;
+      const auto q = t.input("q", {2, 3, 3}), k = t.input("k", {2, 3, 3}), v = t.input("v", {2, 3, 3});
+      const auto scaled = [&](const char* name, ValueId x) { return t.op("aten.mul.Scalar", name, {2, 3, 3}, {{"self", t.v(x)}, {"other", number(0.5)}}); };
+      const auto turned = t.op("aten.permute.default", "turned", {2, 3, 3}, {{"self", t.v(k)}, {"dims", t.ints({0, 2, 1})}});
+      const auto scores = t.op("aten.matmul.default", "scores", {2, 3, 3}, {{"self", t.v(scaled("a", q))}, {"other", t.v(scaled("b", turned))}});
+      const auto p = t.op("aten._safe_softmax.default", "p", {2, 3, 3}, {{"self", t.v(scores)}, {"dim", t.i(dim)}});
+      const auto y = t.op("aten.matmul.default", "y", {2, 3, 3}, {{"self", t.v(p)}, {"other", t.v(v)}});
+      CHECK(count(left(t.finish({y})), "aten.scaled_dot_product_attention.default") == (dim == -1 || dim == 2 ? 1 : 0));
+    }
+  }
+  SUBCASE("stacks that were expanded along another dimension than the result has") {
+    const auto a = n.view("a6", n.expand("wide", n.input("a", {2, 1, 4, 5}), {2, 3, 4, 5}), {6, 4, 5});
+    const auto b = n.view("b6", n.input("b", {3, 2, 1, 5, 7}), {6, 5, 7});
+    const auto product = n.op("aten.bmm.default", "p", {6, 4, 7}, {{"self", n.v(a)}, {"mat2", n.v(b)}});
+    CHECK(count(left(n.finish({n.view("y", product, {3, 2, 1, 4, 7})})), "aten.bmm.default") == 1);
+  }
+  SUBCASE("stacks that were expanded along the result's own dimensions") {
+    const auto a = n.view("a6", n.expand("wide", n.input("a", {2, 1, 4, 5}), {2, 3, 4, 5}), {6, 4, 5});
+    const auto b = n.view("b6", n.input("b", {2, 3, 5, 7}), {6, 5, 7});
+    const auto product = n.op("aten.bmm.default", "p", {6, 4, 7}, {{"self", n.v(a)}, {"mat2", n.v(b)}});
+    CHECK(left(n.finish({n.view("y", product, {2, 3, 4, 7})})) == Texts{"aten.matmul.default"});
+  }
+  SUBCASE("a column whose elements were repeated one by one is not one matrix for all") {
+    const auto a = n.input("a", {6, 2, 4});
+    const auto b = n.view("b6", n.expand("wide", n.input("b", {4, 1}), {4, 6}), {6, 4, 1});
+    CHECK(count(left(n.finish({n.op("aten.bmm.default", "p", {6, 2, 1}, {{"self", n.v(a)}, {"mat2", n.v(b)}})})), "aten.bmm.default") == 1);
+  }
+}
+
+TEST_CASE("integers are gathered, and not resized or made of functions; vectors are not padded") {
+  const auto gathered = [](ScalarType type, bool rows) {
+    Typed t;
+    const Argument all{};
+    const auto x = rows ? t.user(type, "x", {1, 2, 4}) : t.user(type, "x", {4});
+    const auto range = t.of(ScalarType::int64, "aten.arange.start_step", "range", {8}, {{"start", t.i(rows ? 0 : -2)}, {"end", t.i(rows ? 8 : 6)}});
+    const auto at = rows ? t.of(ScalarType::int64, "aten._to_copy.default", "at", {8}, {{"self", t.v(t.of(ScalarType::float32, "aten.mul.Tensor", "half", {8}, {{"self", t.v(range)}, {"other", GraphBuilder::real(0.5)}}))}})
+                         : t.of(ScalarType::int64, "aten.clamp.default", "at", {8}, {{"self", t.v(range)}, {"min", t.i(0)}, {"max", t.i(3)}});
+    const auto y = rows ? t.of(type, "aten.index.Tensor", "y", {1, 2, 8}, {{"self", t.v(x)}, {"indices", t.values({all, all, t.v(at)})}})
+                        : t.of(type, "aten.index.Tensor", "y", {8}, {{"self", t.v(x)}, {"indices", t.values({t.v(at)})}});
+    return left(t.finish({y}));
+  };
+  CHECK(gathered(ScalarType::float32, true) == Texts{"aten.upsample_nearest1d.vec"});
+  CHECK(count(gathered(ScalarType::int64, true), "aten.index.Tensor") == 1);
+  CHECK(count(gathered(ScalarType::bool_, true), "aten.index.Tensor") == 1);
+  CHECK(count(gathered(ScalarType::float32, false), "aten.index.Tensor") == 1);
+}
+
+TEST_CASE("a softmax that is chosen for more rows than it has stays one") {
+  Typed n;
+  const auto x = n.input("x", {1, 4});
+  const auto truth = [&](std::string_view target, std::string_view name, support::Sizes sizes, std::initializer_list<Net::Named> more) { return n.of(ScalarType::bool_, target, name, sizes, more); };
+  const auto soft = n.op("aten._softmax.default", "soft", {1, 4}, {{"self", n.v(x)}, {"dim", n.i(1)}, {"half_to_float", GraphBuilder::boolean(false)}});
+  const auto none = truth("aten.eq.Scalar", "none", {1, 4}, {{"self", n.v(x)}, {"other", GraphBuilder::real(-INFINITY)}});
+  const auto any = truth("aten.any.dim", "any", {1, 1}, {{"self", n.v(truth("aten.logical_not.default", "some", {1, 4}, {{"self", n.v(none)}}))}, {"dim", n.i(1)}, {"keepdim", GraphBuilder::boolean(true)}});
+  const auto zeros = n.op("aten.full.default", "zeros", {3, 4}, {{"size", n.ints({3, 4})}, {"fill_value", n.i(0)}});
+  const auto p = n.op("aten.where.self", "p", {3, 4}, {{"condition", n.v(truth("aten.logical_not.default", "empty", {1, 1}, {{"self", n.v(any)}}))}, {"self", n.v(zeros)}, {"other", n.v(soft)}});
+  CHECK(count(left(n.finish({p})), "aten._safe_softmax.default") == 0);
+}

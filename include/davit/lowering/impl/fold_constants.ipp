@@ -49,7 +49,7 @@ class ConstantFolder {
       for (const Argument& input : graph_.inputs(graph_.nodes[n]))
         graph_.for_each_value(input, [&](ValueId v) {
           const NodeId producer = graph_.values[v].producer;
-          if (folded_[n] != 0 || producer == no_id || folded_[producer] == 0 || needed[v]++ != 0) return;
+          if (folded_[n] != 0 || producer == no_id || folded_[producer] == 0 || std::exchange(needed[v], std::uint8_t{1}) != 0) return;
           needed_.push_back(v);
         });
     return true;

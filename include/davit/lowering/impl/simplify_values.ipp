@@ -150,7 +150,7 @@ DAVIT_INLINE bool Simplifier::gather(const Node& node, ValueId out) {
       sizes(out).size() != rank)
     return false;
   std::vector<std::vector<double>> at(count);
-  bool nearest = rank == count + 2 && last == rank;
+  bool nearest = rank == count + 2 && last == rank && is_floating(value(x).dtype);
   for (std::size_t i = 0; i < count; ++i) {
     const std::span<const Dim> own = sizes(given[first + i].value());
     for (std::size_t d = 0; d < own.size(); ++d)
@@ -170,7 +170,7 @@ DAVIT_INLINE bool Simplifier::gather(const Node& node, ValueId out) {
     return compose(node, names[count - 1], arguments, true);
   }
   const std::size_t padded = std::max<std::size_t>(rank, 3) - 2;
-  if (count != 1 || padded > 3 || first + padded < rank) return false;
+  if (count != 1 || rank < 2 || padded > 3 || first + padded < rank) return false;
   const auto n = sizes(x)[first].value, m = static_cast<std::int64_t>(at[0].size());
   const auto fits = [&](bool mirrors, std::int64_t before) {
     if (before < 0 || m - n < before || (mirrors && (before >= n || m - n - before >= n))) return false;
@@ -226,7 +226,8 @@ DAVIT_INLINE bool Simplifier::interpolate(const Node& node, ValueId) {
     const ValueId a = inputs[0].value();
     const NodeId product = maker(inputs[1].value(), "aten.mul.Tensor");
     const NodeId difference = product == no_id ? no_id : maker(argument(product, 0), "aten.sub.Tensor");
-    if (difference == no_id || argument(product, 1) == no_id || argument(difference, 1) != a || argument(difference, 0) == no_id) return false;
+    if (difference == no_id || argument(product, 1) == no_id || argument(difference, 1) != a || argument(difference, 0) == no_id || view().inputs(emit_.module().nodes[difference]).size() != 2)
+      return false;
     const ValueId b = argument(difference, 0), weight = argument(product, 1);
     if (depth == weights.size()) weights.push_back(weight);
     if (weights[depth] != weight) return false;
@@ -247,7 +248,7 @@ DAVIT_INLINE bool Simplifier::interpolate(const Node& node, ValueId) {
     return a.is_value() ? a.value() : no_id;
   };
   const ValueId x = source(leaves[0]);
-  if (x == no_id || sizes(x).size() != count + 2) return false;
+  if (x == no_id || sizes(x).size() != count + 2 || !keeps_dtype(x, node)) return false;
   bool aligned = true, centred = true;
   std::vector<Item> to;
   for (std::size_t i = 0; i < count; ++i) {
