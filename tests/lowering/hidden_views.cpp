@@ -13,6 +13,7 @@
 
 #include "../support/draft.hpp"
 #include "davit/backends/portable.hpp"
+#include "davit/lowering/decompose.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/program/in_place_writes.hpp"
 #include "davit/program/operator_call.hpp"
@@ -221,4 +222,30 @@ TEST_CASE("in-place operators of Python and out= forms with names of their own a
   REQUIRE(made);
   CHECK(!writes_in_place(made->view()));
   CHECK(run(program, programs::tensor({2}, {2, 3})) == Floats{2, 9});
+}
+
+TEST_CASE("a write through a reshape that is a view is left by run_decompositions") {
+  for (const bool view : {true, false}) {
+    CAPTURE(view);
+    Draft d;
+    const ValueId x = d.user("x", {4, 2});
+    const ValueId y = d.add("y", x, 0.0);
+    const auto strided = [&](const char* name, support::Sizes sizes, std::initializer_list<std::int64_t> strides) {
+      const ValueId v = d.b.tensor(name, ScalarType::float32, sizes);
+      std::vector<Dim> dims;
+      for (const std::int64_t s : strides) dims.push_back({s});
+      const Range range = d.b.dims(dims);
+      d.b.module().values[v].strides = range;
+      return v;
+    };
+    d.b.module().values[y].strides = d.b.module().values[strided("of_y", {4, 2}, {2, 1})].strides;
+    const ValueId turned = strided("turned", {2, 4}, {1, 2});
+    d.node("aten.t.default", {d.b.value(y)}, {turned});
+    const ValueId rows = view ? strided("rows", {2, 2, 2}, {1, 4, 2}) : strided("rows", {8}, {1});
+    d.node("aten.reshape.default", {d.b.value(turned), view ? d.b.ints({2, 2, 2}) : d.b.ints({8})}, {rows});
+    d.op("aten.mul_.Tensor", "mul_", rows, {2.0});
+    d.output(y);
+    const ExportedProgram program = run_decompositions(d.finish());
+    CHECK(run(program, programs::tensor({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8})) == (view ? Floats{2, 4, 6, 8, 10, 12, 14, 16} : Floats{1, 2, 3, 4, 5, 6, 7, 8}));
+  }
 }

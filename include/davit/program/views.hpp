@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "davit/program/graph.hpp"
@@ -192,6 +195,33 @@ template <class = void>
   for (const ViewKind open : {ViewKind::none, ViewKind::maybe_same, ViewKind::maybe_shape, ViewKind::unknown})
     if (kind == open) return nullptr;
   return self_argument(graph, call);
+}
+
+/// True if a value's strides are those of a dense tensor, as far as the export saw: by the example values of sizes and strides.
+template <class = void>
+[[nodiscard]] constexpr bool is_contiguous(GraphModuleView graph, ValueId v) noexcept {
+  const std::span<const Dim> sizes = graph.dims_of(graph.values[v].sizes), strides = graph.dims_of(graph.values[v].strides);
+  std::int64_t step = 1;
+  for (std::size_t d = strides.size() == sizes.size() ? sizes.size() : 0; d-- > 0;) {
+    if (sizes[d].value != 1 && strides[d].value != step) return false;
+    if (__builtin_mul_overflow(step, std::max<std::int64_t>(sizes[d].value, 1), &step)) return false;
+  }
+  return true;
+}
+
+/// True if an output of a call shows the storage of its first argument; of what may be a copy, as far as the export saw.
+template <class = void>
+[[nodiscard]] constexpr bool shows_storage(GraphModuleView graph, const OperatorCall& call, ValueId output) noexcept {
+  const ViewKind kind = view_kind(graph, call);
+  const Argument* self = self_argument(graph, call);
+  if (kind == ViewKind::none || kind == ViewKind::unknown || self == nullptr) return false;
+  const Value &of = graph.values[self->value()], &v = graph.values[output];
+  // a copy is contiguous; a view is so if what it shows is
+  if (kind == ViewKind::maybe_shape) return is_contiguous(graph, self->value()) || !is_contiguous(graph, output);
+  if (kind != ViewKind::maybe_same) return true;
+  const Argument* copies = find_argument(graph, call, "copy", no_id);
+  const auto equal = [](const Dim& x, const Dim& y) { return x.value == y.value && x.is_static() == y.is_static(); };
+  return v.dtype == of.dtype && std::ranges::equal(graph.dims_of(v.strides), graph.dims_of(of.strides), equal) && (copies == nullptr || copies->payload == 0);
 }
 
 }  // namespace davit

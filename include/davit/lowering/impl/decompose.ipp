@@ -170,7 +170,7 @@ class Decomposer {
     if (is_rule_of_core(rule)) head.remove_suffix(1);
     trusts_ = !head.ends_with('~');
     copies_ = writes_ && shows == ViewKind::none;
-    shows_ = writes_ && viewed(from_, operator_call(from_, old)) != nullptr;
+    view_ = writes_ ? n : no_id;
     if (emit_.fault == nullptr) bind(result, from_.outputs(old), mark, head.ends_with('^') || rules_.has_widened);
     if (emit_.fault != nullptr || (wish == Wish::go_if_gone && emit_.mark().nodes != mark.nodes) || (wish == Wish::go_if_gained && !gains(mark, taker_count(options_) - 1)) ||
         (wish == Wish::go_if_as_good && !gains(mark, first_taker(from_, n, options_) + 1))) {
@@ -219,7 +219,7 @@ class Decomposer {
     const ValueId old = output.value();
     if (narrows && size_of(from_.values[old].dtype) == 2 && emit_.module().values[result.value()].dtype == ScalarType::float32)
       result = rules_.call("aten._to_copy.default", {{"", result}, {"dtype", Item::of(GraphBuilder::scalar_type(from_.values[old].dtype))}});
-    if (shows_ && memory_->is_written(old) && !is_view(result.value(), mark)) return fault("a rule answers a copy of what is written in place");
+    if (view_ != no_id && memory_->is_written(old) && shows_storage(from_, operator_call(from_, from_.nodes[view_]), old) && !is_view(result.value(), mark)) return fault("a rule answers a copy of what is written in place");
     if (emit_.fault == nullptr && copies_ && is_view(result.value(), mark)) result = rules_.call("aten.clone.default", {{"", result}});
     if (emit_.fault != nullptr) return;
     const Value made = emit_.module().values[result.value()];
@@ -360,7 +360,7 @@ class Decomposer {
   std::optional<InPlaceWrites<>> memory_;  ///< if it writes
   std::vector<Binding> bindings_;
   bool copies_ = false;                    ///< the operator answers values of its own, and something is written in place
-  bool shows_ = false;                     ///< it answers views, and something is written in place
+  NodeId view_ = no_id;                    ///< the operator, if something is written in place: it may answer views
   bool trusts_ = true;                     ///< a rule's results have the sizes that the program says
   ScalarType autocast_ = ScalarType::undefined;  ///< in a graph wrapped by autocast: what it computes in
 };

@@ -130,24 +130,11 @@ class FunctionalWriter {
     return std::ranges::equal(graph_.dims_of(a), graph_.dims_of(b), [](const Dim& x, const Dim& y) { return x.value == y.value && x.is_static() == y.is_static(); });
   }
   [[nodiscard]] bool same_sizes(ValueId a, ValueId b) const noexcept { return same_dims(graph_.values[a].sizes, graph_.values[b].sizes); }
-  [[nodiscard]] bool same_strides(ValueId a, ValueId b) const noexcept { return same_dims(graph_.values[a].strides, graph_.values[b].strides); }
   /// True if two values have the same sizes whatever the symbols are.
   [[nodiscard]] bool always_same_sizes(ValueId a, ValueId b) const noexcept {
     return std::ranges::equal(graph_.dims_of(graph_.values[a].sizes), graph_.dims_of(graph_.values[b].sizes),
                               [](const Dim& x, const Dim& y) { return x.is_static() ? y.is_static() && x.value == y.value : x.expr == y.expr; });
   }
-  /// As far as the export saw: by the example values of sizes and strides.
-  [[nodiscard]] bool is_contiguous(ValueId v) const noexcept {
-    const std::span<const Dim> sizes = graph_.dims_of(graph_.values[v].sizes);
-    const std::span<const Dim> strides = graph_.dims_of(graph_.values[v].strides);
-    std::int64_t step = 1;
-    for (std::size_t d = strides.size() == sizes.size() ? sizes.size() : 0; d-- > 0;) {
-      if (sizes[d].value != 1 && strides[d].value != step) return false;
-      if (__builtin_mul_overflow(step, std::max<std::int64_t>(sizes[d].value, 1), &step)) return false;
-    }
-    return true;
-  }
-
   GraphModuleView graph_;
   GraphCopier copier_;
   std::vector<Shown> of_;

@@ -96,15 +96,9 @@ class Functionalizer : FunctionalWriter {
   }
 
   void note_view(ValueId v, ValueId of, NodeId n, ViewKind kind, const OperatorCall& call, std::uint32_t item) {
-    if (kind == ViewKind::maybe_shape) {  // a copy is contiguous; a view is so if what it shows is
-      if (!is_contiguous(of) && is_contiguous(v)) return;
-      kind = ViewKind::shape;
-    }
-    if (kind == ViewKind::maybe_same) {
-      const Argument* copies = argument(call, "copy", no_id);
-      if (graph_.values[v].dtype != graph_.values[of].dtype || !same_strides(v, of) || (copies != nullptr && copies->payload != 0)) return;
-      kind = ViewKind::same;
-    }
+    if (!shows_storage(graph_, call, v)) return;
+    if (kind == ViewKind::maybe_shape) kind = ViewKind::shape;
+    if (kind == ViewKind::maybe_same) kind = ViewKind::same;
     if (kind == ViewKind::slice && always_same_sizes(v, of)) kind = ViewKind::same;  // all of it
     of_[v] = {.base = of_[of].base, .parent = of, .via = n, .kind = kind, .item = item, .version = of_[of_[of].base].version};
   }
