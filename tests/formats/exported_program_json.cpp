@@ -68,6 +68,20 @@ TEST_CASE("a program is read, all of it") {
   CHECK(program.state_dict.empty());
 }
 
+TEST_CASE("a bound beyond 64 bits is none") {
+  const auto bounds = [](std::string_view text) {
+    const auto program = read(replaced(ProgramText().text(), R"("range_constraints": {})", concat(R"("range_constraints": {"s0": )", text, "}").view()));
+    REQUIRE(program);
+    return program->range_constraints.at(0);
+  };
+  CHECK(bounds(R"({"min_val": 2, "max_val": 9223372036854775808})").min == 2);
+  CHECK(!bounds(R"({"min_val": 2, "max_val": 9223372036854775808})").max);
+  CHECK(!bounds(R"({"min_val": 2, "max_val": 18446744073709551617})").max);
+  CHECK(!bounds(R"({"min_val": -9223372036854775811, "max_val": 4})").min);
+  CHECK(bounds(R"({"min_val": -9223372036854775808, "max_val": 9223372036854775807})").min == INT64_MIN);
+  CHECK(bounds(R"({"min_val": -9223372036854775808, "max_val": 9223372036854775807})").max == INT64_MAX);
+}
+
 TEST_CASE("the dialect comes from verifiers, or from what older torch wrote") {
   const auto dialect = [](std::string_view line) {
     return read(replaced(ProgramText().text(), R"("verifiers": ["ATEN"])", line))->dialect;
@@ -105,6 +119,8 @@ TEST_CASE("damaged programs are refused with their place") {
   check_refused(replaced(text, "\"signature\"", "\"sig\""), "json.graph_module.signature");
   check_refused(replaced(text, "\"graph\"", "\"g\""), "json.graph_module.graph");
   check_refused(replaced(text, R"("range_constraints": {})", R"("range_constraints": {"s0": {"min_val": 1.5}})"),
+                "json.range_constraints.s0.min_val");
+  check_refused(replaced(text, R"("range_constraints": {})", R"("range_constraints": {"s0": {"min_val": 9223372036854775808}})"),
                 "json.range_constraints.s0.min_val");
   check_refused(replaced(text, R"("module_call_graph": [])", R"("module_call_graph": [{"fqn": ""}, {}])"),
                 "json.graph_module.module_call_graph[1].fqn");
