@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "../programs.hpp"
+#include "../support/draft.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/lowering/backend_list.hpp"
+#include "davit/lowering/to_backend.hpp"
 #include "davit/program/graph_equal.hpp"
 #include "davit/program/printer.hpp"
 #include "davit/program/verify.hpp"
+#include "davit/runtime/session.hpp"
 
 using namespace davit;
 using F = ScalarType;
@@ -296,6 +299,52 @@ TEST_CASE("symbolic sizes become arguments by nodes that ask for them, and expre
   const Value& slice = graph.values[graph.outputs(graph.nodes[0])[0].value()];
   CHECK(graph.dims_of(slice.sizes)[0].expr != no_id);
   CHECK(graph.dims_of(slice.sizes)[1].is_static());
+}
+
+TEST_CASE("a dimension whose size is symbolic is split, scaled and resized by what it is at run time") {
+  support::Draft d;
+  const ExprId s0 = d.b.symbol("s0");
+  const auto number = [&](std::int64_t n) { return d.b.expr({.op = ExprOp::integer, .value = n}); };
+  const ExprId more = d.b.expr({.op = ExprOp::floor_div, .a = d.b.expr({.op = ExprOp::add, .a = s0, .b = number(1)}), .b = number(2)});
+  const ValueId x = d.user("x", s0, 4);
+  const ValueId first = d.sized("first", more, 2), second = d.sized("second", d.b.expr({.op = ExprOp::floor_div, .a = s0, .b = number(2)}), 2);
+  const Argument inputs[] = {d.b.value(x), d.b.integer(2)}, parts[] = {d.b.tensors({first, second})};
+  d.b.node("aten.tensor_split.sections", inputs, parts);
+  d.output(first);
+  d.output(second);
+  const ExportedProgram split = run_decompositions(d.finish());
+  CHECK(std::ranges::count(targets(split), "aten.tensor_split.sections") == 0);
+  const auto lowered = to_backend<portable>(split);
+  REQUIRE(lowered);
+  Session session = *Session::make(*lowered);
+  const auto out = session.run("forward", programs::tensor({5}, {1, 2, 3, 4, 5}));
+  REQUIRE(out);
+  CHECK(support::elements(out->all()[0]) == std::vector<float>{1, 2, 3});
+  CHECK(support::elements(out->all()[1]) == std::vector<float>{4, 5});
+
+  const auto made = [](std::string_view target, std::initializer_list<Arg> arguments, bool resized) {
+    GraphBuilder b;
+    b.begin_graph();
+    const Dim sizes[] = {{1}, {1}, {4, b.symbol("s0")}, {4, b.symbol("s0")}}, fixed[] = {{1}, {1}, {2}, {2}};
+    const ValueId q = b.declare({.name = b.text("x"), .sizes = b.dims(sizes), .dtype = F::float32});
+    b.input(b.value(q));
+    std::vector<Argument> in;
+    for (const Arg& a : arguments) {
+      in.push_back(a.argument);
+      in.back().name = b.intern(a.name);
+    }
+    if (resized) in.insert(in.begin() + 1, b.ints({2, 2}));
+    const ValueId y = b.declare({.name = b.text("y"), .sizes = b.dims(resized ? fixed : sizes), .dtype = F::float32});
+    const Argument result = b.value(y);
+    b.node(target, in, {&result, 1});
+    b.end_graph({y});
+    const ExportedProgram program = run_decompositions(programs::user_program(std::move(b).finish()));
+    CHECK(is_sound(program));
+    return targets(program);
+  };
+  const Argument self = GraphBuilder::value(0);
+  CHECK(std::ranges::count(made("aten.scaled_dot_product_attention.default", {{"query", self}, {"key", self}, {"value", self}}, false), "torch.sym_sqrt") == 1);
+  CHECK(std::ranges::count(made("aten._upsample_bilinear2d_aa.default", {{"self", self}, {"align_corners", GraphBuilder::boolean(false)}}, true), "torch.sym_max") == 2);
 }
 
 TEST_CASE("the middle of a dimension whose size is symbolic is one of its elements") {

@@ -3,7 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../programs.hpp"
@@ -128,4 +132,72 @@ TEST_CASE("a rule emits no more nodes than a program may have") {
   CHECK(r.emit.fault == nullptr);
   (void)r.eval("fold(a: x; i in range(0, 1000): a + 1)");
   CHECK(r.emit.fault != nullptr);
+}
+
+namespace {
+
+/// Rules about x of [s0, 3], seen at 4; s0 is at least 2 and at most 10, or anything.
+struct SymbolicRules {
+  static GraphModule of(ValueId& x) {
+    GraphBuilder b;
+    b.begin_graph();
+    const Dim sizes[] = {{4, b.symbol("s0")}, {3}};
+    x = b.declare({.name = b.text("x"), .sizes = b.dims(sizes), .dtype = ScalarType::float32});
+    b.input(b.value(x));
+    b.end_graph({x});
+    return std::move(b).finish();
+  }
+  ValueId id = no_id;
+  std::vector<RangeConstraint> ranges;
+  GraphEmitter emit{of(id)};
+  RuleEvaluator rules;
+  explicit SymbolicRules(bool bounded = true) : ranges(bounded ? std::vector<RangeConstraint>{{"s0", 2, 10}} : std::vector<RangeConstraint>{}), rules(emit, ranges) { emit.begin(root_graph); }
+
+  Item eval(std::string_view body) { return rules.run(concat("f(x): n = size(x, 0); ", body), {{"x", Item::of(GraphBuilder::value(id))}}); }
+};
+
+}  // namespace
+
+TEST_CASE("which of two sizes is larger is decided by their ranges, and not by what the export saw") {
+  const auto decided = [](std::string_view body, bool bounded = true) -> std::optional<bool> {
+    SymbolicRules r(bounded);
+    const Item item = r.eval(body);
+    if (r.emit.fault != nullptr) return std::nullopt;
+    return r.rules.truth(item);
+  };
+  for (const std::string_view body : {"n > 1", "n >= 2", "1 < n", "n <= 10", "n < 11", "n * n >= 4", "n + 1 <= 11", "n // 2 >= 1", "n % 4 < 4", "n - 1 >= 1", "n <= n", "n > 0.5", "n * n + n // 3 > 3"}) {
+    CAPTURE(body);
+    CHECK(decided(body) == true);
+    CHECK(decided(concat("!(", body, ")").view()) == false);
+  }
+  for (const std::string_view body : {"n > 2", "n >= 3", "n < 10", "5 < n", "n // 2 > 1", "n % 4 > 0", "n > 3.5", "n / 2 > 0", "0 - n < -3", "n / 2 == 2.0", "(n / 2) ? 1 : 2", "log_of(n)"}) {
+    CAPTURE(body);
+    CHECK(!decided(body).has_value());
+  }
+  CHECK(decided("n >= 0", false) == true);  // a size
+  CHECK(!decided("n - 1 >= 0", false).has_value());
+  CHECK(decided("n == 4") == true);
+  CHECK(decided("n == 1") == false);
+}
+
+TEST_CASE("the smaller and the larger of sizes that only a run tells, and roots of them, are symbolic numbers") {
+  const auto emitted = [](std::string_view body, std::int64_t example = 0) {
+    SymbolicRules r;
+    const Item item = r.eval(body);
+    CAPTURE(body);
+    REQUIRE(r.emit.fault == nullptr);
+    std::vector<std::string> out;
+    for (const Node& node : r.emit.view().nodes) out.emplace_back(r.emit.view().target(node));
+    if (example != 0) CHECK(r.rules.integer(item) == example);
+    return out;
+  };
+  using Texts = std::vector<std::string>;
+  CHECK(emitted("max(n, 3)", 4) == Texts{"aten.sym_size.int", "torch.sym_max"});
+  CHECK(emitted("min(n, 5) + min(n, 5)", 8) == Texts{"aten.sym_size.int", "torch.sym_min", "_operator.add"});
+  CHECK(emitted("max(n, 1)", 4) == Texts{"aten.sym_size.int"});
+  CHECK(emitted("min(n, 1)", 1) == Texts{"aten.sym_size.int"});
+  CHECK(emitted("max(n / 2, 1.0)") == Texts{"aten.sym_size.int", "_operator.truediv", "torch.sym_max"});
+  CHECK(emitted("1.0 / sqrt_of(n)") == Texts{"aten.sym_size.int", "torch.sym_sqrt", "_operator.truediv"});
+  CHECK(emitted("sqrt_of(9.0)") == Texts{"aten.sym_size.int"});
+  CHECK(emitted("min(dims(x)[0], 5)", 4) == Texts{"aten.sym_size.int"});  // as sizes of a result, which need no value
 }

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
+#include <map>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "davit/core/config.hpp"
 #include "davit/lowering/graph_emitter.hpp"
+#include "davit/program/exported_program.hpp"
 
 namespace davit {
 
@@ -17,8 +21,8 @@ namespace davit {
 ///     "aten.clip.default = aten.clamp.default"
 ///
 /// A rule is a list of assignments and a result, separated by ';'. Arithmetic on tensors, symbolic sizes and numbers is
-/// written alike; numbers are folded, comparisons of sizes are decided by their examples, as torch's guards are. `c ? a : b`
-/// evaluates one of both; `[i in list: x]` maps; `fold(a: start; i in list: x)` folds; `l[i]`, `l[a:b]` index lists; `out` is
+/// written alike; numbers are folded. Sizes are equal if their examples are, as torch's guards say; which is larger is decided by
+/// their ranges alone: a rule that asks more does not fit. `c ? a : b` evaluates one of both; `[i in list: x]` maps; `fold(a: start; i in list: x)` folds; `l[i]`, `l[a:b]` index lists; `out` is
 /// the sizes of the operator's output. f(x, name=y) is a function of the language (rule_functions.ipp), another rule, or an operator of aten
 /// ("sum.dim_IntList", ".default" is implied), whose output's dtype and sizes follow from its arguments or are given: `sizes=`, `as=`.
 /// Behind the parameters: '^' float16 and bfloat16 are computed in float32; '~' the sizes of the results are the rule's, not those
@@ -26,7 +30,11 @@ namespace davit {
 /// nobody says what backends take. Unknown names are faults of the emitter.
 class RuleEvaluator {
  public:
-  explicit RuleEvaluator(GraphEmitter& emitter) noexcept : emit(emitter) {}
+  /// `ranges`: of the program's symbols; one that is not there may be any number.
+  explicit RuleEvaluator(GraphEmitter& emitter, std::span<const RangeConstraint> ranges = {}) : emit(emitter) {
+    for (const RangeConstraint& range : ranges)
+      ranges_[range.symbol.view()] = {range.min ? static_cast<double>(*range.min) : -unbounded, range.max ? static_cast<double>(*range.max) : unbounded};
+  }
 
   GraphEmitter& emit;
   std::vector<TensorMeta> outputs{};  ///< of the operator that is being decomposed
@@ -56,6 +64,10 @@ class RuleEvaluator {
   [[nodiscard]] double number(const Item& item);
   [[nodiscard]] bool truth(const Item& item);
   [[nodiscard]] bool equal(const Item& a, const Item& b);
+  /// Whether a < b, or a <= b, at run time; nothing if sizes tell only then.
+  [[nodiscard]] std::optional<bool> less(const Item& a, const Item& b, bool or_equal);
+  /// The smaller or the larger of two: one of them, or a new symbolic number.
+  [[nodiscard]] Item extreme(const Item& a, const Item& b, bool largest);
   /// Size d of a tensor: a number, or the value of a new sym_size node.
   [[nodiscard]] Item size(const Item& tensor, std::int64_t d);
   [[nodiscard]] std::vector<Dim> dims(const Item& list);
@@ -63,6 +75,11 @@ class RuleEvaluator {
   [[nodiscard]] Item binary(std::string_view op, const Item& a, const Item& b);
 
  private:
+  static constexpr double unbounded = std::numeric_limits<double>::infinity();
+  /// What a number may be at run time.
+  struct Bounds {
+    double low = -unbounded, high = unbounded;
+  };
   struct Variable {
     std::string_view name;
     Item value;
@@ -74,6 +91,10 @@ class RuleEvaluator {
     bool live = true;
   };
 
+  [[nodiscard]] bool is_real(const Item& item) { return item.is(ArgumentKind::float_) || (item.is_value() && emit.module().values[item.value()].kind == ValueKind::sym_float); }
+  [[nodiscard]] Bounds bounds(const Item& item);
+  /// The same of an expression; `most`: how many of its parts are looked at.
+  [[nodiscard]] Bounds bounds(ExprId id, int& most);
   [[nodiscard]] Item call_operator(std::string_view target, std::string_view schema, std::vector<NamedItem> arguments);
   /// Dtype, sizes and strides of an operator's outputs; false if they must be given.
   [[nodiscard]] bool infer(std::string_view name, std::span<const NamedItem> arguments, std::vector<TensorMeta>& out);
@@ -97,6 +118,7 @@ class RuleEvaluator {
   void each(Scope& s, std::string_view name, const std::vector<Item>& items, Each&& each);
 
   int depth_ = 0;
+  std::map<std::string_view, Bounds> ranges_;
 };
 
 namespace detail {

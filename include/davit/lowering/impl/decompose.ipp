@@ -92,7 +92,7 @@ enum class Wish : std::uint8_t {
 class Decomposer {
  public:
   Decomposer(const ExportedProgram& program, const DecomposeOptions& options)
-      : options_(options), from_(program.view()), emit_(program.graph_module), rules_(emit_),
+      : options_(options), from_(program.view()), emit_(program.graph_module), rules_(emit_, program.range_constraints),
         sources_(value_sources(program)), instead_(from_.values.size(), no_id), is_output_(from_.values.size(), 0), opened_(from_.graphs.size(), 0),
         writes_(writes_in_place(from_)), memory_(writes_ ? std::optional<InPlaceWrites<>>(from_) : std::nullopt) {}
 
@@ -187,7 +187,7 @@ class Decomposer {
     const GraphModuleView view = emit_.view();
     for (std::size_t n = mark.nodes; n < view.nodes.size(); ++n) {
       const std::string_view target = view.target(view.nodes[n]);
-      if (target.starts_with("_operator.") || target == "aten.sym_size.int" || note_source(view, view.nodes[n], sources_)) continue;
+      if (target.starts_with("_operator.") || target.starts_with("torch.sym_") || target == "aten.sym_size.int" || note_source(view, view.nodes[n], sources_)) continue;
       if (first_taker(view, static_cast<NodeId>(n), options_) >= takers) return false;
     }
     return true;

@@ -98,7 +98,7 @@ DAVIT_INLINE Dim GraphEmitter::arithmetic(ExprOp op, Dim a, Dim b) {
   return {value, tables_.expr({.op = op, .a = left, .b = operand(b)})};
 }
 DAVIT_INLINE Dim GraphEmitter::dim(const Item& item) {
-  if (item.is_value()) return {module().values[item.value()].constant, module().values[item.value()].expr};
+  if (item.is_value() && module().values[item.value()].kind == ValueKind::sym_int) return {module().values[item.value()].constant, module().values[item.value()].expr};
   if (item.is(ArgumentKind::int_) || item.is(ArgumentKind::bool_)) return {item.argument.payload, item.expr};
   fault = "a size is no integer";
   return {};
@@ -198,7 +198,7 @@ DAVIT_INLINE Item GraphEmitter::symbolic(std::string_view target, std::span<cons
 
 DAVIT_INLINE std::string GraphEmitter::symbolic_key(const Node& node) {
   const std::string_view target = view().target(node);
-  if (target != "aten.sym_size.int" && !target.starts_with("_operator.")) return {};
+  if (target != "aten.sym_size.int" && !target.starts_with("_operator.") && !target.starts_with("torch.sym_")) return {};
   std::string key(target);
   for (const Argument& a : view().inputs(node)) {
     if (a.is_list()) return {};

@@ -38,9 +38,68 @@ DAVIT_INLINE bool RuleEvaluator::equal(const Item& a, const Item& b) {
   if (a.is(ArgumentKind::string) && b.is(ArgumentKind::string)) return emit.text(a) == emit.text(b);
   if (a.is_list() && b.is_list())
     return std::ranges::equal(a.items, b.items, [this](const Item& x, const Item& y) { return equal(x, y); });
+  if (a.is_value() && b.is_value() && a.value() == b.value()) return true;
   if (is_number(a) && is_number(b)) return number(a) == number(b);
   if (is_number(a) && b.is(ArgumentKind::scalar_type)) return a.argument.payload == b.argument.payload;
   return a.argument.kind == b.argument.kind && a.argument.payload == b.argument.payload;
+}
+DAVIT_INLINE RuleEvaluator::Bounds RuleEvaluator::bounds(ExprId id, int& most) {
+  if (most-- <= 0) return {};
+  const Expr e = emit.module().exprs[id];
+  Bounds out;
+  if (e.op == ExprOp::integer) {
+    out = {static_cast<double>(e.value), static_cast<double>(e.value)};
+  } else if (e.op == ExprOp::symbol) {
+    if (const auto known = ranges_.find(emit.view().str(e.name)); known != ranges_.end()) out = known->second;
+  } else if (e.op == ExprOp::add || e.op == ExprOp::mul || e.op == ExprOp::min || e.op == ExprOp::max || e.op == ExprOp::floor_div || e.op == ExprOp::python_mod ||
+             e.op == ExprOp::mod) {
+    const Bounds a = bounds(e.a, most), b = bounds(e.b, most);
+    if (e.op == ExprOp::add) out = {a.low + b.low, a.high + b.high};
+    if (e.op == ExprOp::min) out = {std::min(a.low, b.low), std::min(a.high, b.high)};
+    if (e.op == ExprOp::max) out = {std::max(a.low, b.low), std::max(a.high, b.high)};
+    if (e.op == ExprOp::mul) {
+      const double corners[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
+      const bool known = std::ranges::none_of(corners, [](double x) { return std::isnan(x); });
+      if (known) out = {*std::ranges::min_element(corners), *std::ranges::max_element(corners)};
+      else if (a.low >= 0 && b.low >= 0) out.low = a.low * b.low;  // of what has no end and may be 0
+    }
+    if (e.op == ExprOp::floor_div && b.low > 0)
+      out = {std::floor(a.low / (a.low >= 0 ? b.high : b.low)), std::floor(a.high / (a.high >= 0 ? b.low : b.high))};
+    if ((e.op == ExprOp::python_mod || e.op == ExprOp::mod) && b.low > 0) out = {0, b.high - 1};
+  }
+  // beyond what a double counts one by one, a bound is none
+  constexpr double whole = 0x1p52;
+  if (!(out.low >= -whole)) out.low = -unbounded;
+  if (!(out.high <= whole)) out.high = unbounded;
+  return {std::min(out.low, whole), std::max(out.high, -whole)};
+}
+DAVIT_INLINE RuleEvaluator::Bounds RuleEvaluator::bounds(const Item& item) {
+  if (is_static(item)) return {number(item), number(item)};
+  if (is_real(item)) return {};
+  const Dim size = emit.dim(item);
+  int most = 256;
+  Bounds out = size.is_static() ? Bounds{static_cast<double>(size.value), static_cast<double>(size.value)} : bounds(size.expr, most);
+  const NodeId producer = item.is_value() ? emit.module().values[item.value()].producer : no_id;
+  if (producer != no_id && emit.view().target(emit.module().nodes[producer]) == "aten.sym_size.int") out.low = std::max(out.low, 0.0);
+  return out;
+}
+DAVIT_INLINE std::optional<bool> RuleEvaluator::less(const Item& a, const Item& b, bool or_equal) {
+  if (is_static(a) && is_static(b)) return or_equal ? number(a) <= number(b) : number(a) < number(b);
+  if (a.is_value() && b.is_value() && a.value() == b.value() && !is_real(a)) return or_equal;
+  const Bounds x = bounds(a), y = bounds(b);
+  if (or_equal ? x.high <= y.low : x.high < y.low) return true;
+  if (or_equal ? x.low > y.high : x.low >= y.high) return false;
+  return std::nullopt;
+}
+DAVIT_INLINE Item RuleEvaluator::extreme(const Item& a, const Item& b, bool largest) {
+  if (!is_number(a) || !is_number(b)) return fail("arithmetic on what is no number");
+  if (const std::optional<bool> first = largest ? less(b, a, true) : less(a, b, true)) return *first ? a : b;
+  const std::string_view target = largest ? "torch.sym_max" : "torch.sym_min";
+  const NamedItem inputs[] = {{"a", a}, {"b", b}};
+  if (is_real(a) || is_real(b)) return emit.symbolic(target, inputs, ValueKind::sym_float, {});
+  const Dim result = emit.arithmetic(largest ? ExprOp::max : ExprOp::min, emit.dim(a), emit.dim(b));
+  if (!a.is_value() && !b.is_value()) return emit.item(result);
+  return emit.symbolic(target, inputs, ValueKind::sym_int, result);
 }
 DAVIT_INLINE Item RuleEvaluator::size(const Item& tensor, std::int64_t d) {
   if (!is_tensor(tensor)) return fail("the size of what is no tensor");
@@ -99,8 +158,8 @@ DAVIT_INLINE Item RuleEvaluator::binary(std::string_view op, const Item& a, cons
   if (!is_number(a) || !is_number(b)) return fail("arithmetic on what is no number");
   const bool comparison = row.numbers.empty();
   if (comparison) {
-    const double x = number(a), y = number(b);
-    return Item::boolean(op == "<" ? x < y : op == "<=" ? x <= y : op == ">" ? x > y : x >= y);
+    const std::optional<bool> holds = op.starts_with('<') ? less(a, b, op.ends_with('=')) : less(b, a, op.ends_with('='));
+    return holds ? Item::boolean(*holds) : fail("a decomposition asks which of two symbolic sizes is larger");
   }
   const bool reals = a.is(ArgumentKind::float_) || b.is(ArgumentKind::float_) || op == "/";
   if (!a.is_value() && !b.is_value() && reals) {

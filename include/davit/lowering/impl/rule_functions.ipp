@@ -256,8 +256,13 @@ inline constexpr RuleFunctionRow rule_functions[] = {
        return Item::integer(static_cast<std::int64_t>(x));
      }},
     {"float", 1, [](RuleEvaluator& r, const Items& a) { return a[0].is_value() ? a[0] : Item::of(GraphBuilder::real(r.number(a[0]))); }},
-    {"sqrt_of", 1, [](RuleEvaluator& r, const Items& a) { return Item::of(GraphBuilder::real(std::sqrt(r.number(a[0])))); }},
-    {"log_of", 1, [](RuleEvaluator& r, const Items& a) { return Item::of(GraphBuilder::real(std::log(r.number(a[0])))); }},
+    {"sqrt_of", 1, [](RuleEvaluator& r, const Items& a) {
+       const NamedItem inputs[] = {{"a", a[0]}};
+       return r.is_static(a[0]) ? Item::of(GraphBuilder::real(std::sqrt(r.number(a[0])))) : r.emit.symbolic("torch.sym_sqrt", inputs, ValueKind::sym_float, {});
+     }},
+    {"log_of", 1, [](RuleEvaluator& r, const Items& a) {
+       return r.is_static(a[0]) ? Item::of(GraphBuilder::real(std::log(r.number(a[0])))) : r.fail("a decomposition takes the logarithm of a symbolic size");
+     }},
     {"range", 2, [](RuleEvaluator& r, const Items& a) {
        Items out;
        const std::int64_t first = r.integer(a[0]), last = r.integer(a[1]);
@@ -278,8 +283,8 @@ inline constexpr RuleFunctionRow rule_functions[] = {
        for (const Item& d : a[0].items) out = r.binary("*", out, d);
        return out;
      }},
-    {"min", 2, [](RuleEvaluator& r, const Items& a) { return r.number(a[0]) <= r.number(a[1]) ? a[0] : a[1]; }},
-    {"max", 2, [](RuleEvaluator& r, const Items& a) { return r.number(a[0]) >= r.number(a[1]) ? a[0] : a[1]; }},
+    {"min", 2, [](RuleEvaluator& r, const Items& a) { return r.extreme(a[0], a[1], false); }},
+    {"max", 2, [](RuleEvaluator& r, const Items& a) { return r.extreme(a[0], a[1], true); }},
     {"has", 2, [](RuleEvaluator& r, const Items& a) {
        return Item::boolean(std::ranges::any_of(a[0].items, [&](const Item& x) { return r.equal(x, a[1]); }));
      }},
