@@ -69,7 +69,7 @@ namespace detail {
       if (base == nullptr) break;
       of = base;
     }
-    if (of == nullptr || is_declared_contiguous(graph, of->value())) continue;
+    if (of == nullptr || is_contiguous(graph, of->value())) continue;
     if (graph.values[of->value()].producer != no_id || is_state(program, of->value())) return wrong(n, "it shows the storage of what does not lie contiguously in torch");
   }
   if (!storage_matters(graph)) return {};
@@ -78,7 +78,7 @@ namespace detail {
     const OperatorCall call = operator_call(graph, graph.nodes[n]);
     if (view_kind(graph, call) != ViewKind::none || in_place(call.target) != InPlace::no) continue;
     for (const Argument& output : call.outputs)
-      if (output.is_value() && graph.values[output.value()].kind == ValueKind::tensor && writes.is_written(output.value()) && !is_declared_contiguous(graph, output.value()))
+      if (output.is_value() && graph.values[output.value()].kind == ValueKind::tensor && writes.is_written(output.value()) && !is_contiguous(graph, output.value()))
         return wrong(n, "its result is written in place, and does not lie contiguously in torch");
   }
   return {};
