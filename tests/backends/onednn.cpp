@@ -680,3 +680,14 @@ TEST_CASE("any damaged byte of a saved module is an error or another program, ne
   REQUIRE(lowered);
   CHECK(support::run_damaged(*lowered, n.sample()) > 0);
 }
+
+TEST_CASE("a function of a sum whose channels do not fill a vector") {
+  for (const std::int64_t channels : {8, 24}) {
+    Net n;
+    const auto w = n.weight("w", {channels, channels / 2, 3, 3}, 0.3);
+    const auto x = n.input("x", {2, channels, 8, 8});
+    const auto c = n.conv("c", x, w, {2, channels, 8, 8}, 1, 1, 2);
+    const ExportedProgram program = n.finish({n.relu("r", n.add("sum", c, c, {2, channels, 8, 8}), {2, channels, 8, 8})});
+    CHECK(faults(program, n.sample()) == "");
+  }
+}

@@ -115,10 +115,19 @@ namespace detail {
     return !per_channel || dims[1] == 1 || count_of(full) != full[0] * full[1];
   });
 }
+/// Whether an implementation carries a tail out rightly in this layout: oneDNN 2.6's "jit:uni" binary does not on AVX-512 where blocks
+/// of channels are smaller than its vectors, which they do not fill.
+[[nodiscard]] inline bool layout_fits(const MemoryDesc& destination, std::string_view implementation) {
+  constexpr std::int64_t width = 16;
+  const Dims dims = dims_of(destination);
+  const std::int64_t block = dims.size() > 1 ? blocking_of(destination).block_of(1) : 1;
+  return implementation != "jit:uni" || block == 1 || block >= width || dims[1] % width == 0;
+}
 /// Whether the library has a primitive with this tail, that is fast and right.
 template <class PrimitiveDesc>
 [[nodiscard]] bool is_usable(const PrimitiveDesc& pd, const ChainView& chain, const Tail& tail) {
-  return pd && (chain.tail.empty() || !is_reference(pd)) && operands_fit(tail, pd.dst_desc(), pd.impl_info_str());
+  if (!pd || chain.tail.empty()) return static_cast<bool>(pd);
+  return !is_reference(pd) && operands_fit(tail, pd.dst_desc(), pd.impl_info_str()) && layout_fits(pd.dst_desc(), pd.impl_info_str());
 }
 
 /// Where the primitive writes: over the value that it is added to, or to a new place.
