@@ -82,7 +82,7 @@ class Builder {
   }
   /// The same for what the node says too, which other partitions do not know.
   template <class Fill>
-  [[nodiscard]] Place node_constant(const Place& from, const MemoryDesc& md, NodeId node, Fill&& fill) {
+  [[nodiscard]] Place node_constant(std::span<const Place> from, const MemoryDesc& md, NodeId node, Fill&& fill, std::vector<std::uint64_t> literals = {}) {
     if (partition_ == 0) return add_constant(md, filled(md, fill));
     return derived_constant(from, md, fill, {.number = static_cast<float>(node), .partition = partition_});
   }
