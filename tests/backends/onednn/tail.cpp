@@ -50,7 +50,7 @@ struct Tailed {
     builder.place(v, builder.add_scratch(onednn_ops::plain(builder.sizes(v))));
     builder.expect_use(v);
   }
-  [[nodiscard]] std::optional<Tail> tail(std::initializer_list<const Operation*> operations, const Dims& dims) const {
+  [[nodiscard]] std::optional<Tail> tail(std::initializer_list<const Operation*> operations, const Dims& dims) {
     const std::vector<const Operation*> list(operations);
     return onednn_ops::make_tail(builder, {.base = &base, .norm = nullptr, .tail = list}, dims);
   }

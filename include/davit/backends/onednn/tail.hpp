@@ -54,7 +54,7 @@ namespace detail {
 
 /// The tail as attributes of a primitive whose destination has the sizes `dims`; nothing if that cannot be said. No
 /// function stands there with two sets of parameters: oneDNN 2.6's jit kernels run the second one with those of the first.
-[[nodiscard]] inline std::optional<Tail> make_tail(const Builder& b, const ChainView& chain, const Dims& dims) {
+[[nodiscard]] inline std::optional<Tail> make_tail(Builder& b, const ChainView& chain, const Dims& dims) {
   Tail out;
   dnnl::post_ops ops;
   std::vector<Function> functions;
@@ -77,11 +77,11 @@ namespace detail {
     } else if (op->kind == OpKind::binary) {
       const ValueId other = op->inputs[0] == v ? op->inputs[1] : op->inputs[0];
       if (op->algorithm == algorithm::binary_add && chain.base->kind != OpKind::binary && out.sum == no_id &&
-          count_of(b.sizes(other)) == count_of(dims) && b.is_last_use(other)) {
+          other != no_id && count_of(b.sizes(other)) == count_of(dims) && b.is_last_use(other)) {
         ops.append_sum(1.0f);
         out.sum = other;
       } else {
-        const std::optional<Place> operand = detail::post_operand(b, other, b.sizes(v), dims);
+        const std::optional<Place> operand = other == no_id ? std::optional(b.number(op->epsilon, dims.size())) : detail::post_operand(b, other, b.sizes(v), dims);
         if (!operand) return std::nullopt;
         out.roles.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(ops.len()) | DNNL_ARG_SRC_1, *operand});
         ops.append_binary(op->algorithm, operand->md);
