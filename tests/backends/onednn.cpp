@@ -680,3 +680,35 @@ TEST_CASE("any damaged byte of a saved module is an error or another program, ne
   REQUIRE(lowered);
   CHECK(support::run_damaged(*lowered, n.sample()) > 0);
 }
+
+TEST_CASE("a function of a sum whose channels do not fill a vector") {
+  for (const std::int64_t channels : {8, 24}) {
+    Net n;
+    const auto w = n.weight("w", {channels, channels / 2, 3, 3}, 0.3);
+    const auto x = n.input("x", {2, channels, 8, 8});
+    const auto c = n.conv("c", x, w, {2, channels, 8, 8}, 1, 1, 2);
+    const ExportedProgram program = n.finish({n.relu("r", n.add("sum", c, c, {2, channels, 8, 8}), {2, channels, 8, 8})});
+    CHECK(faults(program, n.sample()) == "");
+  }
+}
+
+TEST_CASE("division by a number is rounded once, alone and after a convolution") {
+  Net n;
+  const auto x = n.input("x", {1, 16, 10, 10});
+  const auto quotient = n.op("aten.div.Tensor", "q", {1, 16, 10, 10}, {{"self", n.v(x)}, {"other", n.i(41)}});
+  Tensor kernel = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{16, 16, 1, 1});
+  for (std::int64_t i = 0; i < 16; ++i) kernel.view().as<float>()[17 * i] = 1;
+  const auto same = n.conv("c", x, n.draft.parameter("w", kernel), {1, 16, 10, 10});
+  const auto after = n.relu("r", n.op("aten.div.Tensor", "p", {1, 16, 10, 10}, {{"self", n.v(same)}, {"other", n.i(41)}}), {1, 16, 10, 10});
+  const auto lowered = to_backend<onednn>(n.finish({quotient, after}), {});
+  REQUIRE(lowered);
+  Tensor input = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{1, 16, 10, 10});
+  for (std::int64_t i = 0; i < input.numel(); ++i) input.view().as<float>()[i] = static_cast<float>(i);
+  Session session = *Session::make(*lowered);
+  const auto out = session.run(0, std::vector<EValue>{input.view()});
+  REQUIRE(out);
+  std::int64_t wrong = 0;
+  for (std::int64_t i = 0; i < input.numel(); ++i)
+    for (const EValue& result : out->all()) wrong += result.tensor().as<float>()[i] == static_cast<float>(i) / 41 ? 0 : 1;
+  CHECK(wrong == 0);
+}

@@ -126,3 +126,64 @@ TEST_CASE("what is looked at: inputs of operators that lose NaN, results that ma
     CHECK(checked(program, true) == "x");
   }
 }
+
+TEST_CASE("numbers that are not finite are looked for behind the operator that has them as an argument, unless they only bound") {
+  {
+    Net n;
+    const auto x = n.input("x", {4, 8});
+    const auto product = n.op("aten.mul.Tensor", "product", {4, 8}, {{"self", n.v(x)}, {"other", GraphBuilder::real(infinity)}});
+    CHECK(checked(n.finish({n.relu("r", product, {4, 8})})) == "product");
+  }
+  {
+    Net n;
+    const auto x = n.input("x", {4, 8});
+    const auto padded = n.op("aten.constant_pad_nd.default", "padded", {4, 10},
+                             {{"self", n.v(x)}, {"pad", n.ints({1, 1})}, {"value", GraphBuilder::real(-infinity)}});
+    CHECK(checked(n.finish({n.relu("r", padded, {4, 10})})) == "padded");
+  }
+  const auto bounded = [](double low, double high) {
+    Net n;
+    const auto x = n.input("x", {4, 8});
+    const auto clamp = n.op("aten.clamp.default", "c", {4, 8}, {{"self", n.v(x)}, {"min", GraphBuilder::real(low)}, {"max", GraphBuilder::real(high)}});
+    return checked(n.finish({n.op("aten.amax.default", "m", {4}, {{"self", n.v(clamp)}, {"dim", n.ints({1})}})}));
+  };
+  CHECK(bounded(-infinity, 6) == "x");
+  CHECK(bounded(0, infinity) == "x");
+  CHECK(bounded(infinity, infinity) == "x c");
+}
+
+TEST_CASE("a padding with -infinity is no reason to look where each window of max pools reaches beyond it") {
+  const auto pooled = [](std::int64_t pad, std::int64_t kernel, std::int64_t out) {
+    Net n;
+    const auto x = n.input("x", {1, 2, 6, 6});
+    const auto padded = n.op("aten.constant_pad_nd.default", "padded", {1, 2, 6 + 2 * pad, 6 + 2 * pad},
+                             {{"self", n.v(x)}, {"pad", n.ints({pad, pad, pad, pad})}, {"value", GraphBuilder::real(-infinity)}});
+    return checked(n.finish({n.op("aten.max_pool2d.default", "m", {1, 2, out, out},
+                                  {{"self", n.v(padded)}, {"kernel_size", n.ints({kernel, kernel})}, {"stride", n.ints({1, 1})}})}));
+  };
+  CHECK(pooled(1, 3, 6) == "x");
+  CHECK(pooled(2, 3, 8) == "x");
+  CHECK(pooled(2, 2, 9) == "padded");
+}
+
+TEST_CASE("a norm without epsilon may divide by zero") {
+  const auto normed = [](double eps) {
+    Net n;
+    const auto x = n.input("x", {4, 8});
+    const auto l = n.op("aten.layer_norm.default", "l", {4, 8}, {{"input", n.v(x)}, {"normalized_shape", n.ints({8})}, {"weight", {}}, {"bias", {}}, {"eps", GraphBuilder::real(eps)}});
+    return checked(n.finish({n.relu("r", l, {4, 8})}));
+  };
+  CHECK(normed(1e-5) == "x");
+  CHECK(normed(0) == "l");
+  CHECK(normed(1e-60) == "l");
+}
+
+TEST_CASE("a convolution that may overflow is looked at before its batch norm, which may go into its weights") {
+  const auto convolved = [](double scale) {
+    Net n;
+    const auto x = n.input("x", {1, 4, 5, 5});
+    return checked(n.finish({n.norm("bn", n.conv("c", x, n.weight("w", {6, 4, 3, 3}, scale), {1, 6, 3, 3}), {1, 6, 3, 3})}));
+  };
+  CHECK(convolved(1) == "x");
+  CHECK(convolved(1e31) == "x c");
+}

@@ -120,3 +120,20 @@ TEST_CASE("instance_norm that keeps statistics: their means over the batch") {
   CHECK(state(session, "variance") == Floats{3});  // of 2 and 8, unbiased
   CHECK(support::elements(out->all()[0])[0] == doctest::Approx(-1).epsilon(1e-4));
 }
+
+TEST_CASE("instance_norm without epsilon is its bias where a channel is constant, as batch_norm is") {
+  Draft d;
+  const ValueId bias = d.parameter("bias", programs::tensor({2}, {5, 0}));
+  const ValueId x = d.user("x", {2, 2, 2});
+  const ValueId y = d.like(x, "y");
+  d.node("aten.instance_norm.default",
+         {d.b.value(x), d.b.none(), d.b.value(bias), d.b.none(), d.b.none(), d.b.boolean(true), d.b.real(0.1), d.b.real(0), d.b.boolean(true)},
+         {y});
+  d.output(y);
+  auto lowered = to_backend<portable>(ExportedProgram(d.finish()));
+  REQUIRE(lowered);
+  Session session = *Session::make(*lowered);
+  const auto out = session.run("forward", programs::tensor({2, 2, 2}, {3, 3, 1, 3, 4, 4, 5, 5}));
+  REQUIRE(out);
+  CHECK(support::elements(out->all()[0]) == Floats{5, 5, -1, 1, 5, 5, 0, 0});
+}

@@ -106,7 +106,7 @@ inline constexpr auto growth_rows = std::to_array<GrowthRow>({
     {"neg"},
     {"permute"},
     {"pow", Growth::power},
-    {"quantize_per_tensor"},
+    {"quantize_per_tensor", Growth::largest, true},
     {"reciprocal", Growth::unknown},
     {"reflection_pad2d"},
     {"relu", Growth::largest, true},

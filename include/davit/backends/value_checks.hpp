@@ -18,8 +18,10 @@
 #include "davit/backends/growth_rows.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/program/operators/bounds.hpp"
+#include "davit/program/operators/movement.hpp"
 #include "davit/program/operators/node_arguments.hpp"
 #include "davit/program/operators/normalization.hpp"
+#include "davit/program/operators/pooling.hpp"
 
 /// Where a library of primitives loses NaN and infinities, and what to look at so that this is noticed.
 ///
@@ -112,6 +114,28 @@ namespace detail {
   return row != growth_rows.end() && row->operator_name == name ? *row : GrowthRow{name, Growth::unknown, true};
 }
 
+/// True for a padding with -infinity that only max pools take, none of whose windows lies in it whole. O(nodes).
+[[nodiscard]] inline bool only_bounds_pools(const GraphModuleView g, NodeId n) {
+  operators::PadView pad;
+  if (operators::read_pad(operators::NodeArguments(g, n), pad) || pad.value != -std::numeric_limits<double>::infinity()) return false;
+  const ValueId padded = operators::NodeArguments(g, n).output();
+  for (NodeId user = n + 1; user < g.nodes.size(); ++user) {
+    bool uses = false;
+    for (const Argument& a : g.inputs(g.nodes[user])) g.for_each_value(a, [&](ValueId v) { uses = uses || v == padded; });
+    if (!uses) continue;
+    operators::PoolView pool;
+    if (operators::read_pool(operators::NodeArguments(g, user), pool) || !pool.maximum || pool.input != padded || pool.ceil_mode) return false;
+    if (pool.dims > pad.rank) return false;
+    for (std::size_t d = 0; d < pool.dims; ++d) {
+      const std::size_t at = pad.rank - 1 - d, spatial = 2 - d;
+      if (pool.dilation[spatial] != 1 || std::max(pad.before[at], pad.after[at]) + pool.padding[spatial] >= pool.kernel[spatial]) return false;
+    }
+    for (std::size_t d = 0; d < pad.rank - pool.dims; ++d)
+      if (pad.before[d] > 0 || pad.after[d] > 0) return false;
+  }
+  return true;
+}
+
 }  // namespace detail
 
 /// Which values of a graph are to be looked at, so that no operator that loses NaN or infinities meets any; what softmax
@@ -126,6 +150,7 @@ namespace detail {
   std::vector<double> limit(g.values.size(), largest_checked);
   std::vector<std::uint8_t> grown(g.values.size(), 0);
   std::vector<std::uint8_t> not_negative(g.values.size(), 0);
+  std::vector<std::uint8_t> convolved(g.values.size(), 0);  // whose batch norm may go into weights: that hides infinities
   std::deque<Tensor> dense;  // of constants that are not, and show no element twice
   constexpr double largest_byte = 256;
   const auto is_byte = [&](ValueId v) { return g.values[v].dtype == ScalarType::int8 || g.values[v].dtype == ScalarType::uint8; };
@@ -178,6 +203,7 @@ namespace detail {
     double numbers = 1;
     double exponent = 2;
     bool flag = false;
+    bool infinite = false;  // a number is not finite
     const auto add = [&](double x) { most = std::max(most, x), sum += x, product *= x; };
     for (const Argument& a : g.inputs(node)) {
       if (a.kind == ArgumentKind::float_ || a.kind == ArgumentKind::int_) {
@@ -185,6 +211,7 @@ namespace detail {
         if (a.kind == ArgumentKind::float_ && std::isfinite(number)) numbers *= number;
         exponent = number;
         if (std::isfinite(number)) add(std::max(number, 1.0));
+        infinite = infinite || !std::isfinite(number);
       }
       flag = flag || (a.kind == ArgumentKind::bool_ && a.payload != 0);
       g.for_each_value(a, [&](ValueId v) {
@@ -220,9 +247,13 @@ namespace detail {
         made = of(first) * weight + of(first == 1 ? 0 : 2);
         break;
       }
-      case Growth::layer_norm:
-        made = of(0) > 1e15 ? infinity : std::sqrt(count(operands[0])) * (operands.size() > 1 ? of(1) : 1) + of(2);
+      case Growth::layer_norm: {
+        double eps = 0;
+        const operators::Parameter where{"eps", row.operator_name == "native_group_norm" ? 7u : 4u};
+        const bool divides = operators::read_number(operators::NodeArguments(g, n), where, 1e-5, eps) && eps >= double{std::numeric_limits<float>::min()};
+        made = of(0) > 1e15 || !divides ? infinity : std::sqrt(count(operands[0])) * (operands.size() > 1 ? of(1) : 1) + of(2);
         break;
+      }
       case Growth::batch_norm: {
         operators::BatchNormView norm;
         if (operators::read_batch_norm(operators::NodeArguments(g, n), norm)) break;
@@ -238,13 +269,17 @@ namespace detail {
     }
     bool positive = row.growth == Growth::one && row.operator_name != "tanh";
     operators::BoundsView bounds;
-    if (!operators::read_bounds(operators::NodeArguments(g, n), bounds)) {
+    const bool bounded = !operators::read_bounds(operators::NodeArguments(g, n), bounds);
+    if (infinite && detail::only_bounds_pools(g, n)) infinite = false;
+    if (infinite && !(bounded && bounds.low < infinity && bounds.high > -infinity)) made = infinity;
+    if (bounded) {
       positive = bounds.low >= 0 || not_negative[operands[0]] != 0;
       made = std::min(made, std::max(positive ? 0 : std::fabs(bounds.low), std::fabs(bounds.high)));
     }
     for (const Argument& a : g.outputs(node))
       g.for_each_value(a, [&](ValueId v) {
         not_negative[v] = positive;
+        convolved[v] = row.growth == Growth::products && row.operator_name.starts_with("conv");
         if (is_byte(v)) {
           limit[v] = largest_byte;
           return;
@@ -267,8 +302,10 @@ namespace detail {
         if (grown[v] != 0) checks[v] = ValueCheck::finite;
         needs = needs || (grown[v] == 0 && !softmax);
       });
-    if (!needs) continue;
-    for (const Argument& a : g.inputs(node)) g.for_each_value(a, [&](ValueId v) { needed[v] = 1; });
+    for (const Argument& a : g.inputs(node))
+      g.for_each_value(a, [&](ValueId v) {
+        if (needs || (row.growth == Growth::batch_norm && convolved[v] != 0)) needed[v] = 1;
+      });
   }
   i = 0;
   for (const Argument& input : g.args(g.root().inputs)) {

@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <string_view>
+#include <vector>
 
 #include "backends/onednn/check.hpp"
 
@@ -88,6 +89,14 @@ TEST_CASE("a second operand that is a number is a function of the first") {
   CHECK(is_linear(with("aten.sub.Tensor", 4), 1, -4));
   CHECK(is_linear(with("aten.mul.Scalar", 4), 4, 0));
   CHECK(is_linear(with("aten.div.Scalar", 4), 0.25, 0));
+  CHECK(is_linear(with("aten.div.Scalar", -0.5), -2, 0));
+  const auto by_three = with("aten.div.Scalar", 3);  // whose reciprocal is none
+  CHECK(by_three.why == "");
+  CHECK(by_three.op.kind == OpKind::binary);
+  CHECK(by_three.op.algorithm == dnnl::algorithm::binary_div);
+  CHECK(by_three.op.inputs == std::vector<ValueId>{0, no_id});
+  CHECK(by_three.op.epsilon == 3);
+  CHECK(with("aten.div.Scalar", 0x1p127).op.kind == OpKind::binary);
   CHECK(with("aten.maximum.default", 4).why == "the second operand is a number");
 }
 

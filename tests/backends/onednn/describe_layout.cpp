@@ -141,6 +141,7 @@ TEST_CASE("paddings with zeros, the last dimension first") {
   CHECK(made.op.pad_left == Dims{0, 3, 1});
   CHECK(made.op.pad_right == Dims{0, 0, 2});
   CHECK(pad({1, 2}, {2, 3, 7}, 1).why == "it pads with something else than 0");
+  CHECK(pad({1, 2}, {2, 3, 7}, -0.0).why == "it pads with something else than 0");
   CHECK(pad({1, -1}, {2, 3, 4}).why == "the padding is negative or does not fit");
   CHECK(pad({1, 1}, {2, 3, 7}).why == "the padding is negative or does not fit");
   CHECK(pad({1, 1}, {2, 3}).why == "the padding does not fit the rank");

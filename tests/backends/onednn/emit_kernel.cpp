@@ -72,3 +72,38 @@ TEST_CASE("a lookup of constants that the kernel refuses is an error of the run,
   REQUIRE(session);
   CHECK_FALSE(session->run(0, n.sample()));
 }
+
+TEST_CASE("what is made of constants and of a size is made for each size") {
+  Net n;
+  const ValueId places = n.draft.parameter("places", programs::tensor({4}, {0, 1, 2, 3}));
+  const ValueId ones = n.draft.parameter("ones", programs::tensor({4}, {1, 1, 1, 1}));
+  const ValueId minus = n.draft.parameter("minus", programs::tensor({4}, {-1, -1, -1, -1}));
+  const ValueId limits = n.draft.parameter("limits", programs::tensor({4}, {0, 0, 0, 0}));
+  GraphBuilder& b = n.draft.b;
+  const ExprId s0 = b.symbol("s0");
+  const ValueId x = n.draft.user("x", s0);
+  const ValueId size = b.declare({.name = b.text("size"), .constant = 4, .expr = s0, .kind = ValueKind::sym_int});
+  const auto node = [&](std::string_view target, std::initializer_list<Argument> in, ValueId out) {
+    const Argument made = n.v(out);
+    b.node(target, std::span<const Argument>(in.begin(), in.size()), {&made, 1}, n.draft.metadata);
+    return out;
+  };
+  node("aten.sym_size.int", {n.v(x), n.i(0)}, size);
+  const ValueId below = node("aten.lt.Scalar", {n.v(places), n.v(size)}, b.tensor("below", ScalarType::bool_, {4}));
+  const ValueId chosen = node("aten.where.self", {n.v(below), n.v(ones), n.v(minus)}, b.tensor("chosen", ScalarType::float32, {4}));
+  const ValueId under = node("aten.lt.Tensor", {n.v(limits), n.v(chosen)}, b.tensor("under", ScalarType::bool_, {4}));
+  const ValueId y = node("aten.tanh.default", {n.v(x)}, n.draft.sized("y", s0));
+  const auto lowered = to_backend(n.finish({y, below, under}), CapabilityPartitioner<BackendList<onednn, portable>>());
+  REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
+  auto session = Session::make(*lowered);
+  REQUIRE(session);
+  for (const std::int64_t rows : {3, 1, 8, 3}) {
+    const Tensor input = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{rows});
+    const auto out = session->run(0, std::vector<EValue>{input.view()});
+    REQUIRE(out);
+    for (std::int64_t i = 0; i < 4; ++i) {
+      CHECK(out->all()[1].tensor().as<bool>()[i] == (i < rows));
+      CHECK(out->all()[2].tensor().as<bool>()[i] == (i < rows));
+    }
+  }
+}

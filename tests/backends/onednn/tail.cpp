@@ -50,7 +50,7 @@ struct Tailed {
     builder.place(v, builder.add_scratch(onednn_ops::plain(builder.sizes(v))));
     builder.expect_use(v);
   }
-  [[nodiscard]] std::optional<Tail> tail(std::initializer_list<const Operation*> operations, const Dims& dims) const {
+  [[nodiscard]] std::optional<Tail> tail(std::initializer_list<const Operation*> operations, const Dims& dims) {
     const std::vector<const Operation*> list(operations);
     return onednn_ops::make_tail(builder, {.base = &base, .norm = nullptr, .tail = list}, dims);
   }
@@ -187,4 +187,18 @@ TEST_CASE("a depthwise convolution and the norm after it keep weights of their o
   CHECK(kinds(tail) == std::vector{dnnl::primitive::kind::convolution});
   CHECK(tail->depthwise == &depthwise);
   CHECK(tail->depthwise_norm == &norm);
+}
+
+TEST_CASE("operations after one on two tensors are left to steps of their own where blocks of channels are smaller than vectors, and not full") {
+  using Tag = dnnl::memory::format_tag;
+  const auto fits = [](std::int64_t channels, Tag tag, std::string_view implementation) {
+    return onednn_ops::layout_fits({Dims{2, channels, 8, 8}, onednn_ops::DataType::f32, tag}, implementation);
+  };
+  CHECK_FALSE(fits(8, Tag::aBcd4b, "jit:uni"));
+  CHECK_FALSE(fits(24, Tag::aBcd8b, "jit:uni"));
+  CHECK(fits(8, Tag::aBcd4b, "jit:avx512_core"));
+  CHECK(fits(16, Tag::aBcd8b, "jit:uni"));
+  CHECK(fits(24, Tag::aBcd16b, "jit:uni"));
+  CHECK(fits(8, Tag::abcd, "jit:uni"));
+  CHECK(fits(8, Tag::acdb, "jit:uni"));
 }

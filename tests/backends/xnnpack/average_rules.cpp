@@ -3,6 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
 #include "backends/xnnpack/check.hpp"
 
 using namespace davit;
@@ -38,4 +42,27 @@ TEST_CASE("pools: rounding up, averages, adaptive, global, and means over any di
   const auto outer = n.op("aten.mean.dim", "o", {7, 10}, {{"self", n.v(x)}, {"dim", n.ints({0, 2})}});
   const auto all = n.op("aten.mean.default", "all", {}, {{"self", n.v(x)}});
   CHECK(faults(n.finish({pool, average, uneven, adaptive, global, spatial, last, outer, all}), n.sample()) == "");
+}
+
+TEST_CASE("dilated max pools whose windows reach into the padding") {
+  const auto pool = [](std::initializer_list<std::int64_t> kernel, std::initializer_list<std::int64_t> padding, std::initializer_list<std::int64_t> dilation,
+                       support::Sizes in, support::Sizes out, std::string_view reason) {
+    Net n;
+    const auto x = n.input("x", in);
+    const ExportedProgram program = n.finish({n.op("aten.max_pool2d.default", "m", out,
+                                                   {{"self", n.v(x)},
+                                                    {"kernel_size", n.ints(kernel)},
+                                                    {"stride", n.ints({1, 1})},
+                                                    {"padding", n.ints(padding)},
+                                                    {"dilation", n.ints(dilation)}})});
+    CHECK(xnnpack_check::reason(program) == reason);
+    if (reason.empty()) CHECK(faults(program, n.sample()) == "");
+  };
+  constexpr std::string_view leaves = "a dilated window that leaves the image";
+  pool({2, 2}, {1, 1}, {1, 2}, {1, 3, 6, 6}, {1, 3, 7, 6}, leaves);
+  pool({4, 2}, {2, 0}, {2, 1}, {1, 3, 6, 6}, {1, 3, 4, 5}, leaves);
+  pool({2, 2}, {0, 1}, {1, 3}, {1, 3, 6, 2}, {1, 3, 5, 1}, leaves);
+  pool({3, 3}, {1, 1}, {2, 2}, {1, 3, 6, 6}, {1, 3, 4, 4}, "");
+  pool({2, 3}, {0, 1}, {1, 2}, {1, 3, 6, 7}, {1, 3, 5, 5}, "");
+  pool({2, 2}, {1, 1}, {1, 1}, {1, 3, 6, 6}, {1, 3, 7, 7}, "");
 }

@@ -112,3 +112,14 @@ TEST_CASE("weights beyond the cache are cut into parts") {
                               {{"input", n.v(flat)}, {"weight", n.v(m)}, {"bias", n.v(bias)}})}),
                n.sample()) == "");
 }
+
+TEST_CASE("an overflow of a convolution stays one where a batch norm makes it small") {
+  Net n;
+  const auto w = n.weight("w", {2, 2, 1, 1}, 0, 1e31);
+  const auto gamma = n.weight("gamma", {2}, 0, 1), beta = n.weight("beta", {2}), mean = n.weight("mean", {2}), variance = n.weight("variance", {2}, 0, 1e36);
+  const auto x = n.input("x", {1, 2, 2, 2});
+  const ExportedProgram program = n.finish({n.norm("bn", n.conv("c", x, w, {1, 2, 2, 2}), gamma, beta, mean, variance, {1, 2, 2, 2})});
+  const std::vector<float> image(8, 1e8f);
+  const Tensor pixels = *tensor(image, {1, 2, 2, 2});
+  CHECK(faults(program, {EValue(pixels.view())}) == "");
+}

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "backends/xnnpack/check.hpp"
@@ -85,4 +86,14 @@ TEST_CASE("a bound is rounded to its byte as the float that it is") {
   const std::vector<Tensor> out = xnnpack_check::outputs(program, {ones.view(), ones.view()}, true);
   REQUIRE(out.size() == 1);
   CHECK(out[0].view().as<std::int8_t>()[0] == 13);
+}
+
+TEST_CASE("a NaN becomes the byte that PyTorch makes of it") {
+  QuantizedNet n;
+  const auto x = n.input("x", {2, 8});
+  const ExportedProgram program = n.finish({n.through_bytes("q", x, {2, 8}, {0.05, 3})});
+  std::vector<float> numbers(16, 0.5f);
+  numbers[5] = std::numeric_limits<float>::quiet_NaN();
+  const Tensor input = *tensor(numbers, {2, 8});
+  for (const bool int8_kernels : {false, true}) CHECK(faults(program, {EValue(input.view())}, {0, 0}, int8_kernels) == "");
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <initializer_list>
 #include <span>
@@ -74,17 +75,29 @@ class Builder {
                         static_cast<std::uint32_t>(code_.constants.size() - 1)),
             offset};
   }
+  /// A number as a tensor of one element that is broadcast to `rank` dimensions.
+  [[nodiscard]] Place number(float x, std::size_t rank) {
+    const MemoryDesc md = plain(Dims(rank, 1));
+    return trial_ ? add_scratch(md) : add_constant(md, filled(md, [x](std::byte* to) { std::memcpy(to, &x, sizeof x); }));
+  }
   /// New constant bytes in the layout `md`, filled by `fill(bytes)`; or what another code filled so from the same constants.
   template <class Fill>
   [[nodiscard]] Place derived_constant(const Place& from, const MemoryDesc& md, Fill&& fill, const PackedConstants::Others& others = {}) {
     const SharedBytes source = code_.constants[code_.storages[from.storage].index];
     return add_constant(md, PackedConstants::of_process().get({source, from.offset, others, from.md, md}, [&] { return filled(md, fill); }));
   }
-  /// The same for what the node says too, which other partitions do not know.
+  /// The same for what the node says too, which other partitions do not know, of several constants. `literals`: what depends on the sizes
+  /// that a code is made for.
   template <class Fill>
-  [[nodiscard]] Place node_constant(const Place& from, const MemoryDesc& md, NodeId node, Fill&& fill) {
+  [[nodiscard]] Place node_constant(std::span<const Place> from, const MemoryDesc& md, NodeId node, Fill&& fill, std::vector<std::uint64_t> literals = {}) {
     if (partition_ == 0) return add_constant(md, filled(md, fill));
-    return derived_constant(from, md, fill, {.number = static_cast<float>(node), .partition = partition_});
+    PackedConstants::Others others{.partition = partition_, .more = {}, .literals = std::move(literals)};
+    others.literals.push_back(node);
+    for (const Place& each : from.subspan(1)) {
+      others.literals.push_back(each.offset);
+      others.more.push_back(code_.constants[code_.storages[each.storage].index]);
+    }
+    return derived_constant(from[0], md, fill, others);
   }
   /// A constant that `fill(bytes)` makes of another one, in the layout `md`; only if it is needed so, and not in another layout. What
   /// `fill` does is told by `others`: nothing there means a copy.

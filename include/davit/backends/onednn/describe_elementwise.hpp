@@ -28,6 +28,19 @@ namespace detail {
                                        double beta = 0) {
   return unary(in, op, {{a, static_cast<float>(alpha), static_cast<float>(beta)}});
 }
+/// A tensor divided by a number: multiplied with its reciprocal only where that is exact.
+[[nodiscard]] inline const char* quotient(const NodeArguments& in, Operation& op, float divisor) {
+  if (!std::isnormal(divisor)) return "the divisor is out of float's range";
+  int exponent = 0;
+  const bool exact = std::frexp(std::fabs(divisor), &exponent) == 0.5f && std::isnormal(1 / divisor);
+  if (const char* const wrong = unary(in, op, algorithm::eltwise_linear, 1 / divisor, -0.0f); wrong != nullptr || exact) return wrong;
+  op.kind = OpKind::binary;
+  op.algorithm = algorithm::binary_div;
+  op.functions.clear();
+  op.inputs.push_back(no_id);
+  op.epsilon = divisor;
+  return nullptr;
+}
 [[nodiscard]] inline algorithm algorithm_of(operators::BinaryFunction f) noexcept {
   switch (f) {
     case operators::BinaryFunction::add: return algorithm::binary_add;
@@ -104,9 +117,7 @@ inline constexpr float minus_zero = -0.0f;
       case operators::BinaryFunction::subtract: return detail::unary(in, op, algorithm::eltwise_linear, 1, -c);
       case operators::BinaryFunction::multiply: return detail::unary(in, op, algorithm::eltwise_linear, c, minus_zero);
       case operators::BinaryFunction::divide:
-        if (!std::isnormal(static_cast<float>(c)) || !std::isnormal(static_cast<float>(1 / c)))
-          return "the divisor or its reciprocal is out of float's range";
-        return detail::unary(in, op, algorithm::eltwise_linear, 1 / c, minus_zero);
+        return detail::quotient(in, op, static_cast<float>(c));
       default: return "the second operand is a number";
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
 #include <optional>
 
 #include "davit/backends/onednn/operands.hpp"
@@ -135,7 +136,7 @@ namespace davit::onednn_ops {
 [[nodiscard]] inline const char* describe_pad(const NodeArguments& in, const OpRow&, Operation& op) {
   operators::PadView view;
   if (const Refusal wrong = operators::read_pad(in, view)) return wrong.what;
-  if (view.value != 0) return "it pads with something else than 0";
+  if (view.value != 0 || std::signbit(view.value)) return "it pads with something else than 0";
   const Dims source = sizes_of(in.graph(), view.input);
   const Dims out = sizes_of(in.graph(), in.output());
   if (view.rank == 0 || out.size() != source.size()) return "the padding does not fit the rank";

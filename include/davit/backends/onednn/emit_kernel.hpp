@@ -71,7 +71,7 @@ inline void emit_kernel(Builder& b, const Operation& op) {
       if (!state.run(step, address)) throw dnnl::error(dnnl_invalid_arguments, "the kernel refuses its operands");
     };
     const Place made = attempt([&] {
-      return b.node_constant(operands[0], plain_of(b.graph(), op.outputs[0]), op.node, run);
+      return b.node_constant(operands, plain_of(b.graph(), op.outputs[0]), op.node, run, literals_of(step));
     });
     if (made.is_set()) return b.place(op.outputs[0], made);
   }

@@ -50,12 +50,14 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
   const Dims dims = b.sizes(op.outputs[0]);
   std::optional<Tail> tail = make_tail(b, chain, dims);
   if (!tail) return false;
-  Dims other_dims = b.sizes(op.inputs[1]);
+  const bool by_number = op.inputs[1] == no_id;
+  Dims other_dims = by_number ? Dims(dims.size(), 1) : b.sizes(op.inputs[1]);
   other_dims.insert(other_dims.begin(), dims.size() - other_dims.size(), 1);
   const bool repeats = count_of(b.sizes(op.inputs[0])) != count_of(dims);
   const std::optional<Place> first =
       repeats ? std::optional(expanded(b, b.place_of(op.inputs[0]), b.sizes(op.inputs[0]), dims)) : attempt([&] { return reshaped(b.place_of(op.inputs[0]), dims); });
-  const std::optional<Place> second = attempt([&] { return reshaped(b.place_of(op.inputs[1]), other_dims); });
+  const std::optional<Place> second =
+      by_number ? std::optional(b.number(op.epsilon, dims.size())) : attempt([&] { return reshaped(b.place_of(op.inputs[1]), other_dims); });
   MemoryDesc md = first ? first->md : plain(dims);
   MemoryDesc other_md = second ? second->md : plain(other_dims);
   if (dims == other_dims) {  // both in the layout of the one that is blocked

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -41,6 +42,18 @@ inline void add_tensor(KernelStep& step, std::span<const std::int64_t> sizes, Sc
   contiguous_strides(sizes, {step.dims.data() + first + rank, rank});
   step.ranks.push_back(static_cast<std::uint8_t>(rank));
   step.dtypes.push_back(dtype);
+}
+
+/// What a step says beside what lies in its operands: sizes, and the bits of numbers. Two steps of one node differ in nothing else.
+[[nodiscard]] inline std::vector<std::uint64_t> literals_of(const KernelStep& step) {
+  std::vector<std::uint64_t> literals(step.dims.begin(), step.dims.end());
+  for (const EValue& a : step.arguments.arguments) {
+    literals.push_back(static_cast<std::uint64_t>(a.tag()));
+    if (a.is_float()) literals.push_back(std::bit_cast<std::uint64_t>(a.as_float()));
+    else if (a.is_number()) literals.push_back(static_cast<std::uint64_t>(a.integer()));
+  }
+  for (const auto& [argument, first, count] : step.arguments.lists) literals.push_back(count);
+  return literals;
 }
 
 /// What a session keeps for a kernel step: the arguments of its calls. Outlived by the step.

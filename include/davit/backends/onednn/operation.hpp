@@ -19,7 +19,7 @@ enum class OpKind : std::uint8_t {
   matmul,       ///< inputs: a, b
   pool,
   eltwise,  ///< `functions` one after the other
-  binary,
+  binary,  ///< inputs: two tensors, or one and no_id for the number `epsilon`
   batch_norm,  ///< inputs: source, mean, variance, weight or no_id, bias or no_id
   layer_norm,  ///< inputs: source, weight or no_id, bias or no_id
   group_norm,  ///< the same, in `groups` groups of channels
@@ -73,7 +73,7 @@ struct Operation {
   std::int64_t groups = 1;
   std::int64_t step = 1;
   int axis = 0;
-  float epsilon = 0;        ///< normalization: added to the variance; fill: the number
+  float epsilon = 0;        ///< normalization: added to the variance; fill and binary: the number
   bool transposed = false;  ///< linear: the weight is [out, in]
   std::shared_ptr<const Int8Parameters> int8{};
 };

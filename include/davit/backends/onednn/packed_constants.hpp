@@ -12,6 +12,7 @@
 #include <span>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "davit/backends/onednn/library.hpp"
 #include "davit/core/content_hash.hpp"
@@ -24,12 +25,14 @@ namespace davit::onednn_ops {
 class PackedConstants {
  public:
   /// What else something was made of: lists of as many numbers each, which live as long as `source` or are empty, and a number; or
-  /// something that only the codes of one partition know.
+  /// something that only the codes of one partition know, with other constants and with what differs from one code to another.
   struct Others {
     std::array<const float*, 5> constants{};
     std::size_t count = 0;
     float number = 0;
     std::uint64_t partition = 0;
+    std::vector<SharedBytes> more{};
+    std::vector<std::uint64_t> literals{};
   };
   /// What something was made of and how it lies.
   struct Key {
@@ -77,7 +80,7 @@ class PackedConstants {
   [[nodiscard]] static std::uint64_t hash_of(const Key& key) noexcept {
     std::uint64_t hash = content_hash(source_of(key), key.to.get_size() + key.others.partition);
     for (std::size_t i = 0; i < key.others.constants.size(); ++i) hash = content_hash(list_of(key.others, i), hash);
-    return hash;
+    return content_hash(std::as_bytes(std::span(key.others.literals)), hash);
   }
   [[nodiscard]] static bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> b) noexcept {
     return a.size() == b.size() && (a.data() == b.data() || a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
@@ -86,6 +89,8 @@ class PackedConstants {
     if (a.from != b.from || a.to != b.to || a.others.number != b.others.number || a.others.partition != b.others.partition) return false;
     for (std::size_t i = 0; i < a.others.constants.size(); ++i)
       if (!same_bytes(list_of(a.others, i), list_of(b.others, i))) return false;
+    const auto same = [](const SharedBytes& x, const SharedBytes& y) { return same_bytes(x.bytes(), y.bytes()); };
+    if (a.others.literals != b.others.literals || !std::ranges::equal(a.others.more, b.others.more, same)) return false;
     return same_bytes(source_of(a), source_of(b));
   }
 

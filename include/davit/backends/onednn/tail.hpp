@@ -54,7 +54,7 @@ namespace detail {
 
 /// The tail as attributes of a primitive whose destination has the sizes `dims`; nothing if that cannot be said. No
 /// function stands there with two sets of parameters: oneDNN 2.6's jit kernels run the second one with those of the first.
-[[nodiscard]] inline std::optional<Tail> make_tail(const Builder& b, const ChainView& chain, const Dims& dims) {
+[[nodiscard]] inline std::optional<Tail> make_tail(Builder& b, const ChainView& chain, const Dims& dims) {
   Tail out;
   dnnl::post_ops ops;
   std::vector<Function> functions;
@@ -77,11 +77,11 @@ namespace detail {
     } else if (op->kind == OpKind::binary) {
       const ValueId other = op->inputs[0] == v ? op->inputs[1] : op->inputs[0];
       if (op->algorithm == algorithm::binary_add && chain.base->kind != OpKind::binary && out.sum == no_id &&
-          count_of(b.sizes(other)) == count_of(dims) && b.is_last_use(other)) {
+          other != no_id && count_of(b.sizes(other)) == count_of(dims) && b.is_last_use(other)) {
         ops.append_sum(1.0f);
         out.sum = other;
       } else {
-        const std::optional<Place> operand = detail::post_operand(b, other, b.sizes(v), dims);
+        const std::optional<Place> operand = other == no_id ? std::optional(b.number(op->epsilon, dims.size())) : detail::post_operand(b, other, b.sizes(v), dims);
         if (!operand) return std::nullopt;
         out.roles.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(ops.len()) | DNNL_ARG_SRC_1, *operand});
         ops.append_binary(op->algorithm, operand->md);
@@ -115,10 +115,19 @@ namespace detail {
     return !per_channel || dims[1] == 1 || count_of(full) != full[0] * full[1];
   });
 }
+/// Whether an implementation carries a tail out rightly in this layout: oneDNN 2.6's "jit:uni" binary does not on AVX-512 where blocks
+/// of channels are smaller than its vectors, which they do not fill.
+[[nodiscard]] inline bool layout_fits(const MemoryDesc& destination, std::string_view implementation) {
+  constexpr std::int64_t width = 16;
+  const Dims dims = dims_of(destination);
+  const std::int64_t block = dims.size() > 1 ? blocking_of(destination).block_of(1) : 1;
+  return implementation != "jit:uni" || block == 1 || block >= width || dims[1] % width == 0;
+}
 /// Whether the library has a primitive with this tail, that is fast and right.
 template <class PrimitiveDesc>
 [[nodiscard]] bool is_usable(const PrimitiveDesc& pd, const ChainView& chain, const Tail& tail) {
-  return pd && (chain.tail.empty() || !is_reference(pd)) && operands_fit(tail, pd.dst_desc(), pd.impl_info_str());
+  if (!pd || chain.tail.empty()) return static_cast<bool>(pd);
+  return !is_reference(pd) && operands_fit(tail, pd.dst_desc(), pd.impl_info_str()) && layout_fits(pd.dst_desc(), pd.impl_info_str());
 }
 
 /// Where the primitive writes: over the value that it is added to, or to a new place.

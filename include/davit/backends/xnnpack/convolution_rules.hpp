@@ -100,7 +100,7 @@ inline void emit_convolution(Planner& p, const Call& call) {
   }
   Weights weights{.kernel = *kernel_tensor, .bias = bias_tensor == nullptr ? Tensor{} : *bias_tensor};
   operators::BatchNormView norm;
-  if (const NodeId user = p.only_user(result); user != no_id && !operators::read_batch_norm(p.calls().call(user), norm) &&
+  if (const NodeId user = p.only_user(result); user != no_id && !p.is_checked(result) && !operators::read_batch_norm(p.calls().call(user), norm) &&
                                                norm.input == result && set_norm(p, norm, weights)) {
     p.absorb(user);
     result = p.calls().call(user).output();

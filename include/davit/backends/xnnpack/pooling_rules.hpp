@@ -43,12 +43,22 @@ namespace detail {
   return call.fixed(x, 1) < 0 ? "a symbolic number of channels" : nullptr;
 }
 
+/// True if a window may have elements in the padding whose nearest element of the image is none of its own, or lie there whole:
+/// XNNPACK takes the nearest one as soon as a dimension is dilated.
+[[nodiscard]] constexpr bool leaves_image(const Call& call, const operators::PoolView& view) noexcept {
+  if (view.dilation[1] == 1 && view.dilation[2] == 1) return false;
+  for (std::size_t d = 1; d < 3; ++d)
+    if (view.padding[d] > 0 && (view.padding[d] >= view.dilation[d] || call.fixed(view.input, 1 + d) < view.dilation[d])) return true;
+  return false;
+}
+
 [[nodiscard]] constexpr const char* refuses_pool(const Call& call) noexcept {
   operators::PoolView view;
   if (const operators::Refusal wrong = operators::read_pool(call.arguments(), view)) return wrong.what;
   if (const char* reason = refuses_image(call)) return reason;
   const std::optional<Window> w = window_of(call, view);
   if (!w) return "a window of one element, or one beyond 2^12";
+  if (view.maximum && leaves_image(call, view)) return "a dilated window that leaves the image";
   if (view.maximum) return call.arguments().uses_first_output_only() ? nullptr : "the indices of the maxima are used";
   if (view.divisor != 0) return "a divisor of its own";
   if (view.is_padded() && view.count_include_pad) return "padding that counts";

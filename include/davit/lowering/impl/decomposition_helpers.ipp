@@ -24,6 +24,7 @@ inline constexpr auto decomposition_helper_texts = [] {
       "$cuts(x, d, ends): [i in range(0, len(ends) - 1): slice.Tensor(x, d, ends[i], ends[i + 1])]"sv,
       "$depth(y, x, o): view(y, [size(x, 0) * size(x, 1), 1, size(x, 2), product(o[1:])])"sv,
       "$dims(x, dim): dim == none || (islist(dim) && len(dim) == 0) ? range(0, rank(x)) : islist(dim) ? dim : [dim]"sv,
+      "$each(x, w, b, eps): s = sizes(x); n = [s[0]]; c = [s[0] * s[1]]; a = [1] + c + s[2:]; r = _native_batch_norm_legit.no_stats(reshape(x, a), w == none ? none : repeat(w, n), b == none ? none : repeat(b, n), true, 0.1, eps, sizes=[a, c, c], as=dtype(x)); view(r[0], s)"sv,
       "$fft_back(x, dims, norm, n): _fft_c2r($of_complex(x), dims, $fft_mode(norm, false), n, sizes=out, as=outtype)"sv,
       "$fft_complex(x, dims, norm, forward): forward && !iscomplex(x) ? _fft_r2c($of_floats(x), dims, $fft_mode(norm, true), false, sizes=out, as=outtype) : _fft_c2c($of_complex(x), dims, $fft_mode(norm, forward), forward, sizes=out, as=outtype)"sv,
       "$fft_cut(x, s, d): s == none ? x : fold(a: x; i in range(0, len(d)): $fft_sized(a, s[i] < 0 ? none : s[i], d[i]))"sv,

@@ -51,7 +51,8 @@ template <class C>
       m = {static_cast<double>(buffers.in(running_mean)[c]), static_cast<double>(buffers.in(running_var)[c])};
     }
     const auto mean = static_cast<C>(m.mean);
-    const auto inverse = static_cast<C>(m.inverse_deviation(view.eps));
+    const bool constant = view.training && m.variance == 0 && view.eps == 0;  // then there is nothing to normalise
+    const auto inverse = constant ? C{} : static_cast<C>(m.inverse_deviation(view.eps));
     buffers.out(mean_id)[c] = mean;
     buffers.out(inverse_id)[c] = inverse;
     if (running) {
