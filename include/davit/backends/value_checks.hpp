@@ -22,6 +22,7 @@
 #include "davit/program/operators/node_arguments.hpp"
 #include "davit/program/operators/normalization.hpp"
 #include "davit/program/operators/pooling.hpp"
+#include "davit/program/uses.hpp"
 
 /// Where a library of primitives loses NaN and infinities, and what to look at so that this is noticed.
 ///
@@ -114,25 +115,21 @@ namespace detail {
   return row != growth_rows.end() && row->operator_name == name ? *row : GrowthRow{name, Growth::unknown, true};
 }
 
-/// True for a padding with -infinity that only max pools take, none of whose windows lies in it whole. O(nodes).
-[[nodiscard]] inline bool only_bounds_pools(const GraphModuleView g, NodeId n) {
+/// True for a padding with -infinity that one max pool alone takes, none of whose windows lies in it whole. O(1).
+[[nodiscard]] inline bool only_bounds_pool(const GraphModuleView g, const Uses& uses, NodeId n) {
   operators::PadView pad;
   if (operators::read_pad(operators::NodeArguments(g, n), pad) || pad.value != -std::numeric_limits<double>::infinity()) return false;
   const ValueId padded = operators::NodeArguments(g, n).output();
-  for (NodeId user = n + 1; user < g.nodes.size(); ++user) {
-    bool uses = false;
-    for (const Argument& a : g.inputs(g.nodes[user])) g.for_each_value(a, [&](ValueId v) { uses = uses || v == padded; });
-    if (!uses) continue;
-    operators::PoolView pool;
-    if (operators::read_pool(operators::NodeArguments(g, user), pool) || !pool.maximum || pool.input != padded || pool.ceil_mode) return false;
-    if (pool.dims > pad.rank) return false;
-    for (std::size_t d = 0; d < pool.dims; ++d) {
-      const std::size_t at = pad.rank - 1 - d, spatial = 2 - d;
-      if (pool.dilation[spatial] != 1 || std::max(pad.before[at], pad.after[at]) + pool.padding[spatial] >= pool.kernel[spatial]) return false;
-    }
-    for (std::size_t d = 0; d < pad.rank - pool.dims; ++d)
-      if (pad.before[d] > 0 || pad.after[d] > 0) return false;
+  const NodeId user = padded == no_id ? no_id : uses.only_user(padded);
+  operators::PoolView pool;
+  if (user == no_id || operators::read_pool(operators::NodeArguments(g, user), pool) || !pool.maximum || pool.input != padded || pool.ceil_mode || pool.dims > pad.rank)
+    return false;
+  for (std::size_t d = 0; d < pool.dims; ++d) {
+    const std::size_t at = pad.rank - 1 - d, spatial = 2 - d;
+    if (pool.dilation[spatial] != 1 || std::max(pad.before[at], pad.after[at]) + pool.padding[spatial] >= pool.kernel[spatial]) return false;
   }
+  for (std::size_t d = 0; d < pad.rank - pool.dims; ++d)
+    if (pad.before[d] > 0 || pad.after[d] > 0) return false;
   return true;
 }
 
@@ -150,6 +147,7 @@ namespace detail {
   std::vector<double> limit(g.values.size(), largest_checked);
   std::vector<std::uint8_t> grown(g.values.size(), 0);
   std::vector<std::uint8_t> not_negative(g.values.size(), 0);
+  const Uses uses(g);
   std::vector<std::uint8_t> convolved(g.values.size(), 0);  // whose batch norm may go into weights: that hides infinities
   std::deque<Tensor> dense;  // of constants that are not, and show no element twice
   constexpr double largest_byte = 256;
@@ -270,7 +268,7 @@ namespace detail {
     bool positive = row.growth == Growth::one && row.operator_name != "tanh";
     operators::BoundsView bounds;
     const bool bounded = !operators::read_bounds(operators::NodeArguments(g, n), bounds);
-    if (infinite && detail::only_bounds_pools(g, n)) infinite = false;
+    if (infinite && detail::only_bounds_pool(g, uses, n)) infinite = false;
     if (infinite && !(bounded && bounds.low < infinity && bounds.high > -infinity)) made = infinity;
     if (bounded) {
       positive = bounds.low >= 0 || not_negative[operands[0]] != 0;
