@@ -56,3 +56,30 @@ TEST_CASE("what verify says is an error if it is asked") {
   CHECK(prepared.error().what.view().find(" more)") != std::string_view::npos);
   CHECK(prepare_program(program, {}, false).has_value());
 }
+
+TEST_CASE("elements that do not lie where torch has them are neither shown by as_strided nor written") {
+  // t = x.t() * 2 lies in torch as x.t() does
+  const auto prepared = [](bool contiguous, bool writes) {
+    Draft d;
+    const auto value = [&](std::string_view name, std::int64_t first, std::int64_t second) {
+      const Dim sizes[] = {{.value = 3}, {.value = 2}}, strides[] = {{.value = first}, {.value = second}};
+      return d.b.declare({.name = d.b.text(name), .sizes = d.b.dims(sizes), .strides = d.b.dims(strides), .dtype = ScalarType::float32});
+    };
+    const ValueId x = d.user("x", {2, 3});
+    const ValueId turned = value("turned", 1, 3);
+    d.node("aten.t.default", {d.b.value(x)}, {turned});
+    const ValueId t = contiguous ? value("t", 2, 1) : value("t", 1, 3);
+    d.node("aten.mul.Tensor", {d.b.value(turned), d.b.real(2)}, {t});
+    const ValueId part = d.b.tensor("part", ScalarType::float32, {2});
+    d.node("aten.as_strided.default", {d.b.value(t), d.b.ints({2}), d.b.ints({2}), d.b.integer(0)}, {part});
+    if (writes) d.op("aten.add_.Tensor", "add_", part, {1.0});
+    d.output(writes ? t : part);
+    return prepare_program(d.finish(), {});
+  };
+  for (const bool writes : {false, true}) {
+    CHECK(prepared(true, writes).has_value());
+    const auto refused = prepared(false, writes);
+    REQUIRE(!refused);
+    CHECK(refused.error().what == "it shows the storage of what does not lie contiguously in torch");
+  }
+}

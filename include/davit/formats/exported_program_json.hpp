@@ -11,6 +11,7 @@
 
 #include "davit/formats/graph_json.hpp"
 #include "davit/formats/json.hpp"
+#include "davit/formats/quotient_dtypes.hpp"
 #include "davit/formats/signature_json.hpp"
 #include "davit/program/check_tables.hpp"
 #include "davit/program/exported_program.hpp"
@@ -210,6 +211,7 @@ inline void make_tokens(ExportedProgram& program) {
   program.graph_module = std::move(builder).finish();
   detail::make_tokens(program);
   if (Result<void> sound = check_tables(program.view()); !sound) return error_of(std::move(sound));
+  correct_quotient_dtypes(program);
   return program;
 }
 

@@ -51,7 +51,7 @@ template <class = void>
     if (v.graph >= g.graphs.size()) return bad("values", i, "unknown graph");
     if (v.producer != no_id && v.producer >= g.nodes.size()) return bad("values", i, "unknown producer");
     if (v.kind > ValueKind::token) return bad("values", i, "unknown kind");
-    if (v.kind != ValueKind::tensor && v.sizes.count != 0) return bad("values", i, "sizes of what is no tensor");
+    if (v.kind != ValueKind::tensor && v.kind != ValueKind::token && v.sizes.count != 0) return bad("values", i, "sizes of what is no tensor");
     if (v.dtype != ScalarType::undefined && size_of(v.dtype) == 0) return bad("values", i, "unknown dtype");
     if (v.layout > Layout::strided || v.requires_grad > 1) return bad("values", i, "unknown layout, or a truth value that is none");
   }

@@ -51,6 +51,8 @@ class InPlaceWrites {
   constexpr void follow(const Node& node) {
     for_each_written(node, [&](ValueId v) { written_[v] = 1; });
     const OperatorCall call = operator_call(graph_, node);
+    for (const Argument& input : call.inputs)
+      if (input.kind == ArgumentKind::graph) follow(call, graph_.graphs[input.graph()]);
     const ViewKind kind = view_kind(graph_, call);
     if (in_place(call.target) == InPlace::no && kind == ViewKind::none && !may_answer_operands(call)) return;
     const auto join = [&](ValueId of) {
@@ -66,6 +68,20 @@ class InPlaceWrites {
     } else {
       for (const Argument& input : call.inputs) graph_.for_each_value(input, join);
     }
+  }
+  /// What a sub-graph is passed may be any of its operator's operands, and what it returns any of the operator's results.
+  constexpr void follow(const OperatorCall& call, const Graph& body) {
+    ValueId one = no_id;
+    const auto join = [&](ValueId v) {
+      if (graph_.values[v].kind != ValueKind::tensor) return;
+      if (one != no_id) class_[root(v)] = root(one);
+      one = v;
+    };
+    for (const Argument& input : call.inputs) graph_.for_each_value(input, join);
+    for (const Argument& parameter : graph_.args(body.inputs)) graph_.for_each_value(parameter, join);
+    if (call.target == "higher_order.map_impl") return;  // which stacks what its body makes
+    for (const Argument& result : graph_.args(body.outputs)) graph_.for_each_value(result, join);
+    for (const Argument& output : call.outputs) graph_.for_each_value(output, join);
   }
   /// True for operators that run graphs and may answer what they were given: all but those that stack what their bodies make.
   [[nodiscard]] constexpr bool may_answer_operands(const OperatorCall& call) const noexcept {

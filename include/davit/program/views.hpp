@@ -188,6 +188,20 @@ template <class = void>
   return view_kind(target) != ViewKind::none && name != "conj_physical" && name != "einsum" && name != "sum_to_size";
 }
 
+/// False if the program says of a tensor that its elements do not lie one after the other; of symbolic sizes the examples count.
+template <class = void>
+[[nodiscard]] constexpr bool is_declared_contiguous(GraphModuleView graph, ValueId v) noexcept {
+  const std::span<const Dim> sizes = graph.dims_of(graph.values[v].sizes), strides = graph.dims_of(graph.values[v].strides);
+  if (strides.size() != sizes.size()) return true;
+  std::int64_t step = 1;
+  for (std::size_t d = sizes.size(); d-- > 0;) {
+    if (sizes[d].value == 0) return true;
+    if (sizes[d].value != 1 && strides[d].value != step) return false;
+    if (__builtin_mul_overflow(step, sizes[d].value, &step)) return true;
+  }
+  return true;
+}
+
 /// The argument whose storage the call's outputs show for certain; nullptr if there is none.
 template <class = void>
 [[nodiscard]] constexpr const Argument* viewed(GraphModuleView graph, const OperatorCall& call) noexcept {

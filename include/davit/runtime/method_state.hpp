@@ -43,8 +43,8 @@ class LastOutputs {
   /// and outputs.
   void note(std::span<const EValue> passed, std::span<const EValue> inputs, std::span<const EValue> outputs);
   /// Answers the values with copies of those that lie there, or of their sizes; nothing if there is no memory. Values of which
-  /// none does, such as one between two outputs, are answered as they are. The copies hold until the call after the next one: an
-  /// output may view one and be fed back itself.
+  /// none does, such as one between two outputs, are answered as they are. The copies hold until a run after the
+  /// next one, refused and failed ones not counted: an output may view one and be fed back itself.
   [[nodiscard]] std::optional<std::span<const EValue>> replace(std::span<const EValue> values);
 
   /// True if an output views memory of the caller's in other sizes or strides.
@@ -82,7 +82,8 @@ class LastOutputs {
   std::vector<const std::int64_t*> dims_;          ///< sizes and strides of the others, where they are not the caller's; sorted
   std::vector<const std::int64_t*> callers_dims_;  ///< sizes and strides of inputs; sorted
   std::vector<EValue> values_;
-  std::vector<Copy> copies_[2];  ///< written in turn
+  std::vector<Copy> copies_[2];  ///< of the last run that needed some, and what the next one writes
+  bool replaced_ = false;        ///< the second were written for a run that has not been noted
 };
 
 /// What a step calls: a partition, or nothing if it is control flow, which is not direct.

@@ -49,10 +49,20 @@ class Pt2Reader {
     program->custom_objects = std::move(constants->objects);
     name_classes(*program);
     if (Result<void> complete = check_targets(*program); !complete) return error_of(std::move(complete));
+    note_offsets(*program);
     return program;
   }
 
  private:
+  /// Where in their storages parameters, buffers and constants begin, which graphs do not say.
+  static void note_offsets(ExportedProgram& program) {
+    const TensorIndex tensors(program);
+    GraphModule& graph = program.graph_module;
+    const std::span<const Argument> inputs = program.view().args(program.view().root().inputs);
+    for (std::size_t i = 0; i < inputs.size() && i < program.signature.input_specs.size(); ++i)
+      if (const Name* name = target(program.signature.input_specs[i]); name != nullptr && inputs[i].is_value())
+        if (const Tensor* tensor = tensors.find(*name)) graph.values[inputs[i].value()].constant = tensor->storage_offset;
+  }
   /// The member `version` holds "major.minor"; the JSON says it again.
   [[nodiscard]] Result<void> check_version(const std::string& member) {
     if (member.empty()) return {};

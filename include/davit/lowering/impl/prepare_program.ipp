@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <expected>
+#include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "davit/lowering/functionalize.hpp"
 #include "davit/lowering/prepare_program.hpp"
+#include "davit/lowering/shared_state.hpp"
 #include "davit/lowering/simplify.hpp"
+#include "davit/program/in_place_writes.hpp"
+#include "davit/program/operator_call.hpp"
+#include "davit/program/views.hpp"
 #include "davit/program/verify.hpp"
 
 namespace davit {
@@ -32,6 +39,51 @@ namespace detail {
   return {};
 }
 
+/// True for an attribute that the program changes.
+[[nodiscard]] DAVIT_INLINE bool is_state(const ExportedProgram& program, ValueId v) {
+  const std::span<const Argument> inputs = program.view().args(program.view().root().inputs);
+  const std::vector<Name> changed = changed_attributes(program);
+  for (std::size_t i = 0; i < inputs.size() && i < program.signature.input_specs.size(); ++i)
+    if (const Name* name = target(program.signature.input_specs[i]); name != nullptr && inputs[i].is_value() && inputs[i].value() == v)
+      return std::ranges::binary_search(changed, *name);
+  return false;
+}
+
+/// What operators compute lies contiguously here, whatever strides the program records, and so does state: a view of it may show
+/// other elements than torch's, or be a copy. That matters to as_strided, and where somebody writes.
+[[nodiscard]] DAVIT_INLINE Result<void> check_layouts(const ExportedProgram& program) {
+  const GraphModuleView graph = program.view();
+  const auto wrong = [&](NodeId n, std::string_view what) {
+    return std::unexpected(Error{.code = ErrorCode::unsupported_operator,
+                                 .stage = Stage::preprocess,
+                                 .where = concat("node '", node_label(graph, n), "' (", graph.target(graph.nodes[n]), ")"),
+                                 .what = Name(what),
+                                 .fix = "take a contiguous copy in the model before"});
+  };
+  for (NodeId n = 0; n < graph.nodes.size(); ++n) {
+    const OperatorCall call = operator_call(graph, graph.nodes[n]);
+    if (!call.target.starts_with("aten.as_strided.")) continue;
+    const Argument* of = self_argument(graph, call);
+    while (of != nullptr && graph.values[of->value()].producer != no_id) {
+      const Argument* const base = viewed(graph, operator_call(graph, graph.nodes[graph.values[of->value()].producer]));
+      if (base == nullptr) break;
+      of = base;
+    }
+    if (of == nullptr || is_declared_contiguous(graph, of->value())) continue;
+    if (graph.values[of->value()].producer != no_id || is_state(program, of->value())) return wrong(n, "it shows the storage of what does not lie contiguously in torch");
+  }
+  if (!storage_matters(graph)) return {};
+  InPlaceWrites<> writes(graph);
+  for (NodeId n = 0; n < graph.nodes.size(); ++n) {
+    const OperatorCall call = operator_call(graph, graph.nodes[n]);
+    if (view_kind(graph, call) != ViewKind::none || in_place(call.target) != InPlace::no) continue;
+    for (const Argument& output : call.outputs)
+      if (output.is_value() && graph.values[output.value()].kind == ValueKind::tensor && writes.is_written(output.value()) && !is_declared_contiguous(graph, output.value()))
+        return wrong(n, "its result is written in place, and does not lie contiguously in torch");
+  }
+  return {};
+}
+
 }  // namespace detail
 
 DAVIT_INLINE Result<std::optional<ExportedProgram>> prepare_program(const ExportedProgram& program, const DecomposeOptions& options, bool validate) {
@@ -46,6 +98,8 @@ DAVIT_INLINE Result<std::optional<ExportedProgram>> prepare_program(const Export
   if (rewrite(decomposed(seen(), options))) rewrite(simplified(seen(), &options));
   if (made)
     if (Result<void> good = detail::sound(*made, validate); !good) return std::unexpected(std::move(good.error()));
+  if (Result<void> good = detail::check_layouts(seen()); !good) return std::unexpected(std::move(good.error()));
+  if (Result<void> good = detail::check_shared_storage(seen()); !good) return std::unexpected(std::move(good.error()));
   return made;
 }
 

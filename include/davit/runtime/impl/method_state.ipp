@@ -112,6 +112,7 @@ DAVIT_INLINE void LastOutputs::note_callers_dims(std::span<const EValue> passed,
 }
 
 DAVIT_INLINE void LastOutputs::note(std::span<const EValue> passed, std::span<const EValue> inputs, std::span<const EValue> outputs) {
+  if (std::exchange(replaced_, false)) std::swap(copies_[0], copies_[1]);
   own_.clear();
   dims_.clear();
   callers_.clear();
@@ -148,8 +149,8 @@ DAVIT_INLINE std::optional<std::span<const EValue>> LastOutputs::replace(std::sp
   };
   if (std::ranges::all_of(values, is_kept)) return values;
   values_.assign(values.begin(), values.end());
-  std::swap(copies_[0], copies_[1]);
-  std::vector<Copy>& copies = copies_[0];
+  replaced_ = true;
+  std::vector<Copy>& copies = copies_[1];
   copies.resize(std::max(copies.size(), values.size()));
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!values[i].is_tensor()) continue;

@@ -51,3 +51,16 @@ TEST_CASE("portable: a range of integers is counted in integers, of the dtype th
   CHECK(arange(0, 5, 0, as_it_is) == ErrorCode::invalid_argument);
   CHECK(arange(0, 5, 0.5, as(ScalarType::int64)) == ErrorCode::invalid_argument);
 }
+
+TEST_CASE("portable: to answers the tensor itself if it has that dtype, unless a copy is asked for") {
+  KernelTest test;
+  const EValue x = test.tensor(ScalarType::float32, {2}, {1.5, -2});
+  const EValue same(static_cast<std::int64_t>(ScalarType::float32)), other(static_cast<std::int64_t>(ScalarType::int64)), no(false);
+  const EValue none;
+  CHECK(test.run(copy_ops, "aten.to.dtype", {x, same, no, no, none}) == ErrorCode::ok);
+  CHECK(test.outputs[0].tensor().data == x.tensor().data);
+  CHECK(test.run(copy_ops, "aten.to.dtype", {x, same, no, EValue(true), none}) == ErrorCode::ok);
+  CHECK(test.outputs[0].tensor().data != x.tensor().data);
+  CHECK(test.run(copy_ops, "aten.to.dtype", {x, other, no, no, none}) == ErrorCode::ok);
+  CHECK(test.values() == Numbers{1, -2});
+}

@@ -30,6 +30,18 @@ TEST_CASE("portable: views of other sizes and orders share the elements, where s
   CHECK(test.outputs[0].tensor().data == x.tensor().data);
   CHECK(test.run(view_ops, "aten.transpose.int", {x, EValue(0), EValue(2)}) != ErrorCode::ok);
 }
+
+TEST_CASE("portable: contiguous answers what lies so itself, else a copy") {
+  KernelTest test;
+  const EValue x = test.tensor(ScalarType::float32, {2, 3}, {0, 1, 2, 3, 4, 5});
+  CHECK(test.run(view_ops, "aten.contiguous.default", {x, EValue(0)}) == ErrorCode::ok);
+  CHECK(test.outputs[0].tensor().data == x.tensor().data);
+  const EValue turned = test.view(x, {3, 2}, {1, 3});
+  CHECK(test.run(view_ops, "aten.contiguous.default", {turned, EValue(0)}) == ErrorCode::ok);
+  CHECK(test.outputs[0].tensor().data != x.tensor().data);
+  CHECK(test.outputs[0].tensor().is_contiguous());
+  CHECK(test.values(0) == Numbers{0, 3, 1, 4, 2, 5});
+}
 TEST_CASE("portable: a view claims no more elements than a tensor can have") {
   KernelTest test;
   const EValue one = test.tensor(ScalarType::float32, {1, 1}, {1});

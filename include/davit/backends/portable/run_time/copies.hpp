@@ -27,6 +27,12 @@ namespace detail {
 }
 [[nodiscard]] inline ErrorCode to_copy(KernelCall& call) { return cast(call, call.tensor(0), call.dtype(1, call.tensor(0).dtype)); }
 
+/// to(self, dtype, non_blocking, copy): the tensor itself if it has that dtype already, and no copy is asked for.
+[[nodiscard]] inline ErrorCode to_dtype(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  return call.dtype(1, x.dtype) == x.dtype && !call.boolean(3) ? identity(call) : to_copy(call);
+}
+
 /// copy(self, src): src broadcast to self's sizes, in self's dtype.
 [[nodiscard]] inline ErrorCode copy(KernelCall& call) {
   const TensorView& self = call.tensor(0);
@@ -242,7 +248,7 @@ inline constexpr auto copy_ops = std::to_array<OpRow>({
     {"aten.randn.default", detail::random_values<true>},
     {"aten.randperm.default", detail::randperm},
     {"aten.scalar_tensor.default", detail::scalar_tensor},
-    {"aten.to.dtype", detail::to_copy},
+    {"aten.to.dtype", detail::to_dtype, Aliasing::may_alias},
     {"aten.zeros.default", detail::filled<1>},
     {"aten.zeros_like.default", detail::filled_like<0>},
     {"dim_order_ops._clone_dim_order.default", detail::clone},

@@ -36,6 +36,11 @@ namespace detail {
   return call.alias(0, x, x.sizes(), x.strides());
 }
 
+/// The tensor itself if its elements lie one after the other, else a copy.
+[[nodiscard]] inline ErrorCode contiguous(KernelCall& call) {
+  return call.tensor(0).is_contiguous() ? identity(call) : copy_out(call, 0, call.tensor(0));
+}
+
 /// The strides with which a tensor has other sizes of the same number of elements without copying; false if it cannot.
 /// Source: at::detail::computeStride.
 [[nodiscard, gnu::noinline]] inline bool view_strides(const TensorView& x, std::span<const std::int64_t> sizes, Sizes& out) noexcept {
@@ -252,7 +257,7 @@ inline constexpr auto view_ops = joined_rows(rows_of<operators::permutation_oper
     {"aten._unsafe_view.default", detail::view, Aliasing::may_alias},
     {"aten.alias.default", detail::identity, Aliasing::may_alias},
     {"aten.as_strided.default", detail::as_strided, Aliasing::may_alias},
-    {"aten.contiguous.default", detail::identity, Aliasing::may_alias},
+    {"aten.contiguous.default", detail::contiguous, Aliasing::may_alias},
     {"aten.detach.default", detail::identity, Aliasing::may_alias},
     {"aten.detach_.default", detail::identity, Aliasing::may_alias},
     {"aten.expand.default", detail::expand, Aliasing::may_alias},
