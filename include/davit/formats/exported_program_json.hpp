@@ -103,7 +103,7 @@ inline Result<std::vector<RangeConstraint>> read_range_constraints(Json json) {
       if (!*value) return std::nullopt;
       // torch writes what is beyond 64 bits, which bounds nothing
       const Result<double> real = (*value)->is_real() ? (*value)->number() : 0.0;
-      if (real && (key == "max_val" ? *real >= 0x1p63 : *real < -0x1p63)) return std::nullopt;
+      if (real && (key == "max_val" ? *real >= 0x1p63 : *real <= -0x1p63)) return std::nullopt;
       const Result<std::int64_t> number = (*value)->integer();
       if (!number) return error_of(number);
       return *number;
