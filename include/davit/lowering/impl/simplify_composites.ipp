@@ -258,7 +258,8 @@ DAVIT_INLINE bool Simplifier::divide(const Node& node) {
   return compose(node, "aten.hardswish.default", arguments);
 }
 
-/// A batch norm over one item, each channel by its own statistics: an instance norm is written so.
+/// A batch norm over one item, each channel by its own statistics: an instance norm is written so. Without epsilon a batch norm makes 0 of
+/// a constant channel, and a group norm NaN.
 DAVIT_INLINE bool Simplifier::normalize(const Node& node, ValueId out) {
   const std::span<const Argument> inputs = view().inputs(node), outputs = view().outputs(node);
   if (whole_ == nullptr || inputs.size() != 6 || !inputs[0].is_value()) return false;
@@ -271,7 +272,7 @@ DAVIT_INLINE bool Simplifier::normalize(const Node& node, ValueId out) {
     if (!d.is_static()) return false;
     inner *= &d - dims.data() < 2 ? 1 : d.value;
   }
-  if (dims.size() < 3 || dims[0].value != 1 || inputs[5].kind != ArgumentKind::float_) return false;
+  if (dims.size() < 3 || dims[0].value != 1 || inputs[5].kind != ArgumentKind::float_ || !(inputs[5].float_value() > 0)) return false;
   const std::int64_t channels = dims[1].value;
   std::vector<NamedItem> arguments{{"input", Item::of(inputs[0])}, {"weight", Item::of(inputs[1])}, {"bias", Item::of(inputs[2])}, {"N", Item::integer(1)},
                                    {"C", Item::integer(channels)}, {"HxW", Item::integer(inner)}, {"group", Item::integer(channels)}, {"eps", Item::of(inputs[5])}};

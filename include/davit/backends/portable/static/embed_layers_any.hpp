@@ -175,6 +175,7 @@ constexpr const char* embed_instance_norm(const EmbedNode& n, StepWriter& steps)
   operators::BatchNormView v;
   if (const operators::Refusal wrong = operators::read_batch_norm(n, v)) return wrong.what;
   if (n.g.size(v.input, 0) != 1) return "it is of several batches";
+  if (!(v.eps > 0)) return "it has no epsilon";
   if (const char* why = write_normalized(n, steps, v.input, n.g.size(v.input, 1), v.eps)) return why;
   return write_affine(n, steps, v.weight, v.bias, 1, n.g.size(v.input, 1));
 }
