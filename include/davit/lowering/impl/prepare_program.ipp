@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <expected>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -15,8 +17,8 @@
 #include "davit/lowering/simplify.hpp"
 #include "davit/program/in_place_writes.hpp"
 #include "davit/program/operator_call.hpp"
-#include "davit/program/views.hpp"
 #include "davit/program/verify.hpp"
+#include "davit/program/views.hpp"
 
 namespace davit {
 
@@ -39,20 +41,21 @@ namespace detail {
   return {};
 }
 
-/// True for an attribute that the program changes.
-[[nodiscard]] DAVIT_INLINE bool is_state(const ExportedProgram& program, ValueId v) {
-  const std::span<const Argument> inputs = program.view().args(program.view().root().inputs);
-  const std::vector<Name> changed = changed_attributes(program);
-  for (std::size_t i = 0; i < inputs.size() && i < program.signature.input_specs.size(); ++i)
-    if (const Name* name = target(program.signature.input_specs[i]); name != nullptr && inputs[i].is_value() && inputs[i].value() == v)
-      return std::ranges::binary_search(changed, *name);
-  return false;
-}
-
 /// What operators compute lies contiguously here, whatever strides the program records, and so does state: a view of it may show
 /// other elements than torch's, or be a copy. That matters to as_strided, and where somebody writes.
 [[nodiscard]] DAVIT_INLINE Result<void> check_layouts(const ExportedProgram& program) {
   const GraphModuleView graph = program.view();
+  std::optional<std::vector<std::uint8_t>> state;  // per value
+  const auto is_state = [&](ValueId v) {
+    if (state) return (*state)[v] != 0;
+    state.emplace(graph.values.size(), std::uint8_t{0});
+    const std::vector<Name> changed = changed_attributes(program);
+    const std::span<const Argument> inputs = graph.args(graph.root().inputs);
+    for (std::size_t i = 0; i < inputs.size() && i < program.signature.input_specs.size(); ++i)
+      if (const Name* name = target(program.signature.input_specs[i]); name != nullptr && inputs[i].is_value())
+        (*state)[inputs[i].value()] = std::ranges::binary_search(changed, *name) ? 1 : 0;
+    return (*state)[v] != 0;
+  };
   const auto wrong = [&](NodeId n, std::string_view what) {
     return std::unexpected(Error{.code = ErrorCode::unsupported_operator,
                                  .stage = Stage::preprocess,
@@ -60,17 +63,16 @@ namespace detail {
                                  .what = Name(what),
                                  .fix = "take a contiguous copy in the model before"});
   };
+  std::vector<ValueId> storage_of(graph.values.size());  // the value that the storage was made for
+  for (ValueId v = 0; v < storage_of.size(); ++v) storage_of[v] = v;
   for (NodeId n = 0; n < graph.nodes.size(); ++n) {
     const OperatorCall call = operator_call(graph, graph.nodes[n]);
-    if (!call.target.starts_with("aten.as_strided.")) continue;
-    const Argument* of = self_argument(graph, call);
-    while (of != nullptr && graph.values[of->value()].producer != no_id) {
-      const Argument* const base = viewed(graph, operator_call(graph, graph.nodes[graph.values[of->value()].producer]));
-      if (base == nullptr) break;
-      of = base;
-    }
-    if (of == nullptr || is_contiguous(graph, of->value())) continue;
-    if (graph.values[of->value()].producer != no_id || is_state(program, of->value())) return wrong(n, "it shows the storage of what does not lie contiguously in torch");
+    const Argument* const base = viewed(graph, call);
+    if (base == nullptr) continue;
+    const ValueId storage = storage_of[base->value()];
+    for (const Argument& output : call.outputs) graph.for_each_value(output, [&](ValueId v) { storage_of[v] = storage; });
+    if (!call.target.starts_with("aten.as_strided.") || is_contiguous(graph, storage)) continue;
+    if (graph.values[storage].producer != no_id || is_state(storage)) return wrong(n, "it shows the storage of what does not lie contiguously in torch");
   }
   if (!storage_matters(graph)) return {};
   InPlaceWrites<> writes(graph);
