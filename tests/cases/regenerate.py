@@ -112,6 +112,17 @@ class SharedStorage(nn.Module):
         return x @ self.turned + self.column + (self.whole * self.wide).sum()
 
 
+class Places(nn.Module):
+    """What lies where in a storage, and which dimension an index is of."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("tail", torch.arange(12.0)[3:])
+
+    def forward(self, x, i):
+        return torch.as_strided(self.tail, (2, 2), (1, 3), 4), x[i] * 2 + x[:, i]
+
+
 class Alias(nn.Module):
     def forward(self, x, y):
         return x, y + 1, x
@@ -133,6 +144,15 @@ class Dynamic(nn.Module):
 
     def forward(self, x):
         return self.net(x)
+
+
+class DynamicValues(nn.Module):
+    """Numbers that depend on sizes, and dtypes that torch records otherwise where sizes are symbolic."""
+
+    def forward(self, q, n, image):
+        attention = nn.functional.scaled_dot_product_attention(q, q, q)
+        smaller = nn.functional.interpolate(image, size=(2, 2), mode="bilinear", antialias=True)
+        return attention, (n / n.flip(0)).long() * 1.5, smaller
 
 
 class Branches(nn.Module):
@@ -410,10 +430,14 @@ CASES = {
     "tied_parameters": lambda n: record(n, Tied(), [((t(2, 4),), {})]),
     "lifted_constants": lambda n: record(n, Lifted(), [((t(3),), {})]),
     "shared_storage": lambda n: record(n, SharedStorage(), [((t(2, 6),), {})]),
+    "places": lambda n: record(n, Places(), [((t(4, 4), torch.tensor([2, 0, 1, 1])), {})]),
     "outputs_alias_inputs": lambda n: record(n, Alias(), [((t(2), t(2)), {})]),
     "no_user_inputs": lambda n: record(n, NoInputs(), [((), {})]),
     "dynamic_batch": lambda n: record(
         n, Dynamic(), [((t(b, 6),), {}) for b in (4, 1, 9)], {"x": {0: torch.export.Dim("n", min=1, max=64)}}),  # fmt: skip
+    "dynamic_values": lambda n: record(
+        n, DynamicValues(), [((t(1, 2, 3, e), torch.arange(1, e), t(1, 1, e, 4)), {}) for e in (4, 9, 3)],
+        {"q": {3: torch.export.Dim("e", min=2, max=64)}, "n": {0: torch.export.Dim("m", min=2, max=64)}, "image": {2: torch.export.Dim("h", min=2, max=64)}}, decompose=False),  # fmt: skip
     "branches": lambda n: record(n, Branches(), [((v,), {}) for v in (t(3).abs(), t(3) - 3, torch.tensor([-3.0, 4.0, 1.0]))]),
     "loop": lambda n: record(n, Loop(), [((torch.tensor(k), t(3)), {}) for k in (3, 0, 7)]),
     "mapped": lambda n: record(n, Mapped(), [((t(5, 4), t(3)), {})]),
