@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "davit/lowering/functionalize.hpp"
+#include "davit/lowering/partitioning.hpp"
 #include "davit/lowering/prepare_program.hpp"
 #include "davit/lowering/shared_state.hpp"
 #include "davit/lowering/simplify.hpp"
