@@ -54,7 +54,7 @@ class InPlaceWrites {
     for (const Argument& input : call.inputs)
       if (input.kind == ArgumentKind::graph) follow(call, graph_.graphs[input.graph()]);
     const ViewKind kind = view_kind(graph_, call);
-    if (in_place(call.target) == InPlace::no && kind == ViewKind::none && !may_answer_operands(call)) return;
+    if (in_place(call.target) == InPlace::no && kind == ViewKind::none) return;
     const auto join = [&](ValueId of) {
       if (graph_.values[of].kind != ValueKind::tensor) return;
       for (const Argument& output : call.outputs)
@@ -82,13 +82,6 @@ class InPlaceWrites {
     if (call.target == "higher_order.map_impl") return;  // which stacks what its body makes
     for (const Argument& result : graph_.args(body.outputs)) graph_.for_each_value(result, join);
     for (const Argument& output : call.outputs) graph_.for_each_value(output, join);
-  }
-  /// True for operators that run graphs and may answer what they were given: all but those that stack what their bodies make.
-  [[nodiscard]] constexpr bool may_answer_operands(const OperatorCall& call) const noexcept {
-    if (call.target == "higher_order.map_impl") return false;
-    for (const Argument& input : call.inputs)
-      if (input.kind == ArgumentKind::graph) return true;
-    return false;
   }
 
   GraphModuleView graph_;
