@@ -123,6 +123,18 @@ Tensor ramp(std::int64_t count, float first = 1) {
   return t;
 }
 
+/// Runs the session whose run it follows.
+struct RunsAgain {
+  static constexpr bool enabled = true;
+  Session* session = nullptr;
+  const Tensor* x = nullptr;
+  std::vector<Error> errors{};
+  void begin_op(DebugHandle, std::string_view) {}
+  void end_op(DebugHandle, std::string_view) {}
+  void memory(DebugHandle, std::size_t) {}
+  void begin_delegate(std::string_view, std::string_view) { errors.push_back(error_of(run_one(*session, *x))); }
+};
+
 struct Calls {
   static constexpr bool enabled = true;
   std::vector<Name> log;
@@ -641,6 +653,26 @@ TEST_CASE("a tracer sees every delegate call with its outputs") {
   B::state.fail_at = 0;
   CHECK(!run_one(session, x));
   CHECK(calls.log.back() == "end toy1_0");
+}
+
+TEST_CASE("a tracer that runs the session whose run it follows gets an Error, and that run goes on") {
+  const Toys toys;
+  const Tensor x = programs::scalar(3);
+  RunsAgain again;
+  Session session = *Session::make(split(accumulates()), {.tracer = TracerRef(again)});
+  again.session = &session;
+  again.x = &x;
+  const auto outputs = run_one(session, x);
+  REQUIRE(outputs);
+  CHECK(support::items(outputs->all()) == Floats{13, 6, 78, 10});
+  B::state.fail_at = 0;
+  CHECK(error_of(run_one(session, x)).what == "it was told to fail");
+  CHECK(state_of(session.state()) == Floats{13});
+  REQUIRE(again.errors.size() == 4);
+  for (const Error& error : again.errors) CHECK(error.what == "the session is running: a tracer or a backend of its run called it");
+  const auto next = run_one(session, x);
+  REQUIRE(next);
+  CHECK(support::items(next->all()) == Floats{19, 12, 228, 13});
 }
 
 TEST_CASE("a method that only reads a buffer sees what another method of the session wrote to it") {

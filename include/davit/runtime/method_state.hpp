@@ -142,6 +142,7 @@ struct RunContext {
   Limits limits{};
   std::unique_ptr<TracerRef> tracer{};
   UndoLog undo{};
+  bool is_running = false;
 };
 
 /// What a session keeps for one method.

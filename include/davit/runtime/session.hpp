@@ -79,8 +79,8 @@ struct SessionOptions {
 /// Runs a lowered program: owns the mutable state and the working memory, shares everything else.
 ///
 /// Outputs of a run are views that hold until the next run (Output::clone copies). Mutations of buffers and of user inputs are written back at the
-/// end of a successful run; a failed one leaves them alone. Not for use from several threads at once; sessions of one
-/// program are independent of each other. No heap memory is taken in steady state if all shapes are static.
+/// end of a successful run; a failed one leaves them alone. Not for use from several threads at once, nor by a tracer or a backend
+/// of its own run; sessions of one program are independent of each other. No heap memory is taken in steady state if all shapes are static.
 class Session {
  public:
   /// A session of `program`, its state as the program was saved or exported with. Errors: out_of_memory for the state, or if it

@@ -80,12 +80,20 @@ namespace detail {
 /// A run that has more to do than one prepared call: state to read or write, sizes that are new, a schedule.
 [[nodiscard, gnu::noinline]] DAVIT_INLINE Result<Outputs> run_method(MethodState& m, std::span<NamedTensor> state,
                                                                      std::span<const EValue> passed) {
+  if (m.context->is_running)
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::execute, .where = concat(m.method->name, "()"),
+                                 .what = "the session is running: a tracer or a backend of its run called it",
+                                 .fix = "run it when that run has ended, or make another session of the program"});
   m.ready_call = nullptr;
-  struct Undo {  // unless the run comes to its end
-    ~Undo() { log.restore(); }
-    UndoLog& log;
+  struct Running {
+    explicit Running(RunContext& shared) noexcept : context(shared) { context.is_running = true; }
+    ~Running() {  // nothing is left to be undone of a run that came to its end
+      context.undo.restore();
+      context.is_running = false;
+    }
+    RunContext& context;
   };
-  const Undo undo{m.context->undo};
+  const Running running(*m.context);
   std::span<const EValue> user_inputs = passed;
   if (m.last.may_hold(passed)) {
     const std::optional<std::span<const EValue>> own = m.last.replace(passed);
