@@ -66,6 +66,7 @@ namespace davit::onednn_ops {
   if (in.rank(view.input) != 4 || in.rank(in.output()) != 4) return "input and output have other than four dimensions";
   const Dims from = sizes_of(in.graph(), view.input), to = sizes_of(in.graph(), in.output());
   if (from[0] != to[0] || from[1] != to[1] || to[2] % from[2] != 0 || to[3] % from[3] != 0) return "the new sizes are no multiples";
+  if (to[2] > 1 << 20 || to[3] > 1 << 20) return "a size beyond 2^20";  // oneDNN makes tables of them
   for (std::size_t d = 0; d < 2; ++d)
     if (view.factor[d] != 0 && view.factor[d] * static_cast<double>(from[d + 2]) != static_cast<double>(to[d + 2]))
       return "the scale is not that of the sizes";
