@@ -67,6 +67,7 @@ using namespace davit;
   how.section = options.section;
   how.source_lines = options.source_lines;
   if (options.c) how.plan = &plan_static_portable;
+  how.kernels = portable_tables();
   if (!options.any_backend) how.select = options.backends.empty() ? &select_static : &select_beside_delegates;
   for (const std::string& dim : options.dims) {
     auto bound = symbol(dim);

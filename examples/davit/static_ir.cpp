@@ -45,7 +45,7 @@ using namespace davit;
   const std::uint8_t nobody = EmbedGraph::nobody;
   const EmbedGraph seen{rows.view(), &any, no_outputs.data(), &nobody, EmbedGraph::on_trial};
   StepTables trial;
-  return davit::detail::refusal<portable_static>(EmbedNode{seen, 0}, trial);
+  return davit::detail::is_empty(rows.view(), 0) ? nullptr : davit::detail::refusal<portable_static>(EmbedNode{seen, 0}, trial);
 }
 
 constexpr BackendTable static_table{.name = "portable", .refuses = &refuses};
@@ -142,6 +142,8 @@ std::vector<std::uint8_t> static_backend_of(const ExportedProgram& program) {
   for (const OrphanNode& orphan : selected.orphans) backend_of[orphan.node] = EmbedGraph::nobody;
   return backend_of;
 }
+
+BackendTables portable_tables() { return BackendList<Portable>::tables(); }
 
 StaticOperator static_operator(std::string_view name) {
   const auto count = [&](const auto& rows) { return std::ranges::count_if(rows, [&](const EmbedRow& row) { return row.name == name; }); };

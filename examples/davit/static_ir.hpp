@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "davit/backend/backend_table.hpp"
 #include "davit/core/error.hpp"
 #include "davit/embed/static_plan.hpp"
 #include "davit/program/exported_program.hpp"
@@ -35,6 +36,9 @@ struct NamedProgram {
                                                          const davit::StaticOutput* outputs, bool tensors_in_arena);
 /// Who computes each node of static_ir's program, as static_module decides it for static portable (0) and delegates (1).
 [[nodiscard]] std::vector<std::uint8_t> static_backend_of(const davit::ExportedProgram& program);
+
+/// portable's kernels, which say what sizes operators give.
+[[nodiscard]] davit::BackendTables portable_tables();
 
 /// Which static kernels there are for an operator.
 struct StaticOperator {

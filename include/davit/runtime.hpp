@@ -8,6 +8,7 @@
 #include "davit/runtime/method_state.hpp"
 #include "davit/runtime/named_module.hpp"
 #include "davit/runtime/named_value.hpp"
+#include "davit/runtime/node_call.hpp"
 #include "davit/runtime/outputs.hpp"
 #include "davit/runtime/prepare_delegate.hpp"
 #include "davit/runtime/program_plan.hpp"

@@ -68,6 +68,23 @@ constexpr bool shares_equal_parameters() {
 }
 static_assert(shares_equal_parameters());
 
+/// An operator that nobody knows, on tensors without elements.
+constexpr GraphModule make_empty() {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", ScalarType::float32, {0, 3});
+  const ValueId r = b.call("aten.relu.default", {{"self", b.value(x)}}, "r", ScalarType::float32, {0, 3});
+  b.end_graph({b.call("mine.unknown.default", {{"self", b.value(r)}}, "y", ScalarType::float32, {0, 3})});
+  return std::move(b).finish();
+}
+constexpr bool leaves_out_what_has_no_elements() {
+  const SelectedSteps s = select<static_program_of<make_empty>, adder, calculator>();
+  const SelectedSteps one = select<static_program_of<make_empty>, adder>();
+  return s.orphans.empty() && s.unwritten.empty() && s.tables.steps.size() == 0 && s.backend_of[0] == EmbedGraph::nobody &&
+         s.backend_of[1] == EmbedGraph::nobody && one.orphans.empty() && one.tables.steps.size() == 0;
+}
+static_assert(leaves_out_what_has_no_elements());
+
 }  // namespace
 
 TEST_CASE("steps are selected at run time as in constant evaluation") {
@@ -77,4 +94,5 @@ TEST_CASE("steps are selected at run time as in constant evaluation") {
   CHECK(sees_what_is_not_written());
   CHECK(asks_refuses());
   CHECK(shares_equal_parameters());
+  CHECK(leaves_out_what_has_no_elements());
 }

@@ -33,6 +33,20 @@ static_assert(arenas_of_types_are_laid_out_alike());
 
 }  // namespace
 
+TEST_CASE("states of equally many elements of different types have functions of their own") {
+  constexpr auto of_pool = [](std::size_t pool) {
+    StatePools pools;
+    pools.counts[pool] = 4;
+    return pools;
+  };
+  StaticState<of_pool(0)> floats;
+  StaticState<of_pool(6)> integers;
+  CHECK(floats.of<float>() != nullptr);
+  CHECK(floats.of<std::int64_t>() == nullptr);
+  CHECK(integers.of<float>() == nullptr);
+  CHECK(integers.of<std::int64_t>() != nullptr);
+}
+
 TEST_CASE("a state has its elements by type") {
   StaticState<pools> state;
   state.of<float>()[2] = 4;

@@ -51,6 +51,13 @@ TEST_CASE("large constants are aligned in the blob, equal ones are kept once") {
   CHECK(constants.blob().size() == 5008 + 5008);
 }
 
+TEST_CASE("a constant without elements has a place in the blob, which is then not empty") {
+  EmbedConstants constants("model");
+  CHECK(constants.add("none", numbers<float>(ScalarType::float32, {0, 3}), WeightLayout::contiguous).text ==
+        "davit::ConstantData::in_blob(davit::ScalarType::float32, 0, 0)");
+  CHECK(!constants.blob().empty());
+}
+
 TEST_CASE("output_inner puts the output channel inside and pads it to 8") {
   const Tensor weight = numbers<float>(ScalarType::float32, {3, 2});
   const std::vector<std::byte> bytes = EmbedConstants::output_inner(EmbedConstants::contiguous(weight), weight);

@@ -279,6 +279,18 @@ TEST_CASE("no number stands for a size that depends on data") {
   CHECK(refused.error().what == "it depends on data, so that no number stands for it");
 }
 
+TEST_CASE("a program that writes in place is refused: static programs have values and no storages") {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", ScalarType::float32, {2});
+  const ValueId all = b.call("aten.as_strided.default", {{"self", b.value(x)}, {"size", b.ints({2})}, {"stride", b.ints({1})}}, "all", ScalarType::float32, {2});
+  const ValueId y = b.call("aten.add.Tensor", {{"self", b.value(all)}, {"other", b.value(all)}}, "y", ScalarType::float32, {2});
+  b.call("aten.relu_.default", {{"self", b.value(all)}}, "written", ScalarType::float32, {2});
+  b.end_graph({y});
+  const ExportedProgram program = programs::user_program(std::move(b).finish());
+  CHECK(place_of(formats::embed_program(program)) == "node 2 (aten.relu_.default)");
+}
+
 TEST_CASE("what the model asserts of numbers is checked, what it asserts of data is told") {
   const auto embed = embed_assertion;
   CHECK(embed("aten._assert_scalar.default", false, true)->unchecked.empty());

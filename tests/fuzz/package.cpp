@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 // The libFuzzer targets `package`: packages of lowered programs, of all backends that are there, are loaded and run; `lower`: .pt2
-// files are lowered, as they are and with every composite operator taken apart, and run; and `graph`: so are random programs, changed
-// (edited_program.hpp). As write_packages FOLDER it writes some packages to begin from. See tests/checks/fuzz.
+// files are lowered, as they are and with every composite operator taken apart, and run; `graph`: so are random programs, changed
+// (edited_program.hpp); and `static`: these are embedded for static portable. As write_packages FOLDER it writes some packages to begin from. See tests/checks/fuzz.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,12 @@
 #include <vector>
 
 #include "davit/backends/portable.hpp"
+#include "davit/backends/portable/embed.hpp"
 #include "davit/core/content_hash.hpp"
+#include "davit/embed/planned_program.hpp"
+#include "davit/embed/select_steps.hpp"
+#include "davit/embed/static_plan.hpp"
+#include "davit/formats/embed_program.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/package.hpp"
 #include "davit/formats/package_layout.hpp"
@@ -33,6 +38,7 @@
 #endif
 #include "support/quantized_net.hpp"
 #include "edited_program.hpp"
+#include "plain_cpp.hpp"
 #include "target.hpp"
 
 namespace {
@@ -119,6 +125,22 @@ void lower(const SharedBytes& given) {
 
 void graph(const SharedBytes& given) { lower_and_run(EditedProgram(given.bytes()).program()); }
 
+/// Of programs whose tables were changed: what static portable makes of each node, and the plan.
+void embed_static(const SharedBytes& given) {
+  const EditedProgram edited(given.bytes());
+  const ExportedProgram& program = edited.program();
+  if (!verify(program, {.allow_unknown_operators = true}).empty()) return;
+  formats::EmbedOptions options{.name = "fuzz", .weights_as_array = true};
+  options.select = &select_steps<portable_static>;
+  options.plan = &plan_static<portable_static>;
+  options.kernels = BackendList<portable>::tables();
+  for (const Expr& e : program.view().exprs)
+    if (e.op == ExprOp::symbol) options.symbols.push_back({.name = std::string(program.view().str(e.name)), .first = 2, .last = 3});
+  const Result<formats::EmbeddedProgram> made = formats::embed_program(program, options);
+  if (!made) return check(made.error());
+  require(is_plain_cpp(made->header));
+}
+
 void package(const SharedBytes& given) {
   std::vector<std::byte> bytes(given.bytes().begin(), given.bytes().end());
   mend_hashes(bytes);
@@ -161,7 +183,7 @@ void write_packages(const std::string& folder) {
   require(lowered.has_value() && save_program(*lowered, folder + "/bytes.davit").has_value());
 }
 
-constexpr Target targets[] = {{"package", package}, {"lower", lower}, {"graph", graph}};
+constexpr Target targets[] = {{"package", package}, {"lower", lower}, {"graph", graph}, {"static", embed_static}};
 
 }  // namespace
 

@@ -20,11 +20,12 @@ namespace davit {
 
 /// How long the tables of a frozen plan are.
 struct PlanSizes {
-  std::size_t steps, operands, params, ports, copies, i8, i16, i32, f32, blocks, problem;
-  std::size_t width;     ///< operands a step has at most
-  std::size_t controls;  ///< steps that are no calls
-  std::uint32_t arena_bytes, constant_bytes;
-  StatePools state;
+  // Zeros are written out, see StatePools::counts.
+  std::size_t steps = 0, operands = 0, params = 0, ports = 0, copies = 0, i8 = 0, i16 = 0, i32 = 0, f32 = 0, blocks = 0, problem = 0;
+  std::size_t width = 0;     ///< operands a step has at most
+  std::size_t controls = 0;  ///< steps that are no calls
+  std::uint32_t arena_bytes = 0, constant_bytes = 0;
+  StatePools state{};
 
   /// True if everything fits where `room` does.
   [[nodiscard]] constexpr bool fits(const PlanSizes& room) const noexcept {

@@ -29,6 +29,13 @@ struct SelectedSteps {
 
 namespace detail {
 
+/// True if no output of the node has an element: there is nothing to compute, and kernels need not know of such tensors.
+[[nodiscard]] constexpr bool is_empty(const StaticGraph& graph, NodeId n) {
+  bool empty = graph.nodes[n].outputs != 0;
+  graph.for_each_output(n, [&](ValueId v) { empty = empty && graph.values[v].numel == 0; });
+  return empty;
+}
+
 /// Why `B` does not take the node by itself, or nullptr if it does.
 template <class B>
 constexpr const char* refusal(const EmbedNode& node, StepTables& trial) {
@@ -107,6 +114,8 @@ class StepSelector {
         control_of(n, true);
       else if (graph_.graph_count != 0 && ControlSteps<StepSelector>::is_control_flow(graph_, n))
         control_of(n, has_output(n, StepTables::needed_by_some));
+      else if (is_empty(graph_, n))
+        leave_empty(n);
       else if (has_output(n, StepTables::needed_by_some))
         write(n);
       else if (sizeof...(Bs) == 1 && is_dead(n))
@@ -134,7 +143,7 @@ class StepSelector {
   constexpr void hand_out(std::uint32_t nodes) {
     for (NodeId n = 0; n < nodes; ++n) {
       std::uint8_t index = 0;
-      const bool taken = !is_dead(n) && ((ask<Bs>(n) == nullptr || (++index, false)) || ...);
+      const bool taken = !is_dead(n) && !is_empty(graph_, n) && ((ask<Bs>(n) == nullptr || (++index, false)) || ...);
       selected_.backend_of[n] = taken ? index : EmbedGraph::nobody;
     }
   }
@@ -147,6 +156,10 @@ class StepSelector {
     bool dead = true;
     graph_.for_each_output(n, [&](ValueId v) { dead = dead && graph_.values[v].users == 0; });
     return dead;
+  }
+  constexpr void leave_empty(NodeId n) {
+    selected_.backend_of[n] = EmbedGraph::nobody;
+    graph_.for_each_output(n, [&](ValueId v) { selected_.tables.needs[v] = StepTables::written; });
   }
   /// True if one of the node's outputs is in that state.
   [[nodiscard]] constexpr bool has_output(NodeId n, StepTables::Need state) const {

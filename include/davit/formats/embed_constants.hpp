@@ -133,7 +133,7 @@ class EmbedConstants {
     const auto [at, is_new] = known_blobs_.try_emplace(key, blob_.size());
     if (is_new) {
       blob_.insert(blob_.end(), bytes.begin(), bytes.end());
-      while (blob_.size() % alignment != 0) blob_.push_back(std::byte{0});
+      while (blob_.size() % alignment != 0 || blob_.empty()) blob_.push_back(std::byte{0});  // a constant without elements lies somewhere too
     }
     const std::size_t count = bytes.size() / size_of(dtype);
     return {"davit::ConstantData::in_blob(" + embed_text::scalar_type(dtype) + ", " + std::to_string(count) + ", " + std::to_string(at->second) + ")",

@@ -20,9 +20,11 @@
 #include "davit/formats/embed_numbers.hpp"
 #include "davit/formats/embed_options.hpp"
 #include "davit/formats/embed_refusals.hpp"
+#include "davit/formats/embed_sizes.hpp"
 #include "davit/formats/embed_state.hpp"
 #include "davit/formats/embed_weights.hpp"
 #include "davit/program/exported_program.hpp"
+#include "davit/program/operator_call.hpp"
 
 namespace davit::formats {
 
@@ -43,6 +45,9 @@ class EmbedMethod {
 
   /// Lists inputs and outputs. Errors: what static programs cannot have, and nodes that no backend takes.
   [[nodiscard]] Result<void> run() {
+    if (Result<void> checked = check_functional(); !checked) return checked;
+    if (options_.kernels.size() != 0)
+      if (Result<void> checked = EmbedSizes(program_, numbers_, options_.kernels).check(); !checked) return checked;
     if (Result<void> listed = list_inputs(); !listed) return listed;
     if (Result<void> listed = list_outputs(); !listed) return listed;
     if (options_.select == nullptr) return {};
@@ -85,6 +90,15 @@ class EmbedMethod {
   }
 
  private:
+  /// Static programs have values and no storages: what a node writes in place would be lost.
+  [[nodiscard]] Result<void> check_functional() const {
+    for (NodeId n = 0; n < graph_.nodes.size(); ++n)
+      if (const Node& node = graph_.nodes[n]; writes_arguments(graph_, operator_call(graph_, node)))
+        return refuse_embedding(concat("node ", n, " (", graph_.target(node), ")"), "it writes in place, which static programs do not",
+                                "davit embed and prepare_program make values of such writes; a write that is left goes through a view that "
+                                "cannot be followed (as_strided, say): take it out of the model");
+    return {};
+  }
   [[nodiscard]] Result<void> list_inputs() {
     const std::span<const Argument> arguments = graph_.args(graph_.root().inputs);
     const auto& specs = program_.signature.input_specs;

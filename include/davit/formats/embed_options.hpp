@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "davit/backend/backend_table.hpp"
 #include "davit/backend/static_constant.hpp"
 #include "davit/embed/static_plan.hpp"
 
@@ -28,6 +29,9 @@ struct EmbedOptions {
   std::string section{};
   bool source_lines = false;      ///< the model's source lines as comments
   std::vector<EmbedSymbol> symbols{};
+  /// What says which sizes operators give, portable's table: nodes that are declared with others are an error. None: nobody looks, and
+  /// the program's own are believed.
+  BackendTables kernels{};
   /// select_steps<Backends...>: the nodes that these refuse are an error. Null: nobody looks.
   SelectedSteps (*select)(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs) = nullptr;
   /// plan_static<portable_static>: C functions are written too, for portable, with the sizes that this plans.

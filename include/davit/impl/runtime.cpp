@@ -5,6 +5,7 @@
 #include "davit/runtime/impl/method_state.ipp"
 #include "davit/runtime/impl/outputs.ipp"
 #include "davit/runtime/impl/plan_run.ipp"
+#include "davit/runtime/impl/node_call.ipp"
 #include "davit/runtime/impl/prepare_delegate.ipp"
 #include "davit/runtime/impl/program_plan.ipp"
 #include "davit/runtime/impl/run_graph.ipp"

@@ -13,12 +13,11 @@
 #include <variant>
 #include <vector>
 
-#include "davit/backend/backend_table.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/core/shared_bytes.hpp"
 #include "davit/lowering/partitioning.hpp"
 #include "davit/program/exported_program.hpp"
-#include "davit/runtime/prepare_delegate.hpp"
+#include "davit/runtime/node_call.hpp"
 #include "davit/testing/eager_value.hpp"
 #include "davit/testing/one_node.hpp"
 #include "davit/testing/random_rounding.hpp"
@@ -112,10 +111,7 @@ class EagerProgram {
  private:
   /// A node that is carried out alone.
   struct Step {
-    const BackendTable* backend = nullptr;
-    BackendObject handle;
-    std::shared_ptr<void> workspace;
-    Scratch scratch;
+    NodeCall call;
     std::vector<ValueId> inputs;
     std::vector<ValueId> outputs;  ///< no_id for one that nobody names
     bool writes_self = false;
@@ -269,28 +265,13 @@ class EagerProgram {
 
   [[nodiscard]] bool is_token(ValueId v) const noexcept { return graph_.values[v].kind == ValueKind::token; }
 
-  /// Compiles a program of one node onto the first backend that takes it; null if none does.
+  /// A program of one node on the first backend that takes it; null if none does.
   [[nodiscard]] Result<std::unique_ptr<Step>> compile(NodeId n, std::string_view target) const {
-    auto step = std::make_unique<Step>();
     OneNode one = one_node(program_.graph_module, n, target);
-    step->inputs = std::move(one.inputs);
-    step->outputs = std::move(one.outputs);
-    const ExportedProgram program(std::move(one.tables));
-    std::size_t b = 0;
-    while (b < kernels_.size() && kernels_.refuses(b, program.view(), 0) != nullptr) ++b;
-    if (b == kernels_.size()) return std::unique_ptr<Step>();
-    step->backend = &kernels_[b];
-    DebugMap map;
-    DebugHandleRecorder recorder(map);
-    recorder.begin_method("eager", program.view());
-    const BackendObject spec = step->backend->default_spec();
-    const auto processed = step->backend->preprocess(Method{"eager", &program}, spec.get(), recorder);
-    if (!processed) return std::unexpected(processed.error());
-    auto handle = step->backend->compile(processed->get(), spec.get());
-    if (!handle) return std::unexpected(std::move(handle.error()));
-    step->handle = std::move(*handle);
-    step->workspace = step->backend->make_workspace();
-    return step;
+    Result<std::optional<NodeCall>> call = NodeCall::make(ExportedProgram(std::move(one.tables)), kernels_);
+    if (!call) return std::unexpected(std::move(call.error()));
+    if (!*call) return std::unique_ptr<Step>();
+    return std::make_unique<Step>(**std::move(call), std::move(one.inputs), std::move(one.outputs));
   }
   [[nodiscard]] Result<Step*> step_of(NodeId n) {
     const auto at = steps_.find(n);
@@ -338,14 +319,9 @@ class EagerProgram {
     for (const ValueId v : step.inputs)
       if (!is_token(v)) inputs.push_back(values_[v].value());
     std::vector<EValue> outputs(step.outputs.size());
-    if (Result<void> ready = prepare_delegate(*step.backend, step.handle.get(), inputs, outputs, step.workspace.get(), step.scratch); !ready)
-      return std::unexpected(std::move(ready.error()));
-    TextReport report;
-    const Status done = step.backend->execute({.handle = step.handle.get(), .workspace = step.workspace.get(), .inputs = inputs, .outputs = outputs,
-                                               .scratch = step.scratch.span(), .report = &report});
-    if (!done) {
-      Error error = wrong(n, std::move(report.text));
-      error.code = done.error().code();
+    if (Result<void> done = step.call.run(inputs, outputs); !done) {
+      Error error = wrong(n, std::move(done.error().what));
+      error.code = done.error().code;
       return std::unexpected(std::move(error));
     }
     std::vector<EagerValue> made;

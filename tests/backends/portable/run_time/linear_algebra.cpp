@@ -34,7 +34,7 @@ TEST_CASE("portable: inverses of stacks of matrices; a singular one is numbered"
   const Numbers inverse = test.values();
   CHECK(Numbers(inverse.begin(), inverse.begin() + 4) == Numbers{0, 0.25, 0.5, 0});
   CHECK(test.values(1) == Numbers{0, 2});
-  CHECK(test.run(linear_algebra_ops, "aten.linalg_inv_ex.default", {a, EValue(true)}, 2) == ErrorCode::invalid_argument);
+  CHECK(test.run(linear_algebra_ops, "aten.linalg_inv_ex.default", {a, EValue(true)}, 2) == ErrorCode::failed);
   CHECK(test.run(linear_algebra_ops, "aten.linalg_inv_ex.default", {test.tensor(ScalarType::float32, {2, 3}, {}), EValue(false)}, 2) == ErrorCode::invalid_shape);
 }
 

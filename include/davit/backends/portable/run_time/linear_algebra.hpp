@@ -67,7 +67,7 @@ template <FromLu kind>
         if (kind == FromLu::log_determinant) store_numbers(call, 1, at, &log_size, 1);
       }
     });
-    return failed ? call.refuse(ErrorCode::invalid_argument, "a matrix is singular") : ErrorCode::ok;
+    return failed ? call.refuse(ErrorCode::failed, "a matrix is singular") : ErrorCode::ok;
   });
 }
 
@@ -140,7 +140,7 @@ template <class T, class Each>
       store_numbers(call, 1, at * n * n, m, n * n);
       if (call.wants(2)) std::copy_n(pivots, n, call.output(2).template as<std::int32_t>() + at * n);
       if (call.wants(3)) call.output(3).template as<std::int32_t>()[at] = info;
-      return info != 0 && call.boolean(3) ? call.refuse(ErrorCode::invalid_argument, "a matrix is singular") : ErrorCode::ok;
+      return info != 0 && call.boolean(3) ? call.refuse(ErrorCode::failed, "a matrix is singular") : ErrorCode::ok;
     });
   });
 }
@@ -158,7 +158,7 @@ template <class T, class Each>
       for (std::int64_t i = 0; i < n * n; ++i) right[i] = i / n == i % n ? T{1} : T{};
       solve_lu(m, pivots, n, right, n);
       if (call.wants(1)) call.output(1).template as<std::int32_t>()[at] = info;
-      return info != 0 && call.boolean(1) ? call.refuse(ErrorCode::invalid_argument, "a matrix is singular") : ErrorCode::ok;
+      return info != 0 && call.boolean(1) ? call.refuse(ErrorCode::failed, "a matrix is singular") : ErrorCode::ok;
     });
   });
 }

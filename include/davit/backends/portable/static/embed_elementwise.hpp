@@ -27,6 +27,7 @@ using int32 = std::int32_t;  // a cast costs less compile time than a call
   for (std::size_t i = 0; i < 3; ++i) {
     const StaticValue& value = n.g.values[all[i]];
     if (value.dtype != ScalarType::float32) return "not all of it is float32";
+    if (value.numel == 0) return "a tensor has no elements";
     if (value.numel > std::numeric_limits<std::int32_t>::max()) return "a tensor has 2^31 elements or more";
   }
   return nullptr;
