@@ -39,7 +39,7 @@ using Operands = std::span<const TensorView* const>;
   const ScalarType written = truth ? out.dtype : kernels::scalar_type_of_compute(compute);
   kernels::map_blocks({all.data(), operands.size()}, out, kernels::Conversion::between(written, out.dtype), loop,
                       parameters);
-  if (parameters.code == ErrorCode::out_of_range) return call.refuse(parameters.code, "division of an integer by zero");
+  if (parameters.code == ErrorCode::out_of_range) return call.refuse(ErrorCode::failed, "division of an integer by zero");
   return parameters.code;
 }
 
