@@ -125,11 +125,18 @@ void lower(const SharedBytes& given) {
 
 void graph(const SharedBytes& given) { lower_and_run(EditedProgram(given.bytes()).program()); }
 
-/// Of programs whose tables were changed: what static portable makes of each node, and the plan.
+/// Of programs whose tables were changed: what static portable makes of each node, and the plan. Sizes are checked by an inference,
+/// which is as long as the program says: those of large tensors are left out.
 void embed_static(const SharedBytes& given) {
   const EditedProgram edited(given.bytes());
   const ExportedProgram& program = edited.program();
   if (!verify(program, {.allow_unknown_operators = true}).empty()) return;
+  const GraphModuleView tables = program.view();
+  for (const Value& value : tables.values) {
+    std::vector<std::int64_t> sizes;
+    for (const Dim& d : tables.dims_of(value.sizes)) sizes.push_back(d.value);
+    if (checked_numel(sizes, 1 << 16) < 0) return;
+  }
   formats::EmbedOptions options{.name = "fuzz", .weights_as_array = true};
   options.select = &select_steps<portable_static>;
   options.plan = &plan_static<portable_static>;
