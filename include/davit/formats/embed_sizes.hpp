@@ -27,7 +27,7 @@ class EmbedSizes {
  public:
   /// `kernels`: nodes that none of these takes are not asked about.
   EmbedSizes(const ExportedProgram& program, const EmbedNumbers& numbers, BackendTables kernels)
-      : graph_(program.view()), numbers_(numbers), kernels_(kernels), copier_(graph_) {}
+      : graph_(program.view()), numbers_(numbers), kernels_(kernels), copier_(graph_), last_(graph_.values.size(), 0) {}
 
   /// Errors: the first node whose operands do not fit each other, or whose results are not what is declared. As long as an
   /// inference, without loops.
@@ -54,7 +54,7 @@ class EmbedSizes {
     for (const Argument& input : graph_.inputs(node)) {
       if (input.kind == ArgumentKind::graph) return {};
       graph_.for_each_value(input, [&](ValueId v) {
-        if (std::ranges::find(inputs, v) == inputs.end()) inputs.push_back(v);
+        if (std::exchange(last_[v], n + 1) != n + 1) inputs.push_back(v);
       });
     }
     for (const Argument& output : graph_.outputs(node))
@@ -123,6 +123,7 @@ class EmbedSizes {
   const EmbedNumbers& numbers_;
   BackendTables kernels_;
   GraphCopier copier_;
+  std::vector<NodeId> last_;  ///< per value: the last node that takes it, plus one
   std::vector<std::int64_t> zeros_ = std::vector<std::int64_t>(2 * longest_row);  ///< a row of what elements take at most
 };
 
