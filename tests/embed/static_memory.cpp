@@ -35,9 +35,9 @@ static_assert(arenas_of_types_are_laid_out_alike());
 
 TEST_CASE("states of equally many elements of different types have functions of their own") {
   constexpr auto of_pool = [](std::size_t pool) {
-    StatePools pools;
-    pools.counts[pool] = 4;
-    return pools;
+    StatePools made;
+    made.counts[pool] = 4;
+    return made;
   };
   StaticState<of_pool(0)> floats;
   StaticState<of_pool(6)> integers;
