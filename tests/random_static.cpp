@@ -7,7 +7,6 @@
 // SEED may be followed by the numbers of steps that are left out: 17_0_3.
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -29,7 +28,7 @@
 #include "davit/program/printer.hpp"
 #include "davit/testing/compare.hpp"
 #include "davit/testing/eager.hpp"
-#include "davit/testing/numeric_gap.hpp"
+#include "davit/testing/judge.hpp"
 #include "davit/testing/random_program.hpp"
 #include "static_ir.hpp"
 
@@ -185,7 +184,7 @@ struct Ports {
   return formats::write_file(file + ".in", std::span<const std::byte>(given));
 }
 
-/// What differs between the answers and an eager run; beside one that rounds at random what differs may be eight times as far off as that is.
+/// What differs between the answers and an eager run, beside one that rounds at random if there is a seed.
 [[nodiscard]] std::string difference(const RandomProgram& random, std::span<const std::byte> answers, std::optional<std::uint64_t> rounding_seed) {
   const ExportedProgram& program = random.program();
   const Ports ports = ports_of(program);
@@ -213,10 +212,7 @@ struct Ports {
       Tensor actual = testing::detail::dense(right);
       if (bytes.size() < actual.view().nbytes()) return "there is no answer";
       std::memcpy(const_cast<std::byte*>(actual.view().as<std::byte>()), bytes.data(), actual.view().nbytes());
-      testing::Tolerance tolerance{1e-4, 1e-5};
-      if (rounding_seed) tolerance.atol += 8 * testing::numeric_gap(EValue(rounded_right), EValue(right)).absolute;
-      const bool anything = rounding.met_large_numbers() || std::isinf(tolerance.atol);
-      return testing::compare(EValue(actual), EValue(right), tolerance, anything ? testing::Check::shape_dtype : testing::Check::close);
+      return testing::detail::difference(EValue(actual), EValue(right), EValue(rounded_right), rounding_seed ? &rounding : nullptr, testing::JudgeOptions{}.tolerance);
     };
     for (const Port& port : ports.inputs)
       if (const std::string wrong = differs(port, inputs[port.at].view(), rounded_inputs[port.at].view()); !wrong.empty())

@@ -58,8 +58,18 @@ namespace detail {
   return false;
 }
 
-/// judge(); beside an eager run that rounds at random what differs may be eight times as far off as that is, and where that meets
-/// numbers whose sums overflow by the order of their terms, dtype and shape are compared only.
+/// How a value differs from that of an eager run, if it does. Beside an eager run that rounds at random (`rounding`, and what it gives)
+/// what differs may be eight times as far off as that is, and where that meets numbers whose sums overflow by the order of their
+/// terms, dtype and shape are compared only.
+[[nodiscard]] inline std::string difference(const EValue& actual, const EValue& expected, const EValue& rounded, const EagerProgram* rounding,
+                                            Tolerance tolerance) {
+  if (rounding != nullptr) tolerance.atol += 8 * numeric_gap(rounded, expected).absolute;
+  const bool large = rounding != nullptr && rounding->met_large_numbers();
+  const bool anything = large || std::isinf(tolerance.atol);  // it divides by what is 0 or next to it
+  return compare(actual, expected, tolerance, anything ? Check::shape_dtype : Check::close);
+}
+
+/// judge(), beside an eager run that rounds at random if there is a seed.
 [[nodiscard]] inline std::string judge_once(const RandomProgram& random_program, const LoweredProgram& lowered, BackendTables kernels,
                                             const JudgeOptions& options, std::optional<std::uint64_t> rounding_seed) {
   const ExportedProgram& program = random_program.program();
@@ -68,10 +78,7 @@ namespace detail {
   EagerProgram rounding(program, kernels);
   if (rounds) rounding.round_at_random(*rounding_seed);
   const auto differing = [&](const EValue& actual, const EValue& expected, const EValue& rounded) {
-    Tolerance tolerance = options.tolerance;
-    if (rounds) tolerance.atol += 8 * numeric_gap(rounded, expected).absolute;
-    const bool anything = rounding.met_large_numbers() || std::isinf(tolerance.atol);  // it divides by what is 0 or next to it
-    return compare(actual, expected, tolerance, anything ? Check::shape_dtype : Check::close);
+    return difference(actual, expected, rounded, rounds ? &rounding : nullptr, options.tolerance);
   };
   const GraphModuleView graph = program.view();
   const bool sees_storage = std::ranges::any_of(graph.nodes, [&](const Node& n) { return graph.target(n) == "aten.as_strided.default"; });
