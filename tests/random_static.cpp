@@ -6,6 +6,7 @@
 //   random_static compare FOLDER             what is in SEED.out
 // SEED may be followed by the numbers of steps that are left out: 17_0_3.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "davit/backends/portable.hpp"
+#include "davit/backends/portable/run_time/sorting.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/formats/embed_program.hpp"
 #include "davit/formats/mapped_file.hpp"
@@ -43,6 +45,22 @@ using testing::RandomProgram;
 constexpr std::uint64_t runs = 3;
 /// What a symbolic size is at most; buffers are made for it.
 constexpr std::int64_t most = 8;
+
+/// topk that takes the first of equal elements, in order, as static programs do; torch leaves open which.
+[[nodiscard]] ErrorCode first_of_equals(portable_kernels::KernelCall& call) {
+  const auto rank = static_cast<std::int64_t>(call.tensor(0).rank);
+  const std::int64_t dim = call.integer(2, -1);
+  return portable_kernels::detail::order_lines(
+      call, static_cast<std::size_t>(dim < 0 && rank > 0 ? dim + rank : dim), call.integer(1), call.boolean(3, true),
+      [](portable_kernels::detail::Ranked* entries, std::int64_t n) {
+        std::sort(entries, entries + n, [](const auto& a, const auto& b) { return a.key != b.key ? a.key < b.key : a.index < b.index; });
+      });
+}
+struct FirstOfEquals {
+  static constexpr std::array operators{portable_kernels::CustomOperator{
+      .row = {"aten.topk.default", first_of_equals},
+      .schema = "aten.topk.default(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"}};
+};
 
 /// "17_0_3": the recipe of seed 17 without its first and fourth step.
 [[nodiscard]] ProgramRecipe recipe_of(std::string_view label) {
@@ -188,7 +206,7 @@ struct Ports {
 [[nodiscard]] std::string difference(const RandomProgram& random, std::span<const std::byte> answers, std::optional<std::uint64_t> rounding_seed) {
   const ExportedProgram& program = random.program();
   const Ports ports = ports_of(program);
-  const BackendTables kernels = BackendList<portable>::tables();
+  const BackendTables kernels = BackendList<portable_with<FirstOfEquals>>::tables();
   EagerProgram eager(program, kernels), rounding(program, kernels);
   if (rounding_seed) rounding.round_at_random(*rounding_seed);
   for (std::uint64_t run = 0; run < runs; ++run) {
