@@ -18,6 +18,7 @@
 #include "support/backend_check.hpp"
 #include "support/count_own_allocations.hpp"
 #include "support/net.hpp"
+#include "support/odd_values.hpp"
 
 using namespace davit;
 using support::Net;
@@ -264,6 +265,44 @@ TEST_CASE("NaN and infinities are those of exact kernels, unless they may get lo
   CHECK(std::ranges::none_of(results(program, inputs, false), [](float v) { return std::isnan(v); }));
   onednn::set_fast_math(false);
   CHECK(onednn::load_spec(onednn::save_spec({.threads = 2, .fast_math = true}))->fast_math);
+}
+
+TEST_CASE("each operator that the library makes without regard for NaN and infinities keeps them") {
+  const auto real = [](double number) { return GraphBuilder::real(number); };
+  for (const std::string_view target : {"aten.relu.default", "aten.sigmoid.default", "aten.tanh.default", "aten.abs.default", "aten.exp.default",
+                                        "aten.silu.default", "aten.hardswish.default", "aten.hardsigmoid.default", "aten.relu6.default",
+                                        "aten.mish.default", "aten.elu.default", "aten.leaky_relu.default"}) {
+    CAPTURE(target);
+    CHECK(support::differs_on_odd_values<onednn>(target) == "");
+  }
+  CHECK(support::differs_on_odd_values<onednn>("aten.hardtanh.default", {{"min_val", real(-1)}, {"max_val", real(2)}}) == "");
+  CHECK(support::differs_on_odd_values<onednn>("aten.clamp.default", {{"min", real(-1)}, {"max", real(2)}}) == "");
+  CHECK(support::differs_on_odd_values<onednn>("aten.clamp.default", {{"max", real(2)}}) == "");
+  Net erf, by_tanh;
+  for (Net* const n : {&erf, &by_tanh}) {
+    const auto x = n->input("x", {3, 20});
+    const Argument how = n->draft.b.string(n == &erf ? "none" : "tanh");
+    const ExportedProgram program = n->finish({n->op("aten.gelu.default", "y", {3, 20}, {{"self", n->v(x)}, {"approximate", how}})});
+    CHECK(support::differs_on_odd_values<onednn>(*n, program) == "");
+  }
+  for (const std::string_view target : {"aten._softmax.default", "aten._log_softmax.default"})
+    CHECK(support::differs_on_odd_values<onednn>(target, {{"dim", Net::i(-1)}, {"half_to_float", GraphBuilder::boolean(false)}}) == "");
+  for (const std::string_view target : {"aten.minimum.default", "aten.maximum.default", "aten.add.Tensor", "aten.mul.Tensor", "aten.sub.Tensor",
+                                        "aten.div.Tensor"}) {
+    CAPTURE(target);
+    CHECK(support::differs_on_odd_pairs<onednn>(target) == "");
+  }
+  for (const std::string_view target : {"aten.amax.default", "aten.amin.default", "aten.mean.dim", "aten.sum.dim_IntList"}) {
+    CAPTURE(target);
+    Net n;
+    const auto x = n.input("x", {3, 20});
+    const ExportedProgram program = n.finish({n.op(target, "y", {3}, {{"self", n.v(x)}, {"dim", n.ints({1})}})});
+    CHECK(support::differs_on_odd_values<onednn>(n, program) == "");
+  }
+  Net n;
+  const auto x = n.input("x", {1, 8, 6, 6});
+  const ExportedProgram pooled = n.finish({n.op("aten.max_pool2d.default", "p", {1, 8, 3, 3}, {{"self", n.v(x)}, {"kernel_size", n.ints({2, 2})}})});
+  CHECK(support::differs_on_odd_values<onednn>(n, pooled) == "");
 }
 
 TEST_CASE("what the library lacks runs on portable's kernels between its primitives") {

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include "backends/xnnpack/check.hpp"
 #include "support/backend_check.hpp"
 #include "support/count_own_allocations.hpp"
+#include "support/odd_values.hpp"
 
 using namespace davit;
 using support::Net;
@@ -62,6 +64,42 @@ TEST_CASE("NaN and infinities are those of exact kernels") {
   }
   for (std::size_t i = 36; i < 42; ++i) image[i] = -std::numeric_limits<float>::infinity();
   CHECK(xnnpack_check::faults(program, {EValue(pixels.view())}, {1e-4, 1e-5}) == "");
+}
+
+TEST_CASE("each operator keeps NaN and infinities, alone") {
+  const auto real = [](double number) { return GraphBuilder::real(number); };
+  for (const std::string_view target : {"aten.relu.default", "aten.sigmoid.default", "aten.tanh.default", "aten.abs.default", "aten.exp.default",
+                                        "aten.silu.default", "aten.hardswish.default", "aten.hardsigmoid.default", "aten.elu.default",
+                                        "aten.leaky_relu.default", "aten.floor.default", "aten.sqrt.default"}) {
+    CAPTURE(target);
+    CHECK(support::differs_on_odd_values<xnnpack>(target) == "");
+  }
+  CHECK(support::differs_on_odd_values<xnnpack>("aten.hardtanh.default", {{"min_val", real(-1)}, {"max_val", real(2)}}) == "");
+  CHECK(support::differs_on_odd_values<xnnpack>("aten.clamp.default", {{"min", real(-1)}, {"max", real(2)}}) == "");
+  CHECK(support::differs_on_odd_values<xnnpack>("aten._softmax.default", {{"dim", Net::i(-1)}, {"half_to_float", GraphBuilder::boolean(false)}}) == "");
+  for (const std::string_view target : {"aten.minimum.default", "aten.maximum.default", "aten.add.Tensor", "aten.mul.Tensor", "aten.sub.Tensor",
+                                        "aten.div.Tensor"}) {
+    CAPTURE(target);
+    CHECK(support::differs_on_odd_pairs<xnnpack>(target) == "");
+  }
+}
+
+TEST_CASE("NaN may get lost where fast_math says so, and nowhere else") {
+  support::Net n;
+  const auto x = n.input("x", {1, 4, 4, 4});
+  const ExportedProgram program = n.finish({n.op("aten.max_pool2d.default", "p", {1, 4, 2, 2}, {{"self", n.v(x)}, {"kernel_size", n.ints({2, 2})}})});
+  const std::vector<EValue> sample = n.sample();
+  for (std::size_t i = 0; i < 64; i += 3) sample[0].tensor().as<float>()[i] = std::numeric_limits<float>::quiet_NaN();
+  const auto count = [&](bool fast) {
+    const auto lowered = to_backend<xnnpack>(program, {.fast_math = fast});
+    REQUIRE(lowered);
+    Session session = *Session::make(*lowered);
+    const auto out = session.run(0, sample);
+    REQUIRE(out);
+    return std::ranges::count_if(*(*out)[0].as<float>(), [](float v) { return std::isnan(v); });
+  };
+  CHECK(count(false) == 16);
+  CHECK(count(true) < 16);
 }
 
 TEST_CASE("a batch norm that follows nothing keeps NaN, too") {

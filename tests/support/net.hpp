@@ -43,10 +43,18 @@ class Net {
                          std::initializer_list<Named> arguments) {
     return many(target, {{name, sizes}}, arguments)[0];
   }
+  [[nodiscard]] Value op(std::string_view target, std::string_view name, Sizes sizes, std::span<const Named> arguments) {
+    return many(target, {{name, sizes}}, arguments)[0];
+  }
   /// A node with several outputs.
   [[nodiscard]] std::vector<Value> many(std::string_view target,
                                         std::initializer_list<std::pair<std::string_view, Sizes>> outputs,
                                         std::initializer_list<Named> arguments) {
+    return many(target, outputs, std::span<const Named>(arguments.begin(), arguments.size()));
+  }
+  [[nodiscard]] std::vector<Value> many(std::string_view target,
+                                        std::initializer_list<std::pair<std::string_view, Sizes>> outputs,
+                                        std::span<const Named> arguments) {
     std::vector<davit::Argument> in;
     for (const auto& [name, argument] : arguments) {
       in.push_back(argument);
