@@ -83,7 +83,8 @@ using namespace davit;
   progress.show("measuring partitions and operators");
   if (Result<void> measured = runner->profile(values, reports); !measured) return measured;
   progress.show({});
-  for (const PartitionReport& report : reports) print("%s", print_times(report).c_str());
+  for (const PartitionReport& report : reports)
+    if (report.method == runner->method().name) print("%s", print_times(report).c_str());
   return {};
 }
 

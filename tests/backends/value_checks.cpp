@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <initializer_list>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "davit/backends/exact_run.hpp"
@@ -124,6 +126,29 @@ TEST_CASE("what is looked at: inputs of operators that lose NaN, results that ma
     const ExportedProgram program = n.finish({product});
     CHECK(checked(program) == "");
     CHECK(checked(program, true) == "x");
+  }
+}
+
+TEST_CASE("the operands of each operator that loses NaN are looked at, also where it stands alone") {
+  const auto alone = [](std::string_view target, std::initializer_list<Net::Named> more = {}) {
+    Net n;
+    std::vector<Net::Named> arguments{{"self", n.v(n.input("x", {4, 8}))}};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return checked(n.finish({n.op(target, "y", {4, 8}, arguments)}));
+  };
+  for (const std::string_view target : {"aten.relu.default", "aten.relu_.default", "aten.relu6.default", "aten.hardsigmoid.default", "aten.hardswish.default"}) {
+    CAPTURE(target);
+    CHECK(alone(target) == "x");
+  }
+  CHECK(alone("aten.hardtanh.default", {{"min_val", GraphBuilder::real(-1)}, {"max_val", GraphBuilder::real(1)}}) == "x");
+  CHECK(alone("aten.clamp.default", {{"min", GraphBuilder::real(-1)}}) == "x");
+  CHECK(alone("aten.gelu.default") == "x");
+  CHECK(alone("aten.tanh.default") == "");
+  for (const std::string_view target : {"aten.minimum.default", "aten.maximum.default"}) {
+    CAPTURE(target);
+    Net n;
+    const auto x = n.input("x", {4, 8});
+    CHECK(checked(n.finish({binary(n, target, "z", x, n.input("y", {4, 8}))})) == "x y");
   }
 }
 

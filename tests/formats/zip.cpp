@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -100,6 +101,13 @@ TEST_CASE("deflated members cannot claim more than they hold, nor inflate withou
   const auto second = archive.read("2");
   REQUIRE(!second);
   CHECK(second.error().what == "it inflates to an implausible size");
+  Limits limits;
+  limits.max_inflated_bytes = std::uint64_t{3} << 20;  // what one member takes
+  ZipArchive exact = opened(bomb, {.limits = limits});
+  CHECK(exact.read("1").has_value());
+  CHECK(!exact.read("2"));
+  --limits.max_inflated_bytes;
+  CHECK(!opened(bomb, {.limits = limits}).read("1"));
 }
 
 TEST_CASE("members cannot share bytes") {

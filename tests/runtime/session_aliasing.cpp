@@ -2,6 +2,7 @@
 // Where a Session's values lie in one memory: outputs that are fed back, backends that answer views, in-place writes.
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -179,6 +180,44 @@ TEST_CASE("the memory of an input that a backend answers a view of is not used a
   REQUIRE(out);
   CHECK(support::elements((*out)[0]) == Floats{12, 23});
   CHECK(session.plan(0).is_sound());
+}
+
+TEST_CASE("a run that fails behind the write to a user input, in the same partition, leaves that as it was") {
+  for (const bool by_view : {false, true}) {  // functionalization takes the write away, or leaves it
+    CAPTURE(by_view);
+    Draft d;
+    const ValueId buf = d.buffer("buf", programs::tensor({4}, {5, 5, 5, 5}));
+    const ValueId x = d.user("x", {4});
+    d.program.signature.input_specs.push_back(UserInputSpec{TensorArgument{"i"}});
+    const ValueId i = d.b.input("i", ScalarType::int64, {1});
+    ValueId seen = x;
+    if (by_view) {
+      seen = d.b.tensor("seen", ScalarType::float32, {4});
+      d.node("aten.as_strided.default", {d.b.value(x), d.b.ints({4}), d.b.ints({1})}, {seen});
+    }
+    d.op("aten.add_.Tensor", "add_", seen, {1.0});
+    d.op("aten.add_.Tensor", "count", buf, {1.0});
+    const ValueId taken = d.b.tensor("taken", ScalarType::float32, {1});
+    d.node("aten.index_select.default", {d.b.value(x), d.b.integer(0), d.b.value(i)}, {taken});
+    d.output(taken);
+    d.output(d.mul("twice", buf, 2.0));
+    Session session = session_of(to_backend<portable>(d.finish()));
+    const Tensor value = programs::tensor({4}, {1, 2, 3, 4});
+    Tensor index = Tensor::zeros(ScalarType::int64, {1});
+    std::int64_t& at = *index.view().as<std::int64_t>();
+    for (int run = 0; run < 3; ++run) {
+      at = 4;
+      CHECK(error_of(session.run("forward", value, index)).code == ErrorCode::out_of_range);
+      const auto first = static_cast<float>(1 + run);
+      CHECK(support::elements(value.view()) == Floats{first, first + 1, first + 2, first + 3});
+      at = 2;
+      const auto out = session.run("forward", value, index);
+      REQUIRE(out);
+      CHECK(support::elements((*out)[0]) == Floats{first + 3});
+      CHECK(support::elements((*out)[1])[0] == 2 * (6 + static_cast<float>(run)));
+      CHECK(support::elements(value.view()) == Floats{first + 1, first + 2, first + 3, first + 4});
+    }
+  }
 }
 
 TEST_CASE("a run that fails after an operator wrote to a user input leaves that as it was; a successful one changes it") {

@@ -419,7 +419,7 @@ TEST_CASE("data-dependent sizes through portable, from call to call") {
   }
 }
 
-TEST_CASE("a buffer that an operator writes in place belongs to the session, and a failed run leaves it alone") {
+TEST_CASE("a buffer that an operator writes in place belongs to the session") {
   for (const bool by_view : {false, true}) {
     CAPTURE(by_view);
     const ExportedProgram program = training_counter(by_view);
@@ -526,4 +526,34 @@ TEST_CASE("a method's name costs no memory, whichever method it is") {
   CHECK(count.count() == 0);
   REQUIRE(outputs);
   CHECK((*outputs)[0].as<float>()->front() == 6.0f);
+}
+
+TEST_CASE("a session takes exactly the memory that its limit allows: arena, what a partition takes beside it, state") {
+  const auto run = [](const LoweredProgram& lowered, std::uint64_t max_memory, std::initializer_list<std::int64_t> sizes) {
+    Result<Session> session = Session::make(lowered, {.limits = {.max_memory = max_memory}});
+    if (!session) return session.error().code;
+    const Tensor x = filled(sizes, 1);
+    const auto out = session->run(0, std::vector<EValue>{x});
+    return out ? ErrorCode::ok : out.error().code;
+  };
+  const Fillings fillings;
+  const LoweredProgram two = chain<3>({100});
+  const std::size_t arena = Session::make(two)->plan(0).arena_bytes;
+  REQUIRE(arena >= 800);
+  CHECK(run(two, arena, {100}) == ErrorCode::ok);
+  CHECK(run(two, arena - 1, {100}) == ErrorCode::out_of_memory);
+  Draft d;
+  const ValueId x = d.user("x", {100});
+  d.output(d.neg("y", d.neg("kept", d.add("sum", x, 1.0))));
+  const LoweredProgram alone = lower(d.finish(), CapabilityPartitioner<BackendList<portable>>());
+  std::uint64_t least = 0;
+  for (std::uint64_t most = 1 << 20; least + 1 < most;) {
+    const std::uint64_t middle = least + (most - least) / 2;
+    (run(alone, middle, {100}) == ErrorCode::ok ? most : least) = middle;
+  }
+  CHECK(least + 1 >= 400);
+  CHECK(least + 1 <= 2000);
+  CHECK(run(alone, least, {100}) == ErrorCode::out_of_memory);
+  const LoweredProgram counter = lower(training_counter(), CapabilityPartitioner<BackendList<portable>>());
+  CHECK(run(counter, 7, {2}) == ErrorCode::out_of_memory);  // two floats of state
 }
