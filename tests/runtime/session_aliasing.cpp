@@ -203,7 +203,8 @@ TEST_CASE("a run that fails behind the write to a user input, in the same partit
     d.output(d.mul("twice", buf, 2.0));
     Session session = session_of(to_backend<portable>(d.finish()));
     const Tensor value = programs::tensor({4}, {1, 2, 3, 4});
-    Tensor index = Tensor::zeros(ScalarType::int64, {1});
+    const std::int64_t one[] = {1};
+    Tensor index = Tensor::zeros(ScalarType::int64, one);
     std::int64_t& at = *index.view().as<std::int64_t>();
     for (int run = 0; run < 3; ++run) {
       at = 4;
