@@ -18,4 +18,4 @@ body=$(per_call body) dynamic=$(per_call dynamic) plain=$(per_call plain) typed=
 delegate=$((($(per_call 200) - $(per_call 100)) / 100))
 echo "compiler: $("$cxx" --version | head -1)"
 echo "OVERHEAD dynamic=$((dynamic - body)) typed=$((typed - plain)) body=$body plain_function=$plain delegate_call=$delegate"
-[ $((dynamic - body)) -le 150 ] && [ $((typed - plain)) -le 5 ] && [ $delegate -le 60 ]
+[ $((dynamic - body)) -le 138 ] && [ $((typed - plain)) -le 3 ] && [ $delegate -le 57 ]

@@ -24,9 +24,9 @@
 #include <utility>
 #include <vector>
 
-#include "davit/formats/json.hpp"
+#include "davit/formats/json/json.hpp"
 #include "davit/formats/pt2.hpp"
-#include "davit/formats/signature_json.hpp"
+#include "davit/formats/pt2/signature_json.hpp"
 #include "davit/formats/signature_queries.hpp"
 #include "davit/formats/signature_queries_json.hpp"
 #include "davit/program/signature.hpp"

@@ -16,7 +16,7 @@
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/formats/recorded_case.hpp"
-#include "davit/formats/zip.hpp"
+#include "davit/formats/zip/zip.hpp"
 #include "davit/testing/compare.hpp"
 #include "progress.hpp"
 #include "runner.hpp"

@@ -12,7 +12,7 @@
 
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/npy.hpp"
-#include "davit/formats/zip.hpp"
+#include "davit/formats/zip/zip.hpp"
 #include "print_value.hpp"
 #include "read_program.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Header-only use of little, which compiles soon: an archive that is none, and JSON that is.
 #include <davit/core.hpp>
-#include <davit/formats/json_document.hpp>
-#include <davit/formats/zip.hpp>
+#include <davit/formats/json/json_document.hpp>
+#include <davit/formats/zip/zip.hpp>
 
 int main() {
   const auto archive = davit::formats::ZipArchive::open({}, "nothing");

@@ -14,6 +14,10 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<TensorView>);
 
+constexpr std::int64_t wrapped(std::int64_t dim, std::size_t rank) { return wrap_dim(dim, rank) ? dim : -100; }
+static_assert(wrapped(-1, 3) == 2 && wrapped(2, 3) == 2 && wrapped(3, 3) == -100 && wrapped(-4, 3) == -100);
+static_assert(wrapped(0, 0) == 0 && wrapped(-1, 0) == 0 && wrapped(1, 0) == -100 && wrapped(INT64_MIN, 3) == -100);
+
 template <std::size_t N>
 constexpr bool contiguous(std::array<std::int64_t, N> sizes, std::array<std::int64_t, N> strides) {
   return TensorView{nullptr, sizes.data(), strides.data(), N, ScalarType::float32}.is_contiguous();
@@ -55,6 +59,11 @@ static_assert(check_numel());
 
 }  // namespace
 
+TEST_CASE("negative dimensions count from the end") {
+  CHECK(wrapped(-1, 3) == 2);
+  CHECK(wrapped(3, 3) == -100);
+  CHECK(wrapped(-1, 0) == 0);
+}
 TEST_CASE("contiguity looks only at dimensions that matter") {
   CHECK(check_contiguous());
 }

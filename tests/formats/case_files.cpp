@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "davit/formats/zip.hpp"
+#include "davit/formats/zip/zip.hpp"
 #include "support/data.hpp"
 #include "support/zip_file.hpp"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "davit/formats/zip.hpp"
+#include "davit/formats/zip/zip.hpp"
 #include "support/zip_file.hpp"
 
 using namespace davit;

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "../programs.hpp"
-#include "davit/formats/json.hpp"
+#include "davit/formats/json/json.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "davit/formats/zip.hpp"
+#include "davit/formats/zip/zip.hpp"
 #include "support/data.hpp"
 #include "support/zip_file.hpp"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "../support/toy_backend.hpp"
-#include "davit/formats/json.hpp"
+#include "davit/formats/json/json.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
 

@@ -34,16 +34,6 @@ TEST_CASE("sizes broadcast as torch's do, with stride 0 where a tensor repeats")
   const Sizes walked = kernels::broadcast_strides(t, to);
   CHECK(std::vector<std::int64_t>(walked.span().begin(), walked.span().end()) == std::vector<std::int64_t>{0, 1, 0});
 }
-TEST_CASE("negative dimensions count from the end") {
-  std::int64_t dim = -1;
-  CHECK(kernels::wrap_dim(dim, 3));
-  CHECK(dim == 2);
-  dim = 3;
-  CHECK_FALSE(kernels::wrap_dim(dim, 3));
-  dim = -1;
-  CHECK(kernels::wrap_dim(dim, 0));
-  CHECK(dim == 0);
-}
 TEST_CASE("every index once, in row-major order") {
   const std::array<std::int64_t, 2> sizes{2, 2};
   const std::array<std::int64_t, 2> turned{1, 2};

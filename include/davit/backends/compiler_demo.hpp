@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "davit/backend/backend_table.hpp"
+#include "davit/backend/check_backend.hpp"
 #include "davit/backends/compiler_demo/tokens.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/core/next_index.hpp"
@@ -234,7 +235,7 @@ struct compiler_demo {
   }
 };
 
-static_assert(Backend<compiler_demo> && SelectsNodes<compiler_demo> && Prepares<compiler_demo> &&
+static_assert(check_backend<compiler_demo>() && SelectsNodes<compiler_demo> && Prepares<compiler_demo> &&
               SavesProcessed<compiler_demo>);
 
 #if defined(DAVIT_COMPILED)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "davit/backend/backend_table.hpp"
+#include "davit/backend/check_backend.hpp"
 #include "davit/backend/run_events.hpp"
 #include "davit/core/config.hpp"
 
@@ -111,7 +112,7 @@ struct onednn {
                                   Workspace& ws, std::byte* scratch, std::uint64_t max_memory, RunEvents events);
 };
 
-static_assert(Backend<onednn> && SelectsNodes<onednn> && FillsDestinations<onednn> && SavesSegments<onednn>);
+static_assert(check_backend<onednn>() && SelectsNodes<onednn> && FillsDestinations<onednn> && SavesSegments<onednn>);
 
 #if defined(DAVIT_COMPILED)
 template <>

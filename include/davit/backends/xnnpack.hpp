@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "davit/backend/backend_table.hpp"
+#include "davit/backend/check_backend.hpp"
 #include "davit/backend/run_events.hpp"
 #include "davit/core/config.hpp"
 
@@ -111,7 +112,7 @@ struct xnnpack {
                                   Workspace& ws, std::byte* scratch, std::uint64_t max_memory, RunEvents events);
 };
 
-static_assert(Backend<xnnpack> && SelectsNodes<xnnpack> && FillsDestinations<xnnpack> && SavesSegments<xnnpack>);
+static_assert(check_backend<xnnpack>() && SelectsNodes<xnnpack> && FillsDestinations<xnnpack> && SavesSegments<xnnpack>);
 
 #if defined(DAVIT_COMPILED)
 template <>

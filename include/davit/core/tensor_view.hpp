@@ -12,6 +12,15 @@ namespace davit {
 /// The largest rank a tensor may have.
 inline constexpr std::size_t max_rank = 16;
 
+/// A dimension that counts from the end if it is negative; false if the rank has no such dimension. A tensor without dimensions
+/// has dimension 0, as in ATen. Source: c10::maybe_wrap_dim.
+[[nodiscard]] constexpr bool wrap_dim(std::int64_t& dim, std::size_t rank) noexcept {
+  const auto n = static_cast<std::int64_t>(rank == 0 ? 1 : rank);
+  if (dim < -n || dim >= n) return false;
+  if (dim < 0) dim += n;
+  return true;
+}
+
 /// The product of the sizes; -1 if one is negative or the product, sizes of 0 left out, is more than `most`: then so many
 /// elements are in no memory, and products of some of the sizes may overflow. Tensors of unknown origin (a file, a shape
 /// that arguments make) pass it before anything else multiplies their sizes. O(rank).

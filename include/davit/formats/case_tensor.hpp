@@ -12,7 +12,7 @@
 
 #include "davit/core/tensor.hpp"
 #include "davit/formats/case_files.hpp"
-#include "davit/formats/json.hpp"
+#include "davit/formats/json/json.hpp"
 #include "davit/formats/load_error.hpp"
 #include "davit/formats/npy.hpp"
 

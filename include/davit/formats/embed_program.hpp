@@ -8,7 +8,7 @@
 
 #include "davit/core/config.hpp"
 #include "davit/core/error.hpp"
-#include "davit/formats/embed_options.hpp"
+#include "davit/formats/embed/options.hpp"
 #include "davit/lowering/lower_program.hpp"
 #include "davit/program/exported_program.hpp"
 

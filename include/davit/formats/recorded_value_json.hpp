@@ -11,7 +11,7 @@
 #include "davit/core/tensor.hpp"
 #include "davit/formats/case_files.hpp"
 #include "davit/formats/case_tensor.hpp"
-#include "davit/formats/json.hpp"
+#include "davit/formats/json/json.hpp"
 #include "davit/formats/load_error.hpp"
 #include "davit/formats/recorded_value.hpp"
 

@@ -32,14 +32,6 @@ struct Sizes {
   constexpr operator std::span<const std::int64_t>() const noexcept { return span(); }
 };
 
-/// Wraps a dimension that may be negative; false if it is outside [-rank, rank) (rank 0 counts as 1).
-[[nodiscard]] constexpr bool wrap_dim(std::int64_t& dim, std::size_t rank) noexcept {
-  const auto limit = static_cast<std::int64_t>(rank == 0 ? 1 : rank);
-  if (dim < -limit || dim >= limit) return false;
-  if (dim < 0) dim += limit;
-  return true;
-}
-
 /// The sizes that a and b broadcast to; false if they do not.
 [[nodiscard, gnu::noinline]] constexpr bool broadcast(std::span<const std::int64_t> a, std::span<const std::int64_t> b,
                                                       Sizes& out) noexcept {

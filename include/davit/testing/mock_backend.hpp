@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "davit/backend/check_backend.hpp"
 #include "davit/backend/contract.hpp"
 #include "davit/core/bytes.hpp"
 
@@ -109,6 +110,6 @@ struct mock_backend {
   [[nodiscard]] static Name text_of(std::span<const std::byte> bytes) { return Name::own(ByteReader(bytes).text()); }
 };
 
-static_assert(Backend<mock_backend<>> && SavesProcessed<mock_backend<>>);
+static_assert(check_backend<mock_backend<>>() && SavesProcessed<mock_backend<>>);
 
 }  // namespace davit::testing

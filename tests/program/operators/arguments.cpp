@@ -28,10 +28,6 @@ constexpr bool check_rows() {
 }
 static_assert(check_rows());
 
-constexpr std::int64_t wrapped(std::int64_t dim, std::size_t rank) { return operators::wrap(dim, rank) ? dim : -100; }
-static_assert(wrapped(-1, 3) == 2 && wrapped(2, 3) == 2 && wrapped(3, 3) == -100 && wrapped(-4, 3) == -100);
-static_assert(wrapped(0, 0) == 0 && wrapped(-1, 0) == 0 && wrapped(1, 0) == -100 && wrapped(INT64_MIN, 3) == -100);
-
 constexpr bool check_numbers() {
   GraphBuilder b;
   b.begin_graph();

@@ -7,7 +7,7 @@
 #include "davit/formats/case_files.hpp"
 #include "davit/formats/load_error.hpp"
 #include "davit/formats/mapped_file.hpp"
-#include "davit/formats/zip.hpp"
+#include "davit/formats/zip/zip.hpp"
 
 namespace davit::formats {
 

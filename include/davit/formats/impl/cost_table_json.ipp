@@ -15,7 +15,7 @@
 
 #include "davit/choosing/cost_table.hpp"
 #include "davit/formats/cost_table_json.hpp"
-#include "davit/formats/json.hpp"
+#include "davit/formats/json/json.hpp"
 #include "davit/formats/load_error.hpp"
 #include "davit/formats/mapped_file.hpp"
 

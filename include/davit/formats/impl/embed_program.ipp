@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "davit/core/error.hpp"
-#include "davit/formats/embed_c_text.hpp"
-#include "davit/formats/embed_constants.hpp"
-#include "davit/formats/embed_method.hpp"
-#include "davit/formats/embed_numbers.hpp"
+#include "davit/formats/embed/c_text.hpp"
+#include "davit/formats/embed/constants.hpp"
+#include "davit/formats/embed/method.hpp"
+#include "davit/formats/embed/numbers.hpp"
 #include "davit/formats/embed_program.hpp"
-#include "davit/formats/embed_refusals.hpp"
-#include "davit/formats/embed_state.hpp"
+#include "davit/formats/embed/refusals.hpp"
+#include "davit/formats/embed/state.hpp"
 #include "davit/program/exported_program.hpp"
 
 namespace davit::formats {

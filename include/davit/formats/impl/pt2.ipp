@@ -12,14 +12,14 @@
 #include <variant>
 
 #include "davit/core/no_memory.hpp"
-#include "davit/formats/check_targets.hpp"
-#include "davit/formats/exported_program_json.hpp"
+#include "davit/formats/pt2/check_targets.hpp"
+#include "davit/formats/pt2/exported_program_json.hpp"
 #include "davit/formats/mapped_file.hpp"
-#include "davit/formats/payload_config.hpp"
+#include "davit/formats/pt2/payload_config.hpp"
 #include "davit/formats/pt2.hpp"
-#include "davit/formats/pt2_layout.hpp"
-#include "davit/formats/torch_save.hpp"
-#include "davit/formats/zip.hpp"
+#include "davit/formats/pt2/pt2_layout.hpp"
+#include "davit/formats/pt2/torch_save.hpp"
+#include "davit/formats/zip/zip.hpp"
 #include "davit/program/exported_program.hpp"
 
 namespace davit::formats {

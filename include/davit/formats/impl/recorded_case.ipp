@@ -15,7 +15,7 @@
 
 #include "davit/formats/case_files.hpp"
 #include "davit/formats/case_tensor.hpp"
-#include "davit/formats/json.hpp"
+#include "davit/formats/json/json.hpp"
 #include "davit/formats/load_error.hpp"
 #include "davit/formats/recorded_case.hpp"
 #include "davit/formats/recorded_value_json.hpp"

@@ -88,13 +88,5 @@ template <CallArguments Call>
   out = number != 0;
   return known;
 }
-/// A dimension that counts from the end if it is negative; false if the rank has no such dimension. A tensor without dimensions
-/// has dimension 0, as in ATen.
-[[nodiscard]] constexpr bool wrap(std::int64_t& dim, std::size_t rank) noexcept {
-  const auto n = static_cast<std::int64_t>(rank == 0 ? 1 : rank);
-  if (dim < -n || dim >= n) return false;
-  if (dim < 0) dim += n;
-  return true;
-}
 
 }  // namespace davit::operators

@@ -49,7 +49,7 @@ constexpr Refusal read_permutation(const Call& call, const PermutationOperator& 
     for (std::size_t d = 0; d < view.rank; ++d) {
       std::int64_t dim = 0;
       if (!call.read_integer(dims[d], dim)) return {"a dimension is not known"};
-      if (!wrap(dim, view.rank)) return {"a dimension is outside the tensor's rank", ErrorCode::out_of_range};
+      if (!wrap_dim(dim, view.rank)) return {"a dimension is outside the tensor's rank", ErrorCode::out_of_range};
       if ((seen >> dim & 1u) != 0) return {"a dimension is named twice"};
       seen |= std::uint32_t{1} << dim;
       view.from[d] = static_cast<std::uint8_t>(dim);
@@ -63,7 +63,7 @@ constexpr Refusal read_permutation(const Call& call, const PermutationOperator& 
     const auto* const second = call.find({"dim1", 2});
     if (first == nullptr || second == nullptr || !call.read_integer(*first, a) || !call.read_integer(*second, b))
       return {"a dimension is not known"};
-    if (!wrap(a, view.rank) || !wrap(b, view.rank)) return {"a dimension is outside the tensor's rank", ErrorCode::out_of_range};
+    if (!wrap_dim(a, view.rank) || !wrap_dim(b, view.rank)) return {"a dimension is outside the tensor's rank", ErrorCode::out_of_range};
   } else if (view.rank > 2) {
     return {"t takes at most two dimensions", ErrorCode::invalid_shape};
   } else if (view.rank < 2) {
@@ -87,7 +87,7 @@ template <CallArguments Call>
 constexpr Refusal read_dim(const Call& call, Parameter p, std::size_t rank, std::size_t& dim) noexcept {
   std::int64_t number = 0;
   if (!read_integer(call, p, 0, number)) return {"the dimension is not known"};
-  if (rank == 0 || !wrap(number, rank)) return {"the dimension is out of range", ErrorCode::out_of_range};
+  if (rank == 0 || !wrap_dim(number, rank)) return {"the dimension is out of range", ErrorCode::out_of_range};
   dim = static_cast<std::size_t>(number);
   return {};
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "davit/core/nearest_even.hpp"
+#include "davit/core/tensor_view.hpp"
 #include "davit/program/operators/arguments.hpp"
 #include "davit/program/operators/bounds.hpp"
 
@@ -67,7 +68,7 @@ constexpr Refusal read_quantization(const Call& call, const QuantizationOperator
   view.scales = call.value({"scales", 1});
   view.zero_points = call.value({"zero_points", 2});
   std::int64_t axis = 0;
-  if (view.scales == no_id || !read_integer(call, {"axis", 3}, 0, axis) || call.rank(view.input) == 0 || !wrap(axis, call.rank(view.input)))
+  if (view.scales == no_id || !read_integer(call, {"axis", 3}, 0, axis) || call.rank(view.input) == 0 || !wrap_dim(axis, call.rank(view.input)))
     return {"the scales are no tensor, or their dimension is not one of the input's"};
   view.axis = static_cast<std::size_t>(axis);
   return {};

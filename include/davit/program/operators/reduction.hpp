@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "davit/core/tensor_view.hpp"
 #include "davit/program/operators/arguments.hpp"
 
 namespace davit::operators {
@@ -58,7 +59,7 @@ constexpr Refusal read_dims(const Call& call, Parameter p, std::size_t rank, std
   const auto add = [&](const auto& item) -> Refusal {
     std::int64_t dim = 0;
     if (!call.read_integer(item, dim)) return {"a dimension is not known"};
-    if (!wrap(dim, rank)) return {"a dimension is outside the tensor's rank", ErrorCode::out_of_range};
+    if (!wrap_dim(dim, rank)) return {"a dimension is outside the tensor's rank", ErrorCode::out_of_range};
     if ((bits >> dim & 1u) != 0) return {"a dimension is named twice"};
     bits |= std::uint32_t{1} << dim;
     return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "davit/core/tensor_view.hpp"
 #include "davit/program/operators/arguments.hpp"
 
 namespace davit::operators {
@@ -42,7 +43,7 @@ constexpr Refusal read_softmax(const Call& call, const SoftmaxOperator& op, Soft
   std::int64_t dim = 0;
   const auto* const given = call.find({"dim", 1});
   if (given == nullptr || !call.read_integer(*given, dim)) return {"softmax: the dimension is not known"};
-  if (!wrap(dim, call.rank(view.input))) return {"softmax: the dimension is out of range", ErrorCode::out_of_range};
+  if (!wrap_dim(dim, call.rank(view.input))) return {"softmax: the dimension is out of range", ErrorCode::out_of_range};
   view.dim = static_cast<std::size_t>(dim);
   if (!op.core) {
     view.converts = call.find({"dtype", 2}) != nullptr;

@@ -19,7 +19,6 @@ using kernels::for_each_index;
 using kernels::is_reduced_float;
 using kernels::Sizes;
 using kernels::strides_of;
-using kernels::wrap_dim;
 
 /// The dtype of the parts of a complex number; other dtypes themselves.
 [[nodiscard]] constexpr ScalarType real_of(ScalarType type) noexcept {

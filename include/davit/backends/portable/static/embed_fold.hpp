@@ -85,7 +85,7 @@ constexpr const char* read_rows(const EmbedNode& n, ValueId x, operators::Parame
   if (n.g.numel(x) == 0) return "a tensor has no elements";
   std::int64_t dim = 0;
   const std::uint32_t rank = n.g.rank(x);
-  if (!operators::read_integer(n, parameter, otherwise, dim) || !operators::wrap(dim, rank)) return "its dimension is not known";
+  if (!operators::read_integer(n, parameter, otherwise, dim) || !wrap_dim(dim, rank)) return "its dimension is not known";
   if (!is_computed(n.g.dtype(x))) return "elements of this type are not computed with";
   for (std::uint32_t d = 0; d < rank; ++d)
     (d < dim ? rows.outer : d == dim ? rows.count : rows.inner) *= int32(n.size(x, d));

@@ -156,7 +156,7 @@ constexpr const char* read_along(const EmbedNode& n, IndexCall& call, std::size_
   if (call.indexed == no_id || call.indices[0] == no_id || n.output() == no_id) return "an operand is missing";
   std::int64_t number = 0;
   const StaticArgument* const a = n.find({"dim", 1});
-  if (a == nullptr || !EmbedNode::read_integer(*a, number) || !operators::wrap(number, n.g.rank(call.indexed))) return "its dimension is not known";
+  if (a == nullptr || !EmbedNode::read_integer(*a, number) || !wrap_dim(number, n.g.rank(call.indexed))) return "its dimension is not known";
   dim = static_cast<std::size_t>(number);
   call.dims[0] = dim;
   if (n.g.rank(call.indexed) == 0) return "it indexes a number";

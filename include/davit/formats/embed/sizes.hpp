@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "davit/core/error.hpp"
+#include "davit/formats/embed/numbers.hpp"
+#include "davit/formats/embed/refusals.hpp"
+#include "davit/lowering/cut_program.hpp"
+#include "davit/lowering/graph_copier.hpp"
+#include "davit/program/exported_program.hpp"
+#include "davit/runtime/node_call.hpp"
+
+namespace davit::formats {
+
+/// Asks kernels that check whatever they are given which sizes and element types each node of a program gives, on operands of
+/// zeros: those that the program declares are what a static program relies on.
+class EmbedSizes {
+ public:
+  /// `kernels`: nodes that none of these takes are not asked about.
+  EmbedSizes(const ExportedProgram& program, const EmbedNumbers& numbers, BackendTables kernels)
+      : graph_(program.view()), numbers_(numbers), kernels_(kernels), copier_(graph_), last_(graph_.values.size(), 0) {}
+
+  /// Errors: the first node whose operands do not fit each other, or whose results are not what is declared. As long as an
+  /// inference, without loops.
+  [[nodiscard]] Result<void> check() {
+    for (NodeId n = 0; n < graph_.nodes.size(); ++n)
+      if (Result<void> checked = check(n); !checked) return checked;
+    return {};
+  }
+
+ private:
+  static constexpr std::uint64_t most_memory = std::uint64_t{1} << 28;
+  static constexpr std::int64_t longest_row = 4096;
+  /// Of a tensor of equal rows the last ones: 0, ..., 0, 1; of one whose elements all lie at one place the first.
+  static constexpr auto strides_ = [] {
+    std::array<std::int64_t, 2 * max_rank> out{};
+    out[max_rank - 1] = 1;
+    return out;
+  }();
+
+  [[nodiscard]] Result<void> check(NodeId n) {
+    const Node& node = graph_.nodes[n];
+    std::vector<ValueId> inputs, outputs;
+    bool is_tensors = true;
+    for (const Argument& input : graph_.inputs(node)) {
+      if (input.kind == ArgumentKind::graph) return {};
+      graph_.for_each_value(input, [&](ValueId v) {
+        if (std::exchange(last_[v], n + 1) != n + 1) inputs.push_back(v);
+      });
+    }
+    for (const Argument& output : graph_.outputs(node))
+      graph_.for_each_value(output, [&](ValueId v) {
+        outputs.push_back(v);
+        is_tensors = is_tensors && graph_.values[v].kind == ValueKind::tensor;
+      });
+    if (outputs.empty() || !is_tensors) return {};
+    Result<std::optional<NodeCall>> made = NodeCall::make(alone(n, inputs, outputs), kernels_);
+    if (!made) return wrong(n, made.error().what);
+    if (!*made) return {};
+    std::vector<EValue> in, out(outputs.size());
+    for (const ValueId v : inputs) in.push_back(operand(v));
+    if (const Result<void> done = (**made).run(in, out, most_memory); !done) {
+      const ErrorCode code = done.error().code;  // a matrix of zeros has no inverse
+      return code == ErrorCode::failed || code == ErrorCode::assertion_failed ? Result<void>() : wrong(n, done.error().what);
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const Value& value = graph_.values[outputs[i]];
+      const TensorView* const tensor = out[i].tensor_if();
+      if (tensor == nullptr || tensor->dtype != value.dtype || !std::ranges::equal(tensor->sizes(), numbers_.sizes_of(value)))
+        return wrong(n, concat("'", graph_.name(outputs[i]), "' is declared with other sizes or another element type than it gives"));
+    }
+    return {};
+  }
+  /// The node as a program.
+  [[nodiscard]] ExportedProgram alone(NodeId n, std::span<const ValueId> inputs, std::span<const ValueId> outputs) {
+    copier_.begin();
+    copier_.builder.begin_graph();
+    ProgramTables tables;
+    std::vector<Argument> results;
+    for (const ValueId v : inputs) {
+      copier_.builder.input(copier_.builder.value(copier_.value(v)));
+      tables.signature.input_specs.push_back(UserInputSpec{user_argument(graph_, v)});
+    }
+    copier_.node(n);
+    for (const ValueId v : outputs) {
+      results.push_back(copier_.builder.value(copier_.new_value(v)));
+      tables.signature.output_specs.push_back(UserOutputSpec{user_argument(graph_, v)});
+    }
+    copier_.builder.end_graph(std::span<const Argument>(results));
+    tables.graph_module = std::move(copier_.builder).finish();
+    return ExportedProgram(std::move(tables));
+  }
+  /// What the value is in the check: a tensor of zeros, whose rows or elements all lie at one place, or a number.
+  [[nodiscard]] EValue operand(ValueId v) {
+    const Value& value = graph_.values[v];
+    const std::int64_t number = numbers_.symbols()[v];
+    switch (value.kind) {
+      case ValueKind::tensor: {
+        const std::span<const std::int64_t> sizes = numbers_.sizes_of(value);
+        const bool is_row = !sizes.empty() && sizes.back() <= longest_row;  // complex numbers are read from rows without gaps
+        return TensorView{.data = zeros_.data(), .sizes_data = sizes.data(), .strides_data = strides_.data() + (is_row ? max_rank - sizes.size() : max_rank),
+                          .rank = static_cast<std::uint8_t>(sizes.size()), .dtype = value.dtype};
+      }
+      case ValueKind::sym_float: return std::bit_cast<double>(number);
+      case ValueKind::sym_bool: return number != 0;
+      default: return number;
+    }
+  }
+  [[nodiscard]] std::unexpected<Error> wrong(NodeId n, Name what) const {
+    return refuse_embedding(concat("node ", n, " (", graph_.target(graph_.nodes[n]), ")"), what, "export the model again");
+  }
+
+  GraphModuleView graph_;
+  const EmbedNumbers& numbers_;
+  BackendTables kernels_;
+  GraphCopier copier_;
+  std::vector<NodeId> last_;  ///< per value: the last node that takes it, plus one
+  std::vector<std::int64_t> zeros_ = std::vector<std::int64_t>(2 * longest_row);  ///< a row of what elements take at most
+};
+
+}  // namespace davit::formats

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "davit/formats/json/json_document.hpp"
+#include "davit/formats/json/json_equal.hpp"
+#include "davit/formats/json/json_iterator.hpp"
+#include "davit/formats/json/json_place.hpp"
+
+namespace davit::formats {
+
+class JsonArray;
+class JsonObject;
+struct JsonMember;
+
+/// A value of a JsonDocument, and the way davit's readers look at one: every access checks the type and answers an
+/// Error that names the place, such as `json.signature.input_specs[3].parameter.arg.name`.
+///
+/// A pointer and an index: copy it freely while the document stays where it is. The text of the place is found when an
+/// error is made, so reading costs nothing for it. A null member counts as absent. Keep the Result of array() or
+/// object() in a variable while you loop over it: `for (Json item : *json.array())` dangles with g++ before 15.
+class Json {
+ public:
+  Json(const JsonDocument& document, std::uint32_t index) noexcept : document_(&document), index_(index) {}
+
+  [[nodiscard]] JsonKind kind() const noexcept { return node().kind; }
+  [[nodiscard]] bool is_null() const noexcept { return kind() == JsonKind::null; }
+  [[nodiscard]] bool is_bool() const noexcept { return kind() == JsonKind::true_ || kind() == JsonKind::false_; }
+  [[nodiscard]] bool is_integer() const noexcept { return kind() == JsonKind::integer; }
+  [[nodiscard]] bool is_real() const noexcept { return kind() == JsonKind::real; }
+  [[nodiscard]] bool is_string() const noexcept { return kind() == JsonKind::string; }
+  [[nodiscard]] bool is_array() const noexcept { return kind() == JsonKind::array; }
+  [[nodiscard]] bool is_object() const noexcept { return kind() == JsonKind::object; }
+
+  /// @name This value, as a type.
+  [[nodiscard]] Result<bool> boolean() const;
+  /// A number that is written without fraction or exponent and fits 64 bits.
+  [[nodiscard]] Result<std::int64_t> integer() const;
+  /// Any number, or one of the texts "NaN", "Infinity", "-Infinity" that newer torch writes.
+  [[nodiscard]] Result<double> number() const;
+  /// A view into the document.
+  [[nodiscard]] Result<std::string_view> string() const;
+  [[nodiscard]] Result<JsonArray> array() const;
+  [[nodiscard]] Result<JsonObject> object() const;
+  /// The one member of an object that has exactly one: the form of torch's unions, `{"as_int": 3}`.
+  [[nodiscard]] Result<JsonMember> tagged() const;
+
+  /// @name A member of this object; an error if it is absent, null, there twice, or of another type. O(members).
+  [[nodiscard]] Result<Json> at(std::string_view key) const;
+  [[nodiscard]] Result<bool> boolean(std::string_view key) const;
+  [[nodiscard]] Result<std::int64_t> integer(std::string_view key) const;
+  [[nodiscard]] Result<double> number(std::string_view key) const;
+  [[nodiscard]] Result<std::string_view> string(std::string_view key) const;
+  [[nodiscard]] Result<JsonArray> array(std::string_view key) const;
+  [[nodiscard]] Result<JsonObject> object(std::string_view key) const;
+  [[nodiscard]] Result<JsonMember> tagged(std::string_view key) const;
+
+  /// The member of that key, or nothing if it is absent or null. O(members).
+  [[nodiscard]] Result<std::optional<Json>> find(std::string_view key) const;
+
+  /// Whether both are the same JSON, to the type: 1, 1.0 and true differ, as do two orders of members; NaN is NaN.
+  /// O(values).
+  friend bool same(Json a, Json b);
+
+  /// An error at this place.
+  [[nodiscard]] std::unexpected<Error> error(std::string_view what, std::string_view fix = {}) const;
+  /// "expected ..., found ..." at this place.
+  [[nodiscard]] std::unexpected<Error> expected(std::string_view what) const;
+  /// This place as text, shortened where keys are long or nesting is deep. O(values before this one).
+  [[nodiscard]] std::string place() const;
+
+ private:
+  friend class JsonArray;
+  friend class JsonObject;
+
+  [[nodiscard]] const JsonDocument::Node& node() const noexcept { return document_->node(index_); }
+  [[nodiscard]] std::unexpected<Error> key_error(std::string_view key, std::string_view what) const;
+
+  const JsonDocument* document_;
+  std::uint32_t index_;
+};
+
+/// A member of an object: its key, a view into the document, and its value.
+struct JsonMember {
+  JsonMember(const JsonDocument& document, std::uint32_t index) noexcept
+      : key(document.string(index)), value(document, index + 1) {}
+
+  std::string_view key;
+  Json value;
+};
+
+/// The elements of an array in order, as a range of Json.
+class JsonArray {
+ public:
+  using Iterator = detail::JsonIterator<Json, 0>;
+
+  explicit JsonArray(Json array) noexcept : array_(array) {}
+  [[nodiscard]] std::size_t size() const noexcept { return array_.node().size; }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+  [[nodiscard]] Iterator begin() const noexcept { return {*array_.document_, array_.index_ + 1}; }
+  [[nodiscard]] Iterator end() const noexcept { return {*array_.document_, array_.document_->after(array_.index_)}; }
+
+ private:
+  Json array_;
+};
+
+/// The members of an object in the order of the text, as a range of JsonMember. Keys may repeat in a hostile text.
+class JsonObject {
+ public:
+  using Iterator = detail::JsonIterator<JsonMember, 1>;
+
+  explicit JsonObject(Json object) noexcept : object_(object) {}
+  [[nodiscard]] std::size_t size() const noexcept { return object_.node().size; }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+  [[nodiscard]] Iterator begin() const noexcept { return {*object_.document_, object_.index_ + 1}; }
+  [[nodiscard]] Iterator end() const noexcept { return {*object_.document_, object_.document_->after(object_.index_)}; }
+
+ private:
+  Json object_;
+};
+
+inline Json JsonDocument::root() const noexcept {
+  return {*this, 0};
+}
+
+inline Result<bool> Json::boolean() const {
+  if (!is_bool()) return expected("true or false");
+  return kind() == JsonKind::true_;
+}
+
+inline Result<std::int64_t> Json::integer() const {
+  if (!is_integer()) return expected("an integer of 64 bits");
+  return static_cast<std::int64_t>(node().payload);
+}
+
+inline Result<double> Json::number() const {
+  if (is_real()) return std::bit_cast<double>(node().payload);
+  if (is_integer()) return static_cast<double>(static_cast<std::int64_t>(node().payload));
+  const std::string_view text = is_string() ? document_->string(index_) : std::string_view();
+  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "Infinity") return std::numeric_limits<double>::infinity();
+  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
+  return expected("a number");
+}
+
+inline Result<std::string_view> Json::string() const {
+  if (!is_string()) return expected("a string");
+  return document_->string(index_);
+}
+
+inline Result<JsonArray> Json::array() const {
+  if (!is_array()) return expected("an array");
+  return JsonArray(*this);
+}
+
+inline Result<JsonObject> Json::object() const {
+  if (!is_object()) return expected("an object");
+  return JsonObject(*this);
+}
+
+inline Result<JsonMember> Json::tagged() const {
+  if (!is_object()) return expected("an object with one key");
+  if (node().size != 1) return error(concat("expected an object with exactly one key, found ", node().size));
+  return *JsonObject(*this).begin();
+}
+
+inline Result<std::optional<Json>> Json::find(std::string_view key) const {
+  if (!is_object()) return expected("an object");
+  std::optional<Json> found;
+  for (const JsonMember member : JsonObject(*this)) {
+    if (member.key != key) continue;
+    if (found) return key_error(key, "the key is there twice");
+    found = member.value;
+  }
+  if (found && found->is_null()) found.reset();
+  return found;
+}
+
+inline Result<Json> Json::at(std::string_view key) const {
+  const Result<std::optional<Json>> found = find(key);
+  if (!found) return std::unexpected(found.error());
+  if (!*found) return key_error(key, "the key is missing");
+  return **found;
+}
+
+inline bool same(Json a, Json b) {
+  return detail::same(*a.document_, a.index_, *b.document_, b.index_);
+}
+
+namespace detail {
+
+/// Reads a member of an object with one of Json's typed getters.
+template <class T>
+Result<T> read_member(Json object, std::string_view key, Result<T> (Json::*read)() const) {
+  const Result<Json> found = object.at(key);
+  if (!found) return std::unexpected(found.error());
+  return ((*found).*read)();
+}
+
+}  // namespace detail
+
+inline Result<bool> Json::boolean(std::string_view key) const {
+  return detail::read_member<bool>(*this, key, &Json::boolean);
+}
+inline Result<std::int64_t> Json::integer(std::string_view key) const {
+  return detail::read_member<std::int64_t>(*this, key, &Json::integer);
+}
+inline Result<double> Json::number(std::string_view key) const {
+  return detail::read_member<double>(*this, key, &Json::number);
+}
+inline Result<std::string_view> Json::string(std::string_view key) const {
+  return detail::read_member<std::string_view>(*this, key, &Json::string);
+}
+inline Result<JsonArray> Json::array(std::string_view key) const {
+  return detail::read_member<JsonArray>(*this, key, &Json::array);
+}
+inline Result<JsonObject> Json::object(std::string_view key) const {
+  return detail::read_member<JsonObject>(*this, key, &Json::object);
+}
+inline Result<JsonMember> Json::tagged(std::string_view key) const {
+  return detail::read_member<JsonMember>(*this, key, &Json::tagged);
+}
+
+inline std::unexpected<Error> Json::error(std::string_view what, std::string_view fix) const {
+  if (fix.empty()) fix = "the file is damaged or not of torch.export: export the program again";
+  return std::unexpected(Error{.code = ErrorCode::corrupt_data,
+                               .stage = Stage::load,
+                               .where = place(),
+                               .what = Name::own(what),
+                               .fix = Name::own(fix)});
+}
+
+inline std::unexpected<Error> Json::expected(std::string_view what) const {
+  return error(concat("expected ", what, ", found ", detail::noun_of(kind())));
+}
+
+inline std::unexpected<Error> Json::key_error(std::string_view key, std::string_view what) const {
+  std::unexpected<Error> made = error(what);
+  std::string where(made.error().where.view());
+  detail::append_key(where, key);
+  made.error().where = Name::own(where);
+  return made;
+}
+
+inline std::string Json::place() const {
+  return detail::place_of(*document_, index_);
+}
+
+}  // namespace davit::formats

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <minizip/unzip.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/core/limits.hpp"
+#include "davit/core/shared_bytes.hpp"
+#include "davit/formats/crc32.hpp"
+#include "davit/formats/zip/inflate.hpp"
+#include "davit/formats/load_error.hpp"
+#include "davit/formats/mapped_file.hpp"
+#include "davit/formats/zip/zip_stream.hpp"
+
+namespace davit::formats {
+
+/// A file in a ZIP archive.
+struct ZipMember {
+  std::string name;
+  std::uint64_t offset = 0;       ///< of the data, in the archive
+  std::uint64_t stored_size = 0;  ///< bytes in the archive
+  std::uint64_t size = 0;         ///< bytes once inflated
+  std::uint32_t crc = 0;
+  bool deflated = false;
+};
+
+struct ZipOptions {
+  bool verify_checksums = true;  ///< compare each member that is read with its CRC-32
+  bool allow_deflate = true;     ///< false for archives in archives, so that two layers cannot multiply
+  Limits limits{};
+};
+
+/// A ZIP archive in memory. Stored members are views of the archive's bytes, deflated ones are heap blocks.
+///
+/// What may be inflated of one archive, all members together, is 4 MiB and 32 times the archive's size, and no more than the limits.
+class ZipArchive {
+ public:
+  /// Reads the directory. `label` is what errors call the archive. O(members log members).
+  /// Errors: corrupt_data for what is no ZIP archive, has a name twice, or has members outside the bytes
+  /// or upon each other.
+  [[nodiscard]] static Result<ZipArchive> open(SharedBytes bytes, std::string_view label, ZipOptions options = {});
+
+  /// The members, ordered by name.
+  [[nodiscard]] std::span<const ZipMember> members() const noexcept { return members_; }
+  [[nodiscard]] std::string_view label() const noexcept { return label_; }
+  [[nodiscard]] const Limits& limits() const noexcept { return options_.limits; }
+  /// What errors call a member.
+  [[nodiscard]] Name place(std::string_view member) const { return concat(label_, "/", member); }
+
+  /// The member of that name, or nullptr. O(log members).
+  [[nodiscard]] const ZipMember* find(std::string_view name) const noexcept {
+    const auto at = std::lower_bound(members_.begin(), members_.end(), name,
+                                     [](const ZipMember& m, std::string_view n) { return m.name < n; });
+    return at != members_.end() && at->name == name ? &*at : nullptr;
+  }
+
+  /// A member's content. Errors: corrupt_data where it does not inflate to its size or its CRC-32 differs.
+  [[nodiscard]] Result<SharedBytes> read(const ZipMember& member);
+  /// The content of the member of that name; not_found if there is none.
+  [[nodiscard]] Result<SharedBytes> read(std::string_view name);
+
+ private:
+  ZipArchive(SharedBytes bytes, std::string_view label, ZipOptions options)
+      : bytes_(std::move(bytes)), label_(label), options_(options) {
+    inflate_budget_ = std::min((std::uint64_t{4} << 20) + 32 * static_cast<std::uint64_t>(bytes_.size()), options_.limits.max_inflated_bytes);
+  }
+  [[nodiscard]] Result<void> read_directory();
+  [[nodiscard]] Result<ZipMember> read_entry(unzFile file, std::span<char> name_buffer) const;
+  [[nodiscard]] Result<void> check_overlaps() const;
+  [[nodiscard]] Result<void> sort_members();
+
+  SharedBytes bytes_;
+  std::string label_;
+  ZipOptions options_;
+  std::vector<ZipMember> members_;
+  std::uint64_t inflate_budget_ = 0;
+};
+
+inline Result<ZipArchive> ZipArchive::open(SharedBytes bytes, std::string_view label, ZipOptions options) {
+  ZipArchive archive(std::move(bytes), label, options);
+  if (Result<void> read = archive.read_directory(); !read) return error_of(std::move(read));
+  if (Result<void> apart = archive.check_overlaps(); !apart) return error_of(std::move(apart));
+  if (Result<void> sorted = archive.sort_members(); !sorted) return error_of(std::move(sorted));
+  return archive;
+}
+
+inline Result<void> ZipArchive::read_directory() {
+  detail::ZipStream stream{.bytes = bytes_.bytes()};
+  zlib_filefunc64_def functions = detail::zip_functions(stream);
+  const std::unique_ptr<void, int (*)(unzFile)> file(unzOpen2_64("", &functions), &unzClose);
+  unz_global_info64 info{};
+  if (file == nullptr || unzGetGlobalInfo64(file.get(), &info) != UNZ_OK)
+    return corrupt(label_, "it is not a ZIP archive, or its end is missing");
+  std::vector<char> name(0x10000);
+  for (int found = unzGoToFirstFile(file.get()); members_.size() < info.number_entry;
+       found = unzGoToNextFile(file.get())) {
+    if (found != UNZ_OK) return corrupt(label_, concat("entry ", members_.size(), " of the ZIP directory is damaged"));
+    Result<ZipMember> member = read_entry(file.get(), name);
+    if (!member) return error_of(std::move(member));
+    members_.push_back(*std::move(member));
+  }
+  return {};
+}
+
+inline Result<ZipMember> ZipArchive::read_entry(unzFile file, std::span<char> name_buffer) const {
+  unz_file_info64 info{};
+  if (unzGetCurrentFileInfo64(file, &info, name_buffer.data(), name_buffer.size(), nullptr, 0, nullptr, 0) != UNZ_OK ||
+      info.size_filename >= name_buffer.size()) {
+    return corrupt(label_, concat("entry ", members_.size(), " of the ZIP directory is damaged"));
+  }
+  ZipMember member{.name = std::string(name_buffer.data(), info.size_filename),
+                   .stored_size = info.compressed_size,
+                   .size = info.uncompressed_size,
+                   .crc = static_cast<std::uint32_t>(info.crc),
+                   .deflated = info.compression_method == Z_DEFLATED};
+  const auto fail = [&](const Name& what) {
+    return corrupt(label_, concat("member ", in_quotes(member.name), " ", what));
+  };
+  if ((info.flag & 1) != 0) return fail("is encrypted");
+  if (info.compression_method != 0 && !member.deflated)
+    return fail(concat("uses compression method ", info.compression_method, "; only stored and deflated are read"));
+  if (member.deflated && !options_.allow_deflate) return fail("is compressed, which torch.save never does");
+  if (!member.deflated && member.stored_size != member.size) return fail("has two different sizes");
+  int method = 0;
+  if (unzOpenCurrentFile2(file, &method, nullptr, 1) != UNZ_OK) return fail("has a header that is missing or differs");
+  member.offset = unzGetCurrentFileZStreamPos64(file);
+  unzCloseCurrentFile(file);
+  if (member.offset > bytes_.size() || member.stored_size > bytes_.size() - member.offset)
+    return fail("reaches beyond the end of the archive");
+  return member;
+}
+
+/// Members that overlap would let a small file make a reader work through many large ones.
+inline Result<void> ZipArchive::check_overlaps() const {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> stretches;
+  stretches.reserve(members_.size());
+  for (const ZipMember& member : members_)
+    if (member.stored_size != 0) stretches.push_back({member.offset, member.offset + member.stored_size});
+  std::sort(stretches.begin(), stretches.end());
+  for (std::size_t i = 1; i < stretches.size(); ++i)
+    if (stretches[i].first < stretches[i - 1].second) return corrupt(label_, "members of the ZIP archive overlap");
+  return {};
+}
+
+inline Result<void> ZipArchive::sort_members() {
+  std::sort(members_.begin(), members_.end(), [](const ZipMember& a, const ZipMember& b) { return a.name < b.name; });
+  const auto twice = std::adjacent_find(members_.begin(), members_.end(),
+                                        [](const ZipMember& a, const ZipMember& b) { return a.name == b.name; });
+  if (twice != members_.end()) return corrupt(label_, concat("member ", in_quotes(twice->name), " is there twice"));
+  return {};
+}
+
+inline Result<SharedBytes> ZipArchive::read(const ZipMember& member) {
+  SharedBytes content = bytes_.part(member.offset, member.stored_size);
+  if (member.deflated) {
+    if (member.size > inflate_budget_) return corrupt(place(member.name), "it inflates to an implausible size");
+    inflate_budget_ -= member.size;
+    Result<SharedBytes> inflated = inflate_bytes(content.bytes(), member.size, place(member.name));
+    if (!inflated) return inflated;
+    content = *std::move(inflated);
+  }
+  std::uint32_t crc = member.crc;
+  if (options_.verify_checksums) {
+    crc = 0;
+    constexpr std::size_t step = std::size_t{1} << 20;  // what of a mapped file is in memory at a time
+    for (std::size_t at = 0; at < content.size(); at += step) {
+      const SharedBytes part = content.part(at, std::min(step, content.size() - at));
+      crc = crc32_of(part.bytes(), crc);
+      if (content.size() > step) forget(part);
+    }
+  }
+  if (crc != member.crc)
+    return corrupt(place(member.name), "its content does not match its CRC-32");
+  return content;
+}
+
+inline Result<SharedBytes> ZipArchive::read(std::string_view name) {
+  if (const ZipMember* member = find(name)) return read(*member);
+  return load_error(ErrorCode::not_found, place(name), "the archive has no such member",
+                    "the file is incomplete: export the program again");
+}
+
+}  // namespace davit::formats

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// EXPECT_ERROR: davit: a BackendList needs at least one backend
+#include "davit/lowering/backend_list.hpp"
+#include "davit/testing/mock_backend.hpp"
+
+#ifdef ACCEPT
+using List = davit::BackendList<davit::testing::mock_backend<>>;
+#else
+using List = davit::BackendList<>;
+#endif
+
+static_assert(List::size <= 1);

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include "davit/formats/zip/zip.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "support/data.hpp"
+#include "support/zip_file.hpp"
+
+using namespace davit;
+using namespace davit::formats;
+
+namespace {
+
+ZipArchive opened(const ZipFile& file, ZipOptions options = {}) {
+  auto archive = ZipArchive::open(file.bytes(), "test.zip", options);
+  REQUIRE(archive);
+  return *std::move(archive);
+}
+
+void check_refused(const ZipFile& file, std::string_view what, ZipOptions options = {}) {
+  const auto archive = ZipArchive::open(file.bytes(), "test.zip", options);
+  REQUIRE(!archive);
+  CHECK(archive.error().code == ErrorCode::corrupt_data);
+  CHECK(archive.error().where == "test.zip");
+  CHECK(archive.error().what.view().find(what) != std::string_view::npos);
+}
+
+ZipFile two() {
+  return ZipFile().add("b/second", "2222").add_deflated("a/first", std::string(3000, 'x'));
+}
+
+}  // namespace
+
+TEST_CASE("members are found by name; stored ones are views of the archive") {
+  const SharedBytes bytes = two().bytes();
+  auto archive = ZipArchive::open(bytes, "test.zip");
+  REQUIRE(archive);
+  REQUIRE(archive->members().size() == 2);
+  CHECK(archive->members()[0].name == "a/first");
+  CHECK(archive->find("a/fir") == nullptr);
+  const auto second = archive->read("b/second");
+  REQUIRE(second);
+  CHECK(text_of(*second) == "2222");
+  CHECK(second->data() > bytes.data());
+  CHECK(second->data() < bytes.data() + bytes.size());
+  const auto first = archive->read("a/first");
+  REQUIRE(first);
+  CHECK(text_of(*first) == std::string(3000, 'x'));
+  const auto third = archive->read("c");
+  REQUIRE(!third);
+  CHECK(third.error().code == ErrorCode::not_found);
+  CHECK(third.error().where == "test.zip/c");
+}
+
+TEST_CASE("archives of torch, with ZIP64 records and data descriptors, are read") {
+  auto archive = ZipArchive::open(bytes_of(test_file("pt2/cond_nested.v29.pt2")), "v29");
+  REQUIRE(archive);
+  CHECK(archive->members().size() == 11);
+  for (const ZipMember& member : archive->members()) CHECK(archive->read(member).has_value());
+  CHECK(text_of(archive->read("cond_nested.v29/archive_format").value()) == "pt2");
+}
+
+TEST_CASE("what is damaged is refused") {
+  check_refused(ZipFile(two()).add("b/second", "again"), "is there twice");
+  ZipFile file = two();
+  file.members[0].flags = 1;
+  check_refused(file, "is encrypted");
+  file = two();
+  file.members[0].method = 12;
+  check_refused(file, "uses compression method 12");
+  file = two();
+  file.members[0].size = 5;
+  check_refused(file, "has two different sizes");
+  check_refused(two(), "is compressed", {.allow_deflate = false});
+  check_refused(ZipFile(), "");
+}
+
+TEST_CASE("a changed member does not match its checksum") {
+  ZipFile file = two();
+  file.members[0].data = "2322";
+  ZipArchive archive = opened(file);
+  const auto content = archive.read("b/second");
+  REQUIRE(!content);
+  CHECK(content.error().what == "its content does not match its CRC-32");
+  CHECK(opened(file, {.verify_checksums = false}).read("b/second").has_value());
+}
+
+TEST_CASE("deflated members cannot claim more than they hold, nor inflate without limit") {
+  ZipFile file = two();
+  file.members[1].size = 0xfffffff0;
+  CHECK(!opened(file).read("a/first"));
+  ZipFile bomb;
+  const std::string zeros(std::size_t{3} << 20, '\0');
+  bomb.add_deflated("1", zeros).add_deflated("2", zeros);
+  ZipArchive archive = opened(bomb);
+  CHECK(archive.read("1").has_value());
+  const auto second = archive.read("2");
+  REQUIRE(!second);
+  CHECK(second.error().what == "it inflates to an implausible size");
+  Limits limits;
+  limits.max_inflated_bytes = std::uint64_t{3} << 20;  // what one member takes
+  ZipArchive exact = opened(bomb, {.limits = limits});
+  CHECK(exact.read("1").has_value());
+  CHECK(!exact.read("2"));
+  --limits.max_inflated_bytes;
+  CHECK(!opened(bomb, {.limits = limits}).read("1"));
+}
+
+TEST_CASE("members cannot share bytes") {
+  // One directory entry points at the data of another: the classic bomb of overlapping files.
+  ZipFile file;
+  file.add("a", "aaaaaaaa").add("a", "aaaaaaaa");
+  std::string text = file.text();
+  const std::size_t directory = text.find("PK\1\2");
+  const std::size_t second = text.find("PK\1\2", directory + 4);
+  text.replace(second + 42, 4, ZipFile::number(0, 4));
+  const auto archive = ZipArchive::open(bytes_of(text), "test.zip");
+  REQUIRE(!archive);
+  CHECK(archive.error().what == "members of the ZIP archive overlap");
+}
+
+TEST_CASE("cut and changed archives are errors or archives, never more") {
+  const std::string text = two().text();
+  for (std::size_t size = 0; size < text.size(); ++size)
+    CHECK(!ZipArchive::open(bytes_of(text.substr(0, size)), "cut"));
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    for (const int bit : {0, 3, 7}) {
+      std::string changed = text;
+      changed[i] = static_cast<char>(changed[i] ^ (1 << bit));
+      auto archive = ZipArchive::open(bytes_of(changed), "changed");
+      if (!archive) continue;
+      for (const ZipMember& member : archive->members()) {
+        const auto content = archive->read(member);
+        CHECK((!content || content->size() == member.size));
+      }
+    }
+  }
+}
