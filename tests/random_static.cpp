@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "davit/backends/portable.hpp"
-#include "davit/backends/portable/run_time/sorting.hpp"
+#include "davit/backends/portable/run_time/reductions/sorting.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/formats/embed_program.hpp"
 #include "davit/formats/mapped_file.hpp"

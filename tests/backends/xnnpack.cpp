@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/xnnpack.hpp"
 #include "davit/backends/portable.hpp"
+#include "davit/backends/xnnpack.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
 

@@ -6,12 +6,12 @@
 #include <span>
 #include <string_view>
 
-#include "davit/formats/pt2/exported_program_json.hpp"
-#include "davit/formats/zip/inflate.hpp"
-#include "davit/formats/pt2/pickle.hpp"
 #include "davit/formats/pt2.hpp"
+#include "davit/formats/pt2/exported_program_json.hpp"
+#include "davit/formats/pt2/pickle.hpp"
 #include "davit/formats/pt2/sympy.hpp"
 #include "davit/formats/pt2/torch_save.hpp"
+#include "davit/formats/zip/inflate.hpp"
 #include "davit/program/check_tables.hpp"
 #include "target.hpp"
 

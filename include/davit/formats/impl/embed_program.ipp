@@ -18,9 +18,9 @@
 #include "davit/formats/embed/constants.hpp"
 #include "davit/formats/embed/method.hpp"
 #include "davit/formats/embed/numbers.hpp"
-#include "davit/formats/embed_program.hpp"
 #include "davit/formats/embed/refusals.hpp"
 #include "davit/formats/embed/state.hpp"
+#include "davit/formats/embed_program.hpp"
 #include "davit/program/exported_program.hpp"
 
 namespace davit::formats {

@@ -12,11 +12,11 @@
 #include <variant>
 
 #include "davit/core/no_memory.hpp"
+#include "davit/formats/mapped_file.hpp"
+#include "davit/formats/pt2.hpp"
 #include "davit/formats/pt2/check_targets.hpp"
 #include "davit/formats/pt2/exported_program_json.hpp"
-#include "davit/formats/mapped_file.hpp"
 #include "davit/formats/pt2/payload_config.hpp"
-#include "davit/formats/pt2.hpp"
 #include "davit/formats/pt2/pt2_layout.hpp"
 #include "davit/formats/pt2/torch_save.hpp"
 #include "davit/formats/zip/zip.hpp"

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "davit/formats/pt2/graph_json.hpp"
 #include "davit/formats/json/json.hpp"
+#include "davit/formats/pt2/graph_json.hpp"
 #include "davit/formats/pt2/quotient_dtypes.hpp"
 #include "davit/formats/pt2/signature_json.hpp"
 #include "davit/program/check_tables.hpp"

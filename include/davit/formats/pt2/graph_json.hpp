@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "davit/formats/pt2/argument_json.hpp"
 #include "davit/formats/json/json.hpp"
+#include "davit/formats/pt2/argument_json.hpp"
 #include "davit/formats/pt2/metadata_json.hpp"
 #include "davit/formats/pt2/value_json.hpp"
 #include "davit/formats/pt2/value_scope.hpp"

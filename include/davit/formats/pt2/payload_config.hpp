@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "davit/formats/pt2/file_tensor.hpp"
 #include "davit/formats/json/json.hpp"
+#include "davit/formats/pt2/file_tensor.hpp"
 #include "davit/formats/pt2/schema_enums.hpp"
 #include "davit/formats/pt2/torch_save.hpp"
 #include "davit/formats/zip/zip.hpp"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "davit/core/tensor.hpp"
-#include "davit/formats/pt2/file_tensor.hpp"
 #include "davit/formats/load_error.hpp"
+#include "davit/formats/pt2/file_tensor.hpp"
 #include "davit/formats/pt2/pickle_values.hpp"
 #include "davit/formats/zip/zip.hpp"
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "davit/formats/pt2/file_tensor.hpp"
 #include "davit/formats/json/json.hpp"
+#include "davit/formats/pt2/file_tensor.hpp"
 #include "davit/formats/pt2/schema_enums.hpp"
 #include "davit/formats/pt2/sympy.hpp"
 #include "davit/program/graph_builder.hpp"

@@ -16,9 +16,9 @@
 #include "davit/core/limits.hpp"
 #include "davit/core/shared_bytes.hpp"
 #include "davit/formats/crc32.hpp"
-#include "davit/formats/zip/inflate.hpp"
 #include "davit/formats/load_error.hpp"
 #include "davit/formats/mapped_file.hpp"
+#include "davit/formats/zip/inflate.hpp"
 #include "davit/formats/zip/zip_stream.hpp"
 
 namespace davit::formats {

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "davit/backend/step_writer.hpp"
-#include "davit/backends/portable/run_time/convolution.hpp"
+#include "davit/backends/portable/run_time/products/convolution.hpp"
 #include "support/static_float_test.hpp"
 
 namespace {

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "davit/backend/step_writer.hpp"
-#include "davit/backends/portable/run_time/elementwise_binary.hpp"
-#include "davit/backends/portable/run_time/elementwise_unary.hpp"
+#include "davit/backends/portable/run_time/elementwise/binary.hpp"
+#include "davit/backends/portable/run_time/elementwise/unary.hpp"
 #include "support/static_float_test.hpp"
 
 namespace {

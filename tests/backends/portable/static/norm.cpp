@@ -6,8 +6,8 @@
 #include <array>
 
 #include "davit/backend/step_writer.hpp"
-#include "davit/backends/portable/run_time/batch_norm.hpp"
-#include "davit/backends/portable/run_time/layer_norm.hpp"
+#include "davit/backends/portable/run_time/reductions/batch_norm.hpp"
+#include "davit/backends/portable/run_time/reductions/layer_norm.hpp"
 #include "support/static_float_test.hpp"
 
 namespace {

@@ -6,9 +6,9 @@
 #include <array>
 
 #include "davit/backend/step_writer.hpp"
-#include "davit/backends/portable/run_time/adaptive_avg_pool.hpp"
-#include "davit/backends/portable/run_time/avg_pool.hpp"
-#include "davit/backends/portable/run_time/max_pool.hpp"
+#include "davit/backends/portable/run_time/windows/adaptive_avg_pool.hpp"
+#include "davit/backends/portable/run_time/windows/avg_pool.hpp"
+#include "davit/backends/portable/run_time/windows/max_pool.hpp"
 #include "support/static_float_test.hpp"
 
 namespace {

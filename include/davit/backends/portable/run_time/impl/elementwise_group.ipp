@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "davit/backends/portable/run_time/copies.hpp"
-#include "davit/backends/portable/run_time/elementwise_binary.hpp"
-#include "davit/backends/portable/run_time/elementwise_unary.hpp"
-#include "davit/backends/portable/run_time/in_place.hpp"
+#include "davit/backends/portable/run_time/elementwise/copies.hpp"
+#include "davit/backends/portable/run_time/elementwise/binary.hpp"
+#include "davit/backends/portable/run_time/elementwise/unary.hpp"
+#include "davit/backends/portable/run_time/elementwise/in_place.hpp"
 #include "davit/backends/portable/run_time/op_group.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "davit/backends/portable/run_time/complex.hpp"
-#include "davit/backends/portable/run_time/embedding_backward.hpp"
-#include "davit/backends/portable/run_time/embedding_bag.hpp"
-#include "davit/backends/portable/run_time/indexing.hpp"
-#include "davit/backends/portable/run_time/joining.hpp"
+#include "davit/backends/portable/run_time/elementwise/complex.hpp"
+#include "davit/backends/portable/run_time/elementwise/quantized.hpp"
+#include "davit/backends/portable/run_time/elementwise/symbolic.hpp"
+#include "davit/backends/portable/run_time/movement/embedding_backward.hpp"
+#include "davit/backends/portable/run_time/movement/embedding_bag.hpp"
+#include "davit/backends/portable/run_time/movement/indexing.hpp"
+#include "davit/backends/portable/run_time/movement/joining.hpp"
+#include "davit/backends/portable/run_time/movement/padding.hpp"
+#include "davit/backends/portable/run_time/movement/roll.hpp"
+#include "davit/backends/portable/run_time/movement/scatter.hpp"
+#include "davit/backends/portable/run_time/movement/scatter_reduce.hpp"
+#include "davit/backends/portable/run_time/movement/slice_scatter.hpp"
+#include "davit/backends/portable/run_time/movement/slicing.hpp"
+#include "davit/backends/portable/run_time/movement/views.hpp"
 #include "davit/backends/portable/run_time/op_group.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
-#include "davit/backends/portable/run_time/padding.hpp"
-#include "davit/backends/portable/run_time/quantized.hpp"
-#include "davit/backends/portable/run_time/roll.hpp"
-#include "davit/backends/portable/run_time/scatter.hpp"
-#include "davit/backends/portable/run_time/scatter_reduce.hpp"
-#include "davit/backends/portable/run_time/slice_scatter.hpp"
-#include "davit/backends/portable/run_time/slicing.hpp"
-#include "davit/backends/portable/run_time/symbolic.hpp"
-#include "davit/backends/portable/run_time/views.hpp"
 
 namespace davit::portable_kernels {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "davit/backends/portable/run_time/attention.hpp"
-#include "davit/backends/portable/run_time/convolution.hpp"
-#include "davit/backends/portable/run_time/distance.hpp"
-#include "davit/backends/portable/run_time/linear_algebra.hpp"
-#include "davit/backends/portable/run_time/matmul.hpp"
 #include "davit/backends/portable/run_time/op_group.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
-#include "davit/backends/portable/run_time/recurrent.hpp"
+#include "davit/backends/portable/run_time/products/attention.hpp"
+#include "davit/backends/portable/run_time/products/convolution.hpp"
+#include "davit/backends/portable/run_time/products/distance.hpp"
+#include "davit/backends/portable/run_time/products/linear_algebra.hpp"
+#include "davit/backends/portable/run_time/products/matmul.hpp"
+#include "davit/backends/portable/run_time/products/recurrent.hpp"
 
 namespace davit::portable_kernels {
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "davit/backends/portable/run_time/batch_norm.hpp"
-#include "davit/backends/portable/run_time/group_norm.hpp"
-#include "davit/backends/portable/run_time/layer_norm.hpp"
 #include "davit/backends/portable/run_time/op_group.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
-#include "davit/backends/portable/run_time/reductions.hpp"
-#include "davit/backends/portable/run_time/scans.hpp"
-#include "davit/backends/portable/run_time/softmax.hpp"
-#include "davit/backends/portable/run_time/sorting.hpp"
-#include "davit/backends/portable/run_time/unique.hpp"
+#include "davit/backends/portable/run_time/reductions/batch_norm.hpp"
+#include "davit/backends/portable/run_time/reductions/group_norm.hpp"
+#include "davit/backends/portable/run_time/reductions/layer_norm.hpp"
+#include "davit/backends/portable/run_time/reductions/reductions.hpp"
+#include "davit/backends/portable/run_time/reductions/scans.hpp"
+#include "davit/backends/portable/run_time/reductions/softmax.hpp"
+#include "davit/backends/portable/run_time/reductions/sorting.hpp"
+#include "davit/backends/portable/run_time/reductions/unique.hpp"
 
 namespace davit::portable_kernels {
 

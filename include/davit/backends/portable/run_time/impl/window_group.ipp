@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "davit/backends/portable/run_time/adaptive_avg_pool.hpp"
-#include "davit/backends/portable/run_time/avg_pool.hpp"
-#include "davit/backends/portable/run_time/col2im.hpp"
-#include "davit/backends/portable/run_time/grid_sampler.hpp"
-#include "davit/backends/portable/run_time/max_pool.hpp"
 #include "davit/backends/portable/run_time/op_group.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
-#include "davit/backends/portable/run_time/upsample.hpp"
-#include "davit/backends/portable/run_time/vision.hpp"
+#include "davit/backends/portable/run_time/windows/adaptive_avg_pool.hpp"
+#include "davit/backends/portable/run_time/windows/avg_pool.hpp"
+#include "davit/backends/portable/run_time/windows/col2im.hpp"
+#include "davit/backends/portable/run_time/windows/grid_sampler.hpp"
+#include "davit/backends/portable/run_time/windows/max_pool.hpp"
+#include "davit/backends/portable/run_time/windows/upsample.hpp"
+#include "davit/backends/portable/run_time/windows/vision.hpp"
 
 namespace davit::portable_kernels {
 

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "davit/backends/portable/run_time/elementwise/complex.hpp"
+#include "davit/backends/portable/run_time/result_type.hpp"
+#include "davit/kernels/arithmetic.hpp"
+#include "davit/kernels/elementwise.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+using kernels::Loops;
+using kernels::Parameters;
+using Operands = std::span<const TensorView* const>;
+
+/// Output 0 = loops over the operands as tensors of dtype `type`, which is broadcast to it. What the loops write has
+/// the output's dtype, or is a bool if that is one and `type` is none.
+[[nodiscard, gnu::noinline]] inline ErrorCode run_loops(KernelCall& call, Operands operands, ScalarType type,
+                                                        const Loops& loops, Parameters& parameters,
+                                                        bool truth = false) {
+  const kernels::Compute compute = kernels::compute_of(type);
+  const kernels::BlockLoop loop = loops.of(compute);
+  if (loop == nullptr) return ErrorCode::invalid_dtype;
+  const TensorView& out = call.output(0);
+  std::array<kernels::Operand, 3> all;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    all[i] = {operands[i], kernels::Conversion::into_compute(operands[i]->dtype, type)};
+    if (!all[i].conversion.ok) return ErrorCode::invalid_dtype;
+  }
+  const ScalarType written = truth ? out.dtype : kernels::scalar_type_of_compute(compute);
+  kernels::map_blocks({all.data(), operands.size()}, out, kernels::Conversion::between(written, out.dtype), loop,
+                      parameters);
+  if (parameters.code == ErrorCode::out_of_range) return call.refuse(ErrorCode::failed, "division of an integer by zero");
+  return parameters.code;
+}
+
+/// Makes output 0 with the broadcast sizes of a and b.
+[[nodiscard, gnu::noinline]] inline ErrorCode make_broadcast(KernelCall& call, ScalarType dtype, const TensorView& a,
+                                                             const TensorView& b) {
+  Sizes sizes;
+  if (!broadcast(a.sizes(), b.sizes(), sizes))
+    return call.refuse(ErrorCode::invalid_shape, "the sizes of the operands do not broadcast");
+  return call.make(0, dtype, sizes);
+}
+
+enum class Numbers : std::uint8_t { as_is, to_float, integral_only, no_bool };
+
+/// A binary operator whose result has the operands' common dtype (or float for integers, if so asked).
+[[nodiscard, gnu::noinline]] inline ErrorCode arithmetic(KernelCall& call, Numbers numbers, const Loops& loops,
+                                                         Parameters parameters = {}) {
+  const Operand a(call.arg(0));
+  const Operand b(call.arg(1));
+  if (!a.present() || !b.present()) return call.refuse(ErrorCode::invalid_argument, "an operand is missing");
+  ScalarType type = ResultType().add(call.arg(0)).add(call.arg(1)).get();
+  if (numbers == Numbers::to_float) type = float_type(type);
+  if (numbers == Numbers::integral_only && !is_integral(type))
+    return call.refuse(ErrorCode::invalid_dtype, "this operator takes integers and bools only");
+  if (numbers == Numbers::no_bool && type == ScalarType::bool_)
+    return call.refuse(ErrorCode::invalid_dtype, "this operator does not take bools");
+  if (const ErrorCode code = make_broadcast(call, type, a.view(), b.view()); code != ErrorCode::ok) return code;
+  return run_loops(call, std::array{&a.view(), &b.view()}, type, loops, parameters);
+}
+
+/// A comparison or logical operator: common dtype in, bool out.
+[[nodiscard, gnu::noinline]] inline ErrorCode comparison(KernelCall& call, const Loops& loops) {
+  const Operand a(call.arg(0));
+  const Operand b(call.arg(1));
+  if (!a.present() || !b.present()) return call.refuse(ErrorCode::invalid_argument, "an operand is missing");
+  const ScalarType type = ResultType().add(call.arg(0)).add(call.arg(1)).get();
+  if (const ErrorCode code = make_broadcast(call, ScalarType::bool_, a.view(), b.view()); code != ErrorCode::ok)
+    return code;
+  Parameters none;
+  return run_loops(call, std::array{&a.view(), &b.view()}, type, loops, none, true);
+}
+
+template <template <class> class F>
+[[nodiscard]] ErrorCode number_op(KernelCall& call) {
+  return arithmetic(call, Numbers::as_is, kernels::number_loops<F, 2>);
+}
+template <template <class> class F>
+[[nodiscard]] ErrorCode bitwise(KernelCall& call) {
+  return arithmetic(call, Numbers::integral_only, kernels::integer_loops<F, 2>);
+}
+template <template <class> class F>
+[[nodiscard]] ErrorCode shift(KernelCall& call) {
+  const ScalarType type = ResultType().add(call.arg(0)).add(call.arg(1)).get();
+  if (type == ScalarType::bool_) return call.refuse(ErrorCode::invalid_dtype, "this operator does not take bools");
+  return arithmetic(call, Numbers::integral_only, kernels::integer_loops<F, 2>,
+                    {.integers = {static_cast<std::int64_t>(size_of(type)) * 8}});
+}
+[[nodiscard]] inline bool has_complex(const KernelCall& call) noexcept {
+  return is_complex(ResultType().add(call.arg(0)).add(call.arg(1)).get());
+}
+/// a + b, a - b or a * b of complex numbers; computed in double.
+[[nodiscard, gnu::noinline]] inline ErrorCode complex_arithmetic(
+    KernelCall& call, std::complex<double> (*f)(std::complex<double>, std::complex<double>)) {
+  const Operand a(call.arg(0));
+  const Operand b(call.arg(1));
+  return map_complex(call, ResultType().add(call.arg(0)).add(call.arg(1)).get(), a.view(), b.view(), f);
+}
+[[nodiscard]] inline ErrorCode mul(KernelCall& call) {
+  if (!has_complex(call)) return number_op<kernels::Multiply>(call);
+  return complex_arithmetic(call, [](std::complex<double> a, std::complex<double> b) {
+    return std::complex<double>(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+  });
+}
+template <template <class> class F>
+[[nodiscard]] ErrorCode compare(KernelCall& call) {
+  return comparison(call, kernels::truth_loops<F, 2>);
+}
+
+/// A Scalar argument as the loops take it; `type` is what the operands are computed as.
+[[gnu::noinline]] inline void set_number(Parameters& parameters, std::size_t i, const EValue& value,
+                                         ScalarType type) noexcept {
+  parameters.reals[i] = value.number();
+  parameters.integers[i] = type == ScalarType::bool_ ? value.number() != 0 : value.integer();
+}
+
+/// a + alpha * b (or minus); alpha as the third argument.
+[[nodiscard, gnu::noinline]] inline ErrorCode add_scaled(KernelCall& call, bool minus) {
+  const EValue alpha = call.arg_count() > 2 ? call.arg(2) : EValue(1);
+  if (!alpha.is_number()) return call.refuse(ErrorCode::invalid_argument, "alpha must be a number");
+  if (alpha.number() == 1 && has_complex(call))
+    return complex_arithmetic(call, minus ? [](std::complex<double> a, std::complex<double> b) { return a - b; }
+                                          : [](std::complex<double> a, std::complex<double> b) { return a + b; });
+  if (alpha.number() == 1)
+    return arithmetic(call, Numbers::as_is,
+                      minus ? kernels::number_loops<kernels::Subtract, 2> : kernels::number_loops<kernels::Add, 2>);
+  Parameters parameters;
+  set_number(parameters, 0, alpha, ResultType().add(call.arg(0)).add(call.arg(1)).get());
+  if (minus) {
+    parameters.reals[0] = -parameters.reals[0];
+    parameters.integers[0] = kernels::wrap_sub<std::int64_t>(0, parameters.integers[0]);
+  }
+  return arithmetic(call, Numbers::as_is, kernels::number_loops<kernels::AddScaled, 2>, parameters);
+}
+template <bool Minus>
+[[nodiscard]] ErrorCode add_scaled(KernelCall& call) {
+  return add_scaled(call, Minus);
+}
+[[nodiscard]] inline ErrorCode divide(KernelCall& call) {
+  const std::string_view mode = call.arg_count() > 2 ? call.string(2) : std::string_view{};
+  if (mode == "floor") return number_op<kernels::FloorDivide>(call);
+  if (mode == "trunc") return number_op<kernels::TruncDivide>(call);
+  if (!mode.empty()) return call.refuse(ErrorCode::invalid_argument, "rounding_mode must be None, 'floor' or 'trunc'");
+  return arithmetic(call, Numbers::to_float, kernels::float_loops<kernels::Divide, 2>);
+}
+[[nodiscard]] inline ErrorCode remainder(KernelCall& call) {
+  return arithmetic(call, Numbers::no_bool, kernels::number_loops<kernels::Remainder, 2>);
+}
+[[nodiscard]] inline ErrorCode fmod(KernelCall& call) {
+  return arithmetic(call, Numbers::no_bool, kernels::number_loops<kernels::Fmod, 2>);
+}
+[[nodiscard]] inline ErrorCode pow(KernelCall& call) {
+  if (call.arg(1).is_number() && !call.arg(1).is_float() && call.arg(1).integer() < 0 && call.is_tensor(0) &&
+      is_integral(call.tensor(0).dtype))
+    return call.refuse(ErrorCode::invalid_argument, "integers to negative integer powers are not allowed");
+  const double exponent = call.arg(1).is_number() ? call.arg(1).number() : 0;
+  const bool half = call.is_tensor(0) && call.tensor(0).dtype == ScalarType::float16;
+  if (std::fabs(exponent) == 0.5 && !half)  // torch takes the root, which differs at -0 and -inf, but not of float16
+    return arithmetic(
+        call, Numbers::as_is,
+        exponent > 0 ? kernels::float_loops<kernels::Root, 2> : kernels::float_loops<kernels::InverseRoot, 2>);
+  return number_op<kernels::Power>(call);
+}
+[[nodiscard]] inline ErrorCode maximum(KernelCall& call) {
+  return number_op<kernels::Maximum>(call);
+}
+[[nodiscard]] inline ErrorCode minimum(KernelCall& call) {
+  return number_op<kernels::Minimum>(call);
+}
+
+template <template <class> class F>
+[[nodiscard]] ErrorCode real_pair(KernelCall& call) {
+  return arithmetic(call, Numbers::to_float, kernels::float_loops<F, 2>);
+}
+
+/// clamp with bounds that are numbers, tensors, or absent.
+[[nodiscard]] inline ErrorCode clamp(KernelCall& call) {
+  const Operand x(call.arg(0));
+  const Operand low(call.arg(1));
+  const Operand high(call.arg(2));
+  if (!x.present()) return call.refuse(ErrorCode::invalid_argument, "clamp needs a tensor");
+  const ScalarType type = ResultType().add(call.arg(0)).add(call.arg(1)).add(call.arg(2)).get();
+  Sizes sizes(x.view().sizes());
+  for (const Operand* bound : {&low, &high})
+    if (bound->present() && !broadcast(sizes.span(), bound->view().sizes(), sizes))
+      return call.refuse(ErrorCode::invalid_shape, "the bounds do not broadcast with the input");
+  if (const ErrorCode code = call.make(0, type, sizes); code != ErrorCode::ok) return code;
+  Parameters none;
+  if (low.present() && high.present())
+    return run_loops(call, std::array{&x.view(), &low.view(), &high.view()}, type,
+                     kernels::number_loops<kernels::Clamp, 3>, none);
+  if (low.present())
+    return run_loops(call, std::array{&x.view(), &low.view()}, type, kernels::number_loops<kernels::Maximum, 2>, none);
+  const TensorView& bound = high.present() ? high.view() : x.view();  // x is no larger than itself
+  return run_loops(call, std::array{&x.view(), &bound}, type, kernels::number_loops<kernels::Minimum, 2>, none);
+}
+
+/// condition ? self : other, broadcast.
+[[nodiscard]] inline ErrorCode where(KernelCall& call) {
+  const Operand a(call.arg(1));
+  const Operand b(call.arg(2));
+  if (!call.is_tensor(0) || !a.present() || !b.present())
+    return call.refuse(ErrorCode::invalid_argument, "where needs a condition and two operands");
+  const TensorView& condition = call.tensor(0);
+  if (condition.dtype != ScalarType::bool_ && condition.dtype != ScalarType::uint8)
+    return call.refuse(ErrorCode::invalid_dtype, "the condition must be a bool tensor");
+  const ScalarType type = ResultType().add(call.arg(1)).add(call.arg(2)).get();
+  Sizes sizes;
+  if (!broadcast(condition.sizes(), a.view().sizes(), sizes) || !broadcast(sizes.span(), b.view().sizes(), sizes))
+    return call.refuse(ErrorCode::invalid_shape, "condition and operands do not broadcast");
+  if (const ErrorCode code = call.make(0, type, sizes); code != ErrorCode::ok) return code;
+  if (kernels::compute_of(type) == kernels::Compute::none) return ErrorCode::invalid_dtype;
+  const std::array<kernels::Operand, 3> operands{
+      {{&condition, kernels::Conversion::between(condition.dtype, condition.dtype)},
+       {&a.view(), kernels::Conversion::between(a.view().dtype, type)},
+       {&b.view(), kernels::Conversion::between(b.view().dtype, type)}}};
+  if (!operands[1].conversion.ok || !operands[2].conversion.ok) return ErrorCode::invalid_dtype;
+  constexpr std::array<kernels::BlockLoop, 4> by_width{
+      kernels::select_loop<std::uint8_t>, kernels::select_loop<std::uint16_t>, kernels::select_loop<std::uint32_t>,
+      kernels::select_loop<std::uint64_t>};
+  Parameters none;
+  kernels::map_blocks(operands, call.output(0), kernels::Conversion::between(type, type),
+                      by_width[static_cast<std::size_t>(std::countr_zero(size_of(type)))], none);
+  return ErrorCode::ok;
+}
+
+}  // namespace detail
+
+inline constexpr auto elementwise_binary_ops = std::to_array<OpRow>({
+    {"aten.add.Scalar", detail::add_scaled<false>, Aliasing::none, true, true},
+    {"aten.add.Tensor", detail::add_scaled<false>, Aliasing::none, true, true},
+    {"aten.sub.Scalar", detail::add_scaled<true>, Aliasing::none, true, true},
+    {"aten.sub.Tensor", detail::add_scaled<true>, Aliasing::none, true, true},
+    {"aten.mul.Scalar", detail::mul, Aliasing::none, true, true},
+    {"aten.mul.Tensor", detail::mul, Aliasing::none, true, true},
+    {"aten.div.Scalar", detail::divide, Aliasing::none, true},
+    {"aten.div.Scalar_mode", detail::divide, Aliasing::none, true},
+    {"aten.div.Tensor", detail::divide, Aliasing::none, true},
+    {"aten.div.Tensor_mode", detail::divide, Aliasing::none, true},
+    {"aten.remainder.Scalar", detail::remainder, Aliasing::none, true},
+    {"aten.remainder.Tensor", detail::remainder, Aliasing::none, true},
+    {"aten.fmod.Scalar", detail::fmod, Aliasing::none, true},
+    {"aten.fmod.Tensor", detail::fmod, Aliasing::none, true},
+    {"aten.pow.Scalar", detail::pow, Aliasing::none, true},
+    {"aten.pow.Tensor_Scalar", detail::pow, Aliasing::none, true},
+    {"aten.pow.Tensor_Tensor", detail::pow, Aliasing::none, true},
+    {"aten.maximum.default", detail::maximum, Aliasing::none, true},
+    {"aten.minimum.default", detail::minimum, Aliasing::none, true},
+    {"aten.atan2.default", detail::real_pair<kernels::Atan2>, Aliasing::none, true},
+    {"aten.copysign.Scalar", detail::real_pair<kernels::CopySign>, Aliasing::none, true},
+    {"aten.copysign.Tensor", detail::real_pair<kernels::CopySign>, Aliasing::none, true},
+    {"aten.hypot.default", detail::real_pair<kernels::Hypot>, Aliasing::none, true},
+    {"aten.__lshift__.Scalar", detail::shift<kernels::ShiftLeft>, Aliasing::none, true},
+    {"aten.__lshift__.Tensor", detail::shift<kernels::ShiftLeft>, Aliasing::none, true},
+    {"aten.bitwise_left_shift.Scalar_Tensor", detail::shift<kernels::ShiftLeft>, Aliasing::none, true},
+    {"aten.bitwise_left_shift.Tensor", detail::shift<kernels::ShiftLeft>, Aliasing::none, true},
+    {"aten.bitwise_left_shift.Tensor_Scalar", detail::shift<kernels::ShiftLeft>, Aliasing::none, true},
+    {"aten.__rshift__.Scalar", detail::shift<kernels::ShiftRight>, Aliasing::none, true},
+    {"aten.__rshift__.Tensor", detail::shift<kernels::ShiftRight>, Aliasing::none, true},
+    {"aten.bitwise_right_shift.Scalar_Tensor", detail::shift<kernels::ShiftRight>, Aliasing::none, true},
+    {"aten.bitwise_right_shift.Tensor", detail::shift<kernels::ShiftRight>, Aliasing::none, true},
+    {"aten.bitwise_right_shift.Tensor_Scalar", detail::shift<kernels::ShiftRight>, Aliasing::none, true},
+    {"aten.bitwise_and.Scalar", detail::bitwise<kernels::BitAnd>, Aliasing::none, true},
+    {"aten.bitwise_and.Tensor", detail::bitwise<kernels::BitAnd>, Aliasing::none, true},
+    {"aten.bitwise_or.Scalar", detail::bitwise<kernels::BitOr>, Aliasing::none, true},
+    {"aten.bitwise_or.Tensor", detail::bitwise<kernels::BitOr>, Aliasing::none, true},
+    {"aten.bitwise_xor.Scalar", detail::bitwise<kernels::BitXor>, Aliasing::none, true},
+    {"aten.bitwise_xor.Tensor", detail::bitwise<kernels::BitXor>, Aliasing::none, true},
+    {"aten.gcd.default", detail::bitwise<kernels::Gcd>, Aliasing::none, true},
+    {"aten.eq.Scalar", detail::compare<kernels::Equal>, Aliasing::none, true},
+    {"aten.eq.Tensor", detail::compare<kernels::Equal>, Aliasing::none, true},
+    {"aten.ne.Scalar", detail::compare<kernels::NotEqual>, Aliasing::none, true},
+    {"aten.ne.Tensor", detail::compare<kernels::NotEqual>, Aliasing::none, true},
+    {"aten.lt.Scalar", detail::compare<kernels::Less>, Aliasing::none, true},
+    {"aten.lt.Tensor", detail::compare<kernels::Less>, Aliasing::none, true},
+    {"aten.le.Scalar", detail::compare<kernels::LessEqual>, Aliasing::none, true},
+    {"aten.le.Tensor", detail::compare<kernels::LessEqual>, Aliasing::none, true},
+    {"aten.gt.Scalar", detail::compare<kernels::Greater>, Aliasing::none, true},
+    {"aten.gt.Tensor", detail::compare<kernels::Greater>, Aliasing::none, true},
+    {"aten.ge.Scalar", detail::compare<kernels::GreaterEqual>, Aliasing::none, true},
+    {"aten.ge.Tensor", detail::compare<kernels::GreaterEqual>, Aliasing::none, true},
+    {"aten.logical_and.default", detail::compare<kernels::LogicalAnd>, Aliasing::none, true},
+    {"aten.logical_or.default", detail::compare<kernels::LogicalOr>, Aliasing::none, true},
+    {"aten.logical_xor.default", detail::compare<kernels::LogicalXor>, Aliasing::none, true},
+    {"aten.clamp.default", detail::clamp, Aliasing::none, true},
+    {"aten.clamp.Tensor", detail::clamp, Aliasing::none, true},
+    {"aten.where.self", detail::where, Aliasing::none, true},
+});
+
+}  // namespace davit::portable_kernels

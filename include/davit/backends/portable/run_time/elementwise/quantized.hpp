@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "davit/backends/portable/run_time/elementwise/binary.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
+#include "davit/backends/portable/run_time/movement/views.hpp"
+#include "davit/kernels/instruction_set.hpp"
+#include "davit/kernels/quantize.hpp"
+#include "davit/program/operators/quantization.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// What a call says, and where its scales and zero points lie.
+struct QuantizationParameters : operators::QuantizationView {
+  double zero = 0;                       ///< the zero point of all elements
+  const TensorView* scale_of = nullptr;  ///< per channel
+  const TensorView* zero_of = nullptr;   ///< per channel, or absent (zeros)
+};
+
+[[nodiscard]] inline ErrorCode read_element(KernelCall& call, const TensorView& t, double& out) {
+  if (t.numel() != 1) return call.refuse(ErrorCode::invalid_argument, "scale and zero point must be single numbers");
+  return kernels::load_element(t.data, t.dtype, out) ? ErrorCode::ok : ErrorCode::invalid_dtype;
+}
+[[nodiscard]] inline ErrorCode read_parameters(KernelCall& call, const operators::QuantizationOperator& op, QuantizationParameters& out) {
+  if (const ErrorCode code = answer(call, operators::read_quantization(KernelArguments(call), op, out)); code != ErrorCode::ok) return code;
+  out.zero = static_cast<double>(out.zero_point);
+  if (out.scales == no_id) return ErrorCode::ok;
+  if (op.by_tensors) {
+    const ErrorCode code = read_element(call, call.tensor(out.scales), out.scale);
+    return code == ErrorCode::ok ? read_element(call, call.tensor(out.zero_points), out.zero) : code;
+  }
+  out.scale_of = &call.tensor(out.scales);
+  if (out.zero_points != no_id) out.zero_of = &call.tensor(out.zero_points);
+  for (const TensorView* t : {out.scale_of, out.zero_of})
+    if (t != nullptr && (t->rank != 1 || t->size(0) != call.tensor(0).size(out.axis)))
+      return call.refuse(ErrorCode::invalid_shape, "one scale and one zero point per channel are needed");
+  return ErrorCode::ok;
+}
+
+/// round(x / scale) + zero point, clamped to numbers 0 and 1. Numbers 2 and 3: 1 / scale and the zero point of all
+/// elements; else operands 1 and 2 are scales and zero points.
+template <bool PerChannel>
+void quantize_loop(const void* const* in, void* out, std::int64_t n, Parameters& p) {
+  const auto* x = static_cast<const float*>(in[0]);
+  const auto* scale = static_cast<const float*>(PerChannel ? in[1] : nullptr);
+  const auto* zero_point = static_cast<const float*>(PerChannel ? in[2] : nullptr);
+  const auto low = p.number<float>(0);
+  const auto high = p.number<float>(1);
+  auto* to = static_cast<float*>(out);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float inverse = PerChannel ? 1.0f / scale[i] : p.number<float>(2);
+    const float v = std::nearbyint(x[i] * inverse) + (PerChannel ? zero_point[i] : p.number<float>(3));
+    to[i] = v < low ? low : v > high ? high : v;
+  }
+}
+/// (x - zero point) * scale.
+inline void dequantize_loop(const void* const* in, void* out, std::int64_t n, Parameters&) {
+  const auto* x = static_cast<const float*>(in[0]);
+  const auto* scale = static_cast<const float*>(in[1]);
+  const auto* zero_point = static_cast<const float*>(in[2]);
+  auto* to = static_cast<float*>(out);
+  for (std::int64_t i = 0; i < n; ++i) to[i] = (x[i] - zero_point[i]) * scale[i];
+}
+
+/// Output 0 = loop over x and its scales and zero points, all as floats.
+[[nodiscard]] inline ErrorCode run_quantized(KernelCall& call, const QuantizationParameters& p, kernels::BlockLoop loop,
+                                             Parameters& parameters) {
+  const TensorView& x = call.tensor(0);
+  const TensorView& out = call.output(0);
+  // A value per channel has x's dimensions from the axis on, all but the first of size 1.
+  std::array<std::int64_t, max_rank> sizes;
+  sizes.fill(1);
+  std::array<std::array<std::int64_t, max_rank>, 2> strides{};
+  std::array<double, 2> single{p.scale, p.zero};
+  std::array<TensorView, 2> of;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const TensorView* channels = i == 0 ? p.scale_of : p.zero_of;
+    of[i] = {&single[i], sizes.data(), strides[i].data(), 0, ScalarType::float64};
+    if (channels == nullptr) continue;
+    sizes[0] = channels->size(0);
+    strides[i][0] = channels->stride(0);
+    of[i] = {channels->data, sizes.data(), strides[i].data(), static_cast<std::uint8_t>(x.rank - p.axis),
+             channels->dtype};
+  }
+  const std::array<const TensorView*, 3> tensors{&x, &of[0], &of[1]};
+  std::array<kernels::Operand, 3> operands;
+  for (std::size_t i = 0; i < 3; ++i) {
+    operands[i] = {tensors[i], kernels::Conversion::between(tensors[i]->dtype, ScalarType::float32)};
+    if (!operands[i].conversion.ok) return ErrorCode::invalid_dtype;
+  }
+  kernels::map_blocks(operands, out, kernels::Conversion::between(ScalarType::float32, out.dtype), loop, parameters);
+  return ErrorCode::ok;
+}
+[[nodiscard]] constexpr bool is_integer(ScalarType type) noexcept {
+  return kernels::compute_of(type) == kernels::Compute::int64 && type != ScalarType::bool_;
+}
+[[nodiscard]] constexpr bool is_real_float(ScalarType type) noexcept {
+  return is_floating(type) && kernels::is_real(type);
+}
+
+/// Calls f(a pointer, how many) with the elements of a tensor that holds bytes, one after the other; false for others.
+template <class F>
+[[nodiscard]] bool with_bytes(const TensorView& t, F&& f) {
+  if (t.dtype != ScalarType::int8 && t.dtype != ScalarType::uint8) return false;
+  std::int64_t count = 1;
+  for (std::size_t d = t.rank; d-- > 0; count *= t.size(d))
+    if (t.size(d) != 1 && t.stride(d) != count) return false;
+  if (t.dtype == ScalarType::int8) f(t.as<std::int8_t>(), count);
+  else f(t.as<std::uint8_t>(), count);
+  return true;
+}
+
+[[nodiscard]] inline ErrorCode quantize(KernelCall& call, const operators::QuantizationOperator& op, const QuantizationParameters& p) {
+  const TensorView& x = call.tensor(0);
+  Parameters parameters{.reals = {static_cast<double>(p.low), static_cast<double>(p.high), 1.0 / p.scale, p.zero}};
+  if (const ErrorCode code = call.make(0, call.dtype(op.dtype().position, ScalarType::int8), x.sizes()); code != ErrorCode::ok) return code;
+  if (!is_real_float(x.dtype) || !is_integer(call.output(0).dtype)) return ErrorCode::invalid_dtype;
+  const std::int64_t zero_point = std::fabs(p.zero) < 0x1p30 ? static_cast<std::int64_t>(p.zero) : INT64_MAX;
+  if (p.scale_of == nullptr && x.dtype == ScalarType::float32 && x.is_contiguous() && static_cast<double>(zero_point) == p.zero &&
+      kernels::is_exact(p.low, p.high, zero_point)) {
+    const kernels::ByteRange range{static_cast<float>(1.0 / p.scale), static_cast<std::int32_t>(zero_point),
+                                   static_cast<std::int32_t>(p.low), static_cast<std::int32_t>(p.high)};
+    if (with_bytes(call.output(0), [&](auto* out, std::int64_t count) { kernels::run_widest<kernels::Quantize>(x.as<float>(), out, count, &range); }))
+      return ErrorCode::ok;
+  }
+  return run_quantized(call, p, p.scale_of == nullptr ? quantize_loop<false> : quantize_loop<true>, parameters);
+}
+/// Bytes with a scale per channel, a row of each channel at a time; false for what lies otherwise.
+[[nodiscard]] inline bool dequantize_rows(const TensorView& x, const QuantizationParameters& p, float* out) {
+  std::int64_t inner = 1;
+  for (std::size_t d = p.axis + 1; d < x.rank; ++d) inner *= x.size(d);
+  const std::int64_t channels = x.size(p.axis);
+  const auto number = [](const TensorView* t, std::int64_t c, float otherwise) {
+    double value = static_cast<double>(otherwise);
+    if (t != nullptr) (void)kernels::load_element(static_cast<const std::byte*>(t->data) + c * t->stride(0) * static_cast<std::int64_t>(size_of(t->dtype)), t->dtype, value);
+    return static_cast<float>(value);
+  };
+  return with_bytes(x, [&](const auto* from, std::int64_t count) {
+    for (std::int64_t row = 0; row < count / std::max<std::int64_t>(inner, 1); ++row) {
+      const std::int64_t c = row % channels;
+      const kernels::ByteScale scale{number(p.scale_of, c, 1), number(p.zero_of, c, 0)};
+      kernels::run_widest<kernels::Dequantize>(from + row * inner, out + row * inner, inner, &scale);
+    }
+  });
+}
+
+[[nodiscard]] inline ErrorCode dequantize(KernelCall& call, const operators::QuantizationOperator& op, const QuantizationParameters& p) {
+  const TensorView& x = call.tensor(0);
+  const ScalarType type = call.dtype(op.out_dtype().position, ScalarType::float32);
+  if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
+  if (const kernels::ByteScale scale{static_cast<float>(p.scale), static_cast<float>(p.zero)};
+      p.scale_of == nullptr && type == ScalarType::float32 && with_bytes(x, [&](const auto* from, std::int64_t count) {
+        kernels::run_widest<kernels::Dequantize>(from, call.output(0).as<float>(), count, &scale);
+      }))
+    return ErrorCode::ok;
+  if (!is_real_float(type) || !is_integer(x.dtype)) return ErrorCode::invalid_dtype;
+  if (p.scale_of != nullptr && type == ScalarType::float32 && dequantize_rows(x, p, call.output(0).as<float>())) return ErrorCode::ok;
+  Parameters none;
+  return run_quantized(call, p, dequantize_loop, none);
+}
+
+/// choose_qparams(input, quant_min, quant_max, eps, dtype) -> (scale, zero_point), in float32 as torch does it.
+/// Source: torch.ao.quantization.utils.determine_qparams.
+template <bool Symmetric>
+[[nodiscard]] ErrorCode choose_parameters(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const std::int64_t one = 1;
+  if (const ErrorCode code = call.make(0, ScalarType::float64, {&one, 1}); code != ErrorCode::ok) return code;
+  if (call.wants(1))
+    if (const ErrorCode code = call.make(1, ScalarType::int64, {&one, 1}); code != ErrorCode::ok) return code;
+  if (!is_real_float(x.dtype)) return ErrorCode::invalid_dtype;
+  if (x.numel() == 0) return call.refuse(ErrorCode::invalid_shape, "an empty tensor has no range");
+  float low = 0;
+  float high = 0;
+  bool ordered = true;
+  for_each_index<1>(x.sizes(), {strides_of(x)}, [&](std::int64_t at) {
+    const auto v = element_as<float>(x, at);
+    ordered = ordered && v == v;
+    low = std::min(low, v);
+    high = std::max(high, v);
+  });
+  if (!ordered) return call.refuse(ErrorCode::invalid_argument, "a tensor with NaN has no range");
+  const std::int64_t first = call.integer(1);
+  const std::int64_t last = call.integer(2);
+  if (first >= last) return call.refuse(ErrorCode::invalid_argument, "quant_min has to be less than quant_max");
+  const auto steps = static_cast<float>(last - first);
+  const auto least = static_cast<float>(call.number(3));
+  float scale = std::max(Symmetric ? std::max(-low, high) / (steps / 2) : (high - low) / steps, least);
+  std::int64_t zero = Symmetric ? (call.dtype(4, ScalarType::int8) == ScalarType::uint8 ? 128 : 0) : 0;
+  if (!Symmetric)
+    zero = std::clamp(first - static_cast<std::int64_t>(std::nearbyint(low / scale)), first, last);
+  *call.output(0).template as<double>() = static_cast<double>(scale);
+  if (call.wants(1)) *call.output(1).template as<std::int64_t>() = zero;
+  return ErrorCode::ok;
+}
+
+[[nodiscard]] inline ErrorCode convert_quantized(KernelCall& call, const operators::QuantizationOperator& op) {
+  QuantizationParameters p;
+  if (const ErrorCode code = read_parameters(call, op, p); code != ErrorCode::ok) return code;
+  return op.quantizes ? quantize(call, op, p) : dequantize(call, op, p);
+}
+
+}  // namespace detail
+
+inline constexpr auto quantized_ops = joined_rows(rows_of<operators::quantization_operators, detail::convert_quantized>(), std::to_array<OpRow>({
+    {"quantized_decomposed.choose_qparams.tensor", detail::choose_parameters<false>},
+    {"quantized_decomposed.choose_qparams_symmetric.tensor", detail::choose_parameters<true>},
+}));
+
+}  // namespace davit::portable_kernels

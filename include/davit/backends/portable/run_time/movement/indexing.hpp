@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
+#include "davit/backends/portable/run_time/element_bits.hpp"
+#include "davit/backends/portable/run_time/movement/accumulate.hpp"
+#include "davit/backends/portable/run_time/movement/index_plan.hpp"
+#include "davit/backends/portable/run_time/movement/plan_indices.hpp"
+#include "davit/backends/portable/run_time/movement/views.hpp"
+#include "davit/core/next_index.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// index: the selected elements.
+[[nodiscard]] inline ErrorCode index(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  IndexPlan plan;
+  if (const ErrorCode code = IndexPlanner(call, x).plan(call.list(1), plan); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = call.make(0, x.dtype, plan.result); code != ErrorCode::ok) return code;
+  if (!kernels::is_movable(x.dtype)) return ErrorCode::invalid_dtype;
+  const TensorView& out = call.output(0);
+  for_each_selected_row(plan, strides_of(out),
+                        [&](const SelectedRow& row) { row.move(size_of(x.dtype), true, x.data, out.data); });
+  return ErrorCode::ok;
+}
+
+/// Adds values of the type that a dtype is computed in.
+template <class C>
+void add_selected(const IndexPlan& plan, const TensorView& values, const TensorView& out) {
+  const C* from = values.as<C>();
+  C* to = out.as<C>();
+  for_each_selected_row(plan, broadcast_strides(values, plan.result), [=](const SelectedRow& row) {
+    const SelectedRow own = row;  // not what a store may change
+    own.for_each([to, from](std::int64_t i, std::int64_t k) { to[i] = accumulate(Reduction::sum, to[i], from[k]); });
+  });
+}
+/// Adds values of any other dtype, one by one.
+template <class C>
+void add_converted(const IndexPlan& plan, const TensorView& values, const TensorView& out) {
+  const auto element = static_cast<std::int64_t>(size_of(out.dtype));
+  for_each_selected_row(plan, broadcast_strides(values, plan.result), [&](const SelectedRow& row) {
+    row.for_each([&](std::int64_t i, std::int64_t k) {
+      const C sum = accumulate(Reduction::sum, element_as<C>(out, i), element_as<C>(values, k));
+      (void)kernels::store_element(sum, out.dtype, out.as<std::byte>() + i * element);
+    });
+  });
+}
+/// Adds values to the selected elements of output 0, one after another, each sum rounded to the dtype.
+[[nodiscard]] inline ErrorCode add_indexed(KernelCall& call, const IndexPlan& plan, const TensorView& values) {
+  const TensorView& out = call.output(0);
+  switch (kernels::compute_of(out.dtype)) {
+    case kernels::Compute::none: return ErrorCode::invalid_dtype;
+    case kernels::Compute::float64: add_selected<double>(plan, values, out); break;
+    case kernels::Compute::float32:
+      (out.dtype == ScalarType::float32 ? add_selected<float> : add_converted<float>)(plan, values, out);
+      break;
+    case kernels::Compute::int64:
+      (out.dtype == ScalarType::int64 ? add_selected<std::int64_t> : add_converted<std::int64_t>)(plan, values, out);
+      break;
+  }
+  return ErrorCode::ok;
+}
+
+/// Keeps what is in the selected places of output 0, should it lie where argument 0 lies.
+inline void keep_selected(KernelCall& call, const IndexPlan& plan) {
+  if (!call.is_in_place()) return;
+  const TensorView& out = call.output(0);
+  const auto element = static_cast<std::int64_t>(size_of(out.dtype));
+  const std::int64_t count = davit::checked_numel(plan.result.span(), max_numel);
+  if (count < 0 || count > out.numel() / 8) return call.undo->keep(out.data, out.nbytes());
+  Sizes strides(plan.result.span());
+  contiguous_strides(plan.result.span(), {strides.values.data(), strides.rank});
+  for_each_selected_row(plan, strides, [&](const SelectedRow& row) {
+    if (row.offsets == nullptr && row.own_step == 1) return call.undo->keep(out.as<std::byte>() + row.own * element, static_cast<std::size_t>(row.n * element));
+    row.for_each([&](std::int64_t own, std::int64_t) { call.undo->keep(out.as<std::byte>() + own * element, static_cast<std::size_t>(element)); });
+  });
+}
+
+/// index_put: a copy of the tensor with other values in the selected places; of two values for one place the later
+/// stays. A single value under a mask is converted, all others must have the tensor's dtype.
+[[nodiscard]] inline ErrorCode index_put(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const bool accumulate = call.boolean(3);
+  if (const ErrorCode code = copy_out(call, 0, x); code != ErrorCode::ok) return code;
+  IndexPlan plan;
+  if (const ErrorCode code = IndexPlanner(call, call.output(0)).plan(call.list(1), plan); code != ErrorCode::ok)
+    return code;
+  TensorView values = call.tensor(2);
+  ScalarTensor single;
+  if (plan.one_mask && !accumulate && checked_numel(values) == 1) {
+    if (const ErrorCode code = single.set(x.dtype, values); code != ErrorCode::ok) return code;
+    values = single.view({});
+  }
+  if (values.dtype != x.dtype) return call.refuse(ErrorCode::invalid_dtype, "the values must have the tensor's dtype");
+  Sizes sizes;
+  if (!broadcast(values.sizes(), plan.result, sizes) || !std::ranges::equal(sizes.span(), plan.result.span()))
+    return call.refuse(ErrorCode::invalid_shape, "the values do not broadcast to what the indices select");
+  if (!kernels::is_movable(x.dtype)) return ErrorCode::invalid_dtype;
+  keep_selected(call, plan);
+  if (accumulate) return add_indexed(call, plan, values);
+  for_each_selected_row(plan, broadcast_strides(values, plan.result), [&](const SelectedRow& row) {
+    row.move(size_of(x.dtype), false, call.output(0).data, values.data);
+  });
+  return ErrorCode::ok;
+}
+
+/// nonzero: the indices of the elements that are not zero, in row-major order, one row each. NaN is not zero.
+[[nodiscard]] inline ErrorCode nonzero(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const std::int64_t count = checked_numel(x);
+  if (count < 0) return call.refuse(ErrorCode::out_of_memory, "the tensor is too large");
+  const kernels::Conversion truth = kernels::Conversion::between(x.dtype, ScalarType::bool_);
+  if (!truth.ok) return ErrorCode::invalid_dtype;
+  kernels::Walk walk(x.sizes());
+  walk.add(x.strides(), size_of(x.dtype)).collapse();
+  // Calls f(whether it is not zero) for each element.
+  const auto for_each_truth = [&](auto&& f) {
+    kernels::BlockReader reader;
+    kernels::Block own;
+    kernels::Block scratch;
+    reader.start(walk, 0, x.data, size_of(x.dtype), truth);
+    for (std::int64_t left = count; left > 0;) {
+      const std::int64_t n = std::min(left, kernels::block_length);
+      const auto* block = static_cast<const std::uint8_t*>(reader.next(n, own, scratch));
+      for (std::int64_t i = 0; i < n; ++i) f(block[i] != 0);
+      left -= n;
+    }
+  };
+  std::int64_t hits = 0;
+  for_each_truth([&](bool hit) { hits += hit ? 1 : 0; });
+  const std::array<std::int64_t, 2> sizes{hits, static_cast<std::int64_t>(x.rank)};
+  if (const ErrorCode code = call.make(0, ScalarType::int64, sizes); code != ErrorCode::ok) return code;
+  auto* to = call.output(0).as<std::int64_t>();
+  std::array<std::int64_t, max_rank> index{};
+  for_each_truth([&](bool hit) {
+    if (hit) to = std::copy_n(index.data(), x.rank, to);
+    next_index(x.rank, index, x.sizes());
+  });
+  return ErrorCode::ok;
+}
+
+/// masked_scatter: the tensor, broadcast with the mask, with the source's elements in order where the mask is true.
+[[nodiscard]] inline ErrorCode masked_scatter(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const TensorView& mask = call.tensor(1);
+  const TensorView& source = call.tensor(2);
+  if (mask.dtype != ScalarType::bool_) return call.refuse(ErrorCode::invalid_dtype, "the mask must be bool");
+  if (source.dtype != x.dtype) return call.refuse(ErrorCode::invalid_dtype, "the source must have the tensor's dtype");
+  Sizes sizes;
+  if (!broadcast(x.sizes(), mask.sizes(), sizes))
+    return call.refuse(ErrorCode::invalid_shape, "tensor and mask do not broadcast together");
+  const Sizes strides = broadcast_strides(x, sizes);
+  const TensorView spread{x.data, sizes.values.data(), strides.values.data(), static_cast<std::uint8_t>(sizes.rank),
+                          x.dtype};
+  if (const ErrorCode code = copy_out(call, 0, spread); code != ErrorCode::ok) return code;
+  const auto* chosen = mask.as<ElementBits<std::uint8_t>>();
+  const Sizes mask_strides = broadcast_strides(mask, sizes);
+  std::int64_t wanted = 0;
+  for_each_index<1>(sizes, {mask_strides}, [&](std::int64_t i) { wanted += chosen[i].bits != 0 ? 1 : 0; });
+  const std::int64_t given = checked_numel(source);
+  if (given >= 0 && given < wanted)
+    return call.refuse(ErrorCode::invalid_shape, "the source has fewer elements than the mask is true");
+  if (!kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
+  if (wanted == 0) return ErrorCode::ok;
+  // The source's elements by blocks, each with the places where the mask is true.
+  const std::size_t element = size_of(x.dtype);
+  kernels::Walk walk(source.sizes());
+  walk.add(source.strides(), element).collapse();
+  kernels::BlockReader reader;
+  kernels::Block own;
+  kernels::Block scratch;
+  reader.start(walk, 0, source.data, element, kernels::Conversion::between(x.dtype, x.dtype));
+  std::array<std::int64_t, static_cast<std::size_t>(kernels::block_length)> places;
+  std::size_t found = 0;
+  std::int64_t at = 0;
+  const auto flush = [&] {
+    const auto n = static_cast<std::int64_t>(found);
+    const kernels::IndexedRow row{reinterpret_cast<const std::byte*>(places.data()), sizeof(std::int64_t), INT64_MAX,
+                                  static_cast<std::int64_t>(element), 0};
+    const auto* block = static_cast<const std::byte*>(reader.next(n, own, scratch));
+    (void)kernels::move_indexed(element, false, row, call.output(0).as<std::byte>(), const_cast<std::byte*>(block),
+                                static_cast<std::int64_t>(element), n);
+    found = 0;
+  };
+  kernels::Walk masked(sizes);
+  masked.add(mask_strides, 1).collapse();
+  const std::int64_t step = masked.strides[0][0];
+  masked.for_each_row([&](const auto& first) {
+    const std::byte* test = mask.as<std::byte>() + first[0];
+    for (std::int64_t left = masked.sizes[0]; left > 0;) {
+      const std::int64_t n = std::min(left, static_cast<std::int64_t>(places.size() - found));
+      std::size_t next = found;
+      for (std::int64_t i = 0; i < n; ++i, test += step) {
+        places[next] = at + i;
+        next += *test != std::byte{} ? 1 : 0;
+      }
+      at += n;
+      left -= n;
+      found = next;
+      if (found == places.size()) flush();
+    }
+  });
+  if (found != 0) flush();
+  return ErrorCode::ok;
+}
+
+/// masked_select(self, mask): the elements where the mask is true, both broadcast, in row-major order.
+[[nodiscard]] inline ErrorCode masked_select(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const TensorView& mask = call.tensor(1);
+  Sizes sizes;
+  if (mask.dtype != ScalarType::bool_) return call.refuse(ErrorCode::invalid_dtype, "masked_select: the mask must be of bools");
+  if (!broadcast(x.sizes(), mask.sizes(), sizes) || davit::checked_numel(sizes.span(), max_numel) < 0)
+    return call.refuse(ErrorCode::invalid_shape, "the sizes of tensor and mask do not broadcast");
+  const auto for_each_hit = [&](auto&& f) {
+    for_each_index<2>(sizes, {broadcast_strides(x, sizes), broadcast_strides(mask, sizes)},
+                      [&](std::int64_t at, std::int64_t in_mask) {
+                        if (mask.as<std::uint8_t>()[in_mask] != 0) f(at);
+                      });
+  };
+  const bool any = davit::checked_numel(sizes.span(), max_numel) != 0;
+  std::int64_t hits = 0;
+  if (any) for_each_hit([&](std::int64_t) { ++hits; });
+  if (const ErrorCode code = call.make(0, x.dtype, {&hits, 1}); code != ErrorCode::ok) return code;
+  const std::size_t element = size_of(x.dtype);
+  auto* to = static_cast<std::byte*>(call.output(0).data);
+  if (any)
+    for_each_hit([&](std::int64_t at) {
+      std::memcpy(to, x.as<std::byte>() + at * static_cast<std::int64_t>(element), element);
+      to += element;
+    });
+  return ErrorCode::ok;
+}
+
+}  // namespace detail
+
+inline constexpr auto indexing_ops = std::to_array<OpRow>({
+    {"aten.index.Tensor", detail::index},
+    {"aten.index_put.default", detail::index_put, Aliasing::none, false, false, true},
+    {"aten.masked_scatter.default", detail::masked_scatter},
+    {"aten.masked_select.default", detail::masked_select},
+    {"aten.nonzero.default", detail::nonzero},
+});
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
+#include "davit/backends/portable/run_time/element_bits.hpp"
+#include "davit/backends/portable/run_time/movement/views.hpp"
+#include "davit/backends/portable/run_time/result_type.hpp"
+
+namespace davit::portable_kernels {
+
+/// An index tensor along a dimension of a tensor, as gather and the scatters take it: a tensor of rank 0 counts as one
+/// of a single element, the index tensor has the tensor's rank and is nowhere but along the dimension larger.
+/// Source: at::native::gather_shape_check and scatter_shape_check.
+class IndexAlong {
+ public:
+  /// Reads the dimension from argument 1 and the index tensor from argument 2. Errors: out_of_range, invalid_dtype,
+  /// invalid_shape. An index tensor without elements fits any tensor.
+  [[nodiscard]] ErrorCode read(KernelCall& call, const TensorView& self) {
+    std::int64_t dim = call.integer(1);
+    if (!wrap_dim(dim, self.rank)) return detail::bad_dim(call);
+    index_ = call.tensor(2);
+    const std::int64_t count = checked_numel(index_);
+    if (count == 0) return ErrorCode::ok;
+    if (count < 0) return call.refuse(ErrorCode::out_of_memory, "the index tensor is too large");
+    if (index_.dtype != ScalarType::int64)
+      return call.refuse(ErrorCode::invalid_dtype, "the index tensor must be int64");
+    sizes_ = dimensioned(index_.sizes());
+    const Sizes limits = dimensioned(self.sizes());
+    if (sizes_.rank != limits.rank) return call.refuse(ErrorCode::invalid_shape, "tensor and index differ in rank");
+    dim_ = static_cast<std::size_t>(dim);
+    for (std::size_t d = 0; d < sizes_.rank; ++d)
+      if (d != dim_ && sizes_[d] > limits[d])
+        return call.refuse(ErrorCode::invalid_shape, "the index tensor is larger than the tensor in another dimension");
+    limit_ = limits[dim_];
+    empty_ = false;
+    return ErrorCode::ok;
+  }
+  /// Checks that a source has an element for each index.
+  [[nodiscard]] ErrorCode check_source(KernelCall& call, const TensorView& source) const {
+    if (empty_) return ErrorCode::ok;
+    const Sizes limits = dimensioned(source.sizes());
+    if (limits.rank != sizes_.rank) return call.refuse(ErrorCode::invalid_shape, "source and index differ in rank");
+    for (std::size_t d = 0; d < sizes_.rank; ++d)
+      if (sizes_[d] > limits[d])
+        return call.refuse(ErrorCode::invalid_shape, "the source is smaller than the index tensor");
+    return ErrorCode::ok;
+  }
+  /// Calls f(offset in `self`, offset in `other`) for each index in row-major order, `other` standing at the index's
+  /// own place. Errors: out_of_range, after all indices inside the dimension were visited.
+  template <class F>
+  [[nodiscard]] ErrorCode for_each(KernelCall& call, const TensorView& self, const TensorView& other, F&& f) const {
+    if (empty_) return ErrorCode::ok;
+    Sizes own = dimensioned(self.strides());
+    const std::int64_t stride = own[dim_];
+    own[dim_] = 0;
+    const auto* index = index_.as<std::int64_t>();
+    bool inside = true;
+    for_each_index<3>(sizes_, {dimensioned(index_.strides()), own, dimensioned(other.strides())},
+                      [&](std::int64_t i, std::int64_t at, std::int64_t k) {
+                        if (index[i] >= 0 && index[i] < limit_) {
+                          f(at + index[i] * stride, k);
+                        } else {
+                          inside = false;
+                        }
+                      });
+    return inside ? ErrorCode::ok : call.refuse(ErrorCode::out_of_range, "an index is outside the dimension");
+  }
+  /// Moves elements of `self` that the indices name to `other`, or back (not `gathers`). Errors: as for_each.
+  [[nodiscard]] ErrorCode move(KernelCall& call, const TensorView& self, const TensorView& other, bool gathers) const {
+    if (!kernels::is_movable(self.dtype)) return ErrorCode::invalid_dtype;
+    if (empty_) return ErrorCode::ok;
+    const std::size_t element = size_of(self.dtype);
+    Sizes own = dimensioned(self.strides());
+    const std::int64_t stride = own[dim_] * static_cast<std::int64_t>(element);
+    own[dim_] = 0;
+    kernels::Walk walk(sizes_);
+    walk.add(dimensioned(index_.strides()), sizeof(std::int64_t)).add(own, element).add(dimensioned(other.strides()), element);
+    walk.collapse();
+    bool inside = true;
+    if (walk.count != 0)
+      walk.for_each_row([&](const auto& at) {
+        const kernels::IndexedRow row{index_.as<std::byte>() + at[0], walk.strides[0][0], limit_, stride, walk.strides[1][0]};
+        const bool moved = kernels::move_indexed(element, gathers, row, self.as<std::byte>() + at[1],
+                                                 other.as<std::byte>() + at[2], walk.strides[2][0], walk.sizes[0]);
+        inside = moved && inside;
+      });
+    return inside ? ErrorCode::ok : call.refuse(ErrorCode::out_of_range, "an index is outside the dimension");
+  }
+  [[nodiscard]] const TensorView& index() const noexcept { return index_; }
+
+ private:
+  [[nodiscard]] static Sizes dimensioned(std::span<const std::int64_t> of) noexcept {
+    Sizes all(of);
+    if (all.rank == 0) (void)all.push(1);
+    return all;
+  }
+
+  TensorView index_;
+  Sizes sizes_;
+  std::size_t dim_ = 0;
+  std::int64_t limit_ = 0;
+  bool empty_ = true;
+};
+
+namespace detail {
+
+[[nodiscard]] inline ErrorCode gather(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  IndexAlong along;
+  if (const ErrorCode code = along.read(call, x); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = call.make(0, x.dtype, along.index().sizes()); code != ErrorCode::ok) return code;
+  return along.move(call, x, call.output(0), true);
+}
+
+/// A copy of argument 0 with elements of `source` where the index tensor says; of two for one place the later stays.
+[[nodiscard]] inline ErrorCode scatter_from(KernelCall& call, const IndexAlong& along, const TensorView& source) {
+  if (const ErrorCode code = copy_out(call, 0, call.tensor(0)); code != ErrorCode::ok) return code;
+  return along.move(call, call.output(0), source, false);
+}
+[[nodiscard]] inline ErrorCode scatter_src(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const TensorView& source = call.tensor(3);
+  IndexAlong along;
+  if (const ErrorCode code = along.read(call, x); code != ErrorCode::ok) return code;
+  if (source.dtype != x.dtype) return call.refuse(ErrorCode::invalid_dtype, "the source must have the tensor's dtype");
+  if (const ErrorCode code = along.check_source(call, source); code != ErrorCode::ok) return code;
+  return scatter_from(call, along, source);
+}
+[[nodiscard]] inline ErrorCode scatter_value(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  if (!call.arg(3).is_number()) return call.refuse(ErrorCode::invalid_argument, "the value must be a number");
+  IndexAlong along;
+  if (const ErrorCode code = along.read(call, x); code != ErrorCode::ok) return code;
+  const Operand number(call.arg(3));
+  ScalarTensor value;
+  if (const ErrorCode code = value.set(x.dtype, number.view()); code != ErrorCode::ok) return code;
+  return scatter_from(call, along, value.view(along.index().sizes()));
+}
+
+}  // namespace detail
+
+inline constexpr auto scatter_ops = std::to_array<OpRow>({
+    {"aten.gather.default", detail::gather},
+    {"aten.scatter.src", detail::scatter_src},
+    {"aten.scatter.value", detail::scatter_value},
+});
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
+#include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/products/multiply.hpp"
+#include "davit/backends/portable/run_time/reductions/softmax.hpp"
+#include "davit/kernels/thread_team.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// A checked call of scaled_dot_product_attention.
+struct Attention {
+  Sizes batch;
+  std::int64_t queries = 0, keys = 0, depth = 0, values = 0;
+  double scale = 1;
+  bool causal = false;
+  bool leaves_out = false;    ///< what causality masks is not read, where a sum with -infinity keeps its NaN
+  bool shares_heads = false;  ///< enable_gqa: key and value heads serve several query heads each
+
+  /// Where an operand's matrix of batch entry `index` begins.
+  [[nodiscard]] std::int64_t offset(const TensorView& t, const Sizes& strides, std::int64_t index) const noexcept {
+    std::int64_t result = 0;
+    for (std::size_t d = batch.rank; d-- > 0;) {
+      std::int64_t at = index % batch[d];
+      index /= batch[d];
+      if (d + t.rank < batch.rank + 2) continue;
+      const std::size_t own = d + t.rank - batch.rank - 2;
+      if (t.size(own) == 1) continue;
+      if (t.size(own) != batch[d]) at /= batch[d] / t.size(own);
+      result += at * strides[own];
+    }
+    return result;
+  }
+};
+
+template <class C>
+[[nodiscard]] ErrorCode compute_attention(KernelCall& call, const Attention& a) {
+  constexpr std::int64_t block_rows = 64, longest_key = 256;
+  if (call.output(0).numel() == 0) return ErrorCode::ok;
+  ComputeBuffers<C> buffers(call);
+  std::array<std::size_t, 4> ids{};
+  for (std::size_t i = 0; i < 4; ++i) ids[i] = call.is_tensor(i) ? buffers.read_strided(call.tensor(i)) : 0;
+  const auto out_id = buffers.write(0);
+  const std::int64_t rows = std::min(block_rows, a.queries);
+  const std::int64_t entries = call.output(0).numel() / (a.queries * a.values);
+  // threads share the entries, each with its own work space, or else the products of each entry
+  const bool share_entries = entries >= kernels::team_size();
+  const std::int64_t threads = share_entries ? kernels::team_size() : 1;
+  const auto team_of_products = [share_entries] { return kernels::TeamScope(share_entries ? nullptr : kernels::current_team); };
+  const std::int64_t work = [&] {
+    const kernels::TeamScope team = team_of_products();
+    return std::max(multiply_work<C>(rows, a.keys), multiply_work<C>(rows, a.values));
+  }();
+  const auto scores_id = buffers.buffer({threads, rows, a.keys});
+  const auto work_id = buffers.buffer({threads, work});
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  const auto matrix = [&](std::size_t i, std::int64_t index) {
+    const TensorView& t = call.tensor(i);
+    const Sizes strides = buffers.strides(ids[i]);
+    const std::int64_t row = t.size(t.rank - 2u) == 1 ? 0 : strides[t.rank - 2u];
+    const std::int64_t col = t.size(t.rank - 1u) == 1 ? 0 : strides[t.rank - 1u];
+    const C* data = buffers.in(ids[i]);
+    return Matrix<C>{checked_numel(t) == 0 ? data : data + a.offset(t, strides, index), row, col};
+  };
+  const auto scale = static_cast<C>(a.scale);
+  constexpr C masked = -std::numeric_limits<C>::infinity();
+  const bool adds = call.is_tensor(3) && call.tensor(3).dtype != ScalarType::bool_;
+  const auto compute_entry = [&](std::int64_t n, C* scores, C* products) {
+    const Matrix<C> q = matrix(0, n);
+    const Matrix<C> k = matrix(1, n);
+    const Matrix<C> v = matrix(2, n);
+    const Matrix<C> mask = call.is_tensor(3) ? matrix(3, n) : Matrix<C>{};
+    for (std::int64_t first = 0; first < a.queries; first += rows) {
+      const std::int64_t count = std::min(rows, a.queries - first);
+      if (a.queries == 1 && q.col == 1 && k.col == 1 && a.depth <= longest_key) {  // of a cache that comes from memory
+        const Dots<C> dots{1, a.keys, a.depth, q.data, q.row, k.data, k.row, scores, a.keys};
+        kernels::run_widest_for<C, MultiplyRow>(&dots);
+      } else {
+        multiply<C>(count, a.keys, a.depth, {a.depth == 0 ? q.data : q.data + first * q.row, q.row, q.col},
+                    k.transposed(), products, scores, a.keys);
+      }
+      for (std::int64_t i = 0; i < count * a.keys; ++i) scores[i] *= scale;
+      for (std::int64_t r = 0; r < count; ++r) {
+        C* row = scores + r * a.keys;
+        for (std::int64_t j = 0; mask.data != nullptr && j < a.keys; ++j) {
+          const C value = mask.data[(first + r) * mask.row + j * mask.col];
+          if (adds) row[j] += value;
+          else if (value == C{}) row[j] += masked;
+        }
+        for (std::int64_t j = first + r + 1; a.causal && j < a.keys; ++j) row[j] = a.leaves_out ? masked : row[j] + masked;
+        kernels::run_widest_for<C, kernels::SoftmaxLine<double>>(static_cast<const C*>(row), a.keys, std::int64_t{1}, row, true);
+      }
+      C* out = buffers.out(out_id) + (n * a.queries + first) * a.values;
+      multiply<C>(count, a.values, a.keys, {scores, a.keys, 1}, v, products, out, a.values);
+    }
+  };
+  const double operations = kernels::operations(entries, a.queries, a.keys, a.depth + a.values);
+  kernels::in_parallel(entries, 1, share_entries ? operations : 0, [&](std::size_t part, std::int64_t first, std::int64_t end) {
+    const kernels::TeamScope team = team_of_products();
+    const auto at = static_cast<std::int64_t>(part);
+    for (std::int64_t n = first; n < end; ++n) compute_entry(n, buffers.out(scores_id) + at * rows * a.keys, buffers.out(work_id) + at * work);
+  });
+  return buffers.finish();
+}
+
+/// The batch dimensions that the operands broadcast to; with shared heads, the last of key and value divides the
+/// query's.
+[[nodiscard]] inline bool attention_batch(KernelCall& call, Attention& a) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    const TensorView& t = call.tensor(i);
+    Sizes own(t.sizes().first(t.rank - 2u));
+    if (i > 0 && a.shares_heads) {
+      if (t.rank < 3 || call.tensor(0).rank < 3) return false;
+      const std::int64_t heads = call.tensor(0).size(call.tensor(0).rank - 3u);
+      std::int64_t& shared = own[own.rank - 1];
+      if (shared == 0 ? heads != 0 : heads % shared != 0) return false;
+      shared = heads;
+    }
+    if (!broadcast(a.batch, own, a.batch)) return false;
+  }
+  return true;
+}
+
+}  // namespace detail
+
+/// scaled_dot_product_attention(query (*, L, E), key (*, S, E), value (*, S, V), attn_mask?, dropout_p, is_causal,
+/// scale?, enable_gqa) -> (*, L, V) = softmax(query key^T * scale + mask) value. Dropout is not supported. A mask adds
+/// -infinity, which NaN survives; only causality over four dimensions leaves out, as torch's flash kernel does. Source:
+/// at::scaled_dot_product_attention.
+[[nodiscard]] inline ErrorCode scaled_dot_product_attention(KernelCall& call) {
+  const TensorView& q = call.tensor(0);
+  const TensorView& k = call.tensor(1);
+  const TensorView& v = call.tensor(2);
+  detail::Attention a;
+  a.shares_heads = call.boolean(7);
+  if (q.rank < 2 || k.rank < 2 || v.rank < 2 || q.size(q.rank - 1u) != k.size(k.rank - 1u) ||
+      k.size(k.rank - 2u) != v.size(v.rank - 2u) || !detail::attention_batch(call, a))
+    return call.refuse(ErrorCode::invalid_shape, "attention: the sizes of query, key and value do not fit");
+  if (q.dtype != k.dtype || q.dtype != v.dtype)
+    return call.refuse(ErrorCode::invalid_dtype, "attention: query, key and value must have the same dtype");
+  if (call.number(4) != 0)
+    return call.refuse(ErrorCode::unsupported_argument, "attention: dropout is not supported in inference");
+  a.queries = q.size(q.rank - 2u);
+  a.depth = q.size(q.rank - 1u);
+  a.keys = k.size(k.rank - 2u);
+  a.values = v.size(v.rank - 1u);
+  a.causal = call.boolean(5);
+  a.leaves_out = q.rank == 4;
+  a.scale = call.number(6, 1 / std::sqrt(static_cast<double>(a.depth)));
+  Sizes scores = a.batch;
+  if (!scores.push(a.queries) || !scores.push(a.keys))
+    return call.refuse(ErrorCode::invalid_shape, "attention: too many dimensions");
+  if (call.is_tensor(3)) {
+    const TensorView& mask = call.tensor(3);
+    Sizes together;
+    if (mask.rank < 2 || !broadcast(mask.sizes(), scores, together) ||
+        !std::ranges::equal(together.span(), scores.span()))
+      return call.refuse(ErrorCode::invalid_shape, "attention: the mask does not broadcast to the scores");
+    if (mask.dtype != ScalarType::bool_ && mask.dtype != ScalarType::float32 && mask.dtype != q.dtype)
+      return call.refuse(ErrorCode::invalid_dtype, "attention: the mask must be bool, float32 or of the query's dtype");
+  }
+  Sizes sizes = a.batch;
+  sizes.push(a.queries);
+  sizes.push(a.values);
+  if (const ErrorCode code = call.make(0, q.dtype, sizes); code != ErrorCode::ok) return code;
+  return dispatch_floating(call, q.dtype, [&]<class C>() { return detail::compute_attention<C>(call, a); });
+}
+
+inline constexpr auto attention_ops = std::to_array<OpRow>({
+    {"aten.scaled_dot_product_attention.default", scaled_dot_product_attention},
+});
+
+}  // namespace davit::portable_kernels

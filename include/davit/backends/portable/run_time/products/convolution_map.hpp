@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "davit/backends/portable/run_time/windows/window.hpp"
+#include "davit/program/operators/convolution.hpp"
+
+namespace davit::portable_kernels {
+
+/// A convolution as a linear map from an image (batch, channels, image) to filter responses (batch, filters, places),
+/// with weights (filters, channels / groups, kernel). A transposed convolution is its adjoint: it takes responses to an
+/// image.
+struct ConvolutionMap {
+  std::int64_t batch = 0, groups = 1, channels = 0, filters = 0;
+  Spatial image{}, places{}, kernel{}, stride{}, padding{}, dilation{};
+
+  [[nodiscard]] std::int64_t group_channels() const noexcept { return channels / groups; }
+  [[nodiscard]] std::int64_t group_filters() const noexcept { return filters / groups; }
+  /// Weights per filter.
+  [[nodiscard]] std::int64_t taps() const noexcept { return group_channels() * volume(kernel); }
+  /// The image index in dimension d that tap `k` meets at place 0.
+  [[nodiscard]] std::int64_t offset(std::size_t d, std::int64_t k) const noexcept {
+    return k * dilation[d] - padding[d];
+  }
+};
+
+/// A checked call of a convolution operator.
+struct ConvolutionCall {
+  ConvolutionMap map;
+  bool transposed = false;
+  bool batched = true;
+  std::size_t dims = 0;
+
+  [[nodiscard]] std::int64_t in_channels() const noexcept { return transposed ? map.filters : map.channels; }
+  [[nodiscard]] std::int64_t out_channels() const noexcept { return transposed ? map.channels : map.filters; }
+  [[nodiscard]] const Spatial& out_spatial() const noexcept { return transposed ? map.image : map.places; }
+  [[nodiscard]] Sizes out_sizes() const noexcept {
+    Sizes sizes;
+    if (batched) sizes.push(map.batch);
+    sizes.push(in_channels() == 0 ? 0 : out_channels());  // as torch answers for no input channels
+    for (std::size_t d = 3 - dims; d < 3; ++d) sizes.push(out_spatial()[d]);
+    return sizes;
+  }
+};
+
+namespace detail {
+
+[[nodiscard]] inline ErrorCode convolution_sizes(KernelCall& call, const Spatial& in,
+                                                 const operators::ConvolutionView& view, ConvolutionCall& c) {
+  ConvolutionMap& m = c.map;
+  for (std::size_t d = 0; d < 3; ++d) {
+    const std::int64_t reach = m.dilation[d] * (m.kernel[d] - 1) + 1;
+    if (in[d] == 0 && m.batch != 0 && c.in_channels() != 0)
+      return call.refuse(ErrorCode::invalid_shape, "convolution: the input has no elements in a spatial dimension");
+    if (!c.transposed) {
+      const std::int64_t room = in[d] + view.padding[d] + view.padding_end[d] - reach;
+      if (room < 0)
+        return call.refuse(ErrorCode::invalid_shape, "convolution: the kernel is larger than the padded input");
+      m.image[d] = in[d];
+      m.places[d] = room / m.stride[d] + 1;
+      continue;
+    }
+    if (view.output_padding[d] >= std::max(m.stride[d], m.dilation[d]))
+      return call.refuse(ErrorCode::out_of_range,
+                         "convolution: output_padding must be smaller than the stride or the dilation");
+    m.places[d] = in[d];
+    m.image[d] = (in[d] - 1) * m.stride[d] - 2 * m.padding[d] + reach + view.output_padding[d];
+    if (m.image[d] < 0) return call.refuse(ErrorCode::invalid_shape, "convolution: the output size would be negative");
+  }
+  return ErrorCode::ok;
+}
+
+}  // namespace detail
+
+/// Reads a call of a convolution operator and works out its sizes.
+[[nodiscard]] inline ErrorCode read_convolution(KernelCall& call, const operators::ConvolutionOperator& op,
+                                                ConvolutionCall& c) {
+  operators::ConvolutionView view;
+  const KernelArguments arguments(call);
+  if (const ErrorCode code = answer(call, operators::read_convolution(arguments, op, view)); code != ErrorCode::ok) return code;
+  const TensorView& input = call.tensor(view.input);
+  const TensorView& weight = call.tensor(view.weight);
+  if (input.dtype != weight.dtype)
+    return call.refuse(ErrorCode::invalid_dtype, "convolution: input and weight must have the same dtype");
+  if (checked_numel(input) < 0 || checked_numel(weight) < 0)
+    return call.refuse(ErrorCode::out_of_memory, "convolution: an operand is too large");
+  c.dims = view.dims;
+  c.batched = view.batched;
+  c.transposed = view.transposed;
+  c.map = {.batch = view.batched ? input.size(0) : 1,
+           .groups = view.groups,
+           .channels = weight.size(1) * view.groups,
+           .filters = weight.size(0),
+           .kernel = view.kernel,
+           .stride = view.stride,
+           .padding = view.padding,
+           .dilation = view.dilation};
+  return detail::convolution_sizes(call, operators::spatial_sizes(arguments, view.input, view.dims), view, c);
+}
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "davit/backends/portable/run_time/products/convolution_map.hpp"
+#include "davit/backends/portable/run_time/products/convolution_plan.hpp"
+#include "davit/backends/portable/run_time/products/multiply.hpp"
+#include "davit/backends/portable/run_time/products/padded_image.hpp"
+#include "davit/core/next_index.hpp"
+#include "davit/kernels/thread_team.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// A tap of a filter: channel within the group, and kernel indices.
+struct Tap {
+  std::int64_t channel;
+  Spatial k;
+
+  Tap(const ConvolutionMap& m, std::int64_t index) noexcept {
+    for (std::size_t d = 3; d-- > 0; index /= m.kernel[d]) k[d] = index % m.kernel[d];
+    channel = index;
+  }
+  void next(const ConvolutionMap& m) noexcept {
+    if (!next_index(3, k, m.kernel)) ++channel;
+  }
+};
+
+/// Places that follow one another in a row of the response: the first, and how many.
+struct PlaceRun {
+  std::int64_t image;  ///< index in the batch
+  Spatial at;
+  std::int64_t count;
+
+  /// The run that starts at place `index` of all places of the batch, of at most `limit` places.
+  PlaceRun(const ConvolutionMap& m, std::int64_t index, std::int64_t limit) noexcept {
+    for (std::size_t d = 3; d-- > 0; index /= m.places[d]) at[d] = index % m.places[d];
+    image = index;
+    count = std::min(limit, m.places[2] - at[2]);
+  }
+  /// The image row that a tap meets: its first element's index within a channel, or -1 if it lies in the padding.
+  [[nodiscard]] std::int64_t row(const ConvolutionMap& m, const Tap& tap) const noexcept {
+    const std::int64_t z = at[0] * m.stride[0] + m.offset(0, tap.k[0]);
+    const std::int64_t y = at[1] * m.stride[1] + m.offset(1, tap.k[1]);
+    if (z < 0 || z >= m.image[0] || y < 0 || y >= m.image[1]) return -1;
+    return (z * m.image[1] + y) * m.image[2];
+  }
+};
+
+/// Copies what a tap meets at the places of a run: `row` is the image row, `x` the column at the first place.
+template <class C>
+void gather_row(const C* row, std::int64_t width, std::int64_t x, std::int64_t stride, std::int64_t count, C* to) {
+  const Inside inside(count, stride, x, width);
+  std::fill(to, to + inside.begin, C{});
+  if (stride == 1) {
+    if (inside.begin < inside.end) std::copy(row + x + inside.begin, row + x + inside.end, to + inside.begin);
+  } else {
+    for (std::int64_t i = inside.begin; i < inside.end; ++i) to[i] = row[x + i * stride];
+  }
+  std::fill(to + inside.end, to + count, C{});
+}
+
+/// out[i] = bias + the sum over the taps of weight[k] * image[offsets[k] + i], for n elements rounded up to a vector.
+struct SumOfTaps {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(const C* weight, const std::int64_t* offsets, std::int64_t taps, const C* image, C bias,
+                                         C* out, std::int64_t n) {
+    std::int64_t i = 0;
+    for (; i + 4 * lanes<C, Bytes> <= n; i += 4 * lanes<C, Bytes>) block<Bytes, 4>(weight, offsets, taps, image + i, bias, out + i);
+    for (; i < n; i += lanes<C, Bytes>) block<Bytes, 1>(weight, offsets, taps, image + i, bias, out + i);
+  }
+
+ private:
+  template <std::size_t Bytes, std::size_t Vectors, class C>
+  [[gnu::always_inline]] static void block(const C* weight, const std::int64_t* offsets, std::int64_t taps, const C* image, C bias,
+                                           C* out) {
+    constexpr auto step = static_cast<std::size_t>(lanes<C, Bytes>);
+    Vector<C, Bytes> sums[Vectors];
+    unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) { sums[N] = Vector<C, Bytes>{} + bias; });
+    for (std::int64_t k = 0; k < taps; ++k) {
+      const C* const from = image + offsets[k];
+      const C factor = weight[k];
+      unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
+        sums[N] += kernels::vector_at<Bytes>(from + N * step) * factor;
+      });
+    }
+    unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) { kernels::vector_at<Bytes>(out + N * step) = sums[N]; });
+  }
+};
+
+/// The same convolution, with all places as one row if it is pointwise.
+[[nodiscard]] inline ConvolutionMap in_one_row(ConvolutionMap m) noexcept {
+  if (volume(m.kernel) == 1 && m.places == m.image && volume(m.stride) == 1) m.places = m.image = {1, 1, volume(m.image)};
+  return m;
+}
+
+/// Where each tap of a filter lies in padded channels.
+inline void tap_offsets(const ConvolutionMap& m, const PaddedImage& image, std::int64_t taps, std::int64_t* offsets) {
+  Tap tap(m, 0);
+  for (std::int64_t k = 0; k < taps; ++k, tap.next(m)) offsets[k] = tap.channel * image.count() + image.offset(m, tap.k);
+}
+
+}  // namespace detail
+
+/// Elements of work space that `convolve`, `convolve_adjoint` and `convolve_weights` take.
+template <class C>
+[[nodiscard]] std::int64_t convolution_work(ConvolutionMap m) noexcept {
+  m = detail::in_one_row(m);
+  const auto plan = detail::ConvolutionPlan::of<C>(m);
+  const PaddedImage image(m, 0, plan.rows);
+  const std::int64_t padded = plan.padded && !plan.as_is ? plan.channels(m) * image.count() + detail::beyond : 0;
+  const std::int64_t forward = plan.depthwise && plan.padded ? kernels::team_size() * (padded + image.columns() + detail::beyond)
+                                                              : padded + detail::ThreadColumns<C>::work_of(m, plan);
+  const std::int64_t offsets = m.taps() * static_cast<std::int64_t>(sizeof(std::int64_t) / sizeof(C));
+  const std::int64_t adjoint = m.taps() * detail::columns_aside<C>(m.taps());
+  return std::max(offsets + forward,
+                  adjoint + multiply_work<C>(m.taps(), detail::columns_aside<C>(m.taps())));
+}
+
+namespace detail {
+
+/// One channel per group.
+template <class C>
+void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* image, const C* weight, const C* bias,
+                       std::int64_t* offsets, C* work, C* out) {
+  for (std::int64_t first = 0; first < m.places[1]; first += plan.rows) {
+    const PaddedImage padded(m, first, std::min(plan.rows, m.places[1] - first));
+    tap_offsets(m, padded, m.taps(), offsets);
+    const std::int64_t copy = plan.channels(m) * padded.count() + beyond;
+    const double operations = kernels::operations(m.batch, m.channels, m.group_filters(), m.taps(), padded.columns());
+    kernels::in_parallel(m.batch * m.channels, plan.together, operations, [&](std::size_t part, std::int64_t begin, std::int64_t end) {
+      C* const copied = work + static_cast<std::int64_t>(part) * (copy + padded.columns() + beyond);
+      C* const aside = copied + copy;
+      std::fill_n(copied, copy, C{});
+      for (std::int64_t i = begin; i < end; i += plan.together) {
+        const std::int64_t channels = std::min(plan.together, end - i);
+        padded.fill(m, image + i * volume(m.image), channels, copied);
+        for (std::int64_t f = 0; f < channels * m.group_filters(); ++f) {
+          const std::int64_t response = i * m.group_filters() + f;
+          const std::int64_t filter = response % m.filters;
+          kernels::run_widest_for<C, SumOfTaps>(weight + filter * m.taps(), static_cast<const std::int64_t*>(offsets), m.taps(),
+                                                static_cast<const C*>(copied + f / m.group_filters() * padded.count()),
+                                                bias == nullptr ? C{} : bias[filter], aside, padded.columns());
+          padded.take_places(m, static_cast<const C*>(aside), 0, padded.columns(), out + response * volume(m.places));
+        }
+      }
+    });
+  }
+}
+
+/// A product whose right operand is the (padded) image: `channels` of a group, to its first filter's response.
+template <class C>
+void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight, const C* bias,
+                     std::int64_t* offsets, C* work, C* out) {
+  const std::int64_t places = volume(m.places);
+  for (std::int64_t first = 0; first < m.places[1]; first += plan.rows) {
+    const PaddedImage padded(m, first, std::min(plan.rows, m.places[1] - first));
+    tap_offsets(m, padded, m.taps(), offsets);
+    const C* from = channels;
+    if (!plan.as_is) {
+      kernels::in_parallel(m.group_channels(), 1, kernels::operations(m.group_channels(), padded.count(), 2), [&](std::size_t, std::int64_t begin, std::int64_t end) {
+        C* const to = work + begin * padded.count();
+        std::fill_n(to, (end - begin) * padded.count(), C{});
+        padded.fill(m, channels + begin * volume(m.image), end - begin, to);
+      });
+      std::fill_n(work + m.group_channels() * padded.count(), beyond, C{});
+      from = work;
+    }
+    const ThreadColumns<C> own(m, plan, plan.as_is ? work : work + m.group_channels() * padded.count() + beyond);
+    const Matrix<C> filters{weight, m.taps(), 1};
+    const auto source_at = [&](std::int64_t j) { return [&, j](C*, const PanelRange& r) { return Panel<C>{from + j + r.j, offsets + r.k}; }; };
+    if (padded.dense()) {
+      gemm<C>(m.group_filters(), padded.columns(), m.taps(), filters, own.panels(0), source_at(0), out + first * m.places[2], places, bias);
+      continue;
+    }
+    own.share(padded.columns(), [&](std::size_t part, std::int64_t j, std::int64_t count) {
+      // beyond the last place of a copy lies what may be read and computed, too
+      const std::int64_t full = plan.as_is ? count : (count + tile_width<C>() / 2 - 1) / (tile_width<C>() / 2) * (tile_width<C>() / 2);
+      C* const aside = own.aside(part);
+      gemm<C>(m.group_filters(), full, m.taps(), filters, own.panels(part), source_at(j), aside, full, bias);
+      for (std::int64_t f = 0; f < m.group_filters(); ++f)
+        padded.take_places(m, static_cast<const C*>(aside + f * full), j, count, out + f * places);
+    });
+  }
+}
+
+/// A product whose right operand is gathered from the image: columns are the places of the whole batch.
+template <class C>
+void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight, const C* bias,
+                       C* work, C* out) {
+  const std::int64_t places = volume(m.places);
+  const ThreadColumns<C> own(m, plan, work);
+  own.share(m.batch * places, [&](std::size_t part, std::int64_t j, std::int64_t columns) {
+    C* const aside = own.aside(part);
+    gemm<C>(
+        m.group_filters(), columns, m.taps(), Matrix<C>{weight, m.taps(), 1}, own.panels(part),
+        [&](C* to, const PanelRange& r) {
+          for (std::int64_t at = 0; at < r.count;) {
+            const PlaceRun run(m, j + r.j + at, r.count - at);
+            const C* base = channels + run.image * m.channels * volume(m.image);
+            const std::int64_t x = run.at[2] * m.stride[2];
+            Tap tap(m, r.k);
+            for (std::int64_t k = 0; k < r.depth; ++k, tap.next(m)) {
+              C* const row_to = to + k * r.width + at;
+              const std::int64_t row = run.row(m, tap);
+              if (row < 0) {
+                std::fill(row_to, row_to + run.count, C{});
+              } else {
+                gather_row(base + tap.channel * volume(m.image) + row, m.image[2], x + m.offset(2, tap.k[2]), m.stride[2],
+                           run.count, row_to);
+              }
+            }
+            at += run.count;
+          }
+          return Panel<C>{to, r.packed_rows};
+        },
+        aside, columns, bias);
+    for (std::int64_t at = 0; at < columns;) {
+      const std::int64_t place = (j + at) % places;
+      const std::int64_t count = std::min(columns - at, places - place);
+      for (std::int64_t f = 0; f < m.group_filters(); ++f)
+        std::copy_n(aside + f * columns + at, count, out + ((j + at) / places * m.filters + f) * places + place);
+      at += count;
+    }
+  });
+}
+
+}  // namespace detail
+
+/// out (batch, filters, places) = responses of the filters to the image, plus a bias per filter (may be nullptr).
+/// O(batch * places * filters * taps).
+template <class C>
+void convolve(ConvolutionMap m, const C* image, const C* weight, const C* bias, C* work, C* out) {
+  m = detail::in_one_row(m);
+  const auto plan = detail::ConvolutionPlan::of<C>(m);
+  auto* const offsets = reinterpret_cast<std::int64_t*>(work);
+  work += m.taps() * static_cast<std::int64_t>(sizeof(std::int64_t) / sizeof(C));
+  if (plan.depthwise && plan.padded) return detail::convolve_channels(m, plan, image, weight, bias, offsets, work, out);
+  for (std::int64_t g = 0; g < m.groups; ++g) {
+    const std::int64_t first = g * m.group_filters();
+    const C* const channels = image + g * m.group_channels() * volume(m.image);
+    const C* const filters = weight + first * m.taps();
+    const C* const added = bias == nullptr ? nullptr : bias + first;
+    C* const responses = out + first * volume(m.places);
+    if (!plan.padded) {
+      detail::convolve_gathered(m, plan, channels, filters, added, work, responses);
+      continue;
+    }
+    for (std::int64_t n = 0; n < m.batch; ++n)
+      detail::convolve_padded(m, plan, channels + n * m.channels * volume(m.image), filters, added, offsets, work,
+                              responses + n * m.filters * volume(m.places));
+  }
+}
+
+/// image (batch, channels, image) = the adjoint of `convolve` applied to responses, plus a bias per channel (may be
+/// nullptr): a transposed convolution, and the gradient of a convolution's input. O(batch * places * filters * taps).
+template <class C>
+void convolve_adjoint(const ConvolutionMap& m, const C* responses, const C* weight, const C* bias, C* work, C* image) {
+  const std::int64_t places = volume(m.places);
+  const std::int64_t pixels = volume(m.image);
+  const std::int64_t chunk = detail::columns_aside<C>(m.taps());
+  for (std::int64_t n = 0; n < m.batch * m.channels; ++n)
+    std::fill_n(image + n * pixels, pixels, bias == nullptr ? C{} : bias[n % m.channels]);
+  for (std::int64_t i = 0; i < m.batch * m.groups; ++i) {
+    const std::int64_t n = i / m.groups;
+    const std::int64_t g = i % m.groups;
+    const Matrix<C> filters{weight + g * m.group_filters() * m.taps(), 1, m.taps()};
+    const C* const from = responses + (n * m.filters + g * m.group_filters()) * places;
+    C* const channels = image + (n * m.channels + g * m.group_channels()) * pixels;
+    for (std::int64_t j = 0; j < places; j += chunk) {
+      const std::int64_t columns = std::min(chunk, places - j);
+      multiply<C>(m.taps(), columns, m.group_filters(), filters, Matrix<C>{from + j, places, 1},
+                  work + m.taps() * chunk, work, columns);
+      detail::Tap tap(m, 0);
+      for (std::int64_t k = 0; k < m.taps(); ++k, tap.next(m)) {
+        for (std::int64_t at = 0; at < columns;) {
+          const detail::PlaceRun run(m, j + at, columns - at);
+          const C* const values = work + k * columns + at;
+          at += run.count;
+          const std::int64_t row = run.row(m, tap);
+          if (row < 0) continue;
+          const std::int64_t x = run.at[2] * m.stride[2] + m.offset(2, tap.k[2]);
+          C* const to = channels + tap.channel * pixels + row;
+          const Inside inside(run.count, m.stride[2], x, m.image[2]);
+          for (std::int64_t c = inside.begin; c < inside.end; ++c) to[x + c * m.stride[2]] += values[c];
+        }
+      }
+    }
+  }
+}
+
+/// gradient (filters, channels / groups, kernel) = sum over the batch and all places of response times what each tap
+/// meets there: the gradient of a convolution's weights. O(batch * places * filters * taps).
+template <class C>
+void convolve_weights(const ConvolutionMap& m, const C* image, const C* responses, C* work, C* gradient) {
+  const std::int64_t places = volume(m.places);
+  const std::int64_t pixels = volume(m.image);
+  std::fill_n(gradient, m.filters * m.taps(), C{});
+  for (std::int64_t i = 0; i < m.batch * m.groups; ++i) {
+    const std::int64_t n = i / m.groups;
+    const std::int64_t g = i % m.groups;
+    const std::int64_t first = g * m.group_filters();
+    const C* channels = image + (n * m.channels + g * m.group_channels()) * pixels;
+    const std::int64_t chunk = detail::columns_aside<C>(m.group_filters());
+    for (std::int64_t j = 0; j < m.taps(); j += chunk) {
+      const std::int64_t columns = std::min(chunk, m.taps() - j);
+      gemm<C>(
+          m.group_filters(), columns, places, Matrix<C>{responses + (n * m.filters + first) * places, places, 1},
+          work + m.group_filters() * chunk,
+          [&](C* to, const PanelRange& r) {
+            detail::Tap tap(m, j + r.j);
+            for (std::int64_t c = 0; c < r.count; ++c, tap.next(m)) {
+              for (std::int64_t k = 0; k < r.depth;) {
+                const detail::PlaceRun run(m, r.k + k, r.depth - k);
+                const std::int64_t row = run.row(m, tap);
+                const std::int64_t x = run.at[2] * m.stride[2] + m.offset(2, tap.k[2]);
+                for (std::int64_t place = 0; place < run.count; ++place, ++k) {
+                  const std::int64_t at = x + place * m.stride[2];
+                  const bool meets = row >= 0 && at >= 0 && at < m.image[2];
+                  to[k * r.width + c] = meets ? channels[tap.channel * pixels + row + at] : C{};
+                }
+              }
+            }
+            return Panel<C>{to, r.packed_rows};
+          },
+          work, columns);
+      for (std::int64_t r = 0; r < m.group_filters(); ++r)
+        for (std::int64_t c = 0; c < columns; ++c) gradient[(first + r) * m.taps() + j + c] += work[r * columns + c];
+    }
+  }
+}
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
+#include "davit/backends/portable/run_time/dispatch.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
+#include "davit/backends/portable/run_time/products/multiply.hpp"
+#include "davit/program/operators/matmul.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// A tensor as a stack of matrices: sizes and strides of its batch dimensions, then of the matrix.
+struct MatrixStack {
+  Sizes batch;
+  Sizes batch_strides;
+  std::int64_t rows = 1, columns = 1;
+  std::int64_t row = 0, col = 0;
+
+  /// Of rank 1: one row, as a left operand.
+  MatrixStack(std::span<const std::int64_t> sizes, const Sizes& strides) noexcept {
+    const std::size_t rank = sizes.size();
+    for (std::size_t d = 0; d + 2 < rank; ++d) {
+      batch.push(sizes[d]);
+      batch_strides.push(strides[d]);
+    }
+    if (rank >= 2) {
+      rows = sizes[rank - 2];
+      row = strides[rank - 2];
+    }
+    if (rank >= 1) {
+      columns = sizes[rank - 1];
+      col = columns == 1 ? 1 : strides[rank - 1];
+    }
+  }
+  void transpose() noexcept {
+    std::swap(rows, columns);
+    std::swap(row, col);
+  }
+  /// Makes the batch dimensions further rows, if they follow one another evenly in memory.
+  void fold_batch() noexcept {
+    std::int64_t step = row;
+    std::int64_t count = rows;
+    for (std::size_t d = batch.rank; d-- > 0;) {
+      if (batch[d] == 1) continue;
+      if (count == 1) step = batch_strides[d];
+      if (count != 1 && batch_strides[d] != step * count) return;
+      count *= batch[d];
+    }
+    row = step;
+    rows = count;
+    batch = batch_strides = Sizes();
+  }
+  /// The batch strides with which the stack walks `to` when broadcast to it.
+  [[nodiscard]] Sizes broadcast_to(const Sizes& to) const noexcept {
+    return broadcast_strides({nullptr, batch.values.data(), batch_strides.values.data(),
+                              static_cast<std::uint8_t>(batch.rank), ScalarType::undefined},
+                             to.span());
+  }
+};
+
+/// What is added to a product: beta * tensor, broadcast to all its rows (batch dimensions counted as rows).
+struct Addend {
+  const TensorView* tensor = nullptr;
+  EValue beta{1};
+  EValue alpha{1};  ///< factor of the product itself
+};
+
+/// Output 0 of these sizes = alpha * a @ b + beta * addend, batch dimensions broadcast; `b_is_transposed` if the
+/// columns of b are its rows, as in linear.
+struct Product {
+  const TensorView* a;
+  const TensorView* b;
+  bool b_is_transposed = false;
+  Addend addend = {};
+};
+
+/// to[i] += factor * from[i * step].
+struct AddScaledRow {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(C factor, const C* from, std::int64_t step, C* to, std::int64_t n) {
+    std::int64_t i = 0;
+    if constexpr (std::is_floating_point_v<C>)
+      for (; step == 1 && i + lanes<C, Bytes> <= n; i += lanes<C, Bytes>)
+        kernels::vector_at<Bytes>(to + i) = kernels::vector_at<Bytes>(to + i) + factor * kernels::vector_at<Bytes>(from + i);
+    for (; i < n; ++i) to[i] += factor * from[i * step];
+  }
+};
+
+template <class C>
+[[nodiscard]] ErrorCode compute_product(KernelCall& call, const Product& p) {
+  ComputeBuffers<C> buffers(call);
+  const auto a_id = buffers.read_strided(*p.a);
+  const auto b_id = buffers.read_strided(*p.b);
+  const C alpha = scalar_as<C>(p.addend.alpha);
+  const C beta = scalar_as<C>(p.addend.beta);
+  const bool adds = p.addend.tensor != nullptr && beta != C{};
+  const auto addend_id = adds ? buffers.read_strided(*p.addend.tensor) : a_id;
+  const auto out_id = buffers.write(0);
+  MatrixStack a(p.a->sizes(), strides_of(*p.a));
+  MatrixStack b(p.b->sizes(), strides_of(*p.b));
+  if (p.b->rank == 1 || p.b_is_transposed) b.transpose();
+  Sizes batch;
+  (void)broadcast(a.batch, b.batch, batch);
+  const std::int64_t n = b.columns;
+  const std::int64_t k = a.columns;
+  const std::int64_t total = call.output(0).numel();
+  if (total == 0) return ErrorCode::ok;
+  const auto work_id =
+      buffers.buffer(std::max(multiply_work<C>(a.rows, n), multiply_work<C>(total / n, n)));
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+
+  a = MatrixStack(p.a->sizes(), buffers.strides(a_id));
+  b = MatrixStack(p.b->sizes(), buffers.strides(b_id));
+  if (p.b->rank == 1 || p.b_is_transposed) b.transpose();
+  if (b.batch.rank == 0) a.fold_batch();
+  if (a.batch.rank == 0 && b.batch.rank == 0) batch = Sizes();
+  const std::int64_t m = a.rows;
+  const std::array<std::int64_t, 2> rows_by_columns{total / n, n};
+  const Sizes addend_strides =
+      adds ? broadcast_strides({nullptr, p.addend.tensor->sizes_data, buffers.strides(addend_id).values.data(),
+                                p.addend.tensor->rank, ScalarType::undefined},
+                               rows_by_columns)
+           : Sizes();
+  const C* addend = buffers.in(addend_id);
+  C* out = buffers.out(out_id);
+  std::int64_t first_row = 0;
+  for_each_index(batch.span(), std::array{a.broadcast_to(batch), b.broadcast_to(batch)},
+                 [&](std::int64_t a_offset, std::int64_t b_offset) {
+                   const Matrix<C> left{k == 0 ? nullptr : buffers.in(a_id) + a_offset, a.row, a.col};
+                   const Matrix<C> right{k == 0 ? nullptr : buffers.in(b_id) + b_offset, b.row, b.col};
+                   C* const to = out + first_row * n;
+                   multiply<C>(m, n, k, left, right, buffers.out(work_id), to, n);
+                   for (std::int64_t i = 0; i < m && alpha != C{1}; ++i)
+                     for (std::int64_t j = 0; j < n; ++j) to[i * n + j] *= alpha;
+                   for (std::int64_t i = 0; i < m && adds; ++i)
+                     kernels::run_widest_for<C, AddScaledRow>(beta, addend + (first_row + i) * addend_strides[0],
+                                                              addend_strides[1], to + i * n, n);
+                   first_row += m;
+                 });
+  return buffers.finish();
+}
+
+[[nodiscard]] inline ErrorCode product(KernelCall& call, const Product& p, const Sizes& sizes) {
+  if (p.a->dtype != p.b->dtype || (p.addend.tensor != nullptr && p.addend.tensor->dtype != p.a->dtype))
+    return call.refuse(ErrorCode::invalid_dtype, "the operands of a matrix product must have the same dtype");
+  if (const ErrorCode code = call.make(0, p.a->dtype, sizes); code != ErrorCode::ok) return code;
+  return dispatch_product(call, p.a->dtype, [&]<class C>() { return compute_product<C>(call, p); });
+}
+
+/// True if a tensor of sizes `from` broadcasts to `to` without changing it.
+[[nodiscard]] inline bool broadcasts_to(std::span<const std::int64_t> from, const Sizes& to) noexcept {
+  Sizes together;
+  return broadcast(from, to, together) && std::ranges::equal(together.span(), to.span());
+}
+
+[[nodiscard]] inline ErrorCode refuse_product_sizes(KernelCall& call) {
+  return call.refuse(ErrorCode::invalid_shape, "the sizes of the operands do not fit a matrix product");
+}
+
+/// Reads a call, then calls compute(view, left, right).
+template <class Compute>
+[[nodiscard]] ErrorCode run_matmul(KernelCall& call, const operators::MatmulOperator& op, Compute&& compute) {
+  operators::MatmulView view;
+  if (const operators::Refusal wrong = operators::read_matmul(KernelArguments(call), op, view))
+    return call.refuse(wrong.code, wrong.what);
+  return compute(view, call.tensor(view.left), call.tensor(view.right));
+}
+
+}  // namespace detail
+
+/// mm(self (n, m), mat2 (m, p)) -> (n, p). Source: at::mm.
+[[nodiscard]] inline ErrorCode mm(KernelCall& call) {
+  return detail::run_matmul(call, operators::row_of(operators::matmul_operators, "aten.mm.default"),
+                            [&](const auto&, const TensorView& a, const TensorView& b) {
+                              return detail::product(call, {&a, &b}, Sizes(std::array{a.size(0), b.size(1)}));
+                            });
+}
+
+/// bmm(self (b, n, m), mat2 (b, m, p)) -> (b, n, p). Source: at::bmm.
+[[nodiscard]] inline ErrorCode bmm(KernelCall& call) {
+  return detail::run_matmul(call, operators::row_of(operators::matmul_operators, "aten.bmm.default"),
+                            [&](const auto&, const TensorView& a, const TensorView& b) {
+                              if (a.size(0) != b.size(0)) return detail::refuse_product_sizes(call);
+                              return detail::product(call, {&a, &b}, Sizes(std::array{a.size(0), a.size(1), b.size(2)}));
+                            });
+}
+
+/// addmm(self, mat1 (n, m), mat2 (m, p)) = beta * self + alpha * mat1 @ mat2; self broadcasts to (n, p) and is not read
+/// if beta is 0. Source: at::addmm.
+[[nodiscard]] inline ErrorCode addmm(KernelCall& call) {
+  return detail::run_matmul(
+      call, operators::row_of(operators::matmul_operators, "aten.addmm.default"),
+      [&](const auto& view, const TensorView& a, const TensorView& b) {
+        const TensorView& self = call.tensor(view.addend);
+        const Sizes sizes(std::array{a.size(0), b.size(1)});
+        if (!detail::broadcasts_to(self.sizes(), sizes))
+          return call.refuse(ErrorCode::invalid_shape, "addmm: self does not broadcast to the sizes of the product");
+        // the factors as they are given: an int64 is no double
+        return detail::product(call, {&a, &b, false, {&self, call.arg(3), call.arg(4)}}, sizes);
+      });
+}
+
+/// linear(input (*, in), weight (out, in) or (in), bias?) -> (*, out) or (*). Source: at::linear.
+[[nodiscard]] inline ErrorCode linear(KernelCall& call) {
+  return detail::run_matmul(
+      call, operators::row_of(operators::matmul_operators, "aten.linear.default"),
+      [&](const auto& view, const TensorView& input, const TensorView& weight) {
+        Sizes sizes(input.sizes().first(input.rank - 1u));
+        if (weight.rank == 2) sizes.push(weight.size(0));
+        detail::Product p{&input, &weight, weight.rank == 2, {}};
+        if (view.addend != no_id) {
+          const TensorView& bias = call.tensor(view.addend);
+          const TensorView rows{nullptr, input.sizes_data, nullptr, static_cast<std::uint8_t>(input.rank - 1), input.dtype};
+          const Sizes product(std::array{checked_numel(rows), weight.rank == 1 ? 1 : weight.size(0)});
+          const bool fits = weight.rank == 1 ? input.rank == 1 && bias.rank == 0 : bias.rank <= input.rank;
+          if (!fits || !detail::broadcasts_to(bias.sizes(), product))
+            return call.refuse(ErrorCode::invalid_shape, "linear: the bias does not fit the number of output features");
+          p.addend.tensor = &bias;
+        }
+        return detail::product(call, p, sizes);
+      });
+}
+
+/// matmul: dot, matrix-vector, matrix-matrix, or batched with broadcast batch dimensions, by rank. Source: at::matmul.
+[[nodiscard]] inline ErrorCode matmul(KernelCall& call) {
+  return detail::run_matmul(
+      call, operators::row_of(operators::matmul_operators, "aten.matmul.default"),
+      [&](const auto&, const TensorView& a, const TensorView& b) {
+        Sizes sizes;
+        if (!broadcast(a.sizes().first(a.rank < 2 ? 0 : a.rank - 2u), b.sizes().first(b.rank < 2 ? 0 : b.rank - 2u), sizes))
+          return call.refuse(ErrorCode::invalid_shape, "matmul: the batch dimensions do not broadcast");
+        const bool fits =
+            (a.rank < 2 || sizes.push(a.size(a.rank - 2u))) && (b.rank < 2 || sizes.push(b.size(b.rank - 1u)));
+        if (!fits) return call.refuse(ErrorCode::invalid_shape, "matmul: too many dimensions");
+        return detail::product(call, {&a, &b}, sizes);
+      });
+}
+
+inline constexpr auto matmul_ops = std::to_array<OpRow>({
+    {"aten.addmm.default", addmm},
+    {"aten.bmm.default", bmm},
+    {"aten.linear.default", linear},
+    {"aten.matmul.default", matmul},
+    {"aten.mm.default", mm},
+});
+
+}  // namespace davit::portable_kernels

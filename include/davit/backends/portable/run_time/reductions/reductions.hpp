@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "davit/backends/portable/run_time/element_bits.hpp"
+#include "davit/backends/portable/run_time/elementwise/binary.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
+#include "davit/backends/portable/run_time/movement/views.hpp"
+#include "davit/kernels/reduce.hpp"
+#include "davit/kernels/running_sum.hpp"
+#include "davit/program/operators/reduction.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// A tensor's dimensions split into those that stay and those that are reduced.
+struct Reduction {
+  Sizes kept_sizes, kept_strides;        ///< in order
+  Sizes reduced_sizes, reduced_strides;  ///< in order
+  Sizes out_sizes;                       ///< with or without the reduced dimensions as 1
+
+  [[nodiscard]] std::int64_t count() const noexcept {
+    std::int64_t n = 1;
+    for (const std::int64_t size : reduced_sizes.span()) n *= size;
+    return n;
+  }
+};
+
+/// Splits x by the dimensions that are reduced, a bit for each.
+[[nodiscard, gnu::noinline]] inline Reduction split(const TensorView& x, std::uint32_t dims, bool keepdim) noexcept {
+  Reduction out;
+  for (std::size_t d = 0; d < x.rank; ++d) {
+    const bool reduced = (dims >> d & 1u) != 0;
+    (void)(reduced ? out.reduced_sizes : out.kept_sizes).push(x.size(d));
+    (void)(reduced ? out.reduced_strides : out.kept_strides).push(x.stride(d));
+    if (!reduced || keepdim) (void)out.out_sizes.push(reduced ? 1 : x.size(d));
+  }
+  return out;
+}
+
+[[nodiscard]] inline kernels::Groups groups_of(const TensorView& x, const Reduction& r) noexcept {
+  return kernels::Groups(x, r.kept_sizes, r.kept_strides, r.reduced_sizes, r.reduced_strides);
+}
+
+/// The loop over the elements of a dtype that are accumulated in `wide`, double or int64, and what they become first.
+[[nodiscard]] inline kernels::ReduceLoop loop_of(const kernels::ReduceLoops& loops, ScalarType type, ScalarType wide,
+                                                 kernels::Conversion& load) noexcept {
+  const bool direct = type == ScalarType::float32 && wide == ScalarType::float64;
+  load = kernels::Conversion::between(type, direct ? type : wide);
+  return direct ? loops.float32 : wide == ScalarType::float64 ? loops.float64 : loops.int64;
+}
+
+/// Reduces x into output 0 of dtype `type`: `start`, then the loops, then divided by `divisor` if that is not 0. Floats
+/// are accumulated in double, integers in wrapping 64-bit.
+[[nodiscard, gnu::noinline]] inline ErrorCode accumulate(KernelCall& call, const TensorView& x, const Reduction& r, ScalarType type,
+                                          std::int64_t start, const kernels::ReduceLoops& loops, bool mean = false) {
+  if (const ErrorCode code = call.make(0, type, r.out_sizes); code != ErrorCode::ok) return code;
+  if (kernels::compute_of(x.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
+  const bool integral = is_integral(type);
+  kernels::Conversion load;
+  const kernels::ReduceLoop loop = loop_of(loops, x.dtype, integral ? ScalarType::int64 : ScalarType::float64, load);
+  const kernels::Groups groups = groups_of(x, r);
+  const auto count = static_cast<double>(r.count());
+  kernels::ResultWriter results(call.output(0), integral);
+  groups.for_each([&](const std::byte* first) {
+    kernels::Accumulated so_far{.real = static_cast<double>(start), .integer = start};
+    groups.reduce(first, load, loop, so_far);
+    if (mean) so_far.real /= count;
+    results.push(so_far);
+  });
+  return ErrorCode::ok;
+}
+
+[[nodiscard]] inline ScalarType sum_type(ScalarType type) noexcept { return is_integral(type) ? ScalarType::int64 : type; }
+
+[[nodiscard, gnu::noinline]] inline ErrorCode any(KernelCall& call, const TensorView& x, const Reduction& r) {
+  if (const ErrorCode code = call.make(0, x.dtype == ScalarType::uint8 ? ScalarType::uint8 : ScalarType::bool_, r.out_sizes); code != ErrorCode::ok) return code;
+  if (kernels::compute_of(x.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
+  constexpr std::array<kernels::ReduceLoop, 4> by_width{
+      kernels::detail::any_loop<std::uint8_t>, kernels::detail::any_loop<std::uint16_t>,
+      kernels::detail::any_loop<std::uint32_t>, kernels::detail::any_loop<std::uint64_t>};
+  const kernels::ReduceLoop loop = by_width[static_cast<std::size_t>(std::countr_zero(size_of(x.dtype)))];
+  const kernels::Groups groups = groups_of(x, r);
+  auto* to = call.output(0).as<std::uint8_t>();
+  groups.for_each([&](const std::byte* first) {
+    kernels::Accumulated so_far{.integer = static_cast<std::int64_t>(sign_bit(x.dtype))};
+    groups.reduce(first, {}, loop, so_far);
+    *to++ = so_far.found_at != 0 ? 1 : 0;
+  });
+  return ErrorCode::ok;
+}
+
+/// The largest (or smallest) element of each group into `values`, if that is given, and where it is into `indices`; NaN
+/// wins, the first of equals counts.
+[[nodiscard, gnu::noinline]] inline ErrorCode extremes(KernelCall& call, const TensorView& x, const Reduction& r,
+                                        const kernels::ReduceLoops& loops, const TensorView* values,
+                                        std::int64_t* indices) {
+  if (r.count() == 0 && !r.reduced_sizes.span().empty())
+    for (const std::int64_t size : r.kept_sizes.span())
+      if (size == 0) return ErrorCode::ok;
+  if (r.count() == 0) return call.refuse(ErrorCode::invalid_shape, "there is nothing to find a maximum or minimum of");
+  const kernels::Compute compute = kernels::compute_of(x.dtype);
+  if (compute == kernels::Compute::none) return ErrorCode::invalid_dtype;
+  const bool integral = compute == kernels::Compute::int64;
+  kernels::Conversion load;
+  const kernels::ReduceLoop loop = loop_of(loops, x.dtype, integral ? ScalarType::int64 : ScalarType::float64, load);
+  const kernels::Groups groups = groups_of(x, r);
+  const TensorView none{nullptr, nullptr, nullptr, 0, ScalarType::float64};
+  kernels::ResultWriter results(values != nullptr ? *values : none, integral && values != nullptr);
+  groups.for_each([&](const std::byte* first) {
+    kernels::Accumulated so_far;
+    groups.reduce(first, load, loop, so_far);
+    if (values != nullptr) results.push(so_far);
+    if (indices != nullptr) *indices++ = so_far.found_at;
+  });
+  return ErrorCode::ok;
+}
+/// Of an operator with one result the extremes, with two their places, too.
+[[nodiscard, gnu::noinline]] inline ErrorCode extreme(KernelCall& call, const TensorView& x, const Reduction& r, const kernels::ReduceLoops& loops) {
+  if (const ErrorCode code = call.make(0, x.dtype, r.out_sizes); code != ErrorCode::ok) return code;
+  const bool wants_indices = call.wants(1);
+  if (wants_indices)
+    if (const ErrorCode code = call.make(1, ScalarType::int64, r.out_sizes); code != ErrorCode::ok) return code;
+  return extremes(call, x, r, loops, &call.output(0), wants_indices ? call.output(1).as<std::int64_t>() : nullptr);
+}
+[[nodiscard, gnu::noinline]] inline ErrorCode arg_extreme(KernelCall& call, const TensorView& x, const Reduction& r, const kernels::ReduceLoops& loops) {
+  if (const ErrorCode code = call.make(0, ScalarType::int64, r.out_sizes); code != ErrorCode::ok) return code;
+  return extremes(call, x, r, loops, nullptr, call.output(0).as<std::int64_t>());
+}
+
+[[nodiscard]] inline ErrorCode reduce(KernelCall& call, const operators::ReductionOperator& op) {
+  using operators::ReductionFunction;
+  operators::ReductionView view;
+  if (const ErrorCode code = answer(call, operators::read_reduction(KernelArguments(call), op, view)); code != ErrorCode::ok) return code;
+  const TensorView& x = call.tensor(view.input);
+  const Reduction r = split(x, view.dims, view.keepdim);
+  const auto type = [&](ScalarType otherwise) { return view.converts ? call.dtype(op.dtype().position, otherwise) : otherwise; };
+  const ScalarType sum_type = is_integral(x.dtype) ? ScalarType::int64 : x.dtype;
+  switch (op.function) {
+    case ReductionFunction::sum: return accumulate(call, x, r, type(sum_type), 0, kernels::fold_loops<kernels::Add>);
+    case ReductionFunction::product: return accumulate(call, x, r, type(sum_type), 1, kernels::fold_loops<kernels::Multiply>);
+    case ReductionFunction::mean:
+      if (!is_floating(type(x.dtype))) return call.refuse(ErrorCode::invalid_dtype, "mean takes floats only");
+      return accumulate(call, x, r, type(x.dtype), 0, kernels::fold_loops<kernels::Add>, true);
+    case ReductionFunction::any: return any(call, x, r);
+    case ReductionFunction::maximum: return extreme(call, x, r, kernels::extreme_loops<true>);
+    case ReductionFunction::minimum: return extreme(call, x, r, kernels::extreme_loops<false>);
+    case ReductionFunction::argument_of_maximum: return arg_extreme(call, x, r, kernels::extreme_loops<true>);
+    case ReductionFunction::argument_of_minimum: return arg_extreme(call, x, r, kernels::extreme_loops<false>);
+  }
+  return ErrorCode::unsupported_operator;
+}
+
+/// Variance in two passes.
+[[nodiscard, gnu::noinline]] inline ErrorCode variance(KernelCall& call, double correction) {
+  const TensorView& x = call.tensor(0);
+  std::uint32_t dims = 0;
+  if (!is_floating(x.dtype)) return call.refuse(ErrorCode::invalid_dtype, "var takes floats only");
+  if (const ErrorCode code = answer(call, operators::read_dims(KernelArguments(call), {"dim", 1}, x.rank, dims)); code != ErrorCode::ok) return code;
+  const Reduction r = split(x, dims, call.boolean(3));
+  if (const ErrorCode code = call.make(0, x.dtype, r.out_sizes); code != ErrorCode::ok) return code;
+  if (!kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
+  const auto count = static_cast<double>(r.count());
+  const double divisor = count - correction;
+  kernels::Conversion load;
+  const kernels::ReduceLoop total = loop_of(kernels::fold_loops<kernels::Add>, x.dtype, ScalarType::float64, load);
+  const kernels::ReduceLoop squares = loop_of(kernels::squared_deviation_loops, x.dtype, ScalarType::float64, load);
+  const kernels::Groups groups = groups_of(x, r);
+  kernels::ResultWriter results(call.output(0), false);
+  groups.for_each([&](const std::byte* first) {
+    kernels::Accumulated sum;
+    groups.reduce(first, load, total, sum);
+    kernels::Accumulated deviation{.center = sum.real / count};
+    groups.reduce(first, load, squares, deviation);
+    deviation.real /= divisor > 0 ? divisor : 0.0;
+    results.push(deviation);
+  });
+  return ErrorCode::ok;
+}
+[[nodiscard]] inline ErrorCode var_correction(KernelCall& call) { return variance(call, call.number(2, 1)); }
+[[nodiscard]] inline ErrorCode var_dim(KernelCall& call) { return variance(call, call.boolean(2, true) ? 1 : 0); }
+
+[[nodiscard]] inline ErrorCode cumsum(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const ScalarType type = call.dtype(2, is_integral(x.dtype) ? ScalarType::int64 : x.dtype);
+  std::uint32_t dims = 0;
+  if (const ErrorCode code = answer(call, operators::read_dims(KernelArguments(call), {"dim", 1}, x.rank, dims)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
+  const Reduction r = split(x, dims, true);
+  const Reduction o = split(call.output(0), dims, true);
+  if (kernels::compute_of(x.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
+  kernels::Walk lines(r.kept_sizes);
+  lines.add(r.kept_strides, size_of(x.dtype)).add(o.kept_strides, size_of(type)).collapse();
+  const bool scalar = r.reduced_sizes.rank == 0;
+  const bool ok = kernels::running_sums(lines, scalar ? 1 : r.reduced_sizes[0], x, scalar ? 0 : r.reduced_strides[0],
+                                        call.output(0), scalar ? 0 : o.reduced_strides[0]);
+  return ok ? ErrorCode::ok : ErrorCode::invalid_dtype;
+}
+
+}  // namespace detail
+
+inline constexpr auto reduction_ops = joined_rows(rows_of<operators::reduction_operators, detail::reduce>(), std::to_array<OpRow>({
+    {"aten.cumsum.default", detail::cumsum},
+    {"aten.var.correction", detail::var_correction},
+    {"aten.var.dim", detail::var_dim},
+}));
+
+}  // namespace davit::portable_kernels

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <type_traits>
+
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
+#include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/windows/pool_window.hpp"
+#include "davit/program/operators/pooling.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// What a sum over a window is divided by.
+struct AverageRule {
+  bool count_include_pad = true;
+  std::int64_t divisor = 0;  ///< 0: the number of elements
+
+  [[nodiscard]] std::int64_t divisor_of(const Box& box) const noexcept {
+    if (divisor != 0) return divisor;
+    return count_include_pad ? volume(box.padded) : box.count();
+  }
+};
+
+/// a / b rounded towards zero, for b != 0; the most negative number by -1 wraps around.
+[[nodiscard]] inline std::uint64_t divide_wrapping(std::uint64_t a, std::int64_t b) noexcept {
+  return b == -1 ? 0 - a : static_cast<std::uint64_t>(static_cast<std::int64_t>(a) / b);
+}
+
+template <class C>
+[[nodiscard]] ErrorCode compute_avg_pool(KernelCall& call, const PoolWindow& w, const AverageRule& rule) {
+  return pool_planes<C>(call, w, sliding_span, [&](const C* plane, std::int64_t, const Box& box) {
+    if (box.empty()) return C{};
+    if constexpr (std::is_integral_v<C>)
+      return divide_wrapping(sum_box(plane, w.in, box), rule.divisor_of(box));
+    else
+      return sum_box(plane, w.in, box) / static_cast<C>(rule.divisor_of(box));
+  });
+}
+
+template <class C>
+[[nodiscard]] ErrorCode compute_avg_pool_backward(KernelCall& call, const PoolWindow& w, const AverageRule& rule) {
+  return spread_over_planes<C>(call, w, sliding_span, [&](C grad, const Box& box) {
+    if constexpr (std::is_integral_v<C>)
+      return divide_wrapping(grad, rule.divisor_of(box));
+    else
+      return grad / static_cast<C>(rule.divisor_of(box));
+  });
+}
+
+/// int64 in its unsigned counterpart, which wraps around; floats as usual.
+template <class F>
+[[nodiscard]] ErrorCode dispatch_average(KernelCall& call, ScalarType type, F&& f) {
+  if (type == ScalarType::int64) return f.template operator()<std::uint64_t>();
+  return dispatch_floating(call, type, f);
+}
+
+[[nodiscard]] inline ErrorCode run_avg_pool(KernelCall& call, const operators::PoolOperator& op) {
+  const TensorView& input = call.tensor(0);
+  operators::PoolView view;
+  PoolWindow w;
+  if (const ErrorCode code = read_pool(call, op, view, w); code != ErrorCode::ok) return code;
+  const AverageRule rule{view.count_include_pad, view.divisor};
+  if (const ErrorCode code = call.make(0, input.dtype, w.out_sizes(input)); code != ErrorCode::ok) return code;
+  return dispatch_average(call, input.dtype, [&]<class C>() { return compute_avg_pool<C>(call, w, rule); });
+}
+
+[[nodiscard]] constexpr bool is_average(const operators::PoolOperator& op) noexcept { return !op.maximum && !op.gradient; }
+
+}  // namespace detail
+
+/// The gradient of avg_pool2d's input. Source: at::avg_pool2d_backward.
+[[nodiscard]] inline ErrorCode avg_pool2d_backward(KernelCall& call) {
+  const TensorView& grad = call.tensor(0);
+  const TensorView& input = call.tensor(1);
+  operators::PoolView view;
+  PoolWindow w;
+  const auto& op = operators::row_of(operators::pool_operators, "aten.avg_pool2d_backward.default");
+  if (const ErrorCode code = read_pool(call, op, view, w); code != ErrorCode::ok) return code;
+  const detail::AverageRule rule{view.count_include_pad, view.divisor};
+  if (!std::ranges::equal(grad.sizes(), w.out_sizes(input).span()))
+    return call.refuse(ErrorCode::invalid_shape,
+                       "avg_pool2d backward: grad_output must have the sizes of the pooled tensor");
+  if (grad.dtype != input.dtype)
+    return call.refuse(ErrorCode::invalid_dtype, "avg_pool2d backward: the operands must have the same dtype");
+  if (const ErrorCode code = call.make_like(0, input); code != ErrorCode::ok) return code;
+  return detail::dispatch_average(call, input.dtype,
+                                  [&]<class C>() { return detail::compute_avg_pool_backward<C>(call, w, rule); });
+}
+
+/// Averages: (self (N?, C, spatial), kernel_size, stride=[] (the kernel size), padding, ceil_mode, count_include_pad, over two and
+/// three dimensions divisor_override), and the gradient. Source: at::avg_pool1d, at::avg_pool2d, at::avg_pool3d.
+inline constexpr auto avg_pool_ops = joined_rows(rows_of<operators::pool_operators, detail::run_avg_pool, detail::is_average>(),
+                                                 std::to_array<OpRow>({{"aten.avg_pool2d_backward.default", avg_pool2d_backward}}));
+
+}  // namespace davit::portable_kernels

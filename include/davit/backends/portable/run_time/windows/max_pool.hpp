@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <type_traits>
+
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
+#include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/products/convolve.hpp"
+#include "davit/backends/portable/run_time/windows/pool_window.hpp"
+#include "davit/program/operators/pooling.hpp"
+
+namespace davit::portable_kernels {
+
+namespace detail {
+
+/// What a maximum over no elements is: minus infinity, or the smallest integer of the type.
+template <class C>
+[[nodiscard]] C lowest_of(ScalarType type) noexcept {
+  if constexpr (std::is_floating_point_v<C>) return -std::numeric_limits<C>::infinity();
+  if (type == ScalarType::uint8) return C{};
+  return static_cast<C>(std::numeric_limits<std::int64_t>::min() >> (64 - 8 * size_of(type)));
+}
+
+/// The largest element of each window, and where it lies in its plane; a NaN wins, the last of several.
+template <class C>
+void max_pool_plane(const PoolWindow& w, const C* plane, C lowest, C* out, std::int64_t* indices) {
+  for_each_window(w, sliding_span, [&](std::int64_t place, const Box& box) {
+    std::int64_t best = (box.begin[0] * w.in[1] + box.begin[1]) * w.in[2] + box.begin[2];
+    C largest = lowest;
+    for (std::int64_t z = box.begin[0]; z < box.end[0]; z += w.dilation[0]) {
+      for (std::int64_t y = box.begin[1]; y < box.end[1]; y += w.dilation[1]) {
+        const std::int64_t row = (z * w.in[1] + y) * w.in[2];
+        for (std::int64_t x = box.begin[2]; x < box.end[2]; x += w.dilation[2]) {
+          const C value = plane[row + x];
+          if (value > largest || value != value) {
+            largest = value;
+            best = row + x;
+          }
+        }
+      }
+    }
+    out[place] = largest;
+    if (indices != nullptr) indices[place] = best;
+  });
+}
+
+/// out[i] = the largest of image[offsets[k] + i], for n elements rounded up to a vector; a NaN wins.
+struct LargestOfTaps {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(const std::int64_t* offsets, std::int64_t taps, const C* image, C* out, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; i += kernels::lanes<C, Bytes>) {
+      kernels::Vector<C, Bytes> largest = kernels::vector_at<Bytes>(image + offsets[0] + i);
+      for (std::int64_t k = 1; k < taps; ++k) {
+        const kernels::Vector<C, Bytes> v = kernels::vector_at<Bytes>(image + offsets[k] + i), larger = v > largest ? v : largest;
+        kernels::take_nan<kernels::Vector<C, Bytes>>(v, larger, largest);
+      }
+      kernels::vector_at<Bytes>(out + i) = largest;
+    }
+  }
+};
+
+/// rows[i] = the larger of rows[i] and more[i], n of them; a NaN wins.
+struct LargerOfRows {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(const C* more, C* rows, std::int64_t n) {
+    std::int64_t i = 0;
+    for (; i + kernels::lanes<C, Bytes> <= n; i += kernels::lanes<C, Bytes>) {
+      const kernels::Vector<C, Bytes> v = kernels::vector_at<Bytes>(more + i), other = kernels::vector_at<Bytes>(rows + i);
+      kernels::Vector<C, Bytes> largest = v > other ? v : other;
+      kernels::take_nan<kernels::Vector<C, Bytes>>(v, largest, largest);
+      kernels::vector_at<Bytes>(rows + i) = largest;
+    }
+    for (; i < n; ++i)
+      if (more[i] > rows[i] || more[i] != more[i]) rows[i] = more[i];
+  }
+};
+
+/// A row of the input with its padding, apart by stride: what one tap of the windows reads lies side by side.
+struct PoolRow {
+  std::int64_t stride, phase_size;
+
+  explicit PoolRow(const PoolWindow& w) noexcept
+      : stride(w.stride[2]),
+        phase_size((std::max(w.padding[2] + w.in[2], (w.out[2] - 1) * stride + (w.kernel[2] - 1) * w.dilation[2] + 1) + stride - 1) / stride) {}
+  /// False where what a file says of windows is far larger than the input: such rows are not made.
+  [[nodiscard]] static bool pays(const PoolWindow& w) noexcept {
+    const std::int64_t most = 2 * w.in[2] + 64;
+    return w.kernel[2] <= most && w.padding[2] <= most && w.stride[2] <= most && w.kernel[2] - 1 <= most / w.dilation[2];
+  }
+  /// With room for the vectors of the last places.
+  [[nodiscard]] std::int64_t count() const noexcept { return stride * phase_size + beyond; }
+  [[nodiscard]] std::int64_t offset(std::int64_t index) const noexcept { return index % stride * phase_size + index / stride; }
+};
+
+/// Where max_pool_by_rows works.
+template <class C>
+struct PoolRowBuffers {
+  std::int64_t* offsets;  ///< per tap along the row
+  C* largest;             ///< a row of the input
+  C* apart;               ///< the same as PoolRow says
+  C* places;              ///< a row of the output, and `beyond`
+};
+
+/// The largest elements of a plane: of the rows of a window first, then of the taps along the row.
+template <class C>
+void max_pool_by_rows(const PoolWindow& w, const PoolRow& row, const C* plane, const PoolRowBuffers<C>& b, C* out) {
+  for (std::int64_t z = 0; z < w.out[0]; ++z)
+    for (std::int64_t y = 0; y < w.out[1]; ++y, out += w.out[2]) {
+      const PoolSpan depth = sliding_span(w, 0, z), height = sliding_span(w, 1, y);
+      std::fill_n(b.largest, w.in[2], -std::numeric_limits<C>::infinity());
+      for (std::int64_t i = depth.begin; i < depth.end; i += w.dilation[0])
+        for (std::int64_t j = height.begin; j < height.end; j += w.dilation[1])
+          kernels::run_widest_for<C, LargerOfRows>(plane + (i * w.in[1] + j) * w.in[2], b.largest, w.in[2]);
+      for (std::int64_t first = 0; first < std::min(row.stride, w.in[2]); ++first) {
+        C* to = b.apart + row.offset(first + w.padding[2]);
+        for (std::int64_t x = first; x < w.in[2]; x += row.stride) *to++ = b.largest[x];
+      }
+      kernels::run_widest_for<C, LargestOfTaps>(static_cast<const std::int64_t*>(b.offsets), w.kernel[2], static_cast<const C*>(b.apart), b.places, w.out[2]);
+      std::copy_n(b.places, w.out[2], out);
+    }
+}
+
+/// The largest elements alone.
+template <class C>
+[[nodiscard]] ErrorCode compute_largest(KernelCall& call, const PoolWindow& w) {
+  const PoolRow row(w);
+  ComputeBuffers<C> buffers(call);
+  const auto input = buffers.read(call.tensor(0));
+  const auto out = buffers.write(0);
+  const auto offsets = buffers.template buffer_of<std::int64_t>(w.kernel[2]);
+  const std::array<std::size_t, 3> rows{buffers.buffer(w.in[2]), buffers.buffer(row.count()), buffers.buffer(w.out[2] + beyond)};
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  const PoolRowBuffers<C> b{buffers.template at<std::int64_t>(offsets), buffers.out(rows[0]), buffers.out(rows[1]), buffers.out(rows[2])};
+  for (std::int64_t k = 0; k < w.kernel[2]; ++k) b.offsets[k] = row.offset(k * w.dilation[2]);
+  std::fill_n(b.apart, row.count(), -std::numeric_limits<C>::infinity());
+  for (std::int64_t p = 0; p < w.planes; ++p) max_pool_by_rows(w, row, buffers.in(input) + p * volume(w.in), b, buffers.out(out) + p * volume(w.out));
+  return buffers.finish();
+}
+
+template <class C>
+[[nodiscard]] ErrorCode compute_max_pool(KernelCall& call, const PoolWindow& w, bool with_indices) {
+  if constexpr (std::is_floating_point_v<C>)
+    if (!with_indices && volume(w.out) > 0 && PoolRow::pays(w)) return compute_largest<C>(call, w);
+  ComputeBuffers<C> buffers(call);
+  const auto input = buffers.read(call.tensor(0));
+  const auto out = buffers.write(0);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  std::int64_t* indices = with_indices ? call.output(1).as<std::int64_t>() : nullptr;
+  const std::int64_t places = volume(w.out);
+  const std::int64_t pixels = volume(w.in);
+  const C lowest = lowest_of<C>(call.tensor(0).dtype);
+  for (std::int64_t p = 0; p < w.planes; ++p)
+    max_pool_plane(w, buffers.in(input) + p * pixels, lowest, buffers.out(out) + p * places, with_indices ? indices + p * places : nullptr);
+  return buffers.finish();
+}
+
+[[nodiscard]] inline ErrorCode run_max_pool(KernelCall& call, const operators::PoolOperator& op) {
+  const TensorView& input = call.tensor(0);
+  operators::PoolView view;
+  PoolWindow w;
+  if (const ErrorCode code = read_pool(call, op, view, w); code != ErrorCode::ok) return code;
+  const bool with_indices = call.wants(1);
+  if (const ErrorCode code = call.make(0, input.dtype, w.out_sizes(input)); code != ErrorCode::ok) return code;
+  if (with_indices)
+    if (const ErrorCode code = call.make(1, ScalarType::int64, w.out_sizes(input)); code != ErrorCode::ok) return code;
+  switch (input.dtype) {
+    case ScalarType::int64:
+    case ScalarType::int32:
+    case ScalarType::int16:
+    case ScalarType::int8:
+    case ScalarType::uint8: return compute_max_pool<std::int64_t>(call, w, with_indices);
+    default:
+      return dispatch_floating(call, input.dtype, [&]<class C>() { return compute_max_pool<C>(call, w, with_indices); });
+  }
+}
+
+template <class C>
+[[nodiscard]] ErrorCode compute_max_pool_backward(KernelCall& call, const PoolWindow& w) {
+  const TensorView& indices = call.tensor(7);
+  ComputeBuffers<C> buffers(call);
+  const auto grad = buffers.read(call.tensor(0));
+  const auto out_id = buffers.write(0);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  const std::int64_t places = volume(w.out);
+  const std::int64_t pixels = volume(w.in);
+  C* out = buffers.out(out_id);
+  std::fill_n(out, w.planes * pixels, C{});
+  const C* from = buffers.in(grad);
+  std::int64_t i = 0;
+  bool inside = true;
+  for_each_index(indices.sizes(), std::array{strides_of(indices)}, [&](std::int64_t offset) {
+    const std::int64_t index = indices.as<std::int64_t>()[offset];
+    if (index < 0 || index >= pixels) {
+      inside = false;
+    } else {
+      out[i / places * pixels + index] += from[i];
+    }
+    ++i;
+  });
+  if (!inside) return call.refuse(ErrorCode::out_of_range, "max_pool2d backward: an index lies outside its plane");
+  return buffers.finish();
+}
+
+/// The largest of each window and its place in the plane; NaN is larger than all.
+template <class C>
+[[nodiscard]] ErrorCode compute_adaptive_max_pool(KernelCall& call, const PoolWindow& w) {
+  return pool_planes<C>(call, w, adaptive_span, [&](const C* plane, std::int64_t i, const Box& box) {
+    std::int64_t best = -1;
+    for (std::int64_t z = box.begin[0]; z < box.end[0]; ++z)
+      for (std::int64_t y = box.begin[1]; y < box.end[1]; ++y)
+        for (std::int64_t x = box.begin[2]; x < box.end[2]; ++x) {
+          const std::int64_t at = (z * w.in[1] + y) * w.in[2] + x;
+          if (best < 0 || plane[at] > plane[best] || (plane[at] != plane[at] && plane[best] == plane[best])) best = at;
+        }
+    if (call.wants(1)) call.output(1).template as<std::int64_t>()[i] = best;
+    return plane[best];
+  });
+}
+/// adaptive_max_pool2d(self (N?, C, H, W), output_size) -> (values, indices), and over (N?, C, D, H, W).
+/// Source: at::adaptive_max_pool2d, at::adaptive_max_pool3d.
+template <std::size_t dims>
+[[nodiscard]] ErrorCode adaptive_max_pool(KernelCall& call) {
+  const TensorView& input = call.tensor(0);
+  const auto& op = operators::row_of(operators::adaptive_pool_operators, dims == 2 ? "aten.adaptive_avg_pool2d.default" : "aten._adaptive_avg_pool3d.default");
+  PoolWindow w;
+  if (const ErrorCode code = read_adaptive_pool(call, op, w); code != ErrorCode::ok) return code;
+  for (std::size_t d = 3 - dims; d < 3; ++d)
+    if (w.in[d] < 1 && volume(w.out) != 0) return call.refuse(ErrorCode::invalid_shape, "adaptive_max_pool: the planes are empty");
+  if (const ErrorCode code = call.make(0, input.dtype, w.out_sizes(input)); code != ErrorCode::ok) return code;
+  if (call.wants(1))
+    if (const ErrorCode code = call.make(1, ScalarType::int64, w.out_sizes(input)); code != ErrorCode::ok) return code;
+  return dispatch_floating(call, input.dtype, [&]<class C>() { return compute_adaptive_max_pool<C>(call, w); });
+}
+
+/// max_pool3d becomes max_pool3d_with_indices in lowering.
+[[nodiscard]] constexpr bool is_maximum(const operators::PoolOperator& op) noexcept {
+  return op.maximum && !op.gradient && std::string_view(op.target) != "aten.max_pool3d.default";
+}
+
+}  // namespace detail
+
+/// The gradient of max_pool2d's input: grad_output added up at the indices. Errors: out_of_range.
+/// Source: at::max_pool2d_with_indices_backward.
+[[nodiscard]] inline ErrorCode max_pool2d_with_indices_backward(KernelCall& call) {
+  const TensorView& grad = call.tensor(0);
+  const TensorView& input = call.tensor(1);
+  const TensorView& indices = call.tensor(7);
+  operators::PoolView view;
+  PoolWindow w;
+  const auto& op = operators::row_of(operators::pool_operators, "aten.max_pool2d_with_indices_backward.default");
+  if (const ErrorCode code = read_pool(call, op, view, w); code != ErrorCode::ok) return code;
+  const Sizes sizes = w.out_sizes(input);
+  if (!std::ranges::equal(grad.sizes(), sizes.span()) || !std::ranges::equal(indices.sizes(), sizes.span()))
+    return call.refuse(ErrorCode::invalid_shape,
+                       "max_pool2d backward: grad_output and indices must have the sizes of the pooled tensor");
+  if (grad.dtype != input.dtype || indices.dtype != ScalarType::int64)
+    return call.refuse(ErrorCode::invalid_dtype, "max_pool2d backward: the operands' dtypes do not fit");
+  if (const ErrorCode code = call.make_like(0, input); code != ErrorCode::ok) return code;
+  return dispatch_floating(call, input.dtype, [&]<class C>() { return detail::compute_max_pool_backward<C>(call, w); });
+}
+
+/// Maxima: (self (N?, C, spatial), kernel_size, stride=[] (the kernel size), padding, dilation, ceil_mode) -> (values, int64 indices
+/// into each plane), or the values alone; the gradient; adaptive maxima. Source: at::max_pool2d_with_indices and its like.
+inline constexpr auto max_pool_ops = joined_rows(rows_of<operators::pool_operators, detail::run_max_pool, detail::is_maximum>(), std::to_array<OpRow>({
+    {"aten.adaptive_max_pool2d.default", detail::adaptive_max_pool<2>},
+    {"aten.adaptive_max_pool3d.default", detail::adaptive_max_pool<3>},
+    {"aten.max_pool2d_with_indices_backward.default", max_pool2d_with_indices_backward},
+}));
+
+}  // namespace davit::portable_kernels

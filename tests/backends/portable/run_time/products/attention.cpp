@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "davit/backends/portable/run_time/products/attention.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "support/kernel_test.hpp"
+
+// Held to PyTorch 2.6: a mask adds -infinity to a score, which a NaN survives; its flash kernel, which takes four dimensions,
+// leaves out what causality masks.
+TEST_CASE("portable: a masked score that is NaN") {
+  using davit::ErrorCode;
+  using davit::EValue;
+  using davit::ScalarType;
+  using Numbers = KernelTest::Numbers;
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  KernelTest test;
+  const auto attend = [&](EValue q, EValue k, EValue v, EValue mask, bool causal) {
+    REQUIRE(test.run(davit::portable_kernels::attention_ops, "aten.scaled_dot_product_attention.default",
+                     {q, k, v, mask, EValue(0.0), EValue(causal), EValue(), EValue(false)}) == ErrorCode::ok);
+    Numbers are_nan = test.values();
+    for (double& each : are_nan) each = std::isnan(each) ? 1 : 0;
+    return are_nan;
+  };
+  const auto floats = [&](const KernelTest::Integers& sizes, const Numbers& values) { return test.tensor(ScalarType::float32, sizes, values); };
+  const EValue q = floats({1, 2, 1}, {1, 1});
+  const EValue k = floats({1, 2, 1}, {1, nan});
+  const EValue q4 = floats({1, 1, 2, 1}, {1, 1});
+  const EValue k4 = floats({1, 1, 2, 1}, {1, nan});
+  CHECK(attend(q, k, q, EValue(), true) == Numbers{1, 1});
+  CHECK(attend(q4, k4, q4, EValue(), true) == Numbers{0, 1});
+  const EValue taken = test.tensor(ScalarType::bool_, {2, 2}, {1, 0, 1, 1});
+  CHECK(attend(q, k, q, taken, false) == Numbers{1, 1});
+  CHECK(attend(q4, k4, q4, taken, false) == Numbers{1, 1});
+  CHECK(attend(q, q, k, EValue(), true) == Numbers{1, 1});  // 0 times NaN
+  CHECK(attend(q, q, q, taken, false) == Numbers{0, 0});
+}
+
+TEST_CASE("portable: threads share attention, its heads or the products of one") {
+  using davit::EValue;
+  using davit::ScalarType;
+  KernelTest test;
+  const auto fractions = [&](const KernelTest::Integers& sizes, int seed) {
+    KernelTest::Numbers values(static_cast<std::size_t>(sizes[0] * sizes[1] * sizes[2]));
+    for (double& x : values) x = (seed = (seed * 7919 + 13) % 1009) / 777.0 - 0.6;
+    return test.tensor(ScalarType::float32, sizes, values);
+  };
+  for (const std::int64_t heads : {1, 2, 7})
+    for (const std::int64_t queries : {1, 100}) {
+      const EValue q = fractions({heads, queries, 20}, 1), k = fractions({heads, 90, 20}, 2), v = fractions({heads, 90, 70}, 3);
+      CHECK(test.is_same_on_threads(davit::portable_kernels::attention_ops, "aten.scaled_dot_product_attention.default",
+                                    {q, k, v, EValue(), EValue(0.0), EValue(queries > 1), EValue(), EValue(false)}));
+    }
+}
