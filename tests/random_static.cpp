@@ -14,7 +14,6 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -202,21 +201,30 @@ struct Ports {
   return formats::write_file(file + ".in", std::span<const std::byte>(given));
 }
 
-/// What differs between the answers and an eager run, beside one that rounds at random if there is a seed.
-[[nodiscard]] std::string difference(const RandomProgram& random, std::span<const std::byte> answers, std::optional<std::uint64_t> rounding_seed) {
+/// What differs between the answers and an eager run, beside so many that round at random.
+[[nodiscard]] std::string difference(const RandomProgram& random, std::span<const std::byte> answers, std::size_t roundings) {
   const ExportedProgram& program = random.program();
   const Ports ports = ports_of(program);
   const BackendTables kernels = BackendList<portable_with<FirstOfEquals>>::tables();
-  EagerProgram eager(program, kernels), rounding(program, kernels);
-  if (rounding_seed) rounding.round_at_random(*rounding_seed);
+  EagerProgram eager(program, kernels);
+  std::vector<EagerProgram> rounding = testing::detail::rounding_programs(program, kernels, 0, roundings);
   for (std::uint64_t run = 0; run < runs; ++run) {
     const std::string place = "run " + std::to_string(run) + ", ";
-    std::vector<Tensor> inputs = random.user_inputs(run), rounded_inputs = random.user_inputs(run);
-    const std::vector<EValue> values(inputs.begin(), inputs.end()), rounded_values(rounded_inputs.begin(), rounded_inputs.end());
-    const Result<std::vector<EagerValue>> expected = eager.run(values);
+    const auto run_one = [&](EagerProgram& reference, std::vector<Tensor>& inputs) {
+      inputs = random.user_inputs(run);
+      const std::vector<EValue> values(inputs.begin(), inputs.end());
+      return reference.run(values);
+    };
+    std::vector<Tensor> inputs;
+    const Result<std::vector<EagerValue>> expected = run_one(eager, inputs);
     if (!expected) return place + "the reference fails: " + to_string(expected.error());
-    const Result<std::vector<EagerValue>> rounded = rounding_seed ? rounding.run(rounded_values) : *expected;
-    if (!rounded) return place + "the reference fails where it rounds otherwise";
+    std::vector<std::vector<Tensor>> rounded_inputs(roundings);
+    std::vector<std::vector<EagerValue>> rounded(roundings);
+    for (std::size_t r = 0; r < roundings; ++r) {
+      Result<std::vector<EagerValue>> made = run_one(rounding[r], rounded_inputs[r]);
+      if (!made) return place + "the reference fails where it rounds otherwise";
+      rounded[r] = *std::move(made);
+    }
     const auto take = [&](std::size_t bytes) {
       const std::span<const std::byte> out = answers.first(std::min(bytes, answers.size()));
       answers = answers.subspan(out.size());
@@ -225,18 +233,20 @@ struct Ports {
     std::int64_t error = -1;
     if (const auto bytes = take(sizeof(error)); bytes.size() == sizeof(error)) std::memcpy(&error, bytes.data(), sizeof(error));
     if (error != 0) return place + "it fails: " + std::to_string(error);
-    const auto differs = [&](const Port& port, const TensorView& right, const TensorView& rounded_right) -> std::string {
+    const auto differs = [&](const Port& port, const TensorView& right, auto&& of_rounding) -> std::string {
       const std::span<const std::byte> bytes = take(port.elements * size_of(port.dtype));
       Tensor actual = testing::detail::dense(right);
       if (bytes.size() < actual.view().nbytes()) return "there is no answer";
       std::memcpy(const_cast<std::byte*>(actual.view().as<std::byte>()), bytes.data(), actual.view().nbytes());
-      return testing::detail::difference(EValue(actual), EValue(right), EValue(rounded_right), rounding_seed ? &rounding : nullptr, testing::JudgeOptions{}.tolerance);
+      std::vector<EValue> of_roundings;
+      for (std::size_t r = 0; r < roundings; ++r) of_roundings.emplace_back(of_rounding(r));
+      return testing::detail::difference(EValue(actual), EValue(right), of_roundings, rounding, testing::JudgeOptions{}.tolerance);
     };
     for (const Port& port : ports.inputs)
-      if (const std::string wrong = differs(port, inputs[port.at].view(), rounded_inputs[port.at].view()); !wrong.empty())
+      if (const std::string wrong = differs(port, inputs[port.at].view(), [&](std::size_t r) { return rounded_inputs[r][port.at].view(); }); !wrong.empty())
         return place + "input " + std::to_string(port.at) + " afterwards: " + wrong;
     for (const Port& port : ports.outputs)
-      if (const std::string wrong = differs(port, (*expected)[port.at].tensor->view(), (*rounded)[port.at].tensor->view()); !wrong.empty())
+      if (const std::string wrong = differs(port, (*expected)[port.at].tensor->view(), [&](std::size_t r) { return rounded[r][port.at].tensor->view(); }); !wrong.empty())
         return place + "output " + std::to_string(port.at) + ": " + wrong;
   }
   return {};
@@ -280,8 +290,8 @@ int compare(const std::string& folder) {
     const RandomProgram random(recipe_of(label));
     const Result<SharedBytes> answers = formats::map_file(folder + "/" + label + ".out");
     if (!answers) return std::printf("%s\n", to_string(answers.error()).c_str()), 2;
-    std::string wrong = difference(random, answers->bytes(), std::nullopt);
-    for (std::uint64_t i = 0; i < 8 && !wrong.empty(); ++i) wrong = difference(random, answers->bytes(), i);
+    std::string wrong = difference(random, answers->bytes(), 0);
+    if (!wrong.empty()) wrong = difference(random, answers->bytes(), 32);
     if (wrong.empty()) continue;
     ++differing;
     std::printf("%s: %s\n%s\n", label.c_str(), wrong.c_str(), print_graph(random.program().view()).c_str());

@@ -18,6 +18,7 @@
 #include "davit/testing/random_layers.hpp"
 #include "davit/testing/random_moves.hpp"
 #include "davit/testing/random_program.hpp"
+#include "davit/testing/random_quantized.hpp"
 #include "davit/testing/random_rounding.hpp"
 #include "davit/testing/random_steps.hpp"
 #include "davit/testing/random_values.hpp"

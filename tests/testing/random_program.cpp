@@ -28,7 +28,7 @@ TEST_CASE("RandomProgram: every program verifies, a recipe always gives the same
   }
   for (const char* target : {"aten.add.Tensor", "aten.add_.Tensor", "aten.copy_.default", "aten.slice.Tensor", "aten.split_with_sizes.default", "aten.max.dim",
                              "aten.mm.default", "aten.linear.default", "aten.convolution.default", "higher_order.scan", "higher_order.cond", "higher_order.while_loop", "aten.cat.default", "aten.expand.default",
-                             "aten.bitwise_and.Tensor", "aten.ge.Tensor", "aten.where.self", "aten._to_copy.default", "aten.sym_size.int", "_operator.mul", "higher_order.with_effects",
+                             "aten.bitwise_and.Tensor", "aten.ge.Tensor", "aten.where.self", "aten._to_copy.default", "aten.sym_size.int", "_operator.mul", "higher_order.with_effects", "quantized_decomposed.quantize_per_tensor.default", "quantized_decomposed.dequantize_per_channel.default",
                              "aten._native_batch_norm_legit_no_training.default", "aten.max_pool2d.default", "aten.avg_pool2d.default", "aten.adaptive_avg_pool2d.default", "aten.native_group_norm.default",
                              "aten.layer_norm.default", "aten.scaled_dot_product_attention.default", "aten.bmm.default", "aten.upsample_nearest2d.vec", "aten.upsample_bilinear2d.vec", "aten.gelu.default",
                              "aten.alias.default", "aten.detach.default", "aten.dropout.default"})

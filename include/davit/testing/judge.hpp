@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -58,34 +57,43 @@ namespace detail {
   return false;
 }
 
-/// How a value differs from that of an eager run, if it does. Beside an eager run that rounds at random (`rounding`, and what it gives)
-/// what differs may be eight times as far off as that is, and where that meets numbers whose sums overflow by the order of their
-/// terms, dtype and shape are compared only.
-[[nodiscard]] inline std::string difference(const EValue& actual, const EValue& expected, const EValue& rounded, const EagerProgram* rounding,
-                                            Tolerance tolerance) {
-  if (rounding != nullptr) tolerance.atol += 8 * numeric_gap(rounded, expected).absolute;
-  const bool large = rounding != nullptr && rounding->met_large_numbers();
+/// Eager runs that each round otherwise, by seeds that follow each other.
+[[nodiscard]] inline std::vector<EagerProgram> rounding_programs(const ExportedProgram& program, BackendTables kernels, std::uint64_t seed, std::size_t count) {
+  std::vector<EagerProgram> out;
+  for (std::size_t i = 0; i < count; ++i) out.emplace_back(program, kernels).round_at_random(seed + i);
+  return out;
+}
+
+/// How a value differs from that of an eager run, if it does. Beside eager runs that round at random (`rounding`, and what they give)
+/// what differs may be eight times as far off as one of them is, and where one meets numbers whose sums overflow by the order of
+/// their terms, dtype and shape are compared only.
+[[nodiscard]] inline std::string difference(const EValue& actual, const EValue& expected, std::span<const EValue> rounded,
+                                            std::span<const EagerProgram> rounding, Tolerance tolerance) {
+  double gap = 0;
+  for (const EValue& each : rounded) gap = std::max(gap, numeric_gap(each, expected).absolute);
+  tolerance.atol += 8 * gap;
+  const bool large = std::ranges::any_of(rounding, &EagerProgram::met_large_numbers);
   const bool anything = large || std::isinf(tolerance.atol);  // it divides by what is 0 or next to it
   return compare(actual, expected, tolerance, anything ? Check::shape_dtype : Check::close);
 }
 
-/// judge(), beside an eager run that rounds at random if there is a seed.
+/// judge(), beside so many eager runs that round at random.
 [[nodiscard]] inline std::string judge_once(const RandomProgram& random_program, const LoweredProgram& lowered, BackendTables kernels,
-                                            const JudgeOptions& options, std::optional<std::uint64_t> rounding_seed) {
+                                            const JudgeOptions& options, std::size_t roundings) {
   const ExportedProgram& program = random_program.program();
-  const bool rounds = rounding_seed.has_value();
   EagerProgram eager(program, kernels);
-  EagerProgram rounding(program, kernels);
-  if (rounds) rounding.round_at_random(*rounding_seed);
-  const auto differing = [&](const EValue& actual, const EValue& expected, const EValue& rounded) {
-    return difference(actual, expected, rounded, rounds ? &rounding : nullptr, options.tolerance);
+  std::vector<EagerProgram> rounding = rounding_programs(program, kernels, options.seed, roundings);
+  const auto differing = [&](const EValue& actual, const EValue& expected, auto&& of_rounding) {
+    std::vector<EValue> rounded;
+    for (std::size_t i = 0; i < roundings; ++i) rounded.push_back(of_rounding(i));
+    return difference(actual, expected, rounded, rounding, options.tolerance);
   };
   const GraphModuleView graph = program.view();
   const bool sees_storage = std::ranges::any_of(graph.nodes, [&](const Node& n) { return graph.target(n) == "aten.as_strided.default"; });
   Result<Session> session = Session::make(lowered);
   if (!session) return "no session: " + to_string(session.error());
   std::vector<EagerValue> last;
-  std::vector<EagerValue> last_rounded;
+  std::vector<std::vector<EagerValue>> rounded(roundings), last_rounded(roundings);
   std::vector<EValue> answered;
   std::vector<std::vector<Tensor>> given;  // answers may be views of them
   given.reserve(options.runs);
@@ -94,10 +102,10 @@ namespace detail {
     const std::string place = "run " + std::to_string(run) + ", ";
     const std::vector<Tensor>& own = given.emplace_back(random_program.user_inputs(run));
     std::vector<Tensor> expected_inputs;
-    std::vector<Tensor> rounded_inputs;
+    std::vector<std::vector<Tensor>> rounded_inputs(roundings);
     for (const Tensor& each : own) {
       expected_inputs.push_back(copy_of(each.view()));
-      rounded_inputs.push_back(copy_of(each.view()));
+      for (std::vector<Tensor>& of_rounding : rounded_inputs) of_rounding.push_back(copy_of(each.view()));
     }
     std::vector<EValue> inputs;
     for (std::size_t i = 0; i < own.size(); ++i) {
@@ -114,14 +122,17 @@ namespace detail {
       if (std::ranges::any_of(session->state(), [&](const NamedTensor& entry) { return overlap(fed, footprint(entry.tensor.view())); })) continue;
       inputs[i] = answered[k];
       expected_inputs[i] = copy_of(last[k].tensor->view());
-      if (rounds) rounded_inputs[i] = copy_of(last_rounded[k].tensor->view());
+      for (std::size_t r = 0; r < roundings; ++r) rounded_inputs[r][i] = copy_of(last_rounded[r][k].tensor->view());
     }
     std::vector<EValue> expected_values(expected_inputs.begin(), expected_inputs.end());
     Result<std::vector<EagerValue>> expected = eager.run(expected_values);
     if (!expected) return place + "the reference fails: " + to_string(expected.error());
-    const std::vector<EValue> rounded_values(rounded_inputs.begin(), rounded_inputs.end());
-    Result<std::vector<EagerValue>> rounded = rounds ? rounding.run(rounded_values) : *expected;
-    if (!rounded) return place + "the reference fails where it rounds otherwise: " + to_string(rounded.error());
+    for (std::size_t r = 0; r < roundings; ++r) {
+      const std::vector<EValue> values(rounded_inputs[r].begin(), rounded_inputs[r].end());
+      Result<std::vector<EagerValue>> made = rounding[r].run(values);
+      if (!made) return place + "the reference fails where it rounds otherwise: " + to_string(made.error());
+      rounded[r] = *std::move(made);
+    }
     Result<Outputs> outputs = std::unexpected(Error{});
     for (std::uint64_t call = 1; options.fail_at != nullptr && !outputs && call <= 50; ++call) {
       const Snapshot inputs_before(inputs);
@@ -138,20 +149,20 @@ namespace detail {
     const std::span<const EValue> all = outputs->all();
     if (all.size() != expected->size()) return place + "another number of outputs";
     for (std::size_t k = 0; k < all.size(); ++k)
-      if (const std::string differs = differing(all[k], (*expected)[k].value(), (*rounded)[k].value()); !differs.empty())
+      if (const std::string differs = differing(all[k], (*expected)[k].value(), [&](std::size_t r) { return rounded[r][k].value(); }); !differs.empty())
         return place + "output " + std::to_string(k) + ": " + differs;
     for (std::size_t i = 0; i < own.size(); ++i)
       if (inputs[i].tensor().data == own[i].view().data)
-        if (const std::string differs = differing(EValue(own[i]), EValue(expected_inputs[i]), EValue(rounded_inputs[i])); !differs.empty())
+        if (const std::string differs = differing(EValue(own[i]), EValue(expected_inputs[i]), [&](std::size_t r) { return EValue(rounded_inputs[r][i]); }); !differs.empty())
           return place + "input " + std::to_string(i) + " afterwards: " + differs;
     for (const NamedTensor& entry : session->state())
       for (std::size_t i = 0; i < eager.state().size(); ++i)
         if (const NamedTensor& other = eager.state()[i]; entry.name == other.name)
-          if (const std::string differs = differing(EValue(entry.tensor), EValue(other.tensor), EValue(rounding.state()[i].tensor)); !differs.empty())
+          if (const std::string differs = differing(EValue(entry.tensor), EValue(other.tensor), [&](std::size_t r) { return EValue(rounding[r].state()[i].tensor); }); !differs.empty())
             return place + "state '" + std::string(entry.name.view()) + "': " + differs;
     if (!session->plan(0).is_sound()) return place + "the plan is not sound";
     last = std::move(*expected);
-    last_rounded = std::move(*rounded);
+    std::swap(last_rounded, rounded);
     answered.assign(all.begin(), all.end());
   }
   return {};
@@ -167,9 +178,9 @@ namespace detail {
 /// is what numbers near the end of their range become.
 [[nodiscard]] inline std::string judge(const RandomProgram& random_program, const LoweredProgram& lowered, BackendTables kernels,
                                        const JudgeOptions& options = {}) {
-  std::string differs = detail::judge_once(random_program, lowered, kernels, options, std::nullopt);
-  for (std::uint64_t i = 0; i < 8 && !differs.empty(); ++i)  // which of two equal numbers is the larger, rounding tells once in a while
-    differs = detail::judge_once(random_program, lowered, kernels, options, options.seed + i);
+  std::string differs = detail::judge_once(random_program, lowered, kernels, options, 0);
+  // which of two equal numbers is the larger, and which way the middle between two steps is rounded, rounding tells once in a while
+  if (!differs.empty()) differs = detail::judge_once(random_program, lowered, kernels, options, 32);
   return differs;
 }
 

@@ -11,7 +11,8 @@ namespace davit::testing {
 /// Numbers that are the same on every machine.
 class Random {
  public:
-  explicit constexpr Random(std::uint64_t seed) noexcept : state_(seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du) {}
+  /// The numbers of different seeds have nothing to do with each other.
+  explicit constexpr Random(std::uint64_t seed) noexcept : state_(seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du) { state_ = next(); }
   constexpr std::uint64_t next() noexcept {
     std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;

@@ -60,7 +60,6 @@ class RandomLayers : protected RandomMoves {
     return true;
   }
 
- private:
   [[nodiscard]] static bool is_full(const std::vector<Dim>& sizes) {
     return std::ranges::all_of(sizes, [](const Dim& d) { return d.value > 0; });
   }
@@ -128,6 +127,10 @@ class RandomLayers : protected RandomMoves {
   }
 
   [[nodiscard]] Known convolution(const Known& x, bool transposed) {
+    return convolution(x, transposed, [this](std::initializer_list<std::int64_t> sizes) { return weight(sizes); });
+  }
+  template <class Weight>
+  [[nodiscard]] Known convolution(const Known& x, bool transposed, Weight&& weights) {
     const std::int64_t channels = x.sizes[1].value;
     const std::int64_t groups = channels > 1 && random_.one_in(3) ? channels : 1;
     const std::int64_t each = up_to(groups > 1 ? 2 : 5);
@@ -141,7 +144,7 @@ class RandomLayers : protected RandomMoves {
       stride[d] = up_to(2);
       sizes.push_back(dim(transposed ? (in - 1) * stride[d] + kernel[d] : (in + 2 * pad[d] - kernel[d]) / stride[d] + 1));
     }
-    const Known w = transposed ? weight({channels, each, kernel[0], kernel[1]}) : weight({filters, channels / groups, kernel[0], kernel[1]});
+    const Known w = transposed ? weights({channels, each, kernel[0], kernel[1]}) : weights({filters, channels / groups, kernel[0], kernel[1]});
     const Argument bias = random_.one_in(2) ? b_.none() : v(weight({filters}));
     return emit("aten.convolution.default",
                 {{"input", v(x)}, {"weight", v(w)}, {"bias", bias}, {"stride", b_.ints({stride[0], stride[1]})}, {"padding", b_.ints({pad[0], pad[1]})},

@@ -11,16 +11,16 @@
 
 #include "davit/program/exported_program.hpp"
 #include "davit/program/graph_builder.hpp"
-#include "davit/testing/random_layers.hpp"
+#include "davit/testing/random_quantized.hpp"
 
 namespace davit::testing {
 
 /// A verified program made at random, of the kinds that torch.export writes: views, in-place writes of intermediates, buffers
 /// and inputs (training IR) or mutations in the signature (core IR), several outputs, lists, symbolic sizes, control flow, NaN
-/// and infinities in the data, tensors without elements, integers and bools, effects, layers of networks.
-class RandomProgram : RandomLayers {
+/// and infinities in the data, tensors without elements, integers and bools, effects, layers of networks, quantized ones.
+class RandomProgram : RandomQuantized {
  public:
-  explicit RandomProgram(const ProgramRecipe& recipe) : RandomLayers(recipe) {
+  explicit RandomProgram(const ProgramRecipe& recipe) : RandomQuantized(recipe) {
     training_ = random_.one_in(2);
     symbolic_ = random_.one_in(3);
     strange_ = random_.one_in(4);
@@ -65,7 +65,7 @@ class RandomProgram : RandomLayers {
       b_.input(b_.value(token_));
       tables_.signature.input_specs.push_back(InputTokenSpec{TokenArgument{"token"}});
     }
-    layer_weights(tables_);
+    layer_weights(tables_), quantized_weights(tables_);
     for (std::size_t i = 1 + random_.below(2); i > 0; --i) {
       const Name name = concat("w", i);
       Known w{.sizes = sizes(false), .fixed = true};
@@ -128,7 +128,7 @@ class RandomProgram : RandomLayers {
     return made ? *made : some_value();
   }
   void add_step() {
-    if (random_.one_in(4)) return move() ? void() : binary();
+    if (is_quantized() ? random_.one_in(2) : random_.one_in(4)) return (is_quantized() ? quantized_step() : move()) ? void() : binary();
     switch (random_.below(training_ ? 27 : 21)) {
       case 0: return keep(unary(some_float()));
       case 1: return effect() ? void() : keep(unary(some_float()));

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "davit/testing/random_layers.hpp"
+
+namespace davit::testing {
+
+/// Steps of a random program as PT2E quantizes them: layers and other operators on dequantized bytes, quantized again behind
+/// them. Ranges, zero points, dtypes and who else reads a value differ as no quantizer would choose them.
+class RandomQuantized : protected RandomLayers {
+ protected:
+  /// One program of four is quantized.
+  explicit RandomQuantized(const ProgramRecipe& recipe) : RandomLayers(recipe), quantized_(Random(recipe.seed ^ 0x9d2c5680u).one_in(4)) {}
+
+  /// Declares the bytes that weights are parts of, and their scales. NaN stands for no byte: data that has some is not quantized.
+  void quantized_weights(ProgramTables& tables) {
+    quantized_ = quantized_ && !strange_;
+    if (!quantized_) return;
+    bytes_ = parameter(tables, "bytes", ScalarType::int8, 512);
+    scales_ = parameter(tables, "scales", ScalarType::float32, 64);
+    zeros_ = parameter(tables, "zeros", ScalarType::int64, 64);
+    auto* const bytes = tables.state_dict[tables.state_dict.size() - 3].tensor.view().as<std::int8_t>();
+    auto* const scales = tables.state_dict[tables.state_dict.size() - 2].tensor.view().as<float>();
+    for (int k = 0; k < 512; ++k) bytes[k] = static_cast<std::int8_t>((k * 101 + 7) % 255 - 127);
+    for (int k = 0; k < 64; ++k) scales[k] = static_cast<float>(1 + (k * 13) % 11) / 512;
+  }
+
+  [[nodiscard]] bool is_quantized() const noexcept { return quantized_; }
+
+  /// An operator between dequantize and quantize; false if no value fits.
+  bool quantized_step() {
+    const std::size_t kind = random_.below(8);
+    const auto small = [](const Known& k) {
+      return !k.sizes.empty() && std::ranges::all_of(k.sizes, [](const Dim& d) { return d.value > 0 && (!d.is_static() || d.value <= 16); });
+    };
+    if (kind < 3) {
+      auto x = image();
+      if (!x) return false;
+      const Known in = through_bytes(*x);
+      if (kind == 2) return keep_bytes(pooling(in));
+      return keep_bytes(bounded(behind_bytes(in)));
+    }
+    const auto x = some([&](const Known& k) { return small(k) && k.sizes.back().is_static(); });
+    if (!x) return false;
+    const Known in = through_bytes(*x);
+    switch (kind) {
+      case 3: case 4: {
+        const std::int64_t features = in.sizes.back().value, out = 1 + static_cast<std::int64_t>(random_.below(6));
+        std::vector<Dim> sizes = in.sizes;
+        sizes.back() = dim(out);
+        const Known w = byte_weight({out, features});
+        return keep_bytes(bounded(emit("aten.linear.default", {{"input", v(in)}, {"weight", v(w)}, {"bias", bias(out)}}, std::move(sizes))));
+      }
+      case 5: case 6: {
+        const auto y = some([&](const Known& k) { return small(k) && broadcast(in.sizes, k.sizes).has_value(); });
+        if (!y) return false;
+        const Known other = through_bytes(*y);
+        return keep_bytes(bounded(emit(kind == 5 ? "aten.add.Tensor" : "aten.mul.Tensor", {{"self", v(in)}, {"other", v(other)}}, *broadcast(in.sizes, other.sizes))));
+      }
+      default: {
+        if (random_.one_in(2)) return keep_bytes(function(in));
+        const Known other = through_bytes(in);
+        std::vector<Dim> sizes = in.sizes;
+        if (!sizes[0].is_static()) return keep_bytes(function(other));
+        sizes[0].value *= 2;
+        return keep_bytes(emit("aten.cat.default", {{"tensors", b_.tensors({in.id, other.id})}, {"dim", i(0)}}, std::move(sizes)));
+      }
+    }
+  }
+
+ private:
+  struct Bytes {
+    double scale = 1;
+    std::int64_t zero_point = 0, low = -128, high = 127;
+    ScalarType dtype = ScalarType::int8;
+  };
+
+  [[nodiscard]] Known parameter(ProgramTables& tables, std::string_view name, ScalarType dtype, std::int64_t count) {
+    const Known out{.id = declare(concat("p_", name), {dim(count)}, dtype), .dtype = dtype, .sizes = {dim(count)}, .fixed = true};
+    b_.input(b_.value(out.id));
+    tables.signature.input_specs.push_back(InputToParameterSpec({concat("p_", name)}, Name::own(name)));
+    tables.state_dict.push_back({Name::own(name), Tensor::zeros(dtype, std::span(&count, 1))});
+    return out;
+  }
+  [[nodiscard]] Bytes some_bytes() {
+    constexpr double scales[] = {1.0 / 16, 0.25, 0.03, 0.1, 0.011, 1};
+    Bytes out{.scale = scales[random_.below(std::size(scales))], .dtype = random_.one_in(3) ? ScalarType::uint8 : ScalarType::int8};
+    if (out.dtype == ScalarType::uint8) out.low = 0, out.high = 255;
+    else if (random_.one_in(3)) out.low = -127;
+    const std::int64_t middle = (out.low + out.high + 1) / 2;
+    out.zero_point = random_.one_in(3) ? middle : out.low + static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(out.high - out.low + 1)));
+    if (random_.one_in(6)) out.low = middle, out.zero_point = std::max(out.zero_point, middle);
+    return out;
+  }
+  [[nodiscard]] Known converted(const Known& x, const Bytes& bytes, bool quantizes) {
+    return emit(quantizes ? "quantized_decomposed.quantize_per_tensor.default" : "quantized_decomposed.dequantize_per_tensor.default",
+                {{"input", v(x)}, {"scale", b_.real(bytes.scale)}, {"zero_point", i(bytes.zero_point)}, {"quant_min", i(bytes.low)}, {"quant_max", i(bytes.high)},
+                 {"dtype", b_.scalar_type(bytes.dtype)}},
+                x.sizes, quantizes ? bytes.dtype : ScalarType::float32);
+  }
+  /// What is left of a value as bytes; of a value that was bytes most often itself.
+  [[nodiscard]] Known through_bytes(const Known& x) {
+    if (std::ranges::find(dequantized_, x.id) != dequantized_.end() && !random_.one_in(4)) return x;
+    const Bytes bytes = some_bytes();
+    const Known made = converted(x, bytes, true);
+    if (random_.one_in(6)) keep(made);
+    Bytes read = bytes;
+    if (random_.one_in(16)) read.scale /= 2, read.zero_point = bytes.low;
+    const Known back = converted(made, read, false);
+    dequantized_.push_back(back.id);
+    if (random_.one_in(4)) keep(back);
+    return back;
+  }
+  /// Keeps what an operator made, as bytes most often.
+  bool keep_bytes(Known x) {
+    if (random_.one_in(8)) keep(x);
+    keep(random_.one_in(8) ? x : through_bytes(x));
+    return true;
+  }
+  [[nodiscard]] Known bounded(const Known& x) {
+    switch (random_.below(6)) {
+      case 0: case 1: return emit("aten.relu.default", {{"self", v(x)}}, x.sizes);
+      case 2: return emit("aten.hardtanh.default", {{"self", v(x)}, {"min_val", b_.real(-0.75)}, {"max_val", b_.real(3)}}, x.sizes);
+      case 3: return emit("aten.clamp.default", {{"self", v(x)}, {"min", b_.real(0)}, {"max", b_.real(6)}}, x.sizes);
+      default: return x;
+    }
+  }
+  [[nodiscard]] Argument bias(std::int64_t count) { return random_.one_in(3) ? b_.none() : v(weight({count})); }
+  /// Weights of bytes, with one scale or one per channel.
+  [[nodiscard]] Known byte_weight(std::initializer_list<std::int64_t> sizes) {
+    const auto part = [&](const Known& whole, std::int64_t count) {
+      const std::int64_t start = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(whole.sizes[0].value - count + 1)));
+      return emit("aten.slice.Tensor", {{"self", v(whole)}, {"dim", i(0)}, {"start", i(start)}, {"end", i(start + count)}, {"step", i(1)}}, {dim(count)}, whole.dtype);
+    };
+    std::int64_t count = 1;
+    std::vector<Dim> dims;
+    for (const std::int64_t size : sizes) {
+      count *= size;
+      dims.push_back(dim(size));
+    }
+    const Known flat = part(bytes_, count);
+    const Known bytes = emit("aten.view.default", {{"self", v(flat)}, {"size", b_.ints(sizes)}}, dims, ScalarType::int8);
+    if (random_.one_in(3)) return converted(bytes, {.scale = 1.0 / 64, .low = random_.one_in(2) ? -127 : -128}, false);
+    const std::int64_t axis = random_.one_in(8) ? static_cast<std::int64_t>(random_.below(dims.size())) : 0;
+    const std::int64_t channels = dims[static_cast<std::size_t>(axis)].value;
+    const Known scales = part(scales_, channels), zeros = part(zeros_, channels);
+    return emit("quantized_decomposed.dequantize_per_channel.default",
+                {{"input", v(bytes)}, {"scales", v(scales)}, {"zero_points", v(zeros)}, {"axis", i(axis)}, {"quant_min", i(-127)}, {"quant_max", i(127)},
+                 {"dtype", b_.scalar_type(ScalarType::int8)}},
+                dims);
+  }
+  /// A convolution of dequantized bytes.
+  [[nodiscard]] Known behind_bytes(const Known& x) {
+    return convolution(x, false, [this](std::initializer_list<std::int64_t> sizes) { return byte_weight(sizes); });
+  }
+
+  bool quantized_;
+  Known bytes_{}, scales_{}, zeros_{};
+  std::vector<ValueId> dequantized_;
+};
+
+}  // namespace davit::testing
