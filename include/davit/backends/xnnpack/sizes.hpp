@@ -28,12 +28,25 @@ class SymbolSizes {
     symbols_.reset();
     std::ranges::fill(known_, std::uint8_t{0});
   }
-  /// Says that the expression has this value. O(expressions).
+  /// Says that the expression has this value; so have others that are written alike, and so is known what it adds a known
+  /// number to or multiplies by one. O(expressions * depth).
   void bind(ExprId id, std::int64_t value, bool symbols_only) noexcept {
     if (symbols_only && exprs_[id].op != ExprOp::symbol) return;
     (void)symbols_.bind(id, value);
-    for (ExprId e = 0; e < exprs_.size(); ++e)
-      if (known_[e] == 0 && same(e, id, 16)) set(e, value);
+    while (true) {
+      for (ExprId e = 0; e < exprs_.size(); ++e)
+        if (known_[e] == 0 && same(e, id, 16)) set(e, value);
+      const Expr& whole = exprs_[id];
+      if ((whole.op != ExprOp::add && whole.op != ExprOp::mul) || (known_[whole.a] != 0) == (known_[whole.b] != 0)) return;
+      const std::int64_t other = values_[known_[whole.a] != 0 ? whole.a : whole.b];
+      id = known_[whole.a] != 0 ? whole.b : whole.a;
+      if (whole.op == ExprOp::add) {
+        if (__builtin_sub_overflow(value, other, &value)) return;
+      } else {
+        if (!has_quotient(value, other) || value % other != 0) return;
+        value /= other;
+      }
+    }
   }
   /// Works out what follows from what is known. O(expressions).
   void settle() noexcept {

@@ -71,7 +71,7 @@ inline constexpr auto decomposition_helper_texts = [] {
       "$same(n, x, w, b, s, p, d, g): k = times(d, n); t = [i in range(0, n): p == 'same' ? k[i] * (size(w, i + 2) - 1) : 0]; e = len(compact([i in t: i % 2 == 0 ? none : i])) == 0; y = e ? x : constant_pad_nd(x, flat([i in reversed(t): [i // 2, i - i // 2]]), 0); $conv(n, y, w, b, s, e ? [i in t: i // 2] : 0, d, false, 0, g)"sv,
       "$scaled(a, s, b, t): x = t == 1 ? b : b * t; s == 0 ? x : (s == 1 ? a : a * s) + x"sv,
       "$singular(x, dim): linalg_svdvals(permute(x, moved(rank(x), dim, [-2, -1])))"sv,
-      "$sized(x, o, f, n): o != none ? o : [i in range(0, n): int(float(size(x, i + 2)) * f[i])]"sv,
+      "$sized(x, o, f, n): o != none ? o : [i in range(0, n): isfixed(size(x, i + 2)) ? int(float(size(x, i + 2)) * f[i]) : truncated(size(x, i + 2) * f[i], out[i + 2])]"sv,
       "$slogdet(a): r = _linalg_slogdet(a, sizes=[dims(a)[:-2], dims(a)[:-2], dims(a), dims(a)[:-1]], as=[dtype(a), $part(a), dtype(a), int32]); [r[0], r[1]]"sv,
       "$smooth(l, target, weight, w, reduction, ignore, e, d): n = $nll(l, target, weight, reduction, ignore); k = target != ignore; s = where(k, -sum.dim_IntList(w == none ? l : l * w, [d]), 0); m = reduction == 0 ? s : reduction == 2 ? sum(s) : sum(s) / (weight == none ? cast(sum(k), dtype(l)) : sum(where(k, squeeze.dims(gather(expand(w, sizes(l)), d, unsqueeze(where(k, target, 0), d)), [d]), 0))); n * (1 - e) + m * (e / float(size(l, d)))"sv,
       "$smooth_resize(x, o, align, f, taps): t = $part(x); $resized(x, $smooth_weights(size(x, 2), o[0], align, f[0], taps, t), $smooth_weights(size(x, 3), o[1], align, f[1], taps, t))"sv,

@@ -255,6 +255,10 @@ inline constexpr RuleFunctionRow rule_functions[] = {
        if (!(x > -0x1p62 && x < 0x1p62)) return r.fail("a number that is no size");
        return Item::integer(static_cast<std::int64_t>(x));
      }},
+    {"truncated", 2, [](RuleEvaluator& r, const Items& a) {  // a symbolic number as the size that it is declared to make
+       const NamedItem inputs[] = {{"a", a[0]}};
+       return r.emit.symbolic("torch.sym_int", inputs, ValueKind::sym_int, r.emit.dim(a[1]));
+     }},
     {"float", 1, [](RuleEvaluator& r, const Items& a) { return a[0].is_value() ? a[0] : Item::of(GraphBuilder::real(r.number(a[0]))); }},
     {"sqrt_of", 1, [](RuleEvaluator& r, const Items& a) {
        const NamedItem inputs[] = {{"a", a[0]}};

@@ -48,7 +48,12 @@ TEST_CASE("portable: pairs are views of complex numbers and back") {
   CHECK(test.dtype() == ScalarType::complex64);
   CHECK(test.outputs[0].tensor().data == x.tensor().data);
   CHECK(pairs(test) == Numbers{1, 2, 3, 4});
-  CHECK(test.run(complex_ops, "aten.view_as_complex.default", {test.view(x, {2, 2}, {1, 2})}) == ErrorCode::invalid_shape);
+  CHECK(test.run(complex_ops, "aten.view_as_complex.default", {test.view(x, {2, 2}, {1, 2})}) == ErrorCode::ok);  // a copy
+  CHECK(pairs(test) == Numbers{1, 3, 2, 4});
+  const EValue gaps = test.tensor(ScalarType::float32, {2, 3}, {1, 2, 0, 3, 4, 0});
+  CHECK(test.run(complex_ops, "aten.view_as_complex.default", {test.view(gaps, {2, 2}, {3, 1})}) == ErrorCode::ok);
+  CHECK(pairs(test) == Numbers{1, 2, 3, 4});
+  CHECK(test.run(complex_ops, "aten.view_as_complex.default", {gaps}) == ErrorCode::invalid_shape);
   CHECK(test.run(complex_ops, "aten.view_as_real.default", {complex(test, {1, 2, 3, 4})}) == ErrorCode::ok);
   CHECK(test.sizes() == Integers{2, 2});
   CHECK(test.values() == Numbers{1, 2, 3, 4});

@@ -11,6 +11,7 @@
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/movement/views.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
+#include "davit/core/copy_tensor.hpp"
 
 /// Complex numbers: views of pairs of floats, arithmetic, and Fourier transforms.
 namespace davit::portable_kernels {
@@ -21,20 +22,28 @@ namespace detail {
   return type == ScalarType::float64 || type == ScalarType::complex128 ? ScalarType::complex128 : ScalarType::complex64;
 }
 
-/// Pairs along the last dimension as complex numbers. Source: at::view_as_complex.
+/// Pairs along the last dimension as complex numbers: a copy where they do not lie side by side, which torch refuses, but lowering
+/// may have taken away the copy that would have put them there. Source: at::view_as_complex.
 [[nodiscard]] inline ErrorCode view_as_complex(KernelCall& call) {
   TensorView x = call.tensor(0);
   if (x.dtype != ScalarType::float32 && x.dtype != ScalarType::float64)
     return call.refuse(ErrorCode::invalid_dtype, "view_as_complex takes float32 and float64");
+  if (x.rank == 0 || x.size(x.rank - 1) != 2) return call.refuse(ErrorCode::invalid_shape, "view_as_complex needs pairs along the last dimension");
   Sizes sizes;
   Sizes strides;
-  bool fits = x.rank != 0 && x.size(x.rank - 1) == 2 && x.stride(x.rank - 1) == 1;
-  for (std::size_t d = 0; fits && d + 1 < x.rank; ++d) {
-    fits = x.stride(d) % 2 == 0;
+  bool fits = x.stride(x.rank - 1) == 1;
+  for (std::size_t d = 0; d + 1 < x.rank; ++d) {
+    fits = fits && x.stride(d) % 2 == 0;
     (void)sizes.push(x.size(d));
     (void)strides.push(x.stride(d) / 2);
   }
-  if (!fits) return call.refuse(ErrorCode::invalid_shape, "view_as_complex needs pairs that lie side by side");
+  if (!fits) {
+    if (const ErrorCode code = call.make(0, complex_of(x.dtype), sizes); code != ErrorCode::ok) return code;
+    Sizes side_by_side(x.sizes());
+    contiguous_strides(x.sizes(), std::span(side_by_side.values).first(x.rank));
+    copy_tensor(x, TensorView{call.output(0).data, x.sizes_data, side_by_side.values.data(), x.rank, x.dtype});
+    return ErrorCode::ok;
+  }
   x.dtype = complex_of(x.dtype);
   x.storage_offset /= 2;
   return call.alias(0, x, sizes, strides);
