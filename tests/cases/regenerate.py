@@ -337,6 +337,43 @@ class CoreKernels(nn.Module):
         return curves, pairs, wrapped, shifted, folded, pools, layers, quantized, made
 
 
+class Autocast(nn.Module):
+    """Regions in lower precision, on numbers that bfloat16 has exactly."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(4, 4), nn.Linear(4, 4)
+        for k, p in enumerate(self.parameters()):
+            p.data = (torch.arange(p.numel()).reshape(p.shape) * (k + 3) % 5 - 2) / 2
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = torch.relu(self.a(x)) * 2
+            with torch.autocast("cpu", enabled=False):
+                z = y.float() + x
+            loss = nn.functional.mse_loss(y, y * 2)
+        with torch.autocast("cuda", dtype=torch.float16):
+            w = self.b(x)
+        return y.float().softmax(1), z, loss, w, y + x
+
+
+class ScaledImages(nn.Module):
+    """Images of dynamic height, resized by a factor; a layer behind half of the height; complex numbers whose parts lie apart."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Conv2d(2, 2, 3, stride=2), nn.Conv2d(2, 3, 3)
+
+    def forward(self, x):
+        f = nn.functional.interpolate
+        resized = [f(x, scale_factor=2, mode="bicubic"), f(x, scale_factor=0.5, mode="bilinear", antialias=True), f(x, scale_factor=1.5, mode="nearest-exact"),
+                   f(x[:, :, None], scale_factor=2.0, mode="trilinear")]  # fmt: skip
+        half = self.a(x)
+        layers = [self.b(nn.functional.pad(half, (1, 1, 1, 1), mode="replicate")), self.b(f(half, scale_factor=2.0))]
+        pairs = torch.view_as_complex((x * 2).split([3, 4], 3)[1].reshape(1, 2, -1, 2, 2).contiguous() * 1)
+        return resized, layers, torch.view_as_real(pairs * pairs)
+
+
 class Chosen(nn.Module):
     """Sizes that depend on data."""
 
@@ -492,6 +529,9 @@ CASES = {
     "torch_kernels": lambda n: record(n, TorchKernels(), [((t(3, 4), t(3, 4).abs() + 0.1, torch.randint(-20, 20, (3, 4)), torch.randint(1, 9, (3, 4))), {})]),
     "torch_composites": lambda n: record(n, TorchComposites(), [((t(3, 4), t(3, 4).abs() + 0.1, torch.randint(0, 5, (3, 4)), torch.rand(1, 2, 2)), {})], decompose=False),
     "core_kernels": core_kernels,
+    "autocast": lambda n: record(n, Autocast().requires_grad_(False), [((torch.arange(12).reshape(3, 4) / 4.0 - 1,), {})], decompose=False),
+    "scaled_images": lambda n: record(
+        n, ScaledImages().requires_grad_(False), [((t(1, 2, h, 7),), {}) for h in (8, 13, 6)], {"x": {2: torch.export.Dim("h", min=6, max=32)}}, decompose=False),  # fmt: skip
     "chosen": lambda n: record(n, Chosen(), [((t(6),), {}) for _ in range(3)]),
     "tracker": lambda n: tracker(),
 }

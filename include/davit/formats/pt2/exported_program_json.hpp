@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "davit/formats/json/json.hpp"
+#include "davit/formats/pt2/autocast_dtypes.hpp"
 #include "davit/formats/pt2/graph_json.hpp"
 #include "davit/formats/pt2/quotient_dtypes.hpp"
 #include "davit/formats/pt2/signature_json.hpp"
@@ -212,6 +213,7 @@ inline void make_tokens(ExportedProgram& program) {
   detail::make_tokens(program);
   if (Result<void> sound = check_tables(program.view()); !sound) return error_of(std::move(sound));
   correct_quotient_dtypes(program);
+  correct_autocast_dtypes(program);
   return program;
 }
 

@@ -14,8 +14,8 @@ namespace davit::formats {
 
 namespace detail {
 
-/// True for operators whose integers are not those of their operands: indices, counts, and what they are told to make.
-[[nodiscard]] constexpr bool makes_own_integers(GraphModuleView graph, const OperatorCall& call) {
+/// True for operators whose dtype is not that of their operands: indices, counts, and what they are told to make.
+[[nodiscard]] constexpr bool makes_own_dtype(GraphModuleView graph, const OperatorCall& call) {
   std::string_view name = call.target.substr(call.target.find('.') + 1);
   name = name.substr(0, name.find('.'));
   for (const std::string_view own : {"_to_copy", "argmax", "argmin", "argsort", "bucketize", "count_nonzero", "nonzero", "searchsorted", "to", "type_as"})
@@ -54,7 +54,7 @@ inline void correct_quotient_dtypes(ProgramTables& program) {
       });
     }
     const bool divides = (call.target == "aten.div.Tensor" || call.target == "aten.div.Scalar") && all_integers;
-    const bool follows = was != ScalarType::undefined && graph.values[first.value()].dtype == was && !detail::makes_own_integers(graph, call);
+    const bool follows = was != ScalarType::undefined && graph.values[first.value()].dtype == was && !detail::makes_own_dtype(graph, call);
     if (!divides && !follows) continue;
     if (!call.outputs[0].is_list()) {
       correct(first.value());

@@ -19,18 +19,11 @@
 #include "davit/program/in_place_writes.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/views.hpp"
+#include "davit/program/wrapped_graph.hpp"
 
 namespace davit {
 
 namespace detail {
-
-/// Operators that run one graph on their operands, once.
-[[nodiscard]] DAVIT_INLINE bool wraps_graph(std::string_view target) noexcept {
-  for (const std::string_view name : {"wrap", "wrap_with_autocast", "wrap_with_set_grad_enabled", "wrap_activation_checkpoint",
-                                      "tag_activation_checkpoint", "strict_mode", "hints_wrapper"})
-    if (target.starts_with("higher_order.") && target.substr(13) == name) return true;
-  return false;
-}
 
 /// What becomes of a composite.
 enum class Wish : std::uint8_t {
@@ -138,7 +131,9 @@ class Decomposer {
     Node made = old;
     made.inputs = now(old.inputs);
     emit_.metadata = old.metadata;
-    if (autocast_ != ScalarType::undefined && is_autocast(target)) made.inputs = cast(made.inputs, autocast_);
+    if (autocast_ != ScalarType::undefined)
+      if (const AutocastPolicy policy = autocast_policy(target); policy != AutocastPolicy::none)
+        made.inputs = cast(made.inputs, policy == AutocastPolicy::lower ? autocast_ : ScalarType::float32);
     (void)note_source(emit_.view(), made, sources_);
     std::string_view rule = has_complex(from_, old) ? find_complex_rule(target) : std::string_view{};
     if (rule.empty()) rule = find_decomposition(target);
@@ -276,7 +271,6 @@ class Decomposer {
     GraphId inner = no_id;
     std::vector<Argument> operands;
     std::vector<ValueId> results;
-    ScalarType type = autocast_;
     const std::span<const Argument> inputs = from_.inputs(old);
     for (const Argument& a : inputs) {
       if (a.kind == ArgumentKind::graph) {
@@ -294,14 +288,10 @@ class Decomposer {
       if (!parameters[i].is_value() || !operands[i].is_value()) return false;
     for (const Argument& each : returned)
       if (!each.is_value()) return false;
-    if (from_.target(old) == "higher_order.wrap_with_autocast" && inputs.size() > 2) {
-      const bool enabled = inputs[2].payload != 0;
-      type = !enabled ? ScalarType::undefined : inputs[1].kind == ArgumentKind::scalar_type ? static_cast<ScalarType>(inputs[1].payload) : ScalarType::bfloat16;
-    }
     opened_[inner] = 1;
     for (const Argument& each : returned) is_output_[each.value()] = 0;
     for (std::size_t i = 0; i < operands.size(); ++i) instead_[parameters[i].value()] = now(operands[i].value());
-    const ScalarType outer = std::exchange(autocast_, type);
+    const ScalarType outer = std::exchange(autocast_, autocast_of(from_, old, autocast_));
     const Range nodes = from_.graphs[inner].nodes;
     for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) {
       for (const Argument& output : from_.outputs(from_.nodes[n])) from_.for_each_value(output, [&](ValueId v) { move(v); });
@@ -325,14 +315,6 @@ class Decomposer {
   void move(ValueId v) {
     emit_.rename(v, "wrapped");
     emit_.module().values[v].graph = emit_.graph;
-  }
-  /// What autocast computes in the lower precision. Source: aten/src/ATen/autocast_mode.h, CPU.
-  [[nodiscard]] static bool is_autocast(std::string_view target) noexcept {
-    for (const std::string_view name : {"conv1d", "conv2d", "conv3d", "bmm", "mm", "linalg_vecdot", "baddbmm", "addmm", "addbmm", "linear", "matmul",
-                                        "_convolution", "conv_tbc", "mkldnn_rnn_layer", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
-                                        "scaled_dot_product_attention", "_native_multi_head_attention", "einsum", "chain_matmul", "linalg_multi_dot", "dot", "vdot", "mv"})
-      if (target.starts_with("aten.") && target.substr(5).starts_with(name) && target.substr(5 + name.size()).starts_with('.')) return true;
-    return false;
   }
   /// The arguments with float tensors in that dtype.
   [[nodiscard]] Range cast(Range range, ScalarType type) {
@@ -383,7 +365,7 @@ DAVIT_INLINE std::optional<ExportedProgram> decomposed(const ExportedProgram& pr
       of = {text.first, !rule.empty() && !(is_rule_of_core(rule) && detail::taker_count(options) == 0), !find_complex_rule(graph.str(text)).empty()};
     }
     const bool composite = of.composite || (of.if_complex && has_complex(graph, graph.nodes[n]));
-    needed = composite ? detail::wish_for(graph, n, options) != detail::Wish::stay : detail::wraps_graph(graph.str(text));
+    needed = composite ? detail::wish_for(graph, n, options) != detail::Wish::stay : wraps_graph(graph.str(text));
   }
   if (!needed) return std::nullopt;
   detail::Decomposer decomposer(program, options);
