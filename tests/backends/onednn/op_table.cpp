@@ -70,6 +70,20 @@ TEST_CASE("what no operator may have") {
   CHECK(described(number.finish()).why == "its output is no tensor");
 }
 
+TEST_CASE("what takes any dtype takes no complex numbers: portable's kernels of that name do not") {
+  const auto with = [](ScalarType dtype) {
+    return drafted([&](Net& n) {
+      const auto x = n.input("x", {2}), mask = n.input("mask", {2});
+      const auto y = n.op("aten.where.self", "y", {2}, {{"condition", n.v(mask)}, {"self", n.v(x)}, {"other", n.v(x)}});
+      for (const auto v : {x, y}) n.draft.b.module().values[v].dtype = dtype;
+      n.draft.b.module().values[mask].dtype = ScalarType::bool_;
+      return y;
+    });
+  };
+  CHECK(with(ScalarType::int64).why == "");
+  CHECK(with(ScalarType::complex64).why == "an operand is complex");
+}
+
 TEST_CASE("an operation keeps its row's name, its node and its output") {
   Net n;
   const auto x = n.input("x", {2, 3});

@@ -22,13 +22,15 @@ namespace davit::onednn_ops {
     if (const char* const wrong = row.any_dtype ? check_any_tensor(in.graph(), output.value()) : check_tensor(in.graph(), output.value())) return wrong;
     op.outputs.push_back(output.value());
   }
-  bool all_tensors = true;
+  bool all_tensors = true, any_complex = false;
   for (const Argument& a : in.call().inputs)
     in.graph().for_each_value(a, [&](ValueId v) {
       all_tensors = all_tensors && in.graph().values[v].kind == ValueKind::tensor;
+      any_complex = any_complex || is_complex(in.graph().values[v].dtype);
       if (std::ranges::find(op.inputs, v) == op.inputs.end()) op.inputs.push_back(v);
     });
-  return op.inputs.empty() || !all_tensors ? "an operand is no tensor" : nullptr;
+  if (op.inputs.empty() || !all_tensors) return "an operand is no tensor";
+  return any_complex ? "an operand is complex" : nullptr;
 }
 
 /// The step of an operation, its tensors in row-major order, or in one dimension (`all_sizes`).
