@@ -32,4 +32,5 @@
 #include "davit/program/verify_signature.hpp"
 #include "davit/program/verify_values.hpp"
 #include "davit/program/views.hpp"
+#include "davit/program/wrapped_graph.hpp"
 #include "davit/program/violations.hpp"

@@ -347,6 +347,7 @@ inline constexpr auto operator_schemas = [] {
     "aten.var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"sv,
     "aten.var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor"sv,
     "aten.view.default(Tensor(a) self, SymInt[] size) -> Tensor(a)"sv,
+    "aten.view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)"sv,
     "aten.view_as_complex.default(Tensor(a) self) -> Tensor(a)"sv,
     "aten.view_as_real.default(Tensor(a) self) -> Tensor(a)"sv,
     "aten.where.self(Tensor condition, Tensor self, Tensor other) -> Tensor"sv,

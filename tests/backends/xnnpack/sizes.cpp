@@ -39,6 +39,7 @@ TEST_CASE("what an input says of a whole expression tells others that have the s
   e.b.begin_graph();
   const ExprId wide = e.of(ExprOp::add, e.even(), 4), narrow = e.of(ExprOp::add, e.even(), 2), half = e.half(), twice = e.of(ExprOp::mul, wide, 2);
   const ExprId sum = e.b.expr({.op = ExprOp::add, .a = e.b.symbol("s1"), .b = e.b.symbol("s2")}), more = e.of(ExprOp::add, e.b.expr({.op = ExprOp::add, .a = e.b.symbol("s1"), .b = e.b.symbol("s2")}), 1);
+  const ExprId quarter = e.of(ExprOp::floor_div, e.b.symbol("s0"), 4), sixth = e.of(ExprOp::floor_div, e.b.symbol("s0"), 6), third = e.of(ExprOp::floor_div, e.b.symbol("s0"), 3);
   const ExprId alone = e.b.symbol("s1");
   const ExprId s0 = e.b.symbol("s0");
   e.b.end_graph({});
@@ -51,4 +52,8 @@ TEST_CASE("what an input says of a whole expression tells others that have the s
   CHECK(value_of(module, s0, 11, wide) == 14);
   CHECK(value_of(module, sum, 9, more) == 10);
   CHECK(!value_of(module, sum, 9, alone));
+  CHECK(value_of(module, half, 11, quarter) == 5);
+  CHECK(value_of(module, wide, 26, sixth) == 3);
+  CHECK(!value_of(module, half, 11, third));
+  CHECK(!value_of(module, quarter, 5, half));
 }

@@ -48,7 +48,7 @@ class SymbolSizes {
       }
     }
   }
-  /// Works out what follows from what is known. O(expressions).
+  /// Works out what follows from what is known. O(expressions^2) where quotients of quotients are unknown.
   void settle() noexcept {
     symbols_.settle();
     for (ExprId e = 0; e < exprs_.size(); ++e)
@@ -80,7 +80,8 @@ class SymbolSizes {
   void solve(ExprId id) noexcept {
     if (const std::optional<std::int64_t> v = symbols_.value(id)) return set(id, *v);
     const Expr& e = exprs_[id];
-    if (e.a == no_id || e.b == no_id || known_[e.a] == 0 || known_[e.b] == 0) return;
+    if (e.a == no_id || e.b == no_id || known_[e.b] == 0) return;
+    if (known_[e.a] == 0) return e.op == ExprOp::floor_div ? solve_quotient(id) : void();
     const std::int64_t a = values_[e.a];
     const std::int64_t b = values_[e.b];
     std::int64_t r = 0;
@@ -89,6 +90,17 @@ class SymbolSizes {
     if (e.op == ExprOp::floor_div && b > 0) set(id, floor_divide(a, b));
     if (e.op == ExprOp::max) set(id, std::max(a, b));
     if (e.op == ExprOp::min) set(id, std::min(a, b));
+  }
+
+  /// x // (m * n) from x // m: torch writes a quotient of a quotient so.
+  void solve_quotient(ExprId id) noexcept {
+    const Expr& whole = exprs_[id];
+    for (ExprId k = 0; k < exprs_.size(); ++k) {
+      const Expr& e = exprs_[k];
+      if (known_[k] == 0 || e.op != ExprOp::floor_div || e.b == no_id || known_[e.b] == 0 || values_[e.b] <= 0) continue;
+      if (values_[whole.b] % values_[e.b] != 0 || values_[whole.b] <= 0 || !same(e.a, whole.a, 16)) continue;
+      return set(id, floor_divide(values_[k], values_[whole.b] / values_[e.b]));
+    }
   }
 
   std::span<const Expr> exprs_;

@@ -31,6 +31,28 @@ TEST_CASE("portable: views of other sizes and orders share the elements, where s
   CHECK(test.run(view_ops, "aten.transpose.int", {x, EValue(0), EValue(2)}) != ErrorCode::ok);
 }
 
+TEST_CASE("portable: the same bytes as elements of another dtype") {
+  KernelTest test;
+  const auto as = [&](EValue x, ScalarType to) { return test.run(view_ops, "aten.view.dtype", {x, EValue(static_cast<std::int64_t>(to))}); };
+  const EValue x = test.tensor(ScalarType::float32, {2, 2}, {1, -2, 0, 0.5});
+  CHECK(as(x, ScalarType::int32) == ErrorCode::ok);
+  CHECK(test.dtype() == ScalarType::int32);
+  CHECK(test.outputs[0].tensor().data == x.tensor().data);
+  CHECK(test.values(0) == Numbers{0x3f800000, static_cast<std::int32_t>(0xc0000000), 0, 0x3f000000});
+  CHECK(as(x, ScalarType::uint8) == ErrorCode::ok);
+  CHECK(test.sizes(0) == Integers{2, 8});
+  CHECK(test.values(0)[3] == 0x3f);
+  const EValue bytes = test.tensor(ScalarType::int16, {2, 4}, {0, 0x3f80, 0, 0, 0, -0x4000, 0, 0x3f00});
+  CHECK(as(bytes, ScalarType::float32) == ErrorCode::ok);
+  CHECK(test.sizes(0) == Integers{2, 2});
+  CHECK(test.values(0) == Numbers{1, 0, -2, 0.5});
+  CHECK(as(test.view(bytes, {4, 2}, {1, 4}), ScalarType::float32) == ErrorCode::invalid_shape);  // not side by side
+  CHECK(as(test.view(bytes, {2, 3}, {4, 1}), ScalarType::float32) == ErrorCode::invalid_shape);  // no whole number of elements
+  CHECK(as(test.view(bytes, {1, 4}, {3, 1}), ScalarType::float32) == ErrorCode::ok);
+  CHECK(as(x, ScalarType::bool_) == ErrorCode::invalid_dtype);
+  CHECK(as(x, ScalarType::complex64) == ErrorCode::invalid_dtype);
+}
+
 TEST_CASE("portable: contiguous answers what lies so itself, else a copy") {
   KernelTest test;
   const EValue x = test.tensor(ScalarType::float32, {2, 3}, {0, 1, 2, 3, 4, 5});

@@ -41,6 +41,33 @@ namespace detail {
   return call.tensor(0).is_contiguous() ? identity(call) : copy_out(call, 0, call.tensor(0));
 }
 
+/// The same bytes as elements of another dtype; the last dimension is longer or shorter if that is of another size.
+/// Source: at::native::view_dtype.
+[[nodiscard]] inline ErrorCode view_dtype(KernelCall& call) {
+  TensorView x = call.tensor(0);
+  const ScalarType to = call.dtype(1, ScalarType::undefined);
+  const auto from_size = static_cast<std::int64_t>(size_of(x.dtype)), to_size = static_cast<std::int64_t>(size_of(to));
+  if (to_size == 0 || to == ScalarType::bool_ || is_complex(to) || is_complex(x.dtype)) return call.refuse(ErrorCode::invalid_dtype, "bytes are no elements of that type");
+  Sizes sizes(x.sizes()), strides(x.strides());
+  bool fits = from_size == to_size || (x.rank != 0 && x.stride(x.rank - 1u) == 1);
+  const auto scale = [&](std::int64_t& number) {
+    fits = fits && number * from_size % to_size == 0;
+    number = number * from_size / to_size;
+  };
+  if (fits && from_size != to_size) {
+    for (std::size_t d = 0; d + 1 < x.rank; ++d)
+      if (sizes[d] > 1) scale(strides[d]);
+    scale(sizes[x.rank - 1u]);
+    std::int64_t offset = x.storage_offset;
+    scale(offset);
+    x.storage_offset = static_cast<std::uint32_t>(offset);
+  }
+  if (!fits || reinterpret_cast<std::uintptr_t>(x.data) % static_cast<std::uintptr_t>(to_size) != 0)
+    return call.refuse(ErrorCode::invalid_shape, "the bytes of the last dimension are not whole elements side by side");
+  x.dtype = to;
+  return call.alias(0, x, sizes, strides);
+}
+
 /// The strides with which a tensor has other sizes of the same number of elements without copying; false if it cannot.
 /// Source: at::detail::computeStride.
 [[nodiscard, gnu::noinline]] inline bool view_strides(const TensorView& x, std::span<const std::int64_t> sizes, Sizes& out) noexcept {
@@ -268,6 +295,7 @@ inline constexpr auto view_ops = joined_rows(rows_of<operators::permutation_oper
     {"aten.unfold.default", detail::unfold, Aliasing::may_alias},
     {"aten.unsqueeze.default", detail::unsqueeze, Aliasing::may_alias},
     {"aten.view.default", detail::view, Aliasing::may_alias},
+    {"aten.view.dtype", detail::view_dtype, Aliasing::may_alias},
 }));
 
 }  // namespace davit::portable_kernels
