@@ -23,14 +23,20 @@ class RandomLayers : protected RandomMoves {
   using RandomMoves::RandomMoves;
 
   /// Declares the parameter; weights are finite, and are added up without rounding.
-  void layer_weights(ProgramTables& tables) {
-    const std::int64_t count = 512;
-    weights_ = {.id = declare("p_layers", {dim(count)}), .sizes = {dim(count)}, .fixed = true};
-    b_.input(b_.value(weights_.id));
-    tables.signature.input_specs.push_back(InputToParameterSpec({"p_layers"}, "layers"));
-    Tensor values = Tensor::zeros(ScalarType::float32, std::span(&count, 1));
-    for (std::int64_t k = 0; k < count; ++k) values.view().as<float>()[k] = static_cast<float>((k * 37 + 5) % 17 - 8) / 8;
-    tables.state_dict.push_back({"layers", std::move(values)});
+  void declare_weights(ProgramTables& tables) {
+    weights_ = parameter<float>(tables, "layers", 512, [](int k) { return static_cast<float>((k * 37 + 5) % 17 - 8) / 8; });
+  }
+  /// Declares a parameter of one dimension, of these elements.
+  template <class T, class Element>
+  [[nodiscard]] Known parameter(ProgramTables& tables, const Name& name, std::int64_t count, Element&& element) {
+    const Name input = concat("p_", name);
+    const Known out{.id = declare(input, {dim(count)}, scalar_type_of<T>), .dtype = scalar_type_of<T>, .sizes = {dim(count)}, .fixed = true};
+    b_.input(b_.value(out.id));
+    tables.signature.input_specs.push_back(InputToParameterSpec({input}, name));
+    Tensor values = Tensor::zeros(out.dtype, std::span(&count, 1));
+    for (int k = 0; k < count; ++k) values.view().as<T>()[k] = element(k);
+    tables.state_dict.push_back({name, std::move(values)});
+    return out;
   }
 
   /// A layer of some value; false if none fits.
@@ -67,19 +73,20 @@ class RandomLayers : protected RandomMoves {
   [[nodiscard]] static bool has_planes(const Known& x) { return x.sizes[2].value * x.sizes[3].value > 1; }
   [[nodiscard]] std::int64_t up_to(std::int64_t most) { return 1 + static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(most))); }
 
-  /// A part of the parameter, of these sizes.
-  [[nodiscard]] Known weight(std::initializer_list<std::int64_t> sizes) {
+  /// A part of a parameter, of these sizes.
+  [[nodiscard]] Known part(const Known& whole, std::initializer_list<std::int64_t> sizes) {
     std::int64_t count = 1;
     std::vector<Dim> dims;
     for (const std::int64_t size : sizes) {
       count *= size;
       dims.push_back(dim(size));
     }
-    const std::int64_t start = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(weights_.sizes[0].value - count + 1)));
-    const Known part = emit("aten.slice.Tensor", {{"self", v(weights_)}, {"dim", i(0)}, {"start", i(start)}, {"end", i(start + count)}, {"step", i(1)}}, {dim(count)});
-    if (sizes.size() == 1) return part;
-    return emit("aten.view.default", {{"self", v(part)}, {"size", b_.ints(sizes)}}, std::move(dims));
+    const std::int64_t start = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(whole.sizes[0].value - count + 1)));
+    const Known flat = emit("aten.slice.Tensor", {{"self", v(whole)}, {"dim", i(0)}, {"start", i(start)}, {"end", i(start + count)}, {"step", i(1)}}, {dim(count)}, whole.dtype);
+    if (sizes.size() == 1) return flat;
+    return emit("aten.view.default", {{"self", v(flat)}, {"size", b_.ints(sizes)}}, std::move(dims), whole.dtype);
   }
+  [[nodiscard]] Known weight(std::initializer_list<std::int64_t> sizes) { return part(weights_, sizes); }
   [[nodiscard]] Known unsqueezed(const Known& x, std::size_t at) {
     std::vector<Dim> sizes = x.sizes;
     sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), dim(1));
@@ -211,10 +218,14 @@ class RandomLayers : protected RandomMoves {
     return emit("aten.layer_norm.default", {{"input", v(x)}, {"normalized_shape", b_.ints({last})}, {"weight", v(scale)}, {"bias", v(shift)}, {"eps", b_.real(0.125)}}, x.sizes);
   }
   [[nodiscard]] Known linear(const Known& x) {
+    return linear(x, [this](std::initializer_list<std::int64_t> sizes) { return weight(sizes); });
+  }
+  template <class Weight>
+  [[nodiscard]] Known linear(const Known& x, Weight&& weights) {
     const std::int64_t in = x.sizes.back().value, out = up_to(6);
     std::vector<Dim> sizes = x.sizes;
     sizes.back() = dim(out);
-    const Known w = weight({out, in});
+    const Known w = weights({out, in});
     const Argument bias = random_.one_in(3) ? b_.none() : v(weight({out}));
     return emit("aten.linear.default", {{"input", v(x)}, {"weight", v(w)}, {"bias", bias}}, std::move(sizes));
   }

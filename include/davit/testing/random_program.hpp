@@ -65,7 +65,7 @@ class RandomProgram : RandomQuantized {
       b_.input(b_.value(token_));
       tables_.signature.input_specs.push_back(InputTokenSpec{TokenArgument{"token"}});
     }
-    layer_weights(tables_), quantized_weights(tables_);
+    declare_weights(tables_);
     for (std::size_t i = 1 + random_.below(2); i > 0; --i) {
       const Name name = concat("w", i);
       Known w{.sizes = sizes(false), .fixed = true};
@@ -128,7 +128,7 @@ class RandomProgram : RandomQuantized {
     return made ? *made : some_value();
   }
   void add_step() {
-    if (is_quantized() ? random_.one_in(2) : random_.one_in(4)) return (is_quantized() ? quantized_step() : move()) ? void() : binary();
+    if (random_.one_in(is_quantized() ? 2 : 4)) return (is_quantized() ? quantized_step() : move()) ? void() : binary();
     switch (random_.below(training_ ? 27 : 21)) {
       case 0: return keep(unary(some_float()));
       case 1: return effect() ? void() : keep(unary(some_float()));

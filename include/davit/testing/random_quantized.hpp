@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -20,17 +19,14 @@ class RandomQuantized : protected RandomLayers {
   /// One program of four is quantized.
   explicit RandomQuantized(const ProgramRecipe& recipe) : RandomLayers(recipe), quantized_(Random(recipe.seed ^ 0x9d2c5680u).one_in(4)) {}
 
-  /// Declares the bytes that weights are parts of, and their scales. NaN stands for no byte: data that has some is not quantized.
-  void quantized_weights(ProgramTables& tables) {
+  /// Declares the bytes too that weights are parts of, and their scales. NaN stands for no byte: data that has some is not quantized.
+  void declare_weights(ProgramTables& tables) {
+    RandomLayers::declare_weights(tables);
     quantized_ = quantized_ && !strange_;
     if (!quantized_) return;
-    bytes_ = parameter(tables, "bytes", ScalarType::int8, 512);
-    scales_ = parameter(tables, "scales", ScalarType::float32, 64);
-    zeros_ = parameter(tables, "zeros", ScalarType::int64, 64);
-    auto* const bytes = tables.state_dict[tables.state_dict.size() - 3].tensor.view().as<std::int8_t>();
-    auto* const scales = tables.state_dict[tables.state_dict.size() - 2].tensor.view().as<float>();
-    for (int k = 0; k < 512; ++k) bytes[k] = static_cast<std::int8_t>((k * 101 + 7) % 255 - 127);
-    for (int k = 0; k < 64; ++k) scales[k] = static_cast<float>(1 + (k * 13) % 11) / 512;
+    bytes_ = parameter<std::int8_t>(tables, "bytes", 512, [](int k) { return static_cast<std::int8_t>((k * 101 + 7) % 255 - 127); });
+    scales_ = parameter<float>(tables, "scales", 64, [](int k) { return static_cast<float>(1 + (k * 13) % 11) / 512; });
+    zeros_ = parameter<std::int64_t>(tables, "zeros", 64, [](int) { return 0; });
   }
 
   [[nodiscard]] bool is_quantized() const noexcept { return quantized_; }
@@ -38,6 +34,7 @@ class RandomQuantized : protected RandomLayers {
   /// An operator between dequantize and quantize; false if no value fits.
   bool quantized_step() {
     const std::size_t kind = random_.below(8);
+    const auto bytes = [this](std::initializer_list<std::int64_t> sizes) { return byte_weight(sizes); };
     const auto small = [](const Known& k) {
       return !k.sizes.empty() && std::ranges::all_of(k.sizes, [](const Dim& d) { return d.value > 0 && (!d.is_static() || d.value <= 16); });
     };
@@ -45,20 +42,13 @@ class RandomQuantized : protected RandomLayers {
       auto x = image();
       if (!x) return false;
       const Known in = through_bytes(*x);
-      if (kind == 2) return keep_bytes(pooling(in));
-      return keep_bytes(bounded(behind_bytes(in)));
+      return keep_bytes(kind == 2 ? pooling(in) : bounded(convolution(in, false, bytes)));
     }
     const auto x = some([&](const Known& k) { return small(k) && k.sizes.back().is_static(); });
     if (!x) return false;
     const Known in = through_bytes(*x);
     switch (kind) {
-      case 3: case 4: {
-        const std::int64_t features = in.sizes.back().value, out = 1 + static_cast<std::int64_t>(random_.below(6));
-        std::vector<Dim> sizes = in.sizes;
-        sizes.back() = dim(out);
-        const Known w = byte_weight({out, features});
-        return keep_bytes(bounded(emit("aten.linear.default", {{"input", v(in)}, {"weight", v(w)}, {"bias", bias(out)}}, std::move(sizes))));
-      }
+      case 3: case 4: return keep_bytes(bounded(linear(in, bytes)));
       case 5: case 6: {
         const auto y = some([&](const Known& k) { return small(k) && broadcast(in.sizes, k.sizes).has_value(); });
         if (!y) return false;
@@ -83,13 +73,6 @@ class RandomQuantized : protected RandomLayers {
     ScalarType dtype = ScalarType::int8;
   };
 
-  [[nodiscard]] Known parameter(ProgramTables& tables, std::string_view name, ScalarType dtype, std::int64_t count) {
-    const Known out{.id = declare(concat("p_", name), {dim(count)}, dtype), .dtype = dtype, .sizes = {dim(count)}, .fixed = true};
-    b_.input(b_.value(out.id));
-    tables.signature.input_specs.push_back(InputToParameterSpec({concat("p_", name)}, Name::own(name)));
-    tables.state_dict.push_back({Name::own(name), Tensor::zeros(dtype, std::span(&count, 1))});
-    return out;
-  }
   [[nodiscard]] Bytes some_bytes() {
     constexpr double scales[] = {1.0 / 16, 0.25, 0.03, 0.1, 0.011, 1};
     Bytes out{.scale = scales[random_.below(std::size(scales))], .dtype = random_.one_in(3) ? ScalarType::uint8 : ScalarType::int8};
@@ -133,33 +116,17 @@ class RandomQuantized : protected RandomLayers {
       default: return x;
     }
   }
-  [[nodiscard]] Argument bias(std::int64_t count) { return random_.one_in(3) ? b_.none() : v(weight({count})); }
   /// Weights of bytes, with one scale or one per channel.
   [[nodiscard]] Known byte_weight(std::initializer_list<std::int64_t> sizes) {
-    const auto part = [&](const Known& whole, std::int64_t count) {
-      const std::int64_t start = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(whole.sizes[0].value - count + 1)));
-      return emit("aten.slice.Tensor", {{"self", v(whole)}, {"dim", i(0)}, {"start", i(start)}, {"end", i(start + count)}, {"step", i(1)}}, {dim(count)}, whole.dtype);
-    };
-    std::int64_t count = 1;
-    std::vector<Dim> dims;
-    for (const std::int64_t size : sizes) {
-      count *= size;
-      dims.push_back(dim(size));
-    }
-    const Known flat = part(bytes_, count);
-    const Known bytes = emit("aten.view.default", {{"self", v(flat)}, {"size", b_.ints(sizes)}}, dims, ScalarType::int8);
+    const Known bytes = part(bytes_, sizes);
     if (random_.one_in(3)) return converted(bytes, {.scale = 1.0 / 64, .low = random_.one_in(2) ? -127 : -128}, false);
-    const std::int64_t axis = random_.one_in(8) ? static_cast<std::int64_t>(random_.below(dims.size())) : 0;
-    const std::int64_t channels = dims[static_cast<std::size_t>(axis)].value;
-    const Known scales = part(scales_, channels), zeros = part(zeros_, channels);
+    const std::int64_t axis = random_.one_in(8) ? static_cast<std::int64_t>(random_.below(sizes.size())) : 0;
+    const std::int64_t channels = sizes.begin()[axis];
+    const Known scales = part(scales_, {channels}), zeros = part(zeros_, {channels});
     return emit("quantized_decomposed.dequantize_per_channel.default",
                 {{"input", v(bytes)}, {"scales", v(scales)}, {"zero_points", v(zeros)}, {"axis", i(axis)}, {"quant_min", i(-127)}, {"quant_max", i(127)},
                  {"dtype", b_.scalar_type(ScalarType::int8)}},
-                dims);
-  }
-  /// A convolution of dequantized bytes.
-  [[nodiscard]] Known behind_bytes(const Known& x) {
-    return convolution(x, false, [this](std::initializer_list<std::int64_t> sizes) { return byte_weight(sizes); });
+                bytes.sizes);
   }
 
   bool quantized_;
