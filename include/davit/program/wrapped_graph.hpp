@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "davit/core/scalar_type.hpp"
 #include "davit/program/graph.hpp"
@@ -16,6 +19,34 @@ namespace davit {
        {"wrap", "wrap_with_autocast", "wrap_with_set_grad_enabled", "wrap_activation_checkpoint", "tag_activation_checkpoint", "strict_mode", "hints_wrapper"})
     if (target.starts_with("higher_order.") && target.substr(13) == name) return true;
   return false;
+}
+
+/// The call of a wrapped graph: operands stand for its parameters, what it returns for the results.
+struct WrappedCall {
+  GraphId graph = no_id;
+  std::vector<ValueId> operands, parameters, returned, results;
+};
+/// Reads the call of an operator that wraps a graph; nothing if it is not called as these operators are. O(arguments).
+[[nodiscard]] inline std::optional<WrappedCall> wrapped_call(GraphModuleView graph, const Node& node) {
+  WrappedCall call;
+  bool are_values = true;
+  const auto append = [&](std::span<const Argument> arguments, std::vector<ValueId>& out) {
+    for (const Argument& a : arguments)
+      for (const Argument& each : a.is_list() ? graph.args(a.items) : std::span(&a, 1)) {
+        are_values = are_values && each.is_value();
+        if (each.is_value()) out.push_back(each.value());
+      }
+  };
+  std::span<const Argument> inputs = graph.inputs(node);
+  while (!inputs.empty() && inputs[0].kind != ArgumentKind::graph) inputs = inputs.subspan(1);
+  if (inputs.empty()) return std::nullopt;
+  call.graph = inputs[0].graph();
+  append(inputs.subspan(1), call.operands);
+  append(graph.args(graph.graphs[call.graph].inputs), call.parameters);
+  append(graph.args(graph.graphs[call.graph].outputs), call.returned);
+  append(graph.outputs(node), call.results);
+  const bool fits = call.operands.size() == call.parameters.size() && call.returned.size() == call.results.size();
+  return are_values && fits ? std::optional(std::move(call)) : std::nullopt;
 }
 
 /// What a graph computes in lower precision that is wrapped by a call in another whose precision is `outer`; undefined for none.

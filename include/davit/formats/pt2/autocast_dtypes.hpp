@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -42,25 +43,14 @@ class AutocastDtypes {
   }
   /// A call of a wrapped graph: what it is given has the dtypes of its inputs, what it answers those of its outputs.
   void through(const Node& node, ScalarType autocast) {
-    std::vector<ValueId> operands, results, parameters, returned;
-    GraphId inner = no_id;
-    for (const Argument& a : graph_.inputs(node)) {
-      if (a.kind == ArgumentKind::graph) inner = a.graph();
-      else if (inner != no_id) append(a, operands);
-    }
-    if (inner == no_id) return;
-    for (const Argument& a : graph_.args(graph_.graphs[inner].inputs)) append(a, parameters);
-    pass(operands, parameters);
-    run(inner, autocast);
-    for (const Argument& a : graph_.args(graph_.graphs[inner].outputs)) append(a, returned);
-    for (const Argument& a : graph_.outputs(node)) append(a, results);
-    pass(returned, results);
-  }
-  void append(const Argument& a, std::vector<ValueId>& out) const {
-    graph_.for_each_value(a, [&](ValueId v) { out.push_back(v); });
+    const std::optional<WrappedCall> call = wrapped_call(graph_, node);
+    if (!call) return;
+    pass(call->operands, call->parameters);
+    run(call->graph, autocast);
+    pass(call->returned, call->results);
   }
   void pass(std::span<const ValueId> from, std::span<const ValueId> to) {
-    for (std::size_t i = 0; i < from.size() && from.size() == to.size(); ++i)
+    for (std::size_t i = 0; i < from.size(); ++i)
       if (corrected_[from[i]] != 0) set(to[i], values_[from[i]].dtype);
   }
   void set(ValueId v, ScalarType dtype) {

@@ -268,45 +268,27 @@ class Decomposer {
   // -- operators that wrap a graph ----------------------------------------------------------------------------------
   /// Puts the nodes of a wrapped graph where it was called; false if it is not called as these operators are.
   [[nodiscard]] bool open(const Node& old) {
-    GraphId inner = no_id;
-    std::vector<Argument> operands;
-    std::vector<ValueId> results;
-    const std::span<const Argument> inputs = from_.inputs(old);
-    for (const Argument& a : inputs) {
-      if (a.kind == ArgumentKind::graph) {
-        inner = a.graph();
-      } else if (inner != no_id) {
-        if (a.is_list()) operands.insert(operands.end(), from_.args(a.items).begin(), from_.args(a.items).end());
-        else operands.push_back(a);
-      }
-    }
-    if (inner == no_id) return false;
-    for (const Argument& output : from_.outputs(old)) from_.for_each_value(output, [&](ValueId v) { results.push_back(v); });
-    const std::span<const Argument> parameters = from_.args(from_.graphs[inner].inputs), returned = from_.args(from_.graphs[inner].outputs);
-    if (parameters.size() != operands.size() || returned.size() != results.size()) return false;
-    for (std::size_t i = 0; i < operands.size(); ++i)
-      if (!parameters[i].is_value() || !operands[i].is_value()) return false;
-    for (const Argument& each : returned)
-      if (!each.is_value()) return false;
-    opened_[inner] = 1;
-    for (const Argument& each : returned) is_output_[each.value()] = 0;
-    for (std::size_t i = 0; i < operands.size(); ++i) instead_[parameters[i].value()] = now(operands[i].value());
+    const std::optional<WrappedCall> call = wrapped_call(from_, old);
+    if (!call) return false;
+    opened_[call->graph] = 1;
+    for (const ValueId v : call->returned) is_output_[v] = 0;
+    for (std::size_t i = 0; i < call->operands.size(); ++i) instead_[call->parameters[i]] = now(call->operands[i]);
     const ScalarType outer = std::exchange(autocast_, autocast_of(from_, old, autocast_));
-    const Range nodes = from_.graphs[inner].nodes;
+    const Range nodes = from_.graphs[call->graph].nodes;
     for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) {
       for (const Argument& output : from_.outputs(from_.nodes[n])) from_.for_each_value(output, [&](ValueId v) { move(v); });
       node(n);
     }
     autocast_ = outer;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      instead_[results[i]] = now(returned[i].value());
-      if (is_output_[results[i]] == 0) continue;
+    for (std::size_t i = 0; i < call->results.size(); ++i) {
+      instead_[call->results[i]] = now(call->returned[i]);
+      if (is_output_[call->results[i]] == 0) continue;
       emit_.fault = nullptr;
       emit_.metadata = old.metadata;
       const GraphEmitter::Mark mark = emit_.mark();
-      const Item alias = rules_.call("aten.alias.default", {{"", Item::of(GraphBuilder::value(instead_[results[i]]))}});
-      instead_[results[i]] = no_id;
-      bindings_.assign(1, {alias.value(), results[i]});
+      const Item alias = rules_.call("aten.alias.default", {{"", Item::of(GraphBuilder::value(instead_[call->results[i]]))}});
+      instead_[call->results[i]] = no_id;
+      bindings_.assign(1, {alias.value(), call->results[i]});
       rewire(mark);
     }
     return true;
