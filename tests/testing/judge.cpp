@@ -3,6 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
 #include "../support/judged.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/testing/alternating_partitioner.hpp"
@@ -44,6 +49,23 @@ TEST_CASE("judge: a backend that is off by one is seen") {
   for (std::uint64_t seed = 0; seed < 20; ++seed)
     if (!difference(ProgramRecipe::of(seed), CapabilityPartitioner<BackendList<OffByOne>>(), {.seed = seed}).empty()) ++seen;
   CHECK(seen > 10);
+}
+TEST_CASE("judge: a truth may be what a run that rounds otherwise makes of it, and nothing else") {
+  const auto truths = [](std::initializer_list<std::uint8_t> bytes) {
+    const Tensor out = Tensor::zeros(ScalarType::bool_, std::vector<std::int64_t>{static_cast<std::int64_t>(bytes.size())});
+    std::ranges::copy(bytes, out.view().as<std::uint8_t>());
+    return out;
+  };
+  const Tensor expected = truths({0, 1, 0, 1}), first = truths({0, 0, 0, 1}), second = truths({0, 1, 1, 1});
+  const std::vector<EValue> rounded{EValue(first), EValue(second)};
+  const auto judged = [&](std::initializer_list<std::uint8_t> actual) {
+    const Tensor given = truths(actual);
+    return testing::detail::difference(EValue(given), EValue(expected), rounded, {}, {});
+  };
+  CHECK(judged({0, 1, 0, 1}) == "");
+  CHECK(judged({0, 0, 1, 1}) == "");
+  CHECK(judged({1, 1, 0, 1}).starts_with("1 of 4 elements differ; the first, at [0], is 1"));
+  CHECK(judged({0, 1, 2, 0}).starts_with("2 of 4 elements differ; the first, at [2], is 2"));
 }
 TEST_CASE("judge: what is left out for numbers near the end of their range is little") {
   const auto met = [](bool with_large) {

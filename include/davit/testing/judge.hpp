@@ -64,8 +64,22 @@ namespace detail {
   return out;
 }
 
+/// The truths that are expected; those of `actual` where a run that rounds otherwise gives the same.
+[[nodiscard]] inline Tensor possible_truths(const TensorView& actual, const TensorView& expected, std::span<const EValue> rounded) {
+  Tensor out = dense(expected);
+  const Tensor answered = dense(actual);
+  const auto bytes = [](const Tensor& t) { return t.view().as<std::uint8_t>(); };  // what a backend wrote there may be no bool
+  for (const EValue& each : rounded) {
+    if (!each.is_tensor() || !same_type(each.tensor(), expected)) continue;
+    const Tensor other = dense(each.tensor());
+    for (std::size_t i = 0; i < out.storage.size(); ++i)
+      if (bytes(other)[i] == bytes(answered)[i]) bytes(out)[i] = bytes(other)[i];
+  }
+  return out;
+}
+
 /// How a value differs from that of an eager run, if it does. Beside eager runs that round at random (`rounding`, and what they give)
-/// what differs may be eight times as far off as one of them is, and where one meets numbers whose sums overflow by the order of
+/// what differs may be eight times as far off as one of them is, a truth what it is in one of them, and where one meets numbers whose sums overflow by the order of
 /// their terms, dtype and shape are compared only.
 [[nodiscard]] inline std::string difference(const EValue& actual, const EValue& expected, std::span<const EValue> rounded,
                                             std::span<const EagerProgram> rounding, Tolerance tolerance) {
@@ -74,7 +88,9 @@ namespace detail {
   tolerance.atol += 8 * gap;
   const bool large = std::ranges::any_of(rounding, &EagerProgram::met_large_numbers);
   const bool anything = large || std::isinf(tolerance.atol);  // it divides by what is 0 or next to it
-  return compare(actual, expected, tolerance, anything ? Check::shape_dtype : Check::close);
+  const bool truths = actual.is_tensor() && expected.is_tensor() && expected.tensor().dtype == ScalarType::bool_ && same_type(actual.tensor(), expected.tensor());
+  const Tensor possible = truths ? possible_truths(actual.tensor(), expected.tensor(), rounded) : Tensor{};
+  return compare(actual, truths ? EValue(possible) : expected, tolerance, anything ? Check::shape_dtype : Check::close);
 }
 
 /// judge(), beside so many eager runs that round at random.
