@@ -44,7 +44,7 @@ plant 'an input that was written in place is not given back' runtime/impl/call_f
 plant 'two outputs of a partition are swapped' lowering/impl/schedule.ipp 'second,portable cut' \
   's/    s\.outputs = close\(s\.outputs\);\r?$/&\n    if (s.kind == StepKind::call_delegate \&\& s.outputs.count > 1) std::swap(out_.slots[s.outputs.first], out_.slots[s.outputs.first + 1]);/'
 plant 'what a failed run wrote into a buffer stays there' runtime/impl/session.ipp 'failing,portable cut' \
-  's/~Undo\(\) \{ log\.restore\(\); \}/~Undo() { log.clear(); }/'
+  's/context\.undo\.restore\(\);/context.undo.clear();/'
 plant 'a buffer is written in place that is read again' backends/impl/portable_compile.ipp 'portable' \
   's/ \|\| last_use\[self\] != n\) return no_id/) return no_id/'
 exit $failed

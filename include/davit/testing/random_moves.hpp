@@ -35,6 +35,21 @@ class RandomMoves : protected RandomSteps {
   /// True for inputs, whose numbers no rounding has touched: what is made of their order or of their integers is the same everywhere.
   [[nodiscard]] bool is_given(const Known& k) const { return k.id < given_; }
 
+  /// A value of that type and those sizes that is no input.
+  [[nodiscard]] std::optional<Known> like(const Known& other) {
+    return some_of_all([&](const Known& k) { return !is_given(k) && k.dtype == other.dtype && same(k.sizes, other.sizes); });
+  }
+  /// A buffer with other numbers in some places, as caches are written; false if it cannot be.
+  bool update(const Known& buffer) {
+    const auto at = std::ranges::find_if(buffer.sizes, [](const Dim& d) { return d.is_static() && d.value > 0; });
+    return buffer.dtype == ScalarType::float32 && at != buffer.sizes.end() && put(buffer, static_cast<std::size_t>(at - buffer.sizes.begin()));
+  }
+  /// What a buffer becomes: that, if a step made it, or any value like it.
+  [[nodiscard]] std::optional<Known> next_state(const Known& buffer) {
+    const auto made = std::ranges::find(updated_, buffer.id, &std::pair<ValueId, Known>::first);
+    return made != updated_.end() && random_.one_in(2) ? made->second : like(buffer);
+  }
+
   std::size_t given_ = 0;  ///< ids of inputs lie below
 
  private:
@@ -83,6 +98,10 @@ class RandomMoves : protected RandomSteps {
     });
   }
 
+  void put_back(const Known& x, Known made) {
+    updated_.emplace_back(x.id, made);
+    keep(std::move(made));
+  }
   bool by_index() {
     const auto found = with_dim(1);
     if (!found) return false;
@@ -115,8 +134,10 @@ class RandomMoves : protected RandomSteps {
   }
   bool to_index() {
     const auto found = with_dim(1, false);
-    if (!found) return false;
-    const auto& [x, at] = *found;
+    return found && put(found->first, found->second);
+  }
+  /// x with other numbers in some places along `at`; false if no values fit.
+  bool put(const Known& x, std::size_t at) {
     const std::size_t kind = random_.below(4);
     if (kind < 2) {
       std::vector<Dim> sizes = x.sizes;
@@ -124,13 +145,13 @@ class RandomMoves : protected RandomSteps {
       if (kind == 0) {
         const Known part = emit("aten.select.int", {{"self", v(x)}, {"dim", dim_of(at)}, {"index", i(start)}}, without(sizes, at));
         const Known made = emit("aten.neg.default", {{"self", v(part)}}, part.sizes);
-        keep(emit("aten.select_scatter.default", {{"self", v(x)}, {"src", v(made)}, {"dim", dim_of(at)}, {"index", i(start)}}, std::move(sizes)));
+        put_back(x, emit("aten.select_scatter.default", {{"self", v(x)}, {"src", v(made)}, {"dim", dim_of(at)}, {"index", i(start)}}, std::move(sizes)));
       } else {
         sizes[at] = dim((sizes[at].value - start + 1) / 2);
         const Argument end = i(INT64_MAX);
         const Known part = emit("aten.slice.Tensor", {{"self", v(x)}, {"dim", dim_of(at)}, {"start", i(start)}, {"end", end}, {"step", i(2)}}, sizes);
         const Known made = emit("aten.neg.default", {{"self", v(part)}}, part.sizes);
-        keep(emit("aten.slice_scatter.default", {{"self", v(x)}, {"src", v(made)}, {"dim", dim_of(at)}, {"start", i(start)}, {"end", end}, {"step", i(2)}}, x.sizes));
+        put_back(x, emit("aten.slice_scatter.default", {{"self", v(x)}, {"src", v(made)}, {"dim", dim_of(at)}, {"start", i(start)}, {"end", end}, {"step", i(2)}}, x.sizes));
       }
       return true;
     }
@@ -144,14 +165,14 @@ class RandomMoves : protected RandomSteps {
         return all && same(*all, sizes);
       });
       if (!values) return false;
-      keep(emit("aten.index_put.default", {{"self", v(x)}, {"indices", b_.tensors({index.id})}, {"values", v(*values)}, {"accumulate", b_.boolean(random_.one_in(2))}}, x.sizes));
+      put_back(x, emit("aten.index_put.default", {{"self", v(x)}, {"indices", b_.tensors({index.id})}, {"values", v(*values)}, {"accumulate", b_.boolean(random_.one_in(2))}}, x.sizes));
       return true;
     }
     const auto index = indices_into(x, at);
     if (!index) return false;
     const auto source = some([&](const Known& k) { return same(k.sizes, index->sizes); });
     if (!source) return false;
-    keep(emit(random_.one_in(2) ? "aten.scatter_add.default" : "aten.scatter.src", {{"self", v(x)}, {"dim", dim_of(at)}, {"index", v(*index)}, {"src", v(*source)}}, x.sizes));
+    put_back(x, emit(random_.one_in(2) ? "aten.scatter_add.default" : "aten.scatter.src", {{"self", v(x)}, {"dim", dim_of(at)}, {"index", v(*index)}, {"src", v(*source)}}, x.sizes));
     return true;
   }
   bool view_of_dims() {
@@ -331,6 +352,8 @@ class RandomMoves : protected RandomSteps {
       }
     }
   }
+
+  std::vector<std::pair<ValueId, Known>> updated_;  ///< of which value, and what it became
 };
 
 }  // namespace davit::testing

@@ -105,22 +105,22 @@ class RandomProgram : RandomQuantized {
       values.push_back(b_.value(value));
     };
     const auto name = [&](ValueId value) { return Name::own(b_.module().view().name(value)); };
+    std::vector<Known> old;  // of buffers, read behind their updates
+    for (const auto& [_, buffer] : buffers_)
+      if (!training_ && random_.one_in(3) && update(buffer) && random_.one_in(2)) old.push_back(unary(buffer));
     if (token_ != no_id) output(OutputTokenSpec{TokenArgument{name(token_)}}, token_);
     if (!training_) {
       for (const auto& [target, buffer] : buffers_)
-        if (const auto made = like(buffer); made && !random_.one_in(3)) output(BufferMutationSpec({name(made->id)}, target), made->id);
+        if (const auto made = next_state(buffer); made && !random_.one_in(3)) output(BufferMutationSpec({name(made->id)}, target), made->id);
       if (const auto made = like(users_[0]); made && random_.one_in(3))
         output(UserInputMutationSpec({name(made->id)}, user_names_[0]), made->id);
     }
+    for (const Known& each : old) output(UserOutputSpec{TensorArgument{name(each.id)}}, each.id);
     for (std::size_t i = 1 + random_.below(4); i > 0; --i) {
       const Known made = random_.one_in(4) ? some_value() : like_any();
       output(UserOutputSpec{TensorArgument{name(made.id)}}, made.id);
     }
     b_.end_graph(std::span<const Argument>(values));
-  }
-  /// A value of that type and those sizes that is no input.
-  [[nodiscard]] std::optional<Known> like(const Known& other) {
-    return some_of_all([&](const Known& k) { return !is_given(k) && k.dtype == other.dtype && same(k.sizes, other.sizes); });
   }
   /// A value that a node made, if there is one.
   [[nodiscard]] Known like_any() {
