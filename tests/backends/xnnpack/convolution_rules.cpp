@@ -42,6 +42,66 @@ TEST_CASE("groups, depthwise, dilation, padding by hand") {
   CHECK(std::ranges::count(steps(program), Op::pad) == 0);
 }
 
+namespace {
+
+/// A transposed convolution's numbers, the same in each dimension.
+struct Transposed {
+  std::int64_t stride = 1, pad = 0, output_pad = 0, dilation = 1, groups = 1;
+};
+
+/// Of a weight (in, out / groups, spatial).
+ValueId transposed(Net& n, ValueId x, ValueId w, ValueId bias, support::Sizes sizes, const Transposed& t) {
+  const auto all = [&](std::int64_t number) { return sizes.size() == 3 ? n.ints({number}) : n.ints({number, number}); };
+  return n.op("aten.convolution.default", "up", sizes,
+              {{"input", n.v(x)},
+               {"weight", n.v(w)},
+               {"bias", bias == no_id ? Argument{} : n.v(bias)},
+               {"stride", all(t.stride)},
+               {"padding", all(t.pad)},
+               {"dilation", all(t.dilation)},
+               {"transposed", GraphBuilder::boolean(true)},
+               {"output_padding", all(t.output_pad)},
+               {"groups", n.i(t.groups)}});
+}
+
+void check_transposed(support::Sizes input, support::Sizes weight, support::Sizes output, const Transposed& t) {
+  for (const bool constant : {true, false}) {
+    Net n;
+    const auto x = n.input("x", input);
+    const auto w = constant ? n.weight("w", weight, 0.3) : n.input("w", weight);
+    const auto bias = n.weight("bias", {output.begin()[1]});
+    const ExportedProgram program = n.finish({n.relu("r", transposed(n, x, w, bias, output, t), output)});
+    CHECK(faults(program, n.sample()) == "");
+    CHECK(std::ranges::count(steps(program), constant ? Op::transposed_convolution : Op::dynamic_convolution) == 1);
+    CHECK(std::ranges::count(steps(program), Op::clamp) == 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("transposed convolutions: strides, paddings, dilation, groups, images and lines") {
+  check_transposed({2, 6, 5, 4}, {6, 8, 2, 2}, {2, 8, 10, 8}, {.stride = 2});
+  check_transposed({1, 6, 5, 4}, {6, 8, 3, 3}, {1, 8, 10, 8}, {.stride = 2, .pad = 1, .output_pad = 1});
+  check_transposed({1, 6, 5, 4}, {6, 8, 3, 3}, {1, 8, 5, 4}, {.pad = 1});
+  check_transposed({1, 4, 5, 4}, {4, 3, 4, 4}, {1, 3, 15, 12}, {.stride = 3, .pad = 1, .output_pad = 1});
+  check_transposed({1, 4, 5, 4}, {4, 3, 2, 2}, {1, 3, 14, 11}, {.stride = 3});
+  check_transposed({2, 8, 4, 4}, {8, 3, 3, 3}, {2, 6, 11, 11}, {.stride = 2, .dilation = 2, .groups = 2});
+  check_transposed({2, 8, 7}, {8, 5, 4}, {2, 5, 14}, {.stride = 2, .pad = 1});
+}
+
+TEST_CASE("a batch norm goes into the weights of a transposed convolution; a padding before it does not") {
+  Net n;
+  const auto x = n.input("x", {1, 6, 5, 4});
+  const auto padded = n.op("aten.constant_pad_nd.default", "p", {1, 6, 6, 5},
+                           {{"self", n.v(x)}, {"pad", n.ints({1, 0, 0, 1})}, {"value", n.i(0)}});
+  const auto up = transposed(n, padded, n.weight("w", {6, 4, 3, 3}, 0.3), no_id, {1, 8, 13, 11}, {.stride = 2, .groups = 2});
+  const ExportedProgram program = n.finish({n.relu("r", n.norm("bn", up, {1, 8, 13, 11}), {1, 8, 13, 11})});
+  CHECK(faults(program, n.sample()) == "");
+  CHECK(std::ranges::count(steps(program), Op::pad) == 1);
+  CHECK(std::ranges::count(steps(program), Op::transposed_convolution) == 1);
+  CHECK(std::ranges::count(steps(program), Op::convolution) == 0);
+}
+
 TEST_CASE("a depthwise convolution of more taps than XNNPACK has kernels for is left to others") {
   for (const std::int64_t size : {5, 7}) {
     Net n;

@@ -36,14 +36,18 @@ TEST_CASE("what is refused, and why") {
     CHECK(reason(n.finish({n.op("aten.convolution.default", "c", {1, 2, 3, 3, 3},
                                 {{"input", n.v(x)}, {"weight", n.v(w)}})})) == "neither a 1-d nor a 2-d convolution");
   }
-  {
+  for (const std::int64_t groups : {1, 2}) {
     Net n;
     const auto x = n.input("x", {1, 2, 3, 3});
-    const auto w = n.weight("w", {2, 2, 1, 1});
-    CHECK(reason(
-              n.finish({n.op("aten.convolution.default", "c", {1, 2, 3, 3},
-                             {{"input", n.v(x)}, {"weight", n.v(w)}, {"transposed", GraphBuilder::boolean(true)}})})) ==
-          "a transposed convolution");
+    const auto w = n.weight("w", {2, 1, 1, 1});
+    CHECK(reason(n.finish({n.op("aten.convolution.default", "c", {1, groups, 4, 4},
+                                {{"input", n.v(x)},
+                                 {"weight", n.v(w)},
+                                 {"transposed", GraphBuilder::boolean(true)},
+                                 {"output_padding", n.ints({1, 1})},
+                                 {"groups", n.i(groups)}})})) ==
+          (groups == 1 ? "an output padding that is not smaller than the stride"
+                       : "a transposed convolution of each channel by itself, which XNNPACK carries out as a product of matrices per channel"));
   }
   {
     Net n;

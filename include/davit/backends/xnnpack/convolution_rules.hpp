@@ -28,12 +28,13 @@ namespace detail {
   w.groups = static_cast<std::uint32_t>(view.groups);
   for (std::size_t d = 0; d < 2; ++d) {
     const std::int64_t numbers[]{view.kernel[d + 1], view.stride[d + 1], view.dilation[d + 1], view.padding[d + 1],
-                                 view.padding_end[d + 1]};
+                                 view.padding_end[d + 1], view.output_padding[d + 1]};
     for (const std::int64_t n : numbers)
       if (n < 0 || n > most) return std::nullopt;
     w.kernel[d] = static_cast<std::uint32_t>(view.kernel[d + 1]);
     w.stride[d] = static_cast<std::uint32_t>(view.stride[d + 1]);
     w.dilation[d] = static_cast<std::uint32_t>(view.dilation[d + 1]);
+    w.output_padding[d] = static_cast<std::uint32_t>(view.output_padding[d + 1]);
     w.padding[d == 0 ? 0 : 3] = static_cast<std::uint32_t>(view.padding[d + 1]);
     w.padding[d == 0 ? 2 : 1] = static_cast<std::uint32_t>(view.padding_end[d + 1]);
   }
@@ -50,11 +51,15 @@ inline constexpr std::int64_t most_depthwise_taps = 25;
     if (const char* reason = refuses_tensor(call, v)) return reason;
   if (view.dims > 2) return "neither a 1-d nor a 2-d convolution";
   if (!view.batched || call.rank(call.output()) != view.dims + 2) return "input without a batch dimension";
-  if (view.transposed) return "a transposed convolution";
   if (!call.all_fixed(view.weight)) return "weights of symbolic size";
   if (!window_of(view)) return "a kernel, stride, padding, dilation or groups beyond 2^16";
-  const std::int64_t out = call.fixed(view.weight, 0);
-  if (view.groups == out && view.groups == call.fixed(view.input, 1) && view.groups > 1 && view.kernel[1] * view.kernel[2] > most_depthwise_taps)
+  const std::int64_t out = view.transposed ? call.fixed(view.weight, 1) * view.groups : call.fixed(view.weight, 0);
+  if (view.transposed) {
+    if (view.groups == out && view.groups > 1)
+      return "a transposed convolution of each channel by itself, which XNNPACK carries out as a product of matrices per channel";
+    for (std::size_t d = 1; d < 3; ++d)
+      if (view.output_padding[d] >= view.stride[d]) return "an output padding that is not smaller than the stride";
+  } else if (view.groups == out && view.groups == call.fixed(view.input, 1) && view.groups > 1 && view.kernel[1] * view.kernel[2] > most_depthwise_taps)
     return "a depthwise convolution of more than 25 taps, which XNNPACK carries out as a product of matrices per channel";
   if (call.fixed(view.input, 1) < 0 || call.fixed(call.output(), 1) != out)
     return "channels that are symbolic or do not fit the groups";
@@ -71,9 +76,9 @@ inline void emit_convolution(Planner& p, const Call& call) {
   ValueId x = view.input;
   const std::size_t rank = p.rank(w);
   const DimOrder order = DimOrder::channels_last(rank);
-  Step step{.op = Op::convolution, .window = *window_of(view)};
+  Step step{.op = view.transposed ? Op::transposed_convolution : Op::convolution, .window = *window_of(view)};
   Window& window = step.window;
-  if (operators::PadView pad; operators::read_inner_padding(p.calls(), x, pad)) {
+  if (operators::PadView pad; !view.transposed && operators::read_inner_padding(p.calls(), x, pad)) {
     x = pad.input;
     for (std::size_t d = 2; d < rank; ++d) {
       const bool is_width = d + 1 == rank;
@@ -81,24 +86,23 @@ inline void emit_convolution(Planner& p, const Call& call) {
       window.padding[is_width ? 1 : 2] += static_cast<std::uint32_t>(pad.after[d]);
     }
   }
-  if (emit_quantized_weights(p, call, x, w, bias, step, order, false)) return;
+  if (!view.transposed && emit_quantized_weights(p, call, x, w, bias, step, order, false)) return;
   const Tensor* kernel_tensor = p.constant(w);
   const Tensor* bias_tensor = bias == no_id ? nullptr : p.constant(bias);
   ValueId result = call.output();
   if (kernel_tensor == nullptr || (bias != no_id && bias_tensor == nullptr)) {
     const Clamped out = take_clamp(p, result);
     step.op = Op::dynamic_convolution;
+    step.transposed = view.transposed;
     step.min = out.bounds.low;
     step.max = out.bounds.high;
-    DimOrder packed = DimOrder::row_major(rank);  // [out, height, width, in]
-    for (std::size_t d = 1; d + 1 < rank; ++d) packed.dim[d] = static_cast<std::uint8_t>(d + 1);
-    packed.dim[rank - 1] = 1;
+    const DimOrder packed = view.transposed ? DimOrder::row_major(rank) : order;  // of other weights: [out, height, width, in]
     step.in = {p.need(x, order), p.need(w, packed), bias == no_id ? no_id : p.need(bias, DimOrder::row_major(1))};
     step.out = p.define(out.value, order);
     p.add(step, call.id());
     return;
   }
-  Weights weights{.kernel = *kernel_tensor, .bias = bias_tensor == nullptr ? Tensor{} : *bias_tensor};
+  Weights weights{.kernel = *kernel_tensor, .transposed = view.transposed, .bias = bias_tensor == nullptr ? Tensor{} : *bias_tensor};
   operators::BatchNormView norm;
   if (const NodeId user = p.only_user(result); user != no_id && !p.is_checked(result) && !operators::read_batch_norm(p.calls().call(user), norm) &&
                                                norm.input == result && set_norm(p, norm, weights)) {

@@ -65,6 +65,11 @@ inline constexpr std::size_t cached_weights = 512 * 1024;
                                                    const float* kernel, const float* bias, xnn_operator_t* op) {
   const Window& w = step.window;
   const std::size_t in = channels(plan, step.in[0]);
+  if (step.op == Op::transposed_convolution)
+    return xnn_create_deconvolution2d_nhwc_f32(w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0],
+                                               w.kernel[1], w.stride[0], w.stride[1], w.dilation[0], w.dilation[1],
+                                               w.groups, in / w.groups, out / w.groups, pitch(plan, step.in[0]),
+                                               pitch(plan, step.out), kernel, bias, step.min, step.max, 0, op);
   return xnn_create_convolution2d_nhwc_f32(w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0],
                                            w.kernel[1], w.stride[0], w.stride[1], w.dilation[0], w.dilation[1],
                                            w.groups, in / w.groups, out / w.groups, pitch(plan, step.in[0]),
@@ -88,7 +93,7 @@ inline constexpr std::size_t cached_weights = 512 * 1024;
 
 /// A float convolution or product with constant weights.
 [[nodiscard]] inline xnn_status create_product(const Plan& plan, const Step& step, std::vector<OperatorPart>& parts) {
-  const PackedWeights p = pack_float(plan.weights[step.weights]);
+  const PackedWeights p = pack_float(plan.weights[step.weights], step.window.groups);
   if (!weights_fit(plan, step, p.kernel.size(), p.bias.size())) return xnn_status_invalid_parameter;
   const bool dense = step.op == Op::fully_connected;
   const std::size_t out = channels(plan, step.out);
@@ -97,7 +102,7 @@ inline constexpr std::size_t cached_weights = 512 * 1024;
   const std::span<const Dim> sizes = plan.sizes(step.out);
   const bool few_rows =
       dense && (sizes.size() < 2 || (sizes.size() == 2 && sizes[0].is_static() && sizes[0].value <= 8));
-  if (step.window.groups == 1 && !few_rows && out * each * sizeof(float) > 2 * cached_weights)
+  if (step.op != Op::transposed_convolution && step.window.groups == 1 && !few_rows && out * each * sizeof(float) > 2 * cached_weights)
     count = std::max<std::size_t>(cached_weights / (each * sizeof(float)) / 16 * 16, 16);
   for (std::size_t first = 0; first < out; first += count) {
     const std::size_t some = std::min(count, out - first);
@@ -190,7 +195,8 @@ inline constexpr std::size_t cached_weights = 512 * 1024;
 
 /// Makes the operators of a step, their weights packed.
 [[nodiscard]] inline xnn_status create_operators(const Plan& plan, const Step& step, std::vector<OperatorPart>& parts) {
-  if (step.op == Op::convolution || step.op == Op::fully_connected) return detail::create_product(plan, step, parts);
+  if (step.op == Op::convolution || step.op == Op::transposed_convolution || step.op == Op::fully_connected)
+    return detail::create_product(plan, step, parts);
   xnn_operator_t made = nullptr;
   const xnn_status status = detail::create_one(plan, step, &made);
   parts.emplace_back(Operator(made));

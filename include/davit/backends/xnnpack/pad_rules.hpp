@@ -50,7 +50,7 @@ inline void emit_pad(Planner& p, const Call& call) {
   operators::ConvolutionView convolution;
   operators::PadView inner;
   if (const NodeId user = p.only_user(y); user != no_id && !operators::read_convolution(p.calls().call(user), convolution) &&
-                                          convolution.input == y && operators::read_inner_padding(p.calls(), y, inner))
+                                          convolution.input == y && !convolution.transposed && operators::read_inner_padding(p.calls(), y, inner))
     return;  // the convolution does it
   const std::uint32_t from = p.need_dense(x);
   Step step{.op = Op::pad, .alpha = static_cast<float>(view.value), .pads = *pads_of(view)};

@@ -18,6 +18,7 @@ namespace davit::xnnpack_parts {
 /// What a step does. Those before `own` are XNNPACK's operators.
 enum class Op : std::uint8_t {
   convolution,
+  transposed_convolution,
   quantized_convolution,
   fully_connected,
   max_pool,
@@ -74,6 +75,7 @@ enum class Op : std::uint8_t {
 struct Window {
   std::array<std::uint32_t, 2> kernel{1, 1}, stride{1, 1}, dilation{1, 1};
   std::array<std::uint32_t, 4> padding{};  ///< top, right, bottom, left
+  std::array<std::uint32_t, 2> output_padding{};  ///< of a transposed convolution
   std::uint32_t groups = 1;
 };
 
@@ -86,8 +88,8 @@ struct Quantization {
 
 /// Constant weights of an operator, with what is folded into them when they are packed.
 struct Weights {
-  Tensor kernel;                        ///< as the program has it: [out, in / groups, ...] or [out, in]
-  bool transposed = false;              ///< a matrix [in, out]
+  Tensor kernel;                        ///< as the program has it: [out, in / groups, ...], [out, in] or, transposed, [in, out / groups, ...], [in, out]
+  bool transposed = false;
   Tensor bias;                          ///< [out], or undefined
   Tensor scale{}, shift{}, mean{}, variance{};  ///< of a batch norm after it, or undefined
   bool has_norm = false;
@@ -106,7 +108,7 @@ struct Step {
   float alpha = 0;  ///< slope, eps, value to pad with
   Window window{};
   std::uint32_t weights = no_id;  ///< row of Plan::weights
-  bool transposed = false;        ///< batch_matmul, dynamic_fully_connected: the right operand is [in, out]
+  bool transposed = false;        ///< batch_matmul, dynamic_fully_connected: the right operand is [in, out]; dynamic_convolution: a transposed one
   std::uint32_t axis = 0;  ///< copy: dimension of `start`; global pools: first physical dimension that is averaged
   std::uint32_t axes = 0;  ///< global pools: how many
   std::int64_t start = 0;  ///< copy: first index of the source (or, with `into`, of the destination) along `axis`

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "davit/backends/xnnpack/copy_kernel.hpp"
 #include "davit/backends/xnnpack/create_operator.hpp"
@@ -124,14 +125,23 @@ inline void run_pad(const Plan& plan, const Workspace& ws, const Step& step) {
 }
 
 [[nodiscard]] inline bool run_convolution(const Plan& plan, const Workspace& ws, const Step& step, pthreadpool_t pool) {
+  Step once = step;
+  once.op = step.transposed ? Op::transposed_convolution : Op::convolution;
+  const auto* kernel = reinterpret_cast<const float*>(address(plan, ws, step.in[1]));
+  std::vector<float> turned;
+  if (step.transposed) {
+    const auto in = static_cast<std::size_t>(channels(plan, step.in[0])) / step.window.groups;
+    const auto out = static_cast<std::size_t>(channels(plan, step.out)) / step.window.groups;
+    const std::size_t taps = std::size_t{step.window.kernel[0]} * step.window.kernel[1];
+    turned.resize(step.window.groups * in * out * taps);
+    turn_transposed_kernel(kernel, step.window.groups, in, out, taps, turned.data());
+    kernel = turned.data();
+  }
   xnn_operator_t made = nullptr;
   const xnn_status status = detail::create_convolution(
-      plan, step, channels(plan, step.out), reinterpret_cast<const float*>(address(plan, ws, step.in[1])),
-      reinterpret_cast<const float*>(address(plan, ws, step.in[2])), &made);
+      plan, once, channels(plan, step.out), kernel, reinterpret_cast<const float*>(address(plan, ws, step.in[2])), &made);
   const Operator op(made);
   if (status != xnn_status_success) return false;
-  Step once = step;
-  once.op = Op::convolution;
   return setup_operator(plan, ws, once, made, {address(plan, ws, step.in[0]), nullptr, address(plan, ws, step.out)},
                         pool) == xnn_status_success &&
          xnn_run_operator(made, pool) == xnn_status_success;

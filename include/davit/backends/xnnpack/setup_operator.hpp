@@ -72,6 +72,8 @@ namespace detail {
       // one long row instead of many images where every element is on its own
       if (x.rank > 4) return xnn_setup_convolution2d_nhwc_f32(op, 1, 1, size(x.rows()), in, to, pool);
       return xnn_setup_convolution2d_nhwc_f32(op, batch, height, width, in, to, pool);
+    case Op::transposed_convolution:
+      return xnn_setup_deconvolution2d_nhwc_f32(op, batch, height, width, step.window.output_padding[0], step.window.output_padding[1], in, to, pool);
     case Op::quantized_convolution: return xnn_setup_convolution2d_nhwc_qc8(op, batch, height, width, in8, to8, pool);
     case Op::fully_connected: return xnn_setup_fully_connected_nc_f32(op, size(x.rows()), in, to, pool);
     case Op::max_pool: return xnn_setup_max_pooling2d_nhwc_f32(op, batch, height, width, in, to, pool);

@@ -17,7 +17,7 @@ namespace davit::xnnpack_parts {
   const Extent out = extent(step.out);
   const Extent x = extent(step.in[0]);
   const auto same = [](const Extent& a, const Extent& b) { return std::ranges::equal(a.sizes, b.sizes); };
-  const auto window = [&](bool channels) {
+  const auto window = [&](bool channels, bool transposed) {
     const auto& w = step.window;
     const std::size_t spatial = x.rank - 2;
     if (spatial > 2) return same(x, out) ? nullptr : "images that do not fit";  // a batch norm: one element each
@@ -28,20 +28,26 @@ namespace davit::xnnpack_parts {
       const std::int64_t before = w.padding[k == 0 ? 0 : 3];
       const std::int64_t after = w.padding[k == 0 ? 2 : 1];
       const std::int64_t reach = static_cast<std::int64_t>(w.kernel[k] - 1) * w.dilation[k] + 1;
+      if (transposed) {
+        const std::int64_t made = (x.sizes[2 + d] - 1) * w.stride[k] + reach + w.output_padding[k] - before - after;
+        if (made < 1 || out.sizes[2 + d] != made) return "a window that does not fit its image";
+        continue;
+      }
       const std::int64_t room = x.sizes[2 + d] + before + after - reach;
       if (room < 0 || out.sizes[2 + d] != room / w.stride[k] + 1) return "a window that does not fit its image";
     }
     return static_cast<const char*>(nullptr);
   };
   switch (step.op) {
-    case Op::convolution:
-    case Op::dynamic_convolution: return window(false);
+    case Op::convolution: return window(false, false);
+    case Op::transposed_convolution: return window(false, true);
+    case Op::dynamic_convolution: return window(false, step.transposed);
     case Op::quantized_convolution:
-      if (x.rank > 2) return window(false);
+      if (x.rank > 2) return window(false, false);
       return x.sizes[0] != out.sizes[0] ? "matrices that do not fit" : nullptr;
     case Op::max_pool:
     case Op::max_pool_s8:
-    case Op::average_pool: return window(true);
+    case Op::average_pool: return window(true, false);
     case Op::fully_connected: return out.rows() != x.rows() ? "matrices that do not fit" : nullptr;
     case Op::dynamic_fully_connected:
     case Op::batch_matmul: {

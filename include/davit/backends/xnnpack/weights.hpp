@@ -43,13 +43,27 @@ namespace detail {
 }
 }  // namespace detail
 
+/// Puts the kernel of a transposed convolution, [groups, in, out, taps], into the order that XNNPACK packs: [groups, out, taps, in].
+inline void turn_transposed_kernel(const float* from, std::size_t groups, std::size_t in, std::size_t out, std::size_t taps, float* to) noexcept {
+  for (std::size_t g = 0; g < groups; ++g, from += in * out * taps)
+    for (std::size_t o = 0; o < out; ++o)
+      for (std::size_t t = 0; t < taps; ++t)
+        for (std::size_t i = 0; i < in; ++i) *to++ = from[(i * out + o) * taps + t];
+}
+
 /// The float weights, a batch norm after them folded in. O(weights).
-[[nodiscard]] inline PackedWeights pack_float(const Weights& w) {
-  const Tensor kernel = detail::output_first(w);
-  const std::int64_t out = kernel.sizes[0];
+[[nodiscard]] inline PackedWeights pack_float(const Weights& w, std::uint32_t groups) {
+  const bool turned = w.transposed && w.kernel.sizes.size() > 2;
+  const Tensor kernel = turned ? padded_copy(w.kernel) : detail::output_first(w);
+  const std::int64_t out = turned ? kernel.sizes[1] * groups : kernel.sizes[0];
   const std::int64_t each = kernel.numel() / std::max<std::int64_t>(out, 1);
   PackedWeights p;
   p.kernel.assign(kernel.view().as<float>(), kernel.view().as<float>() + kernel.numel());
+  if (turned) {
+    const auto size = [&](std::size_t d) { return static_cast<std::size_t>(kernel.sizes[d]); };
+    const std::size_t in = size(0) / groups, taps = p.kernel.size() / std::max<std::size_t>(size(0) * size(1), 1);
+    turn_transposed_kernel(kernel.view().as<float>(), groups, in, size(1), taps, p.kernel.data());
+  }
   if (w.bias.dtype != ScalarType::undefined || w.has_norm) p.bias.assign(static_cast<std::size_t>(out), 0.0f);
   for (std::int64_t c = 0; c < out && w.bias.dtype != ScalarType::undefined; ++c)
     p.bias[static_cast<std::size_t>(c)] = detail::at(w.bias, c);
