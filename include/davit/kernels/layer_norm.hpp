@@ -54,4 +54,41 @@ struct LayerNormRows {
   }
 };
 
+namespace detail {
+
+/// y = x * factor + shift of the channels from `c` on of all pixels; factor = inverse * weight, shift = bias - mean * factor.
+template <std::size_t Bytes, class N>
+[[gnu::always_inline]] inline void scale_channels(const float* x, N c, N width, N pixels, N pitch, float mean, float inverse, const float* weight,
+                                                  const float* bias, float* y) noexcept {
+  if constexpr (Bytes >= 16) {
+    using Floats = Vector<float, Bytes>;
+    constexpr auto step = static_cast<N>(lanes<float, Bytes>);
+    for (; c + step <= width; c += step) {
+      const Floats factor = weight != nullptr ? inverse * vector_at<Bytes>(weight + c) : Floats{} + inverse;
+      const Floats shift = (bias != nullptr ? Floats(vector_at<Bytes>(bias + c)) : Floats{}) - mean * factor;
+      for (N p = 0; p < pixels; ++p) vector_at<Bytes>(y + p * pitch + c) = vector_at<Bytes>(x + p * pitch + c) * factor + shift;
+    }
+    if constexpr (Bytes > 16) return scale_channels<Bytes / 2>(x, c, width, pixels, pitch, mean, inverse, weight, bias, y);
+  }
+  for (; c < width; ++c) {
+    const float factor = weight != nullptr ? inverse * weight[c] : inverse;
+    const float shift = (bias != nullptr ? bias[c] : 0.0f) - mean * factor;
+    for (N p = 0; p < pixels; ++p) y[p * pitch + c] = x[p * pitch + c] * factor + shift;
+  }
+}
+
+}  // namespace detail
+
+/// A group of `width` channels of an image whose pixels have theirs side by side, `pitch` of all groups: y = (x - mean) /
+/// sqrt(variance + eps) * weight + bias of the group's own mean and variance. Weight and bias may be nullptr, `y` may be `x`.
+/// O(pixels * width). Source: at::native_group_norm.
+struct GroupNormPixels {
+  template <std::size_t Bytes, class N>
+  [[gnu::always_inline]] static void run(N pixels, N width, N pitch, double eps, const float* x, const float* weight, const float* bias, float* y) noexcept {
+    const Moments<> m = moments_on<Bytes>(x, width, pixels, pitch);
+    const auto mean = static_cast<float>(m.mean), inverse = static_cast<float>(m.inverse_deviation(eps));
+    detail::scale_channels<Bytes>(x, N{0}, width, pixels, pitch, mean, inverse, weight, bias, y);
+  }
+};
+
 }  // namespace davit::kernels

@@ -30,21 +30,3 @@ TEST_CASE("products: linear, addmm, mm, bmm, constant or not, biases of any shap
   const auto bmm = n.op("aten.bmm.default", "c", {3, 4, 5}, {{"self", n.v(p)}, {"mat2", n.v(swapped)}});
   CHECK(faults(n.finish({linear, n.relu("r", addmm, {4, 5}), mm, bmm}), n.sample()) == "");
 }
-
-TEST_CASE("softmax, log_softmax and layer_norm") {
-  Net n;
-  const auto gamma = n.weight("gamma", {3, 19});
-  const auto beta = n.weight("beta", {3, 19});
-  const auto x = n.input("x", {4, 3, 19});
-  const auto soft = n.op("aten._softmax.default", "s", {4, 3, 19},
-                         {{"self", n.v(x)}, {"dim", n.i(1)}, {"half_to_float", GraphBuilder::boolean(false)}});
-  const auto log = n.op("aten._log_softmax.default", "l", {4, 3, 19},
-                        {{"self", n.v(x)}, {"dim", n.i(-1)}, {"half_to_float", GraphBuilder::boolean(false)}});
-  const auto norm = n.many("aten.native_layer_norm.default", {{"n", {4, 3, 19}}, {"n1", {4, 1, 1}}, {"n2", {4, 1, 1}}},
-                           {{"input", n.v(x)},
-                            {"normalized_shape", n.ints({3, 19})},
-                            {"weight", n.v(gamma)},
-                            {"bias", n.v(beta)},
-                            {"eps", real(1e-5)}})[0];
-  CHECK(faults(n.finish({soft, log, norm}), n.sample()) == "");
-}

@@ -66,12 +66,13 @@ enum class Op : std::uint8_t {
   hardsigmoid,
   log_softmax,
   layer_norm,
+  group_norm,
   pad,
   dequantize_channels,
   check_values,  ///< that they are ordinary; the output is the input
 };
 
-/// A two-dimensional window: convolutions and pools.
+/// A two-dimensional window: convolutions and pools. A group norm has its groups.
 struct Window {
   std::array<std::uint32_t, 2> kernel{1, 1}, stride{1, 1}, dilation{1, 1};
   std::array<std::uint32_t, 4> padding{};  ///< top, right, bottom, left

@@ -194,6 +194,20 @@ inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const
                     });
       return true;
     }
+    case Op::group_norm: {
+      const auto channels = x.sizes[1], groups = std::int64_t{step.window.groups}, width = channels / groups, pixels = x.count / (x.sizes[0] * channels);
+      const auto* weight = reinterpret_cast<const float*>(address(plan, ws, step.in[1]));
+      const auto* bias = reinterpret_cast<const float*>(address(plan, ws, step.in[2]));
+      parallel_for(pool, static_cast<std::size_t>(x.sizes[0] * groups), static_cast<std::size_t>(4096 / (width * pixels) + 1),
+                    [&](std::size_t first, std::size_t count) {
+                      for (auto i = static_cast<std::int64_t>(first), end = i + static_cast<std::int64_t>(count); i < end; ++i) {
+                        const std::int64_t c = i % groups * width, at = i / groups * pixels * channels + c;
+                        kernels::run_widest<kernels::GroupNormPixels>(pixels, width, channels, double{step.alpha}, from + at, weight == nullptr ? nullptr : weight + c,
+                                                                      bias == nullptr ? nullptr : bias + c, to + at);
+                      }
+                    });
+      return true;
+    }
     default:
       parallel_for(pool, static_cast<std::size_t>(x.count), 4096, [&](std::size_t first, std::size_t count) {
         map_elements(step.op, step.min, step.max, from + first, to + first, static_cast<std::int64_t>(count));
