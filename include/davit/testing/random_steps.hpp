@@ -53,12 +53,16 @@ class RandomSteps : protected RandomValues {
       sizes.push_back(dim(1));
       return emit("aten.unsqueeze.default", {{"self", v(k)}, {"dim", i(3)}}, std::move(sizes));
     };
+    const bool transposed = random_.one_in(4);
+    const Known filters = transposed ? emit("aten.transpose.int", {{"self", v(*y)}, {"dim0", i(0)}, {"dim1", i(1)}}, {y->sizes[1], y->sizes[0], y->sizes[2]}) : *y;
     const Known image = as_image(*x);
-    const Known weight = as_image(*y);
+    const Known weight = as_image(filters);
+    const std::int64_t stride = transposed ? 1 + static_cast<std::int64_t>(random_.below(2)) : 1;
+    const std::int64_t length = transposed ? (x->sizes[2].value - 1) * stride + y->sizes[2].value : x->sizes[2].value - y->sizes[2].value + 1;
     keep(emit("aten.convolution.default",
-              {{"input", v(image)}, {"weight", v(weight)}, {"bias", b_.none()}, {"stride", b_.ints({1, 1})}, {"padding", b_.ints({0, 0})},
-               {"dilation", b_.ints({1, 1})}, {"transposed", b_.boolean(false)}, {"output_padding", b_.ints({0, 0})}, {"groups", i(1)}},
-              {x->sizes[0], y->sizes[0], dim(x->sizes[2].value - y->sizes[2].value + 1), dim(1)}));
+              {{"input", v(image)}, {"weight", v(weight)}, {"bias", b_.none()}, {"stride", b_.ints({stride, 1})}, {"padding", b_.ints({0, 0})},
+               {"dilation", b_.ints({1, 1})}, {"transposed", b_.boolean(transposed)}, {"output_padding", b_.ints({0, 0})}, {"groups", i(1)}},
+              {x->sizes[0], y->sizes[0], dim(length), dim(1)}));
     return true;
   }
 
