@@ -2,16 +2,20 @@
 # SPDX-License-Identifier: MIT
 # Plants faults in a copy of the sources, one at a time, and counts how many random programs it takes to find each. Exit status 1
 # if one is not found within 1,000. Each fault is a replacement in one file that must apply.
-#   benchmarks/planted_faults.sh
+#   benchmarks/planted_faults.sh [--replace]
+# --replace: says only whether each replacement applies, and builds nothing.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 (cd "$here" && git ls-files -z | xargs -0 cp --parents -t "$work")
-meson setup "$work/build" "$work" -Doptimization=1 -Ddebug=false -Donednn=disabled -Dxnnpack=disabled > "$work/log"
-programs() { "$work/build/tests/random_programs" "$1" "$2"; }
-ninja -C "$work/build" tests/random_programs > "$work/log" || { tail -20 "$work/log"; exit 1; }
-programs 0 1000 > "$work/log" || { echo "faults before any is planted:"; cat "$work/log"; exit 1; }
+run=1
+[ "${1:-}" != --replace ] || run=
+if [ -n "$run" ]; then
+  meson setup "$work/build" "$work" -Doptimization=1 -Ddebug=false -Donednn=disabled -Dxnnpack=disabled > "$work/log"
+  ninja -C "$work/build" tests/random_programs > "$work/log" || { tail -20 "$work/log"; exit 1; }
+  "$work/build/tests/random_programs" 0 1000 > "$work/log" || { echo "faults before any is planted:"; cat "$work/log"; exit 1; }
+fi
 failed=0
 # plant NAME FILE WAY SED-EXPRESSION
 plant() {
@@ -23,6 +27,7 @@ plant() {
     failed=1
     return
   fi
+  if [ -z "$run" ]; then cp "$work/kept" "$file"; return; fi
   ninja -C "$work/build" tests/random_programs > "$work/log" || { grep -m3 error "$work/log"; failed=1; }
   for ((first = 0; first < 1000; first += 10)); do
     if ! "$work/build/tests/random_programs" $first 10 "$way" > "$work/log" 2>&1; then found=$((first + 10)); break; fi
