@@ -195,6 +195,27 @@ TEST_CASE("a permutation is one, whatever dimensions of one come and go around i
   CHECK(dims == std::vector<std::int64_t>{1, 0, 2});
 }
 
+TEST_CASE("operators are read in every form that they have: a transpose is a permutation, a dimension counts from either end") {
+  Net n;
+  const auto x = n.input("x", {2, 3});
+  const auto wide = n.op("aten.view.default", "wide", {2, 1, 3}, {{"self", n.v(x)}, {"size", n.ints({2, 1, 3})}});
+  const auto turned = n.op("aten.transpose.int", "turned", {3, 1, 2}, {{"self", n.v(wide)}, {"dim0", n.i(0)}, {"dim1", n.i(-1)}});
+  const auto y = n.op("aten.squeeze.default", "y", {3, 2}, {{"self", n.v(turned)}});
+  const auto same = n.op("aten.detach.default", "same", {3, 2}, {{"self", n.v(y)}});
+  const auto first = n.relu("first", same, {3, 2});
+  CHECK(left(n.finish({first})) == Texts{"aten.permute.default", "aten.relu.default"});
+
+  Net m;
+  const auto a = m.input("a", {4, 3});
+  const auto flipped = m.op("aten.flip.default", "flipped", {4, 3}, {{"self", m.v(a)}, {"dims", m.ints({-2})}});
+  const auto row = m.op("aten.slice.Tensor", "row", {1, 3}, {{"self", m.v(flipped)}, {"dim", m.i(0)}, {"start", m.i(-1)}, {"end", m.i(4)}});
+  const auto b = m.relu("b", row, {1, 3});
+  const ExportedProgram program = m.finish({b});
+  CHECK(left(program) == Texts{"aten.slice.Tensor", "aten.relu.default"});
+  const GraphModule made = simplified(program).value().graph_module;
+  CHECK(made.view().find_input(made.nodes[0], "start")->payload == 0);
+}
+
 TEST_CASE("an output that copies a view of what is the program's own is the view") {
   Net n;
   const auto x = n.input("x", {2, 3});

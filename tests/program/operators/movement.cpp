@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
+#include <string_view>
+
 #include "one_call.hpp"
 
 using namespace davit;
@@ -32,6 +35,11 @@ constexpr bool check_permutations() {
          permutation("aten.t.default", {2}, {}).view == PermutationView{.input = 0, .rank = 1} &&
          permutation("aten.transpose.int", {}, {0, -1}).why.empty();
 }
+constexpr bool check_composition() {
+  const PermutationView turn{.input = 1, .rank = 3, .from = {2, 0, 1}}, first{.input = 0, .rank = 3, .from = {1, 0, 2}};
+  return turn.after(first) == PermutationView{.input = 0, .rank = 3, .from = {2, 1, 0}} && turn.after(turn).after(turn).is_identity() && !turn.is_identity();
+}
+static_assert(check_composition());
 static_assert(check_permutations());
 
 constexpr bool check_hostile_permutations() {
@@ -129,6 +137,7 @@ static_assert(check_cats());
 
 TEST_CASE("orders of dimensions") {
   CHECK(check_permutations());
+  CHECK(check_composition());
   CHECK(check_hostile_permutations());
 }
 
@@ -145,17 +154,22 @@ TEST_CASE("concatenations") {
 }
 
 TEST_CASE("operators that keep the order of the elements") {
-  const auto keeps = [](std::string_view target) {
-    return one_call::reading<bool>([&](GraphBuilder& b) { return one_call::call(b, target, {{"self", b.value(one_call::tensor(b, {4}))}}); },
-                                   [](const auto& call, bool& answer) {
-                                     answer = operators::keeps_order(call);
-                                     return operators::Refusal{};
-                                   })
+  const auto keeps = [](std::string_view target, std::optional<bool> train = std::nullopt) {
+    return one_call::reading<bool>(
+               [&](GraphBuilder& b) {
+                 const Argument x = b.value(one_call::tensor(b, {4}));
+                 return train ? one_call::call(b, target, {{"input", x}, {"p", b.real(0.5)}, {"train", b.boolean(*train)}}) : one_call::call(b, target, {{"self", x}});
+               },
+               [](const auto& call, bool& answer) {
+                 answer = operators::read_same_elements(call) != no_id;
+                 return operators::Refusal{};
+               })
         .view;
   };
   static_assert(keeps("aten.view.default") && keeps("aten.clone.default") && !keeps("aten.permute.default"));
   CHECK(!keeps("aten.relu.default"));
-  CHECK(keeps("aten.dropout.default"));
+  CHECK(keeps("aten.dropout.default", false));
+  CHECK(!keeps("aten.dropout.default", true));
 }
 
 TEST_CASE("what moves elements has its arguments where the schemas say") {

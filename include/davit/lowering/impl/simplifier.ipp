@@ -19,27 +19,19 @@
 #include "davit/lowering/simplify.hpp"
 #include "davit/lowering/value_sources.hpp"
 #include "davit/program/operator_call.hpp"
+#include "davit/program/operators/movement.hpp"
 #include "davit/program/operators/node_arguments.hpp"
 #include "davit/program/views.hpp"
 
 namespace davit::detail {
 
-/// Operators whose output has the elements of their first argument, in row-major order.
-[[nodiscard]] DAVIT_INLINE bool reshapes(std::string_view target) noexcept {
-  for (const std::string_view name : {"aten._unsafe_view.default", "aten.alias.default", "aten.clone.default", "aten.contiguous.default",
-                                      "aten.flatten.using_ints", "aten.reshape.default", "aten.squeeze.dim", "aten.squeeze.dims",
-                                      "aten.unsqueeze.default", "aten.view.default"})
-    if (target == name) return true;
-  return false;
-}
 /// Operators that may turn out to change nothing, that larger ones are made of, or that have another name.
-[[nodiscard]] DAVIT_INLINE bool is_simple(std::string_view target) noexcept {
+[[nodiscard]] DAVIT_INLINE bool is_simple(const operators::NodeArguments& call) noexcept {
   for (const std::string_view name : {"aten._native_batch_norm_legit.no_stats", "aten._unsafe_index.Tensor", "aten.addmm.default", "aten.bmm.default", "aten.copy.default",
                                       "aten.expand.default", "aten.flip.default", "aten.full_like.default", "aten.index.Tensor", "aten.mm.default", "aten.ones.default",
-                                      "aten.ones_like.default", "aten.permute.default", "aten.slice_scatter.default", "aten.t.default", "aten.transpose.int",
-                                      "aten.where.self", "aten.zeros.default", "aten.zeros_like.default"})
-    if (target == name) return true;
-  return reshapes(target);
+                                      "aten.ones_like.default", "aten.slice_scatter.default", "aten.where.self", "aten.zeros.default", "aten.zeros_like.default"})
+    if (call.call().target == name) return true;
+  return operators::find_row(operators::permutation_operators, call) != nullptr || operators::find_same_elements(call) != nullptr;
 }
 
 /// A pass over a program's graphs: each node is looked at once, with what its operands have become.
@@ -109,6 +101,12 @@ class Simplifier {
     return n == no_id ? v : argument(n, 0);
   }
   [[nodiscard]] operators::NodeArguments of(NodeId n) { return {view(), n}; }
+  [[nodiscard]] operators::NodeArguments of(const Node& node) { return {view(), node}; }
+  /// Reads the permutation that makes a value, if one of this graph does.
+  [[nodiscard]] bool permuted(ValueId v, operators::PermutationView& permutation) {
+    const NodeId n = v == no_id ? no_id : value(v).producer;
+    return n != no_id && n >= from_.nodes.size() && !operators::read_permutation(of(n), permutation) && permutation.rank != 0 && permutation.rank == sizes(v).size();
+  }
   /// The value passed at that position; no_id if there is none.
   [[nodiscard]] ValueId argument(NodeId n, std::size_t position) {
     const std::span<const Argument> inputs = view().inputs(emit_.module().nodes[n]);
@@ -129,7 +127,7 @@ class Simplifier {
 
   // -- the rules (simplify.ipp): true if a node is done with -------------------------------------------------------
   [[nodiscard]] bool rewrite(std::string_view target, const Node& node, ValueId out);
-  [[nodiscard]] bool reshape(std::string_view target, const Node& node, ValueId out);
+  [[nodiscard]] bool reshape(const operators::SameElementsOperator& op, const Node& node, ValueId out);
   [[nodiscard]] bool lay(const Node& node, ValueId base, ValueId out);
   [[nodiscard]] ValueId reshaped(ValueId v, const TensorMeta& meta);
   [[nodiscard]] std::optional<Item> shape_of(std::vector<Dim> dims);
@@ -159,7 +157,9 @@ class Simplifier {
   [[nodiscard]] bool normalize(const Node& node, ValueId out);
   [[nodiscard]] bool slice(const Node& node, ValueId out);
   [[nodiscard]] bool flip(const Node& node, ValueId out);
-  [[nodiscard]] std::vector<std::int64_t> permutation(std::string_view target, std::span<const Argument> inputs);
+  [[nodiscard]] std::optional<std::size_t> only_dim(const operators::NodeArguments& call, const char* name);
+  [[nodiscard]] std::vector<ValueId> rows_of_cat(ValueId v);
+  [[nodiscard]] std::vector<NamedItem> permute_call(const operators::PermutationView& permutation);
   [[nodiscard]] ValueId stripped(ValueId v);
   [[nodiscard]] ValueId rows_of(ValueId v, std::span<const Dim> lead);
   [[nodiscard]] ValueId untransposed(ValueId v);

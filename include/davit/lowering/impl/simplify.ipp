@@ -14,8 +14,8 @@ namespace davit {
 namespace detail {
 
 DAVIT_INLINE bool Simplifier::rewrite(std::string_view target, const Node& node, ValueId out) {
-  if (reshapes(target)) return reshape(target, node, out);
-  if (target == "aten.permute.default" || target == "aten.transpose.int" || target == "aten.t.default") return permute(node, out);
+  if (const auto* const op = operators::find_same_elements(of(node))) return reshape(*op, node, out);
+  if (operators::find_row(operators::permutation_operators, of(node)) != nullptr) return permute(node, out);
   if (target == "aten.mm.default" || target == "aten.addmm.default" || target == "aten.bmm.default" || target == "aten.matmul.default") return product(target, node, out);
   if (target == "aten.add.Tensor") return add_bias(node, out) || interpolate(node, out);
   if (target == "aten.where.self") return choose(node);
@@ -45,21 +45,23 @@ DAVIT_INLINE ValueId Simplifier::stripped(ValueId v) {
   while (v != no_id) {
     const NodeId n = value(v).producer;
     if (n == no_id || n < from_.nodes.size()) break;
-    const std::string_view target = view().target(emit_.module().nodes[n]);
-    const ValueId before = argument(n, 0);
-    if (!reshapes(target) || before == no_id || value(before).dtype != value(v).dtype || value(v).graph != value(before).graph) break;
-    if ((target.starts_with("aten.clone") || target.starts_with("aten.contiguous")) && (v >= shown_.size() || shown_[v] != 0)) break;
+    const operators::SameElementsOperator* const op = operators::find_same_elements(of(n));
+    const ValueId before = op == nullptr ? no_id : argument(n, 0);
+    if (before == no_id || value(before).dtype != value(v).dtype || value(v).graph != value(before).graph) break;
+    if (op->copies && (v >= shown_.size() || shown_[v] != 0)) break;
     v = before;
   }
   return v;
 }
 
-DAVIT_INLINE bool Simplifier::reshape(std::string_view target, const Node& node, ValueId out) {
+DAVIT_INLINE bool Simplifier::reshape(const operators::SameElementsOperator& op, const Node& node, ValueId out) {
+  const std::string_view target = op.target;
   const std::span<const Argument> inputs = view().inputs(node);
   if (inputs.empty() || !inputs[0].is_value()) return false;
   const ValueId x = inputs[0].value();
   if (value(x).dtype != value(out).dtype || value(x).kind != ValueKind::tensor) return false;
-  if (target == "aten.clone.default" || target == "aten.contiguous.default") return shown_[out] == 0 ? forward(out, x) : target == "aten.clone.default" && copied(node, x, out);
+  if (op.copies && shown_[out] != 0) return target == "aten.clone.default" && copied(node, x, out);
+  if (op.copies && same(sizes(x), sizes(out))) return forward(out, x);
   // a size that the others tell is not asked for
   const bool asks = target == "aten.flatten.using_ints" || (inputs.size() > 1 && inputs[1].is_list() && std::ranges::any_of(view().args(inputs[1].items), &Argument::is_value));
   const ValueId base = stripped(x);
@@ -114,11 +116,9 @@ DAVIT_INLINE bool Simplifier::joined(const Node& node, ValueId out) {
 
 /// Dimensions of one that come and go around a permutation do not matter to it.
 DAVIT_INLINE bool Simplifier::reordered(const Node& node, ValueId x, ValueId out) {
-  const NodeId n = maker(x, "aten.permute.default");
-  if (n == no_id) return false;
-  const std::vector<std::int64_t> from = permutation("aten.permute.default", view().inputs(emit_.module().nodes[n]));
-  const ValueId inner = argument(n, 0), base = stripped(inner);
-  if (from.empty() || (base == inner && sizes(base).size() != sizes(out).size())) return false;
+  operators::PermutationView permutation;
+  if (!permuted(x, permutation)) return false;
+  const ValueId inner = permutation.input, base = stripped(inner);
   const auto wide = [&](std::span<const Dim> all) {
     std::vector<std::size_t> at;
     for (std::size_t d = 0; d < all.size(); ++d)
@@ -141,7 +141,7 @@ DAVIT_INLINE bool Simplifier::reordered(const Node& node, ValueId x, ValueId out
       dims.push_back(Item::integer(static_cast<std::int64_t>(ones[units++])));
       continue;
     }
-    const auto source = static_cast<std::size_t>(from[of_x[wides++]]);
+    const std::size_t source = permutation.from[of_x[wides++]];
     const auto at = static_cast<std::size_t>(std::ranges::find(of_inner, source) - of_inner.begin());
     dims.push_back(Item::integer(static_cast<std::int64_t>(of_base[at])));
   }
@@ -243,15 +243,12 @@ DAVIT_INLINE bool Simplifier::fold_back(const Node& node, ValueId x, ValueId out
 
 /// What was joined along the first dimension in other sizes: the elements follow each other all the same.
 DAVIT_INLINE bool Simplifier::join(const Node& node, ValueId x, ValueId out) {
-  const NodeId n = maker(x, "aten.cat.default");
-  if (n == no_id || sizes(out).empty() || !used_once(x)) return false;
-  const Node& cat = emit_.module().nodes[n];
-  const Argument* const dim = view().find_input(cat, "dim");
-  if ((dim != nullptr && dim->payload != 0) || !view().inputs(cat)[0].is_list()) return false;
+  const std::vector<ValueId> rows = rows_of_cat(x);
+  if (rows.empty() || sizes(out).empty() || !used_once(x)) return false;
   std::vector<Item> parts;
   std::int64_t total = 0;
-  for (const Argument& part : view().args(view().inputs(cat)[0].items)) {
-    const ValueId v = stripped(part.value());
+  for (const ValueId row : rows) {
+    const ValueId v = stripped(row);
     const std::span<const Dim> own = sizes(v);
     if (own.size() != sizes(out).size() || !own[0].is_static() || !same(own.subspan(1), sizes(out).subspan(1))) return false;
     total += own[0].value;
@@ -267,7 +264,7 @@ DAVIT_INLINE bool Simplifier::select(const Node& node, ValueId x, ValueId out) {
   const NodeId n = maker(x, "aten.slice.Tensor");
   if (n == no_id) return false;
   operators::SliceView slice;
-  if (operators::read_slice(of(n), slice) || slice.selects || !is(sizes(x)[slice.dim], 1) || slice.start < 0) return false;
+  if (operators::read_slice(of(n), slice) || !is(sizes(x)[slice.dim], 1) || slice.start < 0) return false;
   std::vector<Dim> rest(sizes(slice.input).begin(), sizes(slice.input).end());
   rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(slice.dim));
   if (!same(rest, sizes(out))) return false;
@@ -277,96 +274,80 @@ DAVIT_INLINE bool Simplifier::select(const Node& node, ValueId x, ValueId out) {
   return replace(node, "aten.select.int", arguments);
 }
 
-/// Dimension d of the output is dimension [d] of the input; empty if that is not known.
-DAVIT_INLINE std::vector<std::int64_t> Simplifier::permutation(std::string_view target, std::span<const Argument> inputs) {
-  if (inputs.empty() || !inputs[0].is_value()) return {};
-  const auto rank = static_cast<std::int64_t>(sizes(inputs[0].value()).size());
-  const auto wrapped = [&](std::int64_t d) { return d < 0 ? d + rank : d; };
-  std::vector<std::int64_t> from(static_cast<std::size_t>(rank));
-  for (std::int64_t d = 0; d < rank; ++d) from[static_cast<std::size_t>(d)] = d;
-  if (target == "aten.t.default") {
-    std::ranges::reverse(from);
-  } else if (target == "aten.transpose.int") {
-    if (inputs.size() != 3 || inputs[1].kind != ArgumentKind::int_ || inputs[2].kind != ArgumentKind::int_ || rank == 0) return {};
-    std::swap(from[static_cast<std::size_t>(wrapped(inputs[1].payload))], from[static_cast<std::size_t>(wrapped(inputs[2].payload))]);
-  } else {
-    if (inputs.size() != 2 || !inputs[1].is_list() || inputs[1].items.count != rank) return {};
-    for (std::size_t d = 0; d < from.size(); ++d) from[d] = wrapped(view().args(inputs[1].items)[d].payload);
-  }
-  return from;
+/// The arguments of a permute.
+DAVIT_INLINE std::vector<NamedItem> Simplifier::permute_call(const operators::PermutationView& permutation) {
+  std::vector<Item> dims;
+  for (std::size_t d = 0; d < permutation.rank; ++d) dims.push_back(Item::integer(permutation.from[d]));
+  return {{"self", Item::of(GraphBuilder::value(permutation.input))}, {"dims", Item::list(std::move(dims))}};
 }
 
 DAVIT_INLINE bool Simplifier::permute(const Node& node, ValueId out) {
-  std::vector<std::int64_t> from = permutation(view().target(node), view().inputs(node));
-  if (from.empty()) return false;
-  ValueId x = view().inputs(node)[0].value();
-  bool joined = false;
-  for (const NodeId n = value(x).producer; n != no_id && n >= from_.nodes.size();) {
-    const Node& before = emit_.module().nodes[n];
-    if (view_kind(view().target(before)) != ViewKind::permute && view().target(before) != "aten.transpose.int" && view().target(before) != "aten.t.default") break;
-    const std::vector<std::int64_t> first = permutation(view().target(before), view().inputs(before));
-    if (first.empty()) break;
-    for (std::int64_t& d : from) d = first[static_cast<std::size_t>(d)];
-    x = argument(n, 0);
-    joined = true;
-    break;  // what is before is joined already
-  }
-  if (std::ranges::is_sorted(from)) return forward(out, x);
-  std::int64_t last = -1;
+  operators::PermutationView permutation, first;
+  if (operators::read_permutation(of(node), permutation) || permutation.rank == 0) return false;
+  const bool joined = permuted(permutation.input, first);  // what is before that is joined already
+  if (joined) permutation = permutation.after(first);
+  const ValueId x = permutation.input;
+  if (permutation.is_identity()) return forward(out, x);
+  int last = -1;
   bool moves = false;  // more than dimensions of one
-  for (const std::int64_t d : from) {
-    if (is(sizes(x)[static_cast<std::size_t>(d)], 1)) continue;
-    moves = moves || d < last;
-    last = d;
+  for (std::size_t d = 0; d < permutation.rank; ++d) {
+    if (is(sizes(x)[permutation.from[d]], 1)) continue;
+    moves = moves || permutation.from[d] < last;
+    last = permutation.from[d];
   }
-  if (!moves && from.size() > 2) {
+  if (!moves && permutation.rank > 2) {
     const ValueId base = stripped(x);
     return same(sizes(base), sizes(out)) ? forward(out, base) : fold_back(node, base, out) || lay(node, base, out);
   }
-  if (!joined) return false;
-  std::vector<Item> dims;
-  for (const std::int64_t d : from) dims.push_back(Item::integer(d));
-  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}, {"dims", Item::list(std::move(dims))}};
-  return replace(node, "aten.permute.default", arguments);
+  return joined && replace(node, "aten.permute.default", permute_call(permutation));
 }
 
 DAVIT_INLINE bool Simplifier::slice(const Node& node, ValueId out) {
-  const ValueId x = view().inputs(node)[0].is_value() ? view().inputs(node)[0].value() : no_id;
-  if (x == no_id) return false;
-  if (same(sizes(x), sizes(out))) {
-    const Argument* const step = view().find_input(node, "step");
-    return (step == nullptr || step->payload == 1) && forward(out, x);
-  }
+  operators::SliceView slice;
+  if (operators::read_slice(of(node), slice)) return false;
+  const ValueId x = slice.input;
+  if (same(sizes(x), sizes(out))) return slice.step == 1 && forward(out, x);
   // one row of what was turned round
   const NodeId n = maker(x, "aten.flip.default");
-  if (n == no_id) return false;
-  const Argument* const dim = view().find_input(node, "dim");
-  const std::span<const Argument> turned = view().args(view().inputs(emit_.module().nodes[n])[1].items);
-  const std::int64_t d = dim == nullptr ? 0 : dim->payload < 0 ? dim->payload + static_cast<std::int64_t>(sizes(x).size()) : dim->payload;
-  const Argument* const start = view().find_input(node, "start");
-  if (turned.size() != 1 || turned[0].payload != d || start == nullptr || start->kind != ArgumentKind::int_ || start->payload < 0) return false;
-  const Dim& size = sizes(x)[static_cast<std::size_t>(d)];
-  if (!size.is_static() || !is(sizes(out)[static_cast<std::size_t>(d)], 1)) return false;
-  const std::int64_t at = size.value - 1 - start->payload;
-  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(argument(n, 0)))}, {"dim", Item::integer(d)}, {"start", Item::integer(at)}, {"end", Item::integer(at + 1)}};
+  const std::optional<std::size_t> turned = n == no_id ? std::nullopt : only_dim(of(n), "dims");
+  if (turned != slice.dim || slice.length != 1) return false;
+  const std::int64_t at = sizes(x)[slice.dim].value - 1 - slice.start;
+  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(argument(n, 0)))},
+                                 {"dim", Item::integer(static_cast<std::int64_t>(slice.dim))},
+                                 {"start", Item::integer(at)},
+                                 {"end", Item::integer(at + 1)}};
   return replace(node, "aten.slice.Tensor", arguments);
+}
+
+/// The dimension of an operator's `self` that is the only one in its list of that name, counted from the front.
+DAVIT_INLINE std::optional<std::size_t> Simplifier::only_dim(const operators::NodeArguments& call, const char* name) {
+  const Argument* const list = call.find({name, 1});
+  const ValueId x = call.value({"self", 0});
+  std::int64_t dim = 0;
+  if (list == nullptr || x == no_id || call.items(*list).size() != 1 || !call.read_integer(call.items(*list)[0], dim) || !wrap_dim(dim, call.rank(x))) return std::nullopt;
+  return static_cast<std::size_t>(dim);
+}
+
+/// The tensors that a cat joins along its first dimension; nothing for others.
+DAVIT_INLINE std::vector<ValueId> Simplifier::rows_of_cat(ValueId v) {
+  std::vector<ValueId> parts;
+  const NodeId n = maker(v, "aten.cat.default");
+  std::size_t dim = 0;
+  if (n == no_id || operators::read_cat(of(n), sizes(v).size(), dim) || dim != 0) return {};
+  for (const Argument& part : view().args(of(n).find({"tensors", 0})->items)) parts.push_back(part.value());
+  return parts;
 }
 
 /// What was joined of parts of one each, turned round, is joined in the other order.
 DAVIT_INLINE bool Simplifier::flip(const Node& node, ValueId out) {
-  const std::span<const Argument> inputs = view().inputs(node);
-  if (inputs.size() != 2 || !inputs[0].is_value() || inputs[1].items.count != 1) return false;
-  const std::int64_t d = view().args(inputs[1].items)[0].payload;
-  const ValueId whole = stripped(inputs[0].value());
-  const NodeId n = maker(whole, "aten.cat.default");
-  if (n == no_id || d != 0 || !used_once(whole)) return false;
-  const std::span<const Argument> cat = view().inputs(emit_.module().nodes[n]);
-  const Argument* const dim = view().find_input(emit_.module().nodes[n], "dim");
-  if (!cat[0].is_list() || (dim != nullptr && dim->payload != 0) || !is(sizes(out)[0], cat[0].items.count)) return false;
+  if (only_dim(of(node), "dims") != std::size_t{0}) return false;
+  const ValueId whole = stripped(of(node).value({"self", 0}));
+  const std::vector<ValueId> rows = rows_of_cat(whole);
+  if (rows.empty() || !used_once(whole) || !is(sizes(out)[0], static_cast<std::int64_t>(rows.size()))) return false;
   std::vector<Item> parts;
-  for (const Argument& part : view().args(cat[0].items)) {
-    if (!parts.empty() && !same(sizes(part.value()), sizes(parts[0].value()))) return false;
-    parts.push_back(Item::of(GraphBuilder::value(part.value())));
+  for (const ValueId v : rows) {
+    if (!same(sizes(v), sizes(rows[0]))) return false;
+    parts.push_back(Item::of(GraphBuilder::value(v)));
   }
   std::ranges::reverse(parts);
   TensorMeta meta{.dtype = value(whole).dtype, .sizes = std::vector<Dim>(sizes(whole).begin(), sizes(whole).end())};
@@ -385,7 +366,7 @@ DAVIT_INLINE bool Simplifier::flip(const Node& node, ValueId out) {
 
 DAVIT_INLINE std::optional<ExportedProgram> simplified(const ExportedProgram& program, const DecomposeOptions* whole, bool before) {
   const GraphModuleView graph = program.view();
-  if (std::ranges::none_of(graph.nodes, [&](const Node& n) { return detail::is_simple(graph.target(n)); }) || storage_matters(graph) || !detail::are_well_formed(graph)) return std::nullopt;
+  if (std::ranges::none_of(graph.nodes, [&](const Node& n) { return detail::is_simple({graph, n}); }) || storage_matters(graph) || !detail::are_well_formed(graph)) return std::nullopt;
   ExportedProgram out = program;
   out.graph_module = detail::Simplifier(program, whole, before).run();
   return out;

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "davit/lowering/impl/simplifier.ipp"
+#include "davit/program/operators/movement.hpp"
+#include "davit/program/operators/softmax.hpp"
 
 /// The rules of operators that are whole again.
 namespace davit::detail {
@@ -15,14 +17,8 @@ namespace davit::detail {
 
 /// The matrix whose transpose a value is; no_id if it is none.
 DAVIT_INLINE ValueId Simplifier::untransposed(ValueId v) {
-  if (v == no_id || sizes(v).size() != 2) return no_id;
-  const NodeId n = value(v).producer;
-  if (n == no_id || n < from_.nodes.size()) return no_id;
-  const Node& made = emit_.module().nodes[n];
-  const ViewKind kind = view_kind(view().target(made));
-  if (kind != ViewKind::permute && kind != ViewKind::transpose) return no_id;
-  const std::vector<std::int64_t> from = permutation(view().target(made), view().inputs(made));
-  return from == std::vector<std::int64_t>{1, 0} ? argument(n, 0) : no_id;
+  operators::PermutationView permutation;
+  return permuted(v, permutation) && permutation.rank == 2 && permutation.from[0] == 1 ? permutation.input : no_id;
 }
 
 DAVIT_INLINE bool Simplifier::product(std::string_view target, const Node& node, ValueId out) {
@@ -69,11 +65,10 @@ DAVIT_INLINE bool Simplifier::batched(const Node& node, ValueId a, ValueId b, Va
 DAVIT_INLINE bool Simplifier::attention(const Node& node, ValueId p, ValueId v) {
   const NodeId softmax = maker(p, "aten._safe_softmax.default");
   if (softmax == no_id || !used_once(p) || sizes(p).size() < sizes(v).size()) return false;
-  const std::span<const Argument> softened = view().inputs(emit_.module().nodes[softmax]);
-  const auto last = static_cast<std::int64_t>(sizes(p).size()) - 1;
-  if (softened.size() < 2 || softened[1].kind != ArgumentKind::int_ || (softened[1].payload != last && softened[1].payload != -1)) return false;
-  ValueId scores = argument(softmax, 0), mask = no_id;
-  if (scores == no_id || value(scores).dtype != value(p).dtype) return false;
+  operators::SoftmaxView lines;
+  if (operators::read_softmax(of(softmax), lines) || lines.dim + 1 != sizes(p).size()) return false;
+  ValueId scores = lines.input, mask = no_id;
+  if (value(scores).dtype != value(p).dtype) return false;
   if (const NodeId sum = maker(scores, "aten.add.Tensor"); sum != no_id) {
     mask = argument(sum, 1);
     scores = argument(sum, 0);
@@ -99,27 +94,15 @@ DAVIT_INLINE bool Simplifier::attention(const Node& node, ValueId p, ValueId v) 
   }
   if (v == no_id || sizes(q).size() != sizes(v).size()) return false;
   const std::size_t rank = sizes(k).size();
-  if (rank < 2) return false;
-  std::vector<Item> dims;
-  for (std::size_t d = 0; d < rank; ++d) dims.push_back(Item::integer(static_cast<std::int64_t>(d + 2 == rank ? d + 1 : d + 1 == rank ? d - 1 : d)));
-  std::vector<std::int64_t> turn;
-  for (const Item& d : dims) turn.push_back(d.argument.payload);
+  if (rank < 2 || rank > operators::most_moved_dims) return false;
+  operators::PermutationView turn{k, rank, {}}, first;
+  for (std::size_t d = 0; d < rank; ++d) turn.from[d] = static_cast<std::uint8_t>(d + 2 == rank ? d + 1 : d + 1 == rank ? d - 1 : d);
   TensorMeta meta{.dtype = value(k).dtype, .sizes = std::vector<Dim>(sizes(k).begin(), sizes(k).end())};
   std::swap(meta.sizes[rank - 2], meta.sizes[rank - 1]);
   // the keys as they were before they were transposed
-  ValueId base = k;
-  if (const NodeId before = maker(k, "aten.permute.default"); before != no_id) {
-    const Node& made = emit_.module().nodes[before];
-    const std::vector<std::int64_t> first = permutation("aten.permute.default", view().inputs(made));
-    for (std::int64_t& d : turn) d = first[static_cast<std::size_t>(d)];
-    base = argument(before, 0);
-  }
-  if (!std::ranges::is_sorted(turn)) {
-    dims.clear();
-    for (const std::int64_t d : turn) dims.push_back(Item::integer(d));
-    const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(base))}, {"dims", Item::list(std::move(dims))}};
-    base = emit_.call("aten.permute.default", arguments, {&meta, 1}, false).value();
-  }
+  if (permuted(k, first)) turn = turn.after(first);
+  ValueId base = turn.input;
+  if (!turn.is_identity()) base = emit_.call("aten.permute.default", permute_call(turn), {&meta, 1}, false).value();
   const Dim width = sizes(q).back();
   const bool usual = width.is_static() && std::fabs(factor * std::sqrt(static_cast<double>(width.value)) - 1) < 1e-9;
   std::vector<NamedItem> arguments{{"query", Item::of(GraphBuilder::value(q))}, {"key", Item::of(GraphBuilder::value(base))}, {"value", Item::of(GraphBuilder::value(v))}};
@@ -191,13 +174,15 @@ DAVIT_INLINE bool Simplifier::choose(const Node& node) {
     n = n == no_id ? no_id : maker(argument(n, 0), "aten.eq.Scalar");
     NodeId zero = maker(yes, "aten.full.default");
     if (zero == no_id) zero = maker(yes, "aten.full_like.default");
-    const ValueId x = argument(softmax, 0);
+    operators::SoftmaxView lines;
+    if (operators::read_softmax(of(softmax), lines)) return false;
+    const ValueId x = lines.input;
     if (n == no_id || zero == no_id || argument(n, 0) != x || !is_number(input(n, 1), -std::numeric_limits<double>::infinity()) || !is_number(input(zero, 1), 0)) return false;
-    const std::int64_t dim = input(softmax, 1)->payload, rank = static_cast<std::int64_t>(sizes(x).size());
+    std::size_t reduced = 0;
     const ValueId out = view().outputs(node)[0].value();
-    if (rank == 0 || sizes(condition).size() != sizes(x).size() || !same(sizes(out), sizes(x)) || value(out).dtype != value(x).dtype) return false;
-    if ((input(any, 1)->payload + rank) % rank != (dim + rank) % rank || !same(sizes(argument(any, 0)), sizes(x)) || !is(sizes(condition)[static_cast<std::size_t>((dim + rank) % rank)], 1)) return false;
-    const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}, {"dim", Item::integer(dim)}};
+    if (sizes(x).empty() || sizes(condition).size() != sizes(x).size() || !same(sizes(out), sizes(x)) || value(out).dtype != value(x).dtype) return false;
+    if (!same(sizes(argument(any, 0)), sizes(x)) || operators::read_dim(of(any), {"dim", 1}, sizes(x).size(), reduced) || reduced != lines.dim || !is(sizes(condition)[lines.dim], 1)) return false;
+    const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}, {"dim", Item::integer(static_cast<std::int64_t>(lines.dim))}};
     return compose(node, "aten._safe_softmax.default", arguments, true);
   }
   // x > 0 ? x * scale : expm1(x * input_scale) * (alpha * scale)

@@ -110,7 +110,7 @@ DAVIT_INLINE bool Simplifier::numbers(ValueId v, std::vector<double>& out, int d
       out.push_back(name == "aten.add" ? a + b : name == "aten.sub" ? a - b : name == "aten.mul" ? a * b : a / b);
     }
   } else {
-    const bool copies = reshapes(target) || target == "aten._to_copy.default" || target == "aten.to.dtype";
+    const bool copies = operators::find_same_elements(of(n)) != nullptr || target == "aten._to_copy.default" || target == "aten.to.dtype";
     double low = -INFINITY, high = INFINITY;
     if (target == "aten.clamp.default") {
       const Argument *const min = view().find_input(emit_.module().nodes[n], "min"), *const max = view().find_input(emit_.module().nodes[n], "max");

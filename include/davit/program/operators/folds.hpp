@@ -62,8 +62,8 @@ template <CallGraph G>
     if (n == no_id) return false;
     const auto call = g.call(n);
     if (!read_quantization(call, view)) return !view.quantizes && view.scales == no_id;
-    if (!through_views || !keeps_order(call)) return false;
-    v = call.value({call.is("aten.dropout.default") ? "input" : "self", 0});
+    if (!through_views) return false;
+    v = read_same_elements(call);
   }
   return false;
 }

@@ -17,6 +17,18 @@ struct PermutationView {
   std::size_t rank = 0;
   std::array<std::uint8_t, most_moved_dims> from{};  ///< dimension d of the result is dimension from[d] of the input
 
+  [[nodiscard]] constexpr bool is_identity() const noexcept {
+    for (std::size_t d = 0; d < rank; ++d)
+      if (from[d] != d) return false;
+    return true;
+  }
+  /// One that does what `first`, of as many dimensions, and then this one do.
+  [[nodiscard]] constexpr PermutationView after(const PermutationView& first) const noexcept {
+    PermutationView both{first.input, rank, {}};
+    for (std::size_t d = 0; d < rank; ++d) both.from[d] = first.from[from[d]];
+    return both;
+  }
+
   friend constexpr bool operator==(const PermutationView&, const PermutationView&) = default;
 };
 
@@ -92,17 +104,43 @@ constexpr Refusal read_dim(const Call& call, Parameter p, std::size_t rank, std:
   return {};
 }
 
-/// True if the result of the operator is its `self`, of dropout its `input`, in the same order of elements.
+/// An operator whose result is its first argument, in the same order of elements.
+struct SameElementsOperator {
+  const char* target;
+  bool copies = false;  ///< the result is a tensor of its own
+  const char* input = "self";
+};
+inline constexpr std::array same_elements_operators{
+    SameElementsOperator{"aten.view.default"},
+    SameElementsOperator{"aten.reshape.default"},
+    SameElementsOperator{"aten._unsafe_view.default"},
+    SameElementsOperator{"aten.flatten.using_ints"},
+    SameElementsOperator{"aten.squeeze.default"},
+    SameElementsOperator{"aten.squeeze.dim"},
+    SameElementsOperator{"aten.squeeze.dims"},
+    SameElementsOperator{"aten.unsqueeze.default"},
+    SameElementsOperator{"aten.alias.default"},
+    SameElementsOperator{"aten.detach.default"},
+    SameElementsOperator{"aten.clone.default", true},
+    SameElementsOperator{"aten.contiguous.default", true},
+    SameElementsOperator{"aten.alias_copy.default", true},
+    SameElementsOperator{"aten.view_copy.default", true},
+    SameElementsOperator{"aten.dropout.default", true, "input"},
+};
+
+/// The row of such a call; nullptr for others, and for dropout that drops.
 template <CallArguments Call>
-[[nodiscard]] constexpr bool keeps_order(const Call& call) noexcept {
-  constexpr const char* names[]{"aten.view.default",       "aten.reshape.default",    "aten._unsafe_view.default",
-                                "aten.clone.default",      "aten.flatten.using_ints", "aten.squeeze.dims",
-                                "aten.squeeze.dim",        "aten.squeeze.default",    "aten.unsqueeze.default",
-                                "aten.alias.default",      "aten.detach.default",     "aten.contiguous.default",
-                                "aten.alias_copy.default", "aten.view_copy.default",  "aten.dropout.default"};
-  for (const char* name : names)
-    if (call.is(name)) return true;
-  return false;
+[[nodiscard]] constexpr const SameElementsOperator* find_same_elements(const Call& call) noexcept {
+  const SameElementsOperator* const op = find_row(same_elements_operators, call);
+  if (op == nullptr || !call.is("aten.dropout.default")) return op;
+  bool train = true;
+  return read_flag(call, {"train", 2}, true, train) && !train ? op : nullptr;
+}
+/// The value that such a call answers the elements of; no_id for others.
+template <CallArguments Call>
+[[nodiscard]] constexpr ValueId read_same_elements(const Call& call) noexcept {
+  const SameElementsOperator* const op = find_same_elements(call);
+  return op == nullptr ? no_id : call.value({op->input, 0});
 }
 
 /// A part of a tensor along one dimension as its call says it.

@@ -15,6 +15,9 @@ class NodeArguments {
  public:
   constexpr NodeArguments(GraphModuleView graph, NodeId node) noexcept
       : graph_(graph), node_(node), call_(operator_call(graph, graph.nodes[node])) {}
+  /// A node whose arguments are in the graph and that is not: node() is no_id.
+  constexpr NodeArguments(GraphModuleView graph, const Node& node) noexcept
+      : graph_(graph), node_(no_id), call_(operator_call(graph, node)) {}
 
   [[nodiscard]] constexpr GraphModuleView graph() const noexcept { return graph_; }
   [[nodiscard]] constexpr NodeId node() const noexcept { return node_; }
@@ -96,7 +99,7 @@ class NodeArguments {
   /// True if a node or a graph output uses the value. O(1) if the view knows (see used_values), else O(arguments of its graph).
   [[nodiscard]] constexpr bool is_used(ValueId v) const noexcept {
     if (graph_.used != nullptr) return graph_.used[v] != 0;
-    const Graph& own = graph_.graphs[graph_.nodes[node_].graph];
+    const Graph& own = graph_.graphs[graph_.values[v].graph];
     bool used = false;
     const auto look = [&](const Argument& a) {
       graph_.for_each_value(a, [&](ValueId other) { used = used || other == v; });
