@@ -58,6 +58,14 @@ inline constexpr float largest_checked = 1e9f;
   return any >= 0;
 }
 
+/// The same of bfloat16.
+[[nodiscard, gnu::noinline]] inline bool all_ordinary(const BFloat16* x, std::int64_t n) noexcept {
+  constexpr std::uint16_t limit = BFloat16(largest_checked).bits;
+  std::uint16_t most = 0;
+  for (std::int64_t i = 0; i < n; ++i) most = std::max(most, static_cast<std::uint16_t>(x[i].bits & INT16_MAX));
+  return most <= limit;
+}
+
 /// True if softmax is ordinary along every line of (outer, n, inner) elements: its largest number is finite, and none is NaN.
 /// Infinities below it are: masks make them. O(elements).
 [[nodiscard, gnu::noinline]] inline bool softmax_is_ordinary(const float* x, std::int64_t outer, std::int64_t n,
@@ -92,6 +100,17 @@ inline constexpr float largest_checked = 1e9f;
 }
 
 namespace detail {
+
+/// A float32 or bfloat16 tensor in row-major order, as float32; without storage if there is no memory. O(elements).
+[[nodiscard]] inline Tensor dense_floats(const Tensor& tensor) {
+  Tensor copy = Tensor::zeros(tensor.dtype, tensor.sizes);
+  if (copy.storage.empty()) return copy;
+  copy_tensor(tensor.view(), copy.view());
+  if (tensor.dtype == ScalarType::float32) return copy;
+  Tensor floats = Tensor::zeros(ScalarType::float32, tensor.sizes);
+  if (!floats.storage.empty()) std::copy_n(copy.view().as<BFloat16>(), copy.numel(), floats.view().as<float>());
+  return floats;
+}
 
 /// The largest sum of magnitudes of a row; rows are along all dimensions but the first. O(elements).
 [[nodiscard]] inline double largest_row(const Tensor& weight) noexcept {
@@ -149,7 +168,7 @@ namespace detail {
   std::vector<std::uint8_t> not_negative(g.values.size(), 0);
   const Uses uses(g);
   std::vector<std::uint8_t> convolved(g.values.size(), 0);  // whose batch norm may go into weights: that hides infinities
-  std::deque<Tensor> dense;  // of constants that are not, and show no element twice
+  std::deque<Tensor> dense;  // of constants that are not, and show no element twice; and of bfloat16
   constexpr double largest_byte = 256;
   const auto is_byte = [&](ValueId v) { return g.values[v].dtype == ScalarType::int8 || g.values[v].dtype == ScalarType::uint8; };
   std::size_t i = 0;
@@ -158,13 +177,9 @@ namespace detail {
     const bool constant = body.roles[i++] == InputRole::constant;
     const Tensor* tensor = constant ? &body.constants[constants++] : nullptr;
     if (tensor == nullptr || !input.is_value()) continue;
-    if (tensor->dtype == ScalarType::float32 && !tensor->view().is_contiguous() && tensor->view().nbytes() <= tensor->storage.size()) {
-      Tensor copy = Tensor::zeros(tensor->dtype, tensor->sizes);
-      if (!copy.storage.empty()) {
-        copy_tensor(tensor->view(), copy.view());
-        tensor = &dense.emplace_back(std::move(copy));
-      }
-    }
+    const bool is_half = tensor->dtype == ScalarType::bfloat16;
+    if ((is_half || (tensor->dtype == ScalarType::float32 && !tensor->view().is_contiguous())) && tensor->view().nbytes() <= tensor->storage.size())
+      if (Tensor copy = detail::dense_floats(*tensor); !copy.storage.empty()) tensor = &dense.emplace_back(std::move(copy));
     constant_of[input.value()] = tensor;
     double& most = limit[input.value()] = 0;
     const TensorView view = tensor->view();
@@ -312,7 +327,7 @@ namespace detail {
     if (!constant || grown[input.value()] != 0) checks[input.value()] = ValueCheck::finite;
   }
   for (ValueId v = 0; v < g.values.size(); ++v)
-    if (g.values[v].kind != ValueKind::tensor || g.values[v].dtype != ScalarType::float32) checks[v] = ValueCheck::none;
+    if (g.values[v].kind != ValueKind::tensor || (g.values[v].dtype != ScalarType::float32 && g.values[v].dtype != ScalarType::bfloat16)) checks[v] = ValueCheck::none;
   return checks;
 }
 

@@ -101,7 +101,7 @@ class RandomLayers : protected RandomMoves {
     const std::int64_t hidden = 2;
     const bool batch_first = random_.one_in(2), biased = random_.one_in(2);
     const Dim batch = x->sizes[batch_first ? 0 : 1];
-    const Known start = emit("aten.full.default", {{"size", b_.ints({1, batch.value, hidden})}, {"fill_value", b_.real(0.25)}}, {dim(1), batch, dim(hidden)});
+    const Known start = emit("aten.full.default", {{"size", b_.ints({1, batch.value, hidden})}, {"fill_value", b_.real(0.25)}, {"dtype", b_.scalar_type(ScalarType::float32)}}, {dim(1), batch, dim(hidden)});
     const std::string_view kinds[] = {"aten.gru.input", "aten.lstm.input", "aten.rnn_tanh.input"};
     const std::size_t kind = random_.below(3);
     const std::int64_t gates = (kind == 0 ? 3 : kind == 1 ? 4 : 1) * hidden;

@@ -11,13 +11,14 @@
 
 #include "davit/program/exported_program.hpp"
 #include "davit/program/graph_builder.hpp"
+#include "davit/testing/bfloat16_program.hpp"
 #include "davit/testing/random_quantized.hpp"
 
 namespace davit::testing {
 
 /// A verified program made at random, of the kinds that torch.export writes: views, in-place writes of intermediates, buffers
 /// and inputs (training IR) or mutations in the signature (core IR), several outputs, lists, symbolic sizes, control flow, NaN
-/// and infinities in the data, tensors without elements, integers and bools, effects, layers of networks, quantized ones.
+/// and infinities in the data, tensors without elements, integers and bools, effects, layers of networks, quantized ones, bfloat16.
 class RandomProgram : RandomQuantized {
  public:
   explicit RandomProgram(const ProgramRecipe& recipe) : RandomQuantized(recipe) {
@@ -40,6 +41,7 @@ class RandomProgram : RandomQuantized {
     random_ = Random(recipe.seed ^ 0x5bd1e995u);
     outputs();
     tables_.graph_module = std::move(b_).finish();
+    if (is_half()) make_bfloat16(tables_);
     program_ = ExportedProgram(std::move(tables_));
   }
 
@@ -53,7 +55,7 @@ class RandomProgram : RandomQuantized {
     for (const Known& each : users_) {
       std::vector<std::int64_t> sizes;
       for (const Dim& d : each.sizes) sizes.push_back(d.is_static() ? d.value : batch);
-      out.push_back(tensor(sizes, random, each.dtype));
+      out.push_back(is_half() ? as_bfloat16(tensor(sizes, random, each.dtype)) : tensor(sizes, random, each.dtype));
     }
     return out;
   }
@@ -269,8 +271,7 @@ class RandomProgram : RandomQuantized {
   void several() {
     const auto x = some([](const Known& k) { return !k.sizes.empty() && k.sizes[0].is_static() && k.sizes[0].value >= 2; });
     if (!x) return binary();
-    std::vector<Dim> first = x->sizes;
-    std::vector<Dim> second = x->sizes;
+    std::vector<Dim> first = x->sizes, second = x->sizes;
     if (random_.one_in(2)) {
       first.erase(first.begin());
       const Known values{.id = declare(fresh("max"), first), .sizes = first};
@@ -280,8 +281,7 @@ class RandomProgram : RandomQuantized {
       keep(values);
       return keep(indices);
     }
-    first[0].value = 1;
-    second[0].value -= 1;
+    first[0].value = 1, second[0].value -= 1;
     const Known a{.id = declare(fresh("split"), first), .sizes = first, .overlaps = x->overlaps, .fixed = x->fixed};
     const Known c{.id = declare(fresh("split"), second), .sizes = second, .overlaps = x->overlaps, .fixed = x->fixed};
     const Argument sizes = b_.ints({1, second[0].value});

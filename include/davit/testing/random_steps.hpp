@@ -133,12 +133,12 @@ class RandomSteps : protected RandomValues {
       case 0: keep(emit("aten.mul.Scalar", {{"self", v(*x)}, {"other", b_.value(size)}}, x->sizes)); break;
       case 1: {
         const Argument items[] = {b_.value(size), i(2)};
-        keep(emit("aten.full.default", {{"size", b_.list(items, ArgumentKind::value)}, {"fill_value", b_.real(0.75)}}, {batch_, dim(2)}));
+        keep(emit("aten.full.default", {{"size", b_.list(items, ArgumentKind::value)}, {"fill_value", b_.real(0.75)}, {"dtype", b_.scalar_type(ScalarType::float32)}}, {batch_, dim(2)}));
         break;
       }
       case 2: {
         const Argument items[] = {b_.value(number("_operator.mul", {{"", b_.value(size)}, {"", i(2)}}, twice_.expr))};
-        keep(emit("aten.full.default", {{"size", b_.list(items, ArgumentKind::value)}, {"fill_value", b_.real(-1.5)}}, {twice_}));
+        keep(emit("aten.full.default", {{"size", b_.list(items, ArgumentKind::value)}, {"fill_value", b_.real(-1.5)}, {"dtype", b_.scalar_type(ScalarType::float32)}}, {twice_}));
         break;
       }
       default: keep(emit("aten.cat.default", {{"tensors", b_.tensors({x->id, x->id})}, {"dim", i(0)}}, std::move(sizes))); break;

@@ -15,6 +15,7 @@ using onednn_check::place_constant;
 using onednn_check::place_input;
 using onednn_ops::Builder;
 using onednn_ops::Code;
+using onednn_ops::DataType;
 using onednn_ops::MemoryDesc;
 using onednn_ops::Place;
 using onednn_ops::plain;
@@ -32,8 +33,8 @@ struct Building {
   ValueId z = net.input("z", {2, 3});
   Code code;
   Builder builder;
-  MemoryDesc rows = plain({2, 3});
-  MemoryDesc columns = strided({2, 3}, {1, 2});
+  MemoryDesc rows = plain({2, 3}, DataType::f32);
+  MemoryDesc columns = strided({2, 3}, {1, 2}, DataType::f32);
 
   explicit Building(bool trial = false) : builder(net.draft.b.module().view(), code, trial) {}
 };
@@ -43,9 +44,9 @@ struct Building {
 TEST_CASE("a value lies where it was placed, in the sizes that the graph says") {
   Building on;
   CHECK_THROWS_AS((void)on.builder.place_of(on.x), dnnl::error);
-  CHECK_THROWS_AS(on.builder.place(on.x, on.builder.add_scratch(plain({2, 4}))), dnnl::error);
-  on.builder.place(on.x, on.builder.add_scratch(plain({6})));
-  CHECK(on.builder.place_of(on.x).md == plain({2, 3}));
+  CHECK_THROWS_AS(on.builder.place(on.x, on.builder.add_scratch(plain({2, 4}, DataType::f32))), dnnl::error);
+  on.builder.place(on.x, on.builder.add_scratch(plain({6}, DataType::f32)));
+  CHECK(on.builder.place_of(on.x).md == plain({2, 3}, DataType::f32));
   CHECK_FALSE(on.builder.is_constant(on.x));
   place_constant(on.builder, on.y, {1, 2, 3, 4, 5, 6});
   CHECK(on.builder.is_constant(on.y));
@@ -108,13 +109,13 @@ TEST_CASE("inputs are reordered by a step, once; scratch each time, for it may h
 
 TEST_CASE("no step where only the strides of dimensions of size 1 differ, or sizes can be said otherwise") {
   Building on;
-  const Place row{strided({1, 3}, {7, 1}), on.builder.add_storage(StorageKind::scratch, 12)};
-  CHECK(on.builder.reordered(row, plain({1, 3})).storage == row.storage);
+  const Place row{strided({1, 3}, {7, 1}, DataType::f32), on.builder.add_storage(StorageKind::scratch, 12)};
+  CHECK(on.builder.reordered(row, plain({1, 3}, DataType::f32)).storage == row.storage);
   place_input(on.builder, on.x);
-  CHECK(on.builder.viewed(on.builder.place_of(on.x), {3, 2}).md == plain({3, 2}));
+  CHECK(on.builder.viewed(on.builder.place_of(on.x), {3, 2}).md == plain({3, 2}, DataType::f32));
   CHECK(on.code.steps.empty());
   on.builder.place(on.y, on.builder.add_scratch(on.columns));
-  CHECK(on.builder.viewed(on.builder.place_of(on.y), {6}).md == plain({6}));  // moves elements
+  CHECK(on.builder.viewed(on.builder.place_of(on.y), {6}).md == plain({6}, DataType::f32));  // moves elements
   CHECK(on.code.steps.size() == 1);
 }
 
@@ -131,7 +132,7 @@ TEST_CASE("the last use of what lies alone in its scratch") {
   CHECK_FALSE(on.builder.is_last_use(on.x));
   on.builder.release(on.y);
   CHECK(on.builder.is_last_use(on.x));
-  const Place larger = on.builder.add_scratch(plain({4, 3}));
+  const Place larger = on.builder.add_scratch(plain({4, 3}, DataType::f32));
   on.builder.place(on.z, onednn_ops::sliced(larger, 0, 0, 2, 1));
   on.builder.expect_use(on.z);
   CHECK_FALSE(on.builder.is_last_use(on.z));  // not all that lies there
@@ -144,7 +145,7 @@ TEST_CASE("the last use of what lies alone in its scratch") {
 TEST_CASE("a block becomes part of another once") {
   Building on;
   const Place part = on.builder.add_scratch(on.rows);
-  const Place whole = on.builder.add_scratch(plain({4, 3}));
+  const Place whole = on.builder.add_scratch(plain({4, 3}, DataType::f32));
   on.builder.place(on.x, part);
   on.builder.expect_use(on.x);
   CHECK(on.builder.is_free_scratch(part.storage));

@@ -51,11 +51,11 @@ inline void place_constant(davit::onednn_ops::Builder& b, davit::ValueId v, cons
 }
 /// In row-major order.
 inline void place_constant(davit::onednn_ops::Builder& b, davit::ValueId v, const std::vector<float>& numbers) {
-  place_constant(b, v, davit::onednn_ops::plain(b.sizes(v)), numbers);
+  place_constant(b, v, davit::onednn_ops::plain_of(b.graph(), v), numbers);
 }
 /// Makes a value an input, in row-major order.
 inline void place_input(davit::onednn_ops::Builder& b, davit::ValueId v) {
-  const davit::onednn_ops::MemoryDesc md = davit::onednn_ops::plain(b.sizes(v));
+  const davit::onednn_ops::MemoryDesc md = davit::onednn_ops::plain_of(b.graph(), v);
   b.place(v, {md, b.add_storage(davit::onednn_ops::StorageKind::input, md.get_size())});
 }
 /// The numbers of a constant, in the order they lie in.

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 using namespace davit;
+using onednn_ops::DataType;
 using onednn_ops::Dims;
 using onednn_ops::MemoryDesc;
 using onednn_ops::Operation;
@@ -31,7 +32,7 @@ namespace {
   const auto as = [](const Dims& dims, Tag t) {
     return MemoryDesc(dims, dnnl::memory::data_type::f32, onednn_ops::has_wide_vectors() ? t : Tag::any);
   };
-  const auto [s, d] = onednn_ops::convolution_layouts(op, {from, 0}, source, destination);
+  const auto [s, d] = onednn_ops::convolution_layouts(op, {from, 0}, source, destination, DataType::f32);
   return s == as(source, source_tag) && d == as(destination, tag);
 }
 
@@ -51,7 +52,7 @@ TEST_CASE("what Winograd's algorithm is asked for") {
 
 TEST_CASE("layouts that convolutions ask for where vectors are wide") {
   const auto image = [](std::int64_t channels, std::int64_t size) { return Dims{1, channels, size, size}; };
-  const auto rows = [](const Dims& dims) { return onednn_ops::plain(dims); };
+  const auto rows = [](const Dims& dims) { return onednn_ops::plain(dims, DataType::f32); };
   const auto last = [](const Dims& dims) { return MemoryDesc(dims, dnnl::memory::data_type::f32, Tag::acdb); };
   // large images are blocked, whatever they come in
   const Dims large = image(64, 56);
@@ -75,8 +76,8 @@ TEST_CASE("layouts that convolutions ask for where vectors are wide") {
 
 TEST_CASE("where the library chooses itself: few channels, groups, other ranks") {
   const auto chooses = [](const Operation& op, const Dims& source, const Dims& destination) {
-    const auto [s, d] = onednn_ops::convolution_layouts(op, {onednn_ops::plain(source), 0}, source, destination);
-    return s == onednn_ops::any(source) && d == onednn_ops::any(destination);
+    const auto [s, d] = onednn_ops::convolution_layouts(op, {onednn_ops::plain(source, DataType::f32), 0}, source, destination, DataType::f32);
+    return s == onednn_ops::any(source, DataType::f32) && d == onednn_ops::any(destination, DataType::f32);
   };
   CHECK(chooses(square(3), {1, 64, 56, 56}, {1, 8, 56, 56}));
   CHECK(chooses(square(3, 1, 2), {1, 64, 56, 56}, {1, 64, 56, 56}));

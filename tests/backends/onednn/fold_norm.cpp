@@ -69,7 +69,7 @@ TEST_CASE("a missing bias is 0, a missing gamma 1, a missing beta 0") {
 
 TEST_CASE("weights that lie in another order are read in row-major order") {
   FoldedPair p;
-  place_constant(p.builder, p.weight, onednn_ops::strided({2, 2, 1, 1}, {1, 2, 1, 1}), {1, 3, 2, 4});
+  place_constant(p.builder, p.weight, onednn_ops::strided({2, 2, 1, 1}, {1, 2, 1, 1}, onednn_ops::DataType::f32), {1, 3, 2, 4});
   place_constant(p.builder, p.bias, {5, 6});
   p.place_norm();
   const auto [weight, bias] = fold_norm(p.builder, p.base, p.norm);

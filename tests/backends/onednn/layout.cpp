@@ -7,6 +7,7 @@
 
 using namespace davit;
 using onednn_ops::blocking_of;
+using onednn_ops::DataType;
 using onednn_ops::Dims;
 using onednn_ops::dims_of;
 using onednn_ops::MemoryDesc;
@@ -18,13 +19,13 @@ using onednn_ops::strided;
 using Tag = dnnl::memory::format_tag;
 
 TEST_CASE("other sizes without moving anything") {
-  const Place rows{plain({2, 6}), 3, 48};
+  const Place rows{plain({2, 6}, DataType::f32), 3, 48};
   const std::optional<Place> cube = reshaped(rows, {2, 3, 2});
   REQUIRE(cube);
-  CHECK(cube->md == plain({2, 3, 2}));
+  CHECK(cube->md == plain({2, 3, 2}, DataType::f32));
   CHECK(cube->storage == 3);
   CHECK(cube->offset == 48);
-  const Place columns{strided({6, 2}, {1, 6}), 3, 48};  // [2, 6], transposed
+  const Place columns{strided({6, 2}, {1, 6}, DataType::f32), 3, 48};  // [2, 6], transposed
   CHECK(reshaped(columns, {6, 2})->md == columns.md);
   CHECK_FALSE(reshaped(columns, {12}));
   const std::optional<Place> split = reshaped(columns, {3, 2, 2});
@@ -41,12 +42,12 @@ TEST_CASE("a block of which one element is used is no place for other sizes") {
 }
 
 TEST_CASE("sizes that contradict the place's throw") {
-  CHECK_THROWS_AS((void)reshaped({plain({2, 6}), 0}, {2, 5}), dnnl::error);
-  CHECK_THROWS_AS((void)reshaped({strided({6, 2}, {1, 6}), 0}, {13}), dnnl::error);
+  CHECK_THROWS_AS((void)reshaped({plain({2, 6}, DataType::f32), 0}, {2, 5}), dnnl::error);
+  CHECK_THROWS_AS((void)reshaped({strided({6, 2}, {1, 6}, DataType::f32), 0}, {13}), dnnl::error);
 }
 
 TEST_CASE("dimension d of the permuted place is dimension permutation[d] of the place") {
-  const Place turned = onednn_ops::permuted({plain({2, 3, 4}), 5, 8}, {2, 0, 1});
+  const Place turned = onednn_ops::permuted({plain({2, 3, 4}, DataType::f32), 5, 8}, {2, 0, 1});
   CHECK(dims_of(turned.md) == Dims{4, 2, 3});
   CHECK(blocking_of(turned.md).strides == Dims{1, 12, 4});
   CHECK(turned.storage == 5);
@@ -54,7 +55,7 @@ TEST_CASE("dimension d of the permuted place is dimension permutation[d] of the 
 }
 
 TEST_CASE("slices begin further on; a selection has a dimension less, at least one") {
-  const Place whole{plain({4, 6}), 1, 16};
+  const Place whole{plain({4, 6}, DataType::f32), 1, 16};
   const Place part = onednn_ops::sliced(whole, 1, 3, 2, 2);
   CHECK(dims_of(part.md) == Dims{4, 2});
   CHECK(blocking_of(part.md).strides == Dims{6, 2});
@@ -65,7 +66,7 @@ TEST_CASE("slices begin further on; a selection has a dimension less, at least o
   CHECK(dims_of(row.md) == Dims{2});
   CHECK(blocking_of(row.md).strides == Dims{2});
   CHECK(row.offset == again.offset);
-  const Place one = onednn_ops::without_dimension({plain({1}), 1}, 0);
+  const Place one = onednn_ops::without_dimension({plain({1}, DataType::f32), 1}, 0);
   CHECK(dims_of(one.md) == Dims{1});
 }
 
@@ -73,10 +74,10 @@ TEST_CASE("where parts of a concatenation lie, if each is in one piece") {
   const auto image = [](std::int64_t batch, std::int64_t channels, Tag tag) {
     return MemoryDesc({batch, channels, 2, 3}, dnnl::memory::data_type::f32, tag);
   };
-  CHECK(part_offset(plain({5, 4}), plain({2, 4}), 0, 3) == 3 * 4 * sizeof(float));
-  CHECK(part_offset(plain({1, 5, 4}), plain({1, 2, 4}), 1, 3) == 3 * 4 * sizeof(float));
-  CHECK_FALSE(part_offset(plain({3, 5, 4}), plain({3, 2, 4}), 1, 3));
-  CHECK_FALSE(part_offset(plain({5, 4}), strided({2, 4}, {1, 2}), 0, 3));
+  CHECK(part_offset(plain({5, 4}, DataType::f32), plain({2, 4}, DataType::f32), 0, 3) == 3 * 4 * sizeof(float));
+  CHECK(part_offset(plain({1, 5, 4}, DataType::f32), plain({1, 2, 4}, DataType::f32), 1, 3) == 3 * 4 * sizeof(float));
+  CHECK_FALSE(part_offset(plain({3, 5, 4}, DataType::f32), plain({3, 2, 4}, DataType::f32), 1, 3));
+  CHECK_FALSE(part_offset(plain({5, 4}, DataType::f32), strided({2, 4}, {1, 2}, DataType::f32), 0, 3));
   const MemoryDesc blocked = image(1, 48, Tag::nChw16c);
   CHECK(part_offset(blocked, image(1, 16, Tag::nChw16c), 1, 32) == 32 * 6 * sizeof(float));
   CHECK(part_offset(blocked, image(1, 32, Tag::nChw16c), 1, 0) == 0u);
@@ -85,5 +86,5 @@ TEST_CASE("where parts of a concatenation lie, if each is in one piece") {
   CHECK_FALSE(part_offset(blocked, image(1, 16, Tag::nhwc), 1, 32));
   CHECK_FALSE(part_offset(image(2, 48, Tag::nChw16c), image(2, 16, Tag::nChw16c), 1, 32));
   CHECK_FALSE(part_offset(image(1, 48, Tag::nhwc), image(1, 16, Tag::nhwc), 1, 32));
-  CHECK_FALSE(part_offset(onednn_ops::any({5, 4}), plain({2, 4}), 0, 3));
+  CHECK_FALSE(part_offset(onednn_ops::any({5, 4}, DataType::f32), plain({2, 4}, DataType::f32), 0, 3));
 }

@@ -5,6 +5,7 @@
 
 using namespace davit;
 using onednn_ops::blocking_of;
+using onednn_ops::DataType;
 using onednn_ops::Dims;
 using onednn_ops::is_row_major;
 using onednn_ops::MemoryDesc;
@@ -19,12 +20,12 @@ TEST_CASE("strides of row-major order") {
 }
 
 TEST_CASE("what lies in row-major order") {
-  CHECK(is_row_major(onednn_ops::plain({2, 3, 4})));
-  CHECK_FALSE(is_row_major(strided({2, 3}, {1, 2})));
-  CHECK_FALSE(is_row_major(strided({2, 3}, {4, 1})));  // gaps
-  CHECK(is_row_major(strided({1, 3}, {100, 1})));      // the stride of one element does not matter
-  CHECK(is_row_major(strided({3, 1}, {1, 7})));
-  CHECK_FALSE(is_row_major(onednn_ops::any({2, 3})));
+  CHECK(is_row_major(onednn_ops::plain({2, 3, 4}, DataType::f32)));
+  CHECK_FALSE(is_row_major(strided({2, 3}, {1, 2}, DataType::f32)));
+  CHECK_FALSE(is_row_major(strided({2, 3}, {4, 1}, DataType::f32)));  // gaps
+  CHECK(is_row_major(strided({1, 3}, {100, 1}, DataType::f32)));      // the stride of one element does not matter
+  CHECK(is_row_major(strided({3, 1}, {1, 7}, DataType::f32)));
+  CHECK_FALSE(is_row_major(onednn_ops::any({2, 3}, DataType::f32)));
   CHECK_FALSE(is_row_major({{1, 16, 2, 2}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nChw16c}));
 }
 
@@ -38,6 +39,6 @@ TEST_CASE("blocks of channels") {
   CHECK(blocked.block_of(2) == 1);
   const MemoryDesc twice({32, 32}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::BA16a16b4a);
   CHECK(blocking_of(twice).block_of(0) == 64);
-  CHECK_FALSE(blocking_of(onednn_ops::any({2, 3})).known);
-  CHECK(blocking_of(strided({2, 3}, {1, 2})).is_plain());
+  CHECK_FALSE(blocking_of(onednn_ops::any({2, 3}, DataType::f32)).known);
+  CHECK(blocking_of(strided({2, 3}, {1, 2}, DataType::f32)).is_plain());
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 using namespace davit;
+using onednn_ops::DataType;
 using onednn_ops::PackedConstants;
 using onednn_ops::plain;
 
@@ -32,10 +33,10 @@ TEST_CASE("what is made of equal bytes in the same layout is made once, wherever
     return SharedBytes::allocate(64);
   };
   const SharedBytes source = bytes_of(1), equal = bytes_of(1), other = bytes_of(2);
-  const SharedBytes first = packed.get({source, 0, {}, plain({4, 4}), plain({4, 4})}, make);
-  CHECK(packed.get({source, 0, {}, plain({4, 4}), plain({4, 4})}, make).data() == first.data());
-  CHECK(packed.get({source, 16, {}, plain({4, 4}), plain({4, 4})}, make).data() == first.data());
-  CHECK(packed.get({equal, 0, {}, plain({4, 4}), plain({4, 4})}, make).data() == first.data());
+  const SharedBytes first = packed.get({source, 0, {}, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make);
+  CHECK(packed.get({source, 0, {}, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make).data() == first.data());
+  CHECK(packed.get({source, 16, {}, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make).data() == first.data());
+  CHECK(packed.get({equal, 0, {}, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make).data() == first.data());
   CHECK(made == 1);
   const float numbers[] = {1, 2, 3};
   const std::uint64_t partition = PackedConstants::new_partition();
@@ -50,12 +51,12 @@ TEST_CASE("what is made of equal bytes in the same layout is made once, wherever
                                             {.partition = PackedConstants::new_partition()},
                                             {.partition = PackedConstants::new_partition()}};
   std::vector<SharedBytes> kept;
-  for (const PackedConstants::Others& each : others) kept.push_back(packed.get({source, 0, each, plain({4, 4}), plain({4, 4})}, make));
-  kept.push_back(packed.get({source, 0, {}, plain({4, 4}), plain({2, 8})}, make));
-  kept.push_back(packed.get({source, 0, {}, plain({2, 8}), plain({4, 4})}, make));
-  kept.push_back(packed.get({other, 0, {}, plain({4, 4}), plain({4, 4})}, make));
+  for (const PackedConstants::Others& each : others) kept.push_back(packed.get({source, 0, each, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make));
+  kept.push_back(packed.get({source, 0, {}, plain({4, 4}, DataType::f32), plain({2, 8}, DataType::f32)}, make));
+  kept.push_back(packed.get({source, 0, {}, plain({2, 8}, DataType::f32), plain({4, 4}, DataType::f32)}, make));
+  kept.push_back(packed.get({other, 0, {}, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make));
   CHECK(made == 14);
-  for (std::size_t i = 0; i < std::size(others); ++i) CHECK(packed.get({equal, 0, others[i], plain({4, 4}), plain({4, 4})}, make).data() == kept[i].data());
+  for (std::size_t i = 0; i < std::size(others); ++i) CHECK(packed.get({equal, 0, others[i], plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make).data() == kept[i].data());
   CHECK(made == 14);
 }
 
@@ -67,7 +68,7 @@ TEST_CASE("what was made goes with the last that has it, and may outlive who mad
     return SharedBytes::allocate(64);
   };
   SharedBytes source = bytes_of(1);
-  const PackedConstants::Key key{source, 0, {}, plain({4, 4}), plain({4, 4})};
+  const PackedConstants::Key key{source, 0, {}, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)};
   (void)packed->get(key, make);
   (void)packed->get(key, make);
   CHECK(made == 2);

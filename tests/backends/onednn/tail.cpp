@@ -47,7 +47,7 @@ struct Tailed {
             .kind = OpKind::binary, .inputs = {another, sum}, .outputs = {next}, .algorithm = algorithm::binary_add} {}
 
   void place_scratch(ValueId v) {
-    builder.place(v, builder.add_scratch(onednn_ops::plain(builder.sizes(v))));
+    builder.place(v, builder.add_scratch(onednn_ops::plain(builder.sizes(v), onednn_ops::DataType::f32)));
     builder.expect_use(v);
   }
   [[nodiscard]] std::optional<Tail> tail(std::initializer_list<const Operation*> operations, const Dims& dims) {
@@ -89,9 +89,9 @@ TEST_CASE("a sum goes over the operand that nobody needs any more") {
   CHECK(kinds(tail) == std::vector{sum_kind});
   CHECK(tail->sum == t.other);
   CHECK(tail->roles.empty());
-  CHECK(destination(t.builder, *tail, onednn_ops::plain({2, 4})).storage == t.builder.place_of(t.other).storage);
+  CHECK(destination(t.builder, *tail, onednn_ops::plain({2, 4}, onednn_ops::DataType::f32)).storage == t.builder.place_of(t.other).storage);
   const Tail none;
-  CHECK(destination(t.builder, none, onednn_ops::plain({2, 4})).storage != t.builder.place_of(t.other).storage);
+  CHECK(destination(t.builder, none, onednn_ops::plain({2, 4}, onednn_ops::DataType::f32)).storage != t.builder.place_of(t.other).storage);
 }
 
 TEST_CASE("a second sum, a product, an operand still in use, and a sum after operations on two tensors are none") {

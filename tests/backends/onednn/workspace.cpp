@@ -88,7 +88,7 @@ TEST_CASE("a destination that is not contiguous is not given") {
 
 TEST_CASE("memory objects follow their storage, at their own offset; what is written as zeros has none") {
   Code code;
-  const onednn_ops::MemoryDesc md = onednn_ops::plain({16});
+  const onednn_ops::MemoryDesc md = onednn_ops::plain({16}, onednn_ops::DataType::f32);
   code.storages = {{.bytes = 256, .first = 0, .last = 2}, {.parent = 0, .parent_offset = 128, .bytes = 128}};
   code.places = {{md, 0, 0}, {md, 1, 64}, {md, 0, 64}};
   code.arguments = {{DNNL_ARG_FROM, 0}, {DNNL_ARG_TO, 1}, {0, 2}};

@@ -51,13 +51,18 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
     const auto [to_root, to_offset] = code.root_of(code.places[code.arguments[step.arguments.first + 1].place]);
     const std::int64_t* const sizes = code.dims.data() + step.length;
     const auto rank = static_cast<std::uint8_t>(step.inner);
-    copy_tensor(TensorView{at, sizes, sizes + rank, rank, ScalarType::float32},
-                TensorView{ws.address(to_root) + to_offset, sizes, sizes + 2 * rank, rank, ScalarType::float32});
+    const ScalarType dtype = type_of(place.md) == DataType::bf16 ? ScalarType::bfloat16 : ScalarType::float32;
+    copy_tensor(TensorView{at, sizes, sizes + rank, rank, dtype},
+                TensorView{ws.address(to_root) + to_offset, sizes, sizes + 2 * rank, rank, dtype});
     return dnnl_success;
   }
   const std::size_t bytes = place.md.get_size();
   if (step.kind == StepKind::zeros) {
     std::memset(at, 0, bytes);
+    return dnnl_success;
+  }
+  if (type_of(place.md) == DataType::bf16) {  // softmax of bfloat16 is a kernel
+    met = !all_ordinary(reinterpret_cast<const BFloat16*>(at), static_cast<std::int64_t>(bytes / sizeof(BFloat16)));
     return dnnl_success;
   }
   const auto* const x = reinterpret_cast<const float*>(at);

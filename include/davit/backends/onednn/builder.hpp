@@ -42,6 +42,7 @@ class Builder {
   [[nodiscard]] bool trial() const noexcept { return trial_; }
   [[nodiscard]] const dnnl::primitive_attr& attributes() const noexcept { return attributes_; }
   [[nodiscard]] Dims sizes(ValueId v) const { return sizes_of(graph_, v); }
+  [[nodiscard]] DataType type(ValueId v) const noexcept { return data_type_of(graph_.values[v].dtype); }
 
   /// Says how often a value will be used; before the first of these uses.
   void expect_use(ValueId v, std::uint32_t times = 1) noexcept { uses_[v] += times; }
@@ -77,7 +78,7 @@ class Builder {
   }
   /// A number as a tensor of one element that is broadcast to `rank` dimensions.
   [[nodiscard]] Place number(float x, std::size_t rank) {
-    const MemoryDesc md = plain(Dims(rank, 1));
+    const MemoryDesc md = plain(Dims(rank, 1), DataType::f32);
     return trial_ ? add_scratch(md) : add_constant(md, filled(md, [x](std::byte* to) { std::memcpy(to, &x, sizeof x); }));
   }
   /// New constant bytes in the layout `md`, filled by `fill(bytes)`; or what another code filled so from the same constants.
@@ -153,7 +154,7 @@ class Builder {
   /// others.
   [[nodiscard]] Place reordered(const Place& from, const MemoryDesc& md) {
     if (from.md == md) return from;
-    if (is_row_major(from.md) && is_row_major(md)) return {md, from.storage, from.offset};
+    if (is_row_major(from.md) && is_row_major(md) && type_of(from.md) == type_of(md)) return {md, from.storage, from.offset};
     for (const Reorder& r : reorders_)
       if (r.from.storage == from.storage && r.from.offset == from.offset && r.from.md == from.md && r.to.md == md)
         return r.to;
@@ -175,6 +176,8 @@ class Builder {
   }
   /// A weight, a bias or a statistic: in row-major order, in these sizes.
   [[nodiscard]] Place parameter(ValueId v, const Dims& dims) { return viewed(row_major(place_of(v)), dims); }
+  /// The same as float32, which the library's norms take their parameters in.
+  [[nodiscard]] Place float_parameter(ValueId v, const Dims& dims) { return reordered(parameter(v, dims), plain(dims, DataType::f32)); }
 
   // -- steps -------------------------------------------------------------------------------------------------------
 

@@ -207,7 +207,7 @@ class Compiler {
     if (checks_[v] == ValueCheck::none) return;
     checks_[v] = ValueCheck::none;
     const Place& at = builder_.place_of(v);
-    const bool dense = blocking_of(at.md).known && at.md.get_size() == plain(dims_of(at.md)).get_size();
+    const bool dense = blocking_of(at.md).known && at.md.get_size() == plain(dims_of(at.md), type_of(at.md)).get_size();
     builder_.add_check(dense ? at : builder_.row_major(at), StepKind::check_values);
   }
   /// What one primitive cannot take follows by itself, with what is left of the tail.

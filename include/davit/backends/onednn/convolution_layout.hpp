@@ -34,11 +34,11 @@ namespace davit::onednn_ops {
 /// pays for the reorder.
 [[nodiscard]] inline std::pair<MemoryDesc, MemoryDesc> convolution_layouts(const Operation& op, const Place& from,
                                                                            const Dims& source,
-                                                                           const Dims& destination) {
+                                                                           const Dims& destination, DataType type) {
   using Tag = dnnl::memory::format_tag;
   const bool depthwise = op.groups > 1 && op.groups == source[1] && op.groups == destination[1];
   if (!has_wide_vectors() || source.size() != 4 || (op.groups > 1 && !depthwise) || destination[1] < 16)
-    return {any(source), any(destination)};
+    return {any(source, type), any(destination, type)};
   const Blocking own = blocking_of(from.md);
   const bool channels_last = own.is_plain() && source[1] > 1 && own.strides[1] == 1;
   const std::int64_t pixels = destination[2] * destination[3];
@@ -47,9 +47,9 @@ namespace davit::onednn_ops {
   bool last = channels_last && pixels <= 28 * 28;
   if (!depthwise && taps > 1) last = last || (pixels <= most && source[1] * taps >= 128 * 9);
   if (!depthwise && taps == 1 && op.strides[0] == 1) last = last || (pixels <= 64 && source[1] >= 256);
-  const auto as = [](const Dims& dims, Tag tag) { return MemoryDesc(dims, dnnl::memory::data_type::f32, tag); };
+  const auto as = [type](const Dims& dims, Tag tag) { return MemoryDesc(dims, type, tag); };
   const Tag tag = last ? Tag::acdb : Tag::aBcd16b;
-  return {source[1] < 16 ? any(source) : as(source, tag), as(destination, tag)};
+  return {source[1] < 16 ? any(source, type) : as(source, tag), as(destination, tag)};
 }
 
 }  // namespace davit::onednn_ops

@@ -64,7 +64,7 @@ struct Int8Product {
   }
   const auto pd = describe<dnnl::convolution_forward>(
       attributes, dnnl::prop_kind::forward_inference, algorithm::convolution_direct, channels_last(p.source, from), any(p.weight, DataType::s8),
-      op.inputs[2] == no_id ? MemoryDesc() : plain({p.destination[1]}), channels_last(p.destination, to), p.strides, p.dilates, p.pad_left, p.pad_right);
+      op.inputs[2] == no_id ? MemoryDesc() : plain({p.destination[1]}, DataType::f32), channels_last(p.destination, to), p.strides, p.dilates, p.pad_left, p.pad_right);
   const std::string_view name = pd ? pd.impl_info_str() : "";
   return name.find("vnni") != std::string_view::npos || name.find("amx") != std::string_view::npos ? pd : dnnl::convolution_forward::primitive_desc();
 #endif

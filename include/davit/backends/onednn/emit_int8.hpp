@@ -84,7 +84,7 @@ inline void emit_int8_product(Builder& b, const Operation& op) {
       for (std::size_t c = 0; c < static_cast<std::size_t>(channels[0]); ++c)
         reinterpret_cast<float*>(to)[c] = from[c] / (q.source.scale * q.weight_scales[q.weight_scales.size() == 1 ? 0 : c]);
     };
-    roles.push_back({DNNL_ARG_BIAS, b.node_constant({&bias, 1}, plain(channels), op.node, fill)});
+    roles.push_back({DNNL_ARG_BIAS, b.node_constant({&bias, 1}, plain(channels, DataType::f32), op.node, fill)});
   }
   const Place weight = b.reordered(b.viewed(b.row_major(b.place_of(op.inputs[1])), p.weight), pd.weights_desc());
   Place source = b.reordered(b.place_of(op.inputs[0]), int8_layout(b.graph(), op, op.inputs[0]));

@@ -21,7 +21,7 @@ inline void emit_view(Builder& b, const Operation& op) {
 [[nodiscard]] inline Place expanded(Builder& b, const Place& from, Dims own, const Dims& dims) {
   own.insert(own.begin(), dims.size() - own.size(), 1);
   const Place source = b.viewed(b.row_major(from), own);
-  const Place to = b.add_scratch(plain(dims));
+  const Place to = b.add_scratch(plain(dims, type_of(from.md)));
   b.add_broadcast(source, to);
   return to;
 }
@@ -30,10 +30,12 @@ inline void emit_expand(Builder& b, const Operation& op) {
 }
 
 inline void emit_fill(Builder& b, const Operation& op) {
-  const MemoryDesc md = plain(b.sizes(op.outputs[0]));
+  const MemoryDesc md = plain_of(b.graph(), op.outputs[0]);
   if (b.trial()) return b.place(op.outputs[0], b.add_scratch(md));
   const Place to = b.add_constant(md);
-  std::fill_n(reinterpret_cast<float*>(b.constant_data(to)), md.get_size() / sizeof(float), op.epsilon);
+  std::byte* const bytes = b.constant_data(to);
+  if (type_of(md) == DataType::bf16) std::fill_n(reinterpret_cast<BFloat16*>(bytes), md.get_size() / sizeof(BFloat16), BFloat16(op.epsilon));
+  else std::fill_n(reinterpret_cast<float*>(bytes), md.get_size() / sizeof(float), op.epsilon);
   b.place(op.outputs[0], to);
 }
 
@@ -50,7 +52,7 @@ inline void emit_slice(Builder& b, const Operation& op) {
     const bool select = dims.size() < dims_of(whole.md).size() || b.graph().values[op.outputs[i]].sizes.count == 0;
     const std::int64_t count = select ? 1 : dims[axis];
     if (count > 1 && count * op.step > dims_of(whole.md)[axis]) {  // the last element has no whole step behind it: it is copied by itself
-      const Place to = b.add_scratch(plain(dims));
+      const Place to = b.add_scratch(plain(dims, type_of(whole.md)));
       b.copy(sliced(whole, axis, op.first[i], count - 1, op.step), sliced(to, axis, 0, count - 1, 1));
       b.copy(sliced(whole, axis, op.first[i] + (count - 1) * op.step, 1, 1), sliced(to, axis, count - 1, 1, 1));
       b.place(op.outputs[i], to);
@@ -63,7 +65,7 @@ inline void emit_slice(Builder& b, const Operation& op) {
 
 inline void emit_pad(Builder& b, const Operation& op) {
   const Dims dims = b.sizes(op.outputs[0]);
-  const Place to = b.add_scratch(plain(dims));
+  const Place to = b.add_scratch(plain_of(b.graph(), op.outputs[0]));
   b.add_zeros(to);
   Place inside = to;
   for (std::size_t d = 0; d < dims.size(); ++d)
@@ -106,7 +108,7 @@ inline void emit_concat(Builder& b, const Operation& op) {
     parts.push_back(b.place_of(v));
     layouts.push_back(parts.back().md);
   }
-  MemoryDesc whole = plain(b.sizes(op.outputs[0]));
+  MemoryDesc whole = plain_of(b.graph(), op.outputs[0]);
   if (const auto pd = describe_concat(b.attributes(), op.axis, layouts); pd && !is_reference(pd)) {
     const std::int64_t block = blocking_of(pd.dst_desc()).block_of(op.axis);
     if (std::ranges::all_of(parts, [&](const Place& part) { return dims_of(part.md)[axis] % block == 0; })) whole = pd.dst_desc();

@@ -28,13 +28,17 @@ template <class Make>
 }
 }  // namespace detail
 
+/// Functions in turn; of bfloat16 several of them are a kernel, which rounds once.
 inline void emit_eltwise(Builder& b, const Operation& op) {
+  const bool is_float = b.type(op.outputs[0]) == DataType::f32;
+  if (!is_float && op.functions.size() != 1 && emit_instead_of_reference(b, op, dnnl::eltwise_forward::primitive_desc())) return;
   Place from = b.place_of(op.inputs[0]);
   bool in_place = b.is_last_use(op.inputs[0]);
   for (const Function& f : op.functions) {
-    auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md)), [&](const MemoryDesc& tried) {
+    auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md), type_of(from.md)), [&](const MemoryDesc& tried) {
       return describe_eltwise(b.attributes(), f.algorithm, tried, f.alpha, f.beta);
     });
+    if (!is_float && op.functions.size() == 1 && emit_instead_of_reference(b, op, pd)) return;
     const Place source = b.reordered(from, md);
     const Place to = in_place ? source : b.add_scratch(md);
     b.add_step<dnnl::eltwise_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}});
@@ -48,6 +52,7 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
 [[nodiscard]] inline bool emit_binary(Builder& b, const ChainView& chain) {
   const Operation& op = *chain.base;
   const Dims dims = b.sizes(op.outputs[0]);
+  const DataType type = b.type(op.outputs[0]);
   std::optional<Tail> tail = make_tail(b, chain, dims);
   if (!tail) return false;
   const bool by_number = op.inputs[1] == no_id;
@@ -58,27 +63,28 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
       repeats ? std::optional(expanded(b, b.place_of(op.inputs[0]), b.sizes(op.inputs[0]), dims)) : attempt([&] { return reshaped(b.place_of(op.inputs[0]), dims); });
   const std::optional<Place> second =
       by_number ? std::optional(b.number(op.epsilon, dims.size())) : attempt([&] { return reshaped(b.place_of(op.inputs[1]), other_dims); });
-  MemoryDesc md = first ? first->md : plain(dims);
-  MemoryDesc other_md = second ? second->md : plain(other_dims);
+  const DataType other_type = by_number ? DataType::f32 : type;
+  MemoryDesc md = first ? first->md : plain(dims, type);
+  MemoryDesc other_md = second ? second->md : plain(other_dims, other_type);
   if (dims == other_dims) {  // both in the layout of the one that is blocked
     if (first && second && blocking_of(md).is_plain() && !blocking_of(other_md).is_plain()) md = other_md;
-    if (md.get_size() != plain(dims).get_size() && blocking_of(md).is_plain()) md = plain(dims);
+    if (md.get_size() != plain(dims, type).get_size() && blocking_of(md).is_plain()) md = plain(dims, type);
     other_md = md;
   }
-  auto pd = describe<dnnl::binary>(tail->attributes, op.algorithm, md, other_md, any(dims));
+  auto pd = describe<dnnl::binary>(tail->attributes, op.algorithm, md, other_md, any(dims, type));
   if (!pd || is_reference(pd)) {
     auto row_major =
-        describe<dnnl::binary>(tail->attributes, op.algorithm, plain(dims), plain(other_dims), plain(dims));
+        describe<dnnl::binary>(tail->attributes, op.algorithm, plain(dims, type), plain(other_dims, other_type), plain(dims, type));
     if (row_major && (!pd || !is_reference(row_major))) {
-      md = plain(dims);
-      other_md = plain(other_dims);
+      md = plain(dims, type);
+      other_md = plain(other_dims, other_type);
       pd = row_major;
     }
   }
   if (chain.tail.empty() && emit_instead_of_reference(b, op, pd)) return true;
   if (!is_usable(pd, chain, *tail)) return false;
   // over padded blocks oneDNN 2.6 carries post-operations out twice if it writes where it reads
-  const bool padded = md.get_size() != plain(dims).get_size();
+  const bool padded = md.get_size() != plain(dims, type).get_size();
   const bool in_place = pd.dst_desc() == md && op.inputs[0] != op.inputs[1] && (repeats || b.is_last_use(op.inputs[0])) &&
                         (chain.tail.empty() || !padded);
   const Place source = b.reordered(first ? *first : b.viewed(b.place_of(op.inputs[0]), dims), md);
@@ -116,14 +122,14 @@ inline void emit_batch_norm(Builder& b, const Operation& op) {
   std::vector<Builder::Role> roles;
   if (op.inputs[3] != no_id) flags = flags | dnnl::normalization_flags::use_scale;
   if (op.inputs[4] != no_id) flags = flags | dnnl::normalization_flags::use_shift;
-  auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md)), [&](const MemoryDesc& tried) {
+  auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md), type_of(from.md)), [&](const MemoryDesc& tried) {
     return describe_norm<dnnl::batch_normalization_forward>(b.attributes(), tried, op.epsilon, flags);
   });
   const Place source = b.reordered(from, md);
-  roles.push_back({DNNL_ARG_MEAN, b.parameter(op.inputs[1], channels)});
-  roles.push_back({DNNL_ARG_VARIANCE, b.parameter(op.inputs[2], channels)});
-  if (op.inputs[3] != no_id) roles.push_back({DNNL_ARG_SCALE, b.parameter(op.inputs[3], channels)});
-  if (op.inputs[4] != no_id) roles.push_back({DNNL_ARG_SHIFT, b.parameter(op.inputs[4], channels)});
+  roles.push_back({DNNL_ARG_MEAN, b.float_parameter(op.inputs[1], channels)});
+  roles.push_back({DNNL_ARG_VARIANCE, b.float_parameter(op.inputs[2], channels)});
+  if (op.inputs[3] != no_id) roles.push_back({DNNL_ARG_SCALE, b.float_parameter(op.inputs[3], channels)});
+  if (op.inputs[4] != no_id) roles.push_back({DNNL_ARG_SHIFT, b.float_parameter(op.inputs[4], channels)});
   const Place to = b.is_last_use(op.inputs[0]) ? source : b.add_scratch(md);
   b.add_step<dnnl::batch_normalization_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}}, roles);
   b.place(op.outputs[0], to);
@@ -136,12 +142,14 @@ inline void emit_layer_norm(Builder& b, const Operation& op) {
   std::vector<Builder::Role> roles;
   if (op.inputs[1] != no_id) flags = flags | dnnl::normalization_flags::use_scale;
   if (op.inputs[2] != no_id) flags = flags | dnnl::normalization_flags::use_shift;
-  const auto pd = describe_norm<dnnl::layer_normalization_forward>(b.attributes(), plain(dims), op.epsilon, flags);
+  const MemoryDesc md = plain(dims, b.type(op.outputs[0]));
+  const auto pd = describe_norm<dnnl::layer_normalization_forward>(b.attributes(), md, op.epsilon, flags);
+  if (type_of(md) != DataType::f32 && emit_instead_of_reference(b, op, pd)) return;
   if (!pd) throw dnnl::error(dnnl_unimplemented, "no layer normalization");
   const Place source = b.viewed(b.row_major(b.place_of(op.inputs[0])), dims);
-  if (op.inputs[1] != no_id) roles.push_back({DNNL_ARG_SCALE, b.parameter(op.inputs[1], {width})});
-  if (op.inputs[2] != no_id) roles.push_back({DNNL_ARG_SHIFT, b.parameter(op.inputs[2], {width})});
-  const Place to = b.add_scratch(plain(dims));
+  if (op.inputs[1] != no_id) roles.push_back({DNNL_ARG_SCALE, b.float_parameter(op.inputs[1], {width})});
+  if (op.inputs[2] != no_id) roles.push_back({DNNL_ARG_SHIFT, b.float_parameter(op.inputs[2], {width})});
+  const Place to = b.add_scratch(md);
   b.add_step<dnnl::layer_normalization_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}}, roles);
   b.place(op.outputs[0], to);
 }
@@ -150,15 +158,15 @@ inline void emit_layer_norm(Builder& b, const Operation& op) {
 inline void emit_group_norm(Builder& b, const Operation& op) {
   const Dims dims = b.sizes(op.inputs[0]);
   const std::int64_t rows = dims[0] * op.groups, width = count_of(dims) / rows;
-  const auto pd = describe_norm<dnnl::layer_normalization_forward>(b.attributes(), plain({rows, width}), op.epsilon, dnnl::normalization_flags::none);
+  const auto pd = describe_norm<dnnl::layer_normalization_forward>(b.attributes(), plain({rows, width}, DataType::f32), op.epsilon, dnnl::normalization_flags::none);
   if (!pd) throw dnnl::error(dnnl_unimplemented, "no layer normalization");
-  Place at = b.add_scratch(plain({rows, width}));
+  Place at = b.add_scratch(plain({rows, width}, DataType::f32));
   b.add_step<dnnl::layer_normalization_forward>(pd, {{DNNL_ARG_SRC, b.viewed(b.row_major(b.place_of(op.inputs[0])), {rows, width})}, {DNNL_ARG_DST, at}});
   const Dims whole{dims[0], dims[1], count_of(dims) / (dims[0] * dims[1])}, channels{1, dims[1], 1};
   at = b.viewed(at, whole);
   for (const auto& [v, what] : {std::pair(op.inputs[1], algorithm::binary_mul), std::pair(op.inputs[2], algorithm::binary_add)}) {
     if (v == no_id) continue;
-    const auto scale = describe<dnnl::binary>(b.attributes(), what, plain(whole), plain(channels), plain(whole));
+    const auto scale = describe<dnnl::binary>(b.attributes(), what, plain(whole, DataType::f32), plain(channels, DataType::f32), plain(whole, DataType::f32));
     if (!scale) throw dnnl::error(dnnl_unimplemented, "no product by channels");
     b.add_step<dnnl::binary>(scale, {{DNNL_ARG_SRC_0, at}, {DNNL_ARG_SRC_1, b.parameter(v, channels)}, {DNNL_ARG_DST, at}});
   }
@@ -167,8 +175,8 @@ inline void emit_group_norm(Builder& b, const Operation& op) {
 
 inline void emit_resample(Builder& b, const Operation& op) {
   const Place& from = b.place_of(op.inputs[0]);
-  auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md)), [&](const MemoryDesc& tried) {
-    return describe<dnnl::resampling_forward>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm, tried, any(b.sizes(op.outputs[0])));
+  auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md), type_of(from.md)), [&](const MemoryDesc& tried) {
+    return describe<dnnl::resampling_forward>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm, tried, any(b.sizes(op.outputs[0]), type_of(tried)));
   });
   if (emit_instead_of_reference(b, op, pd)) return;
   const Place source = b.reordered(from, md);
@@ -179,7 +187,7 @@ inline void emit_resample(Builder& b, const Operation& op) {
 
 inline void emit_softmax(Builder& b, const Operation& op) {
   const Place& from = b.place_of(op.inputs[0]);
-  auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md)), [&](const MemoryDesc& tried) {
+  auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md), type_of(from.md)), [&](const MemoryDesc& tried) {
     return describe<Softmax>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm, tried, tried, op.axis);
   });
   if (emit_instead_of_reference(b, op, pd)) return;
@@ -194,8 +202,8 @@ inline void emit_reduce(Builder& b, const Operation& op) {
   Dims dims = b.sizes(op.inputs[0]);
   for (std::size_t d = 0; d < dims.size(); ++d)
     if (op.kernel[d] != 0) dims[d] = 1;
-  auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md)), [&](const MemoryDesc& tried) {
-    return describe<dnnl::reduction>(b.attributes(), op.algorithm, tried, any(dims), 0.0f, 0.0f);
+  auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md), type_of(from.md)), [&](const MemoryDesc& tried) {
+    return describe<dnnl::reduction>(b.attributes(), op.algorithm, tried, any(dims, type_of(tried)), 0.0f, 0.0f);
   });
   if (emit_instead_of_reference(b, op, pd)) return;
   const Place source = b.reordered(from, md);

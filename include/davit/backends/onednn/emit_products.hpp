@@ -43,6 +43,7 @@ namespace detail {
   const Dims destination_dims = b.sizes(op.outputs[0]);
   Dims weight_dims = b.sizes(op.inputs[1]);
   const Dims bias_dims{weight_dims[0]};
+  const DataType type = b.type(op.outputs[0]);
   if (op.groups > 1) {
     weight_dims[0] /= op.groups;
     weight_dims.insert(weight_dims.begin(), op.groups);
@@ -53,16 +54,16 @@ namespace detail {
   const auto try_with = [&](const MemoryDesc& source, const MemoryDesc& destination,
                             algorithm how = algorithm::convolution_direct) {
     return describe<dnnl::convolution_forward>(tail->attributes, dnnl::prop_kind::forward_inference, how, source,
-                                               any(weight_dims), biased ? plain(bias_dims) : MemoryDesc(), destination,
+                                               any(weight_dims, type), biased ? plain(bias_dims, type) : MemoryDesc(), destination,
                                                op.strides, op.dilates, op.pad_left, op.pad_right);
   };
   dnnl::convolution_forward::primitive_desc pd;
-  if (suits_winograd(op, destination_dims) && tail->depthwise == nullptr)
-    pd = try_with(any(source_dims), any(destination_dims), algorithm::convolution_winograd);
+  if (type == DataType::f32 && suits_winograd(op, destination_dims) && tail->depthwise == nullptr)
+    pd = try_with(any(source_dims, type), any(destination_dims, type), algorithm::convolution_winograd);
   const auto [source_md, destination_md] =
-      convolution_layouts(op, b.place_of(op.inputs[0]), source_dims, destination_dims);
-  if (!pd) pd = try_with(source_md, tail->depthwise == nullptr ? destination_md : any(destination_dims));
-  if (!pd || is_reference(pd)) pd = try_with(any(source_dims), any(destination_dims));
+      convolution_layouts(op, b.place_of(op.inputs[0]), source_dims, destination_dims, type);
+  if (!pd) pd = try_with(source_md, tail->depthwise == nullptr ? destination_md : any(destination_dims, type));
+  if (!pd || is_reference(pd)) pd = try_with(any(source_dims, type), any(destination_dims, type));
   if (!is_usable(pd, chain, *tail)) return false;
   const auto [weight, bias] = detail::convolution_parameters(b, op, chain.norm, pd.weights_desc());
   if (biased) tail->roles.push_back({DNNL_ARG_BIAS, bias});
@@ -98,9 +99,10 @@ inline void emit_deconvolution(Builder& b, const Operation& op) {
   for (std::size_t d = 2; d < own.size(); ++d) turn.push_back(static_cast<int>(turn.size()));
   weight = permuted(weight, turn);
   const Dims channels{own[1] * op.groups};
+  const DataType type = b.type(op.outputs[0]);
   const auto pd = describe<dnnl::deconvolution_forward>(
-      b.attributes(), dnnl::prop_kind::forward_inference, algorithm::deconvolution_direct, any(b.sizes(op.inputs[0])), any(dims_of(weight.md)),
-      op.inputs[2] != no_id ? plain(channels) : MemoryDesc(), any(b.sizes(op.outputs[0])), op.strides, op.dilates, op.pad_left, op.pad_right);
+      b.attributes(), dnnl::prop_kind::forward_inference, algorithm::deconvolution_direct, any(b.sizes(op.inputs[0]), type), any(dims_of(weight.md), type),
+      op.inputs[2] != no_id ? plain(channels, type) : MemoryDesc(), any(b.sizes(op.outputs[0]), type), op.strides, op.dilates, op.pad_left, op.pad_right);
   if (!pd || is_reference(pd)) throw dnnl::error(dnnl_unimplemented, "no transposed convolution");
   std::vector<Builder::Role> roles;
   if (op.inputs[2] != no_id) roles.push_back({DNNL_ARG_BIAS, b.parameter(op.inputs[2], channels)});
@@ -142,7 +144,7 @@ namespace detail {
   }
   const Dims made{1, dims[0]};
   add_tensor(step, made);
-  const Place to = b.add_scratch(plain(made));
+  const Place to = b.add_scratch(plain(made, DataType::f32));
   b.add_kernel(std::move(step), operands, {&to, 1});
   return to;
 }
@@ -153,10 +155,10 @@ namespace detail {
                                                                             std::int64_t columns, bool biased) {
   if (!has_wide_vectors() || tail.sum != no_id || !tail.roles.empty()) return {};
   using Tag = dnnl::memory::format_tag;
-  const auto pixel = [](std::int64_t n) { return MemoryDesc({1, n, 1, 1}, dnnl::memory::data_type::f32, Tag::acdb); };
+  const auto pixel = [](std::int64_t n) { return MemoryDesc({1, n, 1, 1}, DataType::f32, Tag::acdb); };
   return describe_as<dnnl::convolution_forward>("jit_1x1", tail.attributes, dnnl::prop_kind::forward_inference,
                                                 algorithm::convolution_direct, pixel(inner),
-                                                any({columns, inner, 1, 1}), biased ? plain({columns}) : MemoryDesc(),
+                                                any({columns, inner, 1, 1}, DataType::f32), biased ? plain({columns}, DataType::f32) : MemoryDesc(),
                                                 pixel(columns), Dims{1, 1}, Dims{0, 0}, Dims{0, 0}, Dims{0, 0});
 }
 
@@ -184,13 +186,14 @@ namespace detail {
   const Dims source_dims{count_of(b.sizes(op.inputs[0])) / inner, inner};
   const Dims destination_dims{source_dims[0], columns};
   const bool biased = op.inputs[2] != no_id;
+  const DataType type = b.type(op.outputs[0]);
   std::optional<Tail> tail = make_tail(b, chain, destination_dims);
   if (!tail) return false;
   const bool packed = b.is_constant(op.inputs[1]);
   const Place as_is = blocking_of(b.place_of(op.inputs[1]).md).is_plain() ? b.place_of(op.inputs[1])
                                                                           : b.row_major(b.place_of(op.inputs[1]));
   Place to;
-  const bool is_row = packed && detail::is_row_times_large(source_dims[0], inner, columns);
+  const bool is_row = packed && type == DataType::f32 && detail::is_row_times_large(source_dims[0], inner, columns);
   const Place bias = is_row && biased ? b.parameter(op.inputs[2], {columns}) : Place();
   dnnl::convolution_forward::primitive_desc row;
   if (is_row && b.threads() != 1) row = detail::describe_row(*tail, inner, columns, biased);
@@ -201,8 +204,8 @@ namespace detail {
     to = detail::emit_row(b, row, b.place_of(op.inputs[0]), op.transposed ? as_is : permuted(as_is, {1, 0}), bias);
   } else if (packed) {
     const auto pd = describe<dnnl::inner_product_forward>(
-        tail->attributes, dnnl::prop_kind::forward_inference, any(source_dims), any({columns, inner}),
-        biased ? plain({columns}) : MemoryDesc(), plain(destination_dims));
+        tail->attributes, dnnl::prop_kind::forward_inference, any(source_dims, type), any({columns, inner}, type),
+        biased ? plain({columns}, type) : MemoryDesc(), plain(destination_dims, type));
     if (!is_usable(pd, chain, *tail)) return false;
     const Place weight = b.reordered(op.transposed ? as_is : permuted(as_is, {1, 0}), pd.weights_desc());
     const Place source = b.reordered(b.viewed(b.place_of(op.inputs[0]), source_dims), pd.src_desc());
@@ -212,8 +215,8 @@ namespace detail {
         pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);
   } else {
     const Place weight = op.transposed ? permuted(as_is, {1, 0}) : as_is;
-    const auto pd = describe<dnnl::matmul>(tail->attributes, plain(source_dims), weight.md,
-                                           biased ? plain({1, columns}) : MemoryDesc(), plain(destination_dims));
+    const auto pd = describe<dnnl::matmul>(tail->attributes, plain(source_dims, type), weight.md,
+                                           biased ? plain({1, columns}, type) : MemoryDesc(), plain(destination_dims, type));
     if (!is_usable(pd, chain, *tail)) return false;
     const Place source = b.viewed(b.row_major(b.place_of(op.inputs[0])), source_dims);
     if (biased) tail->roles.push_back({DNNL_ARG_BIAS, b.parameter(op.inputs[2], {1, columns})});
@@ -228,6 +231,7 @@ namespace detail {
 [[nodiscard]] inline bool emit_matmul(Builder& b, const ChainView& chain) {
   const Operation& op = *chain.base;
   const Dims dims = b.sizes(op.outputs[0]);
+  const DataType type = b.type(op.outputs[0]);
   std::optional<Tail> tail = make_tail(b, chain, dims);
   if (!tail) return false;
   const auto direct = [](const Place& place) {
@@ -241,10 +245,10 @@ namespace detail {
   const Place& first = b.place_of(op.inputs[0]);
   const Place& second = b.place_of(op.inputs[1]);
   const bool lies_well = direct(first) && direct(second) && dims_of(first.md) == dims_a && dims_of(second.md) == dims_b;
-  auto pd = lies_well ? describe<dnnl::matmul>(tail->attributes, first.md, second.md, MemoryDesc(), plain(dims))
+  auto pd = lies_well ? describe<dnnl::matmul>(tail->attributes, first.md, second.md, MemoryDesc(), plain(dims, type))
                       : dnnl::matmul::primitive_desc();
   const bool as_is = pd && !is_reference(pd);
-  if (!as_is) pd = describe<dnnl::matmul>(tail->attributes, plain(dims_a), plain(dims_b), MemoryDesc(), plain(dims));
+  if (!as_is) pd = describe<dnnl::matmul>(tail->attributes, plain(dims_a, type), plain(dims_b, type), MemoryDesc(), plain(dims, type));
   if (!is_usable(pd, chain, *tail)) return false;
   const Place source = as_is ? first : b.viewed(b.row_major(first), dims_a);
   const Place weight = as_is ? second : b.viewed(b.row_major(second), dims_b);

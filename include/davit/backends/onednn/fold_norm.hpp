@@ -11,9 +11,10 @@
 
 namespace davit::onednn_ops {
 
-/// True if a batch norm can become part of the weights of a convolution: all parameters of both are constants.
+/// True if a batch norm can become part of the weights of a convolution: all parameters of both are constants, and rounding them
+/// again loses nothing that matters.
 [[nodiscard]] inline bool folds(const Builder& b, const Operation& base, const Operation& norm) {
-  if (base.kind != OpKind::convolution || b.trial()) return false;
+  if (base.kind != OpKind::convolution || b.trial() || b.type(base.inputs[1]) != DataType::f32) return false;
   for (std::size_t i = 1; i < base.inputs.size(); ++i)
     if (base.inputs[i] != no_id && !b.is_constant(base.inputs[i])) return false;
   for (std::size_t i = 1; i < norm.inputs.size(); ++i)
@@ -48,7 +49,7 @@ namespace davit::onednn_ops {
   const auto fill_bias = [=](std::byte* to) { fold(0, nullptr, reinterpret_cast<float*>(to)); };
   const Place from = b.row_major(b.place_of(base.inputs[1]));
   const PackedConstants::Others others{{bias, channel.mean, channel.variance, channel.scale, channel.shift}, channels, norm.epsilon};
-  return {b.lazy_constant(from, plain(dims), fill_weight, others), b.lazy_constant(from, plain({dims[0]}), fill_bias, others)};
+  return {b.lazy_constant(from, plain(dims, DataType::f32), fill_weight, others), b.lazy_constant(from, plain({dims[0]}, DataType::f32), fill_bias, others)};
 }
 
 }  // namespace davit::onednn_ops

@@ -46,6 +46,7 @@ struct Chain {
     return dims.size() == 2 && dims[0] == size && dims[1] == size;
   };
   if (base.kind != OpKind::convolution || op.kind != OpKind::convolution || op.inputs[0] != v) return false;
+  if (graph.values[v].dtype != ScalarType::float32) return false;
   if (base.groups != 1 || !all(base.kernel, 1) || !all(base.strides, 1) || !all(base.pad_left, 0) ||
       !all(base.pad_right, 0))
     return false;

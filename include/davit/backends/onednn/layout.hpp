@@ -43,10 +43,10 @@ namespace davit::onednn_ops {
                                   std::int64_t step) {
   Dims dims = dims_of(place.md);
   Dims strides = blocking_of(place.md).strides;
-  const auto offset = static_cast<std::size_t>(first * strides[axis]) * sizeof(float);
+  const auto offset = static_cast<std::size_t>(first * strides[axis]) * size_of(type_of(place.md));
   dims[axis] = count;
   if (count > 1) strides[axis] *= step;
-  return {strided(dims, strides), place.storage, place.offset + offset};
+  return {strided(dims, strides, type_of(place.md)), place.storage, place.offset + offset};
 }
 /// Without a dimension of size 1, of a place without blocks.
 [[nodiscard]] inline Place without_dimension(const Place& place, std::size_t axis) {
@@ -58,7 +58,7 @@ namespace davit::onednn_ops {
     dims.push_back(1);
     strides.push_back(1);
   }
-  return {strided(dims, strides), place.storage, place.offset};
+  return {strided(dims, strides, type_of(place.md)), place.storage, place.offset};
 }
 
 /// Where part `first` of a concatenation along `axis` begins, in bytes, if it lies in one piece there, in the layout
@@ -67,7 +67,8 @@ namespace davit::onednn_ops {
                                                             std::size_t axis, std::int64_t first) {
   const Blocking w = blocking_of(whole);
   const Blocking p = blocking_of(part);
-  if (!w.known || !p.known || w.blocks != p.blocks || w.axes != p.axes) return std::nullopt;
+  const auto element = static_cast<std::int64_t>(size_of(type_of(whole)));
+  if (!w.known || !p.known || type_of(part) != type_of(whole) || w.blocks != p.blocks || w.axes != p.axes) return std::nullopt;
   const Dims whole_dims = dims_of(whole);
   const Dims dims = dims_of(part);
   const std::int64_t block = w.block_of(static_cast<std::int64_t>(axis));
@@ -78,13 +79,9 @@ namespace davit::onednn_ops {
     if (w.strides[d] != p.strides[d] || w.strides[d] > w.strides[axis]) return std::nullopt;
   }
   if (dims[axis] != block && p.strides[axis] != w.strides[axis]) return std::nullopt;
-  if (static_cast<std::int64_t>(part.get_size()) !=
-      dims[axis] / block * w.strides[axis] * static_cast<std::int64_t>(sizeof(float)))
-    return std::nullopt;
-  if (static_cast<std::int64_t>(whole.get_size()) !=
-      whole_dims[axis] / block * w.strides[axis] * static_cast<std::int64_t>(sizeof(float)))
-    return std::nullopt;
-  return static_cast<std::size_t>(first / block * w.strides[axis]) * sizeof(float);
+  if (static_cast<std::int64_t>(part.get_size()) != dims[axis] / block * w.strides[axis] * element) return std::nullopt;
+  if (static_cast<std::int64_t>(whole.get_size()) != whole_dims[axis] / block * w.strides[axis] * element) return std::nullopt;
+  return static_cast<std::size_t>(first / block * w.strides[axis] * element);
 }
 
 }  // namespace davit::onednn_ops

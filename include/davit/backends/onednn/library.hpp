@@ -45,19 +45,24 @@ using DataType = dnnl::memory::data_type;
 [[nodiscard]] constexpr DataType data_type_of(ScalarType type) noexcept {
   switch (type) {
     case ScalarType::float32: return DataType::f32;
+    case ScalarType::bfloat16: return DataType::bf16;
     case ScalarType::int8: return DataType::s8;
     case ScalarType::uint8: return DataType::u8;
     default: return DataType::undef;
   }
 }
+/// Bytes of an element.
+[[nodiscard]] constexpr std::size_t size_of(DataType type) noexcept {
+  return type == DataType::f32 || type == DataType::s32 ? 4 : type == DataType::bf16 ? 2 : 1;
+}
 
 /// Of these sizes, in whatever layout the primitive likes best.
-[[nodiscard]] inline MemoryDesc any(const Dims& dims, DataType type = DataType::f32) {
+[[nodiscard]] inline MemoryDesc any(const Dims& dims, DataType type) {
   return {dims, type, dnnl::memory::format_tag::any};
 }
 
 /// With these strides, in elements.
-[[nodiscard]] inline MemoryDesc strided(const Dims& dims, const Dims& strides, DataType type = DataType::f32) {
+[[nodiscard]] inline MemoryDesc strided(const Dims& dims, const Dims& strides, DataType type) {
   return {dims, type, strides};
 }
 
@@ -67,7 +72,7 @@ using DataType = dnnl::memory::data_type;
   return strides;
 }
 /// In row-major order.
-[[nodiscard]] inline MemoryDesc plain(const Dims& dims, DataType type = DataType::f32) {
+[[nodiscard]] inline MemoryDesc plain(const Dims& dims, DataType type) {
   return strided(dims, row_major_strides(dims), type);
 }
 /// With the channels, dimension 1, innermost.

@@ -15,7 +15,7 @@ struct OpRow {
   dnnl::algorithm algorithm = dnnl::algorithm::undef;
   float alpha = 0;
   float beta = 0;
-  bool any_dtype = false;  ///< of tensors; else they are float32
+  bool any_dtype = false;  ///< of tensors; else they are all float32, or all bfloat16
 };
 
 }  // namespace davit::onednn_ops

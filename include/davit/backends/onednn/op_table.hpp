@@ -155,6 +155,19 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
   return row != op_table.end() && row->name == target ? row : nullptr;
 }
 
+/// True for operations that are primitives in bfloat16 too; others are portable's kernels there.
+[[nodiscard]] inline bool has_bfloat16(const Operation& op) noexcept {
+  switch (op.kind) {
+    case OpKind::deconvolution:
+    case OpKind::group_norm:
+    case OpKind::reduce:
+    case OpKind::resample:
+    case OpKind::softmax: return false;
+    case OpKind::binary: return op.inputs[1] != no_id;
+    default: return true;
+  }
+}
+
 /// Reads a node: nullptr, and `op` filled, or why the backend does not take it. Whether the library has a primitive for
 /// it is another question.
 [[nodiscard]] inline const char* describe_node(GraphModuleView whole, NodeId node, Operation& op) {
@@ -166,9 +179,12 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
   if (row == nullptr) return "oneDNN has no such operator";
   if (in.call().token != nullptr) return "the operator has an effect";
   const char* wrong = nullptr;
+  ScalarType dtype = ScalarType::undefined;
   const auto check = [&](const Argument& a) {
     graph.for_each_value(a, [&](ValueId v) {
       if (wrong == nullptr) wrong = row->any_dtype ? check_any_tensor(graph, v) : check_tensor(graph, v);
+      if (wrong == nullptr && !row->any_dtype && dtype != ScalarType::undefined && graph.values[v].dtype != dtype) wrong = "the dtypes of its tensors differ";
+      dtype = graph.values[v].dtype;
     });
   };
   if (in.call().outputs.empty()) return "it has no output";
@@ -180,7 +196,12 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
   const bool parts = row->name.starts_with("aten.split") && in.call().outputs[0].is_list();
   if (in.output() == no_id && !parts) return "its output is no tensor";
   if (in.output() != no_id) op.outputs = {in.output()};
+  const Operation empty = op;
   wrong = row->describe(in, *row, op);
+  if (wrong == nullptr && dtype == ScalarType::bfloat16 && !row->any_dtype && !has_bfloat16(op)) {
+    op = empty;
+    wrong = describe_kernel(in, *row, op);
+  }
   if (wrong == nullptr && op.outputs.empty()) return "its outputs are no tensors";
   return wrong;
 }

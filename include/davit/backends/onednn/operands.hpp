@@ -44,9 +44,11 @@ using operators::Refusal;
   }
   return nullptr;
 }
-/// The same of a float32 tensor.
+/// The same of a float32 or bfloat16 tensor.
 [[nodiscard]] inline const char* check_tensor(GraphModuleView graph, ValueId v) noexcept {
-  if (graph.values[v].kind == ValueKind::tensor && graph.values[v].dtype != ScalarType::float32) return "a tensor is not float32";
+  const Value& value = graph.values[v];
+  if (value.kind == ValueKind::tensor && value.dtype != ScalarType::float32 && value.dtype != ScalarType::bfloat16)
+    return "a tensor is neither float32 nor bfloat16";
   return check_any_tensor(graph, v);
 }
 

@@ -54,7 +54,7 @@ struct Int8Parameters {
   kernels::ByteRange range{};        ///< of the result
 };
 
-/// What a node does, in oneDNN's terms. Tensors are of known sizes, and float32 where the kind says nothing else.
+/// What a node does, in oneDNN's terms. Tensors are of known sizes, and float32 or bfloat16 where the kind says nothing else.
 struct Operation {
   OpKind kind = OpKind::view;
   std::string_view name;  ///< of the operator, for traces: a view of the table

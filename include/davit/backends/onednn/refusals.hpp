@@ -36,6 +36,7 @@ namespace detail {
         key.push_back(-2);
       } else {
         key.push_back(graph.values[v].sizes.count);
+        key.push_back(static_cast<std::int64_t>(graph.values[v].dtype));
         add(sizes_of(graph, v));
       }
     }

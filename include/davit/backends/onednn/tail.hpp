@@ -123,10 +123,12 @@ namespace detail {
   const std::int64_t block = dims.size() > 1 ? blocking_of(destination).block_of(1) : 1;
   return implementation != "jit:uni" || block == 1 || block >= width || dims[1] % width == 0;
 }
-/// Whether the library has a primitive with this tail, that is fast and right.
+/// Whether the library has a primitive with this tail, that is fast and right. Of bfloat16 portable's kernels are faster than what has no
+/// code for the machine.
 template <class PrimitiveDesc>
 [[nodiscard]] bool is_usable(const PrimitiveDesc& pd, const ChainView& chain, const Tail& tail) {
-  if (!pd || chain.tail.empty()) return static_cast<bool>(pd);
+  if (!pd) return false;
+  if (chain.tail.empty()) return type_of(pd.dst_desc()) == DataType::f32 || !is_reference(pd);
   return !is_reference(pd) && operands_fit(tail, pd.dst_desc(), pd.impl_info_str()) && layout_fits(pd.dst_desc(), pd.impl_info_str());
 }
 

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Programs of bfloat16, as `module.to(torch.bfloat16)` makes them.
+#include "davit/backends/onednn.hpp"
+#include "davit/testing/bfloat16_program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "davit/backends/onednn/convolution_layout.hpp"
+#include "davit/backends/portable.hpp"
+#include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
+#include "davit/runtime/session.hpp"
+#include "davit/testing/eager_value.hpp"
+#include "support/net.hpp"
+#include "support/reference.hpp"
+
+using namespace davit;
+using support::Net;
+using testing::as_bfloat16;
+
+namespace {
+
+/// Two units of the last place of a bfloat16, and what sums of some terms of magnitude 1 lose.
+constexpr testing::Tolerance two_units{0x1p-6, 0x1p-6};
+
+struct Halved {
+  ExportedProgram program;
+  std::vector<Tensor> inputs;
+
+  explicit Halved(const ExportedProgram& floats, const std::vector<EValue>& sample) : program(floats) {
+    testing::make_bfloat16(program);
+    for (const EValue& each : sample) inputs.push_back(as_bfloat16(testing::copy_of(each.tensor())));
+  }
+  [[nodiscard]] std::vector<EValue> sample() const {
+    std::vector<EValue> out;
+    for (const Tensor& each : inputs) out.emplace_back(each.view());
+    return out;
+  }
+  /// How the outputs differ from portable's; nodes that oneDNN leaves to it count too where vectors are wide.
+  [[nodiscard]] std::string faults() const {
+    const auto lowered = to_backend(program, CapabilityPartitioner<BackendList<onednn, portable>>());
+    if (!lowered) return to_string(lowered.error());
+    const LoweredMethod& method = lowered->methods()[0];
+    if (onednn_ops::has_wide_vectors() && (method.delegates.size() != 1 || lowered->backends()[method.delegates[0].backend].name != "onednn")) return "oneDNN does not take all of it";
+    auto session = Session::make(*lowered);
+    if (!session) return to_string(session.error());
+    const std::vector<EValue> given = sample();
+    const auto results = session->run(0, given);
+    if (!results) return to_string(results.error());
+    return support::differs_from_portable(program, given, results->all(), two_units);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a convolutional network in bfloat16 is one partition") {
+  Net n;
+  const auto x = n.input("x", {2, 3, 12, 12});
+  const auto w1 = n.weight("w1", {32, 3, 3, 3}, 0.3);
+  const auto w2 = n.weight("w22", {32, 1, 3, 3}, 0.3);
+  const auto w3 = n.weight("w333", {16, 32, 1, 1}, 0.3);
+  const auto bias = n.weight("bias", {16});
+  const auto w4 = n.weight("w4444", {10, 16}, 0.3);
+  const auto a = n.op("aten.hardswish.default", "h", {2, 32, 6, 6}, {{"self", n.v(n.norm("n1", n.conv("c1", x, w1, {2, 32, 6, 6}, 2, 1), {2, 32, 6, 6}))}});
+  const auto b = n.relu("r", n.conv("c2", a, w2, {2, 32, 6, 6}, 1, 1, 32), {2, 32, 6, 6});
+  const auto gate = n.op("aten.hardsigmoid.default", "gate", {2, 32, 1, 1},
+                         {{"self", n.v(n.op("aten.mean.dim", "m", {2, 32, 1, 1}, {{"self", n.v(b)}, {"dim", n.ints({2, 3})}, {"keepdim", davit::GraphBuilder::boolean(true)}}))}});
+  const auto c = n.op("aten.mul.Tensor", "gated", {2, 32, 6, 6}, {{"self", n.v(b)}, {"other", n.v(gate)}});
+  const auto d = n.op("aten.conv2d.default", "c3", {2, 16, 6, 6}, {{"input", n.v(n.add("sum", c, a, {2, 32, 6, 6}))}, {"weight", n.v(w3)}, {"bias", n.v(bias)}});
+  const auto pooled = n.op("aten.max_pool2d.default", "pool", {2, 16, 3, 3}, {{"self", n.v(d)}, {"kernel_size", n.ints({2, 2})}});
+  const auto both = n.op("aten.cat.default", "cat", {2, 16, 6, 3}, {{"tensors", n.draft.b.tensors({pooled, pooled})}, {"dim", n.i(2)}});
+  const auto part = n.op("aten.slice.Tensor", "part", {2, 16, 3, 3}, {{"self", n.v(both)}, {"dim", n.i(2)}, {"start", n.i(1)}, {"end", n.i(4)}});
+  const auto flat = n.op("aten.mean.dim", "flat", {2, 16}, {{"self", n.v(part)}, {"dim", n.ints({2, 3})}});
+  const auto y = n.op("aten.linear.default", "y", {2, 10}, {{"input", n.v(flat)}, {"weight", n.v(w4)}});
+  const ExportedProgram program = n.finish({y, n.op("aten.softmax.int", "p", {2, 10}, {{"self", n.v(y)}, {"dim", n.i(-1)}})});
+  CHECK(Halved(program, n.sample()).faults() == "");
+}
+
+TEST_CASE("an encoder in bfloat16 is one partition") {
+  Net n;
+  const auto x = n.input("x", {2, 5, 16});
+  const auto gamma = n.weight("gamma", {16}, 0.5, 1);
+  const auto beta = n.weight("beta", {16});
+  const auto w1 = n.weight("w1", {32, 16}, 0.3);
+  const auto b1 = n.weight("b11", {32});
+  const auto w2 = n.weight("w2222", {16, 32}, 0.3);
+  const auto heads = [&](std::string_view name, ValueId v) {
+    const auto split = n.op("aten.view.default", concat(name, "_s"), {2, 5, 2, 8}, {{"self", n.v(v)}, {"size", n.ints({2, 5, 2, 8})}});
+    return n.op("aten.permute.default", concat(name, "_p"), {2, 2, 5, 8}, {{"self", n.v(split)}, {"dims", n.ints({0, 2, 1, 3})}});
+  };
+  const auto q = heads("q", x);
+  const auto k = n.op("aten.transpose.int", "k", {2, 2, 8, 5}, {{"self", n.v(q)}, {"dim0", n.i(-1)}, {"dim1", n.i(-2)}});
+  const auto scores = n.op("aten.div.Scalar", "scores", {2, 2, 5, 5}, {{"self", n.v(n.op("aten.matmul.default", "qk", {2, 2, 5, 5}, {{"self", n.v(q)}, {"other", n.v(k)}}))}, {"other", davit::GraphBuilder::real(2.5)}});
+  const auto shares = n.op("aten._softmax.default", "shares", {2, 2, 5, 5}, {{"self", n.v(scores)}, {"dim", n.i(-1)}, {"half_to_float", davit::GraphBuilder::boolean(false)}});
+  const auto mixed = n.op("aten.matmul.default", "mixed", {2, 2, 5, 8}, {{"self", n.v(shares)}, {"other", n.v(q)}});
+  const auto joined = n.op("aten.reshape.default", "joined", {2, 5, 16},
+                           {{"self", n.v(n.op("aten.permute.default", "back", {2, 5, 2, 8}, {{"self", n.v(mixed)}, {"dims", n.ints({0, 2, 1, 3})}}))}, {"shape", n.ints({2, 5, 16})}});
+  const auto normed = n.op("aten.layer_norm.default", "normed", {2, 5, 16},
+                           {{"input", n.v(n.add("sum", joined, x, {2, 5, 16}))}, {"normalized_shape", n.ints({16})}, {"weight", n.v(gamma)}, {"bias", n.v(beta)}});
+  const auto wide = n.op("aten.linear.default", "wide", {2, 5, 32}, {{"input", n.v(normed)}, {"weight", n.v(w1)}, {"bias", n.v(b1)}});
+  const auto bent = n.op("aten.gelu.default", "bent", {2, 5, 32}, {{"self", n.v(wide)}});
+  const ExportedProgram program = n.finish({n.op("aten.linear.default", "y", {2, 5, 16}, {{"input", n.v(bent)}, {"weight", n.v(w2)}})});
+  CHECK(Halved(program, n.sample()).faults() == "");
+}
+
+TEST_CASE("NaN and infinities of bfloat16 are what they are in PyTorch") {
+  Net n;
+  const auto x = n.input("x", {1, 16, 4, 4});
+  const auto w = n.weight("w", {16, 16, 3, 3}, 0.2);
+  const ExportedProgram program = n.finish({n.relu("r", n.conv("c", x, w, {1, 16, 4, 4}, 1, 1), {1, 16, 4, 4}),
+                                            n.op("aten.max_pool2d.default", "p", {1, 16, 2, 2}, {{"self", n.v(x)}, {"kernel_size", n.ints({2, 2})}})});
+  for (const float odd : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(), 2e38f}) {
+    CAPTURE(odd);
+    Halved halved(program, n.sample());
+    halved.inputs[0].view().as<BFloat16>()[7] = BFloat16(odd);
+    CHECK(halved.faults() == "");
+  }
+}
+
+TEST_CASE("tensors of different dtypes are not mixed") {
+  Net n;
+  const auto x = n.input("x", {2, 3});
+  const auto w = n.weight("w", {2, 3});
+  ExportedProgram program = n.finish({n.add("y", x, w, {2, 3})});
+  program.graph_module.values[x].dtype = ScalarType::bfloat16;
+  NodeId node = 0;
+  CHECK(std::string_view(onednn::refuses(program.view(), node)) == "the dtypes of its tensors differ");
+}
