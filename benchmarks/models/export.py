@@ -3,10 +3,10 @@
 
 Programs are what torch.export.export returns (training IR); with --core they have gone through run_decompositions().
 Weights are seeded, not trained: latency does not depend on them. Batch norm statistics come from a few seeded batches, so that
-activations stay in the range that trained models have. With --int8 the files are NAME_int8_bBATCH: the model quantized by
-XNNPACKQuantizer, symmetric, a scale per channel, and no .onnx. Needs torch 2.6, torchvision and (for .onnx) onnx.
+activations stay in the range that trained models have. With --dtype the files are NAME_DTYPE_bBATCH: the model in bfloat16 or float16,
+or quantized by XNNPACKQuantizer, symmetric, a scale per channel; the .pt2 alone. Needs torch 2.6, torchvision and (for .onnx) onnx.
 
-  export.py DIR [--batch 1 8] [--only NAME ...] [--core] [--no-onnx] [--int8]
+  export.py DIR [--batch 1 8] [--only NAME ...] [--core] [--no-onnx] [--dtype int8|bfloat16|float16]
 """
 import argparse
 import pathlib
@@ -196,22 +196,26 @@ def quantized(model, x):
     return convert_pt2e(prepared)
 
 
-def export(name, batch, folder, core, onnx, int8):
+def export(name, batch, folder, core, onnx, dtype):
     make, shape = MODELS[name]
     model = settled(make, shape)
     torch.manual_seed(1)
     x = torch.randint(model.words, (batch, *shape)) if isinstance(model, Tokens) else torch.randn(batch, *shape)
-    stem = folder / f"{name}{'_int8' if int8 else ''}_b{batch}"
+    stem = folder / f"{name}_{dtype}_b{batch}" if dtype else folder / f"{name}_b{batch}"
     with torch.no_grad():
-        if int8:
+        if dtype == "int8":
             model = quantized(model, x)
+        elif dtype:
+            model = model.to(getattr(torch, dtype))
+            x = x.to(getattr(torch, dtype)) if x.is_floating_point() else x
         program = torch.export.export(model, (x,), strict=False)
         if core:
             program = program.run_decompositions()
         torch.export.save(program, str(stem) + ".pt2")
-        numpy.save(str(stem) + "_in.npy", x.numpy())
-        numpy.save(str(stem) + "_out.npy", model(x).numpy())
-        if onnx and not int8:
+        if not dtype:
+            numpy.save(str(stem) + "_in.npy", x.numpy())
+            numpy.save(str(stem) + "_out.npy", model(x).numpy())
+        if onnx and not dtype:
             torch.onnx.export(model, (x,), str(stem) + ".onnx", opset_version=17, input_names=["x"], output_names=["y"], dynamo=False)
     print(stem, flush=True)
 
@@ -223,13 +227,13 @@ def main():
     parser.add_argument("--only", nargs="+", choices=MODELS, default=list(MODELS))
     parser.add_argument("--core", action="store_true")
     parser.add_argument("--no-onnx", action="store_true")
-    parser.add_argument("--int8", action="store_true")
+    parser.add_argument("--dtype", choices=["int8", "bfloat16", "float16"])
     options = parser.parse_args()
     torch.set_num_threads(1)
     options.folder.mkdir(parents=True, exist_ok=True)
     for batch in options.batch:
         for name in options.only:
-            export(name, batch, options.folder, options.core, not options.no_onnx, options.int8)
+            export(name, batch, options.folder, options.core, not options.no_onnx, options.dtype)
 
 
 if __name__ == "__main__":
