@@ -43,30 +43,30 @@ constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
 
-TEST_CASE("ordinary numbers are finite and not too large, wherever they stand") {
+TEST_CASE_TEMPLATE("ordinary numbers are finite and not too large, wherever they stand", T, float, BFloat16) {
   for (const std::size_t count : {1u, 15u, 16u, 17u, 40u})
     for (const float odd : {not_a_number, -not_a_number, infinity, -infinity, 1.1e9f, -3e38f})
       for (std::size_t at = 0; at < count; ++at) {
-        std::vector<float> x(count, -1e9f);
+        std::vector<T> x(count, T(-1e9f));
         CHECK(all_ordinary(x.data(), static_cast<std::int64_t>(count)));
-        x[at] = odd;
+        x[at] = T(odd);
         CHECK_FALSE(all_ordinary(x.data(), static_cast<std::int64_t>(count)));
       }
-  CHECK(all_ordinary(nullptr, 0));
+  CHECK(all_ordinary(static_cast<const T*>(nullptr), 0));
 }
 
-TEST_CASE("softmax takes lines with masks, but none that is masked whole") {
-  std::vector<float> x(2 * 20 * 3, 1.0f);
+TEST_CASE_TEMPLATE("softmax takes lines with masks, but none that is masked whole", T, float, BFloat16) {
+  std::vector<T> x(2 * 20 * 3, T(1.0f));
   CHECK(softmax_is_ordinary(x.data(), 6, 20, 1));
   CHECK(softmax_is_ordinary(x.data(), 2, 20, 3));
-  for (int i = 0; i < 19; ++i) x[static_cast<std::size_t>(20 + i)] = -infinity;
+  for (int i = 0; i < 19; ++i) x[static_cast<std::size_t>(20 + i)] = T(-infinity);
   CHECK(softmax_is_ordinary(x.data(), 6, 20, 1));
-  x[39] = -infinity;
+  x[39] = T(-infinity);
   CHECK_FALSE(softmax_is_ordinary(x.data(), 6, 20, 1));
   CHECK(softmax_is_ordinary(x.data(), 2, 20, 3));
-  x[39] = infinity;
+  x[39] = T(infinity);
   CHECK_FALSE(softmax_is_ordinary(x.data(), 6, 20, 1));
-  x[39] = not_a_number;
+  x[39] = T(not_a_number);
   CHECK_FALSE(softmax_is_ordinary(x.data(), 2, 20, 3));
 }
 

@@ -99,6 +99,21 @@ inline constexpr float largest_checked = 1e9f;
   return true;
 }
 
+/// The same of bfloat16.
+[[nodiscard, gnu::noinline]] inline bool softmax_is_ordinary(const BFloat16* x, std::int64_t outer, std::int64_t n, std::int64_t inner) noexcept {
+  for (std::int64_t line = 0; line < outer * inner; ++line) {
+    const BFloat16* const from = x + line / inner * n * inner + line % inner;
+    bool below = true, finite = false;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const float v = from[i * inner];
+      below = below && v <= std::numeric_limits<float>::max();
+      finite = finite || v >= std::numeric_limits<float>::lowest();
+    }
+    if (!below || !finite) return false;
+  }
+  return true;
+}
+
 namespace detail {
 
 /// A float32 or bfloat16 tensor in row-major order, as float32; without storage if there is no memory. O(elements).

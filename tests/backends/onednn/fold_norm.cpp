@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <vector>
 
 #include "backends/onednn/check.hpp"
@@ -53,6 +55,25 @@ TEST_CASE("weights and biases that also do the batch norm") {
   CHECK(numbers_at(p.builder, weight) == std::vector<float>{2, 4, 9, 12});
   CHECK(numbers_at(p.builder, bias) == std::vector<float>{(5 - 1) * 2 + 10, (6 + 2) * 3 + 20});
   CHECK(numbers_at(p.builder, p.builder.place_of(p.weight)) == std::vector<float>{1, 2, 3, 4});
+}
+
+TEST_CASE("bfloat16 is folded in float32") {
+  FoldedPair p;
+  GraphModule& graph = const_cast<GraphModule&>(p.net.draft.b.module());
+  for (const ValueId v : {p.x, p.weight, p.gamma}) graph.values[v].dtype = ScalarType::bfloat16;
+  const auto place = [&](ValueId v, std::initializer_list<float> numbers) {
+    const onednn_ops::Place at = p.builder.add_constant(onednn_ops::plain_of(p.builder.graph(), v));
+    std::ranges::transform(numbers, reinterpret_cast<BFloat16*>(p.builder.constant_data(at)), [](float x) { return BFloat16(x); });
+    p.builder.place(v, at);
+  };
+  place(p.weight, {1, 2, 3, 4});
+  place_constant(p.builder, p.bias, {5, 6});
+  p.place_norm();
+  place(p.gamma, {4, 3});
+  REQUIRE(folds(p.builder, p.base, p.norm));
+  const auto [weight, bias] = fold_norm(p.builder, p.base, p.norm);
+  CHECK(numbers_at(p.builder, weight) == std::vector<float>{2, 4, 9, 12});
+  CHECK(numbers_at(p.builder, bias) == std::vector<float>{(5 - 1) * 2 + 10, (6 + 2) * 3 + 20});
 }
 
 TEST_CASE("a missing bias is 0, a missing gamma 1, a missing beta 0") {

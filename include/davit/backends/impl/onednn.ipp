@@ -61,15 +61,11 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
     std::memset(at, 0, bytes);
     return dnnl_success;
   }
-  if (type_of(place.md) == DataType::bf16) {  // softmax of bfloat16 is a kernel
-    met = !all_ordinary(reinterpret_cast<const BFloat16*>(at), static_cast<std::int64_t>(bytes / sizeof(BFloat16)));
-    return dnnl_success;
-  }
-  const auto* const x = reinterpret_cast<const float*>(at);
-  const auto count = static_cast<std::int64_t>(bytes / sizeof(float));
-  met = step.kind == StepKind::check_values
-            ? !all_ordinary(x, count)
-            : !softmax_is_ordinary(x, count / (step.length * step.inner), step.length, step.inner);
+  const auto look = [&](const auto* x) {
+    const auto count = static_cast<std::int64_t>(bytes / sizeof *x);
+    return step.kind == StepKind::check_values ? all_ordinary(x, count) : softmax_is_ordinary(x, count / (step.length * step.inner), step.length, step.inner);
+  };
+  met = !(type_of(place.md) == DataType::bf16 ? look(reinterpret_cast<const BFloat16*>(at)) : look(reinterpret_cast<const float*>(at)));
   return dnnl_success;
 }
 

@@ -54,7 +54,7 @@ namespace detail {
   const auto try_with = [&](const MemoryDesc& source, const MemoryDesc& destination,
                             algorithm how = algorithm::convolution_direct) {
     return describe<dnnl::convolution_forward>(tail->attributes, dnnl::prop_kind::forward_inference, how, source,
-                                               any(weight_dims, type), biased ? plain(bias_dims, type) : MemoryDesc(), destination,
+                                               any(weight_dims, type), biased ? plain(bias_dims, chain.norm != nullptr ? DataType::f32 : type) : MemoryDesc(), destination,
                                                op.strides, op.dilates, op.pad_left, op.pad_right);
   };
   dnnl::convolution_forward::primitive_desc pd;

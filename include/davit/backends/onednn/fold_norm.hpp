@@ -2,19 +2,20 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
 #include "davit/backends/onednn/builder.hpp"
+#include "davit/core/scalar_type.hpp"
 #include "davit/kernels/fold_batch_norm.hpp"
 
 namespace davit::onednn_ops {
 
-/// True if a batch norm can become part of the weights of a convolution: all parameters of both are constants, and rounding them
-/// again loses nothing that matters.
+/// True if a batch norm can become part of the weights of a convolution: all parameters of both are constants.
 [[nodiscard]] inline bool folds(const Builder& b, const Operation& base, const Operation& norm) {
-  if (base.kind != OpKind::convolution || b.trial() || b.type(base.inputs[1]) != DataType::f32) return false;
+  if (base.kind != OpKind::convolution || b.trial()) return false;
   for (std::size_t i = 1; i < base.inputs.size(); ++i)
     if (base.inputs[i] != no_id && !b.is_constant(base.inputs[i])) return false;
   for (std::size_t i = 1; i < norm.inputs.size(); ++i)
@@ -22,33 +23,50 @@ namespace davit::onednn_ops {
   return true;
 }
 
-/// Weight and bias of a convolution that also does the batch norm after it.
+namespace detail {
+/// The numbers of a constant, float32 or bfloat16; they hold as long as the code. None of them: `otherwise` each.
+struct ConstantNumbers {
+  const std::byte* at = nullptr;
+  DataType type = DataType::f32;
+  float otherwise = 0;
+
+  void copy(std::size_t count, float* to) const {
+    if (at == nullptr) std::fill_n(to, count, otherwise);
+    else if (type == DataType::bf16) std::copy_n(reinterpret_cast<const BFloat16*>(at), count, to);
+    else std::copy_n(reinterpret_cast<const float*>(at), count, to);
+  }
+  /// What tells one constant from another.
+  [[nodiscard]] const float* key() const noexcept { return reinterpret_cast<const float*>(at); }
+};
+}  // namespace detail
+
+/// Weight and bias of a convolution that also does the batch norm after it, as float32: rounded to the weights' dtype once, when they are
+/// laid out.
 [[nodiscard]] inline std::pair<Place, Place> fold_norm(Builder& b, const Operation& base, const Operation& norm) {
   const Dims dims = b.sizes(base.inputs[1]);
   const auto channels = static_cast<std::size_t>(dims[0]);
   const auto each = static_cast<std::size_t>(count_of(dims)) / channels;
-  const auto values = [&](ValueId v) {
-    return v == no_id ? nullptr : reinterpret_cast<const float*>(b.constant_data(b.row_major(b.place_of(v))));
+  const auto numbers = [&](ValueId v, float otherwise) {
+    if (v == no_id) return detail::ConstantNumbers{.otherwise = otherwise};
+    return detail::ConstantNumbers{b.constant_data(b.row_major(b.place_of(v))), b.type(v)};
   };
-  const float* const weight = values(base.inputs[1]);
-  const float* const bias = values(base.inputs[2]);
-  const kernels::BatchNormChannels channel{.mean = values(norm.inputs[1]),
-                                           .variance = values(norm.inputs[2]),
-                                           .scale = values(norm.inputs[3]),
-                                           .shift = values(norm.inputs[4]),
-                                           .epsilon = static_cast<double>(norm.epsilon)};
-  const auto fold = [=](std::size_t numbers, float* new_weight, float* new_bias) {
-    bias != nullptr ? std::copy_n(bias, channels, new_bias) : std::fill_n(new_bias, channels, 0.0f);
-    kernels::fold_batch_norm(channel, channels, numbers, new_weight, new_bias);
+  const detail::ConstantNumbers weight = numbers(base.inputs[1], 0), bias = numbers(base.inputs[2], 0);
+  const detail::ConstantNumbers of_norm[] = {numbers(norm.inputs[1], 0), numbers(norm.inputs[2], 0), numbers(norm.inputs[3], 1), numbers(norm.inputs[4], 0)};
+  const PackedConstants::Others others{{bias.key(), of_norm[0].key(), of_norm[1].key(), of_norm[2].key(), of_norm[3].key()}, channels, norm.epsilon};
+  const auto fold = [=, all = std::to_array(of_norm), epsilon = static_cast<double>(norm.epsilon)](std::size_t count, float* new_weight, float* new_bias) {
+    std::vector<float> rows(4 * channels);
+    for (std::size_t i = 0; i < 4; ++i) all[i].copy(channels, rows.data() + i * channels);
+    const float* const row = rows.data();
+    bias.copy(channels, new_bias);
+    kernels::fold_batch_norm({row, row + channels, row + 2 * channels, row + 3 * channels, epsilon}, channels, count, new_weight, new_bias);
   };
   const auto fill_weight = [=](std::byte* to) {
     std::vector<float> ignored(channels);
-    std::copy_n(weight, channels * each, reinterpret_cast<float*>(to));
+    weight.copy(channels * each, reinterpret_cast<float*>(to));
     fold(each, reinterpret_cast<float*>(to), ignored.data());
   };
   const auto fill_bias = [=](std::byte* to) { fold(0, nullptr, reinterpret_cast<float*>(to)); };
   const Place from = b.row_major(b.place_of(base.inputs[1]));
-  const PackedConstants::Others others{{bias, channel.mean, channel.variance, channel.scale, channel.shift}, channels, norm.epsilon};
   return {b.lazy_constant(from, plain(dims, DataType::f32), fill_weight, others), b.lazy_constant(from, plain({dims[0]}, DataType::f32), fill_bias, others)};
 }
 

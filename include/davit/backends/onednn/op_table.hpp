@@ -161,8 +161,7 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
     case OpKind::deconvolution:
     case OpKind::group_norm:
     case OpKind::reduce:
-    case OpKind::resample:
-    case OpKind::softmax: return false;
+    case OpKind::resample: return false;
     case OpKind::binary: return op.inputs[1] != no_id;
     default: return true;
   }
