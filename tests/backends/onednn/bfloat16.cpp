@@ -40,20 +40,21 @@ struct Halved {
     for (const Tensor& each : inputs) out.emplace_back(each.view());
     return out;
   }
-  /// How the outputs differ from portable's; nodes that oneDNN leaves to it count too where vectors are wide.
-  [[nodiscard]] std::string faults() const {
-    const auto lowered = to_backend(program, CapabilityPartitioner<BackendList<onednn, portable>>());
-    if (!lowered) return to_string(lowered.error());
-    const LoweredMethod& method = lowered->methods()[0];
-    if (onednn_ops::has_wide_vectors() && (method.delegates.size() != 1 || lowered->backends()[method.delegates[0].backend].name != "onednn")) return "oneDNN does not take all of it";
-    auto session = Session::make(*lowered);
-    if (!session) return to_string(session.error());
-    const std::vector<EValue> given = sample();
-    const auto results = session->run(0, given);
-    if (!results) return to_string(results.error());
-    return support::differs_from_portable(program, given, results->all(), two_units);
-  }
 };
+
+/// How the outputs differ from portable's; nodes that oneDNN leaves to it count too where vectors are wide.
+[[nodiscard]] std::string faults(const ExportedProgram& program, const std::vector<EValue>& given) {
+  const auto lowered = to_backend(program, CapabilityPartitioner<BackendList<onednn, portable>>());
+  if (!lowered) return to_string(lowered.error());
+  const LoweredMethod& method = lowered->methods()[0];
+  if (onednn_ops::has_wide_vectors() && (method.delegates.size() != 1 || lowered->backends()[method.delegates[0].backend].name != "onednn")) return "oneDNN does not take all of it";
+  auto session = Session::make(*lowered);
+  if (!session) return to_string(session.error());
+  const auto results = session->run(0, given);
+  if (!results) return to_string(results.error());
+  return support::differs_from_portable(program, given, results->all(), two_units);
+}
+[[nodiscard]] std::string faults(const Halved& halved) { return faults(halved.program, halved.sample()); }
 
 }  // namespace
 
@@ -77,7 +78,7 @@ TEST_CASE("a convolutional network in bfloat16 is one partition") {
   const auto flat = n.op("aten.mean.dim", "flat", {2, 16}, {{"self", n.v(part)}, {"dim", n.ints({2, 3})}});
   const auto y = n.op("aten.linear.default", "y", {2, 10}, {{"input", n.v(flat)}, {"weight", n.v(w4)}});
   const ExportedProgram program = n.finish({y, n.op("aten.softmax.int", "p", {2, 10}, {{"self", n.v(y)}, {"dim", n.i(-1)}})});
-  CHECK(Halved(program, n.sample()).faults() == "");
+  CHECK(faults(Halved(program, n.sample())) == "");
 }
 
 TEST_CASE("an encoder in bfloat16 is one partition") {
@@ -104,7 +105,7 @@ TEST_CASE("an encoder in bfloat16 is one partition") {
   const auto wide = n.op("aten.linear.default", "wide", {2, 5, 32}, {{"input", n.v(normed)}, {"weight", n.v(w1)}, {"bias", n.v(b1)}});
   const auto bent = n.op("aten.gelu.default", "bent", {2, 5, 32}, {{"self", n.v(wide)}});
   const ExportedProgram program = n.finish({n.op("aten.linear.default", "y", {2, 5, 16}, {{"input", n.v(bent)}, {"weight", n.v(w2)}})});
-  CHECK(Halved(program, n.sample()).faults() == "");
+  CHECK(faults(Halved(program, n.sample())) == "");
 }
 
 TEST_CASE("NaN and infinities of bfloat16 are what they are in PyTorch") {
@@ -117,8 +118,27 @@ TEST_CASE("NaN and infinities of bfloat16 are what they are in PyTorch") {
     CAPTURE(odd);
     Halved halved(program, n.sample());
     halved.inputs[0].view().as<BFloat16>()[7] = BFloat16(odd);
-    CHECK(halved.faults() == "");
+    CHECK(faults(halved) == "");
   }
+}
+
+TEST_CASE("a linear layer in bfloat16 between floats, as autocast has it, is one partition") {
+  Net n;
+  const auto x = n.input("x", {4, 16});
+  const auto w = n.weight("w", {8, 16}, 0.3);
+  const auto dtype = [](ScalarType type) { return GraphBuilder::scalar_type(type); };
+  const auto low = n.op("aten._to_copy.default", "low", {4, 16}, {{"self", n.v(x)}, {"dtype", dtype(ScalarType::bfloat16)}});
+  const auto y = n.op("aten.linear.default", "y", {4, 8}, {{"input", n.v(low)}, {"weight", n.v(w)}});
+  const auto high = n.op("aten._to_copy.default", "high", {4, 8}, {{"self", n.v(y)}, {"dtype", dtype(ScalarType::float32)}});
+  ExportedProgram program = n.finish({n.relu("r", high, {4, 8})});
+  const std::vector<EValue> sample = n.sample();
+  const Halved halved(program, sample);  // its weights are bfloat16
+  program.state_dict = halved.program.state_dict;
+  for (const ValueId v : {low, w, y}) program.graph_module.values[v].dtype = ScalarType::bfloat16;
+  CHECK(faults(program, sample) == "");
+  for (NodeId node = 0; node < 4; ++node) CHECK(onednn::refuses(program.view(), node) == nullptr);
+  program.graph_module.values[low].dtype = ScalarType::float32;
+  CHECK(std::string_view(onednn::refuses(program.view(), NodeId{0})) == "it changes no dtype");
 }
 
 TEST_CASE("tensors of different dtypes are not mixed") {
@@ -127,6 +147,5 @@ TEST_CASE("tensors of different dtypes are not mixed") {
   const auto w = n.weight("w", {2, 3});
   ExportedProgram program = n.finish({n.add("y", x, w, {2, 3})});
   program.graph_module.values[x].dtype = ScalarType::bfloat16;
-  NodeId node = 0;
-  CHECK(std::string_view(onednn::refuses(program.view(), node)) == "the dtypes of its tensors differ");
+  CHECK(std::string_view(onednn::refuses(program.view(), NodeId{0})) == "the dtypes of its tensors differ");
 }

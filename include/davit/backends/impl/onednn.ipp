@@ -115,7 +115,7 @@ DAVIT_INLINE bool onednn::is_available() noexcept {
 DAVIT_INLINE bool onednn::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) noexcept {
   return std::ranges::any_of(nodes, [&](const NodeId& n) {
     const onednn_ops::OpRow* const row = onednn_ops::find_op(graph.target(graph.nodes[n]));
-    const bool is_kernel = row != nullptr && (row->describe == onednn_ops::describe_kernel || row->describe == onednn_ops::describe_quantization);
+    const bool is_kernel = row != nullptr && (row->describe == onednn_ops::describe_kernel || row->describe == onednn_ops::describe_cast || row->describe == onednn_ops::describe_quantization);
     return !is_kernel && computes_more_than_moves(graph, {&n, 1});
   });
 }

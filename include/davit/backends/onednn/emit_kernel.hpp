@@ -33,6 +33,13 @@ namespace davit::onednn_ops {
   return any_complex ? "an operand is complex" : nullptr;
 }
 
+/// Conversions to another dtype, as autocast writes them.
+[[nodiscard]] inline const char* describe_cast(const NodeArguments& in, const OpRow& row, Operation& op) {
+  const ValueId x = in.value({"self", 0});
+  if (x == no_id || in.graph().values[x].dtype == in.graph().values[in.output()].dtype) return "it changes no dtype";
+  return describe_kernel(in, row, op);
+}
+
 /// The step of an operation, its tensors in row-major order, or in one dimension (`all_sizes`).
 [[nodiscard]] inline KernelStep kernel_step(Builder& b, const Operation& op, const Dims* all_sizes = nullptr) {
   const auto [row, text] = portable_kernels::find_op({}, op.name);
