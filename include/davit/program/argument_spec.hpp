@@ -82,7 +82,9 @@ template <std::same_as<UserArgument> Argument>
 }
 
 /// What torch.export calls the argument's class.
-[[nodiscard]] constexpr std::string_view type_name(const ArgumentSpec& argument) noexcept {
+template <class Argument>
+  requires std::same_as<Argument, ArgumentSpec> || std::same_as<Argument, UserArgument>  // whose alternatives are in the same order
+[[nodiscard]] constexpr std::string_view type_name(const Argument& argument) noexcept {
   constexpr std::string_view names[] = {"TensorArgument",   "SymIntArgument",    "SymFloatArgument", "SymBoolArgument",
                                         "ConstantArgument", "CustomObjArgument", "TokenArgument"};
   return names[argument.index()];
