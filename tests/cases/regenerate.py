@@ -382,6 +382,29 @@ class Chosen(nn.Module):
         return x[kept] * 2, kept
 
 
+class Reduced(nn.Module):
+    """A network of images and of rows, to be converted to a reduced floating type."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, 16, 3, 2, 1, bias=False), nn.BatchNorm2d(16), nn.Hardswish())
+        self.depthwise = nn.Sequential(nn.Conv2d(16, 16, 3, 1, 1, groups=16, bias=False), nn.BatchNorm2d(16), nn.ReLU6())
+        self.gate = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(16, 16, 1), nn.Hardsigmoid())
+        self.norm = nn.LayerNorm(16)
+        self.mlp = nn.Sequential(nn.Linear(16, 32), nn.GELU(), nn.Linear(32, 16))
+        self.attention = nn.MultiheadAttention(16, 2, batch_first=True)
+        for module in self.modules():
+            if isinstance(module, nn.BatchNorm2d):
+                nn.init.uniform_(module.running_mean, -0.3, 0.3)
+                nn.init.uniform_(module.running_var, 0.5, 1.5)
+
+    def forward(self, x):
+        y = self.depthwise(self.stem(x))
+        rows = (y * self.gate(y) + y).flatten(2).transpose(1, 2)
+        rows = rows + self.attention(rows, rows, rows, need_weights=False)[0]
+        return self.mlp(self.norm(rows)), torch.softmax(rows, -1), torch.nn.functional.max_pool2d(y, 2)
+
+
 def scalar(value):
     if isinstance(value, bool):
         return {"type": "bool", "value": value}
@@ -394,11 +417,12 @@ def scalar(value):
 def describe(value, folder, file):
     if not isinstance(value, torch.Tensor):
         return scalar(value)
-    np.save(folder / file, value.detach().contiguous().numpy())
+    bits = value.view(torch.uint16) if value.dtype == torch.bfloat16 else value
+    np.save(folder / file, bits.detach().contiguous().numpy())
     return {"type": "tensor", "dtype": str(value.dtype)[6:], "shape": list(value.shape), "file": file}
 
 
-def record(name, model, runs, dynamic_shapes=None, root=HERE / "models", decompose=True):
+def record(name, model, runs, dynamic_shapes=None, root=HERE / "models", decompose=True, rtol=1e-4, atol=1e-5):
     """Exports `model`, runs it on each of `runs` (args, kwargs) in order, and writes the case."""
     folder = root / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -407,7 +431,7 @@ def record(name, model, runs, dynamic_shapes=None, root=HERE / "models", decompo
     if decompose:
         program = program.run_decompositions()
     torch.export.save(program, folder / "program.pt2")
-    case = {"name": name, "program": "program.pt2", "rtol": 1e-4, "atol": 1e-5, "check": "close", "runs": []}
+    case = {"name": name, "program": "program.pt2", "rtol": rtol, "atol": atol, "check": "close", "runs": []}
     state = {**dict(program.state_dict), **dict(program.constants)}
     signature = program.graph_signature
     for k, (args, kwargs) in enumerate(runs):
@@ -523,6 +547,8 @@ CASES = {
     "core_kernels": lambda n: record(
         n, CoreKernels(), [((t(3, 4), t(3, 4).abs() + 0.1, torch.randint(-50, 60, (3, 4)), torch.rand(3, 4), torch.randint(1, 5, (3, 4)), t(2, 3, 4, 4)), {})], decompose=False),  # fmt: skip
     "autocast": lambda n: record(n, Autocast().requires_grad_(False), [((torch.arange(12).reshape(3, 4) / 4.0 - 1,), {})], decompose=False),
+    "bfloat16": lambda n: record(n, Reduced().eval().to(torch.bfloat16), [((t(2, 3, 12, 12).to(torch.bfloat16),), {})], decompose=False, rtol=2e-2, atol=2e-2),
+    "float16": lambda n: record(n, Reduced().eval().to(torch.float16), [((t(2, 3, 12, 12).to(torch.float16),), {})], decompose=False, rtol=2e-3, atol=2e-3),
     "scaled_images": lambda n: record(
         n, ScaledImages().requires_grad_(False), [((t(1, 2, h, 7),), {}) for h in (8, 13, 6)], {"x": {2: torch.export.Dim("h", min=6, max=32)}}, decompose=False),  # fmt: skip
     "chosen": lambda n: record(n, Chosen(), [((t(6),), {}) for _ in range(3)]),
