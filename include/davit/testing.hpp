@@ -5,6 +5,7 @@
 
 #include "davit/testing/alternating_partitioner.hpp"
 #include "davit/testing/backend_laws.hpp"
+#include "davit/testing/bfloat16_program.hpp"
 #include "davit/testing/compare.hpp"
 #include "davit/testing/eager.hpp"
 #include "davit/testing/eager_value.hpp"

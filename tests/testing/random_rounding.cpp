@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <vector>
 
 #include "programs.hpp"
 
@@ -26,6 +28,21 @@ TEST_CASE("random rounding: fractions are off by little, small integers and what
   CHECK(!rounding.met_large_numbers());
   rounding.round(programs::tensor({1}, {1e20f}));
   CHECK(rounding.met_large_numbers());
+}
+
+TEST_CASE("random rounding: a bfloat16 is off by two units at most, whatever it is") {
+  testing::RandomRounding rounding(7);
+  bool up = false, down = false, same = false;
+  for (int i = 0; i < 50; ++i) {
+    const Tensor x = Tensor::zeros(ScalarType::bfloat16, std::vector<std::int64_t>{2});
+    BFloat16* const at = x.view().as<BFloat16>();
+    at[0] = BFloat16(3.0f);
+    rounding.round(x);
+    CHECK(at[1] == 0);
+    (at[0] > 3 ? up : at[0] < 3 ? down : same) = true;
+    CHECK(std::fabs(at[0] - 3) <= 0x1p-5f);
+  }
+  CHECK((up && down && same));
 }
 
 TEST_CASE("random rounding: the sign of a zero that was chosen, and what is left of gelu far below 0") {

@@ -82,9 +82,7 @@ template <std::same_as<UserArgument> Argument>
 }
 
 /// What torch.export calls the argument's class.
-template <class Argument>
-  requires std::same_as<Argument, ArgumentSpec> || std::same_as<Argument, UserArgument>  // whose alternatives are in the same order
-[[nodiscard]] constexpr std::string_view type_name(const Argument& argument) noexcept {
+[[nodiscard]] constexpr std::string_view type_name(const ArgumentSpec& argument) noexcept {
   constexpr std::string_view names[] = {"TensorArgument",   "SymIntArgument",    "SymFloatArgument", "SymBoolArgument",
                                         "ConstantArgument", "CustomObjArgument", "TokenArgument"};
   return names[argument.index()];

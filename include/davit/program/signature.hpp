@@ -246,7 +246,7 @@ constexpr Result<std::vector<ConstantValue>> ExportGraphSignature::user_outputs(
       return std::unexpected(Error{.code = ErrorCode::invalid_program,
                                    .stage = Stage::verify,
                                    .where = concat("output ", arg_name(user->arg)),
-                                   .what = concat(type_name(user->arg), " is not a valid user output"),
+                                   .what = concat(type_name(arg(spec)), " is not a valid user output"),
                                    .fix = "ask with SignatureSemantics::newest"});
     }
     found.push_back(detail::name_or_value(user->arg));

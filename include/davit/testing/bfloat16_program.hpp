@@ -14,7 +14,7 @@
 
 namespace davit::testing {
 
-/// A float32 tensor in row-major order as bfloat16, each number rounded; another tensor as it is. O(elements).
+/// A contiguous float32 tensor as bfloat16, each number rounded; another tensor as it is. O(elements).
 [[nodiscard]] inline Tensor as_bfloat16(Tensor tensor) {
   if (tensor.dtype != ScalarType::float32) return tensor;
   Tensor out = Tensor::zeros(ScalarType::bfloat16, tensor.sizes);

@@ -18,7 +18,7 @@
 
 namespace davit::testing {
 
-/// Rounds floats otherwise than a machine does, by a seed: a few units of the last place of a float32 up or down, one of a bfloat16.
+/// Rounds floats otherwise than a machine does, by a seed: a few units of the last place of a float32 up or down, two of a bfloat16.
 /// Small integers stay what they are. What a run makes of that tells how far rounding alone carries.
 class RandomRounding {
  public:
@@ -69,7 +69,7 @@ class RandomRounding {
     for (std::size_t i = 0; i < elements.size(); ++i)
       if (const float input = x.view().as<T>()[i]; std::isfinite(input)) elements[i] = T(elements[i] + input * off<float>());
   }
-  /// At most four units of the last place of 1; of a bfloat16 one.
+  /// At most four units of the last place of 1; of a bfloat16 one, which is two below 1.
   template <class T>
   [[nodiscard]] auto off() {
     if constexpr (std::is_same_v<T, BFloat16>) return (static_cast<float>(random_.below(3)) - 1) * 0x1p-7f;
