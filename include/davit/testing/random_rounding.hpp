@@ -53,6 +53,12 @@ class RandomRounding {
     constexpr std::string_view names[] = {"amax", "amin", "clamp", "clamp_max", "clamp_min", "hardtanh", "maximum", "minimum", "relu", "relu6"};
     return std::ranges::find(names, name) != std::end(names);
   }
+  /// At most four units of the last place of 1; of a bfloat16 one, which is two below 1.
+  template <class T>
+  [[nodiscard]] auto off() {
+    if constexpr (std::is_same_v<T, BFloat16>) return (static_cast<float>(random_.below(3)) - 1) * 0x1p-7f;
+    else return (static_cast<T>(random_.below(9)) - 4) * std::numeric_limits<float>::epsilon();
+  }
   template <class T>
   void after_as(std::string_view target, const Tensor& made, std::span<const EValue> inputs) {
     const std::span<T> elements(made.view().as<T>(), static_cast<std::size_t>(made.numel()));
@@ -68,12 +74,6 @@ class RandomRounding {
     if (x.dtype != made.dtype || x.numel() != made.numel() || !x.view().is_contiguous()) return;
     for (std::size_t i = 0; i < elements.size(); ++i)
       if (const float input = x.view().as<T>()[i]; std::isfinite(input)) elements[i] = T(elements[i] + input * off<float>());
-  }
-  /// At most four units of the last place of 1; of a bfloat16 one, which is two below 1.
-  template <class T>
-  [[nodiscard]] auto off() {
-    if constexpr (std::is_same_v<T, BFloat16>) return (static_cast<float>(random_.below(3)) - 1) * 0x1p-7f;
-    else return (static_cast<T>(random_.below(9)) - 4) * std::numeric_limits<float>::epsilon();
   }
   /// A bfloat16 has so few digits that any number may be a rounded one.
   [[nodiscard]] static bool is_rounded(BFloat16) noexcept { return true; }
