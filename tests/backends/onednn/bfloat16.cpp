@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
@@ -120,6 +121,49 @@ TEST_CASE("NaN and infinities of bfloat16 are what they are in PyTorch") {
     halved.inputs[0].view().as<BFloat16>()[7] = BFloat16(odd);
     CHECK(faults(halved) == "");
   }
+}
+
+TEST_CASE("of an odd number of terms, what lies behind the last is no term") {
+  const auto check = [](const ExportedProgram& program, const std::vector<EValue>& sample) {
+    Halved halved(program, sample);
+    const std::int64_t count = halved.inputs[0].numel();
+    for (std::int64_t at = 0; at < count; at += count / 16 + 1) {
+      CAPTURE(at);
+      BFloat16& x = halved.inputs[0].view().as<BFloat16>()[at];
+      const BFloat16 before = x;
+      x = BFloat16(std::numeric_limits<float>::infinity());
+      CHECK(faults(halved) == "");
+      x = before;
+    }
+  };
+  for (const std::int64_t channels : {3, 17, 257}) {
+    CAPTURE(channels);
+    for (const std::int64_t kernel : {1, 3}) {
+      Net n;
+      const auto x = n.input("x", {1, channels, 6, 6});
+      const auto w = n.weight("w", {32, channels, kernel, kernel}, 0.2);
+      check(n.finish({n.conv("c", x, w, {1, 32, 6, 6}, 1, kernel / 2)}), n.sample());
+    }
+    Net n;
+    const auto x = n.input("x", {6, channels + 1});
+    const auto part = n.op("aten.slice.Tensor", "part", {6, channels}, {{"self", n.v(x)}, {"dim", n.i(1)}, {"start", n.i(1)}, {"end", n.i(channels + 1)}});
+    const auto w = n.weight("w", {8, channels}, 0.2);
+    const auto y = n.op("aten.linear.default", "y", {6, 8}, {{"input", n.v(part)}, {"weight", n.v(w)}});
+    const auto square = n.op("aten.linear.default", "square", {6, 6}, {{"input", n.v(part)}, {"weight", n.v(part)}});
+    check(n.finish({y, square}), n.sample());
+  }
+}
+
+TEST_CASE("a matrix that lies with gaps is multiplied") {
+  Net n;
+  const auto x = n.input("x", {1, 2, 4});
+  const auto a = n.input("a", {2, 2});
+  const auto column = n.op("aten.select.int", "column", {1, 2}, {{"self", n.v(x)}, {"dim", n.i(2)}, {"index", n.i(3)}});
+  const auto both = n.op("aten.cat.default", "both", {2, 2}, {{"tensors", n.draft.b.tensors({column, column})}, {"dim", n.i(0)}});
+  const auto first = n.op("aten.mm.default", "first", {2, 2}, {{"self", n.v(a)}, {"mat2", n.v(both)}});
+  const auto pair = n.op("aten.select.int", "pair", {2, 2}, {{"self", n.v(n.op("aten.expand.default", "wide", {2, 2, 4}, {{"self", n.v(x)}, {"size", n.ints({2, 2, 4})}}))}, {"dim", n.i(2)}, {"index", n.i(1)}});
+  const auto second = n.op("aten.mm.default", "second", {2, 2}, {{"self", n.v(first)}, {"mat2", n.v(pair)}});
+  CHECK(faults(Halved(n.finish({first, second}), n.sample())) == "");
 }
 
 TEST_CASE("a linear layer in bfloat16 between floats, as autocast has it, is one partition") {

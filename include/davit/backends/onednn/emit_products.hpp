@@ -214,9 +214,18 @@ namespace detail {
     b.add_step<dnnl::inner_product_forward>(
         pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);
   } else {
-    const Place weight = op.transposed ? permuted(as_is, {1, 0}) : as_is;
-    const auto pd = describe<dnnl::matmul>(tail->attributes, plain(source_dims, type), weight.md,
-                                           biased ? plain({1, columns}, type) : MemoryDesc(), plain(destination_dims, type));
+    const auto described = [&](const MemoryDesc& md) {
+      return describe<dnnl::matmul>(tail->attributes, plain(source_dims, type), md, biased ? plain({1, columns}, type) : MemoryDesc(), plain(destination_dims, type));
+    };
+    Place weight = op.transposed ? permuted(as_is, {1, 0}) : as_is;
+    auto pd = described(weight.md);
+    if (!pd || is_reference(pd)) {  // as it lies
+      const MemoryDesc dense = plain(dims_of(weight.md), type);
+      if (auto other = described(dense); is_usable(other, chain, *tail)) {
+        pd = std::move(other);
+        weight = b.reordered(weight, dense);
+      }
+    }
     if (!is_usable(pd, chain, *tail)) return false;
     const Place source = b.viewed(b.row_major(b.place_of(op.inputs[0])), source_dims);
     if (biased) tail->roles.push_back({DNNL_ARG_BIAS, b.parameter(op.inputs[2], {1, columns})});
