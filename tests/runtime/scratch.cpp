@@ -6,18 +6,9 @@
 #include <cstdint>
 #include <utility>
 
-using namespace davit;
+#include "support/sanitized.hpp"
 
-namespace {
-// AddressSanitizer ends the program where memory is refused.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool sanitized = true;
-#elif defined(__has_feature)
-constexpr bool sanitized = __has_feature(address_sanitizer);
-#else
-constexpr bool sanitized = false;
-#endif
-}  // namespace
+using namespace davit;
 
 TEST_CASE("scratch grows, stays aligned and never shrinks") {
   Scratch scratch;

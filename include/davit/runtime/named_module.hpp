@@ -80,6 +80,7 @@ template <class B, class Map>
 }
 /// Lowers the methods of these names, `"forward"_s` and more, with the backend's default compile spec.
 template <class B, char... method, class... More>
+  requires(sizeof...(method) > 0)  // {} is a compile spec
 [[nodiscard]] auto to_backend(std::span<const ProgramMethod> methods, boost::hana::string<method...> name, More... more) {
   detail::check_target<B>();
   detail::check_default_spec<B>();
@@ -95,6 +96,7 @@ template <class B, class Map>
   return to_backend<B>(std::span(&method, 1), specs, diagnostics);
 }
 template <class B, char... method>
+  requires(sizeof...(method) > 0)
 [[nodiscard]] auto to_backend(const ExportedProgram& program, boost::hana::string<method...> name) {
   const ProgramMethod forward{"forward", &program};
   return to_backend<B>(std::span<const ProgramMethod>(&forward, 1), name);

@@ -7,6 +7,7 @@
 
 #include "davit/backend/step_writer.hpp"
 #include "davit/backends/portable/run_time/products/matmul.hpp"
+#include "support/sanitized.hpp"
 #include "support/static_float_test.hpp"
 
 namespace {
@@ -47,6 +48,19 @@ void check_constant() {
   CHECK(test.differences_of(davit::Constant<packed>{}, Layout::output_inner) == 0);
 }
 
+/// What is unrolled for a shape takes clang seconds and 200 MB where it is sanitized: two shapes show what the sanitizers can see.
+template <bool all>
+void check_constants() {
+  check_constant<{1, 7, 1}>();
+  check_constant<{3, 33, 45}>();
+  if constexpr (all) {
+    check_constant<{1, 64, 32}>();
+    check_constant<{1, 32, 10}>();
+    check_constant<{5, 300, 17, Layout::contiguous, 0}>();
+    check_constant<{2, 2, 100}>();
+  }
+}
+
 constexpr bool check_in_constant_evaluation() {
   const std::array<float, 3> x{1, 2, 3};
   const std::array<float, 6> weight{1, 0, 2, 3, 1, -1};
@@ -80,12 +94,7 @@ TEST_CASE("static linear: the bits of portable's, random shapes") {
 }
 
 TEST_CASE("static linear: the bits of portable's, constant shapes") {
-  check_constant<{1, 64, 32}>();
-  check_constant<{1, 32, 10}>();
-  check_constant<{1, 7, 1}>();
-  check_constant<{3, 33, 45}>();
-  check_constant<{5, 300, 17, Layout::contiguous, 0}>();
-  check_constant<{2, 2, 100}>();
+  check_constants<!sanitized>();
 }
 
 TEST_CASE("static product: the bits of portable's bmm and mm") {
