@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -211,4 +212,26 @@ TEST_CASE("a convolution that may overflow is looked at before its batch norm, w
   };
   CHECK(convolved(1) == "x");
   CHECK(convolved(1e31) == "x c");
+}
+
+TEST_CASE("what becomes an integer or a bool is not looked at: it is finite whatever it was made of") {
+  const auto program = [](bool as_integers) {
+    Net n;
+    const ValueId x = n.input("x", {4, 8}), y = n.input("y", {4, 8});
+    const ValueId log = unary(n, "aten.log.default", "log", x);
+    if (!as_integers) return n.finish({unary(n, "aten.relu.default", "r", log), y});
+    const auto made_of = [&](std::string_view target, std::string_view name, ScalarType dtype, std::initializer_list<Argument> in) {
+      const ValueId out = n.draft.b.tensor(name, dtype, {4, 8});
+      const Argument made = n.v(out);
+      n.draft.b.node(target, std::span<const Argument>(in.begin(), in.size()), {&made, 1}, n.draft.metadata);
+      return out;
+    };
+    Argument dtype = GraphBuilder::scalar_type(ScalarType::int64);
+    dtype.name = n.draft.b.text("dtype");
+    const ValueId whole = made_of("aten._to_copy.default", "whole", ScalarType::int64, {n.v(log), dtype});
+    const ValueId positive = made_of("aten.clamp.default", "positive", ScalarType::int64, {n.v(whole), n.i(0)});
+    return n.finish({positive, made_of("aten.gt.Tensor", "above", ScalarType::bool_, {n.v(y), n.v(x)})});
+  };
+  CHECK(checked(program(false)) == "log");
+  CHECK(checked(program(true)) == "");
 }

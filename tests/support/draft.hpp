@@ -44,10 +44,10 @@ class Draft {
     return v;
   }
   /// A value of the innermost graph whose only size is an expression.
-  constexpr davit::ValueId sized(std::string_view name, davit::ExprId size, std::int64_t example = 4) {
+  constexpr davit::ValueId sized(std::string_view name, davit::ExprId size, std::int64_t example = 4, davit::ScalarType dtype = davit::ScalarType::float32) {
     const davit::Dim dims[] = {{.value = example, .expr = size}};
     const davit::Dim strides[] = {{.value = 1}};
-    return b.declare({.name = b.text(name), .sizes = b.dims(dims), .strides = b.dims(strides), .dtype = davit::ScalarType::float32});
+    return b.declare({.name = b.text(name), .sizes = b.dims(dims), .strides = b.dims(strides), .dtype = dtype});
   }
   constexpr davit::ValueId token(std::string_view name) {
     program.signature.input_specs.push_back(davit::InputTokenSpec{davit::TokenArgument{davit::Name::own(name)}});

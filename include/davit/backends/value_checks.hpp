@@ -186,6 +186,9 @@ namespace detail {
   std::deque<Tensor> dense;  // of constants that are not, and show no element twice; and of bfloat16
   constexpr double largest_byte = 256;
   const auto is_byte = [&](ValueId v) { return g.values[v].dtype == ScalarType::int8 || g.values[v].dtype == ScalarType::uint8; };
+  const auto is_float = [&](ValueId v) {
+    return g.values[v].kind == ValueKind::tensor && (g.values[v].dtype == ScalarType::float32 || g.values[v].dtype == ScalarType::bfloat16);
+  };
   std::size_t i = 0;
   std::size_t constants = 0;
   for (const Argument& input : g.args(g.root().inputs)) {
@@ -324,6 +327,9 @@ namespace detail {
     const bool softmax = row.operator_name.ends_with("softmax") && row.growth == Growth::one;
     const bool product = row.growth == Growth::products || row.growth == Growth::bias_first || row.growth == Growth::batch_norm;
     bool needs = row.loses || (products_lose && product);
+    bool exact = true;  // it makes integers and bools alone, by portable's kernels: they are finite
+    for (const Argument& a : g.outputs(node)) g.for_each_value(a, [&](ValueId v) { exact = exact && !is_float(v) && !is_byte(v); });
+    if (exact) continue;
     for (const Argument& a : g.outputs(node))
       g.for_each_value(a, [&](ValueId v) {
         if (needed[v] == 0) return;
@@ -342,7 +348,7 @@ namespace detail {
     if (!constant || grown[input.value()] != 0) checks[input.value()] = ValueCheck::finite;
   }
   for (ValueId v = 0; v < g.values.size(); ++v)
-    if (g.values[v].kind != ValueKind::tensor || (g.values[v].dtype != ScalarType::float32 && g.values[v].dtype != ScalarType::bfloat16)) checks[v] = ValueCheck::none;
+    if (!is_float(v)) checks[v] = ValueCheck::none;
   return checks;
 }
 

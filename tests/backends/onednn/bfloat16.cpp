@@ -188,8 +188,8 @@ TEST_CASE("a linear layer in bfloat16 between floats, as autocast has it, is one
 TEST_CASE("tensors of different dtypes are not mixed") {
   Net n;
   const auto x = n.input("x", {2, 3});
-  const auto w = n.weight("w", {2, 3});
-  ExportedProgram program = n.finish({n.add("y", x, w, {2, 3})});
+  const auto w = n.weight("w", {3, 3});
+  ExportedProgram program = n.finish({n.op("aten.mm.default", "y", {2, 3}, {{"self", n.v(x)}, {"mat2", n.v(w)}})});
   program.graph_module.values[x].dtype = ScalarType::bfloat16;
   CHECK(std::string_view(onednn::refuses(program.view(), NodeId{0})) == "the dtypes of its tensors differ");
 }

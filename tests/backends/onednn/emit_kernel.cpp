@@ -3,11 +3,16 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "davit/backends/onednn.hpp"
+#include "davit/backends/onednn/shapes.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
@@ -105,5 +110,63 @@ TEST_CASE("what is made of constants and of a size is made for each size") {
       CHECK(out->all()[1].tensor().as<bool>()[i] == (i < rows));
       CHECK(out->all()[2].tensor().as<bool>()[i] == (i < rows));
     }
+  }
+}
+
+TEST_CASE("what is made of a size alone, integers and logarithms of zero among it, is computed once for a size") {
+  Net n;
+  GraphBuilder& b = n.draft.b;
+  const ExprId s0 = b.symbol("s0");
+  const ValueId x = n.draft.user("x", s0);
+  const ValueId size = b.declare({.name = b.text("size"), .constant = 4, .expr = s0, .kind = ValueKind::sym_int});
+  const auto node = [&](std::string_view target, std::initializer_list<Argument> in, ValueId out) {
+    const Argument made = n.v(out);
+    b.node(target, std::span<const Argument>(in.begin(), in.size()), {&made, 1}, n.draft.metadata);
+    return out;
+  };
+  const auto integers = [&](std::string_view name) { return n.draft.sized(name, s0, 4, ScalarType::int64); };
+  const auto floats = [&](std::string_view name) { return n.draft.sized(name, s0); };
+  const auto called = [&](std::string_view name, Argument a) {
+    a.name = b.text(name);
+    return a;
+  };
+  node("aten.sym_size.int", {n.v(x), n.i(0)}, size);
+  const ValueId positions = node("aten.arange.start_step", {n.i(0), n.v(size), called("device", b.string("cpu", ArgumentKind::device))}, integers("positions"));
+  const ValueId twice = node("aten.add.Tensor", {n.v(positions), n.v(positions)}, integers("twice"));
+  const Argument as_floats = called("dtype", GraphBuilder::scalar_type(ScalarType::float32));
+  const Argument as_integers = called("dtype", GraphBuilder::scalar_type(ScalarType::int64));
+  const ValueId real = node("aten._to_copy.default", {n.v(twice), as_floats}, floats("real"));
+  const ValueId half = node("aten.div.Tensor", {n.v(real), GraphBuilder::real(4)}, floats("half"));
+  const ValueId log = node("aten.log.default", {n.v(half)}, floats("log"));  // of 0 at first
+  const ValueId whole = node("aten._to_copy.default", {n.v(log), as_integers}, integers("whole"));
+  const ValueId least = node("aten.minimum.default", {n.v(whole), n.v(twice)}, integers("least"));
+  const ValueId clamped = node("aten.clamp.default", {n.v(least), n.i(-9)}, integers("clamped"));
+  const ValueId bias = node("aten._to_copy.default", {n.v(clamped), as_floats}, floats("bias"));
+  const ValueId t = node("aten.tanh.default", {n.v(x)}, floats("t"));
+  const ExportedProgram program = n.finish({node("aten.add.Tensor", {n.v(t), n.v(bias)}, floats("y"))});
+
+  const auto lowered = to_backend(program, CapabilityPartitioner<BackendList<onednn, portable>>());
+  REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
+  REQUIRE(lowered->methods()[0].delegates.size() == 1);
+  REQUIRE(lowered->methods()[0].delegates[0].backend == 0);
+  auto session = Session::make(*lowered);
+  auto expected = Session::make(*to_backend(program, CapabilityPartitioner<BackendList<portable>>()));
+  REQUIRE(session);
+  REQUIRE(expected);
+  onednn_ops::Shapes& shapes = *handle_of<onednn>(lowered->methods()[0].delegates[0]).shapes;
+  for (const std::int64_t rows : {3, 1, 40, 3}) {
+    const Tensor input = Net::numbers({rows});
+    const EValue value = input.view();
+    const auto is = session->run(0, {&value, 1}), should = expected->run(0, {&value, 1});
+    REQUIRE(is);
+    REQUIRE(should);
+    for (std::int64_t i = 0; i < rows; ++i)
+      CHECK(is->all()[0].tensor().as<float>()[i] == doctest::Approx(should->all()[0].tensor().as<float>()[i]).epsilon(1e-5));
+    onednn_ops::ShapeKey key;
+    onednn_ops::shape_key({&value, 1}, key);
+    const auto code = shapes.code_for(key, {&value, 1});
+    REQUIRE(code != nullptr);
+    CHECK(code->kernels.empty());
+    CHECK(std::ranges::count(code->steps, onednn_ops::StepKind::primitive, &onednn_ops::Step::kind) == 2);  // tanh, the sum
   }
 }

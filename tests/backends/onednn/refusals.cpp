@@ -43,8 +43,9 @@ TEST_CASE("what is refused, and why") {
   const auto pool = used.many("aten.max_pool2d_with_indices.default", {{"y", {1, 3, 2, 2}}, {"i", {1, 3, 2, 2}}},
                               {{"self", used.v(x)}, {"kernel_size", used.ints({2, 2})}});
   CHECK(reason(used.finish({pool[0], pool[1]})) == "the indices of the maxima are used");
-  CHECK(reason(programs::binary("aten.add.Tensor", {2}, programs::trace_of_add, ScalarType::int64)) ==
-        "a tensor is neither float32 nor bfloat16");
+  CHECK(reason(programs::binary("aten.add.Tensor", {2}, programs::trace_of_add, ScalarType::int64)) == "");
+  CHECK(reason(programs::binary("aten.atan2.default", {2}, programs::trace_of_add, ScalarType::int64)) == "oneDNN has no such operator");
+  CHECK(reason(programs::binary("aten.mm.default", {2, 2}, programs::trace_of_add, ScalarType::int64)) == "a tensor is neither float32 nor bfloat16");
   CHECK(reason(programs::binary("aten.add.Tensor", {0})) == "a tensor has no elements");
 }
 

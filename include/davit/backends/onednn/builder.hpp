@@ -91,7 +91,7 @@ class Builder {
   /// that a code is made for.
   template <class Fill>
   [[nodiscard]] Place node_constant(std::span<const Place> from, const MemoryDesc& md, NodeId node, Fill&& fill, std::vector<std::uint64_t> literals = {}) {
-    if (partition_ == 0) return add_constant(md, filled(md, fill));
+    if (partition_ == 0 || from.empty()) return add_constant(md, filled(md, fill));
     PackedConstants::Others others{.partition = partition_, .more = {}, .literals = std::move(literals)};
     others.literals.push_back(node);
     for (const Place& each : from.subspan(1)) {

@@ -208,20 +208,34 @@ class Compiler {
     checks_[v] = ValueCheck::none;
     const Place& at = builder_.place_of(v);
     const bool dense = blocking_of(at.md).known && at.md.get_size() == plain(dims_of(at.md), type_of(at.md)).get_size();
-    builder_.add_check(dense ? at : builder_.row_major(at), StepKind::check_values);
+    const Place looked = dense ? at : builder_.row_major(at);
+    if (!builder_.is_constant(looked) || !is_ordinary(looked)) builder_.add_check(looked, StepKind::check_values);
+  }
+  /// The same of a constant that was made when compiling.
+  [[nodiscard]] bool is_ordinary(const Place& constant) {
+    const std::byte* const at = builder_.constant_data(constant);
+    const auto look = [&](const auto* x) { return all_ordinary(x, static_cast<std::int64_t>(constant.md.get_size() / sizeof *x)); };
+    return type_of(constant.md) == DataType::bf16 ? look(reinterpret_cast<const BFloat16*>(at)) : look(reinterpret_cast<const float*>(at));
   }
   /// What one primitive cannot take follows by itself, with what is left of the tail.
   void emit(const Operation* base, std::span<const Operation* const> rest) {
     while (true) {
+      if (Operation known; depends_on_constants(*base, known)) {
+        begin_step(*base);
+        emit_kernel(builder_, known);
+        detail::release_inputs(builder_, *base);
+        if (rest.empty()) return;
+        builder_.expect_use(base->outputs[0]);
+        base = rest[0];
+        rest = rest.subspan(1);
+        continue;
+      }
       ChainView view{.base = base};
       if (base->kind == OpKind::convolution && !rest.empty() && rest[0]->kind == OpKind::batch_norm) {
         view.norm = rest[0];
         rest = rest.subspan(1);
       }
-      at_ = body_->handles[view.base->node];
-      const int threads = is_small(*view.base) ? 1 : code_->threads;
-      scope_->use(threads);
-      builder_.begin_step(at_, view.base->name, threads);
+      begin_step(*base);
       if (takes_tail(*view.base)) view.tail = rest;
       view.tail = rest.first(emit_chain(builder_, view));
       if (view.tail.size() == rest.size()) return;
@@ -230,6 +244,19 @@ class Compiler {
       base = rest[0];
       rest = rest.subspan(1);
     }
+  }
+  void begin_step(const Operation& op) {
+    at_ = body_->handles[op.node];
+    const int threads = is_small(op) ? 1 : code_->threads;
+    scope_->use(threads);
+    builder_.begin_step(at_, op.name, threads);
+  }
+  /// True for arithmetic on constants, as the sizes of a call make them: `known` is a kernel's call, which is carried out when compiling.
+  [[nodiscard]] bool depends_on_constants(const Operation& op, Operation& known) const {
+    if (op.kind != OpKind::eltwise && op.kind != OpKind::binary && op.kind != OpKind::reduce && op.kind != OpKind::concat) return false;
+    if (!std::ranges::all_of(op.inputs, [&](ValueId v) { return v == no_id || builder_.is_constant(v); })) return false;
+    known = {.name = op.name, .node = op.node, .inputs = {}, .outputs = {}};
+    return portable_kernels::find_op({}, op.name).row != nullptr && describe_kernel(NodeArguments(graph_, op.node), *find_op(op.name), known) == nullptr;
   }
   /// True if several threads would need longer to begin and end than one for the work: some microseconds.
   [[nodiscard]] bool is_small(const Operation& op) const {

@@ -16,6 +16,7 @@ namespace davit::onednn_ops {
   const ValueId x = in.value({row.name == "aten.dropout.default" ? "input" : "self", 0});
   if (x == no_id) return "an operand is no tensor";
   if (row.name == "aten.dropout.default" && in.flag({"train", 2}, true)) return "it drops values at random";
+  if (in.graph().values[x].dtype != in.graph().values[in.output()].dtype) return "the dtypes of its tensors differ";
   if (count_of(sizes_of(in.graph(), x)) != count_of(sizes_of(in.graph(), in.output()))) return "the number of elements changes";
   op.kind = OpKind::view;
   op.inputs = {x};

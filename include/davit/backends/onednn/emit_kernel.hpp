@@ -13,13 +13,13 @@
 
 namespace davit::onednn_ops {
 
-/// Operators that portable's kernels carry out; of which dtypes is the row's affair.
+/// Operators that portable's kernels carry out; of which dtypes is the row's affair. Without operands they are constants of the code.
 [[nodiscard]] inline const char* describe_kernel(const NodeArguments& in, const OpRow& row, Operation& op) {
   op.kind = OpKind::kernel;
   op.outputs.clear();
   for (const Argument& output : in.call().outputs) {
     if (!output.is_value()) return "an output is no tensor";
-    if (const char* const wrong = row.any_dtype ? check_any_tensor(in.graph(), output.value()) : check_tensor(in.graph(), output.value())) return wrong;
+    if (const char* const wrong = row.any_dtype || row.integers ? check_any_tensor(in.graph(), output.value()) : check_tensor(in.graph(), output.value())) return wrong;
     op.outputs.push_back(output.value());
   }
   bool all_tensors = true, any_complex = false;
@@ -29,7 +29,8 @@ namespace davit::onednn_ops {
       any_complex = any_complex || is_complex(in.graph().values[v].dtype);
       if (std::ranges::find(op.inputs, v) == op.inputs.end()) op.inputs.push_back(v);
     });
-  if (op.inputs.empty() || !all_tensors) return "an operand is no tensor";
+  if (!all_tensors) return "an operand is no tensor";
+  if (op.inputs.empty() && (op.outputs.size() != 1 || count_of(sizes_of(in.graph(), op.outputs[0])) > 1 << 20)) return "the constant would take much memory";
   return any_complex ? "an operand is complex" : nullptr;
 }
 
@@ -48,7 +49,8 @@ namespace davit::onednn_ops {
   KernelStep step{.kernel = row->kernel, .parameters = static_cast<std::uint32_t>(schema.parameters.size()), .arguments = {}, .dims = {}, .ranks = {}, .dtypes = {}};
   portable_kernels::ArgumentBinder binder(b.graph(), b.numbered(op.inputs), step.arguments);
   const Name wrong = binder.bind(operator_call(b.graph(), b.graph().nodes[op.node]).inputs, schema, row->takes_numbers);
-  if (!wrong.empty() || !step.arguments.strings.empty()) throw dnnl::error(dnnl_invalid_arguments, "the arguments do not fit the kernel");
+  if (!wrong.empty()) throw dnnl::error(dnnl_invalid_arguments, "the arguments do not fit the kernel");
+  for (const auto& [argument, word] : step.arguments.strings) step.arguments.arguments[argument] = EValue(b.graph().str(word));  // of the code's body
   for (const std::vector<ValueId>* values : {&op.inputs, &op.outputs})
     for (const ValueId v : *values) {
       Dims sizes;

@@ -16,6 +16,7 @@ struct OpRow {
   float alpha = 0;
   float beta = 0;
   bool any_dtype = false;  ///< of tensors; else they are all float32, or all bfloat16
+  bool integers = false;   ///< tensors of other dtypes are taken, too: by portable's kernel, or as they lie if it is a view
 };
 
 }  // namespace davit::onednn_ops

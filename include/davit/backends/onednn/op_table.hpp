@@ -26,26 +26,30 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten._safe_softmax.default", describe_softmax},
     {"aten._softmax.default", describe_softmax},
     {.name = "aten._to_copy.default", .describe = describe_cast, .any_dtype = true},
-    {"aten._unsafe_view.default", describe_view},
-    {"aten.abs.default", describe_unary, algorithm::eltwise_abs},
+    {.name = "aten._unsafe_view.default", .describe = describe_view, .integers = true},
+    {.name = "aten.abs.default", .describe = describe_unary, .algorithm = algorithm::eltwise_abs, .integers = true},
     {"aten.adaptive_avg_pool1d.default", describe_adaptive_pool},
     {"aten.adaptive_avg_pool2d.default", describe_adaptive_pool},
-    {"aten.add.Scalar", describe_binary},
-    {"aten.add.Tensor", describe_binary},
+    {.name = "aten.add.Scalar", .describe = describe_binary, .integers = true},
+    {.name = "aten.add.Tensor", .describe = describe_binary, .integers = true},
     {"aten.addmm.default", describe_matmul},
-    {"aten.alias.default", describe_view},
+    {.name = "aten.alias.default", .describe = describe_view, .integers = true},
     {"aten.amax.default", describe_reduce, algorithm::reduction_max},
     {"aten.amin.default", describe_reduce, algorithm::reduction_min},
+    {.name = "aten.arange.start_step", .describe = describe_kernel, .any_dtype = true},
     {"aten.avg_pool1d.default", describe_pool},
     {"aten.avg_pool2d.default", describe_pool},
     {"aten.avg_pool3d.default", describe_pool},
     {"aten.batch_norm.default", describe_batch_norm},
+    {.name = "aten.bitwise_and.Tensor", .describe = describe_kernel, .any_dtype = true},
+    {.name = "aten.bitwise_not.default", .describe = describe_kernel, .any_dtype = true},
+    {.name = "aten.bitwise_or.Tensor", .describe = describe_kernel, .any_dtype = true},
     {"aten.bmm.default", describe_matmul},
     {"aten.cat.default", describe_concat},
-    {"aten.clamp.default", describe_bounds},
-    {"aten.clone.default", describe_view},
+    {.name = "aten.clamp.default", .describe = describe_bounds, .integers = true},
+    {.name = "aten.clone.default", .describe = describe_view, .integers = true},
     {"aten.constant_pad_nd.default", describe_pad},
-    {"aten.contiguous.default", describe_view},
+    {.name = "aten.contiguous.default", .describe = describe_view, .integers = true},
     {"aten.conv1d.default", describe_convolution},
     {"aten.conv1d.padding", describe_convolution},
     {"aten.conv2d.default", describe_convolution},
@@ -54,7 +58,7 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.convolution.default", describe_convolution},
     {"aten.cos.default", describe_kernel},
     {"aten.div.Scalar", describe_binary},
-    {"aten.div.Tensor", describe_binary},
+    {.name = "aten.div.Tensor", .describe = describe_binary, .integers = true},
     {"aten.dropout.default", describe_view},
     {"aten.elu.default", describe_kernel},  // the library's is exp(x) - 1: it makes 0 of -0, and loses what is small
     {.name = "aten.embedding.default", .describe = describe_kernel, .any_dtype = true},
@@ -64,8 +68,9 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.exp.default", describe_unary, algorithm::eltwise_exp},
     {"aten.expand.default", describe_expand},
     {"aten.expm1.default", describe_kernel},
-    {"aten.flatten.using_ints", describe_view},
-    {"aten.full.default", describe_fill},
+    {.name = "aten.flatten.using_ints", .describe = describe_view, .integers = true},
+    {.name = "aten.full.default", .describe = describe_fill, .integers = true},
+    {.name = "aten.full_like.default", .describe = describe_kernel, .any_dtype = true},
     {.name = "aten.ge.Scalar", .describe = describe_kernel, .any_dtype = true},
     {.name = "aten.ge.Tensor", .describe = describe_kernel, .any_dtype = true},
     {"aten.gelu.default", describe_activation},
@@ -95,19 +100,19 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.max_pool2d.default", describe_pool},
     {"aten.max_pool2d_with_indices.default", describe_pool},
     {"aten.max_pool3d_with_indices.default", describe_pool},
-    {"aten.maximum.default", describe_binary},
+    {.name = "aten.maximum.default", .describe = describe_binary, .integers = true},
     {"aten.mean.default", describe_reduce, algorithm::reduction_mean},
     {"aten.mean.dim", describe_reduce, algorithm::reduction_mean},
-    {"aten.minimum.default", describe_binary},
+    {.name = "aten.minimum.default", .describe = describe_binary, .integers = true},
     {"aten.mish.default", describe_unary, algorithm::eltwise_mish},
     {"aten.mm.default", describe_matmul},
-    {"aten.mul.Scalar", describe_binary},
-    {"aten.mul.Tensor", describe_binary},
+    {.name = "aten.mul.Scalar", .describe = describe_binary, .integers = true},
+    {.name = "aten.mul.Tensor", .describe = describe_binary, .integers = true},
     {"aten.native_group_norm.default", describe_group_norm},
     {"aten.native_layer_norm.default", describe_layer_norm},
     {.name = "aten.ne.Scalar", .describe = describe_kernel, .any_dtype = true},
     {.name = "aten.ne.Tensor", .describe = describe_kernel, .any_dtype = true},
-    {"aten.neg.default", describe_unary, algorithm::eltwise_linear, -1.0f, minus_zero},
+    {.name = "aten.neg.default", .describe = describe_unary, .algorithm = algorithm::eltwise_linear, .alpha = -1.0f, .beta = minus_zero, .integers = true},
     {"aten.permute.default", describe_permute},
     {"aten.pow.Tensor_Scalar", describe_activation},
     {"aten.reciprocal.default", describe_unary, algorithm::eltwise_pow, 1.0f, -1.0f},
@@ -115,7 +120,7 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.relu.default", describe_bounds},
     {"aten.relu6.default", describe_bounds},
     {"aten.replication_pad2d.default", describe_kernel},
-    {"aten.reshape.default", describe_view},
+    {.name = "aten.reshape.default", .describe = describe_view, .integers = true},
     {"aten.rnn_relu.input", describe_kernel},
     {"aten.rnn_tanh.input", describe_kernel},
     {"aten.roll.default", describe_kernel},
@@ -130,20 +135,20 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.split_with_sizes.default", describe_split},
     {"aten.sqrt.default", describe_unary, algorithm::eltwise_sqrt},
     {"aten.square.default", describe_unary, algorithm::eltwise_square},
-    {"aten.squeeze.dim", describe_view},
-    {"aten.squeeze.dims", describe_view},
-    {"aten.sub.Scalar", describe_binary},
-    {"aten.sub.Tensor", describe_binary},
+    {.name = "aten.squeeze.dim", .describe = describe_view, .integers = true},
+    {.name = "aten.squeeze.dims", .describe = describe_view, .integers = true},
+    {.name = "aten.sub.Scalar", .describe = describe_binary, .integers = true},
+    {.name = "aten.sub.Tensor", .describe = describe_binary, .integers = true},
     {"aten.sum.default", describe_reduce, algorithm::reduction_sum},
     {"aten.sum.dim_IntList", describe_reduce, algorithm::reduction_sum},
     {"aten.t.default", describe_permute},
     {"aten.tanh.default", describe_unary, algorithm::eltwise_tanh},
     {.name = "aten.to.dtype", .describe = describe_cast, .any_dtype = true},
     {"aten.transpose.int", describe_permute},
-    {"aten.unsqueeze.default", describe_view},
+    {.name = "aten.unsqueeze.default", .describe = describe_view, .integers = true},
     {"aten.upsample_bilinear2d.vec", describe_kernel},
     {"aten.upsample_nearest2d.vec", describe_nearest},
-    {"aten.view.default", describe_view},
+    {.name = "aten.view.default", .describe = describe_view, .integers = true},
     {.name = "aten.where.self", .describe = describe_kernel, .any_dtype = true},
     {.name = "quantized_decomposed.dequantize_per_channel.default", .describe = describe_quantization, .any_dtype = true},
     {.name = "quantized_decomposed.dequantize_per_tensor.default", .describe = describe_quantization, .any_dtype = true},
@@ -184,10 +189,13 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
   if (in.call().token != nullptr) return "the operator has an effect";
   const char* wrong = nullptr;
   ScalarType dtype = ScalarType::undefined;
+  bool is_float = true;
   const auto check = [&](const Argument& a) {
     graph.for_each_value(a, [&](ValueId v) {
-      if (wrong == nullptr) wrong = row->any_dtype ? check_any_tensor(graph, v) : check_tensor(graph, v);
-      if (wrong == nullptr && !row->any_dtype && dtype != ScalarType::undefined && graph.values[v].dtype != dtype) wrong = "the dtypes of its tensors differ";
+      if (wrong == nullptr) wrong = row->any_dtype || row->integers ? check_any_tensor(graph, v) : check_tensor(graph, v);
+      if (wrong != nullptr) return;
+      is_float = is_float && check_tensor(graph, v) == nullptr && (dtype == ScalarType::undefined || graph.values[v].dtype == dtype);
+      if (!is_float && !row->any_dtype && !row->integers) wrong = "the dtypes of its tensors differ";
       dtype = graph.values[v].dtype;
     });
   };
@@ -201,8 +209,9 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
   if (in.output() == no_id && !parts) return "its output is no tensor";
   if (in.output() != no_id) op.outputs = {in.output()};
   const Operation empty = op;
-  wrong = row->describe(in, *row, op);
-  if (wrong == nullptr && dtype == ScalarType::bfloat16 && !row->any_dtype && !has_bfloat16(graph, op)) {
+  const bool by_kernel = !is_float && row->integers && row->describe != describe_view;
+  wrong = by_kernel ? describe_kernel(in, *row, op) : row->describe(in, *row, op);
+  if (wrong == nullptr && dtype == ScalarType::bfloat16 && !by_kernel && !row->any_dtype && !has_bfloat16(graph, op)) {
     op = empty;
     wrong = describe_kernel(in, *row, op);
   }

@@ -69,7 +69,9 @@ namespace detail {
     const std::scoped_lock lock(mutex);
     if (const auto known = answers.find(key); known != answers.end()) return known->second;
   }
-  const char* answer = try_operation(graph, op);
+  const ExampleNode example(graph, node);
+  op.node = example.node();
+  const char* answer = try_operation(example.view(), op);
   const std::scoped_lock lock(mutex);
   answers.emplace(std::move(key), answer);
   return answer;
