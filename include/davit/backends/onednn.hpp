@@ -26,8 +26,8 @@ class PartitionSession;
 ///
 /// A convolution or matrix product takes batch norm, bias, activation and residual sum into one primitive. Weights are
 /// laid out once, when compiling, and shared by sessions; activations stay in the library's layouts between nodes.
-/// Where sizes are symbolic, code is made at the first call with a set of sizes and kept for the next (some dozens of sets);
-/// weights are laid out once for all. Execute takes no heap memory of its own. Sessions may run from several threads at once.
+/// Where sizes are symbolic, code is made at the first call with a set of sizes and kept for the next (some dozens of sets), and what
+/// depends on sizes alone, such as positions and masks, is computed then; weights are laid out once for all. Execute takes no heap memory of its own. Sessions may run from several threads at once.
 ///
 /// Debian's oneDNN runs its threads with libgomp, whose threads spin for some 15 ms for their next work, and every
 /// primitive waits for all of them. Where something else wants one of the CPUs, a run with several threads can take a
@@ -40,8 +40,8 @@ class PartitionSession;
 /// first time. Infinities that masks put into softmax are ordinary. `fast_math` gives the looking up; benchmarks/forms.cpp
 /// measures what it costs a model. Sums are taken in another order than torch's. log and log_softmax, of which oneDNN's are
 /// off by 1e-6 where the exact result is near 0, and some operators that it lacks (sin, cos, bilinear resizing, mirrored and
-/// repeated edges, grid_sampler, embedding, where, comparisons) run on portable's kernels inside the partition; regions of nothing
-/// else are left to portable.
+/// repeated edges, grid_sampler, embedding, where, comparisons), and arithmetic on integers, run on portable's kernels inside the partition;
+/// regions of nothing else are left to portable.
 ///
 /// Int8 programs (PT2E: dequantize, compute, quantize) keep their bytes: convolutions of images and products with a constant
 /// matrix, with relu and clamps, sums and maxima. That needs a CPU with VNNI and oneDNN 2; elsewhere, and with `int8_kernels`
@@ -50,7 +50,7 @@ class PartitionSession;
 ///
 /// Programs of bfloat16 run so where the library has code for it, on CPUs with AVX-512; elsewhere portable computes them. Sums are of float32,
 /// as PyTorch's. What one primitive takes (a convolution, its batch norm, bias and activation) is rounded once, where PyTorch
-/// rounds after each. Operators whose tensors have several dtypes, and float16, are left to portable.
+/// rounds after each. Products, convolutions and norms whose tensors have several dtypes, and those of float16, are left to portable.
 struct onednn {
   static constexpr std::string_view name = "onednn";
   static constexpr bool never_views_inputs = true;  ///< where an output has a destination
