@@ -38,16 +38,16 @@ TEST_CASE("what is made of equal bytes in the same layout is made once, wherever
   CHECK(packed.get({source, 16, {}, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make).data() == first.data());
   CHECK(packed.get({equal, 0, {}, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make).data() == first.data());
   CHECK(made == 1);
-  const float numbers[] = {1, 2, 3};
+  const SharedBytes two = bytes_of(3).part(0, 8), others_two = bytes_of(4).part(0, 8);
   const std::uint64_t partition = PackedConstants::new_partition();
   const PackedConstants::Others others[] = {{.partition = partition, .more = {source}, .literals = {1, 2}},
                                             {.partition = partition, .more = {source}, .literals = {1, 3}},
                                             {.partition = partition, .more = {other}, .literals = {1, 2}},
                                             {.partition = partition, .more = {}, .literals = {1, 2}},
-                                            {.constants = {nullptr, numbers}, .count = 2},
-                                            {.constants = {numbers, numbers}, .count = 2},
-                                            {.constants = {nullptr, numbers + 1}, .count = 2},
-                                            {.constants = {nullptr, numbers}, .count = 2, .number = 1},
+                                            {.more = {SharedBytes(), two}},
+                                            {.more = {two, two}},
+                                            {.more = {SharedBytes(), others_two}},
+                                            {.number = 1, .more = {SharedBytes(), two}},
                                             {.partition = PackedConstants::new_partition()},
                                             {.partition = PackedConstants::new_partition()}};
   std::vector<SharedBytes> kept;

@@ -117,6 +117,12 @@ class Builder {
     return code_.constants[code_.storages[place.storage].index].writable() + place.offset;
   }
 
+  /// The same, with a share in them.
+  [[nodiscard]] SharedBytes constant_bytes(const Place& place) {
+    make(place.storage);
+    return code_.constants[code_.storages[place.storage].index].part(place.offset, place.md.get_size());
+  }
+
   /// Says where a value lies, and views it there in the sizes that the graph says. Throws dnnl::error if it has another number of
   /// elements.
   void place(ValueId v, const Place& where) {

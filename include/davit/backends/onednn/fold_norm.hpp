@@ -24,19 +24,17 @@ namespace davit::onednn_ops {
 }
 
 namespace detail {
-/// The numbers of a constant, float32 or bfloat16; they hold as long as the code. None of them: `otherwise` each.
+/// The numbers of a constant, float32 or bfloat16. None of them: `otherwise` each.
 struct ConstantNumbers {
-  const std::byte* at = nullptr;
+  SharedBytes bytes{};
   DataType type = DataType::f32;
   float otherwise = 0;
 
   void copy(std::size_t count, float* to) const {
-    if (at == nullptr) std::fill_n(to, count, otherwise);
-    else if (type == DataType::bf16) std::copy_n(reinterpret_cast<const BFloat16*>(at), count, to);
-    else std::copy_n(reinterpret_cast<const float*>(at), count, to);
+    if (bytes.empty()) std::fill_n(to, count, otherwise);
+    else if (type == DataType::bf16) std::copy_n(reinterpret_cast<const BFloat16*>(bytes.data()), count, to);
+    else std::copy_n(reinterpret_cast<const float*>(bytes.data()), count, to);
   }
-  /// What tells one constant from another.
-  [[nodiscard]] const float* key() const noexcept { return reinterpret_cast<const float*>(at); }
 };
 }  // namespace detail
 
@@ -48,11 +46,11 @@ struct ConstantNumbers {
   const auto each = static_cast<std::size_t>(count_of(dims)) / channels;
   const auto numbers = [&](ValueId v, float otherwise) {
     if (v == no_id) return detail::ConstantNumbers{.otherwise = otherwise};
-    return detail::ConstantNumbers{b.constant_data(b.row_major(b.place_of(v))), b.type(v)};
+    return detail::ConstantNumbers{b.constant_bytes(b.row_major(b.place_of(v))), b.type(v)};
   };
   const detail::ConstantNumbers weight = numbers(base.inputs[1], 0), bias = numbers(base.inputs[2], 0);
   const detail::ConstantNumbers of_norm[] = {numbers(norm.inputs[1], 0), numbers(norm.inputs[2], 0), numbers(norm.inputs[3], 1), numbers(norm.inputs[4], 0)};
-  const PackedConstants::Others others{{bias.key(), of_norm[0].key(), of_norm[1].key(), of_norm[2].key(), of_norm[3].key()}, channels, norm.epsilon};
+  const PackedConstants::Others others{.number = norm.epsilon, .more = {bias.bytes, of_norm[0].bytes, of_norm[1].bytes, of_norm[2].bytes, of_norm[3].bytes}};
   const auto fold = [=, all = std::to_array(of_norm), epsilon = static_cast<double>(norm.epsilon)](std::size_t count, float* new_weight, float* new_bias) {
     std::vector<float> rows(4 * channels);
     for (std::size_t i = 0; i < 4; ++i) all[i].copy(channels, rows.data() + i * channels);

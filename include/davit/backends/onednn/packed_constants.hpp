@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -24,11 +23,9 @@ namespace davit::onednn_ops {
 /// and programs that have the same numbers, and kept as long as one of them is there. Safe from several threads.
 class PackedConstants {
  public:
-  /// What else something was made of: lists of as many numbers each, which live as long as `source` or are empty, and a number; or
-  /// something that only the codes of one partition know, with other constants and with what differs from one code to another.
+  /// What else something was made of: other constants, of which some may be empty, and a number; or something that only the codes of
+  /// one partition know, with other constants and with what differs from one code to another.
   struct Others {
-    std::array<const float*, 5> constants{};
-    std::size_t count = 0;
     float number = 0;
     std::uint64_t partition = 0;
     std::vector<SharedBytes> more{};
@@ -74,12 +71,8 @@ class PackedConstants {
     const std::size_t offset = std::min(key.offset, size);
     return key.source.bytes().subspan(offset, std::min(key.from.get_size(), size - offset));
   }
-  [[nodiscard]] static std::span<const std::byte> list_of(const Others& others, std::size_t i) noexcept {
-    return others.constants[i] == nullptr ? std::span<const std::byte>() : std::as_bytes(std::span(others.constants[i], others.count));
-  }
   [[nodiscard]] static std::uint64_t hash_of(const Key& key) noexcept {
-    std::uint64_t hash = content_hash(source_of(key), key.to.get_size() + key.others.partition);
-    for (std::size_t i = 0; i < key.others.constants.size(); ++i) hash = content_hash(list_of(key.others, i), hash);
+    const std::uint64_t hash = content_hash(source_of(key), key.to.get_size() + key.others.partition);
     return content_hash(std::as_bytes(std::span(key.others.literals)), hash);
   }
   [[nodiscard]] static bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> b) noexcept {
@@ -87,8 +80,6 @@ class PackedConstants {
   }
   [[nodiscard]] static bool is_same(const Key& a, const Key& b) noexcept {
     if (a.from != b.from || a.to != b.to || a.others.number != b.others.number || a.others.partition != b.others.partition) return false;
-    for (std::size_t i = 0; i < a.others.constants.size(); ++i)
-      if (!same_bytes(list_of(a.others, i), list_of(b.others, i))) return false;
     const auto same = [](const SharedBytes& x, const SharedBytes& y) { return same_bytes(x.bytes(), y.bytes()); };
     if (a.others.literals != b.others.literals || !std::ranges::equal(a.others.more, b.others.more, same)) return false;
     return same_bytes(source_of(a), source_of(b));
