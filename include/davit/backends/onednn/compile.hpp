@@ -255,7 +255,9 @@ class Compiler {
   [[nodiscard]] bool depends_on_constants(const Operation& op, Operation& known) const {
     if (op.kind != OpKind::eltwise && op.kind != OpKind::binary && op.kind != OpKind::reduce && op.kind != OpKind::concat) return false;
     if (!std::ranges::all_of(op.inputs, [&](ValueId v) { return v == no_id || builder_.is_constant(v); })) return false;
-    known = {.name = op.name, .node = op.node, .inputs = {}, .outputs = {}};
+    known = Operation();
+    known.name = op.name;
+    known.node = op.node;
     return portable_kernels::find_op({}, op.name).row != nullptr && describe_kernel(NodeArguments(graph_, op.node), *find_op(op.name), known) == nullptr;
   }
   /// True if several threads would need longer to begin and end than one for the work: some microseconds.
