@@ -235,3 +235,13 @@ TEST_CASE("what becomes an integer or a bool is not looked at: it is finite what
   CHECK(checked(program(false)) == "log");
   CHECK(checked(program(true)) == "");
 }
+
+TEST_CASE("integers may be larger than what is looked at: their products with floats are, before they overflow") {
+  Net n;
+  const ValueId x = n.input("x", {4, 8});
+  n.draft.program.signature.input_specs.push_back(UserInputSpec{TensorArgument{Name::own("whole")}});
+  const ValueId whole = n.draft.b.input("whole", ScalarType::int64, {4, 8});
+  const ValueId once = binary(n, "aten.mul.Tensor", "once", x, whole);  // 1e9 times 2^63
+  const ValueId twice = binary(n, "aten.mul.Tensor", "twice", once, whole);
+  CHECK(checked(n.finish({unary(n, "aten.relu.default", "r", twice)})) == "twice");
+}

@@ -17,6 +17,7 @@
 #include "davit/backend/program_body.hpp"
 #include "davit/backends/growth_rows.hpp"
 #include "davit/core/copy_tensor.hpp"
+#include "davit/core/scalar_type.hpp"
 #include "davit/program/operators/bounds.hpp"
 #include "davit/program/operators/movement.hpp"
 #include "davit/program/operators/node_arguments.hpp"
@@ -189,6 +190,10 @@ namespace detail {
   const auto is_float = [&](ValueId v) {
     return g.values[v].kind == ValueKind::tensor && (g.values[v].dtype == ScalarType::float32 || g.values[v].dtype == ScalarType::bfloat16);
   };
+  const auto is_whole = [&](ValueId v) { return g.values[v].kind == ValueKind::tensor && is_integral(g.values[v].dtype) && !is_byte(v); };
+  const auto largest_whole = [&](ValueId v) { return g.values[v].dtype == ScalarType::bool_ ? 1 : 0x1p63; };
+  for (ValueId v = 0; v < g.values.size(); ++v)
+    if (is_whole(v)) limit[v] = largest_whole(v);
   std::size_t i = 0;
   std::size_t constants = 0;
   for (const Argument& input : g.args(g.root().inputs)) {
@@ -247,7 +252,7 @@ namespace detail {
       flag = flag || (a.kind == ArgumentKind::bool_ && a.payload != 0);
       g.for_each_value(a, [&](ValueId v) {
         operands.push_back(v);
-        add(limit[v]);
+        if (row.operator_name != "embedding" || !is_whole(v)) add(limit[v]);  // an index says nothing of what is looked up
       });
     }
     const auto of = [&](std::size_t k) { return k < operands.size() ? limit[operands[k]] : 0.0; };
@@ -313,6 +318,10 @@ namespace detail {
         convolved[v] = row.growth == Growth::products && row.operator_name.starts_with("conv");
         if (is_byte(v)) {
           limit[v] = largest_byte;
+          return;
+        }
+        if (is_whole(v)) {
+          limit[v] = made <= largest_whole(v) ? made : largest_whole(v);
           return;
         }
         grown[v] = !(made <= largest);

@@ -19,7 +19,7 @@ namespace davit::onednn_ops {
   op.outputs.clear();
   for (const Argument& output : in.call().outputs) {
     if (!output.is_value()) return "an output is no tensor";
-    if (const char* const wrong = row.any_dtype || row.integers ? check_any_tensor(in.graph(), output.value()) : check_tensor(in.graph(), output.value())) return wrong;
+    if (const char* const wrong = check_tensor_for(row, in.graph(), output.value())) return wrong;
     op.outputs.push_back(output.value());
   }
   bool all_tensors = true, any_complex = false;

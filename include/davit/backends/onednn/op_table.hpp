@@ -192,7 +192,7 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
   bool is_float = true;
   const auto check = [&](const Argument& a) {
     graph.for_each_value(a, [&](ValueId v) {
-      if (wrong == nullptr) wrong = row->any_dtype || row->integers ? check_any_tensor(graph, v) : check_tensor(graph, v);
+      if (wrong == nullptr) wrong = check_tensor_for(*row, graph, v);
       if (wrong != nullptr) return;
       is_float = is_float && check_tensor(graph, v) == nullptr && (dtype == ScalarType::undefined || graph.values[v].dtype == dtype);
       if (!is_float && !row->any_dtype && !row->integers) wrong = "the dtypes of its tensors differ";
