@@ -22,6 +22,15 @@
 using namespace davit;
 using support::Net;
 
+namespace {
+/// A node that makes `out`.
+ValueId node(Net& n, std::string_view target, std::initializer_list<Argument> in, ValueId out) {
+  const Argument made = n.v(out);
+  n.draft.b.node(target, std::span<const Argument>(in.begin(), in.size()), {&made, 1}, n.draft.metadata);
+  return out;
+}
+}  // namespace
+
 TEST_CASE("lookups, comparisons and choices run inside a partition: integers go in, bools come out") {
   Net n;
   const ValueId table = n.weight("table", {7, 16});
@@ -88,16 +97,11 @@ TEST_CASE("what is made of constants and of a size is made for each size") {
   const ExprId s0 = b.symbol("s0");
   const ValueId x = n.draft.user("x", s0);
   const ValueId size = b.declare({.name = b.text("size"), .constant = 4, .expr = s0, .kind = ValueKind::sym_int});
-  const auto node = [&](std::string_view target, std::initializer_list<Argument> in, ValueId out) {
-    const Argument made = n.v(out);
-    b.node(target, std::span<const Argument>(in.begin(), in.size()), {&made, 1}, n.draft.metadata);
-    return out;
-  };
-  node("aten.sym_size.int", {n.v(x), n.i(0)}, size);
-  const ValueId below = node("aten.lt.Scalar", {n.v(places), n.v(size)}, b.tensor("below", ScalarType::bool_, {4}));
-  const ValueId chosen = node("aten.where.self", {n.v(below), n.v(ones), n.v(minus)}, b.tensor("chosen", ScalarType::float32, {4}));
-  const ValueId under = node("aten.lt.Tensor", {n.v(limits), n.v(chosen)}, b.tensor("under", ScalarType::bool_, {4}));
-  const ValueId y = node("aten.tanh.default", {n.v(x)}, n.draft.sized("y", s0));
+  node(n, "aten.sym_size.int", {n.v(x), n.i(0)}, size);
+  const ValueId below = node(n, "aten.lt.Scalar", {n.v(places), n.v(size)}, b.tensor("below", ScalarType::bool_, {4}));
+  const ValueId chosen = node(n, "aten.where.self", {n.v(below), n.v(ones), n.v(minus)}, b.tensor("chosen", ScalarType::float32, {4}));
+  const ValueId under = node(n, "aten.lt.Tensor", {n.v(limits), n.v(chosen)}, b.tensor("under", ScalarType::bool_, {4}));
+  const ValueId y = node(n, "aten.tanh.default", {n.v(x)}, n.draft.sized("y", s0));
   const auto lowered = to_backend(n.finish({y, below, under}), CapabilityPartitioner<BackendList<onednn, portable>>());
   REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
   auto session = Session::make(*lowered);
@@ -119,31 +123,26 @@ TEST_CASE("what is made of a size alone, integers and logarithms of zero among i
   const ExprId s0 = b.symbol("s0");
   const ValueId x = n.draft.user("x", s0);
   const ValueId size = b.declare({.name = b.text("size"), .constant = 4, .expr = s0, .kind = ValueKind::sym_int});
-  const auto node = [&](std::string_view target, std::initializer_list<Argument> in, ValueId out) {
-    const Argument made = n.v(out);
-    b.node(target, std::span<const Argument>(in.begin(), in.size()), {&made, 1}, n.draft.metadata);
-    return out;
-  };
   const auto integers = [&](std::string_view name) { return n.draft.sized(name, s0, 4, ScalarType::int64); };
   const auto floats = [&](std::string_view name) { return n.draft.sized(name, s0); };
   const auto called = [&](std::string_view name, Argument a) {
     a.name = b.text(name);
     return a;
   };
-  node("aten.sym_size.int", {n.v(x), n.i(0)}, size);
-  const ValueId positions = node("aten.arange.start_step", {n.i(0), n.v(size), called("device", b.string("cpu", ArgumentKind::device))}, integers("positions"));
-  const ValueId twice = node("aten.add.Tensor", {n.v(positions), n.v(positions)}, integers("twice"));
+  node(n, "aten.sym_size.int", {n.v(x), n.i(0)}, size);
+  const ValueId positions = node(n, "aten.arange.start_step", {n.i(0), n.v(size), called("device", b.string("cpu", ArgumentKind::device))}, integers("positions"));
+  const ValueId twice = node(n, "aten.add.Tensor", {n.v(positions), n.v(positions)}, integers("twice"));
   const Argument as_floats = called("dtype", GraphBuilder::scalar_type(ScalarType::float32));
   const Argument as_integers = called("dtype", GraphBuilder::scalar_type(ScalarType::int64));
-  const ValueId real = node("aten._to_copy.default", {n.v(twice), as_floats}, floats("real"));
-  const ValueId half = node("aten.div.Tensor", {n.v(real), GraphBuilder::real(4)}, floats("half"));
-  const ValueId log = node("aten.log.default", {n.v(half)}, floats("log"));  // of 0 at first
-  const ValueId whole = node("aten._to_copy.default", {n.v(log), as_integers}, integers("whole"));
-  const ValueId least = node("aten.minimum.default", {n.v(whole), n.v(twice)}, integers("least"));
-  const ValueId clamped = node("aten.clamp.default", {n.v(least), n.i(-9)}, integers("clamped"));
-  const ValueId bias = node("aten._to_copy.default", {n.v(clamped), as_floats}, floats("bias"));
-  const ValueId t = node("aten.tanh.default", {n.v(x)}, floats("t"));
-  const ExportedProgram program = n.finish({node("aten.add.Tensor", {n.v(t), n.v(bias)}, floats("y"))});
+  const ValueId real = node(n, "aten._to_copy.default", {n.v(twice), as_floats}, floats("real"));
+  const ValueId half = node(n, "aten.div.Tensor", {n.v(real), GraphBuilder::real(4)}, floats("half"));
+  const ValueId log = node(n, "aten.log.default", {n.v(half)}, floats("log"));  // of 0 at first
+  const ValueId whole = node(n, "aten._to_copy.default", {n.v(log), as_integers}, integers("whole"));
+  const ValueId least = node(n, "aten.minimum.default", {n.v(whole), n.v(twice)}, integers("least"));
+  const ValueId clamped = node(n, "aten.clamp.default", {n.v(least), n.i(-9)}, integers("clamped"));
+  const ValueId bias = node(n, "aten._to_copy.default", {n.v(clamped), as_floats}, floats("bias"));
+  const ValueId t = node(n, "aten.tanh.default", {n.v(x)}, floats("t"));
+  const ExportedProgram program = n.finish({node(n, "aten.add.Tensor", {n.v(t), n.v(bias)}, floats("y"))});
 
   const auto lowered = to_backend(program, CapabilityPartitioner<BackendList<onednn, portable>>());
   REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
