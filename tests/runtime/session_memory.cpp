@@ -247,13 +247,15 @@ TEST_CASE("a float among the inputs does not keep the arena from its upper bound
   CHECK(session.plan(0).arena_bytes >= 2000);
 }
 
-TEST_CASE("without upper bounds, or with huge ones, the arena follows the sizes of the runs") {
+TEST_CASE("without upper bounds, or with huge ones, the arena follows the sizes of the runs, and nothing is prepared for others") {
   const Toys toys;
   const Fillings fillings;
+  std::vector<int> prepared;
   for (const std::optional<std::int64_t> max :
        {std::optional<std::int64_t>(), std::optional(INT64_MAX - 1), std::optional(std::int64_t{1} << 31)}) {
     Session session = *Session::make(lower(dynamic(max), CapabilityPartitioner<Mixed>()));
     std::size_t before = 0;
+    const int already = Filling::state.prepared;
     for (const std::int64_t n : {3, 1000, 5000}) {
       const Tensor x = filled({n}, 2);
       const EValue inputs[] = {x, x};
@@ -264,7 +266,9 @@ TEST_CASE("without upper bounds, or with huge ones, the arena follows the sizes 
       CHECK(session.plan(0).arena_bytes < 3 * 64 + static_cast<std::size_t>(n) * 12);
       before = session.plan(0).arena_bytes;
     }
+    prepared.push_back(Filling::state.prepared - already);
   }
+  CHECK(prepared == std::vector<int>(3, prepared[0]));
 }
 
 TEST_CASE("sizes that only the run can tell: those partitions have memory of their own") {

@@ -92,21 +92,22 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1} << 30;  ///< for 
   return true;
 }
 
-/// Asks every partition for its scratch, and sizes what it makes, for these values of the symbols.
-[[nodiscard]] DAVIT_INLINE bool size_blocks(MethodState& m, const SymbolValues& symbols, std::vector<std::int64_t>& dims, bool bounds, Error& error) {
+/// Asks every partition for its scratch, and sizes what it makes, for these values of the symbols. With `most`, for upper bounds: false
+/// before a partition makes code for them if a value alone takes more bytes than that.
+[[nodiscard]] DAVIT_INLINE bool size_blocks(MethodState& m, const SymbolValues& symbols, std::vector<std::int64_t>& dims, std::optional<std::uint64_t> most, Error& error) {
   const GraphModuleView graph = m.method->parent.view();
   const ValueSizes sizes(graph, symbols, dims);
   std::vector<EValue> known(m.slots);  // what is there when the run begins, and the sizes of what will be
   for (ValueId v = 0; v < graph.values.size(); ++v)
     if (graph.values[v].producer != no_id || graph.values[v].graph != root_graph) known[v] = sizes.value(v);
   for (const std::uint32_t slot : m.schedule->input_slots)
-    if (bounds && slot < graph.values.size() && (known[slot].is_tensor() || graph.values[slot].expr != no_id)) known[slot] = sizes.value(slot);
+    if (most && slot < graph.values.size() && (known[slot].is_tensor() || graph.values[slot].expr != no_id)) known[slot] = sizes.value(slot);
   for (const Schedule::MovedBuffer& buffer : m.schedule->buffers) {
     if (buffer.result == buffer.slot) continue;
     known[buffer.result] = known[buffer.slot];
     if (known[buffer.result].is_tensor()) known[buffer.result].tensor().data = nullptr;
   }
-  bool good = true;
+  bool good = !most || std::ranges::all_of(known, [&](const EValue& v) { return !v.is_tensor() || v.tensor().nbytes() <= *most; });
   std::vector<EValue> inputs;
   for (std::size_t b = 0; b < m.plan.blocks.size() && good; ++b) {
     const PlannedBlock& scratch = m.plan.blocks[b];
@@ -253,10 +254,11 @@ DAVIT_INLINE bool plan_run(MethodState& m, Error& error) {
   if (const SymbolValues bounds = upper_bounds(m.method->parent); bounds_known(graph, bounds)) {
     Error ignored;
     std::vector<std::int64_t> dims;
-    if (size_blocks(m, bounds, dims, true, ignored) && m.plan.total_bytes() <= std::min<std::uint64_t>(most_arena_bytes, m.context->limits.max_memory))
+    const auto limit = std::min<std::uint64_t>(most_arena_bytes, m.context->limits.max_memory);
+    if (size_blocks(m, bounds, dims, limit, ignored) && m.plan.total_bytes() <= limit)
       for (std::size_t b = 0; b < most.size(); ++b) most[b] = m.plan.blocks[b].life.bytes;
   }
-  if (!size_blocks(m, sizes_of_inputs(m, graph), m.dims, false, error)) return false;
+  if (!size_blocks(m, sizes_of_inputs(m, graph), m.dims, std::nullopt, error)) return false;
   for (std::size_t b = 0; b < most.size(); ++b) m.plan.blocks[b].life.bytes = std::max(m.plan.blocks[b].life.bytes, most[b]);
   follow_views(m);
   reuse_inputs(m);
