@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "davit/core/floor_divide.hpp"
+#include "davit/program/same_sizes.hpp"
 #include "davit/program/symbols.hpp"
 
 namespace davit::xnnpack_parts {
@@ -29,13 +30,13 @@ class SymbolSizes {
     std::ranges::fill(known_, std::uint8_t{0});
   }
   /// Says that the expression has this value; so have others that are written alike, and so is known what it adds a known
-  /// number to or multiplies by one. O(expressions * depth).
+  /// number to or multiplies by one. O(expressions).
   void bind(ExprId id, std::int64_t value, bool symbols_only) noexcept {
     if (symbols_only && exprs_[id].op != ExprOp::symbol) return;
     (void)symbols_.bind(id, value);
     while (true) {
       for (ExprId e = 0; e < exprs_.size(); ++e)
-        if (known_[e] == 0 && same(e, id, 16)) set(e, value);
+        if (known_[e] == 0 && same_expr(exprs_, text_, e, id)) set(e, value);
       const Expr& whole = exprs_[id];
       if ((whole.op != ExprOp::add && whole.op != ExprOp::mul) || (known_[whole.a] != 0) == (known_[whole.b] != 0)) return;
       const std::int64_t other = values_[known_[whole.a] != 0 ? whole.a : whole.b];
@@ -62,17 +63,6 @@ class SymbolSizes {
   }
 
  private:
-  /// True if both are written alike, as far as `depth` operators deep.
-  [[nodiscard]] bool same(ExprId a, ExprId b, int depth) const noexcept {
-    if (a == b) return true;
-    if (a == no_id || b == no_id || depth == 0) return false;
-    const Expr& x = exprs_[a];
-    const Expr& y = exprs_[b];
-    if (x.op != y.op || x.value != y.value) return false;
-    if (x.op == ExprOp::symbol)
-      return text_.substr(x.name.first, x.name.size) == text_.substr(y.name.first, y.name.size);
-    return same(x.a, y.a, depth - 1) && same(x.b, y.b, depth - 1) && same(x.c, y.c, depth - 1);
-  }
   void set(ExprId id, std::int64_t value) noexcept {
     values_[id] = value;
     known_[id] = 1;
@@ -98,7 +88,7 @@ class SymbolSizes {
     for (ExprId k = 0; k < exprs_.size(); ++k) {
       const Expr& e = exprs_[k];
       if (known_[k] == 0 || e.op != ExprOp::floor_div || e.b == no_id || known_[e.b] == 0 || values_[e.b] <= 0) continue;
-      if (values_[whole.b] % values_[e.b] != 0 || values_[whole.b] <= 0 || !same(e.a, whole.a, 16)) continue;
+      if (values_[whole.b] % values_[e.b] != 0 || values_[whole.b] <= 0 || !same_expr(exprs_, text_, e.a, whole.a)) continue;
       return set(id, floor_divide(values_[k], values_[whole.b] / values_[e.b]));
     }
   }

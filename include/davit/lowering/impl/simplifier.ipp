@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -21,6 +20,7 @@
 #include "davit/program/operator_call.hpp"
 #include "davit/program/operators/movement.hpp"
 #include "davit/program/operators/node_arguments.hpp"
+#include "davit/program/same_sizes.hpp"
 #include "davit/program/views.hpp"
 
 namespace davit::detail {
@@ -63,30 +63,8 @@ class Simplifier {
   [[nodiscard]] GraphModuleView view() noexcept { return emit_.view(); }
   [[nodiscard]] const Value& value(ValueId v) { return emit_.module().values[v]; }
   [[nodiscard]] std::span<const Dim> sizes(ValueId v) { return emit_.sizes(v); }
-  /// False for different expressions, and for those that are too large to tell.
-  [[nodiscard]] bool same(ExprId a, ExprId b) {
-    std::array<std::pair<ExprId, ExprId>, 64> open{{{a, b}}};
-    std::size_t count = 1;
-    for (std::size_t looked_at = 0; count != 0; ++looked_at) {
-      const auto [left, right] = open[--count];
-      if (left == right) continue;
-      if (left == no_id || right == no_id || looked_at == open.size()) return false;
-      const Expr x = emit_.module().exprs[left], y = emit_.module().exprs[right];
-      if (x.op != y.op || x.value != y.value || view().str(x.name) != view().str(y.name) || count + 3 > open.size()) return false;
-      if (x.op == ExprOp::rational) continue;
-      open[count++] = {x.a, y.a};
-      open[count++] = {x.b, y.b};
-      open[count++] = {x.c, y.c};
-    }
-    return true;
-  }
-  [[nodiscard]] bool same(const Dim& a, const Dim& b) { return a.is_static() == b.is_static() && (a.is_static() ? a.value == b.value : same(a.expr, b.expr)); }
-  [[nodiscard]] bool same(std::span<const Dim> a, std::span<const Dim> b) {
-    if (a.size() != b.size()) return false;
-    for (std::size_t d = 0; d < a.size(); ++d)
-      if (!same(a[d], b[d])) return false;
-    return true;
-  }
+  [[nodiscard]] bool same(const Dim& a, const Dim& b) { return same_size(view(), a, b); }
+  [[nodiscard]] bool same(std::span<const Dim> a, std::span<const Dim> b) { return same_sizes(view(), a, b); }
   [[nodiscard]] bool is(const Dim& d, std::int64_t n) const noexcept { return d.is_static() && d.value == n; }
   /// The node that makes a value, if it is of that operator; no_id else.
   [[nodiscard]] NodeId maker(ValueId v, std::string_view target) {
