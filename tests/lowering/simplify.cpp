@@ -195,6 +195,22 @@ TEST_CASE("a permutation is one, whatever dimensions of one come and go around i
   CHECK(dims == std::vector<std::int64_t>{1, 0, 2});
 }
 
+TEST_CASE("a permutation of a view goes without the dimensions of one that come and go around it") {
+  Net n;
+  const auto x = n.input("x", {6, 2, 12});
+  const auto heads = n.op("aten.view.default", "heads", {6, 2, 3, 4}, {{"self", n.v(x)}, {"size", n.ints({6, 2, 3, 4})}});
+  const auto wide = n.op("aten.unsqueeze.default", "wide", {1, 6, 2, 3, 4}, {{"self", n.v(heads)}, {"dim", n.i(0)}});
+  const auto turned = n.op("aten.permute.default", "turned", {3, 6, 2, 1, 4}, {{"self", n.v(wide)}, {"dims", n.ints({3, 1, 2, 0, 4})}});
+  const auto narrow = n.op("aten.squeeze.dims", "narrow", {3, 6, 2, 4}, {{"self", n.v(turned)}, {"dim", n.ints({-2})}});
+  const ExportedProgram program = n.finish({n.relu("out", narrow, {3, 6, 2, 4})});
+  CHECK(left(program) == Texts{"aten.view.default", "aten.permute.default", "aten.relu.default"});
+  const ExportedProgram made = simplified(program).value();
+  const GraphModuleView graph = made.view();
+  std::vector<std::int64_t> dims;
+  for (const Argument& d : graph.args(graph.inputs(graph.nodes[1])[1].items)) dims.push_back(d.payload);
+  CHECK(dims == std::vector<std::int64_t>{2, 0, 1, 3});
+}
+
 TEST_CASE("operators are read in every form that they have: a transpose is a permutation, a dimension counts from either end") {
   Net n;
   const auto x = n.input("x", {2, 3});

@@ -118,7 +118,8 @@ DAVIT_INLINE bool Simplifier::joined(const Node& node, ValueId out) {
 DAVIT_INLINE bool Simplifier::reordered(const Node& node, ValueId x, ValueId out) {
   operators::PermutationView permutation;
   if (!permuted(x, permutation)) return false;
-  const ValueId inner = permutation.input, base = stripped(inner);
+  const ValueId inner = permutation.input;
+  ValueId base = stripped(inner);
   const auto wide = [&](std::span<const Dim> all) {
     std::vector<std::size_t> at;
     for (std::size_t d = 0; d < all.size(); ++d)
@@ -129,7 +130,19 @@ DAVIT_INLINE bool Simplifier::reordered(const Node& node, ValueId x, ValueId out
     const std::vector<std::size_t> left = wide(sizes(a)), right = wide(sizes(b));
     return std::ranges::equal(left, right, [&](std::size_t l, std::size_t r) { return same(sizes(a)[l], sizes(b)[r]); });
   };
-  if (sizes(base).size() != sizes(out).size() || !equal(base, inner) || !equal(x, out)) return false;
+  if (!equal(x, out)) return false;
+  if (sizes(base).size() != sizes(out).size() || !equal(base, inner)) {  // a view came before: one without the dimensions that go again
+    if (base == inner || sizes(inner).size() < sizes(out).size()) return false;
+    std::size_t gone = sizes(inner).size() - sizes(out).size();
+    TensorMeta meta{.dtype = value(inner).dtype, .sizes = {}};
+    for (const Dim& d : sizes(inner))
+      if (!is(d, 1) || gone == 0)
+        meta.sizes.push_back(d);
+      else
+        --gone;
+    base = gone == 0 ? reshaped(base, meta) : no_id;
+    if (base == no_id) return false;
+  }
   // the wide dimensions of the result, by which of the base's they are; those of one take what is left, in order
   const std::vector<std::size_t> of_base = wide(sizes(base)), of_inner = wide(sizes(inner)), of_x = wide(sizes(x)), of_out = wide(sizes(out));
   std::vector<std::size_t> ones;
