@@ -32,6 +32,7 @@
 #include "davit/lowering/prepare_program.hpp"
 #include "davit/lowering/print_report.hpp"
 #include "davit/lowering/quotient_graph.hpp"
+#include "davit/lowering/recurrent_layers.hpp"
 #include "davit/lowering/rule_evaluator.hpp"
 #include "davit/lowering/schedule.hpp"
 #include "davit/lowering/shared_state.hpp"

@@ -98,16 +98,20 @@ class RandomLayers : protected RandomMoves {
       return k.sizes.size() == 3 && is_full(k.sizes) && std::ranges::all_of(k.sizes, [](const Dim& d) { return d.is_static() && d.value <= 8; });
     });
     if (!x) return false;
-    const std::int64_t hidden = 2;
+    const std::int64_t hidden = 2, layers = up_to(2), directions = up_to(2), ends = layers * directions;
     const bool batch_first = random_.one_in(2), biased = random_.one_in(2);
     const Dim batch = x->sizes[batch_first ? 0 : 1];
-    const Known start = emit("aten.full.default", {{"size", b_.ints({1, batch.value, hidden})}, {"fill_value", b_.real(0.25)}, {"dtype", b_.scalar_type(ScalarType::float32)}}, {dim(1), batch, dim(hidden)});
+    const Known start = emit("aten.full.default", {{"size", b_.ints({ends, batch.value, hidden})}, {"fill_value", b_.real(0.25)}, {"dtype", b_.scalar_type(ScalarType::float32)}}, {dim(ends), batch, dim(hidden)});
     const std::string_view kinds[] = {"aten.gru.input", "aten.lstm.input", "aten.rnn_tanh.input"};
     const std::size_t kind = random_.below(3);
     const std::int64_t gates = (kind == 0 ? 3 : kind == 1 ? 4 : 1) * hidden;
-    std::vector<Argument> weights{v(weight({gates, x->sizes[2].value})), v(weight({gates, hidden}))};
-    for (int k = 0; k < 2 && biased; ++k) weights.push_back(v(weight({gates})));
-    const std::vector<Dim> sizes{x->sizes[0], x->sizes[1], dim(hidden)}, last{dim(1), batch, dim(hidden)};
+    std::vector<Argument> weights;
+    for (std::int64_t l = 0; l < ends; ++l) {
+      weights.push_back(v(weight({gates, l < directions ? x->sizes[2].value : hidden * directions})));
+      weights.push_back(v(weight({gates, hidden})));
+      for (int k = 0; k < 2 && biased; ++k) weights.push_back(v(weight({gates})));
+    }
+    const std::vector<Dim> sizes{x->sizes[0], x->sizes[1], dim(hidden * directions)}, last{dim(ends), batch, dim(hidden)};
     std::vector<Known> made{{.id = declare(fresh("layer"), sizes), .sizes = sizes}};
     for (std::size_t k = 0; k < (kind == 1 ? 2 : 1); ++k) made.push_back({.id = declare(fresh("layer"), last), .sizes = last});
     std::vector<Argument> outputs;
@@ -115,7 +119,7 @@ class RandomLayers : protected RandomMoves {
     const Argument states[] = {v(start), v(start)};
     node(kinds[kind],
          {{"input", v(*x)}, {"hx", kind == 1 ? b_.list(states, ArgumentKind::value) : v(start)}, {"params", b_.list(weights, ArgumentKind::value)}, {"has_biases", b_.boolean(biased)},
-          {"num_layers", i(1)}, {"dropout", b_.real(0)}, {"train", b_.boolean(false)}, {"bidirectional", b_.boolean(false)}, {"batch_first", b_.boolean(batch_first)}},
+          {"num_layers", i(layers)}, {"dropout", b_.real(0)}, {"train", b_.boolean(false)}, {"bidirectional", b_.boolean(directions == 2)}, {"batch_first", b_.boolean(batch_first)}},
          outputs);
     for (const Known& each : made) keep(each);
     return true;

@@ -48,6 +48,11 @@ enum class Wish : std::uint8_t {
   while (taker < count && refuses(taker)) ++taker;
   return taker;
 }
+/// True for a node that may go if nothing needs what it makes, and stand for others that compute the same.
+[[nodiscard]] DAVIT_INLINE bool is_pure(GraphModuleView graph, const Node& node) {
+  const std::string_view target = graph.target(node);
+  return (target.starts_with("aten.") || target.starts_with("_operator.")) && node.outputs.count != 0 && !writes_arguments(graph, operator_call(graph, node)) && !is_random(target);
+}
 /// Recurrent layers, which stay whole where any backend takes them: their parts are steps by the hundred, each a dozen nodes.
 [[nodiscard]] DAVIT_INLINE bool is_recurrent(std::string_view target) noexcept {
   return target == "aten.gru.input" || target == "aten.lstm.input" || target == "aten.rnn_relu.input" || target == "aten.rnn_tanh.input";

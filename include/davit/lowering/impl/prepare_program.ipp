@@ -14,6 +14,7 @@
 #include "davit/lowering/functionalize.hpp"
 #include "davit/lowering/partitioning.hpp"
 #include "davit/lowering/prepare_program.hpp"
+#include "davit/lowering/recurrent_layers.hpp"
 #include "davit/lowering/shared_state.hpp"
 #include "davit/lowering/simplify.hpp"
 #include "davit/program/in_place_writes.hpp"
@@ -98,6 +99,7 @@ DAVIT_INLINE Result<std::optional<ExportedProgram>> prepare_program(const Export
     return to.has_value();
   };
   rewrite(simplified(seen(), &options, true));
+  if (rewrite(with_recurrent_layers(seen(), options))) rewrite(simplified(seen(), &options, true));
   if (rewrite(decomposed(seen(), options))) rewrite(simplified(seen(), &options));
   if (made)
     if (Result<void> good = detail::sound(*made, validate); !good) return std::unexpected(std::move(good.error()));

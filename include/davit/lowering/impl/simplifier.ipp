@@ -191,8 +191,7 @@ class Simplifier {
     (void)note_source(view(), made, sources_);
     for (const Argument& output : outputs)
       if (output.is_value()) look_at_sizes(output.value());
-    const bool pure = (target.starts_with("aten.") || target.starts_with("_operator.")) && !outputs.empty() && !writes_arguments(from_, operator_call(from_, from_.nodes[n])) && !is_random(target);
-    if (!pure) {
+    if (!is_pure(from_, from_.nodes[n])) {
       emit_.append(made);
       return;
     }

@@ -131,8 +131,10 @@ DAVIT_INLINE bool Simplifier::reordered(const Node& node, ValueId x, ValueId out
     return std::ranges::equal(left, right, [&](std::size_t l, std::size_t r) { return same(sizes(a)[l], sizes(b)[r]); });
   };
   if (!equal(x, out)) return false;
-  if (sizes(base).size() != sizes(out).size() || !equal(base, inner)) {  // a view came before: one without the dimensions that go again
-    if (base == inner || sizes(inner).size() < sizes(out).size()) return false;
+  if (sizes(base).size() != sizes(out).size() || !equal(base, inner)) {
+    // a view came before, and a squeeze comes after: the view does without the dimensions that go again. (A batch of one that a view takes
+    // away is left to the product that gives it back.)
+    if (base == inner || sizes(inner).size() < sizes(out).size() || !view().target(node).starts_with("aten.squeeze.")) return false;
     std::size_t gone = sizes(inner).size() - sizes(out).size();
     TensorMeta meta{.dtype = value(inner).dtype, .sizes = {}};
     for (const Dim& d : sizes(inner))
@@ -365,6 +367,7 @@ DAVIT_INLINE bool Simplifier::flip(const Node& node, ValueId out) {
   std::ranges::reverse(parts);
   TensorMeta meta{.dtype = value(whole).dtype, .sizes = std::vector<Dim>(sizes(whole).begin(), sizes(whole).end())};
   const NamedItem arguments[] = {{"tensors", Item::list(std::move(parts))}, {"dim", Item::integer(0)}};
+  if (same(sizes(whole), sizes(out))) return replace(node, "aten.cat.default", arguments);
   const Item turned = emit_.call("aten.cat.default", arguments, {&meta, 1}, false);
   std::vector<Item> to;
   for (const Dim& size : sizes(out)) {

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/lowering/graph_emitter.hpp"
+#include "davit/lowering/impl/decompose.ipp"
+#include "davit/lowering/impl/recurrent_steps.ipp"
+#include "davit/lowering/recurrent_layers.hpp"
+#include "davit/program/operator_call.hpp"
+#include "davit/program/views.hpp"
+
+namespace davit {
+
+namespace detail {
+
+/// All steps of a layer in one direction.
+struct RecurrentDirection {
+  std::vector<RecurrentStep> steps{};  ///< in the order they are taken
+  bool backwards = false;
+  ValueId input = no_id;   ///< what the gates of the input are made of
+  ValueId weight = no_id;  ///< of the input
+  ValueId bias = no_id;
+  ValueId joined = no_id;        ///< the states of all rows; no_id: nothing needs them
+  std::vector<NodeId> nodes{};   ///< what the steps are made of, in order
+  std::vector<NodeId> before{};  ///< what makes the gates of the input from it
+
+  [[nodiscard]] const RecurrentStep& first() const noexcept { return steps.front(); }
+  [[nodiscard]] const RecurrentStep& last() const noexcept { return steps.back(); }
+};
+
+/// Layers that follow from one another: one operator.
+struct RecurrentStack {
+  std::vector<const RecurrentDirection*> directions{};  ///< the layers' in order, forwards and backwards in turn if there are both
+  bool both = false;
+  ValueId joined = no_id;  ///< what the last layer makes of all rows
+};
+
+/// The operator in place of a stack.
+struct RecurrentOperator {
+  const RecurrentStack* stack = nullptr;
+  NodeId at = no_id;         ///< it goes before this node
+  ValueId input = no_id;     ///< (batch, steps, features); no_id: the batch is not first
+  ValueId rows = no_id;      ///< the value that its first result becomes; no_id: a new one
+  struct End {
+    ValueId whole = no_id;                      ///< the value that a result becomes; no_id: a new one
+    std::vector<std::pair<ValueId, std::size_t>> parts{};  ///< values that are of one layer each
+  };
+  End state{};
+  End cell{};
+  std::vector<std::pair<NodeId, operators::PermutationView>> turned{};  ///< permutations of the rows, as they are where the batch is first
+};
+
+/// A pass over a program's graphs: layers are found, and written in place of their steps.
+class RecurrentLayers {
+ public:
+  RecurrentLayers(const ExportedProgram& program, const DecomposeOptions& options) : options_(options), from_(program.view()), reads_(from_), emit_(program.graph_module) {}
+
+  /// Nothing if there are none.
+  [[nodiscard]] std::optional<GraphModule> run() {
+    for (const Graph& g : from_.graphs) find(g);
+    if (found_.empty()) return std::nullopt;
+    look_at_users();
+    keep_whole();
+    stack();
+    if (stacks_.empty()) return std::nullopt;
+    bool any = false;
+    for (GraphId g = 0; g < from_.graphs.size(); ++g) {
+      emit_.begin(g);
+      any = write(g) || any;
+    }
+    return any ? std::optional(emit_.finish()) : std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] std::span<const Dim> sizes(ValueId v) const { return reads_.sizes(v); }
+  [[nodiscard]] operators::NodeArguments of(NodeId n) const { return {from_, n}; }
+  [[nodiscard]] NodeId producer(ValueId v) const { return v == no_id ? no_id : from_.values[v].producer; }
+  /// The tensors that a node joins along that dimension, if they are so many; none for others.
+  [[nodiscard]] std::vector<ValueId> joined_by(NodeId n, std::size_t dim, std::size_t count) const {
+    std::vector<ValueId> parts;
+    std::size_t along = 0;
+    const std::span<const Argument> outputs = from_.outputs(from_.nodes[n]);
+    if (outputs.size() != 1 || !outputs[0].is_value() || operators::read_cat(of(n), sizes(outputs[0].value()).size(), along) || along != dim) return parts;
+    const std::span<const Argument> items = of(n).items(*of(n).find({"tensors", 0}));
+    for (std::size_t i = 0; items.size() == count && i < count; ++i)
+      if (items[i].is_value()) parts.push_back(items[i].value());
+    return parts;
+  }
+  /// A value, and those that it has the elements of, in their order.
+  [[nodiscard]] std::vector<ValueId> stages(ValueId v) const {
+    std::vector<NodeId> passed;
+    std::vector<ValueId> all{v};
+    (void)reads_.stripped(v, &passed);
+    for (const NodeId n : passed) all.push_back(operators::read_same_elements(of(n)));
+    return all;
+  }
+
+  // -- what is there ------------------------------------------------------------------------------------------------
+  void find(const Graph& g) {
+    std::vector<RecurrentDirection> begun;
+    std::map<ValueId, std::size_t> open;  // their places, by the state after their last step
+    for (NodeId n = g.nodes.first; n < g.nodes.first + g.nodes.count; ++n) {
+      std::optional<RecurrentStep> step = reads_.find(n);
+      if (!step) continue;
+      const auto at = open.find(reads_.stripped(step->state_before, &step->nodes));
+      const ValueId state = step->state;
+      if (at == open.end() || !follows(begun[at->second], *step)) {
+        open.insert_or_assign(state, begun.size());
+        begun.emplace_back();
+      } else {
+        (void)reads_.stripped(step->cell_before, &step->nodes);
+        (void)reads_.stripped(step->state_again, &step->nodes);
+        open.insert_or_assign(state, at->second);
+      }
+      begun[open.find(state)->second].steps.push_back(*std::move(step));
+    }
+    for (RecurrentDirection& d : begun)
+      if (has_all_rows(d)) found_.push_back(std::move(d));
+  }
+  [[nodiscard]] bool follows(const RecurrentDirection& d, const RecurrentStep& next) const {
+    const RecurrentStep& last = d.last();
+    const std::int64_t by = d.steps.size() == 1 ? (last.row == 0 ? 1 : -1) : last.row - d.steps[d.steps.size() - 2].row;
+    return next.target == last.target && next.weight == last.weight && next.bias == last.bias && next.gates == last.gates && next.row == last.row + by &&
+           (last.cell == no_id || reads_.stripped(next.cell_before) == last.cell);
+  }
+  /// True if the steps take all rows of what a linear makes of an input; notes of which.
+  [[nodiscard]] bool has_all_rows(RecurrentDirection& d) {
+    const auto count = static_cast<std::int64_t>(d.steps.size());
+    if (count < 2 || !reads_.is(sizes(d.first().gates)[0], count)) return false;
+    d.backwards = d.steps[1].row < d.first().row;
+    if (d.first().row != (d.backwards ? count - 1 : 0)) return false;
+    const NodeId n = producer(reads_.stripped(d.first().gates, &d.before));
+    if (n == no_id || !of(n).is("aten.linear.default")) return false;
+    d.before.push_back(n);
+    d.weight = of(n).value({"weight", 1});
+    d.bias = of(n).value({"bias", 2});
+    d.input = of(n).value({"input", 0});
+    if (d.input == no_id || d.weight == no_id || (d.bias == no_id) != (d.first().bias == no_id)) return false;
+    // an input that was turned round
+    std::vector<NodeId> passed;
+    const NodeId flip = producer(reads_.stripped(d.input, &passed));
+    if (flip == no_id || !of(flip).is("aten.flip.default") || sizes(d.input).size() != 3) return true;
+    std::vector<std::int64_t> dims;
+    if (!of(flip).ints({"dims", 1}, dims) || dims.size() != 1 || (dims[0] != 0 && dims[0] != -3) || of(flip).value({"self", 0}) == no_id) return true;
+    if (!same_sizes(from_, sizes(of(flip).value({"self", 0})), sizes(d.input))) return true;
+    d.input = of(flip).value({"self", 0});
+    d.backwards = !d.backwards;
+    d.before.insert(d.before.end(), passed.begin(), passed.end());
+    d.before.push_back(flip);
+    return true;
+  }
+
+  void look_at_users() {
+    users_.resize(from_.values.size());
+    is_output_.resize(from_.values.size(), 0);
+    for (NodeId n = 0; n < from_.nodes.size(); ++n)
+      for (const Argument& a : from_.inputs(from_.nodes[n]))
+        from_.for_each_value(a, [&](ValueId v) {
+          if (users_[v].empty() || users_[v].back() != n) users_[v].push_back(n);
+        });
+    for (const Graph& g : from_.graphs)
+      for (const Argument& a : from_.args(g.outputs)) from_.for_each_value(a, [&](ValueId v) { is_output_[v] = 1; });
+  }
+  /// True if nothing else needs a value than nodes of a sorted list, and one more.
+  [[nodiscard]] bool is_inside(ValueId v, const std::vector<NodeId>& nodes, NodeId more = no_id) const {
+    return is_output_[v] == 0 && std::ranges::all_of(users_[v], [&](NodeId n) { return n == more || std::ranges::binary_search(nodes, n); });
+  }
+  /// Leaves out those of which something else needs what is inside.
+  void keep_whole() {
+    std::vector<RecurrentDirection> kept;
+    for (RecurrentDirection& d : found_)
+      if (is_whole(d)) kept.push_back(std::move(d));
+    found_ = std::move(kept);
+  }
+  /// True if nothing else needs what is inside; notes what joins the states.
+  [[nodiscard]] bool is_whole(RecurrentDirection& d) {
+    for (const RecurrentStep& step : d.steps) d.nodes.insert(d.nodes.end(), step.nodes.begin(), step.nodes.end());
+    std::ranges::sort(d.nodes);
+    d.nodes.erase(std::unique(d.nodes.begin(), d.nodes.end()), d.nodes.end());
+    std::ranges::sort(d.before);
+    std::vector<ValueId> by_row;
+    for (const RecurrentStep& step : d.steps) by_row.push_back(step.state);
+    if (d.backwards) std::ranges::reverse(by_row);
+    NodeId join = no_id;
+    for (const NodeId n : users_[d.first().state])
+      if (joined_by(n, 0, by_row.size()) == by_row) join = n;
+    if (join != no_id) d.joined = of(join).output();
+    const auto ends = [&](ValueId v) { return v == d.last().state || v == d.last().cell; };
+    std::ranges::sort(by_row);
+    bool inside = true;
+    for (const NodeId n : d.nodes)
+      for (const Argument& a : from_.outputs(from_.nodes[n]))
+        from_.for_each_value(a, [&](ValueId v) { inside = inside && (ends(v) || is_inside(v, d.nodes, std::ranges::binary_search(by_row, v) ? join : no_id)); });
+    return inside;
+  }
+
+  // -- what belongs together ----------------------------------------------------------------------------------------
+  [[nodiscard]] bool alike(const RecurrentDirection& a, const RecurrentDirection& b) const {
+    return a.first().target == b.first().target && (a.bias == no_id) == (b.bias == no_id) && same_sizes(from_, sizes(a.last().state), sizes(b.last().state)) &&
+           a.steps.size() == b.steps.size();
+  }
+  /// Layers of one or both directions, and of those the ones that follow from another's rows and from nothing else.
+  void stack() {
+    std::map<ValueId, const RecurrentDirection*> backwards;  // by what joins their states, or by their input
+    for (const RecurrentDirection& d : found_)
+      if (d.backwards) backwards.emplace(d.joined != no_id ? d.joined : reads_.stripped(d.input), &d);
+    std::map<ValueId, std::size_t> by_rows;
+    for (const RecurrentDirection& d : found_) {
+      if (d.backwards) continue;
+      RecurrentStack layer{.directions = {&d}, .joined = d.joined};
+      ValueId other = d.joined == no_id ? reads_.stripped(d.input) : no_id;
+      if (d.joined != no_id && is_output_[d.joined] == 0 && users_[d.joined].size() == 1) {
+        const std::vector<ValueId> halves = joined_by(users_[d.joined][0], 2, 2);
+        if (halves.size() == 2 && halves[0] == d.joined && is_inside(halves[1], {}, users_[d.joined][0])) other = halves[1];
+      }
+      const auto back = backwards.find(other);
+      if (back != backwards.end() && alike(d, *back->second) && (back->second->joined == no_id) == (d.joined == no_id) && reads_.stripped(back->second->input) == reads_.stripped(d.input)) {
+        layer.directions.push_back(back->second);
+        layer.both = true;
+        if (d.joined != no_id) layer.joined = of(users_[d.joined][0]).output();
+        backwards.erase(back);
+      }
+      const ValueId rows = reads_.stripped(d.input);
+      const auto below = by_rows.find(rows);
+      std::size_t at = stacks_.size();
+      if (below != by_rows.end() && continues(stacks_[below->second], layer)) {
+        at = below->second;
+        stacks_[at].directions.insert(stacks_[at].directions.end(), layer.directions.begin(), layer.directions.end());
+        stacks_[at].joined = layer.joined;
+        by_rows.erase(below);
+      } else {
+        stacks_.push_back(layer);
+      }
+      if (layer.joined != no_id) by_rows.emplace(layer.joined, at);
+    }
+  }
+  [[nodiscard]] bool continues(const RecurrentStack& stack, const RecurrentStack& layer) const {
+    if (stack.both != layer.both || !alike(*stack.directions[0], *layer.directions[0])) return false;
+    std::vector<NodeId> path;
+    for (const RecurrentDirection* d : layer.directions) {
+      path.insert(path.end(), d->before.begin(), d->before.end());
+      (void)reads_.stripped(d->input, &path);
+    }
+    std::ranges::sort(path);
+    if (!is_inside(stack.joined, path)) return false;
+    for (const RecurrentDirection* d : layer.directions)
+      for (const ValueId v : stages(d->input))
+        if (!is_inside(v, path)) return false;
+    return true;
+  }
+
+  // -- the operators (recurrent_layers.ipp) --------------------------------------------------------------------------
+  [[nodiscard]] bool write(GraphId g);
+  [[nodiscard]] RecurrentOperator plan(const RecurrentStack& stack) const;
+  [[nodiscard]] RecurrentOperator::End end_of(const RecurrentStack& stack, ValueId RecurrentStep::* after, std::vector<NodeId>& users) const;
+  void turn_rows(const RecurrentStack& stack, RecurrentOperator& op) const;
+  [[nodiscard]] bool is_taken(const RecurrentOperator& op);
+  NodeId emit(const RecurrentOperator& op);
+  [[nodiscard]] Item used(ValueId v);
+  void give(const Item& result, ValueId old);
+  [[nodiscard]] ValueId shaped(ValueId v, std::span<const Dim> to);
+  [[nodiscard]] ValueId begin_of(const RecurrentStack& stack, ValueId RecurrentStep::* before);
+
+  const DecomposeOptions& options_;
+  GraphModuleView from_;
+  RecurrentSteps reads_;
+  GraphEmitter emit_;
+  std::vector<RecurrentDirection> found_;
+  std::vector<RecurrentStack> stacks_;
+  std::vector<std::vector<NodeId>> users_;
+  std::vector<std::uint8_t> is_output_;  ///< of a graph
+  NodeId at_ = no_id;                    ///< what is emitted goes before this node
+  std::vector<ValueId> given_;           ///< values of the program that stand for what was emitted
+  bool is_late_ = false;                 ///< something that was asked for is made after it
+};
+
+}  // namespace detail
+
+}  // namespace davit

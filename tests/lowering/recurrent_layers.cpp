@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+#include "davit/lowering/recurrent_layers.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/backends/portable.hpp"
+#include "davit/lowering/backend_list.hpp"
+#include "davit/lowering/simplify.hpp"
+#include "davit/program/operators/node_arguments.hpp"
+#include "davit/program/verify.hpp"
+#include "davit/testing/eager.hpp"
+#include "support/net.hpp"
+
+using namespace davit;
+using support::Net;
+
+namespace {
+
+using Texts = std::vector<std::string>;
+const DecomposeOptions portable_takes{.backends = BackendList<portable>::tables()};
+
+Texts targets(const ExportedProgram& program) {
+  Texts out;
+  for (const Node& node : program.view().nodes) out.emplace_back(program.view().target(node));
+  return out;
+}
+
+/// The program with its recurrent layers whole; nothing if there are none.
+std::optional<ExportedProgram> whole(const ExportedProgram& program, const DecomposeOptions& options = portable_takes) {
+  std::optional<ExportedProgram> simple = simplified(program, &portable_takes, true);
+  std::optional<ExportedProgram> made = with_recurrent_layers(simple ? *simple : program, options);
+  if (!made) return made;
+  CHECK(verify(*made).empty());
+  if (std::optional<ExportedProgram> again = simplified(*made, &portable_takes, true)) made = std::move(again);
+  CHECK(verify(*made).empty());
+  return made;
+}
+
+/// What a program answers, node by node.
+std::vector<std::vector<float>> run(const ExportedProgram& program, const Net& n) {
+  const auto outputs = testing::EagerProgram(program, BackendList<portable>::tables()).run(n.sample());
+  REQUIRE(outputs);
+  std::vector<std::vector<float>> out;
+  for (const testing::EagerValue& each : *outputs) out.push_back(support::elements(each.value()));
+  return out;
+}
+/// True if both answer the same but for rounding.
+bool agree(const ExportedProgram& a, const ExportedProgram& b, const Net& n) {
+  const auto x = run(a, n), y = run(b, n);
+  bool good = x.size() == y.size();
+  for (std::size_t i = 0; good && i < x.size(); ++i) {
+    good = x[i].size() == y[i].size();
+    for (std::size_t k = 0; good && k < x[i].size(); ++k) good = std::fabs(x[i][k] - y[i][k]) < 1e-5f;
+  }
+  return good;
+}
+
+/// What a layer of 3 rows, 2 of a batch, 4 features and 5 hidden ones is.
+struct Layers {
+  std::string_view target = "aten.lstm.input";
+  std::int64_t count = 1;
+  bool both = false, biased = true, batch_first = false;
+
+  /// Emits it with weights of its own; answers its results.
+  [[nodiscard]] std::vector<ValueId> emit(Net& n, ValueId x, std::int64_t features = 4, std::string name = "w") const {
+    const std::int64_t gates = 5 * (target == "aten.lstm.input" ? 4 : target == "aten.gru.input" ? 3 : 1), directions = both ? 2 : 1;
+    std::vector<Argument> weights;
+    for (std::int64_t k = 0; k < count * directions; ++k) {
+      weights.push_back(n.v(n.weight(name += '_', {gates, k < directions ? features : 5 * directions}, 0.6)));
+      weights.push_back(n.v(n.weight(name += '_', {gates, 5}, 0.6)));
+      for (int b = 0; biased && b < 2; ++b) weights.push_back(n.v(n.weight(name += '_', {gates}, 0.6)));
+    }
+    const ValueId h = n.input(name + "h", {count * directions, 2, 5});
+    const bool lstm = target == "aten.lstm.input";
+    const Argument starts[] = {n.v(h), n.v(lstm ? n.input(name + "c", {count * directions, 2, 5}) : h)};
+    std::vector<std::int64_t> rows{3, 2, 5 * directions}, ends{count * directions, 2, 5};
+    if (batch_first) std::swap(rows[0], rows[1]);
+    std::vector<ValueId> made{n.draft.b.tensor(name + "y", ScalarType::float32, rows)};
+    for (int k = 0; k < (lstm ? 2 : 1); ++k) made.push_back(n.draft.b.tensor(name + "e" + std::to_string(k), ScalarType::float32, ends));
+    std::vector<Argument> outputs;
+    for (const ValueId v : made) outputs.push_back(n.v(v));
+    const std::pair<std::string_view, Argument> arguments[] = {
+        {"input", n.v(x)},
+        {"hx", lstm ? n.draft.b.list(starts, ArgumentKind::value) : starts[0]},
+        {"params", n.draft.b.list(weights, ArgumentKind::value)},
+        {"has_biases", GraphBuilder::boolean(biased)},
+        {"num_layers", n.i(count)},
+        {"dropout", GraphBuilder::real(0)},
+        {"train", GraphBuilder::boolean(false)},
+        {"bidirectional", GraphBuilder::boolean(both)},
+        {"batch_first", GraphBuilder::boolean(batch_first)}};
+    std::vector<Argument> inputs;
+    for (const auto& [parameter, argument] : arguments) {
+      inputs.push_back(argument);
+      inputs.back().name = n.draft.b.text(parameter);
+    }
+    n.draft.b.node(target, inputs, outputs, n.draft.metadata);
+    return made;
+  }
+};
+
+/// Three steps of tanh(state + row) by hand, with something about them changed.
+struct ByHand {
+  std::vector<std::int64_t> rows{0, 1, 2};
+  std::vector<std::size_t> joined{0, 1, 2};
+  bool other_weight = false, shows_inside = false, shows_state = false, no_bias = false, adds_twice = false;
+  std::int64_t all = 3;  ///< rows that there are
+
+  [[nodiscard]] ExportedProgram program() const {
+    Net n;
+    const ValueId x = n.input("x", {all, 2, 4}), h = n.input("h", {1, 2, 5});
+    const ValueId w = n.weight("w", {5, 4}), b = n.weight("b", {5}), u = n.weight("u", {5, 5}), other = n.weight("other", {5, 5}), c = n.weight("c", {5});
+    const ValueId gates = n.op("aten.linear.default", "gates", {all, 2, 5}, {{"input", n.v(x)}, {"weight", n.v(w)}, {"bias", n.v(b)}});
+    ValueId state = h;
+    std::vector<ValueId> states, outputs;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::string name = std::to_string(i);
+      const ValueId row = n.op("aten.select.int", "row" + name, {2, 5}, {{"self", n.v(gates)}, {"dim", n.i(0)}, {"index", n.i(rows[i])}});
+      const ValueId own = n.op("aten.linear.default", "own" + name, {1, 2, 5},
+                               {{"input", n.v(state)}, {"weight", n.v(other_weight && i == 1 ? other : u)}, {"bias", no_bias ? Argument{} : n.v(c)}});
+      ValueId sum = n.add("sum" + name, own, row, {1, 2, 5});
+      if (adds_twice && i == 1) sum = n.add("twice", sum, row, {1, 2, 5});
+      state = n.op("aten.tanh.default", "state" + name, {1, 2, 5}, {{"self", n.v(sum)}});
+      if (i == 1 && shows_inside) outputs.push_back(sum);
+      if (i == 1 && shows_state) outputs.push_back(state);
+      states.push_back(state);
+    }
+    std::vector<Argument> parts;
+    for (const std::size_t i : joined) parts.push_back(n.v(states[i]));
+    outputs.push_back(n.op("aten.cat.default", "all", {static_cast<std::int64_t>(parts.size()), 2, 5}, {{"tensors", n.draft.b.list(parts, ArgumentKind::value)}, {"dim", n.i(0)}}));
+    outputs.push_back(state);
+    for (const ValueId v : outputs) n.draft.output(v);
+    return n.draft.finish();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("layers that were taken apart are whole again, and compute the same") {
+  for (const std::string_view target : {"aten.lstm.input", "aten.gru.input", "aten.rnn_tanh.input", "aten.rnn_relu.input"})
+    for (int k = 0; k < 16; ++k) {
+      const Layers layers{.target = target, .count = 1 + k % 2, .both = k / 2 % 2 != 0, .biased = k / 4 % 2 != 0, .batch_first = k / 8 != 0};
+      CAPTURE(target);
+      CAPTURE(k);
+      Net n;
+      const ValueId x = layers.batch_first ? n.input("x", {2, 3, 4}) : n.input("x", {3, 2, 4});
+      const std::vector<ValueId> made = layers.emit(n, x);
+      for (const ValueId v : made) n.draft.output(v);
+      const ExportedProgram program = n.draft.finish(), apart = run_decompositions(program);
+      REQUIRE(targets(apart).size() > 10);
+      const std::optional<ExportedProgram> again = whole(apart);
+      REQUIRE(again);
+      CHECK(targets(*again) == Texts{std::string(target)});
+      CHECK(agree(program, apart, n));
+      CHECK(agree(program, *again, n));
+      const operators::NodeArguments call(again->view(), 0);
+      CHECK(call.flag({"batch_first", 8}, false) == layers.batch_first);
+      CHECK(call.integer({"num_layers", 4}, 0) == layers.count);
+    }
+}
+
+TEST_CASE("layers of which a part alone is needed, and that something comes between, are whole") {
+  for (const bool both : {false, true}) {
+    CAPTURE(both);
+    const std::int64_t directions = both ? 2 : 1;
+    Net n;
+    const Layers layers{.count = 2, .both = both};
+    const std::vector<ValueId> first = layers.emit(n, n.input("x", {3, 2, 4}));
+    const ValueId relu = n.relu("relu", first[0], {3, 2, 5 * directions});
+    const std::vector<ValueId> second = layers.emit(n, relu, 5 * directions, "v");
+    const ValueId end = n.op("aten.select.int", "end", {2, 5}, {{"self", n.v(second[1])}, {"dim", n.i(0)}, {"index", n.i(2 * directions - 1)}});
+    const ValueId cell = n.op("aten.select.int", "cell", {2, 5}, {{"self", n.v(first[2])}, {"dim", n.i(0)}, {"index", n.i(0)}});
+    const ExportedProgram program = n.finish({end, cell}), apart = run_decompositions(program);
+    const std::optional<ExportedProgram> again = whole(apart);
+    REQUIRE(again);
+    const Texts left = targets(*again);
+    CHECK(std::ranges::count(left, "aten.lstm.input") == 2);
+    CHECK(left.size() <= 7);
+    CHECK(agree(program, *again, n));
+  }
+}
+
+TEST_CASE("what begins with states that are not parts of one tensor gets them joined") {
+  Net n;
+  const ValueId x = n.input("x", {3, 2, 4});
+  ValueId input = x;
+  std::vector<ValueId> ends;
+  for (const std::string name : {"a", "b"}) {
+    const Layers one{.target = "aten.gru.input"};
+    const std::vector<ValueId> made = one.emit(n, input, name == "a" ? 4 : 5, name);
+    input = made[0];
+    ends.push_back(made[1]);
+  }
+  const ExportedProgram program = n.finish({input, ends[0], ends[1]});
+  const std::optional<ExportedProgram> again = whole(run_decompositions(program));
+  REQUIRE(again);
+  CHECK(targets(*again) == Texts{"aten.cat.default", "aten.gru.input", "aten.slice.Tensor", "aten.slice.Tensor"});
+  CHECK(agree(program, *again, n));
+}
+
+TEST_CASE("what is no layer is left as it is") {
+  CHECK(whole(ByHand().program()));
+  CHECK(whole(ByHand{.joined = {2, 0}}.program()) == std::nullopt);        // something else needs a state
+  CHECK(whole(ByHand{.rows = {2, 1, 0}, .joined = {2, 1, 0}}.program()) == std::nullopt);  // backwards alone
+  CHECK(whole(ByHand{.rows = {0, 2, 1}}.program()) == std::nullopt);
+  CHECK(whole(ByHand{.rows = {0, 1, 1}}.program()) == std::nullopt);
+  CHECK(whole(ByHand{.joined = {1, 0, 2}}.program()) == std::nullopt);
+  CHECK(whole(ByHand{.all = 4}.program()) == std::nullopt);
+  CHECK(whole(ByHand{.rows = {0}, .joined = {0}, .all = 1}.program()) == std::nullopt);
+  CHECK(whole(ByHand{.other_weight = true}.program()) == std::nullopt);
+  CHECK(whole(ByHand{.shows_inside = true}.program()) == std::nullopt);
+  CHECK(whole(ByHand{.shows_state = true}.program()) == std::nullopt);
+  CHECK(whole(ByHand{.no_bias = true}.program()) == std::nullopt);
+  CHECK(whole(ByHand{.adds_twice = true}.program()) == std::nullopt);
+}
+
+TEST_CASE("without a backend that takes the layer it is left as it is") {
+  CHECK(whole(ByHand().program(), {}) == std::nullopt);
+}
