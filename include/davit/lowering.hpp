@@ -33,6 +33,7 @@
 #include "davit/lowering/print_report.hpp"
 #include "davit/lowering/quotient_graph.hpp"
 #include "davit/lowering/recurrent_layers.hpp"
+#include "davit/lowering/right_sizes.hpp"
 #include "davit/lowering/rule_evaluator.hpp"
 #include "davit/lowering/schedule.hpp"
 #include "davit/lowering/shared_state.hpp"

@@ -4,6 +4,7 @@
 #include "davit/lowering/impl/decomposition_rules.ipp"
 #include "davit/lowering/impl/graph_emitter.ipp"
 #include "davit/lowering/impl/recurrent_layers.ipp"
+#include "davit/lowering/impl/right_sizes.ipp"
 #include "davit/lowering/impl/rule_evaluator.ipp"
 #include "davit/lowering/impl/rule_functions.ipp"
 #include "davit/lowering/impl/rule_language.ipp"

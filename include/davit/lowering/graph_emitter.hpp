@@ -95,6 +95,7 @@ class GraphEmitter {
   void rename(ValueId v, std::string_view base) { module().values[v].name = new_name(base); }
   /// A value of the current graph, under a new name.
   [[nodiscard]] ValueId declare(Value value, std::string_view base);
+  [[nodiscard]] ValueId declare(const TensorMeta& meta, std::string_view base);
 
   /// Nodes that may be emitted, and 256 for each that there was: a few bytes of a file may ask for any number. More are a fault.
   std::size_t most_nodes = std::size_t{1} << 16;

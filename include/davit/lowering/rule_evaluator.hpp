@@ -74,6 +74,9 @@ class RuleEvaluator {
   [[nodiscard]] std::int64_t wrap(const Item& dim, std::int64_t rank);
   [[nodiscard]] Item binary(std::string_view op, const Item& a, const Item& b);
 
+  /// Dtype, sizes and strides of the outputs of an operator ("select.int") of ATen; false if they must be given.
+  [[nodiscard]] bool infer(std::string_view name, std::span<const NamedItem> arguments, std::vector<TensorMeta>& out);
+
  private:
   static constexpr double unbounded = std::numeric_limits<double>::infinity();
   /// What a number may be at run time.
@@ -96,8 +99,6 @@ class RuleEvaluator {
   /// The same of an expression; `most`: how many of its parts are looked at.
   [[nodiscard]] Bounds bounds(ExprId id, int& most);
   [[nodiscard]] Item call_operator(std::string_view target, std::string_view schema, std::vector<NamedItem> arguments);
-  /// Dtype, sizes and strides of an operator's outputs; false if they must be given.
-  [[nodiscard]] bool infer(std::string_view name, std::span<const NamedItem> arguments, std::vector<TensorMeta>& out);
   [[nodiscard]] TensorMeta broadcast(std::span<const NamedItem> arguments);
   [[nodiscard]] TensorMeta meta(const Item& tensor);
 

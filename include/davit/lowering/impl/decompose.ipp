@@ -14,6 +14,7 @@
 #include "davit/lowering/decompose.hpp"
 #include "davit/lowering/decomposition_rules.hpp"
 #include "davit/lowering/graph_emitter.hpp"
+#include "davit/lowering/right_sizes.hpp"
 #include "davit/lowering/rule_evaluator.hpp"
 #include "davit/lowering/value_sources.hpp"
 #include "davit/program/in_place_writes.hpp"
@@ -64,10 +65,6 @@ enum class Wish : std::uint8_t {
   const std::span<const Dim> dims = query.is_value() ? graph.dims_of(graph.values[query.value()].sizes) : std::span<const Dim>();
   return dims.size() >= 2 && dims[dims.size() - 2].is_static() && dims[dims.size() - 2].value == 1;
 }
-/// True if the outputs of a recurrent layer have the rank that they should: torch 2.6 says another of an LSTM's that projects.
-[[nodiscard]] DAVIT_INLINE bool says_ranks(GraphModuleView graph, NodeId n) noexcept {
-  return std::ranges::all_of(graph.outputs(graph.nodes[n]), [&](const Argument& a) { return a.is_value() && graph.values[a.value()].sizes.count == 3; });
-}
 [[nodiscard]] DAVIT_INLINE Wish wish_for(GraphModuleView graph, NodeId n, const DecomposeOptions& options) {
   const std::string_view target = graph.target(graph.nodes[n]);
   if (options.only != nullptr) return options.only(graph, n) ? Wish::go : Wish::stay;
@@ -82,8 +79,7 @@ enum class Wish : std::uint8_t {
   // slices: one for each part that is used
   for (const std::string_view name : {"aten.chunk.default", "aten.split.Tensor", "aten.split_with_sizes.default", "aten.unbind.int"})
     if (target == name) return Wish::go_if_as_good;
-  if (is_recurrent(target)) return says_ranks(graph, n) ? Wish::stay : Wish::go;
-  if (is_of_one_query(graph, n) || is_rule_of_core(find_decomposition(target))) return Wish::stay;
+  if (is_recurrent(target) || is_of_one_query(graph, n) || is_rule_of_core(find_decomposition(target))) return Wish::stay;
   return taker != 0 && taker + 1 == count ? Wish::go_if_gained : Wish::stay;
 }
 
@@ -362,8 +358,9 @@ DAVIT_INLINE std::optional<ExportedProgram> decomposed(const ExportedProgram& pr
 }
 
 DAVIT_INLINE ExportedProgram run_decompositions(const ExportedProgram& program, const DecomposeOptions& options) {
-  std::optional<ExportedProgram> done = decomposed(program, options);
-  return done ? *std::move(done) : program;
+  std::optional<ExportedProgram> right = with_right_sizes(program);
+  std::optional<ExportedProgram> done = decomposed(right ? *right : program, options);
+  return done ? *std::move(done) : right ? *std::move(right) : program;
 }
 
 }  // namespace davit

@@ -152,6 +152,18 @@ DAVIT_INLINE ValueId GraphEmitter::declare(Value value, std::string_view base) {
   return id;
 }
 
+DAVIT_INLINE ValueId GraphEmitter::declare(const TensorMeta& meta, std::string_view base) {
+  std::vector<Dim> strides = meta.strides;
+  if (strides.size() != meta.sizes.size()) {
+    strides.assign(meta.sizes.size(), Dim{1});
+    for (std::size_t d = meta.sizes.size(); d-- > 1;) {
+      const Dim size = meta.sizes[d].is_static() && meta.sizes[d].value == 0 ? Dim{1} : meta.sizes[d];
+      strides[d - 1] = arithmetic(ExprOp::mul, strides[d], size);
+    }
+  }
+  return declare({.sizes = tables_.dims(meta.sizes), .strides = tables_.dims(strides), .device = intern("cpu"), .dtype = meta.dtype}, base);
+}
+
 DAVIT_INLINE Item GraphEmitter::call(std::string_view target, std::span<const NamedItem> inputs, std::span<const TensorMeta> outputs, bool many) {
   const std::size_t first = target.find('.') + 1;
   const std::string_view base = target.substr(first, target.find('.', first) - first);
@@ -163,16 +175,7 @@ DAVIT_INLINE Item GraphEmitter::call(std::string_view target, std::span<const Na
   std::vector<Item> results;
   std::vector<Argument> outs;
   for (const TensorMeta& meta : outputs) {
-    std::vector<Dim> strides = meta.strides;
-    if (strides.size() != meta.sizes.size()) {
-      strides.assign(meta.sizes.size(), Dim{1});
-      for (std::size_t d = meta.sizes.size(); d-- > 1;) {
-        const Dim size = meta.sizes[d].is_static() && meta.sizes[d].value == 0 ? Dim{1} : meta.sizes[d];
-        strides[d - 1] = arithmetic(ExprOp::mul, strides[d], size);
-      }
-    }
-    outs.push_back(GraphBuilder::value(declare(
-        {.sizes = tables_.dims(meta.sizes), .strides = tables_.dims(strides), .device = intern("cpu"), .dtype = meta.dtype}, base)));
+    outs.push_back(GraphBuilder::value(declare(meta, base)));
     results.push_back(Item::of(outs.back()));
   }
   append({.target = intern(target), .inputs = list(arguments), .outputs = list(outs), .metadata = metadata}, in_place(target) != InPlace::no);

@@ -15,6 +15,7 @@
 #include "davit/lowering/partitioning.hpp"
 #include "davit/lowering/prepare_program.hpp"
 #include "davit/lowering/recurrent_layers.hpp"
+#include "davit/lowering/right_sizes.hpp"
 #include "davit/lowering/shared_state.hpp"
 #include "davit/lowering/simplify.hpp"
 #include "davit/program/in_place_writes.hpp"
@@ -92,12 +93,13 @@ namespace detail {
 
 DAVIT_INLINE Result<std::optional<ExportedProgram>> prepare_program(const ExportedProgram& program, const DecomposeOptions& options, bool validate) {
   if (Result<void> good = detail::sound(program, validate); !good) return std::unexpected(std::move(good.error()));
-  std::optional<ExportedProgram> made = functionalize(program);
+  std::optional<ExportedProgram> made = with_right_sizes(program);
   const auto seen = [&]() -> const ExportedProgram& { return made ? *made : program; };
   const auto rewrite = [&](std::optional<ExportedProgram> to) {
     if (to) made = std::move(to);
     return to.has_value();
   };
+  rewrite(functionalize(seen()));
   rewrite(simplified(seen(), &options, true));
   if (rewrite(with_recurrent_layers(seen(), options))) rewrite(simplified(seen(), &options, true));
   if (rewrite(decomposed(seen(), options))) rewrite(simplified(seen(), &options));

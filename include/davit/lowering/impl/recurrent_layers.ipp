@@ -37,8 +37,8 @@ DAVIT_INLINE RecurrentOperator::End RecurrentLayers::end_of(const RecurrentStack
   return end;
 }
 
-/// Lets the batch be first where the input has it so, and whatever needs the rows turns them.
-DAVIT_INLINE void RecurrentLayers::turn_rows(const RecurrentStack& stack, RecurrentOperator& op) const {
+/// Lets the batch be first where the input has it so, and what needs the rows turns them or is another layer.
+DAVIT_INLINE void RecurrentLayers::turn_rows(const RecurrentStack& stack, RecurrentOperator& op) {
   const RecurrentDirection& first = *stack.directions[0];
   const Dim steps = sizes(first.first().gates)[0], batch = sizes(first.first().gates)[1];
   const auto is_turned = [&](ValueId v) { return sizes(v).size() == 3 && same_size(from_, sizes(v)[0], batch) && same_size(from_, sizes(v)[1], steps); };
@@ -50,6 +50,7 @@ DAVIT_INLINE void RecurrentLayers::turn_rows(const RecurrentStack& stack, Recurr
     if (alone && is_turned(v)) input = v;
     if (n != no_id && !operators::read_permutation(of(n), permutation) && permutation.rank == 3 && permutation.from[0] == 1 && permutation.from[1] == 0 && is_turned(permutation.input))
       input = permutation.input;
+    if (const auto rows = turned_.find(v); rows != turned_.end()) input = rows->second;
   }
   if (input == no_id) return;
   if (stack.joined != no_id) {
@@ -57,6 +58,7 @@ DAVIT_INLINE void RecurrentLayers::turn_rows(const RecurrentStack& stack, Recurr
     ValueId rows = no_id;
     std::vector<std::pair<NodeId, operators::PermutationView>> others;
     for (const NodeId n : users_[stack.joined]) {
+      if (std::ranges::binary_search(feeds_, n)) continue;
       operators::PermutationView permutation;
       const ValueId out = of(n).output();
       const bool views = alone && out != no_id && operators::read_same_elements(of(n)) == stack.joined && is_turned(out) && same_size(from_, sizes(out)[2], sizes(stack.joined)[2]);
@@ -69,13 +71,13 @@ DAVIT_INLINE void RecurrentLayers::turn_rows(const RecurrentStack& stack, Recurr
         return;
       }
     }
-    op.rows = rows;
     op.turned = std::move(others);
+    op.rows = rows != no_id ? rows : emit_.declare(TensorMeta{.dtype = from_.values[stack.joined].dtype, .sizes = {batch, steps, sizes(stack.joined)[2]}}, "rows");
   }
   op.input = input;
 }
 
-DAVIT_INLINE RecurrentOperator RecurrentLayers::plan(const RecurrentStack& stack) const {
+DAVIT_INLINE RecurrentOperator RecurrentLayers::plan(const RecurrentStack& stack) {
   RecurrentOperator op{.stack = &stack};
   std::vector<NodeId> users;
   op.state = end_of(stack, &RecurrentStep::state, users);
@@ -91,7 +93,11 @@ DAVIT_INLINE RecurrentOperator RecurrentLayers::plan(const RecurrentStack& stack
 
 /// A value as an operand; notes if it is not there yet.
 DAVIT_INLINE Item RecurrentLayers::used(ValueId v) {
-  is_late_ = is_late_ || (v < from_.values.size() && producer(v) != no_id && producer(v) >= at_);
+  const auto ready = ready_.find(v);
+  if (ready != ready_.end())
+    is_late_ = is_late_ || ready->second > at_;
+  else if (v < from_.values.size() && producer(v) != no_id)
+    is_late_ = is_late_ || producer(v) >= at_;
   return Item::of(GraphBuilder::value(v));
 }
 
@@ -107,8 +113,8 @@ DAVIT_INLINE ValueId RecurrentLayers::shaped(ValueId v, std::span<const Dim> to)
 }
 
 /// What the layers begin with, as one value: the one that they take parts of, or theirs joined.
-DAVIT_INLINE ValueId RecurrentLayers::begin_of(const RecurrentStack& stack, ValueId RecurrentStep::* before) {
-  const std::span<const Dim> made = sizes(stack.directions[0]->last().state);
+DAVIT_INLINE ValueId RecurrentLayers::begin_of(const RecurrentStack& stack, ValueId RecurrentStep::* before, ValueId like) {
+  const std::span<const Dim> made = sizes(like);
   std::vector<Dim> all(made.begin(), made.end());
   all[0] = {static_cast<std::int64_t>(stack.directions.size())};
   ValueId whole = no_id;
@@ -122,7 +128,7 @@ DAVIT_INLINE ValueId RecurrentLayers::begin_of(const RecurrentStack& stack, Valu
   std::vector<Item> parts;
   for (const RecurrentDirection* d : stack.directions) parts.push_back(used(shaped(d->first().*before, made)));
   if (parts.size() == 1) return parts[0].value();
-  const TensorMeta meta{.dtype = from_.values[stack.directions[0]->last().state].dtype, .sizes = std::move(all)};
+  const TensorMeta meta{.dtype = from_.values[like].dtype, .sizes = std::move(all)};
   const NamedItem arguments[] = {{"tensors", Item::list(std::move(parts))}, {"dim", Item::integer(0)}};
   return emit_.call("aten.cat.default", arguments, {&meta, 1}, false).value();
 }
@@ -151,11 +157,11 @@ DAVIT_INLINE NodeId RecurrentLayers::emit(const RecurrentOperator& op) {
   const Dim directions{stack.both ? 2 : 1}, layers{static_cast<std::int64_t>(stack.directions.size()) / directions.value};
   const std::array taken{steps, batch, sizes(first.input).empty() ? Dim{} : sizes(first.input).back()};
   const Item input = used(batch_first ? op.input : shaped(first.input, taken));
-  Item begin = used(begin_of(stack, &RecurrentStep::state_before));
-  if (lstm) begin = Item::list({std::move(begin), used(begin_of(stack, &RecurrentStep::cell_before))});
+  Item begin = used(begin_of(stack, &RecurrentStep::state_before, last));
+  if (lstm) begin = Item::list({std::move(begin), used(begin_of(stack, &RecurrentStep::cell_before, first.last().cell))});
   std::vector<Item> parameters;
   for (const RecurrentDirection* d : stack.directions)
-    for (const ValueId v : {d->weight, d->first().weight, d->bias, d->first().bias})
+    for (const ValueId v : {d->weight, d->first().weight, d->bias, d->first().bias, d->first().projection})
       if (v != no_id) parameters.push_back(used(v));
   const NamedItem arguments[] = {{"input", input},
                                  {"hx", std::move(begin)},
@@ -169,28 +175,29 @@ DAVIT_INLINE NodeId RecurrentLayers::emit(const RecurrentOperator& op) {
   const ScalarType dtype = from_.values[last].dtype;
   std::vector<TensorMeta> metas{{.dtype = dtype, .sizes = {batch_first ? batch : steps, batch_first ? steps : batch, {hidden.value * directions.value}}},
                                 {.dtype = dtype, .sizes = {{static_cast<std::int64_t>(stack.directions.size())}, batch, hidden}}};
-  if (lstm) metas.push_back(metas[1]);
+  if (lstm) metas.push_back({.dtype = dtype, .sizes = {metas[1].sizes[0], batch, sizes(first.last().cell)[2]}});
   const Item results = emit_.call(first.first().target, arguments, metas, true);
   const NodeId made = emit_.module().values[results.items[0].value()].producer;
   for (std::size_t i = 1; i < results.items.size(); ++i) {
     const RecurrentOperator::End& end = i == 1 ? op.state : op.cell;
     for (const auto& [part, at] : end.parts) {
       const auto from = static_cast<std::int64_t>(at);
-      const TensorMeta meta{.dtype = dtype, .sizes = {{1}, batch, hidden}};
+      const TensorMeta meta{.dtype = dtype, .sizes = {{1}, batch, metas[i].sizes[2]}};
       const NamedItem slice[] = {{"self", results.items[i]}, {"dim", Item::integer(0)}, {"start", Item::integer(from)}, {"end", Item::integer(from + 1)}};
       give(emit_.call("aten.slice.Tensor", slice, {&meta, 1}, false), part);
     }
     give(results.items[i], end.whole);
   }
-  for (const auto& [n, permutation] : op.turned) {
-    std::vector<Item> dims;
-    for (std::size_t d = 0; d < permutation.rank; ++d) dims.push_back(Item::integer(permutation.from[d]));
-    const std::span<const Dim> to = sizes(of(n).output());
-    const TensorMeta meta{.dtype = dtype, .sizes = {to.begin(), to.end()}};
-    const NamedItem turn[] = {{"self", results.items[0]}, {"dims", Item::list(std::move(dims))}};
-    give(emit_.call("aten.permute.default", turn, {&meta, 1}, false), of(n).output());
-  }
   give(results.items[0], op.rows);
+  const auto turn = [&](std::span<const std::uint8_t> from, ValueId to) {
+    std::vector<Item> dims;
+    for (const std::uint8_t d : from) dims.push_back(Item::integer(d));
+    const TensorMeta meta{.dtype = dtype, .sizes = {sizes(to).begin(), sizes(to).end()}};
+    const NamedItem turned[] = {{"self", Item::of(GraphBuilder::value(op.rows))}, {"dims", Item::list(std::move(dims))}};
+    give(emit_.call("aten.permute.default", turned, {&meta, 1}, false), to);
+  };
+  for (const auto& [n, permutation] : op.turned) turn({permutation.from.data(), permutation.rank}, of(n).output());
+  if (batch_first && stack.joined != no_id) turn(std::array<std::uint8_t, 3>{1, 0, 2}, stack.joined);
   return made;
 }
 
@@ -200,7 +207,8 @@ DAVIT_INLINE bool RecurrentLayers::is_taken(const RecurrentOperator& op) {
   const NodeId made = emit(op);
   const bool taken = std::exchange(emit_.fault, nullptr) == nullptr && !is_late_ && first_taker(emit_.view(), made, options_) < taker_count(options_);
   emit_.roll_back(mark);
-  for (const ValueId v : given_) emit_.module().values[v].producer = producer(v);
+  for (const ValueId v : given_)
+    if (v < from_.values.size()) emit_.module().values[v].producer = producer(v);
   return taken;
 }
 
@@ -210,14 +218,19 @@ DAVIT_INLINE bool RecurrentLayers::write(GraphId g) {
   std::vector<RecurrentOperator> made;
   for (const RecurrentStack& stack : stacks_) {
     if (from_.values[stack.directions[0]->last().state].graph != g) continue;
-    if (RecurrentOperator op = plan(stack); is_taken(op)) made.push_back(std::move(op));
+    RecurrentOperator op = plan(stack);
+    if (!is_taken(op)) continue;
+    if (op.input != no_id && stack.joined != no_id) turned_.emplace(stack.joined, op.rows);
+    for (const ValueId v : given_) ready_.emplace(v, op.at);
+    made.push_back(std::move(op));
   }
   std::ranges::stable_sort(made, {}, &RecurrentOperator::at);
   std::vector<std::uint8_t> gone(nodes.count, 0);  // what makes a value that the operators make now
   const auto leave_out = [&](ValueId v) {
-    if (v != no_id) gone[producer(v) - nodes.first] = 1;
+    if (v != no_id && v < from_.values.size()) gone[producer(v) - nodes.first] = 1;
   };
   for (const RecurrentOperator& op : made) {
+    leave_out(op.stack->joined);
     leave_out(op.rows);
     for (const RecurrentOperator::End* end : {&op.state, &op.cell}) {
       leave_out(end->whole);

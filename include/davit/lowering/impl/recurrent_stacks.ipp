@@ -49,7 +49,7 @@ struct RecurrentOperator {
   const RecurrentStack* stack = nullptr;
   NodeId at = no_id;         ///< it goes before this node
   ValueId input = no_id;     ///< (batch, steps, features); no_id: the batch is not first
-  ValueId rows = no_id;      ///< the value that its first result becomes; no_id: a new one
+  ValueId rows = no_id;      ///< the value that its first result becomes; no_id: a new one that nothing needs
   struct End {
     ValueId whole = no_id;                      ///< the value that a result becomes; no_id: a new one
     std::vector<std::pair<ValueId, std::size_t>> parts{};  ///< values that are of one layer each
@@ -129,7 +129,7 @@ class RecurrentLayers {
   [[nodiscard]] bool follows(const RecurrentDirection& d, const RecurrentStep& next) const {
     const RecurrentStep& last = d.last();
     const std::int64_t by = d.steps.size() == 1 ? (last.row == 0 ? 1 : -1) : last.row - d.steps[d.steps.size() - 2].row;
-    return next.target == last.target && next.weight == last.weight && next.bias == last.bias && next.gates == last.gates && next.row == last.row + by &&
+    return next.target == last.target && next.weight == last.weight && next.bias == last.bias && next.projection == last.projection && next.gates == last.gates && next.row == last.row + by &&
            (last.cell == no_id || reads_.stripped(next.cell_before) == last.cell);
   }
   /// True if the steps take all rows of what a linear makes of an input; notes of which.
@@ -180,6 +180,8 @@ class RecurrentLayers {
     for (RecurrentDirection& d : found_)
       if (is_whole(d)) kept.push_back(std::move(d));
     found_ = std::move(kept);
+    for (const RecurrentDirection& d : found_) feeds_.insert(feeds_.end(), d.before.begin(), d.before.end());
+    std::ranges::sort(feeds_);
   }
   /// True if nothing else needs what is inside; notes what joins the states.
   [[nodiscard]] bool is_whole(RecurrentDirection& d) {
@@ -206,6 +208,7 @@ class RecurrentLayers {
   // -- what belongs together ----------------------------------------------------------------------------------------
   [[nodiscard]] bool alike(const RecurrentDirection& a, const RecurrentDirection& b) const {
     return a.first().target == b.first().target && (a.bias == no_id) == (b.bias == no_id) && same_sizes(from_, sizes(a.last().state), sizes(b.last().state)) &&
+           (a.last().projection == no_id) == (b.last().projection == no_id) && (a.last().cell == no_id || same_sizes(from_, sizes(a.last().cell), sizes(b.last().cell))) &&
            a.steps.size() == b.steps.size();
   }
   /// Layers of one or both directions, and of those the ones that follow from another's rows and from nothing else.
@@ -260,15 +263,15 @@ class RecurrentLayers {
 
   // -- the operators (recurrent_layers.ipp) --------------------------------------------------------------------------
   [[nodiscard]] bool write(GraphId g);
-  [[nodiscard]] RecurrentOperator plan(const RecurrentStack& stack) const;
+  [[nodiscard]] RecurrentOperator plan(const RecurrentStack& stack);
   [[nodiscard]] RecurrentOperator::End end_of(const RecurrentStack& stack, ValueId RecurrentStep::* after, std::vector<NodeId>& users) const;
-  void turn_rows(const RecurrentStack& stack, RecurrentOperator& op) const;
+  void turn_rows(const RecurrentStack& stack, RecurrentOperator& op);
   [[nodiscard]] bool is_taken(const RecurrentOperator& op);
   NodeId emit(const RecurrentOperator& op);
   [[nodiscard]] Item used(ValueId v);
   void give(const Item& result, ValueId old);
   [[nodiscard]] ValueId shaped(ValueId v, std::span<const Dim> to);
-  [[nodiscard]] ValueId begin_of(const RecurrentStack& stack, ValueId RecurrentStep::* before);
+  [[nodiscard]] ValueId begin_of(const RecurrentStack& stack, ValueId RecurrentStep::* before, ValueId like);
 
   const DecomposeOptions& options_;
   GraphModuleView from_;
@@ -278,6 +281,9 @@ class RecurrentLayers {
   std::vector<RecurrentStack> stacks_;
   std::vector<std::vector<NodeId>> users_;
   std::vector<std::uint8_t> is_output_;  ///< of a graph
+  std::map<ValueId, ValueId> turned_;    ///< the rows of layers that have the batch first, by what they are in the program
+  std::map<ValueId, NodeId> ready_;      ///< before which node what stands for an operator's result is there
+  std::vector<NodeId> feeds_;            ///< what makes gates of inputs
   NodeId at_ = no_id;                    ///< what is emitted goes before this node
   std::vector<ValueId> given_;           ///< values of the program that stand for what was emitted
   bool is_late_ = false;                 ///< something that was asked for is made after it

@@ -19,13 +19,14 @@ namespace davit::detail {
 /// One step of a recurrent layer of one direction.
 struct RecurrentStep {
   std::string_view target{};  ///< of the layer: "aten.lstm.input" and so on
-  ValueId state = no_id;      ///< what the step makes: (1, batch, hidden)
-  ValueId cell = no_id;       ///< of an LSTM
+  ValueId state = no_id;      ///< what the step makes: (1, batch, hidden, or what that is projected to)
+  ValueId cell = no_id;       ///< of an LSTM: (1, batch, hidden)
   ValueId state_before = no_id;
   ValueId state_again = no_id;  ///< the same, where a GRU takes it a second time
   ValueId cell_before = no_id;
   ValueId weight = no_id;  ///< of the state
   ValueId bias = no_id;    ///< of the state; no_id: none
+  ValueId projection = no_id;  ///< the weight of what an LSTM makes; no_id: none
   ValueId gates = no_id;   ///< of the input, of all steps: (steps, batch, gates * hidden)
   std::int64_t row = 0;    ///< of `gates`
   std::vector<NodeId> nodes{};  ///< what the step is made of
@@ -39,14 +40,15 @@ class RecurrentSteps {
   /// The step that ends in a node.
   [[nodiscard]] std::optional<RecurrentStep> find(NodeId n) {
     const std::string_view target = graph_.target(graph_.nodes[n]);
-    const bool tanh = target == "aten.tanh.default", relu = target == "aten.relu.default", lstm = target == "aten.mul.Tensor", gru = target == "aten.add.Tensor";
+    const bool tanh = target == "aten.tanh.default", relu = target == "aten.relu.default", projects = target == "aten.linear.default",
+               lstm = target == "aten.mul.Tensor" || projects, gru = target == "aten.add.Tensor";
     const std::span<const Argument> outputs = graph_.outputs(graph_.nodes[n]);
     if ((!tanh && !relu && !lstm && !gru) || outputs.size() != 1 || !outputs[0].is_value()) return std::nullopt;
     step_ = {.target = lstm ? "aten.lstm.input" : gru ? "aten.gru.input" : tanh ? "aten.rnn_tanh.input" : "aten.rnn_relu.input", .state = outputs[0].value()};
     const std::span<const Dim> dims = sizes(step_.state);
     if (!is_floating(graph_.values[step_.state].dtype) || dims.size() != 3 || !dims[2].is_static() || dims[2].value < 1 || !is(dims[0], 1)) return std::nullopt;
     hidden_ = dims[2].value;
-    if (!(lstm ? read_lstm() : gru ? read_gru() : sum_of_gates(operand(step_.state, target), 1)) || !fits(lstm ? 4 : gru ? 3 : 1)) return std::nullopt;
+    if (!(projects ? read_projected() : lstm ? read_lstm(step_.state) : gru ? read_gru() : sum_of_gates(operand(step_.state, target), 1)) || !fits(lstm ? 4 : gru ? 3 : 1)) return std::nullopt;
     return std::move(step_);
   }
 
@@ -147,8 +149,17 @@ class RecurrentSteps {
   [[nodiscard]] bool sum_of_gates(ValueId v, std::int64_t count) {
     return either(operands(v, "aten.add.Tensor"), [&](ValueId a, ValueId b) { return read_state(a, count) && read_row(b); });
   }
+  /// An LSTM's that is projected.
+  [[nodiscard]] bool read_projected() {
+    const operators::NodeArguments call(graph_, maker(step_.state, "aten.linear.default"));
+    const ValueId all = call.value({"input", 0});
+    step_.projection = call.value({"weight", 1});
+    if (call.find({"bias", 2}) != nullptr || all == no_id || step_.projection == no_id || sizes(all).size() < 2 || !sizes(all).back().is_static()) return false;
+    hidden_ = sizes(all).back().value;
+    return read_lstm(stripped(all, &step_.nodes));
+  }
   /// out * tanh(forget * cell + in * tanh(new)), where the gates are in, forget, new, out.
-  [[nodiscard]] bool read_lstm() {
+  [[nodiscard]] bool read_lstm(ValueId made) {
     ValueId all = no_id;
     const auto gate = [&](ValueId v, std::string_view function, std::int64_t at) {
       const ValueId whole = whole_of(operand(v, function), at);
@@ -165,11 +176,11 @@ class RecurrentSteps {
     const auto adds = [&](ValueId v) {
       return either(operands(v, "aten.mul.Tensor"), [&](ValueId a, ValueId b) { return gate(a, "aten.sigmoid.default", 0) && gate(b, "aten.tanh.default", 2); });
     };
-    return either(operands(step_.state, "aten.mul.Tensor"), [&](ValueId out, ValueId b) {
+    return either(operands(made, "aten.mul.Tensor"), [&](ValueId out, ValueId b) {
       all = no_id;
       step_.cell = operand(b, "aten.tanh.default");
       return gate(out, "aten.sigmoid.default", 3) && either(operands(step_.cell, "aten.add.Tensor"), [&](ValueId f, ValueId i) { return forgets(f) && adds(i); }) &&
-             sum_of_gates(all, 4) && has_state_sizes(step_.cell_before) && same_sizes(graph_, sizes(step_.cell), sizes(step_.state));
+             sum_of_gates(all, 4) && same_sizes(graph_, sizes(step_.cell), sizes(made)) && has_sizes(step_.cell_before, sizes(step_.cell)) && sizes(step_.cell).size() == 3 && same_sizes(graph_, sizes(step_.cell).first(2), sizes(step_.state).first(2));
     });
   }
   /// (state - new) * update + new, new = tanh(row's + reset * state's), where the gates are reset, update, new.
@@ -202,15 +213,15 @@ class RecurrentSteps {
     });
   }
   /// (batch, hidden), or that of one layer.
-  [[nodiscard]] bool has_state_sizes(ValueId v) const {
-    const std::span<const Dim> dims = sizes(v), made = sizes(step_.state);
-    return same_sizes(graph_, dims, made) || same_sizes(graph_, dims, made.subspan(1));
+  [[nodiscard]] bool has_state_sizes(ValueId v) const { return has_sizes(v, sizes(step_.state)); }
+  [[nodiscard]] bool has_sizes(ValueId v, std::span<const Dim> made) const {
+    return same_sizes(graph_, sizes(v), made) || same_sizes(graph_, sizes(v), made.subspan(1));
   }
   /// The input's gates have the same batch, and all tensors the same dtype.
   [[nodiscard]] bool fits(std::int64_t count) const {
     const std::span<const Dim> dims = sizes(step_.gates), made = sizes(step_.state);
     if (dims.size() != 3 || !dims[0].is_static() || !same_size(graph_, dims[1], made[1]) || !is(dims[2], count * hidden_)) return false;
-    for (const ValueId v : {step_.cell, step_.state_before, step_.cell_before, step_.weight, step_.bias, step_.gates})
+    for (const ValueId v : {step_.cell, step_.state_before, step_.cell_before, step_.weight, step_.bias, step_.projection, step_.gates})
       if (v != no_id && graph_.values[v].dtype != graph_.values[step_.state].dtype) return false;
     return true;
   }

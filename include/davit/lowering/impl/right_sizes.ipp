@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/lowering/graph_emitter.hpp"
+#include "davit/lowering/impl/well_formed.ipp"
+#include "davit/lowering/right_sizes.hpp"
+#include "davit/lowering/rule_evaluator.hpp"
+#include "davit/program/operators/node_arguments.hpp"
+
+namespace davit {
+
+namespace detail {
+
+/// True for a layer whose last states are said to have another rank than the first ones, of which they have the sizes.
+[[nodiscard]] DAVIT_INLINE bool says_wrong_ranks(GraphModuleView graph, const Node& node) noexcept {
+  if (graph.target(node) != "aten.lstm.input") return false;
+  const std::span<const Argument> outputs = graph.outputs(node);
+  return outputs.size() == 3 && std::ranges::any_of(outputs.subspan(1), [&](const Argument& a) { return a.is_value() && graph.values[a.value()].sizes.count != 3; });
+}
+
+/// A pass over a program's graphs: what follows from a value of which the sizes were wrong gets them anew.
+class RightSizes {
+ public:
+  explicit RightSizes(const ExportedProgram& program)
+      : from_(program.view()), emit_(program.graph_module), rules_(emit_, program.range_constraints), corrected_(from_.values.size(), 0) {}
+
+  [[nodiscard]] GraphModule run() {
+    for (GraphId g = 0; g < from_.graphs.size(); ++g) {
+      emit_.begin(g);
+      const Range nodes = from_.graphs[g].nodes;
+      for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) {
+        emit_.append(from_.nodes[n]);
+        emit_.fault = nullptr;
+        if (says_wrong_ranks(from_, from_.nodes[n]))
+          correct_states(n);
+        else
+          follow(n);
+      }
+    }
+    return emit_.finish();
+  }
+
+ private:
+  void set(ValueId v, TensorMeta meta) {
+    meta.dtype = from_.values[v].dtype;
+    const Value like = emit_.module().values[emit_.declare(meta, "sizes")];
+    Value& value = emit_.module().values[v];
+    value.sizes = like.sizes;
+    value.strides = like.strides;
+    corrected_[v] = 1;
+  }
+  [[nodiscard]] TensorMeta sizes(ValueId v) { return {.dtype = ScalarType::undefined, .sizes = {emit_.sizes(v).begin(), emit_.sizes(v).end()}}; }
+  void correct_states(NodeId n) {
+    const operators::NodeArguments call(from_, n);
+    const Argument* const first = call.find({"hx", 1});
+    if (first == nullptr || call.items(*first).size() != 2) return;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Argument& before = call.items(*first)[i];
+      if (before.is_value() && emit_.sizes(before.value()).size() == 3 && call.output(i + 1) != no_id) set(call.output(i + 1), sizes(before.value()));
+    }
+  }
+  /// The sizes of what a node makes of values that were corrected: as the arguments tell, or those of an argument whose sizes it had.
+  void follow(NodeId n) {
+    const Node& node = from_.nodes[n];
+    ValueId from = no_id;
+    for (const Argument& input : from_.inputs(node))
+      from_.for_each_value(input, [&](ValueId v) {
+        if (corrected_[v] != 0) from = v;
+      });
+    const std::string_view target = from_.target(node);
+    if (from == no_id || !target.starts_with("aten.")) return;
+    std::vector<NamedItem> arguments;
+    for (const Argument& input : from_.inputs(node)) arguments.push_back({from_.str(input.name), emit_.read(input)});
+    std::vector<ValueId> outputs;
+    for (const Argument& output : from_.outputs(node)) from_.for_each_value(output, [&](ValueId v) { outputs.push_back(v); });
+    std::vector<TensorMeta> metas;
+    const bool told = rules_.infer(target.substr(5), arguments, metas) && std::exchange(emit_.fault, nullptr) == nullptr && metas.size() == outputs.size();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (from_.values[outputs[i]].kind != ValueKind::tensor) continue;
+      if (told)
+        set(outputs[i], std::move(metas[i]));
+      else if (same_sizes(from_, from_.dims_of(from_.values[outputs[i]].sizes), from_.dims_of(from_.values[from].sizes)))
+        set(outputs[i], sizes(from));
+    }
+  }
+
+  GraphModuleView from_;
+  GraphEmitter emit_;
+  RuleEvaluator rules_;
+  std::vector<std::uint8_t> corrected_;
+};
+
+}  // namespace detail
+
+DAVIT_INLINE std::optional<ExportedProgram> with_right_sizes(const ExportedProgram& program) {
+  const GraphModuleView graph = program.view();
+  if (std::ranges::none_of(graph.nodes, [&](const Node& n) { return detail::says_wrong_ranks(graph, n); }) || !detail::are_well_formed(graph)) return std::nullopt;
+  ExportedProgram out = program;
+  out.graph_module = detail::RightSizes(program).run();
+  return out;
+}
+
+}  // namespace davit

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+
+#include "davit/core/config.hpp"
+#include "davit/program/exported_program.hpp"
+
+namespace davit {
+
+/// A program whose values have the sizes that running it gives, where torch.export records others: torch 2.6 says (layers, 1, batch,
+/// hidden) of the last states of an LSTM, which are (layers, batch, hidden), and so of all that follows from them.
+///
+/// Nothing if the program says what is right, or is not as the operators' schemas say. Where the sizes of a result cannot be told from
+/// the arguments they stay as they are. The program must be verified. O(size of the program).
+/// Source: torch._decomp.decompositions.one_layer_lstm, which torch uses for the sizes, beside aten.lstm.input, which runs.
+[[nodiscard]] std::optional<ExportedProgram> with_right_sizes(const ExportedProgram& program);
+
+}  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/lowering/impl/right_sizes.ipp"
+#endif

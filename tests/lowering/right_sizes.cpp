@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "davit/lowering/right_sizes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "davit/backends/portable.hpp"
+#include "davit/lowering/backend_list.hpp"
+#include "davit/lowering/prepare_program.hpp"
+#include "davit/lowering/to_backend.hpp"
+#include "davit/program/verify.hpp"
+#include "davit/runtime/session.hpp"
+#include "support/net.hpp"
+
+using namespace davit;
+using support::Net;
+
+namespace {
+
+/// An LSTM over 4 rows of 3, of 2 layers, whose last states are said to have these sizes; answers what it makes.
+std::vector<ValueId> lstm(Net& n, std::initializer_list<std::int64_t> said) {
+  std::vector<Argument> weights;
+  for (const std::int64_t features : {6, 5})
+    for (const std::int64_t of : {features, std::int64_t{5}}) weights.push_back(n.v(n.weight("w" + std::to_string(weights.size()), {20, of}, 0.5)));
+  const Argument starts[] = {n.v(n.input("h", {2, 3, 5})), n.v(n.input("c", {2, 3, 5}))};
+  const Argument parameters = n.draft.b.list(weights, ArgumentKind::value), states = n.draft.b.list(starts, ArgumentKind::value);
+  const ValueId x = n.input("x", {4, 3, 6});
+  return n.many("aten.lstm.input", {{"rows", {4, 3, 5}}, {"state", said}, {"cell", said}},
+                {{"input", n.v(x)}, {"hx", states}, {"params", parameters}, {"has_biases", GraphBuilder::boolean(false)}, {"num_layers", n.i(2)}, {"dropout", GraphBuilder::real(0)},
+                 {"train", GraphBuilder::boolean(false)}, {"bidirectional", GraphBuilder::boolean(false)}, {"batch_first", GraphBuilder::boolean(false)}});
+}
+std::vector<std::int64_t> sizes(const ExportedProgram& program, std::string_view name) {
+  const GraphModuleView graph = program.view();
+  std::vector<std::int64_t> out;
+  for (ValueId v = 0; v < graph.values.size(); ++v)
+    if (graph.name(v) == name)
+      for (const Dim& d : graph.dims_of(graph.values[v].sizes)) out.push_back(d.value);
+  return out;
+}
+using Sizes = std::vector<std::int64_t>;
+
+/// A classifier by the last layer's last state, as torch records it.
+ExportedProgram classifier(Net& n) {
+  const std::vector<ValueId> made = lstm(n, {2, 1, 3, 5});
+  const ValueId last = n.op("aten.select.int", "last", {1, 3, 5}, {{"self", n.v(made[1])}, {"dim", n.i(0)}, {"index", n.i(-1)}});
+  const ValueId kept = n.op("aten.dropout.default", "kept", {1, 3, 5}, {{"input", n.v(last)}, {"p", GraphBuilder::real(0.5)}, {"train", GraphBuilder::boolean(false)}});
+  const ValueId head = n.op("aten.linear.default", "head", {1, 3, 7}, {{"input", n.v(kept)}, {"weight", n.v(n.weight("head_w", {7, 5}))}});
+  return n.finish({head, made[2]});
+}
+
+}  // namespace
+
+TEST_CASE("the states of an LSTM have the sizes of those that it began with, and so has what follows from them") {
+  Net n;
+  const ExportedProgram program = classifier(n);
+  const std::optional<ExportedProgram> right = with_right_sizes(program);
+  REQUIRE(right);
+  CHECK(verify(*right).empty());
+  CHECK(sizes(*right, "rows") == Sizes{4, 3, 5});
+  CHECK(sizes(*right, "state") == Sizes{2, 3, 5});
+  CHECK(sizes(*right, "cell") == Sizes{2, 3, 5});
+  CHECK(sizes(*right, "last") == Sizes{3, 5});
+  CHECK(sizes(*right, "kept") == Sizes{3, 5});
+  CHECK(sizes(*right, "head") == Sizes{3, 7});
+  CHECK(!with_right_sizes(*right));
+}
+
+TEST_CASE("a program that says what is right is left as it is") {
+  Net n;
+  const std::vector<ValueId> made = lstm(n, {2, 3, 5});
+  CHECK(!with_right_sizes(n.finish({made[1], made[2]})));
+}
+
+TEST_CASE("a program with the recorded sizes is lowered whole, and runs") {
+  Net n;
+  const ExportedProgram program = classifier(n);
+  const auto prepared = prepare_program(program, {.backends = BackendList<portable>::tables()});
+  REQUIRE(prepared);
+  REQUIRE(*prepared);
+  CHECK((*prepared)->view().nodes.size() == 3);
+  const auto lowered = to_backend<portable>(program);
+  REQUIRE(lowered);
+  Session session = *Session::make(*lowered);
+  const auto outputs = session.run("forward", n.sample());
+  REQUIRE(outputs);
+  const EValue head = (*outputs)[0];
+  const std::span<const std::int64_t> made = head.tensor().sizes();
+  CHECK(Sizes(made.begin(), made.end()) == Sizes{3, 7});
+}
