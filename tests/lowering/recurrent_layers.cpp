@@ -213,6 +213,33 @@ TEST_CASE("a layer takes the rows of another that has the batch first, as they a
   }
 }
 
+TEST_CASE("a layer that runs twice is whole twice, although both begin with the same") {
+  for (const std::string_view target : {"aten.lstm.input", "aten.gru.input"}) {
+    CAPTURE(target);
+    Net n;
+    const ValueId x = n.input("x", {3, 2, 4}), y = n.input("y", {3, 2, 4});
+    const bool lstm = target == "aten.lstm.input";
+    const std::int64_t gates = lstm ? 20 : 15;
+    const Argument weights[] = {n.v(n.weight("w", {gates, 4})), n.v(n.weight("u", {gates, 5}))}, starts[] = {n.v(n.input("h", {1, 2, 5})), n.v(n.input("c", {1, 2, 5}))};
+    const Argument parameters = n.draft.b.list(weights, ArgumentKind::value), states = lstm ? n.draft.b.list(starts, ArgumentKind::value) : starts[0];
+    std::vector<ValueId> rows;
+    for (const ValueId each : {x, y}) {
+      const std::string name = each == x ? "x" : "y";
+      const std::pair<std::string_view, Argument> arguments[] = {{"input", n.v(each)}, {"hx", states}, {"params", parameters}, {"has_biases", GraphBuilder::boolean(false)},
+                                                                 {"num_layers", n.i(1)}, {"dropout", GraphBuilder::real(0)}, {"train", GraphBuilder::boolean(false)},
+                                                                 {"bidirectional", GraphBuilder::boolean(false)}, {"batch_first", GraphBuilder::boolean(false)}};
+      const auto made = lstm ? n.many(target, {{name + "r", {3, 2, 5}}, {name + "s", {1, 2, 5}}, {name + "t", {1, 2, 5}}}, arguments)
+                             : n.many(target, {{name + "r", {3, 2, 5}}, {name + "s", {1, 2, 5}}}, arguments);
+      rows.push_back(made[0]);
+    }
+    const ExportedProgram program = n.finish({rows[0], rows[1]});
+    const std::optional<ExportedProgram> again = whole(run_decompositions(program));
+    REQUIRE(again);
+    CHECK(targets(*again) == Texts(2, std::string(target)));
+    CHECK(agree(program, *again, n));
+  }
+}
+
 TEST_CASE("what begins with states that are not parts of one tensor gets them joined") {
   Net n;
   const ValueId x = n.input("x", {3, 2, 4});

@@ -185,7 +185,11 @@ class RecurrentLayers {
   }
   /// True if nothing else needs what is inside; notes what joins the states.
   [[nodiscard]] bool is_whole(RecurrentDirection& d) {
-    for (const RecurrentStep& step : d.steps) d.nodes.insert(d.nodes.end(), step.nodes.begin(), step.nodes.end());
+    for (const RecurrentStep& step : d.steps) {
+      d.nodes.insert(d.nodes.end(), step.nodes.begin(), step.nodes.end());
+      // what the first state makes may be another layer's too
+      if (&step != &d.first()) d.nodes.insert(d.nodes.end(), step.of_state.begin(), step.of_state.end());
+    }
     std::ranges::sort(d.nodes);
     d.nodes.erase(std::unique(d.nodes.begin(), d.nodes.end()), d.nodes.end());
     std::ranges::sort(d.before);

@@ -29,7 +29,8 @@ struct RecurrentStep {
   ValueId projection = no_id;  ///< the weight of what an LSTM makes; no_id: none
   ValueId gates = no_id;   ///< of the input, of all steps: (steps, batch, gates * hidden)
   std::int64_t row = 0;    ///< of `gates`
-  std::vector<NodeId> nodes{};  ///< what the step is made of
+  std::vector<NodeId> nodes{};     ///< what the step is made of, beside
+  std::vector<NodeId> of_state{};  ///< what is made of the state before alone
 };
 
 /// Finds the steps in a program: what a function, a product or a sum that may end one is made of.
@@ -131,9 +132,11 @@ class RecurrentSteps {
   }
   /// The gates that a linear of the state makes.
   [[nodiscard]] bool read_state(ValueId v, std::int64_t count) {
-    const ValueId made = stripped(v, &step_.nodes);
-    const NodeId n = maker(made, "aten.linear.default");
-    if (n == no_id || sizes(made).empty() || !is(sizes(made).back(), count * hidden_)) return false;
+    const ValueId made = stripped(v, &step_.of_state);
+    const NodeId n = made == no_id ? no_id : graph_.values[made].producer;
+    if (n == no_id || graph_.target(graph_.nodes[n]) != "aten.linear.default") return false;
+    step_.of_state.push_back(n);
+    if (sizes(made).empty() || !is(sizes(made).back(), count * hidden_)) return false;
     const operators::NodeArguments call(graph_, n);
     step_.state_before = call.value({"input", 0});
     step_.weight = call.value({"weight", 1});
@@ -188,8 +191,12 @@ class RecurrentSteps {
     return either(operands(step_.state, "aten.add.Tensor"), [&](ValueId change, ValueId made) {
       ValueId of_state = no_id, of_row = no_id;
       const auto gates = [&](ValueId s, ValueId r, std::int64_t at) {
-        const ValueId a = whole_of(s, at), b = whole_of(r, at);
-        if (a == no_id || b == no_id || (of_state != no_id && (a != of_state || b != of_row))) return false;
+        const ValueId a = whole_of(s, at);
+        if (a == no_id) return false;
+        step_.of_state.push_back(step_.nodes.back());
+        step_.nodes.pop_back();
+        const ValueId b = whole_of(r, at);
+        if (b == no_id || (of_state != no_id && (a != of_state || b != of_row))) return false;
         of_state = a;
         of_row = b;
         return true;
