@@ -15,6 +15,7 @@
 #include "davit/lowering/right_sizes.hpp"
 #include "davit/lowering/rule_evaluator.hpp"
 #include "davit/program/operators/node_arguments.hpp"
+#include "davit/program/same_sizes.hpp"
 
 namespace davit {
 
