@@ -69,6 +69,23 @@ class RightSizes {
       if (before.is_value() && emit_.sizes(before.value()).size() == 3 && call.output(i + 1) != no_id) set(call.output(i + 1), sizes(before.value()));
     }
   }
+  /// What a chunk or a split makes: along its dimension as much as is said.
+  [[nodiscard]] bool parts(NodeId n, std::span<const ValueId> outputs, std::vector<TensorMeta>& metas) {
+    const operators::NodeArguments call(from_, n);
+    const ValueId x = call.value({"self", 0});
+    std::int64_t dim = 0;
+    if ((!call.is("aten.chunk.default") && !call.is("aten.split.Tensor") && !call.is("aten.split_with_sizes.default")) || x == no_id || !operators::read_integer(call, {"dim", 2}, 0, dim))
+      return false;
+    const auto at = [&](std::size_t rank) { return static_cast<std::size_t>(dim < 0 ? dim + static_cast<std::int64_t>(rank) : dim); };
+    for (const ValueId v : outputs) {
+      const std::span<const Dim> said = from_.dims_of(from_.values[v].sizes);
+      metas.push_back(sizes(x));
+      std::vector<Dim>& made = metas.back().sizes;
+      if (at(said.size()) >= said.size() || at(made.size()) >= made.size()) return false;
+      made[at(made.size())] = said[at(said.size())];
+    }
+    return true;
+  }
   /// The sizes of what a node makes of values that were corrected: as the arguments tell, or those of an argument whose sizes it had.
   void follow(NodeId n) {
     const Node& node = from_.nodes[n];
@@ -84,7 +101,11 @@ class RightSizes {
     std::vector<ValueId> outputs;
     for (const Argument& output : from_.outputs(node)) from_.for_each_value(output, [&](ValueId v) { outputs.push_back(v); });
     std::vector<TensorMeta> metas;
-    const bool told = rules_.infer(target.substr(5), arguments, metas) && std::exchange(emit_.fault, nullptr) == nullptr && metas.size() == outputs.size();
+    const bool unbinds = target == "aten.unbind.int";  // a selection each
+    if (unbinds && arguments.size() == 1) arguments.push_back({"dim", Item::integer(0)});
+    bool told = rules_.infer(unbinds ? "select.int" : target.substr(5), arguments, metas);
+    if (told && unbinds) metas.assign(outputs.size(), TensorMeta(metas[0]));
+    told = (told || parts(n, outputs, metas)) && std::exchange(emit_.fault, nullptr) == nullptr && metas.size() == outputs.size();
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (from_.values[outputs[i]].kind != ValueKind::tensor) continue;
       if (told)
