@@ -167,6 +167,20 @@ TEST_CASE("writes through slices, lists of views, permutations and views that ad
   CHECK(run(d.finish(), programs::tensor({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8})) == std::vector<Floats>{{10, 2, 30, 10, 2, 30}, {10, 2, 30, 9, 10, 2, 30, 9}});
 }
 
+TEST_CASE("writes through diagonals") {
+  Draft d;
+  const ValueId x = d.user("x", {2, 3});
+  const ValueId above = view(d, "aten.diagonal.default", {d.b.value(x), d.b.integer(1)}, "above", {2});
+  d.op("aten.fill_.Scalar", "fill_", above, {9.0});
+  const ValueId turned = view(d, "aten.transpose.int", {d.b.value(x), d.b.integer(0), d.b.integer(1)}, "turned", {3, 2});
+  const ValueId main = view(d, "aten.diagonal.default", {d.b.value(turned), d.b.integer(0), d.b.integer(-1), d.b.integer(0)}, "main", {2});
+  d.op("aten.mul_.Tensor", "mul_", main, {10.0});
+  d.output(above);
+  const ExportedProgram program = d.finish();
+  REQUIRE(functionalize(program));
+  CHECK(run(program, programs::tensor({2, 3}, {1, 2, 3, 4, 5, 6})) == std::vector<Floats>{{9, 9}, {10, 9, 3, 4, 50, 9}});
+}
+
 TEST_CASE("copy_ takes what it is given, with self's sizes and dtype; a result of another dtype is cast back") {
   Draft d;
   const ValueId x = d.user("x", {2});

@@ -19,7 +19,7 @@ namespace davit {
 ///
 /// Nothing if there is no such operator (a scan of the nodes). A program that cannot be written so is only taken apart, and
 /// runs in the order of its nodes. Such are resize_ and others that change a tensor's sizes in place, writes through as_strided,
-/// expand, diagonal and other views that are not undone by an operator, writes of a sub-graph of control flow to its operands,
+/// expand and other views that are not undone by an operator, writes of a sub-graph of control flow to its operands,
 /// or to what passes through it, writes to constants, and operators outside aten. Names and metadata of values and nodes stay; what is new is called after
 /// the value that it replaces. O(nodes + edges + what is made again, which is bounded by a multiple of the nodes).
 /// Source: torch._functorch's functionalization (aten/src/ATen/FunctionalInverses.cpp).

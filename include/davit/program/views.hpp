@@ -25,6 +25,7 @@ enum class ViewKind : std::uint8_t {
   movedim,
   select,
   slice,
+  diagonal,
   unbind,       ///< a list of selections
   split,        ///< a list of slices
   other,        ///< in another way
@@ -70,7 +71,7 @@ inline constexpr auto view_operators = std::to_array<ViewOperator>({
     {"aten.data", ViewKind::same},
     {"aten.detach", ViewKind::same},
     {"aten.detach_", ViewKind::same},
-    {"aten.diagonal", ViewKind::other},
+    {"aten.diagonal", ViewKind::diagonal},
     {"aten.dropout", ViewKind::unknown, true},
     {"aten.dsplit", ViewKind::other, true},
     {"aten.einsum", ViewKind::unknown, true},

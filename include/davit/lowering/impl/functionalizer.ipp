@@ -297,10 +297,13 @@ class Functionalizer : FunctionalWriter {
       }
       case ViewKind::select:
       case ViewKind::slice:
+      case ViewKind::diagonal:
         inputs = {old, named("src", part)};
         for (const Argument& input : call.inputs)
           if (&input != self_argument(graph_, call)) inputs.push_back(name_like(shown.kind, copier_.argument(input), &input - call.inputs.data()));
-        target = shown.kind == ViewKind::select ? "aten.select_scatter.default" : "aten.slice_scatter.default";
+        target = shown.kind == ViewKind::select     ? "aten.select_scatter.default"
+                 : shown.kind == ViewKind::diagonal ? "aten.diagonal_scatter.default"
+                                                    : "aten.slice_scatter.default";
         break;
       case ViewKind::unbind:
       case ViewKind::split:
@@ -313,11 +316,11 @@ class Functionalizer : FunctionalWriter {
     emit(target, inputs, whole, node.metadata, fresh(whole).view(), graph_.values[whole].dtype);
     return true;
   }
-  /// The name of argument `place` of select or slice, which may have been given without one.
+  /// The name of argument `place` of select, slice or diagonal, which may have been given without one.
   [[nodiscard]] Argument name_like(ViewKind kind, Argument a, std::ptrdiff_t place) {
-    constexpr std::string_view names[] = {"self", "dim", "start", "end", "step"};
+    constexpr std::string_view names[] = {"self", "dim", "start", "end", "step"}, of_diagonal[] = {"self", "offset", "dim1", "dim2", ""};
     if (a.name.size != 0 || place >= 5) return a;
-    return named(kind == ViewKind::select && place == 2 ? "index" : names[place], a);
+    return named(kind == ViewKind::select && place == 2 ? "index" : kind == ViewKind::diagonal ? of_diagonal[place] : names[place], a);
   }
 
   /// Adds what the root graph wrote to its inputs to outputs and signature; false if one cannot be written to so.
