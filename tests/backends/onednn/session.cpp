@@ -12,6 +12,7 @@
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
 #include "support/any_size.hpp"
+#include "support/draft.hpp"
 
 using namespace davit;
 
@@ -33,6 +34,32 @@ TEST_CASE("sizes may change from run to run, to none and back, beyond what is ke
     for (std::size_t i = 0; i < numbers->size(); ++i) {
       if (i == 2 && n == 6) CHECK(std::isnan((*numbers)[i]));
       else CHECK((*numbers)[i] == doctest::Approx(std::tanh(static_cast<double>(i))).epsilon(1e-5));
+    }
+  }
+}
+
+TEST_CASE("sizes that do not fit together are an error of the run, whatever the program says of them") {
+  for (const std::int64_t example : {3, 10}) {
+    support::Draft d;
+    const ExprId columns = d.b.symbol("s0");
+    const ValueId x = d.user("x", {2, 3});
+    const Dim dims[] = {{.value = 4}, {.value = example, .expr = columns}}, strides[] = {{.value = example, .expr = columns}, {.value = 1}};
+    const ValueId weight = d.b.declare({.name = d.b.text("w"), .sizes = d.b.dims(dims), .strides = d.b.dims(strides), .dtype = ScalarType::float32});
+    d.program.signature.input_specs.push_back(UserInputSpec{TensorArgument{Name("w")}});
+    d.b.input(GraphBuilder::value(weight));
+    const ValueId bias = d.user("bias", {4}), y = d.b.tensor("y", ScalarType::float32, {2, 4});
+    d.node("aten.linear.default", {d.b.value(x), d.b.value(weight), d.b.value(bias)}, {y});
+    d.output(y);
+    const auto lowered = to_backend(d.finish(), CapabilityPartitioner<BackendList<onednn, portable>>());
+    REQUIRE(lowered);
+    CHECK(lowered->methods()[0].delegates[0].backend == (example == 3 ? 0 : 1));
+    auto session = Session::make(*lowered);
+    REQUIRE(session);
+    const Tensor rows = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{2, 3}), more = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{4});
+    for (const std::int64_t n : {3, 10, 2, 3}) {
+      const Tensor matrix = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{4, n});
+      const EValue inputs[] = {rows, matrix, more};
+      CHECK(session->run("forward", inputs).has_value() == (n == 3));
     }
   }
 }

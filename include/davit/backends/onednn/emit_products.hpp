@@ -185,6 +185,9 @@ namespace detail {
   const std::int64_t columns = weight_dims[op.transposed ? 0 : 1];
   const Dims source_dims{count_of(b.sizes(op.inputs[0])) / inner, inner};
   const Dims destination_dims{source_dims[0], columns};
+  // a program may say of symbolic sizes what does not fit together, and the library divides by what comes of it
+  if (source_dims[0] < 1 || count_of(source_dims) != count_of(b.sizes(op.inputs[0])) || count_of(destination_dims) != count_of(b.sizes(op.outputs[0])))
+    throw dnnl::error(dnnl_invalid_arguments, "the rows and the matrix do not fit together");
   const bool biased = op.inputs[2] != no_id;
   const DataType type = b.type(op.outputs[0]);
   std::optional<Tail> tail = make_tail(b, chain, destination_dims);
