@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "davit/lowering/impl/recurrent_stacks.ipp"
 
@@ -248,10 +249,19 @@ DAVIT_INLINE bool RecurrentLayers::write(GraphId g) {
   return !made.empty();
 }
 
+/// True if two products have the same matrix, as the steps of a layer have: most programs need no further look.
+[[nodiscard]] DAVIT_INLINE bool repeats_linear(GraphModuleView graph) {
+  std::vector<ValueId> weights;
+  for (NodeId n = 0; n < graph.nodes.size(); ++n)
+    if (graph.target(graph.nodes[n]) == "aten.linear.default") weights.push_back(operators::NodeArguments(graph, n).value({"weight", 1}));
+  std::ranges::sort(weights);
+  return std::ranges::adjacent_find(weights) != weights.end();
+}
+
 }  // namespace detail
 
 DAVIT_INLINE std::optional<ExportedProgram> with_recurrent_layers(const ExportedProgram& program, const DecomposeOptions& options) {
-  if (options.only != nullptr || storage_matters(program.view())) return std::nullopt;
+  if (options.only != nullptr || !detail::repeats_linear(program.view()) || storage_matters(program.view())) return std::nullopt;
   std::optional<GraphModule> made = detail::RecurrentLayers(program, options).run();
   if (!made) return std::nullopt;
   ExportedProgram out = program;
