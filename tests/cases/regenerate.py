@@ -233,6 +233,20 @@ class Tagger(nn.Module):
         return nn.functional.log_softmax(self.head(self.gru(self.embedding(tokens))[0]), -1)
 
 
+class Recurrent(nn.Module):
+    """Recurrent layers of two rows and more, by what they make of all steps and by their last states."""
+
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.head = nn.LSTM(4, 3, 2, batch_first=True, bidirectional=True), nn.Linear(6, 2)
+        self.gru, self.rnn, self.projected = nn.GRU(6, 3, batch_first=True), nn.RNN(3, 2, nonlinearity="relu", bias=False), nn.LSTM(3, 4, proj_size=2, batch_first=True)
+
+    def forward(self, x):
+        rows, (last, _) = self.lstm(x)
+        turned, state = self.gru(rows)
+        return self.head(torch.cat(last.unbind(0)[-2:], -1)), self.rnn(turned)[0], state[0], self.projected(turned)[0]
+
+
 class TrainingIr(nn.Module):
     """Operators that stay before run_decompositions, some in place."""
 
@@ -291,7 +305,8 @@ class TorchComposites(nn.Module):
         s = x @ x.T + 3 * torch.eye(3)
         lu, pivots = torch.linalg.lu_factor(torch.stack([s.flip(0), s]))
         linear = [*torch.linalg.lu(x), *torch.lu_unpack(lu, pivots), torch.linalg.lu_solve(lu, pivots, x), torch.linalg.cond(s), torch.linalg.tensorsolve(s.reshape(3, 1, 3), x[:, :1]), torch.qr(s)[1].abs(),
-                  torch.linalg.pinv(s + torch.ones(3, 3).triu(1), hermitian=True), torch.linalg.matrix_norm(x[None].repeat(2, 1, 1), 2, dim=(-1, 0), keepdim=True), torch.linalg.matrix_norm(x, "nuc", keepdim=True)]  # fmt: skip
+                  torch.linalg.pinv(s + torch.ones(3, 3).triu(1), hermitian=True), torch.linalg.matrix_norm(x[None].repeat(2, 1, 1), 2, dim=(-1, 0), keepdim=True), torch.linalg.matrix_norm(x, "nuc", keepdim=True),
+                  torch.linalg.householder_product(y.T, y[0, :3]), torch.orgqr(y.T[:, :2], y[1, :1]), torch.linalg.matrix_rank(torch.stack([x, y[:, :1] * x[:1]]), 1e-3), torch.nuclear_norm(x), torch.nuclear_norm(x[None], (2, 1), True)]  # fmt: skip
         waves = [torch.view_as_real(torch.fft.fft2(x, s=(5, 3))), torch.view_as_real(torch.fft.ifftn(i, s=(6,))), torch.fft.irfft2(i, s=(4, 6)), torch.view_as_real(torch.fft.rfftn(x, s=(2, -1))), torch.fft.hfft2(x, s=(3, 5)),
                  torch.view_as_real(torch.fft.ihfftn(i)), torch.fft.hfft(i), nn.functional.pad(torch.view_as_complex(x.reshape(3, 2, 2)), (1, 0)).abs()]  # fmt: skip
         f = nn.functional
@@ -541,6 +556,8 @@ CASES = {
     "cache": lambda n: record(n, Cache().requires_grad_(False), [((t(1, 1, 8),), {}) for _ in range(4)]),
     "changes_input": lambda n: record(n, ChangesInput(), [((t(3), t(3)), {}) for _ in range(2)]),
     "tagger": lambda n: record(n, Tagger(), [((torch.randint(0, 20, (2, 4)),), {})]),
+    "recurrent": lambda n: record(n, Recurrent().eval(), [((t(2, 3, 4),), {})], decompose=False),
+    "recurrent_core": lambda n: record(n, Recurrent().eval().requires_grad_(False), [((t(2, 3, 4),), {})]),
     "training_ir": lambda n: record(n, TrainingIr().eval(), [((t(1, 2, 5), t(1, 1, 3, 3, 3)), {})], decompose=False),
     "torch_kernels": lambda n: record(n, TorchKernels(), [((t(3, 4), t(3, 4).abs() + 0.1, torch.randint(-20, 20, (3, 4)), torch.randint(1, 9, (3, 4))), {})]),
     "torch_composites": lambda n: record(n, TorchComposites(), [((t(3, 4), t(3, 4).abs() + 0.1, torch.randint(0, 5, (3, 4)), torch.rand(1, 2, 2)), {})], decompose=False),

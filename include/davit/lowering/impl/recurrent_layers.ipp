@@ -225,7 +225,7 @@ DAVIT_INLINE bool RecurrentLayers::write(GraphId g) {
     for (const ValueId v : given_) ready_.emplace(v, op.at);
     made.push_back(std::move(op));
   }
-  std::ranges::stable_sort(made, {}, &RecurrentOperator::at);
+  std::ranges::sort(made, {}, [](const RecurrentOperator& op) { return std::pair(op.at, op.stack); });
   std::vector<std::uint8_t> gone(nodes.count, 0);  // what makes a value that the operators make now
   const auto leave_out = [&](ValueId v) {
     if (v != no_id && v < from_.values.size()) gone[producer(v) - nodes.first] = 1;
