@@ -73,7 +73,7 @@ struct Layers {
   std::int64_t given = 5;  ///< what the hidden ones of an LSTM are projected to
 
   /// Emits it with weights of its own; answers its results.
-  [[nodiscard]] std::vector<ValueId> emit(Net& n, ValueId x, std::int64_t features = 4, std::string name = "w") const {
+  [[nodiscard]] std::vector<ValueId> emit(Net& n, ValueId x, std::int64_t features = 4, std::string name = "w", ValueId begin = no_id) const {
     const std::int64_t gates = 5 * (target == "aten.lstm.input" ? 4 : target == "aten.gru.input" ? 3 : 1), directions = both ? 2 : 1;
     std::vector<Argument> weights;
     for (std::int64_t k = 0; k < count * directions; ++k) {
@@ -82,7 +82,7 @@ struct Layers {
       for (int b = 0; biased && b < 2; ++b) weights.push_back(n.v(n.weight(name += '_', {gates}, 0.6)));
       if (given != 5) weights.push_back(n.v(n.weight(name += '_', {given, 5}, 0.6)));
     }
-    const ValueId h = n.input(name + "h", {count * directions, 2, given});
+    const ValueId h = begin != no_id ? begin : n.input(name + "h", {count * directions, 2, given});
     const bool lstm = target == "aten.lstm.input";
     const Argument starts[] = {n.v(h), n.v(lstm ? n.input(name + "c", {count * directions, 2, 5}) : h)};
     std::vector<std::int64_t> rows{3, 2, given * directions}, ends{count * directions, 2, given};
@@ -255,6 +255,27 @@ TEST_CASE("what begins with states that are not parts of one tensor gets them jo
   const std::optional<ExportedProgram> again = whole(run_decompositions(program));
   REQUIRE(again);
   CHECK(targets(*again) == Texts{"aten.cat.default", "aten.gru.input", "aten.slice.Tensor", "aten.slice.Tensor"});
+  CHECK(agree(program, *again, n));
+}
+
+TEST_CASE("a layer that begins with another's last state is no part of the same operator") {
+  Net n;
+  const Layers one{.target = "aten.gru.input"};
+  const std::vector<ValueId> first = one.emit(n, n.input("x", {3, 2, 4}));
+  const std::vector<ValueId> second = one.emit(n, first[0], 5, "v", first[1]);
+  const ExportedProgram program = n.finish({second[0], second[1]});
+  if (const std::optional<ExportedProgram> again = whole(run_decompositions(program))) CHECK(agree(program, *again, n));
+}
+
+TEST_CASE("two layers of which one begins with the other's last state are whole") {
+  Net n;
+  const Layers one{.target = "aten.gru.input"};
+  const std::vector<ValueId> first = one.emit(n, n.input("x", {3, 2, 4}));
+  const std::vector<ValueId> second = one.emit(n, n.input("y", {3, 2, 4}), 4, "v", first[1]);
+  const ExportedProgram program = n.finish({first[0], second[0]});
+  const std::optional<ExportedProgram> again = whole(run_decompositions(program));
+  REQUIRE(again);
+  CHECK(targets(*again) == Texts(2, "aten.gru.input"));
   CHECK(agree(program, *again, n));
 }
 

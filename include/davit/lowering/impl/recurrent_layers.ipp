@@ -92,13 +92,12 @@ DAVIT_INLINE RecurrentOperator RecurrentLayers::plan(const RecurrentStack& stack
   return op;
 }
 
-/// A value as an operand; notes if it is not there yet.
+/// A value as an operand; notes if it is not there yet, or is what the operator makes.
 DAVIT_INLINE Item RecurrentLayers::used(ValueId v) {
   const auto ready = ready_.find(v);
-  if (ready != ready_.end())
-    is_late_ = is_late_ || ready->second > at_;
-  else if (v < from_.values.size() && producer(v) != no_id)
-    is_late_ = is_late_ || producer(v) >= at_;
+  const NodeId from = ready != ready_.end() ? ready->second : v < from_.values.size() ? producer(v) : no_id;
+  const bool own = std::ranges::any_of(stack_->directions, [&](const RecurrentDirection* d) { return v == d->last().state || v == d->last().cell || v == d->joined; });
+  is_late_ = is_late_ || own || (from != no_id && (from > at_ || (from == at_ && ready == ready_.end())));
   return Item::of(GraphBuilder::value(v));
 }
 
@@ -149,6 +148,7 @@ DAVIT_INLINE NodeId RecurrentLayers::emit(const RecurrentOperator& op) {
   const RecurrentStack& stack = *op.stack;
   const RecurrentDirection& first = *stack.directions[0];
   const ValueId last = stack.directions.back()->last().state;
+  stack_ = op.stack;
   at_ = op.at;
   is_late_ = false;
   given_.clear();

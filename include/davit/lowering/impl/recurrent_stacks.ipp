@@ -111,7 +111,7 @@ class RecurrentLayers {
     for (NodeId n = g.nodes.first; n < g.nodes.first + g.nodes.count; ++n) {
       std::optional<RecurrentStep> step = reads_.find(n);
       if (!step) continue;
-      const auto at = open.find(reads_.stripped(step->state_before, &step->nodes));
+      const auto at = open.find(reads_.stripped(step->state_before, &step->of_state));
       const ValueId state = step->state;
       if (at == open.end() || !follows(begun[at->second], *step)) {
         open.insert_or_assign(state, begun.size());
@@ -288,6 +288,7 @@ class RecurrentLayers {
   std::map<ValueId, ValueId> turned_;    ///< the rows of layers that have the batch first, by what they are in the program
   std::map<ValueId, NodeId> ready_;      ///< before which node what stands for an operator's result is there
   std::vector<NodeId> feeds_;            ///< what makes gates of inputs
+  const RecurrentStack* stack_ = nullptr;  ///< of which the operator is emitted
   NodeId at_ = no_id;                    ///< what is emitted goes before this node
   std::vector<ValueId> given_;           ///< values of the program that stand for what was emitted
   bool is_late_ = false;                 ///< something that was asked for is made after it

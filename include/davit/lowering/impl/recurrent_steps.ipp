@@ -19,16 +19,16 @@ namespace davit::detail {
 /// One step of a recurrent layer of one direction.
 struct RecurrentStep {
   std::string_view target{};  ///< of the layer: "aten.lstm.input" and so on
-  ValueId state = no_id;      ///< what the step makes: (1, batch, hidden, or what that is projected to)
-  ValueId cell = no_id;       ///< of an LSTM: (1, batch, hidden)
+  ValueId state = no_id;  ///< what the step makes: (1, batch, hidden, or what that is projected to)
+  ValueId cell = no_id;   ///< of an LSTM: (1, batch, hidden)
   ValueId state_before = no_id;
   ValueId state_again = no_id;  ///< the same, where a GRU takes it a second time
   ValueId cell_before = no_id;
-  ValueId weight = no_id;  ///< of the state
-  ValueId bias = no_id;    ///< of the state; no_id: none
+  ValueId weight = no_id;      ///< of the state
+  ValueId bias = no_id;        ///< of the state; no_id: none
   ValueId projection = no_id;  ///< the weight of what an LSTM makes; no_id: none
-  ValueId gates = no_id;   ///< of the input, of all steps: (steps, batch, gates * hidden)
-  std::int64_t row = 0;    ///< of `gates`
+  ValueId gates = no_id;       ///< of the input, of all steps: (steps, batch, gates * hidden)
+  std::int64_t row = 0;        ///< of `gates`
   std::vector<NodeId> nodes{};     ///< what the step is made of, beside
   std::vector<NodeId> of_state{};  ///< what is made of the state before alone
 };
@@ -157,7 +157,7 @@ class RecurrentSteps {
     const operators::NodeArguments call(graph_, maker(step_.state, "aten.linear.default"));
     const ValueId all = call.value({"input", 0});
     step_.projection = call.value({"weight", 1});
-    if (call.find({"bias", 2}) != nullptr || all == no_id || step_.projection == no_id || sizes(all).size() < 2 || !sizes(all).back().is_static()) return false;
+    if (call.find({"bias", 2}) != nullptr || all == no_id || step_.projection == no_id || sizes(all).size() < 2 || !sizes(all).back().is_static() || sizes(all).back().value < 1) return false;
     hidden_ = sizes(all).back().value;
     return read_lstm(stripped(all, &step_.nodes));
   }
