@@ -183,7 +183,8 @@ class RecurrentSteps {
       all = no_id;
       step_.cell = operand(b, "aten.tanh.default");
       return gate(out, "aten.sigmoid.default", 3) && either(operands(step_.cell, "aten.add.Tensor"), [&](ValueId f, ValueId i) { return forgets(f) && adds(i); }) &&
-             sum_of_gates(all, 4) && same_sizes(graph_, sizes(step_.cell), sizes(made)) && has_sizes(step_.cell_before, sizes(step_.cell)) && sizes(step_.cell).size() == 3 && same_sizes(graph_, sizes(step_.cell).first(2), sizes(step_.state).first(2));
+             sum_of_gates(all, 4) && sizes(made).size() == 3 && same_sizes(graph_, sizes(made).first(2), sizes(step_.state).first(2)) &&
+             same_sizes(graph_, sizes(step_.cell), sizes(made)) && has_sizes(step_.cell_before, sizes(made));
     });
   }
   /// (state - new) * update + new, new = tanh(row's + reset * state's), where the gates are reset, update, new.
