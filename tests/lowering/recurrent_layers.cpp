@@ -72,31 +72,39 @@ struct Layers {
   bool both = false, biased = true, batch_first = false;
   std::int64_t given = 5;  ///< what the hidden ones of an LSTM are projected to
 
-  /// Emits it with weights of its own; answers its results.
-  [[nodiscard]] std::vector<ValueId> emit(Net& n, ValueId x, std::int64_t features = 4, std::string name = "w", ValueId begin = no_id) const {
+  struct Operands {
+    std::vector<Argument> weights{}, states{};
+  };
+  /// Weights of its own, and states to begin with.
+  [[nodiscard]] Operands operands(Net& n, std::int64_t features = 4, const std::string& name = "w", ValueId begin = no_id) const {
     const std::int64_t gates = 5 * (target == "aten.lstm.input" ? 4 : target == "aten.gru.input" ? 3 : 1), directions = both ? 2 : 1;
-    std::vector<Argument> weights;
+    Operands out;
+    std::string next = name;
     for (std::int64_t k = 0; k < count * directions; ++k) {
-      weights.push_back(n.v(n.weight(name += '_', {gates, k < directions ? features : given * directions}, 0.6)));
-      weights.push_back(n.v(n.weight(name += '_', {gates, given}, 0.6)));
-      for (int b = 0; biased && b < 2; ++b) weights.push_back(n.v(n.weight(name += '_', {gates}, 0.6)));
-      if (given != 5) weights.push_back(n.v(n.weight(name += '_', {given, 5}, 0.6)));
+      out.weights.push_back(n.v(n.weight(next += '_', {gates, k < directions ? features : given * directions}, 0.6)));
+      out.weights.push_back(n.v(n.weight(next += '_', {gates, given}, 0.6)));
+      for (int b = 0; biased && b < 2; ++b) out.weights.push_back(n.v(n.weight(next += '_', {gates}, 0.6)));
+      if (given != 5) out.weights.push_back(n.v(n.weight(next += '_', {given, 5}, 0.6)));
     }
-    const ValueId h = begin != no_id ? begin : n.input(name + "h", {count * directions, 2, given});
-    const bool lstm = target == "aten.lstm.input";
-    const Argument starts[] = {n.v(h), n.v(lstm ? n.input(name + "c", {count * directions, 2, 5}) : h)};
+    out.states.push_back(n.v(begin != no_id ? begin : n.input(name + "h", {count * directions, 2, given})));
+    if (target == "aten.lstm.input") out.states.push_back(n.v(n.input(name + "c", {count * directions, 2, 5})));
+    return out;
+  }
+  /// Emits it; answers its results.
+  [[nodiscard]] std::vector<ValueId> call(Net& n, ValueId x, const Operands& with, const std::string& name) const {
+    const std::int64_t directions = both ? 2 : 1;
     std::vector<std::int64_t> rows{3, 2, given * directions}, ends{count * directions, 2, given};
     if (batch_first) std::swap(rows[0], rows[1]);
     std::vector<ValueId> made{n.draft.b.tensor(name + "y", ScalarType::float32, rows)};
     made.push_back(n.draft.b.tensor(name + "e", ScalarType::float32, ends));
     ends[2] = 5;
-    if (lstm) made.push_back(n.draft.b.tensor(name + "f", ScalarType::float32, ends));
+    if (with.states.size() == 2) made.push_back(n.draft.b.tensor(name + "f", ScalarType::float32, ends));
     std::vector<Argument> outputs;
     for (const ValueId v : made) outputs.push_back(n.v(v));
     const std::pair<std::string_view, Argument> arguments[] = {
         {"input", n.v(x)},
-        {"hx", lstm ? n.draft.b.list(starts, ArgumentKind::value) : starts[0]},
-        {"params", n.draft.b.list(weights, ArgumentKind::value)},
+        {"hx", with.states.size() == 2 ? n.draft.b.list(with.states, ArgumentKind::value) : with.states[0]},
+        {"params", n.draft.b.list(with.weights, ArgumentKind::value)},
         {"has_biases", GraphBuilder::boolean(biased)},
         {"num_layers", n.i(count)},
         {"dropout", GraphBuilder::real(0)},
@@ -110,6 +118,9 @@ struct Layers {
     }
     n.draft.b.node(target, inputs, outputs, n.draft.metadata);
     return made;
+  }
+  [[nodiscard]] std::vector<ValueId> emit(Net& n, ValueId x, std::int64_t features = 4, const std::string& name = "w", ValueId begin = no_id) const {
+    return call(n, x, operands(n, features, name, begin), name);
   }
 };
 
@@ -217,22 +228,11 @@ TEST_CASE("a layer that runs twice is whole twice, although both begin with the 
   for (const std::string_view target : {"aten.lstm.input", "aten.gru.input"}) {
     CAPTURE(target);
     Net n;
+    const Layers layer{.target = target, .biased = false};
     const ValueId x = n.input("x", {3, 2, 4}), y = n.input("y", {3, 2, 4});
-    const bool lstm = target == "aten.lstm.input";
-    const std::int64_t gates = lstm ? 20 : 15;
-    const Argument weights[] = {n.v(n.weight("w", {gates, 4})), n.v(n.weight("u", {gates, 5}))}, starts[] = {n.v(n.input("h", {1, 2, 5})), n.v(n.input("c", {1, 2, 5}))};
-    const Argument parameters = n.draft.b.list(weights, ArgumentKind::value), states = lstm ? n.draft.b.list(starts, ArgumentKind::value) : starts[0];
-    std::vector<ValueId> rows;
-    for (const ValueId each : {x, y}) {
-      const std::string name = each == x ? "x" : "y";
-      const std::pair<std::string_view, Argument> arguments[] = {{"input", n.v(each)}, {"hx", states}, {"params", parameters}, {"has_biases", GraphBuilder::boolean(false)},
-                                                                 {"num_layers", n.i(1)}, {"dropout", GraphBuilder::real(0)}, {"train", GraphBuilder::boolean(false)},
-                                                                 {"bidirectional", GraphBuilder::boolean(false)}, {"batch_first", GraphBuilder::boolean(false)}};
-      const auto made = lstm ? n.many(target, {{name + "r", {3, 2, 5}}, {name + "s", {1, 2, 5}}, {name + "t", {1, 2, 5}}}, arguments)
-                             : n.many(target, {{name + "r", {3, 2, 5}}, {name + "s", {1, 2, 5}}}, arguments);
-      rows.push_back(made[0]);
-    }
-    const ExportedProgram program = n.finish({rows[0], rows[1]});
+    const Layers::Operands same = layer.operands(n);
+    const std::vector<ValueId> one = layer.call(n, x, same, "one"), two = layer.call(n, y, same, "two");
+    const ExportedProgram program = n.finish({one[0], two[0]});
     const std::optional<ExportedProgram> again = whole(run_decompositions(program));
     REQUIRE(again);
     CHECK(targets(*again) == Texts(2, std::string(target)));
