@@ -40,6 +40,8 @@ TEST_CASE("arithmetic of a rule: precedence, lists, conditions, folds") {
   CHECK(r.integer("rank(x) == 2 && !(size(x, 1) < 3) || fail(0) ? 1 : fail(0)") == 1);
   CHECK(r.integer("fold(a: 0; i in range(1, 5): a * 10 + i)") == 1234);
   CHECK(r.integer("fold(a: 7; i in []: fail(i))") == 7);
+  CHECK(r.integer("l = scan(a: 0; i in range(1, 5): a * 10 + i); l[0] + l[2] + l[-1]") == 1 + 123 + 1234);
+  CHECK(r.integer("len(scan(a: 7; i in []: fail(i)))") == 0);
   CHECK(r.integer("product([d in sizes(x): d + 1])") == 12);
   CHECK(r.integer("len([d in []: fail(d)])") == 0);
   CHECK(r.integer("compact([none, 4, none])[0]") == 4);
@@ -97,7 +99,7 @@ TEST_CASE("dtype, sizes and strides of what is emitted") {
 
 TEST_CASE("what a rule cannot say is a fault, not a crash") {
   for (const std::string_view body :
-       {"", "(", "[", "[1", "f(", "x[", "x[5]", "[1][1]", "1 ? 2", "a = 1", "y", "nosuch(x)", "size(x)", "size(x, 7)", "range(0, 1000000000)", "mm(x, x, x, x)", "fold(",
+       {"", "(", "[", "[1", "f(", "x[", "x[5]", "[1][1]", "1 ? 2", "a = 1", "y", "nosuch(x)", "size(x)", "size(x, 7)", "range(0, 1000000000)", "mm(x, x, x, x)", "fold(", "scan(a: 1; i", "scan(a: 1; i in []: a)[0]",
         "fold(a: 1", "'a", "1 2", "x + 'a'", "view(x, [0 - 5 // 0])", "permute(x, [0])", "moved(2, [0], [])", "einsum('ij', [x, x])", "einsum('ijk', [x])",
         "unsqueeze(x, 5)", "unsqueeze(mean(x), 1)", "stack([x], 9)", "transpose.int(x, 0, 9)", "squeeze.dim(x, 7)", "embedding(mean(x), argmax(x, 1))", "linear(mean(x), x)",
         "linear(x, mean(x))"}) {

@@ -35,7 +35,7 @@ class Answers {
       reader.variables_.push_back({name, {.shows = i < arguments.size() && arguments[i]}});
       (void)reader.take(",");
     }
-    while (reader.take("^") || reader.take("~") || reader.take("!")) {
+    while (reader.take("^") || reader.take("!")) {
     }
     REQUIRE(reader.take(":"));
     return reader.body().shows;
@@ -157,7 +157,7 @@ class Answers {
     }
     const std::string_view name = word();
     REQUIRE(!name.empty());
-    if (name == "fold" && take("(")) return fold();
+    if ((name == "fold" || name == "scan") && take("(")) return fold(name == "scan");
     if (take("(")) {
       std::vector<bool> arguments;
       while (!take(")")) {
@@ -192,8 +192,8 @@ class Answers {
     }
     return all;
   }
-  /// `fold(a: start; i in list: x)`
-  Value fold() {
+  /// `fold(a: start; i in list: x)` or `scan(...)`
+  Value fold(bool keeps_all) {
     const std::string_view name = word();
     REQUIRE(take(":"));
     const Value start = expression();
@@ -207,7 +207,7 @@ class Answers {
     const Value step = expression();
     variables_.resize(variables_.size() - 2);
     REQUIRE(take(")"));
-    return {start.shows || step.shows, start.list};
+    return {start.shows || step.shows, keeps_all || start.list};
   }
 
   std::string_view text_;
@@ -251,6 +251,7 @@ constexpr std::string_view copies[] = {
     "aten.nanmedian.dim",
     "aten.narrow_copy.default",
     "aten.native_channel_shuffle.default",
+    "aten.ormqr.default",
     "aten.pad.default",
     "aten.permute_copy.default",
     "aten.pixel_shuffle.default",
@@ -310,6 +311,7 @@ TEST_CASE("a rule that answers its argument, part of it, or a new value") {
   CHECK(shows("x(self): rank(self) == 0 ? self + 1 : unsqueeze(self, 0)"));
   CHECK(shows("x(self): a = [self, 1]; a[0]"));
   CHECK(shows("x(self): fold(a: self; i in range(0, 2): a * i)"));
+  CHECK(shows("x(self): scan(a: self; i in range(0, 2): slice.Tensor(a, 0, 1))[1]"));
   CHECK(shows("x(self): [i in range(0, 2): slice.Tensor(self, 0, i)]"));
   CHECK(shows("x = aten.movedim.int"));
   CHECK(!shows("x(self): self + 1"));

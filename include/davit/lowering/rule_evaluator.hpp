@@ -20,14 +20,14 @@ namespace davit {
 ///     "aten.softplus.default(self, beta=1, threshold=20)^: t = self * beta; where(t > threshold, self, log1p(exp(t)) / beta)"
 ///     "aten.clip.default = aten.clamp.default"
 ///
-/// A rule is a list of assignments and a result, separated by ';'. Arithmetic on tensors, symbolic sizes and numbers is
-/// written alike; numbers are folded. Sizes are equal if their examples are, as torch's guards say; which is larger is decided by
-/// their ranges alone: a rule that asks more does not fit. `c ? a : b` evaluates one of both; `[i in list: x]` maps; `fold(a: start; i in list: x)` folds; `l[i]`, `l[a:b]` index lists; `out` is
-/// the sizes of the operator's output. f(x, name=y) is a function of the language (rule_functions.ipp), another rule, or an operator of aten
-/// ("sum.dim_IntList", ".default" is implied), whose output's dtype and sizes follow from its arguments or are given: `sizes=`, `as=`.
-/// Behind the parameters: '^' float16 and bfloat16 are computed in float32; '~' the sizes of the results are the rule's, not those
-/// that the program says (PyTorch's own are wrong there); '!', after them, the operator is one of core ATen, and stays where
-/// nobody says what backends take. Unknown names are faults of the emitter.
+/// A rule is a list of assignments and a result, separated by ';'. Arithmetic on tensors, symbolic sizes and numbers is written
+/// alike; numbers are folded. Sizes are equal if their examples are, as torch's guards say; which is larger is decided by their
+/// ranges alone: a rule that asks more does not fit. `c ? a : b` evaluates one of both; `[i in list: x]` maps; `fold(a: start; i
+/// in list: x)` folds, `scan(...)` so lists every `a` but the first; `l[i]`, `l[a:b]` index lists; `out` is the sizes of the
+/// operator's output. `f(x, name=y)` is a function of the language (rule_functions.ipp), another rule, or an operator of aten
+/// ("sum.dim_IntList", ".default" is implied), whose output's dtype and sizes follow from its arguments or are given: `sizes=`,
+/// `as=`. Behind the parameters: '^' float16 and bfloat16 are computed in float32; '!', after it, the operator is one of core
+/// ATen, and stays where nobody says what backends take. Unknown names are faults of the emitter.
 class RuleEvaluator {
  public:
   /// `ranges`: of the program's symbols; one that is not there may be any number.
@@ -113,7 +113,7 @@ class RuleEvaluator {
   [[nodiscard]] Item primary(Scope& s);
   [[nodiscard]] Item literal(Scope& s);
   [[nodiscard]] Item bracket(Scope& s);
-  [[nodiscard]] Item fold(Scope& s);
+  [[nodiscard]] Item fold(Scope& s, bool keeps_all);
   /// Evaluates the expression at `s.at` for each item, with `name` standing for it; passes by once if there is none.
   template <class Each>
   void each(Scope& s, std::string_view name, const std::vector<Item>& items, Each&& each);

@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "one_call.hpp"
 
@@ -88,6 +90,35 @@ constexpr bool check_slices() {
 }
 static_assert(check_slices());
 
+/// Part `item` of a tensor of 2 x 7 that is split along `dim` into parts of those lengths.
+constexpr one_call::Reading<SliceView> part(std::string_view target, std::int64_t dim, Sizes lengths, std::size_t item) {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = one_call::tensor(b, {2, 7});
+  std::vector<Argument> made;
+  for (const std::int64_t length : lengths)
+    made.push_back(b.value(length < 0 ? b.tensor("y", ScalarType::float32, {2}) : b.tensor("y", ScalarType::float32, {2, length})));
+  const Argument inputs[] = {b.value(x), b.integer(3), b.integer(dim)};
+  const Argument outputs[] = {b.list(made, ArgumentKind::value)};
+  b.node(target, inputs, outputs);
+  b.end_graph({x});
+  const GraphModule module = std::move(b).finish();
+  one_call::Reading<SliceView> answer;
+  if (const operators::Refusal wrong = operators::read_part(operators::NodeArguments(module.view(), 0), made[item].value(), answer.view)) return {.why = wrong.what};
+  return answer;
+}
+constexpr bool check_parts() {
+  constexpr auto huge = std::numeric_limits<std::int64_t>::max();
+  return part("aten.split.Tensor", 1, {3, 3, 1}, 0).view == SliceView{.input = 0, .dim = 1, .start = 0, .length = 3} &&
+         part("aten.chunk.default", -1, {3, 3, 1}, 2).view == SliceView{.input = 0, .dim = 1, .start = 6, .length = 1} &&
+         part("aten.tensor_split.sections", 1, {4, 3}, 1).view == SliceView{.input = 0, .dim = 1, .start = 4, .length = 3} &&
+         part("aten.split.Tensor", 2, {3, 4}, 1).why == "the dimension is out of range" &&
+         part("aten.split.Tensor", 1, {3, -1, 4}, 2).why == "a part has another rank" &&
+         part("aten.split.Tensor", 1, {huge, huge, 1}, 2).why == "the parts are larger than any tensor" &&
+         part("aten.unbind.int", 1, {3, 4}, 1).why == "the operator is no split";
+}
+static_assert(check_parts());
+
 constexpr one_call::Reading<PadView> pad(Sizes amounts, Argument value = B::none()) {
   return one_call::reading<PadView>(
       [&](GraphBuilder& b) {
@@ -145,6 +176,10 @@ TEST_CASE("slices and selections begin within their dimension") {
   CHECK(check_slices());
 }
 
+TEST_CASE("the parts of a split lie behind one another, as long as they say") {
+  CHECK(check_parts());
+}
+
 TEST_CASE("padding: the last dimension first") {
   CHECK(check_pads());
 }
@@ -191,5 +226,5 @@ TEST_CASE("what moves elements has its arguments where the schemas say") {
   for (const char* target : {"aten.reflection_pad1d.default", "aten.reflection_pad2d.default", "aten.reflection_pad3d.default", "aten.replication_pad2d.default",
                              "aten.replication_pad3d.default"})
     CHECK(one_call::stands_there(target, {"padding", 1}));
-  for (const char* target : {"aten.split_with_sizes.default", "aten.split.Tensor", "aten.chunk.default"}) CHECK(one_call::stands_there(target, {"dim", 2}));
+  for (const char* target : operators::split_operators) CHECK(one_call::stands_there(target, {"dim", 2}));
 }

@@ -88,13 +88,12 @@ namespace davit::onednn_ops {
 
 /// split into sizes: those of the outputs.
 [[nodiscard]] inline const char* describe_split(const NodeArguments& in, const OpRow&, Operation& op) {
-  const ValueId x = in.value({"self", 0});
-  if (x == no_id || in.rank(x) == 0) return "an operand is no tensor";
-  Dims part = sizes_of(in.graph(), x);
-  std::size_t d = 0;
-  if (const Refusal wrong = operators::read_dim(in, {"dim", 2}, in.rank(x), d)) return wrong.what;
+  operators::SliceView whole;
+  if (const Refusal wrong = operators::read_split(in, whole)) return wrong.what;
+  const std::size_t d = whole.dim;
+  Dims part = sizes_of(in.graph(), whole.input);
   op.kind = OpKind::slice;
-  op.inputs = {x};
+  op.inputs = {whole.input};
   op.axis = static_cast<int>(d);
   const std::int64_t size = part[d];
   op.outputs.clear();

@@ -66,9 +66,10 @@ inline void emit_slice(Planner& p, const Call& call) {
 
 [[nodiscard]] constexpr const char* refuses_split(const Call& call) noexcept {
   if (const char* reason = refuses_data_movement(call)) return reason;
-  const ValueId x = call.value("self");
-  std::size_t axis = 0;
-  if (const operators::Refusal wrong = operators::read_dim(call.arguments(), {"dim", 2}, call.rank(x), axis)) return wrong.what;
+  operators::SliceView whole;
+  if (const operators::Refusal wrong = operators::read_split(call.arguments(), whole)) return wrong.what;
+  const ValueId x = whole.input;
+  const std::size_t axis = whole.dim;
   std::int64_t total = 0;
   for (std::size_t i = 0; i < call.outputs(); ++i) {
     const ValueId y = call.output(i);
@@ -85,9 +86,8 @@ inline void emit_slice(Planner& p, const Call& call) {
   return all >= 0 && total > all ? "parts outside the tensor" : nullptr;
 }
 inline void emit_split(Planner& p, const Call& call) {
-  const ValueId x = call.value("self");
-  operators::SliceView part{.input = x};
-  if (operators::read_dim(call.arguments(), {"dim", 2}, p.rank(x), part.dim)) return;  // which refuses_split has asked
+  operators::SliceView part;
+  if (operators::read_split(call.arguments(), part)) return;  // which refuses_split has asked
   for (std::size_t i = 0; i < call.outputs(); ++i) {
     const ValueId y = call.output(i);
     if (p.used(y)) emit_slice_to(p, call, y, part);

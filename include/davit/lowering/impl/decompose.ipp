@@ -77,8 +77,7 @@ enum class Wish : std::uint8_t {
   if (taker == count) return Wish::go;
   if (identity) return Wish::go_if_gone;
   // slices: one for each part that is used
-  for (const std::string_view name : {"aten.chunk.default", "aten.split.Tensor", "aten.split_with_sizes.default", "aten.unbind.int"})
-    if (target == name) return Wish::go_if_as_good;
+  if (const ViewKind shows = view_kind(target); shows == ViewKind::split || shows == ViewKind::unbind) return Wish::go_if_as_good;
   if (is_recurrent(target) || is_of_one_query(graph, n) || is_rule_of_core(find_decomposition(target))) return Wish::stay;
   return taker != 0 && taker + 1 == count ? Wish::go_if_gained : Wish::stay;
 }
@@ -164,7 +163,6 @@ class Decomposer {
     bindings_.clear();
     std::string_view head = rule.substr(0, rule.find(':'));
     if (is_rule_of_core(rule)) head.remove_suffix(1);
-    trusts_ = !head.ends_with('~');
     copies_ = writes_ && shows == ViewKind::none;
     view_ = writes_ ? n : no_id;
     if (emit_.fault == nullptr) bind(result, from_.outputs(old), mark, head.ends_with('^') || rules_.has_widened);
@@ -220,8 +218,8 @@ class Decomposer {
     if (emit_.fault != nullptr) return;
     const Value made = emit_.module().values[result.value()];
     const Value& meant = from_.values[old];
-    if (made.kind != meant.kind || made.dtype != meant.dtype || (trusts_ && made.sizes.count != meant.sizes.count)) return fault("a rule's result has another dtype or rank than the operator's");
-    for (std::uint32_t d = 0; trusts_ && d < made.sizes.count; ++d)
+    if (made.kind != meant.kind || made.dtype != meant.dtype || made.sizes.count != meant.sizes.count) return fault("a rule's result has another dtype or rank than the operator's");
+    for (std::uint32_t d = 0; d < made.sizes.count; ++d)
       if (emit_.module().dims[made.sizes.first + d].value != from_.dims[meant.sizes.first + d].value) return fault("a rule's result has another size than the operator's");
     const bool emitted = result.value() >= mark.values && std::ranges::find(bindings_, result.value(), &Binding::made) == bindings_.end();
     if (!emitted && is_output_[old] != 0) {  // a second name of a value: the program's own output keeps a node
@@ -254,9 +252,6 @@ class Decomposer {
         old_of[b.made - mark.values] = b.old;
         m.values[b.old].producer = m.values[b.made].producer;
         m.values[b.old].graph = emit_.graph;
-        if (trusts_) continue;
-        m.values[b.old].sizes = m.values[b.made].sizes;
-        m.values[b.old].strides = m.values[b.made].strides;
       } else {
         instead_[b.old] = b.made >= mark.values ? old_of[b.made - mark.values] : b.made;
       }
@@ -326,7 +321,6 @@ class Decomposer {
   std::vector<Binding> bindings_;
   bool copies_ = false;                    ///< the operator answers values of its own, and something is written in place
   NodeId view_ = no_id;                    ///< the operator, if something is written in place: it may answer views
-  bool trusts_ = true;                     ///< a rule's results have the sizes that the program says
   ScalarType autocast_ = ScalarType::undefined;  ///< in a graph wrapped by autocast: what it computes in
 };
 

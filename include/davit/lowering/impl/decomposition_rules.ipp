@@ -148,7 +148,7 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten.glu.default(self, dim=-1): d = wrap(dim, rank(self)); h = size(self, d) // 2; narrow(self, d, 0, h) * sigmoid(narrow(self, d, h, h))"sv,
       "aten.grid_sampler.default(input, grid, interpolation_mode, padding_mode, align_corners): rank(input) == 4 ? grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners, sizes=out, as=outtype) : grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners, sizes=out, as=outtype)"sv,
       "aten.group_norm.default(input, num_groups, weight=none, bias=none, eps=1e-05, cudnn_enabled=true): $group(input, weight, bias, num_groups, eps)"sv,
-      "aten.gru.input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)~: $rnn('gru', input, [hx], params, has_biases, num_layers, dropout, train, bidirectional, batch_first)"sv,
+      "aten.gru.input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first): $rnn('gru', input, [hx], params, has_biases, num_layers, dropout, train, bidirectional, batch_first)"sv,
       "aten.gru_cell.default(input, hx, w_ih, w_hh, b_ih=none, b_hh=none): $rnn_step('gru', [hx], linear(input, w_ih, b_ih), w_hh, b_hh, none)[0]"sv,
       "aten.hardshrink.default(self, lambd=0.5): where(abs(self) <= lambd, 0, self)"sv,
       "aten.hardsigmoid.default(self)^: clamp(self + 3, 0, 6) / 6"sv,
@@ -190,7 +190,7 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten.logit.default(self, eps=none)^: x = eps == none ? self : clamp(self, eps, 1.0 - eps); log(x / (1 - x))"sv,
       "aten.logspace.default(start, end, steps, base=10.0, dtype=none): cast(pow.Scalar(base, $linspace(start, end, steps, outtype == float64 ? float64 : float32), as=outtype == float64 ? float64 : float32), outtype)"sv,
       "aten.logsumexp.default(self, dim, keepdim=false)^: x = isint(self) ? cast(self, float32) : self; d = $dims(self, dim); m = amax(x, d, true); s = where(abs(m) == inf, 0, m); log(sum.dim_IntList(exp(x - s), d, keepdim)) + (keepdim ? s : squeeze.dims(s, d))"sv,
-      "aten.lstm.input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)~: $rnn('lstm', input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)"sv,
+      "aten.lstm.input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first): $rnn('lstm', input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)"sv,
       "aten.lstm_cell.default(input, hx, w_ih, w_hh, b_ih=none, b_hh=none): $rnn_step('lstm', hx, linear(input, w_ih, b_ih), w_hh, b_hh, none)"sv,
       "aten.mT.default(self): transpose.int(self, -2, -1)"sv,
       "aten.margin_ranking_loss.default(input1, input2, target, margin=0.0, reduction=1)^: $reduce(clamp(-target * (input1 - input2) + margin, 0), reduction)"sv,
@@ -251,9 +251,9 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten.reshape_as.default(self, other): reshape(self, sizes(other))"sv,
       "aten.resolve_neg.default(self): self"sv,
       "aten.rms_norm.default(input, normalized_shape, weight=none, eps=none)^: d = range(rank(input) - len(normalized_shape), rank(input)); r = input * rsqrt(mean.dim(input * input, d, true) + (eps == none ? (dtype(input) == float64 ? 2.220446049250313e-16 : 1.1920928955078125e-07) : eps)); weight == none ? r : r * weight"sv,
-      "aten.rnn_relu.input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)~: $rnn('relu', input, [hx], params, has_biases, num_layers, dropout, train, bidirectional, batch_first)"sv,
+      "aten.rnn_relu.input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first): $rnn('relu', input, [hx], params, has_biases, num_layers, dropout, train, bidirectional, batch_first)"sv,
       "aten.rnn_relu_cell.default(input, hx, w_ih, w_hh, b_ih=none, b_hh=none): $rnn_step('relu', [hx], linear(input, w_ih, b_ih), w_hh, b_hh, none)[0]"sv,
-      "aten.rnn_tanh.input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)~: $rnn('tanh', input, [hx], params, has_biases, num_layers, dropout, train, bidirectional, batch_first)"sv,
+      "aten.rnn_tanh.input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first): $rnn('tanh', input, [hx], params, has_biases, num_layers, dropout, train, bidirectional, batch_first)"sv,
       "aten.rnn_tanh_cell.default(input, hx, w_ih, w_hh, b_ih=none, b_hh=none): $rnn_step('tanh', [hx], linear(input, w_ih, b_ih), w_hh, b_hh, none)[0]"sv,
       "aten.rot90.default(self, k=1, dims=[0, 1]): n = k % 4; n == 0 ? clone(self) : n == 1 ? transpose.int(flip(self, [dims[1]]), dims[0], dims[1]) : n == 2 ? flip(self, dims) : transpose.int(flip(self, [dims[0]]), dims[0], dims[1])"sv,
       "aten.rrelu.default(self, lower=0.125, upper=0.3333333333333333, training=false, generator=none): training ? where(self > 0, self, self * (rand(sizes(self), dtype=dtype(self)) * (upper - lower) + lower)) : leaky_relu(self, (lower + upper) / 2)"sv,
@@ -341,12 +341,11 @@ inline constexpr auto decomposition_rule_texts = [] {
   });
 }();
 
-[[nodiscard]] constexpr std::string_view rule_name(std::string_view rule) noexcept { return rule.substr(0, rule.find_first_of("( ")); }
-
+/// The rule of that name behind `prefix` characters; "" if there is none. Names end with '(' or ' ', which are less than what they are made of.
 [[nodiscard]] DAVIT_INLINE std::string_view find_rule(std::span<const std::string_view> rules, std::string_view target, std::size_t prefix) noexcept {
-  const auto name = [prefix](std::string_view rule) { return rule_name(rule).substr(prefix); };
-  const auto found = std::ranges::lower_bound(rules, target, {}, name);
-  return found != rules.end() && name(*found) == target ? *found : std::string_view{};
+  const auto found = std::ranges::partition_point(rules, [&](std::string_view rule) { return rule.substr(prefix).compare(0, target.size(), target) < 0; });
+  if (found == rules.end() || !found->substr(prefix).starts_with(target)) return {};
+  return found->find_first_of("( ", prefix) == prefix + target.size() ? *found : std::string_view{};
 }
 
 }  // namespace detail

@@ -13,6 +13,8 @@
 #include "davit/program/in_place_writes.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/operators.hpp"
+#include "davit/program/operators/movement.hpp"
+#include "davit/program/operators/node_arguments.hpp"
 #include "davit/program/verify_signature.hpp"
 #include "davit/program/views.hpp"
 
@@ -137,39 +139,26 @@ class Functionalizer : FunctionalWriter {
       return within_budget();
     }
     std::vector<Argument> inputs{named("self", GraphBuilder::value(copier_.new_value(shown.parent)))};
-    if (!append_item(inputs, shown, call)) return false;
+    if (!append_item(inputs, v)) return false;
     emit(shown.kind == ViewKind::unbind ? "aten.select.int" : "aten.slice.Tensor", inputs, v, node.metadata);
     return within_budget();
   }
 
   /// Appends the arguments of select or slice that stand for one of a list of views; false if the list is not made so.
-  [[nodiscard]] bool append_item(std::vector<Argument>& inputs, const Shown& shown, const OperatorCall& call) {
-    const Argument* dim = argument(call, "dim", shown.kind == ViewKind::unbind ? 1 : 2);
-    if (dim != nullptr && dim->kind != ArgumentKind::int_) return false;
-    const std::int64_t rank = graph_.values[shown.parent].sizes.count;
-    std::int64_t along = dim == nullptr ? 0 : dim->payload;
-    if (along < 0) along += rank;
-    if (along < 0 || along >= rank) return false;
-    inputs.push_back(named("dim", GraphBuilder::integer(along)));
+  [[nodiscard]] bool append_item(std::vector<Argument>& inputs, ValueId v) {
+    const Shown& shown = of_[v];
+    const operators::NodeArguments call(graph_, shown.via);
+    operators::SliceView part;
+    if (shown.kind == ViewKind::unbind ? bool(operators::read_dim(call, {"dim", 1}, call.rank(shown.parent), part.dim)) : bool(operators::read_part(call, v, part)))
+      return false;
+    inputs.push_back(named("dim", GraphBuilder::integer(static_cast<std::int64_t>(part.dim))));
     if (shown.kind == ViewKind::unbind) {
       inputs.push_back(named("index", GraphBuilder::integer(shown.item)));
       return true;
     }
-    std::int64_t start = 0;
-    std::int64_t size = 0;
-    std::uint32_t item = 0;
-    bool known = true;
-    graph_.for_each_value(call.outputs[0], [&](ValueId v) {
-      if (item > shown.item || static_cast<std::int64_t>(graph_.values[v].sizes.count) != rank) return;
-      const Dim& along_dim = graph_.dims_of(graph_.values[v].sizes)[static_cast<std::size_t>(along)];
-      known = known && along_dim.is_static();
-      start += size;
-      size = along_dim.value;
-      ++item;
-    });
-    inputs.push_back(named("start", GraphBuilder::integer(start)));
-    inputs.push_back(named("end", GraphBuilder::integer(start + size)));
-    return known && item == shown.item + 1;
+    inputs.push_back(named("start", GraphBuilder::integer(part.start)));
+    inputs.push_back(named("end", GraphBuilder::integer(part.start + part.length)));
+    return true;
   }
 
   /// Carries out an in-place operator on values. Source: torchgen's functionalization kernels.
@@ -308,7 +297,7 @@ class Functionalizer : FunctionalWriter {
       case ViewKind::unbind:
       case ViewKind::split:
         inputs = {old, named("src", part)};
-        if (!append_item(inputs, shown, call)) return false;
+        if (!append_item(inputs, view)) return false;
         target = shown.kind == ViewKind::unbind ? "aten.select_scatter.default" : "aten.slice_scatter.default";
         break;
       default: return false;

@@ -111,21 +111,7 @@ class RecurrentSteps {
     if (n == no_id) return no_id;
     const operators::NodeArguments call(graph_, n);
     operators::SliceView part;
-    if (call.is("aten.split_with_sizes.default") || call.is("aten.split.Tensor") || call.is("aten.chunk.default")) {
-      part.input = call.value({"self", 0});
-      if (part.input == no_id || operators::read_dim(call, {"dim", 2}, call.rank(part.input), part.dim)) return no_id;
-      bool before = true;
-      for (const Argument& output : graph_.outputs(graph_.nodes[n]))
-        graph_.for_each_value(output, [&](ValueId each) {
-          const std::span<const Dim> dims = sizes(each);
-          const std::int64_t length = part.dim < dims.size() && dims[part.dim].is_static() ? dims[part.dim].value : -1;
-          before = before && each != v;
-          if (before) part.start += length;
-          if (each == v) part.length = length;
-        });
-    } else if (!call.is("aten.slice.Tensor") || operators::read_slice(call, part)) {
-      return no_id;
-    }
+    if (operators::read_part(call, v, part) && operators::read_slice(call, part)) return no_id;
     if (part.step != 1 || part.length != hidden_ || part.start != at * hidden_ || part.dim + 1 != sizes(part.input).size()) return no_id;
     step_.nodes.push_back(n);
     return part.input;

@@ -16,6 +16,7 @@
 #include "davit/lowering/rule_evaluator.hpp"
 #include "davit/program/operators/node_arguments.hpp"
 #include "davit/program/same_sizes.hpp"
+#include "davit/program/views.hpp"
 
 namespace davit {
 
@@ -69,13 +70,12 @@ class RightSizes {
       if (before.is_value() && emit_.sizes(before.value()).size() == 3 && call.output(i + 1) != no_id) set(call.output(i + 1), sizes(before.value()));
     }
   }
-  /// What a chunk or a split makes: along its dimension as much as is said.
+  /// What a split makes: along its dimension as much as is said.
   [[nodiscard]] bool parts(NodeId n, std::span<const ValueId> outputs, std::vector<TensorMeta>& metas) {
     const operators::NodeArguments call(from_, n);
     const ValueId x = call.value({"self", 0});
     std::int64_t dim = 0;
-    if ((!call.is("aten.chunk.default") && !call.is("aten.split.Tensor") && !call.is("aten.split_with_sizes.default")) || x == no_id || !operators::read_integer(call, {"dim", 2}, 0, dim))
-      return false;
+    if (view_kind(call.call().target) != ViewKind::split || x == no_id || !operators::read_integer(call, {"dim", 2}, 0, dim)) return false;
     const auto at = [&](std::size_t rank) { return static_cast<std::size_t>(dim < 0 ? dim + static_cast<std::int64_t>(rank) : dim); };
     for (const ValueId v : outputs) {
       const std::span<const Dim> said = from_.dims_of(from_.values[v].sizes);

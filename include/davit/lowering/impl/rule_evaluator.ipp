@@ -264,7 +264,6 @@ DAVIT_INLINE Item RuleEvaluator::run(std::string_view row, std::vector<NamedItem
       widen(v.value);
       for (Item& each : v.value.items) widen(each);
     }
-  (void)take(s, "~");
   (void)take(s, "!");
   if (!take(s, ":")) return fail("a rule cannot be read");
   return body(s);

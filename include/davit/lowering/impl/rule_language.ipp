@@ -77,6 +77,8 @@ DAVIT_INLINE Item RuleEvaluator::operation(Scope& s, int level) {
   if (level == 5) return unary(s);
   Item left = operation(s, level + 1);
   while (emit.fault == nullptr) {
+    skip(s);
+    if (s.at >= s.text.size() || std::string_view("|&=!<>+-*/%").find(s.text[s.at]) == std::string_view::npos) break;
     std::string_view found;
     for (const std::string_view token : tokens[level])
       if (found.empty() && !token.empty() && take(s, token)) found = token;
@@ -146,7 +148,7 @@ DAVIT_INLINE Item RuleEvaluator::primary(Scope& s) {
   const std::string_view name = identifier(s);
   if (emit.fault != nullptr) return {};
   if (take(s, "(")) {
-    if (name == "fold") return fold(s);
+    if (name == "fold" || name == "scan") return fold(s, name == "scan");
     std::vector<NamedItem> arguments;
     while (!take(s, ")")) {
       skip(s);
@@ -166,7 +168,7 @@ DAVIT_INLINE Item RuleEvaluator::primary(Scope& s) {
     return s.live ? call(name, std::move(arguments)) : Item{};
   }
   for (std::size_t i = s.variables.size(); i-- > 0;)
-    if (s.variables[i].name == name) return s.variables[i].value;
+    if (s.variables[i].name == name) return s.live ? s.variables[i].value : Item{};
   if (name == "none") return {};
   if (name == "true" || name == "false") return Item::boolean(name == "true");
   if (name == "contiguous_format") return Item::of({.payload = static_cast<std::int64_t>(MemoryFormat::contiguous), .kind = ArgumentKind::memory_format});
@@ -240,8 +242,8 @@ DAVIT_INLINE Item RuleEvaluator::bracket(Scope& s) {
   return Item::list(std::move(items));
 }
 
-/// `fold(a: start; i in list: x)`
-DAVIT_INLINE Item RuleEvaluator::fold(Scope& s) {
+/// `fold(a: start; i in list: x)` or `scan(...)`
+DAVIT_INLINE Item RuleEvaluator::fold(Scope& s, bool keeps_all) {
   const std::string_view name = identifier(s);
   if (!take(s, ":")) return fail("a fold cannot be read");
   Item start = expression(s);
@@ -252,8 +254,12 @@ DAVIT_INLINE Item RuleEvaluator::fold(Scope& s) {
   if (!take(s, ":")) return fail("a fold cannot be read");
   s.variables.push_back({name, std::move(start)});
   const std::size_t state = s.variables.size() - 1;
-  each(s, index, list.items, [&](Item item) { s.variables[state].value = std::move(item); });
-  Item result = std::move(s.variables[state].value);
+  std::vector<Item> all;
+  each(s, index, list.items, [&](Item item) {
+    if (keeps_all) all.push_back(item);
+    s.variables[state].value = std::move(item);
+  });
+  Item result = keeps_all ? Item::list(std::move(all)) : std::move(s.variables[state].value);
   s.variables.pop_back();
   if (!take(s, ")")) return fail("a fold is not closed");
   return result;
