@@ -12,6 +12,7 @@ namespace davit {
   if (a == ScalarType::undefined) return b;
   if (b == ScalarType::undefined) return a;
   const auto category = [](ScalarType t) { return t == ScalarType::bool_ ? 0 : is_integral(t) ? 1 : is_floating(t) ? 2 : 3; };
+  if (category(a) + category(b) == 5) return complex_of(promote(real_of(a), real_of(b)));  // a float and a complex number
   if (category(a) != category(b)) return category(a) > category(b) ? a : b;
   if (is_integral(a)) {
     const auto is_unsigned = [](ScalarType t) {
@@ -39,6 +40,7 @@ struct PromotedType {
  private:
   [[nodiscard]] static constexpr ScalarType higher(ScalarType first, ScalarType second) noexcept {
     if (first == ScalarType::undefined) return second;
+    if (is_floating(first) && is_complex(second)) return complex_of(first);
     if (second == ScalarType::undefined || is_complex(first) || is_floating(first)) return first;
     if (first == ScalarType::bool_ || is_floating(second) || is_complex(second)) return promote(first, second);
     return first;

@@ -173,6 +173,18 @@ inline constexpr std::array<ScalarTypeName, 20> scalar_type_names{{
 [[nodiscard]] constexpr bool is_complex(ScalarType type) noexcept {
   return type == ScalarType::complex32 || type == ScalarType::complex64 || type == ScalarType::complex128;
 }
+/// The dtype of the parts of a complex number; other dtypes themselves. Source: c10::toRealValueType.
+[[nodiscard]] constexpr ScalarType real_of(ScalarType type) noexcept {
+  return type == ScalarType::complex32    ? ScalarType::float16
+         : type == ScalarType::complex64  ? ScalarType::float32
+         : type == ScalarType::complex128 ? ScalarType::float64
+                                          : type;
+}
+/// Complex numbers of parts of this dtype; complex64 where there are none. Source: c10::toComplexType.
+[[nodiscard]] constexpr ScalarType complex_of(ScalarType type) noexcept {
+  const ScalarType real = real_of(type);
+  return real == ScalarType::float64 ? ScalarType::complex128 : real == ScalarType::float16 ? ScalarType::complex32 : ScalarType::complex64;
+}
 [[nodiscard]] constexpr bool is_floating(ScalarType type) noexcept {
   return type == ScalarType::float16 || type == ScalarType::bfloat16 || type == ScalarType::float32 ||
          type == ScalarType::float64 || (type >= ScalarType::float8_e5m2 && type <= ScalarType::float8_e4m3fnuz);

@@ -20,11 +20,6 @@ using kernels::is_reduced_float;
 using kernels::Sizes;
 using kernels::strides_of;
 
-/// The dtype of the parts of a complex number; other dtypes themselves.
-[[nodiscard]] constexpr ScalarType real_of(ScalarType type) noexcept {
-  return type == ScalarType::complex64 ? ScalarType::float32 : type == ScalarType::complex128 ? ScalarType::float64 : type;
-}
-
 /// A Scalar argument as a value of type T (floats truncated towards zero for integers, non-zero for bool).
 template <class T>
 [[nodiscard]] constexpr T scalar_as(const EValue& value) noexcept {

@@ -98,19 +98,24 @@ inline void store_complex(const TensorView& t, std::int64_t at, std::complex<dou
     (void)kernels::store_element(z.real(), t.dtype, t.element_at(at));
 }
 
-/// Writes a tensor's elements, converted to a dtype, to `to` in row-major order.
-[[nodiscard, gnu::noinline]] inline ErrorCode convert_elements(const TensorView& from, ScalarType type, void* to) {
-  Sizes strides(from.sizes());
-  contiguous_strides(from.sizes(), {strides.values.data(), strides.rank});
-  if (is_whole_complex(from.dtype) || is_whole_complex(type)) {
+/// Writes a tensor's elements, converted to a dtype, to `to`, where they lie with these strides; of complex numbers as reals, the real parts.
+[[nodiscard, gnu::noinline]] inline ErrorCode convert_elements(const TensorView& from, ScalarType type, void* to, std::span<const std::int64_t> strides) {
+  if (from.dtype != type && (is_whole_complex(from.dtype) || is_whole_complex(type))) {
     for (const ScalarType each : {from.dtype, type})
       if (!is_whole_complex(each) && !kernels::is_real(each)) return ErrorCode::invalid_dtype;
-    const TensorView out{to, from.sizes_data, strides.values.data(), from.rank, type};
-    std::int64_t i = 0;
-    if (from.numel() != 0) for_each_index<1>(from.sizes(), {strides_of(from)}, [&](std::int64_t at) { store_complex(out, i++, complex_at(from, at)); });
+    const TensorView out{to, from.sizes_data, strides.data(), from.rank, type};
+    if (from.numel() != 0)
+      for_each_index<2>(from.sizes(), {strides_of(from), Sizes(strides)},
+                        [&](std::int64_t at, std::int64_t i) { store_complex(out, i, complex_at(from, at)); });
     return ErrorCode::ok;
   }
   const bool real = kernels::convert_elements(from.sizes(), from.data, from.dtype, from.strides(), to, type, strides);
   return real ? ErrorCode::ok : ErrorCode::invalid_dtype;
+}
+/// The same in row-major order.
+[[nodiscard]] inline ErrorCode convert_elements(const TensorView& from, ScalarType type, void* to) {
+  Sizes strides(from.sizes());
+  contiguous_strides(from.sizes(), {strides.values.data(), strides.rank});
+  return convert_elements(from, type, to, strides);
 }
 }  // namespace davit::portable_kernels

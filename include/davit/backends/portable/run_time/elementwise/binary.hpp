@@ -100,12 +100,12 @@ template <template <class> class F>
 [[nodiscard]] inline bool has_complex(const KernelCall& call) noexcept {
   return is_complex(ResultType().add(call.arg(0)).add(call.arg(1)).get());
 }
-/// a + b, a - b or a * b of complex numbers; computed in double.
+/// a + scale * b or a * b of complex numbers; computed in double.
 [[nodiscard, gnu::noinline]] inline ErrorCode complex_arithmetic(
-    KernelCall& call, std::complex<double> (*f)(std::complex<double>, std::complex<double>)) {
+    KernelCall& call, std::complex<double> (*f)(std::complex<double>, std::complex<double>), double scale = 1) {
   const Operand a(call.arg(0));
   const Operand b(call.arg(1));
-  return map_complex(call, ResultType().add(call.arg(0)).add(call.arg(1)).get(), a.view(), b.view(), f);
+  return map_complex(call, ResultType().add(call.arg(0)).add(call.arg(1)).get(), a.view(), b.view(), f, scale);
 }
 [[nodiscard]] inline ErrorCode mul(KernelCall& call) {
   if (!has_complex(call)) return number_op<kernels::Multiply>(call);
@@ -129,9 +129,8 @@ template <template <class> class F>
 [[nodiscard, gnu::noinline]] inline ErrorCode add_scaled(KernelCall& call, bool minus) {
   const EValue alpha = call.arg_count() > 2 ? call.arg(2) : EValue(1);
   if (!alpha.is_number()) return call.refuse(ErrorCode::invalid_argument, "alpha must be a number");
-  if (alpha.number() == 1 && has_complex(call))
-    return complex_arithmetic(call, minus ? [](std::complex<double> a, std::complex<double> b) { return a - b; }
-                                          : [](std::complex<double> a, std::complex<double> b) { return a + b; });
+  if (has_complex(call))
+    return complex_arithmetic(call, [](std::complex<double> a, std::complex<double> b) { return a + b; }, minus ? -alpha.number() : alpha.number());
   if (alpha.number() == 1)
     return arithmetic(call, Numbers::as_is,
                       minus ? kernels::number_loops<kernels::Subtract, 2> : kernels::number_loops<kernels::Add, 2>);

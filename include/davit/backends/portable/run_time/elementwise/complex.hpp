@@ -18,10 +18,6 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-[[nodiscard]] constexpr ScalarType complex_of(ScalarType type) noexcept {
-  return type == ScalarType::float64 || type == ScalarType::complex128 ? ScalarType::complex128 : ScalarType::complex64;
-}
-
 /// Pairs along the last dimension as complex numbers: a copy where they do not lie side by side, which torch refuses, but lowering
 /// may have taken away the copy that would have put them there. Source: at::view_as_complex.
 [[nodiscard]] inline ErrorCode view_as_complex(KernelCall& call) {
@@ -61,9 +57,9 @@ namespace detail {
   return call.alias(0, x, sizes, strides);
 }
 
-/// Output 0 = f(a, b) over broadcast operands, computed in double. O(elements).
+/// Output 0 = f(a, scale * b) over broadcast operands, computed in double. O(elements).
 [[nodiscard]] inline ErrorCode map_complex(KernelCall& call, ScalarType type, const TensorView& a, const TensorView& b,
-                                           std::complex<double> (*f)(std::complex<double>, std::complex<double>)) {
+                                           std::complex<double> (*f)(std::complex<double>, std::complex<double>), double scale = 1) {
   Sizes sizes;
   if (!broadcast(a.sizes(), b.sizes(), sizes))
     return call.refuse(ErrorCode::invalid_shape, "the sizes of the operands do not broadcast");
@@ -74,7 +70,7 @@ namespace detail {
   std::int64_t i = 0;
   if (out.numel() != 0)
     for_each_index<2>(sizes, {broadcast_strides(a, sizes), broadcast_strides(b, sizes)},
-                      [&](std::int64_t at_a, std::int64_t at_b) { store_complex(out, i++, f(complex_at(a, at_a), complex_at(b, at_b))); });
+                      [&](std::int64_t at_a, std::int64_t at_b) { store_complex(out, i++, f(complex_at(a, at_a), scale * complex_at(b, at_b))); });
   return ErrorCode::ok;
 }
 /// polar(abs, angle) and complex(real, imag).

@@ -18,9 +18,7 @@ namespace detail {
 /// Writes `from` into the part of output 0 that begins at `start` of dimension `dim`, in the output's dtype.
 [[nodiscard]] inline ErrorCode place_part(KernelCall& call, const TensorView& from, std::size_t dim, std::int64_t start) {
   const TensorView& out = call.output(0);
-  const bool real = kernels::convert_elements(from.sizes(), from.data, from.dtype, from.strides(),
-                                              out.element_at(start * out.stride(dim)), out.dtype, out.strides());
-  return real ? ErrorCode::ok : ErrorCode::invalid_dtype;
+  return convert_elements(from, out.dtype, out.element_at(start * out.stride(dim)), out.strides());
 }
 
 /// cat; a 1-dimensional tensor without elements among others is passed over, as torch does.

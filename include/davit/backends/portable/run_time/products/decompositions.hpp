@@ -12,6 +12,9 @@ namespace davit::portable_kernels::detail {
 
 inline double conjugate(double x) noexcept { return x; }
 inline std::complex<double> conjugate(std::complex<double> x) noexcept { return std::conj(x); }
+/// How large a pivot is: of a complex one the sum of its parts. Source: BLAS's izamax.
+inline double pivot_size(double x) noexcept { return std::abs(x); }
+inline double pivot_size(std::complex<double> x) noexcept { return std::abs(x.real()) + std::abs(x.imag()); }
 
 template <class T>
 void transpose(const T* from, T* to, std::int64_t rows, std::int64_t columns) noexcept {
@@ -37,7 +40,7 @@ std::int32_t factor_lu(T* a, std::int64_t n, std::int64_t m, std::int32_t* pivot
   for (std::int64_t k = 0; k < std::min(n, m); ++k) {
     std::int64_t pivot = k;
     for (std::int64_t i = k + 1; i < n; ++i)
-      if (std::abs(a[i * m + k]) > std::abs(a[pivot * m + k])) pivot = i;
+      if (pivot_size(a[i * m + k]) > pivot_size(a[pivot * m + k])) pivot = i;
     pivots[k] = static_cast<std::int32_t>(pivot + 1);
     for (std::int64_t j = 0; j < m && pivot != k; ++j) std::swap(a[k * m + j], a[pivot * m + j]);
     if (a[k * m + k] == T{}) {
