@@ -42,21 +42,24 @@ def includes_of(source: pathlib.Path) -> list[str] | None:
 
 
 def write_groups(sources: list[pathlib.Path], folder: pathlib.Path) -> list[pathlib.Path]:
-    """Files of the sources of one folder, each of at most 40 KB of them, and the sources that stand alone."""
+    """Files of the sources of one room, each of so many KB of them at most, and the sources that stand alone."""
+    # what is made of static kernels takes a compiler a GB or two as it is
+    most = {"--kernels": 40_000, "--formats": 60_000}.get(kind, 100_000)
     written = []
     members: dict[pathlib.Path, list[pathlib.Path]] = {}
     for source in sources:
+        relative = source.parent.relative_to(here)
         if includes_of(source) is None:
             written.append(source)
         else:
-            members.setdefault(source.parent, []).append(source)
+            members.setdefault(pathlib.Path(*relative.parts[: 3 if relative.parts[0] == "backends" else 1]), []).append(source)
     folder.mkdir(parents=True, exist_ok=True)
-    for parent, all_of_them in members.items():
+    for room, all_of_them in members.items():
         groups: list[list[pathlib.Path]] = []
         size = 0
         for source in all_of_them:
             size += source.stat().st_size
-            if not groups or size > 40_000:
+            if not groups or size > most:
                 groups.append([])
                 size = source.stat().st_size
             groups[-1].append(source)
@@ -64,8 +67,9 @@ def write_groups(sources: list[pathlib.Path], folder: pathlib.Path) -> list[path
             lines = dict.fromkeys(include for source in group for include in includes_of(source) or [])
             text = "".join(f"#include {line}\n" for line in lines)
             for source in group:
-                text += f'namespace test_{source.stem} {{\n#include "{source}"\n}}\n'
-            file = folder / ("_".join([*parent.relative_to(here).parts, str(i)]) + ".cpp")
+                name = "_".join(source.relative_to(here).with_suffix("").parts)
+                text += f'namespace test_{name} {{\n#include "{source}"\n}}\n'
+            file = folder / ("_".join([*room.parts, str(i)]) + ".cpp")
             if not file.exists() or file.read_text() != text:
                 file.write_text(text)
             written.append(file)

@@ -91,7 +91,6 @@ class RuleEvaluator {
     std::string_view text;
     std::size_t at = 0;
     std::vector<Variable> variables{};
-    bool live = true;
   };
 
   [[nodiscard]] bool is_real(const Item& item) { return item.is(ArgumentKind::float_) || (item.is_value() && emit.module().values[item.value()].kind == ValueKind::sym_float); }
@@ -106,6 +105,8 @@ class RuleEvaluator {
   void skip(Scope& s);
   [[nodiscard]] bool take(Scope& s, std::string_view token);
   [[nodiscard]] std::string_view identifier(Scope& s);
+  /// Goes on behind an expression that is not evaluated; behind an operand of '||' (level 0) or '&&' (1).
+  void pass_by(Scope& s, int level);
   [[nodiscard]] Item body(Scope& s);
   [[nodiscard]] Item expression(Scope& s);
   [[nodiscard]] Item operation(Scope& s, int level);
@@ -114,7 +115,7 @@ class RuleEvaluator {
   [[nodiscard]] Item literal(Scope& s);
   [[nodiscard]] Item bracket(Scope& s);
   [[nodiscard]] Item fold(Scope& s, bool keeps_all);
-  /// Evaluates the expression at `s.at` for each item, with `name` standing for it; passes by once if there is none.
+  /// Evaluates the expression at `s.at` for each item, with `name` standing for it.
   template <class Each>
   void each(Scope& s, std::string_view name, const std::vector<Item>& items, Each&& each);
 

@@ -58,18 +58,31 @@ DAVIT_INLINE Item RuleEvaluator::body(Scope& s) {
   return {};
 }
 
+DAVIT_INLINE void RuleEvaluator::pass_by(Scope& s, int level) {
+  int open = 0, conditions = 0;
+  for (; s.at < s.text.size(); ++s.at) {
+    const char c = s.text[s.at];
+    if (c == '\'') s.at = std::min(s.text.find('\'', s.at + 1), s.text.size() - 1);
+    else if (c == '(' || c == '[') ++open;
+    else if ((c == ')' || c == ']') && open-- == 0) return;
+    if (open != 0) continue;
+    if (c == ',' || c == ';' || (c == ':' && conditions-- == 0)) return;
+    if (c == '?' && (level >= 0 || ++conditions < 0)) return;
+    if ((level >= 0 && s.text.substr(s.at).starts_with("||")) || (level > 0 && s.text.substr(s.at).starts_with("&&"))) return;
+  }
+}
+
 DAVIT_INLINE Item RuleEvaluator::expression(Scope& s) {
   Item condition = operation(s, 0);
-  if (!take(s, "?")) return condition;
-  const bool live = s.live;
-  const bool yes = live && truth(condition);
-  s.live = live && yes;
-  Item first = expression(s);
+  if (emit.fault != nullptr || !take(s, "?")) return condition;
+  const bool yes = truth(condition);
+  Item chosen;
+  if (yes) chosen = expression(s);
+  else pass_by(s, -1);
   if (!take(s, ":")) return fail("a condition without an alternative");
-  s.live = live && !yes;
-  Item second = expression(s);
-  s.live = live;
-  return yes ? first : second;
+  if (yes) pass_by(s, -1);
+  else chosen = expression(s);
+  return chosen;
 }
 
 DAVIT_INLINE Item RuleEvaluator::operation(Scope& s, int level) {
@@ -84,16 +97,13 @@ DAVIT_INLINE Item RuleEvaluator::operation(Scope& s, int level) {
       if (found.empty() && !token.empty() && take(s, token)) found = token;
     if (found.empty()) break;
     if (level < 2) {
-      const bool live = s.live;
-      const bool decided = live && truth(left) == (level == 0);
-      s.live = live && !decided;
-      Item right = operation(s, level + 1);
-      s.live = live;
-      if (live) left = Item::boolean(decided ? level == 0 : truth(right));
+      const bool decided = truth(left) == (level == 0);
+      if (decided) pass_by(s, level);
+      left = Item::boolean(decided ? level == 0 : truth(operation(s, level + 1)));
       continue;
     }
     Item right = operation(s, level + 1);
-    if (s.live && emit.fault == nullptr) left = binary(found, left, right);
+    if (emit.fault == nullptr) left = binary(found, left, right);
   }
   return left;
 }
@@ -102,10 +112,9 @@ DAVIT_INLINE Item RuleEvaluator::unary(Scope& s) {
   Item out;
   if (take(s, "-")) {
     out = unary(s);
-    if (s.live) out = is_tensor(out) ? call("neg", {{"", out}}) : out.is(ArgumentKind::float_) ? Item::of(GraphBuilder::real(-number(out))) : binary("*", Item::integer(-1), out);
+    out = is_tensor(out) ? call("neg", {{"", out}}) : out.is(ArgumentKind::float_) ? Item::of(GraphBuilder::real(-number(out))) : binary("*", Item::integer(-1), out);
   } else if (take(s, "!")) {
-    out = unary(s);
-    if (s.live) out = Item::boolean(!truth(out));
+    out = Item::boolean(!truth(unary(s)));
   } else {
     out = primary(s);
     while (take(s, "[")) {
@@ -116,7 +125,6 @@ DAVIT_INLINE Item RuleEvaluator::unary(Scope& s) {
       const auto count = static_cast<std::int64_t>(out.items.size());
       const Item last = slice && !s.text.substr(s.at).starts_with(']') ? expression(s) : Item::integer(count);
       if (!take(s, "]")) return fail("an index is not closed");
-      if (!s.live) continue;
       std::int64_t a = integer(first), b = integer(last);
       if (a < 0) a += count;
       if (b < 0) b += count;
@@ -165,10 +173,10 @@ DAVIT_INLINE Item RuleEvaluator::primary(Scope& s) {
       (void)take(s, ",");
       if (emit.fault != nullptr || s.at >= s.text.size()) return fail("a call is not closed");
     }
-    return s.live ? call(name, std::move(arguments)) : Item{};
+    return call(name, std::move(arguments));
   }
   for (std::size_t i = s.variables.size(); i-- > 0;)
-    if (s.variables[i].name == name) return s.live ? s.variables[i].value : Item{};
+    if (s.variables[i].name == name) return s.variables[i].value;
   if (name == "none") return {};
   if (name == "true" || name == "false") return Item::boolean(name == "true");
   if (name == "contiguous_format") return Item::of({.payload = static_cast<std::int64_t>(MemoryFormat::contiguous), .kind = ArgumentKind::memory_format});
@@ -181,7 +189,7 @@ DAVIT_INLINE Item RuleEvaluator::primary(Scope& s) {
   }
   if (name == "outtype" && !outputs.empty()) return Item::of(GraphBuilder::scalar_type(outputs[0].dtype));
   if (const ScalarType type = scalar_type_named(name); type != ScalarType::undefined) return Item::of(GraphBuilder::scalar_type(type));
-  return s.live ? fail("a rule names what is not there") : Item{};
+  return fail("a rule names what is not there");
 }
 
 DAVIT_INLINE Item RuleEvaluator::literal(Scope& s) {
@@ -203,19 +211,16 @@ DAVIT_INLINE Item RuleEvaluator::literal(Scope& s) {
 
 template <class Each>
 void RuleEvaluator::each(Scope& s, std::string_view name, const std::vector<Item>& items, Each&& each) {
+  if (items.empty()) return pass_by(s, -1);
   const std::size_t start = s.at;
-  const bool live = s.live;
-  s.live = live && !items.empty();
-  s.variables.push_back({name, items.empty() ? Item{} : items[0]});
-  for (std::size_t i = 0; i == 0 || (s.live && i < items.size()); ++i) {
+  s.variables.push_back({name, {}});
+  for (std::size_t i = 0; i < items.size() && emit.fault == nullptr; ++i) {
     s.at = start;
-    if (i != 0) s.variables.back().value = items[i];
+    s.variables.back().value = items[i];
     Item value = expression(s);
-    if (s.live) each(std::move(value));
-    if (emit.fault != nullptr) break;
+    each(std::move(value));
   }
   s.variables.pop_back();
-  s.live = live;
 }
 
 DAVIT_INLINE Item RuleEvaluator::bracket(Scope& s) {
