@@ -5,6 +5,7 @@
 
 #include "backends/xnnpack/check.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
+#include "support/quantized_net.hpp"
 
 using namespace davit;
 using support::Net;
@@ -26,6 +27,41 @@ TEST_CASE("what says that a clamp changes sizes is refused, though it would be d
   CHECK(why({6}) == "a result of other sizes");
   CHECK(why({2, 4}) == "a result of other sizes");
   CHECK(why({2, 3}) == "");
+}
+
+TEST_CASE("what says that bytes and what they stand for have different sizes is refused, used or not") {
+  const auto why = [](support::Sizes quantized, support::Sizes sizes) {
+    support::QuantizedNet n;
+    const auto x = n.input("x", {2, 3});
+    const auto q = n.quantize("q", x, quantized, {0.1, 3});
+    if (quantized.size() == 2) (void)n.dequantize("d", q, sizes, {0.1, 3});
+    return reason(n.finish({x}));
+  };
+  CHECK(why({6}, {}) == "a result of other sizes");
+  CHECK(why({2, 3}, {}) == "a result of other sizes");
+  CHECK(why({2, 3}, {2, 4}) == "a result of other sizes");
+  CHECK(why({2, 3}, {2, 3}) == "");
+  support::QuantizedNet n;
+  const auto weights = n.weights("w", {4, 2});
+  const auto x = n.input("x", {2});
+  (void)n.dequantize("d", weights, {4});
+  CHECK(reason(n.finish({x})) == "a result of other sizes");
+}
+
+TEST_CASE("a result that nobody uses, of another rank than the program says, is an error when the code is made") {
+  Net n;
+  const auto x = n.input("x", {2, 3, 4});
+  (void)n.op("aten.mean.dim", "m", {2, 3, 4}, {{"self", n.v(x)}, {"dim", n.ints({1, 2})}});
+  const ExportedProgram program = n.finish({x});
+  CHECK(reason(program) == "");
+  DebugMap map;
+  DebugHandleRecorder recorder(map);
+  recorder.begin_method("forward", program.view());
+  const auto body = make_program_body(Method{"forward", &program}, "xnnpack", recorder);
+  REQUIRE(body);
+  const auto plan = xnnpack_parts::make_plan(**body);
+  REQUIRE(!plan);
+  CHECK(plan.error().code == ErrorCode::invalid_shape);
 }
 
 TEST_CASE("what is refused, and why") {

@@ -89,15 +89,19 @@ inline constexpr auto op_table = detail::sorted_rules(
     if (exact) planner.check_results(n);
   }
   planner.finish();
-  for (const Step& step : planner.plan.steps)
-    for (const std::uint32_t s : {step.in[0], step.in[1], step.in[2], step.out})
-      if (s != no_id && planner.plan.slots[s].order.rank != planner.plan.slots[s].dims.count)
-        return std::unexpected(Error{.code = ErrorCode::invalid_shape,
-                                     .stage = Stage::preprocess,
-                                     .debug_handle = step.node < body.handles.size() ? body.handles[step.node] : no_debug_handle,
-                                     .backend = "xnnpack",
-                                     .what = "an operator gives another number of sizes than the program says of its result",
-                                     .fix = "export the program again"});
+  const std::vector<Slot>& slots = planner.plan.slots;
+  const auto misstated = std::ranges::find_if(slots, [](const Slot& slot) { return slot.order.rank != slot.dims.count; });
+  if (misstated != slots.end()) {
+    const auto s = static_cast<std::uint32_t>(misstated - slots.begin());
+    const auto step = std::ranges::find_if(planner.plan.steps, [s](const Step& each) { return each.out == s || std::ranges::find(each.in, s) != each.in.end(); });
+    const NodeId node = step == planner.plan.steps.end() ? no_id : step->node;
+    return std::unexpected(Error{.code = ErrorCode::invalid_shape,
+                                 .stage = Stage::preprocess,
+                                 .debug_handle = node < body.handles.size() ? body.handles[node] : no_debug_handle,
+                                 .backend = "xnnpack",
+                                 .what = "an operator gives another number of sizes than the program says of its result",
+                                 .fix = "export the program again"});
+  }
   return std::move(planner.plan);
 }
 
