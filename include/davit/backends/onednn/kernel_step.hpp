@@ -60,6 +60,7 @@ inline void add_tensor(KernelStep& step, std::span<const std::int64_t> sizes, Sc
 class KernelState {
  public:
   explicit KernelState(const KernelStep& step) : arguments_(step.arguments.arguments), made_(step.results) {
+    memory_.refuse_blocks();  // what does not fit its place is not what the program says
     for (const auto& [argument, first, count] : step.arguments.lists)
       arguments_[argument] = EValue(std::span<const EValue>(arguments_.data() + first, count));
     for (const portable_kernels::ArgumentTable::Slot& slot : step.arguments.slots) arguments_[slot.argument] = EValue(step.tensor(slot.slot));

@@ -59,16 +59,17 @@ DAVIT_INLINE Item RuleEvaluator::body(Scope& s) {
 }
 
 DAVIT_INLINE void RuleEvaluator::pass_by(Scope& s, int level) {
-  int open = 0, conditions = 0;
+  int brackets = 0, conditions = 0;
   for (; s.at < s.text.size(); ++s.at) {
     const char c = s.text[s.at];
+    const std::string_view rest = s.text.substr(s.at);
     if (c == '\'') s.at = std::min(s.text.find('\'', s.at + 1), s.text.size() - 1);
-    else if (c == '(' || c == '[') ++open;
-    else if ((c == ')' || c == ']') && open-- == 0) return;
-    if (open != 0) continue;
+    if (c == '(' || c == '[') ++brackets;
+    if ((c == ')' || c == ']') && brackets-- == 0) return;
+    if (brackets != 0) continue;
     if (c == ',' || c == ';' || (c == ':' && conditions-- == 0)) return;
-    if (c == '?' && (level >= 0 || ++conditions < 0)) return;
-    if ((level >= 0 && s.text.substr(s.at).starts_with("||")) || (level > 0 && s.text.substr(s.at).starts_with("&&"))) return;
+    if (level >= 0 && (c == '?' || rest.starts_with("||") || (level > 0 && rest.starts_with("&&")))) return;
+    if (c == '?') ++conditions;
   }
 }
 
