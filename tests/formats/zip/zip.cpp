@@ -64,6 +64,54 @@ TEST_CASE("archives of torch, with ZIP64 records and data descriptors, are read"
   CHECK(text_of(archive->read("cond_nested.v29/archive_format").value()) == "pt2");
 }
 
+TEST_CASE("members of 2 GB, and those behind, have their numbers in 64 bits") {
+  // sizes of a, and the place of b, stand in the extra field
+  ZipFile file;
+  file.add("a", "aaaa").add("b", "bbb");
+  const auto with = [&](std::string_view extra_a, std::string_view extra_b) {
+    std::string text = file.text();
+    const std::size_t a = text.find("PK\1\2"), b = text.find("PK\1\2", a + 4), end = text.find("PK\5\6");
+    const std::size_t place = text.find("PK\3\4", 4);
+    REQUIRE(place < a);
+    std::string first = text.substr(a, b - a), second = text.substr(b, end - b), last = text.substr(end);
+    first.replace(20, 8, std::string(8, '\xff')).replace(30, 2, ZipFile::number(extra_a.size(), 2)) += extra_a;
+    second.replace(42, 4, std::string(4, '\xff')).replace(30, 2, ZipFile::number(extra_b.size(), 2)) += extra_b;
+    last.replace(12, 4, ZipFile::number(first.size() + second.size(), 4));
+    return text.substr(0, a) + first + second + last;
+  };
+  const std::size_t place = file.text().find("PK\3\4", 4);
+  const std::string other = ZipFile::number(7, 2) + ZipFile::number(2, 2) + "xx";
+  const auto sizes = [](std::uint64_t size, std::uint64_t stored) { return ZipFile::number(1, 2) + ZipFile::number(16, 2) + ZipFile::number(size, 8) + ZipFile::number(stored, 8); };
+  const auto offset = [](std::uint64_t at) { return ZipFile::number(1, 2) + ZipFile::number(8, 2) + ZipFile::number(at, 8); };
+  auto archive = ZipArchive::open(bytes_of(with(other + sizes(4, 4), offset(place) + other)), "large");
+  REQUIRE(archive);
+  CHECK(text_of(archive->read("a").value()) == "aaaa");
+  CHECK(text_of(archive->read("b").value()) == "bbb");
+  const auto refused = [&](std::string_view extra_a, std::string_view extra_b, std::string_view what) {
+    const auto none = ZipArchive::open(bytes_of(with(extra_a, extra_b)), "large");
+    REQUIRE(!none);
+    CHECK(none.error().what.view().find(what) != std::string_view::npos);
+  };
+  refused("", offset(place), "beyond the end");
+  refused(sizes(4, 4).substr(0, 12), offset(place), "header that is missing");
+  refused(ZipFile::number(1, 2) + ZipFile::number(8, 2) + ZipFile::number(4, 8), offset(place), "header that is missing");
+  refused(sizes(4, 5), offset(place), "two different sizes");
+  refused(sizes(1000, 1000), offset(place), "beyond the end");
+  refused(sizes(~std::uint64_t{0}, ~std::uint64_t{0}), offset(place), "beyond the end");
+  refused(sizes(4, 4), offset(0), "header that is missing");  // a's
+  refused(sizes(4, 4), offset(place + 1), "header that is missing");
+  refused(sizes(4, 4), offset(~std::uint64_t{0} - 3), "header that is missing");
+  refused(sizes(4, 4), "", "header that is missing");
+  const std::string text = with(sizes(4, 4), offset(place));
+  for (std::size_t i = 0; i < text.size(); ++i)
+    for (const int bit : {0, 3, 7}) {
+      std::string changed = text;
+      changed[i] = static_cast<char>(changed[i] ^ (1 << bit));
+      if (auto found = ZipArchive::open(bytes_of(changed), "changed"))
+        for (const ZipMember& member : found->members()) CHECK((!found->read(member) || member.size <= 4));
+    }
+}
+
 TEST_CASE("what is damaged is refused") {
   check_refused(ZipFile(two()).add("b/second", "again"), "is there twice");
   ZipFile file = two();

@@ -75,6 +75,10 @@ class ZipArchive {
   }
   [[nodiscard]] Result<void> read_directory();
   [[nodiscard]] Result<ZipMember> read_entry(unzFile file, std::span<char> name_buffer) const;
+  [[nodiscard]] bool has(std::uint64_t at, std::uint64_t count) const noexcept { return at <= bytes_.size() && count <= bytes_.size() - at; }
+  [[nodiscard]] std::uint64_t number(std::uint64_t at, std::size_t width) const noexcept;
+  [[nodiscard]] bool is_large(std::uint64_t entry) const noexcept;
+  [[nodiscard]] bool read_large(std::uint64_t entry, ZipMember& member) const noexcept;
   [[nodiscard]] Result<void> check_overlaps() const;
   [[nodiscard]] Result<void> sort_members();
 
@@ -83,6 +87,7 @@ class ZipArchive {
   ZipOptions options_;
   std::vector<ZipMember> members_;
   std::uint64_t inflate_budget_ = 0;
+  static constexpr std::uint64_t beyond_ = 0xffffffff;  ///< stands for a number of 64 bits elsewhere
 };
 
 inline Result<ZipArchive> ZipArchive::open(SharedBytes bytes, std::string_view label, ZipOptions options) {
@@ -111,6 +116,47 @@ inline Result<void> ZipArchive::read_directory() {
   return {};
 }
 
+/// A number of `width` bytes, which are there.
+inline std::uint64_t ZipArchive::number(std::uint64_t at, std::size_t width) const noexcept {
+  std::uint64_t value = 0;
+  for (std::size_t i = width; i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(bytes_.bytes()[static_cast<std::size_t>(at) + i]);
+  return value;
+}
+/// True if the directory's entry there has numbers of 64 bits, as torch writes them for members of 2 GB and those behind.
+inline bool ZipArchive::is_large(std::uint64_t entry) const noexcept {
+  return has(entry, 46) && number(entry, 4) == 0x02014b50 && (number(entry + 20, 4) == beyond_ || number(entry + 24, 4) == beyond_ || number(entry + 42, 4) == beyond_);
+}
+/// Reads such an entry and the header before its data, of which minizip 1.1 takes the numbers for what stands in their place. False if
+/// they are not there, or do not fit each other.
+inline bool ZipArchive::read_large(std::uint64_t entry, ZipMember& member) const noexcept {
+  std::uint64_t stored = number(entry + 20, 4), size = number(entry + 24, 4), offset = number(entry + 42, 4);
+  const std::uint64_t name = number(entry + 28, 2), extra = number(entry + 30, 2);
+  if (!has(entry, 46 + name + extra)) return false;
+  std::uint64_t at = entry + 46 + name;
+  for (const std::uint64_t end = at + extra; end - at >= 4;) {
+    const std::uint64_t kind = number(at, 2), length = number(at + 2, 2);
+    at += 4;
+    if (length > end - at) return false;
+    std::uint64_t field = at;
+    for (std::uint64_t* each : {&size, &stored, &offset}) {
+      if (kind != 1 || *each != beyond_) continue;
+      if (at + length - field < 8) return false;
+      *each = number(field, 8);
+      field += 8;
+    }
+    at += length;
+  }
+  if (!has(offset, 30) || number(offset, 4) != 0x04034b50 || number(offset + 8, 2) != number(entry + 10, 2) || number(offset + 26, 2) != name) return false;
+  const std::uint64_t before = 30 + name + number(offset + 28, 2);
+  if (!has(offset, before) || !std::ranges::equal(bytes_.bytes().subspan(static_cast<std::size_t>(offset + 30), static_cast<std::size_t>(name)),
+                                                  bytes_.bytes().subspan(static_cast<std::size_t>(entry + 46), static_cast<std::size_t>(name))))
+    return false;
+  member.offset = offset + before;
+  member.stored_size = stored;
+  member.size = size;
+  return true;
+}
+
 inline Result<ZipMember> ZipArchive::read_entry(unzFile file, std::span<char> name_buffer) const {
   unz_file_info64 info{};
   if (unzGetCurrentFileInfo64(file, &info, name_buffer.data(), name_buffer.size(), nullptr, 0, nullptr, 0) != UNZ_OK ||
@@ -129,11 +175,16 @@ inline Result<ZipMember> ZipArchive::read_entry(unzFile file, std::span<char> na
   if (info.compression_method != 0 && !member.deflated)
     return fail(concat("uses compression method ", info.compression_method, "; only stored and deflated are read"));
   if (member.deflated && !options_.allow_deflate) return fail("is compressed, which torch.save never does");
-  if (!member.deflated && member.stored_size != member.size) return fail("has two different sizes");
+  unz64_file_pos place{};
+  const bool large = unzGetFilePos64(file, &place) == UNZ_OK && is_large(place.pos_in_zip_directory);
   int method = 0;
-  if (unzOpenCurrentFile2(file, &method, nullptr, 1) != UNZ_OK) return fail("has a header that is missing or differs");
-  member.offset = unzGetCurrentFileZStreamPos64(file);
-  unzCloseCurrentFile(file);
+  if (large ? !read_large(place.pos_in_zip_directory, member) : unzOpenCurrentFile2(file, &method, nullptr, 1) != UNZ_OK)
+    return fail("has a header that is missing or differs");
+  if (!large) {
+    member.offset = unzGetCurrentFileZStreamPos64(file);
+    unzCloseCurrentFile(file);
+  }
+  if (!member.deflated && member.stored_size != member.size) return fail("has two different sizes");
   if (member.offset > bytes_.size() || member.stored_size > bytes_.size() - member.offset)
     return fail("reaches beyond the end of the archive");
   return member;
