@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "davit/program/views.hpp"
 #include "one_call.hpp"
 
 using namespace davit;
@@ -226,5 +227,8 @@ TEST_CASE("what moves elements has its arguments where the schemas say") {
   for (const char* target : {"aten.reflection_pad1d.default", "aten.reflection_pad2d.default", "aten.reflection_pad3d.default", "aten.replication_pad2d.default",
                              "aten.replication_pad3d.default"})
     CHECK(one_call::stands_there(target, {"padding", 1}));
-  for (const char* target : operators::split_operators) CHECK(one_call::stands_there(target, {"dim", 2}));
+  for (const char* target : operators::split_operators) {
+    CHECK(one_call::stands_there(target, {"dim", 2}));
+    CHECK(view_kind(target) == ViewKind::split);
+  }
 }

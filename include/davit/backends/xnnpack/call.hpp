@@ -107,5 +107,9 @@ class Call {
     if (a[d].is_static() && b[d].is_static() && a[d].value != b[d].value) return false;
   return true;
 }
+/// Why what has a result element for each of `x`'s cannot be taken, or nullptr.
+[[nodiscard]] constexpr const char* refuses_other_sizes(const Call& call, ValueId x) noexcept {
+  return may_be_same(call.dims(x), call.dims(call.output())) ? nullptr : "a result of other sizes";
+}
 
 }  // namespace davit::xnnpack_parts

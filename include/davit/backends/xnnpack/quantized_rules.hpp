@@ -14,7 +14,7 @@ namespace detail {
 [[nodiscard]] constexpr const char* refuses_quantize(const Call& call) noexcept {
   if (const char* reason = refuses_tensor(call, call.value("input"))) return reason;
   if (const char* reason = refuses_tensor(call, call.output(), ScalarType::int8)) return reason;
-  if (!may_be_same(call.dims(call.value("input")), call.dims(call.output()))) return "a result of other sizes";
+  if (const char* reason = refuses_other_sizes(call, call.value("input"))) return reason;
   return quantizer_of(call) ? nullptr : "a scale, a zero point or limits that are not literal numbers of int8";
 }
 inline void emit_quantize(Planner& p, const Call& call) {
@@ -35,7 +35,7 @@ inline void emit_quantize(Planner& p, const Call& call) {
 [[nodiscard]] constexpr const char* refuses_dequantize(const Call& call) noexcept {
   if (const char* reason = refuses_tensor(call, call.value("input"), ScalarType::int8)) return reason;
   if (const char* reason = refuses_tensor(call, call.output())) return reason;
-  if (!may_be_same(call.dims(call.value("input")), call.dims(call.output()))) return "a result of other sizes";
+  if (const char* reason = refuses_other_sizes(call, call.value("input"))) return reason;
   operators::QuantizationView view;
   return !operators::read_quantization(call.arguments(), view) && steps_of(view) ? nullptr : "a scale or zero point that is not a literal number of int8";
 }
@@ -63,7 +63,7 @@ inline void emit_dequantize(Planner& p, const Call& call) {
   if (const operators::Refusal wrong = operators::read_quantization(call.arguments(), view)) return wrong.what;
   if (const char* reason = refuses_tensor(call, view.input, ScalarType::int8)) return reason;
   if (const char* reason = refuses_tensor(call, call.output())) return reason;
-  if (!may_be_same(call.dims(view.input), call.dims(call.output()))) return "a result of other sizes";
+  if (const char* reason = refuses_other_sizes(call, view.input)) return reason;
   if (const char* reason = refuses_tensor(call, view.scales)) return reason;
   if (!call.is_tensor(view.zero_points) || call.dtype(view.zero_points) != ScalarType::int64) return "zero points that are not int64";
   for (const ValueId v : {view.scales, view.zero_points})

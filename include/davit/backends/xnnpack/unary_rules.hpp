@@ -18,7 +18,7 @@ namespace detail {
 /// The same of a function of each element.
 [[nodiscard]] constexpr const char* refuses_unary(const Call& call) noexcept {
   if (const char* reason = refuses_floats(call)) return reason;
-  return may_be_same(call.dims(call.value("self")), call.dims(call.output())) ? nullptr : "a result of other sizes";
+  return refuses_other_sizes(call, call.value("self"));
 }
 
 inline void emit_unary(Planner& p, const Call& call, Step step) {

@@ -149,8 +149,7 @@ class Functionalizer : FunctionalWriter {
     const Shown& shown = of_[v];
     const operators::NodeArguments call(graph_, shown.via);
     operators::SliceView part;
-    if (shown.kind == ViewKind::unbind ? bool(operators::read_dim(call, {"dim", 1}, call.rank(shown.parent), part.dim)) : bool(operators::read_part(call, v, part)))
-      return false;
+    if (shown.kind == ViewKind::unbind ? operators::read_dim(call, {"dim", 1}, call.rank(shown.parent), part.dim) : operators::read_part(call, v, part)) return false;
     inputs.push_back(named("dim", GraphBuilder::integer(static_cast<std::int64_t>(part.dim))));
     if (shown.kind == ViewKind::unbind) {
       inputs.push_back(named("index", GraphBuilder::integer(shown.item)));
