@@ -22,6 +22,9 @@ class ThreadTeam {
 
   /// Of `count` threads, the owner's included, `most` at most; of fewer if the system gives no more, of one where C++ has no threads.
   explicit ThreadTeam(std::size_t count, double work_for_a_thread = worth_a_thread);
+  /// Calls work(part) for each part of [0, count), on threads that something else keeps; returns when all have returned.
+  using Runner = void (*)(std::size_t count, FunctionRef<void(std::size_t part)> work);
+  ThreadTeam(std::size_t count, Runner runner) noexcept;
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
   ~ThreadTeam();
@@ -35,6 +38,7 @@ class ThreadTeam {
  private:
   struct Shared;
   std::unique_ptr<Shared> shared_;
+  Runner runner_ = nullptr;
   std::size_t size_ = 1;
   double work_for_a_thread_;
 };

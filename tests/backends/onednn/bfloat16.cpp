@@ -180,7 +180,8 @@ TEST_CASE("a linear layer in bfloat16 between floats, as autocast has it, is one
   program.state_dict = halved.program.state_dict;
   for (const ValueId v : {low, w, y}) program.graph_module.values[v].dtype = ScalarType::bfloat16;
   CHECK(faults(program, sample) == "");
-  for (NodeId node = 0; node < 4; ++node) CHECK(onednn::refuses(program.view(), node) == nullptr);
+  const bool has_bfloat16 = dnnl::get_effective_cpu_isa() != dnnl::cpu_isa::avx2;  // of the CPUs that tests run on
+  for (NodeId node = 0; node < 4; ++node) CHECK((onednn::refuses(program.view(), node) == nullptr) == (has_bfloat16 || node != 1));
   program.graph_module.values[low].dtype = ScalarType::float32;
   CHECK(std::string_view(onednn::refuses(program.view(), NodeId{0})) == "it changes no dtype");
 }

@@ -4,6 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
 #include <thread>
 
 #include "davit/backends/onednn/library.hpp"
@@ -62,4 +65,19 @@ TEST_CASE("a scope is the calling thread's own affair") {
   CHECK(inside == 1);
   CHECK(omp.max_threads() == 2);
   omp.set_threads(before);
+}
+
+TEST_CASE("parts of a team's work run once each on the threads of primitives") {
+  if (OpenMp::loaded().parallel == nullptr) return;
+  kernels::ThreadTeam team(3, onednn_ops::run_on_openmp);
+  REQUIRE(team.size() == 3);
+  std::array<std::atomic<int>, 3> calls{};
+  for (int round = 0; round < 100; ++round) team.run([&](std::size_t part) { calls[part].fetch_add(1); });
+  for (const std::atomic<int>& each : calls) CHECK(each.load() == 100);
+  std::array<int, 1000> seen{};
+  const kernels::TeamScope scope(&team);
+  kernels::in_parallel(1000, 7, 1e9, [&](std::size_t, std::int64_t first, std::int64_t end) {
+    for (std::int64_t i = first; i < end; ++i) ++seen[static_cast<std::size_t>(i)];
+  });
+  CHECK(std::ranges::all_of(seen, [](int times) { return times == 1; }));
 }

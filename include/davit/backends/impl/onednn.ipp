@@ -38,6 +38,8 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
 /// What is no primitive. `met`: something that is not ordinary was met, or a kernel refuses: portable says what is wrong.
 [[nodiscard]] DAVIT_INLINE dnnl_status_t run_own_step(const Code& code, Workspace& ws, const Step& step, bool& met) noexcept {
   if (step.kind == StepKind::kernel) {
+    kernels::ThreadTeam team(OpenMp::loaded().parallel == nullptr ? 1 : static_cast<std::size_t>(std::max(step.threads, 1)), run_on_openmp);
+    const kernels::TeamScope scope(team.size() > 1 ? &team : nullptr);
     met = !ws.kernel(step).run(code.kernels[static_cast<std::size_t>(step.length)], [&](std::size_t i) -> void* {
       const auto [root, offset] = code.root_of(code.places[code.arguments[step.arguments.first + i].place]);
       return ws.address(root) + offset;

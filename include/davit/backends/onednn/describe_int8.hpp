@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "davit/backends/onednn/descriptors.hpp"
 #include "davit/backends/onednn/operands.hpp"
 #include "davit/backends/onednn/operation.hpp"
+#include "davit/kernels/byte_convolution.hpp"
 
 namespace davit::onednn_ops {
 
@@ -39,6 +41,11 @@ struct Int8Product {
   return op.transposed ? plain(sizes_of(graph, v), type) : channels_last(sizes_of(graph, v), type);
 }
 
+/// What a step of a product's sums stands for.
+[[nodiscard]] inline float int8_unit(const Int8Parameters& q, std::size_t channel) noexcept {
+  return q.source.scale * q.weight_scales[q.weight_scales.size() == 1 ? 0 : channel];
+}
+
 /// The primitive for it; empty where the library has none that adds products of bytes in 32 bits: without VNNI it adds pairs of
 /// them in 16, which may be cut. Version 3 takes scales in another way, which is not made here.
 [[nodiscard]] inline dnnl::convolution_forward::primitive_desc describe_int8_product(GraphModuleView graph, const Operation& op) {
@@ -68,6 +75,23 @@ struct Int8Product {
   const std::string_view name = pd ? pd.impl_info_str() : "";
   return name.find("vnni") != std::string_view::npos || name.find("amx") != std::string_view::npos ? pd : dnnl::convolution_forward::primitive_desc();
 #endif
+}
+
+/// The same for davit's own kernel, which runs where there is no such primitive; nothing if it cannot take it.
+[[nodiscard]] inline std::optional<kernels::ByteConvolution> byte_convolution_of(GraphModuleView graph, const Operation& op) {
+  const Int8Product p = int8_product_of(graph, op);
+  if (!kernels::can_convolve_bytes() || p.source.size() != 4 || (op.groups != 1 && (op.groups != p.source[1] || op.groups != p.destination[1]))) return {};
+  const std::size_t w = p.weight.size() - 2;
+  const kernels::ByteConvolution c{p.source[0], p.source[2], p.source[3], p.source[1], p.destination[2], p.destination[3], p.destination[1],
+                                   p.weight[w], p.weight[w + 1], p.strides[0], p.strides[1], p.dilates[0] + 1, p.dilates[1] + 1, p.pad_left[0], p.pad_left[1], op.groups > 1};
+  const auto fits = [&](std::int64_t size, std::int64_t before, std::int64_t behind, std::int64_t window, std::int64_t dilation, std::int64_t stride, std::int64_t out) {
+    return size > 0 && window > 0 && (size + before + behind - (window - 1) * dilation - 1) / stride + 1 == out && out > 0;
+  };
+  const bool sound = p.destination[0] == c.images && c.images > 0 && c.channels > 0 &&
+                     count_of(p.weight) == c.out_channels * c.terms() &&
+                     fits(c.height, c.top, p.pad_right[0], c.kernel_height, c.dilation_height, c.stride_height, c.out_height) &&
+                     fits(c.width, c.left, p.pad_right[1], c.kernel_width, c.dilation_width, c.stride_width, c.out_width);
+  return sound ? std::optional(c) : std::nullopt;
 }
 
 }  // namespace davit::onednn_ops

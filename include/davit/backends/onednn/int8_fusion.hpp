@@ -32,7 +32,7 @@ class Int8Fusion {
       for (const ValueId v : operations[i].outputs) producer_[v] = i;
   }
 
-  /// Puts int8 operations where the library has fast ones; what nobody needs any more is gone. O(operations).
+  /// Puts int8 operations where there are fast ones; what nobody needs any more is gone. O(operations).
   void run() {
     bool joined = false;
     for (Operation& op : operations_) joined = join(op) || joined;
@@ -137,7 +137,7 @@ class Int8Fusion {
     made.source = scale_of(*x);
     const ValueId bias = op.inputs[2];
     const Tensor* const b = bias == no_id ? nullptr : constant_of_(bias);
-    if (bias != no_id && (b == nullptr || !is_ordinary(*b))) return {};
+    if (bias != no_id && (b == nullptr || !is_ordinary(*b) || b->dtype != ScalarType::float32)) return {};
     for (const float scale : made.weight_scales)
       if (const float unit = made.source.scale * scale; !(unit > 1e-20f && unit * made.range.inverse > 1e-9f && unit * made.range.inverse < 256.0f)) return {};
     Operation out = op;
@@ -145,7 +145,15 @@ class Int8Fusion {
     out.transposed = op.kind == OpKind::linear;
     out.inputs = {x->input, weights.input, bias};
     out.int8 = std::make_shared<const Int8Parameters>(std::move(made));
-    return describe_int8_product(graph_, out) ? std::optional(std::move(out)) : std::nullopt;
+    if (describe_int8_product(graph_, out)) return out;
+    const std::optional<kernels::ByteConvolution> own = byte_convolution_of(graph_, out);
+    return own && all_sums_fit(*own, *out.int8, b) ? std::optional(std::move(out)) : std::nullopt;
+  }
+  [[nodiscard]] static bool all_sums_fit(const kernels::ByteConvolution& c, const Int8Parameters& q, const Tensor* bias) {
+    if (bias != nullptr && (bias->sizes.size() != 1 || bias->sizes[0] != c.out_channels)) return false;
+    for (std::int64_t o = 0; o < c.out_channels; ++o)
+      if (!kernels::sums_fit(c, int8_unit(q, static_cast<std::size_t>(o)), bias == nullptr ? 0.0f : *static_cast<const float*>(element(*bias, o)), q.range)) return false;
+    return true;
   }
   /// int8 constants that stand for numbers around zero, with one scale or one for each index of the first dimension.
   [[nodiscard]] bool read_scales(const View& view, std::vector<float>& scales) const {

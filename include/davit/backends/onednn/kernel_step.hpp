@@ -44,6 +44,25 @@ inline void add_tensor(KernelStep& step, std::span<const std::int64_t> sizes, Sc
   step.dtypes.push_back(dtype);
 }
 
+/// Sizes and dtype of an operand or a result.
+struct KernelTensor {
+  std::vector<std::int64_t> sizes;
+  ScalarType dtype = ScalarType::float32;
+};
+/// A call of a kernel that is no operator's: its arguments are the operands, then numbers or none.
+[[nodiscard]] inline KernelStep own_kernel_step(portable_kernels::Kernel kernel, std::span<const KernelTensor> operands, std::span<const EValue> numbers,
+                                                const KernelTensor& result) {
+  KernelStep step{.kernel = kernel, .parameters = static_cast<std::uint32_t>(operands.size() + numbers.size()), .arguments = {}, .dims = {}, .ranks = {}, .dtypes = {}};
+  step.arguments.arguments.resize(operands.size());
+  step.arguments.arguments.insert(step.arguments.arguments.end(), numbers.begin(), numbers.end());
+  for (std::uint32_t i = 0; i < operands.size(); ++i) {
+    step.arguments.slots.push_back({i, i & 0x3fffffffu, 1, 0});
+    add_tensor(step, operands[i].sizes, operands[i].dtype);
+  }
+  add_tensor(step, result.sizes, result.dtype);
+  return step;
+}
+
 /// What a step says beside what lies in its operands: sizes, and the bits of numbers. Two steps of one node differ in nothing else.
 [[nodiscard]] inline std::vector<std::uint64_t> literals_of(const KernelStep& step) {
   std::vector<std::uint64_t> literals(step.dims.begin(), step.dims.end());

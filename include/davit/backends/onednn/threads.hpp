@@ -4,20 +4,26 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <thread>
+
+#include "davit/kernels/thread_team.hpp"
 
 namespace davit::onednn_ops {
 
 /// The OpenMP runtime that the library was linked with, found at run time: Debian's uses libgomp, others libomp or
-/// libiomp5. Without one (oneDNN built for TBB or without threads) the functions are null and threads are the library's
-/// affair.
+/// libiomp5, which have the entry points that g++ compiles parallel regions to. Without one (oneDNN built for TBB or without
+/// threads) the functions are null and threads are the library's affair.
 struct OpenMp {
   int (*max_threads)() = nullptr;
   void (*set_threads)(int) = nullptr;
+  void (*parallel)(void (*run)(void*), void* data, unsigned threads, unsigned flags) = nullptr;
 
   [[nodiscard]] static const OpenMp& loaded() noexcept {
     static const OpenMp functions{reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads")),
-                                  reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"))};
+                                  reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads")),
+                                  reinterpret_cast<decltype(parallel)>(dlsym(RTLD_DEFAULT, "GOMP_parallel"))};
     return functions;
   }
 };
@@ -53,5 +59,20 @@ class ThreadScope {
   int before_ = 0;  ///< 0: nothing can be set
   int now_ = 0;
 };
+
+/// Runs the parts of a ThreadTeam's work on the threads that primitives run on: others would wait for those, which spin for a while after
+/// each primitive. There must be an OpenMP runtime; it may give fewer threads.
+inline void run_on_openmp(std::size_t count, kernels::FunctionRef<void(std::size_t part)> work) {
+  struct Parts {
+    kernels::FunctionRef<void(std::size_t part)> work;
+    std::size_t count;
+    std::atomic<std::size_t> next{0};
+  } parts{work, count};
+  const auto run = [](void* data) {
+    Parts& shared = *static_cast<Parts*>(data);
+    for (std::size_t part = shared.next++; part < shared.count; part = shared.next++) shared.work(part);
+  };
+  OpenMp::loaded().parallel(run, &parts, static_cast<unsigned>(count), 0);
+}
 
 }  // namespace davit::onednn_ops

@@ -27,6 +27,7 @@ DAVIT_INLINE ThreadTeam::~ThreadTeam() = default;
 DAVIT_INLINE ThreadTeam* team_of_this_thread(std::size_t) {
   return nullptr;
 }
+DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t, Runner) noexcept : work_for_a_thread_(worth_a_thread) {}
 DAVIT_INLINE void ThreadTeam::run(FunctionRef<void(std::size_t part)> work) noexcept {
   work(0);
 }
@@ -76,8 +77,11 @@ DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t count, double work_for_a_thread)
 #endif
 }
 
+DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t count, Runner runner) noexcept
+    : runner_(runner), size_(std::clamp<std::size_t>(count, 1, most)), work_for_a_thread_(worth_a_thread) {}
+
 DAVIT_INLINE ThreadTeam::~ThreadTeam() {
-  if (size_ == 1) return;
+  if (shared_ == nullptr || size_ == 1) return;
   shared_->round.fetch_add(1, std::memory_order_release);
   shared_->round.notify_all();
   for (std::size_t i = 1; i < size_; ++i) shared_->threads[i].join();
@@ -93,6 +97,7 @@ DAVIT_INLINE ThreadTeam* team_of_this_thread(std::size_t count) {
 
 DAVIT_INLINE void ThreadTeam::run(FunctionRef<void(std::size_t part)> work) noexcept {
   if (size_ == 1) return work(0);
+  if (runner_ != nullptr) return runner_(size_, work);
   shared_->work = &work;
   shared_->left.store(static_cast<std::uint32_t>(size_ - 1), std::memory_order_relaxed);
   shared_->round.fetch_add(2, std::memory_order_release);
