@@ -129,4 +129,5 @@ struct detail::TableOf<onednn> {
 
 #if !defined(DAVIT_COMPILED)
 #include "davit/backends/impl/onednn.ipp"
+#include "davit/backends/impl/onednn_compile.ipp"
 #endif

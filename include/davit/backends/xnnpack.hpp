@@ -125,4 +125,5 @@ struct detail::TableOf<xnnpack> {
 
 #if !defined(DAVIT_COMPILED)
 #include "davit/backends/impl/xnnpack.ipp"
+#include "davit/backends/impl/xnnpack_compile.ipp"
 #endif

@@ -11,18 +11,81 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/default_threads.hpp"
 #include "davit/backends/onednn.hpp"
-#include "davit/backends/onednn/compile.hpp"
-#include "davit/backends/onednn/refusals.hpp"
+#include "davit/backends/onednn/kernels.hpp"
 #include "davit/backends/onednn/session.hpp"
+#include "davit/backends/onednn/threads.hpp"
+#include "davit/backends/portable/run_time/products/multiply.hpp"
 #include "davit/backends/value_checks.hpp"
-#include "davit/backends/region_worth.hpp"
 #include "davit/core/copy_tensor.hpp"
+#include "davit/kernels/byte_convolution.hpp"
+#include "davit/kernels/instruction_set.hpp"
+#include "davit/kernels/quantize.hpp"
 
 namespace davit {
 
 namespace onednn_ops {
+
+[[nodiscard]] DAVIT_INLINE ErrorCode row_kernel(portable_kernels::KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const TensorView& weight = call.tensor(1);
+  const std::array<std::int64_t, 2> sizes{1, weight.size(0)};
+  if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
+  float* const out = call.output(0).as<float>();
+  const portable_kernels::detail::Dots<float> dots{1, sizes[1], x.size(1), x.as<float>(), x.size(1), weight.as<float>(), x.size(1), out, sizes[1]};
+  kernels::run_widest_for<float, portable_kernels::detail::MultiplyRow>(&dots);
+  for (std::int64_t i = 0; call.has(2) && i < sizes[1]; ++i) out[i] += call.tensor(2).as<float>()[i];
+  return ErrorCode::ok;
+}
+
+namespace detail {
+
+/// 1 / scale, zero point and bounds of a result, from argument `first` on.
+[[nodiscard]] DAVIT_INLINE kernels::ByteRange range_at(const portable_kernels::KernelCall& call, std::size_t first) {
+  const auto integer = [&](std::size_t i) { return static_cast<std::int32_t>(call.integer(first + i)); };
+  return {static_cast<float>(call.number(first)), integer(1), integer(2), integer(3)};
+}
+template <class Byte>
+[[nodiscard]] ErrorCode int8_sum(portable_kernels::KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  if (const ErrorCode code = call.make(0, x.dtype, x.sizes()); code != ErrorCode::ok) return code;
+  const auto number = [&](std::size_t i) { return static_cast<float>(call.number(i)); };
+  const kernels::ByteScale first{number(2), number(3)}, second{number(4), number(5)};
+  const kernels::ByteRange range = range_at(call, 6);
+  kernels::run_widest<kernels::AddQuantized>(x.as<Byte>(), call.tensor(1).as<Byte>(), call.output(0).as<Byte>(), x.numel(), &first,
+                                             &second, &range);
+  return ErrorCode::ok;
+}
+
+#if DAVIT_BYTE_CONVOLUTION
+template <class From>
+[[nodiscard]] ErrorCode int8_product(portable_kernels::KernelCall& call) {
+  std::int64_t s[16];
+  for (std::size_t i = 0; i < 16; ++i) s[i] = call.integer(3 + i);
+  const kernels::ByteConvolution c{s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10], s[11], s[12], s[13], s[14], s[15] != 0};
+  const std::int64_t made = c.images * c.out_height * c.out_width * c.out_channels;
+  if (const ErrorCode code = call.make(0, call.dtype(24, ScalarType::int8), {&made, 1}); code != ErrorCode::ok) return code;
+  const auto* const channels = call.tensor(2).as<float>();
+  const kernels::ByteResult result{channels, channels + kernels::padded_channels(c), range_at(call, 20)};
+  auto* const work = call.temporary<std::byte>(static_cast<std::size_t>(kernels::convolve_bytes_work(c)));
+  if (work == nullptr) return ErrorCode::out_of_memory;
+  kernels::convolve_bytes(c, call.tensor(0).as<From>(), static_cast<std::int32_t>(call.integer(19)), call.tensor(1).as<std::int16_t>(), result, work, call.output(0).as<std::uint8_t>());
+  return ErrorCode::ok;
+}
+#endif
+
+}  // namespace detail
+
+[[nodiscard]] DAVIT_INLINE portable_kernels::Kernel int8_sum_kernel(ScalarType type) noexcept {
+  return type == ScalarType::int8 ? detail::int8_sum<std::int8_t> : detail::int8_sum<std::uint8_t>;
+}
+[[nodiscard]] DAVIT_INLINE portable_kernels::Kernel int8_product_kernel([[maybe_unused]] ScalarType from) noexcept {
+#if DAVIT_BYTE_CONVOLUTION
+  return from == ScalarType::int8 ? detail::int8_product<std::int8_t> : detail::int8_product<std::uint8_t>;
+#else
+  return nullptr;
+#endif
+}
 
 DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& port, const EValue& value) noexcept {
   if (port.storage == no_id || port.copy == no_id) return;
@@ -101,66 +164,6 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
 
 }  // namespace onednn_ops
 
-DAVIT_INLINE void onednn::set_threads(std::uint32_t threads) noexcept {
-  set_default_threads<onednn>(threads);
-}
-
-DAVIT_INLINE void onednn::set_fast_math(bool may) noexcept {
-  default_fast_math<onednn> = may;
-}
-
-DAVIT_INLINE bool onednn::is_available() noexcept {
-  static const bool works = onednn_ops::library_works();
-  return works;
-}
-
-DAVIT_INLINE bool onednn::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) noexcept {
-  return std::ranges::any_of(nodes, [&](const NodeId& n) {
-    const onednn_ops::OpRow* const row = onednn_ops::find_op(graph.target(graph.nodes[n]));
-    const bool is_kernel = row != nullptr && (row->describe == onednn_ops::describe_kernel || row->describe == onednn_ops::describe_cast || row->describe == onednn_ops::describe_quantization);
-    return !is_kernel && computes_more_than_moves(graph, {&n, 1});
-  });
-}
-DAVIT_INLINE const char* onednn::refuses(GraphModuleView graph, NodeId node) {
-  return is_available() ? onednn_ops::refuses(graph, node) : "oneDNN does not work on this machine";
-}
-
-DAVIT_INLINE Result<onednn::Processed> onednn::preprocess(const Method& method, const CompileSpec&,
-                                                          DebugHandleRecorder& debug_handles) {
-  Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
-  if (!body) return std::unexpected(std::move(body.error()));
-  GraphModuleView graph = method.view();
-  const std::vector<std::uint8_t> used = used_values(graph);
-  graph.used = used.data();
-  for (NodeId id = 0; id < graph.nodes.size(); ++id)
-    if (const char* reason = refuses(graph, id))
-      return std::unexpected(Error{.code = ErrorCode::unsupported_operator,
-                                   .stage = Stage::preprocess,
-                                   .debug_handle = (*body)->handles[id],
-                                   .backend = name,
-                                   .what = concat(graph.target(graph.nodes[id]), ": ", reason),
-                                   .fix = "name a backend after onednn that takes it"});
-  return Processed{*std::move(body)};
-}
-
-DAVIT_INLINE Result<onednn::Handle> onednn::compile(const Processed& processed, const CompileSpec& spec) {
-  if (!is_available())
-    return std::unexpected(Error{.code = ErrorCode::not_available,
-                                 .stage = Stage::compile,
-                                 .backend = name,
-                                 .what = "oneDNN does not work on this machine",
-                                 .fix = "install libdnnl 2.6 or later"});
-  const onednn_ops::CodeOptions options{.threads = static_cast<int>(threads_of<onednn>(spec)), .exact = !spec.fast_math && !default_fast_math<onednn>, .int8_kernels = spec.int8_kernels};
-  if (onednn_ops::has_symbols(processed.body->graph.view()))
-    return Handle{.code = nullptr, .shapes = std::make_shared<onednn_ops::Shapes>(processed.body, options)};
-  Result<std::shared_ptr<const onednn_ops::Code>> code = onednn_ops::Compiler(processed.body).run(options);
-  if (!code) {
-    code.error().backend = name;
-    return std::unexpected(std::move(code.error()));
-  }
-  return Handle{*std::move(code)};
-}
-
 DAVIT_INLINE Result<std::size_t> onednn::prepare(const Handle& handle, std::span<const EValue> inputs,
                                                  std::span<const EValue> outputs, Workspace& ws) {
   const bool fits = handle.shapes != nullptr || (onednn_ops::inputs_fit(*handle.code, inputs) && outputs.size() == handle.code->outputs.size());
@@ -227,37 +230,6 @@ DAVIT_INLINE Status onednn::run(const Handle& handle, std::span<const EValue> in
     }
   }
   return {};
-}
-
-DAVIT_INLINE std::vector<std::byte> onednn::save(const Processed& processed, SegmentWriter& segments) {
-  return save_program_body(*processed.body, segments);
-}
-DAVIT_INLINE Result<onednn::Processed> onednn::load(std::span<const std::byte> bytes, const SegmentReader& segments) {
-  Result<std::shared_ptr<const ProgramBody>> body = load_program_body(bytes, segments, name);
-  if (!body) return std::unexpected(std::move(body.error()));
-  return Processed{*std::move(body)};
-}
-
-DAVIT_INLINE std::vector<std::byte> onednn::save_spec(const CompileSpec& spec) {
-  ByteWriter out;
-  out.number(spec.threads);
-  out.number(static_cast<std::uint8_t>((spec.fast_math ? 1 : 0) | (spec.int8_kernels ? 0 : 2)));
-  return std::move(out).take();
-}
-
-DAVIT_INLINE Result<onednn::CompileSpec> onednn::load_spec(std::span<const std::byte> bytes) {
-  ByteReader in(bytes);
-  CompileSpec spec{.threads = in.number<std::uint32_t>()};
-  const auto flags = in.number<std::uint8_t>();
-  spec.fast_math = (flags & 1) != 0;
-  spec.int8_kernels = (flags & 2) == 0;
-  if (!in.ok() || spec.threads > 1024 || flags > 3)
-    return std::unexpected(Error{.code = ErrorCode::corrupt_data,
-                                 .backend = name,
-                                 .where = "compile spec",
-                                 .what = "it holds no number of threads, or not what arithmetic may be used",
-                                 .fix = "save the program again"});
-  return spec;
 }
 
 #if defined(DAVIT_COMPILED)

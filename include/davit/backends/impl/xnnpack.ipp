@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <xnnpack.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,80 +10,14 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/default_threads.hpp"
-#include "davit/backends/region_worth.hpp"
+#include "davit/backends/value_checks.hpp"
 #include "davit/backends/xnnpack.hpp"
-#include "davit/backends/xnnpack/engine_pool.hpp"
-#include "davit/backends/xnnpack/op_table.hpp"
+#include "davit/backends/xnnpack/code.hpp"
 #include "davit/backends/xnnpack/prepare.hpp"
 #include "davit/backends/xnnpack/run_io.hpp"
 #include "davit/kernels/shapes.hpp"
 
 namespace davit {
-
-namespace xnnpack_parts {
-
-/// A partition, compiled: its plan, and the engines that its sessions share.
-struct Code {
-  Code(std::shared_ptr<const ProgramBody> b, Plan p, ThreadPool t, std::uint32_t most)
-      : body(std::move(b)), plan(std::move(p)), pool(std::move(t)), turns(most) {}
-  std::shared_ptr<const ProgramBody> body;
-  Plan plan;
-  ThreadPool pool;
-  EnginePool turns;
-};
-
-}  // namespace xnnpack_parts
-
-DAVIT_INLINE void xnnpack::set_threads(std::uint32_t threads) noexcept {
-  set_default_threads<xnnpack>(threads);
-}
-
-DAVIT_INLINE void xnnpack::set_fast_math(bool may) noexcept {
-  default_fast_math<xnnpack> = may;
-}
-
-DAVIT_INLINE bool xnnpack::is_available() noexcept {
-  static const bool available = xnn_initialize(nullptr) == xnn_status_success;
-  return available;
-}
-
-DAVIT_INLINE bool xnnpack::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) noexcept {
-  return computes_more_than_moves(graph, nodes);
-}
-DAVIT_INLINE const char* xnnpack::refuses(GraphModuleView graph, NodeId node) noexcept {
-  return xnnpack_parts::refuses(graph, node);
-}
-
-DAVIT_INLINE Result<xnnpack::Processed> xnnpack::preprocess(const Method& method, const CompileSpec&,
-                                                            DebugHandleRecorder& debug_handles) {
-  Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
-  if (!body) return std::unexpected(std::move(body.error()));
-  if (Result<xnnpack_parts::Plan> plan = xnnpack_parts::make_plan(**body); !plan)
-    return std::unexpected(std::move(plan.error()));
-  return Processed{*std::move(body)};
-}
-
-DAVIT_INLINE Result<xnnpack::Handle> xnnpack::compile(const Processed& processed, const CompileSpec& spec) {
-  if (!is_available())
-    return std::unexpected(Error{.code = ErrorCode::not_available,
-                                 .stage = Stage::compile,
-                                 .backend = name,
-                                 .what = "XNNPACK does not run on this machine",
-                                 .fix = "name another backend"});
-  Result<xnnpack_parts::Plan> plan = xnnpack_parts::make_plan(
-      *processed.body, spec.int8_kernels, !spec.fast_math && !default_fast_math<xnnpack>);
-  if (!plan) return std::unexpected(std::move(plan.error()));
-  const auto code = std::make_shared<xnnpack_parts::Code>(
-      processed.body, *std::move(plan),
-      xnnpack_parts::thread_pool(threads_of<xnnpack>(spec)),
-      std::max(spec.concurrent_runs, 1u));
-  Result<std::unique_ptr<xnnpack_parts::Engine>> engine =
-      xnnpack_parts::Engine::make(code->plan, code->body->handles, code->pool);
-  if (!engine) return std::unexpected(std::move(engine.error()));
-  code->turns.put(*std::move(engine));
-  return Handle{code};
-}
 
 DAVIT_INLINE Result<std::size_t> xnnpack::prepare(const Handle& handle, std::span<const EValue> inputs,
                                                   std::span<const EValue> outputs, Workspace& ws) {
@@ -162,41 +94,6 @@ DAVIT_INLINE Status xnnpack::run(const Handle& handle, std::span<const EValue> i
   }
   return_outputs(graph, plan, ws, outputs);
   return {};
-}
-
-DAVIT_INLINE std::vector<std::byte> xnnpack::save(const Processed& processed, SegmentWriter& segments) {
-  return save_program_body(*processed.body, segments);
-}
-DAVIT_INLINE Result<xnnpack::Processed> xnnpack::load(std::span<const std::byte> bytes, const SegmentReader& segments) {
-  Result<std::shared_ptr<const ProgramBody>> body = load_program_body(bytes, segments, name);
-  if (!body) return std::unexpected(std::move(body.error()));
-  return Processed{*std::move(body)};
-}
-
-DAVIT_INLINE std::vector<std::byte> xnnpack::save_spec(const CompileSpec& spec) {
-  ByteWriter out;
-  out.number(spec.threads);
-  out.number(spec.concurrent_runs);
-  out.number(static_cast<std::uint32_t>(spec.int8_kernels ? 1 : 0));
-  out.number(static_cast<std::uint32_t>(spec.fast_math ? 1 : 0));
-  return std::move(out).take();
-}
-
-DAVIT_INLINE Result<xnnpack::CompileSpec> xnnpack::load_spec(std::span<const std::byte> bytes) {
-  ByteReader in(bytes);
-  CompileSpec spec;
-  spec.threads = in.number<std::uint32_t>();
-  spec.concurrent_runs = in.number<std::uint32_t>();
-  const auto int8 = in.number<std::uint32_t>();
-  spec.int8_kernels = int8 != 0;
-  const auto fast = in.number<std::uint32_t>();
-  spec.fast_math = fast != 0;
-  if (in.ok() && spec.threads <= 1024 && spec.concurrent_runs <= 1024 && int8 <= 1 && fast <= 1) return spec;
-  return std::unexpected(Error{.code = ErrorCode::corrupt_data,
-                               .backend = name,
-                               .where = "compile spec",
-                               .what = "its numbers are out of range",
-                               .fix = "save the module again"});
 }
 
 #if defined(DAVIT_COMPILED)

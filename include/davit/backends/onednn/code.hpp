@@ -83,6 +83,13 @@ struct InputPort {
   ValueId value = no_id;
 };
 
+/// How a partition's code is made.
+struct CodeOptions {
+  int threads = 1;
+  bool exact = true;         ///< nothing that loses NaN or infinities goes unnoticed
+  bool int8_kernels = true;  ///< int8 programs in int8 arithmetic, where the library has fast primitives for it
+};
+
 /// A partition, compiled: immutable, shared by sessions.
 struct Code {
   std::shared_ptr<const ProgramBody> body;

@@ -17,13 +17,6 @@
 
 namespace davit::onednn_ops {
 
-/// How a partition's code is made.
-struct CodeOptions {
-  int threads = 1;
-  bool exact = true;         ///< nothing that loses NaN or infinities goes unnoticed
-  bool int8_kernels = true;  ///< int8 programs in int8 arithmetic, where the library has fast primitives for it
-};
-
 /// Makes the code of a partition.
 class Compiler {
  public:

@@ -8,9 +8,8 @@
 
 #include "davit/backends/onednn/describe_int8.hpp"
 #include "davit/backends/onednn/emit_kernel.hpp"
+#include "davit/backends/onednn/kernels.hpp"
 #include "davit/kernels/byte_convolution.hpp"
-#include "davit/kernels/instruction_set.hpp"
-#include "davit/kernels/quantize.hpp"
 
 /// Steps on bytes. A tensor of bytes lies as floats would: kernels that go element by element keep a layout without blocks.
 namespace davit::onednn_ops {
@@ -28,30 +27,12 @@ namespace detail {
 
 [[nodiscard]] inline EValue argument(float x) { return EValue(static_cast<double>(x)); }
 [[nodiscard]] inline EValue argument(std::int64_t x) { return EValue(x); }
-[[nodiscard]] inline kernels::ByteRange range_at(const portable_kernels::KernelCall& call, std::size_t first) {
-  const auto integer = [&](std::size_t i) { return static_cast<std::int32_t>(call.integer(first + i)); };
-  return {static_cast<float>(call.number(first)), integer(1), integer(2), integer(3)};
-}
 inline void add_range(std::vector<EValue>& arguments, const kernels::ByteRange& range) {
   arguments.push_back(argument(range.inverse));
   for (const std::int64_t x : {range.zero_point, range.low, range.high}) arguments.push_back(argument(x));
 }
 
-/// A sum of two tensors of bytes. Arguments 2 to 9: scale and zero point of both, 1 / scale, zero point and bounds of the result.
-template <class Byte>
-[[nodiscard]] ErrorCode int8_sum(portable_kernels::KernelCall& call) {
-  const TensorView& x = call.tensor(0);
-  if (const ErrorCode code = call.make(0, x.dtype, x.sizes()); code != ErrorCode::ok) return code;
-  const auto number = [&](std::size_t i) { return static_cast<float>(call.number(i)); };
-  const kernels::ByteScale first{number(2), number(3)}, second{number(4), number(5)};
-  const kernels::ByteRange range = range_at(call, 6);
-  kernels::run_widest<kernels::AddQuantized>(x.as<Byte>(), call.tensor(1).as<Byte>(), call.output(0).as<Byte>(), x.numel(), &first,
-                                             &second, &range);
-  return ErrorCode::ok;
-}
-
-/// A product of bytes. Arguments: bytes, packed weights, scales and biases of the channels; the convolution's sizes; the zero point; the
-/// result's range and dtype.
+/// The sizes of a convolution as int8_product_kernel takes them.
 [[nodiscard]] inline std::vector<EValue> arguments_of(const kernels::ByteConvolution& c) {
   std::vector<EValue> sizes;
   for (const std::int64_t x : {c.images, c.height, c.width, c.channels, c.out_height, c.out_width, c.out_channels, c.kernel_height, c.kernel_width, c.stride_height,
@@ -59,22 +40,6 @@ template <class Byte>
     sizes.push_back(argument(x));
   return sizes;
 }
-#if DAVIT_BYTE_CONVOLUTION
-template <class From>
-[[nodiscard]] ErrorCode int8_product(portable_kernels::KernelCall& call) {
-  std::int64_t s[16];
-  for (std::size_t i = 0; i < 16; ++i) s[i] = call.integer(3 + i);
-  const kernels::ByteConvolution c{s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10], s[11], s[12], s[13], s[14], s[15] != 0};
-  const std::int64_t made = c.images * c.out_height * c.out_width * c.out_channels;
-  if (const ErrorCode code = call.make(0, call.dtype(24, ScalarType::int8), {&made, 1}); code != ErrorCode::ok) return code;
-  const auto* const channels = call.tensor(2).as<float>();
-  const kernels::ByteResult result{channels, channels + kernels::padded_channels(c), range_at(call, 20)};
-  auto* const work = call.temporary<std::byte>(static_cast<std::size_t>(kernels::convolve_bytes_work(c)));
-  if (work == nullptr) return ErrorCode::out_of_memory;
-  kernels::convolve_bytes(c, call.tensor(0).as<From>(), static_cast<std::int32_t>(call.integer(19)), call.tensor(1).as<std::int16_t>(), result, work, call.output(0).as<std::uint8_t>());
-  return ErrorCode::ok;
-}
-#endif
 
 }  // namespace detail
 
@@ -97,8 +62,7 @@ inline void emit_int8_sum(Builder& b, const Operation& op) {
   for (const float x : {q.source.scale, q.source.zero_point, q.other.scale, q.other.zero_point}) numbers.push_back(detail::argument(x));
   detail::add_range(numbers, q.range);
   const KernelTensor bytes{{count_of(dims_of(first.md))}, type};
-  const portable_kernels::Kernel kernel = type == ScalarType::int8 ? detail::int8_sum<std::int8_t> : detail::int8_sum<std::uint8_t>;
-  b.add_kernel(own_kernel_step(kernel, std::array{bytes, bytes}, numbers, bytes), std::array{first, second}, {&to, 1});
+  b.add_kernel(own_kernel_step(int8_sum_kernel(type), std::array{bytes, bytes}, numbers, bytes), std::array{first, second}, {&to, 1});
   b.place(op.outputs[0], to);
 }
 
@@ -129,8 +93,7 @@ inline void emit_byte_convolution(Builder& b, const Operation& op, const kernels
   detail::add_range(numbers, q.range);
   numbers.push_back(detail::argument(static_cast<std::int64_t>(made)));
   const std::array<KernelTensor, 3> operands{{{{count_of(dims_of(source.md))}, from}, {{kernels::packed_bytes_size(c)}, ScalarType::int16}, {dims_of(channels.md)}}};
-  const portable_kernels::Kernel kernel = from == ScalarType::int8 ? detail::int8_product<std::int8_t> : detail::int8_product<std::uint8_t>;
-  KernelStep step = own_kernel_step(kernel, operands, numbers, {{count_of(dims_of(to.md))}, made});
+  KernelStep step = own_kernel_step(int8_product_kernel(from), operands, numbers, {{count_of(dims_of(to.md))}, made});
   b.add_kernel(std::move(step), std::array{source, packed, channels}, {&to, 1});
   b.place(op.outputs[0], to);
 #else

@@ -119,19 +119,7 @@ namespace detail {
   return rows == 1 && inner * columns >= 256 * 1024;
 }
 
-/// (1, inner), (columns, inner) and maybe (columns) -> (1, columns).
-[[nodiscard]] inline ErrorCode row_kernel(portable_kernels::KernelCall& call) {
-  const TensorView& x = call.tensor(0);
-  const TensorView& weight = call.tensor(1);
-  const std::array<std::int64_t, 2> sizes{1, weight.size(0)};
-  if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
-  float* const out = call.output(0).as<float>();
-  const portable_kernels::detail::Dots<float> dots{1, sizes[1], x.size(1), x.as<float>(), x.size(1), weight.as<float>(), x.size(1), out, sizes[1]};
-  kernels::run_widest_for<float, portable_kernels::detail::MultiplyRow>(&dots);
-  for (std::int64_t i = 0; call.has(2) && i < sizes[1]; ++i) out[i] += call.tensor(2).as<float>()[i];
-  return ErrorCode::ok;
-}
-/// A step of that: of one thread, 1.2 times as fast as the library's kernels on packed weights, and there are none to keep.
+/// A step of row_kernel: of one thread, 1.2 times as fast as the library's kernels on packed weights, and there are none to keep.
 [[nodiscard]] inline Place emit_row_kernel(Builder& b, const Place& from, const Place& weight, const Place& bias) {
   const Dims dims = dims_of(weight.md), made{1, dims[0]};
   std::vector<Place> operands{b.viewed(b.row_major(from), {1, dims[1]}), b.row_major(weight)};

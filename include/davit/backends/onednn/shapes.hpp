@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "davit/backends/onednn/compile.hpp"
-#include "davit/backends/onednn/specialize.hpp"
+#include "davit/backends/onednn/code.hpp"
+#include "davit/backends/value_checks.hpp"
 #include "davit/core/evalue.hpp"
 
 namespace davit::onednn_ops {
@@ -49,27 +49,12 @@ class Shapes {
  public:
   static constexpr std::size_t most = 32;  ///< codes that are kept
 
-  Shapes(std::shared_ptr<const ProgramBody> body, const CodeOptions& options)
-      : body_(std::move(body)), options_(options), partition_(PackedConstants::new_partition()) {
-    if (options_.exact) checks_ = find_value_checks(*body_, false);
-  }
+  Shapes(std::shared_ptr<const ProgramBody> body, const CodeOptions& options);
 
   [[nodiscard]] const std::shared_ptr<const ProgramBody>& body() const noexcept { return body_; }
 
   /// The code for these inputs; null if the library has none, or the inputs are not what the partition's graph says.
-  [[nodiscard]] std::shared_ptr<const Code> code_for(const ShapeKey& key, std::span<const EValue> inputs) {
-    const std::scoped_lock lock(mutex_);
-    for (const auto& [known, code] : codes_)
-      if (known == key) return code;
-    std::shared_ptr<const Code> code;
-    if (const std::shared_ptr<const ProgramBody> own = specialize(*body_, inputs)) {
-      Result<std::shared_ptr<const Code>> made = Compiler(own, partition_).run(options_, options_.exact ? &checks_ : nullptr);
-      if (made && inputs_fit(**made, inputs)) code = *std::move(made);
-    }
-    if (codes_.size() == most) codes_.pop_front();
-    codes_.emplace_back(key, code);
-    return code;
-  }
+  [[nodiscard]] std::shared_ptr<const Code> code_for(const ShapeKey& key, std::span<const EValue> inputs);
 
  private:
   std::shared_ptr<const ProgramBody> body_;

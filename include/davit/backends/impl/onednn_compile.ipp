@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "davit/backend/program_body.hpp"
+#include "davit/backends/default_threads.hpp"
+#include "davit/backends/exact_run.hpp"
+#include "davit/backends/onednn.hpp"
+#include "davit/backends/onednn/compile.hpp"
+#include "davit/backends/onednn/refusals.hpp"
+#include "davit/backends/onednn/shapes.hpp"
+#include "davit/backends/onednn/specialize.hpp"
+#include "davit/backends/region_worth.hpp"
+#include "davit/backends/value_checks.hpp"
+
+namespace davit {
+
+namespace onednn_ops {
+
+DAVIT_INLINE Shapes::Shapes(std::shared_ptr<const ProgramBody> body, const CodeOptions& options)
+    : body_(std::move(body)), options_(options), partition_(PackedConstants::new_partition()) {
+  if (options_.exact) checks_ = find_value_checks(*body_, false);
+}
+
+[[nodiscard]] DAVIT_INLINE std::shared_ptr<const Code> Shapes::code_for(const ShapeKey& key, std::span<const EValue> inputs) {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [known, code] : codes_)
+    if (known == key) return code;
+  std::shared_ptr<const Code> code;
+  if (const std::shared_ptr<const ProgramBody> own = specialize(*body_, inputs)) {
+    Result<std::shared_ptr<const Code>> made = Compiler(own, partition_).run(options_, options_.exact ? &checks_ : nullptr);
+    if (made && inputs_fit(**made, inputs)) code = *std::move(made);
+  }
+  if (codes_.size() == most) codes_.pop_front();
+  codes_.emplace_back(key, code);
+  return code;
+}
+
+}  // namespace onednn_ops
+
+DAVIT_INLINE void onednn::set_threads(std::uint32_t threads) noexcept {
+  set_default_threads<onednn>(threads);
+}
+
+DAVIT_INLINE void onednn::set_fast_math(bool may) noexcept {
+  default_fast_math<onednn> = may;
+}
+
+DAVIT_INLINE bool onednn::is_available() noexcept {
+  static const bool works = onednn_ops::library_works();
+  return works;
+}
+
+DAVIT_INLINE bool onednn::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) noexcept {
+  return std::ranges::any_of(nodes, [&](const NodeId& n) {
+    const onednn_ops::OpRow* const row = onednn_ops::find_op(graph.target(graph.nodes[n]));
+    const bool is_kernel = row != nullptr && (row->describe == onednn_ops::describe_kernel || row->describe == onednn_ops::describe_cast || row->describe == onednn_ops::describe_quantization);
+    return !is_kernel && computes_more_than_moves(graph, {&n, 1});
+  });
+}
+DAVIT_INLINE const char* onednn::refuses(GraphModuleView graph, NodeId node) {
+  return is_available() ? onednn_ops::refuses(graph, node) : "oneDNN does not work on this machine";
+}
+
+DAVIT_INLINE Result<onednn::Processed> onednn::preprocess(const Method& method, const CompileSpec&,
+                                                          DebugHandleRecorder& debug_handles) {
+  Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
+  if (!body) return std::unexpected(std::move(body.error()));
+  GraphModuleView graph = method.view();
+  const std::vector<std::uint8_t> used = used_values(graph);
+  graph.used = used.data();
+  for (NodeId id = 0; id < graph.nodes.size(); ++id)
+    if (const char* reason = refuses(graph, id))
+      return std::unexpected(Error{.code = ErrorCode::unsupported_operator,
+                                   .stage = Stage::preprocess,
+                                   .debug_handle = (*body)->handles[id],
+                                   .backend = name,
+                                   .what = concat(graph.target(graph.nodes[id]), ": ", reason),
+                                   .fix = "name a backend after onednn that takes it"});
+  return Processed{*std::move(body)};
+}
+
+DAVIT_INLINE Result<onednn::Handle> onednn::compile(const Processed& processed, const CompileSpec& spec) {
+  if (!is_available())
+    return std::unexpected(Error{.code = ErrorCode::not_available,
+                                 .stage = Stage::compile,
+                                 .backend = name,
+                                 .what = "oneDNN does not work on this machine",
+                                 .fix = "install libdnnl 2.6 or later"});
+  const onednn_ops::CodeOptions options{.threads = static_cast<int>(threads_of<onednn>(spec)), .exact = !spec.fast_math && !default_fast_math<onednn>, .int8_kernels = spec.int8_kernels};
+  if (onednn_ops::has_symbols(processed.body->graph.view()))
+    return Handle{.code = nullptr, .shapes = std::make_shared<onednn_ops::Shapes>(processed.body, options)};
+  Result<std::shared_ptr<const onednn_ops::Code>> code = onednn_ops::Compiler(processed.body).run(options);
+  if (!code) {
+    code.error().backend = name;
+    return std::unexpected(std::move(code.error()));
+  }
+  return Handle{*std::move(code)};
+}
+
+DAVIT_INLINE std::vector<std::byte> onednn::save(const Processed& processed, SegmentWriter& segments) {
+  return save_program_body(*processed.body, segments);
+}
+DAVIT_INLINE Result<onednn::Processed> onednn::load(std::span<const std::byte> bytes, const SegmentReader& segments) {
+  Result<std::shared_ptr<const ProgramBody>> body = load_program_body(bytes, segments, name);
+  if (!body) return std::unexpected(std::move(body.error()));
+  return Processed{*std::move(body)};
+}
+
+DAVIT_INLINE std::vector<std::byte> onednn::save_spec(const CompileSpec& spec) {
+  ByteWriter out;
+  out.number(spec.threads);
+  out.number(static_cast<std::uint8_t>((spec.fast_math ? 1 : 0) | (spec.int8_kernels ? 0 : 2)));
+  return std::move(out).take();
+}
+
+DAVIT_INLINE Result<onednn::CompileSpec> onednn::load_spec(std::span<const std::byte> bytes) {
+  ByteReader in(bytes);
+  CompileSpec spec{.threads = in.number<std::uint32_t>()};
+  const auto flags = in.number<std::uint8_t>();
+  spec.fast_math = (flags & 1) != 0;
+  spec.int8_kernels = (flags & 2) == 0;
+  if (!in.ok() || spec.threads > 1024 || flags > 3)
+    return std::unexpected(Error{.code = ErrorCode::corrupt_data,
+                                 .backend = name,
+                                 .where = "compile spec",
+                                 .what = "it holds no number of threads, or not what arithmetic may be used",
+                                 .fix = "save the program again"});
+  return spec;
+}
+
+}  // namespace davit

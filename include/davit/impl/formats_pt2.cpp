@@ -1,2 +1,0 @@
-// SPDX-License-Identifier: MIT
-#include "davit/formats/impl/pt2.ipp"

@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+#include "davit/backends/impl/onednn_compile.ipp"

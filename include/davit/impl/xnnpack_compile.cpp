@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+#include "davit/backends/impl/xnnpack_compile.ipp"
