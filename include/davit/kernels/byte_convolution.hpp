@@ -72,8 +72,7 @@ struct BytePlan {
   std::int64_t line = 0;      // elements of a line
   std::int64_t runs = 0;      // stretches of the source that a pixel is made of, and how many elements each has
   std::int64_t run = 0;
-  std::int64_t rows = 0;      // of the result, at once
-  std::int64_t stripes = 0;   // of all images
+  std::int64_t rows = 0;      // of the result, at once: a stripe
 
   explicit BytePlan(const ByteConvolution& convolution) noexcept : c(convolution) {
     if (c.is_pointwise()) {  // every pixel is a line
@@ -85,10 +84,7 @@ struct BytePlan {
     runs = whole ? c.kernel_height : c.kernel_height * c.kernel_width;
     run = whole ? c.kernel_width * c.channels : c.channels;
     constexpr std::int64_t elements = 48 << 10;  // with the weights of a block within a cache of the second level
-    rows = (elements / line - window_lines()) / c.stride_height + 1;
-    const std::int64_t lines = c.images * c.out_height;
-    rows = std::clamp<std::int64_t>(std::min(rows, (lines + team_size() - 1) / team_size()), 1, c.out_height);
-    stripes = c.images * ((c.out_height + rows - 1) / rows);
+    rows = std::clamp<std::int64_t>((elements / line - window_lines()) / c.stride_height + 1, 1, c.out_height);
   }
   [[nodiscard]] std::int64_t window_lines() const noexcept { return (c.kernel_height - 1) * c.dilation_height + 1; }
   [[nodiscard]] std::int64_t pairs() const noexcept { return c.depthwise ? (runs + 1) / 2 : (run + 1) / 2; }
@@ -309,9 +305,9 @@ template <class From>
 void convolve_bytes(const ByteConvolution& c, const From* source, std::int32_t zero_point, const std::int16_t* weights, const ByteResult& result, std::byte* work,
                     std::uint8_t* to) noexcept {
   const detail::BytePlan plan(c);
-  const std::int64_t per_image = plan.stripes / plan.c.images, work_size = plan.work_of_thread();
+  const std::int64_t work_size = plan.work_of_thread();
   const double all = operations(plan.c.images, plan.c.out_height, plan.c.out_width, plan.c.out_channels, c.terms()) / 4;
-  in_parallel(plan.stripes, 1, all, [&](std::size_t part, std::int64_t first, std::int64_t end) {
+  in_parallel(plan.c.images * plan.c.out_height, 1, all, [&](std::size_t part, std::int64_t first, std::int64_t end) {
     std::byte* const own = work + static_cast<std::int64_t>(part) * work_size;
     auto* const numbers = reinterpret_cast<std::int16_t*>(own);
     auto* const pixels = reinterpret_cast<std::int64_t*>(numbers + plan.stripe_elements());
@@ -320,11 +316,11 @@ void convolve_bytes(const ByteConvolution& c, const From* source, std::int32_t z
       pixels[i] = i / plan.c.out_width * plan.c.stride_height * plan.line + i % plan.c.out_width * plan.c.stride_width * plan.c.channels;
     for (std::int64_t r = 0; r < plan.runs + 1; ++r) run_offsets[r] = plan.run_offset(std::min(r, plan.runs - 1));
     std::fill_n(numbers + plan.stripe_elements() - 2 * detail::byte_block, 2 * detail::byte_block, std::int16_t{0});
-    for (std::int64_t s = first; s < end; ++s) {
-      const std::int64_t image = s / per_image, y = s % per_image * plan.rows, rows = std::min(plan.rows, plan.c.out_height - y);
+    while (first < end) {
+      const std::int64_t image = first / plan.c.out_height, y = first % plan.c.out_height, rows = std::min({plan.rows, plan.c.out_height - y, end - first});
       detail::widen_stripe(plan, source + image * plan.c.height * plan.c.width * plan.c.channels, y, rows, static_cast<std::int16_t>(zero_point), numbers);
-      detail::convolve_stripe(plan, numbers, pixels, rows * plan.c.out_width, run_offsets, weights, result,
-                              to + (image * plan.c.out_height + y) * plan.c.out_width * plan.c.out_channels);
+      detail::convolve_stripe(plan, numbers, pixels, rows * plan.c.out_width, run_offsets, weights, result, to + first * plan.c.out_width * plan.c.out_channels);
+      first += rows;
     }
   });
 }

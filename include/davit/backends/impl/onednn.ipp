@@ -21,6 +21,7 @@
 #include "davit/kernels/byte_convolution.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/quantize.hpp"
+#include "davit/kernels/thread_team.hpp"
 
 namespace davit {
 
@@ -52,8 +53,10 @@ template <class Byte>
   const auto number = [&](std::size_t i) { return static_cast<float>(call.number(i)); };
   const kernels::ByteScale first{number(2), number(3)}, second{number(4), number(5)};
   const kernels::ByteRange range = range_at(call, 6);
-  kernels::run_widest<kernels::AddQuantized>(x.as<Byte>(), call.tensor(1).as<Byte>(), call.output(0).as<Byte>(), x.numel(), &first,
-                                             &second, &range);
+  kernels::in_parallel(x.numel(), 1024, kernels::operations(x.numel()), [&](std::size_t, std::int64_t from, std::int64_t end) {
+    kernels::run_widest<kernels::AddQuantized>(x.as<Byte>() + from, call.tensor(1).as<Byte>() + from, call.output(0).as<Byte>() + from, end - from, &first, &second,
+                                               &range);
+  });
   return ErrorCode::ok;
 }
 
