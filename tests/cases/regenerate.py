@@ -294,11 +294,11 @@ class ComplexNumbers(nn.Module):
         z, w = torch.complex(x, y), torch.complex(y, x - 1)
         functions = [z.acos(), z.acosh(), z.asin(), z.asinh(), z.atan(), z.atanh(), z.tan(), z.expm1(), z.log1p(), z.log2(), z.log10(), torch.logaddexp(z, w), z.cumprod(1), z.prod(0)]
         sums = [torch.add(z, w, alpha=-2.5), torch.sub(z, x, alpha=3), z.sum(), z[0, 0].sum(), z.mean((0, 1)), torch.stack([z, w]).sum((0, 2), keepdim=True), torch.cat([z, x.double()], 1), z.index_add(0, torch.tensor([2, 0]), w[:2]),
-                z.scatter_add(1, torch.tensor([[3, 3, 0]]), w[:1])]  # fmt: skip
+                z.scatter_add(1, torch.tensor([[3, 3, 0]]), w[:1]), z.index_put((torch.tensor([0, 2, 0]),), w, accumulate=True), z[0].masked_scatter(x > 0, w)]  # fmt: skip
         layers = [nn.functional.conv1d(z[None], w[:, :3, None].repeat(1, 1, 2), w[:, 0], padding=1), nn.functional.conv_transpose1d(z, w[:, :2, None])]
         q = torch.linalg.householder_product(z.T, w[0, :3] * 0.1)
         factors = [q, torch.ormqr(z.T[:, :3], w[0, :3] * 0.1, w.T), torch.ormqr(z.T[:, :3], w[0, :3] * 0.1, w, left=False, transpose=True), *torch.linalg.lu_factor(torch.stack([w, z]))]
-        truths = [z.logical_not(), torch.logical_and(z, x > 0), z.any(), z.all(1), z.any(0, keepdim=True)]
+        truths = [z.logical_not(), torch.logical_and(z, x > 0), z.any(), z.all(1), z.any(0, keepdim=True), (z * (x > 0)).nonzero()]
         spreads = [z.var(), z.std(1), *torch.var_mean(z, (0, 1), correction=0, keepdim=True)]
         return [torch.view_as_real(each) for each in functions + sums + layers + factors[:-1]], factors[-1], truths, [each.abs() for each in spreads]
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 
@@ -38,7 +39,7 @@ void add_selected(const IndexPlan& plan, const TensorView& values, const TensorV
   C* to = out.as<C>();
   for_each_selected_row(plan, broadcast_strides(values, plan.result), [=](const SelectedRow& row) {
     const SelectedRow own = row;  // not what a store may change
-    own.for_each([to, from](std::int64_t i, std::int64_t k) { to[i] = accumulate(Reduction::sum, to[i], from[k]); });
+    own.for_each([to, from](std::int64_t i, std::int64_t k) { to[i] = kernels::wrap_add(to[i], from[k]); });
   });
 }
 /// Adds values of any other dtype, one by one.
@@ -56,7 +57,10 @@ void add_converted(const IndexPlan& plan, const TensorView& values, const Tensor
 [[nodiscard]] inline ErrorCode add_indexed(KernelCall& call, const IndexPlan& plan, const TensorView& values) {
   const TensorView& out = call.output(0);
   switch (kernels::compute_of(out.dtype)) {
-    case kernels::Compute::none: return ErrorCode::invalid_dtype;
+    case kernels::Compute::none:
+      if (!is_complex(out.dtype)) return ErrorCode::invalid_dtype;
+      (out.dtype == ScalarType::complex64 ? add_selected<std::complex<float>> : add_selected<std::complex<double>>)(plan, values, out);
+      break;
     case kernels::Compute::float64: add_selected<double>(plan, values, out); break;
     case kernels::Compute::float32:
       (out.dtype == ScalarType::float32 ? add_selected<float> : add_converted<float>)(plan, values, out);
@@ -244,8 +248,11 @@ inline void keep_selected(KernelCall& call, const IndexPlan& plan) {
 inline constexpr auto indexing_ops = std::to_array<OpRow>({
     {"aten.index.Tensor", detail::index},
     {"aten.index_put.default", detail::index_put, Aliasing::none, false, false, true},
-    {"aten.masked_scatter.default", detail::masked_scatter},
     {"aten.masked_select.default", detail::masked_select},
+});
+/// Those that do not take complex numbers.
+inline constexpr auto real_indexing_ops = std::to_array<OpRow>({
+    {"aten.masked_scatter.default", detail::masked_scatter},
     {"aten.nonzero.default", detail::nonzero},
 });
 
