@@ -27,6 +27,17 @@ TEST_CASE("sums that may not fit are told") {
   CHECK(sums_fit(c, 1e-9f, 0.0f, {1.0f}));
 }
 
+TEST_CASE("sizes that take much memory, or more than there are numbers for, are told") {
+  CHECK(is_countable({.images = 2, .height = 224, .width = 224, .channels = 3, .out_height = 112, .out_width = 112, .out_channels = 64, .kernel_height = 7,
+                      .kernel_width = 7, .stride_height = 2, .stride_width = 2, .top = 3, .left = 3}));
+  CHECK_FALSE(is_countable({.channels = 0}));
+  CHECK_FALSE(is_countable({.channels = std::int64_t{1} << 60}));
+  CHECK_FALSE(is_countable({.kernel_width = 2, .dilation_width = 1 << 24, .left = 1 << 24}));
+  CHECK_FALSE(is_countable({.channels = 1 << 12, .kernel_height = 1 << 12, .kernel_width = 2}));
+  CHECK_FALSE(is_countable({.images = 1 << 24, .height = 1 << 24, .width = 1 << 24, .out_height = 1 << 24, .out_width = 1 << 24}));
+  CHECK_FALSE(is_countable({.top = -1}));
+}
+
 #if DAVIT_BYTE_CONVOLUTION
 
 namespace {

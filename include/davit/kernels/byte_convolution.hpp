@@ -35,6 +35,17 @@ struct ByteConvolution {
   }
 };
 
+/// False for sizes that no image has: the work of a thread would take more than 64 MB, or cannot be counted.
+[[nodiscard]] inline bool is_countable(const ByteConvolution& c) noexcept {
+  constexpr std::int64_t most = 1 << 24;
+  for (const std::int64_t size : {c.images, c.height, c.width, c.channels, c.out_height, c.out_width, c.out_channels, c.kernel_height, c.kernel_width, c.stride_height,
+                                  c.stride_width, c.dilation_height, c.dilation_width})
+    if (size < 1 || size > most) return false;
+  if (c.top < 0 || c.top > most || c.left < 0 || c.left > most || c.images * c.height > most * 8 / c.width) return false;
+  const std::int64_t window = (c.kernel_height - 1) * c.dilation_height + 1, line = (c.out_width - 1) * c.stride_width + (c.kernel_width - 1) * c.dilation_width + 1;
+  return window <= most && line <= most && line * c.channels <= most && window * line * c.channels <= most;
+}
+
 /// What the sums become: the byte quantized(sum * scale + bias), with a scale and a bias for each channel, in one product by scale *
 /// inverse. The lists are as long as `padded_channels` says. No sum may become a number beyond 32 bits (`sums_fit`).
 struct ByteResult {

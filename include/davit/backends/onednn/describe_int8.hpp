@@ -84,11 +84,11 @@ struct Int8Product {
   const std::size_t w = p.weight.size() - 2;
   const kernels::ByteConvolution c{p.source[0], p.source[2], p.source[3], p.source[1], p.destination[2], p.destination[3], p.destination[1],
                                    p.weight[w], p.weight[w + 1], p.strides[0], p.strides[1], p.dilates[0] + 1, p.dilates[1] + 1, p.pad_left[0], p.pad_left[1], op.groups > 1};
+  constexpr std::int64_t most = 1 << 24;
   const auto fits = [&](std::int64_t size, std::int64_t before, std::int64_t behind, std::int64_t window, std::int64_t dilation, std::int64_t stride, std::int64_t out) {
-    return size > 0 && window > 0 && (size + before + behind - (window - 1) * dilation - 1) / stride + 1 == out && out > 0;
+    return behind >= 0 && behind <= most && (size + before + behind - (window - 1) * dilation - 1) / stride + 1 == out;
   };
-  const bool sound = p.destination[0] == c.images && c.images > 0 && c.channels > 0 &&
-                     count_of(p.weight) == c.out_channels * c.terms() &&
+  const bool sound = kernels::is_countable(c) && p.destination[0] == c.images && count_of(p.weight) == c.out_channels * c.terms() &&
                      fits(c.height, c.top, p.pad_right[0], c.kernel_height, c.dilation_height, c.stride_height, c.out_height) &&
                      fits(c.width, c.left, p.pad_right[1], c.kernel_width, c.dilation_width, c.stride_width, c.out_width);
   return sound ? std::optional(c) : std::nullopt;
