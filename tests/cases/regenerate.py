@@ -287,6 +287,21 @@ class TorchKernels(nn.Module):
         return windows, integers, order, parts, numbers, [each.double() * 0 for each in random], drawn
 
 
+class RecurrentSteps(nn.Module):
+    """Recurrent layers over as many steps as a convolution leaves of the input: torch records those of the example."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(4, 6, 3, stride=2, padding=1)
+        self.gru = nn.GRU(6, 5, bidirectional=True, batch_first=True)
+        self.lstm = nn.LSTM(10, 4)
+
+    def forward(self, x):
+        rows, last = self.gru(self.conv(x).transpose(1, 2))
+        steps, (h, c) = self.lstm(rows.transpose(0, 1))
+        return steps.relu(), last, h, c
+
+
 class ComplexNumbers(nn.Module):
     """Operators on complex numbers, beside those of the Fourier transforms."""
 
@@ -578,6 +593,7 @@ CASES = {
     "torch_kernels": lambda n: record(n, TorchKernels(), [((t(3, 4), t(3, 4).abs() + 0.1, torch.randint(-20, 20, (3, 4)), torch.randint(1, 9, (3, 4))), {})]),
     "torch_composites": lambda n: record(n, TorchComposites(), [((t(3, 4), t(3, 4).abs() + 0.1, torch.randint(0, 5, (3, 4)), torch.rand(1, 2, 2)), {})], decompose=False),
     "complex_numbers": lambda n: record(n, ComplexNumbers(), [((t(3, 4), t(3, 4)), {})], decompose=False),
+    "recurrent_steps": lambda n: record(n, RecurrentSteps().requires_grad_(False), [((t(2, 4, k),), {}) for k in (12, 9, 20)], {"x": {2: torch.export.Dim.AUTO}}, decompose=False),
     "core_kernels": lambda n: record(
         n, CoreKernels(), [((t(3, 4), t(3, 4).abs() + 0.1, torch.randint(-50, 60, (3, 4)), torch.rand(3, 4), torch.randint(1, 5, (3, 4)), t(2, 3, 4, 4)), {})], decompose=False),  # fmt: skip
     "autocast": lambda n: record(n, Autocast().requires_grad_(False), [((torch.arange(12).reshape(3, 4) / 4.0 - 1,), {})], decompose=False),

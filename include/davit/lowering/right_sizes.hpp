@@ -9,7 +9,8 @@
 namespace davit {
 
 /// A program whose values have the sizes that running it gives, where torch.export records others: torch 2.6 says (layers, 1, batch,
-/// hidden) of the last states of an LSTM, which are (layers, batch, hidden), and so of all that follows from them.
+/// hidden) of the last states of an LSTM, which are (layers, batch, hidden), and as many rows of a recurrent layer as its example had, where those
+/// that it takes depend on the call; and so of all that follows from them.
 ///
 /// Nothing if the program says what is right, or is not as the operators' schemas say. Where the sizes of a result cannot be told from
 /// the arguments they stay as they are. The program must be verified. O(size of the program).

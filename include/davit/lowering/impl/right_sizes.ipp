@@ -29,6 +29,26 @@ namespace detail {
   return outputs.size() == 3 && std::ranges::any_of(outputs.subspan(1), [&](const Argument& a) { return a.is_value() && graph.values[a.value()].sizes.count != 3; });
 }
 
+[[nodiscard]] DAVIT_INLINE bool is_recurrent_layer(std::string_view target) noexcept {
+  return target == "aten.lstm.input" || target == "aten.gru.input" || target == "aten.rnn_tanh.input" || target == "aten.rnn_relu.input";
+}
+/// The dimension of a recurrent layer's rows that its steps go along.
+[[nodiscard]] DAVIT_INLINE std::size_t steps_of(const operators::NodeArguments& layer) noexcept {
+  bool batch_first = false;
+  return operators::read_flag(layer, {"batch_first", 8}, false, batch_first) && batch_first ? 1 : 0;
+}
+
+/// True if a layer is said to make so many rows of sizes that depend on the call's: torch takes it apart into the steps of its example.
+[[nodiscard]] DAVIT_INLINE bool says_wrong_length(std::span<const Dim> of, std::span<const Dim> made, std::size_t steps) noexcept {
+  return of.size() == 3 && made.size() == 3 && !of[steps].is_static() && made[steps].is_static();
+}
+[[nodiscard]] DAVIT_INLINE bool says_wrong_length(GraphModuleView graph, NodeId n) {
+  if (!is_recurrent_layer(graph.target(graph.nodes[n]))) return false;
+  const operators::NodeArguments layer(graph, n);
+  const ValueId x = layer.value({"input", 0}), rows = layer.output(0);
+  return x != no_id && rows != no_id && says_wrong_length(graph.dims_of(graph.values[x].sizes), graph.dims_of(graph.values[rows].sizes), steps_of(layer));
+}
+
 /// A pass over a program's graphs: what follows from a value of which the sizes were wrong gets them anew.
 class RightSizes {
  public:
@@ -42,8 +62,9 @@ class RightSizes {
       for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) {
         emit_.append(from_.nodes[n]);
         emit_.fault = nullptr;
-        if (says_wrong_ranks(from_, from_.nodes[n]))
-          correct_states(n);
+        if (says_wrong_ranks(from_, from_.nodes[n])) correct_states(n);
+        if (is_recurrent_layer(from_.target(from_.nodes[n])))
+          correct_length(operators::NodeArguments(from_, n));
         else
           follow(n);
       }
@@ -69,6 +90,14 @@ class RightSizes {
       const Argument& before = call.items(*first)[i];
       if (before.is_value() && emit_.sizes(before.value()).size() == 3 && call.output(i + 1) != no_id) set(call.output(i + 1), sizes(before.value()));
     }
+  }
+  void correct_length(const operators::NodeArguments& layer) {
+    const ValueId x = layer.value({"input", 0}), rows = layer.output(0);
+    const std::size_t steps = steps_of(layer);
+    if (x == no_id || rows == no_id || !says_wrong_length(emit_.sizes(x), emit_.sizes(rows), steps)) return;
+    TensorMeta made = sizes(rows);
+    made.sizes[steps] = emit_.sizes(x)[steps];
+    set(rows, std::move(made));
   }
   /// What a split makes: along its dimension as much as is said.
   [[nodiscard]] bool parts(NodeId n, std::span<const ValueId> outputs, std::vector<TensorMeta>& metas) {
@@ -125,7 +154,9 @@ class RightSizes {
 
 DAVIT_INLINE std::optional<ExportedProgram> with_right_sizes(const ExportedProgram& program) {
   const GraphModuleView graph = program.view();
-  if (std::ranges::none_of(graph.nodes, [&](const Node& n) { return detail::says_wrong_ranks(graph, n); }) || !detail::are_well_formed(graph)) return std::nullopt;
+  bool wrong = false;
+  for (NodeId n = 0; n < graph.nodes.size() && !wrong; ++n) wrong = detail::says_wrong_ranks(graph, graph.nodes[n]) || detail::says_wrong_length(graph, n);
+  if (!wrong || !detail::are_well_formed(graph)) return std::nullopt;
   ExportedProgram out = program;
   out.graph_module = detail::RightSizes(program).run();
   return out;
