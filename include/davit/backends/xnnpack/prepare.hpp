@@ -45,13 +45,16 @@ inline void bind_symbols(GraphModuleView graph, const Plan& plan, std::span<cons
   }
 }
 
-/// The sizes of every slot.
+/// The sizes of every slot; or that the inputs do not tell them.
 [[nodiscard]] inline std::optional<Unfit> find_sizes(const Plan& plan, Workspace& ws) {
+  ws.are_told = true;
   ws.sizes.assign(plan.dims.size(), 0);
   ws.strides.assign(plan.dims.size(), 0);
   for (std::size_t d = 0; d < plan.dims.size(); ++d) {
     const std::optional<std::int64_t> size = ws.symbols.value(plan.dims[d]);
-    if (!size || *size < 0 || *size > INT32_MAX) return Unfit{.what = "a symbolic size that the inputs do not tell"};
+    ws.are_told = size.has_value();
+    if (!ws.are_told) return std::nullopt;
+    if (*size < 0 || *size > INT32_MAX) return Unfit{.what = "a symbolic size is negative, or has more than 31 bits"};
     ws.sizes[d] = *size;
   }
   for (const Slot& slot : plan.slots) {
@@ -151,6 +154,7 @@ inline void find_given(const Plan& plan, Workspace& ws, std::span<const EValue> 
     detail::bind_symbols(body.graph.view(), plan, inputs, ws.symbols);
     unfit = detail::find_sizes(plan, ws);
   }
+  if (!unfit && !ws.are_told) return 0;  // portable's kernels will run, which find their sizes as they go
   if (!unfit) unfit = detail::check_sizes(plan, ws, inputs);
   if (unfit)
     return std::unexpected(
