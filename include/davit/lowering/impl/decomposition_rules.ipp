@@ -78,7 +78,7 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten.broadcast_tensors.default(tensors): s = joint(tensors, 0); [t in tensors: expand(t, s)]"sv,
       "aten.broadcast_to.default(self, size): expand(self, size)"sv,
       "aten.cartesian_prod.default(tensors): len(tensors) == 1 ? reshape(tensors[0], [product(sizes(tensors[0]))]) : stack([g in $grid(tensors): reshape(g, [product(sizes(g))])], 1)"sv,
-      "aten.cdist.default(x1, x2, p=2, compute_mode=none): p == 2 && (compute_mode == 1 || (compute_mode != 2 && (size(x1, -2) > 25 || size(x2, -2) > 25))) ? _euclidean_dist(x1, x2) : _cdist_forward(x1, x2, float(p), compute_mode, sizes=out, as=outtype)"sv,
+      "aten.cdist.default(x1, x2, p=2, compute_mode=none): p == 2 && (compute_mode == 1 || (compute_mode != 2 && ((isfixed(size(x1, -2)) && size(x1, -2) > 25) || (isfixed(size(x2, -2)) && size(x2, -2) > 25)))) ? _euclidean_dist(x1, x2) : _cdist_forward(x1, x2, float(p), compute_mode, sizes=out, as=outtype)"sv,
       "aten.celu.default(self, alpha=1.0): elu(self, alpha, 1.0, 1.0 / alpha)"sv,
       "aten.chain_matmul.default(matrices): fold(a: matrices[0]; m in matrices[1:]: mm(a, m))"sv,
       "aten.channel_shuffle.default(self, groups): s = sizes(self); x = reshape(self, [s[0], groups, s[1] // groups, product(s[2:])]); reshape(permute(x, [0, 2, 1, 3]), s)"sv,
