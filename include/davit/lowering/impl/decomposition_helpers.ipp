@@ -32,7 +32,7 @@ inline constexpr auto decomposition_helper_texts = [] {
       "$fft_inverse(x, s, dim, norm): d = $fft_dims(x, s, dim); k = s == none || s[-1] < 0 ? 2 * (size(x, d[-1]) - 1) : s[-1]; $fft_back($fft_cut(x, s == none ? none : s[:-1] + [k // 2 + 1], d), d, norm, k)"sv,
       "$fft_mode(norm, forward): norm == 'ortho' ? 1 : (norm == 'forward') == forward ? 2 : 0"sv,
       "$fft_real(x, dims, norm): _fft_r2c($of_floats(x), dims, $fft_mode(norm, true), true, sizes=out, as=outtype)"sv,
-      "$fft_sized(x, n, dim): d = wrap(dim, rank(x)); k = size(x, d); n == none || n == k ? x : n < k ? slice.Tensor(x, d, 0, n) : constant_pad_nd(x, [i in range(0, 2 * (rank(x) - 1 - d)): 0] + [0, n - k], 0)"sv,
+      "$fft_sized(x, n, dim): d = wrap(dim, rank(x)); k = size(x, d); n == none || n == k ? x : isfixed(n) && isfixed(k) && n < k ? slice.Tensor(x, d, 0, n) : constant_pad_nd(x, [i in range(0, 2 * (rank(x) - 1 - d)): 0] + [0, n - k], 0)"sv,
       "$fits(x, o): fold(a: true; i in range(0, len(o)): a && isfixed(size(x, rank(x) - len(o) + i)) && size(x, rank(x) - len(o) + i) % o[i] == 0)"sv,
       "$grid(t): x = [i in t: reshape(i, [product(sizes(i))])]; s = [i in x: size(i, 0)]; [i in range(0, len(x)): expand(view(x[i], [k in range(0, len(x)): k == i ? s[k] : 1]), s)]"sv,
       "$group(x, w, b, g, eps): native_group_norm(x, w, b, size(x, 0), size(x, 1), product(sizes(x)[2:]), g, eps, sizes=[dims(x), [size(x, 0), g], [size(x, 0), g]], as=dtype(x))[0]"sv,

@@ -44,7 +44,7 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten._weight_norm_interface.default(v, g, dim=0): n = norm_except_dim(v, 2, dim); [v * (g / n), n]"sv,
       "aten.adaptive_avg_pool2d.default(self, output_size): _adaptive_avg_pool2d(self, times(output_size, 2), sizes=out, as=outtype)"sv,
       "aten.adaptive_avg_pool3d.default(self, output_size): _adaptive_avg_pool3d(self, times(output_size, 3), sizes=out, as=outtype)"sv,
-      "aten.adaptive_max_pool1d.default(self, output_size): o = times(output_size, 1); n = size(self, -1); $fits(self, o) ? max_pool1d_with_indices(self, [n // o[0]], [n // o[0]]) : isfixed(n) ? $cells(self, n, o[0]) : fail(0)"sv,
+      "aten.adaptive_max_pool1d.default(self, output_size): o = times(output_size, 1); n = size(self, -1); isfixed(n) ? ($fits(self, o) ? max_pool1d_with_indices(self, [n // o[0]], [n // o[0]]) : $cells(self, n, o[0])) : o[0] == 1 ? max.dim(self, -1, true) : fail(0)"sv,
       "aten.adaptive_max_pool2d.default(self, output_size): o = times(output_size, 2); k = $fits(self, o) ? [size(self, -2) // o[0], size(self, -1) // o[1]] : fail(0); max_pool2d_with_indices(self, k, k, sizes=[out, out], as=[dtype(self), int64])"sv,
       "aten.adaptive_max_pool3d.default(self, output_size): o = times(output_size, 3); k = $fits(self, o) ? [size(self, -3) // o[0], size(self, -2) // o[1], size(self, -1) // o[2]] : fail(0); max_pool3d_with_indices(self, k, k, sizes=[out, out], as=[dtype(self), int64])"sv,
       "aten.addbmm.default(self, batch1, batch2, beta=1, alpha=1)^: r = sum.dim_IntList(bmm(batch1, batch2), [0]); $scaled(self, beta, r, alpha)"sv,
