@@ -44,9 +44,10 @@ class PartitionSession;
 /// regions of nothing else are left to portable.
 ///
 /// Int8 programs (PT2E: dequantize, compute, quantize) keep their bytes: convolutions of images and products with a constant
-/// matrix, with relu and clamps, sums and maxima: by oneDNN 2 on a CPU with VNNI, else by kernels of davit's own on x86-64 with AVX2 (lines,
-/// images and matrices, of one group or of one channel each). Elsewhere, and with `int8_kernels` off, they are computed in float, as by portable. Products are added without rounding, the bias and the scales are floats:
-/// a result is one step off PyTorch's where float rounding decides, as often as those of two float convolutions differ.
+/// matrix, with relu and clamps, sums and maxima. On a CPU with VNNI oneDNN 2 computes them; else, on x86-64 with AVX2, kernels of davit's own
+/// do (of lines, images and matrices, of one group or of one channel each). Elsewhere, and with `int8_kernels` off, they are computed
+/// in float, as by portable. Products are added without rounding, the bias and the scales are floats: a result is one step off
+/// PyTorch's where float rounding decides, as often as those of two float convolutions differ.
 ///
 /// Programs of bfloat16 run so where the library has code for it, on CPUs with AVX-512; elsewhere portable computes them. Sums are of float32,
 /// as PyTorch's. What one primitive takes (a convolution, its batch norm, bias and activation) is rounded once, where PyTorch
