@@ -24,11 +24,11 @@ using namespace davit;
   return bytes;
 }
 
-constexpr std::string_view package = "DAVITPK\n", archive = "PK\x03\x04";
+constexpr std::string_view package_mark = "DAVITPK\n", archive_mark = "PK\x03\x04";
 
 /// The name of the first file of a ZIP archive, from its local header.
 [[nodiscard]] std::string_view first_member(std::string_view head) {
-  if (!head.starts_with(archive) || head.size() < 30) return {};
+  if (!head.starts_with(archive_mark) || head.size() < 30) return {};
   const std::size_t size = static_cast<unsigned char>(head[26]) + 256u * static_cast<unsigned char>(head[27]);
   return head.substr(30, size);
 }
@@ -58,12 +58,12 @@ constexpr Kind folder{"a folder", {"name a file in it; davit check takes folders
   if (std::filesystem::is_directory(file, ignored)) return &kinds::folder;
   const std::string head = head_of(file);
   const std::string_view member = first_member(head);
-  if (head.starts_with(package)) return &kinds::lowered;
+  if (head.starts_with(package_mark)) return &kinds::lowered;
   if (head.starts_with("\x93NUMPY")) return &kinds::array;
   if (member.ends_with(".npy")) return &kinds::arrays;
   if (member.ends_with("/data.pkl")) return &kinds::weights;
   if (head.starts_with("\x80\x02") || head.starts_with("\x80\x04")) return &kinds::pickled;
-  if (head.starts_with(archive)) return &kinds::zip;
+  if (head.starts_with(archive_mark)) return &kinds::zip;
   if (head.starts_with("{")) return &kinds::json;
   return file.ends_with(".onnx") && !head.empty() ? &kinds::onnx : nullptr;
 }
@@ -79,7 +79,7 @@ constexpr Kind folder{"a folder", {"name a file in it; davit check takes folders
 
 }  // namespace
 
-bool is_package(const std::string& file) { return head_of(file).starts_with(package); }
+bool is_package(const std::string& file) { return head_of(file).starts_with(package_mark); }
 
 Error guessed(Error error, const std::string& file, Wanted wanted) {
   const std::string name = std::filesystem::path(file).filename().string();
