@@ -10,9 +10,8 @@
 
 #include "davit/backends/onednn/convolution_layout.hpp"
 #include "davit/backends/onednn/fold_norm.hpp"
+#include "davit/backends/onednn/kernels.hpp"
 #include "davit/backends/onednn/tail.hpp"
-#include "davit/backends/portable/run_time/kernel_call.hpp"
-#include "davit/backends/portable/run_time/products/multiply.hpp"
 
 /// Steps of convolutions and matrix products. Each function answers false, and has done nothing, if the library has no
 /// such primitive with this tail.
