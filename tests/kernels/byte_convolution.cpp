@@ -27,6 +27,15 @@ TEST_CASE("sums that may not fit are told") {
   CHECK(sums_fit(c, 1e-9f, 0.0f, {1.0f}));
 }
 
+TEST_CASE("a window of as many elements as there are channels is no single pixel") {
+  ByteConvolution c{.height = 5, .width = 5, .channels = 4, .out_height = 5, .out_width = 5, .out_channels = 4};
+  CHECK(c.is_pointwise());
+  c.kernel_height = c.kernel_width = 2;  // padded behind
+  c.depthwise = true;
+  CHECK(c.terms() == c.channels);
+  CHECK_FALSE(c.is_pointwise());
+}
+
 TEST_CASE("sizes that take much memory, or more than there are numbers for, are told") {
   CHECK(is_countable({.images = 2, .height = 224, .width = 224, .channels = 3, .out_height = 112, .out_width = 112, .out_channels = 64, .kernel_height = 7,
                       .kernel_width = 7, .stride_height = 2, .stride_width = 2, .top = 3, .left = 3}));

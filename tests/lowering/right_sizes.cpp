@@ -59,6 +59,11 @@ ExportedProgram classifier(Net& n) {
 
 }  // namespace
 
+TEST_CASE("recurrent layers are known by their operators, their cells are none") {
+  static_assert(is_recurrent_layer("aten.gru.input") && is_recurrent_layer("aten.rnn_tanh.input"));
+  static_assert(!is_recurrent_layer("aten.gru_cell.default") && !is_recurrent_layer("aten.lstm.data"));
+}
+
 TEST_CASE("the states of an LSTM have the sizes of those that it began with, and so has what follows from them") {
   Net n;
   const ExportedProgram program = classifier(n);

@@ -31,7 +31,7 @@ struct ByteConvolution {
   /// Products that are added up.
   [[nodiscard]] std::int64_t terms() const noexcept { return kernel_height * kernel_width * (depthwise ? 1 : channels); }
   [[nodiscard]] bool is_pointwise() const noexcept {
-    return terms() == channels && stride_height == 1 && stride_width == 1 && top == 0 && left == 0 && out_height == height && out_width == width;
+    return kernel_height == 1 && kernel_width == 1 && !depthwise && stride_height == 1 && stride_width == 1 && top == 0 && left == 0 && out_height == height && out_width == width;
   }
 };
 

@@ -2,11 +2,17 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "davit/core/config.hpp"
 #include "davit/program/exported_program.hpp"
 
 namespace davit {
+
+/// True for an operator that is a whole recurrent layer.
+[[nodiscard]] constexpr bool is_recurrent_layer(std::string_view target) noexcept {
+  return target == "aten.gru.input" || target == "aten.lstm.input" || target == "aten.rnn_relu.input" || target == "aten.rnn_tanh.input";
+}
 
 /// A program whose values have the sizes that running it gives, where torch.export records others: torch 2.6 says (layers, 1, batch,
 /// hidden) of the last states of an LSTM, which are (layers, batch, hidden), and as many rows of a recurrent layer as its example had, where those

@@ -54,10 +54,6 @@ enum class Wish : std::uint8_t {
   const std::string_view target = graph.target(node);
   return (target.starts_with("aten.") || target.starts_with("_operator.")) && node.outputs.count != 0 && !writes_arguments(graph, operator_call(graph, node)) && !is_random(target);
 }
-/// Recurrent layers, which stay whole where any backend takes them: their parts are steps by the hundred, each a dozen nodes.
-[[nodiscard]] DAVIT_INLINE bool is_recurrent(std::string_view target) noexcept {
-  return target == "aten.gru.input" || target == "aten.lstm.input" || target == "aten.rnn_relu.input" || target == "aten.rnn_tanh.input";
-}
 /// Attention of one query: a kernel that takes it whole reads keys and values once, its parts twice and more.
 [[nodiscard]] DAVIT_INLINE bool is_of_one_query(GraphModuleView graph, NodeId n) noexcept {
   if (graph.target(graph.nodes[n]) != "aten.scaled_dot_product_attention.default" || graph.inputs(graph.nodes[n]).empty()) return false;
@@ -78,7 +74,8 @@ enum class Wish : std::uint8_t {
   if (identity) return Wish::go_if_gone;
   // slices: one for each part that is used
   if (const ViewKind shows = view_kind(target); shows == ViewKind::split || shows == ViewKind::unbind) return Wish::go_if_as_good;
-  if (is_recurrent(target) || is_of_one_query(graph, n) || is_rule_of_core(find_decomposition(target))) return Wish::stay;
+  // recurrent layers' parts are steps by the hundred, each a dozen nodes
+  if (is_recurrent_layer(target) || is_of_one_query(graph, n) || is_rule_of_core(find_decomposition(target))) return Wish::stay;
   return taker != 0 && taker + 1 == count ? Wish::go_if_gained : Wish::stay;
 }
 
@@ -94,7 +91,7 @@ class Decomposer {
       rules_.options = &options_;
       rules_.keeps = [](const void* options, GraphModuleView graph, NodeId node, bool is_core) {
         const auto& own = *static_cast<const DecomposeOptions*>(options);
-        const bool by_the_last = is_core || is_recurrent(graph.target(graph.nodes[node]));
+        const bool by_the_last = is_core || is_recurrent_layer(graph.target(graph.nodes[node]));
         return first_taker(graph, node, own) + (by_the_last ? 0 : 1) < taker_count(own);
       };
     }

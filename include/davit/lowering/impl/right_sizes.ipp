@@ -29,9 +29,6 @@ namespace detail {
   return outputs.size() == 3 && std::ranges::any_of(outputs.subspan(1), [&](const Argument& a) { return a.is_value() && graph.values[a.value()].sizes.count != 3; });
 }
 
-[[nodiscard]] DAVIT_INLINE bool is_recurrent_layer(std::string_view target) noexcept {
-  return target == "aten.lstm.input" || target == "aten.gru.input" || target == "aten.rnn_tanh.input" || target == "aten.rnn_relu.input";
-}
 /// The dimension of a recurrent layer's rows that its steps go along.
 [[nodiscard]] DAVIT_INLINE std::size_t steps_of(const operators::NodeArguments& layer) noexcept {
   bool batch_first = false;
