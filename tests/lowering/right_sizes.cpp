@@ -60,8 +60,9 @@ ExportedProgram classifier(Net& n) {
 }  // namespace
 
 TEST_CASE("recurrent layers are known by their operators, their cells are none") {
-  static_assert(is_recurrent_layer("aten.gru.input") && is_recurrent_layer("aten.rnn_tanh.input"));
-  static_assert(!is_recurrent_layer("aten.gru_cell.default") && !is_recurrent_layer("aten.lstm.data"));
+  static_assert(is_recurrent_layer("aten.gru.input") && !is_recurrent_layer("aten.gru_cell.default"));
+  for (const std::string_view layer : {"aten.gru.input", "aten.lstm.input", "aten.rnn_relu.input", "aten.rnn_tanh.input"}) CHECK(is_recurrent_layer(layer));
+  for (const std::string_view other : {"aten.gru_cell.default", "aten.lstm.data", "aten.linear.default"}) CHECK_FALSE(is_recurrent_layer(other));
 }
 
 TEST_CASE("the states of an LSTM have the sizes of those that it began with, and so has what follows from them") {
