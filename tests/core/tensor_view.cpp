@@ -59,6 +59,21 @@ static_assert(check_numel());
 
 }  // namespace
 
+TEST_CASE("channels last: dimension 1 is the innermost, if there are more than two") {
+  static constexpr auto strides_of = [](auto sizes) {
+    std::array<std::int64_t, sizes.size()> strides{};
+    channels_last_strides(sizes, strides);
+    return strides;
+  };
+  static_assert(strides_of(std::array<std::int64_t, 4>{2, 3, 4, 5}) == std::array<std::int64_t, 4>{60, 1, 15, 3});
+  CHECK(strides_of(std::array<std::int64_t, 4>{2, 3, 4, 5}) == std::array<std::int64_t, 4>{60, 1, 15, 3});
+  CHECK(strides_of(std::array<std::int64_t, 3>{2, 0, 5}) == std::array<std::int64_t, 3>{5, 1, 1});
+  CHECK(strides_of(std::array<std::int64_t, 2>{3, 4}) == std::array<std::int64_t, 2>{4, 1});
+  constexpr std::int64_t most = INT64_MAX;
+  CHECK(strides_of(std::array<std::int64_t, 3>{2, most, 7})[2] == most);
+  CHECK(strides_of(std::array<std::int64_t, 4>{2, most / 2, 7, 9})[2] == most);
+}
+
 TEST_CASE("negative dimensions count from the end") {
   CHECK(wrapped(-1, 3) == 2);
   CHECK(wrapped(3, 3) == -100);

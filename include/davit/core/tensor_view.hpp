@@ -92,4 +92,13 @@ constexpr void contiguous_strides(std::span<const std::int64_t> sizes, std::span
   }
 }
 
+/// The same with dimension 1 innermost; below three dimensions row-major. Source: c10::get_channels_last_strides_2d.
+constexpr void channels_last_strides(std::span<const std::int64_t> sizes, std::span<std::int64_t> strides) noexcept {
+  contiguous_strides(sizes, strides);
+  if (sizes.size() < 3) return;
+  for (std::size_t d = 2; d < sizes.size(); ++d)
+    if (__builtin_mul_overflow(strides[d], sizes[1] > 1 ? sizes[1] : 1, &strides[d])) strides[d] = INT64_MAX;
+  strides[1] = 1;
+}
+
 }  // namespace davit

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
 #include "davit/backends/impl/portable.ipp"
-#include "davit/backends/impl/portable_compile.ipp"
 #include "davit/backends/portable/run_time/impl/op_table.ipp"
 #include "davit/kernels/impl/thread_team.ipp"

@@ -71,8 +71,6 @@ struct ByteResult {
 #endif
 }
 
-#if DAVIT_BYTE_CONVOLUTION
-
 namespace detail {
 
 inline constexpr std::int64_t byte_block = 16;  // channels of the result that are computed together
@@ -115,6 +113,50 @@ struct BytePlan {
     return (bytes + 63) / 64 * 64;
   }
 };
+
+}  // namespace detail
+
+/// Numbers in each list of a ByteResult: those behind the channels' are not looked at.
+[[nodiscard]] inline std::int64_t padded_channels(const ByteConvolution& c) noexcept { return (c.out_channels + 15) / 16 * 16; }
+
+/// Elements that `pack_bytes` writes.
+[[nodiscard]] inline std::int64_t packed_bytes_size(const ByteConvolution& c) noexcept {
+  const detail::BytePlan plan(c);
+  const std::int64_t blocks = c.out_channels / detail::byte_block, rest = c.out_channels % detail::byte_block;
+  return blocks * plan.block_weights(detail::byte_block) + (rest == 0 ? 0 : plan.block_weights(rest));
+}
+/// Weights (out_channels, channels or 1, kernel_height, kernel_width) in the order that `convolve_bytes` takes them. O(size).
+inline void pack_bytes(const ByteConvolution& c, const std::int8_t* weights, std::int16_t* to) noexcept {
+  const detail::BytePlan plan(c);
+  const std::int64_t window = c.kernel_height * c.kernel_width, depth = c.depthwise ? 1 : c.channels;
+  const auto weight = [&](std::int64_t o, std::int64_t channel, std::int64_t tap) {
+    return o < c.out_channels ? static_cast<std::int16_t>(weights[(o * depth + channel) * window + tap]) : std::int16_t{0};
+  };
+  for (std::int64_t b = 0; b < c.out_channels; b += detail::byte_block) {
+    if (c.depthwise) {
+      constexpr std::int64_t order[16] = {0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15};
+      for (std::int64_t tap = 0; tap < window; tap += 2)
+        for (const std::int64_t o : order)
+          for (std::int64_t t = tap; t < tap + 2; ++t) *to++ = t < window ? weight(b + o, 0, t) : std::int16_t{0};
+      continue;
+    }
+    const std::int64_t channels = c.out_channels - b > 8 ? 16 : 8;
+    for (std::int64_t r = 0; r < plan.runs; ++r, to += plan.pairs() * 2 * channels) {
+      std::int64_t channel = 0, tap = plan.runs == c.kernel_height ? r * c.kernel_width : r;
+      for (std::int64_t e = 0; e < 2 * plan.pairs(); ++e) {
+        for (std::int64_t o = 0; o < channels; ++o) to[e / 2 * 2 * channels + 2 * o + e % 2] = e < plan.run ? weight(b + o, channel, tap) : std::int16_t{0};
+        if (++channel == c.channels) channel = 0, ++tap;
+      }
+    }
+  }
+}
+
+/// Bytes of work space for `convolve_bytes`, on all threads of the team.
+[[nodiscard]] inline std::int64_t convolve_bytes_work(const ByteConvolution& c) noexcept { return detail::BytePlan(c).work_of_thread() * team_size(); }
+
+#if DAVIT_BYTE_CONVOLUTION
+
+namespace detail {
 
 using ByteInts = Vector<std::int32_t, 32>;
 using BytePairs = Vector<std::int16_t, 32>;
@@ -273,42 +315,6 @@ void widen_stripe(const BytePlan& plan, const From* image, std::int64_t y, std::
 }
 
 }  // namespace detail
-
-/// Numbers in each list of a ByteResult: those behind the channels' are not looked at.
-[[nodiscard]] inline std::int64_t padded_channels(const ByteConvolution& c) noexcept { return (c.out_channels + 15) / 16 * 16; }
-
-/// Elements that `pack_bytes` writes.
-[[nodiscard]] inline std::int64_t packed_bytes_size(const ByteConvolution& c) noexcept {
-  const detail::BytePlan plan(c);
-  const std::int64_t blocks = c.out_channels / detail::byte_block, rest = c.out_channels % detail::byte_block;
-  return blocks * plan.block_weights(detail::byte_block) + (rest == 0 ? 0 : plan.block_weights(rest));
-}
-/// Weights (out_channels, channels or 1, kernel_height, kernel_width) in the order that `convolve_bytes` takes them. O(size).
-inline void pack_bytes(const ByteConvolution& c, const std::int8_t* weights, std::int16_t* to) noexcept {
-  const detail::BytePlan plan(c);
-  const std::int64_t window = c.kernel_height * c.kernel_width, depth = c.depthwise ? 1 : c.channels;
-  const auto weight = [&](std::int64_t o, std::int64_t channel, std::int64_t tap) {
-    return o < c.out_channels ? static_cast<std::int16_t>(weights[(o * depth + channel) * window + tap]) : std::int16_t{0};
-  };
-  for (std::int64_t b = 0; b < c.out_channels; b += detail::byte_block) {
-    if (c.depthwise) {
-      constexpr std::int64_t order[16] = {0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15};
-      for (std::int64_t tap = 0; tap < window; tap += 2)
-        for (const std::int64_t o : order)
-          for (std::int64_t t = tap; t < tap + 2; ++t) *to++ = t < window ? weight(b + o, 0, t) : std::int16_t{0};
-      continue;
-    }
-    const std::int64_t channels = c.out_channels - b > 8 ? 16 : 8;
-    for (std::int64_t r = 0; r < plan.runs; ++r)
-      for (std::int64_t k = 0; k < plan.pairs(); ++k)
-        for (std::int64_t o = 0; o < channels; ++o)
-          for (std::int64_t e = 2 * k; e < 2 * k + 2; ++e)
-            *to++ = e < plan.run ? weight(b + o, e % c.channels, plan.runs == c.kernel_height ? r * c.kernel_width + e / c.channels : r) : std::int16_t{0};
-  }
-}
-
-/// Bytes of work space for `convolve_bytes`, on all threads of the team.
-[[nodiscard]] inline std::int64_t convolve_bytes_work(const ByteConvolution& c) noexcept { return detail::BytePlan(c).work_of_thread() * team_size(); }
 
 /// Convolves images of bytes, `zero_point` standing for zero, with weights that were packed. Sums are exact, on any number of threads, if
 /// `sums_fit`. `work` lies at a multiple of 64; `to` are the bytes of either dtype.

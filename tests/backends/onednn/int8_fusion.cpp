@@ -19,6 +19,8 @@
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
 #include "support/quantized_net.hpp"
+#include "support/quantized_outputs.hpp"
+#include "support/random_quantized_net.hpp"
 
 using namespace davit;
 using onednn_ops::Operation;
@@ -26,6 +28,9 @@ using onednn_ops::OpKind;
 using support::QuantizedNet;
 using support::Sizes;
 using Steps = QuantizedNet::Steps;
+using support::After;
+using support::clamp;
+using support::quantized_convolution;
 
 namespace {
 
@@ -63,55 +68,13 @@ namespace {
   return text;
 }
 
-/// Outputs of a run with the net's inputs, bytes and floats as numbers.
+/// Outputs of a run with the net's inputs.
 template <class List>
-[[nodiscard]] std::vector<std::vector<float>> outputs(const ExportedProgram& program, const std::vector<EValue>& inputs) {
-  const auto lowered = to_backend(program, CapabilityPartitioner<List>());
-  REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
-  auto session = Session::make(*lowered);
-  REQUIRE(session);
-  const auto made = session->run(0, inputs);
-  REQUIRE_MESSAGE(made, (made ? std::string() : to_string(made.error())));
-  std::vector<std::vector<float>> out;
-  for (const EValue& v : made->all()) {
-    const TensorView t = v.tensor();
-    REQUIRE(t.is_contiguous());
-    std::vector<float>& list = out.emplace_back();
-    for (std::int64_t i = 0; i < t.numel(); ++i)
-      list.push_back(t.dtype == ScalarType::float32 ? t.as<float>()[i] : t.dtype == ScalarType::int8 ? t.as<std::int8_t>()[i] : t.as<std::uint8_t>()[i]);
-  }
-  return out;
+[[nodiscard]] support::Outputs outputs(const ExportedProgram& program, const std::vector<EValue>& inputs) {
+  return support::outputs_of(program, CapabilityPartitioner<List>(), inputs);
 }
-/// Outputs that are bytes are portable's; one in a hundred may be a step off, where rounding decides.
 void check_close(const ExportedProgram& program, const std::vector<EValue>& inputs, float most = 1) {
-  const auto expected = outputs<BackendList<portable>>(program, inputs);
-  const auto made = outputs<BackendList<onednn, portable>>(program, inputs);
-  REQUIRE(made.size() == expected.size());
-  for (std::size_t o = 0; o < made.size(); ++o) {
-    REQUIRE(made[o].size() == expected[o].size());
-    std::size_t off = 0;
-    for (std::size_t i = 0; i < made[o].size(); ++i) {
-      CHECK(std::fabs(made[o][i] - expected[o][i]) <= most);
-      off += made[o][i] != expected[o][i] ? 1 : 0;
-    }
-    CHECK(off * 100 <= made[o].size() + 100);
-  }
-}
-
-/// A convolution between bytes; `after` is put between it and the last quantize.
-using After = std::function<ValueId(QuantizedNet&, ValueId, Sizes)>;
-[[nodiscard]] ExportedProgram convolution(QuantizedNet& n, const After& after, Steps to = {0.05, 7}) {
-  const Sizes sizes{2, 16, 9, 9};
-  const auto weights = n.weights("w", {16, 16, 3, 3});
-  const auto bias = n.weight("bias", {16});
-  const auto x = n.input("x", sizes);
-  const auto in = n.through_bytes("in", x, sizes, {0.01, 3});
-  const auto c = n.conv("c", in, n.dequantize("wf", weights, {16, 16, 3, 3}), bias, sizes, 1, 1, 1);
-  return n.finish({n.quantize("out", after ? after(n, c, sizes) : c, sizes, to)});
-}
-[[nodiscard]] ValueId clamp(QuantizedNet& n, std::string_view name, ValueId x, Sizes sizes, double low, double high) {
-  return n.op("aten.hardtanh.default", name, sizes,
-              {{"self", n.v(x)}, {"min_val", GraphBuilder::real(low)}, {"max_val", GraphBuilder::real(high)}});
+  support::check_bytes(outputs<BackendList<onednn, portable>>(program, inputs), outputs<BackendList<portable>>(program, inputs), most);
 }
 
 }  // namespace
@@ -124,20 +87,20 @@ TEST_CASE("a convolution between bytes is one operation, with the activation aft
   const After later = [](QuantizedNet& n, ValueId c, Sizes sizes) { return clamp(n, "r", n.through_bytes("b", c, sizes, {0.05, 7}), sizes, -1, 2.9); };
   for (const After& after : {After(), relu, relu6, later}) {
     QuantizedNet n;
-    const ExportedProgram program = convolution(n, after);
+    const ExportedProgram program = quantized_convolution(n, after);
     CHECK(joined(program) == "cP");
     check_close(program, n.sample());
   }
   for (const After& after : {After(), relu, relu6}) {  // to bytes without a sign
     QuantizedNet n;
-    const ExportedProgram program = convolution(n, after, {0.05, 130, ScalarType::uint8});
+    const ExportedProgram program = quantized_convolution(n, after, {0.05, 130, ScalarType::uint8});
     CHECK(joined(program) == "cP");
     check_close(program, n.sample());
   }
   // in other steps before than after
   const After other = [](QuantizedNet& n, ValueId c, Sizes sizes) { return clamp(n, "r", n.through_bytes("b", c, sizes, {0.04, 7}), sizes, -1, 2.9); };
   QuantizedNet n;
-  const ExportedProgram program = convolution(n, other);
+  const ExportedProgram program = quantized_convolution(n, other);
   CHECK(joined(program) == "cPcec");
   check_close(program, n.sample());
 }
@@ -147,7 +110,7 @@ TEST_CASE("what would be another result stays in float") {
   const After twice = [](QuantizedNet& n, ValueId c, Sizes sizes) { return n.add("twice", n.relu("r", c, sizes), c, sizes); };
   for (const auto& [after, to] : {std::pair(tanh, Steps{0.01, 0}), std::pair(twice, Steps{0.05, 7}), std::pair(After(), Steps{1e-35, 0})}) {
     QuantizedNet n;
-    const ExportedProgram program = convolution(n, after, to);
+    const ExportedProgram program = quantized_convolution(n, after, to);
     CHECK(joined(program).find('P') == std::string::npos);
     if (to.scale > 1e-30) check_close(program, n.sample());
   }
@@ -155,7 +118,7 @@ TEST_CASE("what would be another result stays in float") {
 
 TEST_CASE("without int8 kernels a program of bytes is computed in float, as portable does it") {
   QuantizedNet n;
-  const ExportedProgram program = convolution(n, {});
+  const ExportedProgram program = quantized_convolution(n, {});
   const auto lowered = to_backend<onednn>(program, {.int8_kernels = false});
   REQUIRE(lowered);
   auto session = Session::make(*lowered);
@@ -250,63 +213,11 @@ TEST_CASE("random chains of bytes without products are portable's to the last by
 
 TEST_CASE("random nets of bytes: padding, strides, groups, zero points, values with several uses") {
   for (unsigned seed = 0; seed < 60; ++seed) {
-    std::vector<ValueId> bytes_of;
-    std::mt19937 random(seed);
-    const auto pick = [&](std::initializer_list<std::int64_t> list) { return list.begin()[random() % list.size()]; };
     QuantizedNet n;
-    struct Layer {
-      std::int64_t out, kernel, stride, groups;
-      QuantizedNet::Weights weights;
-      ValueId bias = no_id;
-    };
-    std::vector<Layer> layers;
-    std::int64_t channels = pick({3, 8, 16});
-    const std::int64_t first = channels;
-    for (int l = 0; l < 3; ++l) {
-      Layer layer{.out = pick({8, 16, 24}), .kernel = pick({1, 3, 5}), .stride = pick({1, 1, 2}), .groups = 1, .weights = {}};
-      if (random() % 3 == 0) layer.groups = layer.out = channels;
-      layer.weights = n.weights(concat("w", l), {layer.out, channels / layer.groups, layer.kernel, layer.kernel});
-      if (random() % 3 != 0) layer.bias = n.weight(concat("bias", l), {layer.out});
-      channels = layer.out;
-      layers.push_back(std::move(layer));
-    }
-    std::int64_t size = pick({7, 12});
-    const auto steps = [&] {
-      const bool is_signed = random() % 3 != 0;
-      return Steps{0.003 * static_cast<double>(1 + random() % 20), static_cast<std::int64_t>(random() % 256) - (is_signed ? 128 : 0),
-                   is_signed ? ScalarType::int8 : ScalarType::uint8};
-    };
-    std::int64_t in = first;
-    const auto x = n.input("x", {1, in, size, size});
-    ValueId bytes = n.quantize("q", x, {1, in, size, size}, {0.009, 11});
-    Steps of{0.009, 11};
-    for (std::size_t l = 0; l < layers.size(); ++l) {
-      const Layer& layer = layers[l];
-      const auto name = [&](std::string_view what) { return concat(what, static_cast<int>(l)); };
-      const ValueId from = n.dequantize(name("from"), bytes, {1, in, size, size}, of);
-      const ValueId w = n.dequantize(name("wf"), layer.weights, {layer.out, in / layer.groups, layer.kernel, layer.kernel});
-      const std::int64_t made = (size + layer.kernel / 2 * 2 - layer.kernel) / layer.stride + 1;
-      ValueId c = n.conv(name("c"), from, w, layer.bias, {1, layer.out, made, made}, layer.stride, layer.kernel / 2, layer.groups);
-      const bool adds = made == size && layer.out == in && random() % 2 == 0;
-      in = layer.out;
-      size = made;
-      const Sizes sizes{1, in, size, size};
-      if (random() % 2 == 0) c = n.relu(name("r"), c, sizes);
-      const ScalarType before = of.type;
-      of = steps();
-      bytes = n.quantize(name("q"), c, sizes, of);
-      if (adds) {
-        const ValueId more = n.add(name("s"), from, n.dequantize(name("d"), bytes, sizes, of), sizes);
-        of = steps();
-        if (random() % 2 == 0) of = {0.02, 3, before};
-        bytes = n.quantize(name("t"), more, sizes, of);
-      }
-      bytes_of.push_back(bytes);
-    }
-    const std::size_t layer = seed % bytes_of.size();  // a step is carried further by the layers after it
-    const ExportedProgram program = n.finish({bytes_of[layer]});
+    std::size_t layer = 0;
+    const ExportedProgram program = support::random_quantized_net(n, seed, layer);
     INFO("seed " << seed);
-    check_close(program, n.sample(), layer == 0 ? 1 : 8);
+    check_close(program, n.sample(), layer == 0 ? 1 : 8);  // a step is carried further by the layers after it
   }
 }
 

@@ -39,57 +39,6 @@ namespace onednn_ops {
   return ErrorCode::ok;
 }
 
-namespace detail {
-
-/// 1 / scale, zero point and bounds of a result, from argument `first` on.
-[[nodiscard]] DAVIT_INLINE kernels::ByteRange range_at(const portable_kernels::KernelCall& call, std::size_t first) {
-  const auto integer = [&](std::size_t i) { return static_cast<std::int32_t>(call.integer(first + i)); };
-  return {static_cast<float>(call.number(first)), integer(1), integer(2), integer(3)};
-}
-template <class Byte>
-[[nodiscard]] ErrorCode int8_sum(portable_kernels::KernelCall& call) {
-  const TensorView& x = call.tensor(0);
-  if (const ErrorCode code = call.make(0, x.dtype, x.sizes()); code != ErrorCode::ok) return code;
-  const auto number = [&](std::size_t i) { return static_cast<float>(call.number(i)); };
-  const kernels::ByteScale first{number(2), number(3)}, second{number(4), number(5)};
-  const kernels::ByteRange range = range_at(call, 6);
-  kernels::in_parallel(x.numel(), 1024, kernels::operations(x.numel()), [&](std::size_t, std::int64_t from, std::int64_t end) {
-    kernels::run_widest<kernels::AddQuantized>(x.as<Byte>() + from, call.tensor(1).as<Byte>() + from, call.output(0).as<Byte>() + from, end - from, &first, &second,
-                                               &range);
-  });
-  return ErrorCode::ok;
-}
-
-#if DAVIT_BYTE_CONVOLUTION
-template <class From>
-[[nodiscard]] ErrorCode int8_product(portable_kernels::KernelCall& call) {
-  std::int64_t s[16];
-  for (std::size_t i = 0; i < 16; ++i) s[i] = call.integer(3 + i);
-  const kernels::ByteConvolution c{s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10], s[11], s[12], s[13], s[14], s[15] != 0};
-  const std::int64_t made = c.images * c.out_height * c.out_width * c.out_channels;
-  if (const ErrorCode code = call.make(0, call.dtype(24, ScalarType::int8), {&made, 1}); code != ErrorCode::ok) return code;
-  const auto* const channels = call.tensor(2).as<float>();
-  const kernels::ByteResult result{channels, channels + kernels::padded_channels(c), range_at(call, 20)};
-  auto* const work = call.temporary<std::byte>(static_cast<std::size_t>(kernels::convolve_bytes_work(c)));
-  if (work == nullptr) return ErrorCode::out_of_memory;
-  kernels::convolve_bytes(c, call.tensor(0).as<From>(), static_cast<std::int32_t>(call.integer(19)), call.tensor(1).as<std::int16_t>(), result, work, call.output(0).as<std::uint8_t>());
-  return ErrorCode::ok;
-}
-#endif
-
-}  // namespace detail
-
-[[nodiscard]] DAVIT_INLINE portable_kernels::Kernel int8_sum_kernel(ScalarType type) noexcept {
-  return type == ScalarType::int8 ? detail::int8_sum<std::int8_t> : detail::int8_sum<std::uint8_t>;
-}
-[[nodiscard]] DAVIT_INLINE portable_kernels::Kernel int8_product_kernel([[maybe_unused]] ScalarType from) noexcept {
-#if DAVIT_BYTE_CONVOLUTION
-  return from == ScalarType::int8 ? detail::int8_product<std::int8_t> : detail::int8_product<std::uint8_t>;
-#else
-  return nullptr;
-#endif
-}
-
 DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& port, const EValue& value) noexcept {
   if (port.storage == no_id || port.copy == no_id) return;
   const TensorView& tensor = value.tensor();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -14,7 +15,9 @@
 #include "davit/backends/portable.hpp"
 #include "davit/backends/portable/run_time/bind_arguments.hpp"
 #include "davit/backends/portable/run_time/code.hpp"
+#include "davit/backends/portable/run_time/int8_plan.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
+#include "davit/backends/portable/run_time/products/byte_products.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/operator_schema.hpp"
 #include "davit/program/views.hpp"
@@ -68,153 +71,192 @@ namespace portable_kernels {
   return true;
 }
 
-}  // namespace portable_kernels
+/// Makes the code of a program's body.
+class CodeBuilder {
+ public:
+  CodeBuilder(std::span<const CustomOperator> own, const ProgramBody& body, Code& code)
+      : own_(own), body_(body), graph_(body.graph.view()), code_(code), binder_(graph_, (code.slot_of_value.assign(graph_.values.size(), no_id), code.slot_of_value), code.arguments),
+        int8_(body) {}
 
-DAVIT_INLINE Result<portable::Handle> portable::compile_with(std::span<const portable_kernels::CustomOperator> own,
-                                                             const Processed& processed, const CompileSpec& spec) {
-  const ProgramBody& body = *processed.body;
-  const GraphModuleView graph = body.graph.view();
-  const Graph& root = graph.root();
-  auto code = std::make_shared<portable_kernels::Code>();
-  portable_kernels::Code& h = *code;
-  h.body = processed.body;
-  h.threads = threads_of<portable>(spec);
-  h.slot_of_value.assign(graph.values.size(), no_id);
-  const auto define = [&](ValueId value) {
-    const auto slot = static_cast<std::uint32_t>(h.value_of_slot.size());
-    h.value_of_slot.push_back(value);
-    if (value != no_id) h.slot_of_value[value] = slot;
-    return slot;
-  };
-  std::size_t i = 0;
-  for (const Argument& input : graph.args(root.inputs)) {
-    const std::uint32_t slot = input.is_value() ? define(input.value()) : no_id;
-    const InputRole role = body.roles[i++];
-    if (role == InputRole::constant) h.constant_slots.push_back(slot);
-    if (role == InputRole::object) h.object_slots.push_back(slot);
-    if (role == InputRole::user || role == InputRole::state) h.input_slots.push_back(slot);
+  [[nodiscard]] Result<void> run() {
+    const Graph& root = graph_.root();
+    std::size_t i = 0;
+    for (const Argument& input : graph_.args(root.inputs)) {
+      const std::uint32_t slot = input.is_value() ? define(input.value(), no_id) : no_id;
+      const InputRole role = body_.roles[i++];
+      if (role == InputRole::constant) code_.constant_slots.push_back(slot);
+      if (role == InputRole::object) code_.object_slots.push_back(slot);
+      if (role == InputRole::user || role == InputRole::state) code_.input_slots.push_back(slot);
+    }
+    for (std::uint32_t n = 0; n < root.nodes.count; ++n) {
+      const NodeId id = root.nodes.first + n;
+      if (int8_.is_absorbed(id)) continue;
+      Int8Step* const joined = int8_.step_of(id);
+      if (Result<void> added = joined != nullptr ? add(*joined, id) : add(id); !added) return added;
+    }
+    const std::uint32_t end = now();
+    for (const Argument& output : graph_.args(root.outputs)) {
+      const auto keep = [&](std::uint32_t slot) { last_use_[storage_[slot]] = last_use_[slot] = end; };
+      if (!read(output, keep))
+        return std::unexpected(Error{.code = ErrorCode::invalid_program,
+                                     .stage = Stage::compile,
+                                     .backend = portable::name,
+                                     .where = "graph outputs",
+                                     .what = "an output is not defined by any node or input",
+                                     .fix = "export the program again"});
+    }
+    place_results();
+    return {};
   }
-  portable_kernels::ArgumentBinder binder(graph, h.slot_of_value, h.arguments);
-  std::vector<std::uint32_t> storage;  // per slot: the slot whose storage it may view
-  storage.resize(h.value_of_slot.size());
-  for (std::uint32_t s = 0; s < storage.size(); ++s) storage[s] = s;
-  std::vector<std::uint32_t> last_use(h.value_of_slot.size(), 0);
-  std::vector<std::uint32_t> first_def(h.value_of_slot.size(), no_id);
-  std::string_view parsed_target;
-  OperatorSchema schema;
-  for (std::uint32_t n = 0; n < root.nodes.count; ++n) {
-    const NodeId id = root.nodes.first + n;
-    const Node& node = graph.nodes[id];
-    const OperatorCall call = operator_call(graph, node);
-    const std::string_view target = call.target;
-    const auto [row, text] = portable_kernels::find_op(own, target);
-    if (row == nullptr || text.empty())
-      return std::unexpected(
-          portable_kernels::mismatch(graph, node, body.handles[id], "no portable kernel for this operator"));
-    if (target != parsed_target) {
-      schema = parse_schema(text);
-      parsed_target = schema.name;
-    }
-    portable_kernels::Step step{.kernel = row->kernel, .op = row->name, .handle = body.handles[id]};
-    step.arguments.first = static_cast<std::uint32_t>(h.arguments.arguments.size());
-    step.arguments.count = static_cast<std::uint32_t>(schema.parameters.size());
-    step.slots_in.first = static_cast<std::uint32_t>(h.arguments.slots.size());
-    for (const Argument& input : graph.inputs(node)) {
-      bool defined = true;
-      graph.for_each_value(input, [&](ValueId v) {
-        if (h.slot_of_value[v] == no_id) {
-          defined = false;
-        } else {
-          last_use[storage[h.slot_of_value[v]]] = n;
-        }
-      });
-      if (!defined)
-        return std::unexpected(
-            portable_kernels::mismatch(graph, node, body.handles[id], "an argument is used before it is defined"));
-    }
-    if (Name wrong = binder.bind(call.inputs, schema, row->takes_numbers); !wrong.empty())
-      return std::unexpected(portable_kernels::mismatch(graph, node, body.handles[id], std::move(wrong)));
-    step.slots_in.count = static_cast<std::uint32_t>(h.arguments.slots.size()) - step.slots_in.first;
-    if (row->name == "aten.as_strided.default" && !portable_kernels::count_from_storage(h, step, graph))
-      return std::unexpected(portable_kernels::mismatch(graph, node, body.handles[id], "its storage_offset counts from elements that are not known here"));
-    if (call.token != nullptr && call.token->is_value() && h.slot_of_value[call.token->value()] == no_id) {
-      define(call.token->value());
-      storage.push_back(static_cast<std::uint32_t>(storage.size()));
-      last_use.push_back(n);
-      first_def.push_back(no_id);
-    }
-    step.slots_out.first = static_cast<std::uint32_t>(h.value_of_slot.size());
-    const auto output = [&](const Argument& a) {
-      if (a.is_value() && h.slot_of_value[a.value()] != no_id) return false;
-      define(a.is_value() ? a.value() : no_id);
-      return true;
+
+ private:
+  /// The step that is made.
+  [[nodiscard]] std::uint32_t now() const noexcept { return static_cast<std::uint32_t>(code_.steps.size()); }
+  /// A slot that step `by` defines, or nothing within the graph.
+  std::uint32_t define(ValueId value, std::uint32_t by) {
+    const auto slot = static_cast<std::uint32_t>(code_.value_of_slot.size());
+    code_.value_of_slot.push_back(value);
+    if (value != no_id) code_.slot_of_value[value] = slot;
+    storage_.push_back(slot);
+    last_use_.push_back(by == no_id ? 0 : by);
+    first_def_.push_back(by);
+    return slot;
+  }
+  /// Calls use(slot) for the values of an argument; false if one is not defined.
+  template <class Use>
+  [[nodiscard]] bool read(const Argument& argument, Use&& use) {
+    bool defined = true;
+    graph_.for_each_value(argument, [&](ValueId v) {
+      if (code_.slot_of_value[v] == no_id) defined = false;
+      else use(code_.slot_of_value[v]);
+    });
+    return defined;
+  }
+  [[nodiscard]] std::unexpected<Error> wrong(NodeId id, Name what) const {
+    return std::unexpected(mismatch(graph_, graph_.nodes[id], body_.handles[id], std::move(what)));
+  }
+
+  /// Uses a slot in the step that is made.
+  void use(std::uint32_t slot) { last_use_[storage_[slot]] = now(); }
+
+  /// Appends the call of a node.
+  [[nodiscard]] Result<void> add(NodeId id) {
+    const OperatorCall call = operator_call(graph_, graph_.nodes[id]);
+    const auto [row, text] = find_op(own_, call.target);
+    if (row == nullptr || text.empty()) return wrong(id, "no portable kernel for this operator");
+    if (call.target != schema_.name) schema_ = parse_schema(text);
+    Step step{.kernel = row->kernel, .op = row->name, .handle = body_.handles[id]};
+    step.arguments = {static_cast<std::uint32_t>(code_.arguments.arguments.size()), static_cast<std::uint32_t>(schema_.parameters.size())};
+    step.slots_in.first = static_cast<std::uint32_t>(code_.arguments.slots.size());
+    for (const Argument& input : graph_.inputs(graph_.nodes[id]))
+      if (!read(input, [&](std::uint32_t slot) { use(slot); })) return wrong(id, "an argument is used before it is defined");
+    if (Name misfit = binder_.bind(call.inputs, schema_, row->takes_numbers); !misfit.empty()) return wrong(id, std::move(misfit));
+    step.slots_in.count = static_cast<std::uint32_t>(code_.arguments.slots.size()) - step.slots_in.first;
+    if (row->name == "aten.as_strided.default" && !count_from_storage(code_, step, graph_))
+      return wrong(id, "its storage_offset counts from elements that are not known here");
+    if (call.token != nullptr && call.token->is_value() && code_.slot_of_value[call.token->value()] == no_id) use(define(call.token->value(), no_id));
+    if (!add_outputs(step, call)) return wrong(id, "an output is defined twice");
+    // A view keeps its base alive, and so does what the base may itself copy into: both live until either's last use.
+    if (row->aliasing == Aliasing::may_alias)
+      if (const std::uint32_t self = first_tensor(code_, step); self != no_id)
+        for (std::uint32_t s = step.slots_out.first; s < code_.value_of_slot.size(); ++s) storage_[s] = storage_[self];
+    code_.steps.push_back(step);
+    updates_.push_back(row->updates ? 1 : 0);
+    return {};
+  }
+  /// Defines what a call makes; false if that is defined already.
+  [[nodiscard]] bool add_outputs(Step& step, const OperatorCall& call) {
+    step.slots_out.first = static_cast<std::uint32_t>(code_.value_of_slot.size());
+    bool fresh = true;
+    const auto add_one = [&](const Argument& a) {
+      if (a.is_value() && code_.slot_of_value[a.value()] != no_id) fresh = false;
+      else define(a.is_value() ? a.value() : no_id, now());
     };
     for (const Argument& a : call.outputs) {
-      bool fresh = true;
-      if (a.is_list()) {
-        for (const Argument& item : graph.args(a.items)) fresh = output(item) && fresh;
-      } else {
-        fresh = output(a);
-      }
-      if (!fresh)
-        return std::unexpected(portable_kernels::mismatch(graph, node, body.handles[id], "an output is defined twice"));
+      if (!a.is_list()) add_one(a);
+      for (const Argument& item : a.is_list() ? graph_.args(a.items) : std::span<const Argument>{}) add_one(item);
     }
-    step.slots_out.count = static_cast<std::uint32_t>(h.value_of_slot.size()) - step.slots_out.first;
-    std::uint32_t base = no_id;
-    if (row->aliasing == portable_kernels::Aliasing::may_alias)
-      if (const std::uint32_t self = portable_kernels::first_tensor(h, step); self != no_id) base = storage[self];
-    for (std::uint32_t s = step.slots_out.first; s < h.value_of_slot.size(); ++s) {
-      storage.push_back(s);
-      last_use.push_back(n);
-      first_def.push_back(n);
-      if (base != no_id) storage[s] = base;
+    step.slots_out.count = static_cast<std::uint32_t>(code_.value_of_slot.size()) - step.slots_out.first;
+    return fresh;
+  }
+  /// Appends a step on bytes in place of a quantize.
+  [[nodiscard]] Result<void> add(Int8Step& joined, NodeId quantize) {
+    const OpRow* const row = find_op(own_, operator_call(graph_, graph_.nodes[joined.node]).target).row;
+    if (row == nullptr) return wrong(joined.node, "no portable kernel for this operator");
+    Step step{.kernel = joined.is_sum() ? byte_sum : byte_product, .op = row->name, .handle = body_.handles[joined.node]};
+    ArgumentTable& to = code_.arguments;
+    step.arguments.first = static_cast<std::uint32_t>(to.arguments.size());
+    step.slots_in.first = static_cast<std::uint32_t>(to.slots.size());
+    for (const ValueId v : {joined.first, joined.second}) {
+      if (v == no_id) continue;
+      const std::uint32_t slot = code_.slot_of_value[v];
+      if (slot == no_id) return wrong(joined.node, "an argument is used before it is defined");
+      use(slot);
+      to.slots.push_back({static_cast<std::uint32_t>(to.arguments.size()), slot & 0x3fffffffu, 1, 0});
+      to.arguments.emplace_back();
     }
-    // A view keeps its base alive, and so does what the base may itself copy into: both live until either's last use.
-    h.steps.push_back(step);
-  }
-  for (const Argument& output : graph.args(root.outputs)) {
-    bool defined = true;
-    graph.for_each_value(output, [&](ValueId v) {
-      if (h.slot_of_value[v] == no_id) {
-        defined = false;
-      } else {
-        last_use[storage[h.slot_of_value[v]]] = root.nodes.count;
-        last_use[h.slot_of_value[v]] = root.nodes.count;
+    step.slots_in.count = static_cast<std::uint32_t>(to.slots.size()) - step.slots_in.first;
+    if (!joined.is_sum())
+      for (Tensor& constant : joined.constants) {
+        to.arguments.emplace_back(constant.view());
+        code_.packed.push_back(std::move(constant));  // its sizes and elements stay where they are
       }
-    });
-    if (!defined)
-      return std::unexpected(Error{.code = ErrorCode::invalid_program,
-                                   .stage = Stage::compile,
-                                   .backend = name,
-                                   .where = "graph outputs",
-                                   .what = "an output is not defined by any node or input",
-                                   .fix = "export the program again"});
+    for (const EValue& number : joined.numbers()) to.arguments.push_back(number);
+    step.arguments.count = static_cast<std::uint32_t>(to.arguments.size()) - step.arguments.first;
+    if (!add_outputs(step, operator_call(graph_, graph_.nodes[quantize]))) return wrong(quantize, "an output is defined twice");
+    code_.steps.push_back(step);
+    updates_.push_back(0);
+    return {};
   }
-  // the input whose memory the step may write its output into: the last that reads it, and nothing else that it reads lies there
-  std::vector<std::uint32_t> input_of(h.value_of_slot.size(), no_id);
-  for (std::uint32_t k = 0; k < h.input_slots.size(); ++k)
-    if (h.input_slots[k] != no_id) input_of[h.input_slots[k]] = k;
-  const auto updated_input = [&](std::uint32_t n) {
-    const portable_kernels::Step& step = h.steps[n];
-    const std::uint32_t self = portable_kernels::find_op(own, step.op).row->updates ? portable_kernels::first_tensor(h, step) : no_id;
-    if (self == no_id || storage[self] != self || last_use[self] != n) return no_id;
+
+  /// The input whose memory the step may write its output into: the last that reads it, and nothing else that it reads lies there.
+  [[nodiscard]] std::uint32_t updated_input(std::span<const std::uint32_t> input_of, std::uint32_t step) const {
+    const std::uint32_t self = updates_[step] != 0 ? first_tensor(code_, code_.steps[step]) : no_id;
+    if (self == no_id || storage_[self] != self || last_use_[self] != step) return no_id;
+    const Range in = code_.steps[step].slots_in;
     std::uint32_t reads = 0;
-    for (std::uint32_t k = 0; k < step.slots_in.count; ++k) reads += storage[h.arguments.slots[step.slots_in.first + k].slot] == self ? 1 : 0;
+    for (std::uint32_t k = 0; k < in.count; ++k) reads += storage_[code_.arguments.slots[in.first + k].slot] == self ? 1 : 0;
     return reads == 1 ? input_of[self] : no_id;
-  };
-  std::vector<std::uint8_t> returned(h.value_of_slot.size(), 0);
-  for (const Argument& output : graph.args(root.outputs)) {
-    const std::uint32_t slot = output.is_value() ? h.slot_of_value[output.value()] : no_id;
-    const bool made = slot != no_id && first_def[slot] != no_id && storage[slot] == slot && returned[slot]++ == 0;
-    h.made_slots.push_back(made ? slot : no_id);
   }
-  for (const std::uint32_t slot : h.made_slots) h.updated_inputs.push_back(slot == no_id ? no_id : updated_input(first_def[slot]));
-  for (std::uint32_t s = 0; s < h.value_of_slot.size(); ++s) {
-    if (first_def[s] == no_id) continue;
-    const std::uint32_t last = std::max(last_use[s], last_use[storage[s]]);
-    h.planned_slots.push_back(s);
-    h.lifetimes.push_back({first_def[s], last, 0});
+  /// What results, and what steps make for others, need of memory.
+  void place_results() {
+    std::vector<std::uint32_t> input_of(code_.value_of_slot.size(), no_id);
+    for (std::uint32_t k = 0; k < code_.input_slots.size(); ++k)
+      if (code_.input_slots[k] != no_id) input_of[code_.input_slots[k]] = k;
+    std::vector<std::uint8_t> returned(code_.value_of_slot.size(), 0);
+    for (const Argument& output : graph_.args(graph_.root().outputs)) {
+      const std::uint32_t slot = output.is_value() ? code_.slot_of_value[output.value()] : no_id;
+      const bool made = slot != no_id && first_def_[slot] != no_id && storage_[slot] == slot && returned[slot]++ == 0;
+      code_.made_slots.push_back(made ? slot : no_id);
+      code_.updated_inputs.push_back(made ? updated_input(input_of, first_def_[slot]) : no_id);
+    }
+    for (std::uint32_t s = 0; s < code_.value_of_slot.size(); ++s) {
+      if (first_def_[s] == no_id) continue;
+      code_.planned_slots.push_back(s);
+      code_.lifetimes.push_back({first_def_[s], std::max(last_use_[s], last_use_[storage_[s]]), 0});
+    }
   }
+
+  std::span<const CustomOperator> own_;
+  const ProgramBody& body_;
+  GraphModuleView graph_;
+  Code& code_;
+  ArgumentBinder binder_;
+  Int8Plan int8_;
+  OperatorSchema schema_;
+  std::vector<std::uint32_t> storage_;    ///< per slot: the slot whose storage it may view
+  std::vector<std::uint32_t> first_def_;  ///< per slot: the step that makes it; no_id for none
+  std::vector<std::uint32_t> last_use_;   ///< per slot: the last step that reads it, or the storage behind it
+  std::vector<std::uint8_t> updates_;     ///< per step: 1 if its operator updates its first argument
+};
+
+}  // namespace portable_kernels
+
+DAVIT_INLINE Result<portable::Handle> portable::compile_with(std::span<const portable_kernels::CustomOperator> own, const Processed& processed, const CompileSpec& spec) {
+  auto code = std::make_shared<portable_kernels::Code>();
+  code->body = processed.body;
+  code->threads = threads_of<portable>(spec);
+  if (Result<void> built = portable_kernels::CodeBuilder(own, *processed.body, *code).run(); !built) return std::unexpected(std::move(built.error()));
   return Handle{std::move(code)};
 }
 

@@ -41,11 +41,6 @@ struct Int8Product {
   return op.transposed ? plain(sizes_of(graph, v), type) : channels_last(sizes_of(graph, v), type);
 }
 
-/// What a step of a product's sums stands for.
-[[nodiscard]] inline float int8_unit(const Int8Parameters& q, std::size_t channel) noexcept {
-  return q.source.scale * q.weight_scales[q.weight_scales.size() == 1 ? 0 : channel];
-}
-
 /// The primitive for it; empty where the library has none that adds products of bytes in 32 bits: without VNNI it adds pairs of
 /// them in 16, which may be cut. Version 3 takes scales in another way, which is not made here.
 [[nodiscard]] inline dnnl::convolution_forward::primitive_desc describe_int8_product(GraphModuleView graph, const Operation& op) {

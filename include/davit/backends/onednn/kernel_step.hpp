@@ -34,12 +34,14 @@ struct KernelStep {
   }
 };
 
-/// Appends the sizes of an operand or a result, which lies in row-major order.
-inline void add_tensor(KernelStep& step, std::span<const std::int64_t> sizes, ScalarType dtype = ScalarType::float32) {
+/// Appends the sizes of an operand or a result, which lies in row-major order, or with its channels innermost.
+inline void add_tensor(KernelStep& step, std::span<const std::int64_t> sizes, ScalarType dtype = ScalarType::float32, bool channels_last = false) {
   const std::size_t first = step.dims.size(), rank = sizes.size();
   step.dims.insert(step.dims.end(), sizes.begin(), sizes.end());
   step.dims.resize(first + 2 * rank);
-  contiguous_strides(sizes, {step.dims.data() + first + rank, rank});
+  const std::span<std::int64_t> strides(step.dims.data() + first + rank, rank);
+  if (channels_last) channels_last_strides(sizes, strides);
+  else contiguous_strides(sizes, strides);
   step.ranks.push_back(static_cast<std::uint8_t>(rank));
   step.dtypes.push_back(dtype);
 }
@@ -48,6 +50,7 @@ inline void add_tensor(KernelStep& step, std::span<const std::int64_t> sizes, Sc
 struct KernelTensor {
   std::vector<std::int64_t> sizes;
   ScalarType dtype = ScalarType::float32;
+  bool channels_last = false;  ///< else in row-major order
 };
 /// A call of a kernel that is no operator's: its arguments are the operands, then numbers or none.
 [[nodiscard]] inline KernelStep own_kernel_step(portable_kernels::Kernel kernel, std::span<const KernelTensor> operands, std::span<const EValue> numbers,
@@ -57,9 +60,9 @@ struct KernelTensor {
   step.arguments.arguments.insert(step.arguments.arguments.end(), numbers.begin(), numbers.end());
   for (std::uint32_t i = 0; i < operands.size(); ++i) {
     step.arguments.slots.push_back({i, i & 0x3fffffffu, 1, 0});
-    add_tensor(step, operands[i].sizes, operands[i].dtype);
+    add_tensor(step, operands[i].sizes, operands[i].dtype, operands[i].channels_last);
   }
-  add_tensor(step, result.sizes, result.dtype);
+  add_tensor(step, result.sizes, result.dtype, result.channels_last);
   return step;
 }
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "davit/backends/int8_patterns.hpp"
 #include "davit/backends/onednn/library.hpp"
-#include "davit/kernels/quantize.hpp"
 #include "davit/program/graph.hpp"
 
 namespace davit::onednn_ops {
@@ -44,14 +44,6 @@ struct Function {
   float alpha = 0;
   float beta = 0;
   friend constexpr bool operator==(const Function&, const Function&) = default;
-};
-
-/// What the bytes of an int8 product or sum stand for.
-struct Int8Parameters {
-  kernels::ByteScale source{};
-  kernels::ByteScale other{};        ///< of a sum: the second operand
-  std::vector<float> weight_scales{};  ///< of a product: one, or one per channel of the result
-  kernels::ByteRange range{};        ///< of the result
 };
 
 /// What a node does, in oneDNN's terms. Tensors are of known sizes, and float32 or bfloat16 where the kind says nothing else.

@@ -11,6 +11,7 @@
 #include "davit/backend/program_body.hpp"
 #include "davit/backends/portable/run_time/argument_table.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/core/tensor.hpp"
 #include "davit/program/symbols.hpp"
 
 namespace davit::portable_kernels {
@@ -31,6 +32,7 @@ struct Code {
   std::uint32_t threads = 1;  ///< of one run
   std::vector<Step> steps;
   ArgumentTable arguments;
+  std::vector<Tensor> packed;          ///< constants of steps on bytes; views of them are arguments
   std::vector<ValueId> value_of_slot;  ///< no_id for an output that the graph does not name
   std::vector<std::uint32_t> slot_of_value;
   std::vector<std::uint32_t> input_slots;  ///< per delegate input; no_id for one that no value carries
