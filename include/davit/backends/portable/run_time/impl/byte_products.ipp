@@ -76,7 +76,7 @@ void add_bytes(const std::byte* a, const std::byte* b, std::byte* to, std::int64
                const kernels::ByteRange& range) {
   const auto *const x = reinterpret_cast<const Byte*>(a), *const y = reinterpret_cast<const Byte*>(b);
   auto* const out = reinterpret_cast<Byte*>(to);
-  kernels::in_parallel(n, 1024, kernels::operations(n), [&](std::size_t, std::int64_t from, std::int64_t end) {
+  kernels::in_parallel(n, 1024, kernels::operations(n, 8), [&](std::size_t, std::int64_t from, std::int64_t end) {
     kernels::run_widest<kernels::AddQuantized>(x + from, y + from, out + from, end - from, &first, &second, &range);
   });
 }
