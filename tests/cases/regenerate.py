@@ -287,6 +287,33 @@ class TorchKernels(nn.Module):
         return windows, integers, order, parts, numbers, [each.double() * 0 for each in random], drawn
 
 
+class Int8Batch(nn.Module):
+    """What PT2E writes around convolutions, a sum and a product of rows, for any number of images."""
+
+    def __init__(self):
+        super().__init__()
+        for name, sizes in (("first", (16, 3, 3, 3)), ("deep", (16, 1, 3, 3)), ("rows", (7, 16))):
+            self.register_buffer(name, torch.randint(-127, 128, sizes, dtype=torch.int8))
+            self.register_buffer(name + "_scales", torch.rand(sizes[0]) * 0.01 + 0.002)
+            self.register_buffer(name + "_zeros", torch.zeros(sizes[0], dtype=torch.int64))
+        self.bias = nn.Parameter(torch.randn(16))
+
+    def forward(self, x):
+        q = torch.ops.quantized_decomposed
+
+        def through_bytes(y, scale, zero):
+            return q.dequantize_per_tensor(q.quantize_per_tensor(y, scale, zero, -128, 127, torch.int8), scale, zero, -128, 127, torch.int8)
+
+        def weights(name):
+            w, scales, zeros = (getattr(self, name + end) for end in ("", "_scales", "_zeros"))
+            return q.dequantize_per_channel(w, scales, zeros, 0, -127, 127, torch.int8)
+
+        y = through_bytes(nn.functional.conv2d(through_bytes(x, 0.021, 3), weights("first"), self.bias, stride=2, padding=1).relu(), 0.043, -128)
+        z = through_bytes(nn.functional.hardtanh(through_bytes(nn.functional.conv2d(y, weights("deep"), padding=1, groups=16), 0.051, 5), -1.5, 2.5), 0.051, 5)
+        mean = through_bytes((y + z).mean((2, 3)), 0.019, -20)
+        return nn.functional.linear(mean, weights("rows")), through_bytes(y + z, 0.09, 1)
+
+
 class RecurrentSteps(nn.Module):
     """Recurrent layers over as many steps as a convolution leaves of the input: torch records those of the example."""
 
@@ -594,6 +621,7 @@ CASES = {
     "torch_composites": lambda n: record(n, TorchComposites(), [((t(3, 4), t(3, 4).abs() + 0.1, torch.randint(0, 5, (3, 4)), torch.rand(1, 2, 2)), {})], decompose=False),
     "complex_numbers": lambda n: record(n, ComplexNumbers(), [((t(3, 4), t(3, 4)), {})], decompose=False),
     "recurrent_steps": lambda n: record(n, RecurrentSteps().requires_grad_(False), [((t(2, 4, k),), {}) for k in (12, 9, 20)], {"x": {2: torch.export.Dim.AUTO}}, decompose=False),
+    "int8_batch": lambda n: record(n, Int8Batch().requires_grad_(False), [((t(k, 3, 11, 9),), {}) for k in (3, 2, 6)], {"x": {0: torch.export.Dim.AUTO}}, decompose=False),
     "core_kernels": lambda n: record(
         n, CoreKernels(), [((t(3, 4), t(3, 4).abs() + 0.1, torch.randint(-50, 60, (3, 4)), torch.rand(3, 4), torch.randint(1, 5, (3, 4)), t(2, 3, 4, 4)), {})], decompose=False),  # fmt: skip
     "autocast": lambda n: record(n, Autocast().requires_grad_(False), [((torch.arange(12).reshape(3, 4) / 4.0 - 1,), {})], decompose=False),

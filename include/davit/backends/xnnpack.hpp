@@ -42,11 +42,11 @@ struct Workspace;
 /// or a magnitude above 1e9 there is done again by the portable backend's kernels: slower, and with heap memory the first
 /// time. `fast_math` gives that up.
 ///
-/// Int8 programs (PT2E: dequantize, compute, quantize) stay int8 where numbers only move or are compared; what
-/// computes with them does so in float, which gives torch's int8 results. With `int8_kernels` it is done in XNNPACK's
-/// int8 arithmetic: weights take a quarter of the memory, and large matrices a fraction of the time. A result may then
-/// be one step off, and later layers may carry that on: torch adds a float bias to dequantized products and rounds
-/// once, XNNPACK rounds the bias to the products' unit first.
+/// Int8 programs (PT2E: dequantize, compute, quantize) stay int8 where numbers only move or are compared, and, where the CPU has AVX2
+/// and sizes are fixed, in products and sums, which are davit's own kernels; what else computes with them does so in float. Both give
+/// torch's int8 results. With `int8_kernels` it is done in XNNPACK's int8 arithmetic, on any CPU. A result may then be one step off,
+/// and later layers may carry that on: torch adds a float bias to dequantized products and rounds once, XNNPACK rounds the bias to
+/// the products' unit first.
 struct xnnpack {
   static constexpr std::string_view name = "xnnpack";
   static constexpr bool never_views_inputs = true;  ///< where an output has a destination
@@ -54,7 +54,7 @@ struct xnnpack {
   struct CompileSpec {
     std::uint32_t threads = 0;          ///< that work on one operator; 0: what set_threads said, or 1
     std::uint32_t concurrent_runs = 4;  ///< at most; each needs a copy of the packed weights
-    bool int8_kernels = false;          ///< int8 programs in int8 arithmetic: see above
+    bool int8_kernels = false;          ///< int8 programs in XNNPACK's int8 arithmetic: see above
     bool fast_math = false;             ///< NaN and infinities may get lost; so they may where set_fast_math said so
     friend constexpr bool operator==(const CompileSpec&, const CompileSpec&) = default;
   };

@@ -10,10 +10,13 @@
 
 #include "davit/backend/memory_plan.hpp"
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/onednn/kernel_step.hpp"
 #include "davit/backends/onednn/library.hpp"
+#include "davit/backends/portable/run_time/kernel_step.hpp"
 
 namespace davit::onednn_ops {
+
+using portable_kernels::add_tensor, portable_kernels::KernelState, portable_kernels::KernelStep, portable_kernels::KernelTensor, portable_kernels::literals_of,
+    portable_kernels::own_kernel_step;
 
 enum class StorageKind : std::uint8_t {
   scratch,   ///< the session's arena, or the destination of an output

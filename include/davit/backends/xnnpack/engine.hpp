@@ -13,10 +13,12 @@
 #include <vector>
 
 #include "davit/backend/debug_handles.hpp"
+#include "davit/backends/portable/run_time/kernel_step.hpp"
 #include "davit/backends/xnnpack/create_operator.hpp"
 #include "davit/backends/xnnpack/run_kernels.hpp"
 #include "davit/backends/xnnpack/setup_operator.hpp"
 #include "davit/backends/xnnpack/thread_pool.hpp"
+#include "davit/kernels/thread_team.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -31,6 +33,7 @@ class Engine {
     auto engine = std::make_unique<Engine>();
     engine->pool_ = std::move(pool);
     engine->states_.resize(plan.steps.size());
+    for (const portable_kernels::KernelStep& kernel : plan.kernels) engine->kernels_.emplace_back(kernel);
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
       const Step& step = plan.steps[i];
       if (is_own(step)) continue;
@@ -51,6 +54,7 @@ class Engine {
   [[nodiscard]] bool run(const Plan& plan, const Workspace& ws, std::size_t index) {
     const Step& step = plan.steps[index];
     if (extent_of(plan, ws, step.out).count == 0) return true;
+    if (step.op == Op::kernel) return run_kernel(plan, ws, step);
     if (is_own(step)) return run_own(plan, ws, step, pool_.get());
     State& state = states_[index];
     const std::array<std::byte*, 3> at{address(plan, ws, step.in[0]), address(plan, ws, step.in[1]),
@@ -71,6 +75,14 @@ class Engine {
   }
 
  private:
+  /// One of portable's kernels, on the pool's threads.
+  [[nodiscard]] bool run_kernel(const Plan& plan, const Workspace& ws, const Step& step) {
+    kernels::ThreadTeam team(pool_ == nullptr ? 1 : pthreadpool_get_threads_count(pool_.get()), run_on_pool);
+    const kernels::TeamScope scope(team.size() > 1 ? &team : nullptr);
+    pool_of_kernel = pool_.get();
+    const portable_kernels::KernelStep& kernel = plan.kernels[step.weights];
+    return kernels_[step.weights].run(kernel, [&](std::size_t i) -> void* { return address(plan, ws, i < kernel.operands() ? step.in[i] : step.out); });
+  }
   struct State {
     std::vector<OperatorPart> parts;  ///< mostly one
     std::array<std::byte*, 3> at{};
@@ -91,6 +103,7 @@ class Engine {
 
   ThreadPool pool_;
   std::vector<State> states_;
+  std::vector<portable_kernels::KernelState> kernels_;  ///< per row of Plan::kernels
 };
 
 }  // namespace davit::xnnpack_parts

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 #include "davit/backends/xnnpack/average_rules.hpp"
 #include "davit/backends/xnnpack/batch_norm_rules.hpp"
 #include "davit/backends/xnnpack/binary_rules.hpp"
+#include "davit/backends/xnnpack/byte_kernels.hpp"
 #include "davit/backends/xnnpack/cat_rules.hpp"
 #include "davit/backends/xnnpack/convolution_rules.hpp"
 #include "davit/backends/xnnpack/matmul_rules.hpp"
@@ -84,8 +86,12 @@ inline constexpr auto op_table = detail::sorted_rules(
   if (exact) planner.check_values(find_value_checks(body, true));
   for (NodeId n = 0; n < graph.nodes.size(); ++n)
     if (graph.target(graph.nodes[n]) == "aten.cat.default") detail::reserve_cat(planner, Call(graph, n));
+  std::optional<portable_kernels::Int8Plan> bytes;
+  if (!int8_kernels) bytes.emplace(body, true);
   for (NodeId n = 0; n < graph.nodes.size(); ++n) {
-    if (!planner.is_done(n)) find_rule(graph.target(graph.nodes[n]))->emit(planner, Call(graph, n));
+    if (bytes && bytes->is_absorbed(n)) planner.absorb(n);
+    if (portable_kernels::Int8Step* const joined = bytes ? bytes->step_of(n) : nullptr) emit_bytes(planner, *joined);
+    else if (!planner.is_done(n)) find_rule(graph.target(graph.nodes[n]))->emit(planner, Call(graph, n));
     if (exact) planner.check_results(n);
   }
   planner.finish();

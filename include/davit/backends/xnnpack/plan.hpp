@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "davit/backends/portable/run_time/kernel_step.hpp"
 #include "davit/backends/xnnpack/call.hpp"
 #include "davit/backends/xnnpack/dim_order.hpp"
 #include "davit/core/tensor.hpp"
@@ -69,6 +70,7 @@ enum class Op : std::uint8_t {
   group_norm,
   pad,
   dequantize_channels,
+  kernel,        ///< one of portable's, on bytes; `weights`: row of Plan::kernels
   check_values,  ///< that they are ordinary; the output is the input
 };
 
@@ -157,6 +159,7 @@ struct Plan {
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
   std::vector<Weights> weights;
+  std::vector<portable_kernels::KernelStep> kernels;
   std::vector<Tensor> constants;            ///< dense, with room to read past their end
   std::vector<ValueId> input_values;        ///< per delegate input; no_id for none
   std::vector<std::uint8_t> checked_inputs;  ///< per delegate input: 1 if its values have to be ordinary

@@ -39,7 +39,7 @@ struct ConcatPart {
 /// Makes the steps of a plan, node by node; the rules of the op table use it.
 class Planner : public PlanBuilder {
  public:
-  /// Without `int8_kernels` what computes with int8 numbers does so in float: only moves and maxima stay int8.
+  /// Without `int8_kernels` XNNPACK's operators compute with int8 numbers in float: only moves and maxima stay int8.
   Planner(const ProgramBody& body, bool int8_kernels)
       : g_(body.graph.view()), body_(body), calls_{g_, Uses(g_)}, int8_kernels_(int8_kernels) {
     states_.resize(g_.values.size());

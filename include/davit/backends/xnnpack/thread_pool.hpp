@@ -11,6 +11,8 @@
 #include <thread>
 #include <type_traits>
 
+#include "davit/kernels/function_ref.hpp"
+
 namespace davit::xnnpack_parts {
 
 /// A pool of threads that operators share; null for one thread.
@@ -40,6 +42,14 @@ void parallel_for(pthreadpool* pool, std::size_t n, std::size_t least, F&& f) {
     (*static_cast<std::remove_reference_t<F>*>(context))(first, count);
   };
   pthreadpool_parallelize_1d_tile_1d(pool, call, &f, n, tile, 0);
+}
+
+/// The pool of the kernel that this thread runs.
+inline constinit thread_local pthreadpool* pool_of_kernel = nullptr;
+/// Source: kernels::ThreadTeam::Runner.
+inline void run_on_pool(std::size_t count, kernels::FunctionRef<void(std::size_t)> work) {
+  const auto call = [](void* context, std::size_t part) { (*static_cast<kernels::FunctionRef<void(std::size_t)>*>(context))(part); };
+  pthreadpool_parallelize_1d(pool_of_kernel, call, &work, count, 0);
 }
 
 }  // namespace davit::xnnpack_parts

@@ -41,8 +41,8 @@ struct Int8Step {
 /// read lie with their channels innermost.
 class Int8Plan {
  public:
-  /// Matches and packs weights, on CPUs that have the kernels. O(arguments + weights).
-  explicit Int8Plan(const ProgramBody& body)
+  /// Matches and packs weights, on CPUs that have the kernels. `fixed_sizes`: only what has no symbolic sizes. O(arguments + weights).
+  explicit Int8Plan(const ProgramBody& body, bool fixed_sizes = false)
       : graph_(body.graph.view()), calls_{graph_, Uses(graph_)}, constants_(graph_.values.size(), nullptr), step_of_(graph_.nodes.size(), no_id), absorbed_(graph_.nodes.size(), 0) {
     if (!kernels::can_convolve_bytes()) return;
     std::size_t i = 0, c = 0;
@@ -60,7 +60,7 @@ class Int8Plan {
       std::optional<Int8Step> step = sum(patterns, *to, inner);
       if (!step) step = convolution(patterns, *to, inner);
       if (!step) step = matmul(patterns, *to, inner);
-      if (!step) continue;
+      if (!step || (fixed_sizes && !(is_fixed(to->bytes) && is_fixed(step->first)))) continue;
       step->quantize = n;
       step->node = inner;
       absorb(to->quantize.input);
@@ -68,7 +68,7 @@ class Int8Plan {
       step_of_[n] = static_cast<std::uint32_t>(steps_.size());
       steps_.push_back(*std::move(step));
     }
-    if (!steps_.empty()) settle();
+    settle();
   }
 
   /// The step in place of the node, or nullptr.
@@ -77,6 +77,9 @@ class Int8Plan {
   [[nodiscard]] bool is_absorbed(NodeId n) const noexcept { return absorbed_[n] != 0; }
 
  private:
+  [[nodiscard]] bool is_fixed(ValueId v) const noexcept {
+    return std::ranges::all_of(graph_.dims_of(graph_.values[v].sizes), [](const Dim& d) { return d.is_static(); });
+  }
   void absorb(ValueId v) {
     if (const NodeId n = calls_.maker(v); n != no_id) absorbed_[n] = 1;
   }
@@ -166,7 +169,7 @@ class Int8Plan {
     return step;
   }
 
-  /// Leaves what others than the steps need, and lets bytes lie as the steps like them.
+  /// Leaves what others than the steps need, of what was matched, and lets bytes lie as the steps like them.
   void settle() {
     std::vector<std::uint8_t> needed(graph_.values.size(), 0), shown(graph_.values.size(), 0);  // shown: to others, in row-major order
     const auto show = [&](const Argument& a) { graph_.for_each_value(a, [&](ValueId v) { needed[v] = shown[v] = 1; }); };

@@ -12,14 +12,14 @@
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/core/tensor_view.hpp"
 
-namespace davit::onednn_ops {
+namespace davit::portable_kernels {
 
-/// A call of one of portable's kernels on tensors in row-major order: what the library lacks, so that a partition need
-/// not end there.
+/// A call of one of portable's kernels within another backend's partition, which need not end where its library lacks an operator.
+/// Tensors have known sizes, and lie in row-major order or with their channels innermost.
 struct KernelStep {
-  portable_kernels::Kernel kernel = nullptr;
+  Kernel kernel = nullptr;
   std::uint32_t parameters = 0;            ///< the first of the arguments; the others are items of lists
-  portable_kernels::ArgumentTable arguments;  ///< a slot is an operand of the step
+  ArgumentTable arguments;  ///< a slot is an operand of the step
   std::vector<std::int64_t> dims;          ///< of each operand, then of each result: sizes, then strides
   std::vector<std::uint8_t> ranks;
   std::vector<ScalarType> dtypes;
@@ -53,7 +53,7 @@ struct KernelTensor {
   bool channels_last = false;  ///< else in row-major order
 };
 /// A call of a kernel that is no operator's: its arguments are the operands, then numbers or none.
-[[nodiscard]] inline KernelStep own_kernel_step(portable_kernels::Kernel kernel, std::span<const KernelTensor> operands, std::span<const EValue> numbers,
+[[nodiscard]] inline KernelStep own_kernel_step(Kernel kernel, std::span<const KernelTensor> operands, std::span<const EValue> numbers,
                                                 const KernelTensor& result) {
   KernelStep step{.kernel = kernel, .parameters = static_cast<std::uint32_t>(operands.size() + numbers.size()), .arguments = {}, .dims = {}, .ranks = {}, .dtypes = {}};
   step.arguments.arguments.resize(operands.size());
@@ -85,7 +85,7 @@ class KernelState {
     memory_.refuse_blocks();  // what does not fit its place is not what the program says
     for (const auto& [argument, first, count] : step.arguments.lists)
       arguments_[argument] = EValue(std::span<const EValue>(arguments_.data() + first, count));
-    for (const portable_kernels::ArgumentTable::Slot& slot : step.arguments.slots) arguments_[slot.argument] = EValue(step.tensor(slot.slot));
+    for (const ArgumentTable::Slot& slot : step.arguments.slots) arguments_[slot.argument] = EValue(step.tensor(slot.slot));
     dims_.resize(2 * max_rank * step.results);
     for (std::size_t i = 0; i < step.results; ++i) {
       const TensorView result = step.tensor(step.operands() + i);
@@ -98,9 +98,9 @@ class KernelState {
   /// not made what the program says. Source: portable::execute.
   template <class Address>
   [[nodiscard]] bool run(const KernelStep& step, Address&& address) {
-    for (const portable_kernels::ArgumentTable::Slot& slot : step.arguments.slots) arguments_[slot.argument].tensor().data = address(slot.slot);
+    for (const ArgumentTable::Slot& slot : step.arguments.slots) arguments_[slot.argument].tensor().data = address(slot.slot);
     for (std::size_t i = 0; i < places_.size(); ++i) places_[i].data = static_cast<std::byte*>(address(step.operands() + i));
-    portable_kernels::KernelCall call({arguments_.data(), step.parameters}, made_, places_, memory_);
+    KernelCall call({arguments_.data(), step.parameters}, made_, places_, memory_);
     if (step.kernel(call) != ErrorCode::ok) return false;
     for (std::size_t i = 0; i < places_.size(); ++i) {
       if (!made_[i].is_tensor() || made_[i].tensor().data != places_[i].data || made_[i].tensor().dtype != results_[i].dtype) return false;
@@ -113,8 +113,8 @@ class KernelState {
   std::vector<EValue> arguments_, made_;
   std::vector<TensorView> results_;
   std::vector<std::int64_t> dims_;  ///< of each result, as the kernel makes them
-  std::vector<portable_kernels::OutputPlace> places_;
-  portable_kernels::KernelMemory memory_;
+  std::vector<OutputPlace> places_;
+  KernelMemory memory_;
 };
 
-}  // namespace davit::onednn_ops
+}  // namespace davit::portable_kernels
