@@ -18,9 +18,7 @@
 #include "davit/backends/portable/run_time/products/multiply.hpp"
 #include "davit/backends/value_checks.hpp"
 #include "davit/core/copy_tensor.hpp"
-#include "davit/kernels/byte_convolution.hpp"
 #include "davit/kernels/instruction_set.hpp"
-#include "davit/kernels/quantize.hpp"
 #include "davit/kernels/thread_team.hpp"
 
 namespace davit {
