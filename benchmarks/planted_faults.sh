@@ -41,7 +41,7 @@ plant 'an order edge is dropped: what reads before a write may run after it' low
 plant 'a block is reused while its value is needed' runtime/impl/program_plan.ipp 'second,portable cut' \
   's/block\.life\.last = std::max\(block\.life\.first, last\[root\(block\.slot\)\]\)/block.life.last = block.life.first/'
 plant "portable reuses a value's memory too early" backends/impl/portable_compile.ipp 'portable' \
-  's/const std::uint32_t last = std::max\(last_use\[s\], last_use\[storage\[s\]\]\);/const std::uint32_t last = first_def[s];/'
+  's/std::max\(last_use_\[s\], last_use_\[storage_\[s\]\]\), 0\}/first_def_[s], 0}/'
 plant 'a write-back is skipped' runtime/impl/call_frame.ipp 'portable' \
   's/for \(const Write& write : writes_\) copy_tensor\(write\.value->tensor\(\), write\.to\);/for (const Write\& write : writes_) (void)write;/'
 plant 'an input that was written in place is not given back' runtime/impl/call_frame.ipp 'portable' \
@@ -51,5 +51,5 @@ plant 'two outputs of a partition are swapped' lowering/impl/schedule.ipp 'secon
 plant 'what a failed run wrote into a buffer stays there' runtime/impl/session.ipp 'failing,portable cut' \
   's/context\.undo\.restore\(\);/context.undo.clear();/'
 plant 'a buffer is written in place that is read again' backends/impl/portable_compile.ipp 'portable' \
-  's/ \|\| last_use\[self\] != n\) return no_id/) return no_id/'
+  's/ \|\| last_use_\[self\] != step\) return no_id/) return no_id/'
 exit $failed
