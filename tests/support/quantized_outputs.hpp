@@ -9,8 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "davit/backends/portable.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
+#include "davit/testing/alternating_partitioner.hpp"
+#include "davit/testing/renamed_backend.hpp"
 
 namespace support {
 
@@ -34,6 +37,11 @@ template <class Partitioner>
       list.push_back(t.dtype == ScalarType::float32 ? t.as<float>()[i] : t.dtype == ScalarType::int8 ? t.as<std::int8_t>()[i] : t.as<std::uint8_t>()[i]);
   }
   return out;
+}
+/// The same of portable's kernels, every second node in another partition: whatever the program says, one operator after the other.
+[[nodiscard]] inline Outputs outputs_node_by_node(const davit::ExportedProgram& program, const std::vector<davit::EValue>& inputs) {
+  using Second = davit::testing::renamed_backend<davit::portable, "second">;
+  return outputs_of(program, davit::testing::AlternatingPartitioner<davit::BackendList<davit::portable, Second>>(), inputs);
 }
 /// One byte in a hundred may be `most` steps off, where rounding decides.
 inline void check_bytes(const Outputs& made, const Outputs& expected, float most = 1) {

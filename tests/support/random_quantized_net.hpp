@@ -21,6 +21,19 @@ namespace support {
 
 /// A convolution between bytes; `after` is put between it and the last quantize.
 using After = std::function<davit::ValueId(QuantizedNet&, davit::ValueId, Sizes)>;
+/// What may stand there.
+namespace after {
+inline const After relu = [](QuantizedNet& n, davit::ValueId c, Sizes sizes) { return n.relu("r", c, sizes); };
+inline const After relu6 = [](QuantizedNet& n, davit::ValueId c, Sizes sizes) { return clamp(n, "r", c, sizes, 0, 2.9); };
+inline const After tanh = [](QuantizedNet& n, davit::ValueId c, Sizes sizes) { return n.op("aten.tanh.default", "t", sizes, {{"self", n.v(c)}}); };
+inline const After twice = [](QuantizedNet& n, davit::ValueId c, Sizes sizes) { return n.add("twice", n.relu("r", c, sizes), c, sizes); };
+/// Clamped after it was bytes.
+[[nodiscard]] inline After clamped_bytes(QuantizedNet::Steps steps, double low = -1, double high = 2.9) {
+  return [=](QuantizedNet& n, davit::ValueId c, Sizes sizes) { return clamp(n, "r", n.through_bytes("b", c, sizes, steps), sizes, low, high); };
+}
+/// What becomes part of a convolution whose result are bytes in these steps.
+inline const After joined[] = {After(), relu, relu6, clamped_bytes({0.05, 7})};
+}  // namespace after
 [[nodiscard]] inline davit::ExportedProgram quantized_convolution(QuantizedNet& n, const After& after, QuantizedNet::Steps to = {0.05, 7}) {
   const Sizes sizes{2, 16, 9, 9};
   const auto weights = n.weights("w", {16, 16, 3, 3});

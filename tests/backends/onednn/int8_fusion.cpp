@@ -69,46 +69,38 @@ namespace {
 }
 
 /// Outputs of a run with the net's inputs.
-template <class List>
 [[nodiscard]] support::Outputs outputs(const ExportedProgram& program, const std::vector<EValue>& inputs) {
-  return support::outputs_of(program, CapabilityPartitioner<List>(), inputs);
+  return support::outputs_of(program, CapabilityPartitioner<BackendList<onednn, portable>>(), inputs);
 }
 void check_close(const ExportedProgram& program, const std::vector<EValue>& inputs, float most = 1) {
-  support::check_bytes(outputs<BackendList<onednn, portable>>(program, inputs), outputs<BackendList<portable>>(program, inputs), most);
+  support::check_bytes(outputs(program, inputs), support::outputs_node_by_node(program, inputs), most);
 }
 
 }  // namespace
 
 TEST_CASE("a convolution between bytes is one operation, with the activation after it") {
   if (!has_int8_products()) return;
-  const After relu = [](QuantizedNet& n, ValueId c, Sizes sizes) { return n.relu("r", c, sizes); };
-  const After relu6 = [](QuantizedNet& n, ValueId c, Sizes sizes) { return clamp(n, "r", c, sizes, 0, 2.9); };
-  // clamped as bytes, which stand for the same before and after
-  const After later = [](QuantizedNet& n, ValueId c, Sizes sizes) { return clamp(n, "r", n.through_bytes("b", c, sizes, {0.05, 7}), sizes, -1, 2.9); };
-  for (const After& after : {After(), relu, relu6, later}) {
+  for (const After& after : support::after::joined) {
     QuantizedNet n;
     const ExportedProgram program = quantized_convolution(n, after);
     CHECK(joined(program) == "cP");
     check_close(program, n.sample());
   }
-  for (const After& after : {After(), relu, relu6}) {  // to bytes without a sign
+  for (const After& after : {After(), support::after::relu, support::after::relu6}) {  // to bytes without a sign
     QuantizedNet n;
     const ExportedProgram program = quantized_convolution(n, after, {0.05, 130, ScalarType::uint8});
     CHECK(joined(program) == "cP");
     check_close(program, n.sample());
   }
   // in other steps before than after
-  const After other = [](QuantizedNet& n, ValueId c, Sizes sizes) { return clamp(n, "r", n.through_bytes("b", c, sizes, {0.04, 7}), sizes, -1, 2.9); };
   QuantizedNet n;
-  const ExportedProgram program = quantized_convolution(n, other);
+  const ExportedProgram program = quantized_convolution(n, support::after::clamped_bytes({0.04, 7}));
   CHECK(joined(program) == "cPcec");
   check_close(program, n.sample());
 }
 
 TEST_CASE("what would be another result stays in float") {
-  const After tanh = [](QuantizedNet& n, ValueId c, Sizes sizes) { return n.op("aten.tanh.default", "t", sizes, {{"self", n.v(c)}}); };
-  const After twice = [](QuantizedNet& n, ValueId c, Sizes sizes) { return n.add("twice", n.relu("r", c, sizes), c, sizes); };
-  for (const auto& [after, to] : {std::pair(tanh, Steps{0.01, 0}), std::pair(twice, Steps{0.05, 7}), std::pair(After(), Steps{1e-35, 0})}) {
+  for (const auto& [after, to] : {std::pair(support::after::tanh, Steps{0.01, 0}), std::pair(support::after::twice, Steps{0.05, 7}), std::pair(After(), Steps{1e-35, 0})}) {
     QuantizedNet n;
     const ExportedProgram program = quantized_convolution(n, after, to);
     CHECK(joined(program).find('P') == std::string::npos);
@@ -125,7 +117,7 @@ TEST_CASE("without int8 kernels a program of bytes is computed in float, as port
   REQUIRE(session);
   const auto made = session->run(0, n.sample());
   REQUIRE(made);
-  const auto expected = outputs<BackendList<portable>>(program, n.sample());
+  const auto expected = support::outputs_node_by_node(program, n.sample());
   for (std::size_t i = 0; i < expected[0].size(); ++i) CHECK(std::abs(made->all()[0].tensor().as<std::int8_t>()[i] - static_cast<int>(expected[0][i])) <= 1);
   CHECK_FALSE(onednn::load_spec(onednn::save_spec({.int8_kernels = false}))->int8_kernels);
   CHECK(onednn::load_spec(onednn::save_spec({.fast_math = true}))->int8_kernels);
@@ -206,7 +198,7 @@ TEST_CASE("random chains of bytes without products are portable's to the last by
     const std::string text = joined(program);
     joined_ones += text.find_first_of("Sp") != std::string::npos ? 1 : 0;
     INFO("seed " << seed << " " << text);
-    CHECK(outputs<BackendList<onednn, portable>>(program, n.sample()) == outputs<BackendList<portable>>(program, n.sample()));
+    CHECK(outputs(program, n.sample()) == support::outputs_node_by_node(program, n.sample()));
   }
   CHECK(joined_ones > 50);
 }

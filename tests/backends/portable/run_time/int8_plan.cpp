@@ -12,8 +12,6 @@
 #include "davit/backends/portable.hpp"
 #include "davit/backends/portable/run_time/code.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
-#include "davit/testing/alternating_partitioner.hpp"
-#include "davit/testing/renamed_backend.hpp"
 #include "support/quantized_net.hpp"
 #include "support/quantized_outputs.hpp"
 #include "support/random_quantized_net.hpp"
@@ -24,8 +22,6 @@ using support::QuantizedNet;
 using support::Sizes;
 
 namespace {
-
-using portable_2 = testing::renamed_backend<portable, "portable_2">;
 
 /// The steps of a program: P(roduct), S(um) of bytes, c(onvert), o(ther).
 [[nodiscard]] std::string steps(const ExportedProgram& program) {
@@ -41,48 +37,39 @@ using portable_2 = testing::renamed_backend<portable, "portable_2">;
     text += step.kernel == portable_kernels::byte_product ? 'P' : step.kernel == portable_kernels::byte_sum ? 'S' : step.op.find("quantize") != std::string_view::npos ? 'c' : 'o';
   return text;
 }
-/// Joined steps and, with every second node in another partition, single ones give the same.
+/// Joined steps and single ones give the same.
 void check_same(const ExportedProgram& program, const std::vector<EValue>& inputs, float most = 1) {
-  support::check_bytes(support::outputs_of(program, CapabilityPartitioner<BackendList<portable>>(), inputs),
-                       support::outputs_of(program, testing::AlternatingPartitioner<BackendList<portable, portable_2>>(), inputs), most);
+  support::check_bytes(support::outputs_of(program, CapabilityPartitioner<BackendList<portable>>(), inputs), support::outputs_node_by_node(program, inputs), most);
 }
 
 }  // namespace
 
 TEST_CASE("a convolution between bytes is one step, with the activation after it") {
   if (!kernels::can_convolve_bytes()) return;
-  const After relu = [](QuantizedNet& n, ValueId c, Sizes sizes) { return n.relu("r", c, sizes); };
-  const After relu6 = [](QuantizedNet& n, ValueId c, Sizes sizes) { return support::clamp(n, "r", c, sizes, 0, 2.9); };
-  // clamped as bytes, which stand for the same before and after
-  const After later = [](QuantizedNet& n, ValueId c, Sizes sizes) { return support::clamp(n, "r", n.through_bytes("b", c, sizes, {0.05, 7}), sizes, -1, 2.9); };
-  for (const After& after : {After(), relu, relu6, later}) {
+  for (const After& after : support::after::joined) {
     QuantizedNet n;
     const ExportedProgram program = support::quantized_convolution(n, after);
     CHECK(steps(program) == "cP");
     check_same(program, n.sample());
   }
   // in other steps before than after: the bytes are those of the first
-  const After other = [](QuantizedNet& n, ValueId c, Sizes sizes) { return support::clamp(n, "r", n.through_bytes("b", c, sizes, {0.04, 7}), sizes, -1, 2.9); };
   QuantizedNet n;
-  const ExportedProgram program = support::quantized_convolution(n, other);
+  const ExportedProgram program = support::quantized_convolution(n, support::after::clamped_bytes({0.04, 7}));
   CHECK(steps(program) == "cPcoc");
   check_same(program, n.sample());
 }
 
 TEST_CASE("what would be another result stays in float") {
-  const After tanh = [](QuantizedNet& n, ValueId c, Sizes sizes) { return n.op("aten.tanh.default", "t", sizes, {{"self", n.v(c)}}); };
-  const After twice = [](QuantizedNet& n, ValueId c, Sizes sizes) { return n.add("twice", n.relu("r", c, sizes), c, sizes); };
-  const After never = [](QuantizedNet& n, ValueId c, Sizes sizes) { return support::clamp(n, "r", n.through_bytes("b", c, sizes, {0.05, 7}), sizes, 90, 99); };
   const auto check = [](const After& after, QuantizedNet::Steps to, std::string_view expected) {
     QuantizedNet n;
     const ExportedProgram program = support::quantized_convolution(n, after, to);
     if (to.scale > 1e-30) check_same(program, n.sample());
     if (kernels::can_convolve_bytes()) CHECK(steps(program) == expected);
   };
-  check(tanh, {0.01, 0}, "cccooc");
-  check(twice, {0.05, 7}, "cccoooc");
+  check(support::after::tanh, {0.01, 0}, "cccooc");
+  check(support::after::twice, {0.05, 7}, "cccoooc");
   check({}, {1e-35, 0}, "cccoc");
-  check(never, {0.05, 7}, "cPcoc");
+  check(support::after::clamped_bytes({0.05, 7}, 90, 99), {0.05, 7}, "cPcoc");
 }
 
 TEST_CASE("products of rows and sums keep their bytes") {
