@@ -75,8 +75,9 @@ namespace portable_kernels {
 class CodeBuilder {
  public:
   CodeBuilder(std::span<const CustomOperator> own, const ProgramBody& body, Code& code)
-      : own_(own), body_(body), graph_(body.graph.view()), code_(code), binder_(graph_, (code.slot_of_value.assign(graph_.values.size(), no_id), code.slot_of_value), code.arguments),
-        int8_(body) {}
+      : own_(own), body_(body), graph_(body.graph.view()), code_(code), int8_(body) {
+    code.slot_of_value.assign(graph_.values.size(), no_id);
+  }
 
   [[nodiscard]] Result<void> run() {
     const Graph& root = graph_.root();
@@ -150,7 +151,7 @@ class CodeBuilder {
     step.slots_in.first = static_cast<std::uint32_t>(code_.arguments.slots.size());
     for (const Argument& input : graph_.inputs(graph_.nodes[id]))
       if (!read(input, [&](std::uint32_t slot) { use(slot); })) return wrong(id, "an argument is used before it is defined");
-    if (Name misfit = binder_.bind(call.inputs, schema_, row->takes_numbers); !misfit.empty()) return wrong(id, std::move(misfit));
+    if (Name misfit = ArgumentBinder(graph_, code_.slot_of_value, code_.arguments).bind(call.inputs, schema_, row->takes_numbers); !misfit.empty()) return wrong(id, std::move(misfit));
     step.slots_in.count = static_cast<std::uint32_t>(code_.arguments.slots.size()) - step.slots_in.first;
     if (row->name == "aten.as_strided.default" && !count_from_storage(code_, step, graph_))
       return wrong(id, "its storage_offset counts from elements that are not known here");
@@ -241,7 +242,6 @@ class CodeBuilder {
   const ProgramBody& body_;
   GraphModuleView graph_;
   Code& code_;
-  ArgumentBinder binder_;
   Int8Plan int8_;
   OperatorSchema schema_;
   std::vector<std::uint32_t> storage_;    ///< per slot: the slot whose storage it may view

@@ -30,7 +30,7 @@ inline void emit_bytes(Planner& p, portable_kernels::Int8Step& joined) {
   };
   Step step{.op = Op::kernel, .weights = static_cast<std::uint32_t>(p.plan.kernels.size())};
   std::vector<KernelTensor> operands{tensor(joined.first)};
-  step.in[0] = p.need_raw(joined.first, images ? last : DimOrder::row_major(p.rank(joined.first)));
+  step.in[0] = p.need_raw(joined.first, order);
   if (joined.is_sum()) {
     operands.push_back(tensor(joined.second));
     step.in[1] = p.need_raw(joined.second, order);

@@ -99,10 +99,11 @@ DAVIT_INLINE ErrorCode byte_sum(KernelCall& call) {
   if (const ErrorCode code = detail::make_bytes(call, x.dtype, x.sizes(), layout); code != ErrorCode::ok) return code;
   const std::int64_t n = x.numel();
   if (n == 0) return ErrorCode::ok;
-  auto* const copies = call.temporary<std::byte>(static_cast<std::size_t>(2 * n));
+  const bool lie = detail::lies_in(layout, x) && detail::lies_in(layout, y);
+  auto* const copies = call.temporary<std::byte>(lie ? 0 : static_cast<std::size_t>(2 * n));
   if (copies == nullptr) return ErrorCode::out_of_memory;
   const std::byte* const a = detail::bytes_in(layout, x, copies);
-  const std::byte* const b = detail::bytes_in(layout, y, copies + n);
+  const std::byte* const b = detail::bytes_in(layout, y, lie ? nullptr : copies + n);
   if (a == nullptr || b == nullptr) return call.refuse(ErrorCode::invalid_shape, "the operands of a sum of bytes have gaps");
   const auto number = [&](std::size_t i) { return static_cast<float>(call.number(i)); };
   const auto add = x.dtype == ScalarType::int8 ? detail::add_bytes<std::int8_t> : detail::add_bytes<std::uint8_t>;
