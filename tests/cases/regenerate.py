@@ -447,6 +447,18 @@ class ScaledImages(nn.Module):
         return resized, layers, torch.view_as_real(pairs * pairs)
 
 
+class ImageBytes(nn.Module):
+    """Images of bytes, resized as torch does with weights in fixed point; an operator that stores in a part of a tensor."""
+
+    def forward(self, x):
+        f = nn.functional.interpolate
+        ramp = torch.ones(8)
+        torch.linspace(0.0, 1.0, 5, out=ramp[:5])
+        sizes = [((6, 9), "bilinear", True), ((14, 7), "bilinear", True), ((5, 13), "bicubic", True), ((9, 6), "bicubic", False)]
+        resized = [f(x, size=size, mode=mode, antialias=smooth) for size, mode, smooth in sizes]
+        return resized, f(x, scale_factor=0.7, mode="bicubic", align_corners=True), ramp
+
+
 class Chosen(nn.Module):
     """Sizes that depend on data."""
 
@@ -629,6 +641,9 @@ CASES = {
     "float16": lambda n: record(n, Reduced().eval().to(torch.float16), [((t(2, 3, 12, 12).to(torch.float16),), {})], decompose=False, rtol=2e-3, atol=2e-3),
     "scaled_images": lambda n: record(
         n, ScaledImages().requires_grad_(False), [((t(1, 2, h, 7),), {}) for h in (8, 13, 6)], {"x": {2: torch.export.Dim("h", min=6, max=32)}}, decompose=False),  # fmt: skip
+    "image_bytes": lambda n: record(
+        n, ImageBytes(), [((torch.randint(0, 256, (1, 3, h, 11), dtype=torch.uint8),), {}) for h in (10, 7, 15)],
+        {"x": {2: torch.export.Dim("h", min=6, max=32)}}, decompose=False),  # fmt: skip
     "chosen": lambda n: record(n, Chosen(), [((t(6),), {}) for _ in range(3)]),
     "tracker": lambda n: tracker(),
 }

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "davit/lowering/decomposition_rules.hpp"
 #include "davit/lowering/impl/functional_writer.ipp"
 #include "davit/program/in_place_writes.hpp"
 #include "davit/program/operator_call.hpp"
@@ -194,8 +195,9 @@ class Functionalizer : FunctionalWriter {
       const std::string_view overload = call.target.substr(dot, call.target.size() - dot - (call.target.ends_with("_out") ? 4 : 0));
       Name target = to_out ? concat(call.target.substr(0, dot), overload == ".out" ? ".default" : overload)
                            : concat("aten.", name, call.target.substr(dot));
-      if (to_out && overload == ".out" && find_operator(target.view()).empty()) target = concat(call.target.substr(0, dot), ".Tensor");
-      if (to_out && find_operator(target.view()).empty()) return false;
+      const auto is_known = [](std::string_view op) { return !find_operator(op).empty() || !find_decomposition(op).empty(); };
+      if (to_out && overload == ".out" && !is_known(target.view())) target = concat(call.target.substr(0, dot), ".Tensor");
+      if (to_out && !is_known(target.view())) return false;
       const ScalarType dtype = to_out ? graph_.values[to].dtype : result_type(name, to, call);
       if (dtype == graph_.values[made].dtype) {
         emit(target.view(), inputs, made, node.metadata);
