@@ -78,13 +78,14 @@ void in_parallel(std::int64_t count, std::int64_t step, double work, F&& f) noex
   if (current_team == nullptr) return f(std::size_t{0}, std::int64_t{0}, count);
   ThreadTeam& team = *current_team;
   const double worth = std::min(work / team.work_for_a_thread(), static_cast<double>(team.size()));
-  const std::int64_t parts = std::min(static_cast<std::int64_t>(worth), count / std::max<std::int64_t>(step, 1));
+  step = std::max<std::int64_t>(step, 1);
+  const std::int64_t steps = count / step;
+  const std::int64_t parts = std::min(static_cast<std::int64_t>(worth), steps);
   if (parts <= 1) return f(std::size_t{0}, std::int64_t{0}, count);
   const TeamScope alone(nullptr);
-  const std::int64_t stretch = count / parts / step * step;
   team.run([&](std::size_t part) {
     const auto at = static_cast<std::int64_t>(part);
-    if (at < parts) f(part, at * stretch, at + 1 == parts ? count : (at + 1) * stretch);
+    if (at < parts) f(part, steps * at / parts * step, at + 1 == parts ? count : steps * (at + 1) / parts * step);
   });
 }
 

@@ -43,7 +43,7 @@ struct ThreadTeam::Shared {
 
   /// Waits until the number is another one; a while without sleeping.
   static std::uint32_t wait(const std::atomic<std::uint32_t>& number, std::uint32_t old) noexcept {
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < 20000; ++i) {
       if (const std::uint32_t now = number.load(std::memory_order_acquire); now != old) return now;
 #if defined(__x86_64__)
       __builtin_ia32_pause();
@@ -88,8 +88,9 @@ DAVIT_INLINE ThreadTeam::~ThreadTeam() {
 }
 
 DAVIT_INLINE ThreadTeam* team_of_this_thread(std::size_t count) {
+  static const std::size_t cpus = std::thread::hardware_concurrency();  // a call of the system, which takes microseconds
   thread_local std::unique_ptr<ThreadTeam> teams[ThreadTeam::most + 1];  // by what was asked for: few are
-  count = std::min({count, ThreadTeam::most, std::size_t{std::thread::hardware_concurrency()}});
+  count = std::min({count, ThreadTeam::most, cpus});
   if (count < 2) return nullptr;
   if (teams[count] == nullptr) teams[count] = std::make_unique<ThreadTeam>(count);
   return teams[count].get();

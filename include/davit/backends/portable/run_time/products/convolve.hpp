@@ -277,20 +277,23 @@ void convolve_adjoint(const ConvolutionMap& m, const C* responses, const C* weig
       const std::int64_t columns = std::min(chunk, places - j);
       multiply<C>(m.taps(), columns, m.group_filters(), filters, Matrix<C>{from + j, places, 1},
                   work + m.taps() * chunk, work, columns);
-      detail::Tap tap(m, 0);
-      for (std::int64_t k = 0; k < m.taps(); ++k, tap.next(m)) {
-        for (std::int64_t at = 0; at < columns;) {
-          const detail::PlaceRun run(m, j + at, columns - at);
-          const C* const values = work + k * columns + at;
-          at += run.count;
-          const std::int64_t row = run.row(m, tap);
-          if (row < 0) continue;
-          const std::int64_t x = run.at[2] * m.stride[2] + m.offset(2, tap.k[2]);
-          C* const to = channels + tap.channel * pixels + row;
-          const Inside inside(run.count, m.stride[2], x, m.image[2]);
-          for (std::int64_t c = inside.begin; c < inside.end; ++c) to[x + c * m.stride[2]] += values[c];
+      const std::int64_t window = volume(m.kernel);  // taps of a channel
+      kernels::in_parallel(m.group_channels(), 1, kernels::operations(m.taps(), columns, 8), [&](std::size_t, std::int64_t first, std::int64_t end) {
+        detail::Tap tap(m, first * window);
+        for (std::int64_t k = first * window; k < end * window; ++k, tap.next(m)) {
+          for (std::int64_t at = 0; at < columns;) {
+            const detail::PlaceRun run(m, j + at, columns - at);
+            const C* const values = work + k * columns + at;
+            at += run.count;
+            const std::int64_t row = run.row(m, tap);
+            if (row < 0) continue;
+            const std::int64_t x = run.at[2] * m.stride[2] + m.offset(2, tap.k[2]);
+            C* const to = channels + tap.channel * pixels + row;
+            const Inside inside(run.count, m.stride[2], x, m.image[2]);
+            for (std::int64_t c = inside.begin; c < inside.end; ++c) to[x + c * m.stride[2]] += values[c];
+          }
         }
-      }
+      });
     }
   }
 }

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/reductions/moments.hpp"
+#include "davit/kernels/thread_team.hpp"
 #include "davit/program/operators/normalization.hpp"
 
 namespace davit::portable_kernels {
@@ -43,7 +45,7 @@ template <class C>
   const C* x = buffers.in(x_id);
   C* out = buffers.out(out_id);
   const auto elements = static_cast<double>(batch * plane);
-  for (std::int64_t c = 0; c < channels; ++c) {
+  const auto normalise = [&](std::int64_t c) {
     kernels::Moments<> m;
     if (view.training) {
       m = widest_moments(x + c * plane, plane, batch, step);
@@ -71,7 +73,10 @@ template <class C>
       C* to = out + n * step + c * plane;
       kernels::run_widest_for<C, ScaleAndShift>(factor, shift, from, to, plane);
     }
-  }
+  };
+  kernels::in_parallel(channels, 1, kernels::operations(batch, channels, plane, view.training ? 16 : 4), [&](std::size_t, std::int64_t first, std::int64_t end) {
+    for (std::int64_t c = first; c < end; ++c) normalise(c);
+  });
   return buffers.finish();
 }
 

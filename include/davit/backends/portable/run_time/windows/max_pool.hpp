@@ -14,6 +14,7 @@
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/products/convolve.hpp"
 #include "davit/backends/portable/run_time/windows/pool_window.hpp"
+#include "davit/kernels/thread_team.hpp"
 #include "davit/program/operators/pooling.hpp"
 
 namespace davit::portable_kernels {
@@ -135,12 +136,17 @@ template <class C>
   const auto input = buffers.read(call.tensor(0));
   const auto out = buffers.write(0);
   const auto offsets = buffers.template buffer_of<std::int64_t>(w.kernel[2]);
-  const std::array<std::size_t, 3> rows{buffers.buffer(w.in[2]), buffers.buffer(row.count()), buffers.buffer(w.out[2] + beyond)};
+  const std::int64_t own = w.in[2] + row.count() + w.out[2] + beyond;  // of a thread
+  const auto rows = buffers.buffer(own * kernels::team_size());
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
-  const PoolRowBuffers<C> b{buffers.template at<std::int64_t>(offsets), buffers.out(rows[0]), buffers.out(rows[1]), buffers.out(rows[2])};
-  for (std::int64_t k = 0; k < w.kernel[2]; ++k) b.offsets[k] = row.offset(k * w.dilation[2]);
-  std::fill_n(b.apart, row.count(), -std::numeric_limits<C>::infinity());
-  for (std::int64_t p = 0; p < w.planes; ++p) max_pool_by_rows(w, row, buffers.in(input) + p * volume(w.in), b, buffers.out(out) + p * volume(w.out));
+  std::int64_t* const taps = buffers.template at<std::int64_t>(offsets);
+  for (std::int64_t k = 0; k < w.kernel[2]; ++k) taps[k] = row.offset(k * w.dilation[2]);
+  std::fill_n(buffers.out(rows), own * kernels::team_size(), -std::numeric_limits<C>::infinity());
+  share_planes(w, (volume(w.in) + volume(w.out) * w.kernel[2]) / 8, [&](std::size_t part, std::int64_t p) {
+    C* const largest = buffers.out(rows) + static_cast<std::int64_t>(part) * own;
+    C* const apart = largest + w.in[2];
+    max_pool_by_rows<C>(w, row, buffers.in(input) + p * volume(w.in), {taps, largest, apart, apart + row.count()}, buffers.out(out) + p * volume(w.out));
+  });
   return buffers.finish();
 }
 
@@ -156,8 +162,9 @@ template <class C>
   const std::int64_t places = volume(w.out);
   const std::int64_t pixels = volume(w.in);
   const C lowest = lowest_of<C>(call.tensor(0).dtype);
-  for (std::int64_t p = 0; p < w.planes; ++p)
+  share_planes(w, pixels, [&](std::size_t, std::int64_t p) {
     max_pool_plane(w, buffers.in(input) + p * pixels, lowest, buffers.out(out) + p * places, with_indices ? indices + p * places : nullptr);
+  });
   return buffers.finish();
 }
 

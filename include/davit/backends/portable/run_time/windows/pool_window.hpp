@@ -7,6 +7,7 @@
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/windows/window.hpp"
+#include "davit/kernels/thread_team.hpp"
 #include "davit/program/operators/pooling.hpp"
 
 namespace davit::portable_kernels {
@@ -123,6 +124,15 @@ void for_each_window(const PoolWindow& w, Span&& span, F&& f) {
   }
 }
 
+/// Calls f(part, plane) for all planes, on the threads of the team: of elements that are read one by one, so many in each.
+template <class F>
+void share_planes(const PoolWindow& w, std::int64_t elements, F&& f) {
+  constexpr int operations_of_element = 32;  // as fast as vectors do those of a product
+  kernels::in_parallel(w.planes, 1, kernels::operations(w.planes, elements, operations_of_element), [&](std::size_t part, std::int64_t first, std::int64_t end) {
+    for (std::int64_t p = first; p < end; ++p) f(part, p);
+  });
+}
+
 /// Makes output 0 of tensor 0, plane by plane: an element is f(plane of the input, its number among all outputs, box of its window).
 template <class C, class Span, class F>
 [[nodiscard]] ErrorCode pool_planes(KernelCall& call, const PoolWindow& w, Span&& span, F&& f) {
@@ -130,12 +140,12 @@ template <class C, class Span, class F>
   const auto input = buffers.read(call.tensor(0));
   const auto out_id = buffers.write(0);
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
-  for (std::int64_t p = 0; p < w.planes; ++p) {
+  share_planes(w, volume(w.in), [&](std::size_t, std::int64_t p) {
     const C* plane = buffers.in(input) + p * volume(w.in);
     const std::int64_t first = p * volume(w.out);
     C* out = buffers.out(out_id) + first;
     for_each_window(w, span, [&](std::int64_t i, const Box& box) { out[i] = f(plane, first + i, box); });
-  }
+  });
   return buffers.finish();
 }
 
