@@ -85,6 +85,7 @@ TEST_CASE("stretches cover all, begin at multiples of the step, and are not more
   CHECK(team_size() == 3);
   CHECK(stretches(100, 8, 30) == Ends{0, 32, 64, 100});
   CHECK(stretches(100, 8, 29) == Ends{0, 48, 100});
+  CHECK(stretches(88, 8, 1e9) == Ends{0, 24, 56, 88});  // even
   CHECK(stretches(100, 8, 19) == Ends{0, 100});
   CHECK(stretches(20, 8, operations(1e12, 1e12)) == Ends{0, 8, 20});
   CHECK(stretches(7, 8, 1e9) == Ends{0, 7});

@@ -11,7 +11,7 @@
 
 namespace davit::kernels {
 
-/// Threads that compute kernels together with the one that owns them. They wait for some microseconds for the next work, and
+/// Threads that compute kernels together with the one that owns them. They wait for some tenths of a millisecond for the next work, and
 /// sleep then.
 class ThreadTeam {
  public:

@@ -4,12 +4,14 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstddef>
 
 #include "support/kernel_test.hpp"
 
 using davit::ErrorCode;
 using davit::EValue;
 using davit::ScalarType;
+using Numbers = KernelTest::Numbers;
 using davit::portable_kernels::batch_norm_ops;
 
 TEST_CASE("portable: batch_norm of a constant channel without epsilon is its bias where it trains, and not a number elsewhere") {
@@ -28,4 +30,15 @@ TEST_CASE("portable: batch_norm of a constant channel without epsilon is its bia
     CHECK(std::isnan(test.values()[0]));
     CHECK(test.values()[2] == -2);
   }
+}
+
+TEST_CASE("portable: threads share batch_norm") {
+  KernelTest test;
+  Numbers values(3 * 7 * 5);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * 7919 % 1009) / 100;
+  const EValue x = test.tensor(ScalarType::float32, {3, 7, 5}, values);
+  const EValue mean = test.tensor(ScalarType::float32, {7}, {1, 2, 3, 4, 5, 6, 7});
+  const EValue variance = test.tensor(ScalarType::float32, {7}, {7, 6, 5, 4, 3, 2, 1});
+  CHECK(test.is_same_on_threads(batch_norm_ops, "aten.batch_norm.default", {x, mean, variance, EValue(), EValue(), EValue(true), EValue(0.1), EValue(1e-5), EValue(false)}));
+  CHECK(test.is_same_on_threads(batch_norm_ops, "aten.batch_norm.default", {x, EValue(), EValue(), mean, variance, EValue(false), EValue(0.1), EValue(1e-5), EValue(false)}));
 }

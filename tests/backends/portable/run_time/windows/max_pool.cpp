@@ -11,6 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "davit/kernels/thread_team.hpp"
+
 using namespace davit;
 using namespace davit::portable_kernels;
 
@@ -61,5 +63,12 @@ void check_window(std::mt19937& random) {
 
 TEST_CASE("the largest elements are the same by windows and by vectors") {
   std::mt19937 random(1);
+  for (int i = 0; i < 100; ++i) check_window(random);
+}
+
+TEST_CASE("threads share the largest elements") {
+  kernels::ThreadTeam team(3, 1);
+  const kernels::TeamScope scope(&team);
+  std::mt19937 random(2);
   for (int i = 0; i < 100; ++i) check_window(random);
 }
