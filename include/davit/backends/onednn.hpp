@@ -45,7 +45,7 @@ class PartitionSession;
 ///
 /// Int8 programs (PT2E: dequantize, compute, quantize) keep their bytes: convolutions of images and products with a constant
 /// matrix, with relu and clamps, sums and maxima. On a CPU with VNNI oneDNN 2 computes them; else, on x86-64 with AVX2, kernels of davit's own
-/// do (of lines, images and matrices, of one group or of one channel each). Elsewhere, and with `int8_kernels` off, they are computed
+/// do (of lines, images and matrices, of one group or of one channel each), the same as portable's: regions of nothing else are left to it. Elsewhere, and with `int8_kernels` off, they are computed
 /// in float, as by portable. Products are added without rounding, the bias and the scales are floats: a result is one step off
 /// PyTorch's where float rounding decides, as often as those of two float convolutions differ.
 ///

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <numeric>
 #include <random>
 #include <string>
 #include <string_view>
@@ -34,12 +35,8 @@ using support::quantized_convolution;
 
 namespace {
 
-/// True if this CPU's primitives add products of bytes in 32 bits, for certain.
-[[nodiscard]] bool has_int8_primitives() {
-  constexpr auto vnni = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_vnni);  // one bit per extension
-  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & vnni) == vnni;
-}
-/// The same of those or of davit's own kernel.
+using onednn_ops::has_int8_primitives;
+/// True if those or davit's own kernels compute products of bytes on this CPU.
 [[nodiscard]] bool has_int8_products() {
   return has_int8_primitives() || kernels::can_convolve_bytes();
 }
@@ -70,7 +67,7 @@ namespace {
 
 /// Outputs of a run with the net's inputs.
 [[nodiscard]] support::Outputs outputs(const ExportedProgram& program, const std::vector<EValue>& inputs) {
-  return support::outputs_of(program, CapabilityPartitioner<BackendList<onednn, portable>>(), inputs);
+  return support::outputs_of(program, CapabilityPartitioner<BackendList<onednn>>(), inputs);
 }
 void check_close(const ExportedProgram& program, const std::vector<EValue>& inputs, float most = 1) {
   support::check_bytes(outputs(program, inputs), support::outputs_node_by_node(program, inputs), most);
@@ -121,6 +118,19 @@ TEST_CASE("without int8 kernels a program of bytes is computed in float, as port
   for (std::size_t i = 0; i < expected[0].size(); ++i) CHECK(std::abs(made->all()[0].tensor().as<std::int8_t>()[i] - static_cast<int>(expected[0][i])) <= 1);
   CHECK_FALSE(onednn::load_spec(onednn::save_spec({.int8_kernels = false}))->int8_kernels);
   CHECK(onednn::load_spec(onednn::save_spec({.fast_math = true}))->int8_kernels);
+}
+
+TEST_CASE("products of bytes that portable computes by the same kernels are left to it, unless something else is computed between them") {
+  const auto is_worthwhile = [](const ExportedProgram& program) {
+    std::vector<NodeId> nodes(program.view().nodes.size());
+    std::iota(nodes.begin(), nodes.end(), NodeId{0});
+    return onednn::is_worthwhile(program.view(), nodes);
+  };
+  const bool own = has_int8_primitives() || !kernels::can_convolve_bytes();
+  QuantizedNet n;
+  CHECK(is_worthwhile(quantized_convolution(n, {})) == own);
+  QuantizedNet m;
+  CHECK(is_worthwhile(quantized_convolution(m, support::after::tanh)));
 }
 
 TEST_CASE("sums, maxima, views and products of matrices keep their bytes") {

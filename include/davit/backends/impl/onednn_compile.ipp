@@ -13,11 +13,19 @@
 #include "davit/backends/exact_run.hpp"
 #include "davit/backends/onednn.hpp"
 #include "davit/backends/onednn/compile.hpp"
+#include "davit/backends/onednn/describe_int8.hpp"
 #include "davit/backends/onednn/refusals.hpp"
 #include "davit/backends/onednn/shapes.hpp"
 #include "davit/backends/onednn/specialize.hpp"
 #include "davit/backends/region_worth.hpp"
 #include "davit/backends/value_checks.hpp"
+#include "davit/kernels/byte_convolution.hpp"
+#include "davit/program/operators/convolution.hpp"
+#include "davit/program/operators/matmul.hpp"
+#include "davit/program/operators/node_arguments.hpp"
+#include "davit/program/operators/pooling.hpp"
+#include "davit/program/operators/quantization.hpp"
+#include "davit/program/views.hpp"
 
 namespace davit {
 
@@ -57,8 +65,37 @@ DAVIT_INLINE bool onednn::is_available() noexcept {
   return works;
 }
 
+namespace onednn_ops {
+
+/// The value whose bytes davit's own kernels multiply on this CPU, as portable does; or that portable pools. no_id for other nodes.
+[[nodiscard]] DAVIT_INLINE ValueId source_of_kernels(GraphModuleView graph, NodeId n) noexcept {
+  const operators::NodeArguments call(graph, n);
+  operators::ConvolutionView convolution;
+  operators::MatmulView matmul;
+  operators::PoolView pool;
+  operators::AdaptivePoolView adaptive;
+  if (!operators::read_convolution(call, convolution)) return convolution.transposed || convolution.dims > 2 ? no_id : convolution.input;
+  if (!operators::read_matmul(call, matmul)) return matmul.is_plain() ? matmul.left : no_id;
+  if (!operators::read_pool(call, pool)) return pool.input;
+  return operators::read_adaptive_pool(call, adaptive) ? no_id : adaptive.input;
+}
+/// True for a node of an int8 program that runs in a partition of portable as it runs here: the library has no primitives for
+/// products of bytes on this CPU, davit's kernels compute them, and what else is done between them is little. O(arguments).
+[[nodiscard]] DAVIT_INLINE bool is_portables_as_well(GraphModuleView graph, NodeId n) noexcept {
+  static const bool by_kernels = !has_int8_primitives() && kernels::can_convolve_bytes();
+  const ValueId source = by_kernels ? source_of_kernels(graph, n) : no_id;
+  const NodeId maker = source == no_id ? no_id : graph.values[source].producer;
+  operators::QuantizationView bytes;
+  if (maker == no_id || operators::read_quantization(operators::NodeArguments(graph, maker), bytes) || bytes.quantizes || bytes.scales != no_id) return false;
+  const std::span<const Dim> dims = graph.dims_of(graph.values[source].sizes);  // portable has to know all but the batch
+  return dims.size() > 1 && std::ranges::all_of(dims.subspan(1), [](const Dim& d) { return d.is_static(); });
+}
+
+}  // namespace onednn_ops
+
 DAVIT_INLINE bool onednn::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) noexcept {
   return std::ranges::any_of(nodes, [&](const NodeId& n) {
+    if (onednn_ops::is_portables_as_well(graph, n)) return false;
     const onednn_ops::OpRow* const row = onednn_ops::find_op(graph.target(graph.nodes[n]));
     const bool is_kernel = row != nullptr && (row->describe == onednn_ops::describe_kernel || row->describe == onednn_ops::describe_cast || row->describe == onednn_ops::describe_quantization);
     return !is_kernel && computes_more_than_moves(graph, {&n, 1});

@@ -41,8 +41,20 @@ struct Int8Product {
   return op.transposed ? plain(sizes_of(graph, v), type) : channels_last(sizes_of(graph, v), type);
 }
 
-/// The primitive for it; empty where the library has none that adds products of bytes in 32 bits: without VNNI it adds pairs of
-/// them in 16, which may be cut. Version 3 takes scales in another way, which is not made here.
+/// True for a primitive that adds products of bytes in 32 bits: without VNNI the library adds pairs of them in 16, which may be cut.
+[[nodiscard]] inline bool adds_exactly(const dnnl::convolution_forward::primitive_desc& pd) {
+  const std::string_view name = pd ? pd.impl_info_str() : "";
+  return name.find("vnni") != std::string_view::npos || name.find("amx") != std::string_view::npos;
+}
+/// True if the library has such primitives on this CPU. Version 3 takes scales in another way, which is not made here.
+[[nodiscard]] inline bool has_int8_primitives() {
+  static const bool has = DNNL_VERSION_MAJOR < 3 &&
+                          adds_exactly(describe<dnnl::convolution_forward>(primitive_attr(), dnnl::prop_kind::forward_inference, algorithm::convolution_direct,
+                                                                           channels_last({1, 16, 8, 8}, DataType::s8), any({16, 16, 1, 1}, DataType::s8), MemoryDesc(),
+                                                                           channels_last({1, 16, 8, 8}, DataType::s8), Dims{1, 1}, Dims{0, 0}, Dims{0, 0}, Dims{0, 0}));
+  return has;
+}
+/// The primitive for it; empty where the library has none that adds exactly.
 [[nodiscard]] inline dnnl::convolution_forward::primitive_desc describe_int8_product(GraphModuleView graph, const Operation& op) {
 #if DNNL_VERSION_MAJOR >= 3
   (void)graph, (void)op;
@@ -67,8 +79,7 @@ struct Int8Product {
   const auto pd = describe<dnnl::convolution_forward>(
       attributes, dnnl::prop_kind::forward_inference, algorithm::convolution_direct, channels_last(p.source, from), any(p.weight, DataType::s8),
       op.inputs[2] == no_id ? MemoryDesc() : plain({p.destination[1]}, DataType::f32), channels_last(p.destination, to), p.strides, p.dilates, p.pad_left, p.pad_right);
-  const std::string_view name = pd ? pd.impl_info_str() : "";
-  return name.find("vnni") != std::string_view::npos || name.find("amx") != std::string_view::npos ? pd : dnnl::convolution_forward::primitive_desc();
+  return adds_exactly(pd) ? pd : dnnl::convolution_forward::primitive_desc();
 #endif
 }
 
