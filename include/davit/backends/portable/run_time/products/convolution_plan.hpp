@@ -80,7 +80,7 @@ class ThreadColumns {
   /// Calls compute(part, first, columns) for every chunk of so many columns.
   template <class F>
   void share(std::int64_t columns, F&& compute) const {
-    kernels::in_parallel(columns, chunk_, kernels::operations(rows_, taps_, columns), [&](std::size_t part, std::int64_t begin, std::int64_t end) {
+    kernels::in_parallel(columns, tile_width<C>(), kernels::operations(rows_, taps_, columns), [&](std::size_t part, std::int64_t begin, std::int64_t end) {
       for (std::int64_t j = begin; j < end; j += chunk_) compute(part, j, std::min(chunk_, end - j));
     });
   }
