@@ -78,6 +78,7 @@ struct LargerOfRows {
       kernels::take_nan<kernels::Vector<C, Bytes>>(v, largest, largest);
       kernels::vector_at<Bytes>(rows + i) = largest;
     }
+    if constexpr (Bytes > 16) return run<Bytes / 2>(more + i, rows + i, n - i);
     for (; i < n; ++i)
       if (more[i] > rows[i] || more[i] != more[i]) rows[i] = more[i];
   }
@@ -90,10 +91,8 @@ struct PoolRow {
   explicit PoolRow(const PoolWindow& w) noexcept
       : stride(w.stride[2]),
         phase_size((std::max(w.padding[2] + w.in[2], (w.out[2] - 1) * stride + (w.kernel[2] - 1) * w.dilation[2] + 1) + stride - 1) / stride) {}
-  /// False for windows of 2 x 2 in short rows, by themselves faster; and where what a file says of windows is far larger than the input: such rows
-  /// are not made.
+  /// False where what a file says of windows is far larger than the input: such rows are not made.
   [[nodiscard]] static bool pays(const PoolWindow& w) noexcept {
-    if (w.in[2] <= 8 && w.kernel[0] == 1 && w.kernel[1] <= 2 && w.kernel[2] <= 2) return false;
     const std::int64_t most = 2 * w.in[2] + 64;
     return w.kernel[2] <= most && w.padding[2] <= most && w.stride[2] <= most && w.kernel[2] - 1 <= most / w.dilation[2];
   }
