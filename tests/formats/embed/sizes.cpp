@@ -36,11 +36,20 @@ ExportedProgram slice(std::initializer_list<std::int64_t> from, std::initializer
 
 TEST_CASE("a node that is declared with other sizes than it gives is refused: kernels of static programs believe them") {
   CHECK(refused(slice({5, 3}, {2, 3})) == "");
-  const std::string other = "node 0 (aten.slice.Tensor): 'y' is declared with other sizes or another element type than it gives";
+  const std::string other = "node 0 (aten.slice.Tensor): output 0 does not have the sizes or the dtype that the program declares";
   CHECK(refused(slice({5, 3}, {4, 3})) == other);
   CHECK(refused(slice({5, 3}, {2})).starts_with("node 0 (aten.slice.Tensor): "));
   CHECK(refused(slice({5, 3}, {2, 3}, ScalarType::int64)) == other);
   CHECK(refused(slice({}, {2})).starts_with("node 0 (aten.slice.Tensor): "));
+  CHECK(refused(slice({3, 40'000'000}, {2, 40'000'000})) == "node 0 (aten.slice.Tensor): 'y' is larger than static programs take");
+}
+
+TEST_CASE("what is larger than declared is not computed") {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", ScalarType::float32, {1, 1, 2, 2});
+  b.end_graph({b.call("aten.upsample_nearest2d.vec", {{"input", b.value(x)}, {"output_size", b.ints({7000, 7000})}, {"scale_factors", b.none()}}, "y", ScalarType::float32, {1, 1, 4, 4})});
+  CHECK(refused(programs::user_program(std::move(b).finish())) == "node 0 (aten.upsample_nearest2d.vec): an output is larger than the program declares");
 }
 
 TEST_CASE("operands that do not fit each other are refused") {

@@ -175,21 +175,24 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
   for (std::size_t i = 0; i < lifetimes.size(); ++i) {
     const ValueId id = h.value_of_slot[h.planned_slots[i]];
     std::size_t bytes = 0;
+    bool is_known = false;  // else the sizes depend on data: placed while running
     if (id != no_id && graph.values[id].kind == ValueKind::tensor) {
       kernels::Sizes sizes;
-      bool known = true;  // else they depend on data: placed while running
+      is_known = true;
       for (const Dim& dim : graph.dims_of(graph.values[id].sizes)) {
         const std::optional<std::int64_t> size = ws.symbols.value(dim);
-        known = known && size && *size >= 0 && sizes.push(*size);
+        is_known = is_known && size && *size >= 0 && sizes.push(*size);
       }
-      const std::int64_t count = known ? checked_numel(sizes, portable_kernels::max_numel) : 0;
+      const std::int64_t count = is_known ? checked_numel(sizes, portable_kernels::max_numel) : 0;
       if (count < 0) return no_memory("a tensor of the program is too large");
       bytes = static_cast<std::size_t>(count) * size_of(graph.values[id].dtype);
     }
     total += bytes;
     if (total > max_plan_bytes) return no_memory("the tensors of the program are too large");
-    lifetimes[i].bytes = ws.given[h.planned_slots[i]] != 0 ? 0 : bytes;
+    const bool is_given = ws.given[h.planned_slots[i]] != 0;
+    lifetimes[i].bytes = is_given ? 0 : bytes;
     ws.places[h.planned_slots[i]].capacity = bytes;
+    ws.places[h.planned_slots[i]].is_destination = is_given && is_known;
   }
   for (std::size_t i = 0; i < outputs.size() && i < h.made_slots.size(); ++i) {  // a destination may be smaller than the graph says
     if (!outputs[i].is_tensor() || h.made_slots[i] == no_id) continue;

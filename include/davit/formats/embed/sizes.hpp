@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "davit/core/error.hpp"
+#include "davit/core/tensor.hpp"
 #include "davit/formats/embed/numbers.hpp"
 #include "davit/formats/embed/refusals.hpp"
 #include "davit/lowering/cut_program.hpp"
@@ -38,7 +38,7 @@ class EmbedSizes {
   }
 
  private:
-  static constexpr std::uint64_t most_memory = std::uint64_t{1} << 28;
+  static constexpr std::int64_t most_memory = std::int64_t{1} << 28;
   static constexpr std::int64_t longest_row = 4096;
   /// Of a tensor of equal rows the last ones: 0, ..., 0, 1; of one whose elements all lie at one place the first.
   static constexpr auto strides_ = [] {
@@ -66,17 +66,21 @@ class EmbedSizes {
     Result<std::optional<NodeCall>> made = NodeCall::make(alone(n, inputs, outputs), kernels_);
     if (!made) return wrong(n, made.error().what);
     if (!*made) return {};
-    std::vector<EValue> in, out(outputs.size());
+    std::vector<EValue> in, out;
+    std::vector<Tensor> declared;  // where the results are to lie: what is declared smaller than it gives is not computed
+    std::int64_t bytes = 0;
     for (const ValueId v : inputs) in.push_back(operand(v));
+    for (const ValueId v : outputs) {
+      const Value& value = graph_.values[v];
+      const std::int64_t count = checked_numel(numbers_.sizes_of(value), most_memory);
+      if (count < 0 || (bytes += count * static_cast<std::int64_t>(size_of(value.dtype))) > most_memory)
+        return wrong(n, concat("'", graph_.name(v), "' is larger than static programs take"));
+      declared.push_back(Tensor::zeros(value.dtype, numbers_.sizes_of(value)));
+    }
+    for (const Tensor& tensor : declared) out.emplace_back(tensor.view());
     if (const Result<void> done = (**made).run(in, out, most_memory); !done) {
       const ErrorCode code = done.error().code;  // a matrix of zeros has no inverse
       return code == ErrorCode::failed || code == ErrorCode::assertion_failed ? Result<void>() : wrong(n, done.error().what);
-    }
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const Value& value = graph_.values[outputs[i]];
-      const TensorView* const tensor = out[i].tensor_if();
-      if (tensor == nullptr || tensor->dtype != value.dtype || !std::ranges::equal(tensor->sizes(), numbers_.sizes_of(value)))
-        return wrong(n, concat("'", graph_.name(outputs[i]), "' is declared with other sizes or another element type than it gives"));
     }
     return {};
   }

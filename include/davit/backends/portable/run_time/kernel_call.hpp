@@ -27,15 +27,13 @@ class KernelMemory {
         temporary_(std::exchange(other.temporary_, nullptr)),
         temporary_size_(std::exchange(other.temporary_size_, 0)),
         blocks_size_(std::exchange(other.blocks_size_, 0)),
-        limit_(other.limit_),
-        has_blocks_(other.has_blocks_) {}
+        limit_(other.limit_) {}
   KernelMemory& operator=(KernelMemory&& other) noexcept {
     std::swap(blocks_, other.blocks_);
     std::swap(temporary_, other.temporary_);
     std::swap(temporary_size_, other.temporary_size_);
     std::swap(blocks_size_, other.blocks_size_);
     std::swap(limit_, other.limit_);
-    std::swap(has_blocks_, other.has_blocks_);
     return *this;
   }
   ~KernelMemory() {
@@ -46,12 +44,9 @@ class KernelMemory {
   /// How many bytes there may be at a time.
   void set_limit(std::uint64_t bytes) noexcept { limit_ = bytes; }
 
-  /// An output lies where it has a place, or its call fails.
-  void refuse_blocks() noexcept { has_blocks_ = false; }
-
   /// A block for an output the plan has no place for; nullptr if there is no memory.
   [[nodiscard, gnu::noinline]] void* block(std::size_t bytes) {
-    if (!has_blocks_ || bytes > limit_ || blocks_size_ + temporary_size_ > limit_ - bytes) return nullptr;
+    if (bytes > limit_ || blocks_size_ + temporary_size_ > limit_ - bytes) return nullptr;
     blocks_.push_back(nullptr);  // first, so that the block cannot be lost
     void* memory = ::operator new(bytes, std::align_val_t{64}, std::nothrow);
     blocks_.back() = memory;
@@ -84,7 +79,6 @@ class KernelMemory {
   std::size_t temporary_size_ = 0;
   std::size_t blocks_size_ = 0;
   std::uint64_t limit_ = UINT64_MAX;
-  bool has_blocks_ = true;
 };
 
 /// Where an output goes: the sizes and strides to fill, and the planned bytes (none for a value without a plan).
@@ -94,6 +88,7 @@ struct OutputPlace {
   std::size_t rank_limit = 0;
   std::byte* data = nullptr;
   std::size_t capacity = 0;
+  bool is_destination = false;  ///< of known sizes: the output fits in there, or the call fails before it computes
 };
 
 /// Products larger than this are refused: no tensor of this many elements fits in memory.
@@ -171,6 +166,7 @@ class KernelCall {
     const OutputPlace& p = places_[i];
     contiguous_strides(sizes, {p.strides, sizes.size()});
     const std::size_t bytes = outputs_[i].tensor().nbytes();
+    if (p.is_destination && bytes > p.capacity) return refuse(ErrorCode::invalid_shape, "an output is larger than the program declares");
     void* data = bytes <= p.capacity ? p.data : memory_->block(bytes);
     if (data == nullptr && bytes > 0) return refuse(ErrorCode::out_of_memory, "no memory for an output");
     outputs_[i].tensor().data = data == nullptr ? no_elements : data;

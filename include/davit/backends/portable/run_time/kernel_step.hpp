@@ -82,7 +82,6 @@ struct KernelTensor {
 class KernelState {
  public:
   explicit KernelState(const KernelStep& step) : arguments_(step.arguments.arguments), made_(step.results) {
-    memory_.refuse_blocks();  // what does not fit its place is not what the program says
     for (const auto& [argument, first, count] : step.arguments.lists)
       arguments_[argument] = EValue(std::span<const EValue>(arguments_.data() + first, count));
     for (const ArgumentTable::Slot& slot : step.arguments.slots) arguments_[slot.argument] = EValue(step.tensor(slot.slot));
@@ -90,7 +89,7 @@ class KernelState {
     for (std::size_t i = 0; i < step.results; ++i) {
       const TensorView result = step.tensor(step.operands() + i);
       results_.push_back(result);
-      places_.push_back({dims_.data() + 2 * max_rank * i, dims_.data() + 2 * max_rank * i + max_rank, max_rank, nullptr, result.nbytes()});
+      places_.push_back({dims_.data() + 2 * max_rank * i, dims_.data() + 2 * max_rank * i + max_rank, max_rank, nullptr, result.nbytes(), true});
     }
   }
 
