@@ -82,6 +82,15 @@ TEST_CASE("weights that are not constant, and norms that cannot be folded") {
   CHECK(faults(program, n.sample()) == "");
 }
 
+TEST_CASE("a norm that is no part of weights takes the relu after it") {
+  Net n;
+  const auto c = n.relu("a", n.conv("c", n.input("x", {1, 16, 6, 6}), n.weight("w", {32, 16, 3, 3}), {1, 32, 6, 6}, 1, 1), {1, 32, 6, 6});
+  const ExportedProgram program = n.finish({n.relu("r", n.norm("bn", c, {1, 32, 6, 6}), {1, 32, 6, 6})});
+  CHECK(faults(program, n.sample()) == "");
+  CHECK(steps(program).find("batch_norm") != std::string::npos);
+  CHECK(steps(program).find("relu") == std::string::npos);
+}
+
 TEST_CASE("groups, depthwise, dilation, padding by hand and by a word") {
   Net n;
   const auto w1 = n.weight("w1", {32, 8, 3, 3}, 0.2);

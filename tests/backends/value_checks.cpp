@@ -214,6 +214,17 @@ TEST_CASE("a convolution that may overflow is looked at before its batch norm, w
   CHECK(convolved(1e31) == "x c");
 }
 
+TEST_CASE("deep in a network, what a convolution takes is looked at, not what it gives to a norm and a relu in one primitive") {
+  Net n;
+  ValueId x = n.input("x", {1, 4, 5, 5});
+  for (int i = 0; i < 12; ++i) {
+    const std::string at = std::to_string(i);
+    x = n.norm("bn" + at, n.conv("c" + at, x, n.weight("w" + at, {4, 4, 1, 1}, 1e3), {1, 4, 5, 5}), {1, 4, 5, 5});
+    x = n.relu("r" + at, x, {1, 4, 5, 5});
+  }
+  CHECK(checked(n.finish({x})) == "x r4 r9");
+}
+
 TEST_CASE("what becomes an integer or a bool is not looked at: it is finite whatever it was made of") {
   const auto program = [](bool as_integers) {
     Net n;

@@ -178,6 +178,7 @@ namespace detail {
   const GraphModuleView g = body.graph.view();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr double largest = 1e37;  // of what need not be looked at
+  constexpr double room = 1e31;     // of a product, behind which more follows in the same primitive
   std::vector<const Tensor*> constant_of(g.values.size(), nullptr);
   std::vector<double> limit(g.values.size(), largest_checked);
   std::vector<std::uint8_t> grown(g.values.size(), 0);
@@ -280,7 +281,15 @@ namespace detail {
         const double terms = convolves ? count(operands[1]) : size(operands[first], 0);
         const double weight = by_rows && constant_of[operands[1]] != nullptr ? detail::largest_row(*constant_of[operands[1]])
                                                                              : of(first + 1) * terms;
-        made = of(first) * weight + of(first == 1 ? 0 : 2);
+        const double bias = of(first == 1 ? 0 : 2);
+        made = of(first) * weight + bias;
+        const double otherwise = largest_checked * weight + bias;
+        if (made > room && otherwise <= largest && limit[operands[first]] > largest_checked && g.values[operands[first]].producer != no_id &&
+            count(operands[first]) <= 2 * count(out)) {  // what it takes is looked at, not what it gives: that stays inside of a primitive
+          grown[operands[first]] = 1;
+          limit[operands[first]] = largest_checked;
+          made = otherwise;
+        }
         break;
       }
       case Growth::layer_norm: {

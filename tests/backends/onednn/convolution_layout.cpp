@@ -39,15 +39,18 @@ namespace {
 }  // namespace
 
 TEST_CASE("what Winograd's algorithm is asked for") {
-  CHECK(suits_winograd(square(3), {1, 64, 16, 16}));
-  CHECK(suits_winograd(square(3), {1, 64, 5, 13}));
-  CHECK_FALSE(suits_winograd(square(3), {1, 64, 8, 8}));
-  CHECK_FALSE(suits_winograd(square(3, 2), {1, 64, 16, 16}));
-  CHECK_FALSE(suits_winograd(square(5), {1, 64, 16, 16}));
-  CHECK_FALSE(suits_winograd(square(3, 1, 2), {1, 64, 16, 16}));
+  CHECK(suits_winograd(square(3), {1, 64, 16, 16}, {1, 64, 16, 16}));
+  CHECK(suits_winograd(square(3), {1, 64, 5, 13}, {1, 64, 5, 13}));
+  CHECK_FALSE(suits_winograd(square(3), {1, 64, 8, 8}, {1, 64, 8, 8}));
+  CHECK_FALSE(suits_winograd(square(3, 2), {1, 64, 16, 16}, {1, 64, 16, 16}));
+  CHECK_FALSE(suits_winograd(square(5), {1, 64, 16, 16}, {1, 64, 16, 16}));
+  CHECK_FALSE(suits_winograd(square(3, 1, 2), {1, 64, 16, 16}, {1, 64, 16, 16}));
+  CHECK(suits_winograd(square(3), {1, 16, 16, 16}, {1, 32, 16, 16}));
+  CHECK_FALSE(suits_winograd(square(3), {1, 3, 16, 16}, {1, 32, 16, 16}));
+  CHECK_FALSE(suits_winograd(square(3), {1, 64, 16, 16}, {1, 16, 16, 16}));
   Operation dilated = square(3);
   dilated.dilates = {1, 1};
-  CHECK_FALSE(suits_winograd(dilated, {1, 64, 16, 16}));
+  CHECK_FALSE(suits_winograd(dilated, {1, 64, 16, 16}, {1, 64, 16, 16}));
 }
 
 TEST_CASE("layouts that convolutions ask for where vectors are wide") {

@@ -55,14 +55,24 @@ TEST_CASE("a convolution takes what follows it, a norm only where it folds") {
     return output_too ? n.finish({sum, c}) : n.finish({sum});
   };
   CHECK(chains_of(program(false)) == "0+1+2+3");
-  CHECK(chains_of(program(false), false) == "0 1 2 3");
-  CHECK(chains_of(program(true)) == "0 1 2 3");  // another use
+  CHECK(chains_of(program(false), false) == "0 1+2 3");
+  CHECK(chains_of(program(true)) == "0 1+2 3");  // another use
 }
 
 TEST_CASE("a norm that comes later than at once is no part of the weights") {
   Net n;
   const auto r = n.relu("r", pixel(n, "c", n.input("x", {1, 16, 6, 6})), {1, 16, 6, 6});
   CHECK(chains_of(n.finish({n.norm("n", r, {1, 16, 6, 6})})) == "0+1 2");
+}
+
+TEST_CASE("a norm takes a relu, and nothing else") {
+  const auto program = [](std::string_view target) {
+    Net n;
+    const auto r = n.op(target, "f", {1, 16, 6, 6}, {{"self", n.v(n.norm("n", n.input("x", {1, 16, 6, 6}), {1, 16, 6, 6}))}});
+    return n.finish({n.relu("r", r, {1, 16, 6, 6})});
+  };
+  CHECK(chains_of(program("aten.relu.default")) == "0+1 2");
+  CHECK(chains_of(program("aten.sigmoid.default")) == "0 1 2");
 }
 
 TEST_CASE("of two convolutions that are added the first takes the sum, and runs after the second") {

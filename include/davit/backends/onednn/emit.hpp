@@ -26,7 +26,7 @@ namespace detail {
     case OpKind::binary: return emit_binary(b, chain);
     case OpKind::pool: emit_pool(b, op); return true;
     case OpKind::eltwise: emit_eltwise(b, op); return true;
-    case OpKind::batch_norm: emit_batch_norm(b, op); return true;
+    case OpKind::batch_norm: return emit_batch_norm(b, chain);
     case OpKind::layer_norm: emit_layer_norm(b, op); return true;
     case OpKind::group_norm: emit_group_norm(b, op); return true;
     case OpKind::expand: emit_expand(b, op); return true;

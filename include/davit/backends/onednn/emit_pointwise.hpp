@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -115,16 +116,23 @@ inline void emit_pool(Builder& b, const Operation& op) {
   b.place(op.outputs[0], to);
 }
 
-inline void emit_batch_norm(Builder& b, const Operation& op) {
+/// With a relu as tail, where that has code of its own: oneDNN 2.6's norms of row-major images compute it slowly.
+[[nodiscard]] inline bool emit_batch_norm(Builder& b, const ChainView& chain) {
+  const Operation& op = *chain.base;
+  const std::optional<Tail> tail = make_tail(b, chain, b.sizes(op.outputs[0]));
+  if (!tail) return false;
   const Place& from = b.place_of(op.inputs[0]);
   const Dims channels{b.sizes(op.inputs[0])[1]};
   auto flags = dnnl::normalization_flags::use_global_stats;
   std::vector<Builder::Role> roles;
   if (op.inputs[3] != no_id) flags = flags | dnnl::normalization_flags::use_scale;
   if (op.inputs[4] != no_id) flags = flags | dnnl::normalization_flags::use_shift;
-  auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md), type_of(from.md)), [&](const MemoryDesc& tried) {
-    return describe_norm<dnnl::batch_normalization_forward>(b.attributes(), tried, op.epsilon, flags);
+  auto [pd, md] = attempt([&] {
+    return detail::best_of(from.md, plain(dims_of(from.md), type_of(from.md)), [&](const MemoryDesc& tried) {
+      return describe_norm<dnnl::batch_normalization_forward>(tail->attributes, tried, op.epsilon, flags);
+    });
   });
+  if (!pd || (!chain.tail.empty() && std::string_view(pd.impl_info_str()).find("jit") == std::string_view::npos)) return false;
   const Place source = b.reordered(from, md);
   roles.push_back({DNNL_ARG_MEAN, b.float_parameter(op.inputs[1], channels)});
   roles.push_back({DNNL_ARG_VARIANCE, b.float_parameter(op.inputs[2], channels)});
@@ -132,7 +140,8 @@ inline void emit_batch_norm(Builder& b, const Operation& op) {
   if (op.inputs[4] != no_id) roles.push_back({DNNL_ARG_SHIFT, b.float_parameter(op.inputs[4], channels)});
   const Place to = b.is_last_use(op.inputs[0]) ? source : b.add_scratch(md);
   b.add_step<dnnl::batch_normalization_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}}, roles);
-  b.place(op.outputs[0], to);
+  b.place(chain.result(), to);
+  return true;
 }
 
 inline void emit_layer_norm(Builder& b, const Operation& op) {

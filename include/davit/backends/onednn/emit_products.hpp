@@ -57,7 +57,7 @@ namespace detail {
                                                op.strides, op.dilates, op.pad_left, op.pad_right);
   };
   dnnl::convolution_forward::primitive_desc pd;
-  if (type == DataType::f32 && suits_winograd(op, destination_dims) && tail->depthwise == nullptr)
+  if (type == DataType::f32 && suits_winograd(op, source_dims, destination_dims) && tail->depthwise == nullptr)
     pd = try_with(any(source_dims, type), any(destination_dims, type), algorithm::convolution_winograd);
   const auto [source_md, destination_md] =
       convolution_layouts(op, b.place_of(op.inputs[0]), source_dims, destination_dims, type);

@@ -35,7 +35,7 @@ struct Chain {
 
 [[nodiscard]] inline bool takes_tail(const Operation& op) noexcept {
   return op.kind == OpKind::convolution || op.kind == OpKind::linear || op.kind == OpKind::matmul ||
-         op.kind == OpKind::binary;
+         op.kind == OpKind::binary || op.kind == OpKind::batch_norm;
 }
 
 /// True if `op` is a depthwise convolution that a pointwise one may take into its primitive: 3 x 3, padded by 1.
@@ -58,6 +58,8 @@ struct Chain {
 
 /// True if `op`, whose operand `v` is the base's result so far, can be carried out on it element by element.
 [[nodiscard]] inline bool joins(GraphModuleView graph, const Operation& base, const Operation& op, ValueId v) {
+  if (base.kind == OpKind::batch_norm)
+    return op.kind == OpKind::eltwise && base.outputs[0] == v && op.functions.size() == 1 && op.functions[0] == Function{dnnl::algorithm::eltwise_relu};
   if (op.kind == OpKind::eltwise) return true;
   if (op.kind == OpKind::view) return base.kind == OpKind::linear || base.kind == OpKind::matmul;
   if (op.kind != OpKind::binary || op.inputs[0] == op.inputs[1]) return false;
