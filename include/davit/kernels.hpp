@@ -5,6 +5,7 @@
 
 #include "davit/kernels/arithmetic.hpp"
 #include "davit/kernels/blocks.hpp"
+#include "davit/kernels/byte_blocks.hpp"
 #include "davit/kernels/byte_convolution.hpp"
 #include "davit/kernels/constant_math.hpp"
 #include "davit/kernels/convert.hpp"

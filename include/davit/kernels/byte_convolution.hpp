@@ -6,19 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <utility>
 
+#include "davit/kernels/byte_blocks.hpp"
 #include "davit/kernels/quantize.hpp"
 #include "davit/kernels/thread_team.hpp"
 
-/// Convolutions of bytes in integers, exact to the last sum, where the CPU multiplies pairs of 16 bits (AVX2) but has no instructions
-/// for products of bytes (VNNI). Images lie with their channels innermost.
-#if defined(__x86_64__) && __STDC_HOSTED__
-#define DAVIT_BYTE_CONVOLUTION 1
-#else
-#define DAVIT_BYTE_CONVOLUTION 0
-#endif
-
+/// Convolutions of bytes in integers, exact to the last sum, where the CPU multiplies pairs of 16 bits (AVX2; faster, where it adds
+/// them up in the same instruction, on 512 bits). Images lie with their channels innermost.
 namespace davit::kernels {
 
 /// The sizes of a convolution. A product with a matrix is one of images of one pixel.
@@ -47,14 +41,6 @@ struct ByteConvolution {
   return window <= most && line <= most && line * c.channels <= most && window * line * c.channels <= most;
 }
 
-/// What the sums become: the byte quantized(sum * scale + bias), with a scale and a bias for each channel, in one product by scale *
-/// inverse. The lists are as long as `padded_channels` says. No sum may become a number beyond 32 bits (`sums_fit`).
-struct ByteResult {
-  const float* scales = nullptr;
-  const float* biases = nullptr;
-  ByteRange range{};
-};
-
 /// True if no sum of a channel's products becomes a number beyond 32 bits.
 [[nodiscard]] inline bool sums_fit(const ByteConvolution& c, float scale, float bias, const ByteRange& range) noexcept {
   constexpr double most = 2147483000.0;
@@ -63,18 +49,7 @@ struct ByteResult {
   return sum < most && (sum * std::abs(static_cast<double>(scale)) + std::abs(static_cast<double>(bias))) * std::abs(inverse) < most;
 }
 
-/// True if this CPU runs `convolve_bytes`.
-[[nodiscard]] inline bool can_convolve_bytes() noexcept {
-#if DAVIT_BYTE_CONVOLUTION
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-  return false;
-#endif
-}
-
 namespace detail {
-
-inline constexpr std::int64_t byte_block = 16;  // channels of the result that are computed together
 
 /// How a convolution goes over the memory: the source of some lines of the result, as numbers of 16 bits around zero, padded.
 struct BytePlan {
@@ -159,141 +134,6 @@ inline void pack_bytes(const ByteConvolution& c, const std::int8_t* weights, std
 
 namespace detail {
 
-using ByteInts = Vector<std::int32_t, 32>;
-using BytePairs = Vector<std::int16_t, 32>;
-
-/// What makes bytes of the sums of a block of channels.
-struct ByteStore {
-  std::int64_t channels;      // of the block
-  std::int64_t all_channels;  // from pixel to pixel
-  Vector<float, 32> scales[2], biases[2];
-  BytePairs low, high, zero_point;  // the bounds from the zero point; the zero point so that its bytes have a sign
-  Vector<std::int8_t, 32> sign;     // what takes it away
-  ByteInts order;                   // of four channels at a time
-};
-/// Sums of a depthwise convolution are those of channels 0 to 3 and 8 to 11, and of the others.
-[[gnu::target("avx2,fma"), gnu::always_inline]] inline void read_store(const ByteResult& result, std::int64_t first, bool depthwise, ByteStore& store) noexcept {
-  using Floats = Vector<float, 32>;
-  const ByteRange& range = result.range;
-  for (const auto& [from, to] : {std::pair(result.scales + first, store.scales), std::pair(result.biases + first, store.biases)}) {
-    const Floats one = vector_at<32>(from) * range.inverse, other = vector_at<32>(from + 8) * range.inverse;
-    to[0] = depthwise ? __builtin_shufflevector(one, other, 0, 1, 2, 3, 8, 9, 10, 11) : one;
-    to[1] = depthwise ? __builtin_shufflevector(one, other, 4, 5, 6, 7, 12, 13, 14, 15) : other;
-  }
-  const std::int32_t middle = range.high > 127 ? 128 : 0;  // bytes without a sign
-  store.low = static_cast<std::int16_t>(range.low - range.zero_point) + BytePairs{};
-  store.high = static_cast<std::int16_t>(range.high - range.zero_point) + BytePairs{};
-  store.zero_point = static_cast<std::int16_t>(range.zero_point - middle) + BytePairs{};
-  store.sign = static_cast<std::int8_t>(-middle) + Vector<std::int8_t, 32>{};
-  store.order = depthwise ? ByteInts{0, 1, 4, 5, 2, 3, 6, 7} : ByteInts{0, 4, 1, 5, 2, 6, 3, 7};
-}
-/// The bytes of a pixel as numbers of 16 bits, in an order of their own. What these do not hold is cut, and beyond the bounds either way.
-[[gnu::target("avx2,fma"), gnu::always_inline]] inline void round_sums(const ByteInts& first, const ByteInts& second, const ByteStore& s, BytePairs& out) noexcept {
-  using Floats = Vector<float, 32>;
-  // the same rounding however it is compiled
-  const auto low = __builtin_ia32_cvtps2dq256(__builtin_ia32_vfmaddps256(__builtin_convertvector(first, Floats), s.scales[0], s.biases[0]));
-  const auto high = __builtin_ia32_cvtps2dq256(__builtin_ia32_vfmaddps256(__builtin_convertvector(second, Floats), s.scales[1], s.biases[1]));
-  BytePairs x = __builtin_bit_cast(BytePairs, __builtin_ia32_packssdw256(low, high));
-  x = x < s.low ? s.low : x;
-  x = x > s.high ? s.high : x;
-  out = x + s.zero_point;
-}
-/// Stores the bytes of some pixels, whose sums lie in two vectors each; those of either dtype are the same bits.
-template <int Pixels>
-[[gnu::target("avx2,fma"), gnu::always_inline]] inline void store_bytes(const ByteInts (&first)[Pixels], const ByteInts (&second)[Pixels], const ByteStore& s,
-                                                                        std::uint8_t* to) noexcept {
-#pragma GCC unroll 8
-  for (int p = 0; p < Pixels; p += 2, to += 2 * s.all_channels) {
-    const int q = p + 1 < Pixels ? p + 1 : p;
-    BytePairs one, other;
-    round_sums(first[p], second[p], s, one);
-    round_sums(first[q], second[q], s, other);
-    const auto both = __builtin_bit_cast(Vector<std::int8_t, 32>, __builtin_ia32_packsswb256(one, other)) ^ s.sign;
-    const auto bytes = __builtin_bit_cast(Vector<std::int64_t, 32>, __builtin_ia32_permvarsi256(__builtin_bit_cast(ByteInts, both), s.order));
-    const auto low = __builtin_shufflevector(bytes, bytes, 0, 1), high = __builtin_shufflevector(bytes, bytes, 2, 3);
-    const auto count = static_cast<std::size_t>(s.channels);
-    if (s.channels >= byte_block) {
-      std::memcpy(to, &low, sizeof low);
-      if (q != p) std::memcpy(to + s.all_channels, &high, sizeof high);
-    } else {
-      std::memcpy(to, &low, count);
-      if (q != p) std::memcpy(to + s.all_channels, &high, count);
-    }
-  }
-}
-
-/// A block of channels of some pixels.
-struct ByteBlock {
-  const BytePlan& plan;
-  const std::int16_t* source;
-  const std::int64_t* pixels;       // where each begins
-  const std::int64_t* run_offsets;  // from there
-  const std::int16_t* weights;
-  ByteStore store;
-  std::uint8_t* to;
-};
-/// Makes the bytes of the pixels from `first` on, `Pixels` at a time, and 8 * `Vectors` channels. Answers where fewer are left.
-template <int Pixels, int Vectors>
-[[gnu::target("avx2,fma")]] inline std::int64_t multiply_bytes(const ByteBlock& block, std::int64_t first, std::int64_t end) noexcept {
-  const std::int64_t runs = block.plan.runs, pairs = block.plan.pairs();
-  for (; first + Pixels <= end; first += Pixels) {
-    ByteInts sums[2][Pixels];
-#pragma GCC unroll 8
-    for (int p = 0; p < Pixels; ++p) sums[0][p] = sums[1][p] = ByteInts{};
-    const std::int16_t* weights = block.weights;
-    for (std::int64_t r = 0; r < runs; ++r) {
-      const std::int16_t* x[Pixels];
-#pragma GCC unroll 8
-      for (int p = 0; p < Pixels; ++p) x[p] = block.source + block.pixels[first + p] + block.run_offsets[r];
-      for (std::int64_t k = 0; k < pairs; ++k, weights += 16 * Vectors) {
-        BytePairs w[Vectors];
-#pragma GCC unroll 8
-        for (int v = 0; v < Vectors; ++v) w[v] = vector_at<32>(weights + 16 * v);
-#pragma GCC unroll 8
-        for (int p = 0; p < Pixels; ++p) {
-          std::int32_t pair;
-          std::memcpy(&pair, x[p] + 2 * k, sizeof pair);
-          const auto repeated = __builtin_bit_cast(BytePairs, pair + ByteInts{});
-#pragma GCC unroll 8
-          for (int v = 0; v < Vectors; ++v) sums[v][p] += __builtin_bit_cast(ByteInts, __builtin_ia32_pmaddwd256(repeated, w[v]));
-        }
-      }
-    }
-    store_bytes(sums[0], sums[1], block.store, block.to + first * block.store.all_channels);
-  }
-  return first;
-}
-
-/// The same of 16 channels, each by itself.
-template <int Pixels>
-[[gnu::target("avx2,fma")]] inline std::int64_t multiply_bytes_depthwise(const ByteBlock& block, std::int64_t first, std::int64_t end) noexcept {
-  const std::int64_t runs = block.plan.runs;
-  for (; first + Pixels <= end; first += Pixels) {
-    ByteInts low[Pixels], high[Pixels];  // channels 0 to 3 and 8 to 11, the others
-    const std::int16_t* x[Pixels];
-#pragma GCC unroll 8
-    for (int p = 0; p < Pixels; ++p) {
-      low[p] = high[p] = ByteInts{};
-      x[p] = block.source + block.pixels[first + p];
-    }
-    const std::int16_t* weights = block.weights;
-    for (std::int64_t r = 0; r < runs; r += 2, weights += 2 * byte_block) {
-      const BytePairs first_weights = vector_at<32>(weights), second_weights = vector_at<32>(weights + byte_block);
-      const std::int64_t one = block.run_offsets[r], other = block.run_offsets[r + 1];
-#pragma GCC unroll 8
-      for (int p = 0; p < Pixels; ++p) {
-        const BytePairs a = vector_at<32>(x[p] + one), b = vector_at<32>(x[p] + other);
-        const BytePairs even = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 8, 24, 9, 25, 10, 26, 11, 27);
-        const BytePairs odd = __builtin_shufflevector(a, b, 4, 20, 5, 21, 6, 22, 7, 23, 12, 28, 13, 29, 14, 30, 15, 31);
-        low[p] += __builtin_bit_cast(ByteInts, __builtin_ia32_pmaddwd256(even, first_weights));
-        high[p] += __builtin_bit_cast(ByteInts, __builtin_ia32_pmaddwd256(odd, second_weights));
-      }
-    }
-    store_bytes(low, high, block.store, block.to + first * block.store.all_channels);
-  }
-  return first;
-}
-
 /// Numbers around zero: what a byte stands for, in steps of its scale.
 template <class From>
 [[gnu::target("avx2,fma")]] inline void widen_bytes(const From* from, std::int64_t n, std::int16_t zero_point, std::int16_t* to) noexcept {
@@ -325,19 +165,40 @@ void widen_stripe(const BytePlan& plan, const From* image, std::int64_t y, std::
   }
 }
 
+/// The bytes of the pixels from `first` on, of some whole blocks of channels, as many at a time as registers allow.
+template <int Blocks>
+[[gnu::target("avx2,fma")]] inline void multiply_all_wide(const ByteBlock (&blocks)[Blocks], std::int64_t count) noexcept {
+  std::int64_t p = multiply_bytes_wide<8>(blocks, 0, count);
+  p = multiply_bytes_wide<3>(blocks, p, count);
+  multiply_bytes_wide<1>(blocks, p, count);
+}
+
 /// Some lines of the result, from its numbers.
 [[gnu::target("avx2,fma")]] inline void convolve_stripe(const BytePlan& plan, const std::int16_t* source, const std::int64_t* pixels, std::int64_t count,
                                                         const std::int64_t* run_offsets, const std::int16_t* weights, const ByteResult& result, std::uint8_t* to) noexcept {
-  for (std::int64_t b = 0; b < plan.c.out_channels; b += byte_block) {
-    ByteBlock block{plan, source, pixels, run_offsets, weights, {}, to + b};
+  const auto block_at = [&](std::int64_t b) __attribute__((target("avx2,fma"))) {
+    ByteBlock block{plan.runs, plan.pairs(), source, pixels, run_offsets, weights, {}, to + b};
     block.store.channels = std::min(byte_block, plan.c.out_channels - b);
     block.store.all_channels = plan.c.out_channels;
     read_store(result, b, plan.c.depthwise, block.store);
-    std::int64_t p = 0;  // as many at a time as registers allow
+    weights += plan.block_weights(block.store.channels);
+    return block;
+  };
+  const bool wide = !plan.c.depthwise && has_wide_byte_products();
+  for (std::int64_t b = 0; b < plan.c.out_channels; b += byte_block) {
+    ByteBlock block = block_at(b);
+    std::int64_t p = 0;
     if (plan.c.depthwise) {
       block.source += b;
       p = multiply_bytes_depthwise<4>(block, p, count);
       multiply_bytes_depthwise<1>(block, p, count);
+    } else if (wide && block.store.channels > 8) {
+      if (plan.c.out_channels - b <= byte_block + 8) {
+        multiply_all_wide<1>({block}, count);
+      } else {
+        b += byte_block;
+        multiply_all_wide<2>({block, block_at(b)}, count);
+      }
     } else if (block.store.channels > 8) {
       p = multiply_bytes<6, 2>(block, p, count);
       p = multiply_bytes<3, 2>(block, p, count);
@@ -347,7 +208,6 @@ void widen_stripe(const BytePlan& plan, const From* image, std::int64_t y, std::
       p = multiply_bytes<3, 1>(block, p, count);
       multiply_bytes<1, 1>(block, p, count);
     }
-    weights += plan.block_weights(block.store.channels);
   }
 }
 
