@@ -24,6 +24,9 @@ struct ProgramBody {
   std::vector<DebugHandle> handles;  ///< per node
 };
 
+/// Each value's tensor, if it is a constant; else nullptr. O(values).
+[[nodiscard]] std::vector<const Tensor*> constants_of_values(const ProgramBody& body);
+
 /// The body of a method, for `backend`. Errors: not_found for a constant that the program does not hold.
 [[nodiscard]] Result<std::shared_ptr<const ProgramBody>> make_program_body(const Method& method,
                                                                            std::string_view backend,

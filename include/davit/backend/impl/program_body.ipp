@@ -27,6 +27,18 @@ DAVIT_INLINE std::string_view input_name(GraphModuleView graph, std::size_t inpu
 
 }  // namespace detail
 
+DAVIT_INLINE std::vector<const Tensor*> constants_of_values(const ProgramBody& body) {
+  const GraphModuleView graph = body.graph.view();
+  std::vector<const Tensor*> out(graph.values.size(), nullptr);
+  std::size_t i = 0, constants = 0;
+  for (const Argument& input : graph.args(graph.root().inputs)) {
+    if (body.roles[i++] != InputRole::constant) continue;
+    if (input.is_value()) out[input.value()] = &body.constants[constants];
+    ++constants;
+  }
+  return out;
+}
+
 DAVIT_INLINE std::vector<std::byte> save_program_body(const ProgramBody& body, SegmentWriter& segments) {
   ByteWriter out;
   write_graph(out, body.graph.view());

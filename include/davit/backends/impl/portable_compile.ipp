@@ -18,6 +18,7 @@
 #include "davit/backends/portable/run_time/int8_plan.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
 #include "davit/backends/portable/run_time/products/byte_products.hpp"
+#include "davit/backends/portable/run_time/tail_plan.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/operator_schema.hpp"
 #include "davit/program/views.hpp"
@@ -75,7 +76,7 @@ namespace portable_kernels {
 class CodeBuilder {
  public:
   CodeBuilder(std::span<const CustomOperator> own, const ProgramBody& body, Code& code)
-      : own_(own), body_(body), graph_(body.graph.view()), code_(code), int8_(body) {
+      : own_(own), body_(body), graph_(body.graph.view()), code_(code), int8_(body), tails_(body, [this](NodeId n) { return free_row(n); }) {
     code.slot_of_value.assign(graph_.values.size(), no_id);
   }
 
@@ -91,9 +92,10 @@ class CodeBuilder {
     }
     for (std::uint32_t n = 0; n < root.nodes.count; ++n) {
       const NodeId id = root.nodes.first + n;
-      if (int8_.is_absorbed(id)) continue;
+      if (int8_.is_absorbed(id) || tails_.is_absorbed(id)) continue;
       Int8Step* const joined = int8_.step_of(id);
-      if (Result<void> added = joined != nullptr ? add(*joined, id) : add(id); !added) return added;
+      TailStep* const tail = tails_.step_of(id);
+      if (Result<void> added = joined != nullptr ? add(*joined, id) : tail != nullptr ? add(*tail, id) : add(id, id); !added) return added;
     }
     const std::uint32_t end = now();
     for (const Argument& output : graph_.args(root.outputs)) {
@@ -111,6 +113,12 @@ class CodeBuilder {
   }
 
  private:
+  /// The row of a node that no user's kernel and no step on bytes computes; else nullptr.
+  [[nodiscard]] const OpRow* free_row(NodeId n) noexcept {
+    const std::string_view name = operator_call(graph_, graph_.nodes[n]).target;
+    const bool is_own = std::ranges::any_of(own_, [&](const CustomOperator& op) { return op.row.name == name; });
+    return is_own || int8_.is_absorbed(n) || int8_.step_of(n) != nullptr ? nullptr : find_op(name);
+  }
   /// The step that is made.
   [[nodiscard]] std::uint32_t now() const noexcept { return static_cast<std::uint32_t>(code_.steps.size()); }
   /// A slot that step `by` defines, or nothing within the graph.
@@ -140,8 +148,8 @@ class CodeBuilder {
   /// Uses a slot in the step that is made.
   void use(std::uint32_t slot) { last_use_[storage_[slot]] = now(); }
 
-  /// Appends the call of a node.
-  [[nodiscard]] Result<void> add(NodeId id) {
+  /// Appends the call of a node, which makes the outputs of another, or its own.
+  [[nodiscard]] Result<void> add(NodeId id, NodeId makes) {
     const OperatorCall call = operator_call(graph_, graph_.nodes[id]);
     const auto [row, text] = find_op(own_, call.target);
     if (row == nullptr || text.empty()) return wrong(id, "no portable kernel for this operator");
@@ -156,7 +164,7 @@ class CodeBuilder {
     if (row->name == "aten.as_strided.default" && !count_from_storage(code_, step, graph_))
       return wrong(id, "its storage_offset counts from elements that are not known here");
     if (call.token != nullptr && call.token->is_value() && code_.slot_of_value[call.token->value()] == no_id) use(define(call.token->value(), no_id));
-    if (!add_outputs(step, call)) return wrong(id, "an output is defined twice");
+    if (!add_outputs(step, makes == id ? call : operator_call(graph_, graph_.nodes[makes]))) return wrong(makes, "an output is defined twice");
     // A view keeps its base alive, and so does what the base may itself copy into: both live until either's last use.
     if (row->aliasing == Aliasing::may_alias)
       if (const std::uint32_t self = first_tensor(code_, step); self != no_id)
@@ -179,6 +187,14 @@ class CodeBuilder {
     }
     step.slots_out.count = static_cast<std::uint32_t>(code_.value_of_slot.size()) - step.slots_out.first;
     return fresh;
+  }
+  /// Appends a convolution in place of the last node of what follows it.
+  [[nodiscard]] Result<void> add(TailStep& joined, NodeId last) {
+    if (Result<void> added = add(joined.convolution, last); !added) return added;
+    code_.steps.back().tail = static_cast<std::uint32_t>(code_.tails.size());
+    code_.tails.push_back(joined.tail);
+    code_.packed.push_back(std::move(joined.numbers));  // its elements stay where they are
+    return {};
   }
   /// Appends a step on bytes in place of a quantize.
   [[nodiscard]] Result<void> add(Int8Step& joined, NodeId quantize) {
@@ -243,6 +259,7 @@ class CodeBuilder {
   GraphModuleView graph_;
   Code& code_;
   Int8Plan int8_;
+  TailPlan tails_;
   OperatorSchema schema_;
   std::vector<std::uint32_t> storage_;    ///< per slot: the slot whose storage it may view
   std::vector<std::uint32_t> first_def_;  ///< per slot: the step that makes it; no_id for none

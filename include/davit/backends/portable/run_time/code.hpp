@@ -11,6 +11,7 @@
 #include "davit/backend/program_body.hpp"
 #include "davit/backends/portable/run_time/argument_table.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/products/row_tail.hpp"
 #include "davit/core/tensor.hpp"
 #include "davit/program/symbols.hpp"
 
@@ -24,6 +25,7 @@ struct Step {
   Range slots_in{};  ///< rows of ArgumentTable::slots
   Range slots_out{};
   DebugHandle handle = no_debug_handle;
+  std::uint32_t tail = no_id;  ///< a row of Code::tails
 };
 
 /// A method as steps over slots, which its sessions share.
@@ -32,7 +34,8 @@ struct Code {
   std::uint32_t threads = 1;  ///< of one run
   std::vector<Step> steps;
   ArgumentTable arguments;
-  std::vector<Tensor> packed;          ///< constants of steps on bytes; views of them are arguments
+  std::vector<Tensor> packed;          ///< constants of steps on bytes, whose arguments are views of them, and of tails
+  std::vector<RowTail> tails;          ///< of convolutions
   std::vector<ValueId> value_of_slot;  ///< no_id for an output that the graph does not name
   std::vector<std::uint32_t> slot_of_value;
   std::vector<std::uint32_t> input_slots;  ///< per delegate input; no_id for one that no value carries

@@ -43,14 +43,8 @@ class Int8Plan {
  public:
   /// Matches and packs weights, on CPUs that have the kernels. `fixed_sizes`: only what has no symbolic sizes. O(arguments + weights).
   explicit Int8Plan(const ProgramBody& body, bool fixed_sizes = false)
-      : graph_(body.graph.view()), calls_{graph_, Uses(graph_)}, constants_(graph_.values.size(), nullptr), step_of_(graph_.nodes.size(), no_id), absorbed_(graph_.nodes.size(), 0) {
+      : graph_(body.graph.view()), calls_{graph_, Uses(graph_)}, constants_(constants_of_values(body)), step_of_(graph_.nodes.size(), no_id), absorbed_(graph_.nodes.size(), 0) {
     if (!kernels::can_convolve_bytes()) return;
-    std::size_t i = 0, c = 0;
-    for (const Argument& input : graph_.args(graph_.root().inputs)) {
-      if (body.roles[i++] != InputRole::constant) continue;
-      if (input.is_value()) constants_[input.value()] = &body.constants[c];
-      ++c;
-    }
     const auto constant_of = [this](ValueId v) { return constants_[v]; };
     const Int8Patterns patterns(calls_, constant_of);
     for (NodeId n = graph_.root().nodes.first; n < graph_.root().nodes.first + graph_.root().nodes.count; ++n) {

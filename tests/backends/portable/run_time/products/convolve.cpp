@@ -3,10 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 using namespace davit;
@@ -92,6 +95,18 @@ void check_random(std::uint32_t seed) {
   each_product(m, [&](auto x, auto y, auto w) { expected[std::size_t(y)] += image[std::size_t(x)] * weight[std::size_t(w)]; });
   convolve<C>(m, image.data(), weight.data(), added, work.data(), out.data());
   CHECK(out == expected);
+  if constexpr (std::is_same_v<C, float>) {
+    const auto factors = numbers<C>(random, m.filters), shifts = numbers<C>(random, m.filters);
+    portable_kernels::RowTail tail{.low = -20, .high = 30};
+    if (seed % 4 != 0) tail.factors = factors.data(), tail.shifts = shifts.data(), tail.rows = m.filters;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const std::size_t filter = i / static_cast<std::size_t>(volume(m.places)) % static_cast<std::size_t>(m.filters);
+      if (tail.factors != nullptr) expected[i] = expected[i] * factors[filter] + shifts[filter];
+      expected[i] = std::min(std::max(expected[i], tail.low), tail.high);
+    }
+    convolve<C>(m, image.data(), weight.data(), added, work.data(), out.data(), &tail);
+    CHECK(out == expected);
+  }
 
   std::vector<C> back(image.size()), expected_back(image.size());
   for (std::size_t i = 0; i < back.size(); ++i)

@@ -127,7 +127,7 @@ namespace detail {
 
 /// One channel per group.
 template <class C>
-void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* image, const C* weight, const C* bias,
+void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* image, const C* weight, const C* bias, const RowTail* tail,
                        std::int64_t* offsets, C* work, C* out) {
   for (std::int64_t first = 0; first < m.places[1]; first += plan.rows) {
     const PaddedImage padded(m, first, std::min(plan.rows, m.places[1] - first));
@@ -147,6 +147,11 @@ void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, con
           kernels::run_widest_for<C, SumOfTaps>(weight + filter * m.taps(), static_cast<const std::int64_t*>(offsets), m.taps(),
                                                 static_cast<const C*>(copied + f / m.group_filters() * padded.count()),
                                                 bias == nullptr ? C{} : bias[filter], aside, padded.columns());
+          if constexpr (std::is_same_v<C, float>)
+            if (tail != nullptr) {
+              const RowTail own = tail->from(filter);
+              kernels::run_widest<FinishRows>(&own, std::int64_t{1}, padded.columns(), aside, padded.columns());
+            }
           padded.take_places(m, static_cast<const C*>(aside), 0, padded.columns(), out + response * volume(m.places));
         }
       }
@@ -156,7 +161,7 @@ void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, con
 
 /// A product whose right operand is the (padded) image: `channels` of a group, to its first filter's response.
 template <class C>
-void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight, const C* bias,
+void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight, const C* bias, const RowTail* tail,
                      std::int64_t* offsets, C* work, C* out) {
   const std::int64_t places = volume(m.places);
   for (std::int64_t first = 0; first < m.places[1]; first += plan.rows) {
@@ -176,14 +181,14 @@ void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const
     const Matrix<C> filters{weight, m.taps(), 1};
     const auto source_at = [&](std::int64_t j) { return [&, j](C*, const PanelRange& r) { return Panel<C>{from + j + r.j, offsets + r.k}; }; };
     if (padded.dense()) {
-      gemm<C>(m.group_filters(), padded.columns(), m.taps(), filters, own.panels(0), source_at(0), out + first * m.places[2], places, bias);
+      gemm<C>(m.group_filters(), padded.columns(), m.taps(), filters, own.panels(0), source_at(0), out + first * m.places[2], places, bias, tail);
       continue;
     }
     own.share(padded.columns(), [&](std::size_t part, std::int64_t j, std::int64_t count) {
       // beyond the last place of a copy lies what may be read and computed, too
       const std::int64_t full = plan.as_is ? count : (count + tile_width<C>() / 2 - 1) / (tile_width<C>() / 2) * (tile_width<C>() / 2);
       C* const aside = own.aside(part);
-      gemm<C>(m.group_filters(), full, m.taps(), filters, own.panels(part), source_at(j), aside, full, bias);
+      gemm<C>(m.group_filters(), full, m.taps(), filters, own.panels(part), source_at(j), aside, full, bias, tail);
       for (std::int64_t f = 0; f < m.group_filters(); ++f)
         padded.take_places(m, static_cast<const C*>(aside + f * full), j, count, out + f * places);
     });
@@ -192,7 +197,7 @@ void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const
 
 /// A product whose right operand is gathered from the image: columns are the places of the whole batch.
 template <class C>
-void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight, const C* bias,
+void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight, const C* bias, const RowTail* tail,
                        C* work, C* out) {
   const std::int64_t places = volume(m.places);
   const ThreadColumns<C> own(m, plan, work);
@@ -220,7 +225,7 @@ void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, con
           }
           return Panel<C>{to, r.packed_rows};
         },
-        aside, columns, bias);
+        aside, columns, bias, tail);
     for (std::int64_t at = 0; at < columns;) {
       const std::int64_t place = (j + at) % places;
       const std::int64_t count = std::min(columns - at, places - place);
@@ -233,27 +238,29 @@ void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, con
 
 }  // namespace detail
 
-/// out (batch, filters, places) = responses of the filters to the image, plus a bias per filter (may be nullptr).
-/// O(batch * places * filters * taps).
+/// out (batch, filters, places) = responses of the filters to the image, plus a bias per filter (may be nullptr), then what
+/// becomes of each filter's responses (`tail`, of floats alone; may be nullptr). O(batch * places * filters * taps).
 template <class C>
-void convolve(ConvolutionMap m, const C* image, const C* weight, const C* bias, C* work, C* out) {
+void convolve(ConvolutionMap m, const C* image, const C* weight, const C* bias, C* work, C* out, const RowTail* tail = nullptr) {
   m = detail::in_one_row(m);
   const auto plan = detail::ConvolutionPlan::of<C>(m);
   auto* const offsets = reinterpret_cast<std::int64_t*>(work);
   work += m.taps() * static_cast<std::int64_t>(sizeof(std::int64_t) / sizeof(C));
-  if (plan.depthwise && plan.padded) return detail::convolve_channels(m, plan, image, weight, bias, offsets, work, out);
+  if (plan.depthwise && plan.padded) return detail::convolve_channels(m, plan, image, weight, bias, tail, offsets, work, out);
   for (std::int64_t g = 0; g < m.groups; ++g) {
     const std::int64_t first = g * m.group_filters();
     const C* const channels = image + g * m.group_channels() * volume(m.image);
     const C* const filters = weight + first * m.taps();
     const C* const added = bias == nullptr ? nullptr : bias + first;
     C* const responses = out + first * volume(m.places);
+    const RowTail own = tail == nullptr ? RowTail() : tail->from(first);
+    const RowTail* const follows = tail == nullptr ? nullptr : &own;
     if (!plan.padded) {
-      detail::convolve_gathered(m, plan, channels, filters, added, work, responses);
+      detail::convolve_gathered(m, plan, channels, filters, added, follows, work, responses);
       continue;
     }
     for (std::int64_t n = 0; n < m.batch; ++n)
-      detail::convolve_padded(m, plan, channels + n * m.channels * volume(m.image), filters, added, offsets, work,
+      detail::convolve_padded(m, plan, channels + n * m.channels * volume(m.image), filters, added, follows, offsets, work,
                               responses + n * m.filters * volume(m.places));
   }
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
@@ -17,6 +18,13 @@ namespace davit::portable_kernels {
 namespace detail {
 
 using operators::RunningStatistics;
+
+/// What a channel is multiplied by, and what is added; without weight or bias these are null.
+template <class C>
+[[nodiscard]] std::pair<C, C> factor_and_shift(C mean, C inverse, const C* weight, const C* bias) noexcept {
+  const C factor = weight != nullptr ? inverse * *weight : inverse;
+  return {factor, (bias != nullptr ? *bias : C{}) - mean * factor};
+}
 
 template <class C>
 [[nodiscard]] ErrorCode compute_batch_norm(KernelCall& call, const operators::BatchNormOperator& op,
@@ -66,8 +74,7 @@ template <class C>
       buffers.out(new_var)[c] =
           static_cast<C>(view.training ? view.momentum * unbiased + (1 - view.momentum) * old_var : old_var);
     }
-    const C factor = view.weight != no_id ? inverse * buffers.in(weight)[c] : inverse;
-    const C shift = (view.bias != no_id ? buffers.in(bias)[c] : C{}) - mean * factor;
+    const auto [factor, shift] = factor_and_shift<C>(mean, inverse, view.weight != no_id ? &buffers.in(weight)[c] : nullptr, view.bias != no_id ? &buffers.in(bias)[c] : nullptr);
     for (std::int64_t n = 0; n < batch; ++n) {
       const C* from = x + n * step + c * plane;
       C* to = out + n * step + c * plane;

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "davit/kernels/functions.hpp"
+#include "davit/kernels/instruction_set.hpp"
+#include "davit/kernels/multiply_add.hpp"
+#include "davit/kernels/vectors.hpp"
+
+namespace davit::portable_kernels {
+
+/// What becomes of the rows of a product of floats, while they are near: times a factor of the row plus a shift, then between bounds.
+/// NaN stays NaN.
+struct RowTail {
+  const float* factors = nullptr;  ///< none: rows stay as they are, but for the bounds
+  const float* shifts = nullptr;   ///< as many
+  std::int64_t rows = 0;           ///< how many of them there are
+  float low = -std::numeric_limits<float>::infinity();
+  float high = std::numeric_limits<float>::infinity();
+
+  /// That of the rows behind the first ones.
+  [[nodiscard]] RowTail from(std::int64_t row) const noexcept { return factors == nullptr ? *this : RowTail{factors + row, shifts + row, rows - row, low, high}; }
+};
+
+/// Finishes some rows of `width` elements.
+struct FinishRows {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static void run(const RowTail* tail, std::int64_t rows, std::int64_t width, float* c, std::int64_t c_row) {
+    using V = kernels::Vector<float, Bytes>;
+    const kernels::Hardtanh<float> bounds(tail->low, tail->high);
+    for (std::int64_t r = 0; r < rows; ++r, c += c_row) {
+      const float factor = tail->factors == nullptr ? 1 : tail->factors[r];
+      const float shift = tail->factors == nullptr ? 0 : tail->shifts[r];
+      std::int64_t i = 0;
+      for (; i + kernels::lanes<float, Bytes> <= width; i += kernels::lanes<float, Bytes>) {
+        V x = kernels::vector_at<Bytes>(c + i);
+        if (tail->factors != nullptr) x = x * factor + shift;
+        bounds(x, x);
+        kernels::vector_at<Bytes>(c + i) = x;
+      }
+      for (; i < width; ++i) c[i] = bounds(tail->factors == nullptr ? c[i] : c[i] * factor + shift);
+    }
+  }
+};
+
+}  // namespace davit::portable_kernels
