@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "davit/backends/portable.hpp"
-#include "davit/backends/portable/run_time/code.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
+#include "support/portable_code.hpp"
 #include "support/quantized_net.hpp"
 #include "support/quantized_outputs.hpp"
 #include "support/random_quantized_net.hpp"
@@ -25,15 +25,9 @@ namespace {
 
 /// The steps of a program: P(roduct), S(um) of bytes, c(onvert), o(ther).
 [[nodiscard]] std::string steps(const ExportedProgram& program) {
-  DebugMap map;
-  DebugHandleRecorder recorder(map);
-  recorder.begin_method("forward", program.view());
-  const auto processed = portable::preprocess(Method{"forward", &program}, {}, recorder);
-  REQUIRE(processed);
-  const auto code = portable::compile(*processed, {});
-  REQUIRE(code);
+  const auto code = support::portable_code(program);
   std::string text;
-  for (const portable_kernels::Step& step : code->code->steps)
+  for (const portable_kernels::Step& step : code->steps)
     text += step.kernel == portable_kernels::byte_product ? 'P' : step.kernel == portable_kernels::byte_sum ? 'S' : step.op.find("quantize") != std::string_view::npos ? 'c' : 'o';
   return text;
 }

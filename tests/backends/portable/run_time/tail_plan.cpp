@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "davit/backends/portable.hpp"
-#include "davit/backends/portable/run_time/code.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "support/net.hpp"
+#include "support/portable_code.hpp"
 #include "support/quantized_outputs.hpp"
 
 using namespace davit;
@@ -22,19 +22,13 @@ namespace {
 
 /// The steps of a program: a convolution and what it carries out, N(orm) and B(ounds), or o(ther).
 [[nodiscard]] std::string steps(const ExportedProgram& program) {
-  DebugMap map;
-  DebugHandleRecorder recorder(map);
-  recorder.begin_method("forward", program.view());
-  const auto processed = portable::preprocess(Method{"forward", &program}, {}, recorder);
-  REQUIRE(processed);
-  const auto code = portable::compile(*processed, {});
-  REQUIRE(code);
+  const auto code = support::portable_code(program);
   std::string text;
-  for (const portable_kernels::Step& step : code->code->steps) {
+  for (const portable_kernels::Step& step : code->steps) {
     text += text.empty() ? "" : " ";
     text += step.op.find("conv") != std::string_view::npos ? "c" : "o";
     if (step.tail == no_id) continue;
-    const portable_kernels::RowTail& tail = code->code->tails[step.tail];
+    const portable_kernels::RowTail& tail = code->tails[step.tail];
     if (tail.factors != nullptr) text += "N";
     if (tail.low == 0) text += "B";
   }

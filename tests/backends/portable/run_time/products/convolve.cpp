@@ -104,7 +104,7 @@ void check_random(std::uint32_t seed) {
       if (tail.factors != nullptr) expected[i] = expected[i] * factors[filter] + shifts[filter];
       expected[i] = std::min(std::max(expected[i], tail.low), tail.high);
     }
-    convolve<C>(m, image.data(), weight.data(), added, work.data(), out.data(), &tail);
+    convolve<C>(m, image.data(), weight.data(), added, work.data(), out.data(), tail);
     CHECK(out == expected);
   }
 

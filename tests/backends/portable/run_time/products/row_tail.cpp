@@ -40,6 +40,8 @@ TEST_CASE("bounds alone keep what lies between them, and NaN") {
   c[4] = 7;
   const RowTail relu{.low = 0};
   CHECK(relu.from(5).low == 0);
+  CHECK_FALSE(relu.is_none());
+  CHECK(RowTail().is_none());
   kernels::run_widest<FinishRows>(&relu, std::int64_t{1}, std::int64_t{20}, c.data(), std::int64_t{20});
   CHECK((std::isnan(c[3]) && std::isnan(c[19])));
   CHECK((c[4] == 7 && c[0] == 0 && c[18] == 0));

@@ -28,7 +28,7 @@ template <class C>
   if (c.transposed) {
     convolve_adjoint<C>(c.map, buffers.in(input), buffers.in(weight), added, buffers.out(work), buffers.out(out));
   } else {
-    convolve<C>(c.map, buffers.in(input), buffers.in(weight), added, buffers.out(work), buffers.out(out), call.tail);
+    convolve<C>(c.map, buffers.in(input), buffers.in(weight), added, buffers.out(work), buffers.out(out), call.tail == nullptr ? RowTail() : *call.tail);
   }
   return buffers.finish();
 }

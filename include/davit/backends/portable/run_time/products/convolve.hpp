@@ -127,7 +127,7 @@ namespace detail {
 
 /// One channel per group.
 template <class C>
-void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* image, const C* weight, const C* bias, const RowTail* tail,
+void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* image, const C* weight, const C* bias, const RowTail& tail,
                        std::int64_t* offsets, C* work, C* out) {
   for (std::int64_t first = 0; first < m.places[1]; first += plan.rows) {
     const PaddedImage padded(m, first, std::min(plan.rows, m.places[1] - first));
@@ -148,8 +148,8 @@ void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, con
                                                 static_cast<const C*>(copied + f / m.group_filters() * padded.count()),
                                                 bias == nullptr ? C{} : bias[filter], aside, padded.columns());
           if constexpr (std::is_same_v<C, float>)
-            if (tail != nullptr) {
-              const RowTail own = tail->from(filter);
+            if (!tail.is_none()) {
+              const RowTail own = tail.from(filter);
               kernels::run_widest<FinishRows>(&own, std::int64_t{1}, padded.columns(), aside, padded.columns());
             }
           padded.take_places(m, static_cast<const C*>(aside), 0, padded.columns(), out + response * volume(m.places));
@@ -161,7 +161,7 @@ void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, con
 
 /// A product whose right operand is the (padded) image: `channels` of a group, to its first filter's response.
 template <class C>
-void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight, const C* bias, const RowTail* tail,
+void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight, const C* bias, const RowTail& tail,
                      std::int64_t* offsets, C* work, C* out) {
   const std::int64_t places = volume(m.places);
   for (std::int64_t first = 0; first < m.places[1]; first += plan.rows) {
@@ -197,7 +197,7 @@ void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const
 
 /// A product whose right operand is gathered from the image: columns are the places of the whole batch.
 template <class C>
-void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight, const C* bias, const RowTail* tail,
+void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight, const C* bias, const RowTail& tail,
                        C* work, C* out) {
   const std::int64_t places = volume(m.places);
   const ThreadColumns<C> own(m, plan, work);
@@ -239,9 +239,9 @@ void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, con
 }  // namespace detail
 
 /// out (batch, filters, places) = responses of the filters to the image, plus a bias per filter (may be nullptr), then what
-/// becomes of each filter's responses (`tail`, of floats alone; may be nullptr). O(batch * places * filters * taps).
+/// becomes of each filter's responses (`tail`, of floats alone). O(batch * places * filters * taps).
 template <class C>
-void convolve(ConvolutionMap m, const C* image, const C* weight, const C* bias, C* work, C* out, const RowTail* tail = nullptr) {
+void convolve(ConvolutionMap m, const C* image, const C* weight, const C* bias, C* work, C* out, const RowTail& tail = {}) {
   m = detail::in_one_row(m);
   const auto plan = detail::ConvolutionPlan::of<C>(m);
   auto* const offsets = reinterpret_cast<std::int64_t*>(work);
@@ -253,8 +253,7 @@ void convolve(ConvolutionMap m, const C* image, const C* weight, const C* bias, 
     const C* const filters = weight + first * m.taps();
     const C* const added = bias == nullptr ? nullptr : bias + first;
     C* const responses = out + first * volume(m.places);
-    const RowTail own = tail == nullptr ? RowTail() : tail->from(first);
-    const RowTail* const follows = tail == nullptr ? nullptr : &own;
+    const RowTail follows = tail.from(first);
     if (!plan.padded) {
       detail::convolve_gathered(m, plan, channels, filters, added, follows, work, responses);
       continue;

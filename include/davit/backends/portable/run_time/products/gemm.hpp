@@ -211,7 +211,7 @@ struct PanelGroup {
 /// `gemm` on the calling thread.
 template <class C>
 void gemm_on_thread(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, PanelSource<C> source, C* c,
-                    std::int64_t c_row, const C* bias, const RowTail* tail) {
+                    std::int64_t c_row, const C* bias, const RowTail& tail) {
   const std::int64_t width = panel_width<C>(k);
   std::array<std::int64_t, panel_depth> packed_rows;
   for (std::int64_t i = 0; i < panel_depth; ++i) packed_rows[static_cast<std::size_t>(i)] = i * width;
@@ -247,8 +247,8 @@ void gemm_on_thread(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a,
           }
           kernels::run_widest_for<C, MultiplyPanel>(static_cast<const PanelProduct<C>*>(&product));
           if constexpr (std::is_same_v<C, float>) {
-            if (tail == nullptr || at + depth < k) continue;
-            const RowTail own = tail->from(i);
+            if (tail.is_none() || at + depth < k) continue;
+            const RowTail own = tail.from(i);
             kernels::run_widest<FinishRows>(&own, rows, group.width, product.c, product.c_row);
           }
         }
@@ -263,13 +263,13 @@ void gemm_on_thread(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a,
 }  // namespace detail
 
 /// c (rows of `c_row` elements) = the product of `a` (m x k) and the k x n matrix that `source` gives in panels, plus a number
-/// per row (`bias`, may be nullptr), then what becomes of its rows (`tail`, of floats alone; may be nullptr).
+/// per row (`bias`, may be nullptr), then what becomes of its rows (`tail`, of floats alone).
 ///
 /// `work` holds gemm_work<C>(m) elements. Integer types must be unsigned and wrap around. Sums are in the order of k, however many
 /// threads there are. O(m * n * k).
 template <class C>
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, PanelSource<C> source, C* c,
-          std::int64_t c_row, const C* bias = nullptr, const RowTail* tail = nullptr) {
+          std::int64_t c_row, const C* bias = nullptr, const RowTail& tail = {}) {
   const std::int64_t threads = kernels::team_size();
   const std::int64_t width = panel_width<C>(k);
   const auto work_of = [=](std::size_t part) { return work + static_cast<std::int64_t>(part) * gemm_work_of_thread<C>(m); };
@@ -277,9 +277,8 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, 
   if (n < 2 * threads * width && m >= 16 * threads)  // rows: what a panel is made from is then made by each thread
     return kernels::in_parallel(m, 8, kernels::operations(m, n, k), [&](std::size_t part, std::int64_t first, std::int64_t end) {
       const Matrix<C> rows{a.data == nullptr ? nullptr : a.data + first * a.row, a.row, a.col};
-      const RowTail own = tail == nullptr ? RowTail() : tail->from(first);
       detail::gemm_on_thread<C>(end - first, n, k, rows, work_of(part), source, c + first * c_row, c_row, bias == nullptr ? nullptr : bias + first,
-                                tail == nullptr ? nullptr : &own);
+                                tail.from(first));
     });
   kernels::in_parallel(n, width, kernels::operations(m, n, k), [&](std::size_t part, std::int64_t first, std::int64_t end) {
     detail::gemm_on_thread<C>(

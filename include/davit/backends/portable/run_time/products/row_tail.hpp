@@ -7,7 +7,6 @@
 
 #include "davit/kernels/functions.hpp"
 #include "davit/kernels/instruction_set.hpp"
-#include "davit/kernels/multiply_add.hpp"
 #include "davit/kernels/vectors.hpp"
 
 namespace davit::portable_kernels {
@@ -21,6 +20,8 @@ struct RowTail {
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();
 
+  /// True if nothing becomes of them.
+  [[nodiscard]] bool is_none() const noexcept { return factors == nullptr && low == -std::numeric_limits<float>::infinity() && high == std::numeric_limits<float>::infinity(); }
   /// That of the rows behind the first ones.
   [[nodiscard]] RowTail from(std::int64_t row) const noexcept { return factors == nullptr ? *this : RowTail{factors + row, shifts + row, rows - row, low, high}; }
 };
