@@ -88,6 +88,17 @@ TEST_CASE("a bound is rounded to its byte as the float that it is") {
   CHECK(out[0].view().as<std::int8_t>()[0] == 13);
 }
 
+TEST_CASE("near the middle of two bytes it is PyTorch's that is made: the reciprocal of 0.03, not of 0.03f") {
+  QuantizedNet n;
+  const auto x = n.input("x", {250});
+  const ExportedProgram program = n.finish({n.through_bytes("q", x, {250}, {0.03, 2})});
+  CHECK(std::ranges::count(steps(program), Op::quantize) == 1);
+  std::vector<float> numbers;
+  for (int i = -125; i < 125; ++i) numbers.push_back(0.03f * (static_cast<float>(i) + 0.5f));
+  const Tensor input = *tensor(numbers, {250});
+  CHECK(faults(program, {EValue(input.view())}, {0, 0}) == "");
+}
+
 TEST_CASE("a NaN becomes the byte that PyTorch makes of it") {
   QuantizedNet n;
   const auto x = n.input("x", {2, 8});

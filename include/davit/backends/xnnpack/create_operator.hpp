@@ -183,9 +183,6 @@ inline constexpr std::size_t cached_weights = 512 * 1024;
       return make(byte(q[0].zero_point), q[0].scale, byte(q[1].zero_point), q[1].scale, byte(q[2].zero_point),
                   q[2].scale, byte(step.low), byte(step.high), 0, op);
     }
-    case Op::quantize:
-      return xnn_create_convert_nc_f32_qs8(c, is, os, q[2].scale, byte(q[2].zero_point), byte(step.low),
-                                           byte(step.high), 0, op);
     case Op::dequantize: return xnn_create_convert_nc_qs8_f32(c, is, os, q[0].scale, byte(q[0].zero_point), 0, op);
     default: return xnn_status_invalid_state;
   }

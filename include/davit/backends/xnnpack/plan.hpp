@@ -48,7 +48,6 @@ enum class Op : std::uint8_t {
   add_s8,
   subtract_s8,
   multiply_s8,
-  quantize,
   dequantize,
   own,
   copy = own,
@@ -69,6 +68,7 @@ enum class Op : std::uint8_t {
   layer_norm,
   group_norm,
   pad,
+  quantize,
   dequantize_channels,
   kernel,        ///< one of portable's, on bytes; `weights`: row of Plan::kernels
   check_values,  ///< that they are ordinary; the output is the input
@@ -108,7 +108,7 @@ struct Step {
   std::uint32_t out = no_id;
   float min = -infinity;
   float max = infinity;
-  float alpha = 0;  ///< slope, eps, value to pad with
+  float alpha = 0;  ///< slope, eps, value to pad with; quantize: 1 / scale
   Window window{};
   std::uint32_t weights = no_id;  ///< row of Plan::weights
   bool transposed = false;        ///< batch_matmul, dynamic_fully_connected: the right operand is [in, out]; dynamic_convolution: a transposed one

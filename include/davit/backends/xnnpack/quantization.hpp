@@ -15,6 +15,7 @@ namespace davit::xnnpack_parts {
 /// How a quantize node turns floats to int8.
 struct Quantizer {
   Quantization quantization;
+  float inverse = 1;  ///< 1 / scale, divided before it is a float, as PyTorch does
   std::int32_t low = -128;
   std::int32_t high = 127;
 };
@@ -31,7 +32,7 @@ struct Quantizer {
   if (operators::read_quantization(call.arguments(), view) || !view.quantizes || view.scales != no_id) return std::nullopt;
   const std::optional<Quantization> steps = steps_of(view);
   if (!steps || view.low < -128 || view.high > 127 || !operators::narrow(view, bounds) || view.low >= view.high) return std::nullopt;
-  return Quantizer{*steps, static_cast<std::int32_t>(view.low), static_cast<std::int32_t>(view.high)};
+  return Quantizer{*steps, static_cast<float>(1.0 / view.scale), static_cast<std::int32_t>(view.low), static_cast<std::int32_t>(view.high)};
 }
 
 /// The quantize node that alone uses `value`, perhaps behind a clamp; it and the clamp are taken in with

@@ -26,7 +26,7 @@ inline void emit_quantize(Planner& p, const Call& call) {
     return p.alias(call.output(), from, p.plan.slots[from].order);
   }
   const std::uint32_t from = p.need(x);
-  Step step{.op = Op::quantize, .quantization = {Quantization{}, {}, q.quantization}, .low = q.low, .high = q.high};
+  Step step{.op = Op::quantize, .alpha = q.inverse, .quantization = {Quantization{}, {}, q.quantization}, .low = q.low, .high = q.high};
   step.in[0] = from;
   step.out = p.define(call.output(), p.plan.slots[from].order);
   p.add(step, call.id());

@@ -19,6 +19,7 @@
 #include "davit/backends/xnnpack/workspace.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/layer_norm.hpp"
+#include "davit/kernels/quantize.hpp"
 #include "davit/kernels/softmax.hpp"
 #include "davit/kernels/walk.hpp"
 
@@ -147,6 +148,16 @@ inline void run_pad(const Plan& plan, const Workspace& ws, const Step& step) {
          xnn_run_operator(made, pool) == xnn_status_success;
 }
 
+/// By davit's kernel: XNNPACK's multiplies with the reciprocal of a scale that was rounded to a float, which gives another byte near the
+/// middle of two.
+inline void run_quantize(const Plan& plan, const Workspace& ws, const Step& step, pthreadpool_t pool) {
+  const kernels::ByteRange range{step.alpha, step.quantization[2].zero_point, step.low, step.high};
+  const auto* from = reinterpret_cast<const float*>(address(plan, ws, step.in[0]));
+  auto* to = reinterpret_cast<std::int8_t*>(address(plan, ws, step.out));
+  parallel_for(pool, static_cast<std::size_t>(extent_of(plan, ws, step.out).count), 4096, [&](std::size_t first, std::size_t count) {
+    kernels::run_widest<kernels::Quantize>(from + first, to + first, static_cast<std::int64_t>(count), &range);
+  });
+}
 inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const Step& step) {
   const Extent x = extent_of(plan, ws, step.in[0]);
   const auto* from = reinterpret_cast<const std::int8_t*>(address(plan, ws, step.in[0]));
@@ -174,6 +185,7 @@ inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const
     case Op::maximum:
     case Op::minimum: run_binary(plan, ws, step, pool); return true;
     case Op::pad: run_pad(plan, ws, step); return true;
+    case Op::quantize: run_quantize(plan, ws, step, pool); return true;
     case Op::dequantize_channels: run_dequantize_channels(plan, ws, step); return true;
     case Op::batch_matmul:
     case Op::dynamic_fully_connected: return run_product(plan, ws, step, pool);
