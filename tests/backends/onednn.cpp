@@ -516,6 +516,16 @@ TEST_CASE("slices, parts of a split, views of inputs, outputs that are inputs or
   CHECK(faults(program, n.sample()) == "");
 }
 
+TEST_CASE("an input in another order that is needed twice, the first time by what could write where it reads") {
+  Net n;
+  const auto turned = n.op("aten.permute.default", "turned", {6, 4}, {{"self", n.v(n.input("x", {4, 6}))}, {"dims", n.ints({1, 0})}});
+  const auto rows = n.op("aten.view.default", "rows", {3, 8}, {{"self", n.v(turned)}, {"size", n.ints({3, 8})}});
+  const auto twice = n.add("twice", rows, n.input("y", {8}), {3, 8});
+  const auto product = n.op("aten.mm.default", "product", {3, 5}, {{"self", n.v(twice)}, {"mat2", n.v(n.input("w", {8, 5}))}});
+  const ExportedProgram program = n.finish({product, n.op("aten.cos.default", "cosine", {6, 4}, {{"self", n.v(turned)}})});
+  CHECK(faults(program, n.sample()) == "");
+}
+
 TEST_CASE("slices that end before the step after their last element") {
   Net n;
   const auto x = n.input("x", {2, 5, 3});

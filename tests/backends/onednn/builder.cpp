@@ -140,6 +140,10 @@ TEST_CASE("the last use of what lies alone in its scratch") {
   place_input(given.builder, given.x);
   given.builder.expect_use(given.x);
   CHECK_FALSE(given.builder.is_last_use(given.x));
+  const Place turned = given.builder.reordered(given.builder.place_of(given.x), given.columns);
+  given.builder.place(given.y, turned);
+  given.builder.expect_use(given.y);
+  CHECK_FALSE(given.builder.is_last_use(given.y));  // who needs the input so gets this again
 }
 
 TEST_CASE("a block becomes part of another once") {

@@ -144,14 +144,15 @@ class Builder {
   /// One use of the value is done with.
   void release(ValueId v) noexcept { --uses_[v]; }
 
-  /// True if nobody but the next step needs what lies in the storage of `v`, and `v` is all that lies there.
+  /// True if nobody but the next step needs what lies in the storage of `v`, and `v` is all that lies there. What a remembered reorder
+  /// made may be needed again.
   [[nodiscard]] bool is_last_use(ValueId v) const {
     const Place& p = place_of(v);
     const Storage& s = code_.storages[p.storage];
     std::uint32_t uses = 0;
     for (const ValueId other : residents_[p.storage]) uses += uses_[other];
     return s.kind == StorageKind::scratch && s.parent == no_id && !has_parts(p.storage) && uses == 1 && p.offset == 0 &&
-           p.md.get_size() == s.bytes;
+           p.md.get_size() == s.bytes && std::ranges::none_of(reorders_, [&](const Reorder& r) { return r.to.storage == p.storage; });
   }
 
   // -- reorders ----------------------------------------------------------------------------------------------------
