@@ -76,7 +76,7 @@ class Int8Patterns {
     Int8Result made;
     const operators::NodeArguments call = calls_.call(node);
     View& q = made.quantize;
-    if (operators::read_quantization(call, q) || !q.quantizes || q.scales != no_id || !is_float(q.input)) return {};
+    if (calls_.has_effects(node) || operators::read_quantization(call, q) || !q.quantizes || q.scales != no_id || !is_float(q.input)) return {};
     made.bytes = call.output();
     if (made.bytes == no_id || !fits(q, made.bytes)) return {};
     const std::int64_t least = least_of(made.bytes);

@@ -129,7 +129,12 @@ struct ProgramCalls {
   Uses uses;
 
   [[nodiscard]] constexpr NodeArguments call(NodeId n) const noexcept { return {graph, n}; }
-  [[nodiscard]] constexpr NodeId maker(ValueId v) const noexcept { return graph.values[v].producer; }
+  /// The node that makes a value, for another to take it in: none, of a call with effects.
+  [[nodiscard]] constexpr NodeId maker(ValueId v) const noexcept {
+    const NodeId n = graph.values[v].producer;
+    return n == no_id || has_effects(n) ? no_id : n;
+  }
+  [[nodiscard]] constexpr bool has_effects(NodeId n) const noexcept { return operator_call(graph, graph.nodes[n]).token != nullptr; }
   [[nodiscard]] constexpr bool is_single(ValueId v) const noexcept { return uses.is_single(v); }
 };
 

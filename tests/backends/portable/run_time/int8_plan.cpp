@@ -81,6 +81,27 @@ TEST_CASE("products of rows and sums keep their bytes") {
   check_same(program, n.sample());
 }
 
+TEST_CASE("what has effects is no part of a step") {
+  for (const bool quantizes : {false, true}) {
+    QuantizedNet n;
+    const auto a = n.through_bytes("a", n.input("x", {3, 8}), {3, 8}, {0.01, 3});
+    const ValueId token = n.draft.token("token"), next = n.draft.new_token("next");
+    const auto effect = [&](std::string_view target, ValueId made, std::vector<Argument> arguments) {
+      arguments.insert(arguments.begin(), {GraphBuilder::value(token), n.draft.b.string(target, ArgumentKind::operator_name)});
+      const Argument outputs[] = {GraphBuilder::value(next), GraphBuilder::value(made)};
+      n.draft.b.node("higher_order.with_effects", arguments, outputs);
+      return made;
+    };
+    const auto sum = quantizes ? n.add("s", a, a, {3, 8}) : effect("aten.add.Tensor", n.draft.like(a, "s"), {n.v(a), n.v(a)});
+    const auto out = quantizes ? effect("quantized_decomposed.quantize_per_tensor.default", n.draft.like(a, "out", ScalarType::int8),
+                                        {n.v(sum), GraphBuilder::real(0.02), n.i(0), n.i(-128), n.i(127), GraphBuilder::scalar_type(ScalarType::int8)})
+                               : n.quantize("out", sum, {3, 8}, {0.02, 0});
+    n.draft.output_token(next);
+    const ExportedProgram program = n.finish({out});
+    CHECK(steps(program) == "ccoc");
+  }
+}
+
 TEST_CASE("bytes that others read lie in row-major order; between steps the channels are innermost") {
   QuantizedNet n;
   const Sizes sizes{2, 16, 5, 7};
