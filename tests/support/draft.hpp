@@ -128,14 +128,18 @@ class Draft {
   /// x + y as an operator with effects: takes a token and makes the next.
   constexpr std::pair<davit::ValueId, davit::ValueId> effect(std::string_view next, std::string_view name,
                                                              davit::ValueId token, davit::ValueId x, Operand y) {
-    const davit::Argument inputs[] = {davit::GraphBuilder::value(token),
-                                      b.string("toy.note.default", davit::ArgumentKind::operator_name),
-                                      davit::GraphBuilder::value(x), y.argument};
     const davit::ValueId made = new_token(next);
     const davit::ValueId sum = like(x, name);
-    const davit::Argument outputs[] = {davit::GraphBuilder::value(made), davit::GraphBuilder::value(sum)};
-    b.node("higher_order.with_effects", inputs, outputs, metadata);
+    with_effects("toy.note.default", token, {davit::GraphBuilder::value(x), y.argument}, made, sum);
     return {made, sum};
+  }
+  /// A call of any operator with effects, whose outputs are declared already.
+  constexpr void with_effects(std::string_view target, davit::ValueId token, std::initializer_list<davit::Argument> arguments, davit::ValueId next,
+                              davit::ValueId made) {
+    std::vector<davit::Argument> inputs{davit::GraphBuilder::value(token), b.string(target, davit::ArgumentKind::operator_name)};
+    inputs.insert(inputs.end(), arguments.begin(), arguments.end());
+    const davit::Argument outputs[] = {davit::GraphBuilder::value(next), davit::GraphBuilder::value(made)};
+    b.node("higher_order.with_effects", inputs, outputs, metadata);
   }
   /// A control-flow node whose outputs are declared already.
   constexpr void node(std::string_view target, std::initializer_list<davit::Argument> inputs,

@@ -52,10 +52,7 @@ TEST_CASE("what no operator may have") {
   const ValueId x = known.user("x", {2});
   const ValueId made = known.new_token("made");
   const ValueId y = known.like(x, "y");
-  const Argument inputs[] = {GraphBuilder::value(known.token("token")),
-                             known.b.string("aten.relu.default", ArgumentKind::operator_name), GraphBuilder::value(x)};
-  const Argument outputs[] = {GraphBuilder::value(made), GraphBuilder::value(y)};
-  known.b.node("higher_order.with_effects", inputs, outputs);
+  known.with_effects("aten.relu.default", known.token("token"), {GraphBuilder::value(x)}, made, y);
   CHECK(described(known.finish()).why == "the operator has an effect");
 
   support::Draft none;

@@ -115,9 +115,9 @@ class CodeBuilder {
  private:
   /// The row of a node without effects that no user's kernel and no step on bytes computes; else nullptr.
   [[nodiscard]] const OpRow* free_row(NodeId n) noexcept {
-    const auto [name, inputs, outputs, token] = operator_call(graph_, graph_.nodes[n]);
-    const bool is_own = std::ranges::any_of(own_, [&](const CustomOperator& op) { return op.row.name == name; });
-    return is_own || token != nullptr || int8_.is_absorbed(n) || int8_.step_of(n) != nullptr ? nullptr : find_op(name);
+    const OperatorCall call = operator_call(graph_, graph_.nodes[n]);
+    const bool is_own = std::ranges::any_of(own_, [&](const CustomOperator& op) { return op.row.name == call.target; });
+    return is_own || call.token != nullptr || int8_.is_absorbed(n) || int8_.step_of(n) != nullptr ? nullptr : find_op(call.target);
   }
   /// The step that is made.
   [[nodiscard]] std::uint32_t now() const noexcept { return static_cast<std::uint32_t>(code_.steps.size()); }

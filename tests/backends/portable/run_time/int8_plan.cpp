@@ -86,16 +86,17 @@ TEST_CASE("what has effects is no part of a step") {
     QuantizedNet n;
     const auto a = n.through_bytes("a", n.input("x", {3, 8}), {3, 8}, {0.01, 3});
     const ValueId token = n.draft.token("token"), next = n.draft.new_token("next");
-    const auto effect = [&](std::string_view target, ValueId made, std::vector<Argument> arguments) {
-      arguments.insert(arguments.begin(), {GraphBuilder::value(token), n.draft.b.string(target, ArgumentKind::operator_name)});
-      const Argument outputs[] = {GraphBuilder::value(next), GraphBuilder::value(made)};
-      n.draft.b.node("higher_order.with_effects", arguments, outputs);
-      return made;
-    };
-    const auto sum = quantizes ? n.add("s", a, a, {3, 8}) : effect("aten.add.Tensor", n.draft.like(a, "s"), {n.v(a), n.v(a)});
-    const auto out = quantizes ? effect("quantized_decomposed.quantize_per_tensor.default", n.draft.like(a, "out", ScalarType::int8),
-                                        {n.v(sum), GraphBuilder::real(0.02), n.i(0), n.i(-128), n.i(127), GraphBuilder::scalar_type(ScalarType::int8)})
-                               : n.quantize("out", sum, {3, 8}, {0.02, 0});
+    ValueId sum{}, out{};
+    if (quantizes) {
+      sum = n.add("s", a, a, {3, 8});
+      out = n.draft.like(a, "out", ScalarType::int8);
+      n.draft.with_effects("quantized_decomposed.quantize_per_tensor.default", token,
+                           {n.v(sum), GraphBuilder::real(0.02), n.i(0), n.i(-128), n.i(127), GraphBuilder::scalar_type(ScalarType::int8)}, next, out);
+    } else {
+      sum = n.draft.like(a, "s");
+      n.draft.with_effects("aten.add.Tensor", token, {n.v(a), n.v(a)}, next, sum);
+      out = n.quantize("out", sum, {3, 8}, {0.02, 0});
+    }
     n.draft.output_token(next);
     const ExportedProgram program = n.finish({out});
     CHECK(steps(program) == "ccoc");
