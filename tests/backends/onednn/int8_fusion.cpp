@@ -223,6 +223,25 @@ TEST_CASE("random nets of bytes: padding, strides, groups, zero points, values w
   }
 }
 
+TEST_CASE("products of few pixels write nothing behind their results") {
+  for (const std::int64_t size : {5, 6, 7}) {
+    QuantizedNet n;
+    std::vector<QuantizedNet::Weights> weights;
+    for (const char* name : {"w0", "w1", "w2", "w3", "w4"}) weights.push_back(n.weights(name, {128, 128, 1, 1}));
+    ValueId v = n.quantize("in", n.input("x", {1, 128, size, size}), {1, 128, size, size}, {0.01, 3});
+    double scale = 0.01;
+    for (std::size_t i = 0; i < weights.size(); ++i, scale *= 2) {
+      const std::string name = "c" + std::to_string(i);
+      v = n.dequantize(name + "_x", v, {1, 128, size, size}, {scale, 3});
+      v = n.conv(name, v, n.dequantize(name + "_w", weights[i], {128, 128, 1, 1}), no_id, {1, 128, size, size}, 1, 0, 1);
+      v = n.quantize(name + "_q", v, {1, 128, size, size}, {scale * 2, 3});
+    }
+    const ExportedProgram program = n.finish({v});
+    if (has_int8_products()) CHECK(joined(program) == "cPPPPP");
+    check_close(program, n.sample(), 3);
+  }
+}
+
 TEST_CASE("lines and volumes of bytes are convolved as images are") {
   const auto check = [](Sizes sizes, Sizes kernel, Sizes made) {
     QuantizedNet n;

@@ -8,6 +8,7 @@
 #include "davit/backends/onednn/descriptors.hpp"
 #include "davit/backends/onednn/operands.hpp"
 #include "davit/backends/onednn/operation.hpp"
+#include "davit/backends/onednn/sound_convolution.hpp"
 #include "davit/kernels/byte_convolution.hpp"
 
 namespace davit::onednn_ops {
@@ -76,8 +77,8 @@ struct Int8Product {
     append_eltwise(ops, algorithm::eltwise_clip, static_cast<float>(q.range.low - q.range.zero_point), static_cast<float>(q.range.high - q.range.zero_point));
     attributes.set_post_ops(ops);
   }
-  const auto pd = describe<dnnl::convolution_forward>(
-      attributes, dnnl::prop_kind::forward_inference, algorithm::convolution_direct, channels_last(p.source, from), any(p.weight, DataType::s8),
+  const auto pd = describe_sound_convolution(
+      algorithm::convolution_direct, attributes, q.source.zero_point != 0, channels_last(p.source, from), any(p.weight, DataType::s8),
       op.inputs[2] == no_id ? MemoryDesc() : plain({p.destination[1]}, DataType::f32), channels_last(p.destination, to), p.strides, p.dilates, p.pad_left, p.pad_right);
   return adds_exactly(pd) ? pd : dnnl::convolution_forward::primitive_desc();
 #endif

@@ -33,22 +33,9 @@ template <class Make>
   }
 }
 
-/// A descriptor whose arguments are the same and in the same order in both versions.
-template <class P, class... Args>
-[[nodiscard]] typename P::primitive_desc describe(const primitive_attr& attr, const Args&... args) {
-  return attempt([&] {
-#if DNNL_VERSION_MAJOR >= 3
-    return typename P::primitive_desc(cpu(), args..., attr);
-#else
-    return typename P::primitive_desc(typename P::desc(args...), attr, cpu());
-#endif
-  });
-}
-
-/// The first implementation whose name begins with `prefix`.
-template <class P, class... Args>
-[[nodiscard]] typename P::primitive_desc describe_as(std::string_view prefix, const primitive_attr& attr,
-                                                     const Args&... args) {
+/// The first implementation whose name `accepts`; the arguments are the same and in the same order in both versions.
+template <class P, class Accepts, class... Args>
+[[nodiscard]] typename P::primitive_desc describe_if(Accepts&& accepts, const primitive_attr& attr, const Args&... args) {
   return attempt([&] {
 #if DNNL_VERSION_MAJOR >= 3
     typename P::primitive_desc pd(cpu(), args..., attr);
@@ -56,10 +43,16 @@ template <class P, class... Args>
     const typename P::desc operation(args...);  // version 2.6 reads it again for each implementation
     typename P::primitive_desc pd(operation, attr, cpu());
 #endif
-    while (!std::string_view(pd.impl_info_str()).starts_with(prefix))
+    while (!accepts(std::string_view(pd.impl_info_str())))
       if (!pd.next_impl()) return typename P::primitive_desc();
     return pd;
   });
+}
+
+/// The library's first implementation.
+template <class P, class... Args>
+[[nodiscard]] typename P::primitive_desc describe(const primitive_attr& attr, const Args&... args) {
+  return describe_if<P>([](std::string_view) { return true; }, attr, args...);
 }
 
 [[nodiscard]] inline auto describe_eltwise(const primitive_attr& attr, algorithm a, const MemoryDesc& md, float alpha,

@@ -11,6 +11,7 @@
 #include "davit/backends/onednn/convolution_layout.hpp"
 #include "davit/backends/onednn/fold_norm.hpp"
 #include "davit/backends/onednn/kernels.hpp"
+#include "davit/backends/onednn/sound_convolution.hpp"
 #include "davit/backends/onednn/tail.hpp"
 
 /// Steps of convolutions and matrix products. Each function answers false, and has done nothing, if the library has no
@@ -52,9 +53,9 @@ namespace detail {
   if (!tail) return false;
   const auto try_with = [&](const MemoryDesc& source, const MemoryDesc& destination,
                             algorithm how = algorithm::convolution_direct) {
-    return describe<dnnl::convolution_forward>(tail->attributes, dnnl::prop_kind::forward_inference, how, source,
-                                               any(weight_dims, type), biased ? plain(bias_dims, chain.norm != nullptr ? DataType::f32 : type) : MemoryDesc(), destination,
-                                               op.strides, op.dilates, op.pad_left, op.pad_right);
+    return describe_sound_convolution(how, tail->attributes, false, source, any(weight_dims, type),
+                                      biased ? plain(bias_dims, chain.norm != nullptr ? DataType::f32 : type) : MemoryDesc(), destination,
+                                      op.strides, op.dilates, op.pad_left, op.pad_right);
   };
   dnnl::convolution_forward::primitive_desc pd;
   if (type == DataType::f32 && suits_winograd(op, source_dims, destination_dims) && tail->depthwise == nullptr)
@@ -138,8 +139,8 @@ namespace detail {
   if (!has_wide_vectors() || tail.sum != no_id || !tail.roles.empty()) return {};
   using Tag = dnnl::memory::format_tag;
   const auto pixel = [](std::int64_t n) { return MemoryDesc({1, n, 1, 1}, DataType::f32, Tag::acdb); };
-  return describe_as<dnnl::convolution_forward>("jit_1x1", tail.attributes, dnnl::prop_kind::forward_inference,
-                                                algorithm::convolution_direct, pixel(inner),
+  return describe_if<dnnl::convolution_forward>([](std::string_view implementation) { return implementation.starts_with("jit_1x1"); }, tail.attributes,
+                                                dnnl::prop_kind::forward_inference, algorithm::convolution_direct, pixel(inner),
                                                 any({columns, inner, 1, 1}, DataType::f32), biased ? plain({columns}, DataType::f32) : MemoryDesc(),
                                                 pixel(columns), Dims{1, 1}, Dims{0, 0}, Dims{0, 0}, Dims{0, 0});
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "davit/backends/onednn/descriptors.hpp"
+
+/// Convolutions by those of oneDNN's implementations that are right: some of version 2.6 write behind their destination, or read what
+/// nobody wrote, in sizes that are found by comparing them with its reference (tests/backends/onednn/sound_convolution.cpp).
+namespace davit::onednn_ops {
+
+/// What is convolved, as the library is asked for it: dimensions of images behind batch, channels and, of weights, groups.
+struct ConvolutionSizes {
+  Dims source, weight, destination;
+  Dims strides, dilates, pad_left;   ///< dilates: elements that are left out
+  bool source_zero_point = false;  ///< the source's zero is not 0
+
+  [[nodiscard]] std::size_t spatial() const noexcept { return strides.size(); }
+  /// The elements that a window spans.
+  [[nodiscard]] std::int64_t extent(std::size_t d) const noexcept {
+    return (weight[weight.size() - spatial() + d] - 1) * (dilates[d] + 1) + 1;
+  }
+  /// True if a window reaches over an edge.
+  [[nodiscard]] bool is_padded(std::size_t d) const noexcept {
+    return pad_left[d] > 0 || (destination[d + 2] - 1) * strides[d] + extent(d) - pad_left[d] > source[d + 2];
+  }
+  /// True if `holds(d)` of a dimension but the last.
+  template <class Holds>
+  [[nodiscard]] bool any_but_last(Holds&& holds) const {
+    for (std::size_t d = 0; d + 1 < spatial(); ++d)
+      if (holds(d)) return true;
+    return false;
+  }
+};
+
+/// False for an implementation that does not compute a convolution of these sizes rightly. All known ones use AMX tiles:
+/// - of volumes, bytes and `brgconv_1x1` come out wrong in many sizes;
+/// - `jit_1x1` of bytes writes a fourth tile of pixels where an image is three of them;
+/// - `jit` of bytes loses count of its rows where a zero point pads them, and nothing pads their ends;
+/// - `brgconv` takes too little of the source where windows leave out rows between them.
+/// O(dimensions).
+[[nodiscard]] inline bool is_sound(std::string_view implementation, const ConvolutionSizes& c) {
+  if (implementation.find("amx") == implementation.npos || c.spatial() == 0) return true;
+  const bool bytes = implementation.ends_with("int8");
+  if (c.spatial() == 3 && (bytes || implementation.starts_with("brgconv_1x1:"))) return false;
+  if (bytes && implementation.starts_with("jit_1x1:")) {
+    constexpr std::int64_t most = 3 * 16;  // a tile has at most 16 rows
+    const std::int64_t pixels = count_of({c.destination.begin() + 2, c.destination.end()});
+    return pixels > most || pixels % 3 != 0;
+  }
+  if (bytes && implementation.starts_with("jit:"))
+    return !c.source_zero_point || c.is_padded(c.spatial() - 1) || !c.any_but_last([&](std::size_t d) { return c.is_padded(d); });
+  if (implementation.starts_with("brgconv:")) return !c.any_but_last([&](std::size_t d) { return c.strides[d] > c.extent(d); });
+  return true;
+}
+
+/// The library's first sound implementation of a convolution; empty if there is none. `zero_point`: the source's zero is not 0. O(implementations).
+[[nodiscard]] inline dnnl::convolution_forward::primitive_desc describe_sound_convolution(algorithm how, const primitive_attr& attributes, bool zero_point,
+                                                                                          const MemoryDesc& source, const MemoryDesc& weight, const MemoryDesc& bias,
+                                                                                          const MemoryDesc& destination, const Dims& strides, const Dims& dilates,
+                                                                                          const Dims& pad_left, const Dims& pad_right) {
+  const ConvolutionSizes sizes{dims_of(source), dims_of(weight), dims_of(destination), strides, dilates, pad_left, zero_point};
+  return describe_if<dnnl::convolution_forward>([&](std::string_view implementation) { return is_sound(implementation, sizes); }, attributes,
+                                                dnnl::prop_kind::forward_inference, how, source, weight, bias, destination, strides, dilates, pad_left, pad_right);
+}
+
+}  // namespace davit::onednn_ops
