@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Prints the composite operators of a torch installation, one a line: what torch.export's training IR can hold and
-run_decompositions takes apart. In-place, out= and backward forms, which functionalization and inference leave no room for, are
+"""Prints the composite operators of a torch installation and their parameters, one a line: what torch.export's training IR can hold
+and run_decompositions takes apart. In-place, out= and backward forms, which functionalization and inference leave no room for, are
 not listed.
 
     composites.py >tests/cases/composites.txt
@@ -24,4 +24,4 @@ for name in sorted(names):
         continue
     if overload.startswith("dimname") or overload.startswith("names") or overload.endswith("names"):
         continue
-    print(f"aten.{base}.{overload or 'default'}")
+    print(f"aten.{base}.{overload or 'default'}", *(a.name for a in getattr(getattr(torch.ops.aten, base), overload or "default")._schema.arguments))

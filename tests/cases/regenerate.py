@@ -373,7 +373,11 @@ class TorchComposites(nn.Module):
                  f.feature_alpha_dropout(y[None], 1.0, True)]  # fmt: skip
         halves = [torch.ops.aten._softmax_backward_data(x, y.softmax(1), 1, torch.float32), torch.ops.aten._log_softmax_backward_data(x, y.log_softmax(1), 1, torch.float32),
                   torch.dist(x.bfloat16(), y.bfloat16()).float(), f.pairwise_distance(x.half(), y.half()), torch.ldexp(x.half(), torch.full((4,), 2.0).half()), torch.angle(x.double())]  # fmt: skip
-        return losses, halves, pools, sizes, areas, places, linear, waves, drawn
+        ties, q = (torch.arange(64) - 31.5) * 0.03, torch.arange(1, 9) * 0.03
+        steps = [torch.fake_quantize_per_tensor_affine(ties, 0.03, 5, -128, 127), torch.fake_quantize_per_tensor_affine(ties.half(), q[2], i[0, 0].int() * 0 + 3, 0, 15),
+                 torch.fake_quantize_per_channel_affine(ties.reshape(8, 8), q, torch.arange(8, dtype=torch.int32), 1, 0, 15), torch.fake_quantize_per_channel_affine(ties.reshape(8, 8), q, q * 10, 0, -8, 7),
+                 torch.ops.quantized_decomposed.fake_quant_per_channel(ties.reshape(8, 8), q, torch.zeros(8, dtype=torch.int32), 1, -8, 7)]  # fmt: skip
+        return losses, halves, pools, sizes, areas, places, linear, waves, drawn, steps
 
 
 class CoreKernels(nn.Module):

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -18,6 +19,26 @@ namespace {
 
 std::string_view name_of_rule(std::string_view rule) {
   return rule.substr(0, rule.find_first_of("( "));
+}
+
+/// The parts of a text between separators.
+std::vector<std::string> words_of(std::string_view text, std::string_view separator) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    words.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + separator.size(), text.size()));
+  }
+  return words;
+}
+/// The names of a rule's parameters, without their defaults.
+std::vector<std::string> parameters_of(std::string_view rule) {
+  const std::size_t open = rule.find('(');
+  if (open == std::string_view::npos) return {};
+  std::vector<std::string> names = words_of(rule.substr(open + 1, rule.find(')') - open - 1), ", ");
+  std::erase_if(names, [](const std::string& name) { return name.find('=') == std::string::npos && name.ends_with(']'); });  // of a default's list
+  for (std::string& name : names) name = name.substr(0, name.find('='));
+  return names;
 }
 
 /// Composite operators of torch without a rule, by the beginning of their names, and why.
@@ -90,10 +111,20 @@ TEST_CASE("every composite operator of torch has a rule, is core, or is left out
   std::size_t with_rule = 0, count = 0;
   std::vector<std::vector<bool>> excuses;
   for (const LeftOut& row : left_out()) excuses.emplace_back(row.names.size(), false);
-  for (std::string name; std::getline(file, name); ++count) {
+  for (std::string line; std::getline(file, line); ++count) {
+    const std::vector<std::string> words = words_of(line, " ");
+    const std::string& name = words[0];
     CAPTURE(name);
-    const bool rule = !find_decomposition(name).empty();
+    const std::string_view text = find_decomposition(name);
+    const bool rule = !text.empty();
     with_rule += rule;
+    // a rule names parameters of the operator, in their order
+    std::size_t at = 1;
+    for (const std::string& parameter : parameters_of(text)) {
+      CAPTURE(parameter);
+      at = static_cast<std::size_t>(std::find(words.begin() + static_cast<std::ptrdiff_t>(at), words.end(), parameter) - words.begin());
+      REQUIRE(at++ < words.size());
+    }
     bool excused = false;
     for (std::size_t i = 0; i < excuses.size(); ++i)
       for (std::size_t k = 0; k < excuses[i].size(); ++k)
