@@ -408,7 +408,8 @@ class CoreKernels(nn.Module):
                   a.conv1d.padding(image[:, :, 0], w[:, :, :, 0], None, [1], "same"), a.conv3d.padding(image[None], w[:, :2, None], None, [1, 1, 1], "valid")]  # fmt: skip
         q = torch.ops.quantized_decomposed
         scales, zeros = torch.tensor([0.05, 0.02, 0.1]), torch.tensor([3, -5, 0])
-        quantized = [*q.choose_qparams.tensor(x, -128, 127, 1e-5, torch.int8), *q.choose_qparams_symmetric.tensor(x, -127, 127, 1e-5, torch.int8), q.quantize_per_channel(x, scales, zeros, 0, -128, 127, torch.int8)]
+        quantized = [*q.choose_qparams.tensor(x, -128, 127, 1e-5, torch.int8), *q.choose_qparams_symmetric.tensor(x, -127, 127, 1e-5, torch.int8), q.quantize_per_channel(x, scales, zeros, 0, -128, 127, torch.int8),
+                     *q.choose_qparams.tensor(x.bfloat16(), -128, 127, 1e-5, torch.int8), *q.choose_qparams_symmetric.tensor(y.half(), -127, 127, 1e-5, torch.int8)]  # fmt: skip
         lu, pivots, info = a.linalg_lu_factor_ex(x[:, :3])
         made = [lu, pivots, info, a.fill.Scalar(x, 2.5), torch.zeros_like(a.empty_permuted(list(x.shape), [1, 0])), torch.zeros_like(a.empty_strided([2, 3], [3, 1])), a.randn([3, 4]) * 0, a.randperm(5).sort()[0], *a.native_dropout(x, 0.0, True)]  # fmt: skip
         return curves, pairs, wrapped, shifted, folded, pools, layers, quantized, made

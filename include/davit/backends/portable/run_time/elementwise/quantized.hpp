@@ -167,7 +167,8 @@ template <class F>
   return run_quantized(call, p, dequantize_loop, none);
 }
 
-/// choose_qparams(input, quant_min, quant_max, eps, dtype) -> (scale, zero_point), in float32 as torch does it.
+/// choose_qparams(input, quant_min, quant_max, eps, dtype) -> (scale, zero_point), in float32 as torch does it; of halves the range and its
+/// steps are halves.
 /// Source: torch.ao.quantization.utils.determine_qparams.
 template <bool Symmetric>
 [[nodiscard]] ErrorCode choose_parameters(KernelCall& call) {
@@ -193,7 +194,8 @@ template <bool Symmetric>
   if (first >= last) return call.refuse(ErrorCode::invalid_argument, "quant_min has to be less than quant_max");
   const auto steps = static_cast<float>(last - first);
   const auto least = static_cast<float>(call.number(3));
-  float scale = std::max(Symmetric ? std::max(-low, high) / (steps / 2) : (high - low) / steps, least);
+  const auto rounded = [&](float v) { return x.dtype == ScalarType::float16 ? float(Half(v)) : x.dtype == ScalarType::bfloat16 ? float(BFloat16(v)) : v; };
+  const float scale = std::max(rounded(Symmetric ? std::max(-low, high) / (steps / 2) : rounded(high - low) / steps), least);
   std::int64_t zero = Symmetric ? (call.dtype(4, ScalarType::int8) == ScalarType::uint8 ? 128 : 0) : 0;
   if (!Symmetric)
     zero = std::clamp(first - static_cast<std::int64_t>(std::nearbyint(low / scale)), first, last);
