@@ -186,6 +186,27 @@ TEST_CASE("a linear layer in bfloat16 between floats, as autocast has it, is one
   CHECK(std::string_view(onednn::refuses(program.view(), NodeId{0})) == "it changes no dtype");
 }
 
+TEST_CASE("a number that is added to bfloat16 is one, and a number that multiplies it is not") {
+  for (const auto* target : {"aten.add.Tensor", "aten.sub.Tensor", "aten.rsub.Scalar", "aten.mul.Tensor", "aten.div.Tensor"}) {
+    CAPTURE(target);
+    Net n;
+    const auto x = n.input("x", {64});
+    const Halved halved(n.finish({n.op(target, "y", {64}, {{"self", n.v(x)}, {"other", GraphBuilder::real(0.3)}})}), n.sample());
+    const auto run = [&](const auto& lowered) {
+      REQUIRE(lowered);
+      auto session = Session::make(*lowered);
+      REQUIRE(session);
+      const auto results = session->run(0, halved.sample());
+      REQUIRE(results);
+      std::vector<std::uint16_t> bits;
+      const TensorView& made = results->all()[0].tensor();
+      for (std::int64_t i = 0; i < made.numel(); ++i) bits.push_back(static_cast<const BFloat16*>(made.data)[i].bits);
+      return bits;
+    };
+    CHECK(run(to_backend<onednn>(halved.program)) == run(to_backend<portable>(halved.program)));
+  }
+}
+
 TEST_CASE("tensors of different dtypes are not mixed") {
   Net n;
   const auto x = n.input("x", {2, 3});

@@ -41,6 +41,11 @@ namespace detail {
   op.epsilon = divisor;
   return nullptr;
 }
+/// A number that is added, as torch adds it: rounded to the result's dtype; what multiplies or divides is not.
+[[nodiscard]] inline float addend(const NodeArguments& in, double number) {
+  const auto wide = static_cast<float>(number);
+  return in.graph().values[in.output()].dtype == ScalarType::bfloat16 ? static_cast<float>(BFloat16(wide)) : wide;
+}
 [[nodiscard]] inline algorithm algorithm_of(operators::BinaryFunction f) noexcept {
   switch (f) {
     case operators::BinaryFunction::add: return algorithm::binary_add;
@@ -107,14 +112,14 @@ inline constexpr float minus_zero = -0.0f;
     if (sizes_of(in.graph(), view.right) != sizes_of(in.graph(), in.output())) return "the sizes of input and output differ";
     op.kind = OpKind::eltwise;
     op.inputs = {view.right};
-    op.functions = {{algorithm::eltwise_linear, -1.0f, static_cast<float>(view.left_number)}};
+    op.functions = {{algorithm::eltwise_linear, -1.0f, detail::addend(in, view.left_number)}};
     return nullptr;
   }
   if (view.right == no_id) {
     const double c = view.right_number;
     switch (view.function) {
-      case operators::BinaryFunction::add: return detail::unary(in, op, algorithm::eltwise_linear, 1, c);
-      case operators::BinaryFunction::subtract: return detail::unary(in, op, algorithm::eltwise_linear, 1, -c);
+      case operators::BinaryFunction::add: return detail::unary(in, op, algorithm::eltwise_linear, 1, detail::addend(in, c));
+      case operators::BinaryFunction::subtract: return detail::unary(in, op, algorithm::eltwise_linear, 1, -detail::addend(in, c));
       case operators::BinaryFunction::multiply: return detail::unary(in, op, algorithm::eltwise_linear, c, minus_zero);
       case operators::BinaryFunction::divide:
         return detail::quotient(in, op, static_cast<float>(c));

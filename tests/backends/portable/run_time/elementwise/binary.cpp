@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <string_view>
+
 #include "support/kernel_test.hpp"
 
 namespace {
@@ -52,4 +55,27 @@ TEST_CASE("portable: a number that the tensor's integers cannot hold wraps befor
   CHECK(test.values() == Numbers{0, 1, 1});
   CHECK(test.run(elementwise_binary_ops, "aten.eq.Scalar", {x, EValue(255)}) == ErrorCode::ok);
   CHECK(test.values() == Numbers{0, 1, 0});
+}
+
+TEST_CASE("portable: halves are multiplied with and divided by a number as it is, which is a half where it is added") {
+  using davit::BFloat16;
+  KernelTest test;
+  Numbers x;
+  for (int i = -40; i < 40; ++i) x.push_back(i * 0.0625 + 0.03125);
+  const EValue halves = test.tensor(ScalarType::bfloat16, {80}, x);
+  const EValue number = test.tensor(ScalarType::float32, {}, {0.3});
+  const float exact = 0.3f, rounded = BFloat16(0.3f);
+  const auto check = [&](std::string_view name, const EValue& first, const EValue& second, auto&& expected) {
+    CAPTURE(name);
+    REQUIRE(test.run(elementwise_binary_ops, name, {first, second}) == ErrorCode::ok);
+    CHECK(test.dtype() == ScalarType::bfloat16);
+    for (std::size_t i = 0; i < x.size(); ++i) CHECK(test.values()[i] == static_cast<double>(BFloat16(expected(static_cast<float>(x[i])))));
+  };
+  for (const EValue& by : {EValue(0.3), number}) {
+    check("aten.mul.Tensor", halves, by, [&](float v) { return v * exact; });
+    check("aten.div.Tensor", halves, by, [&](float v) { return v / exact; });
+    check("aten.add.Tensor", halves, by, [&](float v) { return v + rounded; });
+    check("aten.sub.Tensor", halves, by, [&](float v) { return v - rounded; });
+  }
+  check("aten.mul.Tensor", number, halves, [&](float v) { return v * rounded; });
 }

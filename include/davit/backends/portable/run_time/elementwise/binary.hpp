@@ -23,17 +23,19 @@ using kernels::Parameters;
 using Operands = std::span<const TensorView* const>;
 
 /// Output 0 = loops over the operands as tensors of dtype `type`, which is broadcast to it. What the loops write has
-/// the output's dtype, or is a bool if that is one and `type` is none.
+/// the output's dtype, or is a bool if that is one and `type` is none. `exact_number`: a second operand of one
+/// element is not made a half where the first is one.
 [[nodiscard, gnu::noinline]] inline ErrorCode run_loops(KernelCall& call, Operands operands, ScalarType type,
                                                         const Loops& loops, Parameters& parameters,
-                                                        bool truth = false) {
+                                                        bool truth = false, bool exact_number = false) {
   const kernels::Compute compute = kernels::compute_of(type);
   const kernels::BlockLoop loop = loops.of(compute);
   if (loop == nullptr) return ErrorCode::invalid_dtype;
   const TensorView& out = call.output(0);
   std::array<kernels::Operand, 3> all;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    all[i] = {operands[i], kernels::Conversion::into_compute(operands[i]->dtype, type)};
+    const bool exact = exact_number && i == 1 && operands[i]->numel() == 1 && is_floating(type) && size_of(type) == 2;
+    all[i] = {operands[i], kernels::Conversion::into_compute(operands[i]->dtype, exact ? ScalarType::float32 : type)};
     if (!all[i].conversion.ok) return ErrorCode::invalid_dtype;
   }
   const ScalarType written = truth ? out.dtype : kernels::scalar_type_of_compute(compute);
@@ -56,7 +58,7 @@ enum class Numbers : std::uint8_t { as_is, to_float, integral_only, no_bool };
 
 /// A binary operator whose result has the operands' common dtype (or float for integers, if so asked).
 [[nodiscard, gnu::noinline]] inline ErrorCode arithmetic(KernelCall& call, Numbers numbers, const Loops& loops,
-                                                         Parameters parameters = {}) {
+                                                         Parameters parameters = {}, bool exact_number = false) {
   const Operand a(call.arg(0));
   const Operand b(call.arg(1));
   if (!a.present() || !b.present()) return call.refuse(ErrorCode::invalid_argument, "an operand is missing");
@@ -67,7 +69,7 @@ enum class Numbers : std::uint8_t { as_is, to_float, integral_only, no_bool };
   if (numbers == Numbers::no_bool && type == ScalarType::bool_)
     return call.refuse(ErrorCode::invalid_dtype, "this operator does not take bools");
   if (const ErrorCode code = make_broadcast(call, type, a.view(), b.view()); code != ErrorCode::ok) return code;
-  return run_loops(call, std::array{&a.view(), &b.view()}, type, loops, parameters);
+  return run_loops(call, std::array{&a.view(), &b.view()}, type, loops, parameters, false, exact_number);
 }
 
 /// A comparison or logical operator: common dtype in, bool out.
@@ -85,6 +87,11 @@ enum class Numbers : std::uint8_t { as_is, to_float, integral_only, no_bool };
 template <template <class> class F>
 [[nodiscard]] ErrorCode number_op(KernelCall& call) {
   return arithmetic(call, Numbers::as_is, kernels::number_loops<F, 2>);
+}
+/// A product or quotient: torch takes the number that halves are multiplied with or divided by as it is.
+/// Source: binary_kernel_reduced_floating_vec_opmath_support in ATen's BinaryOpsKernel.cpp.
+[[nodiscard]] inline ErrorCode by_exact_number(KernelCall& call, Numbers numbers, const Loops& loops) {
+  return arithmetic(call, numbers, loops, {}, true);
 }
 template <template <class> class F>
 [[nodiscard]] ErrorCode bitwise(KernelCall& call) {
@@ -108,7 +115,7 @@ template <template <class> class F>
   return map_complex(call, ResultType().add(call.arg(0)).add(call.arg(1)).get(), a.view(), b.view(), f, scale);
 }
 [[nodiscard]] inline ErrorCode mul(KernelCall& call) {
-  if (!has_complex(call)) return number_op<kernels::Multiply>(call);
+  if (!has_complex(call)) return by_exact_number(call, Numbers::as_is, kernels::number_loops<kernels::Multiply, 2>);
   return complex_arithmetic(call, [](std::complex<double> a, std::complex<double> b) {
     return std::complex<double>(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
   });
@@ -148,10 +155,10 @@ template <bool Minus>
 }
 [[nodiscard]] inline ErrorCode divide(KernelCall& call) {
   const std::string_view mode = call.arg_count() > 2 ? call.string(2) : std::string_view{};
-  if (mode == "floor") return number_op<kernels::FloorDivide>(call);
-  if (mode == "trunc") return number_op<kernels::TruncDivide>(call);
+  if (mode == "floor") return by_exact_number(call, Numbers::as_is, kernels::number_loops<kernels::FloorDivide, 2>);
+  if (mode == "trunc") return by_exact_number(call, Numbers::as_is, kernels::number_loops<kernels::TruncDivide, 2>);
   if (!mode.empty()) return call.refuse(ErrorCode::invalid_argument, "rounding_mode must be None, 'floor' or 'trunc'");
-  return arithmetic(call, Numbers::to_float, kernels::float_loops<kernels::Divide, 2>);
+  return by_exact_number(call, Numbers::to_float, kernels::float_loops<kernels::Divide, 2>);
 }
 [[nodiscard]] inline ErrorCode remainder(KernelCall& call) {
   return arithmetic(call, Numbers::no_bool, kernels::number_loops<kernels::Remainder, 2>);
