@@ -301,6 +301,26 @@ TEST_CASE("symbolic sizes become arguments by nodes that ask for them, and expre
   CHECK(graph.dims_of(slice.sizes)[1].is_static());
 }
 
+TEST_CASE("a size that depends on data has no example to be held to") {
+  GraphBuilder b;
+  b.begin_graph();
+  const ExprId u0 = b.symbol("u0");
+  const Dim before[] = {{0, u0}, {3}}, after[] = {{0, b.expr({.op = ExprOp::add, .a = u0, .b = b.expr({.op = ExprOp::integer, .value = 2})})}, {3}};
+  const ValueId x = b.declare({.name = b.text("x"), .sizes = b.dims(before), .dtype = F::float32});
+  b.input(b.value(x));
+  const ValueId y = b.declare({.name = b.text("y"), .sizes = b.dims(after), .dtype = F::float32});
+  const Argument pads[] = {b.integer(0), b.integer(0), b.integer(1), b.integer(1)};
+  Argument in[] = {b.value(x), b.list(pads, ArgumentKind::int_)};
+  const Argument out = b.value(y);
+  in[0].name = b.intern("self");
+  in[1].name = b.intern("pad");
+  b.node("aten.pad.default", in, {&out, 1});
+  b.end_graph({y});
+  const ExportedProgram made = run_decompositions(programs::user_program(std::move(b).finish()));
+  CHECK(is_sound(made));
+  CHECK(targets(made) == Texts{"aten.constant_pad_nd.default"});
+}
+
 TEST_CASE("a dimension whose size is symbolic is split, scaled and resized by what it is at run time") {
   support::Draft d;
   const ExprId s0 = d.b.symbol("s0");

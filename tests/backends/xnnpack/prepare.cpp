@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -53,5 +54,34 @@ TEST_CASE("sizes that the inputs do not tell are found by the kernels that run t
     CHECK(out.size(0) == 2 * count);
     CHECK(out.size(1) == 2);
     for (std::int64_t i = 0; i < 4 * count; ++i) CHECK(out.as<float>()[i] == static_cast<float>(i % 3 == 2 ? 1 : 0));
+  }
+}
+
+TEST_CASE("nothing is averaged as PyTorch does it") {
+  if (!xnnpack::is_available()) return;
+  support::Draft d;
+  const ExprId s0 = d.b.symbol("s0");
+  const ValueId x = d.user("x", s0), y = d.sized("y", s0), mean = d.b.tensor("mean", ScalarType::float32, {});
+  const auto node = [&](std::string_view target, ValueId from, ValueId to) {
+    Argument in = GraphBuilder::value(from);
+    const Argument out = GraphBuilder::value(to);
+    in.name = d.b.text("self");
+    d.b.node(target, {&in, 1}, {&out, 1}, d.metadata);
+  };
+  node("aten.relu.default", x, y);
+  node("aten.mean.default", y, mean);
+  d.output(mean);
+  const auto lowered = to_backend<xnnpack>(ExportedProgram(d.finish()));
+  REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
+  auto session = Session::make(*lowered);
+  REQUIRE(session);
+  for (const std::int64_t count : {3, 0, 2}) {
+    const Tensor input = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{count});
+    for (std::int64_t i = 0; i < count; ++i) input.view().as<float>()[i] = 5;
+    const auto outputs = session->run("forward", input);
+    REQUIRE_MESSAGE(outputs, (outputs ? std::string() : to_string(outputs.error())));
+    const EValue result = (*outputs)[0];
+    const float made = *result.tensor().as<float>();
+    CHECK((count == 0 ? std::isnan(made) : made == 5));
   }
 }

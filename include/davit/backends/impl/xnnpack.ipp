@@ -71,7 +71,7 @@ DAVIT_INLINE Status xnnpack::run(const Handle& handle, std::span<const EValue> i
   if (outputs.size() != plan.output_slots.size() || inputs.size() != plan.input_values.size())
     return fail(ErrorCode::invalid_argument, no_debug_handle, "the method takes ", plan.input_values.size(),
                 " inputs and returns ", plan.output_slots.size(), " values");
-  if (plan.always_exact || !ws.are_told || !xnnpack_parts::inputs_are_ordinary(plan, inputs)) [[unlikely]]
+  if (plan.always_exact || !ws.is_planned || !xnnpack_parts::inputs_are_ordinary(plan, inputs)) [[unlikely]]
     return ws.exact.run(code.body, inputs, outputs, max_memory, events, workspace.why);
   set_addresses(plan, ws, inputs, outputs, scratch);
   const xnnpack_parts::EnginePool::Turn turn = code.turns.take([&] {

@@ -45,15 +45,15 @@ inline void bind_symbols(GraphModuleView graph, const Plan& plan, std::span<cons
   }
 }
 
-/// The sizes of every slot; or that the inputs do not tell them.
+/// The sizes of every slot; or that the inputs do not tell them, or that a tensor is empty, which XNNPACK's operators do not take.
 [[nodiscard]] inline std::optional<Unfit> find_sizes(const Plan& plan, Workspace& ws) {
-  ws.are_told = true;
+  ws.is_planned = true;
   ws.sizes.assign(plan.dims.size(), 0);
   ws.strides.assign(plan.dims.size(), 0);
   for (std::size_t d = 0; d < plan.dims.size(); ++d) {
     const std::optional<std::int64_t> size = ws.symbols.value(plan.dims[d]);
-    ws.are_told = size.has_value();
-    if (!ws.are_told) return std::nullopt;
+    ws.is_planned = size.has_value();
+    if (!ws.is_planned) return std::nullopt;
     if (*size < 0 || *size > INT32_MAX) return Unfit{.what = "a symbolic size is negative, or has more than 31 bits"};
     ws.sizes[d] = *size;
   }
@@ -62,6 +62,7 @@ inline void bind_symbols(GraphModuleView graph, const Plan& plan, std::span<cons
     for (std::uint32_t d = 0; d < slot.dims.count; ++d)
       if (__builtin_mul_overflow(count, ws.sizes[slot.dims.first + d], &count) || count > (std::int64_t{1} << 40))
         return Unfit{.code = ErrorCode::out_of_memory, .what = "a tensor of the program is too large"};
+    if (count == 0) ws.is_planned = false;
     contiguous_strides(std::span(ws.sizes).subspan(slot.dims.first, slot.dims.count),
                        std::span(ws.strides).subspan(slot.dims.first, slot.dims.count));
   }
@@ -154,7 +155,7 @@ inline void find_given(const Plan& plan, Workspace& ws, std::span<const EValue> 
     detail::bind_symbols(body.graph.view(), plan, inputs, ws.symbols);
     unfit = detail::find_sizes(plan, ws);
   }
-  if (!unfit && !ws.are_told) return 0;  // portable's kernels will run, which find their sizes as they go
+  if (!unfit && !ws.is_planned) return 0;  // portable's kernels will run, which find their sizes as they go
   if (!unfit) unfit = detail::check_sizes(plan, ws, inputs);
   if (unfit)
     return std::unexpected(

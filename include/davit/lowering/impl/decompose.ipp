@@ -216,8 +216,11 @@ class Decomposer {
     const Value made = emit_.module().values[result.value()];
     const Value& meant = from_.values[old];
     if (made.kind != meant.kind || made.dtype != meant.dtype || made.sizes.count != meant.sizes.count) return fault("a rule's result has another dtype or rank than the operator's");
-    for (std::uint32_t d = 0; d < made.sizes.count; ++d)
-      if (emit_.module().dims[made.sizes.first + d].value != from_.dims[meant.sizes.first + d].value) return fault("a rule's result has another size than the operator's");
+    for (std::uint32_t d = 0; d < made.sizes.count; ++d) {
+      const Dim& size = from_.dims[meant.sizes.first + d];
+      const bool has_example = size.is_static() || size.value != 0;  // a file has none of what depends on data
+      if (has_example && emit_.module().dims[made.sizes.first + d].value != size.value) return fault("a rule's result has another size than the operator's");
+    }
     const bool emitted = result.value() >= mark.values && std::ranges::find(bindings_, result.value(), &Binding::made) == bindings_.end();
     if (!emitted && is_output_[old] != 0) {  // a second name of a value: the program's own output keeps a node
       result = rules_.call("aten.alias.default", {{"", result}});
