@@ -377,7 +377,9 @@ class TorchComposites(nn.Module):
         steps = [torch.fake_quantize_per_tensor_affine(ties, 0.03, 5, -128, 127), torch.fake_quantize_per_tensor_affine(ties.half(), q[2], i[0, 0].int() * 0 + 3, 0, 15),
                  torch.fake_quantize_per_channel_affine(ties.reshape(8, 8), q, torch.arange(8, dtype=torch.int32), 1, 0, 15), torch.fake_quantize_per_channel_affine(ties.reshape(8, 8), q, q * 10, 0, -8, 7),
                  torch.ops.quantized_decomposed.fake_quant_per_channel(ties.reshape(8, 8), q, torch.zeros(8, dtype=torch.int32), 1, -8, 7)]  # fmt: skip
-        return losses, halves, pools, sizes, areas, places, linear, waves, drawn, steps
+        odd = torch.where(x > 0.5, torch.nan, x.round())
+        middles = [*torch.median(odd, 1), *torch.median(odd, 0, True), torch.complex(x * 0, y * (x > 0)).bool()]
+        return losses, halves, pools, sizes, areas, places, linear, waves, drawn, steps, middles
 
 
 class CoreKernels(nn.Module):

@@ -167,6 +167,7 @@ inline constexpr auto operator_schemas = [] {
     "aten.expm1.default(Tensor self) -> Tensor"sv,
     "aten.fill.Scalar(Tensor self, Scalar value) -> Tensor"sv,
     "aten.fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)"sv,
+    "aten.fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)"sv,
     "aten.flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)"sv,
     "aten.flip.default(Tensor self, int[] dims) -> Tensor"sv,
     "aten.floor.default(Tensor self) -> Tensor"sv,

@@ -56,6 +56,7 @@ inline constexpr auto decomposition_helper_texts = [] {
       "$nearest_exact(x, d, n, f): k = size(x, d); i = (arange.start_step(0, n, 1, dtype=float32) + 0.5) * $step_of(k, n, false, f); index_select(x, d, clamp(cast(floor(i), int64), none, k - 1))"sv,
       "$nearest_resize(x, o, f): fold(a: x; i in range(0, len(o)): $nearest_exact(a, i + 2, o[i], f == none ? none : f[i]))"sv,
       "$nll(x, target, weight, reduction, ignore): d = rank(x) == 1 ? 0 : 1; t = unsqueeze(target, d); g = where(t != ignore, t, 0); p = -squeeze.dims(gather(x, d, g), [d]); k = target != ignore; w = weight == none ? none : squeeze.dims(gather(expand(view(weight, rank(x) == 1 ? [size(weight, 0)] : [1, size(weight, 0)] + [i in range(2, rank(x)): 1]), sizes(x)), d, g), [d]); l = where(k, w == none ? p : p * w, 0); n = w == none ? cast(sum(k), dtype(x)) : sum(where(k, w, 0)); reduction == 0 ? l : reduction == 2 ? sum(l) : sum(l) / n"sv,
+      "$odd_first(n, d, keep, m): a = any.dim(n, d, keep); [where(a, nan, m[0]), where(a, argmax(cast(n, int64), d, keep), m[1])]"sv,
       "$of_complex(x): y = $of_floats(x); iscomplex(y) ? y : complex(y, zeros_like(y))"sv,
       "$of_fixed_point(x, s): clamp(floor(x / s + 0.5), 0, 255)"sv,
       "$of_floats(x): isint(x) ? cast(x, float32) : x"sv,

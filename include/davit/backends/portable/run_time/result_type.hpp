@@ -88,17 +88,17 @@ template <class T>
   if (t.dtype == ScalarType::complex128) return t.as<std::complex<double>>()[at];
   return element_as<double>(t, at);
 }
-/// Stores an element; of a real dtype the real part.
+/// Stores an element; of a real dtype the real part, of bool whether it is not zero.
 inline void store_complex(const TensorView& t, std::int64_t at, std::complex<double> z) noexcept {
   if (t.dtype == ScalarType::complex64)
     t.as<std::complex<float>>()[at] = std::complex<float>(z);
   else if (t.dtype == ScalarType::complex128)
     t.as<std::complex<double>>()[at] = z;
   else
-    (void)kernels::store_element(z.real(), t.dtype, t.element_at(at));
+    (void)kernels::store_element(t.dtype == ScalarType::bool_ ? static_cast<double>(z != 0.0) : z.real(), t.dtype, t.element_at(at));
 }
 
-/// Writes a tensor's elements, converted to a dtype, to `to`, where they lie with these strides; of complex numbers as reals, the real parts.
+/// Writes a tensor's elements, converted to a dtype, to `to`, where they lie with these strides; of complex numbers as store_complex does it.
 [[nodiscard, gnu::noinline]] inline ErrorCode convert_elements(const TensorView& from, ScalarType type, void* to, std::span<const std::int64_t> strides) {
   if (from.dtype != type && (is_whole_complex(from.dtype) || is_whole_complex(type))) {
     for (const ScalarType each : {from.dtype, type})

@@ -89,7 +89,9 @@ TEST_CASE("portable: activations and arithmetic in place answer what they wrote"
     std::vector<EValue> more;
     Numbers expected;
   };
+  KernelTest number;
   for (const Case& c : {Case{"aten.clamp_.default", {EValue(-1), EValue(3)}, {-1, 0, 3}}, Case{"aten.fill_.Scalar", {EValue(4)}, {4, 4, 4}},
+                        Case{"aten.fill_.Tensor", {number.tensor(ScalarType::int64, {}, {4})}, {4, 4, 4}},
                         Case{"aten.dropout_.default", {EValue(0.5), EValue(false)}, {-8, 0, 8}},
                         Case{"aten.hardsigmoid_.default", {}, {0, 0.5, 1}}, Case{"aten.hardswish_.default", {}, {0, 0, 8}},
                         Case{"aten.hardtanh_.default", {EValue(-2), EValue(2)}, {-2, 0, 2}},

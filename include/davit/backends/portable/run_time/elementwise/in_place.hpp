@@ -146,6 +146,7 @@ inline constexpr auto in_place_ops = std::to_array<OpRow>({
     {"aten.div_.Tensor", in_place<detail::divide>, Aliasing::may_alias, true},
     {"aten.dropout_.default", in_place<detail::native_dropout>, Aliasing::may_alias, true},
     {"aten.fill_.Scalar", in_place<detail::fill>, Aliasing::may_alias, true},
+    {"aten.fill_.Tensor", in_place<detail::copy>, Aliasing::may_alias, true},
     {"aten.hardsigmoid_.default", in_place<detail::real_op<kernels::Hardsigmoid>>, Aliasing::may_alias, true},
     {"aten.hardswish_.default", in_place<detail::real_op<kernels::Hardswish>>, Aliasing::may_alias, true},
     {"aten.hardtanh_.default", in_place<detail::hardtanh>, Aliasing::may_alias, true},
