@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "davit/backends/onednn/describe_int8.hpp"
 #include "davit/core/scalar_type.hpp"
 
 using namespace davit;
@@ -118,9 +119,9 @@ struct Random {
                                                          strides, dilates, left, right);
   if (!pd) return 0;
   name = pd.impl_info_str();
-  if (name.find("gemm") != name.npos || onednn_ops::is_reference(pd)) return 0;  // davit takes no such for bytes, and for bfloat16 neither
+  if (bytes ? !onednn_ops::adds_exactly(pd) : onednn_ops::is_reference(pd)) return 0;  // davit takes no such
   const auto other = onednn_ops::describe_if<dnnl::convolution_forward>(
-      [&](std::string_view by) { return by != name && (by.ends_with("_vnni") || by.ends_with("core_bf16") || by.starts_with("ref")); }, attributes,
+      [&](std::string_view by) { return by != name && (by.ends_with("_vnni") || by == "jit_bf16:avx512_core_bf16" || by.starts_with("ref")); }, attributes,
       dnnl::prop_kind::forward_inference, algorithm::convolution_direct, x, onednn_ops::any(weight, type), MemoryDesc(), y, strides, dilates, left, right);
   if (!other) return 0;
   dnnl::stream stream(onednn_ops::cpu());
