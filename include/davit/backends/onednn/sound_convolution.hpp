@@ -48,7 +48,8 @@ struct ConvolutionSizes {
   if (c.spatial() == 3 && (bytes || implementation.starts_with("brgconv_1x1:"))) return false;
   if (bytes && implementation.starts_with("jit_1x1:")) {
     constexpr std::int64_t most = 3 * 16;  // a tile has at most 16 rows
-    const std::int64_t pixels = count_of({c.destination.begin() + 2, c.destination.end()});
+    std::int64_t pixels = 1;
+    for (std::size_t d = 0; d < c.spatial(); ++d) pixels *= c.destination[d + 2];
     return pixels > most || pixels % 3 != 0;
   }
   if (bytes && implementation.starts_with("jit:"))
