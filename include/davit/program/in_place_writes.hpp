@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "davit/program/exported_program.hpp"
@@ -49,40 +51,66 @@ class InPlaceWrites {
 
  private:
   constexpr void follow(const Node& node) {
-    for_each_written(node, [&](ValueId v) { written_[v] = 1; });
     const OperatorCall call = operator_call(graph_, node);
-    for (const Argument& input : call.inputs)
-      if (input.kind == ArgumentKind::graph) follow(call, graph_.graphs[input.graph()]);
+    davit::for_each_written(graph_, call, [&](const Argument& written) { graph_.for_each_value(written, [&](ValueId v) { written_[v] = 1; }); });
+    follow(call);
     const ViewKind kind = view_kind(graph_, call);
     if (in_place(call.target) == InPlace::no && kind == ViewKind::none) return;
-    const auto join = [&](ValueId of) {
-      if (graph_.values[of].kind != ValueKind::tensor) return;
-      for (const Argument& output : call.outputs)
-        graph_.for_each_value(output, [&](ValueId v) { class_[root(v)] = root(of); });
+    const auto shown = [&](ValueId of) {
+      for (const Argument& output : call.outputs) graph_.for_each_value(output, [&](ValueId v) { join(v, of); });
     };
     const Argument* self = kind == ViewKind::none || kind == ViewKind::unknown ? nullptr : self_argument(graph_, call);
     if (in_place(call.target) != InPlace::no) {
-      davit::for_each_written(graph_, call, [&](const Argument& written) { graph_.for_each_value(written, join); });
+      davit::for_each_written(graph_, call, [&](const Argument& written) { graph_.for_each_value(written, shown); });
     } else if (self != nullptr) {
-      join(self->value());
+      shown(self->value());
     } else {
-      for (const Argument& input : call.inputs) graph_.for_each_value(input, join);
+      for (const Argument& input : call.inputs) graph_.for_each_value(input, shown);
     }
   }
-  /// What a sub-graph is passed may be any of its operator's operands, and what it returns any of the operator's results.
-  constexpr void follow(const OperatorCall& call, const Graph& body) {
-    ValueId one = no_id;
-    const auto join = [&](ValueId v) {
-      if (graph_.values[v].kind != ValueKind::tensor) return;
-      if (one != no_id) class_[root(v)] = root(one);
-      one = v;
-    };
-    for (const Argument& input : call.inputs) graph_.for_each_value(input, join);
-    for (const Argument& parameter : graph_.args(body.inputs)) graph_.for_each_value(parameter, join);
-    if (call.target == "higher_order.map_impl") return;  // which stacks what its body makes
-    for (const Argument& result : graph_.args(body.outputs)) graph_.for_each_value(result, join);
-    for (const Argument& output : call.outputs) graph_.for_each_value(output, join);
+  /// A sub-graph is passed its operator's operands in their order, and its results are the operator's; a loop passes them to itself again.
+  constexpr void follow(const OperatorCall& call) {
+    std::size_t first = 0;  // operand
+    for (std::size_t i = 0; i < call.inputs.size(); ++i)
+      if (call.inputs[i].kind == ArgumentKind::graph) first = i + 1;
+    if (first == 0) return;
+    std::vector<ValueId> operands, answers;
+    for (const Argument& input : call.inputs.subspan(first))
+      if (input.is_list() || input.is_value()) flatten({&input, 1}, operands);
+    if (call.target != "higher_order.map_impl") flatten(call.outputs, answers);  // which stacks what its body makes
+    for (const Argument& input : call.inputs) {
+      if (input.kind != ArgumentKind::graph) continue;
+      std::vector<ValueId> parameters, made;
+      flatten(graph_.args(graph_.graphs[input.graph()].inputs), parameters);
+      join(operands, parameters);
+      if (&input != &call.inputs[first - 1] && call.target != "higher_order.cond") continue;
+      if (!answers.empty()) flatten(graph_.args(graph_.graphs[input.graph()].outputs), made);
+      join(answers, made);
+    }
+    if (call.target != "higher_order.while_loop" && call.target != "higher_order.scan") return;
+    for (std::size_t i = 0; i < std::min(answers.size(), operands.size()); ++i) join(answers[i], operands[i]);
   }
+  /// Appends the values of arguments in their order, and no_id for what is none.
+  constexpr void flatten(std::span<const Argument> arguments, std::vector<ValueId>& out) const {
+    const auto add = [&](const Argument& a) { out.push_back(a.is_value() ? a.value() : no_id); };
+    for (const Argument& a : arguments) {
+      if (a.is_list()) std::ranges::for_each(graph_.args(a.items), add);
+      else add(a);
+    }
+  }
+  /// The first of one list are those of the other, and so on; any may be any, if the lists do not fit.
+  constexpr void join(const std::vector<ValueId>& a, const std::vector<ValueId>& b) {
+    for (std::size_t i = 0; a.size() == b.size() && i < a.size(); ++i) join(a[i], b[i]);
+    ValueId one = no_id;
+    for (const std::vector<ValueId>* list : {&a, &b})
+      for (const ValueId v : *list)
+        if (a.size() != b.size() && is_tensor(v)) join(std::exchange(one, v), v);
+  }
+  /// Two tensors may lie in one storage.
+  constexpr void join(ValueId a, ValueId b) {
+    if (is_tensor(a) && is_tensor(b)) class_[root(a)] = root(b);
+  }
+  [[nodiscard]] constexpr bool is_tensor(ValueId v) const noexcept { return v != no_id && graph_.values[v].kind == ValueKind::tensor; }
 
   GraphModuleView graph_;
   std::vector<ValueId> class_;

@@ -30,7 +30,7 @@ constexpr bool check_forms() {
   return sum.why.empty() && sum.view == BinaryView{.left = 0, .right = 1, .alpha = 2} &&
          quotient.view == BinaryView{.function = BinaryFunction::divide, .left = 0, .right_number = 0.5} &&
          turned.view == BinaryView{.function = BinaryFunction::multiply, .right = 1, .left_number = 3} &&
-         read("aten.sub_.Tensor", x, y).view.function == BinaryFunction::subtract;
+         read("aten.sub.Tensor", x, y).view.function == BinaryFunction::subtract;
 }
 static_assert(check_forms());
 

@@ -25,9 +25,9 @@ constexpr bool is(const one_call::Reading<BoundsView>& made, double low, double 
 }
 
 constexpr bool check_bounds() {
-  return is(read("aten.relu.default"), 0, inf) && is(read("aten.relu_.default"), 0, inf) && is(read("aten.relu6.default"), 0, 6) &&
+  return is(read("aten.relu.default"), 0, inf) && is(read("aten.relu6.default"), 0, 6) &&
          is(read("aten.hardtanh.default"), -1, 1) &&
-         is(read("aten.hardtanh_.default", {"max_val", GraphBuilder::integer(6)}), -1, 6) &&
+         is(read("aten.hardtanh.default", {"max_val", GraphBuilder::integer(6)}), -1, 6) &&
          is(read("aten.clamp.default", {"min", GraphBuilder::real(0.5)}), 0.5, inf) &&
          is(read("aten.clamp.default", {"min", GraphBuilder::none()}, {"max", GraphBuilder::integer(3)}), -inf, 3) &&
          is(read("aten.clamp.default", {"min", GraphBuilder::real(2)}, {"max", GraphBuilder::real(1)}), 2, 1);

@@ -111,6 +111,7 @@ inline constexpr auto decomposition_helper_texts = [] {
       "aten.__or__.Tensor = aten.bitwise_or.Tensor"sv,
       "aten.__xor__.Scalar = aten.bitwise_xor.Scalar"sv,
       "aten.__xor__.Tensor = aten.bitwise_xor.Tensor"sv,
+      "aten._neg_view.default = aten.neg.default"sv,
       "aten._unsafe_index.Tensor = aten.index.Tensor"sv,
       "aten._unsafe_index_put.default = aten.index_put.default"sv,
       "aten._unsafe_view.default = aten.view.default"sv,

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -11,8 +13,10 @@
 
 #include "davit/core/promote.hpp"
 #include "davit/core/config.hpp"
+#include "davit/lowering/decomposition_rules.hpp"
 #include "davit/lowering/graph_copier.hpp"
 #include "davit/program/operator_call.hpp"
+#include "davit/program/operators.hpp"
 #include "davit/program/views.hpp"
 
 namespace davit::detail {
@@ -31,7 +35,6 @@ class FunctionalWriter {
     ValueId parent = no_id;  ///< of a view: the value it was made from
     NodeId via = no_id;      ///< of a view: the node that makes it
     ViewKind kind = ViewKind::none;
-    bool may_be_shared = false;  ///< of a base: another value may show it, which only the run knows
     std::uint32_t item = 0;     ///< of a list of views: its place there
     std::uint32_t version = 0;  ///< of a base: how often it was written; of a view: the version that its copy shows
   };
@@ -69,48 +72,118 @@ class FunctionalWriter {
     copier_.builder.node(target, inputs, outputs, copier_.metadata(metadata));
     ++made_;
   }
+  /// The same under a name that is not its last one, where that comes later.
+  void emit(std::string_view target, std::span<const Argument> inputs, ValueId v, std::uint32_t metadata, bool temporary) {
+    temporary ? emit(target, inputs, v, metadata, fresh(v).view(), graph_.values[v].dtype) : emit(target, inputs, v, metadata);
+  }
+  /// Adds a node that makes the copies of `made` with these dtypes, and casts them to their own unless they are temporary.
+  void emit(std::string_view target, std::span<const Argument> inputs, std::span<const Argument> made, std::span<const ScalarType> types, std::uint32_t metadata,
+            bool temporary) {
+    std::vector<Argument> outputs;
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      const ValueId v = made[i].value();
+      outputs.push_back(GraphBuilder::value(temporary || types[i] != graph_.values[v].dtype ? copier_.copy_value(v, fresh(v).view()) : copier_.copy_value(v)));
+      copier_.builder.module().values[outputs.back().value()].dtype = types[i];
+    }
+    copier_.builder.node(target, inputs, outputs, copier_.metadata(metadata));
+    ++made_;
+    for (std::size_t i = 0; i < made.size() && !temporary; ++i)
+      if (types[i] != graph_.values[made[i].value()].dtype) cast(made[i].value(), metadata);
+  }
+  /// The keyword that asks for a dtype.
+  [[nodiscard]] Argument of_dtype(ScalarType type) {
+    Argument dtype = named("dtype", GraphBuilder::scalar_type(type));
+    dtype.keyword = 1;
+    return dtype;
+  }
+  /// Turns the copy of `made` into one of its own dtype.
+  void cast(ValueId made, std::uint32_t metadata) {
+    const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(made))), of_dtype(graph_.values[made].dtype)};
+    emit("aten._to_copy.default", inputs, made, metadata);
+  }
   /// A name that no exported value has: torch's are Python's, without a point.
   [[nodiscard]] Name fresh(ValueId v) { return concat(graph_.name(v), ".", ++names_); }
   [[nodiscard]] bool within_budget() const noexcept { return made_ <= budget_; }
 
-  [[nodiscard]] static bool answers_bool(std::string_view name) noexcept {
-    constexpr std::string_view names[] = {"eq", "ne", "lt", "le", "gt", "ge", "less", "less_equal", "greater", "greater_equal",
-                                          "not_equal", "logical_and", "logical_or", "logical_xor", "logical_not"};
-    return std::ranges::find(names, name) != std::end(names);
+  /// "add" of "aten.add.Tensor".
+  [[nodiscard]] static std::string_view operator_name(std::string_view target) noexcept { return target.substr(5, target.rfind('.') - 5); }
+  [[nodiscard]] static bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) { return std::ranges::find(names, name) != names.end(); }
+  [[nodiscard]] static bool answers_bool(std::string_view name) {
+    return is_one_of(name, {"all", "any", "eq", "ne", "lt", "le", "gt", "ge", "less", "less_equal", "greater", "greater_equal", "not_equal",
+                            "logical_and", "logical_or", "logical_xor", "logical_not", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "signbit"});
   }
-  /// True if what an operator stores in its argument `out` has the dtype of that for certain.
-  [[nodiscard]] bool fits_out(std::string_view name, const OperatorCall& call, const Argument& out) const {
-    const ScalarType type = graph_.values[out.value()].dtype;
-    bool same = true;
-    for (const Argument& input : call.inputs)
-      if (&input != &out) graph_.for_each_value(input, [&](ValueId v) { same = same && (!is_tensor(v) || graph_.values[v].dtype == type); });
-    return same || (type == ScalarType::bool_ && answers_bool(name));
+  /// True for operators whose result has the dtype that is asked for.
+  [[nodiscard]] static bool makes_of_numbers(std::string_view name) { return is_one_of(name, {"arange", "eye", "full", "linspace", "logspace", "ones", "zeros"}); }
+  /// The dtype of result `i` of an operator before it is stored in its argument; nothing if its rule is not known here.
+  [[nodiscard]] std::optional<ScalarType> out_type(std::string_view target, const OperatorCall& call, std::span<const Argument* const> written, std::size_t i) const {
+    const std::string_view name = operator_name(target);
+    if (answers_bool(name)) return ScalarType::bool_;
+    if (makes_of_numbers(name)) return graph_.values[written[i]->value()].dtype;
+    if (i != 0 || is_one_of(name, {"argmax", "argmin", "argsort", "bucketize", "count_nonzero", "searchsorted"})) return ScalarType::int64;
+    std::optional<ScalarType> whole, single;  // of tensors with dimensions, and of those without
+    bool real = false;                        // a number
+    for (const Argument& input : call.inputs) {
+      if (std::ranges::find(written, &input) != written.end() || is_one_of(graph_.str(input.name), {"condition", "index", "indices", "mask"})) continue;
+      real = real || input.kind == ArgumentKind::float_;
+      for_each_tensor({&input, 1}, [&](ValueId v) {
+        std::optional<ScalarType>& type = graph_.values[v].sizes.count == 0 ? single : whole;
+        type = type ? promote(*type, graph_.values[v].dtype) : graph_.values[v].dtype;
+      });
+    }
+    if (whole && single && (is_integral(*whole) != is_integral(*single) || is_complex(*whole) != is_complex(*single))) return std::nullopt;
+    const std::optional<ScalarType> type = whole ? whole : single;
+    if (!type || is_complex(*type) || is_one_of(name, {"float_power", "ldexp"})) return std::nullopt;
+    if (is_floating(*type)) return type;
+    if (is_one_of(name, {"cumprod", "cumsum", "prod", "sum"})) return ScalarType::int64;
+    if (target.ends_with("_mode")) return type;
+    if (is_one_of(name, {"atan2", "cos", "div", "exp", "log", "reciprocal", "rsqrt", "sigmoid", "sin", "sqrt", "tan", "tanh", "true_divide"})) return ScalarType::float32;
+    const bool keeps = is_one_of(name, {"__lshift__", "__rshift__", "abs", "add", "amax", "amin", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
+                                        "bitwise_right_shift", "bitwise_xor", "cat", "clamp", "cummax", "cummin", "diag", "floor_divide", "fmod", "gather", "gcd",
+                                        "index_select", "kthvalue", "lcm", "masked_select", "max", "maximum", "median", "min", "minimum", "mode", "mul", "neg",
+                                        "pow", "remainder", "sign", "sort", "stack", "sub", "take", "take_along_dim", "topk", "tril", "triu", "where"});
+    return keeps && !real ? type : std::nullopt;
   }
   /// The dtype of an operator's result before it is stored in `to`. Source: torch's type promotion.
-  [[nodiscard]] ScalarType result_type(std::string_view name, ValueId to, const OperatorCall& call) const {
-    constexpr std::string_view promotes[] = {"add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "pow", "remainder",
-                                             "fmod", "floor_divide", "atan2", "addcmul", "addcdiv", "hypot", "bitwise_and", "bitwise_or",
-                                             "bitwise_xor", "clamp", "clamp_min", "clamp_max", "xlogy", "copysign"};
+  [[nodiscard]] ScalarType result_type(std::string_view target, ValueId to, const OperatorCall& call) const {
+    const std::string_view name = operator_name(target);
     const Value& self = graph_.values[to];
     if (answers_bool(name)) return ScalarType::bool_;
-    if (std::ranges::find(promotes, name) == std::end(promotes)) return self.dtype;
+    if (is_one_of(name, {"cumprod", "cumsum"})) return is_integral(self.dtype) ? ScalarType::int64 : self.dtype;
+    if (name == "float_power") return is_complex(self.dtype) ? ScalarType::complex128 : ScalarType::float64;
+    if (!is_one_of(name, {"__lshift__", "__rshift__", "add", "addcdiv", "addcmul", "arctan2", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or",
+                          "bitwise_right_shift", "bitwise_xor", "clamp", "clamp_max", "clamp_min", "copysign", "div", "divide", "floor_divide", "fmod", "gcd",
+                          "hypot", "lcm", "ldexp", "mul", "multiply", "pow", "remainder", "sub", "subtract", "true_divide", "xlogy"}))
+      return self.dtype;
     ScalarType type = self.dtype;
     for (const Argument& input : call.inputs)
-      if (input.is_value() && is_tensor(input.value()))
-        if (const Value& other = graph_.values[input.value()]; other.sizes.count != 0 || self.sizes.count == 0) type = promote(type, other.dtype);
+      if (input.is_value() && is_tensor(input.value()) && input.value() != to)
+        if (const Value& other = graph_.values[input.value()]; other.sizes.count != 0 || self.sizes.count == 0)
+          type = promote(type, name == "ldexp" && is_integral(other.dtype) ? ScalarType::float32 : other.dtype);  // which multiplies by a power
     return type;
   }
 
-  /// "bitwise_and" for "aten.__iand__.Tensor"; empty for what is no such operator.
-  [[nodiscard]] static std::string_view bitwise(std::string_view target) noexcept {
-    constexpr std::pair<std::string_view, std::string_view> rows[] = {{"aten.__iand__.", "bitwise_and"},
-                                                                      {"aten.__ior__.", "bitwise_or"},
-                                                                      {"aten.__ixor__.", "bitwise_xor"},
-                                                                      {"aten.__ilshift__.", "__lshift__"},
-                                                                      {"aten.__irshift__.", "__rshift__"}};
-    for (const auto& [in_place, functional] : rows)
-      if (target.starts_with(in_place)) return functional;
-    return {};
+  /// "aten.add.Tensor" for "aten.add_.Tensor" and "aten.add.out"; empty if there is none.
+  [[nodiscard]] static Name functional_form(std::string_view target) {
+    constexpr std::pair<std::string_view, std::string_view> rows[] = {
+        {"aten.__iand__", "aten.bitwise_and"},   {"aten.__ilshift__", "aten.__lshift__"}, {"aten.__ior__", "aten.bitwise_or"},
+        {"aten.__irshift__", "aten.__rshift__"}, {"aten.__ixor__", "aten.bitwise_xor"},   {"aten.all.all_out", "aten.all.default"},
+        {"aten.all.out", "aten.all.dim"},        {"aten.any.all_out", "aten.any.default"}, {"aten.any.out", "aten.any.dim"},
+        {"aten.arange.start_out", "aten.arange.start_step"},
+        {"aten.div.out_mode", "aten.div.Tensor_mode"}, {"aten.max.out", "aten.max.other"},      {"aten.mean.dtype_out", "aten.mean.default"}, {"aten.mean.out", "aten.mean.dim"},
+        {"aten.min.out", "aten.min.other"},      {"aten.norm.out", "aten.norm.ScalarOpt_dim"}, {"aten.prod.int_out", "aten.prod.dim_int"},
+        {"aten.sort.values_stable", "aten.sort.stable"}, {"aten.std.out", "aten.std.dim"}, {"aten.sum.IntList_out", "aten.sum.dim_IntList"},
+        {"aten.var.out", "aten.var.dim"}};
+    const std::size_t dot = target.rfind('.');
+    const std::string_view base = target.substr(0, dot), overload = target.substr(dot);
+    for (const auto& [from, form] : rows)
+      if (from == target) return Name::own(form);
+      else if (from == base) return concat(form, overload);
+    if (base.ends_with("__")) return {};
+    if (base.ends_with('_')) return concat(base.substr(0, base.size() - 1), overload);
+    if (overload.starts_with(".dim_")) return concat(base, ".dim");
+    if (overload.ends_with("_out")) return concat(base, overload.substr(0, overload.size() - 4));
+    const Name plain = concat(base, ".default");
+    return find_operator(plain.view()).empty() && find_decomposition(plain.view()).empty() && overload == ".out" ? concat(base, ".Tensor") : plain;
   }
   /// The argument of that name, or the one without a name at that place; nullptr if there is none.
   [[nodiscard]] const Argument* argument(const OperatorCall& call, std::string_view name, std::uint32_t place) const {
@@ -125,6 +198,13 @@ class FunctionalWriter {
     for (const Argument& a : arguments) out.push_back(copier_.argument(a));
     return out;
   }
+  template <class Visit>
+  void for_each_tensor(std::span<const Argument> arguments, Visit&& visit) const {
+    for (const Argument& argument : arguments)
+      graph_.for_each_value(argument, [&](ValueId v) {
+        if (is_tensor(v)) visit(v);
+      });
+  }
   [[nodiscard]] bool is_tensor(ValueId v) const noexcept { return graph_.values[v].kind == ValueKind::tensor; }
   [[nodiscard]] bool same_dims(Range a, Range b) const noexcept {
     return std::ranges::equal(graph_.dims_of(a), graph_.dims_of(b), [](const Dim& x, const Dim& y) { return x.value == y.value && x.is_static() == y.is_static(); });
@@ -132,9 +212,20 @@ class FunctionalWriter {
   [[nodiscard]] bool same_sizes(ValueId a, ValueId b) const noexcept { return same_dims(graph_.values[a].sizes, graph_.values[b].sizes); }
   /// True if two values have the same sizes whatever the symbols are.
   [[nodiscard]] bool always_same_sizes(ValueId a, ValueId b) const noexcept {
-    return std::ranges::equal(graph_.dims_of(graph_.values[a].sizes), graph_.dims_of(graph_.values[b].sizes),
-                              [](const Dim& x, const Dim& y) { return x.is_static() ? y.is_static() && x.value == y.value : x.expr == y.expr; });
+    return always_same(graph_.dims_of(graph_.values[a].sizes), graph_.dims_of(graph_.values[b].sizes));
   }
+  [[nodiscard]] static bool always_same(std::span<const Dim> a, std::span<const Dim> b) noexcept {
+    return std::ranges::equal(a, b, [](const Dim& x, const Dim& y) { return x.is_static() ? y.is_static() && x.value == y.value : x.expr == y.expr; });
+  }
+  /// True if the sizes of `more` are ones and then those of `less`.
+  [[nodiscard]] bool only_adds_ones(ValueId more, ValueId less) const noexcept {
+    const std::span<const Dim> a = graph_.dims_of(graph_.values[more].sizes), b = graph_.dims_of(graph_.values[less].sizes);
+    return a.size() >= b.size() && always_same(a.last(b.size()), b) &&
+           std::ranges::all_of(a.first(a.size() - b.size()), [](const Dim& d) { return d.is_static() && d.value == 1; });
+  }
+  /// Forgets what was written.
+  void restart() noexcept { made_ = 0; }
+
   GraphModuleView graph_;
   GraphCopier copier_;
   std::vector<Shown> of_;

@@ -10,12 +10,10 @@
 #include <vector>
 
 #include "davit/lowering/decomposition_rules.hpp"
-#include "davit/lowering/impl/functional_writer.ipp"
+#include "davit/lowering/impl/functional_views.ipp"
 #include "davit/program/in_place_writes.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/operators.hpp"
-#include "davit/program/operators/movement.hpp"
-#include "davit/program/operators/node_arguments.hpp"
 #include "davit/program/verify_signature.hpp"
 #include "davit/program/views.hpp"
 
@@ -23,27 +21,23 @@ namespace davit {
 
 namespace detail {
 
-/// Writes a program anew, without in-place operators.
-class Functionalizer : FunctionalWriter {
+/// Writes a program anew, without in-place operators. What cannot become values (the run alone tells whether it lies in the storage
+/// of another; it is shown by as_strided; a sub-graph writes to its operand) stays where it lies, and takes copies of new values.
+class Functionalizer : FunctionalViews {
  public:
   explicit Functionalizer(const ExportedProgram& program)
-      : FunctionalWriter(program.view()), program_(program), classes_(program.view()) {}
+      : FunctionalViews(program.view()), program_(program), classes_(program.view()), kept_(program.view().values.size(), 0), shared_(kept_) {}
 
   [[nodiscard]] std::optional<ExportedProgram> run() {
-    copier_.begin();
-    for (GraphId g = 0; g < graph_.graphs.size(); ++g) {
-      const Graph& graph = graph_.graphs[g];
-      copier_.builder.begin_graph(graph_.str(graph.name));
-      for (const Argument& input : graph_.args(graph.inputs)) copier_.builder.input(copier_.argument(input));
-      for (NodeId n = graph.nodes.first; n < graph.nodes.first + graph.nodes.count; ++n)
-        if (!step(n)) return std::nullopt;
-      std::vector<Argument> outputs;
-      for (const Argument& output : graph_.args(graph.outputs)) {
-        if (!refresh(output)) return std::nullopt;
-        outputs.push_back(copier_.argument(output));
-      }
-      if (g == root_graph ? !add_mutations(outputs) : writes_to_inputs(graph)) return std::nullopt;
-      copier_.builder.end_graph(std::span<const Argument>(outputs), graph.is_single_tensor_return != 0);
+    const std::vector<Shown> unseen = of_;
+    for (std::size_t attempt = 0;; ++attempt) {
+      culprit_ = no_id;
+      if (write_graphs()) break;
+      if (culprit_ == no_id || keeps(culprit_)) return std::nullopt;
+      kept_[classes_.root(culprit_)] = 1;
+      if (attempt == 30) std::ranges::fill(kept_, 1);
+      std::ranges::copy(unseen, of_.begin());
+      restart();
     }
     ExportedProgram out;
     out.signature = std::move(signature_);
@@ -62,16 +56,36 @@ class Functionalizer : FunctionalWriter {
   }
 
  private:
+  [[nodiscard]] bool write_graphs() {
+    copier_.begin();
+    for (GraphId g = 0; g < graph_.graphs.size(); ++g) {
+      const Graph& graph = graph_.graphs[g];
+      copier_.builder.begin_graph(graph_.str(graph.name));
+      for (const Argument& input : graph_.args(graph.inputs)) copier_.builder.input(copier_.argument(input));
+      for (NodeId n = graph.nodes.first; n < graph.nodes.first + graph.nodes.count; ++n)
+        if (!step(n)) return false;
+      std::vector<Argument> outputs;
+      for (const Argument& output : graph_.args(graph.outputs)) {
+        if (!refresh(output)) return false;
+        outputs.push_back(copier_.argument(output));
+      }
+      if (g == root_graph ? !add_mutations(outputs) : !writes_no_input(graph)) return false;
+      copier_.builder.end_graph(std::span<const Argument>(outputs), graph.is_single_tensor_return != 0);
+    }
+    return true;
+  }
+  [[nodiscard]] bool keeps(ValueId v) noexcept { return kept_[classes_.root(v)] != 0; }
   [[nodiscard]] bool step(NodeId n) {
     const Node& node = graph_.nodes[n];
     const OperatorCall call = operator_call(graph_, node);
     for (const Argument& input : graph_.inputs(node))
       if (!refresh(input)) return false;
     const ViewKind kind = view_kind(graph_, call);
-    if (writes_arguments(graph_, call)) return call.token == nullptr && write(n, call);
+    if (writes_arguments(graph_, call)) return write(n, call);
     copier_.node(n);
     note_control_flow(call);
-    if (kind == ViewKind::unknown) share(call);
+    if (kind == ViewKind::unknown)
+      for (const std::span<const Argument> ends : {call.inputs, call.outputs}) for_each_tensor(ends, [&](ValueId v) { shared_[classes_.root(v)] = 1; });
     const Argument* self = kind == ViewKind::none || kind == ViewKind::unknown ? nullptr : self_argument(graph_, call);
     if (self == nullptr || !is_tensor(self->value())) return true;
     std::uint32_t item = 0;
@@ -80,29 +94,24 @@ class Functionalizer : FunctionalWriter {
     return true;
   }
 
-  /// A loop without iterations answers what it was given, and so may a branch, or a graph that is wrapped.
+  /// What a call of control flow answers may be what it was given: a loop without iterations does so, and a branch may.
   void note_control_flow(const OperatorCall& call) {
-    bool passes = call.target == "higher_order.while_loop";
-    for (const Argument& input : call.inputs) {
-      if (input.kind != ArgumentKind::graph || call.target == "higher_order.map_impl" || call.target == "higher_order.scan") continue;
-      const Graph& inner = graph_.graphs[input.graph()];
-      for (const Argument& answer : graph_.args(inner.outputs))
-        for (const Argument& given : graph_.args(inner.inputs))
-          passes = passes || (answer.is_value() && given.is_value() && classes_.root(answer.value()) == classes_.root(given.value()));
-    }
-    if (passes) share(call);
-  }
-  /// What a call was given and what it answers may lie in one storage.
-  void share(const OperatorCall& call) {
-    for (const std::span<const Argument> ends : {call.inputs, call.outputs})
-      for (const Argument& end : ends) graph_.for_each_value(end, [&](ValueId v) { of_[of_[v].base].may_be_shared = true; });
+    if (std::ranges::find(call.inputs, ArgumentKind::graph, &Argument::kind) == call.inputs.end()) return;
+    std::vector<ValueId> given;
+    for_each_tensor(call.inputs, [&](ValueId v) { given.push_back(classes_.root(v)); });
+    std::ranges::sort(given);
+    for_each_tensor(call.outputs, [&](ValueId v) {
+      if (std::ranges::binary_search(given, classes_.root(v))) shared_[classes_.root(v)] = 1;
+    });
   }
 
   void note_view(ValueId v, ValueId of, NodeId n, ViewKind kind, const OperatorCall& call, std::uint32_t item) {
-    if (!shows_storage(graph_, call, v)) return;
+    if (!shows_storage(graph_, call, v) || keeps(v)) return;
     if (kind == ViewKind::maybe_shape) kind = ViewKind::shape;
     if (kind == ViewKind::maybe_same) kind = ViewKind::same;
     if (kind == ViewKind::slice && always_same_sizes(v, of)) kind = ViewKind::same;  // all of it
+    if (call.target.starts_with("aten.expand") || call.target.starts_with("aten.broadcast_to.")) kind = always_same_sizes(v, of) ? ViewKind::same : only_adds_ones(v, of) ? ViewKind::shape : kind;
+    if (call.target == "aten.real.default" && !is_complex(graph_.values[of].dtype)) kind = ViewKind::same;
     of_[v] = {.base = of_[of].base, .parent = of, .via = n, .kind = kind, .item = item, .version = of_[of_[of].base].version};
   }
 
@@ -133,104 +142,120 @@ class Functionalizer : FunctionalWriter {
     }
     const Node& node = graph_.nodes[shown.via];
     const OperatorCall call = operator_call(graph_, node);
-    if (call.target.starts_with("aten.as_strided") || call.token != nullptr) return false;  // it shows memory, and not what lies there
+    if (call.target.starts_with("aten.as_strided") || call.token != nullptr) return keep(v);  // it shows memory, and not what lies there
     if (shown.item == no_id) {
       const std::vector<Argument> inputs = copied(call.inputs);
       emit(call.target, inputs, v, node.metadata);
-      return within_budget();
+      return within_budget() || keep(v);
     }
     std::vector<Argument> inputs{named("self", GraphBuilder::value(copier_.new_value(shown.parent)))};
-    if (!append_item(inputs, v)) return false;
+    if (!append_item(inputs, v)) return keep(v);
     emit(shown.kind == ViewKind::unbind ? "aten.select.int" : "aten.slice.Tensor", inputs, v, node.metadata);
-    return within_budget();
+    return within_budget() || keep(v);
   }
 
-  /// Appends the arguments of select or slice that stand for one of a list of views; false if the list is not made so.
-  [[nodiscard]] bool append_item(std::vector<Argument>& inputs, ValueId v) {
-    const Shown& shown = of_[v];
-    const operators::NodeArguments call(graph_, shown.via);
-    operators::SliceView part;
-    if (shown.kind == ViewKind::unbind ? operators::read_dim(call, {"dim", 1}, call.rank(shown.parent), part.dim) : operators::read_part(call, v, part)) return false;
-    inputs.push_back(named("dim", GraphBuilder::integer(static_cast<std::int64_t>(part.dim))));
-    if (shown.kind == ViewKind::unbind) {
-      inputs.push_back(named("index", GraphBuilder::integer(shown.item)));
-      return true;
+  /// Carries out an operator that writes on values, or on values and a copy to where they lie. Source: torchgen's functionalization kernels.
+  [[nodiscard]] bool write(NodeId n, const OperatorCall& call) {
+    std::vector<const Argument*> written;
+    for_each_written(graph_, call, [&](const Argument& argument) { written.push_back(&argument); });
+    if (written.empty()) return false;
+    for (const Argument* to : written)
+      if (!to->is_value() || !is_tensor(to->value())) return false;
+    bool kept = false;
+    for (const Argument* to : written) kept = kept || keeps(to->value());
+    for (const Argument* to : written)
+      if (kept && !keeps(to->value())) return keep(to->value());
+    if (call.token == nullptr && write_values(n, call, written, kept)) return true;
+    if (!kept) return culprit_ != no_id ? false : keep(written[0]->value());
+    if (culprit_ != no_id) return false;
+    copier_.node(n);
+    return true;
+  }
+  /// False if it has no form on values, and then has added nothing, or if `culprit_` is set.
+  [[nodiscard]] bool write_values(NodeId n, const OperatorCall& call, std::span<const Argument* const> written, bool kept) {
+    const Node& node = graph_.nodes[n];
+    const InPlace form = in_place(call.target);
+    if (form == InPlace::no || !call.target.starts_with("aten.") || call.outputs.size() != written.size()) return false;  // no: statistics
+    for (std::size_t i = 0; i < written.size(); ++i)  // some change them
+      if (!call.outputs[i].is_value() || !is_tensor(call.outputs[i].value()) || !same_sizes(written[i]->value(), call.outputs[i].value())) return false;
+    const Name target = functional_form(call.target);
+    if (target.view().empty() || (form == InPlace::self && is_one_of(operator_name(target.view()), {"rename", "requires_grad", "resize", "resize_as", "set"}))) return false;
+    const ValueId to = written[0]->value(), made = call.outputs[0].value();
+    const Argument* source = argument(call, call.target.starts_with("aten.copy_.") ? "src" : "value", 1);
+    const bool is_fill = call.target.starts_with("aten.fill_.") || call.target.starts_with("aten.zero_.");
+    if (call.target.starts_with("aten.copy_.") || (is_fill && source != nullptr && source->is_value() && is_tensor(source->value()))) {
+      if (source == nullptr || !source->is_value() || !is_tensor(source->value())) return false;
+      if (kept) copier_.replace(made, copier_.new_value(source->value()));
+      else store_copy(source->value(), to, made, node.metadata);
+    } else if (is_fill) {
+      const Argument value = source == nullptr ? GraphBuilder::integer(0) : copier_.argument(*source);
+      const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(to))), named("fill_value", value)};
+      emit("aten.full_like.default", inputs, made, node.metadata, kept);
+    } else if (call.target == "aten.fill_diagonal_.default") {
+      if (!fill_diagonal(call, to, made, node.metadata, kept)) return false;
+    } else {
+      if (form == InPlace::out && find_operator(target.view()).empty() && find_decomposition(target.view()).empty()) return false;
+      std::vector<Argument> inputs;
+      std::vector<ScalarType> types;
+      for (const Argument& input : call.inputs)
+        if (form == InPlace::self || std::ranges::find(written, &input) == written.end()) inputs.push_back(copier_.argument(input));
+      for (std::size_t i = 0; i < written.size(); ++i) {
+        const std::optional<ScalarType> type = form == InPlace::out ? out_type(target.view(), call, written, i) : result_type(target.view(), to, call);
+        if (!type) return false;
+        types.push_back(*type);
+      }
+      if (form == InPlace::out && makes_of_numbers(operator_name(target.view()))) inputs.push_back(of_dtype(types[0]));
+      if (target.view().ends_with("dropout.default") && written[0]->name.size != 0)
+        inputs[static_cast<std::size_t>(written[0] - call.inputs.data())] = named("input", copier_.argument(*written[0]));
+      emit(target.view(), inputs, call.outputs, types, node.metadata, kept);
     }
-    inputs.push_back(named("start", GraphBuilder::integer(part.start)));
-    inputs.push_back(named("end", GraphBuilder::integer(part.start + part.length)));
+    for (std::size_t i = 0; i < written.size(); ++i)
+      if (!store(written[i]->value(), call.outputs[i].value(), n, kept)) return false;
+    return true;
+  }
+  /// What `made` has a value for now is stored in `to`, and `made` shows that.
+  [[nodiscard]] bool store(ValueId to, ValueId made, NodeId n, bool kept) {
+    if (!kept) {
+      of_[made] = {.base = of_[to].base, .parent = to, .via = n, .kind = ViewKind::same};
+      return assign(to, made);
+    }
+    const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(to))), named("src", GraphBuilder::value(copier_.new_value(made)))};
+    emit("aten.copy_.default", inputs, made, graph_.nodes[n].metadata);
+    return true;
+  }
+  /// fill_diagonal_(self, fill_value, wrap) of a matrix whose diagonal does not go on behind its last row.
+  [[nodiscard]] bool fill_diagonal(const OperatorCall& call, ValueId to, ValueId made, std::uint32_t metadata, bool kept) {
+    const std::span<const Dim> sizes = graph_.dims_of(graph_.values[to].sizes);
+    const Argument *value = argument(call, "fill_value", 1), *wrap = argument(call, "wrap", 2);
+    const bool wraps = wrap != nullptr && (wrap->kind != ArgumentKind::bool_ || wrap->payload != 0);
+    if (value == nullptr || value->is_value() || sizes.size() != 2 || !sizes[0].is_static() || !sizes[1].is_static() || (wraps && sizes[0].value > sizes[1].value)) return false;
+    const Argument lengths[] = {named("n", GraphBuilder::integer(sizes[0].value)), named("m", GraphBuilder::integer(sizes[1].value)), of_dtype(ScalarType::bool_)};
+    emit("aten.eye.m", lengths, made, metadata, fresh(made).view(), ScalarType::bool_);
+    const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(to))), named("mask", GraphBuilder::value(copier_.new_value(made))),
+                               named("value", copier_.argument(*value))};
+    emit("aten.masked_fill.Scalar", inputs, made, metadata, kept);
     return true;
   }
 
-  /// Carries out an in-place operator on values. Source: torchgen's functionalization kernels.
-  [[nodiscard]] bool write(NodeId n, const OperatorCall& call) {
-    const Node& node = graph_.nodes[n];
-    if (in_place(call.target) == InPlace::no) return false;  // statistics
-    const bool to_out = in_place(call.target) == InPlace::out;
-    const Argument* written = to_out ? argument(call, "out", static_cast<std::uint32_t>(call.inputs.size() - 1)) : self_argument(graph_, call);
-    if (!call.target.starts_with("aten.") || written == nullptr || !written->is_value() || !is_tensor(written->value())) return false;
-    if (call.outputs.size() != 1 || !call.outputs[0].is_value()) return false;
-    const ValueId to = written->value();
-    const ValueId made = call.outputs[0].value();
-    if (!same_sizes(to, made)) return false;  // resize_ and others that change what self is
-    const std::size_t dot = call.target.rfind('.');
-    const bool is_python = call.target.substr(0, dot).ends_with("__");  // "__iand__"
-    // without "aten." and "_"
-    const std::string_view name = is_python ? bitwise(call.target) : call.target.substr(5, dot - (to_out ? 5 : 6));
-    if (name.empty() || (to_out && !fits_out(name, call, *written))) return false;
-    if (!to_out && (name == "resize" || name == "resize_as" || name == "set" || name == "requires_grad" || name == "rename")) return false;
-    const Argument* source = argument(call, name == "copy" ? "src" : "value", 1);
-    const bool is_fill = !to_out && (name == "zero" || name == "fill");
-    if (!to_out && (name == "copy" || (name == "fill" && source != nullptr && source->is_value() && is_tensor(source->value())))) {
-      if (source == nullptr || !source->is_value() || !is_tensor(source->value())) return false;
-      store_copy(source->value(), to, made, node.metadata);
-    } else if (is_fill) {
-      Argument value = name == "zero" || source == nullptr ? GraphBuilder::integer(0) : copier_.argument(*source);
-      const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(to))), named("fill_value", value)};
-      emit("aten.full_like.default", inputs, made, node.metadata);
-    } else {
-      std::vector<Argument> inputs;
-      for (const Argument& input : call.inputs)
-        if (!to_out || &input != written) inputs.push_back(copier_.argument(input));
-      if (name.ends_with("dropout") && written->name.size != 0) inputs[static_cast<std::size_t>(written - call.inputs.data())] = named("input", copier_.argument(*written));
-      const std::string_view overload = call.target.substr(dot, call.target.size() - dot - (call.target.ends_with("_out") ? 4 : 0));
-      Name target = to_out ? concat(call.target.substr(0, dot), overload == ".out" ? ".default" : overload)
-                           : concat("aten.", name, call.target.substr(dot));
-      const auto is_known = [](std::string_view op) { return !find_operator(op).empty() || !find_decomposition(op).empty(); };
-      if (to_out && overload == ".out" && !is_known(target.view())) target = concat(call.target.substr(0, dot), ".Tensor");
-      if (to_out && !is_known(target.view())) return false;
-      const ScalarType dtype = to_out ? graph_.values[to].dtype : result_type(name, to, call);
-      if (dtype == graph_.values[made].dtype) {
-        emit(target.view(), inputs, made, node.metadata);
-      } else {
-        emit(target.view(), inputs, made, node.metadata, fresh(made).view(), dtype);
-        cast(made, node.metadata);
-      }
-    }
-    of_[made] = {.base = of_[to].base, .parent = to, .via = n, .kind = ViewKind::same};
-    return assign(to, made);
-  }
-
-  /// `made` becomes the elements of `source`, with its own sizes and dtype: as they are, where they are so.
+  /// `made` becomes the elements of `source`, with its own sizes and dtype: as they are, where they are so and stay so.
   void store_copy(ValueId source, ValueId to, ValueId made, std::uint32_t metadata) {
+    const bool casts = graph_.values[source].dtype != graph_.values[made].dtype;
+    const ValueId seen = copier_.new_value(source);
+    if (keeps(source) && !casts) {
+      const Argument inputs[] = {named("self", GraphBuilder::value(seen))};
+      emit("aten.clone.default", inputs, source, metadata, true);
+    }
     copier_.replace(made, copier_.new_value(source));
+    copier_.replace(source, seen);
     if (!same_sizes(source, made)) {
-      const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(source))), named("size", sizes_of(to, metadata))};
-      const bool casts = graph_.values[source].dtype != graph_.values[made].dtype;
+      const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(made))), named("size", sizes_of(to, metadata))};
       emit("aten.expand.default", inputs, made, metadata, casts ? fresh(made).view() : graph_.name(made), graph_.values[source].dtype);
     }
-    if (graph_.values[source].dtype != graph_.values[made].dtype) cast(made, metadata);
+    if (casts) cast(made, metadata);
   }
-  /// Turns the copy of `made` into one of its own dtype.
-  void cast(ValueId made, std::uint32_t metadata) {
-    Argument dtype = named("dtype", GraphBuilder::scalar_type(graph_.values[made].dtype));
-    dtype.keyword = 1;
-    const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(made))), dtype};
-    emit("aten._to_copy.default", inputs, made, metadata);
-  }
-
   /// `to` has the value of `made` now, and so has what it shows of its base, and that of what it was made from.
   [[nodiscard]] bool assign(ValueId to, ValueId made) {
-    if (of_[of_[to].base].may_be_shared) return false;
+    if (shared_[classes_.root(to)] != 0) return keep(to);
     const std::uint32_t version = ++of_[of_[to].base].version;
     of_[made].version = version;
     copier_.replace(to, copier_.new_value(made));
@@ -238,79 +263,7 @@ class Functionalizer : FunctionalWriter {
       of_[at].version = version;
       if (!scatter(at)) return false;
     }
-    return within_budget();
-  }
-
-  /// Makes what a view was made from anew, with the view's elements in it. Source: ATen's FunctionalInverses.cpp.
-  [[nodiscard]] bool scatter(ValueId view) {
-    const Shown& shown = of_[view];
-    const ValueId whole = shown.parent;
-    if (shown.kind == ViewKind::same) {
-      copier_.replace(whole, copier_.new_value(view));
-      return true;
-    }
-    const Node& node = graph_.nodes[shown.via];
-    const OperatorCall call = operator_call(graph_, node);
-    if (call.token != nullptr) return false;
-    const Argument part = GraphBuilder::value(copier_.new_value(view));
-    const Argument old = named("self", GraphBuilder::value(copier_.new_value(whole)));
-    std::vector<Argument> inputs;
-    std::string_view target = call.target;
-    switch (shown.kind) {
-      case ViewKind::shape:
-        inputs = {named("self", part), named("size", sizes_of(whole, node.metadata))};
-        target = "aten.view.default";
-        break;
-      case ViewKind::transpose:
-      case ViewKind::movedim:
-        inputs = copied(call.inputs);
-        for (std::size_t i = 0; i < inputs.size(); ++i)
-          if (&call.inputs[i] == self_argument(graph_, call)) inputs[i] = named("self", part);
-        if (shown.kind == ViewKind::movedim) {
-          if (inputs.size() != 3) return false;
-          std::swap(inputs[1].name, inputs[2].name);
-          std::swap(inputs[1], inputs[2]);
-        }
-        break;
-      case ViewKind::permute: {
-        const Argument* dims = argument(call, "dims", 1);
-        if (dims == nullptr || !dims->is_list()) return false;
-        const std::span<const Argument> order = graph_.args(dims->items);
-        std::vector<Argument> inverse(order.size());
-        for (std::size_t i = 0; i < order.size(); ++i) {
-          const std::int64_t dim = order[i].payload < 0 ? order[i].payload + static_cast<std::int64_t>(order.size()) : order[i].payload;
-          if (order[i].kind != ArgumentKind::int_ || dim < 0 || static_cast<std::size_t>(dim) >= order.size()) return false;
-          inverse[static_cast<std::size_t>(dim)] = GraphBuilder::integer(static_cast<std::int64_t>(i));
-        }
-        inputs = {named("self", part), named("dims", copier_.builder.list(inverse, ArgumentKind::int_))};
-        break;
-      }
-      case ViewKind::select:
-      case ViewKind::slice:
-      case ViewKind::diagonal:
-        inputs = {old, named("src", part)};
-        for (const Argument& input : call.inputs)
-          if (&input != self_argument(graph_, call)) inputs.push_back(name_like(shown.kind, copier_.argument(input), &input - call.inputs.data()));
-        target = shown.kind == ViewKind::select     ? "aten.select_scatter.default"
-                 : shown.kind == ViewKind::diagonal ? "aten.diagonal_scatter.default"
-                                                    : "aten.slice_scatter.default";
-        break;
-      case ViewKind::unbind:
-      case ViewKind::split:
-        inputs = {old, named("src", part)};
-        if (!append_item(inputs, view)) return false;
-        target = shown.kind == ViewKind::unbind ? "aten.select_scatter.default" : "aten.slice_scatter.default";
-        break;
-      default: return false;
-    }
-    emit(target, inputs, whole, node.metadata, fresh(whole).view(), graph_.values[whole].dtype);
-    return true;
-  }
-  /// The name of argument `place` of select, slice or diagonal, which may have been given without one.
-  [[nodiscard]] Argument name_like(ViewKind kind, Argument a, std::ptrdiff_t place) {
-    constexpr std::string_view names[] = {"self", "dim", "start", "end", "step"}, of_diagonal[] = {"self", "offset", "dim1", "dim2", ""};
-    if (a.name.size != 0 || place >= 5) return a;
-    return named(kind == ViewKind::select && place == 2 ? "index" : kind == ViewKind::diagonal ? of_diagonal[place] : names[place], a);
+    return within_budget() || keep(to);
   }
 
   /// Adds what the root graph wrote to its inputs to outputs and signature; false if one cannot be written to so.
@@ -335,7 +288,7 @@ class Functionalizer : FunctionalWriter {
       if (kind(spec) == InputKind::buffer) mutation = BufferMutationSpec(arg, name);
       if (kind(spec) == InputKind::parameter) mutation = ParameterMutationSpec(arg, name);
       const bool tied = target(spec) != nullptr && attributes.first(name) != attributes.last(name);
-      if (tied || (kind(spec) != InputKind::buffer && kind(spec) != InputKind::parameter && kind(spec) != InputKind::user_input)) return false;
+      if (tied || (kind(spec) != InputKind::buffer && kind(spec) != InputKind::parameter && kind(spec) != InputKind::user_input)) return keep(inputs[i].value());
       signature_.output_specs.push_back(std::move(mutation));
       outputs.push_back(GraphBuilder::value(copier_.new_value(inputs[i].value())));
     }
@@ -351,14 +304,16 @@ class Functionalizer : FunctionalWriter {
       }
     }, spec);
   }
-  [[nodiscard]] bool writes_to_inputs(const Graph& graph) const {
+  [[nodiscard]] bool writes_no_input(const Graph& graph) {
     for (const Argument& input : graph_.args(graph.inputs))
-      if (input.is_value() && of_[input.value()].version != 0) return true;
-    return false;
+      if (input.is_value() && of_[input.value()].version != 0) return keep(input.value());
+    return true;
   }
 
   const ExportedProgram& program_;
   InPlaceWrites<> classes_;
+  std::vector<std::uint8_t> kept_;    ///< per class: it stays where it lies, and is written there
+  std::vector<std::uint8_t> shared_;  ///< per class: its values may lie in one storage or not, which only the run knows
   std::vector<ValueId> chain_;
   ExportGraphSignature signature_;
 };

@@ -37,10 +37,6 @@ inline constexpr std::array binary_operators{
     BinaryOperator{"aten.div.Scalar", BinaryFunction::divide},
     BinaryOperator{"aten.maximum.default", BinaryFunction::maximum},
     BinaryOperator{"aten.minimum.default", BinaryFunction::minimum},
-    BinaryOperator{"aten.add_.Tensor", BinaryFunction::add, true},
-    BinaryOperator{"aten.mul_.Tensor", BinaryFunction::multiply},
-    BinaryOperator{"aten.sub_.Tensor", BinaryFunction::subtract, true},
-    BinaryOperator{"aten.div_.Tensor", BinaryFunction::divide},
 };
 
 /// Reads a call of that function. Errors: invalid_argument for operands and factors that are not known.

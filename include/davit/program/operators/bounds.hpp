@@ -30,10 +30,6 @@ inline constexpr std::array bounds_operators{
     BoundsOperator{.target = "aten.hardtanh.default", .low = -1, .high = 1, .low_name = "min_val", .high_name = "max_val"},
     BoundsOperator{.target = "aten.clamp.default", .low_name = "min", .high_name = "max"},
     BoundsOperator{.target = "aten.relu6.default", .low = 0, .high = 6},
-    BoundsOperator{.target = "aten.relu_.default", .low = 0},
-    BoundsOperator{.target = "aten.relu6_.default", .low = 0, .high = 6},
-    BoundsOperator{.target = "aten.hardtanh_.default", .low = -1, .high = 1, .low_name = "min_val", .high_name = "max_val"},
-    BoundsOperator{.target = "aten.clamp_.default", .low_name = "min", .high_name = "max"},
 };
 
 /// Reads a call of that activation. Errors: invalid_argument for bounds that are not known; they may cross.

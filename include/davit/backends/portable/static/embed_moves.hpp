@@ -184,7 +184,6 @@ inline constexpr std::array move_rows{
     EmbedRow{"aten.contiguous.default", embed_view},
     EmbedRow{"aten.alias.default", embed_view},
     EmbedRow{"aten.detach.default", embed_view},
-    EmbedRow{"aten.detach_.default", embed_view},
     EmbedRow{"aten.lift_fresh_copy.default", embed_view},
     EmbedRow{"aten.dropout.default", embed_dropout},
     EmbedRow{"aten.permute.default", embed_permute},

@@ -286,7 +286,6 @@ inline constexpr auto view_ops = joined_rows(rows_of<operators::permutation_oper
     {"aten.as_strided.default", detail::as_strided, Aliasing::may_alias},
     {"aten.contiguous.default", detail::contiguous, Aliasing::may_alias},
     {"aten.detach.default", detail::identity, Aliasing::may_alias},
-    {"aten.detach_.default", detail::identity, Aliasing::may_alias},
     {"aten.expand.default", detail::expand, Aliasing::may_alias},
     {"aten.flatten.using_ints", detail::flatten, Aliasing::may_alias},
     {"aten.reshape.default", detail::view, Aliasing::may_alias},
