@@ -22,4 +22,7 @@ TEST_CASE("the two elements that an output element lies between") {
   constexpr davit::kernels::LinearTap<float> second(grows, grows.step<float>(false), 1, false);
   static_assert(second.first == 0 && second.second == 1 && second.of_second == 0.25f);
   CHECK(second.of_first == 0.75f);
+  constexpr ResizeAxis stays{4, 4};  // each element is its own, and no infinity beside it makes it NaN
+  constexpr davit::kernels::LinearTap<float> own(stays, stays.step<float>(false), 1, false);
+  static_assert(own.first == 1 && own.second == 1 && own.of_first == 1);
 }

@@ -42,12 +42,11 @@ struct LinearTap {
     second = std::min(first + 1, axis.in - 1);
     of_second = std::clamp(source - static_cast<C>(first), C{}, C{1});
     of_first = C{1} - of_second;
-    if (axis.in == axis.out) *this = LinearTap(at, axis.in);
+    if (axis.in == axis.out) *this = LinearTap(at);
   }
 
  private:
-  constexpr LinearTap(std::int64_t at, std::int64_t size) noexcept
-      : first(at), second(std::min(at + 1, size - 1)), of_first(1), of_second(0) {}
+  constexpr explicit LinearTap(std::int64_t at) noexcept : first(at), second(at), of_first(1), of_second(0) {}
 };
 
 }  // namespace davit::kernels

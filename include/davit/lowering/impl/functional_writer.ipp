@@ -164,13 +164,18 @@ class FunctionalWriter {
 
   /// "aten.add.Tensor" for "aten.add_.Tensor" and "aten.add.out"; empty if there is none.
   [[nodiscard]] static Name functional_form(std::string_view target) {
-    constexpr std::pair<std::string_view, std::string_view> rows[] = {
-        {"aten.__iand__", "aten.bitwise_and"},   {"aten.__ilshift__", "aten.__lshift__"}, {"aten.__ior__", "aten.bitwise_or"},
-        {"aten.__irshift__", "aten.__rshift__"}, {"aten.__ixor__", "aten.bitwise_xor"},   {"aten.all.all_out", "aten.all.default"},
-        {"aten.all.out", "aten.all.dim"},        {"aten.any.all_out", "aten.any.default"}, {"aten.any.out", "aten.any.dim"},
-        {"aten.arange.start_out", "aten.arange.start_step"},
-        {"aten.div.out_mode", "aten.div.Tensor_mode"}, {"aten.max.out", "aten.max.other"},      {"aten.mean.dtype_out", "aten.mean.default"}, {"aten.mean.out", "aten.mean.dim"},
-        {"aten.min.out", "aten.min.other"},      {"aten.norm.out", "aten.norm.ScalarOpt_dim"}, {"aten.prod.int_out", "aten.prod.dim_int"},
+    constexpr std::pair<std::string_view, std::string_view> rows[] = {  // what the names do not say
+        {"aten.__iand__", "aten.bitwise_and"}, {"aten.__ilshift__", "aten.__lshift__"}, {"aten.__ior__", "aten.bitwise_or"},
+        {"aten.__irshift__", "aten.__rshift__"}, {"aten.__ixor__", "aten.bitwise_xor"}, {"aten.all.all_out", "aten.all.default"},
+        {"aten.all.out", "aten.all.dim"}, {"aten.any.all_out", "aten.any.default"}, {"aten.any.out", "aten.any.dim"},
+        {"aten.arange.start_out", "aten.arange.start_step"}, {"aten.div.out_mode", "aten.div.Tensor_mode"},
+        {"aten.float_power_.Scalar", "aten.float_power.Tensor_Scalar"}, {"aten.float_power_.Tensor", "aten.float_power.Tensor_Tensor"},
+        {"aten.floor_divide_.Tensor", "aten.floor_divide.default"}, {"aten.frobenius_norm.out", "aten.frobenius_norm.dim"},
+        {"aten.ldexp_.default", "aten.ldexp.Tensor"}, {"aten.max.out", "aten.max.other"}, {"aten.max.unary_out", "aten.max.default"},
+        {"aten.mean.dtype_out", "aten.mean.default"}, {"aten.mean.out", "aten.mean.dim"}, {"aten.min.out", "aten.min.other"},
+        {"aten.min.unary_out", "aten.min.default"}, {"aten.norm.dtype_out", "aten.norm.ScalarOpt_dim_dtype"},
+        {"aten.norm.out", "aten.norm.ScalarOpt_dim"}, {"aten.pow_.Scalar", "aten.pow.Tensor_Scalar"},
+        {"aten.pow_.Tensor", "aten.pow.Tensor_Tensor"}, {"aten.prod.int_out", "aten.prod.dim_int"}, {"aten.range.out", "aten.range.step"},
         {"aten.sort.values_stable", "aten.sort.stable"}, {"aten.std.out", "aten.std.dim"}, {"aten.sum.IntList_out", "aten.sum.dim_IntList"},
         {"aten.var.out", "aten.var.dim"}};
     const std::size_t dot = target.rfind('.');

@@ -109,6 +109,7 @@ template <class C>
   const C step_x = r.x.step<C>(align_corners);
   const C step_y = r.y.step<C>(align_corners);
   for (std::int64_t x = 0; x < r.x.out; ++x) taps[x] = kernels::LinearTap<C>(r.x, step_x, x, align_corners);
+  const bool is_line = r.y.in == 1 && r.y.out == 1;  // of which infinities are no NaN
   C* out = buffers.out(out_id);
   for (std::int64_t p = 0; p < r.planes; ++p) {
     const C* plane = buffers.in(in_id) + p * r.y.in * r.x.in;
@@ -118,8 +119,8 @@ template <class C>
       const C* below = plane + row.second * r.x.in;
       for (std::int64_t x = 0; x < r.x.out; ++x) {
         const kernels::LinearTap<C>& t = taps[x];
-        out[x] = row.of_first * (t.of_first * above[t.first] + t.of_second * above[t.second]) +
-                 row.of_second * (t.of_first * below[t.first] + t.of_second * below[t.second]);
+        const C value = t.of_first * above[t.first] + t.of_second * above[t.second];
+        out[x] = is_line ? value : row.of_first * value + row.of_second * (t.of_first * below[t.first] + t.of_second * below[t.second]);
       }
     }
   }
