@@ -47,6 +47,7 @@ int operators(const OperatorsCommand& options) {
   add(decomposition_rules());
   add(algebra_rules());
   add(decomposition_helpers());
+  add(primitive_rules());
   TextTable table{{"operator", "portable", "static", "int8"}, {false, false, false, false}, {}};
 #ifdef DAVIT_WITH_ONEDNN
   table.headline.push_back("onednn");

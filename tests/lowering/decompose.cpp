@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -421,4 +422,34 @@ TEST_CASE("sub-graphs of control flow are decomposed too") {
   REQUIRE(is_sound(made));
   CHECK(made.view().graphs.size() == 3);
   CHECK(targets(made) == Texts{"higher_order.cond", "aten.mul.Tensor", "aten.mul.Tensor"});
+}
+
+TEST_CASE("products of bytes are exact, however long: in float32 by parts, or in float64") {
+  for (const std::int64_t inner : {48, 1500, 2048}) {
+    CAPTURE(inner);
+    support::Draft d;
+    const ValueId x = d.user("x", {1});
+    const ValueId a = d.b.tensor("a", F::int8, {20, inner}), b = d.b.tensor("b", F::int8, {inner, 16}), y = d.b.tensor("y", F::int32, {20, 16});
+    for (const ValueId v : {a, b}) d.node("aten.full.default", {v == a ? d.b.ints({20, inner}) : d.b.ints({inner, 16}), d.b.integer(v == a ? -128 : 127), d.b.scalar_type(F::int8)}, {v});
+    d.node("aten._int_mm.default", {d.b.value(a), d.b.value(b)}, {y});
+    d.output(y);
+    d.output(x);
+    Session session = *Session::make(*to_backend<portable>(d.finish()));
+    const auto out = session.run("forward", programs::tensor({1}, {0}));
+    REQUIRE(out);
+    CHECK(std::ranges::count(*(*out)[0].as<std::int32_t>(), static_cast<std::int32_t>(inner * -128 * 127)) == 320);
+  }
+}
+
+TEST_CASE("weights of bytes, scaled by row of results, are multiplied in float32") {
+  support::Draft d;
+  const ValueId x = d.user("x", {1, 3}), scales = d.user("scales", {2});
+  const ValueId w = d.b.tensor("w", F::int8, {2, 3}), y = d.b.tensor("y", F::float32, {1, 2});
+  d.node("aten.full.default", {d.b.ints({2, 3}), d.b.integer(-3), d.b.scalar_type(F::int8)}, {w});
+  d.node("aten._weight_int8pack_mm.default", {d.b.value(x), d.b.value(w), d.b.value(scales)}, {y});
+  d.output(y);
+  Session session = *Session::make(*to_backend<portable>(d.finish()));
+  const auto out = session.run("forward", programs::tensor({1, 3}, {1, 2, 4}), programs::tensor({2}, {0.5, 2}));
+  REQUIRE(out);
+  CHECK(support::elements((*out)[0]) == std::vector<float>{-10.5, -42});
 }

@@ -58,7 +58,8 @@ TEST_CASE("dynamic sizes must agree with each other and stay in their range") {
   CHECK(contradicts.error().where == "argument 'y' of f()");
   const auto outside = bind(interface, {6, 13}, symbols);
   REQUIRE(!outside);
-  CHECK(outside.error().what == "a dynamic size is 6, outside the range the program was exported for");
+  CHECK(outside.error().where == "argument 'x' of f()");
+  CHECK(outside.error().what == "its size 0 is 6, outside the range the program was exported for");
   CHECK(outside.error().fix == "keep it between 2 and 5");
 }
 

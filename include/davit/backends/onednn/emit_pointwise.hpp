@@ -105,7 +105,8 @@ inline void emit_pool(Builder& b, const Operation& op) {
             op.strides[d - 2] +
         1;
   const DataType type = type_of(from.md);
-  auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md), type), [&](const MemoryDesc& tried) {
+  const bool bytes = type == DataType::s8 || type == DataType::u8;  // whose pools have code for channels_last alone
+  auto [pd, md] = detail::best_of(from.md, bytes ? channels_last(dims_of(from.md), type) : plain(dims_of(from.md), type), [&](const MemoryDesc& tried) {
     return describe<Pooling>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm, tried, any(dims, type),
                              op.strides, op.kernel, op.dilates, op.pad_left, op.pad_right);
   });

@@ -122,11 +122,18 @@ DAVIT_INLINE Result<void> bind_symbols(std::string_view method, std::string_view
   }
   for (const MethodInterface::SymbolRange& range : interface.ranges) {
     const std::optional<std::int64_t> value = symbols.value(range.symbol);
-    if (value && (*value < range.min || *value > range.max))
-      return std::unexpected(Error{.code = ErrorCode::invalid_shape, .stage = Stage::execute, .backend = Name(backend),
-                                   .where = concat("arguments of ", method, "()"),
-                                   .what = concat("a dynamic size is ", *value, ", outside the range the program was exported for"),
-                                   .fix = concat("keep it between ", range.min, " and ", range.max)});
+    if (!value || (*value >= range.min && *value <= range.max)) continue;
+    Error error{.code = ErrorCode::invalid_shape, .stage = Stage::execute, .backend = Name(backend), .where = concat("arguments of ", method, "()"),
+                .what = concat("a dynamic size is ", *value, ", outside the range the program was exported for"),
+                .fix = concat("keep it between ", range.min, " and ", range.max)};
+    for (const InputPort& port : interface.inputs)
+      for (std::size_t d = 0; d < port.type.dims.size(); ++d) {
+        if (port.type.dims[d].is_static() || port.type.dims[d].expr != range.symbol) continue;
+        error.where = concat("argument '", port.name, "' of ", method, "()");
+        error.what = concat("its size ", d, " is ", *value, ", outside the range the program was exported for");
+        return std::unexpected(std::move(error));
+      }
+    return std::unexpected(std::move(error));
   }
   return {};
 }

@@ -50,7 +50,11 @@ TEST_CASE("portable: the same bytes as elements of another dtype") {
   CHECK(as(test.view(bytes, {2, 3}, {4, 1}), ScalarType::float32) == ErrorCode::invalid_shape);  // no whole number of elements
   CHECK(as(test.view(bytes, {1, 4}, {3, 1}), ScalarType::float32) == ErrorCode::ok);
   CHECK(as(x, ScalarType::bool_) == ErrorCode::invalid_dtype);
-  CHECK(as(x, ScalarType::complex64) == ErrorCode::invalid_dtype);
+  CHECK(as(x, ScalarType::complex64) == ErrorCode::ok);
+  CHECK(test.sizes(0) == Integers{2, 1});
+  const EValue pairs = test.outputs[0];
+  CHECK(as(pairs, ScalarType::float32) == ErrorCode::ok);
+  CHECK(test.values(0) == Numbers{1, -2, 0, 0.5});
 }
 
 TEST_CASE("portable: contiguous answers what lies so itself, else a copy") {

@@ -47,7 +47,7 @@ namespace detail {
   TensorView x = call.tensor(0);
   const ScalarType to = call.dtype(1, ScalarType::undefined);
   const auto from_size = static_cast<std::int64_t>(size_of(x.dtype)), to_size = static_cast<std::int64_t>(size_of(to));
-  if (to_size == 0 || to == ScalarType::bool_ || is_complex(to) || is_complex(x.dtype)) return call.refuse(ErrorCode::invalid_dtype, "bytes are no elements of that type");
+  if (to_size == 0 || to == ScalarType::bool_) return call.refuse(ErrorCode::invalid_dtype, "bytes are no elements of that type");
   Sizes sizes(x.sizes()), strides(x.strides());
   bool fits = from_size == to_size || (x.rank != 0 && x.stride(x.rank - 1u) == 1);
   const auto scale = [&](std::int64_t& number) {
@@ -62,7 +62,7 @@ namespace detail {
     scale(offset);
     x.storage_offset = static_cast<std::uint32_t>(offset);
   }
-  if (!fits || reinterpret_cast<std::uintptr_t>(x.data) % static_cast<std::uintptr_t>(to_size) != 0)
+  if (!fits || reinterpret_cast<std::uintptr_t>(x.data) % static_cast<std::uintptr_t>(is_complex(to) ? to_size / 2 : to_size) != 0)
     return call.refuse(ErrorCode::invalid_shape, "the bytes of the last dimension are not whole elements side by side");
   x.dtype = to;
   return call.alias(0, x, sizes, strides);
