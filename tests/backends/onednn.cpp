@@ -750,6 +750,20 @@ TEST_CASE("a function of a sum whose channels do not fill a vector") {
   }
 }
 
+TEST_CASE("an image times its one channel of weights, where channels do not fill their blocks") {
+  for (const std::int64_t channels : {24, 33}) {
+    CAPTURE(channels);
+    Net n;
+    const auto x = n.input("x", {2, 16, 32, 32}), w = n.weight("w", {channels, 16, 3, 3}, 0.1), v = n.weight("v", {1, channels, 3, 3}, 0.1);
+    const auto wide = n.conv("c", x, w, {2, channels, 32, 32}, 1, 1);
+    const auto image = n.op("aten.max_pool2d.default", "p", {2, channels, 16, 16}, {{"self", n.v(wide)}, {"kernel_size", n.ints({2, 2})}});
+    const auto gate = n.conv("g", image, v, {2, 1, 16, 16}, 1, 1);
+    const auto product = n.op("aten.mul.Tensor", "m", {2, channels, 16, 16}, {{"self", n.v(image)}, {"other", n.v(gate)}});
+    const ExportedProgram program = n.finish({product});
+    CHECK(faults(program, n.sample()) == "");
+  }
+}
+
 TEST_CASE("division by a number is rounded once, alone and after a convolution") {
   Net n;
   const auto x = n.input("x", {1, 16, 10, 10});

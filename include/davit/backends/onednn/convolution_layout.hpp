@@ -8,12 +8,6 @@
 
 namespace davit::onednn_ops {
 
-/// True if the library uses 512-bit vectors.
-[[nodiscard]] inline bool has_wide_vectors() {
-  constexpr auto avx512 = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);  // one bit per extension
-  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & avx512) == avx512;
-}
-
 /// True for the convolutions that Winograd's algorithm computes with fewer products: 3 x 3 on every pixel, no groups,
 /// on images larger than 8 x 8 (below that, the tiles' margins and the larger weights cost more than it saves), with enough channels.
 ///

@@ -73,7 +73,8 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
     other_md = md;
   }
   auto pd = describe<dnnl::binary>(tail->attributes, op.algorithm, md, other_md, any(dims, type));
-  if (!pd || is_reference(pd)) {
+  const bool fits = pd && !is_reference(pd) && layout_fits(pd.dst_desc(), pd.impl_info_str());
+  if (!fits) {
     auto row_major =
         describe<dnnl::binary>(tail->attributes, op.algorithm, plain(dims, type), plain(other_dims, other_type), plain(dims, type));
     if (row_major && (!pd || !is_reference(row_major))) {
@@ -84,10 +85,9 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
   }
   if (chain.tail.empty() && emit_instead_of_reference(b, op, pd)) return true;
   if (!is_usable(pd, chain, *tail)) return false;
-  // over padded blocks oneDNN 2.6 carries post-operations out twice if it writes where it reads
+  // over padded blocks oneDNN 2.6 computes the last block of channels twice: not in place
   const bool padded = md.get_size() != plain(dims, type).get_size();
-  const bool in_place = pd.dst_desc() == md && op.inputs[0] != op.inputs[1] && (repeats || b.is_last_use(op.inputs[0])) &&
-                        (chain.tail.empty() || !padded);
+  const bool in_place = pd.dst_desc() == md && op.inputs[0] != op.inputs[1] && (repeats || b.is_last_use(op.inputs[0])) && !padded;
   const Place source = b.reordered(first ? *first : b.viewed(b.place_of(op.inputs[0]), dims), md);
   const Place other = b.reordered(second ? *second : b.viewed(b.place_of(op.inputs[1]), other_dims), other_md);
   const Place to = in_place ? source : b.add_scratch(pd.dst_desc());

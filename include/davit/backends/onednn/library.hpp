@@ -84,6 +84,12 @@ using DataType = dnnl::memory::data_type;
   return strided(dims, strides, type);
 }
 
+/// True if the library uses 512-bit vectors.
+[[nodiscard]] inline bool has_wide_vectors() {
+  constexpr auto avx512 = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);  // one bit per extension
+  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & avx512) == avx512;
+}
+
 /// How elements lie: strides of the outer dimensions, and blocks of some of them inside.
 struct Blocking {
   bool known = false;  ///< false for layouts that only the library understands

@@ -115,13 +115,13 @@ namespace detail {
     return !per_channel || dims[1] == 1 || count_of(full) != full[0] * full[1];
   });
 }
-/// Whether an implementation carries a tail out rightly in this layout: oneDNN 2.6's "jit:uni" binary does not on AVX-512 where blocks
-/// of channels are smaller than its vectors, which they do not fill.
+/// Whether an implementation computes rightly in this layout: oneDNN 2.6's "jit:uni" binary does not where blocks of channels are not as
+/// wide as the CPU's vectors, which they do not fill.
 [[nodiscard]] inline bool layout_fits(const MemoryDesc& destination, std::string_view implementation) {
-  constexpr std::int64_t width = 16;
+  const std::int64_t width = has_wide_vectors() ? 16 : 8;
   const Dims dims = dims_of(destination);
   const std::int64_t block = dims.size() > 1 ? blocking_of(destination).block_of(1) : 1;
-  return implementation != "jit:uni" || block == 1 || block >= width || dims[1] % width == 0;
+  return implementation != "jit:uni" || block == 1 || block == width || dims[1] % width == 0;
 }
 /// Whether the library has a primitive with this tail, that is fast and right. Of bfloat16 portable's kernels are faster than what has no
 /// code for the machine.
