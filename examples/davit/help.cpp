@@ -28,7 +28,8 @@ namespace {
 
 int help(const CLI::App& app, const std::string& topic) {
   if (topic.empty()) {
-    std::fputs(app.help().c_str(), stdout);
+    // app.help() is that of the command that was given
+    std::fputs(app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal).c_str(), stdout);
     return 0;
   }
   if (topic == "partitioner") {

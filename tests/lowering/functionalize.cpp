@@ -324,6 +324,29 @@ TEST_CASE("what has no form on values stays as it is: resize_, writes through as
   CHECK(kept([](Draft& d, ValueId x) { d.node("mine.add_.Tensor", {d.b.value(x), d.b.real(1)}, {d.b.tensor("v", ScalarType::float32, {4})}); }).find("_") != std::string::npos);
 }
 
+TEST_CASE("what is shown by as_strided is written where it lies, before and after") {
+  Draft d;
+  const ValueId x = d.user("x", {4}), y = d.user("y", {2, 2});
+  d.op("aten.add_.Tensor", "add_", x, {1.0});
+  d.op("aten.copy_.default", "copied", y, {view(d, "aten.permute.default", {d.b.value(y), d.b.ints({1, 0})}, "turned", {2, 2})});
+  d.output(d.neg("n", view(d, "aten.as_strided.default", {d.b.value(x), d.b.ints({2}), d.b.ints({2})}, "v", {2})));
+  const ExportedProgram program = d.finish();
+  CHECK(targets(functional(program)) == "add.Tensor copy_.default permute.default as_strided.default neg.default");
+}
+
+TEST_CASE("sums that are stored in another dtype are computed in that") {
+  Draft d;
+  const ValueId x = d.user("x", {3});
+  const ValueId n = d.b.tensor("n", ScalarType::int64, {});
+  d.node("aten.zeros.default", {d.b.ints({}), d.b.scalar_type(ScalarType::int64)}, {n});
+  Argument out = d.b.value(n);
+  out.name = d.b.text("out");
+  const ValueId sum = d.b.tensor("sum", ScalarType::int64, {});
+  d.node("aten.sum.IntList_out", {d.b.value(x), d.b.ints({0}), out}, {sum});
+  d.output(d.op("aten.mul.Tensor", "wide", sum, {1.0}));
+  CHECK(run(d.finish(), programs::tensor({3}, {1.5, 1.75, 0.5}))[0] == Floats{2});
+}
+
 TEST_CASE("writes through the numbers of complex tensors, and through bytes, reach them") {
   Draft d;
   const ValueId x = d.user("x", {2});

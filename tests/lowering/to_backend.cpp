@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "../programs.hpp"
+#include "davit/lowering/backend_list.hpp"
+#include "davit/lowering/capability_partitioner.hpp"
 #include "davit/program/graph_equal.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/testing/mock_backend.hpp"
@@ -192,6 +194,13 @@ TEST_CASE("E05: a method may have any name, __is_available too; two specs for on
   const auto twice = lower({{"forward", &program}}, {{"forward", {"one"}}, {"forward", {"two"}}});
   REQUIRE(!twice);
   CHECK(twice.error().what == "method 'forward' has two compile specs");
+  const auto refusal = [&](std::vector<ProgramMethod> methods) {
+    const CapabilityPartitioner<BackendList<Mock>> partitioner;
+    return to_backend(std::span<const ProgramMethod>(methods), partitioner).error().what;
+  };
+  CHECK(refusal({{"forward", &program}, {"other", &program}, {"forward", &program}}) == "two methods are called 'forward'");
+  CHECK(refusal({{"", &program}}) == "method '' has no name");
+  CHECK(refusal({{"forward", nullptr}}) == "method 'forward' has no program");
 }
 
 TEST_CASE("H07: what preprocess and compile report arrives with code and text, stage and backend added") {

@@ -43,13 +43,18 @@ ExportedProgram mutates() {
   return d.finish();
 }
 
-ExportedProgram with_fixed_input() {
+ExportedProgram with_fixed_input(bool more = false) {
   GraphBuilder b;
   b.begin_graph();
   const ValueId x = b.input("x", ScalarType::float32, {});
   Argument flag = b.integer(3);
   flag.name = b.text("times");
   b.input(flag);
+  if (more) {
+    Argument last = b.boolean(true);
+    last.name = b.text("last");
+    b.input(last);
+  }
   b.end_graph({x});
   return programs::user_program(std::move(b).finish());
 }
@@ -134,6 +139,14 @@ TEST_CASE("inputs that the export fixed may be left out, but not be another valu
   const auto bad = f.frame.gather(wrong, f.state);
   REQUIRE(!bad);
   CHECK(bad.error().where == "argument 'times' of forward()");
+
+  Frame two(with_fixed_input(true));  // all of them, the last one, or none
+  const EValue all[] = {x, 3, true};
+  for (std::size_t n = 1; n <= 3; ++n) REQUIRE(two.frame.gather(std::span(all, n), two.state));
+  CHECK(two.frame.inputs()[2].as_bool());
+  CHECK(two.frame.gather(wrong, two.state).error().where == "argument 'times' of forward()");
+  CHECK(two.frame.gather({}, two.state).error().what == "forward() is missing value for argument 'x'");
+  CHECK(two.frame.gather({}, two.state).error().fix == "call it as forward(x: Tensor float32[], times: int = as exported, last: bool = as exported)");
 }
 
 TEST_CASE("arguments by name are put in place; unknown, double and missing ones are told") {

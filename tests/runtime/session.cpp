@@ -200,6 +200,9 @@ TEST_CASE("C07: too few, too many and wrong arguments are named, and the backend
   const auto extra = session.call<TensorView>("forward", x, x, x);
   REQUIRE(!extra);
   CHECK(extra.error().what == "forward() expected at most 2 argument(s) but received 3");
+  TensorView nowhere = x.view();
+  nowhere.data = nullptr;
+  CHECK(session.run("forward", x, nowhere).error().where == "argument 1 of forward()");
   const auto kind = session.call<TensorView>("forward", x, 1);
   REQUIRE(!kind);
   CHECK(kind.error().what == "Expected a value of type 'Tensor' for argument 'h' but instead found type 'int'");

@@ -31,9 +31,7 @@ class NamedModule {
   /// The method of that name: a callable from what Session::run takes to Result<Outputs>.
   template <class Key>
   [[nodiscard]] auto operator[](Key) {
-    static_assert((std::is_same_v<Key, Keys> || ...),
-                  "davit: the program was not lowered with a method of this name; the names are those of the map given to "
-                  "to_backend");
+    check_key<Key>();
     return [this](const auto&... args) -> Result<Outputs> {
       const auto values = detail::values_of(args...);
       if (!values) return std::unexpected(values.error());
@@ -44,12 +42,19 @@ class NamedModule {
   /// The method of that name for tensors of static size, as `typed<std::tuple<Outs...>(Ins...)>("forward"_s)`.
   template <class Signature, class Key>
   [[nodiscard]] Result<TypedMethod<B, Signature>> typed(Key) const {
+    check_key<Key>();
     return TypedMethod<B, Signature>::bind(session_.program(), boost::hana::to<const char*>(Key{}));
   }
 
   [[nodiscard]] Session& session() noexcept { return session_; }
 
  private:
+  template <class Key>
+  static consteval void check_key() {
+    static_assert((std::is_same_v<Key, Keys> || ...),
+                  "davit: the program was not lowered with a method of this name; the names are those of the map given to "
+                  "to_backend");
+  }
   template <class Key>
   [[nodiscard]] static consteval std::size_t index_of() {
     std::size_t index = 0;

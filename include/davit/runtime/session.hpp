@@ -90,11 +90,12 @@ class Session {
   [[nodiscard]] const LoweredProgram& program() const noexcept;
   /// The session's buffers, by name.
   [[nodiscard]] std::span<const NamedTensor> state() const noexcept;
-  /// Where the values and the scratch of method `index` lie; without sizes until its first run. A partition whose backend
+  /// Where the values and the scratch of method `index`, one of program().methods(), lie; without sizes until its first run. A partition whose backend
   /// does not fill destinations, or whose sizes depend on data, keeps memory of its own and is not in it.
   [[nodiscard]] const ProgramPlan& plan(std::size_t index) const noexcept;
 
-  /// Runs method `index` on its user inputs, in order. One that is an output of the method's last run is copied first.
+  /// Runs method `index`, which must be one of program().methods(), on its user inputs, in order. One that is an output of the
+  /// method's last run is copied first. Inputs that the export fixed may be left out: all of them, or the last ones.
   ///
   /// Errors: not_available; invalid_argument, invalid_dtype, invalid_shape for inputs that do not fit (before anything
   /// runs) and for what a backend answers; out_of_range for a loop without end; what a backend reports, with source line.

@@ -63,7 +63,7 @@ namespace portable_kernels {
   for (NodeId n = graph.values[v].producer; n != no_id; n = graph.values[v].producer) {
     const OperatorCall call = operator_call(graph, graph.nodes[n]);
     const Argument* of = viewed(graph, call);
-    if (of == nullptr || code.slot_of_value[of->value()] == no_id) break;
+    if (of == nullptr || code.slot_of_value[of->value()] == no_id || graph.values[of->value()].dtype != graph.values[v].dtype) break;
     v = of->value();
   }
   self->slot = code.slot_of_value[v] & 0x3fffffffu;

@@ -244,7 +244,9 @@ DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const s
   return davit::detail::or_no_memory(Stage::load, [&]() -> Result<LoweredProgram> {
     Result<SharedBytes> bytes = map_file(path);
     if (!bytes) return std::unexpected(std::move(bytes.error()));
-    return load_program(backends, *bytes, diagnostics);
+    Result<LoweredProgram> program = load_program(backends, *bytes, diagnostics);
+    if (!program && program.error().code == ErrorCode::corrupt_data) program.error().where = concat(path, program.error().where.empty() ? "" : ": ", program.error().where);
+    return program;
   });
 }
 

@@ -112,14 +112,19 @@ class FunctionalWriter {
     return is_one_of(name, {"all", "any", "eq", "ne", "lt", "le", "gt", "ge", "less", "less_equal", "greater", "greater_equal", "not_equal",
                             "logical_and", "logical_or", "logical_xor", "logical_not", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "signbit"});
   }
-  /// True for operators whose result has the dtype that is asked for.
-  [[nodiscard]] static bool makes_of_numbers(std::string_view name) { return is_one_of(name, {"arange", "eye", "full", "linspace", "logspace", "ones", "zeros"}); }
+  /// True for operators that compute in the dtype that they are asked for, of an out= form in that of its argument.
+  [[nodiscard]] static bool takes_dtype(std::string_view name) {
+    return is_one_of(name, {"arange", "cumprod", "cumsum", "eye", "full", "linspace", "logspace", "ones", "prod", "sum", "zeros"});
+  }
+  [[nodiscard]] bool has_dtype(const OperatorCall& call) const { return find_argument(graph_, call, "dtype", no_id) != nullptr; }
   /// The dtype of result `i` of an operator before it is stored in its argument; nothing if its rule is not known here.
   [[nodiscard]] std::optional<ScalarType> out_type(std::string_view target, const OperatorCall& call, std::span<const Argument* const> written, std::size_t i) const {
     const std::string_view name = operator_name(target);
     if (answers_bool(name)) return ScalarType::bool_;
-    if (makes_of_numbers(name)) return graph_.values[written[i]->value()].dtype;
-    if (i != 0 || is_one_of(name, {"argmax", "argmin", "argsort", "bucketize", "count_nonzero", "searchsorted"})) return ScalarType::int64;
+    if (takes_dtype(name)) return graph_.values[written[i]->value()].dtype;
+    const bool tells_places = is_one_of(name, {"cummax", "cummin", "kthvalue", "max", "median", "min", "mode", "nanmedian", "sort", "topk"});
+    if (written.size() > 1 && !tells_places && name != "aminmax") return std::nullopt;
+    if ((i != 0 && tells_places) || is_one_of(name, {"argmax", "argmin", "argsort", "bucketize", "count_nonzero", "searchsorted"})) return ScalarType::int64;
     std::optional<ScalarType> whole, single;  // of tensors with dimensions, and of those without
     bool real = false;                        // a number
     for (const Argument& input : call.inputs) {
@@ -130,11 +135,10 @@ class FunctionalWriter {
         type = type ? promote(*type, graph_.values[v].dtype) : graph_.values[v].dtype;
       });
     }
-    if (whole && single && (is_integral(*whole) != is_integral(*single) || is_complex(*whole) != is_complex(*single))) return std::nullopt;
+    if (whole && single && (is_integral(*whole) > is_integral(*single) || is_complex(*whole) < is_complex(*single))) return std::nullopt;
     const std::optional<ScalarType> type = whole ? whole : single;
     if (!type || is_complex(*type) || is_one_of(name, {"float_power", "ldexp"})) return std::nullopt;
     if (is_floating(*type)) return type;
-    if (is_one_of(name, {"cumprod", "cumsum", "prod", "sum"})) return ScalarType::int64;
     if (target.ends_with("_mode")) return type;
     if (is_one_of(name, {"atan2", "cos", "div", "exp", "log", "reciprocal", "rsqrt", "sigmoid", "sin", "sqrt", "tan", "tanh", "true_divide"})) return ScalarType::float32;
     const bool keeps = is_one_of(name, {"__lshift__", "__rshift__", "abs", "add", "amax", "amin", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",

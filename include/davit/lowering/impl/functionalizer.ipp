@@ -82,6 +82,8 @@ class Functionalizer : FunctionalViews {
       if (!refresh(input)) return false;
     const ViewKind kind = view_kind(graph_, call);
     if (writes_arguments(graph_, call)) return write(n, call);
+    if (call.target.starts_with("aten.as_strided.") && kind != ViewKind::none)  // it shows memory, and not what lies there
+      if (const Argument* self = self_argument(graph_, call); self != nullptr && classes_.is_written(self->value()) && !keeps(self->value())) return keep(self->value());
     copier_.node(n);
     note_control_flow(call);
     if (kind == ViewKind::unknown)
@@ -142,7 +144,7 @@ class Functionalizer : FunctionalViews {
     }
     const Node& node = graph_.nodes[shown.via];
     const OperatorCall call = operator_call(graph_, node);
-    if (call.target.starts_with("aten.as_strided") || call.token != nullptr) return keep(v);  // it shows memory, and not what lies there
+    if (call.token != nullptr) return keep(v);
     if (shown.item == no_id) {
       const std::vector<Argument> inputs = copied(call.inputs);
       emit(call.target, inputs, v, node.metadata);
@@ -204,7 +206,7 @@ class Functionalizer : FunctionalViews {
         if (!type) return false;
         types.push_back(*type);
       }
-      if (form == InPlace::out && makes_of_numbers(operator_name(target.view()))) inputs.push_back(of_dtype(types[0]));
+      if (form == InPlace::out && takes_dtype(operator_name(target.view())) && !has_dtype(call)) inputs.push_back(of_dtype(types[0]));
       if (target.view().ends_with("dropout.default") && written[0]->name.size != 0)
         inputs[static_cast<std::size_t>(written[0] - call.inputs.data())] = named("input", copier_.argument(*written[0]));
       emit(target.view(), inputs, call.outputs, types, node.metadata, kept);

@@ -288,6 +288,12 @@ class MethodLowering {
 [[nodiscard]] DAVIT_INLINE Result<LoweredProgram> lower_methods(BackendTables backends, std::span<const ProgramMethod> methods,
                                                                 std::span<const PartitionCall> calls, const LowerOptions& options,
                                                                 Diagnostics* diagnostics) {
+  const auto refused = [](Name what, Name fix) { return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::preprocess, .what = std::move(what), .fix = std::move(fix)}); };
+  for (const ProgramMethod& method : methods)
+    if (method.name.empty() || method.program == nullptr) return refused(concat("method '", method.name, "' has no ", method.name.empty() ? "name" : "program"), "give each method a name and a program");
+  const NameIndex names(methods, [](const ProgramMethod& method) { return std::string_view(method.name); });
+  for (std::size_t m = 0; m < methods.size(); ++m)
+    if (names.first(methods[m].name) != m) return refused(concat("two methods are called '", methods[m].name, "'"), "give each method a name of its own");
   auto parts = std::make_shared<LoweredProgram::Parts>();
   parts->backends = backends;
   auto debug_map = std::make_shared<DebugMap>();

@@ -94,17 +94,21 @@ DAVIT_INLINE Result<void> CallFrame::gather(std::span<const EValue> user, std::s
   const std::vector<InputPort>& ports = interface_->inputs;
   std::size_t wanted = 0;
   std::size_t fixed = 0;
+  bool omits_last = true;  // what is not given is fixed, and stands behind what is
   for (const InputPort& port : ports) {
-    wanted += port.role == InputRole::user ? 1 : 0;
+    if (port.role != InputRole::user) continue;
+    omits_last = omits_last && (wanted < user.size() || port.constant.has_value());
+    ++wanted;
     fixed += port.constant ? 1 : 0;
   }
-  const bool omits_fixed = user.size() + fixed == wanted;
-  if (user.size() != wanted && !omits_fixed) return std::unexpected(wrong_count(user.size()));
+  omits_last = omits_last && user.size() < wanted;
+  const bool omits_fixed = user.size() + fixed == wanted && !omits_last;
+  if (user.size() != wanted && !omits_fixed && !omits_last) return std::unexpected(wrong_count(user.size()));
   std::size_t next = 0;
   for (std::size_t i = 0; i < ports.size(); ++i) {
     if (state_of_input_[i] != no_id) {
       inputs_[i] = EValue(state[state_of_input_[i]].tensor.view());
-    } else if (ports[i].constant && omits_fixed) {
+    } else if (ports[i].constant && (omits_fixed || next == user.size())) {
       inputs_[i] = constant_value(*ports[i].constant);
     } else {
       inputs_[i] = user[next++];
@@ -251,7 +255,7 @@ DAVIT_INLINE Error CallFrame::wrong_count(std::size_t given) const {
   const InputPort* missing = nullptr;
   for (const InputPort& port : interface_->inputs) {
     if (port.role != InputRole::user) continue;
-    if (wanted++ == given) missing = &port;
+    if (wanted++ >= given && missing == nullptr && !port.constant) missing = &port;
   }
   return error(ErrorCode::invalid_argument, {},
                missing != nullptr ? concat(*method_, "() is missing value for argument '", missing->name, "'")

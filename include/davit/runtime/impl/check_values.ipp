@@ -33,7 +33,7 @@ namespace detail {
 DAVIT_INLINE Name signature_of(std::string_view method, const MethodInterface& interface) {
   Name out;
   for (const InputPort& port : interface.inputs)
-    if (port.role == InputRole::user) out = concat(out, out.empty() ? "" : ", ", port.name, ": ", type_text(port.type));
+    if (port.role == InputRole::user) out = concat(out, out.empty() ? "" : ", ", port.name, ": ", type_text(port.type), port.constant ? " = as exported" : "");
   return concat(method, "(", out, ")");
 }
 [[nodiscard]] DAVIT_INLINE const Name& port_name(const InputPort& port) noexcept { return port.name; }

@@ -85,6 +85,10 @@ namespace detail {
                                  .what = "the session is running: a tracer or a backend of its run called it",
                                  .fix = "run it when that run has ended, or make another session of the program"});
   m.ready_call = nullptr;
+  for (std::size_t i = 0; i < passed.size(); ++i)
+    if (const TensorView* tensor = passed[i].tensor_if(); tensor != nullptr && tensor->data == nullptr && tensor->numel() != 0)
+      return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::execute, .where = concat("argument ", i, " of ", m.method->name, "()"),
+                                   .what = concat("it has ", tensor->numel(), " elements, and no memory: its data is null"), .fix = "pass a tensor whose elements are there"});
   struct Running {
     explicit Running(RunContext& shared) noexcept : context(shared) { context.is_running = true; }
     ~Running() {  // nothing is left to be undone of a run that came to its end

@@ -46,7 +46,10 @@ TEST_CASE("portable: the same bytes as elements of another dtype") {
   CHECK(as(bytes, ScalarType::float32) == ErrorCode::ok);
   CHECK(test.sizes(0) == Integers{2, 2});
   CHECK(test.values(0) == Numbers{1, 0, -2, 0.5});
-  CHECK(as(test.view(bytes, {4, 2}, {1, 4}), ScalarType::float32) == ErrorCode::invalid_shape);  // not side by side
+  CHECK(as(test.view(bytes, {4, 2}, {1, 4}), ScalarType::int32) == ErrorCode::ok);  // not side by side: a copy
+  CHECK(test.sizes(0) == Integers{4, 1});
+  CHECK(test.outputs[0].tensor().data != bytes.tensor().data);
+  CHECK(test.values(0) == Numbers{0, 0x3f80 - 0x40000000, 0, 0x3f000000});
   CHECK(as(test.view(bytes, {2, 3}, {4, 1}), ScalarType::float32) == ErrorCode::invalid_shape);  // no whole number of elements
   CHECK(as(test.view(bytes, {1, 4}, {3, 1}), ScalarType::float32) == ErrorCode::ok);
   CHECK(as(x, ScalarType::bool_) == ErrorCode::invalid_dtype);

@@ -41,14 +41,11 @@ namespace detail {
   return call.tensor(0).is_contiguous() ? identity(call) : copy_out(call, 0, call.tensor(0));
 }
 
-/// The same bytes as elements of another dtype; the last dimension is longer or shorter if that is of another size.
-/// Source: at::native::view_dtype.
-[[nodiscard]] inline ErrorCode view_dtype(KernelCall& call) {
-  TensorView x = call.tensor(0);
-  const ScalarType to = call.dtype(1, ScalarType::undefined);
+/// A tensor's bytes as elements of another dtype, and their sizes and strides; false if they are not whole elements side by side.
+[[nodiscard]] inline bool in_other_dtype(TensorView& x, ScalarType to, Sizes& sizes, Sizes& strides) noexcept {
   const auto from_size = static_cast<std::int64_t>(size_of(x.dtype)), to_size = static_cast<std::int64_t>(size_of(to));
-  if (to_size == 0 || to == ScalarType::bool_) return call.refuse(ErrorCode::invalid_dtype, "bytes are no elements of that type");
-  Sizes sizes(x.sizes()), strides(x.strides());
+  sizes = Sizes(x.sizes());
+  strides = Sizes(x.strides());
   bool fits = from_size == to_size || (x.rank != 0 && x.stride(x.rank - 1u) == 1);
   const auto scale = [&](std::int64_t& number) {
     fits = fits && number * from_size % to_size == 0;
@@ -62,9 +59,22 @@ namespace detail {
     scale(offset);
     x.storage_offset = static_cast<std::uint32_t>(offset);
   }
-  if (!fits || reinterpret_cast<std::uintptr_t>(x.data) % static_cast<std::uintptr_t>(is_complex(to) ? to_size / 2 : to_size) != 0)
-    return call.refuse(ErrorCode::invalid_shape, "the bytes of the last dimension are not whole elements side by side");
   x.dtype = to;
+  return fits && reinterpret_cast<std::uintptr_t>(x.data) % static_cast<std::uintptr_t>(is_complex(to) ? to_size / 2 : to_size) == 0;
+}
+/// view.dtype: the same bytes as elements of another dtype; the last dimension is longer or shorter if that is of another size. What
+/// torch has side by side, and a program of values has not, is copied. Source: at::native::view_dtype.
+[[nodiscard]] inline ErrorCode view_dtype(KernelCall& call) {
+  TensorView x = call.tensor(0);
+  const ScalarType to = call.dtype(1, ScalarType::undefined);
+  if (size_of(to) == 0 || to == ScalarType::bool_) return call.refuse(ErrorCode::invalid_dtype, "bytes are no elements of that type");
+  Sizes sizes, strides;
+  if (!in_other_dtype(x, to, sizes, strides)) {
+    if (call.tensor(0).is_contiguous()) return call.refuse(ErrorCode::invalid_shape, "the bytes of the last dimension are not whole elements");
+    if (const ErrorCode code = copy_out(call, 0, call.tensor(0)); code != ErrorCode::ok) return code;
+    x = call.output(0);
+    if (!in_other_dtype(x, to, sizes, strides)) return call.refuse(ErrorCode::invalid_shape, "the bytes of the last dimension are not whole elements");
+  }
   return call.alias(0, x, sizes, strides);
 }
 
