@@ -83,3 +83,24 @@ TEST_CASE("elements that do not lie where torch has them are neither shown by as
     CHECK(refused.error().what == "it shows the storage of what does not lie contiguously in torch");
   }
 }
+
+TEST_CASE("a loop that answers its operand is refused where that is written and others see it") {
+  const auto prepared = [](bool hands_on, bool own) {
+    Draft d;
+    const ValueId i = d.user("i"), x = d.user("x");
+    const GraphId go_on = d.branch("go_on", 2, [&](auto in) { return d.lt("less", in[0], 3.0); }, {});
+    const GraphId body = d.branch("body", 2, [&](auto in) {
+      return std::vector{d.add("next", in[0], 1.0), hands_on ? d.op("aten.detach.default", "same", in[1]) : d.mul("twice", in[1], 2.0)};
+    }, {});
+    const ValueId given = own ? d.mul("own", x, 1.0) : x;
+    const ValueId last = d.like(i, "last"), y = d.like(x, "y");
+    d.node("higher_order.while_loop", {d.b.subgraph(go_on), d.b.subgraph(body), d.b.tensors({i, given}), d.b.tensors({})}, {last, y});
+    d.op("aten.add_.Tensor", "add_", y, {1.0});
+    d.output(y);
+    const auto made = prepare_program(d.finish(), {});
+    return made ? Name() : made.error().what;
+  };
+  for (const bool own : {false, true}) CHECK(prepared(false, own) == "");
+  CHECK(prepared(true, true) == "");
+  CHECK(prepared(true, false) == "its result is written in place, and its body answers what it was given");
+}

@@ -44,6 +44,45 @@ namespace detail {
   return {};
 }
 
+/// True if what lies in the storage of `v` before node `n` can be seen after it: by its graph's caller, or by a later node. O(arguments).
+[[nodiscard]] DAVIT_INLINE bool is_seen_after(GraphModuleView graph, NodeId n, ValueId v, InPlaceWrites<>& writes) {
+  const Graph& own = graph.graphs[graph.nodes[n].graph];
+  const auto is_older = [&](ValueId other) {
+    const NodeId made = graph.values[other].producer;
+    return graph.values[other].kind == ValueKind::tensor && writes.root(other) == writes.root(v) && (made == no_id || made < n);
+  };
+  bool seen = false;
+  const auto look = [&](const Argument& argument) { graph.for_each_value(argument, [&](ValueId other) { seen = seen || is_older(other); }); };
+  for (const Argument& input : graph.args(own.inputs)) look(input);
+  for (const Argument& output : graph.args(own.outputs)) look(output);
+  for (NodeId later = n + 1; later < own.nodes.first + own.nodes.count && !seen; ++later)
+    for (const Argument& input : graph.inputs(graph.nodes[later])) look(input);
+  return seen;
+}
+/// True for a loop that answers an operand, or a view of one, where that is written and others see it: loops keep what they carry in
+/// storages of their own.
+[[nodiscard]] DAVIT_INLINE bool hands_on_operand(GraphModuleView graph, NodeId n, InPlaceWrites<>& writes) {
+  const OperatorCall call = operator_call(graph, graph.nodes[n]);
+  if (call.target != "higher_order.while_loop" && call.target != "higher_order.scan") return false;
+  const Graph* body = nullptr;
+  for (const Argument& input : call.inputs)
+    if (input.kind == ArgumentKind::graph) body = &graph.graphs[input.graph()];
+  const std::span<const Argument> results = call.outputs.size() == 1 && call.outputs[0].is_list() ? graph.args(call.outputs[0].items) : call.outputs;
+  const std::span<const Argument> answers = body == nullptr ? std::span<const Argument>() : graph.args(body->outputs);
+  for (std::size_t k = 0; k < std::min(results.size(), answers.size()); ++k) {
+    if (!results[k].is_value() || !answers[k].is_value() || graph.values[results[k].value()].kind != ValueKind::tensor || !writes.is_written(results[k].value())) continue;
+    ValueId v = answers[k].value();
+    while (graph.values[v].producer != no_id) {  // behind its views, and what writes it
+      const OperatorCall maker = operator_call(graph, graph.nodes[graph.values[v].producer]);
+      const Argument* self = in_place(maker.target) == InPlace::self || shows_storage(graph, maker, v) ? self_argument(graph, maker) : nullptr;
+      if (self == nullptr) break;
+      v = self->value();
+    }
+    if (graph.values[v].producer == no_id && is_seen_after(graph, n, results[k].value(), writes)) return true;
+  }
+  return false;
+}
+
 /// What operators compute lies contiguously here, whatever strides the program records, and so does state: a view of it may show
 /// other elements than torch's, or be a copy. That matters to as_strided, and where somebody writes.
 [[nodiscard]] DAVIT_INLINE Result<void> check_layouts(const ExportedProgram& program) {
@@ -85,6 +124,7 @@ namespace detail {
     for (const Argument& output : call.outputs)
       if (output.is_value() && graph.values[output.value()].kind == ValueKind::tensor && writes.is_written(output.value()) && !is_contiguous(graph, output.value()))
         return wrong(n, "its result is written in place, and does not lie contiguously in torch");
+    if (hands_on_operand(graph, n, writes)) return wrong(n, "its result is written in place, and its body answers what it was given");
   }
   return {};
 }
