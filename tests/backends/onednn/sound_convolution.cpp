@@ -36,7 +36,15 @@ TEST_CASE("what AMX's convolutions do wrong is known by their sizes") {
   for (const std::int64_t width : {27, 33, 36, 39, 42, 45, 48}) CHECK_FALSE(is_sound(amx_1x1, pointwise(1, width)));
   CHECK_FALSE(is_sound(amx_1x1, pointwise(6, 6)));
   for (const std::int64_t width : {1, 16, 32, 35, 47, 49, 51, 196}) CHECK(is_sound(amx_1x1, pointwise(1, width)));
-  CHECK(is_sound("jit_1x1:avx512_core_amx_bf16", pointwise(6, 6)));
+  constexpr auto amx_bf16 = "jit_1x1:avx512_core_amx_bf16";
+  CHECK(is_sound(amx_bf16, pointwise(6, 6)));
+  ConvolutionSizes with_sum = pointwise(6, 6);
+  with_sum.whole_operand = true;
+  CHECK_FALSE(is_sound(amx_bf16, with_sum));
+  ConvolutionSizes odd = pointwise(6, 6);
+  CHECK(is_sound("jit_bf16_1x1:avx512_core_bf16", odd));
+  odd.weight[1] = odd.source[1] = 3;
+  CHECK_FALSE(is_sound("jit_bf16_1x1:avx512_core_bf16", odd));
   CHECK(is_sound("jit_int8:avx512_core_vnni", pointwise(6, 6)));
   // rows that a zero point pads
   const auto padded = [](Dims kernel, Dims left, std::int64_t made_height, std::int64_t made_width, bool zero_point = true) {
@@ -63,6 +71,21 @@ TEST_CASE("what AMX's convolutions do wrong is known by their sizes") {
   const ConvolutionSizes volume{{1, 64, 3, 8, 8}, {64, 64, 1, 1, 1}, {1, 64, 3, 8, 8}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
   for (const auto* name : {"brgconv_1x1:avx512_core_amx_bf16", "jit:avx512_core_amx_int8", "jit_1x1:avx512_core_amx_int8"}) CHECK_FALSE(is_sound(name, volume));
   for (const auto* name : {"brgconv:avx512_core_amx_bf16", "jit_int8:avx512_core_vnni"}) CHECK(is_sound(name, volume));
+}
+
+TEST_CASE("a post-operation with a tensor of the destination's sizes is seen") {
+  const MemoryDesc destination = onednn_ops::channels_last({2, 8, 6, 6}, DataType::bf16);
+  const auto takes = [&](const Dims& dims) {
+    dnnl::post_ops ops;
+    ops.append_eltwise(1, algorithm::eltwise_relu, 0, 0);
+    ops.append_binary(algorithm::binary_add, onednn_ops::plain(dims, DataType::bf16));
+    primitive_attr attributes;
+    attributes.set_post_ops(ops);
+    return onednn_ops::takes_whole_operand(attributes, destination);
+  };
+  CHECK(takes({2, 8, 6, 6}));
+  CHECK_FALSE(takes({1, 8, 1, 1}));
+  CHECK_FALSE(onednn_ops::takes_whole_operand({}, destination));
 }
 
 namespace {

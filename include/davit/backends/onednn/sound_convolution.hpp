@@ -16,6 +16,7 @@ struct ConvolutionSizes {
   Dims source, weight, destination;
   Dims strides, dilates, pad_left;   ///< dilates: elements that are left out
   bool source_zero_point = false;  ///< the source's zero is not 0
+  bool whole_operand = false;      ///< what follows it takes a tensor of the destination's sizes
 
   [[nodiscard]] std::size_t spatial() const noexcept { return strides.size(); }
   /// The elements that a window spans.
@@ -35,17 +36,20 @@ struct ConvolutionSizes {
   }
 };
 
-/// False for an implementation that does not compute a convolution of these sizes rightly. All known ones use AMX tiles:
+/// False for an implementation that does not compute a convolution of these sizes rightly. `jit_bf16_1x1` misreads odd channels; the
+/// other known ones use AMX tiles:
 /// - of volumes, bytes and `brgconv_1x1` come out wrong in many sizes;
-/// - `jit_1x1` of bytes writes a fourth tile of pixels where an image is three of them;
+/// - `jit_1x1` of bytes, or with a whole operand behind it, writes a fourth tile of pixels where an image is three of them;
 /// - `jit` of bytes loses count of its rows where a zero point pads them, and nothing pads their ends;
 /// - `brgconv` takes too little of the source where windows leave out rows between them.
 /// O(dimensions).
 [[nodiscard]] inline bool is_sound(std::string_view implementation, const ConvolutionSizes& c) {
-  if (implementation.find("amx") == implementation.npos || c.spatial() == 0) return true;
+  if (c.spatial() == 0) return true;
+  if (implementation.starts_with("jit_bf16_1x1:")) return c.weight[c.weight.size() - c.spatial() - 1] % 2 == 0;
+  if (implementation.find("amx") == implementation.npos) return true;
   const bool bytes = implementation.ends_with("int8");
   if (c.spatial() == 3 && (bytes || implementation.starts_with("brgconv_1x1:"))) return false;
-  if (bytes && implementation.starts_with("jit_1x1:")) {
+  if ((bytes || c.whole_operand) && implementation.starts_with("jit_1x1:")) {
     constexpr std::int64_t most = 3 * 16;  // a tile has at most 16 rows
     std::int64_t pixels = 1;
     for (std::size_t d = 0; d < c.spatial(); ++d) pixels *= c.destination[d + 2];
@@ -57,12 +61,25 @@ struct ConvolutionSizes {
   return true;
 }
 
+/// True if a post-operation takes a tensor of the destination's sizes.
+[[nodiscard]] inline bool takes_whole_operand(const primitive_attr& attributes, const MemoryDesc& destination) {
+  const dnnl::post_ops ops = attributes.get_post_ops();
+  for (int i = 0; i < ops.len(); ++i) {
+    if (ops.kind(i) != dnnl::primitive::kind::binary) continue;
+    algorithm how{};
+    MemoryDesc operand;
+    ops.get_params_binary(i, how, operand);
+    if (dims_of(operand) == dims_of(destination)) return true;
+  }
+  return false;
+}
+
 /// The library's first sound implementation of a convolution; empty if there is none. `zero_point`: the source's zero is not 0. O(implementations).
 [[nodiscard]] inline dnnl::convolution_forward::primitive_desc describe_sound_convolution(algorithm how, const primitive_attr& attributes, bool zero_point,
                                                                                           const MemoryDesc& source, const MemoryDesc& weight, const MemoryDesc& bias,
                                                                                           const MemoryDesc& destination, const Dims& strides, const Dims& dilates,
                                                                                           const Dims& pad_left, const Dims& pad_right) {
-  const ConvolutionSizes sizes{dims_of(source), dims_of(weight), dims_of(destination), strides, dilates, pad_left, zero_point};
+  const ConvolutionSizes sizes{dims_of(source), dims_of(weight), dims_of(destination), strides, dilates, pad_left, zero_point, takes_whole_operand(attributes, destination)};
   return describe_if<dnnl::convolution_forward>([&](std::string_view implementation) { return is_sound(implementation, sizes); }, attributes,
                                                 dnnl::prop_kind::forward_inference, how, source, weight, bias, destination, strides, dilates, pad_left, pad_right);
 }
