@@ -120,12 +120,13 @@ class FunctionalViews : protected FunctionalWriter {
     inputs = {named_part("self")};
     target = call == "aten.view_as_real.default" ? "aten.view_as_complex.default" : "aten.view_as_real.default";
     if (call == "aten.view_as_real.default" || call == "aten.view_as_complex.default") return true;
-    if (call != "aten.real.default" && call != "aten.imag.default") return false;
+    const bool is_real = call == "aten.real.default";
+    if (!is_real && call != "aten.imag.default") return false;
     const Argument old[] = {named("self", GraphBuilder::value(copier_.new_value(whole)))};
-    emit(call == "aten.real.default" ? "aten.imag.default" : "aten.real.default", old, view, metadata, true);
+    emit(is_real ? "aten.imag.default" : "aten.real.default", old, view, metadata, true);
     const Argument other = GraphBuilder::value(copier_.new_value(view));
     copier_.replace(view, part);
-    inputs = {call == "aten.real.default" ? named_part("real") : named("real", other), call == "aten.real.default" ? named("imag", other) : named_part("imag")};
+    inputs = {is_real ? named_part("real") : named("real", other), is_real ? named("imag", other) : named_part("imag")};
     target = "aten.complex.default";
     return true;
   }

@@ -166,6 +166,8 @@ class FunctionalWriter {
     return type;
   }
 
+  /// True for an operator that has a schema or a rule here.
+  [[nodiscard]] static bool is_known(std::string_view target) { return !find_operator(target).empty() || !find_decomposition(target).empty(); }
   /// "aten.add.Tensor" for "aten.add_.Tensor" and "aten.add.out"; empty if there is none.
   [[nodiscard]] static Name functional_form(std::string_view target) {
     constexpr std::pair<std::string_view, std::string_view> rows[] = {  // what the names do not say
@@ -192,7 +194,7 @@ class FunctionalWriter {
     if (overload.starts_with(".dim_")) return concat(base, ".dim");
     if (overload.ends_with("_out")) return concat(base, overload.substr(0, overload.size() - 4));
     const Name plain = concat(base, ".default");
-    return find_operator(plain.view()).empty() && find_decomposition(plain.view()).empty() && overload == ".out" ? concat(base, ".Tensor") : plain;
+    return overload == ".out" && !is_known(plain.view()) ? concat(base, ".Tensor") : plain;
   }
   /// The argument of that name, or the one without a name at that place; nullptr if there is none.
   [[nodiscard]] const Argument* argument(const OperatorCall& call, std::string_view name, std::uint32_t place) const {

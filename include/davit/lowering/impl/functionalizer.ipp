@@ -9,11 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "davit/lowering/decomposition_rules.hpp"
 #include "davit/lowering/impl/functional_views.ipp"
 #include "davit/program/in_place_writes.hpp"
 #include "davit/program/operator_call.hpp"
-#include "davit/program/operators.hpp"
 #include "davit/program/verify_signature.hpp"
 #include "davit/program/views.hpp"
 
@@ -75,6 +73,7 @@ class Functionalizer : FunctionalViews {
     return true;
   }
   [[nodiscard]] bool keeps(ValueId v) noexcept { return kept_[classes_.root(v)] != 0; }
+
   [[nodiscard]] bool step(NodeId n) {
     const Node& node = graph_.nodes[n];
     const OperatorCall call = operator_call(graph_, node);
@@ -168,8 +167,8 @@ class Functionalizer : FunctionalViews {
     for (const Argument* to : written)
       if (kept && !keeps(to->value())) return keep(to->value());
     if (call.token == nullptr && write_values(n, call, written, kept)) return true;
-    if (!kept) return culprit_ != no_id ? false : keep(written[0]->value());
     if (culprit_ != no_id) return false;
+    if (!kept) return keep(written[0]->value());
     copier_.node(n);
     return true;
   }
@@ -196,7 +195,7 @@ class Functionalizer : FunctionalViews {
     } else if (call.target == "aten.fill_diagonal_.default") {
       if (!fill_diagonal(call, to, made, node.metadata, kept)) return false;
     } else {
-      if (form == InPlace::out && find_operator(target.view()).empty() && find_decomposition(target.view()).empty()) return false;
+      if (form == InPlace::out && !is_known(target.view())) return false;
       std::vector<Argument> inputs;
       std::vector<ScalarType> types;
       for (const Argument& input : call.inputs)
@@ -255,6 +254,7 @@ class Functionalizer : FunctionalViews {
     }
     if (casts) cast(made, metadata);
   }
+
   /// `to` has the value of `made` now, and so has what it shows of its base, and that of what it was made from.
   [[nodiscard]] bool assign(ValueId to, ValueId made) {
     if (shared_[classes_.root(to)] != 0) return keep(to);
