@@ -45,7 +45,8 @@ struct Measured {
   [[nodiscard]] static Result<Measured> prepare(BenchRow& row, const BenchOptions& options) {
     const auto begin = Clock::now();
     LoweringChoice choice = options.lowering;
-    if (!row.package) choice.backends = row.backends;
+    choice.backends = row.backends;
+    if (row.package) choice = {.limits = options.lowering.limits, .method = options.lowering.method};
     choice.threads = row.threads;
     Diagnostics diagnostics;
     Result<Runner> runner = Runner::open(row.model, choice, false, &diagnostics);

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "runner.hpp"
@@ -24,6 +26,16 @@ namespace tool {
   if (size > 0) std::vsnprintf(text.data(), text.size() + 1, format, again);
   va_end(again);
   std::fputs(davit::printable(text).c_str(), stdout);
+}
+
+/// Makes a folder, with those above it. Errors: io_error.
+[[nodiscard]] inline davit::Result<void> make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error && std::filesystem::is_directory(folder, error)) return {};
+  const std::string why = error ? error.message() : "it is a file";
+  return std::unexpected(davit::Error{.code = davit::ErrorCode::io_error, .stage = davit::Stage::save, .where = davit::Name::own(folder.string()),
+                                      .what = davit::concat("the folder cannot be made: ", why), .fix = "name another"});
 }
 
 /// Says that a file was written.
@@ -50,7 +62,7 @@ struct RunOptions {
   bool profile = false;
 };
 struct LowerCommand {
-  std::string model;
+  std::vector<std::string> models;  ///< a file, or METHOD=FILE each
   LoweringChoice lowering;
   std::string output;
   bool strip_debug_map = false;

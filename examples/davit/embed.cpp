@@ -79,7 +79,7 @@ using namespace davit;
   for (const std::string& assertion : embedded->unchecked)
     std::fprintf(stderr, "davit: warning: the embedded program does not check %s\n", printable(assertion).c_str());
   const std::filesystem::path folder(options.output);
-  std::filesystem::create_directories(folder);
+  if (Result<void> made = make_folder(folder); !made) return made;
   const auto write = [&](const char* ending, auto contents) -> Result<void> {
     const std::string file = folder / (how.name + ending);
     Result<void> written = formats::write_file(file, contents);

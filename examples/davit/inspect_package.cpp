@@ -24,7 +24,7 @@ void print_method(const LoweredProgram& program, const LoweredMethod& method) {
     print("  %s '%s': %s\n", port.role == InputRole::state ? "state" : "takes", std::string(port.name.view()).c_str(),
           port.constant ? "fixed by the export" : describe(port.type).c_str());
   for (const OutputPort& port : method.interface.outputs)
-    if (port.kind == OutputKind::user_output) print("  gives '%s': %s\n", std::string(port.name.view()).c_str(), describe(port.type).c_str());
+    if (port.kind == OutputKind::user_output) print("  gives '%s': %s\n", std::string(port.user_name().view()).c_str(), describe(port.type).c_str());
   TextTable table{{"partition", "backend", "inputs", "outputs"}, {false, false, true, true}, {}};
   for (const LoweredDelegate& delegate : method.delegates)
     table.rows.push_back({std::string(delegate.tag.view()), std::string(program.backends().name(delegate.backend)),

@@ -22,13 +22,27 @@ namespace {
 
 using namespace davit;
 
+/// The models as reports name them.
+[[nodiscard]] std::string join(const std::vector<std::string>& models) {
+  std::string all;
+  for (const std::string& model : models) {
+    const std::size_t method = model.find('=') + 1;  // 0: there is none
+    all += (all.empty() ? "" : ", ") + model.substr(0, method) + std::filesystem::path(model.substr(method)).filename().string();
+  }
+  return all;
+}
+
 [[nodiscard]] Result<void> lower_program(const LowerCommand& options) {
-  Progress progress("reading " + options.model);
-  const Result<ExportedProgram> program = read_program(options.model, {.limits = options.lowering.limits});
-  if (!program) return std::unexpected(program.error());
-  progress.show("lowering " + options.model);
+  const std::string model = join(options.models);
+  Progress progress("reading " + model);
+  bool are_methods = false;
+  const Result<std::vector<NamedProgram>> programs = read_models(options.models, options.lowering.limits, are_methods);
+  if (!programs) return std::unexpected(programs.error());
+  std::vector<ProgramMethod> methods;
+  for (const NamedProgram& each : *programs) methods.push_back({Name::own(each.method), &each.program});
+  progress.show("lowering " + model);
   Diagnostics diagnostics;
-  Result<Runner> runner = Runner::lower(*program, options.lowering, options.profile, &diagnostics);
+  Result<Runner> runner = Runner::lower(methods, options.lowering, options.profile, &diagnostics);
   if (!runner) return std::unexpected(runner.error());
   for (const Name& warning : diagnostics.warnings) std::fprintf(stderr, "davit: warning: %s\n", printable(warning).c_str());
   if (options.profile) {
@@ -45,7 +59,8 @@ using namespace davit;
     print_written(file);
     return {};
   };
-  if (options.report)
+  const bool writes = !options.output.empty() || !options.dot.empty() || !options.json.empty() || !options.html.empty();
+  if (options.report || !writes)
     for (const PartitionReport& report : diagnostics.reports) print("%s", print_report(report).c_str());
   std::string dot;
   if (!options.dot.empty())
@@ -53,7 +68,7 @@ using namespace davit;
   if (Result<void> written = write(options.dot, dot); !written) return written;
   std::string json;
   if (!options.json.empty() || !options.html.empty())
-    json = formats::report_json(std::filesystem::path(options.model).filename().string(), diagnostics.reports);
+    json = formats::report_json(model, diagnostics.reports);
   if (Result<void> written = write(options.json, json); !written) return written;
   if (Result<void> written = write(options.html, page_of(page_before_data, json, page_after_data)); !written) return written;
   if (options.output.empty()) return {};

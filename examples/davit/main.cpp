@@ -27,10 +27,13 @@ namespace {
   return any_of(names);
 }
 
+/// An option that is given has a value.
+const CLI::Validator is_named([](const std::string& value) { return value.empty() ? std::string("it names nothing") : std::string(); }, "");
+
 /// `one`: a list of backends and a number of threads.
 void add_lowering(CLI::App& command, tool::LoweringChoice& choice, bool one = true) {
   if (one) {
-    command.add_option("--backends", choice.backends, "backends by preference, separated by commas (portable)")->type_name(any_of(tool::backend_names()));
+    command.add_option("--backends", choice.backends, "backends by preference, separated by commas (portable)")->type_name(any_of(tool::backend_names()))->check(is_named);
     command.add_option("--threads", choice.threads, "threads of one run, for backends that have them (1)")->check(CLI::Range(1, 1024));
   }
   command.add_option("--partitioner", choice.partitioner, "which backend gets which nodes (capability); see davit help partitioner")->type_name(partitioners());
@@ -45,6 +48,10 @@ void add_lowering(CLI::App& command, tool::LoweringChoice& choice, bool one = tr
   command.add_option("--ir", choice.ir, "core: take every composite operator apart, those too that a backend takes whole")->check(CLI::IsMember({"core"}));
   command.add_flag("--fast-math", choice.fast_math, "NaN and infinities may get lost, for backends that have to look for them");
   command.add_flag("--full-delegation", choice.full_delegation, "fail if the partitioner leaves a node");
+}
+
+void add_method(CLI::App& command, tool::LoweringChoice& choice, const std::string& runs) {
+  command.add_option("--method", choice.method, "which method " + runs + " (forward, or the first if there is none of that name)");
 }
 
 /// The exit status of a command, after which the table of costs is named if it was written.
@@ -81,6 +88,7 @@ int main(int argc, char** argv) try {
   run_command->add_option("--seed", run.seed, "of random inputs (0)");
   run_command->add_option("--output-dir", run.output_dir, "where output_<i>.npy are written; bfloat16 as ml_dtypes does, to be read by numpy.load(FILE).view(ml_dtypes.bfloat16)");
   run_command->add_option("--top", run.top, "how many of the largest elements to print of an output that is one row of floats (5)")->check(CLI::Range(0, 1000));
+  add_method(*run_command, run.lowering, "runs");
   add_lowering(*run_command, run.lowering);
   run_command->add_option("--repeat", run.repeat, "run this often, state carried over, and print the median time")
       ->check(CLI::Range(1, 1000000));
@@ -97,7 +105,7 @@ int main(int argc, char** argv) try {
 
   tool::LowerCommand lower;
   CLI::App* lower_command = app.add_subcommand("lower", "lowers a program, saves the result and says what became of it");
-  lower_command->add_option("model", lower.model, "a .pt2 file")->required();
+  lower_command->add_option("model", lower.models, "a .pt2 file; or METHOD=FILE each, say prefill=a.pt2 decode=b.pt2: one program with these methods, over one state (what they change of the model's buffers, by name)")->required();
   add_lowering(*lower_command, lower.lowering);
   lower_command->add_option("-o,--output", lower.output, "write the lowered program: a .davit file, to run anywhere with these backends");
   lower_command->add_flag("--strip-debug-map", lower.strip_debug_map, "leave out where nodes came from: errors then name a handle, no source line");
@@ -105,9 +113,10 @@ int main(int argc, char** argv) try {
                           "keep each partition's program, so that another backend of the list can take it where its own is missing");
   lower_command->add_option("--shared-constants", lower.lowering.shared_constants, "what to do with constants that several partitions use (share)")
       ->check(CLI::IsMember({"share", "duplicate", "refuse"}));
-  lower_command->add_flag("--report", lower.report, "print partitions, constants and why nodes were not taken");
+  lower_command->add_flag("--report", lower.report, "print partitions, constants and why nodes were not taken, as is done if nothing is to be written");
   lower_command->add_option("--dot", lower.dot, "write the partitioned graph for Graphviz");
   lower_command->add_flag("--profile", lower.profile, "run it some times: then report, JSON and page have times and the plan of the memory");
+  add_method(*lower_command, lower.lowering, "--profile measures");
   lower_command->add_option("--input", lower.inputs, "inputs of --profile in order, as for run; without any, random ones");
   lower_command->add_option("--json", lower.json, "write all that the report knows as JSON: partitions, nodes, edges, memory");
   lower_command->add_option("--html", lower.html, "write a page that shows it, one file for any browser");
@@ -115,8 +124,9 @@ int main(int argc, char** argv) try {
   tool::BenchOptions bench;
   CLI::App* bench_command = app.add_subcommand("bench", "compares how long programs take, run by turns: a row per model, list of backends and number of threads");
   bench_command->add_option("models", bench.models, ".pt2 files, and .davit files that `davit lower` wrote, which know their backends")->required();
-  bench_command->add_option("--backends", bench.backends, "a list as for run, each time a row (portable)")->type_name(any_of(tool::backend_names()))->allow_extra_args(false);
+  bench_command->add_option("--backends", bench.backends, "a list as for run, each time a row (portable)")->type_name(any_of(tool::backend_names()))->check(is_named)->allow_extra_args(false);
   bench_command->add_option("--threads", bench.threads, "numbers, separated by commas, each a row (1)")->delimiter(',')->allow_extra_args(false)->check(CLI::Range(1, 1024));
+  add_method(*bench_command, bench.lowering, "runs");
   add_lowering(*bench_command, bench.lowering, false);
   bench_command->add_option("--input", bench.inputs, input_help + "; without any, random ones")->allow_extra_args(false);
   bench_command->add_option("--seed", bench.seed, "of random inputs (0)");
@@ -144,7 +154,7 @@ int main(int argc, char** argv) try {
   CLI::Option* any_backend = embed_command->add_flag(
       "--any-backend", embed.any_backend, "writes the program even if portable refuses nodes of it: other backends of static_module take them");
   CLI::Option* embed_backends =
-      embed_command->add_option("--backends", embed.backends, "these compile now what they take, by preference; their static backends run it (none)")->type_name(any_of(tool::backend_names()));
+      embed_command->add_option("--backends", embed.backends, "these compile now what they take, by preference; their static backends run it (none)")->type_name(any_of(tool::backend_names()))->check(is_named);
   embed_command->add_flag("--c", embed.c, "also NAME.h and NAME_c.cpp: C functions that run the program on portable")->excludes(any_backend)->excludes(embed_backends);
   embed_command->add_flag("--source-lines", embed.source_lines, "the model's source lines as comments");
 
@@ -182,6 +192,10 @@ int main(int argc, char** argv) try {
 
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    if (argc < 2 || argv[1][0] == '-' || !app.get_subcommands().empty()) return app.exit(error) == 0 ? 0 : 2;
+    std::fprintf(stderr, "davit: there is no command '%s'; davit help lists them\n", davit::printable(argv[1]).c_str());
+    return 2;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }

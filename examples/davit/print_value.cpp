@@ -136,7 +136,7 @@ std::string describe(const PortType& type) {
 }
 
 void print_output(std::size_t i, const OutputPort& port, const EValue& value, std::size_t top) {
-  print("output %zu '%s': ", i, std::string(port.name.view()).c_str());
+  print("output %zu '%s': ", i, std::string(port.user_name().view()).c_str());
   if (const TensorView* tensor = value.tensor_if()) {
     print_tensor(*tensor, top);
   } else if (value.is_string()) {

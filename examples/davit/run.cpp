@@ -25,7 +25,8 @@ using namespace davit;
 /// Prints the outputs; tensors also go to output_<i>.npy in the folder, if one is named.
 [[nodiscard]] Result<void> show(std::span<const EValue> outputs, std::span<const OutputPort> ports, const RunOptions& options) {
   const std::filesystem::path folder = options.output_dir;
-  if (!folder.empty()) std::filesystem::create_directories(folder);
+  if (!folder.empty())
+    if (Result<void> made = make_folder(folder); !made) return made;
   for (std::size_t i = 0; i < outputs.size(); ++i) print_output(i, ports[i], outputs[i], options.top);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (folder.empty() || !outputs[i].is_tensor()) continue;

@@ -30,19 +30,20 @@ using namespace davit;
 struct Runner::Sessions {
   std::unique_ptr<ToolTracer> tracer;  ///< null: not traced
   Session session;
+  std::size_t method_index = 0;  ///< of the method that runs
 
-  [[nodiscard]] static Result<Runner> start(Result<LoweredProgram> program, const Limits& limits, bool trace) {
+  [[nodiscard]] static Result<Runner> start(Result<LoweredProgram> program, const LoweringChoice& choice, bool trace) {
     if (!program) return std::unexpected(std::move(program.error()));
+    const Result<std::size_t> method = program->find_method(choice.method.empty() ? "forward" : choice.method);
+    if (!method && !choice.method.empty()) return std::unexpected(method.error());
     auto tracer = trace ? std::make_unique<ToolTracer>() : nullptr;
-    SessionOptions options{.limits = limits};
+    SessionOptions options{.limits = choice.limits};
     if (trace) options.tracer.emplace(*tracer);
     Result<Session> session = Session::make(*std::move(program), options);
     if (!session) return std::unexpected(std::move(session.error()));
-    return Runner(std::make_unique<Sessions>(Sessions{std::move(tracer), *std::move(session)}));
+    return Runner(std::make_unique<Sessions>(Sessions{std::move(tracer), *std::move(session), method.value_or(0)}));
   }
-  /// The method that is run, or the first if it has another name.
-  [[nodiscard]] std::size_t index() const { return session.program().find_method("forward").value_or(0); }
-  [[nodiscard]] const LoweredMethod& method() const { return session.program().methods()[index()]; }
+  [[nodiscard]] const LoweredMethod& method() const { return session.program().methods()[method_index]; }
 };
 
 namespace {
@@ -75,7 +76,7 @@ Result<void> check_choice(const LoweringChoice& choice) {
   return with_partitioner(choice, [](const auto&) { return Result<void>(); });
 }
 
-Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoice& choice, bool trace, Diagnostics* diagnostics) {
+Result<Runner> Runner::lower(std::span<const ProgramMethod> methods, const LoweringChoice& choice, bool trace, Diagnostics* diagnostics) {
   set_threads(choice.threads);
   set_fast_math(choice.fast_math);
   const LowerOptions options{.shared_constants = choice.shared_constants == "duplicate" ? SharedConstants::duplicate
@@ -83,28 +84,46 @@ Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoic
                                                                                         : SharedConstants::share,
                              .require_full_delegation = choice.full_delegation,
                              .keep_originals = choice.keep_originals};
-  Result<ExportedProgram> core;
-  if (choice.ir == "core") core = core_ir(program);
-  if (!core) return std::unexpected(std::move(core.error()));
-  Result<LoweredProgram> lowered = with_partitioner(
-      choice, [&](const auto& partitioner) { return to_backend(choice.ir == "core" ? *core : program, partitioner, options, diagnostics); });
+  std::vector<ProgramMethod> lowered_methods(methods.begin(), methods.end());
+  std::vector<ExportedProgram> core(choice.ir == "core" ? methods.size() : 0);
+  for (std::size_t m = 0; m < core.size(); ++m) {
+    Result<ExportedProgram> made = core_ir(*methods[m].program);
+    if (!made) return std::unexpected(std::move(made.error()));
+    core[m] = *std::move(made);
+    lowered_methods[m].program = &core[m];
+  }
+  Result<LoweredProgram> lowered =
+      with_partitioner(choice, [&](const auto& partitioner) { return to_backend(lowered_methods, partitioner, options, diagnostics); });
   if (!lowered) return std::unexpected(std::move(lowered.error()));
   if (Result<void> written = choice.costs->write(); !written) return std::unexpected(std::move(written.error()));
-  return Sessions::start(std::move(lowered), choice.limits, trace);
+  return Sessions::start(std::move(lowered), choice, trace);
+}
+Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoice& choice, bool trace, Diagnostics* diagnostics) {
+  const ProgramMethod method{"forward", &program};
+  return lower(std::span(&method, 1), choice, trace, diagnostics);
 }
 Result<Runner> Runner::load(const std::string& file, const LoweringChoice& choice, bool trace) {
   set_threads(choice.threads);
   Result<LoweredProgram> program = formats::load_program<Backends>(std::filesystem::path(file));
   if (!program) return std::unexpected(guessed(std::move(program.error()), file, Wanted::package));
-  return Sessions::start(std::move(program), choice.limits, trace);
+  return Sessions::start(std::move(program), choice, trace);
 }
 
 Result<Runner> Runner::open(const std::string& file, const LoweringChoice& choice, bool trace, Diagnostics* diagnostics) {
   if (is_package(file) || file.ends_with(".davit")) {
-    if (choice.backends.empty()) return load(file, choice, trace);
-    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::load, .where = "--backends",
-                                 .what = concat(file, " is lowered already, for the backends that davit inspect names"),
-                                 .fix = "leave the option out, or give the .pt2 file"});
+    const std::pair<const char*, bool> of_lowering[] = {{"--backends", !choice.backends.empty()},
+                                                        {"--partitioner", choice.partitioner != LoweringChoice{}.partitioner},
+                                                        {"--costs", !choice.costs->file.empty()},
+                                                        {"--save-costs", !choice.costs->save.empty()},
+                                                        {"--ir", !choice.ir.empty()},
+                                                        {"--fast-math", choice.fast_math},
+                                                        {"--full-delegation", choice.full_delegation}};
+    for (const auto& [option, given] : of_lowering)
+      if (given)
+        return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::load, .where = option,
+                                     .what = concat(file, " is lowered already, for the backends that davit inspect names"),
+                                     .fix = "leave the option out, or give the .pt2 file"});
+    return load(file, choice, trace);
   }
   const Result<ExportedProgram> program = read_program(file, {.limits = choice.limits});
   if (!program) return std::unexpected(program.error());
@@ -116,12 +135,12 @@ Runner::Runner(Runner&&) noexcept = default;
 Runner& Runner::operator=(Runner&&) noexcept = default;
 Runner::~Runner() = default;
 
-Result<Outputs> Runner::run(std::span<const EValue> inputs) { return sessions_->session.run("forward", inputs); }
+Result<Outputs> Runner::run(std::span<const EValue> inputs) { return sessions_->session.run(method().name.view(), inputs); }
 const LoweredProgram& Runner::program() const { return sessions_->session.program(); }
 const LoweredMethod& Runner::method() const { return sessions_->method(); }
 std::span<const NamedTensor> Runner::state() const { return sessions_->session.state(); }
-Name Runner::plan() const { return sessions_->session.plan(sessions_->index()).report(sessions_->method().parent.view()); }
-std::size_t Runner::arena_bytes() const { return sessions_->session.plan(sessions_->index()).arena_bytes; }
+Name Runner::plan() const { return sessions_->session.plan(sessions_->method_index).report(sessions_->method().parent.view()); }
+std::size_t Runner::arena_bytes() const { return sessions_->session.plan(sessions_->method_index).arena_bytes; }
 std::vector<PartitionReport> Runner::reports() const {
   std::vector<PartitionReport> reports;
   for (const LoweredMethod& method : program().methods()) {
@@ -140,7 +159,7 @@ Result<void> Runner::save(const std::string& file, bool debug_map) const {
 }
 Result<void> Runner::profile(std::span<const EValue> inputs, std::span<PartitionReport> reports) {
   using Clock = std::chrono::steady_clock;
-  PartitionReport& report = reports[sessions_->index()];
+  PartitionReport& report = reports[sessions_->method_index];
   std::unordered_map<std::string, std::vector<double>> times;  // in microseconds: per run, by tag, or tag, newline and node
   const bool nodes_known = !report.nodes.empty();
   const auto end = Clock::now() + std::chrono::seconds(2);
@@ -184,7 +203,7 @@ Result<void> Runner::profile(std::span<const EValue> inputs, std::span<Partition
     if (node.partition < report.partitions.size())
       node.ns = median_ns(std::string(report.partitions[node.partition].tag) + "\n" + std::string(node.name));
   const LoweredMethod& method = sessions_->method();
-  report.memory = sessions_->session.plan(sessions_->index()).memory(method.schedule, method.parent.view());
+  report.memory = sessions_->session.plan(sessions_->method_index).memory(method.schedule, method.parent.view());
   return {};
 }
 void Runner::record_calls() {

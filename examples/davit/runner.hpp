@@ -11,6 +11,7 @@
 
 #include "davit/core/evalue.hpp"
 #include "davit/core/limits.hpp"
+#include "davit/lowering/lower_program.hpp"
 #include "davit/lowering/lowered_program.hpp"
 #include "davit/lowering/method_interface.hpp"
 #include "davit/lowering/partition_report.hpp"
@@ -33,6 +34,7 @@ struct LoweringChoice {
   bool keep_originals = false;
   std::string shared_constants = "share";  ///< or "duplicate", "refuse"
   davit::Limits limits{};  ///< of reading and running
+  std::string method{};  ///< which of a program's methods runs; empty: "forward", or the first if there is none of that name
   std::string ir{};    ///< "core": take every composite operator apart first
   bool saved = false;  ///< check: save the lowered program and load it back before it runs
 };
@@ -43,12 +45,15 @@ struct LoweringChoice {
 /// A lowered program and a session of it. The one place that compiles the backends.
 class Runner {
  public:
-  /// Errors: not_found for names that this program does not know; what lowering reports.
+  /// Errors: not_found for names that this program does not know, or no method; what lowering reports.
+  [[nodiscard]] static davit::Result<Runner> lower(std::span<const davit::ProgramMethod> methods, const LoweringChoice& choice,
+                                                   bool trace = false, davit::Diagnostics* diagnostics = nullptr);
   [[nodiscard]] static davit::Result<Runner> lower(const davit::ExportedProgram& program, const LoweringChoice& choice,
                                                    bool trace = false, davit::Diagnostics* diagnostics = nullptr);
-  /// Loads what save() wrote. Errors: what loading reports.
+  /// Loads what save() wrote. Errors: what loading reports; not_found for no method.
   [[nodiscard]] static davit::Result<Runner> load(const std::string& file, const LoweringChoice& choice, bool trace = false);
-  /// Loads a package, or reads and lowers a .pt2 file. Errors: those of both, guessed what the file is.
+  /// Loads a package, or reads and lowers a .pt2 file. Errors: those of both, guessed what the file is; choices that only lowering has, of
+  /// a package.
   [[nodiscard]] static davit::Result<Runner> open(const std::string& file, const LoweringChoice& choice, bool trace = false,
                                                   davit::Diagnostics* diagnostics = nullptr);
   Runner(Runner&&) noexcept;
@@ -57,7 +62,7 @@ class Runner {
 
   [[nodiscard]] davit::Result<davit::Outputs> run(std::span<const davit::EValue> inputs);
   [[nodiscard]] const davit::LoweredProgram& program() const;
-  /// The method that is run: "forward", or the first if there is none of that name.
+  /// The method that is run: see LoweringChoice::method.
   [[nodiscard]] const davit::LoweredMethod& method() const;
   [[nodiscard]] std::span<const davit::NamedTensor> state() const;
   /// The memory plan of the last run, in words.

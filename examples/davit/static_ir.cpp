@@ -88,21 +88,9 @@ Result<ExportedProgram> static_ir(const ExportedProgram& program, std::string_vi
 }
 
 Result<std::vector<NamedProgram>> read_methods(const std::vector<std::string>& models, std::string_view backends, bool& are_methods) {
-  std::vector<NamedProgram> all;
-  for (const std::string& model : models) {
-    const std::size_t equals = model.find('=');
-    std::error_code ignored;
-    const bool is_file = equals == std::string::npos || equals == 0 || std::filesystem::exists(model, ignored);
-    if (is_file && models.size() > 1)
-      return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::load, .where = concat("model ", model), .what = "several files are the methods of one program, and this one is not said to be a method", .fix = "write, say, prefill=FILE decode=FILE"});
-    are_methods = !is_file;
-    std::string method = is_file ? "forward" : model.substr(0, equals);
-    const std::string file = is_file ? model : model.substr(equals + 1);
-    Result<ExportedProgram> program = is_file ? read_program(file) : formats::read_pt2(file, {.model = method});
-    if (!program && !is_file) program = read_program(file);
-    if (!program) return std::unexpected(std::move(program.error()));
-    all.push_back({std::move(method), *std::move(program)});
-  }
+  Result<std::vector<NamedProgram>> read = read_models(models, {}, are_methods);
+  if (!read) return read;
+  std::vector<NamedProgram> all = *std::move(read);
   std::vector<const ExportedProgram*> programs;
   for (const NamedProgram& each : all) programs.push_back(&each.program);
   const davit::detail::SharedState shared(programs);

@@ -10,6 +10,7 @@
 #include "davit/core/error.hpp"
 #include "davit/embed/static_plan.hpp"
 #include "davit/program/exported_program.hpp"
+#include "read_program.hpp"
 
 // What the command asks of static portable: one file compiles its tables.
 
@@ -20,13 +21,7 @@ namespace tool {
 /// Those of `backends` (names by preference, separated by commas; may be empty) compile what they take.
 [[nodiscard]] davit::Result<davit::ExportedProgram> static_ir(const davit::ExportedProgram& program, std::string_view backends);
 
-/// A method and its program.
-struct NamedProgram {
-  std::string method;
-  davit::ExportedProgram program;
-};
-/// Reads "FILE", or methods "NAME=FILE" (of an archive of several models that of the method's name) each as static_ir: what one of them
-/// changes is no constant of the others. `are_methods` is set if they have names. Errors: what reading gives; files without a method.
+/// The models as read_models reads them, each as static_ir: what one of them changes is no constant of the others. Errors: those of both.
 [[nodiscard]] davit::Result<std::vector<NamedProgram>> read_methods(const std::vector<std::string>& models, std::string_view backends, bool& are_methods);
 
 /// select_steps with static portable, alone or with what takes calls of delegates behind it; plan_static with static portable alone.

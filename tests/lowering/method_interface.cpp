@@ -28,6 +28,7 @@ constexpr ProgramTables mixed() {
   b.end_graph(outputs);
   ProgramTables program = programs::user_program(std::move(b).finish());
   program.range_constraints.push_back({"s0", 2, 8});
+  program.module_call_graph.push_back({.fqn = "", .output_names = {"past.0", "past.1", "", "rest"}});
   return program;
 }
 
@@ -42,7 +43,8 @@ bool check_mixed() {
          i.inputs[5].constant == ConstantValue(Name("mode")) && i.inputs[6].constant == ConstantValue() &&
          i.inputs[6].type.tag == EValue::Tag::none && i.outputs.size() == 4 && i.outputs[0].name == "x" &&
          i.outputs[1].type.tag == EValue::Tag::int_ && i.outputs[2].type.tag == EValue::Tag::int_ &&
-         i.outputs[3].type.tag == EValue::Tag::none && i.ranges.size() == 1 && i.ranges[0].min == 2 &&
+         i.outputs[3].type.tag == EValue::Tag::none && i.outputs[0].user_name() == "past.0" && i.outputs[3].user_name() == "rest" &&
+         i.outputs[2].user_name() == i.outputs[2].name && i.ranges.size() == 1 && i.ranges[0].min == 2 &&
          i.ranges[0].max == 8;
 }
 
@@ -59,6 +61,12 @@ bool check_state() {
 
 TEST_CASE("C01: an interface knows the kind of every input and output; None stays None") {
   CHECK(check_mixed());
+}
+
+TEST_CASE("a root module that lists other outputs than the signature names none") {
+  ProgramTables program = mixed();
+  program.module_call_graph[0].output_names.pop_back();
+  for (const OutputPort& port : method_interface(program).outputs) CHECK(port.keys.empty());
 }
 
 TEST_CASE("a changed buffer goes in and out; parameters and unchanged buffers do neither") {
@@ -79,6 +87,7 @@ TEST_CASE("an interface survives being written and read; damage makes the reader
     CHECK(read.inputs[i].constant == interface.inputs[i].constant);
     CHECK(read.inputs[i].type.tag == interface.inputs[i].type.tag);
   }
+  CHECK(read.outputs[1].keys == "past.1");
   CHECK(read.ranges.size() == 1);
   for (std::size_t size = 0; size < out.written().size(); ++size) {
     ByteReader part(std::span(out.written()).first(size));

@@ -40,6 +40,15 @@ struct Run {
 
 }  // namespace
 
+TEST_CASE("where forward() returns a dict, its keys name the outputs") {
+  Run run;
+  run.interface.outputs[3].keys = "past.0";
+  const Outputs outputs = run.outputs();
+  CHECK(outputs[0].name() == "past.0");
+  CHECK(outputs["past.0"].as<float>()->size() == 6);
+  CHECK(outputs["logits"].as<float>().error().fix == "the outputs are 'past.0', 'turned', 'loss'");
+}
+
 TEST_CASE("outputs are what forward() returns, by number and by name; mutations are apart") {
   const Run run;
   const Outputs outputs = run.outputs();

@@ -47,6 +47,10 @@ struct OutputPort {
   OutputKind kind = OutputKind::user_output;
   Name target{};  ///< of a mutation: the buffer, parameter or user input that takes the value
   PortType type{};
+  Name keys{};    ///< of a value that forward() returns in a dict: the keys that lead to it, "past.0"; else empty
+
+  /// What users call the value: by its keys, or as the graph does.
+  [[nodiscard]] constexpr const Name& user_name() const noexcept { return keys.empty() ? name : keys; }
 };
 
 /// The calling convention of a lowered method: what goes in, what comes out, and which sizes must agree.

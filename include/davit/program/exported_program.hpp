@@ -44,6 +44,7 @@ struct ModuleCallEntry {
   Name in_spec{};   ///< pytree spec as JSON text
   Name out_spec{};  ///< pytree spec as JSON text
   std::vector<Name> forward_arg_names{};
+  std::vector<Name> output_names{};  ///< of the root: what leads to each value that forward() returns, "past.0"; empty where no dict is among it
 };
 
 /// The version of an operator namespace, such as {"aten", 10}.

@@ -28,7 +28,8 @@ class Output {
   [[nodiscard]] const EValue& value() const noexcept { return *value_; }
   operator const EValue&() const noexcept { return *value_; }
   const EValue* operator->() const noexcept { return value_; }
-  /// The value's name in the exported graph; of a mutation, the buffer, parameter or input that took it.
+  /// Where forward() returns a dict, the keys that lead to the value, "past.0"; else its name in the exported graph. Of a mutation, the
+  /// buffer, parameter or input that took it.
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
 
   /// The elements of a tensor, in row-major order. Errors: not_found; invalid_argument if it is no tensor; invalid_dtype if its
@@ -81,7 +82,7 @@ class OutputList {
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   /// Output `index`, in order. O(outputs).
   [[nodiscard]] Output operator[](std::size_t index) const noexcept { return find_output(values_, *interface_, is_mutations, index); }
-  /// The output of that name: of the value in the exported graph, or of the buffer, parameter or input that a mutation changes.
+  /// The output of that name: see Output::name.
   [[nodiscard]] Output operator[](std::string_view name) const noexcept { return find_output(values_, *interface_, is_mutations, name); }
 
   /// Visits each in turn: all of them in O(outputs).

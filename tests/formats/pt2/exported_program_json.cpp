@@ -42,7 +42,8 @@ void check_refused(const std::string& text, std::string_view where, ErrorCode co
 
 TEST_CASE("a program is read, all of it") {
   ProgramText text;
-  text.calls = R"({"fqn": "", "signature": {"inputs": [], "outputs": [], "in_spec": "[1, {}]", "out_spec": "[1, null]",
+  text.calls = R"({"fqn": "", "signature": {"inputs": [], "outputs": [], "in_spec": "[1, {}]", "out_spec":
+                   "[1, {\"type\": \"builtins.dict\", \"context\": \"[\\\"y\\\"]\", \"children_spec\": [{\"type\": null, \"context\": null, \"children_spec\": []}]}]",
                    "forward_arg_names": ["x"]}}, {"fqn": "l"}, {"fqn": "m", "signature": null})";
   text.rest = R"("opset_version": {"aten": 10, "ns": 2}, "schema_version": {"major": 8, "minor": 17},
                  "range_constraints": {"s0": {"min_val": 2, "max_val": null}, "s0 + 1": {"min_val": null, "max_val": 9}},
@@ -53,6 +54,7 @@ TEST_CASE("a program is read, all of it") {
   REQUIRE(program.module_call_graph.size() == 3);
   CHECK(program.module_call_graph[0].in_spec == "[1, {}]");
   CHECK(program.module_call_graph[0].forward_arg_names == std::vector<Name>{"x"});
+  CHECK(program.module_call_graph[0].output_names == std::vector<Name>{"y"});
   CHECK(program.module_call_graph[1].fqn == "l");
   CHECK(!program.module_call_graph[2].has_signature);
   REQUIRE(program.range_constraints.size() == 2);

@@ -67,6 +67,9 @@ TEST_CASE("one of several models") {
   CHECK(layout(archive("", {"a", "b"}), "b")->program == "models/b.json");
   check_refused(archive("", {"a", "b"}), ErrorCode::not_found, "no model 'model'");
   check_refused(archive("", {"a"}), ErrorCode::not_found, "no model 'b'", "b");
+  ZipFile plain;
+  plain.add("serialized_exported_program.json", "{}");
+  check_refused(plain, ErrorCode::not_found, "no model 'b': it holds one program, without a name", "b");
   check_refused(archive("", {}), ErrorCode::not_found, "no exported program");
 }
 

@@ -12,6 +12,7 @@
 #include "davit/formats/json/json.hpp"
 #include "davit/formats/pt2/autocast_dtypes.hpp"
 #include "davit/formats/pt2/graph_json.hpp"
+#include "davit/formats/pt2/pytree_json.hpp"
 #include "davit/formats/pt2/quotient_dtypes.hpp"
 #include "davit/formats/pt2/signature_json.hpp"
 #include "davit/program/check_tables.hpp"
@@ -132,6 +133,7 @@ inline Result<ModuleCallEntry> read_module_call_entry(Json json) {
   const Result<std::string_view> out_spec = (*signature)->string("out_spec");
   if (!out_spec) return error_of(out_spec);
   entry.out_spec = *out_spec;
+  if (fqn->empty()) entry.output_names = pytree_names(*out_spec);
   const auto names = (*signature)->find("forward_arg_names");
   if (!names) return error_of(names);
   if (!*names) return entry;

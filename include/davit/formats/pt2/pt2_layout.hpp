@@ -113,7 +113,10 @@ inline Result<void> check_archive_marks(ZipArchive& archive, const std::string& 
 /// one, or the one called "model". O(members log members). Errors: corrupt_data for what is no `.pt2` file, not_found
 /// for a model that is not there, version_mismatch.
 [[nodiscard]] inline Result<Pt2Layout> find_pt2_layout(ZipArchive& archive, std::string_view model = {}) {
-  if (archive.find("serialized_exported_program.json") != nullptr) return detail::plain_layout(archive);
+  if (archive.find("serialized_exported_program.json") != nullptr) {
+    if (model.empty()) return detail::plain_layout(archive);
+    return load_error(ErrorCode::not_found, Name(archive.label()), concat("the file has no model ", in_quotes(model), ": it holds one program, without a name"), "name no model");
+  }
   constexpr std::string_view mark = "archive_format";
   for (const ZipMember& member : archive.members()) {
     const std::string_view name = member.name;

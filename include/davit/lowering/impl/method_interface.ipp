@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -35,6 +37,17 @@ DAVIT_INLINE PortType port_type(GraphModuleView graph, const Argument& a) {
   return {.tag = EValue::Tag::tensor, .dtype = v.dtype, .dims = {dims.begin(), dims.end()}};
 }
 
+/// Gives the values that forward() returns the keys that the root module lists, if it lists as many.
+DAVIT_INLINE void name_by_keys(std::span<OutputPort> outputs, std::span<const ModuleCallEntry> modules) {
+  const auto root = std::ranges::find_if(modules, [](const ModuleCallEntry& module) { return module.fqn.empty(); });
+  if (root == modules.end()) return;
+  const auto is_returned = [](const OutputPort& port) { return port.kind == OutputKind::user_output || port.kind == OutputKind::loss_output; };
+  if (static_cast<std::size_t>(std::ranges::count_if(outputs, is_returned)) != root->output_names.size()) return;
+  std::size_t next = 0;
+  for (OutputPort& port : outputs)
+    if (is_returned(port)) port.keys = root->output_names[next++];
+}
+
 }  // namespace detail
 
 DAVIT_INLINE MethodInterface method_interface(const ExportedProgram& program) {
@@ -61,6 +74,7 @@ DAVIT_INLINE MethodInterface method_interface(const ExportedProgram& program) {
     if (const Name* name = target(spec)) port.target = *name;
     out.outputs.push_back(std::move(port));
   }
+  detail::name_by_keys(out.outputs, program.module_call_graph);
   const NameIndex symbols(graph.exprs, [&](const Expr& e) { return e.op == ExprOp::symbol ? graph.str(e.name) : std::string_view(); });
   for (const RangeConstraint& range : program.range_constraints)
     if (const std::size_t id = symbols.first(range.symbol); id != NameIndex::not_found && !range.symbol.empty())
@@ -126,6 +140,7 @@ DAVIT_INLINE void write_interface(ByteWriter& out, const MethodInterface& interf
     out.number(port.kind);
     out.text(port.target);
     detail::write_port_type(out, port.type);
+    out.text(port.keys);
   }
 }
 
@@ -167,6 +182,7 @@ DAVIT_INLINE MethodInterface read_interface(ByteReader& in) {
     if (port.kind < OutputKind::user_output || port.kind > OutputKind::parameter_mutation) in.fail();
     port.target = Name::own(in.text());
     port.type = detail::read_port_type(in, out.exprs.size());
+    port.keys = Name::own(in.text());
     out.outputs.push_back(std::move(port));
   }
   return out;

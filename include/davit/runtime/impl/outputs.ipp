@@ -37,7 +37,7 @@ namespace detail {
 }
 
 [[nodiscard]] DAVIT_INLINE std::string_view output_name(const OutputPort& port, bool mutations) noexcept {
-  return mutations ? port.target.view() : port.name.view();
+  return mutations ? port.target.view() : port.user_name().view();
 }
 
 [[nodiscard]] DAVIT_INLINE Error no_output(const MethodInterface& interface, std::string_view name, std::size_t index, bool mutations) {

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/core/name.hpp"
+#include "davit/formats/json/json.hpp"
+
+namespace davit::formats {
+
+namespace detail {
+
+/// Walks the specification of a pytree and lists its leaves.
+class PytreeLeaves {
+ public:
+  /// What a name may have at most: longer ones, which no model has, would make much of a small file.
+  static constexpr std::size_t max_bytes = 256;
+
+  /// False if this is no specification that is known.
+  [[nodiscard]] bool visit(Json spec, const std::string& place, bool has_keys) {
+    const auto type = spec.find("type"), context = spec.find("context"), children = spec.find("children_spec");
+    if (!type || !context || !children || !*children || place.size() > max_bytes) return false;
+    if (!*type) {  // null: a leaf
+      names_.push_back(has_keys ? Name(place) : Name());
+      return true;
+    }
+    if (!*context) return false;
+    const auto array = (*children)->array();
+    if (!array) return false;
+    const std::optional<std::vector<std::string>> keys = keys_of(**context, array->size());
+    std::size_t i = 0;
+    for (const Json child : *array) {
+      const std::string step = keys ? (*keys)[i] : std::to_string(i);
+      if (!visit(child, place.empty() ? step : place + '.' + step, has_keys || keys)) return false;
+      ++i;
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::vector<Name> take() && { return std::move(names_); }
+
+ private:
+  /// The keys of a dict, from the context that stands as JSON in a text: a list of them; of a dataclass the first of two lists; of a
+  /// defaultdict a member. Nothing for what is numbered.
+  [[nodiscard]] static std::optional<std::vector<std::string>> keys_of(Json context, std::size_t children) {
+    const Result<std::string_view> text = context.string();
+    if (!text) return std::nullopt;
+    const Result<JsonDocument> document = parse_json(*text, "context");
+    if (!document) return std::nullopt;
+    const Json root = document->root();
+    if (root.is_object()) {
+      const auto keys = root.find("dict_context");
+      return keys && *keys ? list_of(**keys, children) : std::nullopt;
+    }
+    if (auto keys = list_of(root, children)) return keys;
+    const Result<JsonArray> lists = root.array();
+    return lists && lists->size() == 2 && (*++lists->begin()).is_array() ? list_of(*lists->begin(), children) : std::nullopt;
+  }
+
+  /// A list of as many texts and integers as there are children.
+  [[nodiscard]] static std::optional<std::vector<std::string>> list_of(Json json, std::size_t children) {
+    const Result<JsonArray> array = json.array();
+    if (!array || array->size() != children) return std::nullopt;
+    std::vector<std::string> keys;
+    for (const Json item : *array) {
+      const Result<std::string_view> text = item.string();
+      const Result<std::int64_t> number = item.integer();
+      if (!text && !number) return std::nullopt;
+      keys.push_back(text ? std::string(*text) : std::to_string(*number));
+    }
+    return keys;
+  }
+
+  std::vector<Name> names_;
+};
+
+}  // namespace detail
+
+/// Names of a pytree's leaves, from its specification `[1, spec]` in JSON: the keys and numbers that lead to each, "past.0"; empty for a
+/// leaf that no key leads to.
+///
+/// Dicts and registered dataclasses have keys, lists, tuples and all else numbers. Nothing of a specification that is not known: an
+/// exporter may write others. O(text). Source: torch.utils._pytree.treespec_dumps.
+[[nodiscard]] inline std::vector<Name> pytree_names(std::string_view text) {
+  const Result<JsonDocument> document = parse_json(text, "pytree");
+  if (!document) return {};
+  const Result<JsonArray> parts = document->root().array();
+  if (!parts || parts->size() != 2) return {};
+  detail::PytreeLeaves leaves;
+  if (!leaves.visit(*++parts->begin(), {}, false)) return {};
+  return std::move(leaves).take();
+}
+
+}  // namespace davit::formats
