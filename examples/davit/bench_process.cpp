@@ -44,9 +44,11 @@ struct Measured {
 
   [[nodiscard]] static Result<Measured> prepare(BenchRow& row, const BenchOptions& options) {
     const auto begin = Clock::now();
-    LoweringChoice choice = options.lowering;
-    choice.backends = row.backends;
-    if (row.package) choice = {.limits = options.lowering.limits, .method = options.lowering.method};
+    LoweringChoice choice{.limits = options.lowering.limits, .method = options.lowering.method};  // of a package, which is lowered already
+    if (!row.package) {
+      choice = options.lowering;
+      choice.backends = row.backends;
+    }
     choice.threads = row.threads;
     Diagnostics diagnostics;
     Result<Runner> runner = Runner::open(row.model, choice, false, &diagnostics);

@@ -32,10 +32,9 @@ namespace tool {
 [[nodiscard]] inline davit::Result<void> make_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (!error && std::filesystem::is_directory(folder, error)) return {};
-  const std::string why = error ? error.message() : "it is a file";
+  if (!error) return {};
   return std::unexpected(davit::Error{.code = davit::ErrorCode::io_error, .stage = davit::Stage::save, .where = davit::Name::own(folder.string()),
-                                      .what = davit::concat("the folder cannot be made: ", why), .fix = "name another"});
+                                      .what = davit::concat("the folder cannot be made: ", error.message()), .fix = "name another"});
 }
 
 /// Says that a file was written.
