@@ -49,6 +49,8 @@ struct OutputPort {
   PortType type{};
   Name keys{};    ///< of a value that forward() returns in a dict: the keys that lead to it, "past.0"; else empty
 
+  /// Whether forward() returns it; the loss is such a value too.
+  [[nodiscard]] constexpr bool is_returned() const noexcept { return kind == OutputKind::user_output || kind == OutputKind::loss_output; }
   /// What users call the value: by its keys, or as the graph does.
   [[nodiscard]] constexpr const Name& user_name() const noexcept { return keys.empty() ? name : keys; }
 };

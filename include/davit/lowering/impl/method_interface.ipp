@@ -41,11 +41,10 @@ DAVIT_INLINE PortType port_type(GraphModuleView graph, const Argument& a) {
 DAVIT_INLINE void name_by_keys(std::span<OutputPort> outputs, std::span<const ModuleCallEntry> modules) {
   const auto root = std::ranges::find_if(modules, [](const ModuleCallEntry& module) { return module.fqn.empty(); });
   if (root == modules.end()) return;
-  const auto is_returned = [](const OutputPort& port) { return port.kind == OutputKind::user_output || port.kind == OutputKind::loss_output; };
-  if (static_cast<std::size_t>(std::ranges::count_if(outputs, is_returned)) != root->output_names.size()) return;
+  if (static_cast<std::size_t>(std::ranges::count_if(outputs, &OutputPort::is_returned)) != root->output_names.size()) return;
   std::size_t next = 0;
   for (OutputPort& port : outputs)
-    if (is_returned(port)) port.keys = root->output_names[next++];
+    if (port.is_returned()) port.keys = root->output_names[next++];
 }
 
 }  // namespace detail

@@ -31,8 +31,9 @@ DAVIT_INLINE Result<Tensor> Output::clone() const {
 
 namespace detail {
 
-[[nodiscard]] DAVIT_INLINE bool is_listed(OutputKind kind, bool mutations) noexcept {
-  if (!mutations) return kind == OutputKind::user_output || kind == OutputKind::loss_output;
+[[nodiscard]] DAVIT_INLINE bool is_listed(const OutputPort& port, bool mutations) noexcept {
+  if (!mutations) return port.is_returned();
+  const OutputKind kind = port.kind;
   return kind == OutputKind::buffer_mutation || kind == OutputKind::parameter_mutation || kind == OutputKind::user_input_mutation;
 }
 
@@ -43,7 +44,7 @@ namespace detail {
 [[nodiscard]] DAVIT_INLINE Error no_output(const MethodInterface& interface, std::string_view name, std::size_t index, bool mutations) {
   Name names;
   for (const OutputPort& port : interface.outputs)
-    if (is_listed(port.kind, mutations)) names = concat(names, names.empty() ? "" : ", ", "'", output_name(port, mutations), "'");
+    if (is_listed(port, mutations)) names = concat(names, names.empty() ? "" : ", ", "'", output_name(port, mutations), "'");
   const std::string_view noun = mutations ? "mutation" : "output";
   return Error{.code = ErrorCode::not_found, .stage = Stage::execute,
                .what = name.data() != nullptr ? concat("there is no ", noun, " '", name, "'") : concat("there is no ", noun, " ", index),
@@ -58,12 +59,12 @@ namespace detail {
 
 DAVIT_INLINE std::size_t count_outputs(const MethodInterface& interface, bool mutations) noexcept {
   std::size_t count = 0;
-  for (const OutputPort& port : interface.outputs) count += is_listed(port.kind, mutations) ? 1 : 0;
+  for (const OutputPort& port : interface.outputs) count += is_listed(port, mutations) ? 1 : 0;
   return count;
 }
 
 DAVIT_INLINE std::size_t next_output(const MethodInterface& interface, bool mutations, std::size_t port) noexcept {
-  while (port < interface.outputs.size() && !is_listed(interface.outputs[port].kind, mutations)) ++port;
+  while (port < interface.outputs.size() && !is_listed(interface.outputs[port], mutations)) ++port;
   return port;
 }
 DAVIT_INLINE Output output_at(const EValue* values, const MethodInterface& interface, bool mutations, std::size_t port) noexcept {
@@ -74,7 +75,7 @@ DAVIT_INLINE Output find_output(const EValue* values, const MethodInterface& int
   std::size_t left = index;
   for (std::size_t i = 0; i < interface.outputs.size(); ++i) {
     const OutputPort& port = interface.outputs[i];
-    if (is_listed(port.kind, mutations) && left-- == 0) return {values[i], output_name(port, mutations)};
+    if (is_listed(port, mutations) && left-- == 0) return {values[i], output_name(port, mutations)};
   }
   return {mutations ? &no_mutation : &no_user_output, interface, {}, index};
 }
@@ -82,7 +83,7 @@ DAVIT_INLINE Output find_output(const EValue* values, const MethodInterface& int
 DAVIT_INLINE Output find_output(const EValue* values, const MethodInterface& interface, bool mutations, std::string_view name) noexcept {
   for (std::size_t i = 0; i < interface.outputs.size(); ++i) {
     const OutputPort& port = interface.outputs[i];
-    if (is_listed(port.kind, mutations) && output_name(port, mutations) == name) return {values[i], output_name(port, mutations)};
+    if (is_listed(port, mutations) && output_name(port, mutations) == name) return {values[i], output_name(port, mutations)};
   }
   return {mutations ? &no_mutation : &no_user_output, interface, name, 0};
 }

@@ -31,7 +31,7 @@ DAVIT_INLINE Result<const LoweredDelegate*> typed_delegate(const LoweredProgram&
     if (port.role != InputRole::user || port.constant)
       return std::unexpected(not_typed(method, table.name, port.name, "a typed method takes and returns tensors only, and keeps no state"));
   for (const OutputPort& port : method.interface.outputs)
-    if (port.kind != OutputKind::user_output && port.kind != OutputKind::loss_output)
+    if (!port.is_returned())
       return std::unexpected(not_typed(method, table.name, port.name, "a typed method takes and returns tensors only, and keeps no state"));
   const Schedule& schedule = method.schedule;
   const auto same = [&](Range a, const std::vector<std::uint32_t>& b) {
