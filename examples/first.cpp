@@ -16,8 +16,8 @@ int main(int argc, char** argv) {
   if (!lowered) return fail(lowered.error());
   auto session = davit::Session::make(*lowered);                // state and working memory
   if (!session) return fail(session.error());
-
-  auto outputs = session->run("forward", davit::formats::read_npy(argv[2]));
+  auto image = davit::formats::read_npy(argv[2]);
+  auto outputs = session->run("forward", image);
   if (!outputs) return fail(outputs.error());                   // a std::expected: outputs, or what does not fit
   auto scores = (*outputs)[0].as<float>();                      // a std::span, or an Error if these are no floats
   if (!scores) return fail(scores.error());

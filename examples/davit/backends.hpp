@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -47,10 +48,17 @@ struct ListOf<std::tuple<Bs...>> {
   using type = davit::BackendList<Bs...>;
 };
 
+/// True for a list with a portable of its own: portable_with<...>, which has operators that the command does not know.
+template <class Tuple>
+inline constexpr bool has_portable = false;
+template <class... Bs>
+inline constexpr bool has_portable<std::tuple<Bs...>> = ((std::string_view(Bs::name) == davit::portable::name) || ...);
+
 /// The backends this program is compiled with: first those of the header that the build option user_backends names, which says
 /// `using user_backends = std::tuple<...>`. `portable` takes what the others leave. The second instance of it is there to try out
 /// borders between partitions.
-using Always = std::tuple<Portable, davit::testing::renamed_backend<Portable, "portable_2">>;
+using Second = davit::testing::renamed_backend<Portable, "portable_2">;
+using Always = std::conditional_t<has_portable<user_backends>, std::tuple<Second>, std::tuple<Portable, Second>>;
 using Backends =
     ListOf<decltype(std::tuple_cat(std::declval<user_backends>(), std::declval<OneDnn>(), std::declval<XnnPack>(), std::declval<Always>()))>::type;
 

@@ -62,6 +62,9 @@ using namespace davit;
   for (const NamedProgram& each : *programs) methods.push_back({Name::own(each.method), &each.program});
   formats::EmbedOptions how;
   how.name = options.name.empty() ? std::filesystem::path(options.models[0]).stem().string() : options.name;
+  if (how.name.find('/') != std::string::npos)
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::save, .where = concat("--name ", how.name), .what = "files are called by it, in the folder of -o",
+                                 .fix = "write a name without '/'"});
   how.layout = options.layout == "output_inner" ? WeightLayout::output_inner : WeightLayout::contiguous;
   how.weights_as_array = options.weights == "array";
   how.section = options.section;

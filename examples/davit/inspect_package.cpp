@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "inspect_package.hpp"
 
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/package_layout.hpp"
-#include "davit/formats/signature_queries.hpp"
 #include "davit/lowering/text_table.hpp"
 #include "davit/program/printer.hpp"
 #include "print_value.hpp"
@@ -32,6 +36,60 @@ void print_method(const LoweredProgram& program, const LoweredMethod& method) {
   print("%s", table.print().c_str());
 }
 
+/// What a package holds, as JSON: methods with their inputs, outputs and partitions, and the state.
+[[nodiscard]] std::string json_of(const LoweredProgram& program, std::size_t bytes) {
+  rapidjson::StringBuffer buffer;
+  rapidjson::Writer<rapidjson::StringBuffer> out(buffer);
+  const auto text = [&](const char* key, std::string_view value) {
+    out.Key(key);
+    out.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
+  };
+  const auto number = [&](const char* key, std::uint64_t value) {
+    out.Key(key);
+    out.Uint64(value);
+  };
+  const auto list = [&](const char* key, const auto& rows, const auto& write) {
+    out.Key(key);
+    out.StartArray();
+    for (const auto& row : rows) {
+      out.StartObject();
+      write(row);
+      out.EndObject();
+    }
+    out.EndArray();
+  };
+  out.StartObject();
+  number("davit_package", 1);
+  number("bytes", bytes);
+  list("methods", program.methods(), [&](const LoweredMethod& method) {
+    text("method", method.name.view());
+    list("inputs", method.interface.inputs, [&](const InputPort& port) {
+      text("name", port.name.view());
+      text("type", describe(port.type));
+      text("role", port.role == InputRole::state ? "state" : port.constant ? "fixed" : "user");
+    });
+    list("outputs", method.interface.outputs, [&](const OutputPort& port) {
+      text("name", port.user_name().view());
+      text("type", describe(port.type));
+      text("role", port.is_returned() ? "returned" : port.kind == OutputKind::token ? "token" : "mutation");
+      if (!port.is_returned()) text("target", port.target.view());
+    });
+    list("partitions", method.delegates, [&](const LoweredDelegate& delegate) {
+      text("tag", delegate.tag.view());
+      text("backend", program.backends().name(delegate.backend));
+      number("inputs", delegate.interface.inputs.size());
+      number("outputs", delegate.interface.outputs.size());
+    });
+  });
+  list("state", program.state(), [&](const NamedTensor& buffer_of) {
+    text("name", buffer_of.name.view());
+    text("dtype", name_of(buffer_of.tensor.dtype));
+    number("bytes", buffer_of.tensor.view().nbytes());
+  });
+  out.EndObject();
+  return {buffer.GetString(), buffer.GetSize()};
+}
+
 }  // namespace
 
 Result<void> inspect_package(const InspectOptions& options) {
@@ -41,18 +99,16 @@ Result<void> inspect_package(const InspectOptions& options) {
   const Result<Runner> runner = Runner::load(options.model, {});
   if (!runner) return std::unexpected(runner.error());
   const LoweredProgram& program = runner->program();
-  if (options.json) {
-    const Result<std::string> queries = formats::signature_queries_json(runner->method().parent.signature);
-    if (!queries) return std::unexpected(queries.error());
-    print("%s\n", queries->c_str());
-    return {};
-  }
   if (options.graph) {
     for (const LoweredMethod& method : program.methods()) print("%s", print_graph(method.parent.view()).c_str());
     return {};
   }
   const Result<SharedBytes> bytes = formats::map_file(options.model);
   if (!bytes) return std::unexpected(bytes.error());
+  if (options.json) {
+    print("%s\n", json_of(program, bytes->size()).c_str());
+    return {};
+  }
   const Result<formats::Package> package = formats::read_package(*bytes);
   if (!package) return std::unexpected(package.error());
   std::size_t state = 0;

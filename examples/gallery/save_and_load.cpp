@@ -32,7 +32,8 @@ int main(int argc, char** argv) {
   if (!loaded) return fail(loaded.error());
   auto session = davit::Session::make(*loaded);
   if (!session) return fail(session.error());
-  const auto outputs = session->run("forward", davit::formats::read_npy(argv[2]));
+  const auto image = davit::formats::read_npy(argv[2]);
+  const auto outputs = session->run("forward", image);
   if (!outputs) return fail(outputs.error());
   const auto scores = (*outputs)[0].as<float>();
   if (!scores) return fail(scores.error());

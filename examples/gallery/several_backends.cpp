@@ -32,7 +32,8 @@ int main(int argc, char** argv) {
     std::printf("partition %s on %s\n", std::string(delegate.tag.view()).c_str(), std::string(lowered->backends()[delegate.backend].name).c_str());
   auto session = davit::Session::make(*lowered);
   if (!session) return fail(session.error());
-  const auto outputs = session->run("forward", davit::formats::read_npy(argv[2]));
+  const auto image = davit::formats::read_npy(argv[2]);
+  const auto outputs = session->run("forward", image);
   if (!outputs) return fail(outputs.error());
   const auto scores = (*outputs)[0].as<float>();
   if (!scores) return fail(scores.error());

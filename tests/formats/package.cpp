@@ -458,8 +458,13 @@ TEST_CASE(
   const Bytes bare = save(lower<Saving>(program, partitioner));
   CHECK(kept.size() > bare.size());
   saving::state.available = false;
-  const LoweredProgram loaded = load<Saving>(kept);
+  Diagnostics diagnostics;
+  const Result<LoweredProgram> moved = load_program<Saving>(SharedBytes::copy_of(kept), &diagnostics);
+  REQUIRE(moved);
+  const LoweredProgram& loaded = *moved;
   CHECK(loaded.methods()[0].delegates[0].backend == 1);
+  REQUIRE(!diagnostics.warnings.empty());
+  CHECK(diagnostics.warnings[0].view().starts_with("backend saving is not available here; method 'forward', partition 'p0' runs on "));
   Session session = *Session::make(loaded);
   CHECK(support::run(session, {3}) == Floats{9});
   const Error error = fault_of(load_program<Saving>(SharedBytes::copy_of(bare)));

@@ -2,6 +2,8 @@
 #include "davit/kernels/thread_team.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -44,6 +46,23 @@ TEST_CASE("a team that slept works on; one without work ends; one of one thread 
   alone.run([&](std::size_t) { id = std::this_thread::get_id(); });
   CHECK(id == std::this_thread::get_id());
   CHECK(ThreadTeam(1000).size() == ThreadTeam::most);
+}
+
+TEST_CASE("a child of fork has a team of its own") {
+  ThreadTeam* const team = team_of_this_thread(2);
+  if (team == nullptr) return;
+  team->run([](std::size_t) {});
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    alarm(10);  // it hung
+    std::array<int, 2> done{};
+    team_of_this_thread(2)->run([&](std::size_t part) { done[part] = 1; });
+    _exit(done == std::array<int, 2>{1, 1} ? 0 : 1);
+  }
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }
 
 TEST_CASE("a thread has one team of a size, and another thread another") {

@@ -414,7 +414,9 @@ TEST_CASE("with kept originals a partition falls back to the next available back
   Diagnostics diagnostics;
   const auto lowered = to_backend(program, CapabilityPartitioner<Three>(), {.keep_originals = true}, &diagnostics);
   REQUIRE(lowered);
-  CHECK(diagnostics.warnings.empty());
+  REQUIRE(diagnostics.warnings.size() == 1);
+  CHECK(diagnostics.warnings[0].view().starts_with("backend toy0 is not available here; method 'forward', partition 'toy0_0' runs on toy2"));
+  diagnostics.warnings.clear();
   CHECK(backends(*lowered, 0) == Texts{"toy2"});
   CHECK(C::state.preprocessed == 1);
   Session session = *Session::make(*lowered);

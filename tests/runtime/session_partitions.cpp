@@ -527,6 +527,25 @@ TEST_CASE("an error inside control flow names partition and backend, and the sou
   CHECK(error.source.view().find("return x * h") != std::string_view::npos);
 }
 
+TEST_CASE("a backend that answers a tensor without memory is an Error, on its first run and on a later one") {
+  const Toys toys;
+  Draft d;
+  d.output(d.add("a", d.user("x"), 1.0));
+  const auto lowered = to_backend<B>(d.finish());
+  REQUIRE(lowered);
+  const Tensor x = programs::scalar(3);
+  const EValue inputs[] = {x};
+  for (const bool first : {true, false}) {
+    Session session = *Session::make(*lowered);
+    for (int run = 0; run < (first ? 0 : 2); ++run) CHECK(session.run("forward", inputs));
+    B::state.null_output = true;
+    const Error error = error_of(session.run("forward", inputs));
+    CHECK(error.what == "a backend answered a tensor without memory: its data is null");
+    B::state.null_output = false;
+    CHECK(session.run("forward", inputs));
+  }
+}
+
 TEST_CASE("what a partition answers is checked, and the error names partition, backend and output") {
   const Toys toys;
   Session session = *Session::make(split(accumulates()));

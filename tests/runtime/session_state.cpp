@@ -88,6 +88,23 @@ TEST_CASE("a row of a buffer is written where it lies: nothing is copied, and th
   CHECK(session.plan(0).arena_bytes < 2 * 16 * 2 * sizeof(float));
 }
 
+TEST_CASE("reset: a session's buffers hold again what a new session's do, and runs go on from there") {
+  Cache c;
+  c.put(c.row);
+  const auto lowered = to_backend(c.finish({c.d.op("aten.mul.Tensor", "twice", c.made, {2.0})}), CapabilityPartitioner<List>());
+  REQUIRE(lowered);
+  Session session = *Session::make(*lowered);
+  const Tensor row = programs::tensor({1, 2}, {100, 200});
+  for (std::int64_t i = 0; i < 2; ++i) {
+    const Tensor at = index(5 + i);
+    const EValue inputs[] = {at, row};
+    REQUIRE(session.run(0, inputs));
+    session.reset();
+    CHECK(data(session)[10 + 2 * i] == static_cast<float>(5 + i));
+    CHECK(data(session)[11 + 2 * i] == static_cast<float>(5 + i));
+  }
+}
+
 TEST_CASE("a run that fails after a row was written puts it back") {
   const Toys toys;
   Cache c;

@@ -27,6 +27,7 @@ struct ToyState {
   bool fails_compile = false;
   int fail_at = -1;                 ///< the execute that fails, counted from now
   bool wrong_output = false;        ///< execute answers a number instead of a tensor
+  bool null_output = false;         ///< execute answers a tensor of the right sizes without memory
 
   int preprocessed = 0;
   int compiled = 0;
@@ -173,6 +174,11 @@ struct toy_backend {
     }
     for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = find(handle.code->outputs[i]);
     if (state.wrong_output && !outputs.empty()) outputs[0] = 7;
+    if (state.null_output && !outputs.empty() && outputs[0].is_tensor()) {
+      davit::TensorView without = outputs[0].tensor();
+      without.data = nullptr;
+      outputs[0] = davit::EValue(without);
+    }
     return {};
   }
 

@@ -43,6 +43,7 @@ struct BackendTable {
   bool never_views_inputs = false;
   bool (*asks_availability)() = nullptr;  ///< null if the backend is known to be available when compiling
   const char* (*refuses)(GraphModuleView graph, NodeId node) = nullptr;
+  std::string_view (*operator_schema)(std::string_view target) = nullptr;
   bool (*is_worthwhile)(GraphModuleView graph, std::span<const NodeId> nodes) = nullptr;
   BackendObject (*default_spec)() = nullptr;
   Result<BackendObject> (*preprocess)(const Method& method, const void* spec, DebugHandleRecorder& debug_handles) = nullptr;
@@ -146,6 +147,7 @@ struct BackendCalls {
     t.execute_traced = &execute_traced;
     if constexpr (std::default_initializable<Spec>) t.default_spec = []() -> BackendObject { return std::make_shared<const Spec>(); };
     if constexpr (SelectsNodes<B>) t.refuses = [](GraphModuleView graph, NodeId node) { return B::refuses(graph, node); };
+    if constexpr (HasOperators<B>) t.operator_schema = [](std::string_view target) { return B::operator_schema(target); };
     if constexpr (JudgesRegions<B>) t.is_worthwhile = [](GraphModuleView graph, std::span<const NodeId> nodes) { return B::is_worthwhile(graph, nodes); };
     if constexpr (PreprocessorFor<Preprocessor, B>)
       t.preprocess = [](const Method& method, const void* spec, DebugHandleRecorder& debug_handles) {

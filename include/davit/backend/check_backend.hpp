@@ -22,9 +22,12 @@ enum class BackendRule : std::uint8_t {
   compile_result,
   execute,
   execute_result,
+  execute_context,
+  workspace,
   preprocess,
   preprocess_result,
   refuses,
+  operator_schema,
   is_worthwhile,
   prepare,
   never_views_inputs,
@@ -39,10 +42,16 @@ enum class BackendRule : std::uint8_t {
 
 namespace detail {
 
+template <class B>
+concept HasConstantName = requires { typename std::bool_constant<(std::string_view(B::name).size() > 0)>; };
 /// A backend's execute with the context of a session that neither traces nor reports.
 template <class B>
 concept CanExecute = requires(const typename B::Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
                               ExecuteContext<NullTracer, NoReport, workspace_of<B>>& context) { B::execute(handle, inputs, outputs, context); };
+/// The same for a session that does both.
+template <class B>
+concept CanExecuteTraced = requires(const typename B::Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
+                                    ExecuteContext<TracerRef, TextReport, workspace_of<B>>& context) { B::execute(handle, inputs, outputs, context); };
 template <class P, class B>
 concept CanPreprocess = requires(const Method& method, const typename B::CompileSpec& spec, DebugHandleRecorder& debug_handles) {
   P::preprocess(method, spec, debug_handles);
@@ -53,7 +62,7 @@ concept SaysWhetherItViewsInputs = requires { typename std::bool_constant<bool{B
 /// The first rule of the part that ships to the target which B breaks, optional parts among them if B has a member of the name.
 template <class B>
 [[nodiscard]] consteval BackendRule broken_runtime_rule() {
-  if constexpr (!requires { requires std::convertible_to<decltype((B::name)), std::string_view>; }) {
+  if constexpr (!requires { requires std::convertible_to<decltype((B::name)), std::string_view>; } || !HasConstantName<B>) {
     return BackendRule::name;
   } else if constexpr (!requires { typename B::CompileSpec; }) {
     return BackendRule::compile_spec;
@@ -73,8 +82,14 @@ template <class B>
     return BackendRule::execute;
   } else if constexpr (!RuntimeBackend<B>) {
     return BackendRule::execute_result;
+  } else if constexpr (!CanExecuteTraced<B>) {
+    return BackendRule::execute_context;
+  } else if constexpr (!std::default_initializable<workspace_of<B>>) {
+    return BackendRule::workspace;
   } else if constexpr (requires { &B::refuses; } && !SelectsNodes<B>) {
     return BackendRule::refuses;
+  } else if constexpr (requires { &B::operator_schema; } && !HasOperators<B>) {
+    return BackendRule::operator_schema;
   } else if constexpr (requires { &B::is_worthwhile; } && !JudgesRegions<B>) {
     return BackendRule::is_worthwhile;
   } else if constexpr (requires { &B::prepare; } && !Prepares<B>) {
@@ -129,6 +144,9 @@ consteval void assert_rules() {
                 "davit: a backend needs template <class Context> static davit::Status execute(const Handle&, std::span<const davit::EValue> "
                 "inputs, std::span<davit::EValue> outputs, Context& context);");
   static_assert(broken != execute_result, "davit: a backend's execute(handle, inputs, outputs, context) must return davit::Status");
+  static_assert(broken != execute_context,
+                "davit: a backend's execute must take every davit::ExecuteContext: template <class Context> static davit::Status execute(..., Context& context);");
+  static_assert(broken != workspace, "davit: a backend's type Workspace must be made without arguments: prepare fills it");
   static_assert(broken != preprocess,
                 "davit: a backend needs static davit::Result<Processed> preprocess(const davit::Method&, const CompileSpec&, "
                 "davit::DebugHandleRecorder&), in itself or in its type Preprocessor");
@@ -136,6 +154,8 @@ consteval void assert_rules() {
                 "davit: a backend's preprocess(method, spec, debug_handles) must return davit::Result<Processed>");
   static_assert(broken != refuses, "davit: this backend's refuses would not be called; it must be "
                                    "static const char* refuses(davit::GraphModuleView, davit::NodeId)");
+  static_assert(broken != operator_schema, "davit: this backend's operator_schema would not be called; it must be "
+                                           "static std::string_view operator_schema(std::string_view target)");
   static_assert(broken != is_worthwhile, "davit: this backend's is_worthwhile would not be called; it must be "
                                          "static bool is_worthwhile(davit::GraphModuleView, std::span<const davit::NodeId>)");
   static_assert(broken != prepare, "davit: this backend's prepare would not be called; it must be "

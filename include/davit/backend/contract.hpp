@@ -99,6 +99,16 @@ concept SelectsNodes = RuntimeBackend<B> && requires(GraphModuleView graph, Node
   { B::refuses(graph, node) } -> std::same_as<const char*>;
 };
 
+/// A backend with operators of its own beside ATen's: it answers their schemas as torch writes them, and nothing for others.
+///
+/// An operator that writes to arguments, "Tensor(a!) x", reaches it as a functional one: `higher_order.auto_functionalized`, whose
+/// arguments are the operator's name and the operator's arguments by their names, and whose results are the operator's (None if it
+/// has none) and then what each written argument becomes. Source: torch._higher_order_ops.auto_functionalize.
+template <class B>
+concept HasOperators = RuntimeBackend<B> && requires(std::string_view target) {
+  { B::operator_schema(target) } -> std::same_as<std::string_view>;
+};
+
 /// A backend that says which regions of a program gain by running on it; those that do not go to the next one. Beside this no
 /// region of nothing but views, copies and arithmetic on sizes goes to any backend before the last that takes it.
 template <class B>
@@ -125,7 +135,9 @@ concept FillsDestinations =
     };
 
 /// A backend whose sessions prepare: `prepare` sizes the workspace for these inputs and answers the bytes of scratch
-/// that execute needs. Called before the first execute and whenever an input's sizes changed.
+/// that execute needs. Called before the first execute and whenever an input's sizes changed, with tensors that may have no data
+/// yet (null), and first with the largest sizes that a run may ask for where the program says them. The workspace stays at its
+/// address for as long as it lives.
 template <class B>
 concept Prepares = FillsDestinations<B> || (RuntimeBackend<B> && requires(const typename B::Handle& handle, std::span<const EValue> inputs,
                                                                           workspace_of<B>& workspace) {

@@ -95,7 +95,7 @@ class ExecuteContext {
       : tracer_(&tracer), report_(&report), workspace_(&workspace), scratch_(scratch), max_memory_(max_memory), undo_(undo) {}
 
   [[nodiscard]] constexpr Workspace& workspace() const noexcept { return *workspace_; }
-  /// As many bytes as the backend's prepare asked for, aligned to 64.
+  /// At least as many bytes as the backend's prepare asked for, aligned to 64.
   [[nodiscard]] constexpr std::span<std::byte> scratch() const noexcept { return scratch_; }
 
   /// How many bytes the backend may take besides: for outputs whose sizes depend on data, and the like.

@@ -99,9 +99,21 @@ struct portable {
                                   Workspace& ws, std::byte* scratch, std::uint64_t max_memory, UndoLog* undo, RunEvents events);
 };
 
-/// portable with operators of your own. `Custom::operators` is an array of CustomOperator; its names must be new ones.
+/// portable with operators of your own. `Custom::operators` is a constexpr array of CustomOperator; its names must be new ones.
+///
+/// A kernel writes to the arguments that its schema says are written, "Tensor(a!) x", and to no others: these are copies of the
+/// program's values, which what comes after sees.
 template <class Custom>
 struct portable_with : portable {
+  static_assert(portable_kernels::are_complete(Custom::operators),
+                "davit: an operator of portable_with needs a kernel, and its name with its types as torch writes them: "
+                "{{\"ns.op.default\", kernel}, \"ns.op.default(Tensor(a!) x, float by=1.0) -> Tensor\"}");
+
+  [[nodiscard]] static std::string_view operator_schema(std::string_view target) noexcept {
+    for (const portable_kernels::CustomOperator& op : Custom::operators)
+      if (op.row.name == target) return op.schema;
+    return {};
+  }
   [[nodiscard]] static const char* refuses(GraphModuleView graph, NodeId node) noexcept {
     return refuses_with(Custom::operators, graph, node);
   }

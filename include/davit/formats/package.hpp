@@ -33,6 +33,8 @@ struct SaveOptions {
 /// cannot run here and has no fallback in the package; what the backends' load and compile report.
 [[nodiscard]] Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes, Diagnostics* diagnostics = nullptr);
 
+/// The same from a file, which is mapped: it must not change or become shorter while the program or a session of it lives. A new file
+/// that is renamed to its name does not matter.
 [[nodiscard]] Result<LoweredProgram> load_program(BackendTables backends, const std::string& path, Diagnostics* diagnostics = nullptr);
 
 /// The same for a list of backends; `from` is a path, or bytes.

@@ -47,7 +47,7 @@ class ThreadTeam {
 inline constinit thread_local ThreadTeam* current_team = nullptr;
 
 /// The team of so many threads, or as many as the machine has CPUs, that this thread owns until it ends, one for all who ask; nullptr
-/// for one thread, or where C++ has no threads.
+/// for one thread, or where C++ has no threads. A child of fork gets new ones.
 [[nodiscard]] ThreadTeam* team_of_this_thread(std::size_t count);
 
 /// Lets this thread's kernels use a team (nullptr: none) as long as it lives.

@@ -35,7 +35,10 @@ namespace detail {
 /// Asserts that B is a backend; of a type that was meant as a partitioner, that it is one.
 template <class B>
 consteval void check_target() {
-  if constexpr (requires { typename B::Backends; }) {
+  constexpr bool is_list = requires { B::tables(); };
+  static_assert(!is_list, "davit: to_backend of a BackendList needs a partitioner: to_backend(program, davit::CapabilityPartitioner<List>())");
+  if constexpr (is_list) {
+  } else if constexpr (requires { typename B::Backends; }) {
     static_assert(Partitioner<B>, "davit: a partitioner needs davit::Result<davit::Partitioning<Backends>> partition(const davit::Method&) const");
   } else {
     check_backend<B>();

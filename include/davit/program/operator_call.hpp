@@ -31,6 +31,23 @@ struct OperatorCall {
   return {graph.string(inputs[1]), inputs.subspan(2), outputs.subspan(1), &outputs[0]};
 }
 
+/// The call of an operator that writes to arguments in its functional form, auto_functionalized(operator, arguments...): the operator,
+/// its arguments by their names, and its results (None if it has none) before what each written argument becomes. Its target is empty
+/// for every other call. O(1).
+/// Source: torch._higher_order_ops.auto_functionalize.AutoFunctionalized.
+[[nodiscard]] constexpr OperatorCall functional_call(GraphModuleView graph, const OperatorCall& call) noexcept {
+  const bool wraps = call.target == "higher_order.auto_functionalized" && !call.inputs.empty() && !call.outputs.empty() &&
+                     (call.inputs[0].kind == ArgumentKind::operator_name || call.inputs[0].kind == ArgumentKind::string);
+  if (!wraps) return {};
+  return {graph.string(call.inputs[0]), call.inputs.subspan(1), call.outputs, call.token};
+}
+/// The operator that a call is about, whatever wraps it.
+[[nodiscard]] constexpr std::string_view called_operator(GraphModuleView graph, const Node& node) noexcept {
+  const OperatorCall call = operator_call(graph, node);
+  const std::string_view wrapped = functional_call(graph, call).target;
+  return wrapped.empty() ? call.target : wrapped;
+}
+
 /// How an operator's name says that it writes: aten's convention for in-place and out= forms. O(size of the name).
 enum class InPlace : std::uint8_t {
   no,

@@ -28,7 +28,8 @@ class NamedModule {
  public:
   explicit NamedModule(Session session) : session_(std::move(session)) {}
 
-  /// The method of that name: a callable from what Session::run takes to Result<Outputs>.
+  /// The method of that name: a callable from what Session::run takes to Result<Outputs>. It refers to the module, which must stay
+  /// where it is as long.
   template <class Key>
   [[nodiscard]] auto operator[](Key) {
     check_key<Key>();

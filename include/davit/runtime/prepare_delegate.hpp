@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "davit/backend/backend_table.hpp"
 #include "davit/core/config.hpp"
@@ -19,6 +21,11 @@ namespace davit {
 [[nodiscard]] Result<void> prepare_delegate(const BackendTable& backend, const void* handle, std::span<const EValue> inputs,
                                             std::span<const EValue> outputs, void* workspace, Scratch& scratch,
                                             std::uint64_t max_memory = UINT64_MAX);
+
+namespace detail {
+/// `bytes` of memory, for `what`, that a run cannot have: there are not as many, or the session's limit is lower.
+[[nodiscard]] Error no_memory_for(std::string_view what, std::uint64_t bytes, std::uint64_t max_memory);
+}  // namespace detail
 
 }  // namespace davit
 

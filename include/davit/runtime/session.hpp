@@ -78,7 +78,8 @@ struct SessionOptions {
 
 /// Runs a lowered program: owns the mutable state and the working memory, shares everything else.
 ///
-/// Outputs of a run are views that hold until the next run (Output::clone copies). Mutations of buffers and of user inputs are written back at the
+/// Outputs of a run are views that hold until the next run, as long as the session, and where the model returns an argument or a view of
+/// it, as long as that (Output::clone copies). Mutations of buffers and of user inputs are written back at the
 /// end of a successful run; a failed one leaves them alone. Not for use from several threads at once, nor by a tracer or a backend
 /// of its own run; sessions of one program are independent of each other. No heap memory is taken in steady state if all shapes are static.
 class Session {
@@ -90,6 +91,8 @@ class Session {
   [[nodiscard]] const LoweredProgram& program() const noexcept;
   /// The session's buffers, by name.
   [[nodiscard]] std::span<const NamedTensor> state() const noexcept;
+  /// Gives the buffers their initial values again, between runs, as a new session of the program has them. O(bytes of state).
+  void reset() noexcept;
   /// Where the values and the scratch of method `index`, one of program().methods(), lie; without sizes until its first run. A partition whose backend
   /// does not fill destinations, or whose sizes depend on data, keeps memory of its own and is not in it.
   [[nodiscard]] const ProgramPlan& plan(std::size_t index) const noexcept;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -24,6 +25,9 @@ namespace detail {
 /// and `outputs` (without data) say. Errors: as TypedMethod::bind.
 [[nodiscard]] Result<const LoweredDelegate*> typed_delegate(const LoweredProgram& program, std::string_view name, const BackendTable& table,
                                                             std::span<const EValue> inputs, std::span<const EValue> outputs);
+
+template <class Signature>
+inline constexpr bool is_no_signature = false;
 
 template <class Argument, class Port>
 consteval void check_typed_argument() {
@@ -52,9 +56,12 @@ consteval void check_typed_arguments() {
 /// A lowered method whose tensors have dtypes and sizes known when compiling: `TypedMethod<B, std::tuple<Outs...>(Ins...)>`
 /// with StaticTensor types. All checks are made once, by `bind`; a call only passes pointers.
 ///
-/// For methods without state and without mutations. A call writes the outputs into the caller's tensors.
+/// For methods without state and without mutations. A call writes the outputs into the caller's tensors, which may overlap neither
+/// each other nor the inputs: nothing checks that.
 template <class B, class Signature>
-class TypedMethod;
+class TypedMethod {
+  static_assert(detail::is_no_signature<Signature>, "davit: the signature of a typed method is std::tuple<Outs...>(Ins...), of davit::StaticTensor types");
+};
 
 template <class B, class... Outs, class... Ins>
 class TypedMethod<B, std::tuple<Outs...>(Ins...)> {
@@ -70,7 +77,7 @@ class TypedMethod<B, std::tuple<Outs...>(Ins...)> {
     Result<const LoweredDelegate*> delegate = detail::typed_delegate(program, name, backend_table<B>, in, out);
     if (!delegate) return std::unexpected(std::move(delegate.error()));
     TypedMethod typed(std::move(program), handle_of<B>(**delegate));
-    if (Result<void> prepared = prepare_delegate(backend_table<B>, typed.handle_, in, out, &typed.workspace_, typed.scratch_); !prepared) {
+    if (Result<void> prepared = prepare_delegate(backend_table<B>, typed.handle_, in, out, typed.workspace_.get(), typed.scratch_); !prepared) {
       if (prepared.error().where.empty()) prepared.error().where = concat("method '", name, "'");
       return std::unexpected(std::move(prepared.error()));
     }
@@ -83,7 +90,7 @@ class TypedMethod<B, std::tuple<Outs...>(Ins...)> {
     EValue outputs[sizeof...(Outs) + 1] = {EValue(outs.view())...};
     NullTracer tracer;
     NoReport report;
-    ExecuteContext<NullTracer, NoReport, workspace_of<B>> context(tracer, report, workspace_, scratch_.span());
+    ExecuteContext<NullTracer, NoReport, workspace_of<B>> context(tracer, report, *workspace_, scratch_.span());
     const Status status = B::execute(*handle_, std::span(inputs, sizeof...(Ins)), std::span(outputs, sizeof...(Outs)), context);
     if (!status) return status;
     return [&]<std::size_t... I>(std::index_sequence<I...>) -> Status {
@@ -115,7 +122,7 @@ class TypedMethod<B, std::tuple<Outs...>(Ins...)> {
 
   LoweredProgram program_;
   const typename B::Handle* handle_;
-  [[no_unique_address]] workspace_of<B> workspace_{};
+  std::unique_ptr<workspace_of<B>> workspace_ = std::make_unique<workspace_of<B>>();  // stays where prepare saw it
   Scratch scratch_;
 };
 

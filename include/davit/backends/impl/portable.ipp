@@ -49,6 +49,24 @@ DAVIT_INLINE void move_scratch(const Code& code, RunState& ws, std::byte* scratc
   }
 }
 
+/// What a user's kernel made that the program does not declare; empty if it made what it should.
+[[nodiscard]] DAVIT_INLINE Name wrong_result(const Code& code, const RunState& ws, const Step& step) {
+  const GraphModuleView graph = code.body->graph.view();
+  for (std::uint32_t i = 0; i < step.slots_out.count; ++i) {
+    const ValueId v = code.value_of_slot[step.slots_out.first + i];
+    if (v == no_id || graph.values[v].kind != ValueKind::tensor) continue;
+    const TensorView* const made = ws.slots[step.slots_out.first + i].tensor_if();
+    if (made == nullptr) return concat("the kernel of ", step.op, " made no tensor ", i);
+    if (made->dtype != graph.values[v].dtype)
+      return concat("the kernel of ", step.op, " made tensor ", i, " of ", davit::name_of(made->dtype), ", the program declares ", davit::name_of(graph.values[v].dtype));
+    const std::span<const Dim> dims = graph.dims_of(graph.values[v].sizes);
+    bool fits = made->rank == dims.size();
+    for (std::size_t d = 0; fits && d < dims.size(); ++d) fits = !dims[d].is_static() || dims[d].value == made->size(d);
+    if (!fits) return concat("the kernel of ", step.op, " made tensor ", i, " of other sizes than the program declares");
+  }
+  return {};
+}
+
 }  // namespace portable_kernels
 
 DAVIT_INLINE void portable::set_threads(std::uint32_t threads) noexcept {
@@ -57,9 +75,11 @@ DAVIT_INLINE void portable::set_threads(std::uint32_t threads) noexcept {
 
 DAVIT_INLINE const char* portable::refuses_with(std::span<const portable_kernels::CustomOperator> own,
                                                 GraphModuleView graph, NodeId node) noexcept {
-  const portable_kernels::OpRow* const row = portable_kernels::find_op(own, operator_call(graph, graph.nodes[node]).target).row;
+  const std::string_view target = called_operator(graph, graph.nodes[node]);
+  const portable_kernels::OpRow* const row = portable_kernels::find_op(own, target).row;
   if (row == nullptr) return "no portable kernel for this operator";
   const bool is_own = std::ranges::any_of(own, [row](const portable_kernels::CustomOperator& op) { return &op.row == row; });
+  if (!is_own && graph.target(graph.nodes[node]) == "higher_order.auto_functionalized") return "portable runs only operators of your own in this form";
   if (row->takes_complex || is_own) return nullptr;
   return has_complex(graph, graph.nodes[node]) ? "the portable kernel of this operator takes no complex numbers" : nullptr;
 }
@@ -72,12 +92,15 @@ DAVIT_INLINE Result<portable::Processed> portable::preprocess_with(
   Name missing;
   DebugHandle first = no_debug_handle;
   std::size_t count = 0;
+  bool has_foreign = false;  // an operator of somebody's own
   for (NodeId id = 0; id < graph.nodes.size(); ++id) {
     const char* reason = refuses_with(own, graph, id);
     if (reason == nullptr) continue;
     if (first == no_debug_handle) first = (*body)->handles[id];
     if (++count > 50) continue;
-    missing = concat(missing, "\n  ", operator_call(graph, graph.nodes[id]).target, " (", reason, ")");
+    const std::string_view target = called_operator(graph, graph.nodes[id]);
+    has_foreign = has_foreign || !(target.starts_with("aten.") || target.starts_with("higher_order."));
+    missing = concat(missing, "\n  ", target, " (", reason, ")");
     if (count > 1 && graph.nodes[id].metadata < graph.metadata.size())  // the first one's source is the error's own
       missing =
           concat(missing, "\n", source_with_caret(graph.str(graph.metadata[graph.nodes[id].metadata].stack_trace)));
@@ -89,7 +112,8 @@ DAVIT_INLINE Result<portable::Processed> portable::preprocess_with(
               .debug_handle = first,
               .backend = name,
               .what = concat(count, count == 1 ? " node is" : " nodes are", " not supported:", missing),
-              .fix = "decompose them with run_decompositions() or name a backend that has them"});
+              .fix = has_foreign ? Name("give operators of your own kernels with portable_with, or name a backend that has them")
+                                 : Name("decompose them with run_decompositions() or name a backend that has them")});
   return Processed{*std::move(body)};
 }
 
@@ -245,6 +269,8 @@ DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> 
     events.end_op(step.handle, step.op);
     if (code != ErrorCode::ok)
       return fail(code, step.handle, call.why != nullptr ? std::string_view(call.why) : name_of(code));
+    if (step.is_own) [[unlikely]]
+      if (const Name wrong = portable_kernels::wrong_result(h, ws, step); !wrong.empty()) return fail(ErrorCode::failed, step.handle, wrong);
     if (!events.are_traced()) continue;
     for (const EValue& made : out)
       if (const TensorView* tensor = made.tensor_if()) events.memory(step.handle, tensor->nbytes());

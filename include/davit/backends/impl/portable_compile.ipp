@@ -113,11 +113,13 @@ class CodeBuilder {
   }
 
  private:
+  [[nodiscard]] bool is_own(std::string_view target) const noexcept {
+    return std::ranges::any_of(own_, [&](const CustomOperator& op) { return op.row.name == target; });
+  }
   /// The row of a node without effects that no user's kernel and no step on bytes computes; else nullptr.
   [[nodiscard]] const OpRow* free_row(NodeId n) noexcept {
     const OperatorCall call = operator_call(graph_, graph_.nodes[n]);
-    const bool is_own = std::ranges::any_of(own_, [&](const CustomOperator& op) { return op.row.name == call.target; });
-    return is_own || call.token != nullptr || int8_.is_absorbed(n) || int8_.step_of(n) != nullptr ? nullptr : find_op(call.target);
+    return is_own(call.target) || call.token != nullptr || int8_.is_absorbed(n) || int8_.step_of(n) != nullptr ? nullptr : find_op(call.target);
   }
   /// The step that is made.
   [[nodiscard]] std::uint32_t now() const noexcept { return static_cast<std::uint32_t>(code_.steps.size()); }
@@ -150,20 +152,35 @@ class CodeBuilder {
 
   /// Appends the call of a node, which makes the outputs of another, or its own.
   [[nodiscard]] Result<void> add(NodeId id, NodeId makes) {
-    const OperatorCall call = operator_call(graph_, graph_.nodes[id]);
+    OperatorCall call = operator_call(graph_, graph_.nodes[id]);
+    const OperatorCall functional = functional_call(graph_, call);
+    const bool is_functional = !functional.target.empty();
+    if (is_functional) call = functional;
     const auto [row, text] = find_op(own_, call.target);
     if (row == nullptr || text.empty()) return wrong(id, "no portable kernel for this operator");
     if (call.target != schema_.name) schema_ = parse_schema(text);
-    Step step{.kernel = row->kernel, .op = row->name, .handle = body_.handles[id]};
+    std::vector<Written> written;
+    if (is_functional && !add_copies(id, call, written)) return wrong(id, "its results are not what its operator writes");
+    Step step{.kernel = row->kernel, .op = row->name, .handle = body_.handles[id], .is_own = is_own(call.target)};
     step.arguments = {static_cast<std::uint32_t>(code_.arguments.arguments.size()), static_cast<std::uint32_t>(schema_.parameters.size())};
     step.slots_in.first = static_cast<std::uint32_t>(code_.arguments.slots.size());
     for (const Argument& input : graph_.inputs(graph_.nodes[id]))
       if (!read(input, [&](std::uint32_t slot) { use(slot); })) return wrong(id, "an argument is used before it is defined");
     if (Name misfit = ArgumentBinder(graph_, code_.slot_of_value, code_.arguments).bind(call.inputs, schema_, row->takes_numbers); !misfit.empty()) return wrong(id, std::move(misfit));
     step.slots_in.count = static_cast<std::uint32_t>(code_.arguments.slots.size()) - step.slots_in.first;
+    for (const Written& each : written) {
+      ArgumentTable& table = code_.arguments;
+      std::uint32_t at = step.arguments.first + each.parameter;
+      for (const ArgumentTable::List& list : table.lists)
+        if (list.argument == at && schema_.parameters[each.parameter].is_list()) at = list.first + each.item;
+      for (std::uint32_t i = step.slots_in.first; i < table.slots.size(); ++i)
+        if (table.slots[i].argument == at) table.slots[i].slot = each.slot & 0x3fffffffu;
+      use(each.slot);
+    }
     if (row->name == "aten.as_strided.default" && !count_from_storage(code_, step, graph_))
       return wrong(id, "its storage_offset counts from elements that are not known here");
     if (call.token != nullptr && call.token->is_value() && code_.slot_of_value[call.token->value()] == no_id) use(define(call.token->value(), no_id));
+    if (is_functional) call.outputs = call.outputs.first(schema_.returns);
     if (!add_outputs(step, makes == id ? call : operator_call(graph_, graph_.nodes[makes]))) return wrong(makes, "an output is defined twice");
     // A view keeps its base alive, and so does what the base may itself copy into: both live until either's last use.
     if (row->aliasing == Aliasing::may_alias)
@@ -172,6 +189,45 @@ class CodeBuilder {
     code_.steps.push_back(step);
     updates_.push_back(row->updates ? 1 : 0);
     return {};
+  }
+  /// A copy of an argument for a kernel that writes to it.
+  struct Written {
+    std::uint32_t parameter;
+    std::uint32_t item;  ///< of a list
+    std::uint32_t slot;
+  };
+  /// Copies each argument that an operator writes, as a result of the call; false if its results are not these.
+  [[nodiscard]] bool add_copies(NodeId id, OperatorCall& call, std::vector<Written>& written) {
+    std::size_t next = std::max<std::size_t>(schema_.returns, 1);
+    const auto copy = [&](const Argument& from, const Argument& to, std::uint32_t parameter, std::uint32_t item) {
+      if (!from.is_value() && !to.is_value()) return true;
+      if (!from.is_value() || !to.is_value() || code_.slot_of_value[from.value()] == no_id || code_.slot_of_value[to.value()] != no_id) return false;
+      const OpRow* const row = find_op("aten.clone.default");
+      ArgumentTable& table = code_.arguments;
+      const std::uint32_t slot = code_.slot_of_value[from.value()];
+      const auto argument = static_cast<std::uint32_t>(table.arguments.size());
+      const auto first = static_cast<std::uint32_t>(table.slots.size());
+      table.arguments.resize(argument + 2);  // without a memory format
+      table.slots.push_back({argument, slot & 0x3fffffffu, 1, 0});
+      use(slot);
+      const std::uint32_t made = define(to.value(), now());
+      code_.steps.push_back({.kernel = row->kernel, .op = row->name, .arguments = {argument, 2}, .slots_in = {first, 1}, .slots_out = {made, 1}, .handle = body_.handles[id]});
+      updates_.push_back(0);
+      written.push_back({parameter, item, made});
+      return true;
+    };
+    for (std::uint32_t p = 0; p < schema_.parameters.size(); ++p) {
+      if (!schema_.parameters[p].is_written) continue;
+      if (next == call.outputs.size()) return false;
+      const Argument& to = call.outputs[next++];
+      const Argument* const from = find_argument(graph_, call, schema_.parameters[p].name, p);
+      const std::span<const Argument> sources = from == nullptr ? std::span<const Argument>{} : from->is_list() ? graph_.args(from->items) : std::span(from, 1);
+      const std::span<const Argument> results = to.is_list() ? graph_.args(to.items) : std::span(&to, from == nullptr ? 0 : 1);
+      if (sources.size() != results.size()) return false;
+      for (std::uint32_t i = 0; i < sources.size(); ++i)
+        if (!copy(sources[i], results[i], p, i)) return false;
+    }
+    return next == call.outputs.size();
   }
   /// Defines what a call makes; false if that is defined already.
   [[nodiscard]] bool add_outputs(Step& step, const OperatorCall& call) {

@@ -147,8 +147,9 @@ class PackageReader {
     for (std::size_t i = 0; i < fallbacks && in_.ok(); ++i)
       if (const std::size_t index = backends_.find(in_.text()); index != backends_.size()) entry.fallbacks.push_back(static_cast<std::uint32_t>(index));
     if (backends_[entry.backend].load == nullptr)
-      return std::unexpected(package_error(davit::detail::place_of(method.name, entry), concat("backend ", backends_.name(entry.backend), " cannot load")));
-    if (Result<void> read = read_processed(entry); !read) return read;
+      return std::unexpected(Error{.code = ErrorCode::not_available, .stage = Stage::load, .backend = Name(backends_.name(entry.backend)), .where = davit::detail::place_of(method.name, entry),
+                                   .what = "this backend loads nothing", .fix = "give it save, load, save_spec and load_spec (davit::SavesProcessed)"});
+    if (Result<void> read = read_processed(method, entry); !read) return read;
     if (in_.number<std::uint8_t>() != 0) {
       Result<ExportedProgram> original = checked_program();
       if (!original) return std::unexpected(std::move(original.error()));
@@ -157,18 +158,20 @@ class PackageReader {
     method.delegates.push_back(std::move(entry));
     return {};
   }
-  [[nodiscard]] Result<void> read_processed(LoweredDelegate& delegate) {
+  [[nodiscard]] Result<void> read_processed(const LoweredMethod& method, LoweredDelegate& delegate) {
     const BackendTable& backend = backends_[delegate.backend];
     delegate.interface = read_interface(in_);
-    Result<BackendObject> spec = backend.load_spec(in_.bytes());
-    if (!spec) return std::unexpected(std::move(spec.error()));
+    const auto explained = [&](Error error) {
+      if (error.backend.empty()) error.backend = Name(backend.name);
+      error.where = error.where.empty() ? davit::detail::place_of(method.name, delegate) : concat(davit::detail::place_of(method.name, delegate), ", ", error.where);
+      return std::unexpected(std::move(error));
+    };
+    Result<BackendObject> spec = davit::detail::or_no_memory(Stage::load, [&] { return backend.load_spec(in_.bytes()); });
+    if (!spec) return explained(std::move(spec.error()));
     const SharedBytes* blob = segments_.find(in_.number<std::uint32_t>());
     if (!in_.ok() || blob == nullptr) return std::unexpected(corrupt("a partition's blob is not there"));
-    Result<BackendObject> processed = backend.load(blob->bytes(), segments_);
-    if (!processed) {
-      if (processed.error().backend.empty()) processed.error().backend = Name(backend.name);
-      return std::unexpected(std::move(processed.error()));
-    }
+    Result<BackendObject> processed = davit::detail::or_no_memory(Stage::load, [&] { return backend.load(blob->bytes(), segments_); });
+    if (!processed) return explained(std::move(processed.error()));
     delegate.spec = *std::move(spec);
     delegate.processed = *std::move(processed);
     return {};

@@ -16,6 +16,12 @@
 #else
 #define DAVIT_HAS_THREADS 0
 #endif
+#if DAVIT_HAS_THREADS && __has_include(<unistd.h>)
+#include <unistd.h>
+#define DAVIT_HAS_FORK 1
+#else
+#define DAVIT_HAS_FORK 0
+#endif
 
 namespace davit::kernels {
 
@@ -92,6 +98,13 @@ DAVIT_INLINE ThreadTeam* team_of_this_thread(std::size_t count) {
   thread_local std::unique_ptr<ThreadTeam> teams[ThreadTeam::most + 1];  // by what was asked for: few are
   count = std::min({count, ThreadTeam::most, cpus});
   if (count < 2) return nullptr;
+#if DAVIT_HAS_FORK
+  thread_local pid_t owner = getpid();
+  if (const pid_t now = getpid(); now != owner) {  // a child of fork has this thread alone: what the teams wait for does not come
+    for (std::unique_ptr<ThreadTeam>& team : teams) (void)team.release();
+    owner = now;
+  }
+#endif
   if (teams[count] == nullptr) teams[count] = std::make_unique<ThreadTeam>(count);
   return teams[count].get();
 }

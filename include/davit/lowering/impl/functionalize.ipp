@@ -2,6 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -9,7 +12,9 @@
 #include "davit/lowering/decompose.hpp"
 #include "davit/lowering/functionalize.hpp"
 #include "davit/lowering/impl/functionalizer.ipp"
+#include "davit/lowering/graph_emitter.hpp"
 #include "davit/program/operator_call.hpp"
+#include "davit/program/operator_schema.hpp"
 #include "davit/program/views.hpp"
 
 namespace davit {
@@ -51,9 +56,96 @@ DAVIT_INLINE void keep_interface(MethodInterface& interface, const ExportedProgr
   return row != nullptr && row->apart && view_kind(graph, call) != ViewKind::none && !has_complex(graph, graph.nodes[n]);
 }
 
+/// The schema of an operator that one of the backends has of its own; empty if none does.
+[[nodiscard]] DAVIT_INLINE std::string_view own_schema(BackendTables backends, std::string_view target) {
+  for (std::size_t i = 0; i < backends.size(); ++i)
+    if (const std::string_view schema = backends[i].operator_schema == nullptr ? std::string_view{} : backends[i].operator_schema(target); !schema.empty()) return schema;
+  return {};
+}
+/// Calls of backends' own operators by which of their arguments are written: auto_functionalized, and copies of what it answers.
+class FunctionalCalls {
+ public:
+  FunctionalCalls(const ExportedProgram& program, BackendTables backends) : from_(program.view()), emit_(program.graph_module), backends_(backends) {}
+
+  /// Nothing if no call writes. O(size of the program).
+  [[nodiscard]] std::optional<GraphModule> run() {
+    for (GraphId g = 0; g < from_.graphs.size(); ++g) {
+      emit_.begin(g);
+      const Range nodes = from_.graphs[g].nodes;
+      for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) rewrite(from_.nodes[n]);
+    }
+    if (!any_) return std::nullopt;
+    return emit_.finish();
+  }
+
+ private:
+  void rewrite(const Node& node) {
+    const std::string_view target = from_.target(node);
+    const std::string_view text = own_schema(backends_, target);
+    const OperatorSchema schema = text.find('!') == std::string_view::npos ? OperatorSchema{} : parse_schema(text);
+    if (std::ranges::none_of(schema.parameters, &SchemaParameter::is_written)) {
+      emit_.append(node);
+      return;
+    }
+    any_ = true;
+    emit_.metadata = node.metadata;
+    const OperatorCall call = operator_call(from_, node);
+    std::vector<Argument> inputs{emit_.argument({.argument = {.kind = ArgumentKind::operator_name}, .text = target})};
+    std::vector<Argument> outputs(call.outputs.begin(), call.outputs.end());
+    if (outputs.empty()) outputs.emplace_back();  // None
+    std::vector<std::pair<ValueId, ValueId>> copies;
+    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+      inputs.push_back(call.inputs[i]);
+      if (inputs.back().name.size == 0 && i < schema.parameters.size()) inputs.back().name = emit_.intern(schema.parameters[i].name);
+    }
+    const auto made_anew = [&](const Argument& a) {
+      if (!a.is_value()) return Argument{};
+      copies.emplace_back(a.value(), emit_.declare(Value(from_.values[a.value()]), from_.name(a.value())));
+      return GraphBuilder::value(copies.back().second);
+    };
+    for (std::uint32_t i = 0; i < schema.parameters.size(); ++i) {
+      if (!schema.parameters[i].is_written) continue;
+      const Argument* const written = find_argument(from_, call, schema.parameters[i].name, i);
+      if (written == nullptr || !written->is_list()) {
+        outputs.push_back(written == nullptr ? Argument{} : made_anew(*written));
+        continue;
+      }
+      std::vector<Item> items;
+      for (const Argument& item : from_.args(written->items)) items.push_back(Item::of(made_anew(item)));
+      outputs.push_back(emit_.argument(Item::list(std::move(items))));
+    }
+    emit_.append({.target = emit_.intern("higher_order.auto_functionalized"), .inputs = emit_.list(inputs), .outputs = emit_.list(outputs), .metadata = node.metadata});
+    for (const auto& [to, from] : copies) {
+      const Argument out = GraphBuilder::value(emit_.declare(Value(from_.values[to]), "copy"));
+      const Argument both[] = {GraphBuilder::value(to), GraphBuilder::value(from)};
+      emit_.append({.target = emit_.intern("aten.copy_.default"), .inputs = emit_.list(both), .outputs = emit_.list({&out, 1}), .metadata = node.metadata});
+    }
+  }
+
+  GraphModuleView from_;
+  GraphEmitter emit_;
+  BackendTables backends_;
+  bool any_ = false;
+};
+
+[[nodiscard]] DAVIT_INLINE std::optional<ExportedProgram> with_functional_calls(const ExportedProgram& program, BackendTables backends) {
+  bool any = false;
+  for (std::size_t i = 0; i < backends.size(); ++i) any = any || backends[i].operator_schema != nullptr;
+  if (!any) return std::nullopt;
+  std::optional<GraphModule> module = FunctionalCalls(program, backends).run();
+  if (!module) return std::nullopt;
+  ExportedProgram out = program;
+  out.graph_module = *std::move(module);
+  return out;
+}
+
 }  // namespace detail
 
-DAVIT_INLINE std::optional<ExportedProgram> functionalize(const ExportedProgram& program) {
+DAVIT_INLINE std::optional<ExportedProgram> functionalize(const ExportedProgram& program, BackendTables backends) {
+  if (std::optional<ExportedProgram> called = detail::with_functional_calls(program, backends)) {
+    std::optional<ExportedProgram> made = functionalize(*called);
+    return made ? std::move(made) : std::move(called);
+  }
   if (!writes_in_place(program.view())) return std::nullopt;
   std::optional<ExportedProgram> plain = detail::with_named_views(program);
   const auto seen = [&]() -> const ExportedProgram& { return plain ? *plain : program; };

@@ -207,7 +207,7 @@ class MethodLowering {
     out.interface = method_interface(submodule);
     if (backend.preprocess_all == nullptr) {
       recorder_.begin_method(out_.name, submodule.view());
-      Result<BackendObject> processed = backend.preprocess(Method{out_.name, &submodule}, out.spec.get(), recorder_);
+      Result<BackendObject> processed = or_no_memory(Stage::preprocess, [&] { return backend.preprocess(Method{out_.name, &submodule}, out.spec.get(), recorder_); });
       if (!processed) return std::unexpected(explained(std::move(processed.error()), out));
       out.processed = *std::move(processed);
     }

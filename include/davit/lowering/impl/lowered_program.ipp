@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "davit/core/no_memory.hpp"
 #include "davit/lowering/lowered_program.hpp"
 
 namespace davit {
@@ -44,7 +45,9 @@ DAVIT_INLINE Error not_available(Stage stage, std::string_view backend) {
     DebugHandleRecorder recorder(debug_map);
     recorder.begin_method(method.name, delegate.original->view());
     BackendObject spec = backend.default_spec();
-    Result<BackendObject> processed = backend.preprocess(Method{method.name, delegate.original.get()}, spec.get(), recorder);
+    Result<BackendObject> processed =
+        or_no_memory(Stage::preprocess, [&] { return backend.preprocess(Method{method.name, delegate.original.get()}, spec.get(), recorder); });
+    if (!processed && processed.error().where.empty()) processed.error().where = place_of(method.name, delegate);
     if (!processed) return std::unexpected(debug_map.explain(std::move(processed.error())));
     delegate.backend = next;
     delegate.interface = method_interface(*delegate.original);
@@ -71,8 +74,12 @@ DAVIT_INLINE Result<void> compile_delegates(BackendTables backends, std::span<Lo
   for (LoweredMethod& method : methods)
     for (LoweredDelegate& delegate : method.delegates) {
       if (!available[delegate.backend]) {
+        const std::string_view absent = backends.name(delegate.backend);
         const Result<bool> moved = fall_back(backends, method, delegate, available, debug_map);
         if (!moved) return std::unexpected(moved.error());
+        if (*moved && diagnostics != nullptr)
+          diagnostics->warnings.push_back(concat("backend ", absent, " is not available here; ", place_of(method.name, delegate), " runs on ",
+                                                 backends.name(delegate.backend), ", also where this program is saved to"));
         if (!*moved && strict) {
           Error error = not_available(Stage::load, backends.name(delegate.backend));
           error.where = place_of(method.name, delegate);
@@ -88,7 +95,8 @@ DAVIT_INLINE Result<void> compile_delegates(BackendTables backends, std::span<Lo
           continue;
         }
       }
-      Result<BackendObject> handle = backends[delegate.backend].compile(delegate.processed.get(), delegate.spec.get());
+      Result<BackendObject> handle =
+          or_no_memory(Stage::compile, [&] { return backends[delegate.backend].compile(delegate.processed.get(), delegate.spec.get()); });
       if (handle) {
         delegate.handle = *std::move(handle);
         continue;

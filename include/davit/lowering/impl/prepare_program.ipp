@@ -139,7 +139,7 @@ DAVIT_INLINE Result<std::optional<ExportedProgram>> prepare_program(const Export
     if (to) made = std::move(to);
     return to.has_value();
   };
-  rewrite(functionalize(seen()));
+  rewrite(functionalize(seen(), options.backends));
   rewrite(simplified(seen(), &options, true));
   if (rewrite(with_recurrent_layers(seen(), options))) rewrite(simplified(seen(), &options, true));
   if (rewrite(decomposed(seen(), options))) rewrite(simplified(seen(), &options));

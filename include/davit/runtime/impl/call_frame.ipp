@@ -142,6 +142,9 @@ DAVIT_INLINE Result<std::vector<EValue>> CallFrame::arrange(std::span<const EVal
     if (given == nullptr && port.constant) {
       all.push_back(constant_value(*port.constant));
     } else if (given == nullptr) {
+      for (const NamedValue& kwarg : kwargs)  // which may be that one, misspelt
+        if (std::ranges::none_of(interface_->inputs, [&](const InputPort& each) { return each.role == InputRole::user && each.name == kwarg.name; }))
+          return bad(concat(*method_, "() has no argument '", kwarg.name, "'"));
       return bad(concat(*method_, "() is missing value for argument '", port.name, "'"));
     } else {
       all.push_back(*given);

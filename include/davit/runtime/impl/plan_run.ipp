@@ -266,8 +266,8 @@ DAVIT_INLINE bool plan_run(MethodState& m, Error& error) {
   const bool fits = m.plan.total_bytes() <= max_plan_bytes;
   if (fits) place_blocks(m.plan);
   if (!fits || m.plan.arena_bytes > m.context->limits.max_memory || !m.arena.reserve(m.plan.arena_bytes)) {
-    error = Error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .where = concat("method '", m.method->name, "'"),
-                  .what = concat("no memory for an arena of ", fits ? m.plan.arena_bytes : m.plan.total_bytes(), " bytes"), .fix = "run with smaller inputs"};
+    error = no_memory_for("arena", fits ? m.plan.arena_bytes : m.plan.total_bytes(), m.context->limits.max_memory);
+    error.where = concat("method '", m.method->name, "'");
     return false;
   }
   tell_places(m);

@@ -23,10 +23,20 @@ DAVIT_INLINE Result<void> prepare_delegate(const BackendTable& backend, const vo
                                            std::uint64_t max_memory) {
   Result<std::size_t> bytes = scratch_for(backend, handle, inputs, outputs, workspace);
   if (!bytes) return std::unexpected(std::move(bytes.error()));
-  if (*bytes > max_memory || !scratch.reserve(*bytes))
-    return std::unexpected(Error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .backend = Name(backend.name),
-                                 .what = concat("no memory for ", *bytes, " bytes of scratch"), .fix = "run with smaller inputs"});
+  if (*bytes > max_memory || !scratch.reserve(*bytes)) {
+    Error error = detail::no_memory_for("scratch", *bytes, max_memory);
+    error.backend = Name(backend.name);
+    return std::unexpected(std::move(error));
+  }
   return {};
+}
+
+DAVIT_INLINE Error detail::no_memory_for(std::string_view what, std::uint64_t bytes, std::uint64_t max_memory) {
+  Error error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .what = concat("no memory for ", bytes, " bytes of ", what), .fix = "run with smaller inputs"};
+  if (bytes <= max_memory) return error;
+  error.what = concat(error.what, ": the session's limit is ", max_memory);
+  error.fix = "raise max_memory of its Limits, or run with smaller inputs";
+  return error;
 }
 
 }  // namespace davit

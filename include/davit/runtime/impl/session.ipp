@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "davit/core/copy_tensor.hpp"
 #include "davit/core/no_memory.hpp"
 #include "davit/runtime/method_state.hpp"
 #include "davit/runtime/session.hpp"
@@ -39,6 +40,9 @@ DAVIT_INLINE Result<Session> Session::make(LoweredProgram program, SessionOption
 
 DAVIT_INLINE const LoweredProgram& Session::program() const noexcept { return state_->program; }
 DAVIT_INLINE std::span<const NamedTensor> Session::state() const noexcept { return state_->state; }
+DAVIT_INLINE void Session::reset() noexcept {
+  for (std::size_t i = 0; i < state_->state.size(); ++i) copy_tensor(state_->program.state()[i].tensor.view(), state_->state[i].tensor.view());
+}
 DAVIT_INLINE const ProgramPlan& Session::plan(std::size_t index) const noexcept { return state_->methods[index].plan; }
 
 namespace detail {
@@ -65,6 +69,17 @@ namespace detail {
   return {};
 }
 
+/// Errors: outputs that are not as the program says, or have no memory.
+[[nodiscard]] DAVIT_INLINE Result<void> check_outputs(MethodState& m) {
+  if (!m.frame.outputs_fit())
+    if (Result<void> checked = m.frame.check_outputs(); !checked) return checked;
+  for (const EValue& output : m.frame.outputs())
+    if (const TensorView* tensor = output.tensor_if(); tensor != nullptr && tensor->data == nullptr && tensor->numel() != 0)
+      return std::unexpected(Error{.code = ErrorCode::failed, .stage = Stage::execute, .where = concat(m.method->name, "()"),
+                                   .what = "a backend answered a tensor without memory: its data is null", .fix = "let its execute fill the output, or answer a view"});
+  return {};
+}
+
 /// What a run of one call answers whose backend failed, or answered what does not fit, or elsewhere than in the run before.
 [[nodiscard, gnu::noinline]] DAVIT_INLINE Result<Outputs> answer(MethodState& m, const DelegateState& d, Status status, std::span<const EValue> inputs) {
   if (!status) {
@@ -72,7 +87,7 @@ namespace detail {
     fault(m, d, status.error(), error);
     return std::unexpected(std::move(error));
   }
-  if (Result<void> checked = m.frame.check_outputs(); !checked) return std::unexpected(std::move(checked.error()));
+  if (Result<void> checked = check_outputs(m); !checked) return std::unexpected(std::move(checked.error()));
   m.last.note(inputs, inputs, m.frame.outputs());
   return Outputs(m.frame.outputs().data(), m.frame.interface());
 }
@@ -124,8 +139,7 @@ namespace detail {
   } else if (Result<void> run = run_schedule(m, inputs, changed); !run) {
     return std::unexpected(std::move(run.error()));
   }
-  if (!m.frame.outputs_fit())
-    if (Result<void> checked = m.frame.check_outputs(); !checked) return std::unexpected(std::move(checked.error()));
+  if (Result<void> checked = check_outputs(m); !checked) return std::unexpected(std::move(checked.error()));
   if (m.frame.writes_back())
     if (Result<void> written = m.frame.write_back(inputs, state); !written) return std::unexpected(std::move(written.error()));
   m.context->undo.clear();

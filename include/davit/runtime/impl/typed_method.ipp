@@ -46,7 +46,9 @@ DAVIT_INLINE Result<const LoweredDelegate*> typed_delegate(const LoweredProgram&
     return std::unexpected(not_typed(method, table.name, {}, "a typed method is one partition that takes and returns what the method does"));
   const LoweredDelegate& delegate = method.delegates[0];
   if (program.backends()[delegate.backend].execute != table.execute)
-    return std::unexpected(not_typed(method, table.name, {}, concat("its partition runs on backend ", program.backends().name(delegate.backend))));
+    return std::unexpected(not_typed(method, table.name, {}, program.backends().name(delegate.backend) == table.name
+                                                              ? concat("its partition runs on backend ", table.name, " of another shared library, or of another type of this name")
+                                                              : concat("its partition runs on backend ", program.backends().name(delegate.backend))));
   if (!table.is_available() || delegate.handle == nullptr) return std::unexpected(not_available(Stage::execute, table.name));
   if (Result<void> fits = check_typed(method.name, table.name, method.interface, inputs, outputs); !fits)
     return std::unexpected(std::move(fits.error()));

@@ -26,6 +26,7 @@ struct Step {
   Range slots_out{};
   DebugHandle handle = no_debug_handle;
   std::uint32_t tail = no_id;  ///< a row of Code::tails
+  bool is_own = false;         ///< the kernel is a user's: what it makes is checked
 };
 
 /// A method as steps over slots, which its sessions share.

@@ -12,6 +12,7 @@
 #include "davit/backend/undo_log.hpp"
 #include "davit/core/error.hpp"
 #include "davit/core/evalue.hpp"
+#include "davit/program/operator_schema.hpp"
 
 namespace davit::portable_kernels {
 
@@ -246,5 +247,11 @@ struct CustomOperator {
   OpRow row;
   std::string_view schema;
 };
+/// True if each has a kernel, and a schema of its name. O(size).
+[[nodiscard]] constexpr bool are_complete(std::span<const CustomOperator> operators) noexcept {
+  for (const CustomOperator& op : operators)
+    if (op.row.kernel == nullptr || !is_schema(op.schema) || op.schema.substr(0, op.schema.find('(')) != op.row.name) return false;
+  return true;
+}
 
 }  // namespace davit::portable_kernels

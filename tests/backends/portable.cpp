@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "davit/backends/portable.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "davit/lowering/to_backend.hpp"
+#include "davit/runtime/session.hpp"
+#include "support/draft.hpp"
+
+using namespace davit;
+using portable_kernels::CustomOperator;
+using portable_kernels::KernelCall;
+using support::Draft;
+using Floats = std::vector<float>;
+
+namespace {
+
+void add_to(const TensorView& x, double by) {
+  for (std::int64_t i = 0; i < x.numel(); ++i) x.as<float>()[i] += static_cast<float>(by);
+}
+/// Adds to its argument, and answers nothing.
+ErrorCode bump(KernelCall& call) {
+  add_to(call.tensor(0), call.number(1));
+  return ErrorCode::ok;
+}
+/// Adds to two lists and to one tensor that may be missing; answers how many tensors those were.
+ErrorCode bump_all(KernelCall& call) {
+  std::int64_t count = 0;
+  for (const std::size_t list : {std::size_t{0}, std::size_t{2}})
+    for (const EValue& each : call.list(list)) {
+      add_to(each.tensor(), static_cast<double>(++count));
+    }
+  if (call.has(1)) add_to(call.tensor(1), static_cast<double>(++count));
+  call.set(0, EValue(count));
+  return ErrorCode::ok;
+}
+
+struct Own {
+  static constexpr std::array<CustomOperator, 2> operators{{
+      {{"own.bump.default", bump}, "own.bump.default(Tensor(a!) x, float by) -> ()"},
+      {{"own.bump_all.default", bump_all}, "own.bump_all.default(Tensor(a!)[] xs, Tensor(b!)? y, Tensor(c!)[] zs) -> int"},
+  }};
+};
+
+/// What `program` returns for x, and what x holds then.
+std::vector<Floats> run(const ExportedProgram& program) {
+  auto lowered = to_backend<portable_with<Own>>(program);
+  REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
+  Session session = *Session::make(*lowered);
+  Tensor x = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{4});
+  for (int i = 0; i < 4; ++i) x.view().as<float>()[i] = static_cast<float>(i + 1);
+  std::vector<Floats> all;
+  for (int call = 0; call < 2; ++call) {
+    const auto out = session.run("forward", x);
+    REQUIRE_MESSAGE(out, (out ? std::string() : to_string(out.error())));
+    for (const EValue& value : out->all()) all.push_back(value.is_tensor() ? support::elements(value) : Floats{static_cast<float>(value.as_int())});
+  }
+  all.push_back(support::elements(x.view()));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("portable_with: an operator that writes to its argument is seen by what comes after it, and by nothing else") {
+  Draft d;
+  const ValueId x = d.user("x", {4}), a = d.relu("a", x), b = d.relu("b", x);
+  const auto bump_by = [&](ValueId v, double by) { d.node("own.bump.default", {GraphBuilder::value(v), GraphBuilder::real(by)}, {}); };
+  bump_by(a, 0.5);
+  const ValueId sum = d.add("sum", a, b);
+  bump_by(a, 0.25);
+  for (const ValueId v : {sum, a, b}) d.output(v);
+  const Floats once{2.5, 4.5, 6.5, 8.5}, twice{1.75, 2.75, 3.75, 4.75}, ones{1, 2, 3, 4};
+  CHECK(run(d.finish()) == std::vector<Floats>{once, twice, ones, once, twice, ones, ones});
+}
+
+TEST_CASE("portable_with: an operator that writes to its user's input and to a buffer changes both") {
+  Draft d;
+  const ValueId count = d.buffer("count", 1.0F), x = d.user("x", {4});
+  for (const ValueId v : {count, x}) d.node("own.bump.default", {GraphBuilder::value(v), GraphBuilder::real(1)}, {});
+  d.output(d.add("sum", x, count));
+  const std::vector<Floats> all = run(d.finish());
+  REQUIRE(all.size() >= 3);
+  CHECK(all.back() == Floats{3, 4, 5, 6});
+  CHECK(std::ranges::find(all, Floats{4, 5, 6, 7}) != all.end());  // 1 + 1 and 1 + 1
+  CHECK(std::ranges::find(all, Floats{6, 7, 8, 9}) != all.end());
+}
+
+TEST_CASE("portable_with: lists that an operator writes, a missing tensor, and what it answers beside them") {
+  for (const bool missing : {false, true}) {
+    Draft d;
+    const ValueId x = d.user("x", {4}), a = d.relu("a", x), b = d.relu("b", x), y = d.relu("y", x), z = d.relu("z", x);
+    const ValueId made = d.b.declare({.name = d.b.text("number"), .kind = ValueKind::sym_int});
+    d.node("own.bump_all.default", {d.b.tensors({a, b}), missing ? Argument{} : GraphBuilder::value(y), d.b.tensors({z})}, {made});
+    for (const ValueId v : {a, b, y, z, made}) d.output(v);
+    std::vector<Floats> all = run(d.finish());
+    REQUIRE(all.size() == 11);
+    const Floats last = missing ? Floats{1, 2, 3, 4} : Floats{5, 6, 7, 8};
+    CHECK(std::vector<Floats>(all.begin(), all.begin() + 5) == std::vector<Floats>{{2, 3, 4, 5}, {3, 4, 5, 6}, last, {4, 5, 6, 7}, {missing ? 3.0F : 4.0F}});
+  }
+}
+
+TEST_CASE("without the operator's kernel the error says who may have one") {
+  Draft d;
+  const ValueId x = d.user("x", {4}), a = d.relu("a", x);
+  d.node("own.bump.default", {GraphBuilder::value(a), GraphBuilder::real(1)}, {});
+  d.output(a);
+  const auto lowered = to_backend<portable>(d.finish());
+  REQUIRE(!lowered);
+  CHECK(lowered.error().what.view().find("own.bump.default (no portable kernel for this operator)") != std::string_view::npos);
+  CHECK(lowered.error().fix.view().find("portable_with") != std::string_view::npos);
+}
