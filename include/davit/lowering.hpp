@@ -29,6 +29,7 @@
 #include "davit/lowering/partitioned_graph.hpp"
 #include "davit/lowering/partitioning.hpp"
 #include "davit/lowering/pattern_partitioner.hpp"
+#include "davit/lowering/plain_calls.hpp"
 #include "davit/lowering/prepare_program.hpp"
 #include "davit/lowering/print_report.hpp"
 #include "davit/lowering/quotient_graph.hpp"

@@ -44,8 +44,16 @@ ErrorCode bump_all(KernelCall& call) {
   return ErrorCode::ok;
 }
 
+/// Makes what `kind` says: 0 ints, 1 another number of them, 2 nothing.
+ErrorCode wrong(KernelCall& call) {
+  const std::int64_t kind = call.integer(1), sizes[] = {3};
+  if (kind == 2) return ErrorCode::ok;
+  return kind == 0 ? call.make(0, ScalarType::int32, call.tensor(0).sizes()) : call.make(0, ScalarType::float32, sizes);
+}
+
 struct Own {
-  static constexpr std::array<CustomOperator, 2> operators{{
+  static constexpr std::array<CustomOperator, 3> operators{{
+      {{"own.wrong.default", wrong}, "own.wrong.default(Tensor x, int kind) -> Tensor"},
       {{"own.bump.default", bump}, "own.bump.default(Tensor(a!) x, float by) -> ()"},
       {{"own.bump_all.default", bump_all}, "own.bump_all.default(Tensor(a!)[] xs, Tensor(b!)? y, Tensor(c!)[] zs) -> int"},
   }};
@@ -105,6 +113,24 @@ TEST_CASE("portable_with: lists that an operator writes, a missing tensor, and w
     REQUIRE(all.size() == 11);
     const Floats last = missing ? Floats{1, 2, 3, 4} : Floats{5, 6, 7, 8};
     CHECK(std::vector<Floats>(all.begin(), all.begin() + 5) == std::vector<Floats>{{2, 3, 4, 5}, {3, 4, 5, 6}, last, {4, 5, 6, 7}, {missing ? 3.0F : 4.0F}});
+  }
+}
+
+TEST_CASE("portable_with: a kernel that makes what the program does not declare is told so, not the node that comes next") {
+  const std::string_view said[] = {"made tensor 0 of int32, the program declares float32", "made tensor 0 of other sizes than the program declares",
+                                   "made no tensor 0"};
+  for (int kind = 0; kind < 3; ++kind) {
+    Draft d;
+    const ValueId x = d.user("x", {4}), made = d.like(x, "made");
+    d.node("own.wrong.default", {GraphBuilder::value(x), GraphBuilder::integer(kind)}, {made});
+    d.output(d.relu("r", made));
+    const auto lowered = to_backend<portable_with<Own>>(d.finish());
+    REQUIRE(lowered);
+    Session session = *Session::make(*lowered);
+    const auto out = session.run("forward", Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{4}));
+    REQUIRE(!out);
+    CHECK(out.error().what == concat("the kernel of own.wrong.default ", said[kind]));
+    CHECK(out.error().where == "method 'forward', node 'made' (own.wrong.default)");
   }
 }
 

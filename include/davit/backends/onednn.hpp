@@ -32,7 +32,8 @@ class PartitionSession;
 /// Debian's oneDNN runs its threads with libgomp, whose threads spin for some 15 ms for their next work, and every
 /// primitive waits for all of them. Where something else wants one of the CPUs, a run with several threads can take a
 /// hundred times as long; GOMP_SPINCOUNT=1000 in the environment (50 us) avoids the worst of that. On a machine that is
-/// otherwise idle OMP_PROC_BIND=true keeps two threads from sharing a CPU.
+/// otherwise idle OMP_PROC_BIND=true keeps two threads from sharing a CPU. In a child of fork libgomp waits for the parent's threads for
+/// ever: run there on one thread, or fork before the first run.
 ///
 /// NaN and infinities are torch's. oneDNN's relu, clamp, maximum, pooling, softmax and Winograd convolutions lose some; so
 /// inputs are looked at before they reach one, and results in between that may have overflowed. A run that meets a NaN, an

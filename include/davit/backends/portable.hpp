@@ -109,7 +109,7 @@ struct portable_with : portable {
                 "davit: an operator of portable_with needs a kernel, and its name with its types as torch writes them: "
                 "{{\"ns.op.default\", kernel}, \"ns.op.default(Tensor(a!) x, float by=1.0) -> Tensor\"}");
 
-  [[nodiscard]] static std::string_view operator_schema(std::string_view target) noexcept {
+  [[nodiscard]] static constexpr std::string_view operator_schema(std::string_view target) noexcept {
     for (const portable_kernels::CustomOperator& op : Custom::operators)
       if (op.row.name == target) return op.schema;
     return {};

@@ -3,6 +3,7 @@
 #include "davit/lowering/impl/decomposition_helpers.ipp"
 #include "davit/lowering/impl/decomposition_rules.ipp"
 #include "davit/lowering/impl/graph_emitter.ipp"
+#include "davit/lowering/impl/plain_calls.ipp"
 #include "davit/lowering/impl/recurrent_layers.ipp"
 #include "davit/lowering/impl/right_sizes.ipp"
 #include "davit/lowering/impl/rule_evaluator.ipp"

@@ -159,6 +159,7 @@ class CodeBuilder {
     const auto [row, text] = find_op(own_, call.target);
     if (row == nullptr || text.empty()) return wrong(id, "no portable kernel for this operator");
     if (call.target != schema_.name) schema_ = parse_schema(text);
+    const std::size_t first_list = code_.arguments.lists.size();
     std::vector<Written> written;
     if (is_functional && !add_copies(id, call, written)) return wrong(id, "its results are not what its operator writes");
     Step step{.kernel = row->kernel, .op = row->name, .handle = body_.handles[id], .is_own = is_own(call.target)};
@@ -168,15 +169,7 @@ class CodeBuilder {
       if (!read(input, [&](std::uint32_t slot) { use(slot); })) return wrong(id, "an argument is used before it is defined");
     if (Name misfit = ArgumentBinder(graph_, code_.slot_of_value, code_.arguments).bind(call.inputs, schema_, row->takes_numbers); !misfit.empty()) return wrong(id, std::move(misfit));
     step.slots_in.count = static_cast<std::uint32_t>(code_.arguments.slots.size()) - step.slots_in.first;
-    for (const Written& each : written) {
-      ArgumentTable& table = code_.arguments;
-      std::uint32_t at = step.arguments.first + each.parameter;
-      for (const ArgumentTable::List& list : table.lists)
-        if (list.argument == at && schema_.parameters[each.parameter].is_list()) at = list.first + each.item;
-      for (std::uint32_t i = step.slots_in.first; i < table.slots.size(); ++i)
-        if (table.slots[i].argument == at) table.slots[i].slot = each.slot & 0x3fffffffu;
-      use(each.slot);
-    }
+    if (!written.empty()) take_copies(step, written, first_list);
     if (row->name == "aten.as_strided.default" && !count_from_storage(code_, step, graph_))
       return wrong(id, "its storage_offset counts from elements that are not known here");
     if (call.token != nullptr && call.token->is_value() && code_.slot_of_value[call.token->value()] == no_id) use(define(call.token->value(), no_id));
@@ -228,6 +221,20 @@ class CodeBuilder {
         if (!copy(sources[i], results[i], p, i)) return false;
     }
     return next == call.outputs.size();
+  }
+  /// Lets a step, with lists from `first_list` on, take the copies in place of what they were made of.
+  void take_copies(const Step& step, std::span<const Written> written, std::size_t first_list) {
+    ArgumentTable& table = code_.arguments;
+    std::vector<std::uint32_t> instead(table.arguments.size() - step.arguments.first, no_id);  // per argument of the step
+    for (const Written& each : written) {
+      std::uint32_t at = each.parameter;
+      for (const ArgumentTable::List& list : std::span(table.lists).subspan(first_list))
+        if (list.argument == step.arguments.first + each.parameter) at = list.first - step.arguments.first + each.item;
+      instead[at] = each.slot;
+      use(each.slot);
+    }
+    for (ArgumentTable::Slot& slot : std::span(table.slots).subspan(step.slots_in.first))
+      if (const std::uint32_t copy = instead[slot.argument - step.arguments.first]; copy != no_id) slot.slot = copy & 0x3fffffffu;
   }
   /// Defines what a call makes; false if that is defined already.
   [[nodiscard]] bool add_outputs(Step& step, const OperatorCall& call) {

@@ -13,6 +13,7 @@
 
 #include "davit/lowering/functionalize.hpp"
 #include "davit/lowering/partitioning.hpp"
+#include "davit/lowering/plain_calls.hpp"
 #include "davit/lowering/prepare_program.hpp"
 #include "davit/lowering/recurrent_layers.hpp"
 #include "davit/lowering/right_sizes.hpp"
@@ -139,6 +140,7 @@ DAVIT_INLINE Result<std::optional<ExportedProgram>> prepare_program(const Export
     if (to) made = std::move(to);
     return to.has_value();
   };
+  rewrite(with_plain_calls(seen()));
   rewrite(functionalize(seen(), options.backends));
   rewrite(simplified(seen(), &options, true));
   if (rewrite(with_recurrent_layers(seen(), options))) rewrite(simplified(seen(), &options, true));
