@@ -45,6 +45,39 @@ TEST_CASE("softmax and its logarithm of lines of every length, in place") {
       }
     }
 }
+TEST_CASE("softmax across lines that lie side by side is that of each line, on every instruction set, in place") {
+  for (const std::int64_t inner : {2, 4, 15, 16, 37, 64, 70, 131})
+    for (const std::int64_t count : {1, 2, 7, 300})
+      for (const bool safe : {false, true}) {
+        CAPTURE(inner);
+        CAPTURE(count);
+        const std::int64_t outer = 2;
+        std::vector<float> x(static_cast<std::size_t>(outer * count * inner)), expected;
+        for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>((i * 7919) % 1009) / 100 - 3;
+        const auto column = [&](std::int64_t at, float v) {
+          for (std::int64_t r = 0; r < count; ++r) x[static_cast<std::size_t>(r * inner + at)] = v;
+        };
+        column(1, -infinity);
+        x[0] = std::nanf("");
+        expected = x;
+        run_widest<MiddleLines<SoftmaxLine<double>>>(static_cast<const float*>(expected.data()), outer, count, inner, expected.data(), safe);
+        const auto same = [&](const std::vector<float>& y) {
+          bool all = true;
+          for (std::size_t i = 0; i < y.size(); ++i)
+            all = all && (std::isnan(expected[i]) ? std::isnan(y[i]) : std::fabs(y[i] - expected[i]) <= 1e-6f * std::fabs(expected[i]) + 1e-9f);
+          return all;
+        };
+        const auto across = [&]<std::size_t Bytes>() {
+          if (Bytes > widest_vectors()) return;
+          std::vector<float> y = x;
+          run_on<SoftmaxAcross<double>, Bytes>(static_cast<const float*>(y.data()), outer, count, inner, y.data(), safe);
+          CHECK(same(y));
+        };
+        across.operator()<16>();
+        across.operator()<32>();
+        across.operator()<64>();
+      }
+}
 TEST_CASE("log_softmax of a row of one is 0, of -0 too; what is small beside the largest counts") {
   for (const float x : {-0.0f, 0.0f, 2.5f, -1e30f}) {
     const float y = line<LogSoftmaxLine<double>>({x}, 1)[0];

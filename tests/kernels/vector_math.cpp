@@ -14,7 +14,7 @@ using namespace davit;
 
 namespace {
 
-enum class Function { exp, sigmoid, tanh, erf };
+enum class Function { exp, expm1, sigmoid, tanh, erf };
 
 template <Function F>
 struct Apply {
@@ -25,6 +25,7 @@ struct Apply {
       const V v = kernels::vector_at<Bytes>(x + i);
       V result;
       if constexpr (F == Function::exp) kernels::vector_exp(v, result);
+      if constexpr (F == Function::expm1) kernels::vector_expm1(v, result);
       if constexpr (F == Function::sigmoid) kernels::vector_sigmoid(v, result);
       if constexpr (F == Function::tanh) kernels::vector_tanh(v, result);
       if constexpr (F == Function::erf) kernels::vector_erf(v, result);
@@ -36,6 +37,7 @@ struct Apply {
 double exact(Function f, double x) {
   switch (f) {
     case Function::exp: return std::exp(x);
+    case Function::expm1: return std::expm1(x);
     case Function::sigmoid: return 1 / (1 + std::exp(-x));
     case Function::tanh: return std::tanh(x);
     case Function::erf: return std::erf(x);
@@ -73,6 +75,12 @@ void check() {
   if (Bytes > kernels::widest_vectors()) return;
   CAPTURE(Bytes);
   CHECK(largest_gap<Function::exp, Bytes>(-104.0f, 88.7f) < 2);
+  CHECK(largest_gap<Function::expm1, Bytes>(-104.0f, 88.7f) < 4);
+  for (const float end : {1.0f, 0.4f, 1e-3f, 1e-30f}) CHECK(largest_gap<Function::expm1, Bytes>(-end, end) < 5);
+  CHECK(std::signbit(of<Function::expm1, Bytes>({-0.0f})[0]));
+  CHECK(of<Function::expm1, Bytes>({-200.0f, -std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity()}) ==
+        std::vector<float>{-1, -1, std::numeric_limits<float>::infinity(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  CHECK(std::isnan(of<Function::expm1, Bytes>({std::nanf("")})[0]));
   CHECK(largest_gap<Function::exp, Bytes>(-1.0f, 1.0f) < 2);
   CHECK(largest_gap<Function::sigmoid, Bytes>(-80.0f, 80.0f) < 4);
   CHECK(largest_gap<Function::tanh, Bytes>(-12.0f, 12.0f) < 2);

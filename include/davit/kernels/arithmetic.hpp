@@ -328,7 +328,10 @@ void select_loop(const void* const* in, void* out, std::int64_t n, Parameters&) 
   const auto* a = static_cast<const Bits*>(in[1]);
   const auto* b = static_cast<const Bits*>(in[2]);
   auto* to = static_cast<Bits*>(out);
-  for (std::int64_t i = 0; i < n; ++i) to[i] = condition[i] != 0 ? a[i] : b[i];
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto mask = static_cast<Bits>(Bits{} - static_cast<Bits>(condition[i] != 0));  // no branch: conditions are hard to foretell
+    to[i] = static_cast<Bits>(b[i] ^ ((a[i] ^ b[i]) & mask));
+  }
 }
 
 }  // namespace davit::kernels

@@ -153,6 +153,10 @@ struct Exp {
 template <class T>
 struct Expm1 {
   constexpr T operator()(T v) const noexcept { return std::expm1(v); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    vector_expm1(v, to);
+  }
 };
 template <class T>
 struct Log {
@@ -282,6 +286,12 @@ struct Elu {
   T input_scale;
   constexpr explicit Elu(Parameters& p) noexcept : alpha(p.number<T>(0)), scale(p.number<T>(1)), input_scale(p.number<T>(2)) {}
   constexpr T operator()(T v) const noexcept { return v <= 0 ? std::expm1(v * input_scale) * alpha * scale : v * scale; }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    V e;
+    vector_expm1<V>(v * input_scale, e);
+    to = v <= 0.0f ? e * alpha * scale : v * scale;
+  }
 };
 template <class T>
 struct GeluTanh {

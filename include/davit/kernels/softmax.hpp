@@ -122,4 +122,59 @@ struct MiddleLines {
   }
 };
 
+/// SoftmaxLine along the middle of (outer, count, inner) where inner is not 1: of float, on as many lines at once as vectors have lanes.
+template <class Sum>
+struct SoftmaxAcross {
+  template <std::size_t Bytes, class C, class N>
+  [[gnu::always_inline]] static void run(const C* x, N outer, N count, N inner, C* y, bool safe) noexcept {
+    for (; outer > 0; --outer, x += count * inner, y += count * inner) {
+      N i = 0;
+      if constexpr (detail::walks_vectors<Bytes> && std::is_same_v<C, float>) {
+        constexpr auto lane = static_cast<N>(lanes<C, Bytes>);
+        for (; i + 4 * lane <= inner; i += 4 * lane) columns<Bytes, 4>(x + i, count, inner, y + i, safe);  // 64 bytes of a row would not do for the caches
+        for (; i + lane <= inner; i += lane) columns<Bytes, 1>(x + i, count, inner, y + i, safe);
+      }
+      for (; i < inner; ++i) SoftmaxLine<Sum>::template run<Bytes>(x + i, count, inner, y + i, safe);
+    }
+  }
+
+ private:
+  template <std::size_t Bytes, int K, class C, class N>
+  [[gnu::always_inline]] static void columns(const C* x, N count, N step, C* y, bool safe) noexcept {
+    using V = Vector<C, Bytes>;
+    constexpr auto lane = static_cast<N>(lanes<C, Bytes>);
+    V most[K];
+    for (int k = 0; k < K; ++k) most[k] = vector_at<Bytes>(x + k * lane);
+    for (N r = 1; r < count; ++r)
+      for (int k = 0; k < K; ++k) {
+        const V v = vector_at<Bytes>(x + r * step + k * lane);
+        const V more = v > most[k] ? v : most[k];
+        take_nan<V>(v, more, most[k]);
+      }
+    const V none = V{} - std::numeric_limits<C>::infinity();
+    if (safe)
+      for (V& each : most) each = each == none ? V{} : each;  // then their powers are 0
+    Sum sums[K * lane] = {};
+    V partial[K] = {};
+    for (N r = 0; r < count; ++r) {
+      for (int k = 0; k < K; ++k) {
+        V e;
+        detail::exp_of_small<V>(vector_at<Bytes>(x + r * step + k * lane) - most[k], e);
+        vector_at<Bytes>(y + r * step + k * lane) = e;
+        partial[k] += e;
+      }
+      if (r % 256 != 255 && r + 1 != count) continue;
+      for (int k = 0; k < K; ++k) {
+        for (N j = 0; j < lane; ++j) sums[k * lane + j] += static_cast<Sum>(partial[k][j]);
+        partial[k] = V{};
+      }
+    }
+    V factors[K];
+    for (int k = 0; k < K; ++k)
+      for (N j = 0; j < lane; ++j) factors[k][j] = safe && sums[k * lane + j] == 0 ? C{} : static_cast<C>(Sum{1} / sums[k * lane + j]);
+    for (N r = 0; r < count; ++r)
+      for (int k = 0; k < K; ++k) vector_at<Bytes>(y + r * step + k * lane) = vector_at<Bytes>(y + r * step + k * lane) * factors[k];
+  }
+};
+
 }  // namespace davit::kernels

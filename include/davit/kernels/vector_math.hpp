@@ -81,6 +81,21 @@ template <FloatVector V>
   to = e;
 }
 
+/// exp(x) - 1, exact near 0. Method: exp, and a polynomial below 0.35.
+template <FloatVector V>
+[[gnu::always_inline]] inline void vector_expm1(const V& x, V& to) noexcept {
+  V e, a;
+  vector_exp(x, e);
+  detail::take_magnitude(x, a);
+  V p = x * (1.0f / 40320) + 1.0f / 5040;
+  p = p * x + 1.0f / 720;
+  p = p * x + 1.0f / 120;
+  p = p * x + 1.0f / 24;
+  p = p * x + 1.0f / 6;
+  p = p * x + 0.5f;
+  to = a < 0.35f ? x * (1.0f + x * p) : e - 1.0f;  // -0 stays -0
+}
+
 /// 1 / (1 + exp(-x)).
 template <FloatVector V>
 [[gnu::always_inline]] inline void vector_sigmoid(const V& x, V& to) noexcept {

@@ -183,16 +183,22 @@ inline void eigen(double* a, std::int64_t n, double* v, double* values) noexcept
   for (int sweep = 0; sweep < most_sweeps; ++sweep) {
     double off = 0, all = 0;
     for (std::int64_t i = 0; i < n * n; ++i) (i / n == i % n ? all : off) += a[i] * a[i];
-    if (!(off > 1e-32 * all)) break;
+    if (!(off > 1e-28 * all)) break;  // rounding leaves about n times 1e-32
     for (std::int64_t p = 0; p < n; ++p)
       for (std::int64_t q = p + 1; q < n; ++q) {
         if (a[p * n + q] == 0) continue;
         const Rotation rotate(a[p * n + p], a[q * n + q], a[p * n + q]);
-        for (std::int64_t k = 0; k < n; ++k) rotate(a[k * n + p], a[k * n + q]);
         for (std::int64_t k = 0; k < n; ++k) rotate(a[p * n + k], a[q * n + k]);
-        for (std::int64_t k = 0; k < n; ++k) rotate(v[k * n + p], v[k * n + q]);
+        for (const std::int64_t row : {p, q}) rotate(a[row * n + p], a[row * n + q]);
+        for (std::int64_t k = 0; k < n; ++k) {  // the other columns are these rows
+          a[k * n + p] = a[p * n + k];
+          a[k * n + q] = a[q * n + k];
+        }
+        for (std::int64_t k = 0; k < n; ++k) rotate(v[p * n + k], v[q * n + k]);  // as rows, until all is done
       }
   }
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t k = i + 1; k < n; ++k) std::swap(v[i * n + k], v[k * n + i]);
   for (std::int64_t i = 0; i < n; ++i) values[i] = a[i * n + i];
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t least = std::min_element(values + i, values + n) - values;
@@ -215,7 +221,7 @@ inline void singular_values(double* a, std::int64_t n, std::int64_t m, double* u
           qq += a[i * m + q] * a[i * m + q];
           pq += a[i * m + p] * a[i * m + q];
         }
-        if (!(std::fabs(pq) > 1e-15 * std::sqrt(pp * qq))) continue;
+        if (!(std::fabs(pq) > 1e-14 * std::sqrt(pp * qq))) continue;  // rounding leaves some 1e-15
         turned = true;
         const Rotation rotate(pp, qq, pq);
         for (std::int64_t i = 0; i < n; ++i) rotate(a[i * m + p], a[i * m + q]);

@@ -49,6 +49,7 @@ template <class C>
   const bool keeps = running && op.running == RunningStatistics::outputs;
   const auto new_mean = keeps && call.wants(3) ? buffers.write(3) : buffers.buffer(channels);
   const auto new_var = keeps && call.wants(4) ? buffers.write(4) : buffers.buffer(channels);
+  const auto factors = buffers.buffer(plane == 1 ? channels : 0), shifts = buffers.buffer(plane == 1 ? channels : 0);
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   const C* x = buffers.in(x_id);
   C* out = buffers.out(out_id);
@@ -75,6 +76,11 @@ template <class C>
           static_cast<C>(view.training ? view.momentum * unbiased + (1 - view.momentum) * old_var : old_var);
     }
     const auto [factor, shift] = factor_and_shift<C>(mean, inverse, view.weight != no_id ? &buffers.in(weight)[c] : nullptr, view.bias != no_id ? &buffers.in(bias)[c] : nullptr);
+    if (plane == 1) {
+      buffers.out(factors)[c] = factor;
+      buffers.out(shifts)[c] = shift;
+      return;
+    }
     for (std::int64_t n = 0; n < batch; ++n) {
       const C* from = x + n * step + c * plane;
       C* to = out + n * step + c * plane;
@@ -84,6 +90,11 @@ template <class C>
   kernels::in_parallel(channels, 1, kernels::operations(batch, channels, plane, view.training ? 16 : 4), [&](std::size_t, std::int64_t first, std::int64_t end) {
     for (std::int64_t c = first; c < end; ++c) normalise(c);
   });
+  if (plane == 1)  // rows of channels
+    kernels::in_parallel(batch, 1, kernels::operations(batch, channels, 2), [&](std::size_t, std::int64_t first, std::int64_t end) {
+      for (std::int64_t n = first; n < end; ++n)
+        kernels::run_widest_for<C, ScaleAndShiftEach>(buffers.out(factors), buffers.out(shifts), x + n * step, out + n * step, channels);
+    });
   return buffers.finish();
 }
 

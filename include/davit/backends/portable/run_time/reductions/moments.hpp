@@ -53,6 +53,17 @@ struct ScaleAndShift {
   }
 };
 
+/// y[i] = factors[i] * x[i] + shifts[i]. O(n).
+struct ScaleAndShiftEach {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(const C* factors, const C* shifts, const C* x, C* y, std::int64_t n) {
+    std::int64_t i = 0;
+    for (; i + kernels::lanes<C, Bytes> <= n; i += kernels::lanes<C, Bytes>)
+      kernels::vector_at<Bytes>(y + i) = kernels::vector_at<Bytes>(x + i) * kernels::vector_at<Bytes>(factors + i) + kernels::vector_at<Bytes>(shifts + i);
+    for (; i < n; ++i) y[i] = factors[i] * x[i] + shifts[i];
+  }
+};
+
 }  // namespace detail
 
 /// The dtype of saved means and deviations: that of the float32 parameters of a 16-bit input, else the input's.

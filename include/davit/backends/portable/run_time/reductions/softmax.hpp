@@ -51,6 +51,8 @@ template <class C>
     C* const to = out + first * count * inner;
     if (view.logarithm)
       kernels::run_widest_for<C, kernels::MiddleLines<kernels::LogSoftmaxLine<double>>>(from, end - first, count, inner, to);
+    else if (inner != 1)
+      kernels::run_widest_for<C, kernels::SoftmaxAcross<double>>(from, end - first, count, inner, to, view.masked);
     else
       kernels::run_widest_for<C, kernels::MiddleLines<kernels::SoftmaxLine<double>>>(from, end - first, count, inner, to, view.masked);
   });
