@@ -62,19 +62,21 @@ DAVIT_INLINE void keep_interface(MethodInterface& interface, const ExportedProgr
     if (const std::string_view schema = backends[i].operator_schema == nullptr ? std::string_view{} : backends[i].operator_schema(target); !schema.empty()) return schema;
   return {};
 }
+/// True for the schema of an operator that writes to an argument: "Tensor(a!)", also where its result is that argument.
+[[nodiscard]] DAVIT_INLINE bool says_write(std::string_view schema) noexcept {
+  return schema.substr(0, schema.rfind(" -> ")).find("!)") != std::string_view::npos;
+}
 /// Calls of backends' own operators by which of their arguments are written: auto_functionalized, and copies of what it answers.
 class FunctionalCalls {
  public:
   FunctionalCalls(const ExportedProgram& program, BackendTables backends) : from_(program.view()), emit_(program.graph_module), backends_(backends) {}
 
-  /// Nothing if no call writes. O(size of the program).
-  [[nodiscard]] std::optional<GraphModule> run() {
+  [[nodiscard]] GraphModule run() {
     for (GraphId g = 0; g < from_.graphs.size(); ++g) {
       emit_.begin(g);
       const Range nodes = from_.graphs[g].nodes;
       for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) rewrite(from_.nodes[n]);
     }
-    if (!any_) return std::nullopt;
     return emit_.finish();
   }
 
@@ -82,12 +84,11 @@ class FunctionalCalls {
   void rewrite(const Node& node) {
     const std::string_view target = from_.target(node);
     const std::string_view text = own_schema(backends_, target);
-    const OperatorSchema schema = text.find('!') == std::string_view::npos ? OperatorSchema{} : parse_schema(text);
-    if (std::ranges::none_of(schema.parameters, &SchemaParameter::is_written)) {
+    if (!says_write(text)) {
       emit_.append(node);
       return;
     }
-    any_ = true;
+    const OperatorSchema schema = parse_schema(text);
     emit_.metadata = node.metadata;
     const OperatorCall call = operator_call(from_, node);
     std::vector<Argument> inputs{emit_.argument({.argument = {.kind = ArgumentKind::operator_name}, .text = target})};
@@ -125,17 +126,14 @@ class FunctionalCalls {
   GraphModuleView from_;
   GraphEmitter emit_;
   BackendTables backends_;
-  bool any_ = false;
 };
 
+/// The program with functional calls; nothing if no call writes. O(nodes * backends).
 [[nodiscard]] DAVIT_INLINE std::optional<ExportedProgram> with_functional_calls(const ExportedProgram& program, BackendTables backends) {
-  bool any = false;
-  for (std::size_t i = 0; i < backends.size(); ++i) any = any || backends[i].operator_schema != nullptr;
-  if (!any) return std::nullopt;
-  std::optional<GraphModule> module = FunctionalCalls(program, backends).run();
-  if (!module) return std::nullopt;
+  const GraphModuleView graph = program.view();
+  if (std::ranges::none_of(graph.nodes, [&](const Node& node) { return says_write(own_schema(backends, graph.target(node))); })) return std::nullopt;
   ExportedProgram out = program;
-  out.graph_module = *std::move(module);
+  out.graph_module = FunctionalCalls(program, backends).run();
   return out;
 }
 
