@@ -169,7 +169,7 @@ struct SoftmaxAcross {
         partial[k] = V{};
       }
     }
-    V factors[K];
+    V factors[K] = {};
     for (int k = 0; k < K; ++k)
       for (N j = 0; j < lane; ++j) factors[k][j] = safe && sums[k * lane + j] == 0 ? C{} : static_cast<C>(Sum{1} / sums[k * lane + j]);
     for (N r = 0; r < count; ++r)
