@@ -51,6 +51,12 @@ struct Cache {
     return d.finish();
   }
 };
+/// A cache of which a row is written, lowered; the new cache doubled is the output.
+Result<LoweredProgram> doubled_cache() {
+  Cache c;
+  c.put(c.row);
+  return to_backend(c.finish({c.d.op("aten.mul.Tensor", "twice", c.made, {2.0})}), CapabilityPartitioner<List>());
+}
 Tensor index(std::int64_t i) {
   Tensor t = Tensor::zeros(ScalarType::int64, std::vector<std::int64_t>{1});
   t.view().as<std::int64_t>()[0] = i;
@@ -67,9 +73,7 @@ const float* data(const Session& session) { return session.state()[0].tensor.vie
 }  // namespace
 
 TEST_CASE("a row of a buffer is written where it lies: nothing is copied, and the arena has no second buffer") {
-  Cache c;
-  c.put(c.row);
-  const auto lowered = to_backend(c.finish({c.d.op("aten.mul.Tensor", "twice", c.made, {2.0})}), CapabilityPartitioner<List>());
+  const auto lowered = doubled_cache();
   REQUIRE(lowered);
   Session session = *Session::make(*lowered);
   const Tensor row = programs::tensor({1, 2}, {100, 200});
@@ -89,9 +93,7 @@ TEST_CASE("a row of a buffer is written where it lies: nothing is copied, and th
 }
 
 TEST_CASE("reset: a session's buffers hold again what a new session's do, and runs go on from there") {
-  Cache c;
-  c.put(c.row);
-  const auto lowered = to_backend(c.finish({c.d.op("aten.mul.Tensor", "twice", c.made, {2.0})}), CapabilityPartitioner<List>());
+  const auto lowered = doubled_cache();
   REQUIRE(lowered);
   Session session = *Session::make(*lowered);
   const Tensor row = programs::tensor({1, 2}, {100, 200});
