@@ -26,7 +26,7 @@ void check_loop(Parameters parameters = {}) {
     std::vector<float> x(n), y(n);
     for (std::size_t i = 0; i < n; ++i) x[i] = some[(i + n) % some.size()];
     const void* in = x.data();
-    number_loops<F, 1>.float32(&in, y.data(), static_cast<std::int64_t>(n), parameters);
+    float_loops<F, 1>.float32(&in, y.data(), static_cast<std::int64_t>(n), parameters);
     for (std::size_t i = 0; i < n; ++i) {
       const float expected = [&] {
         if constexpr (std::is_constructible_v<F<float>, Parameters&>)
@@ -36,6 +36,7 @@ void check_loop(Parameters parameters = {}) {
       }();
       CAPTURE(x[i]);
       CHECK((std::isnan(expected) ? std::isnan(y[i]) : y[i] == expected || std::fabs(y[i] - expected) <= 1e-6f * std::fabs(expected)));
+      CHECK((expected != 0 || std::signbit(y[i]) == std::signbit(expected)));
     }
   }
 }
@@ -52,6 +53,18 @@ TEST_CASE("loops on vectors give what their functors give") {
   check_loop<Hardtanh>({.reals = {std::numeric_limits<double>::quiet_NaN(), 2}});
   check_loop<Hardtanh>({.reals = {-1, std::numeric_limits<double>::quiet_NaN()}});
   check_loop<LeakyRelu>({.reals = {0.1}});
+  check_loop<Sqrt>();
+  check_loop<Rsqrt>();
+  check_loop<Ceil>();
+  check_loop<Floor>();
+  check_loop<Round>();
+  check_loop<Trunc>();
+  check_loop<Sign>();
+  check_loop<Sin>();
+  check_loop<Cos>();
+  check_loop<Log>();
+  check_loop<Log1p>();
+  check_loop<Mish>();
 }
 TEST_CASE("functions of integers") {
   CHECK(Absolute<std::int64_t>{}(INT64_MIN) == INT64_MIN);

@@ -25,6 +25,38 @@ TEST_CASE("elements of each width move from strides to strides") {
   CHECK(turned(std::uint32_t{}) == expected);
   CHECK(turned(std::uint64_t{}) == expected);
 }
+TEST_CASE("dimensions change places, whatever is left beside whole tiles") {
+  const auto check = [](auto zero, const Integers& sizes, const Integers& order) {
+    using T = decltype(zero);
+    std::int64_t count = 1;
+    Integers strides(sizes.size());
+    for (std::size_t d = sizes.size(); d-- > 0; count *= sizes[d]) strides[d] = count;
+    std::vector<T> from(static_cast<std::size_t>(count)), to(from.size()), expected(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<T>(i * 7);
+    Integers turned_sizes, turned_strides, to_strides(sizes.size());
+    for (const std::int64_t d : order) turned_sizes.push_back(sizes[static_cast<std::size_t>(d)]), turned_strides.push_back(strides[static_cast<std::size_t>(d)]);
+    std::int64_t step = 1;
+    for (std::size_t d = sizes.size(); d-- > 0; step *= turned_sizes[d]) to_strides[d] = step;
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::int64_t at = 0;
+      for (std::size_t d = 0; d < sizes.size(); ++d) at += i / to_strides[d] % turned_sizes[d] * turned_strides[d];
+      expected[static_cast<std::size_t>(i)] = from[static_cast<std::size_t>(at)];
+    }
+    kernels::move_elements(sizeof zero, turned_sizes, from.data(), turned_strides, to.data(), to_strides);
+    CHECK(to == expected);
+  };
+  const auto check_all = [&](auto zero) {
+    check(zero, {37, 70}, {1, 0});
+    check(zero, {4, 4}, {1, 0});
+    check(zero, {3, 9, 5}, {2, 0, 1});
+    check(zero, {2, 5, 8, 17}, {0, 3, 1, 2});
+    check(zero, {2, 5, 8, 17}, {3, 1, 2, 0});
+  };
+  check_all(std::uint8_t{});
+  check_all(std::uint16_t{});
+  check_all(std::uint32_t{});
+  check_all(std::uint64_t{});
+}
 TEST_CASE("indices gather and scatter; one outside is told, the others are moved") {
   const std::array<std::int64_t, 3> index{2, 5, 0};
   std::array<float, 4> own{1, 2, 3, 4};

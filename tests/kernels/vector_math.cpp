@@ -14,7 +14,7 @@ using namespace davit;
 
 namespace {
 
-enum class Function { exp, expm1, sigmoid, tanh, erf };
+enum class Function { exp, expm1, sigmoid, tanh, erf, round, log, log1p, sin, cos };
 
 template <Function F>
 struct Apply {
@@ -29,6 +29,11 @@ struct Apply {
       if constexpr (F == Function::sigmoid) kernels::vector_sigmoid(v, result);
       if constexpr (F == Function::tanh) kernels::vector_tanh(v, result);
       if constexpr (F == Function::erf) kernels::vector_erf(v, result);
+      if constexpr (F == Function::round) kernels::vector_round(v, result);
+      if constexpr (F == Function::log) kernels::vector_log(v, result);
+      if constexpr (F == Function::log1p) kernels::vector_log1p(v, result);
+      if constexpr (F == Function::sin) kernels::vector_sin(v, result);
+      if constexpr (F == Function::cos) kernels::vector_cos(v, result);
       kernels::vector_at<Bytes>(y + i) = result;
     }
   }
@@ -41,6 +46,11 @@ double exact(Function f, double x) {
     case Function::sigmoid: return 1 / (1 + std::exp(-x));
     case Function::tanh: return std::tanh(x);
     case Function::erf: return std::erf(x);
+    case Function::round: return std::nearbyint(x);
+    case Function::log: return std::log(x);
+    case Function::log1p: return std::log1p(x);
+    case Function::sin: return std::sin(x);
+    case Function::cos: return std::cos(x);
   }
   return 0;
 }
@@ -55,7 +65,7 @@ double largest_gap(float low, float high) {
   double gap = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double expected = exact(F, static_cast<double>(x[i]));
-    const float nearest = std::fabs(static_cast<float>(expected));
+    const float nearest = F == Function::sin || F == Function::cos ? std::max(std::fabs(static_cast<float>(expected)), 0.25f) : std::fabs(static_cast<float>(expected));
     const double unit = static_cast<double>(std::nextafter(nearest, std::numeric_limits<float>::infinity()) - nearest);
     gap = std::max(gap, std::fabs(static_cast<double>(y[i]) - expected) / unit);
   }
@@ -87,7 +97,24 @@ void check() {
   CHECK(largest_gap<Function::tanh, Bytes>(-0.7f, 0.7f) < 2);
   CHECK(largest_gap<Function::erf, Bytes>(-5.0f, 5.0f) < 3);
   CHECK(largest_gap<Function::erf, Bytes>(-1.0f, 1.0f) < 3);
+  CHECK(largest_gap<Function::round, Bytes>(-20.0f, 20.0f) == 0);
+  CHECK(largest_gap<Function::round, Bytes>(-3e7f, 3e7f) == 0);
+  for (const float end : {1e-40f, 1e-20f, 0.9f, 1.1f, 2.0f, 1e10f, 3e38f}) CHECK(largest_gap<Function::log, Bytes>(end * 0.5f, end) < 3);
+  for (const float end : {1e-30f, 1e-4f, 0.5f, 2.0f, 1e6f, 1e20f}) CHECK(largest_gap<Function::log1p, Bytes>(end < 1 ? -end : 0.0f, end) < 3);
+  for (const float end : {1e-20f, 1.0f, 7.0f, 100.0f, 4095.0f, 1e8f}) {
+    CHECK(largest_gap<Function::sin, Bytes>(-end, end) < 2);
+    CHECK(largest_gap<Function::cos, Bytes>(-end, end) < 2);
+  }
   constexpr float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> logs = of<Function::log, Bytes>({0.0f, -0.0f, -1.0f, infinity, -infinity, std::nanf(""), 1.0f});
+  CHECK((logs[0] == -infinity && logs[1] == -infinity && std::isnan(logs[2]) && logs[3] == infinity && std::isnan(logs[4]) && std::isnan(logs[5]) && logs[6] == 0));
+  const std::vector<float> log1ps = of<Function::log1p, Bytes>({-0.0f, -1.0f, -1.5f, infinity, 2e38f, std::nanf("")});
+  CHECK((log1ps[0] == 0 && std::signbit(log1ps[0]) && log1ps[1] == -infinity && std::isnan(log1ps[2]) && log1ps[3] == infinity && log1ps[4] == infinity && std::isnan(log1ps[5])));
+  for (const auto& sines : {of<Function::sin, Bytes>({infinity, -infinity, std::nanf("")}), of<Function::cos, Bytes>({infinity, -infinity, std::nanf("")})})
+    CHECK((std::isnan(sines[0]) && std::isnan(sines[1]) && std::isnan(sines[2])));
+  CHECK(std::signbit(of<Function::sin, Bytes>({-0.0f})[0]));
+  const std::vector<float> rounded = of<Function::round, Bytes>({-0.3f, 0.5f, 1.5f, -infinity, std::nanf("")});
+  CHECK((std::signbit(rounded[0]) && rounded[1] == 0 && rounded[2] == 2 && rounded[3] == -infinity && std::isnan(rounded[4])));
   const std::vector<float> ends{infinity, -infinity, std::numeric_limits<float>::quiet_NaN(), -0.0f, 0.0f, 200.0f, -200.0f};
   const auto exp = of<Function::exp, Bytes>(ends);
   CHECK((exp[0] == infinity && exp[1] == 0 && std::isnan(exp[2]) && exp[3] == 1 && exp[4] == 1 && exp[5] == infinity && exp[6] == 0));

@@ -18,6 +18,8 @@
 #include "davit/backends/growth_rows.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/core/scalar_type.hpp"
+#include "davit/kernels/instruction_set.hpp"
+#include "davit/kernels/vectors.hpp"
 #include "davit/program/operators/bounds.hpp"
 #include "davit/program/operators/movement.hpp"
 #include "davit/program/operators/node_arguments.hpp"
@@ -41,23 +43,34 @@ enum class ValueCheck : std::uint8_t {
 /// What passes for an ordinary number: products and sums of some of these do not overflow.
 inline constexpr float largest_checked = 1e9f;
 
-/// True if no magnitude is above largest_checked: no NaN either. O(n).
-[[nodiscard, gnu::noinline]] inline bool all_ordinary(const float* x, std::int64_t n) noexcept {
-  constexpr auto limit = std::bit_cast<std::int32_t>(largest_checked);
-  using Bits [[gnu::vector_size(64)]] = std::int32_t;
-  constexpr std::int64_t width = sizeof(Bits) / sizeof(float);
-  Bits above{};  // its sign bits
-  std::int64_t i = 0;
-  for (; i + width <= n; i += width) {
-    Bits bits;
-    std::memcpy(&bits, x + i, sizeof bits);
-    above |= limit - (bits & INT32_MAX);
+namespace detail {
+struct AllOrdinary {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static bool run(const float* x, std::int64_t n) noexcept {
+    using Bits = kernels::Vector<std::int32_t, Bytes>;
+    constexpr auto limit = std::bit_cast<std::int32_t>(largest_checked);
+    constexpr std::int64_t width = kernels::lanes<float, Bytes>;
+    const auto excess = [x](std::int64_t at, Bits& to) __attribute__((always_inline)) {  // its sign bits
+      const kernels::Vector<float, Bytes> v = kernels::vector_at<Bytes>(x + at);
+      to |= limit - (__builtin_bit_cast(Bits, v) & INT32_MAX);
+    };
+    Bits above{}, more{};
+    std::int64_t i = 0;
+    for (; i + 2 * width <= n; i += 2 * width) {
+      excess(i, above);
+      excess(i + width, more);
+    }
+    above |= more;
+    std::int32_t any = 0;
+    for (std::int64_t k = 0; k < width; ++k) any |= above[k];
+    for (; i < n; ++i) any |= limit - (std::bit_cast<std::int32_t>(x[i]) & INT32_MAX);
+    return any >= 0;
   }
-  std::int32_t any = 0;
-  for (std::int64_t k = 0; k < width; ++k) any |= above[k];
-  for (; i < n; ++i) any |= limit - (std::bit_cast<std::int32_t>(x[i]) & INT32_MAX);
-  return any >= 0;
-}
+};
+}  // namespace detail
+
+/// True if no magnitude is above largest_checked: no NaN either. O(n).
+[[nodiscard]] inline bool all_ordinary(const float* x, std::int64_t n) noexcept { return kernels::run_widest<detail::AllOrdinary>(x, n); }
 
 /// The same of bfloat16.
 [[nodiscard, gnu::noinline]] inline bool all_ordinary(const BFloat16* x, std::int64_t n) noexcept {
@@ -69,8 +82,7 @@ inline constexpr float largest_checked = 1e9f;
 
 /// True if softmax is ordinary along every line of (outer, n, inner) elements: its largest number is finite, and none is NaN.
 /// Infinities below it are: masks make them. O(elements).
-[[nodiscard, gnu::noinline]] inline bool softmax_is_ordinary(const float* x, std::int64_t outer, std::int64_t n,
-                                                             std::int64_t inner) noexcept {
+[[nodiscard, gnu::noinline]] inline bool softmax_is_ordinary(const float* x, std::int64_t outer, std::int64_t n, std::int64_t inner) noexcept {
   using Floats [[gnu::vector_size(64)]] = float;
   using Truths [[gnu::vector_size(64)]] = std::int32_t;
   constexpr std::int64_t width = sizeof(Floats) / sizeof(float);

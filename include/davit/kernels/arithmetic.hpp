@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 #include "davit/core/floor_divide.hpp"
+#include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/multiply_add.hpp"
 #include "davit/kernels/parameters.hpp"
 #include "davit/kernels/vectors.hpp"
@@ -193,6 +195,24 @@ struct Power {
     }
   }
 };
+/// The first operand to the power of integer 0, which is small, by products. Source: pow_tensor_scalar_optimized_kernel in ATen.
+template <class T>
+struct SmallPower {
+  std::int64_t factors;
+  bool inverse;
+  constexpr explicit SmallPower(Parameters& p) noexcept : factors(p.integers[0] < 0 ? -p.integers[0] : p.integers[0]), inverse(p.integers[0] < 0) {}
+  constexpr T operator()(T a, T) const noexcept {
+    T power = a;
+    for (std::int64_t i = 1; i < factors; ++i) power *= a;
+    return inverse ? T(1) / power : power;
+  }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& a, const V&, V& to) const noexcept {
+    V power = a;
+    for (std::int64_t i = 1; i < factors; ++i) power *= a;
+    to = inverse ? 1.0f / power : power;
+  }
+};
 /// The first operand to the powers 0.5 and -0.5.
 template <class T>
 struct Root {
@@ -321,17 +341,22 @@ struct LogicalXor {
   constexpr bool operator()(T a, T b) const noexcept { return (a != 0) != (b != 0); }
 };
 
+namespace detail {
+struct SelectBits {
+  template <std::size_t, class Bits>
+  [[gnu::always_inline]] static void run(const std::uint8_t* condition, const Bits* a, const Bits* b, Bits* to, std::int64_t n) noexcept {
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto mask = static_cast<Bits>(Bits{} - static_cast<Bits>(condition[i] != 0));  // no branch: conditions are hard to foretell
+      to[i] = static_cast<Bits>(b[i] ^ ((a[i] ^ b[i]) & mask));
+    }
+  }
+};
+}  // namespace detail
+
 /// condition ? a : b of elements of one width; the condition's bytes are the first operand.
 template <class Bits>
 void select_loop(const void* const* in, void* out, std::int64_t n, Parameters&) {
-  const auto* condition = static_cast<const std::uint8_t*>(in[0]);
-  const auto* a = static_cast<const Bits*>(in[1]);
-  const auto* b = static_cast<const Bits*>(in[2]);
-  auto* to = static_cast<Bits*>(out);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const auto mask = static_cast<Bits>(Bits{} - static_cast<Bits>(condition[i] != 0));  // no branch: conditions are hard to foretell
-    to[i] = static_cast<Bits>(b[i] ^ ((a[i] ^ b[i]) & mask));
-  }
+  run_widest<detail::SelectBits>(static_cast<const std::uint8_t*>(in[0]), static_cast<const Bits*>(in[1]), static_cast<const Bits*>(in[2]), static_cast<Bits*>(out), n);
 }
 
 }  // namespace davit::kernels

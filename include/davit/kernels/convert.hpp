@@ -9,6 +9,9 @@
 #include <utility>
 
 #include "davit/core/scalar_type.hpp"
+#include "davit/kernels/half_vectors.hpp"
+#include "davit/kernels/instruction_set.hpp"
+#include "davit/kernels/vectors.hpp"
 
 namespace davit::kernels {
 
@@ -75,17 +78,46 @@ namespace detail {
 template <class T>
 using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
 
+/// Whether a conversion is compiled for wider vectors: half_vectors.hpp has those between half types and float, and the compilers make those of
+/// integers to int64, back, and to float.
+template <class From, class To>
+[[nodiscard]] consteval bool converts_on_vectors() noexcept {
+  if (is_reduced_float<From>) return std::is_same_v<To, float>;
+  if (is_reduced_float<To>) return std::is_same_v<From, float>;
+  if (!std::is_integral_v<From> || (std::is_unsigned_v<From> && sizeof(From) > 1)) return false;
+  if (std::is_same_v<From, std::int64_t>) return std::is_integral_v<To> && sizeof(To) <= sizeof(std::int32_t);
+  return std::is_same_v<To, std::int64_t> || std::is_same_v<To, float>;
+}
+template <class From, class To>
+struct ConvertBlockOf {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static void run(const Stored<From>* from, Stored<To>* to, std::int64_t n) noexcept {
+    std::int64_t i = 0;
+    if constexpr (walks_vectors<Bytes> && converts_on_vectors<From, To>() && (is_reduced_float<From> || is_reduced_float<To>)) {
+      constexpr std::int64_t lane = lanes<float, Bytes>;
+      for (const std::int64_t end = n / lane * lane; i < end; i += lane) {
+        if constexpr (is_reduced_float<From>)
+          widen<Bytes>(from + i, to + i);
+        else
+          narrow<Bytes>(from + i, to + i);
+      }
+    }
+    for (; i < n; ++i) {
+      if constexpr (std::is_same_v<From, bool>)
+        to[i] = static_cast<Stored<To>>(convert<To>(from[i] != 0));
+      else
+        to[i] = static_cast<Stored<To>>(convert<To>(from[i]));
+    }
+  }
+};
 template <class From, class To>
 void convert_block(const void* from, void* to, std::int64_t n) noexcept {
   const auto* source = static_cast<const Stored<From>*>(from);
   auto* target = static_cast<Stored<To>*>(to);
-  for (std::int64_t i = 0; i < n; ++i) {
-    if constexpr (std::is_same_v<From, bool>) {
-      target[i] = static_cast<Stored<To>>(convert<To>(source[i] != 0));
-    } else {
-      target[i] = static_cast<Stored<To>>(convert<To>(source[i]));
-    }
-  }
+  if constexpr (converts_on_vectors<From, To>())
+    run_widest<ConvertBlockOf<From, To>>(source, target, n);
+  else
+    ConvertBlockOf<From, To>::template run<vector_bytes>(source, target, n);
 }
 
 /// The place of a real dtype in tables; 13 for any other.

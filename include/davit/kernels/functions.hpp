@@ -38,6 +38,10 @@ struct Absolute {
 template <class T>
 struct Sign {
   constexpr T operator()(T v) const noexcept { return v != v ? T(0) : static_cast<T>((v > 0) - (v < 0)); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    to = __builtin_convertvector(v < 0.0f, V) - __builtin_convertvector(v > 0.0f, V);
+  }
 };
 template <class T>
 struct Relu {
@@ -50,19 +54,42 @@ struct Relu {
 template <class T>
 struct Ceil {
   constexpr T operator()(T v) const noexcept { return std::ceil(v); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    V r;
+    vector_round(v, r);
+    detail::take_sign<V>(r < v ? r + 1.0f : r, v, to);  // of what is above -1: -0
+  }
 };
 template <class T>
 struct Floor {
   constexpr T operator()(T v) const noexcept { return std::floor(v); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    V r;
+    vector_round(v, r);
+    to = r > v ? r - 1.0f : r;
+  }
 };
 /// To the nearest integer, halves to even.
 template <class T>
 struct Round {
   constexpr T operator()(T v) const noexcept { return std::nearbyint(v); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    vector_round(v, to);
+  }
 };
 template <class T>
 struct Trunc {
   constexpr T operator()(T v) const noexcept { return std::trunc(v); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    V a, r;
+    detail::take_magnitude(v, a);
+    vector_round(a, r);
+    detail::take_sign<V>(r > a ? r - 1.0f : r, v, to);
+  }
 };
 /// The bits of integer 0 flipped: 1 for bools, all for others.
 template <class T>
@@ -129,6 +156,10 @@ struct Atanh {
 template <class T>
 struct Cos {
   constexpr T operator()(T v) const noexcept { return std::cos(v); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    vector_cos(v, to);
+  }
 };
 template <class T>
 struct Cosh {
@@ -161,6 +192,10 @@ struct Expm1 {
 template <class T>
 struct Log {
   constexpr T operator()(T v) const noexcept { return log(v); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    vector_log(v, to);
+  }
 };
 template <class T>
 struct Log10 {
@@ -172,6 +207,10 @@ struct Log1p {
   constexpr T operator()(T v) const noexcept {
     constexpr T limit = sizeof(T) == sizeof(float) ? T(1e38) : static_cast<T>(1e307);
     return v > limit ? std::numeric_limits<T>::infinity() : std::log1p(v);
+  }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    vector_log1p(v, to);
   }
 };
 template <class T>
@@ -189,6 +228,11 @@ struct Reciprocal {
 template <class T>
 struct Rsqrt {
   [[gnu::always_inline]] constexpr T operator()(T v) const noexcept { return T(1) / sqrt(v); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    vector_sqrt(v, to);
+    to = 1.0f / to;
+  }
 };
 template <class T>
 struct Sigmoid {
@@ -211,6 +255,13 @@ struct Silu {
 template <class T>
 struct Mish {
   constexpr T operator()(T v) const noexcept { return v * std::tanh(v > T(20) ? v : std::log1p(std::exp(v))); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    V w;
+    vector_exp<V>(v > 20.0f ? V{} + 20.0f : v, w);
+    const V n = w * (w + 2.0f);  // tanh(log(1 + w)) = n / (n + 2)
+    to = v > 20.0f ? v : v * (n / (n + 2.0f));
+  }
 };
 template <class T>
 struct Square {
@@ -228,6 +279,10 @@ struct Square {
 template <class T>
 struct Sin {
   constexpr T operator()(T v) const noexcept { return std::sin(v); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    vector_sin(v, to);
+  }
 };
 template <class T>
 struct Sinh {
@@ -236,6 +291,10 @@ struct Sinh {
 template <class T>
 struct Sqrt {
   [[gnu::always_inline]] constexpr T operator()(T v) const noexcept { return sqrt(v); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
+    vector_sqrt(v, to);
+  }
 };
 template <class T>
 struct Tan {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -102,16 +104,75 @@ template <std::size_t Bytes, bool Gathers>
   }
 }
 
+namespace detail {
+/// A plane whose neighbours in the source lie along its second dimension and in the target along the first; the other steps are in bytes.
+struct TurnedPlane {
+  std::array<std::int64_t, 2> sizes;
+  std::int64_t from_step;
+  std::int64_t to_step;
+};
+/// Moves it by tiles through a buffer, so that each line of the cache is read and written at once.
+template <std::size_t Bytes>
+void move_turned(const TurnedPlane& plane, const std::byte* from, std::byte* to) noexcept {
+  constexpr std::size_t tile = Bytes == 1 ? 32 : 64 / Bytes;
+  constexpr auto width = static_cast<std::int64_t>(tile);
+  constexpr auto bytes = static_cast<std::int64_t>(Bytes);
+  alignas(64) std::array<std::byte, tile * tile * Bytes> rows;
+  alignas(64) std::array<std::byte, tile * Bytes> column;
+  for (std::int64_t i = 0; i < plane.sizes[0]; i += width) {
+    for (std::int64_t j = 0; j < plane.sizes[1]; j += width) {
+      const std::byte* const source = from + i * plane.from_step + j * bytes;
+      std::byte* const target = to + i * bytes + j * plane.to_step;
+      const std::int64_t high = std::min(width, plane.sizes[0] - i);
+      const std::int64_t wide = std::min(width, plane.sizes[1] - j);
+      if (high != width || wide != width) {
+        for (std::int64_t c = 0; c < wide; ++c) move_row<Bytes>(source + c * bytes, plane.from_step, target + c * plane.to_step, bytes, high);
+        continue;
+      }
+      for (std::int64_t r = 0; r < width; ++r) std::memcpy(rows.data() + r * width * bytes, source + r * plane.from_step, tile * Bytes);
+      for (std::int64_t c = 0; c < width; ++c) {
+        move_row<Bytes>(rows.data() + c * bytes, width * bytes, column.data(), bytes, width);
+        std::memcpy(target + c * plane.to_step, column.data(), tile * Bytes);
+      }
+    }
+  }
+}
+/// The dimension of a walk along which the source's elements are neighbours where it is not the innermost, along which the target's are;
+/// else 0.
+[[nodiscard]] inline std::size_t turned_dimension(const Walk& walk, std::size_t element) noexcept {
+  constexpr std::int64_t few = 4;
+  const auto bytes = static_cast<std::int64_t>(element);
+  if (walk.strides[0][0] == bytes || walk.strides[1][0] != bytes || walk.sizes[0] < few) return 0;
+  for (std::size_t d = 1; d < walk.rank; ++d)
+    if (walk.strides[0][d] == bytes && walk.sizes[d] >= few) return d;
+  return 0;
+}
+}  // namespace detail
+
 /// Moves elements along a collapsed walk of two operands, source and target, which must not overlap. O(elements); rows
-/// that lie contiguous in both are one memcpy.
+/// that lie contiguous in both are one memcpy, and dimensions that change places go by tiles.
 [[gnu::noinline]] inline void move_elements(std::size_t element, const Walk& walk, const void* from,
                                             void* to) noexcept {
   if (walk.count == 0) return;
   const auto* source = static_cast<const std::byte*>(from);
   auto* target = static_cast<std::byte*>(to);
-  walk.for_each_row([&](const auto& at) {
-    move_row(element, source + at[0], walk.strides[0][0], target + at[1], walk.strides[1][0], walk.sizes[0]);
-  });
+  const std::size_t turned = detail::turned_dimension(walk, element);
+  if (turned == 0)
+    return walk.for_each_row([&](const auto& at) {
+      move_row(element, source + at[0], walk.strides[0][0], target + at[1], walk.strides[1][0], walk.sizes[0]);
+    });
+  Walk planes = walk;
+  planes.swap(1, turned);
+  const detail::TurnedPlane plane{{planes.sizes[0], planes.sizes[1]}, planes.strides[0][0], planes.strides[1][1]};
+  planes.for_each_row([&](const auto& at) {
+    switch (element) {
+      case 1: return detail::move_turned<1>(plane, source + at[0], target + at[1]);
+      case 2: return detail::move_turned<2>(plane, source + at[0], target + at[1]);
+      case 4: return detail::move_turned<4>(plane, source + at[0], target + at[1]);
+      case 8: return detail::move_turned<8>(plane, source + at[0], target + at[1]);
+      default: return detail::move_turned<16>(plane, source + at[0], target + at[1]);
+    }
+  }, 2);
 }
 /// Moves elements of one tensor to another of these sizes, whatever the strides (in elements).
 [[gnu::noinline]] inline void move_elements(std::size_t element, std::span<const std::int64_t> sizes, const void* from,

@@ -12,6 +12,8 @@
 
 #include "davit/kernels/arithmetic.hpp"
 #include "davit/kernels/blocks.hpp"
+#include "davit/kernels/instruction_set.hpp"
+#include "davit/kernels/row_moments.hpp"
 #include "davit/kernels/walk.hpp"
 
 namespace davit::kernels {
@@ -33,62 +35,234 @@ struct Accumulated {
   }
 };
 
-/// Works n elements that lie `step` bytes apart into what is accumulated, one after another.
-using ReduceLoop = void (*)(const std::byte* from, std::int64_t step, std::int64_t n, Accumulated& so_far);
+/// The same of groups whose elements lie side by side, in columns.
+struct AccumulatedColumns {
+  static constexpr std::size_t most = 64;
+  alignas(64) std::array<double, most> real;
+  std::array<std::int64_t, most> integer;
+  std::array<double, most> center;
+  std::array<std::int64_t, most> found_at;
+  std::int64_t seen;
+  std::int64_t count;
+
+  explicit AccumulatedColumns(std::span<const Accumulated> groups) noexcept : seen(groups[0].seen), count(static_cast<std::int64_t>(groups.size())) {
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      real[i] = groups[i].real;
+      integer[i] = groups[i].integer;
+      center[i] = groups[i].center;
+      found_at[i] = groups[i].found_at;
+    }
+  }
+  void store(std::span<Accumulated> groups) const noexcept {
+    for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = {real[i], integer[i], center[i], seen, found_at[i]};
+  }
+  template <class T>
+  [[nodiscard]] auto* of() noexcept {
+    if constexpr (std::is_integral_v<T>)
+      return integer.data();
+    else
+      return real.data();
+  }
+};
+
+/// A reduction of elements of one type.
+struct ReduceLoop {
+  /// Works n elements that lie `step` bytes apart into what is accumulated.
+  void (*row)(const std::byte* from, std::int64_t step, std::int64_t n, Accumulated& so_far) = nullptr;
+  /// Works n rows, `step` bytes apart, of one element of each column into what is accumulated.
+  void (*columns)(const std::byte* from, std::int64_t step, std::int64_t n, AccumulatedColumns& so_far) = nullptr;
+};
 
 /// The loops of a reduction over elements of these types, as in `Loops`.
 struct ReduceLoops {
-  ReduceLoop float32 = nullptr;
-  ReduceLoop float64 = nullptr;
-  ReduceLoop int64 = nullptr;
+  ReduceLoop float32;
+  ReduceLoop float64;
+  ReduceLoop int64;
 };
 
 namespace detail {
 
-/// Floats are accumulated in double, integers in wrapping 64 bits.
-template <template <class> class F, class T>
-void fold_loop(const std::byte* from, std::int64_t step, std::int64_t n, Accumulated& so_far) {
-  using A = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
-  A sum = so_far.of<T>();
-  for (; n > 0; --n, from += step) sum = F<A>{}(sum, static_cast<A>(*reinterpret_cast<const T*>(from)));
-  so_far.of<T>() = sum;
-}
+/// What elements are accumulated in.
 template <class T>
-void squared_deviation_loop(const std::byte* from, std::int64_t step, std::int64_t n, Accumulated& so_far) {
+using AccumulatedIn = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
+
+/// F of all, one after another.
+template <template <class> class F, class T>
+void fold_row(const std::byte* from, std::int64_t step, std::int64_t n, Accumulated& so_far) {
+  using A = AccumulatedIn<T>;
+  A result = so_far.of<T>();
+  for (; n > 0; --n, from += step) result = F<A>{}(result, static_cast<A>(*reinterpret_cast<const T*>(from)));
+  so_far.of<T>() = result;
+}
+/// The sum of deviations from the center to a power; several sums at once where the elements lie side by side.
+template <int Power>
+struct PowerSum {
+  template <std::size_t Bytes, class T>
+  [[gnu::always_inline]] static double run(const T* x, std::int64_t n, double center) noexcept {
+    return sum_of_powers<Power, Bytes, double>(x, n, center);
+  }
+};
+template <int Power, class T>
+void power_row(const std::byte* from, std::int64_t step, std::int64_t n, Accumulated& so_far) {
+  const double center = Power == 2 ? so_far.center : 0;
   double sum = so_far.real;
-  const double center = so_far.center;
+  if (step == static_cast<std::int64_t>(sizeof(T))) {
+    sum += run_widest_for<T, PowerSum<Power>>(reinterpret_cast<const T*>(from), n, center);
+    n = 0;
+  }
   for (; n > 0; --n, from += step) {
     const double d = static_cast<double>(*reinterpret_cast<const T*>(from)) - center;
-    sum += d * d;
+    sum += Power == 2 ? d * d : d;
   }
   so_far.real = sum;
 }
-/// The largest (or smallest) element and where it is; NaN wins, the first of equals counts.
-template <class T, bool Largest>
-void extreme_loop(const std::byte* from, std::int64_t step, std::int64_t n, Accumulated& so_far) {
-  std::int64_t i = 0;
-  std::int64_t found_at = so_far.found_at - so_far.seen;
-  T best = static_cast<T>(so_far.of<T>());
-  if (so_far.seen == 0) {
-    best = *reinterpret_cast<const T*>(from);
-    from += step;
-    found_at = 0;
-    i = 1;
+
+template <template <class> class F>
+struct FoldColumns {
+  template <class T, class A>
+  [[gnu::always_inline]] static void run(const T* x, std::int64_t n, A* so_far, const double*) noexcept {
+    for (std::int64_t i = 0; i < n; ++i) so_far[i] = F<A>{}(so_far[i], static_cast<A>(x[i]));
   }
-  for (; i < n && best == best; ++i, from += step) {
-    const T v = *reinterpret_cast<const T*>(from);
-    if (v != v || (Largest ? v > best : v < best)) {
-      best = v;
-      found_at = i;
+};
+struct SquaredDeviationColumns {
+  template <class T>
+  [[gnu::always_inline]] static void run(const T* x, std::int64_t n, double* so_far, const double* center) noexcept {
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double d = static_cast<double>(x[i]) - center[i];
+      so_far[i] += d * d;
     }
   }
+};
+/// What is done to a row of n columns, done to each row.
+template <class Kernel, class T>
+struct EachRow {
+  template <std::size_t>
+  [[gnu::always_inline]] static void run(const std::byte* from, std::int64_t step, std::int64_t n, AccumulatedColumns* to) noexcept {
+    auto* const __restrict so_far = to->of<T>();
+    constexpr auto most = static_cast<std::int64_t>(AccumulatedColumns::most);
+    for (; n > 0; --n, from += step) {
+      const auto* const row = reinterpret_cast<const T*>(from);
+      if (to->count == most)
+        Kernel::run(row, most, so_far, to->center.data());  // a count that the compiler knows
+      else
+        Kernel::run(row, to->count, so_far, to->center.data());
+    }
+  }
+};
+template <class Kernel, class T>
+void each_row(const std::byte* from, std::int64_t step, std::int64_t n, AccumulatedColumns& so_far) {
+  run_widest_for<T, EachRow<Kernel, T>>(from, step, n, &so_far);
+}
+
+/// Integers as wide as elements of T, which count them.
+template <class T>
+using PlaceOf = std::conditional_t<sizeof(T) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
+/// How many elements, or rows, are counted in them at once.
+inline constexpr std::int64_t most_places = std::int64_t{1} << 30;
+
+/// Where the largest (or smallest) of a row is, the first of equals; a NaN if there is one.
+template <bool Largest>
+struct RowExtreme {
+  template <std::size_t Bytes, class T>
+  [[gnu::always_inline]] static std::int64_t run(const T* x, std::int64_t n) noexcept {
+    const T extreme = extreme_of<Largest, Bytes>(x, n, std::int64_t{1});
+    std::int64_t i = 0;
+    if constexpr (walks_vectors<Bytes>) {
+      constexpr std::int64_t lane = lanes<T, Bytes>;
+      for (const std::int64_t end = n / (4 * lane) * (4 * lane); i < end; i += 4 * lane) {  // finds the four vectors that hold it
+        Vector<PlaceOf<T>, Bytes> found{};
+        for (std::int64_t k = 0; k < 4; ++k) {
+          const Vector<T, Bytes> v = vector_at<Bytes>(x + i + k * lane);
+          Vector<PlaceOf<T>, Bytes> equal = v == extreme, nan = v != v;
+          keep_bits(equal);
+          keep_bits(nan);
+          found |= equal | nan;
+        }
+        if (sum_of<PlaceOf<T>, Bytes>(found) != 0) break;
+      }
+    }
+    while (i + 1 < n && x[i] != extreme && x[i] == x[i]) ++i;
+    return i;
+  }
+};
+/// The largest (or smallest) element and where it is; NaN wins, the first of equals counts.
+template <class T, bool Largest>
+void extreme_row(const std::byte* from, std::int64_t step, std::int64_t n, Accumulated& so_far) {
+  const auto at = [&](std::int64_t i) { return *reinterpret_cast<const T*>(from + i * step); };
+  T best = static_cast<T>(so_far.of<T>());
+  const auto wins = [&](T v) { return v != v || (Largest ? v > best : v < best); };
+  std::int64_t place = -1;
+  if (step == static_cast<std::int64_t>(sizeof(T))) {
+    const std::int64_t extreme = run_widest<RowExtreme<Largest>>(reinterpret_cast<const T*>(from), n);
+    if (so_far.seen == 0 || (best == best && wins(at(extreme)))) place = extreme;
+    if (place >= 0) best = at(place);
+  } else {
+    if (so_far.seen == 0) {
+      best = at(0);
+      place = 0;
+    }
+    for (std::int64_t i = place + 1; i < n && best == best; ++i)
+      if (wins(at(i))) {
+        best = at(i);
+        place = i;
+      }
+  }
   so_far.of<T>() = best;
-  so_far.found_at = found_at + so_far.seen;
+  if (place >= 0) so_far.found_at = place + so_far.seen;
   so_far.seen += n;
 }
+template <class T, bool Largest>
+struct ExtremeColumns {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static void run(const std::byte* from, std::int64_t step, std::int64_t n, AccumulatedColumns* to) noexcept {
+    constexpr std::size_t most = AccumulatedColumns::most;
+    alignas(64) std::array<T, most> best;
+    alignas(64) std::array<PlaceOf<T>, most> place;  // the row, or -1
+    const auto count = static_cast<std::size_t>(to->count);
+    const bool begins = to->seen == 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      best[i] = begins ? reinterpret_cast<const T*>(from)[i] : static_cast<T>(to->of<T>()[i]);
+      place[i] = begins ? 0 : -1;
+    }
+    for (std::int64_t r = begins; r < n; ++r) {
+      const auto* const row = reinterpret_cast<const T*>(from + r * step);
+      std::size_t i = 0;
+      if constexpr (walks_vectors<Bytes>)
+        for (constexpr std::size_t lane = Bytes / sizeof(T); i + lane <= count; i += lane) {
+          const Vector<T, Bytes> v = vector_at<Bytes>(row + i), old = vector_at<Bytes>(best.data() + i);
+          Vector<PlaceOf<T>, Bytes> ordered = old == old, stays = Largest ? v <= old : v >= old;
+          keep_bits(ordered);
+          keep_bits(stays);
+          const Vector<PlaceOf<T>, Bytes> wins = ordered & ~stays, places = vector_at<Bytes>(place.data() + i);
+          Vector<T, Bytes> result;
+          take_where(wins, v, old, result);
+          vector_at<Bytes>(best.data() + i) = result;
+          vector_at<Bytes>(place.data() + i) = (static_cast<PlaceOf<T>>(r) & wins) | (places & ~wins);
+        }
+      for (; i < count; ++i) {
+        if (best[i] != best[i] || (Largest ? row[i] <= best[i] : row[i] >= best[i])) continue;
+        best[i] = row[i];
+        place[i] = static_cast<PlaceOf<T>>(r);
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      to->of<T>()[i] = best[i];
+      if (place[i] >= 0) to->found_at[i] = to->seen + place[i];
+    }
+    to->seen += n;
+  }
+};
+template <class T, bool Largest>
+void extreme_columns(const std::byte* from, std::int64_t step, std::int64_t n, AccumulatedColumns& so_far) {
+  for (std::int64_t some; n > 0; n -= some, from += some * step) {
+    some = std::min(n, most_places);
+    run_widest<ExtremeColumns<T, Largest>>(from, step, some, &so_far);
+  }
+}
+
 /// Whether any element's bits but `integer`, a float's sign, are set; found_at is 1 then.
 template <class Bits>
-void any_loop(const std::byte* from, std::int64_t step, std::int64_t n, Accumulated& so_far) {
+void any_row(const std::byte* from, std::int64_t step, std::int64_t n, Accumulated& so_far) {
   const auto counted = static_cast<Bits>(~so_far.integer);
   for (; n > 0 && so_far.found_at == 0; --n, from += step) {
     Bits bits;
@@ -97,47 +271,62 @@ void any_loop(const std::byte* from, std::int64_t step, std::int64_t n, Accumula
   }
 }
 
+template <template <class> class F, class T>
+inline constexpr ReduceLoop fold_loop{fold_row<F, T>, each_row<FoldColumns<F>, T>};
+template <int Power, class T>
+inline constexpr ReduceLoop power_loop{power_row<Power, T>, each_row<std::conditional_t<Power == 1, FoldColumns<Add>, SquaredDeviationColumns>, T>};
+template <class T, bool Largest>
+inline constexpr ReduceLoop extreme_loop{extreme_row<T, Largest>, extreme_columns<T, Largest>};
+
 }  // namespace detail
 
-template <template <class> class F>
-inline constexpr ReduceLoops fold_loops{detail::fold_loop<F, float>, detail::fold_loop<F, double>,
-                                        detail::fold_loop<F, std::int64_t>};
+/// Sums, products, the largest or the smallest, and sums of squared deviations. Floats are accumulated in double, integers in
+/// wrapping 64 bits.
+inline constexpr ReduceLoops sum_loops{detail::power_loop<1, float>, detail::power_loop<1, double>, detail::fold_loop<Add, std::int64_t>};
+inline constexpr ReduceLoops product_loops{detail::fold_loop<Multiply, float>, detail::fold_loop<Multiply, double>, detail::fold_loop<Multiply, std::int64_t>};
 template <bool Largest>
 inline constexpr ReduceLoops extreme_loops{detail::extreme_loop<float, Largest>, detail::extreme_loop<double, Largest>,
                                            detail::extreme_loop<std::int64_t, Largest>};
-inline constexpr ReduceLoops squared_deviation_loops{detail::squared_deviation_loop<float>,
-                                                     detail::squared_deviation_loop<double>, nullptr};
+inline constexpr ReduceLoops squared_deviation_loops{detail::power_loop<2, float>, detail::power_loop<2, double>, {}};
 
 /// A tensor's groups of elements, each of which is reduced to one.
 class Groups {
  public:
+  static constexpr std::size_t most_at_once = AccumulatedColumns::most;
+
   /// `kept` are the dimensions that name a group, `reduced` those inside; strides are in elements.
   Groups(const TensorView& x, std::span<const std::int64_t> kept, std::span<const std::int64_t> kept_strides,
          std::span<const std::int64_t> reduced, std::span<const std::int64_t> reduced_strides) noexcept
       : data_(static_cast<const std::byte*>(x.data)), element_(size_of(x.dtype)), outer_(kept), inner_(reduced) {
     outer_.add(kept_strides, element_).collapse();
     inner_.add(reduced_strides, element_).collapse();
+    const auto bytes = static_cast<std::int64_t>(element_);
+    in_columns_ = inner_.count > 1 && outer_.strides[0][0] == bytes && inner_.strides[0][0] != bytes && outer_.sizes[0] >= fewest_columns;
   }
 
-  /// Calls each(first element) for every group in order.
+  /// Calls each(first element, groups) for all groups in order, most_at_once at a time where their elements lie side by side and
+  /// `loop` can take them, otherwise one.
   template <class F>
-  void for_each(F&& each) const {
+  void for_each(const ReduceLoop& loop, F&& each) const {
     if (outer_.count == 0) return;
     const std::int64_t step = outer_.strides[0][0];
+    const auto most = static_cast<std::int64_t>(in_columns_ && loop.columns != nullptr ? most_at_once : 1);
     outer_.for_each_row([&](const auto& at) {
-      const std::byte* first = data_ + at[0];
-      for (std::int64_t i = 0; i < outer_.sizes[0]; ++i, first += step) each(first);
+      for (std::int64_t i = 0, n = 0; i < outer_.sizes[0]; i += n) {
+        n = std::min(most, outer_.sizes[0] - i);
+        each(data_ + at[0] + i * step, static_cast<std::size_t>(n));
+      }
     });
   }
-  /// Works the elements of a group, converted, into what is accumulated; the loop is that of what they are converted
-  /// to.
-  [[gnu::noinline]] void reduce(const std::byte* first, const Conversion& conversion, ReduceLoop loop,
-                                Accumulated& so_far) const {
+  /// Works the elements of one group, or of as many as `for_each` gave, converted, into what is accumulated; the loop is that of what they are
+  /// converted to.
+  [[gnu::noinline]] void reduce(const std::byte* first, const Conversion& conversion, const ReduceLoop& loop, std::span<Accumulated> so_far) const {
     if (inner_.count == 0) return;
     const std::int64_t step = inner_.strides[0][0];
+    if (so_far.size() > 1) return reduce_columns(first, conversion, loop, so_far);
     if (conversion.count == 0) {
-      if (inner_.rank == 1) return loop(first, step, inner_.sizes[0], so_far);
-      return inner_.for_each_row([&](const auto& at) { loop(first + at[0], step, inner_.sizes[0], so_far); });
+      if (inner_.rank == 1) return loop.row(first, step, inner_.sizes[0], so_far[0]);
+      return inner_.for_each_row([&](const auto& at) { loop.row(first + at[0], step, inner_.sizes[0], so_far[0]); });
     }
     Block own;
     Block scratch;
@@ -146,16 +335,34 @@ class Groups {
     for (std::int64_t left = inner_.count; left > 0;) {
       const std::int64_t n = std::min(left, block_length);
       const auto* block = static_cast<const std::byte*>(reader.next(n, own, scratch));
-      loop(block, static_cast<std::int64_t>(conversion.element), n, so_far);
+      loop.row(block, static_cast<std::int64_t>(conversion.element), n, so_far[0]);
       left -= n;
     }
   }
 
  private:
+  static constexpr std::int64_t fewest_columns = 8;
   const std::byte* data_;
   std::size_t element_;
   Walk outer_;
   Walk inner_;
+  bool in_columns_;
+
+  [[gnu::noinline]] void reduce_columns(const std::byte* first, const Conversion& conversion, const ReduceLoop& loop, std::span<Accumulated> groups) const {
+    AccumulatedColumns so_far(groups);
+    const std::int64_t step = inner_.strides[0][0];
+    Block own;
+    Block scratch;
+    inner_.for_each_row([&](const auto& at) {
+      const std::byte* const row = first + at[0];
+      if (conversion.count == 0) return loop.columns(row, step, inner_.sizes[0], so_far);
+      for (std::int64_t i = 0; i < inner_.sizes[0]; ++i) {
+        conversion.run(row + i * step, own.bytes.data(), scratch.bytes.data(), so_far.count);
+        loop.columns(own.bytes.data(), 0, 1, so_far);
+      }
+    });
+    so_far.store(groups);
+  }
 };
 
 /// Writes what groups were reduced to one after another into a contiguous tensor, converted by blocks.

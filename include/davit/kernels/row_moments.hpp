@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <type_traits>
 
 #include "davit/kernels/constant_math.hpp"
@@ -19,6 +20,49 @@ struct Moments {
 };
 
 namespace detail {
+
+/// The largest (or smallest) of `count` elements, at least one, that lie `step` apart; a NaN if there is one. Of zeros either.
+template <bool Largest, std::size_t Bytes, class C, class N>
+[[nodiscard, gnu::always_inline]] constexpr C extreme_of(const C* x, N count, N step) noexcept {
+  C extreme = x[0];
+  const auto take = [&](C v) __attribute__((always_inline)) {
+    if ((Largest ? v > extreme : v < extreme) || v != v) extreme = v;
+  };
+  N i = 1;
+  if !consteval {
+    if constexpr (walks_vectors<Bytes> && (std::is_floating_point_v<C> || Bytes > 16)) {
+      using V = Vector<C, Bytes>;
+      constexpr auto lane = static_cast<N>(lanes<C, Bytes>);
+      if (step == 1 && count >= lane) {
+        const V first = vector_at<Bytes>(x);
+        V most[4] = {first, first, first, first};
+        auto nan = first != first;
+        const auto work = [&](V& so_far, N at) __attribute__((always_inline)) {
+          const V v = vector_at<Bytes>(x + at);
+          so_far = (Largest ? v > so_far : v < so_far) ? v : so_far;
+          if constexpr (std::is_floating_point_v<C>) {
+            auto more = v != v;
+            keep_bits(more);
+            nan |= more;
+          }
+        };
+        for (i = lane; i + 4 * lane <= count; i += 4 * lane)
+          for (int k = 0; k < 4; ++k) work(most[k], i + k * lane);
+        for (; i + lane <= count; i += lane) work(most[0], i);
+        for (const V& some : most) most[0] = (Largest ? some > most[0] : some < most[0]) ? some : most[0];
+        auto any = nan[0];
+        for (N k = 0; k < lane; ++k) {
+          const C v = most[0][k];
+          extreme = (Largest ? v > extreme : v < extreme) ? v : extreme;
+          any |= nan[k];
+        }
+        if (any != 0) return std::numeric_limits<C>::quiet_NaN();
+      }
+    }
+  }
+  for (; i < count; ++i) take(x[i * step]);
+  return extreme;
+}
 
 /// The sum of (x[i] - from) ** Power, in type Sum with partial sums; in float in order where vectors are short.
 template <int Power, std::size_t Bytes, class Sum, class C, class N>

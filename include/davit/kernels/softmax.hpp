@@ -16,38 +16,6 @@ namespace davit::kernels {
 
 namespace detail {
 
-/// Whether lines are walked on vectors of `Bytes` bytes.
-template <std::size_t Bytes>
-inline constexpr bool walks_vectors = compares_vectors && Bytes >= 16;
-
-template <std::size_t Bytes, class C, class N>
-[[nodiscard, gnu::always_inline]] constexpr C largest_of(const C* x, N count, N step) noexcept {
-  C largest = x[0];
-  const auto take = [&](C v) __attribute__((always_inline)) {
-    if (v > largest || v != v) largest = v;
-  };
-  N i = 1;
-  if !consteval {
-    if constexpr (walks_vectors<Bytes>) {
-      using V = Vector<C, Bytes>;
-      constexpr auto lane = static_cast<N>(lanes<C, Bytes>);
-      if (step == 1 && count >= lane) {
-        V most = vector_at<Bytes>(x);
-        for (i = lane; i + lane <= count; i += lane) {
-          const V v = vector_at<Bytes>(x + i);
-          const V more = v > most ? v : most;
-          take_nan<V>(v, more, most);
-        }
-        C parts[static_cast<std::size_t>(lane)];
-        vector_at<Bytes>(parts) = most;
-        for (const C part : parts) take(part);
-      }
-    }
-  }
-  for (; i < count; ++i) take(x[i * step]);
-  return largest;
-}
-
 /// y[i * step] = f(x[i * step]), where f(v, to) takes vectors as well.
 template <std::size_t Bytes, class C, class N, class F>
 [[gnu::always_inline]] constexpr void map_line(const C* x, N count, N step, C* y, F f) noexcept {
@@ -76,7 +44,7 @@ template <class Sum>
 struct SoftmaxLine {
   template <std::size_t Bytes, class C, class N>
   [[gnu::always_inline]] static constexpr void run(const C* x, N count, N step, C* y, bool safe) noexcept {
-    const C largest = detail::largest_of<Bytes>(x, count, step);
+    const C largest = detail::extreme_of<true, Bytes>(x, count, step);
     if (safe && largest == -std::numeric_limits<C>::infinity()) {
       for (N i = 0; i < count; ++i) y[i * step] = C{};
       return;
@@ -91,11 +59,11 @@ template <class Sum>
 struct LogSoftmaxLine {
   template <std::size_t Bytes, class C, class N>
   [[gnu::always_inline]] static constexpr void run(const C* x, N count, N step, C* y) noexcept {
-    const C largest = detail::largest_of<Bytes>(x, count, step);
+    const C largest = detail::extreme_of<true, Bytes>(x, count, step);
     Sum sum = 0;
     N i = 0;
     if !consteval {
-      if constexpr (detail::walks_vectors<Bytes> && std::is_same_v<C, float>)
+      if constexpr (walks_vectors<Bytes> && std::is_same_v<C, float>)
         if (step == 1) {
           C part[256];
           for (N n; i < count; i += n) {
@@ -122,19 +90,25 @@ struct MiddleLines {
   }
 };
 
-/// SoftmaxLine along the middle of (outer, count, inner) where inner is not 1: of float, on as many lines at once as vectors have lanes.
-template <class Sum>
+/// SoftmaxLine, or with `Log` LogSoftmaxLine, along the middle of (outer, count, inner) where inner is not 1: of float, on as many lines at once as
+/// vectors have lanes.
+template <class Sum, bool Log = false>
 struct SoftmaxAcross {
   template <std::size_t Bytes, class C, class N>
   [[gnu::always_inline]] static void run(const C* x, N outer, N count, N inner, C* y, bool safe) noexcept {
     for (; outer > 0; --outer, x += count * inner, y += count * inner) {
       N i = 0;
-      if constexpr (detail::walks_vectors<Bytes> && std::is_same_v<C, float>) {
+      if constexpr (walks_vectors<Bytes> && std::is_same_v<C, float>) {
         constexpr auto lane = static_cast<N>(lanes<C, Bytes>);
         for (; i + 4 * lane <= inner; i += 4 * lane) columns<Bytes, 4>(x + i, count, inner, y + i, safe);  // 64 bytes of a row would not do for the caches
         for (; i + lane <= inner; i += lane) columns<Bytes, 1>(x + i, count, inner, y + i, safe);
       }
-      for (; i < inner; ++i) SoftmaxLine<Sum>::template run<Bytes>(x + i, count, inner, y + i, safe);
+      for (; i < inner; ++i) {
+        if constexpr (Log)
+          LogSoftmaxLine<Sum>::template run<Bytes>(x + i, count, inner, y + i);
+        else
+          SoftmaxLine<Sum>::template run<Bytes>(x + i, count, inner, y + i, safe);
+      }
     }
   }
 
@@ -160,20 +134,29 @@ struct SoftmaxAcross {
       for (int k = 0; k < K; ++k) {
         V e;
         detail::exp_of_small<V>(vector_at<Bytes>(x + r * step + k * lane) - most[k], e);
-        vector_at<Bytes>(y + r * step + k * lane) = e;
+        if constexpr (!Log) vector_at<Bytes>(y + r * step + k * lane) = e;
         partial[k] += e;
       }
-      if (r % 256 != 255 && r + 1 != count) continue;
+      if (!Log && r % 256 != 255 && r + 1 != count) continue;  // for the logarithm small ones count beside a 1
       for (int k = 0; k < K; ++k) {
         for (N j = 0; j < lane; ++j) sums[k * lane + j] += static_cast<Sum>(partial[k][j]);
         partial[k] = V{};
       }
     }
-    V factors[K] = {};
+    V last[K] = {};  // what is taken away, or multiplied with
     for (int k = 0; k < K; ++k)
-      for (N j = 0; j < lane; ++j) factors[k][j] = safe && sums[k * lane + j] == 0 ? C{} : static_cast<C>(Sum{1} / sums[k * lane + j]);
+      for (N j = 0; j < lane; ++j) {
+        const Sum sum = sums[k * lane + j];
+        last[k][j] = static_cast<C>(Log ? log(sum) : safe && sum == 0 ? Sum{} : Sum{1} / sum);
+      }
     for (N r = 0; r < count; ++r)
-      for (int k = 0; k < K; ++k) vector_at<Bytes>(y + r * step + k * lane) = vector_at<Bytes>(y + r * step + k * lane) * factors[k];
+      for (int k = 0; k < K; ++k) {
+        auto& to = vector_at<Bytes>(y + r * step + k * lane);
+        if constexpr (Log)
+          to = vector_at<Bytes>(x + r * step + k * lane) - most[k] - last[k];
+        else
+          to = to * last[k];
+      }
   }
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -138,6 +140,117 @@ template <FloatVector V>
   p = p * s + -3.7612462044e-1f;
   p = p * s + 1.2837915123e-1f;
   detail::take_sign<V>(a < 0.9375f ? a + a * p : 1.0f - e, x, to);
+}
+
+/// The square root, exactly rounded.
+template <FloatVector V>
+[[gnu::always_inline]] inline void vector_sqrt(const V& x, V& to) noexcept {
+#if defined(__x86_64__)  // what std::sqrt, which also sets errno, keeps the compilers from
+  if constexpr (sizeof(V) == 64)
+    asm("vsqrtps %1, %0" : "=v"(to) : "v"(x));
+  else if constexpr (sizeof(V) == 32 || vector_bytes > 16)
+    asm("vsqrtps %1, %0" : "=x"(to) : "x"(x));
+  else
+    asm("sqrtps %1, %0" : "=x"(to) : "x"(x));
+#else
+  for (std::size_t i = 0; i < sizeof(V) / sizeof(float); ++i) to[i] = sqrt(static_cast<float>(x[i]));
+#endif
+}
+
+/// To the nearest integer, halves to even.
+template <FloatVector V>
+[[gnu::always_inline]] inline void vector_round(const V& x, V& to) noexcept {
+  constexpr float whole = 8388608.0f;  // from here on all are integers
+  V a;
+  detail::take_magnitude(x, a);
+  const V rounded = (a + whole) - whole;
+  detail::take_sign<V>(a < whole ? rounded : a, x, to);
+}
+
+/// The natural logarithm. Method: of x = 2^e * m, e * log(2) + log(m), by a series in (m - 1) / (m + 1).
+template <FloatVector V>
+[[gnu::always_inline]] inline void vector_log(const V& x, V& to) noexcept {
+  using Ints = detail::IntsOf<V>;
+  constexpr std::int32_t root = 0x3f3504f3;  // sqrt(1/2): m lies between it and sqrt(2)
+  const auto small = x < 1.17549435e-38f;
+  const Ints bits = __builtin_bit_cast(Ints, small ? x * 8388608.0f : x);
+  const Ints e = (bits - root) >> 23;
+  const V f = __builtin_bit_cast(V, bits - (e << 23)) - 1.0f;
+  const V s = f / (f + 2.0f);
+  const V z = s * s;
+  V r = z * (2.0f / 9) + 2.0f / 7;
+  r = r * z + 2.0f / 5;
+  r = r * z + 2.0f / 3;
+  const V power = __builtin_convertvector(e + (small & -23), V);
+  V result = power * 0.693359375f + (f - (s * (f - r * z) + power * 2.12194440e-4f));
+  constexpr float infinity = __builtin_inff();
+  take_where(x == infinity, x, result, result);
+  take_where(x == 0.0f, V{} - infinity, result, result);
+  take_where((x >= 0.0f), result, V{} + __builtin_nanf(""), to);
+}
+
+/// log(1 + x), exact near 0; infinite where std::log1p is near the end of the range, as Sleef_log1p, which torch calls.
+template <FloatVector V>
+[[gnu::always_inline]] inline void vector_log1p(const V& x, V& to) noexcept {
+  const V u = x + 1.0f;
+  V result;
+  vector_log(u, result);
+  const V lost = (x - (u - 1.0f)) / u;  // what rounding took from u
+  const V corrected = result + lost;
+  const auto matters = (x > -1.0f) & (x < 16777216.0f);
+  take_where(matters, corrected, result, result);
+  take_where(x == 0.0f, x, result, result);
+  take_where(x > 1e38f, V{} + __builtin_inff(), result, to);
+}
+
+namespace detail {
+/// What vectors are not for: magnitudes whose period would take more digits.
+template <bool Cosine>
+[[gnu::noinline, gnu::cold]] inline void sines_of_large(const float* x, float* to, std::int64_t n) noexcept {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = Cosine ? std::cos(x[i]) : std::sin(x[i]);
+}
+/// The sine or the cosine, to an ulp of 1. Method: of x less the nearest multiple of pi / 2, which is taken away in three parts, their series.
+template <bool Cosine, FloatVector V>
+[[gnu::always_inline]] inline void vector_sine(const V& x, V& to) noexcept {
+  constexpr float round = 12582912.0f;  // as in exp_parts
+  V a;
+  take_magnitude(x, a);
+  const auto large = a > 4096.0f;
+  if (sum_of<std::int32_t, sizeof(V)>(__builtin_bit_cast(IntsOf<V>, large)) != 0) [[unlikely]] {
+    constexpr std::int64_t lane = lanes<float, sizeof(V)>;
+    float each[static_cast<std::size_t>(lane)], results[static_cast<std::size_t>(lane)];
+    vector_at<sizeof(V)>(each) = x;
+    sines_of_large<Cosine>(each, results, lane);
+    to = vector_at<sizeof(V)>(results);
+    return;
+  }
+  const V shifted = x * 0.636619772f + round;
+  const V turns = shifted - round;
+  const IntsOf<V> quarter = __builtin_bit_cast(IntsOf<V>, shifted) - __builtin_bit_cast(std::int32_t, round) + (Cosine ? 1 : 0);
+  const V r = ((x - turns * 1.5703125f) - turns * 4.837512969970703125e-4f) - turns * 7.54978995489188216e-8f;
+  const V z = r * r;
+  V s = z * (1.0f / 362880) + -1.0f / 5040;
+  s = s * z + 1.0f / 120;
+  s = s * z + -1.0f / 6;
+  s = s * z * r + r;
+  take_where(z == 0.0f, r, s, s);  // -0 stays -0
+  V c = z * (-1.0f / 3628800) + 1.0f / 40320;
+  c = c * z + -1.0f / 720;
+  c = c * z + 1.0f / 24;
+  c = c * z + -0.5f;
+  c = c * z + 1.0f;
+  V value;
+  take_where((quarter & 1) != 0, c, s, value);
+  to = __builtin_bit_cast(V, __builtin_bit_cast(IntsOf<V>, value) ^ ((quarter & 2) << 30));
+}
+}  // namespace detail
+template <FloatVector V>
+[[gnu::always_inline]] inline void vector_sin(const V& x, V& to) noexcept {
+  detail::vector_sine<false>(x, to);
+}
+template <FloatVector V>
+[[gnu::always_inline]] inline void vector_cos(const V& x, V& to) noexcept {
+  detail::vector_sine<true>(x, to);
 }
 
 /// y[i * step] = exp(x[i * step] - shift), of float 0 where that is subnormal, and their sum; on vectors of `Bytes` bytes where the

@@ -31,6 +31,10 @@ inline constexpr bool compares_vectors = false;
 inline constexpr bool compares_vectors = true;
 #endif
 
+/// Whether kernels use vectors of `Bytes` bytes that they compare.
+template <std::size_t Bytes>
+inline constexpr bool walks_vectors = compares_vectors && Bytes >= 16;
+
 /// A vector of `Bytes` bytes of `T`; arithmetic is element by element.
 template <class T, std::size_t Bytes>
 struct VectorOf {
@@ -59,13 +63,24 @@ template <std::size_t Bytes = vector_bytes, class T>
   else
     return *reinterpret_cast<typename VectorAt<T, Bytes>::type*>(elements);
 }
-/// The elements of `v` that are NaN, and those of `other` where they are not, written to `to`. Bit by bit: of two comparisons that make
+/// Makes a comparison's result bits like any others, before it is combined with that of another: g++ 12 would take such conditions apart,
+/// element by element of 64 bytes.
+template <class Mask>
+[[gnu::always_inline]] inline void keep_bits([[maybe_unused]] Mask& mask) noexcept {
+#if defined(__x86_64__) && !defined(__clang__)
+  asm("" : "+x"(mask));
+#endif
+}
+/// The elements of `a` where `mask`, of a comparison, is set, and of `b` elsewhere, written to `to`. Bit by bit: of two comparisons that make
 /// one choice g++ 12 makes a branch per element of 64 bytes.
+template <class Mask, class V>
+[[gnu::always_inline]] inline void take_where(const Mask& mask, const V& a, const V& b, V& to) noexcept {
+  to = __builtin_bit_cast(V, (__builtin_bit_cast(Mask, a) & mask) | (__builtin_bit_cast(Mask, b) & ~mask));
+}
+/// The elements of `v` that are NaN, and those of `other` where they are not, written to `to`.
 template <class V>
 [[gnu::always_inline]] inline void take_nan(const V& v, const V& other, V& to) noexcept {
-  const auto is_nan = v != v;
-  using Bits = std::remove_const_t<decltype(is_nan)>;
-  to = __builtin_bit_cast(V, (__builtin_bit_cast(Bits, v) & is_nan) | (__builtin_bit_cast(Bits, other) & ~is_nan));
+  take_where(v != v, v, other, to);
 }
 /// The sum of the elements, in order of pairs.
 template <class T, std::size_t Bytes = vector_bytes>

@@ -52,10 +52,12 @@ class Walk {
   /// Makes the dimensions along which operand n moves least the innermost; of equals the inner stays so.
   void sort_by(std::size_t n) noexcept {
     for (std::size_t i = 1; i < rank; ++i)
-      for (std::size_t d = i; d > 0 && strides[n][d] < strides[n][d - 1]; --d) {
-        std::swap(sizes[d], sizes[d - 1]);
-        for (std::size_t k = 0; k < operands_; ++k) std::swap(strides[k][d], strides[k][d - 1]);
-      }
+      for (std::size_t d = i; d > 0 && strides[n][d] < strides[n][d - 1]; --d) swap(d, d - 1);
+  }
+  /// Exchanges two dimensions.
+  void swap(std::size_t a, std::size_t b) noexcept {
+    std::swap(sizes[a], sizes[b]);
+    for (std::size_t k = 0; k < operands_; ++k) std::swap(strides[k][a], strides[k][b]);
   }
   [[gnu::noinline]] void collapse() noexcept {
     std::size_t kept = 0;

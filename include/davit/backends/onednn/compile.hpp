@@ -246,7 +246,7 @@ class Compiler {
   }
   /// True for arithmetic on constants, as the sizes of a call make them: `known` is a kernel's call, which is carried out when compiling.
   [[nodiscard]] bool depends_on_constants(const Operation& op, Operation& known) const {
-    if (op.kind != OpKind::eltwise && op.kind != OpKind::binary && op.kind != OpKind::reduce && op.kind != OpKind::concat) return false;
+    if (op.kind != OpKind::eltwise && op.kind != OpKind::binary && op.kind != OpKind::concat) return false;
     if (!std::ranges::all_of(op.inputs, [&](ValueId v) { return v == no_id || builder_.is_constant(v); })) return false;
     known = Operation();
     known.name = op.name;

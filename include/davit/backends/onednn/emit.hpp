@@ -32,7 +32,6 @@ namespace detail {
     case OpKind::expand: emit_expand(b, op); return true;
     case OpKind::resample: emit_resample(b, op); return true;
     case OpKind::softmax: emit_softmax(b, op); return true;
-    case OpKind::reduce: emit_reduce(b, op); return true;
     case OpKind::concat: emit_concat(b, op); return true;
     case OpKind::view: emit_view(b, op); return true;
     case OpKind::permute: emit_permute(b, op); return true;

@@ -92,17 +92,19 @@ inline void emit_kernel(Builder& b, const Operation& op) {
   for (std::size_t i = 0; i < results.size(); ++i) b.place(op.outputs[i], results[i]);
 }
 
-/// Where the library has nothing but its reference implementation, one of portable's kernels is far faster. False if it has, or if
-/// the operation is more or less than its node: then nothing was emitted.
-template <class PrimitiveDesc>
-[[nodiscard]] bool emit_instead_of_reference(Builder& b, const Operation& op, const PrimitiveDesc& pd) {
-  if (pd && !is_reference(pd)) return false;
+/// One of portable's kernels in place of a primitive. False if the operation is more or less than its node: then nothing was emitted.
+[[nodiscard]] inline bool emit_instead(Builder& b, const Operation& op) {
   bool same = true;
   for (const Argument& a : operator_call(b.graph(), b.graph().nodes[op.node]).inputs)
     b.graph().for_each_value(a, [&](ValueId v) { same = same && std::ranges::find(op.inputs, v) != op.inputs.end(); });
   if (!same || std::ranges::find(op.inputs, no_id) != op.inputs.end() || portable_kernels::find_op({}, op.name).row == nullptr) return false;
   emit_kernel(b, op);
   return true;
+}
+/// The same where the library has nothing but its reference implementation, which is far slower. False if it has more.
+template <class PrimitiveDesc>
+[[nodiscard]] bool emit_instead_of_reference(Builder& b, const Operation& op, const PrimitiveDesc& pd) {
+  return (!pd || is_reference(pd)) && emit_instead(b, op);
 }
 
 }  // namespace davit::onednn_ops

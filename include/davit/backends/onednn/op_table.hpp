@@ -34,8 +34,8 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {.name = "aten.add.Tensor", .describe = describe_binary, .integers = true},
     {"aten.addmm.default", describe_matmul},
     {.name = "aten.alias.default", .describe = describe_view, .integers = true},
-    {"aten.amax.default", describe_reduce, algorithm::reduction_max},
-    {"aten.amin.default", describe_reduce, algorithm::reduction_min},
+    {"aten.amax.default", describe_reduce},
+    {"aten.amin.default", describe_reduce},
     {.name = "aten.arange.start_step", .describe = describe_kernel, .any_dtype = true},
     {"aten.avg_pool1d.default", describe_pool},
     {"aten.avg_pool2d.default", describe_pool},
@@ -101,8 +101,8 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.max_pool2d_with_indices.default", describe_pool},
     {"aten.max_pool3d_with_indices.default", describe_pool},
     {.name = "aten.maximum.default", .describe = describe_binary, .integers = true},
-    {"aten.mean.default", describe_reduce, algorithm::reduction_mean},
-    {"aten.mean.dim", describe_reduce, algorithm::reduction_mean},
+    {"aten.mean.default", describe_reduce},
+    {"aten.mean.dim", describe_reduce},
     {.name = "aten.minimum.default", .describe = describe_binary, .integers = true},
     {"aten.mish.default", describe_unary, algorithm::eltwise_mish},
     {"aten.mm.default", describe_matmul},
@@ -139,8 +139,8 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {.name = "aten.squeeze.dims", .describe = describe_view, .integers = true},
     {.name = "aten.sub.Scalar", .describe = describe_binary, .integers = true},
     {.name = "aten.sub.Tensor", .describe = describe_binary, .integers = true},
-    {"aten.sum.default", describe_reduce, algorithm::reduction_sum},
-    {"aten.sum.dim_IntList", describe_reduce, algorithm::reduction_sum},
+    {"aten.sum.default", describe_reduce},
+    {"aten.sum.dim_IntList", describe_reduce},
     {"aten.t.default", describe_permute},
     {"aten.tanh.default", describe_unary, algorithm::eltwise_tanh},
     {.name = "aten.to.dtype", .describe = describe_cast, .any_dtype = true},
@@ -170,7 +170,6 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
     case OpKind::matmul: return sizes_of(graph, op.inputs[0]).back() % 2 == 0;
     case OpKind::deconvolution:
     case OpKind::group_norm:
-    case OpKind::reduce:
     case OpKind::resample: return false;
     case OpKind::binary: return op.inputs[1] != no_id;
     default: return true;

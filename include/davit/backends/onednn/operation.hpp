@@ -24,7 +24,6 @@ enum class OpKind : std::uint8_t {
   layer_norm,  ///< inputs: source, weight or no_id, bias or no_id
   group_norm,  ///< the same, in `groups` groups of channels
   softmax,
-  reduce,  ///< over the dimensions that are 1 in `kernel`
   concat,
   view,  ///< the same elements, in row-major order, in other sizes
   permute,

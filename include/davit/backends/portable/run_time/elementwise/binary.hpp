@@ -176,6 +176,8 @@ template <bool Minus>
     return arithmetic(
         call, Numbers::as_is,
         exponent > 0 ? kernels::float_loops<kernels::Root, 2> : kernels::float_loops<kernels::InverseRoot, 2>);
+  if ((exponent == 2 || exponent == 3 || exponent == -1 || exponent == -2) && is_floating(ResultType().add(call.arg(0)).add(call.arg(1)).get()))
+    return arithmetic(call, Numbers::as_is, kernels::float_loops<kernels::SmallPower, 2>, {.integers = {static_cast<std::int64_t>(exponent)}});
   return number_op<kernels::Power>(call);
 }
 [[nodiscard]] inline ErrorCode maximum(KernelCall& call) {

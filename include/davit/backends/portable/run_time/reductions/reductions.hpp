@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "davit/backends/portable/run_time/element_bits.hpp"
 #include "davit/backends/portable/run_time/elementwise/binary.hpp"
@@ -48,11 +50,11 @@ struct Reduction {
 }
 
 /// The loop over the elements of a dtype that are accumulated in `wide`, double or int64, and what they become first.
-[[nodiscard]] inline kernels::ReduceLoop loop_of(const kernels::ReduceLoops& loops, ScalarType type, ScalarType wide,
-                                                 kernels::Conversion& load) noexcept {
-  const bool direct = type == ScalarType::float32 && wide == ScalarType::float64;
-  load = kernels::Conversion::between(type, direct ? type : wide);
-  return direct ? loops.float32 : wide == ScalarType::float64 ? loops.float64 : loops.int64;
+[[nodiscard]] inline const kernels::ReduceLoop& loop_of(const kernels::ReduceLoops& loops, ScalarType type, ScalarType wide,
+                                                        kernels::Conversion& load) noexcept {
+  const bool floats = kernels::compute_of(type) == kernels::Compute::float32 && wide == ScalarType::float64;
+  load = kernels::Conversion::between(type, floats ? ScalarType::float32 : wide);
+  return floats ? loops.float32 : wide == ScalarType::float64 ? loops.float64 : loops.int64;
 }
 
 /// Reduces x into output 0 of dtype `type`: `start`, then the loops, then divided by `divisor` if that is not 0. Floats
@@ -63,15 +65,19 @@ struct Reduction {
   if (kernels::compute_of(x.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
   const bool integral = is_integral(type);
   kernels::Conversion load;
-  const kernels::ReduceLoop loop = loop_of(loops, x.dtype, integral ? ScalarType::int64 : ScalarType::float64, load);
+  const kernels::ReduceLoop& loop = loop_of(loops, x.dtype, integral ? ScalarType::int64 : ScalarType::float64, load);
   const kernels::Groups groups = groups_of(x, r);
   const auto count = static_cast<double>(r.count());
   kernels::ResultWriter results(call.output(0), integral);
-  groups.for_each([&](const std::byte* first) {
-    kernels::Accumulated so_far{.real = static_cast<double>(start), .integer = start};
+  std::array<kernels::Accumulated, kernels::Groups::most_at_once> all;
+  groups.for_each(loop, [&](const std::byte* first, std::size_t n) {
+    const auto so_far = std::span(all).first(n);
+    std::ranges::fill(so_far, kernels::Accumulated{.real = static_cast<double>(start), .integer = start});
     groups.reduce(first, load, loop, so_far);
-    if (mean) so_far.real /= count;
-    results.push(so_far);
+    for (kernels::Accumulated& each : so_far) {
+      if (mean) each.real /= count;
+      results.push(each);
+    }
   });
   return ErrorCode::ok;
 }
@@ -82,14 +88,14 @@ struct Reduction {
   if (const ErrorCode code = call.make(0, x.dtype == ScalarType::uint8 ? ScalarType::uint8 : ScalarType::bool_, r.out_sizes); code != ErrorCode::ok) return code;
   if (kernels::compute_of(x.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
   constexpr std::array<kernels::ReduceLoop, 4> by_width{
-      kernels::detail::any_loop<std::uint8_t>, kernels::detail::any_loop<std::uint16_t>,
-      kernels::detail::any_loop<std::uint32_t>, kernels::detail::any_loop<std::uint64_t>};
-  const kernels::ReduceLoop loop = by_width[static_cast<std::size_t>(std::countr_zero(size_of(x.dtype)))];
+      {{kernels::detail::any_row<std::uint8_t>}, {kernels::detail::any_row<std::uint16_t>},
+       {kernels::detail::any_row<std::uint32_t>}, {kernels::detail::any_row<std::uint64_t>}}};
+  const kernels::ReduceLoop& loop = by_width[static_cast<std::size_t>(std::countr_zero(size_of(x.dtype)))];
   const kernels::Groups groups = groups_of(x, r);
   auto* to = call.output(0).as<std::uint8_t>();
-  groups.for_each([&](const std::byte* first) {
+  groups.for_each(loop, [&](const std::byte* first, std::size_t) {
     kernels::Accumulated so_far{.integer = static_cast<std::int64_t>(sign_bit(x.dtype))};
-    groups.reduce(first, {}, loop, so_far);
+    groups.reduce(first, {}, loop, {&so_far, 1});
     *to++ = so_far.found_at != 0 ? 1 : 0;
   });
   return ErrorCode::ok;
@@ -108,15 +114,19 @@ struct Reduction {
   if (compute == kernels::Compute::none) return ErrorCode::invalid_dtype;
   const bool integral = compute == kernels::Compute::int64;
   kernels::Conversion load;
-  const kernels::ReduceLoop loop = loop_of(loops, x.dtype, integral ? ScalarType::int64 : ScalarType::float64, load);
+  const kernels::ReduceLoop& loop = loop_of(loops, x.dtype, integral ? ScalarType::int64 : ScalarType::float64, load);
   const kernels::Groups groups = groups_of(x, r);
   const TensorView none{nullptr, nullptr, nullptr, 0, ScalarType::float64};
   kernels::ResultWriter results(values != nullptr ? *values : none, integral && values != nullptr);
-  groups.for_each([&](const std::byte* first) {
-    kernels::Accumulated so_far;
+  std::array<kernels::Accumulated, kernels::Groups::most_at_once> all;
+  groups.for_each(loop, [&](const std::byte* first, std::size_t n) {
+    const auto so_far = std::span(all).first(n);
+    std::ranges::fill(so_far, kernels::Accumulated{});
     groups.reduce(first, load, loop, so_far);
-    if (values != nullptr) results.push(so_far);
-    if (indices != nullptr) *indices++ = so_far.found_at;
+    for (const kernels::Accumulated& each : so_far) {
+      if (values != nullptr) results.push(each);
+      if (indices != nullptr) *indices++ = each.found_at;
+    }
   });
   return ErrorCode::ok;
 }
@@ -142,11 +152,11 @@ struct Reduction {
   const auto type = [&](ScalarType otherwise) { return view.converts ? call.dtype(op.dtype().position, otherwise) : otherwise; };
   const ScalarType sum_type = is_integral(x.dtype) ? ScalarType::int64 : x.dtype;
   switch (op.function) {
-    case ReductionFunction::sum: return accumulate(call, x, r, type(sum_type), 0, kernels::fold_loops<kernels::Add>);
-    case ReductionFunction::product: return accumulate(call, x, r, type(sum_type), 1, kernels::fold_loops<kernels::Multiply>);
+    case ReductionFunction::sum: return accumulate(call, x, r, type(sum_type), 0, kernels::sum_loops);
+    case ReductionFunction::product: return accumulate(call, x, r, type(sum_type), 1, kernels::product_loops);
     case ReductionFunction::mean:
       if (!is_floating(type(x.dtype))) return call.refuse(ErrorCode::invalid_dtype, "mean takes floats only");
-      return accumulate(call, x, r, type(x.dtype), 0, kernels::fold_loops<kernels::Add>, true);
+      return accumulate(call, x, r, type(x.dtype), 0, kernels::sum_loops, true);
     case ReductionFunction::any: return any(call, x, r);
     case ReductionFunction::maximum: return extreme(call, x, r, kernels::extreme_loops<true>);
     case ReductionFunction::minimum: return extreme(call, x, r, kernels::extreme_loops<false>);
@@ -168,17 +178,21 @@ struct Reduction {
   const auto count = static_cast<double>(r.count());
   const double divisor = count - correction;
   kernels::Conversion load;
-  const kernels::ReduceLoop total = loop_of(kernels::fold_loops<kernels::Add>, x.dtype, ScalarType::float64, load);
-  const kernels::ReduceLoop squares = loop_of(kernels::squared_deviation_loops, x.dtype, ScalarType::float64, load);
+  const kernels::ReduceLoop& total = loop_of(kernels::sum_loops, x.dtype, ScalarType::float64, load);
+  const kernels::ReduceLoop& squares = loop_of(kernels::squared_deviation_loops, x.dtype, ScalarType::float64, load);
   const kernels::Groups groups = groups_of(x, r);
   kernels::ResultWriter results(call.output(0), false);
-  groups.for_each([&](const std::byte* first) {
-    kernels::Accumulated sum;
-    groups.reduce(first, load, total, sum);
-    kernels::Accumulated deviation{.center = sum.real / count};
-    groups.reduce(first, load, squares, deviation);
-    deviation.real /= divisor > 0 ? divisor : 0.0;
-    results.push(deviation);
+  std::array<kernels::Accumulated, kernels::Groups::most_at_once> all;
+  groups.for_each(total, [&](const std::byte* first, std::size_t n) {
+    const auto so_far = std::span(all).first(n);
+    std::ranges::fill(so_far, kernels::Accumulated{});
+    groups.reduce(first, load, total, so_far);
+    for (kernels::Accumulated& each : so_far) each = {.center = each.real / count};
+    groups.reduce(first, load, squares, so_far);
+    for (kernels::Accumulated& each : so_far) {
+      each.real /= divisor > 0 ? divisor : 0.0;
+      results.push(each);
+    }
   });
   return ErrorCode::ok;
 }

@@ -49,7 +49,9 @@ template <class C>
   kernels::in_parallel(outer, 1, kernels::operations(outer, count, inner, 8), [&](std::size_t, std::int64_t first, std::int64_t end) {
     const C* const from = x + first * count * inner;
     C* const to = out + first * count * inner;
-    if (view.logarithm)
+    if (view.logarithm && inner != 1)
+      kernels::run_widest_for<C, kernels::SoftmaxAcross<double, true>>(from, end - first, count, inner, to, false);
+    else if (view.logarithm)
       kernels::run_widest_for<C, kernels::MiddleLines<kernels::LogSoftmaxLine<double>>>(from, end - first, count, inner, to);
     else if (inner != 1)
       kernels::run_widest_for<C, kernels::SoftmaxAcross<double>>(from, end - first, count, inner, to, view.masked);

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "davit/core/scalar_type.hpp"
+#include "davit/kernels/vectors.hpp"
+
+/// Elements of float16 and bfloat16 as vectors of float, by integer arithmetic, which every instruction set has; exactly what Half and BFloat16
+/// convert to.
+namespace davit::kernels {
+
+namespace detail {
+template <std::size_t Bytes>
+using WordsOf = Vector<std::uint32_t, Bytes>;
+
+template <std::size_t Bytes>
+[[gnu::always_inline]] inline void store_low_halves(const WordsOf<Bytes>& words, std::uint16_t* to) noexcept {
+  using Shorts = Vector<std::uint16_t, Bytes / 2>;
+  vector_at<Bytes / 2>(to) = __builtin_convertvector(words, Shorts);
+}
+}  // namespace detail
+
+/// Widens as many halves as a vector of `Bytes` bytes has floats.
+template <std::size_t Bytes>
+[[gnu::always_inline]] inline void widen(const Half* from, float* to) noexcept {
+  using Words = detail::WordsOf<Bytes>;
+  using Floats = Vector<float, Bytes>;
+  const Words word = __builtin_convertvector((vector_at<Bytes / 2>(reinterpret_cast<const std::uint16_t*>(from))), Words);
+  const Words magnitude = word & 0x7fffu;
+  const Words normal = (magnitude << 13) + 0x38000000u;
+  const auto subnormal = __builtin_bit_cast(Words, __builtin_bit_cast(Floats, normal + 0x00800000u) - 0x1p-14f);
+  Words result;
+  take_where(magnitude < 0x400u, subnormal, normal, result);
+  take_where(magnitude >= 0x7c00u, normal + 0x38000000u, result, result);
+  vector_at<Bytes>(to) = __builtin_bit_cast(Floats, result | (word & 0x8000u) << 16);
+}
+template <std::size_t Bytes>
+[[gnu::always_inline]] inline void widen(const BFloat16* from, float* to) noexcept {
+  using Words = detail::WordsOf<Bytes>;
+  const Words word = __builtin_convertvector((vector_at<Bytes / 2>(reinterpret_cast<const std::uint16_t*>(from))), Words);
+  vector_at<Bytes>(to) = __builtin_bit_cast(Vector<float, Bytes>, word << 16);
+}
+/// Narrows the floats of a vector, to the nearest, halves to even; NaN to the NaN that torch writes.
+template <std::size_t Bytes>
+[[gnu::always_inline]] inline void narrow(const float* from, Half* to) noexcept {
+  using Words = detail::WordsOf<Bytes>;
+  const Vector<float, Bytes> value = vector_at<Bytes>(from);
+  const auto word = __builtin_bit_cast(Words, value);
+  const Words magnitude = word & 0x7fffffffu;
+  const Words normal = (magnitude + 0xc8000fffu + ((magnitude >> 13) & 1u)) >> 13;
+  const auto subnormal = __builtin_bit_cast(Words, __builtin_bit_cast(Vector<float, Bytes>, magnitude) + 0.5f) - 0x3f000000u;
+  Words result;
+  take_where(magnitude < 0x38800000u, subnormal, normal, result);
+  take_where(magnitude >= 0x47800000u, Words{} + 0x7c00u, result, result);
+  take_where(magnitude > 0x7f800000u, Words{} + 0x7e00u, result, result);
+  result |= (word >> 16) & 0x8000u;
+  detail::store_low_halves<Bytes>(result, reinterpret_cast<std::uint16_t*>(to));
+}
+template <std::size_t Bytes>
+[[gnu::always_inline]] inline void narrow(const float* from, BFloat16* to) noexcept {
+  using Words = detail::WordsOf<Bytes>;
+  const Vector<float, Bytes> value = vector_at<Bytes>(from);
+  const auto word = __builtin_bit_cast(Words, value);
+  Words result;
+  take_where((word & 0x7fffffffu) > 0x7f800000u, Words{} + 0x7fc0u, (word + 0x7fffu + ((word >> 16) & 1u)) >> 16, result);
+  detail::store_low_halves<Bytes>(result, reinterpret_cast<std::uint16_t*>(to));
+}
+
+}  // namespace davit::kernels
