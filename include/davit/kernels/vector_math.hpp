@@ -145,7 +145,9 @@ template <FloatVector V>
 /// The square root, exactly rounded.
 template <FloatVector V>
 [[gnu::always_inline]] inline void vector_sqrt(const V& x, V& to) noexcept {
-#if defined(__x86_64__)  // what std::sqrt, which also sets errno, keeps the compilers from
+#if defined(__clang__)
+  to = __builtin_elementwise_sqrt(x);
+#elif defined(__x86_64__)  // std::sqrt, which also sets errno, is not made a vector
   if constexpr (sizeof(V) == 64)
     asm("vsqrtps %1, %0" : "=v"(to) : "v"(x));
   else if constexpr (sizeof(V) == 32 || vector_bytes > 16)
