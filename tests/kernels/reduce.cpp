@@ -29,6 +29,7 @@ std::vector<kernels::Accumulated> columns(const std::vector<T>& data, const kern
   const kernels::ReduceLoop& loop = std::is_same_v<T, float> ? loops.float32 : floats ? loops.float64 : loops.int64;
   std::vector<kernels::Accumulated> all;
   groups.for_each(loop, [&](const std::byte* first, std::size_t n) {
+    CHECK((n == 1 || loop.columns != nullptr));
     all.resize(all.size() + n, {.center = center});
     groups.reduce(first, load, loop, std::span(all).last(n));
   });

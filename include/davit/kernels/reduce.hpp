@@ -117,11 +117,10 @@ void power_row(const std::byte* from, std::int64_t step, std::int64_t n, Accumul
   so_far.real = sum;
 }
 
-template <template <class> class F>
-struct FoldColumns {
+struct SumColumns {
   template <class T, class A>
   [[gnu::always_inline]] static void run(const T* x, std::int64_t n, A* so_far, const double*) noexcept {
-    for (std::int64_t i = 0; i < n; ++i) so_far[i] = F<A>{}(so_far[i], static_cast<A>(x[i]));
+    for (std::int64_t i = 0; i < n; ++i) so_far[i] = wrap_add(so_far[i], static_cast<A>(x[i]));
   }
 };
 struct SquaredDeviationColumns {
@@ -193,7 +192,7 @@ void extreme_row(const std::byte* from, std::int64_t step, std::int64_t n, Accum
   const auto wins = [&](T v) { return v != v || (Largest ? v > best : v < best); };
   std::int64_t place = -1;
   if (step == static_cast<std::int64_t>(sizeof(T))) {
-    const std::int64_t extreme = run_widest<RowExtreme<Largest>>(reinterpret_cast<const T*>(from), n);
+    const std::int64_t extreme = run_widest_for<T, RowExtreme<Largest>>(reinterpret_cast<const T*>(from), n);
     if (so_far.seen == 0 || (best == best && wins(at(extreme)))) place = extreme;
     if (place >= 0) best = at(place);
   } else {
@@ -256,7 +255,7 @@ template <class T, bool Largest>
 void extreme_columns(const std::byte* from, std::int64_t step, std::int64_t n, AccumulatedColumns& so_far) {
   for (std::int64_t some; n > 0; n -= some, from += some * step) {
     some = std::min(n, most_places);
-    run_widest<ExtremeColumns<T, Largest>>(from, step, some, &so_far);
+    run_widest_for<T, ExtremeColumns<T, Largest>>(from, step, some, &so_far);
   }
 }
 
@@ -271,10 +270,8 @@ void any_row(const std::byte* from, std::int64_t step, std::int64_t n, Accumulat
   }
 }
 
-template <template <class> class F, class T>
-inline constexpr ReduceLoop fold_loop{fold_row<F, T>, each_row<FoldColumns<F>, T>};
 template <int Power, class T>
-inline constexpr ReduceLoop power_loop{power_row<Power, T>, each_row<std::conditional_t<Power == 1, FoldColumns<Add>, SquaredDeviationColumns>, T>};
+inline constexpr ReduceLoop power_loop{power_row<Power, T>, each_row<std::conditional_t<Power == 1, SumColumns, SquaredDeviationColumns>, T>};
 template <class T, bool Largest>
 inline constexpr ReduceLoop extreme_loop{extreme_row<T, Largest>, extreme_columns<T, Largest>};
 
@@ -282,8 +279,9 @@ inline constexpr ReduceLoop extreme_loop{extreme_row<T, Largest>, extreme_column
 
 /// Sums, products, the largest or the smallest, and sums of squared deviations. Floats are accumulated in double, integers in
 /// wrapping 64 bits.
-inline constexpr ReduceLoops sum_loops{detail::power_loop<1, float>, detail::power_loop<1, double>, detail::fold_loop<Add, std::int64_t>};
-inline constexpr ReduceLoops product_loops{detail::fold_loop<Multiply, float>, detail::fold_loop<Multiply, double>, detail::fold_loop<Multiply, std::int64_t>};
+inline constexpr ReduceLoops sum_loops{detail::power_loop<1, float>, detail::power_loop<1, double>,
+                                       {detail::fold_row<Add, std::int64_t>, detail::each_row<detail::SumColumns, std::int64_t>}};
+inline constexpr ReduceLoops product_loops{{detail::fold_row<Multiply, float>}, {detail::fold_row<Multiply, double>}, {detail::fold_row<Multiply, std::int64_t>}};
 template <bool Largest>
 inline constexpr ReduceLoops extreme_loops{detail::extreme_loop<float, Largest>, detail::extreme_loop<double, Largest>,
                                            detail::extreme_loop<std::int64_t, Largest>};

@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <span>
+#include <utility>
 
-#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
-#include "davit/backends/portable/run_time/movement/views.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
 #include "davit/core/copy_tensor.hpp"
+#include "davit/kernels/elementwise.hpp"
+#include "davit/kernels/functions.hpp"
+#include "davit/kernels/instruction_set.hpp"
+#include "davit/kernels/move.hpp"
+#include "davit/kernels/vectors.hpp"
+#include "davit/kernels/walk.hpp"
 
-/// Complex numbers: views of pairs of floats, arithmetic, and Fourier transforms.
+/// Complex numbers: views of pairs of floats, and arithmetic.
 namespace davit::portable_kernels {
 
 namespace detail {
@@ -73,134 +82,188 @@ namespace detail {
                       [&](std::int64_t at_a, std::int64_t at_b) { store_complex(out, i++, f(complex_at(a, at_a), scale * complex_at(b, at_b))); });
   return ErrorCode::ok;
 }
+/// Writes n numbers of a row as they are of another real or complex dtype; `step` is in bytes. O(n).
+[[gnu::noinline]] inline void read_numbers(ScalarType type, const std::byte* from, std::int64_t step, ScalarType taken, std::byte* to,
+                                           std::int64_t n) noexcept {
+  const auto size = static_cast<std::int64_t>(size_of(taken));
+  const std::int64_t count = step == 0 ? 1 : n;
+  if (type == taken) {
+    kernels::move_row(size_of(taken), from, step, to, size, count);
+  } else {
+    const std::size_t part = size_of(real_of(type)), written = size_of(real_of(taken));
+    const std::int64_t apart = step / static_cast<std::int64_t>(part), width = is_complex(taken) ? 2 : 1;
+    if (is_complex(taken) && !is_complex(type)) std::memset(to, 0, static_cast<std::size_t>(count * size));
+    for (std::size_t p = 0; p < (is_complex(type) ? 2u : 1u); ++p)
+      (void)kernels::convert_elements({&count, 1}, from + p * part, real_of(type), {&apart, 1}, to + p * written, real_of(taken), {&width, 1});
+  }
+  if (step == 0) kernels::fill_row(size_of(taken), to, to, n);
+}
+
+/// Output 0 = the loop over broadcast operands, as rows of complex numbers, or real ones, of dtype `taken`. The loop's n counts the
+/// floats or doubles of a row. O(elements).
+[[nodiscard, gnu::noinline]] inline ErrorCode map_complex(KernelCall& call, ScalarType type, const TensorView& a, const TensorView& b,
+                                                          ScalarType taken, const kernels::Loops& loops, kernels::Parameters parameters = {}) {
+  Sizes sizes;
+  if (!broadcast(a.sizes(), b.sizes(), sizes))
+    return call.refuse(ErrorCode::invalid_shape, "the sizes of the operands do not broadcast");
+  if (const ErrorCode code = call.make(0, type, sizes); code != ErrorCode::ok) return code;
+  const std::array<const TensorView*, 2> operands{&a, &b};
+  kernels::Walk walk(sizes);
+  for (const TensorView* t : operands) {
+    if (!is_whole_complex(t->dtype) && !kernels::is_real(t->dtype)) return ErrorCode::invalid_dtype;
+    walk.add(broadcast_strides(*t, sizes), size_of(t->dtype));
+  }
+  if (real_of(taken) != ScalarType::float32 && real_of(taken) != ScalarType::float64) return ErrorCode::invalid_dtype;
+  if (walk.count == 0) return ErrorCode::ok;
+  walk.collapse();
+  const kernels::BlockLoop loop = loops.of(kernels::compute_of(real_of(taken)));
+  const std::size_t size = size_of(taken);
+  constexpr std::int64_t block = 256;
+  struct alignas(64) Block {
+    std::array<std::byte, static_cast<std::size_t>(block) * sizeof(std::complex<double>)> bytes;
+  };
+  std::array<Block, 2> blocks;
+  const std::int64_t row = walk.sizes[0];
+  std::array<bool, 2> in_place;
+  for (std::size_t k = 0; k < 2; ++k) in_place[k] = operands[k]->dtype == taken && walk.strides[k][0] == static_cast<std::int64_t>(size);
+  const std::int64_t limit = in_place[0] && in_place[1] ? row : block;
+  auto* to = static_cast<std::byte*>(call.output(0).data);
+  walk.for_each_row([&](const std::array<std::int64_t, kernels::Walk::max_operands>& at) {
+    for (std::int64_t done = 0; done < row;) {
+      const std::int64_t n = std::min(row - done, limit);
+      std::array<const void*, 2> in;
+      for (std::size_t k = 0; k < 2; ++k) {
+        const std::int64_t step = walk.strides[k][0];
+        const std::byte* const from = static_cast<const std::byte*>(operands[k]->data) + at[k] + done * step;
+        in[k] = in_place[k] ? static_cast<const void*>(from) : blocks[k].bytes.data();
+        if (!in_place[k] && (step != 0 || done == 0)) read_numbers(operands[k]->dtype, from, step, taken, blocks[k].bytes.data(), n);
+      }
+      loop(in.data(), to, is_complex(taken) ? 2 * n : n, parameters);
+      to += static_cast<std::size_t>(n) * size_of(type);
+      done += n;
+    }
+  });
+  return ErrorCode::ok;
+}
+
+/// Products of complex numbers, of which each is made of four rounded products as torch's are: not fused, so that a number times its
+/// conjugate has no imaginary part.
+template <class T>
+struct ComplexProducts {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static void run(const T* a, const T* b, T* to, std::int64_t n) noexcept {
+    constexpr std::size_t width = Bytes > sizeof(T) ? Bytes : 2 * sizeof(T);
+    constexpr std::int64_t step = kernels::lanes<T, width>;
+    constexpr auto indices = std::make_index_sequence<static_cast<std::size_t>(step)>();
+    std::int64_t i = 0;
+    for (; i + step <= n; i += step) multiply<width>(a + i, b + i, to + i, indices);
+    if (i == n) return;
+    T rest[3][static_cast<std::size_t>(step)] = {};
+    for (std::int64_t k = 0; k < n - i; ++k) {
+      rest[0][k] = a[i + k];
+      rest[1][k] = b[i + k];
+    }
+    multiply<width>(rest[0], rest[1], rest[2], indices);
+    for (std::int64_t k = 0; k < n - i; ++k) to[i + k] = rest[2][k];
+  }
+
+ private:
+  template <std::size_t Bytes, std::size_t... I>
+  [[gnu::always_inline]] static void multiply(const T* a, const T* b, T* to, std::index_sequence<I...>) noexcept {
+    using V = kernels::Vector<T, Bytes>;
+    const V x = kernels::vector_at<Bytes>(a), y = kernels::vector_at<Bytes>(b);
+    const V same = x * y;                                        // real by real, imaginary by imaginary
+    const V other = x * __builtin_shufflevector(y, y, (I ^ 1)...);  // real by imaginary, imaginary by real
+    constexpr V signs{(I % 2 == 0 ? T{-1} : T{1})...};
+    kernels::vector_at<Bytes>(to) = __builtin_shufflevector(same, other, (I % 2 == 0 ? I : I - 1 + sizeof...(I))...) +
+                                    __builtin_shufflevector(same, other, (I % 2 == 0 ? I + 1 : I + sizeof...(I))...) * signs;
+  }
+};
+template <class T>
+void complex_products(const void* const* in, void* out, std::int64_t n, kernels::Parameters&) {
+  kernels::run_widest_for<T, ComplexProducts<T>>(static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), static_cast<T*>(out), n);
+}
+inline constexpr kernels::Loops complex_product_loops{complex_products<float>, complex_products<double>, nullptr};
+
+/// Quotients of complex numbers, in double; by a real number part by part. Source: c10::complex's operator/=.
+template <class T>
+void complex_quotients(const void* const* in, void* out, std::int64_t n, kernels::Parameters&) {
+  const auto* const x = static_cast<const T*>(in[0]);
+  const auto* const y = static_cast<const T*>(in[1]);
+  for (std::int64_t i = 0; i < n; i += 2) {
+    const double a = x[i], b = x[i + 1], c = y[i], d = y[i + 1];
+    double re = a, im = b, by = c;
+    if (d != 0 && sizeof(T) < sizeof(double)) {  // no product overflows
+      re = a * c + b * d, im = b * c - a * d, by = c * c + d * d;
+    } else if (d != 0 && std::fabs(c) >= std::fabs(d)) {
+      re = a + b * (d / c), im = b - a * (d / c), by = c + d * (d / c);
+    } else if (d != 0) {
+      re = a * (c / d) + b, im = b * (c / d) - a, by = c * (c / d) + d;
+    }
+    static_cast<T*>(out)[i] = static_cast<T>(re / by);
+    static_cast<T*>(out)[i + 1] = static_cast<T>(im / by);
+  }
+}
+inline constexpr kernels::Loops complex_quotient_loops{complex_quotients<float>, complex_quotients<double>, nullptr};
+
+/// Distances of complex numbers from zero.
+template <class T>
+void complex_distances(const void* const* in, void* out, std::int64_t n, kernels::Parameters&) {
+  const auto* const z = static_cast<const T*>(in[0]);
+  for (std::int64_t i = 0; i < n; i += 2) {
+    const double a = z[i], b = z[i + 1];
+    if (sizeof(T) < sizeof(double) && a * a + b * b < std::numeric_limits<double>::infinity())  // no square overflows
+      static_cast<T*>(out)[i / 2] = static_cast<T>(std::sqrt(a * a + b * b));
+    else
+      static_cast<T*>(out)[i / 2] = static_cast<T>(std::hypot(a, b));
+  }
+}
+inline constexpr kernels::Loops complex_distance_loops{complex_distances<float>, complex_distances<double>, nullptr};
+
+/// Complex numbers of distances and angles.
+template <class T>
+void polar_forms(const void* const* in, void* out, std::int64_t n, kernels::Parameters& parameters) {
+  constexpr std::int64_t block = 256;
+  std::array<T, block> c, s;
+  auto* to = static_cast<T*>(out);
+  for (std::int64_t done = 0; done < n; done += block) {
+    const std::int64_t some = std::min(n - done, block);
+    const T* const distance = static_cast<const T*>(in[0]) + done;
+    const void* const angle = static_cast<const T*>(in[1]) + done;
+    kernels::float_loops<kernels::Cos, 1>.of(kernels::compute_of(scalar_type_of<T>))(&angle, c.data(), some, parameters);
+    kernels::float_loops<kernels::Sin, 1>.of(kernels::compute_of(scalar_type_of<T>))(&angle, s.data(), some, parameters);
+    for (std::int64_t i = 0; i < some; ++i, to += 2) {
+      to[0] = distance[i] * c[static_cast<std::size_t>(i)];
+      to[1] = distance[i] * s[static_cast<std::size_t>(i)];
+    }
+  }
+}
+inline constexpr kernels::Loops polar_loops{polar_forms<float>, polar_forms<double>, nullptr};
+/// Complex numbers of real and imaginary parts.
+template <class T>
+void cartesian_forms(const void* const* in, void* out, std::int64_t n, kernels::Parameters&) {
+  auto* to = static_cast<T*>(out);
+  for (std::int64_t i = 0; i < n; ++i, to += 2) {
+    to[0] = static_cast<const T*>(in[0])[i];
+    to[1] = static_cast<const T*>(in[1])[i];
+  }
+}
+inline constexpr kernels::Loops cartesian_loops{cartesian_forms<float>, cartesian_forms<double>, nullptr};
+
 /// polar(abs, angle) and complex(real, imag).
-template <auto f>
+template <const kernels::Loops& loops>
 [[nodiscard]] ErrorCode from_two_reals(KernelCall& call) {
   const TensorView& a = call.tensor(0);
   if (a.dtype != call.tensor(1).dtype || (a.dtype != ScalarType::float32 && a.dtype != ScalarType::float64))
     return call.refuse(ErrorCode::invalid_dtype, "both operands must be float32, or float64");
-  return map_complex(call, complex_of(a.dtype), a, call.tensor(1), f);
-}
-inline std::complex<double> polar_form(std::complex<double> a, std::complex<double> b) noexcept {
-  return {a.real() * std::cos(b.real()), a.real() * std::sin(b.real())};
-}
-inline std::complex<double> cartesian_form(std::complex<double> a, std::complex<double> b) noexcept {
-  return {a.real(), b.real()};
-}
-
-/// A Fourier transform of n numbers `step` apart, in order, by the prime factors of n: O(n * sum of these). `sign` is that of
-/// the exponent; roots[k] = exp(sign * 2 pi i k / total).
-inline void transform(const std::complex<double>* from, std::int64_t step, std::complex<double>* to, std::int64_t n,
-                      const std::complex<double>* roots, std::int64_t total, std::complex<double>* work) noexcept {
-  if (n == 1) {
-    *to = *from;
-    return;
-  }
-  std::int64_t factor = 2;
-  while (n % factor != 0) factor = factor * factor > n ? n : factor + 1;
-  const std::int64_t part = n / factor;
-  for (std::int64_t r = 0; r < factor; ++r) transform(from + r * step, step * factor, to + r * part, part, roots, total, work);
-  const std::int64_t turn = total / n;
-  for (std::int64_t k = 0; k < part; ++k) {
-    for (std::int64_t r = 0; r < factor; ++r) work[r] = to[r * part + k];
-    for (std::int64_t q = 0; q < factor; ++q) {
-      std::complex<double> sum = work[0];
-      const std::int64_t angle = (k + q * part) % n;
-      for (std::int64_t r = 1, at = angle; r < factor; ++r, at = (at + angle) % n) {
-        const std::complex<double> w = roots[at * turn];
-        sum += std::complex<double>(work[r].real() * w.real() - work[r].imag() * w.imag(),
-                                    work[r].real() * w.imag() + work[r].imag() * w.real());
-      }
-      to[k + q * part] = sum;
-    }
-  }
-}
-
-enum class Transform : std::uint8_t { complex_to_complex, real_to_complex, complex_to_real };
-
-/// _fft_c2c(self, dim, normalization, forward), _fft_r2c(self, dim, normalization, onesided) and _fft_c2r(self, dim,
-/// normalization, last_dim_size): along each of `dim`. Computed in double. Normalization: 0 none, 1 by sqrt(n), 2 by n.
-/// Source: at::_fft_c2c and its neighbours.
-template <Transform kind>
-[[nodiscard]] ErrorCode fourier(KernelCall& call) {
-  const TensorView& x = call.tensor(0);
-  constexpr bool from_real = kind == Transform::real_to_complex;
-  constexpr bool to_real = kind == Transform::complex_to_real;
-  if (from_real ? x.dtype != ScalarType::float32 && x.dtype != ScalarType::float64 : !is_whole_complex(x.dtype))
-    return call.refuse(ErrorCode::invalid_dtype, "the transform does not take this dtype");
-  const bool forward = kind == Transform::complex_to_complex ? call.boolean(3) : from_real;
-  Sizes dims;
-  if (!ints_of(call.list(1), dims)) return call.refuse(ErrorCode::invalid_argument, "dimensions must be integers");
-  Sizes sizes(x.sizes());  // of the transform
-  double count = 1;
-  for (std::size_t i = 0; i < dims.rank; ++i) {
-    if (!wrap_dim(dims[i], x.rank) || x.rank == 0) return call.refuse(ErrorCode::out_of_range, "a dimension is outside the tensor's rank");
-    const auto d = static_cast<std::size_t>(dims[i]);
-    if (to_real && i + 1 == dims.rank) sizes[d] = call.integer(3);
-    if (sizes[d] < 1) return call.refuse(ErrorCode::invalid_shape, "a transform needs at least one element");
-    count *= static_cast<double>(sizes[d]);
-  }
-  const bool halves = from_real && call.boolean(3) && dims.rank != 0;
-  Sizes made = sizes;
-  if (halves) made[static_cast<std::size_t>(dims[dims.rank - 1])] = sizes[static_cast<std::size_t>(dims[dims.rank - 1])] / 2 + 1;
-  const ScalarType type = to_real ? real_of(x.dtype) : complex_of(x.dtype);
-  if (const ErrorCode code = call.make(0, type, made); code != ErrorCode::ok) return code;
-  const std::int64_t total = davit::checked_numel(sizes.span(), max_numel / 64);
-  if (total < 0) return call.refuse(ErrorCode::out_of_memory, "the transform is too large");
-  if (total == 0) return ErrorCode::ok;
-  std::int64_t longest = 1;
-  for (std::size_t d = 0; d < sizes.rank; ++d) longest = std::max(longest, sizes[d]);
-  auto* const all = call.temporary<std::complex<double>>(static_cast<std::size_t>(total + 4 * longest));
-  if (all == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory for a transform");
-  std::complex<double>* const line = all + total;
-  std::complex<double>* const result = line + longest;
-  std::complex<double>* const roots = result + longest;
-  std::complex<double>* const work = roots + longest;
-  Sizes dense(sizes);
-  contiguous_strides(sizes, {dense.values.data(), dense.rank});
-  // what the input has of each line; a half line of the last dimension is completed below
-  const std::size_t last = dims.rank == 0 ? 0 : static_cast<std::size_t>(dims[dims.rank - 1]);
-  Sizes present(sizes);
-  if (to_real && dims.rank != 0) present[last] = std::min(x.size(last), sizes[last] / 2 + 1);
-  for (std::int64_t i = 0; i < total; ++i) all[i] = 0;
-  for_each_index<2>(present, {strides_of(x), dense},
-                    [&](std::int64_t from, std::int64_t to) { all[to] = complex_at(x, from); });
-  for (std::size_t i = 0; i < dims.rank; ++i) {  // the last dimension last for c2r: what comes before it is complex
-    const auto d = static_cast<std::size_t>(dims[i]);
-    const std::int64_t n = sizes[d];
-    for (std::int64_t k = 0; k < n; ++k) {
-      const double angle = (forward ? -2 : 2) * 3.141592653589793238 * static_cast<double>(k) / static_cast<double>(n);
-      roots[k] = {std::cos(angle), std::sin(angle)};
-    }
-    Sizes lines(sizes);
-    lines[d] = 1;
-    for_each_index<1>(lines, {dense}, [&](std::int64_t at) {
-      for (std::int64_t k = 0; k < n; ++k) line[k] = all[at + k * dense[d]];
-      if (to_real && i + 1 == dims.rank) {
-        line[0] = line[0].real();
-        if (n % 2 == 0) line[n / 2] = line[n / 2].real();
-        for (std::int64_t k = n / 2 + 1; k < n; ++k) line[k] = std::conj(line[n - k]);
-      }
-      transform(line, 1, result, n, roots, n, work);
-      for (std::int64_t k = 0; k < n; ++k) all[at + k * dense[d]] = result[k];
-    });
-  }
-  const std::int64_t how = call.integer(2);
-  const double factor = how == 2 ? 1 / count : how == 1 ? 1 / std::sqrt(count) : 1;
-  const TensorView& out = call.output(0);
-  std::int64_t i = 0;
-  for_each_index<1>(made, {dense}, [&](std::int64_t at) { store_complex(out, i++, all[at] * factor); });
-  return ErrorCode::ok;
+  return map_complex(call, complex_of(a.dtype), a, call.tensor(1), a.dtype, loops);
 }
 
 }  // namespace detail
 
 inline constexpr auto complex_ops = std::to_array<OpRow>({
-    {"aten._fft_c2c.default", detail::fourier<detail::Transform::complex_to_complex>},
-    {"aten._fft_c2r.default", detail::fourier<detail::Transform::complex_to_real>},
-    {"aten._fft_r2c.default", detail::fourier<detail::Transform::real_to_complex>},
-    {"aten.complex.default", detail::from_two_reals<detail::cartesian_form>},
-    {"aten.polar.default", detail::from_two_reals<detail::polar_form>},
+    {"aten.complex.default", detail::from_two_reals<detail::cartesian_loops>},
+    {"aten.polar.default", detail::from_two_reals<detail::polar_loops>},
     {"aten.view_as_complex.default", detail::view_as_complex, Aliasing::may_alias},
     {"aten.view_as_real.default", detail::view_as_real, Aliasing::may_alias},
 });

@@ -133,7 +133,7 @@ struct LinesOf {
   }
   // the dimension that has real numbers on one side is the first or the last to be transformed
   const auto last = static_cast<std::size_t>(dims[dims.rank - 1]);
-  if (from_real) std::rotate(dims.values.begin(), dims.values.begin() + static_cast<std::ptrdiff_t>(dims.rank) - 1, dims.values.begin() + static_cast<std::ptrdiff_t>(dims.rank));
+  if (from_real) std::rotate(&dims[0], &dims[dims.rank - 1], &dims[dims.rank - 1] + 1);
   const std::size_t real_pass = from_real ? 0 : to_real ? dims.rank - 1 : dims.rank;
   const bool two_sided = from_real && !call.boolean(3);
   Sizes made = sizes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "davit/backends/portable/run_time/elementwise/complex.hpp"
+#include "davit/backends/portable/run_time/elementwise/fourier.hpp"
 #include "davit/backends/portable/run_time/elementwise/quantized.hpp"
 #include "davit/backends/portable/run_time/elementwise/symbolic.hpp"
 #include "davit/backends/portable/run_time/movement/embedding_backward.hpp"
@@ -22,7 +22,7 @@ namespace davit::portable_kernels {
 
 DAVIT_INLINE OpGroup movement_group() noexcept {
   static constexpr auto ops =
-      sorted_ops(taking_complex(complex_ops), embedding_backward_ops, embedding_bag_ops, taking_complex(indexing_ops),
+      sorted_ops(embedding_backward_ops, embedding_bag_ops, taking_complex(fourier_ops), taking_complex(indexing_ops),
                  taking_complex(joining_ops), taking_complex(padding_ops), quantized_ops, real_indexing_ops, taking_complex(roll_ops),
                  taking_complex(scatter_ops), scatter_reduce_ops, taking_complex(slice_scatter_ops),
                  taking_complex(slicing_ops), taking_complex(symbolic_ops), taking_complex(view_ops));
