@@ -105,3 +105,24 @@ TEST_CASE("a program with the recorded sizes is lowered whole, and runs") {
   const std::span<const std::int64_t> made = head.tensor().sizes();
   CHECK(Sizes(made.begin(), made.end()) == Sizes{3, 7});
 }
+
+TEST_CASE("places and counts of unique elements are int64, and so are views of them") {
+  Net n;
+  const ValueId x = n.input("x", {6});
+  const std::vector<ValueId> made = n.many("aten._unique2.default", {{"elements", {6}}, {"places", {6}}, {"counts", {6}}},
+                                           {{"self", n.v(x)}, {"sorted", GraphBuilder::boolean(true)}, {"return_inverse", GraphBuilder::boolean(true)}, {"return_counts", GraphBuilder::boolean(true)}});
+  const ValueId shown = n.op("aten.unsqueeze.default", "shown", {6, 1}, {{"self", n.v(made[1])}, {"dim", n.i(1)}});
+  const std::optional<ExportedProgram> right = with_right_sizes(n.finish({made[0], shown, made[2]}));
+  REQUIRE(right);
+  CHECK(verify(*right).empty());
+  const auto dtype = [&](std::string_view name) {
+    const GraphModuleView graph = right->view();
+    for (const Value& value : graph.values)
+      if (graph.str(value.name) == name) return value.dtype;
+    return ScalarType::undefined;
+  };
+  CHECK(dtype("elements") == ScalarType::float32);
+  for (const std::string_view name : {"places", "counts", "shown"}) CHECK(dtype(name) == ScalarType::int64);
+  CHECK(sizes(*right, "shown") == Sizes{6, 1});
+  CHECK(!with_right_sizes(*right));
+}

@@ -29,6 +29,14 @@ namespace detail {
   return outputs.size() == 3 && std::ranges::any_of(outputs.subspan(1), [&](const Argument& a) { return a.is_value() && graph.values[a.value()].sizes.count != 3; });
 }
 
+/// True for unique elements whose places or counts are said to be of another dtype than int64.
+[[nodiscard]] DAVIT_INLINE bool says_wrong_dtype(GraphModuleView graph, const Node& node) noexcept {
+  const std::string_view target = graph.target(node);
+  if (target != "aten._unique2.default" && target != "aten.unique_consecutive.default" && target != "aten.unique_dim.default") return false;
+  const std::span<const Argument> outputs = graph.outputs(node);
+  return outputs.size() == 3 && std::ranges::any_of(outputs.subspan(1), [&](const Argument& a) { return a.is_value() && graph.values[a.value()].dtype != ScalarType::int64; });
+}
+
 /// The dimension of a recurrent layer's rows that its steps go along.
 [[nodiscard]] DAVIT_INLINE std::size_t steps_of(const operators::NodeArguments& layer) noexcept {
   bool batch_first = false;
@@ -50,7 +58,7 @@ namespace detail {
 class RightSizes {
  public:
   explicit RightSizes(const ExportedProgram& program)
-      : from_(program.view()), emit_(program.graph_module), rules_(emit_, program.range_constraints), corrected_(from_.values.size(), 0) {}
+      : from_(program.view()), emit_(program.graph_module), rules_(emit_, program.range_constraints), corrected_(from_.values.size(), 0), retyped_(corrected_) {}
 
   [[nodiscard]] GraphModule run() {
     for (GraphId g = 0; g < from_.graphs.size(); ++g) {
@@ -60,6 +68,8 @@ class RightSizes {
         emit_.append(from_.nodes[n]);
         emit_.fault = nullptr;
         if (says_wrong_ranks(from_, from_.nodes[n])) correct_states(n);
+        if (says_wrong_dtype(from_, from_.nodes[n]))
+          for (const Argument& output : from_.outputs(from_.nodes[n]).subspan(1)) from_.for_each_value(output, [&](ValueId v) { make_int64(v); });
         if (is_recurrent_layer(from_.target(from_.nodes[n])))
           correct_length(operators::NodeArguments(from_, n));
         else
@@ -77,6 +87,10 @@ class RightSizes {
     value.sizes = like.sizes;
     value.strides = like.strides;
     corrected_[v] = 1;
+  }
+  void make_int64(ValueId v) {
+    emit_.module().values[v].dtype = ScalarType::int64;
+    retyped_[v] = 1;
   }
   [[nodiscard]] TensorMeta sizes(ValueId v) { return {.dtype = ScalarType::undefined, .sizes = {emit_.sizes(v).begin(), emit_.sizes(v).end()}}; }
   void correct_states(NodeId n) {
@@ -112,9 +126,12 @@ class RightSizes {
     }
     return true;
   }
-  /// The sizes of what a node makes of values that were corrected: as the arguments tell, or those of an argument whose sizes it had.
+  /// The sizes of what a node makes of values that were corrected: as the arguments tell, or those of an argument whose sizes it had. The dtype
+  /// of views.
   void follow(NodeId n) {
     const Node& node = from_.nodes[n];
+    if (const Argument* const base = viewed(from_, operator_call(from_, node)); base != nullptr && retyped_[base->value()] != 0)
+      for (const Argument& output : from_.outputs(node)) from_.for_each_value(output, [&](ValueId v) { make_int64(v); });
     ValueId from = no_id;
     for (const Argument& input : from_.inputs(node))
       from_.for_each_value(input, [&](ValueId v) {
@@ -145,6 +162,7 @@ class RightSizes {
   GraphEmitter emit_;
   RuleEvaluator rules_;
   std::vector<std::uint8_t> corrected_;
+  std::vector<std::uint8_t> retyped_;
 };
 
 }  // namespace detail
@@ -152,7 +170,8 @@ class RightSizes {
 DAVIT_INLINE std::optional<ExportedProgram> with_right_sizes(const ExportedProgram& program) {
   const GraphModuleView graph = program.view();
   bool wrong = false;
-  for (NodeId n = 0; n < graph.nodes.size() && !wrong; ++n) wrong = detail::says_wrong_ranks(graph, graph.nodes[n]) || detail::says_wrong_length(graph, n);
+  for (NodeId n = 0; n < graph.nodes.size() && !wrong; ++n)
+    wrong = detail::says_wrong_ranks(graph, graph.nodes[n]) || detail::says_wrong_length(graph, n) || detail::says_wrong_dtype(graph, graph.nodes[n]);
   if (!wrong || !detail::are_well_formed(graph)) return std::nullopt;
   ExportedProgram out = program;
   out.graph_module = detail::RightSizes(program).run();
