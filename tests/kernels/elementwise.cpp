@@ -96,6 +96,38 @@ TEST_CASE("operands broadcast; those of a narrow dtype are converted by blocks")
   CHECK(run<float>(0, {0}, {1, 1}).empty());
 }
 
+TEST_CASE("operands whose dimensions lie the other way round, by tiles") {
+  for (const auto& [rows, columns] : {std::pair(16, 32), std::pair(50, 70), std::pair(15, 100), std::pair(100, 31), std::pair(33, 65)}) {
+    const std::vector<std::int64_t> sizes{2, rows, columns}, turned{rows * columns, 1, rows}, dense{rows * columns, columns, 1}, one_row{columns};
+    const std::vector<std::int64_t> one{1};
+    const std::int64_t count = 2 * rows * columns;
+    std::vector<Half> a(static_cast<std::size_t>(count));
+    std::vector<float> b(a.size()), c(static_cast<std::size_t>(columns)), sum(a.size());
+    std::vector<BFloat16> narrow(a.size());
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = Half(static_cast<float>(i % 97)), b[i] = static_cast<float>(i % 89);
+    for (std::size_t i = 0; i < c.size(); ++i) c[i] = static_cast<float>(i) * 1000;
+    const TensorView x{a.data(), sizes.data(), turned.data(), 3, ScalarType::float16};
+    const TensorView y{b.data(), sizes.data(), dense.data(), 3, ScalarType::float32};
+    const TensorView row{c.data(), one_row.data(), one.data(), 1, ScalarType::float32};
+    const auto as_float = [](ScalarType from) { return Conversion::into_compute(from, ScalarType::float32); };
+    const auto at = [&](std::int64_t i) {  // of x, where the result has its element i
+      const std::int64_t plane = i / (rows * columns), r = i / columns % rows, k = i % columns;
+      return static_cast<float>(a[static_cast<std::size_t>(plane * rows * columns + r + k * rows)]);
+    };
+    kernels::Parameters none;
+    const std::array operands{kernels::Operand{&x, as_float(x.dtype)}, kernels::Operand{&y, as_float(y.dtype)}};
+    kernels::map_blocks(operands, TensorView{sum.data(), sizes.data(), dense.data(), 3, ScalarType::float32}, Conversion::between(ScalarType::float32, ScalarType::float32), kernels::number_loops<kernels::Add, 2>.float32, none);
+    const std::array with_row{kernels::Operand{&x, as_float(x.dtype)}, kernels::Operand{&row, as_float(row.dtype)}};
+    kernels::map_blocks(with_row, TensorView{narrow.data(), sizes.data(), dense.data(), 3, ScalarType::bfloat16}, Conversion::between(ScalarType::float32, ScalarType::bfloat16), kernels::number_loops<kernels::Add, 2>.float32, none);
+    std::size_t wrong = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      wrong += sum[k] != at(i) + b[k];
+      wrong += narrow[k].bits != BFloat16(at(i) + c[k % c.size()]).bits;
+    }
+    CHECK(wrong == 0);
+  }
+}
 TEST_CASE("pairs of operands of any length, of which one may be a number: vectors give what single elements do, NaN and zeros too") {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
   std::vector<float> a, b;

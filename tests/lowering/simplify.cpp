@@ -528,6 +528,20 @@ TEST_CASE("equal calls whose results have other sizes are two") {
   CHECK(count(left(n.finish({n.relu("c", a, {2, 3}), n.relu("d", b, {4, 3})})), "aten.expand.default") == 2);
 }
 
+TEST_CASE("an operand that is expanded though the other has the sizes of the result is taken as it was") {
+  const auto divided = [](support::Sizes other, support::Sizes to, std::string_view target) {
+    Typed n;
+    const auto wide = n.expand("wide", n.input("x", {2, 1, 3}), {2, 4, 3});
+    const auto y = n.input("y", other);
+    return left(n.finish({n.op(target, "z", to, {{"self", n.v(y)}, {"other", n.v(wide)}})}));
+  };
+  for (const std::string_view target : {"aten.add.Tensor", "aten.sub.Tensor", "aten.mul.Tensor", "aten.div.Tensor"}) {
+    CHECK(divided({2, 4, 3}, {2, 4, 3}, target) == Texts{std::string(target)});
+    CHECK(divided({2, 1, 3}, {2, 4, 3}, target) == Texts{"aten.expand.default", std::string(target)});
+    CHECK(divided({5, 2, 4, 3}, {5, 2, 4, 3}, target) == Texts{std::string(target)});
+  }
+}
+
 TEST_CASE("what is nearly a hardswish, an attention or a product of more dimensions stays as it is") {
   Typed n;
   const auto number = [](double d) { return GraphBuilder::real(d); };

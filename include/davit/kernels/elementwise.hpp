@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <type_traits>
 
@@ -241,20 +242,66 @@ namespace detail {
 }
 }  // namespace detail
 
+namespace detail {
+inline constexpr std::int64_t tile_rows = 16;
+inline constexpr std::int64_t tile_columns = block_length / tile_rows;
+
+/// The dimension along which an operand's elements are neighbours where that is not the innermost: its rows would take a line of the cache for each
+/// element. 0 if there is none.
+[[nodiscard]] inline std::size_t tiled_dimension(const Walk& walk, std::span<const Operand> operands) noexcept {
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    const auto element = static_cast<std::int64_t>(size_of(operands[k].tensor->dtype));
+    if (walk.strides[k][0] == element || walk.strides[k][0] == 0 || walk.sizes[0] < tile_columns) continue;
+    for (std::size_t d = 1; d < walk.rank; ++d)
+      if (walk.strides[k][d] == element && walk.sizes[d] >= tile_rows) return d;
+  }
+  return 0;
+}
+/// map_blocks by tiles of the innermost dimension and dimension d.
+[[gnu::noinline]] inline void map_tiles(Walk& walk, std::size_t d, std::span<const Operand> operands, const TensorView& out, const Conversion& store, BlockLoop loop,
+                                        Parameters& parameters) noexcept {
+  walk.swap(1, d);
+  std::array<Block, Walk::max_operands> blocks;
+  Block scratch;
+  Block result;
+  const auto element = static_cast<std::int64_t>(size_of(out.dtype));
+  const auto tile = [&](const auto& at, std::int64_t row, std::int64_t column, std::int64_t rows, std::int64_t columns) {
+    std::array<const void*, Walk::max_operands> in;
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      const auto& [tensor, conversion] = operands[k];
+      const auto bytes = static_cast<std::int64_t>(size_of(tensor->dtype));
+      Walk part;
+      part.push(columns, std::array{walk.strides[k][0], bytes}).push(rows, std::array{walk.strides[k][1], bytes * columns});
+      std::byte* const gathered = (conversion.count % 2 == 0 ? blocks[k] : scratch).bytes.data();
+      move_elements(size_of(tensor->dtype), part, static_cast<const std::byte*>(tensor->data) + at[k] + row * walk.strides[k][1] + column * walk.strides[k][0], gathered);
+      if (conversion.count != 0) conversion.run(gathered, blocks[k].bytes.data(), scratch.bytes.data(), rows * columns);
+      in[k] = blocks[k].bytes.data();
+    }
+    loop(in.data(), result.bytes.data(), rows * columns, parameters);
+    const std::byte* from = result.bytes.data();
+    if (store.count != 0) {
+      store.run(from, blocks[0].bytes.data(), scratch.bytes.data(), rows * columns);
+      from = blocks[0].bytes.data();
+    }
+    const std::size_t k = operands.size();
+    std::byte* to = static_cast<std::byte*>(out.data) + at[k] + row * walk.strides[k][1] + column * element;
+    for (; rows > 0; --rows, to += walk.strides[k][1], from += columns * element) std::memcpy(to, from, static_cast<std::size_t>(columns * element));
+  };
+  walk.for_each_row([&](const auto& at) {
+    for (std::int64_t row = 0; row < walk.sizes[1]; row += tile_rows)
+      for (std::int64_t column = 0; column < walk.sizes[0]; column += tile_columns)
+        tile(at, row, column, std::min(tile_rows, walk.sizes[1] - row), std::min(tile_columns, walk.sizes[0] - column));
+  }, 2);
+}
+}  // namespace detail
+
 /// Rows shorter than this are not worth a call of the loop each: blocks are gathered from several.
 inline constexpr std::int64_t short_row = 64;
 
-/// out[i] = loop(operands[i]...) over broadcast operands; `out` is contiguous, `store` converts what the loop writes.
-/// Operands that need neither conversion nor gathering are read where they lie. O(elements of out).
-[[gnu::noinline]] inline void map_blocks(std::span<const Operand> operands, const TensorView& out,
-                                         const Conversion& store, BlockLoop loop, Parameters& parameters) noexcept {
-  const std::int64_t count = out.numel();
-  if (count == 0) return;
-  if (detail::lie_as_needed(operands, count, store, parameters)) return detail::run_in_place(operands, out, count, loop, parameters);
-  Walk walk(out.sizes());
-  for (const Operand& operand : operands)
-    walk.add(broadcast_strides(*operand.tensor, out.sizes()), size_of(operand.tensor->dtype));
-  walk.collapse();
+namespace detail {
+/// map_blocks by rows, or blocks of several.
+[[gnu::noinline]] inline void map_rows(const Walk& walk, std::span<const Operand> operands, const TensorView& out, const Conversion& store, BlockLoop loop,
+                                       Parameters& parameters) noexcept {
   std::array<BlockReader, Walk::max_operands> readers;
   std::array<Block, Walk::max_operands> blocks;
   Block scratch;
@@ -289,6 +336,22 @@ inline constexpr std::int64_t short_row = 64;
     done += n;
     in_row = in_row + n == row ? 0 : in_row + n;
   }
+}
+}  // namespace detail
+
+/// out[i] = loop(operands[i]...) over broadcast operands; `out` is contiguous, `store` converts what the loop writes.
+/// Operands that need neither conversion nor gathering are read where they lie. O(elements of out).
+[[gnu::noinline]] inline void map_blocks(std::span<const Operand> operands, const TensorView& out,
+                                         const Conversion& store, BlockLoop loop, Parameters& parameters) noexcept {
+  const std::int64_t count = out.numel();
+  if (count == 0) return;
+  if (detail::lie_as_needed(operands, count, store, parameters)) return detail::run_in_place(operands, out, count, loop, parameters);
+  Walk walk(out.sizes());
+  for (const Operand& operand : operands)
+    walk.add(broadcast_strides(*operand.tensor, out.sizes()), size_of(operand.tensor->dtype));
+  walk.add(out.strides(), size_of(out.dtype)).collapse();
+  if (const std::size_t d = detail::tiled_dimension(walk, operands); d != 0) return detail::map_tiles(walk, d, operands, out, store, loop, parameters);
+  detail::map_rows(walk, operands, out, store, loop, parameters);
 }
 
 }  // namespace davit::kernels

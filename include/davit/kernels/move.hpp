@@ -161,10 +161,13 @@ void move_turned(const TurnedPlane& plane, const std::byte* from, std::byte* to)
     return walk.for_each_row([&](const auto& at) {
       move_row(element, source + at[0], walk.strides[0][0], target + at[1], walk.strides[1][0], walk.sizes[0]);
     });
-  Walk planes = walk;
-  planes.swap(1, turned);
-  const detail::TurnedPlane plane{{planes.sizes[0], planes.sizes[1]}, planes.strides[0][0], planes.strides[1][1]};
-  planes.for_each_row([&](const auto& at) {
+  if (turned != 1) {
+    Walk planes = walk;
+    planes.swap(1, turned);
+    return move_elements(element, planes, from, to);
+  }
+  const detail::TurnedPlane plane{{walk.sizes[0], walk.sizes[1]}, walk.strides[0][0], walk.strides[1][1]};
+  walk.for_each_row([&](const auto& at) {
     switch (element) {
       case 1: return detail::move_turned<1>(plane, source + at[0], target + at[1]);
       case 2: return detail::move_turned<2>(plane, source + at[0], target + at[1]);

@@ -192,7 +192,8 @@ void extreme_row(const std::byte* from, std::int64_t step, std::int64_t n, Accum
   const auto wins = [&](T v) { return v != v || (Largest ? v > best : v < best); };
   std::int64_t place = -1;
   if (step == static_cast<std::int64_t>(sizeof(T))) {
-    const std::int64_t extreme = run_widest_for<T, RowExtreme<Largest>>(reinterpret_cast<const T*>(from), n);
+    using Wide = std::conditional_t<std::is_same_v<T, double>, T, float>;  // for int64 too
+    const std::int64_t extreme = run_widest_for<Wide, RowExtreme<Largest>>(reinterpret_cast<const T*>(from), n);
     if (so_far.seen == 0 || (best == best && wins(at(extreme)))) place = extreme;
     if (place >= 0) best = at(place);
   } else {

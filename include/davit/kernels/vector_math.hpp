@@ -175,6 +175,7 @@ template <FloatVector V>
   using Ints = detail::IntsOf<V>;
   constexpr std::int32_t root = 0x3f3504f3;  // sqrt(1/2): m lies between it and sqrt(2)
   const auto small = x < 1.17549435e-38f;
+  const Ints lowered = __builtin_bit_cast(Ints, small) & 23;
   const Ints bits = __builtin_bit_cast(Ints, small ? x * 8388608.0f : x);
   const Ints e = (bits - root) >> 23;
   const V f = __builtin_bit_cast(V, bits - (e << 23)) - 1.0f;
@@ -183,7 +184,7 @@ template <FloatVector V>
   V r = z * (2.0f / 9) + 2.0f / 7;
   r = r * z + 2.0f / 5;
   r = r * z + 2.0f / 3;
-  const V power = __builtin_convertvector(e + (small & -23), V);
+  const V power = __builtin_convertvector(e - lowered, V);
   V result = power * 0.693359375f + (f - (s * (f - r * z) + power * 2.12194440e-4f));
   constexpr float infinity = __builtin_inff();
   take_where(x == infinity, x, result, result);

@@ -121,6 +121,7 @@ class Simplifier {
   [[nodiscard]] bool fill(const Node& node, ValueId out);
   [[nodiscard]] bool overwrite(std::string_view target, const Node& node, ValueId out);
   [[nodiscard]] bool neutral(std::string_view target, const Node& node, ValueId out);
+  [[nodiscard]] bool broadcast(const Node& node, ValueId out);
   [[nodiscard]] bool size(const Node& node, ValueId out);
   [[nodiscard]] bool numbers(ValueId v, std::vector<double>& out, int depth);
   [[nodiscard]] bool gather(const Node& node, ValueId out);

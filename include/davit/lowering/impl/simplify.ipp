@@ -17,12 +17,12 @@ DAVIT_INLINE bool Simplifier::rewrite(std::string_view target, const Node& node,
   if (const auto* const op = operators::find_same_elements(of(node))) return reshape(*op, node, out);
   if (operators::find_row(operators::permutation_operators, of(node)) != nullptr) return permute(node, out);
   if (target == "aten.mm.default" || target == "aten.addmm.default" || target == "aten.bmm.default" || target == "aten.matmul.default") return product(target, node, out);
-  if (target == "aten.add.Tensor") return add_bias(node, out) || interpolate(node, out);
+  if (target == "aten.add.Tensor") return add_bias(node, out) || interpolate(node, out) || broadcast(node, out);
   if (target == "aten.where.self") return choose(node);
   if (target == "aten.cat.default") return joined(node, out);
-  if (target == "aten.mul.Tensor") return neutral(target, node, out) || multiply(node);
-  if (target == "aten.div.Tensor") return neutral(target, node, out) || divide(node);
-  if (target == "aten.sub.Tensor" || target == "aten.sub.Scalar") return neutral(target, node, out);
+  if (target == "aten.mul.Tensor") return neutral(target, node, out) || multiply(node) || broadcast(node, out);
+  if (target == "aten.div.Tensor") return neutral(target, node, out) || divide(node) || broadcast(node, out);
+  if (target == "aten.sub.Tensor" || target == "aten.sub.Scalar") return neutral(target, node, out) || broadcast(node, out);
   if (target == "aten.sum.dim_IntList") return sum(node);
   if (target == "aten.index.Tensor" || target == "aten._unsafe_index.Tensor") return gather(node, out);
   if (target == "aten.copy.default" || target == "aten.slice_scatter.default") return overwrite(target, node, out);

@@ -64,6 +64,26 @@ DAVIT_INLINE bool Simplifier::neutral(std::string_view target, const Node& node,
   return value(x).kind == ValueKind::tensor && value(x).dtype == value(out).dtype && same(sizes(x), sizes(out)) && forward(out, x);
 }
 
+/// An operand that was expanded though the other one has the result's sizes is taken as it was before.
+DAVIT_INLINE bool Simplifier::broadcast(const Node& node, ValueId out) {
+  const std::span<const Argument> inputs = view().inputs(node);
+  if (inputs.size() < 2 || !inputs[0].is_value() || !inputs[1].is_value()) return false;
+  for (const std::size_t i : {0u, 1u}) {
+    const ValueId wide = inputs[i].value(), x = before(wide, "aten.expand.default");
+    if (x == wide || x == no_id || !same(sizes(inputs[1 - i].value()), sizes(out))) continue;
+    std::vector<Argument> arguments(inputs.begin(), inputs.end());
+    const Argument name = arguments[i];
+    arguments[i] = GraphBuilder::value(x);
+    arguments[i].name = name.name;
+    arguments[i].keyword = name.keyword;
+    Node made = node;
+    made.inputs = emit_.list(arguments);
+    emit_.append(made, false);
+    return true;
+  }
+  return false;
+}
+
 /// A size that an input, or an earlier value, has too is asked of that.
 DAVIT_INLINE bool Simplifier::size(const Node& node, ValueId out) {
   const ExprId id = value(out).expr;

@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <complex>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -107,18 +106,16 @@ template <template <class> class F>
 [[nodiscard]] inline bool has_complex(const KernelCall& call) noexcept {
   return is_complex(ResultType().add(call.arg(0)).add(call.arg(1)).get());
 }
-/// a + scale * b or a * b of complex numbers; computed in double.
-[[nodiscard, gnu::noinline]] inline ErrorCode complex_arithmetic(
-    KernelCall& call, std::complex<double> (*f)(std::complex<double>, std::complex<double>), double scale = 1) {
+/// a + alpha * b, a * b or a / b of complex numbers.
+[[nodiscard, gnu::noinline]] inline ErrorCode complex_arithmetic(KernelCall& call, const Loops& loops, const Parameters& parameters = {}) {
   const Operand a(call.arg(0));
   const Operand b(call.arg(1));
-  return map_complex(call, ResultType().add(call.arg(0)).add(call.arg(1)).get(), a.view(), b.view(), f, scale);
+  const ScalarType type = ResultType().add(call.arg(0)).add(call.arg(1)).get();
+  return map_complex(call, type, a.view(), b.view(), type, loops, parameters);
 }
 [[nodiscard]] inline ErrorCode mul(KernelCall& call) {
-  if (!has_complex(call)) return by_exact_number(call, Numbers::as_is, kernels::number_loops<kernels::Multiply, 2>);
-  return complex_arithmetic(call, [](std::complex<double> a, std::complex<double> b) {
-    return std::complex<double>(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
-  });
+  if (has_complex(call)) return complex_arithmetic(call, complex_product_loops);
+  return by_exact_number(call, Numbers::as_is, kernels::number_loops<kernels::Multiply, 2>);
 }
 template <template <class> class F>
 [[nodiscard]] ErrorCode compare(KernelCall& call) {
@@ -136,18 +133,19 @@ template <template <class> class F>
 [[nodiscard, gnu::noinline]] inline ErrorCode add_scaled(KernelCall& call, bool minus) {
   const EValue alpha = call.arg_count() > 2 ? call.arg(2) : EValue(1);
   if (!alpha.is_number()) return call.refuse(ErrorCode::invalid_argument, "alpha must be a number");
-  if (has_complex(call))
-    return complex_arithmetic(call, [](std::complex<double> a, std::complex<double> b) { return a + b; }, minus ? -alpha.number() : alpha.number());
-  if (alpha.number() == 1)
-    return arithmetic(call, Numbers::as_is,
-                      minus ? kernels::number_loops<kernels::Subtract, 2> : kernels::number_loops<kernels::Add, 2>);
+  const bool complex = has_complex(call);
+  if (alpha.number() == 1) {
+    const Loops& loops = minus ? kernels::number_loops<kernels::Subtract, 2> : kernels::number_loops<kernels::Add, 2>;
+    return complex ? complex_arithmetic(call, loops) : arithmetic(call, Numbers::as_is, loops);
+  }
   Parameters parameters;
   set_number(parameters, 0, alpha, ResultType().add(call.arg(0)).add(call.arg(1)).get());
   if (minus) {
     parameters.reals[0] = -parameters.reals[0];
     parameters.integers[0] = kernels::wrap_sub<std::int64_t>(0, parameters.integers[0]);
   }
-  return arithmetic(call, Numbers::as_is, kernels::number_loops<kernels::AddScaled, 2>, parameters);
+  const Loops& loops = kernels::number_loops<kernels::AddScaled, 2>;
+  return complex ? complex_arithmetic(call, loops, parameters) : arithmetic(call, Numbers::as_is, loops, parameters);
 }
 template <bool Minus>
 [[nodiscard]] ErrorCode add_scaled(KernelCall& call) {
@@ -158,6 +156,7 @@ template <bool Minus>
   if (mode == "floor") return by_exact_number(call, Numbers::as_is, kernels::number_loops<kernels::FloorDivide, 2>);
   if (mode == "trunc") return by_exact_number(call, Numbers::as_is, kernels::number_loops<kernels::TruncDivide, 2>);
   if (!mode.empty()) return call.refuse(ErrorCode::invalid_argument, "rounding_mode must be None, 'floor' or 'trunc'");
+  if (has_complex(call)) return complex_arithmetic(call, complex_quotient_loops);
   return by_exact_number(call, Numbers::to_float, kernels::float_loops<kernels::Divide, 2>);
 }
 [[nodiscard]] inline ErrorCode remainder(KernelCall& call) {
@@ -252,9 +251,9 @@ inline constexpr auto elementwise_binary_ops = std::to_array<OpRow>({
     {"aten.sub.Tensor", detail::add_scaled<true>, Aliasing::none, true, true},
     {"aten.mul.Scalar", detail::mul, Aliasing::none, true, true},
     {"aten.mul.Tensor", detail::mul, Aliasing::none, true, true},
-    {"aten.div.Scalar", detail::divide, Aliasing::none, true},
+    {"aten.div.Scalar", detail::divide, Aliasing::none, true, true},
     {"aten.div.Scalar_mode", detail::divide, Aliasing::none, true},
-    {"aten.div.Tensor", detail::divide, Aliasing::none, true},
+    {"aten.div.Tensor", detail::divide, Aliasing::none, true, true},
     {"aten.div.Tensor_mode", detail::divide, Aliasing::none, true},
     {"aten.remainder.Scalar", detail::remainder, Aliasing::none, true},
     {"aten.remainder.Tensor", detail::remainder, Aliasing::none, true},

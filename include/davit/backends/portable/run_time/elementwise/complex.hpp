@@ -66,22 +66,6 @@ namespace detail {
   return call.alias(0, x, sizes, strides);
 }
 
-/// Output 0 = f(a, scale * b) over broadcast operands, computed in double. O(elements).
-[[nodiscard]] inline ErrorCode map_complex(KernelCall& call, ScalarType type, const TensorView& a, const TensorView& b,
-                                           std::complex<double> (*f)(std::complex<double>, std::complex<double>), double scale = 1) {
-  Sizes sizes;
-  if (!broadcast(a.sizes(), b.sizes(), sizes))
-    return call.refuse(ErrorCode::invalid_shape, "the sizes of the operands do not broadcast");
-  if (const ErrorCode code = call.make(0, type, sizes); code != ErrorCode::ok) return code;
-  for (const TensorView* t : {&a, &b})
-    if (!is_whole_complex(t->dtype) && !kernels::is_real(t->dtype)) return ErrorCode::invalid_dtype;
-  const TensorView& out = call.output(0);
-  std::int64_t i = 0;
-  if (out.numel() != 0)
-    for_each_index<2>(sizes, {broadcast_strides(a, sizes), broadcast_strides(b, sizes)},
-                      [&](std::int64_t at_a, std::int64_t at_b) { store_complex(out, i++, f(complex_at(a, at_a), scale * complex_at(b, at_b))); });
-  return ErrorCode::ok;
-}
 /// Writes n numbers of a row as they are of another real or complex dtype; `step` is in bytes. O(n).
 [[gnu::noinline]] inline void read_numbers(ScalarType type, const std::byte* from, std::int64_t step, ScalarType taken, std::byte* to,
                                            std::int64_t n) noexcept {

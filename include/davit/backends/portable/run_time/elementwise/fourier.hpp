@@ -126,6 +126,8 @@ struct LinesOf {
     if (sizes[d] < 1) return call.refuse(ErrorCode::invalid_shape, "a transform needs at least one element");
     numbers *= static_cast<double>(sizes[d]);
   }
+  const std::int64_t total = davit::checked_numel(sizes.span(), max_numel / 64);
+  if (total < 0) return call.refuse(ErrorCode::out_of_memory, "the transform is too large");
   const ScalarType type = to_real ? real_of(x.dtype) : complex_of(x.dtype);
   if (dims.rank == 0) {
     if (const ErrorCode code = call.make(0, type, sizes); code != ErrorCode::ok) return code;
@@ -141,8 +143,6 @@ struct LinesOf {
   Sizes between = made;  // of what lies between the passes
   if (to_real) between[last] = std::min(x.size(last), sizes[last] / 2 + 1);
   if (const ErrorCode code = call.make(0, type, made); code != ErrorCode::ok) return code;
-  const std::int64_t total = davit::checked_numel(sizes.span(), max_numel / 64);
-  if (total < 0) return call.refuse(ErrorCode::out_of_memory, "the transform is too large");
   if (total == 0) return ErrorCode::ok;
 
   const auto plan_of = [&](std::size_t pass) {

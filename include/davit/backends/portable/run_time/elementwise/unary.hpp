@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <complex>
 #include <cstdint>
 
 #include "davit/backends/portable/run_time/elementwise/binary.hpp"
@@ -56,7 +55,7 @@ template <template <class> class F>
 [[nodiscard]] inline ErrorCode absolute(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   if (!is_whole_complex(x.dtype)) return same_type_op<kernels::Absolute>(call);
-  return map_complex(call, real_of(x.dtype), x, x, [](std::complex<double> z, std::complex<double>) -> std::complex<double> { return std::abs(z); });
+  return map_complex(call, real_of(x.dtype), x, x, x.dtype, complex_distance_loops);
 }
 /// Integers and bools stay as they are.
 [[nodiscard, gnu::noinline]] inline ErrorCode rounding(KernelCall& call, const Loops& loops) {
