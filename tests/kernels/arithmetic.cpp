@@ -47,6 +47,17 @@ TEST_CASE("powers of integers wrap, and negative ones are those of 1 and -1") {
   CHECK(power(1, -5) == 1);
   CHECK(power(7, -1) == 0);
 }
+TEST_CASE("small powers by products, and powers of two") {
+  const auto power = [](std::int64_t n, float x) {
+    Parameters parameters{.integers = {n}};
+    return SmallPower<float>(parameters)(x, 0);
+  };
+  CHECK(power(2, -3) == 9);
+  CHECK(power(3, -3) == -27);
+  CHECK(power(-1, 4) == 0.25f);
+  CHECK(power(-2, 2) == 0.25f);
+  CHECK(PowerOfTwo<float>{}(7, -3) == 0.125f);
+}
 TEST_CASE("scaled sums") {
   Parameters p{.reals = {0.5}, .integers = {-2}};
   CHECK(AddScaled<float>(p)(1, 4) == 3);

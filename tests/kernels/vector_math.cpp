@@ -14,7 +14,7 @@ using namespace davit;
 
 namespace {
 
-enum class Function { exp, expm1, sigmoid, tanh, erf, round, log, log1p, sin, cos };
+enum class Function { exp, expm1, sigmoid, tanh, erf, round, log, log1p, sin, cos, exp2 };
 
 template <Function F>
 struct Apply {
@@ -29,6 +29,7 @@ struct Apply {
       if constexpr (F == Function::sigmoid) kernels::vector_sigmoid(v, result);
       if constexpr (F == Function::tanh) kernels::vector_tanh(v, result);
       if constexpr (F == Function::erf) kernels::vector_erf(v, result);
+      if constexpr (F == Function::exp2) kernels::vector_exp2(v, result);
       if constexpr (F == Function::round) kernels::vector_round(v, result);
       if constexpr (F == Function::log) kernels::vector_log(v, result);
       if constexpr (F == Function::log1p) kernels::vector_log1p(v, result);
@@ -46,6 +47,7 @@ double exact(Function f, double x) {
     case Function::sigmoid: return 1 / (1 + std::exp(-x));
     case Function::tanh: return std::tanh(x);
     case Function::erf: return std::erf(x);
+    case Function::exp2: return std::exp2(x);
     case Function::round: return std::nearbyint(x);
     case Function::log: return std::log(x);
     case Function::log1p: return std::log1p(x);
@@ -97,6 +99,10 @@ void check() {
   CHECK(largest_gap<Function::tanh, Bytes>(-0.7f, 0.7f) < 2);
   CHECK(largest_gap<Function::erf, Bytes>(-5.0f, 5.0f) < 3);
   CHECK(largest_gap<Function::erf, Bytes>(-1.0f, 1.0f) < 3);
+  CHECK(largest_gap<Function::exp2, Bytes>(-149.0f, 127.9f) < 2);
+  CHECK(largest_gap<Function::exp2, Bytes>(-1.0f, 1.0f) < 2);
+  const auto exp2 = of<Function::exp2, Bytes>({std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(), std::nanf(""), 128.0f, -150.0f, 3.0f});
+  CHECK((std::isinf(exp2[0]) && exp2[1] == 0 && std::isnan(exp2[2]) && std::isinf(exp2[3]) && exp2[4] == 0 && exp2[5] == 8));
   CHECK(largest_gap<Function::round, Bytes>(-20.0f, 20.0f) == 0);
   CHECK(largest_gap<Function::round, Bytes>(-3e7f, 3e7f) == 0);
   for (const float end : {1e-40f, 1e-20f, 0.9f, 1.1f, 2.0f, 1e10f, 3e38f}) CHECK(largest_gap<Function::log, Bytes>(end * 0.5f, end) < 3);

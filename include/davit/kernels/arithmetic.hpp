@@ -10,6 +10,7 @@
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/multiply_add.hpp"
 #include "davit/kernels/parameters.hpp"
+#include "davit/kernels/vector_math.hpp"
 #include "davit/kernels/vectors.hpp"
 
 /// Functors of elementwise operators with two operands or more, over float, double and int64. Integers are modulo 2^64,
@@ -211,6 +212,15 @@ struct SmallPower {
     V power = a;
     for (std::int64_t i = 1; i < factors; ++i) power *= a;
     to = inverse ? 1.0f / power : power;
+  }
+};
+/// 2 to the power of the second operand.
+template <class T>
+struct PowerOfTwo {
+  constexpr T operator()(T, T b) const noexcept { return std::exp2(b); }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V&, const V& b, V& to) const noexcept {
+    vector_exp2(b, to);
   }
 };
 /// The first operand to the powers 0.5 and -0.5.

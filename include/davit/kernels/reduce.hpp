@@ -355,9 +355,11 @@ class Groups {
     inner_.for_each_row([&](const auto& at) {
       const std::byte* const row = first + at[0];
       if (conversion.count == 0) return loop.columns(row, step, inner_.sizes[0], so_far);
-      for (std::int64_t i = 0; i < inner_.sizes[0]; ++i) {
-        conversion.run(row + i * step, own.bytes.data(), scratch.bytes.data(), so_far.count);
-        loop.columns(own.bytes.data(), 0, 1, so_far);
+      const std::int64_t most = block_length / so_far.count, bytes = so_far.count * static_cast<std::int64_t>(conversion.element);
+      for (std::int64_t i = 0, n = 0; i < inner_.sizes[0]; i += n) {
+        n = std::min(most, inner_.sizes[0] - i);
+        for (std::int64_t k = 0; k < n; ++k) conversion.run(row + (i + k) * step, own.bytes.data() + k * bytes, scratch.bytes.data(), so_far.count);
+        loop.columns(own.bytes.data(), bytes, n, so_far);
       }
     });
     so_far.store(groups);

@@ -30,13 +30,9 @@ template <FloatVector V>
                                  (__builtin_bit_cast(IntsOf<V>, sign) & static_cast<std::int32_t>(0x80000000u)));
 }
 
-/// exp(x) = 2^n * p for x in [-104, 89].
+/// exp(r) for |r| of at most log(2) / 2.
 template <FloatVector V>
-[[gnu::always_inline]] inline void exp_parts(const V& x, IntsOf<V>& n, V& p) noexcept {
-  constexpr float round = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
-  const V shifted = x * 1.44269504f + round;
-  const V whole = shifted - round;
-  const V r = (x - whole * 0.693359375f) - whole * -2.12194440e-4f;
+[[gnu::always_inline]] inline void exp_series(const V& r, V& p) noexcept {
   p = r * (1.0f / 5040) + 1.0f / 720;
   p = p * r + 1.0f / 120;
   p = p * r + 1.0f / 24;
@@ -44,6 +40,14 @@ template <FloatVector V>
   p = p * r + 0.5f;
   p = p * r + 1.0f;
   p = p * r + 1.0f;
+}
+/// exp(x) = 2^n * p for x in [-104, 89].
+template <FloatVector V>
+[[gnu::always_inline]] inline void exp_parts(const V& x, IntsOf<V>& n, V& p) noexcept {
+  constexpr float round = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
+  const V shifted = x * 1.44269504f + round;
+  const V whole = shifted - round;
+  exp_series<V>((x - whole * 0.693359375f) - whole * -2.12194440e-4f, p);
   n = __builtin_bit_cast(IntsOf<V>, shifted) - __builtin_bit_cast(std::int32_t, round);
 }
 /// x * 2^n for n in [-126, 127].
@@ -69,6 +73,16 @@ template <class T>
 }
 }  // namespace detail
 
+/// p * 2^n, also where the power itself is too large or too small.
+template <FloatVector V>
+[[gnu::always_inline]] inline void vector_scaled(const V& p, const detail::IntsOf<V>& n, V& to) noexcept {
+  const detail::IntsOf<V> half = n >> 1;
+  V result = p;
+  detail::scale_by_power(result, half);
+  detail::scale_by_power<V>(result, n - half);
+  to = result;
+}
+
 /// exp of each element, also where it is infinite or subnormal. Method: 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2].
 template <FloatVector V>
 [[gnu::always_inline]] inline void vector_exp(const V& x, V& to) noexcept {
@@ -77,10 +91,19 @@ template <FloatVector V>
   detail::IntsOf<V> n;
   V e;
   detail::exp_parts(bounded, n, e);
-  const detail::IntsOf<V> half = n >> 1;  // the power itself may be too large or too small
-  detail::scale_by_power(e, half);
-  detail::scale_by_power<V>(e, n - half);
-  to = e;
+  vector_scaled(e, n, to);
+}
+
+/// 2 to the power of each element, likewise.
+template <FloatVector V>
+[[gnu::always_inline]] inline void vector_exp2(const V& x, V& to) noexcept {
+  constexpr float round = 12582912.0f;  // as in exp_parts
+  V bounded = x < -151.0f ? V{} - 151.0f : x;
+  bounded = bounded > 129.0f ? V{} + 129.0f : bounded;
+  const V shifted = bounded + round;
+  V p;
+  detail::exp_series<V>((bounded - (shifted - round)) * 0.693147181f, p);
+  vector_scaled<V>(p, __builtin_bit_cast(detail::IntsOf<V>, shifted) - __builtin_bit_cast(std::int32_t, round), to);
 }
 
 /// exp(x) - 1, exact near 0. Method: exp, and a polynomial below 0.35.

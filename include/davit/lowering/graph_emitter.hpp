@@ -67,6 +67,15 @@ class GraphEmitter {
 
   /// Begins a graph: nodes follow until the next begin. The graphs are begun in the order of their ids.
   void begin(GraphId id);
+  /// Begins each graph of the program that the tables were copied from, and calls each(id) for its nodes.
+  template <class F>
+  void each_node(GraphModuleView from, F&& each) {
+    for (GraphId g = 0; g < from.graphs.size(); ++g) {
+      begin(g);
+      const Range nodes = from.graphs[g].nodes;
+      for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) each(n);
+    }
+  }
   /// Appends a node as it is, in the current graph. `kept`: even if nothing needs it.
   NodeId append(const Node& node, bool kept = true);
 

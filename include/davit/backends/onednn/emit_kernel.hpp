@@ -97,8 +97,10 @@ inline void emit_kernel(Builder& b, const Operation& op) {
   bool same = true;
   for (const Argument& a : operator_call(b.graph(), b.graph().nodes[op.node]).inputs)
     b.graph().for_each_value(a, [&](ValueId v) { same = same && std::ranges::find(op.inputs, v) != op.inputs.end(); });
-  if (!same || std::ranges::find(op.inputs, no_id) != op.inputs.end() || portable_kernels::find_op({}, op.name).row == nullptr) return false;
-  emit_kernel(b, op);
+  if (!same || portable_kernels::find_op({}, op.name).row == nullptr) return false;
+  Operation given = op;
+  std::erase(given.inputs, no_id);
+  emit_kernel(b, given);
   return true;
 }
 /// The same where the library has nothing but its reference implementation, which is far slower. False if it has more.

@@ -72,11 +72,7 @@ class FunctionalCalls {
   FunctionalCalls(const ExportedProgram& program, BackendTables backends) : from_(program.view()), emit_(program.graph_module), backends_(backends) {}
 
   [[nodiscard]] GraphModule run() {
-    for (GraphId g = 0; g < from_.graphs.size(); ++g) {
-      emit_.begin(g);
-      const Range nodes = from_.graphs[g].nodes;
-      for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) rewrite(from_.nodes[n]);
-    }
+    emit_.each_node(from_, [&](NodeId n) { rewrite(from_.nodes[n]); });
     return emit_.finish();
   }
 

@@ -34,13 +34,12 @@ class PlainCalls {
       : from_(program.view()), emit_(program.graph_module) {}
 
   [[nodiscard]] GraphModule run() {
-    for (GraphId g = 0; g < from_.graphs.size(); ++g) {
-      emit_.begin(g);
-      const Range nodes = from_.graphs[g].nodes;
-      for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n)
-        if (says_dtype(from_, from_.nodes[n])) call(from_.nodes[n]);
-        else emit_.append(from_.nodes[n]);
-    }
+    emit_.each_node(from_, [&](NodeId n) {
+      if (says_dtype(from_, from_.nodes[n]))
+        call(from_.nodes[n]);
+      else
+        emit_.append(from_.nodes[n]);
+    });
     return emit_.finish();
   }
 

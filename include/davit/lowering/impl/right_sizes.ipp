@@ -61,21 +61,17 @@ class RightSizes {
       : from_(program.view()), emit_(program.graph_module), rules_(emit_, program.range_constraints), corrected_(from_.values.size(), 0), retyped_(corrected_) {}
 
   [[nodiscard]] GraphModule run() {
-    for (GraphId g = 0; g < from_.graphs.size(); ++g) {
-      emit_.begin(g);
-      const Range nodes = from_.graphs[g].nodes;
-      for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) {
-        emit_.append(from_.nodes[n]);
-        emit_.fault = nullptr;
-        if (says_wrong_ranks(from_, from_.nodes[n])) correct_states(n);
-        if (says_wrong_dtype(from_, from_.nodes[n]))
-          for (const Argument& output : from_.outputs(from_.nodes[n]).subspan(1)) from_.for_each_value(output, [&](ValueId v) { make_int64(v); });
-        if (is_recurrent_layer(from_.target(from_.nodes[n])))
-          correct_length(operators::NodeArguments(from_, n));
-        else
-          follow(n);
-      }
-    }
+    emit_.each_node(from_, [&](NodeId n) {
+      emit_.append(from_.nodes[n]);
+      emit_.fault = nullptr;
+      if (says_wrong_ranks(from_, from_.nodes[n])) correct_states(n);
+      if (says_wrong_dtype(from_, from_.nodes[n]))
+        for (const Argument& output : from_.outputs(from_.nodes[n]).subspan(1)) from_.for_each_value(output, [&](ValueId v) { make_int64(v); });
+      if (is_recurrent_layer(from_.target(from_.nodes[n])))
+        correct_length(operators::NodeArguments(from_, n));
+      else
+        follow(n);
+    });
     return emit_.finish();
   }
 

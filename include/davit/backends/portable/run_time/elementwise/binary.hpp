@@ -169,13 +169,15 @@ template <bool Minus>
   if (call.arg(1).is_number() && !call.arg(1).is_float() && call.arg(1).integer() < 0 && call.is_tensor(0) &&
       is_integral(call.tensor(0).dtype))
     return call.refuse(ErrorCode::invalid_argument, "integers to negative integer powers are not allowed");
+  const bool floats = is_floating(ResultType().add(call.arg(0)).add(call.arg(1)).get());
+  if (floats && call.arg(0).is_number() && call.arg(0).number() == 2) return arithmetic(call, Numbers::as_is, kernels::float_loops<kernels::PowerOfTwo, 2>);
   const double exponent = call.arg(1).is_number() ? call.arg(1).number() : 0;
   const bool half = call.is_tensor(0) && call.tensor(0).dtype == ScalarType::float16;
   if (std::fabs(exponent) == 0.5 && !half)  // torch takes the root, which differs at -0 and -inf, but not of float16
     return arithmetic(
         call, Numbers::as_is,
         exponent > 0 ? kernels::float_loops<kernels::Root, 2> : kernels::float_loops<kernels::InverseRoot, 2>);
-  if ((exponent == 2 || exponent == 3 || exponent == -1 || exponent == -2) && is_floating(ResultType().add(call.arg(0)).add(call.arg(1)).get()))
+  if (floats && (exponent == 2 || exponent == 3 || exponent == -1 || exponent == -2))
     return arithmetic(call, Numbers::as_is, kernels::float_loops<kernels::SmallPower, 2>, {.integers = {static_cast<std::int64_t>(exponent)}});
   return number_op<kernels::Power>(call);
 }
