@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "davit/kernels/reduce_loops.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+using namespace davit::kernels;
+
+namespace {
+
+template <class T>
+Accumulated row(const std::vector<T>& x, const ReduceLoop& loop, Accumulated so_far = {}) {
+  loop.row(reinterpret_cast<const std::byte*>(x.data()), sizeof(T), static_cast<std::int64_t>(x.size()), so_far);
+  return so_far;
+}
+/// The largest one after another, as it is said to be.
+template <class T>
+std::size_t first_largest(const std::vector<T>& x) {
+  std::size_t at = 0;
+  const auto is_nan = [](T v) { return std::isnan(static_cast<double>(v)); };
+  for (std::size_t i = 1; i < x.size() && !is_nan(x[at]); ++i)
+    if (is_nan(x[i]) || x[i] > x[at]) at = i;
+  return at;
+}
+
+}  // namespace
+
+TEST_CASE("the place of the largest of rows of any length, wherever it and a NaN are") {
+  for (std::size_t n = 1; n < 150; ++n)
+    for (std::size_t at = 0; at < n; at += 1 + n / 9) {
+      std::vector<float> x(n, 1);
+      for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<float>(i * 7919 % 13);
+      x[at] = 12;
+      std::vector<double> wide(x.begin(), x.end());
+      std::vector<std::int64_t> whole(x.begin(), x.end());
+      CHECK(row(x, extreme_loops<true>.float32).found_at == static_cast<std::int64_t>(first_largest(x)));
+      CHECK(row(wide, extreme_loops<true>.float64).found_at == static_cast<std::int64_t>(first_largest(wide)));
+      CHECK(row(whole, extreme_loops<true>.int64).found_at == static_cast<std::int64_t>(first_largest(whole)));
+      x[at] = std::numeric_limits<float>::quiet_NaN();
+      CHECK(row(x, extreme_loops<true>.float32).found_at == static_cast<std::int64_t>(at));
+      CHECK(std::isnan(row(x, extreme_loops<false>.float32).real));
+    }
+}
+TEST_CASE("a reduction goes on where it was, and a NaN stays") {
+  const std::vector<float> first{1, 5, 2}, second{5, 7, -1}, lost{std::numeric_limits<float>::quiet_NaN()};
+  CHECK(row(second, extreme_loops<true>.float32, row(first, extreme_loops<true>.float32)).found_at == 4);
+  CHECK(row(first, extreme_loops<true>.float32, row(second, extreme_loops<true>.float32)).found_at == 1);
+  CHECK(row(second, extreme_loops<true>.float32, row(lost, extreme_loops<true>.float32)).found_at == 0);
+  CHECK(row(second, sum_loops.float32, row(first, sum_loops.float32)).real == 19);
+  CHECK(row(second, product_loops.float32, row(first, product_loops.float32, {.real = 1})).real == -350);
+}
