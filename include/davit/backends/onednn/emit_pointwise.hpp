@@ -98,7 +98,8 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
 
 inline void emit_pool(Builder& b, const Operation& op) {
   const Place& from = b.place_of(op.inputs[0]);
-  if (op.name.starts_with("aten.mean") && is_row_major(from.md) && emit_instead(b, op)) return;  // the library's is slower there
+  const bool means = op.name.starts_with("aten.mean");
+  if (means && is_row_major(from.md) && emit_instead(b, op)) return;  // the library's is slower there
   Dims dims = b.sizes(op.inputs[0]);
   for (std::size_t d = 2; d < dims.size(); ++d)
     dims[d] =
@@ -107,10 +108,13 @@ inline void emit_pool(Builder& b, const Operation& op) {
         1;
   const DataType type = type_of(from.md);
   const bool bytes = type == DataType::s8 || type == DataType::u8;  // whose pools have code for channels_last alone
-  auto [pd, md] = detail::best_of(from.md, bytes ? channels_last(dims_of(from.md), type) : plain(dims_of(from.md), type), [&](const MemoryDesc& tried) {
-    return describe<Pooling>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm, tried, any(dims, type),
-                             op.strides, op.kernel, op.dilates, op.pad_left, op.pad_right);
-  });
+  const auto best = [&] {
+    return detail::best_of(from.md, bytes ? channels_last(dims_of(from.md), type) : plain(dims_of(from.md), type), [&](const MemoryDesc& tried) {
+      return describe<Pooling>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm, tried, any(dims, type),
+                               op.strides, op.kernel, op.dilates, op.pad_left, op.pad_right);
+    });
+  };
+  auto [pd, md] = means ? attempt(best) : best();
   if (emit_instead_of_reference(b, op, pd)) return;
   const Place source = b.reordered(from, md);
   const Place to = b.add_scratch(pd.dst_desc());
@@ -135,7 +139,7 @@ inline void emit_pool(Builder& b, const Operation& op) {
     });
   });
   const bool generated = pd && std::string_view(pd.impl_info_str()).find("jit") != std::string_view::npos;
-  if (!generated && is_row_major(from.md) && chain.tail.empty() && emit_instead(b, op)) return true;  // the library's takes 50 times as long
+  if (!generated && (!pd || is_row_major(from.md)) && chain.tail.empty() && emit_instead(b, op)) return true;  // the library's takes 50 times as long
   if (!pd || (!chain.tail.empty() && !generated)) return false;
   const Place source = b.reordered(from, md);
   roles.push_back({DNNL_ARG_MEAN, b.float_parameter(op.inputs[1], channels)});
