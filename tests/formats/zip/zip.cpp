@@ -75,6 +75,19 @@ TEST_CASE("archives of torch, with ZIP64 records and data descriptors, are read"
   CHECK(text_of(archive->read("cond_nested.v29/archive_format").value()) == "pt2");
 }
 
+TEST_CASE("the ZIP64 records of an archive in a member are not the archive's own") {
+  const auto number = &ZipFile::number;
+  const std::string name = "inner";
+  const std::uint64_t content = 30 + name.size();  // where it lies in the archive
+  const std::string record = "PK\6\6" + number(44, 8) + number(45, 2) + number(45, 2) + number(0, 4) + number(0, 4) + number(7, 8) + number(7, 8) + number(70, 8) + number(0, 8);
+  ZipFile file;
+  file.add(name, record + "PK\6\7" + number(0, 4) + number(content, 8) + number(1, 4)).add("other", "text");
+  ZipArchive archive = opened(file);
+  REQUIRE(archive.members().size() == 2);
+  CHECK(text_of(archive.read("other").value()) == "text");
+  CHECK(archive.read(name).value().size() == record.size() + 20);
+}
+
 TEST_CASE("members of 2 GB, and those behind, have their numbers in 64 bits") {
   // sizes of a, and the place of b, stand in the extra field
   ZipFile file;

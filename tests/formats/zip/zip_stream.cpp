@@ -3,11 +3,22 @@
 
 #include <doctest/doctest.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 
 using namespace davit::formats::detail;
 
+TEST_CASE("what is hidden reads as zeros") {
+  const std::string text = "abcdef";
+  davit::formats::detail::ZipStream stream{.bytes = std::as_bytes(std::span(text)), .hidden = 3};
+  std::string read(5, '?');
+  CHECK(stream.read(read.data(), 5) == 5);
+  CHECK(read == std::string("\0\0\0de", 5));
+  REQUIRE(stream.seek(4, ZLIB_FILEFUNC_SEEK_SET));
+  CHECK(stream.read(read.data(), 2) == 2);
+  CHECK(read.substr(0, 2) == "ef");
+}
 TEST_CASE("reading and seeking stay inside the bytes") {
   ZipStream stream{.bytes = std::as_bytes(std::span(std::string_view("0123456789")))};
   std::string buffer(20, '.');

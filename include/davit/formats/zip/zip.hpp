@@ -77,6 +77,7 @@ class ZipArchive {
   [[nodiscard]] Result<ZipMember> read_entry(unzFile file, std::span<char> name_buffer) const;
   [[nodiscard]] bool has(std::uint64_t at, std::uint64_t count) const noexcept { return at <= bytes_.size() && count <= bytes_.size() - at; }
   [[nodiscard]] std::uint64_t number(std::uint64_t at, std::size_t width) const noexcept;
+  [[nodiscard]] std::uint64_t before_directory() const noexcept;
   [[nodiscard]] bool is_large(std::uint64_t entry) const noexcept;
   [[nodiscard]] bool read_large(std::uint64_t entry, ZipMember& member) const noexcept;
   [[nodiscard]] Result<void> check_overlaps() const;
@@ -99,12 +100,13 @@ inline Result<ZipArchive> ZipArchive::open(SharedBytes bytes, std::string_view l
 }
 
 inline Result<void> ZipArchive::read_directory() {
-  detail::ZipStream stream{.bytes = bytes_.bytes()};
+  detail::ZipStream stream{.bytes = bytes_.bytes(), .hidden = before_directory()};
   zlib_filefunc64_def functions = detail::zip_functions(stream);
   const std::unique_ptr<void, int (*)(unzFile)> file(unzOpen2_64("", &functions), &unzClose);
   unz_global_info64 info{};
   if (file == nullptr || unzGetGlobalInfo64(file.get(), &info) != UNZ_OK)
     return corrupt(label_, "it is not a ZIP archive, or its end is missing");
+  stream.hidden = 0;
   std::vector<char> name(0x10000);
   for (int found = unzGoToFirstFile(file.get()); members_.size() < info.number_entry;
        found = unzGoToNextFile(file.get())) {
@@ -116,6 +118,20 @@ inline Result<void> ZipArchive::read_directory() {
   return {};
 }
 
+/// The bytes before the directory of an archive without ZIP64 records. Archives in it may have some, which minizip 1.1 would take for its own: it
+/// looks for the last that there is. 0 where nothing is to be hidden.
+inline std::uint64_t ZipArchive::before_directory() const noexcept {
+  constexpr std::uint64_t length = 22, locator = 20, longest_comment = 0xffff;
+  const std::uint64_t size = bytes_.bytes().size();
+  for (std::uint64_t comment = 0; comment <= longest_comment && comment + length <= size; ++comment) {
+    const std::uint64_t end = size - comment - length;
+    if (number(end, 4) != 0x06054b50 || number(end + 20, 2) != comment) continue;
+    if (end >= locator && number(end - locator, 4) == 0x07064b50) return 0;
+    const std::uint64_t directory = number(end + 16, 4);
+    return directory <= end ? directory : 0;
+  }
+  return 0;
+}
 /// A number of `width` bytes, which are there.
 inline std::uint64_t ZipArchive::number(std::uint64_t at, std::size_t width) const noexcept {
   std::uint64_t value = 0;

@@ -16,11 +16,13 @@ struct ZipStream {
   std::span<const std::byte> bytes;
   std::uint64_t at = 0;  ///< at most bytes.size()
   bool at_end = false;   ///< the last read wanted more than there was
+  std::uint64_t hidden = 0;  ///< so many of the first bytes read as zeros
 
   std::uint64_t read(void* to, std::uint64_t size) noexcept {
     at_end = size > bytes.size() - at;
     size = std::min<std::uint64_t>(size, bytes.size() - at);
     if (size != 0) std::memcpy(to, bytes.data() + at, size);
+    if (at < hidden) std::memset(to, 0, static_cast<std::size_t>(std::min(size, hidden - at)));
     at += size;
     return size;
   }
