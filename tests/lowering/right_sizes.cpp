@@ -106,13 +106,18 @@ TEST_CASE("a program with the recorded sizes is lowered whole, and runs") {
   CHECK(Sizes(made.begin(), made.end()) == Sizes{3, 7});
 }
 
-TEST_CASE("places and counts of unique elements are int64, and so are views of them") {
+TEST_CASE("places and counts of unique elements are int64, and so is what is made of them alone") {
   Net n;
   const ValueId x = n.input("x", {6});
   const std::vector<ValueId> made = n.many("aten._unique2.default", {{"elements", {6}}, {"places", {6}}, {"counts", {6}}},
                                            {{"self", n.v(x)}, {"sorted", GraphBuilder::boolean(true)}, {"return_inverse", GraphBuilder::boolean(true)}, {"return_counts", GraphBuilder::boolean(true)}});
   const ValueId shown = n.op("aten.unsqueeze.default", "shown", {6, 1}, {{"self", n.v(made[1])}, {"dim", n.i(1)}});
-  const std::optional<ExportedProgram> right = with_right_sizes(n.finish({made[0], shown, made[2]}));
+  const ValueId joined = n.op("aten.stack.default", "joined", {2, 6}, {{"tensors", n.draft.b.tensors({made[1], made[1]})}});
+  const ValueId total = n.op("aten.sum.default", "total", {}, {{"self", n.v(joined)}});
+  const ValueId half = n.op("aten.div.Tensor", "half", {6}, {{"self", n.v(made[2])}, {"other", n.i(2)}});
+  const ValueId mixed = n.op("aten.add.Tensor", "mixed", {6}, {{"self", n.v(made[1])}, {"other", n.v(x)}});
+  const ValueId same = n.op("aten.add.Tensor", "same", {6}, {{"self", n.v(made[1])}, {"other", n.v(made[2])}});
+  const std::optional<ExportedProgram> right = with_right_sizes(n.finish({made[0], shown, made[2], total, half, mixed, same}));
   REQUIRE(right);
   CHECK(verify(*right).empty());
   const auto dtype = [&](std::string_view name) {
@@ -122,7 +127,8 @@ TEST_CASE("places and counts of unique elements are int64, and so are views of t
     return ScalarType::undefined;
   };
   CHECK(dtype("elements") == ScalarType::float32);
-  for (const std::string_view name : {"places", "counts", "shown"}) CHECK(dtype(name) == ScalarType::int64);
+  for (const std::string_view name : {"half", "mixed"}) CHECK(dtype(name) == ScalarType::float32);
+  for (const std::string_view name : {"places", "counts", "shown", "joined", "total", "same"}) CHECK(dtype(name) == ScalarType::int64);
   CHECK(sizes(*right, "shown") == Sizes{6, 1});
   CHECK(!with_right_sizes(*right));
 }

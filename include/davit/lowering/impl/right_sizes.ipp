@@ -66,7 +66,7 @@ class RightSizes {
       emit_.fault = nullptr;
       if (says_wrong_ranks(from_, from_.nodes[n])) correct_states(n);
       if (says_wrong_dtype(from_, from_.nodes[n]))
-        for (const Argument& output : from_.outputs(from_.nodes[n]).subspan(1)) from_.for_each_value(output, [&](ValueId v) { make_int64(v); });
+        for (const Argument& output : from_.outputs(from_.nodes[n]).subspan(1)) from_.for_each_value(output, [&](ValueId v) { retype(v, ScalarType::int64); });
       if (is_recurrent_layer(from_.target(from_.nodes[n])))
         correct_length(operators::NodeArguments(from_, n));
       else
@@ -84,9 +84,9 @@ class RightSizes {
     value.strides = like.strides;
     corrected_[v] = 1;
   }
-  void make_int64(ValueId v) {
-    emit_.module().values[v].dtype = ScalarType::int64;
-    retyped_[v] = 1;
+  void retype(ValueId v, ScalarType type) {
+    retyped_[v] = type != from_.values[v].dtype;
+    emit_.module().values[v].dtype = type;
   }
   [[nodiscard]] TensorMeta sizes(ValueId v) { return {.dtype = ScalarType::undefined, .sizes = {emit_.sizes(v).begin(), emit_.sizes(v).end()}}; }
   void correct_states(NodeId n) {
@@ -122,19 +122,18 @@ class RightSizes {
     }
     return true;
   }
-  /// The sizes of what a node makes of values that were corrected: as the arguments tell, or those of an argument whose sizes it had. The dtype
-  /// of views.
+  /// The sizes and the dtypes of what a node makes of values that were corrected: as the arguments tell, or those of an argument whose sizes, or
+  /// dtype, it had.
   void follow(NodeId n) {
     const Node& node = from_.nodes[n];
-    if (const Argument* const base = viewed(from_, operator_call(from_, node)); base != nullptr && retyped_[base->value()] != 0)
-      for (const Argument& output : from_.outputs(node)) from_.for_each_value(output, [&](ValueId v) { make_int64(v); });
-    ValueId from = no_id;
+    ValueId from = no_id, retyped = no_id;
     for (const Argument& input : from_.inputs(node))
       from_.for_each_value(input, [&](ValueId v) {
         if (corrected_[v] != 0) from = v;
+        if (retyped_[v] != 0) retyped = v;
       });
     const std::string_view target = from_.target(node);
-    if (from == no_id || !target.starts_with("aten.")) return;
+    if ((from == no_id && retyped == no_id) || !target.starts_with("aten.")) return;
     std::vector<NamedItem> arguments;
     for (const Argument& input : from_.inputs(node)) arguments.push_back({from_.str(input.name), emit_.read(input)});
     std::vector<ValueId> outputs;
@@ -147,6 +146,10 @@ class RightSizes {
     told = (told || parts(n, outputs, metas)) && std::exchange(emit_.fault, nullptr) == nullptr && metas.size() == outputs.size();
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (from_.values[outputs[i]].kind != ValueKind::tensor) continue;
+      const ScalarType said = from_.values[outputs[i]].dtype;
+      if (retyped != no_id && told) retype(outputs[i], metas[i].dtype);
+      if (retyped != no_id && !told && said == from_.values[retyped].dtype) retype(outputs[i], emit_.module().values[retyped].dtype);
+      if (from == no_id) continue;
       if (told)
         set(outputs[i], std::move(metas[i]));
       else if (same_sizes(from_, from_.dims_of(from_.values[outputs[i]].sizes), from_.dims_of(from_.values[from].sizes)))
