@@ -379,7 +379,9 @@ class TorchComposites(nn.Module):
                  torch.ops.quantized_decomposed.fake_quant_per_channel(ties.reshape(8, 8), q, torch.zeros(8, dtype=torch.int32), 1, -8, 7)]  # fmt: skip
         odd = torch.where(x > 0.5, torch.nan, x.round())
         middles = [*torch.median(odd, 1), *torch.median(odd, 0, True), torch.complex(x * 0, y * (x > 0)).bool()]
-        return losses, halves, pools, sizes, areas, places, linear, waves, drawn, steps, middles
+        whole, (kinds, at, counts) = (i * 40).to(torch.uint8), torch.unique(x.sign(), return_inverse=True, return_counts=True)
+        integers = [torch.logit(whole), torch.special.log_ndtr(-i.to(torch.int8) * 30), torch.trapezoid(whole, dx=0.5), torch.logsumexp(x[:, :0], 1), at + 1, counts.sum(), torch.stack([at, at]).max() * kinds.sum()]
+        return losses, halves, pools, sizes, areas, places, linear, waves, drawn, steps, middles, integers
 
 
 class CoreKernels(nn.Module):

@@ -108,7 +108,7 @@ inline constexpr auto algebra_rule_texts = [] {
       "aten.special_erfinv.default = aten.erfinv.default"sv,
       "aten.special_gammaln.default = aten.lgamma.default"sv,
       "aten.special_i0.default = aten.i0.default"sv,
-      "aten.special_log_ndtr.default(self)^: where(self < -1, log(special_erfcx(self * -0.7071067811865476) * 0.5) - self * self * 0.5, log1p(erfc(self * 0.7071067811865476) * -0.5))"sv,
+      "aten.special_log_ndtr.default(self)^: x = isint(self) ? cast(self, float32) : self; where(x < -1, log(special_erfcx(x * -0.7071067811865476) * 0.5) - x * x * 0.5, log1p(erfc(x * 0.7071067811865476) * -0.5))"sv,
       "aten.special_multigammaln.default = aten.mvlgamma.default"sv,
       "aten.special_ndtr.default(self)^: erfc(self * -0.7071067811865476) * 0.5"sv,
       "aten.special_ndtri.default(self)^: erfinv(self * 2.0 - 1.0) * 1.4142135623730951"sv,
