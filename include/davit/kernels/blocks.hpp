@@ -20,6 +20,11 @@ struct Block {
   alignas(64) std::array<std::byte, static_cast<std::size_t>(block_length) * 8> bytes;
 };
 
+/// Where to gather what is converted into `own`, so that no step of the conversion reads what it writes.
+[[nodiscard]] inline std::byte* block_before(const Conversion& conversion, Block& own, Block& scratch) noexcept {
+  return (conversion.count % 2 == 0 ? own : scratch).bytes.data();
+}
+
 /// Reads an operand of a walk from its first element to its last, as contiguous blocks of what it is converted to.
 ///
 /// Elements that lie contiguous and need no conversion are used where they are; one that is repeated is converted once.
@@ -61,12 +66,12 @@ class BlockReader {
       if (at_ == inner_) next_row();
       if (step_ == static_cast<std::int64_t>(element_)) return converted(from, n, own, scratch);
       if (step_ == 0) return repeated(from, n, own, scratch);
-      std::byte* gathered = gather_block(own, scratch);
+      std::byte* gathered = block_before(conversion_, own, scratch);
       move_row(element_, from, step_, gathered, static_cast<std::int64_t>(element_), n);
       return converted(gathered, n, own, scratch);
     }
     repeated_ = nullptr;
-    std::byte* const gathered = gather_block(own, scratch);
+    std::byte* const gathered = block_before(conversion_, own, scratch);
     switch (element_) {
       case 1: gather<1>(n, gathered); break;
       case 2: gather<2>(n, gathered); break;
@@ -105,10 +110,6 @@ class BlockReader {
   void next_row() noexcept {
     at_ = 0;
     walk_->next(index_, 1, [this](std::size_t d, std::int64_t steps) { row_ += strides_[d] * steps; });
-  }
-  /// Where to gather, so that no conversion reads what it writes and the last one writes the own block.
-  [[nodiscard]] std::byte* gather_block(Block& own, Block& scratch) const noexcept {
-    return (conversion_.count % 2 == 0 ? own : scratch).bytes.data();
   }
   [[nodiscard]] const void* converted(const void* from, std::int64_t n, Block& own, Block& scratch) const noexcept {
     if (conversion_.count == 0) return from;

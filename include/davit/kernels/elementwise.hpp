@@ -249,12 +249,10 @@ inline constexpr std::int64_t tile_columns = block_length / tile_rows;
 /// The dimension along which an operand's elements are neighbours where that is not the innermost: its rows would take a line of the cache for each
 /// element. 0 if there is none.
 [[nodiscard]] inline std::size_t tiled_dimension(const Walk& walk, std::span<const Operand> operands) noexcept {
-  for (std::size_t k = 0; k < operands.size(); ++k) {
-    const auto element = static_cast<std::int64_t>(size_of(operands[k].tensor->dtype));
-    if (walk.strides[k][0] == element || walk.strides[k][0] == 0 || walk.sizes[0] < tile_columns) continue;
-    for (std::size_t d = 1; d < walk.rank; ++d)
-      if (walk.strides[k][d] == element && walk.sizes[d] >= tile_rows) return d;
-  }
+  if (walk.sizes[0] < tile_columns) return 0;
+  for (std::size_t k = 0; k < operands.size(); ++k)
+    if (walk.strides[k][0] != 0)
+      if (const std::size_t d = walk.turned_dimension(k, size_of(operands[k].tensor->dtype), tile_rows); d != 0) return d;
   return 0;
 }
 /// map_blocks by tiles of the innermost dimension and dimension d.
@@ -272,7 +270,7 @@ inline constexpr std::int64_t tile_columns = block_length / tile_rows;
       const auto bytes = static_cast<std::int64_t>(size_of(tensor->dtype));
       Walk part;
       part.push(columns, std::array{walk.strides[k][0], bytes}).push(rows, std::array{walk.strides[k][1], bytes * columns});
-      std::byte* const gathered = (conversion.count % 2 == 0 ? blocks[k] : scratch).bytes.data();
+      std::byte* const gathered = block_before(conversion, blocks[k], scratch);
       move_elements(size_of(tensor->dtype), part, static_cast<const std::byte*>(tensor->data) + at[k] + row * walk.strides[k][1] + column * walk.strides[k][0], gathered);
       if (conversion.count != 0) conversion.run(gathered, blocks[k].bytes.data(), scratch.bytes.data(), rows * columns);
       in[k] = blocks[k].bytes.data();

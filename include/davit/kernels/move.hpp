@@ -137,16 +137,6 @@ void move_turned(const TurnedPlane& plane, const std::byte* from, std::byte* to)
     }
   }
 }
-/// The dimension of a walk along which the source's elements are neighbours where it is not the innermost, along which the target's are;
-/// else 0.
-[[nodiscard]] inline std::size_t turned_dimension(const Walk& walk, std::size_t element) noexcept {
-  constexpr std::int64_t few = 4;
-  const auto bytes = static_cast<std::int64_t>(element);
-  if (walk.strides[0][0] == bytes || walk.strides[1][0] != bytes || walk.sizes[0] < few) return 0;
-  for (std::size_t d = 1; d < walk.rank; ++d)
-    if (walk.strides[0][d] == bytes && walk.sizes[d] >= few) return d;
-  return 0;
-}
 }  // namespace detail
 
 /// Moves elements along a collapsed walk of two operands, source and target, which must not overlap. O(elements); rows
@@ -156,7 +146,9 @@ void move_turned(const TurnedPlane& plane, const std::byte* from, std::byte* to)
   if (walk.count == 0) return;
   const auto* source = static_cast<const std::byte*>(from);
   auto* target = static_cast<std::byte*>(to);
-  const std::size_t turned = detail::turned_dimension(walk, element);
+  constexpr std::int64_t few = 4;
+  const bool by_rows = walk.strides[1][0] != static_cast<std::int64_t>(element) || walk.sizes[0] < few;
+  const std::size_t turned = by_rows ? 0 : walk.turned_dimension(0, element, few);
   if (turned == 0)
     return walk.for_each_row([&](const auto& at) {
       move_row(element, source + at[0], walk.strides[0][0], target + at[1], walk.strides[1][0], walk.sizes[0]);

@@ -56,7 +56,7 @@ void running_sum_loop(Accumulated& so_far, const std::byte* from, std::int64_t f
     if (direct) return loop(sum, from, from_step, to, to_step, length);
     for (std::int64_t done = 0, n = 0; done < length; done += n) {
       n = std::min(length - done, block_length);
-      std::byte* gathered = (load.count % 2 == 0 ? loaded : scratch).bytes.data();
+      std::byte* gathered = block_before(load, loaded, scratch);
       move_row(size_of(x.dtype), from + done * from_step, from_step, gathered, from_element, n);
       load.run(gathered, loaded.bytes.data(), scratch.bytes.data(), n);
       loop(sum, loaded.bytes.data(), width, summed.bytes.data(), width, n);

@@ -41,14 +41,20 @@ template <FloatVector V>
   p = p * r + 1.0f;
   p = p * r + 1.0f;
 }
+/// The integers nearest to x * factor, of magnitudes below 2^22.
+template <FloatVector V>
+[[gnu::always_inline]] inline void take_nearest(const V& x, float factor, IntsOf<V>& n, V& whole) noexcept {
+  constexpr float round = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
+  const V shifted = x * factor + round;
+  whole = shifted - round;
+  n = __builtin_bit_cast(IntsOf<V>, shifted) - __builtin_bit_cast(std::int32_t, round);
+}
 /// exp(x) = 2^n * p for x in [-104, 89].
 template <FloatVector V>
 [[gnu::always_inline]] inline void exp_parts(const V& x, IntsOf<V>& n, V& p) noexcept {
-  constexpr float round = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
-  const V shifted = x * 1.44269504f + round;
-  const V whole = shifted - round;
+  V whole;
+  take_nearest(x, 1.44269504f, n, whole);
   exp_series<V>((x - whole * 0.693359375f) - whole * -2.12194440e-4f, p);
-  n = __builtin_bit_cast(IntsOf<V>, shifted) - __builtin_bit_cast(std::int32_t, round);
 }
 /// x * 2^n for n in [-126, 127].
 template <FloatVector V>
@@ -97,13 +103,13 @@ template <FloatVector V>
 /// 2 to the power of each element, likewise.
 template <FloatVector V>
 [[gnu::always_inline]] inline void vector_exp2(const V& x, V& to) noexcept {
-  constexpr float round = 12582912.0f;  // as in exp_parts
   V bounded = x < -151.0f ? V{} - 151.0f : x;
   bounded = bounded > 129.0f ? V{} + 129.0f : bounded;
-  const V shifted = bounded + round;
-  V p;
-  detail::exp_series<V>((bounded - (shifted - round)) * 0.693147181f, p);
-  vector_scaled<V>(p, __builtin_bit_cast(detail::IntsOf<V>, shifted) - __builtin_bit_cast(std::int32_t, round), to);
+  detail::IntsOf<V> n;
+  V whole, p;
+  detail::take_nearest(bounded, 1.0f, n, whole);
+  detail::exp_series<V>((bounded - whole) * 0.693147181f, p);
+  vector_scaled(p, n, to);
 }
 
 /// exp(x) - 1, exact near 0. Method: exp, and a polynomial below 0.35.
@@ -238,7 +244,6 @@ template <bool Cosine>
 /// The sine or the cosine, to an ulp of 1. Method: of x less the nearest multiple of pi / 2, which is taken away in three parts, their series.
 template <bool Cosine, FloatVector V>
 [[gnu::always_inline]] inline void vector_sine(const V& x, V& to) noexcept {
-  constexpr float round = 12582912.0f;  // as in exp_parts
   V a;
   take_magnitude(x, a);
   const auto large = a > 4096.0f;
@@ -250,9 +255,10 @@ template <bool Cosine, FloatVector V>
     to = vector_at<sizeof(V)>(results);
     return;
   }
-  const V shifted = x * 0.636619772f + round;
-  const V turns = shifted - round;
-  const IntsOf<V> quarter = __builtin_bit_cast(IntsOf<V>, shifted) - __builtin_bit_cast(std::int32_t, round) + (Cosine ? 1 : 0);
+  IntsOf<V> quarter;
+  V turns;
+  take_nearest(x, 0.636619772f, quarter, turns);
+  quarter += Cosine ? 1 : 0;
   const V r = ((x - turns * 1.5703125f) - turns * 4.837512969970703125e-4f) - turns * 7.54978995489188216e-8f;
   const V z = r * r;
   V s = z * (1.0f / 362880) + -1.0f / 5040;

@@ -88,6 +88,15 @@ class Walk {
     }
     return true;
   }
+  /// The dimension along which operand n's elements of so many bytes are neighbours, if that is not the innermost and its size is at least `least`; else
+  /// 0.
+  [[nodiscard]] std::size_t turned_dimension(std::size_t n, std::size_t element, std::int64_t least) const noexcept {
+    const auto bytes = static_cast<std::int64_t>(element);
+    if (strides[n][0] == bytes) return 0;
+    for (std::size_t d = 1; d < rank; ++d)
+      if (strides[n][d] == bytes && sizes[d] >= least) return d;
+    return 0;
+  }
   /// Whether operand n is one element all along.
   [[nodiscard]] bool is_repeated(std::size_t n) const noexcept {
     for (std::size_t d = 0; d < rank; ++d)
