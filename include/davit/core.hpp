@@ -14,6 +14,7 @@
 #include "davit/core/footprints.hpp"
 #include "davit/core/freeze.hpp"
 #include "davit/core/limits.hpp"
+#include "davit/core/move_row.hpp"
 #include "davit/core/name.hpp"
 #include "davit/core/nearest_even.hpp"
 #include "davit/core/next_index.hpp"

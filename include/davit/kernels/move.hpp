@@ -8,34 +8,12 @@
 #include <cstring>
 #include <span>
 
+#include "davit/core/move_row.hpp"
 #include "davit/kernels/walk.hpp"
 
 namespace davit::kernels {
 
-namespace detail {
-template <std::size_t Bytes>
-void move_row(const std::byte* from, std::int64_t from_step, std::byte* to, std::int64_t to_step,
-              std::int64_t n) noexcept {
-  for (; n > 0; --n, from += from_step, to += to_step) std::memcpy(to, from, Bytes);
-}
-}  // namespace detail
-
-/// Moves n elements of 1, 2, 4, 8 or 16 bytes from one row to another that does not overlap; steps are in bytes. O(n).
-[[gnu::noinline]] inline void move_row(std::size_t element, const std::byte* from, std::int64_t from_step,
-                                       std::byte* to, std::int64_t to_step, std::int64_t n) noexcept {
-  const auto bytes = static_cast<std::int64_t>(element);
-  if (from_step == bytes && to_step == bytes) {
-    std::memcpy(to, from, static_cast<std::size_t>(n) * element);
-    return;
-  }
-  switch (element) {
-    case 1: return detail::move_row<1>(from, from_step, to, to_step, n);
-    case 2: return detail::move_row<2>(from, from_step, to, to_step, n);
-    case 4: return detail::move_row<4>(from, from_step, to, to_step, n);
-    case 8: return detail::move_row<8>(from, from_step, to, to_step, n);
-    default: return detail::move_row<16>(from, from_step, to, to_step, n);
-  }
-}
+using davit::move_row;
 
 /// Places that a row of int64 indices names: of index i, `index * stride + i * step` bytes from the first.
 struct IndexedRow {
@@ -126,12 +104,12 @@ void move_turned(const TurnedPlane& plane, const std::byte* from, std::byte* to)
       const std::int64_t high = std::min(width, plane.sizes[0] - i);
       const std::int64_t wide = std::min(width, plane.sizes[1] - j);
       if (high != width || wide != width) {
-        for (std::int64_t c = 0; c < wide; ++c) move_row<Bytes>(source + c * bytes, plane.from_step, target + c * plane.to_step, bytes, high);
+        for (std::int64_t c = 0; c < wide; ++c) davit::detail::move_row<Bytes>(source + c * bytes, plane.from_step, target + c * plane.to_step, bytes, high);
         continue;
       }
       for (std::int64_t r = 0; r < width; ++r) std::memcpy(rows.data() + r * width * bytes, source + r * plane.from_step, tile * Bytes);
       for (std::int64_t c = 0; c < width; ++c) {
-        move_row<Bytes>(rows.data() + c * bytes, width * bytes, column.data(), bytes, width);
+        davit::detail::move_row<Bytes>(rows.data() + c * bytes, width * bytes, column.data(), bytes, width);
         std::memcpy(target + c * plane.to_step, column.data(), tile * Bytes);
       }
     }

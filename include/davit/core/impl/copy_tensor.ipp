@@ -8,22 +8,10 @@
 #include <cstring>
 
 #include "davit/core/copy_tensor.hpp"
+#include "davit/core/move_row.hpp"
 #include "davit/core/next_index.hpp"
 
 namespace davit {
-
-namespace detail {
-/// Copies a row of n elements that lie `from_step` and `to_step` bytes apart.
-template <std::size_t Bytes>
-void copy_row(const std::byte* from, std::int64_t from_step, std::byte* to, std::int64_t to_step, std::int64_t n) noexcept {
-  constexpr auto bytes = static_cast<std::int64_t>(Bytes);
-  if (from_step == bytes && to_step == bytes) {
-    std::memcpy(to, from, static_cast<std::size_t>(n) * Bytes);
-    return;
-  }
-  for (; n > 0; --n, from += from_step, to += to_step) std::memcpy(to, from, Bytes);
-}
-}  // namespace detail
 
 DAVIT_INLINE void copy_tensor(const TensorView& from, const TensorView& to) noexcept {
   const std::int64_t count = from.numel();
@@ -38,18 +26,9 @@ DAVIT_INLINE void copy_tensor(const TensorView& from, const TensorView& to) noex
   const auto bytes = static_cast<std::int64_t>(element);
   const std::size_t rows = from.rank - std::size_t{1};  // the dimensions but the last; a tensor without any is contiguous
   const std::int64_t row = from.size(rows);
-  const auto copy = [&] {
-    switch (element) {
-      case 1: return detail::copy_row<1>;
-      case 2: return detail::copy_row<2>;
-      case 4: return detail::copy_row<4>;
-      case 8: return detail::copy_row<8>;
-      default: return detail::copy_row<16>;
-    }
-  }();
   std::array<std::int64_t, max_rank> index{};
   for (std::int64_t done = 0; done < count; done += row) {
-    copy(source, from.stride(rows) * bytes, destination, to.stride(rows) * bytes, row);
+    move_row(element, source, from.stride(rows) * bytes, destination, to.stride(rows) * bytes, row);
     next_index(rows, index, from.sizes(), [&](std::size_t d, std::ptrdiff_t steps) {
       source += from.stride(d) * steps * static_cast<std::ptrdiff_t>(element);
       destination += to.stride(d) * steps * static_cast<std::ptrdiff_t>(element);
