@@ -26,6 +26,7 @@
 #include "davit/backends/onednn.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/core/copy_tensor.hpp"
+#include "davit/core/scratch.hpp"
 #include "davit/formats/npy.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/lowering/backend_list.hpp"
@@ -113,7 +114,10 @@ int main(int argc, char** argv) {
   std::cout << "ready gap=" << gap << " weights=" << weights << " caches=" << state << " changed=" << changed
             << " arena=" << decoding.session().plan(0).arena_bytes << std::endl;
 
-  const std::vector<float> numbers(weights / sizeof(float) / 128 * 128, 1.0f);
+  Scratch memory;  // where davit keeps what it copies, so that the pages are as large
+  if (!memory.reserve(weights / 512 * 512)) fail("no memory");
+  const std::span<float> numbers(reinterpret_cast<float*>(memory.span().data()), memory.span().size() / sizeof(float));
+  std::ranges::fill(numbers, 1.0f);
   std::int64_t at = steps + 1;
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);

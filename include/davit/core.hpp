@@ -3,6 +3,7 @@
 
 /// All of core/.
 
+#include "davit/core/block_pool.hpp"
 #include "davit/core/bytes.hpp"
 #include "davit/core/config.hpp"
 #include "davit/core/content_hash.hpp"
@@ -13,6 +14,7 @@
 #include "davit/core/floor_divide.hpp"
 #include "davit/core/footprints.hpp"
 #include "davit/core/freeze.hpp"
+#include "davit/core/heap_bytes.hpp"
 #include "davit/core/limits.hpp"
 #include "davit/core/move_row.hpp"
 #include "davit/core/name.hpp"
@@ -21,6 +23,7 @@
 #include "davit/core/no_memory.hpp"
 #include "davit/core/promote.hpp"
 #include "davit/core/scalar_type.hpp"
+#include "davit/core/scratch.hpp"
 #include "davit/core/segments.hpp"
 #include "davit/core/shared_bytes.hpp"
 #include "davit/core/static_tensor.hpp"

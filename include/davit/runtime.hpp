@@ -13,7 +13,6 @@
 #include "davit/runtime/prepare_delegate.hpp"
 #include "davit/runtime/program_plan.hpp"
 #include "davit/runtime/results.hpp"
-#include "davit/runtime/scratch.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/runtime/size_memory.hpp"
 #include "davit/runtime/typed_method.hpp"

@@ -64,6 +64,8 @@ class SharedBytes {
 
   /// A zeroed, 64-byte aligned heap block of `size` bytes; empty if there is no memory (and size > 0).
   [[nodiscard]] static SharedBytes allocate(std::size_t size) noexcept;
+  /// The same, not zeroed.
+  [[nodiscard]] static SharedBytes uninitialized(std::size_t size) noexcept;
   /// The bytes as elements of bool: themselves if each is 0 or 1, else a copy that is so, or nothing if there is no memory.
   [[nodiscard]] static SharedBytes bools(SharedBytes bytes) noexcept;
   /// A heap copy of `bytes`.

@@ -10,11 +10,11 @@
 #include "davit/core/config.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/core/footprints.hpp"
+#include "davit/core/scratch.hpp"
 #include "davit/lowering/method_interface.hpp"
 #include "davit/program/symbols.hpp"
 #include "davit/runtime/check_values.hpp"
 #include "davit/runtime/named_value.hpp"
-#include "davit/runtime/scratch.hpp"
 #include "davit/runtime/size_memory.hpp"
 
 namespace davit {

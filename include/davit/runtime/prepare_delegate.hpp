@@ -8,7 +8,7 @@
 
 #include "davit/backend/backend_table.hpp"
 #include "davit/core/config.hpp"
-#include "davit/runtime/scratch.hpp"
+#include "davit/core/scratch.hpp"
 
 namespace davit {
 

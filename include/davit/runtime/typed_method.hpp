@@ -12,10 +12,10 @@
 
 #include "davit/backend/check_backend.hpp"
 #include "davit/core/copy_tensor.hpp"
+#include "davit/core/scratch.hpp"
 #include "davit/core/static_tensor.hpp"
 #include "davit/lowering/lowered_program.hpp"
 #include "davit/runtime/prepare_delegate.hpp"
-#include "davit/runtime/scratch.hpp"
 
 namespace davit {
 

@@ -17,6 +17,7 @@
 #include "davit/backends/onednn/fusion.hpp"
 #include "davit/backends/onednn/layout.hpp"
 #include "davit/backends/onednn/packed_constants.hpp"
+#include "davit/core/block_pool.hpp"
 
 namespace davit::onednn_ops {
 
@@ -279,8 +280,8 @@ class Builder {
 
  private:
   template <class Fill>
-  [[nodiscard]] static SharedBytes filled(const MemoryDesc& md, Fill&& fill) {
-    SharedBytes bytes = SharedBytes::allocate(md.get_size());
+  [[nodiscard]] SharedBytes filled(const MemoryDesc& md, Fill&& fill) {
+    SharedBytes bytes = blocks_.allocate(md.get_size());
     if (bytes.size() != md.get_size()) throw dnnl::error(dnnl_out_of_memory, "no memory for a constant");
     fill(bytes.writable());
     return bytes;
@@ -357,6 +358,7 @@ class Builder {
   std::vector<std::uint32_t> wholes_;            ///< storages that have parts
   std::unordered_map<std::uint32_t, Lazy> lazy_;  ///< by storage
   std::vector<Reorder> reorders_;
+  BlockPool blocks_;                             ///< of constants
   std::vector<std::uint32_t> numbers_;           ///< of numbered
   DebugHandle handle_ = no_debug_handle;
   std::string_view name_;

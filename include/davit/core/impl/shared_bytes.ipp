@@ -6,26 +6,34 @@
 #include <cstring>
 #include <new>
 
+#include "davit/core/heap_bytes.hpp"
 #include "davit/core/shared_bytes.hpp"
 
 namespace davit {
 
-DAVIT_INLINE SharedBytes SharedBytes::allocate(std::size_t size) noexcept {
+DAVIT_INLINE SharedBytes SharedBytes::uninitialized(std::size_t size) noexcept {
   struct Block : Owner {
-    explicit Block() noexcept : Owner(&Block::destroy) {}
+    explicit Block(std::size_t size_) noexcept : Owner(&Block::destroy), size(size_) {}
     static void destroy(Owner* self) noexcept {
-      static_cast<Block*>(self)->~Block();
-      ::operator delete(static_cast<void*>(self), std::align_val_t{alignment});
+      auto* const block = static_cast<Block*>(self);
+      const std::size_t size = block->size;
+      block->~Block();
+      free_bytes(block, size);
     }
+    std::size_t size;  ///< of the block and the bytes behind it
   };
   static_assert(sizeof(Block) <= alignment);
   if (size > SIZE_MAX - alignment) return {};
-  void* raw = ::operator new(size + alignment, std::align_val_t{alignment}, std::nothrow);
+  void* raw = allocate_bytes(size + alignment);
   if (raw == nullptr) return {};
-  auto* block = new (raw) Block();
-  auto* data = static_cast<std::byte*>(raw) + alignment;
-  std::memset(data, 0, size);
-  return {{data, size}, block};
+  auto* block = new (raw) Block(size + alignment);
+  return {{static_cast<std::byte*>(raw) + alignment, size}, block};
+}
+
+DAVIT_INLINE SharedBytes SharedBytes::allocate(std::size_t size) noexcept {
+  SharedBytes bytes = uninitialized(size);
+  if (!bytes.empty()) std::memset(bytes.writable(), 0, size);
+  return bytes;
 }
 
 DAVIT_INLINE SharedBytes SharedBytes::bools(SharedBytes bytes) noexcept {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "davit/core/block_pool.hpp"
 #include "davit/core/shared_bytes.hpp"
 #include "davit/core/tensor.hpp"
 #include "davit/formats/load_error.hpp"
@@ -66,7 +67,7 @@ class FileStorages {
     bool holds_bools = false;
   };
 
-  [[nodiscard]] static bool fit(Storage& storage, ScalarType dtype) {
+  [[nodiscard]] bool fit(Storage& storage, ScalarType dtype) {
     constexpr std::uintptr_t alignment = 8;  // enough for every element type
     if (storage.bytes.empty()) return true;
     if (size_of(dtype) > 1 && reinterpret_cast<std::uintptr_t>(storage.bytes.data()) % alignment != 0 && !copy(storage))
@@ -79,8 +80,8 @@ class FileStorages {
     return true;
   }
 
-  [[nodiscard]] static bool copy(Storage& storage) {
-    SharedBytes copied = SharedBytes::copy_of(storage.bytes.bytes());
+  [[nodiscard]] bool copy(Storage& storage) {
+    SharedBytes copied = pool_.copy_of(storage.bytes.bytes());
     if (copied.size() != storage.bytes.size()) return false;
     forget(storage.bytes);
     storage.bytes = std::move(copied);
@@ -88,6 +89,7 @@ class FileStorages {
   }
 
   std::map<std::string, Storage, std::less<>> storages_;
+  BlockPool pool_;
 };
 
 }  // namespace davit::formats

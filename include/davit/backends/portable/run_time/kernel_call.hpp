@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -12,6 +12,7 @@
 #include "davit/backend/undo_log.hpp"
 #include "davit/core/error.hpp"
 #include "davit/core/evalue.hpp"
+#include "davit/core/scratch.hpp"
 #include "davit/program/operator_schema.hpp"
 
 namespace davit::portable_kernels {
@@ -20,64 +21,33 @@ namespace davit::portable_kernels {
 /// data), and temporary bytes. Blocks live until the session's next run; temporary bytes until the kernel returns.
 class KernelMemory {
  public:
-  KernelMemory() = default;
-  KernelMemory(const KernelMemory&) = delete;
-  KernelMemory& operator=(const KernelMemory&) = delete;
-  KernelMemory(KernelMemory&& other) noexcept
-      : blocks_(std::exchange(other.blocks_, {})),
-        temporary_(std::exchange(other.temporary_, nullptr)),
-        temporary_size_(std::exchange(other.temporary_size_, 0)),
-        blocks_size_(std::exchange(other.blocks_size_, 0)),
-        limit_(other.limit_) {}
-  KernelMemory& operator=(KernelMemory&& other) noexcept {
-    std::swap(blocks_, other.blocks_);
-    std::swap(temporary_, other.temporary_);
-    std::swap(temporary_size_, other.temporary_size_);
-    std::swap(blocks_size_, other.blocks_size_);
-    std::swap(limit_, other.limit_);
-    return *this;
-  }
-  ~KernelMemory() {
-    reset();
-    release(temporary_);
-  }
-
   /// How many bytes there may be at a time.
   void set_limit(std::uint64_t bytes) noexcept { limit_ = bytes; }
 
   /// A block for an output the plan has no place for; nullptr if there is no memory.
   [[nodiscard, gnu::noinline]] void* block(std::size_t bytes) {
-    if (bytes > limit_ || blocks_size_ + temporary_size_ > limit_ - bytes) return nullptr;
-    blocks_.push_back(nullptr);  // first, so that the block cannot be lost
-    void* memory = ::operator new(bytes, std::align_val_t{64}, std::nothrow);
-    blocks_.back() = memory;
-    if (memory == nullptr) return nullptr;
+    if (bytes > limit_ || blocks_size_ + temporary_.span().size() > limit_ - bytes) return nullptr;
+    Scratch memory;
+    if (!memory.reserve(std::max<std::size_t>(bytes, 1))) return nullptr;
+    blocks_.push_back(std::move(memory));
     blocks_size_ += bytes;
-    return memory;
+    return blocks_.back().span().data();
   }
   /// Temporary bytes, kept and reused from call to call; nullptr if there is no memory.
   [[nodiscard, gnu::noinline]] void* temporary(std::size_t bytes) {
-    if (bytes <= temporary_size_) return temporary_;
-    if (bytes > limit_ || blocks_size_ > limit_ - bytes) return nullptr;
-    void* memory = ::operator new(bytes, std::align_val_t{64}, std::nothrow);
-    if (memory == nullptr) return nullptr;
-    release(temporary_);
-    temporary_ = memory;
-    temporary_size_ = bytes;
-    return memory;
+    const bool grows = bytes > temporary_.span().size();
+    if (grows && (bytes > limit_ || blocks_size_ > limit_ - bytes)) return nullptr;
+    return temporary_.reserve(bytes) ? temporary_.span().data() : nullptr;
   }
   /// Frees all blocks.
   void reset() noexcept {
-    for (void* memory : blocks_) release(memory);
     blocks_.clear();
     blocks_size_ = 0;
   }
 
  private:
-  static void release(void* memory) noexcept { ::operator delete(memory, std::align_val_t{64}); }
-  std::vector<void*> blocks_;
-  void* temporary_ = nullptr;
-  std::size_t temporary_size_ = 0;
+  std::vector<Scratch> blocks_;
+  Scratch temporary_;
   std::size_t blocks_size_ = 0;
   std::uint64_t limit_ = UINT64_MAX;
 };

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstddef>
-#include <new>
 #include <span>
 #include <utility>
 
+#include "davit/core/heap_bytes.hpp"
+
 namespace davit {
 
-/// Working memory of a session: aligned to 64, grown between runs, never zeroed.
+/// Working memory: aligned to 64, grown between runs, never zeroed.
 class Scratch {
  public:
   Scratch() = default;
@@ -18,15 +19,15 @@ class Scratch {
     std::swap(size_, other.size_);
     return *this;
   }
-  ~Scratch() { ::operator delete(data_, std::align_val_t{64}); }
+  ~Scratch() { free_bytes(data_, size_); }
 
   [[nodiscard]] std::span<std::byte> span() const noexcept { return {static_cast<std::byte*>(data_), size_}; }
   /// Makes room for `size` bytes; what was there is lost. False, and unchanged, if there is no memory.
   [[nodiscard]] bool reserve(std::size_t size) noexcept {
     if (size <= size_) return true;
-    void* data = ::operator new(size, std::align_val_t{64}, std::nothrow);
+    void* data = allocate_bytes(size);
     if (data == nullptr) return false;
-    ::operator delete(data_, std::align_val_t{64});
+    free_bytes(data_, size_);
     data_ = data;
     size_ = size;
     return true;

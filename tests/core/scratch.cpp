@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/runtime/scratch.hpp"
+#include "davit/core/scratch.hpp"
 
 #include <doctest/doctest.h>
 

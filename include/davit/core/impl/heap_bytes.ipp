@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <new>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include "davit/core/heap_bytes.hpp"
+
+namespace davit {
+
+namespace detail {
+
+/// What x86-64 and AArch64 with pages of 4 KiB have; elsewhere it is alignment beyond need.
+inline constexpr std::size_t huge_page = 2u << 20;
+
+[[nodiscard]] constexpr std::align_val_t alignment_of_bytes(std::size_t size) noexcept {
+  return std::align_val_t{size >= huge_page ? huge_page : 64};
+}
+
+}  // namespace detail
+
+DAVIT_INLINE void* allocate_bytes(std::size_t size) noexcept {
+  void* const bytes = ::operator new(size, detail::alignment_of_bytes(size), std::nothrow);
+#if defined(__linux__)
+  // whole pages alone, so that no more memory is taken than without; without such pages the system refuses, and nothing changes
+  if (bytes != nullptr && size >= detail::huge_page) (void)::madvise(bytes, size / detail::huge_page * detail::huge_page, MADV_HUGEPAGE);
+#endif
+  return bytes;
+}
+
+DAVIT_INLINE void free_bytes(void* bytes, std::size_t size) noexcept { ::operator delete(bytes, detail::alignment_of_bytes(size)); }
+
+}  // namespace davit
