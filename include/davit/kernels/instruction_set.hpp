@@ -24,6 +24,13 @@
 
 namespace davit::kernels {
 
+/// True if kernels run as they are compiled.
+#if defined(DAVIT_ONE_INSTRUCTION_SET)
+inline constexpr bool one_instruction_set = true;
+#else
+inline constexpr bool one_instruction_set = false;
+#endif
+
 /// Bytes of the vectors that `run_widest` uses.
 [[nodiscard]] inline std::size_t widest_vectors() noexcept {
 #if DAVIT_WIDER_VECTORS

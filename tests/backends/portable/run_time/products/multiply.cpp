@@ -90,7 +90,9 @@ TEST_CASE("threads share products: the sums are the same bits") {
     const kernels::TeamScope scope(&team);
     CHECK(fractions(seed, m, n, k, seed % 2 != 0) == alone);
   }
+  const std::vector<float> alone = fractions(60, 1, 1001, 301, true);
   const kernels::TeamScope scope(&team);
+  CHECK(fractions(60, 1, 1001, 301, true) == alone);
   check_random<float>(5, 100);
   check_random<std::uint64_t>(6, 40);
 }
@@ -103,6 +105,8 @@ TEST_CASE("products are the sums that define them, whatever the sizes and stride
   check_product<float>(random, 2100, 40, 3, false, false);
   check_product<float>(random, 2100, 9, 3, false, false);
   check_product<float>(random, 3, 2100, 70, false, false);
+  check_product<float>(random, 1, 530, 601, false, true);  // a row and a matrix that comes from memory
+  check_product<double>(random, 1, 530, 601, false, true);
 }
 
 TEST_CASE("matrices are transposed by blocks") {

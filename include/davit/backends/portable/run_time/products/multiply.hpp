@@ -20,6 +20,9 @@ inline constexpr std::int64_t few_rows_by_sums = 4;
 
 namespace detail {
 
+/// Bytes of the right operand from which one row is multiplied as it comes from memory, in no order. Smaller products, and all where
+/// kernels run as they are compiled, have the order of the static path's.
+inline constexpr std::int64_t row_from_memory = 1 << 20;
 /// Columns for which sums are kept in the cache, and of which results are turned at once.
 inline constexpr std::int64_t sum_columns = 1024;
 inline constexpr std::int64_t turned_columns = 256;
@@ -297,9 +300,11 @@ template <class C>
 void multiply_as_is(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, C* c, std::int64_t c_row) {
   if constexpr (std::is_floating_point_v<C>) {
     if (m <= few_rows_by_dots && k > 0 && a.col == 1 && b.row == 1) {
+      const bool from_memory = !kernels::one_instruction_set && m == 1 && n * k >= row_from_memory / static_cast<std::int64_t>(sizeof(C));
       return kernels::in_parallel(n, columns_of_thread, kernels::operations(m, n, k), [&](std::size_t, std::int64_t first, std::int64_t end) {
         const Dots<C> dots{m, end - first, k, a.data, a.row, b.data + first * b.col, b.col, c + first, c_row};
-        kernels::run_widest_for<C, MultiplyByDots>(&dots);
+        if (from_memory) kernels::run_widest_for<C, MultiplyRow>(&dots);
+        else kernels::run_widest_for<C, MultiplyByDots>(&dots);
       });
     }
     if (m <= few_rows_by_sums && k > 0 && b.col == 1) {
