@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "davit/backends/portable/run_time/elementwise/complex.hpp"
+#include "davit/backends/portable/run_time/elementwise/complex_functions.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
 #include "davit/kernels/arithmetic.hpp"
 #include "davit/kernels/elementwise.hpp"
@@ -166,6 +167,7 @@ template <bool Minus>
   return arithmetic(call, Numbers::no_bool, kernels::number_loops<kernels::Fmod, 2>);
 }
 [[nodiscard]] inline ErrorCode pow(KernelCall& call) {
+  if (has_complex(call)) return complex_arithmetic(call, complex_power_loops, {.integers = {call.arg(1).is_number()}});
   if (call.arg(1).is_number() && !call.arg(1).is_float() && call.arg(1).integer() < 0 && call.is_tensor(0) &&
       is_integral(call.tensor(0).dtype))
     return call.refuse(ErrorCode::invalid_argument, "integers to negative integer powers are not allowed");
@@ -261,9 +263,9 @@ inline constexpr auto elementwise_binary_ops = std::to_array<OpRow>({
     {"aten.remainder.Tensor", detail::remainder, Aliasing::none, true},
     {"aten.fmod.Scalar", detail::fmod, Aliasing::none, true},
     {"aten.fmod.Tensor", detail::fmod, Aliasing::none, true},
-    {"aten.pow.Scalar", detail::pow, Aliasing::none, true},
-    {"aten.pow.Tensor_Scalar", detail::pow, Aliasing::none, true},
-    {"aten.pow.Tensor_Tensor", detail::pow, Aliasing::none, true},
+    {"aten.pow.Scalar", detail::pow, Aliasing::none, true, true},
+    {"aten.pow.Tensor_Scalar", detail::pow, Aliasing::none, true, true},
+    {"aten.pow.Tensor_Tensor", detail::pow, Aliasing::none, true, true},
     {"aten.maximum.default", detail::maximum, Aliasing::none, true},
     {"aten.minimum.default", detail::minimum, Aliasing::none, true},
     {"aten.atan2.default", detail::real_pair<kernels::Atan2>, Aliasing::none, true},
