@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <numeric>
@@ -37,13 +38,32 @@ TEST_CASE("dimensions change places, whatever is left beside whole tiles") {
     for (const std::int64_t d : order) turned_sizes.push_back(sizes[static_cast<std::size_t>(d)]), turned_strides.push_back(strides[static_cast<std::size_t>(d)]);
     std::int64_t step = 1;
     for (std::size_t d = sizes.size(); d-- > 0; step *= turned_sizes[d]) to_strides[d] = step;
-    for (std::int64_t i = 0; i < count; ++i) {
-      std::int64_t at = 0;
-      for (std::size_t d = 0; d < sizes.size(); ++d) at += i / to_strides[d] % turned_sizes[d] * turned_strides[d];
-      expected[static_cast<std::size_t>(i)] = from[static_cast<std::size_t>(at)];
+    for (std::uint32_t backwards = 0; backwards < 1u << sizes.size(); ++backwards) {  // the source's dimensions that are walked so
+      Integers from_strides = turned_strides;
+      std::int64_t start = 0;
+      for (std::size_t d = 0; d < sizes.size(); ++d) {
+        if ((backwards >> d & 1) == 0) continue;
+        start += (turned_sizes[d] - 1) * turned_strides[d];
+        from_strides[d] = -turned_strides[d];
+      }
+      for (std::int64_t i = 0; i < count; ++i) {
+        std::int64_t at = start;
+        for (std::size_t d = 0; d < sizes.size(); ++d) at += i / to_strides[d] % turned_sizes[d] * from_strides[d];
+        expected[static_cast<std::size_t>(i)] = from[static_cast<std::size_t>(at)];
+      }
+      std::ranges::fill(to, T{});
+      kernels::move_elements(sizeof zero, turned_sizes, from.data() + start, from_strides, to.data(), to_strides);
+      CHECK(to == expected);
+      // the same elements, walked as the source lies
+      const auto back = [&](const Integers& of) {
+        Integers result(of.size());
+        for (std::size_t d = 0; d < of.size(); ++d) result[static_cast<std::size_t>(order[d])] = of[d];
+        return result;
+      };
+      std::ranges::fill(to, T{});
+      kernels::move_elements(sizeof zero, back(turned_sizes), from.data() + start, back(from_strides), to.data(), back(to_strides));
+      CHECK(to == expected);
     }
-    kernels::move_elements(sizeof zero, turned_sizes, from.data(), turned_strides, to.data(), to_strides);
-    CHECK(to == expected);
   };
   const auto check_all = [&](auto zero) {
     check(zero, {37, 70}, {1, 0});

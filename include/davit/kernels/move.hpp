@@ -117,6 +117,52 @@ void move_turned(const TurnedPlane& plane, const std::byte* from, std::byte* to)
 }
 }  // namespace detail
 
+namespace detail {
+/// Rows of fewer elements are not worth a tile.
+inline constexpr std::int64_t few_in_a_row = 4;
+/// A walk along the same elements, in which the target's neighbours lie along the innermost dimension, if there is one for that, and the source's
+/// outer strides are not negative.
+[[gnu::noinline]] inline Walk upwards(Walk walk, std::size_t element, const std::byte*& from, std::byte*& to) noexcept {
+  if (const std::size_t d = walk.turned_dimension(1, element, few_in_a_row); d != 0) walk.swap(0, d);
+  for (std::size_t d = 1; d < walk.rank; ++d) {
+    if (walk.strides[0][d] >= 0) continue;
+    from += (walk.sizes[d] - 1) * walk.strides[0][d];
+    to += (walk.sizes[d] - 1) * walk.strides[1][d];
+    for (std::size_t n = 0; n < 2; ++n) walk.strides[n][d] = -walk.strides[n][d];
+  }
+  return walk;
+}
+[[nodiscard]] inline bool is_walked_upwards(const Walk& walk, std::size_t element) noexcept {
+  for (std::size_t d = 1; d < walk.rank; ++d)
+    if (walk.strides[0][d] < 0) return false;
+  return walk.strides[1][0] == static_cast<std::int64_t>(element);
+}
+/// Moves elements along such a walk.
+[[gnu::noinline]] inline void move_upwards(std::size_t element, const Walk& walk, const std::byte* from, std::byte* to) noexcept {
+  const bool by_rows = walk.strides[1][0] != static_cast<std::int64_t>(element) || walk.sizes[0] < few_in_a_row;
+  const std::size_t turned = by_rows ? 0 : walk.turned_dimension(0, element, few_in_a_row);
+  if (turned == 0)
+    return walk.for_each_row([&](const auto& at) {
+      move_row(element, from + at[0], walk.strides[0][0], to + at[1], walk.strides[1][0], walk.sizes[0]);
+    });
+  if (turned != 1) {
+    Walk planes = walk;
+    planes.swap(1, turned);
+    return move_upwards(element, planes, from, to);
+  }
+  const TurnedPlane plane{{walk.sizes[0], walk.sizes[1]}, walk.strides[0][0], walk.strides[1][1]};
+  walk.for_each_row([&](const auto& at) {
+    switch (element) {
+      case 1: return move_turned<1>(plane, from + at[0], to + at[1]);
+      case 2: return move_turned<2>(plane, from + at[0], to + at[1]);
+      case 4: return move_turned<4>(plane, from + at[0], to + at[1]);
+      case 8: return move_turned<8>(plane, from + at[0], to + at[1]);
+      default: return move_turned<16>(plane, from + at[0], to + at[1]);
+    }
+  }, 2);
+}
+}  // namespace detail
+
 /// Moves elements along a collapsed walk of two operands, source and target, which must not overlap. O(elements); rows
 /// that lie contiguous in both are one memcpy, and dimensions that change places go by tiles.
 [[gnu::noinline]] inline void move_elements(std::size_t element, const Walk& walk, const void* from,
@@ -124,28 +170,9 @@ void move_turned(const TurnedPlane& plane, const std::byte* from, std::byte* to)
   if (walk.count == 0) return;
   const auto* source = static_cast<const std::byte*>(from);
   auto* target = static_cast<std::byte*>(to);
-  constexpr std::int64_t few = 4;
-  const bool by_rows = walk.strides[1][0] != static_cast<std::int64_t>(element) || walk.sizes[0] < few;
-  const std::size_t turned = by_rows ? 0 : walk.turned_dimension(0, element, few);
-  if (turned == 0)
-    return walk.for_each_row([&](const auto& at) {
-      move_row(element, source + at[0], walk.strides[0][0], target + at[1], walk.strides[1][0], walk.sizes[0]);
-    });
-  if (turned != 1) {
-    Walk planes = walk;
-    planes.swap(1, turned);
-    return move_elements(element, planes, from, to);
-  }
-  const detail::TurnedPlane plane{{walk.sizes[0], walk.sizes[1]}, walk.strides[0][0], walk.strides[1][1]};
-  walk.for_each_row([&](const auto& at) {
-    switch (element) {
-      case 1: return detail::move_turned<1>(plane, source + at[0], target + at[1]);
-      case 2: return detail::move_turned<2>(plane, source + at[0], target + at[1]);
-      case 4: return detail::move_turned<4>(plane, source + at[0], target + at[1]);
-      case 8: return detail::move_turned<8>(plane, source + at[0], target + at[1]);
-      default: return detail::move_turned<16>(plane, source + at[0], target + at[1]);
-    }
-  }, 2);
+  if (detail::is_walked_upwards(walk, element)) return detail::move_upwards(element, walk, source, target);
+  const Walk upwards = detail::upwards(walk, element, source, target);
+  detail::move_upwards(element, upwards, source, target);
 }
 /// Moves elements of one tensor to another of these sizes, whatever the strides (in elements).
 [[gnu::noinline]] inline void move_elements(std::size_t element, std::span<const std::int64_t> sizes, const void* from,

@@ -16,6 +16,8 @@ namespace davit {
 /// The same: of operators for which PyTorch has kernels: windows, random numbers, order and indices; and the parts that they share.
 [[nodiscard]] std::span<const std::string_view> primitive_rules() noexcept;
 [[nodiscard]] std::span<const std::string_view> primitive_helpers() noexcept;
+/// The same: of operators of gradients, and of lists of tensors.
+[[nodiscard]] std::span<const std::string_view> gradient_rules() noexcept;
 /// Operators that are another name of one ("aten.concat.default = aten.cat.default"), and, with names that begin with '$',
 /// parts that rules share; sorted by name.
 [[nodiscard]] std::span<const std::string_view> decomposition_helpers() noexcept;

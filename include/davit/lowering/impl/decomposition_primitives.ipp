@@ -73,7 +73,7 @@ inline constexpr auto primitive_rule_texts = [] {
       "aten.hamming_window.periodic_alpha_beta(window_length, periodic, alpha, beta, dtype=none): $cosines(window_length, periodic, alpha, beta, 0, outtype)"sv,
       "aten.hann_window.default(window_length, dtype=none): $cosines(window_length, true, 0.5, 0.5, 0, outtype)"sv,
       "aten.hann_window.periodic(window_length, periodic, dtype=none): $cosines(window_length, periodic, 0.5, 0.5, 0, outtype)"sv,
-      "aten.histc.default(self, bins=100, min=0, max=0): x = reshape(self, [product(sizes(self))]); min == max ? $widened(x, amin(x, [0]), amax(x, [0]), bins) : $histogram(x, full([], min, dtype=dtype(x)), full([], max, dtype=dtype(x)), bins)"sv,
+      "aten.histc.default(self, bins=100, min=0, max=0): x = reshape(self, [product(sizes(self))]); product(sizes(self)) == 0 ? full([bins], 0, dtype=dtype(x)) : min == max ? $widened(x, amin(x, [0]), amax(x, [0]), bins) : $histogram(x, full([], min, dtype=dtype(x)), full([], max, dtype=dtype(x)), bins)"sv,
       "aten.index_add.default(self, dim, index, source, alpha=1): rank(self) == 0 ? reshape(index_add(reshape(self, [1]), 0, index, reshape(source, [1]), alpha), []) : index_put(self, $at(self, dim, index), cast(alpha == 1 ? source : source * alpha, dtype(self)), true)"sv,
       "aten.index_copy.default(self, dim, index, source): rank(self) == 0 ? reshape(index_copy(reshape(self, [1]), 0, index, reshape(source, [1])), []) : index_put(self, $at(self, dim, index), source)"sv,
       "aten.index_fill.int_Scalar(self, dim, index, value): index_fill.int_Tensor(self, dim, index, full([], value, dtype=dtype(self)))"sv,

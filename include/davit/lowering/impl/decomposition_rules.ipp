@@ -8,6 +8,7 @@
 
 #include "davit/lowering/decomposition_rules.hpp"
 #include "davit/lowering/impl/decomposition_algebra.ipp"
+#include "davit/lowering/impl/decomposition_gradients.ipp"
 #include "davit/lowering/impl/decomposition_helpers.ipp"
 #include "davit/lowering/impl/decomposition_primitives.ipp"
 
@@ -189,7 +190,7 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten.logaddexp2.default(self, other)^: where(logical_and(isinf(self), self == other), self, maximum(self, other) + log2(exp2(-abs(self - other)) + 1))"sv,
       "aten.logit.default(self, eps=none)^: t = isint(self) ? cast(self, float32) : self; x = eps == none ? t : clamp(t, eps, 1.0 - eps); log(x / (1 - x))"sv,
       "aten.logspace.default(start, end, steps, base=10.0, dtype=none): cast(pow.Scalar(base, $linspace(start, end, steps, outtype == float64 ? float64 : float32), as=outtype == float64 ? float64 : float32), outtype)"sv,
-      "aten.logsumexp.default(self, dim, keepdim=false)^: x = isint(self) ? cast(self, float32) : self; d = $dims(self, dim); m = amax(x, d, true); s = where(abs(m) == inf, 0, m); product([i in d: size(x, i)]) == 0 ? log(sum.dim_IntList(x, d, keepdim)) : log(sum.dim_IntList(exp(x - s), d, keepdim)) + (keepdim ? s : squeeze.dims(s, d))"sv,
+      "aten.logsumexp.default(self, dim, keepdim=false)^: x = isint(self) ? cast(self, float32) : self; d = $dims(self, rank(self) == 0 ? [] : dim); m = amax(x, d, true); s = where(abs(m) == inf, 0, m); product([i in d: size(x, i)]) == 0 ? log(sum.dim_IntList(x, d, keepdim)) : log(sum.dim_IntList(exp(x - s), d, keepdim)) + (keepdim ? s : squeeze.dims(s, d))"sv,
       "aten.lstm.input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first): $rnn('lstm', input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)"sv,
       "aten.lstm_cell.default(input, hx, w_ih, w_hh, b_ih=none, b_hh=none): $rnn_step('lstm', hx, linear(input, w_ih, b_ih), w_hh, b_hh, none)"sv,
       "aten.mT.default(self): transpose.int(self, -2, -1)"sv,
@@ -354,11 +355,12 @@ DAVIT_INLINE std::span<const std::string_view> decomposition_rules() noexcept { 
 DAVIT_INLINE std::span<const std::string_view> algebra_rules() noexcept { return detail::algebra_rule_texts; }
 DAVIT_INLINE std::span<const std::string_view> primitive_rules() noexcept { return detail::primitive_rule_texts; }
 DAVIT_INLINE std::span<const std::string_view> primitive_helpers() noexcept { return detail::primitive_helper_texts; }
+DAVIT_INLINE std::span<const std::string_view> gradient_rules() noexcept { return detail::gradient_rule_texts; }
 DAVIT_INLINE std::span<const std::string_view> decomposition_helpers() noexcept { return detail::decomposition_helper_texts; }
 DAVIT_INLINE std::span<const std::string_view> complex_rules() noexcept { return detail::complex_rule_texts; }
 
 DAVIT_INLINE std::string_view find_decomposition(std::string_view target) noexcept {
-  for (const std::span<const std::string_view> rules : {decomposition_rules(), algebra_rules(), primitive_rules(), decomposition_helpers(), primitive_helpers()})
+  for (const std::span<const std::string_view> rules : {decomposition_rules(), algebra_rules(), primitive_rules(), gradient_rules(), decomposition_helpers(), primitive_helpers()})
     if (const std::string_view found = detail::find_rule(rules, target, 0); !found.empty()) return found;
   return {};
 }

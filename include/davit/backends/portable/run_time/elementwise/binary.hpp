@@ -13,6 +13,7 @@
 #include "davit/backends/portable/run_time/result_type.hpp"
 #include "davit/kernels/arithmetic.hpp"
 #include "davit/kernels/elementwise.hpp"
+#include "davit/kernels/functions.hpp"
 
 namespace davit::portable_kernels {
 
@@ -208,6 +209,10 @@ template <template <class> class F>
       return call.refuse(ErrorCode::invalid_shape, "the bounds do not broadcast with the input");
   if (const ErrorCode code = call.make(0, type, sizes); code != ErrorCode::ok) return code;
   Parameters none;
+  if (call.arg(1).is_number() && call.arg(2).is_number() && (type == ScalarType::float32 || type == ScalarType::float64) && x.view().dtype == type) {
+    Parameters bounds{.reals = {call.arg(1).number(), call.arg(2).number()}};
+    return run_loops(call, std::array{&x.view()}, type, kernels::float_loops<kernels::Hardtanh, 1>, bounds);
+  }
   if (low.present() && high.present())
     return run_loops(call, std::array{&x.view(), &low.view(), &high.view()}, type,
                      kernels::number_loops<kernels::Clamp, 3>, none);
