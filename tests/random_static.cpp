@@ -50,7 +50,7 @@ constexpr std::int64_t most = 8;
   const auto rank = static_cast<std::int64_t>(call.tensor(0).rank);
   const std::int64_t dim = call.integer(2, -1);
   return portable_kernels::detail::order_lines(
-      call, static_cast<std::size_t>(dim < 0 && rank > 0 ? dim + rank : dim), call.integer(1), call.boolean(3, true),
+      call, static_cast<std::size_t>(dim < 0 && rank > 0 ? dim + rank : dim), call.integer(1), call.boolean(3, true), true,
       [](portable_kernels::detail::Ranked* entries, std::int64_t n) {
         std::sort(entries, entries + n, [](const auto& a, const auto& b) { return a.key != b.key ? a.key < b.key : a.index < b.index; });
       });

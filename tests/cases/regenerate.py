@@ -384,6 +384,44 @@ class TorchComposites(nn.Module):
         return losses, halves, pools, sizes, areas, places, linear, waves, drawn, steps, middles, integers
 
 
+class Gradients(nn.Module):
+    """Operators of gradients, as torch.func.grad leaves them, and of lists of tensors; orders and places in long lines."""
+
+    def forward(self, x, y, image, i):
+        a = torch.ops.aten
+        g, mask, f = y * 0.7, [True, True, True], nn.functional
+        smooth = [a.tanh_backward(g, x.tanh()), a.sigmoid_backward(g, x.sigmoid()), a.silu_backward(g, x), a.mish_backward(g, x), a.softplus_backward(g, x, 2.0, 1.0),
+                  a.gelu_backward(g, x), a.gelu_backward(g, x, approximate="tanh"), a.elu_backward(g, 0.7, 1.3, 1.1, False, x), a.elu_backward(g, 0.7, 1.3, 1.1, True, f.elu(x, 0.7)), a.logit_backward(g, y.sigmoid(), 0.3),
+                  a.logit_backward(g, y.sigmoid()), a.glu_backward(g[:, :2], x, 1), a.log_sigmoid_forward(x)[0], a.log_sigmoid_backward(g, x, (-x.abs()).exp())]  # fmt: skip
+        bent = [a.threshold_backward(g, x, 0.2), a.hardtanh_backward(g, x, -0.5, 0.6), a.hardsigmoid_backward(g, x * 4), a.hardswish_backward(g, x * 4), a.leaky_relu_backward(g, x, 0.1, False),
+                a.hardshrink_backward(g, x, 0.5), a.softshrink_backward(g, x, 0.5), *a._prelu_kernel_backward(g, x, y[:1] - 0.5), f.softshrink(x), x.div(x.round()).nan_to_num(2.0, neginf=-3.0)]  # fmt: skip
+        views = [a.select_backward(g[0], [3, 4], 0, 1), a.slice_backward(g[:, :2], [3, 4], 1, 0, 4, 2), a.diagonal_backward(g[:, 0], [3, 4], 0, 0, 1), a.unfold_backward(x.unfold(1, 2, 1), [3, 4], 1, 2, 1)]
+        t, w, one = i[:, 0] % 4, y[0], y.sum()
+        losses = [a.mse_loss_backward(one, x, y, 1), a.huber_loss_backward(one, x, y, 2, 0.4), a.smooth_l1_loss_backward(one, x, y, 1, 0.3), a.smooth_l1_loss_backward(g, x, y, 0, 0.0), a.binary_cross_entropy_backward(one, x.sigmoid(), y.sigmoid(), y),
+                  *a.nll_loss_forward(x, t, w, 1, 1), a.nll_loss_backward(one, x, t, w, 1, 1, w.sum()), a.nll_loss_backward(g[:, 0], x, t, None, 0, -100, one),
+                  *a.nll_loss2d_forward(image[:, :, :2, :2], i[:2, :4].reshape(2, 2, 2) % 3, None, 2, -100), a.nll_loss2d_backward(one, image[:, :, :2, :2], i[:2, :4].reshape(2, 2, 2) % 3, None, 2, -100, one)]  # fmt: skip
+        wide = torch.cat([image, image], 3)
+        padded = [a.reflection_pad2d_backward(f.pad(image, (2, 1, 0, 3), mode="reflect"), image, [2, 1, 0, 3]), a.replication_pad2d_backward(f.pad(image, (2, 1, 0, 3), mode="replicate"), image, [2, 1, 0, 3]),
+                  a.reflection_pad1d_backward(f.pad(x, (1, 2), mode="reflect"), x, [1, 2]), a.replication_pad3d_backward(f.pad(image, (1, 1, 2, 0, 0, 1), mode="replicate"), image, [1, 1, 2, 0, 0, 1])]  # fmt: skip
+        resized = [a.upsample_nearest2d_backward(wide, [4, 8], [2, 3, 2, 3]), a.upsample_bilinear2d_backward(wide, [4, 8], [2, 3, 3, 5], False), a.upsample_bilinear2d_backward(wide, [4, 8], [2, 3, 3, 5], True), a.upsample_bicubic2d_backward(wide, [4, 8], [2, 3, 3, 5], False)]
+        pooled = a.adaptive_max_pool2d(image, [2, 3])
+        norms = [a.adaptive_max_pool2d_backward(pooled[0], image, pooled[1]), *a.native_batch_norm_backward(image.flip(2), image, y[0, :3], None, None, y[0, :3], y[1, :3], True, 1e-5, mask),
+                 a.native_batch_norm_backward(image.flip(2), image, None, y[0, :3], y[1, :3], None, None, False, 1e-5, mask)[0], a._cdist_backward(x @ x.T, x, y, 2.0, torch.cdist(x, y)), a._cdist_backward(x @ x.T, x, y, 1.0, torch.cdist(x, y, 1.0)),
+                 a._cdist_backward(x @ x.T, x, y, 3.0, torch.cdist(x, y, 3.0))]  # fmt: skip
+        q, k, v = image, image.flip(2), image * y[0]
+        out, sums = a._scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, True, scale=0.4)
+        heads = [out, sums, *a._scaled_dot_product_flash_attention_for_cpu_backward(out * 0.3, q, k, v, out, sums, 0.0, True, scale=0.4)]
+        pair = [x, y]
+        lists = [*torch._foreach_add(pair, 2.0), *torch._foreach_sub(pair, [y, x], alpha=3), *torch._foreach_mul(pair, [2.0, 3.0]), *torch._foreach_div(pair, one), *torch._foreach_addcmul(pair, [y, x], pair, 0.5), *torch._foreach_lerp(pair, [y, x], 0.3),
+                 *torch._foreach_norm(pair), *torch._foreach_exp(pair), *torch._foreach_maximum(pair, [y, x]), *torch._foreach_clamp_min(pair, 0.1), *torch._foreach_pow(pair, 2.0)]  # fmt: skip
+        long = torch.arange(200).reshape(2, 100) * 37 % 29
+        orders = [torch.isin(i, long[0, :40]), torch.isin(x, long[0, :40] * 0.5), torch.mode(torch.where(long % 7 == 3, 5, long), 1)[0], *torch.mode((x * 2).round(), 0, True), torch.kthvalue(image, 3, 2)[0], *torch.kthvalue(x, 2, 0, True),
+                  image.median(2)[0], image.median(), torch.histc(x[:0], 3), torch.logsumexp(x.sum(), 0)]  # fmt: skip
+        points = torch.stack([torch.linspace(-1.3, 1.2, 90), torch.linspace(1.1, -1.2, 90).square()], 1).reshape(1, 9, 10, 2).repeat(2, 1, 1, 1)
+        sampled = [f.grid_sample(image, points, m, p, c) for m in ("bilinear", "nearest", "bicubic") for p in ("zeros", "border", "reflection") for c in (False, True)]
+        return smooth, bent, views, losses, padded, resized, norms, heads, lists, orders, sampled
+
+
 class CoreKernels(nn.Module):
     """Core operators that nothing else here has, as they are called after run_decompositions; numbers that are not finite among them."""
 
@@ -641,6 +679,7 @@ CASES = {
     "torch_kernels": lambda n: record(n, TorchKernels(), [((t(3, 4), t(3, 4).abs() + 0.1, torch.randint(-20, 20, (3, 4)), torch.randint(1, 9, (3, 4))), {})]),
     "torch_composites": lambda n: record(n, TorchComposites(), [((t(3, 4), t(3, 4).abs() + 0.1, torch.randint(0, 5, (3, 4)), torch.rand(1, 2, 2)), {})], decompose=False),
     "complex_numbers": lambda n: record(n, ComplexNumbers(), [((t(3, 4), t(3, 4)), {})], decompose=False),
+    "gradients": lambda n: record(n, Gradients(), [((t(3, 4), t(3, 4).abs() + 0.1, t(2, 3, 4, 4), torch.randint(0, 30, (3, 4))), {})], decompose=False),
     "recurrent_steps": lambda n: record(n, RecurrentSteps().requires_grad_(False), [((t(2, 4, k),), {}) for k in (12, 9, 20)], {"x": {2: torch.export.Dim.AUTO}}, decompose=False),
     "int8_batch": lambda n: record(n, Int8Batch().requires_grad_(False), [((t(k, 3, 11, 9),), {}) for k in (3, 2, 6)], {"x": {0: torch.export.Dim.AUTO}}, decompose=False),
     "core_kernels": lambda n: record(

@@ -199,6 +199,7 @@ inline constexpr auto operator_schemas = [] {
     "aten.isinf.default(Tensor self) -> Tensor"sv,
     "aten.isnan.default(Tensor self) -> Tensor"sv,
     "aten.item.default(Tensor self) -> Scalar"sv,
+    "aten.kthvalue.default(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor, Tensor)"sv,
     "aten.layer_norm.default(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor"sv,
     "aten.le.Scalar(Tensor self, Scalar other) -> Tensor"sv,
     "aten.le.Tensor(Tensor self, Tensor other) -> Tensor"sv,

@@ -19,7 +19,7 @@ inline constexpr auto gradient_rule_texts = [] {
       "$spread_back(g, s, n, places, o): b = s[:len(s) - 1]; k = product(sizes(g)[rank(g) - n:]); view(index_add(full(s, 0, dtype=dtype(g)), len(b), cast(reshape(places, [k]), int64), reshape(g, b + [k])), o)"sv,
       "$unpadded(g, x, n, places): b = sizes(x)[:rank(x) - n]; $spread_back(g, b + [product(sizes(x)[rank(x) - n:])], n, places, sizes(x))"sv,
       "$unpooled(g, x, i, n): b = sizes(x)[:rank(x) - n]; k = product(sizes(g)[rank(g) - n:]); view(scatter_add(full(b + [product(sizes(x)[rank(x) - n:])], 0, dtype=dtype(g)), -1, reshape(i, b + [k]), reshape(g, b + [k])), sizes(x))"sv,
-      "aten._cdist_backward.default(grad, x1, x2, p, cdist)^: d = unsqueeze(x1, -2) - unsqueeze(x2, -3); a = abs(d); n = unsqueeze(cdist, -1); g = unsqueeze(grad, -1); s = p == 0 || p == inf ? fail(0) : p == 1 ? sign(d) * g : p == 2 ? where(n == 0, 0, d / n * g) : where(n == 0, 0, sign(d) * pow(a, p - 1.0) * g / pow(n, p - 1.0)); sum.dim_IntList(s, [-2])"sv,
+      "aten._cdist_backward.default(grad, x1, x2, p, cdist)^: d = unsqueeze(x1, -2) - unsqueeze(x2, -3); a = abs(d); n = unsqueeze(cdist, -1); g = unsqueeze(grad, -1); s = p == 0 || p == inf ? fail(0) : p == 1 ? sign(d) * g : p == 2 ? where(n == 0, 0, d / n * g) : where(n == 0, 0, sign(d) * pow.Tensor_Scalar(a, p - 1.0) * g / pow.Tensor_Scalar(n, p - 1.0)); sum.dim_IntList(s, [-2])"sv,
       "aten._foreach_abs.default(self): [x in self: abs(x)]"sv,
       "aten._foreach_add.List(self, other, alpha=1): [i in range(0, len(self)): add.Tensor(self[i], other[i], alpha)]"sv,
       "aten._foreach_add.Scalar(self, scalar): [x in self: x + scalar]"sv,

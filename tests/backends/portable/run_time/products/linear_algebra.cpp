@@ -98,6 +98,18 @@ TEST_CASE("portable: factors multiply to the matrix; determinants") {
   CHECK(test.run(linear_algebra_ops, "aten._linalg_svd.default", {wide, EValue(true), EValue(true), EValue()}, 3) == ErrorCode::ok);
   CHECK(test.sizes(2) == Integers{3, 3});
   CHECK(near(product(product(test.values(0), {s[0], 0, 0, 0, s[1], 0}, 2, 2, 3), test.values(2), 2, 3, 3), {1, 3, 5, 2, 4, 7}));
+  CHECK(test.run(linear_algebra_ops, "aten.linalg_qr.default", {t, EValue("complete")}, 2) == ErrorCode::ok);
+  CHECK(test.sizes() == Integers{3, 3});
+  CHECK(near(product(test.values(0), test.values(1), 3, 3, 2), tall));
+  CHECK(test.run(linear_algebra_ops, "aten._linalg_svd.default", {wide, EValue(false), EValue(true), EValue()}, 3) == ErrorCode::ok);
+  CHECK(test.sizes(2) == Integers{2, 3});
+  CHECK(near(product(product(test.values(0), {s[0], 0, 0, s[1]}, 2, 2, 2), test.values(2), 2, 2, 3), {1, 3, 5, 2, 4, 7}));
+  CHECK(test.run(linear_algebra_ops, "aten._linalg_svd.default", {t, EValue(true), EValue(true), EValue()}, 3) == ErrorCode::ok);
+  CHECK(test.sizes() == Integers{3, 3});
+  CHECK(near(product(product(test.values(0), {s[0], 0, 0, s[1], 0, 0}, 3, 3, 2), test.values(2), 3, 2, 2), tall));
+  CHECK(test.run(linear_algebra_ops, "aten._linalg_svd.default", {test.tensor(ScalarType::float64, {3, 2}, {1, 2, 1, 2, 1, 2}), EValue(false), EValue(true), EValue()}, 3) == ErrorCode::ok);
+  const Numbers q = test.values(0);  // of one singular value that is 0
+  CHECK(near(product({q[0], q[2], q[4], q[1], q[3], q[5]}, q, 2, 3, 2), {1, 0, 0, 1}));
   CHECK(test.run(linear_algebra_ops, "aten._linalg_eigh.default", {m, EValue("L"), EValue(true)}, 2) == ErrorCode::ok);
   CHECK(near({test.values()[0] + test.values()[1], test.values()[0] * test.values()[1]}, {9, 16}));
   const EValue turn = test.tensor(ScalarType::float64, {2, 2}, {0, -1, 1, 0});

@@ -72,3 +72,31 @@ TEST_CASE("portable: topk answers the k largest or smallest of each line") {
   CHECK(topk(x, 1, 2, true) == ErrorCode::out_of_range);
   CHECK(topk(test.tensor(ScalarType::bool_, {2}, {}), 1, 0, true) == ErrorCode::invalid_dtype);
 }
+
+TEST_CASE("portable: kthvalue is the element that a stable sort puts there") {
+  KernelTest test;
+  const auto kth = [&](EValue x, int k, int dim, bool keep) {
+    return test.run(sorting_ops, "aten.kthvalue.default", {x, EValue(k), EValue(dim), EValue(keep)}, 2);
+  };
+  const EValue x = test.tensor(ScalarType::float32, {2, 5}, {3, not_a_number, 1, 3, 1, 0.0, 5, -0.0, 5, 5});
+  for (int k = 1; k <= 5; ++k) {
+    CAPTURE(k);
+    CHECK(test.run(sorting_ops, "aten.sort.default", {x, EValue(1), EValue(false)}, 2) == ErrorCode::ok);
+    const Numbers values = test.values(), places = test.values(1);
+    const auto at = static_cast<std::size_t>(k - 1);
+    CHECK(kth(x, k, -1, false) == ErrorCode::ok);
+    CHECK(test.sizes() == Integers{2});
+    CHECK(test.values(1) == Numbers{places[at], places[at + 5]});
+    CHECK((test.values()[0] == values[at] || std::isnan(values[at])));
+  }
+  CHECK(kth(x, 2, 0, true) == ErrorCode::ok);
+  CHECK(test.sizes(1) == Integers{1, 5});
+  CHECK(test.values(1) == Numbers{0, 0, 0, 1, 1});
+  CHECK(kth(x, 1, 0, false) == ErrorCode::ok);
+  CHECK(test.values() == Numbers{0, 5, -0.0, 3, 1});
+  CHECK(kth(test.tensor(ScalarType::int64, {}, {4}), 1, 0, false) == ErrorCode::ok);
+  CHECK(test.values() == Numbers{4});
+  CHECK(test.sizes().empty());
+  CHECK(kth(x, 0, 1, false) == ErrorCode::out_of_range);
+  CHECK(kth(x, 6, 1, false) == ErrorCode::out_of_range);
+}

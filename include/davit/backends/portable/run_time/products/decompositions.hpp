@@ -101,33 +101,46 @@ std::int32_t factor_cholesky(T* a, std::int64_t n) noexcept {
   }
   return info;
 }
-/// A (n, m) = Q R by reflections: R in place, Q (n, n); work: n. Source: LAPACK's geqrf and ungqr.
+/// x (rows of `row` numbers, of which `columns` are meant) -= factor * v (v^H x), from row `first` to n; sums: `columns`.
 template <class T>
-void factor_qr(T* a, std::int64_t n, std::int64_t m, T* q, T* work) noexcept {
-  for (std::int64_t i = 0; i < n * n; ++i) q[i] = i / n == i % n ? T{1} : T{};
-  for (std::int64_t k = 0; k < std::min(n, m); ++k) {
+void reflect(T factor, const T* v, std::int64_t first, std::int64_t n, T* x, std::int64_t row, std::int64_t columns, T* sums) noexcept {
+  std::fill_n(sums, columns, T{});
+  for (std::int64_t i = first; i < n; ++i)
+    for (std::int64_t j = 0; j < columns; ++j) sums[j] += conjugate(v[i]) * x[i * row + j];
+  for (std::int64_t i = first; i < n; ++i)
+    for (std::int64_t j = 0; j < columns; ++j) x[i * row + j] -= factor * v[i] * sums[j];
+}
+/// Numbers of work for a QR factorization of which Q has so many columns.
+[[nodiscard]] constexpr std::int64_t qr_work(std::int64_t n, std::int64_t m, std::int64_t columns) noexcept {
+  return std::min(n, m) * (n + 1) + std::max(m, columns);
+}
+/// A (n, m) = Q R by reflections: R in place, the first `columns` of Q (n, n). Source: LAPACK's geqrf and ungqr.
+template <class T>
+void factor_qr(T* a, std::int64_t n, std::int64_t m, T* q, std::int64_t columns, T* work) noexcept {
+  const std::int64_t count = std::min(n, m);
+  T* const reflections = work;
+  T* const tau = reflections + count * n;
+  T* const sums = tau + count;
+  for (std::int64_t k = 0; k < count; ++k) {
+    T* const v = reflections + k * n;
     double below = 0;
     for (std::int64_t i = k + 1; i < n; ++i) below += std::norm(a[i * m + k]);
     const T alpha = a[k * m + k];
+    tau[k] = T{};
     if (below == 0 && std::imag(alpha) == 0) continue;
     const double size = std::sqrt(below + std::norm(alpha));
     const double beta = std::real(alpha) >= 0 ? -size : size;
-    const T tau = (T{beta} - alpha) / beta;
-    for (std::int64_t i = k + 1; i < n; ++i) work[i] = a[i * m + k] / (alpha - beta);
-    work[k] = T{1};
-    for (std::int64_t j = k; j < m; ++j) {  // R = H^H R
-      T sum{};
-      for (std::int64_t i = k; i < n; ++i) sum += conjugate(work[i]) * a[i * m + j];
-      for (std::int64_t i = k; i < n; ++i) a[i * m + j] -= conjugate(tau) * sum * work[i];
-    }
-    for (std::int64_t r = 0; r < n; ++r) {  // Q = Q H
-      T sum{};
-      for (std::int64_t i = k; i < n; ++i) sum += q[r * n + i] * work[i];
-      for (std::int64_t i = k; i < n; ++i) q[r * n + i] -= tau * sum * conjugate(work[i]);
-    }
+    tau[k] = (T{beta} - alpha) / beta;
+    for (std::int64_t i = k + 1; i < n; ++i) v[i] = a[i * m + k] / (alpha - beta);
+    v[k] = T{1};
+    reflect(conjugate(tau[k]), v, k, n, a + k, m, m - k, sums);  // R = H^H R
     for (std::int64_t i = k + 1; i < n; ++i) a[i * m + k] = T{};
   }
+  for (std::int64_t i = 0; i < n * columns; ++i) q[i] = i / columns == i % columns ? T{1} : T{};
+  for (std::int64_t k = count; k-- > 0;)  // Q = H_1 (H_2 ( ... ))
+    if (tau[k] != T{}) reflect(tau[k], reflections + k * n, k, n, q, columns, columns, sums);
 }
+
 /// exp(a) in work (n, n), of 3 n n; a is lost.
 template <class T>
 void exponential(T* a, std::int64_t n, T* work) noexcept {
@@ -207,44 +220,68 @@ inline void eigen(double* a, std::int64_t n, double* v, double* values) noexcept
     for (std::int64_t k = 0; k < n; ++k) std::swap(v[k * n + i], v[k * n + least]);
   }
 }
-/// A (n, m), n >= m, = U S V^T with U (n, n) and V (m, m), by rotations of pairs of columns; a is lost. work: n * m + n.
-inline void singular_values(double* a, std::int64_t n, std::int64_t m, double* u, double* s, double* v, double* work) noexcept {
-  for (std::int64_t i = 0; i < m * m; ++i) v[i] = i / m == i % m;
-  bool turned = true;
-  for (int sweep = 0; sweep < most_sweeps && turned; ++sweep) {
-    turned = false;
+/// What two columns of n numbers are with themselves and each other.
+struct ColumnProducts {
+  double pp = 0, qq = 0, pq = 0;
+
+  ColumnProducts(const double* p, const double* q, std::int64_t n) noexcept {
+    constexpr std::int64_t lanes = 4;
+    std::array<double, lanes> p2{}, q2{}, both{};
+    std::int64_t i = 0;
+    for (; i + lanes <= n; i += lanes)
+      for (std::size_t l = 0; l < lanes; ++l) {
+        const double x = p[i + static_cast<std::int64_t>(l)], y = q[i + static_cast<std::int64_t>(l)];
+        p2[l] += x * x, q2[l] += y * y, both[l] += x * y;
+      }
+    for (; i < n; ++i) p2[0] += p[i] * p[i], q2[0] += q[i] * q[i], both[0] += p[i] * q[i];
+    for (std::size_t l = 0; l < lanes; ++l) pp += p2[l], qq += q2[l], pq += both[l];
+  }
+};
+/// Numbers of work for singular values.
+[[nodiscard]] constexpr std::int64_t singular_work(std::int64_t n, std::int64_t m, std::int64_t u_columns) noexcept {
+  return 2 * n * m + m * m + qr_work(n, m, u_columns);
+}
+/// A (n, m), n >= m, = U S V^T, of which U has `u_columns` of the n that complete it, or none, and V is (m, m); by rotations of pairs of
+/// columns.
+inline void singular_values(const double* a, std::int64_t n, std::int64_t m, double* u, std::int64_t u_columns, double* s, double* v, double* work) noexcept {
+  double* const columns = work;  // of A, one after the other
+  double* const turned = columns + n * m;  // likewise of V
+  double* const rows = turned + m * m;
+  for (std::int64_t j = 0; j < m; ++j)
+    for (std::int64_t i = 0; i < n; ++i) columns[j * n + i] = a[i * m + j];
+  for (std::int64_t i = 0; i < m * m; ++i) turned[i] = i / m == i % m;
+  bool moved = true;
+  for (int sweep = 0; sweep < most_sweeps && moved; ++sweep) {
+    moved = false;
     for (std::int64_t p = 0; p < m; ++p)
       for (std::int64_t q = p + 1; q < m; ++q) {
-        double pp = 0, qq = 0, pq = 0;
-        for (std::int64_t i = 0; i < n; ++i) {
-          pp += a[i * m + p] * a[i * m + p];
-          qq += a[i * m + q] * a[i * m + q];
-          pq += a[i * m + p] * a[i * m + q];
-        }
-        if (!(std::fabs(pq) > 1e-14 * std::sqrt(pp * qq))) continue;  // rounding leaves some 1e-15
-        turned = true;
-        const Rotation rotate(pp, qq, pq);
-        for (std::int64_t i = 0; i < n; ++i) rotate(a[i * m + p], a[i * m + q]);
-        for (std::int64_t i = 0; i < m; ++i) rotate(v[i * m + p], v[i * m + q]);
+        double* const first = columns + p * n;
+        double* const second = columns + q * n;
+        const ColumnProducts are(first, second, n);
+        if (!(std::fabs(are.pq) > 1e-14 * std::sqrt(are.pp * are.qq))) continue;  // rounding leaves some 1e-15
+        moved = true;
+        const Rotation rotate(are.pp, are.qq, are.pq);
+        for (std::int64_t i = 0; i < n; ++i) rotate(first[i], second[i]);
+        for (std::int64_t i = 0; i < m; ++i) rotate(turned[p * m + i], turned[q * m + i]);
       }
   }
-  for (std::int64_t j = 0; j < m; ++j) {
-    double sum = 0;
-    for (std::int64_t i = 0; i < n; ++i) sum += a[i * m + j] * a[i * m + j];
-    s[j] = std::sqrt(sum);
-  }
+  for (std::int64_t j = 0; j < m; ++j) s[j] = std::sqrt(ColumnProducts(columns + j * n, columns + j * n, n).pp);
   for (std::int64_t j = 0; j < m; ++j) {
     const std::int64_t most = std::max_element(s + j, s + m) - s;
     if (most == j) continue;
     std::swap(s[j], s[most]);
-    for (std::int64_t i = 0; i < n; ++i) std::swap(a[i * m + j], a[i * m + most]);
-    for (std::int64_t i = 0; i < m; ++i) std::swap(v[i * m + j], v[i * m + most]);
+    std::swap_ranges(columns + j * n, columns + (j + 1) * n, columns + most * n);
+    std::swap_ranges(turned + j * m, turned + (j + 1) * m, turned + most * m);
   }
-  // U: the columns over their sizes, and what completes them, as the Q of A's columns, with signs that make R's diagonal positive.
-  std::copy_n(a, n * m, work);
-  factor_qr(work, n, m, u, work + n * m);
   for (std::int64_t j = 0; j < m; ++j)
-    for (std::int64_t i = 0; i < n && work[j * m + j] < 0; ++i) u[i * n + j] = -u[i * n + j];
+    for (std::int64_t i = 0; i < m; ++i) v[i * m + j] = turned[j * m + i];
+  if (u_columns == 0) return;
+  // the columns over their sizes, and what completes them, as the Q of A's columns, with signs that make R's diagonal positive
+  for (std::int64_t j = 0; j < m; ++j)
+    for (std::int64_t i = 0; i < n; ++i) rows[i * m + j] = columns[j * n + i];
+  factor_qr(rows, n, m, u, u_columns, rows + n * m);
+  for (std::int64_t j = 0; j < m; ++j)
+    for (std::int64_t i = 0; i < n && rows[j * m + j] < 0; ++i) u[i * u_columns + j] = -u[i * u_columns + j];
 }
 
 }  // namespace davit::portable_kernels::detail

@@ -213,13 +213,13 @@ template <class T, class Each>
                                make_wanted(call, 1, a.dtype, batch_of(a, {k, m}))})
     if (code != ErrorCode::ok) return code;
   return dispatch_algebra(call, a.dtype, [&]<class T>() {
-    T* const r = call.temporary<T>(static_cast<std::size_t>(n * m + n * n + n));
+    T* const r = call.temporary<T>(static_cast<std::size_t>(n * m + n * k + qr_work(n, m, k)));
     if (r == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory for a matrix");
     T* const q = r + n * m;
     for_each_matrix(all, [&](std::int64_t offset, std::int64_t at) {
       all.load(offset, r);
-      factor_qr(r, n, m, q, q + n * n);
-      for (std::int64_t i = 0; i < n && !no_q; ++i) store_numbers(call, 0, (at * n + i) * k, q + i * n, k);
+      factor_qr(r, n, m, q, k, q + n * k);
+      if (!no_q) store_numbers(call, 0, at * n * k, q, n * k);
       store_numbers(call, 1, at * k * m, r, k * m);
     });
     return ErrorCode::ok;
@@ -266,25 +266,26 @@ template <class T, class Each>
   for (const ErrorCode code : {make_wanted(call, 0, a.dtype, vectors ? batch_of(a, {n, u_columns}) : none), make_wanted(call, 1, a.dtype, batch_of(a, {k})),
                                make_wanted(call, 2, a.dtype, vectors ? batch_of(a, {v_rows, m}) : none)})
     if (code != ErrorCode::ok) return code;
-  double* const u = call.temporary<double>(static_cast<std::size_t>(larger * larger + 2 * larger * k + k * k + k + larger));
+  const std::int64_t u_wanted = !vectors ? 0 : full ? larger : k;  // of the tall matrix A or its transposition: larger x k = u s v^T
+  const std::int64_t numbers = larger * u_wanted + k * k + k + 2 * larger * k + singular_work(larger, k, u_wanted);
+  double* const u = call.temporary<double>(static_cast<std::size_t>(numbers));
   if (u == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory for a matrix");
-  double* const v = u + larger * larger;  // of the tall matrix A or its transposition: larger x k = u s v^T
+  double* const v = u + larger * u_wanted;
   double* const s = v + k * k;
-  double* const work = s + k;
+  double* const tall = s + k;
+  double* const work = tall + 2 * larger * k;
   for_each_matrix(all, [&](std::int64_t offset, std::int64_t at) {
-    all.load(offset, n >= m ? work : work + larger * k);
-    if (n < m) transpose(work + larger * k, work, n, m);
-    singular_values(work, larger, k, u, s, v, work + larger * k);
+    all.load(offset, n >= m ? tall : tall + larger * k);
+    if (n < m) transpose(tall + larger * k, tall, n, m);
+    singular_values(tall, larger, k, u, u_wanted, s, v, work);
     store_numbers(call, 1, at * k, s, k);
     if (!vectors) return;
-    // u is larger x larger, orthogonal; v is k x k. A wide matrix is v s u^T.
+    // the columns of u and v are orthogonal; a wide matrix is v s u^T
     const double* const left = n >= m ? u : v;
-    const std::int64_t left_row = n >= m ? larger : k;
-    for (std::int64_t i = 0; i < n; ++i) store_numbers(call, 0, (at * n + i) * u_columns, left + i * left_row, u_columns);
+    for (std::int64_t i = 0; i < n; ++i) store_numbers(call, 0, (at * n + i) * u_columns, left + i * u_columns, u_columns);
     const double* const right = n >= m ? v : u;
-    const std::int64_t right_row = n >= m ? k : larger;
     for (std::int64_t i = 0; i < v_rows; ++i)
-      for (std::int64_t j = 0; j < m; ++j) store_numbers(call, 2, (at * v_rows + i) * m + j, right + j * right_row + i, 1);
+      for (std::int64_t j = 0; j < m; ++j) store_numbers(call, 2, (at * v_rows + i) * m + j, right + j * v_rows + i, 1);
   });
   return ErrorCode::ok;
 }

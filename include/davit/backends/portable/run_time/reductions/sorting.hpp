@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "davit/backends/portable/run_time/movement/views.hpp"
 #include "davit/kernels/convert.hpp"
@@ -57,31 +58,36 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
 }
 
 /// Makes outputs 0 (values) and 1 (indices) with the first `count` elements of each line of dimension `dim`, after
-/// `order(entries, n)` has brought them there.
-[[nodiscard]] inline ErrorCode order_lines(KernelCall& call, std::size_t dim, std::int64_t count, bool descending,
+/// `order(entries, n)` has brought them there. Without `keeps` there is one, and that dimension is left out.
+[[nodiscard]] inline ErrorCode order_lines(KernelCall& call, std::size_t dim, std::int64_t count, bool descending, bool keeps,
                                            kernels::FunctionRef<void(Ranked*, std::int64_t)> order) {
   const TensorView& x = call.tensor(0);
   const bool scalar = x.rank == 0;
   const std::int64_t length = scalar ? 1 : x.size(dim);
   Sizes sizes(x.sizes());
   if (!scalar) sizes[dim] = count;
-  if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
+  Sizes made;
+  for (std::size_t d = 0; d < sizes.rank; ++d)
+    if (keeps || scalar || d != dim) (void)made.push(sizes[d]);
+  if (const ErrorCode code = call.make(0, x.dtype, made); code != ErrorCode::ok) return code;
   if (call.wants(1))
-    if (const ErrorCode code = call.make(1, ScalarType::int64, sizes); code != ErrorCode::ok) return code;
+    if (const ErrorCode code = call.make(1, ScalarType::int64, made); code != ErrorCode::ok) return code;
   const TensorView& out = call.output(0);
   if (!kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
   if (out.numel() == 0) return ErrorCode::ok;
   auto* entries = call.temporary<Ranked>(static_cast<std::size_t>(length));
   if (entries == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory to sort a line in");
   const std::int64_t step = scalar ? 0 : x.stride(dim);
-  const std::int64_t out_step = scalar ? 0 : out.stride(dim);
+  const std::int64_t out_step = scalar || !keeps ? 0 : out.stride(dim);
+  Sizes out_strides(x.sizes());
+  for (std::size_t d = 0, own = 0; d < out_strides.rank; ++d) out_strides[d] = keeps || d != dim ? out.stride(own++) : 0;
   const std::size_t element = size_of(x.dtype);
   const auto* from = static_cast<const std::byte*>(x.data);
   auto* to = static_cast<std::byte*>(out.data);
   auto* indices = call.wants(1) ? call.output(1).as<std::int64_t>() : nullptr;
   const std::uint64_t flip = descending ? ~std::uint64_t{0} : 0;
   if (!scalar) sizes[dim] = 1;
-  for_each_index<2>(sizes, {strides_of(x), strides_of(out)}, [&](std::int64_t line, std::int64_t out_line) {
+  for_each_index<2>(sizes, {strides_of(x), out_strides}, [&](std::int64_t line, std::int64_t out_line) {
     rank_line(x.dtype, from + line * static_cast<std::int64_t>(element), step * static_cast<std::int64_t>(element), length,
               flip, entries);
     order(entries, length);
@@ -104,7 +110,7 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
   std::int64_t dim = call.integer(1, -1);
   if (!wrap_dim(dim, x.rank)) return detail::bad_dim(call);
   const auto d = static_cast<std::size_t>(dim);
-  return detail::order_lines(call, d, x.rank == 0 ? 1 : x.size(d), call.boolean(2),
+  return detail::order_lines(call, d, x.rank == 0 ? 1 : x.size(d), call.boolean(2), true,
                              [](detail::Ranked* entries, std::int64_t n) {
                                std::sort(entries, entries + n, [](const detail::Ranked& a, const detail::Ranked& b) {
                                  return a.key != b.key ? a.key < b.key : a.index < b.index;
@@ -125,7 +131,7 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
   if (k < 0 || k > (x.rank == 0 ? 1 : x.size(d)))
     return call.refuse(ErrorCode::out_of_range, "k is outside the dimension");
   const bool sorted = call.boolean(4, true);
-  return detail::order_lines(call, d, k, call.boolean(3, true), [=](detail::Ranked* entries, std::int64_t n) {
+  return detail::order_lines(call, d, k, call.boolean(3, true), true, [=](detail::Ranked* entries, std::int64_t n) {
     const auto before = [](const detail::Ranked& a, const detail::Ranked& b) { return a.key < b.key; };
     if (k <= n / 64) {
       std::partial_sort(entries, entries + k, entries + n, before);
@@ -136,7 +142,24 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
   });
 }
 
+/// kthvalue(self, k, dim, keepdim) -> (value, index): of equal elements those that stand first are the smaller; NaN counts as the
+/// largest. O(n) a line. Source: at::kthvalue.
+[[nodiscard]] inline ErrorCode kthvalue(KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const std::int64_t k = call.integer(1);
+  std::int64_t dim = call.integer(2, -1);
+  if (!wrap_dim(dim, x.rank)) return detail::bad_dim(call);
+  const auto d = static_cast<std::size_t>(dim);
+  if (k < 1 || k > (x.rank == 0 ? 1 : x.size(d))) return call.refuse(ErrorCode::out_of_range, "k is outside the dimension");
+  return detail::order_lines(call, d, 1, false, call.boolean(3), [=](detail::Ranked* entries, std::int64_t n) {
+    std::nth_element(entries, entries + (k - 1), entries + n,
+                     [](const detail::Ranked& a, const detail::Ranked& b) { return a.key != b.key ? a.key < b.key : a.index < b.index; });
+    std::swap(entries[0], entries[k - 1]);
+  });
+}
+
 inline constexpr auto sorting_ops = std::to_array<OpRow>({
+    {"aten.kthvalue.default", kthvalue},
     {"aten.sort.default", sort},
     {"aten.topk.default", topk},
 });

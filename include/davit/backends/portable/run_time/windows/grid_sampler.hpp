@@ -8,6 +8,8 @@
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/kernels/shapes.hpp"
+#include "davit/kernels/thread_team.hpp"
 
 namespace davit::portable_kernels {
 
@@ -51,54 +53,34 @@ struct GridAxis {
   }
 };
 
-/// Samples one plane at one point of the grid.
+/// The elements of one axis that are sampled at a coordinate, of which -1 lies outside and is 0, and their shares.
 template <class C>
-struct GridSampler {
-  GridAxis<C> y, x;
-  GridInterpolation mode;
+struct AxisTaps {
+  std::array<std::int64_t, 4> index;
+  std::array<C, 4> share;
 
-  [[nodiscard]] C operator()(const C* plane, C grid_x, C grid_y) const noexcept {
-    const C at_x = x.unnormalize(grid_x);
-    const C at_y = y.unnormalize(grid_y);
-    if (mode == GridInterpolation::bicubic) return bicubic(plane, at_x, at_y);
-    if (mode == GridInterpolation::nearest)
-      return element(plane, std::nearbyint(x.pad(at_x)), std::nearbyint(y.pad(at_y)));
-    return bilinear(plane, x.pad(at_x), y.pad(at_y));
+  void find(const GridAxis<C>& axis, GridInterpolation mode, C coordinate) noexcept {
+    const C at = axis.unnormalize(coordinate);
+    if (mode == GridInterpolation::nearest) {
+      index[0] = axis.index(std::nearbyint(axis.pad(at)));
+      share[0] = 1;
+    } else if (mode == GridInterpolation::bilinear) {
+      const C place = axis.pad(at), low = std::floor(place);
+      index[0] = axis.index(low);
+      index[1] = axis.index(low + 1);
+      share[1] = place - low;
+      share[0] = 1 - share[1];
+    } else {
+      const C low = std::floor(at);
+      share = cubic_shares(at - low);
+      for (std::size_t k = 0; k < 4; ++k) index[k] = axis.index(axis.pad(low + static_cast<C>(k) - 1));
+    }
+  }
+  [[nodiscard]] static constexpr std::size_t count(GridInterpolation mode) noexcept {
+    return mode == GridInterpolation::nearest ? 1 : mode == GridInterpolation::bilinear ? 2 : 4;
   }
 
  private:
-  [[nodiscard]] C element(const C* plane, C at_x, C at_y) const noexcept {
-    const std::int64_t i = y.index(at_y);
-    const std::int64_t j = x.index(at_x);
-    return i < 0 || j < 0 ? C{} : plane[i * x.size + j];
-  }
-  [[nodiscard]] C bilinear(const C* plane, C at_x, C at_y) const noexcept {
-    const C left = std::floor(at_x);
-    const C top = std::floor(at_y);
-    const C right_share = at_x - left;
-    const C bottom_share = at_y - top;
-    const C left_share = 1 - right_share;
-    const C top_share = 1 - bottom_share;
-    return element(plane, left, top) * (left_share * top_share) +
-           element(plane, left + 1, top) * (right_share * top_share) +
-           element(plane, left, top + 1) * (left_share * bottom_share) +
-           element(plane, left + 1, top + 1) * (right_share * bottom_share);
-  }
-  [[nodiscard]] C bicubic(const C* plane, C at_x, C at_y) const noexcept {
-    const C left = std::floor(at_x);
-    const C top = std::floor(at_y);
-    const std::array<C, 4> across = cubic_shares(at_x - left);
-    const std::array<C, 4> down = cubic_shares(at_y - top);
-    C sum{};
-    for (int i = 0; i < 4; ++i) {
-      C row{};
-      for (int j = 0; j < 4; ++j)
-        row += across[static_cast<std::size_t>(j)] *
-               element(plane, x.pad(left + static_cast<C>(j - 1)), y.pad(top + static_cast<C>(i - 1)));
-      sum += down[static_cast<std::size_t>(i)] * row;
-    }
-    return sum;
-  }
   /// The cubic convolution kernel with a = -0.75 at 1 + t, t, 1 - t and 2 - t.
   [[nodiscard]] static std::array<C, 4> cubic_shares(C t) noexcept {
     constexpr C a = C(-0.75);
@@ -108,9 +90,62 @@ struct GridSampler {
   }
 };
 
-template <class C>
-[[nodiscard]] ErrorCode compute_grid_sampler(KernelCall& call, GridInterpolation mode, GridPadding padding,
-                                             bool align_corners) {
+/// What is sampled at some points of a grid, found once for all channels: elements of a plane, or volume, and their shares.
+template <class C, std::size_t Rank>
+class PointTaps {
+ public:
+  static constexpr std::int64_t block = 64;  ///< points
+
+  PointTaps(const std::array<GridAxis<C>, Rank>& axes, GridInterpolation mode) noexcept : axes_(axes), mode_(mode) {}
+
+  /// Of n points, whose coordinates are those of the axes from the last one on.
+  void find(const C* grid, std::int64_t n) noexcept {
+    all_inside_ = true;
+    for (std::int64_t p = 0; p < n; ++p) {
+      count_ = 0;
+      for (std::size_t d = 0; d < Rank; ++d) taps_[d].find(axes_[d], mode_, grid[(p + 1) * static_cast<std::int64_t>(Rank) - 1 - static_cast<std::int64_t>(d)]);
+      add(0, 0, 1, static_cast<std::size_t>(p));
+    }
+  }
+  /// to[p] = what is sampled of a plane at point p.
+  void sample(const C* plane, C* to, std::int64_t n) const noexcept {
+    for (std::size_t t = 0; t < count_; ++t) {
+      const std::int64_t* const place = places_[t].data();
+      const C* const share = shares_[t].data();
+      if (t == 0) for (std::int64_t p = 0; p < n; ++p) to[p] = value(plane, place[p]) * share[p];
+      else if (all_inside_) for (std::int64_t p = 0; p < n; ++p) to[p] += plane[place[p]] * share[p];
+      else for (std::int64_t p = 0; p < n; ++p) to[p] += value(plane, place[p]) * share[p];
+    }
+  }
+
+ private:
+  [[nodiscard]] static C value(const C* plane, std::int64_t place) noexcept { return place < 0 ? C{} : plane[place]; }
+  /// Point p's along the axes from `axis` on, times what those before it have.
+  void add(std::size_t axis, std::int64_t place, C share, std::size_t p) noexcept {
+    if (axis == Rank) {
+      places_[count_][p] = place;
+      shares_[count_][p] = share;
+      all_inside_ = all_inside_ && place >= 0;
+      ++count_;
+      return;
+    }
+    const AxisTaps<C>& own = taps_[axis];
+    for (std::size_t k = 0; k < AxisTaps<C>::count(mode_); ++k)
+      add(axis + 1, place < 0 || own.index[k] < 0 ? -1 : place * axes_[axis].size + own.index[k], share * own.share[k], p);
+  }
+
+  std::array<GridAxis<C>, Rank> axes_;
+  std::array<AxisTaps<C>, Rank> taps_;  ///< of one point
+  GridInterpolation mode_;
+  static constexpr std::size_t most_taps = 16;  ///< bicubic in a plane; three dimensions have no such
+  std::size_t count_ = 0;
+  bool all_inside_ = true;
+  std::array<std::array<std::int64_t, static_cast<std::size_t>(block)>, most_taps> places_;
+  std::array<std::array<C, static_cast<std::size_t>(block)>, most_taps> shares_;
+};
+
+template <class C, std::size_t Rank>
+[[nodiscard]] ErrorCode compute_grid_sampler(KernelCall& call, GridInterpolation mode, GridPadding padding, bool align_corners) {
   const TensorView& input = call.tensor(0);
   const TensorView& grid = call.tensor(1);
   if (call.output(0).numel() == 0) return ErrorCode::ok;
@@ -119,93 +154,58 @@ template <class C>
   const auto grid_id = buffers.read(grid);
   const auto out_id = buffers.write(0);
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
-  const GridSampler<C> sample{
-      {input.size(2), padding, align_corners}, {input.size(3), padding, align_corners}, mode};
-  const std::int64_t points = grid.size(1) * grid.size(2);
-  const std::int64_t pixels = input.size(2) * input.size(3);
-  const std::int64_t channels = input.size(1);
-  for (std::int64_t i = 0; i < input.size(0) * channels; ++i) {
-    const C* at = buffers.in(grid_id) + i / channels * points * 2;
-    C* out = buffers.out(out_id) + i * points;
-    for (std::int64_t p = 0; p < points; ++p) out[p] = sample(buffers.in(in_id) + i * pixels, at[2 * p], at[2 * p + 1]);
+  std::array<GridAxis<C>, Rank> axes;
+  std::int64_t points = 1, pixels = 1;
+  for (std::size_t d = 0; d < Rank; ++d) {
+    axes[d] = {input.size(2 + d), padding, align_corners};
+    points *= grid.size(1 + d);
+    pixels *= input.size(2 + d);
   }
+  const std::int64_t channels = input.size(1);
+  constexpr std::int64_t block = PointTaps<C, Rank>::block;
+  const std::int64_t blocks = (points + block - 1) / block;
+  const std::int64_t taps = mode == GridInterpolation::bicubic ? 16 : std::int64_t{1} << Rank;
+  kernels::in_parallel(input.size(0) * blocks, 1, kernels::operations(input.size(0) * points, channels, taps), [&](std::size_t, std::int64_t begin, std::int64_t end) {
+    PointTaps<C, Rank> sampler(axes, mode);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t image = i / blocks, first = i % blocks * block, n = std::min(block, points - first);
+      sampler.find(buffers.in(grid_id) + (image * points + first) * static_cast<std::int64_t>(Rank), n);
+      for (std::int64_t c = image * channels; c < (image + 1) * channels; ++c)
+        sampler.sample(buffers.in(in_id) + c * pixels, buffers.out(out_id) + c * points + first, n);
+    }
+  });
   return buffers.finish();
 }
 
-}  // namespace detail
-
-/// grid_sampler_3d(input (N, C, D, H, W), grid (N, D', H', W', 3), interpolation_mode, padding_mode, align_corners) -> (N, C, D',
-/// H', W'); grid holds (x, y, z) in [-1, 1]; bilinear and nearest. Source: at::grid_sampler_3d.
-[[nodiscard]] inline ErrorCode grid_sampler_3d(KernelCall& call) {
-  const TensorView& input = call.tensor(0);
-  const TensorView& grid = call.tensor(1);
-  const std::int64_t mode = call.integer(2), padding = call.integer(3);
-  if (input.rank != 5 || grid.rank != 5 || grid.size(4) != 3 || grid.size(0) != input.size(0) || input.size(1) == 0 ||
-      input.size(2) == 0 || input.size(3) == 0 || input.size(4) == 0)
-    return call.refuse(ErrorCode::invalid_shape, "grid_sampler_3d: the sizes of input and grid do not fit");
-  if (input.dtype != grid.dtype) return call.refuse(ErrorCode::invalid_dtype, "grid_sampler_3d: input and grid must have the same dtype");
-  if (mode < 0 || mode > 1 || padding < 0 || padding > 2)
-    return call.refuse(ErrorCode::out_of_range, "grid_sampler_3d: no such interpolation or padding mode");
-  const Sizes sizes(std::array{input.size(0), input.size(1), grid.size(1), grid.size(2), grid.size(3)});
-  if (const ErrorCode code = call.make(0, input.dtype, sizes); code != ErrorCode::ok) return code;
-  return dispatch_floating(call, input.dtype, [&]<class C>() {
-    ComputeBuffers<C> buffers(call);
-    const auto in_id = buffers.read(input);
-    const auto grid_id = buffers.read(grid);
-    const auto out_id = buffers.write(0);
-    if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
-    std::array<detail::GridAxis<C>, 3> axes;  // z, y, x
-    for (std::size_t d = 0; d < 3; ++d) axes[d] = {input.size(2 + d), static_cast<detail::GridPadding>(padding), call.boolean(4)};
-    const std::int64_t points = grid.size(1) * grid.size(2) * grid.size(3), pixels = axes[0].size * axes[1].size * axes[2].size;
-    const std::int64_t channels = input.size(1);
-    for (std::int64_t i = 0; i < input.size(0) * channels; ++i) {
-      const C* plane = buffers.in(in_id) + i * pixels;
-      for (std::int64_t p = 0; p < points; ++p) {
-        const C* from = buffers.in(grid_id) + (i / channels * points + p) * 3;
-        std::array<C, 3> at;
-        for (std::size_t d = 0; d < 3; ++d) at[d] = axes[d].pad(axes[d].unnormalize(from[2 - d]));
-        C sum{};
-        for (unsigned corner = 0; corner < 8; ++corner) {  // of the cell around it; the nearest element is all of it
-          C share = 1;
-          std::int64_t place = 0;
-          for (std::size_t d = 0; d < 3 && share != 0; ++d) {
-            const bool far = (corner >> d & 1) != 0;
-            const C low = mode == 1 ? std::nearbyint(at[d]) : std::floor(at[d]);
-            const std::int64_t index = axes[d].index(low + static_cast<C>(far ? 1 : 0));
-            share *= index < 0 ? C{} : mode == 1 ? static_cast<C>(far ? 0 : 1) : far ? at[d] - low : 1 - (at[d] - low);
-            place = place * axes[d].size + index;
-          }
-          if (share != 0) sum += share * plane[place];
-        }
-        buffers.out(out_id)[i * points + p] = sum;
-      }
-    }
-    return buffers.finish();
-  });
-}
-
-/// grid_sampler_2d(input (N, C, H, W), grid (N, H', W', 2), interpolation_mode, padding_mode, align_corners) ->
-/// (N, C, H', W'); grid holds (x, y) in [-1, 1]. Source: at::grid_sampler_2d.
-[[nodiscard]] inline ErrorCode grid_sampler_2d(KernelCall& call) {
+/// The operator in as many dimensions; refuses what does not fit.
+template <std::size_t Rank>
+[[nodiscard]] ErrorCode grid_sampler(KernelCall& call) {
   const TensorView& input = call.tensor(0);
   const TensorView& grid = call.tensor(1);
   const std::int64_t mode = call.integer(2);
   const std::int64_t padding = call.integer(3);
-  if (input.rank != 4 || grid.rank != 4 || grid.size(3) != 2 || grid.size(0) != input.size(0))
-    return call.refuse(ErrorCode::invalid_shape, "grid_sampler_2d: the sizes of input and grid do not fit");
-  if (input.size(1) == 0 || input.size(2) == 0 || input.size(3) == 0)
-    return call.refuse(ErrorCode::invalid_shape, "grid_sampler_2d: the input has no elements in a dimension");
-  if (input.dtype != grid.dtype)
-    return call.refuse(ErrorCode::invalid_dtype, "grid_sampler_2d: input and grid must have the same dtype");
-  if (mode < 0 || mode > 2 || padding < 0 || padding > 2)
-    return call.refuse(ErrorCode::out_of_range, "grid_sampler_2d: no such interpolation or padding mode");
-  const Sizes sizes(std::array{input.size(0), input.size(1), grid.size(1), grid.size(2)});
+  if (input.rank != Rank + 2 || grid.rank != Rank + 2 || grid.size(Rank + 1) != static_cast<std::int64_t>(Rank) || grid.size(0) != input.size(0))
+    return call.refuse(ErrorCode::invalid_shape, "the sizes of input and grid do not fit");
+  for (std::size_t d = 1; d < Rank + 2; ++d)
+    if (input.size(d) == 0) return call.refuse(ErrorCode::invalid_shape, "the input has no elements in a dimension");
+  if (input.dtype != grid.dtype) return call.refuse(ErrorCode::invalid_dtype, "input and grid must have the same dtype");
+  if (mode < 0 || mode > (Rank == 2 ? 2 : 1) || padding < 0 || padding > 2)
+    return call.refuse(ErrorCode::out_of_range, "no such interpolation or padding mode");
+  Sizes sizes(input.sizes().first(2));
+  for (std::size_t d = 0; d < Rank; ++d) (void)sizes.push(grid.size(1 + d));
   if (const ErrorCode code = call.make(0, input.dtype, sizes); code != ErrorCode::ok) return code;
   return dispatch_floating(call, input.dtype, [&]<class C>() {
-    return detail::compute_grid_sampler<C>(call, static_cast<detail::GridInterpolation>(mode),
-                                           static_cast<detail::GridPadding>(padding), call.boolean(4));
+    return compute_grid_sampler<C, Rank>(call, static_cast<GridInterpolation>(mode), static_cast<GridPadding>(padding), call.boolean(4));
   });
 }
+
+}  // namespace detail
+
+/// grid_sampler_2d(input (N, C, H, W), grid (N, H', W', 2), interpolation_mode, padding_mode, align_corners) ->
+/// (N, C, H', W'); grid holds (x, y) in [-1, 1]. Source: at::grid_sampler_2d.
+[[nodiscard]] inline ErrorCode grid_sampler_2d(KernelCall& call) { return detail::grid_sampler<2>(call); }
+/// The same in three dimensions, of which grid holds (x, y, z); bilinear and nearest. Source: at::grid_sampler_3d.
+[[nodiscard]] inline ErrorCode grid_sampler_3d(KernelCall& call) { return detail::grid_sampler<3>(call); }
 
 inline constexpr auto grid_sampler_ops = std::to_array<OpRow>({
     {"aten.grid_sampler_2d.default", grid_sampler_2d},
