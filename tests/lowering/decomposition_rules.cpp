@@ -68,7 +68,7 @@ const std::vector<LeftOut>& left_out() {
       {"needs a factorization", {"linalg_", "qr", "svd"}},
       {"seldom in a model: nobody asked for it yet",
        {"_batch_norm_impl_index", "_convolution.deprecated", "_convolution_mode", "_dim_arange", "_reshape_from_tensor", "_shape_as_tensor", "_scaled_dot_product_attention_math",
-        "_scaled_dot_product_flash_attention_for_cpu", "_upsample_nearest_exact", "combinations", "multilabel_margin_loss_forward.output", "nll_loss2d_forward", "nll_loss_forward",
+        "_upsample_nearest_exact", "combinations", "multilabel_margin_loss_forward.output", "nll_loss2d_forward", "nll_loss_forward",
         "log_sigmoid_forward.output", "slow_conv3d", "thnn_conv2d", "upsample_nearest3d.default", "xlogy.Out"}}};
   return rows;
 }
@@ -76,12 +76,12 @@ const std::vector<LeftOut>& left_out() {
 }  // namespace
 
 TEST_CASE("rules are sorted by name, and no name stands twice") {
-  for (const auto rules : {decomposition_rules(), algebra_rules(), primitive_rules(), decomposition_helpers(), primitive_helpers(), complex_rules()})
+  for (const auto rules : {decomposition_rules(), algebra_rules(), primitive_rules(), gradient_rules(), decomposition_helpers(), primitive_helpers(), complex_rules()})
     for (std::size_t i = 1; i < rules.size(); ++i) {
       CAPTURE(rules[i]);
       CHECK(name_of_rule(rules[i - 1]) < name_of_rule(rules[i]));
     }
-  for (const auto rules : {decomposition_rules(), algebra_rules(), primitive_rules(), decomposition_helpers(), primitive_helpers()})
+  for (const auto rules : {decomposition_rules(), algebra_rules(), primitive_rules(), gradient_rules(), decomposition_helpers(), primitive_helpers()})
     for (const std::string_view rule : rules) CHECK(find_decomposition(name_of_rule(rule)) == rule);
   for (const std::string_view rule : complex_rules()) CHECK(find_complex_rule(name_of_rule(rule).substr(std::string_view("complex.").size())) == rule);
   CHECK(find_complex_rule("aten.relu.default").empty());
