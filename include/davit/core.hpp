@@ -16,6 +16,7 @@
 #include "davit/core/freeze.hpp"
 #include "davit/core/heap_bytes.hpp"
 #include "davit/core/limits.hpp"
+#include "davit/core/move_elements.hpp"
 #include "davit/core/move_row.hpp"
 #include "davit/core/name.hpp"
 #include "davit/core/nearest_even.hpp"
@@ -30,3 +31,4 @@
 #include "davit/core/table.hpp"
 #include "davit/core/tensor.hpp"
 #include "davit/core/tensor_view.hpp"
+#include "davit/core/walk.hpp"

@@ -31,4 +31,3 @@
 #include "davit/kernels/thread_team.hpp"
 #include "davit/kernels/vector_math.hpp"
 #include "davit/kernels/vectors.hpp"
-#include "davit/kernels/walk.hpp"

@@ -18,7 +18,7 @@ namespace {
 std::vector<double> read(const Integers& sizes, const Integers& strides, std::int64_t part) {
   std::vector<float> data(2000);
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i);
-  kernels::Walk walk(sizes);
+  Walk walk(sizes);
   walk.add(strides, sizeof(float)).collapse();
   kernels::BlockReader reader;
   reader.start(walk, 0, data.data(), sizeof(float), Conversion::between(ScalarType::float32, ScalarType::float64));

@@ -12,8 +12,8 @@
 #include <numeric>
 #include <vector>
 
+#include "davit/core/walk.hpp"
 #include "davit/kernels/arithmetic.hpp"
-#include "davit/kernels/walk.hpp"
 
 using namespace davit;
 using kernels::Conversion;
@@ -159,11 +159,11 @@ TEST_CASE("pairs of operands of any length, of which one may be a number: vector
 TEST_CASE("pairs along a walk, whose rows are even or not") {
   const std::vector<float> a{1, 2, 3, 4, 5, 6}, b{10, 20};
   std::vector<float> y(6);
-  kernels::Walk even;
+  Walk even;
   even.push(3, std::array<std::int64_t, 3>{1, 1, 0}).push(2, std::array<std::int64_t, 3>{3, 3, 1});
   kernels::map_pairs(kernels::Add<float>{}, even, a.data(), b.data(), y.data());
   CHECK(y == std::vector<float>{11, 12, 13, 24, 25, 26});
-  kernels::Walk turned;
+  Walk turned;
   turned.push(3, std::array<std::int64_t, 3>{1, 2, 0}).push(2, std::array<std::int64_t, 3>{3, 1, 1});
   kernels::map_pairs(kernels::Add<float>{}, turned, a.data(), b.data(), y.data());
   CHECK(y == std::vector<float>{11, 13, 15, 22, 24, 26});

@@ -20,7 +20,7 @@ std::vector<To> rows(const std::vector<From>& data, std::int64_t length) {
   std::vector<To> out(data.size());
   const TensorView x{const_cast<From*>(data.data()), sizes.data(), strides.data(), 2, scalar_type_of<From>};
   const TensorView to{out.data(), sizes.data(), strides.data(), 2, scalar_type_of<To>};
-  kernels::Walk lines(Integers{count});
+  Walk lines(Integers{count});
   lines.add(Integers{length}, sizeof(From)).add(Integers{length}, sizeof(To)).collapse();
   CHECK(kernels::running_sums(lines, length, x, 1, to, 1));
   return out;

@@ -6,6 +6,7 @@
 #include "davit/core/impl/copy_tensor.ipp"
 #include "davit/core/impl/error.ipp"
 #include "davit/core/impl/heap_bytes.ipp"
+#include "davit/core/impl/move_elements.ipp"
 #include "davit/core/impl/name.ipp"
 #include "davit/core/impl/segments.ipp"
 #include "davit/core/impl/shared_bytes.ipp"

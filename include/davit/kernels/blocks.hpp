@@ -8,9 +8,9 @@
 #include <cstring>
 #include <span>
 
+#include "davit/core/walk.hpp"
 #include "davit/kernels/convert.hpp"
 #include "davit/kernels/move.hpp"
-#include "davit/kernels/walk.hpp"
 
 namespace davit::kernels {
 

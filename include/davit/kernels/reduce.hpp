@@ -9,9 +9,9 @@
 #include <cstring>
 #include <span>
 
+#include "davit/core/walk.hpp"
 #include "davit/kernels/blocks.hpp"
 #include "davit/kernels/reduce_loops.hpp"
-#include "davit/kernels/walk.hpp"
 
 namespace davit::kernels {
 

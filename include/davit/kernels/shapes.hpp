@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "davit/core/tensor_view.hpp"
-#include "davit/kernels/walk.hpp"
+#include "davit/core/walk.hpp"
 
 namespace davit::kernels {
 

@@ -8,9 +8,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "davit/core/walk.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/vectors.hpp"
-#include "davit/kernels/walk.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -71,7 +71,7 @@ void transpose(const T* from, std::int64_t from_step, T* to, std::int64_t to_ste
 }
 
 template <class T>
-void copy_walk(const T* from, T* to, const kernels::Walk& w) noexcept {
+void copy_walk(const T* from, T* to, const Walk& w) noexcept {
   // the two innermost dimensions by hand, the others by counting
   const std::int64_t count = w.sizes[0], from_step = w.strides[0][0], to_step = w.strides[1][0];
   const std::int64_t rows = w.rank > 1 ? w.sizes[1] : 1;
@@ -95,7 +95,7 @@ void copy_walk(const T* from, T* to, const kernels::Walk& w) noexcept {
 
 /// Copies elements of `element` bytes along a walk of two operands, source and target, whose strides are in elements.
 /// O(elements).
-inline void copy_elements(const std::byte* from, std::byte* to, std::size_t element, kernels::Walk w) noexcept {
+inline void copy_elements(const std::byte* from, std::byte* to, std::size_t element, Walk w) noexcept {
   if (w.count <= 0) return;
   w.sort_by(1);
   w.collapse();

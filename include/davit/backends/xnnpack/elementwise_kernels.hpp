@@ -4,11 +4,11 @@
 #include <cstdint>
 
 #include "davit/backends/xnnpack/plan.hpp"
+#include "davit/core/walk.hpp"
 #include "davit/kernels/arithmetic.hpp"
 #include "davit/kernels/elementwise.hpp"
 #include "davit/kernels/functions.hpp"
 #include "davit/kernels/parameters.hpp"
-#include "davit/kernels/walk.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -65,7 +65,7 @@ inline void binary_row(Op op, const float* a, bool a_steps, const float* b, bool
 }
 
 /// y = op(a, b) along a walk of y, a and b, whose strides are in elements, 0 where an operand repeats. O(elements).
-inline void binary_elements(Op op, const float* a, const float* b, float* y, kernels::Walk walk) noexcept {
+inline void binary_elements(Op op, const float* a, const float* b, float* y, Walk walk) noexcept {
   if (walk.count <= 0) return;
   walk.sort_by(0);
   walk.collapse();

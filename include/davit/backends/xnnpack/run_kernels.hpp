@@ -17,17 +17,17 @@
 #include "davit/backends/xnnpack/setup_operator.hpp"
 #include "davit/backends/xnnpack/thread_pool.hpp"
 #include "davit/backends/xnnpack/workspace.hpp"
+#include "davit/core/walk.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/layer_norm.hpp"
 #include "davit/kernels/quantize.hpp"
 #include "davit/kernels/softmax.hpp"
-#include "davit/kernels/walk.hpp"
 
 namespace davit::xnnpack_parts {
 
 /// The walk over a tensor's sizes with element strides for each operand.
-[[nodiscard]] inline kernels::Walk walk_of(const Extent& sizes, const auto&... strides) noexcept {
-  kernels::Walk walk(std::span(sizes.sizes).first(sizes.rank));
+[[nodiscard]] inline Walk walk_of(const Extent& sizes, const auto&... strides) noexcept {
+  Walk walk(std::span(sizes.sizes).first(sizes.rank));
   (walk.add(std::span(strides).first(sizes.rank), 1), ...);
   return walk;
 }

@@ -2,38 +2,20 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "davit/core/copy_tensor.hpp"
-#include "davit/core/move_row.hpp"
-#include "davit/core/next_index.hpp"
+#include "davit/core/move_elements.hpp"
 
 namespace davit {
 
 DAVIT_INLINE void copy_tensor(const TensorView& from, const TensorView& to) noexcept {
   const std::int64_t count = from.numel();
   if (count == 0) return;
-  const std::size_t element = size_of(from.dtype);
-  const auto* source = static_cast<const std::byte*>(from.data);
-  auto* destination = static_cast<std::byte*>(to.data);
-  if (from.is_contiguous() && to.is_contiguous()) {
-    std::memcpy(destination, source, static_cast<std::size_t>(count) * element);
-    return;
-  }
-  const auto bytes = static_cast<std::int64_t>(element);
-  const std::size_t rows = from.rank - std::size_t{1};  // the dimensions but the last; a tensor without any is contiguous
-  const std::int64_t row = from.size(rows);
-  std::array<std::int64_t, max_rank> index{};
-  for (std::int64_t done = 0; done < count; done += row) {
-    move_row(element, source, from.stride(rows) * bytes, destination, to.stride(rows) * bytes, row);
-    next_index(rows, index, from.sizes(), [&](std::size_t d, std::ptrdiff_t steps) {
-      source += from.stride(d) * steps * static_cast<std::ptrdiff_t>(element);
-      destination += to.stride(d) * steps * static_cast<std::ptrdiff_t>(element);
-    });
-  }
+  if (from.is_contiguous() && to.is_contiguous()) std::memcpy(to.data, from.data, static_cast<std::size_t>(count) * size_of(from.dtype));
+  else move_elements(from, to);
 }
 
 DAVIT_INLINE bool copy_if_same(const TensorView& from, const TensorView& to) noexcept {

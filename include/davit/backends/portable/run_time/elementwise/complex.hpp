@@ -15,12 +15,12 @@
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
 #include "davit/core/copy_tensor.hpp"
+#include "davit/core/walk.hpp"
 #include "davit/kernels/elementwise.hpp"
 #include "davit/kernels/functions.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/move.hpp"
 #include "davit/kernels/vectors.hpp"
-#include "davit/kernels/walk.hpp"
 
 /// Complex numbers: views of pairs of floats, and arithmetic.
 namespace davit::portable_kernels {
@@ -92,7 +92,7 @@ namespace detail {
     return call.refuse(ErrorCode::invalid_shape, "the sizes of the operands do not broadcast");
   if (const ErrorCode code = call.make(0, type, sizes); code != ErrorCode::ok) return code;
   const std::array<const TensorView*, 2> operands{&a, &b};
-  kernels::Walk walk(sizes);
+  Walk walk(sizes);
   for (const TensorView* t : operands) {
     if (!is_whole_complex(t->dtype) && !kernels::is_real(t->dtype)) return ErrorCode::invalid_dtype;
     walk.add(broadcast_strides(*t, sizes), size_of(t->dtype));
@@ -112,7 +112,7 @@ namespace detail {
   for (std::size_t k = 0; k < 2; ++k) in_place[k] = operands[k]->dtype == taken && walk.strides[k][0] == static_cast<std::int64_t>(size);
   const std::int64_t limit = in_place[0] && in_place[1] ? row : block;
   auto* to = static_cast<std::byte*>(call.output(0).data);
-  walk.for_each_row([&](const std::array<std::int64_t, kernels::Walk::max_operands>& at) {
+  walk.for_each_row([&](const std::array<std::int64_t, Walk::max_operands>& at) {
     for (std::int64_t done = 0; done < row;) {
       const std::int64_t n = std::min(row - done, limit);
       std::array<const void*, 2> in;

@@ -87,7 +87,7 @@ inline void for_each_selected_row(const IndexPlan& plan, const Sizes& strides,
     }
     run *= size;
   }
-  const kernels::Walk after =
+  const Walk after =
       kernels::walk_over(plan.after.span().first(rest), std::array{plan.after_strides, Sizes(strides.span().subspan(tail))});
   Sizes picked(plan.picked);
   const std::array<Sizes, 1> picked_strides{Sizes(strides.span().subspan(plan.before.rank, plan.picked.rank))};

@@ -122,7 +122,7 @@ inline void keep_selected(KernelCall& call, const IndexPlan& plan) {
   if (count < 0) return call.refuse(ErrorCode::out_of_memory, "the tensor is too large");
   const kernels::Conversion truth = kernels::Conversion::between(x.dtype, ScalarType::bool_);
   if (!truth.ok) return ErrorCode::invalid_dtype;
-  kernels::Walk walk(x.sizes());
+  Walk walk(x.sizes());
   walk.add(x.strides(), size_of(x.dtype)).collapse();
   // Calls f(whether it is not zero) for each element.
   const auto for_each_truth = [&](auto&& f) {
@@ -175,7 +175,7 @@ inline void keep_selected(KernelCall& call, const IndexPlan& plan) {
   if (wanted == 0) return ErrorCode::ok;
   // The source's elements by blocks, each with the places where the mask is true.
   const std::size_t element = size_of(x.dtype);
-  kernels::Walk walk(source.sizes());
+  Walk walk(source.sizes());
   walk.add(source.strides(), element).collapse();
   kernels::BlockReader reader;
   kernels::Block own;
@@ -193,7 +193,7 @@ inline void keep_selected(KernelCall& call, const IndexPlan& plan) {
                                 static_cast<std::int64_t>(element), n);
     found = 0;
   };
-  kernels::Walk masked(sizes);
+  Walk masked(sizes);
   masked.add(mask_strides, 1).collapse();
   const std::int64_t step = masked.strides[0][0];
   masked.for_each_row([&](const auto& first) {

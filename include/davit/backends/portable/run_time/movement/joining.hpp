@@ -111,7 +111,7 @@ namespace detail {
   // Each dimension walks as two: how often, and where.
   const std::size_t element = size_of(x.dtype);
   const Sizes dense = strides_of(call.output(0));
-  kernels::Walk walk;
+  Walk walk;
   for (std::size_t d = sizes.rank; d-- > 0;) {
     const auto bytes = static_cast<std::int64_t>(element);
     walk.push(own[d], std::array{strides[d] * bytes, dense[d] * bytes});
@@ -160,7 +160,7 @@ namespace detail {
     inside = inside && v >= 0 && v < table.size(dim);
   });
   if (!inside) return call.refuse(ErrorCode::out_of_range, "an index is outside the dimension");
-  kernels::Walk walk(inner);
+  Walk walk(inner);
   if (walk.count == 0) return ErrorCode::ok;
   const std::size_t element = size_of(table.dtype);
   walk.add(table.strides(), element).add(out_strides, element).collapse();

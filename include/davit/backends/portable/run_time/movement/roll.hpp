@@ -30,7 +30,7 @@ namespace detail {
   const std::int64_t moved = forward_shift(shift, count);
   kernels::Conversion none;
   none.element = element;
-  kernels::Walk walk(x.sizes());
+  Walk walk(x.sizes());
   walk.add(x.strides(), element).collapse();
   kernels::BlockReader reader;
   kernels::Block own;

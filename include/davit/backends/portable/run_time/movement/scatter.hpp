@@ -77,7 +77,7 @@ class IndexAlong {
     Sizes own = dimensioned(self.strides());
     const std::int64_t stride = own[dim_] * static_cast<std::int64_t>(element);
     own[dim_] = 0;
-    kernels::Walk walk(sizes_);
+    Walk walk(sizes_);
     walk.add(dimensioned(index_.strides()), sizeof(std::int64_t)).add(own, element).add(dimensioned(other.strides()), element);
     walk.collapse();
     bool inside = true;

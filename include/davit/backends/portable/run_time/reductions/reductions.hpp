@@ -208,7 +208,7 @@ struct Reduction {
   const Reduction r = split(x, dims, true);
   const Reduction o = split(call.output(0), dims, true);
   if (kernels::compute_of(x.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
-  kernels::Walk lines(r.kept_sizes);
+  Walk lines(r.kept_sizes);
   lines.add(r.kept_strides, size_of(x.dtype)).add(o.kept_strides, size_of(type)).collapse();
   const bool scalar = r.reduced_sizes.rank == 0;
   const bool ok = kernels::running_sums(lines, scalar ? 1 : r.reduced_sizes[0], x, scalar ? 0 : r.reduced_strides[0],

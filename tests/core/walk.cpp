@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/kernels/walk.hpp"
+#include "davit/core/walk.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-using davit::kernels::Walk;
+using davit::Walk;
 using Integers = std::vector<std::int64_t>;
 
 TEST_CASE("dimensions that all operands walk evenly become one") {

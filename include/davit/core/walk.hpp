@@ -9,7 +9,7 @@
 
 #include "davit/core/tensor_view.hpp"
 
-namespace davit::kernels {
+namespace davit {
 
 /// How operands walk through common sizes: the dimensions from the innermost to the outermost, without those of size 1,
 /// and taken together where every operand's elements follow one another evenly. Strides are in bytes.
@@ -144,4 +144,4 @@ class Walk {
   }
 };
 
-}  // namespace davit::kernels
+}  // namespace davit
