@@ -35,7 +35,7 @@ class Builder {
 
   /// `partition`: of PackedConstants, if other codes are made of the same partition; else 0.
   Builder(GraphModuleView graph, Code& code, bool trial, std::uint64_t partition = 0)
-      : graph_(graph), code_(code), partition_(partition), trial_(trial), places_(graph.values.size()), uses_(graph.values.size(), 0) {
+      : graph_(graph), code_(code), partition_(partition), trial_(trial), uses_(graph.values.size(), 0) {
     attributes_.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   }
 
@@ -112,7 +112,10 @@ class Builder {
   [[nodiscard]] bool is_constant(const Place& place) const noexcept {
     return place.is_set() && code_.storages[place.storage].kind == StorageKind::constant;
   }
-  [[nodiscard]] bool is_constant(ValueId v) const noexcept { return is_constant(places_[v]); }
+  [[nodiscard]] bool is_constant(ValueId v) const noexcept {
+    const auto at = places_.find(v);
+    return at != places_.end() && is_constant(at->second);
+  }
   [[nodiscard]] std::byte* constant_data(const Place& place) {
     make(place.storage);
     return code_.constants[code_.storages[place.storage].index].writable() + place.offset;
@@ -135,12 +138,13 @@ class Builder {
     }
     if (count_of(dims_of(where.md)) != count_of(dims))
       throw dnnl::error(dnnl_invalid_arguments, "a result has other sizes than the graph says");
-    places_[v] = dims_of(where.md) == dims ? where : viewed(where, dims);
-    residents_[places_[v].storage].push_back(v);
+    const Place& placed = places_[v] = dims_of(where.md) == dims ? where : viewed(where, dims);
+    residents_[placed.storage].push_back(v);
   }
   [[nodiscard]] const Place& place_of(ValueId v) const {
-    if (!places_[v].is_set()) throw dnnl::error(dnnl_invalid_arguments, "a value is used before it is made");
-    return places_[v];
+    const auto at = places_.find(v);
+    if (at == places_.end() || !at->second.is_set()) throw dnnl::error(dnnl_invalid_arguments, "a value is used before it is made");
+    return at->second;
   }
   /// One use of the value is done with.
   void release(ValueId v) noexcept { --uses_[v]; }
@@ -352,7 +356,7 @@ class Builder {
   std::uint64_t partition_;
   bool trial_;
   dnnl::primitive_attr attributes_;
-  std::vector<Place> places_;                    ///< per value
+  std::unordered_map<ValueId, Place> places_;    ///< of the values that have one: a trial looks at few of a graph
   std::vector<std::uint32_t> uses_;              ///< per value: uses to come
   std::vector<std::vector<ValueId>> residents_;  ///< per storage: the values that lie there
   std::vector<std::uint32_t> wholes_;            ///< storages that have parts
