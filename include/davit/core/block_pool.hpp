@@ -19,6 +19,8 @@ class BlockPool {
   [[nodiscard]] SharedBytes copy_of(std::span<const std::byte> bytes) noexcept;
 
  private:
+  [[nodiscard]] SharedBytes uninitialized(std::size_t size) noexcept;
+
   SharedBytes rest_;            ///< of the larger block
   std::size_t allocated_ = 0;  ///< of middling size
 };

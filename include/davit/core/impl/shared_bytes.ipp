@@ -45,7 +45,7 @@ DAVIT_INLINE SharedBytes SharedBytes::bools(SharedBytes bytes) noexcept {
 }
 
 DAVIT_INLINE SharedBytes SharedBytes::copy_of(std::span<const std::byte> bytes) noexcept {
-  SharedBytes copy = allocate(bytes.size());
+  SharedBytes copy = uninitialized(bytes.size());
   if (copy.size() == bytes.size() && !bytes.empty()) std::memcpy(copy.writable(), bytes.data(), bytes.size());
   return copy;
 }
