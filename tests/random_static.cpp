@@ -52,7 +52,7 @@ constexpr std::int64_t most = 8;
   return portable_kernels::detail::order_lines(
       call, static_cast<std::size_t>(dim < 0 && rank > 0 ? dim + rank : dim), call.integer(1), call.boolean(3, true), true,
       [](portable_kernels::detail::Ranked* entries, std::int64_t n) {
-        std::sort(entries, entries + n, [](const auto& a, const auto& b) { return a.key != b.key ? a.key < b.key : a.index < b.index; });
+        std::sort(entries, entries + n, portable_kernels::detail::comes_before);
       });
 }
 struct FirstOfEquals {

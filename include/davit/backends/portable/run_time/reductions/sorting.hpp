@@ -23,6 +23,8 @@ struct Ranked {
   std::uint64_t key;
   std::int64_t index;
 };
+/// Equal elements in the order in which they stand.
+[[nodiscard]] inline bool comes_before(const Ranked& a, const Ranked& b) noexcept { return a.key != b.key ? a.key < b.key : a.index < b.index; }
 
 /// A number that orders elements as torch does: NaN above everything, both zeros equal.
 [[nodiscard]] inline std::uint64_t order_key(double v) noexcept {
@@ -111,11 +113,7 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
   if (!wrap_dim(dim, x.rank)) return detail::bad_dim(call);
   const auto d = static_cast<std::size_t>(dim);
   return detail::order_lines(call, d, x.rank == 0 ? 1 : x.size(d), call.boolean(2), true,
-                             [](detail::Ranked* entries, std::int64_t n) {
-                               std::sort(entries, entries + n, [](const detail::Ranked& a, const detail::Ranked& b) {
-                                 return a.key != b.key ? a.key < b.key : a.index < b.index;
-                               });
-                             });
+                             [](detail::Ranked* entries, std::int64_t n) { std::sort(entries, entries + n, detail::comes_before); });
 }
 
 /// topk(self, k, dim, largest, sorted) -> (values, indices); NaN counts as the largest. Which of equal elements come
@@ -152,8 +150,7 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
   const auto d = static_cast<std::size_t>(dim);
   if (k < 1 || k > (x.rank == 0 ? 1 : x.size(d))) return call.refuse(ErrorCode::out_of_range, "k is outside the dimension");
   return detail::order_lines(call, d, 1, false, call.boolean(3), [=](detail::Ranked* entries, std::int64_t n) {
-    std::nth_element(entries, entries + (k - 1), entries + n,
-                     [](const detail::Ranked& a, const detail::Ranked& b) { return a.key != b.key ? a.key < b.key : a.index < b.index; });
+    std::nth_element(entries, entries + (k - 1), entries + n, detail::comes_before);
     std::swap(entries[0], entries[k - 1]);
   });
 }
