@@ -241,16 +241,13 @@ struct ColumnProducts {
 };
 /// Numbers of work for singular values.
 [[nodiscard]] constexpr std::int64_t singular_work(std::int64_t n, std::int64_t m, std::int64_t u_columns) noexcept {
-  return 2 * n * m + m * m + qr_work(n, m, u_columns);
+  return m * m + n * m + qr_work(n, m, u_columns);
 }
 /// A (n, m), n >= m, = U S V^T, of which U has `u_columns` of the n that complete it, or none, and V is (m, m); by rotations of pairs of
-/// columns.
-inline void singular_values(const double* a, std::int64_t n, std::int64_t m, double* u, std::int64_t u_columns, double* s, double* v, double* work) noexcept {
-  double* const columns = work;  // of A, one after the other
-  double* const turned = columns + n * m;  // likewise of V
+/// columns, which lie one after the other, and are lost.
+inline void singular_values(double* columns, std::int64_t n, std::int64_t m, double* u, std::int64_t u_columns, double* s, double* v, double* work) noexcept {
+  double* const turned = work;  // V's columns likewise
   double* const rows = turned + m * m;
-  for (std::int64_t j = 0; j < m; ++j)
-    for (std::int64_t i = 0; i < n; ++i) columns[j * n + i] = a[i * m + j];
   for (std::int64_t i = 0; i < m * m; ++i) turned[i] = i / m == i % m;
   bool moved = true;
   for (int sweep = 0; sweep < most_sweeps && moved; ++sweep) {
@@ -275,12 +272,10 @@ inline void singular_values(const double* a, std::int64_t n, std::int64_t m, dou
     std::swap_ranges(columns + j * n, columns + (j + 1) * n, columns + most * n);
     std::swap_ranges(turned + j * m, turned + (j + 1) * m, turned + most * m);
   }
-  for (std::int64_t j = 0; j < m; ++j)
-    for (std::int64_t i = 0; i < m; ++i) v[i * m + j] = turned[j * m + i];
+  transpose(turned, v, m, m);
   if (u_columns == 0) return;
   // the columns over their sizes, and what completes them, as the Q of A's columns, with signs that make R's diagonal positive
-  for (std::int64_t j = 0; j < m; ++j)
-    for (std::int64_t i = 0; i < n; ++i) rows[i * m + j] = columns[j * n + i];
+  transpose(columns, rows, m, n);
   factor_qr(rows, n, m, u, u_columns, rows + n * m);
   for (std::int64_t j = 0; j < m; ++j)
     for (std::int64_t i = 0; i < n && rows[j * m + j] < 0; ++i) u[i * u_columns + j] = -u[i * u_columns + j];

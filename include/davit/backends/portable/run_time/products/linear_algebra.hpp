@@ -267,22 +267,23 @@ template <class T, class Each>
                                make_wanted(call, 2, a.dtype, vectors ? batch_of(a, {v_rows, m}) : none)})
     if (code != ErrorCode::ok) return code;
   const std::int64_t u_wanted = !vectors ? 0 : full ? larger : k;  // of the tall matrix A or its transposition: larger x k = u s v^T
-  const std::int64_t numbers = larger * u_wanted + k * k + k + 2 * larger * k + singular_work(larger, k, u_wanted);
+  const std::int64_t numbers = larger * u_wanted + k * k + k + (n >= m ? 2 : 1) * larger * k + singular_work(larger, k, u_wanted);
   double* const u = call.temporary<double>(static_cast<std::size_t>(numbers));
   if (u == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory for a matrix");
   double* const v = u + larger * u_wanted;
   double* const s = v + k * k;
-  double* const tall = s + k;
-  double* const work = tall + 2 * larger * k;
+  double* const columns = s + k;  // a wide matrix is those of its transposition
+  double* const work = columns + larger * k;
+  double* const rows = work + singular_work(larger, k, u_wanted);
   for_each_matrix(all, [&](std::int64_t offset, std::int64_t at) {
-    all.load(offset, n >= m ? tall : tall + larger * k);
-    if (n < m) transpose(tall + larger * k, tall, n, m);
-    singular_values(tall, larger, k, u, u_wanted, s, v, work);
+    all.load(offset, n >= m ? rows : columns);
+    if (n >= m) transpose(rows, columns, n, m);
+    singular_values(columns, larger, k, u, u_wanted, s, v, work);
     store_numbers(call, 1, at * k, s, k);
     if (!vectors) return;
     // the columns of u and v are orthogonal; a wide matrix is v s u^T
     const double* const left = n >= m ? u : v;
-    for (std::int64_t i = 0; i < n; ++i) store_numbers(call, 0, (at * n + i) * u_columns, left + i * u_columns, u_columns);
+    store_numbers(call, 0, at * n * u_columns, left, n * u_columns);
     const double* const right = n >= m ? v : u;
     for (std::int64_t i = 0; i < v_rows; ++i)
       for (std::int64_t j = 0; j < m; ++j) store_numbers(call, 2, (at * v_rows + i) * m + j, right + j * v_rows + i, 1);
