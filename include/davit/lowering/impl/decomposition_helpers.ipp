@@ -82,6 +82,7 @@ inline constexpr auto decomposition_helper_texts = [] {
       "$row(k, one): islist(k) && len(k) == 0 ? [] : [one, islist(k) ? k[0] : k]"sv,
       "$same(n, x, w, b, s, p, d, g): k = times(d, n); t = [i in range(0, n): p == 'same' ? k[i] * (size(w, i + 2) - 1) : 0]; e = len(compact([i in t: i % 2 == 0 ? none : i])) == 0; y = e ? x : constant_pad_nd(x, flat([i in reversed(t): [i // 2, i - i // 2]]), 0); $conv(n, y, w, b, s, e ? [i in t: i // 2] : 0, d, false, 0, g)"sv,
       "$scaled(a, s, b, t): x = t == 1 ? b : b * t; s == 0 ? x : (s == 1 ? a : a * s) + x"sv,
+      "$scores(q, k, causal, mask, scale): f = scale == none ? 1.0 / sqrt_of(size(q, -1)) : scale; m = mask != none ? mask : causal ? $causal(size(q, -2), size(k, -2)) : none; a = matmul(q * f, transpose.int(k, -2, -1)); m == none ? a : a + (dtype(m) == bool ? cast(where(m, 0.0, -inf), dtype(a)) : m)"sv,
       "$singular(x, dim): linalg_svdvals(permute(x, moved(rank(x), dim, [-2, -1])))"sv,
       "$sized(x, o, f, n): o != none ? o : [i in range(0, n): isfixed(size(x, i + 2)) ? int(float(size(x, i + 2)) * f[i]) : truncated(size(x, i + 2) * f[i], out[i + 2])]"sv,
       "$slogdet(a): r = _linalg_slogdet(a, sizes=[dims(a)[:-2], dims(a)[:-2], dims(a), dims(a)[:-1]], as=[dtype(a), $part(a), dtype(a), int32]); [r[0], r[1]]"sv,
