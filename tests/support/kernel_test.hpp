@@ -41,6 +41,13 @@ struct KernelTest {
     return davit::TensorView{of.tensor().element_at(offset), kept_sizes.data(), kept_strides.data(), static_cast<std::uint8_t>(sizes.size()),
                              of.tensor().dtype};
   }
+  /// A line of complex64 or complex128 numbers, given by pairs.
+  davit::EValue complex_line(davit::ScalarType type, const Numbers& pairs) {
+    const auto n = static_cast<std::int64_t>(pairs.size() / 2);
+    davit::TensorView line = view(tensor(davit::real_of(type), {n, 2}, pairs), {n}, {1}).tensor();
+    line.dtype = type;
+    return line;
+  }
   davit::EValue list(std::initializer_list<davit::EValue> items) {
     return std::span<const davit::EValue>(lists.emplace_back(items));
   }

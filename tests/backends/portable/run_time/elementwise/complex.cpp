@@ -25,10 +25,7 @@ using Numbers = KernelTest::Numbers;
 
 /// A line of complex64 numbers, given by pairs.
 EValue complex(KernelTest& test, const Numbers& pairs) {
-  const auto n = static_cast<std::int64_t>(pairs.size() / 2);
-  davit::TensorView view = test.view(test.tensor(ScalarType::float32, {n, 2}, pairs), {n}, {1}).tensor();
-  view.dtype = ScalarType::complex64;
-  return view;
+  return test.complex_line(ScalarType::complex64, pairs);
 }
 /// The pairs of output 0.
 Numbers pairs(const KernelTest& test) {

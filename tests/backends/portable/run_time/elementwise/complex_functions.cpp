@@ -34,10 +34,7 @@ struct ComplexTest : KernelTest {
       parts.push_back(z.real());
       parts.push_back(z.imag());
     }
-    const auto n = static_cast<std::int64_t>(all.size());
-    davit::TensorView line = view(tensor(sizeof(T) == 4 ? ScalarType::float32 : ScalarType::float64, {n, 2}, parts), {n}, {1}).tensor();
-    line.dtype = type;
-    return line;
+    return complex_line(type, parts);
   }
   [[nodiscard]] std::complex<double> result(std::int64_t i) const {
     const std::complex<T> z = outputs[0].tensor().template as<std::complex<T>>()[i];
