@@ -80,53 +80,6 @@ struct AllOrdinary {
   return most <= limit;
 }
 
-/// True if softmax is ordinary along every line of (outer, n, inner) elements: its largest number is finite, and none is NaN.
-/// Infinities below it are: masks make them. O(elements).
-[[nodiscard, gnu::noinline]] inline bool softmax_is_ordinary(const float* x, std::int64_t outer, std::int64_t n, std::int64_t inner) noexcept {
-  using Floats [[gnu::vector_size(64)]] = float;
-  using Truths [[gnu::vector_size(64)]] = std::int32_t;
-  constexpr std::int64_t width = sizeof(Floats) / sizeof(float);
-  constexpr float lowest = std::numeric_limits<float>::lowest();
-  constexpr float most = std::numeric_limits<float>::max();
-  for (std::int64_t line = 0; line < outer * inner; ++line) {
-    const float* from = x + line / inner * n * inner + line % inner;
-    Truths below = ~Truths{};  // no NaN, no infinity
-    Truths finite{};
-    std::int64_t i = 0;
-    for (; inner == 1 && i + width <= n; i += width) {
-      Floats v;
-      std::memcpy(&v, from + i, sizeof v);
-      const Truths small = v <= most;
-      below &= small;
-      finite |= v >= lowest;
-    }
-    for (; i < n; ++i) {
-      below[0] &= -static_cast<std::int32_t>(from[i * inner] <= most);
-      finite[0] |= -static_cast<std::int32_t>(from[i * inner] >= lowest);
-    }
-    bool all_below = true;
-    bool any_finite = false;
-    for (std::int64_t k = 0; k < width; ++k) all_below = all_below && below[k] != 0, any_finite = any_finite || finite[k] != 0;
-    if (!all_below || !any_finite) return false;
-  }
-  return true;
-}
-
-/// The same of bfloat16.
-[[nodiscard, gnu::noinline]] inline bool softmax_is_ordinary(const BFloat16* x, std::int64_t outer, std::int64_t n, std::int64_t inner) noexcept {
-  for (std::int64_t line = 0; line < outer * inner; ++line) {
-    const BFloat16* const from = x + line / inner * n * inner + line % inner;
-    bool below = true, finite = false;
-    for (std::int64_t i = 0; i < n; ++i) {
-      const float v = from[i * inner];
-      below = below && v <= std::numeric_limits<float>::max();
-      finite = finite || v >= std::numeric_limits<float>::lowest();
-    }
-    if (!below || !finite) return false;
-  }
-  return true;
-}
-
 namespace detail {
 
 /// A float32 or bfloat16 tensor in row-major order, as float32; without storage if there is no memory. O(elements).
@@ -182,8 +135,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Which values of a graph are to be looked at, so that no operator that loses NaN or infinities meets any; what softmax
-/// takes is to be looked at besides, by softmax_is_ordinary. `products_lose`: products of matrices and batch norms lose them, too.
+/// Which values of a graph are to be looked at, so that no operator that loses NaN or infinities meets any. Of softmax that is what it
+/// makes: its operand may hold infinities, as masks do. `products_lose`: products of matrices and batch norms lose them, too.
 /// O(nodes + elements of constants).
 [[nodiscard]] inline std::vector<ValueCheck> find_value_checks(const ProgramBody& body, bool products_lose) {
   using detail::Growth;
@@ -363,8 +316,8 @@ namespace detail {
     for (const Argument& a : g.outputs(node))
       g.for_each_value(a, [&](ValueId v) {
         if (needed[v] == 0) return;
-        if (grown[v] != 0) checks[v] = ValueCheck::finite;
-        needs = needs || (grown[v] == 0 && !softmax);
+        if (grown[v] != 0 || softmax) checks[v] = ValueCheck::finite;
+        else needs = true;
       });
     for (const Argument& a : g.inputs(node))
       g.for_each_value(a, [&](ValueId v) {

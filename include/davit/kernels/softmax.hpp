@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "davit/kernels/constant_math.hpp"
+#include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/row_moments.hpp"
 #include "davit/kernels/vector_math.hpp"
 #include "davit/kernels/vectors.hpp"
@@ -159,5 +160,18 @@ struct SoftmaxAcross {
       }
   }
 };
+
+/// Softmax, or its logarithm, along the middle of (outer, count, inner), by the CPU's widest vectors; `safe` as in SoftmaxLine. O(elements).
+template <class C>
+void softmax_lines(const C* x, std::int64_t outer, std::int64_t count, std::int64_t inner, C* y, bool logarithm, bool safe) {
+  if (logarithm && inner != 1)
+    run_widest_for<C, SoftmaxAcross<double, true>>(x, outer, count, inner, y, false);
+  else if (logarithm)
+    run_widest_for<C, MiddleLines<LogSoftmaxLine<double>>>(x, outer, count, inner, y);
+  else if (inner != 1)
+    run_widest_for<C, SoftmaxAcross<double>>(x, outer, count, inner, y, safe);
+  else
+    run_widest_for<C, MiddleLines<SoftmaxLine<double>>>(x, outer, count, inner, y, safe);
+}
 
 }  // namespace davit::kernels

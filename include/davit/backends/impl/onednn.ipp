@@ -53,7 +53,7 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
   if (step.kind == StepKind::kernel) {
     kernels::ThreadTeam team(OpenMp::loaded().parallel == nullptr ? 1 : static_cast<std::size_t>(std::max(step.threads, 1)), run_on_openmp);
     const kernels::TeamScope scope(team.size() > 1 ? &team : nullptr);
-    met = !ws.kernel(step).run(code.kernels[static_cast<std::size_t>(step.length)], [&](std::size_t i) -> void* {
+    met = !ws.kernel(step).run(code.kernels[static_cast<std::size_t>(step.first)], [&](std::size_t i) -> void* {
       const auto [root, offset] = code.root_of(code.places[code.arguments[step.arguments.first + i].place]);
       return ws.address(root) + offset;
     });
@@ -64,8 +64,8 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
   std::byte* const at = ws.address(root) + offset;
   if (step.kind == StepKind::broadcast) {
     const auto [to_root, to_offset] = code.root_of(code.places[code.arguments[step.arguments.first + 1].place]);
-    const std::int64_t* const sizes = code.dims.data() + step.length;
-    const auto rank = static_cast<std::uint8_t>(step.inner);
+    const std::int64_t* const sizes = code.dims.data() + step.first;
+    const auto rank = static_cast<std::uint8_t>(step.rank);
     const ScalarType dtype = type_of(place.md) == DataType::bf16 ? ScalarType::bfloat16 : ScalarType::float32;
     copy_tensor(TensorView{at, sizes, sizes + rank, rank, dtype},
                 TensorView{ws.address(to_root) + to_offset, sizes, sizes + 2 * rank, rank, dtype});
@@ -76,10 +76,7 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
     std::memset(at, 0, bytes);
     return dnnl_success;
   }
-  const auto look = [&](const auto* x) {
-    const auto count = static_cast<std::int64_t>(bytes / sizeof *x);
-    return step.kind == StepKind::check_values ? all_ordinary(x, count) : softmax_is_ordinary(x, count / (step.length * step.inner), step.length, step.inner);
-  };
+  const auto look = [&](const auto* x) { return all_ordinary(x, static_cast<std::int64_t>(bytes / sizeof *x)); };
   met = !(type_of(place.md) == DataType::bf16 ? look(reinterpret_cast<const BFloat16*>(at)) : look(reinterpret_cast<const float*>(at)));
   return dnnl_success;
 }

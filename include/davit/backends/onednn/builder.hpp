@@ -238,10 +238,10 @@ class Builder {
     return numbers_;
   }
   /// Looks at what lies in a place, which must have no gaps.
-  void add_check(const Place& at, StepKind kind, std::int64_t length = 0, std::int64_t inner = 1) {
+  void add_check(const Place& at) {
     const auto first = static_cast<std::uint32_t>(code_.arguments.size());
     add_argument({0, at});
-    code_.steps.push_back({{}, {first, 1}, handle_, "check", threads_, kind, length, inner});
+    code_.steps.push_back({{}, {first, 1}, handle_, "check", threads_, StepKind::check_values});
   }
 
   /// The block without parent that a place lies in, and how far from its start.

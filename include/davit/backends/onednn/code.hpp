@@ -54,8 +54,7 @@ enum class StepKind : std::uint8_t {
   zeros,             ///< written to the place of the only argument
   broadcast,         ///< the first argument repeated in the second
   kernel,            ///< one of portable's: operands, then the results
-  check_values,      ///< of the only argument: all are ordinary, or the partition runs on exact kernels
-  check_for_softmax  ///< the same along the lines that softmax takes
+  check_values       ///< of the only argument: all are ordinary, or the partition runs on exact kernels
 };
 
 struct Step {
@@ -65,8 +64,8 @@ struct Step {
   std::string_view name;
   int threads = 0;  ///< that the primitive was made for
   StepKind kind = StepKind::primitive;
-  std::int64_t length = 0;  ///< check_for_softmax: of a line; broadcast: into Code::dims, sizes, then strides of both; kernel: which
-  std::int64_t inner = 1;   ///< check_for_softmax: elements from one of a line to the next; broadcast: rank
+  std::int64_t first = 0;  ///< broadcast: into Code::dims, sizes, then strides of both; kernel: which
+  std::int64_t rank = 0;   ///< broadcast
 };
 
 /// What an output of the delegate is.

@@ -177,7 +177,7 @@ class Compiler {
       if (options_.exact) check_results(tail.empty() ? base : *tail.back());
     }
   }
-  /// Before the first use of inputs that are to be looked at, and before softmax.
+  /// Before the first use of inputs that are to be looked at.
   void check_operands(const Operation& base, std::span<const Operation* const> tail) {
     builder_.begin_step(body_->handles[base.node], base.name, 1);
     const auto check_inputs = [&](const Operation& op) {
@@ -186,11 +186,6 @@ class Compiler {
     };
     check_inputs(base);
     for (const Operation* const op : tail) check_inputs(*op);
-    if (base.kind != OpKind::softmax) return;
-    const Dims dims = builder_.sizes(base.inputs[0]);
-    const Dims inner(dims.begin() + base.axis + 1, dims.end());
-    builder_.add_check(builder_.row_major(builder_.place_of(base.inputs[0])), StepKind::check_for_softmax,
-                       dims[static_cast<std::size_t>(base.axis)], count_of(inner));
   }
   void check_results(const Operation& op) {
     for (const ValueId v : op.outputs) check(v);
@@ -202,7 +197,7 @@ class Compiler {
     const Place& at = builder_.place_of(v);
     const bool dense = blocking_of(at.md).known && at.md.get_size() == plain(dims_of(at.md), type_of(at.md)).get_size();
     const Place looked = dense ? at : builder_.row_major(at);
-    if (!builder_.is_constant(looked) || !is_ordinary(looked)) builder_.add_check(looked, StepKind::check_values);
+    if (!builder_.is_constant(looked) || !is_ordinary(looked)) builder_.add_check(looked);
   }
   /// The same of a constant that was made when compiling.
   [[nodiscard]] bool is_ordinary(const Place& constant) {

@@ -7,7 +7,6 @@
 #include "davit/backends/onednn/operands.hpp"
 #include "davit/program/operators/normalization.hpp"
 #include "davit/program/operators/reduction.hpp"
-#include "davit/program/operators/softmax.hpp"
 
 namespace davit::onednn_ops {
 
@@ -42,36 +41,6 @@ namespace detail {
   const Dims source = sizes_of(in.graph(), view.input);
   op.kernel.assign(source.end() - static_cast<std::ptrdiff_t>(view.dims), source.end());
   op.epsilon = static_cast<float>(view.eps);
-  return nullptr;
-}
-
-/// aten.native_group_norm whose statistics nobody uses.
-[[nodiscard]] inline const char* describe_group_norm(const NodeArguments& in, const OpRow&, Operation& op) {
-  operators::GroupNormView view;
-  if (const Refusal wrong = operators::read_group_norm(in, view)) return wrong.what;
-  if (!in.uses_first_output_only()) return "the statistics are used";
-  const std::int64_t channels = in.rank(view.input) < 2 ? -1 : in.size(view.input, 1);
-  if (channels < 1 || channels % view.groups != 0) return "the channels do not divide into the groups";
-  if (!detail::keeps_sizes(in, view.input)) return "the sizes of input and output differ";
-  op.kind = OpKind::group_norm;
-  op.inputs = {view.input, view.weight, view.bias};
-  for (std::size_t i = 1; i < 3; ++i)
-    if (op.inputs[i] != no_id && sizes_of(in.graph(), op.inputs[i]) != Dims{channels}) return "weight or bias is not one number per channel";
-  op.groups = view.groups;
-  op.epsilon = static_cast<float>(view.eps);
-  return nullptr;
-}
-
-/// softmax, exported or decomposed.
-[[nodiscard]] inline const char* describe_softmax(const NodeArguments& in, const OpRow&, Operation& op) {
-  operators::SoftmaxView view;
-  if (const Refusal wrong = operators::read_softmax(in, view)) return wrong.what;
-  if (view.converts) return "it changes the dtype";
-  if (!detail::keeps_sizes(in, view.input)) return "the sizes of input and output differ";
-  op.kind = OpKind::softmax;
-  op.inputs = {view.input};
-  op.algorithm = algorithm::softmax_accurate;
-  op.axis = static_cast<int>(view.dim);
   return nullptr;
 }
 

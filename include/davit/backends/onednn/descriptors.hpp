@@ -17,10 +17,8 @@ using dnnl::primitive_attr;
 
 #if DNNL_VERSION_MAJOR >= 3
 using Pooling = dnnl::pooling_forward;
-using Softmax = dnnl::softmax_forward;
 #else
 using Pooling = dnnl::pooling_v2_forward;
-using Softmax = dnnl::softmax_v2_forward;
 #endif
 
 /// What `make` answers, or an empty object if the library refuses.
@@ -120,7 +118,8 @@ inline constexpr float hardswish_beta = DNNL_VERSION_MAJOR >= 3 ? 0.5f : 0.0f;
 /// True if the library would fall back on its reference implementation, which is orders of magnitude slower.
 template <class PrimitiveDesc>
 [[nodiscard]] bool is_reference(const PrimitiveDesc& pd) {
-  return std::string_view(pd.impl_info_str()).starts_with("ref");
+  const std::string_view name = pd.impl_info_str();
+  return name.starts_with("ref") || name.starts_with("simple_nchw");
 }
 
 }  // namespace davit::onednn_ops

@@ -28,10 +28,8 @@ namespace detail {
     case OpKind::eltwise: emit_eltwise(b, op); return true;
     case OpKind::batch_norm: return emit_batch_norm(b, chain);
     case OpKind::layer_norm: emit_layer_norm(b, op); return true;
-    case OpKind::group_norm: emit_group_norm(b, op); return true;
     case OpKind::expand: emit_expand(b, op); return true;
     case OpKind::resample: emit_resample(b, op); return true;
-    case OpKind::softmax: emit_softmax(b, op); return true;
     case OpKind::concat: emit_concat(b, op); return true;
     case OpKind::view: emit_view(b, op); return true;
     case OpKind::permute: emit_permute(b, op); return true;

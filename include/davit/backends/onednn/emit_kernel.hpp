@@ -41,6 +41,11 @@ namespace davit::onednn_ops {
   return describe_kernel(in, row, op);
 }
 
+/// Attention of float32. That of bfloat16 is faster in parts, the library's products among them.
+[[nodiscard]] inline const char* describe_attention(const NodeArguments& in, const OpRow& row, Operation& op) {
+  return in.output() == no_id || in.graph().values[in.output()].dtype != ScalarType::float32 ? "it is not of float32" : describe_kernel(in, row, op);
+}
+
 /// The step of an operation, its tensors in row-major order, or in one dimension (`all_sizes`).
 [[nodiscard]] inline KernelStep kernel_step(Builder& b, const Operation& op, const Dims* all_sizes = nullptr) {
   const auto [row, text] = portable_kernels::find_op({}, op.name);

@@ -11,7 +11,7 @@
 #include "davit/backends/onednn/emit_layout.hpp"
 #include "davit/backends/onednn/tail.hpp"
 
-/// Steps of operations whose layout is that of their source: elementwise, pooling, normalization, softmax.
+/// Steps of operations whose layout is that of their source: elementwise, pooling, normalization.
 /// Each tries the layout it finds first, and row-major order where the library has no (fast) primitive for that.
 namespace davit::onednn_ops {
 
@@ -171,25 +171,6 @@ inline void emit_layer_norm(Builder& b, const Operation& op) {
   b.place(op.outputs[0], to);
 }
 
-/// A layer norm of each group, then weight and bias of each channel.
-inline void emit_group_norm(Builder& b, const Operation& op) {
-  const Dims dims = b.sizes(op.inputs[0]);
-  const std::int64_t rows = dims[0] * op.groups, width = count_of(dims) / rows;
-  const auto pd = describe_norm<dnnl::layer_normalization_forward>(b.attributes(), plain({rows, width}, DataType::f32), op.epsilon, dnnl::normalization_flags::none);
-  if (!pd) throw dnnl::error(dnnl_unimplemented, "no layer normalization");
-  Place at = b.add_scratch(plain({rows, width}, DataType::f32));
-  b.add_step<dnnl::layer_normalization_forward>(pd, {{DNNL_ARG_SRC, b.viewed(b.row_major(b.place_of(op.inputs[0])), {rows, width})}, {DNNL_ARG_DST, at}});
-  const Dims whole{dims[0], dims[1], count_of(dims) / (dims[0] * dims[1])}, channels{1, dims[1], 1};
-  at = b.viewed(at, whole);
-  for (const auto& [v, what] : {std::pair(op.inputs[1], algorithm::binary_mul), std::pair(op.inputs[2], algorithm::binary_add)}) {
-    if (v == no_id) continue;
-    const auto scale = describe<dnnl::binary>(b.attributes(), what, plain(whole, DataType::f32), plain(channels, DataType::f32), plain(whole, DataType::f32));
-    if (!scale) throw dnnl::error(dnnl_unimplemented, "no product by channels");
-    b.add_step<dnnl::binary>(scale, {{DNNL_ARG_SRC_0, at}, {DNNL_ARG_SRC_1, b.parameter(v, channels)}, {DNNL_ARG_DST, at}});
-  }
-  b.place(op.outputs[0], b.viewed(at, dims));
-}
-
 inline void emit_resample(Builder& b, const Operation& op) {
   const Place& from = b.place_of(op.inputs[0]);
   auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md), type_of(from.md)), [&](const MemoryDesc& tried) {
@@ -199,18 +180,6 @@ inline void emit_resample(Builder& b, const Operation& op) {
   const Place source = b.reordered(from, md);
   const Place to = b.add_scratch(pd.dst_desc());
   b.add_step<dnnl::resampling_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}});
-  b.place(op.outputs[0], to);
-}
-
-inline void emit_softmax(Builder& b, const Operation& op) {
-  const Place& from = b.place_of(op.inputs[0]);
-  auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md), type_of(from.md)), [&](const MemoryDesc& tried) {
-    return describe<Softmax>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm, tried, tried, op.axis);
-  });
-  if (emit_instead_of_reference(b, op, pd)) return;
-  const Place source = b.reordered(from, md);
-  const Place to = b.is_last_use(op.inputs[0]) ? source : b.add_scratch(md);
-  b.add_step<Softmax>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}});
   b.place(op.outputs[0], to);
 }
 

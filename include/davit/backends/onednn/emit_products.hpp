@@ -5,10 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "davit/backends/onednn/convolution_layout.hpp"
+#include "davit/backends/onednn/emit_kernel.hpp"
+#include "davit/backends/onednn/emit_pointwise.hpp"
 #include "davit/backends/onednn/fold_norm.hpp"
 #include "davit/backends/onednn/kernels.hpp"
 #include "davit/backends/onednn/sound_convolution.hpp"
@@ -19,6 +22,18 @@
 namespace davit::onednn_ops {
 
 namespace detail {
+
+/// True for a convolution of float32, `channels` in and `filters` out, that takes portable's kernel less time, reorders included: where
+/// channels of a group do not fill a vector, or the library multiplies matrices group by group (5 to 20 times as long); and of few
+/// filters in all, each of which the library computes as a vector of them.
+template <class PrimitiveDesc>
+[[nodiscard]] bool wastes_vectors(const PrimitiveDesc& pd, const Operation& op, std::int64_t channels, std::int64_t filters) {
+  if (!pd || is_reference(pd)) return true;
+  if (op.groups == 1) return filters < 8 && count_of(op.kernel) > 1;
+  const bool gathers = std::string_view(pd.impl_info_str()).find("gemm") != std::string_view::npos;
+  const bool depthwise = op.groups == channels && op.groups == filters;
+  return gathers || (!depthwise && std::min(channels, filters) < op.groups * (has_wide_vectors() ? 16 : 8));
+}
 
 /// A convolution's weight and bias, ready for the primitive; the batch norm after it taken in.
 [[nodiscard]] inline std::pair<Place, Place> convolution_parameters(Builder& b, const Operation& op,
@@ -64,6 +79,10 @@ namespace detail {
       convolution_layouts(op, b.place_of(op.inputs[0]), source_dims, destination_dims, type);
   if (!pd) pd = try_with(source_md, tail->depthwise == nullptr ? destination_md : any(destination_dims, type));
   if (!pd || is_reference(pd)) pd = try_with(any(source_dims, type), any(destination_dims, type));
+  if (type == DataType::f32 && tail->depthwise == nullptr && detail::wastes_vectors(pd, op, source_dims[1], destination_dims[1])) {
+    if (!chain.tail.empty()) return false;
+    if (emit_instead(b, op)) return chain.norm == nullptr || emit_batch_norm(b, {.base = chain.norm});
+  }
   if (!is_usable(pd, chain, *tail)) return false;
   const auto [weight, bias] = detail::convolution_parameters(b, op, chain.norm, pd.weights_desc());
   if (biased) tail->roles.push_back({DNNL_ARG_BIAS, bias});
@@ -103,6 +122,7 @@ inline void emit_deconvolution(Builder& b, const Operation& op) {
   const auto pd = describe<dnnl::deconvolution_forward>(
       b.attributes(), dnnl::prop_kind::forward_inference, algorithm::deconvolution_direct, any(b.sizes(op.inputs[0]), type), any(dims_of(weight.md), type),
       op.inputs[2] != no_id ? plain(channels, type) : MemoryDesc(), any(b.sizes(op.outputs[0]), type), op.strides, op.dilates, op.pad_left, op.pad_right);
+  if (detail::wastes_vectors(pd, op, own[0], own[1] * op.groups) && emit_instead(b, op)) return;
   if (!pd || is_reference(pd)) throw dnnl::error(dnnl_unimplemented, "no transposed convolution");
   std::vector<Builder::Role> roles;
   if (op.inputs[2] != no_id) roles.push_back({DNNL_ARG_BIAS, b.parameter(op.inputs[2], channels)});

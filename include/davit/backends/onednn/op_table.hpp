@@ -23,8 +23,8 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten._adaptive_avg_pool3d.default", describe_adaptive_pool},
     {"aten._log_softmax.default", describe_kernel},
     {"aten._native_batch_norm_legit_no_training.default", describe_batch_norm},
-    {"aten._safe_softmax.default", describe_softmax},
-    {"aten._softmax.default", describe_softmax},
+    {"aten._safe_softmax.default", describe_kernel},
+    {"aten._softmax.default", describe_kernel},
     {.name = "aten._to_copy.default", .describe = describe_cast, .any_dtype = true},
     {.name = "aten._unsafe_view.default", .describe = describe_view, .integers = true},
     {.name = "aten.abs.default", .describe = describe_unary, .algorithm = algorithm::eltwise_abs, .integers = true},
@@ -108,7 +108,7 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.mm.default", describe_matmul},
     {.name = "aten.mul.Scalar", .describe = describe_binary, .integers = true},
     {.name = "aten.mul.Tensor", .describe = describe_binary, .integers = true},
-    {"aten.native_group_norm.default", describe_group_norm},
+    {"aten.native_group_norm.default", describe_kernel},
     {"aten.native_layer_norm.default", describe_layer_norm},
     {.name = "aten.ne.Scalar", .describe = describe_kernel, .any_dtype = true},
     {.name = "aten.ne.Tensor", .describe = describe_kernel, .any_dtype = true},
@@ -126,12 +126,13 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.roll.default", describe_kernel},
     {"aten.round.default", describe_unary, algorithm::eltwise_round},
     {"aten.rsqrt.default", describe_reciprocal_root},
+    {.name = "aten.scaled_dot_product_attention.default", .describe = describe_attention, .any_dtype = true},
     {"aten.select.int", describe_slice},
     {"aten.sigmoid.default", describe_unary, algorithm::eltwise_logistic},
     {"aten.silu.default", describe_unary, algorithm::eltwise_swish, 1.0f},
     {"aten.sin.default", describe_kernel},
     {"aten.slice.Tensor", describe_slice},
-    {"aten.softmax.int", describe_softmax},
+    {"aten.softmax.int", describe_kernel},
     {"aten.split_with_sizes.default", describe_split},
     {"aten.sqrt.default", describe_unary, algorithm::eltwise_sqrt},
     {"aten.square.default", describe_unary, algorithm::eltwise_square},
@@ -169,7 +170,6 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
     case OpKind::linear:
     case OpKind::matmul: return sizes_of(graph, op.inputs[0]).back() % 2 == 0;
     case OpKind::deconvolution:
-    case OpKind::group_norm:
     case OpKind::resample: return false;
     case OpKind::binary: return op.inputs[1] != no_id;
     default: return true;

@@ -22,8 +22,6 @@ enum class OpKind : std::uint8_t {
   binary,  ///< inputs: two tensors, or one and no_id for the number `epsilon`
   batch_norm,  ///< inputs: source, mean, variance, weight or no_id, bias or no_id
   layer_norm,  ///< inputs: source, weight or no_id, bias or no_id
-  group_norm,  ///< the same, in `groups` groups of channels
-  softmax,
   concat,
   view,  ///< the same elements, in row-major order, in other sizes
   permute,

@@ -53,7 +53,7 @@ class Workspace {
     return {arguments_.data() + step.arguments.first, step.arguments.count};
   }
 
-  [[nodiscard]] KernelState& kernel(const Step& step) noexcept { return kernels_[static_cast<std::size_t>(step.length)]; }
+  [[nodiscard]] KernelState& kernel(const Step& step) noexcept { return kernels_[static_cast<std::size_t>(step.first)]; }
 
   /// Points everything that lies in scratch there; nothing is done if it was there already.
   void move_scratch(const Code& code, std::byte* scratch) noexcept {

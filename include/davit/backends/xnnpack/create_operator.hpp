@@ -166,10 +166,6 @@ inline constexpr std::size_t cached_weights = 512 * 1024;
     case Op::hardswish: return xnn_create_hardswish_nc_f32(c, is, os, 0, op);
     case Op::leaky_relu: return xnn_create_leaky_relu_nc_f32(c, is, os, step.alpha, 0, op);
     case Op::elu: return xnn_create_elu_nc_f32(c, is, os, step.alpha, 0, op);
-    case Op::softmax: {
-      const std::size_t ch = channels(plan, step.in[0]);
-      return xnn_create_softmax_nc_f32(ch, pitch(plan, step.in[0]), pitch(plan, step.out), 0, op);
-    }
     case Op::add: return xnn_create_add_nd_f32(step.min, step.max, 0, op);
     case Op::subtract: return xnn_create_subtract_nd_f32(step.min, step.max, 0, op);
     case Op::multiply: return xnn_create_multiply_nd_f32(step.min, step.max, 0, op);

@@ -38,7 +38,6 @@ enum class Op : std::uint8_t {
   hardswish,
   leaky_relu,
   elu,
-  softmax,
   add,
   subtract,
   multiply,
@@ -64,6 +63,7 @@ enum class Op : std::uint8_t {
   reciprocal,
   rsqrt,
   hardsigmoid,
+  softmax,
   log_softmax,
   layer_norm,
   group_norm,
@@ -112,8 +112,8 @@ struct Step {
   Window window{};
   std::uint32_t weights = no_id;  ///< row of Plan::weights
   bool transposed = false;        ///< batch_matmul, dynamic_fully_connected: the right operand is [in, out]; dynamic_convolution: a transposed one
-  std::uint32_t axis = 0;  ///< copy: dimension of `start`; global pools: first physical dimension that is averaged
-  std::uint32_t axes = 0;  ///< global pools: how many
+  std::uint32_t axis = 0;  ///< copy: dimension of `start`; global pools: first physical dimension that is averaged; softmax: of its lines
+  std::uint32_t axes = 0;  ///< global pools: how many; softmax: not 0 if lines of minus infinities alone give zeros
   std::int64_t start = 0;  ///< copy: first index of the source (or, with `into`, of the destination) along `axis`
   std::int64_t step = 1;
   bool into = false;

@@ -23,21 +23,14 @@ namespace detail {
   if (view.converts) return "a change of dtype";
   return call.rank(view.input) == 0 || call.fixed(view.input, view.dim) < 0 ? "a dimension of symbolic size" : nullptr;
 }
-/// The order with `axis` innermost and the others row-major.
-[[nodiscard]] constexpr DimOrder innermost(std::size_t rank, std::size_t axis) noexcept {
-  DimOrder o;
-  for (std::size_t d = 0; d < rank; ++d)
-    if (d != axis) o.dim[o.rank++] = static_cast<std::uint8_t>(d);
-  o.dim[o.rank++] = static_cast<std::uint8_t>(axis);
-  return o;
-}
 inline void emit_softmax(Planner& p, const Call& call) {
   operators::SoftmaxView view;
   if (operators::read_softmax(call.arguments(), view)) return;  // which refuses_softmax has asked
-  const ValueId x = view.input;
-  const DimOrder order = innermost(p.rank(x), view.dim);
-  const std::uint32_t in = p.need(x, order);
-  p.add({.op = view.logarithm ? Op::log_softmax : Op::softmax, .in = {in, no_id, no_id}, .out = p.define(call.output(), order)}, call.id());
+  const DimOrder order = DimOrder::row_major(p.rank(view.input));
+  Step step{.op = view.logarithm ? Op::log_softmax : Op::softmax, .axis = static_cast<std::uint32_t>(view.dim), .axes = view.masked ? 1u : 0u};
+  step.in[0] = p.need(view.input, order);
+  step.out = p.define(call.output(), order);
+  p.add(step, call.id());
 }
 
 [[nodiscard]] constexpr const char* refuses_layer_norm(const Call& call) noexcept {

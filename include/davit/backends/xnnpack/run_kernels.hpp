@@ -190,9 +190,18 @@ inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const
     case Op::batch_matmul:
     case Op::dynamic_fully_connected: return run_product(plan, ws, step, pool);
     case Op::dynamic_convolution: return run_convolution(plan, ws, step, pool);
-    case Op::log_softmax:
-      kernels::run_widest<kernels::MiddleLines<kernels::LogSoftmaxLine<double>>>(from, x.rows(), x.last(), std::int64_t{1}, to);
+    case Op::softmax:
+    case Op::log_softmax: {
+      if (x.count == 0) return true;
+      const std::int64_t lines = x.sizes[step.axis];
+      std::int64_t inner = 1;
+      for (std::size_t d = step.axis + 1; d < x.rank; ++d) inner *= x.sizes[d];
+      parallel_for(pool, static_cast<std::size_t>(x.count / (lines * inner)), static_cast<std::size_t>(4096 / (lines * inner) + 1), [&](std::size_t first, std::size_t count) {
+        const std::int64_t at = static_cast<std::int64_t>(first) * lines * inner;
+        kernels::softmax_lines(from + at, static_cast<std::int64_t>(count), lines, inner, to + at, step.op == Op::log_softmax, step.axes != 0);
+      });
       return true;
+    }
     case Op::layer_norm: {
       std::int64_t columns = 1;
       for (std::size_t d = x.rank - step.axes; d < x.rank; ++d) columns *= x.sizes[d];

@@ -100,7 +100,6 @@ namespace detail {
     case Op::hardswish: return xnn_setup_hardswish_nc_f32(op, rows, in, to, pool);
     case Op::leaky_relu: return xnn_setup_leaky_relu_nc_f32(op, rows, in, to, pool);
     case Op::elu: return xnn_setup_elu_nc_f32(op, rows, in, to, pool);
-    case Op::softmax: return xnn_setup_softmax_nc_f32(op, size(x.rows()), in, to, pool);
     case Op::dequantize: return xnn_setup_convert_nc_qs8_f32(op, rows, in8, to, pool);
     default: return detail::setup_pair(plan, ws, step, op, at, pool);
   }

@@ -47,16 +47,7 @@ template <class C>
     x = out;
   }
   kernels::in_parallel(outer, 1, kernels::operations(outer, count, inner, 8), [&](std::size_t, std::int64_t first, std::int64_t end) {
-    const C* const from = x + first * count * inner;
-    C* const to = out + first * count * inner;
-    if (view.logarithm && inner != 1)
-      kernels::run_widest_for<C, kernels::SoftmaxAcross<double, true>>(from, end - first, count, inner, to, false);
-    else if (view.logarithm)
-      kernels::run_widest_for<C, kernels::MiddleLines<kernels::LogSoftmaxLine<double>>>(from, end - first, count, inner, to);
-    else if (inner != 1)
-      kernels::run_widest_for<C, kernels::SoftmaxAcross<double>>(from, end - first, count, inner, to, view.masked);
-    else
-      kernels::run_widest_for<C, kernels::MiddleLines<kernels::SoftmaxLine<double>>>(from, end - first, count, inner, to, view.masked);
+    kernels::softmax_lines(x + first * count * inner, end - first, count, inner, out + first * count * inner, view.logarithm, view.masked);
   });
   return buffers.finish();
 }
