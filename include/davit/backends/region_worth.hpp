@@ -2,26 +2,22 @@
 #pragma once
 
 #include <algorithm>
-#include <span>
+#include <initializer_list>
 #include <string_view>
 
 #include "davit/program/graph.hpp"
-#include "davit/program/views.hpp"
 
 namespace davit {
 
-/// True if a region has a node that computes more than it moves: a product, a convolution, a pooling, a norm, a function that is
-/// more than arithmetic. A library of kernels gains nothing by the rest, and each border has its price. O(nodes).
-[[nodiscard]] inline bool computes_more_than_moves(GraphModuleView graph, std::span<const NodeId> nodes) noexcept {
-  return std::ranges::any_of(nodes, [&](NodeId n) {
-    const std::string_view target = graph.target(graph.nodes[n]);
-    if (only_moves(target)) return false;
-    const std::string_view name = target.starts_with("aten.") ? target.substr(5, target.rfind('.') - 5) : target;
-    for (const std::string_view one : {"abs", "add", "clamp", "div", "hardtanh", "leaky_relu", "maximum", "minimum", "mul", "neg", "pow", "reciprocal",
-                                       "relu", "relu6", "round", "sqrt", "square", "sub"})
-      if (name == one) return false;
-    return true;
-  });
+/// True for a convolution or a product of matrices, or an operator whose name, without namespace and overload, is among `more`. A library
+/// of kernels gains nothing by a region without any: portable computes the rest as fast, and each border has its price. O(1).
+[[nodiscard]] inline bool is_worth_a_library(GraphModuleView graph, NodeId n, std::initializer_list<std::string_view> more = {}) noexcept {
+  const std::string_view target = graph.target(graph.nodes[n]);
+  if (!target.starts_with("aten.")) return false;
+  const std::string_view name = target.substr(5, target.rfind('.') - 5);
+  const auto is = [&](std::string_view one) { return name == one; };
+  return std::ranges::any_of(std::initializer_list<std::string_view>{"addmm", "bmm", "conv1d", "conv2d", "conv3d", "convolution", "linear", "matmul", "mm"}, is) ||
+         std::ranges::any_of(more, is);
 }
 
 }  // namespace davit

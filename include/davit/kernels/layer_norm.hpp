@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "davit/kernels/row_moments.hpp"
 #include "davit/kernels/vectors.hpp"
@@ -54,40 +55,32 @@ struct LayerNormRows {
   }
 };
 
-namespace detail {
+/// y[i] = factor * x[i] + shift. O(n).
+struct ScaleAndShift {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(C factor, C shift, const C* x, C* y, std::int64_t n) noexcept {
+    std::int64_t i = 0;
+    for (; i + lanes<C, Bytes> <= n; i += lanes<C, Bytes>) vector_at<Bytes>(y + i) = vector_at<Bytes>(x + i) * factor + shift;
+    for (; i < n; ++i) y[i] = factor * x[i] + shift;
+  }
+};
 
-/// y = x * factor + shift of the channels from `c` on of all pixels; factor = inverse * weight, shift = bias - mean * factor.
-template <std::size_t Bytes, class N>
-[[gnu::always_inline]] inline void scale_channels(const float* x, N c, N width, N pixels, N pitch, float mean, float inverse, const float* weight,
-                                                  const float* bias, float* y) noexcept {
-  if constexpr (Bytes >= 16) {
-    using Floats = Vector<float, Bytes>;
-    constexpr auto step = static_cast<N>(lanes<float, Bytes>);
-    for (; c + step <= width; c += step) {
-      const Floats factor = weight != nullptr ? inverse * vector_at<Bytes>(weight + c) : Floats{} + inverse;
-      const Floats shift = (bias != nullptr ? Floats(vector_at<Bytes>(bias + c)) : Floats{}) - mean * factor;
-      for (N p = 0; p < pixels; ++p) vector_at<Bytes>(y + p * pitch + c) = vector_at<Bytes>(x + p * pitch + c) * factor + shift;
+/// A group of channels, each a plane of `plane` elements: y = (x - mean) / sqrt(variance + eps) * weight + bias of the group's own mean and
+/// variance, which are summed in double. Weight and bias may be nullptr, so may be where the mean and 1 / the deviation go; `y` may be `x`.
+/// O(channels * plane). Source: at::native_group_norm.
+struct GroupNorm {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(std::int64_t channels, std::int64_t plane, double eps, const C* x, const C* weight, const C* bias, C* y, C* mean_to,
+                                         C* inverse_to) noexcept {
+    const Moments<> m = moments_on<Bytes, double>(x, channels * plane, std::int64_t{1}, std::int64_t{0});
+    const auto mean = static_cast<C>(m.mean);
+    const auto inverse = static_cast<C>(m.inverse_deviation(eps));
+    if (mean_to != nullptr) *mean_to = mean;
+    if (inverse_to != nullptr) *inverse_to = inverse;
+    for (std::int64_t c = 0; c < channels; ++c, x += plane, y += plane) {
+      const C factor = weight != nullptr ? inverse * weight[c] : inverse;
+      ScaleAndShift::run<Bytes>(factor, (bias != nullptr ? bias[c] : C{}) - mean * factor, x, y, plane);
     }
-    if constexpr (Bytes > 16) return scale_channels<Bytes / 2>(x, c, width, pixels, pitch, mean, inverse, weight, bias, y);
-  }
-  for (; c < width; ++c) {
-    const float factor = weight != nullptr ? inverse * weight[c] : inverse;
-    const float shift = (bias != nullptr ? bias[c] : 0.0f) - mean * factor;
-    for (N p = 0; p < pixels; ++p) y[p * pitch + c] = x[p * pitch + c] * factor + shift;
-  }
-}
-
-}  // namespace detail
-
-/// A group of `width` channels of an image whose pixels have theirs side by side, `pitch` of all groups: y = (x - mean) /
-/// sqrt(variance + eps) * weight + bias of the group's own mean and variance. Weight and bias may be nullptr, `y` may be `x`.
-/// O(pixels * width). Source: at::native_group_norm.
-struct GroupNormPixels {
-  template <std::size_t Bytes, class N>
-  [[gnu::always_inline]] static void run(N pixels, N width, N pitch, double eps, const float* x, const float* weight, const float* bias, float* y) noexcept {
-    const Moments<> m = moments_on<Bytes>(x, width, pixels, pitch);
-    const auto mean = static_cast<float>(m.mean), inverse = static_cast<float>(m.inverse_deviation(eps));
-    detail::scale_channels<Bytes>(x, N{0}, width, pixels, pitch, mean, inverse, weight, bias, y);
   }
 };
 

@@ -152,9 +152,6 @@ void each_row(const std::byte* from, std::int64_t step, std::int64_t n, Accumula
   run_widest_for<T, EachRow<Kernel, T>>(from, step, n, &so_far);
 }
 
-/// Integers as wide as elements of T, which count them.
-template <class T>
-using PlaceOf = std::conditional_t<sizeof(T) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
 /// How many elements, or rows, are counted in them at once.
 inline constexpr std::int64_t most_places = std::int64_t{1} << 30;
 

@@ -50,6 +50,9 @@ concept FloatVector = !std::is_class_v<V> && sizeof(V) > sizeof(float) && std::i
 
 template <class T, std::size_t Bytes = vector_bytes>
 inline constexpr std::int64_t lanes = static_cast<std::int64_t>(Bytes / sizeof(T));
+/// Integers as wide as elements of T, which count them.
+template <class T>
+using PlaceOf = std::conditional_t<sizeof(T) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
 
 /// The elements at any address as a vector, to be read or written.
 template <class T, std::size_t Bytes>

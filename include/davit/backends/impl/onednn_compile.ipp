@@ -94,11 +94,10 @@ namespace onednn_ops {
 }  // namespace onednn_ops
 
 DAVIT_INLINE bool onednn::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) noexcept {
-  return std::ranges::any_of(nodes, [&](const NodeId& n) {
-    if (onednn_ops::is_portables_as_well(graph, n)) return false;
-    const onednn_ops::OpRow* const row = onednn_ops::find_op(graph.target(graph.nodes[n]));
-    const bool is_kernel = row != nullptr && (row->describe == onednn_ops::describe_kernel || row->describe == onednn_ops::describe_cast || row->describe == onednn_ops::describe_quantization);
-    return !is_kernel && computes_more_than_moves(graph, {&n, 1});
+  return std::ranges::any_of(nodes, [&](NodeId n) {
+    return !onednn_ops::is_portables_as_well(graph, n) &&
+           is_worth_a_library(graph, n, {"avg_pool1d", "avg_pool2d", "avg_pool3d", "layer_norm", "max_pool1d", "max_pool2d", "max_pool2d_with_indices",
+                                         "max_pool3d_with_indices", "native_layer_norm", "upsample_nearest2d"});
   });
 }
 DAVIT_INLINE const char* onednn::refuses(GraphModuleView graph, NodeId node) {

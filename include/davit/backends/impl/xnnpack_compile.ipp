@@ -35,7 +35,7 @@ DAVIT_INLINE bool xnnpack::is_available() noexcept {
 }
 
 DAVIT_INLINE bool xnnpack::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) noexcept {
-  return computes_more_than_moves(graph, nodes);
+  return std::ranges::any_of(nodes, [&](NodeId n) { return is_worth_a_library(graph, n); });
 }
 DAVIT_INLINE const char* xnnpack::refuses(GraphModuleView graph, NodeId node) noexcept {
   return xnnpack_parts::refuses(graph, node);

@@ -41,8 +41,10 @@ namespace detail {
   return w;
 }
 
-/// Up to them XNNPACK has kernels for depthwise convolutions.
-inline constexpr std::int64_t most_depthwise_taps = 25;
+/// True for the taps that XNNPACK has kernels of depthwise convolutions for; others are products of matrices, 15 times slower than portable's.
+[[nodiscard]] constexpr bool has_depthwise_kernel(std::int64_t taps) noexcept { return taps == 3 || taps == 4 || taps == 9 || taps == 25; }
+/// Channels of a group from which its products of matrices pay.
+inline constexpr std::int64_t fewest_group_channels = 16;
 
 [[nodiscard]] constexpr const char* refuses_convolution(const Call& call) noexcept {
   operators::ConvolutionView view;
@@ -59,8 +61,15 @@ inline constexpr std::int64_t most_depthwise_taps = 25;
       return "a transposed convolution of each channel by itself, which XNNPACK carries out as a product of matrices per channel";
     for (std::size_t d = 1; d < 3; ++d)
       if (view.output_padding[d] >= view.stride[d]) return "an output padding that is not smaller than the stride";
-  } else if (view.groups == out && view.groups == call.fixed(view.input, 1) && view.groups > 1 && view.kernel[1] * view.kernel[2] > most_depthwise_taps)
-    return "a depthwise convolution of more than 25 taps, which XNNPACK carries out as a product of matrices per channel";
+  } else if (view.groups > 1) {
+    const std::int64_t channels = call.fixed(view.input, 1);
+    if (view.groups == out && view.groups == channels) {
+      if (!has_depthwise_kernel(view.kernel[1] * view.kernel[2]))
+        return "a depthwise convolution of other than 3, 4, 9 or 25 taps, which XNNPACK carries out as a product of matrices per channel";
+    } else if (out < view.groups * fewest_group_channels || channels < view.groups * fewest_group_channels) {
+      return "groups of few channels, each of which XNNPACK carries out as a product of matrices";
+    }
+  }
   if (call.fixed(view.input, 1) < 0 || call.fixed(call.output(), 1) != out)
     return "channels that are symbolic or do not fit the groups";
   if (view.bias == no_id) return nullptr;

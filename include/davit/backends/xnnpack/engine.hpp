@@ -18,7 +18,7 @@
 #include "davit/backends/xnnpack/run_kernels.hpp"
 #include "davit/backends/xnnpack/setup_operator.hpp"
 #include "davit/backends/xnnpack/thread_pool.hpp"
-#include "davit/kernels/thread_team.hpp"
+#include "davit/core/scratch.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -55,7 +55,7 @@ class Engine {
     const Step& step = plan.steps[index];
     if (extent_of(plan, ws, step.out).count == 0) return true;
     if (step.op == Op::kernel) return run_kernel(plan, ws, step);
-    if (is_own(step)) return run_own(plan, ws, step, pool_.get());
+    if (is_own(step)) return run_own(plan, ws, step, pool_.get(), scratch_);
     State& state = states_[index];
     const std::array<std::byte*, 3> at{address(plan, ws, step.in[0]), address(plan, ws, step.in[1]),
                                        address(plan, ws, step.out)};
@@ -77,9 +77,7 @@ class Engine {
  private:
   /// One of portable's kernels, on the pool's threads.
   [[nodiscard]] bool run_kernel(const Plan& plan, const Workspace& ws, const Step& step) {
-    kernels::ThreadTeam team(pool_ == nullptr ? 1 : pthreadpool_get_threads_count(pool_.get()), run_on_pool);
-    const kernels::TeamScope scope(team.size() > 1 ? &team : nullptr);
-    pool_of_kernel = pool_.get();
+    const KernelThreads threads(pool_.get());
     const portable_kernels::KernelStep& kernel = plan.kernels[step.weights];
     return kernels_[step.weights].run(kernel, [&](std::size_t i) -> void* { return address(plan, ws, i < kernel.operands() ? step.in[i] : step.out); });
   }
@@ -104,6 +102,7 @@ class Engine {
   ThreadPool pool_;
   std::vector<State> states_;
   std::vector<portable_kernels::KernelState> kernels_;  ///< per row of Plan::kernels
+  Scratch scratch_;                                      ///< of the steps that davit computes itself
 };
 
 }  // namespace davit::xnnpack_parts

@@ -78,11 +78,10 @@ inline void emit_layer_norm(Planner& p, const Call& call) {
   }
   return call.arguments().uses_first_output_only() ? nullptr : "its saved statistics are used";
 }
-/// Of channels that lie side by side, as convolutions leave them.
 inline void emit_group_norm(Planner& p, const Call& call) {
   operators::GroupNormView view;
   if (operators::read_group_norm(call.arguments(), view)) return;  // which refuses_group_norm has asked
-  const DimOrder order = DimOrder::channels_last(p.rank(view.input));
+  const DimOrder order = DimOrder::row_major(p.rank(view.input));
   Step step{.op = Op::group_norm, .alpha = static_cast<float>(view.eps), .window = {.groups = static_cast<std::uint32_t>(view.groups)}};
   step.in[0] = p.need(view.input, order);
   if (view.weight != no_id) step.in[1] = p.need(view.weight, DimOrder::row_major(1));

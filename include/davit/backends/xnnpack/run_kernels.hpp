@@ -11,12 +11,14 @@
 #include <span>
 #include <vector>
 
-#include "davit/backends/xnnpack/copy_kernel.hpp"
+#include "davit/backends/portable/run_time/products/multiply.hpp"
 #include "davit/backends/xnnpack/create_operator.hpp"
 #include "davit/backends/xnnpack/elementwise_kernels.hpp"
 #include "davit/backends/xnnpack/setup_operator.hpp"
 #include "davit/backends/xnnpack/thread_pool.hpp"
 #include "davit/backends/xnnpack/workspace.hpp"
+#include "davit/core/move_elements.hpp"
+#include "davit/core/scratch.hpp"
 #include "davit/core/walk.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/layer_norm.hpp"
@@ -58,6 +60,14 @@ inline void run_binary(const Plan& plan, const Workspace& ws, const Step& step, 
   });
 }
 
+/// Moves elements of so many bytes, in the order in which the target's lie; strides are in elements.
+inline void move_along(const std::byte* from, const std::array<std::int64_t, max_dims>& from_strides, std::byte* to,
+                       const std::array<std::int64_t, max_dims>& to_strides, std::size_t element, const Extent& sizes) noexcept {
+  Walk walk(std::span(sizes.sizes).first(sizes.rank));
+  walk.add(std::span(from_strides).first(sizes.rank), element).add(std::span(to_strides).first(sizes.rank), element).sort_by(1);
+  walk.collapse();
+  move_elements(element, walk, from, to);
+}
 inline void run_copy(const Plan& plan, const Workspace& ws, const Step& step) {
   const Slot& from = plan.slots[step.in[0]];
   const Extent x = extent_of(plan, ws, step.in[0]);
@@ -83,9 +93,8 @@ inline void run_copy(const Plan& plan, const Workspace& ws, const Step& step) {
   }
   if (step.into) to_at = to_strides[step.axis] * step.start;
   const std::size_t element = size_of(from.dtype);
-  copy_elements(address(plan, ws, step.in[0]) + from_at * static_cast<std::int64_t>(element),
-                address(plan, ws, step.out) + to_at * static_cast<std::int64_t>(element), element,
-                walk_of(walked, walked_strides, to_strides));
+  move_along(address(plan, ws, step.in[0]) + from_at * static_cast<std::int64_t>(element), walked_strides,
+             address(plan, ws, step.out) + to_at * static_cast<std::int64_t>(element), to_strides, element, walked);
 }
 inline void run_pad(const Plan& plan, const Workspace& ws, const Step& step) {
   const Extent x = extent_of(plan, ws, step.in[0]);
@@ -94,34 +103,30 @@ inline void run_pad(const Plan& plan, const Workspace& ws, const Step& step) {
   std::fill_n(to, out.count, step.alpha);
   const std::array<std::int64_t, max_dims> strides = strides_of(plan, ws, step.out);
   for (std::size_t d = 0; d < x.rank; ++d) to += strides[d] * step.pads[2 * d];
-  copy_elements(address(plan, ws, step.in[0]), reinterpret_cast<std::byte*>(to), sizeof(float), walk_of(x, strides_of(plan, ws, step.in[0]), strides));
+  move_along(address(plan, ws, step.in[0]), strides_of(plan, ws, step.in[0]), reinterpret_cast<std::byte*>(to), strides, sizeof(float), x);
 }
 
-/// Products with a matrix that is not constant: it is packed at every call.
-[[nodiscard]] inline bool run_product(const Plan& plan, const Workspace& ws, const Step& step, pthreadpool_t pool) {
+/// Products with a matrix that is not constant, by portable's kernel: XNNPACK would pack the matrix at every call. False if there is no
+/// memory.
+[[nodiscard]] inline bool run_product(const Plan& plan, const Workspace& ws, const Step& step, pthreadpool_t pool, Scratch& scratch) {
+  using Matrix = portable_kernels::Matrix<float>;
   const Extent x = extent_of(plan, ws, step.in[0]);
   const Extent out = extent_of(plan, ws, step.out);
-  const std::size_t in = static_cast<std::size_t>(x.last());
-  const std::size_t columns = static_cast<std::size_t>(out.last());
-  const auto batches = static_cast<std::size_t>(step.op == Op::batch_matmul ? x.sizes[0] : 1);
-  const std::size_t rows = static_cast<std::size_t>(x.rows()) / std::max<std::size_t>(batches, 1);
+  const std::int64_t in = x.last(), columns = out.last(), batches = step.op == Op::batch_matmul ? x.sizes[0] : 1, rows = out.count / (columns * batches);
   const auto* a = reinterpret_cast<const float*>(address(plan, ws, step.in[0]));
   const auto* b = reinterpret_cast<const float*>(address(plan, ws, step.in[1]));
   const auto* bias = reinterpret_cast<const float*>(address(plan, ws, step.in[2]));
   auto* to = reinterpret_cast<float*>(address(plan, ws, step.out));
-  if (in == 0) return false;
-  for (std::size_t i = 0; i < batches; ++i) {
-    xnn_operator_t made = nullptr;
-    const xnn_status status =
-        xnn_create_fully_connected_nc_f32(in, columns, in, columns, b + i * in * columns, bias, step.min, step.max,
-                                          step.transposed ? XNN_FLAG_TRANSPOSE_WEIGHTS : 0, &made);
-    const Operator op(made);
-    if (status != xnn_status_success ||
-        xnn_setup_fully_connected_nc_f32(made, rows, a + i * rows * in, to + i * rows * columns, pool) !=
-            xnn_status_success ||
-        xnn_run_operator(made, pool) != xnn_status_success)
-      return false;
+  const KernelThreads threads(pool);
+  if (!scratch.reserve(static_cast<std::size_t>(portable_kernels::multiply_work<float>(rows, columns)) * sizeof(float))) return false;
+  for (std::int64_t i = 0; i < batches; ++i) {
+    const float* const own = b + i * in * columns;
+    portable_kernels::multiply<float>(rows, columns, in, Matrix{a + i * rows * in, in, 1}, step.transposed ? Matrix{own, columns, 1} : Matrix{own, 1, in},
+                                      reinterpret_cast<float*>(scratch.span().data()), to + i * rows * columns, columns);
   }
+  if (bias != nullptr)
+    for (std::int64_t r = 0; r < rows * batches; ++r) binary_row(Op::add, to + r * columns, true, bias, true, to + r * columns, columns);
+  if (step.min != -infinity || step.max != infinity) map_elements(Op::clamp, step.min, step.max, to, to, out.count);
   return true;
 }
 
@@ -171,8 +176,8 @@ inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const
     to[i] = static_cast<float>(from[i] - zeros[c]) * scales[c];
   }
 }
-/// A step that davit computes itself; false if XNNPACK refuses a part of it.
-[[nodiscard]] inline bool run_own(const Plan& plan, const Workspace& ws, const Step& step, pthreadpool_t pool) {
+/// A step of a result that is not empty, which davit computes itself; false if XNNPACK refuses a part of it, or for want of memory.
+[[nodiscard]] inline bool run_own(const Plan& plan, const Workspace& ws, const Step& step, pthreadpool_t pool, Scratch& scratch) {
   const Extent x = extent_of(plan, ws, step.in[0]);
   const auto* from = reinterpret_cast<const float*>(address(plan, ws, step.in[0]));
   auto* to = reinterpret_cast<float*>(address(plan, ws, step.out));
@@ -188,11 +193,10 @@ inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const
     case Op::quantize: run_quantize(plan, ws, step, pool); return true;
     case Op::dequantize_channels: run_dequantize_channels(plan, ws, step); return true;
     case Op::batch_matmul:
-    case Op::dynamic_fully_connected: return run_product(plan, ws, step, pool);
+    case Op::dynamic_fully_connected: return run_product(plan, ws, step, pool, scratch);
     case Op::dynamic_convolution: return run_convolution(plan, ws, step, pool);
     case Op::softmax:
     case Op::log_softmax: {
-      if (x.count == 0) return true;
       const std::int64_t lines = x.sizes[step.axis];
       std::int64_t inner = 1;
       for (std::size_t d = step.axis + 1; d < x.rank; ++d) inner *= x.sizes[d];
@@ -216,17 +220,16 @@ inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const
       return true;
     }
     case Op::group_norm: {
-      const auto channels = x.sizes[1], groups = std::int64_t{step.window.groups}, width = channels / groups, pixels = x.count / (x.sizes[0] * channels);
+      const auto channels = x.sizes[1], groups = std::int64_t{step.window.groups}, width = channels / groups, plane = x.count / (x.sizes[0] * channels);
       const auto* weight = reinterpret_cast<const float*>(address(plan, ws, step.in[1]));
       const auto* bias = reinterpret_cast<const float*>(address(plan, ws, step.in[2]));
-      parallel_for(pool, static_cast<std::size_t>(x.sizes[0] * groups), static_cast<std::size_t>(4096 / (width * pixels) + 1),
-                    [&](std::size_t first, std::size_t count) {
-                      for (auto i = static_cast<std::int64_t>(first), end = i + static_cast<std::int64_t>(count); i < end; ++i) {
-                        const std::int64_t c = i % groups * width, at = i / groups * pixels * channels + c;
-                        kernels::run_widest<kernels::GroupNormPixels>(pixels, width, channels, double{step.alpha}, from + at, weight == nullptr ? nullptr : weight + c,
-                                                                      bias == nullptr ? nullptr : bias + c, to + at);
-                      }
-                    });
+      parallel_for(pool, static_cast<std::size_t>(x.sizes[0] * groups), static_cast<std::size_t>(4096 / (width * plane) + 1), [&](std::size_t first, std::size_t count) {
+        for (auto i = static_cast<std::int64_t>(first), end = i + static_cast<std::int64_t>(count); i < end; ++i) {
+          const std::int64_t c = i % groups * width, at = i * width * plane;
+          kernels::run_widest<kernels::GroupNorm>(width, plane, double{step.alpha}, from + at, weight == nullptr ? nullptr : weight + c, bias == nullptr ? nullptr : bias + c,
+                                                  to + at, static_cast<float*>(nullptr), static_cast<float*>(nullptr));
+        }
+      });
       return true;
     }
     default:

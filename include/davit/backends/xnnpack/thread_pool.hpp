@@ -51,5 +51,16 @@ inline void run_on_pool(std::size_t count, kernels::FunctionRef<void(std::size_t
   const auto call = [](void* context, std::size_t part) { (*static_cast<kernels::FunctionRef<void(std::size_t)>*>(context))(part); };
   pthreadpool_parallelize_1d(pool_of_kernel, call, &work, count, 0);
 }
+/// While it lives, portable's kernels share their work among the pool's threads; nullptr is this thread alone.
+class KernelThreads {
+ public:
+  explicit KernelThreads(pthreadpool* pool) : team_(pool == nullptr ? 1 : pthreadpool_get_threads_count(pool), run_on_pool), scope_(team_.size() > 1 ? &team_ : nullptr) {
+    pool_of_kernel = pool;
+  }
+
+ private:
+  kernels::ThreadTeam team_;
+  kernels::TeamScope scope_;
+};
 
 }  // namespace davit::xnnpack_parts

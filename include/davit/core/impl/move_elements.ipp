@@ -69,6 +69,11 @@ inline constexpr std::int64_t few_in_a_row = 4;
 }
 /// Moves elements along such a walk.
 [[gnu::noinline]] DAVIT_INLINE void move_upwards(std::size_t element, const Walk& walk, const std::byte* from, std::byte* to) noexcept {
+  if (walk.rank > 1 && walk.sizes[0] < few_in_a_row && walk.sizes[1] >= few_in_a_row) {  // colours of pixels: one after the other
+    Walk longer = walk;
+    longer.swap(0, 1);
+    return move_upwards(element, longer, from, to);
+  }
   const bool by_rows = walk.strides[1][0] != static_cast<std::int64_t>(element) || walk.sizes[0] < few_in_a_row;
   const std::size_t turned = by_rows ? 0 : walk.turned_dimension(0, element, few_in_a_row);
   if (turned == 0)

@@ -10,6 +10,7 @@
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/reductions/moments.hpp"
+#include "davit/kernels/layer_norm.hpp"
 #include "davit/kernels/thread_team.hpp"
 #include "davit/program/operators/normalization.hpp"
 
@@ -84,7 +85,7 @@ template <class C>
     for (std::int64_t n = 0; n < batch; ++n) {
       const C* from = x + n * step + c * plane;
       C* to = out + n * step + c * plane;
-      kernels::run_widest_for<C, ScaleAndShift>(factor, shift, from, to, plane);
+      kernels::run_widest_for<C, kernels::ScaleAndShift>(factor, shift, from, to, plane);
     }
   };
   kernels::in_parallel(channels, 1, kernels::operations(batch, channels, plane, view.training ? 16 : 4), [&](std::size_t, std::int64_t first, std::int64_t end) {

@@ -9,6 +9,9 @@
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/reductions/moments.hpp"
+#include "davit/kernels/instruction_set.hpp"
+#include "davit/kernels/layer_norm.hpp"
+#include "davit/kernels/thread_team.hpp"
 #include "davit/program/operators/normalization.hpp"
 
 namespace davit::portable_kernels {
@@ -39,22 +42,15 @@ template <class C>
   const auto mean_id = call.wants(1) ? buffers.write(1) : x_id;
   const auto inverse_id = call.wants(2) ? buffers.write(2) : x_id;
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
-  const std::int64_t length = g.group_channels() * g.plane;
-  for (std::int64_t i = 0; i < g.batch * g.groups; ++i) {
-    const C* x = buffers.in(x_id) + i * length;
-    C* out = buffers.out(out_id) + i * length;
-    const kernels::Moments<> m = widest_moments(x, length);
-    const auto mean = static_cast<C>(m.mean);
-    const auto inverse = static_cast<C>(m.inverse_deviation(g.eps));
-    if (call.wants(1)) buffers.out(mean_id)[i] = mean;
-    if (call.wants(2)) buffers.out(inverse_id)[i] = inverse;
-    for (std::int64_t c = 0; g.plane > 0 && c < g.group_channels(); ++c) {
-      const std::int64_t channel = i % g.groups * g.group_channels() + c;
-      const C factor = call.is_tensor(1) ? inverse * buffers.in(weight)[channel] : inverse;
-      const C shift = (call.is_tensor(2) ? buffers.in(bias)[channel] : C{}) - mean * factor;
-      kernels::run_widest_for<C, ScaleAndShift>(factor, shift, x + c * g.plane, out + c * g.plane, g.plane);
+  const std::int64_t width = g.group_channels(), length = width * g.plane, groups = g.batch * g.groups;
+  kernels::in_parallel(groups, 1, kernels::operations(groups, length, 4), [&](std::size_t, std::int64_t first, std::int64_t end) {
+    for (std::int64_t i = first; i < end; ++i) {
+      const std::int64_t c = i % g.groups * width;
+      kernels::run_widest_for<C, kernels::GroupNorm>(width, g.plane, g.eps, buffers.in(x_id) + i * length, call.is_tensor(1) ? buffers.in(weight) + c : nullptr,
+                                                     call.is_tensor(2) ? buffers.in(bias) + c : nullptr, buffers.out(out_id) + i * length,
+                                                     call.wants(1) ? buffers.out(mean_id) + i : nullptr, call.wants(2) ? buffers.out(inverse_id) + i : nullptr);
     }
-  }
+  });
   return buffers.finish();
 }
 

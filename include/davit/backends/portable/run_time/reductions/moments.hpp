@@ -42,17 +42,6 @@ template <class C>
   return kernels::run_widest_for<C, MomentsOf>(x, n, parts, step);
 }
 
-/// y[i] = factor * x[i] + shift. O(n).
-struct ScaleAndShift {
-  template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static void run(C factor, C shift, const C* x, C* y, std::int64_t n) {
-    std::int64_t i = 0;
-    for (; i + kernels::lanes<C, Bytes> <= n; i += kernels::lanes<C, Bytes>)
-      kernels::vector_at<Bytes>(y + i) = kernels::vector_at<Bytes>(x + i) * factor + shift;
-    for (; i < n; ++i) y[i] = factor * x[i] + shift;
-  }
-};
-
 /// y[i] = factors[i] * x[i] + shifts[i]. O(n).
 struct ScaleAndShiftEach {
   template <std::size_t Bytes, class C>

@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/windows/pool_rows.hpp"
 #include "davit/backends/portable/run_time/windows/pool_window.hpp"
+#include "davit/kernels/thread_team.hpp"
 #include "davit/program/operators/pooling.hpp"
 
 namespace davit::portable_kernels {
@@ -32,8 +35,58 @@ struct AverageRule {
   return b == -1 ? 0 - a : static_cast<std::uint64_t>(static_cast<std::int64_t>(a) / b);
 }
 
+/// The averages of a plane, row by row: each window's elements are added in row-major order, as sum_box does. `counts`: of the elements
+/// that a window counts along the row; `apart` and `sums`: room for a row of the input and of the output.
+template <class C>
+void avg_pool_by_rows(const PoolWindow& w, const PoolRow& row, const AverageRule& rule, const C* plane, const std::int64_t* offsets, const C* counts, C* apart, C* sums, C* out) {
+  for (std::int64_t z = 0; z < w.out[0]; ++z)
+    for (std::int64_t y = 0; y < w.out[1]; ++y, out += w.out[2]) {
+      const PoolSpan depth = sliding_span(w, 0, z), height = sliding_span(w, 1, y);
+      std::fill_n(sums, w.out[2], C{});
+      for (std::int64_t i = depth.begin; i < depth.end; ++i)
+        for (std::int64_t j = height.begin; j < height.end; ++j) {
+          row.split(plane + (i * w.in[1] + j) * w.in[2], apart);
+          kernels::run_widest_for<C, AddTaps>(offsets, w.kernel[2], static_cast<const C*>(apart), sums, w.out[2]);
+        }
+      const bool empty = depth.begin >= depth.end || height.begin >= height.end;
+      const std::int64_t rows = rule.count_include_pad ? depth.padded * height.padded : (depth.end - depth.begin) * (height.end - height.begin);
+      if (!empty) kernels::run_widest_for<C, DivideByCounts>(counts, static_cast<C>(rule.divisor != 0 ? rule.divisor : rows), sums, w.out[2]);
+      std::copy_n(sums, w.out[2], out);
+    }
+}
+
+/// Averages of floats by rows.
+template <class C>
+[[nodiscard]] ErrorCode compute_row_averages(KernelCall& call, const PoolWindow& w, const AverageRule& rule) {
+  const PoolRow row(w);
+  ComputeBuffers<C> buffers(call);
+  const auto input = buffers.read(call.tensor(0));
+  const auto out = buffers.write(0);
+  const auto offsets = buffers.template buffer_of<std::int64_t>(w.kernel[2]);
+  const std::int64_t places = w.out[2] + beyond, own = row.count() + places;  // of a thread
+  const auto rows = buffers.buffer({places + own * kernels::team_size()});
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  std::int64_t* const taps = buffers.template at<std::int64_t>(offsets);
+  for (std::int64_t k = 0; k < w.kernel[2]; ++k) taps[k] = row.offset(k);
+  C* const counts = buffers.out(rows);
+  std::fill_n(counts, places, C{1});
+  std::fill_n(counts + places, own * kernels::team_size(), C{});
+  for (std::int64_t x = 0; x < w.out[2]; ++x)
+    if (const PoolSpan span = sliding_span(w, 2, x); rule.divisor == 0 && span.begin < span.end)
+      counts[x] = static_cast<C>(rule.count_include_pad ? span.padded : span.end - span.begin);
+  share_planes(w, (volume(w.in) + volume(w.out) * volume(w.kernel)) / 8, [&](std::size_t part, std::int64_t p) {
+    C* const apart = counts + places + static_cast<std::int64_t>(part) * own;
+    avg_pool_by_rows<C>(w, row, rule, buffers.in(input) + p * volume(w.in), taps, counts, apart, apart + row.count(), buffers.out(out) + p * volume(w.out));
+  });
+  return buffers.finish();
+}
+
 template <class C>
 [[nodiscard]] ErrorCode compute_avg_pool(KernelCall& call, const PoolWindow& w, const AverageRule& rule) {
+  if constexpr (std::is_floating_point_v<C>) {
+    constexpr std::int64_t most = 1 << 7;  // of a window's elements: their number is a float
+    if (volume(w.out) > 0 && PoolRow::pays(w) && std::ranges::all_of(w.kernel, [](std::int64_t k) { return k <= most; })) return compute_row_averages<C>(call, w, rule);
+  }
   return pool_planes<C>(call, w, sliding_span, [&](const C* plane, std::int64_t, const Box& box) {
     if (box.empty()) return C{};
     if constexpr (std::is_integral_v<C>)

@@ -12,7 +12,7 @@
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
-#include "davit/backends/portable/run_time/products/convolve.hpp"
+#include "davit/backends/portable/run_time/windows/pool_rows.hpp"
 #include "davit/backends/portable/run_time/windows/pool_window.hpp"
 #include "davit/kernels/thread_team.hpp"
 #include "davit/program/operators/pooling.hpp"
@@ -52,62 +52,14 @@ void max_pool_plane(const PoolWindow& w, const C* plane, C lowest, C* out, std::
   });
 }
 
-/// out[i] = the largest of image[offsets[k] + i], for n elements rounded up to a vector; a NaN wins.
-struct LargestOfTaps {
-  template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static void run(const std::int64_t* offsets, std::int64_t taps, const C* image, C* out, std::int64_t n) {
-    for (std::int64_t i = 0; i < n; i += kernels::lanes<C, Bytes>) {
-      kernels::Vector<C, Bytes> largest = kernels::vector_at<Bytes>(image + offsets[0] + i);
-      for (std::int64_t k = 1; k < taps; ++k) {
-        const kernels::Vector<C, Bytes> v = kernels::vector_at<Bytes>(image + offsets[k] + i), larger = v > largest ? v : largest;
-        kernels::take_nan<kernels::Vector<C, Bytes>>(v, larger, largest);
-      }
-      kernels::vector_at<Bytes>(out + i) = largest;
-    }
-  }
-};
-
-/// rows[i] = the larger of rows[i] and more[i], n of them; a NaN wins.
-struct LargerOfRows {
-  template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static void run(const C* more, C* rows, std::int64_t n) {
-    std::int64_t i = 0;
-    for (; i + kernels::lanes<C, Bytes> <= n; i += kernels::lanes<C, Bytes>) {
-      const kernels::Vector<C, Bytes> v = kernels::vector_at<Bytes>(more + i), other = kernels::vector_at<Bytes>(rows + i);
-      kernels::Vector<C, Bytes> largest = v > other ? v : other;
-      kernels::take_nan<kernels::Vector<C, Bytes>>(v, largest, largest);
-      kernels::vector_at<Bytes>(rows + i) = largest;
-    }
-    if constexpr (Bytes > 16) return run<Bytes / 2>(more + i, rows + i, n - i);
-    for (; i < n; ++i)
-      if (more[i] > rows[i] || more[i] != more[i]) rows[i] = more[i];
-  }
-};
-
-/// A row of the input with its padding, apart by stride: what one tap of the windows reads lies side by side.
-struct PoolRow {
-  std::int64_t stride, phase_size;
-
-  explicit PoolRow(const PoolWindow& w) noexcept
-      : stride(w.stride[2]),
-        phase_size((std::max(w.padding[2] + w.in[2], (w.out[2] - 1) * stride + (w.kernel[2] - 1) * w.dilation[2] + 1) + stride - 1) / stride) {}
-  /// False where what a file says of windows is far larger than the input: such rows are not made.
-  [[nodiscard]] static bool pays(const PoolWindow& w) noexcept {
-    const std::int64_t most = 2 * w.in[2] + 64;
-    return w.kernel[2] <= most && w.padding[2] <= most && w.stride[2] <= most && w.kernel[2] - 1 <= most / w.dilation[2];
-  }
-  /// With room for the vectors of the last places.
-  [[nodiscard]] std::int64_t count() const noexcept { return stride * phase_size + beyond; }
-  [[nodiscard]] std::int64_t offset(std::int64_t index) const noexcept { return index % stride * phase_size + index / stride; }
-};
-
-/// Where max_pool_by_rows works.
+/// Where the functions below work.
 template <class C>
 struct PoolRowBuffers {
-  std::int64_t* offsets;  ///< per tap along the row
-  C* largest;             ///< a row of the input
-  C* apart;               ///< the same as PoolRow says
-  C* places;              ///< a row of the output, and `beyond`
+  const std::int64_t* offsets;  ///< per tap along the row
+  C* apart;                     ///< a row of the input, as PoolRow says
+  C* places;                    ///< a row of the output, and `beyond`
+  C* largest;                   ///< a row of the input
+  kernels::PlaceOf<C>* indices;          ///< a row of the output, and `beyond`
 };
 
 /// The largest elements of a plane: of the rows of a window first, then of the taps along the row.
@@ -120,33 +72,60 @@ void max_pool_by_rows(const PoolWindow& w, const PoolRow& row, const C* plane, c
       for (std::int64_t i = depth.begin; i < depth.end; i += w.dilation[0])
         for (std::int64_t j = height.begin; j < height.end; j += w.dilation[1])
           kernels::run_widest_for<C, LargerOfRows>(plane + (i * w.in[1] + j) * w.in[2], b.largest, w.in[2]);
-      for (std::int64_t first = 0; first < std::min(row.stride, w.in[2]); ++first) {
-        C* to = b.apart + row.offset(first + w.padding[2]);
-        for (std::int64_t x = first; x < w.in[2]; x += row.stride) *to++ = b.largest[x];
-      }
-      kernels::run_widest_for<C, LargestOfTaps>(static_cast<const std::int64_t*>(b.offsets), w.kernel[2], static_cast<const C*>(b.apart), b.places, w.out[2]);
+      row.split(static_cast<const C*>(b.largest), b.apart);
+      kernels::run_widest_for<C, LargestOfTaps>(b.offsets, w.kernel[2], static_cast<const C*>(b.apart), b.places, w.out[2]);
       std::copy_n(b.places, w.out[2], out);
     }
 }
 
-/// The largest elements alone.
+/// The same with the index of each in its plane, as max_pool_plane finds them: tap by tap.
 template <class C>
-[[nodiscard]] ErrorCode compute_largest(KernelCall& call, const PoolWindow& w) {
+void max_pool_places_by_rows(const PoolWindow& w, const PoolRow& row, const C* plane, const PoolRowBuffers<C>& b, C* out, std::int64_t* indices) {
+  using Place = kernels::PlaceOf<C>;
+  for (std::int64_t z = 0; z < w.out[0]; ++z)
+    for (std::int64_t y = 0; y < w.out[1]; ++y, out += w.out[2], indices += w.out[2]) {
+      const PoolSpan depth = sliding_span(w, 0, z), height = sliding_span(w, 1, y);
+      std::fill_n(b.places, w.out[2], -std::numeric_limits<C>::infinity());
+      const std::int64_t first = (depth.begin * w.in[1] + height.begin) * w.in[2];
+      for (std::int64_t x = 0; x < w.out[2]; ++x) b.indices[x] = static_cast<Place>(first + sliding_span(w, 2, x).begin);
+      for (std::int64_t i = depth.begin; i < depth.end; i += w.dilation[0])
+        for (std::int64_t j = height.begin; j < height.end; j += w.dilation[1]) {
+          const std::int64_t at = (i * w.in[1] + j) * w.in[2];
+          row.split(plane + at, b.apart);
+          const PlacesOfTaps<Place> places{static_cast<Place>(at - w.padding[2]), static_cast<Place>(w.stride[2]), static_cast<Place>(w.dilation[2])};
+          kernels::run_widest_for<C, LargestWithPlaces>(b.offsets, w.kernel[2], static_cast<const C*>(b.apart), &places, b.places, b.indices, w.out[2]);
+        }
+      std::copy_n(b.places, w.out[2], out);
+      std::copy_n(b.indices, w.out[2], indices);
+    }
+}
+
+/// The largest elements, and where they lie if `with_indices`.
+template <class C>
+[[nodiscard]] ErrorCode compute_largest(KernelCall& call, const PoolWindow& w, bool with_indices) {
   const PoolRow row(w);
   ComputeBuffers<C> buffers(call);
   const auto input = buffers.read(call.tensor(0));
   const auto out = buffers.write(0);
   const auto offsets = buffers.template buffer_of<std::int64_t>(w.kernel[2]);
-  const std::int64_t own = w.in[2] + row.count() + w.out[2] + beyond;  // of a thread
+  const std::int64_t own = w.in[2] + row.count() + 2 * (w.out[2] + beyond);  // of a thread
   const auto rows = buffers.buffer(own * kernels::team_size());
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   std::int64_t* const taps = buffers.template at<std::int64_t>(offsets);
   for (std::int64_t k = 0; k < w.kernel[2]; ++k) taps[k] = row.offset(k * w.dilation[2]);
   std::fill_n(buffers.out(rows), own * kernels::team_size(), -std::numeric_limits<C>::infinity());
-  share_planes(w, (volume(w.in) + volume(w.out) * w.kernel[2]) / 8, [&](std::size_t part, std::int64_t p) {
-    C* const largest = buffers.out(rows) + static_cast<std::int64_t>(part) * own;
-    C* const apart = largest + w.in[2];
-    max_pool_by_rows<C>(w, row, buffers.in(input) + p * volume(w.in), {taps, largest, apart, apart + row.count()}, buffers.out(out) + p * volume(w.out));
+  std::int64_t* const indices = with_indices ? call.output(1).as<std::int64_t>() : nullptr;
+  const std::int64_t places = volume(w.out);
+  share_planes(w, (volume(w.in) + places * w.kernel[2]) / 8, [&](std::size_t part, std::int64_t p) {
+    C* const apart = buffers.out(rows) + static_cast<std::int64_t>(part) * own;
+    C* const made = apart + row.count();
+    auto* const found = reinterpret_cast<kernels::PlaceOf<C>*>(made + w.out[2] + beyond);
+    const PoolRowBuffers<C> b{taps, apart, made, made + 2 * (w.out[2] + beyond), found};
+    const C* const plane = buffers.in(input) + p * volume(w.in);
+    if (with_indices)
+      max_pool_places_by_rows<C>(w, row, plane, b, buffers.out(out) + p * places, indices + p * places);
+    else
+      max_pool_by_rows<C>(w, row, plane, b, buffers.out(out) + p * places);
   });
   return buffers.finish();
 }
@@ -154,7 +133,7 @@ template <class C>
 template <class C>
 [[nodiscard]] ErrorCode compute_max_pool(KernelCall& call, const PoolWindow& w, bool with_indices) {
   if constexpr (std::is_floating_point_v<C>)
-    if (!with_indices && volume(w.out) > 0 && PoolRow::pays(w)) return compute_largest<C>(call, w);
+    if (volume(w.out) > 0 && PoolRow::pays(w) && volume(w.in) <= INT32_MAX) return compute_largest<C>(call, w, with_indices);
   ComputeBuffers<C> buffers(call);
   const auto input = buffers.read(call.tensor(0));
   const auto out = buffers.write(0);
