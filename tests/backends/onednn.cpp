@@ -93,12 +93,12 @@ TEST_CASE("a norm that is no part of weights takes the relu after it") {
 
 TEST_CASE("groups, depthwise, dilation, padding by hand and by a word") {
   Net n;
-  const auto w1 = n.weight("w1", {32, 8, 3, 3}, 0.2);
+  const auto w1 = n.weight("w1", {32, 16, 3, 3}, 0.2);
   const auto w2 = n.weight("w22", {32, 1, 3, 3});
   const auto w3 = n.weight("w333", {5, 32, 2, 2}, 0.2);
   const auto bias = n.weight("bias", {5});
-  const auto x = n.input("x", {1, 16, 9, 9});
-  const auto padded = n.op("aten.constant_pad_nd.default", "p", {1, 16, 12, 10},
+  const auto x = n.input("x", {1, 32, 9, 9});
+  const auto padded = n.op("aten.constant_pad_nd.default", "p", {1, 32, 12, 10},
                            {{"self", n.v(x)}, {"pad", n.ints({1, 0, 2, 1})}, {"value", n.i(0)}});
   const auto c1 = n.conv("c1", padded, w1, {1, 32, 8, 6}, 1, 0, 2, 2);
   const auto c2 = n.op("aten.hardtanh.default", "h", {1, 32, 8, 6},

@@ -17,10 +17,9 @@
 using namespace davit;
 
 TEST_CASE("sizes may change from run to run, to none and back, beyond what is kept") {
-  const auto lowered = to_backend(support::tanh_of_any_size(), CapabilityPartitioner<BackendList<onednn, portable>>());
+  const auto lowered = to_backend<onednn>(support::tanh_of_any_size());
   REQUIRE(lowered);
   REQUIRE(lowered->methods()[0].delegates.size() == 1);
-  CHECK(lowered->methods()[0].delegates[0].backend == 0);
   auto session = Session::make(*lowered);
   REQUIRE(session);
   for (const std::int64_t n : {3, 5, 3, 0, 5, 1, 2, 4, 6, 7, 8, 9, 10, 11, 3, 40000, 5}) {

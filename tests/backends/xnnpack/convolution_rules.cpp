@@ -28,10 +28,10 @@ TEST_CASE("a residual block: norms and relus are part of the convolutions and of
 
 TEST_CASE("groups, depthwise, dilation, padding by hand") {
   Net n;
-  const auto w1 = n.weight("w1", {32, 8, 3, 3}, 0.2);
+  const auto w1 = n.weight("w1", {32, 16, 3, 3}, 0.2);
   const auto w2 = n.weight("w22", {32, 1, 3, 3});
-  const auto x = n.input("x", {1, 16, 9, 9});
-  const auto padded = n.op("aten.constant_pad_nd.default", "p", {1, 16, 12, 10},
+  const auto x = n.input("x", {1, 32, 9, 9});
+  const auto padded = n.op("aten.constant_pad_nd.default", "p", {1, 32, 12, 10},
                            {{"self", n.v(x)}, {"pad", n.ints({1, 0, 2, 1})}, {"value", n.i(0)}});
   const auto c1 = n.conv("c1", padded, w1, {1, 32, 8, 6}, 1, 0, 2, 2);
   const auto c2 =
@@ -102,14 +102,20 @@ TEST_CASE("a batch norm goes into the weights of a transposed convolution; a pad
   CHECK(std::ranges::count(steps(program), Op::convolution) == 0);
 }
 
-TEST_CASE("a depthwise convolution of more taps than XNNPACK has kernels for is left to others") {
-  for (const std::int64_t size : {5, 7}) {
+TEST_CASE("depthwise convolutions of taps that XNNPACK has no kernels for, and small groups, are left to others") {
+  const auto is_refused = [](std::int64_t channels, std::int64_t filters, std::int64_t groups, std::int64_t size) {
     Net n;
-    const auto w = n.weight("w", {8, 1, size, size});
-    const auto x = n.input("x", {1, 8, 9, 9});
-    const ExportedProgram program = n.finish({n.conv("c", x, w, {1, 8, 9, 9}, 1, size / 2, 8)});
-    CHECK((BackendList<xnnpack, portable>::tables()[0].refuses(program.view(), 0) != nullptr) == (size == 7));
-  }
+    const auto w = n.weight("w", {filters, channels / groups, size, size});
+    const auto x = n.input("x", {1, channels, 9, 9});
+    const std::int64_t left = 9 - size + 1;
+    const ExportedProgram program = n.finish({n.conv("c", x, w, {1, filters, left, left}, 1, 0, groups)});
+    return BackendList<xnnpack, portable>::tables()[0].refuses(program.view(), 0) != nullptr;
+  };
+  for (const std::int64_t size : {2, 3, 5}) CHECK(!is_refused(8, 8, 8, size));
+  for (const std::int64_t size : {1, 4, 7}) CHECK(is_refused(8, 8, 8, size));
+  CHECK(!is_refused(32, 32, 2, 3));
+  CHECK(is_refused(32, 32, 4, 3));
+  CHECK(is_refused(32, 64, 32, 3));
 }
 
 TEST_CASE("a batch norm of volumes") {

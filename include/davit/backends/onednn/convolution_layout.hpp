@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "davit/backends/onednn/code.hpp"
@@ -19,6 +21,13 @@ namespace davit::onednn_ops {
 [[nodiscard]] inline bool suits_winograd(const Operation& op, const Dims& source, const Dims& destination) {
   return op.groups == 1 && op.kernel == Dims{3, 3} && op.strides == Dims{1, 1} && op.dilates == Dims{0, 0} &&
          destination[2] * destination[3] > 64 && source[1] >= 16 && destination[1] >= 32;
+}
+
+/// True for a convolution in groups whose channels do not fill vectors, or the library's kernels for groups of one do not know its dimensions.
+[[nodiscard]] inline bool has_small_groups(const Operation& op, std::int64_t channels, std::int64_t filters) {
+  if (op.groups == 1) return false;
+  if (op.groups == channels && op.groups == filters) return op.kernel.size() != 2;
+  return std::min(channels, filters) < op.groups * (has_wide_vectors() ? 16 : 8);
 }
 
 /// The layouts to ask a convolution's source and destination for.

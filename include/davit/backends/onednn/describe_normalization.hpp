@@ -7,6 +7,7 @@
 #include "davit/backends/onednn/operands.hpp"
 #include "davit/program/operators/normalization.hpp"
 #include "davit/program/operators/reduction.hpp"
+#include "davit/program/operators/softmax.hpp"
 
 namespace davit::onednn_ops {
 
@@ -42,6 +43,20 @@ namespace detail {
   op.kernel.assign(source.end() - static_cast<std::ptrdiff_t>(view.dims), source.end());
   op.epsilon = static_cast<float>(view.eps);
   return nullptr;
+}
+
+/// aten.native_group_norm; portable's, which take half the time of the library's layer norm and products by channels.
+[[nodiscard]] inline const char* describe_group_norm(const NodeArguments& in, const OpRow& row, Operation& op) {
+  operators::GroupNormView view;
+  const Refusal wrong = operators::read_group_norm(in, view);
+  return wrong ? wrong.what : describe_kernel(in, row, op);
+}
+
+/// softmax and its logarithm, exported or decomposed; portable's, which take a third of the time of the library's and lose no NaN.
+[[nodiscard]] inline const char* describe_softmax(const NodeArguments& in, const OpRow& row, Operation& op) {
+  operators::SoftmaxView view;
+  const Refusal wrong = operators::read_softmax(in, view);
+  return wrong ? wrong.what : describe_kernel(in, row, op);
 }
 
 /// mean, sum, amax and amin. The mean over all dimensions behind the channels is a pooling; others are portable's, whose sums are faster than

@@ -99,7 +99,7 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
 inline void emit_pool(Builder& b, const Operation& op) {
   const Place& from = b.place_of(op.inputs[0]);
   const bool means = op.name.starts_with("aten.mean");
-  const bool apart = b.type(op.outputs[0]) == DataType::f32 && op.strides.back() > 1 && b.sizes(op.inputs[0]).back() >= 64;
+  const bool apart = b.type(op.outputs[0]) == DataType::f32 && op.strides.back() > 1 && (op.strides.size() == 3 || b.sizes(op.inputs[0]).back() >= 64);
   if ((means || apart) && is_row_major(from.md) && emit_instead(b, op)) return;  // the library's is slower there
   Dims dims = b.sizes(op.inputs[0]);
   for (std::size_t d = 2; d < dims.size(); ++d)

@@ -23,16 +23,14 @@ namespace davit::onednn_ops {
 
 namespace detail {
 
-/// True for a convolution of float32, `channels` in and `filters` out, that takes portable's kernel less time, reorders included: where
-/// channels of a group do not fill a vector, or the library multiplies matrices group by group (5 to 20 times as long); and of few
-/// filters in all, each of which the library computes as a vector of them.
+/// True for a convolution of float32, `channels` in and `filters` out, that takes portable's kernel less time, reorders included: in small
+/// groups, or where the library multiplies matrices group by group (5 to 20 times as long); and of few filters in all, each of which the
+/// library computes as a vector of them.
 template <class PrimitiveDesc>
 [[nodiscard]] bool wastes_vectors(const PrimitiveDesc& pd, const Operation& op, std::int64_t channels, std::int64_t filters) {
   if (!pd || is_reference(pd)) return true;
   if (op.groups == 1) return filters < 8 && count_of(op.kernel) > 1;
-  const bool gathers = std::string_view(pd.impl_info_str()).find("gemm") != std::string_view::npos;
-  const bool depthwise = op.groups == channels && op.groups == filters;
-  return gathers || (!depthwise && std::min(channels, filters) < op.groups * (has_wide_vectors() ? 16 : 8));
+  return has_small_groups(op, channels, filters) || std::string_view(pd.impl_info_str()).find("gemm") != std::string_view::npos;
 }
 
 /// A convolution's weight and bias, ready for the primitive; the batch norm after it taken in.

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "davit/backends/onednn/convolution_layout.hpp"
 #include "davit/backends/onednn/operands.hpp"
 #include "davit/backends/onednn/operation.hpp"
 #include "davit/backends/value_checks.hpp"
@@ -69,13 +70,15 @@ struct Chain {
   return sizes_of(graph, v) == out;
 }
 
-/// Moves a padding with zeros into the convolution that alone uses it. Answers which operations are no longer needed.
-[[nodiscard]] inline std::vector<bool> fold_pads(std::span<Operation> operations, const operators::ProgramCalls& calls,
+/// Moves a padding with zeros into the convolution that alone uses it, unless a kernel of portable's computes that by its node. Answers which
+/// operations are no longer needed.
+[[nodiscard]] inline std::vector<bool> fold_pads(GraphModuleView graph, std::span<Operation> operations, const operators::ProgramCalls& calls,
                                                  std::span<const std::uint32_t> producer) {
   std::vector<bool> gone(operations.size(), false);
   for (Operation& op : operations) {
     operators::PadView pad;
-    if (op.kind != OpKind::convolution || !operators::read_inner_padding(calls, op.inputs[0], pad)) continue;
+    if (op.kind != OpKind::convolution || has_small_groups(op, sizes_of(graph, op.inputs[0])[1], sizes_of(graph, op.outputs[0])[1])) continue;
+    if (!operators::read_inner_padding(calls, op.inputs[0], pad)) continue;
     for (std::size_t d = 0; d < op.pad_left.size(); ++d) {
       op.pad_left[d] += pad.before[d + 2];
       op.pad_right[d] += pad.after[d + 2];
@@ -95,7 +98,7 @@ template <class Folds>
   std::vector<std::uint32_t> producer(graph.values.size(), no_id);
   for (std::uint32_t i = 0; i < operations.size(); ++i)
     for (const ValueId v : operations[i].outputs) producer[v] = i;
-  std::vector<bool> gone = fold_pads(operations, calls, producer);
+  std::vector<bool> gone = fold_pads(graph, operations, calls, producer);
   std::vector<Chain> at(operations.size());  // chains by the place of their last operation
   std::vector<bool> used(operations.size(), false);
   for (std::uint32_t i = 0; i < operations.size(); ++i) {
