@@ -102,20 +102,22 @@ TEST_CASE("a batch norm goes into the weights of a transposed convolution; a pad
   CHECK(std::ranges::count(steps(program), Op::convolution) == 0);
 }
 
-TEST_CASE("depthwise convolutions of taps that XNNPACK has no kernels for, and small groups, are left to others") {
-  const auto is_refused = [](std::int64_t channels, std::int64_t filters, std::int64_t groups, std::int64_t size) {
+TEST_CASE("depthwise convolutions of taps that XNNPACK has no kernels for, and small groups, are portable's kernels, padding included") {
+  const auto is_by_kernel = [](std::int64_t channels, std::int64_t filters, std::int64_t groups, std::int64_t size) {
     Net n;
-    const auto w = n.weight("w", {filters, channels / groups, size, size});
+    const auto w = n.weight("w", {filters, channels / groups, size, size}, 0.2);
     const auto x = n.input("x", {1, channels, 9, 9});
-    const std::int64_t left = 9 - size + 1;
-    const ExportedProgram program = n.finish({n.conv("c", x, w, {1, filters, left, left}, 1, 0, groups)});
-    return BackendList<xnnpack, portable>::tables()[0].refuses(program.view(), 0) != nullptr;
+    const std::int64_t left = 9 - size + 2;
+    const auto padded = n.op("aten.constant_pad_nd.default", "p", {1, channels, 10, 10}, {{"self", n.v(x)}, {"pad", n.ints({1, 0, 0, 1})}, {"value", n.i(0)}});
+    const ExportedProgram program = n.finish({n.relu("r", n.conv("c", padded, w, {1, filters, left, left}, 1, 0, groups), {1, filters, left, left})});
+    CHECK(faults(program, n.sample()) == "");
+    return std::ranges::count(steps(program), Op::kernel) == 1;
   };
-  for (const std::int64_t size : {2, 3, 5}) CHECK(!is_refused(8, 8, 8, size));
-  for (const std::int64_t size : {1, 4, 7}) CHECK(is_refused(8, 8, 8, size));
-  CHECK(!is_refused(32, 32, 2, 3));
-  CHECK(is_refused(32, 32, 4, 3));
-  CHECK(is_refused(32, 64, 32, 3));
+  for (const std::int64_t size : {2, 3, 5}) CHECK(!is_by_kernel(8, 8, 8, size));
+  for (const std::int64_t size : {1, 4, 7}) CHECK(is_by_kernel(8, 8, 8, size));
+  CHECK(!is_by_kernel(32, 32, 2, 3));
+  CHECK(is_by_kernel(32, 32, 4, 3));
+  CHECK(is_by_kernel(32, 64, 32, 3));
 }
 
 TEST_CASE("a batch norm of volumes") {

@@ -7,9 +7,9 @@
 
 #include "davit/backends/onednn/builder.hpp"
 #include "davit/backends/onednn/op_row.hpp"
-#include "davit/backends/portable/run_time/bind_arguments.hpp"
+#include "davit/backends/portable/run_time/node_kernel.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
-#include "davit/program/operator_schema.hpp"
+#include "davit/program/operator_call.hpp"
 
 namespace davit::onednn_ops {
 
@@ -48,14 +48,9 @@ namespace davit::onednn_ops {
 
 /// The step of an operation, its tensors in row-major order, or in one dimension (`all_sizes`).
 [[nodiscard]] inline KernelStep kernel_step(Builder& b, const Operation& op, const Dims* all_sizes = nullptr) {
-  const auto [row, text] = portable_kernels::find_op({}, op.name);
-  if (row == nullptr) throw dnnl::error(dnnl_unimplemented, "there is no kernel for this operation");
-  const OperatorSchema schema = parse_schema(text);
-  KernelStep step{.kernel = row->kernel, .parameters = static_cast<std::uint32_t>(schema.parameters.size()), .arguments = {}, .dims = {}, .ranks = {}, .dtypes = {}};
-  portable_kernels::ArgumentBinder binder(b.graph(), b.numbered(op.inputs), step.arguments);
-  const Name wrong = binder.bind(operator_call(b.graph(), b.graph().nodes[op.node]).inputs, schema, row->takes_numbers);
-  if (!wrong.empty()) throw dnnl::error(dnnl_invalid_arguments, "the arguments do not fit the kernel");
-  for (const auto& [argument, word] : step.arguments.strings) step.arguments.arguments[argument] = EValue(b.graph().str(word));  // of the code's body
+  KernelStep step;
+  if (!portable_kernels::bind_node(b.graph(), op.node, op.name, b.numbered(op.inputs), step).empty())
+    throw dnnl::error(dnnl_invalid_arguments, "there is no kernel for this operation, or its arguments do not fit");
   for (const std::vector<ValueId>* values : {&op.inputs, &op.outputs})
     for (const ValueId v : *values) {
       Dims sizes;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "davit/backends/xnnpack/call.hpp"
+#include "davit/backends/xnnpack/convolution_rules.hpp"
 #include "davit/backends/xnnpack/unary_rules.hpp"
 #include "davit/program/operators/convolution.hpp"
 #include "davit/program/operators/folds.hpp"
@@ -50,7 +51,8 @@ inline void emit_pad(Planner& p, const Call& call) {
   operators::ConvolutionView convolution;
   operators::PadView inner;
   if (const NodeId user = p.only_user(y); user != no_id && !operators::read_convolution(p.calls().call(user), convolution) &&
-                                          convolution.input == y && !convolution.transposed && operators::read_inner_padding(p.calls(), y, inner))
+                                          convolution.input == y && !convolution.transposed && !is_by_kernel(Call(p.graph(), user), convolution) &&
+                                          operators::read_inner_padding(p.calls(), y, inner))
     return;  // the convolution does it
   const std::uint32_t from = p.need_dense(x);
   Step step{.op = Op::pad, .alpha = static_cast<float>(view.value), .pads = *pads_of(view)};

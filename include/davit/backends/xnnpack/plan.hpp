@@ -70,7 +70,7 @@ enum class Op : std::uint8_t {
   pad,
   quantize,
   dequantize_channels,
-  kernel,        ///< one of portable's, on bytes; `weights`: row of Plan::kernels
+  kernel,        ///< one of portable's; `weights`: row of Plan::kernels
   check_values,  ///< that they are ordinary; the output is the input
 };
 
