@@ -359,7 +359,7 @@ TEST_CASE("what is taken by computed indices is padded or resized, if the indice
   }
 }
 
-TEST_CASE("what it leaves of mish, of elu and of a product is that again") {
+TEST_CASE("what it leaves of mish, of elu, of prelu and of a product is that again") {
   Net n;
   const auto x = n.input("x", {2, 3});
   const auto number = [](double d) { return GraphBuilder::real(d); };
@@ -379,12 +379,15 @@ TEST_CASE("what it leaves of mish, of elu and of a product is that again") {
   const auto mish = times("mish", x, n.v(unary("aten.tanh.default", "tanh", plus)));
   const auto below = unary("aten.expm1.default", "below", times("in", x, number(1)));
   const auto elu = choose("elu", above("positive", 0), times("up", x, number(1)), times("down", below, number(1)));
+  const auto weight = n.input("weight", {3}), wide = n.input("wide", {4, 2, 3});
+  const auto prelu = choose("prelu", above("over", 0), x, times("slope", x, n.v(weight)));
+  const auto wider = n.op("aten.where.self", "wider", {4, 2, 3}, {{"condition", n.v(above("on", 0))}, {"self", n.v(x)}, {"other", n.v(n.op("aten.mul.Tensor", "w", {4, 2, 3}, {{"self", n.v(x)}, {"other", n.v(wide)}}))}});
   const auto a = n.op("aten.view.default", "a", {2, 3, 1}, {{"self", n.v(mish)}, {"size", n.ints({2, 3, 1})}});
   const auto m = n.input("m", {1, 1, 3, 4});
   const auto product = n.op("aten.mul.Tensor", "product", {1, 2, 3, 4}, {{"self", n.v(a)}, {"other", n.v(m)}});
   const auto sum = n.op("aten.sum.dim_IntList", "sum", {1, 2, 4}, {{"self", n.v(product)}, {"dim", n.ints({-2})}});
-  CHECK(left(n.finish({n.relu("y", sum, {1, 2, 4}), n.relu("z", elu, {2, 3})})) ==
-        Texts{"aten.mish.default", "aten.elu.default", "aten.view.default", "aten.view.default", "aten.matmul.default", "aten.relu.default", "aten.relu.default"});
+  CHECK(left(n.finish({n.relu("y", sum, {1, 2, 4}), n.relu("z", elu, {2, 3}), prelu, wider})) ==
+        Texts{"aten.mish.default", "aten.gt.Scalar", "aten.elu.default", "aten._prelu_kernel.default", "aten.mul.Tensor", "aten.where.self", "aten.view.default", "aten.view.default", "aten.matmul.default", "aten.relu.default", "aten.relu.default"});
 }
 
 TEST_CASE("a product of stacks under other sizes is one of more dimensions only where its rows, columns and stacks are as large") {

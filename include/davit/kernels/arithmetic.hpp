@@ -246,6 +246,16 @@ struct CopySign {
   constexpr T operator()(T a, T b) const noexcept { return std::copysign(a, b); }
 };
 
+/// The first operand where it is above 0, and times the second elsewhere.
+template <class T>
+struct Prelu {
+  constexpr T operator()(T a, T b) const noexcept { return a > 0 ? a : a * b; }
+  template <FloatVector V>
+  [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
+    const V product = a * b;
+    take_where(a > V{}, a, product, to);
+  }
+};
 template <class T>
 struct Maximum {
   [[gnu::always_inline]] constexpr T operator()(T a, T b) const noexcept { return nan_max(a, b); }

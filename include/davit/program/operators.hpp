@@ -57,6 +57,7 @@ inline constexpr auto operator_schemas = [] {
     "aten._native_batch_norm_legit_functional.default(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)"sv,
     "aten._native_batch_norm_legit_no_training.default(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)"sv,
     "aten._pdist_forward.default(Tensor self, float p=2.) -> Tensor"sv,
+    "aten._prelu_kernel.default(Tensor self, Tensor weight) -> Tensor"sv,
     "aten._print.default(str s) -> ()"sv,
     "aten._safe_softmax.default(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"sv,
     "aten._softmax.default(Tensor self, int dim, bool half_to_float) -> Tensor"sv,

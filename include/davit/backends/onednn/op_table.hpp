@@ -23,6 +23,7 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten._adaptive_avg_pool3d.default", describe_adaptive_pool},
     {"aten._log_softmax.default", describe_softmax},
     {"aten._native_batch_norm_legit_no_training.default", describe_batch_norm},
+    {"aten._prelu_kernel.default", describe_kernel},
     {"aten._safe_softmax.default", describe_softmax},
     {"aten._softmax.default", describe_softmax},
     {.name = "aten._to_copy.default", .describe = describe_cast, .any_dtype = true},

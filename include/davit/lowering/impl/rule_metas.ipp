@@ -29,7 +29,7 @@ inline constexpr MetaRow meta_rows[] = {
     {"_log_softmax", 's'}, {"softmax", 's'}, {"log_softmax", 's'}, {"scatter", 's'}, {"scatter_add", 's'}, {"scatter_reduce", 's'}, {"index_put", 's'},
     {"slice_scatter", 's'}, {"select_scatter", 's'}, {"masked_scatter", 's'}, {"copy", 's'}, {"alias", 's'}, {"layer_norm", 's'}, {"fill", 's'},
     {"_native_batch_norm_legit_no_training", 'n'}, {"native_layer_norm", 'n'}, {"cumprod", 's'}, {"logcumsumexp", 's'},
-    {"hardswish", 's'}, {"hardsigmoid", 's'}, {"silu", 's'}, {"triu", 's'}, {"tril", 's'}, {"empty_like", 'k'}, {"zeros_like", 'k'}, {"ones_like", 'k'}, {"full_like", 'k'}, {"_to_copy", 'k'},
+    {"hardswish", 's'}, {"_prelu_kernel", 's'}, {"hardsigmoid", 's'}, {"silu", 's'}, {"triu", 's'}, {"tril", 's'}, {"empty_like", 'k'}, {"zeros_like", 'k'}, {"ones_like", 'k'}, {"full_like", 'k'}, {"_to_copy", 'k'},
     {"cumsum", 'i'}, {"exp", 'f'}, {"expm1", 'f'}, {"log", 'f'}, {"log1p", 'f'}, {"log2", 'f'}, {"log10", 'f'}, {"sqrt", 'f'}, {"rsqrt", 'f'}, {"sin", 'f'},
     {"cos", 'f'}, {"tan", 'f'}, {"tanh", 'f'}, {"sigmoid", 'f'}, {"erf", 'f'}, {"reciprocal", 'f'}, {"sinh", 'f'}, {"cosh", 'f'}, {"asin", 'f'}, {"acos", 'f'},
     {"atan", 'f'}, {"asinh", 'f'}, {"acosh", 'f'}, {"atanh", 'f'}, {"erfc", 'f'}, {"erfinv", 'f'}, {"lgamma", 'f'}, {"digamma", 'f'}, {"special_erfcx", 'f'},

@@ -161,7 +161,7 @@ DAVIT_INLINE bool Simplifier::sum(const Node& node) {
 
 // -- functions and norms ----------------------------------------------------------------------------------------------
 
-/// where(): a softmax whose lines may have nothing left, or an elu.
+/// where(): a softmax whose lines may have nothing left, a prelu, or an elu.
 DAVIT_INLINE bool Simplifier::choose(const Node& node) {
   const std::span<const Argument> inputs = view().inputs(node);
   if (inputs.size() != 3 || !std::ranges::all_of(inputs, &Argument::is_value)) return false;
@@ -188,6 +188,13 @@ DAVIT_INLINE bool Simplifier::choose(const Node& node) {
   // x > 0 ? x * scale : expm1(x * input_scale) * (alpha * scale)
   const NodeId above = maker(condition, "aten.gt.Scalar");
   if (above == no_id || !is_number(input(above, 1), 0)) return false;
+  if (const NodeId product = maker(no, "aten.mul.Tensor"); product != no_id && yes == argument(above, 0)) {  // x > 0 ? x : x * weight
+    const ValueId weight = argument(product, argument(product, 0) == yes ? 1 : 0), out = view().outputs(node)[0].value();
+    if ((argument(product, 0) == yes || argument(product, 1) == yes) && weight != no_id && keeps_dtype(yes, node) && value(weight).dtype == value(yes).dtype && same(sizes(yes), sizes(out))) {
+      const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(yes))}, {"weight", Item::of(GraphBuilder::value(weight))}};
+      return compose(node, "aten._prelu_kernel.default", arguments);
+    }
+  }
   // a value without its factor
   const auto without = [&](ValueId v, double& factor) {
     factor = 1;

@@ -3,7 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <limits>
+#include <span>
 #include <string_view>
 
 #include "support/kernel_test.hpp"
@@ -34,6 +38,27 @@ TEST_CASE("portable: shifts of integers, by more than their width too") {
   CHECK(test.values()[2] == 0);
   const EValue bools = test.tensor(ScalarType::bool_, {1}, {1});
   CHECK(test.run(elementwise_binary_ops, "aten.__lshift__.Tensor", {bools, bools}) == ErrorCode::invalid_dtype);
+}
+
+TEST_CASE("portable: slopes below 0, of each channel") {
+  KernelTest test;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Numbers numbers, expected;
+  for (int i = 0; i < 40; ++i) {
+    numbers.push_back(i - 20);
+    expected.push_back(i > 20 ? i - 20 : (i - 20) * 0.25);
+  }
+  numbers.push_back(nan);
+  expected.push_back(nan);
+  for (const ScalarType type : {ScalarType::float32, ScalarType::float64}) {
+    CHECK(test.run(elementwise_binary_ops, "aten._prelu_kernel.default", {test.tensor(type, {41}, numbers), test.tensor(type, {1}, {0.25})}) == ErrorCode::ok);
+    const Numbers made = test.values();
+    CHECK(std::ranges::equal(std::span(made).first(40), std::span(expected).first(40)));
+    CHECK(std::isnan(made[40]));
+  }
+  CHECK(test.run(elementwise_binary_ops, "aten._prelu_kernel.default", {test.tensor(ScalarType::float32, {2, 2}, {-1, 2, -3, -4}), test.tensor(ScalarType::float32, {2, 1}, {0.5, 2})}) ==
+        ErrorCode::ok);
+  CHECK(test.values() == Numbers{-0.5, 2, -6, -8});
 }
 
 TEST_CASE("portable: hypotenuses and signs of others") {

@@ -273,6 +273,7 @@ inline constexpr auto elementwise_binary_ops = std::to_array<OpRow>({
     {"aten.pow.Tensor_Tensor", detail::pow, Aliasing::none, true, true},
     {"aten.maximum.default", detail::maximum, Aliasing::none, true},
     {"aten.minimum.default", detail::minimum, Aliasing::none, true},
+    {"aten._prelu_kernel.default", detail::real_pair<kernels::Prelu>, Aliasing::none, true},
     {"aten.atan2.default", detail::real_pair<kernels::Atan2>, Aliasing::none, true},
     {"aten.copysign.Scalar", detail::real_pair<kernels::CopySign>, Aliasing::none, true},
     {"aten.copysign.Tensor", detail::real_pair<kernels::CopySign>, Aliasing::none, true},
