@@ -387,8 +387,7 @@ inline constexpr auto operator_schemas = [] {
 
 /// The schema of the operator of that name ("aten.add.Tensor"); empty if davit does not know it. O(log n).
 [[nodiscard]] constexpr std::string_view find_operator(std::string_view name) noexcept {
-  std::size_t low = 0;
-  std::size_t high = operator_schemas.size();
+  std::size_t low = 0, high = operator_schemas.size();
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
     const std::string_view found = operator_name(operator_schemas[middle]);
