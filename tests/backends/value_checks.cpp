@@ -89,6 +89,12 @@ TEST_CASE("what is looked at: inputs of operators that lose NaN, results that ma
     CHECK(checked(n.finish({n.relu("r", weights, {4, 8})})) == "weights");
   }
   {
+    Net n;  // no larger than its operand, or a slope times that
+    const auto x = n.input("x", {4, 8});
+    const auto made = n.op("aten._prelu_kernel.default", "p", {4, 8}, {{"self", n.v(x)}, {"weight", n.v(n.input("slope", {8}))}});
+    CHECK(checked(n.finish({n.relu("r", made, {4, 8})})) == "x slope");
+  }
+  {
     Net n;  // bounds end growth, in one clamp or two
     ValueId x = n.input("x", {4, 8});
     for (int i = 0; i < 10; ++i) {

@@ -15,7 +15,7 @@ enum class Growth : std::uint8_t {
   unknown,     ///< it may make infinities or NaN of ordinary numbers
   largest,     ///< no larger than the largest operand, or than a number that is an argument
   sum,         ///< of its operands
-  product,     ///< of its operands
+  product,     ///< of its operands; of a prelu also the first of them
   power,       ///< of its operand: squares; unknown for other exponents
   quotient,    ///< by a number; unknown by a tensor
   total,       ///< a sum over dimensions
@@ -39,6 +39,7 @@ inline constexpr auto growth_rows = std::to_array<GrowthRow>({
     {"_adaptive_avg_pool3d", Growth::largest, true},
     {"_log_softmax", Growth::unknown},
     {"_native_batch_norm_legit_no_training", Growth::batch_norm},
+    {"_prelu_kernel", Growth::product},
     {"_safe_softmax", Growth::one},
     {"_softmax", Growth::one},
     {"_unsafe_view"},

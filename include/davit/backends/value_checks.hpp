@@ -231,7 +231,7 @@ namespace detail {
       case Growth::unknown: break;
       case Growth::largest: made = std::max(most, most * (row.operator_name == "leaky_relu" ? numbers : 1.0)); break;
       case Growth::sum: made = sum; break;
-      case Growth::product: made = product; break;
+      case Growth::product: made = row.operator_name == "_prelu_kernel" ? std::max(product, of(0)) : product; break;
       case Growth::power: made = exponent == 2 ? of(0) * of(0) : infinity; break;
       case Growth::quotient: made = operands.size() == 1 && exponent > 0 ? of(0) / exponent : infinity; break;
       case Growth::total: made = of(0) * std::max(1.0, count(operands[0]) / std::max(1.0, count(out))); break;
