@@ -45,14 +45,14 @@ namespace detail {
   return nullptr;
 }
 
-/// aten.native_group_norm; portable's, which take half the time of the library's layer norm and products by channels.
+/// aten.native_group_norm: portable's kernel takes half the time of the library's layer norm and products by channels.
 [[nodiscard]] inline const char* describe_group_norm(const NodeArguments& in, const OpRow& row, Operation& op) {
   operators::GroupNormView view;
   const Refusal wrong = operators::read_group_norm(in, view);
   return wrong ? wrong.what : describe_kernel(in, row, op);
 }
 
-/// softmax and its logarithm, exported or decomposed; portable's, which take a third of the time of the library's and lose no NaN.
+/// softmax and its logarithm, exported or decomposed: portable's kernel takes a third of the time of the library's, and loses no NaN.
 [[nodiscard]] inline const char* describe_softmax(const NodeArguments& in, const OpRow& row, Operation& op) {
   operators::SoftmaxView view;
   const Refusal wrong = operators::read_softmax(in, view);
