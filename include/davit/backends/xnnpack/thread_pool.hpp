@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "davit/kernels/function_ref.hpp"
+#include "davit/kernels/thread_team.hpp"
 
 namespace davit::xnnpack_parts {
 
