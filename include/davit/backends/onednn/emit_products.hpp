@@ -194,6 +194,10 @@ namespace detail {
   std::optional<Tail> tail = make_tail(b, chain, destination_dims);
   if (!tail) return false;
   const bool packed = b.is_constant(op.inputs[1]);
+  if (!packed && type == DataType::f32 && (source_dims[0] <= 8 || columns == 1)) {  // read once: portable's kernel does not pack it, and is twice as fast
+    if (!chain.tail.empty()) return false;
+    if (emit_instead(b, op)) return true;
+  }
   const Place as_is = blocking_of(b.place_of(op.inputs[1]).md).is_plain() ? b.place_of(op.inputs[1])
                                                                           : b.row_major(b.place_of(op.inputs[1]));
   Place to;
@@ -217,8 +221,6 @@ namespace detail {
     to = destination(b, *tail, pd.dst_desc());
     b.add_step<dnnl::inner_product_forward>(
         pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);
-  } else if (type == DataType::f32 && (source_dims[0] <= 8 || columns == 1)) {  // read once: portable's kernel does not pack it, and is twice as fast
-    return chain.tail.empty() && emit_instead(b, op);
   } else {
     const auto described = [&](const MemoryDesc& md) {
       return describe<dnnl::matmul>(tail->attributes, plain(source_dims, type), md, biased ? plain({1, columns}, type) : MemoryDesc(), plain(destination_dims, type));
