@@ -34,6 +34,13 @@ namespace davit::xnnpack_parts {
   return walk;
 }
 
+/// Elements from one index of a dimension to the next, in row-major order.
+[[nodiscard]] inline std::int64_t elements_behind(const Extent& x, std::size_t axis) noexcept {
+  std::int64_t count = 1;
+  for (std::size_t d = axis + 1; d < x.rank; ++d) count *= x.sizes[d];
+  return count;
+}
+
 inline void run_binary(const Plan& plan, const Workspace& ws, const Step& step, pthreadpool_t pool) {
   const Extent out = extent_of(plan, ws, step.out);
   const std::array<std::int64_t, max_dims> strides = strides_of(plan, ws, step.out);
@@ -169,8 +176,7 @@ inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const
   const auto* scales = reinterpret_cast<const float*>(address(plan, ws, step.in[1]));
   const auto* zeros = reinterpret_cast<const std::int64_t*>(address(plan, ws, step.in[2]));
   auto* to = reinterpret_cast<float*>(address(plan, ws, step.out));
-  std::int64_t inner = 1;
-  for (std::size_t d = step.axis + 1; d < x.rank; ++d) inner *= x.sizes[d];
+  const std::int64_t inner = elements_behind(x, step.axis);
   for (std::int64_t i = 0; i < x.count; ++i) {
     const std::int64_t c = i / inner % x.sizes[step.axis];
     to[i] = static_cast<float>(from[i] - zeros[c]) * scales[c];
@@ -198,8 +204,7 @@ inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const
     case Op::softmax:
     case Op::log_softmax: {
       const std::int64_t lines = x.sizes[step.axis];
-      std::int64_t inner = 1;
-      for (std::size_t d = step.axis + 1; d < x.rank; ++d) inner *= x.sizes[d];
+      const std::int64_t inner = elements_behind(x, step.axis);
       parallel_for(pool, static_cast<std::size_t>(x.count / (lines * inner)), static_cast<std::size_t>(4096 / (lines * inner) + 1), [&](std::size_t first, std::size_t count) {
         const std::int64_t at = static_cast<std::int64_t>(first) * lines * inner;
         kernels::softmax_lines(from + at, static_cast<std::int64_t>(count), lines, inner, to + at, step.op == Op::log_softmax, step.axes != 0);

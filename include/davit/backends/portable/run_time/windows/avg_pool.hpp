@@ -39,20 +39,17 @@ struct AverageRule {
 /// that a window counts along the row; `apart` and `sums`: room for a row of the input and of the output.
 template <class C>
 void avg_pool_by_rows(const PoolWindow& w, const PoolRow& row, const AverageRule& rule, const C* plane, const std::int64_t* offsets, const C* counts, C* apart, C* sums, C* out) {
-  for (std::int64_t z = 0; z < w.out[0]; ++z)
-    for (std::int64_t y = 0; y < w.out[1]; ++y, out += w.out[2]) {
-      const PoolSpan depth = sliding_span(w, 0, z), height = sliding_span(w, 1, y);
-      std::fill_n(sums, w.out[2], C{});
-      for (std::int64_t i = depth.begin; i < depth.end; ++i)
-        for (std::int64_t j = height.begin; j < height.end; ++j) {
-          row.split(plane + (i * w.in[1] + j) * w.in[2], apart);
-          kernels::run_widest_for<C, AddTaps>(offsets, w.kernel[2], static_cast<const C*>(apart), sums, w.out[2]);
-        }
-      const bool empty = depth.begin >= depth.end || height.begin >= height.end;
-      const std::int64_t rows = rule.count_include_pad ? depth.padded * height.padded : (depth.end - depth.begin) * (height.end - height.begin);
-      if (!empty) kernels::run_widest_for<C, DivideByCounts>(counts, static_cast<C>(rule.divisor != 0 ? rule.divisor : rows), sums, w.out[2]);
-      std::copy_n(sums, w.out[2], out);
-    }
+  for_each_row_of_windows(w, [&](const PoolSpan& depth, const PoolSpan& height) {
+    std::fill_n(sums, w.out[2], C{});
+    for_each_covered_row(w, depth, height, [&](std::int64_t at) {
+      row.split(plane + at, apart);
+      kernels::run_widest_for<C, AddTaps>(offsets, w.kernel[2], static_cast<const C*>(apart), sums, w.out[2]);
+    });
+    const bool empty = depth.begin >= depth.end || height.begin >= height.end;
+    const std::int64_t rows = rule.count_include_pad ? depth.padded * height.padded : (depth.end - depth.begin) * (height.end - height.begin);
+    if (!empty) kernels::run_widest_for<C, DivideByCounts>(counts, static_cast<C>(rule.divisor != 0 ? rule.divisor : rows), sums, w.out[2]);
+    out = std::copy_n(sums, w.out[2], out);
+  });
 }
 
 /// Averages of floats by rows.

@@ -59,45 +59,37 @@ struct PoolRowBuffers {
   C* apart;                     ///< a row of the input, as PoolRow says
   C* places;                    ///< a row of the output, and `beyond`
   C* largest;                   ///< a row of the input
-  kernels::PlaceOf<C>* indices;          ///< a row of the output, and `beyond`
+  kernels::PlaceOf<C>* indices;  ///< a row of the output, and `beyond`
 };
 
 /// The largest elements of a plane: of the rows of a window first, then of the taps along the row.
 template <class C>
 void max_pool_by_rows(const PoolWindow& w, const PoolRow& row, const C* plane, const PoolRowBuffers<C>& b, C* out) {
-  for (std::int64_t z = 0; z < w.out[0]; ++z)
-    for (std::int64_t y = 0; y < w.out[1]; ++y, out += w.out[2]) {
-      const PoolSpan depth = sliding_span(w, 0, z), height = sliding_span(w, 1, y);
-      std::fill_n(b.largest, w.in[2], -std::numeric_limits<C>::infinity());
-      for (std::int64_t i = depth.begin; i < depth.end; i += w.dilation[0])
-        for (std::int64_t j = height.begin; j < height.end; j += w.dilation[1])
-          kernels::run_widest_for<C, LargerOfRows>(plane + (i * w.in[1] + j) * w.in[2], b.largest, w.in[2]);
-      row.split(static_cast<const C*>(b.largest), b.apart);
-      kernels::run_widest_for<C, LargestOfTaps>(b.offsets, w.kernel[2], static_cast<const C*>(b.apart), b.places, w.out[2]);
-      std::copy_n(b.places, w.out[2], out);
-    }
+  for_each_row_of_windows(w, [&](const PoolSpan& depth, const PoolSpan& height) {
+    std::fill_n(b.largest, w.in[2], -std::numeric_limits<C>::infinity());
+    for_each_covered_row(w, depth, height, [&](std::int64_t at) { kernels::run_widest_for<C, LargerOfRows>(plane + at, b.largest, w.in[2]); });
+    row.split(static_cast<const C*>(b.largest), b.apart);
+    kernels::run_widest_for<C, LargestOfTaps>(b.offsets, w.kernel[2], static_cast<const C*>(b.apart), b.places, w.out[2]);
+    out = std::copy_n(b.places, w.out[2], out);
+  });
 }
 
 /// The same with the index of each in its plane, as max_pool_plane finds them: tap by tap.
 template <class C>
 void max_pool_places_by_rows(const PoolWindow& w, const PoolRow& row, const C* plane, const PoolRowBuffers<C>& b, C* out, std::int64_t* indices) {
   using Place = kernels::PlaceOf<C>;
-  for (std::int64_t z = 0; z < w.out[0]; ++z)
-    for (std::int64_t y = 0; y < w.out[1]; ++y, out += w.out[2], indices += w.out[2]) {
-      const PoolSpan depth = sliding_span(w, 0, z), height = sliding_span(w, 1, y);
-      std::fill_n(b.places, w.out[2], -std::numeric_limits<C>::infinity());
-      const std::int64_t first = (depth.begin * w.in[1] + height.begin) * w.in[2];
-      for (std::int64_t x = 0; x < w.out[2]; ++x) b.indices[x] = static_cast<Place>(first + sliding_span(w, 2, x).begin);
-      for (std::int64_t i = depth.begin; i < depth.end; i += w.dilation[0])
-        for (std::int64_t j = height.begin; j < height.end; j += w.dilation[1]) {
-          const std::int64_t at = (i * w.in[1] + j) * w.in[2];
-          row.split(plane + at, b.apart);
-          const PlacesOfTaps<Place> places{static_cast<Place>(at - w.padding[2]), static_cast<Place>(w.stride[2]), static_cast<Place>(w.dilation[2])};
-          kernels::run_widest_for<C, LargestWithPlaces>(b.offsets, w.kernel[2], static_cast<const C*>(b.apart), &places, b.places, b.indices, w.out[2]);
-        }
-      std::copy_n(b.places, w.out[2], out);
-      std::copy_n(b.indices, w.out[2], indices);
-    }
+  for_each_row_of_windows(w, [&](const PoolSpan& depth, const PoolSpan& height) {
+    std::fill_n(b.places, w.out[2], -std::numeric_limits<C>::infinity());
+    const std::int64_t first = (depth.begin * w.in[1] + height.begin) * w.in[2];
+    for (std::int64_t x = 0; x < w.out[2]; ++x) b.indices[x] = static_cast<Place>(first + sliding_span(w, 2, x).begin);
+    for_each_covered_row(w, depth, height, [&](std::int64_t at) {
+      row.split(plane + at, b.apart);
+      const PlacesOfTaps<Place> places{static_cast<Place>(at - w.padding[2]), static_cast<Place>(w.stride[2]), static_cast<Place>(w.dilation[2])};
+      kernels::run_widest_for<C, LargestWithPlaces>(b.offsets, w.kernel[2], static_cast<const C*>(b.apart), &places, b.places, b.indices, w.out[2]);
+    });
+    out = std::copy_n(b.places, w.out[2], out);
+    indices = std::copy_n(b.indices, w.out[2], indices);
+  });
 }
 
 /// The largest elements, and where they lie if `with_indices`.

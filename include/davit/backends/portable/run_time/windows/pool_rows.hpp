@@ -119,6 +119,19 @@ struct SplitPairs {
   }
 };
 
+/// Calls f(depth, height) for each row of windows, in order: what they cover in the first two dimensions.
+template <class F>
+void for_each_row_of_windows(const PoolWindow& w, F&& f) {
+  for (std::int64_t z = 0; z < w.out[0]; ++z)
+    for (std::int64_t y = 0; y < w.out[1]; ++y) f(sliding_span(w, 0, z), sliding_span(w, 1, y));
+}
+/// Calls f(index of its first element) for each row of a plane that such windows read, in order.
+template <class F>
+void for_each_covered_row(const PoolWindow& w, const PoolSpan& depth, const PoolSpan& height, F&& f) {
+  for (std::int64_t i = depth.begin; i < depth.end; i += w.dilation[0])
+    for (std::int64_t j = height.begin; j < height.end; j += w.dilation[1]) f((i * w.in[1] + j) * w.in[2]);
+}
+
 /// A row of the input with its padding, apart by stride: what one tap of the windows reads lies side by side.
 struct PoolRow {
   std::int64_t width, padding, stride, phase_size;
