@@ -15,6 +15,8 @@
 
 #include "davit/backend/program_body.hpp"
 #include "davit/backends/onednn/code.hpp"
+#include "davit/backends/onednn/threads.hpp"
+#include "davit/kernels/thread_team.hpp"
 #include "support/backend_check.hpp"
 #include "support/count_own_allocations.hpp"
 #include "support/net.hpp"
@@ -684,6 +686,8 @@ TEST_CASE("threads are part of the spec, or a default") {
     CHECK(handle_of<onednn>(lowered->methods()[0].delegates[0]).code->threads == static_cast<int>(threads));
     Session session = *Session::make(*lowered);
     CHECK(session.run(0, n.sample()));
+    const kernels::ThreadTeam* const team = kernels::team_of_this_thread(threads);  // of what portable computes in the same list
+    if (team != nullptr && onednn_ops::OpenMp::loaded().parallel != nullptr) CHECK(team->runs_on(onednn_ops::run_on_openmp, nullptr));
   }
   onednn::set_threads(2);
   const auto lowered = to_backend<onednn>(program, {});

@@ -12,9 +12,12 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "backends/xnnpack/check.hpp"
+#include "davit/backends/xnnpack/thread_pool.hpp"
+#include "davit/kernels/thread_team.hpp"
 #include "support/backend_check.hpp"
 #include "support/count_own_allocations.hpp"
 #include "support/odd_values.hpp"
@@ -173,6 +176,8 @@ TEST_CASE("several threads give what one gives") {
   REQUIRE(x);
   REQUIRE(y);
   CHECK(testing::Snapshot(x->all()) == testing::Snapshot(y->all()));
+  const kernels::ThreadTeam* const team = kernels::team_of_this_thread(3);  // of what portable computes in the same list
+  if (std::thread::hardware_concurrency() > 1) CHECK(team->runs_on(xnnpack_parts::run_on_pool, xnnpack_parts::thread_pool(3).get()));
 }
 
 TEST_CASE("a run allocates nothing once it is warm") {

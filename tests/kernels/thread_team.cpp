@@ -10,25 +10,42 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <thread>
 #include <vector>
 
 using namespace davit::kernels;
 
-TEST_CASE("every part runs once, on a thread of its own, round after round") {
+TEST_CASE("every part runs once, round after round") {
   ThreadTeam team(4);
   REQUIRE(team.size() == 4);
   std::array<std::atomic<int>, 4> calls{};
+  for (int round = 0; round < 1000; ++round) team.run(static_cast<std::size_t>(round % 4 + 1), [&](std::size_t part) { calls[part].fetch_add(1); });
+  for (std::size_t part = 0; part < 4; ++part) CHECK(calls[part].load() == 1000 - 250 * static_cast<int>(part));
+}
+
+TEST_CASE("parts run at the same time, on threads of their own") {
+  ThreadTeam team(4);
   std::array<std::thread::id, 4> ids;
-  for (int round = 0; round < 1000; ++round)
-    team.run([&](std::size_t part) {
-      calls[part].fetch_add(1);
-      ids[part] = std::this_thread::get_id();
-    });
-  for (const std::atomic<int>& each : calls) CHECK(each.load() == 1000);
-  CHECK(ids[0] == std::this_thread::get_id());
+  std::atomic<int> come = 0;
+  team.run(4, [&](std::size_t part) {
+    ids[part] = std::this_thread::get_id();
+    for (++come; come < 4;) std::this_thread::yield();
+  });
   CHECK(std::set<std::thread::id>(ids.begin(), ids.end()).size() == 4);
+}
+
+TEST_CASE("what a thread does not come to do is done by another") {
+  ThreadTeam team(2);
+  int alone = 0;
+  for (int round = 0; round < 100; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));  // the other sleeps, too, and takes long to wake
+    std::array<std::thread::id, 2> ids;
+    team.run(2, [&](std::size_t part) { ids[part] = std::this_thread::get_id(); });
+    alone += ids[0] == ids[1] ? 1 : 0;
+  }
+  CHECK(alone > 0);
 }
 
 TEST_CASE("a team that slept works on; one without work ends; one of one thread is its owner") {
@@ -36,14 +53,14 @@ TEST_CASE("a team that slept works on; one without work ends; one of one thread 
   for (int round = 0; round < 3; ++round) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     std::array<int, 2> done{};
-    team.run([&](std::size_t part) { done[part] = 1; });
+    team.run(2, [&](std::size_t part) { done[part] = 1; });
     CHECK(done == std::array<int, 2>{1, 1});
   }
   const ThreadTeam idle(3);
   ThreadTeam alone(1);
   CHECK(alone.size() == 1);
   std::thread::id id;
-  alone.run([&](std::size_t) { id = std::this_thread::get_id(); });
+  alone.run(1, [&](std::size_t) { id = std::this_thread::get_id(); });
   CHECK(id == std::this_thread::get_id());
   CHECK(ThreadTeam(1000).size() == ThreadTeam::most);
 }
@@ -51,13 +68,13 @@ TEST_CASE("a team that slept works on; one without work ends; one of one thread 
 TEST_CASE("a child of fork has a team of its own") {
   ThreadTeam* const team = team_of_this_thread(2);
   if (team == nullptr) return;
-  team->run([](std::size_t) {});
+  team->run(2, [](std::size_t) {});
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
     alarm(10);  // it hung
     std::array<int, 2> done{};
-    team_of_this_thread(2)->run([&](std::size_t part) { done[part] = 1; });
+    team_of_this_thread(2)->run(2, [&](std::size_t part) { done[part] = 1; });
     _exit(done == std::array<int, 2>{1, 1} ? 0 : 1);
   }
   int status = -1;
@@ -76,6 +93,43 @@ TEST_CASE("a thread has one team of a size, and another thread another") {
   bool is_another = false;
   std::thread([&] { is_another = team_of_this_thread(2) != team; }).join();
   CHECK(is_another);
+}
+
+TEST_CASE("a thread computes on threads that were lent to it, and keeps them; another thread, or one that wants more, does not") {
+  if (std::thread::hardware_concurrency() < 2) return;
+  const ThreadTeam::Runner run = [](void* threads, std::size_t count, davit::kernels::FunctionRef<void(std::size_t)> work) {
+    for (std::size_t part = 0; part < count; ++part) work(part);
+    *static_cast<std::size_t*>(threads) += count;
+  };
+  bool is_kept = false;
+  std::thread([&] {
+    auto given = std::make_shared<std::size_t>(0);
+    ThreadTeam* const own = team_of_this_thread(2);
+    lend_team(2, run, given);
+    lend_team(2, run, given);
+    ThreadTeam* const team = team_of_this_thread(2);
+    CHECK(team != own);
+    CHECK(team->runs_on(run, given.get()));
+    std::array<int, 2> done{};
+    team->run(2, [&](std::size_t part) { ++done[part]; });
+    CHECK(done == std::array<int, 2>{1, 1});
+    CHECK(*given == 2);
+    CHECK(team_of_this_thread(1) == nullptr);
+    std::thread([&] { CHECK_FALSE(team_of_this_thread(2)->runs_on(run, given.get())); }).join();
+    const std::weak_ptr<std::size_t> seen = given;
+    given.reset();
+    is_kept = !seen.expired();
+    auto others = std::make_shared<std::size_t>(0);
+    lend_team(2, run, others);
+    CHECK(seen.expired());
+    CHECK(team_of_this_thread(2)->runs_on(run, others.get()));
+    const pid_t child = fork();
+    if (child == 0) _exit(team_of_this_thread(2)->runs_on(run, others.get()) ? 1 : 0);
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+  }).join();
+  CHECK(is_kept);
 }
 
 TEST_CASE("stretches cover all, begin at multiples of the step, and are not more than the work is worth") {

@@ -22,23 +22,25 @@ class ThreadTeam {
 
   /// Of `count` threads, the owner's included, `most` at most; of fewer if the system gives no more, of one where C++ has no threads.
   explicit ThreadTeam(std::size_t count, double work_for_a_thread = worth_a_thread);
-  /// Calls work(part) for each part of [0, count), on threads that something else keeps; returns when all have returned.
-  using Runner = void (*)(std::size_t count, FunctionRef<void(std::size_t part)> work);
-  ThreadTeam(std::size_t count, Runner runner) noexcept;
+  /// Calls work(part) for each part of [0, count), on `threads` that something else keeps; returns when all have returned.
+  using Runner = void (*)(void* threads, std::size_t count, FunctionRef<void(std::size_t part)> work);
+  ThreadTeam(std::size_t count, Runner runner, void* threads = nullptr) noexcept;
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
   ~ThreadTeam();
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool runs_on(Runner runner, const void* threads) const noexcept { return runner_ == runner && threads_ == threads; }
   [[nodiscard]] double work_for_a_thread() const noexcept { return work_for_a_thread_; }
-  /// Calls work(part) for each part of [0, size()), each on a thread of its own, and returns when all have. From the owner's
-  /// thread alone; `work` must not throw.
-  void run(FunctionRef<void(std::size_t part)> work) noexcept;
+  /// Calls work(part) for each part of [0, parts), 1 to size(), and returns when all have: a thread takes another's part, too, so that
+  /// what that does not come to do is not waited for. From the owner's thread alone; `work` must not throw.
+  void run(std::size_t parts, FunctionRef<void(std::size_t part)> work) noexcept;
 
  private:
   struct Shared;
   std::unique_ptr<Shared> shared_;
   Runner runner_ = nullptr;
+  void* threads_ = nullptr;
   std::size_t size_ = 1;
   double work_for_a_thread_;
 };
@@ -49,6 +51,10 @@ inline constinit thread_local ThreadTeam* current_team = nullptr;
 /// The team of so many threads, or as many as the machine has CPUs, that this thread owns until it ends, one for all who ask; nullptr
 /// for one thread, or where C++ has no threads. A child of fork gets new ones.
 [[nodiscard]] ThreadTeam* team_of_this_thread(std::size_t count);
+
+/// From here on team_of_this_thread answers with these threads if it is asked for so many, and keeps them until others are lent: a
+/// library's threads spin for their next work, and would take turns with a team of davit's on the same CPUs, some milliseconds each.
+void lend_team(std::size_t count, ThreadTeam::Runner runner, std::shared_ptr<void> threads = nullptr);
 
 /// Lets this thread's kernels use a team (nullptr: none) as long as it lives.
 class TeamScope {
@@ -83,11 +89,39 @@ void in_parallel(std::int64_t count, std::int64_t step, double work, F&& f) noex
   const std::int64_t parts = std::min(static_cast<std::int64_t>(worth), steps);
   if (parts <= 1) return f(std::size_t{0}, std::int64_t{0}, count);
   const TeamScope alone(nullptr);
-  team.run([&](std::size_t part) {
+  team.run(static_cast<std::size_t>(parts), [&](std::size_t part) {
     const auto at = static_cast<std::int64_t>(part);
-    if (at < parts) f(part, steps * at / parts * step, at + 1 == parts ? count : steps * (at + 1) / parts * step);
+    f(part, steps * at / parts * step, at + 1 == parts ? count : steps * (at + 1) / parts * step);
   });
 }
+
+/// How threads share entries whose own work can be shared as well: whole entries, each thread with work space of its own, where that keeps all
+/// busy or an entry is not worth several threads; else one entry after the other.
+class EntrySharing {
+ public:
+  /// `each`: the operations of an entry.
+  EntrySharing(std::int64_t entries, double each) noexcept
+      : entries_(entries),
+        each_(each),
+        whole_(current_team != nullptr && entries > 1 && (entries % team_size() == 0 || entries >= 4 * team_size() || each < 2 * current_team->work_for_a_thread())) {}
+  /// How many work spaces there have to be.
+  [[nodiscard]] std::int64_t spaces() const noexcept { return whole_ ? team_size() : 1; }
+  /// What computes an entry.
+  [[nodiscard]] TeamScope team_of_entry() const noexcept { return TeamScope(whole_ ? nullptr : current_team); }
+  /// Calls f(work space, entry) for every entry.
+  template <class F>
+  void run(F&& f) const noexcept {
+    in_parallel(entries_, 1, whole_ ? each_ * static_cast<double>(entries_) : 0, [&](std::size_t part, std::int64_t first, std::int64_t end) {
+      const TeamScope team = team_of_entry();
+      for (std::int64_t entry = first; entry < end; ++entry) f(static_cast<std::int64_t>(part), entry);
+    });
+  }
+
+ private:
+  std::int64_t entries_;
+  double each_;
+  bool whole_;
+};
 
 }  // namespace davit::kernels
 

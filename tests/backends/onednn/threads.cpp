@@ -72,7 +72,7 @@ TEST_CASE("parts of a team's work run once each on the threads of primitives") {
   kernels::ThreadTeam team(3, onednn_ops::run_on_openmp);
   REQUIRE(team.size() == 3);
   std::array<std::atomic<int>, 3> calls{};
-  for (int round = 0; round < 100; ++round) team.run([&](std::size_t part) { calls[part].fetch_add(1); });
+  for (int round = 0; round < 100; ++round) team.run(3, [&](std::size_t part) { calls[part].fetch_add(1); });
   for (const std::atomic<int>& each : calls) CHECK(each.load() == 100);
   std::array<int, 1000> seen{};
   const kernels::TeamScope scope(&team);

@@ -155,6 +155,8 @@ DAVIT_INLINE Status onednn::run(const Handle& handle, std::span<const EValue> in
     ws.set_address(code, code.outputs[i].index, static_cast<std::byte*>(outputs[i].tensor().data));
   }
   onednn_ops::ThreadScope threads(code.threads);
+  if (code.threads > 1 && onednn_ops::OpenMp::loaded().parallel != nullptr)
+    kernels::lend_team(static_cast<std::size_t>(code.threads), onednn_ops::run_on_openmp);
   for (const onednn_ops::Step& step : code.steps) {
     threads.use(step.threads);
     events.begin_op(step.handle, step.name);

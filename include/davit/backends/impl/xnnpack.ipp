@@ -72,6 +72,7 @@ DAVIT_INLINE Status xnnpack::run(const Handle& handle, std::span<const EValue> i
         xnnpack_parts::Engine::make(plan, code.body->handles, code.pool);
     return made ? *std::move(made) : nullptr;
   });
+  if (code.pool != nullptr) kernels::lend_team(pthreadpool_get_threads_count(code.pool.get()), xnnpack_parts::run_on_pool, code.pool);
   const GraphModuleView graph = code.body->graph.view();
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const NodeId node = plan.steps[i].node;

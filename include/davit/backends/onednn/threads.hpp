@@ -61,8 +61,8 @@ class ThreadScope {
 };
 
 /// Runs the parts of a ThreadTeam's work on the threads that primitives run on: others would wait for those, which spin for a while after
-/// each primitive. There must be an OpenMP runtime; it may give fewer threads.
-inline void run_on_openmp(std::size_t count, kernels::FunctionRef<void(std::size_t part)> work) {
+/// each primitive. There must be an OpenMP runtime; it may give fewer threads. Source: kernels::ThreadTeam::Runner.
+inline void run_on_openmp(void*, std::size_t count, kernels::FunctionRef<void(std::size_t part)> work) {
   struct Parts {
     kernels::FunctionRef<void(std::size_t part)> work;
     std::size_t count;

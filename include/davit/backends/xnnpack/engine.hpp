@@ -90,13 +90,14 @@ class Engine {
   /// Multiplications and other functions of elements that are worth waking threads for.
   static constexpr std::int64_t work_for_threads = 100'000;
   [[nodiscard]] pthreadpool_t pool_for(const Plan& plan, const Workspace& ws, const Step& step) const noexcept {
-    const std::int64_t count = std::max(extent_of(plan, ws, step.out).count, extent_of(plan, ws, step.in[0]).count);
-    std::int64_t each = 4;
+    const std::int64_t in = extent_of(plan, ws, step.in[0]).count, out = extent_of(plan, ws, step.out).count;
+    std::int64_t work = 4 * std::max(in, out);
     if (step.weights != no_id) {
-      const Tensor& kernel = plan.weights[step.weights].kernel;
-      each = kernel.numel() / std::max<std::int64_t>(kernel.sizes[plan.weights[step.weights].transposed ? 1 : 0], 1);
+      const Weights& weights = plan.weights[step.weights];  // an element of a transposed convolution's input meets all of its channel's
+      const std::int64_t each = weights.kernel.numel() / std::max<std::int64_t>(weights.kernel.sizes[0], 1);
+      work = std::max(work, (weights.transposed ? in : out) * each);
     }
-    return count * std::max<std::int64_t>(each, 4) < work_for_threads ? nullptr : pool_.get();
+    return work < work_for_threads ? nullptr : pool_.get();
   }
 
   ThreadPool pool_;

@@ -45,19 +45,15 @@ void parallel_for(pthreadpool* pool, std::size_t n, std::size_t least, F&& f) {
   pthreadpool_parallelize_1d_tile_1d(pool, call, &f, n, tile, 0);
 }
 
-/// The pool of the kernel that this thread runs.
-inline constinit thread_local pthreadpool* pool_of_kernel = nullptr;
 /// Source: kernels::ThreadTeam::Runner.
-inline void run_on_pool(std::size_t count, kernels::FunctionRef<void(std::size_t)> work) {
+inline void run_on_pool(void* pool, std::size_t count, kernels::FunctionRef<void(std::size_t)> work) {
   const auto call = [](void* context, std::size_t part) { (*static_cast<kernels::FunctionRef<void(std::size_t)>*>(context))(part); };
-  pthreadpool_parallelize_1d(pool_of_kernel, call, &work, count, 0);
+  pthreadpool_parallelize_1d(static_cast<pthreadpool*>(pool), call, &work, count, 0);
 }
 /// While it lives, portable's kernels share their work among the pool's threads; nullptr is this thread alone.
 class KernelThreads {
  public:
-  explicit KernelThreads(pthreadpool* pool) : team_(pool == nullptr ? 1 : pthreadpool_get_threads_count(pool), run_on_pool), scope_(team_.size() > 1 ? &team_ : nullptr) {
-    pool_of_kernel = pool;
-  }
+  explicit KernelThreads(pthreadpool* pool) : team_(pool == nullptr ? 1 : pthreadpool_get_threads_count(pool), run_on_pool, pool), scope_(team_.size() > 1 ? &team_ : nullptr) {}
 
  private:
   kernels::ThreadTeam team_;

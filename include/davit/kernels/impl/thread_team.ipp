@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "davit/kernels/thread_team.hpp"
 
@@ -33,9 +35,10 @@ DAVIT_INLINE ThreadTeam::~ThreadTeam() = default;
 DAVIT_INLINE ThreadTeam* team_of_this_thread(std::size_t) {
   return nullptr;
 }
-DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t, Runner) noexcept : work_for_a_thread_(worth_a_thread) {}
-DAVIT_INLINE void ThreadTeam::run(FunctionRef<void(std::size_t part)> work) noexcept {
-  work(0);
+DAVIT_INLINE void lend_team(std::size_t, ThreadTeam::Runner, std::shared_ptr<void>) {}
+DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t, Runner, void*) noexcept : work_for_a_thread_(worth_a_thread) {}
+DAVIT_INLINE void ThreadTeam::run(std::size_t parts, FunctionRef<void(std::size_t part)> work) noexcept {
+  for (std::size_t part = 0; part < parts; ++part) work(part);
 }
 
 #else
@@ -43,7 +46,9 @@ DAVIT_INLINE void ThreadTeam::run(FunctionRef<void(std::size_t part)> work) noex
 /// What the threads of a team share.
 struct ThreadTeam::Shared {
   alignas(64) std::atomic<std::uint32_t> round{0};  ///< of work that was given; odd when the team ends
-  alignas(64) std::atomic<std::uint32_t> left{0};   ///< threads that have not done it
+  alignas(64) std::atomic<std::uint32_t> left{0};   ///< parts that are not done
+  std::atomic<std::size_t> parts{0};
+  std::array<std::atomic<std::uint32_t>, most> part_of{};  ///< the round that a part is of, and one more when a thread has taken it
   const FunctionRef<void(std::size_t)>* work = nullptr;
   std::array<std::thread, most> threads;
 
@@ -59,10 +64,21 @@ struct ThreadTeam::Shared {
     return number.load(std::memory_order_acquire);
   }
 
-  void serve(std::size_t part) noexcept {
+  void serve(std::size_t thread) noexcept {
     for (std::uint32_t seen = 0;;) {
       seen = wait(round, seen);
       if (seen % 2 != 0) return;
+      take_parts(thread, seen);
+    }
+  }
+  /// Does the part of a round that is a thread's own, whose memory it may have seen before, and then those that nobody has taken. Who has taken a
+  /// part keeps the round from ending, and its work in place.
+  void take_parts(std::size_t thread, std::uint32_t of_round) noexcept {
+    const std::size_t count = parts.load(std::memory_order_relaxed);
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t part = (thread + k) % count;
+      std::uint32_t now = of_round;
+      if (!part_of[part].compare_exchange_strong(now, of_round + 1, std::memory_order_acquire, std::memory_order_relaxed)) continue;
       (*work)(part);
       if (left.fetch_sub(1, std::memory_order_acq_rel) == 1) left.notify_one();
     }
@@ -83,8 +99,8 @@ DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t count, double work_for_a_thread)
 #endif
 }
 
-DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t count, Runner runner) noexcept
-    : runner_(runner), size_(std::clamp<std::size_t>(count, 1, most)), work_for_a_thread_(worth_a_thread) {}
+DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t count, Runner runner, void* threads) noexcept
+    : runner_(runner), threads_(threads), size_(std::clamp<std::size_t>(count, 1, most)), work_for_a_thread_(worth_a_thread) {}
 
 DAVIT_INLINE ThreadTeam::~ThreadTeam() {
   if (shared_ == nullptr || size_ == 1) return;
@@ -93,30 +109,67 @@ DAVIT_INLINE ThreadTeam::~ThreadTeam() {
   for (std::size_t i = 1; i < size_; ++i) shared_->threads[i].join();
 }
 
-DAVIT_INLINE ThreadTeam* team_of_this_thread(std::size_t count) {
-  static const std::size_t cpus = std::thread::hardware_concurrency();  // a call of the system, which takes microseconds
-  thread_local std::unique_ptr<ThreadTeam> teams[ThreadTeam::most + 1];  // by what was asked for: few are
-  count = std::min({count, ThreadTeam::most, cpus});
-  if (count < 2) return nullptr;
-#if DAVIT_HAS_FORK
-  thread_local pid_t owner = getpid();
-  if (const pid_t now = getpid(); now != owner) {  // a child of fork has this thread alone: what the teams wait for does not come
-    for (std::unique_ptr<ThreadTeam>& team : teams) (void)team.release();
-    owner = now;
+/// The teams that a thread can use.
+class TeamsOfThread {
+ public:
+  [[nodiscard]] static TeamsOfThread& here() {
+    thread_local TeamsOfThread teams;
+    return teams;
   }
+  [[nodiscard]] static std::size_t possible(std::size_t count) {
+    static const std::size_t cpus = std::thread::hardware_concurrency();  // a call of the system, which takes microseconds
+    return std::min({count, ThreadTeam::most, cpus});
+  }
+
+  [[nodiscard]] ThreadTeam* of(std::size_t count) {
+    count = possible(count);
+    if (count < 2) return nullptr;
+#if DAVIT_HAS_FORK
+    if (const pid_t now = getpid(); now != process_) {  // a child of fork has this thread alone: what the teams wait for does not come
+      for (std::unique_ptr<ThreadTeam>& team : own_) (void)team.release();
+      lent_.reset();
+      new std::shared_ptr<void>(std::move(lent_threads_));  // never destroyed
+      process_ = now;
+    }
 #endif
-  if (teams[count] == nullptr) teams[count] = std::make_unique<ThreadTeam>(count);
-  return teams[count].get();
+    if (lent_ && lent_->size() == count) return &*lent_;
+    if (own_[count] == nullptr) own_[count] = std::make_unique<ThreadTeam>(count);
+    return own_[count].get();
+  }
+  void lend(std::size_t count, ThreadTeam::Runner runner, std::shared_ptr<void> threads) {
+    count = possible(count);
+    if (lent_ && lent_->size() == count && lent_->runs_on(runner, threads.get())) return;
+    lent_.emplace(count, runner, threads.get());
+    lent_threads_ = std::move(threads);
+  }
+
+ private:
+  std::array<std::unique_ptr<ThreadTeam>, ThreadTeam::most + 1> own_{};  ///< by what was asked for: few are
+  std::shared_ptr<void> lent_threads_;
+  std::optional<ThreadTeam> lent_;
+#if DAVIT_HAS_FORK
+  pid_t process_ = getpid();
+#endif
+};
+
+DAVIT_INLINE ThreadTeam* team_of_this_thread(std::size_t count) {
+  return TeamsOfThread::here().of(count);
+}
+DAVIT_INLINE void lend_team(std::size_t count, ThreadTeam::Runner runner, std::shared_ptr<void> threads) {
+  TeamsOfThread::here().lend(count, runner, std::move(threads));
 }
 
-DAVIT_INLINE void ThreadTeam::run(FunctionRef<void(std::size_t part)> work) noexcept {
-  if (size_ == 1) return work(0);
-  if (runner_ != nullptr) return runner_(size_, work);
+DAVIT_INLINE void ThreadTeam::run(std::size_t parts, FunctionRef<void(std::size_t part)> work) noexcept {
+  if (parts == 1) return work(0);
+  if (runner_ != nullptr) return runner_(threads_, parts, work);
   shared_->work = &work;
-  shared_->left.store(static_cast<std::uint32_t>(size_ - 1), std::memory_order_relaxed);
-  shared_->round.fetch_add(2, std::memory_order_release);
+  shared_->left.store(static_cast<std::uint32_t>(parts), std::memory_order_relaxed);
+  const std::uint32_t round = shared_->round.load(std::memory_order_relaxed) + 2;
+  shared_->parts.store(parts, std::memory_order_relaxed);
+  for (std::size_t part = 0; part < parts; ++part) shared_->part_of[part].store(round, std::memory_order_relaxed);
+  shared_->round.store(round, std::memory_order_release);
   shared_->round.notify_all();
-  work(0);
+  shared_->take_parts(0, round);
   for (std::uint32_t left = shared_->left.load(std::memory_order_acquire); left != 0;) left = Shared::wait(shared_->left, left);
 }
 
