@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "bench_process.hpp"
 
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
@@ -95,6 +99,19 @@ struct Measured {
   return names;
 }
 
+#if defined(__linux__)
+/// A process that is stopped would not notice that its parent has ended.
+void follow_parent() { prctl(PR_SET_PDEATHSIG, SIGKILL); }
+void stop(pid_t process) { kill(process, SIGSTOP); }
+void go_on(pid_t process) {
+  if (process > 0) kill(process, SIGCONT);
+}
+#else
+void follow_parent() {}
+void stop(pid_t) {}
+void go_on(pid_t) {}
+#endif
+
 void answer(std::FILE* answers, const std::string& text) {
   std::fwrite(text.c_str(), 1, text.size() + 1, answers);
   std::fflush(answers);
@@ -142,6 +159,7 @@ BenchProcess::BenchProcess(BenchRow row, const BenchOptions& options) : row_(std
   std::fflush(stdout);
   pid_ = fork();
   if (pid_ == 0) {
+    follow_parent();
     close(to[1]), close(from[0]);
     std::FILE* const answers = fdopen(from[1], "w");
     try {
@@ -163,9 +181,11 @@ BenchProcess::BenchProcess(BenchRow row, const BenchOptions& options) : row_(std
   std::istringstream in(text.substr(1));
   std::getline(in, row_.backends);
   in >> row_.partitions >> row_.prepare_ms >> row_.arena_bytes >> row_.state_bytes >> row_.constant_bytes;
+  stop(pid_);
 }
 
 BenchProcess::~BenchProcess() {
+  go_on(pid_);
   if (commands_ != nullptr) std::fclose(commands_);
   if (answers_ != nullptr) std::fclose(answers_);
   if (pid_ > 0) waitpid(pid_, nullptr, 0);
@@ -174,8 +194,10 @@ BenchProcess::~BenchProcess() {
 std::string BenchProcess::ask(std::string_view command) {
   std::string text;
   if (!row_.failed.empty()) return text;
+  go_on(pid_);
   answer(commands_, std::string(command));
   if (!next(answers_, text)) row_.failed = "its process ended";
+  stop(pid_);
   return text;
 }
 

@@ -31,7 +31,8 @@ struct BenchRow {
   std::string failed{};            ///< not empty: what went wrong
 };
 
-/// A row in a process of its own: its memory is its own peak, and what goes wrong there ends nothing else.
+/// A row in a process of its own: its memory is its own peak, and what goes wrong there ends nothing else. It is stopped (SIGSTOP) while
+/// others run: threads that spin for their next work would take the CPUs from those.
 class BenchProcess {
  public:
   /// Starts the process and waits until it has run the model twice, unmeasured; what goes wrong is in row().failed.
