@@ -31,3 +31,4 @@
 #include "davit/kernels/thread_team.hpp"
 #include "davit/kernels/vector_math.hpp"
 #include "davit/kernels/vectors.hpp"
+#include "davit/kernels/walk_in_parallel.hpp"

@@ -107,7 +107,7 @@ TEST_CASE("results are converted to the dtype of the tensor") {
   const std::int64_t count = 600;
   const std::int64_t one = 1;
   {
-    kernels::ResultWriter writer({out.data(), &count, &one, 1, ScalarType::float16}, false);
+    kernels::ResultWriter writer({out.data(), &count, &one, 1, ScalarType::float16}, false, 0);
     for (int i = 0; i < 600; ++i) writer.push({.real = i * 0.5});
   }
   CHECK(static_cast<float>(out[599]) == 299.5f);

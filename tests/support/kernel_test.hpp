@@ -79,12 +79,15 @@ struct KernelTest {
 
   /// True if the kernel makes the same bits on a team of three threads, which share whatever can be shared.
   [[nodiscard]] bool is_same_on_threads(std::span<const davit::portable_kernels::OpRow> family, std::string_view name,
-                                        std::initializer_list<davit::EValue> arguments) {
+                                        std::initializer_list<davit::EValue> arguments, std::size_t output_count = 1) {
     const auto bits = [&] {
-      const davit::ErrorCode code = run(family, name, arguments);
-      const davit::TensorView& t = outputs[0].tensor();
-      const auto* const first = static_cast<const std::byte*>(t.data);
-      return code == davit::ErrorCode::ok ? std::vector<std::byte>(first, first + t.nbytes()) : std::vector<std::byte>{};
+      std::vector<std::byte> all;
+      if (run(family, name, arguments, output_count) != davit::ErrorCode::ok) return all;
+      for (const davit::EValue& output : outputs) {
+        const auto* const first = static_cast<const std::byte*>(output.tensor().data);
+        all.insert(all.end(), first, first + output.tensor().nbytes());
+      }
+      return all;
     };
     const std::vector<std::byte> alone = bits();
     davit::kernels::ThreadTeam team(3, 1);

@@ -11,6 +11,7 @@
 #include "davit/core/walk.hpp"
 #include "davit/kernels/convert.hpp"
 #include "davit/kernels/move.hpp"
+#include "davit/kernels/walk_in_parallel.hpp"
 
 namespace davit::kernels {
 
@@ -134,25 +135,27 @@ class BlockReader {
                                                           ScalarType to_type,
                                                           std::span<const std::int64_t> to_strides) noexcept {
   const std::size_t element = size_of(to_type);
-  if (from_type == to_type && is_movable(to_type)) return move_elements(element, sizes, from, from_strides, to, to_strides), true;
+  if (from_type == to_type && is_movable(to_type)) return move_in_parallel(element, sizes, from, from_strides, to, to_strides), true;
   const Conversion conversion = Conversion::between(from_type, to_type);
   if (!conversion.ok) return false;
   Walk walk(sizes);
   if (walk.count == 0) return true;
   walk.add(from_strides, size_of(from_type)).add(to_strides, element).collapse();
-  Block own;
-  Block scratch;
-  BlockReader reader;
-  reader.start(walk, 0, from, size_of(from_type), conversion);
   const std::int64_t step = walk.strides[1][0];
-  walk.for_each_row([&](const auto& at) {
-    std::byte* target = static_cast<std::byte*>(to) + at[1];
-    for (std::int64_t done = 0; done < walk.sizes[0];) {
-      const std::int64_t n = std::min(walk.sizes[0] - done, block_length);
-      const auto* block = static_cast<const std::byte*>(reader.next(n, own, scratch));
-      move_row(element, block, static_cast<std::int64_t>(element), target + done * step, step, n);
-      done += n;
-    }
+  walk_in_parallel(walk, walk.rank == 1 ? block_length : 1, 8, [&](std::size_t, const WalkPart& part) {
+    Block own;
+    Block scratch;
+    BlockReader reader;
+    reader.start(part.walk, 0, static_cast<const std::byte*>(from) + part.at[0], size_of(from_type), conversion);
+    part.walk.for_each_row([&](const auto& at) {
+      std::byte* target = static_cast<std::byte*>(to) + part.at[1] + at[1];
+      for (std::int64_t done = 0; done < part.walk.sizes[0];) {
+        const std::int64_t n = std::min(part.walk.sizes[0] - done, block_length);
+        const auto* block = static_cast<const std::byte*>(reader.next(n, own, scratch));
+        move_row(element, block, static_cast<std::int64_t>(element), target + done * step, step, n);
+        done += n;
+      }
+    });
   });
   return true;
 }

@@ -16,6 +16,7 @@
 #include "davit/kernels/parameters.hpp"
 #include "davit/kernels/shapes.hpp"
 #include "davit/kernels/thread_team.hpp"
+#include "davit/kernels/walk_in_parallel.hpp"
 
 namespace davit::kernels {
 
@@ -219,6 +220,19 @@ namespace detail {
   }
   return ready;
 }
+/// Calls share(run) where run(part, f) calls f with the parameters, on several threads with ones of its own; those of the operator learn what they met.
+template <class F>
+void with_own_parameters(Parameters& parameters, F&& share) {
+  if (current_team == nullptr) return share([&](std::size_t, auto&& f) { f(parameters); });
+  std::array<ErrorCode, ThreadTeam::most> codes{};
+  share([&](std::size_t part, auto&& f) {
+    Parameters own = parameters;
+    f(own);
+    codes[part] = own.code;
+  });
+  for (const ErrorCode code : codes)
+    if (code != ErrorCode::ok) parameters.code = code;
+}
 /// Runs the loop over all elements where they lie, on the threads of the team where that is worth it.
 [[gnu::noinline]] inline void run_in_place(std::span<const Operand> operands, const TensorView& out, std::int64_t count, BlockLoop loop,
                                            Parameters& parameters) noexcept {
@@ -230,15 +244,11 @@ namespace detail {
     }
     loop(in.data(), static_cast<std::byte*>(out.data) + static_cast<std::size_t>(first) * size_of(out.dtype), end - first, own);
   };
-  if (current_team == nullptr) return run(0, count, parameters);
-  std::array<ErrorCode, ThreadTeam::most> codes{};
-  in_parallel(count, elements_of_thread, operations(count, 8), [&](std::size_t part, std::int64_t first, std::int64_t end) {
-    Parameters own = parameters;
-    run(first, end, own);
-    codes[part] = own.code;
+  with_own_parameters(parameters, [&](auto&& with_own) {
+    in_parallel(count, elements_of_thread, operations(count, 8), [&](std::size_t part, std::int64_t first, std::int64_t end) {
+      with_own(part, [&](Parameters& own) { run(first, end, own); });
+    });
   });
-  for (const ErrorCode code : codes)
-    if (code != ErrorCode::ok) parameters.code = code;
 }
 }  // namespace detail
 
@@ -255,10 +265,10 @@ inline constexpr std::int64_t tile_columns = block_length / tile_rows;
       if (const std::size_t d = walk.turned_dimension(k, size_of(operands[k].tensor->dtype), tile_rows); d != 0) return d;
   return 0;
 }
-/// map_blocks by tiles of the innermost dimension and dimension d.
-[[gnu::noinline]] inline void map_tiles(Walk& walk, std::size_t d, std::span<const Operand> operands, const TensorView& out, const Conversion& store, BlockLoop loop,
-                                        Parameters& parameters) noexcept {
-  walk.swap(1, d);
+/// map_blocks by tiles of the two innermost dimensions, from where each operand begins, and then `out`.
+using Starts = std::array<std::byte*, Walk::max_operands>;
+[[gnu::noinline]] inline void map_tiles(const Walk& walk, std::span<const Operand> operands, const Starts& starts, const TensorView& out, const Conversion& store,
+                                        BlockLoop loop, Parameters& parameters) noexcept {
   std::array<Block, Walk::max_operands> blocks;
   Block scratch;
   Block result;
@@ -271,7 +281,7 @@ inline constexpr std::int64_t tile_columns = block_length / tile_rows;
       Walk part;
       part.push(columns, std::array{walk.strides[k][0], bytes}).push(rows, std::array{walk.strides[k][1], bytes * columns});
       std::byte* const gathered = block_before(conversion, blocks[k], scratch);
-      move_elements(size_of(tensor->dtype), part, static_cast<const std::byte*>(tensor->data) + at[k] + row * walk.strides[k][1] + column * walk.strides[k][0], gathered);
+      move_elements(size_of(tensor->dtype), part, starts[k] + at[k] + row * walk.strides[k][1] + column * walk.strides[k][0], gathered);
       if (conversion.count != 0) conversion.run(gathered, blocks[k].bytes.data(), scratch.bytes.data(), rows * columns);
       in[k] = blocks[k].bytes.data();
     }
@@ -282,7 +292,7 @@ inline constexpr std::int64_t tile_columns = block_length / tile_rows;
       from = blocks[0].bytes.data();
     }
     const std::size_t k = operands.size();
-    std::byte* to = static_cast<std::byte*>(out.data) + at[k] + row * walk.strides[k][1] + column * element;
+    std::byte* to = starts[k] + at[k] + row * walk.strides[k][1] + column * element;
     for (; rows > 0; --rows, to += walk.strides[k][1], from += columns * element) std::memcpy(to, from, static_cast<std::size_t>(columns * element));
   };
   walk.for_each_row([&](const auto& at) {
@@ -298,22 +308,21 @@ inline constexpr std::int64_t short_row = 64;
 
 namespace detail {
 /// map_blocks by rows, or blocks of several.
-[[gnu::noinline]] inline void map_rows(const Walk& walk, std::span<const Operand> operands, const TensorView& out, const Conversion& store, BlockLoop loop,
-                                       Parameters& parameters) noexcept {
+[[gnu::noinline]] inline void map_rows(const Walk& walk, bool by_rows, std::span<const Operand> operands, const Starts& starts, const TensorView& out,
+                                       const Conversion& store, BlockLoop loop, Parameters& parameters) noexcept {
   std::array<BlockReader, Walk::max_operands> readers;
   std::array<Block, Walk::max_operands> blocks;
   Block scratch;
   Block result;
   bool in_place = store.count == 0;
   for (std::size_t n = 0; n < operands.size(); ++n) {
-    readers[n].start(walk, n, operands[n].tensor->data, size_of(operands[n].tensor->dtype), operands[n].conversion);
+    readers[n].start(walk, n, starts[n], size_of(operands[n].tensor->dtype), operands[n].conversion);
     if (parameters.second_is_number && n == 1) continue;  // its value fills the block whatever its length
     in_place = in_place && readers[n].in_place();
   }
-  const bool by_rows = walk.rank == 1 || walk.sizes[0] >= short_row;
   const std::int64_t row = by_rows ? walk.sizes[0] : walk.count;
   const std::int64_t limit = in_place && by_rows ? row : block_length;
-  auto* to = static_cast<std::byte*>(out.data);
+  std::byte* to = starts[operands.size()];
   const std::size_t element = size_of(out.dtype);
   for (std::int64_t done = 0, in_row = 0; done < walk.count;) {
     const std::int64_t n = std::min(row - in_row, limit);
@@ -348,8 +357,23 @@ namespace detail {
   for (const Operand& operand : operands)
     walk.add(broadcast_strides(*operand.tensor, out.sizes()), size_of(operand.tensor->dtype));
   walk.add(out.strides(), size_of(out.dtype)).collapse();
-  if (const std::size_t d = detail::tiled_dimension(walk, operands); d != 0) return detail::map_tiles(walk, d, operands, out, store, loop, parameters);
-  detail::map_rows(walk, operands, out, store, loop, parameters);
+  const std::size_t turned = detail::tiled_dimension(walk, operands);
+  if (turned != 0) walk.swap(1, turned);
+  const bool by_rows = walk.rank == 1 || walk.sizes[0] >= short_row;
+  const std::int64_t step = walk.rank == 1 ? elements_of_thread : by_rows && turned == 0 ? 1 : detail::tile_rows;  // whole tiles, whole vectors
+  detail::with_own_parameters(parameters, [&](auto&& with_own) {
+    walk_in_parallel(walk, step, 8, [&](std::size_t number, const WalkPart& part) {
+      detail::Starts starts;
+      for (std::size_t k = 0; k <= operands.size(); ++k)
+        starts[k] = static_cast<std::byte*>(k < operands.size() ? operands[k].tensor->data : out.data) + part.at[k];
+      with_own(number, [&](Parameters& own) {
+        if (turned != 0)
+          detail::map_tiles(part.walk, operands, starts, out, store, loop, own);
+        else
+          detail::map_rows(part.walk, by_rows, operands, starts, out, store, loop, own);
+      });
+    });
+  });
 }
 
 }  // namespace davit::kernels

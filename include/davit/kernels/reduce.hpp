@@ -12,6 +12,7 @@
 #include "davit/core/walk.hpp"
 #include "davit/kernels/blocks.hpp"
 #include "davit/kernels/reduce_loops.hpp"
+#include "davit/kernels/walk_in_parallel.hpp"
 
 namespace davit::kernels {
 
@@ -42,6 +43,18 @@ class Groups {
         n = std::min(most, outer_.sizes[0] - i);
         each(data_ + at[0] + i * step, static_cast<std::size_t>(n));
       }
+    });
+  }
+  /// Calls f(groups, how many come before them) for stretches of the groups in order, on the threads of the team.
+  template <class F>
+  void in_parallel(F&& f) const {
+    if (outer_.count == 0) return;
+    const bool together = in_columns_ && outer_.rank == 1;
+    walk_in_parallel(outer_, together ? static_cast<std::int64_t>(most_at_once) : 1, operations(inner_.count, 4), [&](std::size_t, const WalkPart& part) {
+      Groups own = *this;
+      own.outer_ = part.walk;
+      own.data_ += part.at[0];
+      f(own, part.before);
     });
   }
   /// Works the elements of one group, or of as many as `for_each` gave, converted, into what is accumulated; the loop is that of what they are
@@ -96,9 +109,9 @@ class Groups {
 /// Writes what groups were reduced to one after another into a contiguous tensor, converted by blocks.
 class ResultWriter {
  public:
-  /// `integers`: what was accumulated in integers, else in double.
-  ResultWriter(const TensorView& out, bool integers) noexcept
-      : to_(static_cast<std::byte*>(out.data)),
+  /// From element `first` on. `integers`: what was accumulated in integers, else in double.
+  ResultWriter(const TensorView& out, bool integers, std::int64_t first) noexcept
+      : to_(static_cast<std::byte*>(out.data) + static_cast<std::size_t>(first) * size_of(out.dtype)),
         store_(Conversion::between(integers ? ScalarType::int64 : ScalarType::float64, out.dtype)),
         integers_(integers) {}
   ResultWriter(const ResultWriter&) = delete;

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "davit/kernels/reduce.hpp"
+#include "davit/kernels/walk_in_parallel.hpp"
 
 namespace davit::kernels {
 
@@ -48,12 +49,12 @@ void running_sum_loop(Accumulated& so_far, const std::byte* from, std::int64_t f
   const std::int64_t from_step = from_stride * from_element;
   const std::int64_t to_step = to_stride * to_element;
   constexpr std::int64_t width = 8;
-  Block loaded;
-  Block summed;
-  Block scratch;
   const auto run = [&](const std::byte* from, std::byte* to) {
     Accumulated sum;
     if (direct) return loop(sum, from, from_step, to, to_step, length);
+    Block loaded;
+    Block summed;
+    Block scratch;
     for (std::int64_t done = 0, n = 0; done < length; done += n) {
       n = std::min(length - done, block_length);
       std::byte* gathered = block_before(load, loaded, scratch);
@@ -65,10 +66,12 @@ void running_sum_loop(Accumulated& so_far, const std::byte* from, std::int64_t f
       move_row(size_of(out.dtype), stored, to_element, to + done * to_step, to_step, n);
     }
   };
-  lines.for_each_row([&](const auto& at) {
-    for (std::int64_t i = 0; i < lines.sizes[0]; ++i)
-      run(static_cast<const std::byte*>(x.data) + at[0] + i * lines.strides[0][0],
-          static_cast<std::byte*>(out.data) + at[1] + i * lines.strides[1][0]);
+  walk_in_parallel(lines, 1, operations(length, 8), [&](std::size_t, const WalkPart& part) {
+    const auto* const first = static_cast<const std::byte*>(x.data) + part.at[0];
+    auto* const first_sum = static_cast<std::byte*>(out.data) + part.at[1];
+    part.walk.for_each_row([&](const auto& at) {
+      for (std::int64_t i = 0; i < part.walk.sizes[0]; ++i) run(first + at[0] + i * lines.strides[0][0], first_sum + at[1] + i * lines.strides[1][0]);
+    });
   });
   return true;
 }

@@ -15,6 +15,7 @@
 #include "davit/backends/portable/run_time/movement/views.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
 #include "davit/kernels/vectors.hpp"
+#include "davit/kernels/walk_in_parallel.hpp"
 
 /// Fourier transforms along dimensions of tensors.
 namespace davit::portable_kernels {
@@ -74,34 +75,41 @@ struct LinesOf {
   }
 };
 
-/// Transforms the lines of x along dimension d into those of `out`, times a factor. `room` is for twice a plan's line_size() times `lanes`.
+/// Transforms the lines of x along dimension d into those of `out`, times a factor. `room` is for twice a plan's line_size() times `lanes`, for
+/// each thread of the team.
 [[gnu::noinline]] inline void transform_along(const LinePlan& plan, const TensorView& x, const TensorView& out, std::size_t d, bool forward,
                                               double factor, std::complex<double>* room, std::size_t lanes) noexcept {
   const bool to_real = plan.kind == Transform::complex_to_real, from_real = plan.kind == Transform::real_to_complex;
   const std::int64_t spectrum = plan.n / 2 + 1;
   const LinesOf source(x, d, to_real ? std::min(x.size(d), spectrum) : plan.n, from_real && plan.halved, !to_real && !forward);
   const LinesOf target(out, d, from_real && !plan.two_sided ? spectrum : plan.n, to_real && plan.halved, !forward);
-  auto* const a = reinterpret_cast<double*>(room);
-  double* const b = a + 2 * static_cast<std::size_t>(plan.line_size()) * lanes;
-  std::array<std::int64_t, LinesOf::most> from{}, to{};
-  std::size_t used = 0;
-  const auto run = [&] {
+  const std::size_t numbers = 2 * static_cast<std::size_t>(plan.line_size()) * lanes;
+  using Places = std::array<std::int64_t, LinesOf::most>;
+  const auto run = [&](double* a, const Places& from, const Places& to, std::size_t used) {
     if (used == 0) return;
+    double* const b = a + numbers;
     source.is_double ? source.read<double>(x, from, used, lanes, a) : source.read<float>(x, from, used, lanes, a);
     if (to_real)
       std::fill(a + 2 * static_cast<std::size_t>(source.count) * lanes, a + 2 * static_cast<std::size_t>(spectrum) * lanes, 0.0);
     const double* const made = lanes == 1 ? transform_lines<sizeof(double)>(plan, a, b) : transform_lines<kernels::vector_bytes>(plan, a, b);
     target.is_double ? target.write<double>(out, to, used, lanes, made, factor) : target.write<float>(out, to, used, lanes, made, factor);
-    used = 0;
   };
   Sizes lines(out.sizes());
   lines[d] = 1;
-  for_each_index<2>(lines, {strides_of(x), strides_of(out)}, [&](std::int64_t from_at, std::int64_t to_at) {
-    from[used] = from_at;
-    to[used] = to_at;
-    if (++used == lanes) run();
+  const std::array strides{strides_of(x), strides_of(out)};
+  kernels::walk_in_parallel(kernels::walk_over(lines, strides), 1, kernels::operations(plan.inner, 64), [&](std::size_t number, const kernels::WalkPart& part) {
+    double* const a = reinterpret_cast<double*>(room) + number * 2 * numbers;
+    Places from{}, to{};
+    std::size_t used = 0;
+    for_each_index<2>(part.walk, [&](std::int64_t from_at, std::int64_t to_at) {
+      from[used] = part.at[0] + from_at;
+      to[used] = part.at[1] + to_at;
+      if (++used < lanes) return;
+      run(a, from, to, used);
+      used = 0;
+    });
+    run(a, from, to, used);
   });
-  run();
 }
 
 /// _fft_c2c(self, dim, normalization, forward), _fft_r2c(self, dim, normalization, onesided) and _fft_c2r(self, dim,
@@ -158,7 +166,7 @@ struct LinesOf {
   for (std::size_t pass = 0; pass < dims.rank; ++pass) {
     const LinePlan plan = plan_of(pass);
     tables = std::max(tables, plan.table_size());
-    room = std::max(room, 2 * plan.line_size() * static_cast<std::int64_t>(lanes_of(plan)));
+    room = std::max(room, 2 * plan.line_size() * static_cast<std::int64_t>(lanes_of(plan)) * kernels::team_size());
   }
   const std::int64_t kept = dims.rank == 1 ? 0 : davit::checked_numel(between.span(), max_numel / 64);
   auto* const memory = call.temporary<std::complex<double>>(static_cast<std::size_t>(room + tables + kept));

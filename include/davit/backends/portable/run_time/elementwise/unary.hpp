@@ -68,7 +68,7 @@ template <template <class> class F>
   const TensorView& x = call.tensor(0);
   if (kernels::compute_of(x.dtype) != kernels::Compute::int64) return same_type_function(call, loops);
   if (const ErrorCode code = call.make_like(0, x); code != ErrorCode::ok) return code;
-  kernels::move_elements(x, call.output(0));
+  kernels::move_in_parallel(x, call.output(0));
   return ErrorCode::ok;
 }
 template <template <class> class F>

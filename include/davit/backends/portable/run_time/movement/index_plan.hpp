@@ -8,6 +8,7 @@
 #include "davit/backends/portable/run_time/dispatch.hpp"
 #include "davit/kernels/function_ref.hpp"
 #include "davit/kernels/move.hpp"
+#include "davit/kernels/walk_in_parallel.hpp"
 
 namespace davit::portable_kernels {
 
@@ -65,9 +66,8 @@ struct SelectedRow {
 };
 
 /// Calls f for rows of selected elements, all in row-major order of the result, which the other tensor walks with
-/// `strides`.
-inline void for_each_selected_row(const IndexPlan& plan, const Sizes& strides,
-                                  kernels::FunctionRef<void(const SelectedRow&)> f) {
+/// `strides`; or, as `f` allows, on the threads of the team.
+inline void for_each_selected_row(const IndexPlan& plan, const Sizes& strides, kernels::FunctionRef<void(const SelectedRow&)> f, bool on_threads = false) {
   if (plan.offsets == nullptr) return;
   const std::size_t tail = plan.before.rank + plan.picked.rank;
   std::int64_t run = 1;  // the innermost dimensions that both walk evenly
@@ -98,18 +98,30 @@ inline void for_each_selected_row(const IndexPlan& plan, const Sizes& strides,
     row_step = picked_strides[0][picked.rank - 1];
     picked[picked.rank - 1] = 1;
   }
-  for_each_index<2>(plan.before, {plan.before_strides, Sizes(strides.span().first(plan.before.rank))},
-                    [&](std::int64_t own, std::int64_t other) {
-                      const std::int64_t* offset = plan.offsets;
-                      for_each_index<1>(picked, picked_strides, [&](std::int64_t at) {
-                        const std::int64_t* first = offset;
-                        offset += row;
-                        if (row != 1) return f({own, 0, first, other + at, row_step, row});
-                        for_each_index<2>(after, [&](std::int64_t a, std::int64_t b) {
-                          f({own + *first + a, own_step, nullptr, other + at + b, other_step, run});
-                        });
-                      });
-                    });
+  const Walk outer = kernels::walk_over(plan.before, std::array{plan.before_strides, Sizes(strides.span().first(plan.before.rank))});
+  const Walk positions = kernels::walk_over(picked, picked_strides);
+  const auto walk_through = [&](const kernels::WalkPart& entries, const kernels::WalkPart& part) {
+    for_each_index<2>(entries.walk, [&](std::int64_t own, std::int64_t other) {
+      own += entries.at[0];
+      other += entries.at[1] + part.at[0];
+      const std::int64_t* offset = plan.offsets + part.before * row;
+      for_each_index<1>(part.walk, [&](std::int64_t at) {
+        const std::int64_t* first = offset;
+        offset += row;
+        if (row != 1) return f({own, 0, first, other + at, row_step, row});
+        for_each_index<2>(after, [&](std::int64_t a, std::int64_t b) {
+          f({own + *first + a, own_step, nullptr, other + at + b, other_step, run});
+        });
+      });
+    });
+  };
+  const kernels::WalkPart all_entries{outer, {}, 0}, all_positions{positions, {}, 0};
+  if (!on_threads) return walk_through(all_entries, all_positions);
+  const double of_position = kernels::operations(row, after.count, run, 8);
+  if (outer.count > 1)
+    kernels::walk_in_parallel(outer, 1, kernels::operations(positions.count, of_position), [&](std::size_t, const kernels::WalkPart& part) { walk_through(part, all_positions); });
+  else
+    kernels::walk_in_parallel(positions, 1, of_position, [&](std::size_t, const kernels::WalkPart& part) { walk_through(all_entries, part); });
 }
 
 }  // namespace davit::portable_kernels

@@ -27,8 +27,7 @@ namespace detail {
   if (const ErrorCode code = call.make(0, x.dtype, plan.result); code != ErrorCode::ok) return code;
   if (!kernels::is_movable(x.dtype)) return ErrorCode::invalid_dtype;
   const TensorView& out = call.output(0);
-  for_each_selected_row(plan, strides_of(out),
-                        [&](const SelectedRow& row) { row.move(size_of(x.dtype), true, x.data, out.data); });
+  for_each_selected_row(plan, strides_of(out), [&](const SelectedRow& row) { row.move(size_of(x.dtype), true, x.data, out.data); }, true);
   return ErrorCode::ok;
 }
 

@@ -9,6 +9,7 @@
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/movement/views.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
+#include "davit/kernels/walk_in_parallel.hpp"
 #include "davit/program/operators/movement.hpp"
 
 namespace davit::portable_kernels {
@@ -118,7 +119,7 @@ namespace detail {
     walk.push(times[d], std::array{std::int64_t{0}, dense[d] * own[d] * bytes});
   }
   walk.collapse();
-  kernels::move_elements(element, walk, x.data, call.output(0).data);
+  kernels::move_in_parallel(element, walk, x.data, call.output(0).data);
   return ErrorCode::ok;
 }
 
@@ -137,7 +138,7 @@ namespace detail {
   }
   if (const ErrorCode code = call.make_like(0, x); code != ErrorCode::ok) return code;
   if (!kernels::is_movable(x.dtype)) return ErrorCode::invalid_dtype;
-  kernels::move_elements(size_of(x.dtype), x.sizes(), x.element_at(start), strides, call.output(0).data, call.output(0).strides());
+  kernels::move_in_parallel(size_of(x.dtype), x.sizes(), x.element_at(start), strides, call.output(0).data, call.output(0).strides());
   return ErrorCode::ok;
 }
 
@@ -165,11 +166,14 @@ namespace detail {
   const std::size_t element = size_of(table.dtype);
   walk.add(table.strides(), element).add(out_strides, element).collapse();
   const auto step = table.stride(dim) * static_cast<std::int64_t>(element);
-  auto* to = static_cast<std::byte*>(call.output(0).data);
-  for_each_index<1>(indices.sizes(), {strides_of(indices)}, [&](std::int64_t i) {
-    const auto* row = static_cast<const std::byte*>(table.data) + element_as<std::int64_t>(indices, i) * step;
-    kernels::move_elements(element, walk, row, to);
-    to += out_strides[dim] * static_cast<std::int64_t>(element);
+  const Sizes of_indices = strides_of(indices);
+  kernels::walk_in_parallel(kernels::walk_over(indices.sizes(), {&of_indices, 1}), 1, kernels::operations(walk.count, 8), [&](std::size_t, const kernels::WalkPart& part) {
+    auto* to = static_cast<std::byte*>(call.output(0).data) + part.before * out_strides[dim] * static_cast<std::int64_t>(element);
+    for_each_index<1>(part.walk, [&](std::int64_t i) {
+      const auto* row = static_cast<const std::byte*>(table.data) + element_as<std::int64_t>(indices, part.at[0] + i) * step;
+      kernels::move_elements(element, walk, row, to);
+      to += out_strides[dim] * static_cast<std::int64_t>(element);
+    });
   });
   return ErrorCode::ok;
 }

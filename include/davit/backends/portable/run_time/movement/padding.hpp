@@ -63,7 +63,7 @@ namespace detail {
   if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
   if (const ErrorCode code = detail::fill_with(call, value); code != ErrorCode::ok) return code;
   if (any_kept)
-    kernels::move_elements(detail::region(x, source_start, kept), detail::region(call.output(0), target_start, kept));
+    kernels::move_in_parallel(detail::region(x, source_start, kept), detail::region(call.output(0), target_start, kept));
   return ErrorCode::ok;
 }
 

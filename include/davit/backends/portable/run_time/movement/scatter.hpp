@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -9,6 +10,7 @@
 #include "davit/backends/portable/run_time/element_bits.hpp"
 #include "davit/backends/portable/run_time/movement/views.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
+#include "davit/kernels/walk_in_parallel.hpp"
 
 namespace davit::portable_kernels {
 
@@ -80,14 +82,21 @@ class IndexAlong {
     Walk walk(sizes_);
     walk.add(dimensioned(index_.strides()), sizeof(std::int64_t)).add(own, element).add(dimensioned(other.strides()), element);
     walk.collapse();
-    bool inside = true;
-    if (walk.count != 0)
-      walk.for_each_row([&](const auto& at) {
-        const kernels::IndexedRow row{index_.as<std::byte>() + at[0], walk.strides[0][0], limit_, stride, walk.strides[1][0]};
-        const bool moved = kernels::move_indexed(element, gathers, row, self.as<std::byte>() + at[1],
-                                                 other.as<std::byte>() + at[2], walk.strides[2][0], walk.sizes[0]);
-        inside = moved && inside;
+    std::atomic<bool> inside = true;
+    const auto move_part = [&](const kernels::WalkPart& part) {
+      part.walk.for_each_row([&](const auto& row_at) {
+        std::array<std::byte*, 3> at{index_.as<std::byte>(), self.as<std::byte>(), other.as<std::byte>()};
+        for (std::size_t k = 0; k < 3; ++k) at[k] += part.at[k] + row_at[k];
+        const kernels::IndexedRow row{at[0], walk.strides[0][0], limit_, stride, walk.strides[1][0]};
+        if (!kernels::move_indexed(element, gathers, row, at[1], at[2], walk.strides[2][0], part.walk.sizes[0])) inside = false;
       });
+    };
+    if (walk.count != 0) {
+      if (gathers)
+        kernels::walk_in_parallel(walk, 1, 8, [&](std::size_t, const kernels::WalkPart& part) { move_part(part); });
+      else  // of two for one place the later stays
+        move_part({walk, {}, 0});
+    }
     return inside ? ErrorCode::ok : call.refuse(ErrorCode::out_of_range, "an index is outside the dimension");
   }
   [[nodiscard]] const TensorView& index() const noexcept { return index_; }

@@ -27,7 +27,7 @@ namespace detail {
 /// Makes output i a contiguous copy of `from`.
 [[nodiscard, gnu::noinline]] inline ErrorCode copy_out(KernelCall& call, std::size_t i, const TensorView& from) {
   if (const ErrorCode code = call.make(i, from.dtype, from.sizes()); code != ErrorCode::ok) return code;
-  if (call.output(i).data != from.data) kernels::move_elements(from, call.output(i));
+  if (call.output(i).data != from.data) kernels::move_in_parallel(from, call.output(i));
   return ErrorCode::ok;
 }
 
@@ -122,7 +122,7 @@ namespace detail {
   flat.sizes_data = x.sizes_data;
   flat.strides_data = dense.values.data();
   flat.rank = x.rank;
-  kernels::move_elements(x, flat);
+  kernels::move_in_parallel(x, flat);
   return ErrorCode::ok;
 }
 

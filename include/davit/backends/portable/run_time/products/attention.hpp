@@ -52,16 +52,13 @@ template <class C>
   const auto out_id = buffers.write(0);
   const std::int64_t rows = std::min(block_rows, a.queries);
   const std::int64_t entries = call.output(0).numel() / (a.queries * a.values);
-  // threads share the entries, each with its own work space, or else the products of each entry
-  const bool share_entries = entries >= kernels::team_size();
-  const std::int64_t threads = share_entries ? kernels::team_size() : 1;
-  const auto team_of_products = [share_entries] { return kernels::TeamScope(share_entries ? nullptr : kernels::current_team); };
+  const kernels::EntrySharing sharing(entries, kernels::operations(a.queries, a.keys, a.depth + a.values));
   const std::int64_t work = [&] {
-    const kernels::TeamScope team = team_of_products();
+    const kernels::TeamScope team = sharing.team_of_entry();
     return std::max(multiply_work<C>(rows, a.keys), multiply_work<C>(rows, a.values));
   }();
-  const auto scores_id = buffers.buffer({threads, rows, a.keys});
-  const auto work_id = buffers.buffer({threads, work});
+  const auto scores_id = buffers.buffer({sharing.spaces(), rows, a.keys});
+  const auto work_id = buffers.buffer({sharing.spaces(), work});
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   const auto matrix = [&](std::size_t i, std::int64_t index) {
     const TensorView& t = call.tensor(i);
@@ -103,12 +100,7 @@ template <class C>
       multiply<C>(count, a.values, a.keys, {scores, a.keys, 1}, v, products, out, a.values);
     }
   };
-  const double operations = kernels::operations(entries, a.queries, a.keys, a.depth + a.values);
-  kernels::in_parallel(entries, 1, share_entries ? operations : 0, [&](std::size_t part, std::int64_t first, std::int64_t end) {
-    const kernels::TeamScope team = team_of_products();
-    const auto at = static_cast<std::int64_t>(part);
-    for (std::int64_t n = first; n < end; ++n) compute_entry(n, buffers.out(scores_id) + at * rows * a.keys, buffers.out(work_id) + at * work);
-  });
+  sharing.run([&](std::int64_t at, std::int64_t n) { compute_entry(n, buffers.out(scores_id) + at * rows * a.keys, buffers.out(work_id) + at * work); });
   return buffers.finish();
 }
 

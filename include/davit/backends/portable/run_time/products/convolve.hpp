@@ -106,6 +106,15 @@ inline void tap_offsets(const ConvolutionMap& m, const PaddedImage& image, std::
   for (std::int64_t k = 0; k < taps; ++k, tap.next(m)) offsets[k] = tap.channel * image.count() + image.offset(m, tap.k);
 }
 
+/// How threads share the groups.
+[[nodiscard]] inline kernels::EntrySharing sharing_of_groups(const ConvolutionMap& m) noexcept {
+  return {m.groups, kernels::operations(m.batch, m.group_filters(), m.taps(), volume(m.places))};
+}
+
+/// Elements of work space that a thread takes for one of them at a time; 0 if they are not shared.
+template <class C>
+[[nodiscard]] std::int64_t work_of_group(const ConvolutionMap& m) noexcept;
+
 }  // namespace detail
 
 /// Elements of work space that `convolve`, `convolve_adjoint` and `convolve_weights` take.
@@ -119,11 +128,18 @@ template <class C>
                                                               : padded + detail::ThreadColumns<C>::work_of(m, plan);
   const std::int64_t offsets = m.taps() * static_cast<std::int64_t>(sizeof(std::int64_t) / sizeof(C));
   const std::int64_t adjoint = m.taps() * detail::columns_aside<C>(m.taps());
-  return std::max(offsets + forward,
-                  adjoint + multiply_work<C>(m.taps(), detail::columns_aside<C>(m.taps())));
+  const std::int64_t work = std::max(offsets + forward, adjoint + multiply_work<C>(m.taps(), detail::columns_aside<C>(m.taps())));
+  return std::max(work, detail::sharing_of_groups(m).spaces() * detail::work_of_group<C>(m));
 }
 
 namespace detail {
+
+template <class C>
+std::int64_t work_of_group(const ConvolutionMap& m) noexcept {
+  if (sharing_of_groups(m).spaces() == 1) return 0;
+  const kernels::TeamScope alone(nullptr);
+  return (convolution_work<C>(m) + 15) / 16 * 16;  // whole vectors
+}
 
 /// One channel per group.
 template <class C>
@@ -244,64 +260,73 @@ template <class C>
 void convolve(ConvolutionMap m, const C* image, const C* weight, const C* bias, C* work, C* out, const RowTail& tail = {}) {
   m = detail::in_one_row(m);
   const auto plan = detail::ConvolutionPlan::of<C>(m);
-  auto* const offsets = reinterpret_cast<std::int64_t*>(work);
-  work += m.taps() * static_cast<std::int64_t>(sizeof(std::int64_t) / sizeof(C));
-  if (plan.depthwise && plan.padded) return detail::convolve_channels(m, plan, image, weight, bias, tail, offsets, work, out);
-  for (std::int64_t g = 0; g < m.groups; ++g) {
+  const std::int64_t table = m.taps() * static_cast<std::int64_t>(sizeof(std::int64_t) / sizeof(C)), work_of_group = detail::work_of_group<C>(m);
+  if (plan.depthwise && plan.padded) return detail::convolve_channels(m, plan, image, weight, bias, tail, reinterpret_cast<std::int64_t*>(work), work + table, out);
+  detail::sharing_of_groups(m).run([&](std::int64_t space, std::int64_t g) {
+    auto* const offsets = reinterpret_cast<std::int64_t*>(work + space * work_of_group);
+    C* const own = work + space * work_of_group + table;
     const std::int64_t first = g * m.group_filters();
     const C* const channels = image + g * m.group_channels() * volume(m.image);
     const C* const filters = weight + first * m.taps();
     const C* const added = bias == nullptr ? nullptr : bias + first;
     C* const responses = out + first * volume(m.places);
     const RowTail follows = tail.from(first);
-    if (!plan.padded) {
-      detail::convolve_gathered(m, plan, channels, filters, added, follows, work, responses);
-      continue;
-    }
+    if (!plan.padded) return detail::convolve_gathered(m, plan, channels, filters, added, follows, own, responses);
     for (std::int64_t n = 0; n < m.batch; ++n)
-      detail::convolve_padded(m, plan, channels + n * m.channels * volume(m.image), filters, added, follows, offsets, work,
+      detail::convolve_padded(m, plan, channels + n * m.channels * volume(m.image), filters, added, follows, offsets, own,
                               responses + n * m.filters * volume(m.places));
+  });
+}
+
+namespace detail {
+
+/// Adds the responses of one group of filters, of image n, to the pixels that they see.
+template <class C>
+void spread_responses(const ConvolutionMap& m, std::int64_t n, std::int64_t g, const C* responses, const C* weight, C* work, C* image) {
+  const std::int64_t places = volume(m.places);
+  const std::int64_t pixels = volume(m.image);
+  const std::int64_t chunk = columns_aside<C>(m.taps());
+  const Matrix<C> filters{weight + g * m.group_filters() * m.taps(), 1, m.taps()};
+  const C* const from = responses + (n * m.filters + g * m.group_filters()) * places;
+  C* const channels = image + (n * m.channels + g * m.group_channels()) * pixels;
+  for (std::int64_t j = 0; j < places; j += chunk) {
+    const std::int64_t columns = std::min(chunk, places - j);
+    multiply<C>(m.taps(), columns, m.group_filters(), filters, Matrix<C>{from + j, places, 1},
+                work + m.taps() * chunk, work, columns);
+    const std::int64_t window = volume(m.kernel);  // taps of a channel
+    kernels::in_parallel(m.group_channels(), 1, kernels::operations(m.taps(), columns, 8), [&](std::size_t, std::int64_t first, std::int64_t end) {
+      Tap tap(m, first * window);
+      for (std::int64_t k = first * window; k < end * window; ++k, tap.next(m)) {
+        for (std::int64_t at = 0; at < columns;) {
+          const PlaceRun run(m, j + at, columns - at);
+          const C* const values = work + k * columns + at;
+          at += run.count;
+          const std::int64_t row = run.row(m, tap);
+          if (row < 0) continue;
+          const std::int64_t x = run.at[2] * m.stride[2] + m.offset(2, tap.k[2]);
+          C* const to = channels + tap.channel * pixels + row;
+          const Inside inside(run.count, m.stride[2], x, m.image[2]);
+          for (std::int64_t c = inside.begin; c < inside.end; ++c) to[x + c * m.stride[2]] += values[c];
+        }
+      }
+    });
   }
 }
+
+}  // namespace detail
 
 /// image (batch, channels, image) = the adjoint of `convolve` applied to responses, plus a bias per channel (may be
 /// nullptr): a transposed convolution, and the gradient of a convolution's input. O(batch * places * filters * taps).
 template <class C>
 void convolve_adjoint(const ConvolutionMap& m, const C* responses, const C* weight, const C* bias, C* work, C* image) {
-  const std::int64_t places = volume(m.places);
   const std::int64_t pixels = volume(m.image);
-  const std::int64_t chunk = detail::columns_aside<C>(m.taps());
   for (std::int64_t n = 0; n < m.batch * m.channels; ++n)
     std::fill_n(image + n * pixels, pixels, bias == nullptr ? C{} : bias[n % m.channels]);
-  for (std::int64_t i = 0; i < m.batch * m.groups; ++i) {
-    const std::int64_t n = i / m.groups;
-    const std::int64_t g = i % m.groups;
-    const Matrix<C> filters{weight + g * m.group_filters() * m.taps(), 1, m.taps()};
-    const C* const from = responses + (n * m.filters + g * m.group_filters()) * places;
-    C* const channels = image + (n * m.channels + g * m.group_channels()) * pixels;
-    for (std::int64_t j = 0; j < places; j += chunk) {
-      const std::int64_t columns = std::min(chunk, places - j);
-      multiply<C>(m.taps(), columns, m.group_filters(), filters, Matrix<C>{from + j, places, 1},
-                  work + m.taps() * chunk, work, columns);
-      const std::int64_t window = volume(m.kernel);  // taps of a channel
-      kernels::in_parallel(m.group_channels(), 1, kernels::operations(m.taps(), columns, 8), [&](std::size_t, std::int64_t first, std::int64_t end) {
-        detail::Tap tap(m, first * window);
-        for (std::int64_t k = first * window; k < end * window; ++k, tap.next(m)) {
-          for (std::int64_t at = 0; at < columns;) {
-            const detail::PlaceRun run(m, j + at, columns - at);
-            const C* const values = work + k * columns + at;
-            at += run.count;
-            const std::int64_t row = run.row(m, tap);
-            if (row < 0) continue;
-            const std::int64_t x = run.at[2] * m.stride[2] + m.offset(2, tap.k[2]);
-            C* const to = channels + tap.channel * pixels + row;
-            const Inside inside(run.count, m.stride[2], x, m.image[2]);
-            for (std::int64_t c = inside.begin; c < inside.end; ++c) to[x + c * m.stride[2]] += values[c];
-          }
-        }
-      });
-    }
-  }
+  const std::int64_t work_of_group = detail::work_of_group<C>(m);
+  detail::sharing_of_groups(m).run([&](std::int64_t space, std::int64_t g) {
+    C* const own = work + space * work_of_group;
+    for (std::int64_t n = 0; n < m.batch; ++n) detail::spread_responses(m, n, g, responses, weight, own, image);
+  });
 }
 
 /// gradient (filters, channels / groups, kernel) = sum over the batch and all places of response times what each tap

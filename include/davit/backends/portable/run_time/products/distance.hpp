@@ -8,6 +8,7 @@
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/kernels/thread_team.hpp"
 
 namespace davit::portable_kernels {
 
@@ -60,9 +61,12 @@ template <class C>
     return buffers.finish();
   }
   for_each_index(batch.span(), std::array{strides(x1), strides(x2)}, [&](std::int64_t a, std::int64_t b) {
-    for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = 0; j < columns; ++j)
-        *out++ = distance(buffers.in(a_id) + a + i * length, buffers.in(b_id) + b + j * length, length, p);
+    kernels::in_parallel(rows, 1, kernels::operations(rows, columns, length, 8), [&](std::size_t, std::int64_t first, std::int64_t end) {
+      for (std::int64_t i = first; i < end; ++i)
+        for (std::int64_t j = 0; j < columns; ++j)
+          out[i * columns + j] = distance(buffers.in(a_id) + a + i * length, buffers.in(b_id) + b + j * length, length, p);
+    });
+    out += rows * columns;
   });
   return buffers.finish();
 }

@@ -113,8 +113,12 @@ template <class C>
   const std::int64_t k = a.columns;
   const std::int64_t total = call.output(0).numel();
   if (total == 0) return ErrorCode::ok;
-  const auto work_id =
-      buffers.buffer(std::max(multiply_work<C>(a.rows, n), multiply_work<C>(total / n, n)));
+  const auto most_work = [&] { return std::max(multiply_work<C>(a.rows, n), multiply_work<C>(total / n, n)); };
+  const std::int64_t work_of_thread = [&] {
+    const kernels::TeamScope alone(nullptr);
+    return most_work();
+  }();
+  const auto work_id = buffers.buffer(std::max(most_work(), kernels::team_size() * work_of_thread));
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
 
   a = MatrixStack(p.a->sizes(), buffers.strides(a_id));
@@ -131,20 +135,24 @@ template <class C>
            : Sizes();
   const C* addend = buffers.in(addend_id);
   C* out = buffers.out(out_id);
-  std::int64_t first_row = 0;
-  for_each_index(batch.span(), std::array{a.broadcast_to(batch), b.broadcast_to(batch)},
-                 [&](std::int64_t a_offset, std::int64_t b_offset) {
-                   const Matrix<C> left{k == 0 ? nullptr : buffers.in(a_id) + a_offset, a.row, a.col};
-                   const Matrix<C> right{k == 0 ? nullptr : buffers.in(b_id) + b_offset, b.row, b.col};
-                   C* const to = out + first_row * n;
-                   multiply<C>(m, n, k, left, right, buffers.out(work_id), to, n);
-                   for (std::int64_t i = 0; i < m && alpha != C{1}; ++i)
-                     for (std::int64_t j = 0; j < n; ++j) to[i * n + j] *= alpha;
-                   for (std::int64_t i = 0; i < m && adds; ++i)
-                     kernels::run_widest_for<C, AddScaledRow>(beta, addend + (first_row + i) * addend_strides[0],
-                                                              addend_strides[1], to + i * n, n);
-                   first_row += m;
-                 });
+  const Sizes a_strides = a.broadcast_to(batch), b_strides = b.broadcast_to(batch);
+  const kernels::EntrySharing sharing(total / (m * n), kernels::operations(m, n, k));
+  sharing.run([&](std::int64_t space, std::int64_t entry) {
+    std::int64_t a_offset = 0, b_offset = 0, rest = entry;
+    for (std::size_t d = batch.rank; d-- > 0; rest /= batch[d]) {
+      a_offset += rest % batch[d] * a_strides[d];
+      b_offset += rest % batch[d] * b_strides[d];
+    }
+    const Matrix<C> left{k == 0 ? nullptr : buffers.in(a_id) + a_offset, a.row, a.col};
+    const Matrix<C> right{k == 0 ? nullptr : buffers.in(b_id) + b_offset, b.row, b.col};
+    const std::int64_t first_row = entry * m;
+    C* const to = out + first_row * n;
+    multiply<C>(m, n, k, left, right, buffers.out(work_id) + space * work_of_thread, to, n);
+    for (std::int64_t i = 0; i < m && alpha != C{1}; ++i)
+      for (std::int64_t j = 0; j < n; ++j) to[i * n + j] *= alpha;
+    for (std::int64_t i = 0; i < m && adds; ++i)
+      kernels::run_widest_for<C, AddScaledRow>(beta, addend + (first_row + i) * addend_strides[0], addend_strides[1], to + i * n, n);
+  });
   return buffers.finish();
 }
 

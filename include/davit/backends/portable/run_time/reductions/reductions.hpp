@@ -68,16 +68,18 @@ struct Reduction {
   const kernels::ReduceLoop& loop = loop_of(loops, x.dtype, integral ? ScalarType::int64 : ScalarType::float64, load);
   const kernels::Groups groups = groups_of(x, r);
   const auto count = static_cast<double>(r.count());
-  kernels::ResultWriter results(call.output(0), integral);
-  std::array<kernels::Accumulated, kernels::Groups::most_at_once> all;
-  groups.for_each(loop, [&](const std::byte* first, std::size_t n) {
-    const auto so_far = std::span(all).first(n);
-    std::ranges::fill(so_far, kernels::Accumulated{.real = static_cast<double>(start), .integer = start});
-    groups.reduce(first, load, loop, so_far);
-    for (kernels::Accumulated& each : so_far) {
-      if (mean) each.real /= count;
-      results.push(each);
-    }
+  groups.in_parallel([&](const kernels::Groups& some, std::int64_t before) {
+    kernels::ResultWriter results(call.output(0), integral, before);
+    std::array<kernels::Accumulated, kernels::Groups::most_at_once> all;
+    some.for_each(loop, [&](const std::byte* first, std::size_t n) {
+      const auto so_far = std::span(all).first(n);
+      std::ranges::fill(so_far, kernels::Accumulated{.real = static_cast<double>(start), .integer = start});
+      some.reduce(first, load, loop, so_far);
+      for (kernels::Accumulated& each : so_far) {
+        if (mean) each.real /= count;
+        results.push(each);
+      }
+    });
   });
   return ErrorCode::ok;
 }
@@ -92,11 +94,13 @@ struct Reduction {
        {kernels::detail::any_row<std::uint32_t>}, {kernels::detail::any_row<std::uint64_t>}}};
   const kernels::ReduceLoop& loop = by_width[static_cast<std::size_t>(std::countr_zero(size_of(x.dtype)))];
   const kernels::Groups groups = groups_of(x, r);
-  auto* to = call.output(0).as<std::uint8_t>();
-  groups.for_each(loop, [&](const std::byte* first, std::size_t) {
-    kernels::Accumulated so_far{.integer = static_cast<std::int64_t>(sign_bit(x.dtype))};
-    groups.reduce(first, {}, loop, {&so_far, 1});
-    *to++ = so_far.found_at != 0 ? 1 : 0;
+  groups.in_parallel([&](const kernels::Groups& some, std::int64_t before) {
+    auto* to = call.output(0).as<std::uint8_t>() + before;
+    some.for_each(loop, [&](const std::byte* first, std::size_t) {
+      kernels::Accumulated so_far{.integer = static_cast<std::int64_t>(sign_bit(x.dtype))};
+      some.reduce(first, {}, loop, {&so_far, 1});
+      *to++ = so_far.found_at != 0 ? 1 : 0;
+    });
   });
   return ErrorCode::ok;
 }
@@ -117,16 +121,19 @@ struct Reduction {
   const kernels::ReduceLoop& loop = loop_of(loops, x.dtype, integral ? ScalarType::int64 : ScalarType::float64, load);
   const kernels::Groups groups = groups_of(x, r);
   const TensorView none{nullptr, nullptr, nullptr, 0, ScalarType::float64};
-  kernels::ResultWriter results(values != nullptr ? *values : none, integral && values != nullptr);
-  std::array<kernels::Accumulated, kernels::Groups::most_at_once> all;
-  groups.for_each(loop, [&](const std::byte* first, std::size_t n) {
-    const auto so_far = std::span(all).first(n);
-    std::ranges::fill(so_far, kernels::Accumulated{});
-    groups.reduce(first, load, loop, so_far);
-    for (const kernels::Accumulated& each : so_far) {
-      if (values != nullptr) results.push(each);
-      if (indices != nullptr) *indices++ = each.found_at;
-    }
+  groups.in_parallel([&](const kernels::Groups& some, std::int64_t before) {
+    kernels::ResultWriter results(values != nullptr ? *values : none, integral && values != nullptr, before);
+    std::int64_t* place = indices == nullptr ? nullptr : indices + before;
+    std::array<kernels::Accumulated, kernels::Groups::most_at_once> all;
+    some.for_each(loop, [&](const std::byte* first, std::size_t n) {
+      const auto so_far = std::span(all).first(n);
+      std::ranges::fill(so_far, kernels::Accumulated{});
+      some.reduce(first, load, loop, so_far);
+      for (const kernels::Accumulated& each : so_far) {
+        if (values != nullptr) results.push(each);
+        if (place != nullptr) *place++ = each.found_at;
+      }
+    });
   });
   return ErrorCode::ok;
 }
@@ -181,18 +188,20 @@ struct Reduction {
   const kernels::ReduceLoop& total = loop_of(kernels::sum_loops, x.dtype, ScalarType::float64, load);
   const kernels::ReduceLoop& squares = loop_of(kernels::squared_deviation_loops, x.dtype, ScalarType::float64, load);
   const kernels::Groups groups = groups_of(x, r);
-  kernels::ResultWriter results(call.output(0), false);
-  std::array<kernels::Accumulated, kernels::Groups::most_at_once> all;
-  groups.for_each(total, [&](const std::byte* first, std::size_t n) {
-    const auto so_far = std::span(all).first(n);
-    std::ranges::fill(so_far, kernels::Accumulated{});
-    groups.reduce(first, load, total, so_far);
-    for (kernels::Accumulated& each : so_far) each = {.center = each.real / count};
-    groups.reduce(first, load, squares, so_far);
-    for (kernels::Accumulated& each : so_far) {
-      each.real /= divisor > 0 ? divisor : 0.0;
-      results.push(each);
-    }
+  groups.in_parallel([&](const kernels::Groups& some, std::int64_t before) {
+    kernels::ResultWriter results(call.output(0), false, before);
+    std::array<kernels::Accumulated, kernels::Groups::most_at_once> all;
+    some.for_each(total, [&](const std::byte* first, std::size_t n) {
+      const auto so_far = std::span(all).first(n);
+      std::ranges::fill(so_far, kernels::Accumulated{});
+      some.reduce(first, load, total, so_far);
+      for (kernels::Accumulated& each : so_far) each = {.center = each.real / count};
+      some.reduce(first, load, squares, so_far);
+      for (kernels::Accumulated& each : so_far) {
+        each.real /= divisor > 0 ? divisor : 0.0;
+        results.push(each);
+      }
+    });
   });
   return ErrorCode::ok;
 }

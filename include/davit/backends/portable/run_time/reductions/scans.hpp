@@ -13,6 +13,7 @@
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
 #include "davit/kernels/arithmetic.hpp"
+#include "davit/kernels/thread_team.hpp"
 
 /// Operators that go along a dimension and answer something for each of its elements, in O(elements).
 namespace davit::portable_kernels {
@@ -32,6 +33,14 @@ struct Scan {
     (at < dim ? s.outer : at == dim ? s.length : s.inner) *= x.size(d);
   }
   return ErrorCode::ok;
+}
+/// Calls f(first element) for each line, on the threads of the team.
+template <class F>
+void for_each_line(const Scan& s, F&& f) {
+  const std::int64_t lines = s.length == 0 ? 0 : s.outer * s.inner;
+  kernels::in_parallel(lines, 1, kernels::operations(lines, s.length, 8), [&](std::size_t, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t line = begin; line < end; ++line) f(line / s.inner * s.length * s.inner + line % s.inner);
+  });
 }
 /// Calls `f.template operator()<C>()` with float, double or int64.
 template <class F>
@@ -55,14 +64,13 @@ template <class Step>
     const auto from_id = buffers.read(call.tensor(0));
     const auto to_id = buffers.write(0);
     if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
-    for (std::int64_t line = 0; line < s.outer * s.inner && s.length != 0; ++line) {
-      const std::int64_t first = line / s.inner * s.length * s.inner + line % s.inner;
+    for_each_line(s, [&](std::int64_t first) {
       auto so_far = static_cast<Wide>(start);
       for (std::int64_t i = 0; i < s.length; ++i) {
         so_far = step(so_far, static_cast<Wide>(buffers.in(from_id)[first + i * s.inner]));
         buffers.out(to_id)[first + i * s.inner] = static_cast<C>(so_far);
       }
-    }
+    });
     return buffers.finish();
   });
 }
@@ -103,8 +111,7 @@ template <bool Largest>
     const auto to_id = buffers.write(0);
     if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
     auto* const indices = call.wants(1) ? call.output(1).template as<std::int64_t>() : nullptr;
-    for (std::int64_t line = 0; line < s.outer * s.inner && s.length != 0; ++line) {
-      const std::int64_t first = line / s.inner * s.length * s.inner + line % s.inner;
+    for_each_line(s, [&](std::int64_t first) {
       C best = buffers.in(from_id)[first];
       std::int64_t where = 0;
       for (std::int64_t i = 0; i < s.length; ++i) {
@@ -116,7 +123,7 @@ template <bool Largest>
         buffers.out(to_id)[first + i * s.inner] = best;
         if (indices != nullptr) indices[first + i * s.inner] = where;
       }
-    }
+    });
     return buffers.finish();
   });
 }

@@ -13,6 +13,7 @@
 #include "davit/backends/portable/run_time/movement/views.hpp"
 #include "davit/kernels/convert.hpp"
 #include "davit/kernels/function_ref.hpp"
+#include "davit/kernels/walk_in_parallel.hpp"
 
 namespace davit::portable_kernels {
 
@@ -77,8 +78,8 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
   const TensorView& out = call.output(0);
   if (!kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
   if (out.numel() == 0) return ErrorCode::ok;
-  auto* entries = call.temporary<Ranked>(static_cast<std::size_t>(length));
-  if (entries == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory to sort a line in");
+  Ranked* const all_entries = call.temporary<Ranked>(static_cast<std::size_t>(length * kernels::team_size()));
+  if (all_entries == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory to sort a line in");
   const std::int64_t step = scalar ? 0 : x.stride(dim);
   const std::int64_t out_step = scalar || !keeps ? 0 : out.stride(dim);
   Sizes out_strides(x.sizes());
@@ -89,7 +90,7 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
   auto* indices = call.wants(1) ? call.output(1).as<std::int64_t>() : nullptr;
   const std::uint64_t flip = descending ? ~std::uint64_t{0} : 0;
   if (!scalar) sizes[dim] = 1;
-  for_each_index<2>(sizes, {strides_of(x), out_strides}, [&](std::int64_t line, std::int64_t out_line) {
+  const auto order_line = [&](Ranked* entries, std::int64_t line, std::int64_t out_line) {
     rank_line(x.dtype, from + line * static_cast<std::int64_t>(element), step * static_cast<std::int64_t>(element), length,
               flip, entries);
     order(entries, length);
@@ -99,6 +100,12 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
                   from + (line + entries[i].index * step) * static_cast<std::int64_t>(element), element);
       if (indices != nullptr) indices[at] = entries[i].index;
     }
+  };
+  const std::array strides{strides_of(x), out_strides};
+  kernels::walk_in_parallel(kernels::walk_over(sizes, strides), 1, kernels::operations(length, 64), [&](std::size_t number, const kernels::WalkPart& part) {
+    for_each_index<2>(part.walk, [&](std::int64_t line, std::int64_t out_line) {
+      order_line(all_entries + static_cast<std::int64_t>(number) * length, part.at[0] + line, part.at[1] + out_line);
+    });
   });
   return ErrorCode::ok;
 }

@@ -13,6 +13,7 @@
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/movement/mapped_copy.hpp"
 #include "davit/kernels/resize_axis.hpp"
+#include "davit/kernels/thread_team.hpp"
 #include "davit/program/operators/resize.hpp"
 
 namespace davit::portable_kernels {
@@ -110,11 +111,12 @@ template <class C>
   const C step_y = r.y.step<C>(align_corners);
   for (std::int64_t x = 0; x < r.x.out; ++x) taps[x] = kernels::LinearTap<C>(r.x, step_x, x, align_corners);
   const bool is_line = r.y.in == 1 && r.y.out == 1;  // of which infinities are no NaN
-  C* out = buffers.out(out_id);
-  for (std::int64_t p = 0; p < r.planes; ++p) {
-    const C* plane = buffers.in(in_id) + p * r.y.in * r.x.in;
-    for (std::int64_t y = 0; y < r.y.out; ++y, out += r.x.out) {
-      const kernels::LinearTap<C> row(r.y, step_y, y, align_corners);
+  const std::int64_t rows = r.planes * r.y.out;
+  kernels::in_parallel(rows, 1, kernels::operations(rows, r.x.out, 8), [&](std::size_t, std::int64_t begin, std::int64_t end) {
+    C* out = buffers.out(out_id) + begin * r.x.out;
+    for (std::int64_t number = begin; number < end; ++number, out += r.x.out) {
+      const C* plane = buffers.in(in_id) + number / r.y.out * r.y.in * r.x.in;
+      const kernels::LinearTap<C> row(r.y, step_y, number % r.y.out, align_corners);
       const C* above = plane + row.first * r.x.in;
       const C* below = plane + row.second * r.x.in;
       for (std::int64_t x = 0; x < r.x.out; ++x) {
@@ -123,7 +125,7 @@ template <class C>
         out[x] = is_line ? value : row.of_first * value + row.of_second * (t.of_first * below[t.first] + t.of_second * below[t.second]);
       }
     }
-  }
+  });
   return buffers.finish();
 }
 
