@@ -79,21 +79,7 @@ class TeamScope {
 /// Calls f(part, first, end) for stretches of [0, count) that begin at multiples of `step`, on the threads of the team; at once for
 /// all where there is none or `work`, the operations of the whole, is not worth it. `part` is below team_size(). What is computed
 /// may not depend on where the stretches begin.
-template <class F>
-void in_parallel(std::int64_t count, std::int64_t step, double work, F&& f) noexcept {
-  if (current_team == nullptr) return f(std::size_t{0}, std::int64_t{0}, count);
-  ThreadTeam& team = *current_team;
-  const double worth = std::min(work / team.work_for_a_thread(), static_cast<double>(team.size()));
-  step = std::max<std::int64_t>(step, 1);
-  const std::int64_t steps = count / step;
-  const std::int64_t parts = std::min(static_cast<std::int64_t>(worth), steps);
-  if (parts <= 1) return f(std::size_t{0}, std::int64_t{0}, count);
-  const TeamScope alone(nullptr);
-  team.run(static_cast<std::size_t>(parts), [&](std::size_t part) {
-    const auto at = static_cast<std::int64_t>(part);
-    f(part, steps * at / parts * step, at + 1 == parts ? count : steps * (at + 1) / parts * step);
-  });
-}
+void in_parallel(std::int64_t count, std::int64_t step, double work, FunctionRef<void(std::size_t part, std::int64_t first, std::int64_t end)> f) noexcept;
 
 /// How threads share entries whose own work can be shared as well: whole entries, each thread with work space of its own, where that keeps all
 /// busy or an entry is not worth several threads; else one entry after the other.

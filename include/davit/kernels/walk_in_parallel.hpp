@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "davit/core/walk.hpp"
+#include "davit/kernels/function_ref.hpp"
 #include "davit/kernels/thread_team.hpp"
 
 namespace davit::kernels {
@@ -17,10 +18,10 @@ struct WalkPart {
   std::int64_t before;                              ///< elements that come before it, if it was cut along the outermost dimension
 };
 
-/// Calls f(number, WalkPart) for stretches of dimension d that begin at multiples of `step`, on the threads of the team, as in_parallel
+/// Calls f(number, part) for stretches of dimension d that begin at multiples of `step`, on the threads of the team, as in_parallel
 /// does; `each` is the operations for one element.
-template <class F>
-void walk_in_parallel(const Walk& walk, std::size_t d, std::int64_t step, double each, F&& f) {
+[[gnu::noinline]] inline void walk_in_parallel(const Walk& walk, std::size_t d, std::int64_t step, double each,
+                                               FunctionRef<void(std::size_t number, const WalkPart& part)> f) noexcept {
   in_parallel(walk.sizes[d], step, operations(walk.count, each), [&](std::size_t number, std::int64_t first, std::int64_t end) {
     if (end - first == walk.sizes[d]) return f(number, WalkPart{walk, {}, 0});
     Walk stretch = walk;
@@ -32,8 +33,7 @@ void walk_in_parallel(const Walk& walk, std::size_t d, std::int64_t step, double
   });
 }
 /// The same along the outermost dimension, so that the stretches are in the walk's order.
-template <class F>
-void walk_in_parallel(const Walk& walk, std::int64_t step, double each, F&& f) {
+inline void walk_in_parallel(const Walk& walk, std::int64_t step, double each, FunctionRef<void(std::size_t number, const WalkPart& part)> f) noexcept {
   walk_in_parallel(walk, walk.rank - 1, step, each, f);
 }
 

@@ -175,4 +175,19 @@ DAVIT_INLINE void ThreadTeam::run(std::size_t parts, FunctionRef<void(std::size_
 
 #endif
 
+DAVIT_INLINE void in_parallel(std::int64_t count, std::int64_t step, double work, FunctionRef<void(std::size_t part, std::int64_t first, std::int64_t end)> f) noexcept {
+  if (current_team == nullptr) return f(0, 0, count);
+  ThreadTeam& team = *current_team;
+  const double worth = std::min(work / team.work_for_a_thread(), static_cast<double>(team.size()));
+  step = std::max<std::int64_t>(step, 1);
+  const std::int64_t steps = count / step;
+  const std::int64_t parts = std::min(static_cast<std::int64_t>(worth), steps);
+  if (parts <= 1) return f(0, 0, count);
+  const TeamScope alone(nullptr);
+  team.run(static_cast<std::size_t>(parts), [&](std::size_t part) {
+    const auto at = static_cast<std::int64_t>(part);
+    f(part, steps * at / parts * step, at + 1 == parts ? count : steps * (at + 1) / parts * step);
+  });
+}
+
 }  // namespace davit::kernels

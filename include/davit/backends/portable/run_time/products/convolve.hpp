@@ -185,7 +185,7 @@ void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const
     tap_offsets(m, padded, m.taps(), offsets);
     const C* from = channels;
     if (!plan.as_is) {
-      kernels::in_parallel(m.group_channels(), 1, kernels::operations(m.group_channels(), padded.count(), 2), [&](std::size_t, std::int64_t begin, std::int64_t end) {
+      kernels::in_parallel(m.group_channels(), 1, kernels::operations(m.group_channels(), padded.count(), 8), [&](std::size_t, std::int64_t begin, std::int64_t end) {
         C* const to = work + begin * padded.count();
         std::fill_n(to, (end - begin) * padded.count(), C{});
         padded.fill(m, channels + begin * volume(m.image), end - begin, to);
