@@ -26,9 +26,9 @@ struct RunState;
 /// Execute takes no heap memory for programs of static shape; outputs whose sizes depend on data do. Outputs may view
 /// inputs, constants and the session's scratch: they hold until the next run.
 ///
-/// With `threads` above 1 (as many as the machine has CPUs, at most 64) large products, convolutions, attention, normalizations,
-/// softmax and elementwise operators are shared by that many: the thread that runs a session, and others that it keeps until it ends,
-/// for all its sessions. Results are the same bits.
+/// With `threads` above 1 (as many as the machine has CPUs, at most 64) most operators that are large are shared by that many: the thread
+/// that runs a session, and others that it keeps until it ends, for all its sessions; beside a library in the list, the library's. What
+/// another does not come to do, the thread does itself. Results are the same bits.
 struct portable {
   static constexpr std::string_view name = "portable";
   static constexpr bool never_views_inputs = true;  ///< where an output has a destination

@@ -122,7 +122,7 @@ struct Reduction {
   const kernels::Groups groups = groups_of(x, r);
   const TensorView none{nullptr, nullptr, nullptr, 0, ScalarType::float64};
   groups.in_parallel([&](const kernels::Groups& some, std::int64_t before) {
-    kernels::ResultWriter results(values != nullptr ? *values : none, integral && values != nullptr, before);
+    kernels::ResultWriter results(values != nullptr ? *values : none, integral && values != nullptr, values != nullptr ? before : 0);
     std::int64_t* place = indices == nullptr ? nullptr : indices + before;
     std::array<kernels::Accumulated, kernels::Groups::most_at_once> all;
     some.for_each(loop, [&](const std::byte* first, std::size_t n) {
