@@ -265,8 +265,9 @@ inline constexpr std::int64_t tile_columns = block_length / tile_rows;
       if (const std::size_t d = walk.turned_dimension(k, size_of(operands[k].tensor->dtype), tile_rows); d != 0) return d;
   return 0;
 }
-/// map_blocks by tiles of the two innermost dimensions, from where each operand begins, and then `out`.
+/// Where each operand begins, and then the output.
 using Starts = std::array<std::byte*, Walk::max_operands>;
+/// map_blocks by tiles of the two innermost dimensions.
 [[gnu::noinline]] inline void map_tiles(const Walk& walk, std::span<const Operand> operands, const Starts& starts, const TensorView& out, const Conversion& store,
                                         BlockLoop loop, Parameters& parameters) noexcept {
   std::array<Block, Walk::max_operands> blocks;
