@@ -54,7 +54,8 @@ inline constinit thread_local ThreadTeam* current_team = nullptr;
 
 /// From here on team_of_this_thread answers with these threads if it is asked for so many, and keeps them until others are lent: a
 /// library's threads spin for their next work, and would take turns with a team of davit's on the same CPUs, some milliseconds each.
-void lend_team(std::size_t count, ThreadTeam::Runner runner, std::shared_ptr<void> threads = nullptr);
+/// Answers as team_of_this_thread does then.
+ThreadTeam* lend_team(std::size_t count, ThreadTeam::Runner runner, std::shared_ptr<void> threads = nullptr);
 
 /// Lets this thread's kernels use a team (nullptr: none) as long as it lives.
 class TeamScope {

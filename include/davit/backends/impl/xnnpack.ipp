@@ -15,7 +15,9 @@
 #include "davit/backends/xnnpack/code.hpp"
 #include "davit/backends/xnnpack/prepare.hpp"
 #include "davit/backends/xnnpack/run_io.hpp"
+#include "davit/backends/xnnpack/thread_pool.hpp"
 #include "davit/kernels/shapes.hpp"
+#include "davit/kernels/thread_team.hpp"
 
 namespace davit {
 
@@ -72,7 +74,9 @@ DAVIT_INLINE Status xnnpack::run(const Handle& handle, std::span<const EValue> i
         xnnpack_parts::Engine::make(plan, code.body->handles, code.pool);
     return made ? *std::move(made) : nullptr;
   });
-  if (code.pool != nullptr) kernels::lend_team(pthreadpool_get_threads_count(code.pool.get()), xnnpack_parts::run_on_pool, code.pool);
+  // what davit's kernels compute runs on the pool's threads, here and in the list's other partitions
+  const kernels::TeamScope team(
+      code.pool == nullptr ? nullptr : kernels::lend_team(pthreadpool_get_threads_count(code.pool.get()), xnnpack_parts::run_on_pool, code.pool));
   const GraphModuleView graph = code.body->graph.view();
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const NodeId node = plan.steps[i].node;

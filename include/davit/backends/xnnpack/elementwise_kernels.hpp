@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "davit/backends/xnnpack/plan.hpp"
@@ -9,6 +10,7 @@
 #include "davit/kernels/elementwise.hpp"
 #include "davit/kernels/functions.hpp"
 #include "davit/kernels/parameters.hpp"
+#include "davit/kernels/walk_in_parallel.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -69,7 +71,11 @@ inline void binary_elements(Op op, const float* a, const float* b, float* y, Wal
   if (walk.count <= 0) return;
   walk.sort_by(0);
   walk.collapse();
-  detail::with_function(op, [&](const auto& f) { kernels::map_pairs(f, walk, a, b, y); });
+  detail::with_function(op, [&](const auto& f) {
+    kernels::walk_in_parallel(walk, 1, 8, [&](std::size_t, const kernels::WalkPart& part) {
+      kernels::map_pairs(f, part.walk, a + part.at[1], b + part.at[2], y + part.at[0]);
+    });
+  });
 }
 
 }  // namespace davit::xnnpack_parts

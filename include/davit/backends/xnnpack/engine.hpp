@@ -75,9 +75,8 @@ class Engine {
   }
 
  private:
-  /// One of portable's kernels, on the pool's threads.
+  /// One of portable's kernels.
   [[nodiscard]] bool run_kernel(const Plan& plan, const Workspace& ws, const Step& step) {
-    const KernelThreads threads(pool_.get());
     const portable_kernels::KernelStep& kernel = plan.kernels[step.weights];
     return kernels_[step.weights].run(kernel, [&](std::size_t i) -> void* { return address(plan, ws, i < kernel.operands() ? step.in[i] : step.out); });
   }

@@ -15,15 +15,15 @@
 #include "davit/backends/xnnpack/create_operator.hpp"
 #include "davit/backends/xnnpack/elementwise_kernels.hpp"
 #include "davit/backends/xnnpack/setup_operator.hpp"
-#include "davit/backends/xnnpack/thread_pool.hpp"
 #include "davit/backends/xnnpack/workspace.hpp"
-#include "davit/core/move_elements.hpp"
 #include "davit/core/scratch.hpp"
 #include "davit/core/walk.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/layer_norm.hpp"
+#include "davit/kernels/move.hpp"
 #include "davit/kernels/quantize.hpp"
 #include "davit/kernels/softmax.hpp"
+#include "davit/kernels/thread_team.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -41,7 +41,13 @@ namespace davit::xnnpack_parts {
   return count;
 }
 
-inline void run_binary(const Plan& plan, const Workspace& ws, const Step& step, pthreadpool_t pool) {
+/// Calls f(first, count) for stretches of `count` things of so many elements each, on the threads of the run.
+template <class F>
+void share(std::int64_t count, std::int64_t elements, F&& f) noexcept {
+  kernels::in_parallel(count, 1, kernels::operations(count, elements, 8), [&](std::size_t, std::int64_t first, std::int64_t end) { f(first, end - first); });
+}
+
+inline void run_binary(const Plan& plan, const Workspace& ws, const Step& step) {
   const Extent out = extent_of(plan, ws, step.out);
   const std::array<std::int64_t, max_dims> strides = strides_of(plan, ws, step.out);
   std::array<std::array<std::int64_t, max_dims>, 2> own;  // strides, 0 where an operand repeats
@@ -62,9 +68,7 @@ inline void run_binary(const Plan& plan, const Workspace& ws, const Step& step, 
                      std::ranges::equal(extent_of(plan, ws, step.in[0]).sizes, out.sizes) &&
                      std::ranges::equal(extent_of(plan, ws, step.in[1]).sizes, out.sizes);
   if (!alike) return binary_elements(step.op, at[0], at[1], to, walk_of(out, strides, own[0], own[1]));
-  parallel_for(pool, static_cast<std::size_t>(out.count), 4096, [&](std::size_t first, std::size_t count) {
-    binary_row(step.op, at[0] + first, true, at[1] + first, true, to + first, static_cast<std::int64_t>(count));
-  });
+  share(out.count, 1, [&](std::int64_t first, std::int64_t count) { binary_row(step.op, at[0] + first, true, at[1] + first, true, to + first, count); });
 }
 
 /// Moves elements of so many bytes, in the order in which the target's lie; strides are in elements.
@@ -73,7 +77,7 @@ inline void move_along(const std::byte* from, const std::array<std::int64_t, max
   Walk walk(std::span(sizes.sizes).first(sizes.rank));
   walk.add(std::span(from_strides).first(sizes.rank), element).add(std::span(to_strides).first(sizes.rank), element).sort_by(1);
   walk.collapse();
-  move_elements(element, walk, from, to);
+  kernels::move_in_parallel(element, walk, from, to);
 }
 inline void run_copy(const Plan& plan, const Workspace& ws, const Step& step) {
   const Slot& from = plan.slots[step.in[0]];
@@ -115,7 +119,7 @@ inline void run_pad(const Plan& plan, const Workspace& ws, const Step& step) {
 
 /// Products with a matrix that is not constant, by portable's kernel: XNNPACK would pack the matrix at every call. False if there is no
 /// memory.
-[[nodiscard]] inline bool run_product(const Plan& plan, const Workspace& ws, const Step& step, pthreadpool_t pool, Scratch& scratch) {
+[[nodiscard]] inline bool run_product(const Plan& plan, const Workspace& ws, const Step& step, Scratch& scratch) {
   using Matrix = portable_kernels::Matrix<float>;
   const Extent x = extent_of(plan, ws, step.in[0]);
   const Extent out = extent_of(plan, ws, step.out);
@@ -124,7 +128,6 @@ inline void run_pad(const Plan& plan, const Workspace& ws, const Step& step) {
   const auto* b = reinterpret_cast<const float*>(address(plan, ws, step.in[1]));
   const auto* bias = reinterpret_cast<const float*>(address(plan, ws, step.in[2]));
   auto* to = reinterpret_cast<float*>(address(plan, ws, step.out));
-  const KernelThreads threads(pool);
   if (!scratch.reserve(static_cast<std::size_t>(portable_kernels::multiply_work<float>(rows, columns)) * sizeof(float))) return false;
   for (std::int64_t i = 0; i < batches; ++i) {
     const float* const own = b + i * in * columns;
@@ -162,13 +165,12 @@ inline void run_pad(const Plan& plan, const Workspace& ws, const Step& step) {
 
 /// By davit's kernel: XNNPACK's multiplies with the reciprocal of a scale that was rounded to a float, which gives another byte near the
 /// middle of two.
-inline void run_quantize(const Plan& plan, const Workspace& ws, const Step& step, pthreadpool_t pool) {
+inline void run_quantize(const Plan& plan, const Workspace& ws, const Step& step) {
   const kernels::ByteRange range{step.alpha, step.quantization[2].zero_point, step.low, step.high};
   const auto* from = reinterpret_cast<const float*>(address(plan, ws, step.in[0]));
   auto* to = reinterpret_cast<std::int8_t*>(address(plan, ws, step.out));
-  parallel_for(pool, static_cast<std::size_t>(extent_of(plan, ws, step.out).count), 4096, [&](std::size_t first, std::size_t count) {
-    kernels::run_widest<kernels::Quantize>(from + first, to + first, static_cast<std::int64_t>(count), &range);
-  });
+  share(extent_of(plan, ws, step.out).count, 1,
+        [&](std::int64_t first, std::int64_t count) { kernels::run_widest<kernels::Quantize>(from + first, to + first, count, &range); });
 }
 inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const Step& step) {
   const Extent x = extent_of(plan, ws, step.in[0]);
@@ -194,20 +196,20 @@ inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const
     case Op::multiply:
     case Op::divide:
     case Op::maximum:
-    case Op::minimum: run_binary(plan, ws, step, pool); return true;
+    case Op::minimum: run_binary(plan, ws, step); return true;
     case Op::pad: run_pad(plan, ws, step); return true;
-    case Op::quantize: run_quantize(plan, ws, step, pool); return true;
+    case Op::quantize: run_quantize(plan, ws, step); return true;
     case Op::dequantize_channels: run_dequantize_channels(plan, ws, step); return true;
     case Op::batch_matmul:
-    case Op::dynamic_fully_connected: return run_product(plan, ws, step, pool, scratch);
+    case Op::dynamic_fully_connected: return run_product(plan, ws, step, scratch);
     case Op::dynamic_convolution: return run_convolution(plan, ws, step, pool);
     case Op::softmax:
     case Op::log_softmax: {
       const std::int64_t lines = x.sizes[step.axis];
       const std::int64_t inner = elements_behind(x, step.axis);
-      parallel_for(pool, static_cast<std::size_t>(x.count / (lines * inner)), static_cast<std::size_t>(4096 / (lines * inner) + 1), [&](std::size_t first, std::size_t count) {
-        const std::int64_t at = static_cast<std::int64_t>(first) * lines * inner;
-        kernels::softmax_lines(from + at, static_cast<std::int64_t>(count), lines, inner, to + at, step.op == Op::log_softmax, step.axes != 0);
+      share(x.count / (lines * inner), lines * inner, [&](std::int64_t first, std::int64_t count) {
+        const std::int64_t at = first * lines * inner;
+        kernels::softmax_lines(from + at, count, lines, inner, to + at, step.op == Op::log_softmax, step.axes != 0);
       });
       return true;
     }
@@ -216,20 +218,19 @@ inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const
       for (std::size_t d = x.rank - step.axes; d < x.rank; ++d) columns *= x.sizes[d];
       const auto* weight = reinterpret_cast<const float*>(address(plan, ws, step.in[1]));
       const auto* bias = reinterpret_cast<const float*>(address(plan, ws, step.in[2]));
-      parallel_for(pool, static_cast<std::size_t>(x.count / columns), static_cast<std::size_t>(4096 / columns + 1),
-                    [&](std::size_t first, std::size_t count) {
-                      const std::int64_t at = static_cast<std::int64_t>(first) * columns;
-                      kernels::run_widest<kernels::LayerNormRows<float>>(static_cast<std::int64_t>(count), columns, step.alpha, from + at, weight, bias,
-                                                                         to + at, static_cast<float*>(nullptr), static_cast<float*>(nullptr));
-                    });
+      share(x.count / columns, columns, [&](std::int64_t first, std::int64_t count) {
+        const std::int64_t at = first * columns;
+        kernels::run_widest<kernels::LayerNormRows<float>>(count, columns, step.alpha, from + at, weight, bias, to + at, static_cast<float*>(nullptr),
+                                                           static_cast<float*>(nullptr));
+      });
       return true;
     }
     case Op::group_norm: {
       const auto channels = x.sizes[1], groups = std::int64_t{step.window.groups}, width = channels / groups, plane = x.count / (x.sizes[0] * channels);
       const auto* weight = reinterpret_cast<const float*>(address(plan, ws, step.in[1]));
       const auto* bias = reinterpret_cast<const float*>(address(plan, ws, step.in[2]));
-      parallel_for(pool, static_cast<std::size_t>(x.sizes[0] * groups), static_cast<std::size_t>(4096 / (width * plane) + 1), [&](std::size_t first, std::size_t count) {
-        for (auto i = static_cast<std::int64_t>(first), end = i + static_cast<std::int64_t>(count); i < end; ++i) {
+      share(x.sizes[0] * groups, width * plane, [&](std::int64_t first, std::int64_t count) {
+        for (std::int64_t i = first; i < first + count; ++i) {
           const std::int64_t c = i % groups * width, at = i * width * plane;
           kernels::run_widest<kernels::GroupNorm>(width, plane, double{step.alpha}, from + at, weight == nullptr ? nullptr : weight + c, bias == nullptr ? nullptr : bias + c,
                                                   to + at, static_cast<float*>(nullptr), static_cast<float*>(nullptr));
@@ -238,9 +239,7 @@ inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const
       return true;
     }
     default:
-      parallel_for(pool, static_cast<std::size_t>(x.count), 4096, [&](std::size_t first, std::size_t count) {
-        map_elements(step.op, step.min, step.max, from + first, to + first, static_cast<std::int64_t>(count));
-      });
+      share(x.count, 1, [&](std::int64_t first, std::int64_t count) { map_elements(step.op, step.min, step.max, from + first, to + first, count); });
       return true;
   }
 }

@@ -35,7 +35,9 @@ DAVIT_INLINE ThreadTeam::~ThreadTeam() = default;
 DAVIT_INLINE ThreadTeam* team_of_this_thread(std::size_t) {
   return nullptr;
 }
-DAVIT_INLINE void lend_team(std::size_t, ThreadTeam::Runner, std::shared_ptr<void>) {}
+DAVIT_INLINE ThreadTeam* lend_team(std::size_t, ThreadTeam::Runner, std::shared_ptr<void>) {
+  return nullptr;
+}
 DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t, Runner, void*) noexcept : work_for_a_thread_(worth_a_thread) {}
 DAVIT_INLINE void ThreadTeam::run(std::size_t parts, FunctionRef<void(std::size_t part)> work) noexcept {
   for (std::size_t part = 0; part < parts; ++part) work(part);
@@ -155,8 +157,10 @@ class TeamsOfThread {
 DAVIT_INLINE ThreadTeam* team_of_this_thread(std::size_t count) {
   return TeamsOfThread::here().of(count);
 }
-DAVIT_INLINE void lend_team(std::size_t count, ThreadTeam::Runner runner, std::shared_ptr<void> threads) {
-  TeamsOfThread::here().lend(count, runner, std::move(threads));
+DAVIT_INLINE ThreadTeam* lend_team(std::size_t count, ThreadTeam::Runner runner, std::shared_ptr<void> threads) {
+  TeamsOfThread& teams = TeamsOfThread::here();
+  teams.lend(count, runner, std::move(threads));
+  return teams.of(count);
 }
 
 DAVIT_INLINE void ThreadTeam::run(std::size_t parts, FunctionRef<void(std::size_t part)> work) noexcept {
