@@ -180,6 +180,36 @@ TEST_CASE("several threads give what one gives") {
   if (std::thread::hardware_concurrency() > 1) CHECK(team->runs_on(xnnpack_parts::run_on_pool, xnnpack_parts::thread_pool(3).get()));
 }
 
+TEST_CASE("what davit computes in a partition has the same bits on several threads") {
+  Net n;
+  const auto row = n.weight("row", {300});
+  const auto x = n.input("x", {4, 64, 300});
+  const auto y = n.input("y", {4, 64, 300});
+  const auto z = n.input("z", {4, 300, 64});
+  const auto most = n.op("aten.maximum.default", "most", {4, 64, 300}, {{"self", n.v(x)}, {"other", n.v(y)}});
+  const auto sum = n.op("aten.add.Tensor", "sum", {4, 64, 300}, {{"self", n.v(most)}, {"other", n.v(row)}});
+  const auto product = n.op("aten.bmm.default", "product", {4, 64, 64}, {{"self", n.v(sum)}, {"mat2", n.v(z)}});
+  const auto turned = n.op("aten.permute.default", "turned", {300, 64, 4}, {{"self", n.v(sum)}, {"dims", n.ints({2, 1, 0})}});
+  const auto soft = n.op("aten._softmax.default", "soft", {4, 64, 300},
+                         {{"self", n.v(sum)}, {"dim", n.i(-1)}, {"half_to_float", GraphBuilder::boolean(false)}});
+  const auto channels = n.op("aten._softmax.default", "channels", {4, 64, 300},
+                             {{"self", n.v(x)}, {"dim", n.i(1)}, {"half_to_float", GraphBuilder::boolean(false)}});
+  const auto functions = n.op("aten.sigmoid.default", "functions", {300, 64, 4}, {{"self", n.v(turned)}});
+  const ExportedProgram program = n.finish({product, turned, soft, channels, functions});
+  const auto one = to_backend<xnnpack>(program, {.threads = 1});
+  const auto two = to_backend<xnnpack>(program, {.threads = 2});
+  REQUIRE(one);
+  REQUIRE(two);
+  Session a = *Session::make(*one);
+  Session b = *Session::make(*two);
+  const auto alone = a.run(0, n.sample());
+  const auto shared = b.run(0, n.sample());
+  REQUIRE(alone);
+  REQUIRE(shared);
+  CHECK(testing::Snapshot(alone->all()) == testing::Snapshot(shared->all()));
+  CHECK(xnnpack_check::faults(program, n.sample()) == "");
+}
+
 TEST_CASE("a run allocates nothing once it is warm") {
   Net n;
   const ExportedProgram program = residual_block(n);
