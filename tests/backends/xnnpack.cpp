@@ -51,16 +51,19 @@ std::vector<Tensor> outputs(const ExportedProgram& program, const std::vector<EV
 
 namespace {
 
-/// Whether the program gives the same bits on so many threads as on one.
-bool is_same_on_threads(const ExportedProgram& program, const std::vector<EValue>& sample, std::uint32_t threads) {
+/// A program gives the same bits on so many threads as on one.
+void check_on_threads(const ExportedProgram& program, const std::vector<EValue>& sample, std::uint32_t threads) {
   const auto one = to_backend<xnnpack>(program, {.threads = 1});
   const auto several = to_backend<xnnpack>(program, {.threads = threads});
-  if (!one || !several) return false;
+  REQUIRE(one);
+  REQUIRE(several);
   Session a = *Session::make(*one);
   Session b = *Session::make(*several);
   const auto alone = a.run(0, sample);
   const auto together = b.run(0, sample);
-  return alone && together && testing::Snapshot(alone->all()) == testing::Snapshot(together->all());
+  REQUIRE(alone);
+  REQUIRE(together);
+  CHECK(testing::Snapshot(alone->all()) == testing::Snapshot(together->all()));
 }
 
 }  // namespace
@@ -181,7 +184,7 @@ TEST_CASE("sessions of one module run at the same time, with fewer and with more
 TEST_CASE("several threads give what one gives") {
   Net n;
   const ExportedProgram program = residual_block(n);
-  CHECK(is_same_on_threads(program, n.sample(), 3));
+  check_on_threads(program, n.sample(), 3);
   const kernels::ThreadTeam* const team = kernels::team_of_this_thread(3);  // of what portable computes in the same list
   if (std::thread::hardware_concurrency() > 1) CHECK(team->runs_on(xnnpack_parts::run_on_pool, xnnpack_parts::thread_pool(3).get()));
 }
@@ -202,7 +205,7 @@ TEST_CASE("what davit computes in a partition has the same bits on several threa
                              {{"self", n.v(x)}, {"dim", n.i(1)}, {"half_to_float", GraphBuilder::boolean(false)}});
   const auto functions = n.op("aten.sigmoid.default", "functions", {300, 64, 4}, {{"self", n.v(turned)}});
   const ExportedProgram program = n.finish({product, turned, soft, channels, functions});
-  CHECK(is_same_on_threads(program, n.sample(), 2));
+  check_on_threads(program, n.sample(), 2);
   CHECK(xnnpack_check::faults(program, n.sample()) == "");
 }
 
