@@ -2,7 +2,7 @@
 # How test programs are built for sanitizers, run and judged; sourced by tests/run and the checks that need it.
 
 # Whatever a sanitizer finds ends the program; its report names lines. What is always inlined, unrolled loops of tiles above all, is not:
-# each copy would carry its own checks, and the build takes half of the time without.
+# each copy would carry its own checks, which were more than a quarter of the build's time.
 sanitizer_flags=(-gline-tables-only -fsanitize=address,undefined -fno-sanitize-recover=all -Dalways_inline=unused
   "-fsanitize-ignorelist=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/ubsan_ignore.txt")
 # some tests ask for more memory than there is
