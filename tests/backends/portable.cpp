@@ -12,9 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include "davit/backends/portable/run_time/code.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
 #include "support/draft.hpp"
+#include "support/net.hpp"
 
 using namespace davit;
 using portable_kernels::CustomOperator;
@@ -143,4 +145,40 @@ TEST_CASE("without the operator's kernel the error says who may have one") {
   REQUIRE(!lowered);
   CHECK(lowered.error().what.view().find("own.bump.default (no portable kernel for this operator)") != std::string_view::npos);
   CHECK(lowered.error().fix.view().find("portable_with") != std::string_view::npos);
+}
+
+TEST_CASE("what an output views is made where the caller wants the output, or is copied there by the view's own kernel") {
+  support::Net n;
+  const auto x = n.input("x", {2, 3, 4});
+  const auto a = n.op("aten.exp.default", "a", {2, 3, 4}, {{"self", n.v(x)}});
+  const auto whole = n.op("aten.view.default", "whole", {6, 4}, {{"self", n.v(a)}, {"size", n.ints({6, 4})}});
+  const auto b = n.op("aten.neg.default", "b", {2, 3, 4}, {{"self", n.v(x)}});
+  const auto turned = n.op("aten.permute.default", "turned", {4, 3, 2}, {{"self", n.v(b)}, {"dims", n.ints({2, 1, 0})}});
+  const auto copied = n.op("aten.reshape.default", "copied", {4, 6}, {{"self", n.v(turned)}, {"shape", n.ints({4, 6})}});
+  const auto part = n.op("aten.slice.Tensor", "part", {2, 3, 2}, {{"self", n.v(b)}, {"dim", n.i(2)}, {"start", n.i(0)}, {"end", n.i(2)}, {"step", n.i(1)}});
+  const auto given = n.op("aten.view.default", "given", {24}, {{"self", n.v(x)}, {"size", n.ints({24})}});
+  const ExportedProgram program = n.finish({whole, a, copied, part, turned, given});
+  const auto lowered = to_backend<portable>(program);
+  REQUIRE(lowered);
+  const portable_kernels::Code& code = *handle_of<portable>(lowered->methods()[0].delegates[0]).code;
+  const auto slot = [&](ValueId v) { return code.slot_of_value[v]; };
+  // a has one place, and b none that is an output's; a view that may copy has its own
+  CHECK(code.made_slots == std::vector<std::uint32_t>{slot(a), no_id, slot(copied), slot(part), slot(turned), slot(given)});
+
+  auto session = Session::make(*lowered);
+  REQUIRE(session);
+  const std::vector<EValue> inputs = n.sample();
+  const auto outputs = session->run("forward", std::span<const EValue>(inputs));
+  REQUIRE(outputs);
+  const auto at = [&](std::size_t i) { return (*outputs)[i].as<float>(); };
+  const float* const from = inputs[0].tensor().as<float>();
+  for (std::size_t i = 0; i < 24; ++i) {
+    CHECK((*at(0))[i] == (*at(1))[i]);
+    CHECK((*at(0))[i] > 0);
+    const std::size_t r = i / 12, c = i / 4 % 3, w = i % 4;
+    CHECK((*at(2))[w * 6 + c * 2 + r] == -from[i]);
+    CHECK((*at(4))[w * 6 + c * 2 + r] == -from[i]);
+    if (w < 2) CHECK((*at(3))[r * 6 + c * 2 + w] == -from[i]);
+    CHECK((*at(5))[i] == from[i]);
+  }
 }

@@ -129,6 +129,7 @@ class CodeBuilder {
     code_.value_of_slot.push_back(value);
     if (value != no_id) code_.slot_of_value[value] = slot;
     storage_.push_back(slot);
+    is_whole_.push_back(1);
     last_use_.push_back(by == no_id ? 0 : by);
     first_def_.push_back(by);
     return slot;
@@ -178,7 +179,10 @@ class CodeBuilder {
     // A view keeps its base alive, and so does what the base may itself copy into: both live until either's last use.
     if (row->aliasing == Aliasing::may_alias)
       if (const std::uint32_t self = first_tensor(code_, step); self != no_id)
-        for (std::uint32_t s = step.slots_out.first; s < code_.value_of_slot.size(); ++s) storage_[s] = storage_[self];
+        for (std::uint32_t s = step.slots_out.first; s < code_.value_of_slot.size(); ++s) {
+          storage_[s] = storage_[self];
+          is_whole_[s] = is_whole_[self] != 0 && makes == id && !step.is_own && operators::read_same_elements(operators::NodeArguments(graph_, id)) != no_id ? 1 : 0;
+        }
     code_.steps.push_back(step);
     updates_.push_back(row->updates ? 1 : 0);
     return {};
@@ -306,9 +310,11 @@ class CodeBuilder {
     std::vector<std::uint8_t> returned(code_.value_of_slot.size(), 0);
     for (const Argument& output : graph_.args(graph_.root().outputs)) {
       const std::uint32_t slot = output.is_value() ? code_.slot_of_value[output.value()] : no_id;
-      const bool made = slot != no_id && first_def_[slot] != no_id && storage_[slot] == slot && returned[slot]++ == 0;
-      code_.made_slots.push_back(made ? slot : no_id);
-      code_.updated_inputs.push_back(made ? updated_input(input_of, first_def_[slot]) : no_id);
+      const bool is_view = slot != no_id && storage_[slot] != slot;
+      const std::uint32_t place = is_view && is_whole_[slot] != 0 && first_def_[storage_[slot]] != no_id ? storage_[slot] : slot;
+      const bool made = place != no_id && first_def_[place] != no_id && returned[place]++ == 0;
+      code_.made_slots.push_back(made ? place : no_id);
+      code_.updated_inputs.push_back(made && !is_view ? updated_input(input_of, first_def_[slot]) : no_id);
     }
     for (std::uint32_t s = 0; s < code_.value_of_slot.size(); ++s) {
       if (first_def_[s] == no_id) continue;
@@ -325,6 +331,7 @@ class CodeBuilder {
   TailPlan tails_;
   OperatorSchema schema_;
   std::vector<std::uint32_t> storage_;    ///< per slot: the slot whose storage it may view
+  std::vector<std::uint8_t> is_whole_;    ///< per slot: 1 if it has all elements of that storage, in order
   std::vector<std::uint32_t> first_def_;  ///< per slot: the step that makes it; no_id for none
   std::vector<std::uint32_t> last_use_;   ///< per slot: the last step that reads it, or the storage behind it
   std::vector<std::uint8_t> updates_;     ///< per step: 1 if its operator updates its first argument

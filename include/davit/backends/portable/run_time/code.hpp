@@ -45,7 +45,7 @@ struct Code {
   std::vector<Lifetime> lifetimes;  ///< of slots that steps define, in slot order; bytes are per run
   std::vector<std::uint32_t> planned_slots;
   std::vector<std::uint32_t>
-      made_slots;  ///< per graph output: the slot, if a step makes it there and it is no view; else no_id
+      made_slots;  ///< per graph output: the slot whose place is the output's: its own, or what it is all elements of; no_id: none
   std::vector<std::uint32_t> updated_inputs;  ///< per graph output: the delegate input that it may be made in, or no_id
 };
 
