@@ -3,11 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "davit/backends/portable/run_time/code.hpp"
 #include "davit/lowering/to_backend.hpp"
+#include "support/any_size.hpp"
 #include "support/net.hpp"
 
 using namespace davit;
@@ -35,4 +37,26 @@ TEST_CASE("a partition runs on portable's kernels, in no more memory than it may
   CHECK(*y.view().as<float>() == 0);
   REQUIRE(exact.run(body, inputs, outputs, 1 << 20, RunEvents(tracer), why));
   CHECK(*y.view().as<float>() != 0);
+}
+
+TEST_CASE("memory is planned for the sizes of each run, also after one that failed") {
+  const ExportedProgram program = support::tanh_of_any_size();
+  const auto lowered = to_backend<portable>(program);
+  REQUIRE(lowered);
+  const auto& body = handle_of<portable>(lowered->methods()[0].delegates[0]).code->body;
+  const NullTracer tracer;
+  Name why;
+  ExactRun exact;
+  const auto run = [&](std::int64_t size, std::uint64_t max_memory) {
+    const Tensor x = Net::numbers({size}), y = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{size});
+    const EValue input(x.view());
+    EValue output(y.view());
+    return exact.run(body, {&input, 1}, {&output, 1}, max_memory, RunEvents(tracer), why) && std::abs(y.view().as<float>()[size - 1] - std::tanh(x.view().as<float>()[size - 1])) < 1e-5f;
+  };
+  CHECK(run(8, 4096));
+  CHECK(run(8, 4096));
+  CHECK(run(1000, 4096));
+  CHECK_FALSE(run(2000, 4096));
+  CHECK_FALSE(run(2000, 4096));
+  CHECK(run(8, 4096));
 }

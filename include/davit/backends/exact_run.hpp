@@ -38,14 +38,19 @@ class ExactRun {
       handle_ = *std::move(made);
     }
     results_.assign(outputs.size(), {});
-    Result<std::size_t> bytes = portable::prepare(*handle_, inputs, results_, workspace_);
-    if (!bytes) return fail(std::move(bytes.error()));
-    if (scratch_.size() < *bytes && *bytes <= max_memory) scratch_ = SharedBytes::allocate(*bytes);
-    if (scratch_.size() < *bytes) {
+    if (!is_planned_for(inputs)) {
+      planned_for_.clear();
+      Result<std::size_t> bytes = portable::prepare(*handle_, inputs, results_, workspace_);
+      if (!bytes) return fail(std::move(bytes.error()));
+      bytes_ = *bytes;
+      std::swap(planned_for_, asked_for_);
+    }
+    if (scratch_.size() < bytes_ && bytes_ <= max_memory) scratch_ = SharedBytes::allocate(bytes_);
+    if (scratch_.size() < bytes_ || bytes_ > max_memory) {
       why = "no memory for exact kernels";
       return std::unexpected(Fault(ErrorCode::out_of_memory, no_debug_handle));
     }
-    Context context{workspace_, {scratch_.writable(), *bytes}, max_memory, events};
+    Context context{workspace_, {scratch_.writable(), bytes_}, max_memory, events};
     if (Status done = portable::execute(*handle_, inputs, results_, context); !done) {
       why = std::move(workspace_.why);
       return done;
@@ -80,8 +85,21 @@ class ExactRun {
       return std::unexpected(Fault(code, at));
     }
   };
+  /// True if the plan of an earlier run is one for these: sizes and numbers are the same.
+  [[nodiscard]] bool is_planned_for(std::span<const EValue> inputs) {
+    asked_for_.assign(1, static_cast<std::int64_t>(inputs.size()));
+    for (const EValue& input : inputs) {
+      if (input.is_int()) asked_for_.push_back(input.as_int());
+      if (!input.is_tensor()) continue;
+      for (std::size_t d = 0; d < input.tensor().rank; ++d) asked_for_.push_back(input.tensor().size(d));
+    }
+    return asked_for_ == planned_for_;
+  }
+
   std::optional<portable::Handle> handle_;
   portable::Workspace workspace_;
+  std::size_t bytes_ = 0;
+  std::vector<std::int64_t> planned_for_, asked_for_;
   SharedBytes scratch_;
   std::vector<EValue> results_;
 };
