@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -125,7 +126,8 @@ class DebugMap {
   template <class = void>
   constexpr Text add(std::string_view s) {
     const Text t{static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(s.size())};
-    text_.insert(text_.end(), s.begin(), s.end());
+    text_.resize(text_.size() + s.size());  // not insert, of which g++ 12 warns at -O3
+    std::ranges::copy(s, text_.begin() + t.first);
     return t;
   }
 
