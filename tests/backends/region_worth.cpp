@@ -3,9 +3,34 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "davit/lowering/capability_partitioner.hpp"
 #include "support/net.hpp"
+#include "support/toy_backend.hpp"
 
 using namespace davit;
+using support::Net;
+
+namespace {
+
+/// Whether the nodes of a program pay the border of the region that they are, as a partitioner asks.
+bool pays(const ExportedProgram& program, const LibraryRates& rates, std::size_t first, std::size_t count) {
+  GraphModuleView graph = program.view();
+  const std::vector<std::uint8_t> used = used_values(graph);
+  std::vector<std::uint8_t> constant(graph.values.size(), 0);
+  for (std::size_t i = 0; i < program.signature.input_specs.size(); ++i)
+    constant[graph.args(graph.root().inputs)[i].value()] = kind(program.signature.input_specs[i]) == InputKind::parameter ? 1 : 0;
+  graph.used = used.data();
+  graph.constant = constant.data();
+  std::vector<NodeId> nodes(count);
+  std::iota(nodes.begin(), nodes.end(), static_cast<NodeId>(first));
+  return pays_its_border(graph, nodes, rates);
+}
+
+}  // namespace
 
 TEST_CASE("products are worth a library's while, and what it says; other operators are not") {
   support::Net n;
@@ -19,4 +44,82 @@ TEST_CASE("products are worth a library's while, and what it says; other operato
   CHECK(!is_worth_a_library(program.view(), 2));
   CHECK(is_worth_a_library(program.view(), 2, {"exp", "tanh"}));
   CHECK(!is_worth_a_library(program.view(), 3, {"own", "tanh"}));
+}
+
+TEST_CASE("a node's work: what kind it is of, and how many multiplications") {
+  Net n;
+  const auto x = n.input("x", {2, 16, 10, 12}), rows = n.input("rows", {6, 20});
+  const auto dense = n.conv("dense", x, n.weight("w0", {32, 16, 3, 3}), {2, 32, 10, 12}, 1, 1);
+  const auto depthwise = n.conv("depthwise", x, n.weight("w1", {16, 1, 3, 3}), {2, 16, 5, 6}, 2, 1, 16);
+  const auto of_few = n.conv("of_few", x, n.weight("w2", {32, 4, 1, 1}), {2, 32, 10, 12}, 1, 0, 4);
+  const auto to_few = n.conv("to_few", x, n.weight("w3", {4, 16, 1, 1}), {2, 4, 10, 12});
+  const auto product = n.op("aten.linear.default", "product", {6, 8}, {{"input", n.v(rows)}, {"weight", n.v(n.weight("w4", {8, 20}))}});
+  const auto pool = n.op("aten.max_pool2d.default", "pool", {2, 16, 5, 6}, {{"self", n.v(x)}, {"kernel_size", n.ints({2, 2})}});
+  const auto transposed = [&](std::string_view name, std::string_view weight, std::int64_t filters, std::int64_t groups) {
+    return n.op("aten.convolution.default", name, {2, filters * groups, 20, 24},
+                {{"input", n.v(x)}, {"weight", n.v(n.weight(weight, {16, filters, 2, 2}))}, {"bias", {}}, {"stride", n.ints({2, 2})}, {"padding", n.ints({0, 0})},
+                 {"dilation", n.ints({1, 1})}, {"transposed", GraphBuilder::boolean(true)}, {"output_padding", n.ints({0, 0})}, {"groups", n.i(groups)}});
+  };
+  const auto wide = transposed("wide", "w5", 8, 1), alone = transposed("alone", "w6", 1, 16);
+  const ExportedProgram program = n.finish({dense, depthwise, of_few, to_few, product, pool, wide, alone, n.relu("y", x, {2, 16, 10, 12})});
+  const auto is = [&](std::string_view node, WorkKind kind, double amount) {
+    CAPTURE(node);
+    const NodeWork work = work_of(program.view(), support::find_node(program.view(), node));
+    CHECK(work.kind == kind);
+    CHECK(work.amount == amount);
+  };
+  is("dense", WorkKind::convolution, 2 * 32 * 120 * 16 * 9);
+  is("depthwise", WorkKind::depthwise_convolution, 2 * 16 * 30 * 9);
+  is("of_few", WorkKind::convolution_of_few, 2 * 32 * 120 * 4);
+  is("to_few", WorkKind::convolution_to_few, 2 * 4 * 120 * 16);
+  is("product", WorkKind::product, 6 * 8 * 20);
+  is("pool", WorkKind::pooling, 2 * 16 * 30 * 4);
+  is("wide", WorkKind::transposed_convolution, 2 * 16 * 120 * 8 * 4);
+  is("alone", WorkKind::depthwise_transposed_convolution, 2 * 16 * 120 * 4);
+  is("y", WorkKind::other, 0);
+}
+
+TEST_CASE("a region pays its border if its work earns more than what enters and leaves costs") {
+  Net n;
+  const auto w = n.weight("w", {64, 64, 1, 1}, 0.1), v = n.weight("v", {64, 1, 3, 3}, 0.1);
+  const auto x = n.input("x", {1, 64, 32, 32});  // 65,536 elements; a pointwise convolution has 64 multiplications of each
+  const auto a = n.conv("a", x, w, {1, 64, 32, 32});
+  const auto b = n.conv("b", a, w, {1, 64, 32, 32});
+  const auto c = n.conv("c", b, v, {1, 64, 32, 32}, 1, 1, 64);
+  const ExportedProgram program = n.finish({n.relu("y", c, {1, 64, 32, 32})});
+  const LibraryRates rates{.convolution = 40, .depthwise_convolution = 9};
+  CHECK_FALSE(pays(program, rates, 0, 1));  // 1.6 of 2, and 0.25 are not noticed
+  CHECK(pays(program, rates, 0, 2));        // 3.2 of 2
+  CHECK(pays(program, {.convolution = 35}, 0, 1));
+  CHECK_FALSE(pays(program, rates, 2, 2));  // 1 of 2
+  CHECK(pays(program, rates, 3, 1));        // which lays nothing out
+  CHECK_FALSE(pays(program, {.convolution = 40, .copies_all = true}, 3, 1));
+  CHECK_FALSE(pays(program, {.convolution = -40}, 0, 2));
+  CHECK_FALSE(pays(program, {}, 0, 4));
+
+  Net m;  // what is used outside leaves; a weight is no part of the border unless it is given
+  const auto x2 = m.input("x", {1, 64, 32, 32}), given = m.input("given", {1024, 64, 1, 1});
+  const auto a2 = m.conv("a", x2, m.weight("w", {1024, 64, 1, 1}, 0.1), {1, 1024, 32, 32});
+  const auto b2 = m.conv("b", a2, m.weight("v", {64, 1024, 1, 1}, 0.1), {1, 64, 32, 32});
+  const auto c2 = m.conv("c", x2, given, {1, 1024, 32, 32});
+  const ExportedProgram branches = m.finish({m.relu("y", a2, {1, 1024, 32, 32}), b2, c2});
+  constexpr double once = 65536.0 * 1024, border = 65536 * 2, wide = 65536 * 16;
+  CHECK(pays(branches, {.convolution = 2 * once / (border + wide - 16000)}, 0, 2));
+  CHECK_FALSE(pays(branches, {.convolution = 2 * once / (border + wide - 17000)}, 0, 2));
+  CHECK(pays(branches, {.convolution = once / (65536 + wide + 65536 - 16000)}, 2, 1));
+  CHECK_FALSE(pays(branches, {.convolution = once / (65536 + wide + 65536 - 17000)}, 2, 1));
+
+  Net few;  // some microseconds are not worth another partition
+  const auto x3 = few.input("x", {1, 8, 16, 16});
+  const ExportedProgram small = few.finish({few.conv("y", x3, few.weight("w", {8, 1, 3, 3}), {1, 8, 16, 16}, 1, 1, 8)});
+  CHECK(pays(small, {}, 0, 1));
+}
+
+TEST_CASE("work of other dtypes is not judged") {
+  Net n;
+  const auto x = n.input("x", {256, 256}), w = n.weight("w", {256, 256});
+  ExportedProgram program = n.finish({n.op("aten.mm.default", "y", {256, 256}, {{"self", n.v(x)}, {"mat2", n.v(w)}})});
+  CHECK_FALSE(pays(program, {.product = -1, .copies_all = true}, 0, 1));
+  for (Value& v : program.graph_module.values) v.dtype = ScalarType::bfloat16;
+  CHECK(pays(program, {.product = -1, .copies_all = true}, 0, 1));
 }

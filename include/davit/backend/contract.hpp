@@ -110,7 +110,8 @@ concept HasOperators = RuntimeBackend<B> && requires(std::string_view target) {
 };
 
 /// A backend that says which regions of a program gain by running on it; those that do not go to the next one. Beside this no
-/// region of nothing but views, copies and arithmetic on sizes goes to any backend before the last that takes it.
+/// region of nothing but views, copies and arithmetic on sizes goes to any backend before the last that takes it. The nodes ascend; the
+/// view knows uses and constants.
 template <class B>
 concept JudgesRegions = RuntimeBackend<B> && requires(GraphModuleView graph, std::span<const NodeId> nodes) {
   { B::is_worthwhile(graph, nodes) } -> std::same_as<bool>;

@@ -186,7 +186,8 @@ struct GraphModuleView {
   std::span<const Node> nodes;
   std::span<const Graph> graphs;
   std::span<const NodeMetadata> metadata;
-  const std::uint8_t* used = nullptr;  ///< per value, if somebody looked (see used_values): 1 if a node or a graph output uses it
+  const std::uint8_t* used = nullptr;  ///< per value, if somebody looked (see used_values): how often nodes and graph outputs use it, at most 255
+  const std::uint8_t* constant = nullptr;  ///< per value, if somebody looked: 1 if the program holds it and does not change it
 
   [[nodiscard]] constexpr std::string_view str(Text t) const noexcept { return text.substr(t.first, t.size); }
   [[nodiscard]] constexpr std::string_view str(Range r) const noexcept { return text.substr(r.first, r.count); }
@@ -224,12 +225,14 @@ struct GraphModuleView {
   }
 };
 
-/// Per value, 1 if a node or a graph output uses it: for GraphModuleView::used, so that asking is no search. O(arguments).
+/// Per value, how often nodes and graph outputs use it, at most 255: for GraphModuleView::used, so that asking is no search. O(arguments).
 template <class = void>
 [[nodiscard]] constexpr std::vector<std::uint8_t> used_values(GraphModuleView graph) {
   std::vector<std::uint8_t> used(graph.values.size(), 0);
   const auto mark = [&](Range list) {
-    for (const Argument& a : graph.args(list)) graph.for_each_value(a, [&](ValueId v) { used[v] = 1; });
+    for (const Argument& a : graph.args(list)) graph.for_each_value(a, [&](ValueId v) {
+      if (used[v] != 255) ++used[v];
+    });
   };
   for (const Node& n : graph.nodes) mark(n.inputs);
   for (const Graph& g : graph.graphs) mark(g.outputs);
@@ -254,7 +257,7 @@ struct GraphModule {
             {m.exprs.data(), m.exprs.size()},         {m.values.data(), m.values.size()},
             {m.arguments.data(), m.arguments.size()}, {m.nodes.data(), m.nodes.size()},
             {m.graphs.data(), m.graphs.size()},       {m.metadata.data(), m.metadata.size()},
-            nullptr};
+            nullptr, nullptr};
   }
 };
 

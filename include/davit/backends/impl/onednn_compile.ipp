@@ -93,12 +93,16 @@ namespace onednn_ops {
 
 }  // namespace onednn_ops
 
-DAVIT_INLINE bool onednn::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) noexcept {
-  return std::ranges::any_of(nodes, [&](NodeId n) {
-    return !onednn_ops::is_portables_as_well(graph, n) &&
-           is_worth_a_library(graph, n, {"avg_pool1d", "avg_pool2d", "avg_pool3d", "layer_norm", "max_pool1d", "max_pool2d", "max_pool2d_with_indices",
-                                         "max_pool3d_with_indices", "native_layer_norm", "upsample_nearest2d"});
-  });
+DAVIT_INLINE bool onednn::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) {
+  constexpr LibraryRates rates{.convolution = 66, .convolution_of_few = 66, .convolution_to_few = 66, .depthwise_convolution = 16, .transposed_convolution = 150,
+                               .depthwise_transposed_convolution = 1, .product = 200, .pooling = 4};
+  return std::ranges::any_of(nodes,
+                             [&](NodeId n) {
+                               return !onednn_ops::is_portables_as_well(graph, n) &&
+                                      is_worth_a_library(graph, n, {"avg_pool1d", "avg_pool2d", "avg_pool3d", "layer_norm", "max_pool1d", "max_pool2d",
+                                                                    "max_pool2d_with_indices", "max_pool3d_with_indices", "native_layer_norm", "upsample_nearest2d"});
+                             }) &&
+         pays_its_border(graph, nodes, rates);
 }
 DAVIT_INLINE const char* onednn::refuses(GraphModuleView graph, NodeId node) {
   return is_available() ? onednn_ops::refuses(graph, node) : "oneDNN does not work on this machine";

@@ -5,6 +5,7 @@
 
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/group_nodes.hpp"
+#include "davit/lowering/value_sources.hpp"
 #include "davit/program/views.hpp"
 
 namespace davit {
@@ -19,6 +20,9 @@ class PartitionByCapability {
     GraphModuleView graph = method.view();
     const std::vector<std::uint8_t> used = used_values(graph);
     graph.used = used.data();
+    std::vector<std::uint8_t> constant;
+    for (const ValueSource source : value_sources(*method.program)) constant.push_back(source == ValueSource::constant ? 1 : 0);
+    graph.constant = constant.data();
     PartitionResult out(graph);
     std::vector<std::uint32_t> order = options_.order;
     if (order.empty())
