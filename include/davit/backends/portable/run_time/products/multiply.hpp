@@ -17,6 +17,8 @@ namespace davit::portable_kernels {
 /// then multiplied by all rows) or its rows do (each is then added to all results).
 inline constexpr std::int64_t few_rows_by_dots = 16;
 inline constexpr std::int64_t few_rows_by_sums = 4;
+/// Columns up to which the transpose of a product of more rows is computed: turning its left operand takes less than a vector per row.
+inline constexpr std::int64_t few_columns = 8;
 
 namespace detail {
 
@@ -90,6 +92,7 @@ struct Transpose {
         for (std::size_t i = 0; i < n; ++i)
           to[k * to_row + j + static_cast<std::int64_t>(i)] = block[static_cast<std::int64_t>(i) * from_row + k];
     }
+    if constexpr (Bytes > 16) return run<Bytes / 2>(rows - j, columns, from + j * from_row, from_row, to + j, to_row);
     for (; j < rows; ++j)
       for (std::int64_t k = 0; k < columns; ++k) to[k * to_row + j] = from[j * from_row + k];
   }
@@ -331,7 +334,7 @@ void multiply_as_is(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a,
 /// Elements of work space that `multiply` takes.
 template <class C>
 [[nodiscard]] std::int64_t multiply_work(std::int64_t m, std::int64_t n) noexcept {
-  return std::max(gemm_work<C>(m), gemm_work<C>(n)) + few_rows_by_dots * detail::turned_columns;
+  return std::max(gemm_work<C>(m), gemm_work<C>(n)) + few_columns * detail::turned_columns;
 }
 
 /// c (rows of `c_row` elements) = the product of `a` (m x k) and `b` (k x n). `work` holds multiply_work<C>(m, n) elements.
@@ -341,7 +344,7 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matri
   static constexpr C none{};  // matrices without elements have an address, too
   if (a.data == nullptr) a.data = &none;
   if (b.data == nullptr) b.data = &none;
-  if (n >= m || n > few_rows_by_dots) return detail::multiply_as_is<C>(m, n, k, a, b, work, c, c_row);
+  if (n >= m || n > few_columns) return detail::multiply_as_is<C>(m, n, k, a, b, work, c, c_row);
   // few columns: compute the transpose
   if (n == 1 && c_row == 1) return detail::multiply_as_is<C>(1, m, k, b.transposed(), a.transposed(), work, c, m);
   for (std::int64_t i = 0; i < m; i += detail::turned_columns) {
