@@ -109,6 +109,14 @@ TEST_CASE("a region pays its border if its work earns more than what enters and 
   CHECK(pays(branches, {.convolution = once / (65536 + wide + 65536 - 16000)}, 2, 1));
   CHECK_FALSE(pays(branches, {.convolution = once / (65536 + wide + 65536 - 17000)}, 2, 1));
 
+  Net places;  // what nothing uses does not leave
+  const auto x4 = places.input("x", {1, 16, 32, 32});
+  const auto pooled = places.many("aten.max_pool2d_with_indices.default", {{"pooled", {1, 16, 32, 32}}, {"at", {1, 16, 32, 32}}},
+                                  {{"self", Net::v(x4)}, {"kernel_size", places.ints({3, 3})}, {"stride", places.ints({1, 1})}, {"padding", places.ints({1, 1})}});
+  const ExportedProgram unused = places.finish({pooled[0]});
+  CHECK(pays(unused, {.pooling = 16384.0 * 9 / 17000}, 0, 1));
+  CHECK_FALSE(pays(unused, {.pooling = 16384.0 * 9 / 16000}, 0, 1));
+
   Net few;  // some microseconds are not worth another partition
   const auto x3 = few.input("x", {1, 8, 16, 16});
   const ExportedProgram small = few.finish({few.conv("y", x3, few.weight("w", {8, 1, 3, 3}), {1, 8, 16, 16}, 1, 1, 8)});

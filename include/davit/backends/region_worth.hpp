@@ -112,13 +112,15 @@ namespace detail {
   if (!operators::read_matmul(call, product))
     return {WorkKind::product, results * detail::extent(graph, product.left, graph.values[product.left].sizes.count - 1)};
   operators::PoolView pool;
-  if (!operators::read_pool(call, pool)) return {WorkKind::pooling, results * static_cast<double>(pool.kernel[0] * pool.kernel[1] * pool.kernel[2])};
-  return {};
+  if (operators::read_pool(call, pool)) return {};
+  double window = 1;
+  for (const std::int64_t size : pool.kernel) window *= static_cast<double>(size);
+  return {WorkKind::pooling, results * window};
 }
 
-/// False if a library loses at the region's border what it gains inside, and more than a little (`noticed` elements). Regions with work
-/// of other dtypes are not judged. `nodes` ascend. The view should know uses and constants, as a partitioner's does: else what a node of the region uses does not leave it,
-/// and every input of the graph enters it. O(n log n) in the region's arguments.
+/// False if a library loses at the region's border what it gains inside, and more than a little (`noticed` elements). Regions with work of
+/// other dtypes are not judged. `nodes` ascend. The view should know uses and constants, as a partitioner's does: else what a node of the
+/// region uses does not leave it, and every input of the graph enters it. O(n log n) in the region's arguments.
 [[nodiscard]] inline bool pays_its_border(GraphModuleView graph, std::span<const NodeId> nodes, const LibraryRates& rates) {
   constexpr double noticed = 16384;
   double earned = 0;
@@ -145,7 +147,7 @@ namespace detail {
     for (const Argument& a : graph.outputs(graph.nodes[n]))
       graph.for_each_value(a, [&](ValueId v) {
         const auto uses = static_cast<std::size_t>(std::ranges::equal_range(read, v).size());
-        if (uses == 0 || (graph.used != nullptr && graph.used[v] > uses)) pass(v);
+        if (graph.used == nullptr ? uses == 0 : graph.used[v] > uses) pass(v);
       });
   return earned + noticed >= border;
 }
