@@ -130,4 +130,11 @@ TEST_CASE("work of other dtypes is not judged") {
   CHECK_FALSE(pays(program, {.product = -1, .copies_all = true}, 0, 1));
   for (Value& v : program.graph_module.values) v.dtype = ScalarType::bfloat16;
   CHECK(pays(program, {.product = -1, .copies_all = true}, 0, 1));
+
+  Net q;
+  const auto bytes = q.input("bytes", {256, 256});
+  const auto floats = q.op("quantized_decomposed.dequantize_per_tensor.default", "floats", {256, 256}, {{"input", q.v(bytes)}});
+  const ExportedProgram quantized = q.finish({q.op("aten.mm.default", "y", {256, 256}, {{"self", q.v(floats)}, {"mat2", q.v(q.weight("w", {256, 256}))}})});
+  CHECK(pays(quantized, {.product = -1, .copies_all = true}, 0, 2));
+  CHECK_FALSE(pays(quantized, {.product = -1, .copies_all = true}, 1, 1));
 }

@@ -126,6 +126,30 @@ constexpr bool check_fixed() {  // n1 and n3 were fixed together: n0, n2 and n4 
 }
 static_assert(check_fixed());
 
+constexpr bool check_constants() {  // what is made of constants alone goes with its first user, where they are known
+  Draft d;
+  const ValueId x = d.user("x");
+  const ValueId w = d.user("w");
+  const ValueId twice = d.mul("twice", w, 2.0);
+  const ValueId more = d.add("more", twice, 1.0);
+  const ValueId a = d.add("a", x, 1.0);
+  const ValueId m = d.mul("m", a, a);
+  const ValueId b = d.add("b", m, more);
+  const ValueId n = d.mul("n", b, b);
+  d.output(d.add("c", n, more));
+  const GraphModule module = d.finish().graph_module;
+  GraphModuleView graph = module.view();
+  const Numbers classes{0, 0, 0, 1, 0, 1, 0};
+  const Numbers early = group_nodes(graph, classes, 2).group_of_node;
+  std::vector<std::uint8_t> constant(graph.values.size(), 0);
+  constant[w] = 1;
+  graph.constant = constant.data();
+  const NodeGroups late = group_nodes(graph, classes, 2);
+  const Numbers& g = late.group_of_node;
+  return early[0] == early[2] && early[1] == early[2] && g[0] == g[4] && g[1] == g[4] && g[2] != g[4] && g[6] != g[4] && acyclic(graph, late);
+}
+static_assert(check_constants());
+
 }  // namespace
 
 TEST_CASE("a chain of one class is one group; where classes change, a new one begins") {
@@ -146,6 +170,10 @@ TEST_CASE("groups never span two graphs") {
 
 TEST_CASE("nodes that are fixed together stay together and alone, and no cycle leads through them") {
   CHECK(check_fixed());
+}
+
+TEST_CASE("what is made of constants alone is in the group of its first user") {
+  CHECK(check_constants());
 }
 
 TEST_CASE("alternating groups of ten nodes stay groups of ten") {

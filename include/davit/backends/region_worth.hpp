@@ -119,7 +119,7 @@ namespace detail {
 }
 
 /// False if a library loses at the region's border what it gains inside, and more than a little (`noticed` elements). Regions with work of
-/// other dtypes are not judged. `nodes` ascend. The view should know uses and constants, as a partitioner's does: else what a node of the
+/// other dtypes, or with quantized values, are not judged. `nodes` ascend. The view should know uses and constants, as a partitioner's does: else what a node of the
 /// region uses does not leave it, and every input of the graph enters it. O(n log n) in the region's arguments.
 [[nodiscard]] inline bool pays_its_border(GraphModuleView graph, std::span<const NodeId> nodes, const LibraryRates& rates) {
   constexpr double noticed = 16384;
@@ -128,7 +128,7 @@ namespace detail {
   std::vector<ValueId> read;
   for (const NodeId n : nodes) {
     const NodeWork work = work_of(graph, n);
-    if (work.kind == WorkKind::other && is_worth_a_library(graph, n)) return true;
+    if (work.kind == WorkKind::other && (is_worth_a_library(graph, n) || graph.target(graph.nodes[n]).starts_with("quantized_decomposed."))) return true;
     spreads = spreads || (work.kind != WorkKind::other && work.kind != WorkKind::product);
     if (const double rate = rates.of(work.kind); rate != 0) earned += work.amount / rate;
     for (const Argument& a : graph.inputs(graph.nodes[n])) graph.for_each_value(a, [&](ValueId v) { read.push_back(v); });

@@ -92,6 +92,33 @@ class GroupMerger {
   std::uint32_t stamp_ = no_id;
 };
 
+/// Raises the levels of vertices that are made of constants alone to that of their first user: no group passes another what that could
+/// make itself. Nothing where the view does not know constants.
+constexpr void follow_users(GraphModuleView graph, const QuotientGraph& fixed, std::span<const std::uint32_t> order,
+                            std::span<const std::uint32_t> vertex_class, std::vector<std::uint32_t>& level) {
+  if (graph.constant == nullptr) return;
+  std::vector<std::uint8_t> is_constant(fixed.size, 0);
+  for (const std::uint32_t v : order) {
+    bool constant = vertex_class[v] != no_id;
+    for (const NodeId n : fixed.nodes_of(v))
+      for (const Argument& input : graph.inputs(graph.nodes[n]))
+        graph.for_each_value(input, [&](ValueId value) {
+          const NodeId maker = graph.values[value].producer;
+          constant = constant && (maker == no_id ? graph.constant[value] != 0 : fixed.vertex_of_node[maker] == v || is_constant[fixed.vertex_of_node[maker]] != 0);
+        });
+    is_constant[v] = constant ? 1 : 0;
+  }
+  std::vector<std::uint32_t> highest(fixed.size, no_id);
+  for (std::size_t i = order.size(); i-- > 0;) {
+    const std::uint32_t v = order[i];
+    if (is_constant[v] != 0 && highest[v] != no_id) level[v] = highest[v];
+    for (const std::uint32_t need : fixed.needs_of(v)) {
+      const bool same = vertex_class[v] != no_id && vertex_class[v] == vertex_class[need];
+      highest[need] = std::min(highest[need], level[v] - (same ? 0u : 1u));
+    }
+  }
+}
+
 }  // namespace detail
 
 /// Joins nodes of one class (such as: taken by one backend) to few large groups whose quotient graph has no cycle.
@@ -99,7 +126,7 @@ class GroupMerger {
 /// `class_of_node` holds a class below `classes`, or no_id for a node that stays alone. Nodes that `fixed` already
 /// put together count as one that stays alone (empty: none). Groups never span two graphs. The groups of one class are
 /// the levels of the program: a node's level is the largest number of changes of class on a way to it; neighbouring
-/// groups are then merged where no path leaves and re-enters. Deterministic, O(nodes + edges).
+/// groups are then merged where no path leaves and re-enters. What is made of constants alone joins its first user. Deterministic, O(nodes + edges).
 /// Better than torch.fx's CapabilityBasedPartitioner, which is quadratic and proposes groups that depend on each other.
 [[nodiscard]] constexpr NodeGroups group_nodes(GraphModuleView graph, std::span<const std::uint32_t> class_of_node,
                                                std::uint32_t classes, const QuotientGraph& fixed,
@@ -120,6 +147,7 @@ class GroupMerger {
     }
     levels = std::max(levels, level[v] + 1);
   }
+  detail::follow_users(graph, fixed, order, vertex_class, level);
   // groups of equal (class, level): sort by counting, level first
   std::vector<std::uint32_t> first(levels + 1, 0);
   for (std::uint32_t v = 0; v < fixed.size; ++v) ++first[level[v] + 1];
