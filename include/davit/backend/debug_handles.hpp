@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -126,8 +125,7 @@ class DebugMap {
   template <class = void>
   constexpr Text add(std::string_view s) {
     const Text t{static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(s.size())};
-    text_.resize(text_.size() + s.size());  // not insert, of which g++ 12 warns at -O3
-    std::ranges::copy(s, text_.begin() + t.first);
+    text_.insert(text_.end(), s.begin(), s.end());
     return t;
   }
 
