@@ -18,7 +18,6 @@
 #include "davit/backends/onednn/threads.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/kernels/thread_team.hpp"
-#include "davit/lowering/capability_partitioner.hpp"
 #include "support/backend_check.hpp"
 #include "support/count_own_allocations.hpp"
 #include "support/net.hpp"
@@ -342,18 +341,13 @@ TEST_CASE("what the library lacks runs on portable's kernels between its primiti
 }
 
 TEST_CASE("a convolution that gains less than its border costs is left to portable") {
-  const auto backend = [](const ExportedProgram& program) {
-    const auto parts = CapabilityPartitioner<BackendList<onednn, portable>>().partition(Method{"forward", &program});
-    REQUIRE(parts);
-    REQUIRE(parts->delegations.size() == 1);
-    return parts->tags.names[0];
-  };
+  using List = BackendList<onednn, portable>;
   Net depthwise;
   const auto x = depthwise.input("x", {1, 64, 56, 56});
-  CHECK(backend(depthwise.finish({depthwise.conv("y", x, depthwise.weight("w", {64, 1, 3, 3}), {1, 64, 56, 56}, 1, 1, 64)})) == "portable_0");
+  CHECK(support::only_partition<List>(depthwise.finish({depthwise.conv("y", x, depthwise.weight("w", {64, 1, 3, 3}), {1, 64, 56, 56}, 1, 1, 64)})) == "portable_0");
   Net dense;  // whose weight has many more elements than what it computes with; it is laid out once
   const auto z = dense.input("z", {1, 512, 7, 7});
-  CHECK(backend(dense.finish({dense.conv("y", z, dense.weight("w", {512, 512, 3, 3}), {1, 512, 7, 7}, 1, 1)})) == "onednn_0");
+  CHECK(support::only_partition<List>(dense.finish({dense.conv("y", z, dense.weight("w", {512, 512, 3, 3}), {1, 512, 7, 7}, 1, 1)})) == "onednn_0");
 }
 
 TEST_CASE("recurrent layers, and what the library has in its reference implementation only, run on portable's kernels") {

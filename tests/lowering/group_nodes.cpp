@@ -142,7 +142,7 @@ constexpr bool check_constants() {  // what is made of constants alone goes with
   const Numbers classes{0, 0, 0, 1, 0, 1, 0};
   const Numbers early = group_nodes(graph, classes, 2).group_of_node;
   std::vector<std::uint8_t> constant(graph.values.size(), 0);
-  constant[w] = 1;
+  constant[w] = constant[twice] = constant[more] = 1;
   graph.constant = constant.data();
   const NodeGroups late = group_nodes(graph, classes, 2);
   const Numbers& g = late.group_of_node;

@@ -11,10 +11,18 @@
 #include "davit/runtime/session.hpp"
 #include "davit/testing/backend_laws.hpp"
 #include "davit/testing/snapshot.hpp"
+#include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "support/reference.hpp"
 
 namespace support {
+
+/// The name of the partition that a list's partitioner makes of a program; empty if it makes another number of them.
+template <class List>
+[[nodiscard]] davit::Name only_partition(const davit::ExportedProgram& program) {
+  const auto parts = davit::CapabilityPartitioner<List>().partition(davit::Method{"forward", &program});
+  return parts && parts->delegations.size() == 1 ? parts->tags.names[0] : davit::Name();
+}
 
 /// What differs between a backend's outputs and portable's, and which laws are broken; empty if all is well.
 template <class B>

@@ -13,6 +13,7 @@
 
 #include "davit/backend/run_events.hpp"
 #include "davit/backends/portable.hpp"
+#include "davit/backends/shape_key.hpp"
 #include "davit/core/copy_tensor.hpp"
 
 namespace davit {
@@ -38,12 +39,14 @@ class ExactRun {
       handle_ = *std::move(made);
     }
     results_.assign(outputs.size(), {});
-    if (!is_planned_for(inputs)) {
-      planned_for_.clear();
+    shape_key(inputs, key_);
+    if (!is_planned_ || key_ != planned_for_) {
+      is_planned_ = false;
       Result<std::size_t> bytes = portable::prepare(*handle_, inputs, results_, workspace_);
       if (!bytes) return fail(std::move(bytes.error()));
       bytes_ = *bytes;
-      std::swap(planned_for_, asked_for_);
+      is_planned_ = true;
+      std::swap(planned_for_, key_);
     }
     if (scratch_.size() < bytes_ && bytes_ <= max_memory) scratch_ = SharedBytes::allocate(bytes_);
     if (scratch_.size() < bytes_ || bytes_ > max_memory) {
@@ -85,21 +88,11 @@ class ExactRun {
       return std::unexpected(Fault(code, at));
     }
   };
-  /// True if the plan of an earlier run is one for these: sizes and numbers are the same.
-  [[nodiscard]] bool is_planned_for(std::span<const EValue> inputs) {
-    asked_for_.assign(1, static_cast<std::int64_t>(inputs.size()));
-    for (const EValue& input : inputs) {
-      if (input.is_int()) asked_for_.push_back(input.as_int());
-      if (!input.is_tensor()) continue;
-      for (std::size_t d = 0; d < input.tensor().rank; ++d) asked_for_.push_back(input.tensor().size(d));
-    }
-    return asked_for_ == planned_for_;
-  }
-
   std::optional<portable::Handle> handle_;
   portable::Workspace workspace_;
   std::size_t bytes_ = 0;
-  std::vector<std::int64_t> planned_for_, asked_for_;
+  bool is_planned_ = false;
+  ShapeKey planned_for_, key_;
   SharedBytes scratch_;
   std::vector<EValue> results_;
 };

@@ -97,21 +97,16 @@ class GroupMerger {
 constexpr void follow_users(GraphModuleView graph, const QuotientGraph& fixed, std::span<const std::uint32_t> order,
                             std::span<const std::uint32_t> vertex_class, std::vector<std::uint32_t>& level) {
   if (graph.constant == nullptr) return;
-  std::vector<std::uint8_t> is_constant(fixed.size, 0);
-  for (const std::uint32_t v : order) {
+  const auto is_constant = [&](std::uint32_t v) {
     bool constant = vertex_class[v] != no_id;
     for (const NodeId n : fixed.nodes_of(v))
-      for (const Argument& input : graph.inputs(graph.nodes[n]))
-        graph.for_each_value(input, [&](ValueId value) {
-          const NodeId maker = graph.values[value].producer;
-          constant = constant && (maker == no_id ? graph.constant[value] != 0 : fixed.vertex_of_node[maker] == v || is_constant[fixed.vertex_of_node[maker]] != 0);
-        });
-    is_constant[v] = constant ? 1 : 0;
-  }
+      for (const Argument& output : graph.outputs(graph.nodes[n])) graph.for_each_value(output, [&](ValueId made) { constant = constant && graph.constant[made] != 0; });
+    return constant;
+  };
   std::vector<std::uint32_t> highest(fixed.size, no_id);
   for (std::size_t i = order.size(); i-- > 0;) {
     const std::uint32_t v = order[i];
-    if (is_constant[v] != 0 && highest[v] != no_id) level[v] = highest[v];
+    if (highest[v] != no_id && highest[v] != level[v] && is_constant(v)) level[v] = highest[v];
     for (const std::uint32_t need : fixed.needs_of(v)) {
       const bool same = vertex_class[v] != no_id && vertex_class[v] == vertex_class[need];
       highest[need] = std::min(highest[need], level[v] - (same ? 0u : 1u));

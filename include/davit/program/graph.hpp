@@ -187,7 +187,7 @@ struct GraphModuleView {
   std::span<const Graph> graphs;
   std::span<const NodeMetadata> metadata;
   const std::uint8_t* used = nullptr;  ///< per value, if somebody looked (see used_values): how often nodes and graph outputs use it, at most 255
-  const std::uint8_t* constant = nullptr;  ///< per value, if somebody looked: 1 if the program holds it and does not change it
+  const std::uint8_t* constant = nullptr;  ///< per value, if somebody looked: 1 if the program holds it and does not change it, or it is made of such values alone
 
   [[nodiscard]] constexpr std::string_view str(Text t) const noexcept { return text.substr(t.first, t.size); }
   [[nodiscard]] constexpr std::string_view str(Range r) const noexcept { return text.substr(r.first, r.count); }

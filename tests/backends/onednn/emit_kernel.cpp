@@ -160,8 +160,8 @@ TEST_CASE("what is made of a size alone, integers and logarithms of zero among i
     REQUIRE(should);
     for (std::int64_t i = 0; i < rows; ++i)
       CHECK(is->all()[0].tensor().as<float>()[i] == doctest::Approx(should->all()[0].tensor().as<float>()[i]).epsilon(1e-5));
-    onednn_ops::ShapeKey key;
-    onednn_ops::shape_key({&value, 1}, key);
+    ShapeKey key;
+    shape_key({&value, 1}, key);
     const auto code = shapes.code_for(key, {&value, 1});
     REQUIRE(code != nullptr);
     CHECK(code->kernels.empty());

@@ -9,7 +9,6 @@
 #include "support/any_size.hpp"
 
 using namespace davit;
-using onednn_ops::ShapeKey;
 using onednn_ops::Shapes;
 
 namespace {
@@ -26,7 +25,7 @@ struct Call {
   EValue input;
   ShapeKey key;
   explicit Call(std::int64_t n, ScalarType dtype = ScalarType::float32) : tensor(Tensor::zeros(dtype, std::vector<std::int64_t>{n})), input(tensor.view()) {
-    onednn_ops::shape_key({&input, 1}, key);
+    shape_key({&input, 1}, key);
   }
 };
 

@@ -12,21 +12,11 @@
 #include <vector>
 
 #include "davit/backends/onednn/code.hpp"
+#include "davit/backends/shape_key.hpp"
 #include "davit/backends/value_checks.hpp"
 #include "davit/core/evalue.hpp"
 
 namespace davit::onednn_ops {
-
-/// The sizes and numbers of a call's inputs.
-using ShapeKey = std::vector<std::int64_t>;
-
-inline void shape_key(std::span<const EValue> inputs, ShapeKey& key) {
-  key.clear();
-  for (const EValue& input : inputs) {
-    if (input.is_int()) key.push_back(input.as_int());
-    if (const TensorView* const tensor = input.tensor_if()) key.insert(key.end(), tensor->sizes().begin(), tensor->sizes().end());
-  }
-}
 
 /// True if the inputs are what the code reads: of its element types, ranks and sizes.
 [[nodiscard]] inline bool inputs_fit(const Code& code, std::span<const EValue> inputs) noexcept {

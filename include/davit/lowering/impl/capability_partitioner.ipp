@@ -20,8 +20,10 @@ class PartitionByCapability {
     GraphModuleView graph = method.view();
     const std::vector<std::uint8_t> used = used_values(graph);
     graph.used = used.data();
+    std::vector<ValueSource> sources = value_sources(*method.program);
+    for (const Node& node : graph.nodes) (void)note_source(graph, node, sources);
     std::vector<std::uint8_t> constant;
-    for (const ValueSource source : value_sources(*method.program)) constant.push_back(source == ValueSource::constant ? 1 : 0);
+    for (const ValueSource source : sources) constant.push_back(source == ValueSource::constant ? 1 : 0);
     graph.constant = constant.data();
     PartitionResult out(graph);
     std::vector<std::uint32_t> order = options_.order;
