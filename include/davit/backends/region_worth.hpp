@@ -16,15 +16,17 @@
 
 namespace davit {
 
-/// True for a convolution or a product of matrices, or an operator whose name, without namespace and overload, is among `more`. A library
-/// of kernels gains nothing by a region without any: portable computes the rest as fast, and each border has its price. O(1).
+/// True for a convolution that is not transposed or a product of matrices, or an operator whose name, without namespace and overload, is
+/// among `more`. A library of kernels gains nothing by a region without any: portable computes the rest as fast, and each border has its price. O(1).
 [[nodiscard]] inline bool is_worth_a_library(GraphModuleView graph, NodeId n, std::initializer_list<std::string_view> more = {}) noexcept {
   const std::string_view target = graph.target(graph.nodes[n]);
   if (!target.starts_with("aten.")) return false;
   const std::string_view name = target.substr(5, target.rfind('.') - 5);
   const auto is = [&](std::string_view one) { return name == one; };
-  return std::ranges::any_of(std::initializer_list<std::string_view>{"addmm", "bmm", "conv1d", "conv2d", "conv3d", "convolution", "linear", "matmul", "mm"}, is) ||
-         std::ranges::any_of(more, is);
+  if (std::ranges::none_of(std::initializer_list<std::string_view>{"addmm", "bmm", "conv1d", "conv2d", "conv3d", "convolution", "linear", "matmul", "mm"}, is))
+    return std::ranges::any_of(more, is);
+  operators::ConvolutionView convolution;
+  return operators::read_convolution(operators::NodeArguments(graph, n), convolution) || !convolution.transposed;
 }
 
 /// What a node's time goes into.
@@ -34,8 +36,6 @@ enum class WorkKind : std::uint8_t {
   convolution_of_few,      ///< channels a group
   convolution_to_few,      ///< filters a group
   depthwise_convolution,
-  transposed_convolution,
-  depthwise_transposed_convolution,
   product,                 ///< of matrices
   pooling,
 };
@@ -53,8 +53,6 @@ struct LibraryRates {
   double convolution_of_few = 0;
   double convolution_to_few = 0;
   double depthwise_convolution = 0;
-  double transposed_convolution = 0;
-  double depthwise_transposed_convolution = 0;
   double product = 0;
   double pooling = 0;
   bool copies_all = false;  ///< values have their price at the border of any region, not of convolutions and poolings alone
@@ -66,8 +64,6 @@ struct LibraryRates {
       case WorkKind::convolution_of_few: return convolution_of_few;
       case WorkKind::convolution_to_few: return convolution_to_few;
       case WorkKind::depthwise_convolution: return depthwise_convolution;
-      case WorkKind::transposed_convolution: return transposed_convolution;
-      case WorkKind::depthwise_transposed_convolution: return depthwise_transposed_convolution;
       case WorkKind::product: return product;
       case WorkKind::pooling: return pooling;
     }
@@ -98,14 +94,13 @@ namespace detail {
   const double results = detail::element_count(graph, made);
   operators::ConvolutionView convolution;
   if (!operators::read_convolution(call, convolution)) {
+    if (convolution.transposed) return {};
     constexpr double few = 8;
     const double elements = detail::element_count(graph, convolution.weight);
     const double first = detail::extent(graph, convolution.weight, 0), second = detail::extent(graph, convolution.weight, 1);
     const auto groups = static_cast<double>(convolution.groups);
-    const double amount = (convolution.transposed ? detail::element_count(graph, convolution.input) : results) * elements / std::max(first, 1.0);
-    const bool alone = convolution.groups > 1 && (convolution.transposed ? first == groups : second == 1);
-    if (convolution.transposed) return {alone ? WorkKind::depthwise_transposed_convolution : WorkKind::transposed_convolution, amount};
-    if (alone) return {WorkKind::depthwise_convolution, amount};
+    const double amount = results * elements / std::max(first, 1.0);
+    if (convolution.groups > 1 && second == 1) return {WorkKind::depthwise_convolution, amount};
     return {first < few * groups ? WorkKind::convolution_to_few : second < few ? WorkKind::convolution_of_few : WorkKind::convolution, amount};
   }
   operators::MatmulView product;

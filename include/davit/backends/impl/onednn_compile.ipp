@@ -94,8 +94,8 @@ namespace onednn_ops {
 }  // namespace onednn_ops
 
 DAVIT_INLINE bool onednn::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) {
-  constexpr LibraryRates rates{.convolution = 66, .convolution_of_few = 66, .convolution_to_few = 66, .depthwise_convolution = 16, .transposed_convolution = 150,
-                               .depthwise_transposed_convolution = 1, .product = 200, .pooling = 4};
+  constexpr LibraryRates rates{.convolution = 66, .convolution_of_few = 66, .convolution_to_few = 66, .depthwise_convolution = 16,
+                               .product = 200, .pooling = 4};
   return std::ranges::any_of(nodes,
                              [&](NodeId n) {
                                return !onednn_ops::is_portables_as_well(graph, n) &&

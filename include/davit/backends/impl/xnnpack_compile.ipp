@@ -35,7 +35,7 @@ DAVIT_INLINE bool xnnpack::is_available() noexcept {
 }
 
 DAVIT_INLINE bool xnnpack::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) {
-  constexpr LibraryRates rates{.convolution = 320, .convolution_of_few = -60, .convolution_to_few = -6, .depthwise_convolution = 40, .transposed_convolution = 25,
+  constexpr LibraryRates rates{.convolution = 320, .convolution_of_few = -60, .convolution_to_few = -6, .depthwise_convolution = 40,
                                .product = -300, .copies_all = true};
   return std::ranges::any_of(nodes, [&](NodeId n) { return is_worth_a_library(graph, n); }) && pays_its_border(graph, nodes, rates);
 }

@@ -20,7 +20,6 @@ namespace detail {
   const Operation& op = *chain.base;
   switch (op.kind) {
     case OpKind::convolution: return emit_convolution(b, chain);
-    case OpKind::deconvolution: emit_deconvolution(b, op); return true;
     case OpKind::linear: return emit_linear(b, chain);
     case OpKind::matmul: return emit_matmul(b, chain);
     case OpKind::binary: return emit_binary(b, chain);

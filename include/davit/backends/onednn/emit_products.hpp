@@ -99,37 +99,6 @@ template <class PrimitiveDesc>
   return true;
 }
 
-/// A transposed convolution; torch's weight is (in, out / groups, spatial).
-inline void emit_deconvolution(Builder& b, const Operation& op) {
-  const Dims own = b.sizes(op.inputs[1]);
-  Place weight = b.row_major(b.place_of(op.inputs[1]));
-  std::vector<int> turn;
-  if (op.groups > 1) {
-    Dims grouped = own;
-    grouped[0] /= op.groups;
-    grouped.insert(grouped.begin(), op.groups);
-    weight = b.viewed(weight, grouped);
-    turn = {0, 2, 1};
-  } else {
-    turn = {1, 0};
-  }
-  for (std::size_t d = 2; d < own.size(); ++d) turn.push_back(static_cast<int>(turn.size()));
-  weight = permuted(weight, turn);
-  const Dims channels{own[1] * op.groups};
-  const DataType type = b.type(op.outputs[0]);
-  const auto pd = describe<dnnl::deconvolution_forward>(
-      b.attributes(), dnnl::prop_kind::forward_inference, algorithm::deconvolution_direct, any(b.sizes(op.inputs[0]), type), any(dims_of(weight.md), type),
-      op.inputs[2] != no_id ? plain(channels, type) : MemoryDesc(), any(b.sizes(op.outputs[0]), type), op.strides, op.dilates, op.pad_left, op.pad_right);
-  if (detail::wastes_vectors(pd, op, own[0], own[1] * op.groups) && emit_instead(b, op)) return;
-  if (!pd || is_reference(pd)) throw dnnl::error(dnnl_unimplemented, "no transposed convolution");
-  std::vector<Builder::Role> roles;
-  if (op.inputs[2] != no_id) roles.push_back({DNNL_ARG_BIAS, b.parameter(op.inputs[2], channels)});
-  const Place source = b.reordered(b.place_of(op.inputs[0]), pd.src_desc());
-  const Place to = b.add_scratch(pd.dst_desc());
-  b.add_step<dnnl::deconvolution_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, b.reordered(weight, pd.weights_desc())}, {DNNL_ARG_DST, to}}, roles);
-  b.place(op.outputs[0], to);
-}
-
 namespace detail {
 
 /// True for one row times a constant matrix too large for the caches near the core: it costs what reading the matrix costs.

@@ -170,7 +170,6 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
   switch (op.kind) {
     case OpKind::linear:
     case OpKind::matmul: return sizes_of(graph, op.inputs[0]).back() % 2 == 0;
-    case OpKind::deconvolution:
     case OpKind::resample: return false;
     case OpKind::binary: return op.inputs[1] != no_id;
     default: return true;

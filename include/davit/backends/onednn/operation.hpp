@@ -14,7 +14,6 @@ namespace davit::onednn_ops {
 
 enum class OpKind : std::uint8_t {
   convolution,  ///< inputs: source, weight, bias or no_id
-  deconvolution,  ///< a transposed convolution; the same
   linear,       ///< inputs: source, weight, bias or no_id
   matmul,       ///< inputs: a, b
   pool,

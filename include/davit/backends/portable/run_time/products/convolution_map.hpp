@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "davit/backends/portable/run_time/windows/window.hpp"
+#include "davit/core/next_index.hpp"
 #include "davit/program/operators/convolution.hpp"
 
 namespace davit::portable_kernels {
@@ -47,6 +48,41 @@ struct ConvolutionCall {
 };
 
 namespace detail {
+
+/// A tap of a filter: channel within the group, and kernel indices.
+struct Tap {
+  std::int64_t channel;
+  Spatial k;
+
+  Tap(const ConvolutionMap& m, std::int64_t index) noexcept {
+    for (std::size_t d = 3; d-- > 0; index /= m.kernel[d]) k[d] = index % m.kernel[d];
+    channel = index;
+  }
+  void next(const ConvolutionMap& m) noexcept {
+    if (!next_index(3, k, m.kernel)) ++channel;
+  }
+};
+
+/// Places that follow one another in a row of the response: the first, and how many.
+struct PlaceRun {
+  std::int64_t image;  ///< index in the batch
+  Spatial at;
+  std::int64_t count;
+
+  /// The run that starts at place `index` of all places of the batch, of at most `limit` places.
+  PlaceRun(const ConvolutionMap& m, std::int64_t index, std::int64_t limit) noexcept {
+    for (std::size_t d = 3; d-- > 0; index /= m.places[d]) at[d] = index % m.places[d];
+    image = index;
+    count = std::min(limit, m.places[2] - at[2]);
+  }
+  /// The image row that a tap meets: its first element's index within a channel, or -1 if it lies in the padding.
+  [[nodiscard]] std::int64_t row(const ConvolutionMap& m, const Tap& tap) const noexcept {
+    const std::int64_t z = at[0] * m.stride[0] + m.offset(0, tap.k[0]);
+    const std::int64_t y = at[1] * m.stride[1] + m.offset(1, tap.k[1]);
+    if (z < 0 || z >= m.image[0] || y < 0 || y >= m.image[1]) return -1;
+    return (z * m.image[1] + y) * m.image[2];
+  }
+};
 
 [[nodiscard]] inline ErrorCode convolution_sizes(KernelCall& call, const Spatial& in,
                                                  const operators::ConvolutionView& view, ConvolutionCall& c) {

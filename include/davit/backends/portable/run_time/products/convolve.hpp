@@ -11,47 +11,12 @@
 #include "davit/backends/portable/run_time/products/convolution_plan.hpp"
 #include "davit/backends/portable/run_time/products/multiply.hpp"
 #include "davit/backends/portable/run_time/products/padded_image.hpp"
-#include "davit/core/next_index.hpp"
+#include "davit/backends/portable/run_time/products/spread_responses.hpp"
 #include "davit/kernels/thread_team.hpp"
 
 namespace davit::portable_kernels {
 
 namespace detail {
-
-/// A tap of a filter: channel within the group, and kernel indices.
-struct Tap {
-  std::int64_t channel;
-  Spatial k;
-
-  Tap(const ConvolutionMap& m, std::int64_t index) noexcept {
-    for (std::size_t d = 3; d-- > 0; index /= m.kernel[d]) k[d] = index % m.kernel[d];
-    channel = index;
-  }
-  void next(const ConvolutionMap& m) noexcept {
-    if (!next_index(3, k, m.kernel)) ++channel;
-  }
-};
-
-/// Places that follow one another in a row of the response: the first, and how many.
-struct PlaceRun {
-  std::int64_t image;  ///< index in the batch
-  Spatial at;
-  std::int64_t count;
-
-  /// The run that starts at place `index` of all places of the batch, of at most `limit` places.
-  PlaceRun(const ConvolutionMap& m, std::int64_t index, std::int64_t limit) noexcept {
-    for (std::size_t d = 3; d-- > 0; index /= m.places[d]) at[d] = index % m.places[d];
-    image = index;
-    count = std::min(limit, m.places[2] - at[2]);
-  }
-  /// The image row that a tap meets: its first element's index within a channel, or -1 if it lies in the padding.
-  [[nodiscard]] std::int64_t row(const ConvolutionMap& m, const Tap& tap) const noexcept {
-    const std::int64_t z = at[0] * m.stride[0] + m.offset(0, tap.k[0]);
-    const std::int64_t y = at[1] * m.stride[1] + m.offset(1, tap.k[1]);
-    if (z < 0 || z >= m.image[0] || y < 0 || y >= m.image[1]) return -1;
-    return (z * m.image[1] + y) * m.image[2];
-  }
-};
 
 /// Copies what a tap meets at the places of a run: `row` is the image row, `x` the column at the first place.
 template <class C>
@@ -127,8 +92,7 @@ template <class C>
   const std::int64_t forward = plan.depthwise && plan.padded ? kernels::team_size() * (padded + image.columns() + detail::beyond)
                                                               : padded + detail::ThreadColumns<C>::work_of(m, plan);
   const std::int64_t offsets = m.taps() * static_cast<std::int64_t>(sizeof(std::int64_t) / sizeof(C));
-  const std::int64_t adjoint = m.taps() * detail::columns_aside<C>(m.taps());
-  const std::int64_t work = std::max(offsets + forward, adjoint + multiply_work<C>(m.taps(), detail::columns_aside<C>(m.taps())));
+  const std::int64_t work = std::max(offsets + forward, detail::spread_work<C>(m));
   return std::max(work, detail::sharing_of_groups(m).spaces() * detail::work_of_group<C>(m));
 }
 
@@ -278,43 +242,6 @@ void convolve(ConvolutionMap m, const C* image, const C* weight, const C* bias, 
   });
 }
 
-namespace detail {
-
-/// Adds the responses of one group of filters, of image n, to the pixels that they see.
-template <class C>
-void spread_responses(const ConvolutionMap& m, std::int64_t n, std::int64_t g, const C* responses, const C* weight, C* work, C* image) {
-  const std::int64_t places = volume(m.places);
-  const std::int64_t pixels = volume(m.image);
-  const std::int64_t chunk = columns_aside<C>(m.taps());
-  const Matrix<C> filters{weight + g * m.group_filters() * m.taps(), 1, m.taps()};
-  const C* const from = responses + (n * m.filters + g * m.group_filters()) * places;
-  C* const channels = image + (n * m.channels + g * m.group_channels()) * pixels;
-  for (std::int64_t j = 0; j < places; j += chunk) {
-    const std::int64_t columns = std::min(chunk, places - j);
-    multiply<C>(m.taps(), columns, m.group_filters(), filters, Matrix<C>{from + j, places, 1},
-                work + m.taps() * chunk, work, columns);
-    const std::int64_t window = volume(m.kernel);  // taps of a channel
-    kernels::in_parallel(m.group_channels(), 1, kernels::operations(m.taps(), columns, 8), [&](std::size_t, std::int64_t first, std::int64_t end) {
-      Tap tap(m, first * window);
-      for (std::int64_t k = first * window; k < end * window; ++k, tap.next(m)) {
-        for (std::int64_t at = 0; at < columns;) {
-          const PlaceRun run(m, j + at, columns - at);
-          const C* const values = work + k * columns + at;
-          at += run.count;
-          const std::int64_t row = run.row(m, tap);
-          if (row < 0) continue;
-          const std::int64_t x = run.at[2] * m.stride[2] + m.offset(2, tap.k[2]);
-          C* const to = channels + tap.channel * pixels + row;
-          const Inside inside(run.count, m.stride[2], x, m.image[2]);
-          for (std::int64_t c = inside.begin; c < inside.end; ++c) to[x + c * m.stride[2]] += values[c];
-        }
-      }
-    });
-  }
-}
-
-}  // namespace detail
-
 /// image (batch, channels, image) = the adjoint of `convolve` applied to responses, plus a bias per channel (may be
 /// nullptr): a transposed convolution, and the gradient of a convolution's input. O(batch * places * filters * taps).
 template <class C>
@@ -325,7 +252,7 @@ void convolve_adjoint(const ConvolutionMap& m, const C* responses, const C* weig
   const std::int64_t work_of_group = detail::work_of_group<C>(m);
   detail::sharing_of_groups(m).run([&](std::int64_t space, std::int64_t g) {
     C* const own = work + space * work_of_group;
-    for (std::int64_t n = 0; n < m.batch; ++n) detail::spread_responses(m, n, g, responses, weight, own, image);
+    detail::spread_responses(m, g, responses, weight, own, image);
   });
 }
 
