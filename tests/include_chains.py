@@ -4,7 +4,9 @@
 
 A file that compiles behind nothing but what it would include itself compiles alone too. So one source can hold a chain of headers
 of which each includes all that stands before it, and at its end an implementation; as few chains as can be are found by matching
-(Dilworth's theorem). Usage: include_chains.py INCLUDE FOLDER <HEADERS, which are read below INCLUDE/davit and named from there.
+(Dilworth's theorem). What is behind many of them can be parsed once: BASES are such headers. Usage: include_chains.py INCLUDE FOLDER
+BASES... <HEADERS, which are read below INCLUDE/davit and named from there. The sources that may be compiled behind base i, counted from
+1, are written to FOLDER/i, of several behind the largest; the others to FOLDER/0.
 """
 
 import pathlib
@@ -66,8 +68,12 @@ if __name__ == "__main__":
     texts = {name: (top / name).read_text(encoding="utf-8") for name in names}
     for name in names:
         texts |= {file: (top / file).read_text(encoding="utf-8") for file in included(texts[name], "ipp")}
-    folder.mkdir()
-    for number, chain in enumerate(sorted(chains(contexts(texts)))):
+    before = contexts(texts)
+    bases = [(), *({base, *before[base]} for base in sys.argv[3:])]
+    for i in range(len(bases)):
+        (folder / str(i)).mkdir(parents=True)
+    for number, chain in enumerate(sorted(chains(before))):
+        base = max((i for i, all_of_it in enumerate(bases) if before[chain[0]].issuperset(all_of_it)), key=lambda i: len(bases[i]))
         lines = "".join(f'#include "davit/{name}"\n' for name in chain)
         twice = "".join(f'#include "davit/{name}"\n' for name in chain if name.endswith(".hpp"))
-        (folder / f"{number}.cpp").write_text(lines + twice, encoding="utf-8")
+        (folder / str(base) / f"{number}.cpp").write_text(lines + twice, encoding="utf-8")
