@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "davit/core/error.hpp"
 #include "davit/lowering/decompose.hpp"
+#include "davit/lowering/functionalize.hpp"
 #include "davit/program/verify.hpp"
 
 namespace tool {
 
-/// A program with its composite operators taken apart, but for those that `options` keep. Errors: what verify finds first.
-[[nodiscard]] inline davit::Result<davit::ExportedProgram> core_ir(const davit::ExportedProgram& program, const davit::DecomposeOptions& options = {}) {
+/// A program with its composite operators taken apart. Errors: what verify finds first.
+[[nodiscard]] inline davit::Result<davit::ExportedProgram> core_ir(const davit::ExportedProgram& program) {
   if (std::vector<davit::Error> violations = davit::verify(program, {.allow_unknown_operators = true}); !violations.empty())
     return std::unexpected(std::move(violations.front()));
-  return davit::run_decompositions(program, options);
+  return davit::run_decompositions(program);
+}
+
+/// The same without in-place operators, where functionalize finds a form without, as torch's run_decompositions writes it.
+[[nodiscard]] inline davit::Result<davit::ExportedProgram> functional_core_ir(const davit::ExportedProgram& program) {
+  davit::Result<davit::ExportedProgram> core = core_ir(program);  // which verifies
+  if (!core) return core;
+  const std::optional<davit::ExportedProgram> functional = davit::functionalize(program);
+  return functional ? davit::run_decompositions(*functional) : core;
 }
 
 }  // namespace tool

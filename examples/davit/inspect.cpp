@@ -56,7 +56,7 @@ int inspect(const InspectOptions& options) {
     return 0;
   }
   if (!options.ir.empty()) {
-    program = core_ir(*program);
+    program = functional_core_ir(*program);
     if (!program) {
       std::fprintf(stderr, "davit: %s\n", davit::to_string(program.error()).c_str());
       return 2;
