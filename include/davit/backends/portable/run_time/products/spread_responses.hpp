@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <utility>
 
 #include "davit/backends/portable/run_time/products/convolution_map.hpp"
 #include "davit/backends/portable/run_time/products/convolution_plan.hpp"
