@@ -189,9 +189,11 @@ DAVIT_INLINE Item GraphEmitter::symbolic(std::string_view target, std::span<cons
   }
   Node node{.target = intern(target), .inputs = list(arguments), .outputs = {}, .metadata = metadata};
   if (const auto known = symbols_.find(symbolic_key(node)); known != symbols_.end()) {
-    const Value& value = module().values[known->second];  // unless it has become another value of the program
-    if (value.kind == kind && value.producer < module().nodes.size() && view().outputs(module().nodes[value.producer])[0].value() == known->second)
+    Value& value = module().values[known->second];  // unless it has become another value of the program
+    if (value.kind == kind && value.producer < module().nodes.size() && view().outputs(module().nodes[value.producer])[0].value() == known->second) {
+      if (value.expr == result.expr && value.constant == 0) value.constant = result.value;  // its tensor may have an example where it has none
       return Item::of(GraphBuilder::value(known->second));
+    }
   }
   const Argument out = GraphBuilder::value(declare({.constant = result.value, .expr = result.expr, .kind = kind}, "sym"));
   node.outputs = list({&out, 1});
