@@ -11,19 +11,24 @@
 
 namespace tool {
 
-/// A program with its composite operators taken apart. Errors: what verify finds first.
-[[nodiscard]] inline davit::Result<davit::ExportedProgram> core_ir(const davit::ExportedProgram& program) {
+/// Nothing, or what verify finds first.
+[[nodiscard]] inline davit::Result<void> verified(const davit::ExportedProgram& program) {
   if (std::vector<davit::Error> violations = davit::verify(program, {.allow_unknown_operators = true}); !violations.empty())
     return std::unexpected(std::move(violations.front()));
+  return {};
+}
+
+/// A program with its composite operators taken apart. Errors: those of verified().
+[[nodiscard]] inline davit::Result<davit::ExportedProgram> core_ir(const davit::ExportedProgram& program) {
+  if (davit::Result<void> sound = verified(program); !sound) return std::unexpected(std::move(sound.error()));
   return davit::run_decompositions(program);
 }
 
 /// The same without in-place operators, where functionalize finds a form without, as torch's run_decompositions writes it.
 [[nodiscard]] inline davit::Result<davit::ExportedProgram> functional_core_ir(const davit::ExportedProgram& program) {
-  davit::Result<davit::ExportedProgram> core = core_ir(program);  // which verifies
-  if (!core) return core;
+  if (davit::Result<void> sound = verified(program); !sound) return std::unexpected(std::move(sound.error()));
   const std::optional<davit::ExportedProgram> functional = davit::functionalize(program);
-  return functional ? davit::run_decompositions(*functional) : core;
+  return davit::run_decompositions(functional ? *functional : program);
 }
 
 }  // namespace tool

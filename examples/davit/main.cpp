@@ -78,7 +78,7 @@ int main(int argc, char** argv) try {
   inspect_command->add_option("--model", inspect.name, "which model of an archive of several");
   inspect_command->add_flag("--json", inspect.json, "the signature's queries as JSON; of a lowered program its methods, partitions and state");
   inspect_command->add_flag("--graph", inspect.graph, "the graph, in fx style");
-  inspect_command->add_option("--ir", inspect.ir, "core: the graph as run_decompositions writes it, without composite and in-place operators")->check(CLI::IsMember({"core"}));
+  inspect_command->add_option("--ir", inspect.ir, "core: the graph as PyTorch's run_decompositions writes it, without composite and in-place operators")->check(CLI::IsMember({"core"}));
 
   tool::RunOptions run;
   CLI::App* run_command = app.add_subcommand("run", "runs a program, and says what its outputs are like");

@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "support/convolution_products.hpp"
+
 using namespace davit;
 using namespace davit::portable_kernels;
 
@@ -48,26 +50,6 @@ ConvolutionMap random_map(std::mt19937& random) {
   return m;
 }
 
-/// Calls f(image index, response index, weight index) for each product that a convolution sums up.
-template <class F>
-void each_product(const ConvolutionMap& m, F&& f) {
-  for (std::int64_t k = 0; k < m.taps(); ++k) {
-    const portable_kernels::detail::Tap tap(m, k);
-    for (std::int64_t n = 0; n < m.batch; ++n)
-      for (std::int64_t place = 0; place < volume(m.places); ++place) {
-        const portable_kernels::detail::PlaceRun at(m, place, 1);
-        const std::int64_t row = at.row(m, tap);
-        const std::int64_t x = at.at[2] * m.stride[2] + m.offset(2, tap.k[2]);
-        if (row < 0 || x < 0 || x >= m.image[2]) continue;
-        for (std::int64_t filter = 0; filter < m.filters; ++filter) {
-          const std::int64_t channel = filter / m.group_filters() * m.group_channels() + tap.channel;
-          f((n * m.channels + channel) * volume(m.image) + row + x, (n * m.filters + filter) * volume(m.places) + place,
-            filter * m.taps() + k);
-        }
-      }
-  }
-}
-
 std::string text(const ConvolutionMap& m) {
   std::string s = "batch " + std::to_string(m.batch) + " groups " + std::to_string(m.groups) + " channels " +
                   std::to_string(m.channels) + " filters " + std::to_string(m.filters);
@@ -92,7 +74,7 @@ void check_random(std::uint32_t seed) {
   std::vector<C> out(responses.size()), expected(responses.size());
   for (std::size_t i = 0; i < expected.size(); ++i)
     if (added != nullptr) expected[i] = bias[i / static_cast<std::size_t>(volume(m.places)) % static_cast<std::size_t>(m.filters)];
-  each_product(m, [&](auto x, auto y, auto w) { expected[std::size_t(y)] += image[std::size_t(x)] * weight[std::size_t(w)]; });
+  support::each_product(m, [&](auto x, auto y, auto w) { expected[std::size_t(y)] += image[std::size_t(x)] * weight[std::size_t(w)]; });
   convolve<C>(m, image.data(), weight.data(), added, work.data(), out.data());
   CHECK(out == expected);
   if constexpr (std::is_same_v<C, float>) {
@@ -111,12 +93,12 @@ void check_random(std::uint32_t seed) {
   std::vector<C> back(image.size()), expected_back(image.size());
   for (std::size_t i = 0; i < back.size(); ++i)
     if (added != nullptr) expected_back[i] = bias[i / static_cast<std::size_t>(volume(m.image)) % static_cast<std::size_t>(m.channels)];
-  each_product(m, [&](auto x, auto y, auto w) { expected_back[std::size_t(x)] += responses[std::size_t(y)] * weight[std::size_t(w)]; });
+  support::each_product(m, [&](auto x, auto y, auto w) { expected_back[std::size_t(x)] += responses[std::size_t(y)] * weight[std::size_t(w)]; });
   convolve_adjoint<C>(m, responses.data(), weight.data(), added, work.data(), back.data());
   CHECK(back == expected_back);
 
   std::vector<C> gradient(weight.size()), expected_gradient(weight.size());
-  each_product(m, [&](auto x, auto y, auto w) { expected_gradient[std::size_t(w)] += responses[std::size_t(y)] * image[std::size_t(x)]; });
+  support::each_product(m, [&](auto x, auto y, auto w) { expected_gradient[std::size_t(w)] += responses[std::size_t(y)] * image[std::size_t(x)]; });
   convolve_weights<C>(m, image.data(), responses.data(), work.data(), gradient.data());
   CHECK(gradient == expected_gradient);
 }

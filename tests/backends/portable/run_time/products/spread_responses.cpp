@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "support/convolution_products.hpp"
+
 using namespace davit;
 using namespace davit::portable_kernels;
 
@@ -28,16 +30,7 @@ void check_row(std::int64_t width, std::int64_t kernel, std::int64_t stride, std
   for (std::size_t i = 0; i < responses.size(); ++i) responses[i] = static_cast<C>(i * 5 % 7);
   for (std::size_t i = 0; i < weight.size(); ++i) weight[i] = static_cast<C>(i * 3 % 11);
   std::vector<C> image(static_cast<std::size_t>(m.batch * m.channels * m.image[2]), C{1}), expected = image;
-  for (std::int64_t n = 0; n < m.batch; ++n)
-    for (std::int64_t f = 0; f < m.filters; ++f)
-      for (std::int64_t c = 0; c < m.channels; ++c)
-        for (std::int64_t at = 0; at < width; ++at)
-          for (std::int64_t k = 0; k < kernel; ++k) {
-            const std::int64_t x = at * stride + m.offset(2, k);
-            if (x < 0 || x >= m.image[2]) continue;
-            expected[static_cast<std::size_t>((n * m.channels + c) * m.image[2] + x)] +=
-                responses[static_cast<std::size_t>((n * m.filters + f) * width + at)] * weight[static_cast<std::size_t>((f * m.channels + c) * kernel + k)];
-          }
+  support::each_product(m, [&](auto x, auto y, auto w) { expected[std::size_t(x)] += responses[std::size_t(y)] * weight[std::size_t(w)]; });
   std::vector<C> work(static_cast<std::size_t>(portable_kernels::detail::spread_work<C>(m)));
   portable_kernels::detail::spread_responses<C>(m, 0, responses.data(), weight.data(), work.data(), image.data());
   CHECK(image == expected);
