@@ -394,7 +394,7 @@ class Gradients(nn.Module):
                   a.gelu_backward(g, x), a.gelu_backward(g, x, approximate="tanh"), a.elu_backward(g, 0.7, 1.3, 1.1, False, x), a.elu_backward(g, 0.7, 1.3, 1.1, True, f.elu(x, 0.7)), a.logit_backward(g, y.sigmoid(), 0.3),
                   a.logit_backward(g, y.sigmoid()), a.glu_backward(g[:, :2], x, 1), a.log_sigmoid_forward(x)[0], a.log_sigmoid_backward(g, x, (-x.abs()).exp())]  # fmt: skip
         bent = [a.threshold_backward(g, x, 0.2), a.hardtanh_backward(g, x, -0.5, 0.6), a.hardsigmoid_backward(g, x * 4), a.hardswish_backward(g, x * 4), a.leaky_relu_backward(g, x, 0.1, False),
-                a.hardshrink_backward(g, x, 0.5), a.softshrink_backward(g, x, 0.5), *a._prelu_kernel_backward(g, x, y[:1] - 0.5), f.softshrink(x), x.div(x.round()).nan_to_num(2.0, neginf=-3.0)]  # fmt: skip
+                a.hardshrink_backward(g, x, 0.5), a.softshrink_backward(g, x, 0.5), *a._prelu_kernel_backward(g, x, y[:1] - 0.5), f.softshrink(x), x.div(x.round()).nan_to_num(2.0, neginf=-3.0), x.div(x.round()).nan_to_num(posinf=float("-inf"))]  # fmt: skip
         views = [a.select_backward(g[0], [3, 4], 0, 1), a.slice_backward(g[:, :2], [3, 4], 1, 0, 4, 2), a.diagonal_backward(g[:, 0], [3, 4], 0, 0, 1), a.unfold_backward(x.unfold(1, 2, 1), [3, 4], 1, 2, 1)]
         t, w, one = i[:, 0] % 4, y[0], y.sum()
         losses = [a.mse_loss_backward(one, x, y, 1), a.huber_loss_backward(one, x, y, 2, 0.4), a.smooth_l1_loss_backward(one, x, y, 1, 0.3), a.smooth_l1_loss_backward(g, x, y, 0, 0.0), a.binary_cross_entropy_backward(one, x.sigmoid(), y.sigmoid(), y),

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -388,6 +389,32 @@ TEST_CASE("what it leaves of mish, of elu, of prelu and of a product is that aga
   const auto sum = n.op("aten.sum.dim_IntList", "sum", {1, 2, 4}, {{"self", n.v(product)}, {"dim", n.ints({-2})}});
   CHECK(left(n.finish({n.relu("y", sum, {1, 2, 4}), n.relu("z", elu, {2, 3}), prelu, wider})) ==
         Texts{"aten.mish.default", "aten.gt.Scalar", "aten.elu.default", "aten._prelu_kernel.default", "aten.mul.Tensor", "aten.where.self", "aten.view.default", "aten.view.default", "aten.matmul.default", "aten.relu.default", "aten.relu.default"});
+}
+
+TEST_CASE("what torch leaves of nan_to_num is that again, if each number is tested for once") {
+  const auto texts = [](double high_for, double low_for, bool other) {
+    Net n;
+    const auto x = n.input("x", {2, 3}), y = n.input("y", {2, 3});
+    const auto number = [&](const char* name, double d) { return n.op("aten.scalar_tensor.default", name, {}, {{"s", GraphBuilder::real(d)}}); };
+    const auto tested = [&](std::string_view target, const char* name, ValueId v, std::optional<double> against) {
+      const ValueId made = n.draft.b.tensor(name, ScalarType::bool_, {2, 3});
+      Argument in[] = {n.v(v), GraphBuilder::real(against.value_or(0))};
+      in[0].name = n.draft.b.text("self");
+      in[1].name = n.draft.b.text("other");
+      const Argument out = GraphBuilder::value(made);
+      n.draft.b.node(target, std::span<const Argument>(in, against ? 2 : 1), {&out, 1}, n.draft.metadata);
+      return made;
+    };
+    const auto choose = [&](const char* name, ValueId c, ValueId a, ValueId b) { return n.op("aten.where.self", name, {2, 3}, {{"condition", n.v(c)}, {"self", n.v(a)}, {"other", n.v(b)}}); };
+    const auto kept = choose("kept", tested("aten.isnan.default", "is_nan", x, std::nullopt), number("zero", 0), x);
+    const auto low = choose("low", tested("aten.eq.Scalar", "is_low", x, low_for), number("least", -5), kept);
+    return left(n.finish({choose("high", tested("aten.eq.Scalar", "is_high", other ? y : x, high_for), number("most", 7), low)}));
+  };
+  const auto whole = [](const Texts& all) { return all.back() == "aten.nan_to_num.default"; };
+  CHECK(whole(texts(INFINITY, -INFINITY, false)));
+  CHECK(!whole(texts(INFINITY, -INFINITY, true)));
+  CHECK(!whole(texts(1, -INFINITY, false)));
+  CHECK(!whole(texts(INFINITY, INFINITY, false)));
 }
 
 TEST_CASE("a product of stacks under other sizes is one of more dimensions only where its rows, columns and stacks are as large") {

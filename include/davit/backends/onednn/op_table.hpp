@@ -82,6 +82,7 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.hardsigmoid.default", describe_hardsigmoid},
     {"aten.hardswish.default", describe_unary, algorithm::eltwise_hardswish, hardswish_alpha, hardswish_beta},
     {"aten.hardtanh.default", describe_bounds},
+    {.name = "aten.isnan.default", .describe = describe_kernel, .any_dtype = true},
     {"aten.layer_norm.default", describe_layer_norm},
     {.name = "aten.le.Scalar", .describe = describe_kernel, .any_dtype = true},
     {.name = "aten.le.Tensor", .describe = describe_kernel, .any_dtype = true},

@@ -97,6 +97,16 @@ class Simplifier {
     return a != nullptr && operators::NodeArguments::read_number(*a, found) && found == number;
   }
 
+  /// Reads the number that a tensor of one element is made of.
+  [[nodiscard]] bool read_fill(ValueId v, double& number) {
+    for (const auto& [target, at] : {std::pair("aten.scalar_tensor.default", 0), {"aten.full.default", 1}, {"aten.full_like.default", 1}})
+      if (const NodeId n = maker(v, target); n != no_id && sizes(v).empty()) {
+        const std::span<const Argument> inputs = view().inputs(emit_.module().nodes[n]);
+        return static_cast<std::size_t>(at) < inputs.size() && operators::NodeArguments::read_number(inputs[static_cast<std::size_t>(at)], number);
+      }
+    return false;
+  }
+
   /// True if a node's output is of floats, as `x` is: functions are not made of what integers become.
   [[nodiscard]] bool keeps_dtype(ValueId x, const Node& node) {
     const ValueId out = view().outputs(node)[0].value();
@@ -131,6 +141,7 @@ class Simplifier {
   [[nodiscard]] bool attention(const Node& node, ValueId p, ValueId v);
   [[nodiscard]] bool add_bias(const Node& node, ValueId out);
   [[nodiscard]] bool choose(const Node& node);
+  [[nodiscard]] bool choose_numbers(const Node& node);
   [[nodiscard]] bool multiply(const Node& node);
   [[nodiscard]] bool sum(const Node& node);
   [[nodiscard]] bool normalize(const Node& node, ValueId out);

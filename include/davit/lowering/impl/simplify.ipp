@@ -18,7 +18,7 @@ DAVIT_INLINE bool Simplifier::rewrite(std::string_view target, const Node& node,
   if (operators::find_row(operators::permutation_operators, of(node)) != nullptr) return permute(node, out);
   if (target == "aten.mm.default" || target == "aten.addmm.default" || target == "aten.bmm.default" || target == "aten.matmul.default") return product(target, node, out);
   if (target == "aten.add.Tensor") return add_bias(node, out) || interpolate(node, out) || broadcast(node, out);
-  if (target == "aten.where.self") return choose(node);
+  if (target == "aten.where.self") return choose(node) || choose_numbers(node);
   if (target == "aten.cat.default") return joined(node, out);
   if (target == "aten.mul.Tensor") return neutral(target, node, out) || multiply(node) || broadcast(node, out);
   if (target == "aten.div.Tensor") return neutral(target, node, out) || divide(node) || broadcast(node, out);

@@ -210,6 +210,26 @@ DAVIT_INLINE bool Simplifier::choose(const Node& node) {
   return compose(node, "aten.elu.default", arguments);
 }
 
+/// x == inf ? posinf : x == -inf ? neginf : isnan(x) ? nan : x
+DAVIT_INLINE bool Simplifier::choose_numbers(const Node& node) {
+  const auto tested = [&](ValueId condition, double against) {
+    const NodeId n = maker(condition, "aten.eq.Scalar");
+    return n != no_id && view().inputs(emit_.module().nodes[n]).size() > 1 && is_number(&view().inputs(emit_.module().nodes[n])[1], against) ? argument(n, 0) : no_id;
+  };
+  const std::span<const Argument> inputs = view().inputs(node);
+  if (inputs.size() != 3 || !std::ranges::all_of(inputs, &Argument::is_value)) return false;
+  const double inf = std::numeric_limits<double>::infinity();
+  const NodeId inner = maker(inputs[2].value(), "aten.where.self"), last = inner == no_id ? no_id : maker(argument(inner, 2), "aten.where.self");
+  if (last == no_id) return false;
+  const ValueId x = argument(last, 2);
+  double posinf = 0, neginf = 0, nan = 0;
+  if (x == no_id || tested(inputs[0].value(), inf) != x || tested(argument(inner, 0), -inf) != x || before(argument(last, 0), "aten.isnan.default") != x) return false;
+  if (!read_fill(inputs[1].value(), posinf) || !read_fill(argument(inner, 1), neginf) || !read_fill(argument(last, 1), nan) || !keeps_dtype(x, node)) return false;
+  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}, {"nan", Item::of(GraphBuilder::real(nan))}, {"posinf", Item::of(GraphBuilder::real(posinf))},
+                                 {"neginf", Item::of(GraphBuilder::real(neginf))}};
+  return compose(node, "aten.nan_to_num.default", arguments, true);
+}
+
 DAVIT_INLINE bool Simplifier::multiply(const Node& node) {
   const std::span<const Argument> inputs = view().inputs(node);
   if (inputs.size() != 2 || !inputs[0].is_value() || !inputs[1].is_value()) return false;
