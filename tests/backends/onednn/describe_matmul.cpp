@@ -24,7 +24,7 @@ TEST_CASE("a product with one matrix for all rows is linear, one of stacks is no
   CHECK(linear.op.kind == OpKind::linear);
   CHECK_FALSE(linear.op.transposed);
   CHECK(linear.op.inputs == std::vector<ValueId>{0, 1, no_id});
-  CHECK(product({2, 3}, {3, 4}, {2, 4}).op.kind == OpKind::matmul);
+  CHECK(product({2, 3}, {3, 4}, {2, 4}).op.kind == OpKind::linear);
   CHECK(product({5, 2, 3}, {5, 3, 4}, {5, 2, 4}).op.kind == OpKind::matmul);
   CHECK(product({2, 3}, {5, 3, 4}, {5, 2, 4}).op.kind == OpKind::matmul);
   CHECK(product({3}, {3, 4}, {4}).why == "an operand is a vector");

@@ -17,7 +17,7 @@ namespace davit::onednn_ops {
   if (in.rank(view.right) < 2 || (!view.transposed && in.rank(view.left) < 2)) return "an operand is a vector";
   const Dims a = sizes_of(in.graph(), view.left);
   const Dims b = sizes_of(in.graph(), view.right);
-  const bool one = view.transposed || view.rank == 2 || (b.size() == 2 && a.size() > 2);  // one matrix for all rows
+  const bool one = view.transposed || b.size() == 2;  // one matrix for all rows
   op.kind = one ? OpKind::linear : OpKind::matmul;
   op.transposed = view.transposed;
   op.inputs = {view.left, view.right};

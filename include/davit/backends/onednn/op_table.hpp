@@ -66,7 +66,7 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {.name = "aten.eq.Scalar", .describe = describe_kernel, .any_dtype = true},
     {.name = "aten.eq.Tensor", .describe = describe_kernel, .any_dtype = true},
     {"aten.erf.default", describe_kernel},
-    {"aten.exp.default", describe_unary, algorithm::eltwise_exp},
+    {"aten.exp.default", describe_kernel},
     {"aten.expand.default", describe_expand},
     {"aten.expm1.default", describe_kernel},
     {.name = "aten.flatten.using_ints", .describe = describe_view, .integers = true},
