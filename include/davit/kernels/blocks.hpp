@@ -73,13 +73,7 @@ class BlockReader {
     }
     repeated_ = nullptr;
     std::byte* const gathered = block_before(conversion_, own, scratch);
-    switch (element_) {
-      case 1: gather<1>(n, gathered); break;
-      case 2: gather<2>(n, gathered); break;
-      case 4: gather<4>(n, gathered); break;
-      case 8: gather<8>(n, gathered); break;
-      default: gather<16>(n, gathered); break;
-    }
+    gather(n, gathered);
     return converted(gathered, n, own, scratch);
   }
 
@@ -97,12 +91,16 @@ class BlockReader {
   std::array<std::int64_t, Walk::max_dims> index_;
 
   /// Gathers n elements of several rows.
-  template <std::size_t Bytes>
   void gather(std::int64_t n, std::byte* to) noexcept {
+    const auto element = static_cast<std::int64_t>(element_);
     while (n > 0) {
       const std::int64_t some = std::min(n, inner_ - at_);
-      const std::byte* from = row_ + at_ * step_;
-      for (std::int64_t i = 0; i < some; ++i, from += step_, to += Bytes) std::memcpy(to, from, Bytes);
+      const std::byte* const from = row_ + at_ * step_;
+      if (step_ == 0)
+        fill_row(element_, from, to, some);
+      else
+        move_row(element_, from, step_, to, element, some);
+      to += some * element;
       n -= some;
       at_ += some;
       if (at_ == inner_) next_row();

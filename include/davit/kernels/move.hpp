@@ -94,16 +94,27 @@ template <std::size_t Bytes, bool Gathers>
   }
 }
 
-/// Fills n elements with the one at `value`, which may be the first of them. O(n).
+namespace detail {
+template <std::size_t Bytes>
+void fill_row(const void* value, std::byte* to, std::int64_t n) noexcept {
+  constexpr std::int64_t some = 16 / Bytes;
+  std::array<std::byte, 16> equal;
+  for (std::size_t i = 0; i < 16; i += Bytes) std::memcpy(equal.data() + i, value, Bytes);
+  for (; n >= some; n -= some, to += 16) std::memcpy(to, equal.data(), 16);
+  for (; n > 0; --n, to += Bytes) std::memcpy(to, equal.data(), Bytes);
+}
+}  // namespace detail
+
+/// Fills n elements of 1, 2, 4, 8 or 16 bytes with the one at `value`, which may be the first of them. O(n).
 [[gnu::noinline]] inline void fill_row(std::size_t element, const void* value, void* to, std::int64_t n) noexcept {
-  auto* first = static_cast<std::byte*>(to);
+  auto* const first = static_cast<std::byte*>(to);
   if (n <= 0) return;
-  if (value != to) std::memcpy(first, value, element);
-  auto done = static_cast<std::int64_t>(1);
-  while (done < n) {
-    const std::int64_t more = done < n - done ? done : n - done;
-    std::memcpy(first + static_cast<std::size_t>(done) * element, first, static_cast<std::size_t>(more) * element);
-    done += more;
+  switch (element) {
+    case 1: return detail::fill_row<1>(value, first, n);
+    case 2: return detail::fill_row<2>(value, first, n);
+    case 4: return detail::fill_row<4>(value, first, n);
+    case 8: return detail::fill_row<8>(value, first, n);
+    default: return detail::fill_row<16>(value, first, n);
   }
 }
 
