@@ -88,6 +88,15 @@ TEST_CASE("a bound is rounded to its byte as the float that it is") {
   CHECK(out[0].view().as<std::int8_t>()[0] == 13);
 }
 
+TEST_CASE("what is quantized may lie in a concatenation") {
+  QuantizedNet n;
+  const auto w = n.weight("w", {3, 2, 1, 1});
+  const auto c = n.relu("r", n.Net::conv("c", n.input("x", {2, 2, 4, 4}), w, {2, 3, 4, 4}), {2, 3, 4, 4});
+  const auto cat = n.op("aten.cat.default", "cat", {2, 6, 4, 4}, {{"tensors", n.draft.b.tensors({c, c})}, {"dim", n.i(1)}});
+  const ExportedProgram program = n.finish({cat, n.through_bytes("q", c, {2, 3, 4, 4}, {0.05, 3})});
+  for (const bool int8_kernels : {false, true}) CHECK(faults(program, n.sample(), {1e-5, 1e-5}, int8_kernels) == "");
+}
+
 TEST_CASE("near the middle of two bytes it is PyTorch's that is made: the reciprocal of 0.03, not of 0.03f") {
   QuantizedNet n;
   const auto x = n.input("x", {250});

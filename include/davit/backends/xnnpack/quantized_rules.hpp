@@ -25,7 +25,7 @@ inline void emit_quantize(Planner& p, const Call& call) {
     const std::uint32_t from = p.need_raw(x, p.plan.slots[any].order);
     return p.alias(call.output(), from, p.plan.slots[from].order);
   }
-  const std::uint32_t from = p.need(x);
+  const std::uint32_t from = p.need_dense(x);
   Step step{.op = Op::quantize, .alpha = q.inverse, .quantization = {Quantization{}, {}, q.quantization}, .low = q.low, .high = q.high};
   step.in[0] = from;
   step.out = p.define(call.output(), p.plan.slots[from].order);
