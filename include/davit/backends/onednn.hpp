@@ -40,7 +40,7 @@ class PartitionSession;
 /// infinity or a magnitude above 1e9 there is done again by the portable backend's kernels: slower, and with heap memory the
 /// first time. Infinities that masks put into softmax are ordinary. `fast_math` gives the looking up; benchmarks/forms.cpp
 /// measures what it costs a model. Sums are taken in another order than torch's. log and log_softmax, of which oneDNN's are
-/// off by 1e-6 where the exact result is near 0, and some operators that it lacks (sin, cos, bilinear resizing, mirrored and
+/// off by 1e-6 where the exact result is near 0, exp, whose infinities are masks', and some operators that it lacks (sin, cos, bilinear resizing, mirrored and
 /// repeated edges, grid_sampler, embedding, where, comparisons), and arithmetic on integers, run on portable's kernels inside the partition;
 /// regions of nothing else are left to portable.
 ///
