@@ -40,6 +40,20 @@ Texts left(const ExportedProgram& program) {
   return targets(*made);
 }
 
+/// A node of a value and perhaps a number whose output holds bools, and where() of what it says; all of [2, 3].
+ValueId tested(Net& n, std::string_view target, std::string_view name, ValueId v, std::optional<double> against) {
+  const ValueId made = n.draft.b.tensor(name, ScalarType::bool_, {2, 3});
+  Argument in[] = {n.v(v), GraphBuilder::real(against.value_or(0))};
+  in[0].name = n.draft.b.text("self");
+  in[1].name = n.draft.b.text("other");
+  const Argument out = GraphBuilder::value(made);
+  n.draft.b.node(target, std::span<const Argument>(in, against ? 2 : 1), {&out, 1}, n.draft.metadata);
+  return made;
+}
+ValueId chosen(Net& n, std::string_view name, ValueId condition, ValueId yes, ValueId no) {
+  return n.op("aten.where.self", name, {2, 3}, {{"condition", n.v(condition)}, {"self", n.v(yes)}, {"other", n.v(no)}});
+}
+
 }  // namespace
 
 TEST_CASE("a chain of views is one, and none if it ends in the sizes that it began with") {
@@ -364,24 +378,15 @@ TEST_CASE("what it leaves of mish, of elu, of prelu and of a product is that aga
   Net n;
   const auto x = n.input("x", {2, 3});
   const auto number = [](double d) { return GraphBuilder::real(d); };
-  const auto above = [&](const char* name, double limit) {
-    const ValueId made = n.draft.b.tensor(name, ScalarType::bool_, {2, 3});
-    Argument in[] = {n.v(x), number(limit)};
-    in[0].name = n.draft.b.text("self");
-    in[1].name = n.draft.b.text("other");
-    const Argument out = GraphBuilder::value(made);
-    n.draft.b.node("aten.gt.Scalar", in, {&out, 1}, n.draft.metadata);
-    return made;
-  };
+  const auto above = [&](const char* name, double limit) { return tested(n, "aten.gt.Scalar", name, x, limit); };
   const auto unary = [&](std::string_view target, const char* name, ValueId v) { return n.op(target, name, {2, 3}, {{"self", n.v(v)}}); };
-  const auto choose = [&](const char* name, ValueId c, ValueId a, ValueId b) { return n.op("aten.where.self", name, {2, 3}, {{"condition", n.v(c)}, {"self", n.v(a)}, {"other", n.v(b)}}); };
   const auto times = [&](const char* name, ValueId v, Argument by) { return n.op("aten.mul.Tensor", name, {2, 3}, {{"self", n.v(v)}, {"other", by}}); };
-  const auto plus = choose("plus", above("large", 20), x, unary("aten.log1p.default", "log", unary("aten.exp.default", "exp", x)));
+  const auto plus = chosen(n, "plus", above("large", 20), x, unary("aten.log1p.default", "log", unary("aten.exp.default", "exp", x)));
   const auto mish = times("mish", x, n.v(unary("aten.tanh.default", "tanh", plus)));
   const auto below = unary("aten.expm1.default", "below", times("in", x, number(1)));
-  const auto elu = choose("elu", above("positive", 0), times("up", x, number(1)), times("down", below, number(1)));
+  const auto elu = chosen(n, "elu", above("positive", 0), times("up", x, number(1)), times("down", below, number(1)));
   const auto weight = n.input("weight", {3}), wide = n.input("wide", {4, 2, 3});
-  const auto prelu = choose("prelu", above("over", 0), x, times("slope", x, n.v(weight)));
+  const auto prelu = chosen(n, "prelu", above("over", 0), x, times("slope", x, n.v(weight)));
   const auto wider = n.op("aten.where.self", "wider", {4, 2, 3}, {{"condition", n.v(above("on", 0))}, {"self", n.v(x)}, {"other", n.v(n.op("aten.mul.Tensor", "w", {4, 2, 3}, {{"self", n.v(x)}, {"other", n.v(wide)}}))}});
   const auto a = n.op("aten.view.default", "a", {2, 3, 1}, {{"self", n.v(mish)}, {"size", n.ints({2, 3, 1})}});
   const auto m = n.input("m", {1, 1, 3, 4});
@@ -396,19 +401,9 @@ TEST_CASE("what torch leaves of nan_to_num is that again, if each number is test
     Net n;
     const auto x = n.input("x", {2, 3}), y = n.input("y", {2, 3});
     const auto number = [&](const char* name, double d) { return n.op("aten.scalar_tensor.default", name, {}, {{"s", GraphBuilder::real(d)}}); };
-    const auto tested = [&](std::string_view target, const char* name, ValueId v, std::optional<double> against) {
-      const ValueId made = n.draft.b.tensor(name, ScalarType::bool_, {2, 3});
-      Argument in[] = {n.v(v), GraphBuilder::real(against.value_or(0))};
-      in[0].name = n.draft.b.text("self");
-      in[1].name = n.draft.b.text("other");
-      const Argument out = GraphBuilder::value(made);
-      n.draft.b.node(target, std::span<const Argument>(in, against ? 2 : 1), {&out, 1}, n.draft.metadata);
-      return made;
-    };
-    const auto choose = [&](const char* name, ValueId c, ValueId a, ValueId b) { return n.op("aten.where.self", name, {2, 3}, {{"condition", n.v(c)}, {"self", n.v(a)}, {"other", n.v(b)}}); };
-    const auto kept = choose("kept", tested("aten.isnan.default", "is_nan", x, std::nullopt), number("zero", 0), x);
-    const auto low = choose("low", tested("aten.eq.Scalar", "is_low", x, low_for), number("least", -5), kept);
-    return left(n.finish({choose("high", tested("aten.eq.Scalar", "is_high", other ? y : x, high_for), number("most", 7), low)}));
+    const auto kept = chosen(n, "kept", tested(n, "aten.isnan.default", "is_nan", x, std::nullopt), number("zero", 0), x);
+    const auto low = chosen(n, "low", tested(n, "aten.eq.Scalar", "is_low", x, low_for), number("least", -5), kept);
+    return left(n.finish({chosen(n, "high", tested(n, "aten.eq.Scalar", "is_high", other ? y : x, high_for), number("most", 7), low)}));
   };
   const auto whole = [](const Texts& all) { return all.back() == "aten.nan_to_num.default"; };
   CHECK(whole(texts(INFINITY, -INFINITY, false)));

@@ -42,7 +42,7 @@ inline constexpr auto growth_rows = std::to_array<GrowthRow>({
     {"_prelu_kernel", Growth::product},
     {"_safe_softmax", Growth::one},
     {"_softmax", Growth::one},
-    {"_to_copy", Growth::unknown},  // of what was not looked at
+    {"_to_copy", Growth::unknown},  // a float64 may be too large
     {"_unsafe_view"},
     {"abs"},
     {"adaptive_avg_pool1d", Growth::largest, true},

@@ -197,14 +197,14 @@ namespace detail {
     throw dnnl::error(dnnl_invalid_arguments, "the rows and the matrix do not fit together");
   const bool biased = op.inputs[2] != no_id;
   const DataType type = b.type(op.outputs[0]);
-  std::optional<Tail> tail = make_tail(b, chain, destination_dims);
-  if (!tail) return false;
   const bool packed = b.is_constant(op.inputs[1]);
   if (!packed && type == DataType::f32 && detail::reads_better(op, source_dims[0], columns)) {
     if (!chain.tail.empty()) return false;
     if (emit_instead(b, op)) return true;
   }
   if (!packed && !op.transposed && !biased && b.sizes(op.inputs[0]).size() == 2) return emit_matmul(b, chain);
+  std::optional<Tail> tail = make_tail(b, chain, destination_dims);
+  if (!tail) return false;
   const Place as_is = blocking_of(b.place_of(op.inputs[1]).md).is_plain() ? b.place_of(op.inputs[1])
                                                                           : b.row_major(b.place_of(op.inputs[1]));
   Place to;

@@ -97,13 +97,15 @@ class Simplifier {
     return a != nullptr && operators::NodeArguments::read_number(*a, found) && found == number;
   }
 
-  /// Reads the number that a tensor of one element is made of.
+  /// What is passed at that position; nullptr if nothing is.
+  [[nodiscard]] const Argument* given(NodeId n, std::size_t position) {
+    const std::span<const Argument> inputs = view().inputs(emit_.module().nodes[n]);
+    return position < inputs.size() && inputs[position].kind != ArgumentKind::none ? &inputs[position] : nullptr;
+  }
+  /// Reads the number that a tensor is filled with.
   [[nodiscard]] bool read_fill(ValueId v, double& number) {
-    for (const auto& [target, at] : {std::pair("aten.scalar_tensor.default", 0), {"aten.full.default", 1}, {"aten.full_like.default", 1}})
-      if (const NodeId n = maker(v, target); n != no_id && sizes(v).empty()) {
-        const std::span<const Argument> inputs = view().inputs(emit_.module().nodes[n]);
-        return static_cast<std::size_t>(at) < inputs.size() && operators::NodeArguments::read_number(inputs[static_cast<std::size_t>(at)], number);
-      }
+    for (const auto& [target, at] : {std::pair("aten.scalar_tensor.default", std::size_t{0}), {"aten.full.default", 1}, {"aten.full_like.default", 1}})
+      if (const NodeId n = maker(v, target); n != no_id) return given(n, at) != nullptr && operators::NodeArguments::read_number(*given(n, at), number);
     return false;
   }
 

@@ -166,18 +166,16 @@ DAVIT_INLINE bool Simplifier::choose(const Node& node) {
   const std::span<const Argument> inputs = view().inputs(node);
   if (inputs.size() != 3 || !std::ranges::all_of(inputs, &Argument::is_value)) return false;
   const ValueId condition = inputs[0].value(), yes = inputs[1].value(), no = inputs[2].value();
-  const auto input = [&](NodeId n, std::size_t i) { return i < emit_.module().nodes[n].inputs.count ? &view().inputs(emit_.module().nodes[n])[i] : nullptr; };
   if (const NodeId softmax = maker(no, "aten._softmax.default"); softmax != no_id) {
     NodeId n = maker(condition, "aten.logical_not.default");
     const NodeId any = n == no_id ? no_id : maker(argument(n, 0), "aten.any.dim");
     n = any == no_id ? no_id : maker(argument(any, 0), "aten.logical_not.default");
     n = n == no_id ? no_id : maker(argument(n, 0), "aten.eq.Scalar");
-    NodeId zero = maker(yes, "aten.full.default");
-    if (zero == no_id) zero = maker(yes, "aten.full_like.default");
+    double zero = 1;
     operators::SoftmaxView lines;
     if (operators::read_softmax(of(softmax), lines)) return false;
     const ValueId x = lines.input;
-    if (n == no_id || zero == no_id || argument(n, 0) != x || !is_number(input(n, 1), -std::numeric_limits<double>::infinity()) || !is_number(input(zero, 1), 0)) return false;
+    if (n == no_id || argument(n, 0) != x || !is_number(given(n, 1), -std::numeric_limits<double>::infinity()) || !read_fill(yes, zero) || zero != 0) return false;
     std::size_t reduced = 0;
     const ValueId out = view().outputs(node)[0].value();
     if (sizes(x).empty() || sizes(condition).size() != sizes(x).size() || !same(sizes(out), sizes(x)) || value(out).dtype != value(x).dtype) return false;
@@ -187,7 +185,7 @@ DAVIT_INLINE bool Simplifier::choose(const Node& node) {
   }
   // x > 0 ? x * scale : expm1(x * input_scale) * (alpha * scale)
   const NodeId above = maker(condition, "aten.gt.Scalar");
-  if (above == no_id || !is_number(input(above, 1), 0)) return false;
+  if (above == no_id || !is_number(given(above, 1), 0)) return false;
   if (const NodeId product = maker(no, "aten.mul.Tensor"); product != no_id && yes == argument(above, 0)) {  // x > 0 ? x : x * weight
     const ValueId weight = argument(product, argument(product, 0) == yes ? 1 : 0), out = view().outputs(node)[0].value();
     if ((argument(product, 0) == yes || argument(product, 1) == yes) && weight != no_id && keeps_dtype(yes, node) && value(weight).dtype == value(yes).dtype && same(sizes(yes), sizes(out))) {
@@ -199,7 +197,7 @@ DAVIT_INLINE bool Simplifier::choose(const Node& node) {
   const auto without = [&](ValueId v, double& factor) {
     factor = 1;
     const NodeId n = maker(v, "aten.mul.Tensor");
-    return n != no_id && operators::NodeArguments::read_number(*input(n, 1), factor) ? argument(n, 0) : v;
+    return n != no_id && given(n, 1) != nullptr && operators::NodeArguments::read_number(*given(n, 1), factor) ? argument(n, 0) : v;
   };
   double alpha = 1, scale = 1, in_scale = 1;
   const ValueId x = argument(above, 0);
@@ -214,8 +212,9 @@ DAVIT_INLINE bool Simplifier::choose(const Node& node) {
 DAVIT_INLINE bool Simplifier::choose_numbers(const Node& node) {
   const auto tested = [&](ValueId condition, double against) {
     const NodeId n = maker(condition, "aten.eq.Scalar");
-    return n != no_id && view().inputs(emit_.module().nodes[n]).size() > 1 && is_number(&view().inputs(emit_.module().nodes[n])[1], against) ? argument(n, 0) : no_id;
+    return n != no_id && is_number(given(n, 1), against) ? argument(n, 0) : no_id;
   };
+  const auto number = [&](ValueId v, double& to) { return v != no_id && sizes(v).empty() && read_fill(v, to); };
   const std::span<const Argument> inputs = view().inputs(node);
   if (inputs.size() != 3 || !std::ranges::all_of(inputs, &Argument::is_value)) return false;
   const double inf = std::numeric_limits<double>::infinity();
@@ -224,7 +223,7 @@ DAVIT_INLINE bool Simplifier::choose_numbers(const Node& node) {
   const ValueId x = argument(last, 2);
   double posinf = 0, neginf = 0, nan = 0;
   if (x == no_id || tested(inputs[0].value(), inf) != x || tested(argument(inner, 0), -inf) != x || before(argument(last, 0), "aten.isnan.default") != x) return false;
-  if (!read_fill(inputs[1].value(), posinf) || !read_fill(argument(inner, 1), neginf) || !read_fill(argument(last, 1), nan) || !keeps_dtype(x, node)) return false;
+  if (!number(inputs[1].value(), posinf) || !number(argument(inner, 1), neginf) || !number(argument(last, 1), nan) || !keeps_dtype(x, node)) return false;
   const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}, {"nan", Item::of(GraphBuilder::real(nan))}, {"posinf", Item::of(GraphBuilder::real(posinf))},
                                  {"neginf", Item::of(GraphBuilder::real(neginf))}};
   return compose(node, "aten.nan_to_num.default", arguments, true);
@@ -246,7 +245,7 @@ DAVIT_INLINE bool Simplifier::multiply(const Node& node) {
   const NodeId above = plus == no_id ? no_id : maker(argument(plus, 0), "aten.gt.Scalar");
   const NodeId log = plus == no_id ? no_id : maker(argument(plus, 2), "aten.log1p.default");
   const NodeId exp = log == no_id ? no_id : maker(argument(log, 0), "aten.exp.default");
-  if (above == no_id || exp == no_id || !keeps_dtype(a, node) || argument(exp, 0) != a || argument(plus, 1) != a || argument(above, 0) != a || !is_number(&view().inputs(emit_.module().nodes[above])[1], 20)) return false;
+  if (above == no_id || exp == no_id || !keeps_dtype(a, node) || argument(exp, 0) != a || argument(plus, 1) != a || argument(above, 0) != a || !is_number(given(above, 1), 20)) return false;
   const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(a))}};
   return compose(node, "aten.mish.default", arguments);
 }
@@ -254,18 +253,14 @@ DAVIT_INLINE bool Simplifier::multiply(const Node& node) {
 /// x * clamp(x + 3, 0, 6) / 6
 DAVIT_INLINE bool Simplifier::divide(const Node& node) {
   const std::span<const Argument> inputs = view().inputs(node);
-  const auto by = [&](NodeId n, std::size_t i) -> const Argument* {
-    const std::span<const Argument> all = view().inputs(emit_.module().nodes[n]);
-    return i < all.size() && all[i].kind != ArgumentKind::none ? &all[i] : nullptr;
-  };
   if (inputs.size() != 2 || !inputs[0].is_value() || !is_number(&inputs[1], 6)) return false;
   const NodeId product = maker(inputs[0].value(), "aten.mul.Tensor");
   const NodeId high = product == no_id ? no_id : maker(argument(product, 1), "aten.clamp.default");
   const NodeId low = high == no_id ? no_id : maker(argument(high, 0), "aten.clamp.default");
   const NodeId sum = low == no_id ? no_id : maker(argument(low, 0), "aten.add.Tensor");
-  if (sum == no_id || view().inputs(emit_.module().nodes[sum]).size() != 2 || argument(sum, 0) == no_id || argument(sum, 0) != argument(product, 0) || !is_number(by(sum, 1), 3) || !is_number(by(low, 1), 0)) return false;
+  if (sum == no_id || view().inputs(emit_.module().nodes[sum]).size() != 2 || argument(sum, 0) == no_id || argument(sum, 0) != argument(product, 0) || !is_number(given(sum, 1), 3) || !is_number(given(low, 1), 0)) return false;
   const Argument* const most = view().find_input(emit_.module().nodes[high], "max");
-  if (!keeps_dtype(argument(sum, 0), node) || by(low, 2) != nullptr || !is_number(most, 6) || (by(high, 1) != most && by(high, 1) != nullptr)) return false;
+  if (!keeps_dtype(argument(sum, 0), node) || given(low, 2) != nullptr || !is_number(most, 6) || (given(high, 1) != most && given(high, 1) != nullptr)) return false;
   const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(argument(sum, 0)))}};
   return compose(node, "aten.hardswish.default", arguments);
 }
