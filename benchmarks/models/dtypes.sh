@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Models in int8, bfloat16 and float16 beside the same in float32, run by turns: how many times as fast. Exit status 1 if one is below its
-# limit on oneDNN: in int8 (1.5 where the CPU has VNNI, else 1.2), in bfloat16 where it has avx512_bf16. ONEDNN_MAX_CPU_ISA=AVX2 makes a CPU one
+# limit on oneDNN: in int8 (1.5 where the CPU has VNNI, else 1.2), in bfloat16 (1.2 where pairs of it are fast: avx512_bf16 of AMD's, or tiles). ONEDNN_MAX_CPU_ISA=AVX2 makes a CPU one
 # without VNNI, for oneDNN.
 #   benchmarks/models/dtypes.sh FOLDER DAVIT
 # FOLDER has NAME_b1.pt2 and NAME_DTYPE_b1.pt2, as export.py writes them without and with --dtype; DAVIT is the command.
@@ -10,7 +10,7 @@ folder=$1 davit=$2
 least() {
   case $1 in
   int8) [ "${ONEDNN_MAX_CPU_ISA:-ALL}" = ALL ] && grep -q vnni /proc/cpuinfo && echo 1.5 || echo 1.2 ;;
-  bfloat16) grep -q avx512_bf16 /proc/cpuinfo && echo 1.2 || echo 0 ;;
+  bfloat16) grep -q -E 'AuthenticAMD|amx_bf16' /proc/cpuinfo && grep -q avx512_bf16 /proc/cpuinfo && echo 1.2 || echo 0 ;;
   float16) echo 0 ;;
   esac
 }

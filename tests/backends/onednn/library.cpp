@@ -42,3 +42,13 @@ TEST_CASE("blocks of channels") {
   CHECK_FALSE(blocking_of(onednn_ops::any({2, 3}, DataType::f32)).known);
   CHECK(blocking_of(strided({2, 3}, {1, 2}, DataType::f32)).is_plain());
 }
+
+TEST_CASE("the same layout of another dtype") {
+  const auto of = [](const MemoryDesc& md) { return onednn_ops::with_type(md, DataType::s8); };
+  CHECK(of(strided({2, 3}, {1, 2}, DataType::f32)) == strided({2, 3}, {1, 2}, DataType::s8));
+  const MemoryDesc blocked = of({{1, 32, 2, 3}, DataType::f32, dnnl::memory::format_tag::nChw16c});
+  CHECK(onednn_ops::type_of(blocked) == DataType::s8);
+  CHECK(onednn_ops::dims_of(blocked) == Dims{1, 32, 2, 3});
+  CHECK(blocked.get_size() == 192);
+  if (!is_row_major(blocked)) CHECK(blocking_of(blocked).block_of(1) == 16);
+}

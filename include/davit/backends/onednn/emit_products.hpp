@@ -33,6 +33,15 @@ template <class PrimitiveDesc>
   return has_small_groups(op, channels, filters) || std::string_view(pd.impl_info_str()).find("gemm") != std::string_view::npos;
 }
 
+/// The dtype to compute a product of `rows` in: of bfloat16 float32, where that is faster. Few rows cost what reading the matrix costs.
+[[nodiscard]] inline DataType product_type(DataType type, std::int64_t rows) {
+  return type == DataType::bf16 && rows >= 16 && !has_fast_bfloat16() ? DataType::f32 : type;
+}
+/// Says where a product lies, in the dtype that the graph says.
+inline void place_product(Builder& b, ValueId v, const Place& made) {
+  b.place(v, type_of(made.md) == b.type(v) ? made : b.reordered(made, with_type(made.md, b.type(v))));
+}
+
 /// A convolution's weight and bias, ready for the primitive; the batch norm after it taken in.
 [[nodiscard]] inline std::pair<Place, Place> convolution_parameters(Builder& b, const Operation& op,
                                                                     const Operation* norm, const MemoryDesc& md) {
@@ -41,8 +50,8 @@ template <class PrimitiveDesc>
   if (norm != nullptr) {
     made = fold_norm(b, op, *norm);
   } else {
-    made.first = b.row_major(b.place_of(op.inputs[1]));
-    if (op.inputs[2] != no_id) made.second = b.parameter(op.inputs[2], channels);
+    made.first = b.converted(b.row_major(b.place_of(op.inputs[1])), type_of(md));
+    if (op.inputs[2] != no_id) made.second = b.float_parameter(op.inputs[2], channels);
   }
   made.first = b.reordered(b.viewed(made.first, dims_of(md)), md);
   return made;
@@ -56,7 +65,7 @@ template <class PrimitiveDesc>
   const Dims destination_dims = b.sizes(op.outputs[0]);
   Dims weight_dims = b.sizes(op.inputs[1]);
   const Dims bias_dims{weight_dims[0]};
-  const DataType type = b.type(op.outputs[0]);
+  const DataType type = detail::product_type(b.type(op.outputs[0]), count_of(destination_dims) / destination_dims[1]);
   if (op.groups > 1) {
     weight_dims[0] /= op.groups;
     weight_dims.insert(weight_dims.begin(), op.groups);
@@ -67,7 +76,7 @@ template <class PrimitiveDesc>
   const auto try_with = [&](const MemoryDesc& source, const MemoryDesc& destination,
                             algorithm how = algorithm::convolution_direct) {
     return describe_sound_convolution(how, tail->attributes, false, source, any(weight_dims, type),
-                                      biased ? plain(bias_dims, chain.norm != nullptr ? DataType::f32 : type) : MemoryDesc(), destination,
+                                      biased ? plain(bias_dims, DataType::f32) : MemoryDesc(), destination,
                                       op.strides, op.dilates, op.pad_left, op.pad_right);
   };
   dnnl::convolution_forward::primitive_desc pd;
@@ -95,7 +104,7 @@ template <class PrimitiveDesc>
   const Place to = destination(b, *tail, pd.dst_desc());
   b.add_step<dnnl::convolution_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}},
                                         tail->roles);
-  b.place(chain.result(), to);
+  detail::place_product(b, chain.result(), to);
   return true;
 }
 
@@ -132,9 +141,11 @@ namespace detail {
                                                 pixel(columns), Dims{1, 1}, Dims{0, 0}, Dims{0, 0}, Dims{0, 0});
 }
 
-/// True for a matrix that is not packed which portable's kernel reads faster than the library: with its columns in rows for few rows, and rows
-/// that lie on the same lines of a cache (1.2 to 4 times, AVX-512).
-[[nodiscard]] inline bool reads_better(const Operation& op, std::int64_t rows, std::int64_t columns) noexcept {
+/// True for a product with one matrix that portable's kernel computes in less time than the library (1.2 to 4 times, AVX-512): of a matrix that
+/// is not packed, with its columns in rows for few rows, and rows that lie on the same lines of a cache; packed or not, of long columns
+/// that fill a quarter of a vector.
+[[nodiscard]] inline bool is_faster_by_kernel(const Operation& op, bool packed, std::int64_t rows, std::int64_t inner, std::int64_t columns) {
+  if (packed) return columns == 4 && rows >= 16 && inner >= 256 && has_wide_vectors();
   return columns == 1 || (op.transposed ? rows <= 4 : rows <= 32 && columns % 512 == 0);
 }
 
@@ -157,12 +168,12 @@ namespace detail {
 [[nodiscard]] inline bool emit_matmul(Builder& b, const ChainView& chain) {
   const Operation& op = *chain.base;
   const Dims dims = b.sizes(op.outputs[0]);
-  const DataType type = b.type(op.outputs[0]);
+  const DataType type = detail::product_type(b.type(op.outputs[0]), dims[dims.size() - 2]);
   std::optional<Tail> tail = make_tail(b, chain, dims);
   if (!tail) return false;
-  const auto direct = [](const Place& place) {
+  const auto direct = [type](const Place& place) {
     const Blocking blocking = blocking_of(place.md);
-    return blocking.is_plain() && (blocking.strides.back() == 1 || blocking.strides[blocking.strides.size() - 2] == 1);
+    return type_of(place.md) == type && blocking.is_plain() && (blocking.strides.back() == 1 || blocking.strides[blocking.strides.size() - 2] == 1);
   };
   Dims dims_a = b.sizes(op.inputs[0]);
   Dims dims_b = b.sizes(op.inputs[1]);
@@ -176,11 +187,12 @@ namespace detail {
   const bool as_is = pd && !is_reference(pd);
   if (!as_is) pd = describe<dnnl::matmul>(tail->attributes, plain(dims_a, type), plain(dims_b, type), MemoryDesc(), plain(dims, type));
   if (!is_usable(pd, chain, *tail)) return false;
-  const Place source = as_is ? first : b.viewed(b.row_major(first), dims_a);
-  const Place weight = as_is ? second : b.viewed(b.row_major(second), dims_b);
+  const auto laid_out = [&](const Place& from, const Dims& own) { return b.reordered(b.viewed(b.row_major(from), own), plain(own, type)); };
+  const Place source = as_is ? first : laid_out(first, dims_a);
+  const Place weight = as_is ? second : laid_out(second, dims_b);
   const Place to = destination(b, *tail, pd.dst_desc());
   b.add_step<dnnl::matmul>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);
-  b.place(chain.result(), to);
+  detail::place_product(b, chain.result(), to);
   return true;
 }
 
@@ -196,9 +208,9 @@ namespace detail {
   if (source_dims[0] < 1 || count_of(source_dims) != count_of(b.sizes(op.inputs[0])) || count_of(destination_dims) != count_of(b.sizes(op.outputs[0])))
     throw dnnl::error(dnnl_invalid_arguments, "the rows and the matrix do not fit together");
   const bool biased = op.inputs[2] != no_id;
-  const DataType type = b.type(op.outputs[0]);
+  const DataType type = detail::product_type(b.type(op.outputs[0]), source_dims[0]);
   const bool packed = b.is_constant(op.inputs[1]);
-  if (!packed && type == DataType::f32 && detail::reads_better(op, source_dims[0], columns)) {
+  if (b.type(op.outputs[0]) == DataType::f32 && detail::is_faster_by_kernel(op, packed, source_dims[0], inner, columns)) {
     if (!chain.tail.empty()) return false;
     if (emit_instead(b, op)) return true;
   }
@@ -209,7 +221,7 @@ namespace detail {
                                                                           : b.row_major(b.place_of(op.inputs[1]));
   Place to;
   const bool is_row = packed && type == DataType::f32 && detail::is_row_times_large(source_dims[0], inner, columns);
-  const Place bias = is_row && biased ? b.parameter(op.inputs[2], {columns}) : Place();
+  const Place bias = is_row && biased ? b.float_parameter(op.inputs[2], {columns}) : Place();
   dnnl::convolution_forward::primitive_desc row;
   if (is_row && b.threads() != 1) row = detail::describe_row(*tail, inner, columns, biased);
   if (is_row && b.threads() == 1) {
@@ -220,20 +232,20 @@ namespace detail {
   } else if (packed) {
     const auto pd = describe<dnnl::inner_product_forward>(
         tail->attributes, dnnl::prop_kind::forward_inference, any(source_dims, type), any({columns, inner}, type),
-        biased ? plain({columns}, type) : MemoryDesc(), plain(destination_dims, type));
+        biased ? plain({columns}, DataType::f32) : MemoryDesc(), plain(destination_dims, type));
     if (!is_usable(pd, chain, *tail)) return false;
     const Place weight = b.reordered(op.transposed ? as_is : permuted(as_is, {1, 0}), pd.weights_desc());
     const Place source = b.reordered(b.viewed(b.place_of(op.inputs[0]), source_dims), pd.src_desc());
-    if (biased) tail->roles.push_back({DNNL_ARG_BIAS, b.parameter(op.inputs[2], {columns})});
+    if (biased) tail->roles.push_back({DNNL_ARG_BIAS, b.float_parameter(op.inputs[2], {columns})});
     to = destination(b, *tail, pd.dst_desc());
     b.add_step<dnnl::inner_product_forward>(
         pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);
   } else {
     const auto described = [&](const MemoryDesc& md) {
-      return describe<dnnl::matmul>(tail->attributes, plain(source_dims, type), md, biased ? plain({1, columns}, type) : MemoryDesc(), plain(destination_dims, type));
+      return describe<dnnl::matmul>(tail->attributes, plain(source_dims, type), md, biased ? plain({1, columns}, DataType::f32) : MemoryDesc(), plain(destination_dims, type));
     };
     Place weight = op.transposed ? permuted(as_is, {1, 0}) : as_is;
-    auto pd = described(weight.md);
+    auto pd = type_of(weight.md) == type ? described(weight.md) : dnnl::matmul::primitive_desc();
     if (!pd || is_reference(pd)) {  // as it lies
       const MemoryDesc dense = plain(dims_of(weight.md), type);
       if (auto other = described(dense); is_usable(other, chain, *tail)) {
@@ -242,12 +254,12 @@ namespace detail {
       }
     }
     if (!is_usable(pd, chain, *tail)) return false;
-    const Place source = b.viewed(b.row_major(b.place_of(op.inputs[0])), source_dims);
-    if (biased) tail->roles.push_back({DNNL_ARG_BIAS, b.parameter(op.inputs[2], {1, columns})});
+    const Place source = b.reordered(b.viewed(b.row_major(b.place_of(op.inputs[0])), source_dims), plain(source_dims, type));
+    if (biased) tail->roles.push_back({DNNL_ARG_BIAS, b.float_parameter(op.inputs[2], {1, columns})});
     to = destination(b, *tail, pd.dst_desc());
     b.add_step<dnnl::matmul>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);
   }
-  b.place(chain.result(), to);
+  detail::place_product(b, chain.result(), to);
   return true;
 }
 
