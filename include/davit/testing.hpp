@@ -5,7 +5,6 @@
 
 #include "davit/testing/alternating_partitioner.hpp"
 #include "davit/testing/backend_laws.hpp"
-#include "davit/testing/bfloat16_program.hpp"
 #include "davit/testing/compare.hpp"
 #include "davit/testing/eager.hpp"
 #include "davit/testing/eager_value.hpp"
@@ -24,6 +23,7 @@
 #include "davit/testing/random_steps.hpp"
 #include "davit/testing/random_values.hpp"
 #include "davit/testing/redirected_partitioner.hpp"
+#include "davit/testing/reduced_program.hpp"
 #include "davit/testing/renamed_backend.hpp"
 #include "davit/testing/saving_laws.hpp"
 #include "davit/testing/session_laws.hpp"

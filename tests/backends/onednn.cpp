@@ -616,6 +616,19 @@ TEST_CASE("one row times a large matrix, alone and with what one primitive canno
   }
 }
 
+TEST_CASE("long columns that fill a quarter of a vector are multiplied by a kernel, with what follows behind it") {
+  Net n;
+  const auto x = n.input("x", {3, 8, 256});
+  const auto w = n.weight("w", {4, 256}, 0.1), wide = n.weight("wide", {16, 256}, 0.1), bias = n.weight("bias", {4});
+  const auto thin = n.op("aten.linear.default", "thin", {3, 8, 4}, {{"input", n.v(x)}, {"weight", n.v(w)}, {"bias", n.v(bias)}});
+  const auto other = n.op("aten.linear.default", "other", {3, 8, 16}, {{"input", n.v(x)}, {"weight", n.v(wide)}});
+  const ExportedProgram program = n.finish({n.relu("r", thin, {3, 8, 4}), other});
+  CHECK(faults(program, n.sample()) == "");
+  const auto lowered = to_backend<onednn>(program, {});
+  REQUIRE(lowered);
+  CHECK(handle_of<onednn>(lowered->methods()[0].delegates[0]).code->kernels.size() == (onednn_ops::has_wide_vectors() ? 1 : 0));
+}
+
 TEST_CASE("3 x 3 on large and on small images; a step with little to do takes one thread") {
   Net n;
   const auto x = n.input("x", {1, 64, 16, 16});

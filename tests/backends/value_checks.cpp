@@ -247,3 +247,15 @@ TEST_CASE("integers may be larger than what is looked at: their products with fl
   const ValueId twice = binary(n, "aten.mul.Tensor", "twice", once, whole);
   CHECK(checked(n.finish({unary(n, "aten.relu.default", "r", twice)})) == "twice");
 }
+
+TEST_CASE("what is converted from a dtype that nobody looks at may be anything") {
+  for (const ScalarType wide : {ScalarType::float64, ScalarType::float16}) {
+    Net n;
+    n.draft.program.signature.input_specs.push_back(UserInputSpec{TensorArgument{Name::own("wide")}});
+    const ValueId x = n.draft.b.input("wide", wide, {4, 8});
+    Argument dtype = GraphBuilder::scalar_type(ScalarType::float32);
+    dtype.name = n.draft.b.text("dtype");
+    const ValueId low = n.op("aten._to_copy.default", "low", {4, 8}, {{"self", n.v(x)}, {"dtype", dtype}});
+    CHECK(checked(n.finish({unary(n, "aten.relu.default", "r", low)})) == "low");
+  }
+}

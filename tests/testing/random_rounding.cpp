@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "programs.hpp"
@@ -30,19 +31,21 @@ TEST_CASE("random rounding: fractions are off by little, small integers and what
   CHECK(rounding.met_large_numbers());
 }
 
-TEST_CASE("random rounding: a bfloat16 is off by two units at most, whatever it is") {
+TEST_CASE_TEMPLATE("random rounding: a number of 16 bits is off by two units at most, whatever it is", T, BFloat16, Half) {
   testing::RandomRounding rounding(7);
+  const float unit = std::is_same_v<T, Half> ? 0x1p-9f : 0x1p-6f;
   bool up = false, down = false, same = false;
   for (int i = 0; i < 50; ++i) {
-    const Tensor x = Tensor::zeros(ScalarType::bfloat16, std::vector<std::int64_t>{2});
-    BFloat16* const at = x.view().as<BFloat16>();
-    at[0] = BFloat16(3.0f);
+    const Tensor x = Tensor::zeros(scalar_type_of<T>, std::vector<std::int64_t>{2});
+    T* const at = x.view().as<T>();
+    at[0] = T(3.0f);
     rounding.round(x);
     CHECK(at[1] == 0);
     (at[0] > 3 ? up : at[0] < 3 ? down : same) = true;
-    CHECK(std::fabs(at[0] - 3) <= 0x1p-5f);
+    CHECK(std::fabs(at[0] - 3) <= 2 * unit);
   }
   CHECK((up && down && same));
+  CHECK(!rounding.met_large_numbers());
 }
 
 TEST_CASE("random rounding: the sign of a zero that was chosen, and what is left of gelu far below 0") {

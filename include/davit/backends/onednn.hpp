@@ -22,7 +22,7 @@ class Shapes;
 class PartitionSession;
 }  // namespace onednn_ops
 
-/// Runs float32, bfloat16 and int8 programs on x86-64 and AArch64 CPUs through oneDNN 2.6 or later (link with -ldnnl).
+/// Runs float32, bfloat16, float16 and int8 programs on x86-64 and AArch64 CPUs through oneDNN 2.6 or later (link with -ldnnl).
 ///
 /// A convolution or matrix product takes batch norm, bias, activation and residual sum into one primitive. Weights are
 /// laid out once, when compiling, and shared by sessions; activations stay in the library's layouts between nodes.
@@ -50,9 +50,10 @@ class PartitionSession;
 /// in float, as by portable. Products are added without rounding, the bias and the scales are floats: a result is one step off
 /// PyTorch's where float rounding decides, as often as those of two float convolutions differ.
 ///
-/// Programs of bfloat16 run so where the library has code for it, on CPUs with AVX-512; elsewhere portable computes them. Sums are of float32,
-/// as PyTorch's. What one primitive takes (a convolution, its batch norm, bias and activation) is rounded once, where PyTorch
-/// rounds after each. Products, convolutions and norms whose tensors have several dtypes, and those of float16, are left to portable.
+/// Programs of bfloat16 run so where the library has code for it, on CPUs with AVX-512. What one primitive takes (a convolution, its batch norm,
+/// bias and activation) is rounded once, where PyTorch rounds after each; sums are of float32, as PyTorch's. On CPUs that multiply pairs
+/// of bfloat16 no faster than float32, products are computed in float32. Elsewhere, and in float16, that is done with products alone,
+/// and portable's kernels do the rest. Products, convolutions and norms whose tensors have several dtypes are left to portable.
 struct onednn {
   static constexpr std::string_view name = "onednn";
   static constexpr bool never_views_inputs = true;  ///< where an output has a destination

@@ -11,14 +11,14 @@
 
 #include "davit/program/exported_program.hpp"
 #include "davit/program/graph_builder.hpp"
-#include "davit/testing/bfloat16_program.hpp"
 #include "davit/testing/random_quantized.hpp"
+#include "davit/testing/reduced_program.hpp"
 
 namespace davit::testing {
 
 /// A verified program made at random, of the kinds that torch.export writes: views, in-place writes of intermediates, buffers
 /// and inputs (training IR) or mutations in the signature (core IR), several outputs, lists, symbolic sizes, control flow, NaN
-/// and infinities in the data, tensors without elements, integers and bools, effects, layers of networks, quantized ones, bfloat16.
+/// and infinities in the data, tensors without elements, integers and bools, effects, layers of networks, quantized ones, bfloat16 and float16.
 class RandomProgram : RandomQuantized {
  public:
   explicit RandomProgram(const ProgramRecipe& recipe) : RandomQuantized(recipe) {
@@ -41,7 +41,7 @@ class RandomProgram : RandomQuantized {
     random_ = Random(recipe.seed ^ 0x5bd1e995u);
     outputs();
     tables_.graph_module = std::move(b_).finish();
-    if (is_half()) make_bfloat16(tables_);
+    make_reduced(tables_, dtype());
     program_ = ExportedProgram(std::move(tables_));
   }
 
@@ -55,7 +55,7 @@ class RandomProgram : RandomQuantized {
     for (const Known& each : users_) {
       std::vector<std::int64_t> sizes;
       for (const Dim& d : each.sizes) sizes.push_back(d.is_static() ? d.value : batch);
-      out.push_back(is_half() ? as_bfloat16(tensor(sizes, random, each.dtype)) : tensor(sizes, random, each.dtype));
+      out.push_back(as_reduced(tensor(sizes, random, each.dtype), dtype()));
     }
     return out;
   }

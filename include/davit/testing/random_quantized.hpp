@@ -17,7 +17,7 @@ namespace davit::testing {
 class RandomQuantized : protected RandomLayers {
  protected:
   /// One program of four is quantized.
-  explicit RandomQuantized(const ProgramRecipe& recipe) : RandomLayers(recipe), quantized_(Random(recipe.seed ^ 0x9d2c5680u).one_in(4)), half_(Random(recipe.seed ^ 0x6c078965u).one_in(5)) {}
+  explicit RandomQuantized(const ProgramRecipe& recipe) : RandomLayers(recipe), quantized_(Random(recipe.seed ^ 0x9d2c5680u).one_in(4)), dtype_(Random(recipe.seed ^ 0x6c078965u).one_in(5) ? ScalarType::bfloat16 : Random(recipe.seed ^ 0x2545f491u).one_in(8) ? ScalarType::float16 : ScalarType::float32) {}
 
   /// Declares the bytes too that weights are parts of, and their scales. NaN stands for no byte: data that has some is not quantized.
   void declare_weights(ProgramTables& tables) {
@@ -30,8 +30,8 @@ class RandomQuantized : protected RandomLayers {
   }
 
   [[nodiscard]] bool is_quantized() const noexcept { return quantized_; }
-  /// True if its floats are to be bfloat16.
-  [[nodiscard]] bool is_half() const noexcept { return half_ && !quantized_; }
+  /// What its floats are to be.
+  [[nodiscard]] ScalarType dtype() const noexcept { return quantized_ ? ScalarType::float32 : dtype_; }
 
   /// An operator between dequantize and quantize; false if no value fits.
   bool quantized_step() {
@@ -132,7 +132,7 @@ class RandomQuantized : protected RandomLayers {
   }
 
   bool quantized_;
-  bool half_;
+  ScalarType dtype_;
   Known bytes_{}, scales_{}, zeros_{};
   std::vector<ValueId> dequantized_;
 };

@@ -18,7 +18,7 @@
 
 namespace davit::testing {
 
-/// Rounds floats otherwise than a machine does, by a seed: a few units of the last place of a float32 up or down, two of a bfloat16.
+/// Rounds floats otherwise than a machine does, by a seed: a few units of the last place of a float32 up or down, two of 16 bits.
 /// Small integers stay what they are. What a run makes of that tells how far rounding alone carries.
 class RandomRounding {
  public:
@@ -29,15 +29,17 @@ class RandomRounding {
     if (tensor.dtype == ScalarType::float32) round_as<float>(tensor.storage);
     if (tensor.dtype == ScalarType::float64) round_as<double>(tensor.storage);
     if (tensor.dtype == ScalarType::bfloat16) round_as<BFloat16>(tensor.storage);
+    if (tensor.dtype == ScalarType::float16) round_as<Half>(tensor.storage);
   }
   /// What else an operator may have made of its inputs.
   void after(std::string_view target, const Tensor& made, std::span<const EValue> inputs) {
     if (!made.view().is_contiguous()) return;
     if (made.dtype == ScalarType::float32) after_as<float>(target, made, inputs);
     if (made.dtype == ScalarType::bfloat16) after_as<BFloat16>(target, made, inputs);
+    if (made.dtype == ScalarType::float16) after_as<Half>(target, made, inputs);
   }
   /// Whether it met finite numbers so large that a sum of a few of their products is infinite, NaN or finite by the order of its
-  /// terms: above 2^60 in float32 and bfloat16, 2^508 in float64.
+  /// terms: above 2^60 in float32 and bfloat16, 2^508 in float64, 2^8 in float16.
   [[nodiscard]] bool met_large_numbers() const noexcept { return large_; }
 
  private:
@@ -53,10 +55,11 @@ class RandomRounding {
     constexpr std::string_view names[] = {"amax", "amin", "clamp", "clamp_max", "clamp_min", "hardtanh", "maximum", "minimum", "relu", "relu6"};
     return std::ranges::find(names, name) != std::end(names);
   }
-  /// At most four units of the last place of 1; of a bfloat16 one, which is two below 1.
+  /// At most four units of the last place of 1; of 16 bits one, which is two below 1.
   template <class T>
   [[nodiscard]] auto off() {
     if constexpr (std::is_same_v<T, BFloat16>) return (static_cast<float>(random_.below(3)) - 1) * 0x1p-7f;
+    else if constexpr (std::is_same_v<T, Half>) return (static_cast<float>(random_.below(3)) - 1) * 0x1p-10f;
     else return (static_cast<T>(random_.below(9)) - 4) * std::numeric_limits<float>::epsilon();
   }
   template <class T>
@@ -75,8 +78,9 @@ class RandomRounding {
     for (std::size_t i = 0; i < elements.size(); ++i)
       if (const float input = x.view().as<T>()[i]; std::isfinite(input)) elements[i] = T(elements[i] + input * off<float>());
   }
-  /// A bfloat16 has so few digits that any number may be a rounded one.
+  /// These have so few digits that any number may be a rounded one.
   [[nodiscard]] static bool is_rounded(BFloat16) noexcept { return true; }
+  [[nodiscard]] static bool is_rounded(Half) noexcept { return true; }
   template <class T>
   [[nodiscard]] static bool is_rounded(T x) noexcept {
     return std::trunc(x) != x || std::fabs(x) > T(1 << 20);
@@ -85,7 +89,7 @@ class RandomRounding {
   void round_as(const SharedBytes& storage) {
     T* const at = reinterpret_cast<T*>(storage.writable());
     const std::size_t count = at == nullptr ? 0 : storage.size() / sizeof(T);
-    constexpr double large = std::is_same_v<T, double> ? 0x1p508 : 0x1p60;
+    constexpr double large = std::is_same_v<T, double> ? 0x1p508 : std::is_same_v<T, Half> ? 0x1p8 : 0x1p60;
     for (std::size_t i = 0; i < count; ++i) {
       if (!std::isfinite(double{at[i]})) continue;
       if (is_rounded(at[i])) at[i] = T(at[i] * (1 + off<T>()));

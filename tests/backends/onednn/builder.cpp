@@ -3,11 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "backends/onednn/check.hpp"
@@ -91,23 +88,6 @@ TEST_CASE("a lazy constant is made where it is needed, and not at all where it i
   on.builder.copy(on.builder.place_of(on.y), on.builder.add_scratch(on.rows));
   CHECK(made == 2);  // what was made before
   CHECK(on.code.constants[on.code.storages[on.builder.place_of(on.y).storage].index].size() == 24);
-}
-
-TEST_CASE("a constant of another dtype is made where it is needed") {
-  Building on;
-  place_constant(on.builder, on.x, {1, 2, 3, 4, 5, 6});
-  const Place floats = on.builder.place_of(on.x);
-  CHECK(on.builder.converted(floats, DataType::f32).storage == floats.storage);
-  const Place bytes = on.builder.converted(floats, DataType::s8);
-  CHECK(bytes.md == plain({2, 3}, DataType::s8));
-  CHECK(on.code.constants[on.code.storages[bytes.storage].index].size() == 0);
-  const Place turned = on.builder.reordered(bytes, strided({2, 3}, {1, 2}, DataType::s8));
-  CHECK(std::ranges::equal(std::span(on.builder.constant_data(turned), 6), std::to_array<std::int8_t>({1, 4, 2, 5, 3, 6}), {}, [](std::byte b) { return static_cast<std::int8_t>(b); }));
-  CHECK(std::to_integer<int>(on.builder.constant_data(bytes)[5]) == 6);
-  on.builder.begin_step(no_debug_handle, "aten.relu.default", 1);
-  place_input(on.builder, on.y);
-  CHECK(on.builder.converted(on.builder.place_of(on.y), DataType::s8).md == plain({2, 3}, DataType::s8));
-  CHECK(on.code.steps.size() == 1);
 }
 
 TEST_CASE("inputs are reordered by a step, once; scratch each time, for it may have changed") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -18,6 +19,7 @@
 #include "davit/backends/portable/run_time/products/multiply.hpp"
 #include "davit/backends/value_checks.hpp"
 #include "davit/core/copy_tensor.hpp"
+#include "davit/kernels/blocks.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/thread_team.hpp"
 
@@ -37,6 +39,19 @@ namespace onednn_ops {
   return ErrorCode::ok;
 }
 
+DAVIT_INLINE void convert(ScalarType from_type, const std::byte* from, ScalarType to_type, std::byte* to, std::int64_t count) {
+  const std::array sizes{count}, strides{std::int64_t{1}};
+  if (!kernels::convert_elements(sizes, from, from_type, strides, to, to_type, strides))
+    throw dnnl::error(dnnl_invalid_arguments, "numbers of this dtype cannot be converted");
+}
+
+[[nodiscard]] DAVIT_INLINE ErrorCode convert_kernel(portable_kernels::KernelCall& call) {
+  const TensorView& x = call.tensor(0);
+  const auto dtype = static_cast<ScalarType>(call.integer(1));
+  if (const ErrorCode code = call.make(0, dtype, x.sizes()); code != ErrorCode::ok) return code;
+  return kernels::convert_elements(x.sizes(), x.data, x.dtype, x.strides(), call.output(0).data, dtype, call.output(0).strides()) ? ErrorCode::ok : ErrorCode::invalid_dtype;
+}
+
 DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& port, const EValue& value) noexcept {
   if (port.storage == no_id || port.copy == no_id) return;
   const TensorView& tensor = value.tensor();
@@ -53,7 +68,7 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
   if (step.kind == StepKind::kernel) {
     kernels::ThreadTeam team(OpenMp::loaded().parallel == nullptr ? 1 : static_cast<std::size_t>(std::max(step.threads, 1)), run_on_openmp);
     const kernels::TeamScope scope(team.size() > 1 ? &team : nullptr);
-    met = !ws.kernel(step).run(code.kernels[static_cast<std::size_t>(step.first)], [&](std::size_t i) -> void* {
+    met = !ws.kernel(step).run(code.kernels[static_cast<std::size_t>(step.first)], ws.kernel_memory(), [&](std::size_t i) -> void* {
       const auto [root, offset] = code.root_of(code.places[code.arguments[step.arguments.first + i].place]);
       return ws.address(root) + offset;
     });

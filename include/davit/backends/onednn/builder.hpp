@@ -109,15 +109,6 @@ class Builder {
     lazy_.emplace(made.storage, Lazy{from, md, std::move(fill), others});
     return made;
   }
-  /// The same numbers in another dtype, of a constant only if they are needed so: some layouts are made of float32 alone.
-  [[nodiscard]] Place converted(const Place& from, DataType type) {
-    if (type_of(from.md) == type) return from;
-    const MemoryDesc md = plain(dims_of(from.md), type);
-    if (trial_ || !is_constant(from)) return reordered(from, md);
-    return lazy_constant(from, md, [this, from, md](std::byte* to) {
-      fill_by_reorder(describe_reorder(attributes_, from.md, md), from.md, constant_data(from), md, to);
-    }, {});
-  }
   [[nodiscard]] bool is_constant(const Place& place) const noexcept {
     return place.is_set() && code_.storages[place.storage].kind == StorageKind::constant;
   }
@@ -197,8 +188,6 @@ class Builder {
   }
   /// A weight, a bias or a statistic: in row-major order, in these sizes.
   [[nodiscard]] Place parameter(ValueId v, const Dims& dims) { return viewed(row_major(place_of(v)), dims); }
-  /// The same as float32, which the library's norms take their parameters in.
-  [[nodiscard]] Place float_parameter(ValueId v, const Dims& dims) { return reordered(parameter(v, dims), plain(dims, DataType::f32)); }
 
   // -- steps -------------------------------------------------------------------------------------------------------
 
@@ -343,15 +332,14 @@ class Builder {
       const SharedBytes own = direct ? SharedBytes::allocate(from.md.get_size()) : SharedBytes();
       if (direct && own.writable() == nullptr) throw dnnl::error(dnnl_out_of_memory, "no memory for a constant");
       if (direct) lazy->second.fill(own.writable());
-      fill_by_reorder(pd, from.md, direct ? own.writable() : constant_data(from), md, to);
+      const dnnl::memory source(from.md, cpu(), direct ? own.writable() : constant_data(from));
+      const dnnl::memory destination(md, cpu(), to);
+      const dnnl::memory scratch(pd.scratchpad_desc(), cpu());
+      dnnl::stream stream(cpu());
+      dnnl::reorder(pd).execute(stream,
+                                {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, destination}, {DNNL_ARG_SCRATCHPAD, scratch}});
+      stream.wait();
     }, direct ? lazy->second.others : PackedConstants::Others{});
-  }
-  static void fill_by_reorder(const dnnl::reorder::primitive_desc& pd, const MemoryDesc& from_md, std::byte* from, const MemoryDesc& md, std::byte* to) {
-    if (!pd) throw dnnl::error(dnnl_unimplemented, "no reorder between these layouts");
-    const dnnl::memory source(from_md, cpu(), from), destination(md, cpu(), to), scratch(pd.scratchpad_desc(), cpu());
-    dnnl::stream stream(cpu());
-    dnnl::reorder(pd).execute(stream, {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, destination}, {DNNL_ARG_SCRATCHPAD, scratch}});
-    stream.wait();
   }
   [[nodiscard]] Place reorder_later(const dnnl::reorder::primitive_desc& pd, const Place& from, const MemoryDesc& md) {
     const Place to = add_scratch(md);

@@ -143,10 +143,10 @@ inline void emit_pool(Builder& b, const Operation& op) {
   if (!generated && (!pd || is_row_major(from.md)) && chain.tail.empty() && emit_instead(b, op)) return true;  // the library's takes 50 times as long
   if (!pd || (!chain.tail.empty() && !generated)) return false;
   const Place source = b.reordered(from, md);
-  roles.push_back({DNNL_ARG_MEAN, b.float_parameter(op.inputs[1], channels)});
-  roles.push_back({DNNL_ARG_VARIANCE, b.float_parameter(op.inputs[2], channels)});
-  if (op.inputs[3] != no_id) roles.push_back({DNNL_ARG_SCALE, b.float_parameter(op.inputs[3], channels)});
-  if (op.inputs[4] != no_id) roles.push_back({DNNL_ARG_SHIFT, b.float_parameter(op.inputs[4], channels)});
+  roles.push_back({DNNL_ARG_MEAN, float_parameter(b, op.inputs[1], channels)});
+  roles.push_back({DNNL_ARG_VARIANCE, float_parameter(b, op.inputs[2], channels)});
+  if (op.inputs[3] != no_id) roles.push_back({DNNL_ARG_SCALE, float_parameter(b, op.inputs[3], channels)});
+  if (op.inputs[4] != no_id) roles.push_back({DNNL_ARG_SHIFT, float_parameter(b, op.inputs[4], channels)});
   const Place to = b.is_last_use(op.inputs[0]) ? source : b.add_scratch(md);
   b.add_step<dnnl::batch_normalization_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}}, roles);
   b.place(chain.result(), to);
@@ -165,8 +165,8 @@ inline void emit_layer_norm(Builder& b, const Operation& op) {
   if (type_of(md) != DataType::f32 && emit_instead_of_reference(b, op, pd)) return;
   if (!pd) throw dnnl::error(dnnl_unimplemented, "no layer normalization");
   const Place source = b.viewed(b.row_major(b.place_of(op.inputs[0])), dims);
-  if (op.inputs[1] != no_id) roles.push_back({DNNL_ARG_SCALE, b.float_parameter(op.inputs[1], {width})});
-  if (op.inputs[2] != no_id) roles.push_back({DNNL_ARG_SHIFT, b.float_parameter(op.inputs[2], {width})});
+  if (op.inputs[1] != no_id) roles.push_back({DNNL_ARG_SCALE, float_parameter(b, op.inputs[1], {width})});
+  if (op.inputs[2] != no_id) roles.push_back({DNNL_ARG_SHIFT, float_parameter(b, op.inputs[2], {width})});
   const Place to = b.add_scratch(md);
   b.add_step<dnnl::layer_normalization_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}}, roles);
   b.place(op.outputs[0], to);

@@ -12,6 +12,7 @@
 #include "davit/backends/onednn/convolution_layout.hpp"
 #include "davit/backends/onednn/emit_kernel.hpp"
 #include "davit/backends/onednn/emit_pointwise.hpp"
+#include "davit/backends/onednn/floats.hpp"
 #include "davit/backends/onednn/fold_norm.hpp"
 #include "davit/backends/onednn/kernels.hpp"
 #include "davit/backends/onednn/sound_convolution.hpp"
@@ -33,14 +34,14 @@ template <class PrimitiveDesc>
   return has_small_groups(op, channels, filters) || std::string_view(pd.impl_info_str()).find("gemm") != std::string_view::npos;
 }
 
-/// The dtype to compute a product of `rows` in: of bfloat16 float32, where that is faster. Few rows cost what reading the matrix costs.
-[[nodiscard]] inline DataType product_type(DataType type, std::int64_t rows) {
-  return type == DataType::bf16 && rows >= 16 && !has_fast_bfloat16() ? DataType::f32 : type;
+/// The dtype to compute a product of `rows` in: float32 for what the library has no code for, and of bfloat16 where that is faster. Few rows cost
+/// what reading the matrix costs.
+[[nodiscard]] inline DataType product_type(const Builder& b, ValueId made, std::int64_t rows) {
+  const bool pairs = b.type(made) == DataType::bf16 && has_wide_vectors() && (rows < 16 || has_fast_bfloat16());
+  return pairs ? DataType::bf16 : DataType::f32;
 }
-/// Says where a product lies, in the dtype that the graph says.
-inline void place_product(Builder& b, ValueId v, const Place& made) {
-  b.place(v, type_of(made.md) == b.type(v) ? made : b.reordered(made, with_type(made.md, b.type(v))));
-}
+/// An operand of a product that is computed in `type`.
+[[nodiscard]] inline Place operand(Builder& b, ValueId v, DataType type) { return type == DataType::f32 ? floats(b, v) : b.place_of(v); }
 
 /// A convolution's weight and bias, ready for the primitive; the batch norm after it taken in.
 [[nodiscard]] inline std::pair<Place, Place> convolution_parameters(Builder& b, const Operation& op,
@@ -50,8 +51,8 @@ inline void place_product(Builder& b, ValueId v, const Place& made) {
   if (norm != nullptr) {
     made = fold_norm(b, op, *norm);
   } else {
-    made.first = b.converted(b.row_major(b.place_of(op.inputs[1])), type_of(md));
-    if (op.inputs[2] != no_id) made.second = b.float_parameter(op.inputs[2], channels);
+    made.first = b.reordered(b.row_major(operand(b, op.inputs[1], type_of(md))), plain(b.sizes(op.inputs[1]), type_of(md)));
+    if (op.inputs[2] != no_id) made.second = float_parameter(b, op.inputs[2], channels);
   }
   made.first = b.reordered(b.viewed(made.first, dims_of(md)), md);
   return made;
@@ -65,7 +66,7 @@ inline void place_product(Builder& b, ValueId v, const Place& made) {
   const Dims destination_dims = b.sizes(op.outputs[0]);
   Dims weight_dims = b.sizes(op.inputs[1]);
   const Dims bias_dims{weight_dims[0]};
-  const DataType type = detail::product_type(b.type(op.outputs[0]), count_of(destination_dims) / destination_dims[1]);
+  const DataType type = detail::product_type(b, op.outputs[0], count_of(destination_dims) / destination_dims[1]);
   if (op.groups > 1) {
     weight_dims[0] /= op.groups;
     weight_dims.insert(weight_dims.begin(), op.groups);
@@ -80,10 +81,11 @@ inline void place_product(Builder& b, ValueId v, const Place& made) {
                                       op.strides, op.dilates, op.pad_left, op.pad_right);
   };
   dnnl::convolution_forward::primitive_desc pd;
-  if (type == DataType::f32 && suits_winograd(op, source_dims, destination_dims) && tail->depthwise == nullptr)
+  if (type == DataType::f32 && b.type(op.outputs[0]) != DataType::undef && suits_winograd(op, source_dims, destination_dims) && tail->depthwise == nullptr)
     pd = try_with(any(source_dims, type), any(destination_dims, type), algorithm::convolution_winograd);
+  const Place from = detail::operand(b, op.inputs[0], type);
   const auto [source_md, destination_md] =
-      convolution_layouts(op, b.place_of(op.inputs[0]), source_dims, destination_dims, type);
+      convolution_layouts(op, from, source_dims, destination_dims, type);
   if (!pd) pd = try_with(source_md, tail->depthwise == nullptr ? destination_md : any(destination_dims, type));
   if (!pd || is_reference(pd)) pd = try_with(any(source_dims, type), any(destination_dims, type));
   if (type == DataType::f32 && tail->depthwise == nullptr && detail::wastes_vectors(pd, op, source_dims[1], destination_dims[1])) {
@@ -100,11 +102,11 @@ inline void place_product(Builder& b, ValueId v, const Place& made) {
     tail->roles.push_back({role, own});
     if (own_bias.is_set()) tail->roles.push_back({DNNL_ARG_ATTR_POST_OP_DW | DNNL_ARG_BIAS, own_bias});
   }
-  const Place source = b.reordered(b.place_of(op.inputs[0]), pd.src_desc());
+  const Place source = b.reordered(from, pd.src_desc());
   const Place to = destination(b, *tail, pd.dst_desc());
   b.add_step<dnnl::convolution_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}},
                                         tail->roles);
-  detail::place_product(b, chain.result(), to);
+  place_floats(b, chain.result(), to);
   return true;
 }
 
@@ -168,7 +170,7 @@ namespace detail {
 [[nodiscard]] inline bool emit_matmul(Builder& b, const ChainView& chain) {
   const Operation& op = *chain.base;
   const Dims dims = b.sizes(op.outputs[0]);
-  const DataType type = detail::product_type(b.type(op.outputs[0]), dims[dims.size() - 2]);
+  const DataType type = detail::product_type(b, op.outputs[0], dims[dims.size() - 2]);
   std::optional<Tail> tail = make_tail(b, chain, dims);
   if (!tail) return false;
   const auto direct = [type](const Place& place) {
@@ -179,8 +181,8 @@ namespace detail {
   Dims dims_b = b.sizes(op.inputs[1]);
   dims_a.insert(dims_a.begin(), dims.size() - dims_a.size(), 1);
   dims_b.insert(dims_b.begin(), dims.size() - dims_b.size(), 1);
-  const Place& first = b.place_of(op.inputs[0]);
-  const Place& second = b.place_of(op.inputs[1]);
+  const Place first = detail::operand(b, op.inputs[0], type);
+  const Place second = detail::operand(b, op.inputs[1], type);
   const bool lies_well = direct(first) && direct(second) && dims_of(first.md) == dims_a && dims_of(second.md) == dims_b;
   auto pd = lies_well ? describe<dnnl::matmul>(tail->attributes, first.md, second.md, MemoryDesc(), plain(dims, type))
                       : dnnl::matmul::primitive_desc();
@@ -192,7 +194,7 @@ namespace detail {
   const Place weight = as_is ? second : laid_out(second, dims_b);
   const Place to = destination(b, *tail, pd.dst_desc());
   b.add_step<dnnl::matmul>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);
-  detail::place_product(b, chain.result(), to);
+  place_floats(b, chain.result(), to);
   return true;
 }
 
@@ -208,7 +210,7 @@ namespace detail {
   if (source_dims[0] < 1 || count_of(source_dims) != count_of(b.sizes(op.inputs[0])) || count_of(destination_dims) != count_of(b.sizes(op.outputs[0])))
     throw dnnl::error(dnnl_invalid_arguments, "the rows and the matrix do not fit together");
   const bool biased = op.inputs[2] != no_id;
-  const DataType type = detail::product_type(b.type(op.outputs[0]), source_dims[0]);
+  const DataType type = detail::product_type(b, op.outputs[0], source_dims[0]);
   const bool packed = b.is_constant(op.inputs[1]);
   if (b.type(op.outputs[0]) == DataType::f32 && detail::is_faster_by_kernel(op, packed, source_dims[0], inner, columns)) {
     if (!chain.tail.empty()) return false;
@@ -217,26 +219,26 @@ namespace detail {
   if (!packed && !op.transposed && !biased && b.sizes(op.inputs[0]).size() == 2) return emit_matmul(b, chain);
   std::optional<Tail> tail = make_tail(b, chain, destination_dims);
   if (!tail) return false;
-  const Place as_is = blocking_of(b.place_of(op.inputs[1]).md).is_plain() ? b.place_of(op.inputs[1])
-                                                                          : b.row_major(b.place_of(op.inputs[1]));
+  const Place from = detail::operand(b, op.inputs[0], type), matrix = detail::operand(b, op.inputs[1], type);
+  const Place as_is = blocking_of(matrix.md).is_plain() ? matrix : b.row_major(matrix);
   Place to;
   const bool is_row = packed && type == DataType::f32 && detail::is_row_times_large(source_dims[0], inner, columns);
-  const Place bias = is_row && biased ? b.float_parameter(op.inputs[2], {columns}) : Place();
+  const Place bias = is_row && biased ? float_parameter(b, op.inputs[2], {columns}) : Place();
   dnnl::convolution_forward::primitive_desc row;
   if (is_row && b.threads() != 1) row = detail::describe_row(*tail, inner, columns, biased);
   if (is_row && b.threads() == 1) {
     if (!chain.tail.empty()) return false;
-    to = detail::emit_row_kernel(b, b.place_of(op.inputs[0]), op.transposed ? as_is : permuted(as_is, {1, 0}), bias);
+    to = detail::emit_row_kernel(b, from, op.transposed ? as_is : permuted(as_is, {1, 0}), bias);
   } else if (row) {
-    to = detail::emit_row(b, row, b.place_of(op.inputs[0]), op.transposed ? as_is : permuted(as_is, {1, 0}), bias);
+    to = detail::emit_row(b, row, from, op.transposed ? as_is : permuted(as_is, {1, 0}), bias);
   } else if (packed) {
     const auto pd = describe<dnnl::inner_product_forward>(
         tail->attributes, dnnl::prop_kind::forward_inference, any(source_dims, type), any({columns, inner}, type),
         biased ? plain({columns}, DataType::f32) : MemoryDesc(), plain(destination_dims, type));
     if (!is_usable(pd, chain, *tail)) return false;
     const Place weight = b.reordered(op.transposed ? as_is : permuted(as_is, {1, 0}), pd.weights_desc());
-    const Place source = b.reordered(b.viewed(b.place_of(op.inputs[0]), source_dims), pd.src_desc());
-    if (biased) tail->roles.push_back({DNNL_ARG_BIAS, b.float_parameter(op.inputs[2], {columns})});
+    const Place source = b.reordered(b.viewed(from, source_dims), pd.src_desc());
+    if (biased) tail->roles.push_back({DNNL_ARG_BIAS, float_parameter(b, op.inputs[2], {columns})});
     to = destination(b, *tail, pd.dst_desc());
     b.add_step<dnnl::inner_product_forward>(
         pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);
@@ -254,12 +256,12 @@ namespace detail {
       }
     }
     if (!is_usable(pd, chain, *tail)) return false;
-    const Place source = b.reordered(b.viewed(b.row_major(b.place_of(op.inputs[0])), source_dims), plain(source_dims, type));
-    if (biased) tail->roles.push_back({DNNL_ARG_BIAS, b.float_parameter(op.inputs[2], {1, columns})});
+    const Place source = b.reordered(b.viewed(b.row_major(from), source_dims), plain(source_dims, type));
+    if (biased) tail->roles.push_back({DNNL_ARG_BIAS, float_parameter(b, op.inputs[2], {1, columns})});
     to = destination(b, *tail, pd.dst_desc());
     b.add_step<dnnl::matmul>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);
   }
-  detail::place_product(b, chain.result(), to);
+  place_floats(b, chain.result(), to);
   return true;
 }
 

@@ -9,4 +9,9 @@ namespace davit::onednn_ops {
 /// (1, inner), (columns, inner) and maybe (columns) -> (1, columns), of float32.
 [[nodiscard]] ErrorCode row_kernel(portable_kernels::KernelCall& call);
 
+/// (n) of any real dtype, and the number of a ScalarType -> (n) of that.
+[[nodiscard]] ErrorCode convert_kernel(portable_kernels::KernelCall& call);
+/// The same of `count` elements that lie in memory.
+void convert(ScalarType from_type, const std::byte* from, ScalarType to_type, std::byte* to, std::int64_t count);
+
 }  // namespace davit::onednn_ops

@@ -165,15 +165,19 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
   return row != op_table.end() && row->name == target ? row : nullptr;
 }
 
-/// True for operations that are primitives in bfloat16 too; others are portable's kernels there. The library multiplies pairs: of an odd
-/// number of terms oneDNN 2.6 multiplies what lies behind the last of a matrix with zero, which makes NaN of an infinity there.
-[[nodiscard]] inline bool has_bfloat16(GraphModuleView graph, const Operation& op) {
+/// True for operations that are primitives in that dtype; others are portable's kernels. Products of dtypes without code are computed in
+/// float32, convolutions where that pays. The library multiplies pairs of bfloat16: of an odd number of terms oneDNN 2.6 multiplies what
+/// lies behind the last of a matrix with zero, which makes NaN of an infinity there.
+[[nodiscard]] inline bool has_primitive(GraphModuleView graph, const Operation& op, ScalarType dtype) {
+  const bool pairs = dtype == ScalarType::bfloat16 && has_wide_vectors();
+  if (dtype == ScalarType::float32 || op.kind == OpKind::view) return true;
   switch (op.kind) {
     case OpKind::linear:
-    case OpKind::matmul: return sizes_of(graph, op.inputs[0]).back() % 2 == 0;
+    case OpKind::matmul: return !pairs || sizes_of(graph, op.inputs[0]).back() % 2 == 0;
+    case OpKind::convolution: return pairs || (op.groups == 1 && count_of(op.kernel) > 1);
     case OpKind::resample: return false;
-    case OpKind::binary: return op.inputs[1] != no_id;
-    default: return true;
+    case OpKind::binary: return pairs && op.inputs[1] != no_id;
+    default: return pairs;
   }
 }
 
@@ -211,7 +215,7 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
   const Operation empty = op;
   const bool by_kernel = !is_float && row->integers && row->describe != describe_view;
   wrong = by_kernel ? describe_kernel(in, *row, op) : row->describe(in, *row, op);
-  if (wrong == nullptr && dtype == ScalarType::bfloat16 && !by_kernel && !row->any_dtype && !has_bfloat16(graph, op)) {
+  if (wrong == nullptr && is_float && !row->any_dtype && !has_primitive(graph, op, dtype)) {
     op = empty;
     wrong = describe_kernel(in, *row, op);
   }

@@ -44,11 +44,11 @@ using operators::Refusal;
   }
   return nullptr;
 }
-/// The same of a float32 or bfloat16 tensor.
+/// The same of a float32, bfloat16 or float16 tensor.
 [[nodiscard]] inline const char* check_tensor(GraphModuleView graph, ValueId v) noexcept {
   const Value& value = graph.values[v];
-  if (value.kind == ValueKind::tensor && value.dtype != ScalarType::float32 && value.dtype != ScalarType::bfloat16)
-    return "a tensor is neither float32 nor bfloat16";
+  if (value.kind == ValueKind::tensor && value.dtype != ScalarType::float32 && value.dtype != ScalarType::bfloat16 && value.dtype != ScalarType::float16)
+    return "a tensor is neither float32, bfloat16 nor float16";
   return check_any_tensor(graph, v);
 }
 

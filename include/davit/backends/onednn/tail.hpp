@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "davit/backends/onednn/builder.hpp"
+#include "davit/backends/onednn/floats.hpp"
 
 namespace davit::onednn_ops {
 
@@ -135,7 +136,7 @@ template <class PrimitiveDesc>
 /// Where the primitive writes: over the value that it is added to, or to a new place.
 [[nodiscard]] inline Place destination(Builder& b, const Tail& tail, const MemoryDesc& md) {
   if (tail.sum == no_id) return b.add_scratch(md);
-  return b.reordered(b.viewed(b.place_of(tail.sum), dims_of(md)), md);
+  return b.reordered(b.viewed(type_of(md) == DataType::f32 ? floats(b, tail.sum) : b.place_of(tail.sum), dims_of(md)), md);
 }
 
 }  // namespace davit::onednn_ops

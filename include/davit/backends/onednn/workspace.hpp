@@ -54,6 +54,7 @@ class Workspace {
   }
 
   [[nodiscard]] KernelState& kernel(const Step& step) noexcept { return kernels_[static_cast<std::size_t>(step.first)]; }
+  [[nodiscard]] portable_kernels::KernelMemory& kernel_memory() noexcept { return kernel_memory_; }
 
   /// Points everything that lies in scratch there; nothing is done if it was there already.
   void move_scratch(const Code& code, std::byte* scratch) noexcept {
@@ -103,6 +104,7 @@ class Workspace {
   dnnl::stream stream_;
   std::vector<dnnl::memory> memories_;      ///< per place
   std::vector<KernelState> kernels_;        ///< per kernel of the code
+  portable_kernels::KernelMemory kernel_memory_;
   std::vector<std::size_t> offsets_;        ///< per place: from the start of its root storage
   std::vector<dnnl_exec_arg_t> arguments_;  ///< per argument of the code
   std::vector<std::byte*> bases_;           ///< per storage

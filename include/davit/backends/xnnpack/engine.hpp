@@ -78,7 +78,7 @@ class Engine {
   /// One of portable's kernels.
   [[nodiscard]] bool run_kernel(const Plan& plan, const Workspace& ws, const Step& step) {
     const portable_kernels::KernelStep& kernel = plan.kernels[step.weights];
-    return kernels_[step.weights].run(kernel, [&](std::size_t i) -> void* { return address(plan, ws, i < kernel.operands() ? step.in[i] : step.out); });
+    return kernels_[step.weights].run(kernel, kernel_memory_, [&](std::size_t i) -> void* { return address(plan, ws, i < kernel.operands() ? step.in[i] : step.out); });
   }
   struct State {
     std::vector<OperatorPart> parts;  ///< mostly one
@@ -102,6 +102,7 @@ class Engine {
   ThreadPool pool_;
   std::vector<State> states_;
   std::vector<portable_kernels::KernelState> kernels_;  ///< per row of Plan::kernels
+  portable_kernels::KernelMemory kernel_memory_;
   Scratch scratch_;                                      ///< of the steps that davit computes itself
 };
 

@@ -10,6 +10,7 @@
 
 #include "davit/backends/portable/run_time/argument_table.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/core/copy_tensor.hpp"
 #include "davit/core/tensor_view.hpp"
 
 namespace davit::portable_kernels {
@@ -93,18 +94,22 @@ class KernelState {
     }
   }
 
-  /// Calls the kernel; operand i lies at address(i), the results at the addresses behind the last. False if it refuses, or has
-  /// not made what the program says. Source: portable::execute.
+  /// Calls the kernel; operand i lies at address(i), the results at the addresses behind the last. A view that it answers is copied. False if
+  /// it refuses, or has not made what the program says. `memory`: its work space, which steps that follow each other share. Source:
+  /// portable::execute.
   template <class Address>
-  [[nodiscard]] bool run(const KernelStep& step, Address&& address) {
+  [[nodiscard]] bool run(const KernelStep& step, KernelMemory& memory, Address&& address) {
     for (const ArgumentTable::Slot& slot : step.arguments.slots) arguments_[slot.argument].tensor().data = address(slot.slot);
     for (std::size_t i = 0; i < places_.size(); ++i) places_[i].data = static_cast<std::byte*>(address(step.operands() + i));
-    KernelCall call({arguments_.data(), step.parameters}, made_, places_, memory_);
+    KernelCall call({arguments_.data(), step.parameters}, made_, places_, memory);
     if (step.kernel(call) != ErrorCode::ok) return false;
     for (std::size_t i = 0; i < places_.size(); ++i) {
-      if (!made_[i].is_tensor() || made_[i].tensor().data != places_[i].data || made_[i].tensor().dtype != results_[i].dtype) return false;
-      if (!std::ranges::equal(made_[i].tensor().sizes(), results_[i].sizes())) return false;
+      if (!made_[i].is_tensor() || made_[i].tensor().dtype != results_[i].dtype || !std::ranges::equal(made_[i].tensor().sizes(), results_[i].sizes())) return false;
+      if (made_[i].tensor().data == places_[i].data) continue;
+      results_[i].data = places_[i].data;
+      copy_tensor(made_[i].tensor(), results_[i]);
     }
+    memory.reset();
     return true;
   }
 
@@ -113,7 +118,6 @@ class KernelState {
   std::vector<TensorView> results_;
   std::vector<std::int64_t> dims_;  ///< of each result, as the kernel makes them
   std::vector<OutputPlace> places_;
-  KernelMemory memory_;
 };
 
 }  // namespace davit::portable_kernels

@@ -10,6 +10,9 @@
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/reductions/moments.hpp"
+#include "davit/core/scalar_type.hpp"
+#include "davit/kernels/blocks.hpp"
+#include "davit/kernels/convert.hpp"
 #include "davit/kernels/layer_norm.hpp"
 #include "davit/kernels/thread_team.hpp"
 #include "davit/program/operators/normalization.hpp"
@@ -27,6 +30,21 @@ template <class C>
   return {factor, (bias != nullptr ? *bias : C{}) - mean * factor};
 }
 
+/// from * factor + shift, of `n` elements of a dtype that is computed in `C`. O(n).
+template <class C>
+void scale_and_shift_blocks(C factor, C shift, ScalarType dtype, const std::byte* from, std::byte* to, std::int64_t n) {
+  const auto load = kernels::Conversion::between(dtype, scalar_type_of<C>), store = kernels::Conversion::between(scalar_type_of<C>, dtype);
+  kernels::Block block, scratch;
+  auto* const numbers = reinterpret_cast<C*>(block.bytes.data());
+  const auto element = static_cast<std::int64_t>(size_of(dtype));
+  for (std::int64_t done = 0; done < n; done += kernels::block_length) {
+    const std::int64_t some = std::min(n - done, kernels::block_length);
+    load.run(from + done * element, numbers, scratch.bytes.data(), some);
+    kernels::run_widest_for<C, kernels::ScaleAndShift>(factor, shift, numbers, numbers, some);
+    store.run(numbers, to + done * element, scratch.bytes.data(), some);
+  }
+}
+
 template <class C>
 [[nodiscard]] ErrorCode compute_batch_norm(KernelCall& call, const operators::BatchNormOperator& op,
                                            const operators::BatchNormView& view) {
@@ -37,13 +55,14 @@ template <class C>
   const std::int64_t batch = input.size(0);
   const auto optional = [&](ComputeBuffers<C>& s, ValueId v) { return v != no_id ? s.read(call.tensor(v)) : s.buffer(0); };
   ComputeBuffers<C> buffers(call);
-  const auto x_id = buffers.read(input);
+  const bool by_blocks = !view.training && plane > 1 && input.dtype != scalar_type_of<C> && input.is_contiguous() && call.output(0).is_contiguous();
+  const auto x_id = by_blocks ? buffers.buffer(0) : buffers.read(input);
   const auto weight = optional(buffers, view.weight);
   const auto bias = optional(buffers, view.bias);
   const bool running = view.mean != no_id;
   const auto running_mean = optional(buffers, view.mean);
   const auto running_var = optional(buffers, view.variance);
-  const auto out_id = buffers.write(0);
+  const auto out_id = by_blocks ? buffers.buffer(0) : buffers.write(0);
   const bool saves = op.saves && view.training;
   const auto mean_id = saves && call.wants(1) ? buffers.write(1) : buffers.buffer(channels);
   const auto inverse_id = saves && call.wants(2) ? buffers.write(2) : buffers.buffer(channels);
@@ -82,7 +101,11 @@ template <class C>
       buffers.out(shifts)[c] = shift;
       return;
     }
-    for (std::int64_t n = 0; n < batch; ++n) {
+    for (std::int64_t n = 0; by_blocks && n < batch; ++n) {
+      const auto at = static_cast<std::ptrdiff_t>(size_of(input.dtype)) * (n * step + c * plane);
+      scale_and_shift_blocks<C>(factor, shift, input.dtype, static_cast<const std::byte*>(input.data) + at, static_cast<std::byte*>(call.output(0).data) + at, plane);
+    }
+    for (std::int64_t n = 0; !by_blocks && n < batch; ++n) {
       const C* from = x + n * step + c * plane;
       C* to = out + n * step + c * plane;
       kernels::run_widest_for<C, kernels::ScaleAndShift>(factor, shift, from, to, plane);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Programs of bfloat16, as `module.to(torch.bfloat16)` makes them.
+// Programs of bfloat16 and float16, as `module.to(torch.bfloat16)` makes them.
 #include "davit/backends/onednn.hpp"
-#include "davit/testing/bfloat16_program.hpp"
+#include "davit/testing/reduced_program.hpp"
 
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@
 
 using namespace davit;
 using support::Net;
-using testing::as_bfloat16;
+using testing::as_reduced;
 
 namespace {
 
@@ -32,9 +32,9 @@ struct Halved {
   ExportedProgram program;
   std::vector<Tensor> inputs;
 
-  explicit Halved(const ExportedProgram& floats, const std::vector<EValue>& sample) : program(floats) {
-    testing::make_bfloat16(program);
-    for (const EValue& each : sample) inputs.push_back(as_bfloat16(testing::copy_of(each.tensor())));
+  explicit Halved(const ExportedProgram& floats, const std::vector<EValue>& sample, ScalarType dtype = ScalarType::bfloat16) : program(floats) {
+    testing::make_reduced(program, dtype);
+    for (const EValue& each : sample) inputs.push_back(as_reduced(testing::copy_of(each.tensor()), dtype));
   }
   [[nodiscard]] std::vector<EValue> sample() const {
     std::vector<EValue> out;
@@ -85,7 +85,7 @@ TEST_CASE("a convolutional network in bfloat16 is one partition") {
 namespace {
 
 /// Attention and a block of linear layers of `tokens` rows of 16.
-[[nodiscard]] Halved encoder(std::int64_t tokens) {
+[[nodiscard]] Halved encoder(std::int64_t tokens, ScalarType dtype) {
   Net n;
   const auto x = n.input("x", {2, tokens, 16});
   const auto gamma = n.weight("gamma", {16}, 0.5, 1);
@@ -111,19 +111,20 @@ namespace {
   const auto y = n.op("aten.linear.default", "y", {2, tokens, 16}, {{"input", n.v(bent)}, {"weight", n.v(w2)}});
   const auto rows = n.op("aten.view.default", "rows", {2 * tokens, 16}, {{"self", n.v(x)}, {"size", n.ints({2 * tokens, 16})}});
   const auto z = n.op("aten.linear.default", "z", {2, tokens, 2 * tokens}, {{"input", n.v(x)}, {"weight", n.v(rows)}});
-  return Halved(n.finish({y, z}), n.sample());
+  return Halved(n.finish({y, z}), n.sample(), dtype);
 }
 
 }  // namespace
 
-TEST_CASE("an encoder in bfloat16 is one partition") {
+TEST_CASE("an encoder in bfloat16 or float16 is one partition") {
   for (const std::int64_t tokens : {5, 24}) {  // of few rows, and of many, which some CPUs compute in float32
     CAPTURE(tokens);
-    CHECK(faults(encoder(tokens)) == "");
+    CHECK(faults(encoder(tokens, ScalarType::bfloat16)) == "");
+    CHECK(faults(encoder(tokens, ScalarType::float16)) == "");
   }
 }
 
-TEST_CASE("a residual block in bfloat16 is one partition, with its batch norms in the weights") {
+TEST_CASE("a residual block in bfloat16 or float16 is one partition") {
   Net n;
   const auto x = n.input("x", {1, 32, 12, 12});
   const auto w1 = n.weight("w1", {32, 32, 3, 3}, 0.1);
@@ -131,6 +132,12 @@ TEST_CASE("a residual block in bfloat16 is one partition, with its batch norms i
   const auto a = n.relu("r1", n.norm("n1", n.conv("c1", x, w1, {1, 32, 12, 12}, 1, 1), {1, 32, 12, 12}), {1, 32, 12, 12});
   const auto b = n.conv("c2", a, w2, {1, 32, 12, 12}, 1, 1);
   const ExportedProgram program = n.finish({n.relu("r2", n.add("sum", b, x, {1, 32, 12, 12}), {1, 32, 12, 12})});
+  for (const float odd : {1.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 65504.0f}) {
+    CAPTURE(odd);
+    Halved halved(program, n.sample(), ScalarType::float16);
+    halved.inputs[0].view().as<Half>()[70] = Half(odd);
+    CHECK(faults(halved) == "");
+  }
   for (const float odd : {1.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 2e38f}) {
     CAPTURE(odd);
     Halved halved(program, n.sample());
@@ -210,8 +217,7 @@ TEST_CASE("a linear layer in bfloat16 between floats, as autocast has it, is one
   program.state_dict = halved.program.state_dict;
   for (const ValueId v : {low, w, y}) program.graph_module.values[v].dtype = ScalarType::bfloat16;
   CHECK(faults(program, sample) == "");
-  const bool has_bfloat16 = dnnl::get_effective_cpu_isa() != dnnl::cpu_isa::avx2;  // of the CPUs that tests run on
-  for (NodeId node = 0; node < 4; ++node) CHECK((onednn::refuses(program.view(), node) == nullptr) == (has_bfloat16 || node != 1));
+  for (NodeId node = 0; node < 4; ++node) CHECK(onednn::refuses(program.view(), node) == nullptr);
   program.graph_module.values[low].dtype = ScalarType::float32;
   CHECK(std::string_view(onednn::refuses(program.view(), NodeId{0})) == "it changes no dtype");
 }
