@@ -158,11 +158,8 @@ namespace detail {
   };
   const auto is_whole = [&](ValueId v) { return g.values[v].kind == ValueKind::tensor && is_integral(g.values[v].dtype) && !is_byte(v); };
   const auto largest_whole = [&](ValueId v) { return g.values[v].dtype == ScalarType::bool_ ? 1 : 0x1p63; };
-  const auto is_unseen = [&](ValueId v) { return g.values[v].kind == ValueKind::tensor && !is_float(v) && !is_byte(v) && !is_whole(v); };  // nobody looks at it
-  for (ValueId v = 0; v < g.values.size(); ++v) {
+  for (ValueId v = 0; v < g.values.size(); ++v)
     if (is_whole(v)) limit[v] = largest_whole(v);
-    if (is_unseen(v)) limit[v] = infinity;
-  }
   std::size_t i = 0;
   std::size_t constants = 0;
   for (const Argument& input : g.args(g.root().inputs)) {
@@ -301,7 +298,6 @@ namespace detail {
           limit[v] = made <= largest_whole(v) ? made : largest_whole(v);
           return;
         }
-        if (is_unseen(v)) return;
         grown[v] = !(made <= largest);
         limit[v] = grown[v] != 0 ? largest_checked : made;
       });
