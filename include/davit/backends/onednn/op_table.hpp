@@ -174,7 +174,7 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
   switch (op.kind) {
     case OpKind::linear:
     case OpKind::matmul: return !pairs || sizes_of(graph, op.inputs[0]).back() % 2 == 0;
-    case OpKind::convolution: return pairs || (op.groups == 1 && count_of(op.kernel) > 1);
+    case OpKind::convolution: return pairs || (op.groups == 1 && count_of(op.kernel) > 1 && sizes_of(graph, op.outputs[0])[1] >= 8);
     case OpKind::resample: return false;
     case OpKind::binary: return pairs && op.inputs[1] != no_id;
     default: return pairs;

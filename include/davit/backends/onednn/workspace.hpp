@@ -104,7 +104,7 @@ class Workspace {
   dnnl::stream stream_;
   std::vector<dnnl::memory> memories_;      ///< per place
   std::vector<KernelState> kernels_;        ///< per kernel of the code
-  portable_kernels::KernelMemory kernel_memory_;
+  portable_kernels::KernelMemory kernel_memory_;  ///< which they share
   std::vector<std::size_t> offsets_;        ///< per place: from the start of its root storage
   std::vector<dnnl_exec_arg_t> arguments_;  ///< per argument of the code
   std::vector<std::byte*> bases_;           ///< per storage

@@ -102,7 +102,7 @@ class Engine {
   ThreadPool pool_;
   std::vector<State> states_;
   std::vector<portable_kernels::KernelState> kernels_;  ///< per row of Plan::kernels
-  portable_kernels::KernelMemory kernel_memory_;
+  portable_kernels::KernelMemory kernel_memory_;        ///< which they share
   Scratch scratch_;                                      ///< of the steps that davit computes itself
 };
 
