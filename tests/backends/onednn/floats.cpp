@@ -46,3 +46,16 @@ TEST_CASE("a value of another dtype is float32 where it is needed so, a constant
     CHECK(code.steps.size() == 2);
   }
 }
+
+TEST_CASE("what the library converts while it reorders is left as it lies") {
+  if (!onednn_ops::has_wide_vectors()) return;
+  Net net;
+  const ValueId x = net.input("x", {2, 3});
+  GraphModule graph = net.draft.b.module();
+  graph.values[x].dtype = ScalarType::bfloat16;
+  Code code;
+  Builder builder(graph.view(), code, false);
+  builder.place(x, builder.add_scratch(strided({2, 3}, {1, 2}, DataType::bf16)));
+  CHECK(onednn_ops::floats(builder, x).md == builder.place_of(x).md);
+  CHECK(code.steps.empty());
+}

@@ -26,13 +26,13 @@ inline void add_conversion(Builder& b, const Place& from, ScalarType from_type, 
 [[nodiscard]] inline Place floats(Builder& b, ValueId v) {
   const Place from = b.place_of(v);
   const ScalarType dtype = b.graph().values[v].dtype;
-  if (dtype == ScalarType::float32) return from;
+  const bool constant = b.is_constant(from) && !b.trial();
+  if (dtype == ScalarType::float32 || (dtype == ScalarType::bfloat16 && has_wide_vectors() && !constant)) return from;
   const MemoryDesc md = plain(b.sizes(v), DataType::f32);
   const std::int64_t count = count_of(b.sizes(v));
   const Place rows = dtype == ScalarType::bfloat16 ? b.row_major(from) : from;
-  if (b.is_constant(rows) && !b.trial())
+  if (constant)
     return b.lazy_constant(rows, md, [&b, rows, dtype, count](std::byte* to) { convert(dtype, b.constant_data(rows), ScalarType::float32, to, count); }, {});
-  if (dtype == ScalarType::bfloat16 && has_wide_vectors()) return from;
   const Place to = b.add_scratch(md);
   detail::add_conversion(b, rows, dtype, to, ScalarType::float32, count);
   return to;
