@@ -17,6 +17,7 @@
 #include "davit/backends/onednn/session.hpp"
 #include "davit/backends/onednn/threads.hpp"
 #include "davit/backends/portable/run_time/products/multiply.hpp"
+#include "davit/backends/portable/run_time/result_type.hpp"
 #include "davit/backends/value_checks.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/kernels/blocks.hpp"
@@ -49,7 +50,7 @@ DAVIT_INLINE void convert(ScalarType from_type, const std::byte* from, ScalarTyp
   const TensorView& x = call.tensor(0);
   const auto dtype = static_cast<ScalarType>(call.integer(1));
   if (const ErrorCode code = call.make(0, dtype, x.sizes()); code != ErrorCode::ok) return code;
-  return kernels::convert_elements(x.sizes(), x.data, x.dtype, x.strides(), call.output(0).data, dtype, call.output(0).strides()) ? ErrorCode::ok : ErrorCode::invalid_dtype;
+  return portable_kernels::convert_elements(x, dtype, call.output(0).data);
 }
 
 DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& port, const EValue& value) noexcept {

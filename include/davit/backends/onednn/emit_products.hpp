@@ -51,7 +51,7 @@ template <class PrimitiveDesc>
   if (norm != nullptr) {
     made = fold_norm(b, op, *norm);
   } else {
-    made.first = b.reordered(b.row_major(operand(b, op.inputs[1], type_of(md))), plain(b.sizes(op.inputs[1]), type_of(md)));
+    made.first = in_rows(b, operand(b, op.inputs[1], type_of(md)), b.sizes(op.inputs[1]), type_of(md));
     if (op.inputs[2] != no_id) made.second = float_parameter(b, op.inputs[2], channels);
   }
   made.first = b.reordered(b.viewed(made.first, dims_of(md)), md);
@@ -189,9 +189,8 @@ namespace detail {
   const bool as_is = pd && !is_reference(pd);
   if (!as_is) pd = describe<dnnl::matmul>(tail->attributes, plain(dims_a, type), plain(dims_b, type), MemoryDesc(), plain(dims, type));
   if (!is_usable(pd, chain, *tail)) return false;
-  const auto laid_out = [&](const Place& from, const Dims& own) { return b.reordered(b.viewed(b.row_major(from), own), plain(own, type)); };
-  const Place source = as_is ? first : laid_out(first, dims_a);
-  const Place weight = as_is ? second : laid_out(second, dims_b);
+  const Place source = as_is ? first : in_rows(b, first, dims_a, type);
+  const Place weight = as_is ? second : in_rows(b, second, dims_b, type);
   const Place to = destination(b, *tail, pd.dst_desc());
   b.add_step<dnnl::matmul>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);
   place_floats(b, chain.result(), to);
@@ -256,7 +255,7 @@ namespace detail {
       }
     }
     if (!is_usable(pd, chain, *tail)) return false;
-    const Place source = b.reordered(b.viewed(b.row_major(from), source_dims), plain(source_dims, type));
+    const Place source = in_rows(b, from, source_dims, type);
     if (biased) tail->roles.push_back({DNNL_ARG_BIAS, float_parameter(b, op.inputs[2], {1, columns})});
     to = destination(b, *tail, pd.dst_desc());
     b.add_step<dnnl::matmul>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);

@@ -37,10 +37,10 @@ inline void add_conversion(Builder& b, const Place& from, ScalarType from_type, 
   detail::add_conversion(b, rows, dtype, to, ScalarType::float32, count);
   return to;
 }
+/// In row-major order, in these sizes, of this dtype.
+[[nodiscard]] inline Place in_rows(Builder& b, const Place& from, const Dims& dims, DataType type) { return b.reordered(b.viewed(from, dims), plain(dims, type)); }
 /// A weight, a bias or a statistic as float32: in row-major order, in these sizes.
-[[nodiscard]] inline Place float_parameter(Builder& b, ValueId v, const Dims& dims) {
-  return b.reordered(b.viewed(b.row_major(floats(b, v)), dims), plain(dims, DataType::f32));
-}
+[[nodiscard]] inline Place float_parameter(Builder& b, ValueId v, const Dims& dims) { return in_rows(b, floats(b, v), dims, DataType::f32); }
 
 /// Says where a value lies that was computed in float32, or in its own dtype: it is rounded to that.
 inline void place_floats(Builder& b, ValueId v, const Place& made) {

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "davit/backends/onednn/builder.hpp"
+#include "davit/backends/onednn/kernels.hpp"
 #include "davit/core/scalar_type.hpp"
 #include "davit/kernels/fold_batch_norm.hpp"
 
@@ -24,16 +26,15 @@ namespace davit::onednn_ops {
 }
 
 namespace detail {
-/// The numbers of a constant, float32 or bfloat16. None of them: `otherwise` each.
+/// The numbers of a constant. None of them: `otherwise` each.
 struct ConstantNumbers {
   SharedBytes bytes{};
-  DataType type = DataType::f32;
+  ScalarType dtype = ScalarType::float32;
   float otherwise = 0;
 
   void copy(std::size_t count, float* to) const {
     if (bytes.empty()) std::fill_n(to, count, otherwise);
-    else if (type == DataType::bf16) std::copy_n(reinterpret_cast<const BFloat16*>(bytes.data()), count, to);
-    else std::copy_n(reinterpret_cast<const float*>(bytes.data()), count, to);
+    else convert(dtype, bytes.data(), ScalarType::float32, reinterpret_cast<std::byte*>(to), static_cast<std::int64_t>(count));
   }
 };
 }  // namespace detail
@@ -46,7 +47,7 @@ struct ConstantNumbers {
   const auto each = static_cast<std::size_t>(count_of(dims)) / channels;
   const auto numbers = [&](ValueId v, float otherwise) {
     if (v == no_id) return detail::ConstantNumbers{.otherwise = otherwise};
-    return detail::ConstantNumbers{b.constant_bytes(b.row_major(b.place_of(v))), b.type(v)};
+    return detail::ConstantNumbers{b.constant_bytes(b.row_major(b.place_of(v))), b.graph().values[v].dtype};
   };
   const detail::ConstantNumbers weight = numbers(base.inputs[1], 0), bias = numbers(base.inputs[2], 0);
   const detail::ConstantNumbers of_norm[] = {numbers(norm.inputs[1], 0), numbers(norm.inputs[2], 0), numbers(norm.inputs[3], 1), numbers(norm.inputs[4], 0)};

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/core/scalar_type.hpp"
 
 /// davit's own kernels within a partition, for what portable has no operator for.
 namespace davit::onednn_ops {
