@@ -32,7 +32,20 @@ using namespace davit;
   return all;
 }
 
+/// The page draws the graph with dagre, which is not part of davit.
+[[nodiscard]] Result<void> check_page(const LowerCommand& options) {
+  if (options.html.empty() || !page_before_data.empty()) return {};
+  return std::unexpected(Error{
+      .code = ErrorCode::not_found,
+      .stage = Stage::save,
+      .where = concat("--html ", options.html),
+      .what = "the page draws the graph with dagre, and davit was built without dagre",
+      .fix = "install node-dagre-layout (Debian), or name a dagre.min.js (-Ddagre=FILE in Meson, -DDAVIT_DAGRE=FILE "
+             "in CMake), and build davit again"});
+}
+
 [[nodiscard]] Result<void> lower_program(const LowerCommand& options) {
+  if (Result<void> has_page = check_page(options); !has_page) return has_page;
   const std::string model = join(options.models);
   Progress progress("reading " + model);
   bool are_methods = false;
