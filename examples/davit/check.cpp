@@ -131,7 +131,7 @@ class Comparison {
   if (!recorded) return failed(recorded.error());
   Result<SharedBytes> bytes = files.read(recorded->program);
   if (!bytes) return failed(bytes.error());
-  Result<ExportedProgram> program = formats::read_pt2(*std::exchange(bytes, {}));
+  Result<ExportedProgram> program = formats::read_pt2(*std::exchange(bytes, {}), {.skip_unreadable_guards = skip_unreadable_guards});
   if (!program) return failed(program.error());
   Result<Runner> runner = Runner::lower(*program, lowering);
   if (!runner) return failed(runner.error());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <map>
@@ -8,6 +9,7 @@
 #include "commands.hpp"
 #include "core_ir.hpp"
 #include "davit/formats/signature_queries.hpp"
+#include "davit/program/guard_inputs.hpp"
 #include "davit/program/printer.hpp"
 #include "davit/program/verify.hpp"
 #include "inspect_package.hpp"
@@ -32,6 +34,19 @@ void print_size(const char* what, const davit::ExportedProgram& program, const s
               bytes);
 }
 
+[[nodiscard]] std::vector<std::string> guards_of(const davit::ExportedProgram& program) {
+  std::vector<std::string> all;
+  const std::vector<davit::Name> names = davit::guard_names(program);
+  for (std::size_t guard = 0; guard < program.guards.size(); ++guard) all.push_back(davit::print_guard(program.guards, guard, names, longest_guard));
+  return all;
+}
+/// The signature's queries, and behind them the guards if there are any.
+[[nodiscard]] std::string with_guards(std::string queries, const davit::ExportedProgram& program) {
+  if (program.guards.empty()) return queries;
+  queries.back() = ',';
+  return queries + "\"guards\":" + json_list(guards_of(program)) + "}";
+}
+
 }  // namespace
 
 int inspect(const InspectOptions& options) {
@@ -52,7 +67,7 @@ int inspect(const InspectOptions& options) {
       std::fprintf(stderr, "davit: %s\n", davit::to_string(queries.error()).c_str());
       return 2;
     }
-    print("%s\n", queries->c_str());
+    print("%s\n", with_guards(*queries, *program).c_str());
     return 0;
   }
   if (!options.ir.empty()) {
@@ -77,6 +92,8 @@ int inspect(const InspectOptions& options) {
   print_size("parameters", *program, program->signature.parameters());
   print_size("buffers", *program, program->signature.buffers());
   print_size("constants", *program, program->signature.lifted_tensor_constants());
+  if (!program->guards.empty()) print("guards:\n");
+  for (const std::string& guard : guards_of(*program)) print("  %s\n", guard.c_str());
   print("operators:\n");
   for (const auto& [name, count] : operators) print("  %6d  %s\n", count, name.c_str());
   const auto violations = davit::verify(*program, {.allow_unknown_operators = true});

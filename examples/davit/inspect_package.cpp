@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/package_layout.hpp"
@@ -22,6 +23,14 @@ using namespace davit;
 
 namespace {
 
+[[nodiscard]] std::vector<std::string> guards_of(const LoweredMethod& method) {
+  std::vector<std::string> all;
+  const std::vector<Name> names = guard_names(method.interface);
+  for (std::size_t guard = 0; guard < method.interface.guards.size(); ++guard)
+    all.push_back(print_guard(method.interface.guards, guard, names, longest_guard));
+  return all;
+}
+
 void print_method(const LoweredProgram& program, const LoweredMethod& method) {
   print("method '%s': %zu partitions, %zu graphs\n", std::string(method.name.view()).c_str(), method.delegates.size(), method.parent.view().graphs.size());
   for (const InputPort& port : method.interface.inputs)
@@ -29,6 +38,7 @@ void print_method(const LoweredProgram& program, const LoweredMethod& method) {
           port.constant ? "fixed by the export" : describe(port.type).c_str());
   for (const OutputPort& port : method.interface.outputs)
     if (port.kind == OutputKind::user_output) print("  gives '%s': %s\n", std::string(port.user_name().view()).c_str(), describe(port.type).c_str());
+  for (const std::string& guard : guards_of(method)) print("  only if %s\n", guard.c_str());
   TextTable table{{"partition", "backend", "inputs", "outputs"}, {false, false, true, true}, {}};
   for (const LoweredDelegate& delegate : method.delegates)
     table.rows.push_back({std::string(delegate.tag.view()), std::string(program.backends().name(delegate.backend)),
@@ -74,6 +84,10 @@ void print_method(const LoweredProgram& program, const LoweredMethod& method) {
       text("role", port.is_returned() ? "returned" : port.kind == OutputKind::token ? "token" : "mutation");
       if (!port.is_returned()) text("target", port.target.view());
     });
+    out.Key("guards");
+    out.StartArray();
+    for (const std::string& guard : guards_of(method)) out.String(guard.data(), static_cast<rapidjson::SizeType>(guard.size()));
+    out.EndArray();
     list("partitions", method.delegates, [&](const LoweredDelegate& delegate) {
       text("tag", delegate.tag.view());
       text("backend", program.backends().name(delegate.backend));
@@ -120,6 +134,15 @@ Result<void> inspect_package(const InspectOptions& options) {
   print("state: %zu buffers, %zu bytes\n", program.state().size(), state);
   for (const LoweredMethod& method : program.methods()) print_method(program, method);
   return {};
+}
+
+std::string json_list(const std::vector<std::string>& texts) {
+  rapidjson::StringBuffer buffer;
+  rapidjson::Writer<rapidjson::StringBuffer> out(buffer);
+  out.StartArray();
+  for (const std::string& text : texts) out.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+  out.EndArray();
+  return {buffer.GetString(), buffer.GetSize()};
 }
 
 std::size_t segment_bytes(const formats::Package& package) {

@@ -12,6 +12,7 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "partitioner_help.hpp"
+#include "read_program.hpp"
 
 namespace {
 
@@ -48,6 +49,12 @@ void add_lowering(CLI::App& command, tool::LoweringChoice& choice, bool one = tr
   command.add_option("--ir", choice.ir, "core: take every composite operator apart, those too that a backend takes whole")->check(CLI::IsMember({"core"}));
   command.add_flag("--fast-math", choice.fast_math, "NaN and infinities may get lost, for backends that have to look for them");
   command.add_flag("--full-delegation", choice.full_delegation, "fail if the partitioner leaves a node");
+}
+
+/// A command that reads .pt2 files.
+void add_reading(CLI::App& command) {
+  command.add_flag("--skip-unreadable-guards", tool::skip_unreadable_guards,
+                   "read a model although a guard of it (what it asks of its inputs) cannot be read; calls that break it then give wrong numbers");
 }
 
 void add_method(CLI::App& command, tool::LoweringChoice& choice, const std::string& runs) {
@@ -179,6 +186,9 @@ int main(int argc, char** argv) try {
   compare_command->add_option("--seed", compare.seed, "of random inputs (0)");
   compare_command->add_option("--rtol", compare.rtol, "relative tolerance (1e-4)")->check(CLI::NonNegativeNumber);
   compare_command->add_option("--atol", compare.atol, "absolute tolerance (1e-5)")->check(CLI::NonNegativeNumber);
+
+  for (CLI::App* command : app.get_subcommands({}))
+    if (command != operators_command) add_reading(*command);
 
   std::string shell;
   CLI::App* completions_command = app.add_subcommand("completions", "prints a script that completes davit's commands and options in a shell");

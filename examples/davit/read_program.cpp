@@ -96,7 +96,8 @@ Error guessed(Error error, const std::string& file, Wanted wanted) {
   return error;
 }
 
-Result<ExportedProgram> read_program(const std::string& file, const formats::Pt2Options& options) {
+Result<ExportedProgram> read_program(const std::string& file, formats::Pt2Options options) {
+  options.skip_unreadable_guards = skip_unreadable_guards;
   Result<ExportedProgram> program = formats::read_pt2(file, options);
   if (!program) return std::unexpected(guessed(std::move(program.error()), file, Wanted::program));
   return program;
@@ -115,7 +116,7 @@ Result<std::vector<NamedProgram>> read_models(const std::vector<std::string>& mo
     are_methods = !is_file;
     std::string method = is_file ? "forward" : model.substr(0, equals);
     const std::string file = is_file ? model : model.substr(equals + 1);
-    Result<ExportedProgram> program = is_file ? read_program(file, {.limits = limits}) : formats::read_pt2(file, {.model = method, .limits = limits});
+    Result<ExportedProgram> program = is_file ? read_program(file, {.limits = limits}) : formats::read_pt2(file, {.model = method, .limits = limits, .skip_unreadable_guards = skip_unreadable_guards});
     if (!program && !is_file) program = read_program(file, {.limits = limits});
     if (!program) return std::unexpected(std::move(program.error()));
     all.push_back({std::move(method), *std::move(program)});

@@ -12,6 +12,9 @@
 
 namespace tool {
 
+/// Set by --skip-unreadable-guards, for all that reads .pt2 files.
+inline bool skip_unreadable_guards = false;
+
 /// What a file is read as: a .pt2 file, what `davit lower` wrote, a .npy or .npz file.
 enum class Wanted : std::uint8_t { program, package, array };
 
@@ -23,7 +26,7 @@ enum class Wanted : std::uint8_t { program, package, array };
 [[nodiscard]] davit::Error guessed(davit::Error error, const std::string& file, Wanted wanted);
 
 /// Reads a .pt2 file. Errors: what reading gives, guessed.
-[[nodiscard]] davit::Result<davit::ExportedProgram> read_program(const std::string& file, const davit::formats::Pt2Options& options = {});
+[[nodiscard]] davit::Result<davit::ExportedProgram> read_program(const std::string& file, davit::formats::Pt2Options options = {});
 
 /// A method and its program.
 struct NamedProgram {

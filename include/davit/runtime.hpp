@@ -5,6 +5,7 @@
 
 #include "davit/runtime/call_frame.hpp"
 #include "davit/runtime/check_values.hpp"
+#include "davit/runtime/guard_checks.hpp"
 #include "davit/runtime/method_state.hpp"
 #include "davit/runtime/named_module.hpp"
 #include "davit/runtime/named_value.hpp"

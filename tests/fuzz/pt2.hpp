@@ -3,16 +3,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "davit/formats/pt2.hpp"
 #include "davit/formats/pt2/exported_program_json.hpp"
+#include "davit/formats/pt2/guard_code.hpp"
 #include "davit/formats/pt2/pickle.hpp"
 #include "davit/formats/pt2/sympy.hpp"
 #include "davit/formats/pt2/torch_save.hpp"
 #include "davit/formats/zip/inflate.hpp"
 #include "davit/program/check_tables.hpp"
+#include "davit/program/guard_inputs.hpp"
+#include "davit/program/guard_values.hpp"
+#include "support/guard_program.hpp"
 #include "target.hpp"
 
 /// Everything that reads a `.pt2` file.
@@ -62,6 +69,7 @@ inline void touch(const ExportedProgram& program) {
   for (const NamedTensor& entry : program.constants) touch(entry.tensor);
   for (const NamedObject& entry : program.custom_objects) touch(entry.state.bytes());
   require(program.signature.input_specs.size() == program.view().root().inputs.count);
+  require(guards_fit(program.guards, guard_inputs(program)));
 }
 
 inline void check_load(const Error& error) {
@@ -109,8 +117,25 @@ inline void expression(std::string_view text) {
   touch(builder.module().view());
 }
 
+/// A guard of the program of tests/support/guard_program.hpp, and its values for sizes that follow from the text.
+inline void guard(std::string_view text) {
+  static const ProgramTables program = guard_program::make();
+  Guards guards;
+  GuardReader reader(program, guards);
+  const Result<void> read = reader.read(text);
+  require(guards_fit(guards, guard_inputs(program)) && guards.size() == (read ? 1u : 0u));
+  if (!read) return check_load(read.error());
+  constexpr double numbers[] = {0, 1, 2, 3, -1, 64, 0.5, 0x1p40, -0x1p62, 0x1p62};
+  guard_program::Given given;
+  for (std::size_t i = 0; i < given.numbers.size(); ++i) given.numbers[i] = numbers[(text.size() + 3 * i) % std::size(numbers)];
+  const std::vector<GuardNumber> values = given.evaluated(guards);
+  if (first_broken(guards, values) == 0) require(!describe_broken(guards, 0, guard_names(program), values).what.empty());
+  const std::string printed = print_guard(guards, 0, guard_names(program), 100'000);
+  sink = sink + printed.size();
+}
+
 /// The first byte chooses the entry point, so that plain files are seeds: 'P' a ZIP archive (a whole .pt2, and a file of torch.save),
-/// '{' a program's JSON, 0x80 a pickle, 'D' a deflate stream, anything else an expression. Checksums are not compared, or no change
+/// '{' a program's JSON, 0x80 a pickle, 'D' a deflate stream, '=' a guard, anything else an expression. Checksums are not compared, or no change
 /// would get past them.
 inline void pt2(const SharedBytes& bytes) {
   switch (std::to_integer<unsigned>(bytes.bytes().front())) {
@@ -120,6 +145,7 @@ inline void pt2(const SharedBytes& bytes) {
     case 'D':
       if (const auto content = inflate_bytes(bytes.bytes().subspan(1), 8 * bytes.size(), "fuzz")) touch(content->bytes());
       break;
+    case '=': guard(text_of(bytes).substr(1)); break;
     default: expression(text_of(bytes));
   }
 }

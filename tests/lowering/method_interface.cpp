@@ -28,6 +28,8 @@ constexpr ProgramTables mixed() {
   b.end_graph(outputs);
   ProgramTables program = programs::user_program(std::move(b).finish());
   program.range_constraints.push_back({"s0", 2, 8});
+  program.guards.nodes = {{.op = GuardOp::size, .a = 0, .b = 1}, {.op = GuardOp::input, .a = 1}, {.op = GuardOp::less, .a = 0, .b = 1}};
+  program.guards.roots = {2};
   program.module_call_graph.push_back({.fqn = "", .output_names = {"past.0", "past.1", "", "rest"}});
   return program;
 }
@@ -45,7 +47,7 @@ bool check_mixed() {
          i.outputs[1].type.tag == EValue::Tag::int_ && i.outputs[2].type.tag == EValue::Tag::int_ &&
          i.outputs[3].type.tag == EValue::Tag::none && i.outputs[0].user_name() == "past.0" && i.outputs[3].user_name() == "rest" &&
          i.outputs[2].user_name() == i.outputs[2].name && i.ranges.size() == 1 && i.ranges[0].min == 2 &&
-         i.ranges[0].max == 8;
+         i.ranges[0].max == 8 && i.guards == mixed().guards;
 }
 
 bool check_state() {
@@ -89,6 +91,8 @@ TEST_CASE("an interface survives being written and read; damage makes the reader
   }
   CHECK(read.outputs[1].keys == "past.1");
   CHECK(read.ranges.size() == 1);
+  CHECK(read.guards == interface.guards);
+  CHECK(guard_names(read)[1] == read.inputs[1].name);
   for (std::size_t size = 0; size < out.written().size(); ++size) {
     ByteReader part(std::span(out.written()).first(size));
     (void)read_interface(part);

@@ -31,6 +31,16 @@ TEST_CASE("sizes have changed at the first call, and then only when they do") {
   CHECK(memory.changed(two, first));
 }
 
+TEST_CASE("what was forgotten is new") {
+  SizeMemory memory;
+  const Tensor a = programs::tensor({2, 3}, {});
+  const EValue values[] = {a};
+  CHECK(memory.changed(ports(1), values));
+  memory.forget();
+  CHECK(memory.changed(ports(1), values));
+  CHECK(!memory.changed(ports(1), values));
+}
+
 TEST_CASE("a change in one dimension in the middle is noticed, and remembered") {
   SizeMemory memory;
   const auto one = ports(1);

@@ -24,7 +24,8 @@ struct EmbeddedProgram {
 
 /// Writes a program as a C++ header with a StaticProgram, and its larger constants as a blob. Sizes must be numbers, or
 /// be given ones, which those that depend on data cannot. Texts of the program stand in the header as literals and comments
-/// that they cannot leave. O(size of the program). Errors: stage save.
+/// that they cannot leave. Guards are checked here: numbers that break one are an error (invalid_shape), and of several sizes those
+/// that do are left out, so that their calls are an error. O(size of the program). Errors: stage save.
 [[nodiscard]] Result<EmbeddedProgram> embed_program(const ExportedProgram& program, const EmbedOptions& options = {});
 
 /// Writes methods as one program: a StaticProgram each, `NAME::METHOD`, over one state and one blob, in which equal constants are

@@ -30,7 +30,7 @@ struct PackageSection {
 };
 
 inline constexpr char package_magic[8] = {'D', 'A', 'V', 'I', 'T', 'P', 'K', '\n'};
-inline constexpr std::uint32_t package_major = 4;
+inline constexpr std::uint32_t package_major = 5;
 inline constexpr std::uint32_t package_minor = 0;
 inline constexpr std::size_t package_alignment = 64;
 

@@ -16,6 +16,8 @@ struct Pt2Options {
   std::string_view model;        ///< which model of an archive of several; empty: the only one, or "model"
   bool verify_checksums = true;  ///< compare each part with its CRC-32, which reads all of the file
   Limits limits{};
+  /// Leave out guards that cannot be read, instead of refusing the file: a call that breaks one then gives numbers that PyTorch refuses.
+  bool skip_unreadable_guards = false;
 };
 
 /// Reads a program that torch.export.save wrote, from the bytes of the file.

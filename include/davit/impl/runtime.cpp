@@ -2,6 +2,7 @@
 #include "davit/runtime/impl/call_frame.ipp"
 #include "davit/runtime/impl/check_values.ipp"
 #include "davit/runtime/impl/control_flow.ipp"
+#include "davit/runtime/impl/guard_checks.ipp"
 #include "davit/runtime/impl/method_state.ipp"
 #include "davit/runtime/impl/node_call.ipp"
 #include "davit/runtime/impl/outputs.ipp"

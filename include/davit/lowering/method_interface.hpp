@@ -66,6 +66,7 @@ struct MethodInterface {
   std::vector<OutputPort> outputs;
   std::vector<Expr> exprs;
   std::vector<SymbolRange> ranges;
+  Guards guards{};                    ///< what must hold of the user inputs; leaves number the inputs of that role
   std::uint32_t added_mutations = 0;  ///< the last outputs: functionalization added them, and the program does not list them
 
   /// True if no size of any input or output is symbolic, and no int among the inputs.
@@ -82,6 +83,9 @@ namespace detail {
 /// What an argument that crosses a border is.
 [[nodiscard]] PortType port_type(GraphModuleView graph, const Argument& a);
 }  // namespace detail
+
+/// The names of the user inputs, as guards number them.
+[[nodiscard]] std::vector<Name> guard_names(const MethodInterface& interface);
 
 /// The interface of a verified program: signature and graph agree. O(inputs + outputs + expressions).
 [[nodiscard]] MethodInterface method_interface(const ExportedProgram& program);

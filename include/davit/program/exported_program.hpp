@@ -12,6 +12,7 @@
 #include "davit/core/name.hpp"
 #include "davit/core/tensor.hpp"
 #include "davit/program/graph.hpp"
+#include "davit/program/guard.hpp"
 #include "davit/program/name_map.hpp"
 #include "davit/program/signature.hpp"
 
@@ -65,6 +66,7 @@ struct ProgramTables {
   std::vector<NamedTensor> constants;   ///< lifted tensors and non-persistent buffers
   std::vector<NamedObject> custom_objects;
   std::vector<RangeConstraint> range_constraints;
+  Guards guards;  ///< what must hold of the user inputs of a call; leaves number the user inputs
   std::vector<ModuleCallEntry> module_call_graph;
   std::vector<OpsetVersion> opset_version;
   std::int64_t schema_major = 8;

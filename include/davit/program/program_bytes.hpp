@@ -11,7 +11,11 @@ void write_constant(ByteWriter& out, const ConstantValue& constant);
 /// Reads what write_constant wrote; a bad one turns the reader bad.
 [[nodiscard]] ConstantValue read_constant(ByteReader& in);
 
-/// Appends a program: graphs, signature, tensors (to segments), objects, ranges, versions. Not the module call graph.
+/// Appends guards; read_guards reads them, and leaves it to its caller to ask guards_fit.
+void write_guards(ByteWriter& out, const Guards& guards);
+[[nodiscard]] Guards read_guards(ByteReader& in);
+
+/// Appends a program: graphs, signature, tensors (to segments), objects, ranges, guards, versions. Not the module call graph.
 void write_program(ByteWriter& out, const ExportedProgram& program, SegmentWriter& segments);
 
 /// Reads what write_program wrote and checks its tables; the rest is for verify(). Errors: corrupt_data with the place.

@@ -14,6 +14,7 @@
 #include "davit/lowering/method_interface.hpp"
 #include "davit/program/symbols.hpp"
 #include "davit/runtime/check_values.hpp"
+#include "davit/runtime/guard_checks.hpp"
 #include "davit/runtime/named_value.hpp"
 #include "davit/runtime/size_memory.hpp"
 
@@ -50,7 +51,7 @@ class CallFrame {
   /// Puts inputs given by name where they belong. O(n log n). Errors: invalid_argument.
   [[nodiscard]] Result<std::vector<EValue>> arrange(std::span<const EValue> args, std::span<const NamedValue> kwargs) const;
 
-  /// The slow check: says what does not fit, and follows dynamic sizes. Answers whether sizes changed since settle().
+  /// The slow check: says what does not fit, follows dynamic sizes and checks guards. Answers whether sizes changed since settle().
   [[nodiscard]] Result<bool> check_inputs(std::span<const EValue> user, std::span<const EValue> inputs);
 
   [[nodiscard]] Result<void> check_outputs() const;
@@ -127,6 +128,7 @@ class CallFrame {
   std::size_t used_copies_ = 0;
   SymbolValues symbols_;
   SizeMemory sizes_;
+  GuardChecks guards_;
 };
 
 }  // namespace davit

@@ -89,7 +89,7 @@ class PortChecks {
 };
 
 namespace detail {
-/// How a method is called: "forward(x: Tensor float32[3], h: int)".
+/// How a method is called: "forward(x: Tensor float32[?], h: int) with x.shape[0] % 2 == 0".
 [[nodiscard]] Name signature_of(std::string_view method, const MethodInterface& interface);
 }  // namespace detail
 

@@ -35,6 +35,9 @@ class SizeMemory {
     return different;
   }
 
+  /// The next call's sizes are new: this call's were refused.
+  void forget() noexcept { sizes_.clear(); }
+
  private:
   std::vector<std::int64_t> sizes_;
 };

@@ -47,7 +47,7 @@ TEST_CASE("a program is read, all of it") {
                    "forward_arg_names": ["x"]}}, {"fqn": "l"}, {"fqn": "m", "signature": null})";
   text.rest = R"("opset_version": {"aten": 10, "ns": 2}, "schema_version": {"major": 8, "minor": 17},
                  "range_constraints": {"s0": {"min_val": 2, "max_val": null}, "s0 + 1": {"min_val": null, "max_val": 9}},
-                 "verifiers": ["TRAINING"], "torch_version": "2.9.0", "guards_code": ["ignored"])";
+                 "verifiers": ["TRAINING"], "torch_version": "2.9.0", "guards_code": ["L['x'].size()[0] == 2", "L['x'].stride()[0] > 0"])";
   const ExportedProgram program = program_of(text);
   CHECK(program.view().nodes.size() == 1);
   CHECK(program.signature.parameters() == std::vector<Name>{"w"});
@@ -68,6 +68,29 @@ TEST_CASE("a program is read, all of it") {
   CHECK(program.dialect == Dialect::training);
   CHECK(program.torch_version == "2.9.0");
   CHECK(program.state_dict.empty());
+  REQUIRE(program.guards.size() == 2);
+  const std::vector<Name> names{"x"};
+  CHECK(print_guard(program.guards, 0, names) == "x.shape[0] == 2");
+  CHECK(print_guard(program.guards, 1, names) == "x.stride(0) > 0");
+}
+
+TEST_CASE("a guard that cannot be read refuses the program, unless the caller wants it without") {
+  ProgramText text;
+  text.rest = replaced(text.rest, R"("verifiers")", R"("guards_code": ["L['x'].size()[0] == 2", "L['x'].size()[0] in (2, 3)"], "verifiers")");
+  check_refused(text.text(), "json.guards_code[1], guard 'L['x'].size()[0] in (2, 3)', byte 17", ErrorCode::unsupported_argument);
+  const auto document = parse_json(text.text(), "json");
+  REQUIRE(document);
+  const auto program = read_exported_program(document->root(), true);
+  REQUIRE(program);
+  CHECK(program->guards.size() == 1);
+  for (const char* const guards : {R"("L['x']")", "[1]", "{}"})
+    CHECK(!read(replaced(ProgramText().text(), R"("verifiers")", concat(R"("guards_code": )", guards, R"(, "verifiers")").view())));
+  for (const char* const guards : {"null", "[]"})
+    CHECK(program_of([&] {
+      ProgramText none;
+      none.rest = replaced(none.rest, R"("verifiers")", concat(R"("guards_code": )", guards, R"(, "verifiers")").view());
+      return none;
+    }()).guards.empty());
 }
 
 TEST_CASE("a bound beyond 64 bits is none") {

@@ -10,12 +10,15 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "davit/core/error.hpp"
 #include "davit/formats/embed/assertions.hpp"
 #include "davit/formats/embed/refusals.hpp"
 #include "davit/program/exported_program.hpp"
+#include "davit/program/guard_inputs.hpp"
+#include "davit/program/guard_values.hpp"
 #include "davit/program/symbols.hpp"
 
 namespace davit::formats {
@@ -46,6 +49,23 @@ class EmbedNumbers {
     if (Result<void> bound = bind_symbols(); !bound) return bound;
     return check_assertions();
   }
+  /// Whether the program's guards hold of the numbers that bind() found: tensors are contiguous, and begin where their memory does.
+  /// Errors: the first that does not. O(size of the guards).
+  [[nodiscard]] Result<void> check_guards() const {
+    const Guards& guards = program_.guards;
+    if (guards.empty()) return {};
+    std::vector<GuardNumber> values(guards.nodes.size());
+    const std::vector<std::uint32_t> inputs = user_inputs();
+    for (std::size_t i = 0; i < guards.nodes.size(); ++i)
+      if (is_guard_leaf(guards.nodes[i].op)) values[i] = leaf(guards.nodes[i], inputs[guards.nodes[i].a]);
+    evaluate_guards(guards.nodes, values);
+    const std::size_t guard = first_broken(guards, values);
+    if (guard == guards.size()) return {};
+    const BrokenGuard broken = describe_broken(guards, guard, guard_names(program_), values);
+    std::unexpected<Error> error = refuse_embedding("the user inputs", broken.what, "give other numbers by --dim: the model was exported for those only for which it holds");
+    error.error().code = ErrorCode::invalid_shape;
+    return error;
+  }
   [[nodiscard]] const std::vector<std::int64_t>& dims() const noexcept { return dims_; }        ///< per dim of the graph
   /// Per value; a float's bits, NaN if it is not known.
   [[nodiscard]] const std::vector<std::int64_t>& symbols() const noexcept { return symbols_; }
@@ -56,6 +76,42 @@ class EmbedNumbers {
   }
 
  private:
+  /// Per user input, which input of the graph it is.
+  [[nodiscard]] std::vector<std::uint32_t> user_inputs() const {
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t i = 0; i < program_.signature.input_specs.size(); ++i)
+      if (kind(program_.signature.input_specs[i]) == InputKind::user_input) all.push_back(i);
+    return all;
+  }
+  /// What a leaf of a guard is of input `i`.
+  [[nodiscard]] GuardNumber leaf(const GuardNode& node, std::uint32_t i) const {
+    const Argument& argument = graph_.args(graph_.root().inputs)[i];
+    if (node.op == GuardOp::input && !argument.is_value()) {
+      const ArgumentSpec given = arg(program_.signature.input_specs[i]);
+      const auto* constant = std::get_if<ConstantArgument>(&given);
+      if (constant == nullptr) return {};
+      if (const auto* number = std::get_if<std::int64_t>(&constant->value)) return GuardNumber::of(*number);
+      if (const auto* number = std::get_if<double>(&constant->value)) return GuardNumber::of(*number);
+      if (const auto* truth = std::get_if<bool>(&constant->value)) return GuardNumber::of(*truth);
+      return {};
+    }
+    if (!argument.is_value()) return {};
+    const ValueId v = argument.value();
+    const std::span<const std::int64_t> sizes = sizes_of(graph_.values[v]);
+    switch (node.op) {
+      case GuardOp::input:
+        if (graph_.values[v].kind == ValueKind::sym_int) return GuardNumber::of(symbols_[v]);
+        if (graph_.values[v].kind == ValueKind::sym_bool) return GuardNumber::of(symbols_[v] != 0);
+        return {};
+      case GuardOp::size: return node.b < sizes.size() ? GuardNumber::of(sizes[node.b]) : GuardNumber{};
+      case GuardOp::stride: {
+        std::int64_t stride = 1;
+        for (std::size_t d = sizes.size(); d-- > node.b + std::size_t{1};) stride *= sizes[d] == 0 ? 1 : sizes[d];
+        return GuardNumber::of(stride);
+      }
+      default: return GuardNumber::of(std::int64_t{0});
+    }
+  }
   /// Every size and symbolic number becomes a number.
   [[nodiscard]] Result<void> bind_symbols() {
     SymbolValues values(graph_.exprs);

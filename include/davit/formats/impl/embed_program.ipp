@@ -113,9 +113,24 @@ class ProgramEmbedder {
     }
     for (const EmbedSymbol& each : options_.symbols)
       if (!is_symbol(each.name)) return refuse_embedding(concat("symbol ", each.name), "the program has no such symbol", symbol_lists());
-    for (std::size_t m = 0; m < methods_.size(); ++m)
+    for (std::size_t m = 0; m < methods_.size(); ++m) {
       for (const Size& size : sizes_[m])
         if (Result<void> bound = size.numbers->bind(); !bound) return of_size(m, size, std::move(bound.error()));
+      if (Result<void> held = keep_guarded(m); !held) return held;
+    }
+    return {};
+  }
+  /// Leaves out the sizes of a method that break a guard: a call of one is a call of a size that there is not. Errors: if none is left,
+  /// the last one's.
+  [[nodiscard]] Result<void> keep_guarded(std::size_t m) {
+    std::vector<Size> kept;
+    for (Size& size : sizes_[m]) {
+      Result<void> held = size.numbers->check_guards();
+      if (!held && kept.empty() && &size == &sizes_[m].back()) return of_size(m, size, std::move(held.error()));
+      if (held) kept.push_back(std::move(size));
+      else left_out_.push_back((is_one_ ? "" : std::string(methods_[m].name.view()) + ": ") + listed(size) + ": " + std::string(held.error().what.view()));
+    }
+    sizes_[m] = std::move(kept);
     return {};
   }
   static constexpr std::size_t most_sizes = 256;
@@ -204,6 +219,11 @@ class ProgramEmbedder {
     if (!torch_version.empty()) out += ", exported by torch " + embed_text::comment(torch_version);
     out += ".\n";
     for (const std::string& assertion : unchecked()) out += "// Not checked: " + embed_text::comment(assertion) + "\n";
+    for (const ProgramMethod& method : methods_)
+      for (std::size_t guard = 0; guard < method.program->guards.size(); ++guard)
+        out += "// Holds: " + (is_one_ ? "" : embed_text::comment(method.name.view()) + ": ") +
+               embed_text::comment(print_guard(method.program->guards, guard, guard_names(*method.program))) + "\n";
+    for (const std::string& size : left_out_) out += "// Left out: " + embed_text::comment(size) + "\n";
     out +=
         "#pragma once\n\n#include <array>\n#include <bit>\n#include <cstddef>\n#include <cstdint>\n#include "
         "<limits>\n#include <string_view>\n\n";
@@ -235,7 +255,7 @@ class ProgramEmbedder {
     const std::string head = "struct " + std::string(type) + " {\n  static constexpr std::string_view name = \"" + embed_text::escaped(name) + "\";\n";
     const std::string weights = constants_.blob().empty() ? "" : "  static const std::byte* weights() noexcept { return " + blob_name() + "; }\n";
     const std::string about = "/// " + std::string(called) + ": ";
-    if (sizes.size() == 1) return about + sizes[0].text->arguments() + "\n" + head + sizes[0].text->members() + weights + "};\n";
+    if (sizes[0].symbols.empty()) return about + sizes[0].text->arguments() + "\n" + head + sizes[0].text->members() + weights + "};\n";
     std::string out = about, list, dims;
     for (const auto& [symbol, number] : sizes[0].symbols) dims += (dims.empty() ? "" : ", ") + embed_text::comment(symbol);
     out += "with_dims(" + dims + "), " + sizes.front().text->arguments() + "\n/// to " + sizes.back().text->arguments() + "\n" + head;
@@ -297,6 +317,7 @@ class ProgramEmbedder {
   EmbedConstants constants_;
   std::vector<std::string> names_;  ///< in C++, per method
   std::vector<std::vector<Size>> sizes_;  ///< per method
+  std::vector<std::string> left_out_;     ///< sizes that break a guard
 };
 
 }  // namespace detail

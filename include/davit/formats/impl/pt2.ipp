@@ -79,7 +79,7 @@ class Pt2Reader {
     if (!bytes) return error_of(bytes);
     const Result<JsonDocument> document = parse(*bytes, member);
     if (!document) return error_of(document);
-    return read_exported_program(document->root());
+    return read_exported_program(document->root(), options_.skip_unreadable_guards);
   }
 
   [[nodiscard]] Result<JsonDocument> parse(const SharedBytes& bytes, const std::string& member) const {

@@ -12,6 +12,7 @@
 #include "davit/formats/json/json.hpp"
 #include "davit/formats/pt2/autocast_dtypes.hpp"
 #include "davit/formats/pt2/graph_json.hpp"
+#include "davit/formats/pt2/guard_code.hpp"
 #include "davit/formats/pt2/pytree_json.hpp"
 #include "davit/formats/pt2/quotient_dtypes.hpp"
 #include "davit/formats/pt2/signature_json.hpp"
@@ -162,6 +163,27 @@ inline Result<std::vector<ModuleCallEntry>> read_module_call_graph(Json graph_mo
   return entries;
 }
 
+/// `guards_code` of torch 2.9 and later; of the signature and the module call graph, which must be there. One that cannot be read is
+/// left out if `skip_unreadable`.
+inline Result<void> read_guards(Json json, bool skip_unreadable, ExportedProgram& program) {
+  const auto found = json.find("guards_code");
+  if (!found) return error_of(found);
+  if (!*found) return {};
+  const Result<JsonArray> array = (*found)->array();
+  if (!array) return error_of(array);
+  if (array->size() == 0) return {};
+  GuardReader reader(program, program.guards);
+  for (const Json item : *array) {
+    const Result<std::string_view> text = item.string();
+    if (!text) return error_of(text);
+    Result<void> guard = reader.read(*text);
+    if (guard || skip_unreadable) continue;
+    guard.error().where = concat(item.place(), ", ", guard.error().where);
+    return guard;
+  }
+  return {};
+}
+
 /// The file describes tokens as tensors; the signature knows better.
 inline void make_tokens(ExportedProgram& program) {
   const auto mark = [&](Range arguments, std::size_t i) {
@@ -182,10 +204,10 @@ inline void make_tokens(ExportedProgram& program) {
 
 /// Reads the `ExportedProgram` object of a `.pt2` file's JSON: all of a program but its weights.
 ///
-/// Graphs, signature, range constraints, module call graph, versions. Unknown keys, guards and the graph module's own
-/// metadata are left out. O(size log values). Errors name the place; version_mismatch for another major schema version.
+/// Graphs, signature, range constraints, guards, module call graph, versions. Unknown keys and the graph module's own
+/// metadata are left out, and guards that cannot be read if `skip_unreadable_guards`. O(size log values). Errors name the place; version_mismatch for another major schema version.
 /// Source: torch._export.serde.serialize.ExportedProgramDeserializer.deserialize.
-[[nodiscard]] inline Result<ExportedProgram> read_exported_program(Json json) {
+[[nodiscard]] inline Result<ExportedProgram> read_exported_program(Json json, bool skip_unreadable_guards = false) {
   ExportedProgram program;
   if (Result<void> versions = detail::read_versions(json, program); !versions) return error_of(std::move(versions));
   const Result<Dialect> dialect = detail::read_dialect(json);
@@ -214,6 +236,7 @@ inline void make_tokens(ExportedProgram& program) {
   program.graph_module = std::move(builder).finish();
   detail::make_tokens(program);
   if (Result<void> sound = check_tables(program.view()); !sound) return error_of(std::move(sound));
+  if (Result<void> guards = detail::read_guards(json, skip_unreadable_guards, program); !guards) return error_of(std::move(guards));
   correct_quotient_dtypes(program);
   correct_autocast_dtypes(program);
   return program;

@@ -87,13 +87,15 @@ class PytreeLeaves {
 ///
 /// Dicts and registered dataclasses have keys, lists, tuples and all else numbers. Nothing of a specification that is not known: an
 /// exporter may write others. O(text). Source: torch.utils._pytree.treespec_dumps.
-[[nodiscard]] inline std::vector<Name> pytree_names(std::string_view text) {
+///
+/// `all`: name those too that no key leads to, "0.1".
+[[nodiscard]] inline std::vector<Name> pytree_names(std::string_view text, bool all = false) {
   const Result<JsonDocument> document = parse_json(text, "pytree");
   if (!document) return {};
   const Result<JsonArray> parts = document->root().array();
   if (!parts || parts->size() != 2) return {};
   detail::PytreeLeaves leaves;
-  if (!leaves.visit(*++parts->begin(), {}, false)) return {};
+  if (!leaves.visit(*++parts->begin(), {}, all)) return {};
   return std::move(leaves).take();
 }
 

@@ -109,6 +109,7 @@ DAVIT_INLINE ExportedProgram ProgramCutter::parent() {
   }
   out.graph_module = std::exchange(copier_.builder, {}).finish();
   out.range_constraints = program_.range_constraints;
+  out.guards = program_.guards;
   return out;
 }
 

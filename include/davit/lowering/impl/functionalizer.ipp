@@ -43,6 +43,7 @@ class Functionalizer : FunctionalViews {
     out.constants = program_.constants;
     out.custom_objects = program_.custom_objects;
     out.range_constraints = program_.range_constraints;
+    out.guards = program_.guards;
     out.module_call_graph = program_.module_call_graph;
     out.opset_version = program_.opset_version;
     out.schema_major = program_.schema_major;

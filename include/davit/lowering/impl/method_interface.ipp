@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "davit/lowering/method_interface.hpp"
+#include "davit/program/guard_inputs.hpp"
 #include "davit/program/in_place_writes.hpp"
 #include "davit/program/program_bytes.hpp"
 
@@ -35,6 +36,20 @@ DAVIT_INLINE PortType port_type(GraphModuleView graph, const Argument& a) {
   }
   const std::span<const Dim> dims = graph.dims_of(v.sizes);
   return {.tag = EValue::Tag::tensor, .dtype = v.dtype, .dims = {dims.begin(), dims.end()}};
+}
+
+/// What guards may ask of the user inputs.
+[[nodiscard]] DAVIT_INLINE std::vector<GuardInput> guard_inputs(std::span<const InputPort> ports) {
+  std::vector<GuardInput> all;
+  for (const InputPort& port : ports) {
+    if (port.role != InputRole::user) continue;
+    const EValue::Tag tag = port.type.tag;
+    const bool is_number = tag == EValue::Tag::int_ || tag == EValue::Tag::float_ || tag == EValue::Tag::bool_;
+    all.push_back({.is_tensor = tag == EValue::Tag::tensor && !port.constant,
+                   .is_number = port.constant ? is_guard_number(*port.constant) : is_number,
+                   .rank = static_cast<std::uint32_t>(port.type.dims.size())});
+  }
+  return all;
 }
 
 /// Gives the values that forward() returns the keys that the root module lists, if it lists as many.
@@ -79,7 +94,15 @@ DAVIT_INLINE MethodInterface method_interface(const ExportedProgram& program) {
     if (const std::size_t id = symbols.first(range.symbol); id != NameIndex::not_found && !range.symbol.empty())
       out.ranges.push_back({static_cast<ExprId>(id), range.min.value_or(INT64_MIN), range.max.value_or(INT64_MAX)});
   for (Expr& e : out.exprs) e.name = {};
+  out.guards = program.guards;
   return out;
+}
+
+DAVIT_INLINE std::vector<Name> guard_names(const MethodInterface& interface) {
+  std::vector<Name> names;
+  for (const InputPort& port : interface.inputs)
+    if (port.role == InputRole::user) names.push_back(port.name);
+  return names;
 }
 
 namespace detail {
@@ -132,6 +155,7 @@ DAVIT_INLINE void write_interface(ByteWriter& out, const MethodInterface& interf
     detail::write_optional(out, port.constant);
     out.number(static_cast<std::uint8_t>(port.written ? 1 : 0));
   }
+  write_guards(out, interface.guards);
   out.number(interface.added_mutations);
   out.number(static_cast<std::uint64_t>(interface.outputs.size()));
   for (const OutputPort& port : interface.outputs) {
@@ -171,6 +195,8 @@ DAVIT_INLINE MethodInterface read_interface(ByteReader& in) {
     if (port.role != InputRole::user && port.role != InputRole::state) in.fail();
     out.inputs.push_back(std::move(port));
   }
+  out.guards = read_guards(in);
+  if (in.ok() && !guards_fit(out.guards, detail::guard_inputs(out.inputs))) in.fail();
   out.added_mutations = in.number<std::uint32_t>();
   const std::size_t outputs = in.count(8);
   if (out.added_mutations > outputs) in.fail();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "davit/program/graph_bytes.hpp"
+#include "davit/program/guard_inputs.hpp"
 #include "davit/program/program_bytes.hpp"
 
 namespace davit {
@@ -130,6 +131,17 @@ DAVIT_INLINE ConstantValue read_constant(ByteReader& in) {
   }
 }
 
+DAVIT_INLINE void write_guards(ByteWriter& out, const Guards& guards) {
+  out.array(std::span<const GuardNode>(guards.nodes));
+  out.array(std::span<const std::uint32_t>(guards.roots));
+}
+DAVIT_INLINE Guards read_guards(ByteReader& in) {
+  Guards guards;
+  guards.nodes = in.array<GuardNode>();
+  guards.roots = in.array<std::uint32_t>();
+  return guards;
+}
+
 DAVIT_INLINE void write_program(ByteWriter& out, const ExportedProgram& program, SegmentWriter& segments) {
   write_graph(out, program.view());
   out.number(static_cast<std::uint64_t>(program.signature.input_specs.size()));
@@ -153,6 +165,7 @@ DAVIT_INLINE void write_program(ByteWriter& out, const ExportedProgram& program,
     out.number(range.min.value_or(0));
     out.number(range.max.value_or(0));
   }
+  write_guards(out, program.guards);
   out.number(static_cast<std::uint64_t>(program.opset_version.size()));
   for (const OpsetVersion& opset : program.opset_version) {
     out.text(opset.ns);
@@ -196,6 +209,7 @@ DAVIT_INLINE Result<ExportedProgram> read_program(ByteReader& in, const SegmentR
     if ((bounds & 2) != 0) range.max = max;
     program.range_constraints.push_back(std::move(range));
   }
+  program.guards = read_guards(in);
   for (std::size_t i = 0, n = in.count(16); i < n && in.ok(); ++i) {
     Name space = Name::own(in.text());
     program.opset_version.push_back({std::move(space), in.number<std::int64_t>()});
@@ -204,6 +218,7 @@ DAVIT_INLINE Result<ExportedProgram> read_program(ByteReader& in, const SegmentR
   program.schema_minor = in.number<std::int64_t>();
   program.dialect = in.number<Dialect>();
   program.torch_version = Name::own(in.text());
+  if (in.ok() && !guards_fit(program.guards, guard_inputs(program))) in.fail();
   if (!in.ok() || program.dialect > Dialect::other)
     return std::unexpected(Error{.code = ErrorCode::corrupt_data, .stage = Stage::load,
                                  .where = concat("program, byte ", in.position()),

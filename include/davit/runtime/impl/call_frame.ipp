@@ -67,7 +67,8 @@ class LateIndex {
 
 }  // namespace detail
 
-DAVIT_INLINE CallFrame::CallFrame(const Name& method, std::string_view backend, const MethodInterface& interface, std::span<NamedTensor> state)  : method_(&method), backend_(backend), interface_(&interface), symbols_(interface.exprs) {
+DAVIT_INLINE CallFrame::CallFrame(const Name& method, std::string_view backend, const MethodInterface& interface, std::span<NamedTensor> state)
+    : method_(&method), backend_(backend), interface_(&interface), symbols_(interface.exprs), guards_(interface) {
   inputs_.resize(interface.inputs.size());
   outputs_.resize(interface.outputs.size());
   detail::LateIndex states(state, [](const NamedTensor& entry) { return entry.name.view(); });
@@ -78,6 +79,7 @@ DAVIT_INLINE CallFrame::CallFrame(const Name& method, std::string_view backend, 
     input_checks_.add(port.type, port.constant.has_value());
     if (port.type.expr != no_id) input_checks_.leave();
   }
+  if (guards_.any()) input_checks_.leave();
   find_written();
   for (const OutputPort& port : interface.outputs) {
     const std::uint32_t of_state = detail::replaces_state(port.kind) ? states.first(port.target) : no_id;
@@ -166,7 +168,12 @@ DAVIT_INLINE Result<bool> CallFrame::check_inputs(std::span<const EValue> user, 
   if (Result<void> bound = bind_symbols(*method_, backend_, *interface_, inputs, symbols_); !bound)
     return std::unexpected(std::move(bound.error()));
   if (Result<void> checked = check(); !checked) return std::unexpected(std::move(checked.error()));
-  return sizes_.changed(interface_->inputs, inputs);
+  const bool changed = sizes_.changed(interface_->inputs, inputs);
+  if (Result<void> held = guards_.check(*method_, backend_, inputs, changed); !held) {
+    sizes_.forget();
+    return std::unexpected(std::move(held.error()));
+  }
+  return changed;
 }
 
 DAVIT_INLINE Result<void> CallFrame::check_outputs() const {

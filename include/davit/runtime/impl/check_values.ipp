@@ -34,7 +34,12 @@ DAVIT_INLINE Name signature_of(std::string_view method, const MethodInterface& i
   Name out;
   for (const InputPort& port : interface.inputs)
     if (port.role == InputRole::user) out = concat(out, out.empty() ? "" : ", ", port.name, ": ", type_text(port.type), port.constant ? " = as exported" : "");
-  return concat(method, "(", out, ")");
+  out = concat(method, "(", out, ")");
+  const std::vector<Name> names = interface.guards.empty() ? std::vector<Name>{} : guard_names(interface);
+  constexpr std::size_t most = 3;
+  for (std::size_t guard = 0; guard < interface.guards.size() && guard <= most; ++guard)
+    out = guard == most ? concat(out, ", ...") : concat(out, guard == 0 ? " with " : ", ", print_guard(interface.guards, guard, names, 100));
+  return out;
 }
 [[nodiscard]] DAVIT_INLINE const Name& port_name(const InputPort& port) noexcept { return port.name; }
 [[nodiscard]] DAVIT_INLINE const Name& port_name(const OutputPort& port) noexcept { return port.name; }

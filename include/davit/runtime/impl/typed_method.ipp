@@ -2,6 +2,7 @@
 #pragma once
 
 #include "davit/runtime/check_values.hpp"
+#include "davit/runtime/guard_checks.hpp"
 #include "davit/runtime/typed_method.hpp"
 
 namespace davit::detail {
@@ -19,6 +20,7 @@ namespace davit::detail {
   if (Result<void> r = check_values(method, backend, "argument", interface.inputs, inputs, symbols); !r) return r;
   if (Result<void> r = bind_symbols(method, backend, interface, inputs, symbols); !r) return r;
   if (Result<void> r = check_values(method, backend, "argument", interface.inputs, inputs, symbols); !r) return r;
+  if (Result<void> r = GuardChecks(interface).check(method, backend, inputs, true); !r) return r;
   return check_values(method, backend, "output", interface.outputs, outputs, symbols);
 }
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "davit/core/config.hpp"
+#include "davit/core/name.hpp"
+#include "davit/program/guard.hpp"
+
+namespace davit {
+
+/// A number of Python's, or why there is none. Integers have 64 bits: a larger one is `too_large`.
+struct GuardNumber {
+  enum class Kind : std::uint8_t { integer, real, boolean, too_large, division_by_zero, no_value, wrong_type };
+  Kind kind = Kind::no_value;
+  std::int64_t integer = 0;  ///< of an integer and a boolean
+  double real = 0;
+
+  [[nodiscard]] static constexpr GuardNumber of(std::int64_t value) noexcept { return {Kind::integer, value, 0}; }
+  [[nodiscard]] static constexpr GuardNumber of(double value) noexcept { return {Kind::real, 0, value}; }
+  [[nodiscard]] static constexpr GuardNumber of(bool value) noexcept { return {Kind::boolean, value ? 1 : 0, 0}; }
+  [[nodiscard]] static constexpr GuardNumber none(Kind why) noexcept { return {why, 0, 0}; }
+
+  [[nodiscard]] constexpr bool is_number() const noexcept { return kind <= Kind::boolean; }
+  [[nodiscard]] constexpr bool is_true() const noexcept { return kind == Kind::real ? real != 0 : integer != 0; }
+  friend constexpr bool operator==(const GuardNumber&, const GuardNumber&) = default;
+};
+
+/// Works out all nodes of guards as Python does: floor division and modulo follow the divisor's sign, `/` is a float's, `and` and `or`
+/// answer an operand and leave out what they do not need. `values` has one of each node, and holds those of the leaves. O(nodes).
+void evaluate_guards(std::span<const GuardNode> nodes, std::span<GuardNumber> values);
+
+/// As Python's repr writes it: "3", "0.5", "True".
+[[nodiscard]] std::string to_string(const GuardNumber& number);
+
+/// Why there is no number: "it divides by zero".
+[[nodiscard]] std::string_view why_none(GuardNumber::Kind kind) noexcept;
+
+/// What to say of a guard that does not hold: "x.shape[0] > y.shape[0] does not hold: x.shape[0] is 3, y.shape[0] is 7".
+struct BrokenGuard {
+  std::string what;
+  std::string fix;
+};
+/// `values` as evaluate_guards left them. O(nodes).
+[[nodiscard]] BrokenGuard describe_broken(const Guards& guards, std::size_t guard, std::span<const Name> names, std::span<const GuardNumber> values);
+
+/// The first guard that does not hold or has no value; as many as there are if all hold.
+[[nodiscard]] std::size_t first_broken(const Guards& guards, std::span<const GuardNumber> values) noexcept;
+
+namespace detail {
+/// Compares numbers exactly: 2**53 + 1 and 2.0**53 differ.
+[[nodiscard]] std::partial_ordering compare(const GuardNumber& a, const GuardNumber& b) noexcept;
+}  // namespace detail
+
+}  // namespace davit
+
+#if !defined(DAVIT_COMPILED)
+#include "davit/program/impl/guard_values.ipp"
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "davit/program/guard_values.hpp"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+using namespace davit;
+using Kind = GuardNumber::Kind;
+
+namespace {
+
+GuardNode constant(std::int64_t value) { return {.value = value}; }
+GuardNode constant(double value) { return {.op = GuardOp::real, .value = std::bit_cast<std::int64_t>(value)}; }
+template <class A, class B>
+GuardNumber of(GuardOp op, A a, B b) {
+  const std::vector<GuardNode> nodes{constant(a), constant(b), {.op = op, .a = 0, .b = 1}};
+  std::vector<GuardNumber> values(3);
+  evaluate_guards(nodes, values);
+  return values[2];
+}
+constexpr std::int64_t least = INT64_MIN, most = INT64_MAX;
+std::int64_t i(std::int64_t value) { return value; }
+
+}  // namespace
+
+// All forms are compared with Python's answers in tests/formats/pt2/guard_code.cpp.
+TEST_CASE("integers overflow to no number, and never to another") {
+  CHECK(of(GuardOp::add, most, i(1)).kind == Kind::too_large);
+  CHECK(of(GuardOp::subtract, least, i(1)).kind == Kind::too_large);
+  CHECK(of(GuardOp::multiply, most, i(2)).kind == Kind::too_large);
+  CHECK(of(GuardOp::power, i(3), i(41)).kind == Kind::too_large);
+  CHECK(of(GuardOp::power, i(-1), most) == GuardNumber::of(i(-1)));
+  CHECK(of(GuardOp::floor_divide, least, i(-1)).kind == Kind::too_large);
+  CHECK(of(GuardOp::modulo, least, i(-1)) == GuardNumber::of(i(0)));
+  CHECK(of(GuardOp::modulo, least, i(3)) == GuardNumber::of(i(1)));
+  CHECK(of(GuardOp::shift_left, i(1), i(63)).kind == Kind::too_large);
+  CHECK(of(GuardOp::shift_right, least, i(1000)) == GuardNumber::of(i(-1)));
+}
+
+TEST_CASE("numbers are compared exactly, whatever their types") {
+  const auto compared = [](GuardNumber a, GuardNumber b) { return detail::compare(a, b); };
+  CHECK(compared(GuardNumber::of(i(9007199254740993)), GuardNumber::of(9007199254740992.0)) > 0);
+  CHECK(compared(GuardNumber::of(9007199254740992.0), GuardNumber::of(i(9007199254740993))) < 0);
+  CHECK(compared(GuardNumber::of(most), GuardNumber::of(0x1p63)) < 0);
+  CHECK(compared(GuardNumber::of(least), GuardNumber::of(-0x1p63)) == 0);
+  CHECK(compared(GuardNumber::of(i(-2)), GuardNumber::of(-2.5)) > 0);
+  CHECK(compared(GuardNumber::of(i(-3)), GuardNumber::of(-2.5)) < 0);
+  CHECK(compared(GuardNumber::of(true), GuardNumber::of(1.0)) == 0);
+  CHECK(compared(GuardNumber::of(i(1)), GuardNumber::of(std::numeric_limits<double>::quiet_NaN())) == std::partial_ordering::unordered);
+}
+
+TEST_CASE("what is not reached may be no number") {
+  const auto value = [](GuardOp op, std::int64_t first) {
+    const std::vector<GuardNode> nodes{constant(first), constant(std::int64_t{0}), {.op = GuardOp::modulo, .a = 0, .b = 1}, {.op = op, .a = 0, .b = 2, .c = 0}};
+    std::vector<GuardNumber> values(4);
+    evaluate_guards(nodes, values);
+    return values[3];
+  };
+  CHECK(value(GuardOp::logical_and, 0) == GuardNumber::of(i(0)));
+  CHECK(value(GuardOp::logical_and, 5).kind == Kind::division_by_zero);
+  CHECK(value(GuardOp::logical_or, 5) == GuardNumber::of(i(5)));
+  CHECK(value(GuardOp::logical_or, 0).kind == Kind::division_by_zero);
+  CHECK(value(GuardOp::where, 0) == GuardNumber::of(i(0)));
+  CHECK(value(GuardOp::where, 1).kind == Kind::division_by_zero);
+}
+
+TEST_CASE("a broken guard is described by the values that it asks for") {
+  Guards guards;
+  guards.nodes = {{.op = GuardOp::size, .a = 0, .b = 0}, {.op = GuardOp::size, .a = 1, .b = 1}, {.op = GuardOp::greater, .a = 0, .b = 1}, {.op = GuardOp::floor_divide, .a = 0, .b = 1}};
+  guards.roots = {2, 3};
+  const std::vector<Name> names{"x", "y"};
+  std::vector<GuardNumber> values(4);
+  const auto set = [&](std::int64_t x, std::int64_t y) {
+    values[0] = GuardNumber::of(x);
+    values[1] = GuardNumber::of(y);
+    evaluate_guards(guards.nodes, values);
+    return first_broken(guards, values);
+  };
+  CHECK(set(7, 3) == 2);
+  CHECK(set(3, 7) == 0);
+  CHECK(describe_broken(guards, 0, names, values).what == "x.shape[0] > y.shape[1] does not hold: x.shape[0] is 3, y.shape[1] is 7");
+  CHECK(set(3, 0) == 1);
+  CHECK(describe_broken(guards, 1, names, values).what == "x.shape[0] // y.shape[1] cannot be worked out: it divides by zero; x.shape[0] is 3, y.shape[1] is 0");
+  CHECK(to_string(GuardNumber::of(0.5)) == "0.5");
+  CHECK(to_string(GuardNumber::of(true)) == "True");
+}
+
+TEST_CASE("a guard of many sizes names some of them") {
+  Guards guards;
+  std::vector<Name> names;
+  for (std::uint32_t k = 0; k < 300; ++k) {
+    guards.nodes.push_back({.op = GuardOp::size, .a = k, .b = 0});
+    names.push_back(concat("x", k));
+  }
+  guards.nodes.push_back({.op = GuardOp::subtract, .a = 0, .b = 1});
+  for (std::uint32_t k = 2; k < 300; ++k) guards.nodes.push_back({.op = GuardOp::add, .a = 298 + k, .b = k});
+  guards.nodes.push_back({.op = GuardOp::less, .a = 598, .b = 0});
+  guards.roots = {599};
+  std::vector<GuardNumber> values(guards.nodes.size());
+  for (std::size_t k = 0; k < 300; ++k) values[k] = GuardNumber::of(i(1));
+  evaluate_guards(guards.nodes, values);
+  CHECK(values[598] == GuardNumber::of(i(298)));
+  const BrokenGuard broken = describe_broken(guards, 0, names, values);
+  CHECK(broken.what.ends_with("x7.shape[0] is 1, and 292 more"));
+  CHECK(broken.what.size() < 800);
+}
