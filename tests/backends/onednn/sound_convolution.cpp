@@ -77,7 +77,7 @@ TEST_CASE("a post-operation with a tensor of the destination's sizes is seen") {
   const MemoryDesc destination = onednn_ops::channels_last({2, 8, 6, 6}, DataType::bf16);
   const auto takes = [&](const Dims& dims) {
     dnnl::post_ops ops;
-    ops.append_eltwise(1, algorithm::eltwise_relu, 0, 0);
+    onednn_ops::append_eltwise(ops, algorithm::eltwise_relu, 0, 0);
     ops.append_binary(algorithm::binary_add, onednn_ops::plain(dims, DataType::bf16));
     primitive_attr attributes;
     attributes.set_post_ops(ops);
@@ -132,10 +132,13 @@ struct Random {
   const bool zero_point = bytes && r(0, 2) != 0;
   primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-#if DNNL_VERSION_MAJOR < 3
-  if (bytes) attributes.set_output_scales(0, {1.0f / static_cast<float>(64 * count_of(weight) / out)});
-  if (zero_point) attributes.set_zero_points(DNNL_ARG_SRC, 0, {-128});
-#endif
+  const onednn_ops::ByteScales scales{{1.0f / static_cast<float>(64 * count_of(weight) / out)}, zero_point ? -128 : 0};
+  std::unordered_map<int, dnnl::memory> numbers;
+  if (bytes) {
+    onednn_ops::set_byte_scales(attributes, scales, groups > 1);
+    for (const onednn_ops::NumbersArgument& each : onednn_ops::byte_scale_arguments(scales))
+      numbers[each.role] = {onednn_ops::plain({each.count}, each.type), onednn_ops::cpu(), const_cast<void*>(each.data)};
+  }
   const auto x = onednn_ops::channels_last(source, type), y = onednn_ops::channels_last(made, type);
   const auto w = onednn_ops::plain(weight, type);
   const auto pd = onednn_ops::describe_sound_convolution(algorithm::convolution_direct, attributes, zero_point, x, onednn_ops::any(weight, type), MemoryDesc(), y,
@@ -159,9 +162,13 @@ struct Random {
   dnnl::memory a = weights.memory(), b = packed.memory(), c = packed_for_other.memory();
   dnnl::reorder(a, b).execute(stream, a, b);
   dnnl::reorder(a, c).execute(stream, a, c);
-  dnnl::convolution_forward(pd).execute(stream, {{DNNL_ARG_SRC, from.memory()}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, to.memory()}, {DNNL_ARG_SCRATCHPAD, scratch.memory()}});
+  const auto with = [&](std::unordered_map<int, dnnl::memory> arguments) {
+    arguments.insert(numbers.begin(), numbers.end());
+    return arguments;
+  };
+  dnnl::convolution_forward(pd).execute(stream, with({{DNNL_ARG_SRC, from.memory()}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, to.memory()}, {DNNL_ARG_SCRATCHPAD, scratch.memory()}}));
   dnnl::convolution_forward(other).execute(
-      stream, {{DNNL_ARG_SRC, from.memory()}, {DNNL_ARG_WEIGHTS, c}, {DNNL_ARG_DST, expected.memory()}, {DNNL_ARG_SCRATCHPAD, other_scratch.memory()}});
+      stream, with({{DNNL_ARG_SRC, from.memory()}, {DNNL_ARG_WEIGHTS, c}, {DNNL_ARG_DST, expected.memory()}, {DNNL_ARG_SCRATCHPAD, other_scratch.memory()}}));
   stream.wait();
   for (const Guarded* each : {&from, &packed, &to, &scratch})
     if (!each->is_intact()) return -1;

@@ -47,30 +47,28 @@ struct Int8Product {
   const std::string_view name = pd ? pd.impl_info_str() : "";
   return name.find("vnni") != std::string_view::npos || name.find("amx") != std::string_view::npos;
 }
-/// True if the library has such primitives on this CPU. Version 3 takes scales in another way, which is not made here.
+/// True if the library has such primitives on this CPU.
 [[nodiscard]] inline bool has_int8_primitives() {
-  static const bool has = DNNL_VERSION_MAJOR < 3 &&
-                          adds_exactly(describe<dnnl::convolution_forward>(primitive_attr(), dnnl::prop_kind::forward_inference, algorithm::convolution_direct,
-                                                                           channels_last({1, 16, 8, 8}, DataType::s8), any({16, 16, 1, 1}, DataType::s8), MemoryDesc(),
-                                                                           channels_last({1, 16, 8, 8}, DataType::s8), Dims{1, 1}, Dims{0, 0}, Dims{0, 0}, Dims{0, 0}));
+  static const bool has = adds_exactly(describe<dnnl::convolution_forward>(
+      primitive_attr(), dnnl::prop_kind::forward_inference, algorithm::convolution_direct, channels_last({1, 16, 8, 8}, DataType::s8),
+      any({16, 16, 1, 1}, DataType::s8), MemoryDesc(), channels_last({1, 16, 8, 8}, DataType::s8), Dims{1, 1}, Dims{0, 0}, Dims{0, 0}, Dims{0, 0}));
   return has;
+}
+/// How its sums of products become bytes.
+[[nodiscard]] inline ByteScales byte_scales_of(const Operation& op) {
+  const Int8Parameters& q = *op.int8;
+  ByteScales made{{}, static_cast<std::int32_t>(q.source.zero_point), q.range.zero_point};
+  for (const float scale : q.weight_scales) made.factors.push_back(q.source.scale * scale * q.range.inverse);
+  return made;
 }
 /// The primitive for it; empty where the library has none that adds exactly.
 [[nodiscard]] inline dnnl::convolution_forward::primitive_desc describe_int8_product(GraphModuleView graph, const Operation& op) {
-#if DNNL_VERSION_MAJOR >= 3
-  (void)graph, (void)op;
-  return {};
-#else
   const Int8Product p = int8_product_of(graph, op);
   const DataType from = data_type_of(graph.values[op.inputs[0]].dtype), to = data_type_of(graph.values[op.outputs[0]].dtype);
   const Int8Parameters& q = *op.int8;
-  std::vector<float> scales;
-  for (const float scale : q.weight_scales) scales.push_back(q.source.scale * scale * q.range.inverse);
   primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  attributes.set_output_scales(scales.size() == 1 ? 0 : 2, scales);
-  if (q.source.zero_point != 0) attributes.set_zero_points(DNNL_ARG_SRC, 0, {static_cast<std::int32_t>(q.source.zero_point)});
-  if (q.range.zero_point != 0) attributes.set_zero_points(DNNL_ARG_DST, 0, {q.range.zero_point});
+  set_byte_scales(attributes, byte_scales_of(op), p.weight.size() > p.source.size());
   const std::int32_t least = to == DataType::s8 ? -128 : 0;
   if (q.range.low > least || q.range.high < least + 255) {
     dnnl::post_ops ops;
@@ -81,7 +79,6 @@ struct Int8Product {
       algorithm::convolution_direct, attributes, q.source.zero_point != 0, channels_last(p.source, from), any(p.weight, DataType::s8),
       op.inputs[2] == no_id ? MemoryDesc() : plain({p.destination[1]}, DataType::f32), channels_last(p.destination, to), p.strides, p.dilates, p.pad_left, p.pad_right);
   return adds_exactly(pd) ? pd : dnnl::convolution_forward::primitive_desc();
-#endif
 }
 
 /// The same for davit's own kernel, which runs where there is no such primitive; nothing if it cannot take it.

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,13 @@ namespace detail {
 }
 [[nodiscard]] inline MemoryDesc in_layout_of(const Place& place, DataType type) {
   return strided(dims_of(place.md), blocking_of(place.md).strides, type);
+}
+
+/// A constant of a code's own: numbers that a primitive takes at each execution.
+[[nodiscard]] inline Place numbers_argument(Builder& b, const NumbersArgument& numbers) {
+  const Place made = b.add_constant(plain({numbers.count}, numbers.type));
+  std::memcpy(b.constant_data(made), numbers.data, made.md.get_size());
+  return made;
 }
 
 }  // namespace detail
@@ -79,7 +87,7 @@ inline void emit_byte_convolution(Builder& b, const Operation& op, const kernels
   b.place(op.outputs[0], to);
 }
 
-/// A convolution or a product with a matrix; the bias, in units of the products, is added before they are scaled.
+/// A convolution or a product with a matrix; the bias, in units of the products, is added before they are scaled, or in those of the result.
 inline void emit_int8_product(Builder& b, const Operation& op) {
   const auto pd = describe_int8_product(b.graph(), op);
   if (!pd) {
@@ -95,10 +103,12 @@ inline void emit_int8_product(Builder& b, const Operation& op) {
     const auto fill = [&](std::byte* to) {
       const auto* const from = reinterpret_cast<const float*>(b.constant_data(bias));
       for (std::size_t c = 0; c < static_cast<std::size_t>(channels[0]); ++c)
-        reinterpret_cast<float*>(to)[c] = from[c] / q.unit(c);
+        reinterpret_cast<float*>(to)[c] = bias_follows_scales ? from[c] * q.range.inverse : from[c] / q.unit(c);
     };
     roles.push_back({DNNL_ARG_BIAS, b.node_constant({&bias, 1}, plain(channels, DataType::f32), op.node, fill)});
   }
+  const ByteScales scales = byte_scales_of(op);
+  for (const NumbersArgument& numbers : byte_scale_arguments(scales)) roles.push_back({numbers.role, detail::numbers_argument(b, numbers)});
   const Place weight = b.reordered(b.viewed(b.row_major(b.place_of(op.inputs[1])), p.weight), pd.weights_desc());
   Place source = b.reordered(b.place_of(op.inputs[0]), int8_layout(b.graph(), op, op.inputs[0]));
   source.md = pd.src_desc();

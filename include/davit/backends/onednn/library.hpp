@@ -7,14 +7,13 @@
 #include <numeric>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "davit/backends/onednn/versions.hpp"
 #include "davit/core/scalar_type.hpp"
 
 namespace davit::onednn_ops {
-
-using MemoryDesc = dnnl::memory::desc;
-using Dims = dnnl::memory::dims;
 
 inline constexpr std::size_t most_dims = DNNL_MAX_NDIMS;
 
@@ -28,7 +27,7 @@ inline constexpr std::size_t most_dims = DNNL_MAX_NDIMS;
 [[nodiscard]] inline bool library_works() noexcept try {
   const dnnl_version_t* loaded = dnnl_version();
   const bool recent = loaded->major > 2 || (loaded->major == 2 && loaded->minor >= 6);
-  return loaded->major == DNNL_VERSION_MAJOR && recent && dnnl::engine::get_count(dnnl::engine::kind::cpu) > 0 &&
+  return loaded->major == major_version && recent && dnnl::engine::get_count(dnnl::engine::kind::cpu) > 0 &&
          static_cast<bool>(cpu());
 } catch (...) {
   return false;
@@ -38,8 +37,6 @@ inline constexpr std::size_t most_dims = DNNL_MAX_NDIMS;
   return std::accumulate(dims.begin(), dims.end(), std::int64_t{1},
                          [](std::int64_t a, std::int64_t b) { return a * b; });
 }
-
-using DataType = dnnl::memory::data_type;
 
 /// The library's name of a dtype; undef if it has none.
 [[nodiscard]] constexpr DataType data_type_of(ScalarType type) noexcept {
@@ -120,41 +117,15 @@ struct Blocking {
 };
 
 [[nodiscard]] inline Blocking blocking_of(const MemoryDesc& md) {
-#if DNNL_VERSION_MAJOR >= 3
-  if (md.get_format_kind() != dnnl::memory::format_kind::blocked) return {};
-  return {true, md.get_strides(), md.get_inner_blks(), md.get_inner_idxs()};
-#else
-  if (md.data.format_kind != dnnl_blocked) return {};
-  const dnnl_blocking_desc_t& b = md.data.format_desc.blocking;
-  return {true, Dims(b.strides, b.strides + md.data.ndims), Dims(b.inner_blks, b.inner_blks + b.inner_nblks),
-          Dims(b.inner_idxs, b.inner_idxs + b.inner_nblks)};
-#endif
-}
-[[nodiscard]] inline DataType type_of(const MemoryDesc& md) {
-#if DNNL_VERSION_MAJOR >= 3
-  return md.get_data_type();
-#else
-  return md.data_type();
-#endif
-}
-[[nodiscard]] inline Dims dims_of(const MemoryDesc& md) {
-#if DNNL_VERSION_MAJOR >= 3
-  return md.get_dims();
-#else
-  return md.dims();
-#endif
+  if (!has_strides(md)) return {};
+  auto [blocks, axes] = blocks_of(md);
+  return {true, strides_of(md), std::move(blocks), std::move(axes)};
 }
 
 /// In the same layout, of another dtype; in row-major order where that cannot be said of the layout.
 [[nodiscard]] inline MemoryDesc with_type(const MemoryDesc& md, DataType type) {
-#if DNNL_VERSION_MAJOR >= 3
-  const Blocking layout = blocking_of(md);
-  return layout.is_plain() ? strided(dims_of(md), layout.strides, type) : plain(dims_of(md), type);
-#else
-  MemoryDesc made = md;
-  made.data.data_type = dnnl::memory::convert_to_c(type);
-  return made;
-#endif
+  MemoryDesc made = retyped(md, type);
+  return dims_of(made) == dims_of(md) ? made : plain(dims_of(md), type);
 }
 
 /// True if the elements lie in row-major order without gaps; strides of dimensions of size 1 do not matter.

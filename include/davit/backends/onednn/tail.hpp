@@ -72,7 +72,8 @@ namespace detail {
     } else if (op->kind == OpKind::convolution) {
       out.depthwise = op;
       const bool normed = i + 1 < chain.tail.size() && chain.tail[i + 1]->kind == OpKind::batch_norm;
-      append_depthwise(ops, op->kernel[0], op->strides[0], op->pad_left[0], normed || op->inputs[2] != no_id);
+      const bool biased = normed || op->inputs[2] != no_id;
+      append_depthwise(ops, biased ? DataType::f32 : DataType::undef, op->kernel[0], op->strides[0], op->pad_left[0]);
     } else if (op->kind == OpKind::batch_norm) {
       out.depthwise_norm = op;
     } else if (op->kind == OpKind::binary) {
@@ -102,8 +103,8 @@ namespace detail {
 /// not row-major.
 [[nodiscard]] inline bool operands_fit(const Tail& tail, const MemoryDesc& destination, std::string_view implementation) {
   const Dims full = dims_of(destination);
-  const dnnl_blocking_desc_t& layout = destination.data.format_desc.blocking;
-  const bool channels_last = layout.inner_nblks != 0 || (full.size() > 1 && layout.strides[1] == 1);
+  const Blocking layout = blocking_of(destination);
+  const bool channels_last = layout.known && (!layout.blocks.empty() || (full.size() > 1 && layout.strides[1] == 1));
   return std::ranges::all_of(tail.roles, [&](const Builder::Role& role) {
     const MemoryDesc& md = role.place.md;
     const Dims dims = dims_of(md);
