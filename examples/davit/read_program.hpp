@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,19 +10,6 @@
 #include "davit/program/exported_program.hpp"
 
 namespace tool {
-
-/// What a file is read as: a .pt2 file, what `davit lower` wrote, a .npy or .npz file.
-enum class Wanted : std::uint8_t { program, package, array };
-
-/// Whether a file begins as a lowered program does.
-[[nodiscard]] bool is_package(const std::string& file);
-
-/// The error of reading `file`, with its name; if it is something else than what was wanted, with what it is and who takes that; if it is
-/// not there, with a file beside it that has another ending.
-[[nodiscard]] davit::Error guessed(davit::Error error, const std::string& file, Wanted wanted);
-
-/// Reads a .pt2 file. Errors: what reading gives, guessed.
-[[nodiscard]] davit::Result<davit::ExportedProgram> read_program(const std::string& file, const davit::formats::Pt2Options& options = {});
 
 /// A method and its program.
 struct NamedProgram {
