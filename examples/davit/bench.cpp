@@ -11,11 +11,12 @@
 #include "bench_text.hpp"
 #include "commands.hpp"
 #include "davit/formats/cpu_name.hpp"
+#include "davit/formats/file_kind.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "davit/lowering/text_table.hpp"
+#include "files.hpp"
 #include "page.hpp"
 #include "progress.hpp"
-#include "read_program.hpp"
 
 namespace tool {
 
@@ -98,11 +99,12 @@ constexpr int rounds = 20;  // each row runs in each: noise comes to all alike
 /// Every model on every list of backends with every number of threads; packages know their backends.
 [[nodiscard]] std::vector<BenchRow> rows_of(const BenchOptions& options) {
   std::vector<BenchRow> rows;
+  const std::vector<std::string> lists = options.backends.empty() ? std::vector<std::string>{"portable"} : options.backends;
   for (const std::string& model : options.models) {
-    const bool package = is_package(model);
-    for (std::size_t b = 0; b < (package ? 1 : options.backends.size()); ++b)
+    const bool package = formats::is_package(model);
+    for (std::size_t b = 0; b < (package ? 1 : lists.size()); ++b)
       for (const std::uint32_t threads : options.threads)
-        rows.push_back({.model = model, .backends = package ? "as lowered" : options.backends[b], .threads = threads, .package = package});
+        rows.push_back({.model = model, .backends = package ? "as lowered" : lists[b], .threads = threads, .package = package});
   }
   return rows;
 }
@@ -140,7 +142,42 @@ constexpr int rounds = 20;  // each row runs in each: noise comes to all alike
 
 }  // namespace
 
-int bench(const BenchOptions& options) {
+namespace {
+
+/// What --input took but is a program, as in `--input a.npy model.pt2`, is a model.
+void take_models(BenchOptions& options) {
+  const auto is_model = [](const std::string& text) {
+    if (text.ends_with(".pt2") || text.ends_with(".davit")) return true;
+    const Result<SharedBytes> bytes = formats::map_file(text);
+    const formats::FileKind* kind = bytes ? formats::file_kind(bytes->bytes(), text) : nullptr;
+    return kind != nullptr && (kind->fix[static_cast<std::size_t>(formats::FileUse::program)].empty() || formats::is_package(bytes->bytes()));
+  };
+  std::vector<std::string> inputs;
+  for (std::string& text : options.inputs) (is_model(text) ? options.models : inputs).push_back(std::move(text));
+  options.inputs = std::move(inputs);
+}
+
+/// Errors: no model; options that no row has; files that would be written over others.
+[[nodiscard]] Result<void> check_options(const BenchOptions& options) {
+  if (options.models.empty())
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::load, .where = "models", .what = "there are none",
+                                 .fix = "name .pt2 files, or .davit files that davit lower wrote"});
+  if (std::ranges::all_of(options.models, [](const std::string& model) { return formats::is_package(model); })) {
+    LoweringChoice choice = options.lowering;
+    if (!options.backends.empty()) choice.backends = options.backends[0];
+    if (Result<void> none = check_lowered(choice, options.models[0]); !none) return none;
+  }
+  return Files().reads_all(options.models, options.inputs).uses(options.lowering).writes("--json", options.json).writes("--html", options.html).check();
+}
+
+}  // namespace
+
+int bench(BenchOptions options) {
+  take_models(options);
+  if (const Result<void> good = check_options(options); !good) {
+    std::fprintf(stderr, "davit: %s\n", to_string(good.error()).c_str());
+    return 2;
+  }
   std::signal(SIGPIPE, SIG_IGN);  // of a row's process that ended
   bool failed = false;
   const std::vector<BenchRow> rows = measure(options, failed);

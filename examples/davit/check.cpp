@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <span>
@@ -18,6 +19,7 @@
 #include "davit/formats/recorded_case.hpp"
 #include "davit/formats/zip/zip.hpp"
 #include "davit/testing/compare.hpp"
+#include "files.hpp"
 #include "progress.hpp"
 #include "runner.hpp"
 
@@ -131,17 +133,21 @@ class Comparison {
   if (!recorded) return failed(recorded.error());
   Result<SharedBytes> bytes = files.read(recorded->program);
   if (!bytes) return failed(bytes.error());
-  Result<ExportedProgram> program = formats::read_pt2(*std::exchange(bytes, {}), {.skip_unreadable_guards = skip_unreadable_guards});
+  Result<ExportedProgram> program = formats::read_pt2(*std::exchange(bytes, {}), reading());
   if (!program) return failed(program.error());
   Result<Runner> runner = Runner::lower(*program, lowering);
   if (!runner) return failed(runner.error());
   program = std::unexpected(Error{});  // what of it nobody needs any more need not stay in memory
   if (lowering.saved) {
-    const fs::path file = fs::temp_directory_path() / ("davit-check-" + std::to_string(getpid()) + ".davit");
-    const Result<void> saved = runner->save(file.string());
+    std::string name = fs::temp_directory_path() / "davit-check-XXXXXX";
+    const int number = mkstemp(name.data());
+    if (number < 0) return {"a file for the saved program cannot be made in " + name};
+    close(number);
+    const formats::UnfinishedFile file(name);
+    const Result<void> saved = runner->save(name);
     runner = std::unexpected(Error{});
-    if (saved) runner = Runner::load(file.string(), lowering);
-    fs::remove(file);
+    if (saved) runner = Runner::load(name, lowering);
+    fs::remove(name);
     if (!saved) return failed(saved.error());
     if (!runner) return failed(runner.error());
   }
@@ -170,18 +176,20 @@ class Comparison {
   }
 }
 
-[[nodiscard]] Result<void> check_path(const fs::path& path, const LoweringChoice& lowering, Tally& tally) {
+/// Runs the cases at `path`, which is in the folder `given`: what lies outside is not read, whatever links there are.
+[[nodiscard]] Result<void> check_path(const fs::path& path, const fs::path& given, const LoweringChoice& lowering, Tally& tally) {
   if (fs::is_directory(path)) {
-    if (fs::exists(path / "case.json")) {
-      tally.count(path.string(), run_case(formats::CaseFiles::folder(path), lowering));
+    if (fs::exists(fs::symlink_status(path / "case.json"))) {
+      tally.count(path.string(), run_case(formats::CaseFiles::folder(path, given), lowering));
     }
     std::vector<fs::path> below;
     for (const fs::directory_entry& entry : fs::directory_iterator(path))
-      if ((entry.is_directory() && !entry.is_symlink()) || entry.path().extension() == ".zip")
+      if (entry.is_symlink() ? entry.path().extension() == ".zip" && formats::lies_in(entry.path(), given)
+                             : entry.is_directory() || entry.path().extension() == ".zip")
         below.push_back(entry.path());
     std::ranges::sort(below);
     for (const fs::path& each : below)
-      if (Result<void> checked = check_path(each, lowering, tally); !checked) return checked;
+      if (Result<void> checked = check_path(each, given, lowering, tally); !checked) return checked;
     return {};
   }
   const Result<SharedBytes> bytes = formats::map_file(path);
@@ -204,13 +212,14 @@ class Comparison {
 }
 
 [[nodiscard]] Result<void> check_all(const CheckOptions& options, Tally& tally) {
+  if (Result<void> apart = Files().reads_all(options.cases, {}).uses(options.lowering).check(); !apart) return apart;
   if (Result<void> known = check_choice(options.lowering); !known) return known;
   for (const std::string& path : options.cases) {
     if (!fs::exists(path))
       return std::unexpected(
           Error{.code = ErrorCode::io_error, .where = Name(path), .what = "there is no such file or folder"});
     const int before = tally.passed + tally.failed;
-    if (Result<void> checked = check_path(path, options.lowering, tally); !checked) return checked;
+    if (Result<void> checked = check_path(path, path, options.lowering, tally); !checked) return checked;
     if (tally.passed + tally.failed == before)
       return std::unexpected(
           Error{.code = ErrorCode::not_found, .where = Name(path), .what = "there is no case below this folder"});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,9 @@
 
 namespace tool {
 
+/// Why print() failed first: an errno, or 0.
+inline int print_error = 0;
+
 /// printf to the standard output, as davit::printable(): names come from files.
 [[gnu::format(printf, 1, 2)]] inline void print(const char* format, ...) {
   std::va_list arguments;
@@ -25,7 +29,7 @@ namespace tool {
   std::string text(size < 0 ? 0 : static_cast<std::size_t>(size), '\0');
   if (size > 0) std::vsnprintf(text.data(), text.size() + 1, format, again);
   va_end(again);
-  std::fputs(davit::printable(text).c_str(), stdout);
+  if (std::fputs(davit::printable(text).c_str(), stdout) < 0 && print_error == 0) print_error = errno;
 }
 
 /// Makes a folder, with those above it. Errors: io_error.
@@ -83,7 +87,7 @@ struct CompareOptions {
 };
 struct BenchOptions {
   std::vector<std::string> models;  ///< .pt2 files, which are lowered, and packages
-  std::vector<std::string> backends{"portable"};  ///< lists, each a row
+  std::vector<std::string> backends;  ///< lists, each a row; none: portable
   std::vector<std::uint32_t> threads{1};          ///< numbers, each a row
   LoweringChoice lowering;
   std::vector<std::string> inputs;  ///< none: random ones
@@ -128,7 +132,7 @@ int embed(const EmbedCommand& options);
 int explain(const ExplainCommand& options);
 int operators(const OperatorsCommand& options);
 /// Runs programs by turns and compares how long they take; 2 if one of them does not run.
-int bench(const BenchOptions& options);
+int bench(BenchOptions options);
 /// The version of this program, and what it was compiled with.
 std::string version();
 /// The backends that this program is compiled with, separated by ", ".

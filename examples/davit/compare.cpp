@@ -9,11 +9,12 @@
 
 #include "backends.hpp"
 #include "commands.hpp"
+#include "davit/formats/pt2.hpp"
 #include "davit/lowering/text_table.hpp"
 #include "davit/testing/eager.hpp"
 #include "davit/testing/numeric_gap.hpp"
+#include "files.hpp"
 #include "inputs.hpp"
-#include "read_program.hpp"
 #include "runner.hpp"
 
 namespace tool {
@@ -156,7 +157,9 @@ class CallComparison {
 }
 
 [[nodiscard]] Result<bool> compare_program(const CompareOptions& options) {
-  const Result<ExportedProgram> program = read_program(options.model, {.limits = options.lowering.limits});
+  if (Result<void> apart = Files().reads_all({options.model}, options.inputs).uses(options.lowering).check(); !apart)
+    return std::unexpected(std::move(apart.error()));
+  const Result<ExportedProgram> program = formats::read_pt2(options.model, reading(options.lowering.limits));
   if (!program) return std::unexpected(program.error());
   Result<std::vector<Input>> inputs = options.inputs.empty() ? random_inputs(*program, options.seed) : parse_inputs(options.inputs);
   if (!inputs) return std::unexpected(inputs.error());

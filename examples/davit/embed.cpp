@@ -15,6 +15,7 @@
 #include "commands.hpp"
 #include "davit/formats/embed_program.hpp"
 #include "davit/formats/mapped_file.hpp"
+#include "files.hpp"
 #include "static_ir.hpp"
 
 namespace tool {
@@ -65,6 +66,9 @@ using namespace davit;
   if (how.name.find('/') != std::string::npos)
     return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::save, .where = concat("--name ", how.name), .what = "files are called by it, in the folder of -o",
                                  .fix = "write a name without '/'"});
+  Files files = Files().reads_all(options.models, {});
+  for (const char* ending : {".hpp", ".h", "_c.cpp", ".bin"}) files.writes("-o", std::filesystem::path(options.output) / (how.name + ending));
+  if (Result<void> apart = files.check(); !apart) return apart;
   how.layout = options.layout == "output_inner" ? WeightLayout::output_inner : WeightLayout::contiguous;
   how.weights_as_array = options.weights == "array";
   how.section = options.section;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "command_line.hpp"
+#include "commands.hpp"
 #include "partitioner_help.hpp"
 
 namespace tool {
@@ -29,17 +30,17 @@ namespace {
 int help(const CLI::App& app, const std::string& topic) {
   if (topic.empty()) {
     // app.help() is that of the command that was given
-    std::fputs(app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal).c_str(), stdout);
+    print("%s", app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal).c_str());
     return 0;
   }
   if (topic == "partitioner") {
-    std::fputs("--partitioner NAME: which backend gets which nodes. What it leaves goes to the last backend compiled in.\n", stdout);
-    for (const PartitionerHelp& each : partitioner_help) std::printf("\n  %s\n%s", std::string(each.form).c_str(), paragraph(each.text).c_str());
+    print("--partitioner NAME: which backend gets which nodes. What it leaves goes to the last backend compiled in.\n");
+    for (const PartitionerHelp& each : partitioner_help) print("\n  %s\n%s", std::string(each.form).c_str(), paragraph(each.text).c_str());
     return 0;
   }
   for (const CLI::App* command : app.get_subcommands({}))
     if (command->get_name() == topic) {
-      std::fputs(command->help(app.get_name()).c_str(), stdout);
+      print("%s", command->help(app.get_name()).c_str());
       return 0;
     }
   std::fprintf(stderr, "davit: there is no help on '%s'; davit help lists the commands, davit help partitioner says how programs are cut\n", topic.c_str());

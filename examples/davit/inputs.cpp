@@ -10,11 +10,11 @@
 #include <system_error>
 #include <utility>
 
+#include "davit/formats/file_kind.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/npy.hpp"
 #include "davit/formats/zip/zip.hpp"
 #include "print_value.hpp"
-#include "read_program.hpp"
 
 namespace tool {
 
@@ -41,8 +41,9 @@ void add_tensor(Tensor tensor, std::vector<Input>& inputs) {
 
 [[nodiscard]] Result<void> read_array(const std::string& file, std::vector<Input>& inputs) {
   Result<Tensor> tensor = formats::read_npy(file);
-  if (std::error_code ignored; !tensor && !std::filesystem::exists(file, ignored)) tensor.error().fix = input_forms;
-  if (!tensor) return std::unexpected(guessed(std::move(tensor.error()), file, Wanted::array));
+  if (std::error_code ignored; !tensor && !std::filesystem::exists(file, ignored) && !tensor.error().fix.view().starts_with("there is "))
+    tensor.error().fix = input_forms;
+  if (!tensor) return std::unexpected(std::move(tensor.error()));
   add_tensor(*std::move(tensor), inputs);
   return {};
 }
@@ -50,9 +51,9 @@ void add_tensor(Tensor tensor, std::vector<Input>& inputs) {
 /// The arrays of an archive that numpy.savez wrote, in its order; if `name` is not empty, only that one.
 [[nodiscard]] Result<void> read_arrays(const std::string& file, std::string_view name, std::vector<Input>& inputs) {
   const Result<SharedBytes> bytes = formats::map_file(file);
-  if (!bytes) return std::unexpected(guessed(bytes.error(), file, Wanted::array));
+  if (!bytes) return std::unexpected(formats::recognised_file(bytes.error(), file, formats::FileUse::array));
   Result<formats::ZipArchive> archive = formats::ZipArchive::open(*bytes, file);
-  if (!archive) return std::unexpected(guessed(std::move(archive.error()), file, Wanted::array));
+  if (!archive) return std::unexpected(formats::recognised_file(std::move(archive.error()), file, formats::FileUse::array));
   std::vector<const formats::ZipMember*> arrays;
   for (const formats::ZipMember& member : archive->members())
     if (member.name.ends_with(".npy")) arrays.push_back(&member);

@@ -8,12 +8,13 @@
 
 #include "commands.hpp"
 #include "core_ir.hpp"
+#include "davit/formats/file_kind.hpp"
+#include "davit/formats/pt2.hpp"
 #include "davit/formats/signature_queries.hpp"
 #include "davit/program/guard_inputs.hpp"
 #include "davit/program/printer.hpp"
 #include "davit/program/verify.hpp"
 #include "inspect_package.hpp"
-#include "read_program.hpp"
 
 namespace tool {
 
@@ -50,13 +51,13 @@ void print_size(const char* what, const davit::ExportedProgram& program, const s
 }  // namespace
 
 int inspect(const InspectOptions& options) {
-  if (is_package(options.model)) {
+  if (davit::formats::is_package(options.model)) {
     const davit::Result<void> status = inspect_package(options);
     if (status) return 0;
     std::fprintf(stderr, "davit: %s\n", davit::to_string(status.error()).c_str());
     return 2;
   }
-  auto program = read_program(options.model, {.model = options.name});
+  auto program = davit::formats::read_pt2(options.model, tool::reading({}, options.name));
   if (!program) {
     std::fprintf(stderr, "davit: %s\n", davit::to_string(program.error()).c_str());
     return 2;

@@ -9,6 +9,7 @@
 #include "davit/formats/report_json.hpp"
 #include "davit/lowering/print_report.hpp"
 #include "davit/lowering/write_dot.hpp"
+#include "files.hpp"
 #include "inputs.hpp"
 #include "page.hpp"
 #include "page_text.hpp"
@@ -46,6 +47,9 @@ using namespace davit;
 
 [[nodiscard]] Result<void> lower_program(const LowerCommand& options) {
   if (Result<void> has_page = check_page(options); !has_page) return has_page;
+  const Files files = Files().reads_all(options.models, options.inputs).uses(options.lowering).writes("-o", options.output)
+                          .writes("--dot", options.dot).writes("--json", options.json).writes("--html", options.html);
+  if (Result<void> apart = files.check(); !apart) return apart;
   const std::string model = join(options.models);
   Progress progress("reading " + model);
   bool are_methods = false;

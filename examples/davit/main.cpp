@@ -2,15 +2,28 @@
 // davit: looks at, lowers, runs, measures, checks, compares and embeds programs exported by torch.export.
 
 #include <CLI/CLI.hpp>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <iostream>
+#include <sstream>
 #include <string>
+#include <system_error>
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
 
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "davit/formats/mapped_file.hpp"
 #include "partitioner_help.hpp"
 #include "read_program.hpp"
 
@@ -31,6 +44,37 @@ namespace {
 /// An option that is given has a value.
 const CLI::Validator is_named([](const std::string& value) { return value.empty() ? std::string("it names nothing") : std::string(); }, "");
 
+/// A number without a sign or a fraction that a T holds.
+template <class T>
+[[nodiscard]] std::string check_whole(const std::string& value) {
+  T number{};
+  const auto [at, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (value.starts_with('-')) return value + " is negative";
+  if (error == std::errc::result_out_of_range) return value + " is too large";
+  return error != std::errc{} || at != value.data() + value.size() ? "'" + value + "' is no whole number" : std::string();
+}
+/// 512, 64k, 2G: a whole number, and a unit.
+const CLI::Validator is_bytes(
+    [](std::string& value) {
+      const std::size_t digits = std::min(value.find_first_not_of("0123456789", value.starts_with('-') ? 1 : 0), value.size());
+      const std::string wrong = check_whole<std::uint64_t>(value.substr(0, digits));
+      return wrong.empty() ? CLI::AsSizeValue(false)(value) : wrong;
+    },
+    "SIZE");
+const CLI::Validator is_count([](const std::string& value) { return check_whole<std::int64_t>(value); }, "UINT");
+const CLI::Validator is_seed([](const std::string& value) { return check_whole<std::uint64_t>(value); }, "UINT");
+/// A number from 0 to `most`.
+[[nodiscard]] CLI::Validator is_real(double most) {
+  return CLI::Validator(
+      [most](const std::string& value) {
+        double number = -1;
+        const auto [at, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+        const bool good = error == std::errc{} && at == value.data() + value.size() && number >= 0 && number <= most;
+        return good ? std::string() : "'" + value + "' is no number from 0 to " + (most < 1e9 ? std::to_string(static_cast<int>(most)) : "the largest");
+      },
+      "");
+}
+
 /// `one`: a list of backends and a number of threads.
 void add_lowering(CLI::App& command, tool::LoweringChoice& choice, bool one = true) {
   if (one) {
@@ -44,8 +88,8 @@ void add_lowering(CLI::App& command, tool::LoweringChoice& choice, bool one = tr
                   "for choose: measure what this table lacks, if it is there, and write it; without --costs and this, measure and forget")
       ->excludes(costs);
   command.add_option("--max-memory", choice.limits.max_memory, "bytes that state, arena and a partition's own memory may have, each (64G)")
-      ->transform(CLI::AsSizeValue(false));
-  command.add_option("--max-loop-iterations", choice.limits.max_loop_iterations, "of one loop (2^32)")->check(CLI::NonNegativeNumber);
+      ->transform(is_bytes);
+  command.add_option("--max-loop-iterations", choice.limits.max_loop_iterations, "of one loop (2^32)")->check(is_count);
   command.add_option("--ir", choice.ir, "core: take every composite operator apart, those too that a backend takes whole")->check(CLI::IsMember({"core"}));
   command.add_flag("--fast-math", choice.fast_math, "NaN and infinities may get lost, for backends that have to look for them");
   command.add_flag("--full-delegation", choice.full_delegation, "fail if the partitioner leaves a node");
@@ -57,8 +101,8 @@ void add_reading(CLI::App& command) {
                    "read a model although a guard of it (what it asks of its inputs) cannot be read; calls that break it then give wrong numbers");
 }
 
-void add_method(CLI::App& command, tool::LoweringChoice& choice, const std::string& runs) {
-  command.add_option("--method", choice.method, "which method " + runs + " (forward, or the first if there is none of that name)");
+CLI::Option* add_method(CLI::App& command, tool::LoweringChoice& choice, const std::string& runs) {
+  return command.add_option("--method", choice.method, "which method " + runs + " (forward, or the first if there is none of that name)");
 }
 
 /// The exit status of a command, after which the table of costs is named if it was written.
@@ -69,9 +113,40 @@ void add_method(CLI::App& command, tool::LoweringChoice& choice, const std::stri
 
 const std::string input_help = "inputs in order: FILE.npy, FILE.npz (all its arrays), FILE.npz:NAME, a number, true, false, none, or str:TEXT";
 
-}  // namespace
+/// Ends by the signal after the files that are being written are gone. A signal that the caller ignores stays ignored.
+void end_by_signal(int signal) {
+  davit::formats::remove_unfinished_files();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+void handle_signals() {
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM})
+    if (std::signal(signal, end_by_signal) == SIG_IGN) std::signal(signal, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not be that large is an Error
+}
+/// A standard stream that the caller closed stays closed: no other file gets its number.
+void reserve_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0) (void)!open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+/// Prints what CLI11 has to say, which is help, the version or an error, and answers the exit status.
+[[nodiscard]] int told(const CLI::App& app, const CLI::Error& error) {
+  std::ostringstream text;
+  const int status = app.exit(error, text, std::cerr);
+  tool::print("%s", text.str().c_str());
+  return status == 0 ? 0 : 2;
+}
+/// The exit status, of a command whose output did not all get through another one.
+[[nodiscard]] int flushed(int status) {
+  const bool failed = std::ferror(stdout) != 0;
+  if (std::fflush(stdout) != 0 && tool::print_error == 0) tool::print_error = errno;
+  if (!failed && tool::print_error == 0) return status;
+  const int why = tool::print_error == 0 ? EIO : tool::print_error;
+  std::fprintf(stderr, "davit: the standard output could not be written: %s\n", std::strerror(why));
+  return status == 0 || status == 1 ? 2 : status;
+}
 
-int main(int argc, char** argv) try {
+[[nodiscard]] int run_command(int argc, char** argv) {
 #if defined(__GLIBC__)
   mallopt(M_MMAP_THRESHOLD, 1 << 19);  // weights that are no longer needed go back to the system at once
 #endif
@@ -92,7 +167,7 @@ int main(int argc, char** argv) try {
   run_command->add_option("model", run.model, "a .pt2 file, or a .davit file that `davit lower` wrote")->required();
   CLI::Option* run_inputs = run_command->add_option("--input", run.inputs, input_help);
   run_command->add_flag("--random", run.random, "made-up inputs: floats in [-1, 1), integers 0 or 1")->excludes(run_inputs);
-  run_command->add_option("--seed", run.seed, "of random inputs (0)");
+  run_command->add_option("--seed", run.seed, "of random inputs (0)")->check(is_seed)->needs("--random");
   run_command->add_option("--output-dir", run.output_dir, "where output_<i>.npy are written; bfloat16 as ml_dtypes does, to be read by numpy.load(FILE).view(ml_dtypes.bfloat16)");
   run_command->add_option("--top", run.top, "how many of the largest elements to print of an output that is one row of floats (5)")->check(CLI::Range(0, 1000));
   add_method(*run_command, run.lowering, "runs");
@@ -122,22 +197,22 @@ int main(int argc, char** argv) try {
       ->check(CLI::IsMember({"share", "duplicate", "refuse"}));
   lower_command->add_flag("--report", lower.report, "print partitions, constants and why nodes were not taken, as is done if nothing is to be written");
   lower_command->add_option("--dot", lower.dot, "write the partitioned graph for Graphviz");
-  lower_command->add_flag("--profile", lower.profile, "run it some times: then report, JSON and page have times and the plan of the memory");
-  add_method(*lower_command, lower.lowering, "--profile measures");
-  lower_command->add_option("--input", lower.inputs, "inputs of --profile in order, as for run; without any, random ones");
+  CLI::Option* profile = lower_command->add_flag("--profile", lower.profile, "run it some times: then report, JSON and page have times and the plan of the memory");
+  add_method(*lower_command, lower.lowering, "--profile measures")->needs(profile);
+  lower_command->add_option("--input", lower.inputs, "inputs of --profile in order, as for run; without any, random ones")->needs(profile);
   lower_command->add_option("--json", lower.json, "write all that the report knows as JSON: partitions, nodes, edges, memory");
   lower_command->add_option("--html", lower.html, "write a page that shows it, one file for any browser");
 
   tool::BenchOptions bench;
   CLI::App* bench_command = app.add_subcommand("bench", "compares how long programs take, run by turns: a row per model, list of backends and number of threads");
-  bench_command->add_option("models", bench.models, ".pt2 files, and .davit files that `davit lower` wrote, which know their backends")->required();
+  bench_command->add_option("models", bench.models, ".pt2 files, and .davit files that `davit lower` wrote, which know their backends");
   bench_command->add_option("--backends", bench.backends, "a list as for run, each time a row (portable)")->type_name(any_of(tool::backend_names()))->check(is_named)->allow_extra_args(false);
   bench_command->add_option("--threads", bench.threads, "numbers, separated by commas, each a row (1)")->delimiter(',')->allow_extra_args(false)->check(CLI::Range(1, 1024));
   add_method(*bench_command, bench.lowering, "runs");
   add_lowering(*bench_command, bench.lowering, false);
-  bench_command->add_option("--input", bench.inputs, input_help + "; without any, random ones")->allow_extra_args(false);
-  bench_command->add_option("--seed", bench.seed, "of random inputs (0)");
-  bench_command->add_option("--seconds", bench.seconds, "how long each row runs (1)")->check(CLI::Range(0.0, 3600.0));
+  CLI::Option* bench_inputs = bench_command->add_option("--input", bench.inputs, input_help + "; a program among them is a model; without any, random ones");
+  bench_command->add_option("--seed", bench.seed, "of random inputs (0)")->check(is_seed)->excludes(bench_inputs);
+  bench_command->add_option("--seconds", bench.seconds, "how long each row runs (1)")->check(is_real(3600));
   bench_command->add_option("--json", bench.json, "write the table as JSON");
   bench_command->add_option("--html", bench.html, "write the table as a page with bars, one file for any browser");
 
@@ -182,10 +257,10 @@ int main(int argc, char** argv) try {
   compare_command->add_option("model", compare.model, "a .pt2 file")->required();
   add_lowering(*compare_command, compare.lowering);
   compare_command->add_option("--reference", compare.reference, "the backend to compare with (portable), or eager: the program as it is written, node by node, uncut")->type_name(any_of(tool::backend_names() + ",eager"));
-  compare_command->add_option("--input", compare.inputs, "inputs in order, as for run; without any, random ones");
-  compare_command->add_option("--seed", compare.seed, "of random inputs (0)");
-  compare_command->add_option("--rtol", compare.rtol, "relative tolerance (1e-4)")->check(CLI::NonNegativeNumber);
-  compare_command->add_option("--atol", compare.atol, "absolute tolerance (1e-5)")->check(CLI::NonNegativeNumber);
+  CLI::Option* compare_inputs = compare_command->add_option("--input", compare.inputs, "inputs in order, as for run; without any, random ones");
+  compare_command->add_option("--seed", compare.seed, "of random inputs (0)")->check(is_seed)->excludes(compare_inputs);
+  compare_command->add_option("--rtol", compare.rtol, "relative tolerance (1e-4)")->check(is_real(1e300));
+  compare_command->add_option("--atol", compare.atol, "absolute tolerance (1e-5)")->check(is_real(1e300));
 
   for (CLI::App* command : app.get_subcommands({}))
     if (command != operators_command) add_reading(*command);
@@ -203,13 +278,13 @@ int main(int argc, char** argv) try {
   try {
     app.parse(argc, argv);
   } catch (const CLI::RequiredError& error) {
-    if (argc < 2 || argv[1][0] == '-' || !app.get_subcommands().empty()) return app.exit(error) == 0 ? 0 : 2;
+    if (argc < 2 || argv[1][0] == '-' || !app.get_subcommands().empty()) return told(app, error);
     std::fprintf(stderr, "davit: there is no command '%s'; davit help lists them\n", davit::printable(argv[1]).c_str());
     return 2;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return told(app, error);
   }
-  if (completions_command->parsed()) return std::fputs(tool::completions(app, shell).c_str(), stdout) < 0 ? 2 : 0;
+  if (completions_command->parsed()) return tool::print("%s", tool::completions(app, shell).c_str()), 0;
   if (help_command->parsed()) return tool::help(app, topic);
   if (inspect_command->parsed()) return tool::inspect(inspect);
   if (embed_command->parsed()) return tool::embed(embed);
@@ -220,6 +295,14 @@ int main(int argc, char** argv) try {
   if (lower_command->parsed()) return and_costs(tool::lower(lower), lower.lowering);
   if (compare_command->parsed()) return and_costs(tool::compare(compare), compare.lowering);
   return and_costs(tool::check(check), check.lowering);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  reserve_streams();
+  handle_signals();
+  return flushed(run_command(argc, argv));
 } catch (const std::exception& error) {
   std::fprintf(stderr, "davit: %s\n", error.what());
   return 2;

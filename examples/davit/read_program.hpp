@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "davit/core/error.hpp"
@@ -15,18 +15,10 @@ namespace tool {
 /// Set by --skip-unreadable-guards, for all that reads .pt2 files.
 inline bool skip_unreadable_guards = false;
 
-/// What a file is read as: a .pt2 file, what `davit lower` wrote, a .npy or .npz file.
-enum class Wanted : std::uint8_t { program, package, array };
-
-/// Whether a file begins as a lowered program does.
-[[nodiscard]] bool is_package(const std::string& file);
-
-/// The error of reading `file`, with its name; if it is something else than what was wanted, with what it is and who takes that; if it is
-/// not there, with a file beside it that has another ending.
-[[nodiscard]] davit::Error guessed(davit::Error error, const std::string& file, Wanted wanted);
-
-/// Reads a .pt2 file. Errors: what reading gives, guessed.
-[[nodiscard]] davit::Result<davit::ExportedProgram> read_program(const std::string& file, davit::formats::Pt2Options options = {});
+/// How the command reads a .pt2 file.
+[[nodiscard]] inline davit::formats::Pt2Options reading(const davit::Limits& limits = {}, std::string_view model = {}) {
+  return {.model = model, .limits = limits, .skip_unreadable_guards = skip_unreadable_guards};
+}
 
 /// A method and its program.
 struct NamedProgram {

@@ -11,6 +11,7 @@
 #include "commands.hpp"
 #include "davit/formats/npy.hpp"
 #include "davit/lowering/print_report.hpp"
+#include "files.hpp"
 #include "inputs.hpp"
 #include "print_value.hpp"
 #include "progress.hpp"
@@ -22,15 +23,26 @@ namespace {
 
 using namespace davit;
 
+/// What the command reads and writes but for outputs.
+[[nodiscard]] Files files_of(const RunOptions& options) {
+  return Files().reads_all({options.model}, options.inputs).uses(options.lowering).writes("--trace", options.trace);
+}
+
 /// Prints the outputs; tensors also go to output_<i>.npy in the folder, if one is named.
 [[nodiscard]] Result<void> show(std::span<const EValue> outputs, std::span<const OutputPort> ports, const RunOptions& options) {
   const std::filesystem::path folder = options.output_dir;
   if (!folder.empty())
     if (Result<void> made = make_folder(folder); !made) return made;
+  const auto file_of = [&](std::size_t i) {
+    return folder.empty() || !outputs[i].is_tensor() ? std::string() : (folder / ("output_" + std::to_string(i) + ".npy")).string();
+  };
+  Files files = files_of(options);
+  for (std::size_t i = 0; i < outputs.size(); ++i) files.writes("--output-dir", file_of(i));
+  if (Result<void> apart = files.check(); !apart) return apart;
   for (std::size_t i = 0; i < outputs.size(); ++i) print_output(i, ports[i], outputs[i], options.top);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (folder.empty() || !outputs[i].is_tensor()) continue;
-    const std::string file = folder / ("output_" + std::to_string(i) + ".npy");
+    const std::string file = file_of(i);
+    if (file.empty()) continue;
     if (Result<void> written = formats::write_npy(file, outputs[i].tensor()); !written) return written;
     print_written(file);
   }
@@ -50,6 +62,7 @@ using namespace davit;
 }
 
 [[nodiscard]] Result<void> run_program(const RunOptions& options) {
+  if (Result<void> apart = files_of(options).check(); !apart) return apart;
   Result<std::vector<Input>> inputs = parse_inputs(options.inputs);
   if (!inputs) return std::unexpected(inputs.error());
   Progress progress("lowering " + options.model);

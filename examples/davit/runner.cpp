@@ -16,11 +16,12 @@
 #include "core_ir.hpp"
 #include "davit/choosing/choosing_partitioner.hpp"
 #include "davit/choosing/measuring_partitioner.hpp"
+#include "davit/formats/file_kind.hpp"
 #include "davit/formats/package.hpp"
+#include "davit/formats/pt2.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/testing/redirected_partitioner.hpp"
-#include "read_program.hpp"
 #include "tool_tracer.hpp"
 
 namespace tool {
@@ -62,7 +63,13 @@ template <class Use>
     if (choice.redirect.empty()) return use(partitioner);
     return use(testing::RedirectedPartitioner<P>{partitioner, static_cast<std::uint32_t>(redirect)});
   };
-  if (choice.partitioner != "choose") return choose_partitioner<Backends>(choice.partitioner, *order, redirected);
+  if (choice.partitioner != "choose") {
+    if (!choice.costs->file.empty() || !choice.costs->save.empty())
+      return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::partition,
+                                   .where = choice.costs->file.empty() ? "--save-costs" : "--costs",
+                                   .what = "only the partitioner that chooses by costs has a table of them", .fix = "add --partitioner choose"});
+    return choose_partitioner<Backends>(choice.partitioner.empty() ? "capability" : choice.partitioner, *order, redirected);
+  }
   const Result<CostTable*> table = choice.costs->table(choice.threads);
   if (!table) return std::unexpected(table.error());
   const ChoosingOptions options{.order = *order};
@@ -74,6 +81,22 @@ template <class Use>
 
 Result<void> check_choice(const LoweringChoice& choice) {
   return with_partitioner(choice, [](const auto&) { return Result<void>(); });
+}
+
+Result<void> check_lowered(const LoweringChoice& choice, const std::string& file) {
+  const std::pair<const char*, bool> of_lowering[] = {{"--backends", !choice.backends.empty()},
+                                                      {"--partitioner", !choice.partitioner.empty()},
+                                                      {"--costs", !choice.costs->file.empty()},
+                                                      {"--save-costs", !choice.costs->save.empty()},
+                                                      {"--ir", !choice.ir.empty()},
+                                                      {"--fast-math", choice.fast_math},
+                                                      {"--full-delegation", choice.full_delegation}};
+  for (const auto& [option, given] : of_lowering)
+    if (given)
+      return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::load, .where = option,
+                                   .what = concat(file, " is lowered already, for the backends that davit inspect names"),
+                                   .fix = "leave the option out, or give the .pt2 file"});
+  return {};
 }
 
 Result<Runner> Runner::lower(std::span<const ProgramMethod> methods, const LoweringChoice& choice, bool trace, Diagnostics* diagnostics) {
@@ -105,27 +128,16 @@ Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoic
 Result<Runner> Runner::load(const std::string& file, const LoweringChoice& choice, bool trace) {
   set_threads(choice.threads);
   Result<LoweredProgram> program = formats::load_program<Backends>(std::filesystem::path(file));
-  if (!program) return std::unexpected(guessed(std::move(program.error()), file, Wanted::package));
+  if (!program) return std::unexpected(std::move(program.error()));
   return Sessions::start(std::move(program), choice, trace);
 }
 
 Result<Runner> Runner::open(const std::string& file, const LoweringChoice& choice, bool trace, Diagnostics* diagnostics) {
-  if (is_package(file) || file.ends_with(".davit")) {
-    const std::pair<const char*, bool> of_lowering[] = {{"--backends", !choice.backends.empty()},
-                                                        {"--partitioner", choice.partitioner != LoweringChoice{}.partitioner},
-                                                        {"--costs", !choice.costs->file.empty()},
-                                                        {"--save-costs", !choice.costs->save.empty()},
-                                                        {"--ir", !choice.ir.empty()},
-                                                        {"--fast-math", choice.fast_math},
-                                                        {"--full-delegation", choice.full_delegation}};
-    for (const auto& [option, given] : of_lowering)
-      if (given)
-        return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::load, .where = option,
-                                     .what = concat(file, " is lowered already, for the backends that davit inspect names"),
-                                     .fix = "leave the option out, or give the .pt2 file"});
+  if (formats::is_package(file) || file.ends_with(".davit")) {
+    if (Result<void> none = check_lowered(choice, file); !none) return std::unexpected(std::move(none.error()));
     return load(file, choice, trace);
   }
-  const Result<ExportedProgram> program = read_program(file, {.limits = choice.limits});
+  const Result<ExportedProgram> program = formats::read_pt2(file, reading(choice.limits));
   if (!program) return std::unexpected(program.error());
   return lower(*program, choice, trace, diagnostics);
 }

@@ -25,7 +25,7 @@ namespace tool {
 /// How a program is lowered.
 struct LoweringChoice {
   std::string backends{};                  ///< names by preference, separated by commas; empty: portable
-  std::string partitioner = "capability";  ///< see choose_partitioner
+  std::string partitioner{};               ///< see choose_partitioner; empty: capability
   std::shared_ptr<Costs> costs = std::make_shared<Costs>();  ///< of the partitioner "choose"; copies share what was measured
   std::string redirect{};                  ///< not empty: cut as the partitioner says, but run it all on this backend
   std::uint32_t threads = 1;  ///< that backends with threads may use
@@ -41,6 +41,8 @@ struct LoweringChoice {
 
 /// Errors: a backend or a partitioner that does not exist.
 [[nodiscard]] davit::Result<void> check_choice(const LoweringChoice& choice);
+/// Errors: a choice that only lowering has, made for a file that is lowered already.
+[[nodiscard]] davit::Result<void> check_lowered(const LoweringChoice& choice, const std::string& file);
 
 /// A lowered program and a session of it. The one place that compiles the backends.
 class Runner {

@@ -17,9 +17,11 @@ class ZipArchive;
 /// The files of a case: a folder, or the members of a zip archive below a folder.
 class CaseFiles {
  public:
-  [[nodiscard]] static CaseFiles folder(std::filesystem::path path) {
+  /// A case whose files lie in `within`, links followed; empty: in the folder itself.
+  [[nodiscard]] static CaseFiles folder(std::filesystem::path path, std::filesystem::path within = {}) {
     CaseFiles files;
     files.root_ = std::move(path);
+    files.within_ = within.empty() ? files.root_ : std::move(within);
     return files;
   }
   [[nodiscard]] static CaseFiles member(ZipArchive& archive, std::string prefix) {
@@ -28,16 +30,20 @@ class CaseFiles {
     files.prefix_ = std::move(prefix);
     return files;
   }
-  /// The bytes of a file of the case; a name that leaves the case's folder is refused.
+  /// The bytes of a file of the case; a name that leaves the case's folder, or a link out of where its files lie, is refused.
   [[nodiscard]] Result<SharedBytes> read(std::string_view name) const;
   /// What errors call the file.
   [[nodiscard]] std::string place(std::string_view name) const;
 
  private:
   std::filesystem::path root_;
+  std::filesystem::path within_;
   ZipArchive* archive_ = nullptr;
   std::string prefix_;
 };
+
+/// Whether a path leads, over links, to something in a folder.
+[[nodiscard]] bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder);
 
 }  // namespace davit::formats
 

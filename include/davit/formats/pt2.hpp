@@ -26,7 +26,7 @@ struct Pt2Options {
 /// storages at addresses that their elements cannot have (torch up to 2.7 does not align them), which are copied once.
 /// Example inputs are not read. O(size log values). Errors: stage load, with the member of the file and the place in
 /// it; a file of any content is an error or a program whose tables are sound (see check_tables; verify checks the
-/// rest).
+/// rest). A file of another kind (ONNX, .pte, TorchScript, a state_dict, a package) is named in the error: see file_kind.
 [[nodiscard]] Result<ExportedProgram> read_pt2(SharedBytes bytes, const Pt2Options& options = {});
 
 /// The same from a file, which is mapped and must not change while the program or a copy of it lives.

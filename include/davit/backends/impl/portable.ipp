@@ -49,6 +49,15 @@ DAVIT_INLINE void move_scratch(const Code& code, RunState& ws, std::byte* scratc
   }
 }
 
+/// The dtypes of a call's tensors, behind the sentence of a kernel that refuses them: "; given are float32 and int64".
+[[nodiscard]] DAVIT_INLINE Name operand_dtypes(const KernelCall& call) {
+  Name text;
+  for (std::size_t i = 0; i < call.arg_count(); ++i)
+    if (const TensorView* tensor = call.arg(i).tensor_if(); tensor != nullptr)
+      text = concat(text, text.empty() ? "; given are " : " and ", davit::name_of(tensor->dtype));
+  return text;
+}
+
 /// What a user's kernel made that the program does not declare; empty if it made what it should.
 [[nodiscard]] DAVIT_INLINE Name wrong_result(const Code& code, const RunState& ws, const Step& step) {
   const GraphModuleView graph = code.body->graph.view();
@@ -268,7 +277,8 @@ DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> 
     const ErrorCode code = step.kernel(call);
     events.end_op(step.handle, step.op);
     if (code != ErrorCode::ok)
-      return fail(code, step.handle, call.why != nullptr ? std::string_view(call.why) : name_of(code));
+      return fail(code, step.handle, call.why != nullptr ? std::string_view(call.why) : name_of(code),
+                  code == ErrorCode::invalid_dtype ? portable_kernels::operand_dtypes(call) : Name());
     if (step.is_own) [[unlikely]]
       if (const Name wrong = portable_kernels::wrong_result(h, ws, step); !wrong.empty()) return fail(ErrorCode::failed, step.handle, wrong);
     if (!events.are_traced()) continue;

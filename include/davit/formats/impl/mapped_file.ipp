@@ -6,15 +6,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <expected>
 #include <filesystem>
+#include <memory>
 #include <new>
 #include <span>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "davit/core/shared_bytes.hpp"
 #include "davit/formats/load_error.hpp"
@@ -107,10 +111,53 @@ DAVIT_INLINE Result<void> write_file(const std::string& path, std::span<const st
   return write_file(path, std::span(&bytes, 1));
 }
 
+namespace detail {
+
+/// The paths of unfinished files; those that write and a signal handler each take a path out before they use it.
+[[nodiscard]] DAVIT_INLINE std::span<std::atomic<const char*>> unfinished_paths() noexcept {
+  static constinit std::atomic<const char*> paths[64] = {};
+  return paths;
+}
+
+/// The file that a path leads to over links, there or not. Errors: not a path but an errno, ELOOP.
+[[nodiscard]] DAVIT_INLINE std::expected<std::filesystem::path, int> behind_links(std::filesystem::path path) {
+  std::error_code error;
+  for (int i = 0; i < 40; ++i) {
+    const std::filesystem::path next = std::filesystem::read_symlink(path, error);
+    if (error) return path;
+    path = path.parent_path() / next;
+  }
+  return std::unexpected(ELOOP);
+}
+
+}  // namespace detail
+
+DAVIT_INLINE UnfinishedFile::UnfinishedFile(std::string path) : path_(std::make_unique<std::string>(std::move(path))) {
+  for (std::atomic<const char*>& place : detail::unfinished_paths()) {
+    const char* free = nullptr;
+    if (!place.compare_exchange_strong(free, path_->c_str())) continue;
+    place_ = &place;
+    return;
+  }
+}
+DAVIT_INLINE UnfinishedFile::~UnfinishedFile() {
+  const char* own = path_->c_str();
+  // a handler that took the path reads it until the process ends
+  if (place_ != nullptr && !place_->compare_exchange_strong(own, nullptr)) (void)path_.release();
+}
+DAVIT_INLINE void remove_unfinished_files() noexcept {
+  static constexpr char taken[] = "";
+  for (std::atomic<const char*>& place : detail::unfinished_paths())
+    if (place.load() != nullptr)
+      if (const char* path = place.exchange(taken); path != nullptr) ::unlink(path);
+}
+
 DAVIT_INLINE Result<void> write_file(const std::string& path, std::span<const std::span<const std::byte>> parts) {
+  std::string link;  // what a link names that is not there
   const auto fail = [&] {
     return std::unexpected(Error{.code = ErrorCode::io_error, .stage = Stage::save, .where = Name(path),
-                                 .what = concat("it cannot be written: ", std::generic_category().message(errno)),
+                                 .what = concat("it cannot be written", link.empty() ? "" : ", being a link to '", link,
+                                                link.empty() ? ": " : "': ", std::generic_category().message(errno)),
                                  .fix = "check the path, and the room on its disk"});
   };
   struct stat old {};
@@ -121,27 +168,27 @@ DAVIT_INLINE Result<void> write_file(const std::string& path, std::span<const st
     if (file.number() < 0 || !detail::write_all(file.number(), parts)) return fail();
     return {};
   }
-  std::error_code ignored;
-  const std::filesystem::path link = std::filesystem::canonical(path, ignored);  // what a link leads to is replaced, not the link
-  const std::string target = is_there && !ignored ? link.string() : path;
-  std::string fresh;
-  int number = -1;
-  for (int i = 0; number < 0 && i < 1000; ++i) {
-    fresh = target + "." + std::to_string(::getpid()) + "-" + std::to_string(i) + ".new";
-    number = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (number < 0 && errno != EEXIST) return fail();
+  const std::expected<std::filesystem::path, int> behind = detail::behind_links(path);  // what is replaced, not the link
+  if (!behind) return (errno = behind.error()), fail();
+  const std::string target = behind->string();
+  if (!is_there && target != path) link = target;
+  for (int i = 0; i < 1000; ++i) {
+    const UnfinishedFile fresh(target + "." + std::to_string(::getpid()) + "-" + std::to_string(i) + ".new");
+    const int number = ::open(fresh.path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (number < 0 && errno == EEXIST) continue;
+    if (number < 0) return fail();
+    bool good = true;
+    {
+      const detail::Descriptor file(number);
+      if (is_there) good = ::fchmod(number, old.st_mode & 07777) == 0 || errno == EPERM;
+      good = good && detail::write_all(number, parts) && ::fsync(number) == 0;
+    }
+    if (good && std::rename(fresh.path().c_str(), target.c_str()) == 0) return {};
+    const int why = errno;
+    ::unlink(fresh.path().c_str());
+    errno = why;
+    return fail();
   }
-  if (number < 0) return fail();
-  bool good = true;
-  {
-    const detail::Descriptor file(number);
-    if (is_there) good = ::fchmod(number, old.st_mode & 07777) == 0 || errno == EPERM;
-    good = good && detail::write_all(number, parts) && ::fsync(number) == 0;
-  }
-  if (good && std::rename(fresh.c_str(), target.c_str()) == 0) return {};
-  const int why = errno;
-  ::unlink(fresh.c_str());
-  errno = why;
   return fail();
 }
 

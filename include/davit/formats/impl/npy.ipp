@@ -17,6 +17,7 @@
 
 #include "davit/core/copy_tensor.hpp"
 #include "davit/core/tensor.hpp"
+#include "davit/formats/file_kind.hpp"
 #include "davit/formats/load_error.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/npy.hpp"
@@ -161,8 +162,9 @@ DAVIT_INLINE Result<Tensor> read_npy(const SharedBytes& bytes, std::string_view 
 
 DAVIT_INLINE Result<Tensor> read_npy(const std::string& path) {
   Result<SharedBytes> bytes = map_file(path);
-  if (!bytes) return std::unexpected(std::move(bytes.error()));
-  return read_npy(*bytes, path);
+  Result<Tensor> tensor = bytes ? read_npy(*bytes, path) : Result<Tensor>(std::unexpected(std::move(bytes.error())));
+  if (!tensor) return std::unexpected(recognised_file(std::move(tensor.error()), path, FileUse::array));
+  return tensor;
 }
 
 DAVIT_INLINE Result<void> write_npy(const std::string& path, const TensorView& tensor) {

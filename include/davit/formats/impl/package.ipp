@@ -9,6 +9,7 @@
 #include "davit/core/content_hash.hpp"
 #include "davit/core/no_memory.hpp"
 #include "davit/core/segments.hpp"
+#include "davit/formats/file_kind.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/package.hpp"
 #include "davit/formats/package_layout.hpp"
@@ -246,10 +247,12 @@ DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const S
 DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const std::string& path, Diagnostics* diagnostics) {
   return davit::detail::or_no_memory(Stage::load, [&]() -> Result<LoweredProgram> {
     Result<SharedBytes> bytes = map_file(path);
-    if (!bytes) return std::unexpected(std::move(bytes.error()));
-    Result<LoweredProgram> program = load_program(backends, *bytes, diagnostics);
-    if (!program && program.error().code == ErrorCode::corrupt_data) program.error().where = concat(path, program.error().where.empty() ? "" : ": ", program.error().where);
-    return program;
+    Result<LoweredProgram> program = bytes ? load_program(backends, *bytes, diagnostics)
+                                           : Result<LoweredProgram>(std::unexpected(std::move(bytes.error())));
+    if (program) return program;
+    if (program.error().code == ErrorCode::corrupt_data)
+      program.error().where = concat(path, program.error().where.empty() ? "" : ": ", program.error().where);
+    return std::unexpected(recognised_file(std::move(program.error()), path, FileUse::package));
   });
 }
 

@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "davit/core/no_memory.hpp"
+#include "davit/formats/file_kind.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/formats/pt2/check_targets.hpp"
@@ -135,14 +136,20 @@ DAVIT_INLINE Result<ExportedProgram> read_pt2_bytes(SharedBytes bytes, std::stri
 }  // namespace detail
 
 DAVIT_INLINE Result<ExportedProgram> read_pt2(SharedBytes bytes, const Pt2Options& options) {
-  return davit::detail::or_no_memory(Stage::load, [&] { return detail::read_pt2_bytes(std::move(bytes), "pt2", options); });
+  return davit::detail::or_no_memory(Stage::load, [&]() -> Result<ExportedProgram> {
+    Result<ExportedProgram> program = detail::read_pt2_bytes(bytes, "pt2", options);
+    if (!program) return std::unexpected(recognised(std::move(program.error()), bytes.bytes(), FileUse::program));
+    return program;
+  });
 }
 
 DAVIT_INLINE Result<ExportedProgram> read_pt2(const std::string& path, const Pt2Options& options) {
   return davit::detail::or_no_memory(Stage::load, [&]() -> Result<ExportedProgram> {
     Result<SharedBytes> bytes = map_file(path);
-    if (!bytes) return error_of(std::move(bytes));
-    return detail::read_pt2_bytes(*std::move(bytes), std::filesystem::path(path).filename().string(), options);
+    Result<ExportedProgram> program = bytes ? detail::read_pt2_bytes(*std::move(bytes), std::filesystem::path(path).filename().string(), options)
+                                            : Result<ExportedProgram>(std::unexpected(std::move(bytes.error())));
+    if (!program) return std::unexpected(recognised_file(std::move(program.error()), path, FileUse::program));
+    return program;
   });
 }
 
