@@ -21,6 +21,7 @@
 #include "davit/testing/compare.hpp"
 #include "files.hpp"
 #include "progress.hpp"
+#include "read_program.hpp"
 #include "runner.hpp"
 
 namespace tool {

@@ -15,6 +15,7 @@
 #include "davit/testing/numeric_gap.hpp"
 #include "files.hpp"
 #include "inputs.hpp"
+#include "read_program.hpp"
 #include "runner.hpp"
 
 namespace tool {

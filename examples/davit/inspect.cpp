@@ -15,6 +15,7 @@
 #include "davit/program/printer.hpp"
 #include "davit/program/verify.hpp"
 #include "inspect_package.hpp"
+#include "read_program.hpp"
 
 namespace tool {
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "read_program.hpp"
 #include "runner.hpp"
 
 #include <algorithm>

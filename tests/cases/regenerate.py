@@ -546,6 +546,25 @@ class ImageBytes(nn.Module):
         return resized, f(x, scale_factor=0.7, mode="bicubic", align_corners=True), ramp
 
 
+class Regions(nn.Module):
+    """Graphs that operators of higher order wrap, of the same names, with a buffer that is written in one."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+        self.register_buffer("calls", torch.zeros(4))
+
+    def forward(self, x):
+        y = self.layer(x)
+        with torch.no_grad():
+            y = torch.sin(self.layer(y)) + y
+        z = torch.relu(y)
+        with torch.no_grad():
+            self.calls.add_(z.sum(0))
+            y = torch.sin(self.layer(z)) + z
+        return y - self.calls, z
+
+
 class Chosen(nn.Module):
     """Sizes that depend on data."""
 
@@ -737,6 +756,7 @@ CASES = {
     "image_bytes": lambda n: record(
         n, ImageBytes(), [((torch.randint(0, 256, (1, 3, h, 11), dtype=torch.uint8),), {}) for h in (10, 7, 15)],
         {"x": {2: torch.export.Dim("h", min=6, max=32)}}, decompose=False),  # fmt: skip
+    "regions": lambda n: record(n, Regions().requires_grad_(False), [((t(3, 4),), {}) for _ in range(3)], decompose=False),
     "chosen": lambda n: record(n, Chosen(), [((t(6),), {}) for _ in range(3)]),
     "tracker": lambda n: tracker(),
 }

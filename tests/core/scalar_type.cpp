@@ -39,7 +39,8 @@ static_assert(check_names());
 static_assert(scalar_type_of<float> == ScalarType::float32 && scalar_type_of<bool> == ScalarType::bool_ &&
               scalar_type_of<std::int64_t> == ScalarType::int64 &&
               scalar_type_of<std::complex<float>> == ScalarType::complex64);
-static_assert(static_cast<int>(ScalarType::bfloat16) == 15 && static_cast<int>(ScalarType::uint64) == 29);
+static_assert(static_cast<int>(ScalarType::bfloat16) == 15 && static_cast<int>(ScalarType::uint64) == 29 &&
+              static_cast<int>(ScalarType::float8_e8m0fnu) == 44 && size_of(ScalarType::float8_e8m0fnu) == 1 && is_floating(ScalarType::float8_e8m0fnu));
 
 }  // namespace
 

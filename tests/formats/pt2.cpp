@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "davit/program/check_tables.hpp"
@@ -247,6 +248,59 @@ TEST_CASE("what is missing or wrong is an error with its place") {
   check_refused(small_file(json, pickle_text::saved("N").text()), ErrorCode::corrupt_data,
                 "pt2/serialized_state_dict.pt/archive/data.pkl, byte 0, entry ''");
   check_refused(small_file(json, ""), ErrorCode::not_found, "signature, input 0");
+}
+
+TEST_CASE("an error in a file of a newer schema says so, and a file that reads well is read") {
+  const auto newer = [](std::string from, std::string_view to) {
+    std::string json = program_json::ProgramText().text();
+    const auto replace = [&](std::string_view old, std::string_view by) { json.replace(json.find(old), old.size(), by); };
+    replace(R"("minor": 2)", R"("minor": 23)");
+    replace("2.6.0", "2.13.0");
+    if (!from.empty()) replace(from, to);
+    return json;
+  };
+  constexpr std::string_view versions = "written by torch 2.13.0, schema 8.23; davit knows 8.20";
+  const auto program = read_pt2(small_file(newer("", ""), small_state_dict()).bytes());
+  REQUIRE(program);
+  CHECK(program->schema_minor == 23);
+  const auto refused = [&](const ZipFile& file, ErrorCode code) {
+    const auto failed = read_pt2(file.bytes());
+    REQUIRE(!failed);
+    CHECK(failed.error().code == code);
+    CHECK_MESSAGE(failed.error().what.view().find(versions) != std::string_view::npos, to_string(failed.error()));
+    CHECK(failed.error().fix.view().find("damaged") == std::string_view::npos);
+  };
+  refused(small_file(newer(R"("dtype": 7)", R"("dtype": 99)"), small_state_dict()), ErrorCode::version_mismatch);
+  refused(small_file(newer(R"("as_tensor": {"name": "p_w"})", R"("as_future": {"name": "p_w"})"), small_state_dict()), ErrorCode::version_mismatch);
+  refused(small_file(newer("", ""), ""), ErrorCode::not_found);
+  refused(small_file(newer("", ""), pickle_text::saved("N").text()), ErrorCode::version_mismatch);
+}
+
+TEST_CASE("example inputs that cannot be read are left out") {
+  program_json::ProgramText text;
+  text.calls = R"({"fqn": "", "signature": {"inputs": [], "outputs": [], "in_spec":
+    "[1, {\"type\": \"builtins.tuple\", \"context\": \"null\", \"children_spec\": [{\"type\": \"builtins.tuple\", \"context\": \"null\", \"children_spec\": [{\"type\": null, \"context\": null, \"children_spec\": []}]}, {\"type\": \"builtins.dict\", \"context\": \"[]\", \"children_spec\": []}]}]",
+    "out_spec": "", "forward_arg_names": ["x"]}})";
+  const auto with = [&](std::string_view examples) {
+    ZipFile file = small_file(text.text(), small_state_dict());
+    file.members.erase(file.members.begin() + 3);
+    file.add("serialized_example_inputs.pt", examples);
+    const auto program = read_pt2(file.bytes());
+    REQUIRE_MESSAGE(program, to_string(program.error()));
+    return program->example_inputs;
+  };
+  using namespace pickle_text;
+  const auto found = with(saved(tuple({tuple({integer(3)}), "}"})).text());
+  REQUIRE(found);
+  CHECK(std::get<std::int64_t>(found->at(0)) == 3);
+  CHECK(!with(""));
+  CHECK(!with("no archive"));
+  CHECK(!with(saved("N").text()));
+  CHECK(!with(saved(tuple({tuple({integer(3), integer(4)}), "}"})).text()));
+  CHECK(!with(saved(tuple({tuple({call("os", "system", tuple({pickle_text::text("ls")}))}), "}"})).text()));
+  std::string damaged = saved(tuple({tuple({integer(3)}), "}"})).text();
+  damaged[70] = static_cast<char>(damaged[70] ^ 1);
+  CHECK(!with(damaged));
 }
 
 TEST_CASE("errors of a file name the file") {

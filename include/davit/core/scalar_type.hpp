@@ -34,6 +34,7 @@ enum class ScalarType : std::uint8_t {
   uint16 = 27,
   uint32 = 28,
   uint64 = 29,
+  float8_e8m0fnu = 44,
   undefined = 255,
 };
 
@@ -100,7 +101,8 @@ struct BFloat16 {
     case ScalarType::float8_e5m2:
     case ScalarType::float8_e4m3fn:
     case ScalarType::float8_e5m2fnuz:
-    case ScalarType::float8_e4m3fnuz: return 1;
+    case ScalarType::float8_e4m3fnuz:
+    case ScalarType::float8_e8m0fnu: return 1;
     case ScalarType::int16:
     case ScalarType::float16:
     case ScalarType::bfloat16:
@@ -125,7 +127,7 @@ struct ScalarTypeName {
   std::string_view name;        // as torch prints it, without "torch."
   std::string_view short_name;  // as exported programs print it
 };
-inline constexpr std::array<ScalarTypeName, 20> scalar_type_names{{
+inline constexpr std::array<ScalarTypeName, 21> scalar_type_names{{
     {ScalarType::uint8, "uint8", "u8"},
     {ScalarType::int8, "int8", "i8"},
     {ScalarType::int16, "int16", "i16"},
@@ -146,6 +148,7 @@ inline constexpr std::array<ScalarTypeName, 20> scalar_type_names{{
     {ScalarType::uint16, "uint16", "u16"},
     {ScalarType::uint32, "uint32", "u32"},
     {ScalarType::uint64, "uint64", "u64"},
+    {ScalarType::float8_e8m0fnu, "float8_e8m0fnu", "f8e8m0fnu"},
 }};
 }  // namespace detail
 
@@ -187,7 +190,7 @@ inline constexpr std::array<ScalarTypeName, 20> scalar_type_names{{
 }
 [[nodiscard]] constexpr bool is_floating(ScalarType type) noexcept {
   return type == ScalarType::float16 || type == ScalarType::bfloat16 || type == ScalarType::float32 ||
-         type == ScalarType::float64 || (type >= ScalarType::float8_e5m2 && type <= ScalarType::float8_e4m3fnuz);
+         type == ScalarType::float64 || (type >= ScalarType::float8_e5m2 && type <= ScalarType::float8_e4m3fnuz) || type == ScalarType::float8_e8m0fnu;
 }
 /// True for the integer types and bool, as torch's `isIntegralType(type, includeBool=true)`.
 [[nodiscard]] constexpr bool is_integral(ScalarType type) noexcept {

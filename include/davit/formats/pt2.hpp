@@ -24,7 +24,7 @@ struct Pt2Options {
 ///
 /// Takes the layout of torch 2.1 to 2.7 and both layouts of the newer PT2 archive. Weights view the bytes, except for
 /// storages at addresses that their elements cannot have (torch up to 2.7 does not align them), which are copied once.
-/// Example inputs are not read. O(size log values). Errors: stage load, with the member of the file and the place in
+/// Example inputs that cannot be read, which needs no class of Python, are left out. O(size log values). Errors: stage load, with the member of the file and the place in
 /// it; a file of any content is an error or a program whose tables are sound (see check_tables; verify checks the
 /// rest). A file of another kind (ONNX, .pte, TorchScript, a state_dict, a package) is named in the error: see file_kind.
 [[nodiscard]] Result<ExportedProgram> read_pt2(SharedBytes bytes, const Pt2Options& options = {});

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "davit/core/config.hpp"
@@ -54,6 +55,9 @@ struct OpsetVersion {
   std::int64_t version = 0;
 };
 
+/// One of the values that a program was exported with: None, an int, a float, a bool, a text or a tensor.
+using ExampleInput = std::variant<std::monostate, std::int64_t, double, bool, Name, Tensor>;
+
 /// Which rules the program was exported under, from the file's `verifiers`.
 enum class Dialect : std::uint8_t { aten, training, edge, other };
 
@@ -73,6 +77,8 @@ struct ProgramTables {
   std::int64_t schema_minor = 0;
   Dialect dialect = Dialect::aten;
   Name torch_version;
+  std::optional<std::vector<ExampleInput>> example_inputs{};  ///< one for each user input, in their order; nothing if the file has none, or some that
+                                                              ///< cannot be read; packages do not keep them
 
   template <class Self = ProgramTables>
   [[nodiscard]] constexpr GraphModuleView view() const noexcept {

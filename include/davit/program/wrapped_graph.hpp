@@ -13,10 +13,12 @@
 
 namespace davit {
 
-/// True for operators of higher order that run one graph on their operands, once, perhaps in another mode.
+/// True for operators of higher order that run one graph on their operands, once, perhaps in another mode. invoke_subgraph, a call of a
+/// compiled region (torch.compiler.nested_compile_region), is one: files hold a copy of its graph for each call.
 [[nodiscard]] constexpr bool wraps_graph(std::string_view target) noexcept {
   for (const std::string_view name :
-       {"wrap", "wrap_with_autocast", "wrap_with_set_grad_enabled", "wrap_activation_checkpoint", "tag_activation_checkpoint", "strict_mode", "hints_wrapper"})
+       {"wrap", "wrap_with_autocast", "wrap_with_set_grad_enabled", "wrap_activation_checkpoint", "tag_activation_checkpoint", "strict_mode", "hints_wrapper",
+        "invoke_subgraph"})
     if (target.starts_with("higher_order.") && target.substr(13) == name) return true;
   return false;
 }
@@ -27,26 +29,37 @@ struct WrappedCall {
   std::vector<ValueId> operands, parameters, returned, results;
 };
 /// Reads the call of an operator that wraps a graph; nothing if it is not called as these operators are. O(arguments).
-[[nodiscard]] inline std::optional<WrappedCall> wrapped_call(GraphModuleView graph, const Node& node) {
-  WrappedCall call;
-  bool are_values = true;
-  const auto append = [&](std::span<const Argument> arguments, std::vector<ValueId>& out) {
+[[nodiscard]] constexpr std::optional<WrappedCall> wrapped_call(GraphModuleView graph, const Node& node) {
+  const auto flat = [&](std::span<const Argument> arguments) {
+    std::vector<Argument> all;
     for (const Argument& a : arguments)
-      for (const Argument& each : a.is_list() ? graph.args(a.items) : std::span(&a, 1)) {
-        are_values = are_values && each.is_value();
-        if (each.is_value()) out.push_back(each.value());
-      }
+      for (const Argument& each : a.is_list() ? graph.args(a.items) : std::span(&a, 1)) all.push_back(each);
+    return all;
+  };
+  // a constant stands for itself on both sides
+  const auto pair = [&](std::span<const Argument> from, std::span<const Argument> to, std::vector<ValueId>& of_from, std::vector<ValueId>& of_to) {
+    const std::vector<Argument> a = flat(from), b = flat(to);
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (a[i].is_value() != b[i].is_value()) return false;
+      if (!a[i].is_value()) continue;
+      of_from.push_back(a[i].value());
+      of_to.push_back(b[i].value());
+    }
+    return true;
   };
   std::span<const Argument> inputs = graph.inputs(node);
   while (!inputs.empty() && inputs[0].kind != ArgumentKind::graph) inputs = inputs.subspan(1);
   if (inputs.empty()) return std::nullopt;
-  call.graph = inputs[0].graph();
-  append(inputs.subspan(1), call.operands);
-  append(graph.args(graph.graphs[call.graph].inputs), call.parameters);
-  append(graph.args(graph.graphs[call.graph].outputs), call.returned);
-  append(graph.outputs(node), call.results);
-  const bool fits = call.operands.size() == call.parameters.size() && call.returned.size() == call.results.size();
-  return are_values && fits ? std::optional(std::move(call)) : std::nullopt;
+  WrappedCall call{.graph = inputs[0].graph(), .operands = {}, .parameters = {}, .returned = {}, .results = {}};
+  inputs = inputs.subspan(1);
+  const bool is_named = !inputs.empty() && (inputs[0].kind == ArgumentKind::string || inputs[0].kind == ArgumentKind::none);
+  if (graph.target(node) == "higher_order.invoke_subgraph" && is_named) inputs = inputs.subspan(1);  // the region's identifier
+  const Graph& wrapped = graph.graphs[call.graph];
+  const bool fits = pair(inputs, graph.args(wrapped.inputs), call.operands, call.parameters) &&
+                    pair(graph.args(wrapped.outputs), graph.outputs(node), call.returned, call.results);
+  if (!fits) return std::nullopt;
+  return call;
 }
 
 /// What a graph computes in lower precision that is wrapped by a call in another whose precision is `outer`; undefined for none.

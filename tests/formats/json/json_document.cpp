@@ -43,6 +43,16 @@ TEST_CASE("numbers are read exactly") {
   CHECK(number("-Infinity") < -1e308);
 }
 
+TEST_CASE("nothing stands behind a NUL") {
+  for (const std::string_view text : {std::string_view("{}\0", 3), std::string_view("[1] \0 {}", 8), std::string_view("1\0""2", 3), std::string_view("\0{}", 3)}) {
+    const auto document = parse_json(text, "nul");
+    REQUIRE(!document);
+    CHECK(document.error().where == "nul");
+    CHECK(document.error().what.view().find("not JSON at byte") != std::string_view::npos);
+  }
+  CHECK(parse_json(" {} \n"));
+}
+
 TEST_CASE("hostile numbers are errors or near enough") {
   for (const std::string text : {"1e400", "1e-400", "-1e99999999999", "1e-99999999999999999999", "-", "-I", "1.", "1e",
                                  "01", "+1", ".5", "nan", "Infinit", "0x10"}) {

@@ -147,6 +147,7 @@ TEST_CASE("lists") {
         "None a ");
   CHECK(s.list(R"({"as_nested_tensors": [[{"name": "a"}], []]})", ArgumentKind::list) == "[a ] [] ");
   CHECK(s.list(R"({"as_int_lists": [[1, 2], [3]]})", ArgumentKind::list) == "[1 2 ] [3 ] ");
+  CHECK(s.list(R"({"as_float_lists": [[1, 0.5], []]})", ArgumentKind::list) == "[1.000000 0.500000 ] [] ");
   const Argument dictionary = s.used(R"({"as_string_to_argument": {"k": {"as_int": 3}, "l": {"as_ints": [4]}}})");
   CHECK(s.items(dictionary) == "3 [4 ] ");
   CHECK(s.builder.module().view().str(s.builder.module().view().args(dictionary.items)[1].name) == "l");

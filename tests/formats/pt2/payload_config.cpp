@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <cstddef>
 #include <string>
 
 #include "support/pickle_text.hpp"
@@ -67,6 +69,27 @@ TEST_CASE("pickled tensors and objects") {
   REQUIRE(dict->objects.size() == 1);
   CHECK(dict->objects[0].name == "o");
   CHECK(text_of(dict->objects[0].state) == "object");
+}
+
+TEST_CASE("a member is read once, however many entries name it") {
+  std::string large(std::size_t{1} << 22, '\7');
+  ZipFile file;
+  file.add("m/data/weights/custom_obj_0", large);
+  file.add("m/data/weights/weight_2", pickle_text::saved(pickle_text::tensor(pickle_text::storage("ByteStorage", "0", 1 << 22), 0, {2}, {1})).add("archive/data/0", large).text());
+  auto archive = ZipArchive::open(file.bytes(), "m.pt2");
+  REQUIRE(archive);
+  std::string entries = entry("a", "custom_obj_0", "null", true) + ", " + entry("b", "weight_2", "null", true);
+  for (int i = 0; i < 20000; ++i) entries += ", " + entry("o" + std::to_string(i), "custom_obj_0", "null", true) + ", " + entry("p" + std::to_string(i), "weight_2", "null", true);
+  const auto document = parse_json(R"({"config": {)" + entries + "}}", "config");
+  REQUIRE(document);
+  const auto start = std::chrono::steady_clock::now();
+  const auto dict = PayloadReader(*archive, "m/data/weights/", {}).read(document->root());
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));  // 160 GB of checksums otherwise
+  REQUIRE(dict);
+  REQUIRE(dict->objects.size() == 20001);
+  REQUIRE(dict->tensors.size() == 20001);
+  CHECK(dict->objects.front().state.data() == dict->objects.back().state.data());
+  CHECK(dict->tensors.front().tensor.storage.data() == dict->tensors.back().tensor.storage.data());
 }
 
 TEST_CASE("a tensor without data is zeros, if it is not too large") {

@@ -15,6 +15,8 @@ constexpr bool check_scalar_types() {
          schema_scalar_type(7) == ScalarType::float32 && schema_scalar_type(12) == ScalarType::bool_ &&
          schema_scalar_type(13) == ScalarType::bfloat16 && schema_scalar_type(28) == ScalarType::uint16 &&
          schema_scalar_type(29) == ScalarType::float8_e4m3fn && schema_scalar_type(30) == ScalarType::float8_e5m2 &&
+         schema_scalar_type(33) == ScalarType::float8_e8m0fnu && schema_scalar_type(34) == ScalarType::uint32 &&
+         schema_scalar_type(35) == ScalarType::uint64 && schema_scalar_type(36) == ScalarType::undefined &&
          schema_scalar_type(0) == ScalarType::undefined && schema_scalar_type(14) == ScalarType::undefined &&
          schema_scalar_type(-1) == ScalarType::undefined && schema_scalar_type(263) == ScalarType::undefined;
 }

@@ -88,6 +88,24 @@ TEST_CASE("the ZIP64 records of an archive in a member are not the archive's own
   CHECK(archive.read(name).value().size() == record.size() + 20);
 }
 
+TEST_CASE("an archive may have a comment, the longest and one that looks like the archive's end") {
+  const std::string text = two().text();
+  for (const std::size_t length : {1u, 1000u, 0xfffeu, 0xffffu}) {
+    CAPTURE(length);
+    std::string commented = text;
+    commented.replace(commented.size() - 2, 2, ZipFile::number(length, 2)) += std::string(length, 'c');
+    auto archive = ZipArchive::open(bytes_of(commented), "test.zip");
+    REQUIRE(archive);
+    CHECK(text_of(archive->read("b/second").value()) == "2222");
+  }
+  std::string other = text;
+  const std::string comment = text.substr(text.size() - 22) + "cc";
+  other.replace(other.size() - 2, 2, ZipFile::number(comment.size(), 2)) += comment;
+  auto archive = ZipArchive::open(bytes_of(other), "test.zip");
+  REQUIRE(archive);
+  CHECK(archive->members().size() == 2);
+}
+
 TEST_CASE("members of 2 GB, and those behind, have their numbers in 64 bits") {
   // sizes of a, and the place of b, stand in the extra field
   ZipFile file;

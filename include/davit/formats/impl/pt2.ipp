@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -10,18 +11,21 @@
 #include <system_error>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "davit/core/no_memory.hpp"
 #include "davit/formats/file_kind.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/formats/pt2/check_targets.hpp"
+#include "davit/formats/pt2/example_inputs.hpp"
 #include "davit/formats/pt2/exported_program_json.hpp"
 #include "davit/formats/pt2/payload_config.hpp"
 #include "davit/formats/pt2/pt2_layout.hpp"
 #include "davit/formats/pt2/torch_save.hpp"
 #include "davit/formats/zip/zip.hpp"
 #include "davit/program/exported_program.hpp"
+#include "davit/program/schema_version.hpp"
 
 namespace davit::formats {
 
@@ -38,23 +42,45 @@ class Pt2Reader {
     if (Result<void> known = check_version(layout->version); !known) return error_of(std::move(known));
     Result<ExportedProgram> program = read_program(layout->program);
     if (!program) return program;
-    Result<TorchDict> weights = read_dict(layout->state_dict, layout->weights_config, layout->weights_folder);
-    if (!weights) return error_of(std::move(weights));
-    Result<TorchDict> constants = read_dict(layout->constants, layout->constants_config, layout->constants_folder);
-    if (!constants) return error_of(std::move(constants));
-    if (!weights->objects.empty())
-      return corrupt(Name(archive_.label()),
-                     concat("state dict entry ", in_quotes(weights->objects[0].name), " is not a tensor"));
-    program->state_dict = std::move(weights->tensors);
-    program->constants = std::move(constants->tensors);
-    program->custom_objects = std::move(constants->objects);
-    name_classes(*program);
-    if (Result<void> complete = check_targets(*program); !complete) return error_of(std::move(complete));
+    if (Result<void> added = add_tensors(*layout, *program); !added) return std::unexpected(with_schema(std::move(added.error()), *program));
+    if (Result<void> added = add_examples(*layout, *program); !added) return error_of(std::move(added));
     note_offsets(*program);
     return program;
   }
 
  private:
+  [[nodiscard]] Result<void> add_tensors(const Pt2Layout& layout, ExportedProgram& program) {
+    Result<TorchDict> weights = read_dict(layout.state_dict, layout.weights_config, layout.weights_folder);
+    if (!weights) return error_of(std::move(weights));
+    Result<TorchDict> constants = read_dict(layout.constants, layout.constants_config, layout.constants_folder);
+    if (!constants) return error_of(std::move(constants));
+    if (!weights->objects.empty())
+      return corrupt(Name(archive_.label()),
+                     concat("state dict entry ", in_quotes(weights->objects[0].name), " is not a tensor"));
+    program.state_dict = std::move(weights->tensors);
+    program.constants = std::move(constants->tensors);
+    program.custom_objects = std::move(constants->objects);
+    name_classes(program);
+    return check_targets(program);
+  }
+
+  /// What the program was exported with, if it can be read: it is not needed to run. Errors: out_of_memory.
+  [[nodiscard]] Result<void> add_examples(const Pt2Layout& layout, ExportedProgram& program) {
+    const auto root = std::ranges::find_if(program.module_call_graph, [](const ModuleCallEntry& entry) { return entry.fqn.empty() && entry.has_signature; });
+    if (layout.example_inputs.empty() || root == program.module_call_graph.end()) return {};
+    const auto read = [&]() -> Result<std::vector<ExampleInput>> {
+      Result<SharedBytes> bytes = archive_.read(layout.example_inputs);
+      if (!bytes) return error_of(std::move(bytes));
+      Result<TorchSave> saved = TorchSave::open(*std::move(bytes), archive_.place(layout.example_inputs), inner_options());
+      if (!saved) return error_of(std::move(saved));
+      return read_example_inputs(*saved, root->in_spec, options_.limits);
+    };
+    Result<std::vector<ExampleInput>> examples = read();
+    if (!examples && examples.error().code == ErrorCode::out_of_memory) return error_of(std::move(examples));
+    const auto is_user = [](const InputSpec& spec) { return kind(spec) == InputKind::user_input; };
+    if (examples && std::ranges::count_if(program.signature.input_specs, is_user) == std::ssize(*examples)) program.example_inputs = *std::move(examples);
+    return {};
+  }
   /// Where in their storages parameters, buffers and constants begin, which graphs do not say.
   static void note_offsets(ExportedProgram& program) {
     const TensorIndex tensors(program);
@@ -80,7 +106,11 @@ class Pt2Reader {
     if (!bytes) return error_of(bytes);
     const Result<JsonDocument> document = parse(*bytes, member);
     if (!document) return error_of(document);
-    return read_exported_program(document->root(), options_.skip_unreadable_guards);
+    Result<ExportedProgram> program = read_exported_program(document->root(), options_.skip_unreadable_guards);
+    if (program) return program;
+    ExportedProgram versions;
+    (void)read_versions(document->root(), versions);
+    return std::unexpected(with_schema(std::move(program.error()), versions));
   }
 
   [[nodiscard]] Result<JsonDocument> parse(const SharedBytes& bytes, const std::string& member) const {

@@ -159,7 +159,9 @@ inline bool JsonHandler::RawNumber(const char* text, Size size, bool) {
   rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream> stream(memory);
   rapidjson::Reader reader;
   const rapidjson::ParseResult outcome = reader.Parse<flags>(stream, handler);
-  if (!outcome.IsError()) return document;
+  // RapidJSON takes a NUL for the end of the text
+  if (!outcome.IsError() && stream.Tell() == text.size()) return document;
+  if (!outcome.IsError()) return fail("not JSON at byte ", stream.Tell(), ": a NUL, and more behind it");
   if (handler.refusal() != nullptr) return fail(handler.refusal(), ", at byte ", outcome.Offset());
   if (outcome.Code() == rapidjson::kParseErrorTermination) {
     return fail("the number at byte ", outcome.Offset(), " is out of range");

@@ -78,6 +78,7 @@ class ArgumentReader {
     if (tag == "as_optional_tensors") return list(value, Kind::value, &ArgumentReader::optional_tensor);
     if (tag == "as_nested_tensors") return list(value, Kind::list, &ArgumentReader::tensors);
     if (tag == "as_int_lists") return list(value, Kind::list, &ArgumentReader::integers);
+    if (tag == "as_float_lists") return list(value, Kind::list, &ArgumentReader::reals);
     if (tag == "as_custom_obj") return named(value, ValueKind::custom_obj);
     if (tag == "as_string_to_argument") return dictionary(value, depth);
     return constant(member);
@@ -141,6 +142,9 @@ class ArgumentReader {
     const Result<double> number = json.number();
     if (!number) return error_of(number);
     return GraphBuilder::real(*number);
+  }
+  [[nodiscard]] Result<Argument> reals(Json json) {
+    return list(json, ArgumentKind::float_, &ArgumentReader::real);
   }
   [[nodiscard]] Result<Argument> boolean(Json json) {
     const Result<bool> truth = json.boolean();

@@ -18,11 +18,9 @@
 #include "davit/formats/pt2/signature_json.hpp"
 #include "davit/program/check_tables.hpp"
 #include "davit/program/exported_program.hpp"
+#include "davit/program/schema_version.hpp"
 
 namespace davit::formats {
-
-/// The major version of torch.export's schema that davit reads; any minor version will do.
-inline constexpr std::int64_t schema_major_version = 8;
 
 namespace detail {
 

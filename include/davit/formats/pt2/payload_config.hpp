@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,7 +23,7 @@ namespace davit::formats {
 /// Source: torch.export.pt2_archive._package, _load_state_dict and _load_constants.
 class PayloadReader {
  public:
-  /// `folder` holds the payloads: "model/data/weights/".
+  /// `folder` holds the payloads: "model/data/weights/"; `options` are for archives among them.
   PayloadReader(ZipArchive& archive, std::string folder, ZipOptions options)
       : archive_(archive), folder_(std::move(folder)), options_(options) {}
 
@@ -44,23 +46,31 @@ class PayloadReader {
     if (!use_pickle) return error_of(use_pickle);
     const Name member = concat(folder_, *path);
     if (path->starts_with("custom_obj_") || path->starts_with("opaque_obj_")) {
-      Result<SharedBytes> state = archive_.read(member);
-      if (!state) return error_of(std::move(state));
-      dict.objects.push_back({name, {}, *std::move(state)});
+      const Result<SharedBytes> state = once(objects_, member, [&] { return archive_.read(member); });
+      if (!state) return error_of(state);
+      dict.objects.push_back({name, {}, *state});
       return {};
     }
-    Result<Tensor> tensor = *use_pickle ? pickled(member) : raw(json, member);
+    Result<Tensor> tensor = *use_pickle ? once(pickled_, member, [&] { return pickled(member); }) : raw(json, member);
     if (!tensor) return error_of(std::move(tensor));
     dict.tensors.push_back({name, *std::move(tensor)});
     return {};
+  }
+
+  /// What `read` answers for a member, which is asked the first time: many entries may name one large member.
+  template <class T, class Read>
+  [[nodiscard]] static Result<T> once(std::map<std::string, T, std::less<>>& known, const Name& member, Read&& read) {
+    if (const auto at = known.find(member.view()); at != known.end()) return at->second;
+    Result<T> made = std::forward<Read>(read)();
+    if (made) known.emplace(member.view(), *made);
+    return made;
   }
 
   /// A member that torch.save wrote, of one tensor.
   [[nodiscard]] Result<Tensor> pickled(const Name& member) {
     Result<SharedBytes> bytes = archive_.read(member);
     if (!bytes) return error_of(std::move(bytes));
-    Result<TorchSave> file = TorchSave::open(*std::move(bytes), archive_.place(member),
-                                             {.verify_checksums = options_.verify_checksums, .allow_deflate = false});
+    Result<TorchSave> file = TorchSave::open(*std::move(bytes), archive_.place(member), options_);
     if (!file) return error_of(std::move(file));
     return file->tensor();
   }
@@ -129,6 +139,8 @@ class PayloadReader {
   std::string folder_;
   ZipOptions options_;
   FileStorages storages_;
+  std::map<std::string, SharedBytes, std::less<>> objects_;  ///< by member
+  std::map<std::string, Tensor, std::less<>> pickled_;       ///< by member
   std::uint64_t zeros_left_ = std::uint64_t{1} << 28;
 };
 

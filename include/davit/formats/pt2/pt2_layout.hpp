@@ -21,6 +21,7 @@ struct Pt2Layout {
   std::string constants_config{};  ///< a payload configuration, instead of constants
   std::string weights_folder{};    ///< of the payloads, with its '/'
   std::string constants_folder{};
+  std::string example_inputs{};  ///< written by torch.save
   std::string version{};  ///< "8.2"
 };
 
@@ -38,6 +39,7 @@ inline Pt2Layout plain_layout(const ZipArchive& archive) {
   return {.program = "serialized_exported_program.json",
           .state_dict = first_member(archive, {"serialized_state_dict.pt", "serialized_state_dict.json"}),
           .constants = first_member(archive, {"serialized_constants.pt", "serialized_constants.json"}),
+          .example_inputs = first_member(archive, {"serialized_example_inputs.pt"}),
           .version = first_member(archive, {"version"})};
 }
 
@@ -83,7 +85,8 @@ inline Result<Pt2Layout> archive_layout(const ZipArchive& archive, std::string_v
                    .weights_config = first_member(archive, {weights + *model + "_weights_config.json"}),
                    .constants_config = first_member(archive, {constants + *model + "_constants_config.json"}),
                    .weights_folder = weights,
-                   .constants_folder = constants};
+                   .constants_folder = constants,
+                   .example_inputs = first_member(archive, {std::string(root) + "data/sample_inputs/" + *model + ".pt"})};
 }
 
 inline Result<std::string> text_member(ZipArchive& archive, std::string_view name) {

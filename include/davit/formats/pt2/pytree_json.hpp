@@ -16,6 +16,37 @@ namespace davit::formats {
 
 namespace detail {
 
+/// A list of as many texts and integers as there are children.
+[[nodiscard]] inline std::optional<std::vector<std::string>> pytree_key_list(Json json, std::size_t children) {
+  const Result<JsonArray> array = json.array();
+  if (!array || array->size() != children) return std::nullopt;
+  std::vector<std::string> keys;
+  for (const Json item : *array) {
+    const Result<std::string_view> text = item.string();
+    const Result<std::int64_t> number = item.integer();
+    if (!text && !number) return std::nullopt;
+    keys.push_back(text ? std::string(*text) : std::to_string(*number));
+  }
+  return keys;
+}
+
+/// The keys of a dict, from the context that stands as JSON in a text: a list of them; of a dataclass the first of two lists; of a
+/// defaultdict a member. Nothing for what is numbered.
+[[nodiscard]] inline std::optional<std::vector<std::string>> pytree_keys(Json context, std::size_t children) {
+  const Result<std::string_view> text = context.string();
+  if (!text) return std::nullopt;
+  const Result<JsonDocument> document = parse_json(*text, "context");
+  if (!document) return std::nullopt;
+  const Json root = document->root();
+  if (root.is_object()) {
+    const auto keys = root.find("dict_context");
+    return keys && *keys ? pytree_key_list(**keys, children) : std::nullopt;
+  }
+  if (auto keys = pytree_key_list(root, children)) return keys;
+  const Result<JsonArray> lists = root.array();
+  return lists && lists->size() == 2 && (*++lists->begin()).is_array() ? pytree_key_list(*lists->begin(), children) : std::nullopt;
+}
+
 /// Walks the specification of a pytree and lists its leaves.
 class PytreeLeaves {
  public:
@@ -33,7 +64,7 @@ class PytreeLeaves {
     if (!*context) return false;
     const auto array = (*children)->array();
     if (!array) return false;
-    const std::optional<std::vector<std::string>> keys = keys_of(**context, array->size());
+    const std::optional<std::vector<std::string>> keys = pytree_keys(**context, array->size());
     std::size_t i = 0;
     for (const Json child : *array) {
       const std::string step = keys ? (*keys)[i] : std::to_string(i);
@@ -46,37 +77,6 @@ class PytreeLeaves {
   [[nodiscard]] std::vector<Name> take() && { return std::move(names_); }
 
  private:
-  /// The keys of a dict, from the context that stands as JSON in a text: a list of them; of a dataclass the first of two lists; of a
-  /// defaultdict a member. Nothing for what is numbered.
-  [[nodiscard]] static std::optional<std::vector<std::string>> keys_of(Json context, std::size_t children) {
-    const Result<std::string_view> text = context.string();
-    if (!text) return std::nullopt;
-    const Result<JsonDocument> document = parse_json(*text, "context");
-    if (!document) return std::nullopt;
-    const Json root = document->root();
-    if (root.is_object()) {
-      const auto keys = root.find("dict_context");
-      return keys && *keys ? list_of(**keys, children) : std::nullopt;
-    }
-    if (auto keys = list_of(root, children)) return keys;
-    const Result<JsonArray> lists = root.array();
-    return lists && lists->size() == 2 && (*++lists->begin()).is_array() ? list_of(*lists->begin(), children) : std::nullopt;
-  }
-
-  /// A list of as many texts and integers as there are children.
-  [[nodiscard]] static std::optional<std::vector<std::string>> list_of(Json json, std::size_t children) {
-    const Result<JsonArray> array = json.array();
-    if (!array || array->size() != children) return std::nullopt;
-    std::vector<std::string> keys;
-    for (const Json item : *array) {
-      const Result<std::string_view> text = item.string();
-      const Result<std::int64_t> number = item.integer();
-      if (!text && !number) return std::nullopt;
-      keys.push_back(text ? std::string(*text) : std::to_string(*number));
-    }
-    return keys;
-  }
-
   std::vector<Name> names_;
 };
 

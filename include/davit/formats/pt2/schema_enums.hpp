@@ -34,6 +34,9 @@ namespace davit::formats {
     case 30: return ScalarType::float8_e5m2;
     case 31: return ScalarType::float8_e4m3fnuz;
     case 32: return ScalarType::float8_e5m2fnuz;
+    case 33: return ScalarType::float8_e8m0fnu;
+    case 34: return ScalarType::uint32;
+    case 35: return ScalarType::uint64;
     default: return ScalarType::undefined;
   }
 }

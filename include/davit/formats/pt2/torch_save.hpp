@@ -37,6 +37,11 @@ class TorchSave {
   /// tensors that are not plain strided ones. O(entries log entries) and a pass over the storages for their checksums.
   [[nodiscard]] Result<TorchDict> dict();
 
+  /// What the file holds, of any kind.
+  [[nodiscard]] const Pickle& pickle() const noexcept { return pickle_; }
+  /// Reads the tensors among that. Views this object.
+  [[nodiscard]] detail::TorchTensors tensors() noexcept { return {pickle_, archive_, root_}; }
+
  private:
   TorchSave(ZipArchive archive, std::string root, Pickle pickle)
       : archive_(std::move(archive)), root_(std::move(root)), pickle_(std::move(pickle)) {}
@@ -81,7 +86,7 @@ inline Result<void> TorchSave::check_byteorder(ZipArchive& archive, std::string_
 }
 
 inline Result<Tensor> TorchSave::tensor() {
-  return detail::TorchTensors(pickle_, archive_, root_).tensor(pickle_.root(), {});
+  return tensors().tensor(pickle_.root(), {});
 }
 
 inline bool TorchSave::is_dict(const PickleValue& value) const noexcept {
@@ -90,7 +95,7 @@ inline bool TorchSave::is_dict(const PickleValue& value) const noexcept {
 }
 
 inline Result<TorchDict> TorchSave::dict() {
-  detail::TorchTensors tensors(pickle_, archive_, root_);
+  detail::TorchTensors tensors = this->tensors();
   const PickleValue& root = pickle_[pickle_.root()];
   if (!is_dict(root)) return tensors.fail(pickle_.root(), {}, "it is not a dictionary");
   TorchDict dict;

@@ -77,7 +77,12 @@ class ZipArchive {
   [[nodiscard]] Result<ZipMember> read_entry(unzFile file, std::span<char> name_buffer) const;
   [[nodiscard]] bool has(std::uint64_t at, std::uint64_t count) const noexcept { return at <= bytes_.size() && count <= bytes_.size() - at; }
   [[nodiscard]] std::uint64_t number(std::uint64_t at, std::size_t width) const noexcept;
-  [[nodiscard]] std::uint64_t before_directory() const noexcept;
+  /// The stretch of an archive that minizip shall see.
+  struct Seen {
+    std::uint64_t hidden = 0;  ///< so many of the first bytes are not for it
+    std::uint64_t end = 0;     ///< where it ends
+  };
+  [[nodiscard]] Seen without_inner() const noexcept;
   [[nodiscard]] bool is_large(std::uint64_t entry) const noexcept;
   [[nodiscard]] bool read_large(std::uint64_t entry, ZipMember& member) const noexcept;
   [[nodiscard]] Result<void> check_overlaps() const;
@@ -100,7 +105,8 @@ inline Result<ZipArchive> ZipArchive::open(SharedBytes bytes, std::string_view l
 }
 
 inline Result<void> ZipArchive::read_directory() {
-  detail::ZipStream stream{.bytes = bytes_.bytes(), .hidden = before_directory()};
+  const Seen seen = without_inner();
+  detail::ZipStream stream{.bytes = bytes_.bytes().first(static_cast<std::size_t>(seen.end)), .hidden = seen.hidden};
   zlib_filefunc64_def functions = detail::zip_functions(stream);
   const std::unique_ptr<void, int (*)(unzFile)> file(unzOpen2_64("", &functions), &unzClose);
   unz_global_info64 info{};
@@ -118,19 +124,20 @@ inline Result<void> ZipArchive::read_directory() {
   return {};
 }
 
-/// The bytes before the directory of an archive without ZIP64 records. Archives in it may have some, which minizip 1.1 would take for its own: it
-/// looks for the last that there is. 0 where nothing is to be hidden.
-inline std::uint64_t ZipArchive::before_directory() const noexcept {
+/// minizip 1.1 takes the last records that it finds for the archive's own. Its ZIP64 records may be of an archive in a member: without any
+/// of its own, all before its directory is hidden. Its end record may be a text in its comment, or lie before the longest of comments,
+/// where minizip does not look: the comment is cut off.
+inline ZipArchive::Seen ZipArchive::without_inner() const noexcept {
   constexpr std::uint64_t length = 22, locator = 20, longest_comment = 0xffff;
   const std::uint64_t size = bytes_.bytes().size();
   for (std::uint64_t comment = 0; comment <= longest_comment && comment + length <= size; ++comment) {
     const std::uint64_t end = size - comment - length;
     if (number(end, 4) != 0x06054b50 || number(end + 20, 2) != comment) continue;
-    if (end >= locator && number(end - locator, 4) == 0x07064b50) return 0;
+    if (end >= locator && number(end - locator, 4) == 0x07064b50) return {0, end + length};
     const std::uint64_t directory = number(end + 16, 4);
-    return directory <= end ? directory : 0;
+    return {directory <= end ? directory : 0, end + length};
   }
-  return 0;
+  return {0, size};
 }
 /// A number of `width` bytes, which are there.
 inline std::uint64_t ZipArchive::number(std::uint64_t at, std::size_t width) const noexcept {

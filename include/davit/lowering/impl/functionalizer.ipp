@@ -50,6 +50,7 @@ class Functionalizer : FunctionalViews {
     out.schema_minor = program_.schema_minor;
     out.dialect = program_.dialect;
     out.torch_version = program_.torch_version;
+    out.example_inputs = program_.example_inputs;
     out.graph_module = std::exchange(copier_.builder, {}).finish();
     return out;
   }

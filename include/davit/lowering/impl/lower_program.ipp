@@ -24,6 +24,7 @@
 #include "davit/lowering/prepare_program.hpp"
 #include "davit/lowering/shared_state.hpp"
 #include "davit/program/operator_call.hpp"
+#include "davit/program/schema_version.hpp"
 #include "davit/program/verify.hpp"
 
 namespace davit {
@@ -364,7 +365,13 @@ DAVIT_INLINE PartitionResult whole_method(const Method& method, std::string_view
 DAVIT_INLINE Result<LoweredProgram> lower_program(BackendTables backends, std::span<const ProgramMethod> methods,
                                                   std::span<const PartitionCall> calls, const LowerOptions& options,
                                                   Diagnostics* diagnostics) {
-  return detail::or_no_memory(Stage::preprocess, [&] { return detail::lower_methods(backends, methods, calls, options, diagnostics); });
+  return detail::or_no_memory(Stage::preprocess, [&] {
+    Result<LoweredProgram> lowered = detail::lower_methods(backends, methods, calls, options, diagnostics);
+    if (lowered) return lowered;
+    const auto newer = std::ranges::find_if(methods, [](const ProgramMethod& method) { return method.program != nullptr && has_newer_schema(*method.program); });
+    if (newer != methods.end()) lowered.error() = with_schema(std::move(lowered.error()), *newer->program);
+    return lowered;
+  });
 }
 
 }  // namespace davit
