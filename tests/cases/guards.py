@@ -75,6 +75,12 @@ def fits(value):
     return value
 
 
+def power(a, b):
+    if isinstance(a, int) and isinstance(b, int) and abs(a) > 1 and b > 64:
+        raise Large()
+    return fits(a**b)
+
+
 class Checks(ast.NodeTransformer):
     """Looks at each number on the way."""
 
@@ -82,13 +88,15 @@ class Checks(ast.NodeTransformer):
         if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):  # -9223372036854775808 is a number of 64 bits
             return ast.copy_location(ast.Call(ast.Name("fits", ast.Load()), [node], []), node)
         node = self.generic_visit(node)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            return ast.copy_location(ast.Call(ast.Name("power", ast.Load()), [node.left, node.right], []), node)
         if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Call, ast.Constant)) and not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
             return ast.copy_location(ast.Call(ast.Name("fits", ast.Load()), [node], []), node)
         return node
 
 
 def answer(text, numbers):
-    names = {"L": leaves(numbers), "math": math, "fits": fits, "IsNonOverlappingAndDenseIndicator": dense, "cast_symbool_to_symint_guardless": int}
+    names = {"L": leaves(numbers), "math": math, "fits": fits, "power": power, "IsNonOverlappingAndDenseIndicator": dense, "cast_symbool_to_symint_guardless": int}
     return eval(compile(ast.fix_missing_locations(Checks().visit(ast.parse(text, mode="eval"))), "guard", "eval"), names)
 
 
@@ -194,7 +202,7 @@ def write_expressions(count, seed, file):
 
 GUARDS = {
     "even": ("models/dynamic_batch/program.pt2", ["L['x'].size()[0] % 2 == 0"]),
-    "relation": ("pt2/dyn_two_dims_arith.pt2", ["L['y'].size()[0] < L['x'].size()[0]", "2 <= L['x'].size()[0] and L['x'].size()[0] <= 64"]),
+    "relation": ("pt2/dyn_two_dims_arith.pt2", ["L['x'].size()[0] < L['y'].size()[0]", "2 <= L['x'].size()[0] and L['x'].size()[0] <= 64"]),
 }
 
 

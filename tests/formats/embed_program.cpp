@@ -176,6 +176,24 @@ TEST_CASE("symbolic sizes need numbers") {
   CHECK(place_of(formats::embed_program(*program, {.symbols = {{"s0", 2}, {"s9", 3}}})) == "symbol s9");
 }
 
+TEST_CASE("sizes that break a guard are no programs") {
+  const auto program = formats::read_pt2(test_data("guards/even.pt2"));
+  REQUIRE(program.has_value());
+  const auto embed = [&](std::int64_t first, std::int64_t last) { return formats::embed_program(*program, {.symbols = {{"s0", first, last}}}); };
+  const auto several = embed(2, 5);
+  REQUIRE(several.has_value());
+  CHECK(several->header.find("// Holds: x.shape[0] % 2 == 0\n") != std::string::npos);
+  CHECK(several->header.find("// Left out: s0=3: x.shape[0] % 2 == 0 does not hold: x.shape[0] is 3\n") != std::string::npos);
+  CHECK(several->header.find("static_sizes<at_2, at_4>;") != std::string::npos);
+  const auto one = embed(3, 4);  // its calls have with_dims all the same
+  REQUIRE(one.has_value());
+  CHECK(one->header.find("static_sizes<at_4>;") != std::string::npos);
+  const auto none = embed(3, 3);
+  REQUIRE_FALSE(none.has_value());
+  CHECK(none.error().code == ErrorCode::invalid_shape);
+  CHECK(none.error().what == "x.shape[0] % 2 == 0 does not hold: x.shape[0] is 3");
+}
+
 TEST_CASE("a symbolic size of several numbers is a program for each") {
   const auto program = formats::read_pt2(test_data("models/digits_mlp/program.pt2"));
   REQUIRE(program.has_value());

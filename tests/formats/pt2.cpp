@@ -10,8 +10,12 @@
 #include <variant>
 #include <vector>
 
+#include "davit/backends/portable.hpp"
+#include "davit/formats/package.hpp"
+#include "davit/lowering/to_backend.hpp"
 #include "davit/program/check_tables.hpp"
 #include "davit/program/verify.hpp"
+#include "davit/runtime/session.hpp"
 #include "support/data.hpp"
 #include "support/fail_allocations.hpp"
 #include "support/pickle_text.hpp"
@@ -78,6 +82,44 @@ constexpr std::string_view cases[] = {"cond_nested",           "custom_module_se
                                       "shared_storage_strides"};
 
 }  // namespace
+
+TEST_CASE("guards are read, lowered, saved and loaded, and a call that breaks one is refused") {
+  const auto program = read_pt2(test_data("guards/relation.pt2"));
+  REQUIRE_MESSAGE(program, to_string(program.error()));
+  REQUIRE(program->guards.size() == 2);
+  const auto lowered = to_backend<portable>(*program);
+  REQUIRE(lowered);
+  CHECK(lowered->methods()[0].interface.guards == program->guards);
+  const auto bytes = save_program(*lowered);
+  REQUIRE(bytes);
+  const auto loaded = load_program<BackendList<portable>>(SharedBytes::copy_of(*bytes));
+  REQUIRE(loaded);
+  for (const LoweredProgram* each : {&*lowered, &*loaded}) {
+    CHECK(each->methods()[0].parent.guards == program->guards);
+    auto session = Session::make(*each);
+    REQUIRE(session);
+    const std::vector<InputPort>& ports = each->methods()[0].interface.inputs;
+    REQUIRE(ports.size() == 2);
+    const auto run = [&](std::int64_t x, std::int64_t y) {
+      std::vector<Tensor> tensors;
+      for (std::size_t i = 0; i < 2; ++i) {
+        std::vector<std::int64_t> sizes;
+        for (const Dim& dim : ports[i].type.dims) sizes.push_back(dim.value);
+        sizes[0] = i == 0 ? x : y;
+        tensors.push_back(Tensor::zeros(ports[i].type.dtype, sizes));
+      }
+      const EValue inputs[] = {tensors[0], tensors[1]};
+      const auto outputs = session->run(0, inputs);
+      return outputs ? std::string() : std::string(outputs.error().what.view());
+    };
+    for (int i = 0; i < 2; ++i) {
+      CHECK(run(3, 7) == "");
+      CHECK(run(7, 3) == "x.shape[0] < y.shape[0] does not hold: x.shape[0] is 7, y.shape[0] is 3");
+      CHECK(run(7, 3) != "");
+      CHECK(run(2, 5) == "");
+    }
+  }
+}
 
 TEST_CASE("programs of every kind are read, and sound") {
   for (const std::string_view name : cases) {

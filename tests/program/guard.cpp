@@ -13,7 +13,11 @@ namespace {
 /// x.shape[0] % n == 1, of a tensor of rank 1 and an int
 constexpr Guards remainder() {
   Guards guards;
-  guards.nodes = {{.op = GuardOp::size, .a = 0, .b = 0}, {.op = GuardOp::input, .a = 1}, {.op = GuardOp::modulo, .a = 0, .b = 1}, {.value = 1}, {.op = GuardOp::equal, .a = 2, .b = 3}};
+  guards.nodes = {{.op = GuardOp::size, .a = 0, .b = 0},
+                  {.op = GuardOp::input, .a = 1},
+                  {.op = GuardOp::modulo, .a = 0, .b = 1},
+                  {.value = 1},
+                  {.op = GuardOp::equal, .a = 2, .b = 3}};
   guards.roots = {4};
   return guards;
 }
@@ -27,11 +31,15 @@ constexpr bool fits(Change change) {
   return guards_fit(guards, inputs);
 }
 constexpr bool check_fit() {
-  return fits([](Guards&) {}) && !fits([](Guards& g) { g.nodes[0].b = 1; }) && !fits([](Guards& g) { g.nodes[0].a = 1; }) && !fits([](Guards& g) { g.nodes[1].a = 0; }) &&
-         !fits([](Guards& g) { g.nodes[1].a = 2; }) && !fits([](Guards& g) { g.nodes[2].b = 2; }) && !fits([](Guards& g) { g.nodes[4].a = no_guard_node; }) &&
-         !fits([](Guards& g) { g.roots[0] = 5; }) && !fits([](Guards& g) { g.nodes[3].op = static_cast<GuardOp>(200); }) &&
-         !fits([](Guards& g) { g.nodes[3].op = GuardOp::argument; }) && !fits([](Guards& g) { g.roots.resize(6, 4); }) &&
-         !fits([](Guards& g) { g.nodes[3] = {.op = GuardOp::boolean, .value = 2}; }) && !fits([](Guards& g) { g.nodes[4] = {.op = GuardOp::function, .a = 3, .value = guard_function_count}; }) &&
+  return fits([](Guards&) {}) && !fits([](Guards& g) { g.nodes[0].b = 1; }) &&
+         !fits([](Guards& g) { g.nodes[0].a = 1; }) && !fits([](Guards& g) { g.nodes[1].a = 0; }) &&
+         !fits([](Guards& g) { g.nodes[1].a = 2; }) && !fits([](Guards& g) { g.nodes[2].b = 2; }) &&
+         !fits([](Guards& g) { g.nodes[4].a = no_guard_node; }) && !fits([](Guards& g) { g.roots[0] = 5; }) &&
+         !fits([](Guards& g) { g.nodes[3].op = static_cast<GuardOp>(200); }) &&
+         !fits([](Guards& g) { g.nodes[3].op = GuardOp::argument; }) &&
+         !fits([](Guards& g) { g.roots.resize(6, 4); }) &&
+         !fits([](Guards& g) { g.nodes[3] = {.op = GuardOp::boolean, .value = 2}; }) &&
+         !fits([](Guards& g) { g.nodes[4] = {.op = GuardOp::function, .a = 3, .value = guard_function_count}; }) &&
          fits([](Guards& g) { g.nodes[4] = {.op = GuardOp::function, .a = 3, .value = guard_function_count - 1}; });
 }
 static_assert(check_fit());
@@ -73,7 +81,8 @@ TEST_CASE("a guard is printed in Python") {
   guards.nodes.push_back({.op = GuardOp::negative, .a = 6});
   guards.nodes.push_back({.op = GuardOp::max, .a = 7, .b = 0});
   guards.roots.push_back(8);
-  CHECK(print_guard(guards, 1, names) == "max(-(x.shape[0] % n * (x.shape[0] % n) if x.shape[0] % n == 1 else 1), x.shape[0])");
+  CHECK(print_guard(guards, 1, names) ==
+        "max(-(x.shape[0] % n * (x.shape[0] % n) if x.shape[0] % n == 1 else 1), x.shape[0])");
 }
 
 TEST_CASE("tables that print to much more than they are do not take long") {

@@ -13,8 +13,12 @@ using Kind = GuardNumber::Kind;
 
 namespace {
 
-GuardNode constant(std::int64_t value) { return {.value = value}; }
-GuardNode constant(double value) { return {.op = GuardOp::real, .value = std::bit_cast<std::int64_t>(value)}; }
+GuardNode constant(std::int64_t value) {
+  return {.value = value};
+}
+GuardNode constant(double value) {
+  return {.op = GuardOp::real, .value = std::bit_cast<std::int64_t>(value)};
+}
 template <class A, class B>
 GuardNumber of(GuardOp op, A a, B b) {
   const std::vector<GuardNode> nodes{constant(a), constant(b), {.op = op, .a = 0, .b = 1}};
@@ -23,7 +27,9 @@ GuardNumber of(GuardOp op, A a, B b) {
   return values[2];
 }
 constexpr std::int64_t least = INT64_MIN, most = INT64_MAX;
-std::int64_t i(std::int64_t value) { return value; }
+std::int64_t i(std::int64_t value) {
+  return value;
+}
 
 }  // namespace
 
@@ -50,12 +56,16 @@ TEST_CASE("numbers are compared exactly, whatever their types") {
   CHECK(compared(GuardNumber::of(i(-2)), GuardNumber::of(-2.5)) > 0);
   CHECK(compared(GuardNumber::of(i(-3)), GuardNumber::of(-2.5)) < 0);
   CHECK(compared(GuardNumber::of(true), GuardNumber::of(1.0)) == 0);
-  CHECK(compared(GuardNumber::of(i(1)), GuardNumber::of(std::numeric_limits<double>::quiet_NaN())) == std::partial_ordering::unordered);
+  CHECK(compared(GuardNumber::of(i(1)), GuardNumber::of(std::numeric_limits<double>::quiet_NaN())) ==
+        std::partial_ordering::unordered);
 }
 
 TEST_CASE("what is not reached may be no number") {
   const auto value = [](GuardOp op, std::int64_t first) {
-    const std::vector<GuardNode> nodes{constant(first), constant(std::int64_t{0}), {.op = GuardOp::modulo, .a = 0, .b = 1}, {.op = op, .a = 0, .b = 2, .c = 0}};
+    const std::vector<GuardNode> nodes{constant(first),
+                                       constant(std::int64_t{0}),
+                                       {.op = GuardOp::modulo, .a = 0, .b = 1},
+                                       {.op = op, .a = 0, .b = 2, .c = 0}};
     std::vector<GuardNumber> values(4);
     evaluate_guards(nodes, values);
     return values[3];
@@ -70,7 +80,10 @@ TEST_CASE("what is not reached may be no number") {
 
 TEST_CASE("a broken guard is described by the values that it asks for") {
   Guards guards;
-  guards.nodes = {{.op = GuardOp::size, .a = 0, .b = 0}, {.op = GuardOp::size, .a = 1, .b = 1}, {.op = GuardOp::greater, .a = 0, .b = 1}, {.op = GuardOp::floor_divide, .a = 0, .b = 1}};
+  guards.nodes = {{.op = GuardOp::size, .a = 0, .b = 0},
+                  {.op = GuardOp::size, .a = 1, .b = 1},
+                  {.op = GuardOp::greater, .a = 0, .b = 1},
+                  {.op = GuardOp::floor_divide, .a = 0, .b = 1}};
   guards.roots = {2, 3};
   const std::vector<Name> names{"x", "y"};
   std::vector<GuardNumber> values(4);
@@ -82,9 +95,11 @@ TEST_CASE("a broken guard is described by the values that it asks for") {
   };
   CHECK(set(7, 3) == 2);
   CHECK(set(3, 7) == 0);
-  CHECK(describe_broken(guards, 0, names, values).what == "x.shape[0] > y.shape[1] does not hold: x.shape[0] is 3, y.shape[1] is 7");
+  CHECK(describe_broken(guards, 0, names, values).what ==
+        "x.shape[0] > y.shape[1] does not hold: x.shape[0] is 3, y.shape[1] is 7");
   CHECK(set(3, 0) == 1);
-  CHECK(describe_broken(guards, 1, names, values).what == "x.shape[0] // y.shape[1] cannot be worked out: it divides by zero; x.shape[0] is 3, y.shape[1] is 0");
+  CHECK(describe_broken(guards, 1, names, values).what ==
+        "x.shape[0] // y.shape[1] cannot be worked out: it divides by zero; x.shape[0] is 3, y.shape[1] is 0");
   CHECK(to_string(GuardNumber::of(0.5)) == "0.5");
   CHECK(to_string(GuardNumber::of(true)) == "True");
 }

@@ -20,10 +20,15 @@ namespace {
 MethodInterface method() {
   MethodInterface interface;
   interface.exprs = {{.op = ExprOp::symbol}, {.op = ExprOp::symbol}};
-  interface.inputs = {{.name = "total", .role = InputRole::state, .type = {.tag = EValue::Tag::tensor, .dtype = ScalarType::float32}},
-                      {.name = "x", .type = {.tag = EValue::Tag::tensor, .dtype = ScalarType::float32, .dims = {{.value = 3, .expr = 0}, {.value = 2}}}},
-                      {.name = "n", .type = {.tag = EValue::Tag::int_, .expr = 1}}};
-  interface.guards.nodes = {{.op = GuardOp::size, .a = 0, .b = 0}, {.op = GuardOp::input, .a = 1}, {.op = GuardOp::greater, .a = 0, .b = 1}};
+  interface.inputs = {
+      {.name = "total", .role = InputRole::state, .type = {.tag = EValue::Tag::tensor, .dtype = ScalarType::float32}},
+      {.name = "x",
+       .type = {.tag = EValue::Tag::tensor,
+                .dtype = ScalarType::float32,
+                .dims = {{.value = 3, .expr = 0}, {.value = 2}}}},
+      {.name = "n", .type = {.tag = EValue::Tag::int_, .expr = 1}}};
+  interface.guards.nodes = {
+      {.op = GuardOp::size, .a = 0, .b = 0}, {.op = GuardOp::input, .a = 1}, {.op = GuardOp::greater, .a = 0, .b = 1}};
   interface.guards.roots = {2};
   return interface;
 }
@@ -73,12 +78,22 @@ TEST_CASE("guards of sizes alone are read where sizes changed") {
 
 TEST_CASE("a method without guards, or with fixed sizes that fulfil them, has nothing to check") {
   MethodInterface interface = method();
-  interface.guards.nodes = {{.op = GuardOp::size, .a = 0, .b = 1}, {.value = 2}, {.op = GuardOp::equal, .a = 0, .b = 1}};
+  interface.guards.nodes = {
+      {.op = GuardOp::size, .a = 0, .b = 1}, {.value = 2}, {.op = GuardOp::equal, .a = 0, .b = 1}};
   CHECK(!GuardChecks(interface).any());
   interface.guards.nodes[1].value = 3;
   GuardChecks broken(interface);
   CHECK(broken.any());
   CHECK(!check(broken, 3, 0, true));
+  interface.inputs[2].constant = std::int64_t{5};
+  interface.guards.nodes = {{.op = GuardOp::input, .a = 1},
+                            {.op = GuardOp::storage_offset, .a = 0},
+                            {.op = GuardOp::greater, .a = 0, .b = 1}};
+  CHECK(!GuardChecks(interface).any());  // an input that the export fixed, and an offset that is always 0
+  interface.guards.nodes[0].a = 2;       // there is none
+  GuardChecks unfit(interface);
+  CHECK(unfit.any());
+  CHECK(check(unfit, 3, 5).error().code == ErrorCode::invalid_program);
   interface.guards = {};
   GuardChecks none(interface);
   CHECK(!none.any());
@@ -93,10 +108,13 @@ TEST_CASE("sessions check guards before anything runs") {
   CHECK(lowered->methods()[0].delegates[0].interface.guards.empty());
   auto session = Session::make(*lowered);
   REQUIRE(session);
-  const Tensor x = programs::tensor({3}, {1, 2, 3}), h = programs::tensor({3}, {4, 5, 6}), wide = programs::tensor({6}, {1, 0, 2, 0, 3, 0});
+  const Tensor x = programs::tensor({3}, {1, 2, 3}), h = programs::tensor({3}, {4, 5, 6}),
+               wide = programs::tensor({6}, {1, 0, 2, 0, 3, 0});
   const EValue good[] = {x, h};
   const std::int64_t sizes[] = {3}, strides[] = {2};
-  const EValue bad[] = {TensorView{const_cast<std::byte*>(wide.storage.bytes().data()), sizes, strides, 1, ScalarType::float32}, EValue(h)};
+  const EValue bad[] = {
+      TensorView{const_cast<std::byte*>(wide.storage.bytes().data()), sizes, strides, 1, ScalarType::float32},
+      EValue(h)};
   for (int i = 0; i < 3; ++i) {
     CHECK(session->run("forward", good));
     const auto broken = session->run("forward", bad);

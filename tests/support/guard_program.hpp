@@ -14,7 +14,8 @@
 #include "davit/program/guard_values.hpp"
 
 /// The program that tests/cases/guards.py writes expressions for:
-///     forward(x: [s0, s1], *args, n: int, f: float, b: bool, z: {"k": [None, Tensor of rank 3]}), with two args of rank 1
+///     forward(x: [s0, s1], *args, n: int, f: float, b: bool, z: {"k": [None, Tensor of rank 3]}), with two args of
+///     rank 1
 namespace guard_program {
 
 using namespace davit;
@@ -26,8 +27,10 @@ inline ProgramTables make() {
   std::uint32_t symbol = 0;
   const auto tensor = [&](const char* name, std::size_t rank) {
     std::vector<Dim> dims;
-    for (std::size_t d = 0; d < rank; ++d) dims.push_back({.value = 4, .expr = builder.symbol("s" + std::to_string(symbol++))});
-    const ValueId v = builder.declare({.name = builder.text(name), .sizes = builder.dims(dims), .dtype = ScalarType::float32});
+    for (std::size_t d = 0; d < rank; ++d)
+      dims.push_back({.value = 4, .expr = builder.symbol("s" + std::to_string(symbol++))});
+    const ValueId v =
+        builder.declare({.name = builder.text(name), .sizes = builder.dims(dims), .dtype = ScalarType::float32});
     builder.input(builder.value(v));
     program.signature.input_specs.push_back(UserInputSpec{TensorArgument{Name::own(name)}});
     return v;
@@ -50,12 +53,20 @@ inline ProgramTables make() {
   program.signature.output_specs.push_back(UserOutputSpec{TensorArgument{"x"}});
   program.graph_module = std::move(builder).finish();
   const std::string leaf = R"({"type": null, "context": null, "children_spec": []})";
-  const std::string list = R"({"type": "builtins.list", "context": "null", "children_spec": [)" + leaf + ", " + leaf + "]}";
+  const std::string list =
+      R"({"type": "builtins.list", "context": "null", "children_spec": [)" + leaf + ", " + leaf + "]}";
   const std::string z = R"({"type": "builtins.dict", "context": "[\"k\"]", "children_spec": [)" + list + "]}";
-  const std::string args = R"({"type": "builtins.tuple", "context": "null", "children_spec": [)" + leaf + ", " + leaf + ", " + leaf + "]}";
-  const std::string kwargs = R"({"type": "builtins.dict", "context": "[\"n\", \"f\", \"b\", \"z\"]", "children_spec": [)" + leaf + ", " + leaf + ", " + leaf + ", " + z + "]}";
-  program.module_call_graph.push_back({.fqn = "", .has_signature = true, .in_spec = Name(R"([1, {"type": "builtins.tuple", "context": "null", "children_spec": [)" + args + ", " + kwargs + "]}]"),
-                                       .forward_arg_names = {"x", "args_0", "args_1", "n", "f", "b", "z"}});
+  const std::string args =
+      R"({"type": "builtins.tuple", "context": "null", "children_spec": [)" + leaf + ", " + leaf + ", " + leaf + "]}";
+  const std::string kwargs =
+      R"({"type": "builtins.dict", "context": "[\"n\", \"f\", \"b\", \"z\"]", "children_spec": [)" + leaf + ", " +
+      leaf + ", " + leaf + ", " + z + "]}";
+  program.module_call_graph.push_back(
+      {.fqn = "",
+       .has_signature = true,
+       .in_spec = Name(R"([1, {"type": "builtins.tuple", "context": "null", "children_spec": [)" + args + ", " +
+                       kwargs + "]}]"),
+       .forward_arg_names = {"x", "args_0", "args_1", "n", "f", "b", "z"}});
   return program;
 }
 
@@ -68,7 +79,8 @@ struct Given {
     if (node.op == GuardOp::input && node.a == 4) return GuardNumber::of(numbers[15]);
     if (node.op == GuardOp::input && node.a == 5) return GuardNumber::of(numbers[16] != 0);
     constexpr std::size_t first[] = {0, 10, 12, 14, 15, 16, 0, 4}, rank[] = {2, 1, 1, 1, 1, 1, 0, 3};
-    const std::size_t at = node.op == GuardOp::input ? 14 : first[node.a] + node.b + (node.op == GuardOp::stride ? rank[node.a] : 0);
+    const std::size_t at =
+        node.op == GuardOp::input ? 14 : first[node.a] + node.b + (node.op == GuardOp::stride ? rank[node.a] : 0);
     return GuardNumber::of(static_cast<std::int64_t>(numbers[at]));
   }
   [[nodiscard]] std::vector<GuardNumber> evaluated(const Guards& guards) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -14,6 +15,7 @@
 #include "davit/core/error.hpp"
 #include "davit/core/evalue.hpp"
 #include "davit/program/exported_program.hpp"
+#include "davit/program/guard.hpp"
 
 namespace davit {
 
@@ -82,6 +84,8 @@ struct MethodInterface {
 namespace detail {
 /// What an argument that crosses a border is.
 [[nodiscard]] PortType port_type(GraphModuleView graph, const Argument& a);
+/// What guards may ask of the user inputs among a method's inputs.
+[[nodiscard]] std::vector<GuardInput> guard_inputs(std::span<const InputPort> ports);
 }  // namespace detail
 
 /// The names of the user inputs, as guards number them.

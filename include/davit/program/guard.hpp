@@ -15,22 +15,55 @@ namespace davit {
 
 /// An operator of a guard: a leaf, or an operator of Python with Python's meaning.
 enum class GuardOp : std::uint32_t {
-  integer,        ///< `value`
-  real,           ///< a float whose bits are `value`
-  boolean,        ///< `value` is 0 or 1
-  input,          ///< the number that user input `a` is
-  size, stride,   ///< of user input `a`, dimension `b`
-  storage_offset, ///< of user input `a`
-  negative, positive, invert, logical_not, absolute, to_int, to_float, to_bool, floor, ceil, trunc, round,  // a
-  function,       ///< the function of guard_functions with the number `value`, of a
-  add, subtract, multiply, true_divide, floor_divide, modulo, power,  // a, b
-  bit_or, bit_xor, bit_and, shift_left, shift_right,
-  equal, not_equal, less, less_equal, greater, greater_equal,
-  logical_and, logical_or,  ///< a or b itself, and b only where a does not decide
-  max, min,
-  round_digits, math_log, math_pow, atan2, hypot,
-  where,          ///< b if a else c
-  argument,       ///< b: a number; a: the argument before, or no_guard_node
+  integer,  ///< `value`
+  real,     ///< a float whose bits are `value`
+  boolean,  ///< `value` is 0 or 1
+  input,    ///< the number that user input `a` is
+  size,
+  stride,          ///< of user input `a`, dimension `b`
+  storage_offset,  ///< of user input `a`
+  negative,
+  positive,
+  invert,
+  logical_not,
+  absolute,
+  to_int,
+  to_float,
+  to_bool,
+  floor,
+  ceil,
+  trunc,
+  round,     // a
+  function,  ///< the function of guard_functions with the number `value`, of a
+  add,
+  subtract,
+  multiply,
+  true_divide,
+  floor_divide,
+  modulo,
+  power,  // a, b
+  bit_or,
+  bit_xor,
+  bit_and,
+  shift_left,
+  shift_right,
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  logical_and,
+  logical_or,  ///< a or b itself, and b only where a does not decide
+  max,
+  min,
+  round_digits,
+  math_log,
+  math_pow,
+  atan2,
+  hypot,
+  where,                      ///< b if a else c
+  argument,                   ///< b: a number; a: the argument before, or no_guard_node
   non_overlapping_and_dense,  ///< of sizes and then as many strides; a: the last argument
 };
 inline constexpr std::uint32_t no_guard_node = 0xffffffffu;
@@ -47,8 +80,9 @@ struct GuardNode {
   friend constexpr bool operator==(const GuardNode&, const GuardNode&) = default;
 };
 
-/// What must hold of the user inputs of a call, as torch 2.9 and later find it: `2 <= x.shape[0]`, `x.shape[0] > y.shape[0]`.
-/// Source: `guards_code` of torch._export.serde.schema.ExportedProgram; PyTorch asserts each in ExportedProgram.module().
+/// What must hold of the user inputs of a call, as torch 2.9 and later find it: `2 <= x.shape[0]`, `x.shape[0] >
+/// y.shape[0]`. Source: `guards_code` of torch._export.serde.schema.ExportedProgram; PyTorch asserts each in
+/// ExportedProgram.module().
 struct Guards {
   std::vector<GuardNode> nodes{};
   std::vector<std::uint32_t> roots{};  ///< per guard, its node
@@ -65,7 +99,9 @@ struct GuardInput {
   std::uint32_t rank = 0;
 };
 
-[[nodiscard]] constexpr bool is_guard_leaf(GuardOp op) noexcept { return op >= GuardOp::input && op <= GuardOp::storage_offset; }
+[[nodiscard]] constexpr bool is_guard_leaf(GuardOp op) noexcept {
+  return op >= GuardOp::input && op <= GuardOp::storage_offset;
+}
 
 /// How many of a, b and c are operands.
 [[nodiscard]] constexpr std::uint32_t guard_operands(GuardOp op) noexcept {
@@ -83,7 +119,8 @@ inline constexpr std::size_t guard_function_count = 24;
 /// sqrt, exp, log2, log10, sin, ...
 [[nodiscard]] std::span<const GuardFunction> guard_functions() noexcept;
 
-/// True if the tables hold together and ask only what the user inputs can answer. O(nodes). Tables of unknown origin must pass it first.
+/// True if the tables hold together and ask only what the user inputs can answer. O(nodes). Tables of unknown origin
+/// must pass it first.
 template <class = void>
 [[nodiscard]] constexpr bool guards_fit(const Guards& guards, std::span<const GuardInput> inputs) {
   if (guards.nodes.size() > max_guard_nodes) return false;
@@ -100,7 +137,8 @@ template <class = void>
       continue;
     }
     if (n.op == GuardOp::boolean && n.value != 0 && n.value != 1) return false;
-    if (n.op == GuardOp::function && (n.value < 0 || static_cast<std::size_t>(n.value) >= guard_function_count)) return false;
+    if (n.op == GuardOp::function && (n.value < 0 || static_cast<std::size_t>(n.value) >= guard_function_count))
+      return false;
     if (n.op == GuardOp::argument) {
       if (n.b >= i || is_argument(n.b) || (n.a != no_guard_node && (n.a >= i || !is_argument(n.a)))) return false;
       arguments[i] = 1 + (n.a == no_guard_node ? 0 : arguments[n.a]);
@@ -119,9 +157,10 @@ template <class = void>
   return guards.roots.size() <= guards.nodes.size();
 }
 
-/// A guard in Python, by the names of the user inputs: "x.shape[0] % 2 == 0". At most about `longest` bytes, then "...".
-/// O(nodes). `names` has one of each user input.
-[[nodiscard]] std::string print_guard(const Guards& guards, std::size_t guard, std::span<const Name> names, std::size_t longest = 400);
+/// A guard in Python, by the names of the user inputs: "x.shape[0] % 2 == 0". At most about `longest` bytes, then
+/// "...". O(nodes). `names` has one of each user input.
+[[nodiscard]] std::string print_guard(const Guards& guards, std::size_t guard, std::span<const Name> names,
+                                      std::size_t longest = 400);
 
 namespace detail {
 /// "x.shape[0]".

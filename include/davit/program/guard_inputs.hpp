@@ -14,7 +14,8 @@ namespace davit {
 
 /// Whether an input that the export fixed is one that guards can ask for.
 [[nodiscard]] constexpr bool is_guard_number(const ConstantValue& constant) noexcept {
-  return std::holds_alternative<std::int64_t>(constant) || std::holds_alternative<double>(constant) || std::holds_alternative<bool>(constant);
+  return std::holds_alternative<std::int64_t>(constant) || std::holds_alternative<double>(constant) ||
+         std::holds_alternative<bool>(constant);
 }
 
 /// What guards may ask of a program's user inputs, in their order. O(inputs). The tables must have passed check_tables.
@@ -32,7 +33,8 @@ template <class = void>
     } else if (i < inputs.size() && inputs[i].is_value()) {
       const Value& value = graph.values[inputs[i].value()];
       input.is_tensor = value.kind == ValueKind::tensor;
-      input.is_number = value.kind == ValueKind::sym_int || value.kind == ValueKind::sym_float || value.kind == ValueKind::sym_bool;
+      input.is_number =
+          value.kind == ValueKind::sym_int || value.kind == ValueKind::sym_float || value.kind == ValueKind::sym_bool;
       input.rank = input.is_tensor ? value.sizes.count : 0;
     }
     all.push_back(input);

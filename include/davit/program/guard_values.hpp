@@ -31,8 +31,9 @@ struct GuardNumber {
   friend constexpr bool operator==(const GuardNumber&, const GuardNumber&) = default;
 };
 
-/// Works out all nodes of guards as Python does: floor division and modulo follow the divisor's sign, `/` is a float's, `and` and `or`
-/// answer an operand and leave out what they do not need. `values` has one of each node, and holds those of the leaves. O(nodes).
+/// Works out all nodes of guards as Python does: floor division and modulo follow the divisor's sign, `/` is a float's,
+/// `and` and `or` answer an operand and leave out what they do not need. `values` has one of each node, and holds those
+/// of the leaves. O(nodes).
 void evaluate_guards(std::span<const GuardNode> nodes, std::span<GuardNumber> values);
 
 /// As Python's repr writes it: "3", "0.5", "True".
@@ -41,13 +42,15 @@ void evaluate_guards(std::span<const GuardNode> nodes, std::span<GuardNumber> va
 /// Why there is no number: "it divides by zero".
 [[nodiscard]] std::string_view why_none(GuardNumber::Kind kind) noexcept;
 
-/// What to say of a guard that does not hold: "x.shape[0] > y.shape[0] does not hold: x.shape[0] is 3, y.shape[0] is 7".
+/// What to say of a guard that does not hold: "x.shape[0] > y.shape[0] does not hold: x.shape[0] is 3, y.shape[0] is
+/// 7".
 struct BrokenGuard {
   std::string what;
   std::string fix;
 };
 /// `values` as evaluate_guards left them. O(nodes).
-[[nodiscard]] BrokenGuard describe_broken(const Guards& guards, std::size_t guard, std::span<const Name> names, std::span<const GuardNumber> values);
+[[nodiscard]] BrokenGuard describe_broken(const Guards& guards, std::size_t guard, std::span<const Name> names,
+                                          std::span<const GuardNumber> values);
 
 /// The first guard that does not hold or has no value; as many as there are if all hold.
 [[nodiscard]] std::size_t first_broken(const Guards& guards, std::span<const GuardNumber> values) noexcept;

@@ -28,20 +28,23 @@ class GuardChecks {
 
   /// `sizes_changed`: a size is not what it was at the last check. `inputs` are of the interface's kinds and ranks.
   /// Errors: invalid_shape, with the guard and the sizes that break it. O(1) if nothing is new, else O(nodes).
-  [[nodiscard]] Result<void> check(std::string_view method, std::string_view backend, std::span<const EValue> inputs, bool sizes_changed);
+  [[nodiscard]] Result<void> check(std::string_view method, std::string_view backend, std::span<const EValue> inputs,
+                                   bool sizes_changed);
 
  private:
   /// Reads what leaves ask; false if all is as it was.
   [[nodiscard]] bool read(std::span<const EValue> inputs);
+  [[nodiscard]] static GuardNumber number_of(const EValue& value) noexcept;
   [[nodiscard]] GuardNumber leaf(const GuardNode& node, std::span<const EValue> inputs) const;
 
   const MethodInterface* interface_;
-  std::vector<std::uint32_t> leaves_{};  ///< their nodes
+  std::vector<std::uint32_t> leaves_{};  ///< the nodes of those that calls decide
   std::vector<std::uint32_t> ports_{};   ///< per user input, which input of the method it is
   std::vector<GuardNumber> values_{};    ///< per node
   bool any_ = false;
+  bool fit_ = true;  ///< guards_fit; else every check is an error
   bool asks_sizes_only_ = true;
-  bool hold_ = false;                    ///< as of the last check
+  bool hold_ = false;  ///< as of the last check
 };
 
 }  // namespace davit

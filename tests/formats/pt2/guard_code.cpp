@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -45,12 +46,30 @@ std::string answer_of(const GuardNumber& number) {
   return number.kind == GuardNumber::Kind::real ? "float" : "none";
 }
 bool is_answer(const GuardNumber& number, const std::string& answer) {
-  if (number.kind != GuardNumber::Kind::real) return answer_of(number) == answer || (!number.is_number() && answer.find(' ') == answer.npos);
+  if (number.kind != GuardNumber::Kind::real)
+    return answer_of(number) == answer || (!number.is_number() && answer.find(' ') == answer.npos);
   if (!answer.starts_with("float ")) return false;
   const double expected = std::strtod(answer.c_str() + 6, nullptr);
   if (std::isnan(expected)) return std::isnan(number.real);
   // functions of the C library may differ in the last bit
-  return number.real == expected ? std::signbit(number.real) == std::signbit(expected) : std::fabs(number.real - expected) <= 1e-14 * std::fabs(expected);
+  return number.real == expected ? std::signbit(number.real) == std::signbit(expected)
+                                 : std::fabs(number.real - expected) <= 1e-14 * std::fabs(expected);
+}
+
+/// A printed guard with the paths of inputs for their names.
+std::string by_path(const std::string& printed) {
+  std::string out;
+  for (std::size_t at = 0; at < printed.size();) {
+    const std::size_t end =
+        std::min(printed.size(),
+                 printed.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", at));
+    const std::string word = printed.substr(at, std::max(end, at + 1) - at);
+    const bool is_input = word == "x" || word == "args_0" || word == "args_1" || word == "z_k_1" || word == "n" ||
+                          word == "f" || word == "b";
+    out += is_input && !out.ends_with('.') ? "L['" + word + "']" : word;
+    at += word.size();
+  }
+  return out;
 }
 
 }  // namespace
@@ -81,17 +100,7 @@ TEST_CASE("guards have the values that Python gives them") {
     CHECK_MESSAGE(is_answer(number, answer), answer_of(number), " ", to_string(number));
     // what is printed means the same
     ProgramTables named = guard_program::make();
-    std::string printed = print_guard(r.guards, 0, guard_names(named), 5000);
-    for (const auto& [from, to] : {std::pair("x.", "L['x']."), std::pair("args_0.", "L['args_0']."), std::pair("args_1.", "L['args_1']."), std::pair("z_k_1.", "L['z']['k'][1].")})
-      for (std::size_t at = 0; (at = printed.find(from, at)) != printed.npos; at += std::string_view(to).size()) {
-        if (at != 0 && (std::isalnum(static_cast<unsigned char>(printed[at - 1])) || printed[at - 1] == '_' || printed[at - 1] == '\'')) continue;
-        printed.replace(at, std::string_view(from).size(), to);
-      }
-    for (const char* const name : {"n", "f", "b"})
-      for (std::size_t at = 0; (at = printed.find(name, at)) != printed.npos; at += 6) {
-        const auto is_word = [&](std::size_t i) { return i < printed.size() && (std::isalnum(static_cast<unsigned char>(printed[i])) || printed[i] == '_' || printed[i] == '.' || printed[i] == '\'' || printed[i] == '('); };
-        if (!is_word(at + 1) && (at == 0 || !is_word(at - 1) || printed[at - 1] == '(')) printed.replace(at, 1, std::string("L['") + name + "']");
-      }
+    const std::string printed = by_path(print_guard(r.guards, 0, guard_names(named), 5000));
     Guards again;
     GuardReader second_reader(named, again);
     const Result<void> reread = second_reader.read(printed);
@@ -106,7 +115,8 @@ TEST_CASE("guards have the values that Python gives them") {
 TEST_CASE("guards are printed by the names of the user inputs") {
   Reader r;
   CHECK(r.read("L['x'].size()[0] % 2 == 0") == "x.shape[0] % 2 == 0");
-  CHECK(r.read("L['z']['k'][1].stride()[-1] > L['args'][1].storage_offset()") == "z_k_1.stride(2) > args_1.storage_offset()");
+  CHECK(r.read("L['z']['k'][1].stride()[-1] > L['args'][1].storage_offset()") ==
+        "z_k_1.stride(2) > args_1.storage_offset()");
   CHECK(r.read("2 <= L['x'].shape[0] <= 64") == "2 <= x.shape[0] and x.shape[0] <= 64");
   CHECK(r.read("((L['n'] + 1)*2)**2 != -L['n'] - (1 - 2)") == "((n + 1) * 2) ** 2 != -n - (1 - 2)");
   CHECK(r.read("not (L['b'] or 1 < 2) and (-2)**2 == 4.0") == "not (b or 1 < 2) and (-2) ** 2 == 4.0");
@@ -117,10 +127,13 @@ TEST_CASE("guards are printed by the names of the user inputs") {
 
 TEST_CASE("an input is found by each of its paths") {
   Reader r;
-  for (const char* const path : {"L['args_0']", "L['args'][0]", "L['flat_args'][1]", "L[\"args\"][0][1]"}) CHECK(r.read(std::string(path) + ".size()[0] > 1") == "args_0.shape[0] > 1");
-  for (const char* const path : {"L['z']['k'][1]", "L['z'].k[1]", "L['kwargs']['z']['k'][1]", "L['args'][1]['z']['k'][1]", "L['flat_args'][7]", "L['z_k_1']"})
+  for (const char* const path : {"L['args_0']", "L['args'][0]", "L['flat_args'][1]", "L[\"args\"][0][1]"})
+    CHECK(r.read(std::string(path) + ".size()[0] > 1") == "args_0.shape[0] > 1");
+  for (const char* const path : {"L['z']['k'][1]", "L['z'].k[1]", "L['kwargs']['z']['k'][1]",
+                                 "L['args'][1]['z']['k'][1]", "L['flat_args'][7]", "L['z_k_1']"})
     CHECK(r.read(std::string(path) + ".size(1) > 1") == "z_k_1.shape[1] > 1");
-  for (const char* const path : {"L['n']", "L['kwargs']['n']", "L['flat_args'][3]"}) CHECK(r.read(std::string(path) + " > 1") == "n > 1");
+  for (const char* const path : {"L['n']", "L['kwargs']['n']", "L['flat_args'][3]"})
+    CHECK(r.read(std::string(path) + " > 1") == "n > 1");
 }
 
 TEST_CASE("what cannot be read is refused with its place") {
@@ -134,7 +147,8 @@ TEST_CASE("what cannot be read is refused with its place") {
   CHECK(r.read("max(1)") == "byte 0: 'max' does not take 1 arguments");
   CHECK(r.read("math.sqrt()") == "byte 0: 'math.sqrt' does not take 0 arguments");
   CHECK(r.read("abs") == "byte 0: 'abs' is not called");
-  CHECK(r.read("IsNonOverlappingAndDenseIndicator(1)") == "byte 0: 'IsNonOverlappingAndDenseIndicator' does not take 1 arguments");
+  CHECK(r.read("IsNonOverlappingAndDenseIndicator(1)") ==
+        "byte 0: 'IsNonOverlappingAndDenseIndicator' does not take 1 arguments");
   CHECK(r.read("L['q'].size()[0] > 1") == "byte 0: this leads to no user input of the model");
   CHECK(r.read("L['x'].size()[2] > 1") == "byte 0: this input has no such dimension");
   CHECK(r.read("L['n'].size()[0] > 1") == "byte 0: this input is no tensor");

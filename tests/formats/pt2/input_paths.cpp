@@ -53,9 +53,13 @@ TEST_CASE("paths that are written alike lead nowhere") {
   ProgramTables program = guard_program::make();
   const std::string leaf = R"({"type": null, "context": null, "children_spec": []})";
   const std::string inner = R"({"type": "builtins.dict", "context": "[\"b\"]", "children_spec": [)" + leaf + "]}";
-  std::string kwargs = R"({"type": "builtins.dict", "context": "[\"a\", \"a.b\", \"n\", \"f\", \"g\", \"b\", \"c\", \"d\"]", "children_spec": [)" + inner;
+  std::string kwargs =
+      R"({"type": "builtins.dict", "context": "[\"a\", \"a.b\", \"n\", \"f\", \"g\", \"b\", \"c\", \"d\"]", "children_spec": [)" +
+      inner;
   for (int i = 0; i < 7; ++i) kwargs += ", " + leaf;
-  program.module_call_graph[0].in_spec = Name(R"([1, {"type": "builtins.tuple", "context": "null", "children_spec": [{"type": "builtins.tuple", "context": "null", "children_spec": []}, )" + kwargs + "]}]}]");
+  program.module_call_graph[0].in_spec = Name(
+      R"([1, {"type": "builtins.tuple", "context": "null", "children_spec": [{"type": "builtins.tuple", "context": "null", "children_spec": []}, )" +
+      kwargs + "]}]}]");
   const InputPaths paths(program);
   CHECK(!paths.find("a", Steps{"b"}));
   CHECK(paths.find("n", Steps{}) == 2);

@@ -54,6 +54,7 @@ class EmbedNumbers {
   [[nodiscard]] Result<void> check_guards() const {
     const Guards& guards = program_.guards;
     if (guards.empty()) return {};
+    if (!guards_fit(guards, guard_inputs(program_))) return refuse_embedding("its guards", "they ask what no user input can answer", "verify the program");
     std::vector<GuardNumber> values(guards.nodes.size());
     const std::vector<std::uint32_t> inputs = user_inputs();
     for (std::size_t i = 0; i < guards.nodes.size(); ++i)

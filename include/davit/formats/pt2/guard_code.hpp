@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "davit/formats/load_error.hpp"
+#include "davit/formats/pt2/guard_words.hpp"
 #include "davit/formats/pt2/input_paths.hpp"
 #include "davit/program/exported_program.hpp"
 #include "davit/program/guard.hpp"
@@ -28,68 +29,20 @@ namespace davit::formats {
 /// The deepest nesting of a guard: Python itself takes 200 parentheses in each other.
 inline constexpr int max_guard_depth = 256;
 
-namespace detail {
-
-/// A function that guards call.
-struct GuardCall {
-  std::string_view name;
-  GuardOp op;
-  std::uint8_t arity;  ///< 0: two or more, folded from the left
-};
-inline constexpr auto guard_calls = std::to_array<GuardCall>({
-    {"abs", GuardOp::absolute, 1},
-    {"bool", GuardOp::to_bool, 1},
-    {"cast_symbool_to_symint_guardless", GuardOp::to_int, 1},
-    {"float", GuardOp::to_float, 1},
-    {"int", GuardOp::to_int, 1},
-    {"math.atan2", GuardOp::atan2, 2},
-    {"math.ceil", GuardOp::ceil, 1},
-    {"math.floor", GuardOp::floor, 1},
-    {"math.hypot", GuardOp::hypot, 2},
-    {"math.log", GuardOp::math_log, 2},
-    {"math.pow", GuardOp::math_pow, 2},
-    {"math.trunc", GuardOp::trunc, 1},
-    {"max", GuardOp::max, 0},
-    {"min", GuardOp::min, 0},
-    {"round", GuardOp::round, 1},
-    {"round", GuardOp::round_digits, 2},
-    {"torch.sym_float", GuardOp::to_float, 1},
-    {"torch.sym_int", GuardOp::to_int, 1},
-    {"torch.sym_ite", GuardOp::where, 3},
-    {"torch.sym_max", GuardOp::max, 0},
-    {"torch.sym_min", GuardOp::min, 0},
-    {"torch.sym_not", GuardOp::logical_not, 1},
-});
-
-/// An operator between two operands.
-struct GuardOperator {
-  std::string_view text;
-  GuardOp op;
-  int level;  ///< how strongly it binds
-};
-/// Longer ones first. The levels are those of Python's grammar, from `if else` (1) to `**` (13).
-inline constexpr auto guard_operators = std::to_array<GuardOperator>({
-    {"**", GuardOp::power, 13},      {"//", GuardOp::floor_divide, 11},  {"==", GuardOp::equal, 5},       {"!=", GuardOp::not_equal, 5},
-    {"<=", GuardOp::less_equal, 5},  {">=", GuardOp::greater_equal, 5},  {"<<", GuardOp::shift_left, 9},  {">>", GuardOp::shift_right, 9},
-    {"<", GuardOp::less, 5},         {">", GuardOp::greater, 5},         {"|", GuardOp::bit_or, 6},       {"^", GuardOp::bit_xor, 7},
-    {"&", GuardOp::bit_and, 8},      {"+", GuardOp::add, 10},            {"-", GuardOp::subtract, 10},    {"*", GuardOp::multiply, 11},
-    {"/", GuardOp::true_divide, 11}, {"%", GuardOp::modulo, 11},         {"and", GuardOp::logical_and, 3}, {"or", GuardOp::logical_or, 2},
-});
-
-}  // namespace detail
-
-/// Reads guards, expressions of Python as torch's PythonPrinter writes them, into a program's table: "L['x'].size()[0] % 2 == 0".
+/// Reads guards, expressions of Python as torch's PythonPrinter writes them, into a program's table: "L['x'].size()[0]
+/// % 2 == 0".
 ///
-/// Leaves are sizes, strides and the storage offset of a tensor among the user inputs, or a number among these, by the paths of
-/// InputPaths. Texts of any content are an error or guards that fit the program.
-/// Source: torch.utils._sympy.printers.PythonPrinter.
+/// Leaves are sizes, strides and the storage offset of a tensor among the user inputs, or a number among these, by the
+/// paths of InputPaths. Texts of any content are an error or guards that fit the program. Source:
+/// torch.utils._sympy.printers.PythonPrinter.
 class GuardReader {
  public:
   /// Appends to `guards`, whose leaves are all of this program; both must outlive the reader.
-  GuardReader(const ProgramTables& program, Guards& guards) : inputs_(guard_inputs(program)), paths_(program), guards_(guards) {}
+  GuardReader(const ProgramTables& program, Guards& guards)
+      : inputs_(guard_inputs(program)), paths_(program), guards_(guards) {}
 
-  /// Appends a guard. Errors: unsupported_argument, with the guard and the byte at which it cannot be read; the table is then as it
-  /// was. O(size log inputs).
+  /// Appends a guard. Errors: unsupported_argument, with the guard and the byte at which it cannot be read; the table
+  /// is then as it was. O(size log inputs).
   [[nodiscard]] Result<void> read(std::string_view text) {
     text_ = text;
     at_ = 0;
@@ -100,9 +53,10 @@ class GuardReader {
     if (!what_.empty()) {
       guards_.nodes.resize(before);
       std::erase_if(leaves_, [before](const auto& leaf) { return leaf.second >= before; });
-      return load_error(ErrorCode::unsupported_argument, concat("guard ", in_quotes(text_), ", byte ", failed_at_), Name(what_),
-                        "export the model without what makes this guard, or read it without: Pt2Options::skip_unreadable_guards, "
-                        "davit --skip-unreadable-guards; nothing then refuses the calls that break it");
+      return load_error(
+          ErrorCode::unsupported_argument, concat("guard ", in_quotes(text_), ", byte ", failed_at_), Name(what_),
+          "export the model without what makes this guard, or read it without: Pt2Options::skip_unreadable_guards, "
+          "davit --skip-unreadable-guards; nothing then refuses the calls that break it");
     }
     guards_.roots.push_back(root);
     return {};
@@ -126,16 +80,22 @@ class GuardReader {
   /// A node of operands that may have failed.
   [[nodiscard]] Id add(GuardOp op, Id a, Id b = no_guard_node, Id c = no_guard_node) {
     const std::uint32_t count = guard_operands(op);
-    if (a == no_guard_node || (count > 1 && b == no_guard_node) || (count > 2 && c == no_guard_node)) return no_guard_node;
+    if (a == no_guard_node || (count > 1 && b == no_guard_node) || (count > 2 && c == no_guard_node))
+      return no_guard_node;
     return add(GuardNode{.op = op, .a = a, .b = b, .c = c});
   }
-  [[nodiscard]] Id real(double value) { return add(GuardNode{.op = GuardOp::real, .value = std::bit_cast<std::int64_t>(value)}); }
+  [[nodiscard]] Id real(double value) {
+    return add(GuardNode{.op = GuardOp::real, .value = std::bit_cast<std::int64_t>(value)});
+  }
   [[nodiscard]] Id boolean(bool value) { return add(GuardNode{.op = GuardOp::boolean, .value = value ? 1 : 0}); }
 
   [[nodiscard]] static constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-  [[nodiscard]] static constexpr bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+  [[nodiscard]] static constexpr bool is_letter(char c) noexcept {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  }
   std::size_t skip_blanks() noexcept {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) ++at_;
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
+      ++at_;
     return at_;
   }
   /// What comes next, without blanks before it; 0 at the end.
@@ -192,7 +152,8 @@ class GuardReader {
   [[nodiscard]] Id comparisons(Id left, int depth) {
     Id all = no_guard_node;
     while (true) {
-      const auto found = std::ranges::find_if(detail::guard_operators, [&](const detail::GuardOperator& each) { return is_next(each.text); });
+      const auto found = std::ranges::find_if(detail::guard_operators,
+                                              [&](const detail::GuardOperator& each) { return is_next(each.text); });
       if (found == detail::guard_operators.end() || found->level != 5) return all;
       at_ += found->text.size();
       const Id right = expression(6, depth + 1);
@@ -211,7 +172,8 @@ class GuardReader {
     if (take('-')) {
       if (constexpr std::string_view least = "9223372036854775808"; is_next(least)) {  // no integer without its sign
         const std::size_t end = at_ + least.size();
-        if (end == text_.size() || !(is_digit(text_[end]) || is_letter(text_[end]) || text_[end] == '.' || text_[end] == '*')) {
+        if (end == text_.size() ||
+            !(is_digit(text_[end]) || is_letter(text_[end]) || text_[end] == '.' || text_[end] == '*')) {
           at_ = end;
           return add(GuardNode{.value = INT64_MIN});
         }
@@ -244,15 +206,17 @@ class GuardReader {
   }
   [[nodiscard]] Id number() {
     const std::size_t first = at_;
-    while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.' ||
-                                  ((text_[at_] == '-' || text_[at_] == '+') && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E'))))
+    while (at_ < text_.size() &&
+           (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.' ||
+            ((text_[at_] == '-' || text_[at_] == '+') && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E'))))
       ++at_;
     const std::string_view word = text_.substr(first, at_ - first);
     const char* const end = word.data() + word.size();
-    const auto is_all = [&](std::from_chars_result result) { return result.ec == std::errc() && result.ptr == end; };
+    const auto is_all = [&](const auto& result) { return result.ec == std::errc() && result.ptr == end; };
     std::int64_t integer = 0;
     if (std::ranges::all_of(word, is_digit)) {
-      if (is_all(std::from_chars(word.data(), end, integer)) && (integer == 0 || word[0] != '0')) return add(GuardNode{.value = integer});
+      if (is_all(std::from_chars(word.data(), end, integer)) && (integer == 0 || word[0] != '0'))
+        return add(GuardNode{.value = integer});
       at_ = first;
       return fail(in_quotes(word) + " is no integer of 64 bits");
     }
@@ -262,11 +226,14 @@ class GuardReader {
     return fail(in_quotes(word) + " is no number");
   }
   [[nodiscard]] Id call(std::string_view word, std::size_t begin, int depth) {
-    if (word.ends_with(".cast_symbool_to_symint_guardless") || word.ends_with(".IsNonOverlappingAndDenseIndicator")) word = word.substr(word.rfind('.') + 1);
+    if (word.ends_with(".cast_symbool_to_symint_guardless") || word.ends_with(".IsNonOverlappingAndDenseIndicator"))
+      word = word.substr(word.rfind('.') + 1);
     const bool is_indicator = word == "IsNonOverlappingAndDenseIndicator";
     const std::span<const GuardFunction> functions = guard_functions();
     const auto function = std::ranges::find(functions, word, &GuardFunction::name);
-    const bool is_known = is_indicator || function != functions.end() || std::ranges::find(detail::guard_calls, word, &detail::GuardCall::name) != detail::guard_calls.end();
+    const bool is_known =
+        is_indicator || function != functions.end() ||
+        std::ranges::find(detail::guard_calls, word, &detail::GuardCall::name) != detail::guard_calls.end();
     if (!is_known || !take('(')) {
       at_ = begin;
       return fail(is_known ? in_quotes(word) + " is not called" : in_quotes(word) + " is not known");
@@ -278,7 +245,8 @@ class GuardReader {
       arguments.push_back(expression(1, depth + 1));
       if (arguments.back() == no_guard_node) return no_guard_node;
     }
-    if (is_indicator && !arguments.empty() && arguments.size() % 2 == 0 && arguments.size() <= 128) return indicator(arguments);
+    if (is_indicator && !arguments.empty() && arguments.size() % 2 == 0 && arguments.size() <= 128)
+      return indicator(arguments);
     if (function != functions.end() && arguments.size() == 1)
       return add(GuardNode{.op = GuardOp::function, .a = arguments[0], .value = function - functions.begin()});
     for (const detail::GuardCall& each : detail::guard_calls) {
@@ -289,7 +257,8 @@ class GuardReader {
         return folded;
       }
       if (each.arity == arguments.size())
-        return add(each.op, arguments[0], each.arity > 1 ? arguments[1] : no_guard_node, each.arity > 2 ? arguments[2] : no_guard_node);
+        return add(each.op, arguments[0], each.arity > 1 ? arguments[1] : no_guard_node,
+                   each.arity > 2 ? arguments[2] : no_guard_node);
     }
     at_ = begin;
     return fail(in_quotes(word) + " does not take " + std::to_string(arguments.size()) + " arguments");
@@ -309,7 +278,9 @@ class GuardReader {
     const char quote = next();
     if (quote == '\'' || quote == '"') {
       for (++at_; at_ < text_.size() && text_[at_] != quote; ++at_) {
-        if (text_[at_] == '\\' && (++at_ == text_.size() || (text_[at_] != '\\' && text_[at_] != '\'' && text_[at_] != '"'))) return std::nullopt;
+        if (text_[at_] == '\\' &&
+            (++at_ == text_.size() || (text_[at_] != '\\' && text_[at_] != '\'' && text_[at_] != '"')))
+          return std::nullopt;
         key += text_[at_];
       }
       if (!take(quote)) return std::nullopt;
@@ -337,7 +308,8 @@ class GuardReader {
       const std::string_view word = attribute();
       const bool is_shape = word == "shape" && next() == '[';
       if (word.empty()) return fail("expected 'size', 'stride' or 'storage_offset'");
-      if (is_shape || (next() == '(' && (word == "size" || word == "stride" || word == "storage_offset"))) return of_tensor(path, word, begin);
+      if (is_shape || (next() == '(' && (word == "size" || word == "stride" || word == "storage_offset")))
+        return of_tensor(path, word, begin);
       if (next() == '(') {
         at_ = before;
         return fail(in_quotes(word) + " is not known");
@@ -370,7 +342,8 @@ class GuardReader {
     }
     const std::optional<Id> input = find(path);
     const std::size_t end = std::exchange(at_, begin);
-    if (!input || !inputs_[*input].is_tensor || (is_offset && dim)) return fail(input ? "this input is no tensor" : no_input);
+    if (!input || !inputs_[*input].is_tensor || (is_offset && dim))
+      return fail(input ? "this input is no tensor" : no_input);
     if (is_offset) {
       at_ = end;
       return intern({.op = GuardOp::storage_offset, .a = *input});
@@ -378,9 +351,12 @@ class GuardReader {
     std::int64_t number = 0;
     const auto [stop, error] = std::from_chars(dim->data(), dim->data() + dim->size(), number);
     const auto rank = static_cast<std::int64_t>(inputs_[*input].rank);
-    if (error != std::errc() || stop != dim->data() + dim->size() || number < -rank || number >= rank) return fail("this input has no such dimension");
+    if (error != std::errc() || stop != dim->data() + dim->size() || number < -rank || number >= rank)
+      return fail("this input has no such dimension");
     at_ = end;
-    return intern({.op = word == "stride" ? GuardOp::stride : GuardOp::size, .a = *input, .b = static_cast<Id>(number < 0 ? number + rank : number)});
+    return intern({.op = word == "stride" ? GuardOp::stride : GuardOp::size,
+                   .a = *input,
+                   .b = static_cast<Id>(number < 0 ? number + rank : number)});
   }
   [[nodiscard]] std::optional<std::string> in_parentheses() {
     std::string digits = take('-') ? "-" : "";

@@ -19,8 +19,9 @@
 
 namespace davit::formats {
 
-/// The user inputs by the paths that guards name them by: `L['z']['k']`, `L['args'][0]`, `L['args_0']`, `L['flat_args'][2]`.
-/// Source: key_path_to_source of torch._export.non_strict_utils, and torch._dynamo's sources of inputs.
+/// The user inputs by the paths that guards name them by: `L['z']['k']`, `L['args'][0]`, `L['args_0']`,
+/// `L['flat_args'][2]`. Source: key_path_to_source of torch._export.non_strict_utils, and torch._dynamo's sources of
+/// inputs.
 class InputPaths {
  public:
   /// Views the program. O(n log n) for n inputs.
@@ -38,7 +39,8 @@ class InputPaths {
     }
   }
 
-  /// The user input that `root` and the steps behind it lead to, if there is one: L['x'][0]['k'] is find("x", {"0", "k"}).
+  /// The user input that `root` and the steps behind it lead to, if there is one: L['x'][0]['k'] is find("x", {"0",
+  /// "k"}).
   [[nodiscard]] std::optional<std::uint32_t> find(std::string_view root, std::span<const std::string> steps) const {
     for (std::size_t i = 0; i < forward_names_.size(); ++i)
       if (forward_names_[i] == root)
@@ -49,7 +51,8 @@ class InputPaths {
     if (root == "args")
       if (const auto leaf = of_args(steps)) return leaf;
     if (root == "flat_args" && steps.size() == 1)
-      if (const auto leaf = number_of(steps[0]); leaf && *leaf < names_.size()) return static_cast<std::uint32_t>(*leaf);
+      if (const auto leaf = number_of(steps[0]); leaf && *leaf < names_.size())
+        return static_cast<std::uint32_t>(*leaf);
     if (root.starts_with("args_"))
       if (const auto leaf = at("0." + std::string(root.substr(5)), steps)) return leaf;
     if (!steps.empty()) return std::nullopt;

@@ -38,8 +38,7 @@ DAVIT_INLINE PortType port_type(GraphModuleView graph, const Argument& a) {
   return {.tag = EValue::Tag::tensor, .dtype = v.dtype, .dims = {dims.begin(), dims.end()}};
 }
 
-/// What guards may ask of the user inputs.
-[[nodiscard]] DAVIT_INLINE std::vector<GuardInput> guard_inputs(std::span<const InputPort> ports) {
+DAVIT_INLINE std::vector<GuardInput> guard_inputs(std::span<const InputPort> ports) {
   std::vector<GuardInput> all;
   for (const InputPort& port : ports) {
     if (port.role != InputRole::user) continue;

@@ -100,8 +100,10 @@ class GuardPrinter {
     while (!items_.empty()) {
       const Item item = items_.back();
       items_.pop_back();
-      if (item.node == no_guard_node) out_ += item.text;
-      else write(guards_.nodes[item.node], item.level);
+      if (item.node == no_guard_node)
+        out_ += item.text;
+      else
+        write(guards_.nodes[item.node], item.level);
       if (out_.size() > longest) return out_.substr(0, longest) + "...";
     }
     return std::move(out_);
@@ -159,12 +161,17 @@ class GuardPrinter {
     text(" if ");
     node(n.b, 2);
   }
-  void number(const std::string& digits, bool is_negative, int level) { out_ += is_negative && level > 12 ? "(" + digits + ")" : digits; }
+  void number(const std::string& digits, bool is_negative, int level) {
+    out_ += is_negative && level > 12 ? "(" + digits + ")" : digits;
+  }
   void real(double value, int level) {
     std::string digits;
-    if (std::isinf(value)) digits = value < 0 ? "-math.inf" : "math.inf";
-    else if (std::isnan(value)) digits = "math.nan";
-    else append_python_float(digits, value);
+    if (std::isinf(value))
+      digits = value < 0 ? "-math.inf" : "math.inf";
+    else if (std::isnan(value))
+      digits = "math.nan";
+    else
+      append_python_float(digits, value);
     number(digits, std::signbit(value), level);
   }
 
@@ -176,9 +183,12 @@ class GuardPrinter {
 
 }  // namespace detail
 
-DAVIT_INLINE std::span<const GuardFunction> guard_functions() noexcept { return detail::guard_function_rows; }
+DAVIT_INLINE std::span<const GuardFunction> guard_functions() noexcept {
+  return detail::guard_function_rows;
+}
 
-DAVIT_INLINE std::string print_guard(const Guards& guards, std::size_t guard, std::span<const Name> names, std::size_t longest) {
+DAVIT_INLINE std::string print_guard(const Guards& guards, std::size_t guard, std::span<const Name> names,
+                                     std::size_t longest) {
   return detail::GuardPrinter(guards, names).print(guards.roots[guard], longest);
 }
 

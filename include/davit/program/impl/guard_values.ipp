@@ -21,9 +21,15 @@ namespace detail {
 
 using GuardKind = GuardNumber::Kind;
 
-[[nodiscard]] DAVIT_INLINE double as_real(const GuardNumber& x) noexcept { return x.kind == GuardKind::real ? x.real : static_cast<double>(x.integer); }
-[[nodiscard]] DAVIT_INLINE bool is_whole(const GuardNumber& x) noexcept { return x.kind == GuardKind::integer || x.kind == GuardKind::boolean; }
-[[nodiscard]] DAVIT_INLINE GuardNumber none(GuardKind why) noexcept { return GuardNumber::none(why); }
+[[nodiscard]] DAVIT_INLINE double as_real(const GuardNumber& x) noexcept {
+  return x.kind == GuardKind::real ? x.real : static_cast<double>(x.integer);
+}
+[[nodiscard]] DAVIT_INLINE bool is_whole(const GuardNumber& x) noexcept {
+  return x.kind == GuardKind::integer || x.kind == GuardKind::boolean;
+}
+[[nodiscard]] DAVIT_INLINE GuardNumber none(GuardKind why) noexcept {
+  return GuardNumber::none(why);
+}
 
 DAVIT_INLINE std::partial_ordering compare(const GuardNumber& a, const GuardNumber& b) noexcept {
   if (is_whole(a) && is_whole(b)) return a.integer <=> b.integer;
@@ -76,7 +82,8 @@ struct FloatQuotient {
     if ((exponent & 1) != 0 && __builtin_mul_overflow(result, base, &result)) return none(GuardKind::too_large);
     exponent >>= 1;
     if (exponent == 0) return GuardNumber::of(result);
-    if (base != 0 && base != 1 && base != -1 && __builtin_mul_overflow(base, base, &base)) return none(GuardKind::too_large);
+    if (base != 0 && base != 1 && base != -1 && __builtin_mul_overflow(base, base, &base))
+      return none(GuardKind::too_large);
     if (base == -1) base = 1;
   }
 }
@@ -89,7 +96,8 @@ struct FloatQuotient {
   return GuardNumber::of(result);
 }
 
-/// What a function of C answers, as Python's math takes it. Source: math_1 and math_2 of CPython's Modules/mathmodule.c.
+/// What a function of C answers, as Python's math takes it. Source: math_1 and math_2 of CPython's
+/// Modules/mathmodule.c.
 [[nodiscard]] DAVIT_INLINE GuardNumber checked(double result, double a, double b = 0) noexcept {
   if (std::isnan(result) && !std::isnan(a) && !std::isnan(b)) return none(GuardKind::no_value);
   if (std::isinf(result) && std::isfinite(a) && std::isfinite(b)) return none(GuardKind::too_large);
@@ -112,7 +120,8 @@ struct FloatQuotient {
   const std::uint64_t rest = magnitude % step, down = magnitude - rest;
   const bool goes_up = rest > step - rest || (rest == step - rest && down / step % 2 == 1);
   std::uint64_t result = 0;
-  if (__builtin_add_overflow(down, goes_up ? step : 0, &result) || result > static_cast<std::uint64_t>(INT64_MAX)) return none(GuardKind::too_large);
+  if (__builtin_add_overflow(down, goes_up ? step : 0, &result) || result > static_cast<std::uint64_t>(INT64_MAX))
+    return none(GuardKind::too_large);
   return GuardNumber::of(x < 0 ? -static_cast<std::int64_t>(result) : static_cast<std::int64_t>(result));
 }
 [[nodiscard]] DAVIT_INLINE GuardNumber round_real(double x, std::int64_t digits) noexcept {
@@ -120,18 +129,20 @@ struct FloatQuotient {
   if (digits < -308) return GuardNumber::of(0.0 * x);
   std::array<char, 700> text{};
   double result = 0;
-  const auto read = [&](std::to_chars_result printed) { std::from_chars(text.data(), printed.ptr, result); };
+  const auto read = [&](const auto& printed) { std::from_chars(text.data(), printed.ptr, result); };
   if (digits >= 0) {
     read(std::to_chars(text.data(), text.data() + text.size(), x, std::chars_format::fixed, static_cast<int>(digits)));
   } else {
     const double magnitude = std::fabs(x);
-    const char* const end = std::to_chars(text.data(), text.data() + text.size(), magnitude, std::chars_format::scientific).ptr;
+    const char* const end =
+        std::to_chars(text.data(), text.data() + text.size(), magnitude, std::chars_format::scientific).ptr;
     const char* const e = std::find(static_cast<const char*>(text.data()), end, 'e');
     int exponent = 0;
     if (e != end) std::from_chars(e + (e[1] == '+' ? 2 : 1), end, exponent);
     const std::int64_t kept = exponent + digits;  // digits behind the first
     if (kept >= 0) {
-      read(std::to_chars(text.data(), text.data() + text.size(), magnitude, std::chars_format::scientific, static_cast<int>(kept)));
+      read(std::to_chars(text.data(), text.data() + text.size(), magnitude, std::chars_format::scientific,
+                         static_cast<int>(kept)));
     } else if (kept == -1) {
       const double step = std::pow(10.0, static_cast<double>(-digits));
       result = magnitude > step / 2 ? step : 0;
@@ -179,7 +190,8 @@ struct FloatQuotient {
 }
 /// Arithmetic of which an operand is a float.
 [[nodiscard]] DAVIT_INLINE GuardNumber on_real(GuardOp op, double a, double b) noexcept {
-  if (b == 0 && (op == GuardOp::true_divide || op == GuardOp::floor_divide || op == GuardOp::modulo)) return none(GuardKind::division_by_zero);
+  if (b == 0 && (op == GuardOp::true_divide || op == GuardOp::floor_divide || op == GuardOp::modulo))
+    return none(GuardKind::division_by_zero);
   switch (op) {
     case GuardOp::add: return GuardNumber::of(a + b);
     case GuardOp::subtract: return GuardNumber::of(a - b);
@@ -203,7 +215,8 @@ struct FloatQuotient {
     case GuardOp::logical_not: return GuardNumber::of(!x.is_true());
     case GuardOp::absolute:
       if (!is_int) return GuardNumber::of(std::fabs(x.real));
-      return x.integer == INT64_MIN ? none(GuardKind::too_large) : GuardNumber::of(x.integer < 0 ? -x.integer : x.integer);
+      return x.integer == INT64_MIN ? none(GuardKind::too_large)
+                                    : GuardNumber::of(x.integer < 0 ? -x.integer : x.integer);
     case GuardOp::to_int:
     case GuardOp::trunc: return is_int ? GuardNumber::of(x.integer) : whole(std::trunc(x.real));
     case GuardOp::to_float: return GuardNumber::of(as_real(x));
@@ -211,7 +224,8 @@ struct FloatQuotient {
     case GuardOp::floor: return is_int ? GuardNumber::of(x.integer) : whole(std::floor(x.real));
     case GuardOp::ceil: return is_int ? GuardNumber::of(x.integer) : whole(std::ceil(x.real));
     case GuardOp::round: return is_int ? GuardNumber::of(x.integer) : whole(round_to_even(x.real));
-    case GuardOp::function: return checked(guard_functions()[static_cast<std::size_t>(node.value)].call(as_real(x)), as_real(x));
+    case GuardOp::function:
+      return checked(guard_functions()[static_cast<std::size_t>(node.value)].call(as_real(x)), as_real(x));
     default: return none(GuardKind::wrong_type);
   }
 }
@@ -239,11 +253,15 @@ struct FloatQuotient {
   if (!is_whole(a) || !is_whole(b)) return on_real(op, as_real(a), as_real(b));
   const GuardNumber result = on_whole(op, a.integer, b.integer);
   const bool are_bools = a.kind == GuardKind::boolean && b.kind == GuardKind::boolean;
-  return are_bools && op >= GuardOp::bit_or && op <= GuardOp::bit_and && result.is_number() ? GuardNumber::of(result.integer != 0) : result;
+  return are_bools && op >= GuardOp::bit_or && op <= GuardOp::bit_and && result.is_number()
+             ? GuardNumber::of(result.integer != 0)
+             : result;
 }
 
 /// Source: eval_is_non_overlapping_and_dense of torch.fx.experimental.symbolic_shapes.
-[[nodiscard]] DAVIT_INLINE GuardNumber non_overlapping_and_dense(std::span<const GuardNode> nodes, std::span<const GuardNumber> values, std::uint32_t last) {
+[[nodiscard]] DAVIT_INLINE GuardNumber non_overlapping_and_dense(std::span<const GuardNode> nodes,
+                                                                 std::span<const GuardNumber> values,
+                                                                 std::uint32_t last) {
   std::vector<std::int64_t> numbers;
   for (std::uint32_t at = last; at != no_guard_node; at = nodes[at].a) {
     const GuardNumber& value = values[nodes[at].b];
@@ -314,7 +332,8 @@ DAVIT_INLINE std::string_view why_none(GuardNumber::Kind kind) noexcept {
   }
 }
 
-DAVIT_INLINE BrokenGuard describe_broken(const Guards& guards, std::size_t guard, std::span<const Name> names, std::span<const GuardNumber> values) {
+DAVIT_INLINE BrokenGuard describe_broken(const Guards& guards, std::size_t guard, std::span<const Name> names,
+                                         std::span<const GuardNumber> values) {
   constexpr std::size_t most = 8;
   const GuardNumber& result = values[guards.roots[guard]];
   std::string what = print_guard(guards, guard, names);
@@ -336,15 +355,18 @@ DAVIT_INLINE BrokenGuard describe_broken(const Guards& guards, std::size_t guard
   }
   for (std::size_t i = 0; i <= guards.roots[guard]; ++i)
     if (is_asked[i] != 0 && is_guard_leaf(guards.nodes[i].op) && ++count <= most)
-      leaves.push_back(detail::guard_leaf_name(guards.nodes[i], names) + " is " + (values[i].is_number() ? to_string(values[i]) : "not known"));
-  for (std::size_t i = 0; i < leaves.size(); ++i) what += (i != 0 ? ", " : result.is_number() ? ": " : "; ") + leaves[i];
+      leaves.push_back(detail::guard_leaf_name(guards.nodes[i], names) + " is " +
+                       (values[i].is_number() ? to_string(values[i]) : "not known"));
+  for (std::size_t i = 0; i < leaves.size(); ++i)
+    what += (i != 0 ? ", " : result.is_number() ? ": " : "; ") + leaves[i];
   if (count > most) what += ", and " + std::to_string(count - most) + " more";
   return {std::move(what), "pass arguments for which it holds: the model was exported for these only"};
 }
 
 DAVIT_INLINE std::size_t first_broken(const Guards& guards, std::span<const GuardNumber> values) noexcept {
   std::size_t guard = 0;
-  while (guard < guards.size() && values[guards.roots[guard]].is_number() && values[guards.roots[guard]].is_true()) ++guard;
+  while (guard < guards.size() && values[guards.roots[guard]].is_number() && values[guards.roots[guard]].is_true())
+    ++guard;
   return guard;
 }
 

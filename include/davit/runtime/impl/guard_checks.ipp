@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "davit/runtime/check_values.hpp"
 #include "davit/runtime/guard_checks.hpp"
 
 namespace davit {
@@ -12,35 +13,41 @@ DAVIT_INLINE GuardChecks::GuardChecks(const MethodInterface& interface) : interf
   if (interface.guards.empty()) return;
   for (std::uint32_t i = 0; i < interface.inputs.size(); ++i)
     if (interface.inputs[i].role == InputRole::user) ports_.push_back(i);
+  any_ = true;
+  fit_ = guards_fit(interface.guards, detail::guard_inputs(interface.inputs));
+  if (!fit_) return;
   values_.resize(nodes.size());
-  bool are_fixed = true;
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
     const GuardNode& node = nodes[i];
     if (!is_guard_leaf(node.op)) continue;
-    leaves_.push_back(i);
-    asks_sizes_only_ = asks_sizes_only_ && node.op == GuardOp::size;
-    const std::vector<Dim>& dims = interface.inputs[ports_[node.a]].type.dims;
-    if (node.op == GuardOp::size && dims[node.b].is_static()) values_[i] = GuardNumber::of(dims[node.b].value);
-    else are_fixed = false;
+    const InputPort& port = interface.inputs[ports_[node.a]];
+    if (node.op == GuardOp::storage_offset) {
+      values_[i] = GuardNumber::of(std::int64_t{0});
+    } else if (node.op == GuardOp::input && port.constant) {
+      values_[i] = number_of(constant_value(*port.constant));
+    } else if (node.op == GuardOp::size && port.type.dims[node.b].is_static()) {
+      values_[i] = GuardNumber::of(port.type.dims[node.b].value);
+    } else {
+      leaves_.push_back(i);
+      asks_sizes_only_ = asks_sizes_only_ && node.op == GuardOp::size;
+    }
   }
-  any_ = true;
-  if (!are_fixed) return;
+  if (!leaves_.empty()) return;
   evaluate_guards(nodes, values_);
   any_ = first_broken(interface.guards, values_) != interface.guards.size();
 }
 
+DAVIT_INLINE GuardNumber GuardChecks::number_of(const EValue& value) noexcept {
+  if (value.is_int()) return GuardNumber::of(value.as_int());
+  if (value.is_bool()) return GuardNumber::of(value.as_bool());
+  return value.is_float() ? GuardNumber::of(value.as_float()) : GuardNumber{};
+}
+
 DAVIT_INLINE GuardNumber GuardChecks::leaf(const GuardNode& node, std::span<const EValue> inputs) const {
   const EValue& input = inputs[ports_[node.a]];
-  if (node.op == GuardOp::input) {
-    if (input.is_int()) return GuardNumber::of(input.as_int());
-    if (input.tag() == EValue::Tag::bool_) return GuardNumber::of(input.as_bool());
-    if (input.tag() == EValue::Tag::float_) return GuardNumber::of(input.number());
-    return {};
-  }
+  if (node.op == GuardOp::input) return number_of(input);
   const TensorView* tensor = input.tensor_if();
-  if (tensor == nullptr) return {};
-  if (node.op == GuardOp::storage_offset) return GuardNumber::of(std::int64_t{0});
-  if (node.b >= tensor->rank) return {};
+  if (tensor == nullptr || node.b >= tensor->rank) return {};
   return GuardNumber::of(node.op == GuardOp::size ? tensor->size(node.b) : tensor->stride(node.b));
 }
 
@@ -54,8 +61,16 @@ DAVIT_INLINE bool GuardChecks::read(std::span<const EValue> inputs) {
   return is_new;
 }
 
-DAVIT_INLINE Result<void> GuardChecks::check(std::string_view method, std::string_view backend, std::span<const EValue> inputs, bool sizes_changed) {
+DAVIT_INLINE Result<void> GuardChecks::check(std::string_view method, std::string_view backend,
+                                             std::span<const EValue> inputs, bool sizes_changed) {
   if (!any_ || (hold_ && !sizes_changed && asks_sizes_only_)) return {};
+  if (!fit_)
+    return std::unexpected(Error{.code = ErrorCode::invalid_program,
+                                 .stage = Stage::execute,
+                                 .backend = Name(backend),
+                                 .where = concat("guards of ", method, "()"),
+                                 .what = "they ask what no user input of the method can answer",
+                                 .fix = "verify the program before it is lowered"});
   if (!read(inputs) && hold_) return {};
   evaluate_guards(interface_->guards.nodes, values_);
   const Guards& guards = interface_->guards;
@@ -63,8 +78,12 @@ DAVIT_INLINE Result<void> GuardChecks::check(std::string_view method, std::strin
   hold_ = guard == guards.size();
   if (hold_) return {};
   BrokenGuard broken = describe_broken(guards, guard, guard_names(*interface_), values_);
-  return std::unexpected(Error{.code = ErrorCode::invalid_shape, .stage = Stage::execute, .backend = Name(backend),
-                               .where = concat("arguments of ", method, "()"), .what = Name(broken.what), .fix = Name(broken.fix)});
+  return std::unexpected(Error{.code = ErrorCode::invalid_shape,
+                               .stage = Stage::execute,
+                               .backend = Name(backend),
+                               .where = concat("arguments of ", method, "()"),
+                               .what = Name(broken.what),
+                               .fix = Name(broken.fix)});
 }
 
 }  // namespace davit
