@@ -22,7 +22,7 @@ class Shapes;
 class PartitionSession;
 }  // namespace onednn_ops
 
-/// Runs float32, bfloat16, float16 and int8 programs on x86-64 and AArch64 CPUs through oneDNN 2.6 or later (link with -ldnnl).
+/// Runs float32, bfloat16, float16 and int8 programs on x86-64 and AArch64 CPUs through oneDNN 2.6 or later, 3 too (link with -ldnnl).
 ///
 /// A convolution or matrix product takes batch norm, bias, activation and residual sum into one primitive. Weights are
 /// laid out once, when compiling, and shared by sessions; activations stay in the library's layouts between nodes.
@@ -35,7 +35,7 @@ class PartitionSession;
 /// otherwise idle OMP_PROC_BIND=true keeps two threads from sharing a CPU. In a child of fork libgomp waits for the parent's threads for
 /// ever: run there on one thread, or fork before the first run.
 ///
-/// NaN and infinities are torch's. oneDNN's relu, clamp, maximum, pooling, softmax and Winograd convolutions lose some; so
+/// NaN and infinities are torch's. oneDNN's relu, clamp, maximum, pooling, softmax and Winograd convolutions lose some, in 3.7 as in 2.6; so
 /// inputs are looked at before they reach one, and results in between that may have overflowed. A run that meets a NaN, an
 /// infinity or a magnitude above 1e9 there is done again by the portable backend's kernels: slower, and with heap memory the
 /// first time. Infinities that masks put into softmax are ordinary. `fast_math` gives the looking up; benchmarks/forms.cpp
@@ -45,7 +45,7 @@ class PartitionSession;
 /// regions of nothing else are left to portable.
 ///
 /// Int8 programs (PT2E: dequantize, compute, quantize) keep their bytes: convolutions of images and products with a constant
-/// matrix, with relu and clamps, sums and maxima. On a CPU with VNNI oneDNN 2 computes them; else, on x86-64 with AVX2, kernels of davit's own
+/// matrix, with relu and clamps, sums and maxima. On a CPU with VNNI oneDNN computes them; else, on x86-64 with AVX2, kernels of davit's own
 /// do (of lines, images and matrices, of one group or of one channel each), the same as portable's: regions of nothing else are left to it. Elsewhere, and with `int8_kernels` off, they are computed
 /// in float, as by portable. Products are added without rounding, the bias and the scales are floats: a result is one step off
 /// PyTorch's where float rounding decides, as often as those of two float convolutions differ.

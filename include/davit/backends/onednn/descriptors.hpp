@@ -55,9 +55,23 @@ template <class P>
   return attempt([&] { return concat_descriptor(cpu(), attr, axis, sources); });
 }
 
+namespace detail {
+[[nodiscard]] inline bool has_gaps(const MemoryDesc& md) { return md.get_size() != plain(dims_of(md), type_of(md)).get_size(); }
+}  // namespace detail
+
+/// A copy to another layout. Version 3's "jit_direct_copy" writes what lies between the elements, where there is something on both sides: a sum, of
+/// which it knows nothing, with nothing of the destination gives another implementation.
 [[nodiscard]] inline dnnl::reorder::primitive_desc describe_reorder(const primitive_attr& attr, const MemoryDesc& from,
                                                                     const MemoryDesc& to) {
-  return attempt([&] { return dnnl::reorder::primitive_desc(cpu(), from, cpu(), to, attr); });
+  const auto described = [&](const primitive_attr& with) { return attempt([&] { return dnnl::reorder::primitive_desc(cpu(), from, cpu(), to, with); }); };
+  dnnl::reorder::primitive_desc first = described(attr);
+  if (!first || !std::string_view(first.impl_info_str()).starts_with("jit_direct_copy") || !detail::has_gaps(from) || !detail::has_gaps(to)) return first;
+  primitive_attr with_sum;
+  with_sum.set_scratchpad_mode(attr.get_scratchpad_mode());
+  dnnl::post_ops ops;
+  ops.append_sum(0.0f);
+  with_sum.set_post_ops(ops);
+  return described(with_sum);
 }
 
 /// True if the library would fall back on its reference implementation, or pools by plain loops: 10 times slower and more.

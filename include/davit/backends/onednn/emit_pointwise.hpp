@@ -85,8 +85,7 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
   }
   if (chain.tail.empty() && emit_instead_of_reference(b, op, pd)) return true;
   if (!is_usable(pd, chain, *tail)) return false;
-  // over padded blocks oneDNN 2.6 computes the last block of channels twice: not in place
-  const bool padded = md.get_size() != plain(dims, type).get_size();
+  const bool padded = faults.padded_in_place && md.get_size() != plain(dims, type).get_size();
   const bool in_place = pd.dst_desc() == md && op.inputs[0] != op.inputs[1] && (repeats || b.is_last_use(op.inputs[0])) && !padded;
   const Place source = b.reordered(first ? *first : b.viewed(b.place_of(op.inputs[0]), dims), md);
   const Place other = b.reordered(second ? *second : b.viewed(b.place_of(op.inputs[1]), other_dims), other_md);

@@ -7,7 +7,7 @@
 
 #include "davit/backends/onednn/descriptors.hpp"
 
-/// Convolutions by those of oneDNN's implementations that are right: some of version 2.6 write behind their destination, or read what
+/// Convolutions by those of oneDNN's implementations that are right: some, found in version 2.6, write behind their destination, or read what
 /// nobody wrote, in sizes that are found by comparing them with its reference (tests/backends/onednn/sound_convolution.cpp).
 namespace davit::onednn_ops {
 
@@ -41,7 +41,7 @@ struct ConvolutionSizes {
 /// - of volumes, bytes and `brgconv_1x1` come out wrong in many sizes;
 /// - `jit_1x1` of bytes, or with a whole operand behind it, writes a fourth tile of pixels where an image is three of them;
 /// - `jit` of bytes loses count of its rows where a zero point pads them, and nothing pads their ends;
-/// - `brgconv` takes too little of the source where windows leave out rows between them.
+/// - `brgconv`, `brg_conv_fwd` in version 3, takes too little of the source where windows leave out rows between them.
 /// O(dimensions).
 [[nodiscard]] inline bool is_sound(std::string_view implementation, const ConvolutionSizes& c) {
   if (c.spatial() == 0) return true;
@@ -57,7 +57,7 @@ struct ConvolutionSizes {
   }
   if (bytes && implementation.starts_with("jit:"))
     return !c.source_zero_point || c.is_padded(c.spatial() - 1) || !c.any_but_last([&](std::size_t d) { return c.is_padded(d); });
-  if (implementation.starts_with("brgconv:")) return !c.any_but_last([&](std::size_t d) { return c.strides[d] > c.extent(d); });
+  if (implementation.starts_with("brgconv:") || implementation.starts_with("brg_conv_fwd:")) return !c.any_but_last([&](std::size_t d) { return c.strides[d] > c.extent(d); });
   return true;
 }
 

@@ -53,8 +53,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// The tail as attributes of a primitive whose destination has the sizes `dims`; nothing if that cannot be said. No
-/// function stands there with two sets of parameters: oneDNN 2.6's jit kernels run the second one with those of the first.
+/// The tail as attributes of a primitive whose destination has the sizes `dims`; nothing if that cannot be said.
 [[nodiscard]] inline std::optional<Tail> make_tail(Builder& b, const ChainView& chain, const Dims& dims) {
   Tail out;
   dnnl::post_ops ops;
@@ -65,7 +64,7 @@ namespace detail {
     if (op->kind == OpKind::eltwise) {
       for (const Function& f : op->functions) {
         for (const Function& before : functions)
-          if (before.algorithm == f.algorithm && before != f) return std::nullopt;
+          if (faults.repeated_functions && before.algorithm == f.algorithm && before != f) return std::nullopt;
         functions.push_back(f);
         append_eltwise(ops, f.algorithm, f.alpha, f.beta);
       }
@@ -97,7 +96,7 @@ namespace detail {
 }
 
 /// Whether an implementation reads the tail's tensors rightly: those of the destination's sizes lie as that does, or are
-/// row-major as it is. Those that are broadcast are row-major: oneDNN 2.6 reads them so. Of these its "jit:uni" binary misreads a
+/// row-major as it is. Those that are broadcast are row-major: the library reads them so. Of these its "jit:uni" binary misreads a
 /// number per channel where the destination has no other sizes than batch and channels, but more dimensions, and writes nothing
 /// where the batch is the innermost dimension; its gemm convolution misreads all but numbers per channel where the destination is
 /// not row-major.
@@ -117,13 +116,12 @@ namespace detail {
     return !per_channel || dims[1] == 1 || count_of(full) != full[0] * full[1];
   });
 }
-/// Whether an implementation computes rightly in this layout: oneDNN 2.6's "jit:uni" binary does not where blocks of channels are not as
-/// wide as the CPU's vectors, which they do not fill.
+/// Whether an implementation computes rightly in this layout: see Faults::narrow_blocks.
 [[nodiscard]] inline bool layout_fits(const MemoryDesc& destination, std::string_view implementation) {
   const std::int64_t width = has_wide_vectors() ? 16 : 8;
   const Dims dims = dims_of(destination);
   const std::int64_t block = dims.size() > 1 ? blocking_of(destination).block_of(1) : 1;
-  return implementation != "jit:uni" || block == 1 || block == width || dims[1] % width == 0;
+  return !faults.narrow_blocks || implementation != "jit:uni" || block == 1 || block == width || dims[1] % width == 0;
 }
 /// Whether the library has a primitive with this tail, that is fast and right. Of bfloat16 portable's kernels are faster than what has no
 /// code for the machine.

@@ -29,7 +29,16 @@ struct NumbersArgument {
   const void* data;
 };
 
+/// What the library does wrong, and is not given.
+struct Faults {
+  bool repeated_functions = false;  ///< jit kernels run the second of two post-operations of one function with the first one's numbers
+  bool narrow_blocks = false;       ///< its "jit:uni" binary miscomputes blocks of channels that are not as wide as vectors, which they do not fill
+  bool padded_in_place = false;     ///< over padded blocks it computes the last block of channels twice
+};
+
 #if DNNL_VERSION_MAJOR >= 3
+
+inline constexpr Faults faults;
 
 using Pooling = dnnl::pooling_forward;
 
@@ -85,6 +94,8 @@ inline void set_byte_scales(dnnl::primitive_attr& attributes, const ByteScales& 
 inline constexpr float hardswish_alpha = 1.0f / 6, hardswish_beta = 0.5f;
 
 #else
+
+inline constexpr Faults faults{.repeated_functions = true, .narrow_blocks = true, .padded_in_place = true};
 
 using Pooling = dnnl::pooling_v2_forward;
 
