@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <span>
@@ -14,6 +15,7 @@
 
 #include "commands.hpp"
 #include "davit/formats/mapped_file.hpp"
+#include "davit/formats/package_layout.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/formats/recorded_case.hpp"
 #include "davit/formats/zip/zip.hpp"
@@ -131,11 +133,13 @@ class Comparison {
   if (!recorded) return failed(recorded.error());
   Result<SharedBytes> bytes = files.read(recorded->program);
   if (!bytes) return failed(bytes.error());
-  Result<ExportedProgram> program = formats::read_pt2(*std::exchange(bytes, {}));
+  const bool is_package = bytes->size() >= sizeof formats::package_magic && std::memcmp(bytes->data(), formats::package_magic, sizeof formats::package_magic) == 0;
+  Result<ExportedProgram> program = is_package ? Result<ExportedProgram>(std::in_place) : formats::read_pt2(*bytes);
   if (!program) return failed(program.error());
-  Result<Runner> runner = Runner::lower(*program, lowering);
+  Result<Runner> runner = is_package ? Runner::load(*bytes, lowering) : Runner::lower(*program, lowering);
   if (!runner) return failed(runner.error());
-  program = std::unexpected(Error{});  // what of it nobody needs any more need not stay in memory
+  program = std::unexpected(Error{});  // what of both nobody needs any more need not stay in memory
+  bytes = std::unexpected(Error{});
   if (lowering.saved) {
     const fs::path file = fs::temp_directory_path() / ("davit-check-" + std::to_string(getpid()) + ".davit");
     const Result<void> saved = runner->save(file.string());
