@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <span>
@@ -15,6 +16,7 @@
 
 #include "commands.hpp"
 #include "davit/formats/mapped_file.hpp"
+#include "davit/formats/package_layout.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/formats/recorded_case.hpp"
 #include "davit/formats/zip/zip.hpp"
@@ -134,11 +136,13 @@ class Comparison {
   if (!recorded) return failed(recorded.error());
   Result<SharedBytes> bytes = files.read(recorded->program);
   if (!bytes) return failed(bytes.error());
-  Result<ExportedProgram> program = formats::read_pt2(*std::exchange(bytes, {}), reading());
+  const bool is_package = bytes->size() >= sizeof formats::package_magic && std::memcmp(bytes->data(), formats::package_magic, sizeof formats::package_magic) == 0;
+  Result<ExportedProgram> program = is_package ? Result<ExportedProgram>(std::in_place) : formats::read_pt2(*bytes, reading());
   if (!program) return failed(program.error());
-  Result<Runner> runner = Runner::lower(*program, lowering);
+  Result<Runner> runner = is_package ? Runner::load(*bytes, lowering) : Runner::lower(*program, lowering);
   if (!runner) return failed(runner.error());
-  program = std::unexpected(Error{});  // what of it nobody needs any more need not stay in memory
+  program = std::unexpected(Error{});  // what of both nobody needs any more need not stay in memory
+  bytes = std::unexpected(Error{});
   if (lowering.saved) {
     std::string name = fs::temp_directory_path() / "davit-check-XXXXXX";
     const int number = mkstemp(name.data());

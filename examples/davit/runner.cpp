@@ -132,6 +132,10 @@ Result<Runner> Runner::load(const std::string& file, const LoweringChoice& choic
   if (!program) return std::unexpected(std::move(program.error()));
   return Sessions::start(std::move(program), choice, trace);
 }
+Result<Runner> Runner::load(const SharedBytes& package, const LoweringChoice& choice) {
+  set_threads(choice.threads);
+  return Sessions::start(formats::load_program<Backends>(package), choice, false);
+}
 
 Result<Runner> Runner::open(const std::string& file, const LoweringChoice& choice, bool trace, Diagnostics* diagnostics) {
   if (formats::is_package(file) || file.ends_with(".davit")) {

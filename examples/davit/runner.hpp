@@ -11,6 +11,7 @@
 
 #include "davit/core/evalue.hpp"
 #include "davit/core/limits.hpp"
+#include "davit/core/shared_bytes.hpp"
 #include "davit/lowering/lower_program.hpp"
 #include "davit/lowering/lowered_program.hpp"
 #include "davit/lowering/method_interface.hpp"
@@ -54,6 +55,8 @@ class Runner {
                                                    bool trace = false, davit::Diagnostics* diagnostics = nullptr);
   /// Loads what save() wrote. Errors: what loading reports; not_found for no method.
   [[nodiscard]] static davit::Result<Runner> load(const std::string& file, const LoweringChoice& choice, bool trace = false);
+  /// The same from the bytes of a package.
+  [[nodiscard]] static davit::Result<Runner> load(const davit::SharedBytes& package, const LoweringChoice& choice);
   /// Loads a package, or reads and lowers a .pt2 file. Errors: those of both, guessed what the file is; choices that only lowering has, of
   /// a package.
   [[nodiscard]] static davit::Result<Runner> open(const std::string& file, const LoweringChoice& choice, bool trace = false,

@@ -123,6 +123,8 @@ def edit_node(node, form):
     if "regions" in features and node["target"] == "torch.ops.higher_order.wrap_with_set_grad_enabled":
         node["target"] = "torch.ops.higher_order.invoke_subgraph"  # a call of a nested compile region
         node["inputs"][:2] = [node["inputs"][1], {"name": "", "arg": {"as_string": "region_0"}}]
+    if form != "2.5" and node["target"] == "torch.ops.higher_order.scan" and [i["arg"] for i in node["inputs"][3:5]] == [{"as_int": 0}, {"as_bool": False}]:
+        del node["inputs"][3:5]
     schema = SCHEMAS.get(re.sub(r"^torch\.ops\.", "", node["target"]), {})
     for each in node["inputs"]:
         kind, keyword = schema.get(each["name"], ("", False))

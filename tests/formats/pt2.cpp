@@ -323,10 +323,11 @@ TEST_CASE("example inputs that cannot be read are left out") {
   text.calls = R"({"fqn": "", "signature": {"inputs": [], "outputs": [], "in_spec":
     "[1, {\"type\": \"builtins.tuple\", \"context\": \"null\", \"children_spec\": [{\"type\": \"builtins.tuple\", \"context\": \"null\", \"children_spec\": [{\"type\": null, \"context\": null, \"children_spec\": []}]}, {\"type\": \"builtins.dict\", \"context\": \"[]\", \"children_spec\": []}]}]",
     "out_spec": "", "forward_arg_names": ["x"]}})";
-  const auto with = [&](std::string_view examples) {
+  const auto with = [&](std::string_view examples, bool is_damaged = false) {
     ZipFile file = small_file(text.text(), small_state_dict());
     file.members.erase(file.members.begin() + 3);
     file.add("serialized_example_inputs.pt", examples);
+    if (is_damaged) ++file.members.back().crc;
     const auto program = read_pt2(file.bytes());
     REQUIRE_MESSAGE(program, to_string(program.error()));
     return program->example_inputs;
@@ -340,9 +341,7 @@ TEST_CASE("example inputs that cannot be read are left out") {
   CHECK(!with(saved("N").text()));
   CHECK(!with(saved(tuple({tuple({integer(3), integer(4)}), "}"})).text()));
   CHECK(!with(saved(tuple({tuple({call("os", "system", tuple({pickle_text::text("ls")}))}), "}"})).text()));
-  std::string damaged = saved(tuple({tuple({integer(3)}), "}"})).text();
-  damaged[70] = static_cast<char>(damaged[70] ^ 1);
-  CHECK(!with(damaged));
+  CHECK(!with(saved(tuple({tuple({integer(3)}), "}"})).text(), true));
 }
 
 TEST_CASE("errors of a file name the file") {

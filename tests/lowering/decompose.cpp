@@ -572,3 +572,68 @@ TEST_CASE("fill_diagonal_ of any shape, wrapped and with a value of the run") {
   CHECK(filled({9, 1}, true, true) == "0 2 4 6 8");
   CHECK(filled({3, 3}, false, true) == "0 4 8");
 }
+
+TEST_CASE("the root mean square's norm answers the factor beside") {
+  support::Draft d;
+  const ValueId x = d.user("x", {2, 3}), w = d.user("w", {3});
+  const ValueId y = d.b.tensor("y", F::float32, {2, 3}), r = d.b.tensor("r", F::float32, {2, 1});
+  d.node("aten._fused_rms_norm.default", {d.b.value(x), d.b.ints({3}), d.b.value(w), d.b.real(1.0)}, {y, r});
+  d.output(y);
+  d.output(r);
+  Session session = *Session::make(*to_backend<portable>(d.finish()));
+  const auto out = session.run("forward", programs::tensor({2, 3}, {1, 2, 2, 0, 0, 0}), programs::tensor({3}, {2, 4, 6}));
+  REQUIRE(out);
+  CHECK(support::elements((*out)[0]) == std::vector<float>{1, 4, 6, 0, 0, 0});
+  CHECK(support::elements((*out)[1]) == std::vector<float>{0.5, 1});
+}
+
+TEST_CASE("products of groups take rows, columns or parts of the sum up to each group's end") {
+  const auto product = [](std::initializer_list<std::int64_t> left, std::initializer_list<std::int64_t> right, std::initializer_list<std::int64_t> result,
+                          std::initializer_list<float> a, std::initializer_list<float> b, std::int32_t first_end, std::int32_t end) {
+    support::Draft d;
+    const ValueId x = d.user("x", left), y = d.user("y", right);
+    d.program.signature.input_specs.push_back(UserInputSpec{TensorArgument{"offs"}});
+    const ValueId offs = d.b.input("offs", F::int32, {2});
+    const ValueId out = d.b.tensor("out", F::float32, result);
+    d.node("aten._grouped_mm.default", {d.b.value(x), d.b.value(y), d.b.value(offs)}, {out});
+    d.output(out);
+    const auto lowered = to_backend<portable>(d.finish());
+    REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
+    Session session = *Session::make(*lowered);
+    Tensor ends = Tensor::zeros(F::int32, std::vector<std::int64_t>{2});
+    ends.view().as<std::int32_t>()[0] = first_end;
+    ends.view().as<std::int32_t>()[1] = end;
+    const auto made = session.run("forward", programs::tensor(left, a), programs::tensor(right, b), ends);
+    REQUIRE_MESSAGE(made, (made ? std::string() : to_string(made.error())));
+    return support::elements((*made)[0]);
+  };
+  using Floats = std::vector<float>;
+  // rows 0 | 1, 2
+  CHECK(product({3, 2}, {2, 2, 1}, {3, 1}, {1, 2, 3, 4, 5, 6}, {1, 1, 10, 100}, 1, 3) == Floats{3, 430, 650});
+  // a group of no rows
+  CHECK(product({3, 2}, {2, 2, 1}, {3, 1}, {1, 2, 3, 4, 5, 6}, {1, 1, 10, 100}, 0, 3) == Floats{210, 430, 650});
+  // columns 0, 1 | 2
+  CHECK(product({2, 1, 2}, {2, 3}, {1, 3}, {1, 1, 10, 100}, {1, 2, 3, 4, 5, 6}, 2, 3) == Floats{5, 7, 630});
+  // parts of the sum 0 | 1, 2
+  CHECK(product({1, 3}, {3, 1}, {2, 1, 1}, {1, 2, 3}, {4, 5, 6}, 1, 3) == Floats{4, 28});
+}
+
+TEST_CASE("whether a tensor is contiguous is known before the program runs") {
+  for (const bool is_plain : {true, false}) {
+    GraphBuilder b;
+    b.begin_graph();
+    const Dim sizes[] = {{.value = 2}, {.value = 3}};
+    const Dim strides[] = {{.value = is_plain ? 3 : 1}, {.value = is_plain ? 1 : 2}};
+    const ValueId x = b.declare({.name = b.text("x"), .sizes = b.dims(sizes), .strides = b.dims(strides), .dtype = F::float32});
+    b.input(b.value(x));
+    const ValueId truth = b.declare({.name = b.text("truth"), .kind = ValueKind::sym_bool});
+    const Argument input = b.value(x), output = b.value(truth);
+    b.node("aten.sym_is_contiguous.default", {&input, 1}, {&output, 1});
+    b.end_graph({truth});
+    const ExportedProgram made = run_decompositions(programs::user_program(std::move(b).finish()));
+    REQUIRE(is_sound(made));
+    REQUIRE(targets(made) == Texts{"_operator.eq"});
+    const std::span<const Argument> compared = made.view().inputs(made.view().nodes[0]);
+    CHECK((compared[0].payload == compared[1].payload) == is_plain);
+  }
+}

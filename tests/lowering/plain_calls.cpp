@@ -89,3 +89,87 @@ TEST_CASE("what is not of the form stays, and is refused by name") {
   CHECK(!with_plain_calls(program));
   CHECK(support::error_of(to_backend<portable>(program)).what.view().find("higher_order.out_dtype") != std::string_view::npos);
 }
+
+namespace {
+
+/// associative_scan of in0 * in1 + (in2, if there is one more), over dimension `dim` of x.
+ExportedProgram scanned(support::Sizes sizes, support::Sizes slice, std::int64_t dim, bool has_more = false) {
+  Draft d;
+  const ValueId x = d.user("x", sizes), k = d.user("k", slice);
+  const GraphId body = d.branch("combine", has_more ? 3 : 2, [&](auto in) {
+    const ValueId product = d.mul("product", in[0], in[1]);
+    return has_more ? d.add("more", product, in[2]) : product;
+  }, slice);
+  const ValueId out = d.b.tensor("out", ScalarType::float32, sizes);
+  if (dim == 0)
+    d.node("higher_order.associative_scan", {d.b.subgraph(body), d.b.tensors({x}), has_more ? d.b.tensors({k}) : d.b.tensors({})}, {out});
+  else
+    d.node("higher_order.associative_scan", {d.b.subgraph(body), d.b.tensors({x}), d.b.integer(dim)}, {out});
+  d.output(out);
+  d.output(k);
+  return d.finish();
+}
+std::vector<float> scan(const ExportedProgram& program, const Tensor& x, const Tensor& k) {
+  REQUIRE(verify(program, {.allow_unknown_operators = true}).empty());
+  const auto lowered = to_backend<portable>(program);
+  REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
+  Session session = *Session::make(*lowered);
+  const auto out = session.run("forward", x, k);
+  REQUIRE_MESSAGE(out, (out ? std::string() : to_string(out.error())));
+  return support::elements((*out)[0]);
+}
+
+/// own.bump.default(Tensor(a!) x, int n) in the form of newer torch, on a view of a base of 4 elements, or on the base.
+ExportedProgram written(std::string_view view, std::initializer_list<std::int64_t> numbers) {
+  Draft d;
+  const ValueId base = d.user("base", {4});
+  std::vector<Argument> inputs{d.b.string("own.bump.default", ArgumentKind::operator_name)};
+  const auto add = [&](std::string_view name, Argument a) {
+    a.name = d.b.intern(name);
+    inputs.push_back(a);
+  };
+  add("n", GraphBuilder::integer(3));
+  add("_x_base_index", GraphBuilder::integer(0));
+  if (view == "slice") {
+    const char* const names[] = {"_x_slice_dim", "_x_slice_start", "_x_slice_end"};
+    const char* const* name = names;
+    for (const std::int64_t number : numbers) add(*name++, GraphBuilder::integer(number));
+  } else if (view == "alias") {
+    add("_x_alias", GraphBuilder::boolean(true));
+  } else if (view == "strided") {
+    add("_x_size", d.b.ints({2}));
+    add("_x_stride", d.b.ints({2}));
+    add("_x_storage_offset", GraphBuilder::integer(1));
+  }
+  add("_all_bases", d.b.tensors({base}));
+  const ValueId out = d.b.tensor("out", ScalarType::float32, {4});
+  const Argument outputs[] = {Argument{}, GraphBuilder::value(out)};
+  d.b.node("higher_order.auto_functionalized_v2", inputs, outputs, d.metadata);
+  d.output(out);
+  return d.finish();
+}
+
+}  // namespace
+
+TEST_CASE("an associative scan is a scan that begins with the first slice") {
+  const Tensor x = programs::tensor({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), k = programs::tensor({2}, {10, 100});
+  CHECK(scan(scanned({4, 2}, {2}, 0), x, k) == std::vector<float>{1, 2, 3, 8, 15, 48, 105, 384});
+  CHECK(scan(scanned({2, 4}, {2}, 1), programs::tensor({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), k) == std::vector<float>{1, 2, 6, 24, 5, 30, 210, 1680});
+  CHECK(scan(scanned({3, 2}, {2}, 0, true), programs::tensor({3, 2}, {1, 2, 3, 4, 5, 6}), k) == std::vector<float>{1, 2, 13, 108, 75, 748});
+  CHECK(scan(scanned({1, 2}, {2}, 0), programs::tensor({1, 2}, {7, 9}), k) == std::vector<float>{7, 9});
+  CHECK(verify(*with_plain_calls(scanned({4, 2}, {2}, 0))).empty());
+}
+
+TEST_CASE("an operator that writes views of bases is called on them, and the bases get what it wrote") {
+  const auto plain = [](std::string_view view, std::initializer_list<std::int64_t> numbers = {}) {
+    const auto made = with_plain_calls(written(view, numbers));
+    REQUIRE(made);
+    CHECK(verify(*made, {.allow_unknown_operators = true}).empty());
+    return targets(*made);
+  };
+  CHECK(plain("") == "higher_order.auto_functionalized");
+  CHECK(plain("alias") == "higher_order.auto_functionalized");
+  CHECK(plain("slice", {0, 1, 3}) == "aten.slice.Tensor higher_order.auto_functionalized aten.slice_scatter.default aten.alias.default");
+  CHECK(plain("strided").starts_with("aten.as_strided.default higher_order.auto_functionalized "));
+  CHECK(plain("slice", {0, 1}) == "higher_order.auto_functionalized_v2");
+}

@@ -22,7 +22,8 @@ inline constexpr int max_graph_depth = 64;
 /// Reads the `Graph` object of a program's JSON, and the sub-graphs in it, into the tables of a GraphBuilder.
 ///
 /// Values come in the order of their definition. Targets lose "torch.ops.". What a higher-order operator returns is
-/// always a flat list, though torch 2.6 writes a tuple of one tensor as a list and newer torch does not.
+/// always a flat list, though torch 2.6 writes a tuple of one tensor as a list and newer torch does not. A scan has the arguments of
+/// torch 2.6.
 /// Source: torch._export.serde.serialize.GraphModuleDeserializer.deserialize_graph.
 class GraphReader {
  public:
@@ -93,6 +94,7 @@ class GraphReader {
     if (!results) return error_of(std::move(results));
     const Result<std::uint32_t> metadata = metadata_.read(json);
     if (!metadata) return error_of(metadata);
+    if (target == "higher_order.scan") add_direction(*operands);
     if (target == "higher_order.with_effects") {
       if (!operands->empty()) make_token(operands->front());
       if (!results->empty()) make_token(results->front());
@@ -155,6 +157,12 @@ class GraphReader {
       results.push_back(*result);
     }
     return results;
+  }
+
+  /// torch since 2.7 scans dimension 0 forwards, and does not say so: (graph, init, xs, additional).
+  static void add_direction(std::vector<Argument>& operands) {
+    if (operands.size() < 3 || (operands.size() > 3 && !operands[3].is_list())) return;
+    operands.insert(operands.begin() + 3, {GraphBuilder::integer(0), GraphBuilder::boolean(false)});
   }
 
   /// The file describes tokens as tensors.

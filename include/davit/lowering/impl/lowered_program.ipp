@@ -97,6 +97,19 @@ DAVIT_INLINE Result<void> compile_delegates(BackendTables backends, std::span<Lo
       }
       Result<BackendObject> handle =
           or_no_memory(Stage::compile, [&] { return backends[delegate.backend].compile(delegate.processed.get(), delegate.spec.get()); });
+      if (!handle && strict && handle.error().code == ErrorCode::unsupported_operator) {  // the library here takes less than the one it was lowered with
+        std::vector<bool> others = available;
+        others[delegate.backend] = false;
+        const std::string_view refusing = backends.name(delegate.backend);
+        const Result<bool> moved = fall_back(backends, method, delegate, others, debug_map);
+        if (!moved) return std::unexpected(moved.error());
+        if (!*moved) handle.error().fix = concat("backend ", refusing, " here takes less than the one that it was lowered with: lower it here, or with fallbacks and sub-programs kept");
+        if (*moved) {
+          if (diagnostics != nullptr)
+            diagnostics->warnings.push_back(concat("backend ", refusing, " here does not take ", place_of(method.name, delegate), ", which runs on ", backends.name(delegate.backend)));
+          handle = or_no_memory(Stage::compile, [&] { return backends[delegate.backend].compile(delegate.processed.get(), delegate.spec.get()); });
+        }
+      }
       if (handle) {
         delegate.handle = *std::move(handle);
         continue;

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -11,6 +17,7 @@
 #include "davit/core/promote.hpp"
 #include "davit/lowering/graph_emitter.hpp"
 #include "davit/lowering/plain_calls.hpp"
+#include "davit/lowering/rule_evaluator.hpp"
 #include "davit/program/operator_schema.hpp"
 #include "davit/program/operators.hpp"
 
@@ -28,22 +35,336 @@ namespace detail {
          graph.string(inputs[0]).starts_with("aten.");
 }
 
+/// The parts of associative_scan(graph, [x...], dim or [additional...]) -> y...; nothing for other nodes, and other forms.
+struct AssociativeScan {
+  GraphId graph = no_id;
+  std::int64_t dim = 0;
+  std::vector<ValueId> scanned{}, results{};
+  std::vector<Argument> additional{};
+};
+[[nodiscard]] DAVIT_INLINE std::optional<AssociativeScan> associative_scan(GraphModuleView graph, const Node& node) {
+  if (graph.target(node) != "higher_order.associative_scan") return std::nullopt;
+  const std::span<const Argument> inputs = graph.inputs(node);
+  if (inputs.size() < 2 || inputs[0].kind != ArgumentKind::graph || !inputs[1].is_list()) return std::nullopt;
+  AssociativeScan scan{.graph = inputs[0].graph()};
+  bool are_tensors = true;
+  const auto append = [&](std::span<const Argument> arguments, std::vector<ValueId>& out) {
+    for (const Argument& a : arguments) {
+      are_tensors = are_tensors && a.is_value() && graph.values[a.value()].kind == ValueKind::tensor;
+      if (are_tensors) out.push_back(a.value());
+    }
+  };
+  append(graph.args(inputs[1].items), scan.scanned);
+  for (const Argument& output : graph.outputs(node)) append(output.is_list() ? graph.args(output.items) : std::span(&output, 1), scan.results);
+  for (const Argument& more : inputs.subspan(2)) {
+    if (more.kind == ArgumentKind::int_) scan.dim = more.payload;
+    if (more.is_list())
+      for (const Argument& each : graph.args(more.items)) scan.additional.push_back(each);
+  }
+  for (const ValueId x : scan.scanned) are_tensors = are_tensors && scan.dim >= 0 && graph.values[x].sizes.count > scan.dim;
+  const Graph& body = graph.graphs[scan.graph];
+  const bool fits = are_tensors && !scan.scanned.empty() && scan.results.size() == scan.scanned.size() && body.outputs.count == scan.scanned.size() &&
+                    body.inputs.count == 2 * scan.scanned.size() + scan.additional.size();
+  return fits ? std::optional(std::move(scan)) : std::nullopt;
+}
+
+/// True for auto_functionalized_v2(operator, arguments..., _all_bases=[...]) -> (results..., bases...), whose written arguments are views
+/// of the bases, or they themselves: none of them a list, no base without a view named twice.
+[[nodiscard]] DAVIT_INLINE bool writes_bases(GraphModuleView graph, const Node& node) {
+  const std::span<const Argument> inputs = graph.inputs(node);
+  if (graph.target(node) != "higher_order.auto_functionalized_v2" || inputs.empty() || (inputs[0].kind != ArgumentKind::operator_name && inputs[0].kind != ArgumentKind::string)) return false;
+  const auto bases = std::ranges::find_if(inputs, [&](const Argument& a) { return graph.str(a.name) == "_all_bases"; });
+  if (bases == inputs.end() || !bases->is_list() || bases->items.count > graph.outputs(node).size()) return false;
+  std::vector<std::uint8_t> is_written(bases->items.count, 0);
+  for (const Argument& base : graph.args(bases->items))
+    if (!base.is_value()) return false;
+  for (const Argument& a : inputs) {
+    const std::string_view name = graph.str(a.name);
+    if (name.starts_with('_') && name.ends_with("_length")) return false;
+    if (!name.starts_with('_') || !name.ends_with("_base_index") || a.kind == ArgumentKind::none) continue;
+    if (a.kind != ArgumentKind::int_ || a.payload < 0 || static_cast<std::uint64_t>(a.payload) >= is_written.size() || is_written[static_cast<std::size_t>(a.payload)]++ != 0) return false;
+  }
+  return true;
+}
+
+/// The parts of flex_attention(query, key, value, score_mod, block mask..., mask_mod, scale, options, buffers of both...) -> (out,
+/// logsumexp, ...); nothing for other nodes, and other forms. The blocks of a mask say where it is true: what mask_mod says is enough.
+struct FlexAttention {
+  ValueId query = no_id, key = no_id, value = no_id;
+  GraphId score = no_id, mask = no_id;  ///< of (score, batch, head, row, column, buffers...) and of (batch, head, row, column, buffers...)
+  double scale = 1;
+  std::vector<ValueId> score_buffers{}, mask_buffers{}, results{};
+};
+[[nodiscard]] DAVIT_INLINE std::optional<FlexAttention> flex_attention(GraphModuleView graph, const Node& node) {
+  if (graph.target(node) != "higher_order.flex_attention") return std::nullopt;
+  std::vector<Argument> inputs;
+  const auto flatten = [&](const auto& self, std::span<const Argument> arguments) -> void {
+    for (const Argument& a : arguments) {
+      if (a.is_list())
+        self(self, graph.args(a.items));
+      else
+        inputs.push_back(a);
+    }
+  };
+  flatten(flatten, graph.inputs(node));
+  const auto is_graph = [](const Argument& a) { return a.kind == ArgumentKind::graph; };
+  const auto is_tensor = [&](const Argument& a) { return a.is_value() && graph.values[a.value()].kind == ValueKind::tensor; };
+  const auto first = std::ranges::find_if(inputs, is_graph);
+  if (first - inputs.begin() != 3 || first == inputs.end() || !std::ranges::all_of(inputs.begin(), first, is_tensor)) return std::nullopt;
+  FlexAttention call{.query = inputs[0].value(), .key = inputs[1].value(), .value = inputs[2].value(), .score = first->graph()};
+  auto last = first;
+  for (auto at = first + 1; at != inputs.end(); ++at)
+    if (is_graph(*at)) last = at;
+  if (last != first) call.mask = last->graph();
+  std::vector<ValueId> buffers;
+  bool has_scale = false;
+  for (auto at = last + 1; at != inputs.end(); ++at) {
+    if (is_tensor(*at)) buffers.push_back(at->value());
+    if (at->kind == ArgumentKind::float_ && !std::exchange(has_scale, true)) call.scale = std::bit_cast<double>(at->payload);
+  }
+  const std::size_t of_score = graph.graphs[call.score].inputs.count, of_mask = call.mask == no_id ? 4 : graph.graphs[call.mask].inputs.count;
+  if (!has_scale || of_score < 5 || of_mask < 4 || buffers.size() != of_score - 5 + of_mask - 4) return std::nullopt;
+  call.score_buffers.assign(buffers.begin(), buffers.begin() + static_cast<std::ptrdiff_t>(of_score - 5));
+  call.mask_buffers.assign(buffers.begin() + static_cast<std::ptrdiff_t>(of_score - 5), buffers.end());
+  for (const ValueId v : {call.query, call.key, call.value})
+    if (graph.values[v].sizes.count != 4) return std::nullopt;
+  for (const Argument& output : graph.outputs(node)) graph.for_each_value(output, [&](ValueId v) { call.results.push_back(v); });
+  return call.results.empty() || call.results.size() > 3 ? std::nullopt : std::optional(std::move(call));
+}
+
 class PlainCalls {
  public:
   explicit PlainCalls(const ExportedProgram& program)
-      : from_(program.view()), emit_(program.graph_module) {}
+      : from_(program.view()), emit_(program.graph_module), rules_(emit_, program.range_constraints) {}
 
   [[nodiscard]] GraphModule run() {
     emit_.each_node(from_, [&](NodeId n) {
-      if (says_dtype(from_, from_.nodes[n]))
-        call(from_.nodes[n]);
-      else
-        emit_.append(from_.nodes[n]);
+      const Node& node = from_.nodes[n];
+      emit_.metadata = node.metadata;
+      if (says_dtype(from_, node)) {
+        call(node);
+      } else if (const std::optional<AssociativeScan> found = associative_scan(from_, node)) {
+        scan(node, *found);
+      } else if (const std::optional<FlexAttention> attention = flex_attention(from_, node)) {
+        attend(node, *attention);
+      } else if (writes_bases(from_, node)) {
+        write_bases(node);
+      } else {
+        emit_.append(node);
+      }
     });
     return emit_.finish();
   }
 
  private:
+  /// Lets a value of the program be an item.
+  void define(ValueId v, const Item& item) {
+    Argument self = emit_.argument(item), out = GraphBuilder::value(v);
+    self.name = emit_.intern("self");
+    emit_.append({.target = emit_.intern("aten.alias.default"), .inputs = emit_.list({&self, 1}), .outputs = emit_.list({&out, 1}), .metadata = emit_.metadata});
+  }
+  /// A tensor with dimension `from` where `to` was, and the others in their order.
+  [[nodiscard]] Item moved(const Item& x, std::int64_t from, std::int64_t to) {
+    if (from == to) return x;
+    std::vector<Item> order;
+    for (std::int64_t d = 0; d < rules_.rank(x); ++d)
+      if (d != from) order.push_back(Item::integer(d));
+    order.insert(order.begin() + to, Item::integer(from));
+    return rules_.call("aten.permute.default", {{"", x}, {"", Item::list(std::move(order))}});
+  }
+
+  /// The first slices, and behind them what a scan over the others carries on.
+  void scan(const Node& node, const AssociativeScan& old) {
+    const GraphEmitter::Mark mark = emit_.mark();
+    emit_.fault = nullptr;
+    const std::size_t count = old.scanned.size();
+    std::vector<Item> first, rest;
+    std::vector<TensorMeta> made;
+    for (const ValueId v : old.scanned) {
+      const Item x = moved(Item::of(GraphBuilder::value(v)), old.dim, 0);
+      first.push_back(rules_.call("aten.select.int", {{"", x}, {"", Item::integer(0)}, {"", Item::integer(0)}}));
+      rest.push_back(rules_.call("aten.slice.Tensor", {{"", x}, {"", Item::integer(0)}, {"", Item::integer(1)}, {"", Item::integer(INT64_MAX)}}));
+      if (emit_.fault != nullptr) break;
+      made.push_back(meta(first.back()));
+    }
+    std::vector<Argument> outputs;
+    for (std::size_t k = 0; k < 2 * count && emit_.fault == nullptr; ++k) outputs.push_back(GraphBuilder::value(emit_.declare(k < count ? made[k] : meta(rest[k - count]), "scanned")));
+    std::vector<Item> results;
+    if (emit_.fault == nullptr) {
+      const Argument inputs[] = {GraphBuilder::subgraph(old.graph), emit_.argument(Item::list(first)), emit_.argument(Item::list(rest)), GraphBuilder::integer(0), GraphBuilder::boolean(false),
+                                 emit_.argument(Item::list(additional(old)))};
+      emit_.append({.target = emit_.intern("higher_order.scan"), .inputs = emit_.list(inputs), .outputs = emit_.list(outputs), .metadata = node.metadata});
+      for (std::size_t k = 0; k < count; ++k) {
+        const Item one = rules_.call("aten.unsqueeze.default", {{"", first[k]}, {"", Item::integer(0)}});
+        const Item all = rules_.call("aten.cat.default", {{"", Item::list({one, Item::of(outputs[count + k])})}, {"", Item::integer(0)}});
+        results.push_back(moved(all, 0, old.dim));
+      }
+    }
+    if (emit_.fault != nullptr) {
+      emit_.roll_back(mark);
+      emit_.append(node);
+      return;
+    }
+    // what the graph answers is carried, and kept
+    std::vector<Argument> twice(from_.args(from_.graphs[old.graph].outputs).begin(), from_.args(from_.graphs[old.graph].outputs).end());
+    twice.insert(twice.end(), twice.begin(), twice.begin() + static_cast<std::ptrdiff_t>(count));
+    emit_.module().graphs[old.graph].outputs = emit_.list(twice);
+    for (std::size_t k = 0; k < count; ++k) define(old.results[k], results[k]);
+  }
+  [[nodiscard]] std::vector<Item> additional(const AssociativeScan& old) {
+    std::vector<Item> items;
+    for (const Argument& each : old.additional) items.push_back(emit_.read(each));
+    return items;
+  }
+  [[nodiscard]] TensorMeta meta(const Item& item) {
+    const Value& value = emit_.module().values[item.value()];
+    const std::span<const Dim> sizes = emit_.view().dims_of(value.sizes);
+    return {.dtype = value.dtype, .sizes = {sizes.begin(), sizes.end()}};
+  }
+
+  /// The scores of all pairs, what the graphs make of them, and the sum of the values by their softmax.
+  void attend(const Node& node, const FlexAttention& old) {
+    const GraphEmitter::Mark mark = emit_.mark();
+    emit_.fault = nullptr;
+    const auto item = [](ValueId v) { return Item::of(GraphBuilder::value(v)); };
+    const Item query = item(old.query), scores = rules_.call("$flex_scores", {{"", query}, {"", item(old.key)}, {"", Item::of(GraphBuilder::real(old.scale))}});
+    std::vector<Item> places;
+    for (std::int64_t d = 0; d < 4; ++d) places.push_back(rules_.call("$flex_place", {{"", scores}, {"", Item::integer(d)}}));
+    const auto with = [&](std::vector<Item> first, const std::vector<ValueId>& buffers) {
+      first.insert(first.end(), places.begin(), places.end());
+      for (const ValueId v : buffers) first.push_back(item(v));
+      return first;
+    };
+    const Item changed = emit_.fault != nullptr ? Item{} : inlined(old.score, with({scores}, old.score_buffers));
+    const Item seen = emit_.fault != nullptr || old.mask == no_id ? Item{} : inlined(old.mask, with({}, old.mask_buffers));
+    const Item made = emit_.fault != nullptr ? Item{} : rules_.call("$flex_end", {{"", scores}, {"", changed}, {"", seen}, {"", query}, {"", item(old.value)}});
+    if (emit_.fault != nullptr || made.items.size() < old.results.size()) return give_up(mark, node);
+    for (std::size_t k = 0; k < old.results.size(); ++k) define(old.results[k], made.items[k]);
+  }
+  /// What a graph of scalars answers for operands that stand for many of them: its operators are pointwise, or index with them.
+  [[nodiscard]] Item inlined(GraphId graph, const std::vector<Item>& operands) {
+    std::map<ValueId, Item> known;
+    const std::span<const Argument> parameters = from_.args(from_.graphs[graph].inputs), outputs = from_.args(from_.graphs[graph].outputs);
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      if (parameters[i].is_value()) known[parameters[i].value()] = operands[i];
+    for (const Node& node : from_.nodes_of(from_.graphs[graph])) {
+      const std::span<const Argument> results = from_.outputs(node);
+      if (results.size() != 1 || !results[0].is_value()) return rules_.fail("a node of the graph answers no single value");
+      std::vector<NamedItem> arguments;
+      for (const Argument& a : from_.inputs(node)) arguments.push_back({from_.str(a.name), known_item(emit_.read(a), known)});
+      if (from_.target(node) == "aten.index.Tensor") add_sizes(arguments);
+      if (emit_.fault == nullptr) known[results[0].value()] = rules_.call(from_.target(node), std::move(arguments));
+      if (emit_.fault != nullptr) return {};
+    }
+    return outputs.size() == 1 ? known_item(emit_.read(outputs[0]), known) : rules_.fail("the graph answers no single value");
+  }
+  [[nodiscard]] static Item known_item(Item item, const std::map<ValueId, Item>& known) {
+    for (Item& each : item.items) each = known_item(std::move(each), known);
+    const auto at = item.is_value() ? known.find(item.value()) : known.end();
+    return at == known.end() ? item : at->second;
+  }
+  /// The sizes of what index.Tensor answers for an index in each dimension: those to which the indices broadcast.
+  void add_sizes(std::vector<NamedItem>& arguments) {
+    const std::size_t rank = arguments.size() < 2 ? 0 : static_cast<std::size_t>(rules_.rank(arguments[0].item));
+    if (rank == 0 || arguments[1].item.items.size() != rank) return emit_.fault = "an index is missing", void();
+    std::vector<Item> sizes;
+    for (const Item& index : arguments[1].item.items) {
+      if (!rules_.is_tensor(index)) return emit_.fault = "an index is no tensor", void();
+      for (std::int64_t d = 0; d < rules_.rank(index); ++d) {
+        if (sizes.size() < static_cast<std::size_t>(rules_.rank(index))) sizes.resize(static_cast<std::size_t>(rules_.rank(index)), Item::integer(1));
+        const Item size = emit_.item(emit_.sizes(index.value())[static_cast<std::size_t>(d)]);
+        Item& to = sizes[sizes.size() - static_cast<std::size_t>(rules_.rank(index) - d)];
+        if (rules_.is_static(to) && rules_.integer(to) == 1) to = size;
+      }
+    }
+    const Item type = Item::of(GraphBuilder::scalar_type(rules_.dtype(arguments[0].item)));
+    arguments.push_back({"sizes", Item::list(std::move(sizes))});
+    arguments.push_back({"as", type});
+  }
+
+  /// The first form of the operator, on views of the bases, and the bases with what it made of them.
+  void write_bases(const Node& node) {
+    const GraphEmitter::Mark mark = emit_.mark();
+    emit_.fault = nullptr;
+    const std::span<const Argument> inputs = from_.inputs(node), outputs = from_.outputs(node);
+    const auto named = [&](std::string_view name) {
+      const auto at = std::ranges::find_if(inputs, [&](const Argument& a) { return from_.str(a.name) == name; });
+      return at == inputs.end() ? nullptr : &*at;
+    };
+    const std::span<const Argument> bases = from_.args(named("_all_bases")->items);
+    const std::size_t first_base = outputs.size() - bases.size();
+    std::vector<Argument> arguments{inputs[0]}, results(outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(first_base));
+    if (results.empty()) results.emplace_back();  // None
+    for (const Argument& a : inputs.subspan(1))
+      if (!from_.str(a.name).starts_with('_')) arguments.push_back(a);
+    struct Written {
+      std::string prefix;
+      std::size_t base;
+      Item view, made;
+    };
+    std::vector<Written> written;
+    for (const Argument& index : inputs.subspan(1)) {
+      const std::string_view name = from_.str(index.name);
+      constexpr std::string_view suffix = "_base_index";
+      if (!name.starts_with('_') || !name.ends_with(suffix)) continue;
+      const std::string prefix(name.substr(0, name.size() - suffix.size()));
+      const std::string_view parameter = std::string_view(prefix).substr(1);
+      if (index.kind == ArgumentKind::none) {
+        results.emplace_back();
+        arguments.emplace_back();
+        arguments.back().name = emit_.intern(parameter);
+        continue;
+      }
+      Written one{.prefix = prefix, .base = static_cast<std::size_t>(index.payload), .view = {}, .made = {}};
+      const Item base = emit_.read(bases[one.base]);
+      one.view = base;
+      if (named(prefix + "_slice_dim") != nullptr) one.view = view("aten.slice.Tensor", {base}, prefix, {"_slice_dim", "_slice_start", "_slice_end"}, named);
+      if (named(prefix + "_storage_offset") != nullptr) one.view = view("aten.as_strided.default", {base}, prefix, {"_size", "_stride", "_storage_offset"}, named);
+      if (emit_.fault != nullptr) break;
+      const Argument& answer = outputs[first_base + one.base];
+      const bool is_whole = one.view.value() == base.value();
+      if (is_whole && !answer.is_value()) return give_up(mark, node);
+      one.made = is_whole ? Item::of(answer) : Item::of(GraphBuilder::value(emit_.declare(meta(one.view), "written")));
+      arguments.push_back(emit_.argument(one.view));
+      arguments.back().name = emit_.intern(parameter);
+      results.push_back(one.made.argument);
+      written.push_back(std::move(one));
+    }
+    if (emit_.fault != nullptr) return give_up(mark, node);
+    for (Argument& result : results) result.name = {};
+    emit_.append({.target = emit_.intern("higher_order.auto_functionalized"), .inputs = emit_.list(arguments), .outputs = emit_.list(results), .metadata = node.metadata});
+    std::vector<std::uint8_t> is_made(bases.size(), 0);
+    for (const Written& one : written) {
+      is_made[one.base] = 1;
+      const Item base = emit_.read(bases[one.base]);
+      if (one.view.value() == base.value()) continue;
+      const bool sliced = named(one.prefix + "_slice_dim") != nullptr;
+      const Item made = sliced ? view("aten.slice_scatter.default", {base, one.made}, one.prefix, {"_slice_dim", "_slice_start", "_slice_end"}, named)
+                               : view("aten.as_strided_scatter.default", {base, one.made}, one.prefix, {"_size", "_stride", "_storage_offset"}, named);
+      if (emit_.fault != nullptr) return give_up(mark, node);
+      if (outputs[first_base + one.base].is_value()) define(outputs[first_base + one.base].value(), made);
+    }
+    for (std::size_t b = 0; b < bases.size(); ++b)
+      if (is_made[b] == 0 && outputs[first_base + b].is_value()) define(outputs[first_base + b].value(), emit_.read(bases[b]));
+  }
+  /// Calls an operator with tensors, and behind them what the arguments of these names say.
+  template <class Named>
+  [[nodiscard]] Item view(std::string_view target, std::initializer_list<Item> tensors, const std::string& prefix, std::initializer_list<std::string_view> names, const Named& named) {
+    std::vector<NamedItem> arguments;
+    for (const Item& tensor : tensors) arguments.push_back({"", tensor});
+    for (const std::string_view name : names) {
+      const Argument* const given = named(prefix + std::string(name));
+      if (given == nullptr) return rules_.fail("a view is not described");
+      arguments.push_back({"", emit_.read(*given)});
+    }
+    return rules_.call(target, std::move(arguments));
+  }
+  void give_up(const GraphEmitter::Mark& mark, const Node& node) {
+    emit_.roll_back(mark);
+    emit_.fault = nullptr;
+    emit_.append(node);
+  }
+
   /// The dtype in which the operator computes.
   [[nodiscard]] ScalarType computes_in(std::span<const Argument> inputs, ScalarType result) const {
     PromotedType types{.dimensioned = result};
@@ -103,6 +424,7 @@ class PlainCalls {
 
   GraphModuleView from_;
   GraphEmitter emit_;
+  RuleEvaluator rules_;
 };
 
 }  // namespace detail
@@ -110,7 +432,9 @@ class PlainCalls {
 DAVIT_INLINE std::optional<ExportedProgram> with_plain_calls(const ExportedProgram& program) {
   const GraphModuleView graph = program.view();
   bool any = false;
-  for (NodeId n = 0; n < graph.nodes.size() && !any; ++n) any = detail::says_dtype(graph, graph.nodes[n]);
+  for (NodeId n = 0; n < graph.nodes.size() && !any; ++n)
+    any = detail::says_dtype(graph, graph.nodes[n]) || detail::associative_scan(graph, graph.nodes[n]) || detail::flex_attention(graph, graph.nodes[n]) ||
+          detail::writes_bases(graph, graph.nodes[n]);
   if (!any) return std::nullopt;
   ExportedProgram out = program;
   out.graph_module = detail::PlainCalls(program).run();

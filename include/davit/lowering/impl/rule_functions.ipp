@@ -363,6 +363,10 @@ inline constexpr RuleFunctionRow rule_functions[] = {
      }},
     {"cast", 2, [](RuleEvaluator& r, const Items& a) { return a[1].is_none() ? a[0] : cast_to(r, a[0], r.dtype(a[1])); }},
     {"where", 3, &where},
+    {"symbool", 1, [](RuleEvaluator& r, const Items& a) {  // a truth as the value of a node
+       const NamedItem inputs[] = {{"a", Item::integer(1)}, {"b", Item::integer(r.truth(a[0]) ? 1 : 0)}};
+       return r.emit.symbolic("_operator.eq", inputs, ValueKind::sym_bool, {.value = r.truth(a[0]) ? 1 : 0});
+     }},
     {"fail", 1, [](RuleEvaluator& r, const Items&) { return r.fail("the operator cannot be decomposed with these arguments"); }},
     {"einsum", 2, [](RuleEvaluator& r, const Items& a) {
        const std::string equation(r.emit.text(a[0]));
