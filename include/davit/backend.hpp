@@ -6,6 +6,7 @@
 #include "davit/backend/archetype.hpp"
 #include "davit/backend/backend_table.hpp"
 #include "davit/backend/check_backend.hpp"
+#include "davit/backend/constant_of.hpp"
 #include "davit/backend/contract.hpp"
 #include "davit/backend/debug_handles.hpp"
 #include "davit/backend/delegate_io.hpp"

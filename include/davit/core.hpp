@@ -31,4 +31,5 @@
 #include "davit/core/table.hpp"
 #include "davit/core/tensor.hpp"
 #include "davit/core/tensor_view.hpp"
+#include "davit/core/value_or_exit.hpp"
 #include "davit/core/walk.hpp"

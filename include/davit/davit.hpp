@@ -5,9 +5,10 @@
 ///
 /// The rest has umbrellas of its own: embed.hpp (static programs), lowering.hpp and runtime.hpp (all that lowering and
 /// running are made of), choosing.hpp (partitioning by measured costs), program.hpp (building, verifying and printing
-/// programs), testing.hpp (the laws of a backend), formats/.
+/// programs), testing.hpp (the laws of a backend), formats.hpp (files).
 
 #include "davit/backend/backend_table.hpp"
+#include "davit/backend/constant_of.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/core.hpp"
 #include "davit/lowering/all_node_partitioner.hpp"

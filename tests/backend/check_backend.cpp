@@ -95,10 +95,54 @@ struct preprocesses_elsewhere : archetype::split_backend {
   static Result<std::vector<Processed>> preprocess_all(std::span<const Method>, std::span<const CompileSpec>, DebugHandleRecorder&);
 };
 
+class all_private {
+  static constexpr std::string_view name = "npu";
+};
+class half_private : Archetype {
+ public:
+  using Archetype::name, Archetype::CompileSpec, Archetype::Processed, Archetype::Handle;
+};
+struct private_refuses : Archetype {
+ private:
+  static const char* refuses(GraphModuleView, NodeId);
+};
+struct private_type : Archetype {
+ private:
+  struct Handle {};
+};
+/// A class that says public, and names of its own that are private.
+class open_class : Archetype {
+  int helper = 0;
+
+ public:
+  using Archetype::name, Archetype::CompileSpec, Archetype::Processed, Archetype::Handle, Archetype::is_available, Archetype::compile,
+      Archetype::execute, Archetype::preprocess;
+};
+struct last final : Archetype {};
+
+struct refuse_alone : Archetype {
+  static const char* refuse(GraphModuleView, NodeId);
+};
+struct refuse_too : refuse_alone {
+  static const char* refuses(GraphModuleView, NodeId);
+};
+struct update_inputs : Archetype {
+  static bool updates_inputs(const Handle&, std::size_t, std::size_t);
+  static const char* rejects(GraphModuleView, NodeId);
+};
+struct workspaces : Archetype {
+  struct WorkSpace {};
+};
+static_assert(detail::misspelt<refuse_alone>() == BackendRule::refuses && detail::misspelt<refuse_too>() == BackendRule::none);
+static_assert(detail::misspelt<update_inputs>() == BackendRule::refuses && detail::misspelt<workspaces>() == BackendRule::workspace);
+static_assert(detail::misspelt<Archetype>() == BackendRule::none && detail::misspelt<int>() == BackendRule::none);
+
 template <class B>
 constexpr BackendRule broken = detail::broken_rule<B>();
 using enum BackendRule;
 
+static_assert(broken<all_private> == accessible && broken<half_private> == accessible && broken<private_refuses> == accessible);
+static_assert(broken<private_type> == accessible && broken<open_class> == none && broken<last> == none);
 static_assert(broken<no_name> == name && broken<int> == name && broken<runtime_name> == name);
 static_assert(broken<no_spec> == compile_spec && broken<no_processed> == processed && broken<no_handle> == handle);
 static_assert(broken<no_availability> == is_available && broken<vague_availability> == is_available);

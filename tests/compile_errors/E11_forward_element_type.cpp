@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: davit: an argument of forward has another element type than the program's tensor
+// EXPECT: argument 0, input
 #include "davit/embed/static_module.hpp"
 #include "support/static_toy.hpp"
 

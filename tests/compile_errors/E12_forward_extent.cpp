@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: davit: an argument of forward has other sizes than the program's tensor
+// EXPECT: argument 0, input
+// EXPECT: float32[4] (4 elements)
 #include "davit/embed/static_module.hpp"
 #include "support/static_toy.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: davit: an argument of forward is const, but forward writes it
+// EXPECT: argument 1, output
 #include "davit/embed/static_module.hpp"
 #include "support/static_toy.hpp"
 

@@ -130,3 +130,24 @@ TEST_CASE("keep_tensor: what lies in a storage is a part of it, the rest is copi
   const std::int64_t none[] = {0, 2};
   CHECK(keep_tensor({nullptr, none, strides, 2, ScalarType::float32}, whole.storage).storage.empty());
 }
+
+TEST_CASE("sizes may be any integers, in a list or a range; one that no tensor has is an error") {
+  std::vector<float> v(6);
+  const std::vector<std::size_t> sizes{2, 3};
+  const std::array<int, 2> ints{3, 2};
+  CHECK(tensor(v, {1, v.size()})->sizes == V{1, 6});
+  CHECK(tensor(v, {std::int8_t{2}, 3u, 1LL})->sizes == V{2, 3, 1});
+  CHECK(tensor(v, sizes)->sizes == V{2, 3});
+  CHECK(tensor(v, ints)->sizes == V{3, 2});
+  CHECK(tensor(v, V{6})->sizes == V{6});
+  CHECK(owned_tensor(v, {v.size()})->sizes == V{6});
+  CHECK(owned_tensor(v, sizes)->sizes == V{2, 3});
+  CHECK(owned_tensor(std::vector{1.5f}, {})->sizes.empty());
+  CHECK(tensor(v, {SIZE_MAX}).error().code == ErrorCode::invalid_shape);
+  CHECK(tensor(v, {-1, 6}).error().code == ErrorCode::invalid_shape);
+}
+TEST_CASE("as<T>(tensor) is what its member is") {
+  std::vector<float> v{1, 2};
+  CHECK((*as<float>(*tensor(v, {2})))[1] == 2);
+  CHECK(as<int>(*tensor(v, {2})).error().code == ErrorCode::invalid_dtype);
+}

@@ -3,7 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <unistd.h>
+
 #include <cstddef>
+#include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "davit/formats/zip/zip.hpp"
@@ -38,4 +42,26 @@ TEST_CASE("names that leave the folder are refused") {
     CHECK(bytes.error().code == ErrorCode::corrupt_data);
     CHECK(bytes.error().what == "the name leaves the folder of the case");
   }
+}
+TEST_CASE("links out of where the files lie are refused, others are followed") {
+  namespace fs = std::filesystem;
+  const fs::path top = fs::temp_directory_path() / ("davit_case_files_" + std::to_string(::getpid()));
+  fs::create_directories(top / "a" / "case");
+  fs::copy(test_data("models/seed/case.json"), top / "a" / "own");
+  fs::copy(test_data("models/seed/case.json"), top / "outside");
+  fs::create_symlink("../own", top / "a" / "case" / "inside");
+  fs::create_symlink("../../outside", top / "a" / "case" / "out");
+  fs::create_symlink("nowhere", top / "a" / "case" / "dangling");
+  fs::create_symlink("a", top / "link");
+  for (const fs::path& given : {top / "a", top / "link"}) {
+    const CaseFiles files = CaseFiles::folder(given / "case", given);
+    CHECK(files.read("inside"));
+    REQUIRE(!files.read("out"));
+    CHECK(files.read("out").error().what == "it is a link to a file outside of the folder");
+    CHECK(files.read("dangling").error().code == ErrorCode::io_error);
+  }
+  CHECK(!CaseFiles::folder(top / "a" / "case").read("inside"));
+  CHECK(formats::lies_in(top / "a" / "case" / "inside", top / "a"));
+  CHECK(!formats::lies_in(top / "a", top / "a" / "case"));
+  fs::remove_all(top);
 }

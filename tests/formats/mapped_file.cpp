@@ -100,6 +100,15 @@ TEST_CASE("a file is written whole, or what was there stays") {
   REQUIRE(formats::write_file((folder / "link").string(), "second"));
   CHECK(content() == "second");
   CHECK(std::filesystem::is_symlink(folder / "link"));
+  std::filesystem::create_symlink("b", folder / "dangling");
+  REQUIRE(formats::write_file((folder / "dangling").string(), "new"));
+  CHECK(text_of(*formats::map_file((folder / "b").string())) == "new");
+  CHECK(std::filesystem::is_symlink(folder / "dangling"));
+  std::filesystem::create_symlink("none/b", folder / "lost");
+  CHECK(formats::write_file((folder / "lost").string(), "x").error().what.view().find("being a link to '") != std::string_view::npos);
+  std::filesystem::create_symlink("ring", folder / "ring");
+  CHECK(formats::write_file((folder / "ring").string(), "x").error().what.view().ends_with("Too many levels of symbolic links"));
+  for (const char* name : {"b", "dangling", "lost", "ring"}) std::filesystem::remove(folder / name);
   // no room: a process that may write 4 KiB, as a full disk does
   const pid_t child = ::fork();
   if (child == 0) {
@@ -160,4 +169,28 @@ TEST_CASE("parts are written one behind the other; what is forgotten of a mappin
   formats::forget(own);
   CHECK(own.bytes()[5000] == std::byte{'a'});
   std::filesystem::remove(file);
+}
+
+TEST_CASE("what is unfinished is removed when a signal ends the process, and nothing else is") {
+  const auto folder = std::filesystem::temp_directory_path() / ("davit_unfinished_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  const auto touch = [&](const char* name) {
+    std::ofstream(folder / name) << "x";
+    return (folder / name).string();
+  };
+  const std::string finished = touch("finished");
+  { const UnfinishedFile file(finished); }
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const UnfinishedFile first(touch("first")), second(touch("second"));
+    remove_unfinished_files();
+    remove_unfinished_files();
+    ::_exit(0);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
+  CHECK(std::filesystem::exists(finished));
+  std::filesystem::remove_all(folder);
 }

@@ -109,3 +109,16 @@ TEST_CASE("a clone outlives what it was made of, and is contiguous") {
   REQUIRE(elements);
   CHECK(std::vector<float>(elements->begin(), elements->end()) == std::vector<float>{0, 2, 4, 1, 3, 5});
 }
+
+namespace {
+template <class Element, class List>
+auto elements_of(const List& outputs) {
+  return as<Element>(outputs[0]);
+}
+}  // namespace
+
+TEST_CASE("as<T>(output) is what its member is, and needs no `template` in a template") {
+  const Run run;
+  CHECK((*elements_of<float>(run.outputs()))[5] == 5);
+  CHECK(elements_of<double>(run.outputs()).error().code == ErrorCode::invalid_dtype);
+}

@@ -13,6 +13,7 @@ namespace davit {
 
 /// The rules of the contract, in its order.
 enum class BackendRule : std::uint8_t {
+  accessible,
   name,
   compile_spec,
   processed,
@@ -59,10 +60,104 @@ concept CanPreprocess = requires(const Method& method, const typename B::Compile
 template <class B>
 concept SaysWhetherItViewsInputs = requires { typename std::bool_constant<bool{B::never_views_inputs}>; };
 
+/// A member of each name of the contract. A backend that has one of its own, private or not, makes the name in BackendAndNames ambiguous.
+struct ContractNames {
+  int name, CompileSpec, Processed, Handle, is_available, refuses, operator_schema, is_worthwhile, never_views_inputs, may_overwrite, updates_input;
+};
+template <class B>
+struct BackendAndNames : B, ContractNames {};
+
+/// Whether B has a member that the contract names and hides it: of a `class` that does not say `public:`.
+template <class B>
+[[nodiscard]] consteval bool hides_members() {
+  if constexpr (!requires { sizeof(B); }) {
+    return false;
+  } else if constexpr (std::is_class_v<B> && !std::is_final_v<B>) {
+    using Both = BackendAndNames<B>;
+    return (!requires { &Both::name; } && !requires { &B::name; } && !requires { B::name; }) ||
+           (!requires { &Both::CompileSpec; } && !requires { typename B::CompileSpec; } && !requires { &B::CompileSpec; }) ||
+           (!requires { &Both::Processed; } && !requires { typename B::Processed; } && !requires { &B::Processed; }) ||
+           (!requires { &Both::Handle; } && !requires { typename B::Handle; } && !requires { &B::Handle; }) ||
+           (!requires { &Both::is_available; } && !requires { &B::is_available; } && !requires { B::is_available(); }) ||
+           (!requires { &Both::refuses; } && !requires { &B::refuses; } && !SelectsNodes<B>) ||
+           (!requires { &Both::operator_schema; } && !requires { &B::operator_schema; } && !HasOperators<B>) ||
+           (!requires { &Both::is_worthwhile; } && !requires { &B::is_worthwhile; } && !JudgesRegions<B>) ||
+           (!requires { &Both::never_views_inputs; } && !requires { &B::never_views_inputs; }) ||
+           (!requires { &Both::may_overwrite; } && !requires { &B::may_overwrite; } && !OverwritesInputs<B>) ||
+           (!requires { &Both::updates_input; } && !requires { &B::updates_input; } && !UpdatesInputs<B>);
+  } else {
+    return false;
+  }
+}
+
+/// @name Whether B has a member that looks like an optional one of the contract, which it has not: nobody would call it.
+/// @{
+template <class B>
+concept MisspeltRefuses = !requires { &B::refuses; } &&
+                          (requires { &B::refuse; } || requires { &B::refused; } || requires { &B::refuses_node; } || requires { &B::reject; } ||
+                           requires { &B::rejects; } || requires { &B::Refuses; });
+template <class B>
+concept MisspeltOperatorSchema = !requires { &B::operator_schema; } &&
+                                 (requires { &B::operator_schemas; } || requires { &B::operators_schema; } || requires { &B::op_schema; } ||
+                                  requires { &B::operatorSchema; });
+template <class B>
+concept MisspeltIsWorthwhile = !requires { &B::is_worthwhile; } && (requires { &B::is_worth_while; } || requires { &B::is_worth; } ||
+                                                                    requires { &B::worthwhile; } || requires { &B::isWorthwhile; });
+template <class B>
+concept MisspeltPrepare = !Prepares<B> && !requires { &B::prepare; } &&
+                          (requires { &B::prepares; } || requires { &B::prepared; } || requires { &B::Prepare; });
+template <class B>
+concept MisspeltNeverViewsInputs = !requires { &B::never_views_inputs; } &&
+                                   (requires { &B::never_view_inputs; } || requires { &B::never_views_input; } ||
+                                    requires { &B::never_view_input; } || requires { &B::neverViewsInputs; });
+template <class B>
+concept MisspeltMayOverwrite = !requires { &B::may_overwrite; } &&
+                               (requires { &B::may_overwrites; } || requires { &B::may_over_write; } || requires { &B::can_overwrite; } ||
+                                requires { &B::may_overwrite_input; } || requires { &B::mayOverwrite; });
+template <class B>
+concept MisspeltUpdatesInput = !requires { &B::updates_input; } &&
+                               (requires { &B::updates_inputs; } || requires { &B::update_input; } || requires { &B::update_inputs; } ||
+                                requires { &B::updatesInput; });
+template <class B>
+concept MisspeltSave = !SavesProcessed<B> &&
+                       (requires { &B::saves; } || requires { &B::loads; } || requires { &B::save_specs; } || requires { &B::load_specs; } ||
+                        requires { &B::save_processed; } || requires { &B::load_processed; } || requires { &B::saveSpec; } ||
+                        requires { &B::loadSpec; });
+template <class B>
+concept MisspeltScratchBytes = !requires { &B::scratch_bytes; } && (requires { &B::scratch_byte; } || requires { &B::scratch_size; } ||
+                                                                    requires { &B::scratchBytes; });
+template <class B>
+concept MisspeltPreprocessAll = !requires { &preprocessor_of<B>::preprocess_all; } &&
+                                (requires { &preprocessor_of<B>::preprocesses_all; } || requires { &preprocessor_of<B>::preprocess_alls; } ||
+                                 requires { &preprocessor_of<B>::preprocessAll; });
+template <class B>
+concept MisspeltWorkspace = !requires { typename B::Workspace; } &&
+                            (requires { typename B::WorkSpace; } || requires { typename B::Workspaces; } || requires { typename B::workspace; });
+/// @}
+/// The first of them that B has, by the rule of the member that is meant.
+template <class B>
+[[nodiscard]] consteval BackendRule misspelt() {
+  if constexpr (!requires { sizeof(B); }) return BackendRule::none;
+  else if constexpr (MisspeltRefuses<B>) return BackendRule::refuses;
+  else if constexpr (MisspeltOperatorSchema<B>) return BackendRule::operator_schema;
+  else if constexpr (MisspeltIsWorthwhile<B>) return BackendRule::is_worthwhile;
+  else if constexpr (MisspeltPrepare<B>) return BackendRule::prepare;
+  else if constexpr (MisspeltNeverViewsInputs<B>) return BackendRule::never_views_inputs;
+  else if constexpr (MisspeltMayOverwrite<B>) return BackendRule::may_overwrite;
+  else if constexpr (MisspeltUpdatesInput<B>) return BackendRule::updates_input;
+  else if constexpr (MisspeltSave<B>) return BackendRule::save;
+  else if constexpr (MisspeltScratchBytes<B>) return BackendRule::scratch_bytes;
+  else if constexpr (MisspeltPreprocessAll<B>) return BackendRule::preprocess_all;
+  else if constexpr (MisspeltWorkspace<B>) return BackendRule::workspace;
+  else return BackendRule::none;
+}
+
 /// The first rule of the part that ships to the target which B breaks, optional parts among them if B has a member of the name.
 template <class B>
 [[nodiscard]] consteval BackendRule broken_runtime_rule() {
-  if constexpr (!requires { requires std::convertible_to<decltype((B::name)), std::string_view>; } || !HasConstantName<B>) {
+  if constexpr (hides_members<B>()) {
+    return BackendRule::accessible;
+  } else if constexpr (!requires { requires std::convertible_to<decltype((B::name)), std::string_view>; } || !HasConstantName<B>) {
     return BackendRule::name;
   } else if constexpr (!requires { typename B::CompileSpec; }) {
     return BackendRule::compile_spec;
@@ -132,6 +227,8 @@ template <class B>
 template <class B, BackendRule broken>
 consteval void assert_rules() {
   using enum BackendRule;
+  static_assert(broken != accessible, "davit: this backend hides members that the contract names, as those of a class are private; make them public: "
+                                      "write struct in place of class, or public: before them");
   static_assert(broken != name, "davit: a backend needs a name: static constexpr std::string_view name = \"npu\";");
   static_assert(broken != compile_spec, "davit: a backend needs a type CompileSpec, what its user may ask for: struct CompileSpec {};");
   static_assert(broken != processed, "davit: a backend needs a type Processed, what preprocess makes and what ships: struct Processed {};");
@@ -180,15 +277,78 @@ consteval void assert_rules() {
                 "preprocess_all(std::span<const davit::Method>, std::span<const CompileSpec>, davit::DebugHandleRecorder&), beside preprocess");
 }
 
+template <class B>
+consteval bool check_whole_backend() {
+  assert_rules<B, broken_rule<B>()>();
+  return true;
+}
+
 }  // namespace detail
 
 /// Asserts what a backend must have, in the order of the contract up to the first rule that is broken: the compiler's first
 /// lines say which, and how to mend it. Always true: `static_assert(davit::check_backend<npu>());` beside the type.
 template <class B>
 consteval bool check_backend() {
-  detail::assert_rules<B, detail::broken_rule<B>()>();
-  return true;
+  return detail::check_whole_backend<B>();
 }
+/// @name The same, with a warning, for a backend that misspells an optional member.
+/// @{
+template <class B>
+  requires(detail::misspelt<B>() == BackendRule::refuses)
+[[deprecated("davit: a member of this backend is named nearly as refuses, and would not be used: static const char* refuses(davit::GraphModuleView, davit::NodeId)")]] consteval bool check_backend() {
+  return detail::check_whole_backend<B>();
+}
+template <class B>
+  requires(detail::misspelt<B>() == BackendRule::operator_schema)
+[[deprecated("davit: a member of this backend is named nearly as operator_schema, and would not be used: static std::string_view operator_schema(std::string_view target)")]] consteval bool check_backend() {
+  return detail::check_whole_backend<B>();
+}
+template <class B>
+  requires(detail::misspelt<B>() == BackendRule::is_worthwhile)
+[[deprecated("davit: a member of this backend is named nearly as is_worthwhile, and would not be used: static bool is_worthwhile(davit::GraphModuleView, std::span<const davit::NodeId>)")]] consteval bool check_backend() {
+  return detail::check_whole_backend<B>();
+}
+template <class B>
+  requires(detail::misspelt<B>() == BackendRule::prepare)
+[[deprecated("davit: a member of this backend is named nearly as prepare, and would not be used: static davit::Result<std::size_t> prepare(const Handle&, std::span<const davit::EValue>, Workspace&)")]] consteval bool check_backend() {
+  return detail::check_whole_backend<B>();
+}
+template <class B>
+  requires(detail::misspelt<B>() == BackendRule::never_views_inputs)
+[[deprecated("davit: a member of this backend is named nearly as never_views_inputs, and would not be used: static constexpr bool never_views_inputs = true;")]] consteval bool check_backend() {
+  return detail::check_whole_backend<B>();
+}
+template <class B>
+  requires(detail::misspelt<B>() == BackendRule::may_overwrite)
+[[deprecated("davit: a member of this backend is named nearly as may_overwrite, and would not be used: static bool may_overwrite(const Handle&, std::size_t input, std::size_t output)")]] consteval bool check_backend() {
+  return detail::check_whole_backend<B>();
+}
+template <class B>
+  requires(detail::misspelt<B>() == BackendRule::updates_input)
+[[deprecated("davit: a member of this backend is named nearly as updates_input, and would not be used: static bool updates_input(const Handle&, std::size_t input, std::size_t output)")]] consteval bool check_backend() {
+  return detail::check_whole_backend<B>();
+}
+template <class B>
+  requires(detail::misspelt<B>() == BackendRule::save)
+[[deprecated("davit: a member of this backend is named nearly as save, load, save_spec and load_spec, and would not be used: see davit::SavesProcessed")]] consteval bool check_backend() {
+  return detail::check_whole_backend<B>();
+}
+template <class B>
+  requires(detail::misspelt<B>() == BackendRule::scratch_bytes)
+[[deprecated("davit: a member of this backend is named nearly as scratch_bytes, and would not be used: static std::size_t scratch_bytes(const Processed&)")]] consteval bool check_backend() {
+  return detail::check_whole_backend<B>();
+}
+template <class B>
+  requires(detail::misspelt<B>() == BackendRule::preprocess_all)
+[[deprecated("davit: a member of this backend is named nearly as preprocess_all, and would not be used: see davit::PreprocessesTogether")]] consteval bool check_backend() {
+  return detail::check_whole_backend<B>();
+}
+template <class B>
+  requires(detail::misspelt<B>() == BackendRule::workspace)
+[[deprecated("davit: a member of this backend is named nearly as Workspace, and would not be used: what a session keeps for each method")]] consteval bool check_backend() {
+  return detail::check_whole_backend<B>();
+}
+/// @}
 
 /// The same for the part that ships to the target.
 template <class B>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <ranges>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -58,10 +60,41 @@ struct Tensor {
   [[nodiscard]] static Tensor zeros(ScalarType dtype, std::span<const std::int64_t> sizes);
 };
 
+/// tensor.as<T>(), for templates: `as<float>(x)` needs no `template` before it. Of an Output too.
+template <class T>
+[[nodiscard]] Result<std::span<T>> as(const Tensor& tensor) {
+  return tensor.as<T>();
+}
+
 namespace detail {
 
 /// A contiguous tensor over `count` elements in `storage`. Errors: invalid_shape if the sizes make another number of elements.
 [[nodiscard]] Result<Tensor> tensor_over(SharedBytes storage, ScalarType dtype, std::size_t count, std::span<const std::int64_t> sizes);
+
+/// A size in a list of them, of any integer type; INT64_MAX, which no tensor has, stands for more.
+struct Size {
+  template <std::integral T>
+    requires(!std::same_as<T, bool>)
+  constexpr Size(T size) noexcept : value(std::in_range<std::int64_t>(size) ? static_cast<std::int64_t>(size) : INT64_MAX) {}
+  std::int64_t value;
+};
+/// The sizes as tensors have them.
+template <std::ranges::input_range Sizes>
+[[nodiscard]] std::vector<std::int64_t> sizes_of(const Sizes& from) {
+  std::vector<std::int64_t> sizes;
+  for (const auto& size : from) sizes.push_back(Size(size).value);
+  return sizes;
+}
+template <>
+[[nodiscard]] inline std::vector<std::int64_t> sizes_of(const std::initializer_list<Size>& from) {
+  std::vector<std::int64_t> sizes;
+  for (const Size size : from) sizes.push_back(size.value);
+  return sizes;
+}
+/// Sizes of other integers than int64_t.
+template <class Sizes>
+concept OtherSizes = std::ranges::input_range<Sizes> && !std::convertible_to<const Sizes&, std::span<const std::int64_t>> &&
+                     requires(std::ranges::range_reference_t<Sizes> size) { Size(size); };
 
 /// A vector that a tensor owns.
 template <class T>
@@ -93,9 +126,14 @@ template <class Elements>
                                  scalar_type_of<Element>, std::ranges::size(elements), sizes);
   }
 }
+/// The same with sizes of any integers: `tensor(v, {1, v.size()})`.
 template <class Elements>
-[[nodiscard]] Result<Tensor> tensor(Elements&& elements, std::initializer_list<std::int64_t> sizes) {
-  return tensor(std::forward<Elements>(elements), std::span<const std::int64_t>(sizes.begin(), sizes.size()));
+[[nodiscard]] Result<Tensor> tensor(Elements&& elements, std::initializer_list<detail::Size> sizes) {
+  return tensor(std::forward<Elements>(elements), std::span<const std::int64_t>(detail::sizes_of(sizes)));
+}
+template <class Elements, detail::OtherSizes Sizes>
+[[nodiscard]] Result<Tensor> tensor(Elements&& elements, const Sizes& sizes) {
+  return tensor(std::forward<Elements>(elements), std::span<const std::int64_t>(detail::sizes_of(sizes)));
 }
 
 /// A contiguous tensor that owns its elements: a vector that is moved in is not copied. Errors: as tensor().
@@ -109,8 +147,12 @@ template <class T>
   return detail::tensor_over(SharedBytes(std::as_bytes(all), owner), scalar_type_of<T>, all.size(), sizes);
 }
 template <class T>
-[[nodiscard]] Result<Tensor> owned_tensor(std::vector<T> elements, std::initializer_list<std::int64_t> sizes) {
-  return owned_tensor(std::move(elements), std::span<const std::int64_t>(sizes.begin(), sizes.size()));
+[[nodiscard]] Result<Tensor> owned_tensor(std::vector<T> elements, std::initializer_list<detail::Size> sizes) {
+  return owned_tensor(std::move(elements), std::span<const std::int64_t>(detail::sizes_of(sizes)));
+}
+template <class T, detail::OtherSizes Sizes>
+[[nodiscard]] Result<Tensor> owned_tensor(std::vector<T> elements, const Sizes& sizes) {
+  return owned_tensor(std::move(elements), std::span<const std::int64_t>(detail::sizes_of(sizes)));
 }
 
 /// What a view shows, as a tensor that lasts: a part of `storage` if it begins there, else a copy in the same layout, which has

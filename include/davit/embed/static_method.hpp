@@ -33,6 +33,33 @@ struct these_nodes_have_no_backend {
                 "name a backend that takes them, `portable` for most");
 };
 
+/// What is wrong with an argument of a static module's function.
+enum class ArgumentFault : std::uint8_t { no_tensor, dtype, constant, rank, sizes };
+
+namespace detail {
+/// The first argument of a template, as what it is.
+template <auto First, auto...>
+inline constexpr auto first_of = First;
+}  // namespace detail
+
+/// The compiler's message for an argument that does not fit: after the fault which one it is, what it must be and what it is,
+/// "argument 0, input 'x': float32[1, 64] (64 elements) is wanted, float32[65] is given".
+template <auto... Argument>
+struct this_argument_does_not_fit {
+  static constexpr ArgumentFault fault = detail::first_of<Argument...>;
+  static_assert(fault != ArgumentFault::no_tensor,
+                "davit: an argument of forward is no tensor of fixed extent; pass a std::span<T, N>, an array, or a "
+                "davit::StaticTensor");
+  static_assert(fault != ArgumentFault::dtype, "davit: an argument of forward has another element type than the program's tensor");
+  static_assert(fault != ArgumentFault::constant,
+                "davit: an argument of forward is const, but forward writes it (an output, or an input that the "
+                "program mutates)");
+  static_assert(fault != ArgumentFault::rank, "davit: an argument of forward has another rank than the program's tensor");
+  static_assert(fault != ArgumentFault::sizes,
+                "davit: an argument of forward has other sizes than the program's tensor (the line with this_argument_does_not_fit names both)");
+  static constexpr bool none = false;
+};
+
 /// One method of a static_module: what the compiler knows of it, and its code. `Settings` are the module's.
 template <class P, class Settings>
 class static_method {
@@ -179,19 +206,66 @@ class static_method {
     constexpr StaticPort port = Planned::frozen.ports[I];
     constexpr StaticValue value = Planned::graph.values[port.value];
     constexpr ArgumentShape shape = argument_shape<A>;
-    static_assert(shape.known,
-                  "davit: an argument of forward is no tensor of fixed extent; pass a std::span<T, N>, an array, or a "
-                  "davit::StaticTensor");
-    if constexpr (shape.known) {
-      static_assert(shape.dtype == value.dtype,
-                    "davit: an argument of forward has another element type than the program's tensor");
-      static_assert(shape.writable || (port.is_output == 0 && port.is_mutated == 0),
-                    "davit: an argument of forward is const, but forward writes it (an output, or an input that the "
-                    "program mutates)");
-      static_assert(shape.is_flat || shape.rank == value.rank,
-                    "davit: an argument of forward has another rank than the program's tensor");
-      static_assert(fits(shape, value), "davit: an argument of forward has other sizes than the program's tensor");
+    if constexpr (constexpr int fault = fault_of(shape, port, value); fault >= 0) {
+      constexpr auto whole = argument_text<I, A>();
+      constexpr auto text = detail::text_part<whole, 0, std::string_view(whole.text).size()>();
+      static_assert(decltype(detail::in_parts<this_argument_does_not_fit, text, 0, static_cast<ArgumentFault>(fault)>())::none);
     }
+  }
+  /// The number of an ArgumentFault, or -1.
+  static constexpr int fault_of(const ArgumentShape& shape, const StaticPort& port, const StaticValue& value) noexcept {
+    const bool is_written = port.is_output != 0 || port.is_mutated != 0;
+    if (!shape.known) return static_cast<int>(ArgumentFault::no_tensor);
+    if (shape.dtype != value.dtype) return static_cast<int>(ArgumentFault::dtype);
+    if (!shape.writable && is_written) return static_cast<int>(ArgumentFault::constant);
+    if (!shape.is_flat && shape.rank != value.rank) return static_cast<int>(ArgumentFault::rank);
+    return fits(shape, value) ? -1 : static_cast<int>(ArgumentFault::sizes);
+  }
+  /// What this_argument_does_not_fit says.
+  template <std::size_t I, class A>
+  static consteval auto argument_text() {
+    const StaticPort port = Planned::frozen.ports[I];
+    const StaticValue value = Planned::graph.values[port.value];
+    const ArgumentShape shape = argument_shape<A>;
+    ReportText<300> out;
+    std::size_t at = 0;
+    const auto say = [&](std::string_view text) {
+      for (const char c : text)
+        if (at < out.size()) out.text[at++] = c;
+    };
+    const auto number = [&](std::int64_t n) {
+      char digits[20];
+      std::size_t count = 0;
+      do digits[count++] = static_cast<char>('0' + n % 10);
+      while ((n /= 10) != 0);
+      while (count > 0) say({&digits[--count], 1});
+    };
+    const auto tensor = [&](ScalarType dtype, const std::int64_t* sizes, std::size_t rank) {
+      say(name_of(dtype));
+      say("[");
+      for (std::size_t d = 0; d < rank; ++d) {
+        if (d != 0) say(", ");
+        number(sizes[d]);
+      }
+      say("]");
+    };
+    say("argument ");
+    number(I);
+    say(port.is_output != 0 ? ", output '" : ", input '");
+    say(value.name);
+    say("': ");
+    tensor(value.dtype, Planned::graph.sizes + value.first_size, value.rank);
+    say(" (");
+    number(value.numel);
+    say(" elements) is wanted, ");
+    if (shape.known) {
+      if (!shape.writable) say("const ");
+      tensor(shape.dtype, shape.sizes.data(), shape.rank);
+      say(" is given");
+    } else {
+      say("no tensor of fixed extent is given");
+    }
+    return out;
   }
   static constexpr bool fits(const ArgumentShape& shape, const StaticValue& value) noexcept {
     if (shape.is_flat) return shape.sizes[0] == value.numel;

@@ -33,10 +33,12 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
   using Settings = detail::StaticSettings<Backends...>;
   static_assert(Settings::backend_count > 0,
                 "davit: static_module<Program, Backends...> needs at least one backend, such as davit::portable");
-  static_assert(Settings::are_backends,
+  static_assert(!Settings::lacks_portable,
+                "davit: static_module<Program, davit::portable> needs davit/backends/portable/embed.hpp; include it: what davit/davit.hpp has of "
+                "portable runs where there is a heap");
+  static_assert(Settings::are_backends || Settings::lacks_portable,
                 "davit: a backend of static_module is no StaticBackend: it needs name, Kernels and embed(node, steps), "
-                "see davit/backend/embed_contract.hpp "
-                "(for davit::portable, include davit/backends/portable/embed.hpp)");
+                "see davit/backend/embed_contract.hpp; include the header of its static part");
   using Methods = detail::MethodTable<typename detail::MethodsOf<P>::methods, Settings>;
   static_assert(Methods::count == 1 || detail::agree(Methods::State::rows.data(), Methods::State::rows.size()),
                 "davit: methods of the program have other sizes or another initial value for the same state, or state that overlaps; "

@@ -63,6 +63,8 @@ struct alignas(static_alignment) static_arena {
 template <class... Modules>
 inline constexpr std::size_t max_arena = std::max({std::size_t{0}, Modules::arena_bytes...});
 
+struct portable;
+
 namespace detail {
 
 /// Options and backends of a static_module, told apart.
@@ -74,6 +76,10 @@ struct StaticSettings {
 
   static constexpr std::size_t backend_count = sizeof...(Backends);
   static constexpr bool are_backends = (StaticBackend<typename static_face<Backends>::type> && ...);
+  /// Whether davit::portable is among them without the header of what it does in static programs.
+  template <class Face>
+  static constexpr bool lacks_header = std::is_same_v<Face, portable> && !StaticBackend<Face>;
+  static constexpr bool lacks_portable = (lacks_header<typename static_face<Backends>::type> || ...);
   using Faces = std::tuple<typename static_face<Backends>::type..., control_flow>;  // the last is no backend's
   using Policies = std::tuple<typename static_face<Backends>::policy..., for_size>;
   /// Made<P, InArena, backends' faces...>.

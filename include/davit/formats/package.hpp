@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -26,6 +27,16 @@ struct SaveOptions {
 
 /// Saves to a file. Errors: as above, io_error; a file that cannot be written whole is removed.
 [[nodiscard]] Result<void> save_program(const LoweredProgram& program, const std::string& path, SaveOptions options = {});
+
+/// Not of a Result: this says so, and does not compile.
+template <class R, class... Rest>
+  requires std::same_as<R, Result<LoweredProgram>>
+Result<void> save_program(const R&, const Rest&...) {
+  static_assert(!std::same_as<R, Result<LoweredProgram>>,
+                "davit: save_program takes a lowered program, and this is a davit::Result, which may hold an Error; check it, then pass *lowered, or "
+                "pass davit::value_or_exit(lowered)");
+  return {};
+}
 
 /// Loads what save_program wrote, matches backends by name against the list, and compiles. Tensors view `bytes`.
 ///

@@ -74,6 +74,10 @@ template <Partitioner P>
 [[nodiscard]] Result<LoweredProgram> lower_whole(BackendTables backends, std::span<const ProgramMethod> methods,
                                                  std::span<const std::pair<Name, BackendObject>> specs, Diagnostics* diagnostics);
 
+/// A Result of a program, which is no program yet.
+template <class T>
+concept ProgramResult = std::same_as<std::remove_cvref_t<T>, Result<ExportedProgram>>;
+
 }  // namespace detail
 
 /// Lowers the methods named in `specs` onto backend B: the partitioning of everything onto `BackendList<B>`. The programs stay
@@ -150,6 +154,20 @@ template <Partitioner P>
 [[nodiscard]] Result<LoweredProgram> to_backend(const ExportedProgram& program) {
   return to_backend(program, P{});
 }
+
+/// @name Not of a Result: it may hold an Error. These say so, and do not compile.
+/// @{
+template <class B, detail::ProgramResult R, class... Rest>
+Result<LoweredProgram> to_backend(const R&, const Rest&...) {
+  static_assert(!detail::ProgramResult<R>, "davit: to_backend takes a program, and this is a davit::Result, which may hold an Error; check it, "
+                                           "then pass *program, or pass davit::value_or_exit(program)");
+  return std::unexpected(Error{});
+}
+template <detail::ProgramResult R, class P>
+Result<LoweredProgram> to_backend(const R&, const P&, const LowerOptions& = {}, Diagnostics* = nullptr) {
+  return to_backend<P>(R(std::unexpected(Error{})));
+}
+/// @}
 
 }  // namespace davit
 

@@ -58,6 +58,12 @@ class Output {
   std::size_t index_ = 0;
 };
 
+/// output.as<T>(), for templates: `as<float>(outputs[0])` needs no `template` before it.
+template <class T>
+[[nodiscard]] Result<std::span<const T>> as(const Output& output) {
+  return output.as<T>();
+}
+
 namespace detail {
 
 /// @name The outputs of a method that forward() returns (the loss among them), or its mutations. O(outputs).

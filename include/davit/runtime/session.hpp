@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -87,6 +88,15 @@ class Session {
   /// A session of `program`, its state as the program was saved or exported with. Errors: out_of_memory for the state, or if it
   /// is more than the limits allow.
   [[nodiscard]] static Result<Session> make(LoweredProgram program, SessionOptions options = {});
+  /// Not of a Result: this says so, and does not compile.
+  template <class R>
+    requires std::same_as<R, Result<LoweredProgram>>
+  [[nodiscard]] static Result<Session> make(const R&, SessionOptions = {}) {
+    static_assert(!std::same_as<R, Result<LoweredProgram>>,
+                  "davit: Session::make takes a lowered program, and this is a davit::Result, which may hold an Error; check it, then pass *lowered, "
+                  "or pass davit::value_or_exit(lowered)");
+    return std::unexpected(Error{});
+  }
 
   [[nodiscard]] const LoweredProgram& program() const noexcept;
   /// The session's buffers, by name.

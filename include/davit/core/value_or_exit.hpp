@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "davit/core/error.hpp"
+
+namespace davit {
+
+namespace detail {
+[[noreturn]] inline void exit_with(const std::string& text) {
+  std::fprintf(stderr, "%s\n", text.c_str());
+  std::exit(1);
+}
+}  // namespace detail
+
+/// The value of a Result; an Error is printed to stderr and ends the process with exit status 1. For first programs and experiments: a
+/// library hands the Error on. Of a Result that has a name, a reference to the value in it.
+template <class T>
+[[nodiscard]] T value_or_exit(Result<T>&& result) {
+  if (!result) detail::exit_with(to_string(result.error()));
+  return *std::move(result);
+}
+template <class T>
+[[nodiscard]] T& value_or_exit(Result<T>& result) {
+  if (!result) detail::exit_with(to_string(result.error()));
+  return *result;
+}
+template <class T>
+[[nodiscard]] const T& value_or_exit(const Result<T>& result) {
+  if (!result) detail::exit_with(to_string(result.error()));
+  return *result;
+}
+/// The same of what answers no value: Result<void>, and the Status of a typed or a static call.
+inline void value_or_exit(const Result<void>& result) {
+  if (!result) detail::exit_with(to_string(result.error()));
+}
+inline void value_or_exit(const Status& status) {
+  if (status) return;
+  const Fault fault = status.error();
+  detail::exit_with(to_string(Error{.code = fault.code(), .stage = Stage::execute, .debug_handle = fault.debug_handle()}));
+}
+
+}  // namespace davit
