@@ -14,6 +14,11 @@ using kernels::Conversion;
 using kernels::convert;
 
 static_assert(convert<std::int8_t>(300.7) == 44 && convert<std::int64_t>(1e30) == INT64_MIN && convert<bool>(0.5f));
+// what does not fit, as torch on x86: by way of int32, or of int64
+static_assert(convert<std::int32_t>(3e9f) == INT32_MIN && convert<std::int32_t>(-2147483648.0f) == INT32_MIN && convert<std::int32_t>(2147483647.5) == INT32_MAX);
+static_assert(convert<std::int32_t>(std::numeric_limits<float>::quiet_NaN()) == INT32_MIN && convert<std::int16_t>(5e9f) == 0 && convert<std::int16_t>(70000.0) == 4464);
+static_assert(convert<std::int8_t>(5000000255.0) == 0 && convert<std::uint8_t>(5000000255.0) == 255 && convert<std::uint16_t>(8589934594.0) == 0);
+static_assert(convert<std::uint32_t>(-3e9) == 1294967296u && convert<std::uint64_t>(1e19) == 10000000000000000000u && convert<std::uint64_t>(2e19) == 0);
 static_assert(convert<std::uint8_t>(std::int64_t{-1}) == 255 && convert<float>(BFloat16(1.5f)) == 1.5f);
 
 namespace {
@@ -78,4 +83,25 @@ TEST_CASE("complex and 8-bit floats are no real numbers here") {
   CHECK_FALSE(Conversion::between(ScalarType::float8_e5m2, ScalarType::float8_e5m2).ok);
   CHECK(kernels::compute_of(ScalarType::uint32) == kernels::Compute::none);
   CHECK(kernels::compute_of(ScalarType::bool_) == kernels::Compute::int64);
+}
+
+TEST_CASE("floats that do not fit become what torch makes of them, whatever the way") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  for (const ScalarType from : {ScalarType::float32, ScalarType::float64, ScalarType::bfloat16}) {
+    for (const double x : {nan, inf, -inf, 0x1p31, -0x1p33, 0x1p32 + 0x1p25, 1e30}) {
+      CAPTURE(x);
+      CHECK(through(x, from, ScalarType::int32) == -0x1p31);
+      CHECK(through(x, from, ScalarType::int16) == 0);
+      CHECK(through(x, from, ScalarType::int8) == 0);
+      CHECK(through(x, from, ScalarType::uint16) == 0);
+    }
+    CHECK(through(nan, from, ScalarType::int64) == -0x1p63);
+    CHECK(through(-0x1p33, from, ScalarType::int64) == -0x1p33);
+    CHECK(through(0x1p33, from, ScalarType::uint32) == 0);
+    CHECK(through(-0x1p31, from, ScalarType::int32) == -0x1p31);
+    CHECK(through(inf, from, ScalarType::uint64) == 0);
+    CHECK(through(-inf, from, ScalarType::uint64) == 0x1p63);
+  }
+  CHECK(through(nan, ScalarType::float16, ScalarType::int32) == -0x1p31);
+  CHECK(through(5000000255.0, ScalarType::float64, ScalarType::uint8) == 255);
 }

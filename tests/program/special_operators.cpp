@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "davit/program/find_schema.hpp"
 #include "davit/program/operator_schema.hpp"
 #include "davit/program/operators.hpp"
 

@@ -18,6 +18,39 @@ namespace davit::kernels {
 template <class T>
 inline constexpr bool is_reduced_float = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
+namespace detail {
+
+/// Whether floats become elements of To by way of int32: of uint8 they do by int64. Source: c10::static_cast_with_inter_type.
+template <class To>
+inline constexpr bool comes_by_int32 = sizeof(To) < 8 && (std::is_signed_v<To> || sizeof(To) == 2);
+
+/// A float without its fraction, of which To takes the low bits. In C++ a conversion of NaN, or of more than the type holds, is undefined: the
+/// result is x86's, as torch's is: INT_MIN or INT64_MIN; of uint64 also x + 2^63 where 2^63 is the most, else 0.
+template <class To, class From>
+[[nodiscard]] constexpr std::int64_t whole_part(From value) noexcept {
+  const auto wide = [](From v) { return v > From(-0x1p63) && v < From(0x1p63) ? static_cast<std::int64_t>(v) : INT64_MIN; };
+  if constexpr (comes_by_int32<To>) {
+    const std::int64_t whole = wide(value);
+    return whole >= INT32_MIN && whole <= INT32_MAX ? whole : INT32_MIN;
+  } else if constexpr (std::is_same_v<To, std::uint64_t>) {
+    return value >= From(0x1p63) ? wide(value - From(0x1p63)) ^ INT64_MIN : wide(value);
+  } else {
+    return wide(value);
+  }
+}
+
+/// Stands for int64 elements that elements of To are made of, as `whole_part` says.
+template <class To>
+struct WholeOf {
+  using Element = To;
+};
+template <class T>
+inline constexpr bool is_whole_of = false;
+template <class To>
+inline constexpr bool is_whole_of<WholeOf<To>> = true;
+
+}  // namespace detail
+
 /// Converts an element as `Tensor.to(dtype)` does.
 template <class To, class From>
 [[nodiscard]] constexpr To convert(From value) noexcept {
@@ -30,9 +63,7 @@ template <class To, class From>
   } else if constexpr (is_reduced_float<From>) {
     return convert<To>(static_cast<float>(value));
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-    // Outside the range of int64 the conversion is undefined in C++; give what x86 gives.
-    const auto wide = value > From(-0x1p63) && value < From(0x1p63) ? static_cast<std::int64_t>(value) : INT64_MIN;
-    return static_cast<To>(wide);
+    return static_cast<To>(detail::whole_part<To>(value));
   } else {
     return static_cast<To>(value);
   }
@@ -76,12 +107,13 @@ namespace detail {
 
 /// Bools in memory may hold any byte.
 template <class T>
-using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, std::conditional_t<is_whole_of<T>, std::int64_t, T>>;
 
 /// Whether a conversion is compiled for wider vectors: half_vectors.hpp has those between half types and float, and the compilers make those of
 /// integers to int64, back, and to float.
 template <class From, class To>
 [[nodiscard]] consteval bool converts_on_vectors() noexcept {
+  if (is_whole_of<To>) return false;
   if (is_reduced_float<From>) return std::is_same_v<To, float>;
   if (is_reduced_float<To>) return std::is_same_v<From, float>;
   if (!std::is_integral_v<From> || (std::is_unsigned_v<From> && sizeof(From) > 1)) return false;
@@ -103,7 +135,9 @@ struct ConvertBlockOf {
       }
     }
     for (; i < n; ++i) {
-      if constexpr (std::is_same_v<From, bool>)
+      if constexpr (is_whole_of<To>)
+        to[i] = whole_part<typename To::Element>(convert<std::conditional_t<std::is_same_v<From, double>, double, float>>(from[i]));
+      else if constexpr (std::is_same_v<From, bool>)
         to[i] = static_cast<Stored<To>>(convert<To>(from[i] != 0));
       else
         to[i] = static_cast<Stored<To>>(convert<To>(from[i]));
@@ -164,6 +198,26 @@ inline constexpr std::array<ConvertBlock, no_place> storers{convert_block<float,
                                                             convert_block<std::int64_t, std::int32_t>,
                                                             convert_block<std::int64_t, std::int64_t>,
                                                             convert_block<std::int64_t, bool>};
+
+/// From floats into the int64 elements that those of a whole dtype are made of.
+template <class To>
+inline constexpr std::array<ConvertBlock, 4> whole_loaders{convert_block<float, WholeOf<To>>, convert_block<double, WholeOf<To>>, convert_block<Half, WholeOf<To>>,
+                                                           convert_block<BFloat16, WholeOf<To>>};
+/// The loader from a dtype into int64, for what is stored as `to` afterwards.
+[[nodiscard]] inline ConvertBlock whole_loader(ScalarType from, ScalarType to) noexcept {
+  const std::size_t place = place_of(from);
+  if (place < 4) {
+    switch (to) {
+      case ScalarType::int32:
+      case ScalarType::int16:
+      case ScalarType::int8:
+      case ScalarType::uint16: return whole_loaders<std::int32_t>[place];
+      case ScalarType::uint64: return whole_loaders<std::uint64_t>[place];
+      default: break;
+    }
+  }
+  return loaders<std::int64_t>[place];
+}
 
 [[nodiscard]] inline ConvertBlock loader(ScalarType from, ScalarType into) noexcept {
   const std::size_t place = place_of(from);
@@ -242,7 +296,7 @@ class Conversion {
     if (from == to || !ok) return;
     if (to == ScalarType::bool_) return push(detail::loader(from, to));
     const ScalarType middle = wide(to);
-    if (from != middle) push(detail::loader(from, middle));
+    if (from != middle) push(middle == ScalarType::int64 ? detail::whole_loader(from, to) : detail::loader(from, middle));
     if (to != middle) push(detail::storers[detail::place_of(to)]);
   }
 };

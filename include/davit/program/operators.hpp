@@ -2,8 +2,11 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string_view>
 
+#include "davit/program/composite_operators.hpp"
+#include "davit/program/find_schema.hpp"
 #include "davit/program/special_operators.hpp"
 
 namespace davit {
@@ -383,8 +386,10 @@ inline constexpr auto operator_schemas = [] {
 
 /// The schema of the operator of that name ("aten.add.Tensor"); empty if davit does not know it. O(log n).
 [[nodiscard]] constexpr std::string_view find_operator(std::string_view name) noexcept {
-  const std::string_view found = find_schema(operator_schemas, name);
-  return found.empty() ? find_schema(special_operator_schemas, name) : found;
+  for (const std::span<const std::string_view> schemas : {std::span<const std::string_view>(operator_schemas), std::span<const std::string_view>(composite_schemas),
+                                                          std::span<const std::string_view>(special_operator_schemas)})
+    if (const std::string_view found = find_schema(schemas, name); !found.empty()) return found;
+  return {};
 }
 
 }  // namespace davit

@@ -131,7 +131,57 @@ template <template <class> class F>
   parameters.integers[i] = type == ScalarType::bool_ ? value.number() != 0 : value.integer();
 }
 
-/// a + alpha * b (or minus); alpha as the third argument.
+/// a + alpha * b in 16 bits, rounded as `kernels::rounded_once` says.
+[[nodiscard, gnu::noinline]] inline ErrorCode add_scaled_halves(KernelCall& call, ScalarType type, Parameters parameters) {
+  const Operand a(call.arg(0));
+  const Operand b(call.arg(1));
+  if (!a.present() || !b.present()) return call.refuse(ErrorCode::invalid_argument, "an operand is missing");
+  if (const ErrorCode code = make_broadcast(call, type, a.view(), b.view()); code != ErrorCode::ok) return code;
+  parameters.reals[1] = static_cast<double>(type);
+  const TensorView& out = call.output(0);
+  const std::array views{&a.view(), &b.view()};
+  Walk rows(out.sizes());
+  std::array<kernels::Conversion, 2> load;
+  for (std::size_t k = 0; k < 2; ++k) {
+    rows.add(kernels::broadcast_strides(*views[k], out.sizes()), size_of(views[k]->dtype));
+    load[k] = kernels::Conversion::into_compute(views[k]->dtype, type);
+    if (!load[k].ok) return ErrorCode::invalid_dtype;
+  }
+  rows.add(out.strides(), size_of(type)).collapse();
+  const kernels::Conversion store = kernels::Conversion::between(ScalarType::float32, type);
+  const auto run = [&](const TensorView& left, const TensorView& right, const TensorView& to, bool once) {
+    const std::array<kernels::Operand, 2> operands{{{&left, load[0]}, {&right, load[1]}}};
+    Parameters own = parameters;
+    kernels::map_blocks(operands, to, store, once ? kernels::float32_loop<kernels::AddScaled, 2> : kernels::float32_loop<kernels::AddRoundedProduct, 2>, own);
+  };
+  bool side_by_side = rows.strides[2][0] == static_cast<std::int64_t>(size_of(type));
+  int repeated = 0;
+  for (std::size_t k = 0; k < 2; ++k) {
+    const std::int64_t step = rows.strides[k][0];
+    repeated += step == 0 ? 1 : 0;
+    side_by_side = side_by_side && (step == 0 || step == static_cast<std::int64_t>(size_of(views[k]->dtype)));
+  }
+  const std::int64_t n = rows.sizes[0], whole = side_by_side && repeated < 2 ? n / kernels::rounded_once * kernels::rounded_once : 0;
+  if (out.numel() == 0) return ErrorCode::ok;
+  if (whole == 0 || whole == n) {
+    run(a.view(), b.view(), out, whole == n);
+    return ErrorCode::ok;
+  }
+  rows.for_each_row([&](const auto& at) {
+    for (const bool once : {true, false}) {
+      const std::int64_t size = once ? whole : n - whole, one = 1;
+      std::array<TensorView, 3> part;
+      for (std::size_t k = 0; k < 3; ++k) {
+        const TensorView& of = k == 2 ? out : *views[k];
+        auto* const data = static_cast<std::byte*>(of.data) + at[k] + (once ? 0 : whole * rows.strides[k][0]);
+        part[k] = {data, &size, &one, static_cast<std::uint8_t>(rows.strides[k][0] == 0 ? 0 : 1), of.dtype};
+      }
+      run(part[0], part[1], part[2], once);
+    }
+  });
+  return ErrorCode::ok;
+}
+/// a + alpha * b (or minus); alpha as the third argument, in 16 bits rounded first. Source: add_kernel of ATen.
 [[nodiscard, gnu::noinline]] inline ErrorCode add_scaled(KernelCall& call, bool minus) {
   const EValue alpha = call.arg_count() > 2 ? call.arg(2) : EValue(1);
   if (!alpha.is_number()) return call.refuse(ErrorCode::invalid_argument, "alpha must be a number");
@@ -141,11 +191,14 @@ template <template <class> class F>
     return complex ? complex_arithmetic(call, loops) : arithmetic(call, Numbers::as_is, loops);
   }
   Parameters parameters;
-  set_number(parameters, 0, alpha, ResultType().add(call.arg(0)).add(call.arg(1)).get());
+  const ScalarType type = ResultType().add(call.arg(0)).add(call.arg(1)).get();
+  set_number(parameters, 0, alpha, type);
+  parameters.reals[0] = rounded_to(type, parameters.reals[0]);
   if (minus) {
     parameters.reals[0] = -parameters.reals[0];
     parameters.integers[0] = kernels::wrap_sub<std::int64_t>(0, parameters.integers[0]);
   }
+  if (type == ScalarType::float16 || type == ScalarType::bfloat16) return add_scaled_halves(call, type, parameters);
   const Loops& loops = kernels::number_loops<kernels::AddScaled, 2>;
   return complex ? complex_arithmetic(call, loops, parameters) : arithmetic(call, Numbers::as_is, loops, parameters);
 }
@@ -196,11 +249,16 @@ template <template <class> class F>
   return arithmetic(call, Numbers::to_float, kernels::float_loops<F, 2>);
 }
 
-/// clamp with bounds that are numbers, tensors, or absent.
+/// clamp with bounds that are numbers, tensors, or absent. A bound that is the number NaN alone leaves x as it is; beside another bound, or
+/// in a tensor, NaN prevails. Source: clamp_out, clamp_min_scalar_kernel_impl of ATen.
 [[nodiscard]] inline ErrorCode clamp(KernelCall& call) {
   const Operand x(call.arg(0));
-  const Operand low(call.arg(1));
-  const Operand high(call.arg(2));
+  const auto bound_of = [&](std::size_t i) {
+    const bool alone = call.arg(i).is_number() && std::isnan(call.arg(i).number()) && !call.has(3 - i);
+    return alone ? Operand(EValue()) : Operand(call.arg(i));
+  };
+  const Operand low = bound_of(1);
+  const Operand high = bound_of(2);
   if (!x.present()) return call.refuse(ErrorCode::invalid_argument, "clamp needs a tensor");
   const ScalarType type = ResultType().add(call.arg(0)).add(call.arg(1)).add(call.arg(2)).get();
   Sizes sizes(x.view().sizes());

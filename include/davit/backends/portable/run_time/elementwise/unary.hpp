@@ -104,9 +104,7 @@ template <template <class> class F>
   const TensorView& x = call.tensor(0);
   if (!is_floating(x.dtype)) return call.refuse(ErrorCode::invalid_dtype, "gelu takes floats only");
   if (view.function == operators::ActivationFunction::gelu_tanh) return real_op<kernels::GeluTanh>(call);
-  // torch also asks whether x is dense; strides here are what the partitions around made them
-  const bool overflows = (x.dtype == ScalarType::float32 || x.dtype == ScalarType::bfloat16) && x.numel() > 1;
-  return real_function(call, kernels::float_loops<kernels::Gelu, 1>, {.integers = {overflows}});
+  return real_op<kernels::Gelu>(call);
 }
 [[nodiscard]] constexpr bool is_no_power(const operators::ActivationOperator& op) noexcept { return op.function != operators::ActivationFunction::power; }
 [[nodiscard]] inline ErrorCode leaky_relu(KernelCall& call) {
@@ -181,6 +179,7 @@ inline constexpr auto elementwise_unary_ops = joined_rows(rows_of<operators::act
     {"aten.sin.default", detail::real_or_complex_op<kernels::Sin, detail::ComplexFunction::sin>, Aliasing::none, false, true},
     {"aten.sinh.default", detail::real_or_complex_op<kernels::Sinh, detail::ComplexFunction::sinh>, Aliasing::none, false, true},
     {"aten.special_erfcx.default", detail::real_op<kernels::ScaledErfc>},
+    {"aten.special_ndtri.default", detail::real_op<kernels::NormalQuantile>},
     {"aten.sqrt.default", detail::real_or_complex_op<kernels::Sqrt, detail::ComplexFunction::sqrt>, Aliasing::none, false, true},
     {"aten.square.default", detail::square},
     {"aten.tan.default", detail::real_or_complex_op<kernels::Tan, detail::ComplexFunction::tan>, Aliasing::none, false, true},
