@@ -110,9 +110,10 @@ TEST_CASE("a number that is repeated keeps the sign of its zero") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const std::vector<float> ones(3, 1);
   const float minus_zero = -0.0f;
+  const xnnpack_parts::Step divide{.op = xnnpack_parts::Op::divide};
   std::vector<float> y(3);
-  xnnpack_parts::binary_row(xnnpack_parts::Op::divide, ones.data(), true, &minus_zero, false, y.data(), 3);
+  xnnpack_parts::binary_row(divide, ones.data(), true, &minus_zero, false, y.data(), 3);
   CHECK(y == std::vector<float>(3, -infinity));
-  xnnpack_parts::binary_row(xnnpack_parts::Op::divide, &minus_zero, false, ones.data(), true, y.data(), 3);
+  xnnpack_parts::binary_row(divide, &minus_zero, false, ones.data(), true, y.data(), 3);
   CHECK(std::signbit(y[1]));
 }

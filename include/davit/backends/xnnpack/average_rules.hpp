@@ -4,10 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "davit/backends/xnnpack/pooling_rules.hpp"
-#include "davit/backends/xnnpack/quantization.hpp"
 #include "davit/backends/xnnpack/unary_rules.hpp"
 #include "davit/program/operators/reduction.hpp"
 
@@ -15,31 +13,12 @@ namespace davit::xnnpack_parts {
 
 namespace detail {
 
-/// Averages over `axes` physical dimensions from `axis` on; int8 throughout where the program quantizes the result.
+/// Averages over `axes` physical dimensions from `axis` on.
 inline void emit_average(Planner& p, const Call& call, const DimOrder& order, const DimOrder& kept, std::uint32_t axis,
                          std::uint32_t axes) {
-  const ValueId x = call.value("self");
-  Step step{.op = Op::global_average_pool, .axis = axis, .axes = axes};
-  ValueId result = call.output();
-  if (p.int8_kernels() && p.state(x).dequantized) {
-    if (const std::optional<QuantizedResult> to = find_quantizer(p, result); to && axis + axes < order.rank) {
-      const float ratio = p.state(x).quantization.scale / to->quantizer.quantization.scale;
-      if (ratio >= 0x1.0p-8f && ratio < 0x1.0p+7f) {
-        absorb_quantizer(p, *to);
-        step.op = Op::global_average_pool_s8;
-        step.quantization = {p.state(x).quantization, {}, to->quantizer.quantization};
-        step.low = to->quantizer.low;
-        step.high = to->quantizer.high;
-        step.in[0] = p.need_raw(x, order);
-        step.out = p.define(to->value, kept);
-        return p.add(step, call.id());
-      }
-    }
-  }
-  const Clamped out = take_clamp(p, result);
-  step.min = out.bounds.low;
-  step.max = out.bounds.high;
-  step.in[0] = p.need(x, order, axis + axes + 1 == order.rank);
+  const Clamped out = take_clamp(p, call.output());
+  Step step{.op = Op::mean, .min = out.bounds.low, .max = out.bounds.high, .axis = axis, .axes = axes};
+  step.in[0] = p.need(call.value("self"), order, axis + axes + 1 == order.rank);
   step.out = p.define(out.value, kept);
   p.add(step, call.id());
 }

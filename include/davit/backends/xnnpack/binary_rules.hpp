@@ -67,16 +67,10 @@ namespace detail {
   if (!p.int8_kernels() || a == no_id || b == no_id || !p.state(a).dequantized || !p.state(b).dequantized) return false;
   const std::optional<QuantizedResult> result = find_quantizer(p, call.output());
   if (!result) return false;
-  const Quantization& qa = p.state(a).quantization;
-  const Quantization& qb = p.state(b).quantization;
-  const float so = result->quantizer.quantization.scale;
-  const auto fits = [](float ratio) { return ratio >= 0x1.0p-10f && ratio < 0x1.0p+8f; };
-  if (op == Op::multiply_s8 ? !(qa.scale * qb.scale / so >= 0x1.0p-16f && qa.scale * qb.scale / so < 0x1.0p+8f)
-                            : !fits(qa.scale / so) || !fits(qb.scale / so))
-    return false;
   const DimOrder order = best_order(p, view, call.output());
   Step step{.op = op,
-            .quantization = {qa, qb, result->quantizer.quantization},
+            .alpha = result->quantizer.inverse,
+            .quantization = {p.state(a).quantization, p.state(b).quantization, result->quantizer.quantization},
             .low = result->quantizer.low,
             .high = result->quantizer.high};
   step.in[0] = p.need_raw(a, order_of_operand(order, p.rank(a)));

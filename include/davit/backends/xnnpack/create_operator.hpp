@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "davit/backends/xnnpack/library.hpp"
 #include "davit/backends/xnnpack/weights.hpp"
 #include "davit/backends/xnnpack/workspace.hpp"
 
@@ -25,6 +26,7 @@ using Operator = std::unique_ptr<xnn_operator, DeleteOperator>;
 struct OperatorPart {
   Operator op;
   std::size_t offset = 0;  ///< bytes
+  Scratch work{};          ///< which the library asks for
 };
 
 [[nodiscard]] inline std::string_view name_of(xnn_status status) noexcept {
@@ -57,23 +59,29 @@ namespace detail {
          (bias == 0 || bias == out);
 }
 
+[[nodiscard]] inline library::Pixels pixels_of(const Plan& plan, const Step& step) noexcept {
+  return {channels(plan, step.in[0]), pitch(plan, step.in[0]), pitch(plan, step.out)};
+}
+
 /// XNNPACK goes through all weights for every few rows of the input: weights that do not stay in the cache are cut
 /// into parts that do, each for some output channels.
 inline constexpr std::size_t cached_weights = 512 * 1024;
+
+inline constexpr std::uint32_t no_flags = 0;
 
 [[nodiscard]] inline xnn_status create_convolution(const Plan& plan, const Step& step, std::size_t out,
                                                    const float* kernel, const float* bias, xnn_operator_t* op) {
   const Window& w = step.window;
   const std::size_t in = channels(plan, step.in[0]);
   if (step.op == Op::transposed_convolution)
-    return xnn_create_deconvolution2d_nhwc_f32(w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0],
+    return library::create<library::TransposedConvolution>(op, w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0],
                                                w.kernel[1], w.stride[0], w.stride[1], w.dilation[0], w.dilation[1],
                                                w.groups, in / w.groups, out / w.groups, pitch(plan, step.in[0]),
-                                               pitch(plan, step.out), kernel, bias, step.min, step.max, 0, op);
-  return xnn_create_convolution2d_nhwc_f32(w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0],
+                                               pitch(plan, step.out), kernel, bias, step.min, step.max, no_flags);
+  return library::create<library::Convolution>(op, w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0],
                                            w.kernel[1], w.stride[0], w.stride[1], w.dilation[0], w.dilation[1],
                                            w.groups, in / w.groups, out / w.groups, pitch(plan, step.in[0]),
-                                           pitch(plan, step.out), kernel, bias, step.min, step.max, 0, op);
+                                           pitch(plan, step.out), kernel, bias, step.min, step.max, no_flags);
 }
 
 [[nodiscard]] inline xnn_status create_convolution_qs8(const Plan& plan, const Step& step, const PackedWeights& p,
@@ -84,11 +92,11 @@ inline constexpr std::size_t cached_weights = 512 * 1024;
   const auto& q = step.quantization;
   if (!weights_fit(plan, step, p.integers.size(), p.integer_bias.size()) || p.scales.size() != out)
     return xnn_status_invalid_parameter;
-  return xnn_create_convolution2d_nhwc_qc8(
-      w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0], w.kernel[1], w.stride[0], w.stride[1],
+  return library::create<library::QuantizedConvolution>(
+      op, w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0], w.kernel[1], w.stride[0], w.stride[1],
       w.dilation[0], w.dilation[1], w.groups, in / w.groups, out / w.groups, pitch(plan, step.in[0]),
       pitch(plan, step.out), byte(q[0].zero_point), q[0].scale, p.scales.data(), p.integers.data(),
-      p.integer_bias.data(), byte(q[2].zero_point), q[2].scale, byte(step.low), byte(step.high), 0, op);
+      p.integer_bias.data(), byte(q[2].zero_point), q[2].scale, byte(step.low), byte(step.high), no_flags);
 }
 
 /// A float convolution or product with constant weights.
@@ -110,76 +118,28 @@ inline constexpr std::size_t cached_weights = 512 * 1024;
     const float* bias = p.bias.empty() ? nullptr : p.bias.data() + first;
     xnn_operator_t made = nullptr;
     const xnn_status status =
-        dense ? xnn_create_fully_connected_nc_f32(channels(plan, step.in[0]), some, pitch(plan, step.in[0]),
-                                                  pitch(plan, step.out), kernel, bias, step.min, step.max, 0, &made)
+        dense ? library::create<library::FullyConnected>(&made, channels(plan, step.in[0]), some, pitch(plan, step.in[0]),
+                                                  pitch(plan, step.out), kernel, bias, step.min, step.max, no_flags)
               : create_convolution(plan, step, some, kernel, bias, &made);
     if (status != xnn_status_success) return status;
-    parts.push_back({Operator(made), first * sizeof(float)});
+    parts.push_back({.op = Operator(made), .offset = first * sizeof(float)});
   }
   return xnn_status_success;
 }
 
 [[nodiscard]] inline xnn_status create_one(const Plan& plan, const Step& step, xnn_operator_t* op) {
   const Window& w = step.window;
-  const auto& q = step.quantization;
-  const bool flat = is_flat(plan, step);
-  const std::size_t c = flat ? 1 : channels(plan, step.in[0]);
-  const std::size_t is = flat ? 1 : pitch(plan, step.in[0]);
-  const std::size_t os = flat ? 1 : pitch(plan, step.out);
+  const library::Pixels pixels = pixels_of(plan, step);
+  const auto create_pool = [&]<class Functions>(Functions, auto min, auto max, auto... dilation) {
+    return library::create_pool<Functions>(op, pixels, min, max, w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0], w.kernel[1],
+                                           w.stride[0], w.stride[1], dilation...);
+  };
   switch (step.op) {
     case Op::quantized_convolution:
       return create_convolution_qs8(plan, step, pack_integers(plan.weights[step.weights], step), op);
-    case Op::max_pool:
-      return xnn_create_max_pooling2d_nhwc_f32(w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0],
-                                               w.kernel[1], w.stride[0], w.stride[1], w.dilation[0], w.dilation[1],
-                                               channels(plan, step.in[0]), pitch(plan, step.in[0]),
-                                               pitch(plan, step.out), step.min, step.max, 0, op);
-    case Op::max_pool_s8:
-      return xnn_create_max_pooling2d_nhwc_s8(w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0],
-                                              w.kernel[1], w.stride[0], w.stride[1], w.dilation[0], w.dilation[1],
-                                              channels(plan, step.in[0]), pitch(plan, step.in[0]),
-                                              pitch(plan, step.out), -128, 127, 0, op);
-    case Op::average_pool:
-      return xnn_create_average_pooling2d_nhwc_f32(
-          w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0], w.kernel[1], w.stride[0], w.stride[1],
-          channels(plan, step.in[0]), pitch(plan, step.in[0]), pitch(plan, step.out), step.min, step.max, 0, op);
-    case Op::global_average_pool: {
-      const bool inner = step.axis + step.axes == plan.slots[step.in[0]].order.rank;
-      const std::size_t ch = inner ? 1 : channels(plan, step.in[0]);
-      return xnn_create_global_average_pooling_nwc_f32(ch, inner ? 1 : pitch(plan, step.in[0]), ch, step.min, step.max,
-                                                       0, op);
-    }
-    case Op::global_average_pool_s8: {
-      const std::size_t ch = channels(plan, step.in[0]);
-      return xnn_create_global_average_pooling_nwc_qs8(ch, ch, ch, byte(q[0].zero_point), q[0].scale,
-                                                       byte(q[2].zero_point), q[2].scale, byte(step.low),
-                                                       byte(step.high), 0, op);
-    }
-    case Op::abs: return xnn_create_abs_nc_f32(c, is, os, 0, op);
-    case Op::ceil: return xnn_create_ceiling_nc_f32(c, is, os, 0, op);
-    case Op::floor: return xnn_create_floor_nc_f32(c, is, os, 0, op);
-    case Op::negate: return xnn_create_negate_nc_f32(c, is, os, 0, op);
-    case Op::round: return xnn_create_bankers_rounding_nc_f32(c, is, os, 0, op);
-    case Op::trunc: return xnn_create_truncation_nc_f32(c, is, os, 0, op);
-    case Op::square: return xnn_create_square_nc_f32(c, is, os, 0, op);
-    case Op::square_root: return xnn_create_square_root_nc_f32(c, is, os, 0, op);
-    case Op::hardswish: return xnn_create_hardswish_nc_f32(c, is, os, 0, op);
-    case Op::leaky_relu: return xnn_create_leaky_relu_nc_f32(c, is, os, step.alpha, 0, op);
-    case Op::elu: return xnn_create_elu_nc_f32(c, is, os, step.alpha, 0, op);
-    case Op::add: return xnn_create_add_nd_f32(step.min, step.max, 0, op);
-    case Op::subtract: return xnn_create_subtract_nd_f32(step.min, step.max, 0, op);
-    case Op::multiply: return xnn_create_multiply_nd_f32(step.min, step.max, 0, op);
-    case Op::divide: return xnn_create_divide_nd_f32(step.min, step.max, 0, op);
-    case Op::add_s8:
-    case Op::subtract_s8:
-    case Op::multiply_s8: {
-      const auto make = step.op == Op::add_s8        ? xnn_create_add_nd_qs8
-                        : step.op == Op::subtract_s8 ? xnn_create_subtract_nd_qs8
-                                                     : xnn_create_multiply_nd_qs8;
-      return make(byte(q[0].zero_point), q[0].scale, byte(q[1].zero_point), q[1].scale, byte(q[2].zero_point),
-                  q[2].scale, byte(step.low), byte(step.high), 0, op);
-    }
-    case Op::dequantize: return xnn_create_convert_nc_qs8_f32(c, is, os, q[0].scale, byte(q[0].zero_point), 0, op);
+    case Op::max_pool: return create_pool(library::MaxPool{}, step.min, step.max, w.dilation[0], w.dilation[1]);
+    case Op::max_pool_s8: return create_pool(library::MaxPoolOfBytes{}, byte(-128), byte(127), w.dilation[0], w.dilation[1]);
+    case Op::average_pool: return create_pool(library::AveragePool{}, step.min, step.max);
     default: return xnn_status_invalid_state;
   }
 }
@@ -192,7 +152,7 @@ inline constexpr std::size_t cached_weights = 512 * 1024;
     return detail::create_product(plan, step, parts);
   xnn_operator_t made = nullptr;
   const xnn_status status = detail::create_one(plan, step, &made);
-  parts.emplace_back(Operator(made));
+  parts.push_back({.op = Operator(made)});
   return made == nullptr && status == xnn_status_success ? xnn_status_invalid_state : status;
 }
 

@@ -60,12 +60,11 @@ class Engine {
     const std::array<std::byte*, 3> at{address(plan, ws, step.in[0]), address(plan, ws, step.in[1]),
                                        address(plan, ws, step.out)};
     if (state.generation != ws.generation || state.at != at) {
+      const bool resized = state.generation != ws.generation;
       state.generation = 0;
       state.pool = pool_for(plan, ws, step);
-      for (const OperatorPart& part : state.parts) {
-        const std::array<std::byte*, 3> there{at[0], at[1], at[2] + part.offset};
-        if (setup_operator(plan, ws, step, part.op.get(), there, state.pool) != xnn_status_success) return false;
-      }
+      for (OperatorPart& part : state.parts)
+        if (setup_operator(plan, ws, step, part, resized, at, state.pool) != xnn_status_success) return false;
       state.generation = ws.generation;
       state.at = at;
     }

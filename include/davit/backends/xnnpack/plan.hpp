@@ -25,8 +25,9 @@ enum class Op : std::uint8_t {
   max_pool,
   max_pool_s8,
   average_pool,
-  global_average_pool,
-  global_average_pool_s8,
+  own,
+  copy = own,
+  mean,  ///< over neighbouring physical dimensions
   abs,
   ceil,
   floor,
@@ -47,9 +48,6 @@ enum class Op : std::uint8_t {
   add_s8,
   subtract_s8,
   multiply_s8,
-  dequantize,
-  own,
-  copy = own,
   batch_matmul,
   dynamic_convolution,
   dynamic_fully_connected,
@@ -69,6 +67,7 @@ enum class Op : std::uint8_t {
   group_norm,
   pad,
   quantize,
+  dequantize,
   dequantize_channels,
   kernel,        ///< one of portable's; `weights`: row of Plan::kernels
   check_values,  ///< that they are ordinary; the output is the input
@@ -108,12 +107,12 @@ struct Step {
   std::uint32_t out = no_id;
   float min = -infinity;
   float max = infinity;
-  float alpha = 0;  ///< slope, eps, value to pad with; quantize: 1 / scale
+  float alpha = 0;  ///< slope, eps, value to pad with; of a quantized output 1 / scale
   Window window{};
   std::uint32_t weights = no_id;  ///< row of Plan::weights
   bool transposed = false;        ///< batch_matmul, dynamic_fully_connected: the right operand is [in, out]; dynamic_convolution: a transposed one
-  std::uint32_t axis = 0;  ///< copy: dimension of `start`; global pools: first physical dimension that is averaged; softmax: of its lines
-  std::uint32_t axes = 0;  ///< global pools: how many; softmax: not 0 if lines of minus infinities alone give zeros
+  std::uint32_t axis = 0;  ///< copy: dimension of `start`; mean: first physical dimension; softmax: of its lines
+  std::uint32_t axes = 0;  ///< mean: how many; softmax: not 0 if lines of minus infinities alone give zeros
   std::int64_t start = 0;  ///< copy: first index of the source (or, with `into`, of the destination) along `axis`
   std::int64_t step = 1;
   bool into = false;
@@ -123,12 +122,8 @@ struct Step {
   NodeId node = no_id;
 };
 
-/// True if davit's own kernels do the step: XNNPACK's functions of two numbers have bounds, which turn NaN into one of
-/// them.
-[[nodiscard]] constexpr bool is_own(const Step& step) noexcept {
-  const bool combines = step.op >= Op::add && step.op <= Op::minimum;
-  return step.op >= Op::own || (combines && step.min == -infinity && step.max == infinity);
-}
+/// True if davit's own kernels do the step.
+[[nodiscard]] constexpr bool is_own(const Step& step) noexcept { return step.op >= Op::own; }
 
 enum class Place : std::uint8_t { arena, input, output, constant };
 

@@ -77,8 +77,7 @@ namespace davit::xnnpack_parts {
           if (e.sizes[d] != 1 && e.sizes[d] != out.sizes[d + shift]) return "operands that do not broadcast";
       }
       return nullptr;
-    case Op::global_average_pool:
-    case Op::global_average_pool_s8: {
+    case Op::mean: {
       std::int64_t averaged = 1;
       for (std::uint32_t p = step.axis; p < step.axis + step.axes; ++p) averaged *= x.physical[p];
       return averaged == 0 || out.count * averaged != x.count ? "sizes that do not fit" : nullptr;

@@ -22,10 +22,8 @@ namespace detail {
 }
 
 inline void emit_unary(Planner& p, const Call& call, Step step) {
-  const bool pitched = step.op < Op::own;
-  const std::uint32_t x = pitched ? p.need(call.value("self")) : p.need_dense(call.value("self"));
-  step.in[0] = x;
-  step.out = p.define(call.output(), p.plan.slots[x].order, pitched);
+  step.in[0] = p.need(call.value("self"));
+  step.out = p.define(call.output(), p.plan.slots[step.in[0]].order, true);
   p.add(step, call.id());
 }
 template <Op op>
