@@ -74,7 +74,7 @@ int main(int argc, char** argv) try {
 
   tool::InspectOptions inspect;
   CLI::App* inspect_command = app.add_subcommand("inspect", "prints a program's graph, sizes, operators and signature; of a lowered one methods, partitions, backends and bytes");
-  inspect_command->add_option("model", inspect.model, "a .pt2 file, or a .davit file that `davit lower` wrote")->required();
+  inspect_command->add_option("program", inspect.model, "a .pt2 file, or a .davit file that `davit lower` wrote")->required();
   inspect_command->add_option("--model", inspect.name, "which model of an archive of several");
   inspect_command->add_flag("--json", inspect.json, "the signature's queries as JSON; of a lowered program its methods, partitions and state");
   inspect_command->add_flag("--graph", inspect.graph, "the graph, in fx style");

@@ -70,7 +70,7 @@ template <class B>
 /// with its end missing. Every step may answer an Error, and nothing may crash; answers how many of them ran.
 [[nodiscard]] inline int run_damaged(const davit::LoweredProgram& program, std::span<const davit::EValue> sample) {
   const davit::LoweredDelegate& delegate = program.methods()[0].delegates[0];
-  const davit::BackendTables backends = program.backends();  // g++ 14 warns of a reference that a temporary's [] answers
+  const davit::BackendTables backends = program.backends();
   const davit::BackendTable& backend = backends[delegate.backend];
   davit::SegmentWriter segments;
   const std::vector<std::byte> whole = backend.save(delegate.processed.get(), segments);
