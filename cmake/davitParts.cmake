@@ -74,7 +74,7 @@ macro(davit_find_needs_of_xnnpack)
     check_cxx_source_compiles("#include \"davit/backends/xnnpack/library.hpp\"
       static_assert(davit::xnnpack_parts::library::is_known);" davit_XNNPACK_IS_KNOWN)
     if(NOT davit_XNNPACK_IS_KNOWN)
-      list(APPEND absent "XNNPACK of 2022-02 (Debian 12: libxnnpack-dev) to 2024-11 (Debian 13: libxnnpack-dev): this version has other operators")
+      list(APPEND absent "XNNPACK of 2022-02 (Debian 12: libxnnpack-dev) or 2024-11 (Debian 13: libxnnpack-dev): this version has other operators")
     endif()
   endif()
 endmacro()
