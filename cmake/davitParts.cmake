@@ -69,12 +69,12 @@ macro(davit_find_needs_of_xnnpack)
     include(CheckCXXSourceCompiles)
     set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
     set(CMAKE_REQUIRED_QUIET TRUE)
-    set(CMAKE_REQUIRED_INCLUDES ${includes})
-    check_cxx_source_compiles("#include <xnnpack.h>
-      xnn_operator_t op;
-      auto status = xnn_create_fully_connected_nc_f32(1, 1, 1, 1, nullptr, nullptr, 0, 1, 0, &op);" davit_XNNPACK_OF_2022)
-    if(NOT davit_XNNPACK_OF_2022)
-      list(APPEND absent "XNNPACK with the interface of 2022 (Debian 12: libxnnpack-dev, vcpkg: xnnpack 2022-02-17): this is another version")
+    set(CMAKE_REQUIRED_INCLUDES ${include_dir} ${includes})
+    set(CMAKE_REQUIRED_FLAGS "${CMAKE_CXX23_STANDARD_COMPILE_OPTION}")
+    check_cxx_source_compiles("#include \"davit/backends/xnnpack/library.hpp\"
+      static_assert(davit::xnnpack_parts::library::is_known);" davit_XNNPACK_IS_KNOWN)
+    if(NOT davit_XNNPACK_IS_KNOWN)
+      list(APPEND absent "XNNPACK of 2022-02 (Debian 12: libxnnpack-dev) or 2024-11 (Debian 13: libxnnpack-dev): this version has other operators")
     endif()
   endif()
 endmacro()

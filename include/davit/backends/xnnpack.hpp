@@ -44,9 +44,12 @@ struct Workspace;
 ///
 /// Int8 programs (PT2E: dequantize, compute, quantize) stay int8 where numbers only move or are compared, and, where the CPU has AVX2
 /// and sizes are fixed, in products and sums, which are davit's own kernels; what else computes with them does so in float. Both give
-/// torch's int8 results. With `int8_kernels` it is done in XNNPACK's int8 arithmetic, on any CPU. A result may then be one step off,
+/// torch's int8 results. With `int8_kernels` XNNPACK's int8 arithmetic does the products, on any CPU. A result may then be one step off,
 /// and later layers may carry that on: torch adds a float bias to dequantized products and rounds once, XNNPACK rounds the bias to
 /// the products' unit first.
+///
+/// XNNPACK does convolutions, products with constant weights and poolings; what else a partition holds, davit's own kernels do. The
+/// library is of 2022-02 (Debian 12) or 2024-11 (Debian 13).
 struct xnnpack {
   static constexpr std::string_view name = "xnnpack";
   static constexpr bool never_views_inputs = true;  ///< where an output has a destination
