@@ -338,11 +338,14 @@ TEST_CASE("symbols, their ranges and node metadata go where they are used") {
   d.metadata = no_id;
   d.output(d.neg("b", y));
   d.program.range_constraints = {{"s0", 2, 8}, {"s1", 3, {}}};
+  d.program.guards = {.nodes = {{.op = GuardOp::size, .a = 0, .b = 0}}, .roots = {0}};
   const Cut cut(d.finish(), {{0, {"a"}}, {1, {"b"}}});
   REQUIRE(cut.submodules[0].range_constraints.size() == 1);
   CHECK(cut.submodules[0].range_constraints[0].symbol == "s0");
   CHECK(cut.submodules[1].range_constraints.at(0).symbol == "s1");
   CHECK(cut.parent.range_constraints.size() == 2);
+  CHECK(cut.parent.guards.size() == 1);
+  CHECK(cut.submodules[0].guards.empty());
   CHECK(cut.submodules[0].graph_module.exprs.size() == 1);
   const GraphModuleView graph = cut.submodules[0].view();
   REQUIRE(graph.nodes[0].metadata == 0);

@@ -75,8 +75,10 @@ TEST_CASE("an in-place operator on a value of the program becomes the operator w
   d.op("aten.relu_.default", "relu_", r);
   d.op("aten.detach_.default", "detach_", a);
   d.output(d.add("out", a, r));
+  d.program.guards = {.nodes = {{.op = GuardOp::stride, .a = 0, .b = 0}}, .roots = {0}};
   const ExportedProgram program = d.finish();
   const ExportedProgram made = functional(program);
+  CHECK(made.guards == program.guards);
   CHECK(targets(made) == "add.Tensor mul.Tensor relu.default detach.default add.Tensor");
   CHECK(made.signature == program.signature);
   CHECK(run(program, programs::tensor({2}, {2, -1})) == std::vector<Floats>{{12, 0}, {2, -1}});

@@ -47,6 +47,14 @@ TEST_CASE("integers overflow to no number, and never to another") {
   CHECK(of(GuardOp::shift_right, least, i(1000)) == GuardNumber::of(i(-1)));
 }
 
+TEST_CASE("floats divide as Python's do") {
+  CHECK(of(GuardOp::floor_divide, -7.5, 2.0) == GuardNumber::of(-4.0));
+  CHECK(of(GuardOp::modulo, -7.5, i(2)) == GuardNumber::of(0.5));
+  CHECK(of(GuardOp::true_divide, 1.0, 0.0).kind == Kind::division_by_zero);
+  CHECK(of(GuardOp::power, -8.0, 0.5).kind == Kind::wrong_type);
+  CHECK(of(GuardOp::bit_and, 1.0, i(1)).kind == Kind::wrong_type);
+}
+
 TEST_CASE("numbers are compared exactly, whatever their types") {
   const auto compared = [](GuardNumber a, GuardNumber b) { return detail::compare(a, b); };
   CHECK(compared(GuardNumber::of(i(9007199254740993)), GuardNumber::of(9007199254740992.0)) > 0);

@@ -76,7 +76,7 @@ TEST_CASE("a program is read, all of it") {
 
 TEST_CASE("a guard that cannot be read refuses the program, unless the caller wants it without") {
   ProgramText text;
-  text.rest = replaced(text.rest, R"("verifiers")", R"("guards_code": ["L['x'].size()[0] == 2", "L['x'].size()[0] in (2, 3)"], "verifiers")");
+  text.rest = replaced(text.rest, R"("verifiers")", R"x("guards_code": ["L['x'].size()[0] == 2", "L['x'].size()[0] in (2, 3)"], "verifiers")x");
   check_refused(text.text(), "json.guards_code[1], guard 'L['x'].size()[0] in (2, 3)', byte 17", ErrorCode::unsupported_argument);
   const auto document = parse_json(text.text(), "json");
   REQUIRE(document);

@@ -144,6 +144,7 @@ TEST_CASE("what cannot be read is refused with its place") {
   CHECK(r.read("(1") == "byte 2: expected ')'");
   CHECK(r.read("foo(1)") == "byte 0: 'foo' is not known");
   CHECK(r.read("1 + math.gamma(2)") == "byte 4: 'math.gamma' is not known");
+  CHECK(r.read("max()") == "byte 0: 'max' does not take 0 arguments");
   CHECK(r.read("max(1)") == "byte 0: 'max' does not take 1 arguments");
   CHECK(r.read("math.sqrt()") == "byte 0: 'math.sqrt' does not take 0 arguments");
   CHECK(r.read("abs") == "byte 0: 'abs' is not called");

@@ -256,7 +256,7 @@ class GuardReader {
         for (const Id argument : std::span(arguments).subspan(1)) folded = add(each.op, folded, argument);
         return folded;
       }
-      if (each.arity == arguments.size())
+      if (each.arity != 0 && each.arity == arguments.size())
         return add(each.op, arguments[0], each.arity > 1 ? arguments[1] : no_guard_node,
                    each.arity > 2 ? arguments[2] : no_guard_node);
     }
