@@ -26,6 +26,7 @@
 #include "davit/program/program_bytes.hpp"
 #include "davit/program/python_repr.hpp"
 #include "davit/program/same_sizes.hpp"
+#include "davit/program/schema_version.hpp"
 #include "davit/program/sig_to_specs.hpp"
 #include "davit/program/signature.hpp"
 #include "davit/program/signature_printer.hpp"

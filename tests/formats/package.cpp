@@ -36,6 +36,12 @@ struct saving : support::toy_backend<2> {
   using Base = support::toy_backend<2>;
   static constexpr std::string_view name = "saving";
   static inline int together = 0;
+  static inline bool takes_less = false;  ///< its library does not take what was lowered for it
+
+  static Result<Handle> compile(const Processed& processed, const CompileSpec& spec) {
+    if (takes_less) return std::unexpected(Error{.code = ErrorCode::unsupported_operator, .what = "aten.add.Tensor: not by this version", .fix = "name another backend"});
+    return Base::compile(processed, spec);
+  }
 
   static Result<std::vector<Processed>> preprocess_all(std::span<const Method> methods,
                                                        std::span<const CompileSpec> specs,
@@ -476,6 +482,30 @@ TEST_CASE(
   REQUIRE(stripped);
   Session other = *Session::make(load<Saving>(*stripped));
   CHECK(support::run(other, {3}) == Floats{9});
+}
+
+TEST_CASE("a backend whose library takes less where the program is loaded: its fallback if the sub-program was kept, else an error") {
+  const Toys toys;
+  const ExportedProgram program = sample();
+  ByHand<Saving> partitioner = sample_split<Saving>(program);
+  for (auto& delegation : partitioner.answer.delegations) delegation.fallbacks = {1};
+  const Bytes kept = save(lower<Saving>(program, partitioner, {.keep_originals = true}));
+  const Bytes bare = save(lower<Saving>(program, partitioner));
+  saving::takes_less = true;
+  Diagnostics diagnostics;
+  const Result<LoweredProgram> moved = load_program<Saving>(SharedBytes::copy_of(kept), &diagnostics);
+  const Error error = fault_of(load_program<Saving>(SharedBytes::copy_of(bare)));
+  saving::takes_less = false;
+  REQUIRE_MESSAGE(moved, to_string(moved.error()));
+  REQUIRE(!diagnostics.warnings.empty());
+  CHECK(diagnostics.warnings[0] == "backend saving here does not take method 'forward', partition 'p0', which runs on portable");
+  Session session = *Session::make(*moved);
+  CHECK(support::run(session, {3}) == Floats{9});
+  CHECK(error.code == ErrorCode::unsupported_operator);
+  CHECK(error.stage == Stage::compile);
+  CHECK(error.where == "method 'forward', partition 'p0'");
+  CHECK(error.what == "aten.add.Tensor: not by this version");
+  CHECK(error.fix.view().starts_with("backend saving here takes less"));
 }
 
 TEST_CASE("what a backend's load and compile report reaches the caller") {

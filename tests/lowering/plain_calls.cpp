@@ -160,6 +160,27 @@ TEST_CASE("an associative scan is a scan that begins with the first slice") {
   CHECK(verify(*with_plain_calls(scanned({4, 2}, {2}, 0))).empty());
 }
 
+TEST_CASE("an associative scan over a size that is known at run time, also of one slice") {
+  Draft d;
+  const ExprId n = d.b.symbol("s0");
+  const ValueId x = d.user("x", n);
+  const GraphId body = d.branch("combine", 2, [&](auto in) { return d.mul("product", in[0], in[1]); });
+  const ValueId out = d.sized("out", n);
+  d.node("higher_order.associative_scan", {d.b.subgraph(body), d.b.tensors({x}), d.b.tensors({})}, {out});
+  d.output(out);
+  const auto lowered = to_backend<portable>(d.finish());
+  REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
+  Session session = *Session::make(*lowered);
+  const auto run = [&](std::initializer_list<float> values) {
+    const auto made = session.run("forward", programs::tensor({static_cast<std::int64_t>(values.size())}, values));
+    REQUIRE_MESSAGE(made, (made ? std::string() : to_string(made.error())));
+    return support::elements((*made)[0]);
+  };
+  CHECK(run({1, 2, 3, 4}) == std::vector<float>{1, 2, 6, 24});
+  CHECK(run({5}) == std::vector<float>{5});
+  CHECK(run({2, 3}) == std::vector<float>{2, 6});
+}
+
 TEST_CASE("an operator that writes views of bases is called on them, and the bases get what it wrote") {
   const auto plain = [](std::string_view view, std::initializer_list<std::int64_t> numbers = {}) {
     const auto made = with_plain_calls(written(view, numbers));

@@ -78,7 +78,8 @@ class Pt2Reader {
     Result<std::vector<ExampleInput>> examples = read();
     if (!examples && examples.error().code == ErrorCode::out_of_memory) return error_of(std::move(examples));
     const auto is_user = [](const InputSpec& spec) { return kind(spec) == InputKind::user_input; };
-    if (examples && std::ranges::count_if(program.signature.input_specs, is_user) == std::ssize(*examples)) program.example_inputs = *std::move(examples);
+    const auto users = static_cast<std::size_t>(std::ranges::count_if(program.signature.input_specs, is_user));
+    if (examples && examples->size() == users) program.example_inputs = *std::move(examples);
     return {};
   }
   /// Where in their storages parameters, buffers and constants begin, which graphs do not say.

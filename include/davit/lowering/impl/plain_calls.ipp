@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -16,6 +15,7 @@
 
 #include "davit/core/promote.hpp"
 #include "davit/lowering/graph_emitter.hpp"
+#include "davit/lowering/impl/plain_call_forms.ipp"
 #include "davit/lowering/plain_calls.hpp"
 #include "davit/lowering/rule_evaluator.hpp"
 #include "davit/program/operator_schema.hpp"
@@ -24,113 +24,6 @@
 namespace davit {
 
 namespace detail {
-
-/// True for out_dtype(operator, dtype, arguments...) -> tensor.
-[[nodiscard]] DAVIT_INLINE bool says_dtype(GraphModuleView graph, const Node& node) noexcept {
-  if (graph.target(node) != "higher_order.out_dtype") return false;
-  const std::span<const Argument> inputs = graph.inputs(node), outputs = graph.outputs(node);
-  return inputs.size() > 2 && (inputs[0].kind == ArgumentKind::operator_name || inputs[0].kind == ArgumentKind::string) &&
-         inputs[1].kind == ArgumentKind::scalar_type && outputs.size() == 1 && outputs[0].is_value() &&
-         graph.values[outputs[0].value()].kind == ValueKind::tensor && graph.values[outputs[0].value()].dtype == static_cast<ScalarType>(inputs[1].payload) &&
-         graph.string(inputs[0]).starts_with("aten.");
-}
-
-/// The parts of associative_scan(graph, [x...], dim or [additional...]) -> y...; nothing for other nodes, and other forms.
-struct AssociativeScan {
-  GraphId graph = no_id;
-  std::int64_t dim = 0;
-  std::vector<ValueId> scanned{}, results{};
-  std::vector<Argument> additional{};
-};
-[[nodiscard]] DAVIT_INLINE std::optional<AssociativeScan> associative_scan(GraphModuleView graph, const Node& node) {
-  if (graph.target(node) != "higher_order.associative_scan") return std::nullopt;
-  const std::span<const Argument> inputs = graph.inputs(node);
-  if (inputs.size() < 2 || inputs[0].kind != ArgumentKind::graph || !inputs[1].is_list()) return std::nullopt;
-  AssociativeScan scan{.graph = inputs[0].graph()};
-  bool are_tensors = true;
-  const auto append = [&](std::span<const Argument> arguments, std::vector<ValueId>& out) {
-    for (const Argument& a : arguments) {
-      are_tensors = are_tensors && a.is_value() && graph.values[a.value()].kind == ValueKind::tensor;
-      if (are_tensors) out.push_back(a.value());
-    }
-  };
-  append(graph.args(inputs[1].items), scan.scanned);
-  for (const Argument& output : graph.outputs(node)) append(output.is_list() ? graph.args(output.items) : std::span(&output, 1), scan.results);
-  for (const Argument& more : inputs.subspan(2)) {
-    if (more.kind == ArgumentKind::int_) scan.dim = more.payload;
-    if (more.is_list())
-      for (const Argument& each : graph.args(more.items)) scan.additional.push_back(each);
-  }
-  for (const ValueId x : scan.scanned) are_tensors = are_tensors && scan.dim >= 0 && graph.values[x].sizes.count > scan.dim;
-  const Graph& body = graph.graphs[scan.graph];
-  const bool fits = are_tensors && !scan.scanned.empty() && scan.results.size() == scan.scanned.size() && body.outputs.count == scan.scanned.size() &&
-                    body.inputs.count == 2 * scan.scanned.size() + scan.additional.size();
-  return fits ? std::optional(std::move(scan)) : std::nullopt;
-}
-
-/// True for auto_functionalized_v2(operator, arguments..., _all_bases=[...]) -> (results..., bases...), whose written arguments are views
-/// of the bases, or they themselves: none of them a list, no base without a view named twice.
-[[nodiscard]] DAVIT_INLINE bool writes_bases(GraphModuleView graph, const Node& node) {
-  const std::span<const Argument> inputs = graph.inputs(node);
-  if (graph.target(node) != "higher_order.auto_functionalized_v2" || inputs.empty() || (inputs[0].kind != ArgumentKind::operator_name && inputs[0].kind != ArgumentKind::string)) return false;
-  const auto bases = std::ranges::find_if(inputs, [&](const Argument& a) { return graph.str(a.name) == "_all_bases"; });
-  if (bases == inputs.end() || !bases->is_list() || bases->items.count > graph.outputs(node).size()) return false;
-  std::vector<std::uint8_t> is_written(bases->items.count, 0);
-  for (const Argument& base : graph.args(bases->items))
-    if (!base.is_value()) return false;
-  for (const Argument& a : inputs) {
-    const std::string_view name = graph.str(a.name);
-    if (name.starts_with('_') && name.ends_with("_length")) return false;
-    if (!name.starts_with('_') || !name.ends_with("_base_index") || a.kind == ArgumentKind::none) continue;
-    if (a.kind != ArgumentKind::int_ || a.payload < 0 || static_cast<std::uint64_t>(a.payload) >= is_written.size() || is_written[static_cast<std::size_t>(a.payload)]++ != 0) return false;
-  }
-  return true;
-}
-
-/// The parts of flex_attention(query, key, value, score_mod, block mask..., mask_mod, scale, options, buffers of both...) -> (out,
-/// logsumexp, ...); nothing for other nodes, and other forms. The blocks of a mask say where it is true: what mask_mod says is enough.
-struct FlexAttention {
-  ValueId query = no_id, key = no_id, value = no_id;
-  GraphId score = no_id, mask = no_id;  ///< of (score, batch, head, row, column, buffers...) and of (batch, head, row, column, buffers...)
-  double scale = 1;
-  std::vector<ValueId> score_buffers{}, mask_buffers{}, results{};
-};
-[[nodiscard]] DAVIT_INLINE std::optional<FlexAttention> flex_attention(GraphModuleView graph, const Node& node) {
-  if (graph.target(node) != "higher_order.flex_attention") return std::nullopt;
-  std::vector<Argument> inputs;
-  const auto flatten = [&](const auto& self, std::span<const Argument> arguments) -> void {
-    for (const Argument& a : arguments) {
-      if (a.is_list())
-        self(self, graph.args(a.items));
-      else
-        inputs.push_back(a);
-    }
-  };
-  flatten(flatten, graph.inputs(node));
-  const auto is_graph = [](const Argument& a) { return a.kind == ArgumentKind::graph; };
-  const auto is_tensor = [&](const Argument& a) { return a.is_value() && graph.values[a.value()].kind == ValueKind::tensor; };
-  const auto first = std::ranges::find_if(inputs, is_graph);
-  if (first - inputs.begin() != 3 || first == inputs.end() || !std::ranges::all_of(inputs.begin(), first, is_tensor)) return std::nullopt;
-  FlexAttention call{.query = inputs[0].value(), .key = inputs[1].value(), .value = inputs[2].value(), .score = first->graph()};
-  auto last = first;
-  for (auto at = first + 1; at != inputs.end(); ++at)
-    if (is_graph(*at)) last = at;
-  if (last != first) call.mask = last->graph();
-  std::vector<ValueId> buffers;
-  bool has_scale = false;
-  for (auto at = last + 1; at != inputs.end(); ++at) {
-    if (is_tensor(*at)) buffers.push_back(at->value());
-    if (at->kind == ArgumentKind::float_ && !std::exchange(has_scale, true)) call.scale = std::bit_cast<double>(at->payload);
-  }
-  const std::size_t of_score = graph.graphs[call.score].inputs.count, of_mask = call.mask == no_id ? 4 : graph.graphs[call.mask].inputs.count;
-  if (!has_scale || of_score < 5 || of_mask < 4 || buffers.size() != of_score - 5 + of_mask - 4) return std::nullopt;
-  call.score_buffers.assign(buffers.begin(), buffers.begin() + static_cast<std::ptrdiff_t>(of_score - 5));
-  call.mask_buffers.assign(buffers.begin() + static_cast<std::ptrdiff_t>(of_score - 5), buffers.end());
-  for (const ValueId v : {call.query, call.key, call.value})
-    if (graph.values[v].sizes.count != 4) return std::nullopt;
-  for (const Argument& output : graph.outputs(node)) graph.for_each_value(output, [&](ValueId v) { call.results.push_back(v); });
-  return call.results.empty() || call.results.size() > 3 ? std::nullopt : std::optional(std::move(call));
-}
 
 class PlainCalls {
  public:
@@ -173,17 +66,24 @@ class PlainCalls {
     return rules_.call("aten.permute.default", {{"", x}, {"", Item::list(std::move(order))}});
   }
 
-  /// The first slices, and behind them what a scan over the others carries on.
+  /// The first slices, and behind them what a scan over the others carries on. Scans of nothing there are not: where there may be one
+  /// slice, it also goes over the first again, and the last that it answers is left out.
   void scan(const Node& node, const AssociativeScan& old) {
     const GraphEmitter::Mark mark = emit_.mark();
     emit_.fault = nullptr;
     const std::size_t count = old.scanned.size();
+    const Dim length = emit_.sizes(old.scanned[0])[static_cast<std::size_t>(old.dim)];
+    if (length.is_static() && length.value == 1) {
+      for (std::size_t k = 0; k < count; ++k) define(old.results[k], Item::of(GraphBuilder::value(old.scanned[k])));
+      return;
+    }
     std::vector<Item> first, rest;
     std::vector<TensorMeta> made;
     for (const ValueId v : old.scanned) {
       const Item x = moved(Item::of(GraphBuilder::value(v)), old.dim, 0);
       first.push_back(rules_.call("aten.select.int", {{"", x}, {"", Item::integer(0)}, {"", Item::integer(0)}}));
       rest.push_back(rules_.call("aten.slice.Tensor", {{"", x}, {"", Item::integer(0)}, {"", Item::integer(1)}, {"", Item::integer(INT64_MAX)}}));
+      if (!length.is_static() && emit_.fault == nullptr) rest.back() = rules_.call("aten.cat.default", {{"", Item::list({rest.back(), one_of(first.back())})}, {"", Item::integer(0)}});
       if (emit_.fault != nullptr) break;
       made.push_back(meta(first.back()));
     }
@@ -195,8 +95,8 @@ class PlainCalls {
                                  emit_.argument(Item::list(additional(old)))};
       emit_.append({.target = emit_.intern("higher_order.scan"), .inputs = emit_.list(inputs), .outputs = emit_.list(outputs), .metadata = node.metadata});
       for (std::size_t k = 0; k < count; ++k) {
-        const Item one = rules_.call("aten.unsqueeze.default", {{"", first[k]}, {"", Item::integer(0)}});
-        const Item all = rules_.call("aten.cat.default", {{"", Item::list({one, Item::of(outputs[count + k])})}, {"", Item::integer(0)}});
+        Item all = rules_.call("aten.cat.default", {{"", Item::list({one_of(first[k]), Item::of(outputs[count + k])})}, {"", Item::integer(0)}});
+        if (!length.is_static()) all = rules_.call("aten.slice.Tensor", {{"", all}, {"", Item::integer(0)}, {"", Item::integer(0)}, {"", Item::integer(-1)}});
         results.push_back(moved(all, 0, old.dim));
       }
     }
@@ -211,6 +111,8 @@ class PlainCalls {
     emit_.module().graphs[old.graph].outputs = emit_.list(twice);
     for (std::size_t k = 0; k < count; ++k) define(old.results[k], results[k]);
   }
+  /// A tensor of one slice.
+  [[nodiscard]] Item one_of(const Item& slice) { return rules_.call("aten.unsqueeze.default", {{"", slice}, {"", Item::integer(0)}}); }
   [[nodiscard]] std::vector<Item> additional(const AssociativeScan& old) {
     std::vector<Item> items;
     for (const Argument& each : old.additional) items.push_back(emit_.read(each));
@@ -252,8 +154,7 @@ class PlainCalls {
       if (results.size() != 1 || !results[0].is_value()) return rules_.fail("a node of the graph answers no single value");
       std::vector<NamedItem> arguments;
       for (const Argument& a : from_.inputs(node)) arguments.push_back({from_.str(a.name), known_item(emit_.read(a), known)});
-      if (from_.target(node) == "aten.index.Tensor") add_sizes(arguments);
-      if (emit_.fault == nullptr) known[results[0].value()] = rules_.call(from_.target(node), std::move(arguments));
+      known[results[0].value()] = rules_.call(from_.target(node), std::move(arguments));
       if (emit_.fault != nullptr) return {};
     }
     return outputs.size() == 1 ? known_item(emit_.read(outputs[0]), known) : rules_.fail("the graph answers no single value");
@@ -263,25 +164,6 @@ class PlainCalls {
     const auto at = item.is_value() ? known.find(item.value()) : known.end();
     return at == known.end() ? item : at->second;
   }
-  /// The sizes of what index.Tensor answers for an index in each dimension: those to which the indices broadcast.
-  void add_sizes(std::vector<NamedItem>& arguments) {
-    const std::size_t rank = arguments.size() < 2 ? 0 : static_cast<std::size_t>(rules_.rank(arguments[0].item));
-    if (rank == 0 || arguments[1].item.items.size() != rank) return emit_.fault = "an index is missing", void();
-    std::vector<Item> sizes;
-    for (const Item& index : arguments[1].item.items) {
-      if (!rules_.is_tensor(index)) return emit_.fault = "an index is no tensor", void();
-      for (std::int64_t d = 0; d < rules_.rank(index); ++d) {
-        if (sizes.size() < static_cast<std::size_t>(rules_.rank(index))) sizes.resize(static_cast<std::size_t>(rules_.rank(index)), Item::integer(1));
-        const Item size = emit_.item(emit_.sizes(index.value())[static_cast<std::size_t>(d)]);
-        Item& to = sizes[sizes.size() - static_cast<std::size_t>(rules_.rank(index) - d)];
-        if (rules_.is_static(to) && rules_.integer(to) == 1) to = size;
-      }
-    }
-    const Item type = Item::of(GraphBuilder::scalar_type(rules_.dtype(arguments[0].item)));
-    arguments.push_back({"sizes", Item::list(std::move(sizes))});
-    arguments.push_back({"as", type});
-  }
-
   /// The first form of the operator, on views of the bases, and the bases with what it made of them.
   void write_bases(const Node& node) {
     const GraphEmitter::Mark mark = emit_.mark();
@@ -356,6 +238,11 @@ class PlainCalls {
       const Argument* const given = named(prefix + std::string(name));
       if (given == nullptr) return rules_.fail("a view is not described");
       arguments.push_back({"", emit_.read(*given)});
+    }
+    if (target == "aten.as_strided.default") {
+      const Item sizes = arguments[1].item, type = Item::of(GraphBuilder::scalar_type(rules_.dtype(arguments[0].item)));
+      arguments.push_back({"sizes", sizes});
+      arguments.push_back({"as", type});
     }
     return rules_.call(target, std::move(arguments));
   }
