@@ -14,6 +14,7 @@
 #include "davit/testing/mock_backend.hpp"
 #include "davit/testing/numeric_gap.hpp"
 #include "davit/testing/one_node.hpp"
+#include "davit/testing/output_storages.hpp"
 #include "davit/testing/program_recipe.hpp"
 #include "davit/testing/random_layers.hpp"
 #include "davit/testing/random_moves.hpp"

@@ -457,3 +457,14 @@ TEST_CASE("in-place forms reach a backend that takes the operator: one partition
   REQUIRE(out);
   CHECK(support::elements((*out)["add_"].value()) == Floats{5, -3});
 }
+
+TEST_CASE("copy_ into what a graph answers is a copy; into what nobody outside sees, what it is given") {
+  for (const bool shown : {false, true}) {
+    Draft d;
+    const ValueId x = d.user("x", {2});
+    const ValueId to = d.op("aten.zeros_like.default", "to", x);
+    const ValueId copied = d.op("aten.copy_.default", "copied", to, {x});
+    d.output(shown ? copied : d.neg("n", copied));
+    CHECK(targets(functional(d.finish())) == (shown ? "zeros_like.default clone.default" : "zeros_like.default neg.default"));
+  }
+}

@@ -552,3 +552,17 @@ TEST_CASE("sub-graphs of control flow are cut like the root, and the parent keep
   CHECK(method.parent.graph_module.graphs.size() == 3);
   CHECK(method.schedule.steps.size() == 5);
 }
+
+TEST_CASE("a program that is not verified is lowered with a warning that says so") {
+  const support::Toys toys;
+  support::Draft d;
+  d.output(d.add("a", d.user("x"), 1.0));
+  const ExportedProgram program = d.finish();
+  Diagnostics diagnostics;
+  REQUIRE(to_backend(program, CapabilityPartitioner<support::Two>(), {.validate = false}, &diagnostics));
+  REQUIRE(diagnostics.warnings.size() == 1);
+  CHECK(diagnostics.warnings[0].view().starts_with("LowerOptions::validate is off: neither the program nor its partitions are verified; it can be saved and run"));
+  diagnostics = {};
+  REQUIRE(to_backend(program, CapabilityPartitioner<support::Two>(), {}, &diagnostics));
+  CHECK(diagnostics.warnings.empty());
+}

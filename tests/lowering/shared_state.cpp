@@ -3,7 +3,14 @@
 
 #include <doctest/doctest.h>
 
+#include <span>
+#include <string>
+#include <utility>
+
 #include "../support/draft.hpp"
+#include "davit/backends/portable.hpp"
+#include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
 using support::Draft;
@@ -37,4 +44,41 @@ TEST_CASE("what a program changes shares no memory with what it reads by another
   CHECK(checked(4, true).has_value());
   CHECK(checked(0, false).has_value());
   CHECK(checked(0, true, false).has_value());
+}
+
+namespace {
+
+/// A method that adds to buffer "b", or only reads it.
+ExportedProgram method_with(Tensor b, bool writes) {
+  Draft d;
+  const ValueId v = d.buffer("b", std::move(b));
+  const ValueId sum = d.add("sum", v, 1.0);
+  if (writes) d.mutate_buffer("b", sum);
+  d.output(sum);
+  return d.finish();
+}
+
+}  // namespace
+
+TEST_CASE("methods that share state by name have it with one dtype, one size and one initial value, or are refused") {
+  const auto lowered = [](const ExportedProgram& a, const ExportedProgram& b) {
+    const ProgramMethod methods[] = {{"one", &a}, {"two", &b}};
+    const auto made = to_backend(std::span<const ProgramMethod>(methods), CapabilityPartitioner<BackendList<portable>>());
+    return made ? std::string() : to_string(made.error());
+  };
+  const Tensor ones = programs::tensor({2}, {1, 1});
+  Tensor strided = programs::tensor({4}, {1, 0, 1, 0});
+  strided.sizes = {2};
+  strided.strides = {2};
+  const std::string fix = "; export the methods from one module, or give the buffers other names";
+  for (const bool second_writes : {false, true}) {
+    CHECK(lowered(method_with(ones, true), method_with(strided, second_writes)) == "");
+    CHECK(lowered(method_with(ones, true), method_with(programs::tensor({3}, {1, 1, 1}), second_writes)) ==
+          "preprocess: state b: methods share state by name: 'one' has it as float32 [2], 'two' has it as float32 [3]" + fix);
+    CHECK(lowered(method_with(ones, true), method_with(programs::tensor({2}, {1, 2}), second_writes)) ==
+          "preprocess: state b: methods 'one' and 'two' share it by name, and have other initial values for it" + fix);
+  }
+  CHECK(lowered(method_with(ones, false), method_with(ones, true)) == "");
+  CHECK(lowered(method_with(programs::tensor({2}, {1, 2}), false), method_with(ones, true)) != "");
+  CHECK(lowered(method_with(programs::tensor({3}, {1, 1, 1}), false), method_with(ones, false)) == "");  // constants, nobody changes one
 }

@@ -647,3 +647,14 @@ TEST_CASE("a softmax that is chosen for more rows than it has stays one") {
   const auto p = n.op("aten.where.self", "p", {3, 4}, {{"condition", n.v(truth("aten.logical_not.default", "empty", {1, 1}, {{"self", n.v(any)}}))}, {"self", n.v(zeros)}, {"other", n.v(soft)}});
   CHECK(count(left(n.finish({p})), "aten._safe_softmax.default") == 0);
 }
+
+TEST_CASE("an output that copies what nobody else uses is that; of an input, and of what is used again, it stays a copy") {
+  const auto copy_of = [](Net& n, ValueId v) { return n.op("aten.clone.default", "copy", {2, 3}, {{"self", n.v(v)}}); };
+  Net n;
+  CHECK(left(n.finish({copy_of(n, n.relu("r", n.input("x", {2, 3}), {2, 3}))})) == Texts{"aten.relu.default"});
+  Net given;
+  CHECK(left(given.finish({copy_of(given, given.input("x", {2, 3}))})) == Texts{"aten.clone.default"});
+  Net used;
+  const ValueId r = used.relu("r", used.input("x", {2, 3}), {2, 3});
+  CHECK(left(used.finish({copy_of(used, r), r})) == Texts{"aten.relu.default", "aten.clone.default"});
+}

@@ -2,7 +2,11 @@
 // Where a Session's values lie in one memory: outputs that are fed back, backends that answer views, in-place writes.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -306,4 +310,103 @@ TEST_CASE("a view whose arguments are named, a symbolic size before self, keeps 
   const auto out = session.run("forward", value);
   REQUIRE(out);
   CHECK(support::elements((*out)[0]) == Floats{12, 23, 34});
+}
+
+namespace {
+
+/// A tensor of zeros like x that takes x's elements.
+ValueId fresh_copy(Draft& d, std::string_view name, ValueId x) { return d.op("aten.copy_.default", name, d.op("aten.zeros_like.default", std::string(name) + "_to", x), {x}); }
+
+/// What the outputs, and the mutations of buffers, hold after the caller's tensor was overwritten and freed.
+std::vector<Floats> kept(const ExportedProgram& program, const Partitioner auto& partitioner) {
+  Session session = session_of(to_backend(program, partitioner));
+  std::optional<Tensor> x = programs::tensor({2, 2}, {1, 2, 3, 4});
+  const auto out = session.run("forward", *x);
+  REQUIRE_MESSAGE(out, (out ? std::string() : to_string(out.error())));
+  std::ranges::fill(std::span(x->view().as<float>(), 4), 99.0f);
+  x.reset();
+  std::vector<Floats> all;
+  for (const Output& each : *out) all.push_back(support::elements(each));
+  for (const Output& each : out->mutations()) all.push_back(support::elements(each));
+  return all;
+}
+std::vector<Floats> kept(const ExportedProgram& program) {
+  std::vector<Floats> whole = kept(program, CapabilityPartitioner<BackendList<portable>>());
+  CHECK(kept(program, CapabilityPartitioner<BackendList<other, portable>>()) == whole);
+  return whole;
+}
+
+}  // namespace
+
+TEST_CASE("what is copied into a tensor of the program's own is not the caller's memory") {
+  const Floats x{1, 2, 3, 4};
+  {
+    Draft d;
+    d.output(fresh_copy(d, "c", d.user("x", {2, 2})));
+    CHECK(kept(d.finish()) == std::vector<Floats>{x});
+  }
+  {  // two of them, one copied from the other
+    Draft d;
+    const ValueId first = fresh_copy(d, "c", d.user("x", {2, 2}));
+    d.output(first);
+    d.output(fresh_copy(d, "e", first));
+    CHECK(kept(d.finish()) == std::vector<Floats>{x, x});
+  }
+  {  // all of it, as a slice; the whole or the part is the output
+    for (const bool part : {false, true}) {
+      Draft d;
+      const ValueId in = d.user("x", {2, 2}), to = d.op("aten.zeros_like.default", "to", in), v = d.like(in, "v");
+      d.node("aten.slice.Tensor", {d.b.value(to), d.b.integer(0), d.b.integer(0), d.b.integer(INT64_MAX)}, {v});
+      const ValueId written = d.op("aten.copy_.default", "written", v, {in});
+      d.output(part ? written : to);
+      CHECK(kept(d.finish()) == std::vector<Floats>{x});
+    }
+  }
+  {  // broadcast
+    Draft d;
+    const ValueId in = d.user("x", {2, 2}), to = d.b.tensor("to", ScalarType::float32, {3, 2, 2});
+    d.node("aten.zeros.default", {d.b.ints({3, 2, 2})}, {to});
+    d.output(d.op("aten.copy_.default", "c", to, {in}));
+    CHECK(kept(d.finish()) == std::vector<Floats>{{1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4}});
+  }
+  {  // in a branch
+    Draft d;
+    const ValueId in = d.user("x", {2, 2}), one = d.b.tensor("one", ScalarType::bool_, {});
+    d.node("aten.any.default", {d.b.value(d.gt("p", in, 0.0))}, {one});
+    d.output(d.cond("c", one, {in}, [&](auto operands) { return fresh_copy(d, "c", operands[0]); }, [&](auto operands) { return d.neg("n", operands[0]); }, {2, 2}));
+    CHECK(kept(d.finish()) == std::vector<Floats>{x});
+  }
+  {  // a buffer, returned or not
+    for (const bool returned : {false, true}) {
+      Draft d;
+      const ValueId buffer = d.buffer("b", programs::tensor({2, 2}, {0, 0, 0, 0})), in = d.user("x", {2, 2});
+      d.op("aten.copy_.default", "c", buffer, {in});
+      d.output(returned ? buffer : d.neg("n", in));
+      CHECK(kept(d.finish()) == std::vector<Floats>{returned ? x : Floats{-1, -2, -3, -4}, x});
+    }
+  }
+  {  // as run_decompositions writes the same: the buffer's new value is the input
+    Draft d;
+    d.buffer("b", programs::tensor({2, 2}, {0, 0, 0, 0}));
+    const ValueId in = d.user("x", {2, 2});
+    d.mutate_buffer("b", in);
+    d.output(in);
+    CHECK(kept(d.finish()) == std::vector<Floats>{x, x});
+  }
+}
+
+TEST_CASE("a user input that takes another one's elements is seen after that is gone") {
+  Draft d;
+  const ValueId x = d.user("x", {2}), y = d.user("y", {2});
+  d.mutate_input("x", y);
+  d.output(d.neg("n", x));
+  Session session = session_of(to_backend<portable>(d.finish()));
+  const Tensor to = programs::tensor({2}, {1, 2});
+  std::optional<Tensor> from = programs::tensor({2}, {3, 4});
+  const EValue inputs[] = {to, *from};
+  const auto out = session.run(0, inputs);
+  REQUIRE(out);
+  from.reset();
+  CHECK(support::elements(out->mutations()["x"]) == Floats{3, 4});
+  CHECK(support::elements(to.view()) == Floats{3, 4});
 }

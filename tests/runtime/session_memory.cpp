@@ -567,3 +567,45 @@ TEST_CASE("a session takes exactly the memory that its limit allows: arena, what
   const LoweredProgram counter = lower(training_counter(), CapabilityPartitioner<BackendList<portable>>());
   CHECK(run(counter, 7, {2}) == ErrorCode::out_of_memory);  // two floats of state
 }
+
+namespace {
+
+/// x (one element) expanded to `size`, then every `step`-th element of that.
+ExportedProgram expanded(std::int64_t size, std::int64_t step, bool answers_all = false) {
+  Draft d;
+  const ValueId x = d.user("x", {1});
+  const Dim sizes[] = {{.value = size}}, strides[] = {{.value = 0}};
+  const ValueId wide = d.b.declare({.name = d.b.text("wide"), .sizes = d.b.dims(sizes), .strides = d.b.dims(strides), .dtype = ScalarType::float32});
+  d.node("aten.expand.default", {d.b.value(x), d.b.ints({size})}, {wide});
+  const ValueId part = d.b.tensor("part", ScalarType::float32, {size / step});
+  d.node("aten.slice.Tensor", {d.b.value(wide), d.b.integer(0), d.b.integer(0), d.b.integer(INT64_MAX), d.b.integer(step)}, {part});
+  d.output(d.neg("n", part));
+  if (answers_all) d.output(wide);
+  return d.finish();
+}
+
+struct second : portable {
+  static constexpr std::string_view name = "second";
+  static const char* refuses(GraphModuleView graph, NodeId node) { return graph.target(graph.nodes[node]) == "aten.expand.default" ? nullptr : "no expand"; }
+};
+
+}  // namespace
+
+TEST_CASE("an expanded view takes no memory, in a partition, between two of them, and as an output") {
+  constexpr std::int64_t size = std::int64_t{1} << 33, step = std::int64_t{1} << 31;
+  const Tensor x = programs::tensor({1}, {3});
+  const auto run = [&](Result<LoweredProgram> lowered) {
+    REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
+    Session session = *Session::make(*std::move(lowered));
+    for (int k = 0; k < 2; ++k) {
+      const auto out = session.run("forward", x);
+      REQUIRE_MESSAGE(out, (out ? std::string() : to_string(out.error())));
+      CHECK(support::elements((*out)[0]) == std::vector<float>(4, -3));
+      if (out->size() == 2) CHECK((*out)[1].value().tensor().numel() == size);
+    }
+    CHECK(session.plan(0).arena_bytes < 1024);
+  };
+  run(to_backend<portable>(expanded(size, step)));
+  run(to_backend<portable>(expanded(size, step, true)));
+  run(to_backend(expanded(size, step), CapabilityPartitioner<BackendList<second, portable>>()));
+}

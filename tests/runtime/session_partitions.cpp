@@ -721,3 +721,93 @@ TEST_CASE("a method that only reads a buffer sees what another method of the ses
   CHECK(support::run(session, {0}, 2) == Floats{-1});
   CHECK(state_of(session.state()) == Floats{16});
 }
+
+TEST_CASE("a partition that answers a tensor without memory to the next one is an Error with its name, on its first run and on a later one") {
+  const Toys toys;
+  Draft d;
+  d.output(d.mul("m", d.add("a", d.user("x"), 1.0), 2.0));
+  const LoweredProgram lowered = split(d.finish());
+  const Tensor x = programs::scalar(3);
+  for (const bool first : {true, false}) {
+    Session session = *Session::make(lowered);
+    for (int run = 0; run < (first ? 0 : 2); ++run) CHECK(run_one(session, x));
+    A::state.null_output = true;
+    const Error error = error_of(run_one(session, x));
+    CHECK(error.code == ErrorCode::failed);
+    CHECK(error.backend == "toy0");
+    CHECK(error.where == "method 'forward', partition 'toy0_0'");
+    CHECK(error.what == "a backend answered a tensor without memory: its data is null");
+    A::state.null_output = false;
+    CHECK(run_one(session, x));
+  }
+}
+
+TEST_CASE("a backend that becomes unavailable is an Error with the partition's name before anything runs, and runs again when it is back") {
+  const Toys toys;
+  Draft d;
+  d.output(d.mul("m", d.add("a", d.user("x"), 1.0), 2.0));
+  Session session = *Session::make(split(d.finish()));
+  const Tensor x = programs::scalar(3);
+  for (int run = 0; run < 2; ++run) {
+    CHECK(run_one(session, x));
+    B::state.available = false;
+    const int executed = A::state.executed;
+    const Error error = error_of(run_one(session, x));
+    CHECK(error.code == ErrorCode::not_available);
+    CHECK(error.where == "method 'forward', partition 'toy1_0'");
+    CHECK(error.what == "backend toy1 is not available");
+    CHECK(A::state.executed == executed);
+    B::state.available = true;
+  }
+  // in a branch that is not taken it does not matter
+  Draft c;
+  const ValueId y = c.user("y");
+  c.output(c.cond("c", c.gt("p", y, 0.0), {y}, [&](auto in) { return c.mul("m", in[0], 2.0); }, [&](auto in) { return c.neg("n", in[0]); }));
+  Session branches = *Session::make(split(c.finish()));
+  const Tensor minus = programs::scalar(-3);
+  for (int run = 0; run < 2; ++run) CHECK(run_one(branches, x));
+  B::state.available = false;
+  CHECK(run_one(branches, minus));
+  CHECK(error_of(run_one(branches, x)).code == ErrorCode::not_available);
+  B::state.available = true;
+  CHECK(run_one(branches, x));
+}
+
+TEST_CASE("an exception of a backend is an Error with the partition's name, wherever it is thrown, and the session goes on") {
+  const Toys toys;
+  Draft d;
+  d.output(d.mul("m", d.add("a", d.user("x"), 1.0), 2.0));
+  const ExportedProgram program = d.finish();
+  const Tensor x = programs::scalar(3);
+  Session session = *Session::make(split(program));
+  const auto named = [](const Error& error, Stage stage) {
+    CHECK(error.code == ErrorCode::failed);
+    CHECK(error.stage == stage);
+    CHECK(error.backend == "toy1");
+    CHECK(error.where.view().find("partition 'toy1_0'") != std::string_view::npos);
+    CHECK(error.what == "an exception was thrown: it was told to throw");
+  };
+  B::state.throws = "prepare";
+  named(error_of(run_one(session, x)), Stage::execute);
+  for (int run = 0; run < 2; ++run) {
+    B::state.throws = {};
+    CHECK(run_one(session, x));
+    B::state.throws = "execute";
+    named(error_of(run_one(session, x)), Stage::execute);
+  }
+  for (const auto& [function, stage] : {std::pair("preprocess", Stage::preprocess), std::pair("compile", Stage::compile)}) {
+    B::state.throws = function;
+    A::state.refused = "mul";
+    named(error_of(to_backend(program, CapabilityPartitioner<Two>())), stage);
+  }
+  // a method of one partition
+  B::state.throws = {};
+  Session whole = *Session::make(*to_backend<B>(program));
+  for (int run = 0; run < 2; ++run) {
+    B::state.throws = {};
+    CHECK(run_one(whole, x));
+    CHECK(run_one(whole, x));
+    B::state.throws = "execute";
+    named(error_of(run_one(whole, x)), Stage::execute);
+  }
+}

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@ struct ToyState {
   int fail_at = -1;                 ///< the execute that fails, counted from now
   bool wrong_output = false;        ///< execute answers a number instead of a tensor
   bool null_output = false;         ///< execute answers a tensor of the right sizes without memory
+  std::string_view throws;          ///< the function that throws: "preprocess", "compile", "prepare", "execute"
 
   int preprocessed = 0;
   int compiled = 0;
@@ -77,6 +79,11 @@ struct toy_backend {
   };
 
   [[nodiscard]] static bool is_available() { return state.available; }
+  static void may_throw([[maybe_unused]] std::string_view function) {
+#if defined(__cpp_exceptions)
+    if (state.throws == function) throw std::runtime_error("it was told to throw");
+#endif
+  }
 
   [[nodiscard]] static const char* refuses(davit::GraphModuleView graph, davit::NodeId node) {
     if (node < 64 && (state.refused_nodes >> node & 1) != 0) return "it was told not to take this node";
@@ -89,6 +96,7 @@ struct toy_backend {
   [[nodiscard]] static davit::Result<Processed> preprocess(const davit::Method& method, const CompileSpec& spec,
                                                            davit::DebugHandleRecorder& debug_handles) {
     ++state.preprocessed;
+    may_throw("preprocess");
     const davit::GraphModuleView graph = method.view();
     state.nodes.push_back(graph.nodes.size());
     const std::vector<davit::DebugHandle> handles = debug_handles.handle_all();
@@ -126,6 +134,7 @@ struct toy_backend {
 
   [[nodiscard]] static davit::Result<Handle> compile(const Processed& processed, const CompileSpec&) {
     ++state.compiled;
+    may_throw("compile");
     if (state.fails_compile)
       return std::unexpected(davit::Error{.code = davit::ErrorCode::failed, .what = "it must not"});
     return processed;
@@ -133,6 +142,7 @@ struct toy_backend {
 
   [[nodiscard]] static davit::Result<std::size_t> prepare(const Handle& handle, std::span<const davit::EValue>, Workspace& workspace) {
     ++state.prepared;
+    may_throw("prepare");
     workspace.temporaries.resize(handle.code->temporaries);
     return 0;
   }
@@ -142,6 +152,7 @@ struct toy_backend {
                                              std::span<davit::EValue> outputs,
                                              davit::ExecuteContext<T, Report, Workspace>& context) {
     ++state.executed;
+    may_throw("execute");
     if (state.fail_at >= 0 && state.fail_at-- == 0) {
       const davit::DebugHandle at = handle.code->instructions.empty() ? davit::no_debug_handle : handle.code->instructions[0].handle;
       return context.fail(davit::ErrorCode::failed, at, "it was told to fail");

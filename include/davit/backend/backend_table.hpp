@@ -14,6 +14,7 @@
 
 #include "davit/backend/contract.hpp"
 #include "davit/core/config.hpp"
+#include "davit/core/no_memory.hpp"
 
 namespace davit {
 
@@ -94,8 +95,14 @@ struct BackendCalls {
 
   template <class Tracing>
   static Status execute(const DelegateCall& call, Tracing& tracer) {
-    ExecuteContext<Tracing, TextReport, Workspace> context(tracer, *call.report, *static_cast<Workspace*>(call.workspace), call.scratch, call.max_memory, call.undo);
-    return B::execute(as<Handle>(call.handle), call.inputs, call.outputs, context);
+    const auto run = [&]() __attribute__((always_inline)) -> Status {
+      ExecuteContext<Tracing, TextReport, Workspace> context(tracer, *call.report, *static_cast<Workspace*>(call.workspace), call.scratch, call.max_memory, call.undo);
+      return B::execute(as<Handle>(call.handle), call.inputs, call.outputs, context);
+    };
+    return or_caught(run, [&](ErrorCode code, Name what) -> Status {
+      call.report->text = std::move(what);
+      return std::unexpected(Fault(code));
+    });
   }
   static Status execute_quietly(const DelegateCall& call) {
     NullTracer tracer;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -74,14 +75,27 @@ class EValue {
   /// An int, a float or a bool: what an operator schema calls `Scalar`.
   [[nodiscard]] constexpr bool is_number() const noexcept { return is_int() || is_float() || is_bool(); }
 
-  // Each accessor requires the tag of its name; the pointer forms answer nullptr for another tag.
-  [[nodiscard]] constexpr const TensorView& tensor() const noexcept { return tensor_; }
-  [[nodiscard]] constexpr TensorView& tensor() noexcept { return tensor_; }
+  // Each accessor requires the tag of its name, and asserts it where it answers memory (unless NDEBUG is defined: a check would cost at
+  // each call of a backend); the pointer forms answer nullptr for another tag.
+  [[nodiscard]] constexpr const TensorView& tensor() const noexcept {
+    assert(is_tensor());
+    return tensor_;
+  }
+  [[nodiscard]] constexpr TensorView& tensor() noexcept {
+    assert(is_tensor());
+    return tensor_;
+  }
   [[nodiscard]] constexpr std::int64_t as_int() const noexcept { return int_; }
   [[nodiscard]] constexpr double as_float() const noexcept { return float_; }
   [[nodiscard]] constexpr bool as_bool() const noexcept { return bool_; }
-  [[nodiscard]] constexpr std::string_view as_string() const noexcept { return string_; }
-  [[nodiscard]] constexpr std::span<const EValue> as_list() const noexcept { return {list_.data, list_.size}; }
+  [[nodiscard]] constexpr std::string_view as_string() const noexcept {
+    assert(is_string());
+    return string_;
+  }
+  [[nodiscard]] constexpr std::span<const EValue> as_list() const noexcept {
+    assert(is_list());
+    return {list_.data, list_.size};
+  }
   [[nodiscard]] constexpr const TensorView* tensor_if() const noexcept { return is_tensor() ? &tensor_ : nullptr; }
 
   /// Any number as a double; requires is_number().

@@ -40,7 +40,8 @@ struct PartitionCall {
 /// Lowers the methods of a program onto `backends`: what every to_backend does. The programs stay untouched.
 ///
 /// Methods that `calls` does not name go to the last backend of the list as they are. What one method changes is state for
-/// all methods that hold a tensor of that name, dtype and sizes. In this order: verify and functionalize all, and take composite
+/// all methods that hold a tensor of that name, which must have it with the same dtype, sizes and initial value
+/// (unsupported_argument). In this order: verify and functionalize all, and take composite
 /// operators apart that no backend takes whole (run_decompositions), so that a partitioner sees operators without in-place forms
 /// (and other nodes than the caller's program has); for every method fold constants, partition,
 /// check the partitioning, cut, preprocess each partition, verify the results; then, once all are well, compile. A partition

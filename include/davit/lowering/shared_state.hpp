@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <expected>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -65,17 +67,86 @@ namespace davit::detail {
   return {};
 }
 
-/// The state of programs that are lowered together: what one of them changes is state for all that hold it.
+/// A method that may share state with others.
+struct StateHolder {
+  std::string_view method;
+  const ExportedProgram* program = nullptr;
+};
+
+/// True if two tensors of the same dtype and sizes have the same elements, bit by bit. O(their bytes).
+[[nodiscard]] inline Result<bool> same_elements(const Tensor& a, const Tensor& b) {
+  const TensorView x = a.view(), y = b.view();
+  if (x.data == y.data && (std::ranges::equal(x.strides(), y.strides()) || x.numel() == 0)) return true;
+  if (x.data == nullptr || y.data == nullptr) return x.numel() == 0;
+  const auto dense = [](const TensorView& t) { return t.is_contiguous() ? Tensor{} : Tensor::zeros(t.dtype, t.sizes()); };
+  Tensor own[2] = {dense(x), dense(y)};
+  const void* at[2] = {x.data, y.data};
+  for (const std::size_t i : {0u, 1u}) {
+    const TensorView& from = i == 0 ? x : y;
+    if (from.is_contiguous()) continue;
+    if (own[i].storage.size() < from.nbytes())
+      return std::unexpected(Error{.code = ErrorCode::out_of_memory, .stage = Stage::preprocess, .what = "no memory to compare the initial values of state"});
+    copy_tensor(from, own[i].view());
+    at[i] = own[i].view().data;
+  }
+  return std::memcmp(at[0], at[1], x.nbytes()) == 0;
+}
+
+/// State is shared by name: a tensor that one method changes is one tensor, with one initial value, for all that hold it. `names`: of
+/// what is changed, in any order. Errors: unsupported_argument where two methods have it with other element types, sizes or initial
+/// values. O(names * methods + bytes of state).
+[[nodiscard]] inline Result<void> check_same_state(std::span<const StateHolder> methods, std::vector<Name> names) {
+  std::ranges::sort(names);
+  names.erase(std::ranges::unique(names).begin(), names.end());
+  struct Owner {
+    const StateHolder* method = nullptr;
+    const Tensor* tensor = nullptr;
+  };
+  std::vector<Owner> owners(names.size());
+  const auto described = [](const Owner& owner) {
+    Name sizes;
+    for (const std::int64_t size : owner.tensor->sizes) sizes = concat(sizes, sizes.empty() ? "" : ", ", size);
+    return concat("'", owner.method->method, "' has it as ", name_of(owner.tensor->dtype), " [", sizes, "]");
+  };
+  for (const StateHolder& method : methods) {
+    if (names.empty()) break;
+    const TensorIndex tensors(*method.program);
+    for (const InputSpec& spec : method.program->signature.input_specs) {
+      const Name* const name = kind(spec) == InputKind::custom_obj ? nullptr : target(spec);
+      if (name == nullptr) continue;
+      const auto at = std::ranges::lower_bound(names, *name);
+      const Tensor* const tensor = at == names.end() || !(*at == *name) ? nullptr : tensors.find(*name);
+      if (tensor == nullptr) continue;  // an error where it is used
+      Owner& first = owners[static_cast<std::size_t>(at - names.begin())];
+      const Owner own{&method, tensor};
+      if (first.tensor == nullptr) first = own;
+      if (first.method == &method) continue;
+      Error error{.code = ErrorCode::unsupported_argument, .stage = Stage::preprocess, .where = concat("state ", *name),
+                  .fix = "export the methods from one module, or give the buffers other names"};
+      error.what = concat("methods share state by name: ", described(first), ", ", described(own));
+      if (tensor->dtype != first.tensor->dtype || tensor->sizes != first.tensor->sizes) return std::unexpected(std::move(error));
+      const Result<bool> same = same_elements(*first.tensor, *tensor);
+      if (!same) return std::unexpected(same.error());
+      error.what = concat("methods '", first.method->method, "' and '", method.method, "' share it by name, and have other initial values for it");
+      if (!*same) return std::unexpected(std::move(error));
+    }
+  }
+  return {};
+}
+
+/// The state of programs that are lowered together: what one of them changes is state for all that hold it (see check_same_state).
 class SharedState {
  public:
   /// The programs must be verified. O(their sizes).
   explicit SharedState(std::span<const ExportedProgram* const> programs) {
     for (const ExportedProgram* program : programs) {
       const TensorIndex tensors(*program);
-      for (const Name& name : changed_attributes(*program)) add(tensors, name);
+      for (const Name& name : changed_attributes(*program))
+        if (tensors.find(name) != nullptr) changed_.push_back(name);
     }
-    std::ranges::sort(changed_, {}, &Changed::name);
+    std::ranges::sort(changed_);
   }
+  [[nodiscard]] const std::vector<Name>& names() const noexcept { return changed_; }
   /// The program itself, or a copy of it in `own` whose signature names the state that its outputs do not.
   [[nodiscard]] const ExportedProgram* mark(const ExportedProgram& program, ExportedProgram& own) const {
     if (changed_.empty()) return &program;
@@ -83,7 +154,8 @@ class SharedState {
     const TensorIndex tensors(program);
     const std::vector<InputRole> roles = input_roles(program.signature);
     for (std::size_t i = 0; i < roles.size(); ++i)
-      if (const Name* attribute = target(program.signature.input_specs[i]); roles[i] == InputRole::constant && changes(*attribute, tensors))
+      if (const Name* attribute = target(program.signature.input_specs[i]);
+          roles[i] == InputRole::constant && std::ranges::binary_search(changed_, *attribute) && tensors.find(*attribute) != nullptr)
         unlisted.push_back(*attribute);
     if (unlisted.empty()) return &program;
     own = program;
@@ -92,23 +164,7 @@ class SharedState {
   }
 
  private:
-  void add(const TensorIndex& tensors, const Name& name) {
-    if (const Tensor* tensor = tensors.find(name); tensor != nullptr) changed_.push_back({name, tensor});
-  }
-  /// A tensor of the same name but of another dtype or of other sizes is another one.
-  [[nodiscard]] bool changes(const Name& name, const TensorIndex& tensors) const {
-    const Tensor* own = nullptr;
-    for (auto at = std::ranges::lower_bound(changed_, name, {}, &Changed::name); at != changed_.end() && at->name == name; ++at) {
-      if (own == nullptr) own = tensors.find(name);
-      if (own != nullptr && own->dtype == at->tensor->dtype && own->sizes == at->tensor->sizes) return true;
-    }
-    return false;
-  }
-  struct Changed {
-    Name name;
-    const Tensor* tensor;
-  };
-  std::vector<Changed> changed_;  ///< by name
+  std::vector<Name> changed_;  ///< sorted
 };
 
 }  // namespace davit::detail

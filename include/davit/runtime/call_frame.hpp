@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "davit/core/config.hpp"
@@ -56,7 +57,9 @@ class CallFrame {
 
   [[nodiscard]] Result<void> check_outputs() const;
 
-  /// Copies mutations to the state and to user inputs. Outputs that view what is about to change are copied first.
+  /// Copies mutations to the state and to user inputs. Outputs that view what is about to change are copied first. Then the mutation
+  /// of a buffer is the buffer, and so is an output of the same value that lay in the caller's memory.
+  /// Source: torch.export._unlift._insert_copy_for_mutations.
   /// Errors: invalid_shape, before anything has changed. O(bytes + n log n) for n outputs and inputs that are written.
   [[nodiscard]] Result<void> write_back(std::span<const EValue> inputs, std::span<NamedTensor> state);
 
@@ -105,6 +108,8 @@ class CallFrame {
   [[nodiscard]] EValue destination(std::size_t i, std::span<const EValue> inputs, std::span<const NamedTensor> state) const noexcept;
   /// True if a new value lies where it belongs: it was made there.
   [[nodiscard]] static bool is_there(const EValue& value, const TensorView& to) noexcept;
+  /// Lets no new value of an input view memory of another one, which is the caller's; false if there is no memory.
+  [[nodiscard]] bool keep_mutations(std::span<const EValue> inputs);
   /// Turns a value that views `changed` into a view of a copy; false if there is no memory.
   [[nodiscard]] bool keep(EValue& value, const Footprints& changed);
 
@@ -120,10 +125,12 @@ class CallFrame {
   std::vector<std::uint32_t> state_of_input_;   ///< per input: index of the state, or no_id
   std::vector<std::uint32_t> state_of_output_;  ///< per output: the state it replaces, or no_id
   std::vector<std::uint32_t> input_of_output_;  ///< per output: the user input it replaces, or no_id
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> returned_state_;  ///< outputs that are the new value of a buffer, and its mutation
   std::vector<Written> written_;
   std::vector<Lent> lent_;
   std::vector<Write> writes_;
   Footprints memory_;                           ///< that the writes change
+  Footprints callers_;                          ///< of user inputs, where outputs must not lie in one
   std::vector<Tensor> copies_;                  ///< outputs that viewed what a write-back changed
   std::size_t used_copies_ = 0;
   SymbolValues symbols_;

@@ -26,6 +26,7 @@ class PortChecks {
   void add(const PortType& type, bool any) {
     ports_.push_back({.sizes = {}, .tag = type.tag, .any = any, .form = {.rank = static_cast<std::uint8_t>(type.dims.size()), .dtype = type.dtype}});
     ++count_;
+    only_tensors_ = only_tensors_ && type.tag == EValue::Tag::tensor && !any;
     is_static_ = is_static_ && type.has_static_sizes();
     if (type.dims.size() > max_fast_rank) is_static_ = false;
     if (!is_static_) return;
@@ -35,10 +36,16 @@ class PortChecks {
   void leave() noexcept { is_static_ = false; }
   /// True if every value fits and no size was left to check_values. O(values + sizes).
   [[nodiscard, gnu::always_inline]] bool match(std::span<const EValue> values) const noexcept {
-    return values.size() == count_ && is_static_ && (count_ == 0 || match_all(values.data()));
+    return match(values, [](const TensorView&) { return true; });
+  }
+  template <class Also>
+  [[nodiscard, gnu::always_inline]] bool match(std::span<const EValue> values, Also also) const noexcept {
+    return values.size() == count_ && is_static_ && (count_ == 0 || match_all(values.data(), also));
   }
   /// True if the checks are complete, with no size left to check_values, and there are ports.
   [[nodiscard]] bool is_whole() const noexcept { return is_static_ && count_ != 0; }
+  /// The same, if all ports are tensors.
+  [[nodiscard]] bool is_whole_of_tensors() const noexcept { return is_whole() && only_tensors_; }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   /// match() for as many values as there are ports, if is_whole().
   [[nodiscard, gnu::always_inline]] bool match_all(const EValue* value) const noexcept {
@@ -51,6 +58,17 @@ class PortChecks {
     std::size_t left = count_;
     do {
       if (!fits(*port, *value, also) && !port->any) return false;
+      ++port, ++value;
+    } while (--left != 0);
+    return true;
+  }
+  /// The same, if is_whole_of_tensors(): in fewer instructions.
+  template <class Also>
+  [[nodiscard, gnu::always_inline]] bool match_tensors(const EValue* value, Also also) const noexcept {
+    const Port* port = ports_.data();
+    std::size_t left = count_;
+    do {
+      if (!value->is_tensor() || !has_form(*port, value->tensor(), also)) return false;
       ++port, ++value;
     } while (--left != 0);
     return true;
@@ -73,8 +91,10 @@ class PortChecks {
   template <class Also>
   [[nodiscard, gnu::always_inline]] static bool fits(const Port& port, const EValue& value, Also& also) noexcept {
     if (value.tag() != port.tag) return false;
-    if (port.tag != EValue::Tag::tensor) return true;
-    const TensorView& tensor = value.tensor();
+    return port.tag != EValue::Tag::tensor || has_form(port, value.tensor(), also);
+  }
+  template <class Also>
+  [[nodiscard, gnu::always_inline]] static bool has_form(const Port& port, const TensorView& tensor, Also& also) noexcept {
     std::uint16_t form = 0;
     std::memcpy(&form, reinterpret_cast<const std::byte*>(&tensor) + offsetof(TensorView, rank), sizeof(form));
     if (form != std::bit_cast<std::uint16_t>(port.form)) return false;
@@ -86,6 +106,7 @@ class PortChecks {
   std::vector<Port> ports_;
   std::size_t count_ = 0;  ///< of ports_, at hand
   bool is_static_ = true;
+  bool only_tensors_ = true;
 };
 
 namespace detail {
@@ -101,6 +122,14 @@ namespace detail {
 [[nodiscard]] Result<void> check_values(std::string_view method, std::string_view backend, std::string_view role,
                                         const std::vector<OutputPort>& ports, std::span<const EValue> values,
                                         const SymbolValues& symbols);
+
+/// True if the tensors that a backend answered have memory for their elements. O(values).
+[[nodiscard]] bool have_memory(std::span<const EValue> values) noexcept;
+
+namespace detail {
+/// The Error of a backend for whose answers that is not true.
+[[nodiscard]] Error without_memory(Name where);
+}  // namespace detail
 
 /// Finds the values of a method's symbols from the sizes of its inputs (already of the right kinds and ranks), and
 /// checks that they agree with each other and with their ranges. Errors: invalid_shape.

@@ -101,12 +101,13 @@ struct DelegateState : StepCall {
 
   /// True if nothing is to be gathered, scattered, traced or checked with care.
   [[nodiscard]] bool can_be_direct() const noexcept {
-    return input_slots.empty() && output_slots.empty() && call.tracer == nullptr && checks.is_whole();
+    return input_slots.empty() && output_slots.empty() && call.tracer == nullptr && checks.is_whole_of_tensors() && (always_runs || backend->asks_availability == nullptr);
   }
 
   /// True if an output may view an input.
   [[nodiscard]] bool may_view() const noexcept { return !backend->never_views_inputs || (backend->fills_destinations && !planned); }
 
+  bool always_runs = false;           ///< it is of the root graph: its backend is asked before each run whether it is available, and not before each call
   bool ready = false;                 ///< prepared
   bool planned = false;               ///< outputs have destinations and scratch is lent from the session's arena
   bool dynamic = false;               ///< sizes may change from call to call
@@ -163,6 +164,7 @@ struct MethodState {
   bool planned = false;                  ///< for the sizes of the last run
   DelegateState* ready_call = nullptr;   ///< `only`, where a call of it that fits is a whole run
   DelegateState* only = nullptr;         ///< the one partition of a method that does nothing but call it with its own inputs
+  std::vector<const DelegateState*> asked;  ///< of the root graph, the first of each backend that may become unavailable
   Scratch arena;
   std::vector<std::int64_t> dims;        ///< sizes and strides of planned values
 

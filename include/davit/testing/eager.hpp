@@ -20,6 +20,7 @@
 #include "davit/runtime/node_call.hpp"
 #include "davit/testing/eager_value.hpp"
 #include "davit/testing/one_node.hpp"
+#include "davit/testing/output_storages.hpp"
 #include "davit/testing/random_rounding.hpp"
 #include "davit/testing/random_values.hpp"
 
@@ -82,8 +83,10 @@ class EagerProgram {
       if (inputs[i].is_value()) values_[inputs[i].value()] = value;
     }
     if (Result<void> done = run_graph(root_graph, 0); !done) return std::unexpected(std::move(done.error()));
-    std::vector<EagerValue> outputs;
-    for (const Argument& output : graph_.args(graph_.root().outputs)) outputs.push_back(copy_of(value_of(output)));
+    std::vector<EagerValue> made, outputs;
+    for (const Argument& output : graph_.args(graph_.root().outputs)) made.push_back(value_of(output));
+    storages_ = OutputStorages(program_, users, state, made);
+    for (const EagerValue& each : made) outputs.push_back(copy_of(each));
     for (std::size_t i = 0; i < outputs.size() && i < program_.signature.output_specs.size(); ++i) {
       const OutputSpec& spec = program_.signature.output_specs[i];
       if (!outputs[i].tensor || target(spec) == nullptr) continue;
@@ -104,6 +107,9 @@ class EagerProgram {
     state_ = std::move(state);
     return outputs;
   }
+
+  /// Where the outputs of the last run may lie, as they do in torch.
+  [[nodiscard]] const OutputStorages& storages() const noexcept { return storages_; }
 
   /// Parameters, buffers and constants, as the runs so far left them, by name.
   [[nodiscard]] std::span<const NamedTensor> state() const noexcept { return state_; }
@@ -343,6 +349,7 @@ class EagerProgram {
   BackendTables kernels_;
   std::vector<NamedTensor> state_;
   std::vector<EagerValue> values_;
+  OutputStorages storages_;
   std::map<NodeId, std::unique_ptr<Step>> steps_;
   std::vector<Made>* record_ = nullptr;
   std::optional<RandomRounding> rounding_;

@@ -93,6 +93,43 @@ namespace detail {
   return compare(actual, truths ? EValue(possible) : expected, tolerance, anything ? Check::shape_dtype : Check::close);
 }
 
+/// Where an output lies that lies elsewhere in the eager run's program: a tensor of the caller's, a buffer, another output. Empty if none does.
+[[nodiscard]] inline std::string misplaced(const EagerProgram& eager, std::span<const EValue> outputs, std::span<const EValue> inputs,
+                                           std::span<const Tensor> own, std::span<const NamedTensor> state) {
+  const auto meet = [](const EValue& a, const TensorView& b) { return a.is_tensor() && overlap(footprint(a.tensor()), footprint(b)); };
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const std::string name = "output " + std::to_string(k);
+    for (std::size_t i = 0; i < own.size(); ++i)
+      if (inputs[i].tensor().data == own[i].view().data && meet(outputs[k], own[i].view()) && !eager.storages().may_lie_in_input(k, i))
+        return name + " lies in the memory of input " + std::to_string(i);
+    for (const NamedTensor& entry : state)
+      if (meet(outputs[k], entry.tensor.view()) && !eager.storages().may_lie_in_state(k, entry.name.view())) return name + " lies in the state '" + std::string(entry.name.view()) + "'";
+    for (std::size_t j = 0; j < k; ++j)
+      if (outputs[j].is_tensor() && meet(outputs[k], outputs[j].tensor()) && !eager.storages().may_share(k, j)) return name + " shares memory with output " + std::to_string(j);
+  }
+  return {};
+}
+
+/// Overwrites and frees the caller's tensors that no output may show. What `outputs` and the mutations of buffers hold must not follow; a sentence if it does.
+[[nodiscard]] inline std::string seal(const EagerProgram& eager, const Outputs& outputs, std::span<const EValue> inputs, std::vector<Tensor>& own,
+                                      std::span<const NamedTensor> state) {
+  std::vector<EValue> seen(outputs.all().begin(), outputs.all().end());
+  for (const Output& mutation : outputs.mutations())
+    if (std::ranges::any_of(state, [&](const NamedTensor& entry) { return entry.name == mutation.name(); })) seen.push_back(mutation.value());
+  const Snapshot before(seen);
+  std::vector<Tensor> gone;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    bool shown = own[i].numel() == 0 || inputs[i].tensor().data != own[i].view().data;  // the latter: an output of the run before
+    for (std::size_t k = 0; k < outputs.all().size() && !shown; ++k) shown = eager.storages().may_lie_in_input(k, i);
+    if (shown) continue;
+    std::ranges::fill(std::span(own[i].storage.writable(), own[i].storage.size()), std::byte{0x5a});
+    gone.push_back(std::exchange(own[i], Tensor{}));
+  }
+  if (Snapshot(seen) != before) return "what it answered changes when the caller's tensors are overwritten";
+  gone.clear();
+  return Snapshot(seen) == before ? "" : "what it answered changes when the caller's tensors are freed";
+}
+
 /// judge(), beside so many eager runs that round at random.
 [[nodiscard]] inline std::string judge_once(const RandomProgram& random_program, const LoweredProgram& lowered, BackendTables kernels,
                                             const JudgeOptions& options, std::size_t roundings) {
@@ -116,7 +153,7 @@ namespace detail {
   Random random(options.seed + 1);
   for (std::uint64_t run = 0; run < options.runs; ++run) {
     const std::string place = "run " + std::to_string(run) + ", ";
-    const std::vector<Tensor>& own = given.emplace_back(random_program.user_inputs(run));
+    std::vector<Tensor>& own = given.emplace_back(random_program.user_inputs(run));
     std::vector<Tensor> expected_inputs;
     std::vector<std::vector<Tensor>> rounded_inputs(roundings);
     for (const Tensor& each : own) {
@@ -177,6 +214,8 @@ namespace detail {
           if (const std::string differs = differing(EValue(entry.tensor), EValue(other.tensor), [&](std::size_t r) { return EValue(rounding[r].state()[i].tensor); }); !differs.empty())
             return place + "state '" + std::string(entry.name.view()) + "': " + differs;
     if (!session->plan(0).is_sound()) return place + "the plan is not sound";
+    if (const std::string found = misplaced(eager, all, inputs, own, session->state()); !found.empty()) return place + found;
+    if (const std::string found = seal(eager, *outputs, inputs, own, session->state()); !found.empty()) return place + found;
     last = std::move(*expected);
     std::swap(last_rounded, rounded);
     answered.assign(all.begin(), all.end());
@@ -187,7 +226,8 @@ namespace detail {
 }  // namespace detail
 
 /// Runs a lowered program several times beside an eager run of the program that it was made from, and compares all outputs,
-/// all inputs that it may have changed, and the state. From the second run on, outputs of the run before are passed as inputs
+/// all inputs that it may have changed, and the state. Then what was passed is overwritten and freed, unless the eager run answers it,
+/// and the outputs must be as they were; nor may one lie in state or in another one where the eager run's does not. From the second run on, outputs of the run before are passed as inputs
 /// where they fit: the session's own, as they lie. Empty if all is the same, else a sentence.
 ///
 /// Where the reference itself would be as far off if it rounded otherwise (numbers that cancel out), that is no difference; nor

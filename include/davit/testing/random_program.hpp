@@ -198,8 +198,7 @@ class RandomProgram : RandomQuantized {
     const Known x = some_value();
     const std::size_t rank = x.sizes.size();
     Known out;
-    const std::size_t at = static_dim(x);
-    switch (random_.below(6)) {
+    switch (const std::size_t at = static_dim(x); random_.below(6)) {
       case 0: {
         std::vector<Argument> order;
         std::vector<Dim> sizes;
@@ -292,6 +291,7 @@ class RandomProgram : RandomQuantized {
   }
   /// In-place operators, on whatever may be written.
   void write() {
+    if (Random(step_ ^ 0x2545f491u).one_in(4)) return fill_fresh();  // the other steps are what they were before there was this one
     auto x = some_of_all([](const Known& k) { return !k.overlaps && !k.fixed; });
     if (!x) return binary();
     if (is_given(*x) && random_.one_in(2) && std::ranges::all_of(x->sizes, [](const Dim& d) { return d.is_static() && d.value > 0; })) {
@@ -332,9 +332,8 @@ class RandomProgram : RandomQuantized {
       in.back().id = declare(fresh("arg"), operand.sizes, operand.dtype);
       b_.input(b_.value(in.back().id));
     }
-    const std::vector<Known> made = body(in);
     std::vector<Argument> out;
-    for (const Known& k : made) out.push_back(v(k));
+    for (const Known& k : body(in)) out.push_back(v(k));
     b_.end_graph(std::span<const Argument>(out));
     return id;
   }
@@ -364,7 +363,8 @@ class RandomProgram : RandomQuantized {
     if (random_.one_in(2)) {
       const Known mask = emit("aten.gt.Scalar", {{"self", v(x)}, {"other", b_.real(0.0)}}, x.sizes, ScalarType::bool_);
       const Known any = emit("aten.any.default", {{"self", v(mask)}}, {}, ScalarType::bool_);
-      const GraphId yes = branch(operands, elementwise);
+      const bool copies = training_ && Random(step_ ^ 0x9e3779b9u).one_in(3);
+      const GraphId yes = branch(operands, [&](const std::vector<Known>& in) { return copies ? std::vector{copied(in[0], in[0].sizes, 2)} : elementwise(in); });
       const GraphId no = branch(operands, elementwise);
       const Known out{.id = declare(fresh("cond"), x.sizes), .sizes = x.sizes};
       const Argument in[] = {v(any), b_.subgraph(yes), b_.subgraph(no), b_.tensors({x.id, y.id})};

@@ -16,7 +16,7 @@
 
 namespace davit::testing {
 
-/// Steps of a random program: products, integers and bools, symbolic sizes, effects.
+/// Steps of a random program: products, integers and bools, symbolic sizes, effects, copies into tensors of its own.
 class RandomSteps : protected RandomValues {
  protected:
   using RandomValues::RandomValues;
@@ -25,6 +25,39 @@ class RandomSteps : protected RandomValues {
   [[nodiscard]] ScalarType some_dtype() {
     constexpr ScalarType types[] = {ScalarType::int64, ScalarType::int32, ScalarType::int8, ScalarType::uint8, ScalarType::bool_};
     return random_.one_in(3) ? types[random_.below(std::size(types))] : ScalarType::float32;
+  }
+
+  /// A tensor of the program's own that takes the elements of another value, whole, by parts, or expanded.
+  void fill_fresh() {
+    const Known x = some_value();
+    std::vector<Dim> sizes = x.sizes;
+    if (random_.one_in(4) && sizes.size() < 5) sizes.insert(sizes.begin(), dim(2));
+    keep(copied(x, std::move(sizes), random_.below(4)));
+  }
+  /// The elements of x, broadcast, in a tensor of these sizes that is made for them.
+  Known copied(const Known& x, const std::vector<Dim>& sizes, std::size_t way) {
+    const bool fixed = std::ranges::all_of(sizes, &Dim::is_static);
+    Known made;
+    std::vector<Argument> items;
+    for (const Dim& d : sizes) items.push_back(i(d.value));
+    const Argument size = b_.list(items, ArgumentKind::int_);
+    if (way == 0 && fixed) {
+      made = emit("aten.zeros.default", {{"size", size}, {"dtype", b_.scalar_type(x.dtype)}}, sizes, x.dtype);
+    } else if (way == 1 && fixed) {
+      made = emit("aten.full.default", {{"size", size}, {"fill_value", i(1)}, {"dtype", b_.scalar_type(x.dtype)}}, sizes, x.dtype);
+    } else {
+      if (!same(sizes, x.sizes)) return copied(x, x.sizes, way);
+      made = way == 2 ? emit("aten.full_like.default", {{"self", v(x)}, {"fill_value", i(1)}}, sizes, x.dtype) : emit("aten.zeros_like.default", {{"self", v(x)}}, sizes, x.dtype);
+    }
+    if (fixed && !sizes.empty() && way < 2 && sizes[0].value > 0 && random_.one_in(3)) {  // a part, or all of it as a part
+      const std::int64_t start = same(sizes, x.sizes) ? 0 : static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes[0].value)));
+      std::vector<Dim> rest = sizes;
+      rest[0] = dim(sizes[0].value - start);
+      const Known part = emit("aten.slice.Tensor", {{"self", v(made)}, {"dim", i(0)}, {"start", i(start)}, {"end", i(INT64_MAX)}}, rest, x.dtype);
+      const Known written = emit("aten.copy_.default", {{"self", v(part)}, {"src", v(x)}}, rest, x.dtype);
+      return random_.one_in(2) ? written : made;
+    }
+    return emit("aten.copy_.default", {{"self", v(made)}, {"src", v(x)}}, sizes, x.dtype);
   }
 
   /// A matrix product, a linear layer or a convolution; false if no values fit.

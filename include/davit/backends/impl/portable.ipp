@@ -207,9 +207,10 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
   std::size_t total = 0;
   for (std::size_t i = 0; i < lifetimes.size(); ++i) {
     const ValueId id = h.value_of_slot[h.planned_slots[i]];
+    const bool is_given = ws.given[h.planned_slots[i]] != 0;
     std::size_t bytes = 0;
     bool is_known = false;  // else the sizes depend on data: placed while running
-    if (id != no_id && graph.values[id].kind == ValueKind::tensor) {
+    if (id != no_id && (is_given || h.takes_none[i] == 0) && graph.values[id].kind == ValueKind::tensor) {
       kernels::Sizes sizes;
       is_known = true;
       for (const Dim& dim : graph.dims_of(graph.values[id].sizes)) {
@@ -222,7 +223,6 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
     }
     total += bytes;
     if (total > max_plan_bytes) return no_memory("the tensors of the program are too large");
-    const bool is_given = ws.given[h.planned_slots[i]] != 0;
     lifetimes[i].bytes = is_given ? 0 : bytes;
     ws.places[h.planned_slots[i]].capacity = bytes;
     ws.places[h.planned_slots[i]].is_destination = is_given && is_known;

@@ -129,6 +129,7 @@ class CodeBuilder {
     code_.value_of_slot.push_back(value);
     if (value != no_id) code_.slot_of_value[value] = slot;
     storage_.push_back(slot);
+    takes_none_.push_back(0);
     is_whole_.push_back(1);
     last_use_.push_back(by == no_id ? 0 : by);
     first_def_.push_back(by);
@@ -177,10 +178,11 @@ class CodeBuilder {
     if (is_functional) call.outputs = call.outputs.first(schema_.returns);
     if (!add_outputs(step, makes == id ? call : operator_call(graph_, graph_.nodes[makes]))) return wrong(makes, "an output is defined twice");
     // A view keeps its base alive, and so does what the base may itself copy into: both live until either's last use.
-    if (row->aliasing == Aliasing::may_alias)
+    if (row->aliasing != Aliasing::none)
       if (const std::uint32_t self = first_tensor(code_, step); self != no_id)
         for (std::uint32_t s = step.slots_out.first; s < code_.value_of_slot.size(); ++s) {
           storage_[s] = storage_[self];
+          takes_none_[s] = row->aliasing == Aliasing::always ? 1 : 0;
           is_whole_[s] = is_whole_[self] != 0 && makes == id && !step.is_own && operators::read_same_elements(operators::NodeArguments(graph_, id)) != no_id ? 1 : 0;
         }
     code_.steps.push_back(step);
@@ -319,6 +321,7 @@ class CodeBuilder {
     for (std::uint32_t s = 0; s < code_.value_of_slot.size(); ++s) {
       if (first_def_[s] == no_id) continue;
       code_.planned_slots.push_back(s);
+      code_.takes_none.push_back(takes_none_[s]);
       code_.lifetimes.push_back({first_def_[s], std::max(last_use_[s], last_use_[storage_[s]]), 0});
     }
   }
@@ -331,6 +334,7 @@ class CodeBuilder {
   TailPlan tails_;
   OperatorSchema schema_;
   std::vector<std::uint32_t> storage_;    ///< per slot: the slot whose storage it may view
+  std::vector<std::uint8_t> takes_none_;  ///< per slot: 1 if it is a view, whatever the run
   std::vector<std::uint8_t> is_whole_;    ///< per slot: 1 if it has all elements of that storage, in order
   std::vector<std::uint32_t> first_def_;  ///< per slot: the step that makes it; no_id for none
   std::vector<std::uint32_t> last_use_;   ///< per slot: the last step that reads it, or the storage behind it

@@ -71,8 +71,6 @@ inline constexpr std::size_t whole_columns = 32;
 
 inline constexpr std::uint32_t no_flags = 0;
 
-inline constexpr std::uint32_t no_flags = 0;
-
 [[nodiscard]] inline xnn_status create_convolution(const Plan& plan, const Step& step, std::size_t out,
                                                    const float* kernel, const float* bias, xnn_operator_t* op) {
   const Window& w = step.window;

@@ -13,9 +13,9 @@
 
 #include "davit/core/error.hpp"
 #include "davit/embed/static_plan.hpp"
-#include "davit/formats/embed/constants.hpp"
 #include "davit/formats/embed/refusals.hpp"
 #include "davit/lowering/lower_program.hpp"
+#include "davit/lowering/shared_state.hpp"
 #include "davit/program/exported_program.hpp"
 
 namespace davit::formats {
@@ -33,6 +33,14 @@ class EmbedState {
         if (kind(spec) == OutputKind::buffer_mutation || kind(spec) == OutputKind::parameter_mutation) state.first_.try_emplace(text(*target(spec)));
       for (const Name& name : method.program->signature.unlisted_state) state.first_.try_emplace(text(name));
     }
+    std::vector<detail::StateHolder> holders;
+    std::vector<Name> names;
+    for (const ProgramMethod& method : methods) holders.push_back({method.name.view(), method.program});
+    for (const auto& [name, owner] : state.first_) names.push_back(Name::own(name));
+    if (Result<void> same = detail::check_same_state(holders, std::move(names)); !same) {
+      same.error().stage = Stage::save;
+      return std::unexpected(std::move(same.error()));
+    }
     for (const ProgramMethod& method : methods)
       for (const InputSpec& spec : method.program->signature.input_specs)
         if (Result<void> added = state.add(method, spec); !added) return std::unexpected(added.error());
@@ -49,39 +57,23 @@ class EmbedState {
 
  private:
   struct Owner {
-    const ProgramMethod* method = nullptr;
     const Tensor* tensor = nullptr;
     std::uint32_t at = 0;
   };
 
   [[nodiscard]] static std::string text(const Name& name) { return std::string(name.view()); }
-  [[nodiscard]] static Name describe(const Owner& owner) {
-    Name sizes;
-    for (const std::int64_t size : owner.tensor->sizes) sizes = concat(sizes, sizes.empty() ? "" : ", ", size);
-    return concat("'", owner.method->name, "' has it as ", name_of(owner.tensor->dtype), " [", sizes, "]");
-  }
   [[nodiscard]] Result<void> add(const ProgramMethod& method, const InputSpec& spec) {
     if (!has(spec)) return {};
     const Tensor* tensor = method.program->tensor_named(*target(spec));
     if (tensor == nullptr) return {};  // an error where it is listed
     Owner& owner = first_.find(text(*target(spec)))->second;
-    const Owner own{&method, tensor};
-    if (owner.tensor == nullptr) return place(owner, own);
-    if (&method == owner.method) return {};
-    const Name where = concat("state ", *target(spec));
-    const Name fix = "export the methods from one module, or give the buffers other names";
-    if (tensor->dtype != owner.tensor->dtype || tensor->sizes != owner.tensor->sizes)
-      return refuse_embedding(where.view(), concat("methods share state by name: ", describe(owner), ", ", describe(own)).view(), fix.view());
-    if (EmbedConstants::contiguous(*tensor) != EmbedConstants::contiguous(*owner.tensor))
-      return refuse_embedding(where.view(), concat("methods '", owner.method->name, "' and '", method.name, "' share it by name, and have other initial values for it").view(),
-                              fix.view());
-    return {};
+    return owner.tensor == nullptr ? place(owner, *tensor) : Result<void>();
   }
-  [[nodiscard]] Result<void> place(Owner& owner, const Owner& own) {
-    const std::size_t pool = state_pool(own.tensor->dtype);
-    owner = own;
+  [[nodiscard]] Result<void> place(Owner& owner, const Tensor& tensor) {
+    const std::size_t pool = state_pool(tensor.dtype);
+    owner.tensor = &tensor;
     if (pool >= counts_.size()) return {};  // an error where it is listed
-    const std::int64_t count = checked_numel(own.tensor->sizes, INT32_MAX / 16);
+    const std::int64_t count = checked_numel(tensor.sizes, INT32_MAX / 16);
     if (count < 0 || counts_[pool] + count > INT32_MAX / 16) return refuse_embedding("the program", "its state is more than a static program can have", "");
     owner.at = static_cast<std::uint32_t>(counts_[pool]);
     counts_[pool] += count;

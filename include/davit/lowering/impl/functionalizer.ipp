@@ -24,7 +24,9 @@ namespace detail {
 class Functionalizer : FunctionalViews {
  public:
   explicit Functionalizer(const ExportedProgram& program)
-      : FunctionalViews(program.view()), program_(program), classes_(program.view()), kept_(program.view().values.size(), 0), shared_(kept_) {}
+      : FunctionalViews(program.view()), program_(program), classes_(program.view()), kept_(program.view().values.size(), 0), shared_(kept_), shown_(kept_) {
+    for (const Graph& graph : graph_.graphs) for_each_tensor(graph_.args(graph.outputs), [&](ValueId v) { shown_[classes_.root(v)] = 1; });
+  }
 
   [[nodiscard]] std::optional<ExportedProgram> run() {
     const std::vector<Shown> unseen = of_;
@@ -224,21 +226,21 @@ class Functionalizer : FunctionalViews {
     emit("aten.copy_.default", inputs, made, graph_.nodes[n].metadata);
     return true;
   }
-  /// `made` becomes the elements of `source`, with its own sizes and dtype: as they are, where they are so and stay so.
+  /// `made` becomes the elements of `source`, with its own sizes and dtype: `source` itself, unless that may be written later, or a
+  /// graph answers the storage of `to`, which is not that of `source`. (simplify drops the clones that nobody outside can see.)
   void store_copy(ValueId source, ValueId to, ValueId made, std::uint32_t metadata) {
     const bool casts = graph_.values[source].dtype != graph_.values[made].dtype;
-    const ValueId seen = copier_.new_value(source);
-    if (keeps(source) && !casts) {
-      const Argument inputs[] = {named("self", GraphBuilder::value(seen))};
-      emit("aten.clone.default", inputs, source, metadata, true);
-    }
+    const bool clones = !casts && (keeps(source) || shown_[classes_.root(to)] != 0);
+    const auto self = [&] { return named("self", GraphBuilder::value(copier_.new_value(made))); };
     copier_.replace(made, copier_.new_value(source));
-    copier_.replace(source, seen);
     if (!same_sizes(source, made)) {
-      const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(made))), named("size", sizes_of(to, metadata))};
-      emit("aten.expand.default", inputs, made, metadata, casts ? fresh(made).view() : graph_.name(made), graph_.values[source].dtype);
+      const Argument inputs[] = {self(), named("size", sizes_of(to, metadata))};
+      emit("aten.expand.default", inputs, made, metadata, casts || clones ? fresh(made).view() : graph_.name(made), graph_.values[source].dtype);
     }
     if (casts) cast(made, metadata);
+    if (!clones) return;
+    const Argument inputs[] = {self()};
+    emit("aten.clone.default", inputs, made, metadata);
   }
 
   /// `to` has the value of `made` now, and so has what it shows of its base, and that of what it was made from.
@@ -302,6 +304,7 @@ class Functionalizer : FunctionalViews {
   InPlaceWrites<> classes_;
   std::vector<std::uint8_t> kept_;    ///< per class: it stays where it lies, and is written there
   std::vector<std::uint8_t> shared_;  ///< per class: its values may lie in one storage or not, which only the run knows
+  std::vector<std::uint8_t> shown_;   ///< per class: a graph answers one of its values
   std::vector<ValueId> chain_;
   ExportGraphSignature signature_;
 };

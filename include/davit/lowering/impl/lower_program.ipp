@@ -232,7 +232,7 @@ class MethodLowering {
         own.push_back(&delegate);
       }
       if (methods.empty()) continue;
-      Result<std::vector<BackendObject>> processed = backends_[b].preprocess_all(methods, specs, recorder_);
+      Result<std::vector<BackendObject>> processed = or_no_memory(Stage::preprocess, [&] { return backends_[b].preprocess_all(methods, specs, recorder_); });
       if (processed && processed->size() != methods.size())
         processed = std::unexpected(Error{.code = ErrorCode::failed, .what = "preprocess_all answered another number of results than it was given methods"});
       if (!processed) return std::unexpected(explained(std::move(processed.error()), *own[0]));
@@ -298,6 +298,9 @@ class MethodLowering {
   auto parts = std::make_shared<LoweredProgram::Parts>();
   parts->backends = backends;
   auto debug_map = std::make_shared<DebugMap>();
+  if (!options.validate && diagnostics != nullptr)
+    diagnostics->warnings.push_back("LowerOptions::validate is off: neither the program nor its partitions are verified; it can be saved and run, and a fault in it may "
+                                    "show as an error of a backend or as wrong numbers");
   for (const PartitionCall& each : calls)
     if (Result<const ExportedProgram*> known = detail::find_program(methods, each.method); !known)
       return std::unexpected(std::move(known.error()));
@@ -313,6 +316,9 @@ class MethodLowering {
     programs.push_back(rewritten[m] ? &*rewritten[m] : methods[m].program);
   }
   const detail::SharedState state(programs);
+  std::vector<StateHolder> holders;
+  for (const ProgramMethod& method : methods) holders.push_back({method.name.view(), method.program});
+  if (Result<void> same = check_same_state(holders, state.names()); !same) return std::unexpected(std::move(same.error()));
   for (std::size_t m = 0; m < methods.size(); ++m) {
     const ProgramMethod& each = methods[m];
     ExportedProgram own;

@@ -85,11 +85,16 @@ DAVIT_INLINE std::vector<ValueId> Simplifier::owned(ValueId v) {
   return {};
 }
 
-/// An output that copies a view of what is the program's own is the view.
+/// An output that copies a view of what is the program's own is the view; one that copies what nobody else uses is that.
 DAVIT_INLINE bool Simplifier::copied(const Node& node, ValueId x, ValueId out) {
   if (view().inputs(node).size() > 1 && view().find_input(node, "memory_format") == nullptr) return false;
   const std::vector<ValueId> chain = owned(x);
-  if (chain.size() < 2 || is_output_[out] == 0 || !used_once(x)) return false;
+  if (chain.empty() || is_output_[out] == 0 || !used_once(x)) return false;
+  if (chain.size() == 1) {
+    if (!same(sizes(x), sizes(out)) || !forward(out, x)) return false;
+    shown_[x] = 1;
+    return true;
+  }
   const Node shape = emit_.module().nodes[value(x).producer];
   if (view_kind(view().target(shape)) != ViewKind::shape) return false;
   for (const ValueId v : chain) shown_[v] = 1;

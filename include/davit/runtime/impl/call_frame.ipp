@@ -90,6 +90,12 @@ DAVIT_INLINE CallFrame::CallFrame(const Name& method, std::string_view backend, 
     writes_back_ = writes_back_ || of_state != no_id || of_input != no_id;
     output_checks_.add(port.type, false);
   }
+  const std::size_t own = interface.outputs.size() - std::min<std::size_t>(interface.added_mutations, interface.outputs.size());
+  const std::span<const OutputPort> listed = std::span(interface.outputs).first(own);
+  detail::LateIndex mutations(listed, [](const OutputPort& port) { return detail::replaces_state(port.kind) ? port.name.view() : std::string_view(); });
+  for (std::uint32_t i = 0; i < own && writes_back_; ++i)
+    if (const OutputPort& port = interface.outputs[i]; port.is_returned() && !port.name.empty())
+      if (const std::uint32_t of = mutations.first(port.name.view()); of != no_id && state_of_output_[of] != no_id) returned_state_.emplace_back(i, of);
 }
 
 DAVIT_INLINE Result<void> CallFrame::gather(std::span<const EValue> user, std::span<const NamedTensor> state) {
@@ -197,9 +203,25 @@ DAVIT_INLINE Result<void> CallFrame::write_back(std::span<const EValue> inputs, 
   memory_.expect(outputs_.size());
   for (std::size_t i = 0; i < outputs_.size() && !memory_.empty(); ++i)
     if (!keep(outputs_[i], memory_)) return std::unexpected(no_memory());
-  for (const Write& write : writes_) copy_tensor(write.value->tensor(), write.to);
+  if (!keep_mutations(inputs)) return std::unexpected(no_memory());
+  for (const Write& write : writes_) {
+    copy_tensor(write.value->tensor(), write.to);
+    if (state_of_output_[static_cast<std::size_t>(write.value - outputs_.data())] != no_id) *write.value = EValue(write.to);
+  }
+  for (const auto& [output, mutation] : returned_state_)
+    if (outputs_[output].is_tensor() && callers_.meet(footprint(outputs_[output].tensor()))) outputs_[output] = outputs_[mutation];
   give_back();
   return {};
+}
+
+DAVIT_INLINE bool CallFrame::keep_mutations(std::span<const EValue> inputs) {
+  const auto of_input = [&](const Write& write) { return input_of_output_[static_cast<std::size_t>(write.value - outputs_.data())] != no_id; };
+  callers_.clear();
+  if (returned_state_.empty() && std::ranges::none_of(writes_, of_input)) return true;
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    if (inputs[k].is_tensor() && interface_->inputs[k].role == InputRole::user) callers_.add(footprint(inputs[k].tensor()));
+  callers_.expect(writes_.size() + returned_state_.size());
+  return std::ranges::all_of(writes_, [&](const Write& write) { return !of_input(write) || keep(*write.value, callers_); });
 }
 
 DAVIT_INLINE bool CallFrame::is_there(const EValue& value, const TensorView& to) noexcept {

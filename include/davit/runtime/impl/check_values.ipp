@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -95,6 +96,17 @@ DAVIT_INLINE Result<void> check_values(std::string_view method, std::string_view
                                        const std::vector<OutputPort>& ports, std::span<const EValue> values,
                                        const SymbolValues& symbols) {
   return detail::check_ports(method, backend, role, ports, values, symbols);
+}
+
+DAVIT_INLINE bool have_memory(std::span<const EValue> values) noexcept {
+  return std::ranges::all_of(values, [](const EValue& value) {
+    const TensorView* const tensor = value.tensor_if();
+    return tensor == nullptr || tensor->data != nullptr || tensor->numel() == 0;
+  });
+}
+DAVIT_INLINE Error detail::without_memory(Name where) {
+  return Error{.code = ErrorCode::failed, .stage = Stage::execute, .where = std::move(where),
+               .what = "a backend answered a tensor without memory: its data is null", .fix = "let its execute fill the output, or answer a view"};
 }
 
 DAVIT_INLINE Result<void> bind_symbols(std::string_view method, std::string_view backend,

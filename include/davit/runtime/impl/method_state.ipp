@@ -64,6 +64,13 @@ DAVIT_INLINE MethodState::MethodState(BackendTables backends, const LoweredMetho
   }
   fill_slots();
   if (is_one_call()) only = static_cast<DelegateState*>(calls[0]);
+  const Range root = schedule->graphs.empty() ? Range{} : schedule->graphs[root_graph].steps;
+  for (std::uint32_t i = root.first; i < root.first + root.count && i < calls.size(); ++i) {
+    if (calls[i] == &control_flow_call) continue;
+    auto& d = static_cast<DelegateState&>(*calls[i]);
+    d.always_runs = true;
+    if (d.backend->asks_availability != nullptr && std::ranges::find(asked, d.backend, &DelegateState::backend) == asked.end()) asked.push_back(&d);
+  }
 }
 
 /// True for a method that hands all its inputs to one partition and answers what that answers.

@@ -60,6 +60,17 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1} << 30;  ///< for 
   return graph.values[slot].kind == ValueKind::token || graph.values[slot].kind == ValueKind::custom_obj;
 }
 
+/// True for a large value that shows few elements many times, as expand makes it, by the strides that the export saw: a destination would
+/// make it dense. Its partition is not planned, and answers a view if it can.
+[[nodiscard]] DAVIT_INLINE bool is_expanded(GraphModuleView graph, std::uint32_t slot, const EValue& value) noexcept {
+  constexpr std::size_t large = std::size_t{1} << 26;
+  if (slot >= graph.values.size() || !value.is_tensor() || value.tensor().nbytes() < large) return false;
+  const std::span<const Dim> strides = graph.dims_of(graph.values[slot].strides);
+  for (std::size_t d = 0; d < strides.size() && d < value.tensor().rank; ++d)
+    if (strides[d].is_static() && strides[d].value == 0 && value.tensor().size(d) > 1) return true;
+  return false;
+}
+
 /// Asks a partition for its scratch and gives its outputs their sizes. The blocks of its outputs follow its scratch's.
 [[nodiscard]] DAVIT_INLINE bool size_delegate(MethodState& m, DelegateState& d, std::size_t block, std::span<const EValue> inputs,
                                               bool all_known, std::span<const EValue> known, Error& error) {
@@ -71,8 +82,9 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1} << 30;  ///< for 
   d.ready = d.direct = false;
   if (!all_known || d.call.handle == nullptr || !d.backend->is_available()) return true;
   const std::vector<OutputPort>& ports = d.lowered->interface.outputs;
+  const GraphModuleView graph = m.method->parent.view();
   for (std::size_t k = 0; k < out.size(); ++k)  // what has no destination would lie in scratch, which is only lent
-    if (ports[k].type.tag == EValue::Tag::tensor && !known[out[k]].is_tensor()) return true;
+    if (ports[k].type.tag == EValue::Tag::tensor && (!known[out[k]].is_tensor() || is_expanded(graph, out[k], known[out[k]]))) return true;
   d.destinations.assign(out.size(), EValue());
   for (std::size_t k = 0; k < out.size(); ++k) {
     if (!known[out[k]].is_tensor()) continue;

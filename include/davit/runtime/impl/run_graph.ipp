@@ -29,6 +29,9 @@ namespace davit::detail {
   }
 }
 
+/// Asked of each tensor that a partition answers; one without elements may say no, and is then looked at with care.
+inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.data != nullptr; };
+
 /// Runs a direct partition on what its call holds.
 [[nodiscard, gnu::always_inline]] inline Status execute(DelegateState& d) {
   place_outputs(d);
@@ -47,6 +50,14 @@ namespace davit::detail {
   return status;
 }
 
+/// Says so if the backend of a partition is not there any more.
+[[nodiscard, gnu::noinline]] DAVIT_INLINE bool is_there(const MethodState& m, const DelegateState& d, Error& error) {
+  if (d.backend->is_available()) return true;
+  error = not_available(Stage::execute, d.backend->name);
+  error.where = place_of(m, d);
+  return false;
+}
+
 /// Checks that the backend is there, and lets it prepare where sizes changed.
 [[nodiscard, gnu::noinline]] DAVIT_INLINE bool prepare(const MethodState& m, DelegateState& d, Error& error) {
   const std::string_view name = d.backend->name;
@@ -56,11 +67,7 @@ namespace davit::detail {
                   .fix = "save the program and load it where the backend is available"};
     return false;
   }
-  if (!d.backend->is_available()) {
-    error = not_available(Stage::execute, name);
-    error.where = place_of(m, d);
-    return false;
-  }
+  if (!is_there(m, d, error)) return false;
   const bool changed = d.sizes.changed(d.lowered->interface.inputs, d.call.inputs);
   if (d.ready && !changed) return true;
   d.ready = false;
@@ -77,11 +84,16 @@ namespace davit::detail {
   return true;
 }
 
-/// Sizes that are symbolic are left to the consumers' kernels and to the method's own outputs.
+/// What crosses the border between two partitions. Sizes that are symbolic are left to the consumers' kernels and to the method's own outputs.
 [[nodiscard, gnu::noinline]] DAVIT_INLINE bool check_outputs(const MethodState& m, const DelegateState& d, Error& error) {
   Result<void> checked =
       check_values(m.method->name, d.backend->name, "output", d.lowered->interface.outputs, d.call.outputs, d.unknown);
-  if (checked) return true;
+  if (checked && have_memory(d.call.outputs)) return true;
+  if (checked) {
+    error = without_memory(place_of(m, d));
+    error.backend = Name(d.backend->name);
+    return false;
+  }
   error = std::move(checked.error());
   error.where = concat(error.where, ", partition '", d.lowered->tag, "'");
   return false;
@@ -91,13 +103,16 @@ namespace davit::detail {
 [[nodiscard, gnu::noinline]] DAVIT_INLINE bool gather_and_call(MethodState& m, DelegateState& d, Error& error) {
   EValue* const values = m.slots.data();
   for (std::size_t i = 0; i < d.input_slots.size(); ++i) d.inputs[i] = values[d.input_slots[i]];
-  if (!d.ready || (d.dynamic && !d.planned))
+  if (!d.ready || (d.dynamic && !d.planned)) {
     if (!prepare(m, d, error)) return false;
+  } else if (d.backend->asks_availability != nullptr && !d.always_runs && !is_there(m, d, error)) {
+    return false;
+  }
   if (const Status status = execute_any(d); !status) {
     fault(m, d, status.error(), error);
     return false;
   }
-  if (!d.checks.match(d.call.outputs))
+  if (!d.checks.match(d.call.outputs, has_memory))
     if (!check_outputs(m, d, error)) return false;
   for (std::size_t i = 0; i < d.output_slots.size(); ++i) values[d.output_slots[i]] = d.call.outputs[i];
   return true;
@@ -119,7 +134,7 @@ DAVIT_INLINE bool run_graph(MethodState& m, GraphId graph, int depth, Error& err
       fault(m, d, status.error(), error);
       return false;
     }
-    if (!d.checks.match_all(d.call.outputs.data()) && !check_outputs(m, d, error)) return false;
+    if (!d.checks.match_tensors(d.call.outputs.data(), has_memory) && !check_outputs(m, d, error)) return false;
   }
   return true;
 }

@@ -50,9 +50,11 @@ namespace detail {
 /// The way of methods that are not one prepared call: plans where sizes changed, and runs the schedule over the slots.
 [[nodiscard, gnu::noinline]] DAVIT_INLINE Result<void> run_schedule(MethodState& m, std::span<const EValue> inputs, bool changed) {
   const std::span<EValue> outputs = m.frame.outputs();
+  Error error;
+  for (const DelegateState* const d : m.asked)
+    if (d->call.handle != nullptr && !is_there(m, *d, error)) return std::unexpected(std::move(error));
   if (m.only != nullptr) m.only->connect(m.slots, m.schedule->at(m.schedule->steps[0].inputs), m.schedule->at(m.schedule->steps[0].outputs));
   for (std::size_t i = 0; i < inputs.size(); ++i) m.slots[m.schedule->input_slots[i]] = inputs[i];
-  Error error;
   struct Restore {  // where later calls answer, whether this one did or not
     ~Restore() {
       if (only != nullptr) only->call.outputs = outputs;
@@ -73,11 +75,8 @@ namespace detail {
 [[nodiscard]] DAVIT_INLINE Result<void> check_outputs(MethodState& m) {
   if (!m.frame.outputs_fit())
     if (Result<void> checked = m.frame.check_outputs(); !checked) return checked;
-  for (const EValue& output : m.frame.outputs())
-    if (const TensorView* tensor = output.tensor_if(); tensor != nullptr && tensor->data == nullptr && tensor->numel() != 0)
-      return std::unexpected(Error{.code = ErrorCode::failed, .stage = Stage::execute, .where = concat(m.method->name, "()"),
-                                   .what = "a backend answered a tensor without memory: its data is null", .fix = "let its execute fill the output, or answer a view"});
-  return {};
+  if (have_memory(m.frame.outputs())) return {};
+  return std::unexpected(without_memory(m.only != nullptr ? place_of(m, *m.only) : concat(m.method->name, "()")));
 }
 
 /// What a run of one call answers whose backend failed, or answered what does not fit, or elsewhere than in the run before.
@@ -133,7 +132,7 @@ namespace detail {
     changed = changed || *checked;
   }
   if (DelegateState* const only = m.only; only != nullptr && only->direct && !changed) {
-    if (!only->backend->is_available()) return std::unexpected(not_available(Stage::execute, only->backend->name));
+    if (Error error; !is_there(m, *only, error)) return std::unexpected(std::move(error));
     only->call.inputs = inputs;
     if (const Status status = execute(*only); !status) return answer(m, *only, status, inputs);
   } else if (Result<void> run = run_schedule(m, inputs, changed); !run) {
@@ -162,7 +161,7 @@ DAVIT_INLINE Result<Outputs> Session::run(std::size_t index, std::span<const EVa
     ready->call.inputs = user_inputs;
     const Status status = detail::execute(*ready);
     const void* const* place = m.last.places();
-    if (!status || !ready->checks.match_all(ready->call.outputs.data(), [&place](const TensorView& output) { return output.data == *place++; })) [[unlikely]]
+    if (!status || !ready->checks.match_tensors(ready->call.outputs.data(), [&place](const TensorView& output) { return output.data == *place++; })) [[unlikely]]
       return detail::answer(m, *ready, status, user_inputs);
     return Outputs(ready->call.outputs.data(), m.frame.interface());
   });

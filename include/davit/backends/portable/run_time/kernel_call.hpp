@@ -196,8 +196,9 @@ class KernelCall {
 /// A kernel: reads its arguments, makes and fills its outputs.
 using Kernel = ErrorCode (*)(KernelCall&);
 
-/// Whether an operator's outputs may view an argument's storage instead of having their own.
-enum class Aliasing : std::uint8_t { none, may_alias };
+/// Whether an operator's outputs view an argument's storage instead of having their own: never, where that can be, or always, and
+/// then no memory is planned for them, however many elements they show (expand).
+enum class Aliasing : std::uint8_t { none, may_alias, always };
 
 /// One row of the op table: the operator, its kernel, whether its outputs may be views of its first tensor argument, and what
 /// else it takes.

@@ -139,12 +139,12 @@ template <bool ByLength>
 
 }  // namespace detail
 
-inline constexpr auto slicing_ops = joined_rows(rows_of<operators::slice_operators, detail::slice, detail::is_part_alone>({.aliasing = Aliasing::may_alias}), std::to_array<OpRow>({
-    {"aten.chunk.default", detail::equal_parts<false>, Aliasing::may_alias},
-    {"aten.diagonal.default", detail::diagonal, Aliasing::may_alias},
-    {"aten.split_with_sizes.default", detail::split_with_sizes, Aliasing::may_alias},
-    {"aten.split.Tensor", detail::equal_parts<true>, Aliasing::may_alias},
-    {"aten.unbind.int", detail::unbind, Aliasing::may_alias},
+inline constexpr auto slicing_ops = joined_rows(rows_of<operators::slice_operators, detail::slice, detail::is_part_alone>({.aliasing = Aliasing::always}), std::to_array<OpRow>({
+    {"aten.chunk.default", detail::equal_parts<false>, Aliasing::always},
+    {"aten.diagonal.default", detail::diagonal, Aliasing::always},
+    {"aten.split_with_sizes.default", detail::split_with_sizes, Aliasing::always},
+    {"aten.split.Tensor", detail::equal_parts<true>, Aliasing::always},
+    {"aten.unbind.int", detail::unbind, Aliasing::always},
 }));
 
 }  // namespace davit::portable_kernels

@@ -290,19 +290,19 @@ namespace detail {
 
 }  // namespace detail
 
-inline constexpr auto view_ops = joined_rows(rows_of<operators::permutation_operators, detail::permute>({.aliasing = Aliasing::may_alias}), std::to_array<OpRow>({
+inline constexpr auto view_ops = joined_rows(rows_of<operators::permutation_operators, detail::permute>({.aliasing = Aliasing::always}), std::to_array<OpRow>({
     {"aten._unsafe_view.default", detail::view, Aliasing::may_alias},
-    {"aten.alias.default", detail::identity, Aliasing::may_alias},
-    {"aten.as_strided.default", detail::as_strided, Aliasing::may_alias},
+    {"aten.alias.default", detail::identity, Aliasing::always},
+    {"aten.as_strided.default", detail::as_strided, Aliasing::always},
     {"aten.contiguous.default", detail::contiguous, Aliasing::may_alias},
-    {"aten.detach.default", detail::identity, Aliasing::may_alias},
-    {"aten.expand.default", detail::expand, Aliasing::may_alias},
+    {"aten.detach.default", detail::identity, Aliasing::always},
+    {"aten.expand.default", detail::expand, Aliasing::always},
     {"aten.flatten.using_ints", detail::flatten, Aliasing::may_alias},
     {"aten.reshape.default", detail::view, Aliasing::may_alias},
-    {"aten.squeeze.dim", detail::squeeze, Aliasing::may_alias},
-    {"aten.squeeze.dims", detail::squeeze, Aliasing::may_alias},
-    {"aten.unfold.default", detail::unfold, Aliasing::may_alias},
-    {"aten.unsqueeze.default", detail::unsqueeze, Aliasing::may_alias},
+    {"aten.squeeze.dim", detail::squeeze, Aliasing::always},
+    {"aten.squeeze.dims", detail::squeeze, Aliasing::always},
+    {"aten.unfold.default", detail::unfold, Aliasing::always},
+    {"aten.unsqueeze.default", detail::unsqueeze, Aliasing::always},
     {"aten.view.default", detail::view, Aliasing::may_alias},
     {"aten.view.dtype", detail::view_dtype, Aliasing::may_alias},
 }));
