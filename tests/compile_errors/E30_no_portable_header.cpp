@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// EXPECT_FIRST: davit: static_module<Program, davit::portable> needs davit/backends/portable/embed.hpp; include it
+// EXPECT: davit: static_module<Program, davit::portable> needs davit/backends/portable/embed.hpp; include it
 #include "davit/embed/static_module.hpp"
 #ifdef ACCEPT
 #include "davit/backends/portable/embed.hpp"
