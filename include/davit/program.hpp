@@ -5,6 +5,7 @@
 
 #include "davit/program/argument_spec.hpp"
 #include "davit/program/check_tables.hpp"
+#include "davit/program/composite_operators.hpp"
 #include "davit/program/exported_program.hpp"
 #include "davit/program/graph.hpp"
 #include "davit/program/graph_builder.hpp"

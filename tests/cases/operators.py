@@ -32,10 +32,10 @@ def schema(name):
 
 
 def main(header, *arguments):
-    # ExecuTorch's operators, which torch does not know, stay as they are
+    # ExecuTorch's operators, and the overload of this project's own, which torch does not know, stay as they are
     text = open(header, encoding="utf-8").read()
     rows = {row[: row.index("(")]: row for row in map(ast.literal_eval, re.findall(r'^ *("(?:[^"\\]|\\.)*")sv,$', text, re.M))}
-    torch_rows = {name: row for name, row in rows.items() if not name.startswith("dim_order_ops.")}
+    torch_rows = {name: row for name, row in rows.items() if not name.startswith("dim_order_ops.") and not name.endswith(".lerp")}
     if arguments != ("--check",):
         for name in sorted({*rows, *arguments}):
             row = schema(name) if name in {*torch_rows, *arguments} else rows[name]

@@ -506,6 +506,41 @@ class ImageBytes(nn.Module):
         return resized, f(x, scale_factor=0.7, mode="bicubic", align_corners=True), ramp
 
 
+class EdgeValues(nn.Module):
+    """NaN, infinities, numbers that their dtype hardly holds, and numbers that are rounded to 16 bits first."""
+
+    def forward(self, x, y, image, odd, p, i):
+        f = nn.functional
+        nan, inf = float("nan"), float("inf")
+        halves = []
+        for dtype in (torch.bfloat16, torch.float16):
+            a, b = x.to(dtype), y.to(dtype)
+            halves += [torch.add(a, b, alpha=0.1), torch.sub(a, b, alpha=0.3), torch.rsub(a, b, alpha=0.1), torch.rsub(a, 0.3, alpha=0.1), torch.add(a, 0.3, alpha=0.1),
+                       a[0].index_add(0, i, b[0], alpha=0.1), torch.addr(a, b[:, 0], b[0], beta=0.3, alpha=0.1), torch.addmv(a[0], b.t(), b[:, 0], beta=0.3, alpha=0.1), a.index_add(0, torch.arange(3, -1, -1), b, alpha=0.1),
+                       torch.add(a[0, :3], b[0, :3], alpha=0.1), torch.sub(a[:3, :40].contiguous(), b[:3, :40].contiguous(), alpha=0.1), torch.add(a[:, :35].contiguous(), b[0, :35], alpha=0.1),
+                       f.rms_norm(a, [64]), f.rms_norm(a * 0.01, [64], eps=1e-3), f.cosine_similarity(a * 0, b), torch.round(a, decimals=1), torch.round(b, decimals=2),
+                       torch.nan_to_num(a / 0), a.to(torch.int16)]  # fmt: skip
+        large = torch.cat([x[0, :8] * 3e9, p * inf, p * nan])
+        spread = torch.stack([x * 1e-25, x, x * 1e20])
+        values = [f.rms_norm(x, [64]), torch.std(spread, 2), *torch.std_mean(spread, (1, 2), correction=0), torch.special.ndtri(p), torch.digamma(-p),
+                  x.clamp(min=nan), x.clamp(max=nan), x.clamp(0, nan), x.clamp_min(nan), torch.clamp(i, min=nan)]  # fmt: skip
+        values += [large.to(t).to(torch.int64) for t in (torch.int32, torch.int16, torch.int8, torch.uint8, torch.int64)]
+        values += [(large.double() * 3).to(torch.int32), large.bfloat16().to(torch.int32)]
+        pools = [*f.adaptive_max_pool1d(odd[0], 3, return_indices=True), *f.adaptive_max_pool1d(odd[0], 1, return_indices=True),
+                 *f.adaptive_max_pool2d(odd, (2, 3), return_indices=True), *f.max_pool2d(odd, 3, return_indices=True)]  # fmt: skip
+        sizes = [((7, 11), "bicubic", False), ((3, 4), "bicubic", True), ((3, 4), "bilinear", True), ((7, 11), "nearest-exact", False), ((7, 11), "bilinear", False)]
+        return halves, values, pools, [f.interpolate(image, size=size, mode=mode, antialias=smooth) for size, mode, smooth in sizes]
+
+
+def edge_values():
+    image = torch.rand(1, 2, 5, 6)
+    image[0, 0, 2, 2], image[0, 1, 1, 3], image[0, 1, 1, 4] = float("nan"), float("inf"), float("inf")
+    odd = t(1, 2, 5, 7)
+    odd[0, 0, 1, 1:5] = float("nan")
+    odd[0, 1, :, 3] = float("nan")
+    return t(4, 64), t(4, 64), image, odd, torch.tensor([1e-40, 1e-20, 1e-10, 1e-7, 1e-3]), torch.randperm(64)
+
+
 class Chosen(nn.Module):
     """Sizes that depend on data."""
 
@@ -692,6 +727,8 @@ CASES = {
     "image_bytes": lambda n: record(
         n, ImageBytes(), [((torch.randint(0, 256, (1, 3, h, 11), dtype=torch.uint8),), {}) for h in (10, 7, 15)],
         {"x": {2: torch.export.Dim("h", min=6, max=32)}}, decompose=False),  # fmt: skip
+    "edge_values": lambda n: record(n, EdgeValues(), [(edge_values(), {})], decompose=False, rtol=3e-6, atol=1e-6),
+    "edge_values_core": lambda n: record(n, EdgeValues(), [(edge_values(), {})], rtol=3e-6, atol=1e-6),
     "chosen": lambda n: record(n, Chosen(), [((t(6),), {}) for _ in range(3)]),
     "tracker": lambda n: tracker(),
 }

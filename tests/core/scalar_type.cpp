@@ -69,3 +69,13 @@ TEST_CASE("every bfloat16 survives the way through float") {
 TEST_CASE("every scalar type has a name, a size and one family") {
   CHECK(check_names());
 }
+
+TEST_CASE("numbers of a dtype: rounded, and its epsilon") {
+  static_assert(rounded_to(ScalarType::bfloat16, 0.1) == 0.10009765625 && rounded_to(ScalarType::float32, 0.1) == 0.1);
+  CHECK(rounded_to(ScalarType::float16, 1e-8) == 0);
+  CHECK(rounded_to(ScalarType::float16, 0.1) == 0.0999755859375);
+  CHECK(epsilon_of(ScalarType::bfloat16) == 0.0078125);
+  CHECK(epsilon_of(ScalarType::float16) == 0.0009765625);
+  CHECK(epsilon_of(ScalarType::float32) == std::numeric_limits<float>::epsilon());
+  CHECK(epsilon_of(ScalarType::float64) == std::numeric_limits<double>::epsilon());
+}

@@ -26,3 +26,49 @@ TEST_CASE("the two elements that an output element lies between") {
   constexpr davit::kernels::LinearTap<float> own(stays, stays.step<float>(false), 1, false);
   static_assert(own.first == 1 && own.second == 1 && own.of_first == 1);
 }
+
+TEST_CASE("the input element whose centre is nearest") {
+  constexpr ResizeAxis grows{3, 7}, shrinks{10, 4}, by_factor{4, 7, 1.8};
+  static_assert(grows.nearest_exact<float>(0) == 0 && grows.nearest_exact<float>(3) == 1 && grows.nearest_exact<double>(6) == 2);
+  CHECK(shrinks.nearest_exact<float>(0) == 1);
+  CHECK(shrinks.nearest_exact<float>(3) == 8);
+  CHECK(by_factor.nearest_exact<float>(6) == 3);
+}
+
+namespace {
+
+/// The sum of the taps' elements and of their weights, of all output elements of an axis.
+struct Sums {
+  std::int64_t taps = 0;
+  double weights = 0, places = 0;
+};
+constexpr Sums sums(const ResizeAxis& axis, davit::kernels::ResizeFilter filter, bool aligned = false) {
+  const davit::kernels::ResizeTaps<double> taps(axis, filter, aligned);
+  Sums out;
+  for (std::int64_t i = 0; i < axis.out; ++i) {
+    std::int64_t elements[64] = {};
+    double weights[64] = {};
+    const std::int64_t n = taps.write(i, taps.most(64), elements, weights);
+    out.taps += n;
+    for (std::int64_t k = 0; k < n; ++k) {
+      out.weights += weights[k];
+      out.places += weights[k] * static_cast<double>(elements[k]);
+      if (elements[k] < 0 || elements[k] >= axis.in) return {};
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("the taps of an axis: as many as the filter is wide, inside of the axis, whose weights sum up to 1") {
+  static_assert(sums({4, 8}, {.cubic = true}).taps == 32 && sums({4, 8}, {}).taps == 16);
+  CHECK(sums({4, 8}, {.cubic = true}).weights == doctest::Approx(8));
+  CHECK(sums({4, 8}, {.cubic = true}).places == doctest::Approx(8 * 1.5));
+  CHECK(sums({9, 3}, {.smooth = true}).weights == doctest::Approx(3));
+  CHECK(sums({9, 3}, {.smooth = true}).taps == 16);  // 5, 6 and 5
+  CHECK(sums({9, 3}, {.cubic = true, .smooth = true}).places == doctest::Approx(3 * 4));
+  CHECK(sums({9, 3, 1e-300}, {.cubic = true, .smooth = true}).taps <= 3 * 9);  // a scale that no file should have
+  CHECK(sums({9, 3, 1e-300}, {.cubic = true}).weights == doctest::Approx(3));
+  CHECK(sums({5, 9}, {.cubic = true}, true).weights == doctest::Approx(9));
+}

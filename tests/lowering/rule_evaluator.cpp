@@ -49,6 +49,22 @@ TEST_CASE("arithmetic of a rule: precedence, lists, conditions, folds") {
   CHECK(r.emit.view().nodes.empty());
 }
 
+TEST_CASE("numbers of a dtype: rounded to 16 bits, its epsilon") {
+  Rules r;
+  const auto number = [&](std::string_view body) {
+    const Item item = r.eval(body);
+    REQUIRE(r.emit.fault == nullptr);
+    return r.rules.number(item);
+  };
+  CHECK(number("rounded(0.1, bfloat16)") == 0.10009765625);
+  CHECK(number("rounded(1e-08, float16)") == 0);
+  CHECK(number("rounded(0.1, float32)") == 0.1);
+  CHECK(number("rounded(7, int64)") == 7);
+  CHECK(number("epsilon(bfloat16)") == 0.0078125);
+  CHECK(number("epsilon(dtype(x))") == 0x1p-23);
+  CHECK(r.emit.view().nodes.empty());
+}
+
 TEST_CASE("a branch that is not taken emits nothing") {
   Rules r;
   (void)r.eval("true ? neg(x) : relu(x)");

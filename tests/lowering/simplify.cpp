@@ -370,7 +370,7 @@ TEST_CASE("what is taken by computed indices is padded or resized, if the indice
     const auto below = between("below", corner("bl", bottom, left_one), corner("br", bottom, right), w);
     const auto smooth = between("smooth", above, below, h);
     const auto sum = n.add("sum", near, smooth, {1, 2, 8, 9});
-    CHECK(left(n.finish({sum})) == Texts{"aten.upsample_nearest2d.vec", "aten.upsample_bilinear2d.vec", "aten.add.Tensor"});
+    CHECK(left(n.finish({sum})) == Texts{"aten.upsample_nearest2d.vec", "aten.upsample_bilinear2d.lerp", "aten.add.Tensor"});
   }
 }
 

@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
 #include "davit/program/operator_schema.hpp"
 
@@ -14,7 +16,9 @@ namespace {
 constexpr bool check_sorted() {
   for (std::size_t i = 1; i < operator_schemas.size(); ++i)
     if (!(operator_name(operator_schemas[i - 1]) < operator_name(operator_schemas[i]))) return false;
-  return operator_schemas.size() > 190;
+  for (const std::string_view text : composite_schemas)
+    if (std::ranges::find(operator_schemas, text) != operator_schemas.end() || find_operator(operator_name(text)) != text) return false;
+  return std::ranges::is_sorted(composite_schemas, {}, operator_name) && operator_schemas.size() > 190;
 }
 static_assert(check_sorted());
 
@@ -37,7 +41,9 @@ TEST_CASE("operators are found by their full name") {
   CHECK(check_find());
 }
 TEST_CASE("every schema parses, and every parameter has a type and a name of its own") {
-  for (const std::string_view text : operator_schemas) {
+  std::vector<std::string_view> all(operator_schemas.begin(), operator_schemas.end());
+  all.insert(all.end(), composite_schemas.begin(), composite_schemas.end());
+  for (const std::string_view text : all) {
     CAPTURE(text);
     const OperatorSchema schema = parse_schema(text);
     CHECK(schema.name == operator_name(text));

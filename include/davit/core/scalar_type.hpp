@@ -189,6 +189,21 @@ inline constexpr std::array<ScalarTypeName, 20> scalar_type_names{{
   return type == ScalarType::float16 || type == ScalarType::bfloat16 || type == ScalarType::float32 ||
          type == ScalarType::float64 || (type >= ScalarType::float8_e5m2 && type <= ScalarType::float8_e4m3fnuz);
 }
+/// A number as a float of that dtype holds it; of other than 16 bits the number itself. Source: c10::Scalar::to.
+[[nodiscard]] constexpr double rounded_to(ScalarType type, double v) noexcept {
+  if (type == ScalarType::float16) return double{Half(static_cast<float>(v))};
+  return type == ScalarType::bfloat16 ? double{BFloat16(static_cast<float>(v))} : v;
+}
+/// What the next number above 1 is larger by, of dtypes that are not floats 0. Source: std::numeric_limits of c10's types.
+[[nodiscard]] constexpr double epsilon_of(ScalarType type) noexcept {
+  switch (type) {
+    case ScalarType::float16: return 0x1p-10;
+    case ScalarType::bfloat16: return 0x1p-7;
+    case ScalarType::float32: return 0x1p-23;
+    case ScalarType::float64: return 0x1p-52;
+    default: return 0;
+  }
+}
 /// True for the integer types and bool, as torch's `isIntegralType(type, includeBool=true)`.
 [[nodiscard]] constexpr bool is_integral(ScalarType type) noexcept {
   return type != ScalarType::undefined && !is_complex(type) && !is_floating(type);

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "davit/core/floor_divide.hpp"
+#include "davit/core/scalar_type.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/multiply_add.hpp"
 #include "davit/kernels/parameters.hpp"
@@ -95,6 +96,19 @@ struct AddScaled {
     to = a + factor * b;
   }
 };
+/// The same where the product is rounded, too, to the dtype of 16 bits whose number is number 1.
+template <class T>
+struct AddRoundedProduct {
+  T factor;
+  ScalarType type;
+  constexpr explicit AddRoundedProduct(Parameters& p) noexcept : factor(p.number<T>(0)), type(static_cast<ScalarType>(p.reals[1])) {}
+  [[gnu::always_inline]] constexpr T operator()(T a, T b) const noexcept {
+    return wrap_add(a, static_cast<T>(rounded_to(type, static_cast<double>(wrap_mul(factor, b)))));
+  }
+};
+/// Of sums of 16 bits with a factor, so many elements of a row at a time are rounded once; what is left of the row is also rounded after the product.
+/// Source: vectorized_loop of ATen's Loops.h, with AVX2 and AVX-512.
+inline constexpr std::int64_t rounded_once = 32;
 template <class T>
 struct Multiply {
   [[gnu::always_inline]] constexpr T operator()(T a, T b) const noexcept { return wrap_mul(a, b); }

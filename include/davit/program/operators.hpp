@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "davit/program/composite_operators.hpp"
+
 namespace davit {
 
 /// Schemas of the operators davit knows: core ATen, what torch.export leaves beside it, the training IR operators of
@@ -380,21 +382,10 @@ inline constexpr auto operator_schemas = [] {
   });
 }();
 
-/// The name of an operator from its schema: the part before the parenthesis.
-[[nodiscard]] constexpr std::string_view operator_name(std::string_view schema) noexcept {
-  return schema.substr(0, schema.find('('));
-}
-
 /// The schema of the operator of that name ("aten.add.Tensor"); empty if davit does not know it. O(log n).
 [[nodiscard]] constexpr std::string_view find_operator(std::string_view name) noexcept {
-  std::size_t low = 0, high = operator_schemas.size();
-  while (low < high) {
-    const std::size_t middle = (low + high) / 2;
-    const std::string_view found = operator_name(operator_schemas[middle]);
-    if (found == name) return operator_schemas[middle];
-    (found < name ? low : high) = found < name ? middle + 1 : middle;
-  }
-  return {};
+  const std::string_view found = detail::find_schema(operator_schemas, name);
+  return found.empty() ? detail::find_schema(composite_schemas, name) : found;
 }
 
 }  // namespace davit

@@ -56,6 +56,14 @@ constexpr GraphModule make_mapped() {
   out.add("aten.arange.start_step", f32, {4}, {{"start", b.real(1)}, {"end", b.real(3)}, {"step", b.real(0.5)}});
   out.add("aten.pow.Tensor_Scalar", f32, {2, 3}, {{"self", v(x)}, {"exponent", b.integer(2)}});
   out.add("aten.isnan.default", b8, {2, 3}, {{"self", v(x)}});
+  const ValueId large = out.add("aten.mul.Scalar", f32, {2, 3}, {{"self", v(x)}, {"other", b.real(3e9)}});
+  for (const ScalarType type : {i32, ScalarType::int8, ScalarType::uint8}) out.add("aten._to_copy.default", type, {2, 3}, {{"self", v(large)}, {"dtype", b.scalar_type(type)}});
+  const ValueId half = out.add("aten._to_copy.default", ScalarType::bfloat16, {2, 3}, {{"self", v(x)}, {"dtype", b.scalar_type(ScalarType::bfloat16)}});
+  out.add("aten.sub.Tensor", ScalarType::bfloat16, {2, 3}, {{"self", v(half)}, {"other", v(half)}, {"alpha", b.real(0.1)}});
+  out.add("aten.add.Tensor", ScalarType::bfloat16, {2, 3}, {{"self", v(half)}, {"other", b.real(0.3)}, {"alpha", b.real(0.1)}});
+  out.add("aten.add.Scalar", ScalarType::bfloat16, {2, 3}, {{"self", v(half)}, {"other", b.real(0.3)}});
+  out.add("aten.mul.Scalar", ScalarType::bfloat16, {2, 3}, {{"self", v(half)}, {"other", b.real(0.1)}});
+  out.add("aten.clamp.default", f32, {2, 3}, {{"self", v(x)}, {"min", b.real(std::numeric_limits<double>::quiet_NaN())}});
   out.end();
   return std::move(b).finish();
 }
@@ -153,6 +161,11 @@ constexpr GraphModule make_layers() {
   out.add("aten._native_batch_norm_legit_no_training.default", ScalarType::float64, {2, 3},
           {{"input", v(d)}, {"weight", v(m)}, {"bias", b.none()}, {"running_mean", v(m)}, {"running_var", v(m)}, {"momentum", b.real(0.1)}, {"eps", b.real(1e-5)}});
   out.add("aten.upsample_bilinear2d.vec", f32, {1, 2, 5, 3}, {{"input", v(image)}, {"output_size", b.ints({5, 3})}, {"align_corners", b.boolean(false)}, {"scale_factors", b.none()}});
+  out.add("aten.upsample_bilinear2d.lerp", f32, {1, 2, 5, 3}, {{"input", v(image)}, {"output_size", b.ints({5, 3})}, {"align_corners", b.boolean(false)}});
+  out.add("aten.upsample_bicubic2d.vec", f32, {1, 2, 5, 3}, {{"input", v(image)}, {"output_size", b.ints({5, 3})}, {"align_corners", b.boolean(false)}, {"scale_factors", b.none()}});
+  out.add("aten._upsample_bicubic2d_aa.default", f32, {1, 2, 1, 3},
+          {{"self", v(image)}, {"output_size", b.ints({1, 3})}, {"align_corners", b.boolean(false)}, {"scales_h", b.none()}, {"scales_w", b.none()}});
+  out.add("aten._upsample_nearest_exact2d.default", f32, {1, 2, 5, 3}, {{"self", v(image)}, {"output_size", b.ints({5, 3})}, {"scales_h", b.none()}, {"scales_w", b.none()}});
   out.add("aten.upsample_nearest2d.vec", f32, {1, 2, 5, 3}, {{"input", v(image)}, {"output_size", b.ints({5, 3})}, {"scale_factors", b.none()}});
   out.add("aten.mm.default", ScalarType::float64, {2, 2}, {{"self", v(d)}, {"mat2", v(e)}});
   out.end();

@@ -10,7 +10,7 @@ using operators::BoundsView;
 
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 
 constexpr one_call::Reading<BoundsView> read(std::string_view target, Arg low = {"", GraphBuilder::none()},
                                              Arg high = {"", GraphBuilder::none()}) {
@@ -30,7 +30,9 @@ constexpr bool check_bounds() {
          is(read("aten.hardtanh.default", {"max_val", GraphBuilder::integer(6)}), -1, 6) &&
          is(read("aten.clamp.default", {"min", GraphBuilder::real(0.5)}), 0.5, inf) &&
          is(read("aten.clamp.default", {"min", GraphBuilder::none()}, {"max", GraphBuilder::integer(3)}), -inf, 3) &&
-         is(read("aten.clamp.default", {"min", GraphBuilder::real(2)}, {"max", GraphBuilder::real(1)}), 2, 1);
+         is(read("aten.clamp.default", {"min", GraphBuilder::real(2)}, {"max", GraphBuilder::real(1)}), 2, 1) &&
+         is(read("aten.clamp.default", {"min", GraphBuilder::real(nan)}), -inf, inf) &&  // alone it leaves all as it is
+         is(read("aten.clamp.default", {"min", GraphBuilder::none()}, {"max", GraphBuilder::real(nan)}), -inf, inf);
 }
 static_assert(check_bounds());
 

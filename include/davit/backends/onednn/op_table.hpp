@@ -149,6 +149,7 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {.name = "aten.to.dtype", .describe = describe_cast, .any_dtype = true},
     {"aten.transpose.int", describe_permute},
     {.name = "aten.unsqueeze.default", .describe = describe_view, .integers = true},
+    {"aten.upsample_bilinear2d.lerp", describe_kernel},
     {"aten.upsample_bilinear2d.vec", describe_kernel},
     {"aten.upsample_nearest2d.vec", describe_nearest},
     {.name = "aten.view.default", .describe = describe_view, .integers = true},

@@ -242,6 +242,11 @@ inline constexpr RuleFunctionRow rule_functions[] = {
      }},
     {"dtype", 1, [](RuleEvaluator& r, const Items& a) { return type_item(r.dtype(a[0])); }},
     {"promote", 2, [](RuleEvaluator& r, const Items& a) { return type_item(promoted(r, a)); }},
+    {"rounded", 2, [](RuleEvaluator& r, const Items& a) {  // a number as torch's Scalar.to<scalar_t> makes it: rounded to a dtype of 16 bits
+       if (!r.is_static(a[0]) || size_of(r.dtype(a[1])) != 2 || !is_floating(r.dtype(a[1]))) return a[0];
+       return Item::of(GraphBuilder::real(rounded_to(r.dtype(a[1]), r.number(a[0]))));
+     }},
+    {"epsilon", 1, [](RuleEvaluator& r, const Items& a) { return Item::of(GraphBuilder::real(epsilon_of(r.dtype(a[0])))); }},
     {"isfloat", 1, [](RuleEvaluator& r, const Items& a) { return Item::boolean(is_floating(r.dtype(a[0]))); }},
     {"isint", 1, [](RuleEvaluator& r, const Items& a) { return Item::boolean(is_integral(r.dtype(a[0]))); }},
     {"iscomplex", 1, [](RuleEvaluator& r, const Items& a) { return Item::boolean(is_complex(r.dtype(a[0]))); }},

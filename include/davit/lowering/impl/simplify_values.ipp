@@ -279,18 +279,25 @@ DAVIT_INLINE bool Simplifier::interpolate(const Node& node, ValueId) {
     if (low == no_id || high == no_id || !sizes(x)[i + 2].is_static() || !numbers(low, l, 12) || !numbers(high, h, 12) || !numbers(weights[i], w, 12)) return false;
     if (l.size() != h.size() || l.size() != w.size()) return false;
     const auto n = static_cast<double>(sizes(x)[i + 2].value), m = static_cast<double>(l.size());
+    if (n == m) return false;  // a kernel leaves the axis alone, the program makes NaN of infinities there
     for (std::size_t j = 0; j < l.size(); ++j) {
+      // in float32, as kernels: times a weight of 0 an infinite difference is NaN
+      const auto exact = [&](float place) {
+        const float first = std::min(std::floor(std::max(place, 0.0f)), static_cast<float>(n) - 1);
+        return l[j] == double{first} && (w[j] == 0) == (std::max(place, 0.0f) <= first);
+      };
       const auto fits = [&](double place) {
         return std::fabs(l[j] + w[j] - std::max(place, 0.0)) < 1e-4 && w[j] >= 0 && w[j] <= 1 && h[j] == std::min(l[j] + 1, n - 1);
       };
-      aligned = aligned && fits(m == 1 ? 0 : static_cast<double>(j) * (n - 1) / (m - 1));
-      centred = centred && fits((static_cast<double>(j) + 0.5) * n / m - 0.5);
+      const auto at = static_cast<float>(j), from = static_cast<float>(n), to_size = static_cast<float>(m);
+      aligned = aligned && fits(m == 1 ? 0 : static_cast<double>(j) * (n - 1) / (m - 1)) && exact(m == 1 ? 0 : at * ((from - 1) / (to_size - 1)));
+      centred = centred && fits((static_cast<double>(j) + 0.5) * n / m - 0.5) && exact((at + 0.5f) * (from / to_size) - 0.5f);
     }
     to.push_back(Item::integer(static_cast<std::int64_t>(l.size())));
   }
   if (!aligned && !centred) return false;
-  static constexpr std::string_view names[] = {"aten.upsample_linear1d.vec", "aten.upsample_bilinear2d.vec", "aten.upsample_trilinear3d.vec"};
-  const NamedItem arguments[] = {{"input", Item::of(GraphBuilder::value(x))}, {"output_size", Item::list(std::move(to))}, {"align_corners", Item::boolean(!centred)}, {"scale_factors", {}}};
+  static constexpr std::string_view names[] = {"aten.upsample_linear1d.lerp", "aten.upsample_bilinear2d.lerp", "aten.upsample_trilinear3d.lerp"};
+  const NamedItem arguments[] = {{"input", Item::of(GraphBuilder::value(x))}, {"output_size", Item::list(std::move(to))}, {"align_corners", Item::boolean(!centred)}};
   return compose(node, names[count - 1], arguments, true);
 }
 

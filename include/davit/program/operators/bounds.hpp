@@ -32,7 +32,8 @@ inline constexpr std::array bounds_operators{
     BoundsOperator{.target = "aten.relu6.default", .low = 0, .high = 6},
 };
 
-/// Reads a call of that activation. Errors: invalid_argument for bounds that are not known; they may cross.
+/// Reads a call of that activation. Of clamp, a bound that is NaN counts only beside another one: clamp(x, min=nan) is x. Errors:
+/// invalid_argument for bounds that are not known; they may cross.
 template <CallArguments Call>
 constexpr Refusal read_bounds(const Call& call, const BoundsOperator& op, BoundsView& view) noexcept {
   view.input = call.value({"self", 0});
@@ -42,6 +43,8 @@ constexpr Refusal read_bounds(const Call& call, const BoundsOperator& op, Bounds
   if (op.low_name != nullptr && (!read_number(call, {op.low_name, 1}, op.low, view.low) ||
                                  !read_number(call, {op.high_name, 2}, op.high, view.high)))
     return {"a bound is no number"};
+  if (view.low != view.low && call.find({op.high_name, 2}) == nullptr && op.high == std::numeric_limits<double>::infinity()) view.low = op.low;
+  if (view.high != view.high && call.find({op.low_name, 1}) == nullptr && op.low == -std::numeric_limits<double>::infinity()) view.high = op.high;
   return {};
 }
 /// Reads a call of any such activation.

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 
 namespace {
 
@@ -43,6 +44,10 @@ constexpr bool check_pools_and_products() {
   std::array<std::int64_t, 3> places{};
   sf::max_pool_any(p, x.data(), y.data(), places.data());
   if (y != std::array<float, 3>{1, 5, 3} || places != std::array<std::int64_t, 3>{0, 1, 4}) return false;
+  auto odd = x;
+  odd[1] = odd[2] = std::numeric_limits<float>::quiet_NaN();  // of several NaN the last
+  sf::max_pool_any(p, odd.data(), y.data(), places.data());
+  if (places != std::array<std::int64_t, 3>{0, 2, 4}) return false;
   sf::avg_pool_any(p, x.data(), y.data());
   if (y != std::array<float, 3>{0.5f, 3.5f, 1.5f}) return false;
   const std::array<std::int32_t, 4> a{1, 2, 3, 4}, b{5, 6, 7, 8};

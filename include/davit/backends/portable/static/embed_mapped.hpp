@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include "davit/backends/portable/static/embed_operands.hpp"
 #include "davit/kernels/functions.hpp"
@@ -94,7 +95,7 @@ constexpr const char* embed_mapped_bounds(const EmbedNode& n, StepWriter& steps)
   if (v.input == no_id) return "an operand is missing";
   const auto bound = [&](double number) {
     if (is_floating(n.g.dtype(v.input))) return std::bit_cast<sf::NumberParam>(number);
-    return std::bit_cast<sf::NumberParam>(number >= 0x1p63 ? INT64_MAX : number <= -0x1p63 ? INT64_MIN : static_cast<std::int64_t>(number));
+    return std::bit_cast<sf::NumberParam>(number != number ? 0 : number >= 0x1p63 ? INT64_MAX : number <= -0x1p63 ? INT64_MIN : static_cast<std::int64_t>(number));
   };
   return write_map_one<kernels::Hardtanh, 2>(n, steps, v.input, MapRule::same, {bound(v.low), bound(v.high)});
 }
@@ -109,6 +110,10 @@ constexpr const char* embed_rounding(const EmbedNode& n, StepWriter& steps) {
   return embed_map_one<F, MapRule::same>(n, steps);
 }
 
+/// Products and quotients of 16 bits take the number on their right as it is. Source: binary_kernel_reduced_floating_vec_opmath_support of ATen.
+template <template <class> class F>
+inline constexpr bool takes_exact_number = std::is_same_v<F<float>, kernels::Multiply<float>> || std::is_same_v<F<float>, kernels::Divide<float>> ||
+                                           std::is_same_v<F<float>, kernels::FloorDivide<float>> || std::is_same_v<F<float>, kernels::TruncDivide<float>>;
 template <template <class> class F, std::size_t Numbers>
 constexpr const char* write_map_two(const EmbedNode& n, StepWriter& steps, const MappedOperand& a, const MappedOperand& b, MapRule rule,
                                     const std::array<MappedOperand, Numbers>& numbers) {
@@ -129,7 +134,7 @@ constexpr const char* write_map_two(const EmbedNode& n, StepWriter& steps, const
     typename map_with_number<F, Numbers>::Params p{};
     p.count = int32(n.g.numel(x));
     p.first = a.value == no_id ? 1 : 0;
-    p.number = (a.value == no_id ? a : b).param(type);
+    p.number = a.value == no_id ? a.param(type) : b.param(type, takes_exact_number<F>);
     fill(p);
     const ReadAs read = read_as(n, steps, x, type);
     StepOperands step = steps.step<map_with_number<F, Numbers>>(p);
@@ -178,6 +183,11 @@ constexpr const char* embed_mapped_sum(const EmbedNode& n, StepWriter& steps) {
     alpha.real = -alpha.real;
     alpha.integer = kernels::wrap_sub<std::int64_t>(0, alpha.integer);
   }
+  const ValueId y = n.output();
+  const bool half = y != no_id && is_floating(n.g.dtype(y)) && size_of(n.g.dtype(y)) == 2;
+  const bool by_rows = half && n.g.rank(y) > 0 && a.value != no_id && b.value != no_id && n.g.numel(a.value) != n.g.numel(b.value);
+  if (half && (by_rows ? n.size(y, n.g.rank(y) - 1) : n.g.numel(y)) < kernels::rounded_once)
+    return write_map_two<kernels::AddRoundedProduct, 2>(n, steps, a, b, MapRule::same, {alpha, MappedOperand{.number = ScalarType::float32, .real = static_cast<double>(n.g.dtype(y))}});
   return write_map_two<kernels::AddScaled, 1>(n, steps, a, b, MapRule::same, {alpha});
 }
 constexpr const char* embed_mapped_quotient(const EmbedNode& n, StepWriter& steps) {
@@ -244,7 +254,8 @@ using mapped_twos = kernel_list<map_two<Fs, 0>..., map_with_number<Fs, 0>...>;
 
 using mapped_kernels = joined_kernels<
     kernel_list<choose, convert, map_one<kernels::LeakyRelu, 1>, map_one<kernels::Elu, 3>, map_one<kernels::Gelu, 1>, map_one<kernels::BitNot, 1>,
-                map_one<kernels::Hardtanh, 2>, map_two<kernels::AddScaled, 1>, map_with_number<kernels::AddScaled, 1>,
+                map_one<kernels::Hardtanh, 2>, map_two<kernels::AddScaled, 1>, map_with_number<kernels::AddScaled, 1>, map_two<kernels::AddRoundedProduct, 2>,
+                map_with_number<kernels::AddRoundedProduct, 2>,
                 map_two<kernels::ShiftLeft, 1>, map_with_number<kernels::ShiftLeft, 1>, map_two<kernels::ShiftRight, 1>,
                 map_with_number<kernels::ShiftRight, 1>>,
     mapped_twos<kernels::Add, kernels::Subtract, kernels::Multiply, kernels::Divide, kernels::FloorDivide, kernels::TruncDivide, kernels::Fmod,
@@ -256,7 +267,7 @@ using mapped_kernels = joined_kernels<
                 kernels::LogicalNot, kernels::IsNan, kernels::IsInf, kernels::Acos, kernels::Acosh, kernels::Asin, kernels::Asinh, kernels::Atan, kernels::Atanh,
                 kernels::BesselI0, kernels::Cos, kernels::Cosh, kernels::Digamma, kernels::Erf, kernels::Erfc, kernels::Exp, kernels::Expm1, kernels::GeluTanh,
                 kernels::Hardsigmoid, kernels::Hardswish, kernels::InverseErf, kernels::Log, kernels::Log10, kernels::Log1p, kernels::Log2, kernels::LogGamma,
-                kernels::Mish, kernels::Reciprocal, kernels::Rsqrt, kernels::ScaledErfc, kernels::Sigmoid, kernels::Silu, kernels::Sin, kernels::Sinh,
+                kernels::Mish, kernels::NormalQuantile, kernels::Reciprocal, kernels::Rsqrt, kernels::ScaledErfc, kernels::Sigmoid, kernels::Silu, kernels::Sin, kernels::Sinh,
                 kernels::Sqrt, kernels::Tan, kernels::Tanh>>;
 
 inline constexpr std::array mapped_rows{
@@ -306,6 +317,7 @@ inline constexpr std::array mapped_rows{
     EmbedRow{"aten.sin.default", embed_map_one<kernels::Sin, MapRule::real>},
     EmbedRow{"aten.sinh.default", embed_map_one<kernels::Sinh, MapRule::real>},
     EmbedRow{"aten.special_erfcx.default", embed_map_one<kernels::ScaledErfc, MapRule::real>},
+    EmbedRow{"aten.special_ndtri.default", embed_map_one<kernels::NormalQuantile, MapRule::real>},
     EmbedRow{"aten.sqrt.default", embed_map_one<kernels::Sqrt, MapRule::real>},
     EmbedRow{"aten.tan.default", embed_map_one<kernels::Tan, MapRule::real>},
     EmbedRow{"aten.tanh.default", embed_map_one<kernels::Tanh, MapRule::real>},

@@ -27,9 +27,9 @@ struct MappedOperand {
   double real = 0;
   std::int64_t integer = 0;
 
-  /// As elements of that type are computed in.
-  [[nodiscard]] constexpr sf::NumberParam param(ScalarType type) const noexcept {
-    if (is_floating(type)) return std::bit_cast<sf::NumberParam>(real);
+  /// As elements of that type are computed in; `exact`: not rounded to a float of 16 bits.
+  [[nodiscard]] constexpr sf::NumberParam param(ScalarType type, bool exact = false) const noexcept {
+    if (is_floating(type)) return std::bit_cast<sf::NumberParam>(exact ? real : rounded_to(type, real));
     return std::bit_cast<sf::NumberParam>(type == ScalarType::bool_ ? std::int64_t{real != 0} : integer);
   }
 };

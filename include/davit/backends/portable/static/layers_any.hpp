@@ -82,7 +82,7 @@ struct PoolAny {
   Windows windows{};
   std::int32_t count_include_pad = 1, divisor = 0;
 };
-/// y = the largest element of each window, NaN before all; `places` (or nullptr): where it lies in its plane.
+/// y = the largest element of each window, NaN before all, the last of several; `places` (or nullptr): where it lies in its plane.
 /// O(elements of y * taps). Source: at::max_pool2d_with_indices.
 template <class P, class T>
 [[gnu::always_inline]] constexpr void max_pool_any(const P& params, const T* x, T* y, std::int64_t* places) noexcept {
@@ -100,7 +100,7 @@ template <class P, class T>
           if (i < 0 || i >= w.in[d]) return;
           at = at * w.in[d] + i;
         }
-        if (best < 0 || (x[best] == x[best] && (x[at] != x[at] || x[at] > x[best]))) best = at;
+        if (best < 0 || x[at] != x[at] || x[at] > x[best]) best = at;
       });
       *y++ = x[best < 0 ? 0 : best];
       if (places != nullptr) *places++ = best;

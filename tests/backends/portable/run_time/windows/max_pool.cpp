@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "davit/kernels/thread_team.hpp"
+#include "support/kernel_test.hpp"
 
 using namespace davit;
 using namespace davit::portable_kernels;
@@ -76,4 +77,13 @@ TEST_CASE("threads share the largest elements") {
   const kernels::TeamScope scope(&team);
   std::mt19937 random(2);
   for (int i = 0; i < 200; ++i) check_window(random, i % 2 == 0);
+}
+
+TEST_CASE("portable: of several NaN in a cell of an adaptive maximum the last has the index, of equal numbers the first") {
+  KernelTest test;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const EValue x = test.tensor(ScalarType::float32, {1, 3, 4}, {1, nan, 7, 7, nan, 0, 7, 7, 2, 2, 1, 7});
+  CHECK(test.run(max_pool_ops, "aten.adaptive_max_pool2d.default", {x, test.list({EValue(2), EValue(2)})}, 2) == ErrorCode::ok);
+  CHECK(test.values(1) == KernelTest::Numbers{4, 2, 4, 6});
+  CHECK(std::isnan(test.values(0)[0]));
 }

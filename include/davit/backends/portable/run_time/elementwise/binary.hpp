@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/elementwise/complex.hpp"
 #include "davit/backends/portable/run_time/elementwise/complex_functions.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
@@ -131,7 +132,40 @@ template <template <class> class F>
   parameters.integers[i] = type == ScalarType::bool_ ? value.number() != 0 : value.integer();
 }
 
-/// a + alpha * b (or minus); alpha as the third argument.
+/// a + alpha * b in 16 bits, rounded as `kernels::rounded_once` says: of dense tensors, as strides are what the partitions around made them.
+[[nodiscard, gnu::noinline]] inline ErrorCode add_scaled_halves(KernelCall& call, ScalarType type, double alpha) {
+  const Operand a(call.arg(0));
+  const Operand b(call.arg(1));
+  if (!a.present() || !b.present()) return call.refuse(ErrorCode::invalid_argument, "an operand is missing");
+  if (const ErrorCode code = make_broadcast(call, type, a.view(), b.view()); code != ErrorCode::ok) return code;
+  const std::array views{&a.view(), &b.view()};
+  ComputeBuffers<float> buffers(call);
+  const std::array ids{buffers.read(a.view()), buffers.read(b.view())};
+  const auto out_id = buffers.write(0);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  std::array<Sizes, 2> steps;
+  for (std::size_t k = 0; k < 2; ++k) {
+    const Sizes dense = buffers.strides(ids[k]);
+    steps[k] = kernels::broadcast_strides({nullptr, views[k]->sizes_data, dense.values.data(), views[k]->rank}, call.output(0).sizes());
+  }
+  const Walk rows = kernels::walk_over(call.output(0).sizes(), steps);
+  const auto loaded = [&](std::size_t k, const float* from) { return views[k]->dtype == type ? *from : static_cast<float>(rounded_to(type, double{*from})); };
+  const auto factor = static_cast<float>(alpha);
+  const std::int64_t n = rows.sizes[0], a_step = rows.strides[0][0], b_step = rows.strides[1][0];
+  const std::int64_t whole = a_step == 0 && b_step == 0 ? 0 : n / kernels::rounded_once * kernels::rounded_once;
+  float* to = buffers.out(out_id);
+  if (call.output(0).numel() == 0) return ErrorCode::ok;
+  rows.for_each_row([&](const auto& at) {
+    const float* const x = buffers.in(ids[0]) + at[0];
+    const float* const y = buffers.in(ids[1]) + at[1];
+    for (std::int64_t i = 0; i < n; ++i, ++to) {
+      const float product = factor * loaded(1, y + i * b_step);
+      *to = loaded(0, x + i * a_step) + (i < whole ? product : static_cast<float>(rounded_to(type, double{product})));
+    }
+  });
+  return buffers.finish();
+}
+/// a + alpha * b (or minus); alpha as the third argument, in 16 bits rounded first. Source: add_kernel of ATen.
 [[nodiscard, gnu::noinline]] inline ErrorCode add_scaled(KernelCall& call, bool minus) {
   const EValue alpha = call.arg_count() > 2 ? call.arg(2) : EValue(1);
   if (!alpha.is_number()) return call.refuse(ErrorCode::invalid_argument, "alpha must be a number");
@@ -141,11 +175,14 @@ template <template <class> class F>
     return complex ? complex_arithmetic(call, loops) : arithmetic(call, Numbers::as_is, loops);
   }
   Parameters parameters;
-  set_number(parameters, 0, alpha, ResultType().add(call.arg(0)).add(call.arg(1)).get());
+  const ScalarType type = ResultType().add(call.arg(0)).add(call.arg(1)).get();
+  set_number(parameters, 0, alpha, type);
+  parameters.reals[0] = rounded_to(type, parameters.reals[0]);
   if (minus) {
     parameters.reals[0] = -parameters.reals[0];
     parameters.integers[0] = kernels::wrap_sub<std::int64_t>(0, parameters.integers[0]);
   }
+  if (type == ScalarType::float16 || type == ScalarType::bfloat16) return add_scaled_halves(call, type, parameters.reals[0]);
   const Loops& loops = kernels::number_loops<kernels::AddScaled, 2>;
   return complex ? complex_arithmetic(call, loops, parameters) : arithmetic(call, Numbers::as_is, loops, parameters);
 }
@@ -196,11 +233,16 @@ template <template <class> class F>
   return arithmetic(call, Numbers::to_float, kernels::float_loops<F, 2>);
 }
 
-/// clamp with bounds that are numbers, tensors, or absent.
+/// clamp with bounds that are numbers, tensors, or absent. A bound that is the number NaN alone leaves x as it is; beside another bound, or
+/// in a tensor, NaN prevails. Source: clamp_out, clamp_min_scalar_kernel_impl of ATen.
 [[nodiscard]] inline ErrorCode clamp(KernelCall& call) {
   const Operand x(call.arg(0));
-  const Operand low(call.arg(1));
-  const Operand high(call.arg(2));
+  const auto bound_of = [&](std::size_t i) {
+    const bool alone = call.arg(i).is_number() && std::isnan(call.arg(i).number()) && !call.has(3 - i);
+    return alone ? Operand(EValue()) : Operand(call.arg(i));
+  };
+  const Operand low = bound_of(1);
+  const Operand high = bound_of(2);
   if (!x.present()) return call.refuse(ErrorCode::invalid_argument, "clamp needs a tensor");
   const ScalarType type = ResultType().add(call.arg(0)).add(call.arg(1)).add(call.arg(2)).get();
   Sizes sizes(x.view().sizes());

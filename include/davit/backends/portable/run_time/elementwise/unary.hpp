@@ -181,6 +181,7 @@ inline constexpr auto elementwise_unary_ops = joined_rows(rows_of<operators::act
     {"aten.sin.default", detail::real_or_complex_op<kernels::Sin, detail::ComplexFunction::sin>, Aliasing::none, false, true},
     {"aten.sinh.default", detail::real_or_complex_op<kernels::Sinh, detail::ComplexFunction::sinh>, Aliasing::none, false, true},
     {"aten.special_erfcx.default", detail::real_op<kernels::ScaledErfc>},
+    {"aten.special_ndtri.default", detail::real_op<kernels::NormalQuantile>},
     {"aten.sqrt.default", detail::real_or_complex_op<kernels::Sqrt, detail::ComplexFunction::sqrt>, Aliasing::none, false, true},
     {"aten.square.default", detail::square},
     {"aten.tan.default", detail::real_or_complex_op<kernels::Tan, detail::ComplexFunction::tan>, Aliasing::none, false, true},

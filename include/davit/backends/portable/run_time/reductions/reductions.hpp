@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -173,14 +174,21 @@ struct Reduction {
   return ErrorCode::unsupported_operator;
 }
 
-/// Variance in two passes.
-[[nodiscard, gnu::noinline]] inline ErrorCode variance(KernelCall& call, double correction) {
+/// How a variance is asked for: (self, dim?, correction or unbiased, keepdim), or (self, unbiased).
+enum class Spread : std::uint8_t { correction, dim, all };
+/// Variance in two passes, or its root, which is taken of the double: a float32 holds no square of 1e-25; the mean, too, if it is asked for.
+[[nodiscard, gnu::noinline]] inline ErrorCode variance(KernelCall& call, Spread form, bool root) {
   const TensorView& x = call.tensor(0);
-  std::uint32_t dims = 0;
-  if (!is_floating(x.dtype)) return call.refuse(ErrorCode::invalid_dtype, "var takes floats only");
-  if (const ErrorCode code = answer(call, operators::read_dims(KernelArguments(call), {"dim", 1}, x.rank, dims)); code != ErrorCode::ok) return code;
-  const Reduction r = split(x, dims, call.boolean(3));
-  if (const ErrorCode code = call.make(0, x.dtype, r.out_sizes); code != ErrorCode::ok) return code;
+  const bool over_all = form == Spread::all;
+  const double correction = form == Spread::correction ? call.number(2, 1) : call.boolean(over_all ? 1 : 2, true) ? 1 : 0;
+  std::uint32_t dims = (std::uint32_t{1} << x.rank) - 1;
+  if (!is_floating(x.dtype)) return call.refuse(ErrorCode::invalid_dtype, "var and std take floats only");
+  if (!over_all)
+    if (const ErrorCode code = answer(call, operators::read_dims(KernelArguments(call), {"dim", 1}, x.rank, dims)); code != ErrorCode::ok) return code;
+  const Reduction r = split(x, dims, !over_all && call.boolean(3));
+  const bool with_mean = call.wants(1);
+  for (std::size_t i = 0; i < (with_mean ? 2u : 1u); ++i)
+    if (const ErrorCode code = call.make(i, x.dtype, r.out_sizes); code != ErrorCode::ok) return code;
   if (!kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
   const auto count = static_cast<double>(r.count());
   const double divisor = count - correction;
@@ -190,23 +198,28 @@ struct Reduction {
   const kernels::Groups groups = groups_of(x, r);
   groups.in_parallel([&](const kernels::Groups& some, std::int64_t before) {
     kernels::ResultWriter results(call.output(0), false, before);
+    kernels::ResultWriter means(call.output(with_mean ? 1 : 0), false, before);
     std::array<kernels::Accumulated, kernels::Groups::most_at_once> all;
     some.for_each(total, [&](const std::byte* first, std::size_t n) {
       const auto so_far = std::span(all).first(n);
       std::ranges::fill(so_far, kernels::Accumulated{});
       some.reduce(first, load, total, so_far);
-      for (kernels::Accumulated& each : so_far) each = {.center = each.real / count};
+      for (kernels::Accumulated& each : so_far) {
+        each = {.center = each.real / count};
+        if (with_mean) means.push({.real = each.center});
+      }
       some.reduce(first, load, squares, so_far);
       for (kernels::Accumulated& each : so_far) {
         each.real /= divisor > 0 ? divisor : 0.0;
+        if (root) each.real = std::sqrt(each.real);
         results.push(each);
       }
     });
   });
   return ErrorCode::ok;
 }
-[[nodiscard]] inline ErrorCode var_correction(KernelCall& call) { return variance(call, call.number(2, 1)); }
-[[nodiscard]] inline ErrorCode var_dim(KernelCall& call) { return variance(call, call.boolean(2, true) ? 1 : 0); }
+template <Spread form, bool root>
+[[nodiscard]] ErrorCode spread(KernelCall& call) { return variance(call, form, root); }
 
 [[nodiscard]] inline ErrorCode cumsum(KernelCall& call) {
   const TensorView& x = call.tensor(0);
@@ -229,8 +242,14 @@ struct Reduction {
 
 inline constexpr auto reduction_ops = joined_rows(rows_of<operators::reduction_operators, detail::reduce>(), std::to_array<OpRow>({
     {"aten.cumsum.default", detail::cumsum},
-    {"aten.var.correction", detail::var_correction},
-    {"aten.var.dim", detail::var_dim},
+    {"aten.std.correction", detail::spread<detail::Spread::correction, true>},
+    {"aten.std.default", detail::spread<detail::Spread::all, true>},
+    {"aten.std.dim", detail::spread<detail::Spread::dim, true>},
+    {"aten.std_mean.correction", detail::spread<detail::Spread::correction, true>},
+    {"aten.std_mean.default", detail::spread<detail::Spread::all, true>},
+    {"aten.std_mean.dim", detail::spread<detail::Spread::dim, true>},
+    {"aten.var.correction", detail::spread<detail::Spread::correction, false>},
+    {"aten.var.dim", detail::spread<detail::Spread::dim, false>},
 }));
 
 }  // namespace davit::portable_kernels

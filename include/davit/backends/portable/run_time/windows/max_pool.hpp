@@ -187,7 +187,8 @@ template <class C>
   return buffers.finish();
 }
 
-/// The largest of each window and its place in the plane; NaN is larger than all.
+/// The largest of each window and its place in the plane; NaN is larger than all, the last of several prevails.
+/// Source: adaptive_max_pool2d_kernel of ATen.
 template <class C>
 [[nodiscard]] ErrorCode compute_adaptive_max_pool(KernelCall& call, const PoolWindow& w) {
   return pool_planes<C>(call, w, adaptive_span, [&](const C* plane, std::int64_t i, const Box& box) {
@@ -196,7 +197,7 @@ template <class C>
       for (std::int64_t y = box.begin[1]; y < box.end[1]; ++y)
         for (std::int64_t x = box.begin[2]; x < box.end[2]; ++x) {
           const std::int64_t at = (z * w.in[1] + y) * w.in[2] + x;
-          if (best < 0 || plane[at] > plane[best] || (plane[at] != plane[at] && plane[best] == plane[best])) best = at;
+          if (best < 0 || plane[at] > plane[best] || plane[at] != plane[at]) best = at;
         }
     if (call.wants(1)) call.output(1).template as<std::int64_t>()[i] = best;
     return plane[best];
