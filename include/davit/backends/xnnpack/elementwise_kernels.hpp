@@ -38,7 +38,7 @@ namespace detail {
 /// The functions of one number that XNNPACK does not have, or that lose NaN there: clamp, sigmoid. `y` may be `x`.
 /// O(n).
 inline void map_elements(Op op, float low, float high, const float* x, float* y, std::int64_t n) noexcept {
-  kernels::Parameters parameters{.reals = {low, high}, .integers = {1}};  // gelu overflows as torch's does, which is oneDNN's
+  kernels::Parameters parameters{.reals = {low, high}};
   const void* in = x;
   if (const kernels::BlockLoop loop = detail::loop_of(op)) loop(&in, y, n, parameters);
 }
