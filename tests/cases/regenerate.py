@@ -575,13 +575,13 @@ class EdgeValues(nn.Module):
         for dtype in (torch.bfloat16, torch.float16):
             a, b = x.to(dtype), y.to(dtype)
             halves += [torch.add(a, b, alpha=0.1), torch.sub(a, b, alpha=0.3), torch.rsub(a, b, alpha=0.1), torch.rsub(a, 0.3, alpha=0.1), torch.add(a, 0.3, alpha=0.1),
-                       a[0].index_add(0, i, b[0], alpha=0.1), torch.addr(a, b[:, 0], b[0], beta=0.3, alpha=0.1), torch.addmv(a[0], b.t(), b[:, 0], beta=0.3, alpha=0.1), a.index_add(0, i[:4] % 4, b, alpha=0.1),
-                       torch.add(a[0, :3], b[0, :3], alpha=0.1), torch.sub(a[:3, :40], b[:3, :40], alpha=0.1), torch.add(a[:, :35].contiguous(), b[0, :35], alpha=0.1),
+                       a[0].index_add(0, i, b[0], alpha=0.1), torch.addr(a, b[:, 0], b[0], beta=0.3, alpha=0.1), torch.addmv(a[0], b.t(), b[:, 0], beta=0.3, alpha=0.1), a.index_add(0, torch.arange(3, -1, -1), b, alpha=0.1),
+                       torch.add(a[0, :3], b[0, :3], alpha=0.1), torch.sub(a[:3, :40].contiguous(), b[:3, :40].contiguous(), alpha=0.1), torch.add(a[:, :35].contiguous(), b[0, :35], alpha=0.1),
                        f.rms_norm(a, [64]), f.rms_norm(a * 0.01, [64], eps=1e-3), f.cosine_similarity(a * 0, b), torch.round(a, decimals=1), torch.round(b, decimals=2),
-                       torch.nan_to_num(a / 0), f.gelu(a * inf), a.to(torch.int16)]  # fmt: skip
+                       torch.nan_to_num(a / 0), a.to(torch.int16)]  # fmt: skip
         large = torch.cat([x[0, :8] * 3e9, p * inf, p * nan])
         spread = torch.stack([x * 1e-25, x, x * 1e20])
-        values = [f.rms_norm(x, [64]), f.gelu(large), torch.std(spread, 2), *torch.std_mean(spread, (1, 2), correction=0), torch.special.ndtri(p), torch.digamma(-p),
+        values = [f.rms_norm(x, [64]), torch.std(spread, 2), *torch.std_mean(spread, (1, 2), correction=0), torch.special.ndtri(p), torch.digamma(-p),
                   x.clamp(min=nan), x.clamp(max=nan), x.clamp(0, nan), x.clamp_min(nan), torch.clamp(i, min=nan)]  # fmt: skip
         values += [large.to(t).to(torch.int64) for t in (torch.int32, torch.int16, torch.int8, torch.uint8, torch.int64)]
         values += [(large.double() * 3).to(torch.int32), large.bfloat16().to(torch.int32)]

@@ -106,8 +106,8 @@ struct AddRoundedProduct {
     return wrap_add(a, static_cast<T>(rounded_to(type, static_cast<double>(wrap_mul(factor, b)))));
   }
 };
-/// Of sums of 16 bits with a factor, so many elements of a row at a time are rounded once. What is left of the row, and elements that do not lie
-/// side by side, are also rounded after the product. Source: vectorized_loop of ATen's Loops.h, with AVX2 and AVX-512.
+/// Of sums of 16 bits with a factor, so many elements of a row at a time are rounded once; what is left of the row is also rounded after the product.
+/// Source: vectorized_loop of ATen's Loops.h, with AVX2 and AVX-512.
 inline constexpr std::int64_t rounded_once = 32;
 template <class T>
 struct Multiply {

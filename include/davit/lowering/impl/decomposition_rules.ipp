@@ -55,7 +55,7 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten.addcdiv.default(self, tensor1, tensor2, value=1)^: value == 1 ? self + tensor1 / tensor2 : self + tensor1 / tensor2 * value"sv,
       "aten.addcmul.default(self, tensor1, tensor2, value=1)^: value == 1 ? self + tensor1 * tensor2 : self + tensor1 * tensor2 * value"sv,
       "aten.addmv.default(self, mat, vec, beta=1, alpha=1)^: b = rounded(beta, outtype); r = mv(mat, vec); x = cast(alpha == 1 ? r : r * rounded(alpha, outtype), outtype); beta == 0 ? x : cast(beta == 1 ? self : self * b, outtype) + x"sv,
-      "aten.addr.default(self, vec1, vec2, beta=1, alpha=1): v = cast(vec1, outtype); x = outer(alpha == 1 ? v : v * rounded(alpha, outtype), cast(vec2, outtype)); beta == 0 ? x : (beta == 1 ? self : cast(self, outtype) * rounded(beta, outtype)) + x"sv,
+      "aten.addr.default(self, vec1, vec2, beta=1, alpha=1)^: t = outtype; u = alpha == 1 ? vec1 : $stepwise(vec1 * rounded(alpha, t), t); x = $stepwise(outer(u, vec2), t); beta == 0 ? x : (beta == 1 ? self : $stepwise(self * rounded(beta, t), t)) + x"sv,
       "aten.affine_grid_generator.default(theta, size, align_corners): n = len(size) - 2; t = dtype(theta); x = [i in range(0, n): $ticks(size[i + 2], align_corners, t)]; g = reversed($grid(x)); b = stack(g + [full(size[2:], 1.0, dtype=t)], -1); m = product(size[2:]); r = bmm(expand(view(b, [1, m, n + 1]), [size[0], m, n + 1]), permute(theta, [0, 2, 1])); view(r, [size[0]] + size[2:] + [n])"sv,
       "aten.all.default(self): $truth(logical_not(any(logical_not(self))), dtype(self))"sv,
       "aten.all.dim(self, dim, keepdim=false): $truth(logical_not(any.dim(logical_not(self), dim, keepdim)), dtype(self))"sv,

@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/elementwise/complex.hpp"
 #include "davit/backends/portable/run_time/elementwise/complex_functions.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
@@ -131,55 +132,38 @@ template <template <class> class F>
   parameters.integers[i] = type == ScalarType::bool_ ? value.number() != 0 : value.integer();
 }
 
-/// a + alpha * b in 16 bits, rounded as `kernels::rounded_once` says.
-[[nodiscard, gnu::noinline]] inline ErrorCode add_scaled_halves(KernelCall& call, ScalarType type, Parameters parameters) {
+/// a + alpha * b in 16 bits, rounded as `kernels::rounded_once` says: of dense tensors, as strides are what the partitions around made them.
+[[nodiscard, gnu::noinline]] inline ErrorCode add_scaled_halves(KernelCall& call, ScalarType type, double alpha) {
   const Operand a(call.arg(0));
   const Operand b(call.arg(1));
   if (!a.present() || !b.present()) return call.refuse(ErrorCode::invalid_argument, "an operand is missing");
   if (const ErrorCode code = make_broadcast(call, type, a.view(), b.view()); code != ErrorCode::ok) return code;
-  parameters.reals[1] = static_cast<double>(type);
-  const TensorView& out = call.output(0);
   const std::array views{&a.view(), &b.view()};
-  Walk rows(out.sizes());
-  std::array<kernels::Conversion, 2> load;
+  ComputeBuffers<float> buffers(call);
+  const std::array ids{buffers.read(a.view()), buffers.read(b.view())};
+  const auto out_id = buffers.write(0);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  std::array<Sizes, 2> steps;
   for (std::size_t k = 0; k < 2; ++k) {
-    rows.add(kernels::broadcast_strides(*views[k], out.sizes()), size_of(views[k]->dtype));
-    load[k] = kernels::Conversion::into_compute(views[k]->dtype, type);
-    if (!load[k].ok) return ErrorCode::invalid_dtype;
+    const Sizes dense = buffers.strides(ids[k]);
+    steps[k] = kernels::broadcast_strides({nullptr, views[k]->sizes_data, dense.values.data(), views[k]->rank}, call.output(0).sizes());
   }
-  rows.add(out.strides(), size_of(type)).collapse();
-  const kernels::Conversion store = kernels::Conversion::between(ScalarType::float32, type);
-  const auto run = [&](const TensorView& left, const TensorView& right, const TensorView& to, bool once) {
-    const std::array<kernels::Operand, 2> operands{{{&left, load[0]}, {&right, load[1]}}};
-    Parameters own = parameters;
-    kernels::map_blocks(operands, to, store, once ? kernels::float32_loop<kernels::AddScaled, 2> : kernels::float32_loop<kernels::AddRoundedProduct, 2>, own);
-  };
-  bool side_by_side = rows.strides[2][0] == static_cast<std::int64_t>(size_of(type));
-  int repeated = 0;
-  for (std::size_t k = 0; k < 2; ++k) {
-    const std::int64_t step = rows.strides[k][0];
-    repeated += step == 0 ? 1 : 0;
-    side_by_side = side_by_side && (step == 0 || step == static_cast<std::int64_t>(size_of(views[k]->dtype)));
-  }
-  const std::int64_t n = rows.sizes[0], whole = side_by_side && repeated < 2 ? n / kernels::rounded_once * kernels::rounded_once : 0;
-  if (out.numel() == 0) return ErrorCode::ok;
-  if (whole == 0 || whole == n) {
-    run(a.view(), b.view(), out, whole == n);
-    return ErrorCode::ok;
-  }
+  const Walk rows = kernels::walk_over(call.output(0).sizes(), steps);
+  const auto loaded = [&](std::size_t k, const float* from) { return views[k]->dtype == type ? *from : static_cast<float>(rounded_to(type, double{*from})); };
+  const auto factor = static_cast<float>(alpha);
+  const std::int64_t n = rows.sizes[0], a_step = rows.strides[0][0], b_step = rows.strides[1][0];
+  const std::int64_t whole = a_step == 0 && b_step == 0 ? 0 : n / kernels::rounded_once * kernels::rounded_once;
+  float* to = buffers.out(out_id);
+  if (call.output(0).numel() == 0) return ErrorCode::ok;
   rows.for_each_row([&](const auto& at) {
-    for (const bool once : {true, false}) {
-      const std::int64_t size = once ? whole : n - whole, one = 1;
-      std::array<TensorView, 3> part;
-      for (std::size_t k = 0; k < 3; ++k) {
-        const TensorView& of = k == 2 ? out : *views[k];
-        auto* const data = static_cast<std::byte*>(of.data) + at[k] + (once ? 0 : whole * rows.strides[k][0]);
-        part[k] = {data, &size, &one, static_cast<std::uint8_t>(rows.strides[k][0] == 0 ? 0 : 1), of.dtype};
-      }
-      run(part[0], part[1], part[2], once);
+    const float* const x = buffers.in(ids[0]) + at[0];
+    const float* const y = buffers.in(ids[1]) + at[1];
+    for (std::int64_t i = 0; i < n; ++i, ++to) {
+      const float product = factor * loaded(1, y + i * b_step);
+      *to = loaded(0, x + i * a_step) + (i < whole ? product : static_cast<float>(rounded_to(type, double{product})));
     }
   });
-  return ErrorCode::ok;
+  return buffers.finish();
 }
 /// a + alpha * b (or minus); alpha as the third argument, in 16 bits rounded first. Source: add_kernel of ATen.
 [[nodiscard, gnu::noinline]] inline ErrorCode add_scaled(KernelCall& call, bool minus) {
@@ -198,7 +182,7 @@ template <template <class> class F>
     parameters.reals[0] = -parameters.reals[0];
     parameters.integers[0] = kernels::wrap_sub<std::int64_t>(0, parameters.integers[0]);
   }
-  if (type == ScalarType::float16 || type == ScalarType::bfloat16) return add_scaled_halves(call, type, parameters);
+  if (type == ScalarType::float16 || type == ScalarType::bfloat16) return add_scaled_halves(call, type, parameters.reals[0]);
   const Loops& loops = kernels::number_loops<kernels::AddScaled, 2>;
   return complex ? complex_arithmetic(call, loops, parameters) : arithmetic(call, Numbers::as_is, loops, parameters);
 }

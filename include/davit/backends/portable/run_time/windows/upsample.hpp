@@ -75,25 +75,34 @@ struct TapTable {
   std::int64_t* elements = nullptr;  ///< `most` of each
   W* weights = nullptr;
   int bits = 0;
+  bool adjacent = false;  ///< the elements of a sum lie side by side
 
-  /// The sum of the taps of output element i in what they are accumulated in; `at(k)` is the element that tap k reads.
-  template <class At>
-  [[nodiscard]] E sum(std::int64_t i, At&& at) const noexcept {
+  /// The sum of the taps of output element i, which read values of that step.
+  [[nodiscard]] E sum(std::int64_t i, const E* values, std::int64_t step = 1) const noexcept {
     const W* const w = weights + i * most;
     const std::int64_t* const e = elements + i * most;
+    const std::int64_t count = counts[i];
     if constexpr (std::is_same_v<E, std::uint8_t>) {
       std::int64_t total = std::int64_t{1} << bits >> 1;
-      for (std::int64_t k = 0; k < counts[i]; ++k) total += std::int64_t{w[k]} * at(e[k]);
+      for (std::int64_t k = 0; k < count; ++k) total += std::int64_t{w[k]} * values[e[k] * step];
       return static_cast<std::uint8_t>(std::clamp<std::int64_t>(total >> bits, 0, 255));
     } else {
+      if (count == 0) return {};
+      if (count == 4) return (w[0] * values[e[0]] + w[1] * values[e[1]]) + (w[2] * values[e[2]] + w[3] * values[e[3]]);
       E total{};
-      for (std::int64_t k = 0; k < counts[i]; ++k) total += w[k] * at(e[k]);
+      if (adjacent) {
+        const E* const first = values + e[0];
+        for (std::int64_t k = 0; k < count; ++k) total += w[k] * first[k];
+      } else {
+        for (std::int64_t k = 0; k < count; ++k) total += w[k] * values[e[k]];
+      }
       return total;
     }
   }
 };
 
-/// Resizes the planes by taps: along rows first, into rows that the columns need, then along columns; bytes are rounded between.
+/// Resizes the planes by taps: along rows first, into rows that the columns need, then along columns; bytes are rounded between. Floats whose
+/// height shrinks go along columns first.
 /// Source: upsample_generic_Nd_kernel_impl and separable_upsample_generic_Nd_kernel_impl of ATen's UpSampleKernel.cpp.
 template <class E>
 [[nodiscard]] ErrorCode resize_by_taps(KernelCall& call, const Resize& r, kernels::ResizeFilter filter, bool align_corners) {
@@ -103,7 +112,10 @@ template <class E>
   const std::array axes{r.y(), r.x()};
   const std::array taps{kernels::ResizeTaps<R>(axes[0], filter, align_corners), kernels::ResizeTaps<R>(axes[1], filter, align_corners)};
   std::array<TapTable<E>, 2> tables;
-  for (std::size_t d = 0; d < 2; ++d) tables[d].most = taps[d].most(limit);
+  for (std::size_t d = 0; d < 2; ++d) {
+    tables[d].most = taps[d].most(limit);
+    tables[d].adjacent = filter.smooth;
+  }
   ComputeBuffers<E> buffers(call);
   const auto in_id = buffers.read(call.tensor(0));
   const auto out_id = buffers.write(0);
@@ -117,7 +129,8 @@ template <class E>
   const auto reals_id = buffers.template buffer_of<R>(std::max(tables[0].most, tables[1].most));
   const auto needed_id = buffers.template buffer_of<std::uint8_t>(r.y().in);
   const auto pointers_id = buffers.template buffer_of<const E*>(tables[0].most * kernels::team_size());
-  const auto rows_id = buffers.buffer({r.y().in, r.x().out, kernels::team_size()});
+  const bool columns_first = !std::is_same_v<E, std::uint8_t> && r.y().out < r.y().in;
+  const auto rows_id = columns_first ? buffers.buffer({r.x().in, kernels::team_size()}) : buffers.buffer({r.y().in, r.x().out, kernels::team_size()});
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   R* const reals = buffers.template at<R>(reals_id);
   for (std::size_t d = 0; d < 2; ++d) {
@@ -167,24 +180,34 @@ template <class E>
   const std::int64_t width = r.x().out;
   const std::int64_t work = (r.y().in * width * tables[1].most + r.y().out * width * tables[0].most);
   kernels::in_parallel(r.planes, 1, kernels::operations(r.planes, work, 1), [&](std::size_t part, std::int64_t begin, std::int64_t end) {
-    E* const rows = buffers.out(rows_id) + static_cast<std::int64_t>(part) * r.y().in * width;
+    E* const rows = buffers.out(rows_id) + static_cast<std::int64_t>(part) * (columns_first ? r.x().in : r.y().in * width);
     const E** const pointers = buffers.template at<const E*>(pointers_id) + static_cast<std::int64_t>(part) * tables[0].most;
     for (std::int64_t p = begin; p < end; ++p) {
       const E* from = buffers.in(in_id) + p * r.y().in * r.x().in;
       E* out = buffers.out(out_id) + p * r.y().out * width;
-      for (std::int64_t y = 0; y < r.y().in; ++y, from += r.x().in) {
-        if (needed[y] == 0) continue;
-        for (std::int64_t x = 0; x < width; ++x) rows[y * width + x] = tables[1].sum(x, [from](std::int64_t e) { return from[e]; });
-      }
-      for (std::int64_t y = 0; y < r.y().out; ++y, out += width) {
-        if constexpr (std::is_same_v<E, std::uint8_t>) {
-          for (std::int64_t x = 0; x < width; ++x) out[x] = tables[0].sum(y, [&](std::int64_t e) { return rows[e * width + x]; });
-        } else {
-          const std::int64_t taps_of_row = tables[0].counts[y];
-          for (std::int64_t k = 0; k < taps_of_row; ++k) pointers[k] = rows + tables[0].elements[y * tables[0].most + k] * width;
-          if (taps_of_row == 0) std::fill_n(out, width, E{});
-          else kernels::run_widest_for<E, WeighRows>(static_cast<const E* const*>(pointers), static_cast<const E*>(tables[0].weights + y * tables[0].most), taps_of_row, out, width);
+      const auto along_row = [&](const E* row, E* to) {
+        for (std::int64_t x = 0; x < width; ++x) to[x] = tables[1].sum(x, row);
+      };
+      if constexpr (!std::is_same_v<E, std::uint8_t>) {
+        const auto weigh = [&](const E* first, std::int64_t n, std::int64_t y, E* to) {
+          const std::int64_t count = tables[0].counts[y];
+          for (std::int64_t k = 0; k < count; ++k) pointers[k] = first + tables[0].elements[y * tables[0].most + k] * n;
+          if (count == 0) std::fill_n(to, n, E{});
+          else kernels::run_widest_for<E, WeighRows>(static_cast<const E* const*>(pointers), static_cast<const E*>(tables[0].weights + y * tables[0].most), count, to, n);
+        };
+        for (std::int64_t y = 0; y < (columns_first ? r.y().out : 0); ++y, out += width) {
+          weigh(from, r.x().in, y, rows);
+          along_row(rows, out);
         }
+        if (columns_first) continue;
+        for (std::int64_t y = 0; y < r.y().in; ++y, from += r.x().in)
+          if (needed[y] != 0) along_row(from, rows + y * width);
+        for (std::int64_t y = 0; y < r.y().out; ++y, out += width) weigh(rows, width, y, out);
+      } else {
+        for (std::int64_t y = 0; y < r.y().in; ++y, from += r.x().in)
+          if (needed[y] != 0) along_row(from, rows + y * width);
+        for (std::int64_t y = 0; y < r.y().out; ++y, out += width)
+          for (std::int64_t x = 0; x < width; ++x) out[x] = tables[0].sum(y, rows + x, width);
       }
     }
   });
