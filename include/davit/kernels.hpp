@@ -36,3 +36,5 @@
 #include "davit/kernels/vector_math.hpp"
 #include "davit/kernels/vectors.hpp"
 #include "davit/kernels/walk_in_parallel.hpp"
+#include "davit/kernels/winograd.hpp"
+#include "davit/kernels/winograd_weights.hpp"

@@ -86,3 +86,32 @@ TEST_CASE("where the library chooses itself: few channels, groups, other ranks")
   CHECK(chooses(square(3, 1, 2), {1, 64, 56, 56}, {1, 64, 56, 56}));
   CHECK(chooses(square(3), {1, 64, 56}, {1, 64, 56}));
 }
+
+TEST_CASE("images that davit's own kernel for 3 x 3 takes, and where their channels lie") {
+  Operation op = square(3);
+  op.pad_left = op.pad_right = {1, 1};
+  const auto md = [](const Dims& dims, Tag tag) { return MemoryDesc(dims, DataType::f32, tag); };
+  const auto takes = [&](const MemoryDesc& from, const MemoryDesc& to) {
+    return onednn_ops::can_convolve_by_tiles(op, from, to).has_value();
+  };
+  const Dims dims{2, 32, 12, 10};
+  const auto blocked = onednn_ops::blocked_image(md(dims, Tag::aBcd16b)),
+             last = onednn_ops::blocked_image(md(dims, Tag::acdb));
+  REQUIRE(blocked);
+  REQUIRE(last);
+  CHECK(blocked->image == 3840);
+  CHECK(blocked->block == 1920);
+  CHECK(blocked->row == 160);
+  CHECK(blocked->pixel == 16);
+  CHECK(last->block == 16);
+  CHECK(last->row == 320);
+  CHECK(last->pixel == 32);
+  CHECK_FALSE(onednn_ops::blocked_image(md(dims, Tag::abcd)));
+  CHECK_FALSE(onednn_ops::blocked_image(md(dims, Tag::aBcd8b)));
+  CHECK_FALSE(onednn_ops::blocked_image(md({2, 24, 12, 10}, Tag::acdb)));
+  const bool here = onednn_ops::has_wide_vectors() && kernels::widest_vectors() == 64;
+  CHECK(takes(md(dims, Tag::aBcd16b), md(dims, Tag::acdb)) == here);
+  CHECK_FALSE(takes(md(dims, Tag::aBcd16b), md({2, 32, 11, 10}, Tag::acdb)));  // contradicts itself
+  op.strides = {2, 2};
+  CHECK_FALSE(takes(md(dims, Tag::aBcd16b), md({2, 32, 12, 10}, Tag::acdb)));
+}

@@ -30,7 +30,8 @@ namespace {
 [[nodiscard]] bool copies(const Dims& dims, const Dims& from, const Dims& to) {
   primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  const MemoryDesc source = onednn_ops::strided(dims, from, DataType::f32), made = onednn_ops::strided(dims, to, DataType::f32);
+  const MemoryDesc source = onednn_ops::strided(dims, from, DataType::f32),
+                   made = onednn_ops::strided(dims, to, DataType::f32);
   const auto pd = onednn_ops::describe_reorder(attributes, source, made);
   if (!pd) return false;
   constexpr float untouched = std::numeric_limits<float>::quiet_NaN();  // a sum with nothing of it would give a NaN
@@ -38,7 +39,8 @@ namespace {
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
   const std::int64_t count = onednn_ops::count_of(dims);
   for (std::int64_t i = 0; i < count; ++i) expected[place_of(i, dims, to)] = x[place_of(i, dims, from)];
-  const dnnl::memory a(source, onednn_ops::cpu(), x.data()), b(made, onednn_ops::cpu(), y.data()), scratch(pd.scratchpad_desc(), onednn_ops::cpu());
+  const dnnl::memory a(source, onednn_ops::cpu(), x.data()), b(made, onednn_ops::cpu(), y.data()),
+      scratch(pd.scratchpad_desc(), onednn_ops::cpu());
   dnnl::stream stream(onednn_ops::cpu());
   dnnl::reorder(pd).execute(stream, {{DNNL_ARG_FROM, a}, {DNNL_ARG_TO, b}, {DNNL_ARG_SCRATCHPAD, scratch}});
   stream.wait();
@@ -50,7 +52,9 @@ namespace {
 TEST_CASE("a copy writes the elements, and nothing between them") {
   CHECK(copies({1, 2, 1, 8}, {32, 16, 16, 1}, {32, 16, 16, 1}));  // a half of rows, put into halves
   std::mt19937 numbers(5);
-  const auto random = [&](unsigned low, unsigned high) { return static_cast<std::int64_t>(low + numbers() % (high - low + 1)); };
+  const auto random = [&](unsigned low, unsigned high) {
+    return static_cast<std::int64_t>(low + numbers() % (high - low + 1));
+  };
   for (int i = 0; i < 300; ++i) {
     CAPTURE(i);
     Dims dims(static_cast<std::size_t>(random(1, 4)));

@@ -137,7 +137,8 @@ struct Random {
   if (bytes) {
     onednn_ops::set_byte_scales(attributes, scales, groups > 1);
     for (const onednn_ops::NumbersArgument& each : onednn_ops::byte_scale_arguments(scales))
-      numbers[each.role] = {onednn_ops::plain({each.count}, each.type), onednn_ops::cpu(), const_cast<void*>(each.data)};
+      numbers[each.role] = {onednn_ops::plain({each.count}, each.type), onednn_ops::cpu(),
+                            const_cast<void*>(each.data)};
   }
   const auto x = onednn_ops::channels_last(source, type), y = onednn_ops::channels_last(made, type);
   const auto w = onednn_ops::plain(weight, type);
@@ -166,9 +167,14 @@ struct Random {
     arguments.insert(numbers.begin(), numbers.end());
     return arguments;
   };
-  dnnl::convolution_forward(pd).execute(stream, with({{DNNL_ARG_SRC, from.memory()}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, to.memory()}, {DNNL_ARG_SCRATCHPAD, scratch.memory()}}));
-  dnnl::convolution_forward(other).execute(
-      stream, with({{DNNL_ARG_SRC, from.memory()}, {DNNL_ARG_WEIGHTS, c}, {DNNL_ARG_DST, expected.memory()}, {DNNL_ARG_SCRATCHPAD, other_scratch.memory()}}));
+  dnnl::convolution_forward(pd).execute(stream, with({{DNNL_ARG_SRC, from.memory()},
+                                                      {DNNL_ARG_WEIGHTS, b},
+                                                      {DNNL_ARG_DST, to.memory()},
+                                                      {DNNL_ARG_SCRATCHPAD, scratch.memory()}}));
+  dnnl::convolution_forward(other).execute(stream, with({{DNNL_ARG_SRC, from.memory()},
+                                                         {DNNL_ARG_WEIGHTS, c},
+                                                         {DNNL_ARG_DST, expected.memory()},
+                                                         {DNNL_ARG_SCRATCHPAD, other_scratch.memory()}}));
   stream.wait();
   for (const Guarded* each : {&from, &packed, &to, &scratch})
     if (!each->is_intact()) return -1;

@@ -189,7 +189,9 @@ TEST_CASE("a depthwise convolution and the norm after it keep weights of their o
   CHECK(tail->depthwise_norm == &norm);
 }
 
-TEST_CASE("an operation on two tensors is not right in oneDNN 2 where blocks of channels are not as wide as vectors, and do not fill them") {
+TEST_CASE(
+    "an operation on two tensors is not right in oneDNN 2 where blocks of channels are not as wide as vectors, and do "
+    "not fill them") {
   using Tag = dnnl::memory::format_tag;
   const auto fits = [](std::int64_t channels, Tag tag, std::string_view implementation) {
     return onednn_ops::layout_fits({Dims{2, channels, 8, 8}, onednn_ops::DataType::f32, tag}, implementation);

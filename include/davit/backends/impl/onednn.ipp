@@ -23,6 +23,7 @@
 #include "davit/kernels/blocks.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/thread_team.hpp"
+#include "davit/kernels/winograd.hpp"
 
 namespace davit {
 
@@ -37,6 +38,43 @@ namespace onednn_ops {
   const portable_kernels::detail::Dots<float> dots{1, sizes[1], x.size(1), x.as<float>(), x.size(1), weight.as<float>(), x.size(1), out, sizes[1]};
   kernels::run_widest_for<float, portable_kernels::detail::MultiplyRow>(&dots);
   for (std::int64_t i = 0; call.has(2) && i < sizes[1]; ++i) out[i] += call.tensor(2).as<float>()[i];
+  return ErrorCode::ok;
+}
+
+namespace detail {
+/// Calls f for each number of a convolution, in one order.
+template <class Convolution, class F>
+void for_each_number(Convolution& c, F&& f) {
+  for (auto* number : {&c.images, &c.channels, &c.height, &c.width, &c.out_channels, &c.out_height, &c.out_width,
+                       &c.top, &c.left})
+    f(*number);
+  for (auto* image : {&c.source, &c.made})
+    for (auto* number : {&image->image, &image->block, &image->row, &image->pixel}) f(*number);
+}
+}  // namespace detail
+
+[[nodiscard]] DAVIT_INLINE std::vector<EValue> winograd_numbers(const kernels::WinogradConvolution& c,
+                                                                const WinogradTail& tail) {
+  std::vector<EValue> numbers;
+  for (const bool has : {tail.bias, tail.sum, tail.relu}) numbers.emplace_back(std::int64_t{has});
+  detail::for_each_number(c, [&](std::int64_t number) { numbers.emplace_back(number); });
+  return numbers;
+}
+
+[[nodiscard]] DAVIT_INLINE ErrorCode winograd_kernel(portable_kernels::KernelCall& call) {
+  std::size_t at = 4;
+  const auto has = [&] { return call.integer(at++) != 0; };
+  const bool biased = has(), added = has(), bounded = has();
+  kernels::WinogradConvolution c;
+  detail::for_each_number(c, [&](std::int64_t& number) { number = call.integer(at++); });
+  const std::array sizes{c.images * c.made.image};
+  if (const ErrorCode code = call.make(0, ScalarType::float32, sizes); code != ErrorCode::ok) return code;
+  float* const space = call.temporary<float>(static_cast<std::size_t>(c.space() * kernels::team_size()));
+  if (space == nullptr) return ErrorCode::out_of_memory;
+  const float* const bias = biased ? call.tensor(2).as<float>() : nullptr;
+  const float* const sum = added ? call.tensor(3).as<float>() : nullptr;
+  kernels::convolve_winograd(c, call.tensor(0).as<float>(), call.tensor(1).as<float>(), bias, sum, bounded,
+                             call.output(0).as<float>(), space);
   return ErrorCode::ok;
 }
 

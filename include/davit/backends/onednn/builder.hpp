@@ -109,6 +109,24 @@ class Builder {
     lazy_.emplace(made.storage, Lazy{from, md, std::move(fill), others});
     return made;
   }
+  /// New constant bytes in the layout `md`, which `pack(from, to)` makes of a constant's: of a lazy one, too, which is
+  /// not kept.
+  template <class Pack>
+  [[nodiscard]] Place packed_constant(const Place& from, const MemoryDesc& md, Pack&& pack) {
+    const auto lazy = lazy_.find(from.storage);
+    const bool direct = lazy != lazy_.end() && from.offset == 0 && from.md.get_size() == lazy->second.md.get_size() &&
+                        is_row_major(from.md);
+    if (!direct) make(from.storage);
+    return derived_constant(
+        direct ? lazy->second.from : from, md,
+        [&](std::byte* to) {
+          const SharedBytes own = direct ? SharedBytes::allocate(from.md.get_size()) : SharedBytes();
+          if (direct && own.writable() == nullptr) throw dnnl::error(dnnl_out_of_memory, "no memory for a constant");
+          if (direct) lazy->second.fill(own.writable());
+          pack(direct ? own.writable() : constant_data(from), to);
+        },
+        direct ? lazy->second.others : PackedConstants::Others{});
+  }
   [[nodiscard]] bool is_constant(const Place& place) const noexcept {
     return place.is_set() && code_.storages[place.storage].kind == StorageKind::constant;
   }
@@ -325,21 +343,15 @@ class Builder {
   }
   [[nodiscard]] Place reorder_constant(const dnnl::reorder::primitive_desc& pd, const Place& from,
                                        const MemoryDesc& md) {
-    const auto lazy = lazy_.find(from.storage);
-    const bool direct = lazy != lazy_.end() && from.offset == 0 && from.md.get_size() == lazy->second.md.get_size() && is_row_major(from.md);
-    if (!direct) make(from.storage);
-    return derived_constant(direct ? lazy->second.from : from, md, [&](std::byte* to) {
-      const SharedBytes own = direct ? SharedBytes::allocate(from.md.get_size()) : SharedBytes();
-      if (direct && own.writable() == nullptr) throw dnnl::error(dnnl_out_of_memory, "no memory for a constant");
-      if (direct) lazy->second.fill(own.writable());
-      const dnnl::memory source(from.md, cpu(), direct ? own.writable() : constant_data(from));
+    return packed_constant(from, md, [&](std::byte* own, std::byte* to) {
+      const dnnl::memory source(from.md, cpu(), own);
       const dnnl::memory destination(md, cpu(), to);
       const dnnl::memory scratch(pd.scratchpad_desc(), cpu());
       dnnl::stream stream(cpu());
       dnnl::reorder(pd).execute(stream,
                                 {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, destination}, {DNNL_ARG_SCRATCHPAD, scratch}});
       stream.wait();
-    }, direct ? lazy->second.others : PackedConstants::Others{});
+    });
   }
   [[nodiscard]] Place reorder_later(const dnnl::reorder::primitive_desc& pd, const Place& from, const MemoryDesc& md) {
     const Place to = add_scratch(md);

@@ -3,24 +3,64 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "davit/backends/onednn/code.hpp"
 #include "davit/backends/onednn/operation.hpp"
+#include "davit/kernels/instruction_set.hpp"
+#include "davit/kernels/winograd_weights.hpp"
 
 namespace davit::onednn_ops {
 
 /// True for the convolutions that Winograd's algorithm computes with fewer products: 3 x 3 on every pixel, no groups,
-/// on images larger than 8 x 8 (below that, the tiles' margins and the larger weights cost more than it saves), with enough channels.
+/// on images larger than 8 x 8 (below that, the tiles' margins and the larger weights cost more than it saves), with
+/// enough channels.
 ///
-/// oneDNN 2.6 has it for 512-bit vectors, on tiles of 2 x 2 outputs; elsewhere it answers no and the direct algorithm
+/// oneDNN 2.6 has it for 512-bit vectors, on tiles of 2 x 2 and of 4 x 4 outputs, oneDNN 3 has not; davit's own kernel
+/// computes what it answers no to, on 512-bit vectors (see can_convolve_by_tiles), and elsewhere the direct algorithm
 /// is taken. Measured there: resnet18 1.2 times as fast, squeezenet1_1 1.1 times, the largest difference to torch's
-/// outputs the same as that of the direct algorithm (3e-6 of 1.7). On a Xeon of the Sapphire Rapids generation 32 or more channels
-/// from 16 or more take 0.45 to 1.0 of the direct algorithm's time (16 to 32 on 56 x 56: 1.14), 16 channels up to 1.8 times of it, and
-/// from an image's 3 channels, which are computed as 16, 3 to 8 times.
+/// outputs the same as that of the direct algorithm (3e-6 of 1.7). On a Xeon of the Sapphire Rapids generation 32 or
+/// more channels from 16 or more take 0.45 to 1.0 of the direct algorithm's time (16 to 32 on 56 x 56: 1.14), 16
+/// channels up to 1.8 times of it, and from an image's 3 channels, which are computed as 16, 3 to 8 times.
 [[nodiscard]] inline bool suits_winograd(const Operation& op, const Dims& source, const Dims& destination) {
   return op.groups == 1 && op.kernel == Dims{3, 3} && op.strides == Dims{1, 1} && op.dilates == Dims{0, 0} &&
          destination[2] * destination[3] > 64 && source[1] >= 16 && destination[1] >= 32;
+}
+
+/// How channels of an image lie that davit's own kernel takes: in blocks of 16, or side by side; nothing if they lie
+/// otherwise.
+[[nodiscard]] inline std::optional<kernels::BlockedImage> blocked_image(const MemoryDesc& md) {
+  const Blocking at = blocking_of(md);
+  const Dims dims = dims_of(md);
+  if (!at.known || dims.size() != 4 || dims[1] % kernels::winograd_block != 0) return {};
+  const bool blocked = at.blocks == Dims{kernels::winograd_block} && at.axes == Dims{1};
+  if (!blocked && (!at.is_plain() || at.strides[1] != 1)) return {};
+  return kernels::BlockedImage{at.strides[0], blocked ? at.strides[1] : kernels::winograd_block, at.strides[2],
+                               at.strides[3]};
+}
+/// Such a convolution by Winograd's algorithm, for davit's own kernel; nothing if it cannot take it, or the CPU has no
+/// 512-bit vectors.
+[[nodiscard]] inline std::optional<kernels::WinogradConvolution> can_convolve_by_tiles(const Operation& op,
+                                                                                       const MemoryDesc& source,
+                                                                                       const MemoryDesc& made) {
+  const std::optional<kernels::BlockedImage> from = blocked_image(source), to = blocked_image(made);
+  if (!from || !to || !has_wide_vectors() || kernels::widest_vectors() < 64) return {};
+  const Dims in = dims_of(source), out = dims_of(made);
+  const bool fits = in[0] == out[0] && in[2] + op.pad_left[0] + op.pad_right[0] - 2 == out[2] &&
+                    in[3] + op.pad_left[1] + op.pad_right[1] - 2 == out[3];
+  if (!fits || !suits_winograd(op, in, out)) return {};
+  return kernels::WinogradConvolution{.images = in[0],
+                                      .channels = in[1],
+                                      .height = in[2],
+                                      .width = in[3],
+                                      .out_channels = out[1],
+                                      .out_height = out[2],
+                                      .out_width = out[3],
+                                      .top = op.pad_left[0],
+                                      .left = op.pad_left[1],
+                                      .source = *from,
+                                      .made = *to};
 }
 
 /// True for a convolution in groups whose channels do not fill vectors, or the library's kernels for groups of one do not know its dimensions.

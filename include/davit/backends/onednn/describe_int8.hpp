@@ -50,8 +50,9 @@ struct Int8Product {
 /// True if the library has such primitives on this CPU.
 [[nodiscard]] inline bool has_int8_primitives() {
   static const bool has = adds_exactly(describe<dnnl::convolution_forward>(
-      primitive_attr(), dnnl::prop_kind::forward_inference, algorithm::convolution_direct, channels_last({1, 16, 8, 8}, DataType::s8),
-      any({16, 16, 1, 1}, DataType::s8), MemoryDesc(), channels_last({1, 16, 8, 8}, DataType::s8), Dims{1, 1}, Dims{0, 0}, Dims{0, 0}, Dims{0, 0}));
+      primitive_attr(), dnnl::prop_kind::forward_inference, algorithm::convolution_direct,
+      channels_last({1, 16, 8, 8}, DataType::s8), any({16, 16, 1, 1}, DataType::s8), MemoryDesc(),
+      channels_last({1, 16, 8, 8}, DataType::s8), Dims{1, 1}, Dims{0, 0}, Dims{0, 0}, Dims{0, 0}));
   return has;
 }
 /// How its sums of products become bytes.
@@ -62,7 +63,8 @@ struct Int8Product {
   return made;
 }
 /// The primitive for it; empty where the library has none that adds exactly.
-[[nodiscard]] inline dnnl::convolution_forward::primitive_desc describe_int8_product(GraphModuleView graph, const Operation& op) {
+[[nodiscard]] inline dnnl::convolution_forward::primitive_desc describe_int8_product(GraphModuleView graph,
+                                                                                     const Operation& op) {
   const Int8Product p = int8_product_of(graph, op);
   const DataType from = data_type_of(graph.values[op.inputs[0]].dtype), to = data_type_of(graph.values[op.outputs[0]].dtype);
   const Int8Parameters& q = *op.int8;

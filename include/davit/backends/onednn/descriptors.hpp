@@ -41,31 +41,47 @@ template <class P, class... Args>
   return describe_if<P>([](std::string_view) { return true; }, attr, args...);
 }
 
-[[nodiscard]] inline auto describe_eltwise(const primitive_attr& attr, algorithm a, const MemoryDesc& md, float alpha, float beta) {
-  return in_one_layout([&](const auto&... args) { return describe<dnnl::eltwise_forward>(attr, dnnl::prop_kind::forward_inference, a, args...); }, md, alpha, beta);
+[[nodiscard]] inline auto describe_eltwise(const primitive_attr& attr, algorithm a, const MemoryDesc& md, float alpha,
+                                           float beta) {
+  return in_one_layout(
+      [&](const auto&... args) {
+        return describe<dnnl::eltwise_forward>(attr, dnnl::prop_kind::forward_inference, a, args...);
+      },
+      md, alpha, beta);
 }
 
 /// Layer or batch normalization of `md`, with the same layout for source and destination.
 template <class P>
-[[nodiscard]] auto describe_norm(const primitive_attr& attr, const MemoryDesc& md, float epsilon, dnnl::normalization_flags flags) {
-  return in_one_layout([&](const auto&... args) { return describe<P>(attr, dnnl::prop_kind::forward_inference, args...); }, md, epsilon, flags);
+[[nodiscard]] auto describe_norm(const primitive_attr& attr, const MemoryDesc& md, float epsilon,
+                                 dnnl::normalization_flags flags) {
+  return in_one_layout(
+      [&](const auto&... args) { return describe<P>(attr, dnnl::prop_kind::forward_inference, args...); }, md, epsilon,
+      flags);
 }
 
-[[nodiscard]] inline dnnl::concat::primitive_desc describe_concat(const primitive_attr& attr, int axis, const std::vector<MemoryDesc>& sources) {
+[[nodiscard]] inline dnnl::concat::primitive_desc describe_concat(const primitive_attr& attr, int axis,
+                                                                  const std::vector<MemoryDesc>& sources) {
   return attempt([&] { return concat_descriptor(cpu(), attr, axis, sources); });
 }
 
 namespace detail {
-[[nodiscard]] inline bool has_gaps(const MemoryDesc& md) { return md.get_size() != plain(dims_of(md), type_of(md)).get_size(); }
+[[nodiscard]] inline bool has_gaps(const MemoryDesc& md) {
+  return md.get_size() != plain(dims_of(md), type_of(md)).get_size();
+}
 }  // namespace detail
 
-/// A copy to another layout. Version 3's "jit_direct_copy" writes what lies between the elements, where there is something on both sides: a sum, of
-/// which it knows nothing, with nothing of the destination gives another implementation.
+/// A copy to another layout. Version 3's "jit_direct_copy" writes what lies between the elements, where there is
+/// something on both sides: a sum, of which it knows nothing, with nothing of the destination gives another
+/// implementation.
 [[nodiscard]] inline dnnl::reorder::primitive_desc describe_reorder(const primitive_attr& attr, const MemoryDesc& from,
                                                                     const MemoryDesc& to) {
-  const auto described = [&](const primitive_attr& with) { return attempt([&] { return dnnl::reorder::primitive_desc(cpu(), from, cpu(), to, with); }); };
+  const auto described = [&](const primitive_attr& with) {
+    return attempt([&] { return dnnl::reorder::primitive_desc(cpu(), from, cpu(), to, with); });
+  };
   dnnl::reorder::primitive_desc first = described(attr);
-  if (!first || !std::string_view(first.impl_info_str()).starts_with("jit_direct_copy") || !detail::has_gaps(from) || !detail::has_gaps(to)) return first;
+  if (!first || !std::string_view(first.impl_info_str()).starts_with("jit_direct_copy") || !detail::has_gaps(from) ||
+      !detail::has_gaps(to))
+    return first;
   primitive_attr with_sum;
   with_sum.set_scratchpad_mode(attr.get_scratchpad_mode());
   dnnl::post_ops ops;

@@ -87,7 +87,8 @@ inline void emit_byte_convolution(Builder& b, const Operation& op, const kernels
   b.place(op.outputs[0], to);
 }
 
-/// A convolution or a product with a matrix; the bias, in units of the products, is added before they are scaled, or in those of the result.
+/// A convolution or a product with a matrix; the bias, in units of the products, is added before they are scaled, or in
+/// those of the result.
 inline void emit_int8_product(Builder& b, const Operation& op) {
   const auto pd = describe_int8_product(b.graph(), op);
   if (!pd) {
@@ -108,7 +109,8 @@ inline void emit_int8_product(Builder& b, const Operation& op) {
     roles.push_back({DNNL_ARG_BIAS, b.node_constant({&bias, 1}, plain(channels, DataType::f32), op.node, fill)});
   }
   const ByteScales scales = byte_scales_of(op);
-  for (const NumbersArgument& numbers : byte_scale_arguments(scales)) roles.push_back({numbers.role, detail::numbers_argument(b, numbers)});
+  for (const NumbersArgument& numbers : byte_scale_arguments(scales))
+    roles.push_back({numbers.role, detail::numbers_argument(b, numbers)});
   const Place weight = b.reordered(b.viewed(b.row_major(b.place_of(op.inputs[1])), p.weight), pd.weights_desc());
   Place source = b.reordered(b.place_of(op.inputs[0]), int8_layout(b.graph(), op, op.inputs[0]));
   source.md = pd.src_desc();

@@ -17,6 +17,7 @@
 #include "davit/backends/onednn/kernels.hpp"
 #include "davit/backends/onednn/sound_convolution.hpp"
 #include "davit/backends/onednn/tail.hpp"
+#include "davit/kernels/winograd_weights.hpp"
 
 /// Steps of convolutions and matrix products. Each function answers false, and has done nothing, if the library has no
 /// such primitive with this tail.
@@ -64,6 +65,60 @@ template <class PrimitiveDesc>
   return made;
 }
 
+/// What davit's own kernel does behind a convolution: it adds a tensor of the result's sizes, then bounds; nothing if
+/// the tail holds more.
+struct OwnTail {
+  ValueId sum = no_id;
+  bool relu = false;
+};
+[[nodiscard]] inline std::optional<OwnTail> own_tail(const Builder& b, const ChainView& chain, const Dims& dims) {
+  OwnTail tail;
+  ValueId v = chain.start();
+  for (const Operation* const op : chain.tail) {
+    const ValueId other = op->kind != OpKind::binary ? no_id : op->inputs[0] == v ? op->inputs[1] : op->inputs[0];
+    if (tail.relu) return {};
+    if (op->kind == OpKind::eltwise && op->functions.size() == 1 &&
+        op->functions[0] == Function{algorithm::eltwise_relu})
+      tail.relu = true;
+    else if (op->algorithm == algorithm::binary_add && tail.sum == no_id && other != no_id && b.sizes(other) == dims)
+      tail.sum = other;
+    else
+      return {};
+    v = op->outputs[0];
+  }
+  return tail;
+}
+/// A step of winograd_kernel. False, and nothing is done, if it does not take the convolution or its tail.
+[[nodiscard]] inline bool emit_winograd(Builder& b, const ChainView& chain, const Place& from,
+                                        const MemoryDesc& source_md, const MemoryDesc& made_md) {
+  const Operation& op = *chain.base;
+  const std::optional<kernels::WinogradConvolution> c = can_convolve_by_tiles(op, source_md, made_md);
+  const std::optional<OwnTail> tail = own_tail(b, chain, dims_of(made_md));
+  if (!c || !tail || b.trial() || !b.is_constant(op.inputs[1])) return false;
+  if (b.sizes(op.inputs[1]) != Dims{c->out_channels, c->channels, 3, 3}) return false;  // a damaged file may say so
+  const auto [weight, bias] = convolution_parameters(b, op, chain.norm, plain(b.sizes(op.inputs[1]), DataType::f32));
+  const Place packed =
+      b.packed_constant(weight, plain({c->packed_size()}, DataType::f32), [&](std::byte* own, std::byte* to) {
+        kernels::pack_winograd_weights(*c, reinterpret_cast<const float*>(own), reinterpret_cast<float*>(to));
+      });
+  const Place source = b.reordered(from, source_md);
+  const bool over = tail->sum != no_id && b.is_last_use(tail->sum);
+  const Place sum =
+      tail->sum == no_id ? Place() : b.reordered(b.viewed(b.place_of(tail->sum), dims_of(made_md)), made_md);
+  const Place to = over ? sum : b.add_scratch(made_md);
+  const std::array<Place, 4> operands{source, packed, bias.is_set() ? bias : packed, sum.is_set() ? sum : packed};
+  const auto flat = [](const Place& place) {
+    return KernelTensor{{static_cast<std::int64_t>(place.md.get_size() / sizeof(float))}};
+  };
+  std::vector<KernelTensor> tensors;
+  for (const Place& operand : operands) tensors.push_back(flat(operand));
+  b.add_kernel(own_kernel_step(winograd_kernel, tensors,
+                               winograd_numbers(*c, {bias.is_set(), sum.is_set(), tail->relu}), flat(to)),
+               operands, {&to, 1});
+  place_floats(b, chain.result(), to);
+  return true;
+}
+
 }  // namespace detail
 
 [[nodiscard]] inline bool emit_convolution(Builder& b, const ChainView& chain) {
@@ -94,6 +149,9 @@ template <class PrimitiveDesc>
   const Place from = detail::operand(b, op.inputs[0], type);
   const auto [source_md, destination_md] =
       convolution_layouts(op, from, source_dims, destination_dims, type);
+  if (!pd && type == DataType::f32 && b.type(op.outputs[0]) == DataType::f32 &&
+      detail::emit_winograd(b, chain, from, source_md, destination_md))
+    return true;
   if (!pd) pd = try_with(source_md, tail->depthwise == nullptr ? destination_md : any(destination_dims, type));
   if (!pd || is_reference(pd)) pd = try_with(any(source_dims, type), any(destination_dims, type));
   if (type == DataType::f32 && tail->depthwise == nullptr && detail::wastes_vectors(pd, op, source_dims[1], destination_dims[1])) {

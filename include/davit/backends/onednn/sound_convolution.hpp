@@ -7,8 +7,9 @@
 
 #include "davit/backends/onednn/descriptors.hpp"
 
-/// Convolutions by those of oneDNN's implementations that are right: some, found in version 2.6, write behind their destination, or read what
-/// nobody wrote, in sizes that are found by comparing them with its reference (tests/backends/onednn/sound_convolution.cpp).
+/// Convolutions by those of oneDNN's implementations that are right: some, found in version 2.6, write behind their
+/// destination, or read what nobody wrote, in sizes that are found by comparing them with its reference
+/// (tests/backends/onednn/sound_convolution.cpp).
 namespace davit::onednn_ops {
 
 /// What is convolved, as the library is asked for it: dimensions of images behind batch, channels and, of weights, groups.
@@ -36,10 +37,11 @@ struct ConvolutionSizes {
   }
 };
 
-/// False for an implementation that does not compute a convolution of these sizes rightly. `jit_bf16_1x1` misreads odd channels; the
-/// other known ones use AMX tiles:
+/// False for an implementation that does not compute a convolution of these sizes rightly. `jit_bf16_1x1` misreads odd
+/// channels; the other known ones use AMX tiles:
 /// - of volumes, bytes and `brgconv_1x1` come out wrong in many sizes;
-/// - `jit_1x1` of bytes, or with a whole operand behind it, writes a fourth tile of pixels where an image is three of them;
+/// - `jit_1x1` of bytes, or with a whole operand behind it, writes a fourth tile of pixels where an image is three of
+/// them;
 /// - `jit` of bytes loses count of its rows where a zero point pads them, and nothing pads their ends;
 /// - `brgconv`, `brg_conv_fwd` in version 3, takes too little of the source where windows leave out rows between them.
 /// O(dimensions).
@@ -57,7 +59,8 @@ struct ConvolutionSizes {
   }
   if (bytes && implementation.starts_with("jit:"))
     return !c.source_zero_point || c.is_padded(c.spatial() - 1) || !c.any_but_last([&](std::size_t d) { return c.is_padded(d); });
-  if (implementation.starts_with("brgconv:") || implementation.starts_with("brg_conv_fwd:")) return !c.any_but_last([&](std::size_t d) { return c.strides[d] > c.extent(d); });
+  if (implementation.starts_with("brgconv:") || implementation.starts_with("brg_conv_fwd:"))
+    return !c.any_but_last([&](std::size_t d) { return c.strides[d] > c.extent(d); });
   return true;
 }
 

@@ -95,11 +95,11 @@ namespace detail {
   return out;
 }
 
-/// Whether an implementation reads the tail's tensors rightly: those of the destination's sizes lie as that does, or are
-/// row-major as it is. Those that are broadcast are row-major: the library reads them so. Of these its "jit:uni" binary misreads a
-/// number per channel where the destination has no other sizes than batch and channels, but more dimensions, and writes nothing
-/// where the batch is the innermost dimension; its gemm convolution misreads all but numbers per channel where the destination is
-/// not row-major.
+/// Whether an implementation reads the tail's tensors rightly: those of the destination's sizes lie as that does, or
+/// are row-major as it is. Those that are broadcast are row-major: the library reads them so. Of these its "jit:uni"
+/// binary misreads a number per channel where the destination has no other sizes than batch and channels, but more
+/// dimensions, and writes nothing where the batch is the innermost dimension; its gemm convolution misreads all but
+/// numbers per channel where the destination is not row-major.
 [[nodiscard]] inline bool operands_fit(const Tail& tail, const MemoryDesc& destination, std::string_view implementation) {
   const Dims full = dims_of(destination);
   const Blocking layout = blocking_of(destination);

@@ -31,9 +31,11 @@ struct NumbersArgument {
 
 /// What the library does wrong, and is not given.
 struct Faults {
-  bool repeated_functions = false;  ///< jit kernels run the second of two post-operations of one function with the first one's numbers
-  bool narrow_blocks = false;       ///< its "jit:uni" binary miscomputes blocks of channels that are not as wide as vectors, which they do not fill
-  bool padded_in_place = false;     ///< over padded blocks it computes the last block of channels twice
+  bool repeated_functions =
+      false;  ///< jit kernels run the second of two post-operations of one function with the first one's numbers
+  bool narrow_blocks = false;  ///< its "jit:uni" binary miscomputes blocks of channels that are not as wide as vectors,
+                               ///< which they do not fill
+  bool padded_in_place = false;  ///< over padded blocks it computes the last block of channels twice
 };
 
 #if DNNL_VERSION_MAJOR >= 3
@@ -42,21 +44,33 @@ inline constexpr Faults faults;
 
 using Pooling = dnnl::pooling_forward;
 
-[[nodiscard]] inline DataType type_of(const MemoryDesc& md) { return md.get_data_type(); }
-[[nodiscard]] inline Dims dims_of(const MemoryDesc& md) { return md.get_dims(); }
+[[nodiscard]] inline DataType type_of(const MemoryDesc& md) {
+  return md.get_data_type();
+}
+[[nodiscard]] inline Dims dims_of(const MemoryDesc& md) {
+  return md.get_dims();
+}
 /// False for layouts that only the library understands.
-[[nodiscard]] inline bool has_strides(const MemoryDesc& md) { return md.get_format_kind() == dnnl::memory::format_kind::blocked; }
-[[nodiscard]] inline Dims strides_of(const MemoryDesc& md) { return md.get_strides(); }
+[[nodiscard]] inline bool has_strides(const MemoryDesc& md) {
+  return md.get_format_kind() == dnnl::memory::format_kind::blocked;
+}
+[[nodiscard]] inline Dims strides_of(const MemoryDesc& md) {
+  return md.get_strides();
+}
 /// The blocks inside, innermost last, and the dimensions that they are of.
-[[nodiscard]] inline std::pair<Dims, Dims> blocks_of(const MemoryDesc& md) { return {md.get_inner_blks(), md.get_inner_idxs()}; }
+[[nodiscard]] inline std::pair<Dims, Dims> blocks_of(const MemoryDesc& md) {
+  return {md.get_inner_blks(), md.get_inner_idxs()};
+}
 /// In the same layout, of another dtype; empty where that cannot be said of the layout.
 [[nodiscard]] inline MemoryDesc retyped(const MemoryDesc& md, DataType type) {
-  return has_strides(md) && md.get_inner_nblks() == 0 ? MemoryDesc(md.get_dims(), type, md.get_strides()) : MemoryDesc();
+  return has_strides(md) && md.get_inner_nblks() == 0 ? MemoryDesc(md.get_dims(), type, md.get_strides())
+                                                      : MemoryDesc();
 }
 
 /// What `use` answers of the descriptor of an operation.
 template <class P, class Use, class... Args>
-[[nodiscard]] auto with_descriptor(const dnnl::engine& engine, const dnnl::primitive_attr& attr, Use&& use, const Args&... args) {
+[[nodiscard]] auto with_descriptor(const dnnl::engine& engine, const dnnl::primitive_attr& attr, Use&& use,
+                                   const Args&... args) {
   return use(typename P::primitive_desc(engine, args..., attr));
 }
 /// Calls `describe` with the layouts and numbers of an operation whose source lies as its destination.
@@ -64,14 +78,19 @@ template <class Describe, class... Args>
 [[nodiscard]] auto in_one_layout(Describe&& describe, const MemoryDesc& md, const Args&... args) {
   return describe(md, md, args...);
 }
-[[nodiscard]] inline dnnl::concat::primitive_desc concat_descriptor(const dnnl::engine& engine, const dnnl::primitive_attr& attr, int axis,
+[[nodiscard]] inline dnnl::concat::primitive_desc concat_descriptor(const dnnl::engine& engine,
+                                                                    const dnnl::primitive_attr& attr, int axis,
                                                                     const std::vector<MemoryDesc>& sources) {
   return {engine, axis, sources, attr};
 }
 
-inline void append_eltwise(dnnl::post_ops& ops, dnnl::algorithm a, float alpha, float beta) { ops.append_eltwise(a, alpha, beta); }
-/// A depthwise convolution of the result, of float32, with weights of its own. Source: oneDNN's guide to "Depthwise" post-ops.
-inline void append_depthwise(dnnl::post_ops& ops, DataType bias, std::int64_t kernel, std::int64_t stride, std::int64_t pad) {
+inline void append_eltwise(dnnl::post_ops& ops, dnnl::algorithm a, float alpha, float beta) {
+  ops.append_eltwise(a, alpha, beta);
+}
+/// A depthwise convolution of the result, of float32, with weights of its own. Source: oneDNN's guide to "Depthwise"
+/// post-ops.
+inline void append_depthwise(dnnl::post_ops& ops, DataType bias, std::int64_t kernel, std::int64_t stride,
+                             std::int64_t pad) {
   ops.append_dw(DataType::f32, bias, DataType::f32, kernel, stride, pad);
 }
 
@@ -84,9 +103,12 @@ inline void set_byte_scales(dnnl::primitive_attr& attributes, const ByteScales& 
 }
 /// What of them is no part of the primitive: views of `scales`.
 [[nodiscard]] inline std::vector<NumbersArgument> byte_scale_arguments(const ByteScales& scales) {
-  std::vector<NumbersArgument> made{{DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS, DataType::f32, static_cast<std::int64_t>(scales.factors.size()), scales.factors.data()}};
-  if (scales.source_zero != 0) made.push_back({DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, DataType::s32, 1, &scales.source_zero});
-  if (scales.made_zero != 0) made.push_back({DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_DST, DataType::s32, 1, &scales.made_zero});
+  std::vector<NumbersArgument> made{{DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS, DataType::f32,
+                                     static_cast<std::int64_t>(scales.factors.size()), scales.factors.data()}};
+  if (scales.source_zero != 0)
+    made.push_back({DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, DataType::s32, 1, &scales.source_zero});
+  if (scales.made_zero != 0)
+    made.push_back({DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_DST, DataType::s32, 1, &scales.made_zero});
   return made;
 }
 
@@ -99,9 +121,15 @@ inline constexpr Faults faults{.repeated_functions = true, .narrow_blocks = true
 
 using Pooling = dnnl::pooling_v2_forward;
 
-[[nodiscard]] inline DataType type_of(const MemoryDesc& md) { return md.data_type(); }
-[[nodiscard]] inline Dims dims_of(const MemoryDesc& md) { return md.dims(); }
-[[nodiscard]] inline bool has_strides(const MemoryDesc& md) { return md.data.format_kind == dnnl_blocked; }
+[[nodiscard]] inline DataType type_of(const MemoryDesc& md) {
+  return md.data_type();
+}
+[[nodiscard]] inline Dims dims_of(const MemoryDesc& md) {
+  return md.dims();
+}
+[[nodiscard]] inline bool has_strides(const MemoryDesc& md) {
+  return md.data.format_kind == dnnl_blocked;
+}
 [[nodiscard]] inline Dims strides_of(const MemoryDesc& md) {
   return {md.data.format_desc.blocking.strides, md.data.format_desc.blocking.strides + md.data.ndims};
 }
@@ -115,7 +143,8 @@ using Pooling = dnnl::pooling_v2_forward;
 }
 
 template <class P, class Use, class... Args>
-[[nodiscard]] auto with_descriptor(const dnnl::engine& engine, const dnnl::primitive_attr& attr, Use&& use, const Args&... args) {
+[[nodiscard]] auto with_descriptor(const dnnl::engine& engine, const dnnl::primitive_attr& attr, Use&& use,
+                                   const Args&... args) {
   const typename P::desc operation(args...);  // it is read again for each implementation
   return use(typename P::primitive_desc(operation, attr, engine));
 }
@@ -123,13 +152,17 @@ template <class Describe, class... Args>
 [[nodiscard]] auto in_one_layout(Describe&& describe, const MemoryDesc& md, const Args&... args) {
   return describe(md, args...);
 }
-[[nodiscard]] inline dnnl::concat::primitive_desc concat_descriptor(const dnnl::engine& engine, const dnnl::primitive_attr& attr, int axis,
+[[nodiscard]] inline dnnl::concat::primitive_desc concat_descriptor(const dnnl::engine& engine,
+                                                                    const dnnl::primitive_attr& attr, int axis,
                                                                     const std::vector<MemoryDesc>& sources) {
   return {axis, sources, engine, attr};
 }
 
-inline void append_eltwise(dnnl::post_ops& ops, dnnl::algorithm a, float alpha, float beta) { ops.append_eltwise(1.0f, a, alpha, beta); }
-inline void append_depthwise(dnnl::post_ops& ops, DataType bias, std::int64_t kernel, std::int64_t stride, std::int64_t pad) {
+inline void append_eltwise(dnnl::post_ops& ops, dnnl::algorithm a, float alpha, float beta) {
+  ops.append_eltwise(1.0f, a, alpha, beta);
+}
+inline void append_depthwise(dnnl::post_ops& ops, DataType bias, std::int64_t kernel, std::int64_t stride,
+                             std::int64_t pad) {
   ops.append_dw(DataType::f32, bias, DataType::f32, kernel, stride, pad, 0, {});
 }
 
@@ -139,7 +172,9 @@ inline void set_byte_scales(dnnl::primitive_attr& attributes, const ByteScales& 
   if (scales.source_zero != 0) attributes.set_zero_points(DNNL_ARG_SRC, 0, {scales.source_zero});
   if (scales.made_zero != 0) attributes.set_zero_points(DNNL_ARG_DST, 0, {scales.made_zero});
 }
-[[nodiscard]] inline std::vector<NumbersArgument> byte_scale_arguments(const ByteScales&) { return {}; }
+[[nodiscard]] inline std::vector<NumbersArgument> byte_scale_arguments(const ByteScales&) {
+  return {};
+}
 
 inline constexpr float hardswish_alpha = 0, hardswish_beta = 0;  // its factors are built in
 
