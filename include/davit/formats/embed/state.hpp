@@ -33,11 +33,11 @@ class EmbedState {
         if (kind(spec) == OutputKind::buffer_mutation || kind(spec) == OutputKind::parameter_mutation) state.first_.try_emplace(text(*target(spec)));
       for (const Name& name : method.program->signature.unlisted_state) state.first_.try_emplace(text(name));
     }
-    std::vector<detail::StateHolder> holders;
+    std::vector<davit::detail::StateHolder> holders;
     std::vector<Name> names;
     for (const ProgramMethod& method : methods) holders.push_back({method.name.view(), method.program});
     for (const auto& [name, owner] : state.first_) names.push_back(Name::own(name));
-    if (Result<void> same = detail::check_same_state(holders, std::move(names)); !same) {
+    if (Result<void> same = davit::detail::check_same_state(holders, std::move(names)); !same) {
       same.error().stage = Stage::save;
       return std::unexpected(std::move(same.error()));
     }
