@@ -661,7 +661,7 @@ TEST_CASE("3 x 3 by Winograd's algorithm: with what is added and bounded behind 
       CAPTURE(batch);
       Net n;
       const auto x = n.input("x", {batch, 48, size, size});
-      const auto w = n.weight("w", {48, 48, 3, 3}, 0.1);
+      const auto w = n.weight("w", {48, 48, 3, 3}, 0.02);
       const auto first = n.relu("first", n.conv("c1", x, w, {batch, 48, size, size}, 1, 1), {batch, 48, size, size});
       const auto added =
           n.op("aten.add.Tensor", "added", {batch, 48, size, size},
