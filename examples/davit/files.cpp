@@ -62,12 +62,16 @@ Files& Files::writes(std::string option, std::string file) {
 
 Result<void> Files::check() const {
   const auto refused = [](const Written& by, Name what) -> Result<void> {
-    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::save, .where = concat(by.option, " ", by.file),
-                                 .what = std::move(what), .fix = "name another file"});
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                 .stage = Stage::save,
+                                 .where = concat(by.option, " ", by.file),
+                                 .what = std::move(what),
+                                 .fix = "name another file"});
   };
   for (std::size_t i = 0; i < written_.size(); ++i) {
     for (const std::string& read : read_)
-      if (same_file(read, written_[i].file)) return refused(written_[i], concat("this would replace ", read, ", which is read"));
+      if (same_file(read, written_[i].file))
+        return refused(written_[i], concat("this would replace ", read, ", which is read"));
     for (std::size_t j = 0; j < i; ++j)
       if (same_file(written_[j].file, written_[i].file))
         return refused(written_[i], concat("this would replace what ", written_[j].option, " writes"));

@@ -22,8 +22,8 @@ class Files {
   /// A file that the option writes; empty: none.
   Files& writes(std::string option, std::string file);
 
-  /// Errors: invalid_argument for a file that would be written over one that is read, or over another that is written. Devices and pipes
-  /// may be named as often as one likes.
+  /// Errors: invalid_argument for a file that would be written over one that is read, or over another that is written.
+  /// Devices and pipes may be named as often as one likes.
   [[nodiscard]] davit::Result<void> check() const;
 
  private:

@@ -12,10 +12,11 @@
 
 namespace davit {
 
-/// The tensor of a value that does not change between runs: a weight, a buffer that no run writes, a constant; nullptr of any other value.
+/// The tensor of a value that does not change between runs: a weight, a buffer that no run writes, a constant; nullptr
+/// of any other value.
 ///
-/// It shares the model's memory, in any strides and from any offset; a backend that keeps it keeps a copy of the Tensor, not of its
-/// elements. O(inputs log inputs + tensors of the program). Such values are no inputs of execute.
+/// It shares the model's memory, in any strides and from any offset; a backend that keeps it keeps a copy of the
+/// Tensor, not of its elements. O(inputs log inputs + tensors of the program). Such values are no inputs of execute.
 /// Source: torch._export.utils.get_param, get_buffer, get_lifted_tensor_constant.
 template <class = void>
 [[nodiscard]] constexpr const Tensor* constant_of(const Method& method, ValueId value) {
@@ -25,7 +26,8 @@ template <class = void>
   const std::vector<InputRole> roles = input_roles(program.signature);
   for (std::size_t i = 0; i < inputs.size() && i < roles.size(); ++i)
     if (roles[i] == InputRole::constant && inputs[i].is_value() && inputs[i].value() == value)
-      if (const Name* name = target(program.signature.input_specs[i]); name != nullptr) return program.tensor_named(*name);
+      if (const Name* name = target(program.signature.input_specs[i]); name != nullptr)
+        return program.tensor_named(*name);
   return nullptr;
 }
 

@@ -18,8 +18,8 @@ namespace detail {
 }
 }  // namespace detail
 
-/// The value of a Result; an Error is printed to stderr and ends the process with exit status 1. For first programs and experiments: a
-/// library hands the Error on. Of a Result that has a name, a reference to the value in it.
+/// The value of a Result; an Error is printed to stderr and ends the process with exit status 1. For first programs and
+/// experiments: a library hands the Error on. Of a Result that has a name, a reference to the value in it.
 template <class T>
 [[nodiscard]] T value_or_exit(Result<T>&& result) {
   if (!result) detail::exit_with(to_string(result.error()));
@@ -42,7 +42,8 @@ inline void value_or_exit(const Result<void>& result) {
 inline void value_or_exit(const Status& status) {
   if (status) return;
   const Fault fault = status.error();
-  detail::exit_with(to_string(Error{.code = fault.code(), .stage = Stage::execute, .debug_handle = fault.debug_handle()}));
+  detail::exit_with(
+      to_string(Error{.code = fault.code(), .stage = Stage::execute, .debug_handle = fault.debug_handle()}));
 }
 
 }  // namespace davit

@@ -20,18 +20,25 @@ namespace davit::formats {
 namespace detail {
 
 namespace file_kinds {
-inline constexpr std::string_view export_it = "davit reads what torch.export.save(torch.export.export(model, inputs), FILE) wrote",
-                                  to_input = "name a model; arrays are inputs, which davit run takes by --input",
-                                  to_array = "name arrays that numpy.save or numpy.savez wrote",
-                                  no_package = "name a .pt2 file, or the .davit file that davit lower made of one",
-                                  save_array = "save a tensor by numpy.save(FILE, tensor.numpy())";
-inline constexpr FileKind folder{"a folder", {"name a file in it; davit check takes folders of recorded cases", "name a file in it", to_array}},
-    lowered{"a program that was lowered already", {"davit run takes it, load_program reads it; name the .pt2 file that it was made from", {}, "name it as the model"}},
-    exported{"a ZIP archive, as .pt2 files are", {{}, "lower it first: davit lower MODEL.pt2 -o OUT.davit", "name it as the model"}},
+inline constexpr std::string_view
+    export_it = "davit reads what torch.export.save(torch.export.export(model, inputs), FILE) wrote",
+    to_input = "name a model; arrays are inputs, which davit run takes by --input",
+    to_array = "name arrays that numpy.save or numpy.savez wrote",
+    no_package = "name a .pt2 file, or the .davit file that davit lower made of one",
+    save_array = "save a tensor by numpy.save(FILE, tensor.numpy())";
+inline constexpr FileKind folder{
+    "a folder", {"name a file in it; davit check takes folders of recorded cases", "name a file in it", to_array}},
+    lowered{"a program that was lowered already",
+            {"davit run takes it, load_program reads it; name the .pt2 file that it was made from",
+             {},
+             "name it as the model"}},
+    exported{"a ZIP archive, as .pt2 files are",
+             {{}, "lower it first: davit lower MODEL.pt2 -o OUT.davit", "name it as the model"}},
     array{"an array", {to_input, to_input, {}}},
     arrays{"an archive of arrays, as numpy.savez writes", {to_input, to_input, "give its file the ending .npz"}},
     torch_script{"a TorchScript module, as torch.jit.save writes", {export_it, no_package, save_array}},
-    weights{"what torch.save wrote: weights (a state_dict) or a pickled module, without a program", {export_it, no_package, save_array}},
+    weights{"what torch.save wrote: weights (a state_dict) or a pickled module, without a program",
+            {export_it, no_package, save_array}},
     pickled{"a pickle of Python", {export_it, no_package, save_array}},
     executorch{"an ExecuTorch program (.pte)", {export_it, no_package, to_array}},
     onnx{"an ONNX model", {export_it, no_package, to_array}},
@@ -40,7 +47,9 @@ inline constexpr FileKind folder{"a folder", {"name a file in it; davit check ta
     gguf{"a GGUF file: weights, without a program", {export_it, no_package, to_array}},
     safetensors{"a safetensors file: weights, without a program", {export_it, no_package, to_array}},
     html{"a web page", {"download the file itself", "download the file itself", "download the file itself"}},
-    lfs{"a pointer of Git LFS", {"get the file itself: git lfs pull", "get the file itself: git lfs pull", "get the file itself: git lfs pull"}},
+    lfs{"a pointer of Git LFS",
+        {"get the file itself: git lfs pull", "get the file itself: git lfs pull",
+         "get the file itself: git lfs pull"}},
     json{"JSON", {"name a .pt2 file", no_package, to_array}};
 
 /// Bytes that a kind of file has at a place.
@@ -49,18 +58,26 @@ struct Mark {
   std::string_view bytes;
   const FileKind* kind;
 };
-inline constexpr Mark marks[] = {{0, "DAVITPK\n", &lowered},     {0, "\x93NUMPY", &array},
-                                 {0, "\x89HDF\r\n\x1a\n", &hdf5}, {0, "GGUF", &gguf},
-                                 {4, "ET1", &executorch},        {4, "TFL3", &tflite},
-                                 {0, "\x80\x02", &pickled},      {0, "\x80\x03", &pickled},
-                                 {0, "\x80\x04", &pickled},      {0, "\x80\x05", &pickled},
-                                 {0, "<!DOCTYPE", &html},        {0, "<!doctype", &html},
-                                 {0, "<html", &html},            {0, "version https://git-lfs", &lfs},
-                                 {5, std::string_view("\0\0\0{\"", 5), &safetensors}, {0, "{", &json}};
+inline constexpr Mark marks[] = {{0, "DAVITPK\n", &lowered},
+                                 {0, "\x93NUMPY", &array},
+                                 {0, "\x89HDF\r\n\x1a\n", &hdf5},
+                                 {0, "GGUF", &gguf},
+                                 {4, "ET1", &executorch},
+                                 {4, "TFL3", &tflite},
+                                 {0, "\x80\x02", &pickled},
+                                 {0, "\x80\x03", &pickled},
+                                 {0, "\x80\x04", &pickled},
+                                 {0, "\x80\x05", &pickled},
+                                 {0, "<!DOCTYPE", &html},
+                                 {0, "<!doctype", &html},
+                                 {0, "<html", &html},
+                                 {0, "version https://git-lfs", &lfs},
+                                 {5, std::string_view("\0\0\0{\"", 5), &safetensors},
+                                 {0, "{", &json}};
 }  // namespace file_kinds
 
-/// Calls see(name) with the names in a ZIP archive's directory; of an archive cut short, with that of its first file. A walk without
-/// minizip, which only formats/zip needs: what it sees is a guess, and reading checks the archive.
+/// Calls see(name) with the names in a ZIP archive's directory; of an archive cut short, with that of its first file. A
+/// walk without minizip, which only formats/zip needs: what it sees is a guess, and reading checks the archive.
 template <class See>
 void for_each_zip_name(std::string_view bytes, const See& see) {
   constexpr std::size_t end_size = 22, locator_size = 20, entry_size = 46;
@@ -70,10 +87,12 @@ void for_each_zip_name(std::string_view bytes, const See& see) {
       value |= std::uint64_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
     return value;
   };
-  const std::size_t last = bytes.size() - std::min(bytes.size(), end_size + 0xffff);  // the directory's end has a comment of at most 64 KiB
+  const std::size_t last =
+      bytes.size() - std::min(bytes.size(), end_size + 0xffff);  // the directory's end has a comment of at most 64 KiB
   std::size_t end = bytes.substr(last).rfind("PK\x05\x06");
   end = end == std::string_view::npos ? end : end + last;
-  if (end == std::string_view::npos || bytes.size() - end < end_size) return see(bytes.substr(std::min<std::size_t>(30, bytes.size()), number(26, 2)));
+  if (end == std::string_view::npos || bytes.size() - end < end_size)
+    return see(bytes.substr(std::min<std::size_t>(30, bytes.size()), number(26, 2)));
   std::uint64_t at = number(end + 16, 4);
   if (at == 0xffffffff && end >= locator_size) at = number(number(end - locator_size + 8, 8) + 48, 8);
   while (at < end && bytes.substr(at).starts_with("PK\x01\x02")) {
@@ -98,14 +117,16 @@ void for_each_zip_name(std::string_view bytes, const See& see) {
 
 /// Whether the bytes begin as an ONNX ModelProto does: ir_version, then a field of text or a message.
 [[nodiscard]] DAVIT_INLINE bool is_onnx(std::string_view head) {
-  return head.size() > 3 && head[0] == 0x08 && head[1] > 0 && head[1] < 0x40 && std::string_view("\x12\x1a\x22\x32\x3a\x42").contains(head[2]);
+  return head.size() > 3 && head[0] == 0x08 && head[1] > 0 && head[1] < 0x40 &&
+         std::string_view("\x12\x1a\x22\x32\x3a\x42").contains(head[2]);
 }
 
 /// A file beside one that is not there, with its name but for the ending; empty: none.
 [[nodiscard]] DAVIT_INLINE std::string neighbour_of(const std::filesystem::path& file) {
   std::error_code error;
   std::string found;
-  for (std::filesystem::directory_iterator at(file.has_parent_path() ? file.parent_path() : ".", error), end; !error && at != end; at.increment(error))
+  for (std::filesystem::directory_iterator at(file.has_parent_path() ? file.parent_path() : ".", error), end;
+       !error && at != end; at.increment(error))
     if (at->path().stem() == file.stem() && (found.empty() || at->path().string() < found)) found = at->path().string();
   return found;
 }
@@ -123,7 +144,8 @@ void for_each_zip_name(std::string_view bytes, const See& see) {
 
 DAVIT_INLINE const FileKind* file_kind(std::span<const std::byte> bytes, std::string_view name) {
   const std::string_view head(reinterpret_cast<const char*>(bytes.data()), std::min<std::size_t>(bytes.size(), 600));
-  if (head.starts_with("PK\x03\x04")) return detail::zip_kind({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  if (head.starts_with("PK\x03\x04"))
+    return detail::zip_kind({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   for (const detail::file_kinds::Mark& mark : detail::file_kinds::marks)
     if (head.size() >= mark.at && head.substr(mark.at).starts_with(mark.bytes)) return mark.kind;
   return !head.empty() && (name.ends_with(".onnx") || detail::is_onnx(head)) ? &detail::file_kinds::onnx : nullptr;
@@ -144,13 +166,15 @@ DAVIT_INLINE Error recognised(Error error, std::span<const std::byte> bytes, Fil
 
 DAVIT_INLINE Error recognised_file(Error error, const std::string& path, FileUse wanted) {
   const std::string name = std::filesystem::path(path).filename().string();
-  if (error.where.view().find(name) == std::string_view::npos) error.where = concat(name, error.where.empty() ? "" : ", ", error.where);
+  if (error.where.view().find(name) == std::string_view::npos)
+    error.where = concat(name, error.where.empty() ? "" : ", ", error.where);
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
     if (const std::string other = detail::neighbour_of(path); !other.empty()) error.fix = concat("there is ", other);
     return error;
   }
-  if (std::filesystem::is_directory(path, ignored)) return detail::with_kind(std::move(error), &detail::file_kinds::folder, wanted);
+  if (std::filesystem::is_directory(path, ignored))
+    return detail::with_kind(std::move(error), &detail::file_kinds::folder, wanted);
   const Result<SharedBytes> bytes = map_file(path);
   return bytes ? recognised(std::move(error), bytes->bytes(), wanted, name) : error;
 }
