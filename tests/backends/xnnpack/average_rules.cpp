@@ -44,6 +44,27 @@ TEST_CASE("pools: rounding up, averages, adaptive, global, and means over any di
   CHECK(faults(n.finish({pool, average, uneven, adaptive, global, spatial, last, outer, all}), n.sample()) == "");
 }
 
+TEST_CASE("a max pool whose stride is beyond its window is left to others, an average is not: not every version of XNNPACK has it") {
+  for (const bool maximum : {true, false}) {
+    Net n;
+    const auto x = n.input("x", {2, 3, 5, 7});
+    const ExportedProgram program = n.finish({n.op(maximum ? "aten.max_pool2d.default" : "aten.avg_pool2d.default", "p", {2, 3, 4, 4},
+                                                   {{"self", n.v(x)}, {"kernel_size", n.ints({2, 1})}, {"stride", n.ints({1, 2})}})});
+    CHECK(xnnpack_check::reason(program) == (maximum ? "a stride beyond the window" : ""));
+    if (!maximum) CHECK(faults(program, n.sample()) == "");
+  }
+}
+
+TEST_CASE("means between bounds, of rows and of columns that do not fill a vector, keep a NaN") {
+  Net n;
+  const auto x = n.input("x", {2, 70, 3, 5});
+  const auto w = n.weight("w", {70, 70, 1, 1}, 0.1);
+  const auto c = n.conv("c", x, w, {2, 70, 3, 5});
+  const auto planes = n.op("aten.mean.dim", "planes", {2, 70}, {{"self", n.v(c)}, {"dim", n.ints({2, 3})}});
+  const auto rows = n.op("aten.mean.dim", "rows", {2, 70, 3}, {{"self", n.v(c)}, {"dim", n.ints({3})}});
+  CHECK(faults(n.finish({n.relu("a", planes, {2, 70}), n.relu("b", rows, {2, 70, 3})}), n.sample()) == "");
+}
+
 TEST_CASE("dilated max pools whose windows reach into the padding") {
   const auto pool = [](std::initializer_list<std::int64_t> kernel, std::initializer_list<std::int64_t> padding, std::initializer_list<std::int64_t> dilation,
                        support::Sizes in, support::Sizes out, std::string_view reason) {

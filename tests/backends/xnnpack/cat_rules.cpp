@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "backends/xnnpack/check.hpp"
@@ -29,6 +31,20 @@ TEST_CASE("parts of a concatenation are made in their places") {
   CHECK(faults(program, n.sample()) == "");
   CHECK(steps(program) ==
         std::vector{Op::copy, Op::convolution, Op::convolution, Op::max_pool, Op::negate, Op::copy, Op::copy});
+}
+
+TEST_CASE("functions of one number read and write parts of a concatenation where they lie") {
+  for (const std::string_view target : {"aten.silu.default", "aten.hardswish.default", "aten.relu.default", "aten.leaky_relu.default"}) {
+    CAPTURE(target);
+    Net n;
+    const auto x = n.input("x", {2, 4, 3, 3});
+    const auto a = n.op(target, "a", {2, 24, 3, 3}, {{"self", n.v(n.conv("c1", x, n.weight("w1", {24, 4, 1, 1}), {2, 24, 3, 3}))}});
+    const auto b = n.op(target, "b", {2, 24, 3, 3}, {{"self", n.v(a)}});
+    const auto cat = n.op("aten.cat.default", "cat", {2, 48, 3, 3}, {{"tensors", n.draft.b.tensors({a, b})}, {"dim", n.i(1)}});
+    const ExportedProgram program = n.finish({n.conv("c2", cat, n.weight("w2", {8, 48, 1, 1}), {2, 8, 3, 3})});
+    CHECK(faults(program, n.sample()) == "");
+    CHECK(std::ranges::count(steps(program), Op::copy) == 2);  // the input and the output change their order
+  }
 }
 
 TEST_CASE("concatenations of anything else: constants, inputs, the same value twice, other dimensions") {

@@ -106,6 +106,19 @@ TEST_CASE("NaN stays NaN through functions of one and two arguments") {
   CHECK(outputs_of("aten.sigmoid.default", {infinity, -infinity, 3e38f, -3e38f}) == std::vector<float>{1, 0, 1, 0});
 }
 
+TEST_CASE("a function of two between bounds keeps NaN, in vectors and in what is left of them") {
+  const xnnpack_parts::Step step{.op = xnnpack_parts::Op::add, .min = -1, .max = 6};
+  for (const std::int64_t size : {1, 5, 40}) {
+    CAPTURE(size);
+    std::vector<float> a(static_cast<std::size_t>(size)), y(a.size());
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i) - 3;
+    a.back() = std::numeric_limits<float>::quiet_NaN();
+    xnnpack_parts::binary_row(step, a.data(), true, a.data(), true, y.data(), size);
+    for (std::size_t i = 0; i + 1 < a.size(); ++i) CHECK(y[i] == std::clamp(2 * a[i], -1.0f, 6.0f));
+    CHECK(std::isnan(y.back()));
+  }
+}
+
 TEST_CASE("a number that is repeated keeps the sign of its zero") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const std::vector<float> ones(3, 1);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "backends/xnnpack/check.hpp"
@@ -86,6 +87,22 @@ TEST_CASE("a bound is rounded to its byte as the float that it is") {
   const std::vector<Tensor> out = xnnpack_check::outputs(program, {ones.view(), ones.view()}, true);
   REQUIRE(out.size() == 1);
   CHECK(out[0].view().as<std::int8_t>()[0] == 13);
+}
+
+TEST_CASE("with int8 kernels functions of two give torch's bytes, one operand broadcast to the other and bounds between") {
+  for (const std::string_view target : {"aten.add.Tensor", "aten.sub.Tensor", "aten.mul.Tensor"}) {
+    CAPTURE(target);
+    QuantizedNet n;
+    const auto x = n.through_bytes("x", n.input("x0", {2, 5, 3, 37}), {2, 5, 3, 37}, {0.02, 3});
+    const auto gate = n.through_bytes("gate", n.input("x1", {2, 5, 1, 1}), {2, 5, 1, 1}, {0.01, -7});
+    const auto other = n.through_bytes("other", n.input("x2", {2, 5, 3, 37}), {2, 5, 3, 37}, {0.03, 0});
+    const auto sum = n.relu("r", n.op(target, "s", {2, 5, 3, 37}, {{"self", n.v(x)}, {"other", n.v(gate)}}), {2, 5, 3, 37});
+    const auto more = n.op(target, "t", {2, 5, 3, 37}, {{"self", n.v(x)}, {"other", n.v(other)}});
+    const ExportedProgram program = n.finish({n.quantize("q", sum, {2, 5, 3, 37}, {0.015, -20}), n.quantize("p", more, {2, 5, 3, 37}, {0.04, 5})});
+    CHECK(faults(program, n.sample(), {0, 0}, true) == "");
+    const std::vector<Op> ops = steps(program, true);
+    CHECK(std::ranges::count(ops, Op::dequantize) == 0);
+  }
 }
 
 TEST_CASE("what is quantized may lie in a concatenation") {

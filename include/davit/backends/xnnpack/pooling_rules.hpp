@@ -59,6 +59,7 @@ namespace detail {
   const std::optional<Window> w = window_of(call, view);
   if (!w) return "a window of one element, or one beyond 2^12";
   if (view.maximum && leaves_image(call, view)) return "a dilated window that leaves the image";
+  if (view.maximum && (w->stride[0] > w->kernel[0] || w->stride[1] > w->kernel[1])) return "a stride beyond the window";  // XNNPACK of 2024 refuses it
   if (view.maximum) return call.arguments().uses_first_output_only() ? nullptr : "the indices of the maxima are used";
   if (view.divisor != 0) return "a divisor of its own";
   if (view.is_padded() && view.count_include_pad) return "padding that counts";
