@@ -136,7 +136,8 @@ class Comparison {
   if (!recorded) return failed(recorded.error());
   Result<SharedBytes> bytes = files.read(recorded->program);
   if (!bytes) return failed(bytes.error());
-  const bool is_package = bytes->size() >= sizeof formats::package_magic && std::memcmp(bytes->data(), formats::package_magic, sizeof formats::package_magic) == 0;
+  const bool is_package = bytes->size() >= sizeof formats::package_magic &&
+                          std::memcmp(bytes->data(), formats::package_magic, sizeof formats::package_magic) == 0;
   Result<ExportedProgram> program = is_package ? Result<ExportedProgram>(std::in_place) : formats::read_pt2(*bytes, reading());
   if (!program) return failed(program.error());
   Result<Runner> runner = is_package ? Runner::load(*bytes, lowering) : Runner::lower(*program, lowering);

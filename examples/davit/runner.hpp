@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "costs.hpp"
 #include "davit/core/evalue.hpp"
 #include "davit/core/limits.hpp"
 #include "davit/core/shared_bytes.hpp"
@@ -18,7 +19,6 @@
 #include "davit/lowering/partition_report.hpp"
 #include "davit/program/exported_program.hpp"
 #include "davit/runtime/outputs.hpp"
-#include "costs.hpp"
 #include "delegate_call.hpp"
 
 namespace tool {

@@ -39,7 +39,10 @@ struct saving : support::toy_backend<2> {
   static inline bool takes_less = false;  ///< its library does not take what was lowered for it
 
   static Result<Handle> compile(const Processed& processed, const CompileSpec& spec) {
-    if (takes_less) return std::unexpected(Error{.code = ErrorCode::unsupported_operator, .what = "aten.add.Tensor: not by this version", .fix = "name another backend"});
+    if (takes_less)
+      return std::unexpected(Error{.code = ErrorCode::unsupported_operator,
+                                   .what = "aten.add.Tensor: not by this version",
+                                   .fix = "name another backend"});
     return Base::compile(processed, spec);
   }
 
@@ -484,7 +487,9 @@ TEST_CASE(
   CHECK(support::run(other, {3}) == Floats{9});
 }
 
-TEST_CASE("a backend whose library takes less where the program is loaded: its fallback if the sub-program was kept, else an error") {
+TEST_CASE(
+    "a backend whose library takes less where the program is loaded: its fallback if the sub-program was kept, else an "
+    "error") {
   const Toys toys;
   const ExportedProgram program = sample();
   ByHand<Saving> partitioner = sample_split<Saving>(program);
@@ -498,7 +503,8 @@ TEST_CASE("a backend whose library takes less where the program is loaded: its f
   saving::takes_less = false;
   REQUIRE_MESSAGE(moved, to_string(moved.error()));
   REQUIRE(!diagnostics.warnings.empty());
-  CHECK(diagnostics.warnings[0] == "backend saving here does not take method 'forward', partition 'p0', which runs on portable");
+  CHECK(diagnostics.warnings[0] ==
+        "backend saving here does not take method 'forward', partition 'p0', which runs on portable");
   Session session = *Session::make(*moved);
   CHECK(support::run(session, {3}) == Floats{9});
   CHECK(error.code == ErrorCode::unsupported_operator);

@@ -295,7 +295,9 @@ TEST_CASE("what is missing or wrong is an error with its place") {
 TEST_CASE("an error in a file of a newer schema says so, and a file that reads well is read") {
   const auto newer = [](std::string from, std::string_view to) {
     std::string json = program_json::ProgramText().text();
-    const auto replace = [&](std::string_view old, std::string_view by) { json.replace(json.find(old), old.size(), by); };
+    const auto replace = [&](std::string_view old, std::string_view by) {
+      json.replace(json.find(old), old.size(), by);
+    };
     replace(R"("minor": 2)", R"("minor": 23)");
     replace("2.6.0", "2.13.0");
     if (!from.empty()) replace(from, to);
@@ -313,7 +315,8 @@ TEST_CASE("an error in a file of a newer schema says so, and a file that reads w
     CHECK(failed.error().fix.view().find("damaged") == std::string_view::npos);
   };
   refused(small_file(newer(R"("dtype": 7)", R"("dtype": 99)"), small_state_dict()), ErrorCode::version_mismatch);
-  refused(small_file(newer(R"("as_tensor": {"name": "p_w"})", R"("as_future": {"name": "p_w"})"), small_state_dict()), ErrorCode::version_mismatch);
+  refused(small_file(newer(R"("as_tensor": {"name": "p_w"})", R"("as_future": {"name": "p_w"})"), small_state_dict()),
+          ErrorCode::version_mismatch);
   refused(small_file(newer("", ""), ""), ErrorCode::not_found);
   refused(small_file(newer("", ""), pickle_text::saved("N").text()), ErrorCode::version_mismatch);
 }

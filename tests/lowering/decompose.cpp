@@ -581,15 +581,17 @@ TEST_CASE("the root mean square's norm answers the factor beside") {
   d.output(y);
   d.output(r);
   Session session = *Session::make(*to_backend<portable>(d.finish()));
-  const auto out = session.run("forward", programs::tensor({2, 3}, {1, 2, 2, 0, 0, 0}), programs::tensor({3}, {2, 4, 6}));
+  const auto out =
+      session.run("forward", programs::tensor({2, 3}, {1, 2, 2, 0, 0, 0}), programs::tensor({3}, {2, 4, 6}));
   REQUIRE(out);
   CHECK(support::elements((*out)[0]) == std::vector<float>{1, 4, 6, 0, 0, 0});
   CHECK(support::elements((*out)[1]) == std::vector<float>{0.5, 1});
 }
 
 TEST_CASE("products of groups take rows, columns or parts of the sum up to each group's end") {
-  const auto product = [](std::initializer_list<std::int64_t> left, std::initializer_list<std::int64_t> right, std::initializer_list<std::int64_t> result,
-                          std::initializer_list<float> a, std::initializer_list<float> b, std::int32_t first_end, std::int32_t end) {
+  const auto product = [](std::initializer_list<std::int64_t> left, std::initializer_list<std::int64_t> right,
+                          std::initializer_list<std::int64_t> result, std::initializer_list<float> a,
+                          std::initializer_list<float> b, std::int32_t first_end, std::int32_t end) {
     support::Draft d;
     const ValueId x = d.user("x", left), y = d.user("y", right);
     d.program.signature.input_specs.push_back(UserInputSpec{TensorArgument{"offs"}});
@@ -624,7 +626,8 @@ TEST_CASE("whether a tensor is contiguous is known before the program runs") {
     b.begin_graph();
     const Dim sizes[] = {{.value = 2}, {.value = 3}};
     const Dim strides[] = {{.value = is_plain ? 3 : 1}, {.value = is_plain ? 1 : 2}};
-    const ValueId x = b.declare({.name = b.text("x"), .sizes = b.dims(sizes), .strides = b.dims(strides), .dtype = F::float32});
+    const ValueId x =
+        b.declare({.name = b.text("x"), .sizes = b.dims(sizes), .strides = b.dims(strides), .dtype = F::float32});
     b.input(b.value(x));
     const ValueId truth = b.declare({.name = b.text("truth"), .kind = ValueKind::sym_bool});
     const Argument input = b.value(x), output = b.value(truth);

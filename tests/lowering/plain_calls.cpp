@@ -96,13 +96,17 @@ namespace {
 ExportedProgram scanned(support::Sizes sizes, support::Sizes slice, std::int64_t dim, bool has_more = false) {
   Draft d;
   const ValueId x = d.user("x", sizes), k = d.user("k", slice);
-  const GraphId body = d.branch("combine", has_more ? 3 : 2, [&](auto in) {
-    const ValueId product = d.mul("product", in[0], in[1]);
-    return has_more ? d.add("more", product, in[2]) : product;
-  }, slice);
+  const GraphId body = d.branch(
+      "combine", has_more ? 3 : 2,
+      [&](auto in) {
+        const ValueId product = d.mul("product", in[0], in[1]);
+        return has_more ? d.add("more", product, in[2]) : product;
+      },
+      slice);
   const ValueId out = d.b.tensor("out", ScalarType::float32, sizes);
   if (dim == 0)
-    d.node("higher_order.associative_scan", {d.b.subgraph(body), d.b.tensors({x}), has_more ? d.b.tensors({k}) : d.b.tensors({})}, {out});
+    d.node("higher_order.associative_scan",
+           {d.b.subgraph(body), d.b.tensors({x}), has_more ? d.b.tensors({k}) : d.b.tensors({})}, {out});
   else
     d.node("higher_order.associative_scan", {d.b.subgraph(body), d.b.tensors({x}), d.b.integer(dim)}, {out});
   d.output(out);
@@ -154,8 +158,10 @@ ExportedProgram written(std::string_view view, std::initializer_list<std::int64_
 TEST_CASE("an associative scan is a scan that begins with the first slice") {
   const Tensor x = programs::tensor({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), k = programs::tensor({2}, {10, 100});
   CHECK(scan(scanned({4, 2}, {2}, 0), x, k) == std::vector<float>{1, 2, 3, 8, 15, 48, 105, 384});
-  CHECK(scan(scanned({2, 4}, {2}, 1), programs::tensor({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), k) == std::vector<float>{1, 2, 6, 24, 5, 30, 210, 1680});
-  CHECK(scan(scanned({3, 2}, {2}, 0, true), programs::tensor({3, 2}, {1, 2, 3, 4, 5, 6}), k) == std::vector<float>{1, 2, 13, 108, 75, 748});
+  CHECK(scan(scanned({2, 4}, {2}, 1), programs::tensor({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), k) ==
+        std::vector<float>{1, 2, 6, 24, 5, 30, 210, 1680});
+  CHECK(scan(scanned({3, 2}, {2}, 0, true), programs::tensor({3, 2}, {1, 2, 3, 4, 5, 6}), k) ==
+        std::vector<float>{1, 2, 13, 108, 75, 748});
   CHECK(scan(scanned({1, 2}, {2}, 0), programs::tensor({1, 2}, {7, 9}), k) == std::vector<float>{7, 9});
   CHECK(verify(*with_plain_calls(scanned({4, 2}, {2}, 0))).empty());
 }
@@ -190,7 +196,8 @@ TEST_CASE("an operator that writes views of bases is called on them, and the bas
   };
   CHECK(plain("") == "higher_order.auto_functionalized");
   CHECK(plain("alias") == "higher_order.auto_functionalized");
-  CHECK(plain("slice", {0, 1, 3}) == "aten.slice.Tensor higher_order.auto_functionalized aten.slice_scatter.default aten.alias.default");
+  CHECK(plain("slice", {0, 1, 3}) ==
+        "aten.slice.Tensor higher_order.auto_functionalized aten.slice_scatter.default aten.alias.default");
   CHECK(plain("strided").starts_with("aten.as_strided.default higher_order.auto_functionalized "));
   CHECK(plain("slice", {0, 1}) == "higher_order.auto_functionalized_v2");
 }

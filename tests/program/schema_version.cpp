@@ -22,12 +22,14 @@ constexpr bool known_schema_is_not_mentioned() {
 }
 constexpr bool newer_schema_is_mentioned() {
   const Error error = of(23, ErrorCode::corrupt_data);
-  return error.code == ErrorCode::version_mismatch && error.what == "no such kind (written by torch 2.13.0, schema 8.23; davit knows 8.20)" &&
+  return error.code == ErrorCode::version_mismatch &&
+         error.what == "no such kind (written by torch 2.13.0, schema 8.23; davit knows 8.20)" &&
          error.fix == "use a newer davit, or export the program with an older torch";
 }
 constexpr bool other_codes_stay() {
   const Error error = of(21, ErrorCode::unsupported_operator, {});
-  return error.code == ErrorCode::unsupported_operator && error.what == "no such kind (written with schema 8.21; davit knows 8.20)" && error.fix == "export again";
+  return error.code == ErrorCode::unsupported_operator &&
+         error.what == "no such kind (written with schema 8.21; davit knows 8.20)" && error.fix == "export again";
 }
 
 static_assert(known_schema_is_not_mentioned());

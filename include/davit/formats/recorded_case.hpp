@@ -26,7 +26,7 @@ struct RecordedRun {
 /// A program with recorded runs, as `davit check` takes it.
 struct RecordedCase {
   std::string name;
-  std::string program;  ///< file name of the .pt2
+  std::string program;  ///< file name of the .pt2, or of a package that was saved of it
   double rtol = 0;
   double atol = 0;
   std::string check = "close";             ///< close, shape_dtype or permutation

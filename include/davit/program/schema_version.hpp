@@ -9,8 +9,8 @@
 
 namespace davit {
 
-/// The schema of torch.export that davit knows. Another major version is refused; a newer minor version only adds, and a file that holds
-/// nothing of what was added is read.
+/// The schema of torch.export that davit knows. Another major version is refused; a newer minor version only adds, and
+/// a file that holds nothing of what was added is read.
 inline constexpr std::int64_t schema_major_version = 8;
 inline constexpr std::int64_t schema_minor_version = 20;
 
@@ -20,16 +20,17 @@ template <class Tables>
   return program.schema_major == schema_major_version && program.schema_minor > schema_minor_version;
 }
 
-/// An error of a program whose file has a newer schema says so beside, with the versions: what looks damaged or has no kernel may be new.
-/// Other programs' errors stay. O(size of the texts).
+/// An error of a program whose file has a newer schema says so beside, with the versions: what looks damaged or has no
+/// kernel may be new. Other programs' errors stay. O(size of the texts).
 template <class Tables>
 [[nodiscard]] constexpr Error with_schema(Error error, const Tables& program) {
   if (!has_newer_schema(program)) return error;
   const std::string_view what = error.what.empty() ? name_of(error.code) : error.what.view();
   const std::string_view before = program.torch_version.empty() ? " (written with" : " (written by torch ";
   // Named, because g++ 12 loses temporaries of a call in constant evaluation.
-  const Name said = concat(what, before, program.torch_version, program.torch_version.empty() ? "" : ",", " schema ", program.schema_major, ".",
-                           program.schema_minor, "; davit knows ", schema_major_version, ".", schema_minor_version, ")");
+  const Name said = concat(what, before, program.torch_version, program.torch_version.empty() ? "" : ",", " schema ",
+                           program.schema_major, ".", program.schema_minor, "; davit knows ", schema_major_version, ".",
+                           schema_minor_version, ")");
   error.what = said;
   if (error.code == ErrorCode::corrupt_data) {
     error.code = ErrorCode::version_mismatch;

@@ -13,12 +13,13 @@
 
 namespace davit {
 
-/// True for operators of higher order that run one graph on their operands, once, perhaps in another mode. invoke_subgraph, a call of a
-/// compiled region (torch.compiler.nested_compile_region), is one: files hold a copy of its graph for each call.
+/// True for operators of higher order that run one graph on their operands, once, perhaps in another mode.
+/// invoke_subgraph, a call of a compiled region (torch.compiler.nested_compile_region), is one: files hold a copy of
+/// its graph for each call.
 [[nodiscard]] constexpr bool wraps_graph(std::string_view target) noexcept {
   for (const std::string_view name :
-       {"wrap", "wrap_with_autocast", "wrap_with_set_grad_enabled", "wrap_activation_checkpoint", "tag_activation_checkpoint", "strict_mode", "hints_wrapper",
-        "invoke_subgraph"})
+       {"wrap", "wrap_with_autocast", "wrap_with_set_grad_enabled", "wrap_activation_checkpoint",
+        "tag_activation_checkpoint", "strict_mode", "hints_wrapper", "invoke_subgraph"})
     if (target.starts_with("higher_order.") && target.substr(13) == name) return true;
   return false;
 }
@@ -37,7 +38,8 @@ struct WrappedCall {
     return all;
   };
   // a constant stands for itself on both sides
-  const auto pair = [&](std::span<const Argument> from, std::span<const Argument> to, std::vector<ValueId>& of_from, std::vector<ValueId>& of_to) {
+  const auto pair = [&](std::span<const Argument> from, std::span<const Argument> to, std::vector<ValueId>& of_from,
+                        std::vector<ValueId>& of_to) {
     const std::vector<Argument> a = flat(from), b = flat(to);
     if (a.size() != b.size()) return false;
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -53,8 +55,10 @@ struct WrappedCall {
   if (inputs.empty()) return std::nullopt;
   WrappedCall call{.graph = inputs[0].graph(), .operands = {}, .parameters = {}, .returned = {}, .results = {}};
   inputs = inputs.subspan(1);
-  const bool is_named = !inputs.empty() && (inputs[0].kind == ArgumentKind::string || inputs[0].kind == ArgumentKind::none);
-  if (graph.target(node) == "higher_order.invoke_subgraph" && is_named) inputs = inputs.subspan(1);  // the region's identifier
+  const bool is_named =
+      !inputs.empty() && (inputs[0].kind == ArgumentKind::string || inputs[0].kind == ArgumentKind::none);
+  if (graph.target(node) == "higher_order.invoke_subgraph" && is_named)
+    inputs = inputs.subspan(1);  // the region's identifier
   const Graph& wrapped = graph.graphs[call.graph];
   const bool fits = pair(inputs, graph.args(wrapped.inputs), call.operands, call.parameters) &&
                     pair(graph.args(wrapped.outputs), graph.outputs(node), call.returned, call.results);

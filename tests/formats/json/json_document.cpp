@@ -44,7 +44,11 @@ TEST_CASE("numbers are read exactly") {
 }
 
 TEST_CASE("nothing stands behind a NUL") {
-  for (const std::string_view text : {std::string_view("{}\0", 3), std::string_view("[1] \0 {}", 8), std::string_view("1\0""2", 3), std::string_view("\0{}", 3)}) {
+  for (const std::string_view text : {std::string_view("{}\0", 3), std::string_view("[1] \0 {}", 8),
+                                      std::string_view("1\0"
+                                                       "2",
+                                                       3),
+                                      std::string_view("\0{}", 3)}) {
     const auto document = parse_json(text, "nul");
     REQUIRE(!document);
     CHECK(document.error().where == "nul");

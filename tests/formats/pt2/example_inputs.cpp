@@ -24,11 +24,15 @@ const std::string leaf = R"({"type": null, "context": null, "children_spec": []}
 std::string spec(std::string_view type, std::string_view context, const std::string& children) {
   std::string escaped;
   for (const char c : context) escaped += c == '"' ? std::string("\\\"") : std::string(1, c);
-  return R"({"type": ")" + std::string(type) + R"(", "context": ")" + escaped + R"(", "children_spec": [)" + children + "]}";
+  return R"({"type": ")" + std::string(type) + R"(", "context": ")" + escaped + R"(", "children_spec": [)" + children +
+         "]}";
 }
 /// The specification of (args, kwargs).
 std::string call_spec(const std::string& args, std::string_view keys = "[]", const std::string& kwargs = {}) {
-  return "[1, " + spec("builtins.tuple", "null", spec("builtins.tuple", "null", args) + ", " + spec("builtins.dict", keys, kwargs)) + "]";
+  return "[1, " +
+         spec("builtins.tuple", "null",
+              spec("builtins.tuple", "null", args) + ", " + spec("builtins.dict", keys, kwargs)) +
+         "]";
 }
 std::string list_of(std::initializer_list<std::string> items) {
   std::string all = "](";
@@ -39,7 +43,8 @@ std::string floats(std::int64_t offset) {
   return tensor(storage("FloatStorage", "0", 4), offset, {2}, {1});
 }
 
-Result<std::vector<ExampleInput>> read(const std::string& value, const std::string& in_spec, const Limits& limits = {}) {
+Result<std::vector<ExampleInput>> read(const std::string& value, const std::string& in_spec,
+                                       const Limits& limits = {}) {
   Result<TorchSave> opened = TorchSave::open(saved(value).add("archive/data/0", "0123456789abcdef").bytes(), "s.pt");
   REQUIRE_MESSAGE(opened, value);
   return read_example_inputs(*opened, in_spec, limits);
@@ -75,33 +80,42 @@ TEST_CASE("values of each kind, in the order of the specification") {
 TEST_CASE("containers are taken apart, dictionaries by the order of their keys in the specification") {
   const std::string pair = leaf + ", " + leaf;
   const std::string nested = spec("builtins.list", "null", leaf + ", " + spec("builtins.tuple", "null", pair));
-  const auto values = examples(
-      tuple({tuple({list_of({integer(1), tuple({integer(2), integer(3)})})}), dict({text("b"), integer(5), text("a"), integer(4), "K\x09", integer(6)})}),
-      call_spec(nested, R"(["a", "b", 9])", pair + ", " + leaf));
+  const auto values = examples(tuple({tuple({list_of({integer(1), tuple({integer(2), integer(3)})})}),
+                                      dict({text("b"), integer(5), text("a"), integer(4), "K\x09", integer(6)})}),
+                               call_spec(nested, R"(["a", "b", 9])", pair + ", " + leaf));
   REQUIRE(values.size() == 6);
-  for (std::size_t i = 0; i < values.size(); ++i) CHECK(std::get<std::int64_t>(values[i]) == static_cast<std::int64_t>(i) + 1);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    CHECK(std::get<std::int64_t>(values[i]) == static_cast<std::int64_t>(i) + 1);
 }
 
 TEST_CASE("registered containers are taken apart without their classes") {
   const std::string pair = leaf + ", " + leaf;
   const std::string named = global("model", "Pair") + tuple({integer(1), integer(2)}) + "\x81";
-  const std::string ordered = call("collections", "OrderedDict", ")") + "(" + text("u") + integer(3) + text("v") + integer(4) + "u";
-  const std::string data = global("model", "Data") + ")\x81" + dict({text("y"), integer(6), text("x"), integer(5)}) + "b";
+  const std::string ordered =
+      call("collections", "OrderedDict", ")") + "(" + text("u") + integer(3) + text("v") + integer(4) + "u";
+  const std::string data =
+      global("model", "Data") + ")\x81" + dict({text("y"), integer(6), text("x"), integer(5)}) + "b";
   const std::string queue = call("collections", "deque", tuple({"]", "K\x05"})) + "(" + integer(7) + integer(8) + "e";
-  const auto values = examples(tuple({tuple({named, ordered, data, queue}), "}"}),
-                               call_spec(spec("collections.namedtuple", R"("model.Pair")", pair) + ", " + spec("collections.OrderedDict", R"(["u", "v"])", pair) + ", " +
-                                         spec("model.Data", R"([["x", "y"], []])", pair) + ", " + spec("collections.deque", "5", pair)));
+  const auto values = examples(
+      tuple({tuple({named, ordered, data, queue}), "}"}),
+      call_spec(spec("collections.namedtuple", R"("model.Pair")", pair) + ", " +
+                spec("collections.OrderedDict", R"(["u", "v"])", pair) + ", " +
+                spec("model.Data", R"([["x", "y"], []])", pair) + ", " + spec("collections.deque", "5", pair)));
   REQUIRE(values.size() == 8);
-  for (std::size_t i = 0; i < values.size(); ++i) CHECK(std::get<std::int64_t>(values[i]) == static_cast<std::int64_t>(i) + 1);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    CHECK(std::get<std::int64_t>(values[i]) == static_cast<std::int64_t>(i) + 1);
 }
 
 TEST_CASE("what the specification does not describe, or no plain value is, is refused") {
   check_refused(tuple({tuple({integer(1)}), "}"}), call_spec(leaf + ", " + leaf), "not what the specification");
   check_refused(tuple({tuple({integer(1)}), "}"}), call_spec(""), "not what the specification");
-  check_refused(tuple({")", dict({text("b"), integer(5)})}), call_spec("", R"(["a"])", leaf), "not what the specification");
-  check_refused(tuple({")", dict({text("a"), integer(5), text("b"), integer(6)})}), call_spec("", R"(["a"])", leaf), "not what the specification");
+  check_refused(tuple({")", dict({text("b"), integer(5)})}), call_spec("", R"(["a"])", leaf),
+                "not what the specification");
+  check_refused(tuple({")", dict({text("a"), integer(5), text("b"), integer(6)})}), call_spec("", R"(["a"])", leaf),
+                "not what the specification");
   check_refused(tuple({tuple({call("os", "system", tuple({text("ls")}))}), "}"}), call_spec(leaf), "'os' 'system'");
-  check_refused(tuple({tuple({call("builtins", "complex", tuple({integer(1), integer(2)}))}), "}"}), call_spec(leaf), "not supported");
+  check_refused(tuple({tuple({call("builtins", "complex", tuple({integer(1), integer(2)}))}), "}"}), call_spec(leaf),
+                "not supported");
   check_refused(tuple({tuple({"\x8a\x09" + std::string(9, '\x7f')}), "}"}), call_spec(leaf), "not a tensor");
   check_refused(tuple({tuple({floats(3)}), "}"}), call_spec(leaf), "bytes");
   check_refused("N", call_spec(""), "not what the specification");
@@ -118,7 +132,8 @@ TEST_CASE("a list that holds itself ends with the specification, and many leaves
   std::string deep = leaf;
   for (int i = 0; i < 600; ++i) deep = spec("builtins.list", "null", deep);
   check_refused(tuple({tuple({own}), "}"}), call_spec(deep), "max_depth");
-  const auto many = read(tuple({list_of({integer(1), integer(2), integer(3)}), "}"}), call_spec(leaf + ", " + leaf + ", " + leaf), {.max_nodes = 47});
+  const auto many = read(tuple({list_of({integer(1), integer(2), integer(3)}), "}"}),
+                         call_spec(leaf + ", " + leaf + ", " + leaf), {.max_nodes = 47});
   CHECK(!many);
 }
 

@@ -159,18 +159,21 @@ TEST_CASE("a scan that does not say its direction goes over dimension 0, forward
   const auto operands = [](const std::string& behind) {
     GraphText graph = one_add();
     GraphText body = one_add();
-    graph.nodes = node("torch.ops.higher_order.scan",
-                       named("", R"({"as_graph": {"name": "body", "graph": )" + body.text() + "}}") + ", " + named("", R"({"as_tensors": []})") + ", " +
-                           named("", R"({"as_tensors": [{"name": "x"}]})") + behind,
-                       tensor("y"));
+    graph.nodes =
+        node("torch.ops.higher_order.scan",
+             named("", R"({"as_graph": {"name": "body", "graph": )" + body.text() + "}}") + ", " +
+                 named("", R"({"as_tensors": []})") + ", " + named("", R"({"as_tensors": [{"name": "x"}]})") + behind,
+             tensor("y"));
     const Read read(graph);
     const GraphModuleView view = read.view();
     std::string text;
-    for (const Argument& a : view.inputs(view.nodes_of(view.root())[0])) text += std::to_string(static_cast<int>(a.kind)) + (a.is_list() ? "" : ":" + std::to_string(a.payload)) + " ";
+    for (const Argument& a : view.inputs(view.nodes_of(view.root())[0]))
+      text += std::to_string(static_cast<int>(a.kind)) + (a.is_list() ? "" : ":" + std::to_string(a.payload)) + " ";
     return text;
   };
   const std::string list = ", " + named("", R"({"as_tensors": []})");
-  const std::string older = operands(", " + named("", R"({"as_int": 0})") + ", " + named("", R"({"as_bool": false})") + list);
+  const std::string older =
+      operands(", " + named("", R"({"as_int": 0})") + ", " + named("", R"({"as_bool": false})") + list);
   CHECK(operands(list) == older);
   CHECK(operands("") != older);
   CHECK(older.starts_with(operands("")));

@@ -75,11 +75,16 @@ TEST_CASE("a member is read once, however many entries name it") {
   std::string large(std::size_t{1} << 22, '\7');
   ZipFile file;
   file.add("m/data/weights/custom_obj_0", large);
-  file.add("m/data/weights/weight_2", pickle_text::saved(pickle_text::tensor(pickle_text::storage("ByteStorage", "0", 1 << 22), 0, {2}, {1})).add("archive/data/0", large).text());
+  file.add("m/data/weights/weight_2",
+           pickle_text::saved(pickle_text::tensor(pickle_text::storage("ByteStorage", "0", 1 << 22), 0, {2}, {1}))
+               .add("archive/data/0", large)
+               .text());
   auto archive = ZipArchive::open(file.bytes(), "m.pt2");
   REQUIRE(archive);
   std::string entries = entry("a", "custom_obj_0", "null", true) + ", " + entry("b", "weight_2", "null", true);
-  for (int i = 0; i < 20000; ++i) entries += ", " + entry("o" + std::to_string(i), "custom_obj_0", "null", true) + ", " + entry("p" + std::to_string(i), "weight_2", "null", true);
+  for (int i = 0; i < 20000; ++i)
+    entries += ", " + entry("o" + std::to_string(i), "custom_obj_0", "null", true) + ", " +
+               entry("p" + std::to_string(i), "weight_2", "null", true);
   const auto document = parse_json(R"({"config": {)" + entries + "}}", "config");
   REQUIRE(document);
   const auto start = std::chrono::steady_clock::now();

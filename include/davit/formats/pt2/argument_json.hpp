@@ -143,9 +143,7 @@ class ArgumentReader {
     if (!number) return error_of(number);
     return GraphBuilder::real(*number);
   }
-  [[nodiscard]] Result<Argument> reals(Json json) {
-    return list(json, ArgumentKind::float_, &ArgumentReader::real);
-  }
+  [[nodiscard]] Result<Argument> reals(Json json) { return list(json, ArgumentKind::float_, &ArgumentReader::real); }
   [[nodiscard]] Result<Argument> boolean(Json json) {
     const Result<bool> truth = json.boolean();
     if (!truth) return error_of(truth);

@@ -26,7 +26,8 @@ namespace detail {
 /// Walks the specification of a pytree and the pickled tree that it describes, side by side.
 class ExampleReader {
  public:
-  ExampleReader(const Pickle& pickle, TorchTensors tensors, const Limits& limits) : pickle_(pickle), tensors_(std::move(tensors)), limits_(limits) {}
+  ExampleReader(const Pickle& pickle, TorchTensors tensors, const Limits& limits)
+      : pickle_(pickle), tensors_(std::move(tensors)), limits_(limits) {}
 
   [[nodiscard]] Result<void> visit(Json spec, PickleId id) {
     const Result<std::optional<Json>> type = spec.find("type");
@@ -38,7 +39,8 @@ class ExampleReader {
     if (!children) return error_of(children);
     const std::optional<std::vector<std::string>> keys = pytree_keys(*context, children->size());
     const std::vector<PickleId> parts = keys ? parts_named(pickle_[id], *keys) : parts_of(pickle_[id]);
-    if (parts.size() != children->size()) return tensors_.fail(id, "example inputs", "it is not what the specification of the inputs says");
+    if (parts.size() != children->size())
+      return tensors_.fail(id, "example inputs", "it is not what the specification of the inputs says");
     std::size_t next = 0;
     for (const Json child : *children)
       if (Result<void> read = visit(child, parts[next++]); !read) return read;
@@ -66,14 +68,16 @@ class ExampleReader {
 
   /// The elements of a list or a tuple, or of an object that is made of them: a namedtuple, a deque.
   [[nodiscard]] std::vector<PickleId> parts_of(const PickleValue& value) const {
-    if (value.kind == PickleKind::list || value.kind == PickleKind::tuple || value.kind == PickleKind::call) return value.items;
+    if (value.kind == PickleKind::list || value.kind == PickleKind::tuple || value.kind == PickleKind::call)
+      return value.items;
     if (value.kind != PickleKind::object || value.arguments == no_pickle_id) return {};
     const std::span<const PickleId> arguments = pickle_.tuple(value.arguments);
     return {arguments.begin(), arguments.end()};
   }
   /// The values of a dictionary, or the attributes of an object, in the order of the keys; nothing if it has others.
   [[nodiscard]] std::vector<PickleId> parts_named(const PickleValue& value, std::span<const std::string> keys) const {
-    const bool has_state = value.kind == PickleKind::object && value.state != no_pickle_id && pickle_[value.state].kind == PickleKind::dict;
+    const bool has_state = value.kind == PickleKind::object && value.state != no_pickle_id &&
+                           pickle_[value.state].kind == PickleKind::dict;
     const std::span<const PickleId> items = has_state ? pickle_[value.state].items : value.items;
     const bool is_dict = has_state || value.kind == PickleKind::dict || value.kind == PickleKind::call;
     if (!is_dict || items.size() != 2 * keys.size()) return {};
@@ -81,7 +85,8 @@ class ExampleReader {
     for (std::size_t i = 0; i < items.size(); i += 2) {
       const PickleValue& key = pickle_[items[i]];
       if (key.kind != PickleKind::string && key.kind != PickleKind::integer) return {};
-      entries.emplace_back(key.kind == PickleKind::string ? std::string(key.text) : std::to_string(key.number), items[i + 1]);
+      entries.emplace_back(key.kind == PickleKind::string ? std::string(key.text) : std::to_string(key.number),
+                           items[i + 1]);
     }
     std::ranges::sort(entries);
     std::vector<PickleId> parts;
@@ -101,20 +106,23 @@ class ExampleReader {
 
 }  // namespace detail
 
-/// Reads the inputs that a program was exported with, which torch.save wrote as (args, kwargs): flat, in the order of the user inputs.
+/// Reads the inputs that a program was exported with, which torch.save wrote as (args, kwargs): flat, in the order of
+/// the user inputs.
 ///
-/// `in_spec` is the specification of the pytree, `[1, spec]` in JSON. Tensors view the file. Nothing is imported or called: an object of
-/// a class other than Python's containers and those that the specification takes apart is an error. O(leaves log keys), and a pass over
-/// the storages for their checksums. Errors: those of the JSON and of tensors; corrupt_data for what the specification does not
-/// describe. Source: torch.utils._pytree.tree_flatten.
-[[nodiscard]] inline Result<std::vector<ExampleInput>> read_example_inputs(TorchSave& saved, std::string_view in_spec, const Limits& limits = {}) {
+/// `in_spec` is the specification of the pytree, `[1, spec]` in JSON. Tensors view the file. Nothing is imported or
+/// called: an object of a class other than Python's containers and those that the specification takes apart is an
+/// error. O(leaves log keys), and a pass over the storages for their checksums. Errors: those of the JSON and of
+/// tensors; corrupt_data for what the specification does not describe. Source: torch.utils._pytree.tree_flatten.
+[[nodiscard]] inline Result<std::vector<ExampleInput>> read_example_inputs(TorchSave& saved, std::string_view in_spec,
+                                                                           const Limits& limits = {}) {
   const Result<JsonDocument> document = parse_json(in_spec, "in_spec", limits);
   if (!document) return error_of(document);
   const Result<JsonArray> parts = document->root().array();
   if (!parts) return error_of(parts);
   if (parts->size() != 2) return document->root().error("expected a version and a specification");
   detail::ExampleReader reader(saved.pickle(), saved.tensors(), limits);
-  if (Result<void> read = reader.visit(*++parts->begin(), saved.pickle().root()); !read) return error_of(std::move(read));
+  if (Result<void> read = reader.visit(*++parts->begin(), saved.pickle().root()); !read)
+    return error_of(std::move(read));
   return std::move(reader).take();
 }
 

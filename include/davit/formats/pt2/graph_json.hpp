@@ -22,9 +22,8 @@ inline constexpr int max_graph_depth = 64;
 /// Reads the `Graph` object of a program's JSON, and the sub-graphs in it, into the tables of a GraphBuilder.
 ///
 /// Values come in the order of their definition. Targets lose "torch.ops.". What a higher-order operator returns is
-/// always a flat list, though torch 2.6 writes a tuple of one tensor as a list and newer torch does not. A scan has the arguments of
-/// torch 2.6.
-/// Source: torch._export.serde.serialize.GraphModuleDeserializer.deserialize_graph.
+/// always a flat list, though torch 2.6 writes a tuple of one tensor as a list and newer torch does not. A scan has the
+/// arguments of torch 2.6. Source: torch._export.serde.serialize.GraphModuleDeserializer.deserialize_graph.
 class GraphReader {
  public:
   /// The JSON document must outlive the reader.

@@ -79,14 +79,15 @@ inline Result<Pt2Layout> archive_layout(const ZipArchive& archive, std::string_v
   if (!model) return error_of(model);
   const std::string weights = std::string(root) + "data/weights/";
   const std::string constants = std::string(root) + "data/constants/";
-  return Pt2Layout{.program = std::string(root) + "models/" + *model + ".json",
-                   .state_dict = first_member(archive, {weights + *model + ".pt"}),
-                   .constants = first_member(archive, {constants + *model + ".pt"}),
-                   .weights_config = first_member(archive, {weights + *model + "_weights_config.json"}),
-                   .constants_config = first_member(archive, {constants + *model + "_constants_config.json"}),
-                   .weights_folder = weights,
-                   .constants_folder = constants,
-                   .example_inputs = first_member(archive, {std::string(root) + "data/sample_inputs/" + *model + ".pt"})};
+  return Pt2Layout{
+      .program = std::string(root) + "models/" + *model + ".json",
+      .state_dict = first_member(archive, {weights + *model + ".pt"}),
+      .constants = first_member(archive, {constants + *model + ".pt"}),
+      .weights_config = first_member(archive, {weights + *model + "_weights_config.json"}),
+      .constants_config = first_member(archive, {constants + *model + "_constants_config.json"}),
+      .weights_folder = weights,
+      .constants_folder = constants,
+      .example_inputs = first_member(archive, {std::string(root) + "data/sample_inputs/" + *model + ".pt"})};
 }
 
 inline Result<std::string> text_member(ZipArchive& archive, std::string_view name) {

@@ -30,8 +30,8 @@ namespace detail {
   return keys;
 }
 
-/// The keys of a dict, from the context that stands as JSON in a text: a list of them; of a dataclass the first of two lists; of a
-/// defaultdict a member. Nothing for what is numbered.
+/// The keys of a dict, from the context that stands as JSON in a text: a list of them; of a dataclass the first of two
+/// lists; of a defaultdict a member. Nothing for what is numbered.
 [[nodiscard]] inline std::optional<std::vector<std::string>> pytree_keys(Json context, std::size_t children) {
   const Result<std::string_view> text = context.string();
   if (!text) return std::nullopt;
@@ -44,7 +44,8 @@ namespace detail {
   }
   if (auto keys = pytree_key_list(root, children)) return keys;
   const Result<JsonArray> lists = root.array();
-  return lists && lists->size() == 2 && (*++lists->begin()).is_array() ? pytree_key_list(*lists->begin(), children) : std::nullopt;
+  return lists && lists->size() == 2 && (*++lists->begin()).is_array() ? pytree_key_list(*lists->begin(), children)
+                                                                       : std::nullopt;
 }
 
 /// Walks the specification of a pytree and lists its leaves.

@@ -124,9 +124,9 @@ inline Result<void> ZipArchive::read_directory() {
   return {};
 }
 
-/// minizip 1.1 takes the last records that it finds for the archive's own. Its ZIP64 records may be of an archive in a member: without any
-/// of its own, all before its directory is hidden. Its end record may be a text in its comment, or lie before the longest of comments,
-/// where minizip does not look: the comment is cut off.
+/// minizip 1.1 takes the last records that it finds for the archive's own. Its ZIP64 records may be of an archive in a
+/// member: without any of its own, all before its directory is hidden. Its end record may be a text in its comment, or
+/// lie before the longest of comments, where minizip does not look: the comment is cut off.
 inline ZipArchive::Seen ZipArchive::without_inner() const noexcept {
   constexpr std::uint64_t length = 22, locator = 20, longest_comment = 0xffff;
   const std::uint64_t size = bytes_.bytes().size();
