@@ -457,6 +457,46 @@ class CoreKernels(nn.Module):
         return curves, pairs, wrapped, shifted, folded, pools, layers, quantized, made
 
 
+class SpecialFunctions(nn.Module):
+    """torch.special, whose functions few models have, of numbers at and on both sides of where their forms change."""
+
+    def forward(self, x, y, n):
+        s = torch.special
+        one = [s.airy_ai, s.bessel_j0, s.bessel_j1, s.bessel_y0, s.bessel_y1, s.i0e, s.i1, s.i1e, s.modified_bessel_i0, s.modified_bessel_i1, s.modified_bessel_k0,
+               s.modified_bessel_k1, s.scaled_modified_bessel_k0, s.scaled_modified_bessel_k1, s.spherical_bessel_j0]  # fmt: skip
+        two = [s.chebyshev_polynomial_t, s.chebyshev_polynomial_u, s.chebyshev_polynomial_v, s.chebyshev_polynomial_w, s.shifted_chebyshev_polynomial_t,
+               s.shifted_chebyshev_polynomial_u, s.shifted_chebyshev_polynomial_v, s.shifted_chebyshev_polynomial_w, s.hermite_polynomial_h, s.hermite_polynomial_he,
+               s.laguerre_polynomial_l, s.legendre_polynomial_p]  # fmt: skip
+        rest = [s.gammainc(y, x.abs()), s.gammaincc(y, x.abs()), s.zeta(y + 1, x), s.zeta(n, 0.5), s.zeta(3, y), torch.nextafter(x, y),
+                torch.nextafter(x.bfloat16(), y.bfloat16()), *[torch.polygamma(k, x) for k in (0, 1, 2, 5)], s.legendre_polynomial_p(x, 3), s.hermite_polynomial_h(0.5, n)]  # fmt: skip
+        return *[f(x) for f in one], *[f(x.double()) for f in one[5:]], *[f(x / 20, n) for f in two], *rest
+
+
+class Empty(nn.Module):
+    """Tensors without dimensions, elements or channels, and dimensions that are empty in some runs only."""
+
+    def forward(self, x):
+        y = x.sum()
+        image = torch.ones(2, 3, 4, 4)
+        none, flat = image[:, :0], image[:, :, :0]
+        average = nn.functional.adaptive_avg_pool2d
+        return (x.logsumexp(0), x.logsumexp([0, 1], True), x.median(), x.nanmedian(), y.flip(0), y.flip([-1]), average(none, 1), average(none, (2, 3)),
+                average(flat, 1), nn.functional.adaptive_avg_pool1d(none[0], 2), nn.functional.adaptive_avg_pool3d(flat[None], 1), nn.functional.instance_norm(none),
+                nn.functional.grid_sample(none, torch.zeros(2, 2, 2, 2)))  # fmt: skip
+
+
+class Diagonals(nn.Module):
+    """fill_diagonal_ of matrices and of more dimensions, wrapped, of a view, with a value of the run."""
+
+    def forward(self, tall, wide, cube, value):
+        tall, once, wide, cube = tall.clone(), tall.clone(), wide.clone(), cube.clone()
+        tall.fill_diagonal_(2.5, wrap=True)
+        once.fill_diagonal_(value.item())
+        wide[:, 1:].fill_diagonal_(-1.0, wrap=True)
+        cube.fill_diagonal_(4.0)
+        return tall, once, wide, cube
+
+
 class Autocast(nn.Module):
     """Regions in lower precision, on numbers that bfloat16 has exactly."""
 
@@ -684,6 +724,11 @@ CASES = {
     "int8_batch": lambda n: record(n, Int8Batch().requires_grad_(False), [((t(k, 3, 11, 9),), {}) for k in (3, 2, 6)], {"x": {0: torch.export.Dim.AUTO}}, decompose=False),
     "core_kernels": lambda n: record(
         n, CoreKernels(), [((t(3, 4), t(3, 4).abs() + 0.1, torch.randint(-50, 60, (3, 4)), torch.rand(3, 4), torch.randint(1, 5, (3, 4)), t(2, 3, 4, 4)), {})], decompose=False),  # fmt: skip
+    "special_functions": lambda n: record(
+        n, SpecialFunctions(), [((torch.tensor([-30.5, -7.25, -0.5, 0.0, 1e-6, 0.9, 2.0, 5.1, 24.5, 26.0, 88.0, float("nan")]), t(12).abs() + 0.5, torch.arange(12) - 1),
+                                 {})], decompose=False),  # fmt: skip
+    "empty": lambda n: record(n, Empty(), [((t(k, 4),), {}) for k in (3, 0, 1)], {"x": {0: torch.export.Dim("n", min=0, max=64)}}, decompose=False),
+    "diagonals": lambda n: record(n, Diagonals(), [((t(7, 3), t(4, 6), t(3, 3, 3), torch.tensor(1.5)), {})], decompose=False),
     "autocast": lambda n: record(n, Autocast().requires_grad_(False), [((torch.arange(12).reshape(3, 4) / 4.0 - 1,), {})], decompose=False),
     "bfloat16": lambda n: record(n, Reduced().eval().to(torch.bfloat16), [((t(2, 3, 12, 12).to(torch.bfloat16),), {})], decompose=False, rtol=2e-2, atol=2e-2),
     "float16": lambda n: record(n, Reduced().eval().to(torch.float16), [((t(2, 3, 12, 12).to(torch.float16),), {})], decompose=False, rtol=2e-3, atol=2e-3),

@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <limits>
 
+#include "davit/kernels/bessel_functions.hpp"
+
 /// Functors of the special functions of torch.special; computed in double.
 namespace davit::kernels {
 
@@ -49,13 +51,6 @@ inline constexpr double pi = 3.14159265358979323846;
   return std::lgamma(x);
 #endif
 }
-/// The sum of its series, whose terms are positive.
-[[nodiscard]] inline double bessel_i0(double x) noexcept {
-  if (std::fabs(x) > 714) return std::numeric_limits<double>::infinity();
-  double sum = 1, term = 1;
-  for (double k = 1; term > 1e-17 * sum; ++k) sum += term *= x * x / (4 * k * k);
-  return sum;
-}
 /// exp(x^2) erfc(x).
 [[nodiscard]] inline double scaled_erfc(double x) noexcept {
   if (x < 25) return std::exp(x * x) * std::erfc(x);
@@ -87,7 +82,7 @@ struct Digamma {
 };
 template <class T>
 struct BesselI0 {
-  T operator()(T v) const noexcept { return static_cast<T>(detail::bessel_i0(static_cast<double>(v))); }
+  T operator()(T v) const noexcept { return detail::bessel_i(0, v); }
 };
 
 }  // namespace davit::kernels

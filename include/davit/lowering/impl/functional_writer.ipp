@@ -140,7 +140,9 @@ class FunctionalWriter {
     if (!type || is_complex(*type) || is_one_of(name, {"float_power", "ldexp"})) return std::nullopt;
     if (is_floating(*type)) return type;
     if (target.ends_with("_mode")) return type;
-    if (is_one_of(name, {"atan2", "cos", "div", "exp", "log", "reciprocal", "rsqrt", "sigmoid", "sin", "sqrt", "tan", "tanh", "true_divide"})) return ScalarType::float32;
+    if (is_one_of(name, {"atan2", "cos", "div", "exp", "log", "reciprocal", "rsqrt", "sigmoid", "sin", "sqrt", "tan", "tanh", "true_divide"}) ||
+        is_one_of(name, {"digamma", "i0", "lgamma", "polygamma"}) || (name.starts_with("special_") && name != "special_round"))
+      return ScalarType::float32;
     const bool keeps = is_one_of(name, {"__lshift__", "__rshift__", "abs", "add", "amax", "amin", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
                                         "bitwise_right_shift", "bitwise_xor", "cat", "clamp", "cummax", "cummin", "diag", "floor_divide", "fmod", "gather", "gcd",
                                         "index_select", "kthvalue", "lcm", "masked_select", "max", "maximum", "median", "min", "minimum", "mode", "mul", "neg",
@@ -156,7 +158,7 @@ class FunctionalWriter {
     if (name == "float_power") return is_complex(self.dtype) ? ScalarType::complex128 : ScalarType::float64;
     if (!is_one_of(name, {"__lshift__", "__rshift__", "add", "addcdiv", "addcmul", "arctan2", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or",
                           "bitwise_right_shift", "bitwise_xor", "clamp", "clamp_max", "clamp_min", "copysign", "div", "divide", "floor_divide", "fmod", "gcd",
-                          "hypot", "lcm", "ldexp", "mul", "multiply", "pow", "remainder", "sub", "subtract", "true_divide", "xlogy"}))
+                          "hypot", "igamma", "igammac", "lcm", "ldexp", "mul", "multiply", "nextafter", "pow", "remainder", "sub", "subtract", "true_divide", "xlogy"}))
       return self.dtype;
     ScalarType type = self.dtype;
     for (const Argument& input : call.inputs)

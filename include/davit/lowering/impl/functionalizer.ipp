@@ -192,8 +192,6 @@ class Functionalizer : FunctionalViews {
       const Argument value = source == nullptr ? GraphBuilder::integer(0) : copier_.argument(*source);
       const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(to))), named("fill_value", value)};
       emit("aten.full_like.default", inputs, made, node.metadata, kept);
-    } else if (call.target == "aten.fill_diagonal_.default") {
-      if (!fill_diagonal(call, to, made, node.metadata, kept)) return false;
     } else {
       if (form == InPlace::out && !is_known(target.view())) return false;
       std::vector<Argument> inputs;
@@ -224,20 +222,6 @@ class Functionalizer : FunctionalViews {
     emit("aten.copy_.default", inputs, made, graph_.nodes[n].metadata);
     return true;
   }
-  /// fill_diagonal_(self, fill_value, wrap) of a matrix whose diagonal does not go on behind its last row.
-  [[nodiscard]] bool fill_diagonal(const OperatorCall& call, ValueId to, ValueId made, std::uint32_t metadata, bool kept) {
-    const std::span<const Dim> sizes = graph_.dims_of(graph_.values[to].sizes);
-    const Argument *value = argument(call, "fill_value", 1), *wrap = argument(call, "wrap", 2);
-    const bool wraps = wrap != nullptr && (wrap->kind != ArgumentKind::bool_ || wrap->payload != 0);
-    if (value == nullptr || value->is_value() || sizes.size() != 2 || !sizes[0].is_static() || !sizes[1].is_static() || (wraps && sizes[0].value > sizes[1].value)) return false;
-    const Argument lengths[] = {named("n", GraphBuilder::integer(sizes[0].value)), named("m", GraphBuilder::integer(sizes[1].value)), of_dtype(ScalarType::bool_)};
-    emit("aten.eye.m", lengths, made, metadata, fresh(made).view(), ScalarType::bool_);
-    const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(to))), named("mask", GraphBuilder::value(copier_.new_value(made))),
-                               named("value", copier_.argument(*value))};
-    emit("aten.masked_fill.Scalar", inputs, made, metadata, kept);
-    return true;
-  }
-
   /// `made` becomes the elements of `source`, with its own sizes and dtype: as they are, where they are so and stay so.
   void store_copy(ValueId source, ValueId to, ValueId made, std::uint32_t metadata) {
     const bool casts = graph_.values[source].dtype != graph_.values[made].dtype;

@@ -248,6 +248,9 @@ inline constexpr RuleFunctionRow rule_functions[] = {
     {"istensor", 1, [](RuleEvaluator& r, const Items& a) { return Item::boolean(r.is_tensor(a[0])); }},
     {"islist", 1, [](RuleEvaluator&, const Items& a) { return Item::boolean(a[0].is_list()); }},
     {"isfixed", 1, [](RuleEvaluator& r, const Items& a) { return Item::boolean(r.is_static(a[0])); }},
+    {"atleast", 2, [](RuleEvaluator& r, const Items& a) {  // whatever the symbolic sizes are
+       return Item::boolean(r.less(a[1], a[0], true).value_or(false));
+     }},
     {"len", 1, [](RuleEvaluator&, const Items& a) { return Item::integer(static_cast<std::int64_t>(a[0].items.size())); }},
     {"int", 1, [](RuleEvaluator& r, const Items& a) {
        if (!a[0].is(ArgumentKind::float_)) return a[0];

@@ -355,7 +355,7 @@ DAVIT_INLINE std::vector<ValueId> Simplifier::rows_of_cat(ValueId v) {
 
 /// What was joined of parts of one each, turned round, is joined in the other order.
 DAVIT_INLINE bool Simplifier::flip(const Node& node, ValueId out) {
-  if (only_dim(of(node), "dims") != std::size_t{0}) return false;
+  if (sizes(out).empty() || only_dim(of(node), "dims") != std::size_t{0}) return false;
   const ValueId whole = stripped(of(node).value({"self", 0}));
   const std::vector<ValueId> rows = rows_of_cat(whole);
   if (rows.empty() || !used_once(whole) || !is(sizes(out)[0], static_cast<std::int64_t>(rows.size()))) return false;

@@ -88,7 +88,7 @@ namespace davit::detail {
   for (const std::string_view name : {"aten.slice.Tensor", "aten.flip.default", "aten.transpose.int", "aten.permute.default", "aten._softmax.default", "aten._safe_softmax.default",
                                       "aten.cat.default", "aten.logical_not.default"})
     if (target == name) return rank >= 0 && outputs.size() == 1 && outputs[0].is_value() && (rank_of(outputs[0]) == rank || name == "aten.cat.default") &&
-                               (rank > 0 || name == "aten.permute.default" || name == "aten.logical_not.default" || name.ends_with("softmax.default"));
+                               (rank > 0 || name == "aten.flip.default" || name == "aten.permute.default" || name == "aten.logical_not.default" || name.ends_with("softmax.default"));
   return true;
 }
 

@@ -142,7 +142,7 @@ constexpr const char* embed_flip(const EmbedNode& n, StepWriter& steps) {
   const ValueId x = n.value({"self", 0});
   if (const char* why = not_movable(n, x)) return why;
   std::uint32_t dims = 0;
-  if (n.count("dims") == 0) return embed_view(n, steps);
+  if (n.count("dims") == 0 || n.g.rank(x) == 0) return embed_view(n, steps);
   if (const operators::Refusal wrong = operators::read_dims(n, {"dims", 1}, n.g.rank(x), dims)) return wrong.what;
   return write_table_copy(n, steps, x, [&](std::size_t d, std::int64_t i) { return (dims >> d & 1u) != 0 ? n.size(x, d) - 1 - i : i; });
 }

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 
 #include "support/kernel_test.hpp"
 
@@ -126,5 +127,14 @@ TEST_CASE("portable: empty matrices and empty batches") {
     CHECK(test.run(linear_algebra_ops, "aten._linalg_eigh.default", {a, EValue("L"), EValue(true)}, 2) == ErrorCode::ok);
     CHECK(test.run(linear_algebra_ops, "aten._linalg_svd.default", {a, EValue(true), EValue(true), EValue()}, 3) == ErrorCode::ok);
     CHECK(test.run(linear_algebra_ops, "aten.linalg_qr.default", {a, EValue("complete")}, 2) == ErrorCode::ok);
+  }
+}
+
+TEST_CASE("portable: singular values and eigenvalues of numbers that are not finite are refused, as LAPACK's do not converge") {
+  KernelTest test;
+  for (const double wrong : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    const EValue a = test.tensor(ScalarType::float32, {2, 2, 2}, {1, 2, 2, 1, 1, 2, wrong, 4});
+    CHECK(test.run(linear_algebra_ops, "aten._linalg_svd.default", {a, EValue(false), EValue(true), EValue()}, 3) == ErrorCode::failed);
+    CHECK(test.run(linear_algebra_ops, "aten._linalg_eigh.default", {a, EValue("L"), EValue(true)}, 2) == ErrorCode::failed);
   }
 }

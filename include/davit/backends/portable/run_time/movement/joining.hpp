@@ -129,7 +129,8 @@ namespace detail {
   std::int64_t start = 0;
   for (const EValue& v : call.list(1)) {
     std::int64_t dim = v.is_number() ? v.integer() : max_rank;
-    if (x.rank == 0 || !wrap_dim(dim, x.rank)) return bad_dim(call);
+    if (!wrap_dim(dim, x.rank)) return bad_dim(call);
+    if (x.rank == 0) continue;  // which has dimension 0 for torch, and nothing to turn round
     const auto d = static_cast<std::size_t>(dim);
     if (strides[d] != x.stride(d)) return call.refuse(ErrorCode::invalid_argument, "a dimension is named twice");
     if (x.size(d) < 2) continue;

@@ -225,6 +225,10 @@ template <class T, class Each>
     return ErrorCode::ok;
   });
 }
+/// LAPACK's algorithms do not end where one is not, which torch reports.
+[[nodiscard]] inline bool are_finite(const double* numbers, std::int64_t count) noexcept {
+  return std::all_of(numbers, numbers + count, [](double x) { return std::isfinite(x); });
+}
 /// _linalg_eigh(A, UPLO, compute_v) -> (eigenvalues, eigenvectors), ascending; the signs of vectors are not LAPACK's.
 /// O(n^3). Source: at::_linalg_eigh.
 [[nodiscard]] inline ErrorCode eigh(KernelCall& call) {
@@ -241,15 +245,17 @@ template <class T, class Each>
   double* const m = call.temporary<double>(static_cast<std::size_t>(2 * n * n + n));
   if (m == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory for a matrix");
   const bool upper = call.string(1).starts_with('U') || call.string(1).starts_with('u');
+  bool finite = true;
   for_each_matrix(all, [&](std::int64_t offset, std::int64_t at) {
     all.load(offset, m);
+    if (!(finite = finite && are_finite(m, n * n))) return;
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t j = 0; j < i; ++j) (upper ? m[i * n + j] : m[j * n + i]) = upper ? m[j * n + i] : m[i * n + j];
     eigen(m, n, m + n * n, m + 2 * n * n);
     store_numbers(call, 0, at * n, m + 2 * n * n, n);
     if (vectors) store_numbers(call, 1, at * n * n, m + n * n, n * n);
   });
-  return ErrorCode::ok;
+  return finite ? ErrorCode::ok : call.refuse(ErrorCode::failed, "eigenvalues: a matrix has a number that is not finite");
 }
 /// _linalg_svd(A, full_matrices, compute_uv, *, driver) -> (U, S, Vh), descending; the signs of vectors are not LAPACK's.
 /// O(n m^2). Source: at::_linalg_svd.
@@ -275,8 +281,11 @@ template <class T, class Each>
   double* const columns = s + k;  // a wide matrix is those of its transposition
   double* const work = columns + larger * k;
   double* const rows = work + singular_work(larger, k, u_wanted);
+  bool finite = true;
   for_each_matrix(all, [&](std::int64_t offset, std::int64_t at) {
-    all.load(offset, n >= m ? rows : columns);
+    double* const loaded = n >= m ? rows : columns;
+    all.load(offset, loaded);
+    if (!(finite = finite && are_finite(loaded, n * m))) return;
     if (n >= m) transpose(rows, columns, n, m);
     singular_values(columns, larger, k, u, u_wanted, s, v, work);
     store_numbers(call, 1, at * k, s, k);
@@ -288,7 +297,7 @@ template <class T, class Each>
     for (std::int64_t i = 0; i < v_rows; ++i)
       for (std::int64_t j = 0; j < m; ++j) store_numbers(call, 2, (at * v_rows + i) * m + j, right + j * v_rows + i, 1);
   });
-  return ErrorCode::ok;
+  return finite ? ErrorCode::ok : call.refuse(ErrorCode::failed, "singular values: a matrix has a number that is not finite");
 }
 
 /// linalg_matrix_exp(self) by the series of the matrix over a power of two, squared as often. Source: at::linalg_matrix_exp.

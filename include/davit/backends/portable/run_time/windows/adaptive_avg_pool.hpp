@@ -19,7 +19,7 @@ namespace detail {
 [[nodiscard]] inline ErrorCode run_adaptive_avg_pool(KernelCall& call, const operators::AdaptivePoolOperator& op) {
   const TensorView& input = call.tensor(0);
   PoolWindow w;
-  if (const ErrorCode code = read_adaptive_pool(call, op, w); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = read_adaptive_pool(call, op, true, w); code != ErrorCode::ok) return code;
   if (const ErrorCode code = call.make(0, input.dtype, w.out_sizes(input)); code != ErrorCode::ok) return code;
   return dispatch_floating(call, input.dtype, [&]<class C>() {
     return pool_planes<C>(call, w, adaptive_span, [&](const C* plane, std::int64_t, const Box& box) {

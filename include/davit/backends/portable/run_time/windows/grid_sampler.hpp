@@ -186,7 +186,7 @@ template <std::size_t Rank>
   const std::int64_t padding = call.integer(3);
   if (input.rank != Rank + 2 || grid.rank != Rank + 2 || grid.size(Rank + 1) != static_cast<std::int64_t>(Rank) || grid.size(0) != input.size(0))
     return call.refuse(ErrorCode::invalid_shape, "the sizes of input and grid do not fit");
-  for (std::size_t d = 1; d < Rank + 2; ++d)
+  for (std::size_t d = 2; d < Rank + 2; ++d)
     if (input.size(d) == 0) return call.refuse(ErrorCode::invalid_shape, "the input has no elements in a dimension");
   if (input.dtype != grid.dtype) return call.refuse(ErrorCode::invalid_dtype, "input and grid must have the same dtype");
   if (mode < 0 || mode > (Rank == 2 ? 2 : 1) || padding < 0 || padding > 2)

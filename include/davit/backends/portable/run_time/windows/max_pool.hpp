@@ -209,7 +209,7 @@ template <std::size_t dims>
   const TensorView& input = call.tensor(0);
   const auto& op = operators::row_of(operators::adaptive_pool_operators, dims == 2 ? "aten.adaptive_avg_pool2d.default" : "aten._adaptive_avg_pool3d.default");
   PoolWindow w;
-  if (const ErrorCode code = read_adaptive_pool(call, op, w); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = read_adaptive_pool(call, op, false, w); code != ErrorCode::ok) return code;
   for (std::size_t d = 3 - dims; d < 3; ++d)
     if (w.in[d] < 1 && volume(w.out) != 0) return call.refuse(ErrorCode::invalid_shape, "adaptive_max_pool: the planes are empty");
   if (const ErrorCode code = call.make(0, input.dtype, w.out_sizes(input)); code != ErrorCode::ok) return code;

@@ -32,7 +32,7 @@ struct PoolWindow {
                                            std::size_t may_be_empty, PoolWindow& w) {
   for (std::size_t d = may_be_empty; d < input.rank; ++d)
     if (input.size(d) == 0)
-      return call.refuse(ErrorCode::invalid_shape, "pooling: only the batch dimension may be empty");
+      return call.refuse(ErrorCode::invalid_shape, "pooling: the input has no elements in a dimension");
   if (checked_numel(input) < 0) return call.refuse(ErrorCode::out_of_memory, "pooling: the input is too large");
   w.dims = dims;
   w.planes = 1;
@@ -42,13 +42,16 @@ struct PoolWindow {
   return ErrorCode::ok;
 }
 
-/// Reads an adaptive pooling operator's call.
-[[nodiscard]] inline ErrorCode read_adaptive_pool(KernelCall& call, const operators::AdaptivePoolOperator& op, PoolWindow& w) {
+/// Reads an adaptive pooling operator's call. An average of up to two
+/// dimensions takes an input of no channels, and one of whole planes is a mean, of empty planes too. Source: adaptive_avg_pool2d of ATen.
+[[nodiscard]] inline ErrorCode read_adaptive_pool(KernelCall& call, const operators::AdaptivePoolOperator& op, bool average, PoolWindow& w) {
   operators::AdaptivePoolView view;
   if (const ErrorCode code = answer(call, operators::read_adaptive_pool(KernelArguments(call), op, view)); code != ErrorCode::ok)
     return code;
   w.out = view.out;
-  return read_planes(call, call.tensor(0), view.dims, 1, w);
+  const TensorView& input = call.tensor(0);
+  const bool whole = w.out == Spatial{1, 1, 1};
+  return read_planes(call, input, view.dims, !average || (view.dims == 3 && !whole) ? 1 : whole ? input.rank : input.rank - view.dims, w);
 }
 
 /// Reads a pooling operator's call and works out the output's spatial sizes.
