@@ -240,7 +240,7 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten.pixel_unshuffle.default(self, downscale_factor): s = sizes(self); n = rank(self); b = s[:n - 3]; r = downscale_factor; k = len(b); h = s[n - 2] // r; w = s[n - 1] // r; reshape(permute(reshape(self, b + [s[n - 3], h, r, w, r]), range(0, k) + [k, k + 2, k + 4, k + 1, k + 3]), b + [s[n - 3] * r * r, h, w])"sv,
       "aten.poisson_nll_loss.default(input, target, log_input, full, eps, reduction)^: l = log_input ? exp(input) - target * input : input - target * log(input + eps); s = full ? l + where(target <= 1, 0, target * log(target) - target + 0.5 * log(target * 6.283185307179586)) : l; $reduce(s, reduction)"sv,
       "aten.positive.default(self): self"sv,
-      "aten.prelu.default(self, weight): c = rank(weight) == 0 ? 1 : size(weight, 0); w = rank(self) < 2 ? reshape(weight, [c]) : view(weight, [1, c] + [d in range(2, rank(self)): 1]); r = _prelu_kernel(self, w); rank(self) == 0 ? reshape(r, []) : r"sv,
+      "aten.prelu.default(self, weight): c = rank(weight) == 0 ? 1 : size(weight, 0); w = rank(self) < 2 ? reshape(weight, rank(self) == 0 ? [] : [c]) : view(weight, [1, c] + [d in range(2, rank(self)): 1]); _prelu_kernel(self, w)"sv,
       "aten.put.default(self, index, source, accumulate=false): n = [product(sizes(self))]; m = [product(sizes(index))]; view(index_put(reshape(self, n), [reshape(index, m)], reshape(source, m), accumulate), sizes(self))"sv,
       "aten.rad2deg.default(self): self * 57.29577951308232"sv,
       "aten.ravel.default(self): reshape(self, [product(sizes(self))])"sv,

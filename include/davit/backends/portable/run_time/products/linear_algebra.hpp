@@ -11,6 +11,7 @@
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/products/decompositions.hpp"
 #include "davit/backends/portable/run_time/products/matrices.hpp"
+#include "davit/backends/portable/run_time/products/symmetric_values.hpp"
 
 /// Systems of equations, determinants and factors of (batches of) matrices; real and complex, computed in double.
 namespace davit::portable_kernels {
@@ -242,8 +243,10 @@ template <class T, class Each>
   for (const ErrorCode code : {make_wanted(call, 0, a.dtype, batch_of(a, {n})),
                                make_wanted(call, 1, a.dtype, vectors ? Sizes(a.sizes()) : Sizes(std::array<std::int64_t, 1>{0}))})
     if (code != ErrorCode::ok) return code;
-  double* const m = call.temporary<double>(static_cast<std::size_t>(2 * n * n + n));
+  const std::int64_t stride = symmetric_stride(n);
+  double* const m = call.temporary<double>(static_cast<std::size_t>(n * n + n * stride + n + symmetric_work(n)));
   if (m == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory for a matrix");
+  double *const second = m + n * n, *const values = second + n * stride, *const work = values + n;
   const bool upper = call.string(1).starts_with('U') || call.string(1).starts_with('u');
   bool finite = true;
   for_each_matrix(all, [&](std::int64_t offset, std::int64_t at) {
@@ -251,9 +254,14 @@ template <class T, class Each>
     if (!(finite = finite && are_finite(m, n * n))) return;
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t j = 0; j < i; ++j) (upper ? m[i * n + j] : m[j * n + i]) = upper ? m[j * n + i] : m[i * n + j];
-    eigen(m, n, m + n * n, m + 2 * n * n);
-    store_numbers(call, 0, at * n, m + 2 * n * n, n);
-    if (vectors) store_numbers(call, 1, at * n * n, m + n * n, n * n);
+    if (vectors) {
+      eigen(m, n, second, values);
+      store_numbers(call, 1, at * n * n, second, n * n);
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) std::fill(std::copy_n(m + i * n, n, second + i * stride), second + (i + 1) * stride, 0.0);
+      symmetric_values(second, n, values, work);
+    }
+    store_numbers(call, 0, at * n, values, n);
   });
   return finite ? ErrorCode::ok : call.refuse(ErrorCode::failed, "eigenvalues: a matrix has a number that is not finite");
 }
@@ -273,20 +281,27 @@ template <class T, class Each>
                                make_wanted(call, 2, a.dtype, vectors ? batch_of(a, {v_rows, m}) : none)})
     if (code != ErrorCode::ok) return code;
   const std::int64_t u_wanted = !vectors ? 0 : full ? larger : k;  // of the tall matrix A or its transposition: larger x k = u s v^T
-  const std::int64_t numbers = larger * u_wanted + k * k + k + (n >= m ? 2 : 1) * larger * k + singular_work(larger, k, u_wanted);
+  const bool from_gram = !vectors && a.dtype == ScalarType::float32;
+  const std::int64_t work_size = from_gram ? k * symmetric_stride(k) + symmetric_work(k) : singular_work(larger, k, u_wanted);
+  const std::int64_t numbers = larger * u_wanted + k * k + k + 2 * larger * k + work_size;
   double* const u = call.temporary<double>(static_cast<std::size_t>(numbers));
   if (u == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory for a matrix");
   double* const v = u + larger * u_wanted;
   double* const s = v + k * k;
   double* const columns = s + k;  // a wide matrix is those of its transposition
   double* const work = columns + larger * k;
-  double* const rows = work + singular_work(larger, k, u_wanted);
+  double* const rows = work + work_size;
   bool finite = true;
   for_each_matrix(all, [&](std::int64_t offset, std::int64_t at) {
     double* const loaded = n >= m ? rows : columns;
     all.load(offset, loaded);
     if (!(finite = finite && are_finite(loaded, n * m))) return;
-    if (n >= m) transpose(rows, columns, n, m);
+    if (n >= m && !from_gram) transpose(rows, columns, n, m);
+    if (from_gram) {  // the columns of a wide matrix are its rows here
+      if (n < m) transpose(columns, rows, n, m);
+      singular_values_of_rows(rows, larger, k, s, work, work + k * symmetric_stride(k));
+      return store_numbers(call, 1, at * k, s, k);
+    }
     singular_values(columns, larger, k, u, u_wanted, s, v, work);
     store_numbers(call, 1, at * k, s, k);
     if (!vectors) return;
