@@ -8,7 +8,9 @@
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/thread_team.hpp"
+#include "davit/kernels/vectors.hpp"
 
 namespace davit::portable_kernels {
 
@@ -34,6 +36,59 @@ template <class C>
     sum = std::pow(sum, 1.0 / p);
   }
   return static_cast<C>(sum);
+}
+
+/// The distances of x from `count` rows of n numbers for p = 0, 1, 2 and infinity, in vectors of C as torch's.
+struct Distances {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(const C* x, const C* rows, std::int64_t n, std::int64_t count, C* to, double p) {
+    if (p == 1) return each<Bytes, 1>(x, rows, n, count, to);
+    if (p == 2) return each<Bytes, 2>(x, rows, n, count, to);
+    if (p == 0) return each<Bytes, 0>(x, rows, n, count, to);
+    each<Bytes, 3>(x, rows, n, count, to);
+  }
+
+ private:
+  template <std::size_t Bytes, int Kind, class C>
+  [[gnu::always_inline]] static void each(const C* x, const C* rows, std::int64_t n, std::int64_t count, C* to) {
+    using V = kernels::Vector<C, Bytes>;
+    constexpr std::int64_t step = kernels::lanes<C, Bytes>;
+    for (std::int64_t j = 0; j < count; ++j, rows += n) {
+      V sums{};
+      std::int64_t i = 0;
+      for (; i + step <= n; i += step) {
+        const V away = kernels::vector_at<Bytes>(x + i) - kernels::vector_at<Bytes>(rows + i);
+        const V size = away < 0 ? -away : away;
+        if constexpr (Kind == 1) sums += size;
+        if constexpr (Kind == 2) sums += size * size;
+        if constexpr (Kind == 0) sums += size > 0 ? V{} + 1 : size;
+        if constexpr (Kind == 3) {  // a NaN stays
+          auto least = size <= sums, unordered = sums != sums;
+          kernels::keep_bits(least);
+          kernels::keep_bits(unordered);
+          const V old = sums;
+          kernels::take_where(least | unordered, old, size, sums);
+        }
+      }
+      C sum{};
+      const auto add = [&](C size) __attribute__((always_inline)) {
+        if constexpr (Kind == 1) sum += size;
+        if constexpr (Kind == 2) sum += size * size;
+        if constexpr (Kind == 0) sum += size > 0 ? C{1} : size;
+        if constexpr (Kind == 3) sum = size <= sum || sum != sum ? sum : size;
+      };
+      for (; i < n; ++i) add(x[i] < rows[i] ? rows[i] - x[i] : x[i] - rows[i]);
+      for (std::size_t l = 0; l < static_cast<std::size_t>(step); ++l)
+        if constexpr (Kind == 3)
+          add(sums[l]);
+        else
+          sum += sums[l];
+      to[j] = Kind == 2 ? std::sqrt(sum) : sum;
+    }
+  }
+};
+[[nodiscard]] inline bool has_vectors_of(double p) noexcept {
+  return p == 0 || p == 1 || p == 2 || std::isinf(p);
 }
 
 template <class C>
@@ -63,8 +118,12 @@ template <class C>
   for_each_index(batch.span(), std::array{strides(x1), strides(x2)}, [&](std::int64_t a, std::int64_t b) {
     kernels::in_parallel(rows, 1, kernels::operations(rows, columns, length, 8), [&](std::size_t, std::int64_t first, std::int64_t end) {
       for (std::int64_t i = first; i < end; ++i)
-        for (std::int64_t j = 0; j < columns; ++j)
-          out[i * columns + j] = distance(buffers.in(a_id) + a + i * length, buffers.in(b_id) + b + j * length, length, p);
+        if (has_vectors_of(p))
+          kernels::run_widest_for<C, Distances>(static_cast<const C*>(buffers.in(a_id)) + a + i * length, static_cast<const C*>(buffers.in(b_id)) + b, length, columns,
+                                                out + i * columns, p);
+        else
+          for (std::int64_t j = 0; j < columns; ++j)
+            out[i * columns + j] = distance(buffers.in(a_id) + a + i * length, buffers.in(b_id) + b + j * length, length, p);
     });
     out += rows * columns;
   });

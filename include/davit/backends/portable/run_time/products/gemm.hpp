@@ -95,7 +95,7 @@ struct PanelProduct {
   bool accumulate;
 };
 
-/// The product for floats; `width` is one vector or an even number. Sums are in the order of k.
+/// The product for floats, and for integers on vectors of 64 bytes; `width` is one vector or an even number. Sums are in the order of k.
 struct MultiplyPanel {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(const PanelProduct<C>* p) {
@@ -156,7 +156,7 @@ struct MultiplyPanel {
   }
 };
 
-/// The product for integers: vectors do not pay, registers do.
+/// The product for integers: vectors pay only where they multiply integers of 64 bits (AVX-512), registers do everywhere.
 template <class C>
 void multiply_integers(const PanelProduct<C>& p) {
   const auto take = [&]<std::size_t Rows, std::size_t Columns>(std::int64_t i, std::int64_t j) {
@@ -232,6 +232,12 @@ void gemm_on_thread(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a,
           }
           if (bias != nullptr && at + depth == k) product.bias = bias + i;
           if constexpr (!std::is_floating_point_v<C>) {
+#if DAVIT_WIDER_VECTORS
+            if (kernels::widest_vectors() == 64 && product.width % tile_width<C>() == 0) {
+              kernels::run_on<MultiplyPanel, 64>(static_cast<const PanelProduct<C>*>(&product));
+              continue;
+            }
+#endif
             multiply_integers(product);
             continue;
           }

@@ -8,6 +8,7 @@
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/shapes.hpp"
 #include "davit/kernels/thread_team.hpp"
 
@@ -26,24 +27,24 @@ struct GridAxis {
   bool align_corners;
 
   /// A coordinate in [-1, 1] as a place in elements.
-  [[nodiscard]] C unnormalize(C coordinate) const noexcept {
+  [[nodiscard, gnu::always_inline]] C unnormalize(C coordinate) const noexcept {
     const auto n = static_cast<C>(size);
     return align_corners ? (coordinate + 1) / 2 * (n - 1) : ((coordinate + 1) * n - 1) / 2;
   }
   /// The place with border or reflection padding applied.
-  [[nodiscard]] C pad(C place) const noexcept {
+  [[nodiscard, gnu::always_inline]] C pad(C place) const noexcept {
     if (padding == GridPadding::zeros) return place;
     if (padding == GridPadding::reflection) place = reflect(place);
     const C clipped = place > 0 ? place : C{};  // NaN too
     return std::min(clipped, static_cast<C>(size - 1));
   }
   /// The element at a place, or -1 if it lies outside.
-  [[nodiscard]] std::int64_t index(C place) const noexcept {
+  [[nodiscard, gnu::always_inline]] std::int64_t index(C place) const noexcept {
     return place >= 0 && place < static_cast<C>(size) ? std::min(static_cast<std::int64_t>(place), size - 1) : -1;
   }
 
  private:
-  [[nodiscard]] C reflect(C place) const noexcept {
+  [[nodiscard, gnu::always_inline]] C reflect(C place) const noexcept {
     const C low = align_corners ? C{} : C(-0.5);
     const C period = 2 * static_cast<C>(align_corners ? size - 1 : size);
     if (period <= 0) return C{};
@@ -59,7 +60,7 @@ struct AxisTaps {
   std::array<std::int64_t, 4> index;
   std::array<C, 4> share;
 
-  void find(const GridAxis<C>& axis, GridInterpolation mode, C coordinate) noexcept {
+  [[gnu::always_inline]] void find(const GridAxis<C>& axis, GridInterpolation mode, C coordinate) noexcept {
     const C at = axis.unnormalize(coordinate);
     if (mode == GridInterpolation::nearest) {
       index[0] = axis.index(std::nearbyint(axis.pad(at)));
@@ -82,10 +83,10 @@ struct AxisTaps {
 
  private:
   /// The cubic convolution kernel with a = -0.75 at 1 + t, t, 1 - t and 2 - t.
-  [[nodiscard]] static std::array<C, 4> cubic_shares(C t) noexcept {
+  [[nodiscard, gnu::always_inline]] static std::array<C, 4> cubic_shares(C t) noexcept {
     constexpr C a = C(-0.75);
-    const auto near = [](C d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
-    const auto far = [](C d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
+    const auto near = [](C d) __attribute__((always_inline)) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
+    const auto far = [](C d) __attribute__((always_inline)) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
     return {far(t + 1), near(t), near(1 - t), far(2 - t)};
   }
 };
@@ -99,43 +100,83 @@ class PointTaps {
   PointTaps(const std::array<GridAxis<C>, Rank>& axes, GridInterpolation mode) noexcept : axes_(axes), mode_(mode) {}
 
   /// Of n points, whose coordinates are those of the axes from the last one on.
-  void find(const C* grid, std::int64_t n) noexcept {
-    all_inside_ = true;
-    for (std::int64_t p = 0; p < n; ++p) {
-      count_ = 0;
-      for (std::size_t d = 0; d < Rank; ++d) taps_[d].find(axes_[d], mode_, grid[(p + 1) * static_cast<std::int64_t>(Rank) - 1 - static_cast<std::int64_t>(d)]);
-      add(0, 0, 1, static_cast<std::size_t>(p));
-    }
-  }
-  /// to[p] = what is sampled of a plane at point p.
-  void sample(const C* plane, C* to, std::int64_t n) const noexcept {
-    for (std::size_t t = 0; t < count_; ++t) {
-      const std::int64_t* const place = places_[t].data();
-      const C* const share = shares_[t].data();
-      if (t == 0) for (std::int64_t p = 0; p < n; ++p) to[p] = value(plane, place[p]) * share[p];
-      else if (all_inside_) for (std::int64_t p = 0; p < n; ++p) to[p] += plane[place[p]] * share[p];
-      else for (std::int64_t p = 0; p < n; ++p) to[p] += value(plane, place[p]) * share[p];
-    }
+  void find(const C* grid, std::int64_t n) noexcept { kernels::run_widest_for<C, Find>(this, grid, n); }
+  /// to[p] = what is sampled at point p of a plane, and of those behind it, of as many channels.
+  void sample(const C* plane, std::int64_t pixels, C* to, std::int64_t points, std::int64_t channels, std::int64_t n) const noexcept {
+    for (; channels >= 4; channels -= 4, plane += 4 * pixels, to += 4 * points) sample_planes<4>(plane, pixels, to, points, n);
+    for (; channels > 0; --channels, plane += pixels, to += points) sample_planes<1>(plane, pixels, to, points, n);
   }
 
  private:
   [[nodiscard]] static C value(const C* plane, std::int64_t place) noexcept { return place < 0 ? C{} : plane[place]; }
-  /// Point p's along the axes from `axis` on, times what those before it have.
-  void add(std::size_t axis, std::int64_t place, C share, std::size_t p) noexcept {
-    if (axis == Rank) {
-      places_[count_][p] = place;
-      shares_[count_][p] = share;
-      all_inside_ = all_inside_ && place >= 0;
-      ++count_;
-      return;
-    }
-    const AxisTaps<C>& own = taps_[axis];
-    for (std::size_t k = 0; k < AxisTaps<C>::count(mode_); ++k)
-      add(axis + 1, place < 0 || own.index[k] < 0 ? -1 : place * axes_[axis].size + own.index[k], share * own.share[k], p);
+  template <std::int64_t Planes>
+  void sample_planes(const C* plane, std::int64_t pixels, C* to, std::int64_t points, std::int64_t n) const noexcept {
+    if (count_ == 4) return sample_taps<Planes, 4>(plane, pixels, to, points, n);
+    sample_taps<Planes, 0>(plane, pixels, to, points, n);
   }
-
+  /// Places and shares are read once for all planes; 0 taps are as many as there are.
+  template <std::int64_t Planes, std::size_t Taps>
+  void sample_taps(const C* plane, std::int64_t pixels, C* to, std::int64_t points, std::int64_t n) const noexcept {
+    const std::size_t taps = Taps == 0 ? count_ : Taps;
+    const auto all = [&](auto&& value_at) __attribute__((always_inline)) {
+      for (std::int64_t p = 0; p < n; ++p) {
+        C sums[Planes];
+#pragma GCC unroll 4
+        for (std::int64_t c = 0; c < Planes; ++c) sums[c] = value_at(plane + c * pixels, places_[0][static_cast<std::size_t>(p)]) * shares_[0][static_cast<std::size_t>(p)];
+#pragma GCC unroll 3
+        for (std::size_t t = 1; t < taps; ++t) {
+          const std::int64_t place = places_[t][static_cast<std::size_t>(p)];
+          const C share = shares_[t][static_cast<std::size_t>(p)];
+#pragma GCC unroll 4
+          for (std::int64_t c = 0; c < Planes; ++c) sums[c] += value_at(plane + c * pixels, place) * share;
+        }
+#pragma GCC unroll 4
+        for (std::int64_t c = 0; c < Planes; ++c) to[c * points + p] = sums[c];
+      }
+    };
+    if (all_inside_) all([](const C* from, std::int64_t place) { return from[place]; });
+    else all([](const C* from, std::int64_t place) { return value(from, place); });
+  }
+  /// `find` for an instruction set: few have an instruction that rounds down.
+  struct Find {
+    template <std::size_t Bytes>
+    [[gnu::always_inline]] static void run(PointTaps* taps, const C* grid, std::int64_t n) noexcept {
+      const auto as = [&]<GridInterpolation Mode>() __attribute__((always_inline)) {
+        for (std::int64_t p = 0; p < n; ++p) taps->template find_point<Mode>(grid + p * static_cast<std::int64_t>(Rank), static_cast<std::size_t>(p));
+      };
+      taps->all_inside_ = true;
+      if (taps->mode_ == GridInterpolation::bilinear) as.template operator()<GridInterpolation::bilinear>();
+      else if (taps->mode_ == GridInterpolation::nearest) as.template operator()<GridInterpolation::nearest>();
+      else as.template operator()<GridInterpolation::bicubic>();
+    }
+  };
+  template <GridInterpolation Mode>
+  [[gnu::always_inline]] void find_point(const C* point, std::size_t p) noexcept {
+    constexpr std::size_t each = AxisTaps<C>::count(Mode);
+    AxisTaps<C> taps[Rank];
+    for (std::size_t d = 0; d < Rank; ++d) taps[d].find(axes_[d], Mode, point[Rank - 1 - d]);
+    // the axes' taps in all pairs, or triples, those of the last axis innermost
+    std::array<std::int64_t, most_taps> places;
+    std::array<C, most_taps> shares;
+    std::size_t count = 1;
+    places[0] = 0;
+    shares[0] = 1;
+    for (std::size_t d = 0; d < Rank; ++d) {
+      for (std::size_t at = count; at-- > 0;)
+        for (std::size_t k = each; k-- > 0;) {
+          places[at * each + k] = places[at] < 0 || taps[d].index[k] < 0 ? -1 : places[at] * axes_[d].size + taps[d].index[k];
+          shares[at * each + k] = shares[at] * taps[d].share[k];
+        }
+      count *= each;
+    }
+    for (std::size_t t = 0; t < count; ++t) {
+      places_[t][p] = places[t];
+      shares_[t][p] = shares[t];
+      all_inside_ = all_inside_ && places[t] >= 0;
+    }
+    count_ = count;
+  }
   std::array<GridAxis<C>, Rank> axes_;
-  std::array<AxisTaps<C>, Rank> taps_;  ///< of one point
   GridInterpolation mode_;
   static constexpr std::size_t most_taps = 16;  ///< bicubic in a plane; three dimensions have no such
   std::size_t count_ = 0;
@@ -170,8 +211,7 @@ template <class C, std::size_t Rank>
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t image = i / blocks, first = i % blocks * block, n = std::min(block, points - first);
       sampler.find(buffers.in(grid_id) + (image * points + first) * static_cast<std::int64_t>(Rank), n);
-      for (std::int64_t c = image * channels; c < (image + 1) * channels; ++c)
-        sampler.sample(buffers.in(in_id) + c * pixels, buffers.out(out_id) + c * points + first, n);
+      sampler.sample(buffers.in(in_id) + image * channels * pixels, pixels, buffers.out(out_id) + image * channels * points + first, points, channels, n);
     }
   });
   return buffers.finish();
