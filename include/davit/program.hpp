@@ -26,6 +26,7 @@
 #include "davit/program/signature_printer.hpp"
 #include "davit/program/static_graph.hpp"
 #include "davit/program/strip_metadata.hpp"
+#include "davit/program/special_operators.hpp"
 #include "davit/program/symbols.hpp"
 #include "davit/program/uses.hpp"
 #include "davit/program/verify.hpp"

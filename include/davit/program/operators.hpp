@@ -2,8 +2,9 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <string_view>
+
+#include "davit/program/special_operators.hpp"
 
 namespace davit {
 
@@ -194,8 +195,6 @@ inline constexpr auto operator_schemas = [] {
     "aten.hardtanh_.default(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)"sv,
     "aten.hypot.default(Tensor self, Tensor other) -> Tensor"sv,
     "aten.i0.default(Tensor self) -> Tensor"sv,
-    "aten.igamma.default(Tensor self, Tensor other) -> Tensor"sv,
-    "aten.igammac.default(Tensor self, Tensor other) -> Tensor"sv,
     "aten.index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"sv,
     "aten.index_put.default(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"sv,
     "aten.index_select.default(Tensor self, int dim, Tensor index) -> Tensor"sv,
@@ -260,13 +259,11 @@ inline constexpr auto operator_schemas = [] {
     "aten.ne.Scalar(Tensor self, Scalar other) -> Tensor"sv,
     "aten.ne.Tensor(Tensor self, Tensor other) -> Tensor"sv,
     "aten.neg.default(Tensor self) -> Tensor"sv,
-    "aten.nextafter.default(Tensor self, Tensor other) -> Tensor"sv,
     "aten.nonzero.default(Tensor self) -> Tensor"sv,
     "aten.ones.default(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"sv,
     "aten.ones_like.default(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"sv,
     "aten.permute.default(Tensor(a) self, int[] dims) -> Tensor(a)"sv,
     "aten.polar.default(Tensor abs, Tensor angle) -> Tensor"sv,
-    "aten.polygamma.default(int n, Tensor self) -> Tensor"sv,
     "aten.pow.Scalar(Scalar self, Tensor exponent) -> Tensor"sv,
     "aten.pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"sv,
     "aten.pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"sv,
@@ -317,61 +314,7 @@ inline constexpr auto operator_schemas = [] {
     "aten.slice_scatter.default(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"sv,
     "aten.softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"sv,
     "aten.sort.default(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"sv,
-    "aten.special_airy_ai.default(Tensor x) -> Tensor"sv,
-    "aten.special_bessel_j0.default(Tensor self) -> Tensor"sv,
-    "aten.special_bessel_j1.default(Tensor self) -> Tensor"sv,
-    "aten.special_bessel_y0.default(Tensor self) -> Tensor"sv,
-    "aten.special_bessel_y1.default(Tensor self) -> Tensor"sv,
-    "aten.special_chebyshev_polynomial_t.default(Tensor x, Tensor n) -> Tensor"sv,
-    "aten.special_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor"sv,
-    "aten.special_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor"sv,
-    "aten.special_chebyshev_polynomial_u.default(Tensor x, Tensor n) -> Tensor"sv,
-    "aten.special_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor"sv,
-    "aten.special_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor"sv,
-    "aten.special_chebyshev_polynomial_v.default(Tensor x, Tensor n) -> Tensor"sv,
-    "aten.special_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor"sv,
-    "aten.special_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor"sv,
-    "aten.special_chebyshev_polynomial_w.default(Tensor x, Tensor n) -> Tensor"sv,
-    "aten.special_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor"sv,
-    "aten.special_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor"sv,
     "aten.special_erfcx.default(Tensor self) -> Tensor"sv,
-    "aten.special_hermite_polynomial_h.default(Tensor x, Tensor n) -> Tensor"sv,
-    "aten.special_hermite_polynomial_h.n_scalar(Tensor x, Scalar n) -> Tensor"sv,
-    "aten.special_hermite_polynomial_h.x_scalar(Scalar x, Tensor n) -> Tensor"sv,
-    "aten.special_hermite_polynomial_he.default(Tensor x, Tensor n) -> Tensor"sv,
-    "aten.special_hermite_polynomial_he.n_scalar(Tensor x, Scalar n) -> Tensor"sv,
-    "aten.special_hermite_polynomial_he.x_scalar(Scalar x, Tensor n) -> Tensor"sv,
-    "aten.special_i0e.default(Tensor self) -> Tensor"sv,
-    "aten.special_i1.default(Tensor self) -> Tensor"sv,
-    "aten.special_i1e.default(Tensor self) -> Tensor"sv,
-    "aten.special_laguerre_polynomial_l.default(Tensor x, Tensor n) -> Tensor"sv,
-    "aten.special_laguerre_polynomial_l.n_scalar(Tensor x, Scalar n) -> Tensor"sv,
-    "aten.special_laguerre_polynomial_l.x_scalar(Scalar x, Tensor n) -> Tensor"sv,
-    "aten.special_legendre_polynomial_p.default(Tensor x, Tensor n) -> Tensor"sv,
-    "aten.special_legendre_polynomial_p.n_scalar(Tensor x, Scalar n) -> Tensor"sv,
-    "aten.special_legendre_polynomial_p.x_scalar(Scalar x, Tensor n) -> Tensor"sv,
-    "aten.special_modified_bessel_i0.default(Tensor self) -> Tensor"sv,
-    "aten.special_modified_bessel_i1.default(Tensor self) -> Tensor"sv,
-    "aten.special_modified_bessel_k0.default(Tensor self) -> Tensor"sv,
-    "aten.special_modified_bessel_k1.default(Tensor self) -> Tensor"sv,
-    "aten.special_scaled_modified_bessel_k0.default(Tensor x) -> Tensor"sv,
-    "aten.special_scaled_modified_bessel_k1.default(Tensor x) -> Tensor"sv,
-    "aten.special_shifted_chebyshev_polynomial_t.default(Tensor x, Tensor n) -> Tensor"sv,
-    "aten.special_shifted_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor"sv,
-    "aten.special_shifted_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor"sv,
-    "aten.special_shifted_chebyshev_polynomial_u.default(Tensor x, Tensor n) -> Tensor"sv,
-    "aten.special_shifted_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor"sv,
-    "aten.special_shifted_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor"sv,
-    "aten.special_shifted_chebyshev_polynomial_v.default(Tensor x, Tensor n) -> Tensor"sv,
-    "aten.special_shifted_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor"sv,
-    "aten.special_shifted_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor"sv,
-    "aten.special_shifted_chebyshev_polynomial_w.default(Tensor x, Tensor n) -> Tensor"sv,
-    "aten.special_shifted_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor"sv,
-    "aten.special_shifted_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor"sv,
-    "aten.special_spherical_bessel_j0.default(Tensor x) -> Tensor"sv,
-    "aten.special_zeta.default(Tensor self, Tensor other) -> Tensor"sv,
-    "aten.special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor"sv,
-    "aten.special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor"sv,
     "aten.split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]"sv,
     "aten.split_with_sizes.default(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]"sv,
     "aten.sqrt.default(Tensor self) -> Tensor"sv,
@@ -438,21 +381,10 @@ inline constexpr auto operator_schemas = [] {
   });
 }();
 
-/// The name of an operator from its schema: the part before the parenthesis.
-[[nodiscard]] constexpr std::string_view operator_name(std::string_view schema) noexcept {
-  return schema.substr(0, schema.find('('));
-}
-
 /// The schema of the operator of that name ("aten.add.Tensor"); empty if davit does not know it. O(log n).
 [[nodiscard]] constexpr std::string_view find_operator(std::string_view name) noexcept {
-  std::size_t low = 0, high = operator_schemas.size();
-  while (low < high) {
-    const std::size_t middle = (low + high) / 2;
-    const std::string_view found = operator_name(operator_schemas[middle]);
-    if (found == name) return operator_schemas[middle];
-    (found < name ? low : high) = found < name ? middle + 1 : middle;
-  }
-  return {};
+  const std::string_view found = find_schema(operator_schemas, name);
+  return found.empty() ? find_schema(special_operator_schemas, name) : found;
 }
 
 }  // namespace davit
