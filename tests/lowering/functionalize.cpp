@@ -390,6 +390,17 @@ TEST_CASE("out= forms with several results and of reductions, in-place forms who
   CHECK(run(program, programs::tensor({2, 2}, {1, 2, 4, 5})) == std::vector<Floats>{{2.5, 3.5}, {2, 4}, {9, 2, 4, 9}});
 }
 
+TEST_CASE("a write through windows of a tensor is one of the places that they show") {
+  Draft d;
+  const ValueId x = d.user("x", {2, 5});
+  const ValueId windows = view(d, "aten.unfold.default", {d.b.value(x), d.b.integer(1), d.b.integer(2), d.b.integer(2)}, "windows", {2, 2, 2});
+  const ValueId last = view(d, "aten.select.int", {d.b.value(windows), d.b.integer(1), d.b.integer(1)}, "last", {2, 2});
+  d.op("aten.mul_.Tensor", "mul_", last, {10.0});
+  d.output(d.op("aten.add.Tensor", "y", x, {0.0}));
+  const ExportedProgram made = functional(d.finish());
+  CHECK(run(made, programs::tensor({2, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})).back() == Floats{1, 2, 30, 40, 5, 6, 7, 80, 90, 10});
+}
+
 TEST_CASE("a write through a slice that shows all of its base is one of the base") {
   Draft d;
   const ValueId x = d.user("x", {3});

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 /// Bessel functions of orders 0 and 1, and Airy's Ai. Where one oscillates behind its series, its phase is rounded to T as
@@ -74,7 +75,7 @@ template <class T>
   double term = 1;
   for (int k = 1; k < 40 && std::fabs(term) > 1e-17; ++k) {
     term *= (4.0 * n - (2.0 * k - 1) * (2.0 * k - 1)) / (8.0 * k * x);
-    sums[k % 2] += k % 4 < 2 ? term : -term;
+    sums[static_cast<std::size_t>(k % 2)] += k % 4 < 2 ? term : -term;
   }
   return sums;
 }

@@ -24,6 +24,12 @@ namespace davit::onednn_ops {
 
 namespace detail {
 
+/// True if the library multiplies matrices, of images copied apart.
+template <class PrimitiveDesc>
+[[nodiscard]] bool copies_images(const PrimitiveDesc& pd) {
+  return std::string_view(pd.impl_info_str()).find("gemm") != std::string_view::npos;
+}
+
 /// True for a convolution of float32, `channels` in and `filters` out, that takes portable's kernel less time, reorders included: in small
 /// groups, or where the library multiplies matrices group by group (5 to 20 times as long); and of few filters in all, each of which the
 /// library computes as a vector of them.
@@ -31,7 +37,7 @@ template <class PrimitiveDesc>
 [[nodiscard]] bool wastes_vectors(const PrimitiveDesc& pd, const Operation& op, std::int64_t channels, std::int64_t filters) {
   if (!pd || is_reference(pd)) return true;
   if (op.groups == 1) return filters < 8 && count_of(op.kernel) > 1;
-  return has_small_groups(op, channels, filters) || std::string_view(pd.impl_info_str()).find("gemm") != std::string_view::npos;
+  return has_small_groups(op, channels, filters) || copies_images(pd);
 }
 
 /// The dtype to compute a product of `rows` in: float32 for what the library has no code for, and of bfloat16 where that is faster. Few rows cost
@@ -74,11 +80,13 @@ template <class PrimitiveDesc>
   const bool biased = op.inputs[2] != no_id || chain.norm != nullptr;
   std::optional<Tail> tail = make_tail(b, chain, destination_dims);
   if (!tail) return false;
-  const auto try_with = [&](const MemoryDesc& source, const MemoryDesc& destination,
-                            algorithm how = algorithm::convolution_direct) {
-    return describe_sound_convolution(how, tail->attributes, false, source, any(weight_dims, type),
+  const auto describe_with = [&](const dnnl::primitive_attr& attributes, algorithm how, const MemoryDesc& source, const MemoryDesc& destination) {
+    return describe_sound_convolution(how, attributes, false, source, any(weight_dims, type),
                                       biased ? plain(bias_dims, DataType::f32) : MemoryDesc(), destination,
                                       op.strides, op.dilates, op.pad_left, op.pad_right);
+  };
+  const auto try_with = [&](const MemoryDesc& source, const MemoryDesc& destination, algorithm how = algorithm::convolution_direct) {
+    return describe_with(tail->attributes, how, source, destination);
   };
   dnnl::convolution_forward::primitive_desc pd;
   if (type == DataType::f32 && b.type(op.outputs[0]) != DataType::undef && suits_winograd(op, source_dims, destination_dims) && tail->depthwise == nullptr)
@@ -93,6 +101,10 @@ template <class PrimitiveDesc>
     if (emit_instead(b, op)) return chain.norm == nullptr || emit_batch_norm(b, {.base = chain.norm});
   }
   if (!is_usable(pd, chain, *tail)) return false;
+  if (!chain.tail.empty() && tail->depthwise == nullptr && detail::copies_images(pd)) {  // up to 40 times as long as what has no such tail
+    const auto bare = describe_with(dnnl::primitive_attr(), algorithm::convolution_direct, any(source_dims, type), any(destination_dims, type));
+    if (bare && !is_reference(bare) && !detail::copies_images(bare)) return false;
+  }
   const auto [weight, bias] = detail::convolution_parameters(b, op, chain.norm, pd.weights_desc());
   if (biased) tail->roles.push_back({DNNL_ARG_BIAS, bias});
   if (tail->depthwise != nullptr) {

@@ -104,9 +104,35 @@ class FunctionalViews : protected FunctionalWriter {
         target = shown.kind == ViewKind::unbind ? "aten.select_scatter.default" : "aten.slice_scatter.default";
         break;
       default:
-        if (!scatter_numbers(call.target, view, whole, node.metadata, inputs, target)) return keep(view);
+        if (!scatter_places(call, view, whole, node.metadata, inputs, target) && !scatter_numbers(call.target, view, whole, node.metadata, inputs, target)) return keep(view);
     }
     emit(target, inputs, whole, node.metadata, fresh(whole).view(), graph_.values[whole].dtype);
+    return true;
+  }
+  /// The same for windows of a tensor of fixed sizes: those of a tensor of places say where their elements go.
+  [[nodiscard]] bool scatter_places(const OperatorCall& call, ValueId view, ValueId whole, std::uint32_t metadata, std::vector<Argument>& inputs, std::string_view& target) {
+    std::int64_t count = 1;
+    for (const ValueId v : {whole, view})
+      for (const Dim& d : graph_.dims_of(graph_.values[v].sizes))
+        if (!d.is_static() || (v == whole && __builtin_mul_overflow(count, d.value, &count))) return false;
+    if (call.target != "aten.unfold.default") return false;
+    const ValueId old = copier_.new_value(whole), part = copier_.new_value(view);
+    const Dim sizes[] = {{count}}, strides[] = {{1}};
+    const Name name = fresh(whole);
+    const ValueId line = copier_.builder.declare({.name = copier_.builder.text(name.view()), .sizes = copier_.builder.dims(sizes), .strides = copier_.builder.dims(strides),
+                                                  .dtype = ScalarType::int64});
+    const Argument range[] = {named("start", GraphBuilder::integer(0)), named("end", GraphBuilder::integer(count))}, made[] = {GraphBuilder::value(line)};
+    copier_.builder.node("aten.arange.start_step", range, made, copier_.metadata(metadata));
+    inputs = {named("self", GraphBuilder::value(line)), named("size", sizes_of(whole, metadata))};
+    emit("aten.view.default", inputs, whole, metadata, fresh(whole).view(), ScalarType::int64);
+    inputs = copied(call.inputs);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (&call.inputs[i] == self_argument(graph_, call)) inputs[i] = named("self", GraphBuilder::value(copier_.new_value(whole)));
+    emit(call.target, inputs, view, metadata, fresh(view).view(), ScalarType::int64);
+    inputs = {named("self", GraphBuilder::value(old)), named("index", GraphBuilder::value(copier_.new_value(view))), named("source", GraphBuilder::value(part))};
+    copier_.replace(whole, old);
+    copier_.replace(view, part);
+    target = "aten.put.default";
     return true;
   }
   /// The same for views of the numbers in another form.
