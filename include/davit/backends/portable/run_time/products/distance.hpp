@@ -78,11 +78,13 @@ struct Distances {
         if constexpr (Kind == 3) sum = size <= sum || sum != sum ? sum : size;
       };
       for (; i < n; ++i) add(x[i] < rows[i] ? rows[i] - x[i] : x[i] - rows[i]);
-      for (std::size_t l = 0; l < static_cast<std::size_t>(step); ++l)
-        if constexpr (Kind == 3)
-          add(sums[l]);
-        else
-          sum += sums[l];
+      if constexpr (Kind == 3) {
+        C each_lane[static_cast<std::size_t>(step)];
+        kernels::vector_at<Bytes>(each_lane) = sums;
+        for (std::int64_t l = 0; l < step && n >= step; ++l) add(each_lane[l]);
+      } else if (n >= step) {
+        sum += kernels::sum_of<C, Bytes>(sums);
+      }
       to[j] = Kind == 2 ? std::sqrt(sum) : sum;
     }
   }
