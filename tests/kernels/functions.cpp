@@ -93,12 +93,9 @@ TEST_CASE("functions with parameters") {
   CHECK(Hardtanh<std::int64_t>(p)(3) == 2);
   Parameters slope{.reals = {0.5}};
   CHECK(LeakyRelu<float>(slope)(-2) == -1);
-  const float inf = std::numeric_limits<float>::infinity(), most = std::numeric_limits<float>::max();  // without oneDNN's formula
-  const float numbers[] = {inf, most, -inf, -most};
-  float made[4];
-  const void* in = numbers;
-  Parameters none;
-  float32_loop<Gelu, 1>(&in, made, 4, none);
-  for (std::size_t i = 0; i < 4; ++i)
-    for (const float each : {made[i], Gelu<float>{}(numbers[i])}) CHECK((i < 2 ? each == numbers[i] : i == 2 ? std::isnan(each) : each == 0));
+  Parameters dense{.integers = {1}};
+  Parameters other;
+  const float inf = std::numeric_limits<float>::infinity();
+  CHECK(std::isnan(Gelu<float>(dense)(inf)));
+  CHECK(Gelu<float>(other)(inf) == inf);
 }

@@ -12,9 +12,9 @@
 
 /// Functors of elementwise operators with one operand.
 ///
-/// Values are PyTorch's on a CPU without its own accelerator libraries (oneDNN off): where a library of torch's computes an edge otherwise
-/// (gelu(inf) is NaN by oneDNN), where vectors and single elements differ, or a tensor's layout decides, the plain ATen kernel is right. This
-/// holds for all kernels, in constant folding and static programs too; a backend whose library differs falls back (value_checks.hpp).
+/// Values are PyTorch's on a CPU without its own accelerator libraries: where vectors and single elements differ, or a tensor's layout decides,
+/// the plain ATen kernel is right. This holds for all kernels, in constant folding and static programs too; a backend whose library differs falls
+/// back (value_checks.hpp). One exception: gelu of infinity, which every build of PyTorch computes by oneDNN as NaN (see Gelu).
 namespace davit::kernels {
 
 template <class T>
@@ -369,14 +369,25 @@ struct GeluTanh {
     to = 0.5f * v * (1.0f + to);
   }
 };
+/// Integer 0: whether the top of the range overflows, as in oneDNN's formula, through which torch runs dense float32
+/// and bfloat16.
 template <class T>
 struct Gelu {
-  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept { return T(0.5) * v * (T(1) + erf(v * T(0.7071067811865476))); }
+  std::int32_t overflows;
+  constexpr explicit Gelu(bool may) noexcept : overflows(may ? 1 : 0) {}
+  constexpr explicit Gelu(Parameters& p) noexcept : Gelu(p.integers[0] != 0) {}
+  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept {
+    const T factor = T(1) + erf(v * T(0.7071067811865476));
+    if (overflows == 0) return T(0.5) * v * factor;
+    const bool infinite = v - v != 0 && v == v;
+    return infinite ? std::numeric_limits<T>::quiet_NaN() : T(0.5) * (v * factor);
+  }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     V factor;
     vector_erf<V>(v * 0.7071067811865476f, factor);
-    to = 0.5f * v * (1.0f + factor);
+    factor += 1.0f;
+    to = overflows != 0 ? 0.5f * (v * factor) + (v - v) : 0.5f * v * factor;
   }
 };
 

@@ -48,7 +48,7 @@ namespace detail {
 
 /// The functions of one number: clamp, sigmoid. `y` may be `x`. O(n).
 inline void map_elements(const Step& step, const float* x, float* y, std::int64_t n) noexcept {
-  kernels::Parameters parameters;
+  kernels::Parameters parameters{.integers = {1}};  // gelu overflows as torch's does, which is oneDNN's
   if (step.op == Op::leaky_relu || step.op == Op::elu)
     parameters.reals = {step.alpha, 1, 1};
   else

@@ -137,7 +137,7 @@ constexpr bool check_functions() {
   };
   return near(of(k::Exp<float>{}, 1), 2.718281828459045) && near(of(k::Sigmoid<float>{}, 0.5f), 0.6224593312018546) &&
          near(of(k::Tanh<float>{}, -0.75f), -0.6351489523872873) && near(of(k::Sqrt<float>{}, 7), 2.6457513110645907) &&
-         near(of(k::Gelu<float>{}, 1.5f), 1.3997891918010217) && near(k::log(10.0f), 2.302585092994046);
+         near(of(k::Gelu<float>{true}, 1.5f), 1.3997891918010217) && near(k::log(10.0f), 2.302585092994046);
 }
 static_assert(check_functions());
 
@@ -158,7 +158,7 @@ TEST_CASE("static elementwise functions of one element: the bits of portable's, 
   check_unary<k::Tanh<float>{}, true>("aten.tanh.default");
   check_unary<k::Sigmoid<float>{}, true>("aten.sigmoid.default");
   check_unary<k::Silu<float>{}, true>("aten.silu.default");
-  check_unary<k::Gelu<float>{}, true>("aten.gelu.default", {EValue(std::string_view("none"))});
+  check_unary<k::Gelu<float>{true}, true>("aten.gelu.default", {EValue(std::string_view("none"))});
   check_unary<k::GeluTanh<float>{}, true>("aten.gelu.default", {EValue(std::string_view("tanh"))});
   check_unary<k::Hardsigmoid<float>{}>("aten.hardsigmoid.default");
   check_unary<k::Hardswish<float>{}>("aten.hardswish.default");

@@ -78,7 +78,7 @@ constexpr const char* embed_gelu(const EmbedNode& n, StepWriter& steps) {
   operators::ActivationView v;
   if (const operators::Refusal wrong = operators::read_activation(n, v)) return wrong.what;
   if (v.function == operators::ActivationFunction::gelu_tanh) return write_unary(n, steps, kernels::GeluTanh<float>{});
-  return write_unary(n, steps, kernels::Gelu<float>{});
+  return write_unary(n, steps, kernels::Gelu<float>{n.g.numel(v.input) > 1});
 }
 
 template <class Op>

@@ -80,7 +80,8 @@ constexpr const char* embed_mapped_gelu(const EmbedNode& n, StepWriter& steps) {
   operators::ActivationView v;
   if (const operators::Refusal wrong = operators::read_activation(n, v)) return wrong.what;
   if (v.function == operators::ActivationFunction::gelu_tanh) return write_map_one<kernels::GeluTanh, 0>(n, steps, v.input, MapRule::real, {});
-  return write_map_one<kernels::Gelu, 0>(n, steps, v.input, MapRule::real, {});
+  const std::int64_t overflows = n.g.dtype(v.input) == ScalarType::bfloat16 && n.g.numel(v.input) > 1 ? 1 : 0;
+  return write_map_one<kernels::Gelu, 1>(n, steps, v.input, MapRule::real, {std::bit_cast<sf::NumberParam>(overflows)});
 }
 constexpr const char* embed_bitwise_not(const EmbedNode& n, StepWriter& steps) {
   const ValueId x = n.value({"self", 0});
@@ -252,7 +253,7 @@ template <template <class> class... Fs>
 using mapped_twos = kernel_list<map_two<Fs, 0>..., map_with_number<Fs, 0>...>;
 
 using mapped_kernels = joined_kernels<
-    kernel_list<choose, convert, map_one<kernels::LeakyRelu, 1>, map_one<kernels::Elu, 3>, map_one<kernels::Gelu, 0>, map_one<kernels::BitNot, 1>,
+    kernel_list<choose, convert, map_one<kernels::LeakyRelu, 1>, map_one<kernels::Elu, 3>, map_one<kernels::Gelu, 1>, map_one<kernels::BitNot, 1>,
                 map_one<kernels::Hardtanh, 2>, map_two<kernels::AddScaled, 1>, map_with_number<kernels::AddScaled, 1>, map_two<kernels::AddRoundedProduct, 2>,
                 map_with_number<kernels::AddRoundedProduct, 2>,
                 map_two<kernels::ShiftLeft, 1>, map_with_number<kernels::ShiftLeft, 1>, map_two<kernels::ShiftRight, 1>,

@@ -104,7 +104,9 @@ template <template <class> class F>
   const TensorView& x = call.tensor(0);
   if (!is_floating(x.dtype)) return call.refuse(ErrorCode::invalid_dtype, "gelu takes floats only");
   if (view.function == operators::ActivationFunction::gelu_tanh) return real_op<kernels::GeluTanh>(call);
-  return real_op<kernels::Gelu>(call);
+  // torch also asks whether x is dense; strides here are what the partitions around made them
+  const bool overflows = (x.dtype == ScalarType::float32 || x.dtype == ScalarType::bfloat16) && x.numel() > 1;
+  return real_function(call, kernels::float_loops<kernels::Gelu, 1>, {.integers = {overflows}});
 }
 [[nodiscard]] constexpr bool is_no_power(const operators::ActivationOperator& op) noexcept { return op.function != operators::ActivationFunction::power; }
 [[nodiscard]] inline ErrorCode leaky_relu(KernelCall& call) {
