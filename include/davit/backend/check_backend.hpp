@@ -124,8 +124,7 @@ concept MisspeltSave = !SavesProcessed<B> &&
                         requires { &B::save_processed; } || requires { &B::load_processed; } || requires { &B::saveSpec; } ||
                         requires { &B::loadSpec; });
 template <class B>
-concept MisspeltScratchBytes = !requires { &B::scratch_bytes; } && (requires { &B::scratch_byte; } || requires { &B::scratch_size; } ||
-                                                                    requires { &B::scratchBytes; });
+concept MisspeltScratchBytes = !requires { &B::scratch_bytes; } && (requires { &B::scratch_byte; } || requires { &B::scratchBytes; });
 template <class B>
 concept MisspeltPreprocessAll = !requires { &preprocessor_of<B>::preprocess_all; } &&
                                 (requires { &preprocessor_of<B>::preprocesses_all; } || requires { &preprocessor_of<B>::preprocess_alls; } ||
