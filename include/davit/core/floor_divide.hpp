@@ -31,4 +31,17 @@ template <std::integral T>
   }
 }
 
+/// The remainder of floor_divide, as Python's %: it has the sign of b. By zero it is zero.
+template <std::integral T>
+[[nodiscard]] constexpr T floor_modulo(T a, T b) noexcept {
+  if (b == 0) return 0;
+  if constexpr (std::is_signed_v<T>) {
+    if (b == T(-1)) return 0;
+    const T rest = static_cast<T>(a % b);
+    return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
+  } else {
+    return static_cast<T>(a % b);
+  }
+}
+
 }  // namespace davit

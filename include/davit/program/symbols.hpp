@@ -94,11 +94,11 @@ class SymbolValues {
       case ExprOp::int_true_div:
       case ExprOp::true_div: if (has_quotient(a, b) && a % b == 0) set(id, a / b); return;
       case ExprOp::mod:
-      case ExprOp::python_mod: if (has_quotient(a, b)) set(id, a - floor_divide(a, b) * b); return;
+      case ExprOp::python_mod: if (has_quotient(a, b)) set(id, floor_modulo(a, b)); return;
       case ExprOp::modular_indexing:
         if (has_quotient(a, b) && has_quotient(floor_divide(a, b), c)) {
           const std::int64_t q = floor_divide(a, b);
-          set(id, q - floor_divide(q, c) * c);
+          set(id, floor_modulo(q, c));
         }
         return;
       case ExprOp::pow: {
