@@ -170,9 +170,7 @@ struct FloatQuotient {
       return GuardNumber::of(floor_divide(a, b));
     case GuardOp::modulo:
       if (b == 0) return none(GuardKind::division_by_zero);
-      if (b == -1) return GuardNumber::of(std::int64_t{0});
-      r = a % b;
-      return GuardNumber::of(r != 0 && (r < 0) != (b < 0) ? r + b : r);
+      return GuardNumber::of(floor_modulo(a, b));
     case GuardOp::power: return b < 0 ? real_power(static_cast<double>(a), static_cast<double>(b)) : whole_power(a, b);
     case GuardOp::bit_or: return GuardNumber::of(a | b);
     case GuardOp::bit_xor: return GuardNumber::of(a ^ b);
