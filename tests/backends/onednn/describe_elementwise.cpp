@@ -40,7 +40,12 @@ TEST_CASE("bounds of hardtanh and clamp") {
   CHECK(above[0].alpha == -inf);
   CHECK(above[0].beta == 3);
   CHECK(clip("aten.clamp.default", real(2), real(1)).why == "the bounds cross");
-  CHECK(clip("aten.clamp.default", real(std::numeric_limits<double>::quiet_NaN()), {}).why == "the bounds cross");
+  const auto nan = real(std::numeric_limits<double>::quiet_NaN());
+  CHECK(clip("aten.clamp.default", nan, real(1)).why == "the bounds cross");
+  const auto alone = clip("aten.clamp.default", nan, {}).op.functions;  // a lone NaN bounds nothing
+  REQUIRE(alone.size() == 1);
+  CHECK(alone[0].alpha == -inf);
+  CHECK(alone[0].beta == inf);
   CHECK(drafted([](Net& n) {
           const auto x = n.input("x", {2});
           return n.op("aten.clamp.default", "y", {2}, {{"self", n.v(x)}, {"min", n.v(x)}});
