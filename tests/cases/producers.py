@@ -146,7 +146,7 @@ def edit_node(node, form):
 
 def guards(program, runs):
     """Expressions that hold for all that was recorded, over the sizes that are symbolic."""
-    lines, leaves = [], []
+    lines, leaves, totals = [], [], [0] * len(runs)
     values = program["graph_module"]["graph"]["tensor_values"]
     specs = program["graph_module"]["signature"]["input_specs"]
     users = [spec for spec in specs if "user_input" in spec or "constant_input" in spec]
@@ -155,10 +155,11 @@ def guards(program, runs):
         for d, size in enumerate(values[name]["sizes"] if name else []):
             if "as_expr" in size:
                 sizes = [run["inputs"][i]["shape"][d] for run in runs]
+                totals = [total + size for total, size in zip(totals, sizes)]
                 leaves.append(f"L['flat_args'][{i}].size()[{d}]")
                 lines.append(f"{min(sizes)} <= {leaves[-1]} and {leaves[-1]} <= {max(sizes)}")
     if leaves:
-        lines.append(" + ".join(leaves) + " >= 1 and not (" + " * ".join(leaves) + " < 0)")
+        lines.append(" + ".join(leaves) + f" >= {min(totals)} and not (" + " * ".join(leaves) + " < 0)")
     return lines
 
 
