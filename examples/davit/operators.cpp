@@ -13,6 +13,8 @@
 #include "davit/backends/portable/run_time/op_table.hpp"
 #include "davit/lowering/decomposition_rules.hpp"
 #include "davit/lowering/text_table.hpp"
+#include "davit/program/composite_operators.hpp"
+#include "davit/program/special_operators.hpp"
 #include "static_ir.hpp"
 #ifdef DAVIT_WITH_ONEDNN
 #include "davit/backends/onednn/op_table.hpp"
@@ -44,6 +46,8 @@ int operators(const OperatorsCommand& options) {
       if (const std::string_view name = text.substr(0, text.find_first_of("( ")); !name.starts_with('$')) names.emplace(name);
   };
   add(operator_schemas);
+  add(composite_schemas);
+  add(special_operator_schemas);
   add(decomposition_rules());
   add(algebra_rules());
   add(decomposition_helpers());
