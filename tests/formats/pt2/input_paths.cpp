@@ -33,6 +33,38 @@ TEST_CASE("paths lead to user inputs by the names of forward's arguments") {
   CHECK(!paths.find("", Steps{}));
 }
 
+TEST_CASE("variable arguments have the name that forward gives them, and no other numbers") {
+  ProgramTables program = guard_program::make();
+  CHECK(!InputPaths(program).find("args", Steps{"3"}));
+  CHECK(!InputPaths(program).find("args_2", Steps{}));
+  program.module_call_graph[0].forward_arg_names = {"x", "xs_0", "xs_1", "n", "f", "b", "z"};
+  program.signature.input_specs[7] = UserInputSpec{TensorArgument{"opts_z_k_1"}};
+  const InputPaths paths(program);
+  CHECK(paths.find("xs", Steps{"0"}) == 1);
+  CHECK(paths.find("xs", Steps{"1"}) == 2);
+  CHECK(!paths.find("xs", Steps{"2"}));
+  CHECK(paths.find("opts", Steps{"z", "k", "1"}) == 7);
+  CHECK(!paths.find("others", Steps{"z", "k", "1"}));
+  CHECK(paths.find("args", Steps{"1"}) == 1);  // the positional ones
+}
+
+TEST_CASE("of two arguments of one name the variable one is asked by number") {
+  ProgramTables program = guard_program::make();
+  program.module_call_graph[0].forward_arg_names = {"x", "args_0", "args_0", "n", "f", "b", "z"};
+  const InputPaths paths(program);
+  CHECK(paths.find("args", Steps{"0"}) == 2);
+  CHECK(paths.find("args_0", Steps{}) == 1);
+}
+
+TEST_CASE("fields of a named tuple are found by the placeholders' names, in their argument only") {
+  ProgramTables program = guard_program::make();
+  program.signature.input_specs[7] = UserInputSpec{TensorArgument{"z_k_b"}};
+  CHECK(InputPaths(program).find("z", Steps{"k", "b"}) == 7);
+  CHECK(!InputPaths(program).find("z", Steps{"k", "c"}));
+  program.signature.input_specs[7] = UserInputSpec{TensorArgument{"x_b"}};
+  CHECK(!InputPaths(program).find("x", Steps{"b"}));
+}
+
 TEST_CASE("without a call's form the placeholders' names are left") {
   ProgramTables program = guard_program::make();
   program.module_call_graph[0].in_spec = "[1, {}]";

@@ -42,18 +42,17 @@ class InputPaths {
   /// The user input that `root` and the steps behind it lead to, if there is one: L['x'][0]['k'] is find("x", {"0",
   /// "k"}).
   [[nodiscard]] std::optional<std::uint32_t> find(std::string_view root, std::span<const std::string> steps) const {
-    for (std::size_t i = 0; i < forward_names_.size(); ++i)
-      if (forward_names_[i] == root)
-        if (const auto leaf = argument(i, steps)) return leaf;
+    if (const auto leaf = of_name(root, steps)) return leaf;
     if (const auto leaf = at("1." + std::string(root), steps)) return leaf;
     if (root == "kwargs")
       if (const auto leaf = at("1", steps)) return leaf;
+    if (const auto leaf = of_variable(root, steps)) return leaf;
     if (root == "args")
       if (const auto leaf = of_args(steps)) return leaf;
     if (root == "flat_args" && steps.size() == 1)
       if (const auto leaf = number_of(steps[0]); leaf && *leaf < names_.size())
         return static_cast<std::uint32_t>(*leaf);
-    if (root.starts_with("args_"))
+    if (root.starts_with("args_") && !has_variable("args"))
       if (const auto leaf = at("0." + std::string(root.substr(5)), steps)) return leaf;
     if (!steps.empty()) return std::nullopt;
     for (std::uint32_t i = 0; i < names_.size(); ++i)
@@ -77,19 +76,57 @@ class InputPaths {
     if (found == paths_.end() || found->second == no_id) return std::nullopt;
     return found->second;
   }
-  /// Of the i-th argument that forward() was called with: the positional ones come first.
+  /// Of the i-th argument that forward() was called with: the positional ones come first. A named tuple has numbers in
+  /// the call's form, and its fields' names in the placeholders': L['p'].a is "p_a".
   [[nodiscard]] std::optional<std::uint32_t> argument(std::size_t i, std::span<const std::string> steps) const {
-    if (const auto leaf = at("0." + std::to_string(i), steps)) return leaf;
-    return at("1." + std::string(forward_names_[i].view()), steps);
+    const std::string positional = "0." + std::to_string(i), keyword = "1." + std::string(forward_names_[i].view());
+    if (const auto leaf = at(positional, steps)) return leaf;
+    if (const auto leaf = at(keyword, steps)) return leaf;
+    std::optional<std::uint32_t> found;
+    const std::string name = placeholder(forward_names_[i].view(), steps);
+    for (const auto& [path, leaf] : paths_)
+      if ((path.starts_with(positional + ".") || path.starts_with(keyword + ".")) && leaf != no_id && names_[leaf] == name) found = leaf;
+    return found;
   }
-  /// `args` are the variable ones, or the positional ones, or both kinds: (args, kwargs).
+  [[nodiscard]] std::optional<std::uint32_t> of_name(std::string_view root, std::span<const std::string> steps) const {
+    for (std::size_t i = 0; i < forward_names_.size(); ++i)
+      if (forward_names_[i] == root)
+        if (const auto leaf = argument(i, steps)) return leaf;
+    return std::nullopt;
+  }
+  /// The name that torch gives the placeholder of a path, where no other has it.
+  /// Source: placeholder_naming_pass of torch._export.utils.
+  [[nodiscard]] static std::string placeholder(std::string_view root, std::span<const std::string> steps) {
+    std::string name(root);
+    for (const std::string& each : steps) (name += '_') += each;
+    for (char& c : name) {
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+      else if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'))) c = '_';
+    }
+    return name;
+  }
+  /// forward(*NAME): arguments NAME_0, NAME_1 and so on, which stand behind those of other names.
+  [[nodiscard]] bool has_variable(std::string_view root) const {
+    const std::string first = std::string(root) + "_0";
+    for (const Name& name : forward_names_)
+      if (name == first) return true;
+    return false;
+  }
+  /// L['xs'][1] of forward(*xs), L['opts']['q'] of forward(**opts).
+  [[nodiscard]] std::optional<std::uint32_t> of_variable(std::string_view root, std::span<const std::string> steps) const {
+    if (steps.empty()) return std::nullopt;
+    const std::string positional = std::string(root) + "_" + steps[0];
+    for (std::size_t i = forward_names_.size(); i-- > 0;)
+      if (number_of(steps[0]) && forward_names_[i] == positional)
+        if (const auto leaf = argument(i, steps.subspan(1))) return leaf;
+    const auto leaf = at("1." + steps[0], steps.subspan(1));
+    return leaf && names_[*leaf].view().starts_with(placeholder(root, steps.first(1))) ? leaf : std::nullopt;
+  }
+  /// `args` are the positional arguments, unless forward has variable ones of that name; or both kinds: (args, kwargs).
   [[nodiscard]] std::optional<std::uint32_t> of_args(std::span<const std::string> steps) const {
     if (steps.empty()) return std::nullopt;
-    const std::string variable = "args_" + steps[0];
-    for (std::size_t i = 0; i < forward_names_.size(); ++i)
-      if (forward_names_[i] == variable)
-        if (const auto leaf = argument(i, steps.subspan(1))) return leaf;
-    if (const auto leaf = at("0", steps)) return leaf;
+    if (!has_variable("args"))
+      if (const auto leaf = at("0", steps)) return leaf;
     return at(steps[0], steps.subspan(1));
   }
 
