@@ -28,7 +28,8 @@ inline Result<void> check_schema_major(std::int64_t major, Name where) {
   if (major == schema_major_version) return {};
   return load_error(ErrorCode::version_mismatch, std::move(where),
                     concat("schema version ", major, " cannot be read, only ", schema_major_version),
-                    "export the program with torch 2.2 or newer, or use a newer davit");
+                    major < schema_major_version ? "export the program with torch 2.5 or later"
+                                                 : "use a newer davit, or export the program with torch 2.12 or earlier");
 }
 
 inline Result<void> read_versions(Json json, ExportedProgram& program) {
