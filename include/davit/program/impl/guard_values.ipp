@@ -272,7 +272,7 @@ struct FloatQuotient {
   if (rank == 1) return GuardNumber::of(static_cast<std::int64_t>(numbers[1] == 1 || numbers[0] < 2));
   std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride, size
   for (std::size_t d = 0; d < rank; ++d) dims.emplace_back(numbers[rank + d], numbers[d]);
-  std::ranges::stable_sort(dims, {}, [](const auto& dim) { return dim.first; });
+  std::ranges::sort(dims);
   std::int64_t expected = 1;
   for (const auto& [stride, size] : dims) {
     if (size == 1) continue;
