@@ -17,7 +17,7 @@ TEST_CASE("guards number the user inputs alone") {
   const std::vector<GuardInput> inputs = guard_inputs(guard_program::make());
   REQUIRE(inputs.size() == 8);
   CHECK((inputs[0].is_tensor && inputs[0].rank == 2 && !inputs[0].is_number));
-  for (const std::size_t number : {3, 4, 5}) CHECK((!inputs[number].is_tensor && inputs[number].is_number));
+  for (std::size_t number = 3; number <= 5; ++number) CHECK((!inputs[number].is_tensor && inputs[number].is_number));
   CHECK((!inputs[6].is_tensor && !inputs[6].is_number));
   CHECK(inputs[7].rank == 3);
   CHECK(is_guard_number(true));
