@@ -112,7 +112,7 @@ struct private_type : Archetype {
 };
 /// A class that says public, and names of its own that are private.
 class open_class : Archetype {
-  static constexpr int helper = 0;
+  void helper() const {}
 
  public:
   using Archetype::name, Archetype::CompileSpec, Archetype::Processed, Archetype::Handle, Archetype::is_available, Archetype::compile,
