@@ -62,7 +62,7 @@ class PlainCalls {
     std::vector<Item> order;
     for (std::int64_t d = 0; d < rules_.rank(x); ++d)
       if (d != from) order.push_back(Item::integer(d));
-    order.insert(order.begin() + to, Item::integer(from));
+    order.insert(order.begin() + static_cast<std::ptrdiff_t>(to), Item::integer(from));
     return rules_.call("aten.permute.default", {{"", x}, {"", Item::list(std::move(order))}});
   }
 
