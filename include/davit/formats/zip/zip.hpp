@@ -112,6 +112,7 @@ inline Result<void> ZipArchive::read_directory() {
   unz_global_info64 info{};
   if (file == nullptr || unzGetGlobalInfo64(file.get(), &info) != UNZ_OK)
     return corrupt(label_, "it is not a ZIP archive, or its end is missing");
+  if (info.number_entry == 0) return corrupt(label_, "the ZIP archive is empty");  // minizip 1.1 finds no archive there
   stream.hidden = 0;
   std::vector<char> name(0x10000);
   for (int found = unzGoToFirstFile(file.get()); members_.size() < info.number_entry;
