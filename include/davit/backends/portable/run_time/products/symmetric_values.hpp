@@ -154,8 +154,7 @@ struct AddGram {
         else
           std::fill_n(work + k * stride, n, 0.0);
       for (std::int64_t i = 0; i < n; ++i) {
-        const kernels::Vector<double, Bytes> zeros{};
-        const kernels::Vector<double, Bytes> times[] = {work[i] - zeros, work[stride + i] - zeros, work[2 * stride + i] - zeros, work[3 * stride + i] - zeros};
+        const double times[] = {work[i], work[stride + i], work[2 * stride + i], work[3 * stride + i]};
         double* const to = gram + i * stride;
         for (std::int64_t j = i / step * step; j < stride; j += step) {
           kernels::Vector<double, Bytes> sum = kernels::vector_at<Bytes>(to + j);
