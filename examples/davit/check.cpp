@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <span>
@@ -15,8 +14,8 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "davit/formats/file_kind.hpp"
 #include "davit/formats/mapped_file.hpp"
-#include "davit/formats/package_layout.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/formats/recorded_case.hpp"
 #include "davit/formats/zip/zip.hpp"
@@ -136,8 +135,7 @@ class Comparison {
   if (!recorded) return failed(recorded.error());
   Result<SharedBytes> bytes = files.read(recorded->program);
   if (!bytes) return failed(bytes.error());
-  const bool is_package = bytes->size() >= sizeof formats::package_magic &&
-                          std::memcmp(bytes->data(), formats::package_magic, sizeof formats::package_magic) == 0;
+  const bool is_package = formats::is_package(bytes->bytes());
   Result<ExportedProgram> program = is_package ? Result<ExportedProgram>(std::in_place) : formats::read_pt2(*bytes, reading());
   if (!program) return failed(program.error());
   Result<Runner> runner = is_package ? Runner::load(*bytes, lowering) : Runner::lower(*program, lowering);
